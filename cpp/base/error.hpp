@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <stdexcept>
+#include <string>
+
+namespace op2 {
+
+/// @brief Root of everything the core throws. Mapped to Python once, in bind/.
+class Error : public std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+
+/// @brief The caller is wrong.
+class UsageError : public Error {
+  using Error::Error;
+};
+
+/// @brief The backend or strategy cannot do what was asked.
+class UnsupportedError : public Error {
+  using Error::Error;
+};
+
+/// @brief A compiler or another outside tool failed.
+class ToolchainError : public Error {
+ public:
+  ToolchainError(const std::string& message, std::string command, std::string stderr_text,
+                 std::string source_path)
+      : Error(message),
+        command_(std::move(command)),
+        stderr_text_(std::move(stderr_text)),
+        source_path_(std::move(source_path)) {}
+
+  [[nodiscard]] const std::string& command() const { return command_; }
+  [[nodiscard]] const std::string& stderr_text() const { return stderr_text_; }
+  [[nodiscard]] const std::string& source_path() const { return source_path_; }
+
+ private:
+  std::string command_;
+  std::string stderr_text_;
+  std::string source_path_;
+};
+
+/// @brief A compiler ran and rejected the source.
+class CompilationError : public ToolchainError {
+  using ToolchainError::ToolchainError;
+};
+
+/// @brief A loop failed while it ran.
+class ExecutionError : public Error {
+  using Error::Error;
+};
+
+/// @brief We are wrong.
+class InternalError : public Error {
+  using Error::Error;
+};
+
+}  // namespace op2

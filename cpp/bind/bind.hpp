@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <pybind11/pybind11.h>
+
+namespace op2::bind {
+
+namespace py = pybind11;
+
+// One function a room, each in bind_<room>.cpp: bindings only, no logic, no defaults.
+void bind_errors(py::module_& core);
+void bind_base(py::module_& core);
+
+}  // namespace op2::bind

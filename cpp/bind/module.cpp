@@ -1,0 +1,9 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "bind/bind.hpp"
+
+PYBIND11_MODULE(_core, core) {
+  core.doc() = "The C++ core of pyop2cxx. Not public: use pyop2cxx.op2.";
+  core.attr("__version__") = PYOP2CXX_VERSION;
+  op2::bind::bind_errors(core);
+  op2::bind::bind_base(core);
+}

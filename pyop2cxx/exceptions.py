@@ -1,0 +1,157 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Every exception pyop2cxx raises, in five families, and PyOP2's own classes below them.
+
+Each class also derives from the built-in that PyOP2's users already catch, so that
+``except ValueError`` and ``except MapValueError`` both work.
+"""
+
+from __future__ import annotations
+
+
+class Op2Error(Exception):
+    """Root of all errors raised by pyop2cxx."""
+
+
+class UsageError(Op2Error, ValueError):
+    """The caller is wrong: a bad value, or objects that do not belong together."""
+
+
+class UnsupportedError(Op2Error, NotImplementedError):
+    """The backend or the strategy cannot do what was asked."""
+
+
+class ToolchainError(Op2Error, RuntimeError):
+    """A compiler or another outside tool is missing or failed.
+
+    Attributes:
+        command: The command line that was run, empty if none could be.
+        stderr: What it printed.
+        source_path: The generated source, kept for inspection; empty if there is none.
+    """
+
+    command: str = ""
+    stderr: str = ""
+    source_path: str = ""
+
+
+class CompilationError(ToolchainError):
+    """A compiler rejected a kernel; the message points at the user's own line."""
+
+
+class ExecutionError(Op2Error, RuntimeError):
+    """A loop failed while it ran."""
+
+
+class InternalError(Op2Error, RuntimeError):
+    """pyop2cxx is wrong. Please report it with the message."""
+
+
+class StaticModeError(UsageError):
+    """Something that needs data or a device was used under ``init(static=True)``."""
+
+
+class GraphRaceError(UsageError):
+    """Two unordered loops of a graph touch the same data in conflicting ways."""
+
+
+class TransferError(UsageError):
+    """A host-device copy was needed where implicit copies are forbidden."""
+
+
+class ConfigurationError(UsageError, RuntimeError):
+    """An option is unknown, has the wrong type, or may not be changed now."""
+
+
+class NoDataError(UsageError, RuntimeError):
+    """Data were asked for that were never given."""
+
+
+# PyOP2's classes. The built-in base is PyOP2's; the messages are ours.
+
+
+class DataTypeError(UsageError, TypeError):
+    """The dtype of the data is not one a Dat can hold."""
+
+
+class DimTypeError(UsageError, TypeError):
+    """A dimension is not an integer or a tuple of integers."""
+
+
+class ArityTypeError(UsageError, TypeError):
+    """The arity of a Map is not a positive integer."""
+
+
+class IndexTypeError(UsageError, TypeError):
+    """An index has the wrong type."""
+
+
+class NameTypeError(UsageError, TypeError):
+    """A name is not a string."""
+
+
+class SetTypeError(UsageError, TypeError):
+    """Something other than a Set was given where a Set is needed."""
+
+
+class SizeTypeError(UsageError, TypeError):
+    """The size of a Set is not an integer or a tuple of integers."""
+
+
+class SubsetIndexOutOfBounds(UsageError, TypeError):  # noqa: N818 - PyOP2's name
+    """An index of a Subset lies outside its superset."""
+
+
+class SparsityTypeError(UsageError, TypeError):
+    """Something other than a Sparsity was given where one is needed."""
+
+
+class MapTypeError(UsageError, TypeError):
+    """Something other than a Map was given where a Map is needed."""
+
+
+class DataSetTypeError(UsageError, TypeError):
+    """Something other than a DataSet or Set was given where one is needed."""
+
+
+class MatTypeError(UsageError, TypeError):
+    """Something other than a Mat was given where a Mat is needed."""
+
+
+class DatTypeError(UsageError, TypeError):
+    """Something other than a Dat was given where a Dat is needed."""
+
+
+class KernelTypeError(UsageError, TypeError):
+    """Something other than a Kernel was given where a Kernel is needed."""
+
+
+class DataValueError(UsageError):
+    """The data do not fit: wrong length, shape or content."""
+
+
+class IndexValueError(UsageError):
+    """An index is out of range."""
+
+
+class ModeValueError(UsageError):
+    """The access mode is not allowed for this kind of argument."""
+
+
+class IterateValueError(UsageError):
+    """The iteration region is not allowed here."""
+
+
+class SetValueError(UsageError):
+    """The Set is not the one this needs."""
+
+
+class MapValueError(UsageError):
+    """The Map does not lead where this needs, or has no values."""
+
+
+class SparsityFormatError(UsageError):
+    """The Sparsity has a format this operation does not work on."""
+
+
+class KernelWarning(UserWarning):
+    """A kernel does something its access descriptors do not allow for."""
