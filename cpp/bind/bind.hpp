@@ -10,5 +10,6 @@ namespace py = pybind11;
 // One function a room, each in bind_<room>.cpp: bindings only, no logic, no defaults.
 void bind_errors(py::module_& core);
 void bind_base(py::module_& core);
+void bind_mesh(py::module_& core);
 
 }  // namespace op2::bind

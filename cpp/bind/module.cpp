@@ -6,4 +6,5 @@ PYBIND11_MODULE(_core, core) {
   core.attr("__version__") = PYOP2CXX_VERSION;
   op2::bind::bind_errors(core);
   op2::bind::bind_base(core);
+  op2::bind::bind_mesh(core);
 }
