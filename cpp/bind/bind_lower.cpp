@@ -23,37 +23,38 @@ using lower::Facts;
 using lower::MapFacts;
 using lower::Options;
 
-/// What `lower` gives to Python: the module and, if asked for, a dump after each stage.
-struct Lowered {
-  kir::Module module;
-  std::map<std::string, std::string> stages;
-};
+using Stages = std::map<std::string, std::string>;
 
-Lowered lower_loop(const ir::Loop& loop, const std::string& strategy, const Facts& facts,
-                   const std::vector<MapFacts>& maps, const Options& options) {
-  Lowered lowered;
+/// The module, and a dump of it after each stage.
+std::pair<std::shared_ptr<kir::Module>, Stages> lower_loop(const ir::Loop& loop,
+                                                           const std::string& strategy,
+                                                           const Facts& facts,
+                                                           const std::vector<MapFacts>& maps,
+                                                           const Options& options) {
+  Stages stages;
   const lower::Request request{loop, lower::strategy_from_name(strategy), facts, maps, options};
-  const auto observe = [&lowered](lower::Stage stage, const kir::Module& module) {
+  const auto observe = [&stages](lower::Stage stage, const kir::Module& module) {
     const auto index = static_cast<std::size_t>(stage);
-    lowered.stages[std::string(lower::stage_names[index])] = kir::dump(module);
+    stages[std::string(lower::stage_names[index])] = kir::dump(module);
   };
-  lowered.module = lower::lower(request, observe);
-  return lowered;
+  auto module = std::make_shared<kir::Module>(lower::lower(request, observe));
+  return {std::move(module), std::move(stages)};
 }
 
 /// The body of the translation unit: the user's kernel, the wrappers, the launch function.
-std::string print_source(const Lowered& lowered, const ir::Loop& loop, const cg::Dialect& dialect,
-                         bool line_markers, const std::string& linkage) {
+std::string print_source(const kir::Module& module, const ir::Loop& loop,
+                         const cg::Dialect& dialect, bool line_markers,
+                         const std::string& linkage) {
   cg::Context context(dialect);
   const ir::KernelPtr kernel = ir::with_constants(loop);
   const std::string entry = cg::print_kernel(context, *kernel, {line_markers});
-  cg::print_module(context, lowered.module, entry, linkage);
+  cg::print_module(context, module, entry, linkage);
   return context.finish();
 }
 
-std::vector<std::string> prototypes(const Lowered& lowered, const cg::Dialect& dialect) {
+std::vector<std::string> prototypes(const kir::Module& module, const cg::Dialect& dialect) {
   std::vector<std::string> out;
-  for (const kir::Function& function : lowered.module.functions) {
+  for (const kir::Function& function : module.functions) {
     out.push_back(cg::prototype(dialect, function));
   }
   return out;
@@ -147,15 +148,13 @@ void bind_lower(py::module_& core) {
         return lower::key_of(lower::strategy_from_name(strategy), facts, maps, options);
       },
       py::arg("strategy"), py::arg("facts"), py::arg("maps"), py::arg("options"));
-  py::class_<Lowered, std::shared_ptr<Lowered>>(core, "Lowered")
-      .def_property_readonly("stages", [](const Lowered& lowered) { return lowered.stages; })
-      .def_property_readonly("launch_name",
-                             [](const Lowered& lowered) { return lowered.module.launch_name; });
+  py::class_<kir::Module, std::shared_ptr<kir::Module>>(core, "Module")
+      .def_readonly("launch_name", &kir::Module::launch_name);
   core.def("lower", &lower_loop, py::arg("loop"), py::arg("strategy"), py::arg("facts"),
            py::arg("maps"), py::arg("options"));
-  core.def("print_source", &print_source, py::arg("lowered"), py::arg("loop"), py::arg("dialect"),
+  core.def("print_source", &print_source, py::arg("module"), py::arg("loop"), py::arg("dialect"),
            py::arg("line_markers"), py::arg("linkage"));
-  core.def("prototypes", &prototypes, py::arg("lowered"), py::arg("dialect"));
+  core.def("prototypes", &prototypes, py::arg("module"), py::arg("dialect"));
 }
 
 }  // namespace op2::bind

@@ -52,12 +52,12 @@ class Printer {
     block(function.body);
   }
 
-  void launch() {
+  void launch(const std::string& linkage) {
     context_.top_level(launch_context_declaration());
     const Scope scope = context_.function(fmt::format(
-        "int {}(const struct op2_context_v1 *context, long begin, long end,\n"
+        "{}int {}(const struct op2_context_v1 *context, long begin, long end,\n"
         "    void *const *argv, unsigned int argc)",
-        module_.launch_name));
+        linkage, module_.launch_name));
     context_.statement("(void)context;\n(void)argc;");
     for (std::size_t i = 0; i < module_.argv.size(); ++i) unpack(module_.argv[i], i);
     block(module_.launch);
@@ -265,11 +265,12 @@ std::string launch_context_declaration() {
          "};";
 }
 
-void print_module(Context& context, const kir::Module& module, const std::string& entry) {
+void print_module(Context& context, const kir::Module& module, const std::string& entry,
+                  const std::string& linkage) {
   if (!kir::is_expanded(module)) throw InternalError("print_module needs an expanded module");
   Printer printer(context, module, entry);
   for (const kir::Function& function : module.functions) printer.function(function);
-  printer.launch();
+  printer.launch(linkage);
 }
 
 }  // namespace op2::cg

@@ -26,8 +26,8 @@ constexpr std::int64_t elements_per_thread = 512;
 constexpr std::int64_t blocks_per_thread = 16;
 constexpr std::int64_t block_size_min = 256;
 
-double since(Clock::time_point start) {
-  return std::chrono::duration<double>(Clock::now() - start).count();
+std::int64_t since(Clock::time_point start) {
+  return std::chrono::duration_cast<std::chrono::nanoseconds>(Clock::now() - start).count();
 }
 
 const void* address(const plan::IndexArray& indices) {
@@ -45,12 +45,14 @@ int width(const plan::IndexArray& indices) {
 }  // namespace
 
 PreparedLoop::PreparedLoop(ExecutablePtr executable, Binding binding, LaunchOptions options,
-                           std::shared_ptr<plan::PlanCache> plans)
+                           std::shared_ptr<plan::PlanCache> plans,
+                           std::shared_ptr<Timing> timing)
     : executable_(std::move(executable)),
       binding_(std::move(binding)),
       options_(options),
       plans_(std::move(plans)),
-      argv_(executable_->arguments.size()) {}
+      argv_(executable_->arguments.size()),
+      timing_(std::move(timing)) {}
 
 void PreparedLoop::run() {
   const std::lock_guard lock(mutex_);
@@ -76,8 +78,9 @@ void PreparedLoop::run() {
                                            static_cast<unsigned int>(argv_.size()));
     if (status != 0) check_error();
   }
-  seconds_ += since(start);
-  ++n_calls_;
+  timing_->nanoseconds += since(start);
+  timing_->useful_bytes += options_.useful_bytes;
+  ++timing_->n_calls;
 }
 
 void PreparedLoop::prepare() {
@@ -85,7 +88,7 @@ void PreparedLoop::prepare() {
   const Clock::time_point start = Clock::now();
   build_plan();
   size_scratch();
-  plan_seconds_ += since(start);
+  timing_->plan_nanoseconds += since(start);
   has_plan_ = true;
 }
 
@@ -189,10 +192,13 @@ void PreparedLoop::size_scratch() {
   if (spec.chunk > 0) n_slots = (n_items_ + spec.chunk - 1) / spec.chunk;
   if (spec.chunk < 0) n_slots = n_items_;
   const std::int64_t bytes = n_slots * spec.per_slot + n_items_ * spec.per_item;
-  scratch_.clear();
-  if (bytes > 0) scratch_.resize(static_cast<std::size_t>(bytes) + scratch_alignment);
+  scratch_.reset();
+  if (bytes > 0) {
+    scratch_ = std::make_unique_for_overwrite<std::byte[]>(static_cast<std::size_t>(bytes) +
+                                                           scratch_alignment);
+  }
   context_.scratch_bytes = bytes;
-  auto start = reinterpret_cast<std::uintptr_t>(scratch_.data());
+  auto start = reinterpret_cast<std::uintptr_t>(scratch_.get());
   start = (start + scratch_alignment - 1) / scratch_alignment * scratch_alignment;
   context_.scratch = reinterpret_cast<void*>(start);
 }

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <atomic>
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <mutex>
@@ -24,9 +26,18 @@ struct Binding {
   std::int64_t n_elements = 0;
 };
 
+/// @brief What loops of one name have cost so far; shared by all PreparedLoops of that name.
+struct Timing {
+  std::atomic<std::int64_t> n_calls = 0;
+  std::atomic<std::int64_t> nanoseconds = 0;       ///< in run(), plans apart
+  std::atomic<std::int64_t> plan_nanoseconds = 0;  ///< building plans
+  std::atomic<std::int64_t> useful_bytes = 0;      ///< of all calls
+};
+
 struct LaunchOptions {
   int n_threads = 1;
-  std::int64_t block_size = 0;  ///< 0: chosen from the number of elements and threads
+  std::int64_t block_size = 0;    ///< 0: chosen from the number of elements and threads
+  std::int64_t useful_bytes = 0;  ///< a call must move if caches were perfect
 };
 
 /// @brief A loop ready to run: resolved, bound and planned. run() costs about a microsecond.
@@ -36,7 +47,7 @@ struct LaunchOptions {
 class PreparedLoop {
  public:
   PreparedLoop(ExecutablePtr executable, Binding binding, LaunchOptions options,
-               std::shared_ptr<plan::PlanCache> plans);
+               std::shared_ptr<plan::PlanCache> plans, std::shared_ptr<Timing> timing);
 
   /// @brief Carry the loop out once and count the writes to its Buffers.
   /// @throws ExecutionError if a check of the generated code fails, or after a fork that lost the
@@ -46,9 +57,6 @@ class PreparedLoop {
   /// @brief Build the plan now instead of in the first run.
   void prepare();
 
-  [[nodiscard]] std::int64_t n_calls() const { return n_calls_; }
-  [[nodiscard]] double seconds() const { return seconds_; }            ///< in run(), plan apart
-  [[nodiscard]] double plan_seconds() const { return plan_seconds_; }  ///< building plans
   [[nodiscard]] std::int64_t n_colours() const { return n_colours_; }
   [[nodiscard]] std::int64_t plan_bytes() const { return plan_bytes_; }
   [[nodiscard]] const exec::Executable& executable() const { return *executable_; }
@@ -78,13 +86,11 @@ class PreparedLoop {
   std::vector<std::int64_t> map_versions_;  // [maps] that the plan was built from
   std::int64_t n_items_ = 0;
   std::vector<void*> argv_;
-  std::vector<std::byte> scratch_;
+  std::unique_ptr<std::byte[]> scratch_;  // not initialised: lanes touch their part first
   op2_context_v1 context_{};
   long error_[4] = {0, 0, 0, 0};
 
-  std::int64_t n_calls_ = 0;
-  double seconds_ = 0.0;
-  double plan_seconds_ = 0.0;
+  std::shared_ptr<Timing> timing_;
   std::int64_t n_colours_ = 0;
   std::int64_t plan_bytes_ = 0;
 };
