@@ -88,10 +88,11 @@ def as_dtype(dtype: DTypeLike, what: str) -> np.dtype[Any]:
             f"{what}: kernels cannot work on dtype {found.name}{hint}; "
             f"there are: {', '.join(DTYPES)}"
         )
-    return found.newbyteorder("=")
+    native: np.dtype[Any] = found.newbyteorder("=")
+    return native
 
 
-def as_array(data: ArrayLike, dtype: DTypeLike, shape: tuple[int, ...], what: str) -> Array:
+def as_array(data: ArrayLike, dtype: DTypeLike | None, shape: tuple[int, ...], what: str) -> Array:
     """Return data as an array that C can work on: the user's own memory if it fits, else a copy.
 
     Memory fits if it has the dtype, is contiguous in C order, aligned and writeable.
@@ -156,3 +157,16 @@ def _loss(found: Array, dtype: np.dtype[Any]) -> str:
 def address_of(array: Array) -> int:
     """Return where an array's first value lies."""
     return int(array.__array_interface__["data"][0])
+
+
+def as_numpy(values: Array, dtype: DTypeLike | None, copy: bool | None, what: str) -> Array:
+    """Answer NumPy's ``__array__`` protocol for an object that holds these values.
+
+    Raises:
+        DataValueError: Another dtype is wanted, but no copy.
+    """
+    if dtype is not None and values.dtype != np.dtype(dtype):
+        if copy is False:
+            raise DataValueError(f"{what}: dtype {values.dtype} to {dtype} needs a copy")
+        return values.astype(dtype)
+    return values.copy() if copy else values
