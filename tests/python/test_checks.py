@@ -39,6 +39,12 @@ def test_the_core_knows_the_same_dtypes() -> None:
     assert [str(as_dtype(name, "Dat")) for name in DTYPES] == list(DTYPES)
 
 
+@pytest.mark.parametrize("dtype", [np.longlong, np.ulonglong, "<i8", ">i8", int])
+def test_other_spellings_of_a_dtype_are_the_same(dtype: Any) -> None:
+    assert as_dtype(dtype, "Dat").name in ("int64", "uint64")
+    assert as_dtype(dtype, "Dat").isnative
+
+
 @pytest.mark.parametrize("dtype", ["illegal_type", "bool", "float16", "U3", "O", "M8[s]", "f8,f8"])
 def test_nothing_else_is_a_dtype(dtype: str) -> None:
     with pytest.raises(DataTypeError, match=r"^Dat 'q': .*there are: int8, .*complex128"):
