@@ -81,23 +81,22 @@ bool is_postfix(UnaryOp op) {
 }
 
 int level_of(const Expr& expr) {
-  return std::visit(
-      overload{
-          [](const ir::Literal&) -> int { return primary_level; },
-          [](const ir::Name&) -> int { return primary_level; },
-          [](const ir::Unary& node) -> int {
-            return is_postfix(node.op) ? postfix_level : unary_level;
-          },
-          [](const ir::Binary& node) -> int { return level_of(node.op); },
-          [](const ir::Assign&) -> int { return assignment_level; },
-          [](const ir::Ternary&) -> int { return ternary_level; },
-          [](const ir::Index&) -> int { return postfix_level; },
-          [](const ir::Call&) -> int { return postfix_level; },
-          [](const ir::Cast&) -> int { return unary_level; },
-          [](const ir::SizeOf&) -> int { return unary_level; },
-          [](const ir::InitList&) -> int { return primary_level; },
-      },
-      expr.node);
+  return std::visit(overload{
+                        [](const ir::Literal&) -> int { return primary_level; },
+                        [](const ir::Name&) -> int { return primary_level; },
+                        [](const ir::Unary& node) -> int {
+                          return is_postfix(node.op) ? postfix_level : unary_level;
+                        },
+                        [](const ir::Binary& node) -> int { return level_of(node.op); },
+                        [](const ir::Assign&) -> int { return assignment_level; },
+                        [](const ir::Ternary&) -> int { return ternary_level; },
+                        [](const ir::Index&) -> int { return postfix_level; },
+                        [](const ir::Call&) -> int { return postfix_level; },
+                        [](const ir::Cast&) -> int { return unary_level; },
+                        [](const ir::SizeOf&) -> int { return unary_level; },
+                        [](const ir::InitList&) -> int { return primary_level; },
+                    },
+                    expr.node);
 }
 
 // Operators that compilers warn of when they are mixed without parentheses.
@@ -162,7 +161,8 @@ class ExpressionPrinter {
     const auto* inner = std::get_if<ir::Unary>(&operand.node);
     const bool runs_together =
         inner != nullptr && !is_postfix(inner->op) && ir::spelling_of(inner->op)[0] == sign[0];
-    return fmt::format("{}{}", sign, at_least(operand, runs_together ? primary_level : unary_level));
+    return fmt::format("{}{}", sign,
+                       at_least(operand, runs_together ? primary_level : unary_level));
   }
 
   [[nodiscard]] std::string binary(BinaryOp op, const Expr& expr) const {
@@ -260,26 +260,25 @@ class StatementPrinter {
 
   void statement(const ir::Stmt& stmt) {
     mark(stmt.line);
-    std::visit(
-        overload{
-            [this](const ir::Declare& node) { context_.statement(variables(node) + ";"); },
-            [this](const ir::Evaluate& node) {
-              context_.statement(expressions_.print(node.value) + ";");
-            },
-            [this](const ir::Block& node) { nested("", node.body); },
-            [this](const ir::If& node) { branches(node); },
-            [this](const ir::For& node) { nested(for_header(node), node.body); },
-            [this](const ir::While& node) { loop(node); },
-            [this](const ir::Switch& node) { cases(node); },
-            [this](const ir::Return& node) {
-              context_.statement(
-                  node.value ? fmt::format("return {};", expressions_.print(*node.value))
-                             : "return;");
-            },
-            [this](const ir::Break&) { context_.statement("break;"); },
-            [this](const ir::Continue&) { context_.statement("continue;"); },
-        },
-        stmt.node);
+    std::visit(overload{
+                   [this](const ir::Declare& node) { context_.statement(variables(node) + ";"); },
+                   [this](const ir::Evaluate& node) {
+                     context_.statement(expressions_.print(node.value) + ";");
+                   },
+                   [this](const ir::Block& node) { nested("", node.body); },
+                   [this](const ir::If& node) { branches(node); },
+                   [this](const ir::For& node) { nested(for_header(node), node.body); },
+                   [this](const ir::While& node) { loop(node); },
+                   [this](const ir::Switch& node) { cases(node); },
+                   [this](const ir::Return& node) {
+                     context_.statement(
+                         node.value ? fmt::format("return {};", expressions_.print(*node.value))
+                                    : "return;");
+                   },
+                   [this](const ir::Break&) { context_.statement("break;"); },
+                   [this](const ir::Continue&) { context_.statement("continue;"); },
+               },
+               stmt.node);
   }
 
   void nested(const std::string& header, const ir::Body& statements,
@@ -336,9 +335,9 @@ class StatementPrinter {
       // A label must stand before a statement.
       const bool is_bare = &entry == &node.cases.back() && entry.body.empty();
       const std::string end = is_bare ? ": ;" : ":";
-      context_.statement(
-          entry.label ? fmt::format("case {}{}", expressions_.print(*entry.label), end)
-                      : "default" + end);
+      context_.statement(entry.label
+                             ? fmt::format("case {}{}", expressions_.print(*entry.label), end)
+                             : "default" + end);
       body(entry.body);
     }
     context_.end_branch();
@@ -380,7 +379,8 @@ std::string header_of(const ir::FunctionDef& function, const std::string& name,
   }
   if (parameters.empty()) parameters = "void";
   const std::string call = fmt::format("{}({})", name, parameters);
-  return fmt::format("{} {}", dialect.function, declaration_text(function.result, call, dialect, style));
+  return fmt::format("{} {}", dialect.function,
+                     declaration_text(function.result, call, dialect, style));
 }
 
 void print_prototypes(Context& context, const ir::KernelBody& body, const KernelStyle& style) {
@@ -394,8 +394,7 @@ void print_prototypes(Context& context, const ir::KernelBody& body, const Kernel
     }
     const std::string call = fmt::format("{}({})", name, parameters);
     context.reserve(name);
-    context.top_level(
-        declaration_text(known->result, call, context.dialect(), style) + ";");
+    context.top_level(declaration_text(known->result, call, context.dialect(), style) + ";");
   }
 }
 
@@ -423,11 +422,10 @@ std::string print_functions(Context& context, const ir::Kernel& kernel, const Ke
   };
   std::string entry;
   for (const ir::FunctionDef& function : kernel.body->functions) {
-    entry = context.find_or_generate(
-        fmt::format("{}:{}", kernel.key, function.name), function.name,
-        [&write, &function](Context& into, const std::string& name) {
-          write(function, into, name);
-        });
+    entry = context.find_or_generate(fmt::format("{}:{}", kernel.key, function.name), function.name,
+                                     [&write, &function](Context& into, const std::string& name) {
+                                       write(function, into, name);
+                                     });
     names[function.name] = entry;
   }
   return entry;

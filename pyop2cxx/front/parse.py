@@ -237,7 +237,7 @@ def _read_function(node: Node, scope: Scope) -> Function:
     scope.used_names, scope.used_functions = set(), set()
     parameters = read_parameters(declared.parameters, scope, read_expr)
     scope.enter()
-    for parameter, type_ in parameters:
+    for parameter, type_, _ in parameters:
         scope.declare(parameter, Binding(type_))
     statements = read_block(body, scope)
     scope.leave()

@@ -16,7 +16,7 @@ Expr = tuple[str, int, str, Optional[Type], tuple[Any, ...]]
 Stmt = tuple[Any, ...]
 Body = tuple[Stmt, ...]
 Variable = tuple[str, Type, Optional[Expr], int]
-Parameter = tuple[str, Type]
+Parameter = tuple[str, Type, int]
 
 POINTER: Step = ("*", 0, False, False)
 
