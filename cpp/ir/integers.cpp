@@ -151,35 +151,34 @@ std::optional<std::int64_t> integer_value(const Expr& expr, const Integers& know
     return integer_value(expr.operands[i], known);
   };
   using Value = std::optional<std::int64_t>;
-  return std::visit(overload{[](const Literal& node) { return integer_of(node.spelling); },
-                             [&known](const Name& node) -> Value {
-                               const auto found = known.find(node.name);
-                               if (found == known.end()) return std::nullopt;
-                               return found->second;
-                             },
-                             [&operand](const Unary& node) -> Value {
-                               const Value value = operand(0);
-                               return value ? apply(node.op, *value) : std::nullopt;
-                             },
-                             [&operand](const Binary& node) -> Value {
-                               const Value left = operand(0);
-                               const Value right = operand(1);
-                               return left && right ? apply(node.op, *left, *right) : std::nullopt;
-                             },
-                             [](const Assign&) { return Value{}; },
-                             [&operand](const Ternary&) -> Value {
-                               const Value condition = operand(0);
-                               if (!condition) return std::nullopt;
-                               return operand(*condition != 0 ? 1 : 2);
-                             },
-                             [](const Index&) { return Value{}; },
-                             [](const Call&) { return Value{}; },
-                             [&expr, &operand](const Cast&) {
-                               return is_integer(expr.type.base) ? operand(0) : Value{};
-                             },
-                             [](const SizeOf&) { return Value{}; },
-                             [](const InitList&) { return Value{}; }},
-                    expr.node);
+  return std::visit(
+      overload{[](const Literal& node) { return integer_of(node.spelling); },
+               [&known](const Name& node) -> Value {
+                 const auto found = known.find(node.name);
+                 if (found == known.end()) return std::nullopt;
+                 return found->second;
+               },
+               [&operand](const Unary& node) -> Value {
+                 const Value value = operand(0);
+                 return value ? apply(node.op, *value) : std::nullopt;
+               },
+               [&operand](const Binary& node) -> Value {
+                 const Value left = operand(0);
+                 const Value right = operand(1);
+                 return left && right ? apply(node.op, *left, *right) : std::nullopt;
+               },
+               [](const Assign&) { return Value{}; },
+               [&operand](const Ternary&) -> Value {
+                 const Value condition = operand(0);
+                 if (!condition) return std::nullopt;
+                 return operand(*condition != 0 ? 1 : 2);
+               },
+               [](const Index&) { return Value{}; }, [](const Call&) { return Value{}; },
+               [&expr, &operand](const Cast&) {
+                 return is_integer(expr.type.base) ? operand(0) : Value{};
+               },
+               [](const SizeOf&) { return Value{}; }, [](const InitList&) { return Value{}; }},
+      expr.node);
 }
 
 Integers constant_integers(const KernelBody& body) {

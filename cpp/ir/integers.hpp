@@ -18,8 +18,7 @@ using Integers = std::map<std::string, std::int64_t, std::less<>>;
 [[nodiscard]] std::optional<std::int64_t> integer_of(std::string_view literal);
 
 /// @brief `left op right` as C computes it; nothing if C leaves it undefined.
-[[nodiscard]] std::optional<std::int64_t> apply(BinaryOp op, std::int64_t left,
-                                                std::int64_t right);
+[[nodiscard]] std::optional<std::int64_t> apply(BinaryOp op, std::int64_t left, std::int64_t right);
 /// @brief `op value`; nothing for operators that are not arithmetic.
 [[nodiscard]] std::optional<std::int64_t> apply(UnaryOp op, std::int64_t value);
 
