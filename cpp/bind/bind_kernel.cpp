@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include <pybind11/operators.h>
 #include <pybind11/stl.h>
+#include <pybind11/typing.h>
 
 #include <map>
 #include <memory>
@@ -203,7 +203,9 @@ std::vector<ir::Parameter> parameters_from(const py::handle& wire) {
   return parameters;
 }
 
-ir::KernelBody kernel_body_from(const py::tuple& functions, const py::tuple& tables) {
+using Wire = py::typing::Tuple<py::object, py::ellipsis>;
+
+ir::KernelBody kernel_body_from(const Wire& functions, const Wire& tables) {
   ir::KernelBody body{.tables = variables_from(tables), .functions = {}};
   for (const py::handle item : functions) {
     const auto tuple = item.cast<py::tuple>();
@@ -248,8 +250,7 @@ void bind_types(py::module_& core) {
       .def_property_readonly("dtype", [](const Type& type) { return ir::dtype_of(type.base); })
       .def_readonly("is_const", &Type::is_const)
       .def_property_readonly("depth", &Type::depth)
-      .def("c_text", &c_text, py::arg("name"))
-      .def(py::self == py::self);
+      .def("c_text", &c_text, py::arg("name"));
 
   py::class_<ir::Parameter>(core, "KernelParameter")
       .def_readonly("name", &ir::Parameter::name)
@@ -262,7 +263,9 @@ void bind_types(py::module_& core) {
       .def(py::init(&kernel_body_from), py::arg("functions"), py::arg("tables"))
       .def_property_readonly("parameters",
                              [](const ir::KernelBody& body) { return body.entry().parameters; })
-      .def(py::self == py::self);
+      .def("__eq__", [](const ir::KernelBody& body, const py::object& other) {
+        return py::isinstance<ir::KernelBody>(other) && body == other.cast<const ir::KernelBody&>();
+      });
 }
 
 }  // namespace

@@ -83,8 +83,8 @@ def parse_c(
     if name not in known:
         return _elsewhere(text, name, known, imported, source.headers)
     try:
-        functions, tables = _read_file(tree, scope)
-        functions = _reachable(functions, name)
+        defined, tables = _read_file(tree, scope)
+        functions = _reachable(defined, name)
     except OpaqueKernel as reason:
         return ParsedKernel(_signature(text, name), (), (), includes, str(reason))
     used = frozenset().union(*(function.names for function in functions))
