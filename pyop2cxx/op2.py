@@ -1,6 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The public names: ``from pyop2cxx import op2``."""
 
+from pyop2cxx import dispatch
+from pyop2cxx.kernel import Kernel
+from pyop2cxx.parloop import ParLoop, par_loop
+from pyop2cxx.reports import backends, timings
 from pyop2cxx.runtime import runtime
 from pyop2cxx.types import (
     INC,
@@ -34,6 +38,8 @@ set_log_level = runtime.set_log_level
 
 __all__ = [
     "INC",
+    "Kernel",
+    "ParLoop",
     "MAX",
     "MIN",
     "READ",
@@ -48,14 +54,18 @@ __all__ = [
     "Map",
     "Set",
     "backend",
+    "backends",
     "configuration",
     "critical",
     "debug",
+    "dispatch",
     "error",
     "exit",
     "info",
     "init",
     "initialised",
+    "par_loop",
     "set_log_level",
+    "timings",
     "warning",
 ]

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from pyop2cxx import _core, pipeline, symbolic
 from pyop2cxx.exceptions import (
+    HaloFrozenError,
     KernelTypeError,
     MapValueError,
     SetTypeError,
@@ -128,19 +129,11 @@ class ParLoop:
             )
 
     def _check_kernel(self) -> None:
-        check(
-            self.kernel,
-            [
-                Descriptor(
-                    position=i,
-                    what=f"{type(arg.data).__name__} '{arg.data.name}'",
-                    dtype=arg.data.dtype.name,
-                    access=arg.access,
-                )
-                for i, arg in enumerate(self.args)
-            ],
-            strict=runtime.configuration["strict"],
-        )
+        descriptors = [
+            Descriptor(i, f"{type(arg.data).__name__} '{arg.data.name}'", arg.data.dtype, arg.access)
+            for i, arg in enumerate(self.args)
+        ]
+        check(self.kernel, descriptors, stacklevel=5)
 
     # Text
 
@@ -241,7 +234,7 @@ class ParLoop:
     def _check_frozen(self) -> None:
         for arg in self.args:
             if isinstance(arg, DatArg):
-                arg.data._check_frozen(arg.access, self._what)
+                _check_frozen(arg, self._what)
 
     def _request(
         self, built: symbolic.Symbolic, given: Mapping[str, Any]
@@ -361,6 +354,15 @@ def par_loop(
     loop = ParLoop(kernel, iterset, *args, strategy=strategy, block_size=block_size)
     loop.compute()
     loops.keep(key, (kernel, loop._prepared))
+
+
+def _check_frozen(arg: DatArg, what: str) -> None:
+    frozen = arg.data._frozen
+    if frozen is not None and frozen != arg.access:
+        raise HaloFrozenError(
+            f"{what}: the halo of Dat '{arg.data.name}' is frozen with {frozen.name}, but the loop "
+            f"uses it with {arg.access.name}; leave frozen_halo() first"
+        )
 
 
 def _table(map_: Any) -> _core.MapTable:

@@ -161,7 +161,7 @@ def _frame(request: Request, choice: Choice, module: _core.Module, *, line_marke
         "version": _core.__version__,
         "kernel": request.name,
         "strategy": choice.strategy,
-        "headers": request.kernel.included_headers,
+        "headers": request.kernel.core.headers,
         "body": body,
     }
     return render(request.backend.template, context)
@@ -176,9 +176,9 @@ def _flags(request: Request) -> tuple[str, ...]:
     if options["debug"]:
         flags += ["-O0", "-g"]
     flags += engine.option_flags("cxxflags" if kernel.cpp else "cflags")
-    flags += [f"-I{folder}" for folder in kernel.include_dirs]
-    flags += kernel.compiler_flags
-    flags += [*engine.option_flags("ldflags"), *kernel.ldargs]
+    flags += [f"-I{folder}" for folder in kernel.core.include_dirs]
+    flags += kernel.core.options
+    flags += [*engine.option_flags("ldflags"), *kernel.core.ldargs]
     return tuple(flags)
 
 

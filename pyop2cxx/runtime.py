@@ -16,6 +16,7 @@ from pyop2cxx.exceptions import ConfigurationError, NonUniqueNameError, StaticMo
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
+    from pyop2cxx.engine import Engine
     from pyop2cxx.types.constants import Const
 
 
@@ -43,6 +44,16 @@ class Runtime:
         self.configuration.on_change = self._options_changed
         self.static: bool = self.configuration["static"]
         self._apply_log_level()
+        self._engine: Engine | None = None
+
+    @property
+    def engine(self) -> Engine:
+        """The services behind loops, made when the first loop needs them."""
+        if self._engine is None:
+            from pyop2cxx.engine import Engine
+
+            self._engine = Engine(self.configuration)
+        return self._engine
 
     def next_uid(self) -> int:
         """Return a number that no other object of this process has or will have.

@@ -55,9 +55,9 @@ def build(kernel: Kernel, args: Sequence[Arg]) -> Symbolic:
         for i, arg in enumerate(args)
     ]
     names = runtime.constants
-    constants = tuple(names[name] for name in sorted(kernel.free_names) if name in names)
+    constants = tuple(names[name] for name in free_names(kernel) if name in names)
     loop = _core.Loop(
-        kernel=kernel._core,
+        kernel=kernel.core,
         args=nodes,
         maps=[_core.MapRef(arity=m.arity, toset=t) for m, t in zip(maps, tosets, strict=True)],
         constants=[
@@ -71,6 +71,11 @@ def build(kernel: Kernel, args: Sequence[Arg]) -> Symbolic:
     }
     spaces = tuple(written.get(map_._uid, i + len(args)) for i, map_ in enumerate(maps))
     return Symbolic(loop=loop, maps=maps, spaces=spaces, constants=constants)
+
+
+def free_names(kernel: Kernel) -> list[str]:
+    """Names that the kernel uses but nobody declares: Consts, if there are such; sorted."""
+    return [] if kernel.facts is None else kernel.facts.free_names
 
 
 def _dtype(data: object) -> _core.DType:

@@ -100,7 +100,10 @@ void bind_options(py::module_& core) {
       .def(py::init([](bool threads, bool atomics) {
              return Facts{threads ? lower::Lanes::threads : lower::Lanes::one, atomics};
            }),
-           py::arg("threads"), py::arg("atomics"));
+           py::arg("threads"), py::arg("atomics"))
+      .def_property_readonly(
+          "threads", [](const Facts& facts) { return facts.lanes == lower::Lanes::threads; })
+      .def_readonly("atomics", &Facts::atomics);
   py::class_<MapFacts>(core, "LoweringMapFacts")
       .def(py::init<int, bool>(), py::arg("index_bytes"), py::arg("injective"));
   py::class_<Options>(core, "LoweringOptions")
