@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The public names: ``from pyop2cxx import op2``."""
 
+from pyop2cxx.renumber import renumber
 from pyop2cxx.runtime import runtime
 from pyop2cxx.types import (
     INC,
@@ -56,6 +57,7 @@ __all__ = [
     "info",
     "init",
     "initialised",
+    "renumber",
     "set_log_level",
     "warning",
 ]
