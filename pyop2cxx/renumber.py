@@ -290,7 +290,8 @@ def _through(
     permutations: Mapping[Set, Numbers], data: Dat | npt.ArrayLike, on: Set | None
 ) -> Array:
     if isinstance(data, Dat):
-        data, on = data.data_ro, data.dataset.set
+        on = data.dataset.set
+        data = data.data_ro
     if on is None:
         raise UsageError("Renumbering: say which Set the array belongs to: on=")
     rows = np.asarray(data)

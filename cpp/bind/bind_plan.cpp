@@ -67,7 +67,15 @@ void bind_facts(py::module_& room) {
       .def_readonly("injective", &MapFacts::injective)
       .def_readonly("has_negative", &MapFacts::has_negative)
       .def(
-          "__eq__", [](const MapFacts& a, const MapFacts& b) { return a == b; }, py::arg("other"));
+          "__eq__",
+          [](const MapFacts& self, const py::object& other) {
+            return py::isinstance<MapFacts>(other) && self == other.cast<const MapFacts&>();
+          },
+          py::arg("other"))
+      .def("__hash__", [](const MapFacts& self) {
+        return py::hash(py::make_tuple(self.index_bytes, self.degree_min, self.degree_max,
+                                       self.injective, self.has_negative));
+      });
   room.def("map_facts", &mesh::map_facts, py::arg("map"), py::arg("n"), py::arg("n_threads"),
            release_gil());
   room.def(

@@ -129,13 +129,17 @@ def test_facts_follow_the_values(held: HeldMap) -> None:
     facts = room.map_facts(held.table, len(held.values), 2)
     values = held.values.ravel()
     degree = np.bincount(values[values >= 0], minlength=held.table.n_targets)
-    assert facts == room.MapFacts(
+    expected = room.MapFacts(
         held.values.itemsize,
         int(degree.min()),
         int(degree.max()),
         bool(degree.max() <= 1),
         bool((values < 0).any()),
     )
+    assert facts == expected
+    assert hash(facts) == hash(expected)
+    assert facts != room.MapFacts(4, 0, int(degree.max()) + 1, False, False)
+    assert facts != 4
 
 
 def test_arrays_are_read_only_views_that_keep_their_plan() -> None:
