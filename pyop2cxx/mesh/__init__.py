@@ -4,5 +4,14 @@
 A mesh here is a frozen bundle of NumPy arrays; the caller makes Sets, Maps and Dats of them.
 """
 
-from pyop2cxx.mesh.airfoil import AirfoilMesh, airfoil_mesh, shuffle_mesh
+from pyop2cxx.mesh.airfoil import AirfoilMesh, airfoil_mesh, free_stream, shuffle_mesh
+from pyop2cxx.mesh.square import SquareMesh, unit_square_mesh
 
+__all__ = [
+    "AirfoilMesh",
+    "SquareMesh",
+    "airfoil_mesh",
+    "free_stream",
+    "shuffle_mesh",
+    "unit_square_mesh",
+]

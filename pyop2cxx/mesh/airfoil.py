@@ -104,16 +104,15 @@ def airfoil_mesh(n_around: int, n_away: int, *, shuffle: int | None = None) -> A
     Example:
         >>> mesh = airfoil_mesh(40, 50)
         >>> mesh.n_cells, mesh.n_edges, mesh.n_bedges
-        (6000, 11890, 260)
+        (6000, 11870, 260)
     """
     if n_around < 2 or n_away < 2:
         raise UsageError(
             f"airfoil_mesh: n_around and n_away must be at least 2, got {n_around} and {n_away}"
         )
     n_columns = 3 * n_around
-    node = np.arange((n_columns + 1) * (n_away + 1), dtype=np.int32)
-    node = node.reshape(n_away + 1, n_columns + 1)
-    cell = np.arange(n_columns * n_away, dtype=np.int32).reshape(n_away, n_columns)
+    node = _numbered(n_away + 1, n_columns + 1)
+    cell = _numbered(n_away, n_columns)
     edges = _interior_edges(n_around, node, cell)
     bedges = _boundary_edges(n_around, node, cell)
     corners = np.stack([node[:-1, :-1], node[:-1, 1:], node[1:, 1:], node[1:, :-1]], -1)
@@ -161,6 +160,24 @@ def shuffle_mesh(mesh: AirfoilMesh, seed: int) -> AirfoilMesh:
         bedge2cell=new_cell[mesh.bedge2cell],
         bound=mesh.bound,
     )
+
+
+def free_stream() -> FloatArray:
+    """The undisturbed flow: density, momentum and energy per volume at Mach 0.4, shape (4,).
+
+    The constants are single-precision literals widened to double, as in the kernels.
+
+    Example:
+        >>> free_stream().shape
+        (4,)
+    """
+    gam, mach = (float(np.float32(value)) for value in (1.4, 0.4))
+    speed = np.sqrt(gam) * mach
+    return np.array([1.0, speed, 0.0, 1.0 / (gam - 1.0) + 0.5 * speed**2])
+
+
+def _numbered(n_rows: int, n_columns: int) -> IntArray:
+    return np.arange(n_rows * n_columns, dtype=np.int32).reshape(n_rows, n_columns)
 
 
 def _interior_edges(n_around: int, node: IntArray, cell: IntArray) -> IntArray:
