@@ -15,6 +15,8 @@ from pyop2cxx.mesh.airfoil import WALL
 if TYPE_CHECKING:
     import os
 
+    import numpy.typing as npt
+
     from pyop2cxx.mesh.airfoil import AirfoilMesh, FloatArray
 
 _WINDOW = (-0.6, 1.6, -0.75, 0.75)
@@ -101,7 +103,9 @@ def plot_mach(
         figure.savefig(temporary, dpi=_DOTS_PER_INCH)
 
 
-def _cells_in(mesh: AirfoilMesh, window: tuple[float, float, float, float]) -> FloatArray:
+def _cells_in(
+    mesh: AirfoilMesh, window: tuple[float, float, float, float]
+) -> npt.NDArray[np.bool_]:
     """Mask of the cells with a corner in the window, shape (n_cells,)."""
     x, y = mesh.x.T
     inside = (window[0] <= x) & (x <= window[1]) & (window[2] <= y) & (y <= window[3])
