@@ -5,6 +5,7 @@ from pyop2cxx import dispatch
 from pyop2cxx.kernel import Kernel
 from pyop2cxx.parloop import ParLoop, par_loop
 from pyop2cxx.reports import backends, timings
+from pyop2cxx.renumber import renumber
 from pyop2cxx.runtime import runtime
 from pyop2cxx.types import (
     INC,
@@ -65,6 +66,7 @@ __all__ = [
     "init",
     "initialised",
     "par_loop",
+    "renumber",
     "set_log_level",
     "timings",
     "warning",

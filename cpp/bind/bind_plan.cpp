@@ -2,18 +2,23 @@
 #include <pybind11/numpy.h>
 #include <pybind11/stl.h>
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "base/error.hpp"
 #include "base/overload.hpp"
 #include "bind/bind.hpp"
 #include "mesh/map_facts.hpp"
 #include "plan/colouring.hpp"
 #include "plan/conflict.hpp"
+#include "plan/curves.hpp"
 #include "plan/inverse.hpp"
+#include "plan/permutation.hpp"
 #include "plan/plan_cache.hpp"
 
 namespace op2::bind {
@@ -62,7 +67,15 @@ void bind_facts(py::module_& room) {
       .def_readonly("injective", &MapFacts::injective)
       .def_readonly("has_negative", &MapFacts::has_negative)
       .def(
-          "__eq__", [](const MapFacts& a, const MapFacts& b) { return a == b; }, py::arg("other"));
+          "__eq__",
+          [](const MapFacts& self, const py::object& other) {
+            return py::isinstance<MapFacts>(other) && self == other.cast<const MapFacts&>();
+          },
+          py::arg("other"))
+      .def("__hash__", [](const MapFacts& self) {
+        return py::hash(py::make_tuple(self.index_bytes, self.degree_min, self.degree_max,
+                                       self.injective, self.has_negative));
+      });
   room.def("map_facts", &mesh::map_facts, py::arg("map"), py::arg("n"), py::arg("n_threads"),
            release_gil());
   room.def(
@@ -227,6 +240,121 @@ void bind_cache(py::module_& room) {
       .def("clear", &PlanCache::clear, release_gil());
 }
 
+/// Arrays that go in: contiguous and of exactly this type, so that nothing is copied unseen.
+template <class T>
+using In = py::array_t<T, py::array::c_style>;
+
+template <class T>
+std::span<const T> span_of(const In<T>& array) {
+  return {array.data(), static_cast<std::size_t>(array.size())};
+}
+
+/// Where the bytes of an array of any type are.
+py::buffer_info buffer_of(const py::array& array, bool writeable) {
+  if ((array.flags() & py::array::c_style) == 0) {
+    throw UsageError("renumbering: expected C-contiguous arrays");
+  }
+  return array.request(writeable);
+}
+
+std::span<std::byte> bytes_of(const py::buffer_info& info) {
+  return {static_cast<std::byte*>(info.ptr), static_cast<std::size_t>(info.size * info.itemsize)};
+}
+
+/// A NumPy array that owns @p values.
+template <class T>
+py::array_t<T> hand_over(std::vector<T> values) {
+  auto held = std::make_unique<std::vector<T>>(std::move(values));
+  const auto size = static_cast<py::ssize_t>(held->size());
+  const T* data = held->data();
+  const py::capsule owner(held.release(),
+                          [](void* pointer) { delete static_cast<std::vector<T>*>(pointer); });
+  return py::array_t<T>(size, data, owner);
+}
+
+/// Call @p f without the GIL.
+template <class F>
+auto unlocked(const F& f) {
+  const py::gil_scoped_release release;
+  return f();
+}
+
+void bind_orders(py::module_& room) {
+  py::enum_<plan::Curve>(room, "Curve")
+      .value("hilbert", plan::Curve::hilbert)
+      .value("morton", plan::Curve::morton);
+  room.def(
+      "curve_keys",
+      [](plan::Curve curve, const In<double>& coordinates, int dim, int n_threads) {
+        const auto points = span_of(coordinates);
+        return hand_over(unlocked([curve, points, dim, n_threads] {
+          return plan::curve_keys(curve, points, dim, n_threads);
+        }));
+      },
+      py::arg("curve"), py::arg("coordinates"), py::arg("dim"), py::arg("n_threads"));
+  room.def(
+      "order_by_key",
+      [](const In<std::uint64_t>& keys, const In<std::int64_t>& part_offset, int n_threads) {
+        const auto key_span = span_of(keys);
+        const auto parts = span_of(part_offset);
+        return hand_over(unlocked([key_span, parts, n_threads] {
+          return plan::order_by_key(key_span, parts, n_threads);
+        }));
+      },
+      py::arg("keys"), py::arg("part_offset"), py::arg("n_threads"));
+  room.def(
+      "target_keys",
+      [](const mesh::MapTable& map, const In<std::int64_t>& new_of_old, int n_threads) {
+        const auto numbers = span_of(new_of_old);
+        return hand_over(unlocked(
+            [&map, numbers, n_threads] { return plan::target_keys(map, numbers, n_threads); }));
+      },
+      py::arg("map"), py::arg("new_of_old"), py::arg("n_threads"));
+  room.def(
+      "visitor_keys",
+      [](const mesh::MapTable& map, const In<std::int64_t>& old_of_new) {
+        const auto order = span_of(old_of_new);
+        return hand_over(unlocked([&map, order] { return plan::visitor_keys(map, order); }));
+      },
+      py::arg("map"), py::arg("old_of_new"));
+}
+
+void bind_permutations(py::module_& room) {
+  room.def(
+      "inverse_permutation",
+      [](const In<std::int64_t>& permutation, int n_threads) {
+        const auto numbers = span_of(permutation);
+        return hand_over(unlocked(
+            [numbers, n_threads] { return plan::inverse_permutation(numbers, n_threads); }));
+      },
+      py::arg("permutation"), py::arg("n_threads"));
+  room.def(
+      "permute_rows",
+      [](const py::array& source, const py::array& target, const In<std::int64_t>& old_of_new,
+         int n_threads) {
+        const py::buffer_info from = buffer_of(source, false);
+        const py::buffer_info to = buffer_of(target, true);
+        const auto order = span_of(old_of_new);
+        unlocked([&from, &to, order, n_threads] {
+          plan::permute_rows(bytes_of(from), bytes_of(to), order, n_threads);
+        });
+      },
+      py::arg("source"), py::arg("target"), py::arg("old_of_new"), py::arg("n_threads"));
+  room.def(
+      "relabel",
+      [](const mesh::MapTable& map, const In<std::int64_t>& old_of_new,
+         const In<std::int64_t>& new_of_old, const py::array& values, int n_threads) {
+        const py::buffer_info to = buffer_of(values, true);
+        const auto order = span_of(old_of_new);
+        const auto numbers = span_of(new_of_old);
+        unlocked([&map, order, numbers, &to, n_threads] {
+          plan::relabel(map, order, numbers, bytes_of(to), n_threads);
+        });
+      },
+      py::arg("map"), py::arg("old_of_new"), py::arg("new_of_old"), py::arg("values"),
+      py::arg("n_threads"));
+}
+
 }  // namespace
 
 void bind_plan(py::module_& core) {
@@ -236,6 +364,8 @@ void bind_plan(py::module_& core) {
   bind_colourings(room);
   bind_inverses(room);
   bind_cache(room);
+  bind_orders(room);
+  bind_permutations(room);
 }
 
 }  // namespace op2::bind

@@ -67,31 +67,46 @@ Extremes extremes(const MapTable& map, std::int64_t n_entries, int n_threads) {
   throw InternalError(fmt::format("{}: the map changed while it was checked", name));
 }
 
-/// Least and greatest degree among targets [begin, end), from one sweep over all entries.
+/// Threads that count degrees each need a counter a target.
+constexpr int max_counting_threads = 8;
+
 template <class Index>
-Extremes degrees(const Index* values, std::int64_t n_entries, std::int64_t begin,
-                 std::int64_t end) {
-  std::vector<std::int64_t> count(static_cast<std::size_t>(end - begin), 0);
-  const auto width = static_cast<std::uint64_t>(end - begin);
-  for (std::int64_t i = 0; i < n_entries; ++i) {
-    const auto local = static_cast<std::uint64_t>(std::int64_t{values[i]} - begin);
-    if (local < width) ++count[local];
+std::vector<std::int32_t> count_degrees(const Index* values, std::int64_t begin, std::int64_t end,
+                                        std::int64_t n_targets) {
+  std::vector<std::int32_t> count(static_cast<std::size_t>(n_targets), 0);
+  for (std::int64_t i = begin; i < end; ++i) {
+    if (values[i] >= 0) ++count[static_cast<std::size_t>(values[i])];
   }
-  return extremes(count.data(), 0, end - begin);
+  return count;
 }
 
-/// Each thread counts for its own targets: every thread reads the whole map, but nothing is shared.
-/// Atomic counters were slower than one thread alone.
+/// Least and greatest degree. Counters of each thread's own, added up: shared atomic ones were
+/// slower than one thread alone.
 Extremes degrees(const MapTable& map, std::int64_t n_entries, int n_threads) {
-  std::vector<Extremes> partial(static_cast<std::size_t>(std::max(n_threads, 1)));
+  const int n_counting = std::clamp(n_threads, 1, max_counting_threads);
+  std::vector<std::vector<std::int32_t>> counts(static_cast<std::size_t>(n_counting));
   parallel_for(
-      n_threads, map.n_targets(),
-      [&map, &partial, n_entries](std::int64_t begin, std::int64_t end, int chunk) {
-        partial[static_cast<std::size_t>(chunk)] =
-            map.index_bytes() == 4
-                ? degrees(static_cast<const std::int32_t*>(map.values()), n_entries, begin, end)
-                : degrees(static_cast<const std::int64_t*>(map.values()), n_entries, begin, end);
+      n_counting, n_entries, [&map, &counts](std::int64_t begin, std::int64_t end, int chunk) {
+        counts[static_cast<std::size_t>(chunk)] =
+            map.index_bytes() == 4 ? count_degrees(static_cast<const std::int32_t*>(map.values()),
+                                                   begin, end, map.n_targets())
+                                   : count_degrees(static_cast<const std::int64_t*>(map.values()),
+                                                   begin, end, map.n_targets());
       });
+  std::erase_if(counts, [](const std::vector<std::int32_t>& count) { return count.empty(); });
+  std::vector<Extremes> partial(static_cast<std::size_t>(std::max(n_threads, 1)));
+  parallel_for(n_threads, map.n_targets(),
+               [&counts, &partial](std::int64_t begin, std::int64_t end, int chunk) {
+                 Extremes found;
+                 for (auto target = static_cast<std::size_t>(begin);
+                      target < static_cast<std::size_t>(end); ++target) {
+                   std::int64_t degree = 0;
+                   for (const std::vector<std::int32_t>& count : counts) degree += count[target];
+                   found.least = std::min(found.least, degree);
+                   found.greatest = std::max(found.greatest, degree);
+                 }
+                 partial[static_cast<std::size_t>(chunk)] = found;
+               });
   return join(partial);
 }
 

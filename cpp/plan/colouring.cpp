@@ -55,37 +55,74 @@ void measure_targets(ColourStatistics& statistics, const ColourSets& sets, std::
   }
 }
 
-std::int64_t n_colours_of(const std::vector<std::int32_t>& colour_of) {
-  const auto last = std::max_element(colour_of.begin(), colour_of.end());
-  return last == colour_of.end() ? 0 : *last + 1;
+/// What a colouring gives colours to: element k, or all elements of a block.
+class Items {
+ public:
+  Items(const Footprint& footprint, std::int64_t n_elements, std::int64_t block_size)
+      : footprint_(footprint), n_elements_(n_elements), block_size_(block_size) {}
+
+  [[nodiscard]] std::int64_t size() const {
+    return n_elements_ / block_size_ + (n_elements_ % block_size_ != 0 ? 1 : 0);
+  }
+
+  [[nodiscard]] std::int64_t begin_of(std::int64_t item) const {
+    return std::min(item * block_size_, n_elements_);
+  }
+
+  template <class F>
+  void visit(std::int64_t item, const F& f) const {
+    footprint_.visit(begin_of(item), begin_of(item + 1), f);
+  }
+
+ private:
+  const Footprint& footprint_;
+  std::int64_t n_elements_;
+  std::int64_t block_size_;
+};
+
+using Colours = std::vector<std::int32_t>;  // [n_items]
+
+Colours first_fit(const Items& items, ColourSets& sets) {
+  Colours colour_of(static_cast<std::size_t>(items.size()));
+  for (std::int64_t item = 0; item < items.size(); ++item) {
+    const auto visit = [&items, item](const auto& f) { items.visit(item, f); };
+    colour_of[static_cast<std::size_t>(item)] = static_cast<std::int32_t>(sets.take_lowest(visit));
+  }
+  return colour_of;
 }
 
-/// Move elements from colours larger than the mean to the smallest colour that is free for them.
+/// The smallest colour below `limit` items that is not busy, or `colour` if there is none.
+std::int32_t smallest_free(const std::vector<std::int64_t>& n_items, std::uint64_t busy,
+                           std::int64_t limit, std::int32_t colour) {
+  std::int32_t best = colour;
+  for (std::size_t other = 0; other < n_items.size(); ++other) {
+    const bool is_free = (busy >> other & 1) == 0;
+    if (is_free && n_items[other] < limit &&
+        n_items[other] < n_items[static_cast<std::size_t>(best)]) {
+      best = static_cast<std::int32_t>(other);
+    }
+  }
+  return best;
+}
+
+/// Move items from colours larger than the mean to the smallest colour that is free for them.
 /// @pre At most 64 colours.
-void balance(std::vector<std::int32_t>& colour_of, std::int64_t n_colours, ColourSets& sets,
-             const Footprint& footprint) {
-  const auto n = static_cast<std::int64_t>(colour_of.size());
-  const std::int64_t mean = (n + n_colours - 1) / n_colours;
+void balance(Colours& colour_of, std::int64_t n_colours, ColourSets& sets, const Items& items) {
+  const std::int64_t mean = (items.size() + n_colours - 1) / n_colours;
   std::vector<std::int64_t> n_items(static_cast<std::size_t>(n_colours), 0);
   for (const std::int32_t colour : colour_of) ++n_items[static_cast<std::size_t>(colour)];
-  // Latest first: first-fit gave the last elements their colour with most of them taken, and what
-  // was coloured early is left where it is.
-  for (std::int64_t k = n - 1; k >= 0; --k) {
-    auto& colour = colour_of[static_cast<std::size_t>(k)];
+  for (std::int64_t item = items.size() - 1; item >= 0; --item) {
+    std::int32_t& colour = colour_of[static_cast<std::size_t>(item)];
     if (n_items[static_cast<std::size_t>(colour)] <= mean) continue;
     std::uint64_t busy = 0;
-    footprint.visit(k, k + 1, [&sets, &busy](std::int64_t target) { busy |= sets.first(target); });
-    std::int32_t best = colour;
-    for (std::int32_t other = 0; other < n_colours; ++other) {
-      const bool is_free = (busy >> other & 1) == 0;
-      const std::int64_t load = n_items[static_cast<std::size_t>(other)];
-      if (is_free && load < mean && load < n_items[static_cast<std::size_t>(best)]) best = other;
-    }
+    items.visit(item, [&sets, &busy](std::int64_t target) { busy |= sets.first(target); });
+    const std::int32_t best = smallest_free(n_items, busy, mean, colour);
     if (best == colour) continue;
-    const std::uint64_t change = std::uint64_t{1} << best | std::uint64_t{1} << colour;
-    // A target may come twice: setting and clearing, not flipping, is right then too.
-    footprint.visit(k, k + 1, [&sets, change, best](std::int64_t target) {
-      sets.first(target) = (sets.first(target) & ~change) | std::uint64_t{1} << best;
+    const std::uint64_t gone = std::uint64_t{1} << colour;
+    const std::uint64_t come = std::uint64_t{1} << best;
+    // A target may come twice: clearing and setting, unlike flipping, are right then too.
+    items.visit(item, [&sets, gone, come](std::int64_t target) {
+      sets.first(target) = (sets.first(target) & ~gone) | come;
     });
     --n_items[static_cast<std::size_t>(colour)];
     ++n_items[static_cast<std::size_t>(best)];
@@ -93,36 +130,50 @@ void balance(std::vector<std::int32_t>& colour_of, std::int64_t n_colours, Colou
   }
 }
 
-std::vector<std::int32_t> first_fit(const Footprint& footprint, std::int64_t n, ColourSets& sets) {
-  std::vector<std::int32_t> colour_of(static_cast<std::size_t>(n));
-  for (std::int64_t k = 0; k < n; ++k) {
-    const auto visit = [&footprint, k](const auto& f) { footprint.visit(k, k + 1, f); };
-    colour_of[static_cast<std::size_t>(k)] = static_cast<std::int32_t>(sets.take_lowest(visit));
+/// Colours of the items, and what there is to say of the targets.
+struct Colouring {
+  Colours colour_of;
+  std::int64_t n_colours = 0;
+  ColourStatistics statistics;
+};
+
+Colouring colour_items(const Footprint& footprint, const Items& items, int n_threads) {
+  ColourSets sets(footprint.n_targets());
+  Colouring colouring;
+  colouring.colour_of = first_fit(items, sets);
+  for (const std::int32_t colour : colouring.colour_of) {
+    colouring.n_colours = std::max<std::int64_t>(colouring.n_colours, colour + 1);
   }
-  return colour_of;
+  measure_targets(colouring.statistics, sets, footprint.n_targets(), n_threads);
+  const bool fits_mask = colouring.n_colours <= 64;
+  if (colouring.n_colours > 1 && fits_mask) {
+    balance(colouring.colour_of, colouring.n_colours, sets, items);
+  }
+  return colouring;
 }
 
-/// Sort positions [0, n) by colour: place(where, position). Returns the colours' offsets.
-template <class Colour, class Place>
-std::vector<std::int64_t> sort_by_colour(const std::vector<Colour>& colour_of,
-                                         std::int64_t n_colours, int n_threads,
+/// Sort items by colour: place(where, item). Returns the colours' offsets.
+template <class Place>
+std::vector<std::int64_t> sort_by_colour(const Colouring& colouring, int n_threads,
                                          const Place& place) {
+  const Colours& colour_of = colouring.colour_of;
   const auto walk = [&colour_of](std::int64_t begin, std::int64_t end, const auto& f) {
-    for (std::int64_t k = begin; k < end; ++k) f(colour_of[static_cast<std::size_t>(k)], k);
+    for (std::int64_t item = begin; item < end; ++item) {
+      f(colour_of[static_cast<std::size_t>(item)], item);
+    }
   };
-  return bucket_sort(n_threads, static_cast<std::int64_t>(colour_of.size()), n_colours, walk,
-                     place);
+  return bucket_sort(n_threads, static_cast<std::int64_t>(colour_of.size()), colouring.n_colours,
+                     walk, place);
 }
 
 template <class Index>
-std::vector<std::int64_t> sort_elements(const std::vector<std::int32_t>& colour_of,
-                                        std::int64_t n_colours, const MapPointer& subset,
+std::vector<std::int64_t> sort_elements(const Colouring& colouring, const MapPointer& subset,
                                         std::vector<Index>& sorted, int n_threads) {
   const auto place = [&subset, &sorted](std::int64_t where, std::int64_t position) {
     sorted[static_cast<std::size_t>(where)] =
         static_cast<Index>(subset ? subset->at(position, 0) : position);
   };
-  return sort_by_colour(colour_of, n_colours, n_threads, place);
+  return sort_by_colour(colouring, n_threads, place);
 }
 
 }  // namespace
@@ -136,54 +187,39 @@ std::int64_t ElementPlan::bytes() const {
 }
 
 BlockPlan colour_blocks(const ConflictSet& loop, std::int64_t block_size, int n_threads) {
-  if (block_size < 1)
+  if (block_size < 1) {
     throw UsageError(fmt::format("plan: block size {}, must be >= 1", block_size));
+  }
   const Footprint footprint = footprint_of(loop, n_threads);
-  const std::int64_t n = loop.elements.n;
-  const std::int64_t n_blocks = n / block_size + (n % block_size != 0 ? 1 : 0);
+  // A block larger than the loop is the loop; smaller numbers cannot overflow.
+  const Items blocks(footprint, loop.elements.n,
+                     std::min(block_size, std::max<std::int64_t>(loop.elements.n, 1)));
+  const Colouring colouring = colour_items(footprint, blocks, n_threads);
   BlockPlan plan;
   plan.block_size = block_size;
-  plan.block_offset.reserve(static_cast<std::size_t>(n_blocks) + 1);
-  for (std::int64_t b = 0; b < n_blocks; ++b) plan.block_offset.push_back(b * block_size);
-  plan.block_offset.push_back(n);
-
-  ColourSets sets(footprint.n_targets());
-  std::vector<std::int64_t> colour_of;
-  colour_of.reserve(static_cast<std::size_t>(n_blocks));
-  std::int64_t n_colours = 0;
-  for (std::size_t b = 0; b + 1 < plan.block_offset.size(); ++b) {
-    const std::int64_t begin = plan.block_offset[b];
-    const std::int64_t end = plan.block_offset[b + 1];
-    colour_of.push_back(sets.take_lowest(
-        [&footprint, begin, end](const auto& f) { footprint.visit(begin, end, f); }));
-    n_colours = std::max(n_colours, colour_of.back() + 1);
-  }
-  plan.block_of.resize(static_cast<std::size_t>(n_blocks));
-  plan.colour_offset = sort_by_colour(colour_of, n_colours, n_threads,
-                                      [&plan](std::int64_t where, std::int64_t block) {
-                                        plan.block_of[static_cast<std::size_t>(where)] = block;
-                                      });
+  for (std::int64_t b = 0; b <= blocks.size(); ++b) plan.block_offset.push_back(blocks.begin_of(b));
+  plan.block_of.resize(static_cast<std::size_t>(blocks.size()));
+  const auto place = [&plan](std::int64_t where, std::int64_t block) {
+    plan.block_of[static_cast<std::size_t>(where)] = block;
+  };
+  plan.colour_offset = sort_by_colour(colouring, n_threads, place);
+  plan.statistics = colouring.statistics;
   measure_colours(plan.statistics, plan.colour_offset);
-  measure_targets(plan.statistics, sets, footprint.n_targets(), n_threads);
   return plan;
 }
 
 ElementPlan colour_elements(const ConflictSet& loop, int n_threads) {
   const Footprint footprint = footprint_of(loop, n_threads);
   const std::int64_t n = loop.elements.n;
-  ColourSets sets(footprint.n_targets());
-  std::vector<std::int32_t> colour_of = first_fit(footprint, n, sets);
-  const std::int64_t n_colours = n_colours_of(colour_of);
+  const MapPointer& subset = loop.elements.subset;
+  const Colouring colouring = colour_items(footprint, Items(footprint, n, 1), n_threads);
   ElementPlan plan;
-  measure_targets(plan.statistics, sets, footprint.n_targets(), n_threads);
-  if (n_colours > 1 && n_colours <= 64) balance(colour_of, n_colours, sets, footprint);
-
-  plan.elements = make_index_array(n, loop.elements.subset ? loop.elements.subset->n_targets() : n);
-  plan.colour_offset = std::visit(
-      [&colour_of, &loop, n_colours, n_threads](auto& sorted) {
-        return sort_elements(colour_of, n_colours, loop.elements.subset, sorted, n_threads);
-      },
-      plan.elements);
+  plan.elements = make_index_array(n, subset ? subset->n_targets() : n);
+  plan.colour_offset =
+      std::visit([&colouring, &subset, n_threads](
+                     auto& sorted) { return sort_elements(colouring, subset, sorted, n_threads); },
+                 plan.elements);
+  plan.statistics = colouring.statistics;
   measure_colours(plan.statistics, plan.colour_offset);
   return plan;
 }

@@ -40,17 +40,17 @@ struct ElementPlan {
   [[nodiscard]] std::int64_t bytes() const;
 };
 
-/// @brief Cut the elements into blocks of @p block_size and colour the blocks first-fit in order.
+/// @brief Cut the elements into blocks of @p block_size and colour them.
 ///
-/// Independent of @p n_threads. A target that one block touches more than once is no conflict.
+/// First-fit in order, then evened out: first-fit leaves a few small last colours, each of them a
+/// parallel step with hardly anything to do, so a second sweep moves blocks from large colours to
+/// small ones (with up to 64 colours; beyond that the numbering is the trouble). Independent of
+/// @p n_threads. A target that one block touches more than once is no conflict.
 /// @throws UsageError if block_size < 1, or the conflicts do not fit the elements.
 [[nodiscard]] BlockPlan colour_blocks(const ConflictSet& loop, std::int64_t block_size,
                                       int n_threads);
 
-/// @brief Colour the elements first-fit in order, then even the colours out.
-///
-/// Independent of @p n_threads. First-fit leaves a few small last colours, each a parallel region
-/// with nothing to do, so a second sweep moves elements from large colours to small ones.
+/// @brief Colour the elements one by one, in the same way.
 /// @throws UsageError if the conflicts do not fit the elements.
 [[nodiscard]] ElementPlan colour_elements(const ConflictSet& loop, int n_threads);
 
