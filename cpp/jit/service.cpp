@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdlib>
+#include <limits>
 #include <system_error>
 #include <utility>
 
@@ -228,8 +229,11 @@ Loaded Service::load(const std::string& source, Language language,
 }
 
 Service::Landing Service::follow(const std::shared_future<Landing>& flight) {
-  while (flight.wait_for(std::chrono::milliseconds(50)) != std::future_status::ready) {
-    if (options_.interrupted) options_.interrupted();
+  // The leader's own patience ends every flight.
+  const Patience endless{std::numeric_limits<double>::infinity(), options_.interrupted};
+  Wait wait(endless);
+  while (wait.goes_on()) {
+    if (flight.wait_for(std::chrono::milliseconds(50)) == std::future_status::ready) break;
   }
   return flight.get();
 }
