@@ -124,9 +124,9 @@ FileLock& FileLock::operator=(FileLock&& other) noexcept {
 
 void FileLock::release() {
   if (!fd_) return;
+  // Before the lock goes: it also frees the name from a child forked meanwhile (and not exec'd),
+  // which shares the open file and would hold its lock for as long as it lives.
   ::unlink(path_.c_str());
-  // Explicitly: a child forked meanwhile (not exec'd) shares the open file and would keep the lock.
-  ::flock(fd_.get(), LOCK_UN);
   fd_.reset();
 }
 

@@ -312,15 +312,20 @@ Service::Landing Service::build_in_store(const Request& request) {
     store_.make_room();
     return loaded;
   } catch (const StorageError& error) {
-    notice(
-        fmt::format("the cache directory {} takes no new entries ({}); kernels compiled from "
-                    "now on are lost when this process ends. Make room there, or set "
-                    "PYOP2CXX_CACHE_DIR to another directory of your own",
-                    store_.directory().string(), error.what()));
-    const std::scoped_lock guard(mutex_);
-    is_writable_ = false;
+    if (stop_writing()) {
+      notice(
+          fmt::format("the cache directory {} takes no new entries ({}); kernels compiled from "
+                      "now on are lost when this process ends. Make room there, or set "
+                      "PYOP2CXX_CACHE_DIR to another directory of your own",
+                      store_.directory().string(), error.what()));
+    }
     return std::nullopt;
   }
+}
+
+bool Service::stop_writing() {
+  const std::scoped_lock guard(mutex_);
+  return std::exchange(is_writable_, false);
 }
 
 Loaded Service::build_in_private(const Request& request) {

@@ -363,26 +363,30 @@ TEST(Service, WithoutACompilerSaysSo) {
 TEST(Service, AnInterruptedFlightIsFlownByAnother) {
   const Counted counted;
   Options options = options_in(counted.cache, counted.cc);
-  std::atomic<int> n_interrupts = 1;
-  options.interrupted = [&n_interrupts] {
-    if (n_interrupts.fetch_sub(1) == 1) throw std::runtime_error("interrupted");
+  std::atomic<std::thread::id> leader;
+  std::atomic<bool> is_followed = false;
+  options.interrupted = [&leader, &is_followed] {
+    while (std::this_thread::get_id() == leader && !is_followed) ::usleep(1000);
+    if (std::this_thread::get_id() == leader) throw std::runtime_error("interrupted");
   };
   Service service(options);
+  std::thread first([&service, &leader] {
+    leader = std::this_thread::get_id();
+    EXPECT_THROW((void)load(service, source_of(3)), std::runtime_error);
+  });
+  while (!fs::exists(counted.runs)) ::usleep(1000);
   std::atomic<int> n_right = 0;
-  std::atomic<int> n_interrupted = 0;
-  std::vector<std::thread> threads;
-  for (int t = 0; t < 3; ++t) {
-    threads.emplace_back([&service, &n_right, &n_interrupted] {
-      try {
-        n_right += call_value(load(service, source_of(3))) == 3 ? 1 : 0;
-      } catch (const std::runtime_error&) {
-        ++n_interrupted;
-      }
-    });
+  std::vector<std::thread> followers;
+  for (int t = 0; t < 2; ++t) {
+    followers.emplace_back(
+        [&service, &n_right] { n_right += call_value(load(service, source_of(3))) == 3 ? 1 : 0; });
   }
-  for (std::thread& thread : threads) thread.join();
-  EXPECT_EQ(n_interrupted, 1);
+  while (service.statistics().n_waits < 2) ::usleep(1000);
+  is_followed = true;
+  first.join();
+  for (std::thread& follower : followers) follower.join();
   EXPECT_EQ(n_right, 2);
+  EXPECT_EQ(n_lines(counted.runs), 2);
   EXPECT_TRUE(is_tidy(counted.cache));
 }
 
