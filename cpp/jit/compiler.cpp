@@ -64,22 +64,30 @@ std::vector<std::string> command_line(const HostCompiler& compiler, const fs::pa
   return command;
 }
 
-bool mentions(std::string_view output, std::initializer_list<std::string_view> phrases) {
-  return std::ranges::any_of(phrases, [output](std::string_view phrase) {
-    return output.find(phrase) != std::string_view::npos;
-  });
+/// The first line of @p output that holds one of @p phrases; empty if none does.
+std::string line_with(std::string_view output, std::initializer_list<std::string_view> phrases) {
+  while (!output.empty()) {
+    const std::string_view line = output.substr(0, output.find('\n'));
+    const bool holds_one = std::ranges::any_of(phrases, [line](std::string_view phrase) {
+      return line.find(phrase) != std::string_view::npos;
+    });
+    if (holds_one) return std::string(line);
+    output.remove_prefix(std::min(line.size() + 1, output.size()));
+  }
+  return "";
 }
 
 /// The system's words (in the C locale) for a place that takes no more bytes.
-bool blames_storage(std::string_view output) {
-  return mentions(output, {"No space left on device", "Disk quota exceeded", "File too large",
-                           "Read-only file system", "Input/output error"});
+std::string storage_complaint(std::string_view output) {
+  return line_with(output, {"No space left on device", "Disk quota exceeded", "File too large",
+                            "Read-only file system", "Input/output error"});
 }
 
 /// The driver's words for a compiler that died, which is no verdict on the source.
 bool blames_itself(std::string_view output) {
-  return mentions(output, {"signal terminated program", "internal compiler error",
-                           "command failed due to signal", "unable to execute command"});
+  return !line_with(output, {"signal terminated program", "internal compiler error",
+                             "command failed due to signal", "unable to execute command"})
+              .empty();
 }
 
 void check_toolchain(const ProcessResult& result, const std::string& command,
@@ -161,9 +169,10 @@ fs::path compile(const HostCompiler& compiler, const std::string& source,
       run_process(words, {{"TMPDIR", place.work_directory.string()}, {"LC_ALL", "C"}}, patience);
 
   const bool failed = result.signal != 0 || result.exit_code != 0;
-  if (failed && blames_storage(result.output)) {
+  const std::string complaint = failed ? storage_complaint(result.output) : "";
+  if (!complaint.empty()) {
     throw StorageError(fmt::format("the compiler could not write to {}: {}",
-                                   place.work_directory.string(), result.output));
+                                   place.work_directory.parent_path().string(), complaint));
   }
   check_toolchain(result, command, patience);
   if (failed) {

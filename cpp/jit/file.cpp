@@ -124,18 +124,16 @@ FileLock& FileLock::operator=(FileLock&& other) noexcept {
 
 void FileLock::release() {
   if (!fd_) return;
+  // Before the lock goes: it also frees the name from a child forked meanwhile (and not exec'd),
+  // which shares the open file and would hold its lock for as long as it lives.
   ::unlink(path_.c_str());
-  // Explicitly: a child forked meanwhile (not exec'd) shares the open file and would keep the lock.
-  ::flock(fd_.get(), LOCK_UN);
   fd_.reset();
 }
 
 std::optional<FileLock> FileLock::acquire(const fs::path& path, const Patience& patience) {
   using std::chrono::milliseconds;
-  using std::chrono::steady_clock;
-  const auto start = steady_clock::now();
-  auto last_check = start;
   milliseconds pause(1);
+  Wait wait(patience);
   for (;;) {
     UniqueFd fd(::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600));
     if (!fd) return std::nullopt;
@@ -144,12 +142,7 @@ std::optional<FileLock> FileLock::acquire(const fs::path& path, const Patience& 
       continue;
     }
     if (errno != EWOULDBLOCK && errno != EINTR) return std::nullopt;
-    const auto now = steady_clock::now();
-    if (std::chrono::duration<double>(now - start).count() >= patience.seconds) return std::nullopt;
-    if (patience.interrupted && now - last_check > milliseconds(50)) {
-      last_check = now;
-      patience.interrupted();
-    }
+    if (!wait.goes_on()) return std::nullopt;
     std::this_thread::sleep_for(pause);
     pause = std::min(pause * 2, milliseconds(8));
   }

@@ -24,8 +24,6 @@
 namespace op2::jit {
 namespace {
 
-using Clock = std::chrono::steady_clock;
-
 struct Pipe {
   UniqueFd read_end;
   UniqueFd write_end;
@@ -118,9 +116,10 @@ enum class PipeState { open, closed };
 
 /// Append what the pipe holds to @p output, waiting at most @p timeout_ms for the first byte.
 PipeState drain(int fd, int timeout_ms, std::string& output) {
+  constexpr int max_chunks = 64;  // then look at the clock again, however much is still coming
   std::array<char, 8192> chunk{};
   pollfd request{fd, POLLIN, 0};
-  while (::poll(&request, 1, timeout_ms) > 0) {
+  for (int i = 0; i<max_chunks&& ::poll(&request, 1, timeout_ms)> 0; ++i) {
     const ssize_t n_read = ::read(fd, chunk.data(), chunk.size());
     if (n_read == 0) return PipeState::closed;
     if (n_read > 0) output.append(chunk.data(), static_cast<std::size_t>(n_read));
@@ -145,30 +144,23 @@ void kill_group(pid_t leader) {
   }
 }
 
-/// Wait for @p child, collecting its output; false if it took longer than allowed.
-bool wait_for(pid_t child, int pipe, const Patience& patience, std::string& output, int& status) {
-  const auto start = Clock::now();
-  auto last_check = start;
+/// Wait for @p child, collecting its output; nothing if it took longer than allowed.
+std::optional<int> wait_for(pid_t child, int pipe, const Patience& patience, std::string& output) {
   PipeState state = PipeState::open;
-  for (;;) {
+  Wait wait(patience);
+  do {
     if (state == PipeState::open) {
       state = drain(pipe, 20, output);
     } else {
       std::this_thread::sleep_for(std::chrono::microseconds(100));
     }
     // The pipe's end is not the child's: a wrapper may leave a server behind that holds it open.
-    if (const std::optional<int> ended = reap(child, WNOHANG)) {
+    if (const std::optional<int> status = reap(child, WNOHANG)) {
       drain(pipe, 0, output);
-      status = *ended;
-      return true;
+      return status;
     }
-    const auto now = Clock::now();
-    if (std::chrono::duration<double>(now - start).count() > patience.seconds) return false;
-    if (patience.interrupted && now - last_check > std::chrono::milliseconds(50)) {
-      last_check = now;
-      patience.interrupted();
-    }
-  }
+  } while (wait.goes_on());
+  return std::nullopt;
 }
 
 }  // namespace
@@ -198,21 +190,20 @@ ProcessResult run_process(const std::vector<std::string>& command,
   pipe.write_end.reset();
 
   ProcessResult result;
-  int status = 0;
+  std::optional<int> status;
   try {
-    if (!wait_for(child, pipe.read_end.get(), patience, result.output, status)) {
-      kill_group(child);
-      result.timed_out = true;
-      return result;
-    }
+    status = wait_for(child, pipe.read_end.get(), patience, result.output);
   } catch (...) {
     kill_group(child);
     throw;
   }
-  if (WIFSIGNALED(status)) {
-    result.signal = WTERMSIG(status);
+  if (!status) {
+    kill_group(child);
+    result.timed_out = true;
+  } else if (WIFSIGNALED(*status)) {
+    result.signal = WTERMSIG(*status);
   } else {
-    result.exit_code = WEXITSTATUS(status);
+    result.exit_code = WEXITSTATUS(*status);
   }
   return result;
 }

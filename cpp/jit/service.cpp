@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdlib>
+#include <limits>
 #include <system_error>
 #include <utility>
 
@@ -228,8 +229,11 @@ Loaded Service::load(const std::string& source, Language language,
 }
 
 Service::Landing Service::follow(const std::shared_future<Landing>& flight) {
-  while (flight.wait_for(std::chrono::milliseconds(50)) != std::future_status::ready) {
-    if (options_.interrupted) options_.interrupted();
+  // The leader's own patience ends every flight.
+  const Patience endless{std::numeric_limits<double>::infinity(), options_.interrupted};
+  Wait wait(endless);
+  while (wait.goes_on()) {
+    if (flight.wait_for(std::chrono::milliseconds(50)) == std::future_status::ready) break;
   }
   return flight.get();
 }
@@ -308,15 +312,20 @@ Service::Landing Service::build_in_store(const Request& request) {
     store_.make_room();
     return loaded;
   } catch (const StorageError& error) {
-    notice(
-        fmt::format("the cache directory {} takes no new entries ({}); kernels compiled from "
-                    "now on are lost when this process ends. Make room there, or set "
-                    "PYOP2CXX_CACHE_DIR to another directory of your own",
-                    store_.directory().string(), error.what()));
-    const std::scoped_lock guard(mutex_);
-    is_writable_ = false;
+    if (stop_writing()) {
+      notice(
+          fmt::format("the cache directory {} takes no new entries ({}); kernels compiled from "
+                      "now on are lost when this process ends. Make room there, or set "
+                      "PYOP2CXX_CACHE_DIR to another directory of your own",
+                      store_.directory().string(), error.what()));
+    }
     return std::nullopt;
   }
+}
+
+bool Service::stop_writing() {
+  const std::scoped_lock guard(mutex_);
+  return std::exchange(is_writable_, false);
 }
 
 Loaded Service::build_in_private(const Request& request) {

@@ -110,6 +110,7 @@ class Service {
   HostCompiler stored_probe(Language language, const std::vector<std::string>& command);
   void store_probe(const HostCompiler& compiler, const std::string& key);
   bool is_store_usable();
+  bool stop_writing();  // whether this call was the first
   void notice(const std::string& message);
   void count(std::int64_t Statistics::*counter);
   [[nodiscard]] Patience patience() const;
