@@ -97,7 +97,7 @@ class SizeTypeError(UsageError, TypeError):
     """The size of a Set is not an integer or a tuple of integers."""
 
 
-class SubsetIndexOutOfBounds(UsageError, TypeError):  # noqa: N818 - PyOP2's name
+class SubsetIndexOutOfBounds(UsageError, TypeError):
     """An index of a Subset lies outside its superset."""
 
 
