@@ -7,6 +7,13 @@ Each class also derives from the built-in that PyOP2's users already catch, so t
 
 from __future__ import annotations
 
+import os
+import sys
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from types import FrameType
+
 
 class Op2Error(Exception):
     """Root of all errors raised by pyop2cxx."""
@@ -64,6 +71,25 @@ class ConfigurationError(UsageError, RuntimeError):
 
 class NoDataError(UsageError, RuntimeError):
     """Data were asked for that were never given."""
+
+
+class HaloFrozenError(UsageError, RuntimeError):
+    """A frozen halo is frozen again, or used with another access; or one not frozen is unfrozen."""
+
+
+class MissingExtraError(UsageError, ImportError):
+    """An optional package is needed that is not installed; the message names the extra."""
+
+
+class ContractError(UsageError, AssertionError):
+    """An argument breaks the contract where PyOP2 has an ``assert``: Set sizes that do not grow."""
+
+
+class NonUniqueNameError(UsageError):
+    """Two Consts have one name, so that kernels could not tell them apart.
+
+    Also spelled `Const.NonUniqueNameError`, as in PyOP2.
+    """
 
 
 # PyOP2's classes. The built-in base is PyOP2's; the messages are ours.
@@ -155,3 +181,19 @@ class SparsityFormatError(UsageError):
 
 class KernelWarning(UserWarning):
     """A kernel does something its access descriptors do not allow for."""
+
+
+def user_line() -> str:
+    """Return ``file:line`` of the innermost frame outside pyop2cxx, for messages.
+
+    Returns:
+        The line of the user's program that led here; empty where there is none, as in a callback
+        from C++.
+    """
+    package = os.path.dirname(os.path.abspath(__file__)) + os.sep
+    frame: FrameType | None = sys._getframe(1)
+    while frame is not None:
+        if not os.path.abspath(frame.f_code.co_filename).startswith(package):
+            return f"{frame.f_code.co_filename}:{frame.f_lineno}"
+        frame = frame.f_back
+    return ""
