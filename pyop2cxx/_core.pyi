@@ -127,13 +127,13 @@ class Access:
 
 class Buffer:
     def __init__(
-        self: typing_extensions.Buffer,
+        self: Buffer,
         address: typing.SupportsInt | typing.SupportsIndex,
         n_bytes: typing.SupportsInt | typing.SupportsIndex,
     ) -> None: ...
-    def increment_version(self: typing_extensions.Buffer) -> None: ...
+    def increment_version(self: Buffer) -> None: ...
     def reset(
-        self: typing_extensions.Buffer,
+        self: Buffer,
         address: typing.SupportsInt | typing.SupportsIndex,
         n_bytes: typing.SupportsInt | typing.SupportsIndex,
     ) -> None: ...
