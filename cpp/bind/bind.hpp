@@ -12,5 +12,6 @@ void bind_errors(py::module_& core);
 void bind_base(py::module_& core);
 void bind_mesh(py::module_& core);
 void bind_jit(py::module_& core);
+void bind_plan(py::module_& core);
 
 }  // namespace op2::bind

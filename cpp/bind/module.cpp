@@ -8,4 +8,5 @@ PYBIND11_MODULE(_core, core) {
   op2::bind::bind_base(core);
   op2::bind::bind_mesh(core);
   op2::bind::bind_jit(core);
+  op2::bind::bind_plan(core);
 }
