@@ -36,11 +36,18 @@ def _table(titles: Sequence[str], rows: Sequence[Sequence[str]], code: int) -> n
             row = nodes.row()
             for column, text in enumerate(line):
                 is_code = part is body and column < code and text
-                inner = nodes.literal(text=text) if is_code else nodes.Text(text)
-                row += nodes.entry("", nodes.paragraph("", "", inner))
+                row += nodes.entry("", _paragraph(f"`{text}`" if is_code else text))
             part += row
     group += [head, body]
     return nodes.table("", group)
+
+
+def _paragraph(text: str) -> nodes.paragraph:
+    """Set text, with what stands between backquotes as code."""
+    paragraph = nodes.paragraph()
+    for i, part in enumerate(text.split("`")):
+        paragraph += nodes.literal(text=part) if i % 2 else nodes.Text(part)
+    return paragraph
 
 
 class OptionTable(Directive):
