@@ -139,6 +139,7 @@ install_editable() {
   "${pip[@]}" install --requirement "$logs/build-requirements.txt"
   "${pip[@]}" install --no-build-isolation --config-settings=build-dir="$build_dir" \
     --config-settings=cmake.define.PYOP2CXX_TESTS="$tests" \
+    --config-settings=cmake.define.PYOP2CXX_WERROR=ON \
     --editable ".[${all_extras//$'\n'/,}]"
 }
 
