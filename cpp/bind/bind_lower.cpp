@@ -10,9 +10,9 @@
 #include "cg/context.hpp"
 #include "cg/kernel_printer.hpp"
 #include "cg/module_printer.hpp"
-#include "ir/constants.hpp"
 #include "ir/loop.hpp"
 #include "ir/signature.hpp"
+#include "lower/constants.hpp"
 #include "lower/incidence.hpp"
 #include "lower/lower.hpp"
 
@@ -46,8 +46,10 @@ std::string print_source(const kir::Module& module, const ir::Loop& loop,
                          const cg::Dialect& dialect, bool line_markers,
                          const std::string& linkage) {
   cg::Context context(dialect);
-  const ir::KernelPtr kernel = ir::with_constants(loop);
-  const std::string entry = cg::print_kernel(context, *kernel, {line_markers});
+  cg::KernelStyle style;
+  style.line_markers = line_markers;
+  if (loop.kernel->cpp) style.boolean = "bool";
+  const std::string entry = cg::print_kernel(context, lower::with_constants(loop), style);
   cg::print_module(context, module, entry, linkage);
   return context.finish();
 }

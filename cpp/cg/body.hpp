@@ -146,6 +146,7 @@ class Body {
     return blocks_[slot.block].variables[slot.variable];
   }
   [[nodiscard]] bool is_open(int section) const;
+  [[nodiscard]] bool is_open_branch(int id) const;
   [[nodiscard]] bool is_alive(const LocalVariable& variable) const;
   [[nodiscard]] bool may_share(const LocalVariable& variable, Sharing sharing) const;
   [[nodiscard]] std::optional<Holder> holder_of(std::string_view name) const;

@@ -13,14 +13,18 @@
 namespace op2::cg::detail {
 namespace {
 
+bool mentions(std::string_view text, std::string_view name) {
+  const std::vector<std::string> words = identifiers_in(text);
+  return std::ranges::find(words, name) != words.end();
+}
+
 // `const double` no, `const double *` yes, `double *const` no.
 bool is_assignable(const Declaration& declaration, const Declarator& declarator) {
   if (!declarator.extents.empty()) return false;
   const std::size_t star = declaration.type.rfind('*');
   const std::string object =
       star == std::string::npos ? declaration.type : declaration.type.substr(star);
-  const std::vector<std::string> words = identifiers_in(object);
-  return std::ranges::find(words, "const") == words.end();
+  return !mentions(object, "const");
 }
 
 bool has_type(const LocalVariable& variable, const Declaration& declaration,
@@ -69,6 +73,10 @@ std::string assignment_text(const Dialect& dialect, const Declaration& declarati
 bool Body::is_alive(const LocalVariable& variable) const {
   return std::ranges::any_of(variable.uses,
                              [this](const Use& use) { return is_open(use.section); });
+}
+
+bool Body::is_open_branch(int id) const {
+  return std::ranges::find(blocks_, id, &Block::id) != blocks_.end();
 }
 
 // Sections that are open contain the current one, so towards them the reuse is a nested one.
@@ -148,11 +156,12 @@ std::optional<Body::Resolution> Body::share(const Declaration& declaration,
   if (site.branch == 0 && alive != slots.end() && fits(*alive)) {
     return Resolution{Verdict::reuse, at(*alive).declarator.name, *alive};
   }
-  // Assigned before a branch, it must not be one that the branch has used already.
+  // Assigned before a branch, it must not be one that the branch has used already. One that was
+  // hoisted out of a loop keeps its value from iteration to iteration until that loop ends.
   const auto closed = std::ranges::find_if(slots, [this, &site, &fits](Slot slot) {
     const bool is_older =
         site.branch == 0 || (slot.block <= site.block && at(slot).declared_at < site.branch);
-    return is_older && !is_alive(at(slot)) && fits(slot);
+    return is_older && !is_alive(at(slot)) && !is_open_branch(at(slot).branch) && fits(slot);
   });
   if (closed == slots.end()) return std::nullopt;
   return Resolution{Verdict::reuse, at(*closed).declarator.name, *closed};
@@ -167,8 +176,8 @@ Body::Resolution Body::resolve(const Declaration& declaration, const Declarator&
     return {Verdict::fresh, name, std::nullopt};
   }
   // Braces cannot bring back a function's name for the code inside them, nor surround a branch
-  // that is already open.
-  const bool must_rename = !holder || site.branch != 0;
+  // that is already open, nor let an initialiser read the variable that they hide.
+  const bool must_rename = !holder || site.branch != 0 || mentions(declarator.init, name);
   if (must_rename || declaration.conflict == Conflict::rename) {
     return {Verdict::fresh, fresh_name(declaration, name), std::nullopt};
   }

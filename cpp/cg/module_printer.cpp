@@ -139,7 +139,7 @@ class Printer {
   }
 
   void update(const kir::Atomic& atomic) {
-    const std::string address = "&" + expr(atomic.target);
+    const std::string address = fmt::format("&{}", expr(atomic.target));
     const std::string value = expr(atomic.value);
     if (!is_complex(atomic.dtype)) {
       const std::string helper = atomic_helper(atomic.dtype, atomic.update);
@@ -233,7 +233,7 @@ class Printer {
   static std::string operand(const kir::Expr& expression, int level) {
     const auto* binary = std::get_if<kir::Binary>(&expression.node);
     const bool parenthesise = binary != nullptr && precedence(binary->op) < level;
-    return parenthesise ? "(" + expr(expression) + ")" : expr(expression);
+    return parenthesise ? fmt::format("({})", expr(expression)) : expr(expression);
   }
 
   Context& context_;

@@ -8,7 +8,6 @@
 
 #include "base/error.hpp"
 #include "base/overload.hpp"
-#include "ir/kernel_facts.hpp"
 
 namespace op2::lower {
 namespace {
@@ -22,7 +21,13 @@ using ir::Loop;
 
 /// Names the wrapper itself uses, and every name of the kernel's file scope.
 std::vector<std::string> reserved_names(const Loop& loop) {
-  std::vector<std::string> names = ir::file_scope_names(*loop.kernel);
+  std::vector<std::string> names{loop.kernel->name};
+  if (loop.kernel->body) {
+    for (const ir::FunctionDef& function : loop.kernel->body->functions) {
+      names.push_back(function.name);
+    }
+    for (const ir::Variable& table : loop.kernel->body->tables) names.push_back(table.name);
+  }
   names.insert(names.end(), {"begin", "end", "n", "i", "c", "k", "t", "o", "slot", "colour",
                              "block", "context", "argv", "argc", "target", "scratch"});
   return names;

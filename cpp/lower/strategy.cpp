@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <map>
+#include <utility>
 #include <set>
 
 #include "base/error.hpp"
@@ -86,7 +87,8 @@ Verdict sums_by_target(const Loop& loop, const Races& races) {
     }
     toset = target;
     if (dat->access != Access::inc &&
-        !ir::reads_only_own_update(*loop.kernel, i, dat->access)) {
+        !(loop.kernel->body &&
+          ir::kernel_facts(*loop.kernel->body).parameters[i].commutes(dat->access))) {
       return no(describe(loop, i) + " is MIN/MAX and the kernel uses its value in other ways");
     }
   }
@@ -103,7 +105,11 @@ Verdict owner_is_legal(const Loop& loop, const Races& races) {
     }
   }
   if (!loop.kernel->body) return no("the kernel is opaque, so it is not known to be pure");
-  if (!ir::is_pure(*loop.kernel)) return no("the kernel is not pure");
+  const ir::KernelFacts facts = ir::kernel_facts(*loop.kernel->body);
+  if (!facts.is_pure()) {
+    return no(fmt::format("the kernel calls '{}', which may have effects of its own",
+                          facts.unknown_functions.front()));
+  }
   return {};
 }
 

@@ -45,7 +45,8 @@ _COMPLEX = re.compile(
     r"\b(?:(double|float)(\s+)(?:_Complex|complex|__complex__)"
     r"|(?:_Complex|complex|__complex__)(\s+)(double|float))\b"
 )
-_SUSPECT = re.compile(r"\(\s*[A-Za-z_]\w*\s*\)\s*[-+*&(]")
+# A parenthesis where an operand may start, around a name that brackets may follow.
+_SUSPECT = re.compile(r"(?:[-+*/%=<>&|^!~?:,(\[{;)]|return)\s*\(\s*[A-Za-z_]\w*\s*[\[()]")
 _PIECE = re.compile(
     r"/\*.*?\*/|//[^\n]*|\"(?:\\.|[^\"\\\n])*\"|'(?:\\.|[^'\\\n])*'|\w+|[^\s\w]", re.DOTALL
 )
@@ -82,7 +83,7 @@ def _complex_word(match: re.Match[str]) -> str:
 
 
 def _superfluous(text: str, type_names: frozenset[str]) -> Iterator[int]:
-    """Positions of the parentheses around single names that are operands, not types."""
+    """Positions of the parentheses around operands that could be taken for types in casts."""
     pieces = [
         (match.group(), match.start())
         for match in _PIECE.finditer(text)
@@ -91,13 +92,23 @@ def _superfluous(text: str, type_names: frozenset[str]) -> Iterator[int]:
     words = [piece for piece, _ in pieces]
     for i in range(len(pieces) - 2):
         name = words[i + 1]
-        if words[i] != "(" or words[i + 2] != ")" or not re.match(r"[A-Za-z_]", name):
+        if words[i] != "(" or not (name[0].isalpha() or name[0] == "_"):
             continue
-        if name in WORDS or name in type_names or name in _TYPE_WORDS:
+        if name in type_names or name in _TYPE_WORDS or not _starts_operand(words, i):
             continue
-        if _starts_operand(words, i):
+        end = _after_brackets(words, i + 2)
+        if end < len(words) and words[end] == ")":
             yield pieces[i][1]
-            yield pieces[i + 2][1]
+            yield pieces[end][1]
+
+
+def _after_brackets(words: list[str], i: int) -> int:
+    """Position after the subscripts and calls that start at `words[i]`."""
+    depth = 0
+    while i < len(words) and (depth > 0 or words[i] in "[("):
+        depth += (words[i] in "[(") - (words[i] in "])")
+        i += 1
+    return i
 
 
 def _starts_operand(words: list[str], i: int) -> bool:
