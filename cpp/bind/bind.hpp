@@ -11,5 +11,6 @@ namespace py = pybind11;
 void bind_errors(py::module_& core);
 void bind_base(py::module_& core);
 void bind_mesh(py::module_& core);
+void bind_cg(py::module_& core);
 
 }  // namespace op2::bind

@@ -7,4 +7,5 @@ PYBIND11_MODULE(_core, core) {
   op2::bind::bind_errors(core);
   op2::bind::bind_base(core);
   op2::bind::bind_mesh(core);
+  op2::bind::bind_cg(core);
 }
