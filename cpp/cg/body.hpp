@@ -40,11 +40,11 @@ struct Use {
 
 struct LocalVariable {
   std::string type;
-  Declarator declarator;  ///< With the final name and the latest initialiser.
+  Declarator declarator;  ///< With the final name, and the latest initialiser of those hoisted.
   std::string wanted;     ///< Name before renaming.
   std::vector<Use> uses;  ///< Those that last, and one for all that ended.
-  int branch = 0;         ///< Id of the branch it was last initialised before; 0 for none.
-  int declared_at = 0;    ///< Id of the latest declaration.
+  int branch = 0;         ///< Id of the branch it was last hoisted out of; 0 for none.
+  int declared_at = 0;    ///< Order of the latest declaration.
 };
 
 enum class BlockKind { function, branch, brace };

@@ -291,8 +291,10 @@ void Body::record(const Declaration& declaration, const std::vector<Resolution>&
     }
     LocalVariable& variable = at(*resolution.slot);
     variable.declared_at = now;
-    variable.declarator.init = declarator.init;
-    variable.branch = site.branch;
+    if (site.branch != 0) {
+      variable.declarator.init = declarator.init;
+      variable.branch = site.branch;
+    }
     add_use(variable, use);
   }
 }
