@@ -263,9 +263,10 @@ void bind_types(py::module_& core) {
       .def(py::init(&kernel_body_from), py::arg("functions"), py::arg("tables"))
       .def_property_readonly("parameters",
                              [](const ir::KernelBody& body) { return body.entry().parameters; })
-      .def("__eq__", [](const ir::KernelBody& body, const py::object& other) {
-        return py::isinstance<ir::KernelBody>(other) && body == other.cast<const ir::KernelBody&>();
-      });
+      .def(
+          "equals",
+          [](const ir::KernelBody& body, const ir::KernelBody& other) { return body == other; },
+          py::arg("other"));
 }
 
 }  // namespace

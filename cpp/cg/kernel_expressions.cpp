@@ -120,7 +120,7 @@ class ExpressionPrinter {
             },
             [this, &expr](const ir::Index&) {
               return fmt::format("{}[{}]", at_least(expr.operands[0], postfix_level),
-                                 print(expr.operands[1]));
+                                 at_least(expr.operands[1], assignment_level));
             },
             [this, &expr](const ir::Call& node) {
               return fmt::format("{}({})", node.function, list(expr));

@@ -140,6 +140,11 @@ def _enum(node: Node, scope: Scope) -> Body:
     return ()
 
 
+def _own_type(node: Node, scope: Scope) -> Body:
+    what = node.type.split("_")[0]
+    raise OpaqueKernel(f"a {what} (kernels with their own types have no AST)", scope.line(node))
+
+
 def _evaluate(node: Node, scope: Scope) -> Body:
     value = next((child for child in node.named_children if child.type != "comment"), None)
     return () if value is None else (("evaluate", scope.line(node), read_expr(value, scope)),)
@@ -233,6 +238,8 @@ _READERS: dict[str, Callable[[Node, Scope], Body]] = {
     "declaration": _declaration,
     "type_definition": _type_definition,
     "enum_specifier": _enum,
+    "struct_specifier": _own_type,
+    "union_specifier": _own_type,
     "expression_statement": _evaluate,
     "compound_statement": _block,
     "if_statement": _if,
