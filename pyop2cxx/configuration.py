@@ -196,30 +196,35 @@ class Configuration(MutableMapping[str, Any]):
         except ConfigurationError as error:
             raise ConfigurationError(f"environment variable {option.variable}: {error}") from None
 
-    def _checked(self, name: str, value: Any) -> bool | int | str:
+    def _checked(self, name: str, value: object) -> bool | int | str:
         option = self._option(name)
-        if name == "log_level" and _is_integer(value):
-            value = logging.getLevelName(int(value))
-        if name == "log_level" and isinstance(value, str):
-            value = value.upper()
-        if name == "cache_dir" and isinstance(value, os.PathLike):
-            value = os.fspath(value)
-        if option.type is int and _is_integer(value):
-            value = int(value)
+        found = _normalised(option, value)
         # bool is an int, so the exact type must be asked for
-        if type(value) is not option.type:
+        if type(found) is not option.type:
             raise ConfigurationError(
                 f"option '{name}' must be {_name_of(option.type)}, got {value!r} "
                 f"of type {type(value).__name__} ({option.help})"
             )
-        if option.type is int and value < 0:
-            raise ConfigurationError(f"option '{name}' must not be negative, got {value}")
+        if isinstance(found, int) and found < 0:
+            raise ConfigurationError(f"option '{name}' must not be negative, got {found}")
         choices = self._backends() if name == "backend" else option.choices
-        if (choices or name == "backend") and value not in choices:
+        if (choices or name == "backend") and found not in choices:
             raise ConfigurationError(
                 f"option '{name}' has no value {value!r}; there are: {_listed(choices)}"
             )
-        return value  # type: ignore[no-any-return]  # the exact type was just checked
+        return found
+
+
+def _normalised(option: Option, value: object) -> object:
+    """Return the spelling that is kept: NumPy's integers, paths and log levels have others."""
+    if isinstance(value, Integral) and not isinstance(value, bool):
+        number = int(value)
+        return logging.getLevelName(number) if option.name == "log_level" else number
+    if isinstance(value, os.PathLike):
+        return os.fspath(value)
+    if option.name == "log_level" and isinstance(value, str):
+        return value.upper()
+    return value
 
 
 def _parsed(option: Option, text: str) -> bool | int | str:
@@ -236,10 +241,6 @@ def _parsed(option: Option, text: str) -> bool | int | str:
         except ValueError:
             raise ConfigurationError(f"expected an integer, got {text!r}") from None
     return text
-
-
-def _is_integer(value: object) -> bool:
-    return isinstance(value, Integral) and not isinstance(value, bool)
 
 
 def _name_of(kind: type) -> str:

@@ -33,10 +33,6 @@ def load(module: str, needed_for: str) -> Any:
 
     Raises:
         MissingExtraError: It is not installed.
-
-    Example:
-        >>> load("scipy.sparse", "renumbering by RCM").__name__  # doctest: +SKIP
-        'scipy.sparse'
     """
     package = module.partition(".")[0]
     try:

@@ -16,7 +16,7 @@ from pyop2cxx.exceptions import ConfigurationError, NonUniqueNameError, StaticMo
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from pyop2cxx.types.globals import Const
+    from pyop2cxx.types.constants import Const
 
 
 class Runtime:

@@ -7,4 +7,11 @@ PYBIND11_MODULE(_core, core) {
   op2::bind::bind_errors(core);
   op2::bind::bind_base(core);
   op2::bind::bind_mesh(core);
+  op2::bind::bind_kernel(core);
+  op2::bind::bind_plan(core);
+  op2::bind::bind_cg(core);
+  op2::bind::bind_lower(core);
+  op2::bind::bind_jit(core);
+  op2::bind::bind_dispatch(core);
+  op2::bind::bind_runtime(core);
 }

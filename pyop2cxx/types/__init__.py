@@ -3,8 +3,9 @@
 
 from pyop2cxx.types.access import INC, MAX, MIN, READ, RW, WRITE, Access
 from pyop2cxx.types.args import ConstantArg, DatArg, GlobalArg
+from pyop2cxx.types.constants import Const, Constant
 from pyop2cxx.types.dats import Dat
-from pyop2cxx.types.globals import Const, Constant, Global
+from pyop2cxx.types.globals import Global
 from pyop2cxx.types.maps import Map
 from pyop2cxx.types.sets import DataSet, Set
 

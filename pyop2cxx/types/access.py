@@ -72,7 +72,7 @@ def checked_access(
     Raises:
         ModeValueError: There is no such access, or it is not allowed here.
     """
-    mode = Access(access)
+    mode = Access(access)  # type: ignore[arg-type]  # anything else than an Access is refused here
     if mode not in allowed:
         names = ", ".join(a.name for a in sorted(allowed))
         raise ModeValueError(f"{what} cannot be accessed with {mode.name}; it takes: {names}")

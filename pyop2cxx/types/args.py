@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING, ClassVar
 
 if TYPE_CHECKING:
     from pyop2cxx.types.access import Access
+    from pyop2cxx.types.constants import Constant
     from pyop2cxx.types.dats import Dat
-    from pyop2cxx.types.globals import Constant, Global
+    from pyop2cxx.types.globals import Global
     from pyop2cxx.types.maps import Map
 
 

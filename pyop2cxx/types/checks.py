@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from math import prod
 from numbers import Integral
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeGuard
 
@@ -21,6 +22,8 @@ DTYPES = (
     *("float32", "float64", "complex64", "complex128"),
 )
 """The dtypes that kernels can work on."""
+
+_NATIVE = frozenset(np.dtype(name) for name in DTYPES)
 
 
 def is_integer(value: object) -> TypeGuard[int]:
@@ -82,16 +85,17 @@ def as_dtype(dtype: DTypeLike, what: str) -> np.dtype[Any]:
         raise DataTypeError(
             f"{what}: {dtype!r} is not a dtype; there are: {', '.join(DTYPES)}"
         ) from None
-    if found.name not in DTYPES:
+    if found not in _NATIVE and found.newbyteorder("=") not in _NATIVE:
         hint = " (use uint8 for truth values)" if found.kind == "b" else ""
         raise DataTypeError(
             f"{what}: kernels cannot work on dtype {found.name}{hint}; "
             f"there are: {', '.join(DTYPES)}"
         )
-    return found.newbyteorder("=")
+    native: np.dtype[Any] = found if found.isnative else found.newbyteorder("=")
+    return native
 
 
-def as_array(data: ArrayLike, dtype: DTypeLike, shape: tuple[int, ...], what: str) -> Array:
+def as_array(data: ArrayLike, dtype: DTypeLike | None, shape: tuple[int, ...], what: str) -> Array:
     """Return data as an array that C can work on: the user's own memory if it fits, else a copy.
 
     Memory fits if it has the dtype, is contiguous in C order, aligned and writeable.
@@ -113,16 +117,17 @@ def as_array(data: ArrayLike, dtype: DTypeLike, shape: tuple[int, ...], what: st
     wanted = None if dtype is None else as_dtype(dtype, what)
     found = _converted(data, wanted, what)
     if wanted is None:
-        as_dtype(found.dtype, what)
-    count = int(np.prod(shape, dtype=np.int64))
+        as_dtype(found.dtype, what)  # raises if kernels cannot work on it
+    count = prod(shape)
     if found.size != count:
         raise DataValueError(
             f"{what}: expected {count} values (shape {shape}), "
             f"got {found.size} (shape {found.shape})"
         )
-    native = found.dtype.newbyteorder("=")
-    fitting = np.require(found, dtype=native, requirements=("C", "A", "W"))
-    return fitting.reshape(shape)
+    if not (found.flags.carray and found.dtype.isnative):
+        native = found.dtype.newbyteorder("=")
+        found = np.require(found, dtype=native, requirements=("C", "A", "W"))
+    return found.reshape(shape)
 
 
 def _converted(data: ArrayLike, dtype: np.dtype[Any] | None, what: str) -> Array:
@@ -156,3 +161,16 @@ def _loss(found: Array, dtype: np.dtype[Any]) -> str:
 def address_of(array: Array) -> int:
     """Return where an array's first value lies."""
     return int(array.__array_interface__["data"][0])
+
+
+def as_numpy(values: Array, dtype: DTypeLike | None, copy: bool | None, what: str) -> Array:
+    """Answer NumPy's ``__array__`` protocol for an object that holds these values.
+
+    Raises:
+        DataValueError: Another dtype is wanted, but no copy.
+    """
+    if dtype is not None and values.dtype != np.dtype(dtype):
+        if copy is False:
+            raise DataValueError(f"{what}: dtype {values.dtype} to {dtype} needs a copy")
+        return values.astype(dtype)
+    return values.copy() if copy else values

@@ -15,7 +15,6 @@ from pyop2cxx.exceptions import (
     DataValueError,
     DatTypeError,
     HaloFrozenError,
-    IndexValueError,
     MapTypeError,
     MapValueError,
     StaticModeError,
@@ -24,7 +23,8 @@ from pyop2cxx.exceptions import (
 from pyop2cxx.runtime import runtime
 from pyop2cxx.types.access import DAT_ACCESSES, Access, checked_access
 from pyop2cxx.types.args import DatArg
-from pyop2cxx.types.checks import address_of, as_array, as_dtype, as_name
+from pyop2cxx.types.carrier import DataCarrier
+from pyop2cxx.types.checks import address_of, as_array, as_dtype, as_name, as_numpy
 from pyop2cxx.types.maps import Map
 from pyop2cxx.types.sets import DataSet, Set
 
@@ -50,7 +50,7 @@ class SubsetLike(Protocol):
         """The owned entities of the part, as entities of the whole Set."""
 
 
-class Dat:
+class Dat(DataCarrier):
     """Values on the entities of a Set. Equal only to itself.
 
     A NumPy array of the right dtype and number of values, contiguous in C order, is not copied:
@@ -78,11 +78,13 @@ class Dat:
         (np.float64(2.0), 1)
     """
 
+    _kind = "Dat"
+
     def __init__(
         self,
         dataset: DataSet | Set | Dat,
         data: ArrayLike | None = None,
-        dtype: DTypeLike = None,
+        dtype: DTypeLike | None = None,
         name: str | None = None,
     ) -> None:
         if isinstance(dataset, Dat):
@@ -189,23 +191,9 @@ class Dat:
         """The values of all entities, to be overwritten; shape (set.total_size, *dim)."""
         return self._view("data_wo_with_halos", whole=True, write=True)
 
-    def __array__(self, dtype: DTypeLike = None, copy: bool | None = None) -> Array:
+    def __array__(self, dtype: DTypeLike | None = None, copy: bool | None = None) -> Array:
         """Let NumPy read the values of the owned entities: ``np.asarray(dat)`` copies nothing."""
-        values = self.data_ro
-        if dtype is None or values.dtype == dtype:
-            return values.copy() if copy else values
-        if copy is False:
-            raise DataValueError(f"{self._what}: dtype {self._dtype} to {dtype} needs a copy")
-        return values.astype(dtype)
-
-    @property
-    def dat_version(self) -> int:
-        """Grows by one with every use that may write: by loops, and by taking writeable data."""
-        return self._buffer.version
-
-    def increment_dat_version(self) -> None:
-        """Say that the values were changed by other means."""
-        self._buffer.increment_version()
+        return as_numpy(self.data_ro, dtype, copy, self._what)
 
     def _view(self, member: str, *, whole: bool, write: bool) -> Array:
         if runtime.static:
@@ -234,7 +222,7 @@ class Dat:
     def _is_allocated(self) -> bool:
         return self._values is not None
 
-    def _adopted(self, data: ArrayLike, dtype: DTypeLike) -> Array:
+    def _adopted(self, data: ArrayLike, dtype: DTypeLike | None) -> Array:
         if not self._set.is_sized:
             raise DataValueError(
                 f"{self._what}: data were given, but the Set has no size to compare theirs with; "
@@ -398,47 +386,13 @@ class Dat:
         return self._shape("shape")
 
     @property
-    def dtype(self) -> np.dtype[Any]:
-        """The dtype of a value."""
-        return self._dtype
-
-    @property
-    def ctype(self) -> str:
-        """The C type of a value."""
-        return _core.c_name_of(_core.dtype_from_name(self._dtype.name))
-
-    @property
     def nbytes(self) -> int:
         """The bytes of all values, ghosts' too, whether they are allocated yet or not."""
         return self._dtype.itemsize * self._cdim * self._shape("nbytes")[0]
 
     @property
-    def name(self) -> str:
-        """What messages call it."""
-        return self._name
-
-    @property
-    def split(self) -> tuple[Dat, ...]:
-        """The components: this Dat has one."""
-        return (self,)
-
-    @property
     def _what(self) -> str:
-        return f"Dat '{self._name}' on Set '{self._set.name}'"
-
-    def __iter__(self) -> Iterator[Dat]:
-        yield self
-
-    def __len__(self) -> int:
-        return 1
-
-    def __getitem__(self, index: int) -> Dat:
-        if index != 0:
-            raise IndexValueError(
-                f"{self._what} has one component, 0; got index {index!r}. Its values are in "
-                "data and data_ro"
-            )
-        return self
+        return f"{self._kind} '{self._name}' on Set '{self._set.name}'"
 
     def __reduce__(self) -> tuple[Any, ...]:
         return (type(self), (self._dataset, self._values, self._dtype, self._name))
@@ -462,7 +416,7 @@ def _as_dataset(found: object, name: str) -> DataSet:
 
 
 def _copied(
-    source: Dat, data: ArrayLike | None, dtype: DTypeLike, name: str | None
+    source: Dat, data: ArrayLike | None, dtype: DTypeLike | None, name: str | None
 ) -> tuple[str, ArrayLike | None, DTypeLike]:
     """Return name, data and dtype of a copy; zeros that nobody asked for stay unallocated."""
     if data is not None:

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from math import prod
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -217,7 +218,7 @@ class Map:
             raise DataValueError(
                 f"Map '{self._name}': {what} must be integers, got dtype {found.dtype}"
             )
-        if found.size != np.prod(shape, dtype=np.int64):
+        if found.size != prod(shape):
             raise DataValueError(
                 f"Map '{self._name}' from Set '{self._iterset.name}': expected {what} of shape "
                 f"{shape}, got shape {found.shape}"

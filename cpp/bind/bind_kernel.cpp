@@ -1,0 +1,312 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <pybind11/operators.h>
+#include <pybind11/stl.h>
+
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "bind/bind.hpp"
+#include "cg/context.hpp"
+#include "cg/kernel_printer.hpp"
+#include "ir/constants.hpp"
+#include "ir/kernel_body.hpp"
+#include "ir/kernel_facts.hpp"
+#include "ir/kernel_types.hpp"
+
+namespace op2::bind {
+namespace {
+
+using ir::Expr;
+using ir::Stmt;
+using ir::Type;
+
+// Decoders of the tuples that pyop2cxx/front/wire.py describes.
+
+Type type_from(const py::handle& wire) {
+  const auto tuple = wire.cast<py::tuple>();
+  Type type{.base = ir::base_from_name(tuple[0].cast<std::string>()),
+            .is_const = tuple[1].cast<bool>(),
+            .derivation = {}};
+  for (const py::handle step : tuple[2].cast<py::tuple>()) {
+    const auto parts = step.cast<py::tuple>();
+    const bool is_pointer = parts[0].cast<std::string>() == "*";
+    type.derivation.push_back({.kind = is_pointer ? ir::Derivation::Kind::pointer
+                                                  : ir::Derivation::Kind::array,
+                               .extent = parts[1].cast<std::int64_t>(),
+                               .is_const = parts[2].cast<bool>(),
+                               .is_restrict = parts[3].cast<bool>()});
+  }
+  return type;
+}
+
+std::optional<Type> optional_type_from(const py::handle& wire) {
+  if (wire.is_none()) return std::nullopt;
+  return type_from(wire);
+}
+
+using MakeNode = ir::ExprNode (*)(std::string text, const py::handle& type);
+
+const std::map<std::string, MakeNode, std::less<>>& expr_makers() {
+  static const std::map<std::string, MakeNode, std::less<>> makers{
+      {"literal", [](std::string text, const py::handle&) -> ir::ExprNode {
+         return ir::Literal{std::move(text)};
+       }},
+      {"name", [](std::string text, const py::handle&) -> ir::ExprNode {
+         return ir::Name{std::move(text)};
+       }},
+      {"unary", [](std::string text, const py::handle&) -> ir::ExprNode {
+         return ir::Unary{ir::unary_from(text, false)};
+       }},
+      {"postfix", [](std::string text, const py::handle&) -> ir::ExprNode {
+         return ir::Unary{ir::unary_from(text, true)};
+       }},
+      {"binary", [](std::string text, const py::handle&) -> ir::ExprNode {
+         return ir::Binary{ir::binary_from(text)};
+       }},
+      {"assign", [](std::string text, const py::handle&) -> ir::ExprNode {
+         if (text.empty()) return ir::Assign{};
+         return ir::Assign{ir::binary_from(text)};
+       }},
+      {"ternary", [](std::string, const py::handle&) -> ir::ExprNode { return ir::Ternary{}; }},
+      {"index", [](std::string, const py::handle&) -> ir::ExprNode { return ir::Index{}; }},
+      {"call", [](std::string text, const py::handle&) -> ir::ExprNode {
+         return ir::Call{std::move(text)};
+       }},
+      {"cast", [](std::string, const py::handle& type) -> ir::ExprNode {
+         return ir::Cast{type_from(type)};
+       }},
+      {"sizeof", [](std::string, const py::handle& type) -> ir::ExprNode {
+         return ir::SizeOf{optional_type_from(type)};
+       }},
+      {"list", [](std::string, const py::handle&) -> ir::ExprNode { return ir::InitList{}; }},
+  };
+  return makers;
+}
+
+Expr expr_from(const py::handle& wire) {
+  const auto tuple = wire.cast<py::tuple>();
+  const MakeNode make = expr_makers().at(tuple[0].cast<std::string>());
+  Expr expr{.node = make(tuple[2].cast<std::string>(), tuple[3]),
+            .operands = {},
+            .type = {},
+            .line = tuple[1].cast<int>()};
+  const auto operands = tuple[4].cast<py::tuple>();
+  expr.operands.reserve(operands.size());
+  for (const py::handle operand : operands) expr.operands.push_back(expr_from(operand));
+  return expr;
+}
+
+std::optional<Expr> optional_expr_from(const py::handle& wire) {
+  if (wire.is_none()) return std::nullopt;
+  return expr_from(wire);
+}
+
+ir::Variable variable_from(const py::handle& wire) {
+  const auto tuple = wire.cast<py::tuple>();
+  return {.name = tuple[0].cast<std::string>(),
+          .type = type_from(tuple[1]),
+          .value = optional_expr_from(tuple[2]),
+          .line = tuple[3].cast<int>()};
+}
+
+std::vector<ir::Variable> variables_from(const py::handle& wire) {
+  std::vector<ir::Variable> variables;
+  for (const py::handle item : wire.cast<py::tuple>()) variables.push_back(variable_from(item));
+  return variables;
+}
+
+ir::Body body_from(const py::handle& wire);
+
+using MakeStatement = ir::StmtNode (*)(const py::tuple& wire);
+
+const std::map<std::string, MakeStatement, std::less<>>& statement_makers() {
+  static const std::map<std::string, MakeStatement, std::less<>> makers{
+      {"declare", [](const py::tuple& wire) -> ir::StmtNode {
+         return ir::Declare{.is_static = wire[2].cast<bool>(),
+                            .variables = variables_from(wire[3])};
+       }},
+      {"evaluate",
+       [](const py::tuple& wire) -> ir::StmtNode { return ir::Evaluate{expr_from(wire[2])}; }},
+      {"block",
+       [](const py::tuple& wire) -> ir::StmtNode { return ir::Block{body_from(wire[2])}; }},
+      {"if", [](const py::tuple& wire) -> ir::StmtNode {
+         return ir::If{.condition = expr_from(wire[2]),
+                       .then_body = body_from(wire[3]),
+                       .else_body = body_from(wire[4])};
+       }},
+      {"for", [](const py::tuple& wire) -> ir::StmtNode {
+         return ir::For{.init = body_from(wire[2]),
+                        .condition = optional_expr_from(wire[3]),
+                        .step = optional_expr_from(wire[4]),
+                        .body = body_from(wire[5])};
+       }},
+      {"while", [](const py::tuple& wire) -> ir::StmtNode {
+         return ir::While{.condition = expr_from(wire[2]),
+                          .body = body_from(wire[3]),
+                          .is_do = wire[4].cast<bool>()};
+       }},
+      {"switch", [](const py::tuple& wire) -> ir::StmtNode {
+         ir::Switch node{.value = expr_from(wire[2]), .cases = {}};
+         for (const py::handle item : wire[3].cast<py::tuple>()) {
+           const auto entry = item.cast<py::tuple>();
+           node.cases.push_back(
+               {.label = optional_expr_from(entry[0]), .body = body_from(entry[1])});
+         }
+         return node;
+       }},
+      {"return", [](const py::tuple& wire) -> ir::StmtNode {
+         return ir::Return{optional_expr_from(wire[2])};
+       }},
+      {"break", [](const py::tuple&) -> ir::StmtNode { return ir::Break{}; }},
+      {"continue", [](const py::tuple&) -> ir::StmtNode { return ir::Continue{}; }},
+  };
+  return makers;
+}
+
+ir::Body body_from(const py::handle& wire) {
+  ir::Body body;
+  for (const py::handle item : wire.cast<py::tuple>()) {
+    const auto tuple = item.cast<py::tuple>();
+    const MakeStatement make = statement_makers().at(tuple[0].cast<std::string>());
+    body.push_back(Stmt{.node = make(tuple), .line = tuple[1].cast<int>()});
+  }
+  return body;
+}
+
+std::vector<ir::Parameter> parameters_from(const py::handle& wire) {
+  std::vector<ir::Parameter> parameters;
+  for (const py::handle item : wire.cast<py::tuple>()) {
+    const auto tuple = item.cast<py::tuple>();
+    parameters.push_back({tuple[0].cast<std::string>(), type_from(tuple[1])});
+  }
+  return parameters;
+}
+
+ir::KernelBody kernel_body_from(const py::tuple& functions, const py::tuple& tables) {
+  ir::KernelBody body{.tables = variables_from(tables), .functions = {}};
+  for (const py::handle item : functions) {
+    const auto tuple = item.cast<py::tuple>();
+    body.functions.push_back({.name = tuple[0].cast<std::string>(),
+                              .result = type_from(tuple[1]),
+                              .parameters = parameters_from(tuple[2]),
+                              .body = body_from(tuple[3]),
+                              .line = tuple[4].cast<int>()});
+  }
+  return ir::infer_types(std::move(body));
+}
+
+std::string c_text(const Type& type, const std::string& name) {
+  return cg::declaration_text(type, name, cg::c_dialect());
+}
+
+void bind_facts(py::module_& core) {
+  using ir::KernelFacts;
+  using ir::ParameterFacts;
+  py::class_<ParameterFacts>(core, "ParameterFacts")
+      .def_property_readonly("is_read", &ParameterFacts::is_read)
+      .def_property_readonly("is_written", &ParameterFacts::is_written)
+      .def_property_readonly("first_write_line", &ParameterFacts::first_write_line)
+      .def_readonly("n_surely_written", &ParameterFacts::n_surely_written)
+      .def("foreign_read_line", &ParameterFacts::foreign_read_line, py::arg("access"))
+      .def("commutes", &ParameterFacts::commutes, py::arg("access"));
+
+  py::class_<KernelFacts>(core, "KernelFacts")
+      .def_readonly("parameters", &KernelFacts::parameters)
+      .def_readonly("unknown_functions", &KernelFacts::unknown_functions)
+      .def_readonly("free_names", &KernelFacts::free_names)
+      .def_readonly("n_operations", &KernelFacts::n_operations)
+      .def_property_readonly("is_pure", &KernelFacts::is_pure);
+
+  core.def("kernel_facts", &ir::kernel_facts, py::arg("body"));
+}
+
+void bind_types(py::module_& core) {
+  py::class_<Type>(core, "KernelType")
+      .def_property_readonly("base",
+                             [](const Type& type) { return std::string(ir::name_of(type.base)); })
+      .def_property_readonly("dtype", [](const Type& type) { return ir::dtype_of(type.base); })
+      .def_readonly("is_const", &Type::is_const)
+      .def_property_readonly("depth", &Type::depth)
+      .def("c_text", &c_text, py::arg("name"))
+      .def(py::self == py::self);
+
+  py::class_<ir::Parameter>(core, "KernelParameter")
+      .def_readonly("name", &ir::Parameter::name)
+      .def_readonly("type", &ir::Parameter::type)
+      .def("__repr__", [](const ir::Parameter& parameter) {
+        return c_text(parameter.type, parameter.name);
+      });
+
+  py::class_<ir::KernelBody>(core, "KernelBody")
+      .def(py::init(&kernel_body_from), py::arg("functions"), py::arg("tables"))
+      .def_property_readonly(
+          "parameters", [](const ir::KernelBody& body) { return body.entry().parameters; })
+      .def(py::self == py::self);
+}
+
+}  // namespace
+
+void bind_kernel(py::module_& core) {
+  using ir::Kernel;
+  bind_types(core);
+  bind_facts(core);
+  py::class_<Kernel, std::shared_ptr<Kernel>>(core, "Kernel")
+      .def(py::init([](std::string name, std::string text, const py::object& parameters,
+                       std::optional<ir::KernelBody> body, std::string opaque_reason, bool cpp,
+                       std::vector<std::string> headers, std::vector<std::string> include_dirs,
+                       std::vector<std::string> options, std::vector<std::string> ldargs,
+                       bool requires_zeroed_output_arguments, std::int64_t flop_count,
+                       const std::vector<std::string>& tokens,
+                       const std::vector<std::string>& header_contents, const std::string& abi) {
+             auto kernel = std::make_shared<Kernel>();
+             kernel->name = std::move(name);
+             kernel->has_signature = !parameters.is_none();
+             if (kernel->has_signature) kernel->parameters = parameters_from(parameters);
+             kernel->body = std::move(body);
+             kernel->text = std::move(text);
+             kernel->opaque_reason = std::move(opaque_reason);
+             kernel->cpp = cpp;
+             kernel->headers = std::move(headers);
+             kernel->include_dirs = std::move(include_dirs);
+             kernel->options = std::move(options);
+             kernel->ldargs = std::move(ldargs);
+             kernel->requires_zeroed_output_arguments = requires_zeroed_output_arguments;
+             kernel->flop_count = flop_count;
+             kernel->key = ir::kernel_key(*kernel, tokens, header_contents, abi);
+             return kernel;
+           }),
+           py::kw_only(), py::arg("name"), py::arg("text"), py::arg("parameters"),
+           py::arg("body"), py::arg("opaque_reason"), py::arg("cpp"), py::arg("headers"),
+           py::arg("include_dirs"), py::arg("options"), py::arg("ldargs"),
+           py::arg("requires_zeroed_output_arguments"), py::arg("flop_count"), py::arg("tokens"),
+           py::arg("header_contents"), py::arg("abi"))
+      .def_readonly("name", &Kernel::name)
+      .def_readonly("text", &Kernel::text)
+      .def_readonly("parameters", &Kernel::parameters)
+      .def_readonly("has_signature", &Kernel::has_signature)
+      .def_readonly("body", &Kernel::body)
+      .def_readonly("opaque_reason", &Kernel::opaque_reason)
+      .def_readonly("cpp", &Kernel::cpp)
+      .def_readonly("headers", &Kernel::headers)
+      .def_readonly("include_dirs", &Kernel::include_dirs)
+      .def_readonly("options", &Kernel::options)
+      .def_readonly("ldargs", &Kernel::ldargs)
+      .def_readonly("requires_zeroed_output_arguments", &Kernel::requires_zeroed_output_arguments)
+      .def_readonly("flop_count", &Kernel::flop_count)
+      .def_readonly("key", &Kernel::key);
+
+  core.def(
+      "kernel_text",
+      [](const Kernel& kernel, bool line_markers) {
+        cg::Context context(cg::c_dialect());
+        cg::print_kernel(context, kernel, {.line_markers = line_markers});
+        return context.finish();
+      },
+      py::arg("kernel"), py::arg("line_markers"));
+}
+
+}  // namespace op2::bind

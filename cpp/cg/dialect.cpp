@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "cg/dialect.hpp"
+
+#include <fmt/format.h>
+
+#include "base/error.hpp"
+
+namespace op2::cg {
+namespace {
+
+constexpr Dialect c{
+    .name = "C",
+    .kernel = "",
+    .function = "static inline",
+    .global = "",
+    .local = "",
+    .restrict_word = "__restrict__",  // C11's `restrict` is not a word of C++
+    .barrier = "#pragma omp barrier",
+    .global_id = "",
+    .block_id = "",
+    .lane_id = "",
+    .n_lanes = "",
+    .literal_open = "(",
+    .literal_close = ")",
+    .types = {"signed char", "short", "int", "long", "unsigned char", "unsigned short",
+              "unsigned int", "unsigned long", "float", "double", "float _Complex",
+              "double _Complex"},
+};
+
+constexpr Dialect opencl{
+    .name = "OpenCL C",
+    .kernel = "__kernel",
+    .function = "static inline",
+    .global = "__global",
+    .local = "__local",
+    .restrict_word = "restrict",
+    .barrier = "barrier(CLK_LOCAL_MEM_FENCE);",
+    .global_id = "get_global_id(0)",
+    .block_id = "get_group_id(0)",
+    .lane_id = "get_local_id(0)",
+    .n_lanes = "get_local_size(0)",
+    .literal_open = "(",
+    .literal_close = ")",
+    .types = {"char", "short", "int", "long", "uchar", "ushort", "uint", "ulong", "float", "double",
+              "", ""},
+};
+
+constexpr Dialect cuda{
+    .name = "CUDA C++",
+    .kernel = "extern \"C\" __global__",
+    .function = "static __device__ inline",
+    .global = "",
+    .local = "__shared__",
+    .restrict_word = "__restrict__",
+    .barrier = "__syncthreads();",
+    .global_id = "(blockIdx.x * blockDim.x + threadIdx.x)",
+    .block_id = "blockIdx.x",
+    .lane_id = "threadIdx.x",
+    .n_lanes = "blockDim.x",
+    .literal_open = "",
+    .literal_close = "",
+    .types = {"signed char", "short", "int", "long", "unsigned char", "unsigned short",
+              "unsigned int", "unsigned long", "float", "double", "", ""},
+};
+
+}  // namespace
+
+std::string_view Dialect::type_name(DType dtype) const {
+  const std::string_view spelling = types[static_cast<std::size_t>(dtype)];
+  if (spelling.empty()) {
+    throw UnsupportedError(
+        fmt::format("{} has no type for {}; use a real dtype or a backend that "
+                    "has it",
+                    name, name_of(dtype)));
+  }
+  return spelling;
+}
+
+const Dialect& c_dialect() {
+  return c;
+}
+const Dialect& opencl_dialect() {
+  return opencl;
+}
+const Dialect& cuda_dialect() {
+  return cuda;
+}
+
+}  // namespace op2::cg

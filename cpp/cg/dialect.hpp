@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <array>
+#include <string_view>
+
+#include "base/dtype.hpp"
+
+namespace op2::cg {
+
+/// @brief The vendor's words. An empty entry means that the language needs or has none.
+struct Dialect {
+  std::string_view name;
+  std::string_view kernel;    ///< Before the return type of what the host launches.
+  std::string_view function;  ///< Before the return type of a helper.
+  std::string_view global;    ///< Address space of arguments, before the pointed-to type.
+  std::string_view local;     ///< Storage shared by a block, before a declaration.
+  std::string_view restrict_word;
+  std::string_view barrier;  ///< One line: every lane of the block has arrived.
+  std::string_view global_id;
+  std::string_view block_id;
+  std::string_view lane_id;
+  std::string_view n_lanes;
+  std::string_view literal_open;  ///< Before the type of a braced value, as in `(uint4){0, 1}`.
+  std::string_view literal_close;
+  std::array<std::string_view, n_dtypes> types;  ///< By DType; empty if arithmetic needs more.
+
+  /// @brief Spelling of a scalar type.
+  /// @throws UnsupportedError if the dialect has no such type.
+  [[nodiscard]] std::string_view type_name(DType dtype) const;
+};
+
+/// @brief C11 for the host; parallel with OpenMP. The same text is valid C++.
+[[nodiscard]] const Dialect& c_dialect();
+
+/// @brief OpenCL C 1.2.
+[[nodiscard]] const Dialect& opencl_dialect();
+
+/// @brief CUDA C++.
+[[nodiscard]] const Dialect& cuda_dialect();
+
+}  // namespace op2::cg

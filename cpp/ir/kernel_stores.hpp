@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "ir/kernel_body.hpp"
+
+namespace op2::ir {
+
+/// @brief How much of each parameter is certainly written, whatever the data.
+///
+/// Runs the kernel abstractly: integers with known values are followed, so loops with constant
+/// bounds run in full and subscripts are exact; where a condition depends on data, both branches
+/// run and only what both write counts. Where it cannot tell, or takes too long, it says 0.
+///
+/// @return For each parameter of the entry function the largest n such that scalars 0 to n - 1
+/// are written on every path.
+[[nodiscard]] std::vector<std::int64_t> surely_stored(const KernelBody& body);
+
+}  // namespace op2::ir

@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <string_view>
+
+#include "ir/kernel_body.hpp"
+
+namespace op2::ir {
+
+/// @brief Give every expression its C type, by C's own conversions.
+///
+/// Run after parsing and after anything that adds declarations (bind_constants). An expression
+/// that depends on an undeclared name or an unknown function keeps the unknown type: it is the
+/// compiler that reports such names, at the user's line.
+[[nodiscard]] KernelBody infer_types(KernelBody body);
+
+/// @brief C's type of a literal as spelled, e.g. "1.0f" is float32, "'a'" is int32.
+[[nodiscard]] Type type_of_literal(std::string_view spelling);
+
+}  // namespace op2::ir

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "ir/unique_names.hpp"
+
+#include <fmt/format.h>
+
+#include <map>
+#include <string>
+
+#include "ir/kernel_walk.hpp"
+
+namespace op2::ir {
+namespace {
+
+class Renamer {
+ public:
+  void enter() { scopes_.enter(); }
+  void leave() { scopes_.leave(); }
+
+  void declare(Variable& variable) {
+    const std::string wanted = variable.name;
+    const int n_seen = ++counts_[wanted];
+    if (n_seen > 1) variable.name = fmt::format("{}#{}", wanted, n_seen);
+    scopes_.declare(wanted, variable.name);
+  }
+
+  void parameter(const std::string& name) {
+    ++counts_[name];
+    scopes_.declare(name, name);
+  }
+
+  void expression(Expr& expr) const {
+    for_each_expr(expr, [this](Expr& part) {
+      auto* name = std::get_if<Name>(&part.node);
+      if (name == nullptr) return;
+      if (const std::string* renamed = scopes_.find(name->name)) name->name = *renamed;
+    });
+  }
+
+ private:
+  std::map<std::string, int> counts_;
+  ScopeStack<std::string> scopes_;
+};
+
+}  // namespace
+
+FunctionDef with_unique_names(FunctionDef function) {
+  Renamer renamer;
+  renamer.enter();
+  for (const Parameter& parameter : function.parameters) renamer.parameter(parameter.name);
+  walk_scoped(function.body, renamer);
+  renamer.leave();
+  return function;
+}
+
+}  // namespace op2::ir

@@ -1,0 +1,54 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The token stream of a kernel: what its key is made of, so blanks and comments do not count."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+_STRING = r'"(?:\\.|[^"\\\n])*"' + r"|'(?:\\.|[^'\\\n])*'"
+_COMMENT = r"/\*.*?\*/|//[^\n]*"
+_RAW_STRING = r'R"(?P<fence>[^()\\\s]*)\(.*?\)(?P=fence)"'
+_TOKEN = re.compile(
+    rf"(?P<skip>[ \t\r\f\v\n]+|{_COMMENT})"
+    rf"|(?P<token>{_RAW_STRING}|{_STRING}"
+    r"|(?<![\w.])\.?\d(?:[eEpP][+-]|[\w.])*|\w+"
+    r"|\.\.\.|<<=|>>=|->\*?|\+\+|--|<<|>>|<=|>=|==|!=|&&|\|\||[-+*/%&|^]=|##|::|.)",
+    re.DOTALL,
+)
+_CONTINUED = re.compile(r"\\\r?\n")
+
+
+def token_stream(text: str) -> tuple[str, ...]:
+    """The tokens of C or C++ `text`; the end of a preprocessor line counts as one."""
+    stream = []
+    in_directive = False
+    line_is_fresh = True
+    for match in _TOKEN.finditer(_CONTINUED.sub(" ", text)):
+        if match.lastgroup == "skip" or match.group("skip") is not None:
+            if "\n" in match.group():
+                line_is_fresh = True
+                if in_directive:
+                    stream.append("\n")
+                in_directive = False
+            continue
+        token = match.group("token")
+        in_directive = in_directive or (line_is_fresh and token == "#")
+        line_is_fresh = False
+        stream.append(token)
+    return tuple(stream)
+
+
+def substitute(text: str, replacements: Mapping[str, str]) -> str:
+    """Replace whole identifiers of `text`, but not inside comments, strings and characters."""
+    names = "|".join(re.escape(name) for name in replacements)
+    pattern = re.compile(rf"{_COMMENT}|{_STRING}|\b(?P<name>{names})\b", re.DOTALL)
+
+    def replaced(match: re.Match[str]) -> str:
+        name = match.group("name")
+        return match.group() if name is None else replacements[name]
+
+    return pattern.sub(replaced, text)

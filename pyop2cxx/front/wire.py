@@ -1,0 +1,50 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The shape in which a kernel's AST crosses into C++: nested tuples, decoded once in ``cpp/bind``.
+
+A step of a type is ``(kind, extent, is_const, is_restrict)``, kind ``*`` or ``[``; a type is
+``(base, is_const, steps)``, outermost step first. An expression is
+``(kind, line, text, type, operands)``. A statement is ``(kind, line, ...)``, see ``statements``.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple, Optional
+
+Step = tuple[str, int, bool, bool]
+Type = tuple[str, bool, tuple[Step, ...]]
+Expr = tuple[str, int, str, Optional[Type], tuple[Any, ...]]
+Stmt = tuple[Any, ...]
+Body = tuple[Stmt, ...]
+Variable = tuple[str, Type, Optional[Expr], int]
+Parameter = tuple[str, Type]
+
+POINTER: Step = ("*", 0, False, False)
+
+
+class Function(NamedTuple):
+    """A function definition; what it calls and names decides what is kept of a kernel's text."""
+
+    name: str
+    result: Type
+    parameters: tuple[Parameter, ...]
+    body: Body
+    line: int
+    calls: frozenset[str]
+    names: frozenset[str]
+
+
+def literal(spelling: str, line: int) -> Expr:
+    """A literal as spelled."""
+    return ("literal", line, spelling, None, ())
+
+
+def call(function: str, line: int, *arguments: Expr) -> Expr:
+    """A call of a named function."""
+    return ("call", line, function, None, arguments)
+
+
+class OpaqueKernel(Exception):  # noqa: N818 - a verdict, not an error
+    """The text is C that the AST does not hold: the kernel is kept verbatim."""
+
+    def __init__(self, reason: str, line: int) -> None:
+        super().__init__(f"line {line}: {reason}")

@@ -1,0 +1,222 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The user's C kernel: parsed once into a typed AST that crosses to C++."""
+
+from __future__ import annotations
+
+from functools import cached_property, lru_cache
+from typing import TYPE_CHECKING, NamedTuple
+
+from pyop2cxx import _core
+from pyop2cxx.exceptions import DataTypeError, NameTypeError, UnsupportedError, UsageError
+from pyop2cxx.front import headers as known_headers
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+_ABIS = ("2026",)
+
+
+class _Description(NamedTuple):
+    """All that a kernel's C++ object is made from."""
+
+    code: str
+    name: str
+    headers: tuple[str, ...]
+    include_dirs: tuple[str, ...]
+    options: tuple[str, ...]
+    ldargs: tuple[str, ...]
+    cpp: bool
+    flop_count: int
+    abi: str
+    requires_zeroed_output_arguments: bool
+    header_contents: tuple[str, ...]
+
+
+class Kernel:
+    """A function, in C, that a loop calls once for each element.
+
+    Arguments arrive packed: each is one flat pointer, whatever map and dimension its Dat has.
+
+    Args:
+        code: C text that defines the function, with helper functions and constant tables if it
+            needs them. The mathematical functions of C are known without any include.
+        name: The function to call.
+        headers: More headers to include, e.g. ``"stdlib.h"`` or ``'#include "mine.h"'``.
+        include_dirs: Folders with the user's own headers.
+        opts: Options for the compiler, e.g. ``["-DN=3"]``.
+        cpp: The text is C++: it runs on host backends only, and nothing is known of what it does.
+        flop_count: Floating-point operations of one call, where the count from the text is wrong.
+        ldargs: Options for the linker.
+        user_code: Not supported; must be empty.
+        abi: The convention for arguments; only ``"2026"`` exists.
+        requires_zeroed_output_arguments: MIN and MAX arguments start at zero.
+
+    Attributes:
+        name: As given.
+        code: As given.
+
+    Raises:
+        NameTypeError: `name` is not a string.
+        DataTypeError: `code` is not a string.
+        UsageError: `code` defines no function `name`, or keeps state between calls.
+        UnsupportedError: An option of PyOP2's that has no meaning here.
+
+    Example:
+        >>> k = Kernel("void scale(double *x) { x[0] *= 2.0; }", "scale")
+        >>> k.parameters
+        [double *x]
+    """
+
+    def __init__(
+        self,
+        code: str,
+        name: str,
+        *,
+        headers: Sequence[str] = (),
+        include_dirs: Sequence[str] = (),
+        opts: Sequence[str] | Mapping[str, object] | None = None,
+        cpp: bool = False,
+        flop_count: int | None = None,
+        ldargs: Sequence[str] | None = (),
+        user_code: str = "",
+        abi: str = "2026",
+        requires_zeroed_output_arguments: bool = False,
+    ) -> None:
+        if not isinstance(name, str):
+            raise NameTypeError(f"Kernel: name must be a str, got {name!r}")
+        if not isinstance(code, str):
+            raise DataTypeError(
+                f"Kernel '{name}': code must be a str with C text, got {type(code).__name__}"
+            )
+        if abi not in _ABIS:
+            raise UnsupportedError(
+                f"Kernel '{name}': abi={abi!r} is not supported, only '2026': every argument one"
+                " flat pointer, e.g. double *A with A[3*i+j] instead of double A[3][3]"
+            )
+        if user_code:
+            raise UnsupportedError(
+                f"Kernel '{name}': user_code is not supported; put it into the kernel's text"
+            )
+        self.name = name
+        self.code = code
+        folders = _strings(name, "include_dirs", include_dirs)
+        extra = tuple(known_headers.spelled(item) for item in _strings(name, "headers", headers))
+        self._description = _Description(
+            code=code,
+            name=name,
+            headers=tuple(dict.fromkeys(extra)),
+            include_dirs=folders,
+            options=_options(name, opts),
+            ldargs=_strings(name, "ldargs", ldargs or ()),
+            cpp=bool(cpp),
+            flop_count=-1 if flop_count is None else int(flop_count),
+            abi=abi,
+            requires_zeroed_output_arguments=bool(requires_zeroed_output_arguments),
+            header_contents=known_headers.contents(
+                (
+                    item
+                    for item in (*extra, *known_headers.included(code))
+                    if not known_headers.is_known(item)
+                ),
+                folders,
+            ),
+        )
+        self.core = _build(self._description)
+
+    @property
+    def key(self) -> str:
+        """Canonical key: equal for texts that differ in blanks and comments only."""
+        return self.core.key
+
+    @property
+    def parameters(self) -> list[_core.KernelParameter]:
+        """The function's parameters; empty if they are not known."""
+        return self.core.parameters
+
+    @property
+    def opaque_reason(self) -> str:
+        """Why nothing is known of what the kernel does; empty if it has an AST."""
+        return self.core.opaque_reason
+
+    @cached_property
+    def facts(self) -> _core.KernelFacts | None:
+        """What the kernel does with its arguments; None if it is opaque."""
+        return None if self.core.body is None else _core.kernel_facts(self.core.body)
+
+    @property
+    def cpp(self) -> bool:
+        """True if the text is C++."""
+        return self._description.cpp
+
+    @property
+    def num_flops(self) -> int:
+        """Floating-point operations of one call: as given, else counted; 0 if not known."""
+        if self._description.flop_count >= 0:
+            return self._description.flop_count
+        return 0 if self.facts is None else self.facts.n_operations
+
+    def __eq__(self, other: object) -> bool:
+        return self.key == other.key if isinstance(other, Kernel) else NotImplemented
+
+    def __hash__(self) -> int:
+        return hash(self.key)
+
+    def __str__(self) -> str:
+        return f"OP2 Kernel: {self.name}"
+
+    def __repr__(self) -> str:
+        return f'Kernel("""{self.code}""", {self.name!r})'
+
+
+def _strings(name: str, option: str, values: Sequence[str]) -> tuple[str, ...]:
+    if isinstance(values, str) or not all(isinstance(value, str) for value in values):
+        raise UsageError(
+            f"Kernel '{name}': {option} must be a sequence of strings, got {values!r}"
+        )
+    return tuple(values)
+
+
+def _options(name: str, opts: Sequence[str] | Mapping[str, object] | None) -> tuple[str, ...]:
+    if not opts:
+        return ()
+    if hasattr(opts, "keys"):
+        raise UnsupportedError(
+            f"Kernel '{name}': opts={opts!r}: the source transformations of PyOP2's opts dict do"
+            ' not exist here; pass compiler options as a list, e.g. ["-DN=3"]'
+        )
+    return _strings(name, "opts", opts)
+
+
+@lru_cache(maxsize=512)
+def _build(given: _Description) -> _core.Kernel:
+    """Parse. Keyed on all that goes in, headers' contents too, so a hit is always right."""
+    from pyop2cxx.front import parse, tokens
+
+    if given.cpp:
+        parsed = parse.parse_opaque(given.code, given.name, given.headers)
+    else:
+        parsed = parse.parse_c(
+            given.code,
+            given.name,
+            extra_headers=given.headers,
+            include_dirs=given.include_dirs,
+            options=given.options,
+        )
+    body = _core.KernelBody(parsed.functions, parsed.tables) if parsed.functions else None
+    return _core.Kernel(
+        name=given.name,
+        text=given.code,
+        parameters=parsed.parameters,
+        body=body,
+        opaque_reason=parsed.opaque_reason,
+        cpp=given.cpp,
+        headers=parsed.headers,
+        include_dirs=given.include_dirs,
+        options=given.options,
+        ldargs=given.ldargs,
+        requires_zeroed_output_arguments=given.requires_zeroed_output_arguments,
+        flop_count=given.flop_count,
+        tokens=tokens.token_stream(given.code),
+        header_contents=given.header_contents,
+        abi=given.abi,
+    )
