@@ -170,9 +170,7 @@ class Kernel:
 
 def _strings(name: str, option: str, values: Sequence[str]) -> tuple[str, ...]:
     if isinstance(values, str) or not all(isinstance(value, str) for value in values):
-        raise UsageError(
-            f"Kernel '{name}': {option} must be a sequence of strings, got {values!r}"
-        )
+        raise UsageError(f"Kernel '{name}': {option} must be a sequence of strings, got {values!r}")
     return tuple(values)
 
 

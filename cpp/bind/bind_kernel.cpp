@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include <pybind11/operators.h>
 #include <pybind11/stl.h>
+#include <pybind11/typing.h>
 
 #include <map>
 #include <memory>
@@ -34,11 +34,11 @@ Type type_from(const py::handle& wire) {
   for (const py::handle step : tuple[2].cast<py::tuple>()) {
     const auto parts = step.cast<py::tuple>();
     const bool is_pointer = parts[0].cast<std::string>() == "*";
-    type.derivation.push_back({.kind = is_pointer ? ir::Derivation::Kind::pointer
-                                                  : ir::Derivation::Kind::array,
-                               .extent = parts[1].cast<std::int64_t>(),
-                               .is_const = parts[2].cast<bool>(),
-                               .is_restrict = parts[3].cast<bool>()});
+    type.derivation.push_back(
+        {.kind = is_pointer ? ir::Derivation::Kind::pointer : ir::Derivation::Kind::array,
+         .extent = parts[1].cast<std::int64_t>(),
+         .is_const = parts[2].cast<bool>(),
+         .is_restrict = parts[3].cast<bool>()});
   }
   return type;
 }
@@ -52,34 +52,43 @@ using MakeNode = ir::ExprNode (*)(std::string text, const py::handle& type);
 
 const std::map<std::string, MakeNode, std::less<>>& expr_makers() {
   static const std::map<std::string, MakeNode, std::less<>> makers{
-      {"literal", [](std::string text, const py::handle&) -> ir::ExprNode {
+      {"literal",
+       [](std::string text, const py::handle&) -> ir::ExprNode {
          return ir::Literal{std::move(text)};
        }},
-      {"name", [](std::string text, const py::handle&) -> ir::ExprNode {
+      {"name",
+       [](std::string text, const py::handle&) -> ir::ExprNode {
          return ir::Name{std::move(text)};
        }},
-      {"unary", [](std::string text, const py::handle&) -> ir::ExprNode {
+      {"unary",
+       [](std::string text, const py::handle&) -> ir::ExprNode {
          return ir::Unary{ir::unary_from(text, false)};
        }},
-      {"postfix", [](std::string text, const py::handle&) -> ir::ExprNode {
+      {"postfix",
+       [](std::string text, const py::handle&) -> ir::ExprNode {
          return ir::Unary{ir::unary_from(text, true)};
        }},
-      {"binary", [](std::string text, const py::handle&) -> ir::ExprNode {
+      {"binary",
+       [](std::string text, const py::handle&) -> ir::ExprNode {
          return ir::Binary{ir::binary_from(text)};
        }},
-      {"assign", [](std::string text, const py::handle&) -> ir::ExprNode {
+      {"assign",
+       [](std::string text, const py::handle&) -> ir::ExprNode {
          if (text.empty()) return ir::Assign{};
          return ir::Assign{ir::binary_from(text)};
        }},
       {"ternary", [](std::string, const py::handle&) -> ir::ExprNode { return ir::Ternary{}; }},
       {"index", [](std::string, const py::handle&) -> ir::ExprNode { return ir::Index{}; }},
-      {"call", [](std::string text, const py::handle&) -> ir::ExprNode {
+      {"call",
+       [](std::string text, const py::handle&) -> ir::ExprNode {
          return ir::Call{std::move(text)};
        }},
-      {"cast", [](std::string, const py::handle& type) -> ir::ExprNode {
+      {"cast",
+       [](std::string, const py::handle& type) -> ir::ExprNode {
          return ir::Cast{type_from(type)};
        }},
-      {"sizeof", [](std::string, const py::handle& type) -> ir::ExprNode {
+      {"sizeof",
+       [](std::string, const py::handle& type) -> ir::ExprNode {
          return ir::SizeOf{optional_type_from(type)};
        }},
       {"list", [](std::string, const py::handle&) -> ir::ExprNode { return ir::InitList{}; }},
@@ -125,7 +134,8 @@ using MakeStatement = ir::StmtNode (*)(const py::tuple& wire);
 
 const std::map<std::string, MakeStatement, std::less<>>& statement_makers() {
   static const std::map<std::string, MakeStatement, std::less<>> makers{
-      {"declare", [](const py::tuple& wire) -> ir::StmtNode {
+      {"declare",
+       [](const py::tuple& wire) -> ir::StmtNode {
          return ir::Declare{.is_static = wire[2].cast<bool>(),
                             .variables = variables_from(wire[3])};
        }},
@@ -133,23 +143,27 @@ const std::map<std::string, MakeStatement, std::less<>>& statement_makers() {
        [](const py::tuple& wire) -> ir::StmtNode { return ir::Evaluate{expr_from(wire[2])}; }},
       {"block",
        [](const py::tuple& wire) -> ir::StmtNode { return ir::Block{body_from(wire[2])}; }},
-      {"if", [](const py::tuple& wire) -> ir::StmtNode {
+      {"if",
+       [](const py::tuple& wire) -> ir::StmtNode {
          return ir::If{.condition = expr_from(wire[2]),
                        .then_body = body_from(wire[3]),
                        .else_body = body_from(wire[4])};
        }},
-      {"for", [](const py::tuple& wire) -> ir::StmtNode {
+      {"for",
+       [](const py::tuple& wire) -> ir::StmtNode {
          return ir::For{.init = body_from(wire[2]),
                         .condition = optional_expr_from(wire[3]),
                         .step = optional_expr_from(wire[4]),
                         .body = body_from(wire[5])};
        }},
-      {"while", [](const py::tuple& wire) -> ir::StmtNode {
+      {"while",
+       [](const py::tuple& wire) -> ir::StmtNode {
          return ir::While{.condition = expr_from(wire[2]),
                           .body = body_from(wire[3]),
                           .is_do = wire[4].cast<bool>()};
        }},
-      {"switch", [](const py::tuple& wire) -> ir::StmtNode {
+      {"switch",
+       [](const py::tuple& wire) -> ir::StmtNode {
          ir::Switch node{.value = expr_from(wire[2]), .cases = {}};
          for (const py::handle item : wire[3].cast<py::tuple>()) {
            const auto entry = item.cast<py::tuple>();
@@ -158,7 +172,8 @@ const std::map<std::string, MakeStatement, std::less<>>& statement_makers() {
          }
          return node;
        }},
-      {"return", [](const py::tuple& wire) -> ir::StmtNode {
+      {"return",
+       [](const py::tuple& wire) -> ir::StmtNode {
          return ir::Return{optional_expr_from(wire[2])};
        }},
       {"break", [](const py::tuple&) -> ir::StmtNode { return ir::Break{}; }},
@@ -181,12 +196,16 @@ std::vector<ir::Parameter> parameters_from(const py::handle& wire) {
   std::vector<ir::Parameter> parameters;
   for (const py::handle item : wire.cast<py::tuple>()) {
     const auto tuple = item.cast<py::tuple>();
-    parameters.push_back({tuple[0].cast<std::string>(), type_from(tuple[1])});
+    parameters.push_back({.name = tuple[0].cast<std::string>(),
+                          .type = type_from(tuple[1]),
+                          .line = tuple[2].cast<int>()});
   }
   return parameters;
 }
 
-ir::KernelBody kernel_body_from(const py::tuple& functions, const py::tuple& tables) {
+using Wire = py::typing::Tuple<py::object, py::ellipsis>;
+
+ir::KernelBody kernel_body_from(const Wire& functions, const Wire& tables) {
   ir::KernelBody body{.tables = variables_from(tables), .functions = {}};
   for (const py::handle item : functions) {
     const auto tuple = item.cast<py::tuple>();
@@ -231,21 +250,22 @@ void bind_types(py::module_& core) {
       .def_property_readonly("dtype", [](const Type& type) { return ir::dtype_of(type.base); })
       .def_readonly("is_const", &Type::is_const)
       .def_property_readonly("depth", &Type::depth)
-      .def("c_text", &c_text, py::arg("name"))
-      .def(py::self == py::self);
+      .def("c_text", &c_text, py::arg("name"));
 
   py::class_<ir::Parameter>(core, "KernelParameter")
       .def_readonly("name", &ir::Parameter::name)
       .def_readonly("type", &ir::Parameter::type)
-      .def("__repr__", [](const ir::Parameter& parameter) {
-        return c_text(parameter.type, parameter.name);
-      });
+      .def_readonly("line", &ir::Parameter::line)
+      .def("__repr__",
+           [](const ir::Parameter& parameter) { return c_text(parameter.type, parameter.name); });
 
   py::class_<ir::KernelBody>(core, "KernelBody")
       .def(py::init(&kernel_body_from), py::arg("functions"), py::arg("tables"))
-      .def_property_readonly(
-          "parameters", [](const ir::KernelBody& body) { return body.entry().parameters; })
-      .def(py::self == py::self);
+      .def_property_readonly("parameters",
+                             [](const ir::KernelBody& body) { return body.entry().parameters; })
+      .def("__eq__", [](const ir::KernelBody& body, const py::object& other) {
+        return py::isinstance<ir::KernelBody>(other) && body == other.cast<const ir::KernelBody&>();
+      });
 }
 
 }  // namespace
@@ -279,11 +299,10 @@ void bind_kernel(py::module_& core) {
              kernel->key = ir::kernel_key(*kernel, tokens, header_contents, abi);
              return kernel;
            }),
-           py::kw_only(), py::arg("name"), py::arg("text"), py::arg("parameters"),
-           py::arg("body"), py::arg("opaque_reason"), py::arg("cpp"), py::arg("headers"),
-           py::arg("include_dirs"), py::arg("options"), py::arg("ldargs"),
-           py::arg("requires_zeroed_output_arguments"), py::arg("flop_count"), py::arg("tokens"),
-           py::arg("header_contents"), py::arg("abi"))
+           py::kw_only(), py::arg("name"), py::arg("text"), py::arg("parameters"), py::arg("body"),
+           py::arg("opaque_reason"), py::arg("cpp"), py::arg("headers"), py::arg("include_dirs"),
+           py::arg("options"), py::arg("ldargs"), py::arg("requires_zeroed_output_arguments"),
+           py::arg("flop_count"), py::arg("tokens"), py::arg("header_contents"), py::arg("abi"))
       .def_readonly("name", &Kernel::name)
       .def_readonly("text", &Kernel::text)
       .def_readonly("parameters", &Kernel::parameters)

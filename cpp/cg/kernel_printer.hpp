@@ -2,22 +2,12 @@
 #pragma once
 
 #include <string>
-#include <string_view>
 
 #include "cg/context.hpp"
-#include "cg/dialect.hpp"
+#include "cg/kernel_expressions.hpp"
 #include "ir/kernel_body.hpp"
 
 namespace op2::cg {
-
-struct KernelStyle {
-  /// Say `#line` before each statement, so that a compiler's message points at the user's text.
-  /// Only for a recompile that is to show an error: text with it is not canonical.
-  bool line_markers = false;
-  /// Declare the library functions that are called; without it the language must know them.
-  bool prototypes = true;
-  std::string_view boolean = "_Bool";  ///< The language's word for bool.
-};
 
 /// @brief Print a kernel's tables and functions, ready to be called.
 ///
@@ -26,13 +16,5 @@ struct KernelStyle {
 ///
 /// @return The entry function's name in this text: the kernel's, unless that was taken.
 std::string print_kernel(Context& context, const ir::Kernel& kernel, const KernelStyle& style = {});
-
-/// @brief A declaration without initialiser, e.g. "double (*x)[2]"; a type alone if @p name is "".
-[[nodiscard]] std::string declaration_text(const ir::Type& type, std::string_view name,
-                                           const Dialect& dialect, const KernelStyle& style = {});
-
-/// @brief An expression, with the parentheses that C needs and those that compilers ask for.
-[[nodiscard]] std::string expression_text(const ir::Expr& expr, const Dialect& dialect,
-                                          const KernelStyle& style = {});
 
 }  // namespace op2::cg

@@ -127,7 +127,8 @@ void bind_function(FunctionDef& function, const std::map<std::string, Hidden>& a
   binder.leave();
   for (const Parameter& constant : constants) {
     const auto hidden = own.find(constant.name);
-    if (hidden != own.end()) function.parameters.push_back({hidden->second, constant.type});
+    if (hidden != own.end())
+      function.parameters.push_back({.name = hidden->second, .type = constant.type});
   }
 }
 

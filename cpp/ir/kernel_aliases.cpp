@@ -78,28 +78,25 @@ ParameterSet Aliases::of(const Expr& expr) const {
     }
     return result;
   };
-  return std::visit(overload{[](const Literal&) { return ParameterSet{}; },
-                             [this](const Name& node) {
-                               const auto found = names_.find(node.name);
-                               return found == names_.end() ? ParameterSet{} : found->second;
-                             },
-                             [&all](const Unary&) { return all(0); },
-                             [&all, &expr](const Binary& node) {
-                               if (!may_point(expr.type)) return ParameterSet{};
-                               return all(node.op == BinaryOp::comma ? 1 : 0);
-                             },
-                             [&all, &expr](const Assign&) {
-                               return may_point(expr.type) ? all(0) : ParameterSet{};
-                             },
-                             [&all](const Ternary&) { return all(1); },
-                             [this, &expr](const Index&) { return of(expr.operands[0]); },
-                             [&all, &expr](const Call&) {
-                               return may_point(expr.type) ? all(0) : ParameterSet{};
-                             },
-                             [&all](const Cast&) { return all(0); },
-                             [](const SizeOf&) { return ParameterSet{}; },
-                             [&all](const InitList&) { return all(0); }},
-                    expr.node);
+  return std::visit(
+      overload{
+          [](const Literal&) { return ParameterSet{}; },
+          [this](const Name& node) {
+            const auto found = names_.find(node.name);
+            return found == names_.end() ? ParameterSet{} : found->second;
+          },
+          [&all](const Unary&) { return all(0); },
+          [&all, &expr](const Binary& node) {
+            if (!may_point(expr.type)) return ParameterSet{};
+            return all(node.op == BinaryOp::comma ? 1 : 0);
+          },
+          [&all, &expr](const Assign&) { return may_point(expr.type) ? all(0) : ParameterSet{}; },
+          [&all](const Ternary&) { return all(1); },
+          [this, &expr](const Index&) { return of(expr.operands[0]); },
+          [&all, &expr](const Call&) { return may_point(expr.type) ? all(0) : ParameterSet{}; },
+          [&all](const Cast&) { return all(0); }, [](const SizeOf&) { return ParameterSet{}; },
+          [&all](const InitList&) { return all(0); }},
+      expr.node);
 }
 
 }  // namespace op2::ir

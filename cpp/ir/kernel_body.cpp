@@ -17,9 +17,9 @@ constexpr auto first_dtype = static_cast<std::uint8_t>(Base::int8);
 
 constexpr std::array<std::string_view, 10> unary_spelling{"+", "-",  "~",  "!",  "*",
                                                           "&", "++", "--", "++", "--"};
-constexpr std::array<std::string_view, 19> binary_spelling{
-    "*",  "/",  "%",  "+", "-", "<<", ">>", "<",  ">", "<=",
-    ">=", "==", "!=", "&", "^", "|",  "&&", "||", ","};
+constexpr std::array<std::string_view, 19> binary_spelling{"*", "/", "%",  "+",  "-",  "<<", ">>",
+                                                           "<", ">", "<=", ">=", "==", "!=", "&",
+                                                           "^", "|", "&&", "||", ","};
 
 }  // namespace
 
@@ -137,6 +137,10 @@ bool Variable::operator==(const Variable& other) const {
 
 bool Stmt::operator==(const Stmt& other) const {
   return node == other.node;
+}
+
+bool Parameter::operator==(const Parameter& other) const {
+  return name == other.name && type == other.type;
 }
 
 bool FunctionDef::operator==(const FunctionDef& other) const {

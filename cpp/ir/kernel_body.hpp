@@ -161,7 +161,7 @@ struct Cast {  ///< operands: {argument}
   Type target;
   bool operator==(const Cast&) const = default;
 };
-struct SizeOf {                ///< operands: {argument}, or none if a type is given
+struct SizeOf {  ///< operands: {argument}, or none if a type is given
   std::optional<Type> target;
   bool operator==(const SizeOf&) const = default;
 };
@@ -256,7 +256,8 @@ struct Stmt {
 struct Parameter {
   std::string name;
   Type type;
-  bool operator==(const Parameter&) const = default;
+  int line = 0;
+  bool operator==(const Parameter& other) const;
 };
 
 struct FunctionDef {
@@ -288,8 +289,8 @@ struct Kernel {
   std::vector<Parameter> parameters;  ///< of the entry function; empty if !has_signature
   bool has_signature = true;          ///< false for C++ text whose signature was not understood
   std::optional<KernelBody> body;     ///< nothing for an opaque kernel
-  std::string text;                   ///< the user's, verbatim: what an opaque kernel is compiled from
-  std::string opaque_reason;          ///< why there is no body; empty if there is one
+  std::string text;           ///< the user's, verbatim: what an opaque kernel is compiled from
+  std::string opaque_reason;  ///< why there is no body; empty if there is one
   bool cpp = false;
   std::vector<std::string> headers;  ///< to include, with their delimiters: `<stdlib.h>`, `"a.h"`
   std::vector<std::string> include_dirs;

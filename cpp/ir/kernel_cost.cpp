@@ -68,9 +68,7 @@ class Counter {
                    return cost(node.condition) + std::max(yes, no);
                  },
                  [this](const For& node) { return loop(node); },
-                 [this](const While& node) {
-                   return cost(node.condition) + statements(node.body);
-                 },
+                 [this](const While& node) { return cost(node.condition) + statements(node.body); },
                  [this](const Switch& node) {
                    std::int64_t dearest = 0;
                    for (const Case& entry : node.cases) {
@@ -96,8 +94,7 @@ class Counter {
   }
 
   std::int64_t loop(const For& node) {
-    const std::int64_t once = statements(node.body) +
-                              (node.condition ? cost(*node.condition) : 0) +
+    const std::int64_t once = statements(node.body) + (node.condition ? cost(*node.condition) : 0) +
                               (node.step ? cost(*node.step) : 0);
     return statements(node.init) + trip_count(node, known_).value_or(1) * once;
   }

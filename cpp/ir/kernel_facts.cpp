@@ -98,31 +98,30 @@ class UseWalk {
       update(*found, expr.line, is_used);
       return;
     }
-    std::visit(overload{[](const Literal&) {}, [](const Name&) {},
-                        [this, &expr](const Unary& node) { unary(node.op, expr); },
-                        [this, &expr, is_used](const Binary& node) {
-                          value(expr.operands[0], node.op != BinaryOp::comma);
-                          value(expr.operands[1], node.op != BinaryOp::comma || is_used);
-                        },
-                        [this, &expr, is_used](const Assign& node) {
-                          assignment(node, expr, is_used);
-                        },
-                        [this, &expr](const Ternary&) { operands(expr); },
-                        [this, &expr](const Index&) {
-                          place(expr);
-                          if (is_scalar_place(expr)) note_all(aliases_.of(expr), Use::load, expr.line);
-                        },
-                        [this, &expr](const Call& node) { call(node, expr); },
-                        [this, &expr](const Cast& node) {
-                          operands(expr);
-                          const bool loses_track =
-                              node.target.derivation.empty() && node.target.base != Base::none;
-                          if (loses_track && !expr.operands[0].type.derivation.empty()) {
-                            lose(expr.operands[0]);
-                          }
-                        },
-                        [](const SizeOf&) {}, [this, &expr](const InitList&) { operands(expr); }},
-               expr.node);
+    std::visit(
+        overload{[](const Literal&) {}, [](const Name&) {},
+                 [this, &expr](const Unary& node) { unary(node.op, expr); },
+                 [this, &expr, is_used](const Binary& node) {
+                   value(expr.operands[0], node.op != BinaryOp::comma);
+                   value(expr.operands[1], node.op != BinaryOp::comma || is_used);
+                 },
+                 [this, &expr, is_used](const Assign& node) { assignment(node, expr, is_used); },
+                 [this, &expr](const Ternary&) { operands(expr); },
+                 [this, &expr](const Index&) {
+                   place(expr);
+                   if (is_scalar_place(expr)) note_all(aliases_.of(expr), Use::load, expr.line);
+                 },
+                 [this, &expr](const Call& node) { call(node, expr); },
+                 [this, &expr](const Cast& node) {
+                   operands(expr);
+                   const bool loses_track =
+                       node.target.derivation.empty() && node.target.base != Base::none;
+                   if (loses_track && !expr.operands[0].type.derivation.empty()) {
+                     lose(expr.operands[0]);
+                   }
+                 },
+                 [](const SizeOf&) {}, [this, &expr](const InitList&) { operands(expr); }},
+        expr.node);
   }
 
   void operands(const Expr& expr) {
@@ -234,9 +233,8 @@ std::optional<Use> own_update(Access access) {
 }  // namespace
 
 bool ParameterFacts::is_read() const {
-  return std::ranges::any_of(
-      std::array{Use::load, Use::increment, Use::minimum, Use::maximum},
-      [this](Use use) { return line_of(use) != 0; });
+  return std::ranges::any_of(std::array{Use::load, Use::increment, Use::minimum, Use::maximum},
+                             [this](Use use) { return line_of(use) != 0; });
 }
 
 bool ParameterFacts::is_written() const {

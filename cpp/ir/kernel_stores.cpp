@@ -18,7 +18,7 @@
 namespace op2::ir {
 namespace {
 
-constexpr int max_steps = 200'000;  // some 20 ms; kernels beyond it get the cautious answer
+constexpr int max_steps = 200'000;  // some 6 ms; kernels beyond it get the cautious answer
 
 struct Unknown {
   bool operator==(const Unknown&) const = default;
@@ -124,28 +124,28 @@ class Machine {
   }
 
   void statement(const Stmt& stmt) {
-    std::visit(
-        overload{[this](const Declare& node) {
-                   for (const Variable& variable : node.variables) declare(variable);
-                 },
-                 [this](const Evaluate& node) { evaluate(node.value); },
-                 [this](const Block& node) { statements(node.body); },
-                 [this](const If& node) { branch(node); },
-                 [this](const For& node) {
-                   statements(node.init);
-                   loop(node.condition, node.step, node.body, true);
-                 },
-                 [this](const While& node) {
-                   loop(node.condition, std::nullopt, node.body, !node.is_do);
-                 },
-                 [this](const Switch& node) { choose(node); },
-                 [this](const Return& node) {
-                   if (node.value) evaluate(*node.value);
-                   returned_ = joined(std::move(returned_), std::exchange(now_, std::nullopt));
-                 },
-                 [this](const Break&) { leave(&Loop::broken); },
-                 [this](const Continue&) { leave(&Loop::continued); }},
-        stmt.node);
+    std::visit(overload{[this](const Declare& node) {
+                          for (const Variable& variable : node.variables) declare(variable);
+                        },
+                        [this](const Evaluate& node) { evaluate(node.value); },
+                        [this](const Block& node) { statements(node.body); },
+                        [this](const If& node) { branch(node); },
+                        [this](const For& node) {
+                          statements(node.init);
+                          loop(node.condition, node.step, node.body, true);
+                        },
+                        [this](const While& node) {
+                          loop(node.condition, std::nullopt, node.body, !node.is_do);
+                        },
+                        [this](const Switch& node) { choose(node); },
+                        [this](const Return& node) {
+                          if (node.value) evaluate(*node.value);
+                          returned_ =
+                              joined(std::move(returned_), std::exchange(now_, std::nullopt));
+                        },
+                        [this](const Break&) { leave(&Loop::broken); },
+                        [this](const Continue&) { leave(&Loop::continued); }},
+               stmt.node);
   }
 
   void leave(Reached Loop::*exit) {
@@ -183,8 +183,8 @@ class Machine {
     now_ = joined(std::move(now_), std::move(after_then));
   }
 
-  void loop(const std::optional<Expr>& condition, const std::optional<Expr>& step,
-            const Body& body, bool tests_first) {
+  void loop(const std::optional<Expr>& condition, const std::optional<Expr>& step, const Body& body,
+            bool tests_first) {
     loops_.emplace_back();
     while (now_) {
       count();

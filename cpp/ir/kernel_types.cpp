@@ -152,9 +152,7 @@ class Inference {
                    return type == nullptr ? Type{} : *type;
                  },
                  [&operand](const Unary& node) { return unary(node.op, operand(0)); },
-                 [&operand](const Binary& node) {
-                   return binary(node.op, operand(0), operand(1));
-                 },
+                 [&operand](const Binary& node) { return binary(node.op, operand(0), operand(1)); },
                  [&operand](const Assign&) { return value_of(operand(0)); },
                  [&operand](const Ternary&) { return ternary(operand(1), operand(2)); },
                  [&operand](const Index&) { return element_of(operand(0)); },
@@ -185,9 +183,9 @@ Type type_of_literal(std::string_view spelling) {
   const char first = spelling.front();
   if (first == '"') return pointer_to(scalar(Base::int8));
   if (first == '\'') return scalar(Base::int32);
-  const bool is_hex = spelling.size() > 1 && first == '0' && (spelling[1] == 'x' || spelling[1] == 'X');
-  const bool is_real =
-      spelling.find_first_of(is_hex ? ".pP" : ".eE") != std::string_view::npos;
+  const bool is_hex =
+      spelling.size() > 1 && first == '0' && (spelling[1] == 'x' || spelling[1] == 'X');
+  const bool is_real = spelling.find_first_of(is_hex ? ".pP" : ".eE") != std::string_view::npos;
   if (is_real) {
     const char last = spelling.back();
     return scalar(last == 'f' || last == 'F' ? Base::float32 : Base::float64);

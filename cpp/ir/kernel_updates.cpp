@@ -37,7 +37,8 @@ std::optional<Update> extreme(const Comparison& comparison, const Expr& target, 
   const bool is_smaller = *comparison.smaller == chosen && *comparison.larger == other;
   const bool is_larger = *comparison.larger == chosen && *comparison.smaller == other;
   if (is_smaller == is_larger) return std::nullopt;
-  return Update{.use = is_smaller ? Use::minimum : Use::maximum, .target = &target, .values = {&value}};
+  return Update{
+      .use = is_smaller ? Use::minimum : Use::maximum, .target = &target, .values = {&value}};
 }
 
 std::optional<Update> update_by_call(const Expr& target, const Expr& value, const Call& call) {

@@ -49,7 +49,7 @@ using copy_const_t = std::conditional_t<std::is_const_v<Source>, const Target, T
 /// The visitor has `enter()`, `leave()`, `declare(Variable&)`, `expression(Expr&)`, the last for
 /// whole expressions (not their operands). As in C, a name is visible in its own initialiser.
 template <class AnyBody, class Visitor>
-  requires std::same_as<std::remove_const_t<AnyBody>, Body>
+requires std::same_as<std::remove_const_t<AnyBody>, Body>
 void walk_scoped(AnyBody& body, Visitor& visitor);
 
 namespace detail {
@@ -112,7 +112,7 @@ void walk_statement(AnyStmt& stmt, Visitor& visitor) {
 }  // namespace detail
 
 template <class AnyBody, class Visitor>
-  requires std::same_as<std::remove_const_t<AnyBody>, Body>
+requires std::same_as<std::remove_const_t<AnyBody>, Body>
 void walk_scoped(AnyBody& body, Visitor& visitor) {
   for (auto& stmt : body) detail::walk_statement(stmt, visitor);
 }

@@ -17,7 +17,7 @@ struct KnownFunction {
   std::string name;
   Type result;
   std::vector<Type> parameters;
-  int n_operations = 0;        ///< floating-point operations one call counts for
+  int n_operations = 0;         ///< floating-point operations one call counts for
   bool needs_prototype = true;  ///< false for compilers' builtins
 
   /// @brief True if the call stores through parameter @p i. Loads happen through all pointers to

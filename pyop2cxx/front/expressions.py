@@ -45,7 +45,10 @@ def _operator(node: Node) -> str:
 
 
 def _literal(node: Node, scope: Scope) -> Expr:
-    return literal(text_of(node), scope.line(node))
+    spelling, line = text_of(node), scope.line(node)
+    if spelling[0] in "+-":  # the parser takes a sign for part of the number
+        return ("unary", line, spelling[0], None, (literal(spelling[1:].lstrip(), line),))
+    return literal(spelling, line)
 
 
 def _name(node: Node, scope: Scope) -> Expr:

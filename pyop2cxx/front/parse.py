@@ -83,8 +83,8 @@ def parse_c(
     if name not in known:
         return _elsewhere(text, name, known, imported, source.headers)
     try:
-        functions, tables = _read_file(tree, scope)
-        functions = _reachable(functions, name)
+        defined, tables = _read_file(tree, scope)
+        functions = _reachable(defined, name)
     except OpaqueKernel as reason:
         return ParsedKernel(_signature(text, name), (), (), includes, str(reason))
     used = frozenset().union(*(function.names for function in functions))
@@ -237,7 +237,7 @@ def _read_function(node: Node, scope: Scope) -> Function:
     scope.used_names, scope.used_functions = set(), set()
     parameters = read_parameters(declared.parameters, scope, read_expr)
     scope.enter()
-    for parameter, type_ in parameters:
+    for parameter, type_, _ in parameters:
         scope.declare(parameter, Binding(type_))
     statements = read_block(body, scope)
     scope.leave()

@@ -79,7 +79,9 @@ def _run(
     class Processor(pcpp.Preprocessor):  # type: ignore[misc] # pcpp has no types
         seen: set[str]
 
-        def on_include_not_found(self, malformed: bool, system: bool, folder: str, path: str) -> Any:
+        def on_include_not_found(
+            self, malformed: bool, system: bool, folder: str, path: str
+        ) -> Any:
             self.seen.add(path)
             raise pcpp.OutputDirective(pcpp.Action.IgnoreAndRemove)
 

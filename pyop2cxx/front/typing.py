@@ -53,7 +53,9 @@ def text_of(node: Node) -> str:
     return (node.text or b"").decode()
 
 
-def read_specifiers(node: Node, scope: Scope, read_expr: Callable[[Node, Scope], Expr]) -> Specifiers:
+def read_specifiers(
+    node: Node, scope: Scope, read_expr: Callable[[Node, Scope], Expr]
+) -> Specifiers:
     """The type and the storage classes of a declaration, parameter or function definition."""
     storage = set()
     is_const = False
@@ -101,9 +103,7 @@ def _read_type(node: Node, scope: Scope, read_expr: Callable[[Node, Scope], Expr
     raise OpaqueKernel(f"the type '{name}' is not known", scope.line(node))
 
 
-def declare_enumerators(
-    node: Node, scope: Scope, read_expr: Callable[[Node, Scope], Expr]
-) -> None:
+def declare_enumerators(node: Node, scope: Scope, read_expr: Callable[[Node, Scope], Expr]) -> None:
     """Declare the constants of an enum."""
     body = node.child_by_field_name("body")
     following = 0
@@ -201,5 +201,5 @@ def read_parameters(
             raise OpaqueKernel("a function pointer", scope.line(child))
         if declared.type == ("void", False, ()) and not declared.name:
             continue
-        parameters.append((declared.name, declared.type))
+        parameters.append((declared.name, declared.type, scope.line(child)))
     return tuple(parameters)

@@ -8,15 +8,15 @@ A step of a type is ``(kind, extent, is_const, is_restrict)``, kind ``*`` or ``[
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple, Optional
+from typing import Any, NamedTuple
 
 Step = tuple[str, int, bool, bool]
 Type = tuple[str, bool, tuple[Step, ...]]
-Expr = tuple[str, int, str, Optional[Type], tuple[Any, ...]]
+Expr = tuple[str, int, str, Type | None, tuple[Any, ...]]
 Stmt = tuple[Any, ...]
 Body = tuple[Stmt, ...]
-Variable = tuple[str, Type, Optional[Expr], int]
-Parameter = tuple[str, Type]
+Variable = tuple[str, Type, Expr | None, int]
+Parameter = tuple[str, Type, int]
 
 POINTER: Step = ("*", 0, False, False)
 
@@ -43,7 +43,7 @@ def call(function: str, line: int, *arguments: Expr) -> Expr:
     return ("call", line, function, None, arguments)
 
 
-class OpaqueKernel(Exception):  # noqa: N818 - a verdict, not an error
+class OpaqueKernel(Exception):
     """The text is C that the AST does not hold: the kernel is kept verbatim."""
 
     def __init__(self, reason: str, line: int) -> None:

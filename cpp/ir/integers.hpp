@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "ir/kernel_body.hpp"
+
+namespace op2::ir {
+
+/// @brief Values of integer variables, by name.
+using Integers = std::map<std::string, std::int64_t, std::less<>>;
+
+/// @brief The value of an integer or character-free literal; nothing if it is not an integer.
+[[nodiscard]] std::optional<std::int64_t> integer_of(std::string_view literal);
+
+/// @brief `left op right` as C computes it; nothing if C leaves it undefined.
+[[nodiscard]] std::optional<std::int64_t> apply(BinaryOp op, std::int64_t left, std::int64_t right);
+/// @brief `op value`; nothing for operators that are not arithmetic.
+[[nodiscard]] std::optional<std::int64_t> apply(UnaryOp op, std::int64_t value);
+
+/// @brief The value of an integer expression without effects, if it can be told.
+[[nodiscard]] std::optional<std::int64_t> integer_value(const Expr& expr, const Integers& known);
+
+/// @brief How often the body of a loop over an integer runs, if its bounds can be told and it
+/// neither changes its variable nor breaks off in a way that this does not see.
+[[nodiscard]] std::optional<std::int64_t> trip_count(const For& loop, const Integers& known);
+
+/// @brief The file-scope constants that are integers.
+[[nodiscard]] Integers constant_integers(const KernelBody& body);
+
+}  // namespace op2::ir
