@@ -7,6 +7,13 @@ Each class also derives from the built-in that PyOP2's users already catch, so t
 
 from __future__ import annotations
 
+import os
+import sys
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from types import FrameType
+
 
 class Op2Error(Exception):
     """Root of all errors raised by pyop2cxx."""
@@ -66,6 +73,25 @@ class NoDataError(UsageError, RuntimeError):
     """Data were asked for that were never given."""
 
 
+class HaloFrozenError(UsageError, RuntimeError):
+    """A frozen halo is frozen again, or used with another access; or one not frozen is unfrozen."""
+
+
+class MissingExtraError(UsageError, ImportError):
+    """An optional package is needed that is not installed; the message names the extra."""
+
+
+class ContractError(UsageError, AssertionError):
+    """An argument breaks the contract where PyOP2 has an ``assert``: Set sizes that do not grow."""
+
+
+class NonUniqueNameError(UsageError):
+    """Two Consts have one name, so that kernels could not tell them apart.
+
+    Also spelled `Const.NonUniqueNameError`, as in PyOP2.
+    """
+
+
 # PyOP2's classes. The built-in base is PyOP2's; the messages are ours.
 
 
@@ -97,7 +123,7 @@ class SizeTypeError(UsageError, TypeError):
     """The size of a Set is not an integer or a tuple of integers."""
 
 
-class SubsetIndexOutOfBounds(UsageError, TypeError):  # noqa: N818 - PyOP2's name
+class SubsetIndexOutOfBounds(UsageError, TypeError):
     """An index of a Subset lies outside its superset."""
 
 
@@ -155,3 +181,19 @@ class SparsityFormatError(UsageError):
 
 class KernelWarning(UserWarning):
     """A kernel does something its access descriptors do not allow for."""
+
+
+def user_line() -> str:
+    """Return ``file:line`` of the innermost frame outside pyop2cxx, for messages.
+
+    Returns:
+        The line of the user's program that led here; empty where there is none, as in a callback
+        from C++.
+    """
+    package = os.path.dirname(os.path.abspath(__file__)) + os.sep
+    frame: FrameType | None = sys._getframe(1)
+    while frame is not None:
+        if not os.path.abspath(frame.f_code.co_filename).startswith(package):
+            return f"{frame.f_code.co_filename}:{frame.f_lineno}"
+        frame = frame.f_back
+    return ""

@@ -11,6 +11,12 @@ namespace py = pybind11;
 void bind_errors(py::module_& core);
 void bind_base(py::module_& core);
 void bind_mesh(py::module_& core);
+void bind_jit(py::module_& core);
+void bind_plan(py::module_& core);
+void bind_cg(py::module_& core);
 void bind_kernel(py::module_& core);
+void bind_lower(py::module_& core);
+void bind_dispatch(py::module_& core);
+void bind_runtime(py::module_& core);
 
 }  // namespace op2::bind

@@ -4,8 +4,15 @@
 PYBIND11_MODULE(_core, core) {
   core.doc() = "The C++ core of pyop2cxx. Not public: use pyop2cxx.op2.";
   core.attr("__version__") = PYOP2CXX_VERSION;
+  // A class must be known before a signature mentions it.
   op2::bind::bind_errors(core);
   op2::bind::bind_base(core);
   op2::bind::bind_mesh(core);
+  op2::bind::bind_jit(core);
+  op2::bind::bind_plan(core);
+  op2::bind::bind_cg(core);
   op2::bind::bind_kernel(core);
+  op2::bind::bind_lower(core);
+  op2::bind::bind_dispatch(core);
+  op2::bind::bind_runtime(core);
 }

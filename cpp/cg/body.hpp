@@ -30,18 +30,21 @@ struct Environment {
   void charge(std::size_t n_more);
 };
 
+/// @brief One declaration of a variable: the piece of text it was made for.
 struct Use {
   int section;
+  int block;  ///< Id of the function or branch block.
   Sharing sharing;
+  int order;  ///< Later declarations have larger ones.
 };
 
 struct LocalVariable {
   std::string type;
-  Declarator declarator;  ///< With the final name and the latest initialiser.
+  Declarator declarator;  ///< With the final name, and the latest initialiser of those hoisted.
   std::string wanted;     ///< Name before renaming.
-  std::vector<Use> uses;  ///< Sections that declared it, the first one first.
-  int branch = 0;         ///< Id of the branch it was last initialised before; 0 for none.
-  int declared_at = 0;    ///< Id of the latest declaration.
+  std::vector<Use> uses;  ///< Those that last, and one for all that ended.
+  int branch = 0;         ///< Id of the branch it was last hoisted out of; 0 for none.
+  int declared_at = 0;    ///< Order of the latest declaration.
 };
 
 enum class BlockKind { function, branch, brace };
@@ -146,7 +149,10 @@ class Body {
     return blocks_[slot.block].variables[slot.variable];
   }
   [[nodiscard]] bool is_open(int section) const;
-  [[nodiscard]] bool is_alive(const LocalVariable& variable) const;
+  [[nodiscard]] bool is_alive(const Use& use) const;
+  [[nodiscard]] int latest_use(const LocalVariable& variable) const;
+  [[nodiscard]] bool is_open_branch(int id) const;
+  [[nodiscard]] std::size_t host_of(std::size_t block) const;
   [[nodiscard]] bool may_share(const LocalVariable& variable, Sharing sharing) const;
   [[nodiscard]] std::optional<Holder> holder_of(std::string_view name) const;
   [[nodiscard]] std::vector<Slot> variables_for(std::string_view wanted) const;
@@ -163,6 +169,7 @@ class Body {
   [[nodiscard]] std::vector<Step> steps_of(const Declaration& declaration,
                                            const std::vector<Resolution>& resolutions,
                                            const Site& site, std::size_t depth) const;
+  void add_use(LocalVariable& variable, const Use& use) const;
   void record(const Declaration& declaration, const std::vector<Resolution>& resolutions,
               const Site& site);
 

@@ -129,18 +129,9 @@ void Scope::end() {
   state_ = nullptr;
 }
 
-void Scope::close_quietly() noexcept {
+void Scope::abandon() noexcept {
   if (state_ == nullptr) return;
-  detail::State& state = *state_;
-  if (std::uncaught_exceptions() == n_exceptions_) {
-    try {
-      end();
-      return;
-    } catch (const Error& error) {
-      if (state.fault.empty()) state.fault = error.what();
-    }
-  }
-  state_ = nullptr;
+  detail::State& state = *std::exchange(state_, nullptr);
   detail::Body* body = body_of(state, id_);
   if (body == nullptr) return;
   if (body->id() == id_) {
@@ -148,6 +139,19 @@ void Scope::close_quietly() noexcept {
   } else {
     body->abandon_section(id_);
   }
+}
+
+void Scope::close_quietly() noexcept {
+  if (state_ == nullptr) return;
+  detail::State& state = *state_;
+  if (std::uncaught_exceptions() == n_exceptions_) {
+    try {
+      end();
+    } catch (const Error& error) {
+      if (state.fault.empty()) state.fault = error.what();
+    }
+  }
+  abandon();
 }
 
 // --- Context ---

@@ -40,9 +40,9 @@ struct State;
 
 /// @brief An open function body or inline section; its end is the end of the handle's life.
 ///
-/// Must not outlive the Context. If the handle dies because an exception passes, a section closes
-/// whatever was opened in it and a function is dropped whole; otherwise a branch left open is a
-/// UsageError, thrown by `end()` or, if only the destructor notices, by Context::finish.
+/// Must not outlive the Context. If the handle dies because an exception passes, it is abandoned;
+/// otherwise a branch left open is a UsageError, thrown by `end()` or, if only the destructor
+/// notices, by Context::finish.
 class Scope {
  public:
   Scope(detail::State& state, int id);
@@ -54,6 +54,8 @@ class Scope {
 
   /// @brief Close now. @throws UsageError if something opened inside is still open.
   void end();
+  /// @brief Close now whatever is open inside; a function is dropped whole. For error paths.
+  void abandon() noexcept;
 
  private:
   void close_quietly() noexcept;
@@ -122,8 +124,9 @@ class Context {
   /// @brief Declare a variable, or reuse one that may be shared.
   ///
   /// A reused variable is assigned its initialiser. With scope < 0 the variable stands before the
-  /// enclosing branch and is initialised once; a conflict there is always resolved by renaming.
-  /// So is one with a function's name. Nothing is shared unless type and extents agree too.
+  /// enclosing branch and is initialised once; a conflict there is always resolved by renaming,
+  /// and so is one with a function's name or with a variable that the initialiser reads. Nothing is
+  /// shared unless type and extents agree too.
   ///
   /// @return The final name.
   std::string declare(std::string_view type, std::string_view name, std::string_view init = "",

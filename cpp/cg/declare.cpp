@@ -13,14 +13,18 @@
 namespace op2::cg::detail {
 namespace {
 
+bool mentions(std::string_view text, std::string_view name) {
+  const std::vector<std::string> words = identifiers_in(text);
+  return std::ranges::find(words, name) != words.end();
+}
+
 // `const double` no, `const double *` yes, `double *const` no.
 bool is_assignable(const Declaration& declaration, const Declarator& declarator) {
   if (!declarator.extents.empty()) return false;
   const std::size_t star = declaration.type.rfind('*');
   const std::string object =
       star == std::string::npos ? declaration.type : declaration.type.substr(star);
-  const std::vector<std::string> words = identifiers_in(object);
-  return std::ranges::find(words, "const") == words.end();
+  return !mentions(object, "const");
 }
 
 bool has_type(const LocalVariable& variable, const Declaration& declaration,
@@ -66,20 +70,39 @@ std::string assignment_text(const Dialect& dialect, const Declaration& declarati
 
 // --- who holds a name ---
 
-bool Body::is_alive(const LocalVariable& variable) const {
-  return std::ranges::any_of(variable.uses,
-                             [this](const Use& use) { return is_open(use.section); });
+// A use lasts as long as both the section and the block it was made in.
+bool Body::is_alive(const Use& use) const {
+  return is_open(use.section) && is_open_branch(use.block);
+}
+
+// Order of the latest use that lasts; 0 if there is none.
+int Body::latest_use(const LocalVariable& variable) const {
+  int latest = 0;
+  for (const Use& use : variable.uses) {
+    if (is_alive(use)) latest = std::max(latest, use.order);
+  }
+  return latest;
+}
+
+// The function or branch that a block belongs to: brace scopes come and go unasked.
+std::size_t Body::host_of(std::size_t block) const {
+  while (blocks_[block].kind == BlockKind::brace) --block;
+  return block;
+}
+
+bool Body::is_open_branch(int id) const {
+  return std::ranges::find(blocks_, id, &Block::id) != blocks_.end();
 }
 
 // Sections that are open contain the current one, so towards them the reuse is a nested one.
 bool Body::may_share(const LocalVariable& variable, Sharing sharing) const {
   if (sharing == Sharing::none) return false;
-  const bool alive = is_alive(variable);
+  const bool in_use = latest_use(variable) != 0;
   const int here = sections_.back().id;
-  return std::ranges::all_of(variable.uses, [this, alive, here, sharing](const Use& use) {
+  return std::ranges::all_of(variable.uses, [this, in_use, here, sharing](const Use& use) {
+    if (in_use && !is_alive(use)) return true;
     if (use.section == here) return use.sharing != Sharing::none;
-    if (alive && !is_open(use.section)) return true;
-    const Sharing needed = alive ? Sharing::nested : Sharing::not_nested;
+    const Sharing needed = in_use ? Sharing::nested : Sharing::not_nested;
     return (use.sharing & sharing & needed) == needed;
   });
 }
@@ -95,7 +118,7 @@ std::optional<Body::Holder> Body::holder_of(std::string_view name) const {
   return std::nullopt;
 }
 
-// Variables asked for by this name that the text can still reach, the latest first.
+// Variables asked for by this name that the text can still reach.
 std::vector<Body::Slot> Body::variables_for(std::string_view wanted) const {
   std::vector<Slot> slots;
   for (std::size_t b = blocks_.size(); b-- > 0;) {
@@ -144,15 +167,18 @@ std::optional<Body::Resolution> Body::share(const Declaration& declaration,
     }
   }
   if (!declarator.init.empty() && !is_assignable(declaration, declarator)) return std::nullopt;
-  const auto alive = std::ranges::find_if(slots, [this](Slot slot) { return is_alive(at(slot)); });
-  if (site.branch == 0 && alive != slots.end() && fits(*alive)) {
-    return Resolution{Verdict::reuse, at(*alive).declarator.name, *alive};
+  const auto latest =
+      std::ranges::max_element(slots, {}, [this](Slot slot) { return latest_use(at(slot)); });
+  const bool in_use = latest != slots.end() && latest_use(at(*latest)) != 0;
+  if (site.branch == 0 && in_use && fits(*latest)) {
+    return Resolution{Verdict::reuse, at(*latest).declarator.name, *latest};
   }
-  // Assigned before a branch, it must not be one that the branch has used already.
+  // Assigned before a branch, it must not be one that the branch has used already. One that was
+  // hoisted out of a loop keeps its value from iteration to iteration until that loop ends.
   const auto closed = std::ranges::find_if(slots, [this, &site, &fits](Slot slot) {
     const bool is_older =
         site.branch == 0 || (slot.block <= site.block && at(slot).declared_at < site.branch);
-    return is_older && !is_alive(at(slot)) && fits(slot);
+    return is_older && latest_use(at(slot)) == 0 && !is_open_branch(at(slot).branch) && fits(slot);
   });
   if (closed == slots.end()) return std::nullopt;
   return Resolution{Verdict::reuse, at(*closed).declarator.name, *closed};
@@ -167,8 +193,8 @@ Body::Resolution Body::resolve(const Declaration& declaration, const Declarator&
     return {Verdict::fresh, name, std::nullopt};
   }
   // Braces cannot bring back a function's name for the code inside them, nor surround a branch
-  // that is already open.
-  const bool must_rename = !holder || site.branch != 0;
+  // that is already open, nor let an initialiser read the variable that they hide.
+  const bool must_rename = !holder || site.branch != 0 || mentions(declarator.init, name);
   if (must_rename || declaration.conflict == Conflict::rename) {
     return {Verdict::fresh, fresh_name(declaration, name), std::nullopt};
   }
@@ -251,8 +277,8 @@ std::vector<Step> Body::steps_of(const Declaration& declaration,
 
 void Body::record(const Declaration& declaration, const std::vector<Resolution>& resolutions,
                   const Site& site) {
-  const Use use{sections_.back().id, declaration.sharing};
   const int now = ++environment_.last_id;
+  const Use use{sections_.back().id, blocks_[host_of(site.block)].id, declaration.sharing, now};
   for (std::size_t i = 0; i < resolutions.size(); ++i) {
     const Resolution& resolution = resolutions[i];
     Declarator declarator = declaration.declarators[i];
@@ -265,15 +291,29 @@ void Body::record(const Declaration& declaration, const std::vector<Resolution>&
     }
     LocalVariable& variable = at(*resolution.slot);
     variable.declared_at = now;
-    variable.declarator.init = declarator.init;
-    variable.branch = site.branch;
-    const auto mine = std::ranges::find(variable.uses, use.section, &Use::section);
-    if (mine == variable.uses.end()) {
-      variable.uses.push_back(use);
-    } else {
-      mine->sharing = mine->sharing & use.sharing;
+    if (site.branch != 0) {
+      variable.declarator.init = declarator.init;
+      variable.branch = site.branch;
     }
+    add_use(variable, use);
   }
+}
+
+// Uses that have ended are folded into one, so that a variable shared a thousand times stays small.
+void Body::add_use(LocalVariable& variable, const Use& use) const {
+  Use ended{.section = 0, .block = 0, .sharing = Sharing::both, .order = 0};
+  bool has_ended = false;
+  std::erase_if(variable.uses, [this, &ended, &has_ended, &use](const Use& earlier) {
+    if (is_alive(earlier)) {
+      return earlier.section == use.section && earlier.block == use.block &&
+             earlier.sharing == use.sharing;
+    }
+    ended.sharing = ended.sharing & earlier.sharing;
+    has_ended = true;
+    return true;
+  });
+  if (has_ended) variable.uses.push_back(ended);
+  variable.uses.push_back(use);
 }
 
 std::vector<std::string> Body::declare(const Declaration& declaration) {

@@ -11,6 +11,9 @@
 
 namespace op2::cg {
 
+/// @brief Whether two locations can be the same storage.
+[[nodiscard]] bool may_overlap(const Location& a, const Location& b);
+
 /// @brief Place of a step within a group of merged statements, in the order they are grouped.
 enum class Role {
   declare,

@@ -45,7 +45,4 @@ struct Effects {
   bool operator==(const Effects&) const = default;
 };
 
-/// @brief Whether two locations can be the same storage.
-[[nodiscard]] bool may_overlap(const Location& a, const Location& b);
-
 }  // namespace op2::cg

@@ -1,0 +1,45 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Each target sets up what it needs by itself and is quick when nothing changed.
+#   PYTHON=/path/to/python3  use this interpreter (>= 3.10)    VENV=dir  another place than .venv
+SHELL := /bin/bash
+.DEFAULT_GOAL := help
+.PHONY: help demo test lint bench docs stubs clean distclean
+export PYTHON VENV
+
+venv_python := $(or $(VENV),.venv)/bin/python
+
+help: ## list the targets
+	@awk -F ':.*## ' '/^[a-z]+:.*## /{printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+demo: ## airfoil on 720 000 cells: 100 iterations on openmp, time per loop against STREAM
+	@tools/setup.sh demo
+	@$(venv_python) demos/airfoil.py --backend openmp --iterations 100
+
+test: ## C++ tests, the same under ASan and UBSan, Python tests
+	@tools/setup.sh test
+	@tools/test.sh
+
+lint: ## ruff, mypy, clang-format, stub, -Wall -Wextra -Werror with g++ and clang 14
+	@tools/setup.sh lint
+	@tools/lint.sh
+
+bench: ## every benchmark of benchmarks/, one after the other
+	@tools/setup.sh bench
+	@set -e; for script in benchmarks/bench_*.py; do \
+	  echo "==> $$script"; $(venv_python) "$$script"; done
+
+docs: ## the manual, in build/docs
+	@tools/setup.sh docs
+	@$(venv_python) -m sphinx -W --keep-going -q -b html docs build/docs
+	@echo "build/docs/index.html"
+
+stubs: ## rewrite pyop2cxx/_core.pyi from the built extension
+	@tools/setup.sh lint
+	@tools/make_stubs.sh
+
+clean: ## remove what was built
+	rm -rf build dist .setup .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -f pyop2cxx/_core*.so
+
+distclean: clean ## and the virtual environment
+	rm -rf $(or $(VENV),.venv)

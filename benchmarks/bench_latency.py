@@ -1,0 +1,154 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""What a loop costs besides its work: import, first compilation, disk cache, launch.
+
+Whatever happens once in a process is measured in fresh processes; medians are printed beside the
+numbers to reach.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+DEMOS = Path(__file__).parent.parent / "demos"
+GOALS = {
+    "import pyop2cxx.op2": 250e-3,
+    "first loop, cold, direct": 80e-3,
+    "first loop, cold, edges": 130e-3,
+    "first loop, from disk, direct": 5e-3,
+    "first loop, from disk, edges": 5e-3,
+    "compute(), 8 arguments, empty set": 2e-6,
+    "par_loop(), same objects, empty set": 15e-6,
+}
+EIGHT = """
+static void eight(double *a, const double *b, const double *c, const double *d, const double *e,
+                  const double *f, const double *g, const double *h)
+{
+  a[0] = b[0] + c[0] + d[0] + e[0] + f[0] + g[0] + h[0];
+}
+"""
+
+
+def measure_import() -> dict[str, float]:
+    start = time.perf_counter()
+    from pyop2cxx import op2  # noqa: F401 - the import is what is measured
+
+    return {"import pyop2cxx.op2": time.perf_counter() - start}
+
+
+def measure_first(backend: str, cache_dir: str, kind: str) -> dict[str, float]:
+    """Time the first loop of a process on few cells, so that plan and work cost nothing."""
+    sys.path.insert(0, str(DEMOS))
+    from airfoil_kernels import RES_CALC, SAVE_SOLN
+
+    from pyop2cxx import op2
+    from pyop2cxx.mesh import airfoil_mesh
+
+    op2.init(backend=backend, cache_dir=cache_dir)
+    mesh = airfoil_mesh(4, 3)
+    nodes, cells = op2.Set(mesh.n_nodes, "nodes"), op2.Set(mesh.n_cells, "cells")
+    edges = op2.Set(mesh.n_edges, "edges")
+    e2n = op2.Map(edges, nodes, 2, mesh.edge2node, "edge2node")
+    e2c = op2.Map(edges, cells, 2, mesh.edge2cell, "edge2cell")
+    x = op2.Dat(nodes**2, mesh.x, name="x")
+    q, res = op2.Dat(cells**4, name="q"), op2.Dat(cells**4, name="res")
+    q.data[:] = 1.0
+    adt = op2.Dat(cells, name="adt")
+    start = time.perf_counter()
+    if kind == "direct":
+        op2.par_loop(op2.Kernel(SAVE_SOLN, "save_soln"), cells, q(op2.READ), res(op2.WRITE))
+    else:
+        arguments = x(op2.READ, e2n), q(op2.READ, e2c), adt(op2.READ, e2c), res(op2.INC, e2c)
+        op2.par_loop(op2.Kernel(RES_CALC, "res_calc"), edges, *arguments)
+    return {kind: time.perf_counter() - start}
+
+
+def measure_repeated(backend: str, cache_dir: str) -> dict[str, float]:
+    """Time launches of a loop that has nothing to do."""
+    from pyop2cxx import op2
+
+    op2.init(backend=backend, cache_dir=cache_dir)
+    nobody = op2.Set(0, "nobody")
+    dats = [op2.Dat(nobody, name=name) for name in "abcdefgh"]
+    kernel = op2.Kernel(EIGHT, "eight")
+    arguments = [dat(op2.READ if dat.name != "a" else op2.WRITE) for dat in dats]
+    loop = op2.ParLoop(kernel, nobody, *arguments)
+    first, rest = dats[0], dats[1:]
+    read, write = op2.READ, op2.WRITE
+
+    def par_loop() -> None:
+        op2.par_loop(kernel, nobody, first(write), *[dat(read) for dat in rest])
+
+    return {
+        "compute(), 8 arguments, empty set": _median_call(loop.compute),
+        "par_loop(), same objects, empty set": _median_call(par_loop),
+    }
+
+
+def _median_call(function: object, batches: int = 25, calls: int = 2000) -> float:
+    assert callable(function)
+    function()
+    seconds = []
+    for _ in range(batches):
+        start = time.perf_counter()
+        for _ in range(calls):
+            function()
+        seconds.append((time.perf_counter() - start) / calls)
+    return statistics.median(seconds)
+
+
+def in_fresh_process(*arguments: str) -> dict[str, float]:
+    """Run one of the measurements above in a process of its own."""
+    command = [sys.executable, __file__, "--child", *arguments]
+    run = subprocess.run(command, check=True, capture_output=True, text=True)
+    return dict(json.loads(run.stdout.splitlines()[-1]))
+
+
+def child(arguments: list[str]) -> dict[str, float]:
+    match arguments:
+        case ["import"]:
+            return measure_import()
+        case ["first", backend, cache_dir, kind]:
+            return measure_first(backend, cache_dir, kind)
+        case ["repeated", backend, cache_dir]:
+            return measure_repeated(backend, cache_dir)
+        case _:
+            raise SystemExit(f"bench_latency: unknown measurement {arguments}")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--backend", default="openmp", help="default: %(default)s")
+    parser.add_argument("--repeats", type=int, default=7, help="processes, default: %(default)s")
+    parser.add_argument("--child", nargs="+", help=argparse.SUPPRESS)
+    options = parser.parse_args()
+    if options.child:
+        print(json.dumps(child(options.child)))
+        return
+    found: dict[str, list[float]] = {name: [] for name in GOALS}
+    for _ in range(options.repeats):
+        found["import pyop2cxx.op2"] += in_fresh_process("import").values()
+        for kind in ("direct", "edges"):
+            with tempfile.TemporaryDirectory() as folder:
+                for state in ("cold", "from disk"):
+                    first = in_fresh_process("first", options.backend, folder, kind)
+                    found[f"first loop, {state}, {kind}"] += first.values()
+    with tempfile.TemporaryDirectory() as folder:
+        for name, value in in_fresh_process("repeated", options.backend, folder).items():
+            found[name].append(value)
+    print(f"{options.backend}, medians of {options.repeats} processes; microseconds")
+    for name, goal in GOALS.items():
+        median = statistics.median(found[name])
+        verdict = "reached" if median <= goal else "missed"
+        print(f"{name:38s} {1e6 * median:12.2f}   goal {1e6 * goal:12.2f}   {verdict}")
+
+
+if __name__ == "__main__":
+    main()

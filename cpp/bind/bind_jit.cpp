@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <pybind11/stl.h>
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "bind/bind.hpp"
+#include "jit/service.hpp"
+#include "jit/store.hpp"
+#include "runtime/host/threads.hpp"
+
+namespace op2::bind {
+namespace {
+
+/// Lets Ctrl-C end the wait for a compiler; runs in threads that have released the GIL.
+void check_signals() {
+  const py::gil_scoped_acquire gil;
+  if (PyErr_CheckSignals() != 0) throw py::error_already_set();
+}
+
+std::unique_ptr<jit::Service> make_service(std::string cache_dir, bool use_disk,
+                                           std::int64_t max_disk_bytes,
+                                           std::size_t max_memory_entries,
+                                           double compile_timeout_seconds, std::string cc,
+                                           std::string cxx) {
+  return std::make_unique<jit::Service>(jit::Options{std::move(cache_dir), use_disk, max_disk_bytes,
+                                                     max_memory_entries, compile_timeout_seconds,
+                                                     std::move(cc), std::move(cxx), check_signals});
+}
+
+void bind_values(py::module_& module) {
+  using jit::Library;
+  py::enum_<jit::Language>(module, "Language")
+      .value("c", jit::Language::c)
+      .value("cxx", jit::Language::cxx);
+  py::enum_<jit::Origin>(module, "Origin")
+      .value("memory", jit::Origin::memory)
+      .value("disk", jit::Origin::disk)
+      .value("compiled", jit::Origin::compiled);
+  py::class_<Library, std::shared_ptr<Library>>(module, "Library")
+      .def(
+          "symbol",
+          [](const Library& library, const std::string& name) {
+            return reinterpret_cast<std::uintptr_t>(library.symbol(name));
+          },
+          py::arg("name"))
+      .def_property_readonly("path", &Library::path);
+  py::class_<jit::Loaded>(module, "Loaded")
+      .def_readonly("library", &jit::Loaded::library)
+      .def_readonly("origin", &jit::Loaded::origin)
+      .def_readonly("seconds", &jit::Loaded::seconds)
+      .def_readonly("path", &jit::Loaded::path);
+  py::class_<jit::HostCompiler>(module, "HostCompiler")
+      .def_readonly("language", &jit::HostCompiler::language)
+      .def_readonly("command", &jit::HostCompiler::command)
+      .def_readonly("path", &jit::HostCompiler::path)
+      .def_readonly("version", &jit::HostCompiler::version)
+      .def_readonly("native_flags", &jit::HostCompiler::native_flags)
+      .def_readonly("resolved_arch", &jit::HostCompiler::resolved_arch);
+}
+
+void bind_reports(py::module_& module) {
+  using jit::Statistics;
+  py::class_<Statistics>(module, "Statistics")
+      .def_readonly("n_compiles", &Statistics::n_compiles)
+      .def_readonly("n_memory_hits", &Statistics::n_memory_hits)
+      .def_readonly("n_disk_hits", &Statistics::n_disk_hits)
+      .def_readonly("n_waits", &Statistics::n_waits)
+      .def_readonly("n_damaged", &Statistics::n_damaged)
+      .def_readonly("n_failures", &Statistics::n_failures)
+      .def_readonly("compile_seconds", &Statistics::compile_seconds);
+  py::class_<jit::CacheInfo>(module, "CacheInfo")
+      .def_readonly("path", &jit::CacheInfo::path)
+      .def_readonly("problem", &jit::CacheInfo::problem)
+      .def_property_readonly("n_entries",
+                             [](const jit::CacheInfo& info) { return info.disk.n_entries; })
+      .def_property_readonly("n_bytes",
+                             [](const jit::CacheInfo& info) { return info.disk.n_bytes; })
+      .def_readonly("n_memory_entries", &jit::CacheInfo::n_memory_entries);
+}
+
+}  // namespace
+
+void bind_jit(py::module_& core) {
+  using jit::Service;
+  using Unlocked = py::call_guard<py::gil_scoped_release>;
+  py::module_ module = core.def_submodule("jit", "Compile services and their caches.");
+  bind_values(module);
+  bind_reports(module);
+  py::class_<Service>(module, "Service")
+      .def(py::init(&make_service), py::kw_only(), py::arg("cache_dir"), py::arg("use_disk"),
+           py::arg("max_disk_bytes"), py::arg("max_memory_entries"),
+           py::arg("compile_timeout_seconds"), py::arg("cc"), py::arg("cxx"))
+      .def("load", &Service::load, py::arg("source"), py::arg("language"), py::arg("extra_flags"),
+           py::arg("key_extra"), Unlocked())
+      .def("compiler", &Service::compiler, py::arg("language"), py::return_value_policy::copy,
+           Unlocked())
+      .def("statistics", &Service::statistics)
+      .def("info", &Service::info, Unlocked())
+      .def("take_notices", &Service::take_notices)
+      .def("clear", &Service::clear, Unlocked())
+      .def("evict", &Service::evict, Unlocked());
+  module.def(
+      "cache_directory",
+      [](const std::string& option) { return jit::cache_directory(option).string(); },
+      py::arg("option"));
+  core.def("available_threads", &runtime::available_threads);
+  core.def("note_parallel_region", &runtime::note_parallel_region);
+  core.def("forked_after_parallel_region", &runtime::forked_after_parallel_region);
+}
+
+}  // namespace op2::bind

@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <pybind11/stl.h>
+
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "bind/bind.hpp"
+#include "cg/context.hpp"
+#include "cg/kernel_printer.hpp"
+#include "cg/module_printer.hpp"
+#include "ir/loop.hpp"
+#include "ir/signature.hpp"
+#include "lower/constants.hpp"
+#include "lower/incidence.hpp"
+#include "lower/lower.hpp"
+
+namespace op2::bind {
+namespace {
+
+using lower::Facts;
+using lower::MapFacts;
+using lower::Options;
+
+using Stages = std::map<std::string, std::string>;
+
+/// The module, and a dump of it after each stage.
+std::pair<std::shared_ptr<kir::Module>, Stages> lower_loop(const ir::Loop& loop,
+                                                           const std::string& strategy,
+                                                           const Facts& facts,
+                                                           const std::vector<MapFacts>& maps,
+                                                           const Options& options) {
+  Stages stages;
+  const lower::Request request{loop, lower::strategy_from_name(strategy), facts, maps, options};
+  const auto observe = [&stages](lower::Stage stage, const kir::Module& module) {
+    const auto index = static_cast<std::size_t>(stage);
+    stages[std::string(lower::stage_names[index])] = kir::dump(module);
+  };
+  auto module = std::make_shared<kir::Module>(lower::lower(request, observe));
+  return {std::move(module), std::move(stages)};
+}
+
+/// The body of the translation unit: the user's kernel, the wrappers, the launch function.
+std::string print_source(const kir::Module& module, const ir::Loop& loop,
+                         const cg::Dialect& dialect, bool line_markers,
+                         const std::string& linkage) {
+  cg::Context context(dialect);
+  cg::KernelStyle style;
+  style.line_markers = line_markers;
+  if (loop.kernel->cpp) style.boolean = "bool";
+  const std::string entry = cg::print_kernel(context, lower::with_constants(loop), style);
+  cg::print_module(context, module, entry, linkage);
+  return context.finish();
+}
+
+std::vector<std::string> prototypes(const kir::Module& module, const cg::Dialect& dialect) {
+  std::vector<std::string> out;
+  for (const kir::Function& function : module.functions) {
+    out.push_back(cg::prototype(dialect, function));
+  }
+  return out;
+}
+
+void bind_loop(py::module_& core) {
+  py::class_<ir::Alias>(core, "Alias")
+      .def(py::init<int, int>(), py::arg("data"), py::arg("memory"));
+  py::class_<ir::DirectDat>(core, "DirectDat")
+      .def(py::init<DType, int, Access, ir::Alias>(), py::arg("dtype"), py::arg("dim"),
+           py::arg("access"), py::arg("alias"));
+  py::class_<ir::IndirectDat>(core, "IndirectDat")
+      .def(py::init<DType, int, Access, int, ir::Alias>(), py::arg("dtype"), py::arg("dim"),
+           py::arg("access"), py::arg("map"), py::arg("alias"));
+  py::class_<ir::GlobalRead>(core, "GlobalRead")
+      .def(py::init<DType, int, ir::Alias>(), py::arg("dtype"), py::arg("dim"), py::arg("alias"));
+  py::class_<ir::GlobalReduce>(core, "GlobalReduce")
+      .def(py::init<DType, int, Access, ir::Alias>(), py::arg("dtype"), py::arg("dim"),
+           py::arg("access"), py::arg("alias"));
+  py::class_<ir::MapRef>(core, "MapRef")
+      .def(py::init<int, int>(), py::arg("arity"), py::arg("toset"));
+  py::class_<ir::ConstRef>(core, "ConstRef")
+      .def(py::init<std::string, DType, int>(), py::arg("name"), py::arg("dtype"),
+           py::arg("dim"));
+  py::class_<ir::Loop, std::shared_ptr<ir::Loop>>(core, "Loop")
+      .def(py::init([](std::shared_ptr<ir::Kernel> kernel, std::vector<ir::Arg> args,
+                       std::vector<ir::MapRef> maps, std::vector<ir::ConstRef> constants) {
+             auto loop = std::make_shared<ir::Loop>(ir::Loop{
+                 std::move(kernel), std::move(args), std::move(maps), std::move(constants)});
+             ir::verify(*loop);
+             return loop;
+           }),
+           py::arg("kernel"), py::arg("args"), py::arg("maps"), py::arg("constants"))
+      .def("signature", &ir::signature)
+      .def("dump", [](const ir::Loop& loop) { return ir::dump(loop); })
+      .def("n_slots", &lower::n_slots);
+}
+
+void bind_options(py::module_& core) {
+  py::class_<Facts>(core, "Facts")
+      .def(py::init([](bool threads, bool atomics) {
+             return Facts{threads ? lower::Lanes::threads : lower::Lanes::one, atomics};
+           }),
+           py::arg("threads"), py::arg("atomics"))
+      .def_property_readonly(
+          "threads", [](const Facts& facts) { return facts.lanes == lower::Lanes::threads; })
+      .def_readonly("atomics", &Facts::atomics);
+  py::class_<MapFacts>(core, "LoweringMapFacts")
+      .def(py::init<int, bool>(), py::arg("index_bytes"), py::arg("injective"));
+  py::class_<Options>(core, "LoweringOptions")
+      .def(py::init<bool, bool, int, int, int, int>(), py::arg("deterministic"), py::arg("debug"),
+           py::arg("element_bytes"), py::arg("entry_bytes"), py::arg("target_bytes"),
+           py::arg("convention"));
+}
+
+}  // namespace
+
+void bind_lower(py::module_& core) {
+  bind_loop(core);
+  bind_options(core);
+  core.attr("STRATEGIES") = py::cast(std::vector<std::string>(
+      std::begin(lower::strategy_names), std::end(lower::strategy_names)));
+  core.def(
+      "choose_strategy",
+      [](const ir::Loop& loop, const Facts& facts, const std::vector<MapFacts>& maps,
+         const Options& options) {
+        const lower::Choice choice = lower::choose(loop, facts, maps, options);
+        return std::pair(std::string(name_of(choice.strategy)), choice.why);
+      },
+      py::arg("loop"), py::arg("facts"), py::arg("maps"), py::arg("options"));
+  core.def(
+      "force_strategy",
+      [](const std::string& strategy, const ir::Loop& loop, const Facts& facts,
+         const std::vector<MapFacts>& maps, const Options& options) {
+        const lower::Choice choice =
+            lower::force(lower::strategy_from_name(strategy), loop, facts, maps, options);
+        return std::pair(std::string(name_of(choice.strategy)), choice.why);
+      },
+      py::arg("strategy"), py::arg("loop"), py::arg("facts"), py::arg("maps"),
+      py::arg("options"));
+  core.def(
+      "why_not",
+      [](const std::string& strategy, const ir::Loop& loop, const Facts& facts,
+         const std::vector<MapFacts>& maps, const Options& options) {
+        return lower::applicable(lower::strategy_from_name(strategy), loop, facts, maps, options)
+            .why;
+      },
+      py::arg("strategy"), py::arg("loop"), py::arg("facts"), py::arg("maps"),
+      py::arg("options"));
+  core.def(
+      "lowering_key",
+      [](const std::string& strategy, const Facts& facts, const std::vector<MapFacts>& maps,
+         const Options& options) {
+        return lower::key_of(lower::strategy_from_name(strategy), facts, maps, options);
+      },
+      py::arg("strategy"), py::arg("facts"), py::arg("maps"), py::arg("options"));
+  py::class_<kir::Module, std::shared_ptr<kir::Module>>(core, "Module")
+      .def_readonly("launch_name", &kir::Module::launch_name);
+  core.def("lower", &lower_loop, py::arg("loop"), py::arg("strategy"), py::arg("facts"),
+           py::arg("maps"), py::arg("options"));
+  core.def("print_source", &print_source, py::arg("module"), py::arg("loop"), py::arg("dialect"),
+           py::arg("line_markers"), py::arg("linkage"));
+  core.def("prototypes", &prototypes, py::arg("module"), py::arg("dialect"));
+}
+
+}  // namespace op2::bind

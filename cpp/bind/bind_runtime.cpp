@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <pybind11/stl.h>
+
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "bind/bind.hpp"
+#include "runtime/prepared_loop.hpp"
+
+namespace op2::bind {
+
+void bind_runtime(py::module_& core) {
+  using runtime::Binding;
+  using runtime::LaunchOptions;
+  using runtime::PreparedLoop;
+  using runtime::Timing;
+  using Unlocked = py::call_guard<py::gil_scoped_release>;
+  using Buffers = std::vector<std::shared_ptr<mesh::Buffer>>;
+
+  py::class_<Timing, std::shared_ptr<Timing>>(core, "Timing")
+      .def(py::init<>())
+      .def_property_readonly("n_calls", [](const Timing& t) { return t.n_calls.load(); })
+      .def_property_readonly("nanoseconds", [](const Timing& t) { return t.nanoseconds.load(); })
+      .def_property_readonly("plan_nanoseconds",
+                             [](const Timing& t) { return t.plan_nanoseconds.load(); })
+      .def_property_readonly("useful_bytes",
+                             [](const Timing& t) { return t.useful_bytes.load(); });
+
+  py::class_<Binding>(core, "Binding")
+      .def(py::init([](Buffers arguments, Buffers constants,
+                       std::vector<std::shared_ptr<mesh::MapTable>> maps, std::vector<int> spaces,
+                       std::int64_t n_elements) {
+             return Binding{std::move(arguments), std::move(constants), std::move(maps),
+                            std::move(spaces), n_elements};
+           }),
+           py::arg("arguments"), py::arg("constants"), py::arg("maps"), py::arg("spaces"),
+           py::arg("n_elements"));
+  py::class_<LaunchOptions>(core, "LaunchOptions")
+      .def(py::init<int, std::int64_t, std::int64_t>(), py::arg("n_threads"),
+           py::arg("block_size"), py::arg("useful_bytes"));
+  py::class_<PreparedLoop>(core, "PreparedLoop")
+      .def(py::init([](std::shared_ptr<exec::Executable> executable, Binding binding,
+                       LaunchOptions options, std::shared_ptr<plan::PlanCache> plans,
+                       std::shared_ptr<Timing> timing) {
+             return std::make_unique<PreparedLoop>(std::move(executable), std::move(binding),
+                                                   options, std::move(plans), std::move(timing));
+           }),
+           py::arg("executable"), py::arg("binding"), py::arg("options"), py::arg("plans"),
+           py::arg("timing"))
+      .def("run", &PreparedLoop::run, Unlocked())
+      .def("prepare", &PreparedLoop::prepare, Unlocked())
+      .def_property_readonly("n_colours", &PreparedLoop::n_colours)
+      .def_property_readonly("plan_bytes", &PreparedLoop::plan_bytes);
+}
+
+}  // namespace op2::bind

@@ -1,0 +1,276 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "cg/module_printer.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <set>
+
+#include "base/error.hpp"
+#include "base/overload.hpp"
+
+namespace op2::cg {
+namespace {
+
+std::string type_text(const Dialect& dialect, const kir::VariableType& type) {
+  return fmt::format("{}{}{}", type.is_const ? "const " : "", dialect.type_name(type.dtype),
+                     type.is_pointer ? " *" : " ");
+}
+
+std::string_view symbol(kir::BinaryOp op) {
+  switch (op) {
+    case kir::BinaryOp::add: return "+";
+    case kir::BinaryOp::subtract: return "-";
+    case kir::BinaryOp::multiply: return "*";
+    case kir::BinaryOp::divide: return "/";
+    case kir::BinaryOp::less: return "<";
+    case kir::BinaryOp::equal: return "==";
+  }
+  throw InternalError("unknown operator");
+}
+
+int precedence(kir::BinaryOp op) {
+  switch (op) {
+    case kir::BinaryOp::multiply:
+    case kir::BinaryOp::divide: return 4;
+    case kir::BinaryOp::add:
+    case kir::BinaryOp::subtract: return 3;
+    case kir::BinaryOp::less: return 2;
+    case kir::BinaryOp::equal: return 1;
+  }
+  throw InternalError("unknown operator");
+}
+
+/// Prints the statements of one module. Expressions are text; statements go through the context.
+class Printer {
+ public:
+  Printer(Context& context, const kir::Module& module, const std::string& entry)
+      : context_(context), module_(module), entry_(entry) {}
+
+  void function(const kir::Function& function) {
+    const Scope scope = context_.function(prototype(context_.dialect(), function));
+    block(function.body);
+  }
+
+  void launch(const std::string& linkage) {
+    context_.top_level(launch_context_declaration());
+    const Scope scope = context_.function(fmt::format(
+        "{}int {}(const struct op2_context_v1 *context, long begin, long end,\n"
+        "    void *const *argv, unsigned int argc)",
+        linkage, module_.launch_name));
+    context_.statement("(void)context;\n(void)argc;");
+    for (std::size_t i = 0; i < module_.argv.size(); ++i) unpack(module_.argv[i], i);
+    block(module_.launch);
+    context_.statement("return 0;");
+  }
+
+ private:
+  void unpack(const kir::Parameter& parameter, std::size_t i) {
+    const std::string type = type_text(context_.dialect(), parameter.type);
+    context_.declare(type + "const", parameter.name, fmt::format("({})argv[{}]", type, i));
+    context_.statement(fmt::format("(void){};", parameter.name));
+  }
+
+  void block(const kir::Block& statements) {
+    for (const kir::Stmt& statement : statements) print(statement);
+  }
+
+  void print(const kir::Stmt& statement) {
+    std::visit(
+        overload{
+            [this](const kir::Decl& decl) { declare(decl); },
+            [this](const kir::Assign& assign) {
+              context_.statement(fmt::format("{} {} {};", expr(assign.target),
+                                             assign.update == kir::Update::add ? "+=" : "=",
+                                             expr(assign.value)));
+            },
+            [this](const kir::Atomic& atomic) { update(atomic); },
+            [this](const kir::CallUser& call) {
+              context_.statement(fmt::format("{}({});", entry_, list(call.arguments)));
+            },
+            [this](const kir::Call& call) {
+              context_.statement(fmt::format("{}({});", call.function, list(call.arguments)));
+            },
+            [this](const kir::For& loop) { print_for(loop); },
+            [this](const kir::If& branch) {
+              context_.begin_branch(fmt::format("if ({})", expr(branch.condition)));
+              block(branch.then);
+              context_.end_branch();
+            },
+            [this](const kir::Region& region) {
+              context_.pragma("omp parallel num_threads(context->n_threads)");
+              context_.begin_branch("");
+              block(region.body);
+              context_.end_branch();
+            },
+            [](const kir::Gather&) { not_expanded("Gather"); },
+            [](const kir::Zero&) { not_expanded("Zero"); },
+            [](const kir::Scatter&) { not_expanded("Scatter"); },
+        },
+        statement.node);
+  }
+
+  [[noreturn]] static void not_expanded(std::string_view node) {
+    throw InternalError(fmt::format("{} reached the printer; expand it first", node));
+  }
+
+  void declare(const kir::Decl& decl) {
+    Declaration declaration;
+    declaration.type = type_text(context_.dialect(), decl.type);
+    if (!decl.type.is_pointer) declaration.type.pop_back();
+    Declarator declarator{decl.name, "", ""};
+    if (decl.extent > 0) declarator.extents = fmt::format("[{}]", decl.extent);
+    if (!decl.value.empty()) {
+      declarator.init = expr(decl.value.front());
+      // A cast that C does not need, but C++ does.
+      if (decl.type.is_pointer) declarator.init = fmt::format("({}){}", declaration.type,
+                                                              declarator.init);
+    }
+    declaration.declarators = {declarator};
+    context_.declare(declaration);
+  }
+
+  void print_for(const kir::For& loop) {
+    if (loop.axis == kir::Axis::thread) context_.pragma("omp for schedule(static)");
+    context_.begin_branch(fmt::format("for (long {0} = {1}; {0} < {2}; ++{0})", loop.index,
+                                      expr(loop.begin), expr(loop.end)));
+    block(loop.body);
+    context_.end_branch();
+  }
+
+  void update(const kir::Atomic& atomic) {
+    const std::string address = fmt::format("&{}", expr(atomic.target));
+    const std::string value = expr(atomic.value);
+    if (!is_complex(atomic.dtype)) {
+      const std::string helper = atomic_helper(atomic.dtype, atomic.update);
+      context_.statement(fmt::format("{}({}, {});", helper, address, value));
+      return;
+    }
+    // A complex sum is two sums: neither part needs the other to be current.
+    const DType part = atomic.dtype == DType::complex64 ? DType::float32 : DType::float64;
+    const std::string helper = atomic_helper(part, atomic.update);
+    const std::string_view type = context_.dialect().type_name(part);
+    context_.statement(
+        fmt::format("{0}(({1} *){2}, __real__ {3});\n{0}(({1} *){2} + 1, __imag__ {3});", helper,
+                    type, address, value));
+  }
+
+  /// A compare-exchange loop: compilers know no atomic addition of floating-point numbers, and
+  /// this one form serves every scalar type and every operation.
+  std::string atomic_helper(DType dtype, kir::Update update) {
+    const std::string_view type = context_.dialect().type_name(dtype);
+    const std::string_view operation = update == kir::Update::add   ? "add"
+                                       : update == kir::Update::min ? "min"
+                                                                    : "max";
+    const std::string name = fmt::format("op2_atomic_{}_{}", operation, name_of(dtype));
+    const std::string combine = update == kir::Update::add   ? "seen + value"
+                                : update == kir::Update::min ? "value < seen ? value : seen"
+                                                             : "seen < value ? value : seen";
+    return context_.find_or_generate(name, name, [&](Context& out, const std::string& given) {
+      const Scope scope = out.function(
+          fmt::format("static inline void {}({} *target, {} value)", given, type, type));
+      out.declare(std::string(type), "seen");
+      out.declare(std::string(type), "wanted");
+      out.statement("__atomic_load(target, &seen, __ATOMIC_RELAXED);");
+      out.begin_branch("do");
+      out.statement(fmt::format("wanted = ({})({});", type, combine));
+      out.end_branch(
+          "while (!__atomic_compare_exchange(target, &seen, &wanted, 1, __ATOMIC_RELAXED,\n"
+          "                                  __ATOMIC_RELAXED));");
+    });
+  }
+
+  static std::string list(const std::vector<kir::Expr>& expressions) {
+    std::string out;
+    for (const kir::Expr& expression : expressions) {
+      if (!out.empty()) out += ", ";
+      out += expr(expression);
+    }
+    return out;
+  }
+
+  static std::string expr(const kir::Expr& expression) {
+    return std::visit(
+        overload{
+            [](const kir::Integer& value) { return fmt::format("{}", value.value); },
+            [](const kir::Name& value) { return value.name; },
+            [](const kir::Element& value) {
+              return fmt::format("{}[{}]", value.array, expr(value.subscript.front()));
+            },
+            [](const kir::Offset& value) {
+              return fmt::format("{} + {}", value.array,
+                                 operand(value.subscript.front(), precedence(kir::BinaryOp::add)));
+            },
+            [](const kir::Binary& value) {
+              const int level = precedence(value.op);
+              return fmt::format("{} {} {}", operand(value.operands[0], level), symbol(value.op),
+                                 operand(value.operands[1], level + 1));
+            },
+            [](const kir::Minimum& value) {
+              const std::string left = operand(value.operands[0], 3);
+              const std::string right = operand(value.operands[1], 3);
+              return fmt::format("({0} < {1} ? {0} : {1})", left, right);
+            },
+            [](const kir::Select& value) {
+              return fmt::format("({} ? {} : {})", operand(value.operands[0], 1),
+                                 operand(value.operands[1], 1), operand(value.operands[2], 1));
+            },
+            [](const kir::ScratchAt& value) {
+              return fmt::format("((char *)context->scratch + {})",
+                                 operand(value.bytes.front(), precedence(kir::BinaryOp::add)));
+            },
+            [](const kir::Builtin& value) {
+              switch (value) {
+                case kir::Builtin::n_threads: return std::string("context->n_threads");
+              }
+              throw InternalError("unknown builtin");
+            },
+        },
+        expression.node);
+  }
+
+  /// An operand, in parentheses if it binds less tightly than @p level.
+  static std::string operand(const kir::Expr& expression, int level) {
+    const auto* binary = std::get_if<kir::Binary>(&expression.node);
+    const bool parenthesise = binary != nullptr && precedence(binary->op) < level;
+    return parenthesise ? fmt::format("({})", expr(expression)) : expr(expression);
+  }
+
+  Context& context_;
+  const kir::Module& module_;
+  const std::string& entry_;
+};
+
+}  // namespace
+
+std::string prototype(const Dialect& dialect, const kir::Function& function) {
+  std::string out = fmt::format("static void {}(long begin, long end", function.name);
+  for (const kir::Parameter& parameter : function.parameters) {
+    out += fmt::format(",\n    {}{}{}", type_text(dialect, parameter.type),
+                       parameter.is_restrict ? std::string(dialect.restrict_word) + " " : "",
+                       parameter.name);
+  }
+  return out + ")";
+}
+
+std::string launch_context_declaration() {
+  return "struct op2_context_v1 {\n"
+         "  void *queue;\n"
+         "  void *scratch;\n"
+         "  long scratch_bytes;\n"
+         "  void *parameters;\n"
+         "  long *error;\n"
+         "  int n_threads;\n"
+         "  unsigned int flags;\n"
+         "};";
+}
+
+void print_module(Context& context, const kir::Module& module, const std::string& entry,
+                  const std::string& linkage) {
+  if (!kir::is_expanded(module)) throw InternalError("print_module needs an expanded module");
+  Printer printer(context, module, entry);
+  for (const kir::Function& function : module.functions) printer.function(function);
+  printer.launch(linkage);
+}
+
+}  // namespace op2::cg

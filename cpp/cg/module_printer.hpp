@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <string>
+
+#include "cg/context.hpp"
+#include "ir/kernel_ir.hpp"
+
+namespace op2::cg {
+
+/// @brief Print the wrappers and the launch function of an expanded module into @p context.
+///
+/// The user's kernel must be printed before (kernel_printer.hpp); @p entry is the name it got.
+/// @param[in] linkage Before the launch function's type: `extern "C" ` in C++ text.
+/// @throws InternalError if the module is not expanded.
+void print_module(Context& context, const kir::Module& module, const std::string& entry,
+                  const std::string& linkage);
+
+/// @brief Prototype of a wrapper, as it is printed: what `GeneratedCode.signature` shows.
+[[nodiscard]] std::string prototype(const Dialect& dialect, const kir::Function& function);
+
+/// @brief `op2_context_v1` as generated code declares it.
+[[nodiscard]] std::string launch_context_declaration();
+
+}  // namespace op2::cg

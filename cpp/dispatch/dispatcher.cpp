@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "dispatch/dispatcher.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace op2::dispatch {
+
+Provider::Answer JitTable::find(const Query& query) {
+  const std::lock_guard lock(mutex_);
+  const auto found = index_.find(query.source);
+  if (found == index_.end()) return {nullptr, "not compiled yet"};
+  entries_.splice(entries_.begin(), entries_, found->second);
+  return {found->second->executable, ""};
+}
+
+void JitTable::insert(const Query& query, ExecutablePtr executable) {
+  const std::lock_guard lock(mutex_);
+  if (const auto found = index_.find(query.source); found != index_.end()) {
+    found->second->executable = std::move(executable);
+    return;
+  }
+  entries_.push_front({query.source, std::move(executable)});
+  index_[query.source] = entries_.begin();
+  if (entries_.size() > max_entries_) {
+    index_.erase(entries_.back().source);
+    entries_.pop_back();
+  }
+}
+
+void JitTable::clear() {
+  const std::lock_guard lock(mutex_);
+  index_.clear();
+  entries_.clear();
+}
+
+void Dispatcher::add(std::shared_ptr<Provider> provider) {
+  const std::lock_guard lock(mutex_);
+  providers_.push_back(std::move(provider));
+}
+
+ExecutablePtr Dispatcher::resolve(const Query& query) {
+  std::vector<std::shared_ptr<Provider>> providers;
+  {
+    const std::lock_guard lock(mutex_);
+    providers = providers_;
+  }
+  Event event{query.loop, "", "", "", 1};
+  for (const std::shared_ptr<Provider>& provider : providers) {
+    Provider::Answer answer = provider->find(query);
+    if (answer.executable) {
+      event.provider = provider->name();
+      event.strategy = answer.executable->strategy;
+      record(std::move(event));
+      return answer.executable;
+    }
+    event.rejected += (event.rejected.empty() ? "" : "; ") + provider->name() + ": " + answer.why;
+  }
+  record(std::move(event));
+  return nullptr;
+}
+
+std::vector<Event> Dispatcher::events() const {
+  const std::lock_guard lock(mutex_);
+  return events_;
+}
+
+void Dispatcher::clear_events() {
+  const std::lock_guard lock(mutex_);
+  events_.clear();
+}
+
+void Dispatcher::record(Event event) {
+  const std::lock_guard lock(mutex_);
+  const auto same = std::find_if(events_.begin(), events_.end(), [&event](const Event& other) {
+    return other.loop == event.loop && other.provider == event.provider &&
+           other.strategy == event.strategy && other.rejected == event.rejected;
+  });
+  if (same != events_.end()) {
+    ++same->n_resolved;
+  } else {
+    events_.push_back(std::move(event));
+  }
+}
+
+}  // namespace op2::dispatch

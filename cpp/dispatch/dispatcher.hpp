@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <list>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "exec/executable.hpp"
+
+namespace op2::dispatch {
+
+using ExecutablePtr = std::shared_ptr<const exec::Executable>;
+
+/// @brief What is looked for: a loop's signature and, for providers that need it, its full key.
+struct Query {
+  std::string loop;       ///< name of the kernel, for the report
+  std::string signature;  ///< ir::signature
+  std::string source;     ///< signature, backend, strategy, options, generator version
+};
+
+/// @brief Somebody who may have an Executable for a loop.
+///
+/// Providers say no with a reason; the dispatcher asks them in order and keeps the reasons.
+class Provider {
+ public:
+  Provider() = default;
+  Provider(const Provider&) = delete;
+  Provider& operator=(const Provider&) = delete;
+  virtual ~Provider() = default;
+
+  [[nodiscard]] virtual std::string name() const = 0;
+
+  struct Answer {
+    ExecutablePtr executable;  ///< null: not here
+    std::string why;           ///< if null
+  };
+  [[nodiscard]] virtual Answer find(const Query& query) = 0;
+};
+
+/// @brief Executables that were compiled in this process or loaded from the disk cache.
+///
+/// Bounded: the least recently used are forgotten; loops that hold one keep it.
+class JitTable : public Provider {
+ public:
+  explicit JitTable(std::size_t max_entries) : max_entries_(max_entries) {}
+
+  [[nodiscard]] std::string name() const override { return "jit"; }
+  [[nodiscard]] Answer find(const Query& query) override;
+  void insert(const Query& query, ExecutablePtr executable);
+  void clear();
+
+ private:
+  struct Entry {
+    std::string source;
+    ExecutablePtr executable;
+  };
+  std::mutex mutex_;
+  std::size_t max_entries_;
+  std::list<Entry> entries_;  // most recently used first
+  std::unordered_map<std::string, std::list<Entry>::iterator> index_;
+};
+
+/// @brief One line of the report: how often a loop was resolved, and by whom.
+struct Event {
+  std::string loop;
+  std::string provider;  ///< empty: nobody had it
+  std::string strategy;
+  std::string rejected;  ///< "provider: reason; ..." of those asked before
+  std::int64_t n_resolved = 0;
+  bool operator==(const Event&) const = default;
+};
+
+/// @brief Finds the Executable of a loop. Never builds one: a miss is the pipeline's to fill.
+class Dispatcher {
+ public:
+  /// @brief Add a provider; earlier ones are asked first.
+  void add(std::shared_ptr<Provider> provider);
+
+  /// @brief The first provider's Executable, or null. Records an event either way.
+  [[nodiscard]] ExecutablePtr resolve(const Query& query);
+
+  [[nodiscard]] std::vector<Event> events() const;
+  void clear_events();
+
+ private:
+  void record(Event event);
+
+  mutable std::mutex mutex_;
+  std::vector<std::shared_ptr<Provider>> providers_;
+  std::vector<Event> events_;
+};
+
+}  // namespace op2::dispatch

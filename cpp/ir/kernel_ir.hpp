@@ -1,0 +1,290 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "base/access.hpp"
+#include "base/dtype.hpp"
+#include "ir/kernel_body.hpp"
+
+namespace op2::kir {
+
+/// KernelIR: how a loop is carried out, still without any dialect. Passes in lower/ build and
+/// rewrite it; after `expand` only the nodes that a dialect can print are left (is_expanded).
+
+// ---------------------------------------------------------------------------------- expressions
+
+struct Expr;
+
+struct Integer {
+  std::int64_t value;
+  bool operator==(const Integer&) const = default;
+};
+
+struct Name {
+  std::string name;
+  bool operator==(const Name&) const = default;
+};
+
+/// @brief `array[subscript]`; `subscript` holds one expression.
+struct Element {
+  std::string array;
+  std::vector<Expr> subscript;
+  bool operator==(const Element&) const = default;
+};
+
+/// @brief `array + subscript`: the address handed to a function.
+struct Offset {
+  std::string array;
+  std::vector<Expr> subscript;
+  bool operator==(const Offset&) const = default;
+};
+
+enum class BinaryOp : std::uint8_t { add, subtract, multiply, divide, less, equal };
+
+struct Binary {
+  BinaryOp op;
+  std::vector<Expr> operands;  // [2]
+  bool operator==(const Binary&) const = default;
+};
+
+/// @brief The smaller of two index expressions.
+struct Minimum {
+  std::vector<Expr> operands;  // [2]
+  bool operator==(const Minimum&) const = default;
+};
+
+/// @brief `condition ? then : otherwise`; a pointer as condition asks whether it is there.
+struct Select {
+  std::vector<Expr> operands;  // [3]
+  bool operator==(const Select&) const = default;
+};
+
+/// @brief The address `bytes` into the launch's scratch memory.
+struct ScratchAt {
+  std::vector<Expr> bytes;  // [1]
+  bool operator==(const ScratchAt&) const = default;
+};
+
+/// @brief What the launch context provides.
+enum class Builtin : std::uint8_t { n_threads };
+
+struct Expr {
+  std::variant<Integer, Name, Element, Offset, Binary, Minimum, Select, ScratchAt, Builtin> node;
+  bool operator==(const Expr&) const = default;
+};
+
+[[nodiscard]] Expr integer(std::int64_t value);
+[[nodiscard]] Expr name(std::string text);
+[[nodiscard]] Expr element(std::string array, Expr subscript);
+[[nodiscard]] Expr offset(std::string array, Expr subscript);
+[[nodiscard]] Expr builtin(Builtin value);
+[[nodiscard]] Expr scratch_at(Expr bytes);
+[[nodiscard]] Expr minimum(Expr left, Expr right);
+[[nodiscard]] Expr select(Expr condition, Expr then, Expr otherwise);
+[[nodiscard]] Expr less(Expr left, Expr right);
+[[nodiscard]] Expr equal(Expr left, Expr right);
+/// Arithmetic folds additions of 0 and multiplications by 0 and 1, so that text stays readable.
+[[nodiscard]] Expr operator+(Expr left, Expr right);
+[[nodiscard]] Expr operator-(Expr left, Expr right);
+[[nodiscard]] Expr operator*(Expr left, Expr right);
+[[nodiscard]] Expr operator/(Expr left, Expr right);
+
+// ----------------------------------------------------------------------------------- statements
+
+struct Stmt;
+using Block = std::vector<Stmt>;
+
+/// @brief Who runs the iterations: one after the other, or spread over the lanes of the backend.
+enum class Axis : std::uint8_t { serial, thread };
+
+/// @brief How a value enters its target.
+enum class Update : std::uint8_t { set, add, min, max };
+
+/// @brief Why a scatter does not race.
+enum class Sync : std::uint8_t { none, atomic };
+
+/// @brief A variable's type: a scalar, an array of `extent`, or a pointer.
+struct VariableType {
+  DType dtype = DType::int64;
+  bool is_const = false;
+  bool is_pointer = false;
+  bool operator==(const VariableType&) const = default;
+};
+
+struct Decl {
+  VariableType type;
+  std::string name;
+  int extent = 0;           ///< 0: no array
+  std::vector<Expr> value;  // [0 or 1]
+  bool operator==(const Decl&) const = default;
+};
+
+/// @brief `target = value` or `target += value`; min and max become an If in `expand`.
+struct Assign {
+  Expr target;
+  Update update;
+  Expr value;
+  bool operator==(const Assign&) const = default;
+};
+
+/// @brief An indivisible update of memory that other lanes may touch.
+struct Atomic {
+  DType dtype;
+  Expr target;
+  Update update;  ///< add, min or max
+  Expr value;
+  bool operator==(const Atomic&) const = default;
+};
+
+/// @brief Call of the user's kernel.
+struct CallUser {
+  std::vector<Expr> arguments;
+  bool operator==(const CallUser&) const = default;
+};
+
+/// @brief Call of another function of the module.
+struct Call {
+  std::string function;
+  std::vector<Expr> arguments;
+  bool operator==(const Call&) const = default;
+};
+
+struct For {
+  Axis axis;
+  std::string index;
+  Expr begin;
+  Expr end;
+  Block body;
+  bool operator==(const For&) const = default;
+};
+
+struct If {
+  Expr condition;
+  Block then;
+  bool operator==(const If&) const = default;
+};
+
+/// @brief Code that a team of threads runs; `For{thread}` inside shares its iterations out and
+/// ends with a barrier.
+struct Region {
+  Block body;
+  bool operator==(const Region&) const = default;
+};
+
+/// @brief Where the rows of a packed argument lie: `data[map[element * arity + i] * dim + c]`.
+struct Rows {
+  DType dtype;
+  int dim;
+  int arity;
+  std::string data;
+  std::string map;
+  Expr element;
+  bool operator==(const Rows&) const = default;
+};
+
+/// @brief Load all rows into the private array `pack`.
+struct Gather {
+  std::string pack;
+  Rows rows;
+  bool operator==(const Gather&) const = default;
+};
+
+/// @brief Set `extent` scalars of `pack` to zero.
+struct Zero {
+  std::string pack;
+  int extent;
+  bool operator==(const Zero&) const = default;
+};
+
+/// @brief Update all rows from the private array `pack`.
+struct Scatter {
+  std::string pack;
+  Rows rows;
+  Update update;
+  Sync sync;
+  bool operator==(const Scatter&) const = default;
+};
+
+struct Stmt {
+  std::variant<Decl, Assign, Atomic, CallUser, Call, For, If, Region, Gather, Zero, Scatter> node;
+  bool operator==(const Stmt&) const = default;
+};
+
+// ------------------------------------------------------------------------------------ functions
+
+/// @brief What a parameter of a wrapper, or an entry of a launch's argv, refers to.
+enum class Role : std::uint8_t {
+  data,      ///< the Dat, Global or Constant of argument `index`
+  constant,  ///< Const number `index`
+  map,       ///< unique Map number `index`
+  plan,      ///< the plan's array number `index`
+  local,     ///< computed by the launch: a partial result, a piece of scratch
+};
+
+struct Parameter {
+  std::string name;
+  VariableType type;
+  bool is_restrict = false;
+  Role role = Role::data;
+  int index = 0;
+  bool operator==(const Parameter&) const = default;
+};
+
+/// @brief A function over a range of work items: `name(begin, end, parameters...)`.
+struct Function {
+  std::string name;
+  std::vector<Parameter> parameters;
+  Block body;
+};
+
+/// @brief Which arrays a strategy needs from the plan. Their order is the order in argv.
+enum class PlanKind : std::uint8_t { none, blocks, colours, inverse };
+
+struct PlanSpec {
+  PlanKind kind = PlanKind::none;
+  std::vector<int> conflicts;    ///< maps whose targets must differ between concurrent items
+  std::vector<int> occurrences;  ///< inverse: maps whose slots are the incidences, in slot order
+  int block_size = 0;            ///< blocks: elements a block, 0: the runtime chooses
+  bool single_block = false;     ///< blocks: conflicts cannot be told from maps; run serially
+  bool operator==(const PlanSpec&) const = default;
+};
+
+/// @brief Scratch memory of a launch: `per_slot` bytes for each reduction slot, then `per_item`
+/// bytes for each work item.
+struct ScratchSpec {
+  std::int64_t per_slot = 0;
+  std::int64_t per_item = 0;
+  std::int64_t chunk = 0;  ///< items a slot; 0: one slot a thread, -1: one slot an item
+  bool operator==(const ScratchSpec&) const = default;
+};
+
+/// @brief What work items [begin, end) of a launch count.
+enum class Items : std::uint8_t { elements, blocks, targets };
+
+struct Module {
+  std::shared_ptr<const ir::Kernel> kernel;
+  std::vector<Function> functions;    ///< wrappers, callees first
+  std::string launch_name;
+  std::vector<Parameter> argv;        ///< roles data, constant, map, plan, in ABI order
+  Block launch;                       ///< body of the launch function; argv names are in scope
+  PlanSpec plan;
+  ScratchSpec scratch;
+  Items items = Items::elements;
+};
+
+/// @brief Check names, arities of nodes and that calls match functions. @throws InternalError.
+void verify(const Module& module);
+
+/// @brief True if only nodes that dialects print are left.
+[[nodiscard]] bool is_expanded(const Module& module);
+
+/// @brief Readable text, for `PYOP2CXX_DUMP=lower` and tests.
+[[nodiscard]] std::string dump(const Module& module);
+[[nodiscard]] std::string dump(const Expr& expr);
+
+}  // namespace op2::kir

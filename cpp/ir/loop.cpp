@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "ir/loop.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "base/error.hpp"
+#include "base/overload.hpp"
+
+namespace op2::ir {
+
+DType dtype_of(const Arg& arg) {
+  return std::visit([](const auto& node) { return node.dtype; }, arg);
+}
+
+int dim_of(const Arg& arg) {
+  return std::visit([](const auto& node) { return node.dim; }, arg);
+}
+
+const Alias& alias_of(const Arg& arg) {
+  return std::visit([](const auto& node) -> const Alias& { return node.alias; }, arg);
+}
+
+Access access_of(const Arg& arg) {
+  return std::visit(overload{
+                        [](const DirectDat& dat) { return dat.access; },
+                        [](const IndirectDat& dat) { return dat.access; },
+                        [](const GlobalRead&) { return Access::read; },
+                        [](const GlobalReduce& global) { return global.access; },
+                    },
+                    arg);
+}
+
+int extent_of(const Loop& loop, const Arg& arg) {
+  const auto* indirect = std::get_if<IndirectDat>(&arg);
+  const int arity =
+      indirect == nullptr ? 1 : loop.maps[static_cast<std::size_t>(indirect->map)].arity;
+  return dim_of(arg) * arity;
+}
+
+bool writes_indirectly(const Loop& loop) {
+  return std::any_of(loop.args.begin(), loop.args.end(), [](const Arg& arg) {
+    return std::holds_alternative<IndirectDat>(arg) && writes(access_of(arg));
+  });
+}
+
+std::int64_t direct_bytes_per_element(const Loop& loop) {
+  std::int64_t bytes = 0;
+  for (const Arg& arg : loop.args) {
+    if (const auto* dat = std::get_if<DirectDat>(&arg)) {
+      const bool both_ways = dat->access != Access::read && dat->access != Access::write;
+      bytes += static_cast<std::int64_t>(size_of(dat->dtype)) * dat->dim * (both_ways ? 2 : 1);
+    }
+  }
+  return bytes;
+}
+
+void verify(const Loop& loop) {
+  if (!loop.kernel) throw InternalError("loop without a kernel");
+  for (std::size_t i = 0; i < loop.args.size(); ++i) {
+    const Arg& arg = loop.args[i];
+    const auto fail = [&loop, i](std::string_view what) {
+      throw InternalError(fmt::format("loop '{}': arg {}: {}", loop.kernel->name, i, what));
+    };
+    if (dim_of(arg) < 0) fail("negative dim");
+    if (const auto* dat = std::get_if<IndirectDat>(&arg)) {
+      if (dat->map < 0 || static_cast<std::size_t>(dat->map) >= loop.maps.size()) {
+        fail("map out of range");
+      }
+    }
+    if (const auto* global = std::get_if<GlobalReduce>(&arg)) {
+      if (!is_reduction(global->access)) fail("a Global is reduced by INC, MIN or MAX only");
+    }
+  }
+  const bool sorted = std::is_sorted(
+      loop.constants.begin(), loop.constants.end(),
+      [](const ConstRef& left, const ConstRef& right) { return left.name < right.name; });
+  if (!sorted) throw InternalError("constants are not sorted by name");
+}
+
+std::string dump(const Loop& loop) {
+  std::string out = fmt::format("loop {}\n", loop.kernel->name);
+  for (const Arg& arg : loop.args) {
+    const std::string scalars =
+        fmt::format("{} x{} data {} memory {}", name_of(dtype_of(arg)), dim_of(arg),
+                    alias_of(arg).data, alias_of(arg).memory);
+    out += std::visit(
+        overload{
+            [&scalars](const DirectDat& dat) {
+              return fmt::format("  direct {} {}\n", name_of(dat.access), scalars);
+            },
+            [&scalars, &loop](const IndirectDat& dat) {
+              return fmt::format("  indirect {} {} via map {} arity {}\n", name_of(dat.access),
+                                 scalars, dat.map,
+                                 loop.maps[static_cast<std::size_t>(dat.map)].arity);
+            },
+            [&scalars](const GlobalRead&) { return fmt::format("  global READ {}\n", scalars); },
+            [&scalars](const GlobalReduce& global) {
+              return fmt::format("  global {} {}\n", name_of(global.access), scalars);
+            },
+        },
+        arg);
+  }
+  for (const ConstRef& constant : loop.constants) {
+    out += fmt::format("  const {} {} x{}\n", constant.name, name_of(constant.dtype), constant.dim);
+  }
+  return out;
+}
+
+}  // namespace op2::ir

@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <memory>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "base/access.hpp"
+#include "base/dtype.hpp"
+#include "ir/kernel_body.hpp"
+
+namespace op2::ir {
+
+/// The symbolic loop: what is computed, without sizes, pointers or the user's names for Sets, Maps
+/// and Dats. Its canonical form is the signature; see signature.hpp.
+
+/// @brief Which memory an argument touches, as classes numbered in order of first use.
+///
+/// Arguments with equal `data` are the same array with the same shape. Arguments with equal
+/// `memory` may overlap (two Dats over one NumPy array, a view and its parent). The same Dat has
+/// equal numbers in both.
+struct Alias {
+  int data = 0;
+  int memory = 0;
+  bool operator==(const Alias&) const = default;
+};
+
+/// @brief A Map as the loop sees it; `toset` numbers the target Sets in order of first use.
+struct MapRef {
+  int arity = 1;
+  int toset = 0;
+  bool operator==(const MapRef&) const = default;
+};
+
+/// @brief A Dat on the iteration set, `dim` scalars an element.
+struct DirectDat {
+  DType dtype;
+  int dim;
+  Access access;
+  Alias alias;
+  bool operator==(const DirectDat&) const = default;
+};
+
+/// @brief A Dat reached through all entries of `Loop::maps[map]`.
+struct IndirectDat {
+  DType dtype;
+  int dim;
+  Access access;
+  int map;
+  Alias alias;
+  bool operator==(const IndirectDat&) const = default;
+};
+
+/// @brief A Global or Constant that the kernel only reads.
+struct GlobalRead {
+  DType dtype;
+  int dim;
+  Alias alias;
+  bool operator==(const GlobalRead&) const = default;
+};
+
+/// @brief A Global that the loop reduces into: access is inc, min or max.
+struct GlobalReduce {
+  DType dtype;
+  int dim;
+  Access access;
+  Alias alias;
+  bool operator==(const GlobalReduce&) const = default;
+};
+
+using Arg = std::variant<DirectDat, IndirectDat, GlobalRead, GlobalReduce>;
+
+/// @brief A Const that the kernel uses by its bare name.
+struct ConstRef {
+  std::string name;
+  DType dtype;
+  int dim;
+  bool operator==(const ConstRef&) const = default;
+};
+
+struct Loop {
+  std::shared_ptr<const Kernel> kernel;
+  std::vector<Arg> args;            ///< in the order of the kernel's parameters
+  std::vector<MapRef> maps;         ///< unique Maps in order of first use
+  std::vector<ConstRef> constants;  ///< referenced ones only, sorted by name
+};
+
+[[nodiscard]] DType dtype_of(const Arg& arg);
+[[nodiscard]] int dim_of(const Arg& arg);
+[[nodiscard]] Access access_of(const Arg& arg);
+[[nodiscard]] const Alias& alias_of(const Arg& arg);
+
+/// @brief Scalars the kernel sees behind its parameter: dim, times arity if indirect.
+[[nodiscard]] int extent_of(const Loop& loop, const Arg& arg);
+
+/// @brief True if any argument writes through a Map.
+[[nodiscard]] bool writes_indirectly(const Loop& loop);
+
+/// @brief Bytes one pass must move if caches were perfect is run-time data; this is its symbolic
+/// part: bytes per element of the direct arguments and maps. INC and RW count twice.
+[[nodiscard]] std::int64_t direct_bytes_per_element(const Loop& loop);
+
+/// @brief Check the loop against itself and its kernel. @throws InternalError naming the argument.
+void verify(const Loop& loop);
+
+/// @brief Readable text, one line an argument.
+[[nodiscard]] std::string dump(const Loop& loop);
+
+}  // namespace op2::ir

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "ir/signature.hpp"
+
+#include "base/digest.hpp"
+#include "base/overload.hpp"
+
+namespace op2::ir {
+namespace {
+
+// Bump when the meaning of a field changes: old signatures must not match new code.
+constexpr int signature_version = 1;
+
+void add_scalars(Canonical& out, DType dtype, int dim) { out.text(name_of(dtype)).number(dim); }
+
+void add_alias(Canonical& out, const Alias& alias) {
+  out.number(alias.data).number(alias.memory);
+}
+
+void add(Canonical& out, const Arg& arg) {
+  std::visit(overload{
+                 [&out](const DirectDat& dat) {
+                   out.open("direct").text(name_of(dat.access));
+                   add_scalars(out, dat.dtype, dat.dim);
+                   add_alias(out, dat.alias);
+                 },
+                 [&out](const IndirectDat& dat) {
+                   out.open("indirect").text(name_of(dat.access)).number(dat.map);
+                   add_scalars(out, dat.dtype, dat.dim);
+                   add_alias(out, dat.alias);
+                 },
+                 [&out](const GlobalRead& global) {
+                   out.open("global");
+                   add_scalars(out, global.dtype, global.dim);
+                   add_alias(out, global.alias);
+                 },
+                 [&out](const GlobalReduce& global) {
+                   out.open("reduce").text(name_of(global.access));
+                   add_scalars(out, global.dtype, global.dim);
+                   add_alias(out, global.alias);
+                 },
+             },
+             arg);
+  out.close();
+}
+
+}  // namespace
+
+std::string signature(const Loop& loop) {
+  Canonical out;
+  out.open("loop").number(signature_version).text(loop.kernel->key);
+  for (const Arg& arg : loop.args) add(out, arg);
+  for (const MapRef& map : loop.maps) {
+    out.open("map").number(map.arity).number(map.toset).close();
+  }
+  for (const ConstRef& constant : loop.constants) {
+    out.open("const").text(constant.name);
+    add_scalars(out, constant.dtype, constant.dim);
+    out.close();
+  }
+  return out.close().str();
+}
+
+}  // namespace op2::ir

@@ -1,0 +1,195 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "jit/compiler.hpp"
+
+#include <fmt/format.h>
+#include <gnu/libc-version.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdlib>
+#include <cstring>
+#include <string_view>
+#include <system_error>
+
+#include "base/digest.hpp"
+#include "base/error.hpp"
+#include "jit/file.hpp"
+#include "jit/process.hpp"
+
+namespace op2::jit {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// Variables by which gcc and clang take flags and search paths.
+constexpr std::array environment_inputs = {
+    "CPATH",         "C_INCLUDE_PATH",  "CPLUS_INCLUDE_PATH",  "LIBRARY_PATH",
+    "COMPILER_PATH", "GCC_EXEC_PREFIX", "CCC_OVERRIDE_OPTIONS"};
+
+std::vector<std::string> language_flags(Language language) {
+  switch (language) {
+    case Language::c:
+      // An undeclared function would be called as int f(): wrong numbers instead of an error.
+      return {"-std=gnu11", "-Werror=implicit-function-declaration"};
+    case Language::cxx:
+      return {"-std=gnu++17"};
+  }
+  throw InternalError("language_flags: not a Language");
+}
+
+std::vector<std::string> base_flags(const HostCompiler& compiler) {
+  std::vector<std::string> flags = {"-O3", "-fno-math-errno"};
+  flags.insert(flags.end(), compiler.native_flags.begin(), compiler.native_flags.end());
+  const std::vector<std::string> language = language_flags(compiler.language);
+  flags.insert(flags.end(), language.begin(), language.end());
+  // The last two keep a kernel's functions its own: inlined although the object is shared, and
+  // never replaced by a function of the same name somewhere else in the process.
+  for (const char* flag :
+       {"-pipe", "-fPIC", "-shared", "-fno-semantic-interposition", "-Wl,-Bsymbolic"}) {
+    flags.emplace_back(flag);
+  }
+  return flags;
+}
+
+std::vector<std::string> command_line(const HostCompiler& compiler, const fs::path& source,
+                                      const fs::path& object,
+                                      const std::vector<std::string>& extra_flags) {
+  std::vector<std::string> command = compiler.command;
+  const std::vector<std::string> flags = base_flags(compiler);
+  command.insert(command.end(), flags.begin(), flags.end());
+  command.insert(command.end(), {"-o", object.string(), source.string()});
+  // After the source, because they may name libraries; later options win over the defaults too.
+  command.insert(command.end(), extra_flags.begin(), extra_flags.end());
+  command.emplace_back("-lm");
+  return command;
+}
+
+/// The first line of @p output that holds one of @p phrases; empty if none does.
+std::string line_with(std::string_view output, std::initializer_list<std::string_view> phrases) {
+  while (!output.empty()) {
+    const std::string_view line = output.substr(0, output.find('\n'));
+    const bool holds_one = std::ranges::any_of(phrases, [line](std::string_view phrase) {
+      return line.find(phrase) != std::string_view::npos;
+    });
+    if (holds_one) return std::string(line);
+    output.remove_prefix(std::min(line.size() + 1, output.size()));
+  }
+  return "";
+}
+
+/// The system's words (in the C locale) for a place that takes no more bytes.
+std::string storage_complaint(std::string_view output) {
+  return line_with(output, {"No space left on device", "Disk quota exceeded", "File too large",
+                            "Read-only file system", "Input/output error"});
+}
+
+/// The driver's words for a compiler that died, which is no verdict on the source.
+bool blames_itself(std::string_view output) {
+  return !line_with(output, {"signal terminated program", "internal compiler error",
+                             "command failed due to signal", "unable to execute command"})
+              .empty();
+}
+
+void check_toolchain(const ProcessResult& result, const std::string& command,
+                     const Patience& patience) {
+  std::string reason;
+  if (result.timed_out) {
+    reason = fmt::format("took longer than {:g} s and was stopped", patience.seconds);
+  } else if (result.signal != 0) {
+    reason = fmt::format("was killed by signal {} ({}); the machine may be out of memory",
+                         result.signal, ::strsignal(result.signal));
+  } else if (result.exit_code != 0 && blames_itself(result.output)) {
+    reason = "broke down";
+  } else {
+    return;
+  }
+  throw ToolchainError(
+      fmt::format("the compiler {}\n  command: {}\n{}", reason, command, result.output), command,
+      result.output, "");
+}
+
+}  // namespace
+
+std::string source_suffix(Language language) {
+  switch (language) {
+    case Language::c:
+      return ".c";
+    case Language::cxx:
+      return ".cpp";
+  }
+  throw InternalError("source_suffix: not a Language");
+}
+
+fs::path source_path(const HostCompiler& compiler, const fs::path& work_directory) {
+  // Fixed base names: the source's name is part of the object's symbol table.
+  return work_directory / ("loop" + source_suffix(compiler.language));
+}
+
+std::string keep_source(const HostCompiler& compiler, const CompilePlace& place) {
+  std::error_code failure;
+  const fs::path source = source_path(compiler, place.work_directory);
+  if (source != place.kept_source) fs::rename(source, place.kept_source, failure);
+  return failure ? "" : place.kept_source.string();
+}
+
+std::string compiler_identity(const HostCompiler& compiler,
+                              const std::vector<std::string>& extra_flags) {
+  Canonical key;
+  const auto list = [&key](std::string_view name, const std::vector<std::string>& values) {
+    key.open(name);
+    for (const std::string& value : values) key.text(value);
+    key.close();
+  };
+  key.open("compiler").text(compiler.path).text(compiler.version);
+  list("command", compiler.command);
+  list("flags", base_flags(compiler));
+  list("extra", extra_flags);
+  list("arch", compiler.resolved_arch);
+  key.open("environment");
+  for (const char* name : environment_inputs) {
+    const char* value = std::getenv(name);
+    if (value != nullptr) key.text(name).text(value);
+  }
+  key.close();
+  // An object linked against a newer libc does not load with an older one.
+  key.text(::gnu_get_libc_version()).close();
+  return key.str();
+}
+
+fs::path compile(const HostCompiler& compiler, const std::string& source,
+                 const std::vector<std::string>& extra_flags, const CompilePlace& place,
+                 const Patience& patience) {
+  const fs::path source_file = source_path(compiler, place.work_directory);
+  const fs::path object_file = place.work_directory / "loop.so";
+  write_new_file(source_file, source);
+  const std::vector<std::string> words =
+      command_line(compiler, source_file, object_file, extra_flags);
+  const std::string command = shell_text(words);
+  const ProcessResult result =
+      run_process(words, {{"TMPDIR", place.work_directory.string()}, {"LC_ALL", "C"}}, patience);
+
+  const bool failed = result.signal != 0 || result.exit_code != 0;
+  const std::string complaint = failed ? storage_complaint(result.output) : "";
+  if (!complaint.empty()) {
+    throw StorageError(fmt::format("the compiler could not write to {}: {}",
+                                   place.work_directory.parent_path().string(), complaint));
+  }
+  check_toolchain(result, command, patience);
+  if (failed) {
+    const std::string kept = keep_source(compiler, place);
+    throw CompilationError(
+        fmt::format("the compiler rejected a generated source\n  command: {}\n  source: {}\n{}",
+                    command, kept, result.output),
+        command, result.output, kept);
+  }
+  std::error_code missing;
+  if (fs::file_size(object_file, missing) == 0 || missing) {
+    throw ToolchainError(fmt::format("the compiler reported success but wrote no object\n"
+                                     "  command: {}\n{}",
+                                     command, result.output),
+                         command, result.output, "");
+  }
+  return object_file;
+}
+
+}  // namespace op2::jit

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "jit/patience.hpp"
+
+namespace op2::jit {
+
+/// @brief Language of a generated host source.
+enum class Language { c, cxx };
+
+/// @brief File name suffix of a source, with the dot.
+[[nodiscard]] std::string source_suffix(Language language);
+
+/// @brief A host compiler and everything about it that changes the code it produces.
+struct HostCompiler {
+  Language language = Language::c;
+  std::vector<std::string> command;        // absolute path, then fixed arguments
+  std::string path;                        // the program behind any symbolic links
+  std::string version;                     // in its own words
+  std::vector<std::string> native_flags;   // what makes it compile for this machine
+  std::vector<std::string> resolved_arch;  // what those flags stand for here
+  bool operator==(const HostCompiler&) const = default;
+};
+
+/// @brief Canonical text of everything about @p compiler, the flags and the environment that
+/// changes the object a source becomes.
+///
+/// The command says `-march=native`, which a user can repeat; the identity holds what it resolves
+/// to, so that machines sharing a home directory never share code for the wrong processor.
+[[nodiscard]] std::string compiler_identity(const HostCompiler& compiler,
+                                            const std::vector<std::string>& extra_flags);
+
+/// @brief Where one compilation works and what it leaves.
+struct CompilePlace {
+  std::filesystem::path work_directory;  // source, compiler's temporary files, object
+  std::filesystem::path kept_source;     // the source is moved here if the compiler rejects it
+};
+
+/// @brief Where compile() puts the source.
+[[nodiscard]] std::filesystem::path source_path(const HostCompiler& compiler,
+                                                const std::filesystem::path& work_directory);
+
+/// @brief Save the source of a failed compilation for the user to read.
+/// @return Its path; empty if it could not be kept.
+[[nodiscard]] std::string keep_source(const HostCompiler& compiler, const CompilePlace& place);
+
+/// @brief Compile @p source to a shared object inside the place's work directory.
+/// @return Path of the object.
+/// @throws CompilationError if the source is rejected. @throws ToolchainError if the compiler is
+/// killed, breaks or takes too long. @throws StorageError if the directory cannot take the files.
+[[nodiscard]] std::filesystem::path compile(const HostCompiler& compiler, const std::string& source,
+                                            const std::vector<std::string>& extra_flags,
+                                            const CompilePlace& place, const Patience& patience);
+
+}  // namespace op2::jit

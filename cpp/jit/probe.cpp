@@ -1,0 +1,215 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "jit/probe.hpp"
+
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+#include <string_view>
+#include <system_error>
+
+#include "base/digest.hpp"
+#include "base/error.hpp"
+#include "jit/process.hpp"
+
+namespace op2::jit {
+namespace {
+
+namespace fs = std::filesystem;
+
+struct Convention {
+  const char* variable;  // environment variable that names the compiler
+  const char* program;   // without one
+  const char* kind;      // for messages
+  const char* package;
+  const char* driver_name;  // of -x
+};
+
+const Convention& convention_of(Language language) {
+  static constexpr Convention c{"PYOP2CXX_CC", "cc", "C", "gcc", "c"};
+  static constexpr Convention cxx{"PYOP2CXX_CXX", "c++", "C++", "g++", "c++"};
+  switch (language) {
+    case Language::c:
+      return c;
+    case Language::cxx:
+      return cxx;
+  }
+  throw InternalError("convention_of: not a Language");
+}
+
+std::vector<std::string> split(std::string_view text, char separator) {
+  std::vector<std::string> parts;
+  while (!text.empty()) {
+    const std::size_t end = std::min(text.find(separator), text.size());
+    if (end > 0) parts.emplace_back(text.substr(0, end));
+    text.remove_prefix(std::min(end + 1, text.size()));
+  }
+  return parts;
+}
+
+bool is_program(const fs::path& path) {
+  std::error_code ignored;
+  return fs::is_regular_file(path, ignored) && ::access(path.c_str(), X_OK) == 0;
+}
+
+/// The file that @p name runs; empty if there is none.
+std::string program_path(const std::string& name, const std::string& search_path) {
+  if (name.find('/') != std::string::npos) {
+    return is_program(name) ? fs::absolute(name).string() : "";
+  }
+  for (const std::string& directory : split(search_path, ':')) {
+    const fs::path candidate = fs::absolute(directory) / name;
+    if (is_program(candidate)) return candidate.string();
+  }
+  return "";
+}
+
+/// What the driver would hand to the compiler proper, of that what selects the processor.
+std::vector<std::string> target_options(std::string_view dry_run) {
+  constexpr std::array with_value = {"--param",         "-triple",     "-target-cpu",
+                                     "-target-feature", "-target-abi", "-tune-cpu"};
+  std::vector<std::string> options;
+  for (const std::string& line : split(dry_run, '\n')) {
+    if (line.front() != ' ' || line.find("cc1") == std::string::npos) continue;
+    bool takes_value = false;
+    for (std::string& word : split(line, ' ')) {
+      std::erase(word, '"');
+      const bool introduces_value = std::ranges::find(with_value, word) != with_value.end();
+      const bool is_machine_option = word.starts_with("-m") && word != "-main-file-name";
+      if (takes_value || introduces_value || is_machine_option) options.push_back(word);
+      takes_value = introduces_value;
+    }
+    break;
+  }
+  return options;
+}
+
+std::string version_line(std::string_view dry_run) {
+  for (const std::string& line : split(dry_run, '\n')) {
+    if (line.find(" version ") != std::string::npos) return line;
+  }
+  return "";
+}
+
+std::string file_text(const char* path) {
+  std::ifstream file(path);
+  std::ostringstream text;
+  text << file.rdbuf();
+  return text.str();
+}
+
+bool is_machine_code(const fs::path& path) {
+  std::array<char, 4> start{};
+  std::ifstream file(path, std::ios::binary);
+  return file.read(start.data(), start.size()) &&
+         std::string_view(start.data(), start.size()) == "\177ELF";
+}
+
+std::string real_path(const std::string& path) {
+  std::error_code failure;
+  const fs::path real = fs::canonical(path, failure);
+  return failure ? path : real.string();
+}
+
+constexpr char list_separator = '\037';  // ASCII's unit separator: in no compiler flag
+
+}  // namespace
+
+std::vector<std::string> find_compiler(Language language, const std::string& configured) {
+  const Convention& convention = convention_of(language);
+  const char* variable = std::getenv(convention.variable);
+  std::string wanted = configured;
+  if (wanted.empty() && variable != nullptr) wanted = variable;
+  if (wanted.empty()) wanted = convention.program;
+
+  // A path may contain spaces; only what is no program is taken for a program with arguments.
+  std::vector<std::string> command =
+      is_program(wanted) ? std::vector<std::string>{wanted} : split(wanted, ' ');
+  const char* search = std::getenv("PATH");
+  const std::string search_path = search != nullptr ? search : "/usr/local/bin:/usr/bin:/bin";
+  const std::string program = command.empty() ? "" : program_path(command.front(), search_path);
+  if (program.empty()) {
+    throw ToolchainError(
+        fmt::format("no {} compiler: looked for '{}' in PATH={} ({} is {}); install one (Debian or "
+                    "Ubuntu: apt-get install {}), or set {} to one",
+                    convention.kind, wanted, search_path, convention.variable,
+                    variable != nullptr ? fmt::format("'{}'", variable) : "not set",
+                    convention.package, convention.variable),
+        wanted, "", "");
+  }
+  command.front() = program;
+  return command;
+}
+
+HostCompiler probe_compiler(Language language, const std::vector<std::string>& command,
+                            const Patience& patience) {
+  // The first is x86's and clang's spelling, the second that of compilers for other processors.
+  const std::array<std::vector<std::string>, 3> spellings = {
+      std::vector<std::string>{"-march=native"}, {"-mcpu=native"}, {}};
+  std::string output;
+  for (const std::vector<std::string>& native_flags : spellings) {
+    std::vector<std::string> words = command;
+    words.insert(words.end(), native_flags.begin(), native_flags.end());
+    words.insert(words.end(), {"-O3", "-c", "-###", "-o", "/dev/null", "-x",
+                               convention_of(language).driver_name, "/dev/null"});
+    const ProcessResult result = run_process(words, {{"LC_ALL", "C"}}, patience);
+    output = result.output;
+    if (result.exit_code == 0 && result.signal == 0 && !result.timed_out) {
+      return {language,
+              command,
+              real_path(command.front()),
+              version_line(output),
+              native_flags,
+              target_options(output)};
+    }
+  }
+  throw ToolchainError(
+      fmt::format("{} does not answer like gcc or clang to -###; set {} to a working compiler\n{}",
+                  shell_text(command), convention_of(language).variable, output),
+      shell_text(command), output, "");
+}
+
+std::string probe_key(Language language, const std::vector<std::string>& command) {
+  const std::string path = real_path(command.front());
+  const std::string name = fs::path(path).filename().string();
+  const bool is_compiler = name.find("gcc") != std::string::npos ||
+                           name.find("g++") != std::string::npos ||
+                           name.find("clang") != std::string::npos;
+  struct stat status {};
+  if (!is_compiler || !is_machine_code(path) || ::stat(path.c_str(), &status) != 0) return "";
+  Canonical key;
+  key.open("probe").text(convention_of(language).driver_name).text(path);
+  for (const std::string& word : command) key.text(word);
+  key.number(static_cast<std::int64_t>(status.st_ino)).number(status.st_size);
+  key.number(status.st_mtim.tv_sec).number(status.st_mtim.tv_nsec);
+  key.text(file_text("/proc/sys/kernel/random/boot_id")).close();
+  return key.str();
+}
+
+std::string write_probe(const HostCompiler& compiler) {
+  return fmt::format("{}\n{}\n{}\n{}\n", compiler.path, compiler.version,
+                     fmt::join(compiler.native_flags, std::string(1, list_separator)),
+                     fmt::join(compiler.resolved_arch, std::string(1, list_separator)));
+}
+
+HostCompiler read_probe(const std::string& text, Language language,
+                        const std::vector<std::string>& command) {
+  std::istringstream lines(text);
+  std::array<std::string, 4> fields;
+  for (std::string& field : fields) std::getline(lines, field);
+  return {language,
+          command,
+          fields[0],
+          fields[1],
+          split(fields[2], list_separator),
+          split(fields[3], list_separator)};
+}
+
+}  // namespace op2::jit

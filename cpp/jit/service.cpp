@@ -1,0 +1,375 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "jit/service.hpp"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <sys/statvfs.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdlib>
+#include <limits>
+#include <system_error>
+#include <utility>
+
+#include "base/abi.h"
+#include "base/digest.hpp"
+#include "base/error.hpp"
+#include "jit/entry.hpp"
+#include "jit/file.hpp"
+#include "jit/probe.hpp"
+#include "jit/process.hpp"
+
+namespace op2::jit {
+namespace {
+
+namespace fs = std::filesystem;
+using Clock = std::chrono::steady_clock;
+
+constexpr std::string_view object_suffix = "so";
+constexpr std::string_view probe_suffix = "probe";
+
+double seconds_since(Clock::time_point start) {
+  return std::chrono::duration<double>(Clock::now() - start).count();
+}
+
+/// Turn the finished file @p path into a cache entry of @p key, readable by its owner only.
+void seal(const fs::path& path, const std::string& key) {
+  const UniqueFd fd(::open(path.c_str(), O_RDWR | O_APPEND | O_CLOEXEC));
+  const std::optional<std::string> payload = fd ? read_all(fd.get()) : std::nullopt;
+  if (!payload || ::fchmod(fd.get(), 0600) != 0) {
+    throw StorageError(fmt::format("cannot read {} back", path.string()));
+  }
+  write_all(fd.get(), entry_tail(*payload, key), path);
+}
+
+/// Directories to compile in when the cache cannot be used; each is only ever the parent of a
+/// private one (mode 0700).
+std::vector<fs::path> temporary_parents() {
+  std::vector<fs::path> parents;
+  const auto add_from = [&parents](const char* name) {
+    const char* value = std::getenv(name);
+    if (value != nullptr && *value != '\0') parents.emplace_back(value);
+  };
+  add_from("TMPDIR");
+  parents.insert(parents.end(), {"/tmp", "/var/tmp", "/dev/shm"});
+  add_from("XDG_RUNTIME_DIR");
+  return parents;
+}
+
+/// The library of a fresh object; one that does not load is the source's fault, like any other
+/// that does not link.
+std::shared_ptr<Library> load_compiled(const fs::path& object, const HostCompiler& compiler,
+                                       const CompilePlace& place) {
+  try {
+    return std::make_shared<Library>(object);
+  } catch (const ToolchainError& error) {
+    ::unlink(object.c_str());
+    const std::string source = keep_source(compiler, place);
+    throw CompilationError(fmt::format("a compiled loop does not load; does it call a function "
+                                       "that no library defines?\n  source: {}\n{}",
+                                       source, error.what()),
+                           shell_text(compiler.command), error.what(), source);
+  }
+}
+
+bool is_mounted_noexec(const fs::path& directory) {
+  struct statvfs system {};
+  return ::statvfs(directory.c_str(), &system) == 0 && (system.f_flag & ST_NOEXEC) != 0;
+}
+
+}  // namespace
+
+struct Service::Request {
+  std::string source;
+  const HostCompiler* compiler = nullptr;
+  std::vector<std::string> extra_flags;
+  std::string key;
+  std::string digest;
+};
+
+Service::Service(Options options)
+    : options_(std::move(options)),
+      store_(cache_directory(options_.cache_dir), options_.max_disk_bytes),
+      memory_(options_.max_memory_entries) {}
+
+Patience Service::patience() const {
+  return {options_.compile_timeout_seconds, options_.interrupted};
+}
+
+void Service::count(std::int64_t Statistics::*counter) {
+  const std::scoped_lock guard(mutex_);
+  ++(statistics_.*counter);
+}
+
+void Service::notice(const std::string& message) {
+  const std::scoped_lock guard(mutex_);
+  if (std::ranges::find(given_notices_, message) != given_notices_.end()) return;
+  given_notices_.push_back(message);
+  pending_notices_.push_back(message);
+}
+
+std::vector<std::string> Service::take_notices() {
+  const std::scoped_lock guard(mutex_);
+  return std::exchange(pending_notices_, {});
+}
+
+Statistics Service::statistics() const {
+  const std::scoped_lock guard(mutex_);
+  return statistics_;
+}
+
+CacheInfo Service::info() const {
+  CacheInfo info;
+  info.path = store_.directory().string();
+  if (options_.use_disk) {
+    info.problem = store_.problem().value_or("");
+  } else {
+    info.problem = "the disk cache is switched off";
+  }
+  if (info.problem.empty()) info.disk = store_.info();
+  const std::scoped_lock guard(mutex_);
+  info.n_memory_entries = static_cast<std::int64_t>(memory_.size());
+  return info;
+}
+
+void Service::clear() {
+  if (is_store_usable()) store_.clear();
+  const std::scoped_lock guard(mutex_);
+  memory_.clear();
+}
+
+void Service::evict() {
+  if (is_store_usable()) store_.evict();
+}
+
+bool Service::is_store_usable() {
+  if (!options_.use_disk) return false;
+  const std::optional<std::string> problem = store_.problem();
+  if (problem) {
+    notice(*problem + ". Until then every process compiles its kernels anew");
+  }
+  return !problem;
+}
+
+const HostCompiler& Service::compiler(Language language) {
+  const std::scoped_lock probing(probe_mutex_);
+  {
+    const std::scoped_lock guard(mutex_);
+    const auto known = compilers_.find(language);
+    if (known != compilers_.end()) return known->second;
+  }
+  const bool is_c = language == Language::c;
+  const std::vector<std::string> command =
+      find_compiler(language, is_c ? options_.cc : options_.cxx);
+  HostCompiler probed = stored_probe(language, command);
+  const std::scoped_lock guard(mutex_);
+  return compilers_.emplace(language, std::move(probed)).first->second;
+}
+
+HostCompiler Service::stored_probe(Language language, const std::vector<std::string>& command) {
+  const std::string key = probe_key(language, command);
+  const bool may_store = !key.empty() && is_store_usable();
+  if (may_store) {
+    const Lookup found = store_.find(digest(key), probe_suffix, key);
+    if (found.state == Lookup::State::hit) return read_probe(found.payload, language, command);
+  }
+  HostCompiler probed = probe_compiler(language, command, patience());
+  if (may_store) store_probe(probed, key);
+  return probed;
+}
+
+void Service::store_probe(const HostCompiler& compiler, const std::string& key) {
+  try {
+    const std::string name = digest(key);
+    const WorkDirectory work = store_.work(name);
+    const fs::path file = work.path() / probe_suffix;
+    const std::string payload = write_probe(compiler);
+    write_new_file(file, payload + entry_tail(payload, key));
+    store_.publish(file, name, probe_suffix);
+  } catch (const StorageError&) {
+    // The next process probes again. If nothing can be written at all, the first compilation says.
+  }
+}
+
+Loaded Service::load(const std::string& source, Language language,
+                     const std::vector<std::string>& extra_flags, const std::string& key_extra) {
+  const auto start = Clock::now();
+  Request request{source, &compiler(language), extra_flags, "", ""};
+  Canonical key;
+  key.open("binary").number(OP2_ABI_VERSION).text(source).text(key_extra);
+  key.text(compiler_identity(*request.compiler, extra_flags)).close();
+  request.key = key.str();
+
+  for (;;) {
+    std::promise<Landing> promise;
+    std::shared_future<Landing> flight;
+    {
+      const std::scoped_lock guard(mutex_);
+      if (std::shared_ptr<Library> library = memory_.find(request.key)) {
+        ++statistics_.n_memory_hits;
+        const std::string path = library->path();
+        return {std::move(library), Origin::memory, seconds_since(start), path};
+      }
+      const auto found = flights_.find(request.key);
+      if (found != flights_.end()) {
+        ++statistics_.n_waits;
+        flight = found->second;
+      } else {
+        flights_.emplace(request.key, promise.get_future().share());
+      }
+    }
+    Landing landing = flight.valid() ? follow(flight) : lead(request, promise);
+    if (!landing) continue;
+    landing->seconds = seconds_since(start);
+    return *std::move(landing);
+  }
+}
+
+Service::Landing Service::follow(const std::shared_future<Landing>& flight) {
+  // The leader's own patience ends every flight.
+  const Patience endless{std::numeric_limits<double>::infinity(), options_.interrupted};
+  Wait wait(endless);
+  while (wait.goes_on()) {
+    if (flight.wait_for(std::chrono::milliseconds(50)) == std::future_status::ready) break;
+  }
+  return flight.get();
+}
+
+Loaded Service::lead(const Request& request, std::promise<Landing>& promise) {
+  const auto land = [this, &request] {
+    const std::scoped_lock guard(mutex_);
+    flights_.erase(request.key);
+  };
+  try {
+    Request flown = request;
+    flown.digest = digest(request.key);
+    Loaded loaded = load_or_build(flown);
+    {
+      const std::scoped_lock guard(mutex_);
+      memory_.insert(request.key, loaded.library);
+      flights_.erase(request.key);
+    }
+    promise.set_value(loaded);
+    return loaded;
+  } catch (const Error&) {
+    count(&Statistics::n_failures);
+    land();
+    promise.set_exception(std::current_exception());
+    throw;
+  } catch (...) {
+    land();
+    promise.set_value(std::nullopt);
+    throw;
+  }
+}
+
+Loaded Service::load_or_build(const Request& request) {
+  if (!is_store_usable()) return build_in_private(request);
+  if (Landing found = load_from_disk(request)) return *std::move(found);
+  if (Landing built = build_in_store(request)) return *std::move(built);
+  return build_in_private(request);
+}
+
+Service::Landing Service::load_from_disk(const Request& request) {
+  const Lookup found = store_.find(request.digest, object_suffix, request.key);
+  const fs::path path = store_.path_of(request.digest, object_suffix);
+  if (found.state == Lookup::State::damaged) {
+    count(&Statistics::n_damaged);
+    ::unlink(path.c_str());
+  }
+  if (found.state != Lookup::State::hit) return std::nullopt;
+  try {
+    auto library = std::make_shared<Library>(path);
+    count(&Statistics::n_disk_hits);
+    return Loaded{std::move(library), Origin::disk, 0.0, path.string()};
+  } catch (const ToolchainError&) {
+    // Deleted since it was read, or it needs a library this machine lacks: compile it here.
+    return std::nullopt;
+  }
+}
+
+Service::Landing Service::build_in_store(const Request& request) {
+  {
+    const std::scoped_lock guard(mutex_);
+    if (!is_writable_) return std::nullopt;
+  }
+  const std::optional<FileLock> lock = store_.lock(request.digest, patience());
+  // Whoever held the lock until now was probably compiling just this.
+  if (Landing found = load_from_disk(request)) return found;
+  try {
+    if (lock) store_.sweep(request.digest);
+    const WorkDirectory work = store_.work(request.digest);
+    const std::string kept = "failed" + source_suffix(request.compiler->language);
+    const CompilePlace place{work.path(), store_.path_of(request.digest, kept)};
+    const fs::path object = run_compiler(request, place);
+    seal(object, request.key);
+    store_.publish(object, request.digest, object_suffix);
+    const fs::path path = store_.path_of(request.digest, object_suffix);
+    Loaded loaded{load_compiled(path, *request.compiler, place), Origin::compiled, 0.0, path};
+    store_.make_room();
+    return loaded;
+  } catch (const StorageError& error) {
+    if (stop_writing()) {
+      notice(
+          fmt::format("the cache directory {} takes no new entries ({}); kernels compiled from "
+                      "now on are lost when this process ends. Make room there, or set "
+                      "PYOP2CXX_CACHE_DIR to another directory of your own",
+                      store_.directory().string(), error.what()));
+    }
+    return std::nullopt;
+  }
+}
+
+bool Service::stop_writing() {
+  const std::scoped_lock guard(mutex_);
+  return std::exchange(is_writable_, false);
+}
+
+Loaded Service::build_in_private(const Request& request) {
+  std::string reasons;
+  for (const fs::path& parent : temporary_parents()) {
+    if (is_mounted_noexec(parent)) {
+      reasons += fmt::format("\n  {}: mounted noexec", parent.string());
+      continue;
+    }
+    try {
+      // Gone as soon as the object is loaded, so that even a killed process leaves no files.
+      WorkDirectory work(parent, "pyop2cxx");
+      const CompilePlace place{work.path(), source_path(*request.compiler, work.path())};
+      try {
+        const fs::path object = run_compiler(request, place);
+        return {load_compiled(object, *request.compiler, place), Origin::compiled, 0.0, ""};
+      } catch (const CompilationError&) {
+        work.keep();  // the error names the source
+        throw;
+      }
+    } catch (const StorageError& error) {
+      reasons += fmt::format("\n  {}: {}", parent.string(), error.what());
+    }
+  }
+  throw ToolchainError("no directory to compile in; make room, or set TMPDIR. Tried:" + reasons, "",
+                       "", "");
+}
+
+fs::path Service::run_compiler(const Request& request, const CompilePlace& place) {
+  const auto start = Clock::now();
+  const auto count_it = [this, start] {
+    const std::scoped_lock guard(mutex_);
+    ++statistics_.n_compiles;
+    statistics_.compile_seconds += seconds_since(start);
+  };
+  try {
+    fs::path object =
+        compile(*request.compiler, request.source, request.extra_flags, place, patience());
+    count_it();
+    return object;
+  } catch (...) {
+    count_it();
+    throw;
+  }
+}
+
+}  // namespace op2::jit

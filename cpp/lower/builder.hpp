@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "ir/kernel_ir.hpp"
+#include "ir/loop.hpp"
+#include "lower/options.hpp"
+#include "lower/pack.hpp"
+#include "lower/strategy.hpp"
+
+namespace op2::lower {
+
+/// @brief Elements of one partial sum under deterministic=True. Fixed, so that bits depend on
+/// nothing else; large enough that combining is free, small enough to feed many threads.
+inline constexpr std::int64_t deterministic_chunk = 2048;
+
+/// @brief Everything a strategy pass may look at.
+struct Request {
+  const ir::Loop& loop;
+  Strategy strategy;
+  const Facts& facts;
+  const std::vector<MapFacts>& maps;
+  const Options& options;
+};
+
+/// @brief What the strategy passes share: argv, wrapper functions, partial results of reductions
+/// and the ranges that lanes work on. A strategy pass uses it to fill one Module.
+class Builder {
+ public:
+  Builder(const Request& request, PackedLoop packed);
+
+  [[nodiscard]] const Request& request() const { return request_; }
+  [[nodiscard]] PackedLoop& packed() { return packed_; }
+  [[nodiscard]] kir::Module& module() { return module_; }
+
+  /// @brief Append an array to argv that the plan provides. Returns its parameter.
+  kir::Parameter plan_array(const std::string& name, DType dtype);
+
+  /// @brief Add the wrapper over work items; parameters its body does not use are left out.
+  void add_function(const std::string& name, std::vector<kir::Parameter> parameters,
+                    kir::Block body);
+
+  /// @brief Statements that run @p function over [begin, end), spread over the lanes in slots.
+  [[nodiscard]] kir::Block over_range(const std::string& function, const kir::Expr& begin,
+                                     const kir::Expr& end);
+
+  /// @brief Call of @p function on one range; reductions go to the partial results of @p slot.
+  [[nodiscard]] kir::Stmt call(const std::string& function, const kir::Expr& begin,
+                              const kir::Expr& end, const kir::Expr& slot) const;
+
+  /// @brief Number of slots for a range, as the options have it: threads, or fixed chunks.
+  [[nodiscard]] kir::Expr slots(const kir::Expr& begin, const kir::Expr& end) const;
+
+  /// @brief Begin and end of a slot's part of a range.
+  [[nodiscard]] kir::Expr slot_begin(const kir::Expr& begin, const kir::Expr& end,
+                                    const kir::Expr& slot) const;
+  [[nodiscard]] kir::Expr slot_end(const kir::Expr& begin, const kir::Expr& end,
+                                  const kir::Expr& slot) const;
+
+  /// @brief Wrap the launch's work: scratch pointers and partial results before, combining after.
+  void finish(kir::Block work, const kir::Expr& n_slots);
+
+  /// @brief A private array for the results of every work item of argument @p arg, in scratch.
+  kir::Parameter item_results(std::size_t arg, int extent);
+
+  [[nodiscard]] bool has_partials() const { return !partials_.empty(); }
+  [[nodiscard]] bool spreads() const { return request_.facts.lanes == Lanes::threads; }
+
+ private:
+  struct Partial {
+    std::size_t arg;
+    std::string name;
+    int stride;           // scalars between slots
+    std::int64_t offset;  // bytes into a slot's scratch, times the number of slots
+  };
+  struct ItemResult {
+    std::string name;
+    DType dtype;
+    std::int64_t offset;  // bytes an item of the results before it
+  };
+
+  void declare_arguments();
+  void find_partials();
+
+  const Request& request_;
+  PackedLoop packed_;
+  kir::Module module_;
+  std::vector<Partial> partials_;
+  std::vector<ItemResult> item_results_;
+};
+
+/// @brief `for (n = begin; n < end; ++n) { load; call; store }`.
+[[nodiscard]] kir::Block element_loop(const PackedLoop& packed);
+
+/// @brief The launch's own range, [begin, end).
+[[nodiscard]] kir::Expr whole_begin();
+[[nodiscard]] kir::Expr whole_end();
+
+}  // namespace op2::lower

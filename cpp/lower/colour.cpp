@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <utility>
+
+#include "lower/passes.hpp"
+
+namespace op2::lower {
+namespace {
+
+kir::VariableType index_type() { return {DType::int64, true, false}; }
+
+/// `for (colour = 0; colour < sizes[0]; ++colour) body`, in one team of threads.
+kir::Block for_colours(const kir::Parameter& sizes, kir::Block body) {
+  return {{kir::Region{{{kir::For{kir::Axis::serial, "colour", kir::integer(0),
+                                kir::element(sizes.name, kir::integer(0)), std::move(body)}}}}}};
+}
+
+/// The part of colour `colour` that lies in the launch's range.
+std::pair<kir::Expr, kir::Expr> range_of_colour(const kir::Parameter& colour_offset) {
+  const kir::Expr colour = kir::name("colour");
+  const kir::Expr first = kir::element(colour_offset.name, colour);
+  const kir::Expr last = kir::element(colour_offset.name, colour + kir::integer(1));
+  return {kir::select(kir::less(first, whole_begin()), whole_begin(), first),
+          kir::minimum(last, whole_end())};
+}
+
+}  // namespace
+
+void colour_blocks(Builder& builder) {
+  const Request& request = builder.request();
+  const Races races = find_races(request.loop, request.maps);
+  const std::string function = "wrap_" + request.loop.kernel->name;
+  builder.add_function(function, builder.packed().parameters, element_loop(builder.packed()));
+
+  const kir::Parameter sizes = builder.plan_array("sizes", DType::int64);
+  const kir::Parameter colour_offset = builder.plan_array("colour_offset", DType::int64);
+  const kir::Parameter block_of = builder.plan_array("block_of", DType::int64);
+  const kir::Parameter block_offset = builder.plan_array("block_offset", DType::int64);
+
+  const kir::Expr position = kir::name("k");
+  const kir::Expr block = kir::name("block");
+  const auto [first, last] = range_of_colour(colour_offset);
+  kir::Block body{
+      {kir::Decl{index_type(), "block", 0, {kir::element(block_of.name, position)}}},
+      builder.call(function, kir::element(block_offset.name, block),
+                   kir::element(block_offset.name, block + kir::integer(1)),
+                   position - whole_begin())};
+  builder.finish(for_colours(sizes, {{kir::For{kir::Axis::thread, "k", first, last,
+                                              std::move(body)}}}),
+                 whole_end() - whole_begin());
+
+  kir::Module& module = builder.module();
+  module.items = kir::Items::blocks;
+  module.plan.kind = kir::PlanKind::blocks;
+  module.plan.conflicts = races.conflicts;
+  module.plan.single_block = races.overlaps;
+  module.scratch.chunk = -1;
+}
+
+void colour_elements(Builder& builder) {
+  const Request& request = builder.request();
+  const std::string function = "wrap_" + request.loop.kernel->name;
+  const kir::Parameter sizes = builder.plan_array("sizes", DType::int64);
+  const kir::Parameter colour_offset = builder.plan_array("colour_offset", DType::int64);
+  const DType width = request.options.element_bytes == 4 ? DType::int32 : DType::int64;
+  const kir::Parameter elements = builder.plan_array("element", width);
+
+  PackedLoop& packed = builder.packed();
+  kir::Block body{{kir::Decl{index_type(), "n", 0, {kir::element(elements.name, kir::name("k"))}}}};
+  body.insert(body.end(), packed.load.begin(), packed.load.end());
+  body.push_back({packed.call});
+  body.insert(body.end(), packed.store.begin(), packed.store.end());
+  std::vector<kir::Parameter> parameters = packed.parameters;
+  parameters.push_back(elements);
+  builder.add_function(
+      function, std::move(parameters),
+      {{kir::For{kir::Axis::serial, "k", whole_begin(), whole_end(), std::move(body)}}});
+
+  const auto [first, last] = range_of_colour(colour_offset);
+  const kir::Expr from = kir::name("first");
+  const kir::Expr to = kir::name("last");
+  kir::Block one_colour{{kir::Decl{index_type(), "first", 0, {first}}},
+                       {kir::Decl{index_type(), "last", 0, {last}}}};
+  const kir::Expr slot = kir::name("slot");
+  if (builder.spreads()) {
+    one_colour.push_back(
+        {kir::For{kir::Axis::thread, "slot", kir::integer(0), builder.slots(from, to),
+                 {builder.call(function, builder.slot_begin(from, to, slot),
+                               builder.slot_end(from, to, slot), slot)}}});
+  } else {
+    one_colour.push_back(builder.call(function, from, to, kir::integer(0)));
+  }
+  builder.finish(for_colours(sizes, std::move(one_colour)),
+                 builder.slots(whole_begin(), whole_end()));
+
+  kir::Module& module = builder.module();
+  module.items = kir::Items::elements;
+  module.plan.kind = kir::PlanKind::colours;
+  module.plan.conflicts = find_races(request.loop, request.maps).conflicts;
+}
+
+}  // namespace op2::lower

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "lower/constants.hpp"
+
+#include <fmt/format.h>
+
+#include <utility>
+#include <vector>
+
+#include "base/error.hpp"
+#include "ir/constants.hpp"
+
+namespace op2::lower {
+
+ir::Kernel with_constants(const ir::Loop& loop) {
+  ir::Kernel kernel = *loop.kernel;
+  if (loop.constants.empty()) return kernel;
+  if (!kernel.body) {
+    throw UnsupportedError(fmt::format("kernel '{}' is opaque ({}); pass its Consts as arguments",
+                                       kernel.name, kernel.opaque_reason));
+  }
+  std::vector<ir::Parameter> wanted;
+  for (const ir::ConstRef& constant : loop.constants) {
+    ir::Type type = ir::scalar(ir::base_of(constant.dtype));
+    type.is_const = true;
+    if (constant.dim != 1) type = ir::pointer_to(type);
+    wanted.push_back({constant.name, type});
+  }
+  ir::BoundBody bound = ir::bind_constants(std::move(*kernel.body), wanted);
+  if (bound.constants.size() != wanted.size()) {
+    throw InternalError(fmt::format("kernel '{}' does not use all the Consts of its loop",
+                                    kernel.name));
+  }
+  kernel.body = std::move(bound.body);
+  return kernel;
+}
+
+}  // namespace op2::lower

@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "lower/incidence.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace op2::lower {
+namespace {
+
+kir::VariableType index_type() { return {DType::int64, true, false}; }
+
+const ir::IndirectDat& indirect(const ir::Loop& loop, std::size_t arg) {
+  return std::get<ir::IndirectDat>(loop.args[arg]);
+}
+
+kir::Stmt for_components(int dim, kir::Assign body) {
+  return {kir::For{kir::Axis::serial, "c", kir::integer(0), kir::integer(dim), {{std::move(body)}}}};
+}
+
+kir::Expr at_target(Builder& builder, std::size_t arg) {
+  const int dim = indirect(builder.request().loop, arg).dim;
+  return kir::element(builder.packed().args[arg].data,
+                     kir::name("target") * kir::integer(dim) + kir::name("c"));
+}
+
+/// Maps that Dats are reduced through, in order of first use.
+std::vector<int> reduced_maps(const ir::Loop& loop) {
+  std::vector<int> maps;
+  for (const std::size_t arg : reduced_args(loop)) {
+    const int map = indirect(loop, arg).map;
+    if (std::find(maps.begin(), maps.end(), map) == maps.end()) maps.push_back(map);
+  }
+  return maps;
+}
+
+/// True for the first argument that accumulates into its name.
+bool is_first(const std::vector<std::string>& names, std::size_t i) {
+  return std::find(names.begin(), names.end(), names[i]) ==
+         names.begin() + static_cast<std::ptrdiff_t>(i);
+}
+
+}  // namespace
+
+std::vector<std::size_t> reduced_args(const ir::Loop& loop) {
+  std::vector<std::size_t> args;
+  for (std::size_t i = 0; i < loop.args.size(); ++i) {
+    const auto* dat = std::get_if<ir::IndirectDat>(&loop.args[i]);
+    if (dat != nullptr && is_reduction(dat->access)) args.push_back(i);
+  }
+  return args;
+}
+
+std::vector<std::string> take_accumulators(Builder& builder) {
+  const ir::Loop& loop = builder.request().loop;
+  const std::vector<std::size_t> args = reduced_args(loop);
+  std::vector<std::string> names;
+  for (const std::size_t arg : args) {
+    const int data = ir::alias_of(loop.args[arg]).data;
+    const auto earlier = std::find_if(args.begin(), args.end(), [&](std::size_t other) {
+      return ir::alias_of(loop.args[other]).data == data;
+    });
+    names.push_back(*earlier == arg
+                        ? builder.packed().names.take(builder.packed().args[arg].data + "_own")
+                        : names[static_cast<std::size_t>(earlier - args.begin())]);
+  }
+  return names;
+}
+
+int n_slots(const ir::Loop& loop) {
+  int slots = 0;
+  for (const int map : reduced_maps(loop)) slots += loop.maps[static_cast<std::size_t>(map)].arity;
+  return slots;
+}
+
+Incidence add_incidence(Builder& builder) {
+  const Request& request = builder.request();
+  const auto width = [](int bytes) { return bytes == 4 ? DType::int32 : DType::int64; };
+  Incidence incidence;
+  incidence.maps = reduced_maps(request.loop);
+  incidence.n_slots = n_slots(request.loop);
+  incidence.offset = builder.plan_array("incidence_offset", DType::int64);
+  incidence.entry = builder.plan_array("incidence", width(request.options.entry_bytes));
+  incidence.target = builder.plan_array("touched", width(request.options.target_bytes));
+  builder.module().plan.kind = kir::PlanKind::inverse;
+  builder.module().plan.occurrences = incidence.maps;
+  return incidence;
+}
+
+kir::Block for_targets(const Incidence& incidence, kir::Block body) {
+  const kir::Expr t = kir::name("t");
+  const kir::Expr listed = kir::element(incidence.target.name, t);
+  body.insert(body.begin(),
+              {kir::Decl{index_type(), "target", 0,
+                        {kir::select(kir::name(incidence.target.name), listed, t)}}});
+  return {{kir::For{kir::Axis::serial, "t", whole_begin(), whole_end(), std::move(body)}}};
+}
+
+kir::Stmt for_incidences(const Incidence& incidence, kir::Block body) {
+  const kir::Expr k = kir::name("k");
+  const kir::Expr t = kir::name("t");
+  const kir::Expr slots = kir::integer(incidence.n_slots);
+  const kir::Expr n = kir::name("n");
+  const kir::Expr entry = kir::element(incidence.entry.name, k);
+  kir::Block declared{{kir::Decl{index_type(), "n", 0, {entry / slots}}},
+                      {kir::Decl{index_type(), "o", 0, {entry - n * slots}}}};
+  declared.insert(declared.end(), body.begin(), body.end());
+  return {kir::For{kir::Axis::serial, "k", kir::element(incidence.offset.name, t),
+                  kir::element(incidence.offset.name, t + kir::integer(1)), std::move(declared)}};
+}
+
+kir::Block load_accumulators(Builder& builder, const std::vector<std::string>& names) {
+  const ir::Loop& loop = builder.request().loop;
+  kir::Block block;
+  const std::vector<std::size_t> args = reduced_args(loop);
+  for (std::size_t i = 0; i < args.size(); ++i) {
+    if (!is_first(names, i)) continue;
+    const ir::IndirectDat& dat = indirect(loop, args[i]);
+    block.push_back({kir::Decl{{dat.dtype}, names[i], std::max(dat.dim, 1), {}}});
+    block.push_back(for_components(
+        dat.dim, {kir::element(names[i], kir::name("c")), kir::Update::set,
+                  at_target(builder, args[i])}));
+  }
+  return block;
+}
+
+kir::Block store_accumulators(Builder& builder, const std::vector<std::string>& names) {
+  const ir::Loop& loop = builder.request().loop;
+  kir::Block block;
+  const std::vector<std::size_t> args = reduced_args(loop);
+  for (std::size_t i = 0; i < args.size(); ++i) {
+    if (!is_first(names, i)) continue;
+    block.push_back(for_components(
+        indirect(loop, args[i]).dim,
+        {at_target(builder, args[i]), kir::Update::set, kir::element(names[i], kir::name("c"))}));
+  }
+  return block;
+}
+
+kir::Stmt keep_share(const Builder& builder, const Incidence& incidence, std::size_t arg,
+                    const std::string& accumulator, const std::string& values,
+                    const kir::Expr& at) {
+  const ir::Loop& loop = builder.request().loop;
+  const ir::IndirectDat& dat = indirect(loop, arg);
+  int first = 0;
+  for (const int map : incidence.maps) {
+    if (map == dat.map) break;
+    first += loop.maps[static_cast<std::size_t>(map)].arity;
+  }
+  const int arity = loop.maps[static_cast<std::size_t>(dat.map)].arity;
+  const kir::Expr row = (kir::name("o") - kir::integer(first)) * kir::integer(dat.dim);
+  const kir::Stmt add = for_components(
+      dat.dim, {kir::element(accumulator, kir::name("c")), update_of(dat.access),
+                kir::element(values, at + row + kir::name("c"))});
+  if (incidence.maps.size() == 1) return add;
+  kir::Stmt below{kir::If{kir::less(kir::name("o"), kir::integer(first + arity)), {add}}};
+  if (first == 0) return below;
+  return {kir::If{kir::less(kir::integer(first - 1), kir::name("o")), {below}}};
+}
+
+}  // namespace op2::lower

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <vector>
+
+#include "lower/builder.hpp"
+
+namespace op2::lower {
+
+/// @brief The plan's inverse maps as wrapper parameters: what `owner` and `scratch` walk along.
+struct Incidence {
+  kir::Parameter offset;  ///< [n_targets + 1] into entry
+  kir::Parameter entry;   ///< [n_incidences] element * n_slots + slot
+  kir::Parameter target;  ///< [n_targets] the targets that are touched; null: all of them
+  std::vector<int> maps;  ///< the Maps that are inverted, in slot order
+  int n_slots = 0;        ///< arities of `maps`, summed
+};
+
+/// @brief Slots of the Maps that Dats are reduced through: incidences an element has.
+[[nodiscard]] int n_slots(const ir::Loop& loop);
+
+/// @brief Ask the plan for the inverse of every Map that a Dat is reduced through.
+[[nodiscard]] Incidence add_incidence(Builder& builder);
+
+/// @brief Loop over targets [begin, end) with `target` declared, around @p body.
+[[nodiscard]] kir::Block for_targets(const Incidence& incidence, kir::Block body);
+
+/// @brief Loop over the incidences of target t with `n` and `o` declared, around @p body.
+[[nodiscard]] kir::Stmt for_incidences(const Incidence& incidence, kir::Block body);
+
+/// @brief Arguments that are reduced through a Map.
+[[nodiscard]] std::vector<std::size_t> reduced_args(const ir::Loop& loop);
+
+/// @brief One private sum for each Dat that is reduced; arguments of the same Dat share it.
+[[nodiscard]] std::vector<std::string> take_accumulators(Builder& builder);
+
+/// @brief Statements before and after the incidences: `acc = data[target]`, `data[target] = acc`.
+[[nodiscard]] kir::Block load_accumulators(Builder& builder, const std::vector<std::string>& names);
+[[nodiscard]] kir::Block store_accumulators(Builder& builder, const std::vector<std::string>& names);
+
+/// @brief `acc[c] op= values[(o - first) * dim + c]` where slot `o` belongs to the argument's Map.
+/// @p values is indexed from @p at.
+[[nodiscard]] kir::Stmt keep_share(const Builder& builder, const Incidence& incidence,
+                                  std::size_t arg, const std::string& accumulator,
+                                  const std::string& values, const kir::Expr& at);
+
+}  // namespace op2::lower

@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <algorithm>
+#include <utility>
+
+#include "lower/incidence.hpp"
+#include "lower/passes.hpp"
+
+namespace op2::lower {
+namespace {
+
+/// A MIN or MAX pack of an owner starts at the owner's own value in every row: the rows of other
+/// slots may be in the hands of other lanes, and the kernel is known not to look at them.
+kir::Block own_rows(const ir::IndirectDat& dat, const std::string& pack, int arity,
+                   const std::string& accumulator) {
+  const kir::Expr at = kir::name("i") * kir::integer(dat.dim) + kir::name("c");
+  return {{kir::For{
+      kir::Axis::serial, "i", kir::integer(0), kir::integer(arity),
+      {{kir::For{kir::Axis::serial, "c", kir::integer(0), kir::integer(dat.dim),
+                {{kir::Assign{kir::element(pack, at), kir::Update::set,
+                             kir::element(accumulator, kir::name("c"))}}}}}}}}};
+}
+
+/// The loads of the element body, with the gathers of reduced arguments replaced.
+kir::Block loads(Builder& builder, const std::vector<std::size_t>& args,
+                const std::vector<std::string>& accumulators) {
+  const ir::Loop& loop = builder.request().loop;
+  PackedLoop& packed = builder.packed();
+  kir::Block out;
+  for (const kir::Stmt& stmt : packed.load) {
+    const auto* gather = std::get_if<kir::Gather>(&stmt.node);
+    const auto owned = std::find_if(args.begin(), args.end(), [&](std::size_t arg) {
+      return gather != nullptr && packed.args[arg].pack == gather->pack;
+    });
+    if (owned == args.end()) {
+      out.push_back(stmt);
+      continue;
+    }
+    const auto& dat = std::get<ir::IndirectDat>(loop.args[*owned]);
+    const kir::Block rows =
+        own_rows(dat, gather->pack, gather->rows.arity,
+                 accumulators[static_cast<std::size_t>(owned - args.begin())]);
+    out.insert(out.end(), rows.begin(), rows.end());
+  }
+  return out;
+}
+
+/// What the element body stores besides the owned shares: reduced Globals. An INC counts once an
+/// element, at its first incidence, which is always there; MIN and MAX may be repeated.
+kir::Block global_stores(Builder& builder) {
+  const ir::Loop& loop = builder.request().loop;
+  PackedLoop& packed = builder.packed();
+  kir::Block once;
+  kir::Block always;
+  std::size_t next = 0;
+  for (const ir::Arg& arg : loop.args) {
+    const bool stores = writes(ir::access_of(arg));
+    if (!stores) continue;
+    const kir::Stmt& stmt = packed.store[next++];
+    if (!std::holds_alternative<ir::GlobalReduce>(arg)) continue;
+    (ir::access_of(arg) == Access::inc ? once : always).push_back(stmt);
+  }
+  if (!once.empty()) {
+    always.push_back({kir::If{kir::equal(kir::name("o"), kir::integer(0)), std::move(once)}});
+  }
+  return always;
+}
+
+}  // namespace
+
+void invert(Builder& builder) {
+  const ir::Loop& loop = builder.request().loop;
+  const std::string function = "wrap_" + loop.kernel->name;
+  const Incidence incidence = add_incidence(builder);
+  PackedLoop& packed = builder.packed();
+  const std::vector<std::size_t> args = reduced_args(loop);
+  const std::vector<std::string> accumulators = take_accumulators(builder);
+
+  kir::Block visit = loads(builder, args, accumulators);
+  visit.push_back({packed.call});
+  for (std::size_t i = 0; i < args.size(); ++i) {
+    visit.push_back(keep_share(builder, incidence, args[i], accumulators[i],
+                               packed.args[args[i]].pack, kir::integer(0)));
+  }
+  const kir::Block globals = global_stores(builder);
+  visit.insert(visit.end(), globals.begin(), globals.end());
+
+  kir::Block body = load_accumulators(builder, accumulators);
+  body.push_back(for_incidences(incidence, std::move(visit)));
+  const kir::Block store = store_accumulators(builder, accumulators);
+  body.insert(body.end(), store.begin(), store.end());
+
+  std::vector<kir::Parameter> parameters = packed.parameters;
+  parameters.insert(parameters.end(),
+                    {incidence.offset, incidence.entry, incidence.target});
+  builder.add_function(function, std::move(parameters), for_targets(incidence, std::move(body)));
+  builder.finish(builder.over_range(function, whole_begin(), whole_end()),
+                 builder.slots(whole_begin(), whole_end()));
+  builder.module().items = kir::Items::targets;
+}
+
+}  // namespace op2::lower

@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "lower/names_used.hpp"
+
+#include "base/overload.hpp"
+
+namespace op2::lower {
+namespace {
+
+using Used = std::set<std::string>;
+
+void add(Used& used, const kir::Expr& expr);
+
+void add(Used& used, const std::vector<kir::Expr>& expressions) {
+  for (const kir::Expr& expr : expressions) add(used, expr);
+}
+
+void add(Used& used, const kir::Expr& expr) {
+  std::visit(overload{
+                 [](const kir::Integer&) {},
+                 [&used](const kir::Name& name) { used.insert(name.name); },
+                 [&used](const kir::Element& element) {
+                   used.insert(element.array);
+                   add(used, element.subscript);
+                 },
+                 [&used](const kir::Offset& offset) {
+                   used.insert(offset.array);
+                   add(used, offset.subscript);
+                 },
+                 [&used](const kir::Binary& binary) { add(used, binary.operands); },
+                 [&used](const kir::Minimum& minimum) { add(used, minimum.operands); },
+                 [&used](const kir::Select& select) { add(used, select.operands); },
+                 [&used](const kir::ScratchAt& at) { add(used, at.bytes); },
+                 [](const kir::Builtin&) {},
+             },
+             expr.node);
+}
+
+void add(Used& used, const kir::Rows& rows) {
+  used.insert(rows.data);
+  used.insert(rows.map);
+  add(used, rows.element);
+}
+
+void add(Used& used, const kir::Block& block);
+
+void add(Used& used, const kir::Stmt& stmt) {
+  std::visit(overload{
+                 [&used](const kir::Decl& decl) { add(used, decl.value); },
+                 [&used](const kir::Assign& assign) {
+                   add(used, assign.target);
+                   add(used, assign.value);
+                 },
+                 [&used](const kir::Atomic& atomic) {
+                   add(used, atomic.target);
+                   add(used, atomic.value);
+                 },
+                 [&used](const kir::CallUser& call) { add(used, call.arguments); },
+                 [&used](const kir::Call& call) { add(used, call.arguments); },
+                 [&used](const kir::For& loop) {
+                   add(used, loop.begin);
+                   add(used, loop.end);
+                   add(used, loop.body);
+                 },
+                 [&used](const kir::If& branch) {
+                   add(used, branch.condition);
+                   add(used, branch.then);
+                 },
+                 [&used](const kir::Region& region) { add(used, region.body); },
+                 [&used](const kir::Gather& gather) {
+                   used.insert(gather.pack);
+                   add(used, gather.rows);
+                 },
+                 [&used](const kir::Zero& zero) { used.insert(zero.pack); },
+                 [&used](const kir::Scatter& scatter) {
+                   used.insert(scatter.pack);
+                   add(used, scatter.rows);
+                 },
+             },
+             stmt.node);
+}
+
+void add(Used& used, const kir::Block& block) {
+  for (const kir::Stmt& stmt : block) add(used, stmt);
+}
+
+}  // namespace
+
+std::set<std::string> names_used(const kir::Block& block) {
+  Used used;
+  add(used, block);
+  return used;
+}
+
+}  // namespace op2::lower

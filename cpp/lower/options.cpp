@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "lower/options.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <iterator>
+
+#include "base/digest.hpp"
+#include "base/error.hpp"
+
+namespace op2::lower {
+namespace {
+
+// Grows whenever the same inputs give different code: binaries of older versions must not match.
+constexpr int generator_version = 1;
+
+}  // namespace
+
+Strategy strategy_from_name(std::string_view name) {
+  const auto* found = std::find(std::begin(strategy_names), std::end(strategy_names), name);
+  if (found == std::end(strategy_names)) {
+    throw UsageError(
+        fmt::format("strategy '{}' does not exist; choose one of {}", name,
+                    fmt::join(std::begin(strategy_names), std::end(strategy_names), ", ")));
+  }
+  return static_cast<Strategy>(found - std::begin(strategy_names));
+}
+
+std::string key_of(Strategy strategy, const Facts& facts, const std::vector<MapFacts>& maps,
+                   const Options& options) {
+  Canonical out;
+  out.open("lower").number(generator_version).text(name_of(strategy));
+  out.flag(facts.lanes == Lanes::threads).flag(facts.atomics);
+  for (const MapFacts& map : maps) {
+    out.open("map").number(map.index_bytes).flag(map.injective).close();
+  }
+  out.flag(options.deterministic).flag(options.debug).number(options.element_bytes)
+      .number(options.entry_bytes)
+      .number(options.target_bytes);
+  out.number(options.convention);
+  return out.close().str();
+}
+
+}  // namespace op2::lower

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace op2::lower {
+
+/// @brief How racing updates are resolved. What each does: architecture, section 5.
+enum class Strategy : std::uint8_t { direct, owner, scratch, atomic, block, colour };
+
+inline constexpr std::string_view strategy_names[] = {"direct", "owner", "scratch",
+                                                      "atomic", "block", "colour"};
+
+[[nodiscard]] constexpr std::string_view name_of(Strategy strategy) {
+  return strategy_names[static_cast<std::size_t>(strategy)];
+}
+
+/// @brief The strategy called @p name. @throws UsageError listing all of them.
+[[nodiscard]] Strategy strategy_from_name(std::string_view name);
+
+/// @brief Whether a backend runs work items one after the other or on several threads.
+enum class Lanes : std::uint8_t { one, threads };
+
+/// @brief What a backend can do. Passes read this, never the backend's name.
+struct Facts {
+  Lanes lanes = Lanes::one;
+  bool atomics = false;
+  bool operator==(const Facts&) const = default;
+};
+
+/// @brief What the symbolic column may know of a Map's values.
+struct MapFacts {
+  int index_bytes = 4;
+  bool injective = false;  ///< no two entries are equal
+  bool operator==(const MapFacts&) const = default;
+};
+
+struct Options {
+  bool deterministic = false;
+  bool debug = false;
+  int element_bytes = 4;  ///< plan arrays: width of element numbers
+  int entry_bytes = 4;    ///< plan arrays: width of element number times slots
+  int target_bytes = 4;   ///< plan arrays: width of target numbers
+  int convention = 1;  ///< 1: document 003, maps repeated an argument; 2: unique Dats and Maps
+  bool operator==(const Options&) const = default;
+};
+
+/// @brief Canonical text of everything a strategy's code depends on besides the signature.
+[[nodiscard]] std::string key_of(Strategy strategy, const Facts& facts,
+                                 const std::vector<MapFacts>& maps, const Options& options);
+
+}  // namespace op2::lower

@@ -1,0 +1,232 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "lower/pack.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <optional>
+
+#include "base/error.hpp"
+#include "base/overload.hpp"
+
+namespace op2::lower {
+namespace {
+
+using ir::Arg;
+using ir::DirectDat;
+using ir::GlobalRead;
+using ir::GlobalReduce;
+using ir::IndirectDat;
+using ir::Loop;
+
+/// Names the wrapper itself uses, and every name of the kernel's file scope.
+std::vector<std::string> reserved_names(const Loop& loop) {
+  std::vector<std::string> names{loop.kernel->name};
+  if (loop.kernel->body) {
+    for (const ir::FunctionDef& function : loop.kernel->body->functions) {
+      names.push_back(function.name);
+    }
+    for (const ir::Variable& table : loop.kernel->body->tables) names.push_back(table.name);
+  }
+  names.insert(names.end(), {"begin", "end", "n", "i", "c", "k", "t", "o", "slot", "colour",
+                             "block", "context", "argv", "argc", "target", "scratch"});
+  return names;
+}
+
+std::string base_name(const Loop& loop, std::size_t arg) {
+  const auto& parameters = loop.kernel->parameters;
+  const bool named = arg < parameters.size() && !parameters[arg].name.empty();
+  return named ? parameters[arg].name : fmt::format("arg{}", arg);
+}
+
+/// No other parameter reaches the same memory, or nobody writes it.
+bool is_unaliased(const Loop& loop, std::size_t arg) {
+  const int memory = ir::alias_of(loop.args[arg]).memory;
+  int sharers = 0;
+  bool written = false;
+  for (const Arg& other : loop.args) {
+    if (ir::alias_of(other).memory != memory) continue;
+    ++sharers;
+    written |= writes(ir::access_of(other));
+  }
+  return sharers == 1 || !written;
+}
+
+/// Two READ arguments of the same Dat through the same Map are gathered once.
+std::optional<std::size_t> earlier_pack(const Loop& loop, std::size_t arg) {
+  const auto* dat = std::get_if<IndirectDat>(&loop.args[arg]);
+  if (dat == nullptr || dat->access != Access::read) return std::nullopt;
+  for (std::size_t earlier = 0; earlier < arg; ++earlier) {
+    const auto* other = std::get_if<IndirectDat>(&loop.args[earlier]);
+    if (other != nullptr && *other == *dat) return earlier;
+  }
+  return std::nullopt;
+}
+
+class Packer {
+ public:
+  Packer(const Loop& loop, const std::vector<MapFacts>& maps, const Options& options)
+      : loop_(loop),
+        maps_(maps),
+        options_(options),
+        packed_{{}, {}, {}, {}, {}, Names(reserved_names(loop))},
+        map_names_(loop.maps.size()) {}
+
+  PackedLoop run() {
+    for (std::size_t i = 0; i < loop_.args.size(); ++i) add_argument(i);
+    for (std::size_t i = 0; i < loop_.constants.size(); ++i) add_constant(i);
+    return std::move(packed_);
+  }
+
+ private:
+  void add_argument(std::size_t i) {
+    const Arg& arg = loop_.args[i];
+    PackedArg packed;
+    packed.data = data_parameter(i);
+    if (const auto* dat = std::get_if<IndirectDat>(&arg)) packed.map = map_parameter(i, dat->map);
+    packed_.args.push_back(packed);
+    std::visit(overload{
+                   [this](const DirectDat& dat) {
+                     const std::string& data = packed_.args.back().data;
+                     packed_.call.arguments.push_back(
+                         kir::offset(data, kir::name("n") * kir::integer(dat.dim)));
+                   },
+                   [this, i](const IndirectDat& dat) { add_indirect(i, dat); },
+                   [this](const GlobalRead&) {
+                     packed_.call.arguments.push_back(kir::name(packed_.args.back().data));
+                   },
+                   [this, i](const GlobalReduce& global) { add_reduction(i, global); },
+               },
+               arg);
+  }
+
+  /// Convention 2 passes each array once; convention 1 once an argument, as document 003 does.
+  std::string data_parameter(std::size_t i) {
+    const Arg& arg = loop_.args[i];
+    if (options_.convention == 2) {
+      for (std::size_t earlier = 0; earlier < i; ++earlier) {
+        if (ir::alias_of(loop_.args[earlier]).data == ir::alias_of(arg).data) {
+          allow_writes(packed_.args[earlier].data, writes(ir::access_of(arg)));
+          return packed_.args[earlier].data;
+        }
+      }
+    }
+    const std::string name = packed_.names.take(base_name(loop_, i));
+    const bool is_const = !writes(ir::access_of(arg));
+    packed_.parameters.push_back({name,
+                                  {ir::dtype_of(arg), is_const, true},
+                                  is_unaliased(loop_, i),
+                                  kir::Role::data,
+                                  static_cast<int>(i)});
+    return name;
+  }
+
+  void allow_writes(const std::string& name, bool written) {
+    for (kir::Parameter& parameter : packed_.parameters) {
+      if (parameter.name == name) parameter.type.is_const &= !written;
+    }
+  }
+
+  std::string map_parameter(std::size_t i, int map) {
+    std::string& shared = map_names_[static_cast<std::size_t>(map)];
+    if (options_.convention == 2 && !shared.empty()) return shared;
+    const DType index = maps_[static_cast<std::size_t>(map)].index_bytes == 4 ? DType::int32
+                                                                             : DType::int64;
+    const std::string name = packed_.names.take(base_name(loop_, i) + "_map");
+    packed_.parameters.push_back({name, {index, true, true}, true, kir::Role::map, map});
+    shared = name;
+    return name;
+  }
+
+  void add_indirect(std::size_t i, const IndirectDat& dat) {
+    PackedArg& packed = packed_.args.back();
+    if (const auto earlier = earlier_pack(loop_, i)) {
+      packed.pack = packed_.args[*earlier].pack;
+      packed.owns_pack = false;
+      packed_.call.arguments.push_back(kir::name(packed.pack));
+      return;
+    }
+    const int extent = ir::extent_of(loop_, loop_.args[i]);
+    const int arity = loop_.maps[static_cast<std::size_t>(dat.map)].arity;
+    const kir::Rows rows{dat.dtype, dat.dim, arity, packed.data, packed.map, kir::name("n")};
+    declare_pack(i, dat.dtype, extent);
+    if (dat.access == Access::inc || dat.access == Access::write) {
+      packed_.load.push_back({kir::Zero{packed.pack, extent}});
+    } else {
+      packed_.load.push_back({kir::Gather{packed.pack, rows}});
+    }
+    if (writes(dat.access)) {
+      packed_.store.push_back(
+          {kir::Scatter{packed.pack, rows, update_of(dat.access), kir::Sync::none}});
+    }
+  }
+
+  void add_reduction(std::size_t i, const GlobalReduce& global) {
+    PackedArg& packed = packed_.args.back();
+    declare_pack(i, global.dtype, global.dim);
+    if (global.access == Access::inc) {
+      packed_.load.push_back({kir::Zero{packed.pack, global.dim}});
+    } else {
+      packed_.load.push_back({kir::For{
+          kir::Axis::serial, "c", kir::integer(0), kir::integer(global.dim),
+          {{kir::Assign{kir::element(packed.pack, kir::name("c")), kir::Update::set,
+                       kir::element(packed.data, kir::name("c"))}}}}});
+    }
+    packed_.store.push_back({kir::For{
+        kir::Axis::serial, "c", kir::integer(0), kir::integer(global.dim),
+        {{kir::Assign{kir::element(packed.data, kir::name("c")), update_of(global.access),
+                     kir::element(packed.pack, kir::name("c"))}}}}});
+  }
+
+  void declare_pack(std::size_t i, DType dtype, int extent) {
+    PackedArg& packed = packed_.args.back();
+    packed.pack = packed_.names.take(base_name(loop_, i) + "_pack");
+    // C has no arrays of length zero; a Dat of dim 0 still hands a valid pointer to the kernel.
+    packed_.load.push_back({kir::Decl{{dtype}, packed.pack, std::max(extent, 1), {}}});
+    packed_.call.arguments.push_back(kir::name(packed.pack));
+  }
+
+  void add_constant(std::size_t i) {
+    const ir::ConstRef& constant = loop_.constants[i];
+    const std::string name = packed_.names.take(constant.name);
+    packed_.parameters.push_back(
+        {name, {constant.dtype, true, true}, true, kir::Role::constant, static_cast<int>(i)});
+    packed_.call.arguments.push_back(constant.dim == 1 ? kir::element(name, kir::integer(0))
+                                                       : kir::name(name));
+  }
+
+  const Loop& loop_;
+  const std::vector<MapFacts>& maps_;
+  const Options& options_;
+  PackedLoop packed_;
+  std::vector<std::string> map_names_;
+};
+
+}  // namespace
+
+std::string Names::take(const std::string& wanted) {
+  std::string name = wanted;
+  for (int suffix = 1; std::find(used_.begin(), used_.end(), name) != used_.end(); ++suffix) {
+    name = fmt::format("{}_{}", wanted, suffix);
+  }
+  used_.push_back(name);
+  return name;
+}
+
+kir::Update update_of(Access access) {
+  switch (access) {
+    case Access::inc: return kir::Update::add;
+    case Access::min: return kir::Update::min;
+    case Access::max: return kir::Update::max;
+    case Access::write:
+    case Access::rw: return kir::Update::set;
+    case Access::read: break;
+  }
+  throw InternalError("a READ argument has no update");
+}
+
+PackedLoop pack(const Loop& loop, const std::vector<MapFacts>& maps, const Options& options) {
+  return Packer(loop, maps, options).run();
+}
+
+}  // namespace op2::lower

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "ir/kernel_ir.hpp"
+#include "ir/loop.hpp"
+#include "lower/options.hpp"
+
+namespace op2::lower {
+
+/// @brief Names that must stay distinct within one generated function.
+class Names {
+ public:
+  explicit Names(std::vector<std::string> reserved) : used_(std::move(reserved)) {}
+
+  /// @brief @p wanted, or the first of wanted_1, wanted_2, … that is free. Taken from then on.
+  std::string take(const std::string& wanted);
+
+ private:
+  std::vector<std::string> used_;
+};
+
+/// @brief How one argument of the loop is carried to the kernel and back.
+struct PackedArg {
+  std::string data;      ///< parameter of the wrapper
+  std::string map;       ///< parameter of the wrapper; empty if direct
+  std::string pack;      ///< private array handed to the kernel; empty if the pointer is live
+  bool owns_pack = true; ///< false if an earlier argument's pack serves this one, too
+};
+
+/// @brief The strategy-neutral body of a loop: what happens for one element, named `n`.
+struct PackedLoop {
+  std::vector<kir::Parameter> parameters;  ///< of the wrapper, in the order of the convention
+  std::vector<PackedArg> args;            ///< one for each argument of the loop
+  kir::Block load;                         ///< declare the packs and fill them
+  kir::CallUser call;
+  kir::Block store;                        ///< write the packs back, Sync::none
+  Names names;
+};
+
+/// @brief Build the body of one element: gather, call, scatter.
+///
+/// READ, RW, MIN, MAX through a Map load; INC and WRITE start at zero; WRITE stores all
+/// components. Direct arguments are live pointers. Reduced Globals get a private value for each
+/// call. (PyOP2 2026 conventions; decisions 7.)
+[[nodiscard]] PackedLoop pack(const ir::Loop& loop, const std::vector<MapFacts>& maps,
+                              const Options& options);
+
+/// @brief The update that carries a pack of access @p access into its target.
+[[nodiscard]] kir::Update update_of(Access access);
+
+}  // namespace op2::lower

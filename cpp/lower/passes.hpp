@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include "ir/kernel_ir.hpp"
+#include "lower/builder.hpp"
+
+namespace op2::lower {
+
+// Strategy passes: each turns the strategy-neutral body of one element into wrapper and launch.
+// They stand after `pack`, because they move gathers and scatters about, and before `legalise`,
+// because they still speak of threads.
+
+/// @brief `direct` and `atomic`: every lane takes a range of elements; scatters are made atomic
+/// if races are possible.
+void lay_out_elements(Builder& builder);
+
+/// @brief `block`: colours one after the other, the blocks of a colour over the lanes, the
+/// elements of a block in order.
+void colour_blocks(Builder& builder);
+
+/// @brief `colour`: colours one after the other, the elements of a colour over the lanes.
+void colour_elements(Builder& builder);
+
+/// @brief `owner`: one item a target; it recomputes the kernel for every incident element and
+/// keeps its own share.
+void invert(Builder& builder);
+
+/// @brief `scratch`: element results to scratch memory, then one item a target sums its share.
+void sum_from_scratch(Builder& builder);
+
+/// @brief Replace what the backend does not have: a team of threads on a backend of one lane.
+[[nodiscard]] kir::Block legalise(kir::Block block, const Facts& facts);
+
+/// @brief Rewrite Gather, Zero, Scatter and min/max assignments into loops, stores and Ifs, so
+/// that dialects print few kinds of statement. Last of all passes.
+[[nodiscard]] kir::Block expand(kir::Block block);
+
+}  // namespace op2::lower

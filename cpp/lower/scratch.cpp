@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <algorithm>
+#include <utility>
+
+#include "lower/incidence.hpp"
+#include "lower/passes.hpp"
+
+namespace op2::lower {
+namespace {
+
+/// `values[n * extent + c] = pack[c]` for all components of one element's result.
+kir::Stmt keep(const std::string& values, const std::string& pack, int extent) {
+  const kir::Expr at = kir::name("n") * kir::integer(extent) + kir::name("c");
+  return {kir::For{kir::Axis::serial, "c", kir::integer(0), kir::integer(extent),
+                  {{kir::Assign{kir::element(values, at), kir::Update::set,
+                               kir::element(pack, kir::name("c"))}}}}};
+}
+
+}  // namespace
+
+void sum_from_scratch(Builder& builder) {
+  const ir::Loop& loop = builder.request().loop;
+  const std::string compute = "wrap_" + loop.kernel->name;
+  const std::string gather = "sum_" + loop.kernel->name;
+  const kir::Parameter sizes = builder.plan_array("sizes", DType::int64);
+  const Incidence incidence = add_incidence(builder);
+  PackedLoop& packed = builder.packed();
+
+  std::vector<kir::Parameter> compute_parameters = packed.parameters;
+  std::vector<kir::Parameter> sum_parameters = packed.parameters;
+  sum_parameters.insert(sum_parameters.end(), {incidence.offset, incidence.entry, incidence.target});
+  const std::vector<std::string> accumulators = take_accumulators(builder);
+  const std::vector<std::size_t> args = reduced_args(loop);
+  kir::Block shares;
+  for (std::size_t i = 0; i < args.size(); ++i) {
+    const std::size_t arg = args[i];
+    const int extent = ir::extent_of(loop, loop.args[arg]);
+    const kir::Parameter results = builder.item_results(arg, extent);
+    compute_parameters.push_back(results);
+    sum_parameters.push_back(results);
+    sum_parameters.back().type.is_const = true;
+    shares.push_back(keep_share(builder, incidence, arg, accumulators[i], results.name,
+                                kir::name("n") * kir::integer(extent)));
+    for (kir::Stmt& stmt : packed.store) {
+      const auto* scatter = std::get_if<kir::Scatter>(&stmt.node);
+      if (scatter != nullptr && scatter->pack == packed.args[arg].pack) {
+        stmt = keep(results.name, packed.args[arg].pack, extent);
+      }
+    }
+  }
+  builder.add_function(compute, std::move(compute_parameters), element_loop(packed));
+
+  kir::Block body = load_accumulators(builder, accumulators);
+  body.push_back(for_incidences(incidence, std::move(shares)));
+  const kir::Block store = store_accumulators(builder, accumulators);
+  body.insert(body.end(), store.begin(), store.end());
+  builder.add_function(gather, std::move(sum_parameters), for_targets(incidence, std::move(body)));
+
+  kir::Block work = builder.over_range(compute, whole_begin(), whole_end());
+  const kir::Block sums = builder.over_range(gather, kir::integer(0),
+                                            kir::element(sizes.name, kir::integer(0)));
+  work.insert(work.end(), sums.begin(), sums.end());
+  builder.finish(std::move(work), builder.slots(whole_begin(), whole_end()));
+  builder.module().items = kir::Items::elements;
+}
+
+}  // namespace op2::lower

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "ir/loop.hpp"
+#include "lower/options.hpp"
+
+namespace op2::lower {
+
+/// @brief What of a loop two concurrent elements may fight over.
+struct Races {
+  std::vector<std::size_t> reductions;  ///< arguments: INC, MIN, MAX through a Map that may collide
+  std::vector<std::size_t> overwrites;  ///< arguments: WRITE, RW through a Map that may collide
+  std::vector<int> conflicts;           ///< Maps whose targets concurrent elements must not share
+  bool reads_written = false;           ///< memory written through a Map is read through one, too
+  bool overlaps = false;  ///< written memory is reached in ways that Maps alone cannot tell apart
+
+  [[nodiscard]] bool none() const { return conflicts.empty() && !overlaps; }
+};
+
+[[nodiscard]] Races find_races(const ir::Loop& loop, const std::vector<MapFacts>& maps);
+
+/// @brief Whether something may be done, and if not, which fact forbids it.
+struct Verdict {
+  bool ok = true;
+  std::string why;
+};
+
+/// @brief May @p loop be carried out by @p strategy? The reason names argument and fact.
+[[nodiscard]] Verdict applicable(Strategy strategy, const ir::Loop& loop, const Facts& facts,
+                                 const std::vector<MapFacts>& maps, const Options& options);
+
+struct Choice {
+  Strategy strategy;
+  std::string why;
+};
+
+/// @brief The default rule, used until a tuner knows better.
+///
+/// 1. Nothing can race (one lane, direct loop, injective maps): `direct`.
+/// 2. deterministic: `owner` where legal (one pass, no scratch), else `colour`.
+/// 3. Otherwise `block`: it keeps the order of a well-numbered mesh inside a block, and was the
+///    fastest on CPUs in every measurement (docs/performance.md).
+[[nodiscard]] Choice choose(const ir::Loop& loop, const Facts& facts,
+                            const std::vector<MapFacts>& maps, const Options& options);
+
+/// @brief The strategy the user asked for. @throws UnsupportedError with the reason if illegal.
+[[nodiscard]] Choice force(Strategy strategy, const ir::Loop& loop, const Facts& facts,
+                           const std::vector<MapFacts>& maps, const Options& options);
+
+}  // namespace op2::lower

@@ -1,0 +1,227 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "plan/colouring.hpp"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <cstddef>
+
+#include "base/error.hpp"
+#include "base/parallel.hpp"
+#include "plan/bucket_sort.hpp"
+#include "plan/colour_sets.hpp"
+#include "plan/footprint.hpp"
+
+namespace op2::plan {
+namespace {
+
+Footprint footprint_of(const ConflictSet& loop, int n_threads) {
+  std::vector<MapPointer> maps;
+  for (const Conflict& conflict : loop.conflicts) maps.push_back(conflict.map);
+  const std::vector<Conflict> conflicts = canonical(loop.conflicts);
+  check_elements(loop.elements, maps, n_threads);
+  return {loop.elements, conflicts};
+}
+
+/// Fill the statistics that follow from the colours of the items.
+void measure_colours(ColourStatistics& statistics, const std::vector<std::int64_t>& colour_offset) {
+  statistics.n_colours = static_cast<std::int64_t>(colour_offset.size()) - 1;
+  if (statistics.n_colours == 0) return;
+  statistics.n_items_min = colour_offset[1];
+  for (std::size_t colour = 0; colour + 1 < colour_offset.size(); ++colour) {
+    const std::int64_t n_items = colour_offset[colour + 1] - colour_offset[colour];
+    statistics.n_items_min = std::min(statistics.n_items_min, n_items);
+    statistics.n_items_max = std::max(statistics.n_items_max, n_items);
+  }
+}
+
+/// Fill the statistics that follow from the colours the targets have seen.
+void measure_targets(ColourStatistics& statistics, const ColourSets& sets, std::int64_t n_targets,
+                     int n_threads) {
+  std::vector<ColourStatistics> partial(static_cast<std::size_t>(std::max(n_threads, 1)));
+  parallel_for(n_threads, n_targets,
+               [&sets, &partial](std::int64_t begin, std::int64_t end, int chunk) {
+                 ColourStatistics found;
+                 for (std::int64_t target = begin; target < end; ++target) {
+                   const std::int64_t n_seen = sets.n_seen(target);
+                   found.n_touched += n_seen > 0 ? 1 : 0;
+                   found.n_shared += n_seen > 1 ? 1 : 0;
+                 }
+                 partial[static_cast<std::size_t>(chunk)] = found;
+               });
+  for (const ColourStatistics& found : partial) {
+    statistics.n_touched += found.n_touched;
+    statistics.n_shared += found.n_shared;
+  }
+}
+
+/// What a colouring gives colours to: element k, or all elements of a block.
+class Items {
+ public:
+  Items(const Footprint& footprint, std::int64_t n_elements, std::int64_t block_size)
+      : footprint_(footprint), n_elements_(n_elements), block_size_(block_size) {}
+
+  [[nodiscard]] std::int64_t size() const {
+    return n_elements_ / block_size_ + (n_elements_ % block_size_ != 0 ? 1 : 0);
+  }
+
+  [[nodiscard]] std::int64_t begin_of(std::int64_t item) const {
+    return std::min(item * block_size_, n_elements_);
+  }
+
+  template <class F>
+  void visit(std::int64_t item, const F& f) const {
+    footprint_.visit(begin_of(item), begin_of(item + 1), f);
+  }
+
+ private:
+  const Footprint& footprint_;
+  std::int64_t n_elements_;
+  std::int64_t block_size_;
+};
+
+using Colours = std::vector<std::int32_t>;  // [n_items]
+
+Colours first_fit(const Items& items, ColourSets& sets) {
+  Colours colour_of(static_cast<std::size_t>(items.size()));
+  for (std::int64_t item = 0; item < items.size(); ++item) {
+    const auto visit = [&items, item](const auto& f) { items.visit(item, f); };
+    colour_of[static_cast<std::size_t>(item)] = static_cast<std::int32_t>(sets.take_lowest(visit));
+  }
+  return colour_of;
+}
+
+/// The smallest colour below `limit` items that is not busy, or `colour` if there is none.
+std::int32_t smallest_free(const std::vector<std::int64_t>& n_items, std::uint64_t busy,
+                           std::int64_t limit, std::int32_t colour) {
+  std::int32_t best = colour;
+  for (std::size_t other = 0; other < n_items.size(); ++other) {
+    const bool is_free = (busy >> other & 1) == 0;
+    if (is_free && n_items[other] < limit &&
+        n_items[other] < n_items[static_cast<std::size_t>(best)]) {
+      best = static_cast<std::int32_t>(other);
+    }
+  }
+  return best;
+}
+
+/// Move items from colours larger than the mean to the smallest colour that is free for them.
+/// @pre At most 64 colours.
+void balance(Colours& colour_of, std::int64_t n_colours, ColourSets& sets, const Items& items) {
+  const std::int64_t mean = (items.size() + n_colours - 1) / n_colours;
+  std::vector<std::int64_t> n_items(static_cast<std::size_t>(n_colours), 0);
+  for (const std::int32_t colour : colour_of) ++n_items[static_cast<std::size_t>(colour)];
+  for (std::int64_t item = items.size() - 1; item >= 0; --item) {
+    std::int32_t& colour = colour_of[static_cast<std::size_t>(item)];
+    if (n_items[static_cast<std::size_t>(colour)] <= mean) continue;
+    std::uint64_t busy = 0;
+    items.visit(item, [&sets, &busy](std::int64_t target) { busy |= sets.first(target); });
+    const std::int32_t best = smallest_free(n_items, busy, mean, colour);
+    if (best == colour) continue;
+    const std::uint64_t gone = std::uint64_t{1} << colour;
+    const std::uint64_t come = std::uint64_t{1} << best;
+    // A target may come twice: clearing and setting, unlike flipping, are right then too.
+    items.visit(item, [&sets, gone, come](std::int64_t target) {
+      sets.first(target) = (sets.first(target) & ~gone) | come;
+    });
+    --n_items[static_cast<std::size_t>(colour)];
+    ++n_items[static_cast<std::size_t>(best)];
+    colour = best;
+  }
+}
+
+/// Colours of the items, and what there is to say of the targets.
+struct Colouring {
+  Colours colour_of;
+  std::int64_t n_colours = 0;
+  ColourStatistics statistics;
+};
+
+Colouring colour_items(const Footprint& footprint, const Items& items, int n_threads) {
+  ColourSets sets(footprint.n_targets());
+  Colouring colouring;
+  colouring.colour_of = first_fit(items, sets);
+  for (const std::int32_t colour : colouring.colour_of) {
+    colouring.n_colours = std::max<std::int64_t>(colouring.n_colours, colour + 1);
+  }
+  measure_targets(colouring.statistics, sets, footprint.n_targets(), n_threads);
+  const bool fits_mask = colouring.n_colours <= 64;
+  if (colouring.n_colours > 1 && fits_mask) {
+    balance(colouring.colour_of, colouring.n_colours, sets, items);
+  }
+  return colouring;
+}
+
+/// Sort items by colour: place(where, item). Returns the colours' offsets.
+template <class Place>
+std::vector<std::int64_t> sort_by_colour(const Colouring& colouring, int n_threads,
+                                         const Place& place) {
+  const Colours& colour_of = colouring.colour_of;
+  const auto walk = [&colour_of](std::int64_t begin, std::int64_t end, const auto& f) {
+    for (std::int64_t item = begin; item < end; ++item) {
+      f(colour_of[static_cast<std::size_t>(item)], item);
+    }
+  };
+  return bucket_sort(n_threads, static_cast<std::int64_t>(colour_of.size()), colouring.n_colours,
+                     walk, place);
+}
+
+template <class Index>
+std::vector<std::int64_t> sort_elements(const Colouring& colouring, const MapPointer& subset,
+                                        std::vector<Index>& sorted, int n_threads) {
+  const auto place = [&subset, &sorted](std::int64_t where, std::int64_t position) {
+    sorted[static_cast<std::size_t>(where)] =
+        static_cast<Index>(subset ? subset->at(position, 0) : position);
+  };
+  return sort_by_colour(colouring, n_threads, place);
+}
+
+}  // namespace
+
+std::int64_t BlockPlan::bytes() const {
+  return bytes_of(block_offset) + bytes_of(colour_offset) + bytes_of(block_of);
+}
+
+std::int64_t ElementPlan::bytes() const {
+  return bytes_of(colour_offset) + bytes_of(elements);
+}
+
+BlockPlan colour_blocks(const ConflictSet& loop, std::int64_t block_size, int n_threads) {
+  if (block_size < 1) {
+    throw UsageError(fmt::format("plan: block size {}, must be >= 1", block_size));
+  }
+  const Footprint footprint = footprint_of(loop, n_threads);
+  // A block larger than the loop is the loop; smaller numbers cannot overflow.
+  const Items blocks(footprint, loop.elements.n,
+                     std::min(block_size, std::max<std::int64_t>(loop.elements.n, 1)));
+  const Colouring colouring = colour_items(footprint, blocks, n_threads);
+  BlockPlan plan;
+  plan.block_size = block_size;
+  for (std::int64_t b = 0; b <= blocks.size(); ++b) plan.block_offset.push_back(blocks.begin_of(b));
+  plan.block_of.resize(static_cast<std::size_t>(blocks.size()));
+  const auto place = [&plan](std::int64_t where, std::int64_t block) {
+    plan.block_of[static_cast<std::size_t>(where)] = block;
+  };
+  plan.colour_offset = sort_by_colour(colouring, n_threads, place);
+  plan.statistics = colouring.statistics;
+  measure_colours(plan.statistics, plan.colour_offset);
+  return plan;
+}
+
+ElementPlan colour_elements(const ConflictSet& loop, int n_threads) {
+  const Footprint footprint = footprint_of(loop, n_threads);
+  const std::int64_t n = loop.elements.n;
+  const MapPointer& subset = loop.elements.subset;
+  const Colouring colouring = colour_items(footprint, Items(footprint, n, 1), n_threads);
+  ElementPlan plan;
+  plan.elements = make_index_array(n, subset ? subset->n_targets() : n);
+  plan.colour_offset =
+      std::visit([&colouring, &subset, n_threads](
+                     auto& sorted) { return sort_elements(colouring, subset, sorted, n_threads); },
+                 plan.elements);
+  plan.statistics = colouring.statistics;
+  measure_colours(plan.statistics, plan.colour_offset);
+  return plan;
+}
+
+}  // namespace op2::plan

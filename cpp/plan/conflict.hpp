@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "mesh/map_table.hpp"
+
+namespace op2::plan {
+
+using MapPointer = std::shared_ptr<const mesh::MapTable>;
+
+/// @brief The elements a loop runs over: [0, n), or the n entries of a subset.
+struct Elements {
+  std::int64_t n = 0;
+  /// Null, or a map of arity 1 from subset positions to elements, without duplicates.
+  MapPointer subset;
+};
+
+/// @brief Stands for every slot of a map.
+inline constexpr int all_slots = -1;
+
+/// @brief An indirect access whose targets only one element at a time may touch.
+///
+/// Conflicts of one space address the same memory, so they conflict with one another also through
+/// different maps; conflicts of different spaces (two Dats that share no memory) never do.
+struct Conflict {
+  MapPointer map;
+  int slot = all_slots;
+  int space = 0;
+};
+
+/// @brief What a colouring is derived from.
+struct ConflictSet {
+  Elements elements;
+  std::vector<Conflict> conflicts;
+};
+
+/// @brief Check elements against the maps they index.
+/// @throws UsageError if the elements are negative in number or not rows of every map.
+void check_elements(const Elements& elements, const std::vector<MapPointer>& maps, int n_threads);
+
+/// @brief The same conflicts with nothing said twice, spaces numbered by first appearance.
+///
+/// Loops often increment several Dats through one map. Each is a space of its own, but if all
+/// entries of one space are entries of another it adds no constraint and is dropped.
+/// @throws UsageError if a slot does not exist, or maps of one space end on sets of different size.
+[[nodiscard]] std::vector<Conflict> canonical(const std::vector<Conflict>& conflicts);
+
+}  // namespace op2::plan

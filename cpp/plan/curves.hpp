@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+namespace op2::plan {
+
+/// @brief Orders in which to visit the cells of a regular grid.
+enum class Curve {
+  hilbert,  ///< consecutive cells are neighbours
+  morton,   ///< cheaper to compute, with jumps
+};
+
+/// @brief Where along the curve each point lies.
+///
+/// Points fall into the cells of a grid over the smallest cube that holds all of them, 2^31 cells a
+/// side in one and two dimensions, 2^21 in three.
+/// @param[in] coordinates Shape (n_points, dim), row-major.
+/// @param[in] dim 1, 2 or 3.
+/// @throws UsageError if dim is another number, or a coordinate is not finite.
+[[nodiscard]] std::vector<std::uint64_t> curve_keys(Curve curve,
+                                                    std::span<const double> coordinates, int dim,
+                                                    int n_threads);
+
+}  // namespace op2::plan

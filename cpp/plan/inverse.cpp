@@ -1,0 +1,328 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "plan/inverse.hpp"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <bit>
+#include <cstddef>
+#include <memory>
+#include <span>
+#include <utility>
+
+#include "base/error.hpp"
+#include "base/parallel.hpp"
+#include "plan/bucket_sort.hpp"
+
+namespace op2::plan {
+namespace {
+
+/// The incidences of a loop as a sequence, in the order wanted within each target.
+class Incidences {
+ public:
+  explicit Incidences(const InverseSpec& spec)
+      : subset_(spec.elements.subset.get()),
+        by_slot_(spec.order == IncidenceOrder::by_slot),
+        by_position_(spec.origin == EntryOrigin::position),
+        n_(spec.elements.n) {
+    for (const Occurrence& occurrence : spec.occurrences) {
+      const mesh::MapTable& map = *occurrence.map;
+      columns_.push_back(Column{map.values(), map.index_bytes(), map.arity(), occurrence.slot});
+      n_targets_ = static_cast<std::uint64_t>(map.n_targets());
+    }
+    width_ = static_cast<std::int64_t>(columns_.size());
+  }
+
+  /// Items of the sequence: elements, or elements of one occurrence after the other.
+  [[nodiscard]] std::int64_t n_items() const { return by_slot_ ? n_ * width_ : n_; }
+
+  /// Call f(target, entry) for the incidences of items [begin, end), in order.
+  template <class F>
+  void walk(std::int64_t begin, std::int64_t end, const F& f) const {
+    if (by_slot_) {
+      while (begin < end) {
+        const std::int64_t occurrence = begin / n_;
+        const std::int64_t base = occurrence * n_;
+        const std::int64_t stop = std::min(end, base + n_);
+        walk_columns(begin - base, stop - base, occurrence, occurrence + 1, f);
+        begin = stop;
+      }
+    } else {
+      walk_columns(begin, end, 0, width_, f);
+    }
+  }
+
+ private:
+  struct Column {
+    const void* values;
+    int index_bytes;
+    int arity;
+    int slot;
+
+    [[nodiscard]] std::int64_t at(std::int64_t element) const {
+      const std::int64_t i = element * arity + slot;
+      return index_bytes == 4 ? static_cast<const std::int32_t*>(values)[i]
+                              : static_cast<const std::int64_t*>(values)[i];
+    }
+  };
+
+  template <class F>
+  void walk_columns(std::int64_t begin, std::int64_t end, std::int64_t first, std::int64_t last,
+                    const F& f) const {
+    for (std::int64_t position = begin; position < end; ++position) {
+      const std::int64_t element = subset_ != nullptr ? subset_->at(position, 0) : position;
+      const std::int64_t entry = (by_position_ ? position : element) * width_;
+      for (std::int64_t occurrence = first; occurrence < last; ++occurrence) {
+        const std::int64_t target = columns_[static_cast<std::size_t>(occurrence)].at(element);
+        // One unsigned comparison tests both ends of the range.
+        if (static_cast<std::uint64_t>(target) < n_targets_) f(target, entry + occurrence);
+      }
+    }
+  }
+
+  const mesh::MapTable* subset_;
+  bool by_slot_;
+  bool by_position_;
+  std::int64_t n_;
+  std::vector<Column> columns_;
+  std::uint64_t n_targets_ = 0;
+  std::int64_t width_ = 0;
+};
+
+/// An incidence on its way from the first level of the sort to the second.
+template <class Entry>
+struct Pair {
+  std::uint32_t local;  // target within its bucket
+  Entry entry;
+};
+
+/// Targets a bucket, as a power of two: few enough buckets for their cursors to stay in cache,
+/// and buckets small enough for theirs to.
+int bucket_shift(std::int64_t n_targets) {
+  constexpr int smallest = 10;
+  constexpr int n_buckets_log2 = 9;
+  const int n_bits = std::bit_width(static_cast<std::uint64_t>(n_targets));
+  return std::max(smallest, n_bits - n_buckets_log2);
+}
+
+/// Second level: sort the pairs of one bucket by target; fill the bucket's part of the result.
+template <class Entry>
+void sort_bucket(std::span<const Pair<Entry>> pairs, std::int64_t pairs_begin,
+                 std::span<std::int64_t> offset, Entry* entries) {
+  std::vector<std::int64_t> next(offset.size(), 0);
+  for (const Pair<Entry>& pair : pairs) ++next[pair.local];
+  std::int64_t position = pairs_begin;
+  for (std::size_t row = 0; row < offset.size(); ++row) {
+    offset[row] = position;
+    position += std::exchange(next[row], position);
+  }
+  for (const Pair<Entry>& pair : pairs) entries[next[pair.local]++] = pair.entry;
+}
+
+/// Stable sort of the incidences by target, in two levels so that no access leaves the cache
+/// whatever the numbering.
+template <class Entry>
+void sort_incidences(const Incidences& incidences, std::int64_t n_targets, int n_threads,
+                     std::vector<std::int64_t>& offset, std::vector<Entry>& entries) {
+  const int shift = bucket_shift(n_targets);
+  const std::int64_t bucket_width = std::int64_t{1} << shift;
+  const std::int64_t n_buckets = (n_targets + bucket_width - 1) >> shift;
+  const auto pairs = std::make_unique_for_overwrite<Pair<Entry>[]>(entries.size());
+  const std::vector<std::int64_t> bucket_offset = bucket_sort(
+      n_threads, incidences.n_items(), n_buckets,
+      [&incidences, shift](std::int64_t begin, std::int64_t end, const auto& f) {
+        const std::int64_t mask = (std::int64_t{1} << shift) - 1;
+        incidences.walk(begin, end, [&f, shift, mask](std::int64_t target, std::int64_t entry) {
+          f(target >> shift,
+            Pair<Entry>{static_cast<std::uint32_t>(target & mask), static_cast<Entry>(entry)});
+        });
+      },
+      [&pairs](std::int64_t position, const Pair<Entry>& pair) { pairs[position] = pair; });
+  entries.resize(static_cast<std::size_t>(bucket_offset.back()));
+  const auto sort_range = [&](std::int64_t begin, std::int64_t end, int) {
+    for (std::int64_t bucket = begin; bucket < end; ++bucket) {
+      const auto b = static_cast<std::size_t>(bucket);
+      const std::int64_t first = bucket * bucket_width;
+      const std::int64_t last = std::min(first + bucket_width, n_targets);
+      sort_bucket<Entry>({pairs.get() + bucket_offset[b], pairs.get() + bucket_offset[b + 1]},
+                         bucket_offset[b], {offset.data() + first, offset.data() + last},
+                         entries.data());
+    }
+  };
+  parallel_for(n_threads, n_buckets, sort_range, 1);
+  offset.back() = bucket_offset.back();
+}
+
+void check(const InverseSpec& spec, int n_threads) {
+  if (spec.occurrences.empty()) throw UsageError("plan: nothing to invert: no occurrences");
+  std::vector<MapPointer> maps;
+  for (const Occurrence& occurrence : spec.occurrences) {
+    if (!occurrence.map) throw UsageError("plan: an occurrence has no map");
+    const mesh::MapTable& map = *occurrence.map;
+    if (occurrence.slot < 0 || occurrence.slot >= map.arity()) {
+      throw UsageError(fmt::format("plan: an occurrence names slot {} of a map of arity {}",
+                                   occurrence.slot, map.arity()));
+    }
+    maps.push_back(occurrence.map);
+    if (map.n_targets() != maps.front()->n_targets()) {
+      throw UsageError(fmt::format("plan: maps to invert end on sets of {} and {}",
+                                   maps.front()->n_targets(), map.n_targets()));
+    }
+  }
+  check_elements(spec.elements, maps, n_threads);
+}
+
+/// Keep only the rows that have entries; remember whose they are.
+void drop_empty_rows(InverseMap& inverse) {
+  std::vector<std::int64_t> offset;
+  std::vector<std::int64_t> touched;
+  for (std::int64_t row = 0; row < inverse.n_rows; ++row) {
+    const auto r = static_cast<std::size_t>(row);
+    if (inverse.offset[r] == inverse.offset[r + 1]) continue;
+    touched.push_back(row);
+    offset.push_back(inverse.offset[r]);
+  }
+  offset.push_back(inverse.offset.back());
+  inverse.n_rows = static_cast<std::int64_t>(touched.size());
+  inverse.offset = std::move(offset);
+  inverse.rows = make_index_array(inverse.n_rows, inverse.n_targets);
+  std::visit([&touched](auto& rows) { std::copy(touched.begin(), touched.end(), rows.begin()); },
+             inverse.rows);
+}
+
+std::int64_t longest_row(const std::vector<std::int64_t>& offset, int n_threads) {
+  std::vector<std::int64_t> longest(static_cast<std::size_t>(std::max(n_threads, 1)), 0);
+  const auto n_rows = static_cast<std::int64_t>(offset.size()) - 1;
+  parallel_for(n_threads, n_rows,
+               [&offset, &longest](std::int64_t begin, std::int64_t end, int chunk) {
+                 std::int64_t found = 0;
+                 for (std::int64_t row = begin; row < end; ++row) {
+                   const auto r = static_cast<std::size_t>(row);
+                   found = std::max(found, offset[r + 1] - offset[r]);
+                 }
+                 longest[static_cast<std::size_t>(chunk)] = found;
+               });
+  return *std::max_element(longest.begin(), longest.end());
+}
+
+/// [n_occurrences + 1] first column of each occurrence: as many as its largest count in any row.
+template <class Entry>
+std::vector<std::int64_t> align_columns(const InverseMap& inverse,
+                                        const std::vector<Entry>& entries, int n_threads) {
+  const auto width = static_cast<std::size_t>(inverse.n_occurrences);
+  std::vector<std::vector<std::int64_t>> most(static_cast<std::size_t>(std::max(n_threads, 1)),
+                                              std::vector<std::int64_t>(width, 0));
+  const auto measure = [&inverse, &entries, &most](std::int64_t begin, std::int64_t end,
+                                                   int chunk) {
+    std::vector<std::int64_t>& found = most[static_cast<std::size_t>(chunk)];
+    for (std::int64_t row = begin; row < end; ++row) {
+      const auto r = static_cast<std::size_t>(row);
+      std::int64_t previous = -1;
+      std::int64_t run = 0;
+      for (std::int64_t i = inverse.offset[r]; i < inverse.offset[r + 1]; ++i) {
+        const std::int64_t slot = entries[static_cast<std::size_t>(i)] % inverse.n_occurrences;
+        run = slot == previous ? run + 1 : 1;
+        previous = slot;
+        found[static_cast<std::size_t>(slot)] =
+            std::max(found[static_cast<std::size_t>(slot)], run);
+      }
+    }
+  };
+  parallel_for(n_threads, inverse.n_rows, measure);
+  std::vector<std::int64_t> column_offset(width + 1, 0);
+  for (std::size_t slot = 0; slot < width; ++slot) {
+    std::int64_t widest = 0;
+    for (const std::vector<std::int64_t>& found : most) widest = std::max(widest, found[slot]);
+    column_offset[slot + 1] = column_offset[slot] + widest;
+  }
+  return column_offset;
+}
+
+template <class Entry>
+void fill_columns(const InverseMap& inverse, const std::vector<Entry>& entries,
+                  PaddedInverse& padded, std::vector<Entry>& columns, int n_threads) {
+  const bool aligned = !padded.column_offset.empty();
+  const auto fill = [&inverse, &entries, &padded, &columns, aligned](std::int64_t begin,
+                                                                     std::int64_t end, int) {
+    for (std::int64_t row = begin; row < end; ++row) {
+      const auto r = static_cast<std::size_t>(row);
+      std::int64_t previous = -1;
+      std::int64_t column = 0;
+      for (std::int64_t i = inverse.offset[r]; i < inverse.offset[r + 1]; ++i, ++column) {
+        const Entry entry = entries[static_cast<std::size_t>(i)];
+        if (aligned && entry % inverse.n_occurrences != previous) {
+          previous = entry % inverse.n_occurrences;
+          column = padded.column_offset[static_cast<std::size_t>(previous)];
+        }
+        columns[static_cast<std::size_t>(column * padded.n_rows + row)] = entry;
+      }
+    }
+  };
+  parallel_for(n_threads, inverse.n_rows, fill);
+}
+
+}  // namespace
+
+double InverseMap::degree_mean() const {
+  return n_rows == 0 ? 0.0 : static_cast<double>(n_entries()) / static_cast<double>(n_rows);
+}
+
+std::int64_t InverseMap::bytes() const {
+  return bytes_of(rows) + bytes_of(offset) + bytes_of(entries);
+}
+
+std::int64_t PaddedInverse::bytes() const {
+  return bytes_of(rows) + bytes_of(column_offset) + bytes_of(columns);
+}
+
+InverseMap invert(const InverseSpec& spec, int n_threads) {
+  check(spec, n_threads);
+  InverseMap inverse;
+  inverse.n_targets = spec.occurrences.front().map->n_targets();
+  inverse.n_rows = inverse.n_targets;
+  inverse.n_occurrences = static_cast<int>(spec.occurrences.size());
+  inverse.order = spec.order;
+  inverse.touched_only = spec.touched_only;
+  inverse.offset.resize(static_cast<std::size_t>(inverse.n_targets) + 1);
+  const Elements& elements = spec.elements;
+  const bool is_wide = elements.subset && spec.origin == EntryOrigin::element;
+  const std::int64_t n_elements = is_wide ? elements.subset->n_targets() : elements.n;
+  inverse.entries =
+      make_index_array(elements.n * inverse.n_occurrences, n_elements * inverse.n_occurrences);
+  std::visit(
+      [&spec, &inverse, n_threads](auto& entries) {
+        sort_incidences(Incidences(spec), inverse.n_targets, n_threads, inverse.offset, entries);
+      },
+      inverse.entries);
+  if (spec.touched_only) drop_empty_rows(inverse);
+  inverse.degree_max = longest_row(inverse.offset, n_threads);
+  return inverse;
+}
+
+PaddedInverse pad(const InverseMap& inverse, bool slot_aligned, int n_threads) {
+  if (slot_aligned && inverse.order != IncidenceOrder::by_slot) {
+    throw UsageError("plan: columns aligned by slot need an inverse map sorted by slot");
+  }
+  PaddedInverse padded;
+  padded.n_targets = inverse.n_targets;
+  padded.n_rows = inverse.n_rows;
+  padded.n_occurrences = inverse.n_occurrences;
+  padded.touched_only = inverse.touched_only;
+  padded.rows = inverse.rows;
+  padded.width = inverse.degree_max;
+  std::visit(
+      [&inverse, &padded, slot_aligned, n_threads](const auto& entries) {
+        if (slot_aligned) {
+          padded.column_offset = align_columns(inverse, entries, n_threads);
+          padded.width = padded.column_offset.back();
+        }
+        auto columns = entries;
+        columns.assign(static_cast<std::size_t>(padded.width * padded.n_rows), -1);
+        fill_columns(inverse, entries, padded, columns, n_threads);
+        padded.columns = std::move(columns);
+      },
+      inverse.entries);
+  return padded;
+}
+
+}  // namespace op2::plan

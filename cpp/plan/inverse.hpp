@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "plan/conflict.hpp"
+#include "plan/index_array.hpp"
+
+namespace op2::plan {
+
+/// @brief One slot of one map: a place in the loop's arguments where an element names a target.
+struct Occurrence {
+  MapPointer map;
+  int slot = 0;
+};
+
+/// @brief In which order a target visits its incidences. Fixed, so that sums are reproducible.
+enum class IncidenceOrder {
+  by_element,  ///< by element, then occurrence: the order in which a serial loop would get there
+  by_slot,     ///< by occurrence, then element: neighbouring targets do the same thing together
+};
+
+/// @brief What the element part of an entry counts.
+enum class EntryOrigin {
+  element,   ///< the element itself: owner loops read its data
+  position,  ///< its position in the loop: scratch holds one record a position
+};
+
+/// @brief What to invert, and how to lay the result out.
+struct InverseSpec {
+  Elements elements;
+  std::vector<Occurrence> occurrences;
+  IncidenceOrder order = IncidenceOrder::by_element;
+  EntryOrigin origin = EntryOrigin::element;
+  /// Rows only for targets that have incidences: right for loops that touch few of many targets.
+  bool touched_only = false;
+};
+
+/// @brief For every target the elements that name it, as compressed rows.
+///
+/// An incidence is stored as one number, element * n_occurrences + occurrence. Nothing is
+/// deduplicated: an element that names a target through two slots appears twice.
+struct InverseMap {
+  std::int64_t n_targets = 0;
+  std::int64_t n_rows = 0;
+  int n_occurrences = 0;
+  std::int64_t degree_max = 0;
+  IncidenceOrder order = IncidenceOrder::by_element;
+  bool touched_only = false;
+  IndexArray rows;                   // [n_rows] target of each row, ascending; touched_only
+  std::vector<std::int64_t> offset;  // [n_rows + 1] into entries
+  IndexArray entries;                // [offset.back()]
+
+  [[nodiscard]] std::int64_t n_entries() const { return offset.back(); }
+  [[nodiscard]] double degree_mean() const;
+  [[nodiscard]] std::int64_t bytes() const;
+};
+
+/// @brief The same incidences as columns of equal length, so that consecutive lanes read
+/// consecutive memory.
+struct PaddedInverse {
+  std::int64_t n_targets = 0;
+  std::int64_t n_rows = 0;
+  int n_occurrences = 0;
+  std::int64_t width = 0;
+  bool touched_only = false;
+  IndexArray rows;                          // [n_rows] target of each row; touched_only
+  std::vector<std::int64_t> column_offset;  // [n_occurrences + 1] columns of each; slot-aligned
+  IndexArray columns;                       // [width * n_rows] column-major, -1 where there is none
+
+  [[nodiscard]] std::int64_t bytes() const;
+};
+
+/// @brief Invert the maps: for each target of the occurrences' common target set its incidences.
+///
+/// Negative map entries have no incidence. Independent of @p n_threads.
+/// @throws UsageError if occurrences end on sets of different size or do not fit the elements.
+[[nodiscard]] InverseMap invert(const InverseSpec& spec, int n_threads);
+
+/// @brief Pad compressed rows to columns.
+/// @param[in] slot_aligned Give every occurrence columns of its own, [column_offset[o],
+/// column_offset[o + 1]), so that all lanes of a column do the same; needs order by_slot. Otherwise
+/// column j holds the j-th incidence of each row.
+/// @throws UsageError if slot_aligned is asked of an inverse that is not sorted by slot.
+[[nodiscard]] PaddedInverse pad(const InverseMap& inverse, bool slot_aligned, int n_threads);
+
+}  // namespace op2::plan

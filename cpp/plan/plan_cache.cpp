@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "plan/plan_cache.hpp"
+
+#include <algorithm>
+#include <string_view>
+#include <utility>
+
+#include "base/overload.hpp"
+
+namespace op2::plan {
+
+/// Collects what a plan is derived from. The kind of plan comes first; lists go with their length,
+/// so that no two specifications give the same words.
+class PlanCache::KeyBuilder {
+ public:
+  enum class Kind : std::int64_t { blocks, elements, inverse, padded, facts };
+
+  explicit KeyBuilder(Kind kind) { number(static_cast<std::int64_t>(kind)); }
+
+  KeyBuilder& number(std::int64_t value) {
+    key_.words.push_back(value);
+    return *this;
+  }
+
+  /// Null is allowed: it means "no subset".
+  KeyBuilder& map(const MapPointer& map) {
+    static_assert(sizeof(std::intptr_t) <= sizeof(std::int64_t));
+    number(static_cast<std::int64_t>(reinterpret_cast<std::intptr_t>(map.get())));
+    if (!map) return number(0);
+    key_.maps.push_back(map);
+    return number(map->version());
+  }
+
+  KeyBuilder& elements(const Elements& elements) { return number(elements.n).map(elements.subset); }
+
+  KeyBuilder& conflicts(const ConflictSet& loop) {
+    const std::vector<Conflict> kept = canonical(loop.conflicts);
+    elements(loop.elements).number(static_cast<std::int64_t>(kept.size()));
+    for (const Conflict& conflict : kept) {
+      map(conflict.map).number(conflict.slot).number(conflict.space);
+    }
+    return *this;
+  }
+
+  KeyBuilder& inverse(const InverseSpec& spec) {
+    elements(spec.elements).number(static_cast<std::int64_t>(spec.occurrences.size()));
+    for (const Occurrence& occurrence : spec.occurrences) {
+      map(occurrence.map).number(occurrence.slot);
+    }
+    return number(static_cast<std::int64_t>(spec.order))
+        .number(static_cast<std::int64_t>(spec.origin))
+        .number(spec.touched_only ? 1 : 0);
+  }
+
+  Key take() { return std::move(key_); }
+
+ private:
+  Key key_;
+};
+
+std::size_t PlanCache::Hash::operator()(const Words& words) const {
+  const std::string_view bytes(reinterpret_cast<const char*>(words.data()),
+                               words.size() * sizeof(Words::value_type));
+  return std::hash<std::string_view>{}(bytes);
+}
+
+bool PlanCache::is_stale(const Entry& entry) {
+  return std::any_of(entry.dependences.begin(), entry.dependences.end(),
+                     [](const Dependence& dependence) {
+                       const MapPointer map = dependence.map.lock();
+                       return !map || map->version() != dependence.version;
+                     });
+}
+
+void PlanCache::purge() {
+  std::erase_if(entries_, [](const auto& item) { return is_stale(item.second); });
+}
+
+template <class Result, class Build>
+std::shared_ptr<const Result> PlanCache::find_or_build(const Key& key, const Build& build) {
+  const std::lock_guard lock(mutex_);
+  const auto found = entries_.find(key.words);
+  // A dead map's address may have been given to a new one: such an entry is stale, not a hit.
+  if (found != entries_.end() && !is_stale(found->second)) {
+    ++hits_;
+    return std::get<std::shared_ptr<const Result>>(found->second.plan);
+  }
+  ++misses_;
+  purge();
+  auto plan = std::make_shared<const Result>(build());
+  Entry entry{{}, plan};
+  for (const MapPointer& map : key.maps) {
+    entry.dependences.push_back(Dependence{map, map->version()});
+  }
+  entries_.insert_or_assign(key.words, std::move(entry));
+  return plan;
+}
+
+std::shared_ptr<const BlockPlan> PlanCache::blocks(const ConflictSet& loop, std::int64_t block_size,
+                                                   int n_threads) {
+  const Key key = KeyBuilder(KeyBuilder::Kind::blocks).number(block_size).conflicts(loop).take();
+  return find_or_build<BlockPlan>(
+      key, [&loop, block_size, n_threads] { return colour_blocks(loop, block_size, n_threads); });
+}
+
+std::shared_ptr<const ElementPlan> PlanCache::elements(const ConflictSet& loop, int n_threads) {
+  const Key key = KeyBuilder(KeyBuilder::Kind::elements).conflicts(loop).take();
+  return find_or_build<ElementPlan>(
+      key, [&loop, n_threads] { return colour_elements(loop, n_threads); });
+}
+
+std::shared_ptr<const InverseMap> PlanCache::inverse(const InverseSpec& spec, int n_threads) {
+  const Key key = KeyBuilder(KeyBuilder::Kind::inverse).inverse(spec).take();
+  return find_or_build<InverseMap>(key, [&spec, n_threads] { return invert(spec, n_threads); });
+}
+
+std::shared_ptr<const PaddedInverse> PlanCache::padded(const InverseSpec& spec, bool slot_aligned,
+                                                       int n_threads) {
+  const Key key =
+      KeyBuilder(KeyBuilder::Kind::padded).number(slot_aligned ? 1 : 0).inverse(spec).take();
+  return find_or_build<PaddedInverse>(key, [&spec, slot_aligned, n_threads] {
+    return pad(invert(spec, n_threads), slot_aligned, n_threads);
+  });
+}
+
+mesh::MapFacts PlanCache::facts(const MapPointer& map, std::int64_t n, int n_threads) {
+  const Key key = KeyBuilder(KeyBuilder::Kind::facts).number(n).map(map).take();
+  return *find_or_build<mesh::MapFacts>(
+      key, [&map, n, n_threads] { return mesh::map_facts(*map, n, n_threads); });
+}
+
+PlanCache::Statistics PlanCache::statistics() {
+  const std::lock_guard lock(mutex_);
+  purge();
+  Statistics found{hits_, misses_, static_cast<std::int64_t>(entries_.size()), 0};
+  const auto plan_bytes = overload{
+      [](const std::shared_ptr<const BlockPlan>& plan) { return plan->bytes(); },
+      [](const std::shared_ptr<const ElementPlan>& plan) { return plan->bytes(); },
+      [](const std::shared_ptr<const InverseMap>& plan) { return plan->bytes(); },
+      [](const std::shared_ptr<const PaddedInverse>& plan) { return plan->bytes(); },
+      [](const std::shared_ptr<const mesh::MapFacts>&) {
+        return static_cast<std::int64_t>(sizeof(mesh::MapFacts));
+      },
+  };
+  for (const auto& [words, entry] : entries_) found.bytes += std::visit(plan_bytes, entry.plan);
+  return found;
+}
+
+void PlanCache::clear() {
+  const std::lock_guard lock(mutex_);
+  entries_.clear();
+  hits_ = 0;
+  misses_ = 0;
+}
+
+}  // namespace op2::plan

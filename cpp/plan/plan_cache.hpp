@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <unordered_map>
+#include <variant>
+#include <vector>
+
+#include "mesh/map_facts.hpp"
+#include "plan/colouring.hpp"
+#include "plan/conflict.hpp"
+#include "plan/inverse.hpp"
+
+namespace op2::plan {
+
+/// @brief Plans by what they were derived from: maps (identity and version) and the specification.
+///
+/// Weak: the cache knows maps without keeping them, and drops a plan whose map has died or has
+/// changed as soon as it next builds or counts one. Whoever runs a plan holds it. Safe to call from
+/// several threads; a plan is built once. Thread counts are not in the key: plans do not depend on
+/// them.
+class PlanCache {
+ public:
+  [[nodiscard]] std::shared_ptr<const BlockPlan> blocks(const ConflictSet& loop,
+                                                        std::int64_t block_size, int n_threads);
+  [[nodiscard]] std::shared_ptr<const ElementPlan> elements(const ConflictSet& loop, int n_threads);
+  [[nodiscard]] std::shared_ptr<const InverseMap> inverse(const InverseSpec& spec, int n_threads);
+  [[nodiscard]] std::shared_ptr<const PaddedInverse> padded(const InverseSpec& spec,
+                                                            bool slot_aligned, int n_threads);
+  [[nodiscard]] mesh::MapFacts facts(const MapPointer& map, std::int64_t n, int n_threads);
+
+  /// @brief What the cache holds and how often it helped.
+  struct Statistics {
+    std::int64_t hits = 0;
+    std::int64_t misses = 0;
+    std::int64_t n_plans = 0;
+    std::int64_t bytes = 0;
+  };
+  /// @brief Drops stale plans first, so that n_plans and bytes count what can still be used.
+  [[nodiscard]] Statistics statistics();
+
+  /// @brief Forget all plans and counters. Plans in use stay alive with their users.
+  void clear();
+
+ private:
+  using Plan = std::variant<std::shared_ptr<const BlockPlan>, std::shared_ptr<const ElementPlan>,
+                            std::shared_ptr<const InverseMap>, std::shared_ptr<const PaddedInverse>,
+                            std::shared_ptr<const mesh::MapFacts>>;
+  using Words = std::vector<std::int64_t>;
+
+  struct Key {
+    Words words;                   // the specification, addresses and versions of the maps
+    std::vector<MapPointer> maps;  // that the words name by address
+  };
+  struct Dependence {
+    std::weak_ptr<const mesh::MapTable> map;
+    std::int64_t version;
+  };
+  struct Entry {
+    std::vector<Dependence> dependences;
+    Plan plan;
+  };
+  struct Hash {
+    std::size_t operator()(const Words& words) const;
+  };
+
+  class KeyBuilder;
+
+  static bool is_stale(const Entry& entry);
+  void purge();
+
+  template <class Result, class Build>
+  std::shared_ptr<const Result> find_or_build(const Key& key, const Build& build);
+
+  std::mutex mutex_;
+  std::unordered_map<Words, Entry, Hash> entries_;
+  std::int64_t hits_ = 0;
+  std::int64_t misses_ = 0;
+};
+
+}  // namespace op2::plan

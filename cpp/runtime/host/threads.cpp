@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "runtime/host/threads.hpp"
+
+#include <pthread.h>
+#include <sched.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cerrno>
+#include <cmath>
+#include <fstream>
+#include <limits>
+#include <sstream>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace op2::runtime {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// A line of /proc/self/mountinfo that mounts a control group hierarchy.
+struct Mount {
+  std::string group_root;  // the group that is mounted
+  std::string point;
+  std::string type;     // cgroup or cgroup2
+  std::string options;  // of the hierarchy: its controllers, for v1
+};
+
+bool lists(std::string_view comma_separated, std::string_view name) {
+  while (!comma_separated.empty()) {
+    const std::size_t end = std::min(comma_separated.find(','), comma_separated.size());
+    if (comma_separated.substr(0, end) == name) return true;
+    comma_separated.remove_prefix(std::min(end + 1, comma_separated.size()));
+  }
+  return false;
+}
+
+std::vector<Mount> cgroup_mounts(const fs::path& root) {
+  std::vector<Mount> mounts;
+  std::ifstream file(root / "proc/self/mountinfo");
+  for (std::string line; std::getline(file, line);) {
+    // proc(5): id parent device root point options [fields…] - type source superoptions
+    const std::size_t dash = line.find(" - ");
+    if (dash == std::string::npos) continue;
+    std::istringstream before(line.substr(0, dash));
+    std::istringstream after(line.substr(dash + 3));
+    std::string skipped;
+    Mount mount;
+    before >> skipped >> skipped >> skipped >> mount.group_root >> mount.point;
+    after >> mount.type >> skipped >> mount.options;
+    if (mount.type == "cgroup" || mount.type == "cgroup2") mounts.push_back(mount);
+  }
+  return mounts;
+}
+
+/// Directory of @p group in @p mount, as this process sees it.
+fs::path group_directory(const fs::path& root, const Mount& mount, std::string group) {
+  // In a container the mounted group is usually the process's own, or an ancestor of it.
+  if (mount.group_root != "/" && group.starts_with(mount.group_root)) {
+    group.erase(0, mount.group_root.size());
+  }
+  return root / fs::path(mount.point).relative_path() / fs::path(group).relative_path();
+}
+
+std::optional<double> quota_v2(const fs::path& directory) {
+  std::ifstream file(directory / "cpu.max");
+  std::string quota;
+  double period = 0.0;
+  if (!(file >> quota >> period) || quota == "max" || period <= 0.0) return std::nullopt;
+  return std::stod(quota) / period;
+}
+
+std::optional<double> quota_v1(const fs::path& directory) {
+  std::ifstream quota_file(directory / "cpu.cfs_quota_us");
+  std::ifstream period_file(directory / "cpu.cfs_period_us");
+  double quota = 0.0;
+  double period = 0.0;
+  if (!(quota_file >> quota) || !(period_file >> period)) return std::nullopt;
+  if (quota <= 0.0 || period <= 0.0) return std::nullopt;  // -1: no limit
+  return quota / period;
+}
+
+/// The tightest quota from @p group up to the mount point.
+std::optional<double> tightest_quota(const fs::path& root, const Mount& mount,
+                                     const std::string& group) {
+  std::optional<double> limit;
+  const fs::path top = root / fs::path(mount.point).relative_path();
+  fs::path directory = group_directory(root, mount, group);
+  for (;;) {
+    const std::optional<double> quota =
+        mount.type == "cgroup2" ? quota_v2(directory) : quota_v1(directory);
+    if (quota) limit = std::min(limit.value_or(*quota), *quota);
+    if (directory == top || !directory.has_relative_path()) return limit;
+    directory = directory.parent_path();
+    if (directory.string().size() < top.string().size()) return limit;
+  }
+}
+
+int cpus_in_affinity_mask() {
+  // The kernel's mask may be wider than cpu_set_t; it says so with EINVAL.
+  for (std::size_t n_sets = 1; n_sets <= 64; n_sets *= 2) {
+    std::vector<cpu_set_t> mask(n_sets);
+    const std::size_t n_bytes = n_sets * sizeof(cpu_set_t);
+    if (::sched_getaffinity(0, n_bytes, mask.data()) == 0) return CPU_COUNT_S(n_bytes, mask.data());
+    if (errno != EINVAL) break;
+  }
+  return 1;
+}
+
+// State of the process, not of any object in it: a fork copies it, and the handler may only touch
+// what is safe after fork.
+std::atomic<bool> region_has_run = false;
+std::atomic<bool> forked_after_region = false;
+
+void after_fork_in_child() {
+  if (region_has_run) forked_after_region = true;
+}
+
+}  // namespace
+
+std::optional<double> cgroup_cpu_limit(const fs::path& root) {
+  const std::vector<Mount> mounts = cgroup_mounts(root);
+  std::optional<double> limit;
+  std::ifstream file(root / "proc/self/cgroup");
+  for (std::string line; std::getline(file, line);) {
+    // cgroups(7): hierarchy:controllers:group; no controllers means v2
+    const std::size_t first = line.find(':');
+    const std::size_t second = line.find(':', first + 1);
+    if (first == std::string::npos || second == std::string::npos) continue;
+    const std::string controllers = line.substr(first + 1, second - first - 1);
+    const std::string group = line.substr(second + 1);
+    if (!controllers.empty() && !lists(controllers, "cpu")) continue;
+    for (const Mount& mount : mounts) {
+      const bool is_this = controllers.empty()
+                               ? mount.type == "cgroup2"
+                               : mount.type == "cgroup" && lists(mount.options, "cpu");
+      if (!is_this) continue;
+      const std::optional<double> quota = tightest_quota(root, mount, group);
+      if (quota) limit = std::min(limit.value_or(*quota), *quota);
+    }
+  }
+  return limit;
+}
+
+int available_threads() {
+  const int n_cpus = std::max(cpus_in_affinity_mask(), 1);
+  const double limit = cgroup_cpu_limit("/").value_or(std::numeric_limits<int>::max());
+  return std::clamp(static_cast<int>(std::ceil(std::min(limit, 1e6))), 1, n_cpus);
+}
+
+void note_parallel_region() {
+  if (region_has_run.load(std::memory_order_relaxed)) return;
+  // The first call decides; a second handler from a race would do no harm.
+  if (!region_has_run.exchange(true)) ::pthread_atfork(nullptr, nullptr, after_fork_in_child);
+}
+
+bool forked_after_parallel_region() {
+  return forked_after_region.load(std::memory_order_relaxed);
+}
+
+}  // namespace op2::runtime

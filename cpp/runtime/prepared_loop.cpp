@@ -1,0 +1,227 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "runtime/prepared_loop.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <utility>
+
+#include "base/error.hpp"
+#include "base/overload.hpp"
+#include "runtime/host/threads.hpp"
+
+namespace op2::runtime {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+constexpr std::size_t scratch_alignment = 64;
+
+// Below this many elements a thread costs more to wake than it saves.
+constexpr std::int64_t elements_per_thread = 512;
+
+// Blocks of one thread in one colour: enough that a thread which the machine disturbs can be
+// waited for, few enough that blocks stay long and their borders, where colours meet, stay few.
+constexpr std::int64_t blocks_per_thread = 16;
+constexpr std::int64_t block_size_min = 256;
+
+std::int64_t since(Clock::time_point start) {
+  return std::chrono::duration_cast<std::chrono::nanoseconds>(Clock::now() - start).count();
+}
+
+const void* address(const plan::IndexArray& indices) {
+  return std::visit(
+      overload{[](const std::vector<std::int32_t>& narrow) -> const void* { return narrow.data(); },
+               [](const std::vector<std::int64_t>& wide) -> const void* { return wide.data(); }},
+      indices);
+}
+
+/// The width that generated code was told; see lower::Options.
+int width(const plan::IndexArray& indices) {
+  return std::holds_alternative<std::vector<std::int32_t>>(indices) ? 4 : 8;
+}
+
+}  // namespace
+
+PreparedLoop::PreparedLoop(ExecutablePtr executable, Binding binding, LaunchOptions options,
+                           std::shared_ptr<plan::PlanCache> plans,
+                           std::shared_ptr<Timing> timing)
+    : executable_(std::move(executable)),
+      binding_(std::move(binding)),
+      options_(options),
+      plans_(std::move(plans)),
+      argv_(executable_->arguments.size()),
+      timing_(std::move(timing)) {}
+
+void PreparedLoop::run() {
+  const std::lock_guard lock(mutex_);
+  if (executable_->is_parallel && forked_after_parallel_region()) {
+    throw ExecutionError(fmt::format(
+        "par_loop '{}': this process was forked after a parallel loop had run, and the OpenMP "
+        "threads did not come along; start worker processes with the 'spawn' method, or run "
+        "their loops on backend 'sequential'",
+        executable_->name));
+  }
+  prepare();
+  for (std::size_t i = 0; i < executable_->arguments.size(); ++i) {
+    const kir::Parameter& argument = executable_->arguments[i];
+    if (argument.role == kir::Role::data && !argument.type.is_const) {
+      binding_.arguments[static_cast<std::size_t>(argument.index)]->increment_version();
+    }
+  }
+  const Clock::time_point start = Clock::now();
+  if (n_items_ > 0) {
+    gather_addresses();
+    if (executable_->is_parallel) note_parallel_region();
+    const int status = executable_->launch(&context_, 0, n_items_, argv_.data(),
+                                           static_cast<unsigned int>(argv_.size()));
+    if (status != 0) check_error();
+  }
+  timing_->nanoseconds += since(start);
+  timing_->useful_bytes += options_.useful_bytes;
+  ++timing_->n_calls;
+}
+
+void PreparedLoop::prepare() {
+  if (has_plan_ && !plan_is_stale()) return;
+  const Clock::time_point start = Clock::now();
+  build_plan();
+  size_scratch();
+  timing_->plan_nanoseconds += since(start);
+  has_plan_ = true;
+}
+
+bool PreparedLoop::plan_is_stale() const {
+  for (std::size_t i = 0; i < map_versions_.size(); ++i) {
+    if (binding_.maps[i]->version() != map_versions_[i]) return true;
+  }
+  return false;
+}
+
+void PreparedLoop::build_plan() {
+  map_versions_.clear();
+  for (const auto& map : binding_.maps) map_versions_.push_back(map->version());
+  switch (executable_->plan.kind) {
+    case kir::PlanKind::none: n_items_ = binding_.n_elements; return;
+    case kir::PlanKind::blocks: return use_blocks();
+    case kir::PlanKind::colours: return use_colours();
+    case kir::PlanKind::inverse: return use_inverse();
+  }
+}
+
+plan::ConflictSet PreparedLoop::conflicts() const {
+  plan::ConflictSet set{{binding_.n_elements, nullptr}, {}};
+  for (const int map : executable_->plan.conflicts) {
+    const auto i = static_cast<std::size_t>(map);
+    set.conflicts.push_back({binding_.maps[i], plan::all_slots, binding_.spaces[i]});
+  }
+  return set;
+}
+
+void PreparedLoop::use_blocks() {
+  const std::int64_t n = binding_.n_elements;
+  const std::int64_t wanted = n / (2 * blocks_per_thread * options_.n_threads);
+  std::int64_t size =
+      options_.block_size > 0 ? options_.block_size : std::max(wanted, block_size_min);
+  if (executable_->plan.single_block) size = std::max<std::int64_t>(n, 1);
+  const auto blocks = plans_->blocks(conflicts(), size, options_.n_threads);
+  n_items_ = static_cast<std::int64_t>(blocks->block_of.size());
+  n_colours_ = static_cast<std::int64_t>(blocks->colour_offset.size()) - 1;
+  plan_bytes_ = blocks->bytes();
+  plan_sizes_ = {n_colours_};
+  plan_arrays_ = {plan_sizes_.data(), blocks->colour_offset.data(), blocks->block_of.data(),
+                  blocks->block_offset.data()};
+  plan_ = blocks;
+}
+
+void PreparedLoop::use_colours() {
+  const auto colours = plans_->elements(conflicts(), options_.n_threads);
+  n_items_ = binding_.n_elements;
+  n_colours_ = static_cast<std::int64_t>(colours->colour_offset.size()) - 1;
+  plan_bytes_ = colours->bytes();
+  plan_sizes_ = {n_colours_};
+  plan_arrays_ = {plan_sizes_.data(), colours->colour_offset.data(), address(colours->elements)};
+  plan_ = colours;
+}
+
+void PreparedLoop::use_inverse() {
+  plan::InverseSpec spec;
+  spec.elements.n = binding_.n_elements;
+  std::int64_t n_targets = 0;
+  for (const int map : executable_->plan.occurrences) {
+    const auto& table = binding_.maps[static_cast<std::size_t>(map)];
+    n_targets = table->n_targets();
+    for (int slot = 0; slot < table->arity(); ++slot) spec.occurrences.push_back({table, slot});
+  }
+  const auto n_entries =
+      binding_.n_elements * static_cast<std::int64_t>(spec.occurrences.size());
+  spec.touched_only = n_entries < n_targets;
+  const auto inverse = plans_->inverse(spec, options_.n_threads);
+  const bool needs_elements = executable_->items == kir::Items::elements;
+  n_items_ = needs_elements ? binding_.n_elements : inverse->n_rows;
+  plan_bytes_ = inverse->bytes();
+  plan_sizes_ = {inverse->n_rows};
+  plan_arrays_.clear();
+  if (needs_elements) plan_arrays_.push_back(plan_sizes_.data());
+  plan_arrays_.push_back(inverse->offset.data());
+  plan_arrays_.push_back(address(inverse->entries));
+  plan_arrays_.push_back(inverse->touched_only ? address(inverse->rows) : nullptr);
+  plan_ = inverse;
+  for (const kir::Parameter& argument : executable_->arguments) {
+    const bool is_entries = argument.role == kir::Role::plan &&
+                            argument.index == static_cast<int>(plan_arrays_.size()) - 2;
+    if (is_entries && size_of(argument.type.dtype) !=
+                          static_cast<std::size_t>(width(inverse->entries))) {
+      throw InternalError("plan entries have another width than the generated code expects");
+    }
+  }
+}
+
+int PreparedLoop::threads_for_size() const {
+  const std::int64_t useful = binding_.n_elements / elements_per_thread;
+  return static_cast<int>(std::clamp<std::int64_t>(useful, 1, options_.n_threads));
+}
+
+void PreparedLoop::size_scratch() {
+  context_ = {};
+  context_.n_threads = threads_for_size();
+  context_.error = error_;
+  const kir::ScratchSpec& spec = executable_->scratch;
+  std::int64_t n_slots = context_.n_threads;
+  if (spec.chunk > 0) n_slots = (n_items_ + spec.chunk - 1) / spec.chunk;
+  if (spec.chunk < 0) n_slots = n_items_;
+  const std::int64_t bytes = n_slots * spec.per_slot + n_items_ * spec.per_item;
+  scratch_.reset();
+  if (bytes > 0) {
+    scratch_ = std::make_unique_for_overwrite<std::byte[]>(static_cast<std::size_t>(bytes) +
+                                                           scratch_alignment);
+  }
+  context_.scratch_bytes = bytes;
+  auto start = reinterpret_cast<std::uintptr_t>(scratch_.get());
+  start = (start + scratch_alignment - 1) / scratch_alignment * scratch_alignment;
+  context_.scratch = reinterpret_cast<void*>(start);
+}
+
+void PreparedLoop::gather_addresses() {
+  for (std::size_t i = 0; i < executable_->arguments.size(); ++i) {
+    const kir::Parameter& argument = executable_->arguments[i];
+    const auto index = static_cast<std::size_t>(argument.index);
+    switch (argument.role) {
+      case kir::Role::data: argv_[i] = binding_.arguments[index]->data(); break;
+      case kir::Role::constant: argv_[i] = binding_.constants[index]->data(); break;
+      // Launches take one kind of pointer; the generated code restores const.
+      case kir::Role::map: argv_[i] = const_cast<void*>(binding_.maps[index]->values()); break;
+      case kir::Role::plan: argv_[i] = const_cast<void*>(plan_arrays_[index]); break;
+      case kir::Role::local: throw InternalError("a local value cannot be an argument");
+    }
+  }
+}
+
+void PreparedLoop::check_error() const {
+  throw ExecutionError(
+      fmt::format("par_loop '{}': check {} failed: argument {}, element {}, value {}",
+                  executable_->name, error_[0], error_[1], error_[2], error_[3]));
+}
+
+}  // namespace op2::runtime

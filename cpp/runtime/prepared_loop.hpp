@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <vector>
+
+#include "exec/executable.hpp"
+#include "mesh/buffer.hpp"
+#include "mesh/map_table.hpp"
+#include "plan/plan_cache.hpp"
+
+namespace op2::runtime {
+
+using ExecutablePtr = std::shared_ptr<const exec::Executable>;
+
+/// @brief The data of one loop, in the order of its symbolic form.
+struct Binding {
+  std::vector<std::shared_ptr<mesh::Buffer>> arguments;  ///< one for each argument
+  std::vector<std::shared_ptr<mesh::Buffer>> constants;
+  std::vector<std::shared_ptr<mesh::MapTable>> maps;  ///< unique Maps
+  std::vector<int> spaces;  ///< of each Map: Maps of equal space lead to the same memory
+  std::int64_t n_elements = 0;
+};
+
+/// @brief What loops of one name have cost so far; shared by all PreparedLoops of that name.
+struct Timing {
+  std::atomic<std::int64_t> n_calls = 0;
+  std::atomic<std::int64_t> nanoseconds = 0;       ///< in run(), plans apart
+  std::atomic<std::int64_t> plan_nanoseconds = 0;  ///< building plans
+  std::atomic<std::int64_t> useful_bytes = 0;      ///< of all calls
+};
+
+struct LaunchOptions {
+  int n_threads = 1;
+  std::int64_t block_size = 0;    ///< 0: chosen from the number of elements and threads
+  std::int64_t useful_bytes = 0;  ///< a call must move if caches were perfect
+};
+
+/// @brief A loop ready to run: resolved, bound and planned. run() costs about a microsecond.
+///
+/// Buffers are slots: their addresses are read at each launch. Plans are rebuilt when a Map's
+/// version grows. Runs of one object exclude each other, because they share scratch memory.
+class PreparedLoop {
+ public:
+  PreparedLoop(ExecutablePtr executable, Binding binding, LaunchOptions options,
+               std::shared_ptr<plan::PlanCache> plans, std::shared_ptr<Timing> timing);
+
+  /// @brief Carry the loop out once and count the writes to its Buffers.
+  /// @throws ExecutionError if a check of the generated code fails, or after a fork that lost the
+  /// threads this loop needs.
+  void run();
+
+  /// @brief Build the plan now instead of in the first run.
+  void prepare();
+
+  [[nodiscard]] std::int64_t n_colours() const { return n_colours_; }
+  [[nodiscard]] std::int64_t plan_bytes() const { return plan_bytes_; }
+  [[nodiscard]] const exec::Executable& executable() const { return *executable_; }
+
+ private:
+  void build_plan();
+  void use_blocks();
+  void use_colours();
+  void use_inverse();
+  [[nodiscard]] bool plan_is_stale() const;
+  [[nodiscard]] plan::ConflictSet conflicts() const;
+  [[nodiscard]] int threads_for_size() const;
+  void size_scratch();
+  void gather_addresses();
+  void check_error() const;
+
+  ExecutablePtr executable_;
+  Binding binding_;
+  LaunchOptions options_;
+  std::shared_ptr<plan::PlanCache> plans_;
+
+  std::mutex mutex_;  // held while running
+  bool has_plan_ = false;
+  std::shared_ptr<const void> plan_;  // keeps the arrays below alive
+  std::vector<const void*> plan_arrays_;
+  std::vector<std::int64_t> plan_sizes_;
+  std::vector<std::int64_t> map_versions_;  // [maps] that the plan was built from
+  std::int64_t n_items_ = 0;
+  std::vector<void*> argv_;
+  std::unique_ptr<std::byte[]> scratch_;  // not initialised: lanes touch their part first
+  op2_context_v1 context_{};
+  long error_[4] = {0, 0, 0, 0};
+
+  std::shared_ptr<Timing> timing_;
+  std::int64_t n_colours_ = 0;
+  std::int64_t plan_bytes_ = 0;
+};
+
+}  // namespace op2::runtime

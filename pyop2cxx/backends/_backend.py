@@ -1,0 +1,44 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What a backend is: facts, a toolchain, a dialect and a template. No behaviour of its own."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from pyop2cxx import _core
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HostToolchain:
+    """A C compiler of this machine.
+
+    Attributes:
+        flags: Compiler flags beyond the ones all host code gets.
+        install: What to install if the flags do not work, for Debian.
+    """
+
+    flags: tuple[str, ...] = ()
+    install: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Backend:
+    """A way to run loops, as data.
+
+    Attributes:
+        name: What `op2.init(backend=...)` calls it.
+        summary: One line for `pyop2cxx info`.
+        facts: What the hardware and its language can do; passes read nothing else.
+        dialect: The language of the generated text.
+        suffix: Of generated files, by the language they are in: of C, and of C++ if the kernel is.
+        template: The frame of a generated file.
+        toolchain: How text becomes code.
+    """
+
+    name: str
+    summary: str
+    facts: _core.Facts
+    dialect: _core.cg.Dialect
+    suffix: tuple[str, str]
+    template: str
+    toolchain: HostToolchain

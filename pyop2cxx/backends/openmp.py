@@ -1,0 +1,15 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""All cores of this machine, by OpenMP."""
+
+from pyop2cxx import _core
+from pyop2cxx.backends._backend import Backend, HostToolchain
+
+BACKEND = Backend(
+    name="openmp",
+    summary="all cores of this machine",
+    facts=_core.Facts(threads=True, atomics=True),
+    dialect=_core.cg.c_dialect(),
+    suffix=(".c", ".cpp"),
+    template="host/translation_unit.j2",
+    toolchain=HostToolchain(flags=("-fopenmp",), install="apt-get install gcc (it brings libgomp)"),
+)

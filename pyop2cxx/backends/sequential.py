@@ -1,0 +1,15 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""One core, one element after the other."""
+
+from pyop2cxx import _core
+from pyop2cxx.backends._backend import Backend, HostToolchain
+
+BACKEND = Backend(
+    name="sequential",
+    summary="one core, elements in order: the reference of every other backend",
+    facts=_core.Facts(threads=False, atomics=True),
+    dialect=_core.cg.c_dialect(),
+    suffix=(".c", ".cpp"),
+    template="host/translation_unit.j2",
+    toolchain=HostToolchain(install="apt-get install gcc"),
+)

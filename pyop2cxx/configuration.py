@@ -1,0 +1,251 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The options of pyop2cxx: one table that says each one's type, default and meaning.
+
+Every option is also an environment variable, ``PYOP2CXX_`` and the option's name in capitals.
+What a program sets wins over the environment, and the environment over the default.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+from collections.abc import Callable, Iterable, Iterator, Mapping, MutableMapping
+from dataclasses import dataclass
+from numbers import Integral
+from typing import Any
+
+from pyop2cxx.exceptions import ConfigurationError
+
+_PREFIX = "PYOP2CXX_"
+_TRUE_WORDS = ("1", "true", "yes", "on")
+_FALSE_WORDS = ("0", "false", "no", "off", "")
+_LEVELS = ("DEBUG", "INFO", "WARNING", "ERROR", "CRITICAL")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Option:
+    """One row of the table.
+
+    Attributes:
+        name: The key of `op2.configuration` and the keyword of `op2.init`.
+        type: What a value must be: `bool`, `int` (never negative) or `str`.
+        default: The value where neither the program nor the environment says otherwise.
+        choices: The values there are; empty where any value of the type will do.
+        help: One sentence for the documentation and for messages.
+    """
+
+    name: str
+    type: type[bool] | type[int] | type[str]
+    default: bool | int | str
+    help: str
+    choices: tuple[str, ...] = ()
+
+    @property
+    def variable(self) -> str:
+        """The environment variable that sets this option."""
+        return _PREFIX + self.name.upper()
+
+
+OPTIONS: tuple[Option, ...] = (
+    Option(name="backend", type=str, default="sequential", help="Where loops run."),
+    Option(
+        name="static",
+        type=bool,
+        default=False,
+        help="Only generate text: no sizes, data, compiler or device are needed.",
+    ),
+    Option(
+        name="debug",
+        type=bool,
+        default=False,
+        help="Check bounds and NaNs, naming loop, argument and element; compile with -O0 -g.",
+    ),
+    Option(
+        name="log_level",
+        type=str,
+        default="WARNING",
+        choices=_LEVELS,
+        help="The level of the logger 'pyop2cxx'; the numbers of `logging` are accepted too.",
+    ),
+    Option(
+        name="cache_dir",
+        type=str,
+        default="",
+        help="Where compiled loops are kept; empty means the user's cache directory.",
+    ),
+    Option(
+        name="threads",
+        type=int,
+        default=0,
+        help="Threads of one loop; 0 means all that this process may use.",
+    ),
+    Option(
+        name="deterministic",
+        type=bool,
+        default=False,
+        help="The same bits whatever the number of threads: only strategies that keep an order.",
+    ),
+    Option(
+        name="strict",
+        type=bool,
+        default=False,
+        help="A kernel that does what its access descriptors do not allow is an error.",
+    ),
+    Option(name="cc", type=str, default="cc", help="The C compiler."),
+    Option(name="cxx", type=str, default="c++", help="The C++ compiler, for cpp=True kernels."),
+    Option(name="cflags", type=str, default="", help="More flags for the C compiler."),
+    Option(name="cxxflags", type=str, default="", help="More flags for the C++ compiler."),
+    Option(name="ldflags", type=str, default="", help="More flags for the link."),
+    Option(
+        name="dump",
+        type=str,
+        default="",
+        help="Stages of a loop's way to machine code to print, with commas: 'lower,source'.",
+    ),
+)
+
+
+class Configuration(MutableMapping[str, Any]):
+    """The options and their values: a dictionary that checks what is put into it.
+
+    Nothing is changed unless every value given is right, so a caught error leaves the old state.
+
+    Args:
+        backends: Says which backends there are, when a backend is chosen.
+
+    Attributes:
+        on_change: Called with the names of the options whose values did change.
+
+    Example:
+        >>> options = Configuration(lambda: ("sequential",))
+        >>> options["threads"] = 2
+        >>> options["threads"]
+        2
+    """
+
+    def __init__(self, backends: Callable[[], tuple[str, ...]]) -> None:
+        self.on_change: Callable[[frozenset[str]], None] | None = None
+        self._backends = backends
+        self._options = {option.name: option for option in OPTIONS}
+        self._values: dict[str, bool | int | str] = {o.name: o.default for o in OPTIONS}
+        self.reset()
+
+    def __getitem__(self, name: str) -> Any:
+        return self._values[self._option(name).name]
+
+    def __setitem__(self, name: str, value: Any) -> None:
+        self.reconfigure(**{name: value})
+
+    def __delitem__(self, name: str) -> None:
+        raise ConfigurationError(
+            f"option '{name}' cannot be deleted; set it to its default "
+            f"{self._option(name).default!r}, or call reset() for all of them"
+        )
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._values)
+
+    def __len__(self) -> int:
+        return len(self._values)
+
+    def __repr__(self) -> str:
+        return f"Configuration({self._values!r})"
+
+    def update(self, *others: Any, **options: Any) -> None:
+        """Set several options, or none of them if one is wrong."""
+        self.reconfigure(**dict(*others, **options))
+
+    def reconfigure(self, **options: Any) -> None:
+        """Set several options, or none of them if one is wrong.
+
+        Raises:
+            ConfigurationError: An option is unknown or its value is of a wrong type or unknown.
+        """
+        self._replace({name: self._checked(name, value) for name, value in options.items()})
+
+    def reset(self, environment: Mapping[str, str] | None = None) -> None:
+        """Return every option to what the environment says, else to its default.
+
+        Args:
+            environment: Read instead of `os.environ`.
+
+        Raises:
+            ConfigurationError: A variable has a value that its option cannot take.
+        """
+        found = os.environ if environment is None else environment
+        self._replace({o.name: self._from_text(o, found.get(o.variable)) for o in OPTIONS})
+
+    def _replace(self, values: dict[str, bool | int | str]) -> None:
+        names = frozenset(name for name, value in values.items() if self._values[name] != value)
+        self._values.update(values)
+        if names and self.on_change is not None:
+            self.on_change(names)
+
+    def _option(self, name: str) -> Option:
+        if name not in self._options:
+            raise ConfigurationError(
+                f"unknown option {name!r}; there are: {', '.join(self._options)}"
+            )
+        return self._options[name]
+
+    def _from_text(self, option: Option, text: str | None) -> bool | int | str:
+        if text is None:
+            return option.default
+        try:
+            return self._checked(option.name, _parsed(option, text))
+        except ConfigurationError as error:
+            raise ConfigurationError(f"environment variable {option.variable}: {error}") from None
+
+    def _checked(self, name: str, value: object) -> bool | int | str:
+        option = self._option(name)
+        found = _normalised(option, value)
+        # bool is an int, so the exact type must be asked for
+        if type(found) is not option.type:
+            raise ConfigurationError(
+                f"option '{name}' must be {_name_of(option.type)}, got {value!r} "
+                f"of type {type(value).__name__} ({option.help})"
+            )
+        if isinstance(found, int) and found < 0:
+            raise ConfigurationError(f"option '{name}' must not be negative, got {found}")
+        choices = self._backends() if name == "backend" else option.choices
+        if (choices or name == "backend") and found not in choices:
+            raise ConfigurationError(
+                f"option '{name}' has no value {value!r}; there are: {_listed(choices)}"
+            )
+        return found
+
+
+def _normalised(option: Option, value: object) -> object:
+    """Return the spelling that is kept: NumPy's integers, paths and log levels have others."""
+    if isinstance(value, Integral) and not isinstance(value, bool):
+        number = int(value)
+        return logging.getLevelName(number) if option.name == "log_level" else number
+    if isinstance(value, os.PathLike):
+        return os.fspath(value)
+    if option.name == "log_level" and isinstance(value, str):
+        return value.upper()
+    return value
+
+
+def _parsed(option: Option, text: str) -> bool | int | str:
+    if option.type is bool:
+        word = text.strip().lower()
+        if word not in _TRUE_WORDS + _FALSE_WORDS:
+            raise ConfigurationError(
+                f"expected one of {_listed(_TRUE_WORDS + _FALSE_WORDS)}, got {text!r}"
+            )
+        return word in _TRUE_WORDS
+    if option.type is int:
+        try:
+            return int(text)
+        except ValueError:
+            raise ConfigurationError(f"expected an integer, got {text!r}") from None
+    return text
+
+
+def _name_of(kind: type) -> str:
+    return {bool: "True or False", int: "an integer", str: "a string"}[kind]
+
+
+def _listed(names: Iterable[str]) -> str:
+    return ", ".join(repr(name) for name in names) or "none"

@@ -1,0 +1,67 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Turn a compiler's complaint about generated code into one about the user's kernel."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from pyop2cxx.exceptions import CompilationError
+from pyop2cxx.runtime import runtime
+
+if TYPE_CHECKING:
+    from pyop2cxx import _core
+    from pyop2cxx.pipeline import Request
+
+_MOST_LINES = 40
+
+
+def explain_rejection(
+    request: Request,
+    error: CompilationError,
+    marked: str,
+    language: _core.jit.Language,
+    flags: tuple[str, ...],
+) -> CompilationError:
+    """Compile once more with `#line`, so that the message points at the user's lines.
+
+    Args:
+        request: The loop whose text was rejected.
+        error: What the first compilation raised.
+        marked: The same text with line markers.
+        language: Its language.
+        flags: The flags of the first compilation.
+
+    Returns:
+        The error to raise, with `command`, `stderr` and `source_path` set.
+    """
+    said = error.stderr
+    try:
+        runtime.engine.service.load(marked, language, list(flags), "diagnostic")
+    except CompilationError as second:
+        said = second.stderr
+    lines = said.strip().splitlines()
+    shown = "\n".join(f"  {line}" for line in lines[:_MOST_LINES])
+    if len(lines) > _MOST_LINES:
+        shown += f"\n  ... {len(lines) - _MOST_LINES} more lines in the exception's .stderr"
+    quoted = _quote(request, said)
+    explained = CompilationError(
+        f"par_loop '{request.name}' on backend '{request.backend.name}': the compiler rejects the "
+        f"kernel:\n{shown}\n{quoted}generated source: {error.source_path}\ncommand: {error.command}"
+    )
+    explained.command = error.command
+    explained.stderr = said
+    explained.source_path = error.source_path
+    return explained
+
+
+def _quote(request: Request, said: str) -> str:
+    """Quote the user's line that the first error is about."""
+    found = re.search(rf"<kernel {re.escape(request.name)}>:(\d+)", said)
+    if found is None:
+        return ""
+    number = int(found.group(1))
+    lines = request.kernel.code.splitlines()
+    if not 1 <= number <= len(lines):
+        return ""
+    return f"kernel '{request.name}', line {number}: {lines[number - 1].strip()}\n"

@@ -1,0 +1,124 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What loops share while a program runs: compile service, dispatcher, plans, timings."""
+
+from __future__ import annotations
+
+import importlib
+import shlex
+import warnings
+from collections import OrderedDict
+from typing import TYPE_CHECKING, Any
+
+from pyop2cxx import _core
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from pyop2cxx.backends._backend import Backend
+    from pyop2cxx.pipeline import GeneratedCode
+
+_MOST_EXECUTABLES = 4096
+_MOST_TEXTS = 1024
+_MOST_LOOPS = 1024
+_MOST_DISK_BYTES = 1 << 30
+_COMPILE_TIMEOUT_SECONDS = 600.0
+
+
+class Bounded(OrderedDict[Any, Any]):
+    """A dictionary that forgets what was used longest ago.
+
+    Args:
+        most: How many entries it holds.
+    """
+
+    def __init__(self, most: int) -> None:
+        super().__init__()
+        self._most = most
+
+    def find(self, key: object) -> Any:
+        """Return the value and mark it as used, or None."""
+        value = self.get(key)
+        if value is not None:
+            self.move_to_end(key)
+        return value
+
+    def keep(self, key: object, value: object) -> None:
+        """Store a value as the one used last."""
+        self[key] = value
+        self.move_to_end(key)
+        if len(self) > self._most:
+            self.popitem(last=False)
+
+
+class Engine:
+    """The services behind loops. One for each Runtime.
+
+    Attributes:
+        dispatcher: Finds Executables.
+        jit_table: The dispatcher's provider of what was compiled here.
+        plans: Plans by the maps they were derived from.
+        texts: Generated texts by their key.
+        loops: Prepared loops by the identities of their arguments; hold no data.
+        timings: What loops have cost, by name, backend and strategy.
+        n_generated: Texts generated so far, as opposed to found in `texts`.
+    """
+
+    def __init__(self, configuration: Mapping[str, Any]) -> None:
+        self._configuration = configuration
+        self._service: tuple[tuple[str, str, str], _core.jit.Service] | None = None
+        self._backends: dict[str, Backend] = {}
+        self.dispatcher = _core.Dispatcher()
+        self.jit_table = _core.JitTable(max_entries=_MOST_EXECUTABLES)
+        self.dispatcher.add(self.jit_table)
+        self.plans = _core.plan.PlanCache()
+        self.texts = Bounded(_MOST_TEXTS)
+        self.loops = Bounded(_MOST_LOOPS)
+        self.timings: dict[tuple[str, str, str], _core.Timing] = {}
+        self.n_generated = 0
+
+    @property
+    def service(self) -> _core.jit.Service:
+        """The compile service for the compilers and cache directory chosen now."""
+        options = self._configuration
+        wanted = (options["cache_dir"], options["cc"], options["cxx"])
+        if self._service is None or self._service[0] != wanted:
+            service = _core.jit.Service(
+                cache_dir=wanted[0],
+                use_disk=True,
+                max_disk_bytes=_MOST_DISK_BYTES,
+                max_memory_entries=_MOST_EXECUTABLES,
+                compile_timeout_seconds=_COMPILE_TIMEOUT_SECONDS,
+                cc=wanted[1],
+                cxx=wanted[2],
+            )
+            self._service = (wanted, service)
+        return self._service[1]
+
+    def backend(self, name: str) -> Backend:
+        """Return the backend of this name, reading its file on first use."""
+        if name not in self._backends:
+            self._backends[name] = importlib.import_module(f"pyop2cxx.backends.{name}").BACKEND
+        return self._backends[name]
+
+    @property
+    def n_threads(self) -> int:
+        """Threads of one loop: as configured, or all that this process may use."""
+        return int(self._configuration["threads"]) or _core.available_threads()
+
+    def option_flags(self, option: str) -> tuple[str, ...]:
+        """Split a configured string of compiler flags as a shell would."""
+        return tuple(shlex.split(self._configuration[option]))
+
+    def timing(self, name: str, backend: str, strategy: str) -> _core.Timing:
+        """Return the counters that all loops of this kind share."""
+        return self.timings.setdefault((name, backend, strategy), _core.Timing())
+
+    def remember_text(self, key: str, text: GeneratedCode) -> None:
+        """Keep a generated text for the next loop that needs it."""
+        self.n_generated += 1
+        self.texts.keep(key, text)
+
+    def tell_notices(self) -> None:
+        """Turn what the compile service has to say into warnings."""
+        for notice in self.service.take_notices():
+            warnings.warn(notice, RuntimeWarning, stacklevel=2)

@@ -1,0 +1,52 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The one place where optional packages are imported, when they are first needed."""
+
+from __future__ import annotations
+
+import importlib
+import importlib.util
+from typing import TYPE_CHECKING, Any
+
+from pyop2cxx.exceptions import MissingExtraError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+EXTRAS: Mapping[str, str] = {
+    "h5py": "io",
+    "matplotlib": "plot",
+    "tqdm": "demo",
+    "scipy": "renumber",
+}
+"""The optional packages, and the extra of pyop2cxx that installs each."""
+
+
+def load(module: str, needed_for: str) -> Any:
+    """Import an optional module.
+
+    Args:
+        module: Its dotted name; the package it lies in is a key of `EXTRAS`.
+        needed_for: What the user asked for, for the message.
+
+    Returns:
+        The module.
+
+    Raises:
+        MissingExtraError: It is not installed.
+    """
+    package = module.partition(".")[0]
+    try:
+        return importlib.import_module(module)
+    except ModuleNotFoundError as error:
+        # A broken installation names another package than the one asked for: not ours to hide.
+        if error.name is None or error.name.partition(".")[0] != package:
+            raise
+        raise MissingExtraError(
+            f"{needed_for} needs {package}, which is not installed; "
+            f"pip install 'pyop2cxx[{EXTRAS[package]}]'"
+        ) from None
+
+
+def installed() -> dict[str, bool]:
+    """Say of each optional package whether it could be imported, without importing it."""
+    return {package: importlib.util.find_spec(package) is not None for package in EXTRAS}

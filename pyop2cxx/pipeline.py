@@ -1,0 +1,207 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The way of one loop: strategy, lower, print, frame, compile, register.
+
+The symbolic half (up to the text) never sees sizes or data; the other half never sees text that it
+could change.
+"""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from pyop2cxx import _core
+from pyop2cxx.diagnostics import explain_rejection
+from pyop2cxx.exceptions import CompilationError
+from pyop2cxx.render import render
+from pyop2cxx.runtime import runtime
+
+if TYPE_CHECKING:
+    from pyop2cxx.backends._backend import Backend
+    from pyop2cxx.kernel import Kernel
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Request:
+    """Everything that decides the text of a loop.
+
+    Attributes:
+        name: The kernel's name.
+        kernel: The user's kernel.
+        loop: The symbolic loop.
+        backend: Where it shall run.
+        map_facts: What is known of each Map.
+        options: Deterministic, debug, widths of plan arrays, calling convention.
+        strategy: Forced by the user, or None.
+    """
+
+    name: str
+    kernel: Kernel
+    loop: _core.Loop
+    backend: Backend
+    map_facts: tuple[_core.LoweringMapFacts, ...]
+    options: _core.LoweringOptions
+    strategy: str | None
+
+
+class GeneratedCode(str):
+    """The text of a loop: all that is compiled, and nothing of what the user called things.
+
+    Attributes:
+        files: Text by file name; the first one is this string.
+        signature: The wrapper's prototype, in the order of the calling convention.
+        strategy: How racing updates are resolved.
+        why: Why this strategy.
+        ir: KernelIR after each stage of lowering, by the stage's name.
+        key: Canonical key of the text: signature of the loop, backend, strategy, options.
+        header: What the user called things, for reading beside the text.
+    """
+
+    files: dict[str, str]
+    signature: str
+    strategy: str
+    why: str
+    ir: dict[str, str]
+    key: str
+    header: str
+    module: _core.Module
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Choice:
+    """A strategy, why it was taken, and the key of the text it gives."""
+
+    strategy: str
+    why: str
+    key: str
+
+
+def choose(request: Request) -> Choice:
+    """Pick the strategy: the user's, or the default rule's.
+
+    Raises:
+        UsageError: There is no strategy of that name.
+        UnsupportedError: The strategy is not possible for this loop; the message says why.
+    """
+    about = (request.loop, request.backend.facts, list(request.map_facts), request.options)
+    if request.strategy is None:
+        strategy, why = _core.choose_strategy(*about)
+    else:
+        strategy, why = _core.force_strategy(request.strategy, *about)
+    lowering = _core.lowering_key(strategy, *about[1:])
+    key = repr((request.loop.signature(), request.backend.name, lowering))
+    return Choice(strategy=strategy, why=why, key=key)
+
+
+def generate(request: Request, choice: Choice) -> GeneratedCode:
+    """Return the text of a loop, from memory if it was generated before."""
+    engine = runtime.engine
+    known: GeneratedCode | None = engine.texts.find(choice.key)
+    if known is not None:
+        return known
+    module, stages = _core.lower(
+        request.loop,
+        choice.strategy,
+        request.backend.facts,
+        list(request.map_facts),
+        request.options,
+    )
+    code = GeneratedCode(_frame(request, choice, module, line_markers=False))
+    suffix = request.backend.suffix[1 if request.kernel.cpp else 0]
+    code.files = {f"{request.name}_{request.backend.name}_{choice.strategy}{suffix}": str(code)}
+    code.signature = "\n".join(_core.prototypes(module, request.backend.dialect))
+    code.strategy = choice.strategy
+    code.why = choice.why
+    code.ir = stages
+    code.key = choice.key
+    code.header = ""
+    code.module = module
+    engine.remember_text(choice.key, code)
+    _dump(request, code)
+    return code
+
+
+def executable(request: Request) -> _core.Executable:
+    """Return something that runs the loop: known, from the disk cache, or compiled now.
+
+    Raises:
+        CompilationError: The compiler rejects the kernel; the message shows the user's line.
+        ToolchainError: There is no compiler, or it broke.
+    """
+    engine = runtime.engine
+    choice = choose(request)
+    flags = _flags(request)
+    query = _core.Query(
+        loop=request.name,
+        signature=request.loop.signature(),
+        source=repr((choice.key, flags, runtime.configuration["cc"], runtime.configuration["cxx"])),
+    )
+    found = engine.dispatcher.resolve(query)
+    if found is not None:
+        return found
+    code = generate(request, choice)
+    library = _load(request, choice, code, flags)
+    made = _core.make_executable(
+        code.module, library, choice.strategy, is_parallel=request.backend.facts.threads
+    )
+    engine.jit_table.insert(query, made)
+    return made
+
+
+def _frame(request: Request, choice: Choice, module: _core.Module, *, line_markers: bool) -> str:
+    body = _core.print_source(
+        module,
+        request.loop,
+        request.backend.dialect,
+        line_markers=line_markers,
+        linkage='extern "C" ' if request.kernel.cpp else "",
+    )
+    context: dict[str, Any] = {
+        "version": _core.__version__,
+        "kernel": request.name,
+        "strategy": choice.strategy,
+        "headers": request.kernel.core.headers,
+        "body": body,
+    }
+    return render(request.backend.template, context)
+
+
+def _flags(request: Request) -> tuple[str, ...]:
+    """Compiler flags beyond the ones all host code gets, most specific last."""
+    engine, options, kernel = runtime.engine, runtime.configuration, request.kernel
+    flags = [*request.backend.toolchain.flags]
+    if options["deterministic"]:
+        flags.append("-ffp-contract=off")
+    if options["debug"]:
+        flags += ["-O0", "-g"]
+    flags += engine.option_flags("cxxflags" if kernel.cpp else "cflags")
+    flags += [f"-I{folder}" for folder in kernel.core.include_dirs]
+    flags += kernel.core.options
+    flags += [*engine.option_flags("ldflags"), *kernel.core.ldargs]
+    return tuple(flags)
+
+
+def _load(
+    request: Request, choice: Choice, code: GeneratedCode, flags: tuple[str, ...]
+) -> _core.jit.Library:
+    language = _core.jit.Language.cxx if request.kernel.cpp else _core.jit.Language.c
+    service = runtime.engine.service
+    try:
+        loaded = service.load(str(code), language, list(flags), _core.__version__)
+    except CompilationError as error:
+        marked = _frame(request, choice, code.module, line_markers=True)
+        raise explain_rejection(request, error, marked, language, flags) from None
+    runtime.engine.tell_notices()
+    return loaded.library
+
+
+def _dump(request: Request, code: GeneratedCode) -> None:
+    """Write what `PYOP2CXX_DUMP` asks for to standard error."""
+    wanted = {stage.strip() for stage in runtime.configuration["dump"].split(",")}
+    if "lower" in wanted:
+        sys.stderr.write(request.loop.dump())
+        for stage, text in code.ir.items():
+            sys.stderr.write(f"--- {request.name}: {stage}\n{text}")
+    if "source" in wanted:
+        sys.stderr.write(f"--- {request.name}: source\n{code}")

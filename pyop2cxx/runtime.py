@@ -1,0 +1,202 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The state of a running program: options, backend, named constants. There is one Runtime."""
+
+from __future__ import annotations
+
+import itertools
+import logging
+from contextlib import contextmanager
+from pathlib import Path
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any
+
+from pyop2cxx.configuration import Configuration
+from pyop2cxx.exceptions import ConfigurationError, NonUniqueNameError, StaticModeError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from pyop2cxx.engine import Engine
+    from pyop2cxx.types.constants import Const
+
+
+class Runtime:
+    """All state that outlives a call.
+
+    Attributes:
+        configuration: The options.
+        logger: The logger 'pyop2cxx'.
+        epoch: Grows whenever an option, the backend or the named constants change. What was
+            derived from them, such as a prepared loop, is stale once it has grown.
+        static: Whether text is generated but nothing runs: the option of that name.
+        backend_folder: Each file in it whose name has no leading underscore is a backend.
+    """
+
+    def __init__(self) -> None:
+        self.logger = logging.getLogger("pyop2cxx")
+        self.epoch = 0
+        self.backend_folder = Path(__file__).parent / "backends"
+        self._uids = itertools.count(1)
+        self._backends: list[str] = []
+        self._constants: dict[str, Const] = {}
+        self._initialised = False
+        self.configuration = Configuration(self.backend_names)
+        self.configuration.on_change = self._options_changed
+        self.static: bool = self.configuration["static"]
+        self._apply_log_level()
+        self._engine: Engine | None = None
+
+    @property
+    def engine(self) -> Engine:
+        """The services behind loops, made when the first loop needs them."""
+        if self._engine is None:
+            from pyop2cxx.engine import Engine
+
+            self._engine = Engine(self.configuration)
+        return self._engine
+
+    def next_uid(self) -> int:
+        """Return a number that no other object of this process has or will have.
+
+        An `id` is used again once its object is gone; loops are remembered by these instead.
+        """
+        return next(self._uids)
+
+    # Life
+
+    def init(self, **options: Any) -> None:
+        """Set options, or none of them if one is wrong. May be called again, or not at all.
+
+        Args:
+            **options: See the table `pyop2cxx.configuration.OPTIONS`.
+
+        Raises:
+            ConfigurationError: An option is unknown or has a wrong type or an unknown value.
+
+        Example:
+            >>> from pyop2cxx import op2
+            >>> op2.init(threads=2, deterministic=True)
+            >>> op2.exit()
+        """
+        self.configuration.reconfigure(**options)
+        self._initialised = True
+
+    def exit(self) -> None:
+        """Forget what `init` and `Const` set; the environment's options hold again."""
+        self._initialised = False
+        self._backends.clear()
+        self._constants.clear()
+        self.epoch += 1
+        self.configuration.reset()
+
+    def initialised(self) -> bool:
+        """Say whether `init` was called, and `exit` not since."""
+        return self._initialised
+
+    def set_log_level(self, level: str | int) -> None:
+        """Set the level of the logger 'pyop2cxx' by its name or number."""
+        self.configuration["log_level"] = level
+
+    def _options_changed(self, names: frozenset[str]) -> None:
+        self.epoch += 1
+        self.static = self.configuration["static"]
+        if "log_level" in names:
+            self._apply_log_level()
+
+    def _apply_log_level(self) -> None:
+        self.logger.setLevel(self.configuration["log_level"])
+        # Python's handler of last resort drops what is below a warning
+        if not self.logger.isEnabledFor(logging.INFO) or self.logger.hasHandlers():
+            return
+        self.logger.addHandler(logging.StreamHandler())
+
+    # Backend
+
+    def backend_names(self) -> tuple[str, ...]:
+        """Return the backends there are, sorted; some may lack their compiler or device."""
+        found = (path.stem for path in self.backend_folder.glob("*.py"))
+        return tuple(sorted(name for name in found if not name.startswith("_")))
+
+    @property
+    def backend(self) -> str:
+        """The name of the backend that loops run on now."""
+        return self._backends[-1] if self._backends else str(self.configuration["backend"])
+
+    @contextmanager
+    def use_backend(self, name: str) -> Iterator[None]:
+        """Run the loops of a `with` block on another backend. Blocks may be nested.
+
+        The choice holds for the whole process, not for one thread.
+
+        Raises:
+            ConfigurationError: There is no such backend.
+
+        Example:
+            >>> from pyop2cxx import op2
+            >>> with op2.backend("sequential"):
+            ...     pass
+        """
+        known = self.backend_names()
+        if name not in known:
+            raise ConfigurationError(
+                f"there is no backend {name!r}; there are: {', '.join(known) or 'none'}"
+            )
+        self._backends.append(name)
+        self.epoch += 1
+        try:
+            yield
+        finally:
+            # exit() inside the block has emptied the stack
+            if self._backends:
+                self._backends.pop()
+            self.epoch += 1
+
+    # Static mode
+
+    def require_running(self, owner: str, member: str) -> None:
+        """Refuse what only a program that runs loops can answer.
+
+        Args:
+            owner: The object, as it should be called in the message: ``Dat 'q'``.
+            member: What was asked of it.
+
+        Raises:
+            StaticModeError: Under ``init(static=True)``.
+        """
+        if self.static:
+            raise StaticModeError(
+                f"{owner}: '{member}' needs loops that run, but init(static=True) only generates "
+                "text; guard this line, or run without static=True"
+            )
+
+    # Constants that kernels use by their bare names
+
+    @property
+    def constants(self) -> Mapping[str, Const]:
+        """The Consts by name, a read-only view."""
+        return MappingProxyType(self._constants)
+
+    def register_constant(self, constant: Const) -> None:
+        """Make a Const known to kernels.
+
+        Raises:
+            NonUniqueNameError: Another Const has its name.
+        """
+        other = self._constants.get(constant.name)
+        if other is not None:
+            raise NonUniqueNameError(
+                f"Const '{constant.name}' was already declared"
+                f"{' at ' + other.declared_at if other.declared_at else ''}; choose another name, "
+                "set the value of that one, or call its remove_from_namespace()"
+            )
+        self._constants[constant.name] = constant
+        self.epoch += 1
+
+    def remove_constant(self, constant: Const) -> None:
+        """Make a Const unknown to kernels compiled from now on; harmless if it already is."""
+        if self._constants.get(constant.name) is constant:
+            del self._constants[constant.name]
+            self.epoch += 1
+
+
+runtime = Runtime()

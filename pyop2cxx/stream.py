@@ -1,0 +1,189 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Sustained memory bandwidth of this machine: STREAM's copy and triad.
+
+It is the yardstick of every benchmark here: seconds vary with the machine and its neighbours,
+the ratio of a loop's useful bytes to the bandwidth measured in the same run much less.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import shlex
+import subprocess
+import tempfile
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from pyop2cxx.exceptions import CompilationError, ToolchainError, UsageError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+# The copy must stay the loop it is: as a call of memcpy it would be a measurement of libc. Clang
+# listens to the option, GCC to the pragma.
+_FLAGS = ("-O3", "-march=native", "-fopenmp", "-fno-builtin")
+_FALLBACK_CACHE = 32 << 20
+_MEMORY_SHARE = 0.5
+
+_SOURCE = """
+#pragma GCC optimize("no-tree-loop-distribute-patterns")
+void fill(long n, int threads, double *a, double *b, double *c)
+{
+#pragma omp parallel for num_threads(threads) schedule(static)
+  for (long i = 0; i < n; ++i) { a[i] = 1.0; b[i] = 2.0; c[i] = 0.0; }
+}
+void copy(long n, int threads, double *restrict a, const double *restrict b)
+{
+#pragma omp parallel for num_threads(threads) schedule(static)
+  for (long i = 0; i < n; ++i) a[i] = b[i];
+}
+void triad(long n, int threads, double *restrict a, const double *restrict b,
+           const double *restrict c)
+{
+#pragma omp parallel for num_threads(threads) schedule(static)
+  for (long i = 0; i < n; ++i) a[i] = b[i] + 3.0 * c[i];
+}
+"""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Stream:
+    """What `measure_stream` found.
+
+    Attributes:
+        threads: Threads that moved the data.
+        array_bytes: Size of each of the three arrays.
+        cache_bytes: Size of the last-level cache they should exceed four times.
+        copy: Bytes per second of ``a = b``, two arrays moved.
+        triad: Bytes per second of ``a = b + s * c``, three arrays moved.
+    """
+
+    threads: int
+    array_bytes: int
+    cache_bytes: int
+    copy: float
+    triad: float
+
+    @property
+    def is_beyond_cache(self) -> bool:
+        """Whether memory sufficed for arrays of four times the last-level cache."""
+        return self.array_bytes >= 4 * self.cache_bytes
+
+
+def measure_stream(
+    threads: int | None = None, *, repeats: int = 5, array_bytes: int | None = None
+) -> Stream:
+    """Measure copy and triad, best of some repeats.
+
+    Args:
+        threads: OpenMP threads; None takes every CPU this process may use.
+        repeats: How often each is run; the fastest run counts.
+        array_bytes: Size of each array; None takes four times the last-level cache, or less
+            where that would fill half of the free memory.
+
+    Returns:
+        The two bandwidths and what they were measured with.
+
+    Raises:
+        UsageError: A number is not positive.
+        ToolchainError: There is no C compiler, or it failed.
+
+    Example:
+        >>> measure_stream(1, repeats=1, array_bytes=1 << 20).triad > 0
+        True
+    """
+    threads = len(os.sched_getaffinity(0)) if threads is None else threads
+    cache_bytes = last_level_cache_bytes()
+    if array_bytes is None:
+        array_bytes = min(4 * cache_bytes, int(_MEMORY_SHARE * _available_bytes()) // 3)
+    if threads < 1 or repeats < 1 or array_bytes < 8:
+        raise UsageError(
+            "measure_stream: threads and repeats must be at least 1 and array_bytes at least 8, "
+            f"got {threads}, {repeats} and {array_bytes}"
+        )
+    library = load_c(_SOURCE, _FLAGS)
+    n = array_bytes // 8
+    a, b, c = (np.empty(n) for _ in range(3))
+    pa, pb, pc = (ctypes.c_void_p(array.ctypes.data) for array in (a, b, c))
+    size, n_threads = ctypes.c_long(n), ctypes.c_int(threads)
+    library.fill(size, n_threads, pa, pb, pc)
+    copy = _best(lambda: library.copy(size, n_threads, pa, pb), repeats)
+    triad = _best(lambda: library.triad(size, n_threads, pa, pb, pc), repeats)
+    if a[0] != b[0] + 3.0 * c[0] or a[-1] != a[0]:
+        raise ToolchainError("measure_stream: the compiled triad computed a wrong sum")
+    return Stream(
+        threads=threads,
+        array_bytes=8 * n,
+        cache_bytes=cache_bytes,
+        copy=16 * n / copy,
+        triad=24 * n / triad,
+    )
+
+
+def last_level_cache_bytes() -> int:
+    """Size of the largest cache the kernel reports for the first CPU; 32 MiB if it is silent."""
+    sizes = [_FALLBACK_CACHE]
+    for path in Path("/sys/devices/system/cpu/cpu0/cache").glob("index*/size"):
+        text = path.read_text().strip()
+        unit = {"K": 1 << 10, "M": 1 << 20, "G": 1 << 30}.get(text[-1:], 0)
+        if unit and text[:-1].isdigit():
+            sizes.append(int(text[:-1]) * unit)
+    return max(sizes[1:], default=sizes[0])
+
+
+def load_c(source: str, flags: Sequence[str]) -> ctypes.CDLL:
+    """Compile C code with the host compiler and load it.
+
+    Args:
+        source: The C code.
+        flags: Options of the compiler besides those for a shared object.
+
+    Returns:
+        The loaded library.
+
+    Raises:
+        ToolchainError: There is no compiler.
+        CompilationError: It rejected the code.
+    """
+    compiler = shlex.split(os.environ.get("PYOP2CXX_CC", "cc"))
+    with tempfile.TemporaryDirectory(prefix="pyop2cxx-") as directory:
+        path = Path(directory, "code.c")
+        path.write_text(source)
+        library = path.with_suffix(".so")
+        options = [*flags, "-shared", "-fPIC", "-o", str(library), str(path), "-lm"]
+        command = [*compiler, *options]
+        try:
+            run = subprocess.run(command, capture_output=True, text=True, check=False)
+        except OSError as error:
+            raise ToolchainError(
+                f"cannot run the C compiler '{compiler[0]}': {error}; install one or name it in "
+                "PYOP2CXX_CC"
+            ) from error
+        if run.returncode:
+            failure = CompilationError(f"'{shlex.join(command)}' failed:\n{run.stderr}")
+            failure.command, failure.stderr = shlex.join(command), run.stderr
+            raise failure
+        return ctypes.CDLL(str(library))
+
+
+def _available_bytes() -> int:
+    for line in Path("/proc/meminfo").read_text().splitlines():
+        if line.startswith("MemAvailable:"):
+            return int(line.split()[1]) << 10
+    return int(os.sysconf("SC_PAGE_SIZE")) * int(os.sysconf("SC_PHYS_PAGES"))
+
+
+def _best(run: Callable[[], object], repeats: int) -> float:
+    """Seconds of the fastest of ``repeats`` runs, after one that is not counted."""
+    run()
+    seconds = []
+    for _ in range(repeats):
+        start = time.perf_counter()
+        run()
+        seconds.append(time.perf_counter() - start)
+    return min(seconds)

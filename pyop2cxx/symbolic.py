@@ -1,0 +1,136 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""From a par_loop's arguments to the symbolic Loop: aliases, unique Maps, constants."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from pyop2cxx import _core
+from pyop2cxx.runtime import runtime
+from pyop2cxx.types.access import READ
+from pyop2cxx.types.args import DatArg
+
+if TYPE_CHECKING:
+    from collections.abc import Hashable, Sequence
+
+    from pyop2cxx.kernel import Kernel
+    from pyop2cxx.types.args import ConstantArg, GlobalArg
+    from pyop2cxx.types.globals import Const
+    from pyop2cxx.types.maps import Map
+
+    Arg = DatArg | GlobalArg | ConstantArg
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Symbolic:
+    """A loop without its data, and which objects stand behind its numbers.
+
+    Attributes:
+        loop: The symbolic loop.
+        maps: Unique Maps in order of first use.
+        spaces: For each Map the class of memory it leads to.
+        constants: The Consts that the kernel uses by name, sorted.
+    """
+
+    loop: _core.Loop
+    maps: tuple[Map, ...]
+    spaces: tuple[int, ...]
+    constants: tuple[Const, ...]
+
+
+def build(kernel: Kernel, args: Sequence[Arg]) -> Symbolic:
+    """Number what the arguments share and make the symbolic Loop.
+
+    Args:
+        kernel: The user's kernel.
+        args: The arguments, already checked.
+    """
+    maps = tuple({arg.map_._uid: arg.map_ for arg in args if arg.map_ is not None}.values())
+    map_index = {map_._uid: i for i, map_ in enumerate(maps)}
+    tosets = _numbered([map_.toset._uid for map_ in maps])
+    data, memory = _aliases(args)
+    nodes = [
+        _node(arg, map_index, _core.Alias(data=data[i], memory=memory[i]))
+        for i, arg in enumerate(args)
+    ]
+    names = runtime.constants
+    constants = tuple(names[name] for name in free_names(kernel) if name in names)
+    loop = _core.Loop(
+        kernel=kernel.core,
+        args=nodes,
+        maps=[_core.MapRef(arity=m.arity, toset=t) for m, t in zip(maps, tosets, strict=True)],
+        constants=[
+            _core.ConstRef(name=c.name, dtype=_dtype(c), dim=c.cdim) for c in constants
+        ],
+    )
+    written = {
+        arg.map_._uid: memory[i]
+        for i, arg in enumerate(args)
+        if arg.map_ is not None and arg.access != READ
+    }
+    spaces = tuple(written.get(map_._uid, i + len(args)) for i, map_ in enumerate(maps))
+    return Symbolic(loop=loop, maps=maps, spaces=spaces, constants=constants)
+
+
+def free_names(kernel: Kernel) -> list[str]:
+    """Names that the kernel uses but nobody declares: Consts, if there are such; sorted."""
+    return [] if kernel.facts is None else kernel.facts.free_names
+
+
+def _dtype(data: object) -> _core.DType:
+    return _core.dtype_from_name(data.dtype.name)  # type: ignore[attr-defined]
+
+
+def _node(
+    arg: Arg, map_index: dict[int, int], alias: _core.Alias
+) -> _core.DirectDat | _core.IndirectDat | _core.GlobalRead | _core.GlobalReduce:
+    dtype, dim = _dtype(arg.data), arg.data.cdim
+    access = _core.Access(int(arg.access))
+    if isinstance(arg, DatArg):
+        if arg.map_ is None:
+            return _core.DirectDat(dtype=dtype, dim=dim, access=access, alias=alias)
+        index = map_index[arg.map_._uid]
+        return _core.IndirectDat(dtype=dtype, dim=dim, access=access, map=index, alias=alias)
+    if arg.access == READ:
+        return _core.GlobalRead(dtype=dtype, dim=dim, alias=alias)
+    return _core.GlobalReduce(dtype=dtype, dim=dim, access=access, alias=alias)
+
+
+def _numbered(keys: Sequence[Hashable]) -> list[int]:
+    """Number values in order of first use: equal values get equal numbers."""
+    numbers: dict[Hashable, int] = {}
+    return [numbers.setdefault(key, len(numbers)) for key in keys]
+
+
+def _aliases(args: Sequence[Arg]) -> tuple[list[int], list[int]]:
+    """Find which arguments are the same array, and which share memory.
+
+    What has no memory yet (static mode, Dats not allocated) aliases nothing but itself.
+    """
+    keys: list[Hashable] = []
+    spans: list[tuple[int, int]] = []
+    for arg in args:
+        buffer = arg.data._buffer
+        if buffer.n_bytes == 0:
+            keys.append(arg.data._uid)
+            spans.append((0, 0))
+        else:
+            keys.append((buffer.address, buffer.n_bytes, arg.data.dtype.str, arg.data.cdim))
+            spans.append((buffer.address, buffer.address + buffer.n_bytes))
+    data = _numbered(keys)
+    return data, _numbered(_overlap_classes(data, spans))
+
+
+def _overlap_classes(data: list[int], spans: list[tuple[int, int]]) -> list[int]:
+    """Return for each argument a class that all arguments of overlapping memory share."""
+    classes = list(data)
+    order = sorted((i for i, span in enumerate(spans) if span[1]), key=lambda i: spans[i])
+    reach, current = 0, -1
+    for i in order:
+        begin, end = spans[i]
+        if begin >= reach:
+            current = data[i]
+        classes[i] = current
+        reach = max(reach, end)
+    return classes

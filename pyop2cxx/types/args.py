@@ -1,0 +1,65 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What `dat(access, map)` returns: one argument of a loop, already checked.
+
+They are made in the innermost loops of user programs and die at once. Therefore they are plain
+slotted records, not frozen ones: freezing triples the cost of making one.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar
+
+if TYPE_CHECKING:
+    from pyop2cxx.types.access import Access
+    from pyop2cxx.types.constants import Constant
+    from pyop2cxx.types.dats import Dat
+    from pyop2cxx.types.globals import Global
+    from pyop2cxx.types.maps import Map
+
+
+@dataclass(slots=True)
+class DatArg:
+    """A Dat as a loop uses it.
+
+    Attributes:
+        data: The Dat.
+        map_: The Map from the iteration Set to the Dat's Set; None means direct.
+        access: How the kernel uses it.
+    """
+
+    data: Dat
+    map_: Map | None
+    access: Access
+
+
+@dataclass(slots=True)
+class GlobalArg:
+    """A Global as a loop uses it.
+
+    Attributes:
+        data: The Global.
+        access: How the kernel uses it.
+        map_: None, so that arguments of all kinds can be asked.
+    """
+
+    map_: ClassVar[None] = None
+
+    data: Global
+    access: Access
+
+
+@dataclass(slots=True)
+class ConstantArg:
+    """A Constant as a loop uses it.
+
+    Attributes:
+        data: The Constant.
+        access: READ.
+        map_: None, so that arguments of all kinds can be asked.
+    """
+
+    map_: ClassVar[None] = None
+
+    data: Constant
+    access: Access

@@ -1,0 +1,176 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Turn what users pass into what the types hold: names, dims, dtypes, arrays."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from math import prod
+from numbers import Integral
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeGuard
+
+import numpy as np
+
+from pyop2cxx.exceptions import DataTypeError, DataValueError, DimTypeError, NameTypeError
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike, DTypeLike, NDArray
+
+    Array: TypeAlias = NDArray[Any]
+
+DTYPES = (
+    *("int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64"),
+    *("float32", "float64", "complex64", "complex128"),
+)
+"""The dtypes that kernels can work on."""
+
+_NATIVE = frozenset(np.dtype(name) for name in DTYPES)
+
+
+def is_integer(value: object) -> TypeGuard[int]:
+    """Say whether a value is an integer, of Python or of NumPy, and not a truth value."""
+    return isinstance(value, Integral) and not isinstance(value, bool)
+
+
+def as_name(name: object, kind: str, default: str) -> str:
+    """Return the name of an object.
+
+    Args:
+        name: What the user gave, None for the default.
+        kind: The class, for the message.
+        default: The name of an object that was given none.
+
+    Raises:
+        NameTypeError: The name is not a string.
+    """
+    if name is None or name == "":
+        return default
+    if not isinstance(name, str):
+        raise NameTypeError(
+            f"{kind}: the name must be a string, got {name!r} of type {type(name).__name__}"
+        )
+    return name
+
+
+def as_dim(dim: object, kind: str) -> tuple[int, ...]:
+    """Return a dimension as a tuple.
+
+    Args:
+        dim: An integer or several; zero is allowed.
+        kind: The class, for the message.
+
+    Raises:
+        DimTypeError: It is neither, or an entry is negative.
+    """
+    entries = tuple(dim) if isinstance(dim, Iterable) and not isinstance(dim, str) else (dim,)
+    if not all(is_integer(entry) and entry >= 0 for entry in entries):
+        raise DimTypeError(
+            f"{kind}: the dim must be an integer or a tuple of integers, none negative, got {dim!r}"
+        )
+    return tuple(int(entry) for entry in entries)
+
+
+def as_dtype(dtype: DTypeLike, what: str) -> np.dtype[Any]:
+    """Return a dtype that kernels can work on.
+
+    Args:
+        dtype: Anything that NumPy takes for one.
+        what: The object, for the message: ``Dat 'q'``.
+
+    Raises:
+        DataTypeError: It is not a dtype, or not one of `DTYPES`.
+    """
+    try:
+        found = np.dtype(dtype)
+    except TypeError:
+        raise DataTypeError(
+            f"{what}: {dtype!r} is not a dtype; there are: {', '.join(DTYPES)}"
+        ) from None
+    if found not in _NATIVE and found.newbyteorder("=") not in _NATIVE:
+        hint = " (use uint8 for truth values)" if found.kind == "b" else ""
+        raise DataTypeError(
+            f"{what}: kernels cannot work on dtype {found.name}{hint}; "
+            f"there are: {', '.join(DTYPES)}"
+        )
+    native: np.dtype[Any] = found if found.isnative else found.newbyteorder("=")
+    return native
+
+
+def as_array(data: ArrayLike, dtype: DTypeLike | None, shape: tuple[int, ...], what: str) -> Array:
+    """Return data as an array that C can work on: the user's own memory if it fits, else a copy.
+
+    Memory fits if it has the dtype, is contiguous in C order, aligned and writeable.
+
+    Args:
+        data: An array, or anything that NumPy can make one of.
+        dtype: The dtype wanted; None for the data's own.
+        shape: The shape wanted; data of another shape but the same number of values are taken
+            in C order.
+        what: The object, for the message: ``Dat 'q' on Set 'cells'``.
+
+    Returns:
+        Shape `shape`; it shares memory with `data` if that fits.
+
+    Raises:
+        DataTypeError: The dtype is not one of `DTYPES`.
+        DataValueError: The data are not numbers, do not convert or are of another number.
+    """
+    wanted = None if dtype is None else as_dtype(dtype, what)
+    found = _converted(data, wanted, what)
+    if wanted is None:
+        as_dtype(found.dtype, what)  # raises if kernels cannot work on it
+    count = prod(shape)
+    if found.size != count:
+        raise DataValueError(
+            f"{what}: expected {count} values (shape {shape}), "
+            f"got {found.size} (shape {found.shape})"
+        )
+    if not (found.flags.carray and found.dtype.isnative):
+        native = found.dtype.newbyteorder("=")
+        found = np.require(found, dtype=native, requirements=("C", "A", "W"))
+    return found.reshape(shape)
+
+
+def _converted(data: ArrayLike, dtype: np.dtype[Any] | None, what: str) -> Array:
+    try:
+        found = np.asarray(data)
+        if dtype is None or found.dtype == dtype:
+            return found
+        loss = _loss(found, dtype)
+        if not loss:
+            return found.astype(dtype)
+    except (ValueError, TypeError, OverflowError) as error:
+        loss = str(error)
+    kind = "numbers" if dtype is None else dtype.name
+    raise DataValueError(f"{what}: the data do not convert to {kind}: {loss}")
+
+
+def _loss(found: Array, dtype: np.dtype[Any]) -> str:
+    """Say what a conversion would lose beyond digits after the point; nothing if empty."""
+    if found.dtype.kind == "c" and dtype.kind != "c":
+        return "they are complex; pass their real part"
+    if dtype.kind not in "iu" or found.size == 0 or np.can_cast(found.dtype, dtype):
+        return ""
+    limits = np.iinfo(dtype)
+    smallest, largest = found.min(), found.max()
+    # asked this way round, a NaN does not fit either
+    if smallest >= limits.min and largest <= limits.max:
+        return ""
+    return f"they range from {smallest} to {largest}, it from {limits.min} to {limits.max}"
+
+
+def address_of(array: Array) -> int:
+    """Return where an array's first value lies."""
+    return int(array.__array_interface__["data"][0])
+
+
+def as_numpy(values: Array, dtype: DTypeLike | None, copy: bool | None, what: str) -> Array:
+    """Answer NumPy's ``__array__`` protocol for an object that holds these values.
+
+    Raises:
+        DataValueError: Another dtype is wanted, but no copy.
+    """
+    if dtype is not None and values.dtype != np.dtype(dtype):
+        if copy is False:
+            raise DataValueError(f"{what}: dtype {values.dtype} to {dtype} needs a copy")
+        return values.astype(dtype)
+    return values.copy() if copy else values

@@ -1,0 +1,434 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Dats: values on the entities of a Set."""
+
+from __future__ import annotations
+
+import os
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any, Protocol
+
+import numpy as np
+
+from pyop2cxx import _core
+from pyop2cxx.exceptions import (
+    DataSetTypeError,
+    DataValueError,
+    DatTypeError,
+    HaloFrozenError,
+    MapTypeError,
+    MapValueError,
+    StaticModeError,
+    UsageError,
+)
+from pyop2cxx.runtime import runtime
+from pyop2cxx.types.access import DAT_ACCESSES, Access, checked_access
+from pyop2cxx.types.args import DatArg
+from pyop2cxx.types.carrier import DataCarrier
+from pyop2cxx.types.checks import address_of, as_array, as_dtype, as_name, as_numpy
+from pyop2cxx.types.maps import Map
+from pyop2cxx.types.sets import DataSet, Set
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from numpy.typing import ArrayLike, DTypeLike
+
+    from pyop2cxx.types.checks import Array
+
+_MOST_REMEMBERED_CHECKS = 256
+
+
+class SubsetLike(Protocol):
+    """What `Dat.zero` and `Dat.copy` need to know of a part of a Set."""
+
+    @property
+    def superset(self) -> Set:
+        """The whole Set."""
+
+    @property
+    def owned_indices(self) -> Array:
+        """The owned entities of the part, as entities of the whole Set."""
+
+
+class Dat(DataCarrier):
+    """Values on the entities of a Set. Equal only to itself.
+
+    A NumPy array of the right dtype and number of values, contiguous in C order, is not copied:
+    the Dat and the array then share their memory. Without data, zeros are allocated when they are
+    first needed. Arrays taken from a Dat share its memory too; they stay valid, but values change
+    under them when loops write.
+
+    Args:
+        dataset: A DataSet, or a Set for one value on each entity; or a Dat, to get a copy of it.
+        data: Shape (set.total_size, *dim), or as many values in C order; None means zeros.
+        dtype: The dtype; None means the data's, or float64 without data.
+        name: What messages call it; it never enters generated text.
+
+    Raises:
+        DataSetTypeError: The first argument is none of these.
+        DataTypeError: The dtype is not one that kernels can work on.
+        DataValueError: The data are of another number, or do not convert.
+        NameTypeError: The name is not a string.
+
+    Example:
+        >>> cells = Set(3, "cells")
+        >>> q = Dat(cells ** 2, np.zeros((3, 2)), name="q")
+        >>> q.data[0] = 1
+        >>> q.data_ro.sum(), q.dat_version
+        (np.float64(2.0), 1)
+    """
+
+    _kind = "Dat"
+
+    def __init__(
+        self,
+        dataset: DataSet | Set | Dat,
+        data: ArrayLike | None = None,
+        dtype: DTypeLike | None = None,
+        name: str | None = None,
+    ) -> None:
+        if isinstance(dataset, Dat):
+            name, data, dtype = _copied(dataset, data, dtype, name)
+            dataset = dataset.dataset
+        self._uid = runtime.next_uid()
+        self._name = as_name(name, "Dat", f"dat_#x{self._uid:x}")
+        self._dataset = _as_dataset(dataset, self._name)
+        self._set = self._dataset.set
+        self._cdim = self._dataset.cdim
+        self._values: Array | None = None if data is None else self._adopted(data, dtype)
+        self._dtype = (
+            as_dtype("float64" if dtype is None else dtype, self._what)
+            if self._values is None
+            else self._values.dtype
+        )
+        self._buffer = _core.Buffer(address=0, n_bytes=0)
+        if self._values is not None:
+            self._buffer.reset(address=address_of(self._values), n_bytes=self._values.nbytes)
+        self._checked: dict[int, Access] = {}
+        self._frozen: Access | None = None
+        self.halo_valid = True
+
+    # As an argument of a loop
+
+    def __call__(self, access: Access, path: Map | None = None) -> DatArg:
+        """Return this Dat as an argument of a loop.
+
+        Args:
+            access: How the kernel uses it.
+            path: The Map from the iteration Set to this Dat's Set; None where that is the
+                iteration Set itself.
+
+        Raises:
+            ModeValueError: There is no such access, or not for complex values.
+            MapTypeError: The path is not a Map.
+            MapValueError: The Map leads to another Set.
+        """
+        # Programs call this in their innermost loops, so what was found right is remembered: by
+        # numbers, which keep no Map alive.
+        try:
+            mode = self._checked.get(access if path is None else path._uid << 3 | access)
+        except (AttributeError, TypeError):
+            mode = None
+        if mode is None:
+            mode = self._check(access, path)
+        return DatArg(self, path, mode)
+
+    def _check(self, access: Access, path: Map | None) -> Access:
+        is_complex = self._dtype.kind == "c"
+        mode = checked_access(access, DAT_ACCESSES, is_complex, self._what)
+        if path is not None:
+            self._check_path(path)
+        if len(self._checked) >= _MOST_REMEMBERED_CHECKS:
+            self._checked.clear()
+        self._checked[mode if path is None else path._uid << 3 | mode] = mode
+        return mode
+
+    def _check_path(self, path: Map) -> None:
+        if not isinstance(path, Map):
+            raise MapTypeError(
+                f"{self._what}: the path must be a Map, got {path!r} of type {type(path).__name__}"
+            )
+        if path.toset is not self._set:
+            start, end = path.iterset.name, path.toset.name
+            raise MapValueError(
+                f"{self._what}: Map '{path.name}' leads from Set '{start}' to Set '{end}', but the "
+                f"Dat lives on Set '{self._set.name}'; pass a Map {start} → {self._set.name}"
+            )
+
+    # Data
+
+    @property
+    def data(self) -> Array:
+        """The values of the owned entities, writeable; shape (set.size, *dim).
+
+        Raises:
+            StaticModeError: Under ``init(static=True)``.
+        """
+        return self._view("data", whole=False, write=True)
+
+    @property
+    def data_ro(self) -> Array:
+        """The values of the owned entities, read-only; shape (set.size, *dim)."""
+        return self._view("data_ro", whole=False, write=False)
+
+    @property
+    def data_wo(self) -> Array:
+        """The values of the owned entities, to be overwritten; shape (set.size, *dim)."""
+        return self._view("data_wo", whole=False, write=True)
+
+    @property
+    def data_with_halos(self) -> Array:
+        """The values of all entities, writeable; shape (set.total_size, *dim)."""
+        return self._view("data_with_halos", whole=True, write=True)
+
+    @property
+    def data_ro_with_halos(self) -> Array:
+        """The values of all entities, read-only; shape (set.total_size, *dim)."""
+        return self._view("data_ro_with_halos", whole=True, write=False)
+
+    @property
+    def data_wo_with_halos(self) -> Array:
+        """The values of all entities, to be overwritten; shape (set.total_size, *dim)."""
+        return self._view("data_wo_with_halos", whole=True, write=True)
+
+    def __array__(self, dtype: DTypeLike | None = None, copy: bool | None = None) -> Array:
+        """Let NumPy read the values of the owned entities: ``np.asarray(dat)`` copies nothing."""
+        return as_numpy(self.data_ro, dtype, copy, self._what)
+
+    def _view(self, member: str, *, whole: bool, write: bool) -> Array:
+        if runtime.static:
+            runtime.require_running(self._what, member)
+        values = self._allocated(member)
+        view = values[:] if whole else values[: self._set.size]
+        if write:
+            self._wrote(halo_valid=False)
+        else:
+            view.flags.writeable = False
+        return view
+
+    def _wrote(self, *, halo_valid: bool) -> None:
+        self._buffer.increment_version()
+        self.halo_valid = halo_valid
+
+    def _allocated(self, member: str) -> Array:
+        """Return the whole array, zeros if there was none. Loops call this before they start."""
+        if self._values is None:
+            values = np.zeros(self._shape(member), self._dtype)
+            self._buffer.reset(address=address_of(values), n_bytes=values.nbytes)
+            self._values = values
+        return self._values
+
+    @property
+    def _is_allocated(self) -> bool:
+        return self._values is not None
+
+    def _adopted(self, data: ArrayLike, dtype: DTypeLike | None) -> Array:
+        if not self._set.is_sized:
+            raise DataValueError(
+                f"{self._what}: data were given, but the Set has no size to compare theirs with; "
+                "give both or neither"
+            )
+        return as_array(data, dtype, self._shape("data"), self._what)
+
+    def _shape(self, member: str) -> tuple[int, ...]:
+        if not self._set.is_sized:
+            raise StaticModeError(
+                f"{self._what}: '{member}' is unknown, for the Set was made without a size under "
+                "init(static=True); give it a size, or do not ask"
+            )
+        return (self._set.total_size, *(() if self._cdim == 1 else self._dataset.dim))
+
+    # Whole-Dat operations
+
+    def zero(self, subset: SubsetLike | None = None) -> None:
+        """Set the values to zero: all of them, or those of the owned entities of a part.
+
+        Raises:
+            MapValueError: The subset is a part of another Set.
+        """
+        runtime.require_running(self._what, "zero")
+        if subset is None:
+            if self._values is not None:
+                self._values.fill(0)
+            self._wrote(halo_valid=True)
+            return
+        self._check_subset(subset)
+        self._allocated("zero")[subset.owned_indices] = 0
+        self._wrote(halo_valid=False)
+
+    def copy(self, other: Dat, subset: SubsetLike | None = None) -> None:
+        """Copy the values into another Dat, converting them to its dtype.
+
+        Args:
+            other: The Dat written, on the same Set and of the same dim.
+            subset: If given, only the owned entities of this part are copied.
+
+        Raises:
+            DatTypeError: The other is not a Dat.
+            MapValueError: The other Dat, or the subset, is on another Set.
+            DataValueError: The dims differ, or complex values would go into real ones.
+        """
+        runtime.require_running(self._what, "copy")
+        self._check_target(other)
+        if subset is not None:
+            self._check_subset(subset)
+        if other is self:
+            return
+        source, target = self._allocated("copy"), other._allocated("copy")
+        if subset is not None:
+            target[subset.owned_indices] = source[subset.owned_indices]
+        elif self.halo_valid:
+            target[...] = source
+        else:
+            target[: self._set.size] = source[: self._set.size]
+        other._wrote(halo_valid=subset is None and self.halo_valid)
+
+    def save(self, filename: str | os.PathLike[str]) -> None:
+        """Write the values of the owned entities to a file of NumPy's format, ending in .npy."""
+        np.save(_npy(filename), self.data_ro, allow_pickle=False)
+
+    def load(self, filename: str | os.PathLike[str]) -> None:
+        """Read the values of the owned entities from a file of NumPy's format, ending in .npy.
+
+        Raises:
+            DataValueError: The file holds values of another number, or that do not convert.
+        """
+        runtime.require_running(self._what, "load")
+        path = _npy(filename)
+        shape = (self._set.size, *self._shape("load")[1:])
+        found = np.load(path, allow_pickle=False)
+        loaded = as_array(found, self._dtype, shape, f"{self._what}: file {path}")
+        self.data_wo[...] = loaded
+
+    def _check_subset(self, subset: SubsetLike) -> None:
+        if subset.superset is not self._set:
+            raise MapValueError(
+                f"{self._what}: the subset is a part of Set '{subset.superset.name}'; "
+                "pass a part of the Dat's own Set"
+            )
+
+    def _check_target(self, other: Dat) -> None:
+        if not isinstance(other, Dat):
+            raise DatTypeError(
+                f"{self._what}: copy writes into a Dat, got {other!r} of type "
+                f"{type(other).__name__}"
+            )
+        if other._set is not self._set:
+            raise MapValueError(
+                f"{self._what} cannot be copied into {other._what}; "
+                "copy to a Dat on the same Set, or write a loop"
+            )
+        if other.dim != self.dim:
+            raise DataValueError(
+                f"{self._what} has dim {self.dim}, it cannot be copied into {other._what} of dim "
+                f"{other.dim}"
+            )
+        if self._dtype.kind == "c" and other._dtype.kind != "c":
+            raise DataValueError(
+                f"{self._what} is complex, it cannot be copied into {other._what} of dtype "
+                f"{other._dtype}; copy its real part"
+            )
+
+    # Halos
+
+    @contextmanager
+    def frozen_halo(self, access: Access) -> Iterator[None]:
+        """Promise that all loops of a `with` block use this Dat with one access."""
+        self.freeze_halo(access)
+        try:
+            yield
+        finally:
+            self.unfreeze_halo()
+
+    def freeze_halo(self, access: Access) -> None:
+        """Promise that loops use this Dat with one access until `unfreeze_halo`.
+
+        Raises:
+            HaloFrozenError: That was promised already.
+        """
+        if self._frozen is not None:
+            raise HaloFrozenError(
+                f"{self._what}: the halo is already frozen with {self._frozen.name}; "
+                "unfreeze it first"
+            )
+        self._frozen = checked_access(access, DAT_ACCESSES, self._dtype.kind == "c", self._what)
+
+    def unfreeze_halo(self) -> None:
+        """End what `freeze_halo` began.
+
+        Raises:
+            HaloFrozenError: It was not frozen.
+        """
+        if self._frozen is None:
+            raise HaloFrozenError(f"{self._what}: the halo is not frozen")
+        self._frozen = None
+
+    # What it is
+
+    @property
+    def dataset(self) -> DataSet:
+        """The DataSet it lives on."""
+        return self._dataset
+
+    @property
+    def dim(self) -> tuple[int, ...]:
+        """The shape of the values on each entity."""
+        return self._dataset.dim
+
+    @property
+    def cdim(self) -> int:
+        """The number of values on each entity."""
+        return self._cdim
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """The shape of all values, ghosts' too."""
+        return self._shape("shape")
+
+    @property
+    def nbytes(self) -> int:
+        """The bytes of all values, ghosts' too, whether they are allocated yet or not."""
+        return self._dtype.itemsize * self._cdim * self._shape("nbytes")[0]
+
+    @property
+    def _what(self) -> str:
+        return f"{self._kind} '{self._name}' on Set '{self._set.name}'"
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return (type(self), (self._dataset, self._values, self._dtype, self._name))
+
+    def __str__(self) -> str:
+        return f"OP2 Dat: {self._name} on ({self._dataset}) with datatype {self._dtype.name}"
+
+    def __repr__(self) -> str:
+        return f"Dat({self._dataset!r}, None, {self._dtype!r}, {self._name!r})"
+
+
+def _as_dataset(found: object, name: str) -> DataSet:
+    if isinstance(found, DataSet):
+        return found
+    if isinstance(found, Set):
+        return found**1
+    raise DataSetTypeError(
+        f"Dat '{name}': expected a DataSet, a Set or a Dat, got {found!r} of type "
+        f"{type(found).__name__}"
+    )
+
+
+def _copied(
+    source: Dat, data: ArrayLike | None, dtype: DTypeLike | None, name: str | None
+) -> tuple[str, ArrayLike | None, DTypeLike]:
+    """Return name, data and dtype of a copy; zeros that nobody asked for stay unallocated."""
+    if data is not None:
+        raise UsageError(
+            f"Dat('{source.name}', data): a copy takes the values of the Dat; pass its dataset to "
+            "give other ones"
+        )
+    values = None if source._values is None else source._values.copy()
+    kind = source.dtype if dtype is None else dtype
+    return f"copy_of_{source.name}" if name is None else name, values, kind
+
+
+def _npy(filename: str | os.PathLike[str]) -> str:
+    path = os.fspath(filename)
+    return path if path.endswith(".npy") else path + ".npy"

@@ -1,0 +1,146 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Globals: values that belong to no Set, read by loops or reduced into."""
+
+from __future__ import annotations
+
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+from pyop2cxx.exceptions import DatTypeError
+from pyop2cxx.runtime import runtime
+from pyop2cxx.types.access import GLOBAL_ACCESSES, ORDERED_ACCESSES, Access
+from pyop2cxx.types.args import GlobalArg
+from pyop2cxx.types.carrier import SetFreeCarrier, copied
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from numpy.typing import ArrayLike, DTypeLike
+
+    from pyop2cxx.types.checks import Array
+
+
+class Global(SetFreeCarrier):
+    """Values that belong to no Set, read by loops or reduced into: a time step, a residual.
+
+    Args:
+        dim: The number of values, or their shape; or a Global, to get a copy of it.
+        data: As many values; None means zeros.
+        dtype: The dtype; None means the data's, or float64 without data.
+        name: What messages call it; it never enters generated text.
+        comm: The communicator whose processes reduce together; None means this process alone.
+
+    Raises:
+        DimTypeError: The dim is not an integer or a tuple of integers.
+        DataTypeError: The dtype is not one that kernels can work on.
+        DataValueError: The data are of another number, or do not convert.
+        NameTypeError: The name is not a string.
+
+    Example:
+        >>> rms = Global(1, 0.0, name="rms")
+        >>> rms.data = 2
+        >>> print(rms)
+        OP2 Global Argument: rms with dim (1,) and value [2.]
+    """
+
+    _kind = "Global"
+    _kind_accesses = GLOBAL_ACCESSES
+
+    def __init__(
+        self,
+        dim: int | Iterable[int] | Global,
+        data: ArrayLike | None = None,
+        dtype: DTypeLike | None = None,
+        name: str | None = None,
+        comm: Any = None,
+    ) -> None:
+        if isinstance(dim, Global):
+            comm = dim.comm if comm is None else comm
+            dim, data, name = copied(dim, data, name)
+        super().__init__(dim, data, dtype, name)
+        self._comm = comm
+        self._accesses = (
+            GLOBAL_ACCESSES - ORDERED_ACCESSES if self.dtype.kind == "c" else GLOBAL_ACCESSES
+        )
+
+    def __call__(self, access: Access, path: None = None) -> GlobalArg:
+        """Return this Global as an argument of a loop.
+
+        Raises:
+            ModeValueError: The access is not READ, INC, MIN or MAX, or not for complex values.
+            ContractError: A Map was given: a Global belongs to no Set.
+        """
+        if access.__class__ is not Access or access not in self._accesses or path is not None:
+            access = self._checked_call(access, path)
+        return GlobalArg(self, access)
+
+    def _check_readable(self, member: str) -> None:
+        runtime.require_running(self._what, member)
+        super()._check_readable(member)
+
+    @property
+    def data_with_halos(self) -> Array:
+        """The same as `data`: a Global has no ghosts."""
+        return self._writeable("data_with_halos")
+
+    @property
+    def data_ro_with_halos(self) -> Array:
+        """The same as `data_ro`: a Global has no ghosts."""
+        return self.data_ro
+
+    @property
+    def data_wo_with_halos(self) -> Array:
+        """The same as `data_wo`: a Global has no ghosts."""
+        return self._writeable("data_wo_with_halos")
+
+    @property
+    def comm(self) -> Any:
+        """The communicator whose processes reduce together; None means this process alone."""
+        return self._comm
+
+    def zero(self) -> None:
+        """Set the values to zero."""
+        self._values.fill(0)
+        self._buffer.increment_version()
+
+    def copy(self, other: Global) -> None:
+        """Copy the values into another Global of the same number, converting them to its dtype.
+
+        Raises:
+            DatTypeError: The other is not a Global.
+            DataValueError: It holds another number of values, or complex ones would become real.
+        """
+        if not isinstance(other, Global):
+            raise DatTypeError(
+                f"{self._what}: copy writes into a Global, got {other!r} of type "
+                f"{type(other).__name__}"
+            )
+        other.data = self.data_ro
+
+    def duplicate(self) -> Global:
+        """Return a Global of its own with the same values and name."""
+        return Global(self._dim, self._values.copy(), None, self._name, self._comm)
+
+    # Part of a Dat's interface, so that a Global can stand among Dats
+
+    @property
+    def halo_valid(self) -> bool:
+        """True: a Global has no ghosts."""
+        return True
+
+    @contextmanager
+    def frozen_halo(self, access: Access) -> Iterator[None]:
+        """Do nothing: a Global has no ghosts."""
+        yield
+
+    def freeze_halo(self, access: Access) -> None:
+        """Do nothing: a Global has no ghosts."""
+
+    def unfreeze_halo(self) -> None:
+        """Do nothing: a Global has no ghosts."""
+
+    def __str__(self) -> str:
+        return f"OP2 Global Argument: {self._name} with dim {self._dim} and value {self._values}"
+
+    def __repr__(self) -> str:
+        return f"Global({self._dim!r}, {self._values!r}, {self.dtype!r}, {self._name!r})"

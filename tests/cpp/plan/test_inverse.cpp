@@ -1,0 +1,244 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "plan/inverse.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <tuple>
+
+#include "base/error.hpp"
+#include "maps.hpp"
+
+namespace op2::plan {
+namespace {
+
+using testing::path_map;
+using testing::random_map;
+using testing::TestMap;
+
+std::vector<std::int64_t> widen(const IndexArray& indices) {
+  return std::visit(overload{[](const std::vector<std::int32_t>& narrow) {
+                               return std::vector<std::int64_t>(narrow.begin(), narrow.end());
+                             },
+                             [](const std::vector<std::int64_t>& wide) { return wide; }},
+                    indices);
+}
+
+/// The rows that invert() promises, from the definition: one list of entries a target.
+std::vector<std::vector<std::int64_t>> expected_rows(const InverseSpec& spec) {
+  using Incidence = std::tuple<std::int64_t, std::int64_t, std::int64_t>;  // sort keys, entry
+  const auto width = static_cast<std::int64_t>(spec.occurrences.size());
+  std::vector<std::vector<Incidence>> rows(
+      static_cast<std::size_t>(spec.occurrences.front().map->n_targets()));
+  for (std::int64_t k = 0; k < spec.elements.n; ++k) {
+    const std::int64_t element = spec.elements.subset ? spec.elements.subset->at(k, 0) : k;
+    for (std::int64_t o = 0; o < width; ++o) {
+      const Occurrence& occurrence = spec.occurrences[static_cast<std::size_t>(o)];
+      const std::int64_t target = occurrence.map->at(element, occurrence.slot);
+      if (target < 0) continue;
+      const std::int64_t entry = (spec.origin == EntryOrigin::element ? element : k) * width + o;
+      const bool by_slot = spec.order == IncidenceOrder::by_slot;
+      rows[static_cast<std::size_t>(target)].emplace_back(by_slot ? o : k, by_slot ? k : o, entry);
+    }
+  }
+  std::vector<std::vector<std::int64_t>> entries;
+  for (auto& row : rows) {
+    std::sort(row.begin(), row.end());
+    if (row.empty() && spec.touched_only) continue;
+    entries.emplace_back();
+    for (const auto& incidence : row) entries.back().push_back(std::get<2>(incidence));
+  }
+  return entries;
+}
+
+std::vector<std::vector<std::int64_t>> rows_of(const InverseMap& inverse) {
+  const std::vector<std::int64_t> entries = widen(inverse.entries);
+  std::vector<std::vector<std::int64_t>> rows;
+  for (std::size_t r = 0; r + 1 < inverse.offset.size(); ++r) {
+    rows.emplace_back(entries.begin() + inverse.offset[r], entries.begin() + inverse.offset[r + 1]);
+  }
+  return rows;
+}
+
+std::vector<std::vector<std::int64_t>> rows_of(const PaddedInverse& padded) {
+  const std::vector<std::int64_t> columns = widen(padded.columns);
+  std::vector<std::vector<std::int64_t>> rows(static_cast<std::size_t>(padded.n_rows));
+  for (std::int64_t column = 0; column < padded.width; ++column) {
+    for (std::int64_t row = 0; row < padded.n_rows; ++row) {
+      const std::int64_t entry = columns[static_cast<std::size_t>(column * padded.n_rows + row)];
+      if (entry >= 0) rows[static_cast<std::size_t>(row)].push_back(entry);
+    }
+  }
+  return rows;
+}
+
+InverseSpec spec_of(std::int64_t n, const MapPointer& map, IncidenceOrder order) {
+  InverseSpec spec;
+  spec.elements.n = n;
+  for (int slot = 0; slot < map->arity(); ++slot) spec.occurrences.push_back({map, slot});
+  spec.order = order;
+  return spec;
+}
+
+TEST(Invert, APath) {
+  const auto map = path_map(3);
+  const InverseMap inverse = invert(spec_of(3, map.table, IncidenceOrder::by_element), 1);
+  EXPECT_EQ(inverse.offset, (std::vector<std::int64_t>{0, 1, 3, 5, 6}));
+  EXPECT_EQ(widen(inverse.entries), (std::vector<std::int64_t>{0, 1, 2, 3, 4, 5}));
+  EXPECT_EQ(inverse.degree_max, 2);
+  EXPECT_DOUBLE_EQ(inverse.degree_mean(), 1.5);
+  EXPECT_EQ(inverse.bytes(), 5 * 8 + 6 * 4);
+  const InverseMap by_slot = invert(spec_of(3, map.table, IncidenceOrder::by_slot), 1);
+  EXPECT_EQ(widen(by_slot.entries), (std::vector<std::int64_t>{0, 2, 1, 4, 3, 5}));
+}
+
+TEST(Invert, EqualsItsDefinition) {
+  for (const auto order : {IncidenceOrder::by_element, IncidenceOrder::by_slot}) {
+    for (const double spread : {0.01, 1.0}) {
+      const auto map = random_map(30000, 3, 20000, spread, true, 1);
+      const InverseSpec spec = spec_of(30000, map.table, order);
+      const auto expected = expected_rows(spec);
+      for (const int n_threads : {1, 2, 5}) {
+        EXPECT_EQ(rows_of(invert(spec, n_threads)), expected);
+      }
+    }
+  }
+}
+
+TEST(Invert, SeveralMapsOfAnyWidthAndSomeOfTheirSlots) {
+  const auto narrow = random_map<std::int32_t>(400, 3, 150, 0.05, true, 2);
+  const auto wide = random_map<std::int64_t>(400, 2, 150, 0.05, true, 3);
+  InverseSpec spec;
+  spec.elements.n = 390;
+  spec.occurrences = {{wide.table, 1}, {narrow.table, 2}, {narrow.table, 0}};
+  for (const auto order : {IncidenceOrder::by_element, IncidenceOrder::by_slot}) {
+    spec.order = order;
+    EXPECT_EQ(rows_of(invert(spec, 2)), expected_rows(spec));
+  }
+}
+
+TEST(Invert, ASubsetByElementOrByPosition) {
+  const auto map = random_map(300, 2, 100, 0.05, false, 4);
+  const TestMap<> subset({250, 3, 4, 90, 91, 17}, 1, 300);
+  InverseSpec spec = spec_of(6, map.table, IncidenceOrder::by_element);
+  spec.elements.subset = subset.table;
+  for (const auto origin : {EntryOrigin::element, EntryOrigin::position}) {
+    for (const bool touched_only : {false, true}) {
+      spec.origin = origin;
+      spec.touched_only = touched_only;
+      EXPECT_EQ(rows_of(invert(spec, 1)), expected_rows(spec));
+    }
+  }
+}
+
+TEST(Invert, TouchedOnlyNamesTheTargets) {
+  const TestMap<> map({7, 3, 3, -1}, 1, 10);
+  InverseSpec spec = spec_of(4, map.table, IncidenceOrder::by_element);
+  spec.touched_only = true;
+  const InverseMap inverse = invert(spec, 1);
+  EXPECT_EQ(widen(inverse.rows), (std::vector<std::int64_t>{3, 7}));
+  EXPECT_EQ(rows_of(inverse), (std::vector<std::vector<std::int64_t>>{{1, 2}, {0}}));
+}
+
+TEST(Invert, KeepsBothSlotsOnOneTarget) {
+  const TestMap<> map({0, 0}, 2, 1);
+  const InverseMap inverse = invert(spec_of(1, map.table, IncidenceOrder::by_element), 1);
+  EXPECT_EQ(rows_of(inverse), (std::vector<std::vector<std::int64_t>>{{0, 1}}));
+}
+
+TEST(Invert, EmptySets) {
+  const TestMap<> map({}, 2, 4);
+  for (const auto order : {IncidenceOrder::by_element, IncidenceOrder::by_slot}) {
+    const InverseMap inverse = invert(spec_of(0, map.table, order), 2);
+    EXPECT_EQ(inverse.offset, std::vector<std::int64_t>(5, 0));
+    EXPECT_EQ(pad(inverse, false, 2).width, 0);
+  }
+  const TestMap<> nowhere({-1, -1}, 1, 0);
+  const InverseMap inverse = invert(spec_of(2, nowhere.table, IncidenceOrder::by_slot), 1);
+  EXPECT_EQ(inverse.offset, std::vector<std::int64_t>(1, 0));
+  EXPECT_DOUBLE_EQ(inverse.degree_mean(), 0.0);
+}
+
+TEST(Invert, UsesWideEntriesWhereNarrowOnesDoNotReach) {
+  // A subset of a huge set: few elements, numbers beyond 32 bits. The map's values are only read
+  // at the subset's elements, so the table may claim rows that are not there.
+  const std::int64_t huge = std::int64_t{3} << 31;
+  const TestMap<std::int64_t> subset({0, 1}, 1, huge);
+  const std::vector<std::int32_t> values{1, 0};
+  const auto map = std::make_shared<mesh::MapTable>(values.data(), 4, huge, 1, 2);
+  InverseSpec spec = spec_of(2, map, IncidenceOrder::by_element);
+  spec.elements.subset = subset.table;
+  const InverseMap inverse = invert(spec, 1);
+  EXPECT_TRUE(std::holds_alternative<std::vector<std::int64_t>>(inverse.entries));
+  EXPECT_EQ(rows_of(inverse), (std::vector<std::vector<std::int64_t>>{{1}, {0}}));
+}
+
+TEST(Invert, RefusesWhatDoesNotFit) {
+  const auto map = path_map(3);
+  const auto larger = path_map(4);
+  InverseSpec spec;
+  spec.elements.n = 3;
+  EXPECT_THROW((void)invert(spec, 1), UsageError);
+  spec.occurrences = {{map.table, 2}};
+  EXPECT_THROW((void)invert(spec, 1), UsageError);
+  spec.occurrences = {{map.table, 0}, {larger.table, 0}};
+  EXPECT_THROW((void)invert(spec, 1), UsageError);
+  spec.occurrences = {{nullptr, 0}};
+  EXPECT_THROW((void)invert(spec, 1), UsageError);
+  spec.occurrences = {{map.table, 0}};
+  spec.elements.n = 4;
+  EXPECT_THROW((void)invert(spec, 1), UsageError);
+}
+
+TEST(Pad, HoldsTheSameRowsWithoutGaps) {
+  const auto map = random_map(9000, 3, 5000, 0.05, true, 5);
+  const InverseMap inverse = invert(spec_of(9000, map.table, IncidenceOrder::by_element), 2);
+  const PaddedInverse padded = pad(inverse, false, 2);
+  EXPECT_EQ(padded.width, inverse.degree_max);
+  EXPECT_EQ(rows_of(padded), rows_of(inverse));
+  const std::vector<std::int64_t> columns = widen(padded.columns);
+  for (std::size_t i = 0; i + 5000 < columns.size(); ++i) {
+    if (columns[i] < 0) {
+      EXPECT_LT(columns[i + 5000], 0);  // padding only at a row's end
+    }
+  }
+}
+
+TEST(Pad, SlotAlignedColumnsHoldOneOccurrenceEach) {
+  const auto map = random_map(9000, 3, 5000, 0.05, true, 6);
+  const InverseMap inverse = invert(spec_of(9000, map.table, IncidenceOrder::by_slot), 1);
+  const PaddedInverse padded = pad(inverse, true, 1);
+  EXPECT_EQ(rows_of(padded), rows_of(inverse));
+  ASSERT_EQ(padded.column_offset.size(), 4U);
+  EXPECT_EQ(padded.column_offset.back(), padded.width);
+  const std::vector<std::int64_t> columns = widen(padded.columns);
+  for (std::size_t slot = 0; slot < 3; ++slot) {
+    for (std::int64_t i = padded.column_offset[slot] * padded.n_rows;
+         i < padded.column_offset[slot + 1] * padded.n_rows; ++i) {
+      const std::int64_t entry = columns[static_cast<std::size_t>(i)];
+      EXPECT_TRUE(entry < 0 || entry % 3 == static_cast<std::int64_t>(slot));
+    }
+  }
+  for (const int n_threads : {2, 4}) {
+    EXPECT_EQ(pad(inverse, true, n_threads).columns, padded.columns);
+  }
+}
+
+TEST(Pad, KeepsTheNamesOfTouchedRows) {
+  const TestMap<> map({7, 3, 3, -1}, 1, 10);
+  InverseSpec spec = spec_of(4, map.table, IncidenceOrder::by_slot);
+  spec.touched_only = true;
+  const PaddedInverse padded = pad(invert(spec, 1), false, 1);
+  EXPECT_EQ(widen(padded.rows), (std::vector<std::int64_t>{3, 7}));
+  EXPECT_EQ(widen(padded.columns), (std::vector<std::int64_t>{1, 0, 2, -1}));
+  EXPECT_EQ(padded.bytes(), 2 * 4 + 4 * 4);
+}
+
+TEST(Pad, AlignmentNeedsSlotOrder) {
+  const auto map = path_map(3);
+  const InverseMap inverse = invert(spec_of(3, map.table, IncidenceOrder::by_element), 1);
+  EXPECT_THROW((void)pad(inverse, true, 1), UsageError);
+}
+
+}  // namespace
+}  // namespace op2::plan

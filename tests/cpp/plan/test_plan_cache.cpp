@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "plan/plan_cache.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <memory>
+#include <thread>
+#include <utility>
+
+#include "maps.hpp"
+
+namespace op2::plan {
+namespace {
+
+using testing::path_map;
+using testing::TestMap;
+
+ConflictSet loop_of(std::int64_t n, std::vector<Conflict> conflicts, MapPointer subset = nullptr) {
+  ConflictSet loop;
+  loop.elements.n = n;
+  loop.elements.subset = std::move(subset);
+  loop.conflicts = std::move(conflicts);
+  return loop;
+}
+
+InverseSpec spec_of(const MapPointer& map) {
+  InverseSpec spec;
+  spec.elements.n = map->n_rows();
+  spec.occurrences = {{map, 0}, {map, 1}};
+  spec.order = IncidenceOrder::by_slot;
+  return spec;
+}
+
+TEST(PlanCache, FindsWhatItBuilt) {
+  PlanCache cache;
+  const auto map = path_map(20);
+  const ConflictSet loop = loop_of(20, {{map.table, all_slots, 0}});
+  const auto first = cache.blocks(loop, 4, 1);
+  EXPECT_EQ(cache.blocks(loop, 4, 2), first);
+  EXPECT_EQ(cache.elements(loop, 1), cache.elements(loop, 1));
+  EXPECT_EQ(cache.inverse(spec_of(map.table), 1), cache.inverse(spec_of(map.table), 1));
+  EXPECT_EQ(cache.padded(spec_of(map.table), true, 1), cache.padded(spec_of(map.table), true, 1));
+  EXPECT_EQ(cache.facts(map.table, 20, 1), cache.facts(map.table, 20, 1));
+  const PlanCache::Statistics statistics = cache.statistics();
+  EXPECT_EQ(statistics.hits, 5);
+  EXPECT_EQ(statistics.misses, 5);
+  EXPECT_EQ(statistics.n_plans, 5);
+  EXPECT_GT(statistics.bytes, first->bytes());
+}
+
+TEST(PlanCache, LoopsWithTheSameConstraintsShareAPlan) {
+  PlanCache cache;
+  const auto map = path_map(20);
+  const auto one = cache.blocks(loop_of(20, {{map.table, all_slots, 0}}), 4, 1);
+  const auto two = cache.blocks(
+      loop_of(20, {{map.table, all_slots, 5}, {map.table, 0, 5}, {map.table, all_slots, 9}}), 4, 1);
+  EXPECT_EQ(one, two);
+}
+
+TEST(PlanCache, EveryPartOfTheSpecificationCounts) {
+  PlanCache cache;
+  const auto map = path_map(20);
+  const auto twin = path_map(20);
+  const TestMap<> subset({0, 1, 2, 3, 4}, 1, 20);
+  const Conflict all{map.table, all_slots, 0};
+  (void)cache.blocks(loop_of(20, {all}), 4, 1);
+  (void)cache.blocks(loop_of(20, {all}), 5, 1);
+  (void)cache.blocks(loop_of(19, {all}), 4, 1);
+  (void)cache.blocks(loop_of(5, {all}), 4, 1);
+  (void)cache.blocks(loop_of(5, {all}, subset.table), 4, 1);
+  (void)cache.blocks(loop_of(20, {{map.table, 0, 0}}), 4, 1);
+  (void)cache.blocks(loop_of(20, {{map.table, 0, 0}, {map.table, 1, 1}}), 4, 1);
+  (void)cache.blocks(loop_of(20, {{twin.table, all_slots, 0}}), 4, 1);
+  (void)cache.elements(loop_of(20, {all}), 1);
+  InverseSpec spec = spec_of(map.table);
+  (void)cache.inverse(spec, 1);
+  spec.order = IncidenceOrder::by_element;
+  (void)cache.inverse(spec, 1);
+  spec.touched_only = true;
+  (void)cache.inverse(spec, 1);
+  spec.origin = EntryOrigin::position;
+  (void)cache.inverse(spec, 1);
+  std::swap(spec.occurrences[0], spec.occurrences[1]);
+  (void)cache.inverse(spec, 1);
+  (void)cache.padded(spec, false, 1);
+  (void)cache.padded(spec_of(map.table), false, 1);
+  (void)cache.padded(spec_of(map.table), true, 1);
+  (void)cache.facts(map.table, 20, 1);
+  (void)cache.facts(map.table, 19, 1);
+  EXPECT_EQ(cache.statistics().hits, 0);
+  EXPECT_EQ(cache.statistics().n_plans, 19);
+}
+
+TEST(PlanCache, AChangedMapIsAnotherMap) {
+  PlanCache cache;
+  auto map = path_map(4);
+  EXPECT_EQ(cache.facts(map.table, 4, 1).degree_max, 2);
+  std::fill(map.values.begin(), map.values.end(), 0);
+  map.table->increment_version();
+  EXPECT_EQ(cache.facts(map.table, 4, 1).degree_max, 8);
+  EXPECT_EQ(cache.statistics().n_plans, 1);
+}
+
+TEST(PlanCache, DropsThePlansOfADeadMap) {
+  PlanCache cache;
+  std::weak_ptr<const BlockPlan> watched;
+  {
+    const auto map = path_map(4);
+    const auto plan = cache.blocks(loop_of(4, {{map.table, all_slots, 0}}), 2, 1);
+    watched = plan;
+    EXPECT_EQ(cache.statistics().n_plans, 1);
+  }
+  EXPECT_EQ(cache.statistics().n_plans, 0);
+  EXPECT_TRUE(watched.expired());
+}
+
+TEST(PlanCache, DoesNotTakeANewMapForADeadOne) {
+  // The second table is built in the place of the first, so that both have one address.
+  PlanCache cache;
+  alignas(mesh::MapTable) unsigned char room[sizeof(mesh::MapTable)];
+  const std::vector<std::int32_t> once{0, 1};
+  const std::vector<std::int32_t> twice{0, 0};
+  for (const auto& [values, degree] : {std::pair{&once, 1}, std::pair{&twice, 2}}) {
+    const std::shared_ptr<mesh::MapTable> map(
+        ::new (static_cast<void*>(room)) mesh::MapTable(values->data(), 4, 2, 1, 2),
+        [](mesh::MapTable* table) { std::destroy_at(table); });
+    EXPECT_EQ(cache.facts(map, 2, 1).degree_max, degree);
+  }
+  EXPECT_EQ(cache.statistics().misses, 2);
+}
+
+TEST(PlanCache, APlanOutlivesTheCacheWithItsUser) {
+  PlanCache cache;
+  const auto map = path_map(4);
+  const auto plan = cache.blocks(loop_of(4, {{map.table, all_slots, 0}}), 2, 1);
+  cache.clear();
+  EXPECT_EQ(cache.statistics().misses, 0);
+  EXPECT_EQ(plan->block_offset.back(), 4);
+}
+
+TEST(PlanCache, ThreadsBuildAPlanOnce) {
+  PlanCache cache;
+  const auto map = path_map(2000);
+  std::vector<std::thread> threads;
+  for (int i = 0; i < 4; ++i) {
+    threads.emplace_back([&cache, &map] {
+      (void)cache.blocks(loop_of(2000, {{map.table, all_slots, 0}}), 16, 2);
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_EQ(cache.statistics().misses, 1);
+  EXPECT_EQ(cache.statistics().hits, 3);
+}
+
+TEST(PlanCache, AFailedBuildLeavesNothing) {
+  PlanCache cache;
+  const auto map = path_map(4);
+  EXPECT_THROW((void)cache.facts(map.table, 5, 1), std::exception);
+  EXPECT_EQ(cache.statistics().n_plans, 0);
+}
+
+}  // namespace
+}  // namespace op2::plan

@@ -1,0 +1,266 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The rules of the house that a text search can check. Each returns one line for each breach."""
+
+from __future__ import annotations
+
+import ast
+import re
+from pathlib import Path
+
+RANKS = {
+    "base": 0,
+    "mesh": 1,
+    "ir": 1,
+    "lower": 2,
+    "plan": 3,
+    "cg": 3,
+    "dense": 3,
+    "exec": 4,
+    "dispatch": 5,
+    "jit": 6,
+    "runtime": 7,
+    "graph": 8,
+    "tune": 9,
+    "bind": 10,
+}
+SYMBOLIC = ("ir", "lower", "cg", "dense")
+CONCRETE = ("mesh", "plan", "runtime")
+PASSES = ("ir", "lower")
+BACKENDS = ("cuda", "opencl", "openmp", "sequential")
+VENDOR_HEADER = re.compile(r"(cuda|nvrtc|cublas|cusparse|hip/|CL/)")
+TEMPLATE_LINES = 80
+EXTRAS = ("h5py", "matplotlib", "scipy", "tqdm")
+SPDX = "SPDX-License-Identifier: BSD-3-Clause"
+
+_INCLUDE = re.compile(r'^\s*#\s*include\s*(["<])([^">]+)[">]', re.MULTILINE)
+_COMMENT = re.compile(r'("(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])*\')|//[^\n]*|/\*.*?\*/', re.DOTALL)
+_BRANCH = re.compile(r"\{%-?\s*(?:if|elif)\b(.*?)%\}|\{\{[^}]*?\bif\b(.*?)\}\}", re.DOTALL)
+_FORBIDDEN_TEST = re.compile(
+    r"access|backend|\b(?:read|write|rw|inc|min|max)\b|" + "|".join(BACKENDS), re.IGNORECASE
+)
+_STATEFUL = {
+    *("count", "cycle", "defaultdict", "deque", "Counter", "OrderedDict", "local", "ContextVar"),
+    *("Lock", "RLock", "Condition", "WeakKeyDictionary", "WeakValueDictionary", "WeakSet"),
+}
+_MUTATORS = {
+    *("append", "extend", "insert", "add", "update", "setdefault", "pop", "popitem", "remove"),
+    *("discard", "clear", "sort", "reverse", "appendleft", "popleft"),
+}
+
+
+def cpp_sources(root: Path) -> list[Path]:
+    """All C++ sources and headers below ``cpp/``."""
+    return sorted(p for p in (root / "cpp").rglob("*") if p.suffix in (".cpp", ".hpp", ".h"))
+
+
+def python_modules(root: Path) -> list[Path]:
+    """All modules of the package."""
+    return sorted((root / "pyop2cxx").rglob("*.py"))
+
+
+def include_breaches(root: Path) -> list[str]:
+    """Includes go downward only, and the symbolic rooms never see the concrete ones."""
+    breaches = []
+    for path in cpp_sources(root):
+        name = path.relative_to(root / "cpp")
+        room = name.parts[0]
+        if room not in RANKS:
+            breaches.append(f"cpp/{name}: '{room}' is not a room")
+            continue
+        for quote, target in _INCLUDE.findall(path.read_text()):
+            reason = _include_breach(room, name, quote, target)
+            if reason:
+                breaches.append(f"cpp/{name} includes {target}: {reason}")
+    return breaches
+
+
+def _include_breach(room: str, name: Path, quote: str, target: str) -> str:
+    if re.match(r"Python\.h$|pybind11/", target) and room != "bind":
+        return "Python is seen in bind/ only"
+    if VENDOR_HEADER.match(target) and not (
+        (room in ("runtime", "jit") and len(name.parts) > 2) or "libs" in name.parts
+    ):
+        return "vendor headers stay in runtime/<vendor>, jit/<vendor> and libs/"
+    if quote == "<":
+        return ""
+    other = Path(target).parts[0]
+    if other not in RANKS:
+        return "a quoted include starts with its room"
+    if room in SYMBOLIC and other in CONCRETE:
+        return "the symbolic column never sees mesh, plan or runtime"
+    if other != room and RANKS[other] >= RANKS[room]:
+        return "not downward"
+    return ""
+
+
+def backend_name_breaches(root: Path) -> list[str]:
+    """Passes branch on facts, so no backend's name appears in their code or texts."""
+    breaches = []
+    for path in cpp_sources(root):
+        name = path.relative_to(root)
+        if name.parts[1] not in PASSES:
+            continue
+        code = _COMMENT.sub(lambda match: match.group(1) or "", path.read_text()).lower()
+        breaches += [f"{name} names the backend '{b}'" for b in BACKENDS if b in code]
+    return breaches
+
+
+def template_breaches(root: Path) -> list[str]:
+    """Templates are short frames that never branch on the access mode or the backend."""
+    breaches = []
+    for path in sorted(p for p in (root / "templates").rglob("*") if p.is_file()):
+        name, text = path.relative_to(root), path.read_text()
+        n_lines = len(text.splitlines())
+        if n_lines > TEMPLATE_LINES:
+            breaches.append(f"{name} has {n_lines} lines; at most {TEMPLATE_LINES}")
+        for tests in _BRANCH.findall(text):
+            found = _FORBIDDEN_TEST.search(" ".join(tests))
+            if found:
+                breaches.append(f"{name} branches on '{found.group()}'")
+    return breaches
+
+
+def twin_breaches(root: Path, exceptions: dict[str, str]) -> list[str]:
+    """Every unit has the test of its name; every exception is needed and names a real unit.
+
+    Args:
+        root: Top of the tree.
+        exceptions: Unit to the test that stands in for its own, or to the reason why none can.
+    """
+    twins: dict[str, Path] = {}
+    for path in cpp_sources(root):
+        unit = path.relative_to(root / "cpp").with_suffix("")
+        if unit.parts[0] != "bind":  # no logic there; seen by the tests in Python
+            twins[f"cpp/{unit}"] = root / "tests/cpp" / unit.with_name(f"test_{unit.name}.cpp")
+    for path in python_modules(root):
+        unit = path.relative_to(root).with_suffix("")
+        if unit.name != "__init__":
+            twins[str(unit)] = root / "tests/python" / f"test_{unit.name}.py"
+    breaches = [
+        f"exception for {unit}, which is no unit" for unit in exceptions if unit not in twins
+    ]
+    for unit, twin in twins.items():
+        stands_in = exceptions.get(unit)
+        if stands_in is None and not twin.exists():
+            breaches.append(f"{unit} has no {twin.relative_to(root)}")
+        elif stands_in is not None and twin.exists():
+            breaches.append(f"exception for {unit}, which has its {twin.relative_to(root)}")
+        elif stands_in and stands_in.startswith("tests/") and not (root / stands_in).exists():
+            breaches.append(f"{unit}: {stands_in} does not exist")
+    return breaches
+
+
+def spdx_breaches(root: Path) -> list[str]:
+    """The licence line stands in the first two lines of every source."""
+    patterns = ("*.cpp", "*.hpp", "*.h", "*.py", "*.pyi", "*.sh", "*.j2")
+    folders = ("cpp", "pyop2cxx", "templates", "tests", "tools", "demos", "benchmarks")
+    sources = [p for folder in folders for pat in patterns for p in (root / folder).rglob(pat)]
+    sources += [root / name for name in ("CMakeLists.txt", "Makefile", ".ci/run")]
+    return [
+        f"{path.relative_to(root)} has no line '{SPDX}'"
+        for path in sorted(sources)
+        if path.exists() and not any(SPDX in line for line in path.read_text().splitlines()[:2])
+    ]
+
+
+def print_breaches(root: Path) -> list[str]:
+    """Nothing prints but the command line."""
+    return [
+        f"{path.relative_to(root)}:{node.lineno} prints"
+        for path in python_modules(root)
+        if path.name != "cli.py"
+        for node in ast.walk(ast.parse(path.read_text()))
+        if isinstance(node, ast.Call)
+        and isinstance(node.func, ast.Name)
+        and node.func.id == "print"
+    ]
+
+
+def extras_breaches(root: Path) -> list[str]:
+    """Optional packages are imported in one module, ``extras.py``."""
+    breaches = []
+    for path in python_modules(root):
+        if path.name == "extras.py":
+            continue
+        for node in ast.walk(_without_type_checking(ast.parse(path.read_text()))):
+            names: list[str] = []
+            if isinstance(node, ast.Import):
+                names = [alias.name for alias in node.names]
+            elif isinstance(node, ast.ImportFrom) and node.level == 0:
+                names = [node.module or ""]
+            breaches += [
+                f"{path.relative_to(root)}:{node.lineno} imports {name}"
+                for name in names
+                if name.split(".")[0] in EXTRAS
+            ]
+    return breaches
+
+
+def _without_type_checking(tree: ast.Module) -> ast.Module:
+    """The module without its top-level ``if TYPE_CHECKING:`` blocks."""
+    tree.body = [
+        node
+        for node in tree.body
+        if not (isinstance(node, ast.If) and ast.unparse(node.test).endswith("TYPE_CHECKING"))
+    ]
+    return tree
+
+
+def state_breaches(root: Path) -> list[str]:
+    """No module or class holds state: all of it is in ``runtime.py``."""
+    breaches = []
+    for path in python_modules(root):
+        if path.name != "runtime.py":
+            name = path.relative_to(root)
+            breaches += [f"{name}:{n} {what}" for n, what in _state(ast.parse(path.read_text()))]
+    return breaches
+
+
+def _state(tree: ast.Module) -> list[tuple[int, str]]:
+    found = []
+    names = set()
+    bodies = [tree.body, *(n.body for n in ast.walk(tree) if isinstance(n, ast.ClassDef))]
+    for body in bodies:
+        for node in body:
+            if not isinstance(node, (ast.Assign, ast.AnnAssign)):
+                continue
+            targets = node.targets if isinstance(node, ast.Assign) else [node.target]
+            names |= (
+                {ast.unparse(t).split(".")[-1] for t in targets} if body is tree.body else set()
+            )
+            if _is_stateful(node.value):
+                found.append((node.lineno, f"holds state: {ast.unparse(node)}"))
+    for node in ast.walk(tree):
+        changed = _changed_name(node)
+        if isinstance(node, ast.Global):
+            found.append((node.lineno, f"assigns to the module: global {', '.join(node.names)}"))
+        elif changed in names and not _is_top_level(tree, node):
+            found.append((node.lineno, f"changes the module's '{changed}'"))
+    return found
+
+
+def _is_stateful(value: ast.expr | None) -> bool:
+    if isinstance(value, ast.Dict):
+        return not value.keys  # an empty table is one that somebody means to fill
+    if isinstance(value, (ast.List, ast.Set)):
+        return not value.elts
+    if isinstance(value, ast.Call):
+        called = ast.unparse(value.func).split(".")[-1]
+        return called in _STATEFUL or (called in ("dict", "list", "set") and not value.args)
+    return False
+
+
+def _changed_name(node: ast.AST) -> str:
+    """The plain name that this node changes in place, or nothing."""
+    holder: ast.expr | None = None
+    if isinstance(node, ast.Subscript) and isinstance(node.ctx, (ast.Store, ast.Del)):
+        holder = node.value
+    elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
+        holder = node.func.value if node.func.attr in _MUTATORS else None
+    return holder.id if isinstance(holder, ast.Name) else ""
+
+
+def _is_top_level(tree: ast.Module, node: ast.AST) -> bool:
+    """Whether the node runs at import, where building a table step by step is no state."""
+    functions = [n for n in ast.walk(tree) if isinstance(n, (ast.FunctionDef, ast.Lambda))]
+    return not any(node is inner for function in functions for inner in ast.walk(function))

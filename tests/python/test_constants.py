@@ -1,0 +1,161 @@
+# SPDX-License-Identifier: BSD-3-Clause
+from __future__ import annotations
+
+import copy
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pytest
+from numpy import array, dtype  # noqa: F401 - reprs need them
+
+from pyop2cxx import op2
+from pyop2cxx.exceptions import (
+    DataValueError,
+    DimTypeError,
+    ModeValueError,
+    NameTypeError,
+    NoDataError,
+    UsageError,
+)
+from pyop2cxx.op2 import Const, Constant
+from pyop2cxx.runtime import runtime
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+
+@pytest.fixture
+def gam() -> Iterator[op2.Const]:
+    const = op2.Const(1, 1.4, "gam")
+    yield const
+    const.remove_from_namespace()
+
+
+# Constant
+
+
+def test_a_constant_is_only_read() -> None:
+    c = op2.Constant(3, [0, 0, -9.81], name="gravity")
+    assert c(op2.READ).data is c
+    for mode in (op2.INC, op2.MIN, op2.RW):
+        with pytest.raises(ModeValueError, match=r"Constant 'gravity' .* it takes: READ"):
+            c(mode)
+    with pytest.raises(AssertionError):
+        c(op2.READ, c)  # type: ignore[arg-type]
+
+
+def test_a_constant_takes_no_communicator() -> None:
+    with pytest.raises(ValueError, match="takes no communicator"):
+        op2.Constant(1, 1.0, comm=object())
+
+
+def test_constants_copy() -> None:
+    c = op2.Constant((2, 2), [1, 2, 3, 4], "float32", "c")
+    again, twin = op2.Constant(c), c.duplicate()
+    c.data[0, 0] = 9
+    assert (again.name, again.dtype, again.data_ro[0, 0]) == ("copy_of_c", np.float32, 1)
+    assert (twin.name, twin.data_ro[0, 0]) == ("c", 1)
+    with pytest.raises(UsageError):
+        op2.Constant(c, 1.0)
+
+
+def test_repr_and_str_of_a_constant() -> None:
+    c = op2.Constant(1, 1.5, name="c")
+    assert repr(c) == "Constant((1,), array([1.5]), dtype('float64'), 'c')"
+    assert str(c) == "OP2 Constant Argument: c with dim (1,) and value [1.5]"
+    assert isinstance(eval(repr(c)), Constant)
+
+
+# Const
+
+
+def test_a_const_is_known_by_its_name(gam: op2.Const) -> None:
+    assert runtime.constants["gam"] is gam
+    assert (gam.dim, gam.cdim, gam.dtype, gam.name) == ((1,), 1, np.float64, "gam")
+
+
+def test_a_name_is_taken_until_it_is_given_back(gam: op2.Const) -> None:
+    with pytest.raises(op2.Const.NonUniqueNameError, match=r"declared at .*test_constants\.py:\d+"):
+        op2.Const(1, 1.4, "".join(["g", "am"]))  # compared by value
+    gam.remove_from_namespace()
+    gam.remove_from_namespace()
+    other = op2.Const((2,), [1, 2], "gam")
+    gam.remove_from_namespace()
+    assert runtime.constants["gam"] is other
+    other.remove_from_namespace()
+    assert "gam" not in runtime.constants
+
+
+def test_a_wrong_const_takes_no_name() -> None:
+    for make in (
+        lambda: op2.Const(1, [1, 2], "a"),
+        lambda: op2.Const("illegaldim", 1, "a"),  # type: ignore[arg-type]
+    ):
+        with pytest.raises((DataValueError, DimTypeError)):
+            make()
+    assert "a" not in runtime.constants
+
+
+@pytest.mark.parametrize("name", [2, "2a", "a b", "a-b", "é"])
+def test_a_name_must_be_one_in_c(name: str) -> None:
+    with pytest.raises(NameTypeError):
+        op2.Const(1, 1, name)
+
+
+def test_a_default_name_is_one_in_c() -> None:
+    a, b = op2.Const(1, 1), op2.Const(1, 1)
+    assert a.name.isidentifier()
+    assert a.name != b.name
+    a.remove_from_namespace()
+    b.remove_from_namespace()
+
+
+def test_the_value_may_change(gam: op2.Const) -> None:
+    epoch, address = runtime.epoch, gam._buffer.address
+    gam.data = 1.3
+    gam.data[0] += 0.1
+    assert gam.data_ro[0] == pytest.approx(1.4)
+    assert (runtime.epoch, gam._buffer.address) == (epoch, address)
+    with pytest.raises(DataValueError):
+        gam.data = [1, 2]
+
+
+def test_the_value_may_come_later() -> None:
+    late = op2.Const(2, name="late", dtype="int32")
+    for member in ("data", "data_ro", "data_wo"):
+        with pytest.raises(NoDataError, match="no value was given yet"):
+            getattr(late, member)
+    assert repr(late) == "Const((2,), None, 'late')"
+    late.data = [1, 2]
+    assert (late.data_ro.tolist(), late.dtype) == ([1, 2], np.int32)
+    late.remove_from_namespace()
+
+
+def test_the_epoch_grows_with_the_namespace() -> None:
+    epochs = [runtime.epoch]
+    const = op2.Const(1, 1, "epochal")
+    epochs.append(runtime.epoch)
+    const.remove_from_namespace()
+    epochs.append(runtime.epoch)
+    assert epochs[0] < epochs[1] < epochs[2]
+
+
+def test_a_const_is_neither_called_nor_copied(gam: op2.Const) -> None:
+    assert not callable(gam)
+    with pytest.raises(UsageError, match="cannot be copied"):
+        copy.copy(gam)
+    assert list(gam) == [gam]
+
+
+def test_repr_and_str_of_a_const(gam: op2.Const) -> None:
+    assert repr(gam) == "Const((1,), array([1.4]), 'gam')"
+    assert str(gam) == "OP2 Const: gam of dim (1,) and type float64 with value [1.4]"
+    gam.remove_from_namespace()
+    again = eval(repr(gam))
+    assert isinstance(again, Const)
+    again.remove_from_namespace()
+
+
+def test_static_programs_may_read_their_constants(static: None) -> None:
+    assert op2.Const(1, 1.4, "gam").data_ro[0] == 1.4
+    assert op2.Constant(1, 2.0).data[0] == 2.0

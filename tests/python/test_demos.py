@@ -1,0 +1,139 @@
+# SPDX-License-Identifier: BSD-3-Clause
+from __future__ import annotations
+
+import importlib
+import json
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from pyop2cxx import op2
+from pyop2cxx.io import read_hdf5, write_mesh
+from pyop2cxx.mesh import airfoil_mesh
+from pyop2cxx.stream import Stream
+
+DEMOS = Path(__file__).parents[2] / "demos"
+STREAM = Stream(threads=2, array_bytes=8, cache_bytes=1, copy=1e10, triad=1e10)
+LOOPS = {"save_soln", "adt_calc", "res_calc", "bres_calc", "update"}
+
+
+def demo(name, monkeypatch):
+    monkeypatch.syspath_prepend(str(DEMOS))
+    monkeypatch.delitem(sys.modules, name, raising=False)
+    return importlib.import_module(name)
+
+
+@pytest.fixture(autouse=True)
+def _leave_no_options():
+    yield
+    op2.exit()
+
+
+@pytest.fixture(scope="module")
+def mesh_6k(tmp_path_factory):
+    path = tmp_path_factory.mktemp("mesh") / "airfoil.npz"
+    write_mesh(airfoil_mesh(40, 50), path)
+    return path
+
+
+@pytest.fixture
+def airfoil(monkeypatch, mesh_6k):
+    module = demo("airfoil", monkeypatch)
+
+    def run(*arguments):
+        argv = ["--threads", "2", "--mesh", str(mesh_6k), *map(str, arguments)]
+        return module.main(argv, measure=lambda threads: STREAM)
+
+    run.module = module
+    return run
+
+
+@pytest.mark.parametrize("backend", op2.backends())
+def test_airfoil_gives_the_reference_rms(airfoil, backend, capsys):
+    assert airfoil("--backend", backend, "--iterations", 200) == 0
+    assert "check: passed: rms after 100, 200 iterations" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("strategy", ["owner", "scratch", "atomic", "block", "colour"])
+@pytest.mark.parametrize("backend", op2.backends())
+def test_airfoil_gives_the_reference_rms_with_every_strategy(airfoil, backend, strategy, capsys):
+    code = airfoil("--backend", backend, "--iterations", 100, "--strategy", strategy)
+    assert code == 0, capsys.readouterr().out
+
+
+def test_airfoil_says_when_the_rms_is_wrong(airfoil, monkeypatch, capsys):
+    off_by_more = {6000: {100: 3.9910000962e-04 * (1 + 3e-9)}}
+    monkeypatch.setattr(airfoil.module, "REFERENCE", off_by_more)
+    assert airfoil("--iterations", 100) == 1
+    assert "check: FAILED" in capsys.readouterr().out
+
+
+def test_airfoil_does_not_claim_a_check_it_cannot_make(airfoil, capsys):
+    assert airfoil("--iterations", 7) == 0
+    assert "check: no reference value" in capsys.readouterr().out
+
+
+def test_airfoil_writes_exactly_the_measurements(airfoil, tmp_path, capsys):
+    record_file = tmp_path / "out.json"
+    airfoil("--iterations", 10, "--json", record_file)
+    record = json.loads(record_file.read_text())
+    assert record.keys() == {
+        *("backend", "threads", "iterations", "seconds", "rms", "loops", "stream_triad")
+    }
+    assert (record["backend"], record["threads"], record["iterations"]) == ("openmp", 2, 10)
+    assert record["stream_triad"] == STREAM.triad
+    assert record["loops"].keys() == LOOPS
+    calls = {name: loop["calls"] for name, loop in record["loops"].items()}
+    assert calls == {name: 10 if name == "save_soln" else 20 for name in LOOPS}
+    spent = sum(loop["seconds"] for loop in record["loops"].values())
+    assert 0 < spent < record["seconds"]
+    assert "STREAM triad 10.0 GB/s" in capsys.readouterr().out
+
+
+def test_airfoil_counts_useful_bytes_as_the_definition_says(airfoil, tmp_path):
+    """Each Dat and map entry once, INC and RW twice; nodes 6171, cells 6000, edges 11870."""
+    record_file = tmp_path / "out.json"
+    airfoil("--iterations", 1, "--json", record_file)
+    loops = json.loads(record_file.read_text())["loops"]
+    per_call = {name: loop["useful_bytes"] / loop["calls"] for name, loop in loops.items()}
+    x, q, adt = 6171 * 16, 6000 * 32, 6000 * 8
+    assert per_call["save_soln"] == 2 * q
+    assert per_call["adt_calc"] == x + q + adt + 6000 * 16
+    assert per_call["res_calc"] == x + q + adt + 2 * q + 11870 * 16
+    assert per_call["update"] == 2 * q + 2 * q + adt
+
+
+def test_airfoil_draws_and_profiles(airfoil, tmp_path, capsys):
+    picture = tmp_path / "mach.png"
+    assert airfoil("--iterations", 2, "--plot", picture, "--profile") == 0
+    assert picture.read_bytes().startswith(b"\x89PNG")
+    assert all(loop in capsys.readouterr().out for loop in LOOPS)
+
+
+def test_airfoil_reads_what_it_wrote_as_hdf5(airfoil, tmp_path):
+    path = tmp_path / "new_grid.h5"
+    assert airfoil("--iterations", 1, "--write-mesh", path) == 0
+    np.testing.assert_array_equal(read_hdf5(path).edge2cell, airfoil_mesh(40, 50).edge2cell)
+    assert airfoil("--iterations", 100, "--mesh", path) == 0
+
+
+def test_airfoil_refuses_no_iterations(airfoil, capsys):
+    with pytest.raises(SystemExit):
+        airfoil("--iterations", 0)
+    assert "expected at least 1, got 0" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("backend", op2.backends())
+@pytest.mark.parametrize("arguments", [[], ["--nodes", "40", "--iterations", "30"]])
+def test_jacobi_equals_numpy(monkeypatch, backend, arguments, capsys):
+    assert demo("jacobi", monkeypatch).main(["--backend", backend, *arguments]) == 0
+    assert "check: passed" in capsys.readouterr().out
+
+
+def test_jacobi_notices_a_wrong_kernel(monkeypatch, capsys):
+    module = demo("jacobi", monkeypatch)
+    monkeypatch.setattr(module, "RES", module.RES.replace("* u[0]", "* u[0] * 1.001"))
+    assert module.main([]) == 1
+    assert "check: FAILED" in capsys.readouterr().out

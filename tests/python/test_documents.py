@@ -1,0 +1,91 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Every Python block of the README and of the manual runs and prints what the page says."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import re
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+PAGES = ["README.md", *sorted(str(p.relative_to(ROOT)) for p in (ROOT / "docs").glob("*.md"))]
+FENCE = re.compile(r"^```(\S*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+LINK = re.compile(r"\]\(([^)#:]+?)(?:#[^)]*)?\)")
+
+
+class Example(NamedTuple):
+    """A block of Python and the output that follows it, if the page shows one."""
+
+    code: str
+    line: int
+    output: str | None
+
+
+def examples(text: str) -> list[Example]:
+    blocks = list(FENCE.finditer(text))
+    following = [*blocks[1:], None]
+    return [
+        Example(
+            block[2],
+            text.count("\n", 0, block.start(2)) + 1,
+            after[2] if after is not None and after[1] == "text" else None,
+        )
+        for block, after in zip(blocks, following, strict=True)
+        if block[1] == "python"
+    ]
+
+
+def run(page: str, found: list[Example]) -> None:
+    """Run the blocks of one page one after the other, as a reader would."""
+    names: dict[str, object] = {"__name__": "__main__"}
+    for example in found:
+        printed = io.StringIO()
+        # Blank lines in front let a traceback show the line of the page.
+        code = compile("\n" * (example.line - 1) + example.code, page, "exec")
+        with contextlib.redirect_stdout(printed):
+            exec(code, names)
+        if example.output is not None:
+            assert printed.getvalue() == example.output, f"{page}:{example.line}"
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_examples_print_what_the_page_says(page: str) -> None:
+    op2 = pytest.importorskip("pyop2cxx.op2")
+    try:
+        run(page, examples((ROOT / page).read_text()))
+    finally:
+        op2.exit()
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_links_lead_somewhere(page: str) -> None:
+    text = FENCE.sub("", (ROOT / page).read_text())
+    broken = [
+        link for link in LINK.findall(text) if not (ROOT / page).parent.joinpath(link).exists()
+    ]
+    assert broken == []
+
+
+def test_the_readme_opens_with_twenty_lines_that_can_be_pasted() -> None:
+    text = (ROOT / "README.md").read_text()
+    example = examples(text)[0]
+    assert text.startswith("# pyop2cxx\n\n```python\n")
+    assert len(example.code.splitlines()) <= 20
+    assert example.output
+
+
+def test_a_wrong_output_is_found() -> None:
+    page = "```python\nprint(1)\n```\n\n```text\n2\n```\n"
+    with pytest.raises(AssertionError, match=r"page\.md:2"):
+        run("page.md", examples(page))
+
+
+def test_blocks_share_their_names_and_only_python_runs() -> None:
+    page = "```sh\nexit 1\n```\n```python\na = 1\n```\n```python\nprint(a)\n```\n```text\n1\n```\n"
+    found = examples(page)
+    assert [(example.line, example.output) for example in found] == [(5, None), (8, "1\n")]
+    run("page.md", found)

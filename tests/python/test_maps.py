@@ -1,0 +1,227 @@
+# SPDX-License-Identifier: BSD-3-Clause
+from __future__ import annotations
+
+import copy
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pyop2cxx import op2
+from pyop2cxx.exceptions import (
+    ArityTypeError,
+    DataValueError,
+    MapValueError,
+    NameTypeError,
+    SetTypeError,
+)
+from pyop2cxx.types.checks import address_of
+
+INTEGERS = ["int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64"]
+
+
+@pytest.fixture
+def edges() -> op2.Set:
+    return op2.Set((1, 2, 3), "edges")
+
+
+@pytest.fixture
+def nodes() -> op2.Set:
+    return op2.Set(4, "nodes")
+
+
+@pytest.fixture
+def e2n(edges: op2.Set, nodes: op2.Set) -> op2.Map:
+    return op2.Map(edges, nodes, 2, [0, 1, 1, 2, 2, 3], "e2n")
+
+
+def test_what_a_map_is(edges: op2.Set, nodes: op2.Set, e2n: op2.Map) -> None:
+    assert (e2n.iterset, e2n.toset, e2n.arity, e2n.name) == (edges, nodes, 2, "e2n")
+    assert (e2n.arities, e2n.arange, e2n.split) == ((2,), (0, 2), (e2n,))
+    assert (e2n.offset, e2n.offset_quotient) == (None, None)
+    assert list(e2n) == [e2n]
+    assert len(e2n) == 1
+    assert op2.Map(edges, nodes, 1).name != op2.Map(edges, nodes, 1).name
+
+
+def test_values_are_of_owned_rows_or_of_all(e2n: op2.Map) -> None:
+    assert e2n.values.tolist() == [[0, 1], [1, 2]]
+    assert e2n.values_with_halo.tolist() == [[0, 1], [1, 2], [2, 3]]
+
+
+def test_the_core_sees_the_values(e2n: op2.Map) -> None:
+    table = e2n._table
+    assert table is not None
+    assert (table.index_bytes, table.n_rows, table.arity, table.n_targets) == (4, 3, 2, 4)
+
+
+@pytest.mark.parametrize("dtype", [*INTEGERS, "float64", "O"])
+def test_any_integers_become_int32(edges: op2.Set, nodes: op2.Set, dtype: str) -> None:
+    values: Any = np.array([0, 1, 2], dtype=dtype)
+    found = op2.Map(edges, nodes, 1, values.tolist() if dtype == "O" else values)
+    assert found.values_with_halo.dtype == np.int32
+    assert found.values_with_halo.ravel().tolist() == [0, 1, 2]
+
+
+def test_floats_lose_their_digits(edges: op2.Set, nodes: op2.Set) -> None:
+    assert op2.Map(edges, nodes, 1, [1.5] * 3).values.sum() == 2
+
+
+def test_large_target_sets_need_int64(edges: op2.Set) -> None:
+    for n_targets, dtype in ((2**31 - 1, np.int32), (2**31, np.int64)):
+        values = np.array([0, 1, n_targets - 1])
+        found = op2.Map(edges, op2.Set(n_targets), 1, values)
+        assert found.values.dtype == dtype
+        assert found.values_with_halo.ravel().tolist() == values.tolist()
+        assert found._table is not None
+        assert found._table.index_bytes == found.values.itemsize
+
+
+def test_a_fitting_array_is_not_copied(edges: op2.Set, nodes: op2.Set) -> None:
+    values = np.array([[0, 1], [1, 2], [2, 3]], dtype=np.int32)
+    assert address_of(op2.Map(edges, nodes, 2, values).values) == address_of(values)
+    values.flags.writeable = False
+    assert not np.shares_memory(op2.Map(edges, nodes, 2, values).values, values)
+
+
+@pytest.mark.parametrize(
+    ("values", "row", "slot", "value"),
+    [
+        ([[0, 1], [4, 0], [0, 0]], 1, 0, 4),
+        ([[0, -1], [9, 0], [0, 0]], 0, 1, -1),
+        ([[0, 0], [0, 0], [0, 2**32 + 1]], 2, 1, 2**32 + 1),
+        (np.full((3, 2), 2**64 - 1, dtype=np.uint64), 0, 0, 2**64 - 1),
+        ([[0, 0], [np.nan, 0], [0, 0]], 1, 0, -(2**63)),
+    ],
+)
+def test_values_out_of_range_are_named(
+    edges: op2.Set, nodes: op2.Set, values: Any, row: int, slot: int, value: int
+) -> None:
+    message = rf"Map 'e2n': row {row}, slot {slot} is {value}, but Set 'nodes' has entities 0 to 3"
+    with pytest.raises(DataValueError, match=message):
+        op2.Map(edges, nodes, 2, values, "e2n")
+
+
+@given(st.data())
+def test_exactly_the_values_in_range_are_taken(data: st.DataObject) -> None:
+    n_targets = data.draw(st.integers(1, 200))
+    values = data.draw(st.lists(st.integers(-2, 202), min_size=4, max_size=4))
+    is_legal = all(0 <= value < n_targets for value in values)
+    iterset, toset = op2.Set(2), op2.Set(n_targets)
+    if is_legal:
+        assert op2.Map(iterset, toset, 2, values).values.ravel().tolist() == values
+    else:
+        with pytest.raises(DataValueError):
+            op2.Map(iterset, toset, 2, values)
+
+
+def test_illegal_arguments(edges: op2.Set, nodes: op2.Set) -> None:
+    with pytest.raises(SetTypeError, match="the Set it starts on must be a Set, got 'illegalset'"):
+        op2.Map("illegalset", nodes, 1, [])  # type: ignore[arg-type]
+    with pytest.raises(SetTypeError, match="the Set it leads to"):
+        op2.Map(edges, edges**2, 1, [])  # type: ignore[arg-type]
+    for arity in ("illegalarity", (2, 2), 0, -1, 1.0, True):
+        with pytest.raises(ArityTypeError, match="a positive integer, got"):
+            op2.Map(edges, nodes, arity, [])  # type: ignore[arg-type]
+    with pytest.raises(NameTypeError):
+        op2.Map(edges, nodes, 1, [], name=2)  # type: ignore[arg-type]
+    for values in ("abcdefg", [1] * 4, [], [[1], [2, 3]], [True] * 3, [None] * 3, [1j] * 3):
+        with pytest.raises(DataValueError, match="Map 'e2n'"):
+            op2.Map(edges, nodes, 1, values, "e2n")  # type: ignore[arg-type]
+
+
+def test_a_wrong_length_names_both_shapes(edges: op2.Set, nodes: op2.Set) -> None:
+    message = r"Map 'e2n' from Set 'edges': expected values of shape \(3, 2\), got shape \(2, 2\)"
+    with pytest.raises(DataValueError, match=message):
+        op2.Map(edges, nodes, 2, [[0, 1], [1, 2]], "e2n")
+
+
+def test_values_may_come_later(edges: op2.Set, nodes: op2.Set) -> None:
+    late = op2.Map(edges, nodes, 1, name="late")
+    assert not late.has_values
+    for member in ("values", "values_with_halo"):
+        with pytest.raises(MapValueError, match=f"Map 'late': '{member}' was asked for"):
+            getattr(late, member)
+    late.update_values([3, 2, 1])
+    assert late.has_values
+    assert late.values.ravel().tolist() == [3, 2]
+    assert late._table is not None
+    assert late._table.version == 0
+
+
+def test_a_map_of_an_empty_set_needs_no_values(nodes: op2.Set) -> None:
+    empty = op2.Map(op2.Set(0), nodes, 3)
+    assert empty.values.shape == (0, 3)
+    assert empty._table is not None
+
+
+def test_views_are_read_only(e2n: op2.Map) -> None:
+    for view in (e2n.values, e2n.values_with_halo):
+        with pytest.raises(ValueError, match="read-only"):
+            view[0] = 2
+
+
+def test_updating_grows_the_version(e2n: op2.Map) -> None:
+    table, view = e2n._table, e2n.values
+    assert table is not None
+    e2n.update_values([[1, 0], [2, 1], [3, 2]])
+    assert e2n._table is table
+    assert table.version == 1
+    assert view.tolist() == [[1, 0], [2, 1]]
+
+
+def test_a_wrong_update_changes_nothing(e2n: op2.Map) -> None:
+    for values in ([[1, 0], [2, 1], [3, 4]], [0, 1]):
+        with pytest.raises(DataValueError):
+            e2n.update_values(values)
+    assert e2n.values_with_halo.tolist() == [[0, 1], [1, 2], [2, 3]]
+    assert e2n._table is not None
+    assert e2n._table.version == 0
+
+
+def test_an_adopted_array_can_be_changed_and_told(edges: op2.Set, nodes: op2.Set) -> None:
+    values = np.array([[0], [1], [2]], dtype=np.int32)
+    shared = op2.Map(edges, nodes, 1, values)
+    values[0] = 3
+    shared.update_values(values)
+    assert shared.values[0] == 3
+    assert shared._table is not None
+    assert shared._table.version == 1
+
+
+def test_offsets(edges: op2.Set, nodes: op2.Set) -> None:
+    up = op2.Map(edges, nodes, 2, None, "up", offset=[1, 2], offset_quotient=[0, 1])
+    assert up.offset is not None
+    assert up.offset_quotient is not None
+    assert (up.offset.tolist(), up.offset_quotient.tolist()) == ([1, 2], [0, 1])
+    assert repr(up).endswith("'up', array([1, 2], dtype=int32), array([0, 1], dtype=int32))")
+    with pytest.raises(DataValueError, match=r"expected offset of shape \(2,\)"):
+        op2.Map(edges, nodes, 2, offset=[1, 2, 3])
+
+
+def test_equality_is_identity(edges: op2.Set, nodes: op2.Set, e2n: op2.Map) -> None:
+    twin = op2.Map(edges, nodes, 2, e2n.values_with_halo, "e2n")
+    assert e2n == e2n
+    assert e2n != twin
+    assert len({e2n, twin}) == 2
+    assert copy.copy(e2n)._uid != e2n._uid
+
+
+def test_repr_and_str(e2n: op2.Map) -> None:
+    assert repr(e2n) == (
+        "Map(Set((1, 2, 3), 'edges'), Set((4, 4, 4), 'nodes'), 2, None, 'e2n', None, None)"
+    )
+    assert str(e2n) == (
+        "OP2 Map: e2n from (OP2 Set: edges with size 2) to (OP2 Set: nodes with size 4) "
+        "with arity 2"
+    )
+    again = eval(repr(e2n), {"Map": op2.Map, "Set": op2.Set})
+    assert repr(again) == repr(e2n)
+
+
+def test_maps_between_sets_without_sizes(static: None) -> None:
+    e2n = op2.Map(op2.Set(name="edges"), op2.Set(name="nodes"), 2, name="e2n")
+    assert not e2n.has_values
+    assert "Set(None, 'edges')" in repr(e2n)

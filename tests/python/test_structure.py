@@ -1,0 +1,195 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The tree keeps the rules of the house, and the checkers can fail."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+import structure
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+ROOT = Path(__file__).parents[2]
+
+# A unit, and the test that stands in for its own or the reason why it needs none.
+EXCEPTIONS = {
+    "cpp/base/abi": "declarations shared with generated code; no code of its own",
+    "cpp/base/access": "an enum and predicates over it, used by every test of ir and lower",
+    "cpp/base/error": "exception classes without behaviour; their mapping is test_errors.py",
+    "cpp/base/overload": "the two lines that std::visit needs",
+    "pyop2cxx/__main__": "tests/python/test_cli.py",
+    "pyop2cxx/exceptions": "tests/python/test_errors.py",
+}
+
+
+@pytest.mark.parametrize(
+    "breaches",
+    [
+        structure.include_breaches,
+        structure.backend_name_breaches,
+        structure.template_breaches,
+        structure.spdx_breaches,
+        structure.print_breaches,
+        structure.extras_breaches,
+        structure.state_breaches,
+    ],
+)
+def test_the_tree_keeps_the_rule(breaches: Callable[[Path], list[str]]) -> None:
+    assert breaches(ROOT) == []
+
+
+def test_every_unit_has_its_test() -> None:
+    assert structure.twin_breaches(ROOT, EXCEPTIONS) == []
+
+
+def write(root: Path, name: str, text: str) -> None:
+    path = root / name
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text)
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "complaint"),
+    [
+        ("base/a.hpp", '#include "mesh/set.hpp"\n', "not downward"),
+        ("mesh/a.hpp", '#include "ir/loop.hpp"\n', "not downward"),
+        ("plan/a.cpp", '#include "cg/context.hpp"\n', "not downward"),
+        ("lower/a.cpp", '  #  include "mesh/set.hpp"\n', "symbolic column"),
+        ("cg/a.cpp", '#include "plan/colour.hpp"\n', "symbolic column"),
+        ("jit/a.cpp", "#include <pybind11/pybind11.h>\n", "bind/ only"),
+        ("ir/a.hpp", "#include <Python.h>\n", "bind/ only"),
+        ("runtime/memory.cpp", "#include <cuda.h>\n", "vendor headers"),
+        ("ir/a.hpp", '#include "loop.hpp"\n', "starts with its room"),
+        ("utils/a.hpp", "", "is not a room"),
+    ],
+)
+def test_a_forbidden_include_is_found(tmp_path: Path, name: str, text: str, complaint: str) -> None:
+    write(tmp_path, f"cpp/{name}", text)
+    [breach] = structure.include_breaches(tmp_path)
+    assert name in breach
+    assert complaint in breach
+
+
+def test_downward_includes_are_fine(tmp_path: Path) -> None:
+    write(tmp_path, "cpp/bind/a.cpp", "#include <pybind11/pybind11.h>\n")
+    write(tmp_path, "cpp/exec/a.cpp", '#include "exec/a.hpp"\n#include "plan/block.hpp"\n')
+    write(tmp_path, "cpp/lower/a.cpp", '#include "ir/loop.hpp"\n#include <vector>\n')
+    write(tmp_path, "cpp/runtime/cuda/a.cpp", "#include <cuda.h>\n")
+    assert structure.include_breaches(tmp_path) == []
+
+
+@pytest.mark.parametrize("line", ['if (name == "cuda")', "bool is_openmp;", "OpenCL target;"])
+def test_a_backend_name_in_a_pass_is_found(tmp_path: Path, line: str) -> None:
+    write(tmp_path, "cpp/lower/pack.cpp", f"int a;  // fine\n{line}\n")
+    assert len(structure.backend_name_breaches(tmp_path)) == 1
+
+
+def test_a_backend_name_outside_code_or_passes_is_fine(tmp_path: Path) -> None:
+    write(tmp_path, "cpp/ir/a.cpp", "// as on cuda\n/* openmp\n opencl */ int a;\n")
+    write(tmp_path, "cpp/jit/a.cpp", 'auto name = "cuda";\n')
+    assert structure.backend_name_breaches(tmp_path) == []
+
+
+@pytest.mark.parametrize(
+    ("text", "complaint"),
+    [
+        ("x\n" * 81, "81 lines"),
+        ("{% if arg.access == 1 %}a{% endif %}", "'access'"),
+        ("{% if a %}{% elif mode == INC %}a{% endif %}", "'INC'"),
+        ("{{ 'a' if name == 'cuda' else 'b' }}", "'cuda'"),
+    ],
+)
+def test_a_template_that_decides_is_found(tmp_path: Path, text: str, complaint: str) -> None:
+    write(tmp_path, "templates/host/loop.c.j2", text)
+    [breach] = structure.template_breaches(tmp_path)
+    assert complaint in breach
+
+
+def test_a_template_that_frames_is_fine(tmp_path: Path) -> None:
+    text = (
+        "{% if has_reduction %}\n{{ write_back }}\n{% endif %}\n{% for a in incs %}\n{% endfor %}"
+    )
+    write(tmp_path, "templates/host/loop.c.j2", text)
+    assert structure.template_breaches(tmp_path) == []
+
+
+def test_a_missing_twin_is_found(tmp_path: Path) -> None:
+    write(tmp_path, "cpp/plan/blocks.cpp", "")
+    write(tmp_path, "cpp/bind/bind_plan.cpp", "")
+    write(tmp_path, "pyop2cxx/types/sets.py", "")
+    assert structure.twin_breaches(tmp_path, {}) == [
+        "cpp/plan/blocks has no tests/cpp/plan/test_blocks.cpp",
+        "pyop2cxx/types/sets has no tests/python/test_sets.py",
+    ]
+    write(tmp_path, "tests/cpp/plan/test_blocks.cpp", "")
+    assert structure.twin_breaches(tmp_path, {"pyop2cxx/types/sets": "none needed"}) == []
+
+
+def test_an_exception_must_be_needed(tmp_path: Path) -> None:
+    write(tmp_path, "cpp/plan/blocks.cpp", "")
+    write(tmp_path, "tests/cpp/plan/test_blocks.cpp", "")
+    write(tmp_path, "pyop2cxx/kernel.py", "")
+    exceptions = {
+        "cpp/plan/blocks": "why",
+        "cpp/plan/gone": "why",
+        "pyop2cxx/kernel": "tests/python/test_gone.py",
+    }
+    assert structure.twin_breaches(tmp_path, exceptions) == [
+        "exception for cpp/plan/gone, which is no unit",
+        "exception for cpp/plan/blocks, which has its tests/cpp/plan/test_blocks.cpp",
+        "pyop2cxx/kernel: tests/python/test_gone.py does not exist",
+    ]
+
+
+def test_a_missing_licence_line_is_found(tmp_path: Path) -> None:
+    write(tmp_path, "tools/run.sh", f"#!/bin/bash\n# {structure.SPDX}\n")
+    write(tmp_path, "tools/late.sh", f"#!/bin/bash\n#\n# {structure.SPDX}\n")
+    write(tmp_path, "cpp/base/a.hpp", "#pragma once\n")
+    breaches = structure.spdx_breaches(tmp_path)
+    assert [breach.split()[0] for breach in breaches] == ["cpp/base/a.hpp", "tools/late.sh"]
+
+
+def test_a_print_is_found(tmp_path: Path) -> None:
+    write(tmp_path, "pyop2cxx/cli.py", "print('fine')\n")
+    write(tmp_path, "pyop2cxx/kernel.py", "def f():\n    print('x')\n    pprint('y')\n")
+    assert structure.print_breaches(tmp_path) == ["pyop2cxx/kernel.py:2 prints"]
+
+
+def test_an_extra_imported_elsewhere_is_found(tmp_path: Path) -> None:
+    write(tmp_path, "pyop2cxx/extras.py", "def h5py():\n    import h5py\n    return h5py\n")
+    write(tmp_path, "pyop2cxx/io.py", "def f():\n    from scipy.sparse import csgraph\n")
+    write(tmp_path, "pyop2cxx/plot.py", "if TYPE_CHECKING:\n    import matplotlib\n")
+    assert structure.extras_breaches(tmp_path) == ["pyop2cxx/io.py:2 imports scipy.sparse"]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "_cache = {}",
+        "_seen: set[int] = set()",
+        "_ids = itertools.count()",
+        "_lock = threading.Lock()",
+        "class A:\n    registry: ClassVar[dict[str, int]] = {}",
+        "n = 0\ndef f():\n    global n\n    n += 1",
+        "TABLE = {1: 2}\ndef f():\n    TABLE[3] = 4",
+        "TABLE = [1]\ndef f():\n    TABLE.append(2)",
+    ],
+)
+def test_module_state_is_found(tmp_path: Path, text: str) -> None:
+    write(tmp_path, "pyop2cxx/kernel.py", text + "\n")
+    write(tmp_path, "pyop2cxx/runtime.py", text + "\n")
+    [breach] = structure.state_breaches(tmp_path)
+    assert breach.startswith("pyop2cxx/kernel.py:")
+
+
+def test_constants_and_locals_are_no_state(tmp_path: Path) -> None:
+    text = (
+        "TABLE = {1: 2}\n_log = logging.getLogger('a')\nNAMES = tuple(sorted(TABLE))\n"
+        "TABLE[2] = 3\nclass A:\n    x: int = 0\n"
+        "def f():\n    seen = {}\n    seen[1] = 2\n    return TABLE[1]\n"
+    )
+    write(tmp_path, "pyop2cxx/kernel.py", text)
+    assert structure.state_breaches(tmp_path) == []

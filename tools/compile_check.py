@@ -1,0 +1,109 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Compile every C++ unit and every header alone, without output, as errors-on-warning.
+
+Usage: ``python tools/compile_check.py COMPILER...``. A unit that passed is not compiled again until
+it, something it includes, or the command changes.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+import sysconfig
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+import pybind11
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+FLAGS = ("-std=c++20", "-Wall", "-Wextra", "-Werror", "-fsyntax-only", "-Icpp")
+DEFINES = ("-DFMT_HEADER_ONLY=1", '-DPYOP2CXX_VERSION="0"')
+SYSTEM = ("-isystem", pybind11.get_include(), "-isystem", sysconfig.get_path("include"))
+STAMPS = Path("build/lint")
+
+
+class Unit(NamedTuple):
+    """One source and the compiler that has to accept it."""
+
+    compiler: str
+    source: Path
+
+    @property
+    def stamp(self) -> Path:
+        """Where the dependencies and the command of the last success are kept."""
+        return STAMPS / Path(self.compiler).name / f"{self.source}.d"
+
+    @property
+    def is_header(self) -> bool:
+        """Whether the source is included, from standard input, rather than compiled itself."""
+        # A header given as the main file would be warned about for its `#pragma once`.
+        return self.source.suffix != ".cpp"
+
+    @property
+    def command(self) -> list[str]:
+        """The command line."""
+        rules = ("-MD", "-MF", str(self.stamp.with_suffix(".new")), "-MT", "unit")
+        source = "-" if self.is_header else str(self.source)
+        return [self.compiler, *FLAGS, *DEFINES, *SYSTEM, *rules, "-x", "c++", source]
+
+
+def units(compilers: list[str]) -> Iterator[Unit]:
+    """Every pair of source and compiler; headers alone with the last compiler only."""
+    for compiler in compilers:
+        for folder in (Path("cpp"), Path("tests/cpp")):
+            patterns = ("*.cpp", "*.hpp", "*.h") if compiler == compilers[-1] else ("*.cpp",)
+            for pattern in patterns:
+                for source in sorted(folder.rglob(pattern)):
+                    yield Unit(compiler, source)
+
+
+def is_fresh(unit: Unit) -> bool:
+    """Whether the unit passed before and nothing it was made from is newer."""
+    try:
+        command, rule = unit.stamp.read_text().split("\n", 1)
+        passed = unit.stamp.stat().st_mtime
+        if command != " ".join(unit.command):
+            return False
+        paths = re.sub(r"\\\n", " ", rule).split(":", 1)[1].split()
+        return all(os.stat(path).st_mtime < passed for path in paths if path != "-")
+    except (OSError, ValueError, IndexError):
+        return False
+
+
+def check(unit: Unit) -> str:
+    """Compile one unit.
+
+    Returns:
+        What the compiler printed if it refused the unit, else nothing.
+    """
+    if is_fresh(unit):
+        return ""
+    unit.stamp.parent.mkdir(parents=True, exist_ok=True)
+    include = f'#include "{unit.source.resolve()}"\n' if unit.is_header else ""
+    done = subprocess.run(unit.command, input=include, capture_output=True, text=True, check=False)
+    if done.returncode != 0:
+        unit.stamp.unlink(missing_ok=True)
+        return done.stderr or f"{unit.compiler} {unit.source}: exit status {done.returncode}\n"
+    rule = unit.stamp.with_suffix(".new")
+    unit.stamp.write_text(" ".join(unit.command) + "\n" + rule.read_text())
+    rule.unlink()
+    return ""
+
+
+def main(compilers: list[str]) -> int:
+    """Check everything with every compiler, as many at a time as there are cores."""
+    with ThreadPoolExecutor(len(os.sched_getaffinity(0))) as pool:
+        complaints = [text for text in pool.map(check, units(compilers)) if text]
+    sys.stderr.write("".join(complaints))
+    return 1 if complaints else 0
+
+
+if __name__ == "__main__":
+    if len(sys.argv) < 2:
+        sys.exit("usage: python tools/compile_check.py COMPILER...")
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,35 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: BSD-3-Clause
+# Every static check. All of them run, so that one call shows everything there is to mend.
+. "$(dirname "$0")/lib.sh"
+
+python_sources=(pyop2cxx)
+for folder in tests demos benchmarks tools docs; do
+  [[ -d $folder ]] && python_sources+=("$folder")
+done
+
+failed=()
+check() {
+  local name=$1
+  shift
+  say "$name"
+  "$@" || failed+=("$name")
+}
+
+# shellcheck disable=SC2046  # the names of our own sources hold no blanks
+clang_format() {
+  clang-format-14 --dry-run -Werror $(find cpp tests/cpp -name '*.[ch]pp' -o -name '*.h')
+}
+
+check "ruff check" "$venv_python" -m ruff check --quiet "${python_sources[@]}"
+check "ruff format" "$venv_python" -m ruff format --check --quiet "${python_sources[@]}"
+check "mypy --strict" "$venv_python" -m mypy --no-error-summary
+check "clang-format" clang_format
+check "stub of the extension" tools/make_stubs.sh --check
+check "-Wall -Wextra -Werror, g++ and clang++-14" "$venv_python" tools/compile_check.py g++ clang++-14
+
+if ((${#failed[@]})); then
+  IFS=';'
+  fail "lint failed: ${failed[*]}"
+fi
+echo "lint passed"

@@ -1,0 +1,152 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: BSD-3-Clause
+# Set up what one make target needs: system packages, the virtual environment, the build.
+# Usage: tools/setup.sh demo|test|lint|bench|docs     (quick when there is nothing to do)
+#   PYTHON=/path/to/python   make the virtual environment with this interpreter (>= 3.10)
+#   VENV=/path/to/venv       keep it there instead of in .venv
+. "$(dirname "$0")/lib.sh"
+
+readonly target=${1:-}
+case $target in
+  demo | bench) tools=(build python) extras=demo tests=OFF ;;
+  test) tools=(build python gtest) extras=test tests=ON ;;
+  lint) tools=(build python gtest clang) extras=lint tests=ON ;;
+  docs) tools=(build python) extras=docs tests=OFF ;;
+  *) fail "usage: tools/setup.sh demo|test|lint|bench|docs (got '$target')" ;;
+esac
+
+# --- system packages ---------------------------------------------------------------------------
+
+missing=()
+need_command() { command -v "$1" >/dev/null 2>&1 || missing+=("$2"); }
+need_header() {
+  echo "#include <$1>" | c++ -std=c++20 -fsyntax-only -x c++ - >/dev/null 2>&1 || missing+=("$2")
+}
+
+# The first interpreter that starts (a pyenv shim may not) and is new enough.
+find_python() {
+  local candidate
+  for candidate in ${PYTHON:-python3 python3.{14,13,12,11,10} /usr/bin/python3}; do
+    if "$candidate" -c 'import sys; sys.exit(sys.version_info < (3, 10))' 2>/dev/null; then
+      python=$candidate
+      return
+    fi
+  done
+  python=
+}
+
+need_python() {
+  find_python
+  if [[ -n $python ]]; then
+    "$python" -c 'import ensurepip, venv' 2>/dev/null || missing+=(python3-venv)
+    [[ -e $("$python" -c 'import sysconfig; print(sysconfig.get_path("include"))')/Python.h ]] ||
+      missing+=(python3-dev)
+  elif [[ -n ${PYTHON:-} ]]; then
+    fail "PYTHON=$PYTHON is not a working Python >= 3.10; got: $("$PYTHON" -VV 2>&1 || true)"
+  elif command -v python3 >/dev/null 2>&1; then
+    fail "pyop2cxx needs Python >= 3.10 but python3 is $(python3 -V 2>&1);" \
+      "install a newer one and run: make $target PYTHON=/path/to/python3"
+  else
+    missing+=(python3 python3-venv python3-dev)
+  fi
+}
+
+find_missing() {
+  local tool
+  missing=()
+  for tool in "${tools[@]}"; do
+    case $tool in
+      build)
+        need_command c++ g++
+        need_command cc gcc
+        need_command cmake cmake
+        need_command ninja ninja-build
+        need_header fmt/core.h libfmt-dev
+        need_header xxhash.h libxxhash-dev
+        ;;
+      python) need_python ;;
+      gtest) need_header gtest/gtest.h libgtest-dev ;;
+      clang)
+        need_command clang++-14 clang-14
+        need_command clang-format-14 clang-format-14
+        ;;
+    esac
+  done
+}
+
+apt_install() {
+  local -a as_root=()
+  [[ $(id -u) == 0 ]] || as_root=(sudo -n)
+  # An old package list is better than none: the installation says what is wrong, if anything is.
+  "${as_root[@]}" apt-get update || true
+  "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive \
+    apt-get install --yes --no-install-recommends "$@"
+}
+
+may_install() {
+  command -v apt-get >/dev/null 2>&1 && { [[ $(id -u) == 0 ]] || sudo -n true 2>/dev/null; }
+}
+
+find_missing
+if ((${#missing[@]})); then
+  if ! may_install; then
+    echo "make $target needs system packages. Install them with this line, then run it again:" >&2
+    echo "  sudo apt-get update && sudo apt-get install --yes ${missing[*]}" >&2
+    exit 1
+  fi
+  step apt "installing system packages: ${missing[*]}" apt_install "${missing[@]}"
+  find_missing
+  ((${#missing[@]} == 0)) ||
+    fail "still missing after the installation: ${missing[*]} (see $logs/apt.txt)"
+fi
+
+# --- virtual environment -----------------------------------------------------------------------
+
+base_of() { "$1" -c 'import sys; print(sys.base_prefix, sys.version_info[:2])' 2>/dev/null; }
+
+venv_is_good() {
+  "$venv_python" -c 'import pip, sys; sys.exit(sys.version_info < (3, 10))' 2>/dev/null || return 1
+  [[ -z ${PYTHON:-} || $(base_of "$venv_python") == "$(base_of "$python")" ]]
+}
+
+if ! venv_is_good; then
+  step venv "virtual environment $venv with $("$python" -V)" "$python" -m venv --clear "$venv"
+fi
+
+# --- build -------------------------------------------------------------------------------------
+
+readonly stamp=$venv/pyop2cxx.stamp
+readonly had_extras=$venv/pyop2cxx.extras
+readonly pip=("$venv_python" -m pip --disable-pip-version-check)
+export PIP_PROGRESS_BAR=off
+
+# Extras and tests only ever grow, so that `make lint` and `make test` do not undo each other.
+all_extras=$({ cat "$had_extras" 2>/dev/null || true; echo "$extras"; } | sort -u)
+if grep -qs 'PYOP2CXX_TESTS:BOOL=ON' "$build_dir/CMakeCache.txt"; then tests=ON; fi
+
+# Contents of what is compiled, names of what is only listed (an editable build maps modules).
+fingerprint() {
+  echo "$PWD $tests $all_extras"
+  find CMakeLists.txt pyproject.toml cpp $([[ $tests == OFF ]] || echo tests/cpp) templates \
+    -type f -print0 | sort -z | xargs -0 sha256sum
+  find pyop2cxx -name '*.py*' -not -name '*.pyc' | sort
+}
+
+build_requirements() { sed -n '/^\[build-system\]/,/^$/s/^requires = \[\(.*\)\]/\1/p' pyproject.toml; }
+
+install_editable() {
+  build_requirements | tr -d ' "' | tr ',' '\n' >"$logs/build-requirements.txt"
+  "${pip[@]}" install --requirement "$logs/build-requirements.txt"
+  "${pip[@]}" install --no-build-isolation --config-settings=build-dir="$build_dir" \
+    --config-settings=cmake.define.PYOP2CXX_TESTS="$tests" \
+    --config-settings=cmake.define.PYOP2CXX_WERROR=ON \
+    --editable ".[${all_extras//$'\n'/,}]"
+}
+
+wanted=$(fingerprint | sha256sum)
+if [[ ! -e $stamp || $(<"$stamp") != "$wanted" ]]; then
+  rm -f "$stamp"
+  step build "building pyop2cxx with [${all_extras//$'\n'/,}] into $venv" install_editable
+  echo "$all_extras" >"$had_extras"
+  echo "$wanted" >"$stamp"
+fi
