@@ -79,7 +79,12 @@ def _compiler(service: _core.jit.Service, language: _core.jit.Language) -> Entry
     except ToolchainError as error:
         return {"problem": str(error)}
     target = " ".join(flag for flag in compiler.resolved_arch if flag.startswith("-march="))
-    return {"version": compiler.version.strip(), "path": compiler.path, "target": target, "problem": ""}
+    return {
+        "version": compiler.version.strip(),
+        "path": compiler.path,
+        "target": target,
+        "problem": "",
+    }
 
 
 def _openmp(service: _core.jit.Service) -> Entry:
