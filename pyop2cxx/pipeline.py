@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from pyop2cxx import _core
 from pyop2cxx.diagnostics import explain_rejection
-from pyop2cxx.exceptions import CompilationError
+from pyop2cxx.exceptions import CompilationError, UsageError
 from pyop2cxx.render import render
 from pyop2cxx.runtime import runtime
 
@@ -22,12 +22,16 @@ if TYPE_CHECKING:
     from pyop2cxx.kernel import Kernel
 
 
+_DUMPS = ("lower", "source")
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Request:
     """Everything that decides the text of a loop.
 
     Attributes:
         name: The kernel's name.
+        line: Where the user made the loop, for messages.
         kernel: The user's kernel.
         loop: The symbolic loop.
         backend: Where it shall run.
@@ -37,6 +41,7 @@ class Request:
     """
 
     name: str
+    line: str
     kernel: Kernel
     loop: _core.Loop
     backend: Backend
@@ -90,7 +95,9 @@ def choose(request: Request) -> Choice:
     else:
         strategy, why = _core.force_strategy(request.strategy, *about)
     lowering = _core.lowering_key(strategy, *about[1:])
-    key = repr((request.loop.signature(), request.backend.name, lowering))
+    # the text of an opaque kernel is passed on as it is written, comments and all
+    verbatim = request.kernel.code if request.kernel.core.body is None else ""
+    key = repr((request.loop.signature(), verbatim, request.backend.name, lowering))
     return Choice(strategy=strategy, why=why, key=key)
 
 
@@ -162,7 +169,7 @@ def _frame(request: Request, choice: Choice, module: _core.Module, *, line_marke
         "kernel": request.name,
         "strategy": choice.strategy,
         "headers": request.kernel.core.headers,
-        "body": body,
+        "body": body.rstrip("\n"),
     }
     return render(request.backend.template, context)
 
@@ -198,7 +205,12 @@ def _load(
 
 def _dump(request: Request, code: GeneratedCode) -> None:
     """Write what `PYOP2CXX_DUMP` asks for to standard error."""
-    wanted = {stage.strip() for stage in runtime.configuration["dump"].split(",")}
+    wanted = {stage.strip() for stage in runtime.configuration["dump"].split(",")} - {""}
+    if wanted - {*_DUMPS}:
+        raise UsageError(
+            f"option 'dump': there is no stage {', '.join(sorted(wanted - {*_DUMPS}))}; there are: "
+            f"{', '.join(_DUMPS)}"
+        )
     if "lower" in wanted:
         sys.stderr.write(request.loop.dump())
         for stage, text in code.ir.items():
