@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from pyop2cxx import _core
 from pyop2cxx.diagnostics import explain_rejection
-from pyop2cxx.exceptions import CompilationError, UsageError
+from pyop2cxx.exceptions import CompilationError, ToolchainError, UsageError
 from pyop2cxx.render import render
 from pyop2cxx.runtime import runtime
 
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
 
 _DUMPS = ("lower", "source")
+_STAGES = ("strategy", "legalise", "expand")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -120,7 +121,7 @@ def generate(request: Request, choice: Choice) -> GeneratedCode:
     code.signature = "\n".join(_core.prototypes(module, request.backend.dialect))
     code.strategy = choice.strategy
     code.why = choice.why
-    code.ir = stages
+    code.ir = {stage: stages[stage] for stage in sorted(stages, key=_STAGES.index)}
     code.key = choice.key
     code.header = ""
     code.module = module
@@ -199,6 +200,9 @@ def _load(
     except CompilationError as error:
         marked = _frame(request, choice, code.module, line_markers=True)
         raise explain_rejection(request, error, marked, language, flags) from None
+    except ToolchainError as error:
+        error.args = (f"par_loop '{request.name}' on backend '{request.backend.name}': {error}",)
+        raise
     runtime.engine.tell_notices()
     return loaded.library
 
