@@ -391,7 +391,7 @@ def _written_dats(args: tuple[Arg, ...]) -> tuple[Dat, ...]:
 
 def _checked_strategy(strategy: object, what: str) -> str | None:
     if strategy is None or strategy in _core.STRATEGIES:
-        return strategy  # type: ignore[return-value]  # found in a list of str
+        return strategy
     raise UsageError(
         f"{what}: there is no strategy {strategy!r}; there are: {', '.join(_core.STRATEGIES)}"
     )

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from pyop2cxx.kernel import Kernel
     from pyop2cxx.types.args import ConstantArg, GlobalArg
-    from pyop2cxx.types.globals import Const
+    from pyop2cxx.types.constants import Const
     from pyop2cxx.types.maps import Map
 
     Arg = DatArg | GlobalArg | ConstantArg

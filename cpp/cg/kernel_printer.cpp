@@ -196,7 +196,7 @@ std::string print_functions(Context& context, const ir::Kernel& kernel, const Ke
   const auto write = [&kernel, &style, &names](const ir::FunctionDef& function, Context& into,
                                                const std::string& name) {
     if (&function == &kernel.body->functions.front()) {
-      print_prototypes(into, *kernel.body, style);
+      if (style.prototypes) print_prototypes(into, *kernel.body, style);
       print_tables(into, kernel, style);
     }
     const ir::FunctionDef renamed = with_renamed_calls(function, names);

@@ -114,6 +114,8 @@ def _after_brackets(words: list[str], i: int) -> int:
 def _starts_operand(words: list[str], i: int) -> bool:
     """True if an operand may start at `words[i]`, so that its parentheses mean nothing."""
     previous = words[i - 1] if i > 0 else ";"
+    if i > 1 and words[i - 2] == "__attribute__":
+        return False
     if previous == ")":
         return _ends_cast(words, i - 1)
     if previous[0].isalnum() or previous[0] == "_":

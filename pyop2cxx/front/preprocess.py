@@ -78,6 +78,7 @@ def _run(
 
     class Processor(pcpp.Preprocessor):  # type: ignore[misc] # pcpp has no types
         seen: set[str]
+        n_prelude: int
 
         def on_include_not_found(
             self, malformed: bool, system: bool, folder: str, path: str
@@ -89,8 +90,17 @@ def _run(
             self.seen.update(header[1:-1] for header in others if path.endswith(header[1:-1]))
             return super().on_file_open(system, path)
 
+        def on_directive_handle(self, directive: Any, tokens: Any, *others: Any) -> Any:
+            if directive.value == "error":
+                message = "".join(token.value for token in tokens).strip()
+                self.on_error(_SOURCE, directive.lineno, f"#error {message}")
+            if directive.value == "warning":
+                raise pcpp.OutputDirective(pcpp.Action.IgnoreAndRemove)
+            return super().on_directive_handle(directive, tokens, *others)
+
         def on_error(self, source: str, line: int, message: str) -> Any:
-            raise UsageError(f"kernel: line {line}: the preprocessor says: {message}")
+            line -= self.n_prelude if source == _SOURCE else 0
+            raise UsageError(f"kernel: {source}, line {line}: the preprocessor says: {message}")
 
     processor = Processor()
     processor.seen = set()
@@ -102,8 +112,9 @@ def _run(
     for folder in include_dirs:
         processor.add_path(folder)
     prelude = "".join(f"#include {header}\n" for header in extra_headers if header in others)
+    processor.n_prelude = prelude.count("\n")
     processor.parse(prelude + _without_known_includes(text), _SOURCE)
-    kernel, lines, declarations = _laid_out(processor, prelude.count("\n"))
+    kernel, lines, declarations = _laid_out(processor)
     used = tuple(header for header in others if header[1:-1] in processor.seen)
     return Preprocessed(kernel, lines, used, declarations)
 
@@ -115,7 +126,7 @@ def _without_known_includes(text: str) -> str:
     return _PRAGMA.sub("", text)
 
 
-def _laid_out(processor: Any, n_prelude: int) -> tuple[str, tuple[int, ...], str]:
+def _laid_out(processor: Any) -> tuple[str, tuple[int, ...], str]:
     # One line of output for each run of tokens from one line of the user's.
     rows: list[list[str]] = []
     lines: list[int] = []
@@ -124,7 +135,7 @@ def _laid_out(processor: Any, n_prelude: int) -> tuple[str, tuple[int, ...], str
         if token.source != _SOURCE:
             declarations.append(token.value)
             continue
-        line = token.lineno - n_prelude
+        line = token.lineno - processor.n_prelude
         if not lines or lines[-1] != line:
             rows.append([])
             lines.append(line)

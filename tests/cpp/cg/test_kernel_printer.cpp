@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "cg/kernel_printer.hpp"
+
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "../ir/ast.hpp"
+
+namespace op2::cg {
+namespace {
+
+using namespace ir::ast;
+using ir::Body;
+using ir::Kernel;
+
+Kernel named(ir::KernelBody body, std::string key) {
+  Kernel kernel;
+  kernel.name = body.entry().name;
+  kernel.parameters = body.entry().parameters;
+  kernel.body = std::move(body);
+  kernel.key = std::move(key);
+  return kernel;
+}
+
+std::string printed(const Kernel& kernel, const KernelStyle& style = {}) {
+  Context context(c_dialect());
+  print_kernel(context, kernel, style);
+  return context.finish();
+}
+
+TEST(KernelPrinter, PrintsPrototypesTablesAndFunctions) {
+  const ir::Type constant{.base = ir::Base::float64, .is_const = true, .derivation = {}};
+  const Kernel kernel = named(
+      ir::ast::kernel({function("f", {{"x", pointer()}}, {eval(assign(at("x", 0), name("t")))}),
+                       function("k", {{"x", pointer()}},
+                                {eval(call("f", {name("x")})),
+                                 eval(assign(at("x", 1), call("sqrt", {lit("2.0")})))})},
+                      {{.name = "t", .type = constant, .value = lit("1.0")}}),
+      "k");
+  EXPECT_EQ(printed(kernel),
+            "double sqrt(double);\n"
+            "static const double t = 1.0;\n"
+            "\n"
+            "static inline void f(double *x) {\n"
+            "  x[0] = t;\n"
+            "}\n"
+            "\n"
+            "static inline void k(double *x) {\n"
+            "  f(x);\n"
+            "  x[1] = sqrt(2.0);\n"
+            "}\n");
+  EXPECT_EQ(printed(kernel, {.prototypes = false}).find("sqrt(double)"), std::string::npos);
+}
+
+TEST(KernelPrinter, PrintsEveryStatement) {
+  const ir::Expr x = at("x", 0);
+  const Kernel kernel =
+      named(ir::ast::kernel(Body{
+                branch(x, {eval(x)}, {branch(x, {}, {give()})}),
+                loop("i", 2, {{.node = ir::Continue{}}}),
+                {.node = ir::For{}},
+                {.node = ir::While{.condition = assign(x, x), .body = {{.node = ir::Break{}}}}},
+                {.node = ir::While{.condition = x, .body = {}, .is_do = true}},
+                {.node = ir::Switch{.value = lit("1"),
+                                    .cases = {{.label = lit("2"), .body = {{.node = ir::Break{}}}},
+                                              {.label = std::nullopt, .body = {}}}}},
+                {.node = ir::Block{{declare("a", array(number(), 2))}}}}),
+            "k");
+  EXPECT_EQ(printed(kernel),
+            "static inline void k(double *x, double *y) {\n"
+            "  if (x[0]) {\n"
+            "    x[0];\n"
+            "  } else if (x[0]) {\n"
+            "  } else {\n"
+            "    return;\n"
+            "  }\n"
+            "  for (int i = 0; i < 2; ++i) {\n"
+            "    continue;\n"
+            "  }\n"
+            "  for (;;) {\n"
+            "  }\n"
+            "  while ((x[0] = x[0])) {\n"
+            "    break;\n"
+            "  }\n"
+            "  do {\n"
+            "  } while (x[0]);\n"
+            "  switch (1) {\n"
+            "    case 2:\n"
+            "    break;\n"
+            "    default: ;\n"
+            "  }\n"
+            "  {\n"
+            "    double a[2];\n"
+            "  }\n"
+            "}\n");
+}
+
+TEST(KernelPrinter, TwoKernelsOfOneNameLiveInOneText) {
+  const Kernel one = named(ir::ast::kernel(Body{eval(at("x", 0))}), "one");
+  const Kernel two = named(ir::ast::kernel(Body{eval(at("x", 1))}), "two");
+  Context context(c_dialect());
+  const std::string first = print_kernel(context, one);
+  const std::string second = print_kernel(context, two);
+  EXPECT_EQ(first, "k");
+  EXPECT_NE(second, "k");
+  EXPECT_EQ(print_kernel(context, one), first);
+  const std::string text = context.finish();
+  EXPECT_NE(text.find("void " + second + "("), std::string::npos);
+  EXPECT_EQ(text.find("x[0]"), text.rfind("x[0]"));
+}
+
+TEST(KernelPrinter, OpaqueTextIsVerbatim) {
+  Kernel kernel;
+  kernel.name = "k";
+  kernel.text = "void k(double *x) { goto e; e: ; }";
+  kernel.headers = {"<stdlib.h>"};
+  EXPECT_EQ(printed(kernel), "#include <stdlib.h>\n" + kernel.text + "\n");
+  EXPECT_NE(printed(kernel, {.line_markers = true}).find("#line 1 \"<kernel k>\"\nvoid k"),
+            std::string::npos);
+}
+
+TEST(KernelPrinter, MarksLines) {
+  const std::string text =
+      printed(named(ir::ast::kernel(Body{eval(at("x", 0), 12)}), "k"), {.line_markers = true});
+  EXPECT_NE(text.find("#line 12 \"<kernel k>\"\n  x[0];"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace op2::cg

@@ -1,0 +1,73 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Casts and parentheses that look alike, as the parser must see them."""
+
+from __future__ import annotations
+
+import pytest
+
+from pyop2cxx.front.disambiguate import unambiguous
+from pyop2cxx.front.parse import parse_c
+
+
+def squeezed(text: str) -> str:
+    return "".join(text.split())
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("y = (z) - a*b;", "y = z - a*b;"),
+        ("y = (a[i]) - b;", "y = a[i] - b;"),
+        ("y = (f(x)) * b;", "y = f(x) * b;"),
+        ("y = (double)(z) - b;", "y = (double) z - b;"),
+        ("y = (double)(z[1][j + 2]) & b;", "y = (double) z[1][j + 2] & b;"),
+        ("return (z) - 1;", "return z - 1;"),
+        ("y = 2*((z) + (w));", "y = 2*(z + w);"),
+        ("y = (unsigned)(z) - 1;", "y = (unsigned) z - 1;"),
+    ],
+)
+def test_parentheses_that_look_like_a_cast_go(text: str, expected: str) -> None:
+    result = unambiguous(text, {}, frozenset())
+    assert squeezed(result) == squeezed(expected)
+    assert len(result) == len(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["y = (double)-x;", "f(x) - 1;", "if (x) -y;", "while (x) *p = 1;", "y = (vec)(x) - 1;"],
+)
+def test_casts_calls_and_conditions_stay(text: str) -> None:
+    result = unambiguous(text, {}, frozenset({"vec"}))
+    assert result.replace("( x )", "(x)").count("(") >= 1
+    assert squeezed(result) in (squeezed(text), squeezed("y = (vec) x - 1;"))
+
+
+def test_comments_and_strings_are_not_touched() -> None:
+    text = 'y = f("(z) - 1" /* (z) - 1 */, (z) - 1); // (z) - 1'
+    result = unambiguous(text, {}, frozenset())
+    assert '"(z) - 1" /* (z) - 1 */' in result
+    assert result.endswith("// (z) - 1")
+
+
+@pytest.mark.parametrize(
+    ("spelling", "base"),
+    [
+        ("double _Complex", "complex128"),
+        ("_Complex double", "complex128"),
+        ("double complex", "complex128"),
+        ("float\n  complex", "complex64"),
+        ("complex float", "complex64"),
+        ("PetscScalar", "float64"),
+        ("PetscInt", "int32"),
+        ("_Bool", "bool"),
+        ("real", "float32"),
+    ],
+)
+def test_names_of_scalars_become_words_of_the_grammar(spelling: str, base: str) -> None:
+    text = f"typedef float real;\nvoid k({spelling} *z, int n) {{\n  nope = ({spelling})n;\n}}"
+    parsed = parse_c(text, "k")
+    assert parsed.opaque_reason == ""
+    assert parsed.parameters is not None
+    assert parsed.parameters[0][1][0] == base
+    line = text[: text.index("nope")].count("\n") + 1
+    assert parsed.functions[0].body[0][1] == line

@@ -1,0 +1,82 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Macros, conditions and includes; lines stay the user's."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from pyop2cxx import _core
+from pyop2cxx.exceptions import UsageError
+from pyop2cxx.front.preprocess import preprocess
+from pyop2cxx.kernel import Kernel
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+def test_text_without_directives_is_left_alone() -> None:
+    text = "#include <math.h>\n#pragma omp simd\nvoid k() {}\n"
+    result = preprocess(text, (), (), ())
+    assert result.text == "\n\nvoid k() {}\n"
+    assert result.lines is None
+
+
+def test_lines_survive_macros() -> None:
+    code = (
+        "#define SQ(x) \\\n  ((x) * (x))\n#if 1\n#define N 2\n#else\nbad\n#endif\n"
+        "void k(double *x) {\n  x[0] = SQ(x[1]\n    + 1);\n  x[N] = 0;\n}"
+    )
+    kernel = Kernel(code, "k")
+    text = _core.kernel_text(kernel.core, line_markers=True)
+    assert '#line 9 "<kernel k>"\n' in text.replace("  #line", "#line")
+    assert "x[0] = (x[1] + 1) * (x[1] + 1);" in text
+    marked = [line.strip() for line in text.splitlines()]
+    assert marked[marked.index("x[2] = 0;") - 1] == '#line 11 "<kernel k>"'
+
+
+def test_options_define_macros() -> None:
+    code = "void k(double *x) {\n#ifdef FAST\n  x[N] = 1;\n#endif\n}"
+    kernel = Kernel(code, "k", opts=["-O2", "-DN=3", "-DFAST"])
+    assert "x[3] = 1;" in _core.kernel_text(kernel.core, line_markers=False)
+    assert kernel.core.options == ["-O2", "-DN=3", "-DFAST"]
+
+
+def test_the_users_headers_give_macros_types_and_functions(tmp_path: Path) -> None:
+    (tmp_path / "mine.h").write_text(
+        "#ifndef MINE\n#define MINE\n#include <math.h>\n#define N 3\n"
+        "typedef float real;\nstatic inline real twice(real x) { return 2 * x; }\n#endif\n"
+    )
+    code = '#include "mine.h"\nvoid k(real *x) { for (int i = 0; i < N; ++i) x[i] = twice(x[i]); }'
+    kernel = Kernel(code, "k", include_dirs=[str(tmp_path)])
+    assert kernel.opaque_reason == ""
+    text = _core.kernel_text(kernel.core, line_markers=False)
+    assert text.startswith('#include "mine.h"\n')
+    assert "float *x" in text
+    assert "i < 3" in text
+    assert "twice(x[i])" in text
+
+
+def test_a_kernel_may_live_in_a_header(tmp_path: Path) -> None:
+    (tmp_path / "mine.h").write_text("static void k(double *x) { x[0] = 1; }\n")
+    kernel = Kernel('#include "mine.h"', "k", include_dirs=[str(tmp_path)])
+    assert "in a header" in kernel.opaque_reason
+    assert kernel.core.headers == ['"mine.h"']
+
+
+def test_a_header_in_a_branch_that_is_not_taken_is_not_included() -> None:
+    code = "#ifdef NOPE\n#include <nope.h>\n#endif\nvoid k(double *x) { x[0] = 1; }"
+    assert Kernel(code, "k").core.headers == []
+
+
+@pytest.mark.parametrize(
+    ("code", "message"),
+    [
+        ("void k() {}\n#error no luck\n", "line 2: .*no luck"),
+        ("#if 1\nvoid k() {}\n", "line 1: "),
+    ],
+)
+def test_bad_directives_are_errors(code: str, message: str) -> None:
+    with pytest.raises(UsageError, match=message):
+        Kernel(code, "k", headers=["stdlib.h"])

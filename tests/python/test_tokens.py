@@ -1,0 +1,49 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The token stream that a kernel's key is made of."""
+
+from __future__ import annotations
+
+import pytest
+
+from pyop2cxx.front.tokens import substitute, token_stream
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("a+b", " a /* c */ + // d\n b"),
+        ("x\\\ny", "x y"),
+        ('s = "a b";', 's="a b" ;'),
+        ("#define N 3\nint a;", "#define  N   3 // n\n\nint a;\n"),
+    ],
+)
+def test_texts_with_equal_tokens(one: str, other: str) -> None:
+    assert token_stream(one) == token_stream(other)
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("a + +b", "a ++b"),
+        ("ab", "a b"),
+        ('"a b"', '"a  b"'),
+        ('"/* a */"', '"/* b */"'),
+        ("'\\''", "'\\\"'"),
+        ("1.0e-3", "1.0e -3"),
+        ("#define N 3\n-1", "#define N 3 -1\n"),
+        ('R"(a  b)"', 'R"(a b)"'),
+    ],
+)
+def test_texts_with_different_tokens(one: str, other: str) -> None:
+    assert token_stream(one) != token_stream(other)
+
+
+def test_tokens_are_those_of_c() -> None:
+    stream = token_stream("x->y <<= 1.5e+3f... && 'a' ## 0x1p-3;")
+    assert stream == (*("x", "->", "y", "<<=", "1.5e+3f...", "&&", "'a'", "##", "0x1p-3", ";"),)
+
+
+def test_names_are_replaced_whole_and_outside_of_comments_and_strings() -> None:
+    text = 'real x; realm y; /* real */ s = "real"; (real)z; // real'
+    replaced = substitute(text, {"real": "double"})
+    assert replaced == 'double x; realm y; /* real */ s = "real"; (double)z; // real'
