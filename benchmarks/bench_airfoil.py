@@ -25,7 +25,7 @@ import numpy as np
 
 from pyop2cxx.io import read_mesh
 from pyop2cxx.mesh import AirfoilMesh, airfoil_mesh, free_stream
-from pyop2cxx.stream import load_c, measure_stream
+from pyop2cxx.stream import CLibrary, measure_stream
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -34,7 +34,6 @@ HERE = Path(__file__).parent
 DEMO = HERE.parent / "demos" / "airfoil.py"
 LOOPS = ("save_soln", "adt_calc", "res_calc", "bres_calc", "update")
 BLOCK_SIZE = 4096
-HAND_FLAGS = ("-std=gnu11", "-O3", "-march=native", "-fno-math-errno", "-fopenmp")
 
 
 def run_demo(backend: str, options: argparse.Namespace) -> dict[str, Any]:
@@ -80,12 +79,9 @@ class Hand:
     """The version written by hand, with the demo's data."""
 
     def __init__(self, mesh: AirfoilMesh) -> None:
-        self.library = load_c((HERE / "hand_airfoil.c").read_text(), HAND_FLAGS)
-        self.library.hand_update.restype = ctypes.c_double
+        self.library = CLibrary((HERE / "hand_airfoil.c").read_text(), ("-fopenmp",))
         self.mesh = mesh
         self.colours = colour_blocks(mesh)
-        # The OpenMP runtime that the library brought along: the same in every loaded library.
-        self.set_threads = self.library.omp_set_num_threads
 
     def run(self, lanes: bool, threads: int, iterations: int) -> dict[str, Any]:
         """Iterate; return rms, wall time and per loop calls and seconds."""
@@ -96,28 +92,32 @@ class Hand:
         edge_maps = _pointer(mesh.edge2node), _pointer(mesh.edge2cell)
         blocking = BLOCK_SIZE, n_colours, _pointer(begin), _pointer(blocks)
         bedge_maps = _pointer(mesh.bound), _pointer(mesh.bedge2node), _pointer(mesh.bedge2cell)
-        suffix = "_lanes" if lanes else ""
+        functions = {name: self.library.function(f"hand_{name}") for name in LOOPS}
+        functions["update"] = self.library.function("hand_update", ctypes.c_double)
+        if lanes:
+            for name in ("adt_calc", "res_calc"):
+                functions[name] = self.library.function(f"hand_{name}_lanes")
         calls: dict[str, int] = defaultdict(int)
         seconds: dict[str, float] = defaultdict(float)
 
-        def call(name: str, variant: str, *arguments: object) -> float:
-            function = getattr(self.library, f"hand_{name}{variant}")
+        def call(name: str, *arguments: object) -> float:
+            function = functions[name]
             start = time.perf_counter()
             value = function(*arguments)
             seconds[name] += time.perf_counter() - start
             calls[name] += 1
-            return float(value)
+            return value or 0.0
 
-        self.set_threads(threads)
+        self.library.function("hand_set_threads")(threads)
         start, squares = time.perf_counter(), 0.0
         for _ in range(iterations):
-            call("save_soln", "", mesh.n_cells, p_q, p_qold)
+            call("save_soln", mesh.n_cells, p_q, p_qold)
             for _ in range(2):
-                call("adt_calc", suffix, mesh.n_cells, x, p_q, p_adt, _pointer(mesh.cell2node))
+                call("adt_calc", mesh.n_cells, x, p_q, p_adt, _pointer(mesh.cell2node))
                 fields = x, p_q, p_adt, p_res
-                call("res_calc", suffix, mesh.n_edges, *blocking, *fields, *edge_maps)
-                call("bres_calc", "", mesh.n_bedges, *fields, *bedge_maps)
-                squares = call("update", "", mesh.n_cells, p_qold, p_q, p_res, p_adt)
+                call("res_calc", mesh.n_edges, *blocking, *fields, *edge_maps)
+                call("bres_calc", mesh.n_bedges, *fields, *bedge_maps)
+                squares = call("update", mesh.n_cells, p_qold, p_q, p_res, p_adt)
         return {
             "seconds": time.perf_counter() - start,
             "rms": math.sqrt(squares / mesh.n_cells),

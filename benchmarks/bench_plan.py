@@ -13,9 +13,8 @@ import os
 import time
 from typing import TYPE_CHECKING
 
-from pyop2cxx._core import plan as room
-
 from pyop2cxx import op2
+from pyop2cxx._core import plan as room
 from pyop2cxx.mesh import airfoil_mesh
 
 if TYPE_CHECKING:

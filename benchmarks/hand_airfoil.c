@@ -4,6 +4,7 @@
 // the peer that generated loops are measured against. AoS arrays, interior edges in blocks of two
 // or more colours, `_lanes` variants with one entity a lane where flops dominate.
 #include <math.h>
+#include <omp.h>
 
 static const double gam = 1.4f;
 static const double gm1 = 1.4f - 1.0f;
@@ -53,6 +54,10 @@ static inline d8 sqrt8(d8 v) {
 }
 static inline d8 abs8(d8 v) {
   return (d8)((l8)v & 0x7fffffffffffffffLL);
+}
+
+void hand_set_threads(int n) {
+  omp_set_num_threads(n);
 }
 
 void hand_save_soln(int n_cells, const double* restrict q, double* restrict qold) {

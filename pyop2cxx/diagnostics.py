@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from pyop2cxx.exceptions import CompilationError
 from pyop2cxx.runtime import runtime
+from pyop2cxx.symbolic import free_names
 
 if TYPE_CHECKING:
     from pyop2cxx import _core
@@ -44,15 +45,31 @@ def explain_rejection(
     shown = "\n".join(f"  {line}" for line in lines[:_MOST_LINES])
     if len(lines) > _MOST_LINES:
         shown += f"\n  ... {len(lines) - _MOST_LINES} more lines in the exception's .stderr"
-    quoted = _quote(request, said)
+    quoted = _quote(request, said) + _name_strangers(request, said)
+    made_at = f", made at {request.line}" if request.line else ""
     explained = CompilationError(
-        f"par_loop '{request.name}' on backend '{request.backend.name}': the compiler rejects the "
-        f"kernel:\n{shown}\n{quoted}generated source: {error.source_path}\ncommand: {error.command}"
+        f"par_loop '{request.name}'{made_at}, on backend '{request.backend.name}': the compiler "
+        f"rejects the kernel:\n{shown}\n{quoted}generated source: {error.source_path}\n"
+        f"command: {error.command}"
     )
     explained.command = error.command
     explained.stderr = said
     explained.source_path = error.source_path
     return explained
+
+
+def _name_strangers(request: Request, said: str) -> str:
+    """Say of names that nobody declares that Consts are meant to be used like that."""
+    if "undeclared" not in said and "not declared" not in said:
+        return ""
+    names = [
+        name
+        for name in free_names(request.kernel)
+        if name not in runtime.constants and re.search(rf"\b{re.escape(name)}\b", said)
+    ]
+    if not names:
+        return ""
+    return f"no Const has the name {', '.join(names)}: make it before the loop runs\n"
 
 
 def _quote(request: Request, said: str) -> str:

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import importlib
 import shlex
 import warnings
@@ -39,15 +40,17 @@ class Bounded(OrderedDict[Any, Any]):
         """Return the value and mark it as used, or None."""
         value = self.get(key)
         if value is not None:
-            self.move_to_end(key)
+            with contextlib.suppress(KeyError):  # another thread has just dropped it
+                self.move_to_end(key)
         return value
 
     def keep(self, key: object, value: object) -> None:
         """Store a value as the one used last."""
         self[key] = value
-        self.move_to_end(key)
-        if len(self) > self._most:
-            self.popitem(last=False)
+        with contextlib.suppress(KeyError):
+            self.move_to_end(key)
+            if len(self) > self._most:
+                self.popitem(last=False)
 
 
 class Engine:

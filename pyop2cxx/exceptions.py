@@ -183,6 +183,21 @@ class KernelWarning(UserWarning):
     """A kernel does something its access descriptors do not allow for."""
 
 
+def user_stacklevel() -> int:
+    """Return the `stacklevel` with which a function that the caller calls warns of the user's line.
+
+    Returns:
+        For ``warnings.warn`` in a function that the caller of this one calls directly.
+    """
+    package = os.path.dirname(os.path.abspath(__file__)) + os.sep
+    level, frame = 2, sys._getframe(1)
+    while frame.f_back is not None:
+        if not os.path.abspath(frame.f_code.co_filename).startswith(package):
+            break
+        level, frame = level + 1, frame.f_back
+    return level
+
+
 def user_line() -> str:
     """Return ``file:line`` of the innermost frame outside pyop2cxx, for messages.
 

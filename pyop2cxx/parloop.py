@@ -14,6 +14,7 @@ from pyop2cxx.exceptions import (
     StaticModeError,
     UsageError,
     user_line,
+    user_stacklevel,
 )
 from pyop2cxx.front.check import Descriptor, check
 from pyop2cxx.kernel import Kernel
@@ -130,10 +131,15 @@ class ParLoop:
 
     def _check_kernel(self) -> None:
         descriptors = [
-            Descriptor(i, f"{type(arg.data).__name__} '{arg.data.name}'", arg.data.dtype, arg.access)
-            for i, arg in enumerate(self.args)
+            Descriptor(i, f"{type(a.data).__name__} '{a.data.name}'", a.data.dtype, a.access)
+            for i, a in enumerate(self.args)
         ]
-        check(self.kernel, descriptors, stacklevel=5)
+        check(
+            self.kernel,
+            descriptors,
+            stacklevel=user_stacklevel(),
+            strict=runtime.configuration["strict"],
+        )
 
     # Text
 
@@ -159,15 +165,14 @@ class ParLoop:
                 f"{self._what}: generate() has no option {', '.join(map(repr, unknown))}; there "
                 f"are: {', '.join(_GENERATE_OPTIONS)}"
             )
-        if "strategy" in given:
-            given["strategy"] = _checked_strategy(given["strategy"], self._what)
-        if given.get("convention", 1) not in (1, 2):
-            raise UsageError(f"{self._what}: convention must be 1 or 2, got {given['convention']!r}")
+        _check_generate_options(given, self._what)
         request = self._request(symbolic.build(self.kernel, self.args), given)
-        known = pipeline.generate(request, pipeline.choose(request))
+        choice = pipeline.choose(request)
+        known = pipeline.generate(request, choice)
         code = pipeline.GeneratedCode(known)
         code.__dict__.update(known.__dict__)
-        code.header = self._header(known.strategy)
+        code.files, code.ir = dict(known.files), dict(known.ir)
+        code.why, code.header = choice.why, self._header(known.strategy)
         return code
 
     def _header(self, strategy: str) -> str:
@@ -191,6 +196,8 @@ class ParLoop:
         """
         if self._epoch != runtime.epoch:
             self._prepare()
+        if runtime.n_frozen:
+            _check_frozen(self.args, self._what)
         self._prepared.run()
         for dat in self._written:
             dat.halo_valid = False
@@ -203,12 +210,14 @@ class ParLoop:
                 f"{self._what}: 'compute' needs loops that run, but init(static=True) only "
                 "generates text; call generate(), or run without static=True"
             )
-        self._check_frozen()
+        _check_frozen(self.args, self._what)
         for arg in self.args:
             if isinstance(arg, DatArg):
                 arg.data._allocated("par_loop")
         epoch = runtime.epoch
         built = symbolic.build(self.kernel, self.args)
+        for constant in built.constants:
+            constant._check_readable(f"value for {self._what}")
         request = self._request(built, {})
         engine = runtime.engine
         executable = pipeline.executable(request)
@@ -231,18 +240,12 @@ class ParLoop:
         )
         self._epoch = epoch
 
-    def _check_frozen(self) -> None:
-        for arg in self.args:
-            if isinstance(arg, DatArg):
-                _check_frozen(arg, self._what)
-
-    def _request(
-        self, built: symbolic.Symbolic, given: Mapping[str, Any]
-    ) -> pipeline.Request:
+    def _request(self, built: symbolic.Symbolic, given: Mapping[str, Any]) -> pipeline.Request:
         options = runtime.configuration
         widths = self._widths(built)
         return pipeline.Request(
             name=self.kernel.name,
+            line=self._line,
             kernel=self.kernel,
             loop=built.loop,
             backend=runtime.engine.backend(runtime.backend),
@@ -330,25 +333,26 @@ def par_loop(
         >>> total.data_ro.tolist()
         [6.0]
     """
+    loops = runtime.engine.loops
     try:
+        # access first: what is no argument has none, and asking a Dat for its data counts as a use
         key = (
             id(kernel),
             iterset._uid,
             runtime.epoch,
             strategy,
             block_size,
-            *[
-                (a.data._uid, a.access, None if a.map_ is None else a.map_._uid) for a in args
-            ],
+            *[(a.access, a.data._uid, None if a.map_ is None else a.map_._uid) for a in args],
         )
-    except AttributeError:
-        key = None
-    loops = runtime.engine.loops
-    known = loops.find(key)
+        known = loops.find(key)
+    except (AttributeError, TypeError):
+        known = None  # ParLoop says what is wrong
     if known is not None and known[0] is kernel:
+        if runtime.n_frozen:
+            _check_frozen(args, f"par_loop '{kernel.name}'")
         known[1].run()
         for arg in args:
-            if arg.access != READ:
+            if arg.__class__ is DatArg and arg.access != READ:
                 arg.data.halo_valid = False
         return
     loop = ParLoop(kernel, iterset, *args, strategy=strategy, block_size=block_size)
@@ -356,13 +360,14 @@ def par_loop(
     loops.keep(key, (kernel, loop._prepared))
 
 
-def _check_frozen(arg: DatArg, what: str) -> None:
-    frozen = arg.data._frozen
-    if frozen is not None and frozen != arg.access:
-        raise HaloFrozenError(
-            f"{what}: the halo of Dat '{arg.data.name}' is frozen with {frozen.name}, but the loop "
-            f"uses it with {arg.access.name}; leave frozen_halo() first"
-        )
+def _check_frozen(args: tuple[Arg, ...], what: str) -> None:
+    for i, arg in enumerate(args):
+        frozen = arg.data._frozen if isinstance(arg, DatArg) else None
+        if frozen is not None and frozen != arg.access:
+            raise HaloFrozenError(
+                f"{what}: arg {i}: the halo of Dat '{arg.data.name}' is frozen with {frozen.name}, "
+                f"but the loop uses it with {arg.access.name}; leave frozen_halo() first"
+            )
 
 
 def _table(map_: Any) -> _core.MapTable:
@@ -372,9 +377,7 @@ def _table(map_: Any) -> _core.MapTable:
 
 def _written_dats(args: tuple[Arg, ...]) -> tuple[Dat, ...]:
     found = {
-        arg.data._uid: arg.data
-        for arg in args
-        if isinstance(arg, DatArg) and arg.access != READ
+        arg.data._uid: arg.data for arg in args if isinstance(arg, DatArg) and arg.access != READ
     }
     return tuple(found.values())
 
@@ -385,6 +388,16 @@ def _checked_strategy(strategy: object, what: str) -> str | None:
     raise UsageError(
         f"{what}: there is no strategy {strategy!r}; there are: {', '.join(_core.STRATEGIES)}"
     )
+
+
+def _check_generate_options(given: dict[str, Any], what: str) -> None:
+    if "strategy" in given:
+        given["strategy"] = _checked_strategy(given["strategy"], what)
+    if given.get("convention", 1) not in (1, 2):
+        raise UsageError(f"{what}: convention must be 1 or 2, got {given['convention']!r}")
+    for name in ("debug", "deterministic"):
+        if not isinstance(given.get(name, False), bool):
+            raise UsageError(f"{what}: {name} must be True or False, got {given[name]!r}")
 
 
 def _checked_block_size(block_size: object, what: str) -> int:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from pyop2cxx import _core
 from pyop2cxx.diagnostics import explain_rejection
-from pyop2cxx.exceptions import CompilationError
+from pyop2cxx.exceptions import CompilationError, ToolchainError, UsageError
 from pyop2cxx.render import render
 from pyop2cxx.runtime import runtime
 
@@ -22,12 +22,17 @@ if TYPE_CHECKING:
     from pyop2cxx.kernel import Kernel
 
 
+_DUMPS = ("lower", "source")
+_STAGES = ("strategy", "legalise", "expand")
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Request:
     """Everything that decides the text of a loop.
 
     Attributes:
         name: The kernel's name.
+        line: Where the user made the loop, for messages.
         kernel: The user's kernel.
         loop: The symbolic loop.
         backend: Where it shall run.
@@ -37,6 +42,7 @@ class Request:
     """
 
     name: str
+    line: str
     kernel: Kernel
     loop: _core.Loop
     backend: Backend
@@ -90,7 +96,9 @@ def choose(request: Request) -> Choice:
     else:
         strategy, why = _core.force_strategy(request.strategy, *about)
     lowering = _core.lowering_key(strategy, *about[1:])
-    key = repr((request.loop.signature(), request.backend.name, lowering))
+    # the text of an opaque kernel is passed on as it is written, comments and all
+    verbatim = request.kernel.code if request.kernel.core.body is None else ""
+    key = repr((request.loop.signature(), verbatim, request.backend.name, lowering))
     return Choice(strategy=strategy, why=why, key=key)
 
 
@@ -113,7 +121,7 @@ def generate(request: Request, choice: Choice) -> GeneratedCode:
     code.signature = "\n".join(_core.prototypes(module, request.backend.dialect))
     code.strategy = choice.strategy
     code.why = choice.why
-    code.ir = stages
+    code.ir = {stage: stages[stage] for stage in sorted(stages, key=_STAGES.index)}
     code.key = choice.key
     code.header = ""
     code.module = module
@@ -162,7 +170,7 @@ def _frame(request: Request, choice: Choice, module: _core.Module, *, line_marke
         "kernel": request.name,
         "strategy": choice.strategy,
         "headers": request.kernel.core.headers,
-        "body": body,
+        "body": body.rstrip("\n"),
     }
     return render(request.backend.template, context)
 
@@ -192,13 +200,21 @@ def _load(
     except CompilationError as error:
         marked = _frame(request, choice, code.module, line_markers=True)
         raise explain_rejection(request, error, marked, language, flags) from None
+    except ToolchainError as error:
+        error.args = (f"par_loop '{request.name}' on backend '{request.backend.name}': {error}",)
+        raise
     runtime.engine.tell_notices()
     return loaded.library
 
 
 def _dump(request: Request, code: GeneratedCode) -> None:
     """Write what `PYOP2CXX_DUMP` asks for to standard error."""
-    wanted = {stage.strip() for stage in runtime.configuration["dump"].split(",")}
+    wanted = {stage.strip() for stage in runtime.configuration["dump"].split(",")} - {""}
+    if wanted - {*_DUMPS}:
+        raise UsageError(
+            f"option 'dump': there is no stage {', '.join(sorted(wanted - {*_DUMPS}))}; there are: "
+            f"{', '.join(_DUMPS)}"
+        )
     if "lower" in wanted:
         sys.stderr.write(request.loop.dump())
         for stage, text in code.ir.items():

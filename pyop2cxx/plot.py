@@ -109,4 +109,5 @@ def _cells_in(
     """Mask of the cells with a corner in the window, shape (n_cells,)."""
     x, y = mesh.x.T
     inside = (window[0] <= x) & (x <= window[1]) & (window[2] <= y) & (y <= window[3])
-    return inside[mesh.cell2node].any(axis=1)
+    mask: npt.NDArray[np.bool_] = inside[mesh.cell2node].any(axis=1)
+    return mask

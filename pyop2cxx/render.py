@@ -25,7 +25,7 @@ def template_folder() -> Path:
 
 @cache
 def _environment() -> jinja2.Environment:
-    return jinja2.Environment(  # noqa: S701 - C, not HTML
+    return jinja2.Environment(
         loader=jinja2.FileSystemLoader(template_folder()),
         undefined=jinja2.StrictUndefined,
         trim_blocks=True,

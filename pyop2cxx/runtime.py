@@ -29,12 +29,14 @@ class Runtime:
         epoch: Grows whenever an option, the backend or the named constants change. What was
             derived from them, such as a prepared loop, is stale once it has grown.
         static: Whether text is generated but nothing runs: the option of that name.
+        n_frozen: Dats whose halos are frozen: while there are none, loops need not look.
         backend_folder: Each file in it whose name has no leading underscore is a backend.
     """
 
     def __init__(self) -> None:
         self.logger = logging.getLogger("pyop2cxx")
         self.epoch = 0
+        self.n_frozen = 0
         self.backend_folder = Path(__file__).parent / "backends"
         self._uids = itertools.count(1)
         self._backends: list[str] = []

@@ -9,24 +9,24 @@ from __future__ import annotations
 
 import ctypes
 import os
-import shlex
-import subprocess
-import tempfile
 import time
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from pyop2cxx.exceptions import CompilationError, ToolchainError, UsageError
+from pyop2cxx import _core
+from pyop2cxx.exceptions import ToolchainError, UsageError
+from pyop2cxx.runtime import runtime
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
 # The copy must stay the loop it is: as a call of memcpy it would be a measurement of libc. Clang
 # listens to the option, GCC to the pragma.
-_FLAGS = ("-O3", "-march=native", "-fopenmp", "-fno-builtin")
+_FLAGS = ("-fopenmp", "-fno-builtin")
 _FALLBACK_CACHE = 32 << 20
 _MEMORY_SHARE = 0.5
 
@@ -106,14 +106,15 @@ def measure_stream(
             "measure_stream: threads and repeats must be at least 1 and array_bytes at least 8, "
             f"got {threads}, {repeats} and {array_bytes}"
         )
-    library = load_c(_SOURCE, _FLAGS)
+    library = CLibrary(_SOURCE, _FLAGS)
+    fill, copy_once, triad_once = map(library.function, ("fill", "copy", "triad"))
     n = array_bytes // 8
     a, b, c = (np.empty(n) for _ in range(3))
     pa, pb, pc = (ctypes.c_void_p(array.ctypes.data) for array in (a, b, c))
     size, n_threads = ctypes.c_long(n), ctypes.c_int(threads)
-    library.fill(size, n_threads, pa, pb, pc)
-    copy = _best(lambda: library.copy(size, n_threads, pa, pb), repeats)
-    triad = _best(lambda: library.triad(size, n_threads, pa, pb, pc), repeats)
+    fill(size, n_threads, pa, pb, pc)
+    copy = _best(lambda: copy_once(size, n_threads, pa, pb), repeats)
+    triad = _best(lambda: triad_once(size, n_threads, pa, pb, pc), repeats)
     if a[0] != b[0] + 3.0 * c[0] or a[-1] != a[0]:
         raise ToolchainError("measure_stream: the compiled triad computed a wrong sum")
     return Stream(
@@ -136,39 +137,41 @@ def last_level_cache_bytes() -> int:
     return max(sizes[1:], default=sizes[0])
 
 
-def load_c(source: str, flags: Sequence[str]) -> ctypes.CDLL:
-    """Compile C code with the host compiler and load it.
+class CLibrary:
+    """C code compiled as loops are: by the same compiler, with the same options and cache.
 
     Args:
-        source: The C code.
-        flags: Options of the compiler besides those for a shared object.
-
-    Returns:
-        The loaded library.
+        source: The code.
+        flags: Options besides those that all loops get.
 
     Raises:
-        ToolchainError: There is no compiler.
-        CompilationError: It rejected the code.
+        ToolchainError: There is no compiler, or it rejected the code.
+
+    Example:
+        >>> library = CLibrary("double half(double x) { return x / 2; }", ())
+        >>> library.function("half", ctypes.c_double)(ctypes.c_double(3.0))
+        1.5
     """
-    compiler = shlex.split(os.environ.get("PYOP2CXX_CC", "cc"))
-    with tempfile.TemporaryDirectory(prefix="pyop2cxx-") as directory:
-        path = Path(directory, "code.c")
-        path.write_text(source)
-        library = path.with_suffix(".so")
-        options = [*flags, "-shared", "-fPIC", "-o", str(library), str(path), "-lm"]
-        command = [*compiler, *options]
-        try:
-            run = subprocess.run(command, capture_output=True, text=True, check=False)
-        except OSError as error:
-            raise ToolchainError(
-                f"cannot run the C compiler '{compiler[0]}': {error}; install one or name it in "
-                "PYOP2CXX_CC"
-            ) from error
-        if run.returncode:
-            failure = CompilationError(f"'{shlex.join(command)}' failed:\n{run.stderr}")
-            failure.command, failure.stderr = shlex.join(command), run.stderr
-            raise failure
-        return ctypes.CDLL(str(library))
+
+    def __init__(self, source: str, flags: Sequence[str]) -> None:
+        service = runtime.engine.service
+        loaded = service.load(source, _core.jit.Language.c, list(flags), _core.__version__)
+        self._library = loaded.library
+
+    def function(self, name: str, result: type[Any] | None = None) -> Callable[..., Any]:
+        """Find a function, which keeps the library loaded.
+
+        Args:
+            name: Its name in C.
+            result: The ctypes type that it returns; None for void.
+
+        Returns:
+            What calls it; arguments are Python integers for int, else ctypes values.
+        """
+        return partial(self._call, ctypes.CFUNCTYPE(result)(self._library.symbol(name)))
+
+    def _call(self, pointer: Callable[..., Any], *arguments: object) -> Any:
+        return pointer(*arguments)
 
 
 def _available_bytes() -> int:

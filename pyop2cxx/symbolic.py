@@ -60,9 +60,7 @@ def build(kernel: Kernel, args: Sequence[Arg]) -> Symbolic:
         kernel=kernel.core,
         args=nodes,
         maps=[_core.MapRef(arity=m.arity, toset=t) for m, t in zip(maps, tosets, strict=True)],
-        constants=[
-            _core.ConstRef(name=c.name, dtype=_dtype(c), dim=c.cdim) for c in constants
-        ],
+        constants=[_core.ConstRef(name=c.name, dtype=_dtype(c), dim=c.cdim) for c in constants],
     )
     written = {
         arg.map_._uid: memory[i]

@@ -12,6 +12,7 @@ constexpr Dialect c{
     .name = "C",
     .kernel = "",
     .function = "static inline",
+    .keep_apart = "__attribute__((noinline)) ",
     .global = "",
     .local = "",
     .restrict_word = "__restrict__",  // C11's `restrict` is not a word of C++
@@ -31,6 +32,7 @@ constexpr Dialect opencl{
     .name = "OpenCL C",
     .kernel = "__kernel",
     .function = "static inline",
+    .keep_apart = "",
     .global = "__global",
     .local = "__local",
     .restrict_word = "restrict",
@@ -49,6 +51,7 @@ constexpr Dialect cuda{
     .name = "CUDA C++",
     .kernel = "extern \"C\" __global__",
     .function = "static __device__ inline",
+    .keep_apart = "",
     .global = "",
     .local = "__shared__",
     .restrict_word = "__restrict__",

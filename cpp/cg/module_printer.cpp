@@ -8,6 +8,7 @@
 
 #include "base/error.hpp"
 #include "base/overload.hpp"
+#include "lower/names_used.hpp"
 
 namespace op2::cg {
 namespace {
@@ -19,12 +20,18 @@ std::string type_text(const Dialect& dialect, const kir::VariableType& type) {
 
 std::string_view symbol(kir::BinaryOp op) {
   switch (op) {
-    case kir::BinaryOp::add: return "+";
-    case kir::BinaryOp::subtract: return "-";
-    case kir::BinaryOp::multiply: return "*";
-    case kir::BinaryOp::divide: return "/";
-    case kir::BinaryOp::less: return "<";
-    case kir::BinaryOp::equal: return "==";
+    case kir::BinaryOp::add:
+      return "+";
+    case kir::BinaryOp::subtract:
+      return "-";
+    case kir::BinaryOp::multiply:
+      return "*";
+    case kir::BinaryOp::divide:
+      return "/";
+    case kir::BinaryOp::less:
+      return "<";
+    case kir::BinaryOp::equal:
+      return "==";
   }
   throw InternalError("unknown operator");
 }
@@ -32,11 +39,15 @@ std::string_view symbol(kir::BinaryOp op) {
 int precedence(kir::BinaryOp op) {
   switch (op) {
     case kir::BinaryOp::multiply:
-    case kir::BinaryOp::divide: return 4;
+    case kir::BinaryOp::divide:
+      return 4;
     case kir::BinaryOp::add:
-    case kir::BinaryOp::subtract: return 3;
-    case kir::BinaryOp::less: return 2;
-    case kir::BinaryOp::equal: return 1;
+    case kir::BinaryOp::subtract:
+      return 3;
+    case kir::BinaryOp::less:
+      return 2;
+    case kir::BinaryOp::equal:
+      return 1;
   }
   throw InternalError("unknown operator");
 }
@@ -54,12 +65,15 @@ class Printer {
 
   void launch(const std::string& linkage) {
     context_.top_level(launch_context_declaration());
-    const Scope scope = context_.function(fmt::format(
-        "{}int {}(const struct op2_context_v1 *context, long begin, long end,\n"
-        "    void *const *argv, unsigned int argc)",
-        linkage, module_.launch_name));
+    const Scope scope = context_.function(
+        fmt::format("{}int {}(const struct op2_context_v1 *context, long begin, long end,\n"
+                    "    void *const *argv, unsigned int argc)",
+                    linkage, module_.launch_name));
     context_.statement("(void)context;\n(void)argc;");
-    for (std::size_t i = 0; i < module_.argv.size(); ++i) unpack(module_.argv[i], i);
+    const std::set<std::string> used = lower::names_used(module_.launch);
+    for (std::size_t i = 0; i < module_.argv.size(); ++i) {
+      if (used.contains(module_.argv[i].name)) unpack(module_.argv[i], i);
+    }
     block(module_.launch);
     context_.statement("return 0;");
   }
@@ -68,7 +82,6 @@ class Printer {
   void unpack(const kir::Parameter& parameter, std::size_t i) {
     const std::string type = type_text(context_.dialect(), parameter.type);
     context_.declare(type + "const", parameter.name, fmt::format("({})argv[{}]", type, i));
-    context_.statement(fmt::format("(void){};", parameter.name));
   }
 
   void block(const kir::Block& statements) {
@@ -104,7 +117,6 @@ class Printer {
               context_.end_branch();
             },
             [](const kir::Gather&) { not_expanded("Gather"); },
-            [](const kir::Zero&) { not_expanded("Zero"); },
             [](const kir::Scatter&) { not_expanded("Scatter"); },
         },
         statement.node);
@@ -122,9 +134,11 @@ class Printer {
     if (decl.extent > 0) declarator.extents = fmt::format("[{}]", decl.extent);
     if (!decl.value.empty()) {
       declarator.init = expr(decl.value.front());
+      if (decl.extent > 0) declarator.init = fmt::format("{{{}}}", declarator.init);
       // A cast that C does not need, but C++ does.
-      if (decl.type.is_pointer) declarator.init = fmt::format("({}){}", declaration.type,
-                                                              declarator.init);
+      if (std::holds_alternative<kir::ScratchAt>(decl.value.front().node)) {
+        declarator.init = fmt::format("({}){}", declaration.type, declarator.init);
+      }
     }
     declaration.declarators = {declarator};
     context_.declare(declaration);
@@ -206,6 +220,9 @@ class Printer {
               return fmt::format("{} {} {}", operand(value.operands[0], level), symbol(value.op),
                                  operand(value.operands[1], level + 1));
             },
+            [](const kir::Widen& value) {
+              return fmt::format("(long){}", operand(value.operands[0], 5));
+            },
             [](const kir::Minimum& value) {
               const std::string left = operand(value.operands[0], 3);
               const std::string right = operand(value.operands[1], 3);
@@ -221,7 +238,8 @@ class Printer {
             },
             [](const kir::Builtin& value) {
               switch (value) {
-                case kir::Builtin::n_threads: return std::string("context->n_threads");
+                case kir::Builtin::n_threads:
+                  return std::string("context->n_threads");
               }
               throw InternalError("unknown builtin");
             },
@@ -244,7 +262,8 @@ class Printer {
 }  // namespace
 
 std::string prototype(const Dialect& dialect, const kir::Function& function) {
-  std::string out = fmt::format("static void {}(long begin, long end", function.name);
+  std::string out =
+      fmt::format("static {}void {}(long begin, long end", dialect.keep_apart, function.name);
   for (const kir::Parameter& parameter : function.parameters) {
     out += fmt::format(",\n    {}{}{}", type_text(dialect, parameter.type),
                        parameter.is_restrict ? std::string(dialect.restrict_word) + " " : "",

@@ -24,22 +24,32 @@ Expr binary(BinaryOp op, Expr left, Expr right) {
 
 std::string_view symbol(BinaryOp op) {
   switch (op) {
-    case BinaryOp::add: return "+";
-    case BinaryOp::subtract: return "-";
-    case BinaryOp::multiply: return "*";
-    case BinaryOp::divide: return "/";
-    case BinaryOp::less: return "<";
-    case BinaryOp::equal: return "==";
+    case BinaryOp::add:
+      return "+";
+    case BinaryOp::subtract:
+      return "-";
+    case BinaryOp::multiply:
+      return "*";
+    case BinaryOp::divide:
+      return "/";
+    case BinaryOp::less:
+      return "<";
+    case BinaryOp::equal:
+      return "==";
   }
   return "";
 }
 
 std::string_view symbol(Update update) {
   switch (update) {
-    case Update::set: return "=";
-    case Update::add: return "+=";
-    case Update::min: return "min=";
-    case Update::max: return "max=";
+    case Update::set:
+      return "=";
+    case Update::add:
+      return "+=";
+    case Update::min:
+      return "min=";
+    case Update::max:
+      return "max=";
   }
   return "";
 }
@@ -100,7 +110,6 @@ void dump(std::string& out, const Stmt& stmt, int depth) {
           [&line](const Gather& gather) {
             line(fmt::format("gather {} = {}", gather.pack, dump(gather.rows)));
           },
-          [&line](const Zero& zero) { line(fmt::format("zero {} x{}", zero.pack, zero.extent)); },
           [&line](const Scatter& scatter) {
             line(fmt::format("scatter{} {} {} {}", scatter.sync == Sync::atomic ? " atomic" : "",
                              dump(scatter.rows), symbol(scatter.update), scatter.pack));
@@ -150,9 +159,8 @@ void check_calls(const Module& module, const Block& block) {
       throw InternalError(fmt::format("call of unknown function '{}'", call->function));
     }
     if (callee->parameters.size() + 2 != call->arguments.size()) {
-      throw InternalError(fmt::format("call of '{}' with {} arguments, expected {}",
-                                      call->function, call->arguments.size(),
-                                      callee->parameters.size() + 2));
+      throw InternalError(fmt::format("call of '{}' with {} arguments, expected {}", call->function,
+                                      call->arguments.size(), callee->parameters.size() + 2));
     }
   });
 }
@@ -169,8 +177,12 @@ void check_names(const std::string& where, const std::vector<Parameter>& paramet
 
 }  // namespace
 
-Expr integer(std::int64_t value) { return {Integer{value}}; }
-Expr name(std::string text) { return {Name{std::move(text)}}; }
+Expr integer(std::int64_t value) {
+  return {Integer{value}};
+}
+Expr name(std::string text) {
+  return {Name{std::move(text)}};
+}
 Expr element(std::string array, Expr subscript) {
   return {Element{std::move(array), {std::move(subscript)}}};
 }
@@ -178,9 +190,18 @@ Expr offset(std::string array, Expr subscript) {
   if (constant(subscript) == 0) return name(std::move(array));
   return {Offset{std::move(array), {std::move(subscript)}}};
 }
-Expr builtin(Builtin value) { return {value}; }
-Expr scratch_at(Expr bytes) { return {ScratchAt{{std::move(bytes)}}}; }
-Expr minimum(Expr left, Expr right) { return {Minimum{{std::move(left), std::move(right)}}}; }
+Expr builtin(Builtin value) {
+  return {value};
+}
+Expr scratch_at(Expr bytes) {
+  return {ScratchAt{{std::move(bytes)}}};
+}
+Expr widen(Expr narrow) {
+  return {Widen{{std::move(narrow)}}};
+}
+Expr minimum(Expr left, Expr right) {
+  return {Minimum{{std::move(left), std::move(right)}}};
+}
 Expr select(Expr condition, Expr then, Expr otherwise) {
   return {Select{{std::move(condition), std::move(then), std::move(otherwise)}}};
 }
@@ -206,6 +227,7 @@ Expr operator-(Expr left, Expr right) {
 Expr operator*(Expr left, Expr right) {
   if (constant(left) == 0 || constant(right) == 1) return left;
   if (constant(right) == 0 || constant(left) == 1) return right;
+  if (constant(left) && constant(right)) return integer(*constant(left) * *constant(right));
   return binary(BinaryOp::multiply, std::move(left), std::move(right));
 }
 
@@ -228,8 +250,7 @@ bool is_expanded(const Module& module) {
   bool expanded = true;
   const auto check = [&expanded](const Stmt& stmt) {
     const auto* assign = std::get_if<Assign>(&stmt.node);
-    if (std::holds_alternative<Gather>(stmt.node) || std::holds_alternative<Zero>(stmt.node) ||
-        std::holds_alternative<Scatter>(stmt.node) ||
+    if (std::holds_alternative<Gather>(stmt.node) || std::holds_alternative<Scatter>(stmt.node) ||
         (assign != nullptr && assign->update != Update::set && assign->update != Update::add)) {
       expanded = false;
     }
@@ -254,6 +275,7 @@ std::string dump(const Expr& expr) {
             return fmt::format("({} {} {})", dump(value.operands[0]), symbol(value.op),
                                dump(value.operands[1]));
           },
+          [](const Widen& value) { return fmt::format("long({})", list(value.operands)); },
           [](const Minimum& value) { return fmt::format("min({})", list(value.operands)); },
           [](const Select& value) { return fmt::format("select({})", list(value.operands)); },
           [](const ScratchAt& value) {

@@ -52,6 +52,12 @@ struct Binary {
   bool operator==(const Binary&) const = default;
 };
 
+/// @brief An index in 64 bits: products of narrow Map entries could overflow.
+struct Widen {
+  std::vector<Expr> operands;  // [1]
+  bool operator==(const Widen&) const = default;
+};
+
 /// @brief The smaller of two index expressions.
 struct Minimum {
   std::vector<Expr> operands;  // [2]
@@ -74,7 +80,8 @@ struct ScratchAt {
 enum class Builtin : std::uint8_t { n_threads };
 
 struct Expr {
-  std::variant<Integer, Name, Element, Offset, Binary, Minimum, Select, ScratchAt, Builtin> node;
+  std::variant<Integer, Name, Element, Offset, Binary, Widen, Minimum, Select, ScratchAt, Builtin>
+      node;
   bool operator==(const Expr&) const = default;
 };
 
@@ -84,6 +91,7 @@ struct Expr {
 [[nodiscard]] Expr offset(std::string array, Expr subscript);
 [[nodiscard]] Expr builtin(Builtin value);
 [[nodiscard]] Expr scratch_at(Expr bytes);
+[[nodiscard]] Expr widen(Expr narrow);
 [[nodiscard]] Expr minimum(Expr left, Expr right);
 [[nodiscard]] Expr select(Expr condition, Expr then, Expr otherwise);
 [[nodiscard]] Expr less(Expr left, Expr right);
@@ -120,7 +128,7 @@ struct Decl {
   VariableType type;
   std::string name;
   int extent = 0;           ///< 0: no array
-  std::vector<Expr> value;  // [0 or 1]
+  std::vector<Expr> value;  // [0 or 1] initial value; of an array: 0, for all entries
   bool operator==(const Decl&) const = default;
 };
 
@@ -194,13 +202,6 @@ struct Gather {
   bool operator==(const Gather&) const = default;
 };
 
-/// @brief Set `extent` scalars of `pack` to zero.
-struct Zero {
-  std::string pack;
-  int extent;
-  bool operator==(const Zero&) const = default;
-};
-
 /// @brief Update all rows from the private array `pack`.
 struct Scatter {
   std::string pack;
@@ -211,7 +212,7 @@ struct Scatter {
 };
 
 struct Stmt {
-  std::variant<Decl, Assign, Atomic, CallUser, Call, For, If, Region, Gather, Zero, Scatter> node;
+  std::variant<Decl, Assign, Atomic, CallUser, Call, For, If, Region, Gather, Scatter> node;
   bool operator==(const Stmt&) const = default;
 };
 
@@ -268,10 +269,10 @@ enum class Items : std::uint8_t { elements, blocks, targets };
 
 struct Module {
   std::shared_ptr<const ir::Kernel> kernel;
-  std::vector<Function> functions;    ///< wrappers, callees first
+  std::vector<Function> functions;  ///< wrappers, callees first
   std::string launch_name;
-  std::vector<Parameter> argv;        ///< roles data, constant, map, plan, in ABI order
-  Block launch;                       ///< body of the launch function; argv names are in scope
+  std::vector<Parameter> argv;  ///< roles data, constant, map, plan, in ABI order
+  Block launch;                 ///< body of the launch function; argv names are in scope
   PlanSpec plan;
   ScratchSpec scratch;
   Items items = Items::elements;

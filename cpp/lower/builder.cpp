@@ -23,12 +23,18 @@ kir::Stmt for_components(int extent, kir::Assign body) {
   return {kir::For{kir::Axis::serial, "c", kir::integer(0), kir::integer(extent), {{body}}}};
 }
 
-kir::VariableType constant_index() { return {DType::int64, true, false}; }
+kir::VariableType constant_index() {
+  return {DType::int64, true, false};
+}
 
 }  // namespace
 
-kir::Expr whole_begin() { return kir::name("begin"); }
-kir::Expr whole_end() { return kir::name("end"); }
+kir::Expr whole_begin() {
+  return kir::name("begin");
+}
+kir::Expr whole_end() {
+  return kir::name("end");
+}
 
 kir::Block element_loop(const PackedLoop& packed) {
   kir::Block body = packed.load;
@@ -80,7 +86,10 @@ kir::Parameter Builder::plan_array(const std::string& name, DType dtype) {
   const auto index = std::count_if(
       module_.argv.begin(), module_.argv.end(),
       [](const kir::Parameter& parameter) { return parameter.role == kir::Role::plan; });
-  module_.argv.push_back({packed_.names.take(name), {dtype, true, true}, true, kir::Role::plan,
+  module_.argv.push_back({packed_.names.take(name),
+                          {dtype, true, true},
+                          true,
+                          kir::Role::plan,
                           static_cast<int>(index)});
   return module_.argv.back();
 }
@@ -110,19 +119,19 @@ kir::Expr Builder::slots(const kir::Expr& begin, const kir::Expr& end) const {
 }
 
 kir::Expr Builder::slot_begin(const kir::Expr& begin, const kir::Expr& end,
-                             const kir::Expr& slot) const {
+                              const kir::Expr& slot) const {
   if (request_.options.deterministic) return begin + slot * kir::integer(deterministic_chunk);
   return begin + (end - begin) * slot / slots(begin, end);
 }
 
 kir::Expr Builder::slot_end(const kir::Expr& begin, const kir::Expr& end,
-                           const kir::Expr& slot) const {
+                            const kir::Expr& slot) const {
   const kir::Expr next = slot_begin(begin, end, slot + kir::integer(1));
   return request_.options.deterministic ? kir::minimum(next, end) : next;
 }
 
 kir::Stmt Builder::call(const std::string& function, const kir::Expr& begin, const kir::Expr& end,
-                       const kir::Expr& slot) const {
+                        const kir::Expr& slot) const {
   const auto callee =
       std::find_if(module_.functions.begin(), module_.functions.end(),
                    [&function](const kir::Function& other) { return other.name == function; });
@@ -135,8 +144,7 @@ kir::Stmt Builder::call(const std::string& function, const kir::Expr& begin, con
                  packed_.args[candidate.arg].data == parameter.name;
         });
     if (partial != partials_.end()) {
-      call.arguments.push_back(
-          kir::offset(partial->name, slot * kir::integer(partial->stride)));
+      call.arguments.push_back(kir::offset(partial->name, slot * kir::integer(partial->stride)));
       continue;
     }
     const auto shared =
@@ -151,12 +159,12 @@ kir::Stmt Builder::call(const std::string& function, const kir::Expr& begin, con
 }
 
 kir::Block Builder::over_range(const std::string& function, const kir::Expr& begin,
-                              const kir::Expr& end) {
+                               const kir::Expr& end) {
   if (!spreads()) return {call(function, begin, end, kir::integer(0))};
   const kir::Expr slot = kir::name("slot");
   kir::Block body{call(function, slot_begin(begin, end, slot), slot_end(begin, end, slot), slot)};
   return {{kir::Region{{{kir::For{kir::Axis::thread, "slot", kir::integer(0), slots(begin, end),
-                                std::move(body)}}}}}};
+                                  std::move(body)}}}}}};
 }
 
 void Builder::finish(kir::Block work, const kir::Expr& n_slots) {
@@ -174,19 +182,22 @@ void Builder::finish(kir::Block work, const kir::Expr& n_slots) {
     const kir::Expr start =
         sum ? kir::integer(0) : kir::element(packed_.args[partial.arg].data, kir::name("c"));
     out.push_back({kir::Decl{{ir::dtype_of(arg), false, true},
-                            partial.name,
-                            0,
-                            {kir::scratch_at(count * kir::integer(partial.offset))}}});
-    out.push_back({kir::For{kir::Axis::serial, "slot", kir::integer(0), count,
-                           {for_components(ir::dim_of(arg), {at, kir::Update::set, start})}}});
+                             partial.name,
+                             0,
+                             {kir::scratch_at(count * kir::integer(partial.offset))}}});
+    out.push_back({kir::For{kir::Axis::serial,
+                            "slot",
+                            kir::integer(0),
+                            count,
+                            {for_components(ir::dim_of(arg), {at, kir::Update::set, start})}}});
   }
   for (const ItemResult& result : item_results_) {
     const kir::Expr items = whole_end() - whole_begin();
     out.push_back({kir::Decl{{result.dtype, false, true},
-                            result.name,
-                            0,
-                            {kir::scratch_at(count * kir::integer(module_.scratch.per_slot) +
-                                            items * kir::integer(result.offset))}}});
+                             result.name,
+                             0,
+                             {kir::scratch_at(count * kir::integer(module_.scratch.per_slot) +
+                                              items * kir::integer(result.offset))}}});
   }
   out.insert(out.end(), work.begin(), work.end());
   for (const Partial& partial : partials_) {
@@ -194,10 +205,13 @@ void Builder::finish(kir::Block work, const kir::Expr& n_slots) {
     const kir::Expr at =
         kir::element(partial.name, slot * kir::integer(partial.stride) + kir::name("c"));
     out.push_back(
-        {kir::For{kir::Axis::serial, "slot", kir::integer(0), count,
-                 {for_components(ir::dim_of(arg),
-                                 {kir::element(packed_.args[partial.arg].data, kir::name("c")),
-                                  update_of(ir::access_of(arg)), at})}}});
+        {kir::For{kir::Axis::serial,
+                  "slot",
+                  kir::integer(0),
+                  count,
+                  {for_components(ir::dim_of(arg),
+                                  {kir::element(packed_.args[partial.arg].data, kir::name("c")),
+                                   update_of(ir::access_of(arg)), at})}}});
   }
 }
 

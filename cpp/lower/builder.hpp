@@ -44,20 +44,20 @@ class Builder {
 
   /// @brief Statements that run @p function over [begin, end), spread over the lanes in slots.
   [[nodiscard]] kir::Block over_range(const std::string& function, const kir::Expr& begin,
-                                     const kir::Expr& end);
+                                      const kir::Expr& end);
 
   /// @brief Call of @p function on one range; reductions go to the partial results of @p slot.
   [[nodiscard]] kir::Stmt call(const std::string& function, const kir::Expr& begin,
-                              const kir::Expr& end, const kir::Expr& slot) const;
+                               const kir::Expr& end, const kir::Expr& slot) const;
 
   /// @brief Number of slots for a range, as the options have it: threads, or fixed chunks.
   [[nodiscard]] kir::Expr slots(const kir::Expr& begin, const kir::Expr& end) const;
 
   /// @brief Begin and end of a slot's part of a range.
   [[nodiscard]] kir::Expr slot_begin(const kir::Expr& begin, const kir::Expr& end,
-                                    const kir::Expr& slot) const;
+                                     const kir::Expr& slot) const;
   [[nodiscard]] kir::Expr slot_end(const kir::Expr& begin, const kir::Expr& end,
-                                  const kir::Expr& slot) const;
+                                   const kir::Expr& slot) const;
 
   /// @brief Wrap the launch's work: scratch pointers and partial results before, combining after.
   void finish(kir::Block work, const kir::Expr& n_slots);

@@ -6,12 +6,14 @@
 namespace op2::lower {
 namespace {
 
-kir::VariableType index_type() { return {DType::int64, true, false}; }
+kir::VariableType index_type() {
+  return {DType::int64, true, false};
+}
 
 /// `for (colour = 0; colour < sizes[0]; ++colour) body`, in one team of threads.
 kir::Block for_colours(const kir::Parameter& sizes, kir::Block body) {
   return {{kir::Region{{{kir::For{kir::Axis::serial, "colour", kir::integer(0),
-                                kir::element(sizes.name, kir::integer(0)), std::move(body)}}}}}};
+                                  kir::element(sizes.name, kir::integer(0)), std::move(body)}}}}}};
 }
 
 /// The part of colour `colour` that lies in the launch's range.
@@ -39,14 +41,13 @@ void colour_blocks(Builder& builder) {
   const kir::Expr position = kir::name("k");
   const kir::Expr block = kir::name("block");
   const auto [first, last] = range_of_colour(colour_offset);
-  kir::Block body{
-      {kir::Decl{index_type(), "block", 0, {kir::element(block_of.name, position)}}},
-      builder.call(function, kir::element(block_offset.name, block),
-                   kir::element(block_offset.name, block + kir::integer(1)),
-                   position - whole_begin())};
-  builder.finish(for_colours(sizes, {{kir::For{kir::Axis::thread, "k", first, last,
-                                              std::move(body)}}}),
-                 whole_end() - whole_begin());
+  kir::Block body{{kir::Decl{index_type(), "block", 0, {kir::element(block_of.name, position)}}},
+                  builder.call(function, kir::element(block_offset.name, block),
+                               kir::element(block_offset.name, block + kir::integer(1)),
+                               position - whole_begin())};
+  builder.finish(
+      for_colours(sizes, {{kir::For{kir::Axis::thread, "k", first, last, std::move(body)}}}),
+      whole_end() - whole_begin());
 
   kir::Module& module = builder.module();
   module.items = kir::Items::blocks;
@@ -79,13 +80,15 @@ void colour_elements(Builder& builder) {
   const kir::Expr from = kir::name("first");
   const kir::Expr to = kir::name("last");
   kir::Block one_colour{{kir::Decl{index_type(), "first", 0, {first}}},
-                       {kir::Decl{index_type(), "last", 0, {last}}}};
+                        {kir::Decl{index_type(), "last", 0, {last}}}};
   const kir::Expr slot = kir::name("slot");
   if (builder.spreads()) {
-    one_colour.push_back(
-        {kir::For{kir::Axis::thread, "slot", kir::integer(0), builder.slots(from, to),
-                 {builder.call(function, builder.slot_begin(from, to, slot),
-                               builder.slot_end(from, to, slot), slot)}}});
+    one_colour.push_back({kir::For{kir::Axis::thread,
+                                   "slot",
+                                   kir::integer(0),
+                                   builder.slots(from, to),
+                                   {builder.call(function, builder.slot_begin(from, to, slot),
+                                                 builder.slot_end(from, to, slot), slot)}}});
   } else {
     one_colour.push_back(builder.call(function, from, to, kir::integer(0)));
   }

@@ -27,8 +27,8 @@ ir::Kernel with_constants(const ir::Loop& loop) {
   }
   ir::BoundBody bound = ir::bind_constants(std::move(*kernel.body), wanted);
   if (bound.constants.size() != wanted.size()) {
-    throw InternalError(fmt::format("kernel '{}' does not use all the Consts of its loop",
-                                    kernel.name));
+    throw InternalError(
+        fmt::format("kernel '{}' does not use all the Consts of its loop", kernel.name));
   }
   kernel.body = std::move(bound.body);
   return kernel;

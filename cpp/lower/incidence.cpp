@@ -7,20 +7,23 @@
 namespace op2::lower {
 namespace {
 
-kir::VariableType index_type() { return {DType::int64, true, false}; }
+kir::VariableType index_type() {
+  return {DType::int64, true, false};
+}
 
 const ir::IndirectDat& indirect(const ir::Loop& loop, std::size_t arg) {
   return std::get<ir::IndirectDat>(loop.args[arg]);
 }
 
 kir::Stmt for_components(int dim, kir::Assign body) {
-  return {kir::For{kir::Axis::serial, "c", kir::integer(0), kir::integer(dim), {{std::move(body)}}}};
+  return {
+      kir::For{kir::Axis::serial, "c", kir::integer(0), kir::integer(dim), {{std::move(body)}}}};
 }
 
 kir::Expr at_target(Builder& builder, std::size_t arg) {
   const int dim = indirect(builder.request().loop, arg).dim;
   return kir::element(builder.packed().args[arg].data,
-                     kir::name("target") * kir::integer(dim) + kir::name("c"));
+                      kir::name("target") * kir::integer(dim) + kir::name("c"));
 }
 
 /// Maps that Dats are reduced through, in order of first use.
@@ -89,9 +92,10 @@ Incidence add_incidence(Builder& builder) {
 kir::Block for_targets(const Incidence& incidence, kir::Block body) {
   const kir::Expr t = kir::name("t");
   const kir::Expr listed = kir::element(incidence.target.name, t);
-  body.insert(body.begin(),
-              {kir::Decl{index_type(), "target", 0,
-                        {kir::select(kir::name(incidence.target.name), listed, t)}}});
+  body.insert(
+      body.begin(),
+      {kir::Decl{
+          index_type(), "target", 0, {kir::select(kir::name(incidence.target.name), listed, t)}}});
   return {{kir::For{kir::Axis::serial, "t", whole_begin(), whole_end(), std::move(body)}}};
 }
 
@@ -105,7 +109,7 @@ kir::Stmt for_incidences(const Incidence& incidence, kir::Block body) {
                       {kir::Decl{index_type(), "o", 0, {entry - n * slots}}}};
   declared.insert(declared.end(), body.begin(), body.end());
   return {kir::For{kir::Axis::serial, "k", kir::element(incidence.offset.name, t),
-                  kir::element(incidence.offset.name, t + kir::integer(1)), std::move(declared)}};
+                   kir::element(incidence.offset.name, t + kir::integer(1)), std::move(declared)}};
 }
 
 kir::Block load_accumulators(Builder& builder, const std::vector<std::string>& names) {
@@ -116,9 +120,8 @@ kir::Block load_accumulators(Builder& builder, const std::vector<std::string>& n
     if (!is_first(names, i)) continue;
     const ir::IndirectDat& dat = indirect(loop, args[i]);
     block.push_back({kir::Decl{{dat.dtype}, names[i], std::max(dat.dim, 1), {}}});
-    block.push_back(for_components(
-        dat.dim, {kir::element(names[i], kir::name("c")), kir::Update::set,
-                  at_target(builder, args[i])}));
+    block.push_back(for_components(dat.dim, {kir::element(names[i], kir::name("c")),
+                                             kir::Update::set, at_target(builder, args[i])}));
   }
   return block;
 }
@@ -137,8 +140,8 @@ kir::Block store_accumulators(Builder& builder, const std::vector<std::string>& 
 }
 
 kir::Stmt keep_share(const Builder& builder, const Incidence& incidence, std::size_t arg,
-                    const std::string& accumulator, const std::string& values,
-                    const kir::Expr& at) {
+                     const std::string& accumulator, const std::string& values,
+                     const kir::Expr& at) {
   const ir::Loop& loop = builder.request().loop;
   const ir::IndirectDat& dat = indirect(loop, arg);
   int first = 0;
@@ -148,9 +151,9 @@ kir::Stmt keep_share(const Builder& builder, const Incidence& incidence, std::si
   }
   const int arity = loop.maps[static_cast<std::size_t>(dat.map)].arity;
   const kir::Expr row = (kir::name("o") - kir::integer(first)) * kir::integer(dat.dim);
-  const kir::Stmt add = for_components(
-      dat.dim, {kir::element(accumulator, kir::name("c")), update_of(dat.access),
-                kir::element(values, at + row + kir::name("c"))});
+  const kir::Stmt add =
+      for_components(dat.dim, {kir::element(accumulator, kir::name("c")), update_of(dat.access),
+                               kir::element(values, at + row + kir::name("c"))});
   if (incidence.maps.size() == 1) return add;
   kir::Stmt below{kir::If{kir::less(kir::name("o"), kir::integer(first + arity)), {add}}};
   if (first == 0) return below;

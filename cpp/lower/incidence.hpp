@@ -36,12 +36,13 @@ struct Incidence {
 
 /// @brief Statements before and after the incidences: `acc = data[target]`, `data[target] = acc`.
 [[nodiscard]] kir::Block load_accumulators(Builder& builder, const std::vector<std::string>& names);
-[[nodiscard]] kir::Block store_accumulators(Builder& builder, const std::vector<std::string>& names);
+[[nodiscard]] kir::Block store_accumulators(Builder& builder,
+                                            const std::vector<std::string>& names);
 
 /// @brief `acc[c] op= values[(o - first) * dim + c]` where slot `o` belongs to the argument's Map.
 /// @p values is indexed from @p at.
 [[nodiscard]] kir::Stmt keep_share(const Builder& builder, const Incidence& incidence,
-                                  std::size_t arg, const std::string& accumulator,
-                                  const std::string& values, const kir::Expr& at);
+                                   std::size_t arg, const std::string& accumulator,
+                                   const std::string& values, const kir::Expr& at);
 
 }  // namespace op2::lower

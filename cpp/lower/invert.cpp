@@ -11,18 +11,23 @@ namespace {
 /// A MIN or MAX pack of an owner starts at the owner's own value in every row: the rows of other
 /// slots may be in the hands of other lanes, and the kernel is known not to look at them.
 kir::Block own_rows(const ir::IndirectDat& dat, const std::string& pack, int arity,
-                   const std::string& accumulator) {
+                    const std::string& accumulator) {
   const kir::Expr at = kir::name("i") * kir::integer(dat.dim) + kir::name("c");
-  return {{kir::For{
-      kir::Axis::serial, "i", kir::integer(0), kir::integer(arity),
-      {{kir::For{kir::Axis::serial, "c", kir::integer(0), kir::integer(dat.dim),
-                {{kir::Assign{kir::element(pack, at), kir::Update::set,
-                             kir::element(accumulator, kir::name("c"))}}}}}}}}};
+  return {{kir::For{kir::Axis::serial,
+                    "i",
+                    kir::integer(0),
+                    kir::integer(arity),
+                    {{kir::For{kir::Axis::serial,
+                               "c",
+                               kir::integer(0),
+                               kir::integer(dat.dim),
+                               {{kir::Assign{kir::element(pack, at), kir::Update::set,
+                                             kir::element(accumulator, kir::name("c"))}}}}}}}}};
 }
 
 /// The loads of the element body, with the gathers of reduced arguments replaced.
 kir::Block loads(Builder& builder, const std::vector<std::size_t>& args,
-                const std::vector<std::string>& accumulators) {
+                 const std::vector<std::string>& accumulators) {
   const ir::Loop& loop = builder.request().loop;
   PackedLoop& packed = builder.packed();
   kir::Block out;
@@ -36,9 +41,8 @@ kir::Block loads(Builder& builder, const std::vector<std::size_t>& args,
       continue;
     }
     const auto& dat = std::get<ir::IndirectDat>(loop.args[*owned]);
-    const kir::Block rows =
-        own_rows(dat, gather->pack, gather->rows.arity,
-                 accumulators[static_cast<std::size_t>(owned - args.begin())]);
+    const kir::Block rows = own_rows(dat, gather->pack, gather->rows.arity,
+                                     accumulators[static_cast<std::size_t>(owned - args.begin())]);
     out.insert(out.end(), rows.begin(), rows.end());
   }
   return out;
@@ -90,8 +94,7 @@ void invert(Builder& builder) {
   body.insert(body.end(), store.begin(), store.end());
 
   std::vector<kir::Parameter> parameters = packed.parameters;
-  parameters.insert(parameters.end(),
-                    {incidence.offset, incidence.entry, incidence.target});
+  parameters.insert(parameters.end(), {incidence.offset, incidence.entry, incidence.target});
   builder.add_function(function, std::move(parameters), for_targets(incidence, std::move(body)));
   builder.finish(builder.over_range(function, whole_begin(), whole_end()),
                  builder.slots(whole_begin(), whole_end()));

@@ -18,11 +18,16 @@ void over_blocks(kir::Module& module, const Pass& pass) {
 void apply_strategy(Builder& builder) {
   switch (builder.request().strategy) {
     case Strategy::direct:
-    case Strategy::atomic: return lay_out_elements(builder);
-    case Strategy::block: return colour_blocks(builder);
-    case Strategy::colour: return colour_elements(builder);
-    case Strategy::owner: return invert(builder);
-    case Strategy::scratch: return sum_from_scratch(builder);
+    case Strategy::atomic:
+      return lay_out_elements(builder);
+    case Strategy::block:
+      return colour_blocks(builder);
+    case Strategy::colour:
+      return colour_elements(builder);
+    case Strategy::owner:
+      return invert(builder);
+    case Strategy::scratch:
+      return sum_from_scratch(builder);
   }
   throw InternalError("unknown strategy");
 }
@@ -45,9 +50,8 @@ kir::Module lower(const Request& request, const Observer& observe) {
   verify(module);
   observe(Stage::strategy, module);
 
-  over_blocks(module, [&request](kir::Block block) {
-    return legalise(std::move(block), request.facts);
-  });
+  over_blocks(module,
+              [&request](kir::Block block) { return legalise(std::move(block), request.facts); });
   verify(module);
   observe(Stage::legalise, module);
 

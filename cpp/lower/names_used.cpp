@@ -27,6 +27,7 @@ void add(Used& used, const kir::Expr& expr) {
                    add(used, offset.subscript);
                  },
                  [&used](const kir::Binary& binary) { add(used, binary.operands); },
+                 [&used](const kir::Widen& widen) { add(used, widen.operands); },
                  [&used](const kir::Minimum& minimum) { add(used, minimum.operands); },
                  [&used](const kir::Select& select) { add(used, select.operands); },
                  [&used](const kir::ScratchAt& at) { add(used, at.bytes); },
@@ -70,7 +71,6 @@ void add(Used& used, const kir::Stmt& stmt) {
                    used.insert(gather.pack);
                    add(used, gather.rows);
                  },
-                 [&used](const kir::Zero& zero) { used.insert(zero.pack); },
                  [&used](const kir::Scatter& scatter) {
                    used.insert(scatter.pack);
                    add(used, scatter.rows);

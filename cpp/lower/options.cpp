@@ -35,7 +35,9 @@ std::string key_of(Strategy strategy, const Facts& facts, const std::vector<MapF
   for (const MapFacts& map : maps) {
     out.open("map").number(map.index_bytes).flag(map.injective).close();
   }
-  out.flag(options.deterministic).flag(options.debug).number(options.element_bytes)
+  out.flag(options.deterministic)
+      .flag(options.debug)
+      .number(options.element_bytes)
       .number(options.entry_bytes)
       .number(options.target_bytes);
   out.number(options.convention);

@@ -44,7 +44,7 @@ struct Options {
   int element_bytes = 4;  ///< plan arrays: width of element numbers
   int entry_bytes = 4;    ///< plan arrays: width of element number times slots
   int target_bytes = 4;   ///< plan arrays: width of target numbers
-  int convention = 1;  ///< 1: document 003, maps repeated an argument; 2: unique Dats and Maps
+  int convention = 1;     ///< 1: document 003, maps repeated an argument; 2: unique Dats and Maps
   bool operator==(const Options&) const = default;
 };
 

@@ -130,8 +130,8 @@ class Packer {
   std::string map_parameter(std::size_t i, int map) {
     std::string& shared = map_names_[static_cast<std::size_t>(map)];
     if (options_.convention == 2 && !shared.empty()) return shared;
-    const DType index = maps_[static_cast<std::size_t>(map)].index_bytes == 4 ? DType::int32
-                                                                             : DType::int64;
+    const DType index =
+        maps_[static_cast<std::size_t>(map)].index_bytes == 4 ? DType::int32 : DType::int64;
     const std::string name = packed_.names.take(base_name(loop_, i) + "_map");
     packed_.parameters.push_back({name, {index, true, true}, true, kir::Role::map, map});
     shared = name;
@@ -149,12 +149,9 @@ class Packer {
     const int extent = ir::extent_of(loop_, loop_.args[i]);
     const int arity = loop_.maps[static_cast<std::size_t>(dat.map)].arity;
     const kir::Rows rows{dat.dtype, dat.dim, arity, packed.data, packed.map, kir::name("n")};
-    declare_pack(i, dat.dtype, extent);
-    if (dat.access == Access::inc || dat.access == Access::write) {
-      packed_.load.push_back({kir::Zero{packed.pack, extent}});
-    } else {
-      packed_.load.push_back({kir::Gather{packed.pack, rows}});
-    }
+    const bool starts_at_zero = dat.access == Access::inc || dat.access == Access::write;
+    declare_pack(i, dat.dtype, extent, starts_at_zero);
+    if (!starts_at_zero) packed_.load.push_back({kir::Gather{packed.pack, rows}});
     if (writes(dat.access)) {
       packed_.store.push_back(
           {kir::Scatter{packed.pack, rows, update_of(dat.access), kir::Sync::none}});
@@ -163,26 +160,32 @@ class Packer {
 
   void add_reduction(std::size_t i, const GlobalReduce& global) {
     PackedArg& packed = packed_.args.back();
-    declare_pack(i, global.dtype, global.dim);
-    if (global.access == Access::inc) {
-      packed_.load.push_back({kir::Zero{packed.pack, global.dim}});
-    } else {
-      packed_.load.push_back({kir::For{
-          kir::Axis::serial, "c", kir::integer(0), kir::integer(global.dim),
-          {{kir::Assign{kir::element(packed.pack, kir::name("c")), kir::Update::set,
-                       kir::element(packed.data, kir::name("c"))}}}}});
+    declare_pack(i, global.dtype, global.dim, global.access == Access::inc);
+    if (global.access != Access::inc) {
+      packed_.load.push_back(
+          {kir::For{kir::Axis::serial,
+                    "c",
+                    kir::integer(0),
+                    kir::integer(global.dim),
+                    {{kir::Assign{kir::element(packed.pack, kir::name("c")), kir::Update::set,
+                                  kir::element(packed.data, kir::name("c"))}}}}});
     }
-    packed_.store.push_back({kir::For{
-        kir::Axis::serial, "c", kir::integer(0), kir::integer(global.dim),
-        {{kir::Assign{kir::element(packed.data, kir::name("c")), update_of(global.access),
-                     kir::element(packed.pack, kir::name("c"))}}}}});
+    packed_.store.push_back(
+        {kir::For{kir::Axis::serial,
+                  "c",
+                  kir::integer(0),
+                  kir::integer(global.dim),
+                  {{kir::Assign{kir::element(packed.data, kir::name("c")), update_of(global.access),
+                                kir::element(packed.pack, kir::name("c"))}}}}});
   }
 
-  void declare_pack(std::size_t i, DType dtype, int extent) {
+  void declare_pack(std::size_t i, DType dtype, int extent, bool starts_at_zero) {
     PackedArg& packed = packed_.args.back();
     packed.pack = packed_.names.take(base_name(loop_, i) + "_pack");
     // C has no arrays of length zero; a Dat of dim 0 still hands a valid pointer to the kernel.
-    packed_.load.push_back({kir::Decl{{dtype}, packed.pack, std::max(extent, 1), {}}});
+    kir::Decl decl{{dtype}, packed.pack, std::max(extent, 1), {}};
+    if (starts_at_zero) decl.value = {kir::integer(0)};
+    packed_.load.push_back({std::move(decl)});
     packed_.call.arguments.push_back(kir::name(packed.pack));
   }
 
@@ -215,12 +218,17 @@ std::string Names::take(const std::string& wanted) {
 
 kir::Update update_of(Access access) {
   switch (access) {
-    case Access::inc: return kir::Update::add;
-    case Access::min: return kir::Update::min;
-    case Access::max: return kir::Update::max;
+    case Access::inc:
+      return kir::Update::add;
+    case Access::min:
+      return kir::Update::min;
+    case Access::max:
+      return kir::Update::max;
     case Access::write:
-    case Access::rw: return kir::Update::set;
-    case Access::read: break;
+    case Access::rw:
+      return kir::Update::set;
+    case Access::read:
+      break;
   }
   throw InternalError("a READ argument has no update");
 }

@@ -24,19 +24,19 @@ class Names {
 
 /// @brief How one argument of the loop is carried to the kernel and back.
 struct PackedArg {
-  std::string data;      ///< parameter of the wrapper
-  std::string map;       ///< parameter of the wrapper; empty if direct
-  std::string pack;      ///< private array handed to the kernel; empty if the pointer is live
-  bool owns_pack = true; ///< false if an earlier argument's pack serves this one, too
+  std::string data;       ///< parameter of the wrapper
+  std::string map;        ///< parameter of the wrapper; empty if direct
+  std::string pack;       ///< private array handed to the kernel; empty if the pointer is live
+  bool owns_pack = true;  ///< false if an earlier argument's pack serves this one, too
 };
 
 /// @brief The strategy-neutral body of a loop: what happens for one element, named `n`.
 struct PackedLoop {
   std::vector<kir::Parameter> parameters;  ///< of the wrapper, in the order of the convention
-  std::vector<PackedArg> args;            ///< one for each argument of the loop
+  std::vector<PackedArg> args;             ///< one for each argument of the loop
   kir::Block load;                         ///< declare the packs and fill them
   kir::CallUser call;
-  kir::Block store;                        ///< write the packs back, Sync::none
+  kir::Block store;  ///< write the packs back, Sync::none
   Names names;
 };
 

@@ -31,7 +31,7 @@ void sum_from_scratch(Builder& builder);
 /// @brief Replace what the backend does not have: a team of threads on a backend of one lane.
 [[nodiscard]] kir::Block legalise(kir::Block block, const Facts& facts);
 
-/// @brief Rewrite Gather, Zero, Scatter and min/max assignments into loops, stores and Ifs, so
+/// @brief Rewrite Gather, Scatter and min/max assignments into loops, stores and Ifs, so
 /// that dialects print few kinds of statement. Last of all passes.
 [[nodiscard]] kir::Block expand(kir::Block block);
 

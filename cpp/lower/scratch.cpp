@@ -11,9 +11,12 @@ namespace {
 /// `values[n * extent + c] = pack[c]` for all components of one element's result.
 kir::Stmt keep(const std::string& values, const std::string& pack, int extent) {
   const kir::Expr at = kir::name("n") * kir::integer(extent) + kir::name("c");
-  return {kir::For{kir::Axis::serial, "c", kir::integer(0), kir::integer(extent),
-                  {{kir::Assign{kir::element(values, at), kir::Update::set,
-                               kir::element(pack, kir::name("c"))}}}}};
+  return {kir::For{kir::Axis::serial,
+                   "c",
+                   kir::integer(0),
+                   kir::integer(extent),
+                   {{kir::Assign{kir::element(values, at), kir::Update::set,
+                                 kir::element(pack, kir::name("c"))}}}}};
 }
 
 }  // namespace
@@ -28,7 +31,8 @@ void sum_from_scratch(Builder& builder) {
 
   std::vector<kir::Parameter> compute_parameters = packed.parameters;
   std::vector<kir::Parameter> sum_parameters = packed.parameters;
-  sum_parameters.insert(sum_parameters.end(), {incidence.offset, incidence.entry, incidence.target});
+  sum_parameters.insert(sum_parameters.end(),
+                        {incidence.offset, incidence.entry, incidence.target});
   const std::vector<std::string> accumulators = take_accumulators(builder);
   const std::vector<std::size_t> args = reduced_args(loop);
   kir::Block shares;
@@ -57,8 +61,8 @@ void sum_from_scratch(Builder& builder) {
   builder.add_function(gather, std::move(sum_parameters), for_targets(incidence, std::move(body)));
 
   kir::Block work = builder.over_range(compute, whole_begin(), whole_end());
-  const kir::Block sums = builder.over_range(gather, kir::integer(0),
-                                            kir::element(sizes.name, kir::integer(0)));
+  const kir::Block sums =
+      builder.over_range(gather, kir::integer(0), kir::element(sizes.name, kir::integer(0)));
   work.insert(work.end(), sums.begin(), sums.end());
   builder.finish(std::move(work), builder.slots(whole_begin(), whole_end()));
   builder.module().items = kir::Items::elements;

@@ -5,8 +5,8 @@
 
 #include <algorithm>
 #include <map>
-#include <utility>
 #include <set>
+#include <utility>
 
 #include "base/error.hpp"
 #include "ir/kernel_facts.hpp"
@@ -19,7 +19,9 @@ using ir::DirectDat;
 using ir::IndirectDat;
 using ir::Loop;
 
-Verdict no(std::string why) { return {false, std::move(why)}; }
+Verdict no(std::string why) {
+  return {false, std::move(why)};
+}
 
 /// Everything the loop does to one class of memory.
 struct Touches {
@@ -101,7 +103,8 @@ Verdict owner_is_legal(const Loop& loop, const Races& races) {
   for (std::size_t i = 0; i < loop.args.size(); ++i) {
     const auto* dat = std::get_if<DirectDat>(&loop.args[i]);
     if (dat != nullptr && writes(dat->access)) {
-      return no(describe(loop, i) + " is written directly; the kernel runs several times an element");
+      return no(describe(loop, i) +
+                " is written directly; the kernel runs several times an element");
     }
   }
   if (!loop.kernel->body) return no("the kernel is opaque, so it is not known to be pure");
@@ -166,11 +169,16 @@ Verdict applicable(Strategy strategy, const Loop& loop, const Facts& facts,
     return no("its order of additions depends on the run, and deterministic=True was asked for");
   }
   switch (strategy) {
-    case Strategy::direct: return always_on_one_lane(races, facts);
-    case Strategy::owner: return owner_is_legal(loop, races);
-    case Strategy::scratch: return sums_by_target(loop, races);
-    case Strategy::atomic: return atomic_is_legal(loop, races, facts);
-    case Strategy::block: return {};
+    case Strategy::direct:
+      return always_on_one_lane(races, facts);
+    case Strategy::owner:
+      return owner_is_legal(loop, races);
+    case Strategy::scratch:
+      return sums_by_target(loop, races);
+    case Strategy::atomic:
+      return atomic_is_legal(loop, races, facts);
+    case Strategy::block:
+      return {};
     case Strategy::colour:
       return races.overlaps ? no("written memory overlaps other arguments") : Verdict{};
   }
@@ -202,9 +210,9 @@ Choice force(Strategy strategy, const Loop& loop, const Facts& facts,
       possible.push_back(name);
     }
   }
-  throw UnsupportedError(fmt::format("par_loop '{}': strategy '{}' cannot be used: {}; possible: {}",
-                                     loop.kernel->name, name_of(strategy), verdict.why,
-                                     fmt::join(possible, ", ")));
+  throw UnsupportedError(
+      fmt::format("par_loop '{}': strategy '{}' cannot be used: {}; possible: {}",
+                  loop.kernel->name, name_of(strategy), verdict.why, fmt::join(possible, ", ")));
 }
 
 }  // namespace op2::lower

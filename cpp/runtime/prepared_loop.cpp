@@ -21,10 +21,11 @@ constexpr std::size_t scratch_alignment = 64;
 // Below this many elements a thread costs more to wake than it saves.
 constexpr std::int64_t elements_per_thread = 512;
 
-// Blocks of one thread in one colour: enough that a thread which the machine disturbs can be
-// waited for, few enough that blocks stay long and their borders, where colours meet, stay few.
-constexpr std::int64_t blocks_per_thread = 16;
+// Elements of a block: few colours and little revisiting between them, and still many blocks to
+// balance with (docs/performance.md). Small loops are cut so that every thread has some.
+constexpr std::int64_t block_size_max = 4096;
 constexpr std::int64_t block_size_min = 256;
+constexpr std::int64_t blocks_per_thread = 4;
 
 std::int64_t since(Clock::time_point start) {
   return std::chrono::duration_cast<std::chrono::nanoseconds>(Clock::now() - start).count();
@@ -121,9 +122,10 @@ plan::ConflictSet PreparedLoop::conflicts() const {
 
 void PreparedLoop::use_blocks() {
   const std::int64_t n = binding_.n_elements;
-  const std::int64_t wanted = n / (2 * blocks_per_thread * options_.n_threads);
-  std::int64_t size =
-      options_.block_size > 0 ? options_.block_size : std::max(wanted, block_size_min);
+  const std::int64_t wanted = n / (blocks_per_thread * options_.n_threads);
+  std::int64_t size = options_.block_size > 0
+                          ? options_.block_size
+                          : std::clamp(wanted, block_size_min, block_size_max);
   if (executable_->plan.single_block) size = std::max<std::int64_t>(n, 1);
   const auto blocks = plans_->blocks(conflicts(), size, options_.n_threads);
   n_items_ = static_cast<std::int64_t>(blocks->block_of.size());

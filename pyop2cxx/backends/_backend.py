@@ -4,8 +4,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-from pyop2cxx import _core
+if TYPE_CHECKING:
+    from pyop2cxx import _core
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -43,6 +43,7 @@ def check(
     descriptors: Sequence[tuple[int, str, object, int | None]],
     *,
     stacklevel: int = 3,
+    strict: bool = False,
 ) -> None:
     """Check a kernel's parameters against the arguments it will get.
 
@@ -50,9 +51,11 @@ def check(
         kernel: Opaque kernels are checked as far as their parameters could be read.
         descriptors: One for each argument, see `Descriptor`.
         stacklevel: Of warnings, so that they name the user's call of ``par_loop``.
+        strict: Raise what would be a warning.
 
     Raises:
-        UsageError: Wrong number of arguments, or a parameter with a wrong type.
+        UsageError: Wrong number of arguments, or a parameter with a wrong type; what else would
+            be warned of, if `strict`.
 
     Warns:
         KernelWarning: The kernel writes a READ argument, or uses the value of an INC argument.
@@ -73,10 +76,11 @@ def check(
         core.parameters, arguments, facts.parameters, strict=True
     ):
         message = _misuse(parameter, argument, known)
-        if message is not None:
-            warnings.warn(
-                f"Kernel '{kernel.name}': {message}", KernelWarning, stacklevel=stacklevel
-            )
+        if message is None:
+            continue
+        if strict:
+            raise UsageError(f"Kernel '{kernel.name}': {message}; strict=True allows no such thing")
+        warnings.warn(f"Kernel '{kernel.name}': {message}", KernelWarning, stacklevel=stacklevel)
 
 
 def _check_count(kernel: Kernel, arguments: Sequence[Descriptor]) -> None:

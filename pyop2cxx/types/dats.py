@@ -352,6 +352,7 @@ class Dat(DataCarrier):
                 "unfreeze it first"
             )
         self._frozen = checked_access(access, DAT_ACCESSES, self._dtype.kind == "c", self._what)
+        runtime.n_frozen += 1
 
     def unfreeze_halo(self) -> None:
         """End what `freeze_halo` began.
@@ -362,6 +363,7 @@ class Dat(DataCarrier):
         if self._frozen is None:
             raise HaloFrozenError(f"{self._what}: the halo is not frozen")
         self._frozen = None
+        runtime.n_frozen -= 1
 
     # What it is
 

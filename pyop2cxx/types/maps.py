@@ -175,6 +175,7 @@ class Map:
             return
         self._values[...] = checked
         self._table.increment_version()
+        runtime.epoch += 1  # strategies were chosen by what was known of the old values
 
     def _view(self, member: str, n_rows: int) -> Array:
         if self._values is None:

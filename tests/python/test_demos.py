@@ -16,6 +16,7 @@ from pyop2cxx.stream import Stream
 
 DEMOS = Path(__file__).parents[2] / "demos"
 STREAM = Stream(threads=2, array_bytes=8, cache_bytes=1, copy=1e10, triad=1e10)
+BACKENDS = [backend.name for backend in op2.backends() if backend.available]
 LOOPS = {"save_soln", "adt_calc", "res_calc", "bres_calc", "update"}
 
 
@@ -50,14 +51,14 @@ def airfoil(monkeypatch, mesh_6k):
     return run
 
 
-@pytest.mark.parametrize("backend", op2.backends())
+@pytest.mark.parametrize("backend", BACKENDS)
 def test_airfoil_gives_the_reference_rms(airfoil, backend, capsys):
     assert airfoil("--backend", backend, "--iterations", 200) == 0
     assert "check: passed: rms after 100, 200 iterations" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize("strategy", ["owner", "scratch", "atomic", "block", "colour"])
-@pytest.mark.parametrize("backend", op2.backends())
+@pytest.mark.parametrize("backend", BACKENDS)
 def test_airfoil_gives_the_reference_rms_with_every_strategy(airfoil, backend, strategy, capsys):
     code = airfoil("--backend", backend, "--iterations", 100, "--strategy", strategy)
     assert code == 0, capsys.readouterr().out
@@ -109,7 +110,8 @@ def test_airfoil_draws_and_profiles(airfoil, tmp_path, capsys):
     picture = tmp_path / "mach.png"
     assert airfoil("--iterations", 2, "--plot", picture, "--profile") == 0
     assert picture.read_bytes().startswith(b"\x89PNG")
-    assert all(loop in capsys.readouterr().out for loop in LOOPS)
+    table, _, report = capsys.readouterr().out.partition("provider")
+    assert all(loop in table and loop in report for loop in LOOPS)
 
 
 def test_airfoil_reads_what_it_wrote_as_hdf5(airfoil, tmp_path):
@@ -125,7 +127,7 @@ def test_airfoil_refuses_no_iterations(airfoil, capsys):
     assert "expected at least 1, got 0" in capsys.readouterr().err
 
 
-@pytest.mark.parametrize("backend", op2.backends())
+@pytest.mark.parametrize("backend", BACKENDS)
 @pytest.mark.parametrize("arguments", [[], ["--nodes", "40", "--iterations", "30"]])
 def test_jacobi_equals_numpy(monkeypatch, backend, arguments, capsys):
     assert demo("jacobi", monkeypatch).main(["--backend", backend, *arguments]) == 0

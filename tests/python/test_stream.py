@@ -2,11 +2,13 @@
 from __future__ import annotations
 
 import ctypes
+import gc
 
 import pytest
 
+from pyop2cxx import op2
 from pyop2cxx.exceptions import CompilationError, ToolchainError, UsageError
-from pyop2cxx.stream import Stream, last_level_cache_bytes, load_c, measure_stream
+from pyop2cxx.stream import CLibrary, Stream, last_level_cache_bytes, measure_stream
 
 
 @pytest.mark.parametrize("threads", [1, 2])
@@ -33,20 +35,25 @@ def test_numbers_that_measure_nothing_are_refused(wrong):
         measure_stream(**{"threads": 1, "array_bytes": 1 << 10, **wrong})
 
 
-def test_loaded_code_runs():
-    library = load_c("double twice(double x) { return 2 * x; }", ["-O1"])
-    library.twice.restype = ctypes.c_double
-    assert library.twice(ctypes.c_double(1.5)) == 3.0
-
-
-def test_a_missing_compiler_is_named(monkeypatch):
-    monkeypatch.setenv("PYOP2CXX_CC", "no-such-compiler -m64")
-    with pytest.raises(ToolchainError, match="cannot run the C compiler 'no-such-compiler'"):
-        load_c("int x;", [])
+def test_a_function_keeps_its_library_loaded():
+    twice = CLibrary("double twice(double x) { return 2 * x; }", ()).function(
+        "twice", ctypes.c_double
+    )
+    gc.collect()
+    assert twice(ctypes.c_double(1.5)) == 3.0
 
 
 def test_rejected_code_keeps_command_and_message():
-    with pytest.raises(CompilationError, match="failed") as raised:
-        load_c("int x = ;", ["-O1"])
-    assert "-O1" in raised.value.command
+    with pytest.raises(CompilationError) as raised:
+        CLibrary("int x = ;", ("-DOPTION",))
+    assert "-DOPTION" in raised.value.command
     assert "error" in raised.value.stderr
+
+
+def test_a_missing_compiler_is_named():
+    op2.init(cc="no-such-compiler")
+    try:
+        with pytest.raises(ToolchainError, match="no-such-compiler"):
+            measure_stream(1, array_bytes=1 << 10)
+    finally:
+        op2.exit()
