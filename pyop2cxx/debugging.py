@@ -45,6 +45,7 @@ def check_after(loop: ParLoop) -> None:
 def _check_map(loop: ParLoop, i: int, arg: Arg) -> None:
     map_ = arg.map_
     assert map_ is not None
+    assert map_._table is not None  # a loop without Map values is refused when it is made
     try:
         _core.plan.check_range(map_._table, map_.name, negative_allowed=False, n_threads=1)
     except UsageError as error:
