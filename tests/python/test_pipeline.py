@@ -157,6 +157,68 @@ def compile_alone(command: list[str], path: Path) -> None:
     assert ran.returncode == 0, f"{ran.stderr}\n{path.read_text()}"
 
 
+# Names
+
+
+KEYWORDS = {
+    *(
+        "char",
+        "const",
+        "do",
+        "double",
+        "float",
+        "for",
+        "if",
+        "inline",
+        "int",
+        "long",
+        "return",
+        "static",
+    ),
+    *("struct", "unsigned", "void", "while"),
+}
+
+
+def identifiers() -> list[str]:
+    """Every name that generated texts have for something of their own."""
+    found = set()
+    for code in texts().values():
+        without_comments = re.sub(r"/\*.*?\*/", "", str(code), flags=re.DOTALL)
+        found |= set(re.findall(r"\b[A-Za-z][A-Za-z0-9_]*\b", without_comments))
+    mine = {name for name in found if re.match(r"(op2|wrap|sum)_|.*_(pack|partial|map|own)", name)}
+    return sorted(found - mine - KEYWORDS)
+
+
+def named_loop(kernel: str, names: list[str]) -> op2.ParLoop:
+    """The flux loop with other names for kernel and parameters."""
+    w = World()
+    new = dict(zip(("flux", "q", "r", "total"), (kernel, *names), strict=True))
+    new |= {"f": "own_f", "c": "own_c"}
+    code = re.sub(r"\b[a-z]\w*\b", lambda found: new.get(found.group(), found.group()), FLUX)
+    return op2.ParLoop(op2.Kernel(code, kernel), w.edges, *w.args())
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_any_name_will_do_for_parameters_and_kernels(backend: str, tmp_path: Path) -> None:
+    names = [name for name in identifiers() if name not in ("fmin", "omp")]
+    assert {"begin", "context", "n", "argv"} <= set(names)
+    names += ["a", "b"][: -len(names) % 3]
+    wrong = []
+    for i in range(0, len(names), 3):
+        loop = named_loop(names[i - 1], names[i : i + 3])
+        for strategy in ("owner", "scratch", "atomic", "block", "colour"):
+            with op2.backend(backend):
+                code = loop.generate({"strategy": strategy})
+            path = tmp_path / "names.c"
+            path.write_text(code)
+            try:
+                compile_alone(["gcc", "-std=c11", "-fopenmp"], path)
+            except AssertionError as error:
+                said = re.findall("error: .*", str(error))[0]
+                wrong.append(f"{names[i - 1]}({', '.join(names[i : i + 3])}), {strategy}: {said}")
+    assert wrong == []
+
+
 # The order of source document 003
 
 
