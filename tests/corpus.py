@@ -680,6 +680,21 @@ def min_max_of_every_width(rng: np.random.Generator) -> Problem:
     )
 
 
+@case(OVERWRITES)
+def min_of_what_was_there(rng: np.random.Generator) -> Problem:
+    """The kernel starts from the target's value, so elements of a target must take turns."""
+    edges, nodes = elements(), targets(60)
+    e2n, values = distinct_map(rng, edges, nodes, 2)
+    least = op2.Dat(nodes, np.arange(60), dtype=np.int32)
+    text = "void lower(int *m) { m[0] = m[0] - 1; m[1] = m[1] - 1; }"
+    return Problem(
+        kernel=op2.Kernel(text, "lower"),
+        iterset=edges,
+        args=(least(MIN, e2n),),
+        expected=((least, np.arange(60) - np.bincount(values.ravel(), minlength=60)),),
+    )
+
+
 # Globals, Constants and Consts
 
 
