@@ -49,6 +49,7 @@ std::string print_source(const kir::Module& module, const ir::Loop& loop,
   cg::KernelStyle style;
   style.line_markers = line_markers;
   if (loop.kernel->cpp) style.boolean = "bool";
+  cg::reserve_local_names(context);
   const std::string entry = cg::print_kernel(context, lower::with_constants(loop), style);
   cg::print_module(context, module, entry, linkage);
   return context.finish();

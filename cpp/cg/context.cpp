@@ -210,6 +210,10 @@ void Context::reserve(std::string_view name) {
   state_->environment.names.emplace(name);
 }
 
+void Context::release(std::string_view name) {
+  state_->environment.names.erase(std::string(name));
+}
+
 Scope Context::function(std::string_view header) {
   detail::State& state = *state_;
   const std::string name = function_name(header);

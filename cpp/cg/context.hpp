@@ -100,6 +100,8 @@ class Context {
   void top_level(std::string_view text);
   /// @brief Keep a name from being given to a function or variable, e.g. one in top_level text.
   void reserve(std::string_view name);
+  /// @brief Undo reserve(): variables may be called so from now on.
+  void release(std::string_view name);
   /// @brief Open a function; @p header is everything before the brace. While another body is open
   /// the new function is printed before it.
   /// @throws UsageError if a function of that name exists.

@@ -81,7 +81,9 @@ class Printer {
  private:
   void unpack(const kir::Parameter& parameter, std::size_t i) {
     const std::string type = type_text(context_.dialect(), parameter.type);
-    context_.declare(type + "const", parameter.name, fmt::format("({})argv[{}]", type, i));
+    declare_as_named({.type = type + "const",
+                      .declarators = {{parameter.name, fmt::format("({})argv[{}]", type, i), ""}},
+                      .init_reads = std::nullopt});
   }
 
   void block(const kir::Block& statements) {
@@ -141,7 +143,16 @@ class Printer {
       }
     }
     declaration.declarators = {declarator};
-    context_.declare(declaration);
+    declare_as_named(declaration);
+  }
+
+  /// Passes give every variable a name of its own; the context must agree.
+  void declare_as_named(const Declaration& declaration) {
+    const std::string& wanted = declaration.declarators.front().name;
+    const std::string given = context_.declare(declaration).front();
+    if (given != wanted) {
+      throw InternalError(fmt::format("variable '{}' would be printed as '{}'", wanted, given));
+    }
   }
 
   void print_for(const kir::For& loop) {
@@ -177,21 +188,25 @@ class Printer {
                                        : update == kir::Update::min ? "min"
                                                                     : "max";
     const std::string name = fmt::format("op2_atomic_{}_{}", operation, name_of(dtype));
-    const std::string combine = update == kir::Update::add   ? "seen + value"
-                                : update == kir::Update::min ? "value < seen ? value : seen"
-                                                             : "seen < value ? value : seen";
     return context_.find_or_generate(name, name, [&](Context& out, const std::string& given) {
       const Scope scope = out.function(
           fmt::format("static inline void {}({} *target, {} value)", given, type, type));
-      out.declare(std::string(type), "seen");
-      out.declare(std::string(type), "wanted");
-      out.statement("__atomic_load(target, &seen, __ATOMIC_RELAXED);");
+      const std::string seen = out.declare(std::string(type), "seen");
+      const std::string wanted = out.declare(std::string(type), "wanted");
+      out.statement(fmt::format("__atomic_load(target, &{}, __ATOMIC_RELAXED);", seen));
       out.begin_branch("do");
-      out.statement(fmt::format("wanted = ({})({});", type, combine));
+      out.statement(fmt::format("{} = ({})({});", wanted, type, combined(update, seen)));
       out.end_branch(
-          "while (!__atomic_compare_exchange(target, &seen, &wanted, 1, __ATOMIC_RELAXED,\n"
-          "                                  __ATOMIC_RELAXED));");
+          fmt::format("while (!__atomic_compare_exchange(target, &{}, &{}, 1, __ATOMIC_RELAXED,\n"
+                      "                                  __ATOMIC_RELAXED));",
+                      seen, wanted));
     });
+  }
+
+  static std::string combined(kir::Update update, const std::string& seen) {
+    if (update == kir::Update::add) return seen + " + value";
+    return update == kir::Update::min ? fmt::format("value < {0} ? value : {0}", seen)
+                                      : fmt::format("{0} < value ? value : {0}", seen);
   }
 
   static std::string list(const std::vector<kir::Expr>& expressions) {
@@ -284,9 +299,14 @@ std::string launch_context_declaration() {
          "};";
 }
 
+void reserve_local_names(Context& context) {
+  for (const std::string_view name : kir::local_names()) context.reserve(name);
+}
+
 void print_module(Context& context, const kir::Module& module, const std::string& entry,
                   const std::string& linkage) {
   if (!kir::is_expanded(module)) throw InternalError("print_module needs an expanded module");
+  for (const std::string_view name : kir::local_names()) context.release(name);
   Printer printer(context, module, entry);
   for (const kir::Function& function : module.functions) printer.function(function);
   printer.launch(linkage);

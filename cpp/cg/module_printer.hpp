@@ -8,6 +8,10 @@
 
 namespace op2::cg {
 
+/// @brief Keep the names of the wrappers' local variables from the kernel's functions. Call it
+/// before the kernel is printed.
+void reserve_local_names(Context& context);
+
 /// @brief Print the wrappers and the launch function of an expanded module into @p context.
 ///
 /// The user's kernel must be printed before (kernel_printer.hpp); @p entry is the name it got.

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <optional>
 #include <utility>
 
@@ -236,8 +237,20 @@ Expr operator/(Expr left, Expr right) {
   return binary(BinaryOp::divide, std::move(left), std::move(right));
 }
 
+std::span<const std::string_view> local_names() {
+  static constexpr std::array<std::string_view, 19> names{
+      "begin",  "end",   "n",      "i",     "c",    "k",       "t",    "o",    "slot",   "n_slots",
+      "colour", "block", "target", "first", "last", "context", "argv", "argc", "scratch"};
+  return names;
+}
+
 void verify(const Module& module) {
   if (!module.kernel) throw InternalError("module without a kernel");
+  std::vector<std::string> functions{module.launch_name};
+  for (const Function& function : module.functions) functions.push_back(function.name);
+  std::sort(functions.begin(), functions.end());
+  const auto twice = std::adjacent_find(functions.begin(), functions.end());
+  if (twice != functions.end()) throw InternalError(fmt::format("function '{}' twice", *twice));
   for (const Function& function : module.functions) {
     check_names(function.name, function.parameters);
     check_calls(module, function.body);

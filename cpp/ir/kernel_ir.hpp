@@ -3,7 +3,9 @@
 
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <string>
+#include <string_view>
 #include <variant>
 #include <vector>
 
@@ -277,6 +279,10 @@ struct Module {
   ScratchSpec scratch;
   Items items = Items::elements;
 };
+
+/// @brief Names that passes give to the local variables of wrappers and launches. A kernel's
+/// functions and parameters must not have them.
+[[nodiscard]] std::span<const std::string_view> local_names();
 
 /// @brief Check names, arities of nodes and that calls match functions. @throws InternalError.
 void verify(const Module& module);

@@ -46,7 +46,7 @@ kir::Block element_loop(const PackedLoop& packed) {
 Builder::Builder(const Request& request, PackedLoop packed)
     : request_(request), packed_(std::move(packed)) {
   module_.kernel = request.loop.kernel;
-  module_.launch_name = "op2_launch_" + request.loop.kernel->name;
+  module_.launch_name = packed_.names.take("op2_launch_" + request.loop.kernel->name);
   declare_arguments();
   find_partials();
 }

@@ -30,7 +30,7 @@ std::pair<kir::Expr, kir::Expr> range_of_colour(const kir::Parameter& colour_off
 void colour_blocks(Builder& builder) {
   const Request& request = builder.request();
   const Races races = find_races(request.loop, request.maps);
-  const std::string function = "wrap_" + request.loop.kernel->name;
+  const std::string function = builder.packed().names.take("wrap_" + request.loop.kernel->name);
   builder.add_function(function, builder.packed().parameters, element_loop(builder.packed()));
 
   const kir::Parameter sizes = builder.plan_array("sizes", DType::int64);
@@ -52,14 +52,14 @@ void colour_blocks(Builder& builder) {
   kir::Module& module = builder.module();
   module.items = kir::Items::blocks;
   module.plan.kind = kir::PlanKind::blocks;
-  module.plan.conflicts = races.conflicts;
   module.plan.single_block = races.overlaps;
+  if (!races.overlaps) module.plan.conflicts = races.conflicts;
   module.scratch.chunk = -1;
 }
 
 void colour_elements(Builder& builder) {
   const Request& request = builder.request();
-  const std::string function = "wrap_" + request.loop.kernel->name;
+  const std::string function = builder.packed().names.take("wrap_" + request.loop.kernel->name);
   const kir::Parameter sizes = builder.plan_array("sizes", DType::int64);
   const kir::Parameter colour_offset = builder.plan_array("colour_offset", DType::int64);
   const DType width = request.options.element_bytes == 4 ? DType::int32 : DType::int64;

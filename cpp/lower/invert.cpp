@@ -73,7 +73,7 @@ kir::Block global_stores(Builder& builder) {
 
 void invert(Builder& builder) {
   const ir::Loop& loop = builder.request().loop;
-  const std::string function = "wrap_" + loop.kernel->name;
+  const std::string function = builder.packed().names.take("wrap_" + loop.kernel->name);
   const Incidence incidence = add_incidence(builder);
   PackedLoop& packed = builder.packed();
   const std::vector<std::size_t> args = reduced_args(loop);

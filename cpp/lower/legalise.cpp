@@ -19,6 +19,9 @@ kir::Block legalise(kir::Block block, const Facts& facts) {
       loop->axis = kir::Axis::serial;
       loop->body = legalise(std::move(loop->body), facts);
     }
+    if (auto* branch = std::get_if<kir::If>(&stmt.node)) {
+      branch->then = legalise(std::move(branch->then), facts);
+    }
     out.push_back(std::move(stmt));
   }
   return out;

@@ -28,8 +28,8 @@ std::vector<std::string> reserved_names(const Loop& loop) {
     }
     for (const ir::Variable& table : loop.kernel->body->tables) names.push_back(table.name);
   }
-  names.insert(names.end(), {"begin", "end", "n", "i", "c", "k", "t", "o", "slot", "colour",
-                             "block", "context", "argv", "argc", "target", "scratch"});
+  const auto locals = kir::local_names();
+  names.insert(names.end(), locals.begin(), locals.end());
   return names;
 }
 
@@ -179,9 +179,22 @@ class Packer {
                                 kir::element(packed.pack, kir::name("c"))}}}}});
   }
 
+  /// A name that also leaves room for the pointers to rows, `<pack>_from0`, `<pack>_to0`, …
+  std::string pack_name(std::size_t i) const {
+    const auto is_taken = [this](const std::string& name) {
+      const auto& parameters = loop_.kernel->parameters;
+      return std::any_of(parameters.begin(), parameters.end(), [&name](const auto& parameter) {
+        return parameter.name.starts_with(name + "_");
+      });
+    };
+    std::string name = base_name(loop_, i) + "_pack";
+    while (is_taken(name)) name += "_";
+    return name;
+  }
+
   void declare_pack(std::size_t i, DType dtype, int extent, bool starts_at_zero) {
     PackedArg& packed = packed_.args.back();
-    packed.pack = packed_.names.take(base_name(loop_, i) + "_pack");
+    packed.pack = packed_.names.take(pack_name(i));
     // C has no arrays of length zero; a Dat of dim 0 still hands a valid pointer to the kernel.
     kir::Decl decl{{dtype}, packed.pack, std::max(extent, 1), {}};
     if (starts_at_zero) decl.value = {kir::integer(0)};
@@ -234,6 +247,15 @@ kir::Update update_of(Access access) {
 }
 
 PackedLoop pack(const Loop& loop, const std::vector<MapFacts>& maps, const Options& options) {
+  const auto locals = kir::local_names();
+  // A kernel with an AST is printed under another name; verbatim text cannot be.
+  if (!loop.kernel->body &&
+      std::find(locals.begin(), locals.end(), loop.kernel->name) != locals.end()) {
+    throw UnsupportedError(fmt::format(
+        "kernel '{}' has a name that generated code needs, and cannot be renamed because it is "
+        "opaque ({}); choose another name",
+        loop.kernel->name, loop.kernel->opaque_reason));
+  }
   return Packer(loop, maps, options).run();
 }
 

@@ -23,8 +23,8 @@ kir::Stmt keep(const std::string& values, const std::string& pack, int extent) {
 
 void sum_from_scratch(Builder& builder) {
   const ir::Loop& loop = builder.request().loop;
-  const std::string compute = "wrap_" + loop.kernel->name;
-  const std::string gather = "sum_" + loop.kernel->name;
+  const std::string compute = builder.packed().names.take("wrap_" + loop.kernel->name);
+  const std::string gather = builder.packed().names.take("sum_" + loop.kernel->name);
   const kir::Parameter sizes = builder.plan_array("sizes", DType::int64);
   const Incidence incidence = add_incidence(builder);
   PackedLoop& packed = builder.packed();

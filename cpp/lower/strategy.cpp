@@ -66,6 +66,17 @@ std::string describe(const Loop& loop, std::size_t arg) {
              : fmt::format("arg {}", arg);
 }
 
+constexpr const char* value_is_used =
+    " is MIN/MAX, and the kernel is not known to use its value for that alone";
+
+/// True if calls may come in any order: an INC argument starts at zero, but a MIN or MAX one shows
+/// the kernel what was there.
+bool commutes(const Loop& loop, std::size_t arg, Access access) {
+  if (access == Access::inc) return true;
+  const ir::Kernel& kernel = *loop.kernel;
+  return kernel.body && ir::kernel_facts(*kernel.body).parameters[arg].commutes(access);
+}
+
 /// Shared demands of the strategies that sum element results target by target.
 Verdict sums_by_target(const Loop& loop, const Races& races) {
   if (races.overlaps) return no("written memory overlaps other arguments");
@@ -88,11 +99,7 @@ Verdict sums_by_target(const Loop& loop, const Races& races) {
       return no(describe(loop, i) + " is on another Set than the other reduced Dats");
     }
     toset = target;
-    if (dat->access != Access::inc &&
-        !(loop.kernel->body &&
-          ir::kernel_facts(*loop.kernel->body).parameters[i].commutes(dat->access))) {
-      return no(describe(loop, i) + " is MIN/MAX and the kernel uses its value in other ways");
-    }
+    if (!commutes(loop, i, dat->access)) return no(describe(loop, i) + value_is_used);
   }
   if (toset < 0) return no("nothing is reduced through a Map");
   return {};
@@ -123,6 +130,11 @@ Verdict atomic_is_legal(const Loop& loop, const Races& races, const Facts& facts
   if (!races.overwrites.empty()) {
     return no(describe(loop, races.overwrites.front()) +
               " is written, not reduced, through a Map: atomics resolve INC, MIN and MAX");
+  }
+  for (const std::size_t arg : races.reductions) {
+    if (!commutes(loop, arg, ir::access_of(loop.args[arg]))) {
+      return no(describe(loop, arg) + value_is_used);
+    }
   }
   return {};
 }

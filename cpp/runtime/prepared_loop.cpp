@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <iterator>
 #include <utility>
 
 #include "base/error.hpp"
@@ -63,7 +64,7 @@ void PreparedLoop::run() {
         "their loops on backend 'sequential'",
         executable_->name));
   }
-  prepare();
+  ensure_plan();
   for (std::size_t i = 0; i < executable_->arguments.size(); ++i) {
     const kir::Parameter& argument = executable_->arguments[i];
     if (argument.role == kir::Role::data && !argument.type.is_const) {
@@ -73,6 +74,7 @@ void PreparedLoop::run() {
   const Clock::time_point start = Clock::now();
   if (n_items_ > 0) {
     gather_addresses();
+    std::fill(std::begin(error_), std::end(error_), 0);
     if (executable_->is_parallel) note_parallel_region();
     const int status = executable_->launch(&context_, 0, n_items_, argv_.data(),
                                            static_cast<unsigned int>(argv_.size()));
@@ -84,7 +86,13 @@ void PreparedLoop::run() {
 }
 
 void PreparedLoop::prepare() {
+  const std::lock_guard lock(mutex_);
+  ensure_plan();
+}
+
+void PreparedLoop::ensure_plan() {
   if (has_plan_ && !plan_is_stale()) return;
+  has_plan_ = false;  // also if building the new one fails
   const Clock::time_point start = Clock::now();
   build_plan();
   size_scratch();

@@ -62,6 +62,7 @@ class PreparedLoop {
   [[nodiscard]] const exec::Executable& executable() const { return *executable_; }
 
  private:
+  void ensure_plan();
   void build_plan();
   void use_blocks();
   void use_colours();

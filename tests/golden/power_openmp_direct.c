@@ -7,10 +7,10 @@ static inline void power(const float *x, double *y, const int first, const doubl
 static __attribute__((noinline)) void wrap_power(long begin, long end,
     const float *__restrict__ x,
     double *__restrict__ y,
-    const int *__restrict__ first,
+    const int *__restrict__ first_1,
     const double *__restrict__ gains) {
   for (long n = begin; n < end; ++n) {
-    power(x + n, y + n, first[0], gains);
+    power(x + n, y + n, first_1[0], gains);
   }
 }
 
@@ -30,13 +30,13 @@ int op2_launch_power(const struct op2_context_v1 *context, long begin, long end,
   (void)argc;
   const float *const x = (const float *)argv[0];
   double *const y = (double *)argv[1];
-  const int *const first = (const int *)argv[2];
+  const int *const first_1 = (const int *)argv[2];
   const double *const gains = (const double *)argv[3];
   #pragma omp parallel num_threads(context->n_threads)
   {
     #pragma omp for schedule(static)
     for (long slot = 0; slot < context->n_threads; ++slot) {
-      wrap_power(begin + (end - begin) * slot / context->n_threads, begin + (end - begin) * (slot + 1) / context->n_threads, x, y, first, gains);
+      wrap_power(begin + (end - begin) * slot / context->n_threads, begin + (end - begin) * (slot + 1) / context->n_threads, x, y, first_1, gains);
     }
   }
   return 0;

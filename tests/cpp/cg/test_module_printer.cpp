@@ -259,6 +259,7 @@ std::string complaints(jit::Language language, const std::string& text,
 /// Kernel, wrappers and launch: all that is compiled.
 std::string whole_text(const ir::Loop& loop, Strategy strategy, const std::string& linkage = "") {
   Context context(c_dialect());
+  reserve_local_names(context);
   const std::string entry = print_kernel(context, *loop.kernel);
   print_module(context, lowered(loop, strategy), entry, linkage);
   return context.finish();

@@ -229,7 +229,8 @@ TEST(SumsByTarget, OneDatIsReducedInOneWay) {
 }
 
 TEST(SumsByTarget, AnExtremumMustFlowIntoNothingElse) {
-  const std::string why = "arg 0 ('y') is MIN/MAX and the kernel uses its value in other ways";
+  const std::string why =
+      "arg 0 ('y') is MIN/MAX, and the kernel is not known to use its value for that alone";
   ir::Loop loop = make_loop({indirect("y", Access::min, 0)}, testing::edges_to_nodes());
   EXPECT_EQ(why_not(Strategy::owner, loop), "");
   EXPECT_EQ(why_not(Strategy::scratch, loop), "");
