@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from functools import cached_property, lru_cache
+from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
 from pyop2cxx import _core
@@ -12,6 +12,8 @@ from pyop2cxx.front import headers as known_headers
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
+
+    from pyop2cxx.front.parse import ParsedKernel
 
 _ABIS = ("2026",)
 
@@ -138,10 +140,10 @@ class Kernel:
         """Why nothing is known of what the kernel does; empty if it has an AST."""
         return self.core.opaque_reason
 
-    @cached_property
+    @property
     def facts(self) -> _core.KernelFacts | None:
         """What the kernel does with its arguments; None if it is opaque."""
-        return None if self.core.body is None else _core.kernel_facts(self.core.body)
+        return _facts(self.core)
 
     @property
     def cpp(self) -> bool:
@@ -185,21 +187,29 @@ def _options(name: str, opts: Sequence[str] | Mapping[str, object] | None) -> tu
     return _strings(name, "opts", opts)
 
 
-@lru_cache(maxsize=512)
-def _build(given: _Description) -> _core.Kernel:
-    """Parse. Keyed on all that goes in, headers' contents too, so a hit is always right."""
-    from pyop2cxx.front import parse, tokens
+def _parse(given: _Description) -> ParsedKernel:
+    from pyop2cxx.front import parse
 
-    if given.cpp:
-        parsed = parse.parse_opaque(given.code, given.name, given.headers)
-    else:
-        parsed = parse.parse_c(
+    try:
+        if given.cpp:
+            return parse.parse_opaque(given.code, given.name, given.headers)
+        return parse.parse_c(
             given.code,
             given.name,
             extra_headers=given.headers,
             include_dirs=given.include_dirs,
             options=given.options,
         )
+    except UsageError as error:
+        raise UsageError(f"Kernel '{given.name}': {error}") from None
+
+
+@lru_cache(maxsize=512)
+def _build(given: _Description) -> _core.Kernel:
+    """Parse. Keyed on all that goes in, headers' contents too, so a hit is always right."""
+    from pyop2cxx.front import tokens
+
+    parsed = _parse(given)
     body = _core.KernelBody(parsed.functions, parsed.tables) if parsed.functions else None
     return _core.Kernel(
         name=given.name,
@@ -218,3 +228,9 @@ def _build(given: _Description) -> _core.Kernel:
         header_contents=given.header_contents,
         abi=given.abi,
     )
+
+
+@lru_cache(maxsize=512)
+def _facts(core: _core.Kernel) -> _core.KernelFacts | None:
+    """Facts, once for each core: equal descriptions share it."""
+    return None if core.body is None else _core.kernel_facts(core.body)

@@ -60,7 +60,8 @@ Reached joined(Reached left, Reached right) {
 
 struct TooLong {};
 
-struct Loop {
+// Where the paths that left a loop or switch early meet again.
+struct Exits {
   Reached broken;
   Reached continued;
 };
@@ -90,7 +91,7 @@ class Machine {
     }
     state.written.resize(entry.parameters.size());
     now_ = std::move(state);
-    call(entry.name, std::move(arguments));
+    call(entry.name, arguments);
     return now_ ? now_->written : Written(entry.parameters.size());
   }
 
@@ -99,11 +100,12 @@ class Machine {
     if (++n_steps_ > max_steps) throw TooLong{};
   }
 
-  Value call(const std::string& name, std::vector<Value> arguments) {
+  void call(const std::string& name, const std::vector<Value>& arguments) {
     const FunctionDef& function = functions_.at(name);
     auto outer_variables = std::exchange(now_->variables, {});
     for (std::size_t i = 0; i < function.parameters.size() && i < arguments.size(); ++i) {
-      now_->variables[function.parameters[i].name] = arguments[i];
+      const Parameter& parameter = function.parameters[i];
+      set(parameter.name, held(arguments[i], decayed(parameter.type)));
     }
     auto outer_loops = std::exchange(loops_, {});
     Reached outer_returned = std::exchange(returned_, std::nullopt);
@@ -112,7 +114,6 @@ class Machine {
     returned_ = std::move(outer_returned);
     loops_ = std::move(outer_loops);
     if (now_) now_->variables = std::move(outer_variables);
-    return Unknown{};
   }
 
   void statements(const Body& body) {
@@ -143,12 +144,12 @@ class Machine {
                           returned_ =
                               joined(std::move(returned_), std::exchange(now_, std::nullopt));
                         },
-                        [this](const Break&) { leave(&Loop::broken); },
-                        [this](const Continue&) { leave(&Loop::continued); }},
+                        [this](const Break&) { leave(&Exits::broken); },
+                        [this](const Continue&) { leave(&Exits::continued); }},
                stmt.node);
   }
 
-  void leave(Reached Loop::*exit) {
+  void leave(Reached Exits::*exit) {
     Reached& target = loops_.back().*exit;
     target = joined(std::move(target), std::exchange(now_, std::nullopt));
   }
@@ -211,8 +212,8 @@ class Machine {
     forget_assigned(condition);
     if (step) forget_assigned(*step);
     for_each_expr_in(body, [this](const Expr& expr) { forget_target(expr); });
+    // Harmless without a return: what follows has at least what is sure now.
     returned_ = joined(std::move(returned_), now_);
-    // Joining with the present is right even without a return: it is what the loop started from.
   }
 
   void forget_assigned(const Expr& expr) {
@@ -435,8 +436,8 @@ class Machine {
   Value call_of(const Call& node, const Expr& expr) {
     std::vector<Value> arguments;
     for (const Expr& operand : expr.operands) arguments.push_back(evaluate(operand));
-    if (!now_ || !functions_.contains(node.function)) return Unknown{};
-    return call(node.function, std::move(arguments));
+    if (now_ && functions_.contains(node.function)) call(node.function, arguments);
+    return Unknown{};
   }
 
   Integers constants_;
@@ -444,7 +445,7 @@ class Machine {
   std::set<std::string> addressed_;  // locals of any function whose address is taken
   Reached now_;
   Reached returned_;
-  std::vector<Loop> loops_;
+  std::vector<Exits> loops_;
   int n_steps_ = 0;
 };
 

@@ -19,7 +19,7 @@ from pyop2cxx.front.wire import Function, OpaqueKernel, Parameter, Variable
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from tree_sitter import Node, Parser, Tree
+    from tree_sitter import Language, Node, Tree
 
 _SKIPPED = {"comment", ";", "expression_statement"}
 
@@ -43,11 +43,17 @@ class ParsedKernel(NamedTuple):
 
 
 @lru_cache(maxsize=1)
-def _parser() -> Parser:
+def _language() -> Language:
     import tree_sitter
     import tree_sitter_c
 
-    return tree_sitter.Parser(tree_sitter.Language(tree_sitter_c.language()))
+    return tree_sitter.Language(tree_sitter_c.language())
+
+
+def _parsed(text: str) -> Tree:
+    from tree_sitter import Parser
+
+    return Parser(_language()).parse(text.encode())  # a parser of its own for every thread
 
 
 def parse_c(
@@ -88,7 +94,8 @@ def parse_c(
     except OpaqueKernel as reason:
         return ParsedKernel(_signature(text, name), (), (), includes, str(reason))
     used = frozenset().union(*(function.names for function in functions))
-    kept = tuple(table for table in tables if table[0] in _closure(used, tables))
+    needed = _closure(used, tables)
+    kept = tuple(table for table in tables if table[0] in needed)
     return ParsedKernel(functions[-1].parameters, functions, kept, source.headers, "")
 
 
@@ -99,7 +106,7 @@ def parse_opaque(text: str, name: str, extra_headers: Sequence[str]) -> ParsedKe
         UsageError: Nothing in the text looks like a function of that name.
     """
     if f"{name}(" not in text.replace(" ", "").replace("\n", "") and not headers.included(text):
-        raise UsageError(f"kernel '{name}': the text defines no function '{name}'")
+        raise UsageError(f"the text defines no function '{name}'")
     others = tuple(dict.fromkeys(extra_headers))
     reason = "the kernel is C++ (cpp=True), which has no AST"
     return ParsedKernel(_signature(text, name), (), (), others, reason)
@@ -108,14 +115,14 @@ def parse_opaque(text: str, name: str, extra_headers: Sequence[str]) -> ParsedKe
 def _tree_of(text: str, scope: Scope) -> Tree:
     """Parse; again if the text names types of its own that the first pass could not know."""
     first = unambiguous(text, scope.scalar_aliases(), scope.other_types())
-    tree = _parser().parse(first.encode())
+    tree = _parsed(first)
     if "typedef" not in text:
         return tree
     for node in tree.root_node.children:
         if node.type == "type_definition":
             _try_statement(node, scope)
     second = unambiguous(text, scope.scalar_aliases(), scope.other_types())
-    return _parser().parse(second.encode())
+    return _parsed(second)
 
 
 def _try_statement(node: Node, scope: Scope) -> None:
@@ -148,7 +155,7 @@ def _elsewhere(
         return ParsedKernel(None, (), (), (), "the text is empty")
     there = ", ".join(f"'{function}'" for function in sorted(known))
     raise UsageError(
-        f"kernel '{name}': the text defines no function '{name}'"
+        f"the text defines no function '{name}'"
         + (f"; it defines {there}" if there else "")
         + "; pass the name of the function to call"
     )
@@ -157,7 +164,7 @@ def _elsewhere(
 def _signature(text: str, name: str) -> tuple[Parameter, ...] | None:
     """The parameters of `name`, from text that has no AST; None if they cannot be read."""
     scope = Scope(None, has_complex=True)
-    tree = _parser().parse(unambiguous(text, {}, frozenset()).encode())
+    tree = _parsed(unambiguous(text, {}, frozenset()))
     try:
         for node in tree.root_node.children:
             declarator = node.child_by_field_name("declarator")

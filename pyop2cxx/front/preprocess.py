@@ -100,7 +100,7 @@ def _run(
 
         def on_error(self, source: str, line: int, message: str) -> Any:
             line -= self.n_prelude if source == _SOURCE else 0
-            raise UsageError(f"kernel: {source}, line {line}: the preprocessor says: {message}")
+            raise UsageError(f"{source}, line {line}: the preprocessor says: {message}")
 
     processor = Processor()
     processor.seen = set()

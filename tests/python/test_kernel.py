@@ -50,7 +50,9 @@ def test_wrong_types_are_rejected() -> None:
 
 
 def test_a_function_that_is_not_there_lists_those_that_are() -> None:
-    with pytest.raises(UsageError, match="no function 'c'; it defines 'a', 'b'"):
+    with pytest.raises(
+        UsageError, match="Kernel 'c': the text defines no function 'c'; it defines 'a', 'b'"
+    ):
         Kernel("static int b(void) { return 1; } void a(double *x) { x[0] = b(); }", "c")
 
 

@@ -22,10 +22,6 @@ EXCEPTIONS = {
     "cpp/base/overload": "the two lines that std::visit needs",
     "cpp/cg/declaration": "tests/cpp/cg/test_declare.cpp",
     "cpp/cg/statement": "tests/cpp/cg/test_schedule.cpp",
-    "cpp/lower/passes": "declares the passes, each of which has its test",
-    "pyop2cxx/backends/_backend": "tests/python/test_parloop.py",
-    "pyop2cxx/backends/openmp": "tests/python/test_parloop.py",
-    "pyop2cxx/backends/sequential": "tests/python/test_parloop.py",
     "pyop2cxx/__main__": "tests/python/test_cli.py",
     "pyop2cxx/exceptions": "tests/python/test_errors.py",
 }

@@ -137,6 +137,15 @@ TEST(Stores, IntegersThatCWouldConvertAreNotFollowed) {
             0);
 }
 
+TEST(Stores, AnArgumentIsConvertedToItsParameter) {
+  const Expr half = binary(BinaryOp::divide, name("a"), lit("2"));
+  const FunctionDef helper = function("f", {{"to", pointer()}, {"a", number()}},
+                                      {branch(less(half, lit("2")), {}, {set(at("to", 0))})});
+  EXPECT_EQ(surely_stored(kernel({helper, function("k", {{"x", pointer()}},
+                                                   {eval(call("f", {name("x"), lit("5")}))})})),
+            std::vector<std::int64_t>{0});
+}
+
 TEST(Stores, GivesUpOnWhatTakesTooLong) {
   EXPECT_EQ(sure({set(0), loop("i", 100000000, {set(1)})}), 0);
 }
