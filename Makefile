@@ -3,7 +3,7 @@
 #   PYTHON=/path/to/python3  use this interpreter (>= 3.10)    VENV=dir  another place than .venv
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint bench docs stubs clean distclean
+.PHONY: help demo test lint build bench docs stubs clean distclean
 export PYTHON VENV
 
 venv_python := $(or $(VENV),.venv)/bin/python
@@ -22,6 +22,9 @@ test: ## C++ tests, the same under ASan and UBSan, Python tests
 lint: ## ruff, mypy, clang-format, stub, -Wall -Wextra -Werror with g++ and clang 14
 	@tools/setup.sh lint
 	@tools/lint.sh
+
+build: ## the package in editable mode and its C++ tests, after a change
+	@tools/setup.sh test
 
 bench: ## every benchmark of benchmarks/, one after the other
 	@tools/setup.sh bench

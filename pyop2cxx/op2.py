@@ -4,8 +4,8 @@
 from pyop2cxx import dispatch
 from pyop2cxx.kernel import Kernel
 from pyop2cxx.parloop import ParLoop, par_loop
-from pyop2cxx.reports import backends, timings
 from pyop2cxx.renumber import renumber
+from pyop2cxx.reports import backends, timings
 from pyop2cxx.runtime import runtime
 from pyop2cxx.types import (
     INC,
@@ -39,8 +39,6 @@ set_log_level = runtime.set_log_level
 
 __all__ = [
     "INC",
-    "Kernel",
-    "ParLoop",
     "MAX",
     "MIN",
     "READ",
@@ -52,7 +50,9 @@ __all__ = [
     "Dat",
     "DataSet",
     "Global",
+    "Kernel",
     "Map",
+    "ParLoop",
     "Set",
     "backend",
     "backends",

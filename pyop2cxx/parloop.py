@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from pyop2cxx import _core, pipeline, symbolic
+from pyop2cxx import _core, debugging, pipeline, symbolic
 from pyop2cxx.exceptions import (
     HaloFrozenError,
     KernelTypeError,
@@ -97,6 +97,7 @@ class ParLoop:
         self._check_kernel()
         self._line = user_line()
         self._epoch = -1
+        self._checks = False
         self._prepared: _core.PreparedLoop
         self._written = _written_dats(args)
 
@@ -198,9 +199,13 @@ class ParLoop:
             self._prepare()
         if runtime.n_frozen:
             _check_frozen(self.args, self._what)
+        if self._checks:
+            debugging.check_before(self)
         self._prepared.run()
         for dat in self._written:
             dat.halo_valid = False
+        if self._checks:
+            debugging.check_after(self)
 
     __call__ = compute
 
@@ -238,6 +243,7 @@ class ParLoop:
             plans=engine.plans,
             timing=engine.timing(self.kernel.name, request.backend.name, executable.strategy),
         )
+        self._checks = bool(runtime.configuration["debug"])
         self._epoch = epoch
 
     def _request(self, built: symbolic.Symbolic, given: Mapping[str, Any]) -> pipeline.Request:
@@ -357,7 +363,8 @@ def par_loop(
         return
     loop = ParLoop(kernel, iterset, *args, strategy=strategy, block_size=block_size)
     loop.compute()
-    loops.keep(key, (kernel, loop._prepared))
+    if not loop._checks:
+        loops.keep(key, (kernel, loop._prepared))
 
 
 def _check_frozen(args: tuple[Arg, ...], what: str) -> None:
@@ -384,7 +391,7 @@ def _written_dats(args: tuple[Arg, ...]) -> tuple[Dat, ...]:
 
 def _checked_strategy(strategy: object, what: str) -> str | None:
     if strategy is None or strategy in _core.STRATEGIES:
-        return strategy  # type: ignore[return-value]  # found in a list of str
+        return strategy
     raise UsageError(
         f"{what}: there is no strategy {strategy!r}; there are: {', '.join(_core.STRATEGIES)}"
     )

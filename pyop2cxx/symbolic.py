@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from pyop2cxx.kernel import Kernel
     from pyop2cxx.types.args import ConstantArg, GlobalArg
-    from pyop2cxx.types.globals import Const
+    from pyop2cxx.types.constants import Const
     from pyop2cxx.types.maps import Map
 
     Arg = DatArg | GlobalArg | ConstantArg
@@ -62,12 +62,7 @@ def build(kernel: Kernel, args: Sequence[Arg]) -> Symbolic:
         maps=[_core.MapRef(arity=m.arity, toset=t) for m, t in zip(maps, tosets, strict=True)],
         constants=[_core.ConstRef(name=c.name, dtype=_dtype(c), dim=c.cdim) for c in constants],
     )
-    written = {
-        arg.map_._uid: memory[i]
-        for i, arg in enumerate(args)
-        if arg.map_ is not None and arg.access != READ
-    }
-    spaces = tuple(written.get(map_._uid, i + len(args)) for i, map_ in enumerate(maps))
+    spaces = _spaces(args, maps, memory)
     return Symbolic(loop=loop, maps=maps, spaces=spaces, constants=constants)
 
 
@@ -118,6 +113,25 @@ def _aliases(args: Sequence[Arg]) -> tuple[list[int], list[int]]:
             spans.append((buffer.address, buffer.address + buffer.n_bytes))
     data = _numbered(keys)
     return data, _numbered(_overlap_classes(data, spans))
+
+
+def _spaces(args: Sequence[Arg], maps: Sequence[Map], memory: list[int]) -> tuple[int, ...]:
+    """Give Maps that lead to the same memory the same number, if a Map is what it is written by.
+
+    A Map has one number, so all the memory that it leads to counts as one.
+    """
+    paths = [(arg.map_, m) for arg, m in zip(args, memory, strict=True) if arg.map_ is not None]
+    written = {
+        m
+        for arg, m in zip(args, memory, strict=True)
+        if arg.map_ is not None and arg.access != READ
+    }
+    space = {m: m for m in memory}
+    for map_ in maps:
+        joined = {space[m] for path, m in paths if path is map_ and m in written}
+        space = {m: min(joined) if s in joined else s for m, s in space.items()}
+    leads_to = {path._uid: space[m] for path, m in paths if m in written}
+    return tuple(leads_to.get(map_._uid, i + len(args)) for i, map_ in enumerate(maps))
 
 
 def _overlap_classes(data: list[int], spans: list[tuple[int, int]]) -> list[int]:

@@ -16,10 +16,11 @@ mkdir "$scratch/now" "$scratch/committed"
 
 mv "$scratch"/pyop2cxx/_core* "$scratch/now"
 # Volatile: the version, and addresses inside default values. Wrong: stubgen takes our class Buffer
-# for the abstract class of that name in every signature.
+# for the abstract class of that name in every signature. Vague: a list of names is a plain list.
 find "$scratch/now" -name '*.pyi' -exec sed -i -E -e '1i # SPDX-License-Identifier: BSD-3-Clause' \
   -e 's/^(__version__: str) = .*/\1/' -e 's/ at 0x[0-9a-f]+//g' \
-  -e 's/typing_extensions\.Buffer/Buffer/g' -e 's/[ \t]+$//' {} +
+  -e 's/typing_extensions\.Buffer/Buffer/g' -e 's/^(\w+: list) = (\[.[a-z_])/\1[str] = \2/' \
+  -e 's/[ \t]+$//' {} +
 "$venv_python" -m ruff format --quiet --isolated --line-length 100 "$scratch/now"
 
 shopt -s nullglob

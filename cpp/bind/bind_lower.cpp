@@ -79,8 +79,7 @@ void bind_loop(py::module_& core) {
   py::class_<ir::MapRef>(core, "MapRef")
       .def(py::init<int, int>(), py::arg("arity"), py::arg("toset"));
   py::class_<ir::ConstRef>(core, "ConstRef")
-      .def(py::init<std::string, DType, int>(), py::arg("name"), py::arg("dtype"),
-           py::arg("dim"));
+      .def(py::init<std::string, DType, int>(), py::arg("name"), py::arg("dtype"), py::arg("dim"));
   py::class_<ir::Loop, std::shared_ptr<ir::Loop>>(core, "Loop")
       .def(py::init([](std::shared_ptr<ir::Kernel> kernel, std::vector<ir::Arg> args,
                        std::vector<ir::MapRef> maps, std::vector<ir::ConstRef> constants) {
@@ -117,8 +116,8 @@ void bind_options(py::module_& core) {
 void bind_lower(py::module_& core) {
   bind_loop(core);
   bind_options(core);
-  core.attr("STRATEGIES") = py::cast(std::vector<std::string>(
-      std::begin(lower::strategy_names), std::end(lower::strategy_names)));
+  core.attr("STRATEGIES") = py::cast(
+      std::vector<std::string>(std::begin(lower::strategy_names), std::end(lower::strategy_names)));
   core.def(
       "choose_strategy",
       [](const ir::Loop& loop, const Facts& facts, const std::vector<MapFacts>& maps,
@@ -135,8 +134,7 @@ void bind_lower(py::module_& core) {
             lower::force(lower::strategy_from_name(strategy), loop, facts, maps, options);
         return std::pair(std::string(name_of(choice.strategy)), choice.why);
       },
-      py::arg("strategy"), py::arg("loop"), py::arg("facts"), py::arg("maps"),
-      py::arg("options"));
+      py::arg("strategy"), py::arg("loop"), py::arg("facts"), py::arg("maps"), py::arg("options"));
   core.def(
       "why_not",
       [](const std::string& strategy, const ir::Loop& loop, const Facts& facts,
@@ -144,8 +142,7 @@ void bind_lower(py::module_& core) {
         return lower::applicable(lower::strategy_from_name(strategy), loop, facts, maps, options)
             .why;
       },
-      py::arg("strategy"), py::arg("loop"), py::arg("facts"), py::arg("maps"),
-      py::arg("options"));
+      py::arg("strategy"), py::arg("loop"), py::arg("facts"), py::arg("maps"), py::arg("options"));
   core.def(
       "lowering_key",
       [](const std::string& strategy, const Facts& facts, const std::vector<MapFacts>& maps,

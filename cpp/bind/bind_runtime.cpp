@@ -24,8 +24,7 @@ void bind_runtime(py::module_& core) {
       .def_property_readonly("nanoseconds", [](const Timing& t) { return t.nanoseconds.load(); })
       .def_property_readonly("plan_nanoseconds",
                              [](const Timing& t) { return t.plan_nanoseconds.load(); })
-      .def_property_readonly("useful_bytes",
-                             [](const Timing& t) { return t.useful_bytes.load(); });
+      .def_property_readonly("useful_bytes", [](const Timing& t) { return t.useful_bytes.load(); });
 
   py::class_<Binding>(core, "Binding")
       .def(py::init([](Buffers arguments, Buffers constants,
@@ -37,8 +36,8 @@ void bind_runtime(py::module_& core) {
            py::arg("arguments"), py::arg("constants"), py::arg("maps"), py::arg("spaces"),
            py::arg("n_elements"));
   py::class_<LaunchOptions>(core, "LaunchOptions")
-      .def(py::init<int, std::int64_t, std::int64_t>(), py::arg("n_threads"),
-           py::arg("block_size"), py::arg("useful_bytes"));
+      .def(py::init<int, std::int64_t, std::int64_t>(), py::arg("n_threads"), py::arg("block_size"),
+           py::arg("useful_bytes"));
   py::class_<PreparedLoop>(core, "PreparedLoop")
       .def(py::init([](std::shared_ptr<exec::Executable> executable, Binding binding,
                        LaunchOptions options, std::shared_ptr<plan::PlanCache> plans,

@@ -20,7 +20,7 @@ struct Executable {
   kir::PlanSpec plan;
   kir::ScratchSpec scratch;
   kir::Items items = kir::Items::elements;
-  std::string name;      ///< of the kernel, for messages and reports
+  std::string name;  ///< of the kernel, for messages and reports
   std::string strategy;
   bool is_parallel = false;  ///< opens a team of threads
 };

@@ -82,9 +82,8 @@ void verify(const Loop& loop) {
 std::string dump(const Loop& loop) {
   std::string out = fmt::format("loop {}\n", loop.kernel->name);
   for (const Arg& arg : loop.args) {
-    const std::string scalars =
-        fmt::format("{} x{} data {} memory {}", name_of(dtype_of(arg)), dim_of(arg),
-                    alias_of(arg).data, alias_of(arg).memory);
+    const std::string scalars = fmt::format("{} x{} data {} memory {}", name_of(dtype_of(arg)),
+                                            dim_of(arg), alias_of(arg).data, alias_of(arg).memory);
     out += std::visit(
         overload{
             [&scalars](const DirectDat& dat) {

@@ -10,7 +10,9 @@ namespace {
 // Bump when the meaning of a field changes: old signatures must not match new code.
 constexpr int signature_version = 1;
 
-void add_scalars(Canonical& out, DType dtype, int dim) { out.text(name_of(dtype)).number(dim); }
+void add_scalars(Canonical& out, DType dtype, int dim) {
+  out.text(name_of(dtype)).number(dim);
+}
 
 void add_alias(Canonical& out, const Alias& alias) {
   out.number(alias.data).number(alias.memory);

@@ -36,6 +36,36 @@ std::vector<int> reduced_maps(const ir::Loop& loop) {
   return maps;
 }
 
+// A private array with a subscript that is not constant cannot live in registers. Up to this many
+// slots a chain of selects is cheaper than the array's way through memory.
+constexpr int selected_slots = 4;
+
+/// Component c of slot o among the results of one element.
+struct Share {
+  const std::string& values;
+  const kir::Expr& at;
+  int first;  // slot of the Map's first entry
+  int arity;
+  int dim;
+};
+
+kir::Expr indexed(const Share& share) {
+  const kir::Expr row = (kir::name("o") - kir::integer(share.first)) * kir::integer(share.dim);
+  return kir::element(share.values, share.at + row + kir::name("c"));
+}
+
+kir::Expr selected(const Share& share) {
+  const auto of_slot = [&share](int slot) {
+    return kir::element(share.values, share.at + kir::integer(slot * share.dim) + kir::name("c"));
+  };
+  kir::Expr value = of_slot(share.arity - 1);
+  for (int slot = share.arity - 2; slot >= 0; --slot) {
+    value = kir::select(kir::equal(kir::name("o"), kir::integer(share.first + slot)), of_slot(slot),
+                        value);
+  }
+  return value;
+}
+
 /// True for the first argument that accumulates into its name.
 bool is_first(const std::vector<std::string>& names, std::size_t i) {
   return std::find(names.begin(), names.end(), names[i]) ==
@@ -140,8 +170,8 @@ kir::Block store_accumulators(Builder& builder, const std::vector<std::string>& 
 }
 
 kir::Stmt keep_share(const Builder& builder, const Incidence& incidence, std::size_t arg,
-                     const std::string& accumulator, const std::string& values,
-                     const kir::Expr& at) {
+                     const std::string& accumulator, const std::string& values, const kir::Expr& at,
+                     ShareFrom from) {
   const ir::Loop& loop = builder.request().loop;
   const ir::IndirectDat& dat = indirect(loop, arg);
   int first = 0;
@@ -150,10 +180,11 @@ kir::Stmt keep_share(const Builder& builder, const Incidence& incidence, std::si
     first += loop.maps[static_cast<std::size_t>(map)].arity;
   }
   const int arity = loop.maps[static_cast<std::size_t>(dat.map)].arity;
-  const kir::Expr row = (kir::name("o") - kir::integer(first)) * kir::integer(dat.dim);
+  const Share share{values, at, first, arity, dat.dim};
+  const bool selects = from == ShareFrom::pack && arity <= selected_slots;
   const kir::Stmt add =
       for_components(dat.dim, {kir::element(accumulator, kir::name("c")), update_of(dat.access),
-                               kir::element(values, at + row + kir::name("c"))});
+                               selects ? selected(share) : indexed(share)});
   if (incidence.maps.size() == 1) return add;
   kir::Stmt below{kir::If{kir::less(kir::name("o"), kir::integer(first + arity)), {add}}};
   if (first == 0) return below;

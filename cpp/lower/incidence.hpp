@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <cstdint>
+#include <string>
 #include <vector>
 
 #include "lower/builder.hpp"
@@ -39,10 +41,13 @@ struct Incidence {
 [[nodiscard]] kir::Block store_accumulators(Builder& builder,
                                             const std::vector<std::string>& names);
 
+/// @brief Where the results of an element are: in a private array, or in scratch memory.
+enum class ShareFrom : std::uint8_t { pack, memory };
+
 /// @brief `acc[c] op= values[(o - first) * dim + c]` where slot `o` belongs to the argument's Map.
 /// @p values is indexed from @p at.
 [[nodiscard]] kir::Stmt keep_share(const Builder& builder, const Incidence& incidence,
                                    std::size_t arg, const std::string& accumulator,
-                                   const std::string& values, const kir::Expr& at);
+                                   const std::string& values, const kir::Expr& at, ShareFrom from);
 
 }  // namespace op2::lower

@@ -83,7 +83,7 @@ void invert(Builder& builder) {
   visit.push_back({packed.call});
   for (std::size_t i = 0; i < args.size(); ++i) {
     visit.push_back(keep_share(builder, incidence, args[i], accumulators[i],
-                               packed.args[args[i]].pack, kir::integer(0)));
+                               packed.args[args[i]].pack, kir::integer(0), ShareFrom::pack));
   }
   const kir::Block globals = global_stores(builder);
   visit.insert(visit.end(), globals.begin(), globals.end());

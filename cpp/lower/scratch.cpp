@@ -44,7 +44,7 @@ void sum_from_scratch(Builder& builder) {
     sum_parameters.push_back(results);
     sum_parameters.back().type.is_const = true;
     shares.push_back(keep_share(builder, incidence, arg, accumulators[i], results.name,
-                                kir::name("n") * kir::integer(extent)));
+                                kir::name("n") * kir::integer(extent), ShareFrom::memory));
     for (kir::Stmt& stmt : packed.store) {
       const auto* scatter = std::get_if<kir::Scatter>(&stmt.node);
       if (scatter != nullptr && scatter->pack == packed.args[arg].pack) {

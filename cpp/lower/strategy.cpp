@@ -192,7 +192,6 @@ Choice choose(const Loop& loop, const Facts& facts, const std::vector<MapFacts>&
   };
   if (may(Strategy::direct)) return {Strategy::direct, "nothing can race"};
   if (options.deterministic) {
-    if (may(Strategy::owner)) return {Strategy::owner, "deterministic, each target sums its own"};
     if (may(Strategy::colour)) return {Strategy::colour, "deterministic, no two of a colour meet"};
     // Overlapping memory: a single block runs in element order, which is deterministic.
     return {Strategy::block, "memory overlaps in ways Maps cannot tell: one block, in order"};

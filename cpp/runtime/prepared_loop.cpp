@@ -46,8 +46,7 @@ int width(const plan::IndexArray& indices) {
 }  // namespace
 
 PreparedLoop::PreparedLoop(ExecutablePtr executable, Binding binding, LaunchOptions options,
-                           std::shared_ptr<plan::PlanCache> plans,
-                           std::shared_ptr<Timing> timing)
+                           std::shared_ptr<plan::PlanCache> plans, std::shared_ptr<Timing> timing)
     : executable_(std::move(executable)),
       binding_(std::move(binding)),
       options_(options),
@@ -104,10 +103,15 @@ void PreparedLoop::build_plan() {
   map_versions_.clear();
   for (const auto& map : binding_.maps) map_versions_.push_back(map->version());
   switch (executable_->plan.kind) {
-    case kir::PlanKind::none: n_items_ = binding_.n_elements; return;
-    case kir::PlanKind::blocks: return use_blocks();
-    case kir::PlanKind::colours: return use_colours();
-    case kir::PlanKind::inverse: return use_inverse();
+    case kir::PlanKind::none:
+      n_items_ = binding_.n_elements;
+      return;
+    case kir::PlanKind::blocks:
+      return use_blocks();
+    case kir::PlanKind::colours:
+      return use_colours();
+    case kir::PlanKind::inverse:
+      return use_inverse();
   }
 }
 
@@ -123,9 +127,8 @@ plan::ConflictSet PreparedLoop::conflicts() const {
 void PreparedLoop::use_blocks() {
   const std::int64_t n = binding_.n_elements;
   const std::int64_t wanted = n / (blocks_per_thread * options_.n_threads);
-  std::int64_t size = options_.block_size > 0
-                          ? options_.block_size
-                          : std::clamp(wanted, block_size_min, block_size_max);
+  std::int64_t size = options_.block_size > 0 ? options_.block_size
+                                              : std::clamp(wanted, block_size_min, block_size_max);
   if (executable_->plan.single_block) size = std::max<std::int64_t>(n, 1);
   const auto blocks = plans_->blocks(conflicts(), size, options_.n_threads);
   n_items_ = static_cast<std::int64_t>(blocks->block_of.size());
@@ -156,8 +159,7 @@ void PreparedLoop::use_inverse() {
     n_targets = table->n_targets();
     for (int slot = 0; slot < table->arity(); ++slot) spec.occurrences.push_back({table, slot});
   }
-  const auto n_entries =
-      binding_.n_elements * static_cast<std::int64_t>(spec.occurrences.size());
+  const auto n_entries = binding_.n_elements * static_cast<std::int64_t>(spec.occurrences.size());
   spec.touched_only = n_entries < n_targets;
   const auto inverse = plans_->inverse(spec, options_.n_threads);
   const bool needs_elements = executable_->items == kir::Items::elements;
@@ -173,8 +175,8 @@ void PreparedLoop::use_inverse() {
   for (const kir::Parameter& argument : executable_->arguments) {
     const bool is_entries = argument.role == kir::Role::plan &&
                             argument.index == static_cast<int>(plan_arrays_.size()) - 2;
-    if (is_entries && size_of(argument.type.dtype) !=
-                          static_cast<std::size_t>(width(inverse->entries))) {
+    if (is_entries &&
+        size_of(argument.type.dtype) != static_cast<std::size_t>(width(inverse->entries))) {
       throw InternalError("plan entries have another width than the generated code expects");
     }
   }
@@ -210,12 +212,21 @@ void PreparedLoop::gather_addresses() {
     const kir::Parameter& argument = executable_->arguments[i];
     const auto index = static_cast<std::size_t>(argument.index);
     switch (argument.role) {
-      case kir::Role::data: argv_[i] = binding_.arguments[index]->data(); break;
-      case kir::Role::constant: argv_[i] = binding_.constants[index]->data(); break;
+      case kir::Role::data:
+        argv_[i] = binding_.arguments[index]->data();
+        break;
+      case kir::Role::constant:
+        argv_[i] = binding_.constants[index]->data();
+        break;
       // Launches take one kind of pointer; the generated code restores const.
-      case kir::Role::map: argv_[i] = const_cast<void*>(binding_.maps[index]->values()); break;
-      case kir::Role::plan: argv_[i] = const_cast<void*>(plan_arrays_[index]); break;
-      case kir::Role::local: throw InternalError("a local value cannot be an argument");
+      case kir::Role::map:
+        argv_[i] = const_cast<void*>(binding_.maps[index]->values());
+        break;
+      case kir::Role::plan:
+        argv_[i] = const_cast<void*>(plan_arrays_[index]);
+        break;
+      case kir::Role::local:
+        throw InternalError("a local value cannot be an argument");
     }
   }
 }

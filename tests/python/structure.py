@@ -123,31 +123,43 @@ def template_breaches(root: Path) -> list[str]:
 def twin_breaches(root: Path, exceptions: dict[str, str]) -> list[str]:
     """Every unit has the test of its name; every exception is needed and names a real unit.
 
+    A module of a subpackage may share the test of its package: ``io/npz.py`` has ``test_io.py``.
+
     Args:
         root: Top of the tree.
         exceptions: Unit to the test that stands in for its own, or to the reason why none can.
     """
-    twins: dict[str, Path] = {}
-    for path in cpp_sources(root):
-        unit = path.relative_to(root / "cpp").with_suffix("")
-        if unit.parts[0] != "bind":  # no logic there; seen by the tests in Python
-            twins[f"cpp/{unit}"] = root / "tests/cpp" / unit.with_name(f"test_{unit.name}.cpp")
-    for path in python_modules(root):
-        unit = path.relative_to(root).with_suffix("")
-        if unit.name != "__init__":
-            twins[str(unit)] = root / "tests/python" / f"test_{unit.name}.py"
+    twins = _twins(root)
     breaches = [
         f"exception for {unit}, which is no unit" for unit in exceptions if unit not in twins
     ]
-    for unit, twin in twins.items():
-        stands_in = exceptions.get(unit)
-        if stands_in is None and not twin.exists():
-            breaches.append(f"{unit} has no {twin.relative_to(root)}")
-        elif stands_in is not None and twin.exists():
-            breaches.append(f"exception for {unit}, which has its {twin.relative_to(root)}")
-        elif stands_in and stands_in.startswith("tests/") and not (root / stands_in).exists():
+    for unit, allowed in twins.items():
+        stands_in = exceptions.get(unit, "")
+        found = [str(twin) for twin in allowed if (root / twin).exists()]
+        if unit not in exceptions and not found:
+            breaches.append(f"{unit} has no {allowed[0]}")
+        elif unit in exceptions and found:
+            breaches.append(f"exception for {unit}, which has its {found[0]}")
+        elif stands_in.startswith("tests/") and not (root / stands_in).exists():
             breaches.append(f"{unit}: {stands_in} does not exist")
     return breaches
+
+
+def _twins(root: Path) -> dict[str, list[Path]]:
+    """Each unit and the tests it may have, the one of its own name first."""
+    twins = {}
+    for path in cpp_sources(root):
+        unit = path.relative_to(root / "cpp").with_suffix("")
+        if unit.parts[0] != "bind":  # no logic there; seen by the tests in Python
+            twins[f"cpp/{unit}"] = [Path("tests/cpp") / unit.with_name(f"test_{unit.name}.cpp")]
+    for path in python_modules(root):
+        unit = path.relative_to(root).with_suffix("")
+        if unit.name != "__init__":
+            twins[str(unit)] = [
+                Path("tests/python") / f"test_{name}.py"
+                for name in (unit.name, *(unit.parts[1:-1][-1:]))
+            ]
+    return twins
 
 
 def spdx_breaches(root: Path) -> list[str]:

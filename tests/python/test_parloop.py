@@ -258,7 +258,9 @@ def test_a_changed_option_is_seen_by_a_loop_that_ran_before() -> None:
     loop.compute()
     op2.init(backend="openmp", deterministic=True)
     loop.compute()
-    assert runtime.engine.timing("flux", "openmp", "owner").n_calls == 1
+    strategy = loop.generate().strategy
+    assert strategy in ("owner", "scratch", "colour")
+    assert runtime.engine.timing("flux", "openmp", strategy).n_calls == 1
     np.testing.assert_allclose(w.r.data_ro, 2 * w.expected())
 
 
@@ -420,8 +422,7 @@ def test_generate_gives_text_with_all_that_belongs_to_it() -> None:
     assert code.signature in code
     assert code.strategy == "direct"
     assert code.why == "nothing can race"
-    assert list(code.ir) == sorted(code.ir)
-    assert {"strategy", "legalise", "expand"} <= code.ir.keys()
+    assert list(code.ir) == ["strategy", "legalise", "expand"]
     assert all("flux" in stage for stage in code.ir.values())
     assert "flux" in code.key
     assert code.header == (

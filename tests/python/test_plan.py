@@ -11,10 +11,10 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from pyop2cxx._core import MapTable
-from pyop2cxx._core import plan as room
 
 from pyop2cxx import exceptions
+from pyop2cxx._core import MapTable
+from pyop2cxx._core import plan as room
 
 
 class HeldMap:

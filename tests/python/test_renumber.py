@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from pyop2cxx._core import plan as room
 
 import pyop2cxx.renumber
 from pyop2cxx import exceptions, op2
+from pyop2cxx._core import plan as room
 from pyop2cxx.renumber import Renumbering, renumber
 
 METHODS = ["rcm", "hilbert", "morton"]

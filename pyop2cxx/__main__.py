@@ -1,0 +1,8 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""``python -m pyop2cxx``."""
+
+import sys
+
+from pyop2cxx.cli import main
+
+sys.exit(main())

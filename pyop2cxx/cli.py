@@ -1,0 +1,72 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The command line: ``pyop2cxx info`` and ``pyop2cxx cache info|clear|path``."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from typing import TYPE_CHECKING
+
+from pyop2cxx import __version__, info
+from pyop2cxx.cache_cli import cache_clear, cache_info, cache_path
+from pyop2cxx.exceptions import Op2Error
+from pyop2cxx.runtime import runtime
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run one command.
+
+    Args:
+        arguments: The command line without the program; `sys.argv`'s by default.
+
+    Returns:
+        The exit status: 0, or 1 if the command failed.
+
+    Raises:
+        SystemExit: The command line is wrong, or asks for help or the version.
+
+    Example:
+        >>> main(["cache", "path"])  # doctest: +SKIP
+        /home/me/.cache/pyop2cxx
+        0
+    """
+    options = _parser().parse_args(arguments)
+    try:
+        print(options.run(options))
+    except Op2Error as error:
+        print(f"pyop2cxx: {error}", file=sys.stderr)
+        return 1
+    return 0
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="pyop2cxx", description="Parallel loops over unstructured meshes."
+    )
+    parser.add_argument("--version", action="version", version=f"pyop2cxx {__version__}")
+    commands = parser.add_subparsers(required=True, metavar="COMMAND")
+
+    command = commands.add_parser("info", help="what this machine offers")
+    command.add_argument("--json", action="store_true", help="print it for programs")
+    command.set_defaults(run=_info)
+
+    command = commands.add_parser("cache", help="the compiled loops kept on disk")
+    actions = command.add_subparsers(required=True, metavar="ACTION")
+    for name, action, meaning in (
+        ("info", cache_info, "where it is, how many loops, how large"),
+        ("clear", cache_clear, "remove every compiled loop"),
+        ("path", cache_path, "where it is"),
+    ):
+        actions.add_parser(name, help=meaning).set_defaults(
+            run=lambda _, action=action: action(runtime.configuration["cache_dir"])
+        )
+    return parser
+
+
+def _info(options: argparse.Namespace) -> str:
+    report = info.collect()
+    return json.dumps(report, indent=2) if options.json else info.as_text(report)

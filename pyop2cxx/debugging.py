@@ -1,0 +1,69 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The checks of ``op2.init(debug=True)``: Map entries in range, no NaN read, none written."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from pyop2cxx import _core
+from pyop2cxx.exceptions import ExecutionError, UsageError
+from pyop2cxx.types.access import READ, RW
+from pyop2cxx.types.args import DatArg
+
+if TYPE_CHECKING:
+    from pyop2cxx.parloop import ParLoop
+    from pyop2cxx.symbolic import Arg
+
+
+def check_before(loop: ParLoop) -> None:
+    """Check what a loop is about to read, before it changes anything.
+
+    Raises:
+        ExecutionError: A Map entry is out of range, or a value that is read is NaN; the message
+            names the loop, the argument and the element.
+    """
+    for i, arg in enumerate(loop.args):
+        if arg.map_ is not None:
+            _check_map(loop, i, arg)
+        if arg.access in (READ, RW):
+            _check_numbers(loop, i, arg, "is NaN before the loop")
+
+
+def check_after(loop: ParLoop) -> None:
+    """Check what a loop has written.
+
+    Raises:
+        ExecutionError: A value is NaN; the message names the loop, the argument and the element.
+    """
+    for i, arg in enumerate(loop.args):
+        if arg.access != READ:
+            _check_numbers(loop, i, arg, "became NaN in this loop")
+
+
+def _check_map(loop: ParLoop, i: int, arg: Arg) -> None:
+    map_ = arg.map_
+    assert map_ is not None
+    assert map_._table is not None  # a loop without Map values is refused when it is made
+    try:
+        _core.plan.check_range(map_._table, map_.name, negative_allowed=False, n_threads=1)
+    except UsageError as error:
+        raise ExecutionError(f"par_loop '{loop.kernel.name}': arg {i}: {error}") from None
+
+
+def _check_numbers(loop: ParLoop, i: int, arg: Arg, what: str) -> None:
+    values = arg.data._values
+    if values is None or values.dtype.kind not in "fc":
+        return
+    rows = values.reshape(len(values) if isinstance(arg, DatArg) else 1, -1)
+    bad = np.flatnonzero(np.isnan(rows).any(axis=1))
+    if bad.size == 0:
+        return
+    element = int(bad[0])
+    where = f"element {element}" if isinstance(arg, DatArg) else "its value"
+    shown = np.array2string(rows[element], precision=6, threshold=8)
+    raise ExecutionError(
+        f"par_loop '{loop.kernel.name}': arg {i}: {type(arg.data).__name__} '{arg.data.name}', "
+        f"{where} {what}: {shown} ({bad.size} of {len(rows)} elements)"
+    )

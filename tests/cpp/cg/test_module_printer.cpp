@@ -1,0 +1,351 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "cg/module_printer.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <regex>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "../jit/support.hpp"
+#include "../lower/loops.hpp"
+#include "base/error.hpp"
+#include "cg/kernel_printer.hpp"
+#include "jit/probe.hpp"
+#include "jit/process.hpp"
+
+namespace op2::cg {
+namespace {
+
+using lower::Strategy;
+using lower::testing::edge_loop;
+using lower::testing::indirect;
+using lower::testing::lowered;
+using lower::testing::make_loop;
+
+constexpr Strategy all_strategies[] = {Strategy::direct, Strategy::owner, Strategy::scratch,
+                                       Strategy::atomic, Strategy::block, Strategy::colour};
+
+std::string printed(const kir::Module& module, const std::string& linkage = "") {
+  Context context(c_dialect());
+  print_module(context, module, "res", linkage);
+  return context.finish();
+}
+
+/// The statements of a launch function that has only @p block, without the frame around them.
+std::string statements(kir::Block block) {
+  kir::Module module;
+  module.kernel = edge_loop().kernel;
+  module.launch_name = "launch";
+  module.launch = std::move(block);
+  const std::string text = printed(module);
+  const std::string before = "  (void)argc;\n";
+  const std::string after = "  return 0;\n";
+  const std::size_t begin = text.find(before) + before.size();
+  return text.substr(begin, text.rfind(after) - begin);
+}
+
+/// An expression as it is printed.
+std::string text_of(kir::Expr expr) {
+  const std::string text = statements({{kir::CallUser{{std::move(expr)}}}});
+  return text.substr(6, text.size() - 6 - 3);  // "  res(" and ");\n"
+}
+
+std::size_t n_times(const std::string& text, const std::string& what) {
+  std::size_t n = 0;
+  for (std::size_t at = text.find(what); at != std::string::npos; at = text.find(what, at + 1)) ++n;
+  return n;
+}
+
+// ------------------------------------------------------------------------------------ golden text
+
+TEST(PrintModule, ABlockLoop) {
+  EXPECT_EQ(
+      printed(lowered(make_loop({indirect("y", Access::inc, 0)}, lower::testing::edges_to_nodes()),
+                      Strategy::block)),
+      R"(static __attribute__((noinline)) void wrap_res(long begin, long end,
+    double *__restrict__ y,
+    const int *__restrict__ y_map) {
+  for (long n = begin; n < end; ++n) {
+    double y_pack[2] = {0};
+    res(y_pack);
+    double *y_pack_to0 = y + (long)y_map[n * 2];
+    y_pack_to0[0] += y_pack[0];
+    double *y_pack_to1 = y + (long)y_map[n * 2 + 1];
+    y_pack_to1[0] += y_pack[1];
+  }
+}
+
+struct op2_context_v1 {
+  void *queue;
+  void *scratch;
+  long scratch_bytes;
+  void *parameters;
+  long *error;
+  int n_threads;
+  unsigned int flags;
+};
+
+int op2_launch_res(const struct op2_context_v1 *context, long begin, long end,
+    void *const *argv, unsigned int argc) {
+  (void)context;
+  (void)argc;
+  double *const y = (double *)argv[0];
+  const int *const y_map = (const int *)argv[1];
+  const long *const sizes = (const long *)argv[2];
+  const long *const colour_offset = (const long *)argv[3];
+  const long *const block_of = (const long *)argv[4];
+  const long *const block_offset = (const long *)argv[5];
+  #pragma omp parallel num_threads(context->n_threads)
+  {
+    for (long colour = 0; colour < sizes[0]; ++colour) {
+      #pragma omp for schedule(static)
+      for (long k = (colour_offset[colour] < begin ? begin : colour_offset[colour]); k < (colour_offset[colour + 1] < end ? colour_offset[colour + 1] : end); ++k) {
+        const long block = block_of[k];
+        wrap_res(block_offset[block], block_offset[block + 1], y, y_map);
+      }
+    }
+  }
+  return 0;
+}
+)");
+}
+
+TEST(PrintModule, NeedsAnExpandedModule) {
+  Context context(c_dialect());
+  const kir::Module module =
+      lowered(edge_loop(), Strategy::direct, lower::testing::threads, lower::Stage::strategy);
+  EXPECT_THROW(print_module(context, module, "res", ""), InternalError);
+}
+
+TEST(PrintModule, OneLaneSaysNothingOfThreads) {
+  for (const Strategy strategy : all_strategies) {
+    const std::string text = printed(lowered(edge_loop(), strategy, lower::testing::one_lane));
+    EXPECT_EQ(text.find("#pragma"), std::string::npos) << text;
+  }
+}
+
+TEST(PrintModule, LinkageStandsBeforeTheLaunchFunctionOnly) {
+  const kir::Module module = lowered(edge_loop(), Strategy::block);
+  EXPECT_EQ(printed(module).find("extern"), std::string::npos);
+  const std::string text = printed(module, "extern \"C\" ");
+  EXPECT_EQ(n_times(text, "extern \"C\""), 1U);
+  EXPECT_NE(text.find("\nextern \"C\" int op2_launch_res(const struct op2_context_v1 *context, "),
+            std::string::npos)
+      << text;
+}
+
+TEST(PrintModule, CallsTheKernelByTheNameItGot) {
+  Context context(c_dialect());
+  print_module(context, lowered(edge_loop(), Strategy::direct), "res_1", "");
+  EXPECT_NE(context.finish().find("res_1(x_pack, y_pack);"), std::string::npos);
+}
+
+TEST(PrintModule, AnArrayStartsAtZeroInOneInitialiser) {
+  EXPECT_EQ(statements({{kir::Decl{{DType::complex64}, "p", 3, {kir::integer(0)}}}}),
+            "  float _Complex p[3] = {0};\n");
+}
+
+TEST(PrintModule, MemoryFromScratchIsCastForCxx) {
+  EXPECT_EQ(statements({{kir::Decl{{DType::float64, false, true},
+                                   "sums",
+                                   0,
+                                   {kir::scratch_at(kir::name("begin") * kir::integer(64))}}}}),
+            "  double *sums = (double *)((char *)context->scratch + begin * 64);\n");
+}
+
+// ------------------------------------------------------------------------------------ expressions
+
+TEST(PrintExpression, ParenthesesOnlyWhereTheyAreNeeded) {
+  const kir::Expr a = kir::name("a");
+  const kir::Expr b = kir::name("b");
+  const kir::Expr c = kir::name("c");
+  EXPECT_EQ(text_of(a + b * c), "a + b * c");
+  EXPECT_EQ(text_of((a + b) * c), "(a + b) * c");
+  EXPECT_EQ(text_of(a - b - c), "a - b - c");
+  EXPECT_EQ(text_of(a - (b - c)), "a - (b - c)");
+  EXPECT_EQ(text_of(a - (b + c)), "a - (b + c)");
+  EXPECT_EQ(text_of(a * b / c), "a * b / c");
+  EXPECT_EQ(text_of(a * (b / c)), "a * (b / c)");
+  EXPECT_EQ(text_of(kir::less(a + b, c)), "a + b < c");
+  EXPECT_EQ(text_of(kir::equal(kir::less(a, b), c)), "a < b == c");
+}
+
+TEST(PrintExpression, ChoicesAreClosedInThemselves) {
+  const kir::Expr a = kir::name("a");
+  const kir::Expr b = kir::name("b");
+  EXPECT_EQ(text_of(kir::minimum(a + kir::integer(1), b) * kir::integer(2)),
+            "(a + 1 < b ? a + 1 : b) * 2");
+  EXPECT_EQ(text_of(kir::select(kir::less(a, b), b, a) - a), "(a < b ? b : a) - a");
+  EXPECT_EQ(text_of(kir::minimum(kir::minimum(a, b), kir::integer(3))),
+            "((a < b ? a : b) < 3 ? (a < b ? a : b) : 3)");
+}
+
+TEST(PrintExpression, AddressesCastsAndBuiltins) {
+  const kir::Expr n = kir::name("n");
+  EXPECT_EQ(text_of(kir::offset("x", n * kir::integer(4))), "x + n * 4");
+  EXPECT_EQ(text_of(kir::element("x", kir::element("m", n) + kir::integer(1))), "x[m[n] + 1]");
+  EXPECT_EQ(text_of(kir::widen(kir::element("m", n)) * kir::integer(4)), "(long)m[n] * 4");
+  EXPECT_EQ(text_of(kir::widen(n + kir::integer(1))), "(long)(n + 1)");
+  EXPECT_EQ(text_of(kir::builtin(kir::Builtin::n_threads)), "context->n_threads");
+  EXPECT_EQ(text_of(kir::scratch_at(n + kir::integer(8))), "((char *)context->scratch + n + 8)");
+}
+
+// ---------------------------------------------------------------------------------------- atomics
+
+kir::Stmt atomic(DType dtype, kir::Update update = kir::Update::add) {
+  return {kir::Atomic{dtype, kir::element("x", kir::name("begin")), update,
+                      kir::element("p", kir::integer(1))}};
+}
+
+std::string with_atomics(kir::Block block) {
+  kir::Module module;
+  module.kernel = edge_loop().kernel;
+  module.launch_name = "launch";
+  module.launch = std::move(block);
+  return printed(module);
+}
+
+TEST(PrintAtomics, AHelperIsWrittenOnceForEachTypeAndOperation) {
+  const std::string text =
+      with_atomics({atomic(DType::float64), atomic(DType::float64),
+                    atomic(DType::float64, kir::Update::min), atomic(DType::int32)});
+  EXPECT_EQ(n_times(text, "static inline void op2_atomic_add_float64("), 1U);
+  EXPECT_EQ(n_times(text, "static inline void op2_atomic_min_float64("), 1U);
+  EXPECT_EQ(n_times(text, "static inline void op2_atomic_add_int32(int *target, int value)"), 1U);
+  EXPECT_EQ(n_times(text, "op2_atomic_add_float64(&x[begin], p[1]);"), 2U);
+  EXPECT_LT(text.find("static inline void op2_atomic"), text.find("int launch("));
+}
+
+TEST(PrintAtomics, EachOperationCombinesInItsWay) {
+  const auto combines = [](kir::Update update, const std::string& how) {
+    const std::string text = with_atomics({atomic(DType::int64, update)});
+    EXPECT_NE(text.find("wanted = (long)(" + how + ");"), std::string::npos) << text;
+  };
+  combines(kir::Update::add, "seen + value");
+  combines(kir::Update::min, "value < seen ? value : seen");
+  combines(kir::Update::max, "seen < value ? value : seen");
+}
+
+TEST(PrintAtomics, AComplexSumIsTwoSums) {
+  const std::string text = with_atomics({atomic(DType::complex128)});
+  EXPECT_NE(text.find("  op2_atomic_add_float64((double *)&x[begin], __real__ p[1]);\n"
+                      "  op2_atomic_add_float64((double *)&x[begin] + 1, __imag__ p[1]);\n"),
+            std::string::npos)
+      << text;
+  EXPECT_NE(with_atomics({atomic(DType::complex64)}).find("op2_atomic_add_float32((float *)"),
+            std::string::npos);
+}
+
+// ---------------------------------------------------------------------------- what compilers say
+
+/// What the compiler has to say about @p text; nothing if it is content. A kernel need not use what
+/// it is handed.
+std::string complaints(jit::Language language, const std::string& text,
+                       std::vector<std::string> flags) {
+  const jit::testing::TemporaryDirectory directory;
+  const std::filesystem::path path = directory.path() / ("loop" + jit::source_suffix(language));
+  jit::testing::write_file(path, text);
+  std::vector<std::string> command = jit::find_compiler(language, "");
+  flags.insert(flags.end(), {"-Wall", "-Wextra", "-Werror", "-Wno-unused-parameter",
+                             "-fsyntax-only", path.string()});
+  command.insert(command.end(), flags.begin(), flags.end());
+  const jit::ProcessResult result = jit::run_process(command, {}, {60.0, {}});
+  return result.exit_code == 0 ? "" : result.output + "\n" + text;
+}
+
+/// Kernel, wrappers and launch: all that is compiled.
+std::string whole_text(const ir::Loop& loop, Strategy strategy, const std::string& linkage = "") {
+  Context context(c_dialect());
+  const std::string entry = print_kernel(context, *loop.kernel);
+  print_module(context, lowered(loop, strategy), entry, linkage);
+  return context.finish();
+}
+
+/// Arguments of every kind and of types that C and C++ treat differently.
+ir::Loop varied_loop() {
+  return make_loop(
+      {indirect("y", Access::inc, 0, 2),
+       indirect("z", Access::inc, 0, 1, lower::testing::own_data, DType::complex128),
+       indirect("m", Access::max, 0, 1, lower::testing::own_data, DType::int8),
+       indirect("x", Access::read, 0, 80), lower::testing::direct("d", Access::read),
+       lower::testing::global_read("g"), lower::testing::global_reduce("s", Access::inc),
+       lower::testing::global_reduce("u", Access::min, 2, DType::uint16)},
+      {{2, 0}});
+}
+
+TEST(PrintedText, IsCAndCxxWithoutWarnings) {
+  for (const Strategy strategy : all_strategies) {
+    EXPECT_EQ(
+        complaints(jit::Language::c, whole_text(varied_loop(), strategy), {"-std=c11", "-fopenmp"}),
+        "")
+        << name_of(strategy);
+  }
+  for (const Strategy strategy : {Strategy::atomic, Strategy::scratch}) {
+    const std::string text = whole_text(varied_loop(), strategy, "extern \"C\" ");
+    EXPECT_EQ(complaints(jit::Language::cxx, text, {"-fopenmp"}), "") << name_of(strategy);
+  }
+}
+
+TEST(PrintedText, CompilesWhateverTheKernelIsCalled) {
+  for (const std::string name : {"n", "k", "t", "o", "c", "target", "block", "first", "slot"}) {
+    const ir::Loop loop = lower::testing::make_loop_of(
+        name, {indirect("y", Access::inc, 0)}, lower::testing::edges_to_nodes(),
+        [](int) { return lower::testing::literal("1.0"); });
+    for (const Strategy strategy : {Strategy::block, Strategy::owner, Strategy::colour}) {
+      const std::string text = whole_text(loop, strategy);
+      EXPECT_EQ(complaints(jit::Language::c, text, {"-std=c11", "-fopenmp"}), "")
+          << "kernel '" << name << "', strategy " << name_of(strategy);
+    }
+  }
+}
+
+// -------------------------------------------------------------------------------------------- ABI
+
+/// The members of `struct op2_context_v1` in @p text, whatever the comments and blanks.
+std::string members_in(const std::string& text) {
+  const std::string code =
+      std::regex_replace(text, std::regex("/\\*[^*]*\\*+([^/*][^*]*\\*+)*/"), "");
+  const std::size_t begin = code.find("struct op2_context_v1 {");
+  if (begin == std::string::npos) return "";
+  const std::string members = code.substr(begin, code.find("};", begin) - begin);
+  const std::string stars = std::regex_replace(members, std::regex("\\s*\\*\\s*"), " *");
+  return std::regex_replace(stars, std::regex("\\s+"), " ");
+}
+
+std::string abi_header() {
+  return jit::testing::read_file(std::filesystem::path(__FILE__).parent_path() /
+                                 "../../../cpp/base/abi.h");
+}
+
+TEST(Abi, GeneratedCodeDeclaresTheContextAsTheHeaderDoes) {
+  const std::string members = members_in(abi_header());
+  EXPECT_EQ(std::count(members.begin(), members.end(), ';'), 7) << members;
+  EXPECT_EQ(members_in(launch_context_declaration()), members);
+}
+
+TEST(Abi, GeneratedCodeDefinesALaunchOfTheHeadersType) {
+  // The header's own struct is renamed away, then the two must be the same, member by member.
+  std::string text = abi_header() + "#define op2_context_v1 generated_context\n";
+  text += whole_text(edge_loop(), Strategy::block) + "#undef op2_context_v1\n#include <stddef.h>\n";
+  for (const std::string member :
+       {"queue", "scratch", "scratch_bytes", "parameters", "error", "n_threads", "flags"}) {
+    text += "_Static_assert(offsetof(struct op2_context_v1, " + member +
+            ") == offsetof(struct generated_context, " + member + "), \"" + member + "\");\n";
+  }
+  text +=
+      "_Static_assert(sizeof(struct op2_context_v1) == sizeof(struct generated_context), \"\");\n";
+  EXPECT_EQ(complaints(jit::Language::c, text, {"-std=c11", "-fopenmp"}), "");
+  // The function itself, against the header's type.
+  std::string launch = whole_text(edge_loop(), Strategy::block);
+  launch.erase(launch.find("struct op2_context_v1 {"), launch_context_declaration().size());
+  EXPECT_EQ(complaints(jit::Language::c,
+                       abi_header() + launch + "const op2_launch_v1 check = op2_launch_res;\n",
+                       {"-std=c11", "-fopenmp"}),
+            "");
+}
+
+}  // namespace
+}  // namespace op2::cg

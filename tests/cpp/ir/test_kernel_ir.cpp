@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "ir/kernel_ir.hpp"
+
+#include <gtest/gtest.h>
+
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "base/error.hpp"
+
+namespace op2::kir {
+namespace {
+
+Parameter pointer(std::string name, DType dtype = DType::float64) {
+  return {std::move(name), {dtype, false, true}, true, Role::data, 0};
+}
+
+/// One of every kind of statement; not a sensible program.
+Module every_node() {
+  auto kernel = std::make_shared<ir::Kernel>();
+  kernel->name = "res";
+  const Rows rows{DType::float64, 2, 3, "x", "x_map", name("n")};
+  Module module;
+  module.kernel = kernel;
+  module.functions = {{"wrap_res",
+                       {pointer("x"), {"x_map", {DType::int32, true, true}, true, Role::map, 0}},
+                       {{For{Axis::serial,
+                             "n",
+                             name("begin"),
+                             name("end"),
+                             {{Decl{{DType::float64}, "pack", 6, {}}},
+                              {Gather{"pack", rows}},
+                              {CallUser{{name("pack"), offset("x", name("n"))}}},
+                              {Scatter{"pack", rows, Update::add, Sync::atomic}},
+                              {Scatter{"pack", rows, Update::set, Sync::none}}}}}}}};
+  module.launch_name = "op2_launch_res";
+  module.argv = module.functions.front().parameters;
+  module.launch = {
+      {Decl{{DType::int64, true, false}, "half", 0, {name("end") / integer(2)}}},
+      {Decl{{DType::float64, false, true}, "sums", 0, {scratch_at(integer(64))}}},
+      {Region{{{For{
+          Axis::thread,
+          "slot",
+          integer(0),
+          builtin(Builtin::n_threads),
+          {{Call{"wrap_res",
+                 {minimum(name("slot"), name("half")), name("end"), name("x"), name("x_map")}}},
+           {If{less(name("slot"), select(name("x"), integer(1), name("half"))),
+               {{Assign{element("sums", integer(0)), Update::max, integer(3)}},
+                {Atomic{DType::int32, element("sums", integer(1)), Update::min,
+                        equal(name("slot"), integer(2))}}}}}}}}}}}};
+  return module;
+}
+
+std::string failure_of(const std::function<void(Module&)>& damage) {
+  Module module = every_node();
+  damage(module);
+  try {
+    verify(module);
+  } catch (const InternalError& error) {
+    return error.what();
+  }
+  return "";
+}
+
+TEST(ExprFolding, AdditionOfZero) {
+  EXPECT_EQ(integer(0) + name("a"), name("a"));
+  EXPECT_EQ(name("a") + integer(0), name("a"));
+  EXPECT_EQ(name("a") - integer(0), name("a"));
+  EXPECT_EQ(dump(integer(0) - name("a")), "(0 - a)");
+}
+
+TEST(ExprFolding, MultiplicationByZeroAndOne) {
+  EXPECT_EQ(integer(0) * name("a"), integer(0));
+  EXPECT_EQ(name("a") * integer(0), integer(0));
+  EXPECT_EQ(integer(1) * name("a"), name("a"));
+  EXPECT_EQ(name("a") * integer(1), name("a"));
+  EXPECT_EQ(name("a") / integer(1), name("a"));
+  EXPECT_EQ(dump(name("a") * integer(2)), "(a * 2)");
+}
+
+TEST(ExprFolding, ConstantsAreAddedButNotDivided) {
+  EXPECT_EQ(integer(2) + integer(3), integer(5));
+  EXPECT_EQ(dump(integer(1) / name("a")), "(1 / a)");
+}
+
+TEST(ExprFolding, TheAddressOfTheFirstEntryIsTheArray) {
+  EXPECT_EQ(offset("x", integer(0)), name("x"));
+  EXPECT_EQ(offset("x", name("n") * integer(0)), name("x"));
+  EXPECT_EQ(dump(offset("x", integer(1))), "&x[1]");
+}
+
+TEST(ModuleVerify, AcceptsASoundModule) {
+  EXPECT_EQ(failure_of([](Module&) {}), "");
+}
+
+TEST(ModuleVerify, NeedsAKernel) {
+  EXPECT_EQ(failure_of([](Module& module) { module.kernel = nullptr; }), "module without a kernel");
+}
+
+TEST(ModuleVerify, FindsCallsThatFitNoFunction) {
+  const auto call_in_launch = [](Call call) {
+    return failure_of([&call](Module& module) { module.launch.push_back({call}); });
+  };
+  EXPECT_EQ(call_in_launch({"wrap_other", {}}), "call of unknown function 'wrap_other'");
+  EXPECT_EQ(call_in_launch({"wrap_res", {name("begin"), name("end"), name("x")}}),
+            "call of 'wrap_res' with 3 arguments, expected 4");
+  EXPECT_EQ(call_in_launch({"wrap_res",
+                            {name("begin"), name("end"), name("x"), name("x_map"), name("x_map")}}),
+            "call of 'wrap_res' with 5 arguments, expected 4");
+}
+
+TEST(ModuleVerify, LooksIntoNestedStatements) {
+  const std::string unknown = "call of unknown function 'gone'";
+  const Stmt call{Call{"gone", {}}};
+  EXPECT_EQ(failure_of([&call](Module& module) { module.launch.push_back({Region{{call}}}); }),
+            unknown);
+  EXPECT_EQ(failure_of([&call](Module& module) {
+              module.launch.push_back({If{less(name("begin"), name("end")), {call}}});
+            }),
+            unknown);
+  EXPECT_EQ(failure_of([&call](Module& module) {
+              module.functions[0].body = {{For{Axis::serial, "n", integer(0), integer(1), {call}}}};
+            }),
+            unknown);
+}
+
+TEST(ModuleVerify, FindsNamesGivenTwice) {
+  EXPECT_EQ(failure_of([](Module& module) { module.functions[0].parameters[1].name = "x"; }),
+            "wrap_res: parameter 'x' twice");
+  EXPECT_EQ(failure_of([](Module& module) { module.argv[0].name = "x_map"; }),
+            "op2_launch_res: parameter 'x_map' twice");
+}
+
+TEST(ModuleVerify, FindsAFunctionGivenTwice) {
+  EXPECT_NE(failure_of([](Module& module) { module.functions.push_back(module.functions[0]); }),
+            "");
+}
+
+TEST(IsExpanded, NamesWhatDialectsDoNotPrint) {
+  const Rows rows{DType::float64, 1, 1, "x", "m", name("n")};
+  const auto is_expanded_with = [](Stmt stmt) {
+    Module module;
+    module.launch = {{Region{{{If{name("x"), {std::move(stmt)}}}}}}};
+    return is_expanded(module);
+  };
+  EXPECT_FALSE(is_expanded_with({Gather{"pack", rows}}));
+  EXPECT_FALSE(is_expanded_with({Scatter{"pack", rows, Update::add, Sync::none}}));
+  EXPECT_FALSE(is_expanded_with({Assign{name("a"), Update::min, name("b")}}));
+  EXPECT_FALSE(is_expanded_with({Assign{name("a"), Update::max, name("b")}}));
+  EXPECT_TRUE(is_expanded_with({Assign{name("a"), Update::set, name("b")}}));
+  EXPECT_TRUE(is_expanded_with({Assign{name("a"), Update::add, name("b")}}));
+  EXPECT_TRUE(is_expanded_with({Atomic{DType::float64, name("a"), Update::min, name("b")}}));
+  EXPECT_FALSE(is_expanded(every_node()));
+}
+
+TEST(IsExpanded, LooksIntoFunctions) {
+  Module module;
+  module.functions = {{"f", {}, {{Assign{name("a"), Update::min, name("b")}}}}};
+  EXPECT_FALSE(is_expanded(module));
+}
+
+TEST(Dump, ShowsEveryNode) {
+  EXPECT_EQ(dump(every_node()),
+            "function wrap_res(float64* x, const int32* x_map)\n"
+            "  for serial n in [begin, end)\n"
+            "    decl float64 pack[6]\n"
+            "    gather pack = float64 x[x_map[n] x3] x2\n"
+            "    kernel(pack, &x[n])\n"
+            "    scatter atomic float64 x[x_map[n] x3] x2 += pack\n"
+            "    scatter float64 x[x_map[n] x3] x2 = pack\n"
+            "launch op2_launch_res(float64* x, const int32* x_map)\n"
+            "  decl const int64 half = (end / 2)\n"
+            "  decl float64* sums = @scratch[64]\n"
+            "  region\n"
+            "    for thread slot in [0, @threads)\n"
+            "      call wrap_res(min(slot, half), end, x, x_map)\n"
+            "      if (slot < select(x, 1, half))\n"
+            "        sums[0] max= 3\n"
+            "        atomic sums[1] min= (slot == 2)\n");
+}
+
+}  // namespace
+}  // namespace op2::kir

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "loops.hpp"
+#include "lower/passes.hpp"
+
+namespace op2::lower {
+namespace {
+
+using testing::edge_loop;
+using testing::indirect;
+using testing::lowered;
+using testing::make_loop;
+using testing::one_lane;
+using testing::threads;
+
+/// The synchronisation of each scatter, in order.
+std::vector<kir::Sync> syncs(const kir::Module& module) {
+  std::vector<kir::Sync> found;
+  for (const kir::Function& function : module.functions) {
+    testing::for_each_stmt(function.body, [&found](const kir::Stmt& stmt) {
+      const auto* scatter = std::get_if<kir::Scatter>(&stmt.node);
+      if (scatter != nullptr) found.push_back(scatter->sync);
+    });
+  }
+  return found;
+}
+
+TEST(LayOutElements, DirectIsOneWrapperOverEachThreadsRange) {
+  EXPECT_EQ(
+      testing::strategy_dump(make_loop({testing::direct("x", Access::write)}), Strategy::direct),
+      "function wrap_res(float64* x)\n"
+      "  for serial n in [begin, end)\n"
+      "    kernel(&x[n])\n"
+      "launch op2_launch_res(float64* x)\n"
+      "  region\n"
+      "    for thread slot in [0, @threads)\n"
+      "      call wrap_res((begin + (((end - begin) * slot) / @threads)), "
+      "(begin + (((end - begin) * (slot + 1)) / @threads)), x)\n");
+}
+
+TEST(LayOutElements, NeedsNoPlan) {
+  for (const Strategy strategy : {Strategy::direct, Strategy::atomic}) {
+    const kir::Module module = lowered(edge_loop(), strategy);
+    EXPECT_EQ(module.plan, kir::PlanSpec{});
+    EXPECT_EQ(module.items, kir::Items::elements);
+    EXPECT_EQ(module.scratch, kir::ScratchSpec{});
+  }
+}
+
+TEST(LayOutElements, AtomicIsForRacingReductionsOnly) {
+  const ir::Loop loop = make_loop(
+      {indirect("a", Access::inc, 0), indirect("b", Access::max, 0), indirect("c", Access::inc, 1)},
+      {{2, 0}, {1, 1}});
+  const std::vector<MapFacts> maps{{4, false}, {4, true}};
+  kir::Module module;
+  (void)lower({loop, Strategy::atomic, threads, maps, {}},
+              [&module](Stage stage, const kir::Module& at) {
+                if (stage == Stage::strategy) module = at;
+              });
+  EXPECT_EQ(syncs(module),
+            (std::vector<kir::Sync>{kir::Sync::atomic, kir::Sync::atomic, kir::Sync::none}));
+}
+
+TEST(LayOutElements, OneLaneNeedsNoAtomics) {
+  EXPECT_EQ(syncs(lowered(edge_loop(), Strategy::atomic, {Lanes::one, true}, Stage::strategy)),
+            (std::vector<kir::Sync>{kir::Sync::none}));
+  EXPECT_EQ(syncs(lowered(edge_loop(), Strategy::direct, threads, Stage::strategy)),
+            (std::vector<kir::Sync>{kir::Sync::none}));
+}
+
+TEST(LayOutElements, ReductionsHaveASlotAThreadOrAFixedChunk) {
+  const ir::Loop loop =
+      make_loop({testing::direct("x", Access::read), testing::global_reduce("s", Access::inc)});
+  EXPECT_EQ(lowered(loop, Strategy::direct).scratch, (kir::ScratchSpec{64, 0, 0}));
+  EXPECT_EQ(
+      lowered(loop, Strategy::direct, threads, Stage::expand, {.deterministic = true}).scratch,
+      (kir::ScratchSpec{64, 0, deterministic_chunk}));
+  EXPECT_EQ(lowered(loop, Strategy::direct, one_lane).scratch, kir::ScratchSpec{});
+}
+
+}  // namespace
+}  // namespace op2::lower

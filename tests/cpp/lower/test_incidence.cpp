@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "lower/incidence.hpp"
+
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "loops.hpp"
+
+namespace op2::lower {
+namespace {
+
+using testing::direct;
+using testing::edge_loop;
+using testing::indirect;
+using testing::make_loop;
+
+struct Workshop {
+  explicit Workshop(ir::Loop what, const Options& how = {})
+      : loop(std::move(what)), maps(testing::no_facts(loop)), options(how) {}
+
+  ir::Loop loop;
+  std::vector<MapFacts> maps;
+  Options options;
+  Request request{loop, Strategy::owner, testing::threads, maps, options};
+  Builder builder{request, pack(loop, maps, options)};
+};
+
+std::string dump(const kir::Block& block) {
+  kir::Module module;
+  module.launch = block;
+  const std::string text = kir::dump(module);
+  return text.substr(text.find('\n') + 1);
+}
+
+/// Two Maps to one Set are reduced through, a third is only read through.
+ir::Loop two_maps() {
+  return make_loop({indirect("a", Access::read, 0), indirect("b", Access::inc, 1, 2),
+                    indirect("c", Access::inc, 2), indirect("d", Access::max, 1)},
+                   {{2, 0}, {3, 1}, {2, 1}});
+}
+
+TEST(ReducedArgs, AreReductionsThroughMaps) {
+  EXPECT_EQ(reduced_args(two_maps()), (std::vector<std::size_t>{1, 2, 3}));
+  EXPECT_EQ(
+      reduced_args(make_loop({direct("x", Access::inc), testing::global_reduce("s", Access::inc),
+                              indirect("y", Access::rw, 0)},
+                             {{2, 0}})),
+      (std::vector<std::size_t>{}));
+}
+
+TEST(Slots, AreTheAritiesOfTheReducedMapsSummedOnce) {
+  EXPECT_EQ(n_slots(two_maps()), 3 + 2);
+  EXPECT_EQ(n_slots(edge_loop()), 2);
+  EXPECT_EQ(n_slots(make_loop({direct("x", Access::inc)})), 0);
+}
+
+TEST(AddIncidence, AsksForTheInverseOfTheReducedMaps) {
+  Workshop workshop(two_maps(), {.entry_bytes = 8, .target_bytes = 4});
+  const Incidence incidence = add_incidence(workshop.builder);
+  EXPECT_EQ(incidence.maps, (std::vector<int>{1, 2}));
+  EXPECT_EQ(incidence.n_slots, 5);
+  EXPECT_EQ(incidence.offset.type.dtype, DType::int64);
+  EXPECT_EQ(incidence.entry.type.dtype, DType::int64);
+  EXPECT_EQ(incidence.target.type.dtype, DType::int32);
+  EXPECT_EQ(workshop.builder.module().plan.kind, kir::PlanKind::inverse);
+  EXPECT_EQ(workshop.builder.module().plan.occurrences, (std::vector<int>{1, 2}));
+}
+
+TEST(ForTargets, ListsThemOnlyIfTheyAreListed) {
+  Workshop workshop(edge_loop());
+  const Incidence incidence = add_incidence(workshop.builder);
+  EXPECT_EQ(dump(for_targets(incidence, {{kir::CallUser{{kir::name("target")}}}})),
+            "  for serial t in [begin, end)\n"
+            "    decl const int64 target = select(touched, touched[t], t)\n"
+            "    kernel(target)\n");
+}
+
+TEST(ForIncidences, SplitsAnEntryIntoElementAndSlot) {
+  Workshop workshop(edge_loop());
+  const Incidence incidence = add_incidence(workshop.builder);
+  EXPECT_EQ(dump({for_incidences(incidence, {{kir::CallUser{{kir::name("n")}}}})}),
+            "  for serial k in [incidence_offset[t], incidence_offset[(t + 1)])\n"
+            "    decl const int64 n = (incidence[k] / 2)\n"
+            "    decl const int64 o = (incidence[k] - (n * 2))\n"
+            "    kernel(n)\n");
+}
+
+TEST(Accumulators, OneForEachDat) {
+  Workshop workshop(
+      make_loop({indirect("a", Access::inc, 0, 1, {0, 0}), indirect("b", Access::inc, 0, 1, {1, 1}),
+                 indirect("c", Access::inc, 1, 1, {0, 0})},
+                {{2, 0}, {3, 0}}));
+  const std::vector<std::string> names = take_accumulators(workshop.builder);
+  EXPECT_EQ(names, (std::vector<std::string>{"a_own", "b_own", "a_own"}));
+  EXPECT_EQ(dump(load_accumulators(workshop.builder, names)),
+            "  decl float64 a_own[1]\n"
+            "  for serial c in [0, 1)\n"
+            "    a_own[c] = a[(target + c)]\n"
+            "  decl float64 b_own[1]\n"
+            "  for serial c in [0, 1)\n"
+            "    b_own[c] = b[(target + c)]\n");
+  EXPECT_EQ(dump(store_accumulators(workshop.builder, names)),
+            "  for serial c in [0, 1)\n"
+            "    a[(target + c)] = a_own[c]\n"
+            "  for serial c in [0, 1)\n"
+            "    b[(target + c)] = b_own[c]\n");
+}
+
+/// The share of argument @p arg, added to `own` from `values`.
+std::string share_of(const ir::Loop& loop, std::size_t arg, ShareFrom from,
+                     const kir::Expr& at = kir::integer(0)) {
+  Workshop workshop(loop);
+  const Incidence incidence = add_incidence(workshop.builder);
+  return dump({{keep_share(workshop.builder, incidence, arg, "own", "values", at, from)}});
+}
+
+TEST(KeepShare, FromMemoryIsIndexedByTheSlot) {
+  EXPECT_EQ(share_of(edge_loop(), 1, ShareFrom::memory),
+            "  for serial c in [0, 1)\n"
+            "    own[c] += values[(o + c)]\n");
+}
+
+TEST(KeepShare, WithSeveralMapsOnlyTheArgumentsOwnSlots) {
+  EXPECT_EQ(share_of(two_maps(), 1, ShareFrom::memory),
+            "  if (o < 3)\n"
+            "    for serial c in [0, 2)\n"
+            "      own[c] += values[((o * 2) + c)]\n");
+  EXPECT_EQ(share_of(two_maps(), 2, ShareFrom::memory, kir::name("at")),
+            "  if (2 < o)\n"
+            "    if (o < 5)\n"
+            "      for serial c in [0, 1)\n"
+            "        own[c] += values[((at + (o - 3)) + c)]\n");
+}
+
+TEST(KeepShare, FromAPackOfFewSlotsIsSelected) {
+  EXPECT_EQ(share_of(two_maps(), 1, ShareFrom::pack),
+            "  if (o < 3)\n"
+            "    for serial c in [0, 2)\n"
+            "      own[c] += select((o == 0), values[c], select((o == 1), values[(2 + c)], "
+            "values[(4 + c)]))\n");
+  EXPECT_EQ(share_of(two_maps(), 2, ShareFrom::pack),
+            "  if (2 < o)\n"
+            "    if (o < 5)\n"
+            "      for serial c in [0, 1)\n"
+            "        own[c] += select((o == 3), values[c], values[(1 + c)])\n");
+}
+
+TEST(KeepShare, FromAPackOfManySlotsIsIndexed) {
+  EXPECT_EQ(share_of(make_loop({indirect("y", Access::min, 0)}, {{5, 0}}), 0, ShareFrom::pack),
+            "  for serial c in [0, 1)\n"
+            "    own[c] min= values[(o + c)]\n");
+}
+
+}  // namespace
+}  // namespace op2::lower

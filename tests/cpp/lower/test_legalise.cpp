@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <gtest/gtest.h>
+
+#include "loops.hpp"
+#include "lower/passes.hpp"
+
+namespace op2::lower {
+namespace {
+
+kir::Block team() {
+  const kir::Stmt call{kir::Call{"wrap", {}}};
+  const kir::Stmt shared{
+      kir::For{kir::Axis::thread, "k", kir::name("first"), kir::name("last"), {call}}};
+  const kir::Stmt colours{kir::For{kir::Axis::serial,
+                                   "colour",
+                                   kir::integer(0),
+                                   kir::integer(3),
+                                   {{kir::Region{{shared}}}, shared}}};
+  return {{kir::Region{{colours, call}}}, call};
+}
+
+TEST(Legalise, LeavesATeamToBackendsThatHaveOne) {
+  EXPECT_EQ(legalise(team(), testing::threads), team());
+}
+
+TEST(Legalise, OneLaneRunsRegionsInPlaceAndSharedLoopsInOrder) {
+  const kir::Block block = legalise(team(), testing::one_lane);
+  EXPECT_EQ(testing::count<kir::Region>(block), 0);
+  testing::for_each_stmt(block, [](const kir::Stmt& stmt) {
+    const auto* loop = std::get_if<kir::For>(&stmt.node);
+    if (loop != nullptr) {
+      EXPECT_EQ(loop->axis, kir::Axis::serial) << loop->index;
+    }
+  });
+  // Nothing but the teams is gone: the region's two statements stand where it stood.
+  EXPECT_EQ(block.size(), 3U);
+  EXPECT_EQ(testing::count<kir::For>(block), 3);
+  EXPECT_EQ(testing::count<kir::Call>(block), 4);
+}
+
+TEST(Legalise, LooksIntoBranches) {
+  const kir::Block block = legalise({{kir::If{kir::name("x"), team()}}}, testing::one_lane);
+  EXPECT_EQ(testing::count<kir::Region>(block), 0);
+}
+
+}  // namespace
+}  // namespace op2::lower

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "lower/options.hpp"
+
+#include <gtest/gtest.h>
+
+#include <set>
+#include <string>
+#include <vector>
+
+#include "base/error.hpp"
+
+namespace op2::lower {
+namespace {
+
+TEST(StrategyNames, RoundTrip) {
+  for (const std::string_view name : strategy_names) {
+    EXPECT_EQ(name_of(strategy_from_name(name)), name);
+  }
+  EXPECT_EQ(strategy_from_name("colour"), Strategy::colour);
+}
+
+TEST(StrategyNames, AnUnknownOneListsAll) {
+  try {
+    (void)strategy_from_name("fastest");
+    FAIL() << "no error";
+  } catch (const UsageError& error) {
+    EXPECT_STREQ(error.what(),
+                 "strategy 'fastest' does not exist; choose one of direct, owner, scratch, atomic, "
+                 "block, colour");
+  }
+}
+
+TEST(LoweringKey, DiffersForEverythingThatChangesTheCode) {
+  const std::vector<MapFacts> maps(2);
+  std::vector<std::string> keys;
+  const auto add = [&keys](Strategy strategy, const Facts& facts,
+                           const std::vector<MapFacts>& about, const Options& options) {
+    keys.push_back(key_of(strategy, facts, about, options));
+  };
+  const Facts facts{Lanes::one, false};
+  add(Strategy::block, facts, maps, {});
+  add(Strategy::colour, facts, maps, {});
+  add(Strategy::block, {Lanes::threads, false}, maps, {});
+  add(Strategy::block, {Lanes::one, true}, maps, {});
+  add(Strategy::block, facts, {{8, false}, {4, false}}, {});
+  add(Strategy::block, facts, {{4, false}, {8, false}}, {});
+  add(Strategy::block, facts, {{4, true}, {4, false}}, {});
+  add(Strategy::block, facts, {{4, false}}, {});
+  add(Strategy::block, facts, maps, {.deterministic = true});
+  add(Strategy::block, facts, maps, {.debug = true});
+  add(Strategy::block, facts, maps, {.element_bytes = 8});
+  add(Strategy::block, facts, maps, {.entry_bytes = 8});
+  add(Strategy::block, facts, maps, {.target_bytes = 8});
+  add(Strategy::block, facts, maps, {.convention = 2});
+  EXPECT_EQ(std::set<std::string>(keys.begin(), keys.end()).size(), keys.size());
+  EXPECT_EQ(key_of(Strategy::block, facts, maps, {}), keys.front());
+}
+
+}  // namespace
+}  // namespace op2::lower

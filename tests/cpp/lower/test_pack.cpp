@@ -1,0 +1,233 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "lower/pack.hpp"
+
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "base/error.hpp"
+#include "loops.hpp"
+
+namespace op2::lower {
+namespace {
+
+using testing::direct;
+using testing::edges_to_nodes;
+using testing::global_read;
+using testing::global_reduce;
+using testing::indirect;
+using testing::make_loop;
+using testing::names_of;
+
+constexpr Options by_argument{.convention = 1};
+constexpr Options by_array{.convention = 2};
+
+PackedLoop packed(const ir::Loop& loop, const Options& options = {}) {
+  return pack(loop, testing::no_facts(loop), options);
+}
+
+/// Load, call and store as text.
+std::string body_of(const ir::Loop& loop, const Options& options = {}) {
+  const PackedLoop body = packed(loop, options);
+  kir::Module module;
+  module.launch = body.load;
+  module.launch.push_back({body.call});
+  module.launch.insert(module.launch.end(), body.store.begin(), body.store.end());
+  const std::string text = kir::dump(module);
+  return text.substr(text.find('\n') + 1);
+}
+
+std::string body_of(Access access) {
+  return body_of(make_loop({indirect("y", access, 0)}, edges_to_nodes()));
+}
+
+const kir::Parameter& parameter(const PackedLoop& body, const std::string& name) {
+  for (const kir::Parameter& candidate : body.parameters) {
+    if (candidate.name == name) return candidate;
+  }
+  throw InternalError("no parameter " + name);
+}
+
+/// One Dat read through two Maps and incremented through one of them.
+ir::Loop shared_dat() {
+  return make_loop(
+      {indirect("p", Access::read, 0, 2, {0, 0}), direct("q", Access::write),
+       indirect("r", Access::inc, 1, 2, {0, 0}), indirect("s", Access::read, 0, 2, {0, 0})},
+      {{2, 0}, {3, 0}});
+}
+
+TEST(PackConventions, OnePassesAMapAfterEveryArgument) {
+  EXPECT_EQ(names_of(packed(shared_dat(), by_argument).parameters),
+            (std::vector<std::string>{"p", "p_map", "q", "r", "r_map", "s", "s_map"}));
+}
+
+TEST(PackConventions, TwoPassesEveryArrayOnce) {
+  const PackedLoop body = packed(shared_dat(), by_array);
+  EXPECT_EQ(names_of(body.parameters), (std::vector<std::string>{"p", "p_map", "q", "r_map"}));
+  EXPECT_FALSE(parameter(body, "p").type.is_const);  // r, the same Dat, is incremented
+  EXPECT_EQ(body.args[2].data, "p");
+  EXPECT_EQ(body.args[3].data, "p");
+  EXPECT_EQ(body.args[3].map, "p_map");
+}
+
+TEST(PackConventions, ParametersSayWhatTheyStandFor) {
+  const PackedLoop body = packed(shared_dat(), by_argument);
+  EXPECT_EQ(parameter(body, "r").role, kir::Role::data);
+  EXPECT_EQ(parameter(body, "r").index, 2);
+  EXPECT_EQ(parameter(body, "r_map").role, kir::Role::map);
+  EXPECT_EQ(parameter(body, "r_map").index, 1);
+  EXPECT_EQ(parameter(body, "s_map").index, 0);
+  EXPECT_TRUE(parameter(body, "p").type.is_const);
+  EXPECT_FALSE(parameter(body, "q").type.is_const);
+}
+
+TEST(PackConventions, MapsHaveTheWidthOfTheirIndices) {
+  const ir::Loop loop =
+      make_loop({indirect("x", Access::read, 0), indirect("y", Access::inc, 1)}, {{1, 0}, {1, 0}});
+  const PackedLoop body = pack(loop, {{4, false}, {8, false}}, {});
+  EXPECT_EQ(parameter(body, "x_map").type, (kir::VariableType{DType::int32, true, true}));
+  EXPECT_EQ(parameter(body, "y_map").type, (kir::VariableType{DType::int64, true, true}));
+}
+
+TEST(PackConventions, ConstsComeLast) {
+  ir::Loop loop = make_loop({direct("x", Access::write)});
+  loop.constants = {{"gam", DType::float64, 1}, {"qinf", DType::float32, 4}};
+  const PackedLoop body = packed(loop);
+  EXPECT_EQ(names_of(body.parameters), (std::vector<std::string>{"x", "gam", "qinf"}));
+  EXPECT_EQ(parameter(body, "qinf").role, kir::Role::constant);
+  EXPECT_EQ(parameter(body, "qinf").index, 1);
+  EXPECT_EQ(body_of(loop), "  kernel(&x[n], gam[0], qinf)\n");  // one value is passed by value
+}
+
+TEST(PackRestrict, OnlyWithoutAliasingWrites) {
+  const auto is_restrict = [](Access first, Access second, ir::Alias alias) {
+    const PackedLoop body = packed(
+        make_loop({direct("x", first, 1, {0, 0}), direct("y", second, 1, alias)}), by_argument);
+    EXPECT_EQ(parameter(body, "x").is_restrict, parameter(body, "y").is_restrict);
+    return parameter(body, "x").is_restrict;
+  };
+  EXPECT_TRUE(is_restrict(Access::read, Access::write, {1, 1}));
+  EXPECT_FALSE(is_restrict(Access::read, Access::write, {0, 0}));
+  EXPECT_FALSE(is_restrict(Access::rw, Access::read, {1, 0}));  // another Dat, the same memory
+  EXPECT_TRUE(is_restrict(Access::read, Access::read, {0, 0}));
+}
+
+TEST(PackByAccess, ReadsGatherOnly) {
+  EXPECT_EQ(body_of(Access::read),
+            "  decl float64 y_pack[2]\n"
+            "  gather y_pack = float64 y[y_map[n] x2] x1\n"
+            "  kernel(y_pack)\n");
+}
+
+TEST(PackByAccess, IncrementsAndWritesStartAtZero) {
+  EXPECT_EQ(body_of(Access::inc),
+            "  decl float64 y_pack[2] = 0\n"
+            "  kernel(y_pack)\n"
+            "  scatter float64 y[y_map[n] x2] x1 += y_pack\n");
+  EXPECT_EQ(body_of(Access::write),
+            "  decl float64 y_pack[2] = 0\n"
+            "  kernel(y_pack)\n"
+            "  scatter float64 y[y_map[n] x2] x1 = y_pack\n");
+}
+
+TEST(PackByAccess, WhatDependsOnTheOldValueGathersIt) {
+  for (const auto& [access, symbol] : std::vector<std::pair<Access, std::string>>{
+           {Access::rw, "="}, {Access::min, "min="}, {Access::max, "max="}}) {
+    EXPECT_EQ(body_of(access),
+              "  decl float64 y_pack[2]\n"
+              "  gather y_pack = float64 y[y_map[n] x2] x1\n"
+              "  kernel(y_pack)\n"
+              "  scatter float64 y[y_map[n] x2] x1 " +
+                  symbol + " y_pack\n");
+  }
+}
+
+TEST(PackByAccess, DirectArgumentsAreLivePointers) {
+  EXPECT_EQ(body_of(make_loop({direct("x", Access::read, 3), direct("y", Access::inc),
+                               direct("z", Access::write, 2)})),
+            "  kernel(&x[(n * 3)], &y[n], &z[(n * 2)])\n");
+}
+
+TEST(PackByAccess, GlobalsAreReadInPlaceAndReducedInPrivate) {
+  EXPECT_EQ(body_of(make_loop({global_read("g", 2), global_reduce("s", Access::inc, 2)})),
+            "  decl float64 s_pack[2] = 0\n"
+            "  kernel(g, s_pack)\n"
+            "  for serial c in [0, 2)\n"
+            "    s[c] += s_pack[c]\n");
+  EXPECT_EQ(body_of(make_loop({global_reduce("m", Access::max)})),
+            "  decl float64 m_pack[1]\n"
+            "  for serial c in [0, 1)\n"
+            "    m_pack[c] = m[c]\n"
+            "  kernel(m_pack)\n"
+            "  for serial c in [0, 1)\n"
+            "    m[c] max= m_pack[c]\n");
+}
+
+TEST(PackByAccess, DimZeroStillHandsTheKernelAPointer) {
+  EXPECT_EQ(body_of(make_loop({indirect("y", Access::inc, 0, 0)}, edges_to_nodes())),
+            "  decl float64 y_pack[1] = 0\n"
+            "  kernel(y_pack)\n"
+            "  scatter float64 y[y_map[n] x2] x0 += y_pack\n");
+}
+
+TEST(PackSharing, OneDatReadTwiceThroughOneMapIsGatheredOnce) {
+  const ir::Loop loop = make_loop(
+      {indirect("a", Access::read, 0, 1, {0, 0}), indirect("b", Access::read, 0, 1, {0, 0})},
+      edges_to_nodes());
+  const PackedLoop body = packed(loop);
+  EXPECT_EQ(body.args[1].pack, "a_pack");
+  EXPECT_TRUE(body.args[0].owns_pack);
+  EXPECT_FALSE(body.args[1].owns_pack);
+  EXPECT_EQ(body_of(loop),
+            "  decl float64 a_pack[2]\n"
+            "  gather a_pack = float64 a[a_map[n] x2] x1\n"
+            "  kernel(a_pack, a_pack)\n");
+}
+
+TEST(PackSharing, NothingElseShares) {
+  const auto n_gathers = [](const testing::NamedArg& first, const testing::NamedArg& second) {
+    const ir::Loop loop = make_loop({first, second}, {{2, 0}, {2, 0}});
+    return testing::count<kir::Gather>(packed(loop).load);
+  };
+  const testing::NamedArg a = indirect("a", Access::read, 0, 1, {0, 0});
+  EXPECT_EQ(n_gathers(a, indirect("b", Access::read, 0, 1, {1, 1})), 2);  // another Dat
+  EXPECT_EQ(n_gathers(a, indirect("b", Access::read, 1, 1, {0, 0})), 2);  // another Map
+  EXPECT_EQ(n_gathers(a, indirect("b", Access::rw, 0, 1, {0, 0})), 2);    // another access
+}
+
+TEST(PackNames, ClashWithNothingOfTheWrapper) {
+  const ir::Loop loop = make_loop({direct("n", Access::read), direct("begin", Access::read),
+                                   direct("res", Access::read), direct("context", Access::write)});
+  EXPECT_EQ(names_of(packed(loop).parameters),
+            (std::vector<std::string>{"n_1", "begin_1", "res_1", "context_1"}));
+}
+
+TEST(PackNames, AreNumberedWhereTheKernelHasNone) {
+  ir::Loop loop = make_loop({direct("x", Access::read), direct("y", Access::write)});
+  auto kernel = std::make_shared<ir::Kernel>(*loop.kernel);
+  kernel->parameters[0].name = "";
+  kernel->parameters.pop_back();
+  loop.kernel = kernel;
+  EXPECT_EQ(names_of(packed(loop).parameters), (std::vector<std::string>{"arg0", "arg1"}));
+}
+
+TEST(Names, TakesTheFirstFreeSuffix) {
+  Names names({"x", "x_1"});
+  EXPECT_EQ(names.take("y"), "y");
+  EXPECT_EQ(names.take("x"), "x_2");
+  EXPECT_EQ(names.take("x"), "x_3");
+  EXPECT_EQ(names.take("y"), "y_1");
+}
+
+TEST(UpdateOf, EveryAccessThatWrites) {
+  EXPECT_EQ(update_of(Access::write), kir::Update::set);
+  EXPECT_EQ(update_of(Access::rw), kir::Update::set);
+  EXPECT_EQ(update_of(Access::inc), kir::Update::add);
+  EXPECT_EQ(update_of(Access::min), kir::Update::min);
+  EXPECT_EQ(update_of(Access::max), kir::Update::max);
+  EXPECT_THROW((void)update_of(Access::read), InternalError);
+}
+
+}  // namespace
+}  // namespace op2::lower

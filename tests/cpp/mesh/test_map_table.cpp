@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "mesh/map_table.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <vector>
+
+namespace op2::mesh {
+namespace {
+
+template <class Index>
+void expect_rows_of() {
+  std::vector<Index> values{5, 0, 3, -1, 2, 4};
+  const MapTable map(values.data(), static_cast<int>(sizeof(Index)), 2, 3, 6);
+  EXPECT_EQ(map.at(0, 0), 5);
+  EXPECT_EQ(map.at(0, 2), 3);
+  EXPECT_EQ(map.at(1, 0), -1);
+  EXPECT_EQ(map.at(1, 2), 4);
+  values[5] = 1;  // not a copy
+  EXPECT_EQ(map.at(1, 2), 1);
+}
+
+TEST(MapTable, ReadsBothWidths) {
+  expect_rows_of<std::int32_t>();
+  expect_rows_of<std::int64_t>();
+}
+
+TEST(MapTable, ReadsTargetsBeyondTheReachOf32Bits) {
+  const std::vector<std::int64_t> values{std::int64_t{1} << 40};
+  const MapTable map(values.data(), 8, 1, 1, (std::int64_t{1} << 40) + 1);
+  EXPECT_EQ(map.at(0, 0), std::int64_t{1} << 40);
+}
+
+TEST(MapTable, TellsItsShapeAndVersion) {
+  const std::vector<std::int32_t> values(6);
+  MapTable map(values.data(), 4, 3, 2, 9);
+  EXPECT_EQ(map.values(), values.data());
+  EXPECT_EQ(map.index_bytes(), 4);
+  EXPECT_EQ(map.n_rows(), 3);
+  EXPECT_EQ(map.arity(), 2);
+  EXPECT_EQ(map.n_targets(), 9);
+  EXPECT_EQ(map.version(), 0);
+  map.increment_version();
+  EXPECT_EQ(map.version(), 1);
+}
+
+}  // namespace
+}  // namespace op2::mesh

@@ -1,0 +1,112 @@
+/* pyop2cxx VERSION: flux, strategy scratch */
+
+static inline void flux(const double *q, double *r, double *total) {
+  for (int c = 0; c < 2; c++) {
+    double f = q[c] - q[2 + c];
+    r[c] += f;
+    r[2 + c] -= f;
+    total[0] += f * f;
+  }
+}
+
+static __attribute__((noinline)) void wrap_flux(long begin, long end,
+    const double *__restrict__ q,
+    const int *__restrict__ q_map,
+    double *__restrict__ total,
+    double *__restrict__ r_scratch) {
+  for (long n = begin; n < end; ++n) {
+    double q_pack[4];
+    const double *q_pack_from0 = q + (long)q_map[n * 2] * 2;
+    q_pack[0] = q_pack_from0[0];
+    q_pack[1] = q_pack_from0[1];
+    const double *q_pack_from1 = q + (long)q_map[n * 2 + 1] * 2;
+    q_pack[2] = q_pack_from1[0];
+    q_pack[3] = q_pack_from1[1];
+    double r_pack[4] = {0};
+    double total_pack[1] = {0};
+    flux(q_pack, r_pack, total_pack);
+    for (long c = 0; c < 4; ++c) {
+      r_scratch[n * 4 + c] = r_pack[c];
+    }
+    for (long c = 0; c < 1; ++c) {
+      total[c] += total_pack[c];
+    }
+  }
+}
+
+static __attribute__((noinline)) void sum_flux(long begin, long end,
+    double *__restrict__ r,
+    const long *__restrict__ incidence_offset,
+    const int *__restrict__ incidence,
+    const int *__restrict__ touched,
+    const double *__restrict__ r_scratch) {
+  for (long t = begin; t < end; ++t) {
+    const long target = (touched ? touched[t] : t);
+    double r_own[2];
+    for (long c = 0; c < 2; ++c) {
+      r_own[c] = r[target * 2 + c];
+    }
+    for (long k = incidence_offset[t]; k < incidence_offset[t + 1]; ++k) {
+      const long n = incidence[k] / 2;
+      const long o = incidence[k] - n * 2;
+      for (long c = 0; c < 2; ++c) {
+        r_own[c] += r_scratch[n * 4 + o * 2 + c];
+      }
+    }
+    for (long c = 0; c < 2; ++c) {
+      r[target * 2 + c] = r_own[c];
+    }
+  }
+}
+
+struct op2_context_v1 {
+  void *queue;
+  void *scratch;
+  long scratch_bytes;
+  void *parameters;
+  long *error;
+  int n_threads;
+  unsigned int flags;
+};
+
+int op2_launch_flux(const struct op2_context_v1 *context, long begin, long end,
+    void *const *argv, unsigned int argc) {
+  (void)context;
+  (void)argc;
+  const double *const q = (const double *)argv[0];
+  double *const r = (double *)argv[1];
+  double *const total = (double *)argv[2];
+  const int *const q_map = (const int *)argv[3];
+  const long *const sizes = (const long *)argv[4];
+  const long *const incidence_offset = (const long *)argv[5];
+  const int *const incidence = (const int *)argv[6];
+  const int *const touched = (const int *)argv[7];
+  const long n_slots = context->n_threads;
+  double *total_partial = (double *)((char *)context->scratch + 0);
+  for (long slot = 0; slot < n_slots; ++slot) {
+    for (long c = 0; c < 1; ++c) {
+      total_partial[slot * 8 + c] = 0;
+    }
+  }
+  double *r_scratch = (double *)((char *)context->scratch + n_slots * 64);
+  #pragma omp parallel num_threads(context->n_threads)
+  {
+    #pragma omp for schedule(static)
+    for (long slot = 0; slot < context->n_threads; ++slot) {
+      wrap_flux(begin + (end - begin) * slot / context->n_threads, begin + (end - begin) * (slot + 1) / context->n_threads, q, q_map, total_partial + slot * 8, r_scratch);
+    }
+  }
+  #pragma omp parallel num_threads(context->n_threads)
+  {
+    #pragma omp for schedule(static)
+    for (long slot = 0; slot < context->n_threads; ++slot) {
+      sum_flux(sizes[0] * slot / context->n_threads, sizes[0] * (slot + 1) / context->n_threads, r, incidence_offset, incidence, touched, r_scratch);
+    }
+  }
+  for (long slot = 0; slot < n_slots; ++slot) {
+    for (long c = 0; c < 1; ++c) {
+      total[c] += total_partial[slot * 8 + c];
+    }
+  }
+  return 0;
+}

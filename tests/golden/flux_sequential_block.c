@@ -1,0 +1,70 @@
+/* pyop2cxx VERSION: flux, strategy block */
+
+static inline void flux(const double *q, double *r, double *total) {
+  for (int c = 0; c < 2; c++) {
+    double f = q[c] - q[2 + c];
+    r[c] += f;
+    r[2 + c] -= f;
+    total[0] += f * f;
+  }
+}
+
+static __attribute__((noinline)) void wrap_flux(long begin, long end,
+    const double *__restrict__ q,
+    const int *__restrict__ q_map,
+    double *__restrict__ r,
+    const int *__restrict__ r_map,
+    double *__restrict__ total) {
+  for (long n = begin; n < end; ++n) {
+    double q_pack[4];
+    const double *q_pack_from0 = q + (long)q_map[n * 2] * 2;
+    q_pack[0] = q_pack_from0[0];
+    q_pack[1] = q_pack_from0[1];
+    const double *q_pack_from1 = q + (long)q_map[n * 2 + 1] * 2;
+    q_pack[2] = q_pack_from1[0];
+    q_pack[3] = q_pack_from1[1];
+    double r_pack[4] = {0};
+    double total_pack[1] = {0};
+    flux(q_pack, r_pack, total_pack);
+    double *r_pack_to0 = r + (long)r_map[n * 2] * 2;
+    r_pack_to0[0] += r_pack[0];
+    r_pack_to0[1] += r_pack[1];
+    double *r_pack_to1 = r + (long)r_map[n * 2 + 1] * 2;
+    r_pack_to1[0] += r_pack[2];
+    r_pack_to1[1] += r_pack[3];
+    for (long c = 0; c < 1; ++c) {
+      total[c] += total_pack[c];
+    }
+  }
+}
+
+struct op2_context_v1 {
+  void *queue;
+  void *scratch;
+  long scratch_bytes;
+  void *parameters;
+  long *error;
+  int n_threads;
+  unsigned int flags;
+};
+
+int op2_launch_flux(const struct op2_context_v1 *context, long begin, long end,
+    void *const *argv, unsigned int argc) {
+  (void)context;
+  (void)argc;
+  const double *const q = (const double *)argv[0];
+  double *const r = (double *)argv[1];
+  double *const total = (double *)argv[2];
+  const int *const q_map = (const int *)argv[3];
+  const long *const sizes = (const long *)argv[4];
+  const long *const colour_offset = (const long *)argv[5];
+  const long *const block_of = (const long *)argv[6];
+  const long *const block_offset = (const long *)argv[7];
+  for (long colour = 0; colour < sizes[0]; ++colour) {
+    for (long k = (colour_offset[colour] < begin ? begin : colour_offset[colour]); k < (colour_offset[colour + 1] < end ? colour_offset[colour + 1] : end); ++k) {
+      const long block = block_of[k];
+      wrap_flux(block_offset[block], block_offset[block + 1], q, q_map, r, q_map, total);
+    }
+  }
+  return 0;
+}

@@ -1,0 +1,136 @@
+/* pyop2cxx VERSION: lowest, strategy scratch */
+
+double fmin(double, double);
+
+static inline double least(double a, double b) {
+  return fmin(a, b);
+}
+
+static inline void lowest(const double *q, double *low, double *lowest_of_all) {
+  double value = least(q[0], q[2]);
+  for (int i = 0; i < 2; ++i) {
+    if (value < low[i]) {
+      low[i] = value;
+    }
+  }
+  if (value < lowest_of_all[0]) {
+    lowest_of_all[0] = value;
+  }
+}
+
+static __attribute__((noinline)) void wrap_lowest(long begin, long end,
+    const double *__restrict__ q,
+    const int *__restrict__ q_map,
+    double *__restrict__ low,
+    const int *__restrict__ low_map,
+    double *__restrict__ lowest_of_all,
+    double *__restrict__ low_scratch) {
+  for (long n = begin; n < end; ++n) {
+    double q_pack[4];
+    const double *q_pack_from0 = q + (long)q_map[n * 2] * 2;
+    q_pack[0] = q_pack_from0[0];
+    q_pack[1] = q_pack_from0[1];
+    const double *q_pack_from1 = q + (long)q_map[n * 2 + 1] * 2;
+    q_pack[2] = q_pack_from1[0];
+    q_pack[3] = q_pack_from1[1];
+    double low_pack[2];
+    const double *low_pack_from0 = low + (long)low_map[n * 2];
+    low_pack[0] = low_pack_from0[0];
+    const double *low_pack_from1 = low + (long)low_map[n * 2 + 1];
+    low_pack[1] = low_pack_from1[0];
+    double lowest_of_all_pack[1];
+    for (long c = 0; c < 1; ++c) {
+      lowest_of_all_pack[c] = lowest_of_all[c];
+    }
+    lowest(q_pack, low_pack, lowest_of_all_pack);
+    for (long c = 0; c < 2; ++c) {
+      low_scratch[n * 2 + c] = low_pack[c];
+    }
+    for (long c = 0; c < 1; ++c) {
+      if (lowest_of_all_pack[c] < lowest_of_all[c]) {
+        lowest_of_all[c] = lowest_of_all_pack[c];
+      }
+    }
+  }
+}
+
+static __attribute__((noinline)) void sum_lowest(long begin, long end,
+    double *__restrict__ low,
+    const long *__restrict__ incidence_offset,
+    const int *__restrict__ incidence,
+    const int *__restrict__ touched,
+    const double *__restrict__ low_scratch) {
+  for (long t = begin; t < end; ++t) {
+    const long target = (touched ? touched[t] : t);
+    double low_own[1];
+    for (long c = 0; c < 1; ++c) {
+      low_own[c] = low[target + c];
+    }
+    for (long k = incidence_offset[t]; k < incidence_offset[t + 1]; ++k) {
+      const long n = incidence[k] / 2;
+      const long o = incidence[k] - n * 2;
+      for (long c = 0; c < 1; ++c) {
+        if (low_scratch[n * 2 + o + c] < low_own[c]) {
+          low_own[c] = low_scratch[n * 2 + o + c];
+        }
+      }
+    }
+    for (long c = 0; c < 1; ++c) {
+      low[target + c] = low_own[c];
+    }
+  }
+}
+
+struct op2_context_v1 {
+  void *queue;
+  void *scratch;
+  long scratch_bytes;
+  void *parameters;
+  long *error;
+  int n_threads;
+  unsigned int flags;
+};
+
+int op2_launch_lowest(const struct op2_context_v1 *context, long begin, long end,
+    void *const *argv, unsigned int argc) {
+  (void)context;
+  (void)argc;
+  const double *const q = (const double *)argv[0];
+  double *const low = (double *)argv[1];
+  double *const lowest_of_all = (double *)argv[2];
+  const int *const q_map = (const int *)argv[3];
+  const long *const sizes = (const long *)argv[4];
+  const long *const incidence_offset = (const long *)argv[5];
+  const int *const incidence = (const int *)argv[6];
+  const int *const touched = (const int *)argv[7];
+  const long n_slots = context->n_threads;
+  double *lowest_of_all_partial = (double *)((char *)context->scratch + 0);
+  for (long slot = 0; slot < n_slots; ++slot) {
+    for (long c = 0; c < 1; ++c) {
+      lowest_of_all_partial[slot * 8 + c] = lowest_of_all[c];
+    }
+  }
+  double *low_scratch = (double *)((char *)context->scratch + n_slots * 64);
+  #pragma omp parallel num_threads(context->n_threads)
+  {
+    #pragma omp for schedule(static)
+    for (long slot = 0; slot < context->n_threads; ++slot) {
+      wrap_lowest(begin + (end - begin) * slot / context->n_threads, begin + (end - begin) * (slot + 1) / context->n_threads, q, q_map, low, q_map, lowest_of_all_partial + slot * 8, low_scratch);
+    }
+  }
+  #pragma omp parallel num_threads(context->n_threads)
+  {
+    #pragma omp for schedule(static)
+    for (long slot = 0; slot < context->n_threads; ++slot) {
+      sum_lowest(sizes[0] * slot / context->n_threads, sizes[0] * (slot + 1) / context->n_threads, low, incidence_offset, incidence, touched, low_scratch);
+    }
+  }
+  for (long slot = 0; slot < n_slots; ++slot) {
+    for (long c = 0; c < 1; ++c) {
+      if (lowest_of_all_partial[slot * 8 + c] < lowest_of_all[c]) {
+        lowest_of_all[c] = lowest_of_all_partial[slot * 8 + c];
+      }
+    }
+  }
+  return 0;
+}

@@ -1,0 +1,37 @@
+/* pyop2cxx VERSION: power, strategy direct */
+
+static inline void power(const float *x, double *y, const int first, const double *gains) {
+  y[0] = gains[first] * x[0];
+}
+
+static __attribute__((noinline)) void wrap_power(long begin, long end,
+    const float *__restrict__ x,
+    double *__restrict__ y,
+    const int *__restrict__ first,
+    const double *__restrict__ gains) {
+  for (long n = begin; n < end; ++n) {
+    power(x + n, y + n, first[0], gains);
+  }
+}
+
+struct op2_context_v1 {
+  void *queue;
+  void *scratch;
+  long scratch_bytes;
+  void *parameters;
+  long *error;
+  int n_threads;
+  unsigned int flags;
+};
+
+int op2_launch_power(const struct op2_context_v1 *context, long begin, long end,
+    void *const *argv, unsigned int argc) {
+  (void)context;
+  (void)argc;
+  const float *const x = (const float *)argv[0];
+  double *const y = (double *)argv[1];
+  const int *const first = (const int *)argv[2];
+  const double *const gains = (const double *)argv[3];
+  wrap_power(begin, end, x, y, first, gains);
+  return 0;
+}

@@ -1,0 +1,508 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Every loop of the corpus, and random ones, on every backend by every strategy."""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, Phase, given, settings
+from hypothesis import strategies as st
+
+from pyop2cxx import _core, op2, symbolic
+from pyop2cxx.exceptions import UnsupportedError
+from pyop2cxx.op2 import INC, MAX, MIN, READ, RW, WRITE
+from pyop2cxx.runtime import runtime
+
+sys.path.insert(0, str(Path(__file__).parents[1]))
+
+from corpus import ALL, CASES, IN_ORDER, Case, Problem, elements, injective_map, random_map
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from corpus import Array
+
+BACKENDS = [backend.name for backend in op2.backends() if backend.available]
+THREADED = [name for name in BACKENDS if runtime.engine.backend(name).facts.threads]
+STRATEGIES = (None, *_core.STRATEGIES)
+THREADS = (1, 2, 3)
+
+each_case = pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
+each_strategy = pytest.mark.parametrize("strategy", STRATEGIES, ids=lambda s: s or "default")
+
+
+@pytest.fixture(autouse=True)
+def options() -> Iterator[None]:
+    yield
+    op2.exit()
+
+
+def values_of(carrier: Any) -> Array:
+    return carrier.data_ro_with_halos if isinstance(carrier, op2.Dat) else carrier.data_ro
+
+
+def only_read(problem: Problem) -> list[Any]:
+    """Return the objects whose values the loop must leave alone."""
+    written = [values_of(arg.data) for arg in problem.args if arg.access != READ]
+    return [
+        arg.data
+        for arg in problem.args
+        if not any(np.shares_memory(values_of(arg.data), memory) for memory in written)
+    ]
+
+
+def run(problem: Problem, backend: str, **how: Any) -> list[Array]:
+    """Run the loop and return what it wrote; what it only reads must be unchanged."""
+    kept = [(carrier, values_of(carrier).copy()) for carrier in only_read(problem)]
+    try:
+        with op2.backend(backend):
+            op2.ParLoop(problem.kernel, problem.iterset, *problem.args, **how).compute()
+    finally:
+        for constant in problem.constants:
+            constant.remove_from_namespace()
+    for carrier, before in kept:
+        np.testing.assert_array_equal(values_of(carrier), before, f"{carrier} was changed")
+    return [values_of(carrier).copy() for carrier, _ in problem.expected]
+
+
+def compare(found: list[Array], expected: list[Array], tolerance: float) -> None:
+    assert len(found) == len(expected)
+    for got, want in zip(found, expected, strict=True):
+        assert got.shape == want.shape
+        if got.dtype.kind in "iu" or got.size == 0:
+            np.testing.assert_array_equal(got, want)
+        else:
+            # each value is a sum, and rounding errors scale with its largest terms
+            bound = max(tolerance, tolerance and np.finfo(got.dtype).eps * 4)
+            np.testing.assert_allclose(got, want, rtol=0, atol=bound * np.abs(want).max())
+
+
+def run_and_check(case: Case, backend: str, **how: Any) -> list[Array]:
+    problem = case.problem()
+    found = run(problem, backend, **how)
+    compare(found, [want for _, want in problem.expected], case.tolerance)
+    if problem.check is not None:
+        problem.check()
+    return found
+
+
+@cache
+def reference(case: Case) -> list[Array]:
+    """Return what the sequential backend makes of a case."""
+    return run(case.problem(), "sequential")
+
+
+def legal(case: Case, backend: str, *, deterministic: bool = False) -> frozenset[str]:
+    if backend not in THREADED:
+        return case.strategies | {"direct"}
+    if deterministic and "direct" not in case.strategies and case.strategies != IN_ORDER:
+        return case.strategies - {"atomic", "block"}
+    return case.strategies
+
+
+def refused(strategy: str) -> Any:
+    return pytest.raises(UnsupportedError, match=f"strategy '{strategy}' cannot be used: ")
+
+
+def test_there_is_something_to_compare() -> None:
+    assert "sequential" in BACKENDS
+    assert THREADED
+    assert frozenset(_core.STRATEGIES) == ALL
+    assert len({case.name for case in CASES}) == len(CASES)
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+@each_strategy
+@each_case
+def test_equals_numpy_and_sequential(case: Case, strategy: str | None, backend: str) -> None:
+    if strategy is not None and strategy not in legal(case, backend):
+        with refused(strategy):
+            run(case.problem(), backend, strategy=strategy)
+        return
+    for threads in THREADS if backend in THREADED else (1,):
+        op2.init(threads=threads)
+        found = run_and_check(case, backend, strategy=strategy)
+        compare(found, reference(case), case.tolerance)
+
+
+@pytest.mark.parametrize("backend", THREADED)
+@each_case
+def test_any_block_size(case: Case, backend: str) -> None:
+    op2.init(threads=3)
+    for block_size in (1, 7, 64):
+        run_and_check(case, backend, strategy="block", block_size=block_size)
+
+
+@pytest.mark.parametrize("backend", THREADED)
+@pytest.mark.parametrize("strategy", [None, "owner", "scratch", "colour"])
+@each_case
+def test_deterministic_bits(case: Case, strategy: str | None, backend: str) -> None:
+    op2.init(deterministic=True)
+    if strategy is not None and strategy not in legal(case, backend, deterministic=True):
+        with refused(strategy):
+            run(case.problem(), backend, strategy=strategy)
+        return
+    first = run_and_check(case, backend, strategy=strategy)
+    for threads, block_size in ((1, None), (2, None), (3, None), (3, 7), (3, None)):
+        op2.init(threads=threads)
+        again = run_and_check(case, backend, strategy=strategy, block_size=block_size)
+        assert [a.tobytes() for a in again] == [a.tobytes() for a in first]
+
+
+@pytest.mark.parametrize("backend", THREADED)
+@pytest.mark.parametrize("strategy", ["atomic", "block"])
+@each_case
+def test_deterministic_refuses(case: Case, strategy: str, backend: str) -> None:
+    if strategy in legal(case, backend, deterministic=True):
+        return
+    op2.init(deterministic=True)
+    with refused(strategy):
+        run(case.problem(), backend, strategy=strategy)
+
+
+# Several calls
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_consts_change_between_calls_without_another_text(backend: str) -> None:
+    cells = elements()
+    scale = op2.Const(1, 2.0, "corpus_scale")
+    shift = op2.Const(2, [1.0, 10.0], "corpus_shift")
+    x = op2.Dat(cells, np.ones(cells.size))
+    kernel = op2.Kernel("void f(double *x) { *x = corpus_scale * *x + corpus_shift[1]; }", "f")
+    with op2.backend(backend):
+        loop = op2.ParLoop(kernel, cells, x(RW))
+        loop.compute()
+        n_generated = runtime.engine.n_generated
+        scale.data = 3.0
+        shift.data[1] = -20.0
+        loop.compute()
+        op2.par_loop(kernel, cells, x(RW))
+    np.testing.assert_array_equal(x.data_ro, 3.0 * (3.0 * 12.0 - 20.0) - 20.0)
+    assert runtime.engine.n_generated == n_generated
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+@each_strategy
+def test_calls_add_up(backend: str, strategy: str | None) -> None:
+    """Each call sees what the one before has left, in Dats, Globals and changed Maps."""
+    rng = np.random.default_rng(5)
+    edges, nodes = elements(), op2.Set(2 * 2000)
+    e2n, values = injective_map(rng, edges, nodes, 2)
+    degree, total = op2.Dat(nodes, dtype=np.int64), op2.Global(1, 0, dtype=np.int64)
+    kernel = op2.Kernel("void f(int64_t *a, int64_t *g) { a[0] += 1; a[1] += 1; *g += 1; }", "f")
+    expected = np.zeros(nodes.size, np.int64)
+    with op2.backend(backend):
+        for call in range(1, 4):
+            op2.par_loop(kernel, edges, degree(INC, e2n), total(INC), strategy=strategy)
+            expected[values] += 1
+            np.testing.assert_array_equal(degree.data_ro, expected)
+            assert total.data_ro[0] == call * edges.size
+            values = np.random.default_rng(call).permutation(values)
+            e2n.update_values(values)
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+@pytest.mark.parametrize("strategy", [None, *sorted(ALL - {"direct"})])
+def test_a_map_that_stops_being_injective(backend: str, strategy: str | None) -> None:
+    """What a loop was compiled for no longer holds once the Map has other values."""
+    rng = np.random.default_rng(6)
+    edges, nodes = elements(), op2.Set(4000)
+    e2n, values = injective_map(rng, edges, nodes, 2)
+    total = op2.Dat(nodes, dtype=np.int64)
+    kernel = op2.Kernel("void f(int64_t *a) { a[0] += 1; a[1] += 1; }", "f")
+    loop = op2.ParLoop(kernel, edges, total(INC, e2n), strategy=strategy)
+    with op2.backend(backend):
+        loop.compute()
+        before = total.data_ro.copy()
+        e2n.update_values(values % 3)
+        assert loop.generate().strategy != "direct" or backend not in THREADED
+        loop.compute()
+    expected = before + np.bincount(values.ravel() % 3, minlength=4000)
+    np.testing.assert_array_equal(total.data_ro, expected)
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_maps_with_more_targets_than_int32_counts(backend: str) -> None:
+    many = op2.Set(2**31 + 8)
+    few = elements(4)
+    values = np.array([[0], [2**31], [2**31 + 7], [5]])
+    far = op2.Map(few, many, 1, values)
+    mark = op2.Dat(many, dtype=np.uint8)  # pages that nobody touches take no memory
+    mark.data[values[:, 0]] = [1, 2, 3, 4]
+    found = op2.Dat(few, dtype=np.uint8)
+    kernel = op2.Kernel("void f(const uint8_t *a, uint8_t *b) { *b = *a; }", "f")
+    with op2.backend(backend):
+        op2.par_loop(kernel, few, mark(READ, far), found(WRITE))
+    assert far.values.dtype == np.int64
+    assert found.data_ro.tolist() == [1, 2, 3, 4]
+
+
+# Which Maps lead to the same memory. A race is seen once in many runs, what rules it out always is.
+
+
+def spaces_of(kernel: str, *args: Any) -> tuple[int, ...]:
+    return symbolic.build(op2.Kernel(kernel, "f"), args).spaces
+
+
+def test_maps_to_one_of_two_dats_conflict() -> None:
+    rng = np.random.default_rng(7)
+    edges, nodes = elements(10), op2.Set(20)
+    left, right = (random_map(rng, edges, nodes, 1)[0] for _ in range(2))
+    a, b = op2.Dat(nodes, np.zeros(20)), op2.Dat(nodes, np.zeros(20))
+    kernel = "void f(double *a, double *b, double *c) { *a += 1; *b += 1; *c += 1; }"
+    for at_left in ((a, b), (b, a)):
+        first, second = spaces_of(kernel, *(dat(INC, left) for dat in at_left), a(INC, right))
+        assert first == second
+    first, second = spaces_of(kernel, a(INC, left), a(INC, left), b(INC, right))
+    assert first != second
+
+
+def test_maps_conflict_when_one_of_them_only_reads() -> None:
+    rng = np.random.default_rng(8)
+    edges, nodes = elements(10), op2.Set(20)
+    left, right = (random_map(rng, edges, nodes, 1)[0] for _ in range(2))
+    a, b = op2.Dat(nodes, np.zeros(20)), op2.Dat(nodes, np.zeros(20))
+    kernel = "void f(double *a, const double *b) { *a = *b; }"
+    first, second = spaces_of(kernel, a(RW, left), a(READ, right))
+    assert first == second
+    first, second = spaces_of(kernel, a(RW, left), b(READ, right))
+    assert first != second
+
+
+# Random loops against the rules of packing
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Use:
+    """One argument of a random loop: of a Dat, or of a Global where there is no Set.
+
+    Attributes:
+        data: The number of the Dat or Global; arguments of equal numbers share it.
+        access: How the kernel uses it.
+        dim: The number of values on each entity.
+        on: 0 for the iteration Set, 1 and 2 for targets, None for a Global.
+        path: The number of the Map; None if direct.
+    """
+
+    data: int
+    access: op2.Access
+    dim: int
+    on: int | None
+    path: int | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Spec:
+    """A random loop. Whole numbers stay so small that float64 adds them exactly in any order.
+
+    Attributes:
+        dtype: Of all values.
+        seed: Of all values and Maps.
+        sizes: Of the iteration Set and the two targets.
+        maps: Target, arity, and whether the Map must be injective.
+        uses: The arguments.
+    """
+
+    dtype: str
+    seed: int
+    sizes: tuple[int, int, int]
+    maps: tuple[tuple[int, int, bool], ...]
+    uses: tuple[Use, ...]
+
+
+@st.composite
+def specs(draw: st.DrawFn) -> Spec:
+    n = draw(st.sampled_from([1600, 1600, 1600, 30, 1, 0]))
+    sizes = (n, draw(st.sampled_from([3, 400])), 4 * n + 5)
+    # Into the large Set a Map may be injective, into the small one it cannot be without luck
+    maps = [(1, draw(st.integers(1, 8)), False), (2, draw(st.integers(1, 4)), True)]
+    maps += [(draw(st.sampled_from([1, 2])), draw(st.integers(1, 4)), False)]
+    uses: list[Use] = []
+    for data in range(draw(st.integers(2, 5))):
+        on = draw(st.sampled_from([0, 1, 1, 2, 2, None]))
+        dim = draw(st.integers(0 if on is not None else 1, 3))
+        paths = [i for i, (target, _, _) in enumerate(maps) if target == on]
+        path = draw(st.sampled_from(paths)) if on else None
+        ways = [READ, INC, INC, MIN, MAX]
+        if on == 0 or (path is not None and maps[path][2]):
+            ways += [WRITE, RW]
+        access = draw(st.sampled_from(ways))
+        uses.append(Use(data=data, access=access, dim=dim, on=on, path=path))
+        if on and access in (READ, INC) and draw(st.booleans()):
+            other = draw(st.sampled_from(paths))
+            uses.append(Use(data=data, access=access, dim=dim, on=on, path=other))
+    return Spec(
+        dtype=draw(st.sampled_from(["float64", "int64"])),
+        seed=draw(st.integers(0, 2**20)),
+        sizes=sizes,
+        maps=tuple(maps),
+        uses=tuple(uses),
+    )
+
+
+def extent(spec: Spec, use: Use) -> int:
+    return use.dim if use.path is None else use.dim * spec.maps[use.path][1]
+
+
+def coefficient(i: int, j: int) -> int:
+    return (3 * i + j) % 5 - 2
+
+
+def kernel_text(spec: Spec) -> str:
+    """Read everything into one number, then write every component from it."""
+    scalar = {"float64": "double", "int64": "int64_t"}[spec.dtype]
+    reads, writes = [], []
+    for i, use in enumerate(spec.uses):
+        for j in range(extent(spec, use)):
+            p = f"p{i}[{j}]"
+            if use.access in (READ, RW):
+                reads.append(f"s += {coefficient(i, j)} * {p};")
+            if use.access == INC:
+                writes.append(f"{p} += s + {j};")
+            elif use.access == RW:
+                writes.append(f"{p} = {p} + s;")
+            elif use.access == WRITE and (use.path is None or j % 2 == 0):
+                writes.append(f"{p} = s - {j};")
+            elif use.access in (MIN, MAX):
+                way = "<" if use.access == MIN else ">"
+                writes.append(f"if (s + {j} {way} {p}) {p} = s + {j};")
+    parameters = ", ".join(f"{scalar} *p{i}" for i in range(len(spec.uses)))
+    body = "\n  ".join([f"{scalar} s = 1;", *reads, *writes])
+    return f"void f({parameters}) {{\n  {body}\n}}\n"
+
+
+def initial(spec: Spec, rng: np.random.Generator) -> tuple[list[Array], dict[int, Array]]:
+    """Return the values of all Maps, and of all Dats and Globals, with one row an entity."""
+    n = spec.sizes[0]
+    tables = []
+    for target, arity, injective in spec.maps:
+        size = spec.sizes[target]
+        flat = (
+            rng.permutation(size)[: n * arity] if injective else rng.integers(size, size=n * arity)
+        )
+        tables.append(flat.reshape(n, arity))
+    data = {}
+    for use in spec.uses:
+        rows = 1 if use.on is None else spec.sizes[use.on]
+        fresh = rng.integers(-4, 5, size=(rows, use.dim)).astype(spec.dtype)
+        data.setdefault(use.data, fresh)
+    return tables, data
+
+
+def interpreted(spec: Spec, tables: list[Array], data: dict[int, Array]) -> dict[int, Array]:
+    """Run the loop for all elements at once, by the rules that decide what a kernel sees."""
+    n = spec.sizes[0]
+    rows = [
+        np.zeros((n, 1), int)
+        if use.on is None
+        else np.arange(n)[:, None]
+        if use.path is None
+        else tables[use.path]
+        for use in spec.uses
+    ]
+    s = np.ones(n, spec.dtype)
+    for i, use in enumerate(spec.uses):
+        if use.access in (READ, RW):
+            pack = data[use.data][rows[i]].reshape(n, extent(spec, use))
+            s = s + pack @ np.array([coefficient(i, j) for j in range(pack.shape[1])], spec.dtype)
+    result = {number: values.copy() for number, values in data.items()}
+    for i, use in enumerate(spec.uses):
+        share = s[:, None] + np.arange(extent(spec, use)).astype(spec.dtype)
+        share = share.reshape(*rows[i].shape, use.dim)
+        target = result[use.data]
+        if use.access == WRITE:
+            index = np.arange(extent(spec, use)).reshape(rows[i].shape[1], use.dim)
+            kept = (use.path is None) | (index % 2 == 0)
+            written = (2 * s[:, None, None] - share) * kept
+            target[rows[i]] = written
+        elif use.access == RW:
+            target[rows[i]] += s[:, None, None]
+        elif use.access != READ:
+            ufunc = {INC: np.add, MIN: np.minimum, MAX: np.maximum}[use.access]
+            ufunc.at(target, rows[i], share)
+    return result
+
+
+def random_problem(spec: Spec) -> Problem:
+    rng = np.random.default_rng(spec.seed)
+    tables, data = initial(spec, rng)
+    sets = [op2.Set(size) for size in spec.sizes]
+    maps = [
+        op2.Map(sets[0], sets[target], arity, table)
+        for (target, arity, _), table in zip(spec.maps, tables, strict=True)
+    ]
+    carriers: dict[int, Any] = {}
+    for use in spec.uses:
+        if use.data not in carriers:
+            values = data[use.data].copy()
+            carriers[use.data] = (
+                op2.Global(use.dim, values[0])
+                if use.on is None
+                else op2.Dat(sets[use.on] ** use.dim, values)
+            )
+    args = [
+        carriers[use.data](use.access)
+        if use.path is None
+        else carriers[use.data](use.access, maps[use.path])
+        for use in spec.uses
+    ]
+    expected = interpreted(spec, tables, data)
+    written = {use.data for use in spec.uses if use.access != READ}
+    return Problem(
+        kernel=op2.Kernel(kernel_text(spec), "f"),
+        iterset=sets[0],
+        args=tuple(args),
+        expected=tuple(
+            (carriers[i], expected[i].reshape(values_of(carriers[i]).shape)) for i in written
+        ),
+    )
+
+
+def random_legal(spec: Spec, backend: str) -> set[str]:
+    """Return the strategies that the table in docs/strategies.md allows for a random loop."""
+    tables, _ = initial(spec, np.random.default_rng(spec.seed))
+    found = {"atomic", "block", "colour"}
+    written = [use for use in spec.uses if use.path is not None and use.access != READ]
+    paths = {use.data: {u.path for u in written if u.data == use.data} for use in written}
+    private = all(
+        len(maps) == 1 and all(np.unique(tables[m]).size == tables[m].size for m in maps)
+        for maps in paths.values()
+    )
+    if private or backend not in THREADED:
+        found.add("direct")
+    is_sum = written and all(use.access in (INC, MIN, MAX) for use in written)
+    if is_sum and len({use.on for use in written}) == 1:
+        found.add("scratch")
+        if not any(use.on == 0 and use.access != READ for use in spec.uses):
+            found.add("owner")
+    return found
+
+
+@settings(
+    max_examples=15,
+    deadline=None,
+    derandomize=True,  # the same loops each time, so that the disk cache has them
+    database=None,
+    phases=[Phase.explicit, Phase.generate],
+    suppress_health_check=list(HealthCheck),
+)
+@given(spec=specs())
+def test_random_loops(spec: Spec) -> None:
+    op2.init(threads=3)
+    for backend in BACKENDS:
+        allowed = random_legal(spec, backend)
+        for strategy in STRATEGIES:
+            problem = random_problem(spec)
+            if strategy is not None and strategy not in allowed:
+                with refused(strategy):
+                    run(problem, backend, strategy=strategy)
+                continue
+            found = run(problem, backend, strategy=strategy)
+            compare(found, [want for _, want in problem.expected], 0.0)

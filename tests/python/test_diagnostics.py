@@ -1,0 +1,129 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""A kernel that does not compile: the message points at the user's line, and all goes on."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+from small_world import scale, statistics
+
+from pyop2cxx import op2
+from pyop2cxx.exceptions import CompilationError, ToolchainError
+from pyop2cxx.runtime import runtime
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+BAD = """void bad(double *x) {
+  double y = 1;
+  // a comment, and a blank line
+
+  x[0] = y + zeta;
+}"""
+
+
+@pytest.fixture(autouse=True)
+def clean(tmp_path: Path) -> Iterator[None]:
+    op2.init(cache_dir=tmp_path / "cache")
+    yield
+    op2.exit()
+
+
+def rejected(code: str = BAD, **options: object) -> tuple[CompilationError, op2.Dat]:
+    cells = op2.Set(2, "cells")
+    x = op2.Dat(cells, [1.0, 1.0])
+    loop = op2.ParLoop(op2.Kernel(code, "bad", **options), cells, x(op2.RW))
+    with pytest.raises(CompilationError) as caught:
+        loop.compute()
+    return caught.value, x
+
+
+@pytest.mark.parametrize("backend", ["sequential", "openmp"])
+@pytest.mark.parametrize("cc", ["gcc", "clang"])
+def test_the_compilers_message_is_about_the_users_line(backend: str, cc: str) -> None:
+    op2.init(backend=backend, cc=cc)
+    error, x = rejected()
+    message = str(error)
+    assert f"par_loop 'bad', made at {__file__}:" in message
+    assert f"on backend '{backend}': the compiler rejects the kernel" in message
+    assert "<kernel bad>:5:14: error: " in message
+    assert "kernel 'bad', line 5: x[0] = y + zeta;" in message
+    assert "no Const has the name zeta" in message
+    assert f"generated source: {error.source_path}" in message
+    assert error.command in message
+    assert (x.dat_version, x.data_ro.tolist()) == (0, [1.0, 1.0])
+
+
+def test_everything_is_kept_for_reading() -> None:
+    error, x = rejected()
+    source = Path(error.source_path)
+    assert "y + zeta" in source.read_text()
+    assert os.access(source, os.R_OK)
+    assert "#line" not in source.read_text()
+    assert "<kernel bad>:5" in error.stderr
+    assert "cc" in error.command
+    assert "-shared" in error.command
+    x.data[...] = 1
+    loop = op2.ParLoop(op2.Kernel(BAD, "bad"), x.dataset.set, x(op2.RW))
+    assert loop.generate() == source.read_text()
+
+
+def test_the_same_kernel_is_right_once_the_const_is_there() -> None:
+    _, x = rejected()
+    op2.Const(1, 4.0, "zeta")
+    op2.par_loop(op2.Kernel(BAD, "bad"), x.dataset.set, x(op2.RW))
+    assert x.data_ro.tolist() == [5.0, 5.0]
+
+
+def test_the_next_good_loop_runs() -> None:
+    before = len(runtime.engine.loops)
+    _, x = rejected()
+    assert len(runtime.engine.loops) == before
+    op2.par_loop(scale(), x.dataset.set, x(op2.RW))
+    assert x.data_ro.tolist() == [2.0, 2.0]
+    again, _ = rejected()  # a failure is not remembered as anything else
+    assert "<kernel bad>:5:14: error: " in str(again)
+
+
+def test_a_kernel_in_cpp_is_shown_at_its_line_too() -> None:
+    error, _ = rejected(BAD, cpp=True)
+    assert "<kernel bad>:5:" in str(error)
+    assert "kernel 'bad', line 5: x[0] = y + zeta;" in str(error)
+
+
+def test_long_messages_are_cut_and_kept_whole_beside() -> None:
+    lines = "\n".join(f"  x[0] += stranger_{i};" for i in range(60))
+    error, _ = rejected(f"void bad(double *x) {{\n{lines}\n}}")
+    assert "more lines in the exception's .stderr" in str(error)
+    assert "stranger_59" in error.stderr
+    assert str(error).count("\n") < 60
+
+
+def test_flags_that_the_compiler_does_not_know_are_shown() -> None:
+    op2.init(cflags="-fno-such-flag")
+    cells = op2.Set(2)
+    with pytest.raises(CompilationError, match="no-such-flag"):
+        op2.par_loop(scale(), cells, op2.Dat(cells)(op2.RW))
+
+
+def test_a_missing_compiler_is_not_the_kernels_fault() -> None:
+    op2.init(cc="no-such-cc")
+    cells = op2.Set(2)
+    x = op2.Dat(cells, [1.0, 1.0])
+    with pytest.raises(
+        ToolchainError,
+        match=r"par_loop 'scale' on backend 'sequential': no C compiler: looked for 'no-such-cc'"
+        r".*apt-get install gcc.*PYOP2CXX_CC",
+    ) as caught:
+        op2.par_loop(scale(6.5), cells, x(op2.RW))
+    assert not isinstance(caught.value, CompilationError)
+    assert caught.value.command == "no-such-cc"
+    assert x.dat_version == 0
+    op2.init(cc="cc")
+    before = statistics()
+    op2.par_loop(scale(6.5), cells, x(op2.RW))
+    assert x.data_ro.tolist() == [6.5, 6.5]
+    assert statistics()[0] == before[0] + 1

@@ -1,0 +1,76 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The report of the dispatcher equals what others counted."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+from small_world import World, scale
+
+from pyop2cxx import op2
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+
+@pytest.fixture(autouse=True)
+def clean() -> Iterator[None]:
+    op2.dispatch.clear()
+    yield
+    op2.exit()
+    op2.dispatch.clear()
+
+
+def counts(loop: str) -> dict[str, int]:
+    found: dict[str, int] = {}
+    for row in op2.dispatch.report():
+        if row.loop == loop:
+            found[row.provider] = found.get(row.provider, 0) + row.count
+    return found
+
+
+def test_misses_equal_the_compilers_runs(tmp_path: Path) -> None:
+    runs, cc = tmp_path / "runs", tmp_path / "counting-cc"
+    cc.write_text(f'#!/bin/sh\ncase "$*" in *-shared*) echo run >> {runs};; esac\nexec cc "$@"\n')
+    cc.chmod(0o700)
+    op2.init(cc=str(cc), cache_dir=tmp_path / "cache")
+    w = World()
+    x = op2.Dat(w.nodes)
+    for factor in (2.0, 3.0, 2.0):
+        kernel = scale(factor, "counted")
+        for _ in range(3):
+            op2.par_loop(kernel, w.nodes, x(op2.RW))
+        op2.ParLoop(kernel, w.nodes, x(op2.RW)).compute()
+    with op2.backend("openmp"):
+        op2.par_loop(scale(2.0, "counted"), w.nodes, x(op2.RW))
+    found = counts("counted")
+    assert found[""] == len(runs.read_text().splitlines()) == 3
+    assert found["jit"] == 4  # a ParLoop for each factor, and the first factor's second par_loop
+
+
+def test_rows_say_who_was_asked_and_what_ran() -> None:
+    w = World()
+    op2.init(backend="openmp")
+    w.loop(strategy="owner").compute()
+    w.loop(strategy="owner").compute()
+    w.loop(strategy="colour").compute()
+    w.loop(strategy="colour").compute()
+    rows = [row for row in op2.dispatch.report() if row.loop == "flux"]
+    assert {(row.provider, row.strategy) for row in rows} >= {("jit", "owner"), ("jit", "colour")}
+    for row in rows:
+        assert row.rejected == ("" if row.provider else "jit: not compiled yet")
+
+
+def test_the_report_prints_as_a_table() -> None:
+    w = World()
+    op2.init(backend="openmp")
+    w.loop(strategy="owner").compute()
+    w.loop(strategy="owner").compute()
+    lines = str(op2.dispatch.report()).splitlines()
+    assert lines[0].split() == ["loop", "provider", "strategy", "count", "rejected"]
+    assert ["flux", "jit", "owner"] in [line.split()[:3] for line in lines]
+    op2.dispatch.clear()
+    assert op2.dispatch.report() == ()
+    assert str(op2.dispatch.report()).split() == lines[0].split()
