@@ -92,8 +92,14 @@ def _binary(node: Node, scope: Scope) -> Expr:
 
 
 def _comma(node: Node, scope: Scope) -> Expr:
-    operands = (_field(node, "left", scope), _field(node, "right", scope))
-    return ("binary", scope.line(node), ",", None, operands)
+    value = _field(node, "left", scope)
+    line = scope.line(node)
+    following = node.child_by_field_name("right")
+    while following is not None and following.type == "comma_expression":
+        # the parser groups from the right, C from the left
+        value = ("binary", line, ",", None, (value, _field(following, "left", scope)))
+        node, following = following, following.child_by_field_name("right")
+    return ("binary", line, ",", None, (value, _field(node, "right", scope)))
 
 
 def _assign(node: Node, scope: Scope) -> Expr:

@@ -61,6 +61,13 @@ def test_what_has_no_tuple_is_told_with_its_line(text: str) -> None:
     assert parsed.opaque_reason.startswith("line 2: ")
 
 
+def test_commas_group_from_the_left() -> None:
+    first = ("binary", 2, ",", None, (name("n"), TWO))
+    assert read("n, 2, n") == ("binary", 2, ",", None, (first, name("n")))
+    last = ("binary", 2, ",", None, (TWO, name("n")))
+    assert read("n, (2, n)") == ("binary", 2, ",", None, (name("n"), last))
+
+
 def test_precedence_is_the_parsers() -> None:
     assert read("n + 2 * n") == (
         *("binary", 2, "+", None),
