@@ -27,12 +27,12 @@ static __attribute__((noinline)) void wrap_flux(long begin, long end,
       const long n = incidence[k] / 2;
       const long o = incidence[k] - n * 2;
       double q_pack[4];
-      const double *q_pack_from0 = q + (long)q_map[n * 2] * 2;
-      q_pack[0] = q_pack_from0[0];
-      q_pack[1] = q_pack_from0[1];
-      const double *q_pack_from1 = q + (long)q_map[n * 2 + 1] * 2;
-      q_pack[2] = q_pack_from1[0];
-      q_pack[3] = q_pack_from1[1];
+      const long q_pack_from0 = (long)q_map[n * 2] * 2;
+      q_pack[0] = q[q_pack_from0];
+      q_pack[1] = q[q_pack_from0 + 1];
+      const long q_pack_from1 = (long)q_map[n * 2 + 1] * 2;
+      q_pack[2] = q[q_pack_from1];
+      q_pack[3] = q[q_pack_from1 + 1];
       double r_pack[4] = {0};
       double total_pack[1] = {0};
       flux(q_pack, r_pack, total_pack);

@@ -27,17 +27,17 @@ static __attribute__((noinline)) void wrap_lowest(long begin, long end,
     double *__restrict__ low_scratch) {
   for (long n = begin; n < end; ++n) {
     double q_pack[4];
-    const double *q_pack_from0 = q + (long)q_map[n * 2] * 2;
-    q_pack[0] = q_pack_from0[0];
-    q_pack[1] = q_pack_from0[1];
-    const double *q_pack_from1 = q + (long)q_map[n * 2 + 1] * 2;
-    q_pack[2] = q_pack_from1[0];
-    q_pack[3] = q_pack_from1[1];
+    const long q_pack_from0 = (long)q_map[n * 2] * 2;
+    q_pack[0] = q[q_pack_from0];
+    q_pack[1] = q[q_pack_from0 + 1];
+    const long q_pack_from1 = (long)q_map[n * 2 + 1] * 2;
+    q_pack[2] = q[q_pack_from1];
+    q_pack[3] = q[q_pack_from1 + 1];
     double low_pack[2];
-    const double *low_pack_from0 = low + (long)low_map[n * 2];
-    low_pack[0] = low_pack_from0[0];
-    const double *low_pack_from1 = low + (long)low_map[n * 2 + 1];
-    low_pack[1] = low_pack_from1[0];
+    const long low_pack_from0 = (long)low_map[n * 2];
+    low_pack[0] = low[low_pack_from0];
+    const long low_pack_from1 = (long)low_map[n * 2 + 1];
+    low_pack[1] = low[low_pack_from1];
     double lowest_of_all_pack[1];
     for (long c = 0; c < 1; ++c) {
       lowest_of_all_pack[c] = lowest_of_all[c];

@@ -5,14 +5,17 @@
 #include <sched.h>
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <cerrno>
+#include <charconv>
 #include <cmath>
-#include <fstream>
+#include <cstdio>
 #include <limits>
-#include <sstream>
 #include <string>
 #include <string_view>
+#include <system_error>
+#include <utility>
 #include <vector>
 
 namespace op2::runtime {
@@ -37,20 +40,50 @@ bool lists(std::string_view comma_separated, std::string_view name) {
   return false;
 }
 
+/// The whole of a small file; empty if it cannot be read. Not an ifstream: streams need the global
+/// locale, which is broken in processes that hold a second C++ library, and this runs in any.
+std::string text_of(const fs::path& path) {
+  std::string text;
+  std::FILE* file = std::fopen(path.c_str(), "re");
+  if (file == nullptr) return text;
+  std::array<char, 4096> piece{};
+  for (;;) {
+    const std::size_t n = std::fread(piece.data(), 1, piece.size(), file);
+    text.append(piece.data(), n);
+    if (n < piece.size()) break;
+  }
+  std::fclose(file);
+  return text;
+}
+
+std::vector<std::string> split(std::string_view text, std::string_view separators) {
+  std::vector<std::string> parts;
+  while (!text.empty()) {
+    const std::size_t end = std::min(text.find_first_of(separators), text.size());
+    if (end > 0) parts.emplace_back(text.substr(0, end));
+    text.remove_prefix(std::min(end + 1, text.size()));
+  }
+  return parts;
+}
+
+std::optional<double> number(const std::string& text) {
+  double value = 0.0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc{} || end == text.data()) return std::nullopt;
+  return value;
+}
+
 std::vector<Mount> cgroup_mounts(const fs::path& root) {
   std::vector<Mount> mounts;
-  std::ifstream file(root / "proc/self/mountinfo");
-  for (std::string line; std::getline(file, line);) {
+  for (const std::string& line : split(text_of(root / "proc/self/mountinfo"), "\n")) {
     // proc(5): id parent device root point options [fields…] - type source superoptions
     const std::size_t dash = line.find(" - ");
     if (dash == std::string::npos) continue;
-    std::istringstream before(line.substr(0, dash));
-    std::istringstream after(line.substr(dash + 3));
-    std::string skipped;
-    Mount mount;
-    before >> skipped >> skipped >> skipped >> mount.group_root >> mount.point;
-    after >> mount.type >> skipped >> mount.options;
-    if (mount.type == "cgroup" || mount.type == "cgroup2") mounts.push_back(mount);
+    const std::vector<std::string> before = split(line.substr(0, dash), " ");
+    const std::vector<std::string> after = split(line.substr(dash + 3), " ");
+    if (before.size() < 5 || after.empty()) continue;
+    Mount mount{before[3], before[4], after[0], after.size() > 2 ? after[2] : ""};
+    if (mount.type == "cgroup" || mount.type == "cgroup2") mounts.push_back(std::move(mount));
   }
   return mounts;
 }
@@ -65,21 +98,20 @@ fs::path group_directory(const fs::path& root, const Mount& mount, std::string g
 }
 
 std::optional<double> quota_v2(const fs::path& directory) {
-  std::ifstream file(directory / "cpu.max");
-  std::string quota;
-  double period = 0.0;
-  if (!(file >> quota >> period) || quota == "max" || period <= 0.0) return std::nullopt;
-  return std::stod(quota) / period;
+  const std::vector<std::string> words = split(text_of(directory / "cpu.max"), " \n");
+  if (words.size() < 2) return std::nullopt;
+  const std::optional<double> quota = number(words[0]);  // none: "max"
+  const std::optional<double> period = number(words[1]);
+  if (!quota || !period || *period <= 0.0) return std::nullopt;
+  return *quota / *period;
 }
 
 std::optional<double> quota_v1(const fs::path& directory) {
-  std::ifstream quota_file(directory / "cpu.cfs_quota_us");
-  std::ifstream period_file(directory / "cpu.cfs_period_us");
-  double quota = 0.0;
-  double period = 0.0;
-  if (!(quota_file >> quota) || !(period_file >> period)) return std::nullopt;
-  if (quota <= 0.0 || period <= 0.0) return std::nullopt;  // -1: no limit
-  return quota / period;
+  const std::optional<double> quota = number(text_of(directory / "cpu.cfs_quota_us"));
+  const std::optional<double> period = number(text_of(directory / "cpu.cfs_period_us"));
+  if (!quota || !period) return std::nullopt;
+  if (*quota <= 0.0 || *period <= 0.0) return std::nullopt;  // -1: no limit
+  return *quota / *period;
 }
 
 /// The tightest quota from @p group up to the mount point.
@@ -123,8 +155,7 @@ void after_fork_in_child() {
 std::optional<double> cgroup_cpu_limit(const fs::path& root) {
   const std::vector<Mount> mounts = cgroup_mounts(root);
   std::optional<double> limit;
-  std::ifstream file(root / "proc/self/cgroup");
-  for (std::string line; std::getline(file, line);) {
+  for (const std::string& line : split(text_of(root / "proc/self/cgroup"), "\n")) {
     // cgroups(7): hierarchy:controllers:group; no controllers means v2
     const std::size_t first = line.find(':');
     const std::size_t second = line.find(':', first + 1);

@@ -22,35 +22,53 @@ std::string expanded(kir::Stmt stmt) {
   return kir::dump(module);
 }
 
-TEST(Expand, AGatherIsOneStatementAScalarBehindAPointerToEachRow) {
-  EXPECT_EQ(expanded({kir::Gather{"p", rows_of(2, 2)}}),
+std::string expanded(kir::Block block) {
+  kir::Module module;
+  module.launch = expand(std::move(block));
+  return kir::dump(module);
+}
+
+TEST(Expand, AGatherIsOneStatementAScalarBehindAnOffsetToEachRow) {
+  EXPECT_EQ(expanded(kir::Stmt{kir::Gather{"p", rows_of(2, 2)}}),
             "launch ()\n"
-            "  decl const float64* p_from0 = &x[(long(x_map[(n * 2)]) * 2)]\n"
+            "  decl const int64 p_from0 = (long(x_map[(n * 2)]) * 2)\n"
+            "  p[0] = x[p_from0]\n"
+            "  p[1] = x[(p_from0 + 1)]\n"
+            "  decl const int64 p_from1 = (long(x_map[((n * 2) + 1)]) * 2)\n"
+            "  p[2] = x[p_from1]\n"
+            "  p[3] = x[(p_from1 + 1)]\n");
+}
+
+TEST(Expand, WhereALoopAlsoScattersRowsAreBehindPointers) {
+  const kir::Scatter scatter{"r", rows_of(1, 1), Update::add, kir::Sync::none};
+  EXPECT_EQ(expanded(kir::Block{{kir::Gather{"p", rows_of(1, 2)}}, {scatter}}),
+            "launch ()\n"
+            "  decl const float64* p_from0 = &x[(long(x_map[n]) * 2)]\n"
             "  p[0] = p_from0[0]\n"
             "  p[1] = p_from0[1]\n"
-            "  decl const float64* p_from1 = &x[(long(x_map[((n * 2) + 1)]) * 2)]\n"
-            "  p[2] = p_from1[0]\n"
-            "  p[3] = p_from1[1]\n");
+            "  decl float64* r_to0 = &x[long(x_map[n])]\n"
+            "  r_to0[0] += r[0]\n");
 }
 
 TEST(Expand, LongRowsStayLoops) {
-  EXPECT_EQ(expanded({kir::Gather{"p", rows_of(5, 100)}}),
+  EXPECT_EQ(expanded(kir::Stmt{kir::Gather{"p", rows_of(5, 100)}}),
             "launch ()\n"
             "  for serial i in [0, 5)\n"
-            "    decl const float64* p_from = &x[(long(x_map[((n * 5) + i)]) * 100)]\n"
+            "    decl const int64 p_from = (long(x_map[((n * 5) + i)]) * 100)\n"
             "    for serial c in [0, 100)\n"
-            "      p[((i * 100) + c)] = p_from[c]\n");
+            "      p[((i * 100) + c)] = x[(p_from + c)]\n");
 }
 
 TEST(Expand, RowsWithoutComponentsMoveNothing) {
-  EXPECT_EQ(expanded({kir::Gather{"p", rows_of(3, 0)}}), "launch ()\n");
-  EXPECT_EQ(expanded({kir::Scatter{"p", rows_of(100, 0), kir::Update::add, kir::Sync::none}}),
-            "launch ()\n");
+  EXPECT_EQ(expanded(kir::Stmt{kir::Gather{"p", rows_of(3, 0)}}), "launch ()\n");
+  EXPECT_EQ(
+      expanded(kir::Stmt{kir::Scatter{"p", rows_of(100, 0), kir::Update::add, kir::Sync::none}}),
+      "launch ()\n");
 }
 
 /// A scatter of one scalar, without the line that declares `p_to0`.
 std::string scattered(Update update, kir::Sync sync) {
-  const std::string text = expanded({kir::Scatter{"p", rows_of(1, 1), update, sync}});
+  const std::string text = expanded(kir::Stmt{kir::Scatter{"p", rows_of(1, 1), update, sync}});
   const std::string row = "launch ()\n  decl float64* p_to0 = &x[long(x_map[n])]\n";
   EXPECT_TRUE(text.starts_with(row)) << text;
   return text.substr(row.size());
