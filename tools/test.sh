@@ -6,9 +6,10 @@
 sanitized=build/sanitize
 
 build_sanitized() {
+  # Warnings are lint's affair: what sanitizers add to the code makes GCC see uninitialised values.
   # -O1: the sanitized programs run several times faster than at -O0 and build as fast.
   cmake -S . -B "$sanitized" -G Ninja -DPYOP2CXX_TESTS=ON -DPYOP2CXX_PYTHON=OFF \
-    -DPYOP2CXX_SANITIZE=address,undefined -DCMAKE_BUILD_TYPE=None -DCMAKE_CXX_FLAGS=-O1
+    -DPYOP2CXX_SANITIZE=address,undefined -DPYOP2CXX_WERROR=OFF -DCMAKE_BUILD_TYPE=None -DCMAKE_CXX_FLAGS=-O1
   cmake --build "$sanitized"
 }
 
