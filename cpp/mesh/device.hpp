@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+
+namespace op2::mesh {
+
+/// @brief A device as those see it who keep copies of data there; implemented in runtime/<vendor>.
+///
+/// Everything is enqueued in one order: an upload, a launch and a download that follow each other
+/// need no wait in between.
+class Device {
+ public:
+  Device() = default;
+  Device(const Device&) = delete;
+  Device& operator=(const Device&) = delete;
+  virtual ~Device() = default;
+
+  /// @brief What messages call it.
+  [[nodiscard]] virtual std::string name() const = 0;
+
+  /// @brief Memory of at least one byte, contents undefined. get() is the handle that launches
+  /// take; dropping it frees the memory once the work enqueued so far is done.
+  /// @param[in] what Whose memory it is, for the message: "Dat 'q'".
+  /// @throws ExecutionError naming @p what, its size and what is free if the device is full.
+  [[nodiscard]] virtual std::shared_ptr<void> allocate(std::int64_t n_bytes,
+                                                       std::string_view what) = 0;
+
+  /// @brief Copy @p n_bytes to the device. The host memory may be changed on return.
+  virtual void upload(void* to, std::int64_t to_offset, const void* from, std::int64_t n_bytes) = 0;
+
+  /// @brief Copy @p n_bytes to the host, after waiting for the work enqueued so far.
+  /// @throws ExecutionError if a loop enqueued before has failed, naming it.
+  virtual void download(void* to, const void* from, std::int64_t from_offset,
+                        std::int64_t n_bytes) = 0;
+
+  /// @brief Copy within the device.
+  virtual void copy(void* to, std::int64_t to_offset, const void* from, std::int64_t from_offset,
+                    std::int64_t n_bytes) = 0;
+
+  /// @brief Set every byte to zero.
+  virtual void zero(void* memory, std::int64_t offset, std::int64_t n_bytes) = 0;
+
+  /// @brief Wait for all work.
+  /// @throws ExecutionError if a loop has failed, naming it.
+  virtual void finish() = 0;
+};
+
+}  // namespace op2::mesh
