@@ -53,9 +53,24 @@ PreparedLoop::PreparedLoop(ExecutablePtr executable, Binding binding, LaunchOpti
       options_(options),
       plans_(std::move(plans)),
       argv_(executable_->arguments.size()),
-      timing_(std::move(timing)) {}
+      timing_(std::move(timing)) {
+  note_uses();
+}
 
-void PreparedLoop::run() {
+void PreparedLoop::note_uses() {
+  what_ = fmt::format("par_loop '{}'", executable_->name);
+  for (const kir::Parameter& argument : executable_->arguments) {
+    const auto index = static_cast<std::size_t>(argument.index);
+    const auto use = argument.type.is_const ? mesh::Use::read : mesh::Use::read_write;
+    if (argument.role == kir::Role::data) {
+      uses_.push_back({binding_.arguments[index].get(), use, argument.index});
+    } else if (argument.role == kir::Role::constant) {
+      uses_.push_back({binding_.constants[index].get(), mesh::Use::read, -1});
+    }
+  }
+}
+
+bool PreparedLoop::run() {
   const std::lock_guard lock(mutex_);
   if (executable_->is_parallel && forked_after_parallel_region()) {
     throw ExecutionError(fmt::format(
@@ -65,6 +80,7 @@ void PreparedLoop::run() {
         executable_->name));
   }
   ensure_plan();
+  const bool has_copied = mesh::bring_to_host(uses_, {what_});
   for (std::size_t i = 0; i < executable_->arguments.size(); ++i) {
     const kir::Parameter& argument = executable_->arguments[i];
     if (argument.role == kir::Role::data && !argument.type.is_const) {
@@ -83,6 +99,7 @@ void PreparedLoop::run() {
   timing_->nanoseconds += since(start);
   timing_->useful_bytes += options_.useful_bytes;
   ++timing_->n_calls;
+  return has_copied;
 }
 
 void PreparedLoop::prepare() {

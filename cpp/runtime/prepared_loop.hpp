@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <memory>
 #include <mutex>
+#include <string>
 #include <vector>
 
 #include "exec/executable.hpp"
@@ -50,9 +51,11 @@ class PreparedLoop {
                std::shared_ptr<plan::PlanCache> plans, std::shared_ptr<Timing> timing);
 
   /// @brief Carry the loop out once and count the writes to its Buffers.
+  /// @return Whether values were copied between host and devices for it; see mesh::Coherence.
+  /// @throws TransferError where that would be needed but is forbidden.
   /// @throws ExecutionError if a check of the generated code fails, or after a fork that lost the
   /// threads this loop needs.
-  void run();
+  bool run();
 
   /// @brief Build the plan now instead of in the first run.
   void prepare();
@@ -71,11 +74,14 @@ class PreparedLoop {
   [[nodiscard]] plan::ConflictSet conflicts() const;
   [[nodiscard]] int threads_for_size() const;
   void size_scratch();
+  void note_uses();
   void gather_addresses();
   void check_error() const;
 
   ExecutablePtr executable_;
   Binding binding_;
+  std::vector<mesh::BufferUse> uses_;  // of arguments and constants
+  std::string what_;                   // "par_loop 'res'"
   LaunchOptions options_;
   std::shared_ptr<plan::PlanCache> plans_;
 
