@@ -29,7 +29,7 @@ class OpenDevice:
 
     key: tuple[str, int]
     info: _core.DeviceInfo
-    device: _core.Device
+    device: _core.RuntimeDevice
     compiler: _core.DeviceCompiler
     mirror: _core.DeviceMirror
 

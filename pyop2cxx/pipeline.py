@@ -258,7 +258,7 @@ def _load_on(
     service = runtime.engine.device_service
     try:
         made = service.compile(device.compiler, str(code), list(flags), _core.__version__)
-        program = device.device.load(made.bytes)
+        program = device.device.load(made)
     except CompilationError as error:
         marked = _frame(request, choice, code.module, line_markers=True)
 

@@ -38,6 +38,7 @@ std::shared_ptr<exec::Executable> make_device_executable(
 }
 
 void bind_values(py::module_& core) {
+  using runtime::Device;
   using runtime::DeviceInfo;
   py::class_<DeviceInfo>(core, "DeviceInfo")
       .def_readonly("backend", &DeviceInfo::backend)
@@ -52,21 +53,21 @@ void bind_values(py::module_& core) {
       .def_readonly("warp", &DeviceInfo::warp)
       .def_readonly("float64", &DeviceInfo::float64)
       .def_readonly("is_cpu", &DeviceInfo::is_cpu);
-  using runtime::Device;
-  py::class_<Device, std::shared_ptr<Device>>(core, "Device")
-      .def_property_readonly("info", &Device::info)
-      .def_property_readonly("name", &Device::name)
-      .def("load", &Device::load, py::arg("binary"), Unlocked())
-      .def("finish", &Device::finish, Unlocked());
   py::class_<exec::Program, std::shared_ptr<exec::Program>>(core, "Program");
-  py::class_<jit::DeviceCompiler, std::shared_ptr<jit::DeviceCompiler>>(core, "DeviceCompiler")
-      .def_property_readonly("identity", &jit::DeviceCompiler::identity);
   py::class_<jit::DeviceBinary>(core, "DeviceBinary")
-      .def_property_readonly(
-          "bytes", [](const jit::DeviceBinary& binary) { return py::bytes(*binary.bytes); })
       .def_readonly("origin", &jit::DeviceBinary::origin)
       .def_readonly("seconds", &jit::DeviceBinary::seconds)
       .def_readonly("path", &jit::DeviceBinary::path);
+  py::class_<Device, mesh::Device, std::shared_ptr<Device>>(core, "RuntimeDevice")
+      .def_property_readonly("info", &Device::info)
+      .def(
+          "load",
+          [](Device& device, const jit::DeviceBinary& binary) {
+            return device.load(*binary.bytes);
+          },
+          py::arg("binary"), Unlocked());
+  py::class_<jit::DeviceCompiler, std::shared_ptr<jit::DeviceCompiler>>(core, "DeviceCompiler")
+      .def_property_readonly("identity", &jit::DeviceCompiler::identity);
 }
 
 void bind_device_service(py::module_& core) {

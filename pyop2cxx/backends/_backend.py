@@ -37,7 +37,7 @@ class DeviceToolchain:
     """
 
     list_devices: Callable[[], list[_core.DeviceInfo]]
-    open_device: Callable[[int], tuple[_core.Device, _core.DeviceCompiler]]
+    open_device: Callable[[int], tuple[_core.RuntimeDevice, _core.DeviceCompiler]]
     flags: tuple[str, ...] = ()
     install: str
 
