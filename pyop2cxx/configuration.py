@@ -49,6 +49,19 @@ class Option:
 OPTIONS: tuple[Option, ...] = (
     Option(name="backend", type=str, default="sequential", help="Where loops run."),
     Option(
+        name="platform",
+        type=str,
+        default="",
+        help="Part of the name of the OpenCL platform to use; empty means any.",
+    ),
+    Option(
+        name="device",
+        type=str,
+        default="",
+        help="The device to use: its number as `pyop2cxx info` lists them, or part of its name; "
+        "empty means the first that is not a CPU, else the first.",
+    ),
+    Option(
         name="static",
         type=bool,
         default=False,
@@ -222,9 +235,11 @@ class Configuration(MutableMapping[str, Any]):
 
 
 def _normalised(option: Option, value: object) -> object:
-    """Return the spelling that is kept: NumPy's integers, paths and log levels have others."""
+    """Return the spelling that is kept: numbers of devices, paths and log levels have others."""
     if isinstance(value, Integral) and not isinstance(value, bool):
         number = int(value)
+        if option.name == "device":
+            return str(number)
         return logging.getLevelName(number) if option.name == "log_level" else number
     if isinstance(value, os.PathLike):
         return os.fspath(value)

@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from pyop2cxx import _core
 
 
@@ -19,6 +21,23 @@ class HostToolchain:
         install: What to install if the flags do not work, for Debian.
     """
 
+    flags: tuple[str, ...] = ()
+    install: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DeviceToolchain:
+    """Devices of one vendor's interface, and the compiler in this process that serves them.
+
+    Attributes:
+        list_devices: What each device says of itself; raises ToolchainError if there is none.
+        open_device: Returns device and compiler by the device's number in that list.
+        flags: Options of the compiler.
+        install: What to install if there is no device, for Debian.
+    """
+
+    list_devices: Callable[[], list[_core.DeviceInfo]]
+    open_device: Callable[[int], tuple[_core.RuntimeDevice, _core.DeviceCompiler]]
     flags: tuple[str, ...] = ()
     install: str
 
@@ -43,4 +62,4 @@ class Backend:
     dialect: _core.cg.Dialect
     suffix: tuple[str, str]
     template: str
-    toolchain: HostToolchain
+    toolchain: HostToolchain | DeviceToolchain
