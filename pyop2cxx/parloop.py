@@ -227,6 +227,7 @@ class ParLoop:
         request = self._request(built, {})
         engine = runtime.engine
         executable = pipeline.executable(request)
+        device = pipeline.chosen_device(request.backend)
         self._prepared = _core.PreparedLoop(
             executable=executable,
             binding=_core.Binding(
@@ -243,6 +244,7 @@ class ParLoop:
             ),
             plans=engine.plans,
             timing=engine.timing(self.kernel.name, request.backend.name, executable.strategy),
+            mirror=None if device is None else device.mirror,
         )
         self._checks = bool(runtime.configuration["debug"])
         self._epoch = epoch
