@@ -92,7 +92,24 @@ class DataCarrier:
         if self._buffer.on_device(device, use, f"{self._kind}.{member}", is_explicit=True):
             runtime.coherence.attribute(user_line())
 
+    def _host_array(self, member: str) -> Array:
+        """Return all values as they lie on the host, up to date or not."""
+        raise NotImplementedError
+
     # Memory shared with other libraries
+
+    def _shared_on_host(self) -> Array:
+        """Return what other libraries may write to."""
+        raise NotImplementedError
+
+    def _shared_shape(self) -> tuple[tuple[int, ...], tuple[int, ...]]:
+        """Return shape and strides, in items, of what is shared on a device."""
+        raise NotImplementedError
+
+    def _adopt_on_device(self, shared: _core.exchange.SharedArray) -> None:
+        device = runtime.device
+        assert device is not None  # or nothing could have been taken
+        _core.exchange.adopt(self._buffer, device, shared)
 
     def __dlpack_device__(self) -> tuple[int, int]:
         """Say where `__dlpack__` finds the values: on the CUDA device of loops, or on the host."""
@@ -228,9 +245,7 @@ class SetFreeCarrier(DataCarrier):
             address=address_of(self._values), n_bytes=self._values.nbytes, is_zero=data is None
         )
         if shared is not None:
-            device = runtime.device
-            assert device is not None  # or nothing could have been taken
-            _core.exchange.adopt(self._buffer, device, shared)
+            self._adopt_on_device(shared)
 
     def _checked_call(self, access: object, path: object) -> Access:
         is_complex = self.dtype.kind == "c"

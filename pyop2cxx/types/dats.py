@@ -120,7 +120,7 @@ class Dat(DataCarrier):
         if self._values is not None:
             self._point_at(self._values, is_zero=False)
         if shared is not None:
-            _core.exchange.adopt(self._buffer, runtime.device, shared)
+            self._adopt_on_device(shared)
         self._checked: dict[int, Access] = {}
         self._frozen: Access | None = None
         self.halo_valid = True

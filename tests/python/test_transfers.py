@@ -126,7 +126,7 @@ def test_what_is_overwritten_is_not_fetched(device: _core.Device, q: op2.Dat) ->
     assert q.residence == "host"
     g = op2.Global(2, [1.0, 2.0])
     loop_writes(g, device)
-    g.data = 4
+    g.data = [4, 4]
     assert (g.data_ro.tolist(), q.data_ro[0, 0]) == ([4, 4], 3)
     assert moved() == []
 
