@@ -8,6 +8,7 @@ every other one must be refused. Most loops have enough elements for three threa
 
 from __future__ import annotations
 
+import os
 import zlib
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -22,8 +23,9 @@ from pyop2cxx.op2 import INC, MAX, MIN, READ, RW, WRITE
 Array: TypeAlias = NDArray[Any]
 Values: TypeAlias = op2.Dat | op2.Global
 
-N_ELEMENTS = 2000
-N_TARGETS = 600
+# Fewer where a simulator runs them (test_races.py).
+N_ELEMENTS = int(os.environ.get("CORPUS_ELEMENTS", "2000"))
+N_TARGETS = int(os.environ.get("CORPUS_TARGETS", "600"))
 
 # Strategies that are legal with threads, by what a loop writes.
 ALL = frozenset({"direct", "owner", "scratch", "atomic", "block", "colour"})
