@@ -149,7 +149,8 @@ bool Buffer::copy_on_device(Buffer& source) {
 
 bool bring_to_host(std::span<const BufferUse> uses, const TransferCause& cause) {
   for (const BufferUse& use : uses) {
-    if (use.buffer->is_tracked()) return use.buffer->coherence_->to_host(uses, cause);
+    Coherence* const coherence = use.buffer->coherence_.get();
+    if (coherence != nullptr) return coherence->is_active() && coherence->to_host(uses, cause);
   }
   return false;
 }
