@@ -32,9 +32,6 @@ def template_folder() -> Path:
     return inside if inside.is_dir() else package.parent / "templates"
 
 
-_OPTIONS = ("trim_blocks", "lstrip_blocks", "keep_trailing_newline")
-
-
 class _Compiled(jinja2.BytecodeCache):
     """Compiled templates in the cache directory; a bucket's checksum is its template's."""
 
@@ -49,8 +46,10 @@ class _Compiled(jinja2.BytecodeCache):
 
 
 def _bucket_key(bucket: Bucket) -> str:
-    engine = (_OPTIONS, sys.version_info[:3], installed("jinja2"))
-    return repr((bucket.key, bucket.checksum, engine))
+    by = bucket.environment
+    options = (by.trim_blocks, by.lstrip_blocks, by.keep_trailing_newline, by.autoescape)
+    engine = (sys.version_info[:3], installed("jinja2"))
+    return repr((bucket.key, bucket.checksum, options, by.undefined.__name__, engine))
 
 
 @cache
@@ -58,8 +57,10 @@ def _environment() -> jinja2.Environment:
     return jinja2.Environment(
         loader=jinja2.FileSystemLoader(template_folder()),
         undefined=jinja2.StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
         autoescape=False,
-        **dict.fromkeys(_OPTIONS, True),
         bytecode_cache=_Compiled(),
     )
 
