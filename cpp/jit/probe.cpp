@@ -109,7 +109,8 @@ std::string file_text(const char* path) {
 bool is_machine_code(const fs::path& path) {
   std::array<char, 4> start{};
   const UniqueFd file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
-  return file && ::read(file.get(), start.data(), start.size()) == static_cast<ssize_t>(start.size()) &&
+  return file &&
+         ::read(file.get(), start.data(), start.size()) == static_cast<ssize_t>(start.size()) &&
          std::string_view(start.data(), start.size()) == "\177ELF";
 }
 
