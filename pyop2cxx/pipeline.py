@@ -142,6 +142,7 @@ def executable(request: Request) -> _core.Executable:
     flags = _flags(request)
     query = _core.Query(
         loop=request.name,
+        strategy=choice.strategy,
         signature=request.loop.signature(),
         source=repr((choice.key, flags, runtime.configuration["cc"], runtime.configuration["cxx"])),
     )
