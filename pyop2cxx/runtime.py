@@ -11,6 +11,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
+from pyop2cxx import _core
 from pyop2cxx.configuration import Configuration
 from pyop2cxx.engine import Engine
 from pyop2cxx.exceptions import ConfigurationError, NonUniqueNameError, StaticModeError
@@ -31,6 +32,7 @@ class Runtime:
             derived from them, such as a prepared loop, is stale once it has grown.
         static: Whether text is generated but nothing runs: the option of that name.
         n_frozen: Dats whose halos are frozen: while there are none, loops need not look.
+        coherence: Keeps values the same on the host and on devices.
         backend_folder: Each file in it whose name has no leading underscore is a backend.
     """
 
@@ -38,6 +40,7 @@ class Runtime:
         self.logger = logging.getLogger("pyop2cxx")
         self.epoch = 0
         self.n_frozen = 0
+        self.coherence = _core.Coherence()
         self.backend_folder = Path(__file__).parent / "backends"
         self._uids = itertools.count(1)
         self._backends: list[str] = []
@@ -47,6 +50,7 @@ class Runtime:
         self.configuration = Configuration(self.backend_names)
         self.configuration.on_change = self._options_changed
         self.static: bool = self.configuration["static"]
+        self.coherence.is_strict = self.configuration["strict_residency"]
         self._apply_log_level()
         self._engine: Engine | None = None
 
@@ -54,7 +58,7 @@ class Runtime:
     def engine(self) -> Engine:
         """The services behind loops, made when the first loop needs them."""
         if self._engine is None:
-            self._engine = Engine(self.configuration)
+            self._engine = Engine(self.configuration, self.coherence)
             self._exit_at_exit()
         return self._engine
 
@@ -112,6 +116,7 @@ class Runtime:
     def _options_changed(self, names: frozenset[str]) -> None:
         self.epoch += 1
         self.static = self.configuration["static"]
+        self.coherence.is_strict = self.configuration["strict_residency"]
         if "log_level" in names:
             self._apply_log_level()
 
@@ -162,6 +167,19 @@ class Runtime:
             if self._backends:
                 self._backends.pop()
             self.epoch += 1
+
+    @property
+    def device(self) -> _core.Device | None:
+        """The device that loops run on now, opened; None if they run on the host.
+
+        Raises:
+            ConfigurationError: There is no such device.
+            ToolchainError: There is no library, platform or device at all.
+        """
+        from pyop2cxx.pipeline import chosen_device
+
+        opened = chosen_device(self.engine.backend(self.backend))
+        return None if opened is None else opened.device
 
     # Static mode
 

@@ -13,13 +13,13 @@
 #include "runtime/host/threads.hpp"
 
 namespace op2::bind {
-namespace {
 
-/// Lets Ctrl-C end the wait for a compiler; runs in threads that have released the GIL.
 void check_signals() {
   const py::gil_scoped_acquire gil;
   if (PyErr_CheckSignals() != 0) throw py::error_already_set();
 }
+
+namespace {
 
 std::unique_ptr<jit::Service> make_service(std::string cache_dir, bool use_disk,
                                            std::int64_t max_disk_bytes,
