@@ -2,6 +2,7 @@
 #include <pybind11/stl.h>
 
 #include <memory>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -42,13 +43,13 @@ void bind_runtime(py::module_& core) {
       .def(py::init([](std::shared_ptr<exec::Executable> executable, Binding binding,
                        LaunchOptions options, std::shared_ptr<plan::PlanCache> plans,
                        std::shared_ptr<Timing> timing,
-                       std::shared_ptr<runtime::DeviceMirror> mirror) {
+                       std::optional<std::shared_ptr<runtime::DeviceMirror>> mirror) {
              return std::make_unique<PreparedLoop>(std::move(executable), std::move(binding),
                                                    options, std::move(plans), std::move(timing),
-                                                   std::move(mirror));
+                                                   std::move(mirror).value_or(nullptr));
            }),
            py::arg("executable"), py::arg("binding"), py::arg("options"), py::arg("plans"),
-           py::arg("timing"), py::arg("mirror").none(true))
+           py::arg("timing"), py::arg("mirror"))
       .def("run", &PreparedLoop::run, Unlocked())
       .def("prepare", &PreparedLoop::prepare, Unlocked())
       .def_property_readonly("n_colours", &PreparedLoop::n_colours)
