@@ -54,7 +54,7 @@ const Dialect& make_opencl() {
       .global = "__global",
       .local = "__local",
       .restrict_word = "restrict",
-      .barrier = "barrier(CLK_LOCAL_MEM_FENCE);",
+      .barrier = "barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);",
       .global_id = "get_global_id(0)",
       .block_id = "get_group_id(0)",
       .lane_id = "get_local_id(0)",

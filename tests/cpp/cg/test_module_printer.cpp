@@ -276,7 +276,7 @@ TEST(PrintKernel, StridesOverTheGridInOpenCl) {
   for (long n = 2 + (int)get_global_id(0); n < end; n += (int)get_global_size(0)) {
   }
   for (int k = (int)get_local_id(0); k < 256; k += (int)get_local_size(0)) {
-    barrier(CLK_LOCAL_MEM_FENCE);
+    barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
   }
   for (long block = (int)get_group_id(0); block < end; block += (int)get_num_groups(0)) {
   }
