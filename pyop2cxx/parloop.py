@@ -12,6 +12,7 @@ from pyop2cxx.exceptions import (
     MapValueError,
     SetTypeError,
     StaticModeError,
+    UnsupportedError,
     UsageError,
     user_line,
     user_stacklevel,
@@ -228,6 +229,8 @@ class ParLoop:
         engine = runtime.engine
         executable = pipeline.executable(request)
         device = pipeline.chosen_device(request.backend)
+        if device is not None:
+            _check_layouts(self.args, self._what)
         self._prepared = _core.PreparedLoop(
             executable=executable,
             binding=_core.Binding(
@@ -378,6 +381,15 @@ def _check_frozen(args: tuple[Arg, ...], what: str) -> None:
             raise HaloFrozenError(
                 f"{what}: arg {i}: the halo of Dat '{arg.data.name}' is frozen with {frozen.name}, "
                 f"but the loop uses it with {arg.access.name}; leave frozen_halo() first"
+            )
+
+
+def _check_layouts(args: tuple[Arg, ...], what: str) -> None:
+    for i, arg in enumerate(args):
+        if arg.data._buffer.is_soa:
+            raise UnsupportedError(
+                f"{what}: arg {i}: Dat '{arg.data.name}' has layout 'soa', which loops on a device "
+                "cannot use yet; give it layout 'aos' or 'auto'"
             )
 
 
