@@ -104,6 +104,12 @@ OPTIONS: tuple[Option, ...] = (
         default=False,
         help="A kernel that does what its access descriptors do not allow is an error.",
     ),
+    Option(
+        name="strict_residency",
+        type=bool,
+        default=False,
+        help="A copy between host and device that the program did not ask for is an error.",
+    ),
     Option(name="cc", type=str, default="cc", help="The C compiler."),
     Option(name="cxx", type=str, default="c++", help="The C++ compiler, for cpp=True kernels."),
     Option(name="cflags", type=str, default="", help="More flags for the C compiler."),

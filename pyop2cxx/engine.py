@@ -61,6 +61,7 @@ class Engine:
     """The services behind loops. One for each Runtime.
 
     Attributes:
+        coherence: The Runtime's.
         dispatcher: Finds Executables.
         jit_table: The dispatcher's provider of what was compiled here.
         plans: Plans by the maps they were derived from.
@@ -70,8 +71,9 @@ class Engine:
         n_generated: Texts generated so far, as opposed to found in `texts`.
     """
 
-    def __init__(self, configuration: Mapping[str, Any]) -> None:
+    def __init__(self, configuration: Mapping[str, Any], coherence: _core.Coherence) -> None:
         self._configuration = configuration
+        self.coherence = coherence
         self._service: tuple[tuple[str, str, str], _core.jit.Service] | None = None
         self._device_service: tuple[str, _core.DeviceService] | None = None
         self._devices: dict[tuple[str, str, str], OpenDevice] = {}

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The public names: ``from pyop2cxx import op2``."""
 
-from pyop2cxx import dispatch
+from pyop2cxx import dispatch, transfers
 from pyop2cxx.kernel import Kernel
 from pyop2cxx.parloop import ParLoop, par_loop
 from pyop2cxx.renumber import renumber
@@ -69,5 +69,6 @@ __all__ = [
     "renumber",
     "set_log_level",
     "timings",
+    "transfers",
     "warning",
 ]

@@ -201,7 +201,8 @@ class ParLoop:
             _check_frozen(self.args, self._what)
         if self._checks:
             debugging.check_before(self)
-        self._prepared.run()
+        if self._prepared.run():
+            runtime.coherence.attribute(user_line())
         for dat in self._written:
             dat.halo_valid = False
         if self._checks:
@@ -226,6 +227,7 @@ class ParLoop:
         request = self._request(built, {})
         engine = runtime.engine
         executable = pipeline.executable(request)
+        device = pipeline.chosen_device(request.backend)
         self._prepared = _core.PreparedLoop(
             executable=executable,
             binding=_core.Binding(
@@ -242,6 +244,7 @@ class ParLoop:
             ),
             plans=engine.plans,
             timing=engine.timing(self.kernel.name, request.backend.name, executable.strategy),
+            mirror=None if device is None else device.mirror,
         )
         self._checks = bool(runtime.configuration["debug"])
         self._epoch = epoch
@@ -356,7 +359,8 @@ def par_loop(
     if known is not None and known[0] is kernel:
         if runtime.n_frozen:
             _check_frozen(args, f"par_loop '{kernel.name}'")
-        known[1].run()
+        if known[1].run():
+            runtime.coherence.attribute(user_line())
         for arg in args:
             if arg.__class__ is DatArg and arg.access != READ:
                 arg.data.halo_valid = False

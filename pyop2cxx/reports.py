@@ -100,8 +100,6 @@ def _probe_devices(backend: Backend, toolchain: DeviceToolchain) -> BackendInfo:
             lines.append(f"device {number}{mark}: {describe(info)}")
     except (ToolchainError, ConfigurationError) as error:
         reason = str(error)
-        if isinstance(error, ToolchainError):
-            reason += f"; to install what it needs: {toolchain.install}"
     return BackendInfo(
         name=backend.name,
         summary=backend.summary,

@@ -10,6 +10,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
+from pyop2cxx import _core
 from pyop2cxx.configuration import Configuration
 from pyop2cxx.exceptions import ConfigurationError, NonUniqueNameError, StaticModeError
 
@@ -30,6 +31,7 @@ class Runtime:
             derived from them, such as a prepared loop, is stale once it has grown.
         static: Whether text is generated but nothing runs: the option of that name.
         n_frozen: Dats whose halos are frozen: while there are none, loops need not look.
+        coherence: Keeps values the same on the host and on devices.
         backend_folder: Each file in it whose name has no leading underscore is a backend.
     """
 
@@ -37,6 +39,7 @@ class Runtime:
         self.logger = logging.getLogger("pyop2cxx")
         self.epoch = 0
         self.n_frozen = 0
+        self.coherence = _core.Coherence()
         self.backend_folder = Path(__file__).parent / "backends"
         self._uids = itertools.count(1)
         self._backends: list[str] = []
@@ -45,6 +48,7 @@ class Runtime:
         self.configuration = Configuration(self.backend_names)
         self.configuration.on_change = self._options_changed
         self.static: bool = self.configuration["static"]
+        self.coherence.is_strict = self.configuration["strict_residency"]
         self._apply_log_level()
         self._engine: Engine | None = None
 
@@ -54,7 +58,7 @@ class Runtime:
         if self._engine is None:
             from pyop2cxx.engine import Engine
 
-            self._engine = Engine(self.configuration)
+            self._engine = Engine(self.configuration, self.coherence)
         return self._engine
 
     def next_uid(self) -> int:
@@ -102,6 +106,7 @@ class Runtime:
     def _options_changed(self, names: frozenset[str]) -> None:
         self.epoch += 1
         self.static = self.configuration["static"]
+        self.coherence.is_strict = self.configuration["strict_residency"]
         if "log_level" in names:
             self._apply_log_level()
 

@@ -33,13 +33,11 @@ class DeviceToolchain:
         list_devices: What each device says of itself; raises ToolchainError if there is none.
         open_device: Returns device and compiler by the device's number in that list.
         flags: Options of the compiler.
-        install: What to install if there is no device, for Debian.
     """
 
     list_devices: Callable[[], list[_core.DeviceInfo]]
     open_device: Callable[[int], tuple[_core.RuntimeDevice, _core.DeviceCompiler]]
     flags: tuple[str, ...] = ()
-    install: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

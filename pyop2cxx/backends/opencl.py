@@ -23,6 +23,5 @@ BACKEND = Backend(
         list_devices=_core.opencl.list_devices,
         open_device=_core.opencl.open_device,
         flags=("-cl-std=CL1.2",),
-        install="apt-get install ocl-icd-libopencl1 pocl-opencl-icd, or a GPU's driver",
     ),
 )

@@ -101,9 +101,9 @@ class Dat(DataCarrier):
             if self._values is None
             else self._values.dtype
         )
-        self._buffer = _core.Buffer(address=0, n_bytes=0)
+        self._buffer = self._make_buffer(self._cdim)
         if self._values is not None:
-            self._buffer.reset(address=address_of(self._values), n_bytes=self._values.nbytes)
+            self._point_at(self._values, is_zero=False)
         self._checked: dict[int, Access] = {}
         self._frozen: Access | None = None
         self.halo_valid = True
@@ -199,6 +199,8 @@ class Dat(DataCarrier):
         if runtime.static:
             runtime.require_running(self._what, member)
         values = self._allocated(member)
+        if runtime.coherence.is_active:
+            self._on_host(_use(write, member, whole or self._set.size == len(values)), member)
         view = values[:] if whole else values[: self._set.size]
         if write:
             self._wrote(halo_valid=False)
@@ -214,9 +216,12 @@ class Dat(DataCarrier):
         """Return the whole array, zeros if there was none. Loops call this before they start."""
         if self._values is None:
             values = np.zeros(self._shape(member), self._dtype)
-            self._buffer.reset(address=address_of(values), n_bytes=values.nbytes)
+            self._point_at(values, is_zero=True)
             self._values = values
         return self._values
+
+    def _point_at(self, values: Array, *, is_zero: bool) -> None:
+        self._buffer.reset(address=address_of(values), n_bytes=values.nbytes, is_zero=is_zero)
 
     @property
     def _is_allocated(self) -> bool:
@@ -248,12 +253,15 @@ class Dat(DataCarrier):
         """
         runtime.require_running(self._what, "zero")
         if subset is None:
-            if self._values is not None:
+            if self._values is not None and not self._buffer.zero_on_device():
+                self._on_host(_core.Use.write, "zero")
                 self._values.fill(0)
             self._wrote(halo_valid=True)
             return
         self._check_subset(subset)
-        self._allocated("zero")[subset.owned_indices] = 0
+        values = self._allocated("zero")
+        self._on_host(_core.Use.read_write, "zero")
+        values[subset.owned_indices] = 0
         self._wrote(halo_valid=False)
 
     def copy(self, other: Dat, subset: SubsetLike | None = None) -> None:
@@ -275,6 +283,13 @@ class Dat(DataCarrier):
         if other is self:
             return
         source, target = self._allocated("copy"), other._allocated("copy")
+        same = subset is None and self._dtype == other._dtype
+        if same and other._buffer.copy_on_device(self._buffer):
+            other._wrote(halo_valid=self.halo_valid)
+            return
+        whole = subset is None and self.halo_valid
+        self._on_host(_core.Use.read, "copy")
+        other._on_host(_core.Use.write if whole else _core.Use.read_write, "copy")
         if subset is not None:
             target[subset.owned_indices] = source[subset.owned_indices]
         elif self.halo_valid:
@@ -397,6 +412,8 @@ class Dat(DataCarrier):
         return f"{self._kind} '{self._name}' on Set '{self._set.name}'"
 
     def __reduce__(self) -> tuple[Any, ...]:
+        if self._values is not None:
+            self._on_host(_core.Use.read, "__reduce__")
         return (type(self), (self._dataset, self._values, self._dtype, self._name))
 
     def __str__(self) -> str:
@@ -426,9 +443,18 @@ def _copied(
             f"Dat('{source.name}', data): a copy takes the values of the Dat; pass its dataset to "
             "give other ones"
         )
+    if source._values is not None:
+        source._on_host(_core.Use.read, "copy")
     values = None if source._values is None else source._values.copy()
     kind = source.dtype if dtype is None else dtype
     return f"copy_of_{source.name}" if name is None else name, values, kind
+
+
+def _use(write: bool, member: str, whole: bool) -> _core.Use:
+    """Say what becomes of the values that are shown; those of ghosts may not be lost."""
+    if not write:
+        return _core.Use.read
+    return _core.Use.write if whole and "_wo" in member else _core.Use.read_write
 
 
 def _npy(filename: str | os.PathLike[str]) -> str:

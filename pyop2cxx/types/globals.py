@@ -6,6 +6,7 @@ from __future__ import annotations
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
+from pyop2cxx import _core
 from pyop2cxx.exceptions import DatTypeError
 from pyop2cxx.runtime import runtime
 from pyop2cxx.types.access import GLOBAL_ACCESSES, ORDERED_ACCESSES, Access
@@ -81,7 +82,7 @@ class Global(SetFreeCarrier):
     @property
     def data_with_halos(self) -> Array:
         """The same as `data`: a Global has no ghosts."""
-        return self._writeable("data_with_halos")
+        return self._writeable("data_with_halos", _core.Use.read_write)
 
     @property
     def data_ro_with_halos(self) -> Array:
@@ -91,7 +92,7 @@ class Global(SetFreeCarrier):
     @property
     def data_wo_with_halos(self) -> Array:
         """The same as `data_wo`: a Global has no ghosts."""
-        return self._writeable("data_wo_with_halos")
+        return self._writeable("data_wo_with_halos", _core.Use.write)
 
     @property
     def comm(self) -> Any:
@@ -100,7 +101,9 @@ class Global(SetFreeCarrier):
 
     def zero(self) -> None:
         """Set the values to zero."""
-        self._values.fill(0)
+        if not self._buffer.zero_on_device():
+            self._on_host(_core.Use.write, "zero")
+            self._values.fill(0)
         self._buffer.increment_version()
 
     def copy(self, other: Global) -> None:
@@ -119,7 +122,7 @@ class Global(SetFreeCarrier):
 
     def duplicate(self) -> Global:
         """Return a Global of its own with the same values and name."""
-        return Global(self._dim, self._values.copy(), None, self._name, self._comm)
+        return Global(self._dim, self._read("duplicate").copy(), None, self._name, self._comm)
 
     # Part of a Dat's interface, so that a Global can stand among Dats
 
@@ -140,7 +143,7 @@ class Global(SetFreeCarrier):
         """Do nothing: a Global has no ghosts."""
 
     def __str__(self) -> str:
-        return f"OP2 Global Argument: {self._name} with dim {self._dim} and value {self._values}"
+        return f"OP2 Global Argument: {self._name} with dim {self._dim} and value {self._shown}"
 
     def __repr__(self) -> str:
-        return f"Global({self._dim!r}, {self._values!r}, {self.dtype!r}, {self._name!r})"
+        return f"Global({self._dim!r}, {self._shown!r}, {self.dtype!r}, {self._name!r})"
