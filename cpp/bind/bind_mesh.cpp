@@ -94,7 +94,11 @@ void bind_mesh(py::module_& core) {
       .def_property_readonly("n_rows", &Buffer::n_rows)
       .def_property_readonly("is_soa", [](const Buffer& buffer) { return buffer.layout().is_soa; })
       .def_property_readonly("version", &Buffer::version)
-      .def_property_readonly("where", &Buffer::where, Unlocked())
+      .def_property_readonly("where",
+                             [](Buffer& buffer) {
+                               const py::gil_scoped_release unlocked;
+                               return buffer.where();
+                             })
       .def("increment_version", &Buffer::increment_version)
       .def(
           "reset",
