@@ -9,13 +9,14 @@
 #   sanitize      compute-sanitizer memcheck, racecheck and initcheck over the corpus, side by side
 #   bench         benchmarks/bench_device.py on both
 #   table         what the phases so far gave (each run ends with it anyway)
-# OUT=dir  logs and records go there too.   JOBS=n  instead of all cores.   TOOLS=list  of sanitize
+# OUT=dir  the log, the table, the records and the build go there, too.   JOBS=n  instead of all
+# cores.   TOOLS="memcheck ..."  and  CASES=expression of pytest's -k: what sanitize runs.
 set -uo pipefail
 cd "$(dirname "$0")/.." || exit
 
 readonly packed=.gpu built=build/gpu
 readonly jobs=${JOBS:-$(nproc)}
-readonly out=${OUT:-$built/out}
+readonly out=$built/out
 readonly summary=$built/summary.tsv
 readonly site=$built/site prefix=$built/prefix
 failures=0
@@ -47,7 +48,16 @@ measured() {
   else
     note "$name" "${result:-ok}" $((SECONDS - start))
   fi
-  return 0
+  hand_out "$name"
+}
+
+# Few files, each complete after every step: the machine may be taken away at any time.
+hand_out() {
+  [[ -n ${OUT:-} ]] || return 0
+  mkdir -p "$OUT"
+  { printf '\n===== %s\n' "$1" && cat "$out/$1.log"; } >>"$OUT/log.txt"
+  cp "$summary" "$OUT/summary.tsv"
+  find "$out" -maxdepth 1 \( -name '*.json' -o -name '*.tar.gz' \) -exec cp {} "$OUT" \;
 }
 
 # --- pack --------------------------------------------------------------------------------------
@@ -188,15 +198,23 @@ use_nvidia_opencl() {
   export OCL_ICD_VENDORS=$PWD/$built/vendors OCL_ICD_FILENAMES=${found:-libnvidia-opencl.so.1}
 }
 
-pytest() { timeout 560 python3 -m pytest -q -p no:cacheprovider --timeout 240 "$@"; }
+# Only the plugins that the tests need: whatever else is installed there is not ours to mend, and
+# neither is what newer libraries than ours deprecate.
+tests() {
+  PYTEST_DISABLE_PLUGIN_AUTOLOAD=1 timeout "${LIMIT:-540}" python3 -m pytest -q \
+    -p pytest_timeout -p _hypothesis_pytestplugin -p no:cacheprovider --timeout 240 \
+    -W default::DeprecationWarning "$@"
+}
 
-# The suites that know devices run with the backend as the default one, too.
+# First the corpus by every strategy, then everything else with the backend as the default one.
 test_backend() {
   local backend=$1
   measured "$backend-devices" python3 -m pyop2cxx info
-  measured "$backend-corpus" pytest -n "$jobs" -k "$backend" tests/python/test_corpus.py
-  measured "$backend-suite" env PYOP2CXX_BACKEND="$backend" timeout 560 python3 -m pytest -q \
-    -p no:cacheprovider --timeout 240 -n "$jobs" --deselect tests/python/test_corpus.py tests/python
+  measured "$backend-corpus" tests -p xdist.plugin -n "$jobs" -k "$backend" tests/python/test_corpus.py
+  export PYOP2CXX_BACKEND=$backend
+  measured "$backend-suite" tests -p xdist.plugin -n "$jobs" \
+    --ignore tests/python/test_corpus.py tests/python
+  unset PYOP2CXX_BACKEND
 }
 
 phase_test_cuda() {
@@ -213,10 +231,11 @@ phase_test_opencl() {
 
 sanitize_with() {
   local tool=$1
-  shift
+  export PYTEST_DISABLE_PLUGIN_AUTOLOAD=1
   timeout 570 compute-sanitizer --tool "$tool" --error-exitcode 9 --print-limit 20 \
-    "$@" python3 -m pytest -q -x -p no:cacheprovider -p no:xdist --timeout 540 \
-    -k "cuda and not random" tests/python/test_corpus.py
+    python3 -m pytest -q -x -p pytest_timeout -p _hypothesis_pytestplugin -p no:cacheprovider \
+    --timeout 540 -W default::DeprecationWarning -k "${CASES:-cuda and not random}" \
+    tests/python/test_corpus.py
 }
 
 phase_sanitize() {
@@ -252,7 +271,6 @@ print_table() {
   [[ -e $summary ]] || return 0
   printf '\n%-22s %8s  %s\n' phase seconds result
   awk -F '\t' '{printf "%-22s %8s  %s\n", $1, $3, $2}' "$summary"
-  mkdir -p "$out" && cp "$summary" "$out/summary.tsv"
 }
 
 # --- main --------------------------------------------------------------------------------------
