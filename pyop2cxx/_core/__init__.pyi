@@ -77,6 +77,7 @@ __all__: list[str] = [
     "lowering_key",
     "make_device_executable",
     "make_executable",
+    "needs",
     "note_parallel_region",
     "opencl",
     "plan",
@@ -642,6 +643,8 @@ class LoweringOptions:
         target_bytes: typing.SupportsInt | typing.SupportsIndex,
         convention: typing.SupportsInt | typing.SupportsIndex,
     ) -> None: ...
+    @property
+    def deterministic(self) -> bool: ...
 
 class Module:
     @property
@@ -844,6 +847,7 @@ def make_device_executable(module: Module, program: Program, strategy: str) -> E
 def make_executable(
     module: Module, library: jit.Library, strategy: str, is_parallel: bool
 ) -> Executable: ...
+def needs(module: Module, loop: Loop) -> list[str]: ...
 def note_parallel_region() -> None: ...
 def print_source(
     module: Module, loop: Loop, dialect: cg.Dialect, line_markers: bool, linkage: str
