@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import sys
 from dataclasses import dataclass, replace
+from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Any
 
 from pyop2cxx import _core
@@ -205,9 +206,20 @@ def _frame(request: Request, choice: Choice, module: _core.Module, *, line_marke
         "strategy": choice.strategy,
         "body": body.rstrip("\n"),
     }
-    if not isinstance(request.backend.toolchain, DeviceToolchain):
+    if isinstance(request.backend.toolchain, DeviceToolchain):
+        context["preludes"] = _preludes(request, module)
+    else:
         context["headers"] = request.kernel.core.headers
     return render(request.backend.template, context)
+
+
+def _preludes(request: Request, module: _core.Module) -> list[str]:
+    """Texts that the language has to be given before this loop's own."""
+    needs = _core.needs(module, request.loop)
+    needs += ["no_contraction"] * request.options.deterministic
+    folder = PurePosixPath(request.backend.template).parent
+    known = request.backend.preludes
+    return [render(f"{folder}/{need}.j2", {}).rstrip("\n") for need in needs if need in known]
 
 
 def _flags(request: Request) -> tuple[str, ...]:

@@ -158,6 +158,19 @@ class Runtime:
                 self._backends.pop()
             self.epoch += 1
 
+    @property
+    def device(self) -> _core.Device | None:
+        """The device that loops run on now, opened; None if they run on the host.
+
+        Raises:
+            ConfigurationError: There is no such device.
+            ToolchainError: There is no library, platform or device at all.
+        """
+        from pyop2cxx.pipeline import chosen_device
+
+        opened = chosen_device(self.engine.backend(self.backend))
+        return None if opened is None else opened.device
+
     # Static mode
 
     def require_running(self, owner: str, member: str) -> None:

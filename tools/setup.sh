@@ -9,7 +9,7 @@
 readonly target=${1:-}
 case $target in
   demo | bench) tools=(build python) extras=demo tests=OFF ;;
-  test) tools=(build python gtest) extras=test tests=ON ;;
+  test) tools=(build python gtest opencl) extras=test tests=ON ;;
   lint) tools=(build python gtest clang) extras=lint tests=ON ;;
   docs) tools=(build python) extras=docs tests=OFF ;;
   *) fail "usage: tools/setup.sh demo|test|lint|bench|docs (got '$target')" ;;
@@ -66,6 +66,11 @@ find_missing() {
         ;;
       python) need_python ;;
       gtest) need_header gtest/gtest.h libgtest-dev ;;
+      opencl)
+        ldconfig -p | grep -q 'libOpenCL\.so\.1' || missing+=(ocl-icd-libopencl1)
+        compgen -G '/etc/OpenCL/vendors/*pocl*.icd' >/dev/null || missing+=(pocl-opencl-icd)
+        need_command oclgrind oclgrind
+        ;;
       clang)
         need_command clang++-14 clang-14
         need_command clang-format-14 clang-format-14

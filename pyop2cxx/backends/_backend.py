@@ -55,6 +55,8 @@ class Backend:
         dialect: The language of the generated text.
         suffix: Of generated files, by the language they are in: of C, and of C++ if the kernel is.
         template: The frame of a generated file.
+        preludes: What a text may need before it, of `_core.needs` and "no_contraction" (no fused
+            a * b + c, for deterministic loops); each has a file of its name beside `template`.
         toolchain: How text becomes code.
     """
 
@@ -64,4 +66,5 @@ class Backend:
     dialect: _core.cg.Dialect
     suffix: tuple[str, str]
     template: str
+    preludes: tuple[str, ...] = ()
     toolchain: HostToolchain | DeviceToolchain

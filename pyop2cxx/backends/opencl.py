@@ -19,6 +19,7 @@ BACKEND = Backend(
     dialect=_core.cg.opencl_dialect(),
     suffix=(".cl", ".cl"),
     template="opencl/program.j2",
+    preludes=("float64", "int64_atomics", "no_contraction"),
     toolchain=DeviceToolchain(
         list_devices=_core.opencl.list_devices,
         open_device=_core.opencl.open_device,

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from pyop2cxx import _core
+from pyop2cxx import _core, exchange
 from pyop2cxx.exceptions import ContractError, IndexValueError, NoDataError, UsageError, user_line
 from pyop2cxx.runtime import runtime
 from pyop2cxx.types.access import Access, checked_access
@@ -72,6 +72,93 @@ class DataCarrier:
             ExecutionError: A loop that wrote them has failed.
         """
         self._on_host(_core.Use.read, "to_host", is_explicit=True)
+
+    def to_device(self) -> None:
+        """Copy the values to the device that loops run on now, unless they are valid there.
+
+        Nothing happens if loops run on the host, so that programs for devices run everywhere.
+
+        Raises:
+            ExecutionError: The device is full.
+        """
+        runtime.require_running(self._what, "to_device")
+        device = runtime.device
+        if device is not None:
+            self._put_on(device, _core.Use.read, "to_device")
+
+    def _put_on(self, device: _core.Device, use: _core.Use, member: str) -> None:
+        """Copy the values to a device because the program asks for it."""
+        self._host_array(member)
+        if self._buffer.on_device(device, use, f"{self._kind}.{member}", is_explicit=True):
+            runtime.coherence.attribute(user_line())
+
+    def _host_array(self, member: str) -> Array:
+        """Return all values as they lie on the host, up to date or not."""
+        raise NotImplementedError
+
+    # Memory shared with other libraries
+
+    def _shared_on_host(self) -> Array:
+        """Return what other libraries may write to."""
+        raise NotImplementedError
+
+    def _shared_shape(self) -> tuple[tuple[int, ...], tuple[int, ...]]:
+        """Return shape and strides, in items, of what is shared on a device."""
+        raise NotImplementedError
+
+    def _adopt_on_device(self, shared: _core.exchange.SharedArray) -> None:
+        device = runtime.device
+        assert device is not None  # or nothing could have been taken
+        _core.exchange.adopt(self._buffer, device, shared)
+
+    def __dlpack_device__(self) -> tuple[int, int]:
+        """Say where `__dlpack__` finds the values: on the CUDA device of loops, or on the host."""
+        return exchange.place_of(None if runtime.static else runtime.device)
+
+    def __dlpack__(
+        self,
+        *,
+        stream: int | None = None,
+        max_version: tuple[int, int] | None = None,
+        dl_device: tuple[int, int] | None = None,
+        copy: bool | None = None,
+    ) -> Any:
+        """Share the values, writeable, with a library that knows DLPack; this counts as a write.
+
+        All loops so far are done when this returns, so the consumer's stream does not matter. What
+        loops, `data` or assignments do afterwards is the consumer's to await, and the other way
+        round: take `__dlpack__` again before each writing from outside.
+        """
+        place = self.__dlpack_device__()
+        if (place if dl_device is None else tuple(dl_device)) == exchange.HOST:
+            return exchange.host_capsule(self._shared_on_host(), max_version, copy=copy)
+        if copy or (dl_device is not None and tuple(dl_device) != place):
+            raise BufferError(
+                f"{self._what}: shared as it is on {place} or on the host, not copied"
+            )
+        return exchange.device_capsule(self._shared_on_device("__dlpack__"), max_version)
+
+    @property
+    def __cuda_array_interface__(self) -> dict[str, Any]:
+        """The values on the CUDA device of loops, writeable; this counts as a write.
+
+        Raises:
+            AttributeError: Loops do not run on a CUDA device.
+        """
+        if self.__dlpack_device__() == exchange.HOST:
+            raise AttributeError(f"{self._what} is not on a CUDA device: backend {runtime.backend}")
+        return exchange.cuda_interface(self._shared_on_device("__cuda_array_interface__"))
+
+    def _shared_on_device(self, member: str) -> _core.exchange.SharedArray:
+        device = runtime.device
+        assert device is not None
+        shape, strides = self._shared_shape()
+        self._put_on(device, _core.Use.read_write, member)
+        self._buffer.increment_version()
+        device.finish()
+        return _core.exchange.share(
+            self._buffer, device, self._dtype.name, list(shape), list(strides)
+        )
 
     def _on_host(self, use: _core.Use, member: str, *, is_explicit: bool = False) -> None:
         """Let the host read or write the values; call this before each use of `_values`.
@@ -143,6 +230,10 @@ class SetFreeCarrier(DataCarrier):
         self._name = as_name(name, self._kind, f"{self._kind.lower()}_#x{self._uid:x}")
         self._dim = as_dim(dim, self._what)
         self._cdim = prod(self._dim)
+        shared = None
+        if data is not None and exchange.on_a_device(data):
+            shared = exchange.taken(data, runtime.device, self._dim, self._what)
+            data = np.empty(self._dim, shared.dtype)
         self._values: Array = (
             np.zeros(self._dim, as_dtype("float64" if dtype is None else dtype, self._what))
             if data is None
@@ -153,6 +244,8 @@ class SetFreeCarrier(DataCarrier):
         self._buffer.reset(
             address=address_of(self._values), n_bytes=self._values.nbytes, is_zero=data is None
         )
+        if shared is not None:
+            self._adopt_on_device(shared)
 
     def _checked_call(self, access: object, path: object) -> Access:
         is_complex = self.dtype.kind == "c"
@@ -192,6 +285,15 @@ class SetFreeCarrier(DataCarrier):
     def __array__(self, dtype: DTypeLike | None = None, copy: bool | None = None) -> Array:
         """Let NumPy read the values: ``np.asarray(g)`` copies nothing."""
         return as_numpy(self.data_ro, dtype, copy, self._what)
+
+    def _host_array(self, member: str) -> Array:
+        return self._values
+
+    def _shared_on_host(self) -> Array:
+        return self.data
+
+    def _shared_shape(self) -> tuple[tuple[int, ...], tuple[int, ...]]:
+        return self._dim, exchange.dense_strides(self._dim)
 
     def _assign(self, values: ArrayLike) -> None:
         given = as_array(values, self.dtype, self._dim, self._what)

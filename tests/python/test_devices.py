@@ -65,7 +65,9 @@ def test_a_device_is_meant_by_number_or_by_part_of_its_name(
 
 @pytest.mark.parametrize(("platform", "wanted"), [("", "3"), ("amd", ""), ("portable", "h200")])
 def test_one_that_is_not_there_is_refused_with_a_list(platform: str, wanted: str) -> None:
-    with pytest.raises(ConfigurationError, match=r"there is no .*there are: 0: pthread-Xeon .*H200"):
+    with pytest.raises(
+        ConfigurationError, match=r"there is no .*there are: 0: pthread-Xeon .*H200"
+    ):
         choose_device(DEVICES, platform, wanted)
 
 

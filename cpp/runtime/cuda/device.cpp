@@ -89,6 +89,18 @@ void Gpu::wait() {
   if (n_launches_ == n_before) in_flight_.clear();
 }
 
+mesh::ExchangePlace Gpu::exchange_place() const {
+  constexpr int dlpack_cuda = 2;
+  return {dlpack_cuda, context_->ordinal(), reinterpret_cast<std::uintptr_t>(context_->stream())};
+}
+
+void Gpu::wait_for_stream(std::uintptr_t stream) {
+  check_usable();
+  const Current current(*context_);
+  check(context_->driver().stream_synchronize(reinterpret_cast<StreamHandle>(stream)),
+        "wait for a stream of another library");
+}
+
 std::shared_ptr<void> Gpu::allocate(std::int64_t n_bytes, std::string_view what) {
   check_usable();
   return memory_.allocate(n_bytes, what);

@@ -31,6 +31,8 @@ class Gpu final : public Device {
   /// @brief The stream, as other libraries take it.
   [[nodiscard]] StreamHandle stream() const { return context_->stream(); }
 
+  [[nodiscard]] mesh::ExchangePlace exchange_place() const override;
+  void wait_for_stream(std::uintptr_t stream) override;
   [[nodiscard]] std::shared_ptr<void> allocate(std::int64_t n_bytes,
                                                std::string_view what) override;
   void upload(void* to, std::int64_t to_offset, const void* from, std::int64_t n_bytes) override;
