@@ -40,8 +40,9 @@ def _keys(template: str) -> frozenset[str]:
     environment = _environment()
     loader = environment.loader
     assert loader is not None
-    text = loader.get_source(environment, template)[0]
-    return frozenset(jinja2.meta.find_undeclared_variables(environment.parse(text)))
+    tree = environment.parse(loader.get_source(environment, template)[0])
+    parents = (name for name in jinja2.meta.find_referenced_templates(tree) if name is not None)
+    return frozenset(jinja2.meta.find_undeclared_variables(tree)).union(*map(_keys, parents))
 
 
 def render(template: str, context: Mapping[str, object]) -> str:
