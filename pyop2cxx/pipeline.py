@@ -150,6 +150,7 @@ def executable(request: Request) -> _core.Executable:
     tools = (options["cc"], options["cxx"]) if device is None else device.key
     query = _core.Query(
         loop=request.name,
+        strategy=choice.strategy,
         signature=request.loop.signature(),
         source=repr((choice.key, flags, tools)),
     )
