@@ -76,8 +76,7 @@ def _keys(template: str) -> frozenset[str]:
         tree = environment.parse(text)
         names = sorted(jinja2.meta.find_undeclared_variables(tree))
         parents = [f"/{name}" for name in jinja2.meta.find_referenced_templates(tree)]
-        return "
-".join(names + parents).encode()
+        return "\n".join(names + parents).encode()
 
     known = remembered("keys", (text, installed("jinja2")), find).decode().splitlines()
     names = frozenset(name for name in known if not name.startswith("/"))
