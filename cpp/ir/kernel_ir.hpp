@@ -186,7 +186,8 @@ struct Region {
   bool operator==(const Region&) const = default;
 };
 
-/// @brief Where the rows of a packed argument lie: `data[map[element * arity + i] * dim + c]`.
+/// @brief Where the rows of a packed argument lie: `data[map[element * arity + i] * dim + c]`, or
+/// `data[entries[i] * stride + component + c]`.
 struct Rows {
   DType dtype;
   int dim;
@@ -194,6 +195,9 @@ struct Rows {
   std::string data;
   std::string map;
   Expr element;
+  std::vector<Expr> entries = {};  ///< [arity] the row's number; empty: the Map's entries in order
+  int stride = 0;                  ///< scalars from a row to the next; 0: as many as `dim`
+  int component = 0;               ///< of the row, where the scalars begin
   bool operator==(const Rows&) const = default;
 };
 
@@ -225,6 +229,7 @@ enum class Role : std::uint8_t {
   data,      ///< the Dat, Global or Constant of argument `index`
   constant,  ///< Const number `index`
   map,       ///< unique Map number `index`
+  items,     ///< list number `index` that says which elements the loop visits
   plan,      ///< the plan's array number `index`
   local,     ///< computed by the launch: a partial result, a piece of scratch
 };
@@ -273,7 +278,7 @@ struct Module {
   std::shared_ptr<const ir::Kernel> kernel;
   std::vector<Function> functions;  ///< wrappers, callees first
   std::string launch_name;
-  std::vector<Parameter> argv;  ///< roles data, constant, map, plan, in ABI order
+  std::vector<Parameter> argv;  ///< roles data, constant, map, items, plan, in ABI order
   Block launch;                 ///< body of the launch function; argv names are in scope
   PlanSpec plan;
   ScratchSpec scratch;

@@ -36,11 +36,21 @@ kir::Expr whole_end() {
   return kir::name("end");
 }
 
-kir::Block element_loop(const PackedLoop& packed) {
+void append_call(kir::Block& block, const PackedLoop& packed) {
+  block.push_back({packed.call});
+  block.insert(block.end(), packed.split.begin(), packed.split.end());
+}
+
+kir::Block element_body(const PackedLoop& packed) {
   kir::Block body = packed.load;
-  body.push_back({packed.call});
+  append_call(body, packed);
   body.insert(body.end(), packed.store.begin(), packed.store.end());
-  return {{kir::For{kir::Axis::serial, "n", whole_begin(), whole_end(), std::move(body)}}};
+  return body;
+}
+
+kir::Block element_loop(const PackedLoop& packed) {
+  return {{kir::For{kir::Axis::serial, packed.items.position, whole_begin(), whole_end(),
+                    located(packed.items, element_body(packed))}}};
 }
 
 Builder::Builder(const Request& request, PackedLoop packed)
@@ -67,6 +77,7 @@ void Builder::declare_arguments() {
                                     });
     module_.argv.push_back(*first);
   }
+  add_role(kir::Role::items);
 }
 
 void Builder::find_partials() {

@@ -91,6 +91,12 @@ class Builder {
   std::vector<ItemResult> item_results_;
 };
 
+/// @brief Append the call of the kernel, and what takes joined packs apart again.
+void append_call(kir::Block& block, const PackedLoop& packed);
+
+/// @brief What happens for one element: `load; call; store`.
+[[nodiscard]] kir::Block element_body(const PackedLoop& packed);
+
 /// @brief `for (n = begin; n < end; ++n) { load; call; store }`.
 [[nodiscard]] kir::Block element_loop(const PackedLoop& packed);
 

@@ -66,10 +66,11 @@ void colour_elements(Builder& builder) {
   const kir::Parameter elements = builder.plan_array("element", width);
 
   PackedLoop& packed = builder.packed();
-  kir::Block body{{kir::Decl{index_type(), "n", 0, {kir::element(elements.name, kir::name("k"))}}}};
-  body.insert(body.end(), packed.load.begin(), packed.load.end());
-  body.push_back({packed.call});
-  body.insert(body.end(), packed.store.begin(), packed.store.end());
+  kir::Block body = located(packed.items, element_body(packed));
+  body.insert(
+      body.begin(),
+      {kir::Decl{
+          index_type(), packed.items.position, 0, {kir::element(elements.name, kir::name("k"))}}});
   std::vector<kir::Parameter> parameters = packed.parameters;
   parameters.push_back(elements);
   builder.add_function(

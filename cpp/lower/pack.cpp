@@ -33,10 +33,20 @@ std::vector<std::string> reserved_names(const Loop& loop) {
   return names;
 }
 
-std::string base_name(const Loop& loop, std::size_t arg) {
+/// The name of the kernel's parameter that the argument is, or is a part of.
+std::string parameter_name(const Loop& loop, std::size_t arg) {
   const auto& parameters = loop.kernel->parameters;
-  const bool named = arg < parameters.size() && !parameters[arg].name.empty();
-  return named ? parameters[arg].name : fmt::format("arg{}", arg);
+  const auto at = static_cast<std::size_t>(ir::parameter_of(loop, arg));
+  const bool named = at < parameters.size() && !parameters[at].name.empty();
+  return named ? parameters[at].name : fmt::format("arg{}", at);
+}
+
+std::string base_name(const Loop& loop, std::size_t arg) {
+  const std::string name = parameter_name(loop, arg);
+  if (!ir::is_part(loop, arg)) return name;
+  std::size_t first = arg;
+  while (first > 0 && loop.parameters[first - 1] == loop.parameters[arg]) --first;
+  return fmt::format("{}_{}", name, arg - first);
 }
 
 /// No other parameter reaches the same memory, or nobody writes it.
@@ -69,11 +79,20 @@ class Packer {
       : loop_(loop),
         maps_(maps),
         options_(options),
-        packed_{{}, {}, {}, {}, {}, Names(reserved_names(loop))},
+        packed_{{}, {}, {}, {}, {}, {}, Names(reserved_names(loop)), {}},
         map_names_(loop.maps.size()) {}
 
   PackedLoop run() {
-    for (std::size_t i = 0; i < loop_.args.size(); ++i) add_argument(i);
+    for (std::size_t i = 0; i < loop_.args.size(); ++i) {
+      add_argument(i);
+      const bool ends_parameter = i + 1 == loop_.args.size() ||
+                                  ir::parameter_of(loop_, i) != ir::parameter_of(loop_, i + 1);
+      if (ir::is_part(loop_, i) && ends_parameter) join_parts(i);
+    }
+    packed_.items = item_locals(loop_.iteration, packed_.names);
+    const std::vector<kir::Parameter>& lists = packed_.items.parameters;
+    packed_.parameters.insert(packed_.parameters.end(), lists.begin(), lists.end());
+    if (loop_.iteration.pass_layer) packed_.call.arguments.push_back(kir::name("layer"));
     for (std::size_t i = 0; i < loop_.constants.size(); ++i) add_constant(i);
     return std::move(packed_);
   }
@@ -86,15 +105,9 @@ class Packer {
     if (const auto* dat = std::get_if<IndirectDat>(&arg)) packed.map = map_parameter(i, dat->map);
     packed_.args.push_back(packed);
     std::visit(overload{
-                   [this](const DirectDat& dat) {
-                     const std::string& data = packed_.args.back().data;
-                     packed_.call.arguments.push_back(
-                         kir::offset(data, kir::name("n") * kir::integer(dat.dim)));
-                   },
+                   [this, i](const DirectDat& dat) { add_direct(i, dat); },
                    [this, i](const IndirectDat& dat) { add_indirect(i, dat); },
-                   [this](const GlobalRead&) {
-                     packed_.call.arguments.push_back(kir::name(packed_.args.back().data));
-                   },
+                   [this, i](const GlobalRead&) { pass(i, kir::name(packed_.args[i].data)); },
                    [this, i](const GlobalReduce& global) { add_reduction(i, global); },
                },
                arg);
@@ -138,17 +151,71 @@ class Packer {
     return name;
   }
 
+  /// Hand an argument to the kernel, unless it is a part of what the kernel gets.
+  void pass(std::size_t i, kir::Expr argument) {
+    if (!ir::is_part(loop_, i)) packed_.call.arguments.push_back(std::move(argument));
+  }
+
+  void add_direct(std::size_t i, const DirectDat& dat) {
+    const std::string data = packed_.args[i].data;
+    if (!ir::is_part(loop_, i)) {
+      pass(i, kir::offset(data, kir::name("n") * kir::integer(ir::stride_of(dat)) +
+                                    kir::integer(dat.component)));
+      return;
+    }
+    // A part cannot be live. The kernel sees and keeps all values, as it would behind a pointer.
+    declare_pack(i, dat.dtype, dat.dim, false);
+    const kir::Rows rows = rows_of(dat, data);
+    packed_.load.push_back({kir::Gather{packed_.args[i].pack, rows}});
+    if (writes(dat.access)) {
+      packed_.store.push_back(
+          {kir::Scatter{packed_.args[i].pack, rows, kir::Update::set, kir::Sync::none}});
+    }
+  }
+
+  /// The parts of a parameter end to end in one array, and back after the call.
+  void join_parts(std::size_t last) {
+    std::size_t first = last;
+    int extent = 0;
+    for (std::size_t i = last;; --i) {
+      extent += ir::extent_of(loop_, loop_.args[i]);
+      first = i;
+      if (i == 0 || ir::parameter_of(loop_, i - 1) != ir::parameter_of(loop_, last)) break;
+    }
+    const std::string joined = packed_.names.take(parameter_name(loop_, last) + "_joined");
+    packed_.load.push_back(
+        {kir::Decl{{ir::dtype_of(loop_.args[last])}, joined, std::max(extent, 1), {}}});
+    int at = 0;
+    for (std::size_t i = first; i <= last; ++i) {
+      const PackedArg& part = packed_.args[i];
+      const int n = ir::extent_of(loop_, loop_.args[i]);
+      const kir::Expr c = kir::name("c");
+      const kir::Expr inside = kir::element(joined, kir::integer(at) + c);
+      const kir::Expr outside = kir::element(part.pack.empty() ? part.data : part.pack, c);
+      const auto copy = [n](const kir::Expr& to, const kir::Expr& from) -> kir::Stmt {
+        return {kir::For{kir::Axis::serial,
+                         "c",
+                         kir::integer(0),
+                         kir::integer(n),
+                         {{kir::Assign{to, kir::Update::set, from}}}}};
+      };
+      packed_.load.push_back(copy(inside, outside));
+      if (writes(ir::access_of(loop_.args[i]))) packed_.split.push_back(copy(outside, inside));
+      at += n;
+    }
+    packed_.call.arguments.push_back(kir::name(joined));
+  }
+
   void add_indirect(std::size_t i, const IndirectDat& dat) {
     PackedArg& packed = packed_.args.back();
     if (const auto earlier = earlier_pack(loop_, i)) {
       packed.pack = packed_.args[*earlier].pack;
       packed.owns_pack = false;
-      packed_.call.arguments.push_back(kir::name(packed.pack));
+      pass(i, kir::name(packed.pack));
       return;
     }
     const int extent = ir::extent_of(loop_, loop_.args[i]);
-    const int arity = loop_.maps[static_cast<std::size_t>(dat.map)].arity;
-    const kir::Rows rows{dat.dtype, dat.dim, arity, packed.data, packed.map, kir::name("n")};
+    const kir::Rows rows = rows_of(loop_, dat, packed.data, packed.map);
     const bool starts_at_zero = dat.access == Access::inc || dat.access == Access::write;
     declare_pack(i, dat.dtype, extent, starts_at_zero);
     if (!starts_at_zero) packed_.load.push_back({kir::Gather{packed.pack, rows}});
@@ -199,7 +266,7 @@ class Packer {
     kir::Decl decl{{dtype}, packed.pack, std::max(extent, 1), {}};
     if (starts_at_zero) decl.value = {kir::integer(0)};
     packed_.load.push_back({std::move(decl)});
-    packed_.call.arguments.push_back(kir::name(packed.pack));
+    pass(i, kir::name(packed.pack));
   }
 
   void add_constant(std::size_t i) {
@@ -219,15 +286,6 @@ class Packer {
 };
 
 }  // namespace
-
-std::string Names::take(const std::string& wanted) {
-  std::string name = wanted;
-  for (int suffix = 1; std::find(used_.begin(), used_.end(), name) != used_.end(); ++suffix) {
-    name = fmt::format("{}_{}", wanted, suffix);
-  }
-  used_.push_back(name);
-  return name;
-}
 
 kir::Update update_of(Access access) {
   switch (access) {

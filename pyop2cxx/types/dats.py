@@ -22,6 +22,7 @@ from pyop2cxx.exceptions import (
 )
 from pyop2cxx.runtime import runtime
 from pyop2cxx.types.access import DAT_ACCESSES, Access, checked_access
+from pyop2cxx.types.algebra import Algebra, check_same_place
 from pyop2cxx.types.args import DatArg
 from pyop2cxx.types.carrier import DataCarrier
 from pyop2cxx.types.checks import address_of, as_array, as_dtype, as_name, as_numpy
@@ -50,7 +51,7 @@ class SubsetLike(Protocol):
         """The owned entities of the part, as entities of the whole Set."""
 
 
-class Dat(DataCarrier):
+class Dat(Algebra, DataCarrier):
     """Values on the entities of a Set. Equal only to itself.
 
     A NumPy array of the right dtype and number of values, contiguous in C order, is not copied:
@@ -237,6 +238,31 @@ class Dat(DataCarrier):
                 "init(static=True); give it a size, or do not ask"
             )
         return (self._set.total_size, *(() if self._cdim == 1 else self._dataset.dim))
+
+    # As a vector
+
+    def _new(self) -> Dat:
+        return Dat(self._set**self.dim, None, self._dtype)
+
+    def _family(self) -> type[Dat]:
+        return Dat
+
+    def _check_same(self, other: Dat, operation: str) -> None:
+        check_same_place(self, other, operation)
+
+    def _has_ghosts(self) -> bool:
+        return self.halo_valid
+
+    def _read(self, whole: bool) -> Array:
+        return self.data_ro_with_halos if whole else self.data_ro
+
+    def _written(self, whole: bool, *, fresh: bool) -> Array:
+        if fresh:
+            values = self.data_wo_with_halos if whole else self.data_wo
+        else:
+            values = self.data_with_halos if whole else self.data
+        self.halo_valid = whole or self._set.size == self._set.total_size
+        return values
 
     # Whole-Dat operations
 

@@ -76,10 +76,28 @@ class Map:
         self._offset_quotient = self._as_offset(offset_quotient, "offset_quotient")
         self._values: Array | None = None
         self._table: _core.MapTable | None = None
+        self._slots: tuple[int, ...] | None = None
         if values is None and iterset.is_sized and iterset.total_size == 0:
             values = ()
         if values is not None:
             self._adopt(self._checked(values))
+
+    def _init_like(self, map_: Map, iterset: Set, name: str) -> None:
+        """Be a path that leads where another Map leads, but without values of its own."""
+        self._uid = runtime.next_uid()
+        self._name = name
+        self._iterset = iterset
+        self._toset = map_.toset
+        self._arity = map_.arity
+        self._offset = map_.offset
+        self._offset_quotient = map_.offset_quotient
+        self._values = None
+        self._table = None
+        self._slots = None
+
+    def _current_table(self) -> _core.MapTable | None:
+        """Return the values as loops read them, up to date; None if there are none."""
+        return self._table
 
     @property
     def iterset(self) -> Set:
@@ -94,6 +112,11 @@ class Map:
     @property
     def arity(self) -> int:
         """How many entities each one leads to."""
+        return self._arity
+
+    @property
+    def _width(self) -> int:
+        """Entries of a row of the values that loops read."""
         return self._arity
 
     @property
@@ -124,6 +147,11 @@ class Map:
     @property
     def split(self) -> tuple[Map, ...]:
         """The components: this Map has one."""
+        return (self,)
+
+    @property
+    def flattened_maps(self) -> tuple[Map, ...]:
+        """The Maps that this one is made of: itself."""
         return (self,)
 
     @property
@@ -243,6 +271,10 @@ class Map:
         found = self._as_integers(offset, what, (self._arity,)).astype(np.int32)
         found.flags.writeable = False
         return found
+
+    def __le__(self, other: object) -> bool:
+        """Say whether this is the other Map, as PyOP2's Sparsity asks."""
+        return self is other
 
     def __iter__(self) -> Iterator[Map]:
         yield self
