@@ -83,12 +83,9 @@ kir::Expr levels_above(const ir::Iteration& iteration, const ir::RowRef& row) {
   const kir::Expr level = kir::name("level") + kir::integer(row.above);
   if (!iteration.periodic) return level;
   const kir::Expr n_levels = kir::name("n_levels");
-  const auto modulo = [&n_levels](const kir::Expr& value) {
-    return value - value / n_levels * n_levels;
-  };
   const kir::Expr start = kir::integer(row.quotient);
-  const kir::Expr wrapped = modulo(level + start);
-  return row.quotient == 0 ? wrapped : wrapped - modulo(start);
+  const kir::Expr wrapped = (level + start) % n_levels;
+  return row.quotient == 0 ? wrapped : wrapped - start % n_levels;
 }
 
 }  // namespace
