@@ -27,6 +27,7 @@ from pyop2cxx.types import (
     DatView,
     ExtrudedSet,
     Global,
+    IterationIndex,
     IterationRegion,
     Map,
     MixedDat,
@@ -36,6 +37,7 @@ from pyop2cxx.types import (
     PermutedMap,
     Set,
     Subset,
+    i,
 )
 
 configuration = runtime.configuration
@@ -71,6 +73,7 @@ __all__ = [
     "DataSet",
     "ExtrudedSet",
     "Global",
+    "IterationIndex",
     "IterationRegion",
     "Kernel",
     "Map",
@@ -90,6 +93,7 @@ __all__ = [
     "dispatch",
     "error",
     "exit",
+    "i",
     "info",
     "init",
     "initialised",

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from pyop2cxx import _core, debugging, pipeline, symbolic
+from pyop2cxx import _core, debugging, legacy, pipeline, python_loop, symbolic
 from pyop2cxx.exceptions import (
     HaloFrozenError,
     KernelTypeError,
@@ -23,13 +23,13 @@ from pyop2cxx.iteration import check_reach, items_of
 from pyop2cxx.kernel import Kernel
 from pyop2cxx.runtime import runtime
 from pyop2cxx.types.access import READ, WRITE
-from pyop2cxx.types.args import ConstantArg, DatArg, GlobalArg, MixedDatArg
+from pyop2cxx.types.args import ConstantArg, DatArg, GlobalArg, LegacyDatArg, MixedDatArg
 from pyop2cxx.types.mixed import MixedSet
 from pyop2cxx.types.regions import IterationRegion
 from pyop2cxx.types.sets import Set
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
     from pyop2cxx.symbolic import Arg, Part
     from pyop2cxx.types.dats import Dat
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 _GENERATE_OPTIONS = ("convention", "debug", "deterministic", "strategy")
 _MOST_INT32 = 2**31 - 1
 _LAYER = np.dtype(np.int32)
-_WITH_HALOS = (DatArg, MixedDatArg)
+_WITH_HALOS = (DatArg, LegacyDatArg, MixedDatArg)
 
 
 class ParLoop:
@@ -98,14 +98,14 @@ class ParLoop:
             )
         self.kernel = kernel
         self._what = f"par_loop '{kernel.name}'"
+        if isinstance(iterset, MixedSet):
+            raise SetTypeError(
+                f"{self._what}: cannot iterate over a MixedSet; loop over each of its Sets"
+            )
         if not isinstance(iterset, Set):
             raise SetTypeError(
                 f"{self._what}: the second argument must be the Set to iterate over, got "
                 f"{iterset!r} of type {type(iterset).__name__}"
-            )
-        if isinstance(iterset, MixedSet):
-            raise SetTypeError(
-                f"{self._what}: cannot iterate over a MixedSet; loop over each of its Sets"
             )
         self.iterset = iterset
         self.args = args
@@ -116,10 +116,17 @@ class ParLoop:
         self._block_size = _checked_block_size(block_size, self._what)
         for i, arg in enumerate(args):
             self._check_kind(i, arg)
+        if kernel.abi != "2026":
+            layer = kernel.abi == "2013" and self._items.extruded
+            self.pass_layer_arg |= layer
+            self._items = items_of(iterset, self.iteration_region, self.pass_layer_arg, self._what)
+            self.kernel, self.args = legacy.adapted(kernel, args, layer=self.pass_layer_arg)
+            args = self.args
         self._parts, numbers = symbolic.parts_of(args)
         for i, part in zip(numbers or range(len(args)), self._parts, strict=True):
             self._check_arg(i, part)
-        self._check_kernel()
+        if kernel.abi == "2026":  # the others are called by a function that fits
+            self._check_kernel()
         self._line = user_line()
         self._epoch = -1
         self._checks = False
@@ -131,6 +138,11 @@ class ParLoop:
             raise UsageError(
                 f"{self._what}: arg {i} must be made by calling a Dat or Global with an access, "
                 f"such as dat(op2.READ, map), got {arg!r} of type {type(arg).__name__}"
+            )
+        if isinstance(arg, LegacyDatArg) and self.kernel.abi == "2026":
+            raise UsageError(
+                f"{self._what}: arg {i}: op2.i and flatten are of PyOP2's older conventions; pass "
+                "the Map, or say which one the kernel follows: Kernel(..., abi='2016')"
             )
 
     def _check_arg(self, i: int, arg: Part) -> None:
@@ -342,7 +354,7 @@ class ParLoop:
 
 
 def par_loop(
-    kernel: Kernel,
+    kernel: Kernel | Callable[..., object],
     iterset: Set,
     *args: Arg,
     strategy: str | None = None,
@@ -357,7 +369,7 @@ def par_loop(
     remembered, without keeping their data alive.
 
     Args:
-        kernel: The kernel.
+        kernel: The kernel; or, for debugging, a Python function: see `pyop2cxx.python_loop.run`.
         iterset: The Set whose entities it is called for.
         *args: One for each parameter of the kernel: ``dat(access, map)``, ``glob(access)``.
         strategy: As for `ParLoop`.
@@ -380,6 +392,9 @@ def par_loop(
         >>> total.data_ro.tolist()
         [6.0]
     """
+    if not isinstance(kernel, Kernel) and callable(kernel):
+        python_loop.run(kernel, iterset, args)
+        return
     loops = runtime.engine.loops
     try:
         # access first: what is no argument has none, and asking a Dat for its data counts as a use
@@ -391,6 +406,7 @@ def par_loop(
             block_size,
             iteration_region or iterate,
             pass_layer_arg,
+            kernel._is_legacy and tuple(map(_legacy_form, args)),
             *[(a.access, a.data._uid, None if a.map_ is None else a.map_._uid) for a in args],
         )
         known = loops.find(key)
@@ -432,6 +448,10 @@ def _check_frozen(args: tuple[Part, ...], what: str) -> None:
 def _table(map_: Any) -> _core.MapTable:
     table: _core.MapTable = map_._current_table()
     return table
+
+
+def _legacy_form(arg: Arg) -> tuple[int | None, bool] | None:
+    return (arg.index, arg.flatten) if isinstance(arg, LegacyDatArg) else None
 
 
 def _checked_region(region: object, older: object, what: str) -> IterationRegion | None:

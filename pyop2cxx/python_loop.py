@@ -52,8 +52,7 @@ def run(function: Callable[..., object], iterset: Set, args: tuple[Arg, ...]) ->
     places = [_place(arg) for arg in args]
     for n in elements:
         packs = [
-            _packed(arg, values, rows, n)
-            for arg, (values, rows) in zip(args, places, strict=True)
+            _packed(arg, values, rows, n) for arg, (values, rows) in zip(args, places, strict=True)
         ]
         function(*packs)
         for arg, (values, rows), pack in zip(args, places, packs, strict=True):

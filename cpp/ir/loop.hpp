@@ -43,10 +43,10 @@ struct RowRef {
 
 /// @brief A path: a Map, and the entries of its rows that an argument is made of.
 struct MapRef {
-  int arity = 1;             ///< rows of an argument
-  int toset = 0;             ///< numbers the target Sets in order of first use
-  int width = 0;             ///< entries of a row of the Map; 0: as many as `arity`
-  std::vector<RowRef> rows;  ///< [arity]; empty: all entries of the Map in their order
+  int arity = 1;                  ///< rows of an argument
+  int toset = 0;                  ///< numbers the target Sets in order of first use
+  int width = 0;                  ///< entries of a row of the Map; 0: as many as `arity`
+  std::vector<RowRef> rows = {};  ///< [arity]; empty: all entries of the Map in their order
   bool operator==(const MapRef&) const = default;
 };
 
@@ -125,8 +125,8 @@ struct Loop {
   std::vector<ConstRef> constants;  ///< referenced ones only, sorted by name
   /// [args] the kernel's parameter that each argument is a part of, ascending; empty: argument i
   /// is parameter i. Arguments of one parameter, the fields of a mixed Dat, are packed end to end.
-  std::vector<int> parameters;
-  Iteration iteration;
+  std::vector<int> parameters = {};
+  Iteration iteration = {};
 };
 
 /// @brief The kernel's parameter that @p arg is, or is a part of.

@@ -16,6 +16,7 @@ __all__: list[str] = [
     "Alias",
     "Binding",
     "Buffer",
+    "Column",
     "ConstRef",
     "DType",
     "DirectDat",
@@ -26,12 +27,14 @@ __all__: list[str] = [
     "GlobalRead",
     "GlobalReduce",
     "IndirectDat",
+    "Iteration",
     "JitTable",
     "Kernel",
     "KernelBody",
     "KernelFacts",
     "KernelParameter",
     "KernelType",
+    "Lanes",
     "LaunchOptions",
     "Loop",
     "LoweringMapFacts",
@@ -43,13 +46,17 @@ __all__: list[str] = [
     "PreparedLoop",
     "Provider",
     "Query",
+    "RowRef",
     "STRATEGIES",
     "Timing",
     "available_threads",
+    "axpy",
     "c_name_of",
     "cg",
     "choose_strategy",
+    "combine",
     "digest",
+    "dot",
     "dtype_from_name",
     "force_strategy",
     "forked_after_parallel_region",
@@ -329,6 +336,8 @@ class DirectDat:
         dim: typing.SupportsInt | typing.SupportsIndex,
         access: Access,
         alias: Alias,
+        stride: typing.SupportsInt | typing.SupportsIndex,
+        component: typing.SupportsInt | typing.SupportsIndex,
     ) -> None: ...
 
 class IndirectDat:
@@ -339,6 +348,8 @@ class IndirectDat:
         access: Access,
         map: typing.SupportsInt | typing.SupportsIndex,
         alias: Alias,
+        stride: typing.SupportsInt | typing.SupportsIndex,
+        component: typing.SupportsInt | typing.SupportsIndex,
     ) -> None: ...
 
 class GlobalRead:
@@ -355,11 +366,35 @@ class GlobalReduce:
         alias: Alias,
     ) -> None: ...
 
+class RowRef:
+    def __init__(
+        self,
+        slot: typing.SupportsInt | typing.SupportsIndex,
+        offset: typing.SupportsInt | typing.SupportsIndex,
+        quotient: typing.SupportsInt | typing.SupportsIndex,
+        above: typing.SupportsInt | typing.SupportsIndex,
+    ) -> None: ...
+
 class MapRef:
     def __init__(
         self,
         arity: typing.SupportsInt | typing.SupportsIndex,
         toset: typing.SupportsInt | typing.SupportsIndex,
+        width: typing.SupportsInt | typing.SupportsIndex,
+        rows: collections.abc.Sequence[RowRef],
+    ) -> None: ...
+    @property
+    def arity(self) -> int: ...
+
+class Iteration:
+    def __init__(
+        self,
+        subset: bool,
+        extruded: bool,
+        constant_layers: bool,
+        periodic: bool,
+        pass_layer: bool,
+        index_bytes: typing.SupportsInt | typing.SupportsIndex,
     ) -> None: ...
 
 class ConstRef:
@@ -374,17 +409,80 @@ class Loop:
         args: collections.abc.Sequence[DirectDat | IndirectDat | GlobalRead | GlobalReduce],
         maps: collections.abc.Sequence[MapRef],
         constants: collections.abc.Sequence[ConstRef],
+        parameters: collections.abc.Sequence[typing.SupportsInt | typing.SupportsIndex],
+        iteration: Iteration,
     ) -> None: ...
     def dump(self) -> str: ...
     def n_slots(self) -> int: ...
     def signature(self) -> str: ...
+    @property
+    def iteration(self) -> Iteration: ...
+    @property
+    def maps(self) -> list[MapRef]: ...
+
+class Lanes:
+    """
+    Members:
+
+      one
+
+      threads
+
+      grid
+    """
+
+    __members__: typing.ClassVar[dict[str, Lanes]]
+    grid: typing.ClassVar[Lanes]
+    one: typing.ClassVar[Lanes]
+    threads: typing.ClassVar[Lanes]
+    @typing.overload
+    def __eq__(self, other: Lanes) -> bool: ...
+    @typing.overload
+    def __eq__(self, other: typing.Any) -> bool: ...
+    def __getstate__(self) -> int: ...
+    def __hash__(self) -> int: ...
+    def __index__(self) -> int: ...
+    def __init__(self, value: typing.SupportsInt | typing.SupportsIndex) -> None: ...
+    def __int__(self) -> int: ...
+    @typing.overload
+    def __ne__(self, other: Lanes) -> bool: ...
+    @typing.overload
+    def __ne__(self, other: typing.Any) -> bool: ...
+    def __repr__(self) -> str: ...
+    def __setstate__(self, state: typing.SupportsInt | typing.SupportsIndex) -> None: ...
+    def __str__(self) -> str: ...
+    @property
+    def name(self) -> str: ...
+    @property
+    def value(self) -> int: ...
 
 class Facts:
-    def __init__(self, threads: bool, atomics: bool) -> None: ...
+    def __init__(
+        self,
+        lanes: Lanes,
+        atomics: bool,
+        float_atomics: bool,
+        warp: typing.SupportsInt | typing.SupportsIndex,
+        one_address_space: bool,
+        complex_arithmetic: bool,
+        float64: bool,
+    ) -> None: ...
     @property
     def atomics(self) -> bool: ...
     @property
+    def complex_arithmetic(self) -> bool: ...
+    @property
+    def float64(self) -> bool: ...
+    @property
+    def float_atomics(self) -> bool: ...
+    @property
+    def lanes(self) -> Lanes: ...
+    @property
+    def one_address_space(self) -> bool: ...
+    @property
     def threads(self) -> bool: ...
+    @property
+    def warp(self) -> int: ...
 
 class LoweringMapFacts:
     def __init__(
@@ -405,6 +503,15 @@ class LoweringOptions:
 class Module:
     @property
     def launch_name(self) -> str: ...
+
+class Column:
+    def __init__(
+        self,
+        dtype: DType,
+        address: typing.SupportsInt | typing.SupportsIndex,
+        n: typing.SupportsInt | typing.SupportsIndex,
+        stride: typing.SupportsInt | typing.SupportsIndex,
+    ) -> None: ...
 
 class Executable:
     @property
@@ -462,6 +569,9 @@ class Binding:
         maps: collections.abc.Sequence[MapTable],
         spaces: collections.abc.Sequence[typing.SupportsInt | typing.SupportsIndex],
         n_elements: typing.SupportsInt | typing.SupportsIndex,
+        paths: collections.abc.Sequence[MapRef],
+        iteration: Iteration,
+        items: collections.abc.Sequence[MapTable],
     ) -> None: ...
 
 class LaunchOptions:
@@ -489,6 +599,9 @@ class PreparedLoop:
     def plan_bytes(self) -> int: ...
 
 def available_threads() -> int: ...
+def axpy(
+    alpha: Column, x: Column, y: Column, n_threads: typing.SupportsInt | typing.SupportsIndex
+) -> None: ...
 def c_name_of(dtype: DType) -> str: ...
 def choose_strategy(
     loop: Loop,
@@ -496,7 +609,17 @@ def choose_strategy(
     maps: collections.abc.Sequence[LoweringMapFacts],
     options: LoweringOptions,
 ) -> tuple[str, str]: ...
+def combine(
+    op: str,
+    out: Column,
+    left: Column,
+    right: Column,
+    n_threads: typing.SupportsInt | typing.SupportsIndex,
+) -> None: ...
 def digest(bytes: str) -> str: ...
+def dot(
+    x: Column, y: Column, conjugate: bool, n_threads: typing.SupportsInt | typing.SupportsIndex
+) -> int | int | float | complex: ...
 def dtype_from_name(name: str) -> DType: ...
 def force_strategy(
     strategy: str,

@@ -7,6 +7,7 @@ from pyop2cxx.types.constants import Const, Constant
 from pyop2cxx.types.dats import Dat
 from pyop2cxx.types.extruded import ExtrudedSet
 from pyop2cxx.types.globals import Global
+from pyop2cxx.types.indices import IterationIndex, i
 from pyop2cxx.types.maps import Map
 from pyop2cxx.types.mixed import MixedDat, MixedDataSet, MixedMap, MixedSet
 from pyop2cxx.types.paths import ComposedMap, PermutedMap
@@ -38,6 +39,7 @@ __all__ = [
     "ExtrudedSet",
     "Global",
     "GlobalArg",
+    "IterationIndex",
     "IterationRegion",
     "Map",
     "MixedDat",
@@ -48,4 +50,5 @@ __all__ = [
     "PermutedMap",
     "Set",
     "Subset",
+    "i",
 ]

@@ -34,9 +34,13 @@ class Algebra:
     """What Dats and Globals can do as vectors. A result has the dtype of its left operand."""
 
     _kind: ClassVar[str]
-    dtype: np.dtype[Any]
 
     # What the classes say of their values
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        """The dtype of a value."""
+        raise NotImplementedError
 
     @property
     def _what(self) -> str:

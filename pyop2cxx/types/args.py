@@ -35,6 +35,19 @@ class DatArg:
 
 
 @dataclass(slots=True)
+class LegacyDatArg(DatArg):
+    """A Dat as a kernel of an older convention uses it.
+
+    Attributes:
+        index: Of ``op2.i``; None where the Map was not indexed by it.
+        flatten: Whether values are ordered by component first.
+    """
+
+    index: int | None
+    flatten: bool
+
+
+@dataclass(slots=True)
 class MixedDatArg:
     """A MixedDat as a loop uses it: the kernel gets its fields end to end.
 

@@ -23,9 +23,10 @@ from pyop2cxx.exceptions import (
 from pyop2cxx.runtime import runtime
 from pyop2cxx.types.access import DAT_ACCESSES, Access, checked_access
 from pyop2cxx.types.algebra import Algebra, check_same_place
-from pyop2cxx.types.args import DatArg
+from pyop2cxx.types.args import DatArg, LegacyDatArg
 from pyop2cxx.types.carrier import DataCarrier
 from pyop2cxx.types.checks import address_of, as_array, as_dtype, as_name, as_numpy
+from pyop2cxx.types.indices import IndexedMap
 from pyop2cxx.types.maps import Map
 from pyop2cxx.types.sets import DataSet, Set
 
@@ -51,7 +52,7 @@ class SubsetLike(Protocol):
         """The owned entities of the part, as entities of the whole Set."""
 
 
-class Dat(Algebra, DataCarrier):
+class Dat(DataCarrier, Algebra):
     """Values on the entities of a Set. Equal only to itself.
 
     A NumPy array of the right dtype and number of values, contiguous in C order, is not copied:
@@ -111,13 +112,16 @@ class Dat(Algebra, DataCarrier):
 
     # As an argument of a loop
 
-    def __call__(self, access: Access, path: Map | None = None) -> DatArg:
+    def __call__(
+        self, access: Access, path: Map | IndexedMap | None = None, flatten: bool = False
+    ) -> DatArg:
         """Return this Dat as an argument of a loop.
 
         Args:
             access: How the kernel uses it.
             path: The Map from the iteration Set to this Dat's Set; None where that is the
                 iteration Set itself.
+            flatten: Of PyOP2's older conventions: order values by component first.
 
         Raises:
             ModeValueError: There is no such access, or not for complex values.
@@ -127,9 +131,13 @@ class Dat(Algebra, DataCarrier):
         # Programs call this in their innermost loops, so what was found right is remembered: by
         # numbers, which keep no Map alive.
         try:
-            mode = self._checked.get(access if path is None else path._uid << 3 | access)
+            mode = self._checked.get(access if path is None else path._uid << 3 | access)  # type: ignore[union-attr]
         except (AttributeError, TypeError):
             mode = None
+        if flatten or isinstance(path, IndexedMap):
+            index = path.index if isinstance(path, IndexedMap) else None
+            whole = path.map_ if isinstance(path, IndexedMap) else path
+            return LegacyDatArg(self, whole, self._check(access, whole), index, bool(flatten))
         if mode is None:
             mode = self._check(access, path)
         return DatArg(self, path, mode)

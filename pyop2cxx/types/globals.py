@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from pyop2cxx.types.checks import Array
 
 
-class Global(Algebra, SetFreeCarrier):
+class Global(SetFreeCarrier, Algebra):
     """Values that belong to no Set, read by loops or reduced into: a time step, a residual.
 
     Args:

@@ -12,6 +12,7 @@ from pyop2cxx import _core
 from pyop2cxx.exceptions import ArityTypeError, DataValueError, MapValueError, SetTypeError
 from pyop2cxx.runtime import runtime
 from pyop2cxx.types.checks import address_of, as_name, is_integer
+from pyop2cxx.types.indices import IndexedMap, indexed
 from pyop2cxx.types.sets import Set
 
 if TYPE_CHECKING:
@@ -76,11 +77,15 @@ class Map:
         self._offset_quotient = self._as_offset(offset_quotient, "offset_quotient")
         self._values: Array | None = None
         self._table: _core.MapTable | None = None
+        self._entries: dict[int, Map] = {}
         self._slots: tuple[int, ...] | None = None
         if values is None and iterset.is_sized and iterset.total_size == 0:
             values = ()
         if values is not None:
             self._adopt(self._checked(values))
+
+    _is_slot = False
+    """Whether this is one entry of another Map."""
 
     def _init_like(self, map_: Map, iterset: Set, name: str) -> None:
         """Be a path that leads where another Map leads, but without values of its own."""
@@ -93,6 +98,7 @@ class Map:
         self._offset_quotient = map_.offset_quotient
         self._values = None
         self._table = None
+        self._entries = {}
         self._slots = None
 
     def _current_table(self) -> _core.MapTable | None:
@@ -271,6 +277,26 @@ class Map:
         found = self._as_integers(offset, what, (self._arity,)).astype(np.int32)
         found.flags.writeable = False
         return found
+
+    def __getitem__(self, index: Any) -> Any:
+        """Return one entry of each row as a path of its own, for PyOP2's older conventions.
+
+        Args:
+            index: The entry; or ``op2.i[0]``, for all of them one after the other.
+
+        Raises:
+            IndexTypeError, IndexValueError: It is neither.
+            UnsupportedError: It is a slice.
+        """
+        from pyop2cxx.types.paths import MapSlot  # a MapSlot is a Map
+
+        found = indexed(self, index)
+        if isinstance(found, IndexedMap):
+            return found
+        # the same object each time, so that loops see one path
+        if found not in self._entries:
+            self._entries[found] = MapSlot(self, found)
+        return self._entries[found]
 
     def __le__(self, other: object) -> bool:
         """Say whether this is the other Map, as PyOP2's Sparsity asks."""

@@ -242,6 +242,8 @@ class MapSlot(Map):
         slot: Which entry.
     """
 
+    _is_slot = True
+
     def __init__(self, map_: Map, slot: int) -> None:
         self._init_like(map_, map_.iterset, f"{map_.name}[{slot}]")
         self._arity = 1

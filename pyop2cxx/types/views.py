@@ -87,7 +87,7 @@ class DatView(Dat):
         self._parent.halo_valid = valid
 
     @property
-    def _frozen(self) -> Any:  # type: ignore[override]
+    def _frozen(self) -> Any:
         return self._parent._frozen
 
     @_frozen.setter

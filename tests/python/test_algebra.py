@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pyop2cxx import op2
@@ -79,6 +79,7 @@ def test_a_dat_and_a_number(op: str, number: Any, dtype: str) -> None:
         np.testing.assert_allclose(found.data_ro, wanted, rtol=1e-6)
 
 
+@settings(deadline=None)
 @given(st.integers(0, 300000), st.sampled_from(["float32", "float64", "int32", "complex128"]))
 def test_any_number_of_values(n: int, dtype: str) -> None:
     cells = op2.Set(n)
