@@ -11,6 +11,7 @@ from pyop2cxx import _core
 from pyop2cxx.exceptions import ExecutionError, UsageError
 from pyop2cxx.types.access import READ, RW
 from pyop2cxx.types.args import DatArg
+from pyop2cxx.types.passthrough import PassthroughArg
 
 if TYPE_CHECKING:
     from pyop2cxx.parloop import ParLoop
@@ -54,6 +55,8 @@ def _check_map(loop: ParLoop, i: int, arg: Part) -> None:
 
 
 def _check_numbers(loop: ParLoop, i: int, arg: Part, what: str) -> None:
+    if isinstance(arg, PassthroughArg):
+        return
     values = arg.data._values
     if values is None or values.dtype.kind not in "fc":
         return

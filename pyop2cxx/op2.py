@@ -2,6 +2,21 @@
 """The public names: ``from pyop2cxx import op2``."""
 
 from pyop2cxx import dispatch
+from pyop2cxx.global_kernel import (
+    ComposedMapKernelArg,
+    CStringLocalKernel,
+    DatKernelArg,
+    DatParloopArg,
+    GlobalKernel,
+    GlobalKernelArg,
+    GlobalParloopArg,
+    LocalKernel,
+    MapKernelArg,
+    MixedDatKernelArg,
+    MixedDatParloopArg,
+    Parloop,
+    PermutedMapKernelArg,
+)
 from pyop2cxx.kernel import Kernel
 from pyop2cxx.parloop import ParLoop, par_loop
 from pyop2cxx.renumber import renumber
@@ -27,6 +42,8 @@ from pyop2cxx.types import (
     DatView,
     ExtrudedSet,
     Global,
+    GlobalDataSet,
+    Halo,
     IterationIndex,
     IterationRegion,
     Map,
@@ -34,12 +51,15 @@ from pyop2cxx.types import (
     MixedDataSet,
     MixedMap,
     MixedSet,
+    OpaqueType,
+    PassthroughArg,
     PermutedMap,
     Set,
     Subset,
     i,
 )
 
+parloop = par_loop
 configuration = runtime.configuration
 init = runtime.init
 exit = runtime.exit
@@ -65,24 +85,41 @@ __all__ = [
     "RW",
     "WRITE",
     "Access",
+    "CStringLocalKernel",
     "ComposedMap",
+    "ComposedMapKernelArg",
     "Const",
     "Constant",
     "Dat",
+    "DatKernelArg",
+    "DatParloopArg",
     "DatView",
     "DataSet",
     "ExtrudedSet",
     "Global",
+    "GlobalDataSet",
+    "GlobalKernel",
+    "GlobalKernelArg",
+    "GlobalParloopArg",
+    "Halo",
     "IterationIndex",
     "IterationRegion",
     "Kernel",
+    "LocalKernel",
     "Map",
+    "MapKernelArg",
     "MixedDat",
+    "MixedDatKernelArg",
+    "MixedDatParloopArg",
     "MixedDataSet",
     "MixedMap",
     "MixedSet",
+    "OpaqueType",
     "ParLoop",
+    "Parloop",
+    "PassthroughArg",
     "PermutedMap",
+    "PermutedMapKernelArg",
     "Set",
     "Subset",
     "backend",
@@ -98,6 +135,7 @@ __all__ = [
     "init",
     "initialised",
     "par_loop",
+    "parloop",
     "renumber",
     "set_log_level",
     "timings",

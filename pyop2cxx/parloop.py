@@ -10,6 +10,7 @@ import numpy as np
 from pyop2cxx import _core, debugging, legacy, pipeline, python_loop, symbolic
 from pyop2cxx.exceptions import (
     HaloFrozenError,
+    IndexValueError,
     KernelTypeError,
     MapValueError,
     SetTypeError,
@@ -25,6 +26,7 @@ from pyop2cxx.runtime import runtime
 from pyop2cxx.types.access import READ, WRITE
 from pyop2cxx.types.args import ConstantArg, DatArg, GlobalArg, LegacyDatArg, MixedDatArg
 from pyop2cxx.types.mixed import MixedSet
+from pyop2cxx.types.passthrough import PassthroughArg
 from pyop2cxx.types.regions import IterationRegion
 from pyop2cxx.types.sets import Set
 
@@ -32,6 +34,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from pyop2cxx.symbolic import Arg, Part
+    from pyop2cxx.types.access import Access
     from pyop2cxx.types.dats import Dat
 
 _GENERATE_OPTIONS = ("convention", "debug", "deterministic", "strategy")
@@ -134,7 +137,7 @@ class ParLoop:
         self._written = _written_dats(self._parts)
 
     def _check_kind(self, i: int, arg: Arg) -> None:
-        if not isinstance(arg, DatArg | MixedDatArg | GlobalArg | ConstantArg):
+        if not isinstance(arg, DatArg | MixedDatArg | GlobalArg | ConstantArg | PassthroughArg):
             raise UsageError(
                 f"{self._what}: arg {i} must be made by calling a Dat or Global with an access, "
                 f"such as dat(op2.READ, map), got {arg!r} of type {type(arg).__name__}"
@@ -171,9 +174,75 @@ class ParLoop:
         if self._items.extruded and map_.has_values:
             check_reach(map_, self._items, self.iterset, f"{self._what}: arg {i}")
 
+    def replace_data(self, index: int, new: Any) -> None:
+        """Use other data from now on, of the same kind, shape and dtype, by the same Map.
+
+        Args:
+            index: The number of the argument.
+            new: A Dat, Global, Constant or MixedDat; or what holds one as its `data`.
+
+        Raises:
+            IndexValueError: There is no such argument.
+            UsageError: The data do not fit; the loop is as before.
+            MapValueError: A Dat is on another Set.
+
+        Example:
+            >>> from pyop2cxx import op2
+            >>> cells = op2.Set(2)
+            >>> a, b = op2.Dat(cells), op2.Dat(cells)
+            >>> one = op2.Kernel("void one(double *x) { *x = 1; }", "one")
+            >>> loop = op2.ParLoop(one, cells, a(op2.WRITE))
+            >>> loop.replace_data(0, b)
+            >>> loop.compute()
+            >>> b.data_ro.tolist()
+            [1.0, 1.0]
+        """
+        if not 0 <= index < len(self.args):
+            raise IndexValueError(
+                f"{self._what} has arguments 0 to {len(self.args) - 1}, got index {index}"
+            )
+        old: Any = self.args[index]
+        data = new if isinstance(new, type(old.data)) else getattr(new, "data", None)
+        if not isinstance(data, type(old.data)) or (data.dtype, data.cdim) != (
+            old.data.dtype,
+            old.data.cdim,
+        ):
+            raise UsageError(
+                f"{self._what}: arg {index}: {type(old.data).__name__} '{old.data.name}' of dtype "
+                f"{old.data.dtype} and {old.data.cdim} values can be replaced by one like it, got "
+                f"{new!r}"
+            )
+        given = data(old.access) if old.map_ is None else data(old.access, old.map_)
+        parts, numbers = symbolic.parts_of((*self.args[:index], given, *self.args[index + 1 :]))
+        for i, part in zip(numbers or range(len(self.args)), parts, strict=True):
+            self._check_arg(i, part)
+        self.args = (*self.args[:index], given, *self.args[index + 1 :])
+        self._parts, self._written = parts, _written_dats(parts)
+        self._epoch = -1
+
+    @property
+    def arguments(self) -> tuple[Arg, ...]:
+        """The arguments, as PyOP2 calls them."""
+        return self.args
+
+    @property
+    def accesses(self) -> tuple[Access, ...]:
+        """How each argument is used."""
+        return tuple(arg.access for arg in self.args)
+
+    @property
+    def num_flops(self) -> int:
+        """Floating-point operations of one call of the loop; 0 if not known."""
+        return self.kernel.num_flops * self._items.n
+
     def _check_kernel(self) -> None:
         descriptors = [
-            Descriptor(i, f"{type(a.data).__name__} '{a.data.name}'", a.data.dtype, a.access)
+            Descriptor(
+                i,
+                f"{type(a.data).__name__} '{a.data.name}'",
+                None if isinstance(a, PassthroughArg) else a.data.dtype,
+                a.access,
+            )
             for i, a in enumerate(self.args)
         ]
         if self.pass_layer_arg:

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -78,10 +78,11 @@ def _check(arg: Arg, iterset: Set, whole: Set, what: str) -> None:
 
 def _place(arg: Arg) -> tuple[Array, Array | None]:
     """Return an argument's values, and the rows of its Map."""
+    data: Any = arg.data
     if arg.access == READ:
-        values = arg.data.data_ro_with_halos if isinstance(arg, DatArg) else arg.data.data_ro
+        values = data.data_ro_with_halos if isinstance(arg, DatArg) else data.data_ro
     else:
-        values = arg.data.data_with_halos  # type: ignore[union-attr]
+        values = data.data_with_halos
     return values, None if arg.map_ is None else arg.map_.values_with_halo  # type: ignore[return-value]
 
 

@@ -11,6 +11,7 @@ from pyop2cxx.iteration import path_of
 from pyop2cxx.runtime import runtime
 from pyop2cxx.types.access import READ
 from pyop2cxx.types.args import DatArg, MixedDatArg
+from pyop2cxx.types.passthrough import PassthroughArg
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Sequence
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
     from pyop2cxx.types.constants import Const
     from pyop2cxx.types.maps import Map
 
-    Part = DatArg | GlobalArg | ConstantArg
+    Part = DatArg | GlobalArg | ConstantArg | PassthroughArg
     Arg = Part | MixedDatArg
 
 
@@ -103,6 +104,11 @@ def _node(
 ) -> _core.DirectDat | _core.IndirectDat | _core.GlobalRead | _core.GlobalReduce:
     dtype, dim = _dtype(arg.data), arg.data.cdim
     access = _core.Access(int(arg.access))
+    if isinstance(arg, PassthroughArg):
+        # a row of no values: the pointer is handed on, and elements are called once each
+        return _core.DirectDat(
+            dtype=dtype, dim=0, access=access, alias=alias, stride=0, component=0
+        )
     if isinstance(arg, DatArg):
         place = {"stride": arg.data._stride, "component": arg.data._component}
         if arg.map_ is None:

@@ -12,6 +12,7 @@ from pyop2cxx.types.access import GLOBAL_ACCESSES, ORDERED_ACCESSES, Access
 from pyop2cxx.types.algebra import Algebra
 from pyop2cxx.types.args import GlobalArg
 from pyop2cxx.types.carrier import SetFreeCarrier, copied
+from pyop2cxx.types.global_sets import GlobalDataSet
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -117,6 +118,11 @@ class Global(SetFreeCarrier, Algebra):
                 f"{type(other).__name__}"
             )
         other.data = self.data_ro
+
+    @property
+    def dataset(self) -> GlobalDataSet:
+        """What it has in place of a DataSet."""
+        return GlobalDataSet(self)
 
     def _new(self) -> Global:
         return Global(self._dim, None, self.dtype, comm=self._comm)
