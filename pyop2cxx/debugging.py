@@ -60,6 +60,7 @@ def _check_numbers(loop: ParLoop, i: int, arg: Part, what: str) -> None:
     values = arg.data._values
     if values is None or values.dtype.kind not in "fc":
         return
+    arg.data._on_host(_core.Use.read, "debug", is_explicit=True)
     rows = values.reshape(len(values) if isinstance(arg, DatArg) else 1, -1)
     bad = np.flatnonzero(np.isnan(rows).any(axis=1))
     if bad.size == 0:

@@ -4,34 +4,18 @@
 from __future__ import annotations
 
 from functools import lru_cache
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from pyop2cxx import _core
 from pyop2cxx.exceptions import DataTypeError, NameTypeError, UnsupportedError, UsageError
 from pyop2cxx.front import headers as known_headers
+from pyop2cxx.front import known
+from pyop2cxx.front.known import Description
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from pyop2cxx.front.parse import ParsedKernel
-
 _ABIS = ("2026", "2016", "2013")
-
-
-class _Description(NamedTuple):
-    """All that a kernel's C++ object is made from."""
-
-    code: str
-    name: str
-    headers: tuple[str, ...]
-    include_dirs: tuple[str, ...]
-    options: tuple[str, ...]
-    ldargs: tuple[str, ...]
-    cpp: bool
-    flop_count: int
-    abi: str
-    requires_zeroed_output_arguments: bool
-    header_contents: tuple[str, ...]
 
 
 class Kernel:
@@ -105,7 +89,7 @@ class Kernel:
         self._is_legacy = abi != "2026"
         folders = _strings(name, "include_dirs", include_dirs)
         extra = tuple(known_headers.spelled(item) for item in _strings(name, "headers", headers))
-        self._description = _Description(
+        self._description = Description(
             code=code,
             name=name,
             headers=tuple(dict.fromkeys(extra)),
@@ -208,29 +192,10 @@ def _options(name: str, opts: Sequence[str] | Mapping[str, object] | None) -> tu
     return _strings(name, "opts", opts)
 
 
-def _parse(given: _Description) -> ParsedKernel:
-    from pyop2cxx.front import parse
-
-    try:
-        if given.cpp:
-            return parse.parse_opaque(given.code, given.name, given.headers)
-        return parse.parse_c(
-            given.code,
-            given.name,
-            extra_headers=given.headers,
-            include_dirs=given.include_dirs,
-            options=given.options,
-        )
-    except UsageError as error:
-        raise UsageError(f"Kernel '{given.name}': {error}") from None
-
-
 @lru_cache(maxsize=512)
-def _build(given: _Description) -> _core.Kernel:
+def _build(given: Description) -> _core.Kernel:
     """Parse. Keyed on all that goes in, headers' contents too, so a hit is always right."""
-    from pyop2cxx.front import tokens
-
-    parsed = _parse(given)
+    parsed, tokens = known.parsed(given)
     body = _core.KernelBody(parsed.functions, parsed.tables) if parsed.functions else None
     return _core.Kernel(
         name=given.name,
@@ -245,7 +210,7 @@ def _build(given: _Description) -> _core.Kernel:
         ldargs=given.ldargs,
         requires_zeroed_output_arguments=given.requires_zeroed_output_arguments,
         flop_count=given.flop_count,
-        tokens=tokens.token_stream(given.code),
+        tokens=tokens,
         header_contents=given.header_contents,
         abi=given.abi,
     )

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The public names: ``from pyop2cxx import op2``."""
 
-from pyop2cxx import dispatch
+from pyop2cxx import dispatch, transfers
 from pyop2cxx.global_kernel import (
     ComposedMapKernelArg,
     CStringLocalKernel,
@@ -139,5 +139,6 @@ __all__ = [
     "renumber",
     "set_log_level",
     "timings",
+    "transfers",
     "warning",
 ]

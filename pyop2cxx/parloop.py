@@ -15,6 +15,7 @@ from pyop2cxx.exceptions import (
     MapValueError,
     SetTypeError,
     StaticModeError,
+    UnsupportedError,
     UsageError,
     user_line,
     user_stacklevel,
@@ -313,7 +314,8 @@ class ParLoop:
             _check_frozen(self._parts, self._what)
         if self._checks:
             debugging.check_before(self)
-        self._prepared.run()
+        if self._prepared.run():
+            runtime.coherence.attribute(user_line())
         for dat in self._written:
             dat.halo_valid = False
         if self._checks:
@@ -338,6 +340,12 @@ class ParLoop:
         request = self._request(built, {})
         engine = runtime.engine
         executable = pipeline.executable(request)
+        device = pipeline.chosen_device(request.backend)
+        if device is not None and any(isinstance(arg, PassthroughArg) for arg in self._parts):
+            raise UnsupportedError(
+                f"{self._what}: a PassthroughArg is an address of this process, which a device "
+                "cannot reach; run the loop on a backend of the host"
+            )
         self._prepared = _core.PreparedLoop(
             executable=executable,
             binding=_core.Binding(
@@ -357,6 +365,7 @@ class ParLoop:
             ),
             plans=engine.plans,
             timing=engine.timing(self.kernel.name, request.backend.name, executable.strategy),
+            mirror=None if device is None else device.mirror,
         )
         self._checks = bool(runtime.configuration["debug"])
         self._epoch = epoch
@@ -484,7 +493,8 @@ def par_loop(
     if known is not None and known[0] is kernel:
         if runtime.n_frozen:
             _check_frozen(symbolic.parts_of(args)[0], f"par_loop '{kernel.name}'")
-        known[1].run()
+        if known[1].run():
+            runtime.coherence.attribute(user_line())
         for arg in args:
             if arg.access != READ and arg.__class__ in _WITH_HALOS:
                 arg.data.halo_valid = False

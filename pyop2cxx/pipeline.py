@@ -8,10 +8,12 @@ could change.
 from __future__ import annotations
 
 import sys
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Any
 
 from pyop2cxx import _core
+from pyop2cxx.backends._backend import DeviceToolchain
 from pyop2cxx.diagnostics import explain_rejection
 from pyop2cxx.exceptions import CompilationError, ToolchainError, UsageError
 from pyop2cxx.render import render
@@ -19,6 +21,7 @@ from pyop2cxx.runtime import runtime
 
 if TYPE_CHECKING:
     from pyop2cxx.backends._backend import Backend
+    from pyop2cxx.devices import OpenDevice
     from pyop2cxx.kernel import Kernel
 
 
@@ -135,26 +138,59 @@ def executable(request: Request) -> _core.Executable:
 
     Raises:
         CompilationError: The compiler rejects the kernel; the message shows the user's line.
-        ToolchainError: There is no compiler, or it broke.
+        ToolchainError: There is no compiler or no device, or it broke.
+        UnsupportedError: The device cannot do what the loop needs.
     """
-    engine = runtime.engine
+    engine, options = runtime.engine, runtime.configuration
+    device = chosen_device(request.backend)
+    if device is not None:
+        request = _suited(request, device)
     choice = choose(request)
     flags = _flags(request)
+    tools = (options["cc"], options["cxx"]) if device is None else device.key
     query = _core.Query(
         loop=request.name,
+        strategy=choice.strategy,
         signature=request.loop.signature(),
-        source=repr((choice.key, flags, runtime.configuration["cc"], runtime.configuration["cxx"])),
+        source=repr((choice.key, flags, tools)),
     )
     found = engine.dispatcher.resolve(query)
     if found is not None:
         return found
     code = generate(request, choice)
-    library = _load(request, choice, code, flags)
-    made = _core.make_executable(
-        code.module, library, choice.strategy, is_parallel=request.backend.facts.threads
-    )
+    if device is None:
+        library = _load(request, choice, code, flags)
+        made = _core.make_executable(
+            code.module, library, choice.strategy, is_parallel=request.backend.facts.threads
+        )
+    else:
+        program = _load_on(device, request, choice, code, flags)
+        made = _core.make_device_executable(code.module, program, choice.strategy)
     engine.jit_table.insert(query, made)
     return made
+
+
+def chosen_device(backend: Backend) -> OpenDevice | None:
+    """Return the device that loops of this backend run on, opened; None if that is the host."""
+    on_host = not isinstance(backend.toolchain, DeviceToolchain)
+    return None if on_host else runtime.engine.device(backend)
+
+
+def _suited(request: Request, device: OpenDevice) -> Request:
+    """Say what this very device cannot do, of what its backend can."""
+    facts = request.backend.facts
+    if device.info.float64 or not facts.float64:
+        return request
+    suited = _core.Facts(
+        lanes=facts.lanes,
+        atomics=facts.atomics,
+        float_atomics=facts.float_atomics,
+        warp=facts.warp,
+        one_address_space=facts.one_address_space,
+        complex_arithmetic=facts.complex_arithmetic,
+        float64=False,
+    )
+    return replace(request, backend=replace(request.backend, facts=suited))
 
 
 def _frame(request: Request, choice: Choice, module: _core.Module, *, line_markers: bool) -> str:
@@ -169,15 +205,29 @@ def _frame(request: Request, choice: Choice, module: _core.Module, *, line_marke
         "version": _core.__version__,
         "kernel": request.name,
         "strategy": choice.strategy,
-        "headers": request.kernel.core.headers,
         "body": body.rstrip("\n"),
     }
+    if isinstance(request.backend.toolchain, DeviceToolchain):
+        context["preludes"] = _preludes(request, module)
+    else:
+        context["headers"] = request.kernel.core.headers
     return render(request.backend.template, context)
 
 
+def _preludes(request: Request, module: _core.Module) -> list[str]:
+    """Texts that the language has to be given before this loop's own."""
+    needs = _core.needs(module, request.loop)
+    needs += ["no_contraction"] * request.options.deterministic
+    folder = PurePosixPath(request.backend.template).parent
+    known = request.backend.preludes
+    return [render(f"{folder}/{need}.j2", {}).rstrip("\n") for need in needs if need in known]
+
+
 def _flags(request: Request) -> tuple[str, ...]:
-    """Compiler flags beyond the ones all host code gets, most specific last."""
+    """Compiler flags beyond the ones all code gets, most specific last."""
     engine, options, kernel = runtime.engine, runtime.configuration, request.kernel
+    if isinstance(request.backend.toolchain, DeviceToolchain):
+        return request.backend.toolchain.flags
     flags = [*request.backend.toolchain.flags]
     if options["deterministic"]:
         flags.append("-ffp-contract=off")
@@ -199,12 +249,41 @@ def _load(
         loaded = service.load(str(code), language, list(flags), _core.__version__)
     except CompilationError as error:
         marked = _frame(request, choice, code.module, line_markers=True)
-        raise explain_rejection(request, error, marked, language, flags) from None
+
+        def compile_marked() -> object:
+            return service.load(marked, language, list(flags), "diagnostic")
+
+        raise explain_rejection(request, error, compile_marked) from None
     except ToolchainError as error:
         error.args = (f"par_loop '{request.name}' on backend '{request.backend.name}': {error}",)
         raise
     runtime.engine.tell_notices()
     return loaded.library
+
+
+def _load_on(
+    device: OpenDevice,
+    request: Request,
+    choice: Choice,
+    code: GeneratedCode,
+    flags: tuple[str, ...],
+) -> _core.Program:
+    service = runtime.engine.device_service
+    try:
+        made = service.compile(device.compiler, str(code), list(flags), _core.__version__)
+        program = device.device.load(made)
+    except CompilationError as error:
+        marked = _frame(request, choice, code.module, line_markers=True)
+
+        def compile_marked() -> object:
+            return service.compile(device.compiler, marked, list(flags), "diagnostic")
+
+        raise explain_rejection(request, error, compile_marked) from None
+    except ToolchainError as error:
+        error.args = (f"par_loop '{request.name}' on backend '{request.backend.name}': {error}",)
+        raise
+    runtime.engine.tell_notices()
+    return program
 
 
 def _dump(request: Request, code: GeneratedCode) -> None:

@@ -11,9 +11,10 @@ namespace {
 std::shared_ptr<exec::Executable> make_executable(const kir::Module& module,
                                                   const std::shared_ptr<jit::Library>& library,
                                                   const std::string& strategy, bool is_parallel) {
-  return std::make_shared<exec::Executable>(exec::Executable{
-      reinterpret_cast<op2_launch_v1>(library->symbol(module.launch_name)), library, module.argv,
-      module.plan, module.scratch, module.items, module.kernel->name, strategy, is_parallel});
+  return std::make_shared<exec::Executable>(
+      exec::Executable{reinterpret_cast<op2_launch_v1>(library->symbol(module.launch_name)),
+                       library, module.argv, module.plan, module.scratch, module.items,
+                       module.kernel->name, strategy, is_parallel, nullptr});
 }
 
 }  // namespace
@@ -34,8 +35,8 @@ void bind_dispatch(py::module_& core) {
            py::arg("strategy"), py::arg("is_parallel"));
 
   py::class_<Query>(core, "Query")
-      .def(py::init<std::string, std::string, std::string>(), py::arg("loop"), py::arg("signature"),
-           py::arg("source"));
+      .def(py::init<std::string, std::string, std::string, std::string>(), py::arg("loop"),
+           py::arg("signature"), py::arg("source"), py::arg("strategy"));
   py::class_<Event>(core, "DispatchEvent")
       .def_readonly("loop", &Event::loop)
       .def_readonly("provider", &Event::provider)

@@ -44,12 +44,14 @@ void bind_runtime(py::module_& core) {
   py::class_<PreparedLoop>(core, "PreparedLoop")
       .def(py::init([](std::shared_ptr<exec::Executable> executable, Binding binding,
                        LaunchOptions options, std::shared_ptr<plan::PlanCache> plans,
-                       std::shared_ptr<Timing> timing) {
+                       std::shared_ptr<Timing> timing,
+                       std::shared_ptr<runtime::DeviceMirror> mirror) {
              return std::make_unique<PreparedLoop>(std::move(executable), std::move(binding),
-                                                   options, std::move(plans), std::move(timing));
+                                                   options, std::move(plans), std::move(timing),
+                                                   std::move(mirror));
            }),
            py::arg("executable"), py::arg("binding"), py::arg("options"), py::arg("plans"),
-           py::arg("timing"))
+           py::arg("timing"), py::arg("mirror").none(true))
       .def("run", &PreparedLoop::run, Unlocked())
       .def("prepare", &PreparedLoop::prepare, Unlocked())
       .def_property_readonly("n_colours", &PreparedLoop::n_colours)

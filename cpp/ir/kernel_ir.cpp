@@ -122,6 +122,10 @@ std::string dump(const Rows& rows) {
     }
     return out + fmt::format("] x{} of {} from {}", rows.dim, rows.stride, rows.component);
   }
+  if (rows.map.empty()) {
+    return fmt::format("{} {}[{}] x{}", name_of(rows.dtype), rows.data, dump(rows.element),
+                       rows.dim);
+  }
   return fmt::format("{} {}[{}[{}] x{}] x{}", name_of(rows.dtype), rows.data, rows.map,
                      dump(rows.element), rows.arity, rows.dim);
 }

@@ -257,8 +257,8 @@ struct Scratch {
   bool operator==(const Scratch&) const = default;
 };
 
-/// @brief Where the rows of a packed argument lie: `data[map[element * arity + i] * dim + c]`, or
-/// `data[entries[i] * stride + component + c]`.
+/// @brief Where a pack's rows lie: `data[map[element * arity + i] * stride + component + c]`; no
+/// map: `element`; or the rows `entries`.
 struct Rows {
   DType dtype;
   int dim;

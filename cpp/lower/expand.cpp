@@ -27,6 +27,7 @@ kir::Expr row_offset(const kir::Rows& rows, const kir::Expr& i) {
     const auto at = static_cast<std::size_t>(std::get<kir::Integer>(i.node).value);
     return rows.entries[at] * stride + kir::integer(rows.component);
   }
+  if (rows.map.empty()) return rows.element * stride + kir::integer(rows.component);
   const kir::Expr entry = kir::element(rows.map, rows.element * kir::integer(rows.arity) + i);
   return kir::widen(entry) * stride + kir::integer(rows.component);
 }

@@ -120,8 +120,7 @@ kir::Rows rows_of(const ir::Loop& loop, const ir::IndirectDat& dat, const std::s
 }
 
 kir::Rows rows_of(const ir::DirectDat& dat, const std::string& data) {
-  const kir::Expr n = kir::name("n");
-  return {dat.dtype, dat.dim, 1, data, "", n, {n}, dat.stride, dat.component};
+  return {dat.dtype, dat.dim, 1, data, "", kir::name("n"), {}, dat.stride, dat.component};
 }
 
 }  // namespace op2::lower

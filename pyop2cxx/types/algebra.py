@@ -46,7 +46,7 @@ class Algebra:
     def _what(self) -> str:
         raise NotImplementedError
 
-    def _new(self) -> Self:
+    def _alike(self) -> Self:
         """Return another one like this, of zeros."""
         raise NotImplementedError
 
@@ -54,10 +54,10 @@ class Algebra:
         """Raise if the other's values do not belong to the same entities."""
         raise NotImplementedError
 
-    def _read(self, whole: bool) -> Array:
+    def _operand(self, whole: bool) -> Array:
         raise NotImplementedError
 
-    def _written(self, whole: bool, *, fresh: bool) -> Array:
+    def _outcome(self, whole: bool, *, fresh: bool) -> Array:
         raise NotImplementedError
 
     def _has_ghosts(self) -> bool:
@@ -143,8 +143,8 @@ class Algebra:
         factor = self._number(alpha, "axpy")
         whole = self._has_ghosts() and other._has_ghosts()
         # before the other one is looked at: it may be the same, and its version must not matter
-        target = _column(self._written(whole, fresh=False))
-        _core.axpy(_column(factor), _column(other._read(whole)), target, _threads())
+        target = _column(self._outcome(whole, fresh=False))
+        _core.axpy(_column(factor), _column(other._operand(whole)), target, _threads())
 
     def maxpy(self, alphas: Sequence[Scalar], others: Sequence[Self]) -> None:
         """Add multiples of several others; all are checked before anything is added.
@@ -170,9 +170,9 @@ class Algebra:
         if pair is None:
             return NotImplemented  # type: ignore[no-any-return]  # as operators do
         left, right, whole = pair
-        made = self._new()
+        made = self._alike()
         runtime.require_running(self._what, op)
-        out = _column(made._written(whole, fresh=True))
+        out = _column(made._outcome(whole, fresh=True))
         self._combine(op, out, _column(left), _column(right))
         return made
 
@@ -182,7 +182,7 @@ class Algebra:
             return NotImplemented  # type: ignore[no-any-return]  # as operators do
         _, right, whole = pair
         self._refuse_zero(op, right)
-        out = _column(self._written(whole, fresh=False))
+        out = _column(self._outcome(whole, fresh=False))
         self._combine(op, out, out, _column(right))
         return self
 
@@ -199,7 +199,7 @@ class Algebra:
         values = [
             self._number(o, op)
             if _is_number(o) or (_is_single(o) and o is not self)
-            else o._read(whole)
+            else o._operand(whole)
             for o in operands
         ]
         return values[0], values[1], whole
@@ -218,7 +218,7 @@ class Algebra:
     def _dot(self, name: str, other: Self, *, conjugate: bool) -> Scalar:
         self._check_like(other, name)
         runtime.require_running(self._what, name)
-        left, right = _column(self._read(False)), _column(other._read(False))
+        left, right = _column(self._operand(False)), _column(other._operand(False))
         total: Scalar = _core.dot(left, right, conjugate, _threads())
         return total
 
@@ -245,7 +245,7 @@ class Algebra:
     def _number(self, value: Any, operation: str) -> Array:
         """Return a number as an array without dimensions."""
         if _is_single(value):
-            found: Array = value._read(False).reshape(())
+            found: Array = value._operand(False).reshape(())
         elif _is_number(value):
             found = np.asarray(value)
         else:
@@ -277,7 +277,9 @@ def _is_number(value: object) -> bool:
 
 def _is_single(value: object) -> bool:
     """Whether this is a Global of one value, which can stand for a number."""
-    return isinstance(value, Algebra) and value._kind == "Global" and value._read(False).size == 1
+    return (
+        isinstance(value, Algebra) and value._kind == "Global" and value._operand(False).size == 1
+    )
 
 
 def _column(values: Array) -> Any:

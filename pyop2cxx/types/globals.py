@@ -6,6 +6,7 @@ from __future__ import annotations
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
+from pyop2cxx import _core
 from pyop2cxx.exceptions import DataValueError, DatTypeError
 from pyop2cxx.runtime import runtime
 from pyop2cxx.types.access import GLOBAL_ACCESSES, ORDERED_ACCESSES, Access
@@ -83,7 +84,7 @@ class Global(SetFreeCarrier, Algebra):
     @property
     def data_with_halos(self) -> Array:
         """The same as `data`: a Global has no ghosts."""
-        return self._writeable("data_with_halos")
+        return self._writeable("data_with_halos", _core.Use.read_write)
 
     @property
     def data_ro_with_halos(self) -> Array:
@@ -93,7 +94,7 @@ class Global(SetFreeCarrier, Algebra):
     @property
     def data_wo_with_halos(self) -> Array:
         """The same as `data_wo`: a Global has no ghosts."""
-        return self._writeable("data_wo_with_halos")
+        return self._writeable("data_wo_with_halos", _core.Use.write)
 
     @property
     def comm(self) -> Any:
@@ -102,7 +103,9 @@ class Global(SetFreeCarrier, Algebra):
 
     def zero(self) -> None:
         """Set the values to zero."""
-        self._values.fill(0)
+        if not self._buffer.zero_on_device():
+            self._on_host(_core.Use.write, "zero")
+            self._values.fill(0)
         self._buffer.increment_version()
 
     def copy(self, other: Global) -> None:
@@ -124,7 +127,7 @@ class Global(SetFreeCarrier, Algebra):
         """What it has in place of a DataSet."""
         return GlobalDataSet(self)
 
-    def _new(self) -> Global:
+    def _alike(self) -> Global:
         return Global(self._dim, None, self.dtype, comm=self._comm)
 
     def _family(self) -> type[Global]:
@@ -140,15 +143,15 @@ class Global(SetFreeCarrier, Algebra):
     def _has_ghosts(self) -> bool:
         return True
 
-    def _read(self, whole: bool) -> Array:
+    def _operand(self, whole: bool) -> Array:
         return self.data_ro
 
-    def _written(self, whole: bool, *, fresh: bool) -> Array:
+    def _outcome(self, whole: bool, *, fresh: bool) -> Array:
         return self.data_wo if fresh else self.data
 
     def duplicate(self) -> Global:
         """Return a Global of its own with the same values and name."""
-        return Global(self._dim, self._values.copy(), None, self._name, self._comm)
+        return Global(self._dim, self._read("duplicate").copy(), None, self._name, self._comm)
 
     # Part of a Dat's interface, so that a Global can stand among Dats
 
@@ -169,7 +172,7 @@ class Global(SetFreeCarrier, Algebra):
         """Do nothing: a Global has no ghosts."""
 
     def __str__(self) -> str:
-        return f"OP2 Global Argument: {self._name} with dim {self._dim} and value {self._values}"
+        return f"OP2 Global Argument: {self._name} with dim {self._dim} and value {self._shown}"
 
     def __repr__(self) -> str:
-        return f"Global({self._dim!r}, {self._values!r}, {self.dtype!r}, {self._name!r})"
+        return f"Global({self._dim!r}, {self._shown!r}, {self.dtype!r}, {self._name!r})"

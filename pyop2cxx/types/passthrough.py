@@ -72,7 +72,14 @@ class PassthroughArg:
             )
         self._uid = runtime.next_uid()
         self._type = dtype
-        self._buffer = _core.Buffer(address=int(data_ptr), n_bytes=0)
+        self._buffer = _core.Buffer(
+            coherence=runtime.coherence,
+            what=f"handle '{dtype.name}'",
+            is_soa=False,
+            dim=0,
+            item_bytes=1,
+        )
+        self._buffer.reset(address=int(data_ptr), n_bytes=0, is_zero=False)
 
     @property
     def data(self) -> Self:

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from pyop2cxx.types.checks import Array
+    from pyop2cxx.types.dats import SubsetLike
 
 
 class DatView(Dat):
@@ -60,7 +61,11 @@ class DatView(Dat):
         self._cdim = 1
         self._dtype = dat.dtype
         self._buffer = dat._buffer
+        self._layout = dat._layout
         self._checked = {}
+
+    def __del__(self) -> None:
+        """Leave the memory alone: it is the parent's."""
 
     @property
     def parent(self) -> Dat:
@@ -106,7 +111,17 @@ class DatView(Dat):
         return self._component_of(self._parent._allocated(member))
 
     def _view(self, member: str, *, whole: bool, write: bool) -> Array:
-        return self._component_of(self._parent._view(member, whole=whole, write=write))
+        # the other components must survive, whatever becomes of this one
+        kept = member.replace("_wo", "")
+        return self._component_of(self._parent._view(kept, whole=whole, write=write))
+
+    def zero(self, subset: SubsetLike | None = None) -> None:
+        """Set the values to zero; other components stay. See `Dat.zero`."""
+        if subset is not None:
+            super().zero(subset)
+            return
+        self.data_with_halos[...] = 0
+        self.halo_valid = True
 
     def _shape(self, member: str) -> tuple[int, ...]:
         return self._parent._shape(member)[:1]
