@@ -346,6 +346,8 @@ class ParLoop:
                 f"{self._what}: a PassthroughArg is an address of this process, which a device "
                 "cannot reach; run the loop on a backend of the host"
             )
+        if device is not None:
+            _check_layouts(self._parts, self._what)
         self._prepared = _core.PreparedLoop(
             executable=executable,
             binding=_core.Binding(
@@ -521,6 +523,15 @@ def _check_frozen(args: tuple[Part, ...], what: str) -> None:
             raise HaloFrozenError(
                 f"{what}: arg {i}: the halo of Dat '{arg.data.name}' is frozen with {frozen.name}, "
                 f"but the loop uses it with {arg.access.name}; leave frozen_halo() first"
+            )
+
+
+def _check_layouts(args: tuple[Part, ...], what: str) -> None:
+    for i, arg in enumerate(args):
+        if arg.data._buffer.is_soa:
+            raise UnsupportedError(
+                f"{what}: arg {i}: Dat '{arg.data.name}' has layout 'soa', which loops on a device "
+                "cannot use yet; give it layout 'aos' or 'auto'"
             )
 
 

@@ -73,11 +73,14 @@ def _keys(template: str) -> frozenset[str]:
     text = loader.get_source(environment, template)[0]
 
     def find() -> bytes:
-        names = jinja2.meta.find_undeclared_variables(environment.parse(text))
-        return "\n".join(sorted(names)).encode()
+        tree = environment.parse(text)
+        names = sorted(jinja2.meta.find_undeclared_variables(tree))
+        parents = [f"/{name}" for name in jinja2.meta.find_referenced_templates(tree)]
+        return "\n".join(names + parents).encode()
 
-    known = remembered("keys", (text, installed("jinja2")), find)
-    return frozenset(known.decode().splitlines())
+    known = remembered("keys", (text, installed("jinja2")), find).decode().splitlines()
+    names = frozenset(name for name in known if not name.startswith("/"))
+    return names.union(*(_keys(name[1:]) for name in known if name.startswith("/")))
 
 
 def render(template: str, context: Mapping[str, object]) -> str:

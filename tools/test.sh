@@ -12,4 +12,4 @@ tail -n 1 "$logs/sanitize-tests.txt"
 unset UBSAN_OPTIONS
 say "Python tests"
 # One worker a core: most of the time goes to the C compiler. They share the session's compile cache.
-"$venv_python" -m pytest -q -n "$(nproc)" "$@"
+"$venv_python" -m pytest -q -n "$(nproc)" --dist loadgroup "$@"
