@@ -15,7 +15,7 @@ from pyop2cxx.front.known import Description
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-_ABIS = ("2026",)
+_ABIS = ("2026", "2016", "2013")
 
 
 class Kernel:
@@ -34,7 +34,8 @@ class Kernel:
         flop_count: Floating-point operations of one call, where the count from the text is wrong.
         ldargs: Options for the linker.
         user_code: Not supported; must be empty.
-        abi: The convention for arguments; only ``"2026"`` exists.
+        abi: The convention for arguments: ``"2026"``, or one of PyOP2's older ones, ``"2016"`` and
+            ``"2013"``; see `pyop2cxx.legacy`.
         requires_zeroed_output_arguments: MIN and MAX arguments start at zero.
 
     Attributes:
@@ -76,8 +77,8 @@ class Kernel:
             )
         if abi not in _ABIS:
             raise UnsupportedError(
-                f"Kernel '{name}': abi={abi!r} is not supported, only '2026': every argument one"
-                " flat pointer, e.g. double *A with A[3*i+j] instead of double A[3][3]"
+                f"Kernel '{name}': abi={abi!r} is not supported; there are: {', '.join(_ABIS)}. In "
+                "'2026' every argument is one flat pointer, e.g. double *A with A[3*i+j]"
             )
         if user_code:
             raise UnsupportedError(
@@ -85,6 +86,7 @@ class Kernel:
             )
         self.name = name
         self.code = code
+        self._is_legacy = abi != "2026"
         folders = _strings(name, "include_dirs", include_dirs)
         extra = tuple(known_headers.spelled(item) for item in _strings(name, "headers", headers))
         self._description = Description(
@@ -133,6 +135,25 @@ class Kernel:
     def cpp(self) -> bool:
         """True if the text is C++."""
         return self._description.cpp
+
+    @property
+    def abi(self) -> str:
+        """The convention for arguments."""
+        return self._description.abi
+
+    def with_code(self, code: str, name: str) -> Kernel:
+        """Return a kernel of today's convention, of another text and the same options."""
+        given = self._description
+        return Kernel(
+            code,
+            name,
+            headers=given.headers,
+            include_dirs=given.include_dirs,
+            opts=given.options,
+            cpp=given.cpp,
+            flop_count=None if given.flop_count < 0 else given.flop_count,
+            ldargs=given.ldargs,
+        )
 
     @property
     def num_flops(self) -> int:

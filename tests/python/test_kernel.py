@@ -66,7 +66,7 @@ def test_an_empty_text_is_a_placeholder() -> None:
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"abi": "2013"}, "abi='2013' is not supported.*one flat pointer"),
+        ({"abi": "2001"}, "abi='2001' is not supported.*one flat pointer"),
         ({"user_code": "srandom(1);"}, "user_code is not supported"),
         ({"opts": {"O3": True}}, "pass compiler options as a list"),
     ],
