@@ -11,10 +11,11 @@ from pyop2cxx import _core
 from pyop2cxx.exceptions import ExecutionError, UsageError
 from pyop2cxx.types.access import READ, RW
 from pyop2cxx.types.args import DatArg
+from pyop2cxx.types.passthrough import PassthroughArg
 
 if TYPE_CHECKING:
     from pyop2cxx.parloop import ParLoop
-    from pyop2cxx.symbolic import Arg
+    from pyop2cxx.symbolic import Part
 
 
 def check_before(loop: ParLoop) -> None:
@@ -24,7 +25,7 @@ def check_before(loop: ParLoop) -> None:
         ExecutionError: A Map entry is out of range, or a value that is read is NaN; the message
             names the loop, the argument and the element.
     """
-    for i, arg in enumerate(loop.args):
+    for i, arg in enumerate(loop._parts):
         if arg.map_ is not None:
             _check_map(loop, i, arg)
         if arg.access in (READ, RW):
@@ -37,22 +38,25 @@ def check_after(loop: ParLoop) -> None:
     Raises:
         ExecutionError: A value is NaN; the message names the loop, the argument and the element.
     """
-    for i, arg in enumerate(loop.args):
+    for i, arg in enumerate(loop._parts):
         if arg.access != READ:
             _check_numbers(loop, i, arg, "became NaN in this loop")
 
 
-def _check_map(loop: ParLoop, i: int, arg: Arg) -> None:
+def _check_map(loop: ParLoop, i: int, arg: Part) -> None:
     map_ = arg.map_
     assert map_ is not None
-    assert map_._table is not None  # a loop without Map values is refused when it is made
+    table = map_._current_table()
+    assert table is not None  # a loop without Map values is refused when it is made
     try:
-        _core.plan.check_range(map_._table, map_.name, negative_allowed=False, n_threads=1)
+        _core.plan.check_range(table, map_.name, negative_allowed=False, n_threads=1)
     except UsageError as error:
         raise ExecutionError(f"par_loop '{loop.kernel.name}': arg {i}: {error}") from None
 
 
-def _check_numbers(loop: ParLoop, i: int, arg: Arg, what: str) -> None:
+def _check_numbers(loop: ParLoop, i: int, arg: Part, what: str) -> None:
+    if isinstance(arg, PassthroughArg):
+        return
     values = arg.data._values
     if values is None or values.dtype.kind not in "fc":
         return

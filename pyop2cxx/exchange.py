@@ -25,6 +25,7 @@ HOST = (1, 0)
 _ON_HOST = (1, 3)  # 3: memory that CUDA has pinned
 _CUDA_TYPES = (2, 13)  # 13: managed memory
 _LEGACY_STREAM = 1
+_ALIGNMENT = 16  # which kernels rely on
 
 
 def place_of(device: _core.Device | None) -> tuple[int, int]:
@@ -130,6 +131,11 @@ def taken(
         raise DataValueError(
             f"{what}: memory of a device is used in place, so it must be writeable and contiguous "
             "in C order; pass a copy of the array"
+        )
+    if array.address % _ALIGNMENT:
+        raise DataValueError(
+            f"{what}: memory of a device is used in place, so it must begin at a multiple of "
+            f"{_ALIGNMENT} bytes; pass a copy of the array"
         )
     return array
 

@@ -150,6 +150,7 @@ def executable(request: Request) -> _core.Executable:
     tools = (options["cc"], options["cxx"]) if device is None else device.key
     query = _core.Query(
         loop=request.name,
+        strategy=choice.strategy,
         signature=request.loop.signature(),
         source=repr((choice.key, flags, tools)),
     )
@@ -225,9 +226,13 @@ def _preludes(request: Request, module: _core.Module) -> list[str]:
 def _flags(request: Request) -> tuple[str, ...]:
     """Compiler flags beyond the ones all code gets, most specific last."""
     engine, options, kernel = runtime.engine, runtime.configuration, request.kernel
-    if isinstance(request.backend.toolchain, DeviceToolchain):
-        return request.backend.toolchain.flags
-    flags = [*request.backend.toolchain.flags]
+    toolchain = request.backend.toolchain
+    if isinstance(toolchain, DeviceToolchain):
+        chosen = [*toolchain.flags]
+        chosen += toolchain.deterministic_flags if options["deterministic"] else ()
+        chosen += toolchain.debug_flags if options["debug"] else ()
+        return tuple(chosen)
+    flags = [*toolchain.flags]
     if options["deterministic"]:
         flags.append("-ffp-contract=off")
     if options["debug"]:

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import atexit
 import itertools
 import logging
 from contextlib import contextmanager
@@ -12,12 +13,12 @@ from typing import TYPE_CHECKING, Any
 
 from pyop2cxx import _core
 from pyop2cxx.configuration import Configuration
+from pyop2cxx.engine import Engine
 from pyop2cxx.exceptions import ConfigurationError, NonUniqueNameError, StaticModeError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from pyop2cxx.engine import Engine
     from pyop2cxx.types.constants import Const
 
 
@@ -45,6 +46,7 @@ class Runtime:
         self._backends: list[str] = []
         self._constants: dict[str, Const] = {}
         self._initialised = False
+        self._is_registered = False  # with atexit
         self.configuration = Configuration(self.backend_names)
         self.configuration.on_change = self._options_changed
         self.static: bool = self.configuration["static"]
@@ -56,9 +58,8 @@ class Runtime:
     def engine(self) -> Engine:
         """The services behind loops, made when the first loop needs them."""
         if self._engine is None:
-            from pyop2cxx.engine import Engine
-
             self._engine = Engine(self.configuration, self.coherence)
+            self._exit_at_exit()
         return self._engine
 
     def next_uid(self) -> int:
@@ -86,14 +87,23 @@ class Runtime:
         """
         self.configuration.reconfigure(**options)
         self._initialised = True
+        self._exit_at_exit()
 
     def exit(self) -> None:
-        """Forget what `init` and `Const` set; the environment's options hold again."""
+        """Forget what `init` and `Const` set; the environment's options hold again.
+
+        Called when the process ends, if it used anything that has to be left in order.
+        """
         self._initialised = False
         self._backends.clear()
         self._constants.clear()
         self.epoch += 1
         self.configuration.reset()
+
+    def _exit_at_exit(self) -> None:
+        if not self._is_registered:
+            atexit.register(self.exit)
+            self._is_registered = True
 
     def initialised(self) -> bool:
         """Say whether `init` was called, and `exit` not since."""

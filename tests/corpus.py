@@ -10,8 +10,8 @@ from __future__ import annotations
 
 import os
 import zlib
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -48,6 +48,7 @@ class Problem:
         expected: All that is written, ghosts too. What else the arguments hold must not change.
         check: If given, asserts what is certain where the outcome depends on the order.
         constants: Consts by name, to be removed after the run.
+        options: More keywords for `ParLoop`.
     """
 
     kernel: op2.Kernel
@@ -56,6 +57,7 @@ class Problem:
     expected: tuple[tuple[Values, Array], ...] = ()
     check: Callable[[], None] | None = None
     constants: tuple[op2.Const, ...] = ()
+    options: Mapping[str, Any] = field(default_factory=dict)
 
 
 Build: TypeAlias = Callable[[np.random.Generator], Problem]
@@ -1386,3 +1388,7 @@ def kernel_with_header(rng: np.random.Generator) -> Problem:
         args=(read(READ), total(INC, c2n)),
         expected=((total, added(np.zeros(N_TARGETS, np.int64), values, shares)),),
     )
+
+
+# More cases, of all kinds of Sets, Maps and Dats
+import corpus_types  # noqa: E402, F401  # it adds its own to CASES

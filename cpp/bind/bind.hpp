@@ -16,8 +16,10 @@ void bind_plan(py::module_& core);
 void bind_cg(py::module_& core);
 void bind_kernel(py::module_& core);
 void bind_lower(py::module_& core);
+void bind_dense(py::module_& core);
 void bind_dispatch(py::module_& core);
 void bind_device(py::module_& core);
+void bind_cuda(py::module_& core);
 void bind_exchange(py::module_& core);
 void bind_runtime(py::module_& core);
 

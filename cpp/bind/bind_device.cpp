@@ -8,6 +8,7 @@
 #include "bind/bind.hpp"
 #include "exec/executable.hpp"
 #include "jit/device_service.hpp"
+#include "runtime/copy_rate.hpp"
 #include "runtime/device_mirror.hpp"
 #include "runtime/opencl/device.hpp"
 
@@ -65,7 +66,9 @@ void bind_values(py::module_& core) {
           [](Device& device, const jit::DeviceBinary& binary) {
             return device.load(*binary.bytes);
           },
-          py::arg("binary"), Unlocked());
+          py::arg("binary"), Unlocked())
+      .def("measure_copy_rate", &runtime::measure_copy_rate, py::arg("n_bytes"),
+           py::arg("n_copies"), Unlocked());
   py::class_<jit::DeviceCompiler, std::shared_ptr<jit::DeviceCompiler>>(core, "DeviceCompiler")
       .def_property_readonly("identity", &jit::DeviceCompiler::identity);
 }

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 
@@ -95,6 +96,19 @@ void bind_jit(py::module_& core) {
            py::arg("compile_timeout_seconds"), py::arg("cc"), py::arg("cxx"))
       .def("load", &Service::load, py::arg("source"), py::arg("language"), py::arg("extra_flags"),
            py::arg("key_extra"), Unlocked())
+      .def(
+          "recall",
+          [](const Service& service, const std::string& suffix,
+             const std::string& key) -> std::optional<py::bytes> {
+            const std::optional<std::string> found = service.recall(suffix, key);
+            return found ? std::optional<py::bytes>(*found) : std::nullopt;
+          },
+          py::arg("suffix"), py::arg("key"))
+      .def(
+          "keep",
+          [](Service& service, const std::string& suffix, const std::string& key,
+             const py::bytes& payload) { service.keep(suffix, key, std::string(payload)); },
+          py::arg("suffix"), py::arg("key"), py::arg("payload"))
       .def("compiler", &Service::compiler, py::arg("language"), py::return_value_policy::copy,
            Unlocked())
       .def("statistics", &Service::statistics)

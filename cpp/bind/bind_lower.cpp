@@ -68,29 +68,50 @@ void bind_loop(py::module_& core) {
   py::class_<ir::Alias>(core, "Alias")
       .def(py::init<int, int>(), py::arg("data"), py::arg("memory"));
   py::class_<ir::DirectDat>(core, "DirectDat")
-      .def(py::init<DType, int, Access, ir::Alias>(), py::arg("dtype"), py::arg("dim"),
-           py::arg("access"), py::arg("alias"));
+      .def(py::init<DType, int, Access, ir::Alias, int, int>(), py::arg("dtype"), py::arg("dim"),
+           py::arg("access"), py::arg("alias"), py::arg("stride"), py::arg("component"));
   py::class_<ir::IndirectDat>(core, "IndirectDat")
-      .def(py::init<DType, int, Access, int, ir::Alias>(), py::arg("dtype"), py::arg("dim"),
-           py::arg("access"), py::arg("map"), py::arg("alias"));
+      .def(py::init<DType, int, Access, int, ir::Alias, int, int>(), py::arg("dtype"),
+           py::arg("dim"), py::arg("access"), py::arg("map"), py::arg("alias"), py::arg("stride"),
+           py::arg("component"));
   py::class_<ir::GlobalRead>(core, "GlobalRead")
       .def(py::init<DType, int, ir::Alias>(), py::arg("dtype"), py::arg("dim"), py::arg("alias"));
   py::class_<ir::GlobalReduce>(core, "GlobalReduce")
       .def(py::init<DType, int, Access, ir::Alias>(), py::arg("dtype"), py::arg("dim"),
            py::arg("access"), py::arg("alias"));
+  py::class_<ir::RowRef>(core, "RowRef")
+      .def(py::init<int, int, int, int>(), py::arg("slot"), py::arg("offset"), py::arg("quotient"),
+           py::arg("above"));
   py::class_<ir::MapRef>(core, "MapRef")
-      .def(py::init<int, int>(), py::arg("arity"), py::arg("toset"));
+      .def(py::init<int, int, int, std::vector<ir::RowRef>>(), py::arg("arity"), py::arg("toset"),
+           py::arg("width"), py::arg("rows"))
+      .def_readonly("arity", &ir::MapRef::arity);
+  py::class_<ir::Iteration>(core, "Iteration")
+      .def(py::init([](bool subset, bool extruded, bool constant_layers, bool periodic,
+                       bool pass_layer, int index_bytes) {
+             const ir::Layers layers =
+                 constant_layers ? ir::Layers::constant : ir::Layers::variable;
+             return ir::Iteration{subset, extruded ? layers : ir::Layers::none, periodic,
+                                  pass_layer, index_bytes};
+           }),
+           py::arg("subset"), py::arg("extruded"), py::arg("constant_layers"), py::arg("periodic"),
+           py::arg("pass_layer"), py::arg("index_bytes"));
   py::class_<ir::ConstRef>(core, "ConstRef")
       .def(py::init<std::string, DType, int>(), py::arg("name"), py::arg("dtype"), py::arg("dim"));
   py::class_<ir::Loop, std::shared_ptr<ir::Loop>>(core, "Loop")
       .def(py::init([](std::shared_ptr<ir::Kernel> kernel, std::vector<ir::Arg> args,
-                       std::vector<ir::MapRef> maps, std::vector<ir::ConstRef> constants) {
-             auto loop = std::make_shared<ir::Loop>(ir::Loop{
-                 std::move(kernel), std::move(args), std::move(maps), std::move(constants)});
+                       std::vector<ir::MapRef> maps, std::vector<ir::ConstRef> constants,
+                       std::vector<int> parameters, ir::Iteration iteration) {
+             auto loop = std::make_shared<ir::Loop>(ir::Loop{std::move(kernel), std::move(args),
+                                                             std::move(maps), std::move(constants),
+                                                             std::move(parameters), iteration});
              ir::verify(*loop);
              return loop;
            }),
-           py::arg("kernel"), py::arg("args"), py::arg("maps"), py::arg("constants"))
+           py::arg("kernel"), py::arg("args"), py::arg("maps"), py::arg("constants"),
+           py::arg("parameters"), py::arg("iteration"))
+      .def_readonly("maps", &ir::Loop::maps)
+      .def_readonly("iteration", &ir::Loop::iteration)
       .def("signature", &ir::signature)
       .def("dump", [](const ir::Loop& loop) { return ir::dump(loop); })
       .def("n_slots", &lower::n_slots);

@@ -74,6 +74,7 @@ class Printer {
 
   void function(const kir::Function& function) {
     const Scope scope = context_.function(prototype(context_.dialect(), function));
+    if (function.is_kernel) assume_aligned(function.parameters);
     block(function.body);
   }
 
@@ -93,6 +94,16 @@ class Printer {
   }
 
  private:
+  void assume_aligned(const std::vector<kir::Parameter>& parameters) {
+    if (context_.dialect().assume_aligned.empty()) return;
+    for (const kir::Parameter& parameter : parameters) {
+      if (!parameter.type.is_pointer) continue;
+      context_.statement(fmt::format(fmt::runtime(context_.dialect().assume_aligned),
+                                     spelled(parameter.name),
+                                     type_text(context_.dialect(), parameter.type)));
+    }
+  }
+
   void unpack(const kir::Parameter& parameter, std::size_t i) {
     const std::string type = type_text(context_.dialect(), parameter.type);
     declare_as_named({.type = type + "const",
@@ -201,6 +212,9 @@ class Printer {
 
   void print_for(const kir::For& loop) {
     if (loop.axis == kir::Axis::thread) context_.pragma("omp for schedule(static)");
+    if (loop.axis == kir::Axis::grid && !context_.dialect().grid_loop.empty()) {
+      context_.pragma(context_.dialect().grid_loop);
+    }
     const auto [begin, stride] = stride_of(loop);
     const std::string step = stride.empty() ? "++" + loop.index : loop.index + stride;
     context_.begin_branch(fmt::format("for ({1} {0} = {2}; {0} < {3}; {4})", loop.index,

@@ -115,6 +115,13 @@ std::string list(const std::vector<Expr>& expressions) {
 }
 
 std::string dump(const Rows& rows) {
+  if (!rows.entries.empty()) {
+    std::string out = fmt::format("{} {}[", name_of(rows.dtype), rows.data);
+    for (const Expr& entry : rows.entries) {
+      out += fmt::format("{}{}", &entry == &rows.entries.front() ? "" : ", ", dump(entry));
+    }
+    return out + fmt::format("] x{} of {} from {}", rows.dim, rows.stride, rows.component);
+  }
   if (rows.map.empty()) {
     return fmt::format("{} {}[{}] x{}", name_of(rows.dtype), rows.data, dump(rows.element),
                        rows.dim);
@@ -397,9 +404,10 @@ Expr operator%(Expr left, Expr right) {
 }
 
 std::span<const std::string_view> local_names() {
-  static constexpr std::array<std::string_view, 19> names{
-      "begin",  "end",   "n",      "i",     "c",    "k",       "t",    "o",    "slot",   "n_slots",
-      "colour", "block", "target", "first", "last", "context", "argv", "argc", "scratch"};
+  static constexpr std::array<std::string_view, 24> names{
+      "begin", "end",     "n",       "i",        "c",      "k",     "t",        "o",
+      "slot",  "n_slots", "colour",  "block",    "target", "first", "last",     "context",
+      "argv",  "argc",    "scratch", "position", "row",    "level", "n_levels", "layer"};
   return names;
 }
 

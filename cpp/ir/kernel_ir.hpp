@@ -257,7 +257,8 @@ struct Scratch {
   bool operator==(const Scratch&) const = default;
 };
 
-/// @brief Where a pack's rows lie: `data[map[element * arity + i] * dim + c]`; no map: `element`.
+/// @brief Where a pack's rows lie: `data[map[element * arity + i] * stride + component + c]`; no
+/// map: `element`; or the rows `entries`.
 struct Rows {
   DType dtype;
   int dim;
@@ -265,6 +266,9 @@ struct Rows {
   std::string data;
   std::string map;
   Expr element;
+  std::vector<Expr> entries = {};  ///< [arity] the row's number; empty: the Map's entries in order
+  int stride = 0;                  ///< scalars from a row to the next; 0: as many as `dim`
+  int component = 0;               ///< of the row, where the scalars begin
   bool operator==(const Rows&) const = default;
 };
 
@@ -298,6 +302,7 @@ enum class Role : std::uint8_t {
   data,      ///< the Dat, Global or Constant of argument `index`
   constant,  ///< Const number `index`
   map,       ///< unique Map number `index`
+  items,     ///< list number `index` that says which elements the loop visits
   plan,      ///< the plan's array number `index`
   local,     ///< computed by the launch: a partial result, a piece of scratch
 };
@@ -349,7 +354,7 @@ struct Module {
   std::shared_ptr<const ir::Kernel> kernel;
   std::vector<Function> functions;  ///< wrappers, callees first
   std::string launch_name;
-  std::vector<Parameter> argv;  ///< roles data, constant, map, plan, in ABI order
+  std::vector<Parameter> argv;  ///< roles data, constant, map, items, plan, in ABI order
   /// Body of the launch function; argv names are in scope. Where functions are kernels it is not
   /// printed but evaluated by the runtime, once a plan, and is made of Decl and Assign of index
   /// values, For{serial}, If, Scratch and Launch; it may read the plan's arrays.

@@ -177,10 +177,14 @@ fs::path compile(const HostCompiler& compiler, const std::string& source,
   check_toolchain(result, command, patience);
   if (failed) {
     const std::string kept = keep_source(compiler, place);
+    // One that can be run again: the work directory is about to go.
+    const fs::path beside = fs::path(kept).replace_extension(".so");
+    const std::string again =
+        kept.empty() ? command : shell_text(command_line(compiler, kept, beside, extra_flags));
     throw CompilationError(
         fmt::format("the compiler rejected a generated source\n  command: {}\n  source: {}\n{}",
-                    command, kept, result.output),
-        command, result.output, kept);
+                    again, kept, result.output),
+        again, result.output, kept);
   }
   std::error_code missing;
   if (fs::file_size(object_file, missing) == 0 || missing) {

@@ -40,8 +40,11 @@ void add(Used& used, const kir::Expr& expr) {
 
 void add(Used& used, const kir::Rows& rows) {
   used.insert(rows.data);
-  used.insert(rows.map);
-  add(used, rows.element);
+  if (rows.entries.empty()) {
+    used.insert(rows.map);
+    add(used, rows.element);
+  }
+  add(used, rows.entries);
 }
 
 void add(Used& used, const kir::Block& block);

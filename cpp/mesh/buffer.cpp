@@ -38,7 +38,7 @@ void Buffer::reset(void* data, std::int64_t n_bytes, bool is_zero) {
   release(/*is_kept=*/false);
   data_ = data;
   n_bytes_ = n_bytes;
-  is_zero_ = is_zero;
+  zero_version_ = is_zero ? version_ : -1;
 }
 
 void Buffer::release(bool is_kept) {
@@ -56,7 +56,6 @@ void Buffer::release(bool is_kept) {
 }
 
 bool Buffer::on_host(Use use, const TransferCause& cause) {
-  if (use != Use::read) is_zero_ = false;
   if (!is_tracked()) return false;
   const BufferUse only{this, use, cause.argument};
   return coherence_->to_host({&only, 1}, cause);
@@ -150,7 +149,8 @@ bool Buffer::copy_on_device(Buffer& source) {
 
 bool bring_to_host(std::span<const BufferUse> uses, const TransferCause& cause) {
   for (const BufferUse& use : uses) {
-    if (use.buffer->is_tracked()) return use.buffer->coherence_->to_host(uses, cause);
+    Coherence* const coherence = use.buffer->coherence_.get();
+    if (coherence != nullptr) return coherence->is_active() && coherence->to_host(uses, cause);
   }
   return false;
 }

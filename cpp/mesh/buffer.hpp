@@ -45,7 +45,7 @@ class Buffer {
   void increment_version() { ++version_; }
 
   /// @brief Point at other host memory, whose values are valid (first allocation, or a swap).
-  /// @param[in] is_zero All bytes are zero, and only Buffers know the memory.
+  /// @param[in] is_zero All bytes are zero, as long as version() says that nobody has written.
   void reset(void* data, std::int64_t n_bytes, bool is_zero = false);
 
   /// @brief The host memory is going: forget it and the copies.
@@ -92,7 +92,7 @@ class Buffer {
   void* data_ = nullptr;
   std::int64_t n_bytes_ = 0;
   std::int64_t version_ = 0;
-  bool is_zero_ = false;
+  std::int64_t zero_version_ = -1;  // version at which all bytes were zero
   std::shared_ptr<Coherence> coherence_;
   std::string what_;
   Layout layout_;

@@ -315,7 +315,7 @@ Memory& Coherence::attached(Buffer& buffer) {
   made->layout = buffer.layout_;
   made->n_buffers = 1;
   made->overlapping = ranges_overlapping(*made);
-  made->is_zero = buffer.is_zero_ && made->overlapping.empty();
+  made->is_zero = buffer.zero_version_ == buffer.version_ && made->overlapping.empty();
   for (Memory* other : made->overlapping) {
     other->overlapping.push_back(made.get());
     other->is_zero = false;

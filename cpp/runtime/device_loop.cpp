@@ -40,6 +40,11 @@ void DeviceLoop::place_fixed(const exec::Executable& executable,
   std::vector<std::shared_ptr<void>> known(executable.arguments.size());
   std::vector<std::size_t> address_of(executable.arguments.size(), 0);
   std::size_t n_addresses = 0;
+  // the lists of items follow the Maps
+  const auto n_lists = std::count_if(
+      executable.arguments.begin(), executable.arguments.end(),
+      [](const kir::Parameter& argument) { return argument.role == kir::Role::items; });
+  const std::size_t first_list = maps.size() - static_cast<std::size_t>(n_lists);
   for (std::size_t i = 0; i < executable.arguments.size(); ++i) {
     const kir::Role role = executable.arguments[i].role;
     if (role == kir::Role::data || role == kir::Role::constant) address_of[i] = n_addresses++;
@@ -50,6 +55,8 @@ void DeviceLoop::place_fixed(const exec::Executable& executable,
     const auto index = static_cast<std::size_t>(argument.index);
     if (argument.role == kir::Role::map) {
       known[i] = mirror_->map(maps[index], cause);
+    } else if (argument.role == kir::Role::items) {
+      known[i] = mirror_->map(maps[first_list + index], cause);
     } else {
       const PlanArray& array = plan.arrays.at(index);
       known[i] = mirror_->array(plan.owner, array.data, array.n_bytes, cause);

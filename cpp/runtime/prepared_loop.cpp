@@ -44,6 +44,28 @@ PlanArray array_of(const plan::IndexArray& indices) {
       indices);
 }
 
+plan::TableSpec table_spec(const Binding& binding, std::size_t i) {
+  plan::TableSpec spec;
+  spec.map = binding.maps[i];
+  spec.n = binding.n_elements;
+  spec.periodic = binding.iteration.periodic;
+  for (const ir::RowRef& row : binding.paths[i].rows) {
+    spec.rows.push_back({row.slot, row.offset, row.quotient, row.above});
+  }
+  if (binding.iteration.layers == ir::Layers::variable) {
+    spec.columns = binding.items[0];
+    spec.levels = binding.items[1];
+    spec.bounds = binding.items[2];
+    return spec;
+  }
+  const mesh::MapTable& layers = *binding.items[0];
+  spec.n_visited = layers.at(0, 0);
+  spec.first_level = layers.at(0, 1);
+  spec.n_levels = layers.at(0, 3);
+  if (binding.iteration.subset) spec.columns = binding.items[1];
+  return spec;
+}
+
 /// The width that generated code was told; see lower::Options.
 int width(const plan::IndexArray& indices) {
   return std::holds_alternative<std::vector<std::int32_t>>(indices) ? 4 : 8;
@@ -149,8 +171,10 @@ void PreparedLoop::ensure_plan() {
   if (mirror_ == nullptr) {
     size_scratch();
   } else {
+    std::vector<std::shared_ptr<mesh::MapTable>> tables = binding_.maps;
+    tables.insert(tables.end(), binding_.items.begin(), binding_.items.end());
     device_loop_ = std::make_unique<DeviceLoop>(
-        *executable_, mirror_, binding_.maps,
+        *executable_, mirror_, tables,
         DevicePlan{plan_arrays_, plan_, n_items_, options_.block_size});
   }
   timing_->plan_nanoseconds += since(start);
@@ -180,11 +204,40 @@ void PreparedLoop::build_plan() {
   }
 }
 
+plan::Elements PreparedLoop::elements() const {
+  const bool looked_up = binding_.iteration.subset && binding_.iteration.layers == ir::Layers::none;
+  return {binding_.n_elements, looked_up ? binding_.items.front() : nullptr};
+}
+
+/// Where the rows of an argument that goes through a Map are written down, in their order.
+std::vector<plan::Occurrence> PreparedLoop::occurrences(int map) const {
+  const auto i = static_cast<std::size_t>(map);
+  plan::MapPointer table = binding_.maps[i];
+  const bool has_rows = i < binding_.paths.size() && !binding_.paths[i].rows.empty();
+  std::vector<plan::Occurrence> found;
+  if (binding_.iteration.layers != ir::Layers::none) {
+    table = plans_->table(table_spec(binding_, i), options_.n_threads);
+  } else if (has_rows) {
+    for (const ir::RowRef& row : binding_.paths[i].rows) found.push_back({table, row.slot});
+    return found;
+  }
+  for (int slot = 0; slot < table->arity(); ++slot) found.push_back({table, slot});
+  return found;
+}
+
 plan::ConflictSet PreparedLoop::conflicts() const {
-  plan::ConflictSet set{{binding_.n_elements, nullptr}, {}};
+  plan::ConflictSet set{elements(), {}, plan::EntryOrigin::position};
   for (const int map : executable_->plan.conflicts) {
     const auto i = static_cast<std::size_t>(map);
-    set.conflicts.push_back({binding_.maps[i], plan::all_slots, binding_.spaces[i]});
+    const std::vector<plan::Occurrence> rows = occurrences(map);
+    const plan::MapPointer& table = rows.front().map;
+    if (static_cast<int>(rows.size()) == table->arity()) {
+      set.conflicts.push_back({table, plan::all_slots, binding_.spaces[i]});
+      continue;
+    }
+    for (const plan::Occurrence& row : rows) {
+      set.conflicts.push_back({row.map, row.slot, binding_.spaces[i]});
+    }
   }
   return set;
 }
@@ -218,12 +271,13 @@ void PreparedLoop::use_colours() {
 
 void PreparedLoop::use_inverse() {
   plan::InverseSpec spec;
-  spec.elements.n = binding_.n_elements;
+  spec.elements = elements();
+  spec.origin = plan::EntryOrigin::position;
   std::int64_t n_targets = 0;
   for (const int map : executable_->plan.occurrences) {
-    const auto& table = binding_.maps[static_cast<std::size_t>(map)];
-    n_targets = table->n_targets();
-    for (int slot = 0; slot < table->arity(); ++slot) spec.occurrences.push_back({table, slot});
+    const std::vector<plan::Occurrence> rows = occurrences(map);
+    n_targets = rows.front().map->n_targets();
+    spec.occurrences.insert(spec.occurrences.end(), rows.begin(), rows.end());
   }
   const auto n_entries = binding_.n_elements * static_cast<std::int64_t>(spec.occurrences.size());
   spec.touched_only = n_entries < n_targets;
@@ -287,6 +341,9 @@ void PreparedLoop::gather_addresses() {
       // Launches take one kind of pointer; the generated code restores const.
       case kir::Role::map:
         argv_[i] = const_cast<void*>(binding_.maps[index]->values());
+        break;
+      case kir::Role::items:
+        argv_[i] = const_cast<void*>(binding_.items[index]->values());
         break;
       case kir::Role::plan:
         argv_[i] = const_cast<void*>(plan_arrays_[index].data);

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "exec/executable.hpp"
+#include "ir/loop.hpp"
 #include "mesh/buffer.hpp"
 #include "mesh/map_table.hpp"
 #include "plan/plan_cache.hpp"
@@ -25,8 +26,12 @@ struct Binding {
   std::vector<std::shared_ptr<mesh::Buffer>> arguments;  ///< one for each argument
   std::vector<std::shared_ptr<mesh::Buffer>> constants;
   std::vector<std::shared_ptr<mesh::MapTable>> maps;  ///< unique Maps
-  std::vector<int> spaces;  ///< of each Map: Maps of equal space lead to the same memory
-  std::int64_t n_elements = 0;
+  std::vector<int> spaces;             ///< of each Map: Maps of equal space lead to the same memory
+  std::int64_t n_elements = 0;         ///< work items
+  std::vector<ir::MapRef> paths = {};  ///< of each Map: the entries used; empty: all, in order
+  ir::Iteration iteration = {};
+  /// Lists that say which elements the items are: lower::item_locals.
+  std::vector<std::shared_ptr<mesh::MapTable>> items = {};
 };
 
 /// @brief What loops of one name have cost so far; shared by all PreparedLoops of that name.
@@ -77,7 +82,9 @@ class PreparedLoop {
   void use_colours();
   void use_inverse();
   [[nodiscard]] bool plan_is_stale() const;
+  [[nodiscard]] plan::Elements elements() const;
   [[nodiscard]] plan::ConflictSet conflicts() const;
+  [[nodiscard]] std::vector<plan::Occurrence> occurrences(int map) const;
   [[nodiscard]] int threads_for_size() const;
   void size_scratch();
   void note_uses();

@@ -11,6 +11,7 @@ from . import jit
 from . import plan
 from . import cg
 from . import opencl
+from . import cuda
 from . import exchange
 
 __all__: list[str] = [
@@ -65,6 +66,7 @@ __all__: list[str] = [
     "c_name_of",
     "cg",
     "choose_strategy",
+    "cuda",
     "digest",
     "dtype_from_name",
     "exchange",
@@ -657,7 +659,7 @@ class Executable:
     def strategy(self) -> str: ...
 
 class Query:
-    def __init__(self, loop: str, signature: str, source: str) -> None: ...
+    def __init__(self, loop: str, signature: str, source: str, strategy: str) -> None: ...
 
 class DispatchEvent:
     @property
@@ -726,6 +728,11 @@ class DeviceBinary:
 
 class RuntimeDevice(Device):
     def load(self, binary: DeviceBinary) -> Program: ...
+    def measure_copy_rate(
+        self: Device,
+        n_bytes: typing.SupportsInt | typing.SupportsIndex,
+        n_copies: typing.SupportsInt | typing.SupportsIndex,
+    ) -> float: ...
     @property
     def info(self) -> DeviceInfo: ...
 
@@ -796,7 +803,7 @@ class PreparedLoop:
         options: LaunchOptions,
         plans: plan.PlanCache,
         timing: Timing,
-        mirror: DeviceMirror,
+        mirror: DeviceMirror | None,
     ) -> None: ...
     def prepare(self) -> None: ...
     def run(self) -> bool: ...

@@ -33,11 +33,15 @@ class DeviceToolchain:
         list_devices: What each device says of itself; raises ToolchainError if there is none.
         open_device: Returns device and compiler by the device's number in that list.
         flags: Options of the compiler.
+        deterministic_flags: More of them where the same bits are wanted everywhere.
+        debug_flags: More of them where faults are looked for.
     """
 
     list_devices: Callable[[], list[_core.DeviceInfo]]
     open_device: Callable[[int], tuple[_core.RuntimeDevice, _core.DeviceCompiler]]
     flags: tuple[str, ...] = ()
+    deterministic_flags: tuple[str, ...] = ()
+    debug_flags: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

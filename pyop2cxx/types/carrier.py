@@ -32,6 +32,10 @@ class DataCarrier:
     _name: str
     _dtype: np.dtype[Any]
     _buffer: _core.Buffer
+    _stride = 0
+    """Scalars from a row to the next, where these are not all that lies between; else 0."""
+    _component = 0
+    """Of the row, where the values begin."""
     _values: Array | None
 
     @property

@@ -22,9 +22,11 @@ from pyop2cxx.exceptions import (
 )
 from pyop2cxx.runtime import runtime
 from pyop2cxx.types.access import DAT_ACCESSES, Access, checked_access
-from pyop2cxx.types.args import DatArg
+from pyop2cxx.types.algebra import Algebra, check_same_place
+from pyop2cxx.types.args import DatArg, LegacyDatArg
 from pyop2cxx.types.carrier import DataCarrier
 from pyop2cxx.types.checks import address_of, as_array, as_dtype, as_name, as_numpy
+from pyop2cxx.types.indices import IndexedMap
 from pyop2cxx.types.maps import Map
 from pyop2cxx.types.sets import DataSet, Set
 
@@ -53,7 +55,7 @@ class SubsetLike(Protocol):
         """The owned entities of the part, as entities of the whole Set."""
 
 
-class Dat(DataCarrier):
+class Dat(DataCarrier, Algebra):
     """Values on the entities of a Set. Equal only to itself.
 
     A NumPy array of the right dtype and number of values, contiguous in C order, is not copied:
@@ -127,13 +129,16 @@ class Dat(DataCarrier):
 
     # As an argument of a loop
 
-    def __call__(self, access: Access, path: Map | None = None) -> DatArg:
+    def __call__(
+        self, access: Access, path: Map | IndexedMap | None = None, flatten: bool = False
+    ) -> DatArg:
         """Return this Dat as an argument of a loop.
 
         Args:
             access: How the kernel uses it.
             path: The Map from the iteration Set to this Dat's Set; None where that is the
                 iteration Set itself.
+            flatten: Of PyOP2's older conventions: order values by component first.
 
         Raises:
             ModeValueError: There is no such access, or not for complex values.
@@ -143,9 +148,13 @@ class Dat(DataCarrier):
         # Programs call this in their innermost loops, so what was found right is remembered: by
         # numbers, which keep no Map alive.
         try:
-            mode = self._checked.get(access if path is None else path._uid << 3 | access)
+            mode = self._checked.get(access if path is None else path._uid << 3 | access)  # type: ignore[union-attr]
         except (AttributeError, TypeError):
             mode = None
+        if flatten or isinstance(path, IndexedMap):
+            index = path.index if isinstance(path, IndexedMap) else None
+            whole = path.map_ if isinstance(path, IndexedMap) else path
+            return LegacyDatArg(self, whole, self._check(access, whole), index, bool(flatten))
         if mode is None:
             mode = self._check(access, path)
         return DatArg(self, path, mode)
@@ -291,6 +300,31 @@ class Dat(DataCarrier):
             )
         return (self._set.total_size, *(() if self._cdim == 1 else self._dataset.dim))
 
+    # As a vector
+
+    def _alike(self) -> Dat:
+        return Dat(self._set**self.dim, None, self._dtype)
+
+    def _family(self) -> type[Dat]:
+        return Dat
+
+    def _check_same(self, other: Dat, operation: str) -> None:
+        check_same_place(self, other, operation)
+
+    def _has_ghosts(self) -> bool:
+        return self.halo_valid
+
+    def _operand(self, whole: bool) -> Array:
+        return self.data_ro_with_halos if whole else self.data_ro
+
+    def _outcome(self, whole: bool, *, fresh: bool) -> Array:
+        if fresh:
+            values = self.data_wo_with_halos if whole else self.data_wo
+        else:
+            values = self.data_with_halos if whole else self.data
+        self.halo_valid = whole or self._set.size == self._set.total_size
+        return values
+
     # Whole-Dat operations
 
     def zero(self, subset: SubsetLike | None = None) -> None:
@@ -332,6 +366,7 @@ class Dat(DataCarrier):
             return
         source, target = self._allocated("copy"), other._allocated("copy")
         same = subset is None and self._dtype == other._dtype
+        same = same and self._stride == other._stride == 0  # not components of others
         if same and other._buffer.copy_on_device(self._buffer):
             other._wrote(halo_valid=self.halo_valid)
             return

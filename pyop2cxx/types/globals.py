@@ -7,11 +7,13 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from pyop2cxx import _core
-from pyop2cxx.exceptions import DatTypeError
+from pyop2cxx.exceptions import DataValueError, DatTypeError
 from pyop2cxx.runtime import runtime
 from pyop2cxx.types.access import GLOBAL_ACCESSES, ORDERED_ACCESSES, Access
+from pyop2cxx.types.algebra import Algebra
 from pyop2cxx.types.args import GlobalArg
 from pyop2cxx.types.carrier import SetFreeCarrier, copied
+from pyop2cxx.types.global_sets import GlobalDataSet
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -21,7 +23,7 @@ if TYPE_CHECKING:
     from pyop2cxx.types.checks import Array
 
 
-class Global(SetFreeCarrier):
+class Global(SetFreeCarrier, Algebra):
     """Values that belong to no Set, read by loops or reduced into: a time step, a residual.
 
     Args:
@@ -119,6 +121,33 @@ class Global(SetFreeCarrier):
                 f"{type(other).__name__}"
             )
         other.data = self.data_ro
+
+    @property
+    def dataset(self) -> GlobalDataSet:
+        """What it has in place of a DataSet."""
+        return GlobalDataSet(self)
+
+    def _alike(self) -> Global:
+        return Global(self._dim, None, self.dtype, comm=self._comm)
+
+    def _family(self) -> type[Global]:
+        return Global
+
+    def _check_same(self, other: Global, operation: str) -> None:
+        if other.dim != self._dim:
+            raise DataValueError(
+                f"{self._what} has dim {self._dim}: '{operation}' with {other._what} of dim "
+                f"{other.dim}"
+            )
+
+    def _has_ghosts(self) -> bool:
+        return True
+
+    def _operand(self, whole: bool) -> Array:
+        return self.data_ro
+
+    def _outcome(self, whole: bool, *, fresh: bool) -> Array:
+        return self.data_wo if fresh else self.data
 
     def duplicate(self) -> Global:
         """Return a Global of its own with the same values and name."""

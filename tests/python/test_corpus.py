@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 
 from pyop2cxx import _core, op2, symbolic
 from pyop2cxx.exceptions import UnsupportedError
+from pyop2cxx.iteration import items_of
 from pyop2cxx.op2 import INC, MAX, MIN, READ, RW, WRITE
 from pyop2cxx.runtime import runtime
 
@@ -51,11 +52,12 @@ def values_of(carrier: Any) -> Array:
 
 def only_read(problem: Problem) -> list[Any]:
     """Return the objects whose values the loop must leave alone."""
-    written = [values_of(arg.data) for arg in problem.args if arg.access != READ]
+    carriers = [(one, arg.access) for arg in problem.args for one in arg.data.split]
+    written = [values_of(one) for one, access in carriers if access != READ]
     return [
-        arg.data
-        for arg in problem.args
-        if not any(np.shares_memory(values_of(arg.data), memory) for memory in written)
+        one
+        for one, _ in carriers
+        if not any(np.shares_memory(values_of(one), memory) for memory in written)
     ]
 
 
@@ -64,6 +66,7 @@ def run(problem: Problem, backend: str, **how: Any) -> list[Array]:
     kept = [(carrier, values_of(carrier).copy()) for carrier in only_read(problem)]
     try:
         with op2.backend(backend):
+            how = {**problem.options, **how}
             op2.ParLoop(problem.kernel, problem.iterset, *problem.args, **how).compute()
     finally:
         for constant in problem.constants:
@@ -276,7 +279,8 @@ def test_maps_with_more_targets_than_int32_counts(backend: str) -> None:
 
 
 def spaces_of(kernel: str, *args: Any) -> tuple[int, ...]:
-    return symbolic.build(op2.Kernel(kernel, "f"), args).spaces
+    items = items_of(args[0].map_.iterset, None, False, "f")
+    return symbolic.build(op2.Kernel(kernel, "f"), args, items).spaces
 
 
 def test_maps_to_one_of_two_dats_conflict() -> None:

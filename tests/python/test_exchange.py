@@ -172,6 +172,8 @@ def test_cupy_and_loops_share_memory(cupy: Any) -> None:
     cupy.asarray(x)[0] = 9
     cupy.cuda.get_current_stream().synchronize()
     assert x.data_ro.tolist() == [9, 2, 3, 4]
+    with pytest.raises(DataValueError, match="multiple of 16 bytes"):
+        op2.Dat(op2.Set(3), theirs[1:])
     with pytest.raises(DataValueError, match="contiguous"):
         op2.Dat(op2.Set(2), theirs[::2])
     with pytest.raises((DataTypeError, DataValueError)):

@@ -30,6 +30,11 @@ def loop_writes(carrier: DataCarrier, device: _core.Device) -> None:
     op2.transfers.clear()
 
 
+def named(row: op2.transfers.Transfer) -> str:
+    """The name of what was copied; Maps and plans have none."""
+    return row.what.split("'")[1] if "'" in row.what else row.what
+
+
 def moved() -> list[tuple[str, bool]]:
     return [(row.cause, row.to_device) for row in op2.transfers.report()]
 
@@ -271,3 +276,147 @@ def test_layouts() -> None:
     assert pickle.loads(pickle.dumps(op2.Dat(cells, layout="soa"))).layout == "soa"
     with pytest.raises(ValueError, match=r"no layout 'csr'; there are: auto, aos, soa"):
         op2.Dat(cells, layout="csr")
+
+
+# Loops
+
+SPREAD = op2.Kernel(
+    "void spread(double *a, double *b, const double *u, const double *v) "
+    "{ const double flux = 0.5 * (*u - *v); *a -= flux; *b += flux; }",
+    "spread",
+)
+ADVANCE = op2.Kernel(
+    "void advance(double *u, double *change, double *norm, const double *dt) "
+    "{ *u += *dt * *change; *norm += *change * *change; *change = 0; }",
+    "advance",
+)
+
+
+class Chain:
+    """Cells in a row that exchange heat, as a step of two loops with a reduction."""
+
+    def __init__(self, n: int = 50) -> None:
+        self.cells, self.edges = op2.Set(n, "cells"), op2.Set(n - 1, "edges")
+        values = np.stack([np.arange(n - 1), np.arange(1, n)], axis=1)
+        self.left = op2.Map(self.edges, self.cells, 1, values[:, :1], "left")
+        self.right = op2.Map(self.edges, self.cells, 1, values[:, 1:], "right")
+        self.u = op2.Dat(self.cells, np.arange(float(n)) ** 2, name="u")
+        self.change = op2.Dat(self.cells, name="change")
+        self.norm = op2.Global(1, 0.0, name="norm")
+        self.dt = op2.Global(1, 0.1, name="dt")
+
+    def step(self) -> None:
+        self.norm.zero()
+        args = self.change(op2.INC, self.left), self.change(op2.INC, self.right)
+        op2.par_loop(
+            SPREAD, self.edges, *args, self.u(op2.READ, self.left), self.u(op2.READ, self.right)
+        )
+        op2.par_loop(
+            ADVANCE,
+            self.cells,
+            *(self.u(op2.RW), self.change(op2.RW), self.norm(op2.INC), self.dt(op2.READ)),
+        )
+
+
+def test_a_time_loop_copies_nothing_after_its_first_step(device: _core.Device) -> None:
+    chain = Chain()
+    chain.step()
+    first = {(named(row), row.to_device) for row in op2.transfers.report()}
+    assert {("u", True), ("dt", True)} <= first
+    op2.transfers.clear()
+    op2.configuration["strict_residency"] = True
+    try:
+        for _ in range(20):
+            chain.step()
+    finally:
+        op2.configuration["strict_residency"] = False
+    assert op2.transfers.report() == ()
+    u, norm = chain.u.data_ro, float(chain.norm.data_ro[0])
+    assert [named(row) for row in op2.transfers.report()] == ["u", "norm"]
+    with op2.backend("sequential"):
+        again = Chain()
+        for _ in range(21):
+            again.step()
+        assert np.allclose(u, again.u.data_ro, rtol=1e-13)
+        assert norm == pytest.approx(float(again.norm.data_ro[0]), rel=1e-12)
+
+
+def test_loops_may_change_between_host_and_device(device: _core.Device) -> None:
+    chain, still = Chain(), Chain()
+    for i in range(6):
+        if i % 2:
+            chain.step()
+        else:
+            with op2.backend("sequential"):
+                chain.step()
+        with op2.backend("sequential"):
+            still.step()
+    assert np.allclose(chain.u.data_ro, still.u.data_ro, rtol=1e-13)
+
+
+def test_the_ledger_names_loop_argument_and_line(device: _core.Device) -> None:
+    chain = Chain()
+    op2.transfers.clear()
+    chain.step()
+    rows = {named(row): row for row in op2.transfers.report()}
+    assert (rows["u"].cause, rows["u"].argument) == ("par_loop 'spread'", 2)
+    assert (rows["dt"].cause, rows["dt"].argument) == ("par_loop 'advance'", 3)
+    assert rows["dt"].nbytes == 8
+    assert rows["u"].line.startswith(f"{__file__}:")
+    assert "change" not in rows  # zeros are made there
+
+
+@pytest.mark.parametrize("compute", [False, True])
+def test_a_loop_is_refused_before_it_changes_anything(
+    device: _core.Device, strictly: None, compute: bool
+) -> None:
+    chain = Chain()
+    arguments = chain.u(op2.RW), chain.change(op2.RW), chain.norm(op2.INC), chain.dt(op2.READ)
+    loop = op2.ParLoop(ADVANCE, chain.cells, *arguments)
+    message = (
+        r"par_loop 'advance': arg 0: Dat 'u' on Set 'cells' is valid on the host only and is "
+        r"wanted on .*; move it before, by its to_device\(\)"
+    )
+    with pytest.raises(TransferError, match=message):
+        loop.compute() if compute else op2.par_loop(ADVANCE, chain.cells, *arguments)
+    assert (chain.u.residence, chain.u.dat_version) == ("host", 0)
+    for carrier in (chain.u, chain.dt, chain.norm):
+        carrier.to_device()
+    loop.compute()
+    assert chain.u.residence == "device"
+    with (
+        op2.backend("sequential"),
+        pytest.raises(TransferError, match=r"wanted on the host.*by its to_host\(\)"),
+    ):
+        loop.compute()
+
+
+def test_a_constant_is_sent_again_when_it_changes(device: _core.Device) -> None:
+    gam = op2.Const(1, 2.0, "residency_gam")
+    try:
+        x = op2.Dat(op2.Set(3), [1.0, 2.0, 3.0])
+        scale = op2.Kernel("void scale(double *x) { *x *= residency_gam; }", "scale")
+        for factor in (2.0, 2.0, 10.0):
+            gam.data = factor
+            op2.par_loop(scale, x.dataset.set, x(op2.RW))
+        assert x.data_ro.tolist() == [40, 80, 120]
+    finally:
+        gam.remove_from_namespace()
+
+
+def test_a_view_is_brought_up_to_date_when_the_dat_is_asked(device: _core.Device) -> None:
+    x = op2.Dat(op2.Set(3), [1.0, 2.0, 3.0])
+    view = x.data
+    twice = op2.Kernel("void twice(double *x) { *x *= 2; }", "twice")
+    op2.par_loop(twice, x.dataset.set, x(op2.RW))
+    x.to_host()
+    assert view.tolist() == [2, 4, 6]
+
+
+def test_loops_over_parts_of_one_array_are_refused_where_one_writes(device: _core.Device) -> None:
+    values = np.arange(4.0)
+    three = op2.Set(3)
+    head, tail = op2.Dat(three, values[:3], name="head"), op2.Dat(three, values[1:], name="tail")
+    shift = op2.Kernel("void shift(double *a, const double *b) { *a = *b; }", "shift")
+    with pytest.raises(NotImplementedError, match=r"'head' .* shares .* arg 1: Dat 'tail'"):
+        op2.par_loop(shift, three, head(op2.WRITE), tail(op2.READ))

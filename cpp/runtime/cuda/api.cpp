@@ -30,6 +30,10 @@ void resolve_devices(const VendorLibrary& library, Driver& driver) {
   library.require(driver.stream_create, "cuStreamCreate");
   library.require(driver.stream_destroy, "cuStreamDestroy_v2");
   library.require(driver.stream_synchronize, "cuStreamSynchronize");
+  library.require(driver.event_create, "cuEventCreate");
+  library.require(driver.event_record, "cuEventRecord");
+  library.require(driver.event_synchronize, "cuEventSynchronize");
+  library.require(driver.event_destroy, "cuEventDestroy_v2");
 }
 
 void resolve_memory(const VendorLibrary& library, Driver& driver) {

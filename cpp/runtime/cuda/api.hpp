@@ -31,6 +31,7 @@ using ContextHandle = struct CUctx_st*;
 using ModuleHandle = struct CUmod_st*;
 using FunctionHandle = struct CUfunc_st*;
 using StreamHandle = struct CUstream_st*;
+using EventHandle = struct CUevent_st*;
 using PoolHandle = struct CUmemPoolHandle_st*;
 
 enum DeviceAttribute : int {
@@ -46,6 +47,7 @@ enum FunctionAttribute : int { function_max_threads_per_block = 0 };
 enum PoolAttribute : int { pool_release_threshold = 4 };
 enum PointerAttribute : int { pointer_memory_type = 2 };
 enum StreamFlag : unsigned { stream_default = 0 };
+enum EventFlag : unsigned { event_disable_timing = 2 };
 
 /// @brief The driver's functions, named after its own without the prefix `cu`.
 ///
@@ -74,6 +76,11 @@ struct Driver {
   Result (*stream_create)(StreamHandle* stream, unsigned flags) = nullptr;
   Result (*stream_destroy)(StreamHandle stream) = nullptr;
   Result (*stream_synchronize)(StreamHandle stream) = nullptr;
+
+  Result (*event_create)(EventHandle* event, unsigned flags) = nullptr;
+  Result (*event_record)(EventHandle event, StreamHandle stream) = nullptr;
+  Result (*event_synchronize)(EventHandle event) = nullptr;
+  Result (*event_destroy)(EventHandle event) = nullptr;
 
   Result (*mem_get_info)(std::size_t* free, std::size_t* total) = nullptr;
   Result (*mem_alloc)(DeviceAddress* memory, std::size_t bytes) = nullptr;

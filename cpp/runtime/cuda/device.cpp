@@ -45,6 +45,7 @@ const void* value_of(const LaunchArgument& argument) {
 Gpu::Gpu(const std::shared_ptr<const Driver>& driver, int index)
     : context_(std::make_shared<Context>(driver, index)),
       memory_(context_),
+      staging_(context_),
       info_(list_devices(*driver).at(static_cast<std::size_t>(index))) {}
 
 void Gpu::check_usable() const {
@@ -110,20 +111,28 @@ void Gpu::upload(void* to, std::int64_t to_offset, const void* from, std::int64_
   if (n_bytes == 0) return;
   const Driver& driver = context_->driver();
   const Current current(*context_);
-  check(driver.memcpy_htod_async(address(to, to_offset), from, static_cast<std::size_t>(n_bytes),
-                                 context_->stream()),
-        "copy to the GPU");
-  if (is_page_locked(driver, from)) wait();
+  const DeviceAddress target = address(to, to_offset);
+  const auto size = static_cast<std::size_t>(n_bytes);
+  const bool is_locked = is_page_locked(driver, from);
+  const Result copied = size >= Staging::least_bytes && !is_locked
+                            ? staging_.upload(target, from, size)
+                            : driver.memcpy_htod_async(target, from, size, context_->stream());
+  check(copied, "copy to the GPU");
+  // Of other memory, the driver has taken its own copy.
+  if (is_locked) wait();
 }
 
 void Gpu::download(void* to, const void* from, std::int64_t from_offset, std::int64_t n_bytes) {
   check_usable();
+  const Driver& driver = context_->driver();
   const Current current(*context_);
   if (n_bytes > 0) {
-    check(
-        context_->driver().memcpy_dtoh_async(to, address(from, from_offset),
-                                             static_cast<std::size_t>(n_bytes), context_->stream()),
-        "copy from the GPU");
+    const DeviceAddress source = address(from, from_offset);
+    const auto size = static_cast<std::size_t>(n_bytes);
+    const Result copied = size >= Staging::least_bytes && !is_page_locked(driver, to)
+                              ? staging_.download(to, source, size)
+                              : driver.memcpy_dtoh_async(to, source, size, context_->stream());
+    check(copied, "copy from the GPU");
   }
   wait();
 }

@@ -10,6 +10,7 @@
 #include "runtime/cuda/api.hpp"
 #include "runtime/cuda/context.hpp"
 #include "runtime/cuda/memory.hpp"
+#include "runtime/cuda/staging.hpp"
 #include "runtime/device.hpp"
 #include "runtime/in_flight.hpp"
 
@@ -54,6 +55,7 @@ class Gpu final : public Device {
 
   std::shared_ptr<Context> context_;
   Memory memory_;
+  Staging staging_;
   DeviceInfo info_;
   mutable std::mutex mutex_;  // guards everything below; never held while waiting
   InFlight in_flight_;

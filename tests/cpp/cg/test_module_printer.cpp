@@ -289,7 +289,9 @@ TEST(PrintKernel, StridesOverTheGridInCuda) {
             R"(extern "C" __global__ void wrap_res(
     double *__restrict__ x,
     long end) {
+  x = (double *)__builtin_assume_aligned(x, 16);
   __shared__ double shared[32];
+  #pragma unroll 1
   for (long n = 2 + (int)(blockIdx.x * blockDim.x + threadIdx.x); n < end; n += (int)(gridDim.x * blockDim.x)) {
   }
   for (int k = (int)threadIdx.x; k < 256; k += (int)blockDim.x) {

@@ -167,6 +167,17 @@ void set_devices(Driver& driver) {
     return success;
   };
   driver.stream_synchronize = synchronize;
+  driver.event_create = [](EventHandle* event, unsigned) {
+    *event = handle<EventHandle>(0x40);
+    ++gpu->n_events;
+    return success;
+  };
+  driver.event_record = [](EventHandle, StreamHandle) { return gpu->pending_fault; };
+  driver.event_synchronize = [](EventHandle) { return gpu->pending_fault; };
+  driver.event_destroy = [](EventHandle) {
+    --gpu->n_events;
+    return success;
+  };
 }
 
 void set_memory(Driver& driver) {
@@ -188,6 +199,16 @@ void set_memory(Driver& driver) {
   driver.mem_pool_set_attribute = [](PoolHandle, PoolAttribute, void*) { return success; };
   driver.mem_pool_trim_to = [](PoolHandle, std::size_t) {
     ++gpu->n_trims;
+    return success;
+  };
+  driver.mem_host_alloc = [](void** memory, std::size_t bytes, unsigned) {
+    *memory = std::malloc(bytes);
+    ++gpu->n_host_blocks;
+    return success;
+  };
+  driver.mem_free_host = [](void* memory) {
+    std::free(memory);
+    --gpu->n_host_blocks;
     return success;
   };
   driver.pointer_get_attribute = [](void* data, PointerAttribute, DeviceAddress) {

@@ -37,6 +37,8 @@ struct FakeGpu {
   std::vector<ContextHandle> current;  // the calling thread's contexts; one thread only
   int n_contexts = 0;
   int n_streams = 0;
+  int n_events = 0;
+  int n_host_blocks = 0;  // of page-locked memory
   int n_modules = 0;
   int n_waits = 0;
   int n_trims = 0;

@@ -41,6 +41,20 @@ TEST(CudaOpen, ADeviceOrAnErrorThatSaysWhatIsMissing) {
   }
 }
 
+TEST(CudaOpen, AFullGpuSaysSoAndGoesOn) {
+  OpenedDevice opened;
+  try {
+    opened = open_device(0, {});
+  } catch (const ToolchainError& error) {
+    GTEST_SKIP() << error.what();
+  }
+  const std::string message = op2::testing::message_of<ExecutionError>(
+      [&] { static_cast<void>(opened.device->allocate(std::int64_t{1} << 45, "Dat 'huge'")); });
+  EXPECT_TRUE(op2::testing::contains(message, "is full: Dat 'huge' needs 35.2 TB"));
+  EXPECT_NO_THROW(static_cast<void>(opened.device->allocate(1000, "Dat 'small'")));
+  EXPECT_NO_THROW(opened.device->finish());
+}
+
 TEST(CudaOpen, ACompilerNeedsNoGpu) {
   try {
     EXPECT_EQ(make_compiler("sm_90", {})->suffix(), ".cu");
