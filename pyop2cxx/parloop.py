@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from pyop2cxx.symbolic import Arg
     from pyop2cxx.types.dats import Dat
 
-_GENERATE_OPTIONS = ("convention", "debug", "deterministic", "strategy")
+_GENERATE_OPTIONS = ("convention", "debug", "deterministic", "lanes", "strategy")
 _MOST_INT32 = 2**31 - 1
 
 
@@ -46,6 +46,8 @@ class ParLoop:
         strategy: How racing updates are resolved: 'direct', 'owner', 'scratch', 'atomic', 'block'
             or 'colour'; None means the default rule's choice.
         block_size: Elements of one block of strategy 'block'; None means chosen from the size.
+        lanes: Elements computed side by side in vectors: a power of two up to 16; 0 or 1 means one
+            after the other; None means the default rule's choice.
 
     Attributes:
         kernel: As given.
@@ -75,6 +77,7 @@ class ParLoop:
         *args: Arg,
         strategy: str | None = None,
         block_size: int | None = None,
+        lanes: int | None = None,
     ) -> None:
         if not isinstance(kernel, Kernel):
             raise KernelTypeError(
@@ -92,6 +95,7 @@ class ParLoop:
         self.args = args
         self._strategy = _checked_strategy(strategy, self._what)
         self._block_size = _checked_block_size(block_size, self._what)
+        self._lanes = _checked_lanes(lanes, self._what)
         for i, arg in enumerate(args):
             self._check_arg(i, arg)
         self._check_kernel()
@@ -149,15 +153,16 @@ class ParLoop:
 
         Args:
             options: ``strategy``; ``convention`` (1: the arguments of source document 003, 2:
-                unique Dats and Maps only); ``deterministic``; ``debug``. What is not given is as
-                configured.
+                unique Dats and Maps only); ``deterministic``; ``debug``; ``lanes``. What is not
+                given is as configured.
 
         Returns:
-            The text, a `str`, with `files`, `signature`, `strategy`, `ir`, `key` and `header`.
+            The text, a `str`, with `files`, `signature`, `strategy`, `lanes`, `why_lanes`, `ir`,
+            `key` and `header`.
 
         Raises:
             UsageError: An option is unknown.
-            UnsupportedError: The strategy is not possible here.
+            UnsupportedError: The strategy, or the number of lanes, is not possible here.
         """
         given = dict(options or {})
         unknown = sorted(set(given) - set(_GENERATE_OPTIONS))
@@ -174,6 +179,7 @@ class ParLoop:
         code.__dict__.update(known.__dict__)
         code.files, code.ir = dict(known.files), dict(known.ir)
         code.why, code.header = choice.why, self._header(known.strategy)
+        code.why_lanes = choice.why_lanes
         return code
 
     def _header(self, strategy: str) -> str:
@@ -263,8 +269,10 @@ class ParLoop:
                 entry_bytes=widths[1],
                 target_bytes=widths[2],
                 convention=given.get("convention", 1),
+                lanes=0,
             ),
             strategy=given.get("strategy", self._strategy),
+            lanes=given.get("lanes", self._lanes),
         )
 
     def _map_facts(self, map_: Any) -> _core.LoweringMapFacts:
@@ -312,6 +320,7 @@ def par_loop(
     *args: Arg,
     strategy: str | None = None,
     block_size: int | None = None,
+    lanes: int | None = None,
 ) -> None:
     """Call a kernel for each entity of a Set, now.
 
@@ -324,6 +333,7 @@ def par_loop(
         *args: One for each parameter of the kernel: ``dat(access, map)``, ``glob(access)``.
         strategy: As for `ParLoop`.
         block_size: As for `ParLoop`.
+        lanes: As for `ParLoop`.
 
     Raises:
         UsageError: As for `ParLoop`.
@@ -348,6 +358,7 @@ def par_loop(
             runtime.epoch,
             strategy,
             block_size,
+            lanes,
             *[(a.access, a.data._uid, None if a.map_ is None else a.map_._uid) for a in args],
         )
         known = loops.find(key)
@@ -361,7 +372,7 @@ def par_loop(
             if arg.__class__ is DatArg and arg.access != READ:
                 arg.data.halo_valid = False
         return
-    loop = ParLoop(kernel, iterset, *args, strategy=strategy, block_size=block_size)
+    loop = ParLoop(kernel, iterset, *args, strategy=strategy, block_size=block_size, lanes=lanes)
     loop.compute()
     if not loop._checks:
         loops.keep(key, (kernel, loop._prepared))
@@ -397,7 +408,20 @@ def _checked_strategy(strategy: object, what: str) -> str | None:
     )
 
 
+def _checked_lanes(lanes: object, what: str) -> int | None:
+    if lanes is None:
+        return None
+    if isinstance(lanes, int) and not isinstance(lanes, bool) and lanes in (0, 1, 2, 4, 8, 16):
+        return lanes
+    raise UsageError(
+        f"{what}: lanes must be None for the default rule's choice, 0 or 1 for none, or 2, 4, 8 or "
+        f"16 elements side by side, got {lanes!r}"
+    )
+
+
 def _check_generate_options(given: dict[str, Any], what: str) -> None:
+    if "lanes" in given:
+        given["lanes"] = _checked_lanes(given["lanes"], what)
     if "strategy" in given:
         given["strategy"] = _checked_strategy(given["strategy"], what)
     if given.get("convention", 1) not in (1, 2):

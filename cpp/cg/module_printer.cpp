@@ -8,6 +8,7 @@
 
 #include "base/error.hpp"
 #include "base/overload.hpp"
+#include "cg/lanes.hpp"
 #include "lower/names_used.hpp"
 
 namespace op2::cg {
@@ -120,6 +121,14 @@ class Printer {
             },
             [](const kir::Gather&) { not_expanded("Gather"); },
             [](const kir::Scatter&) { not_expanded("Scatter"); },
+            [this](const kir::LaneGather& gather) {
+              print_lane_gather(context_, gather, spelling());
+            },
+            [this](const kir::LaneScatter& scatter) {
+              print_lane_scatter(context_, scatter, spelling());
+            },
+            [this](const kir::LaneAdd& add) { print_lane_add(context_, add, spelling()); },
+            [this](const kir::LaneFold& fold) { print_lane_fold(context_, fold); },
         },
         statement.node);
   }
@@ -132,6 +141,9 @@ class Printer {
     Declaration declaration;
     declaration.type = type_text(context_.dialect(), decl.type);
     if (!decl.type.is_pointer) declaration.type.pop_back();
+    if (decl.type.lanes > 0) {
+      declaration.type = vector_type(context_, decl.type.dtype, decl.type.lanes);
+    }
     Declarator declarator{decl.name, "", ""};
     if (decl.extent > 0) declarator.extents = fmt::format("[{}]", decl.extent);
     if (!decl.value.empty()) {
@@ -157,27 +169,37 @@ class Printer {
 
   void print_for(const kir::For& loop) {
     if (loop.axis == kir::Axis::thread) context_.pragma("omp for schedule(static)");
-    context_.begin_branch(fmt::format("for (long {0} = {1}; {0} < {2}; ++{0})", loop.index,
-                                      expr(loop.begin), expr(loop.end)));
+    const std::string step = loop.step == 1 ? fmt::format("++{}", loop.index)
+                                            : fmt::format("{} += {}", loop.index, loop.step);
+    context_.begin_branch(fmt::format("for (long {0} = {1}; {0} < {2}; {3})", loop.index,
+                                      expr(loop.begin), expr(loop.end), step));
     block(loop.body);
     context_.end_branch();
   }
 
   void update(const kir::Atomic& atomic) {
-    const std::string address = fmt::format("&{}", expr(atomic.target));
-    const std::string value = expr(atomic.value);
-    if (!is_complex(atomic.dtype)) {
-      const std::string helper = atomic_helper(atomic.dtype, atomic.update);
-      context_.statement(fmt::format("{}({}, {});", helper, address, value));
-      return;
+    context_.statement(atomic_text(atomic.dtype, atomic.update,
+                                   fmt::format("&{}", expr(atomic.target)), expr(atomic.value)));
+  }
+
+  std::string atomic_text(DType dtype, kir::Update update, const std::string& address,
+                          const std::string& value) {
+    if (!is_complex(dtype)) {
+      return fmt::format("{}({}, {});", atomic_helper(dtype, update), address, value);
     }
     // A complex sum is two sums: neither part needs the other to be current.
-    const DType part = atomic.dtype == DType::complex64 ? DType::float32 : DType::float64;
-    const std::string helper = atomic_helper(part, atomic.update);
+    const DType part = dtype == DType::complex64 ? DType::float32 : DType::float64;
+    const std::string helper = atomic_helper(part, update);
     const std::string_view type = context_.dialect().type_name(part);
-    context_.statement(
-        fmt::format("{0}(({1} *){2}, __real__ {3});\n{0}(({1} *){2} + 1, __imag__ {3});", helper,
-                    type, address, value));
+    return fmt::format("{0}(({1} *){2}, __real__ {3});\n{0}(({1} *){2} + 1, __imag__ {3});", helper,
+                       type, address, value);
+  }
+
+  LaneSpelling spelling() {
+    return {
+        [](const kir::Expr& expression) { return expr(expression); },
+        [this](DType dtype, kir::Update update, const std::string& address,
+               const std::string& value) { return atomic_text(dtype, update, address, value); }};
   }
 
   /// A compare-exchange loop: compilers know no atomic addition of floating-point numbers, and

@@ -69,6 +69,11 @@ std::string dump(const Rows& rows) {
                      dump(rows.element), rows.arity, rows.dim);
 }
 
+std::string dump(const LaneRows& rows) {
+  return fmt::format("{} {}[{}] x{}, rows of {} at {}", name_of(rows.dtype), rows.pack,
+                     dump(rows.at), rows.dim, rows.data, list(rows.starts));
+}
+
 void dump(std::string& out, const Block& block, int depth);
 
 void dump(std::string& out, const Stmt& stmt, int depth) {
@@ -77,8 +82,10 @@ void dump(std::string& out, const Stmt& stmt, int depth) {
   std::visit(
       overload{
           [&line](const Decl& decl) {
-            line(fmt::format("decl {}{}{} {}{}{}", decl.type.is_const ? "const " : "",
-                             name_of(decl.type.dtype), decl.type.is_pointer ? "*" : "", decl.name,
+            line(fmt::format("decl {}{}{}{} {}{}{}", decl.type.is_const ? "const " : "",
+                             name_of(decl.type.dtype),
+                             decl.type.lanes > 0 ? fmt::format("x{}", decl.type.lanes) : "",
+                             decl.type.is_pointer ? "*" : "", decl.name,
                              decl.extent > 0 ? fmt::format("[{}]", decl.extent) : "",
                              decl.value.empty() ? "" : " = " + dump(decl.value.front())));
           },
@@ -95,9 +102,10 @@ void dump(std::string& out, const Stmt& stmt, int depth) {
             line(fmt::format("call {}({})", call.function, list(call.arguments)));
           },
           [&line, &out, depth](const For& loop) {
-            line(fmt::format("for {} {} in [{}, {})",
+            line(fmt::format("for {} {} in [{}, {}){}",
                              loop.axis == Axis::thread ? "thread" : "serial", loop.index,
-                             dump(loop.begin), dump(loop.end)));
+                             dump(loop.begin), dump(loop.end),
+                             loop.step == 1 ? "" : fmt::format(" by {}", loop.step)));
             dump(out, loop.body, depth + 1);
           },
           [&line, &out, depth](const If& branch) {
@@ -114,6 +122,24 @@ void dump(std::string& out, const Stmt& stmt, int depth) {
           [&line](const Scatter& scatter) {
             line(fmt::format("scatter{} {} {} {}", scatter.sync == Sync::atomic ? " atomic" : "",
                              dump(scatter.rows), symbol(scatter.update), scatter.pack));
+          },
+          [&line](const LaneGather& gather) {
+            line(fmt::format("gather lanes of {}", dump(gather.rows)));
+          },
+          [&line](const LaneScatter& scatter) {
+            for (const LaneUpdate& update : scatter.updates) {
+              line(fmt::format("scatter{} {} live lanes {} {}",
+                               update.sync == Sync::atomic ? " atomic" : "", dump(scatter.n_live),
+                               symbol(update.update), dump(update.rows)));
+            }
+          },
+          [&line](const LaneAdd& add) {
+            line(fmt::format("{} += {} x{}, {} live lanes", add.sum, add.pack, add.extent,
+                             dump(add.n_live)));
+          },
+          [&line](const LaneFold& fold) {
+            line(fmt::format("{} {} lanes of {} x{}", fold.data, symbol(fold.update), fold.pack,
+                             fold.extent));
           },
       },
       stmt.node);

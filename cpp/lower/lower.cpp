@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "lower/lower.hpp"
 
+#include <fmt/format.h>
+
 #include <utility>
 
 #include "base/error.hpp"
+#include "lower/lanes_loop.hpp"
 #include "lower/passes.hpp"
 
 namespace op2::lower {
@@ -39,14 +42,31 @@ void note_slots(kir::Module& module, const Request& request) {
   }
 }
 
-}  // namespace
-
-kir::Module lower(const Request& request, const Observer& observe) {
-  // pack -> strategy (one of the strategy passes) -> legalise -> expand
+kir::Module with_strategy(const Request& request) {
   Builder builder(request, pack(request.loop, request.maps, request.options));
   apply_strategy(builder);
   kir::Module module = std::move(builder.module());
   note_slots(module, request);
+  return module;
+}
+
+}  // namespace
+
+std::string why_not_on_lanes(const Request& request) {
+  return loop_on_lanes(with_strategy(request), request).why;
+}
+
+kir::Module lower(const Request& request, const Observer& observe) {
+  // pack -> strategy (one of the strategy passes) -> lanes -> legalise -> expand
+  kir::Module module = with_strategy(request);
+  if (request.options.lanes > 1) {
+    LoopOnLanes on_lanes = loop_on_lanes(module, request);
+    if (!on_lanes.module) {
+      throw InternalError(fmt::format("lower: not on {} lanes: {}; choose_lanes() asks first",
+                                      request.options.lanes, on_lanes.why));
+    }
+    module = std::move(*on_lanes.module);
+  }
   verify(module);
   observe(Stage::strategy, module);
 

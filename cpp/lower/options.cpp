@@ -13,7 +13,7 @@ namespace op2::lower {
 namespace {
 
 // Grows whenever the same inputs give different code: binaries of older versions must not match.
-constexpr int generator_version = 1;
+constexpr int generator_version = 2;
 
 }  // namespace
 
@@ -40,7 +40,7 @@ std::string key_of(Strategy strategy, const Facts& facts, const std::vector<MapF
       .number(options.element_bytes)
       .number(options.entry_bytes)
       .number(options.target_bytes);
-  out.number(options.convention);
+  out.number(options.convention).number(options.lanes);
   return out.close().str();
 }
 
