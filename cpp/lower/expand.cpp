@@ -156,6 +156,9 @@ kir::Block expand_stmt(kir::Stmt stmt, RowForm form) {
             region.body = expand_block(std::move(region.body), form);
             return {{std::move(region)}};
           },
+          [](kir::Barrier& barrier) -> kir::Block { return {{barrier}}; },
+          [](kir::Launch& launch) -> kir::Block { return {{std::move(launch)}}; },
+          [](kir::Scratch& scratch) -> kir::Block { return {{std::move(scratch)}}; },
           [form](kir::Gather& gather) { return expand_gather(gather, form); },
           [](kir::Scatter& scatter) { return expand_scatter(scatter); },
           [](kir::LaneGather& gather) -> kir::Block { return {{std::move(gather)}}; },

@@ -58,6 +58,8 @@ kir::Expr with(const kir::Expr& expr, const std::string& from, const kir::Expr& 
           [&](const kir::Minimum& node) { return kir::Expr{kir::Minimum{all(node.operands)}}; },
           [&](const kir::Select& node) { return kir::Expr{kir::Select{all(node.operands)}}; },
           [&](const kir::ScratchAt& node) { return kir::Expr{kir::ScratchAt{all(node.bytes)}}; },
+          [&](const kir::Shuffle&) { return expr; },
+          [&](const kir::BlocksFor&) { return expr; },
           [&](const kir::Builtin&) { return expr; },
       },
       expr.node);
@@ -82,8 +84,8 @@ class LaneLoop {
     }
     body_.insert(body_.end(), after_.begin(), after_.end());
     kir::Block out = std::move(before_);
-    out.push_back(
-        {kir::For{loop.axis, loop.index, loop.begin, loop.end, std::move(body_), lanes_}});
+    out.push_back({kir::For{loop.axis, loop.index, loop.begin, loop.end, std::move(body_),
+                            DType::int64, lanes_}});
     out.insert(out.end(), behind_.begin(), behind_.end());
     return out;
   }
@@ -135,6 +137,9 @@ class LaneLoop {
                    [](const kir::Call&) { unknown(); },
                    [](const kir::If&) { unknown(); },
                    [](const kir::Region&) { unknown(); },
+                   [](const kir::Barrier&) { unknown(); },
+                   [](const kir::Launch&) { unknown(); },
+                   [](const kir::Scratch&) { unknown(); },
                    [](const kir::LaneGather&) { unknown(); },
                    [](const kir::LaneScatter&) { unknown(); },
                    [](const kir::LaneAdd&) { unknown(); },
@@ -361,6 +366,7 @@ bool rewrite(kir::Block& block, const kir::Function& function, const Request& re
 
 /// Elements of one pass must not see each other's results.
 void check_arguments(const Request& request) {
+  if (request.facts.lanes == Lanes::grid) refuse("the backend spreads elements over lanes itself");
   const ir::Loop& loop = request.loop;
   const Races races = find_races(loop, request.maps);
   if (races.overlaps) refuse("written memory overlaps other arguments");
