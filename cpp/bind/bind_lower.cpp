@@ -10,6 +10,7 @@
 #include "cg/context.hpp"
 #include "cg/kernel_printer.hpp"
 #include "cg/module_printer.hpp"
+#include "cg/needs.hpp"
 #include "ir/loop.hpp"
 #include "ir/signature.hpp"
 #include "lower/constants.hpp"
@@ -185,6 +186,7 @@ void bind_lower(py::module_& core) {
            py::arg("maps"), py::arg("options"));
   core.def("print_source", &print_source, py::arg("module"), py::arg("loop"), py::arg("dialect"),
            py::arg("line_markers"), py::arg("linkage"));
+  core.def("needs", &cg::needs, py::arg("module"), py::arg("loop"));
   core.def("prototypes", &prototypes, py::arg("module"), py::arg("dialect"));
 }
 

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/error.hpp"
+#include "cg/atomics.hpp"
 #include "ir/kernel_walk.hpp"
 #include "ir/lane_functions.hpp"
 
@@ -367,9 +368,9 @@ void print_lane_gather(Context& context, const kir::LaneGather& gather,
   const int lanes = static_cast<int>(rows.starts.size());
   for (const Chunk& chunk : chunks_of(rows.dim, lanes)) {
     const kir::Expr first = kir::integer(chunk.begin);
-    Names arguments{spelling.expression(kir::offset(rows.pack, rows.at + first))};
+    Names arguments{spelling(kir::offset(rows.pack, rows.at + first))};
     for (const kir::Expr& start : rows.starts) {
-      arguments.push_back(spelling.expression(kir::offset(rows.data, start + first)));
+      arguments.push_back(spelling(kir::offset(rows.data, start + first)));
     }
     const std::string function = gather_function(context, rows.dtype, lanes, chunk.size);
     context.statement(fmt::format("{}({});", function, joined(arguments, ",\n    ")));
@@ -407,7 +408,7 @@ std::vector<Piece> pieces_of(Context& context, const kir::LaneUpdate& update,
     pieces.back().rows = context.declare(declaration).front();
     const kir::Expr at = rows.at + kir::integer(chunk.begin);
     context.statement(fmt::format("{}({}, {});", function, pieces.back().rows,
-                                  spelling.expression(kir::offset(rows.pack, at))));
+                                  spelling(kir::offset(rows.pack, at))));
   }
   return pieces;
 }
@@ -417,11 +418,11 @@ void update_component(Context& context, const kir::LaneUpdate& update, int lane,
   const kir::LaneRows& rows = update.rows;
   const kir::Expr c = kir::integer(component);
   const kir::Expr& start = rows.starts[static_cast<std::size_t>(lane)];
-  const std::string target = spelling.expression(kir::element(rows.data, start + c));
+  const std::string target = spelling(kir::element(rows.data, start + c));
   const std::string value =
-      fmt::format("{}[{}]", spelling.expression(kir::element(rows.pack, rows.at + c)), lane);
+      fmt::format("{}[{}]", spelling(kir::element(rows.pack, rows.at + c)), lane);
   if (update.sync == kir::Sync::atomic) {
-    context.statement(spelling.atomic(rows.dtype, update.update, "&" + target, value));
+    context.statement(atomic_update(context, rows.dtype, update.update, "&" + target, value));
     return;
   }
   switch (update.update) {
@@ -453,7 +454,7 @@ void update_lane(Context& context, const kir::LaneUpdate& update, const std::vec
         rows.starts[static_cast<std::size_t>(lane)] + kir::integer(piece.chunk.begin);
     context.statement(
         fmt::format("*({} *)({}) {} {}[{}];", row_type(context, rows.dtype, piece.chunk.size),
-                    spelling.expression(kir::offset(rows.data, start)),
+                    spelling(kir::offset(rows.data, start)),
                     update.update == kir::Update::set ? "=" : "+=", piece.rows, lane));
   }
 }
@@ -474,7 +475,7 @@ void print_lane_scatter(Context& context, const kir::LaneScatter& scatter,
   for (int lane = 0; lane < lanes; ++lane) {
     const bool opens = is_guarded && lane > 0;
     if (opens) {
-      context.begin_branch(fmt::format("if ({} < {})", lane, spelling.expression(scatter.n_live)));
+      context.begin_branch(fmt::format("if ({} < {})", lane, spelling(scatter.n_live)));
     }
     for (std::size_t i = 0; i < scatter.updates.size(); ++i) {
       update_lane(context, scatter.updates[i], pieces[i], lane, spelling);
@@ -490,7 +491,7 @@ void print_lane_add(Context& context, const kir::LaneAdd& add, const LaneSpellin
   const std::string first = first_function(context, mask, add.type.lanes);
   for (int c = 0; c < add.extent; ++c) {
     context.statement(fmt::format("{0}[{1}] += ({2})(({3}){4}[{1}] & {5}({6}));", add.sum, c, type,
-                                  mask_type, add.pack, first, spelling.expression(add.n_live)));
+                                  mask_type, add.pack, first, spelling(add.n_live)));
   }
 }
 

@@ -23,14 +23,8 @@ std::string vector_type(Context& context, DType dtype, int lanes);
 /// @brief Define every vector type and every function over lanes that @p body uses.
 void define_lanes(Context& context, const ir::KernelBody& body);
 
-/// @brief How the printer of a module spells what lanes are made of.
-struct LaneSpelling {
-  std::function<std::string(const kir::Expr&)> expression;
-  /// Text of an indivisible update of the scalar at an address.
-  std::function<std::string(DType, kir::Update, const std::string& address,
-                            const std::string& value)>
-      atomic;
-};
+/// @brief How the printer of a module spells an expression.
+using LaneSpelling = std::function<std::string(const kir::Expr&)>;
 
 void print_lane_gather(Context& context, const kir::LaneGather& gather,
                        const LaneSpelling& spelling);

@@ -37,39 +37,47 @@ void apply_strategy(Builder& builder) {
 
 /// Chunk size of reductions: what the runtime must know to size the scratch memory.
 void note_slots(kir::Module& module, const Request& request) {
+  if (request.facts.lanes == Lanes::grid) return;
   if (module.scratch.chunk == 0 && request.options.deterministic) {
     module.scratch.chunk = deterministic_chunk;
   }
 }
 
-kir::Module with_strategy(const Request& request) {
-  Builder builder(request, pack(request.loop, request.maps, request.options));
-  apply_strategy(builder);
-  kir::Module module = std::move(builder.module());
-  note_slots(module, request);
-  return module;
+Builder builder_for(const Request& request) {
+  return {request, pack(request.loop, request.maps, request.facts, request.options)};
+}
+
+/// The loops over elements on lanes, if lanes were chosen.
+void vectorise(Builder& builder) {
+  const Request& request = builder.request();
+  if (request.options.lanes < 2) return;
+  LoopOnLanes on_lanes = loop_on_lanes(builder.module(), request);
+  if (!on_lanes.module) {
+    throw InternalError(fmt::format("lower: not on {} lanes: {}; choose_lanes() asks first",
+                                    request.options.lanes, on_lanes.why));
+  }
+  builder.module() = std::move(*on_lanes.module);
 }
 
 }  // namespace
 
 std::string why_not_on_lanes(const Request& request) {
-  return loop_on_lanes(with_strategy(request), request).why;
+  Builder builder = builder_for(request);
+  apply_strategy(builder);
+  return loop_on_lanes(builder.module(), request).why;
 }
 
 kir::Module lower(const Request& request, const Observer& observe) {
-  // pack -> strategy (one of the strategy passes) -> lanes -> legalise -> expand
-  kir::Module module = with_strategy(request);
-  if (request.options.lanes > 1) {
-    LoopOnLanes on_lanes = loop_on_lanes(module, request);
-    if (!on_lanes.module) {
-      throw InternalError(fmt::format("lower: not on {} lanes: {}; choose_lanes() asks first",
-                                      request.options.lanes, on_lanes.why));
-    }
-    module = std::move(*on_lanes.module);
-  }
-  verify(module);
-  observe(Stage::strategy, module);
+  // pack -> strategy (one of the strategy passes) -> vectorise -> reduce, legalise -> expand
+  Builder builder = builder_for(request);
+  apply_strategy(builder);
+  note_slots(builder.module(), request);
+  vectorise(builder);
+  verify(builder.module());
+  observe(Stage::strategy, builder.module());
 
+  if (builder.is_grid()) reduce(builder);
+  kir::Module module = std::move(builder.module());
   over_blocks(module,
               [&request](kir::Block block) { return legalise(std::move(block), request.facts); });
   verify(module);

@@ -32,6 +32,7 @@ __all__: list[str] = [
     "KernelFacts",
     "KernelParameter",
     "KernelType",
+    "Lanes",
     "LaunchOptions",
     "Loop",
     "LoweringMapFacts",
@@ -59,6 +60,7 @@ __all__: list[str] = [
     "lower",
     "lowering_key",
     "make_executable",
+    "needs",
     "note_parallel_region",
     "plan",
     "print_source",
@@ -379,12 +381,69 @@ class Loop:
     def n_slots(self) -> int: ...
     def signature(self) -> str: ...
 
+class Lanes:
+    """
+    Members:
+
+      one
+
+      threads
+
+      grid
+    """
+
+    __members__: typing.ClassVar[dict[str, Lanes]]
+    grid: typing.ClassVar[Lanes]
+    one: typing.ClassVar[Lanes]
+    threads: typing.ClassVar[Lanes]
+    @typing.overload
+    def __eq__(self, other: Lanes) -> bool: ...
+    @typing.overload
+    def __eq__(self, other: typing.Any) -> bool: ...
+    def __getstate__(self) -> int: ...
+    def __hash__(self) -> int: ...
+    def __index__(self) -> int: ...
+    def __init__(self, value: typing.SupportsInt | typing.SupportsIndex) -> None: ...
+    def __int__(self) -> int: ...
+    @typing.overload
+    def __ne__(self, other: Lanes) -> bool: ...
+    @typing.overload
+    def __ne__(self, other: typing.Any) -> bool: ...
+    def __repr__(self) -> str: ...
+    def __setstate__(self, state: typing.SupportsInt | typing.SupportsIndex) -> None: ...
+    def __str__(self) -> str: ...
+    @property
+    def name(self) -> str: ...
+    @property
+    def value(self) -> int: ...
+
 class Facts:
-    def __init__(self, threads: bool, atomics: bool) -> None: ...
+    def __init__(
+        self,
+        lanes: Lanes,
+        atomics: bool,
+        float_atomics: bool,
+        warp: typing.SupportsInt | typing.SupportsIndex,
+        one_address_space: bool,
+        complex_arithmetic: bool,
+        float64: bool,
+    ) -> None: ...
     @property
     def atomics(self) -> bool: ...
     @property
+    def complex_arithmetic(self) -> bool: ...
+    @property
+    def float64(self) -> bool: ...
+    @property
+    def float_atomics(self) -> bool: ...
+    @property
+    def lanes(self) -> Lanes: ...
+    @property
+    def one_address_space(self) -> bool: ...
+    @property
     def threads(self) -> bool: ...
+    @property
+    def warp(self) -> int: ...
 
 class LoweringMapFacts:
     def __init__(
@@ -401,6 +460,8 @@ class LoweringOptions:
         target_bytes: typing.SupportsInt | typing.SupportsIndex,
         convention: typing.SupportsInt | typing.SupportsIndex,
     ) -> None: ...
+    @property
+    def deterministic(self) -> bool: ...
 
 class Module:
     @property
@@ -524,6 +585,7 @@ def lowering_key(
 def make_executable(
     module: Module, library: jit.Library, strategy: str, is_parallel: bool
 ) -> Executable: ...
+def needs(module: Module, loop: Loop) -> list[str]: ...
 def note_parallel_region() -> None: ...
 def print_source(
     module: Module, loop: Loop, dialect: cg.Dialect, line_markers: bool, linkage: str
