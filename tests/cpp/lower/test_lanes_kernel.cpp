@@ -3,9 +3,9 @@
 
 #include <gtest/gtest.h>
 
+#include "../ir/ast.hpp"
 #include "cg/kernel_printer.hpp"
 #include "ir/lane_functions.hpp"
-#include "../ir/ast.hpp"
 
 namespace op2::lower {
 namespace {

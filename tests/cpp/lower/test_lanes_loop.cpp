@@ -3,10 +3,19 @@
 
 #include <gtest/gtest.h>
 
+#include "ir/kernel_types.hpp"
 #include "loops.hpp"
 
 namespace op2::lower::testing {
 namespace {
+
+/// The loop with the types that the front end would have given its kernel's expressions.
+ir::Loop typed(ir::Loop loop) {
+  auto kernel = std::make_shared<ir::Kernel>(*loop.kernel);
+  kernel->body = ir::infer_types(std::move(*kernel->body));
+  loop.kernel = std::move(kernel);
+  return loop;
+}
 
 Options on(int lanes) {
   Options options;
@@ -19,7 +28,7 @@ bool has(const std::string& text, const std::string& part) {
 }
 
 TEST(LanesLoop, TakesSeveralElementsAPass) {
-  const std::string text = strategy_dump(edge_loop(), Strategy::direct, one_lane, on(4));
+  const std::string text = strategy_dump(typed(edge_loop()), Strategy::direct, one_lane, on(4));
   EXPECT_TRUE(has(text, "for serial n in [begin, end) by 4")) << text;
   EXPECT_TRUE(has(text, "gather lanes of float64 x_pack[1] x1, rows of x at")) << text;
   EXPECT_TRUE(has(text, "scatter live live lanes +=")) << text;
@@ -28,7 +37,7 @@ TEST(LanesLoop, TakesSeveralElementsAPass) {
 TEST(LanesLoop, ServesEveryStrategyThatWalksElements) {
   for (const Strategy strategy :
        {Strategy::block, Strategy::colour, Strategy::atomic, Strategy::scratch}) {
-    const std::string text = strategy_dump(edge_loop(), strategy, threads, on(8));
+    const std::string text = strategy_dump(typed(edge_loop()), strategy, threads, on(8));
     EXPECT_TRUE(has(text, "by 8")) << name_of(strategy) << text;
     EXPECT_TRUE(has(text, "gather lanes")) << name_of(strategy) << text;
   }
@@ -36,7 +45,7 @@ TEST(LanesLoop, ServesEveryStrategyThatWalksElements) {
 
 TEST(LanesLoop, GlobalsKeepOneSumALane) {
   const ir::Loop loop = make_loop({direct("x", Access::read), global_reduce("sum", Access::inc)});
-  const std::string text = strategy_dump(loop, Strategy::direct, one_lane, on(4));
+  const std::string text = strategy_dump(typed(loop), Strategy::direct, one_lane, on(4));
   EXPECT_TRUE(has(text, "sum_lanes += sum_pack x1, live live lanes")) << text;
   EXPECT_TRUE(has(text, "sum += lanes of sum_lanes x1")) << text;
 }
@@ -47,15 +56,16 @@ std::string refusal(const ir::Loop& loop, Strategy strategy, const Facts& facts 
 }
 
 TEST(LanesLoop, RefusesWhatElementsShare) {
-  EXPECT_EQ(refusal(edge_loop(), Strategy::direct), "");
+  EXPECT_EQ(refusal(typed(edge_loop()), Strategy::direct), "");
   const ir::Loop shared = make_loop({indirect("y", Access::rw, 0)}, edges_to_nodes());
-  EXPECT_TRUE(has(refusal(shared, Strategy::direct), "RW through a Map")) << "shared targets";
-  EXPECT_EQ(refusal(shared, Strategy::colour, threads), "");
+  EXPECT_TRUE(has(refusal(typed(shared), Strategy::direct), "RW through a Map"))
+      << "shared targets";
+  EXPECT_EQ(refusal(typed(shared), Strategy::colour, threads), "");
   const ir::Loop twice =
       make_loop({direct("x", Access::read, 1, {0, 0}), direct("y", Access::write, 1, {0, 0})});
-  EXPECT_TRUE(has(refusal(twice, Strategy::direct), "share written memory"));
+  EXPECT_TRUE(has(refusal(typed(twice), Strategy::direct), "share written memory"));
   EXPECT_TRUE(has(refusal(with_opaque_kernel(edge_loop()), Strategy::direct), "opaque"));
-  EXPECT_NE(refusal(edge_loop(), Strategy::owner, threads), "");
+  EXPECT_NE(refusal(typed(edge_loop()), Strategy::owner, threads), "");
 }
 
 }  // namespace

@@ -3,8 +3,8 @@
 
 #include <gtest/gtest.h>
 
-#include "ir/kernel_walk.hpp"
 #include "../ir/ast.hpp"
+#include "ir/kernel_walk.hpp"
 
 namespace op2::lower {
 namespace {

@@ -10,6 +10,14 @@
 namespace op2::lower::testing {
 namespace {
 
+/// The loop with the types that the front end would have given its kernel's expressions.
+ir::Loop typed(ir::Loop loop) {
+  auto kernel = std::make_shared<ir::Kernel>(*loop.kernel);
+  kernel->body = ir::infer_types(std::move(*kernel->body));
+  loop.kernel = std::move(kernel);
+  return loop;
+}
+
 LaneChoice choice(const ir::Loop& loop, std::optional<int> forced, int vector_bytes,
                   const Options& options = {}) {
   const std::vector<MapFacts> maps = no_facts(loop);
@@ -26,10 +34,7 @@ ir::Loop heavy_loop(DType dtype) {
                                {indirect("x", Access::read, 0, 1, own_data, dtype),
                                 indirect("y", Access::inc, 0, 1, own_data, dtype)},
                                edges_to_nodes(), [&value](int) { return value; });
-  auto kernel = std::make_shared<ir::Kernel>(*loop.kernel);
-  kernel->body = ir::infer_types(std::move(*kernel->body));
-  loop.kernel = std::move(kernel);
-  return loop;
+  return typed(std::move(loop));
 }
 
 TEST(LanesRule, CountsWorkAndWhatIsMoved) {
@@ -46,7 +51,7 @@ TEST(LanesRule, FillsTheMachinesVectors) {
 }
 
 TEST(LanesRule, LeavesLightLoopsAlone) {
-  const LaneChoice light = choice(edge_loop(), std::nullopt, 64);
+  const LaneChoice light = choice(typed(edge_loop()), std::nullopt, 64);
   EXPECT_EQ(light.lanes, 0);
   EXPECT_NE(light.why.find("too little to gain"), std::string::npos) << light.why;
   EXPECT_EQ(choice(heavy_loop(DType::float64), std::nullopt, 0).lanes, 0);
@@ -56,7 +61,7 @@ TEST(LanesRule, LeavesLightLoopsAlone) {
 }
 
 TEST(LanesRule, TheUserDecides) {
-  EXPECT_EQ(choice(edge_loop(), 4, 64).lanes, 4);
+  EXPECT_EQ(choice(typed(edge_loop()), 4, 64).lanes, 4);
   EXPECT_EQ(choice(heavy_loop(DType::float64), 0, 64).lanes, 0);
   EXPECT_THROW((void)choice(with_opaque_kernel(edge_loop()), 4, 64), UnsupportedError);
 }
