@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from pyop2cxx import _core
 from pyop2cxx.backends._backend import DeviceToolchain
 from pyop2cxx.devices import open_chosen
+from pyop2cxx.exceptions import ToolchainError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -140,6 +141,18 @@ class Engine:
         if name not in self._backends:
             self._backends[name] = importlib.import_module(f"pyop2cxx.backends.{name}").BACKEND
         return self._backends[name]
+
+    @property
+    def vector_bytes(self) -> int:
+        """Bytes of the widest vectors that the C compiler makes for this machine; 0: unknown."""
+        options = self._configuration
+        flags = self.option_flags("cflags")
+        if options["static"] or any(flag.startswith("-m") for flag in flags):
+            return 0
+        try:
+            return _core.jit.vector_bytes(self.service.compiler(_core.jit.Language.c))
+        except ToolchainError:
+            return 0  # whoever needs the compiler says so
 
     @property
     def n_threads(self) -> int:

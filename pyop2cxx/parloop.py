@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from pyop2cxx.types.access import Access
     from pyop2cxx.types.dats import Dat
 
-_GENERATE_OPTIONS = ("convention", "debug", "deterministic", "strategy")
+_GENERATE_OPTIONS = ("convention", "debug", "deterministic", "lanes", "strategy")
 _MOST_INT32 = 2**31 - 1
 _LAYER = np.dtype(np.int32)
 _WITH_HALOS = (DatArg, LegacyDatArg, MixedDatArg)
@@ -61,6 +61,8 @@ class ParLoop:
         iterate: The same, as PyOP2 called it once.
         pass_layer_arg: Whether the kernel gets the number of the layer as its last parameter, an
             int, where the Set is extruded.
+        lanes: Elements computed side by side in vectors: a power of two up to 16; 0 or 1 means one
+            after the other; None means the default rule's choice.
 
     Attributes:
         kernel: As given.
@@ -94,6 +96,7 @@ class ParLoop:
         iteration_region: IterationRegion | None = None,
         iterate: IterationRegion | None = None,
         pass_layer_arg: bool = False,
+        lanes: int | None = None,
     ) -> None:
         if not isinstance(kernel, Kernel):
             raise KernelTypeError(
@@ -118,6 +121,7 @@ class ParLoop:
         self._items = items_of(iterset, self.iteration_region, self.pass_layer_arg, self._what)
         self._strategy = _checked_strategy(strategy, self._what)
         self._block_size = _checked_block_size(block_size, self._what)
+        self._lanes = _checked_lanes(lanes, self._what)
         for i, arg in enumerate(args):
             self._check_kind(i, arg)
         if kernel.abi != "2026":
@@ -262,15 +266,16 @@ class ParLoop:
 
         Args:
             options: ``strategy``; ``convention`` (1: the arguments of source document 003, 2:
-                unique Dats and Maps only); ``deterministic``; ``debug``. What is not given is as
-                configured.
+                unique Dats and Maps only); ``deterministic``; ``debug``; ``lanes``. What is not
+                given is as configured.
 
         Returns:
-            The text, a `str`, with `files`, `signature`, `strategy`, `ir`, `key` and `header`.
+            The text, a `str`, with `files`, `signature`, `strategy`, `lanes`, `why_lanes`, `ir`,
+            `key` and `header`.
 
         Raises:
             UsageError: An option is unknown.
-            UnsupportedError: The strategy is not possible here.
+            UnsupportedError: The strategy, or the number of lanes, is not possible here.
         """
         given = dict(options or {})
         unknown = sorted(set(given) - set(_GENERATE_OPTIONS))
@@ -287,6 +292,7 @@ class ParLoop:
         code.__dict__.update(known.__dict__)
         code.files, code.ir = dict(known.files), dict(known.ir)
         code.why, code.header = choice.why, self._header(known.strategy)
+        code.why_lanes = choice.why_lanes
         return code
 
     def _header(self, strategy: str) -> str:
@@ -390,8 +396,10 @@ class ParLoop:
                 entry_bytes=widths[1],
                 target_bytes=widths[2],
                 convention=given.get("convention", 1),
+                lanes=0,
             ),
             strategy=given.get("strategy", self._strategy),
+            lanes=given.get("lanes", self._lanes),
         )
 
     def _map_facts(self, map_: Any) -> _core.LoweringMapFacts:
@@ -443,6 +451,7 @@ def par_loop(
     iteration_region: IterationRegion | None = None,
     iterate: IterationRegion | None = None,
     pass_layer_arg: bool = False,
+    lanes: int | None = None,
 ) -> None:
     """Call a kernel for each entity of a Set, now.
 
@@ -458,6 +467,7 @@ def par_loop(
         iteration_region: As for `ParLoop`.
         iterate: As for `ParLoop`.
         pass_layer_arg: As for `ParLoop`.
+        lanes: As for `ParLoop`.
 
     Raises:
         UsageError: As for `ParLoop`.
@@ -488,6 +498,7 @@ def par_loop(
             iteration_region or iterate,
             pass_layer_arg,
             kernel._is_legacy and tuple(map(_legacy_form, args)),
+            lanes,
             *[(a.access, a.data._uid, None if a.map_ is None else a.map_._uid) for a in args],
         )
         known = loops.find(key)
@@ -511,6 +522,7 @@ def par_loop(
         iteration_region=iteration_region,
         iterate=iterate,
         pass_layer_arg=pass_layer_arg,
+        lanes=lanes,
     )
     loop.compute()
     if not loop._checks:
@@ -567,7 +579,20 @@ def _checked_strategy(strategy: object, what: str) -> str | None:
     )
 
 
+def _checked_lanes(lanes: object, what: str) -> int | None:
+    if lanes is None:
+        return None
+    if isinstance(lanes, int) and not isinstance(lanes, bool) and lanes in (0, 1, 2, 4, 8, 16):
+        return lanes
+    raise UsageError(
+        f"{what}: lanes must be None for the default rule's choice, 0 or 1 for none, or 2, 4, 8 or "
+        f"16 elements side by side, got {lanes!r}"
+    )
+
+
 def _check_generate_options(given: dict[str, Any], what: str) -> None:
+    if "lanes" in given:
+        given["lanes"] = _checked_lanes(given["lanes"], what)
     if "strategy" in given:
         given["strategy"] = _checked_strategy(given["strategy"], what)
     if given.get("convention", 1) not in (1, 2):

@@ -42,6 +42,7 @@ class Request:
         map_facts: What is known of each Map.
         options: Deterministic, debug, widths of plan arrays, calling convention.
         strategy: Forced by the user, or None.
+        lanes: Elements side by side, forced by the user; 0 or 1 for none, or None.
     """
 
     name: str
@@ -52,6 +53,7 @@ class Request:
     map_facts: tuple[_core.LoweringMapFacts, ...]
     options: _core.LoweringOptions
     strategy: str | None
+    lanes: int | None
 
 
 class GeneratedCode(str):
@@ -62,6 +64,8 @@ class GeneratedCode(str):
         signature: The wrapper's prototype, in the order of the calling convention.
         strategy: How racing updates are resolved.
         why: Why this strategy.
+        lanes: Elements computed side by side in vectors; 0 for one after the other.
+        why_lanes: Why so many, or why none.
         ir: KernelIR after each stage of lowering, by the stage's name.
         key: Canonical key of the text: signature of the loop, backend, strategy, options.
         header: What the user called things, for reading beside the text.
@@ -71,6 +75,8 @@ class GeneratedCode(str):
     signature: str
     strategy: str
     why: str
+    lanes: int
+    why_lanes: str
     ir: dict[str, str]
     key: str
     header: str
@@ -79,30 +85,40 @@ class GeneratedCode(str):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Choice:
-    """A strategy, why it was taken, and the key of the text it gives."""
+    """A strategy and a number of lanes, why they were taken, and the key of their text."""
 
     strategy: str
     why: str
+    options: _core.LoweringOptions
+    why_lanes: str
     key: str
 
 
 def choose(request: Request) -> Choice:
-    """Pick the strategy: the user's, or the default rule's.
+    """Pick the strategy and the number of lanes: the user's, or the default rules'.
 
     Raises:
         UsageError: There is no strategy of that name.
-        UnsupportedError: The strategy is not possible for this loop; the message says why.
+        UnsupportedError: The strategy, or as many lanes, are not possible for this loop; the
+            message says why.
     """
     about = (request.loop, request.backend.facts, list(request.map_facts), request.options)
     if request.strategy is None:
         strategy, why = _core.choose_strategy(*about)
     else:
         strategy, why = _core.force_strategy(request.strategy, *about)
-    lowering = _core.lowering_key(strategy, *about[1:])
+    vector_bytes = runtime.engine.vector_bytes if _may_use_lanes(request) else 0
+    options, why_lanes = _core.choose_lanes(request.lanes, vector_bytes, strategy, *about)
+    lowering = _core.lowering_key(strategy, *about[1:3], options)
     # the text of an opaque kernel is passed on as it is written, comments and all
     verbatim = request.kernel.code if request.kernel.core.body is None else ""
     key = repr((request.loop.signature(), verbatim, request.backend.name, lowering))
-    return Choice(strategy=strategy, why=why, key=key)
+    return Choice(strategy=strategy, why=why, options=options, why_lanes=why_lanes, key=key)
+
+
+def _may_use_lanes(request: Request) -> bool:
+    """Whether anybody must know how wide the machine's vectors are: finding out costs a probe."""
+    return request.lanes is None and request.kernel.core.body is not None
 
 
 def generate(request: Request, choice: Choice) -> GeneratedCode:
@@ -116,7 +132,7 @@ def generate(request: Request, choice: Choice) -> GeneratedCode:
         choice.strategy,
         request.backend.facts,
         list(request.map_facts),
-        request.options,
+        choice.options,
     )
     code = GeneratedCode(_frame(request, choice, module, line_markers=False))
     suffix = request.backend.suffix[1 if request.kernel.cpp else 0]
@@ -124,6 +140,8 @@ def generate(request: Request, choice: Choice) -> GeneratedCode:
     code.signature = "\n".join(_core.prototypes(module, request.backend.dialect))
     code.strategy = choice.strategy
     code.why = choice.why
+    code.lanes = choice.options.lanes
+    code.why_lanes = choice.why_lanes
     code.ir = {stage: stages[stage] for stage in sorted(stages, key=_STAGES.index)}
     code.key = choice.key
     code.header = ""

@@ -15,6 +15,7 @@
 #include "ir/signature.hpp"
 #include "lower/constants.hpp"
 #include "lower/incidence.hpp"
+#include "lower/lanes_rule.hpp"
 #include "lower/lower.hpp"
 
 namespace op2::bind {
@@ -51,7 +52,9 @@ std::string print_source(const kir::Module& module, const ir::Loop& loop,
   style.line_markers = line_markers;
   if (loop.kernel->cpp) style.boolean = "bool";
   cg::reserve_local_names(context);
-  const std::string entry = cg::print_kernel(context, lower::with_constants(loop), style);
+  const ir::Kernel kernel =
+      module.kernel_on_lanes ? *module.kernel_on_lanes : lower::with_constants(loop);
+  const std::string entry = cg::print_kernel(context, kernel, style);
   cg::print_module(context, module, entry, linkage);
   return context.finish();
 }
@@ -138,10 +141,12 @@ void bind_options(py::module_& core) {
   py::class_<MapFacts>(core, "LoweringMapFacts")
       .def(py::init<int, bool>(), py::arg("index_bytes"), py::arg("injective"));
   py::class_<Options>(core, "LoweringOptions")
-      .def(py::init<bool, bool, int, int, int, int>(), py::arg("deterministic"), py::arg("debug"),
-           py::arg("element_bytes"), py::arg("entry_bytes"), py::arg("target_bytes"),
-           py::arg("convention"))
-      .def_readonly("deterministic", &Options::deterministic);
+      .def(py::init<bool, bool, int, int, int, int, int>(), py::arg("deterministic"),
+           py::arg("debug"), py::arg("element_bytes"), py::arg("entry_bytes"),
+           py::arg("target_bytes"), py::arg("convention"), py::arg("lanes"))
+      .def_readonly("deterministic", &Options::deterministic)
+      .def_readonly("debug", &Options::debug)
+      .def_readonly("lanes", &Options::lanes);
 }
 
 }  // namespace
@@ -168,6 +173,19 @@ void bind_lower(py::module_& core) {
         return std::pair(std::string(name_of(choice.strategy)), choice.why);
       },
       py::arg("strategy"), py::arg("loop"), py::arg("facts"), py::arg("maps"), py::arg("options"));
+  core.def(
+      "choose_lanes",
+      [](std::optional<int> forced, int vector_bytes, const std::string& strategy,
+         const ir::Loop& loop, const Facts& facts, const std::vector<MapFacts>& maps,
+         Options options) {
+        const lower::LaneChoice choice =
+            lower::choose_lanes({loop, lower::strategy_from_name(strategy), facts, maps, options},
+                                forced, vector_bytes);
+        options.lanes = choice.lanes;
+        return std::pair(options, choice.why);
+      },
+      py::arg("forced"), py::arg("vector_bytes"), py::arg("strategy"), py::arg("loop"),
+      py::arg("facts"), py::arg("maps"), py::arg("options"));
   core.def(
       "why_not",
       [](const std::string& strategy, const ir::Loop& loop, const Facts& facts,

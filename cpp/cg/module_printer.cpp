@@ -10,6 +10,7 @@
 #include "base/error.hpp"
 #include "base/overload.hpp"
 #include "cg/atomics.hpp"
+#include "cg/lanes.hpp"
 #include "lower/names_used.hpp"
 
 namespace op2::cg {
@@ -148,6 +149,14 @@ class Printer {
             [](const kir::Scratch&) { not_printed("Scratch"); },
             [](const kir::Gather&) { not_expanded("Gather"); },
             [](const kir::Scatter&) { not_expanded("Scatter"); },
+            [this](const kir::LaneGather& gather) {
+              print_lane_gather(context_, gather, spelling());
+            },
+            [this](const kir::LaneScatter& scatter) {
+              print_lane_scatter(context_, scatter, spelling());
+            },
+            [this](const kir::LaneAdd& add) { print_lane_add(context_, add, spelling()); },
+            [this](const kir::LaneFold& fold) { print_lane_fold(context_, fold); },
         },
         statement.node);
   }
@@ -167,6 +176,9 @@ class Printer {
       declaration.type = fmt::format("{} {}", context_.dialect().local, declaration.type);
     }
     if (!decl.type.is_pointer) declaration.type.pop_back();
+    if (decl.type.lanes > 0) {
+      declaration.type = vector_type(context_, decl.type.dtype, decl.type.lanes);
+    }
     Declarator declarator{spelled(decl.name), "", ""};
     if (decl.extent > 0) declarator.extents = fmt::format("[{}]", decl.extent);
     if (!decl.value.empty()) {
@@ -216,7 +228,8 @@ class Printer {
       context_.pragma(context_.dialect().grid_loop);
     }
     const auto [begin, stride] = stride_of(loop);
-    const std::string step = stride.empty() ? "++" + loop.index : loop.index + stride;
+    std::string step = stride.empty() ? "++" + loop.index : loop.index + stride;
+    if (loop.step != 1) step = fmt::format("{} += {}", loop.index, loop.step);
     context_.begin_branch(fmt::format("for ({1} {0} = {2}; {0} < {3}; {4})", loop.index,
                                       context_.dialect().type_name(loop.index_type), expr(begin),
                                       expr(loop.end), step));
@@ -227,6 +240,10 @@ class Printer {
   void update(const kir::Atomic& atomic) {
     context_.statement(atomic_update(context_, atomic.dtype, atomic.update,
                                      fmt::format("&{}", expr(atomic.target)), expr(atomic.value)));
+  }
+
+  LaneSpelling spelling() {
+    return [this](const kir::Expr& expression) { return expr(expression); };
   }
 
   [[nodiscard]] std::string spelled(const std::string& name) const {

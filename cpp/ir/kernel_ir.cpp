@@ -130,6 +130,11 @@ std::string dump(const Rows& rows) {
                      dump(rows.element), rows.arity, rows.dim);
 }
 
+std::string dump(const LaneRows& rows) {
+  return fmt::format("{} {}[{}] x{}, rows of {} at {}", name_of(rows.dtype), rows.pack,
+                     dump(rows.at), rows.dim, rows.data, list(rows.starts));
+}
+
 void dump(std::string& out, const Block& block, int depth);
 
 void dump(std::string& out, const Stmt& stmt, int depth) {
@@ -138,9 +143,10 @@ void dump(std::string& out, const Stmt& stmt, int depth) {
   std::visit(
       overload{
           [&line](const Decl& decl) {
-            line(fmt::format("decl {}{}{}{} {}{}{}",
+            line(fmt::format("decl {}{}{}{}{} {}{}{}",
                              decl.storage == Storage::block ? "shared " : "",
                              decl.type.is_const ? "const " : "", name_of(decl.type.dtype),
+                             decl.type.lanes > 0 ? fmt::format("x{}", decl.type.lanes) : "",
                              decl.type.is_pointer ? "*" : "", decl.name,
                              decl.extent > 0 ? fmt::format("[{}]", decl.extent) : "",
                              decl.value.empty() ? "" : " = " + dump(decl.value.front())));
@@ -158,8 +164,9 @@ void dump(std::string& out, const Stmt& stmt, int depth) {
             line(fmt::format("call {}({})", call.function, list(call.arguments)));
           },
           [&line, &out, depth](const For& loop) {
-            line(fmt::format("for {} {} in [{}, {})", symbol(loop.axis), loop.index,
-                             dump(loop.begin), dump(loop.end)));
+            line(fmt::format("for {} {} in [{}, {}){}", symbol(loop.axis), loop.index,
+                             dump(loop.begin), dump(loop.end),
+                             loop.step == 1 ? "" : fmt::format(" by {}", loop.step)));
             dump(out, loop.body, depth + 1);
           },
           [&line, &out, depth](const If& branch) {
@@ -185,6 +192,24 @@ void dump(std::string& out, const Stmt& stmt, int depth) {
           [&line](const Scatter& scatter) {
             line(fmt::format("scatter{} {} {} {}", scatter.sync == Sync::atomic ? " atomic" : "",
                              dump(scatter.rows), symbol(scatter.update), scatter.pack));
+          },
+          [&line](const LaneGather& gather) {
+            line(fmt::format("gather lanes of {}", dump(gather.rows)));
+          },
+          [&line](const LaneScatter& scatter) {
+            for (const LaneUpdate& update : scatter.updates) {
+              line(fmt::format("scatter{} {} live lanes {} {}",
+                               update.sync == Sync::atomic ? " atomic" : "", dump(scatter.n_live),
+                               symbol(update.update), dump(update.rows)));
+            }
+          },
+          [&line](const LaneAdd& add) {
+            line(fmt::format("{} += {} x{}, {} live lanes", add.sum, add.pack, add.extent,
+                             dump(add.n_live)));
+          },
+          [&line](const LaneFold& fold) {
+            line(fmt::format("{} {} lanes of {} x{}", fold.data, symbol(fold.update), fold.pack,
+                             fold.extent));
           },
       },
       stmt.node);
@@ -275,6 +300,10 @@ bool is_evaluated(const Stmt& stmt) {
                         [](const Barrier&) { return false; },
                         [](const Gather&) { return false; },
                         [](const Scatter&) { return false; },
+                        [](const LaneGather&) { return false; },
+                        [](const LaneScatter&) { return false; },
+                        [](const LaneAdd&) { return false; },
+                        [](const LaneFold&) { return false; },
                     },
                     stmt.node);
 }

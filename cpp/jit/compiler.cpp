@@ -132,6 +132,17 @@ std::string keep_source(const HostCompiler& compiler, const CompilePlace& place)
   return failure ? "" : place.kept_source.string();
 }
 
+int vector_bytes(const HostCompiler& compiler) {
+  const auto has_one = [&compiler](std::initializer_list<std::string_view> words) {
+    return std::ranges::any_of(compiler.resolved_arch, [words](const std::string& option) {
+      return std::ranges::find(words, option) != words.end();
+    });
+  };
+  if (has_one({"-mavx512f", "+avx512f"})) return 64;
+  if (has_one({"-mavx", "+avx"})) return 32;
+  return has_one({"-msse2", "+sse2", "+neon", "-mabi=lp64"}) ? 16 : 0;
+}
+
 std::string compiler_identity(const HostCompiler& compiler,
                               const std::vector<std::string>& extra_flags) {
   Canonical key;

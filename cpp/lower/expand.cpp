@@ -177,6 +177,10 @@ kir::Block expand_stmt(kir::Stmt stmt, RowForm form) {
           [](kir::Scratch& scratch) -> kir::Block { return {{std::move(scratch)}}; },
           [form](kir::Gather& gather) { return expand_gather(gather, form); },
           [](kir::Scatter& scatter) { return expand_scatter(scatter); },
+          [](kir::LaneGather& gather) -> kir::Block { return {{std::move(gather)}}; },
+          [](kir::LaneScatter& scatter) -> kir::Block { return {{std::move(scatter)}}; },
+          [](kir::LaneAdd& sum) -> kir::Block { return {{std::move(sum)}}; },
+          [](kir::LaneFold& fold) -> kir::Block { return {{std::move(fold)}}; },
       },
       stmt.node);
 }

@@ -47,6 +47,12 @@ void add(Used& used, const kir::Rows& rows) {
   add(used, rows.entries);
 }
 
+void add(Used& used, const kir::LaneRows& rows) {
+  used.insert({rows.pack, rows.data});
+  add(used, rows.at);
+  add(used, rows.starts);
+}
+
 void add(Used& used, const kir::Block& block);
 
 void add(Used& used, const kir::Stmt& stmt) {
@@ -85,6 +91,18 @@ void add(Used& used, const kir::Stmt& stmt) {
                  [&used](const kir::Scatter& scatter) {
                    used.insert(scatter.pack);
                    add(used, scatter.rows);
+                 },
+                 [&used](const kir::LaneGather& gather) { add(used, gather.rows); },
+                 [&used](const kir::LaneScatter& scatter) {
+                   add(used, scatter.n_live);
+                   for (const kir::LaneUpdate& update : scatter.updates) add(used, update.rows);
+                 },
+                 [&used](const kir::LaneAdd& sum) {
+                   used.insert({sum.sum, sum.pack});
+                   add(used, sum.n_live);
+                 },
+                 [&used](const kir::LaneFold& fold) {
+                   used.insert({fold.data, fold.pack});
                  },
              },
              stmt.node);

@@ -53,6 +53,7 @@ struct Options {
   int entry_bytes = 4;    ///< plan arrays: width of element number times slots
   int target_bytes = 4;   ///< plan arrays: width of target numbers
   int convention = 1;     ///< 1: document 003, maps repeated an argument; 2: unique Dats and Maps
+  int lanes = 0;          ///< elements computed side by side in vectors; 0: one after the other
   bool operator==(const Options&) const = default;
 };
 

@@ -55,6 +55,13 @@ class Renaming {
     expression(rows.element);
   }
 
+  void rows(kir::LaneRows& rows) const {
+    text(rows.pack);
+    text(rows.data);
+    expression(rows.at);
+    list(rows.starts);
+  }
+
   void statement(kir::Stmt& stmt) const {
     std::visit(overload{
                    [this](kir::Decl& decl) {
@@ -98,6 +105,20 @@ class Renaming {
                    [this](kir::Scatter& scatter) {
                      text(scatter.pack);
                      rows(scatter.rows);
+                   },
+                   [this](kir::LaneGather& gather) { rows(gather.rows); },
+                   [this](kir::LaneScatter& scatter) {
+                     expression(scatter.n_live);
+                     for (kir::LaneUpdate& update : scatter.updates) rows(update.rows);
+                   },
+                   [this](kir::LaneAdd& add) {
+                     text(add.sum);
+                     text(add.pack);
+                     expression(add.n_live);
+                   },
+                   [this](kir::LaneFold& fold) {
+                     text(fold.data);
+                     text(fold.pack);
                    },
                },
                stmt.node);

@@ -65,6 +65,7 @@ __all__: list[str] = [
     "available_threads",
     "c_name_of",
     "cg",
+    "choose_lanes",
     "choose_strategy",
     "cuda",
     "digest",
@@ -644,9 +645,14 @@ class LoweringOptions:
         entry_bytes: typing.SupportsInt | typing.SupportsIndex,
         target_bytes: typing.SupportsInt | typing.SupportsIndex,
         convention: typing.SupportsInt | typing.SupportsIndex,
+        lanes: typing.SupportsInt | typing.SupportsIndex,
     ) -> None: ...
     @property
+    def debug(self) -> bool: ...
+    @property
     def deterministic(self) -> bool: ...
+    @property
+    def lanes(self) -> int: ...
 
 class Module:
     @property
@@ -814,6 +820,15 @@ class PreparedLoop:
 
 def available_threads() -> int: ...
 def c_name_of(dtype: DType) -> str: ...
+def choose_lanes(
+    forced: typing.SupportsInt | typing.SupportsIndex | None,
+    vector_bytes: typing.SupportsInt | typing.SupportsIndex,
+    strategy: str,
+    loop: Loop,
+    facts: Facts,
+    maps: collections.abc.Sequence[LoweringMapFacts],
+    options: LoweringOptions,
+) -> tuple[LoweringOptions, str]: ...
 def choose_strategy(
     loop: Loop,
     facts: Facts,

@@ -17,6 +17,7 @@ __all__: list[str] = [
     "Service",
     "Statistics",
     "cache_directory",
+    "vector_bytes",
 ]
 
 class Language:
@@ -174,3 +175,4 @@ class Service:
     def take_notices(self) -> list[str]: ...
 
 def cache_directory(option: str) -> str: ...
+def vector_bytes(compiler: HostCompiler) -> int: ...
