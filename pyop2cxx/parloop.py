@@ -367,7 +367,8 @@ class ParLoop:
             ),
             plans=engine.plans,
             timing=engine.timing(self.kernel.name, request.backend.name, executable.strategy),
-            mirror=None if device is None else device.mirror,
+            # the stub cannot say that None is allowed
+            mirror=None if device is None else device.mirror,  # type: ignore[arg-type]
         )
         self._checks = bool(runtime.configuration["debug"])
         self._epoch = epoch

@@ -26,6 +26,8 @@ def remembered(kind: str, key: object, make: Callable[[], bytes]) -> bytes:
         key: Everything the bytes depend on. It is compared in full, by its `repr`.
         make: Finds the bytes out. What it raises is raised here, each time.
     """
+    if runtime.static:
+        return make()  # whoever only wants text is not asked for a cache directory
     service = runtime.engine.service
     whole = repr(key)
     known = service.recall(kind, whole)

@@ -206,20 +206,32 @@ tests() {
     -W default::DeprecationWarning "$@"
 }
 
-# First the corpus by every strategy, then everything else with the backend as the default one.
+# Suites about loops and their data, which mean the same wherever loops run.
+loop_suites() {
+  local name
+  for name in args carrier constants dats devices exchange globals maps parloop renumber sets \
+    transfers; do
+    if [[ -e tests/python/test_$name.py ]]; then echo "tests/python/test_$name.py"; fi
+  done
+}
+
+# First the corpus by every strategy, then the loop suites with the backend as the default one.
 test_backend() {
   local backend=$1
+  local -a suites
+  mapfile -t suites < <(loop_suites)
   measured "$backend-devices" python3 -m pyop2cxx info
   measured "$backend-corpus" tests -p xdist.plugin -n "$jobs" -k "$backend" tests/python/test_corpus.py
   export PYOP2CXX_BACKEND=$backend
-  measured "$backend-suite" tests -p xdist.plugin -n "$jobs" \
-    --ignore tests/python/test_corpus.py tests/python
+  measured "$backend-suites" tests -p xdist.plugin -n "$jobs" "${suites[@]}"
   unset PYOP2CXX_BACKEND
 }
 
 phase_test_cuda() {
   measured cpp-tests "$built/cmake/op2_tests" --gtest_brief=1
   test_backend cuda
+  measured all-but-corpus tests -p xdist.plugin -n "$jobs" --ignore tests/python/test_corpus.py \
+    tests/python
 }
 
 phase_test_opencl() {

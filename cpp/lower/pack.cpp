@@ -252,9 +252,16 @@ class Packer {
     pass(i, kir::name(packed.pack));
   }
 
+  [[nodiscard]] bool takes_const(std::size_t i) const {
+    const auto at = static_cast<std::size_t>(ir::parameter_of(loop_, i));
+    return at < loop_.kernel->parameters.size() && loop_.kernel->parameters[at].type.is_const;
+  }
+
   void add_read(std::size_t i, const GlobalRead& global) {
     const PackedArg& packed = packed_.args.back();
-    if (facts_.one_address_space) {
+    // C lets a kernel leave out the const of what it only reads; languages of grids may not.
+    const bool is_host = facts_.lanes != Lanes::grid;
+    if (is_host || (facts_.one_address_space && takes_const(i))) {
       pass(i, kir::name(packed.data));
       return;
     }

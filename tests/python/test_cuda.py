@@ -65,7 +65,9 @@ def texts(case: Case, strategies: tuple[str | None, ...]) -> list[str]:
     made = []
     try:
         with op2.backend("cuda"):
-            loop = op2.ParLoop(problem.kernel, problem.iterset, *problem.args)
+            loop = op2.ParLoop(
+                problem.kernel, problem.iterset, *problem.args, **problem.options
+            )
             for strategy in strategies:
                 try:
                     made.append(loop.generate({} if strategy is None else {"strategy": strategy}))
@@ -79,19 +81,21 @@ def texts(case: Case, strategies: tuple[str | None, ...]) -> list[str]:
 
 @needs_nvrtc
 @pytest.mark.parametrize(
-    ("architecture", "strategies"),
-    [("sm_80", (None,)), ("sm_90", STRATEGIES), ("sm_100", (None,))],
-    ids=["sm_80", "sm_90", "sm_100"],
+    ("architecture", "strategies", "deterministic"),
+    [
+        ("sm_80", (None,), False),
+        ("sm_90", STRATEGIES, False),
+        ("sm_90", (None,), True),
+        ("sm_100", (None,), False),
+    ],
+    ids=["sm_80", "sm_90", "sm_90, deterministic", "sm_100"],
 )
-@pytest.mark.parametrize("deterministic", [False, True], ids=["fast", "deterministic"])
 def test_the_corpus_compiles_for_gpus_that_are_not_here(
     service: _core.DeviceService,
     architecture: str,
     strategies: tuple[str | None, ...],
     deterministic: bool,
 ) -> None:
-    if deterministic and architecture != "sm_90":
-        pytest.skip("the same text for another GPU")
     op2.init(deterministic=deterministic)
     compiler = nvrtc.compiler(architecture)
     toolchain = runtime.engine.backend("cuda").toolchain

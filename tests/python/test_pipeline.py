@@ -318,9 +318,9 @@ def test_parameters_come_in_the_order_of_document_003(
 DIGEST = """
 import hashlib, sys
 sys.path.insert(0, {folder!r})
-from test_pipeline import texts
-print(hashlib.sha256(repr(sorted((n, str(c), c.key, c.ir) for n, c in texts(BACKENDS).items())).encode())
-      .hexdigest())
+from test_pipeline import BACKENDS, texts
+found = sorted((n, str(c), c.key, c.ir) for n, c in texts(BACKENDS).items())
+print(hashlib.sha256(repr(found).encode()).hexdigest())
 """
 
 
