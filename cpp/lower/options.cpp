@@ -42,7 +42,7 @@ std::string key_of(Strategy strategy, const Facts& facts, const std::vector<MapF
       .number(options.element_bytes)
       .number(options.entry_bytes)
       .number(options.target_bytes);
-  out.number(options.convention).number(options.lanes);
+  out.number(options.convention).number(options.lanes).flag(options.transposed);
   return out.close().str();
 }
 

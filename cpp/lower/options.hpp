@@ -49,11 +49,12 @@ struct MapFacts {
 struct Options {
   bool deterministic = false;
   bool debug = false;
-  int element_bytes = 4;  ///< plan arrays: width of element numbers
-  int entry_bytes = 4;    ///< plan arrays: width of element number times slots
-  int target_bytes = 4;   ///< plan arrays: width of target numbers
-  int convention = 1;     ///< 1: document 003, maps repeated an argument; 2: unique Dats and Maps
-  int lanes = 0;          ///< elements computed side by side in vectors; 0: one after the other
+  int element_bytes = 4;   ///< plan arrays: width of element numbers
+  int entry_bytes = 4;     ///< plan arrays: width of element number times slots
+  int target_bytes = 4;    ///< plan arrays: width of target numbers
+  int convention = 1;      ///< 1: document 003, maps repeated an argument; 2: unique Dats and Maps
+  int lanes = 0;           ///< elements computed side by side in vectors; 0: one after the other
+  bool transposed = true;  ///< lanes that exchange registers share the rows they add to
   bool operator==(const Options&) const = default;
 };
 
