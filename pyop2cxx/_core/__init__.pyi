@@ -20,6 +20,7 @@ __all__: list[str] = [
     "Binding",
     "Buffer",
     "Coherence",
+    "Column",
     "ConstRef",
     "DType",
     "Device",
@@ -37,6 +38,7 @@ __all__: list[str] = [
     "GlobalRead",
     "GlobalReduce",
     "IndirectDat",
+    "Iteration",
     "JitTable",
     "Kernel",
     "KernelBody",
@@ -56,6 +58,7 @@ __all__: list[str] = [
     "Program",
     "Provider",
     "Query",
+    "RowRef",
     "RuntimeDevice",
     "STRATEGIES",
     "Timing",
@@ -63,12 +66,15 @@ __all__: list[str] = [
     "Use",
     "Where",
     "available_threads",
+    "axpy",
     "c_name_of",
     "cg",
     "choose_lanes",
     "choose_strategy",
+    "combine",
     "cuda",
     "digest",
+    "dot",
     "dtype_from_name",
     "exchange",
     "force_strategy",
@@ -517,6 +523,8 @@ class DirectDat:
         dim: typing.SupportsInt | typing.SupportsIndex,
         access: Access,
         alias: Alias,
+        stride: typing.SupportsInt | typing.SupportsIndex,
+        component: typing.SupportsInt | typing.SupportsIndex,
     ) -> None: ...
 
 class IndirectDat:
@@ -527,6 +535,8 @@ class IndirectDat:
         access: Access,
         map: typing.SupportsInt | typing.SupportsIndex,
         alias: Alias,
+        stride: typing.SupportsInt | typing.SupportsIndex,
+        component: typing.SupportsInt | typing.SupportsIndex,
     ) -> None: ...
 
 class GlobalRead:
@@ -543,11 +553,35 @@ class GlobalReduce:
         alias: Alias,
     ) -> None: ...
 
+class RowRef:
+    def __init__(
+        self,
+        slot: typing.SupportsInt | typing.SupportsIndex,
+        offset: typing.SupportsInt | typing.SupportsIndex,
+        quotient: typing.SupportsInt | typing.SupportsIndex,
+        above: typing.SupportsInt | typing.SupportsIndex,
+    ) -> None: ...
+
 class MapRef:
     def __init__(
         self,
         arity: typing.SupportsInt | typing.SupportsIndex,
         toset: typing.SupportsInt | typing.SupportsIndex,
+        width: typing.SupportsInt | typing.SupportsIndex,
+        rows: collections.abc.Sequence[RowRef],
+    ) -> None: ...
+    @property
+    def arity(self) -> int: ...
+
+class Iteration:
+    def __init__(
+        self,
+        subset: bool,
+        extruded: bool,
+        constant_layers: bool,
+        periodic: bool,
+        pass_layer: bool,
+        index_bytes: typing.SupportsInt | typing.SupportsIndex,
     ) -> None: ...
 
 class ConstRef:
@@ -562,10 +596,16 @@ class Loop:
         args: collections.abc.Sequence[DirectDat | IndirectDat | GlobalRead | GlobalReduce],
         maps: collections.abc.Sequence[MapRef],
         constants: collections.abc.Sequence[ConstRef],
+        parameters: collections.abc.Sequence[typing.SupportsInt | typing.SupportsIndex],
+        iteration: Iteration,
     ) -> None: ...
     def dump(self) -> str: ...
     def n_slots(self) -> int: ...
     def signature(self) -> str: ...
+    @property
+    def iteration(self) -> Iteration: ...
+    @property
+    def maps(self) -> list[MapRef]: ...
 
 class Lanes:
     """
@@ -657,6 +697,15 @@ class LoweringOptions:
 class Module:
     @property
     def launch_name(self) -> str: ...
+
+class Column:
+    def __init__(
+        self,
+        dtype: DType,
+        address: typing.SupportsInt | typing.SupportsIndex,
+        n: typing.SupportsInt | typing.SupportsIndex,
+        stride: typing.SupportsInt | typing.SupportsIndex,
+    ) -> None: ...
 
 class Executable:
     @property
@@ -791,6 +840,9 @@ class Binding:
         maps: collections.abc.Sequence[MapTable],
         spaces: collections.abc.Sequence[typing.SupportsInt | typing.SupportsIndex],
         n_elements: typing.SupportsInt | typing.SupportsIndex,
+        paths: collections.abc.Sequence[MapRef],
+        iteration: Iteration,
+        items: collections.abc.Sequence[MapTable],
     ) -> None: ...
 
 class LaunchOptions:
@@ -819,6 +871,9 @@ class PreparedLoop:
     def plan_bytes(self) -> int: ...
 
 def available_threads() -> int: ...
+def axpy(
+    alpha: Column, x: Column, y: Column, n_threads: typing.SupportsInt | typing.SupportsIndex
+) -> None: ...
 def c_name_of(dtype: DType) -> str: ...
 def choose_lanes(
     forced: typing.SupportsInt | typing.SupportsIndex | None,
@@ -835,7 +890,17 @@ def choose_strategy(
     maps: collections.abc.Sequence[LoweringMapFacts],
     options: LoweringOptions,
 ) -> tuple[str, str]: ...
+def combine(
+    op: str,
+    out: Column,
+    left: Column,
+    right: Column,
+    n_threads: typing.SupportsInt | typing.SupportsIndex,
+) -> None: ...
 def digest(bytes: str) -> str: ...
+def dot(
+    x: Column, y: Column, conjugate: bool, n_threads: typing.SupportsInt | typing.SupportsIndex
+) -> int | int | float | complex: ...
 def dtype_from_name(name: str) -> DType: ...
 def force_strategy(
     strategy: str,
