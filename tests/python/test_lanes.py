@@ -235,17 +235,19 @@ KERNELS_IN_ONE = 6
 def many_kernels(seed: int) -> str:
     """Several random kernels behind one entry, so that one compilation tries them all."""
     parts = [Grammar(100 * seed + k).function(f"part{k}") for k in range(KERNELS_IN_ONE)]
-    calls = "\n".join(f"  part{k}(x, y, i, c, a + {2 * k});" for k in range(KERNELS_IN_ONE))
+    calls = "\n".join(f"  part{k}(x, y, i, c, b + {2 * k});" for k in range(KERNELS_IN_ONE))
     return f"""{HEAD}{"".join(parts)}
 static void many(const double *x, const double *y, const int *i, const double *c, double *a,
                  double *w, double *z, double *total, double *most)
 {{
+  double b[{2 * KERNELS_IN_ONE}] = {{0.0}};
 {calls}
-  w[0] = a[0] - a[3];
-  z[0] += 0.5 * a[1];
-  if (x[0] > 0) z[1] = a[2];
-  total[0] += a[4];
-  if (a[5] > most[0]) most[0] = a[5];
+  for (int j = 0; j < {2 * KERNELS_IN_ONE}; ++j) a[j] += b[j];
+  w[0] = b[0] - b[3];
+  z[0] += 0.5 * b[1];
+  if (x[0] > 0) z[1] = b[2];
+  total[0] += b[4];
+  if (b[5] > most[0]) most[0] = b[5];
 }}
 """
 
