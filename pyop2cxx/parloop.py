@@ -19,7 +19,7 @@ from pyop2cxx.exceptions import (
 from pyop2cxx.front.check import Descriptor, check
 from pyop2cxx.kernel import Kernel
 from pyop2cxx.runtime import runtime
-from pyop2cxx.types.access import READ, WRITE
+from pyop2cxx.types.access import INC, MAX, MIN, READ, WRITE
 from pyop2cxx.types.args import ConstantArg, DatArg, GlobalArg
 from pyop2cxx.types.sets import Set
 
@@ -31,6 +31,9 @@ if TYPE_CHECKING:
 
 _GENERATE_OPTIONS = ("convention", "debug", "deterministic", "strategy")
 _MOST_INT32 = 2**31 - 1
+
+# Padded columns may hold so many entries for each incidence.
+_MOST_PADDING = 1.5
 
 
 class ParLoop:
@@ -252,12 +255,14 @@ class ParLoop:
     def _request(self, built: symbolic.Symbolic, given: Mapping[str, Any]) -> pipeline.Request:
         options = runtime.configuration
         widths = self._widths(built)
+        backend = runtime.engine.backend(runtime.backend)
+        on_grid = backend.facts.lanes == _core.Lanes.grid
         return pipeline.Request(
             name=self.kernel.name,
             line=self._line,
             kernel=self.kernel,
             loop=built.loop,
-            backend=runtime.engine.backend(runtime.backend),
+            backend=backend,
             map_facts=tuple(self._map_facts(map_) for map_ in built.maps),
             options=_core.LoweringOptions(
                 deterministic=bool(given.get("deterministic", options["deterministic"])),
@@ -265,6 +270,10 @@ class ParLoop:
                 element_bytes=widths[0],
                 entry_bytes=widths[1],
                 target_bytes=widths[2],
+                transposed=True,
+                padded=on_grid and self._is_evenly_covered(built),
+                index_bytes=self._index_bytes(built) if on_grid else 8,
+                soa=self._columns() if on_grid else [],
                 convention=given.get("convention", 1),
             ),
             strategy=given.get("strategy", self._strategy),
@@ -289,6 +298,45 @@ class ParLoop:
         counts = (n, n * max(built.loop.n_slots(), 1), max(targets, default=0))
         element, entry, target = (4 if count <= _MOST_INT32 else 8 for count in counts)
         return element, entry, target
+
+    def _index_bytes(self, built: symbolic.Symbolic) -> int:
+        """4 if every index into an argument, a Map or a plan's array fits, with room to stride."""
+        sets = [self.iterset, *(map_.toset for map_ in built.maps)]
+        if not all(one.is_sized for one in sets):
+            return 8
+        n = self.iterset.total_size
+        counts = [n * max(built.loop.n_slots(), 1)]
+        counts += [n * map_.arity for map_ in built.maps]
+        for arg in self.args:
+            if isinstance(arg, DatArg):
+                rows = n if arg.map_ is None else arg.map_.toset.total_size
+                counts.append(rows * arg.data.cdim)
+        return 4 if max(counts) <= _MOST_INT32 // 2 else 8
+
+    def _columns(self) -> list[int]:
+        """Arguments whose values lie on a device as a structure of arrays."""
+        return [
+            i
+            for i, arg in enumerate(self.args)
+            if isinstance(arg, DatArg) and arg.data.layout == "soa" and arg.data.cdim > 1
+        ]
+
+    def _is_evenly_covered(self, built: symbolic.Symbolic) -> bool:
+        """Say whether targets have so similar numbers of elements that padding costs little."""
+        reduced = {
+            arg.map_._uid: arg.map_
+            for arg in self.args
+            if arg.map_ is not None and arg.access in (INC, MIN, MAX)
+        }
+        if runtime.static or not reduced or not all(m.has_values for m in reduced.values()):
+            return False
+        engine = runtime.engine
+        n_entries = n_padded = 0
+        for map_ in reduced.values():
+            facts = engine.plans.facts(map_._table, self.iterset.size, engine.n_threads)
+            n_entries += self.iterset.size * map_.arity
+            n_padded += facts.degree_max * map_.toset.total_size
+        return n_padded <= _MOST_PADDING * n_entries
 
     @property
     def useful_bytes(self) -> int:

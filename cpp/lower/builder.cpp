@@ -141,6 +141,18 @@ void Builder::add_kernel(const std::string& name, std::vector<kir::Parameter> pa
   module_.functions.push_back({name, std::move(parameters), std::move(body), true});
 }
 
+kir::Parameter Builder::launch_number(const std::string& name, kir::Expr value) {
+  numbers_.emplace_back(packed_.names.take(name), std::move(value));
+  return number(numbers_.back().first);
+}
+
+kir::Expr Builder::scalar(std::size_t arg, const kir::Expr& row, const kir::Expr& c) const {
+  const PackedArg& packed = packed_.args[arg];
+  const int dim = ir::dim_of(request_.loop.args[arg]);
+  return kir::element(packed.data, packed.stride.empty() ? row * kir::integer(dim) + c
+                                                         : row + c * kir::name(packed.stride));
+}
+
 const kir::Function& Builder::function(const std::string& name) const {
   const auto found =
       std::find_if(module_.functions.begin(), module_.functions.end(),
@@ -152,11 +164,21 @@ const kir::Function& Builder::function(const std::string& name) const {
 kir::Stmt Builder::launch(const std::string& name, kir::Grid grid, const kir::Expr& items,
                           const std::vector<std::pair<std::string, kir::Expr>>& numbers) const {
   kir::Launch launch{name, grid, items, {}};
+  const auto value_in = [](const auto& list, const std::string& wanted) {
+    return std::find_if(list.begin(), list.end(),
+                        [&wanted](const auto& number) { return number.first == wanted; });
+  };
   for (const kir::Parameter& parameter : function(name).parameters) {
-    const auto given =
-        std::find_if(numbers.begin(), numbers.end(),
-                     [&parameter](const auto& number) { return number.first == parameter.name; });
-    launch.arguments.push_back(given != numbers.end() ? given->second : kir::name(parameter.name));
+    const auto given = value_in(numbers, parameter.name);
+    const auto known = value_in(numbers_, parameter.name);
+    if (parameter.role == kir::Role::stride) {
+      launch.arguments.push_back({kir::Stride{parameter.index}});
+    } else if (given != numbers.end()) {
+      launch.arguments.push_back(given->second);
+    } else {
+      launch.arguments.push_back(known != numbers_.end() ? known->second
+                                                         : kir::name(parameter.name));
+    }
   }
   return {std::move(launch)};
 }

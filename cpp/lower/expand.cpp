@@ -22,9 +22,10 @@ constexpr int unrolled_scalars = 64;
 enum class RowForm : std::uint8_t { pointer, offset };
 
 kir::Expr row_offset(const kir::Rows& rows, const kir::Expr& i) {
-  if (rows.map.empty()) return rows.element * kir::integer(rows.dim);
+  const kir::Expr dim = kir::integer(rows.stride.empty() ? rows.dim : 1);
+  if (rows.map.empty()) return rows.element * dim;
   const kir::Expr entry = kir::element(rows.map, rows.element * kir::integer(rows.arity) + i);
-  return kir::widen(entry) * kir::integer(rows.dim);
+  return kir::widen(entry) * dim;
 }
 
 /// `if (value < target) target = value`: the comparison that std::min makes, so a NaN in the
@@ -59,8 +60,9 @@ class Row {
 
   [[nodiscard]] const kir::Stmt& declaration() const { return declaration_; }
   [[nodiscard]] kir::Expr scalar(const kir::Expr& c) const {
-    return form_ == RowForm::pointer ? kir::element(name_, c)
-                                     : kir::element(rows_.data, kir::name(name_) + c);
+    const kir::Expr at = rows_.stride.empty() ? c : c * kir::name(rows_.stride);
+    return form_ == RowForm::pointer ? kir::element(name_, at)
+                                     : kir::element(rows_.data, kir::name(name_) + at);
   }
 
  private:
@@ -123,7 +125,9 @@ kir::Block expand_scatter(const kir::Scatter& scatter) {
     }
     return expand_assign({target, scatter.update, value});
   };
-  return over_rows(scatter.rows, {RowForm::pointer, false, scatter.pack + "_to"}, store);
+  // a pointer would have to say which memory it reaches
+  const RowForm form = scatter.rows.is_shared ? RowForm::offset : RowForm::pointer;
+  return over_rows(scatter.rows, {form, false, scatter.pack + "_to"}, store);
 }
 
 bool scatters(const kir::Block& block) {

@@ -43,7 +43,7 @@ void note_slots(kir::Module& module, const Request& request) {
 }  // namespace
 
 kir::Module lower(const Request& request, const Observer& observe) {
-  // pack -> strategy (one of the strategy passes) -> reduce, legalise -> expand
+  // pack -> strategy (one of the strategy passes) -> reduce, legalise -> expand, narrow
   Builder builder(request, pack(request.loop, request.maps, request.facts, request.options));
   apply_strategy(builder);
   note_slots(builder.module(), request);
@@ -58,6 +58,11 @@ kir::Module lower(const Request& request, const Observer& observe) {
   observe(Stage::legalise, module);
 
   over_blocks(module, [](kir::Block block) { return expand(std::move(block)); });
+  if (has_kernels(module) && request.options.index_bytes == 4) {
+    for (kir::Function& function : module.functions) {
+      function.body = narrow(std::move(function.body));
+    }
+  }
   verify(module);
   if (!is_expanded(module)) throw InternalError("expand left a node that dialects do not print");
   observe(Stage::expand, module);

@@ -33,6 +33,7 @@ void add(Used& used, const kir::Expr& expr) {
                  [&used](const kir::ScratchAt& at) { add(used, at.bytes); },
                  [&used](const kir::Shuffle& shuffle) { add(used, shuffle.operands); },
                  [&used](const kir::BlocksFor& blocks) { add(used, blocks.items); },
+                 [](const kir::Stride&) {},
                  [](const kir::Builtin&) {},
              },
              expr.node);
@@ -40,7 +41,8 @@ void add(Used& used, const kir::Expr& expr) {
 
 void add(Used& used, const kir::Rows& rows) {
   used.insert(rows.data);
-  used.insert(rows.map);
+  if (!rows.map.empty()) used.insert(rows.map);
+  if (!rows.stride.empty()) used.insert(rows.stride);
   add(used, rows.element);
 }
 

@@ -14,9 +14,25 @@ namespace op2::lower {
 /// if races are possible.
 void lay_out_elements(Builder& builder);
 
+/// @brief True if neighbouring lanes can share the rows of an atomic scatter: they exchange
+/// registers, and rows have several components.
+[[nodiscard]] bool can_transpose(const kir::Scatter& scatter, const Facts& facts);
+
+/// @brief The scatter's statements with rows and components transposed between neighbouring lanes:
+/// they add consecutive scalars of one row at a time, which is one transaction instead of many.
+///
+/// All lanes of a warp must get here; those for which @p is_element is false have nothing to add.
+[[nodiscard]] kir::Block transposed(const kir::Scatter& scatter, const kir::Expr& is_element,
+                                    Names& names);
+
 /// @brief `block`: colours one after the other, the blocks of a colour over the lanes, the
 /// elements of a block in order.
 void colour_blocks(Builder& builder);
+
+/// @brief `block` on a grid: one block of lanes for each block of elements. Increments are summed
+/// in memory that the lanes share, one thread colour after the other, and added to the targets at
+/// last; what has to see earlier elements' results runs whole in that order.
+void stage_blocks(Builder& builder);
 
 /// @brief `colour`: colours one after the other, the elements of a colour over the lanes.
 void colour_elements(Builder& builder);
@@ -38,8 +54,13 @@ void reduce(Builder& builder);
 /// @brief Replace what the backend does not have: a team of threads on a backend of one lane.
 [[nodiscard]] kir::Block legalise(kir::Block block, const Facts& facts);
 
+/// @brief Index arithmetic in 32 bits, for functions of a grid whose loop is known to be small
+/// enough: devices have few units for wider numbers. After `expand`, which makes the indices.
+[[nodiscard]] kir::Block narrow(kir::Block block);
+
 /// @brief Rewrite Gather, Scatter and min/max assignments into loops, stores and Ifs, so
-/// that dialects print few kinds of statement. Last of all passes.
+/// that dialects print few kinds of statement. Last but for
+/// `narrow`.
 [[nodiscard]] kir::Block expand(kir::Block block);
 
 }  // namespace op2::lower

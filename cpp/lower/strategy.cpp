@@ -143,11 +143,6 @@ Verdict atomic_is_legal(const Loop& loop, const Races& races, const Facts& facts
   return {};
 }
 
-Verdict block_is_legal(const Races& races, const Facts& facts) {
-  if (facts.lanes != Lanes::grid || races.overlaps) return {};
-  return no("blocks of elements need staging, which grids do not have yet");
-}
-
 Verdict always_on_one_lane(const Races& races, const Facts& facts) {
   if (facts.lanes == Lanes::one || races.none()) return {};
   if (races.overlaps) return no("written memory overlaps other arguments");
@@ -308,7 +303,7 @@ Verdict applicable(Strategy strategy, const Loop& loop, const Facts& facts,
     case Strategy::atomic:
       return atomic_is_legal(loop, races, facts);
     case Strategy::block:
-      return block_is_legal(races, facts);
+      return {};
     case Strategy::colour:
       return races.overlaps ? no("written memory overlaps other arguments") : Verdict{};
   }

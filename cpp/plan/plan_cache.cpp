@@ -13,7 +13,7 @@ namespace op2::plan {
 /// so that no two specifications give the same words.
 class PlanCache::KeyBuilder {
  public:
-  enum class Kind : std::int64_t { blocks, elements, inverse, padded, facts };
+  enum class Kind : std::int64_t { blocks, elements, inverse, padded, facts, staged };
 
   explicit KeyBuilder(Kind kind) { number(static_cast<std::int64_t>(kind)); }
 
@@ -123,6 +123,17 @@ std::shared_ptr<const PaddedInverse> PlanCache::padded(const InverseSpec& spec, 
   });
 }
 
+std::shared_ptr<const StagedPlan> PlanCache::staged(const ConflictSet& loop,
+                                                    const std::vector<MapPointer>& maps,
+                                                    std::int64_t block_size, int n_threads) {
+  KeyBuilder builder(KeyBuilder::Kind::staged);
+  builder.number(block_size).conflicts(loop).number(static_cast<std::int64_t>(maps.size()));
+  for (const MapPointer& map : maps) builder.map(map);
+  return find_or_build<StagedPlan>(builder.take(), [&loop, &maps, block_size, n_threads] {
+    return stage(loop, maps, block_size, n_threads);
+  });
+}
+
 mesh::MapFacts PlanCache::facts(const MapPointer& map, std::int64_t n, int n_threads) {
   const Key key = KeyBuilder(KeyBuilder::Kind::facts).number(n).map(map).take();
   return *find_or_build<mesh::MapFacts>(
@@ -138,6 +149,7 @@ PlanCache::Statistics PlanCache::statistics() {
       [](const std::shared_ptr<const ElementPlan>& plan) { return plan->bytes(); },
       [](const std::shared_ptr<const InverseMap>& plan) { return plan->bytes(); },
       [](const std::shared_ptr<const PaddedInverse>& plan) { return plan->bytes(); },
+      [](const std::shared_ptr<const StagedPlan>& plan) { return plan->bytes(); },
       [](const std::shared_ptr<const mesh::MapFacts>&) {
         return static_cast<std::int64_t>(sizeof(mesh::MapFacts));
       },

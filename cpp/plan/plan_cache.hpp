@@ -13,6 +13,7 @@
 #include "plan/colouring.hpp"
 #include "plan/conflict.hpp"
 #include "plan/inverse.hpp"
+#include "plan/staging.hpp"
 
 namespace op2::plan {
 
@@ -30,6 +31,9 @@ class PlanCache {
   [[nodiscard]] std::shared_ptr<const InverseMap> inverse(const InverseSpec& spec, int n_threads);
   [[nodiscard]] std::shared_ptr<const PaddedInverse> padded(const InverseSpec& spec,
                                                             bool slot_aligned, int n_threads);
+  [[nodiscard]] std::shared_ptr<const StagedPlan> staged(const ConflictSet& loop,
+                                                         const std::vector<MapPointer>& maps,
+                                                         std::int64_t block_size, int n_threads);
   [[nodiscard]] mesh::MapFacts facts(const MapPointer& map, std::int64_t n, int n_threads);
 
   /// @brief What the cache holds and how often it helped.
@@ -46,9 +50,10 @@ class PlanCache {
   void clear();
 
  private:
-  using Plan = std::variant<std::shared_ptr<const BlockPlan>, std::shared_ptr<const ElementPlan>,
-                            std::shared_ptr<const InverseMap>, std::shared_ptr<const PaddedInverse>,
-                            std::shared_ptr<const mesh::MapFacts>>;
+  using Plan =
+      std::variant<std::shared_ptr<const BlockPlan>, std::shared_ptr<const ElementPlan>,
+                   std::shared_ptr<const InverseMap>, std::shared_ptr<const PaddedInverse>,
+                   std::shared_ptr<const StagedPlan>, std::shared_ptr<const mesh::MapFacts>>;
   using Words = std::vector<std::int64_t>;
 
   struct Key {

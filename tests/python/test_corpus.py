@@ -104,8 +104,6 @@ def legal(case: Case, backend: str, *, deterministic: bool = False) -> frozenset
     if backend not in PARALLEL:
         return case.strategies | {"direct"}
     found = case.strategies
-    if backend in GRIDS and found != IN_ORDER:
-        found -= {"block"}  # blocks on devices need staging
     if deterministic and "direct" not in found and found != IN_ORDER:
         found -= {"atomic", "block"}
     return found
@@ -496,7 +494,7 @@ def random_problem(spec: Spec) -> Problem:
 def random_legal(spec: Spec, backend: str) -> set[str]:
     """Return the strategies that the table in docs/strategies.md allows for a random loop."""
     tables, _ = initial(spec, np.random.default_rng(spec.seed))
-    found = {"atomic", "colour"} if backend in GRIDS else {"atomic", "block", "colour"}
+    found = {"atomic", "block", "colour"}
     written = [use for use in spec.uses if use.path is not None and use.access != READ]
     paths = {use.data: {u.path for u in written if u.data == use.data} for use in written}
     private = all(

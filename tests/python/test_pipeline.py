@@ -13,17 +13,19 @@ import numpy as np
 import pytest
 from small_world import FLUX, World, run_python
 
-from pyop2cxx import op2
+from pyop2cxx import _core, op2
 from pyop2cxx.exceptions import UnsupportedError, UsageError
 from pyop2cxx.runtime import runtime
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from pyop2cxx.pipeline import GeneratedCode
 
 GOLDEN = Path(__file__).parents[1] / "golden"
 BACKENDS = runtime.backend_names()
+GRIDS = [n for n in BACKENDS if runtime.engine.backend(n).facts.lanes == _core.Lanes.grid]
+HOSTS = [name for name in BACKENDS if name not in GRIDS]
 STRATEGIES = ("direct", "owner", "scratch", "atomic", "block", "colour")
 
 
@@ -69,12 +71,12 @@ void lowest(const double *q, double *low, double *lowest_of_all) {
 LOOPS = {"flux": flux, "power": power, "lowest": lowest}
 
 
-def texts(convention: int = 1) -> dict[str, GeneratedCode]:
-    """Every text that the loops have on any backend, by a name for it."""
+def texts(convention: int = 1, backends: Sequence[str] = BACKENDS) -> dict[str, GeneratedCode]:
+    """Every text that the loops have on these backends, by a name for it."""
     found = {}
     for name, make in LOOPS.items():
         loop = make()
-        for backend in BACKENDS:
+        for backend in backends:
             with op2.backend(backend):
                 for strategy in STRATEGIES if name != "power" else ("direct",):
                     options = {"strategy": strategy, "convention": convention}
@@ -101,16 +103,18 @@ def test_each_strategy_has_a_text_on_each_backend_that_can() -> None:
 def test_texts_are_the_golden_ones() -> None:
     """After a change that is meant: UPDATE_GOLDEN=1 pytest ..., then read the difference."""
     found = {
-        f"{name}.c": re.sub(r"^/\* pyop2cxx \S+:", "/* pyop2cxx VERSION:", code)
+        name + Path(next(iter(code.files))).suffix: re.sub(
+            r"^/\* pyop2cxx \S+:", "/* pyop2cxx VERSION:", code
+        )
         for name, code in texts().items()
     }
     if os.environ.get("UPDATE_GOLDEN"):
         GOLDEN.mkdir(exist_ok=True)
-        for path in GOLDEN.glob("*.c"):
+        for path in GOLDEN.glob("*.c*"):
             path.unlink()
         for name, text in found.items():
             (GOLDEN / name).write_text(text)
-    assert {path.name for path in GOLDEN.glob("*.c")} == found.keys()
+    assert {path.name for path in GOLDEN.glob("*.c*")} == found.keys()
     for name, text in found.items():
         assert text == (GOLDEN / name).read_text(), name
 
@@ -120,7 +124,7 @@ def test_texts_are_the_golden_ones() -> None:
 def test_texts_compile_alone_and_without_a_warning(
     compiler: str, convention: int, tmp_path: Path
 ) -> None:
-    for name, code in texts(convention).items():
+    for name, code in texts(convention, HOSTS).items():
         path = tmp_path / f"{name}_{next(iter(code.files))}"
         path.write_text(code)
         openmp = ["-fopenmp"] if "#pragma omp" in code else []
@@ -128,7 +132,16 @@ def test_texts_compile_alone_and_without_a_warning(
 
 
 @pytest.mark.parametrize(("compiler", "language"), [("g++", "c++"), ("clang++", "c++")])
-@pytest.mark.parametrize("backend", BACKENDS)
+@pytest.mark.skipif("opencl" not in BACKENDS, reason="no backend of this language")
+def test_texts_in_opencl_compile_alone_and_without_a_warning(tmp_path: Path) -> None:
+    for name, code in texts(backends=["opencl"]).items():
+        path = tmp_path / f"{name}.cl"
+        path.write_text(code)
+        language = ["-x", "cl", "-cl-std=CL1.2", "-Xclang", "-finclude-default-header"]
+        compile_alone(["clang", *language, "-target", "spir64"], path)
+
+
+@pytest.mark.parametrize("backend", HOSTS)
 def test_texts_of_kernels_in_cpp_compile_as_cpp(
     compiler: str, language: str, backend: str, tmp_path: Path
 ) -> None:
@@ -182,7 +195,7 @@ KEYWORDS = {
 def identifiers() -> list[str]:
     """Every name that generated texts have for something of their own."""
     found = set()
-    for code in texts().values():
+    for code in texts(backends=HOSTS).values():
         without_comments = re.sub(r"/\*.*?\*/", "", str(code), flags=re.DOTALL)
         found |= set(re.findall(r"\b[A-Za-z][A-Za-z0-9_]*\b", without_comments))
     mine = {name for name in found if re.match(r"(op2|wrap|sum)_|.*_(pack|partial|map|own)", name)}
@@ -198,7 +211,7 @@ def named_loop(kernel: str, names: list[str]) -> op2.ParLoop:
     return op2.ParLoop(op2.Kernel(code, kernel), w.edges, *w.args())
 
 
-@pytest.mark.parametrize("backend", BACKENDS)
+@pytest.mark.parametrize("backend", HOSTS)
 def test_any_name_will_do_for_parameters_and_kernels(backend: str, tmp_path: Path) -> None:
     names = [name for name in identifiers() if name not in ("fmin", "omp")]
     assert {"begin", "context", "n", "argv"} <= set(names)
@@ -305,6 +318,23 @@ def test_parameters_come_in_the_order_of_document_003(
     # what stands before the name keeps the function apart, and is no part of the convention
     assert code.signature[code.signature.index("wrap_k") :] == SIGNATURES[convention, shape]
     assert code.signature + " {" in code
+
+
+@pytest.mark.skipif("opencl" not in BACKENDS, reason="no backend of this order")
+def test_parameters_on_devices_come_in_the_order_of_document_003() -> None:
+    op2.init(backend="opencl")
+    code = ordered_loop("indirect").generate({"strategy": "block"})
+    wrapper = code.signature[: code.signature.index(")")]
+    names = re.findall(r"(\w+)(?:,|$)", wrapper.replace("\n", ""))
+    tail = ["ind_sizes", "ind_offs", "blkmap", "offset", "nelems", "nthrcol", "thrcol"]
+    assert names == [
+        *("x", "p", "y", "g", "sum_partial", "a_const", "b_const", "c_const", "p_map"),
+        *("y_ind_map", "y_loc_map", *tail, "block_offset", "slot"),
+    ]
+    direct = ordered_loop("direct").generate()
+    wrapper = direct.signature[: direct.signature.index(")")]
+    names = re.findall(r"(\w+)(?:,|$)", wrapper.replace("\n", ""))
+    assert names == ["x", "y", "a_const", "b_const", "c_const", "begin", "end"]
 
 
 # The same text everywhere
