@@ -13,6 +13,7 @@
 #include "plan/colouring.hpp"
 #include "plan/conflict.hpp"
 #include "plan/inverse.hpp"
+#include "plan/staging.hpp"
 #include "plan/target_table.hpp"
 
 namespace op2::plan {
@@ -33,6 +34,9 @@ class PlanCache {
                                                             bool slot_aligned, int n_threads);
   /// @brief The targets of a loop whose work items are not rows of its Maps. The pointer owns them.
   [[nodiscard]] MapPointer table(const TableSpec& spec, int n_threads);
+  [[nodiscard]] std::shared_ptr<const StagedPlan> staged(const ConflictSet& loop,
+                                                         const std::vector<MapPointer>& maps,
+                                                         std::int64_t block_size, int n_threads);
   [[nodiscard]] mesh::MapFacts facts(const MapPointer& map, std::int64_t n, int n_threads);
 
   /// @brief What the cache holds and how often it helped.
@@ -52,7 +56,8 @@ class PlanCache {
   using Plan =
       std::variant<std::shared_ptr<const BlockPlan>, std::shared_ptr<const ElementPlan>,
                    std::shared_ptr<const InverseMap>, std::shared_ptr<const PaddedInverse>,
-                   std::shared_ptr<const TargetTable>, std::shared_ptr<const mesh::MapFacts>>;
+                   std::shared_ptr<const TargetTable>, std::shared_ptr<const StagedPlan>,
+                   std::shared_ptr<const mesh::MapFacts>>;
   using Words = std::vector<std::int64_t>;
 
   struct Key {

@@ -684,6 +684,10 @@ class LoweringOptions:
         element_bytes: typing.SupportsInt | typing.SupportsIndex,
         entry_bytes: typing.SupportsInt | typing.SupportsIndex,
         target_bytes: typing.SupportsInt | typing.SupportsIndex,
+        transposed: bool,
+        padded: bool,
+        index_bytes: typing.SupportsInt | typing.SupportsIndex,
+        soa: collections.abc.Sequence[typing.SupportsInt | typing.SupportsIndex],
         convention: typing.SupportsInt | typing.SupportsIndex,
         lanes: typing.SupportsInt | typing.SupportsIndex,
     ) -> None: ...
