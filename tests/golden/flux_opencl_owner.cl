@@ -63,55 +63,55 @@ __kernel void wrap_flux(
   for (long c = 0; c < 1; ++c) {
     total_tree[c * 256 + (int)get_local_id(0)] = total_lane[c];
   }
-  barrier(CLK_LOCAL_MEM_FENCE);
+  barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
   for (long lane = (int)get_local_id(0); lane < 128; lane += (int)get_local_size(0)) {
     for (long c = 0; c < 1; ++c) {
       total_tree[c * 256 + lane] += total_tree[c * 256 + (lane + 128)];
     }
   }
-  barrier(CLK_LOCAL_MEM_FENCE);
+  barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
   for (long lane = (int)get_local_id(0); lane < 64; lane += (int)get_local_size(0)) {
     for (long c = 0; c < 1; ++c) {
       total_tree[c * 256 + lane] += total_tree[c * 256 + (lane + 64)];
     }
   }
-  barrier(CLK_LOCAL_MEM_FENCE);
+  barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
   for (long lane = (int)get_local_id(0); lane < 32; lane += (int)get_local_size(0)) {
     for (long c = 0; c < 1; ++c) {
       total_tree[c * 256 + lane] += total_tree[c * 256 + (lane + 32)];
     }
   }
-  barrier(CLK_LOCAL_MEM_FENCE);
+  barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
   for (long lane = (int)get_local_id(0); lane < 16; lane += (int)get_local_size(0)) {
     for (long c = 0; c < 1; ++c) {
       total_tree[c * 256 + lane] += total_tree[c * 256 + (lane + 16)];
     }
   }
-  barrier(CLK_LOCAL_MEM_FENCE);
+  barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
   for (long lane = (int)get_local_id(0); lane < 8; lane += (int)get_local_size(0)) {
     for (long c = 0; c < 1; ++c) {
       total_tree[c * 256 + lane] += total_tree[c * 256 + (lane + 8)];
     }
   }
-  barrier(CLK_LOCAL_MEM_FENCE);
+  barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
   for (long lane = (int)get_local_id(0); lane < 4; lane += (int)get_local_size(0)) {
     for (long c = 0; c < 1; ++c) {
       total_tree[c * 256 + lane] += total_tree[c * 256 + (lane + 4)];
     }
   }
-  barrier(CLK_LOCAL_MEM_FENCE);
+  barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
   for (long lane = (int)get_local_id(0); lane < 2; lane += (int)get_local_size(0)) {
     for (long c = 0; c < 1; ++c) {
       total_tree[c * 256 + lane] += total_tree[c * 256 + (lane + 2)];
     }
   }
-  barrier(CLK_LOCAL_MEM_FENCE);
+  barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
   for (long lane = (int)get_local_id(0); lane < 1; lane += (int)get_local_size(0)) {
     for (long c = 0; c < 1; ++c) {
       total_tree[c * 256 + lane] += total_tree[c * 256 + (lane + 1)];
     }
   }
-  barrier(CLK_LOCAL_MEM_FENCE);
+  barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
   if ((int)get_local_id(0) == 0) {
     for (long c = 0; c < 1; ++c) {
       total_partial[slot + (int)get_group_id(0) + c] = total_tree[c * 256];
@@ -134,55 +134,55 @@ __kernel void finish_flux(
       }
     }
   }
-  barrier(CLK_LOCAL_MEM_FENCE);
+  barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
   for (long lane = (int)get_local_id(0); lane < 128; lane += (int)get_local_size(0)) {
     for (long c = 0; c < 1; ++c) {
       total_tree[c * 256 + lane] += total_tree[c * 256 + (lane + 128)];
     }
   }
-  barrier(CLK_LOCAL_MEM_FENCE);
+  barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
   for (long lane = (int)get_local_id(0); lane < 64; lane += (int)get_local_size(0)) {
     for (long c = 0; c < 1; ++c) {
       total_tree[c * 256 + lane] += total_tree[c * 256 + (lane + 64)];
     }
   }
-  barrier(CLK_LOCAL_MEM_FENCE);
+  barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
   for (long lane = (int)get_local_id(0); lane < 32; lane += (int)get_local_size(0)) {
     for (long c = 0; c < 1; ++c) {
       total_tree[c * 256 + lane] += total_tree[c * 256 + (lane + 32)];
     }
   }
-  barrier(CLK_LOCAL_MEM_FENCE);
+  barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
   for (long lane = (int)get_local_id(0); lane < 16; lane += (int)get_local_size(0)) {
     for (long c = 0; c < 1; ++c) {
       total_tree[c * 256 + lane] += total_tree[c * 256 + (lane + 16)];
     }
   }
-  barrier(CLK_LOCAL_MEM_FENCE);
+  barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
   for (long lane = (int)get_local_id(0); lane < 8; lane += (int)get_local_size(0)) {
     for (long c = 0; c < 1; ++c) {
       total_tree[c * 256 + lane] += total_tree[c * 256 + (lane + 8)];
     }
   }
-  barrier(CLK_LOCAL_MEM_FENCE);
+  barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
   for (long lane = (int)get_local_id(0); lane < 4; lane += (int)get_local_size(0)) {
     for (long c = 0; c < 1; ++c) {
       total_tree[c * 256 + lane] += total_tree[c * 256 + (lane + 4)];
     }
   }
-  barrier(CLK_LOCAL_MEM_FENCE);
+  barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
   for (long lane = (int)get_local_id(0); lane < 2; lane += (int)get_local_size(0)) {
     for (long c = 0; c < 1; ++c) {
       total_tree[c * 256 + lane] += total_tree[c * 256 + (lane + 2)];
     }
   }
-  barrier(CLK_LOCAL_MEM_FENCE);
+  barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
   for (long lane = (int)get_local_id(0); lane < 1; lane += (int)get_local_size(0)) {
     for (long c = 0; c < 1; ++c) {
       total_tree[c * 256 + lane] += total_tree[c * 256 + (lane + 1)];
     }
   }
-  barrier(CLK_LOCAL_MEM_FENCE);
+  barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
   if ((int)get_local_id(0) == 0) {
     for (long c = 0; c < 1; ++c) {
       total[c] += total_tree[c * 256];

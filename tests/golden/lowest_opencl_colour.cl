@@ -73,7 +73,7 @@ __kernel void wrap_lowest(
   for (long c = 0; c < 1; ++c) {
     lowest_of_all_tree[c * 256 + (int)get_local_id(0)] = lowest_of_all_lane[c];
   }
-  barrier(CLK_LOCAL_MEM_FENCE);
+  barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
   for (long lane = (int)get_local_id(0); lane < 128; lane += (int)get_local_size(0)) {
     for (long c = 0; c < 1; ++c) {
       if (lowest_of_all_tree[c * 256 + (lane + 128)] < lowest_of_all_tree[c * 256 + lane]) {
@@ -81,7 +81,7 @@ __kernel void wrap_lowest(
       }
     }
   }
-  barrier(CLK_LOCAL_MEM_FENCE);
+  barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
   for (long lane = (int)get_local_id(0); lane < 64; lane += (int)get_local_size(0)) {
     for (long c = 0; c < 1; ++c) {
       if (lowest_of_all_tree[c * 256 + (lane + 64)] < lowest_of_all_tree[c * 256 + lane]) {
@@ -89,7 +89,7 @@ __kernel void wrap_lowest(
       }
     }
   }
-  barrier(CLK_LOCAL_MEM_FENCE);
+  barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
   for (long lane = (int)get_local_id(0); lane < 32; lane += (int)get_local_size(0)) {
     for (long c = 0; c < 1; ++c) {
       if (lowest_of_all_tree[c * 256 + (lane + 32)] < lowest_of_all_tree[c * 256 + lane]) {
@@ -97,7 +97,7 @@ __kernel void wrap_lowest(
       }
     }
   }
-  barrier(CLK_LOCAL_MEM_FENCE);
+  barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
   for (long lane = (int)get_local_id(0); lane < 16; lane += (int)get_local_size(0)) {
     for (long c = 0; c < 1; ++c) {
       if (lowest_of_all_tree[c * 256 + (lane + 16)] < lowest_of_all_tree[c * 256 + lane]) {
@@ -105,7 +105,7 @@ __kernel void wrap_lowest(
       }
     }
   }
-  barrier(CLK_LOCAL_MEM_FENCE);
+  barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
   for (long lane = (int)get_local_id(0); lane < 8; lane += (int)get_local_size(0)) {
     for (long c = 0; c < 1; ++c) {
       if (lowest_of_all_tree[c * 256 + (lane + 8)] < lowest_of_all_tree[c * 256 + lane]) {
@@ -113,7 +113,7 @@ __kernel void wrap_lowest(
       }
     }
   }
-  barrier(CLK_LOCAL_MEM_FENCE);
+  barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
   for (long lane = (int)get_local_id(0); lane < 4; lane += (int)get_local_size(0)) {
     for (long c = 0; c < 1; ++c) {
       if (lowest_of_all_tree[c * 256 + (lane + 4)] < lowest_of_all_tree[c * 256 + lane]) {
@@ -121,7 +121,7 @@ __kernel void wrap_lowest(
       }
     }
   }
-  barrier(CLK_LOCAL_MEM_FENCE);
+  barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
   for (long lane = (int)get_local_id(0); lane < 2; lane += (int)get_local_size(0)) {
     for (long c = 0; c < 1; ++c) {
       if (lowest_of_all_tree[c * 256 + (lane + 2)] < lowest_of_all_tree[c * 256 + lane]) {
@@ -129,7 +129,7 @@ __kernel void wrap_lowest(
       }
     }
   }
-  barrier(CLK_LOCAL_MEM_FENCE);
+  barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
   for (long lane = (int)get_local_id(0); lane < 1; lane += (int)get_local_size(0)) {
     for (long c = 0; c < 1; ++c) {
       if (lowest_of_all_tree[c * 256 + (lane + 1)] < lowest_of_all_tree[c * 256 + lane]) {
@@ -137,7 +137,7 @@ __kernel void wrap_lowest(
       }
     }
   }
-  barrier(CLK_LOCAL_MEM_FENCE);
+  barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
   if ((int)get_local_id(0) == 0) {
     for (long c = 0; c < 1; ++c) {
       lowest_of_all_partial[slot + (int)get_group_id(0) + c] = lowest_of_all_tree[c * 256];
@@ -162,7 +162,7 @@ __kernel void finish_lowest(
       }
     }
   }
-  barrier(CLK_LOCAL_MEM_FENCE);
+  barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
   for (long lane = (int)get_local_id(0); lane < 128; lane += (int)get_local_size(0)) {
     for (long c = 0; c < 1; ++c) {
       if (lowest_of_all_tree[c * 256 + (lane + 128)] < lowest_of_all_tree[c * 256 + lane]) {
@@ -170,7 +170,7 @@ __kernel void finish_lowest(
       }
     }
   }
-  barrier(CLK_LOCAL_MEM_FENCE);
+  barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
   for (long lane = (int)get_local_id(0); lane < 64; lane += (int)get_local_size(0)) {
     for (long c = 0; c < 1; ++c) {
       if (lowest_of_all_tree[c * 256 + (lane + 64)] < lowest_of_all_tree[c * 256 + lane]) {
@@ -178,7 +178,7 @@ __kernel void finish_lowest(
       }
     }
   }
-  barrier(CLK_LOCAL_MEM_FENCE);
+  barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
   for (long lane = (int)get_local_id(0); lane < 32; lane += (int)get_local_size(0)) {
     for (long c = 0; c < 1; ++c) {
       if (lowest_of_all_tree[c * 256 + (lane + 32)] < lowest_of_all_tree[c * 256 + lane]) {
@@ -186,7 +186,7 @@ __kernel void finish_lowest(
       }
     }
   }
-  barrier(CLK_LOCAL_MEM_FENCE);
+  barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
   for (long lane = (int)get_local_id(0); lane < 16; lane += (int)get_local_size(0)) {
     for (long c = 0; c < 1; ++c) {
       if (lowest_of_all_tree[c * 256 + (lane + 16)] < lowest_of_all_tree[c * 256 + lane]) {
@@ -194,7 +194,7 @@ __kernel void finish_lowest(
       }
     }
   }
-  barrier(CLK_LOCAL_MEM_FENCE);
+  barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
   for (long lane = (int)get_local_id(0); lane < 8; lane += (int)get_local_size(0)) {
     for (long c = 0; c < 1; ++c) {
       if (lowest_of_all_tree[c * 256 + (lane + 8)] < lowest_of_all_tree[c * 256 + lane]) {
@@ -202,7 +202,7 @@ __kernel void finish_lowest(
       }
     }
   }
-  barrier(CLK_LOCAL_MEM_FENCE);
+  barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
   for (long lane = (int)get_local_id(0); lane < 4; lane += (int)get_local_size(0)) {
     for (long c = 0; c < 1; ++c) {
       if (lowest_of_all_tree[c * 256 + (lane + 4)] < lowest_of_all_tree[c * 256 + lane]) {
@@ -210,7 +210,7 @@ __kernel void finish_lowest(
       }
     }
   }
-  barrier(CLK_LOCAL_MEM_FENCE);
+  barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
   for (long lane = (int)get_local_id(0); lane < 2; lane += (int)get_local_size(0)) {
     for (long c = 0; c < 1; ++c) {
       if (lowest_of_all_tree[c * 256 + (lane + 2)] < lowest_of_all_tree[c * 256 + lane]) {
@@ -218,7 +218,7 @@ __kernel void finish_lowest(
       }
     }
   }
-  barrier(CLK_LOCAL_MEM_FENCE);
+  barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
   for (long lane = (int)get_local_id(0); lane < 1; lane += (int)get_local_size(0)) {
     for (long c = 0; c < 1; ++c) {
       if (lowest_of_all_tree[c * 256 + (lane + 1)] < lowest_of_all_tree[c * 256 + lane]) {
@@ -226,7 +226,7 @@ __kernel void finish_lowest(
       }
     }
   }
-  barrier(CLK_LOCAL_MEM_FENCE);
+  barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
   if ((int)get_local_id(0) == 0) {
     for (long c = 0; c < 1; ++c) {
       if (lowest_of_all_tree[c * 256] < lowest_of_all[c]) {

@@ -84,7 +84,7 @@ __kernel void wrap_lowest(
   for (long c = 0; c < 1; ++c) {
     lowest_of_all_tree[c * 256 + (int)get_local_id(0)] = lowest_of_all_lane[c];
   }
-  barrier(CLK_LOCAL_MEM_FENCE);
+  barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
   for (long lane = (int)get_local_id(0); lane < 128; lane += (int)get_local_size(0)) {
     for (long c = 0; c < 1; ++c) {
       if (lowest_of_all_tree[c * 256 + (lane + 128)] < lowest_of_all_tree[c * 256 + lane]) {
@@ -92,7 +92,7 @@ __kernel void wrap_lowest(
       }
     }
   }
-  barrier(CLK_LOCAL_MEM_FENCE);
+  barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
   for (long lane = (int)get_local_id(0); lane < 64; lane += (int)get_local_size(0)) {
     for (long c = 0; c < 1; ++c) {
       if (lowest_of_all_tree[c * 256 + (lane + 64)] < lowest_of_all_tree[c * 256 + lane]) {
@@ -100,7 +100,7 @@ __kernel void wrap_lowest(
       }
     }
   }
-  barrier(CLK_LOCAL_MEM_FENCE);
+  barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
   for (long lane = (int)get_local_id(0); lane < 32; lane += (int)get_local_size(0)) {
     for (long c = 0; c < 1; ++c) {
       if (lowest_of_all_tree[c * 256 + (lane + 32)] < lowest_of_all_tree[c * 256 + lane]) {
@@ -108,7 +108,7 @@ __kernel void wrap_lowest(
       }
     }
   }
-  barrier(CLK_LOCAL_MEM_FENCE);
+  barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
   for (long lane = (int)get_local_id(0); lane < 16; lane += (int)get_local_size(0)) {
     for (long c = 0; c < 1; ++c) {
       if (lowest_of_all_tree[c * 256 + (lane + 16)] < lowest_of_all_tree[c * 256 + lane]) {
@@ -116,7 +116,7 @@ __kernel void wrap_lowest(
       }
     }
   }
-  barrier(CLK_LOCAL_MEM_FENCE);
+  barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
   for (long lane = (int)get_local_id(0); lane < 8; lane += (int)get_local_size(0)) {
     for (long c = 0; c < 1; ++c) {
       if (lowest_of_all_tree[c * 256 + (lane + 8)] < lowest_of_all_tree[c * 256 + lane]) {
@@ -124,7 +124,7 @@ __kernel void wrap_lowest(
       }
     }
   }
-  barrier(CLK_LOCAL_MEM_FENCE);
+  barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
   for (long lane = (int)get_local_id(0); lane < 4; lane += (int)get_local_size(0)) {
     for (long c = 0; c < 1; ++c) {
       if (lowest_of_all_tree[c * 256 + (lane + 4)] < lowest_of_all_tree[c * 256 + lane]) {
@@ -132,7 +132,7 @@ __kernel void wrap_lowest(
       }
     }
   }
-  barrier(CLK_LOCAL_MEM_FENCE);
+  barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
   for (long lane = (int)get_local_id(0); lane < 2; lane += (int)get_local_size(0)) {
     for (long c = 0; c < 1; ++c) {
       if (lowest_of_all_tree[c * 256 + (lane + 2)] < lowest_of_all_tree[c * 256 + lane]) {
@@ -140,7 +140,7 @@ __kernel void wrap_lowest(
       }
     }
   }
-  barrier(CLK_LOCAL_MEM_FENCE);
+  barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
   for (long lane = (int)get_local_id(0); lane < 1; lane += (int)get_local_size(0)) {
     for (long c = 0; c < 1; ++c) {
       if (lowest_of_all_tree[c * 256 + (lane + 1)] < lowest_of_all_tree[c * 256 + lane]) {
@@ -148,7 +148,7 @@ __kernel void wrap_lowest(
       }
     }
   }
-  barrier(CLK_LOCAL_MEM_FENCE);
+  barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
   if ((int)get_local_id(0) == 0) {
     for (long c = 0; c < 1; ++c) {
       lowest_of_all_partial[slot + (int)get_group_id(0) + c] = lowest_of_all_tree[c * 256];
@@ -173,7 +173,7 @@ __kernel void finish_lowest(
       }
     }
   }
-  barrier(CLK_LOCAL_MEM_FENCE);
+  barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
   for (long lane = (int)get_local_id(0); lane < 128; lane += (int)get_local_size(0)) {
     for (long c = 0; c < 1; ++c) {
       if (lowest_of_all_tree[c * 256 + (lane + 128)] < lowest_of_all_tree[c * 256 + lane]) {
@@ -181,7 +181,7 @@ __kernel void finish_lowest(
       }
     }
   }
-  barrier(CLK_LOCAL_MEM_FENCE);
+  barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
   for (long lane = (int)get_local_id(0); lane < 64; lane += (int)get_local_size(0)) {
     for (long c = 0; c < 1; ++c) {
       if (lowest_of_all_tree[c * 256 + (lane + 64)] < lowest_of_all_tree[c * 256 + lane]) {
@@ -189,7 +189,7 @@ __kernel void finish_lowest(
       }
     }
   }
-  barrier(CLK_LOCAL_MEM_FENCE);
+  barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
   for (long lane = (int)get_local_id(0); lane < 32; lane += (int)get_local_size(0)) {
     for (long c = 0; c < 1; ++c) {
       if (lowest_of_all_tree[c * 256 + (lane + 32)] < lowest_of_all_tree[c * 256 + lane]) {
@@ -197,7 +197,7 @@ __kernel void finish_lowest(
       }
     }
   }
-  barrier(CLK_LOCAL_MEM_FENCE);
+  barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
   for (long lane = (int)get_local_id(0); lane < 16; lane += (int)get_local_size(0)) {
     for (long c = 0; c < 1; ++c) {
       if (lowest_of_all_tree[c * 256 + (lane + 16)] < lowest_of_all_tree[c * 256 + lane]) {
@@ -205,7 +205,7 @@ __kernel void finish_lowest(
       }
     }
   }
-  barrier(CLK_LOCAL_MEM_FENCE);
+  barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
   for (long lane = (int)get_local_id(0); lane < 8; lane += (int)get_local_size(0)) {
     for (long c = 0; c < 1; ++c) {
       if (lowest_of_all_tree[c * 256 + (lane + 8)] < lowest_of_all_tree[c * 256 + lane]) {
@@ -213,7 +213,7 @@ __kernel void finish_lowest(
       }
     }
   }
-  barrier(CLK_LOCAL_MEM_FENCE);
+  barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
   for (long lane = (int)get_local_id(0); lane < 4; lane += (int)get_local_size(0)) {
     for (long c = 0; c < 1; ++c) {
       if (lowest_of_all_tree[c * 256 + (lane + 4)] < lowest_of_all_tree[c * 256 + lane]) {
@@ -221,7 +221,7 @@ __kernel void finish_lowest(
       }
     }
   }
-  barrier(CLK_LOCAL_MEM_FENCE);
+  barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
   for (long lane = (int)get_local_id(0); lane < 2; lane += (int)get_local_size(0)) {
     for (long c = 0; c < 1; ++c) {
       if (lowest_of_all_tree[c * 256 + (lane + 2)] < lowest_of_all_tree[c * 256 + lane]) {
@@ -229,7 +229,7 @@ __kernel void finish_lowest(
       }
     }
   }
-  barrier(CLK_LOCAL_MEM_FENCE);
+  barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
   for (long lane = (int)get_local_id(0); lane < 1; lane += (int)get_local_size(0)) {
     for (long c = 0; c < 1; ++c) {
       if (lowest_of_all_tree[c * 256 + (lane + 1)] < lowest_of_all_tree[c * 256 + lane]) {
@@ -237,7 +237,7 @@ __kernel void finish_lowest(
       }
     }
   }
-  barrier(CLK_LOCAL_MEM_FENCE);
+  barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
   if ((int)get_local_id(0) == 0) {
     for (long c = 0; c < 1; ++c) {
       if (lowest_of_all_tree[c * 256] < lowest_of_all[c]) {

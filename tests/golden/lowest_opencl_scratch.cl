@@ -67,7 +67,7 @@ __kernel void wrap_lowest(
   for (long c = 0; c < 1; ++c) {
     lowest_of_all_tree[c * 256 + (int)get_local_id(0)] = lowest_of_all_lane[c];
   }
-  barrier(CLK_LOCAL_MEM_FENCE);
+  barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
   for (long lane = (int)get_local_id(0); lane < 128; lane += (int)get_local_size(0)) {
     for (long c = 0; c < 1; ++c) {
       if (lowest_of_all_tree[c * 256 + (lane + 128)] < lowest_of_all_tree[c * 256 + lane]) {
@@ -75,7 +75,7 @@ __kernel void wrap_lowest(
       }
     }
   }
-  barrier(CLK_LOCAL_MEM_FENCE);
+  barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
   for (long lane = (int)get_local_id(0); lane < 64; lane += (int)get_local_size(0)) {
     for (long c = 0; c < 1; ++c) {
       if (lowest_of_all_tree[c * 256 + (lane + 64)] < lowest_of_all_tree[c * 256 + lane]) {
@@ -83,7 +83,7 @@ __kernel void wrap_lowest(
       }
     }
   }
-  barrier(CLK_LOCAL_MEM_FENCE);
+  barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
   for (long lane = (int)get_local_id(0); lane < 32; lane += (int)get_local_size(0)) {
     for (long c = 0; c < 1; ++c) {
       if (lowest_of_all_tree[c * 256 + (lane + 32)] < lowest_of_all_tree[c * 256 + lane]) {
@@ -91,7 +91,7 @@ __kernel void wrap_lowest(
       }
     }
   }
-  barrier(CLK_LOCAL_MEM_FENCE);
+  barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
   for (long lane = (int)get_local_id(0); lane < 16; lane += (int)get_local_size(0)) {
     for (long c = 0; c < 1; ++c) {
       if (lowest_of_all_tree[c * 256 + (lane + 16)] < lowest_of_all_tree[c * 256 + lane]) {
@@ -99,7 +99,7 @@ __kernel void wrap_lowest(
       }
     }
   }
-  barrier(CLK_LOCAL_MEM_FENCE);
+  barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
   for (long lane = (int)get_local_id(0); lane < 8; lane += (int)get_local_size(0)) {
     for (long c = 0; c < 1; ++c) {
       if (lowest_of_all_tree[c * 256 + (lane + 8)] < lowest_of_all_tree[c * 256 + lane]) {
@@ -107,7 +107,7 @@ __kernel void wrap_lowest(
       }
     }
   }
-  barrier(CLK_LOCAL_MEM_FENCE);
+  barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
   for (long lane = (int)get_local_id(0); lane < 4; lane += (int)get_local_size(0)) {
     for (long c = 0; c < 1; ++c) {
       if (lowest_of_all_tree[c * 256 + (lane + 4)] < lowest_of_all_tree[c * 256 + lane]) {
@@ -115,7 +115,7 @@ __kernel void wrap_lowest(
       }
     }
   }
-  barrier(CLK_LOCAL_MEM_FENCE);
+  barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
   for (long lane = (int)get_local_id(0); lane < 2; lane += (int)get_local_size(0)) {
     for (long c = 0; c < 1; ++c) {
       if (lowest_of_all_tree[c * 256 + (lane + 2)] < lowest_of_all_tree[c * 256 + lane]) {
@@ -123,7 +123,7 @@ __kernel void wrap_lowest(
       }
     }
   }
-  barrier(CLK_LOCAL_MEM_FENCE);
+  barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
   for (long lane = (int)get_local_id(0); lane < 1; lane += (int)get_local_size(0)) {
     for (long c = 0; c < 1; ++c) {
       if (lowest_of_all_tree[c * 256 + (lane + 1)] < lowest_of_all_tree[c * 256 + lane]) {
@@ -131,7 +131,7 @@ __kernel void wrap_lowest(
       }
     }
   }
-  barrier(CLK_LOCAL_MEM_FENCE);
+  barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
   if ((int)get_local_id(0) == 0) {
     for (long c = 0; c < 1; ++c) {
       lowest_of_all_partial[slot + (int)get_group_id(0) + c] = lowest_of_all_tree[c * 256];
@@ -185,7 +185,7 @@ __kernel void finish_lowest(
       }
     }
   }
-  barrier(CLK_LOCAL_MEM_FENCE);
+  barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
   for (long lane = (int)get_local_id(0); lane < 128; lane += (int)get_local_size(0)) {
     for (long c = 0; c < 1; ++c) {
       if (lowest_of_all_tree[c * 256 + (lane + 128)] < lowest_of_all_tree[c * 256 + lane]) {
@@ -193,7 +193,7 @@ __kernel void finish_lowest(
       }
     }
   }
-  barrier(CLK_LOCAL_MEM_FENCE);
+  barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
   for (long lane = (int)get_local_id(0); lane < 64; lane += (int)get_local_size(0)) {
     for (long c = 0; c < 1; ++c) {
       if (lowest_of_all_tree[c * 256 + (lane + 64)] < lowest_of_all_tree[c * 256 + lane]) {
@@ -201,7 +201,7 @@ __kernel void finish_lowest(
       }
     }
   }
-  barrier(CLK_LOCAL_MEM_FENCE);
+  barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
   for (long lane = (int)get_local_id(0); lane < 32; lane += (int)get_local_size(0)) {
     for (long c = 0; c < 1; ++c) {
       if (lowest_of_all_tree[c * 256 + (lane + 32)] < lowest_of_all_tree[c * 256 + lane]) {
@@ -209,7 +209,7 @@ __kernel void finish_lowest(
       }
     }
   }
-  barrier(CLK_LOCAL_MEM_FENCE);
+  barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
   for (long lane = (int)get_local_id(0); lane < 16; lane += (int)get_local_size(0)) {
     for (long c = 0; c < 1; ++c) {
       if (lowest_of_all_tree[c * 256 + (lane + 16)] < lowest_of_all_tree[c * 256 + lane]) {
@@ -217,7 +217,7 @@ __kernel void finish_lowest(
       }
     }
   }
-  barrier(CLK_LOCAL_MEM_FENCE);
+  barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
   for (long lane = (int)get_local_id(0); lane < 8; lane += (int)get_local_size(0)) {
     for (long c = 0; c < 1; ++c) {
       if (lowest_of_all_tree[c * 256 + (lane + 8)] < lowest_of_all_tree[c * 256 + lane]) {
@@ -225,7 +225,7 @@ __kernel void finish_lowest(
       }
     }
   }
-  barrier(CLK_LOCAL_MEM_FENCE);
+  barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
   for (long lane = (int)get_local_id(0); lane < 4; lane += (int)get_local_size(0)) {
     for (long c = 0; c < 1; ++c) {
       if (lowest_of_all_tree[c * 256 + (lane + 4)] < lowest_of_all_tree[c * 256 + lane]) {
@@ -233,7 +233,7 @@ __kernel void finish_lowest(
       }
     }
   }
-  barrier(CLK_LOCAL_MEM_FENCE);
+  barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
   for (long lane = (int)get_local_id(0); lane < 2; lane += (int)get_local_size(0)) {
     for (long c = 0; c < 1; ++c) {
       if (lowest_of_all_tree[c * 256 + (lane + 2)] < lowest_of_all_tree[c * 256 + lane]) {
@@ -241,7 +241,7 @@ __kernel void finish_lowest(
       }
     }
   }
-  barrier(CLK_LOCAL_MEM_FENCE);
+  barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
   for (long lane = (int)get_local_id(0); lane < 1; lane += (int)get_local_size(0)) {
     for (long c = 0; c < 1; ++c) {
       if (lowest_of_all_tree[c * 256 + (lane + 1)] < lowest_of_all_tree[c * 256 + lane]) {
@@ -249,7 +249,7 @@ __kernel void finish_lowest(
       }
     }
   }
-  barrier(CLK_LOCAL_MEM_FENCE);
+  barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
   if ((int)get_local_id(0) == 0) {
     for (long c = 0; c < 1; ++c) {
       if (lowest_of_all_tree[c * 256] < lowest_of_all[c]) {
