@@ -65,9 +65,7 @@ def texts(case: Case, strategies: tuple[str | None, ...]) -> list[str]:
     made = []
     try:
         with op2.backend("cuda"):
-            loop = op2.ParLoop(
-                problem.kernel, problem.iterset, *problem.args, **problem.options
-            )
+            loop = op2.ParLoop(problem.kernel, problem.iterset, *problem.args, **problem.options)
             for strategy in strategies:
                 try:
                     made.append(loop.generate({} if strategy is None else {"strategy": strategy}))
