@@ -53,11 +53,10 @@ class PlanCache {
   void clear();
 
  private:
-  using Plan =
-      std::variant<std::shared_ptr<const BlockPlan>, std::shared_ptr<const ElementPlan>,
-                   std::shared_ptr<const InverseMap>, std::shared_ptr<const PaddedInverse>,
-                   std::shared_ptr<const TargetTable>, std::shared_ptr<const StagedPlan>,
-                   std::shared_ptr<const mesh::MapFacts>>;
+  using Plan = std::variant<std::shared_ptr<const BlockPlan>, std::shared_ptr<const ElementPlan>,
+                            std::shared_ptr<const InverseMap>, std::shared_ptr<const PaddedInverse>,
+                            std::shared_ptr<const TargetTable>, std::shared_ptr<const StagedPlan>,
+                            std::shared_ptr<const mesh::MapFacts>>;
   using Words = std::vector<std::int64_t>;
 
   struct Key {
