@@ -3,6 +3,7 @@
 
 from pyop2cxx import dispatch
 from pyop2cxx.kernel import Kernel
+from pyop2cxx.linalg import Solver, solve
 from pyop2cxx.parloop import ParLoop, par_loop
 from pyop2cxx.renumber import renumber
 from pyop2cxx.reports import backends, timings
@@ -21,7 +22,9 @@ from pyop2cxx.types import (
     DataSet,
     Global,
     Map,
+    Mat,
     Set,
+    Sparsity,
 )
 
 configuration = runtime.configuration
@@ -52,8 +55,11 @@ __all__ = [
     "Global",
     "Kernel",
     "Map",
+    "Mat",
     "ParLoop",
     "Set",
+    "Solver",
+    "Sparsity",
     "backend",
     "backends",
     "configuration",
@@ -68,6 +74,7 @@ __all__ = [
     "par_loop",
     "renumber",
     "set_log_level",
+    "solve",
     "timings",
     "warning",
 ]

@@ -19,8 +19,9 @@ from pyop2cxx.exceptions import (
 from pyop2cxx.front.check import Descriptor, check
 from pyop2cxx.kernel import Kernel
 from pyop2cxx.runtime import runtime
-from pyop2cxx.types.access import READ, WRITE
-from pyop2cxx.types.args import ConstantArg, DatArg, GlobalArg
+from pyop2cxx.types.access import INC, READ, WRITE
+from pyop2cxx.types.args import ConstantArg, DatArg, GlobalArg, MatArg
+from pyop2cxx.types.mats import Mat
 from pyop2cxx.types.sets import Set
 
 if TYPE_CHECKING:
@@ -100,13 +101,18 @@ class ParLoop:
         self._checks = False
         self._prepared: _core.PreparedLoop
         self._written = _written_dats(args)
+        self._assembled = tuple(arg for arg in args if isinstance(arg, MatArg))
 
     def _check_arg(self, i: int, arg: Arg) -> None:
-        if not isinstance(arg, DatArg | GlobalArg | ConstantArg):
+        if not isinstance(arg, DatArg | GlobalArg | ConstantArg | MatArg):
             raise UsageError(
                 f"{self._what}: arg {i} must be made by calling a Dat or Global with an access, "
                 f"such as dat(op2.READ, map), got {arg!r} of type {type(arg).__name__}"
             )
+        if isinstance(arg, MatArg):
+            for map_, what in zip(arg.maps, ("rows", "columns"), strict=True):
+                self._check_map(i, map_, f"the {what} of Mat '{arg.data.name}'")
+            return
         if not isinstance(arg, DatArg):
             return
         dat, map_ = arg.data, arg.map_
@@ -118,11 +124,14 @@ class ParLoop:
                     f"pass a Map {self.iterset.name} → {dat.dataset.set.name}"
                 )
             return
+        self._check_map(i, map_, dat.dataset.set.name)
+
+    def _check_map(self, i: int, map_: Any, target: str) -> None:
         if map_.iterset is not self.iterset:
             raise MapValueError(
                 f"{self._what}: arg {i}: Map '{map_.name}' starts on Set '{map_.iterset.name}', "
                 f"but the loop runs over '{self.iterset.name}'; "
-                f"pass a Map {self.iterset.name} → {dat.dataset.set.name}"
+                f"pass a Map {self.iterset.name} → {target}"
             )
         if not map_.has_values and not runtime.static:
             raise MapValueError(
@@ -204,6 +213,8 @@ class ParLoop:
         self._prepared.run()
         for dat in self._written:
             dat.halo_valid = False
+        for arg in self._assembled:
+            _note_assembly(arg)
         if self._checks:
             debugging.check_after(self)
 
@@ -234,6 +245,7 @@ class ParLoop:
                 maps=[_table(map_) for map_ in built.maps],
                 spaces=list(built.spaces),
                 n_elements=self.iterset.size,
+                matrices=[_positions(arg, self._position_bytes()) for arg in self._assembled],
             ),
             options=_core.LaunchOptions(
                 n_threads=engine.n_threads,
@@ -262,6 +274,7 @@ class ParLoop:
                 element_bytes=widths[0],
                 entry_bytes=widths[1],
                 target_bytes=widths[2],
+                position_bytes=self._position_bytes(),
                 convention=given.get("convention", 1),
             ),
             strategy=given.get("strategy", self._strategy),
@@ -269,7 +282,7 @@ class ParLoop:
 
     def _map_facts(self, map_: Any) -> _core.LoweringMapFacts:
         """Facts cost a pass over the values, so they are found only where something is written."""
-        written = any(arg.map_ is map_ and arg.access != READ for arg in self.args)
+        written = any(symbolic.target_map(arg) is map_ and arg.access != READ for arg in self.args)
         if runtime.static or not map_.has_values or not written:
             width = 4 if map_._table is None else map_._table.index_bytes
             return _core.LoweringMapFacts(index_bytes=width, injective=False)
@@ -287,6 +300,11 @@ class ParLoop:
         element, entry, target = (4 if count <= _MOST_INT32 else 8 for count in counts)
         return element, entry, target
 
+    def _position_bytes(self) -> int:
+        """Bytes of a place within the longest row of all matrices."""
+        longest = [arg.data.sparsity.longest_row for arg in self._assembled if not runtime.static]
+        return _core.plan.position_bytes(max(longest, default=0))
+
     @property
     def useful_bytes(self) -> int:
         """Bytes that one call must move: each Dat and Map entry once, INC and RW both ways."""
@@ -294,6 +312,11 @@ class ParLoop:
         dats: dict[int, int] = {}
         maps: dict[int, int] = {}
         for arg in self.args:
+            if isinstance(arg, MatArg):
+                rows_map, cols_map = arg.maps
+                maps[rows_map._uid] = n * rows_map.arity * _table(rows_map).index_bytes
+                positions = n * rows_map.arity * cols_map.arity * self._position_bytes()
+                dats[arg.data._uid] = 2 * arg.data.nbytes + positions
             if not isinstance(arg, DatArg):
                 continue
             rows = n
@@ -360,6 +383,8 @@ def par_loop(
         for arg in args:
             if arg.__class__ is DatArg and arg.access != READ:
                 arg.data.halo_valid = False
+            elif arg.__class__ is MatArg:
+                _note_assembly(arg)
         return
     loop = ParLoop(kernel, iterset, *args, strategy=strategy, block_size=block_size)
     loop.compute()
@@ -380,6 +405,27 @@ def _check_frozen(args: tuple[Arg, ...], what: str) -> None:
 def _table(map_: Any) -> _core.MapTable:
     table: _core.MapTable = map_._table
     return table
+
+
+def _note_assembly(arg: MatArg) -> None:
+    added = arg.access == INC
+    arg.data.change_assembly_state(Mat.ADD_VALUES if added else Mat.INSERT_VALUES)
+
+
+def _positions(arg: MatArg, n_bytes: int) -> _core.plan.PositionSpec:
+    """Say which positions of which matrix a loop needs."""
+    path, (row_dim, col_dim) = arg.map_, arg.data.block_dims
+    return _core.plan.PositionSpec(
+        sparsity=arg.data.sparsity._table("loops"),
+        n_elements=path.rows.iterset.size,
+        rows=_table(path.rows),
+        columns=_table(path.cols),
+        row_mask=path.row_mask,
+        column_mask=path.col_mask,
+        row_dim=row_dim if path.unrolled else 1,
+        column_dim=col_dim if path.unrolled else 1,
+        bytes=n_bytes,
+    )
 
 
 def _written_dats(args: tuple[Arg, ...]) -> tuple[Dat, ...]:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from pyop2cxx import _core
 from pyop2cxx.runtime import runtime
 from pyop2cxx.types.access import READ
-from pyop2cxx.types.args import DatArg
+from pyop2cxx.types.args import DatArg, MatArg
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Sequence
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from pyop2cxx.types.constants import Const
     from pyop2cxx.types.maps import Map
 
-    Arg = DatArg | GlobalArg | ConstantArg
+    Arg = DatArg | GlobalArg | ConstantArg | MatArg
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,7 +46,7 @@ def build(kernel: Kernel, args: Sequence[Arg]) -> Symbolic:
         kernel: The user's kernel.
         args: The arguments, already checked.
     """
-    maps = tuple({arg.map_._uid: arg.map_ for arg in args if arg.map_ is not None}.values())
+    maps = tuple({map_._uid: map_ for arg in args for map_ in maps_of(arg)}.values())
     map_index = {map_._uid: i for i, map_ in enumerate(maps)}
     tosets = _numbered([map_.toset._uid for map_ in maps])
     data, memory = _aliases(args)
@@ -66,6 +66,18 @@ def build(kernel: Kernel, args: Sequence[Arg]) -> Symbolic:
     return Symbolic(loop=loop, maps=maps, spaces=spaces, constants=constants)
 
 
+def maps_of(arg: Arg) -> tuple[Map, ...]:
+    """Return the Maps of an argument: none, one, or a matrix's two."""
+    if isinstance(arg, MatArg):
+        return arg.maps
+    return () if arg.map_ is None else (arg.map_,)
+
+
+def target_map(arg: Arg) -> Map | None:
+    """Return the Map to what an argument's elements may fight over: a matrix's rows."""
+    return arg.map_.rows if isinstance(arg, MatArg) else arg.map_
+
+
 def free_names(kernel: Kernel) -> list[str]:
     """Names that the kernel uses but nobody declares: Consts, if there are such; sorted."""
     return [] if kernel.facts is None else kernel.facts.free_names
@@ -77,9 +89,22 @@ def _dtype(data: object) -> _core.DType:
 
 def _node(
     arg: Arg, map_index: dict[int, int], alias: _core.Alias
-) -> _core.DirectDat | _core.IndirectDat | _core.GlobalRead | _core.GlobalReduce:
+) -> _core.DirectDat | _core.IndirectDat | _core.GlobalRead | _core.GlobalReduce | _core.MatArg:
     dtype, dim = _dtype(arg.data), arg.data.cdim
     access = _core.Access(int(arg.access))
+    if isinstance(arg, MatArg):
+        row_dim, col_dim = arg.data.block_dims
+        return _core.MatArg(
+            dtype=dtype,
+            row_dim=row_dim,
+            col_dim=col_dim,
+            access=access,
+            row_map=map_index[arg.map_.rows._uid],
+            col_map=map_index[arg.map_.cols._uid],
+            masked=arg.map_.is_masked,
+            unrolled=arg.map_.unrolled,
+            alias=alias,
+        )
     if isinstance(arg, DatArg):
         if arg.map_ is None:
             return _core.DirectDat(dtype=dtype, dim=dim, access=access, alias=alias)
@@ -120,12 +145,9 @@ def _spaces(args: Sequence[Arg], maps: Sequence[Map], memory: list[int]) -> tupl
 
     A Map has one number, so all the memory that it leads to counts as one.
     """
-    paths = [(arg.map_, m) for arg, m in zip(args, memory, strict=True) if arg.map_ is not None]
-    written = {
-        m
-        for arg, m in zip(args, memory, strict=True)
-        if arg.map_ is not None and arg.access != READ
-    }
+    found = [(target_map(arg), arg.access, m) for arg, m in zip(args, memory, strict=True)]
+    paths = [(path, m) for path, _, m in found if path is not None]
+    written = {m for path, access, m in found if path is not None and access != READ}
     space = {m: m for m in memory}
     for map_ in maps:
         joined = {space[m] for path, m in paths if path is map_ and m in written}

@@ -77,6 +77,10 @@ void bind_loop(py::module_& core) {
   py::class_<ir::GlobalReduce>(core, "GlobalReduce")
       .def(py::init<DType, int, Access, ir::Alias>(), py::arg("dtype"), py::arg("dim"),
            py::arg("access"), py::arg("alias"));
+  py::class_<ir::MatArg>(core, "MatArg")
+      .def(py::init<DType, int, int, Access, int, int, bool, bool, ir::Alias>(), py::arg("dtype"),
+           py::arg("row_dim"), py::arg("col_dim"), py::arg("access"), py::arg("row_map"),
+           py::arg("col_map"), py::arg("masked"), py::arg("unrolled"), py::arg("alias"));
   py::class_<ir::MapRef>(core, "MapRef")
       .def(py::init<int, int>(), py::arg("arity"), py::arg("toset"));
   py::class_<ir::ConstRef>(core, "ConstRef")
@@ -107,9 +111,9 @@ void bind_options(py::module_& core) {
   py::class_<MapFacts>(core, "LoweringMapFacts")
       .def(py::init<int, bool>(), py::arg("index_bytes"), py::arg("injective"));
   py::class_<Options>(core, "LoweringOptions")
-      .def(py::init<bool, bool, int, int, int, int>(), py::arg("deterministic"), py::arg("debug"),
-           py::arg("element_bytes"), py::arg("entry_bytes"), py::arg("target_bytes"),
-           py::arg("convention"));
+      .def(py::init<bool, bool, int, int, int, int, int>(), py::arg("deterministic"),
+           py::arg("debug"), py::arg("element_bytes"), py::arg("entry_bytes"),
+           py::arg("target_bytes"), py::arg("position_bytes"), py::arg("convention"));
 }
 
 }  // namespace

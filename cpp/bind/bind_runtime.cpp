@@ -29,12 +29,12 @@ void bind_runtime(py::module_& core) {
   py::class_<Binding>(core, "Binding")
       .def(py::init([](Buffers arguments, Buffers constants,
                        std::vector<std::shared_ptr<mesh::MapTable>> maps, std::vector<int> spaces,
-                       std::int64_t n_elements) {
+                       std::int64_t n_elements, std::vector<plan::PositionSpec> matrices) {
              return Binding{std::move(arguments), std::move(constants), std::move(maps),
-                            std::move(spaces), n_elements};
+                            std::move(spaces),    n_elements,           std::move(matrices)};
            }),
            py::arg("arguments"), py::arg("constants"), py::arg("maps"), py::arg("spaces"),
-           py::arg("n_elements"));
+           py::arg("n_elements"), py::arg("matrices"));
   py::class_<LaunchOptions>(core, "LaunchOptions")
       .def(py::init<int, std::int64_t, std::int64_t>(), py::arg("n_threads"), py::arg("block_size"),
            py::arg("useful_bytes"));

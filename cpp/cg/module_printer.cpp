@@ -60,6 +60,11 @@ class Printer {
 
   void function(const kir::Function& function) {
     const Scope scope = context_.function(prototype(context_.dialect(), function));
+    const std::set<std::string> used = lower::names_used(function.body);
+    for (const kir::Parameter& parameter : function.parameters) {
+      if (!used.contains(parameter.name))
+        context_.statement(fmt::format("(void){};", parameter.name));
+    }
     block(function.body);
   }
 
@@ -120,6 +125,7 @@ class Printer {
             },
             [](const kir::Gather&) { not_expanded("Gather"); },
             [](const kir::Scatter&) { not_expanded("Scatter"); },
+            [](const kir::MatInsert&) { not_expanded("MatInsert"); },
         },
         statement.node);
   }

@@ -69,6 +69,15 @@ std::string dump(const Rows& rows) {
                      dump(rows.element), rows.arity, rows.dim);
 }
 
+std::string dump(const Entries& entries) {
+  return fmt::format("{} {}[{}[{}[{}]] + {}] x{}x{} of {}x{}{}{}", name_of(entries.dtype),
+                     entries.data, entries.row_start, entries.row_map, dump(entries.element),
+                     entries.position, entries.row_arity, entries.col_arity, entries.row_dim,
+                     entries.col_dim,
+                     entries.dropped > 0 ? fmt::format(" below {}", entries.dropped) : "",
+                     entries.unrolled ? " unrolled" : "");
+}
+
 void dump(std::string& out, const Block& block, int depth);
 
 void dump(std::string& out, const Stmt& stmt, int depth) {
@@ -114,6 +123,10 @@ void dump(std::string& out, const Stmt& stmt, int depth) {
           [&line](const Scatter& scatter) {
             line(fmt::format("scatter{} {} {} {}", scatter.sync == Sync::atomic ? " atomic" : "",
                              dump(scatter.rows), symbol(scatter.update), scatter.pack));
+          },
+          [&line](const MatInsert& insert) {
+            line(fmt::format("insert{} {} {} {}", insert.sync == Sync::atomic ? " atomic" : "",
+                             dump(insert.entries), symbol(insert.update), insert.pack));
           },
       },
       stmt.node);
@@ -238,9 +251,10 @@ Expr operator/(Expr left, Expr right) {
 }
 
 std::span<const std::string_view> local_names() {
-  static constexpr std::array<std::string_view, 19> names{
-      "begin",  "end",   "n",      "i",     "c",    "k",       "t",    "o",    "slot",   "n_slots",
-      "colour", "block", "target", "first", "last", "context", "argv", "argc", "scratch"};
+  static constexpr std::array<std::string_view, 21> names{
+      "begin", "end",     "n",       "i",      "c",       "k",      "t",
+      "o",     "slot",    "n_slots", "colour", "block",   "target", "first",
+      "last",  "context", "argv",    "argc",   "scratch", "j",      "r"};
   return names;
 }
 
@@ -264,6 +278,7 @@ bool is_expanded(const Module& module) {
   const auto check = [&expanded](const Stmt& stmt) {
     const auto* assign = std::get_if<Assign>(&stmt.node);
     if (std::holds_alternative<Gather>(stmt.node) || std::holds_alternative<Scatter>(stmt.node) ||
+        std::holds_alternative<MatInsert>(stmt.node) ||
         (assign != nullptr && assign->update != Update::set && assign->update != Update::add)) {
       expanded = false;
     }

@@ -213,8 +213,37 @@ struct Scatter {
   bool operator==(const Scatter&) const = default;
 };
 
+/// @brief Where the entries of an element's tensor lie in a matrix of blocks:
+/// `data[(row_start[row] + position[entry]) * row_dim * col_dim + r * col_dim + c]`.
+struct Entries {
+  DType dtype;
+  int row_arity;
+  int col_arity;
+  int row_dim;  ///< of a block
+  int col_dim;
+  std::string data;
+  std::string row_map;
+  std::string row_start;  ///< first block of each row
+  std::string position;   ///< of each entry of each element: blocks from the start of its row
+  Expr element;
+  std::int64_t dropped = 0;  ///< positions from here on mean "no place"; 0: there are none
+  bool unrolled = false;     ///< positions are given scalar by scalar, not block by block
+  bool operator==(const Entries&) const = default;
+};
+
+/// @brief Update a matrix from the element tensor in the private array `pack`, row by row:
+/// shape (row_arity, row_dim, col_arity, col_dim).
+struct MatInsert {
+  std::string pack;
+  Entries entries;
+  Update update;
+  Sync sync;
+  bool operator==(const MatInsert&) const = default;
+};
+
 struct Stmt {
-  std::variant<Decl, Assign, Atomic, CallUser, Call, For, If, Region, Gather, Scatter> node;
+  std::variant<Decl, Assign, Atomic, CallUser, Call, For, If, Region, Gather, Scatter, MatInsert>
+      node;
   bool operator==(const Stmt&) const = default;
 };
 
@@ -225,6 +254,7 @@ enum class Role : std::uint8_t {
   data,      ///< the Dat, Global or Constant of argument `index`
   constant,  ///< Const number `index`
   map,       ///< unique Map number `index`
+  matrix,    ///< of matrix number `index / 2`: 0 the starts of its rows, 1 positions of entries
   plan,      ///< the plan's array number `index`
   local,     ///< computed by the launch: a partial result, a piece of scratch
 };

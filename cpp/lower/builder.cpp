@@ -23,6 +23,13 @@ kir::Stmt for_components(int extent, kir::Assign body) {
   return {kir::For{kir::Axis::serial, "c", kir::integer(0), kir::integer(extent), {{body}}}};
 }
 
+bool calls_kernel(const kir::Block& block) {
+  return std::any_of(block.begin(), block.end(), [](const kir::Stmt& stmt) {
+    if (const auto* loop = std::get_if<kir::For>(&stmt.node)) return calls_kernel(loop->body);
+    return std::holds_alternative<kir::CallUser>(stmt.node);
+  });
+}
+
 kir::VariableType constant_index() {
   return {DType::int64, true, false};
 }
@@ -67,6 +74,7 @@ void Builder::declare_arguments() {
                                     });
     module_.argv.push_back(*first);
   }
+  add_role(kir::Role::matrix);
 }
 
 void Builder::find_partials() {
@@ -105,7 +113,8 @@ kir::Parameter Builder::item_results(std::size_t arg, int extent) {
 
 void Builder::add_function(const std::string& name, std::vector<kir::Parameter> parameters,
                            kir::Block body) {
-  const auto used = names_used(body);
+  auto used = names_used(body);
+  if (calls_kernel(body)) used.insert(packed_.kept.begin(), packed_.kept.end());
   std::erase_if(parameters, [&used](const kir::Parameter& parameter) {
     return !used.contains(parameter.name);
   });

@@ -42,6 +42,11 @@ void add(Used& used, const kir::Rows& rows) {
   add(used, rows.element);
 }
 
+void add(Used& used, const kir::Entries& entries) {
+  used.insert({entries.data, entries.row_map, entries.row_start, entries.position});
+  add(used, entries.element);
+}
+
 void add(Used& used, const kir::Block& block);
 
 void add(Used& used, const kir::Stmt& stmt) {
@@ -74,6 +79,10 @@ void add(Used& used, const kir::Stmt& stmt) {
                  [&used](const kir::Scatter& scatter) {
                    used.insert(scatter.pack);
                    add(used, scatter.rows);
+                 },
+                 [&used](const kir::MatInsert& insert) {
+                   used.insert(insert.pack);
+                   add(used, insert.entries);
                  },
              },
              stmt.node);

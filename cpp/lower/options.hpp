@@ -41,10 +41,11 @@ struct MapFacts {
 struct Options {
   bool deterministic = false;
   bool debug = false;
-  int element_bytes = 4;  ///< plan arrays: width of element numbers
-  int entry_bytes = 4;    ///< plan arrays: width of element number times slots
-  int target_bytes = 4;   ///< plan arrays: width of target numbers
-  int convention = 1;     ///< 1: document 003, maps repeated an argument; 2: unique Dats and Maps
+  int element_bytes = 4;   ///< plan arrays: width of element numbers
+  int entry_bytes = 4;     ///< plan arrays: width of element number times slots
+  int target_bytes = 4;    ///< plan arrays: width of target numbers
+  int position_bytes = 1;  ///< plan arrays: width of places within a matrix's row: 1, 2 or 4
+  int convention = 1;      ///< 1: document 003, maps repeated an argument; 2: unique Dats and Maps
   bool operator==(const Options&) const = default;
 };
 

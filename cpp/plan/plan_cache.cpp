@@ -13,7 +13,7 @@ namespace op2::plan {
 /// so that no two specifications give the same words.
 class PlanCache::KeyBuilder {
  public:
-  enum class Kind : std::int64_t { blocks, elements, inverse, padded, facts };
+  enum class Kind : std::int64_t { blocks, elements, inverse, padded, facts, positions };
 
   explicit KeyBuilder(Kind kind) { number(static_cast<std::int64_t>(kind)); }
 
@@ -52,6 +52,17 @@ class PlanCache::KeyBuilder {
         .number(spec.touched_only ? 1 : 0);
   }
 
+  KeyBuilder& positions(const PositionSpec& spec) {
+    number(static_cast<std::int64_t>(reinterpret_cast<std::intptr_t>(spec.sparsity.get())));
+    key_.sparsity = spec.sparsity;
+    elements(spec.elements).map(spec.rows).map(spec.columns);
+    return map(spec.row_mask)
+        .map(spec.column_mask)
+        .number(spec.row_dim)
+        .number(spec.column_dim)
+        .number(spec.bytes);
+  }
+
   Key take() { return std::move(key_); }
 
  private:
@@ -65,6 +76,7 @@ std::size_t PlanCache::Hash::operator()(const Words& words) const {
 }
 
 bool PlanCache::is_stale(const Entry& entry) {
+  if (entry.has_sparsity && entry.sparsity.expired()) return true;
   return std::any_of(entry.dependences.begin(), entry.dependences.end(),
                      [](const Dependence& dependence) {
                        const MapPointer map = dependence.map.lock();
@@ -88,7 +100,7 @@ std::shared_ptr<const Result> PlanCache::find_or_build(const Key& key, const Bui
   ++misses_;
   purge();
   auto plan = std::make_shared<const Result>(build());
-  Entry entry{{}, plan};
+  Entry entry{{}, key.sparsity != nullptr, key.sparsity, plan};
   for (const MapPointer& map : key.maps) {
     entry.dependences.push_back(Dependence{map, map->version()});
   }
@@ -123,6 +135,12 @@ std::shared_ptr<const PaddedInverse> PlanCache::padded(const InverseSpec& spec, 
   });
 }
 
+std::shared_ptr<const Positions> PlanCache::positions(const PositionSpec& spec, int n_threads) {
+  const Key key = KeyBuilder(KeyBuilder::Kind::positions).positions(spec).take();
+  return find_or_build<Positions>(key,
+                                  [&spec, n_threads] { return find_positions(spec, n_threads); });
+}
+
 mesh::MapFacts PlanCache::facts(const MapPointer& map, std::int64_t n, int n_threads) {
   const Key key = KeyBuilder(KeyBuilder::Kind::facts).number(n).map(map).take();
   return *find_or_build<mesh::MapFacts>(
@@ -138,6 +156,7 @@ PlanCache::Statistics PlanCache::statistics() {
       [](const std::shared_ptr<const ElementPlan>& plan) { return plan->bytes(); },
       [](const std::shared_ptr<const InverseMap>& plan) { return plan->bytes(); },
       [](const std::shared_ptr<const PaddedInverse>& plan) { return plan->bytes(); },
+      [](const std::shared_ptr<const Positions>& plan) { return plan->bytes(); },
       [](const std::shared_ptr<const mesh::MapFacts>&) {
         return static_cast<std::int64_t>(sizeof(mesh::MapFacts));
       },

@@ -13,6 +13,7 @@
 #include "plan/colouring.hpp"
 #include "plan/conflict.hpp"
 #include "plan/inverse.hpp"
+#include "plan/positions.hpp"
 
 namespace op2::plan {
 
@@ -30,6 +31,7 @@ class PlanCache {
   [[nodiscard]] std::shared_ptr<const InverseMap> inverse(const InverseSpec& spec, int n_threads);
   [[nodiscard]] std::shared_ptr<const PaddedInverse> padded(const InverseSpec& spec,
                                                             bool slot_aligned, int n_threads);
+  [[nodiscard]] std::shared_ptr<const Positions> positions(const PositionSpec& spec, int n_threads);
   [[nodiscard]] mesh::MapFacts facts(const MapPointer& map, std::int64_t n, int n_threads);
 
   /// @brief What the cache holds and how often it helped.
@@ -46,14 +48,16 @@ class PlanCache {
   void clear();
 
  private:
-  using Plan = std::variant<std::shared_ptr<const BlockPlan>, std::shared_ptr<const ElementPlan>,
-                            std::shared_ptr<const InverseMap>, std::shared_ptr<const PaddedInverse>,
-                            std::shared_ptr<const mesh::MapFacts>>;
+  using Plan =
+      std::variant<std::shared_ptr<const BlockPlan>, std::shared_ptr<const ElementPlan>,
+                   std::shared_ptr<const InverseMap>, std::shared_ptr<const PaddedInverse>,
+                   std::shared_ptr<const Positions>, std::shared_ptr<const mesh::MapFacts>>;
   using Words = std::vector<std::int64_t>;
 
   struct Key {
     Words words;                   // the specification, addresses and versions of the maps
     std::vector<MapPointer> maps;  // that the words name by address
+    std::shared_ptr<const Sparsity> sparsity;  // the same; null: none
   };
   struct Dependence {
     std::weak_ptr<const mesh::MapTable> map;
@@ -61,6 +65,8 @@ class PlanCache {
   };
   struct Entry {
     std::vector<Dependence> dependences;
+    bool has_sparsity;
+    std::weak_ptr<const Sparsity> sparsity;
     Plan plan;
   };
   struct Hash {

@@ -24,6 +24,7 @@ struct Binding {
   std::vector<std::shared_ptr<mesh::MapTable>> maps;  ///< unique Maps
   std::vector<int> spaces;  ///< of each Map: Maps of equal space lead to the same memory
   std::int64_t n_elements = 0;
+  std::vector<plan::PositionSpec> matrices;  ///< one for each matrix among the arguments
 };
 
 /// @brief What loops of one name have cost so far; shared by all PreparedLoops of that name.
@@ -67,6 +68,7 @@ class PreparedLoop {
   void use_blocks();
   void use_colours();
   void use_inverse();
+  void find_positions();
   [[nodiscard]] bool plan_is_stale() const;
   [[nodiscard]] plan::ConflictSet conflicts() const;
   [[nodiscard]] int threads_for_size() const;
@@ -84,6 +86,8 @@ class PreparedLoop {
   std::shared_ptr<const void> plan_;  // keeps the arrays below alive
   std::vector<const void*> plan_arrays_;
   std::vector<std::int64_t> plan_sizes_;
+  std::vector<std::shared_ptr<const plan::Positions>> positions_;  // [matrices]
+  std::vector<const void*> matrix_arrays_;  // [2 * matrices] row starts, positions
   std::vector<std::int64_t> map_versions_;  // [maps] that the plan was built from
   std::int64_t n_items_ = 0;
   std::vector<void*> argv_;
