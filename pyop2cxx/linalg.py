@@ -365,6 +365,8 @@ def _solve_scipy(
     if info == 0:
         end = float(np.linalg.norm(rhs - operator @ found))
         reason = "CONVERGED_ATOL" if end <= atol else "CONVERGED_RTOL"
+        if monitor.history[-1] > end:  # bicgstab may stop half-way through a step
+            monitor.history.append(end)
     else:
         reason = "DIVERGED_MAX_IT" if info > 0 else "DIVERGED_BREAKDOWN"
     return found, _convergence(reason, monitor, options)

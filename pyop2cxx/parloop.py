@@ -110,8 +110,8 @@ class ParLoop:
                 f"such as dat(op2.READ, map), got {arg!r} of type {type(arg).__name__}"
             )
         if isinstance(arg, MatArg):
-            for map_, what in zip(arg.maps, ("rows", "columns"), strict=True):
-                self._check_map(i, map_, f"the {what} of Mat '{arg.data.name}'")
+            for end, what in zip(arg.maps, ("rows", "columns"), strict=True):
+                self._check_map(i, end, f"the {what} of Mat '{arg.data.name}'")
             return
         if not isinstance(arg, DatArg):
             return
@@ -420,8 +420,8 @@ def _positions(arg: MatArg, n_bytes: int) -> _core.plan.PositionSpec:
         n_elements=path.rows.iterset.size,
         rows=_table(path.rows),
         columns=_table(path.cols),
-        row_mask=path.row_mask,
-        column_mask=path.col_mask,
+        row_mask=path.row_mask,  # type: ignore[arg-type]  # None is allowed
+        column_mask=path.col_mask,  # type: ignore[arg-type]  # None is allowed
         row_dim=row_dim if path.unrolled else 1,
         column_dim=col_dim if path.unrolled else 1,
         bytes=n_bytes,

@@ -11,9 +11,10 @@ namespace {
 std::shared_ptr<exec::Executable> make_executable(const kir::Module& module,
                                                   const std::shared_ptr<jit::Library>& library,
                                                   const std::string& strategy, bool is_parallel) {
-  return std::make_shared<exec::Executable>(exec::Executable{
-      reinterpret_cast<op2_launch_v1>(library->symbol(module.launch_name)), library, module.argv,
-      module.plan, module.scratch, module.items, module.kernel->name, strategy, is_parallel});
+  return std::make_shared<exec::Executable>(
+      exec::Executable{reinterpret_cast<op2_launch_v1>(library->symbol(module.launch_name)),
+                       library, module.argv, module.plan, module.scratch, module.items,
+                       module.kernel->name, strategy, is_parallel, nullptr});
 }
 
 }  // namespace

@@ -100,14 +100,23 @@ void bind_loop(py::module_& core) {
 }
 
 void bind_options(py::module_& core) {
+  py::enum_<lower::Lanes>(core, "Lanes")
+      .value("one", lower::Lanes::one)
+      .value("threads", lower::Lanes::threads)
+      .value("grid", lower::Lanes::grid);
   py::class_<Facts>(core, "Facts")
-      .def(py::init([](bool threads, bool atomics) {
-             return Facts{threads ? lower::Lanes::threads : lower::Lanes::one, atomics};
-           }),
-           py::arg("threads"), py::arg("atomics"))
+      .def(py::init<lower::Lanes, bool, bool, int, bool, bool, bool>(), py::arg("lanes"),
+           py::arg("atomics"), py::arg("float_atomics"), py::arg("warp"),
+           py::arg("one_address_space"), py::arg("complex_arithmetic"), py::arg("float64"))
+      .def_readonly("lanes", &Facts::lanes)
       .def_property_readonly(
           "threads", [](const Facts& facts) { return facts.lanes == lower::Lanes::threads; })
-      .def_readonly("atomics", &Facts::atomics);
+      .def_readonly("atomics", &Facts::atomics)
+      .def_readonly("float_atomics", &Facts::float_atomics)
+      .def_readonly("warp", &Facts::warp)
+      .def_readonly("one_address_space", &Facts::one_address_space)
+      .def_readonly("complex_arithmetic", &Facts::complex_arithmetic)
+      .def_readonly("float64", &Facts::float64);
   py::class_<MapFacts>(core, "LoweringMapFacts")
       .def(py::init<int, bool>(), py::arg("index_bytes"), py::arg("injective"));
   py::class_<Options>(core, "LoweringOptions")

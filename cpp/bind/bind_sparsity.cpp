@@ -52,9 +52,15 @@ void bind_sparsity(py::module_& core) {
       .def(py::init([](std::shared_ptr<Sparsity> sparsity, std::int64_t n_elements, MapHolder rows,
                        MapHolder columns, MapHolder row_mask, MapHolder column_mask, int row_dim,
                        int column_dim, int bytes) {
-             return PositionSpec{
-                 std::move(sparsity), {n_elements, nullptr},  std::move(rows), std::move(columns),
-                 std::move(row_mask), std::move(column_mask), row_dim,         column_dim};
+             return PositionSpec{std::move(sparsity),
+                                 {n_elements, nullptr},
+                                 std::move(rows),
+                                 std::move(columns),
+                                 std::move(row_mask),
+                                 std::move(column_mask),
+                                 row_dim,
+                                 column_dim,
+                                 bytes};
            }),
            py::arg("sparsity"), py::arg("n_elements"), py::arg("rows"), py::arg("columns"),
            py::arg("row_mask").none(true), py::arg("column_mask").none(true), py::arg("row_dim"),

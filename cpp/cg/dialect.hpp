@@ -24,6 +24,9 @@ struct Dialect {
   std::string_view block_id;
   std::string_view lane_id;
   std::string_view n_lanes;
+  std::string_view n_blocks;
+  std::string_view n_global;
+  std::string_view shuffle;       ///< A call's name and first arguments; value, lane, width follow.
   std::string_view literal_open;  ///< Before the type of a braced value, as in `(uint4){0, 1}`.
   std::string_view literal_close;
   std::array<std::string_view, n_dtypes> types;  ///< By DType; empty if arithmetic needs more.

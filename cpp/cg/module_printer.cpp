@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <set>
+#include <utility>
 
 #include "base/error.hpp"
 #include "base/overload.hpp"
@@ -14,7 +15,9 @@ namespace op2::cg {
 namespace {
 
 std::string type_text(const Dialect& dialect, const kir::VariableType& type) {
-  return fmt::format("{}{}{}", type.is_const ? "const " : "", dialect.type_name(type.dtype),
+  const bool is_named = type.is_pointer && !dialect.global.empty();
+  return fmt::format("{}{}{}{}{}", is_named ? dialect.global : "", is_named ? " " : "",
+                     type.is_const ? "const " : "", dialect.type_name(type.dtype),
                      type.is_pointer ? " *" : " ");
 }
 
@@ -28,6 +31,8 @@ std::string_view symbol(kir::BinaryOp op) {
       return "*";
     case kir::BinaryOp::divide:
       return "/";
+    case kir::BinaryOp::modulo:
+      return "%";
     case kir::BinaryOp::less:
       return "<";
     case kir::BinaryOp::equal:
@@ -40,6 +45,7 @@ int precedence(kir::BinaryOp op) {
   switch (op) {
     case kir::BinaryOp::multiply:
     case kir::BinaryOp::divide:
+    case kir::BinaryOp::modulo:
       return 4;
     case kir::BinaryOp::add:
     case kir::BinaryOp::subtract:
@@ -123,6 +129,9 @@ class Printer {
               block(region.body);
               context_.end_branch();
             },
+            [this](const kir::Barrier&) { context_.barrier(); },
+            [](const kir::Launch&) { not_printed("Launch"); },
+            [](const kir::Scratch&) { not_printed("Scratch"); },
             [](const kir::Gather&) { not_expanded("Gather"); },
             [](const kir::Scatter&) { not_expanded("Scatter"); },
             [](const kir::MatInsert&) { not_expanded("MatInsert"); },
@@ -134,9 +143,16 @@ class Printer {
     throw InternalError(fmt::format("{} reached the printer; expand it first", node));
   }
 
+  [[noreturn]] static void not_printed(std::string_view node) {
+    throw InternalError(fmt::format("{} reached the printer; the runtime evaluates it", node));
+  }
+
   void declare(const kir::Decl& decl) {
     Declaration declaration;
     declaration.type = type_text(context_.dialect(), decl.type);
+    if (decl.storage == kir::Storage::block) {
+      declaration.type = fmt::format("{} {}", context_.dialect().local, declaration.type);
+    }
     if (!decl.type.is_pointer) declaration.type.pop_back();
     Declarator declarator{decl.name, "", ""};
     if (decl.extent > 0) declarator.extents = fmt::format("[{}]", decl.extent);
@@ -161,10 +177,33 @@ class Printer {
     }
   }
 
+  /// Where a lane starts among the iterations, and how far it steps.
+  std::pair<kir::Expr, std::string> stride_of(const kir::For& loop) const {
+    using kir::Builtin;
+    const auto striding = [&](Builtin place, Builtin count) {
+      return std::pair{loop.begin + kir::builtin(place), fmt::format(" += {}", builtin(count))};
+    };
+    switch (loop.axis) {
+      case kir::Axis::serial:
+      case kir::Axis::thread:
+        return {loop.begin, ""};
+      case kir::Axis::grid:
+        return striding(Builtin::global_id, Builtin::n_global);
+      case kir::Axis::block:
+        return striding(Builtin::block_id, Builtin::n_blocks);
+      case kir::Axis::lane:
+        return striding(Builtin::lane_id, Builtin::n_lanes);
+    }
+    throw InternalError("unknown axis");
+  }
+
   void print_for(const kir::For& loop) {
     if (loop.axis == kir::Axis::thread) context_.pragma("omp for schedule(static)");
-    context_.begin_branch(fmt::format("for (long {0} = {1}; {0} < {2}; ++{0})", loop.index,
-                                      expr(loop.begin), expr(loop.end)));
+    const auto [begin, stride] = stride_of(loop);
+    const std::string step = stride.empty() ? "++" + loop.index : loop.index + stride;
+    context_.begin_branch(fmt::format("for ({1} {0} = {2}; {0} < {3}; {4})", loop.index,
+                                      context_.dialect().type_name(loop.index_type), expr(begin),
+                                      expr(loop.end), step));
     block(loop.body);
     context_.end_branch();
   }
@@ -215,7 +254,30 @@ class Printer {
                                       : fmt::format("{0} < value ? value : {0}", seen);
   }
 
-  static std::string list(const std::vector<kir::Expr>& expressions) {
+  /// Devices count lanes and blocks in unsigned words; all counts fit into 32 bits with a sign.
+  std::string builtin(kir::Builtin value) const {
+    const Dialect& dialect = context_.dialect();
+    const auto number = [](std::string_view word) { return fmt::format("(int){}", word); };
+    switch (value) {
+      case kir::Builtin::n_threads:
+        return "context->n_threads";
+      case kir::Builtin::block_id:
+        return number(dialect.block_id);
+      case kir::Builtin::n_blocks:
+        return number(dialect.n_blocks);
+      case kir::Builtin::lane_id:
+        return number(dialect.lane_id);
+      case kir::Builtin::n_lanes:
+        return number(dialect.n_lanes);
+      case kir::Builtin::global_id:
+        return number(dialect.global_id);
+      case kir::Builtin::n_global:
+        return number(dialect.n_global);
+    }
+    throw InternalError("unknown builtin");
+  }
+
+  std::string list(const std::vector<kir::Expr>& expressions) const {
     std::string out;
     for (const kir::Expr& expression : expressions) {
       if (!out.empty()) out += ", ";
@@ -224,52 +286,52 @@ class Printer {
     return out;
   }
 
-  static std::string expr(const kir::Expr& expression) {
+  std::string expr(const kir::Expr& expression) const {
     return std::visit(
         overload{
             [](const kir::Integer& value) { return fmt::format("{}", value.value); },
             [](const kir::Name& value) { return value.name; },
-            [](const kir::Element& value) {
+            [this](const kir::Element& value) {
               return fmt::format("{}[{}]", value.array, expr(value.subscript.front()));
             },
-            [](const kir::Offset& value) {
+            [this](const kir::Offset& value) {
               return fmt::format("{} + {}", value.array,
                                  operand(value.subscript.front(), precedence(kir::BinaryOp::add)));
             },
-            [](const kir::Binary& value) {
+            [this](const kir::Binary& value) {
               const int level = precedence(value.op);
               return fmt::format("{} {} {}", operand(value.operands[0], level), symbol(value.op),
                                  operand(value.operands[1], level + 1));
             },
-            [](const kir::Widen& value) {
-              return fmt::format("(long){}", operand(value.operands[0], 5));
+            [this](const kir::Widen& value) {
+              return fmt::format("({}){}", context_.dialect().type_name(DType::int64),
+                                 operand(value.operands[0], 5));
             },
-            [](const kir::Minimum& value) {
+            [this](const kir::Minimum& value) {
               const std::string left = operand(value.operands[0], 3);
               const std::string right = operand(value.operands[1], 3);
               return fmt::format("({0} < {1} ? {0} : {1})", left, right);
             },
-            [](const kir::Select& value) {
+            [this](const kir::Select& value) {
               return fmt::format("({} ? {} : {})", operand(value.operands[0], 1),
                                  operand(value.operands[1], 1), operand(value.operands[2], 1));
             },
-            [](const kir::ScratchAt& value) {
+            [this](const kir::ScratchAt& value) {
               return fmt::format("((char *)context->scratch + {})",
                                  operand(value.bytes.front(), precedence(kir::BinaryOp::add)));
             },
-            [](const kir::Builtin& value) {
-              switch (value) {
-                case kir::Builtin::n_threads:
-                  return std::string("context->n_threads");
-              }
-              throw InternalError("unknown builtin");
+            [this](const kir::Shuffle& value) {
+              return fmt::format("{}{}, {})", context_.dialect().shuffle, list(value.operands),
+                                 value.width);
             },
+            [](const kir::BlocksFor&) -> std::string { not_printed("BlocksFor"); },
+            [this](const kir::Builtin& value) { return builtin(value); },
         },
         expression.node);
   }
 
   /// An operand, in parentheses if it binds less tightly than @p level.
-  static std::string operand(const kir::Expr& expression, int level) {
+  std::string operand(const kir::Expr& expression, int level) const {
     const auto* binary = std::get_if<kir::Binary>(&expression.node);
     const bool parenthesise = binary != nullptr && precedence(binary->op) < level;
     return parenthesise ? fmt::format("({})", expr(expression)) : expr(expression);
@@ -283,12 +345,15 @@ class Printer {
 }  // namespace
 
 std::string prototype(const Dialect& dialect, const kir::Function& function) {
-  std::string out =
-      fmt::format("static {}void {}(long begin, long end", dialect.keep_apart, function.name);
+  std::string out = function.is_kernel ? fmt::format("{} void {}(", dialect.kernel, function.name)
+                                       : fmt::format("static {}void {}(long begin, long end",
+                                                     dialect.keep_apart, function.name);
+  bool is_first = function.is_kernel;
   for (const kir::Parameter& parameter : function.parameters) {
-    out += fmt::format(",\n    {}{}{}", type_text(dialect, parameter.type),
+    out += fmt::format("{}\n    {}{}{}", is_first ? "" : ",", type_text(dialect, parameter.type),
                        parameter.is_restrict ? std::string(dialect.restrict_word) + " " : "",
                        parameter.name);
+    is_first = false;
   }
   return out + ")";
 }
@@ -315,7 +380,8 @@ void print_module(Context& context, const kir::Module& module, const std::string
   for (const std::string_view name : kir::local_names()) context.release(name);
   Printer printer(context, module, entry);
   for (const kir::Function& function : module.functions) printer.function(function);
-  printer.launch(linkage);
+  // The launches of a grid are the runtime's affair.
+  if (!kir::has_kernels(module)) printer.launch(linkage);
 }
 
 }  // namespace op2::cg

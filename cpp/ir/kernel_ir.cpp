@@ -33,6 +33,8 @@ std::string_view symbol(BinaryOp op) {
       return "*";
     case BinaryOp::divide:
       return "/";
+    case BinaryOp::modulo:
+      return "%";
     case BinaryOp::less:
       return "<";
     case BinaryOp::equal:
@@ -51,6 +53,54 @@ std::string_view symbol(Update update) {
       return "min=";
     case Update::max:
       return "max=";
+  }
+  return "";
+}
+
+std::string_view symbol(Axis axis) {
+  switch (axis) {
+    case Axis::serial:
+      return "serial";
+    case Axis::thread:
+      return "thread";
+    case Axis::grid:
+      return "grid";
+    case Axis::block:
+      return "block";
+    case Axis::lane:
+      return "lane";
+  }
+  return "";
+}
+
+std::string_view symbol(Builtin builtin) {
+  switch (builtin) {
+    case Builtin::n_threads:
+      return "@threads";
+    case Builtin::block_id:
+      return "@block";
+    case Builtin::n_blocks:
+      return "@blocks";
+    case Builtin::lane_id:
+      return "@lane";
+    case Builtin::n_lanes:
+      return "@lanes";
+    case Builtin::global_id:
+      return "@global";
+    case Builtin::n_global:
+      return "@globals";
+  }
+  return "";
+}
+
+std::string_view symbol(Grid grid) {
+  switch (grid) {
+    case Grid::items:
+      return "items";
+    case Grid::blocks:
+      return "blocks";
+    case Grid::single:
+      return "single";
   }
   return "";
 }
@@ -86,8 +136,10 @@ void dump(std::string& out, const Stmt& stmt, int depth) {
   std::visit(
       overload{
           [&line](const Decl& decl) {
-            line(fmt::format("decl {}{}{} {}{}{}", decl.type.is_const ? "const " : "",
-                             name_of(decl.type.dtype), decl.type.is_pointer ? "*" : "", decl.name,
+            line(fmt::format("decl {}{}{}{} {}{}{}",
+                             decl.storage == Storage::block ? "shared " : "",
+                             decl.type.is_const ? "const " : "", name_of(decl.type.dtype),
+                             decl.type.is_pointer ? "*" : "", decl.name,
                              decl.extent > 0 ? fmt::format("[{}]", decl.extent) : "",
                              decl.value.empty() ? "" : " = " + dump(decl.value.front())));
           },
@@ -104,8 +156,7 @@ void dump(std::string& out, const Stmt& stmt, int depth) {
             line(fmt::format("call {}({})", call.function, list(call.arguments)));
           },
           [&line, &out, depth](const For& loop) {
-            line(fmt::format("for {} {} in [{}, {})",
-                             loop.axis == Axis::thread ? "thread" : "serial", loop.index,
+            line(fmt::format("for {} {} in [{}, {})", symbol(loop.axis), loop.index,
                              dump(loop.begin), dump(loop.end)));
             dump(out, loop.body, depth + 1);
           },
@@ -116,6 +167,15 @@ void dump(std::string& out, const Stmt& stmt, int depth) {
           [&line, &out, depth](const Region& region) {
             line("region");
             dump(out, region.body, depth + 1);
+          },
+          [&line](const Barrier&) { line("barrier"); },
+          [&line](const Launch& launch) {
+            line(fmt::format("launch {} over {} {} ({})", launch.function, dump(launch.items),
+                             symbol(launch.grid), list(launch.arguments)));
+          },
+          [&line](const Scratch& scratch) {
+            line(fmt::format("scratch {} {}[{}]", name_of(scratch.dtype), scratch.name,
+                             dump(scratch.extent)));
           },
           [&line](const Gather& gather) {
             line(fmt::format("gather {} = {}", gather.pack, dump(gather.rows)));
@@ -162,19 +222,104 @@ void walk(const Block& block, const Visitor& visit) {
   }
 }
 
-void check_calls(const Module& module, const Block& block) {
-  walk(block, [&module](const Stmt& stmt) {
-    const auto* call = std::get_if<Call>(&stmt.node);
-    if (call == nullptr) return;
-    const auto callee =
-        std::find_if(module.functions.begin(), module.functions.end(),
-                     [call](const Function& function) { return function.name == call->function; });
-    if (callee == module.functions.end()) {
-      throw InternalError(fmt::format("call of unknown function '{}'", call->function));
+const Function& callee_of(const Module& module, const std::string& name) {
+  const auto callee =
+      std::find_if(module.functions.begin(), module.functions.end(),
+                   [&name](const Function& function) { return function.name == name; });
+  if (callee == module.functions.end()) {
+    throw InternalError(fmt::format("call of unknown function '{}'", name));
+  }
+  return *callee;
+}
+
+void check_count(const std::string& function, std::size_t given, std::size_t expected) {
+  if (given == expected) return;
+  throw InternalError(
+      fmt::format("call of '{}' with {} arguments, expected {}", function, given, expected));
+}
+
+void check_call(const Module& module, const Call& call) {
+  const Function& callee = callee_of(module, call.function);
+  if (callee.is_kernel) {
+    throw InternalError(fmt::format("call of '{}', which must be launched", call.function));
+  }
+  check_count(call.function, call.arguments.size(), callee.parameters.size() + 2);
+}
+
+void check_launch(const Module& module, const Launch& launch) {
+  const Function& callee = callee_of(module, launch.function);
+  if (!callee.is_kernel) {
+    throw InternalError(fmt::format("launch of '{}', which must be called", launch.function));
+  }
+  check_count(launch.function, launch.arguments.size(), callee.parameters.size());
+  for (std::size_t i = 0; i < launch.arguments.size(); ++i) {
+    const Parameter& parameter = callee.parameters[i];
+    if (parameter.type.is_pointer && !std::holds_alternative<Name>(launch.arguments[i].node)) {
+      throw InternalError(fmt::format("launch of '{}': '{}' for pointer '{}' is not a name",
+                                      launch.function, dump(launch.arguments[i]), parameter.name));
     }
-    if (callee->parameters.size() + 2 != call->arguments.size()) {
-      throw InternalError(fmt::format("call of '{}' with {} arguments, expected {}", call->function,
-                                      call->arguments.size(), callee->parameters.size() + 2));
+  }
+}
+
+/// The runtime evaluates the launch of a grid, and knows these statements only.
+bool is_evaluated(const Stmt& stmt) {
+  return std::visit(overload{
+                        [](const Decl& decl) { return decl.extent == 0 && !decl.type.is_pointer; },
+                        [](const Assign& assign) { return assign.update == Update::set; },
+                        [](const For& loop) { return loop.axis == Axis::serial; },
+                        [](const If&) { return true; },
+                        [](const Launch&) { return true; },
+                        [](const Scratch&) { return true; },
+                        [](const Atomic&) { return false; },
+                        [](const CallUser&) { return false; },
+                        [](const Call&) { return false; },
+                        [](const Region&) { return false; },
+                        [](const Barrier&) { return false; },
+                        [](const Gather&) { return false; },
+                        [](const Scatter&) { return false; },
+                        [](const MatInsert&) { return false; },
+                    },
+                    stmt.node);
+}
+
+bool is_of_launch(const Stmt& stmt) {
+  return std::holds_alternative<Launch>(stmt.node) || std::holds_alternative<Scratch>(stmt.node);
+}
+
+bool is_of_block(const Stmt& stmt) {
+  if (const auto* loop = std::get_if<For>(&stmt.node)) {
+    return loop->axis == Axis::grid || loop->axis == Axis::block || loop->axis == Axis::lane;
+  }
+  if (const auto* decl = std::get_if<Decl>(&stmt.node)) return decl->storage == Storage::block;
+  return std::holds_alternative<Barrier>(stmt.node);
+}
+
+bool is_of_team(const Stmt& stmt) {
+  const auto* loop = std::get_if<For>(&stmt.node);
+  return std::holds_alternative<Region>(stmt.node) ||
+         (loop != nullptr && loop->axis == Axis::thread);
+}
+
+void check_statements(const Module& module, const Function& function) {
+  walk(function.body, [&](const Stmt& stmt) {
+    if (const auto* call = std::get_if<Call>(&stmt.node)) check_call(module, *call);
+    if (is_of_launch(stmt)) throw InternalError(function.name + ": a launch within a function");
+    if (function.is_kernel ? is_of_team(stmt) : is_of_block(stmt)) {
+      throw InternalError(function.name + ": lanes that the backend does not have");
+    }
+  });
+}
+
+void check_launch_body(const Module& module) {
+  const bool is_grid = has_kernels(module);
+  walk(module.launch, [&](const Stmt& stmt) {
+    if (const auto* call = std::get_if<Call>(&stmt.node)) check_call(module, *call);
+    if (const auto* launch = std::get_if<Launch>(&stmt.node)) check_launch(module, *launch);
+    if (is_grid ? !is_evaluated(stmt) : is_of_launch(stmt) || is_of_block(stmt)) {
+      std::string text;
+      dump(text, stmt, 0);
+      throw InternalError(
+          fmt::format("{}: not a statement of this launch: {}", module.launch_name, text));
     }
   });
 }
@@ -219,6 +364,12 @@ Expr minimum(Expr left, Expr right) {
 Expr select(Expr condition, Expr then, Expr otherwise) {
   return {Select{{std::move(condition), std::move(then), std::move(otherwise)}}};
 }
+Expr shuffle(Expr value, Expr lane, int width) {
+  return {Shuffle{{std::move(value), std::move(lane)}, width}};
+}
+Expr blocks_for(Expr items) {
+  return {BlocksFor{{std::move(items)}}};
+}
 Expr less(Expr left, Expr right) {
   return binary(BinaryOp::less, std::move(left), std::move(right));
 }
@@ -250,12 +401,22 @@ Expr operator/(Expr left, Expr right) {
   return binary(BinaryOp::divide, std::move(left), std::move(right));
 }
 
+Expr operator%(Expr left, Expr right) {
+  if (constant(right) == 1) return integer(0);
+  return binary(BinaryOp::modulo, std::move(left), std::move(right));
+}
+
 std::span<const std::string_view> local_names() {
   static constexpr std::array<std::string_view, 21> names{
       "begin", "end",     "n",       "i",      "c",       "k",      "t",
       "o",     "slot",    "n_slots", "colour", "block",   "target", "first",
       "last",  "context", "argv",    "argc",   "scratch", "j",      "r"};
   return names;
+}
+
+bool has_kernels(const Module& module) {
+  return std::any_of(module.functions.begin(), module.functions.end(),
+                     [](const Function& function) { return function.is_kernel; });
 }
 
 void verify(const Module& module) {
@@ -267,10 +428,10 @@ void verify(const Module& module) {
   if (twice != functions.end()) throw InternalError(fmt::format("function '{}' twice", *twice));
   for (const Function& function : module.functions) {
     check_names(function.name, function.parameters);
-    check_calls(module, function.body);
+    check_statements(module, function);
   }
   check_names(module.launch_name, module.argv);
-  check_calls(module, module.launch);
+  check_launch_body(module);
 }
 
 bool is_expanded(const Module& module) {
@@ -309,7 +470,11 @@ std::string dump(const Expr& expr) {
           [](const ScratchAt& value) {
             return fmt::format("@scratch[{}]", dump(value.bytes.front()));
           },
-          [](const Builtin&) { return std::string("@threads"); },
+          [](const Shuffle& value) {
+            return fmt::format("shuffle{}({})", value.width, list(value.operands));
+          },
+          [](const BlocksFor& value) { return fmt::format("@blocks_for({})", list(value.items)); },
+          [](const Builtin& value) { return std::string(symbol(value)); },
       },
       expr.node);
 }
@@ -317,7 +482,8 @@ std::string dump(const Expr& expr) {
 std::string dump(const Module& module) {
   std::string out;
   for (const Function& function : module.functions) {
-    out += fmt::format("function {}({})\n", function.name, dump(function.parameters));
+    out += fmt::format("{} {}({})\n", function.is_kernel ? "kernel" : "function", function.name,
+                       dump(function.parameters));
     dump(out, function.body, 1);
   }
   out += fmt::format("launch {}({})\n", module.launch_name, dump(module.argv));

@@ -46,7 +46,7 @@ struct Offset {
   bool operator==(const Offset&) const = default;
 };
 
-enum class BinaryOp : std::uint8_t { add, subtract, multiply, divide, less, equal };
+enum class BinaryOp : std::uint8_t { add, subtract, multiply, divide, modulo, less, equal };
 
 struct Binary {
   BinaryOp op;
@@ -78,11 +78,35 @@ struct ScratchAt {
   bool operator==(const ScratchAt&) const = default;
 };
 
-/// @brief What the launch context provides.
-enum class Builtin : std::uint8_t { n_threads };
+/// @brief The value that lane `lane` holds, counted within groups of `width` neighbouring lanes.
+/// All lanes of the group must get here.
+struct Shuffle {
+  std::vector<Expr> operands;  // [2] value, lane
+  int width;
+  bool operator==(const Shuffle&) const = default;
+};
+
+/// @brief How many blocks a Launch over `items` work items gets; does not fall as items grow, and
+/// has an upper bound. Only in the launch of a grid.
+struct BlocksFor {
+  std::vector<Expr> items;  // [1]
+  bool operator==(const BlocksFor&) const = default;
+};
+
+/// @brief What the launch context provides, and in functions that are launched the place of a lane.
+enum class Builtin : std::uint8_t {
+  n_threads,  ///< host: threads of the team
+  block_id,
+  n_blocks,  ///< of this launch
+  lane_id,   ///< within its block
+  n_lanes,   ///< of a block
+  global_id,
+  n_global,  ///< lanes of this launch
+};
 
 struct Expr {
-  std::variant<Integer, Name, Element, Offset, Binary, Widen, Minimum, Select, ScratchAt, Builtin>
+  std::variant<Integer, Name, Element, Offset, Binary, Widen, Minimum, Select, ScratchAt, Shuffle,
+               BlocksFor, Builtin>
       node;
   bool operator==(const Expr&) const = default;
 };
@@ -96,6 +120,8 @@ struct Expr {
 [[nodiscard]] Expr widen(Expr narrow);
 [[nodiscard]] Expr minimum(Expr left, Expr right);
 [[nodiscard]] Expr select(Expr condition, Expr then, Expr otherwise);
+[[nodiscard]] Expr shuffle(Expr value, Expr lane, int width);
+[[nodiscard]] Expr blocks_for(Expr items);
 [[nodiscard]] Expr less(Expr left, Expr right);
 [[nodiscard]] Expr equal(Expr left, Expr right);
 /// Arithmetic folds additions of 0 and multiplications by 0 and 1, so that text stays readable.
@@ -103,6 +129,7 @@ struct Expr {
 [[nodiscard]] Expr operator-(Expr left, Expr right);
 [[nodiscard]] Expr operator*(Expr left, Expr right);
 [[nodiscard]] Expr operator/(Expr left, Expr right);
+[[nodiscard]] Expr operator%(Expr left, Expr right);
 
 // ----------------------------------------------------------------------------------- statements
 
@@ -110,7 +137,13 @@ struct Stmt;
 using Block = std::vector<Stmt>;
 
 /// @brief Who runs the iterations: one after the other, or spread over the lanes of the backend.
-enum class Axis : std::uint8_t { serial, thread };
+enum class Axis : std::uint8_t {
+  serial,
+  thread,  ///< over the threads of a Region
+  grid,    ///< over all lanes of a launch
+  block,   ///< over the blocks of a launch: all lanes of a block run the same iterations
+  lane,    ///< over the lanes of a block
+};
 
 /// @brief How a value enters its target.
 enum class Update : std::uint8_t { set, add, min, max };
@@ -126,11 +159,15 @@ struct VariableType {
   bool operator==(const VariableType&) const = default;
 };
 
+/// @brief Whose a variable is: of one lane, or of all lanes of a block.
+enum class Storage : std::uint8_t { lane, block };
+
 struct Decl {
   VariableType type;
   std::string name;
-  int extent = 0;           ///< 0: no array
-  std::vector<Expr> value;  // [0 or 1] initial value; of an array: 0, for all entries
+  int extent = 0;                   ///< 0: no array
+  std::vector<Expr> value;          // [0 or 1] initial value; of an array: 0, for all entries
+  Storage storage = Storage::lane;  ///< a block's variables have no initial value
   bool operator==(const Decl&) const = default;
 };
 
@@ -170,6 +207,7 @@ struct For {
   Expr begin;
   Expr end;
   Block body;
+  DType index_type = DType::int64;
   bool operator==(const For&) const = default;
 };
 
@@ -184,6 +222,39 @@ struct If {
 struct Region {
   Block body;
   bool operator==(const Region&) const = default;
+};
+
+/// @brief All lanes of the block have come here, and see what the others wrote.
+struct Barrier {
+  bool operator==(const Barrier&) const = default;
+};
+
+/// @brief How many lanes a Launch gets.
+enum class Grid : std::uint8_t {
+  items,   ///< enough for `items` work items; the function strides, so that any number is right
+  blocks,  ///< `items` blocks
+  single,  ///< one block; `items` is 1
+};
+
+/// @brief Run a function on the device; later launches see what it wrote. Only in Module::launch.
+///
+/// One argument for each parameter: of a pointer the Name of an argv entry or of a Scratch, else an
+/// index expression. Nothing is launched for no items.
+struct Launch {
+  std::string function;
+  Grid grid;
+  Expr items;
+  std::vector<Expr> arguments;
+  bool operator==(const Launch&) const = default;
+};
+
+/// @brief Device memory of `extent` scalars, undefined at first, until the end of the launch. Only
+/// in Module::launch.
+struct Scratch {
+  DType dtype;
+  std::string name;
+  Expr extent;
+  bool operator==(const Scratch&) const = default;
 };
 
 /// @brief Where the rows of a packed argument lie: `data[map[element * arity + i] * dim + c]`.
@@ -242,7 +313,8 @@ struct MatInsert {
 };
 
 struct Stmt {
-  std::variant<Decl, Assign, Atomic, CallUser, Call, For, If, Region, Gather, Scatter, MatInsert>
+  std::variant<Decl, Assign, Atomic, CallUser, Call, For, If, Region, Barrier, Launch, Scratch,
+               Gather, Scatter, MatInsert>
       node;
   bool operator==(const Stmt&) const = default;
 };
@@ -268,11 +340,14 @@ struct Parameter {
   bool operator==(const Parameter&) const = default;
 };
 
-/// @brief A function over a range of work items: `name(begin, end, parameters...)`.
+/// @brief A function over a range of work items, `name(begin, end, parameters...)`; or one that is
+/// launched on a grid, whose parameters are complete: a range, if it has one, is among them.
 struct Function {
   std::string name;
   std::vector<Parameter> parameters;
   Block body;
+  bool is_kernel = false;  ///< launched from the host
+  int max_lanes = 0;       ///< of a kernel: the most lanes a block may have; 0: any number
 };
 
 /// @brief Which arrays a strategy needs from the plan. Their order is the order in argv.
@@ -304,11 +379,17 @@ struct Module {
   std::vector<Function> functions;  ///< wrappers, callees first
   std::string launch_name;
   std::vector<Parameter> argv;  ///< roles data, constant, map, plan, in ABI order
-  Block launch;                 ///< body of the launch function; argv names are in scope
+  /// Body of the launch function; argv names are in scope. Where functions are kernels it is not
+  /// printed but evaluated by the runtime, once a plan, and is made of Decl and Assign of index
+  /// values, For{serial}, If, Scratch and Launch; it may read the plan's arrays.
+  Block launch;
   PlanSpec plan;
   ScratchSpec scratch;
   Items items = Items::elements;
 };
+
+/// @brief True if the module's functions are launched on a grid.
+[[nodiscard]] bool has_kernels(const Module& module);
 
 /// @brief Names that passes give to the local variables of wrappers and launches. A kernel's
 /// functions and parameters must not have them.

@@ -249,7 +249,7 @@ StoreInfo Store::info() const {
   for (const Item& item : items_in(directory_)) {
     if (is_lock(item)) continue;
     info.n_bytes += item.n_bytes;
-    info.n_entries += item.suffix == "so" ? 1 : 0;
+    info.n_entries += item.suffix == "so" || item.suffix == "bin" ? 1 : 0;
   }
   return info;
 }

@@ -158,6 +158,9 @@ kir::Block expand_stmt(kir::Stmt stmt, RowForm form) {
             region.body = expand_block(std::move(region.body), form);
             return {{std::move(region)}};
           },
+          [](kir::Barrier& barrier) -> kir::Block { return {{barrier}}; },
+          [](kir::Launch& launch) -> kir::Block { return {{std::move(launch)}}; },
+          [](kir::Scratch& scratch) -> kir::Block { return {{std::move(scratch)}}; },
           [form](kir::Gather& gather) { return expand_gather(gather, form); },
           [](kir::Scatter& scatter) { return expand_scatter(scatter); },
           [](kir::MatInsert& insert) { return expand_insert(insert); },

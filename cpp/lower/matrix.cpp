@@ -176,7 +176,7 @@ std::vector<OwnedRow> take_rows(Builder& builder) {
   return rows;
 }
 
-kir::Block declare_rows(const Builder& builder, const std::vector<OwnedRow>& rows) {
+kir::Block declare_rows(Builder& builder, const std::vector<OwnedRow>& rows) {
   kir::Block block;
   for (const OwnedRow& row : rows) {
     const kir::Entries& entries = insert_of(builder.packed(), row.arg).entries;
@@ -189,7 +189,7 @@ kir::Block declare_rows(const Builder& builder, const std::vector<OwnedRow>& row
   return block;
 }
 
-kir::Stmt add_to_row(const Builder& builder, const Incidence& incidence, const OwnedRow& row) {
+kir::Stmt add_to_row(Builder& builder, const Incidence& incidence, const OwnedRow& row) {
   const ir::Loop& loop = builder.request().loop;
   const kir::MatInsert& insert = insert_of(builder.packed(), row.arg);
   const kir::Entries& entries = insert.entries;

@@ -34,10 +34,10 @@ struct OwnedRow {
 [[nodiscard]] std::vector<OwnedRow> take_rows(Builder& builder);
 
 /// @brief Declare where the rows of `target` start.
-[[nodiscard]] kir::Block declare_rows(const Builder& builder, const std::vector<OwnedRow>& rows);
+[[nodiscard]] kir::Block declare_rows(Builder& builder, const std::vector<OwnedRow>& rows);
 
 /// @brief Add row `o` of element `n` to the row that is owned, where slot `o` is the matrix's.
-[[nodiscard]] kir::Stmt add_to_row(const Builder& builder, const Incidence& incidence,
+[[nodiscard]] kir::Stmt add_to_row(Builder& builder, const Incidence& incidence,
                                    const OwnedRow& row);
 
 }  // namespace op2::lower

@@ -31,6 +31,8 @@ void add(Used& used, const kir::Expr& expr) {
                  [&used](const kir::Minimum& minimum) { add(used, minimum.operands); },
                  [&used](const kir::Select& select) { add(used, select.operands); },
                  [&used](const kir::ScratchAt& at) { add(used, at.bytes); },
+                 [&used](const kir::Shuffle& shuffle) { add(used, shuffle.operands); },
+                 [&used](const kir::BlocksFor& blocks) { add(used, blocks.items); },
                  [](const kir::Builtin&) {},
              },
              expr.node);
@@ -72,6 +74,12 @@ void add(Used& used, const kir::Stmt& stmt) {
                    add(used, branch.then);
                  },
                  [&used](const kir::Region& region) { add(used, region.body); },
+                 [](const kir::Barrier&) {},
+                 [&used](const kir::Launch& launch) {
+                   add(used, launch.items);
+                   add(used, launch.arguments);
+                 },
+                 [&used](const kir::Scratch& scratch) { add(used, scratch.extent); },
                  [&used](const kir::Gather& gather) {
                    used.insert(gather.pack);
                    add(used, gather.rows);

@@ -13,7 +13,7 @@ namespace op2::lower {
 namespace {
 
 // Grows whenever the same inputs give different code: binaries of older versions must not match.
-constexpr int generator_version = 1;
+constexpr int generator_version = 2;
 
 }  // namespace
 
@@ -31,7 +31,9 @@ std::string key_of(Strategy strategy, const Facts& facts, const std::vector<MapF
                    const Options& options) {
   Canonical out;
   out.open("lower").number(generator_version).text(name_of(strategy));
-  out.flag(facts.lanes == Lanes::threads).flag(facts.atomics);
+  out.text(lanes_names[static_cast<std::size_t>(facts.lanes)]);
+  out.flag(facts.atomics).flag(facts.float_atomics).number(facts.warp);
+  out.flag(facts.one_address_space).flag(facts.complex_arithmetic).flag(facts.float64);
   for (const MapFacts& map : maps) {
     out.open("map").number(map.index_bytes).flag(map.injective).close();
   }

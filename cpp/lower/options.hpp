@@ -21,13 +21,21 @@ inline constexpr std::string_view strategy_names[] = {"direct", "owner", "scratc
 /// @brief The strategy called @p name. @throws UsageError listing all of them.
 [[nodiscard]] Strategy strategy_from_name(std::string_view name);
 
-/// @brief Whether a backend runs work items one after the other or on several threads.
-enum class Lanes : std::uint8_t { one, threads };
+/// @brief Whether a backend runs work items one after the other, on several threads, or on the
+/// lanes of a device for which the host launches functions.
+enum class Lanes : std::uint8_t { one, threads, grid };
+
+inline constexpr std::string_view lanes_names[] = {"one", "threads", "grid"};
 
 /// @brief What a backend can do. Passes read this, never the backend's name.
 struct Facts {
   Lanes lanes = Lanes::one;
-  bool atomics = false;
+  bool atomics = false;            ///< of every real scalar type, by whatever means
+  bool float_atomics = false;      ///< addition of floating-point numbers is one instruction
+  int warp = 0;                    ///< lanes that exchange registers; 0: none
+  bool one_address_space = true;   ///< one type of pointer reaches private and shared memory
+  bool complex_arithmetic = true;  ///< otherwise complex numbers can only be moved
+  bool float64 = true;
   bool operator==(const Facts&) const = default;
 };
 

@@ -5,9 +5,9 @@
 #include <memory>
 #include <span>
 #include <string>
-#include <variant>
 #include <vector>
 
+#include "exec/program.hpp"
 #include "mesh/device.hpp"
 
 namespace op2::runtime {
@@ -28,40 +28,10 @@ struct DeviceInfo {
   bool is_cpu = false;
 };
 
-/// @brief How many blocks of how many lanes run a kernel.
-struct Grid {
-  std::int64_t n_blocks = 1;
-  int n_lanes = 1;
-};
-
-/// @brief An argument of a kernel: the handle of memory (null: a null pointer), or a number (C's
-/// long).
-using LaunchArgument = std::variant<void*, std::int64_t>;
-
-/// @brief A function of a Program that the host can launch.
-class DeviceKernel {
- public:
-  DeviceKernel() = default;
-  DeviceKernel(const DeviceKernel&) = delete;
-  DeviceKernel& operator=(const DeviceKernel&) = delete;
-  virtual ~DeviceKernel() = default;
-
-  /// @brief The most lanes a block may have, as registers allow.
-  [[nodiscard]] virtual int max_lanes() const = 0;
-};
-
-/// @brief Code loaded onto a device.
-class Program {
- public:
-  Program() = default;
-  Program(const Program&) = delete;
-  Program& operator=(const Program&) = delete;
-  virtual ~Program() = default;
-
-  /// @brief The kernel called @p name; lives as long as the Program.
-  /// @throws InternalError if there is none.
-  [[nodiscard]] virtual DeviceKernel& kernel(const std::string& name) = 0;
-};
+using exec::DeviceKernel;
+using exec::Grid;
+using exec::LaunchArgument;
+using exec::Program;
 
 /// @brief A device that runs kernels, in the order in which they are launched.
 class Device : public mesh::Device {

@@ -32,12 +32,14 @@ __all__: list[str] = [
     "KernelFacts",
     "KernelParameter",
     "KernelType",
+    "Lanes",
     "LaunchOptions",
     "Loop",
     "LoweringMapFacts",
     "LoweringOptions",
     "MapRef",
     "MapTable",
+    "MatArg",
     "Module",
     "ParameterFacts",
     "PreparedLoop",
@@ -355,6 +357,20 @@ class GlobalReduce:
         alias: Alias,
     ) -> None: ...
 
+class MatArg:
+    def __init__(
+        self,
+        dtype: DType,
+        row_dim: typing.SupportsInt | typing.SupportsIndex,
+        col_dim: typing.SupportsInt | typing.SupportsIndex,
+        access: Access,
+        row_map: typing.SupportsInt | typing.SupportsIndex,
+        col_map: typing.SupportsInt | typing.SupportsIndex,
+        masked: bool,
+        unrolled: bool,
+        alias: Alias,
+    ) -> None: ...
+
 class MapRef:
     def __init__(
         self,
@@ -371,7 +387,9 @@ class Loop:
     def __init__(
         self,
         kernel: Kernel,
-        args: collections.abc.Sequence[DirectDat | IndirectDat | GlobalRead | GlobalReduce],
+        args: collections.abc.Sequence[
+            DirectDat | IndirectDat | GlobalRead | GlobalReduce | MatArg
+        ],
         maps: collections.abc.Sequence[MapRef],
         constants: collections.abc.Sequence[ConstRef],
     ) -> None: ...
@@ -379,12 +397,69 @@ class Loop:
     def n_slots(self) -> int: ...
     def signature(self) -> str: ...
 
+class Lanes:
+    """
+    Members:
+
+      one
+
+      threads
+
+      grid
+    """
+
+    __members__: typing.ClassVar[dict[str, Lanes]]
+    grid: typing.ClassVar[Lanes]
+    one: typing.ClassVar[Lanes]
+    threads: typing.ClassVar[Lanes]
+    @typing.overload
+    def __eq__(self, other: Lanes) -> bool: ...
+    @typing.overload
+    def __eq__(self, other: typing.Any) -> bool: ...
+    def __getstate__(self) -> int: ...
+    def __hash__(self) -> int: ...
+    def __index__(self) -> int: ...
+    def __init__(self, value: typing.SupportsInt | typing.SupportsIndex) -> None: ...
+    def __int__(self) -> int: ...
+    @typing.overload
+    def __ne__(self, other: Lanes) -> bool: ...
+    @typing.overload
+    def __ne__(self, other: typing.Any) -> bool: ...
+    def __repr__(self) -> str: ...
+    def __setstate__(self, state: typing.SupportsInt | typing.SupportsIndex) -> None: ...
+    def __str__(self) -> str: ...
+    @property
+    def name(self) -> str: ...
+    @property
+    def value(self) -> int: ...
+
 class Facts:
-    def __init__(self, threads: bool, atomics: bool) -> None: ...
+    def __init__(
+        self,
+        lanes: Lanes,
+        atomics: bool,
+        float_atomics: bool,
+        warp: typing.SupportsInt | typing.SupportsIndex,
+        one_address_space: bool,
+        complex_arithmetic: bool,
+        float64: bool,
+    ) -> None: ...
     @property
     def atomics(self) -> bool: ...
     @property
+    def complex_arithmetic(self) -> bool: ...
+    @property
+    def float64(self) -> bool: ...
+    @property
+    def float_atomics(self) -> bool: ...
+    @property
+    def lanes(self) -> Lanes: ...
+    @property
+    def one_address_space(self) -> bool: ...
+    @property
     def threads(self) -> bool: ...
+    @property
+    def warp(self) -> int: ...
 
 class LoweringMapFacts:
     def __init__(
@@ -399,6 +474,7 @@ class LoweringOptions:
         element_bytes: typing.SupportsInt | typing.SupportsIndex,
         entry_bytes: typing.SupportsInt | typing.SupportsIndex,
         target_bytes: typing.SupportsInt | typing.SupportsIndex,
+        position_bytes: typing.SupportsInt | typing.SupportsIndex,
         convention: typing.SupportsInt | typing.SupportsIndex,
     ) -> None: ...
 
@@ -462,6 +538,7 @@ class Binding:
         maps: collections.abc.Sequence[MapTable],
         spaces: collections.abc.Sequence[typing.SupportsInt | typing.SupportsIndex],
         n_elements: typing.SupportsInt | typing.SupportsIndex,
+        matrices: collections.abc.Sequence[plan.PositionSpec],
     ) -> None: ...
 
 class LaunchOptions:

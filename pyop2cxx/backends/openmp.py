@@ -7,7 +7,15 @@ from pyop2cxx.backends._backend import Backend, HostToolchain
 BACKEND = Backend(
     name="openmp",
     summary="all cores of this machine",
-    facts=_core.Facts(threads=True, atomics=True),
+    facts=_core.Facts(
+        lanes=_core.Lanes.threads,
+        atomics=True,
+        float_atomics=False,
+        warp=0,
+        one_address_space=True,
+        complex_arithmetic=True,
+        float64=True,
+    ),
     dialect=_core.cg.c_dialect(),
     suffix=(".c", ".cpp"),
     template="host/translation_unit.j2",

@@ -7,7 +7,15 @@ from pyop2cxx.backends._backend import Backend, HostToolchain
 BACKEND = Backend(
     name="sequential",
     summary="one core, elements in order: the reference of every other backend",
-    facts=_core.Facts(threads=False, atomics=True),
+    facts=_core.Facts(
+        lanes=_core.Lanes.one,
+        atomics=True,
+        float_atomics=False,
+        warp=0,
+        one_address_space=True,
+        complex_arithmetic=True,
+        float64=True,
+    ),
     dialect=_core.cg.c_dialect(),
     suffix=(".c", ".cpp"),
     template="host/translation_unit.j2",

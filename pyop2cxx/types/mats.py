@@ -274,12 +274,13 @@ class Mat(DataCarrier):
     def __getitem__(self, index: Any) -> Mat:
         try:
             i, j = index
-            return self._blocks[i][j]
+            found: Mat = self._blocks[i][j]
         except (TypeError, ValueError, IndexError):
             n, m = self._sparsity.shape
             raise IndexValueError(
                 f"{self._what} has {n} x {m} blocks, got index {index!r}; pass [row, column]"
             ) from None
+        return found
 
     def __iter__(self) -> Iterator[Mat]:
         for row in self._blocks:
@@ -499,7 +500,7 @@ class Mat(DataCarrier):
         places = self._diagonal(found)
         values = self._stored("inc_local_diagonal_entries", write=True)
         for component in components:
-            np.add.at(values, (places, component, component), diag_val)
+            values[places, component, component] += diag_val  # rows come once
         self.change_assembly_state(Mat.ADD_VALUES)
 
     def addto_values(self, rows: ArrayLike, cols: ArrayLike, values: ArrayLike) -> None:

@@ -78,7 +78,7 @@ class Sparsity:
     _block_sparse: bool
     _diagonal_block: bool
     _tables: tuple[tuple[Sparsity, ...], ...]
-    _core: _core.plan.Sparsity | None
+    _found: _core.plan.Sparsity | None
     _diagonal: Array | None
 
     def __new__(
@@ -128,11 +128,11 @@ class Sparsity:
             for block, entries in given.items()
         }
         self._nested, self._block_sparse, self._diagonal_block = flags
-        self._core = None
+        self._found = None
         self._diagonal = None
         if self.shape == (1, 1):
             self._tables = ((self,),)
-            self._core = None if runtime.static else self._build()
+            self._found = None if runtime.static else self._build()
             return
         self._tables = tuple(
             tuple(self._block(i, j) for j in range(self.shape[1])) for i in range(self.shape[0])
@@ -298,10 +298,10 @@ class Sparsity:
                 f"Sparsity '{self._name}': '{member}' of a mixed Sparsity; ask one of its blocks: "
                 f"sparsity[i, j].{member}"
             )
-        if self._core is None:
+        if self._found is None:
             runtime.require_running(f"Sparsity '{self._name}'", member)
-            self._core = self._build()
-        return self._core
+            self._found = self._build()
+        return self._found
 
     def __str__(self) -> str:
         return (

@@ -44,6 +44,8 @@ def options() -> Iterator[None]:
 
 
 def values_of(carrier: Any) -> Array:
+    if isinstance(carrier, op2.Mat):
+        return carrier.array
     return carrier.data_ro_with_halos if isinstance(carrier, op2.Dat) else carrier.data_ro
 
 

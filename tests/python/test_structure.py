@@ -21,6 +21,8 @@ EXCEPTIONS = {
     "cpp/base/error": "exception classes without behaviour; their mapping is test_errors.py",
     "cpp/base/overload": "the two lines that std::visit needs",
     "cpp/mesh/device": "an interface; its implementations have the tests",
+    "cpp/exec/program": "an interface; its implementations have the tests",
+    "cpp/jit/device_compiler": "an interface; its implementations have the tests",
     "cpp/runtime/device": "an interface; its implementations have the tests",
     "cpp/cg/declaration": "tests/cpp/cg/test_declare.cpp",
     "cpp/cg/statement": "tests/cpp/cg/test_schedule.cpp",

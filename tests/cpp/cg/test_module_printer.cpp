@@ -239,6 +239,86 @@ TEST(PrintAtomics, AComplexSumIsTwoSums) {
             std::string::npos);
 }
 
+// ------------------------------------------------------------------------------------------ grids
+
+/// A launched function that takes a pointer and a number and has @p body.
+std::string printed_kernel(const Dialect& dialect, kir::Block body) {
+  kir::Module module;
+  module.kernel = edge_loop().kernel;
+  module.launch_name = "launch";
+  module.functions = {{"wrap_res",
+                       {{"x", {DType::float64, false, true}, true, kir::Role::data, 0},
+                        {"end", {DType::int64}, false, kir::Role::local, 0}},
+                       std::move(body),
+                       true}};
+  Context context(dialect);
+  print_module(context, module, "res", "");
+  return context.finish();
+}
+
+kir::Block striding_body() {
+  using kir::Axis;
+  const kir::Expr end = kir::name("end");
+  return {
+      {kir::Decl{{DType::float64}, "shared", 32, {}, kir::Storage::block}},
+      {kir::For{Axis::grid, "n", kir::integer(2), end, {}}},
+      {kir::For{
+          Axis::lane, "k", kir::integer(0), kir::integer(256), {{kir::Barrier{}}}, DType::int32}},
+      {kir::For{Axis::block, "block", kir::integer(0), end, {}}}};
+}
+
+TEST(PrintKernel, StridesOverTheGridInOpenCl) {
+  EXPECT_EQ(printed_kernel(opencl_dialect(), striding_body()),
+            R"(__kernel void wrap_res(
+    __global double *restrict x,
+    long end) {
+  __local double shared[32];
+  for (long n = 2 + (int)get_global_id(0); n < end; n += (int)get_global_size(0)) {
+  }
+  for (int k = (int)get_local_id(0); k < 256; k += (int)get_local_size(0)) {
+    barrier(CLK_LOCAL_MEM_FENCE);
+  }
+  for (long block = (int)get_group_id(0); block < end; block += (int)get_num_groups(0)) {
+  }
+}
+)");
+}
+
+TEST(PrintKernel, StridesOverTheGridInCuda) {
+  EXPECT_EQ(printed_kernel(cuda_dialect(), striding_body()),
+            R"(extern "C" __global__ void wrap_res(
+    double *__restrict__ x,
+    long end) {
+  __shared__ double shared[32];
+  for (long n = 2 + (int)(blockIdx.x * blockDim.x + threadIdx.x); n < end; n += (int)(gridDim.x * blockDim.x)) {
+  }
+  for (int k = (int)threadIdx.x; k < 256; k += (int)blockDim.x) {
+    __syncthreads();
+  }
+  for (long block = (int)blockIdx.x; block < end; block += (int)gridDim.x) {
+  }
+}
+)");
+}
+
+TEST(PrintKernel, ExchangesRegisters) {
+  const kir::Expr lane = kir::builtin(kir::Builtin::lane_id) % kir::integer(4);
+  const std::string text = printed_kernel(
+      cuda_dialect(), {{kir::Decl{{DType::float64}, "v", 0, {}}},
+                       {kir::Assign{kir::name("v"), kir::Update::set,
+                                    kir::shuffle(kir::name("v"), lane + kir::integer(1), 4)}}});
+  EXPECT_NE(text.find("v = __shfl_sync(0xffffffffu, v, (int)threadIdx.x % 4 + 1, 4);"),
+            std::string::npos)
+      << text;
+}
+
+TEST(PrintKernel, PointersSayWhichMemoryTheyReach) {
+  const std::string text = printed_kernel(
+      opencl_dialect(),
+      {{kir::Decl{{DType::float64, true, true}, "row", 0, {kir::offset("x", kir::name("end"))}}}});
+  EXPECT_NE(text.find("  __global const double *row = x + end;\n"), std::string::npos) << text;
+}
+
 // ---------------------------------------------------------------------------- what compilers say
 
 /// What the compiler has to say about @p text; nothing if it is content. A kernel need not use what

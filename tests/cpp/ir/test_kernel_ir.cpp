@@ -6,6 +6,7 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <utility>
 
 #include "base/error.hpp"
 
@@ -179,6 +180,99 @@ TEST(Dump, ShowsEveryNode) {
             "      if (slot < select(x, 1, half))\n"
             "        sums[0] max= 3\n"
             "        atomic sums[1] min= (slot == 2)\n");
+}
+
+/// A loop on a grid: two launches and memory between them.
+Module on_grid() {
+  Module module;
+  module.kernel = std::make_shared<ir::Kernel>();
+  const Parameter end{"end", {DType::int64}, false, Role::local, 0};
+  module.functions = {
+      {"wrap",
+       {pointer("x"), pointer("sums"), end},
+       {{For{Axis::grid, "n", integer(0), name("end"), {{CallUser{{offset("x", name("n"))}}}}}},
+        {Decl{{DType::float64}, "shared", 32, {}, Storage::block}},
+        {For{Axis::lane, "k", integer(0), builtin(Builtin::n_lanes), {}}},
+        {Barrier{}},
+        {If{equal(builtin(Builtin::lane_id) % integer(4), integer(0)),
+            {{Assign{element("sums", builtin(Builtin::block_id)), Update::set,
+                     shuffle(name("end"), integer(1), 4)}}}}},
+        {For{Axis::block, "block", integer(0), builtin(Builtin::n_blocks), {}}}},
+       true,
+       256},
+      {"finish", {pointer("sums")}, {}, true}};
+  module.launch_name = "op2_launch_res";
+  module.argv = {pointer("x")};
+  module.launch = {
+      {Scratch{DType::float64, "sums", blocks_for(name("end"))}},
+      {Launch{"wrap", Grid::items, name("end"), {name("x"), name("sums"), name("end")}}},
+      {Launch{"finish", Grid::single, integer(1), {name("sums")}}}};
+  return module;
+}
+
+std::string grid_failure_of(const std::function<void(Module&)>& damage) {
+  Module module = on_grid();
+  damage(module);
+  try {
+    verify(module);
+  } catch (const InternalError& error) {
+    return error.what();
+  }
+  return "";
+}
+
+TEST(GridModule, Dump) {
+  EXPECT_EQ(dump(on_grid()),
+            "kernel wrap(float64* x, float64* sums, int64 end)\n"
+            "  for grid n in [0, end)\n"
+            "    kernel(&x[n])\n"
+            "  decl shared float64 shared[32]\n"
+            "  for lane k in [0, @lanes)\n"
+            "  barrier\n"
+            "  if ((@lane % 4) == 0)\n"
+            "    sums[@block] = shuffle4(end, 1)\n"
+            "  for block block in [0, @blocks)\n"
+            "kernel finish(float64* sums)\n"
+            "launch op2_launch_res(float64* x)\n"
+            "  scratch float64 sums[@blocks_for(end)]\n"
+            "  launch wrap over end items (x, sums, end)\n"
+            "  launch finish over 1 single (sums)\n");
+}
+
+TEST(GridModule, IsSound) {
+  EXPECT_EQ(grid_failure_of([](Module&) {}), "");
+  EXPECT_TRUE(has_kernels(on_grid()));
+  EXPECT_FALSE(has_kernels(every_node()));
+}
+
+TEST(GridModule, LaunchesFitTheirFunctions) {
+  const auto with_launch = [](Launch launch) {
+    return grid_failure_of([&launch](Module& module) { module.launch.push_back({launch}); });
+  };
+  EXPECT_EQ(with_launch({"gone", Grid::single, integer(1), {}}), "call of unknown function 'gone'");
+  EXPECT_EQ(with_launch({"finish", Grid::single, integer(1), {}}),
+            "call of 'finish' with 0 arguments, expected 1");
+  EXPECT_EQ(with_launch({"finish", Grid::single, integer(1), {offset("x", integer(1))}}),
+            "launch of 'finish': '&x[1]' for pointer 'sums' is not a name");
+  EXPECT_EQ(grid_failure_of([](Module& module) { module.functions[1].is_kernel = false; }),
+            "launch of 'finish', which must be called");
+}
+
+TEST(GridModule, EveryStatementIsWhereItCanRun) {
+  EXPECT_EQ(grid_failure_of([](Module& module) { module.launch.push_back({Barrier{}}); }),
+            "op2_launch_res: not a statement of this launch: barrier\n");
+  EXPECT_EQ(grid_failure_of([](Module& module) {
+              module.launch.push_back({Call{"finish", {}}});
+            }),
+            "call of 'finish', which must be launched");
+  EXPECT_EQ(grid_failure_of([](Module& module) {
+              module.functions[0].body.push_back({Scratch{DType::int32, "s", integer(1)}});
+            }),
+            "wrap: a launch within a function");
+  EXPECT_EQ(grid_failure_of([](Module& module) { module.functions[0].body.push_back({Region{}}); }),
+            "wrap: lanes that the backend does not have");
+  EXPECT_EQ(failure_of([](Module& module) { module.functions[0].body.push_back({Barrier{}}); }),
+            "wrap_res: lanes that the backend does not have");
 }
 
 }  // namespace

@@ -42,6 +42,12 @@ TEST(LoweringKey, DiffersForEverythingThatChangesTheCode) {
   add(Strategy::colour, facts, maps, {});
   add(Strategy::block, {Lanes::threads, false}, maps, {});
   add(Strategy::block, {Lanes::one, true}, maps, {});
+  add(Strategy::block, {Lanes::grid, false}, maps, {});
+  add(Strategy::block, {.float_atomics = true}, maps, {});
+  add(Strategy::block, {.warp = 32}, maps, {});
+  add(Strategy::block, {.one_address_space = false}, maps, {});
+  add(Strategy::block, {.complex_arithmetic = false}, maps, {});
+  add(Strategy::block, {.float64 = false}, maps, {});
   add(Strategy::block, facts, {{8, false}, {4, false}}, {});
   add(Strategy::block, facts, {{4, false}, {8, false}}, {});
   add(Strategy::block, facts, {{4, true}, {4, false}}, {});

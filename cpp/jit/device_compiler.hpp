@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace op2::jit {
+
+/// @brief A compiler that lives in this process and makes code for one device.
+///
+/// Implemented in jit/<vendor>. Safe to use from several threads at the same time.
+class DeviceCompiler {
+ public:
+  DeviceCompiler() = default;
+  DeviceCompiler(const DeviceCompiler&) = delete;
+  DeviceCompiler& operator=(const DeviceCompiler&) = delete;
+  virtual ~DeviceCompiler() = default;
+
+  /// @brief Canonical text of everything besides source and options that changes the binary:
+  /// which compiler and its version, the device or architecture, the driver.
+  [[nodiscard]] virtual std::string identity() const = 0;
+
+  /// @brief What files with its sources are called, with the dot: ".cl".
+  [[nodiscard]] virtual std::string suffix() const = 0;
+
+  /// @brief What runtime::Device::load() takes.
+  /// @throws CompilationError with the compiler's log as stderr_text() if it rejects the source;
+  /// its source_path() is empty, keeping the source is the service's business.
+  /// @throws ToolchainError if the compiler is missing or breaks.
+  [[nodiscard]] virtual std::string compile(const std::string& source,
+                                            const std::vector<std::string>& options) = 0;
+};
+
+}  // namespace op2::jit

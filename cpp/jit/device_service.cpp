@@ -1,0 +1,258 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "jit/device_service.hpp"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <filesystem>
+#include <limits>
+#include <utility>
+
+#include "base/digest.hpp"
+#include "base/error.hpp"
+#include "jit/entry.hpp"
+#include "jit/file.hpp"
+
+namespace op2::jit {
+namespace {
+
+namespace fs = std::filesystem;
+using Clock = std::chrono::steady_clock;
+
+constexpr std::string_view binary_suffix = "bin";
+
+double seconds_since(Clock::time_point start) {
+  return std::chrono::duration<double>(Clock::now() - start).count();
+}
+
+std::string key_of(const DeviceCompiler& compiler, const std::string& source,
+                   const std::vector<std::string>& options, const std::string& extra) {
+  Canonical key;
+  key.open("device binary").text(source).text(extra).text(compiler.identity()).open("options");
+  for (const std::string& option : options) key.text(option);
+  return key.close().close().str();
+}
+
+}  // namespace
+
+struct DeviceService::Request {
+  DeviceCompiler* compiler;
+  const std::string* source;
+  const std::vector<std::string>* options;
+  std::string key;
+  std::string digest;
+};
+
+DeviceService::DeviceService(DeviceServiceOptions options)
+    : options_(std::move(options)),
+      store_(cache_directory(options_.cache_dir), options_.max_disk_bytes) {}
+
+void DeviceService::count(std::int64_t Statistics::*counter) {
+  const std::scoped_lock guard(mutex_);
+  ++(statistics_.*counter);
+}
+
+void DeviceService::notice(const std::string& message) {
+  const std::scoped_lock guard(mutex_);
+  if (std::ranges::find(given_notices_, message) != given_notices_.end()) return;
+  given_notices_.push_back(message);
+  pending_notices_.push_back(message);
+}
+
+std::vector<std::string> DeviceService::take_notices() {
+  const std::scoped_lock guard(mutex_);
+  return std::exchange(pending_notices_, {});
+}
+
+Statistics DeviceService::statistics() const {
+  const std::scoped_lock guard(mutex_);
+  return statistics_;
+}
+
+void DeviceService::clear_memory() {
+  const std::scoped_lock guard(mutex_);
+  index_.clear();
+  entries_.clear();
+  n_memory_bytes_ = 0;
+}
+
+std::shared_ptr<const std::string> DeviceService::recall(const std::string& key) {
+  const auto found = index_.find(key);
+  if (found == index_.end()) return nullptr;
+  entries_.splice(entries_.begin(), entries_, found->second);
+  return found->second->bytes;
+}
+
+void DeviceService::remember(const std::string& key,
+                             const std::shared_ptr<const std::string>& bytes) {
+  if (index_.contains(key)) return;
+  entries_.push_front({key, bytes});
+  index_.emplace(entries_.front().key, entries_.begin());
+  n_memory_bytes_ += bytes->size();
+  while (n_memory_bytes_ > options_.max_memory_bytes) {
+    n_memory_bytes_ -= entries_.back().bytes->size();
+    index_.erase(entries_.back().key);
+    entries_.pop_back();
+  }
+}
+
+bool DeviceService::is_store_usable() {
+  if (!options_.use_disk) return false;
+  const std::optional<std::string> problem = store_.problem();
+  if (problem) notice(*problem + ". Until then every process compiles its kernels anew");
+  return !problem;
+}
+
+DeviceBinary DeviceService::compile(DeviceCompiler& compiler, const std::string& source,
+                                    const std::vector<std::string>& compile_options,
+                                    const std::string& key_extra) {
+  const auto start = Clock::now();
+  Request request{&compiler, &source, &compile_options,
+                  key_of(compiler, source, compile_options, key_extra), ""};
+  for (;;) {
+    std::promise<Landing> promise;
+    std::shared_future<Landing> flight;
+    {
+      const std::scoped_lock guard(mutex_);
+      if (auto bytes = recall(request.key)) {
+        ++statistics_.n_memory_hits;
+        return {std::move(bytes), Origin::memory, seconds_since(start), ""};
+      }
+      const auto found = flights_.find(request.key);
+      if (found != flights_.end()) {
+        ++statistics_.n_waits;
+        flight = found->second;
+      } else {
+        flights_.emplace(request.key, promise.get_future().share());
+      }
+    }
+    Landing landing = flight.valid() ? follow(flight) : lead(request, promise);
+    if (!landing) continue;
+    landing->seconds = seconds_since(start);
+    return *std::move(landing);
+  }
+}
+
+DeviceService::Landing DeviceService::follow(const std::shared_future<Landing>& flight) {
+  const Patience endless{std::numeric_limits<double>::infinity(), options_.interrupted};
+  Wait wait(endless);
+  while (wait.goes_on()) {
+    if (flight.wait_for(std::chrono::milliseconds(50)) == std::future_status::ready) break;
+  }
+  return flight.get();
+}
+
+DeviceBinary DeviceService::lead(const Request& request, std::promise<Landing>& promise) {
+  const auto land = [this, &request] {
+    const std::scoped_lock guard(mutex_);
+    flights_.erase(request.key);
+  };
+  try {
+    Request flown = request;
+    flown.digest = digest(request.key);
+    DeviceBinary made = find_or_build(flown);
+    {
+      const std::scoped_lock guard(mutex_);
+      remember(request.key, made.bytes);
+      flights_.erase(request.key);
+    }
+    promise.set_value(made);
+    return made;
+  } catch (const Error&) {
+    count(&Statistics::n_failures);
+    land();
+    promise.set_exception(std::current_exception());
+    throw;
+  } catch (...) {
+    land();
+    promise.set_value(std::nullopt);
+    throw;
+  }
+}
+
+DeviceBinary DeviceService::find_or_build(const Request& request) {
+  const auto wrap = [](std::string bytes) {
+    return std::make_shared<const std::string>(std::move(bytes));
+  };
+  if (!is_store_usable()) return {wrap(build(request)), Origin::compiled, 0.0, ""};
+  if (Landing found = find_on_disk(request)) return *std::move(found);
+  const Patience patience{options_.compile_timeout_seconds, options_.interrupted};
+  const std::optional<FileLock> lock = store_.lock(request.digest, patience);
+  // Whoever held the lock until now was probably compiling just this.
+  if (Landing found = find_on_disk(request)) return *std::move(found);
+  if (lock) store_.sweep(request.digest);
+  std::string binary = build(request);
+  const std::string path = store(request, binary);
+  return {wrap(std::move(binary)), Origin::compiled, 0.0, path};
+}
+
+DeviceService::Landing DeviceService::find_on_disk(const Request& request) {
+  Lookup found = store_.find(request.digest, binary_suffix, request.key);
+  const fs::path path = store_.path_of(request.digest, binary_suffix);
+  if (found.state == Lookup::State::damaged) {
+    count(&Statistics::n_damaged);
+    ::unlink(path.c_str());
+  }
+  if (found.state != Lookup::State::hit) return std::nullopt;
+  count(&Statistics::n_disk_hits);
+  return DeviceBinary{std::make_shared<const std::string>(std::move(found.payload)), Origin::disk,
+                      0.0, path.string()};
+}
+
+std::string DeviceService::store(const Request& request, const std::string& binary) {
+  try {
+    const WorkDirectory work = store_.work(request.digest);
+    const fs::path file = work.path() / binary_suffix;
+    write_new_file(file, binary + entry_tail(binary, request.key));
+    store_.publish(file, request.digest, binary_suffix);
+    store_.make_room();
+    return store_.path_of(request.digest, binary_suffix).string();
+  } catch (const StorageError& error) {
+    notice(
+        fmt::format("the cache directory {} takes no new entries ({}); kernels compiled from "
+                    "now on are lost when this process ends. Make room there, or set "
+                    "PYOP2CXX_CACHE_DIR to another directory of your own",
+                    store_.directory().string(), error.what()));
+    return "";
+  }
+}
+
+std::string DeviceService::build(const Request& request) {
+  const auto start = Clock::now();
+  const auto count_it = [this, start] {
+    const std::scoped_lock guard(mutex_);
+    ++statistics_.n_compiles;
+    statistics_.compile_seconds += seconds_since(start);
+  };
+  try {
+    std::string binary = request.compiler->compile(*request.source, *request.options);
+    count_it();
+    return binary;
+  } catch (const CompilationError& error) {
+    count_it();
+    const std::string kept = keep_source(request);
+    throw CompilationError(fmt::format("{}\n  source: {}", error.what(), kept), error.command(),
+                           error.stderr_text(), kept);
+  } catch (...) {
+    count_it();
+    throw;
+  }
+}
+
+/// The source is for the user to read; where nothing can be kept, the error goes without.
+std::string DeviceService::keep_source(const Request& request) {
+  if (request.digest.empty() || !is_store_usable()) return "";
+  try {
+    const std::string suffix = "failed" + request.compiler->suffix();
+    const WorkDirectory work = store_.work(request.digest);
+    write_new_file(work.path() / suffix, *request.source);
+    store_.publish(work.path() / suffix, request.digest, suffix);
+    return store_.path_of(request.digest, suffix).string();
+  } catch (const StorageError&) {
+    return "";
+  }
+}
+
+}  // namespace op2::jit

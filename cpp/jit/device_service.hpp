@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <future>
+#include <list>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "jit/device_compiler.hpp"
+#include "jit/service.hpp"
+#include "jit/store.hpp"
+
+namespace op2::jit {
+
+/// @brief Settings of a DeviceService.
+struct DeviceServiceOptions {
+  std::string cache_dir;               ///< empty: from the environment, see cache_directory()
+  bool use_disk = true;                ///< false: keep binaries in memory only
+  std::int64_t max_disk_bytes = 0;     ///< bound of the cache directory
+  std::size_t max_memory_bytes = 0;    ///< bound of the binaries kept in memory
+  double compile_timeout_seconds = 0;  ///< how long to wait for another process that compiles
+  InterruptCheck interrupted;          ///< see InterruptCheck
+};
+
+/// @brief A binary for a device and what it took to get it.
+struct DeviceBinary {
+  std::shared_ptr<const std::string> bytes;
+  Origin origin = Origin::memory;
+  double seconds = 0.0;  ///< inside compile()
+  std::string path;      ///< of the entry on disk; empty if there is none
+};
+
+/// @brief From source text to a device's binary: memory, then disk, then the compiler.
+///
+/// Single flight, within the process and between processes that share a cache directory. Safe to
+/// use from any number of threads. Nothing it does with the disk can fail a compilation: a binary
+/// that cannot be stored is kept in memory and a notice says why.
+class DeviceService {
+ public:
+  explicit DeviceService(DeviceServiceOptions options);
+
+  /// @brief What @p compiler makes of @p source.
+  /// @param[in] compile_options Part of the key.
+  /// @param[in] key_extra Whatever else the binary depends on: the generator's version.
+  /// @throws CompilationError if the source is rejected, keeping a copy of it.
+  /// @throws ToolchainError if the compiler is missing or breaks.
+  [[nodiscard]] DeviceBinary compile(DeviceCompiler& compiler, const std::string& source,
+                                     const std::vector<std::string>& compile_options,
+                                     const std::string& key_extra);
+
+  [[nodiscard]] Statistics statistics() const;
+  /// @brief What the user should be told, each message once; empties the list.
+  [[nodiscard]] std::vector<std::string> take_notices();
+  /// @brief Forget the binaries in memory.
+  void clear_memory();
+
+ private:
+  struct Request;
+  // Nothing: the flight was interrupted, somebody else must fly.
+  using Landing = std::optional<DeviceBinary>;
+
+  Landing follow(const std::shared_future<Landing>& flight);
+  DeviceBinary lead(const Request& request, std::promise<Landing>& promise);
+  DeviceBinary find_or_build(const Request& request);
+  Landing find_on_disk(const Request& request);
+  std::string store(const Request& request, const std::string& binary);
+  std::string build(const Request& request);
+  std::string keep_source(const Request& request);
+  void remember(const std::string& key, const std::shared_ptr<const std::string>& bytes);
+  [[nodiscard]] std::shared_ptr<const std::string> recall(const std::string& key);
+  bool is_store_usable();
+  void notice(const std::string& message);
+  void count(std::int64_t Statistics::*counter);
+
+  struct Entry {
+    std::string key;
+    std::shared_ptr<const std::string> bytes;
+  };
+
+  DeviceServiceOptions options_;
+  Store store_;
+  mutable std::mutex mutex_;  // guards everything below; never held while waiting
+  std::list<Entry> entries_;  // most recently used first
+  // Views of the keys in entries_, whose nodes do not move.
+  std::unordered_map<std::string_view, std::list<Entry>::iterator> index_;
+  std::size_t n_memory_bytes_ = 0;
+  std::unordered_map<std::string, std::shared_future<Landing>> flights_;
+  Statistics statistics_;
+  std::vector<std::string> pending_notices_;
+  std::vector<std::string> given_notices_;
+};
+
+}  // namespace op2::jit

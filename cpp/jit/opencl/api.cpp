@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "jit/opencl/api.hpp"
+
+#include <dlfcn.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <string_view>
+#include <utility>
+
+#include "base/error.hpp"
+
+namespace op2::jit::opencl {
+namespace {
+
+constexpr const char* library_name = "libOpenCL.so.1";
+
+constexpr std::pair<Status, std::string_view> status_names[] = {
+    {-1, "CL_DEVICE_NOT_FOUND"},
+    {-2, "CL_DEVICE_NOT_AVAILABLE"},
+    {-3, "CL_COMPILER_NOT_AVAILABLE"},
+    {-4, "CL_MEM_OBJECT_ALLOCATION_FAILURE"},
+    {-5, "CL_OUT_OF_RESOURCES"},
+    {-6, "CL_OUT_OF_HOST_MEMORY"},
+    {-11, "CL_BUILD_PROGRAM_FAILURE"},
+    {-14, "CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST"},
+    {-15, "CL_COMPILE_PROGRAM_FAILURE"},
+    {-30, "CL_INVALID_VALUE"},
+    {-36, "CL_INVALID_COMMAND_QUEUE"},
+    {-38, "CL_INVALID_MEM_OBJECT"},
+    {-42, "CL_INVALID_BINARY"},
+    {-43, "CL_INVALID_BUILD_OPTIONS"},
+    {-45, "CL_INVALID_PROGRAM_EXECUTABLE"},
+    {-46, "CL_INVALID_KERNEL_NAME"},
+    {-48, "CL_INVALID_KERNEL"},
+    {-49, "CL_INVALID_ARG_INDEX"},
+    {-50, "CL_INVALID_ARG_VALUE"},
+    {-51, "CL_INVALID_ARG_SIZE"},
+    {-52, "CL_INVALID_KERNEL_ARGS"},
+    {-54, "CL_INVALID_WORK_GROUP_SIZE"},
+    {-55, "CL_INVALID_WORK_ITEM_SIZE"},
+    {-61, "CL_INVALID_BUFFER_SIZE"},
+    {-63, "CL_INVALID_GLOBAL_WORK_SIZE"},
+    {-1001, "CL_PLATFORM_NOT_FOUND_KHR"}};
+
+[[noreturn]] void missing(const std::string& what) {
+  throw ToolchainError(
+      fmt::format("{}; on Debian or Ubuntu install the loader and a platform: 'apt-get install "
+                  "ocl-icd-libopencl1 pocl-opencl-icd' (PoCL runs on the processor; a GPU's driver "
+                  "brings its own platform)",
+                  what),
+      "", "", "");
+}
+
+template <class Function>
+void find(void* library, const char* symbol, Function& function) {
+  void* address = ::dlsym(library, symbol);
+  if (address == nullptr) missing(fmt::format("{} has no function {}", library_name, symbol));
+  function = reinterpret_cast<Function>(address);
+}
+
+template <class Query>
+std::string text(const Query& query) {
+  std::size_t n_bytes = 0;
+  check(query(0, nullptr, &n_bytes), "clGet...Info");
+  std::string found(n_bytes, '\0');
+  check(query(n_bytes, found.data(), nullptr), "clGet...Info");
+  const auto is_end = [](char c) { return c == '\0' || c == ' ' || c == '\n'; };
+  while (!found.empty() && is_end(found.back())) found.pop_back();
+  return found;
+}
+
+}  // namespace
+
+std::shared_ptr<const Api> load_api() {
+  void* library = ::dlopen(library_name, RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
+  if (library == nullptr) {
+    const char* reason = ::dlerror();
+    missing(fmt::format("the OpenCL loader {} cannot be loaded ({})", library_name,
+                        reason != nullptr ? reason : "no reason given"));
+  }
+  auto api = std::make_shared<Api>();
+  find(library, "clGetPlatformIDs", api->get_platforms);
+  find(library, "clGetPlatformInfo", api->platform_info);
+  find(library, "clGetDeviceIDs", api->get_devices);
+  find(library, "clGetDeviceInfo", api->device_info);
+  find(library, "clCreateContext", api->create_context);
+  find(library, "clReleaseContext", api->release_context);
+  find(library, "clCreateCommandQueue", api->create_queue);
+  find(library, "clReleaseCommandQueue", api->release_queue);
+  find(library, "clCreateBuffer", api->create_buffer);
+  find(library, "clReleaseMemObject", api->release_memory);
+  find(library, "clEnqueueWriteBuffer", api->write_buffer);
+  find(library, "clEnqueueReadBuffer", api->read_buffer);
+  find(library, "clEnqueueCopyBuffer", api->copy_buffer);
+  find(library, "clEnqueueFillBuffer", api->fill_buffer);
+  find(library, "clEnqueueNDRangeKernel", api->launch);
+  find(library, "clFlush", api->flush);
+  find(library, "clFinish", api->finish);
+  find(library, "clCreateProgramWithSource", api->create_program_with_source);
+  find(library, "clCreateProgramWithBinary", api->create_program_with_binary);
+  find(library, "clBuildProgram", api->build_program);
+  find(library, "clGetProgramInfo", api->program_info);
+  find(library, "clGetProgramBuildInfo", api->build_info);
+  find(library, "clReleaseProgram", api->release_program);
+  find(library, "clCreateKernel", api->create_kernel);
+  find(library, "clReleaseKernel", api->release_kernel);
+  find(library, "clSetKernelArg", api->set_argument);
+  find(library, "clGetKernelWorkGroupInfo", api->kernel_info);
+  find(library, "clGetEventInfo", api->event_info);
+  find(library, "clReleaseEvent", api->release_event);
+  return api;
+}
+
+std::vector<FoundDevice> find_devices(const Api& api) {
+  Count n_platforms = 0;
+  const Status status = api.get_platforms(0, nullptr, &n_platforms);
+  if (status == code::no_platform || n_platforms == 0) {
+    missing(fmt::format("{} finds no OpenCL platform (none is registered in /etc/OpenCL/vendors)",
+                        library_name));
+  }
+  check(status, "clGetPlatformIDs");
+  std::vector<Platform> platforms(n_platforms);
+  check(api.get_platforms(n_platforms, platforms.data(), nullptr), "clGetPlatformIDs");
+  std::vector<FoundDevice> found;
+  std::string names;
+  for (Platform platform : platforms) {
+    names += (names.empty() ? "'" : ", '") + text_of(api, platform, query::platform_name) + "'";
+    Count n_devices = 0;
+    const Status any = api.get_devices(platform, all_device_types, 0, nullptr, &n_devices);
+    if (any != code::success || n_devices == 0) continue;  // a driver without its hardware
+    std::vector<DeviceId> devices(n_devices);
+    check(api.get_devices(platform, all_device_types, n_devices, devices.data(), nullptr),
+          "clGetDeviceIDs");
+    for (DeviceId device : devices) found.push_back({platform, device});
+  }
+  if (found.empty()) missing(fmt::format("no OpenCL platform has a device (asked: {})", names));
+  return found;
+}
+
+std::string text_of(const Api& api, DeviceId device, Count property) {
+  return text([&api, device, property](std::size_t n, void* to, std::size_t* n_bytes) {
+    return api.device_info(device, property, n, to, n_bytes);
+  });
+}
+
+std::string text_of(const Api& api, Platform platform, Count property) {
+  return text([&api, platform, property](std::size_t n, void* to, std::size_t* n_bytes) {
+    return api.platform_info(platform, property, n, to, n_bytes);
+  });
+}
+
+std::string status_name(Status status) {
+  const auto* found =
+      std::ranges::find(status_names, status, &std::pair<Status, std::string_view>::first);
+  if (found != std::end(status_names)) return std::string(found->second);
+  return fmt::format("OpenCL error {}", status);
+}
+
+void check(Status status, const char* call) {
+  if (status != code::success) {
+    throw ExecutionError(fmt::format("{} failed: {}", call, status_name(status)));
+  }
+}
+
+Owned<Context> make_context(const Api& api, const FoundDevice& device) {
+  constexpr std::intptr_t platform_property = 0x1084;
+  const std::array<std::intptr_t, 3> properties = {
+      platform_property, reinterpret_cast<std::intptr_t>(device.platform), 0};
+  Status status = code::success;
+  Owned<Context> context(
+      api.create_context(properties.data(), 1, &device.id, nullptr, nullptr, &status),
+      api.release_context);
+  check(status, "clCreateContext");
+  return context;
+}
+
+}  // namespace op2::jit::opencl

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "jit/opencl/compiler.hpp"
+
+#include <fmt/format.h>
+
+#include <utility>
+
+#include "base/digest.hpp"
+#include "base/error.hpp"
+
+namespace op2::jit::opencl {
+namespace {
+
+std::string identity_of(const Api& api, const FoundDevice& device) {
+  Canonical key;
+  key.open("opencl");
+  for (const Count property : {query::platform_name, query::platform_version}) {
+    key.text(text_of(api, device.platform, property));
+  }
+  for (const Count property :
+       {query::device_name, query::device_version, query::driver_version, query::extensions}) {
+    key.text(text_of(api, device.id, property));
+  }
+  return key.close().str();
+}
+
+}  // namespace
+
+std::string build_log(const Api& api, ProgramId program, DeviceId device) {
+  std::size_t n_bytes = 0;
+  if (api.build_info(program, device, query::build_log, 0, nullptr, &n_bytes) != code::success) {
+    return "";
+  }
+  std::string log(n_bytes, '\0');
+  if (api.build_info(program, device, query::build_log, n_bytes, log.data(), nullptr) !=
+      code::success) {
+    return "";
+  }
+  while (!log.empty() && log.back() == '\0') log.pop_back();
+  return log;
+}
+
+Compiler::Compiler(std::shared_ptr<const Api> api, const FoundDevice& device)
+    : api_(std::move(api)),
+      device_(device),
+      identity_(identity_of(*api_, device)),
+      context_(make_context(*api_, device)) {}
+
+std::string Compiler::compile(const std::string& source, const std::vector<std::string>& options) {
+  const char* text = source.c_str();
+  const std::size_t n_bytes = source.size();
+  Status status = code::success;
+  const Owned<ProgramId> program(
+      api_->create_program_with_source(context_.get(), 1, &text, &n_bytes, &status),
+      api_->release_program);
+  check(status, "clCreateProgramWithSource");
+  std::string words;
+  for (const std::string& option : options) words += (words.empty() ? "" : " ") + option;
+  const std::string command = fmt::format("clBuildProgram {}", words);
+  status = api_->build_program(program.get(), 1, &device_.id, words.c_str(), nullptr, nullptr);
+  if (status == code::build_failure) {
+    const std::string log = build_log(*api_, program.get(), device_.id);
+    throw CompilationError(fmt::format("the OpenCL compiler of {} rejected a generated source\n"
+                                       "  options: {}\n{}",
+                                       text_of(*api_, device_.id, query::device_name), words, log),
+                           command, log, "");
+  }
+  if (status != code::success) {
+    throw ToolchainError(
+        fmt::format("the OpenCL compiler of {} broke: {}",
+                    text_of(*api_, device_.id, query::device_name), status_name(status)),
+        command, build_log(*api_, program.get(), device_.id), "");
+  }
+  std::size_t size = 0;
+  check(api_->program_info(program.get(), query::program_binary_sizes, sizeof size, &size, nullptr),
+        "clGetProgramInfo(CL_PROGRAM_BINARY_SIZES)");
+  std::string binary(size, '\0');
+  auto* start = reinterpret_cast<unsigned char*>(binary.data());
+  check(api_->program_info(program.get(), query::program_binaries, sizeof start, &start, nullptr),
+        "clGetProgramInfo(CL_PROGRAM_BINARIES)");
+  return binary;
+}
+
+}  // namespace op2::jit::opencl

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "exec/executable.hpp"
+#include "runtime/device.hpp"
+
+namespace op2::runtime {
+
+/// @brief An array of a plan, on the host.
+struct PlanArray {
+  const void* data = nullptr;  ///< null: absent
+  std::int64_t n_bytes = 0;
+};
+
+/// @brief How lanes are handed out to launches over items.
+struct GridRule {
+  int n_lanes = 1;              ///< of a block; a power of two
+  std::int64_t max_blocks = 1;  ///< beyond, lanes stride
+  bool operator==(const GridRule&) const = default;
+};
+
+/// @brief The rule for a device.
+/// @param[in] n_lanes_wanted By the user; 0: by the device. Rounded down to a power of two.
+/// @param[in] has_partials The loop keeps something for each block, which somebody has to add up.
+[[nodiscard]] GridRule grid_rule(const DeviceInfo& device, std::int64_t n_lanes_wanted,
+                                 bool has_partials);
+
+/// @brief Whether a launch asks how many blocks there will be.
+[[nodiscard]] bool asks_for_blocks(const kir::Block& launch);
+
+/// @brief Memory that a launch takes: argument `index` of argv, or scratch number `index`.
+struct LaunchSlot {
+  bool is_scratch = false;
+  int index = 0;
+  bool operator==(const LaunchSlot&) const = default;
+};
+
+/// @brief One launch, but for addresses.
+struct FlatLaunch {
+  std::string function;
+  Grid grid;
+  std::vector<std::variant<LaunchSlot, std::int64_t>> arguments;
+  bool operator==(const FlatLaunch&) const = default;
+};
+
+/// @brief All launches of a loop, in order, and the scratch memory they share.
+struct LaunchList {
+  std::vector<FlatLaunch> launches;
+  std::vector<std::int64_t> scratch_bytes;
+};
+
+/// @brief Evaluate the launch program of a loop for one plan.
+/// @param[in] plan The plan's arrays, by Parameter::index of role plan; read on the host.
+/// @param[in] n_items What `end` is; `begin` is 0.
+/// @throws InternalError if the program is not made of what kir::Module::launch may hold.
+[[nodiscard]] LaunchList flatten(const exec::DeviceCode& code,
+                                 const std::vector<kir::Parameter>& arguments,
+                                 const std::vector<PlanArray>& plan, std::int64_t n_items,
+                                 const GridRule& rule);
+
+}  // namespace op2::runtime

@@ -1,0 +1,352 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "runtime/opencl/device.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <deque>
+#include <mutex>
+#include <unordered_map>
+#include <utility>
+
+#include "base/error.hpp"
+#include "base/overload.hpp"
+#include "jit/opencl/api.hpp"
+#include "jit/opencl/compiler.hpp"
+#include "runtime/opencl/memory_pool.hpp"
+
+namespace op2::runtime::opencl {
+namespace {
+
+using jit::opencl::Api;
+using jit::opencl::check;
+using jit::opencl::DeviceId;
+using jit::opencl::Event;
+using jit::opencl::FoundDevice;
+using jit::opencl::KernelId;
+using jit::opencl::Memory;
+using jit::opencl::Owned;
+using jit::opencl::ProgramId;
+using jit::opencl::Queue;
+using jit::opencl::Status;
+using jit::opencl::text_of;
+
+constexpr jit::opencl::Count blocking = 1;
+constexpr jit::opencl::Count not_blocking = 0;
+
+// An upload of at most this many bytes is copied aside instead of waiting for the queue.
+constexpr std::int64_t staged_bytes_max = 1 << 16;
+
+// Commands whose events are kept; beyond, those that are complete are let go.
+constexpr std::size_t n_pending_max = 256;
+
+// Drivers may hold commands back until they are told to start.
+constexpr int launches_per_flush = 16;
+
+template <class T>
+T number(const Api& api, DeviceId device, jit::opencl::Count property) {
+  T value{};
+  check(api.device_info(device, property, sizeof value, &value, nullptr), "clGetDeviceInfo");
+  return value;
+}
+
+DeviceInfo describe(const Api& api, const FoundDevice& found) {
+  namespace query = jit::opencl::query;
+  DeviceInfo info;
+  info.backend = "opencl";
+  info.platform = text_of(api, found.platform, query::platform_name);
+  info.name = text_of(api, found.id, query::device_name);
+  info.driver = text_of(api, found.id, query::driver_version);
+  info.capability = text_of(api, found.id, query::c_version);
+  info.memory_bytes =
+      static_cast<std::int64_t>(number<std::uint64_t>(api, found.id, query::global_memory));
+  info.shared_bytes =
+      static_cast<std::int64_t>(number<std::uint64_t>(api, found.id, query::local_memory));
+  info.n_units = static_cast<int>(number<std::uint32_t>(api, found.id, query::max_compute_units));
+  info.max_lanes = static_cast<int>(number<std::size_t>(api, found.id, query::max_work_group_size));
+  std::uint64_t double_config = 0;  // devices without float64 may not know the question
+  (void)api.device_info(found.id, query::double_config, sizeof double_config, &double_config,
+                        nullptr);
+  info.float64 = double_config != 0;
+  info.is_cpu = (number<std::uint64_t>(api, found.id, query::device_type) &
+                 jit::opencl::cpu_device_type) != 0;
+  return info;
+}
+
+class OpenclKernel : public DeviceKernel {
+ public:
+  OpenclKernel(std::shared_ptr<const Api> api, Owned<KernelId> kernel, int max_lanes)
+      : api_(std::move(api)), kernel_(std::move(kernel)), max_lanes_(max_lanes) {}
+  [[nodiscard]] int max_lanes() const override { return max_lanes_; }
+  [[nodiscard]] KernelId id() const { return kernel_.get(); }
+
+ private:
+  std::shared_ptr<const Api> api_;
+  Owned<KernelId> kernel_;
+  int max_lanes_;
+};
+
+class OpenclProgram : public Program {
+ public:
+  OpenclProgram(std::shared_ptr<const Api> api, std::shared_ptr<MemoryPool> pool, DeviceId device,
+                Owned<ProgramId> program)
+      : api_(std::move(api)),
+        pool_(std::move(pool)),
+        device_(device),
+        program_(std::move(program)) {}
+
+  [[nodiscard]] DeviceKernel& kernel(const std::string& name) override {
+    const std::scoped_lock guard(mutex_);
+    const auto known = kernels_.find(name);
+    if (known != kernels_.end()) return *known->second;
+    Status status = jit::opencl::code::success;
+    Owned<KernelId> made(api_->create_kernel(program_.get(), name.c_str(), &status),
+                         api_->release_kernel);
+    if (status != jit::opencl::code::success) {
+      throw InternalError(fmt::format("the program has no kernel '{}': {}", name,
+                                      jit::opencl::status_name(status)));
+    }
+    std::size_t lanes = 1;
+    check(api_->kernel_info(made.get(), device_, jit::opencl::query::kernel_work_group_size,
+                            sizeof lanes, &lanes, nullptr),
+          "clGetKernelWorkGroupInfo");
+    auto kernel = std::make_unique<OpenclKernel>(api_, std::move(made), static_cast<int>(lanes));
+    return *kernels_.emplace(name, std::move(kernel)).first->second;
+  }
+
+ private:
+  std::shared_ptr<const Api> api_;
+  std::shared_ptr<MemoryPool> pool_;  // owns the context
+  DeviceId device_;
+  Owned<ProgramId> program_;
+  std::mutex mutex_;
+  std::unordered_map<std::string, std::unique_ptr<OpenclKernel>> kernels_;
+};
+
+/// A command that may still run.
+struct Pending {
+  Owned<Event> event;
+  std::string loop;                     // empty: a copy
+  std::unique_ptr<std::byte[]> staged;  // what an upload reads
+};
+
+class OpenclDevice : public Device {
+ public:
+  OpenclDevice(std::shared_ptr<const Api> api, const FoundDevice& found)
+      : api_(std::move(api)),
+        id_(found.id),
+        info_(describe(*api_, found)),
+        pool_(std::make_shared<MemoryPool>(api_, jit::opencl::make_context(*api_, found),
+                                           info_.memory_bytes,
+                                           "OpenCL device '" + info_.name + "'")) {
+    Status status = jit::opencl::code::success;
+    queue_ =
+        Owned<Queue>(api_->create_queue(pool_->context(), id_, 0, &status), api_->release_queue);
+    check(status, "clCreateCommandQueue");
+  }
+  OpenclDevice(const OpenclDevice&) = delete;
+  OpenclDevice& operator=(const OpenclDevice&) = delete;
+  ~OpenclDevice() override { (void)api_->finish(queue_.get()); }
+
+  [[nodiscard]] const DeviceInfo& info() const override { return info_; }
+  [[nodiscard]] std::string name() const override { return "OpenCL device '" + info_.name + "'"; }
+
+  [[nodiscard]] std::shared_ptr<void> allocate(std::int64_t n_bytes,
+                                               std::string_view what) override {
+    return pool_->allocate(n_bytes, what);
+  }
+
+  void upload(void* to, std::int64_t to_offset, const void* from, std::int64_t n_bytes) override {
+    if (n_bytes == 0) return;
+    const std::scoped_lock guard(mutex_);
+    Pending pending;
+    const bool is_staged = n_bytes <= staged_bytes_max;
+    if (is_staged) {
+      const auto* start = static_cast<const std::byte*>(from);
+      pending.staged = std::make_unique_for_overwrite<std::byte[]>(size(n_bytes));
+      std::copy(start, start + n_bytes, pending.staged.get());
+      from = pending.staged.get();
+    }
+    Event event = nullptr;
+    after(api_->write_buffer(queue_.get(), static_cast<Memory>(to),
+                             is_staged ? not_blocking : blocking, size(to_offset), size(n_bytes),
+                             from, 0, nullptr, is_staged ? &event : nullptr),
+          "clEnqueueWriteBuffer");
+    if (!is_staged) return;
+    pending.event = Owned<Event>(event, api_->release_event);
+    note(std::move(pending));
+  }
+
+  void download(void* to, const void* from, std::int64_t from_offset,
+                std::int64_t n_bytes) override {
+    const std::scoped_lock guard(mutex_);
+    if (n_bytes == 0) return wait();
+    const Status status =
+        api_->read_buffer(queue_.get(), static_cast<Memory>(const_cast<void*>(from)), blocking,
+                          size(from_offset), size(n_bytes), to, 0, nullptr, nullptr);
+    settle(status);
+  }
+
+  void copy(void* to, std::int64_t to_offset, const void* from, std::int64_t from_offset,
+            std::int64_t n_bytes) override {
+    if (n_bytes == 0) return;
+    const std::scoped_lock guard(mutex_);
+    after(api_->copy_buffer(queue_.get(), static_cast<Memory>(const_cast<void*>(from)),
+                            static_cast<Memory>(to), size(from_offset), size(to_offset),
+                            size(n_bytes), 0, nullptr, nullptr),
+          "clEnqueueCopyBuffer");
+  }
+
+  void zero(void* memory, std::int64_t offset, std::int64_t n_bytes) override {
+    if (n_bytes == 0) return;
+    const std::scoped_lock guard(mutex_);
+    const unsigned char nothing = 0;
+    after(api_->fill_buffer(queue_.get(), static_cast<Memory>(memory), &nothing, 1, size(offset),
+                            size(n_bytes), 0, nullptr, nullptr),
+          "clEnqueueFillBuffer");
+  }
+
+  void finish() override {
+    const std::scoped_lock guard(mutex_);
+    wait();
+  }
+
+  [[nodiscard]] std::shared_ptr<Program> load(const std::string& binary) override {
+    const auto* start = reinterpret_cast<const unsigned char*>(binary.data());
+    const std::size_t n_bytes = binary.size();
+    Status of_binary = jit::opencl::code::success;
+    Status status = jit::opencl::code::success;
+    Owned<ProgramId> program(api_->create_program_with_binary(pool_->context(), 1, &id_, &n_bytes,
+                                                              &start, &of_binary, &status),
+                             api_->release_program);
+    check(status, "clCreateProgramWithBinary");
+    status = api_->build_program(program.get(), 1, &id_, "", nullptr, nullptr);
+    if (status != jit::opencl::code::success) {
+      throw ToolchainError(fmt::format("{} does not load a compiled program: {}\n{}", name(),
+                                       jit::opencl::status_name(status),
+                                       jit::opencl::build_log(*api_, program.get(), id_)),
+                           "clBuildProgram", "", "");
+    }
+    return std::make_shared<OpenclProgram>(api_, pool_, id_, std::move(program));
+  }
+
+  void launch(DeviceKernel& kernel, const Grid& grid, std::span<const LaunchArgument> arguments,
+              const std::string& loop) override {
+    const std::scoped_lock guard(mutex_);  // a kernel's arguments are its state
+    KernelId id = static_cast<OpenclKernel&>(kernel).id();
+    for (std::size_t i = 0; i < arguments.size(); ++i) {
+      const auto index = static_cast<jit::opencl::Count>(i);
+      const Status status = std::visit(
+          [this, id, index](const auto& value) {
+            return api_->set_argument(id, index, sizeof value, &value);
+          },
+          arguments[i]);
+      if (status != jit::opencl::code::success) {
+        throw InternalError(fmt::format("par_loop '{}': argument {} of {} of a kernel: {}", loop, i,
+                                        arguments.size(), jit::opencl::status_name(status)));
+      }
+    }
+    const auto n_lanes = static_cast<std::size_t>(grid.n_lanes);
+    const std::size_t n_all = static_cast<std::size_t>(grid.n_blocks) * n_lanes;
+    Event event = nullptr;
+    const Status status =
+        api_->launch(queue_.get(), id, 1, nullptr, &n_all, &n_lanes, 0, nullptr, &event);
+    if (status != jit::opencl::code::success) {
+      throw ExecutionError(
+          fmt::format("par_loop '{}' cannot be launched on {}, {} blocks of {} lanes: {}", loop,
+                      name(), grid.n_blocks, grid.n_lanes, jit::opencl::status_name(status)));
+    }
+    note({Owned<Event>(event, api_->release_event), loop, nullptr});
+    if (++n_since_flush_ >= launches_per_flush) {
+      n_since_flush_ = 0;
+      (void)api_->flush(queue_.get());  // a failure comes back at the next wait
+    }
+  }
+
+ private:
+  static std::size_t size(std::int64_t n) { return static_cast<std::size_t>(n); }
+
+  /// After a command that is no loop: only a broken queue, hence an earlier loop, makes it fail.
+  void after(Status status, const char* call) {
+    if (status == jit::opencl::code::success) return;
+    settle(api_->finish(queue_.get()));
+    check(status, call);
+  }
+
+  void note(Pending pending) {
+    pending_.push_back(std::move(pending));
+    while (pending_.size() > n_pending_max) {
+      const Status status = status_of(pending_.front());
+      if (status > 0) return;  // still to run, and so is all that follows
+      if (status < 0 && fault_.empty()) blame(pending_.front(), status);
+      pending_.pop_front();
+    }
+  }
+
+  [[nodiscard]] Status status_of(const Pending& pending) const {
+    Status status = 0;
+    const Status asked = api_->event_info(pending.event.get(), jit::opencl::query::event_status,
+                                          sizeof status, &status, nullptr);
+    return asked == jit::opencl::code::success ? status : asked;
+  }
+
+  void blame(const Pending& pending, Status status) {
+    const std::string who = pending.loop.empty() ? "a copy" : "par_loop '" + pending.loop + "'";
+    fault_ = fmt::format("{} failed on {}: {}", who, name(), jit::opencl::status_name(status));
+  }
+
+  void wait() { settle(api_->finish(queue_.get())); }
+
+  /// After a wait that ended with @p status: everything is complete, or something failed.
+  void settle(Status status) {
+    for (const Pending& pending : pending_) {
+      if (!fault_.empty()) break;
+      const Status ended = status_of(pending);
+      if (ended < 0) blame(pending, ended);
+    }
+    if (fault_.empty() && status != jit::opencl::code::success) {
+      const std::string last = pending_.empty() ? "" : pending_.back().loop;
+      fault_ = fmt::format("{} failed: {}; the last loop was '{}'", name(),
+                           jit::opencl::status_name(status), last);
+    }
+    pending_.clear();
+    n_since_flush_ = 0;
+    if (!fault_.empty()) throw ExecutionError(std::exchange(fault_, ""));
+  }
+
+  std::shared_ptr<const Api> api_;
+  DeviceId id_;
+  DeviceInfo info_;
+  std::shared_ptr<MemoryPool> pool_;
+  std::mutex mutex_;  // guards the queue, kernels' arguments and everything below
+  Owned<Queue> queue_;
+  std::deque<Pending> pending_;  // in order
+  std::string fault_;            // of a command no longer pending
+  int n_since_flush_ = 0;
+};
+
+}  // namespace
+
+std::vector<DeviceInfo> list_devices() {
+  const std::shared_ptr<const Api> api = jit::opencl::load_api();
+  std::vector<DeviceInfo> found;
+  for (const FoundDevice& device : jit::opencl::find_devices(*api)) {
+    found.push_back(describe(*api, device));
+  }
+  return found;
+}
+
+OpenedDevice open_device(int index) {
+  std::shared_ptr<const Api> api = jit::opencl::load_api();
+  const std::vector<FoundDevice> found = jit::opencl::find_devices(*api);
+  if (index < 0 || static_cast<std::size_t>(index) >= found.size()) {
+    throw UsageError(
+        fmt::format("there is no OpenCL device number {}; there are {}", index, found.size()));
+  }
+  const FoundDevice& device = found[static_cast<std::size_t>(index)];
+  auto compiler = std::make_shared<jit::opencl::Compiler>(api, device);
+  return {std::make_shared<OpenclDevice>(std::move(api), device), std::move(compiler)};
+}
+
+}  // namespace op2::runtime::opencl

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "jit/opencl/api.hpp"
+
+namespace op2::runtime::opencl {
+
+/// @brief Memory of one device, kept for the next who needs as much: the driver takes up to
+/// milliseconds to give some.
+///
+/// Reuse needs no wait: everything is enqueued in one order. Shared with each piece handed out, so
+/// pieces may outlive the device.
+class MemoryPool : public std::enable_shared_from_this<MemoryPool> {
+ public:
+  /// @param[in] n_device_bytes What the device has in all.
+  MemoryPool(std::shared_ptr<const jit::opencl::Api> api,
+             jit::opencl::Owned<jit::opencl::Context> context, std::int64_t n_device_bytes,
+             std::string device_name);
+  MemoryPool(const MemoryPool&) = delete;
+  MemoryPool& operator=(const MemoryPool&) = delete;
+  ~MemoryPool();
+
+  /// @brief At least @p n_bytes, contents undefined; returned to the pool when dropped.
+  /// @throws ExecutionError naming @p what, its size and what is free.
+  [[nodiscard]] std::shared_ptr<void> allocate(std::int64_t n_bytes, std::string_view what);
+
+  [[nodiscard]] jit::opencl::Context context() const { return context_.get(); }
+  [[nodiscard]] std::int64_t used_bytes() const;
+  [[nodiscard]] std::int64_t idle_bytes() const;
+
+ private:
+  [[nodiscard]] jit::opencl::Memory take(std::int64_t n_bytes);
+  [[nodiscard]] jit::opencl::Memory make(std::int64_t n_bytes);
+  void give_back(jit::opencl::Memory memory, std::int64_t n_bytes);
+  void trim(std::int64_t n_idle_max);
+
+  std::shared_ptr<const jit::opencl::Api> api_;
+  jit::opencl::Owned<jit::opencl::Context> context_;
+  std::int64_t n_device_bytes_;
+  std::string device_name_;
+  mutable std::mutex mutex_;
+  std::unordered_map<std::int64_t, std::vector<jit::opencl::Memory>> idle_;  // by size
+  std::int64_t n_idle_bytes_ = 0;
+  std::int64_t n_used_bytes_ = 0;
+};
+
+}  // namespace op2::runtime::opencl

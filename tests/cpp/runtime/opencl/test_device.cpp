@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "runtime/opencl/device.hpp"
+
+#include <gtest/gtest.h>
+
+#include <array>
+#include <cstdint>
+#include <numeric>
+
+#include "../../jit/opencl/devices.hpp"
+#include "base/error.hpp"
+
+namespace op2::runtime::opencl {
+namespace {
+
+constexpr const char* source = R"(
+__kernel void add(__global double *x, long n, double unused) {}
+__kernel void scale(__global double *x, __global const double *by, long n) {
+  for (long i = get_global_id(0); i < n; i += get_global_size(0)) x[i] *= by ? by[0] : 2.0;
+}
+__kernel void ids(__global long *x) {
+  x[get_global_id(0)] = get_group_id(0) * 1000 + get_local_id(0);
+}
+)";
+
+class OpenclDeviceTest : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    OP2_NEEDS_OPENCL();
+    opened = open_device(0);
+    program = opened.device->load(opened.compiler->compile(source, {}));
+  }
+
+  std::shared_ptr<void> put(const std::vector<double>& values) {
+    auto memory = opened.device->allocate(8 * static_cast<std::int64_t>(values.size()), "test");
+    opened.device->upload(memory.get(), 0, values.data(),
+                          8 * static_cast<std::int64_t>(values.size()));
+    return memory;
+  }
+
+  OpenedDevice opened;
+  std::shared_ptr<Program> program;
+  std::string loop = "res";
+};
+
+TEST_F(OpenclDeviceTest, ListsWhatItOpens) {
+  const std::vector<DeviceInfo> all = list_devices();
+  ASSERT_FALSE(all.empty());
+  EXPECT_EQ(all[0].name, opened.device->info().name);
+  EXPECT_EQ(all[0].backend, "opencl");
+  EXPECT_GT(all[0].memory_bytes, 0);
+  EXPECT_GT(all[0].max_lanes, 0);
+  EXPECT_NE(opened.device->name().find(all[0].name), std::string::npos);
+  EXPECT_THROW((void)open_device(static_cast<int>(all.size())), UsageError);
+  EXPECT_THROW((void)open_device(-1), UsageError);
+}
+
+TEST_F(OpenclDeviceTest, LaunchesFollowUploadsInOrder) {
+  const auto x = put({1.0, 2.0, 3.0});
+  const auto by = put({10.0});
+  DeviceKernel& scale = program->kernel("scale");
+  EXPECT_GE(scale.max_lanes(), 1);
+  const std::array<LaunchArgument, 3> first = {x.get(), by.get(), std::int64_t{3}};
+  opened.device->launch(scale, {2, 1}, first, loop);
+  const double hundred = 100.0;
+  opened.device->upload(by.get(), 0, &hundred, 8);
+  const std::array<LaunchArgument, 3> again = {x.get(), by.get(), std::int64_t{2}};
+  opened.device->launch(scale, {1, 4}, again, loop);
+  const std::array<LaunchArgument, 3> null = {x.get(), static_cast<void*>(nullptr),
+                                              std::int64_t{1}};
+  opened.device->launch(scale, {1, 1}, null, loop);
+  std::vector<double> found(3);
+  opened.device->download(found.data(), x.get(), 0, 24);
+  EXPECT_EQ(found, (std::vector<double>{2000.0, 2000.0, 30.0}));
+}
+
+TEST_F(OpenclDeviceTest, GridsAreBlocksOfLanes) {
+  const auto x = opened.device->allocate(8 * 6, "ids");
+  const std::array<LaunchArgument, 1> arguments = {x.get()};
+  opened.device->launch(program->kernel("ids"), {3, 2}, arguments, loop);
+  std::vector<std::int64_t> found(6);
+  opened.device->download(found.data(), x.get(), 0, 48);
+  EXPECT_EQ(found, (std::vector<std::int64_t>{0, 1, 1000, 1001, 2000, 2001}));
+}
+
+TEST_F(OpenclDeviceTest, CopiesAndZeroes) {
+  const auto x = put({1.0, 2.0, 3.0, 4.0});
+  const auto y = put({0.0, 0.0, 0.0, 0.0});
+  opened.device->copy(y.get(), 8, x.get(), 16, 16);
+  opened.device->zero(x.get(), 0, 16);
+  std::vector<double> found(4);
+  opened.device->download(found.data(), y.get(), 0, 32);
+  EXPECT_EQ(found, (std::vector<double>{0.0, 3.0, 4.0, 0.0}));
+  opened.device->download(found.data(), x.get(), 8, 24);
+  EXPECT_EQ(found, (std::vector<double>{0.0, 3.0, 4.0, 0.0}));
+}
+
+TEST_F(OpenclDeviceTest, LargeUploadsAndPartsOfThem) {
+  std::vector<double> values(1 << 16);
+  std::iota(values.begin(), values.end(), 0.0);
+  const auto x = put(values);
+  values.assign(values.size(), -1.0);
+  opened.device->download(values.data(), x.get(), 8 * 1000, 8 * 10);
+  EXPECT_EQ(values[0], 1000.0);
+  EXPECT_EQ(values[9], 1009.0);
+  EXPECT_EQ(values[10], -1.0);
+}
+
+TEST_F(OpenclDeviceTest, NothingIsNothing) {
+  const auto x = opened.device->allocate(0, "empty");
+  EXPECT_NE(x.get(), nullptr);
+  opened.device->upload(x.get(), 0, nullptr, 0);
+  opened.device->zero(x.get(), 0, 0);
+  opened.device->copy(x.get(), 0, x.get(), 0, 0);
+  opened.device->download(nullptr, x.get(), 0, 0);
+}
+
+TEST_F(OpenclDeviceTest, ManyLaunchesWithoutAWait) {
+  const auto x = put({1.0});
+  const auto by = put({1.0});
+  const std::array<LaunchArgument, 3> arguments = {x.get(), by.get(), std::int64_t{1}};
+  for (int i = 0; i < 1000; ++i) {
+    opened.device->launch(program->kernel("scale"), {1, 1}, arguments, loop);
+  }
+  opened.device->finish();
+}
+
+TEST_F(OpenclDeviceTest, RefusedLaunchesNameTheLoop) {
+  const auto x = put({1.0});
+  DeviceKernel& ids = program->kernel("ids");
+  const std::array<LaunchArgument, 1> arguments = {x.get()};
+  try {
+    opened.device->launch(ids, {1, ids.max_lanes() * 2}, arguments, loop);
+    FAIL() << "a block larger than the device's";
+  } catch (const ExecutionError& error) {
+    EXPECT_NE(std::string(error.what()).find("par_loop 'res'"), std::string::npos) << error.what();
+  }
+  opened.device->finish();
+}
+
+TEST_F(OpenclDeviceTest, WrongArgumentsAreOurFault) {
+  EXPECT_THROW((void)program->kernel("nobody"), InternalError);
+  const std::array<LaunchArgument, 4> many = {nullptr, nullptr, std::int64_t{1}, std::int64_t{1}};
+  EXPECT_THROW(opened.device->launch(program->kernel("scale"), {1, 1}, many, loop), InternalError);
+}
+
+TEST_F(OpenclDeviceTest, AFullDeviceNamesWhoseMemoryItWas) {
+  const std::int64_t n_bytes = opened.device->info().memory_bytes + 1;
+  try {
+    (void)opened.device->allocate(n_bytes, "Dat 'q'");
+    FAIL() << "more than there is";
+  } catch (const ExecutionError& error) {
+    EXPECT_TRUE(std::string(error.what()).starts_with("Dat 'q' of ")) << error.what();
+  }
+}
+
+TEST_F(OpenclDeviceTest, MemoryAndProgramsOutliveTheDevice) {
+  auto x = put({1.0});
+  opened = {};
+  EXPECT_NO_THROW((void)program->kernel("ids"));
+  program.reset();
+  x.reset();
+}
+
+TEST_F(OpenclDeviceTest, BrokenBinariesAreRefused) {
+  EXPECT_THROW((void)opened.device->load("no binary"), Error);
+}
+
+}  // namespace
+}  // namespace op2::runtime::opencl

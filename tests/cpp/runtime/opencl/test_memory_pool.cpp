@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "runtime/opencl/memory_pool.hpp"
+
+#include <gtest/gtest.h>
+
+#include "base/error.hpp"
+
+namespace op2::runtime::opencl {
+namespace {
+
+using jit::opencl::Api;
+using jit::opencl::code::allocation_failure;
+using jit::opencl::code::success;
+
+/// A vendor that counts instead of giving memory; it has `n_left` pieces.
+struct Vendor {
+  int n_made = 0;
+  int n_released = 0;
+  int n_left = 1000;
+};
+
+Vendor& vendor() {
+  static Vendor instance;
+  return instance;
+}
+
+class MemoryPoolTest : public ::testing::Test {
+ protected:
+  MemoryPoolTest() {
+    vendor() = {};
+    api->create_buffer = [](jit::opencl::Context, jit::opencl::Flags, std::size_t, void*,
+                            jit::opencl::Status* status) {
+      const bool is_full = vendor().n_made - vendor().n_released >= vendor().n_left;
+      *status = is_full ? allocation_failure : success;
+      if (!is_full) ++vendor().n_made;
+      return is_full ? nullptr
+                     : reinterpret_cast<jit::opencl::Memory>(
+                           static_cast<std::intptr_t>(vendor().n_made));
+    };
+    api->release_memory = [](jit::opencl::Memory) {
+      ++vendor().n_released;
+      return success;
+    };
+  }
+  std::shared_ptr<Api> api = std::make_shared<Api>();
+  std::shared_ptr<MemoryPool> pool = std::make_shared<MemoryPool>(
+      api, jit::opencl::Owned<jit::opencl::Context>(), 100 << 20, "device 'toy'");
+};
+
+TEST_F(MemoryPoolTest, ReusesWhatWasDropped) {
+  auto first = pool->allocate(1000, "a");
+  void* where = first.get();
+  EXPECT_GE(pool->used_bytes(), 1000);
+  first.reset();
+  EXPECT_EQ(pool->used_bytes(), 0);
+  EXPECT_EQ(pool->allocate(900, "b").get(), where);  // the same class of sizes
+  EXPECT_EQ(vendor().n_made, 1);
+  EXPECT_NE(pool->allocate(5000, "c").get(), nullptr);
+  EXPECT_EQ(vendor().n_made, 2);
+}
+
+TEST_F(MemoryPoolTest, KeepsLittleIdle) {
+  std::vector<std::shared_ptr<void>> pieces;
+  for (int i = 0; i < 30; ++i) pieces.push_back(pool->allocate(2 << 20, "a"));
+  pieces.clear();
+  EXPECT_LE(pool->idle_bytes(), (100 << 20) / 8);
+  EXPECT_GT(pool->idle_bytes(), 0);
+  EXPECT_GT(vendor().n_released, 0);
+}
+
+TEST_F(MemoryPoolTest, GivesIdleMemoryUpBeforeItFails) {
+  auto small = pool->allocate(1 << 20, "a");
+  small.reset();
+  vendor().n_left = 1;
+  const auto other = pool->allocate(4 << 20, "b");  // another class: the idle piece must go
+  EXPECT_NE(other.get(), nullptr);
+  EXPECT_EQ(vendor().n_released, 1);
+  EXPECT_THROW((void)pool->allocate(8 << 20, "c"), ExecutionError);
+}
+
+TEST_F(MemoryPoolTest, SaysWhoseMemoryDoesNotFit) {
+  const auto used = pool->allocate(30 << 20, "a");
+  try {
+    (void)pool->allocate(80 << 20, "Dat 'q'");
+    FAIL();
+  } catch (const ExecutionError& error) {
+    EXPECT_STREQ(error.what(),
+                 "Dat 'q' of 80.0 MiB does not fit onto device 'toy': of 100.0 MiB, this program "
+                 "uses 30.0; use smaller data, drop what is no longer needed, or choose another "
+                 "device");
+  }
+}
+
+TEST_F(MemoryPoolTest, PiecesOutliveThePool) {
+  auto piece = pool->allocate(10, "a");
+  pool.reset();
+  EXPECT_EQ(vendor().n_released, 0);
+  piece.reset();
+  EXPECT_EQ(vendor().n_released, 1);
+}
+
+}  // namespace
+}  // namespace op2::runtime::opencl
