@@ -10,6 +10,7 @@
 #include "cg/context.hpp"
 #include "cg/kernel_printer.hpp"
 #include "cg/module_printer.hpp"
+#include "cg/needs.hpp"
 #include "ir/loop.hpp"
 #include "ir/signature.hpp"
 #include "lower/constants.hpp"
@@ -122,7 +123,8 @@ void bind_options(py::module_& core) {
   py::class_<Options>(core, "LoweringOptions")
       .def(py::init<bool, bool, int, int, int, int, int>(), py::arg("deterministic"),
            py::arg("debug"), py::arg("element_bytes"), py::arg("entry_bytes"),
-           py::arg("target_bytes"), py::arg("position_bytes"), py::arg("convention"));
+           py::arg("target_bytes"), py::arg("position_bytes"), py::arg("convention"))
+      .def_readonly("deterministic", &Options::deterministic);
 }
 
 }  // namespace
@@ -170,6 +172,7 @@ void bind_lower(py::module_& core) {
            py::arg("maps"), py::arg("options"));
   core.def("print_source", &print_source, py::arg("module"), py::arg("loop"), py::arg("dialect"),
            py::arg("line_markers"), py::arg("linkage"));
+  core.def("needs", &cg::needs, py::arg("module"), py::arg("loop"));
   core.def("prototypes", &prototypes, py::arg("module"), py::arg("dialect"));
 }
 

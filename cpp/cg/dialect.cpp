@@ -4,76 +4,118 @@
 #include <fmt/format.h>
 
 #include "base/error.hpp"
+#include "cg/words.hpp"
 
 namespace op2::cg {
 namespace {
 
-constexpr Dialect c{
-    .name = "C",
-    .kernel = "",
-    .function = "static inline",
-    .keep_apart = "__attribute__((noinline)) ",
-    .global = "",
-    .local = "",
-    .restrict_word = "__restrict__",  // C11's `restrict` is not a word of C++
-    .barrier = "#pragma omp barrier",
-    .global_id = "",
-    .block_id = "",
-    .lane_id = "",
-    .n_lanes = "",
-    .n_blocks = "",
-    .n_global = "",
-    .shuffle = "",
-    .literal_open = "(",
-    .literal_close = ")",
-    .types = {"signed char", "short", "int", "long", "unsigned char", "unsigned short",
-              "unsigned int", "unsigned long", "float", "double", "float _Complex",
-              "double _Complex"},
-};
+const Dialect& make_c() {
+  static const Dialect c{
+      .name = "C",
+      .kernel = "",
+      .function = "static inline",
+      .keep_apart = "__attribute__((noinline)) ",
+      .global = "",
+      .local = "",
+      .restrict_word = "__restrict__",  // C11's `restrict` is not a word of C++
+      .barrier = "#pragma omp barrier",
+      .global_id = "",
+      .block_id = "",
+      .lane_id = "",
+      .n_lanes = "",
+      .n_blocks = "",
+      .n_global = "",
+      .shuffle = "",
+      .literal_open = "(",
+      .literal_close = ")",
+      .types = {"signed char", "short", "int", "long", "unsigned char", "unsigned short",
+                "unsigned int", "unsigned long", "float", "double", "float _Complex",
+                "double _Complex"},
+      .boolean = "_Bool",
+      .table = "static",
+      .real_part = "__real__ {}",
+      .imaginary_part = "__imag__ {}",
+      .exchange = Exchange::gcc,
+      .is_cxx = false,
+      .has_constant_space = false,
+      .library = nullptr,
+      .words = {},
+      .functions = {},
+  };
+  return c;
+}
 
-constexpr Dialect opencl{
-    .name = "OpenCL C",
-    .kernel = "__kernel",
-    .function = "static inline",
-    .keep_apart = "",
-    .global = "__global",
-    .local = "__local",
-    .restrict_word = "restrict",
-    .barrier = "barrier(CLK_LOCAL_MEM_FENCE);",
-    .global_id = "get_global_id(0)",
-    .block_id = "get_group_id(0)",
-    .lane_id = "get_local_id(0)",
-    .n_lanes = "get_local_size(0)",
-    .n_blocks = "get_num_groups(0)",
-    .n_global = "get_global_size(0)",
-    .shuffle = "",
-    .literal_open = "(",
-    .literal_close = ")",
-    .types = {"char", "short", "int", "long", "uchar", "ushort", "uint", "ulong", "float", "double",
-              "", ""},
-};
+const Dialect& make_opencl() {
+  static const Dialect opencl{
+      .name = "OpenCL C",
+      .kernel = "__kernel",
+      .function = "static inline",
+      .keep_apart = "",
+      .global = "__global",
+      .local = "__local",
+      .restrict_word = "restrict",
+      .barrier = "barrier(CLK_LOCAL_MEM_FENCE);",
+      .global_id = "get_global_id(0)",
+      .block_id = "get_group_id(0)",
+      .lane_id = "get_local_id(0)",
+      .n_lanes = "get_local_size(0)",
+      .n_blocks = "get_num_groups(0)",
+      .n_global = "get_global_size(0)",
+      .shuffle = "",
+      .literal_open = "(",
+      .literal_close = ")",
+      // complex numbers are moved and added as the vectors they are
+      .types = {"char", "short", "int", "long", "uchar", "ushort", "uint", "ulong", "float",
+                "double", "float2", "double2"},
+      .boolean = "bool",
+      .table = "__constant",
+      .real_part = "({}).x",
+      .imaginary_part = "({}).y",
+      .exchange = Exchange::opencl,
+      .is_cxx = false,
+      .has_constant_space = true,
+      .library = opencl_library,
+      .words = opencl_words(),
+      .functions = opencl_functions(),
+  };
+  return opencl;
+}
 
-constexpr Dialect cuda{
-    .name = "CUDA C++",
-    .kernel = "extern \"C\" __global__",
-    .function = "static __device__ inline",
-    .keep_apart = "",
-    .global = "",
-    .local = "__shared__",
-    .restrict_word = "__restrict__",
-    .barrier = "__syncthreads();",
-    .global_id = "(blockIdx.x * blockDim.x + threadIdx.x)",
-    .block_id = "blockIdx.x",
-    .lane_id = "threadIdx.x",
-    .n_lanes = "blockDim.x",
-    .n_blocks = "gridDim.x",
-    .n_global = "(gridDim.x * blockDim.x)",
-    .shuffle = "__shfl_sync(0xffffffffu, ",
-    .literal_open = "",
-    .literal_close = "",
-    .types = {"signed char", "short", "int", "long", "unsigned char", "unsigned short",
-              "unsigned int", "unsigned long", "float", "double", "", ""},
-};
+const Dialect& make_cuda() {
+  static const Dialect cuda{
+      .name = "CUDA C++",
+      .kernel = "extern \"C\" __global__",
+      .function = "static __device__ inline",
+      .keep_apart = "",
+      .global = "",
+      .local = "__shared__",
+      .restrict_word = "__restrict__",
+      .barrier = "__syncthreads();",
+      .global_id = "(blockIdx.x * blockDim.x + threadIdx.x)",
+      .block_id = "blockIdx.x",
+      .lane_id = "threadIdx.x",
+      .n_lanes = "blockDim.x",
+      .n_blocks = "gridDim.x",
+      .n_global = "(gridDim.x * blockDim.x)",
+      .shuffle = "__shfl_sync(0xffffffffu, ",
+      .literal_open = "",
+      .literal_close = "",
+      .types = {"signed char", "short", "int", "long", "unsigned char", "unsigned short",
+                "unsigned int", "unsigned long", "float", "double", "op2_complex64",
+                "op2_complex128"},
+      .boolean = "bool",
+      .table = "static __constant__",
+      .real_part = "({}).re",
+      .imaginary_part = "({}).im",
+      .exchange = Exchange::cuda,
+      .is_cxx = true,
+      .has_constant_space = false,
+      .library = cuda_library,
+      .words = cuda_words(),
+      .functions = cuda_functions(),
+  };
+  return cuda;
+}
 
 }  // namespace
 
@@ -89,13 +131,13 @@ std::string_view Dialect::type_name(DType dtype) const {
 }
 
 const Dialect& c_dialect() {
-  return c;
+  return make_c();
 }
 const Dialect& opencl_dialect() {
-  return opencl;
+  return make_opencl();
 }
 const Dialect& cuda_dialect() {
-  return cuda;
+  return make_cuda();
 }
 
 }  // namespace op2::cg

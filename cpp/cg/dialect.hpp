@@ -2,11 +2,17 @@
 #pragma once
 
 #include <array>
+#include <cstdint>
+#include <span>
 #include <string_view>
 
 #include "base/dtype.hpp"
+#include "cg/library.hpp"
 
 namespace op2::cg {
+
+/// @brief By which functions memory is compared and exchanged.
+enum class Exchange : std::uint8_t { gcc, opencl, cuda };
 
 /// @brief The vendor's words. An empty entry means that the language needs or has none.
 struct Dialect {
@@ -29,7 +35,18 @@ struct Dialect {
   std::string_view shuffle;       ///< A call's name and first arguments; value, lane, width follow.
   std::string_view literal_open;  ///< Before the type of a braced value, as in `(uint4){0, 1}`.
   std::string_view literal_close;
-  std::array<std::string_view, n_dtypes> types;  ///< By DType; empty if arithmetic needs more.
+  std::array<std::string_view, n_dtypes> types;  ///< By DType.
+  std::string_view boolean;                      ///< C's _Bool.
+  std::string_view table;                        ///< Storage of a constant table at file scope.
+  std::string_view real_part;                    ///< Of a complex value `{}`.
+  std::string_view imaginary_part;
+  Exchange exchange = Exchange::gcc;
+  bool is_cxx = false;              ///< Refuses conversions that C makes.
+  bool has_constant_space = false;  ///< Tables are in an address space of their own.
+  /// What the C library's functions are called; null: as in C, with prototypes.
+  LibraryFunction (*library)(const ir::KnownFunction& function) = nullptr;
+  std::span<const std::string_view> words;      ///< That C does not have: no name may be one.
+  std::span<const std::string_view> functions;  ///< That come along: no function may be one.
 
   /// @brief Spelling of a scalar type.
   /// @throws UnsupportedError if the dialect has no such type.

@@ -232,7 +232,7 @@ std::string expression_text(const ir::Expr& expr, const Dialect& dialect,
 std::string variables_text(const ir::Declare& node, const Dialect& dialect,
                            const KernelStyle& style) {
   const ExpressionPrinter printer(dialect, style);
-  std::string text = node.is_static ? "static " : "";
+  std::string text = node.is_static ? fmt::format("{} ", dialect.table) : "";
   text += scalar_text(node.variables.front().type, dialect, style);
   for (const ir::Variable& variable : node.variables) {
     text += &variable == &node.variables.front() ? " " : ", ";

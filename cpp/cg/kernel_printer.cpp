@@ -3,12 +3,16 @@
 
 #include <fmt/format.h>
 
+#include <array>
 #include <map>
 #include <set>
+#include <span>
+#include <string_view>
 #include <utility>
 #include <variant>
 
 #include "base/overload.hpp"
+#include "cg/adapt.hpp"
 #include "cg/kernel_expressions.hpp"
 #include "ir/kernel_walk.hpp"
 #include "ir/known_functions.hpp"
@@ -191,12 +195,54 @@ void print_tables(Context& context, const ir::Kernel& kernel, const KernelStyle&
   }
 }
 
+/// The byte loops behind what C's <string.h> has and devices do not.
+void print_memory_functions(Context& context, const ir::KernelBody& body) {
+  const std::string size(context.dialect().type_name(DType::uint64));
+  const auto write = [&context, &size](const std::string& name, std::string_view result,
+                                       std::string_view second,
+                                       std::span<const std::string_view> lines) {
+    (void)context.find_or_generate(name, name, [&](Context& into, const std::string& given) {
+      Scope scope =
+          into.function(fmt::format("{} {} {}({} *a, {}, {} n)", into.dialect().function, result,
+                                    given, result == "int" ? "const void" : "void", second, size));
+      for (const std::string_view line : lines) {
+        into.statement(fmt::format(fmt::runtime(line), fmt::arg("size", size)));
+      }
+      scope.end();
+    });
+  };
+  static constexpr std::string_view up =
+      "for ({size} i = 0; i < n; ++i) ((char *)a)[i] = ((const char *)b)[i];";
+  static constexpr std::array copy{up};
+  static constexpr std::array move{
+      std::string_view("if ((const char *)a <= (const char *)b) {{"),
+      std::string_view("  for ({size} i = 0; i < n; ++i) ((char *)a)[i] = ((const char *)b)[i];"),
+      std::string_view("}} else {{"),
+      std::string_view(
+          "  for ({size} i = n; i > 0; --i) ((char *)a)[i - 1] = ((const char *)b)[i - 1];"),
+      std::string_view("}}")};
+  static constexpr std::array set{
+      std::string_view("for ({size} i = 0; i < n; ++i) ((char *)a)[i] = (char)b;")};
+  static constexpr std::array compare{
+      std::string_view("for ({size} i = 0; i < n; ++i) {{"),
+      std::string_view(
+          "  const int d = ((const unsigned char *)a)[i] - ((const unsigned char *)b)[i];"),
+      std::string_view("  if (d != 0) return d;"), std::string_view("}}"),
+      std::string_view("return 0;")};
+  const std::set<std::string> calls = calls_of(body);
+  if (calls.contains("op2_memcpy")) write("op2_memcpy", "void", "const void *b", copy);
+  if (calls.contains("op2_memmove")) write("op2_memmove", "void", "const void *b", move);
+  if (calls.contains("op2_memset")) write("op2_memset", "void", "int b", set);
+  if (calls.contains("op2_memcmp")) write("op2_memcmp", "int", "const void *b", compare);
+}
+
 std::string print_functions(Context& context, const ir::Kernel& kernel, const KernelStyle& style) {
   std::map<std::string, std::string> names;
   const auto write = [&kernel, &style, &names](const ir::FunctionDef& function, Context& into,
                                                const std::string& name) {
     if (&function == &kernel.body->functions.front()) {
       if (style.prototypes) print_prototypes(into, *kernel.body, style);
+      if (into.dialect().library != nullptr) print_memory_functions(into, *kernel.body);
       print_tables(into, kernel, style);
     }
     const ir::FunctionDef renamed = with_renamed_calls(function, names);
@@ -217,7 +263,17 @@ std::string print_functions(Context& context, const ir::Kernel& kernel, const Ke
 
 }  // namespace
 
-std::string print_kernel(Context& context, const ir::Kernel& kernel, const KernelStyle& style) {
+std::string print_kernel(Context& context, const ir::Kernel& original, const KernelStyle& given) {
+  if (context.dialect().library != nullptr && original.body) {
+    ir::Kernel kernel = original;
+    kernel.body = adapted(std::move(*kernel.body), context.dialect());
+    KernelStyle style = given;
+    style.prototypes = false;
+    style.boolean = context.dialect().boolean;
+    return print_functions(context, kernel, style);
+  }
+  const ir::Kernel& kernel = original;
+  const KernelStyle& style = given;
   for (const std::string& header : kernel.headers) {
     context.top_level(fmt::format("#include {}", header));
   }

@@ -9,6 +9,7 @@
 
 #include "base/error.hpp"
 #include "base/overload.hpp"
+#include "cg/atomics.hpp"
 #include "lower/names_used.hpp"
 
 namespace op2::cg {
@@ -19,6 +20,13 @@ std::string type_text(const Dialect& dialect, const kir::VariableType& type) {
   return fmt::format("{}{}{}{}{}", is_named ? dialect.global : "", is_named ? " " : "",
                      type.is_const ? "const " : "", dialect.type_name(type.dtype),
                      type.is_pointer ? " *" : " ");
+}
+
+/// Names of parameters are the user's, and may be words of the dialect.
+std::string spelled(const Dialect& dialect, const std::string& name) {
+  const bool is_word =
+      std::find(dialect.words.begin(), dialect.words.end(), name) != dialect.words.end();
+  return is_word ? name + "_op2" : name;
 }
 
 std::string_view symbol(kir::BinaryOp op) {
@@ -68,8 +76,8 @@ class Printer {
     const Scope scope = context_.function(prototype(context_.dialect(), function));
     const std::set<std::string> used = lower::names_used(function.body);
     for (const kir::Parameter& parameter : function.parameters) {
-      if (!used.contains(parameter.name))
-        context_.statement(fmt::format("(void){};", parameter.name));
+      if (used.contains(parameter.name)) continue;
+      context_.statement(fmt::format("(void){};", parameter.name));
     }
     block(function.body);
   }
@@ -154,7 +162,7 @@ class Printer {
       declaration.type = fmt::format("{} {}", context_.dialect().local, declaration.type);
     }
     if (!decl.type.is_pointer) declaration.type.pop_back();
-    Declarator declarator{decl.name, "", ""};
+    Declarator declarator{spelled(decl.name), "", ""};
     if (decl.extent > 0) declarator.extents = fmt::format("[{}]", decl.extent);
     if (!decl.value.empty()) {
       declarator.init = expr(decl.value.front());
@@ -209,49 +217,12 @@ class Printer {
   }
 
   void update(const kir::Atomic& atomic) {
-    const std::string address = fmt::format("&{}", expr(atomic.target));
-    const std::string value = expr(atomic.value);
-    if (!is_complex(atomic.dtype)) {
-      const std::string helper = atomic_helper(atomic.dtype, atomic.update);
-      context_.statement(fmt::format("{}({}, {});", helper, address, value));
-      return;
-    }
-    // A complex sum is two sums: neither part needs the other to be current.
-    const DType part = atomic.dtype == DType::complex64 ? DType::float32 : DType::float64;
-    const std::string helper = atomic_helper(part, atomic.update);
-    const std::string_view type = context_.dialect().type_name(part);
-    context_.statement(
-        fmt::format("{0}(({1} *){2}, __real__ {3});\n{0}(({1} *){2} + 1, __imag__ {3});", helper,
-                    type, address, value));
+    context_.statement(atomic_update(context_, atomic.dtype, atomic.update,
+                                     fmt::format("&{}", expr(atomic.target)), expr(atomic.value)));
   }
 
-  /// A compare-exchange loop: compilers know no atomic addition of floating-point numbers, and
-  /// this one form serves every scalar type and every operation.
-  std::string atomic_helper(DType dtype, kir::Update update) {
-    const std::string_view type = context_.dialect().type_name(dtype);
-    const std::string_view operation = update == kir::Update::add   ? "add"
-                                       : update == kir::Update::min ? "min"
-                                                                    : "max";
-    const std::string name = fmt::format("op2_atomic_{}_{}", operation, name_of(dtype));
-    return context_.find_or_generate(name, name, [&](Context& out, const std::string& given) {
-      const Scope scope = out.function(
-          fmt::format("static inline void {}({} *target, {} value)", given, type, type));
-      const std::string seen = out.declare(std::string(type), "seen");
-      const std::string wanted = out.declare(std::string(type), "wanted");
-      out.statement(fmt::format("__atomic_load(target, &{}, __ATOMIC_RELAXED);", seen));
-      out.begin_branch("do");
-      out.statement(fmt::format("{} = ({})({});", wanted, type, combined(update, seen)));
-      out.end_branch(
-          fmt::format("while (!__atomic_compare_exchange(target, &{}, &{}, 1, __ATOMIC_RELAXED,\n"
-                      "                                  __ATOMIC_RELAXED));",
-                      seen, wanted));
-    });
-  }
-
-  static std::string combined(kir::Update update, const std::string& seen) {
-    if (update == kir::Update::add) return seen + " + value";
-    return update == kir::Update::min ? fmt::format("value < {0} ? value : {0}", seen)
-                                      : fmt::format("{0} < value ? value : {0}", seen);
+  [[nodiscard]] std::string spelled(const std::string& name) const {
+    return cg::spelled(context_.dialect(), name);
   }
 
   /// Devices count lanes and blocks in unsigned words; all counts fit into 32 bits with a sign.
@@ -290,12 +261,12 @@ class Printer {
     return std::visit(
         overload{
             [](const kir::Integer& value) { return fmt::format("{}", value.value); },
-            [](const kir::Name& value) { return value.name; },
+            [this](const kir::Name& value) { return spelled(value.name); },
             [this](const kir::Element& value) {
-              return fmt::format("{}[{}]", value.array, expr(value.subscript.front()));
+              return fmt::format("{}[{}]", spelled(value.array), expr(value.subscript.front()));
             },
             [this](const kir::Offset& value) {
-              return fmt::format("{} + {}", value.array,
+              return fmt::format("{} + {}", spelled(value.array),
                                  operand(value.subscript.front(), precedence(kir::BinaryOp::add)));
             },
             [this](const kir::Binary& value) {
@@ -352,7 +323,7 @@ std::string prototype(const Dialect& dialect, const kir::Function& function) {
   for (const kir::Parameter& parameter : function.parameters) {
     out += fmt::format("{}\n    {}{}{}", is_first ? "" : ",", type_text(dialect, parameter.type),
                        parameter.is_restrict ? std::string(dialect.restrict_word) + " " : "",
-                       parameter.name);
+                       spelled(dialect, parameter.name));
     is_first = false;
   }
   return out + ")";

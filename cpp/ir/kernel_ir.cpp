@@ -115,6 +115,10 @@ std::string list(const std::vector<Expr>& expressions) {
 }
 
 std::string dump(const Rows& rows) {
+  if (rows.map.empty()) {
+    return fmt::format("{} {}[{}] x{}", name_of(rows.dtype), rows.data, dump(rows.element),
+                       rows.dim);
+  }
   return fmt::format("{} {}[{}[{}] x{}] x{}", name_of(rows.dtype), rows.data, rows.map,
                      dump(rows.element), rows.arity, rows.dim);
 }

@@ -257,7 +257,7 @@ struct Scratch {
   bool operator==(const Scratch&) const = default;
 };
 
-/// @brief Where the rows of a packed argument lie: `data[map[element * arity + i] * dim + c]`.
+/// @brief Where a pack's rows lie: `data[map[element * arity + i] * dim + c]`; no map: `element`.
 struct Rows {
   DType dtype;
   int dim;

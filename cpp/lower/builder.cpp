@@ -23,6 +23,15 @@ kir::Stmt for_components(int extent, kir::Assign body) {
   return {kir::For{kir::Axis::serial, "c", kir::integer(0), kir::integer(extent), {{body}}}};
 }
 
+kir::VariableType constant_index() {
+  return {DType::int64, true, false};
+}
+
+/// A number that a launch hands over.
+kir::Parameter number(const std::string& name) {
+  return {name, {DType::int64, false, false}, false, kir::Role::local, 0};
+}
+
 bool calls_kernel(const kir::Block& block) {
   return std::any_of(block.begin(), block.end(), [](const kir::Stmt& stmt) {
     if (const auto* loop = std::get_if<kir::For>(&stmt.node)) return calls_kernel(loop->body);
@@ -30,8 +39,14 @@ bool calls_kernel(const kir::Block& block) {
   });
 }
 
-kir::VariableType constant_index() {
-  return {DType::int64, true, false};
+/// @param[in] kept Parameters that stay where the kernel is called, used or not.
+void drop_unused(std::vector<kir::Parameter>& parameters, const kir::Block& body,
+                 const std::vector<std::string>& kept) {
+  auto used = names_used(body);
+  if (calls_kernel(body)) used.insert(kept.begin(), kept.end());
+  std::erase_if(parameters, [&used](const kir::Parameter& parameter) {
+    return !used.contains(parameter.name);
+  });
 }
 
 }  // namespace
@@ -43,11 +58,11 @@ kir::Expr whole_end() {
   return kir::name("end");
 }
 
-kir::Block element_loop(const PackedLoop& packed) {
+kir::Block element_body(const PackedLoop& packed) {
   kir::Block body = packed.load;
   body.push_back({packed.call});
   body.insert(body.end(), packed.store.begin(), packed.store.end());
-  return {{kir::For{kir::Axis::serial, "n", whole_begin(), whole_end(), std::move(body)}}};
+  return body;
 }
 
 Builder::Builder(const Request& request, PackedLoop packed)
@@ -78,7 +93,8 @@ void Builder::declare_arguments() {
 }
 
 void Builder::find_partials() {
-  if (!spreads()) return;
+  // A grid's lanes have no slots: the pass `reduce` does it (reduce.cpp).
+  if (!spreads() || is_grid()) return;
   for (std::size_t i = 0; i < request_.loop.args.size(); ++i) {
     const auto* global = std::get_if<ir::GlobalReduce>(&request_.loop.args[i]);
     if (global == nullptr || global->dim == 0) continue;
@@ -105,20 +121,55 @@ kir::Parameter Builder::plan_array(const std::string& name, DType dtype) {
 kir::Parameter Builder::item_results(std::size_t arg, int extent) {
   const DType dtype = ir::dtype_of(request_.loop.args[arg]);
   const std::string name = packed_.names.take(packed_.args[arg].data + "_scratch");
-  item_results_.push_back({name, dtype, module_.scratch.per_item});
-  module_.scratch.per_item +=
-      round_up(static_cast<std::int64_t>(size_of(dtype)) * extent, 16);  // widest scalar
+  item_results_.push_back({name, dtype, module_.scratch.per_item, extent});
+  if (!is_grid()) {
+    module_.scratch.per_item +=
+        round_up(static_cast<std::int64_t>(size_of(dtype)) * extent, 16);  // widest scalar
+  }
   return {name, {dtype, false, true}, true, kir::Role::local, 0};
 }
 
 void Builder::add_function(const std::string& name, std::vector<kir::Parameter> parameters,
-                           kir::Block body) {
-  auto used = names_used(body);
-  if (calls_kernel(body)) used.insert(packed_.kept.begin(), packed_.kept.end());
-  std::erase_if(parameters, [&used](const kir::Parameter& parameter) {
-    return !used.contains(parameter.name);
-  });
-  module_.functions.push_back({name, std::move(parameters), std::move(body)});
+                           const std::string& index, kir::Block body) {
+  kir::Block loop{{kir::For{is_grid() ? kir::Axis::grid : kir::Axis::serial, index, whole_begin(),
+                            whole_end(), std::move(body)}}};
+  if (is_grid()) {
+    return add_kernel(name, with_range(std::move(parameters)), std::move(loop));
+  }
+  drop_unused(parameters, loop, packed_.kept);
+  module_.functions.push_back({name, std::move(parameters), std::move(loop)});
+}
+
+std::vector<kir::Parameter> Builder::with_range(std::vector<kir::Parameter> parameters) {
+  parameters.push_back(number("begin"));
+  parameters.push_back(number("end"));
+  return parameters;
+}
+
+void Builder::add_kernel(const std::string& name, std::vector<kir::Parameter> parameters,
+                         kir::Block body) {
+  drop_unused(parameters, body, packed_.kept);
+  module_.functions.push_back({name, std::move(parameters), std::move(body), true});
+}
+
+const kir::Function& Builder::function(const std::string& name) const {
+  const auto found =
+      std::find_if(module_.functions.begin(), module_.functions.end(),
+                   [&name](const kir::Function& other) { return other.name == name; });
+  if (found == module_.functions.end()) throw InternalError("call before its function");
+  return *found;
+}
+
+kir::Stmt Builder::launch(const std::string& name, kir::Grid grid, const kir::Expr& items,
+                          const std::vector<std::pair<std::string, kir::Expr>>& numbers) const {
+  kir::Launch launch{name, grid, items, {}};
+  for (const kir::Parameter& parameter : function(name).parameters) {
+    const auto given =
+        std::find_if(numbers.begin(), numbers.end(),
+                     [&parameter](const auto& number) { return number.first == parameter.name; });
+    launch.arguments.push_back(given != numbers.end() ? given->second : kir::name(parameter.name));
+  }
+  return {std::move(launch)};
 }
 
 kir::Expr Builder::slots(const kir::Expr& begin, const kir::Expr& end) const {
@@ -141,12 +192,8 @@ kir::Expr Builder::slot_end(const kir::Expr& begin, const kir::Expr& end,
 
 kir::Stmt Builder::call(const std::string& function, const kir::Expr& begin, const kir::Expr& end,
                         const kir::Expr& slot) const {
-  const auto callee =
-      std::find_if(module_.functions.begin(), module_.functions.end(),
-                   [&function](const kir::Function& other) { return other.name == function; });
-  if (callee == module_.functions.end()) throw InternalError("call before its function");
   kir::Call call{function, {begin, end}};
-  for (const kir::Parameter& parameter : callee->parameters) {
+  for (const kir::Parameter& parameter : this->function(function).parameters) {
     const auto partial =
         std::find_if(partials_.begin(), partials_.end(), [&](const Partial& candidate) {
           return parameter.role == kir::Role::data &&
@@ -170,6 +217,9 @@ kir::Stmt Builder::call(const std::string& function, const kir::Expr& begin, con
 kir::Block Builder::over_range(const std::string& function, const kir::Expr& begin,
                                const kir::Expr& end) {
   if (!spreads()) return {call(function, begin, end, kir::integer(0))};
+  if (is_grid()) {
+    return {launch(function, kir::Grid::items, end - begin, {{"begin", begin}, {"end", end}})};
+  }
   const kir::Expr slot = kir::name("slot");
   kir::Block body{call(function, slot_begin(begin, end, slot), slot_end(begin, end, slot), slot)};
   return {{kir::Region{{{kir::For{kir::Axis::thread, "slot", kir::integer(0), slots(begin, end),
@@ -177,6 +227,19 @@ kir::Block Builder::over_range(const std::string& function, const kir::Expr& beg
 }
 
 void Builder::finish(kir::Block work, const kir::Expr& n_slots) {
+  return is_grid() ? finish_grid(std::move(work)) : finish_team(std::move(work), n_slots);
+}
+
+void Builder::finish_grid(kir::Block work) {
+  const kir::Expr items = whole_end() - whole_begin();
+  for (const ItemResult& result : item_results_) {
+    module_.launch.push_back(
+        {kir::Scratch{result.dtype, result.name, items * kir::integer(result.extent)}});
+  }
+  module_.launch.insert(module_.launch.end(), work.begin(), work.end());
+}
+
+void Builder::finish_team(kir::Block work, const kir::Expr& n_slots) {
   kir::Block& out = module_.launch;
   if (!partials_.empty()) {
     out.push_back({kir::Decl{constant_index(), "n_slots", 0, {n_slots}}});

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "ir/kernel_ir.hpp"
@@ -38,9 +39,24 @@ class Builder {
   /// @brief Append an array to argv that the plan provides. Returns its parameter.
   kir::Parameter plan_array(const std::string& name, DType dtype);
 
-  /// @brief Add the wrapper over work items; parameters its body does not use are left out.
+  /// @brief Add the wrapper over work items: @p index counts [begin, end) around @p body.
+  /// Parameters that the body does not use are left out.
   void add_function(const std::string& name, std::vector<kir::Parameter> parameters,
-                    kir::Block body);
+                    const std::string& index, kir::Block body);
+
+  /// @brief Add a function that is launched and says itself what each lane does. @p parameters are
+  /// in the order of the convention; those that the body does not use are left out.
+  void add_kernel(const std::string& name, std::vector<kir::Parameter> parameters, kir::Block body);
+
+  /// @brief @p parameters and the range of a launched function.
+  [[nodiscard]] static std::vector<kir::Parameter> with_range(
+      std::vector<kir::Parameter> parameters);
+
+  /// @brief Launch of @p function: each parameter gets what the launch knows by its name, or the
+  /// value that @p numbers names for it.
+  [[nodiscard]] kir::Stmt launch(
+      const std::string& function, kir::Grid grid, const kir::Expr& items,
+      const std::vector<std::pair<std::string, kir::Expr>>& numbers) const;
 
   /// @brief Statements that run @p function over [begin, end), spread over the lanes in slots.
   [[nodiscard]] kir::Block over_range(const std::string& function, const kir::Expr& begin,
@@ -66,7 +82,8 @@ class Builder {
   kir::Parameter item_results(std::size_t arg, int extent);
 
   [[nodiscard]] bool has_partials() const { return !partials_.empty(); }
-  [[nodiscard]] bool spreads() const { return request_.facts.lanes == Lanes::threads; }
+  [[nodiscard]] bool spreads() const { return request_.facts.lanes != Lanes::one; }
+  [[nodiscard]] bool is_grid() const { return request_.facts.lanes == Lanes::grid; }
 
  private:
   struct Partial {
@@ -79,10 +96,14 @@ class Builder {
     std::string name;
     DType dtype;
     std::int64_t offset;  // bytes an item of the results before it
+    int extent;           // scalars an item
   };
 
   void declare_arguments();
   void find_partials();
+  void finish_team(kir::Block work, const kir::Expr& n_slots);
+  void finish_grid(kir::Block work);
+  const kir::Function& function(const std::string& name) const;
 
   const Request& request_;
   PackedLoop packed_;
@@ -91,8 +112,8 @@ class Builder {
   std::vector<ItemResult> item_results_;
 };
 
-/// @brief `for (n = begin; n < end; ++n) { load; call; store }`.
-[[nodiscard]] kir::Block element_loop(const PackedLoop& packed);
+/// @brief What happens for element `n`: load, call, store.
+[[nodiscard]] kir::Block element_body(const PackedLoop& packed);
 
 /// @brief The launch's own range, [begin, end).
 [[nodiscard]] kir::Expr whole_begin();

@@ -10,10 +10,12 @@ kir::VariableType index_type() {
   return {DType::int64, true, false};
 }
 
-/// `for (colour = 0; colour < sizes[0]; ++colour) body`, in one team of threads.
-kir::Block for_colours(const kir::Parameter& sizes, kir::Block body) {
-  return {{kir::Region{{{kir::For{kir::Axis::serial, "colour", kir::integer(0),
-                                  kir::element(sizes.name, kir::integer(0)), std::move(body)}}}}}};
+/// `for (colour = 0; colour < sizes[0]; ++colour) body`, in one team of threads or as launches.
+kir::Block for_colours(const Builder& builder, const kir::Parameter& sizes, kir::Block body) {
+  kir::Block loop{{kir::For{kir::Axis::serial, "colour", kir::integer(0),
+                            kir::element(sizes.name, kir::integer(0)), std::move(body)}}};
+  if (builder.is_grid()) return loop;
+  return {{kir::Region{std::move(loop)}}};
 }
 
 /// The part of colour `colour` that lies in the launch's range.
@@ -25,13 +27,28 @@ std::pair<kir::Expr, kir::Expr> range_of_colour(const kir::Parameter& colour_off
           kir::minimum(last, whole_end())};
 }
 
+/// What Maps cannot tell apart runs in order on one lane.
+void run_in_order(Builder& builder) {
+  const std::string function =
+      builder.packed().names.take("wrap_" + builder.request().loop.kernel->name);
+  kir::Block in_order{{kir::If{kir::equal(kir::builtin(kir::Builtin::lane_id), kir::integer(0)),
+                               {{kir::For{kir::Axis::serial, "n", whole_begin(), whole_end(),
+                                          element_body(builder.packed())}}}}}};
+  builder.add_kernel(function, builder.with_range(builder.packed().parameters),
+                     std::move(in_order));
+  builder.finish({builder.launch(function, kir::Grid::single, kir::integer(1), {})},
+                 kir::integer(0));
+  builder.module().items = kir::Items::elements;
+}
+
 }  // namespace
 
 void colour_blocks(Builder& builder) {
   const Request& request = builder.request();
   const Races races = find_races(request.loop, request.maps);
+  if (builder.is_grid() && races.overlaps) return run_in_order(builder);
   const std::string function = builder.packed().names.take("wrap_" + request.loop.kernel->name);
-  builder.add_function(function, builder.packed().parameters, element_loop(builder.packed()));
+  builder.add_function(function, builder.packed().parameters, "n", element_body(builder.packed()));
 
   const kir::Parameter sizes = builder.plan_array("sizes", DType::int64);
   const kir::Parameter colour_offset = builder.plan_array("colour_offset", DType::int64);
@@ -45,9 +62,9 @@ void colour_blocks(Builder& builder) {
                   builder.call(function, kir::element(block_offset.name, block),
                                kir::element(block_offset.name, block + kir::integer(1)),
                                position - whole_begin())};
-  builder.finish(
-      for_colours(sizes, {{kir::For{kir::Axis::thread, "k", first, last, std::move(body)}}}),
-      whole_end() - whole_begin());
+  builder.finish(for_colours(builder, sizes,
+                             {{kir::For{kir::Axis::thread, "k", first, last, std::move(body)}}}),
+                 whole_end() - whole_begin());
 
   kir::Module& module = builder.module();
   module.items = kir::Items::blocks;
@@ -66,15 +83,12 @@ void colour_elements(Builder& builder) {
   const kir::Parameter elements = builder.plan_array("element", width);
 
   PackedLoop& packed = builder.packed();
-  kir::Block body{{kir::Decl{index_type(), "n", 0, {kir::element(elements.name, kir::name("k"))}}}};
-  body.insert(body.end(), packed.load.begin(), packed.load.end());
-  body.push_back({packed.call});
-  body.insert(body.end(), packed.store.begin(), packed.store.end());
+  kir::Block body = element_body(packed);
+  body.insert(body.begin(),
+              {kir::Decl{index_type(), "n", 0, {kir::element(elements.name, kir::name("k"))}}});
   std::vector<kir::Parameter> parameters = packed.parameters;
   parameters.push_back(elements);
-  builder.add_function(
-      function, std::move(parameters),
-      {{kir::For{kir::Axis::serial, "k", whole_begin(), whole_end(), std::move(body)}}});
+  builder.add_function(function, std::move(parameters), "k", std::move(body));
 
   const auto [first, last] = range_of_colour(colour_offset);
   const kir::Expr from = kir::name("first");
@@ -82,7 +96,7 @@ void colour_elements(Builder& builder) {
   kir::Block one_colour{{kir::Decl{index_type(), "first", 0, {first}}},
                         {kir::Decl{index_type(), "last", 0, {last}}}};
   const kir::Expr slot = kir::name("slot");
-  if (builder.spreads()) {
+  if (builder.spreads() && !builder.is_grid()) {
     one_colour.push_back({kir::For{kir::Axis::thread,
                                    "slot",
                                    kir::integer(0),
@@ -90,9 +104,11 @@ void colour_elements(Builder& builder) {
                                    {builder.call(function, builder.slot_begin(from, to, slot),
                                                  builder.slot_end(from, to, slot), slot)}}});
   } else {
-    one_colour.push_back(builder.call(function, from, to, kir::integer(0)));
+    for (kir::Stmt& stmt : builder.over_range(function, from, to)) {
+      one_colour.push_back(std::move(stmt));
+    }
   }
-  builder.finish(for_colours(sizes, std::move(one_colour)),
+  builder.finish(for_colours(builder, sizes, std::move(one_colour)),
                  builder.slots(whole_begin(), whole_end()));
 
   kir::Module& module = builder.module();

@@ -29,7 +29,7 @@ void lay_out_elements(Builder& builder) {
   if (builder.request().strategy == Strategy::atomic && builder.spreads()) make_atomic(builder);
   const std::string function =
       builder.packed().names.take("wrap_" + builder.request().loop.kernel->name);
-  builder.add_function(function, builder.packed().parameters, element_loop(builder.packed()));
+  builder.add_function(function, builder.packed().parameters, "n", element_body(builder.packed()));
   builder.finish(builder.over_range(function, whole_begin(), whole_end()),
                  builder.slots(whole_begin(), whole_end()));
   builder.module().items = kir::Items::elements;

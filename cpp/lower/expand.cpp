@@ -23,6 +23,7 @@ constexpr int unrolled_scalars = 64;
 enum class RowForm : std::uint8_t { pointer, offset };
 
 kir::Expr row_offset(const kir::Rows& rows, const kir::Expr& i) {
+  if (rows.map.empty()) return rows.element * kir::integer(rows.dim);
   const kir::Expr entry = kir::element(rows.map, rows.element * kir::integer(rows.arity) + i);
   return kir::widen(entry) * kir::integer(rows.dim);
 }

@@ -141,14 +141,14 @@ Incidence add_incidence(Builder& builder) {
   return incidence;
 }
 
-kir::Block for_targets(const Incidence& incidence, kir::Block body) {
+kir::Block of_target(const Incidence& incidence, kir::Block body) {
   const kir::Expr t = kir::name("t");
   const kir::Expr listed = kir::element(incidence.target.name, t);
   body.insert(
       body.begin(),
       {kir::Decl{
           index_type(), "target", 0, {kir::select(kir::name(incidence.target.name), listed, t)}}});
-  return {{kir::For{kir::Axis::serial, "t", whole_begin(), whole_end(), std::move(body)}}};
+  return body;
 }
 
 kir::Stmt for_incidences(const Incidence& incidence, kir::Block body) {

@@ -35,8 +35,8 @@ struct SlotRange {
 /// @brief Ask the plan for the inverse of every Map that a Dat or a matrix is reduced through.
 [[nodiscard]] Incidence add_incidence(Builder& builder);
 
-/// @brief Loop over targets [begin, end) with `target` declared, around @p body.
-[[nodiscard]] kir::Block for_targets(const Incidence& incidence, kir::Block body);
+/// @brief @p body with `target` declared for row `t`.
+[[nodiscard]] kir::Block of_target(const Incidence& incidence, kir::Block body);
 
 /// @brief Loop over the incidences of target t with `n` and `o` declared, around @p body.
 [[nodiscard]] kir::Stmt for_incidences(const Incidence& incidence, kir::Block body);

@@ -100,7 +100,7 @@ void invert(Builder& builder) {
 
   std::vector<kir::Parameter> parameters = packed.parameters;
   parameters.insert(parameters.end(), {incidence.offset, incidence.entry, incidence.target});
-  builder.add_function(function, std::move(parameters), for_targets(incidence, std::move(body)));
+  builder.add_function(function, std::move(parameters), "t", of_target(incidence, std::move(body)));
   builder.finish(builder.over_range(function, whole_begin(), whole_end()),
                  builder.slots(whole_begin(), whole_end()));
   builder.module().items = kir::Items::targets;

@@ -6,7 +6,7 @@
 namespace op2::lower {
 
 kir::Block legalise(kir::Block block, const Facts& facts) {
-  if (facts.lanes == Lanes::threads) return block;
+  if (facts.lanes != Lanes::one) return block;
   kir::Block out;
   for (kir::Stmt& stmt : block) {
     if (auto* region = std::get_if<kir::Region>(&stmt.node)) {

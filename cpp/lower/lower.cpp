@@ -34,6 +34,7 @@ void apply_strategy(Builder& builder) {
 
 /// Chunk size of reductions: what the runtime must know to size the scratch memory.
 void note_slots(kir::Module& module, const Request& request) {
+  if (request.facts.lanes == Lanes::grid) return;
   if (module.scratch.chunk == 0 && request.options.deterministic) {
     module.scratch.chunk = deterministic_chunk;
   }
@@ -42,14 +43,15 @@ void note_slots(kir::Module& module, const Request& request) {
 }  // namespace
 
 kir::Module lower(const Request& request, const Observer& observe) {
-  // pack -> strategy (one of the strategy passes) -> legalise -> expand
-  Builder builder(request, pack(request.loop, request.maps, request.options));
+  // pack -> strategy (one of the strategy passes) -> reduce, legalise -> expand
+  Builder builder(request, pack(request.loop, request.maps, request.facts, request.options));
   apply_strategy(builder);
-  kir::Module module = std::move(builder.module());
-  note_slots(module, request);
-  verify(module);
-  observe(Stage::strategy, module);
+  note_slots(builder.module(), request);
+  verify(builder.module());
+  observe(Stage::strategy, builder.module());
 
+  if (builder.is_grid()) reduce(builder);
+  kir::Module module = std::move(builder.module());
   over_blocks(module,
               [&request](kir::Block block) { return legalise(std::move(block), request.facts); });
   verify(module);

@@ -8,6 +8,7 @@
 
 #include "base/error.hpp"
 #include "base/overload.hpp"
+#include "ir/kernel_stores.hpp"
 #include "lower/matrix.hpp"
 
 namespace op2::lower {
@@ -42,14 +43,16 @@ std::string base_name(const Loop& loop, std::size_t arg) {
 }
 
 /// No other parameter reaches the same memory, or nobody writes it.
-bool is_unaliased(const Loop& loop, std::size_t arg) {
-  const int memory = ir::alias_of(loop.args[arg]).memory;
-  int sharers = 0;
+bool is_unaliased(const Loop& loop, std::size_t arg, bool is_grid) {
+  const ir::Alias& alias = ir::alias_of(loop.args[arg]);
+  int sharers = 1;
   bool written = false;
-  for (const Arg& other : loop.args) {
-    if (ir::alias_of(other).memory != memory) continue;
-    ++sharers;
-    written |= writes(ir::access_of(other));
+  for (std::size_t i = 0; i < loop.args.size(); ++i) {
+    const ir::Alias& other = ir::alias_of(loop.args[i]);
+    if (other.memory != alias.memory) continue;
+    const bool is_same_parameter = i == arg || (is_grid && other.data == alias.data);
+    sharers += is_same_parameter ? 0 : 1;
+    written |= writes(ir::access_of(loop.args[i]));
   }
   return sharers == 1 || !written;
 }
@@ -67,10 +70,13 @@ std::optional<std::size_t> earlier_pack(const Loop& loop, std::size_t arg) {
 
 class Packer {
  public:
-  Packer(const Loop& loop, const std::vector<MapFacts>& maps, const Options& options)
+  Packer(const Loop& loop, const std::vector<MapFacts>& maps, const Facts& facts,
+         const Options& options)
       : loop_(loop),
         maps_(maps),
+        facts_(facts),
         options_(options),
+        is_unique_(options.convention == 2 || facts.lanes == Lanes::grid),
         packed_{{}, {}, {}, {}, {}, Names(reserved_names(loop)), {}},
         map_names_(loop.maps.size()) {}
 
@@ -79,6 +85,7 @@ class Packer {
     for (std::size_t i = 0; i < loop_.constants.size(); ++i) add_constant(i);
     packed_.parameters.insert(packed_.parameters.end(), matrix_arrays_.begin(),
                               matrix_arrays_.end());
+    if (facts_.lanes == Lanes::grid) sort_parameters();
     return std::move(packed_);
   }
 
@@ -93,19 +100,13 @@ class Packer {
     if (const auto* mat = std::get_if<MatArg>(&arg)) {
       packed.map = map_parameter(mat->row_map, base_name(loop_, i) + "_row_map");
       const std::string columns = map_parameter(mat->col_map, base_name(loop_, i) + "_col_map");
-      if (options_.convention == 1) packed_.kept.push_back(columns);
+      if (!is_unique_) packed_.kept.push_back(columns);
     }
     packed_.args.push_back(packed);
     std::visit(overload{
-                   [this](const DirectDat& dat) {
-                     const std::string& data = packed_.args.back().data;
-                     packed_.call.arguments.push_back(
-                         kir::offset(data, kir::name("n") * kir::integer(dat.dim)));
-                   },
+                   [this, i](const DirectDat& dat) { add_direct(i, dat); },
                    [this, i](const IndirectDat& dat) { add_indirect(i, dat); },
-                   [this](const GlobalRead&) {
-                     packed_.call.arguments.push_back(kir::name(packed_.args.back().data));
-                   },
+                   [this, i](const GlobalRead& global) { add_read(i, global); },
                    [this, i](const GlobalReduce& global) { add_reduction(i, global); },
                    [this, i](const MatArg& mat) { add_matrix(i, mat); },
                },
@@ -115,7 +116,7 @@ class Packer {
   /// Convention 2 passes each array once; convention 1 once an argument, as document 003 does.
   std::string data_parameter(std::size_t i) {
     const Arg& arg = loop_.args[i];
-    if (options_.convention == 2) {
+    if (is_unique_) {
       for (std::size_t earlier = 0; earlier < i; ++earlier) {
         if (ir::alias_of(loop_.args[earlier]).data == ir::alias_of(arg).data) {
           allow_writes(packed_.args[earlier].data, writes(ir::access_of(arg)));
@@ -127,7 +128,7 @@ class Packer {
     const bool is_const = !writes(ir::access_of(arg));
     packed_.parameters.push_back({name,
                                   {ir::dtype_of(arg), is_const, true},
-                                  is_unaliased(loop_, i),
+                                  is_unaliased(loop_, i, facts_.lanes == Lanes::grid),
                                   kir::Role::data,
                                   static_cast<int>(i)});
     return name;
@@ -141,7 +142,7 @@ class Packer {
 
   std::string map_parameter(int map, const std::string& wanted) {
     std::string& shared = map_names_[static_cast<std::size_t>(map)];
-    if (options_.convention == 2 && !shared.empty()) return shared;
+    if (is_unique_ && !shared.empty()) return shared;
     const DType index =
         maps_[static_cast<std::size_t>(map)].index_bytes == 4 ? DType::int32 : DType::int64;
     const std::string name = packed_.names.take(wanted);
@@ -150,14 +151,74 @@ class Packer {
     return name;
   }
 
-  void add_indirect(std::size_t i, const IndirectDat& dat) {
+  void add_direct(std::size_t i, const DirectDat& dat) {
     PackedArg& packed = packed_.args.back();
-    if (const auto earlier = earlier_pack(loop_, i)) {
-      packed.pack = packed_.args[*earlier].pack;
-      packed.owns_pack = false;
-      packed_.call.arguments.push_back(kir::name(packed.pack));
+    if (facts_.lanes != Lanes::grid) {
+      packed_.call.arguments.push_back(
+          kir::offset(packed.data, kir::name("n") * kir::integer(dat.dim)));
       return;
     }
+    if (const auto earlier = earlier_direct(i)) return share_pack(*earlier);
+    const kir::Rows rows{dat.dtype, dat.dim, 1, packed.data, "", kir::name("n")};
+    declare_pack(i, dat.dtype, dat.dim, false);
+    if (!is_overwritten(i, dat)) packed_.load.push_back({kir::Gather{packed.pack, rows}});
+    if (is_written_directly(i)) {
+      packed_.store.push_back({kir::Scatter{packed.pack, rows, kir::Update::set, kir::Sync::none}});
+    }
+  }
+
+  /// The first direct argument of the same Dat: they share a pack, as they share memory.
+  std::optional<std::size_t> earlier_direct(std::size_t i) const {
+    for (std::size_t earlier = 0; earlier < i; ++earlier) {
+      if (is_same_direct(earlier, i)) return earlier;
+    }
+    return std::nullopt;
+  }
+
+  bool is_same_direct(std::size_t i, std::size_t j) const {
+    return std::holds_alternative<DirectDat>(loop_.args[i]) &&
+           std::holds_alternative<DirectDat>(loop_.args[j]) &&
+           ir::alias_of(loop_.args[i]).data == ir::alias_of(loop_.args[j]).data;
+  }
+
+  bool is_written_directly(std::size_t i) const {
+    for (std::size_t other = 0; other < loop_.args.size(); ++other) {
+      if (is_same_direct(i, other) && writes(ir::access_of(loop_.args[other]))) return true;
+    }
+    return false;
+  }
+
+  /// True if what was there before cannot matter: the kernel is known to write every component,
+  /// and no other argument shows it.
+  bool is_overwritten(std::size_t i, const DirectDat& dat) const {
+    if (dat.access != Access::write || !loop_.kernel->body) return false;
+    for (std::size_t other = 0; other < loop_.args.size(); ++other) {
+      if (other != i && is_same_direct(i, other)) return false;
+    }
+    return ir::surely_stored(*loop_.kernel->body)[i] >= dat.dim;
+  }
+
+  void share_pack(std::size_t earlier) {
+    PackedArg& packed = packed_.args.back();
+    packed.pack = packed_.args[earlier].pack;
+    packed.owns_pack = false;
+    packed_.call.arguments.push_back(kir::name(packed.pack));
+  }
+
+  void add_read(std::size_t i, const GlobalRead& global) {
+    const PackedArg& packed = packed_.args.back();
+    if (facts_.one_address_space) {
+      packed_.call.arguments.push_back(kir::name(packed.data));
+      return;
+    }
+    declare_pack(i, global.dtype, global.dim, false);
+    packed_.load.push_back({kir::Gather{
+        packed.pack, {global.dtype, global.dim, 1, packed.data, "", kir::integer(0)}}});
+  }
+
+  void add_indirect(std::size_t i, const IndirectDat& dat) {
+    PackedArg& packed = packed_.args.back();
+    if (const auto earlier = earlier_pack(loop_, i)) return share_pack(*earlier);
     const int extent = ir::extent_of(loop_, loop_.args[i]);
     const int arity = loop_.maps[static_cast<std::size_t>(dat.map)].arity;
     const kir::Rows rows{dat.dtype, dat.dim, arity, packed.data, packed.map, kir::name("n")};
@@ -252,13 +313,40 @@ class Packer {
     const std::string name = packed_.names.take(constant.name);
     packed_.parameters.push_back(
         {name, {constant.dtype, true, true}, true, kir::Role::constant, static_cast<int>(i)});
-    packed_.call.arguments.push_back(constant.dim == 1 ? kir::element(name, kir::integer(0))
-                                                       : kir::name(name));
+    if (constant.dim == 1 || facts_.one_address_space) {
+      packed_.call.arguments.push_back(constant.dim == 1 ? kir::element(name, kir::integer(0))
+                                                         : kir::name(name));
+      return;
+    }
+    const std::string pack = packed_.names.take(name + "_pack");
+    packed_.load.push_back({kir::Decl{{constant.dtype}, pack, std::max(constant.dim, 1), {}}});
+    packed_.load.push_back(
+        {kir::Gather{pack, {constant.dtype, constant.dim, 1, name, "", kir::integer(0)}}});
+    packed_.call.arguments.push_back(kir::name(pack));
+  }
+
+  void sort_parameters() {
+    const auto rank = [this](const kir::Parameter& parameter) {
+      if (parameter.role == kir::Role::constant) return 3;
+      if (parameter.role == kir::Role::map) return 4;
+      if (parameter.role == kir::Role::matrix) return 6;
+      return std::visit(
+          overload{[](const DirectDat&) { return 0; }, [](const IndirectDat&) { return 0; },
+                   [](const GlobalRead&) { return 1; }, [](const GlobalReduce&) { return 2; },
+                   [](const MatArg&) { return 5; }},
+          loop_.args[static_cast<std::size_t>(parameter.index)]);
+    };
+    std::stable_sort(packed_.parameters.begin(), packed_.parameters.end(),
+                     [&rank](const kir::Parameter& left, const kir::Parameter& right) {
+                       return rank(left) < rank(right);
+                     });
   }
 
   const Loop& loop_;
   const std::vector<MapFacts>& maps_;
+  const Facts& facts_;
   const Options& options_;
+  const bool is_unique_;  // each array is one parameter
   PackedLoop packed_;
   std::vector<std::string> map_names_;
   std::vector<kir::Parameter> matrix_arrays_;
@@ -292,7 +380,8 @@ kir::Update update_of(Access access) {
   throw InternalError("a READ argument has no update");
 }
 
-PackedLoop pack(const Loop& loop, const std::vector<MapFacts>& maps, const Options& options) {
+PackedLoop pack(const Loop& loop, const std::vector<MapFacts>& maps, const Facts& facts,
+                const Options& options) {
   const auto locals = kir::local_names();
   // A kernel with an AST is printed under another name; verbatim text cannot be.
   if (!loop.kernel->body &&
@@ -302,7 +391,7 @@ PackedLoop pack(const Loop& loop, const std::vector<MapFacts>& maps, const Optio
         "opaque ({}); choose another name",
         loop.kernel->name, loop.kernel->opaque_reason));
   }
-  return Packer(loop, maps, options).run();
+  return Packer(loop, maps, facts, options).run();
 }
 
 }  // namespace op2::lower

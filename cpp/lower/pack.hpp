@@ -46,8 +46,13 @@ struct PackedLoop {
 /// READ, RW, MIN, MAX through a Map load; INC and WRITE start at zero; WRITE stores all
 /// components. Direct arguments are live pointers. Reduced Globals get a private value for each
 /// call. (PyOP2 2026 conventions; decisions 7.)
+///
+/// On a grid direct arguments are packed, too: they load and store, and only the load of one that
+/// the kernel certainly writes in full is left out. Where private memory is an address space of its
+/// own, so are Globals and Consts. Parameters are then unique and in the order of document 003 for
+/// devices: Dats, Globals that are read, Globals that are reduced, Consts, Maps.
 [[nodiscard]] PackedLoop pack(const ir::Loop& loop, const std::vector<MapFacts>& maps,
-                              const Options& options);
+                              const Facts& facts, const Options& options);
 
 /// @brief The update that carries a pack of access @p access into its target.
 [[nodiscard]] kir::Update update_of(Access access);

@@ -28,6 +28,13 @@ void invert(Builder& builder);
 /// @brief `scratch`: element results to scratch memory, then one item a target sums its share.
 void sum_from_scratch(Builder& builder);
 
+/// @brief On a grid: give every lane a value of its own of each Global that is reduced, combine
+/// those of a block as a tree in shared memory, and the results of the blocks in a last launch. The
+/// Global never leaves the device. Deterministic: a fixed tree over fixed chunks of items.
+///
+/// Stands after the strategy, which decides on the launches that have to be combined.
+void reduce(Builder& builder);
+
 /// @brief Replace what the backend does not have: a team of threads on a backend of one lane.
 [[nodiscard]] kir::Block legalise(kir::Block block, const Facts& facts);
 

@@ -73,14 +73,15 @@ void sum_from_scratch(Builder& builder) {
       stmt = keep(row.results, pack, ir::extent_of(loop, loop.args[row.arg]));
     }
   }
-  builder.add_function(compute, std::move(compute_parameters), element_loop(packed));
+  builder.add_function(compute, std::move(compute_parameters), "n", element_body(packed));
 
   kir::Block body = load_accumulators(builder, accumulators);
   body.insert(body.end(), starts.begin(), starts.end());
   body.push_back(for_incidences(incidence, std::move(shares)));
   const kir::Block store = store_accumulators(builder, accumulators);
   body.insert(body.end(), store.begin(), store.end());
-  builder.add_function(gather, std::move(sum_parameters), for_targets(incidence, std::move(body)));
+  builder.add_function(gather, std::move(sum_parameters), "t",
+                       of_target(incidence, std::move(body)));
 
   kir::Block work = builder.over_range(compute, whole_begin(), whole_end());
   const kir::Block sums =

@@ -9,7 +9,11 @@
 #include <utility>
 
 #include "base/error.hpp"
+#include "base/overload.hpp"
 #include "ir/kernel_facts.hpp"
+#include "ir/kernel_walk.hpp"
+#include "ir/known_functions.hpp"
+#include "lower/incidence.hpp"
 
 namespace op2::lower {
 namespace {
@@ -140,10 +144,95 @@ Verdict atomic_is_legal(const Loop& loop, const Races& races, const Facts& facts
   return {};
 }
 
+Verdict block_is_legal(const Races& races, const Facts& facts) {
+  if (facts.lanes != Lanes::grid || races.overlaps) return {};
+  return no("blocks of elements need staging, which grids do not have yet");
+}
+
 Verdict always_on_one_lane(const Races& races, const Facts& facts) {
   if (facts.lanes == Lanes::one || races.none()) return {};
   if (races.overlaps) return no("written memory overlaps other arguments");
   return no("elements that run at the same time may write the same target");
+}
+
+/// Slots of an element for which calling the kernel once a slot is cheaper than atomics.
+constexpr int owner_slots = 2;
+
+Choice choose_on_grid(const Loop& loop, const Facts& facts, const std::vector<MapFacts>& maps,
+                      const Options& options) {
+  const auto may = [&](Strategy strategy) {
+    return applicable(strategy, loop, facts, maps, options).ok;
+  };
+  if (n_slots(loop) == owner_slots && may(Strategy::owner)) {
+    return {Strategy::owner, "an element adds to two targets: each sums its own share"};
+  }
+  if (options.deterministic && may(Strategy::scratch)) {
+    return {Strategy::scratch, "deterministic, each target sums its elements' results"};
+  }
+  if (may(Strategy::atomic)) return {Strategy::atomic, "increments by atomics"};
+  if (may(Strategy::colour)) return {Strategy::colour, "no two elements of a colour meet"};
+  return {Strategy::block, "memory overlaps in ways Maps cannot tell: in order on one lane"};
+}
+
+void check_supported(const Loop& loop, const Facts& facts) {
+  const bool has_matrix = std::any_of(loop.args.begin(), loop.args.end(), [](const Arg& arg) {
+    return std::holds_alternative<ir::MatArg>(arg);
+  });
+  if (has_matrix && facts.lanes == Lanes::grid) {
+    throw UnsupportedError(
+        fmt::format("par_loop '{}': matrices are assembled on the host only; run this loop on a "
+                    "backend of the host",
+                    loop.kernel->name));
+  }
+  const Verdict verdict = supported(loop, facts);
+  if (verdict.ok) return;
+  throw UnsupportedError(
+      fmt::format("par_loop '{}': the backend cannot run it: {}", loop.kernel->name, verdict.why));
+}
+
+bool uses_float64(const ir::KernelBody& body) {
+  bool found = false;
+  for (const ir::FunctionDef& function : body.functions) {
+    ir::for_each_expr_in(function.body, [&found](const ir::Expr& expr) {
+      found |= expr.type.base == ir::Base::float64 || expr.type.base == ir::Base::complex128;
+    });
+  }
+  return found;
+}
+
+/// Copies and additions of whole values are no arithmetic: vectors of two scalars do that.
+bool computes_with_complex(const ir::KernelBody& body) {
+  bool found = false;
+  for (const ir::FunctionDef& function : body.functions) {
+    ir::for_each_expr_in(function.body, [&found](const ir::Expr& expr) {
+      const auto is_complex = [](const ir::Expr& part) {
+        return part.type.is_scalar() && ir::is_complex(part.type.base);
+      };
+      const bool touches =
+          is_complex(expr) || std::any_of(expr.operands.begin(), expr.operands.end(), is_complex);
+      const bool mixes = !std::all_of(expr.operands.begin(), expr.operands.end(), is_complex);
+      if (!touches) return;
+      found |= std::visit(
+          overload{
+              [](const ir::Literal&) { return true; },
+              [](const ir::Name&) { return false; },
+              [](const ir::Unary& node) { return node.op != ir::UnaryOp::dereference; },
+              [](const ir::Binary& node) { return node.op != ir::BinaryOp::comma; },
+              [mixes](const ir::Assign& node) {
+                return mixes || (node.op && *node.op != ir::BinaryOp::add &&
+                                 *node.op != ir::BinaryOp::subtract);
+              },
+              [](const ir::Ternary&) { return true; },
+              [](const ir::Index&) { return false; },
+              [](const ir::Call& node) { return ir::known_function(node.function) != nullptr; },
+              [](const ir::Cast&) { return true; },
+              [](const ir::SizeOf&) { return false; },
+              [](const ir::InitList&) { return true; },
+          },
+          expr.node);
+    });
+  }
+  return found;
 }
 
 bool is_deterministic(Strategy strategy) {
@@ -173,6 +262,44 @@ Races find_races(const Loop& loop, const std::vector<MapFacts>& maps) {
   return races;
 }
 
+Verdict supported(const Loop& loop, const Facts& facts) {
+  const ir::Kernel& kernel = *loop.kernel;
+  for (std::size_t i = 0; i < loop.args.size(); ++i) {
+    const DType dtype = ir::dtype_of(loop.args[i]);
+    if (!facts.float64 && (dtype == DType::float64 || dtype == DType::complex128)) {
+      return no(fmt::format("{} is {}, and the device has no float64", describe(loop, i),
+                            name_of(dtype)));
+    }
+  }
+  if (facts.lanes != Lanes::grid) return {};
+  if (!kernel.body) {
+    return no(
+        fmt::format("the kernel is opaque ({}), and a device needs one in C that can be "
+                    "translated; run this loop on a backend of the host",
+                    kernel.opaque_reason));
+  }
+  if (!kernel.headers.empty()) {
+    return no(
+        fmt::format("the kernel includes {}, which is not known on a device; write what it "
+                    "needs into the kernel",
+                    fmt::join(kernel.headers, ", ")));
+  }
+  const ir::KernelFacts kernel_facts = ir::kernel_facts(*kernel.body);
+  if (!kernel_facts.unknown_functions.empty()) {
+    return no(fmt::format("the kernel calls '{}', which is not known on a device",
+                          kernel_facts.unknown_functions.front()));
+  }
+  if (!facts.float64 && uses_float64(*kernel.body)) {
+    return no("the kernel computes with float64, which the device does not have");
+  }
+  if (!facts.complex_arithmetic && computes_with_complex(*kernel.body)) {
+    return no(
+        "the kernel computes with complex numbers, which the backend can only move; run this "
+        "loop on a backend with complex_arithmetic");
+  }
+  return {};
+}
+
 Verdict applicable(Strategy strategy, const Loop& loop, const Facts& facts,
                    const std::vector<MapFacts>& maps, const Options& options) {
   const Races races = find_races(loop, maps);
@@ -191,7 +318,7 @@ Verdict applicable(Strategy strategy, const Loop& loop, const Facts& facts,
     case Strategy::atomic:
       return atomic_is_legal(loop, races, facts);
     case Strategy::block:
-      return {};
+      return block_is_legal(races, facts);
     case Strategy::colour:
       return races.overlaps ? no("written memory overlaps other arguments") : Verdict{};
   }
@@ -200,10 +327,12 @@ Verdict applicable(Strategy strategy, const Loop& loop, const Facts& facts,
 
 Choice choose(const Loop& loop, const Facts& facts, const std::vector<MapFacts>& maps,
               const Options& options) {
+  check_supported(loop, facts);
   const auto may = [&](Strategy strategy) {
     return applicable(strategy, loop, facts, maps, options).ok;
   };
   if (may(Strategy::direct)) return {Strategy::direct, "nothing can race"};
+  if (facts.lanes == Lanes::grid) return choose_on_grid(loop, facts, maps, options);
   if (options.deterministic) {
     if (may(Strategy::colour)) return {Strategy::colour, "deterministic, no two of a colour meet"};
     // Overlapping memory: a single block runs in element order, which is deterministic.
@@ -214,6 +343,7 @@ Choice choose(const Loop& loop, const Facts& facts, const std::vector<MapFacts>&
 
 Choice force(Strategy strategy, const Loop& loop, const Facts& facts,
              const std::vector<MapFacts>& maps, const Options& options) {
+  check_supported(loop, facts);
   const Verdict verdict = applicable(strategy, loop, facts, maps, options);
   if (verdict.ok) return {strategy, "asked for"};
   std::vector<std::string_view> possible;

@@ -28,6 +28,9 @@ struct Verdict {
   std::string why;
 };
 
+/// @brief May @p loop run on the backend at all? The reason names the fact that forbids it.
+[[nodiscard]] Verdict supported(const ir::Loop& loop, const Facts& facts);
+
 /// @brief May @p loop be carried out by @p strategy? The reason names argument and fact.
 [[nodiscard]] Verdict applicable(Strategy strategy, const ir::Loop& loop, const Facts& facts,
                                  const std::vector<MapFacts>& maps, const Options& options);
@@ -43,6 +46,15 @@ struct Choice {
 /// 2. deterministic: `colour`; on CPUs `scratch` and `owner` took 1.7 and 3 times as long.
 /// 3. Otherwise `block`: it keeps the order of a well-numbered mesh inside a block, and was the
 ///    fastest on CPUs in every measurement (docs/performance.md).
+///
+/// On a grid 2 and 3 are others:
+///
+/// 2. An element adds to two targets: `owner`. Twice the arithmetic for no atomics, and the same
+///    bits every time.
+/// 3. deterministic: `scratch`, and where it is not possible `colour`.
+/// 4. Otherwise `atomic`, and where nothing is summed, or the backend has no atomics, `colour`.
+///
+/// @throws UnsupportedError if the loop cannot run on the backend; see supported().
 [[nodiscard]] Choice choose(const ir::Loop& loop, const Facts& facts,
                             const std::vector<MapFacts>& maps, const Options& options);
 

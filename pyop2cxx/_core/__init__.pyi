@@ -61,6 +61,7 @@ __all__: list[str] = [
     "lower",
     "lowering_key",
     "make_executable",
+    "needs",
     "note_parallel_region",
     "plan",
     "print_source",
@@ -477,6 +478,8 @@ class LoweringOptions:
         position_bytes: typing.SupportsInt | typing.SupportsIndex,
         convention: typing.SupportsInt | typing.SupportsIndex,
     ) -> None: ...
+    @property
+    def deterministic(self) -> bool: ...
 
 class Module:
     @property
@@ -601,6 +604,7 @@ def lowering_key(
 def make_executable(
     module: Module, library: jit.Library, strategy: str, is_parallel: bool
 ) -> Executable: ...
+def needs(module: Module, loop: Loop) -> list[str]: ...
 def note_parallel_region() -> None: ...
 def print_source(
     module: Module, loop: Loop, dialect: cg.Dialect, line_markers: bool, linkage: str

@@ -157,6 +157,7 @@ inline ir::Loop edge_loop() {
 
 inline constexpr Facts one_lane{Lanes::one, false};
 inline constexpr Facts threads{Lanes::threads, true};
+inline constexpr Facts grid{Lanes::grid, true};
 
 /// Nothing is known of any Map.
 inline std::vector<MapFacts> no_facts(const ir::Loop& loop) {

@@ -32,7 +32,7 @@ struct Workshop {
   std::vector<MapFacts> maps;
   Options options;
   Request request{loop, Strategy::direct, facts, maps, options};
-  Builder builder{request, pack(loop, maps, options)};
+  Builder builder{request, pack(loop, maps, facts, options)};
 };
 
 std::string dump(const kir::Block& block) {
@@ -73,7 +73,7 @@ TEST(BuilderArgv, PlanArraysFollowInTheOrderTheyAreAskedFor) {
 TEST(BuilderFunctions, LoseParametersThatTheyDoNotUse) {
   Workshop workshop(edge_loop());
   Builder& builder = workshop.builder;
-  builder.add_function("wrap", builder.packed().parameters,
+  builder.add_function("wrap", builder.packed().parameters, "n",
                        {{kir::CallUser{{kir::name("y"), kir::name("x_map")}}}});
   EXPECT_EQ(names_of(builder.module().functions.front().parameters),
             (std::vector<std::string>{"x_map", "y"}));
@@ -82,7 +82,7 @@ TEST(BuilderFunctions, LoseParametersThatTheyDoNotUse) {
 TEST(BuilderFunctions, AreCalledWithTheirArraysAndASharedMap) {
   Workshop workshop(edge_loop());
   Builder& builder = workshop.builder;
-  builder.add_function("wrap", builder.packed().parameters, element_loop(builder.packed()));
+  builder.add_function("wrap", builder.packed().parameters, "n", element_body(builder.packed()));
   // The wrapper has a map parameter for each argument; argv has the one Map that both use.
   EXPECT_EQ(names_of(builder.module().functions.front().parameters),
             (std::vector<std::string>{"x", "x_map", "y", "y_map"}));
@@ -96,21 +96,20 @@ TEST(BuilderFunctions, MustBeThereBeforeTheirCalls) {
                InternalError);
 }
 
-TEST(BuilderElementLoop, LoadsCallsAndStoresEveryElement) {
+TEST(BuilderElementBody, LoadsCallsAndStores) {
   Workshop workshop(edge_loop());
-  EXPECT_EQ(dump(element_loop(workshop.builder.packed())),
-            "  for serial n in [begin, end)\n"
-            "    decl float64 x_pack[2]\n"
-            "    gather x_pack = float64 x[x_map[n] x2] x1\n"
-            "    decl float64 y_pack[2] = 0\n"
-            "    kernel(x_pack, y_pack)\n"
-            "    scatter float64 y[y_map[n] x2] x1 += y_pack\n");
+  EXPECT_EQ(dump(element_body(workshop.builder.packed())),
+            "  decl float64 x_pack[2]\n"
+            "  gather x_pack = float64 x[x_map[n] x2] x1\n"
+            "  decl float64 y_pack[2] = 0\n"
+            "  kernel(x_pack, y_pack)\n"
+            "  scatter float64 y[y_map[n] x2] x1 += y_pack\n");
 }
 
 TEST(BuilderRanges, OneLaneTakesAll) {
   Workshop workshop(make_loop({direct("x", Access::write)}), one_lane);
   Builder& builder = workshop.builder;
-  builder.add_function("wrap", builder.packed().parameters, element_loop(builder.packed()));
+  builder.add_function("wrap", builder.packed().parameters, "n", element_body(builder.packed()));
   EXPECT_EQ(dump(builder.over_range("wrap", whole_begin(), whole_end())),
             "  call wrap(begin, end, x)\n");
   EXPECT_FALSE(builder.spreads());
@@ -119,12 +118,27 @@ TEST(BuilderRanges, OneLaneTakesAll) {
 TEST(BuilderRanges, ThreadsTakeASlotEach) {
   Workshop workshop(make_loop({direct("x", Access::write)}));
   Builder& builder = workshop.builder;
-  builder.add_function("wrap", builder.packed().parameters, element_loop(builder.packed()));
+  builder.add_function("wrap", builder.packed().parameters, "n", element_body(builder.packed()));
   EXPECT_EQ(dump(builder.over_range("wrap", whole_begin(), whole_end())),
             "  region\n"
             "    for thread slot in [0, @threads)\n"
             "      call wrap((begin + (((end - begin) * slot) / @threads)), "
             "(begin + (((end - begin) * (slot + 1)) / @threads)), x)\n");
+}
+
+TEST(BuilderRanges, AGridLaunchesAFunctionThatStrides) {
+  Workshop workshop(edge_loop(), testing::grid);
+  Builder& builder = workshop.builder;
+  builder.add_function("wrap", builder.packed().parameters, "n", element_body(builder.packed()));
+  const kir::Function& function = builder.module().functions.front();
+  EXPECT_TRUE(function.is_kernel);
+  EXPECT_EQ(names_of(function.parameters),
+            (std::vector<std::string>{"x", "y", "x_map", "begin", "end"}));
+  const auto& loop = std::get<kir::For>(function.body.front().node);
+  EXPECT_EQ(loop.axis, kir::Axis::grid);
+  EXPECT_EQ(loop.index, "n");
+  EXPECT_EQ(dump(builder.over_range("wrap", kir::integer(3), kir::name("end"))),
+            "  launch wrap over (end - 3) items (x, y, x_map, 3, end)\n");
 }
 
 TEST(BuilderRanges, DeterministicSlotsAreFixedChunks) {
@@ -156,7 +170,7 @@ TEST(BuilderPartials, AreNotNeededOnOneLaneNorForEmptyGlobals) {
 TEST(BuilderPartials, StartBeforeTheWorkAndAreCombinedAfterIt) {
   Workshop workshop(reducing_loop());
   Builder& builder = workshop.builder;
-  builder.add_function("wrap", builder.packed().parameters, element_loop(builder.packed()));
+  builder.add_function("wrap", builder.packed().parameters, "n", element_body(builder.packed()));
   builder.finish({builder.call("wrap", whole_begin(), whole_end(), kir::name("slot"))},
                  kir::integer(7));
   EXPECT_EQ(dump(builder.module().launch),

@@ -24,7 +24,7 @@ struct Workshop {
   std::vector<MapFacts> maps;
   Options options;
   Request request{loop, Strategy::owner, testing::threads, maps, options};
-  Builder builder{request, pack(loop, maps, options)};
+  Builder builder{request, pack(loop, maps, testing::threads, options)};
 };
 
 std::string dump(const kir::Block& block) {
@@ -68,13 +68,12 @@ TEST(AddIncidence, AsksForTheInverseOfTheReducedMaps) {
   EXPECT_EQ(workshop.builder.module().plan.occurrences, (std::vector<int>{1, 2}));
 }
 
-TEST(ForTargets, ListsThemOnlyIfTheyAreListed) {
+TEST(OfTarget, ListsThemOnlyIfTheyAreListed) {
   Workshop workshop(edge_loop());
   const Incidence incidence = add_incidence(workshop.builder);
-  EXPECT_EQ(dump(for_targets(incidence, {{kir::CallUser{{kir::name("target")}}}})),
-            "  for serial t in [begin, end)\n"
-            "    decl const int64 target = select(touched, touched[t], t)\n"
-            "    kernel(target)\n");
+  EXPECT_EQ(dump(of_target(incidence, {{kir::CallUser{{kir::name("target")}}}})),
+            "  decl const int64 target = select(touched, touched[t], t)\n"
+            "  kernel(target)\n");
 }
 
 TEST(ForIncidences, SplitsAnEntryIntoElementAndSlot) {

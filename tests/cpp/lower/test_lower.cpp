@@ -138,7 +138,7 @@ runtime::ExecutablePtr compiled(const kir::Module& module, const ir::Loop& loop,
   return std::make_shared<exec::Executable>(
       exec::Executable{reinterpret_cast<op2_launch_v1>(loaded.library->symbol(module.launch_name)),
                        loaded.library, module.argv, module.plan, module.scratch, module.items,
-                       loop.kernel->name, std::string(name_of(strategy)), false});
+                       loop.kernel->name, std::string(name_of(strategy)), false, nullptr});
 }
 
 /// Run sums() once.

@@ -24,7 +24,7 @@ constexpr Options by_argument{.convention = 1};
 constexpr Options by_array{.convention = 2};
 
 PackedLoop packed(const ir::Loop& loop, const Options& options = {}) {
-  return pack(loop, testing::no_facts(loop), options);
+  return pack(loop, testing::no_facts(loop), testing::threads, options);
 }
 
 /// Load, call and store as text.
@@ -85,7 +85,7 @@ TEST(PackConventions, ParametersSayWhatTheyStandFor) {
 TEST(PackConventions, MapsHaveTheWidthOfTheirIndices) {
   const ir::Loop loop =
       make_loop({indirect("x", Access::read, 0), indirect("y", Access::inc, 1)}, {{1, 0}, {1, 0}});
-  const PackedLoop body = pack(loop, {{4, false}, {8, false}}, {});
+  const PackedLoop body = pack(loop, {{4, false}, {8, false}}, testing::threads, {});
   EXPECT_EQ(parameter(body, "x_map").type, (kir::VariableType{DType::int32, true, true}));
   EXPECT_EQ(parameter(body, "y_map").type, (kir::VariableType{DType::int64, true, true}));
 }
@@ -227,6 +227,73 @@ TEST(UpdateOf, EveryAccessThatWrites) {
   EXPECT_EQ(update_of(Access::min), kir::Update::min);
   EXPECT_EQ(update_of(Access::max), kir::Update::max);
   EXPECT_THROW((void)update_of(Access::read), InternalError);
+}
+
+// ------------------------------------------------------------------------------------------ grids
+
+/// Parameters, and load, call and store as text.
+std::pair<std::vector<std::string>, std::string> on_grid(const ir::Loop& loop,
+                                                         bool one_address_space = true) {
+  Facts facts = testing::grid;
+  facts.one_address_space = one_address_space;
+  const PackedLoop body = pack(loop, testing::no_facts(loop), facts, {});
+  kir::Module module;
+  module.launch = body.load;
+  module.launch.push_back({body.call});
+  module.launch.insert(module.launch.end(), body.store.begin(), body.store.end());
+  const std::string text = kir::dump(module);
+  return {names_of(body.parameters), text.substr(text.find('\n') + 1)};
+}
+
+TEST(PackOnGrids, ParametersAreSortedAsDocument003SaysForDevices) {
+  ir::Loop loop =
+      make_loop({global_reduce("s", Access::inc), indirect("x", Access::read, 0),
+                 global_read("g", 2), direct("y", Access::write), indirect("z", Access::inc, 0)},
+                edges_to_nodes());
+  loop.constants = {{"gam", DType::float64, 1}};
+  EXPECT_EQ(on_grid(loop).first,
+            (std::vector<std::string>{"x", "y", "z", "g", "s", "gam", "x_map"}));
+}
+
+TEST(PackOnGrids, DirectArgumentsLoadAndStore) {
+  EXPECT_EQ(on_grid(make_loop({direct("x", Access::rw, 2)})).second,
+            "  decl float64 x_pack[2]\n"
+            "  gather x_pack = float64 x[n] x2\n"
+            "  kernel(x_pack)\n"
+            "  scatter float64 x[n] x2 = x_pack\n");
+  EXPECT_EQ(on_grid(make_loop({direct("x", Access::read)})).second,
+            "  decl float64 x_pack[1]\n"
+            "  gather x_pack = float64 x[n] x1\n"
+            "  kernel(x_pack)\n");
+}
+
+TEST(PackOnGrids, AWriteLoadsUnlessTheKernelIsKnownToWriteAll) {
+  const ir::Loop written = make_loop({direct("x", Access::write, 2)});
+  EXPECT_EQ(on_grid(written).second.find("gather"), std::string::npos);
+  EXPECT_NE(on_grid(testing::with_opaque_kernel(written)).second.find("gather"), std::string::npos);
+}
+
+TEST(PackOnGrids, ArgumentsOfOneDatShareAPack) {
+  const auto [parameters, text] = on_grid(
+      make_loop({direct("a", Access::read, 1, {0, 0}), direct("b", Access::write, 1, {0, 0})}));
+  EXPECT_EQ(parameters, (std::vector<std::string>{"a"}));
+  EXPECT_EQ(text,
+            "  decl float64 a_pack[1]\n"
+            "  gather a_pack = float64 a[n] x1\n"
+            "  kernel(a_pack, a_pack)\n"
+            "  scatter float64 a[n] x1 = a_pack\n");
+}
+
+TEST(PackOnGrids, GlobalsAndConstsAreCopiedIfPrivateMemoryIsApart) {
+  ir::Loop loop = make_loop({global_read("g", 2)});
+  loop.constants = {{"gam", DType::float64, 1}, {"q", DType::float64, 4}};
+  EXPECT_EQ(on_grid(loop, true).second, "  kernel(g, gam[0], q)\n");
+  EXPECT_EQ(on_grid(loop, false).second,
+            "  decl float64 g_pack[2]\n"
+            "  gather g_pack = float64 g[0] x2\n"
+            "  decl float64 q_pack[4]\n"
+            "  gather q_pack = float64 q[0] x4\n"
+            "  kernel(g_pack, gam[0], q_pack)\n");
 }
 
 }  // namespace

@@ -1,0 +1,341 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "cg/adapt.hpp"
+
+#include <algorithm>
+#include <functional>
+#include <map>
+#include <set>
+#include <string>
+#include <utility>
+
+#include "base/overload.hpp"
+#include "ir/kernel_walk.hpp"
+#include "ir/known_functions.hpp"
+
+namespace op2::cg {
+namespace {
+
+using ir::Base;
+using ir::Expr;
+using ir::Type;
+
+/// Visit the statements of @p body and of all blocks inside, whole bodies at a time.
+void for_each_body(ir::Body& body, const std::function<void(ir::Body&)>& visit) {
+  visit(body);
+  for (ir::Stmt& stmt : body) {
+    std::visit(overload{
+                   [](ir::Declare&) {},
+                   [](ir::Evaluate&) {},
+                   [&visit](ir::Block& node) { for_each_body(node.body, visit); },
+                   [&visit](ir::If& node) {
+                     for_each_body(node.then_body, visit);
+                     for_each_body(node.else_body, visit);
+                   },
+                   [&visit](ir::For& node) { for_each_body(node.body, visit); },
+                   [&visit](ir::While& node) { for_each_body(node.body, visit); },
+                   [&visit](ir::Switch& node) {
+                     for (ir::Case& entry : node.cases) for_each_body(entry.body, visit);
+                   },
+                   [](ir::Return&) {},
+                   [](ir::Break&) {},
+                   [](ir::Continue&) {},
+               },
+               stmt.node);
+  }
+}
+
+// ------------------------------------------------------------------------------------------ names
+
+std::set<std::string> all_names(const ir::KernelBody& body) {
+  std::set<std::string> names;
+  struct Collector {
+    std::set<std::string>& names;
+    void enter() {}
+    void leave() {}
+    void declare(const ir::Variable& variable) { names.insert(variable.name); }
+    void expression(const Expr& expr) {
+      ir::for_each_expr(expr, [this](const Expr& part) {
+        if (const auto* name = std::get_if<ir::Name>(&part.node)) names.insert(name->name);
+      });
+    }
+  };
+  Collector collector{names};
+  for (const ir::Variable& table : body.tables) names.insert(table.name);
+  for (const ir::FunctionDef& function : body.functions) {
+    names.insert(function.name);
+    for (const ir::Parameter& parameter : function.parameters) names.insert(parameter.name);
+    ir::walk_scoped(function.body, collector);
+  }
+  return names;
+}
+
+/// Renames what the dialect keeps for itself, and moves static tables to file scope.
+class Renamer {
+ public:
+  Renamer(ir::KernelBody& body, const Dialect& dialect)
+      : body_(body), dialect_(dialect), taken_(all_names(body)) {}
+
+  void run() {
+    scopes_.enter();
+    for (ir::Variable& table : body_.tables) {
+      if (table.value) expression(*table.value);
+      declare_as(table.name, is_function_word(table.name));
+    }
+    for (ir::FunctionDef& function : body_.functions) {
+      scopes_.enter();
+      for (ir::Parameter& parameter : function.parameters) declare_as(parameter.name, false);
+      function_ = function.name;
+      hoist_next_ = statics_of(function.body);
+      ir::walk_scoped(function.body, *this);
+      for_each_body(function.body, [](ir::Body& statements) {
+        std::erase_if(statements, [](const ir::Stmt& stmt) {
+          const auto* node = std::get_if<ir::Declare>(&stmt.node);
+          return node != nullptr && node->is_static;
+        });
+      });
+      scopes_.leave();
+      if (is_function_word(function.name)) {
+        const std::string name = free_name(function.name);
+        functions_[function.name] = name;
+        function.name = name;
+      }
+    }
+    for (ir::Variable& table : hoisted_) body_.tables.push_back(std::move(table));
+  }
+
+  void enter() { scopes_.enter(); }
+  void leave() { scopes_.leave(); }
+
+  void declare(ir::Variable& variable) {
+    if (!hoist_next_.contains(&variable)) return declare_as(variable.name, false);
+    const std::string name = taken_.contains("table_" + variable.name)
+                                 ? free_name(function_ + "_" + variable.name)
+                                 : "table_" + variable.name;
+    taken_.insert(name);
+    scopes_.declare(variable.name, name);
+    hoisted_.push_back(variable);
+    hoisted_.back().name = name;
+    hoisted_.back().type.is_const = true;
+  }
+
+  void expression(Expr& expr) {
+    ir::for_each_expr(expr, [this](Expr& part) {
+      if (auto* name = std::get_if<ir::Name>(&part.node)) {
+        if (const std::string* renamed = scopes_.find(name->name)) name->name = *renamed;
+      }
+      if (auto* call = std::get_if<ir::Call>(&part.node)) {
+        const auto renamed = functions_.find(call->function);
+        if (renamed != functions_.end()) call->function = renamed->second;
+      }
+    });
+  }
+
+ private:
+  static std::set<const ir::Variable*> statics_of(ir::Body& body) {
+    std::set<const ir::Variable*> found;
+    for_each_body(body, [&found](ir::Body& statements) {
+      for (ir::Stmt& stmt : statements) {
+        auto* node = std::get_if<ir::Declare>(&stmt.node);
+        if (node == nullptr || !node->is_static) continue;
+        for (const ir::Variable& variable : node->variables) found.insert(&variable);
+      }
+    });
+    return found;
+  }
+
+  [[nodiscard]] bool is_word(const std::string& name) const {
+    return std::ranges::find(dialect_.words, name) != dialect_.words.end();
+  }
+  [[nodiscard]] bool is_function_word(const std::string& name) const {
+    return is_word(name) || std::ranges::find(dialect_.functions, name) != dialect_.functions.end();
+  }
+
+  std::string free_name(std::string name) {
+    do name += "_";
+    while (taken_.contains(name));
+    taken_.insert(name);
+    return name;
+  }
+
+  void declare_as(std::string& name, bool is_forbidden) {
+    const std::string given = name;
+    if (is_forbidden || is_word(name)) name = free_name(name);
+    scopes_.declare(given, name);
+  }
+
+  ir::KernelBody& body_;
+  const Dialect& dialect_;
+  std::set<std::string> taken_;
+  ir::ScopeStack<std::string> scopes_;  // name as written to name as printed
+  std::map<std::string, std::string> functions_;
+  std::set<const ir::Variable*> hoist_next_;  // the function's static tables
+  std::vector<ir::Variable> hoisted_;
+  std::string function_;
+};
+
+// ----------------------------------------------------------------------------------------- tables
+
+/// Names in @p expr whose address is used, not only a scalar behind them.
+void addresses_in(const Expr& expr, std::set<std::string>& names) {
+  const Expr* base = &expr;
+  int depth = 0;
+  while (std::holds_alternative<ir::Index>(base->node)) {
+    addresses_in(base->operands[1], names);
+    base = &base->operands[0];
+    ++depth;
+  }
+  if (const auto* name = std::get_if<ir::Name>(&base->node)) {
+    if (base->type.depth() > depth || !base->type.is_known()) names.insert(name->name);
+    return;
+  }
+  for (const Expr& operand : base->operands) addresses_in(operand, names);
+}
+
+std::set<std::string> addresses_in(const ir::FunctionDef& function) {
+  std::set<std::string> names;
+  struct Visitor {
+    std::set<std::string>& names;
+    void enter() {}
+    void leave() {}
+    void declare(const ir::Variable& /*variable*/) {}
+    void expression(const Expr& expr) {
+      ir::for_each_expr(expr, [this](const Expr& part) {
+        const auto* unary = std::get_if<ir::Unary>(&part.node);
+        if (unary == nullptr || unary->op != ir::UnaryOp::address) return;
+        const Expr* base = &part.operands[0];
+        while (std::holds_alternative<ir::Index>(base->node)) base = &base->operands[0];
+        if (const auto* name = std::get_if<ir::Name>(&base->node)) names.insert(name->name);
+      });
+      addresses_in(expr, names);
+    }
+  };
+  Visitor visitor{names};
+  ir::walk_scoped(function.body, visitor);
+  return names;
+}
+
+/// A private copy of each table whose address @p function uses.
+void copy_tables(const ir::KernelBody& body, ir::FunctionDef& function) {
+  const std::set<std::string> addresses = addresses_in(function);
+  ir::Body copies;
+  for (const ir::Variable& table : body.tables) {
+    if (!addresses.contains(table.name)) continue;
+    ir::Variable copy = table;
+    copy.name += "_copy";
+    ir::for_each_expr_in(function.body, [&table, &copy](Expr& expr) {
+      auto* name = std::get_if<ir::Name>(&expr.node);
+      if (name != nullptr && name->name == table.name) name->name = copy.name;
+    });
+    copies.push_back({ir::Declare{false, {std::move(copy)}}});
+  }
+  function.body.insert(function.body.begin(), copies.begin(), copies.end());
+}
+
+// ------------------------------------------------------------------------------------- expressions
+
+Expr cast_to(const Type& type, Expr value) {
+  Type target = type;
+  target.is_const = false;
+  const int line = value.line;
+  return {ir::Cast{target}, {std::move(value)}, target, line};
+}
+
+bool has_base(const Expr& expr, Base base) {
+  return expr.type.is_scalar() && expr.type.base == base;
+}
+
+/// What the user's C library calls become.
+void rewrite_call(Expr& expr, const Dialect& dialect) {
+  auto& call = std::get<ir::Call>(expr.node);
+  const ir::KnownFunction* known = ir::known_function(call.function);
+  if (known == nullptr) return;
+  for (std::size_t i = 0; i < std::min(known->parameters.size(), expr.operands.size()); ++i) {
+    const Type& wanted = known->parameters[i];
+    if (wanted.is_scalar() && !has_base(expr.operands[i], wanted.base)) {
+      expr.operands[i] = cast_to(wanted, std::move(expr.operands[i]));
+    }
+  }
+  const LibraryFunction function = dialect.library(*known);
+  call.function = function.name;
+  if (function.is_literal) {
+    expr.node = ir::Literal{function.name};
+    expr.operands.clear();
+  }
+  if (function.cast_result) {
+    expr.type = known->result;
+    expr = cast_to(known->result, std::move(expr));
+  }
+}
+
+/// `{0, i}` for doubles: C converts, C++ refuses to narrow.
+void cast_items(Expr& expr, const Type& scalar) {
+  for (Expr& item : expr.operands) {
+    if (std::holds_alternative<ir::InitList>(item.node)) {
+      cast_items(item, scalar);
+    } else if (!std::holds_alternative<ir::Literal>(item.node) && !has_base(item, scalar.base)) {
+      item = cast_to(scalar, std::move(item));
+    }
+  }
+}
+
+/// Operands of complex arithmetic get the type of its result: the struct knows no promotions.
+void cast_operands(Expr& expr) {
+  const auto* binary = std::get_if<ir::Binary>(&expr.node);
+  if (binary == nullptr || !expr.type.is_scalar() || !ir::is_complex(expr.type.base)) return;
+  if (binary->op == ir::BinaryOp::comma) return;
+  for (Expr& operand : expr.operands) {
+    if (!has_base(operand, expr.type.base)) operand = cast_to(expr.type, std::move(operand));
+  }
+}
+
+/// `1LL`: there may be no long long.
+void shorten(ir::Literal& literal) {
+  std::string& text = literal.spelling;
+  if (text.empty() || text.front() < '0' || text.front() > '9') return;
+  for (const std::string_view twice : {"LL", "ll"}) {
+    const std::size_t at = text.find(twice);
+    if (at != std::string::npos) text.erase(at, 1);
+  }
+}
+
+struct Rewriter {
+  const Dialect& dialect;
+
+  void enter() {}
+  void leave() {}
+  void declare(ir::Variable& variable) const { initialiser(variable); }
+
+  void initialiser(ir::Variable& variable) const {
+    if (variable.value && std::holds_alternative<ir::InitList>(variable.value->node)) {
+      Type scalar = variable.type;
+      scalar.derivation.clear();
+      if (dialect.is_cxx) cast_items(*variable.value, scalar);
+    }
+  }
+
+  void expression(Expr& expr) const {
+    for (Expr& operand : expr.operands) expression(operand);
+    if (auto* literal = std::get_if<ir::Literal>(&expr.node)) shorten(*literal);
+    if (std::holds_alternative<ir::Call>(expr.node)) rewrite_call(expr, dialect);
+    cast_operands(expr);
+  }
+};
+
+}  // namespace
+
+ir::KernelBody adapted(ir::KernelBody body, const Dialect& dialect) {
+  if (dialect.library == nullptr) return body;
+  Renamer(body, dialect).run();
+  if (dialect.has_constant_space) {
+    for (ir::FunctionDef& function : body.functions) copy_tables(body, function);
+  }
+  Rewriter rewriter{dialect};
+  for (ir::Variable& table : body.tables) {
+    rewriter.initialiser(table);
+    if (table.value) rewriter.expression(*table.value);
+  }
+  for (ir::FunctionDef& function : body.functions) ir::walk_scoped(function.body, rewriter);
+  return body;
+}
+
+}  // namespace op2::cg

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "cg/library.hpp"
+
+#include <array>
+#include <string_view>
+
+namespace op2::cg {
+namespace {
+
+constexpr std::string_view builtin_prefix = "__builtin_";
+
+std::string plain_name(const ir::KnownFunction& function) {
+  return function.name.starts_with(builtin_prefix) ? function.name.substr(builtin_prefix.size())
+                                                   : function.name;
+}
+
+bool is_memory(std::string_view name) {
+  return name == "memcpy" || name == "memmove" || name == "memset" || name == "memcmp";
+}
+
+bool is_single(const ir::KnownFunction& function) {
+  const auto is_float = [](const ir::Type& type) {
+    return type.base == ir::Base::float32 || type.base == ir::Base::complex64;
+  };
+  if (is_float(function.result)) return true;
+  for (const ir::Type& type : function.parameters) {
+    if (is_float(type)) return true;
+  }
+  return false;
+}
+
+/// The name without the letter that says float.
+std::string overloaded_name(const ir::KnownFunction& function) {
+  std::string name = plain_name(function);
+  if (is_single(function) && name.ends_with('f')) name.pop_back();
+  return name;
+}
+
+struct Replacement {
+  std::string_view from;
+  std::string_view to;
+  bool cast_result;
+};
+
+constexpr std::array opencl_replacements{
+    Replacement{"scalbn", "ldexp", false}, Replacement{"nearbyint", "rint", false},
+    Replacement{"lround", "round", true},  Replacement{"lrint", "rint", true},
+    Replacement{"abs", "abs", true},       Replacement{"labs", "abs", true},
+};
+
+}  // namespace
+
+LibraryFunction opencl_library(const ir::KnownFunction& function) {
+  const std::string name = overloaded_name(function);
+  if (is_memory(name)) return {"op2_" + name};
+  if (name == "inf") return {"INFINITY", true, true};
+  if (name == "nan") return {"NAN", true, true};
+  for (const Replacement& entry : opencl_replacements) {
+    if (name == entry.from) return {std::string(entry.to), entry.cast_result};
+  }
+  return {name};
+}
+
+LibraryFunction cuda_library(const ir::KnownFunction& function) {
+  const std::string name = plain_name(function);
+  if (name == "memmove" || name == "memcmp") return {"op2_" + name};
+  if (name == "inf") return {"__longlong_as_double(0x7ff0000000000000LL)", false, true};
+  if (name == "inff") return {"__int_as_float(0x7f800000)", false, true};
+  if (name == "nan") return {"__longlong_as_double(0x7ff8000000000000LL)", false, true};
+  if (name == "nanf") return {"__int_as_float(0x7fc00000)", false, true};
+  if (name == "complex") return {"op2_complex128"};
+  return {name};
+}
+
+}  // namespace op2::cg

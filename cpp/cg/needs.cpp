@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "cg/needs.hpp"
+
+#include <set>
+
+#include "ir/kernel_walk.hpp"
+
+namespace op2::cg {
+namespace {
+
+bool has_wide_atomics(const kir::Block& block) {
+  for (const kir::Stmt& stmt : block) {
+    const auto* atomic = std::get_if<kir::Atomic>(&stmt.node);
+    if (atomic != nullptr && size_of(atomic->dtype) >= 8 && atomic->dtype != DType::complex64) {
+      return true;
+    }
+    const auto* loop = std::get_if<kir::For>(&stmt.node);
+    if (loop != nullptr && has_wide_atomics(loop->body)) return true;
+    const auto* branch = std::get_if<kir::If>(&stmt.node);
+    if (branch != nullptr && has_wide_atomics(branch->then)) return true;
+  }
+  return false;
+}
+
+std::set<ir::Base> bases_of(const ir::Loop& loop) {
+  std::set<ir::Base> bases;
+  for (const ir::Arg& arg : loop.args) bases.insert(ir::base_of(ir::dtype_of(arg)));
+  for (const ir::ConstRef& constant : loop.constants) bases.insert(ir::base_of(constant.dtype));
+  if (!loop.kernel->body) return bases;
+  for (const ir::Variable& table : loop.kernel->body->tables) bases.insert(table.type.base);
+  struct Visitor {
+    std::set<ir::Base>& bases;
+    void enter() {}
+    void leave() {}
+    void declare(const ir::Variable& variable) { bases.insert(variable.type.base); }
+    void expression(const ir::Expr& expr) {
+      ir::for_each_expr(expr, [this](const ir::Expr& part) {
+        bases.insert(part.type.base);
+        if (const auto* cast = std::get_if<ir::Cast>(&part.node)) bases.insert(cast->target.base);
+      });
+    }
+  };
+  Visitor visitor{bases};
+  for (const ir::FunctionDef& function : loop.kernel->body->functions) {
+    for (const ir::Parameter& parameter : function.parameters) bases.insert(parameter.type.base);
+    ir::walk_scoped(function.body, visitor);
+  }
+  return bases;
+}
+
+}  // namespace
+
+std::vector<std::string> needs(const kir::Module& module, const ir::Loop& loop) {
+  const std::set<ir::Base> bases = bases_of(loop);
+  std::vector<std::string> out;
+  if (bases.contains(ir::Base::float64) || bases.contains(ir::Base::complex128)) {
+    out.emplace_back("float64");
+  }
+  if (bases.contains(ir::Base::complex64) || bases.contains(ir::Base::complex128)) {
+    out.emplace_back("complex");
+  }
+  for (const kir::Function& function : module.functions) {
+    if (!has_wide_atomics(function.body)) continue;
+    out.emplace_back("int64_atomics");
+    break;
+  }
+  return out;
+}
+
+}  // namespace op2::cg

@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "cg/adapt.hpp"
+
+#include <gtest/gtest.h>
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "cg/kernel_printer.hpp"
+
+namespace op2::cg {
+namespace {
+
+using ir::Base;
+using ir::Expr;
+
+Expr name_of(const std::string& name, ir::Type type) {
+  return {ir::Name{name}, {}, std::move(type), 1};
+}
+Expr literal(const std::string& spelling, Base base = Base::int32) {
+  return {ir::Literal{spelling}, {}, ir::scalar(base), 1};
+}
+Expr call(const std::string& function, std::vector<Expr> arguments, Base result) {
+  return {ir::Call{function}, std::move(arguments), ir::scalar(result), 1};
+}
+Expr entry(Expr array, Expr index) {
+  const ir::Type type = ir::element_of(array.type);
+  return {ir::Index{}, {std::move(array), std::move(index)}, type, 1};
+}
+Expr assign(Expr target, Expr value) {
+  const ir::Type type = target.type;
+  return {ir::Assign{}, {std::move(target), std::move(value)}, type, 1};
+}
+ir::Stmt evaluate(Expr value) {
+  return {ir::Evaluate{std::move(value)}, 1};
+}
+
+ir::Type array_of(Base base, std::int64_t extent) {
+  ir::Type type = ir::scalar(base);
+  type.is_const = true;
+  type.derivation = {{.kind = ir::Derivation::Kind::array, .extent = extent}};
+  return type;
+}
+
+const ir::Type pointer = ir::pointer_to(ir::scalar(Base::float64));
+
+ir::FunctionDef function(const std::string& name, const std::string& parameter, ir::Body body) {
+  ir::FunctionDef out;
+  out.name = name;
+  out.result = ir::scalar(Base::none);
+  out.parameters = {{parameter, pointer, 1}};
+  out.body = std::move(body);
+  return out;
+}
+
+std::string text_of(const ir::KernelBody& body, const Dialect& dialect) {
+  ir::Kernel kernel;
+  kernel.name = body.entry().name;
+  kernel.key = "k";
+  kernel.body = body;
+  Context context(dialect);
+  (void)print_kernel(context, kernel);
+  return context.finish();
+}
+
+/// `static const double w[2] = {1, 2}; x[0] = w[1];`, and then `inner(w)` if asked for.
+ir::KernelBody with_table(bool passes_it_on) {
+  ir::Variable table{"w", array_of(Base::float64, 2),
+                     Expr{ir::InitList{}, {literal("1"), literal("2")}, {}, 1}, 1};
+  const Expr use = name_of("w", table.type);
+  ir::Body body{
+      {ir::Declare{true, {table}}, 1},
+      evaluate(assign(entry(name_of("x", pointer), literal("0")), entry(use, literal("1"))))};
+  if (passes_it_on) body.push_back(evaluate(call("inner", {use}, Base::none)));
+  ir::FunctionDef inner = function("inner", "y", {});
+  return {{}, {std::move(inner), function("k", "x", std::move(body))}};
+}
+
+TEST(Adapt, StaticTablesMoveToFileScope) {
+  EXPECT_EQ(text_of(with_table(false), opencl_dialect()),
+            "__constant const double table_w[2] = {1, 2};\n"
+            "\n"
+            "static inline void inner(double *y) {\n"
+            "}\n"
+            "\n"
+            "static inline void k(double *x) {\n"
+            "  x[0] = table_w[1];\n"
+            "}\n");
+  EXPECT_EQ(text_of(with_table(false), cuda_dialect()).substr(0, 40),
+            "static __constant__ const double table_w");
+}
+
+TEST(Adapt, ATableWhoseAddressIsPassedOnIsCopiedWhereItMustBe) {
+  const std::string text = text_of(with_table(true), opencl_dialect());
+  EXPECT_NE(text.find("  const double table_w_copy[2] = {1, 2};\n"
+                      "  x[0] = table_w_copy[1];\n"
+                      "  inner(table_w_copy);\n"),
+            std::string::npos)
+      << text;
+  const std::string cuda = text_of(with_table(true), cuda_dialect());
+  EXPECT_NE(cuda.find("inner(table_w);"), std::string::npos) << cuda;
+}
+
+TEST(Adapt, WordsOfTheDialectAreRenamed) {
+  const ir::KernelBody body{
+      {},
+      {function("max", "global", {}),
+       function("half", "x", {evaluate(call("max", {name_of("x", pointer)}, Base::none))})}};
+  EXPECT_EQ(text_of(body, opencl_dialect()),
+            "static inline void max_(double *global_) {\n"
+            "}\n"
+            "\n"
+            "static inline void half_(double *x) {\n"
+            "  max_(x);\n"
+            "}\n");
+  EXPECT_EQ(text_of(body, cuda_dialect()),
+            "static __device__ inline void max_(double *global) {\n"
+            "}\n"
+            "\n"
+            "static __device__ inline void half(double *x) {\n"
+            "  max_(x);\n"
+            "}\n");
+}
+
+TEST(Adapt, LibraryCallsGetTheTypesThatCConvertsTo) {
+  const Expr x = entry(name_of("x", pointer), literal("0"));
+  const auto printed = [&x](const Expr& value, const Dialect& dialect) {
+    const std::string text =
+        text_of({{}, {function("k", "x", {evaluate(assign(x, value))})}}, dialect);
+    const std::size_t at = text.find("x[0] = ") + 7;
+    return text.substr(at, text.find(';') - at);
+  };
+  const Expr power = call("pow", {x, literal("2")}, Base::float64);
+  EXPECT_EQ(printed(power, opencl_dialect()), "pow(x[0], (double)2)");
+  EXPECT_EQ(printed(power, cuda_dialect()), "pow(x[0], (double)2)");
+  const Expr single = call("fabsf", {x}, Base::float32);
+  EXPECT_EQ(printed(single, opencl_dialect()), "fabs((float)x[0])");
+  EXPECT_EQ(printed(single, cuda_dialect()), "fabsf((float)x[0])");
+  const Expr magnitude = call("abs", {literal("3")}, Base::int32);
+  EXPECT_EQ(printed(magnitude, opencl_dialect()), "(int)abs(3)");
+  const Expr infinity = call("__builtin_inf", {}, Base::float64);
+  EXPECT_EQ(printed(infinity, opencl_dialect()), "(double)INFINITY");
+}
+
+TEST(Adapt, CKeepsItsKernels) {
+  const ir::KernelBody body = with_table(true);
+  EXPECT_EQ(adapted(body, c_dialect()), body);
+}
+
+}  // namespace
+}  // namespace op2::cg

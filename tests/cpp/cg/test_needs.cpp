@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "cg/needs.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "../lower/loops.hpp"
+
+namespace op2::cg {
+namespace {
+
+using lower::Strategy;
+using lower::testing::direct;
+using lower::testing::indirect;
+using lower::testing::own_data;
+
+std::vector<std::string> needs_of(const lower::testing::NamedArg& arg, Strategy strategy) {
+  const bool has_map = std::holds_alternative<ir::IndirectDat>(arg.arg);
+  const ir::Loop loop = lower::testing::make_loop(
+      {arg}, has_map ? std::vector<ir::MapRef>{{2, 0}} : std::vector<ir::MapRef>{});
+  std::vector<std::string> found =
+      needs(lower::testing::lowered(loop, strategy, lower::testing::grid), loop);
+  std::sort(found.begin(), found.end());
+  return found;
+}
+
+using Names = std::vector<std::string>;
+
+TEST(Needs, FollowTheScalarsOfALoop) {
+  const auto of = [](DType dtype) {
+    return needs_of(direct("x", Access::read, 1, own_data, dtype), Strategy::direct);
+  };
+  EXPECT_EQ(of(DType::float32), Names{});
+  EXPECT_EQ(of(DType::float64), Names{"float64"});
+  EXPECT_EQ(of(DType::complex64), Names{"complex"});
+  EXPECT_EQ(of(DType::complex128), (Names{"complex", "float64"}));
+}
+
+TEST(Needs, WideAtomics) {
+  const auto of = [](DType dtype) {
+    return needs_of(indirect("y", Access::inc, 0, 1, own_data, dtype), Strategy::atomic);
+  };
+  EXPECT_EQ(of(DType::int32), Names{});
+  EXPECT_EQ(of(DType::int64), Names{"int64_atomics"});
+  EXPECT_EQ(of(DType::float64), (Names{"float64", "int64_atomics"}));
+  EXPECT_EQ(of(DType::complex64), Names{"complex"});
+}
+
+}  // namespace
+}  // namespace op2::cg

@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "loops.hpp"
+
+namespace op2::lower {
+namespace {
+
+using testing::direct;
+using testing::global_reduce;
+using testing::lowered;
+using testing::make_loop;
+
+/// After the pass, before rows are expanded.
+std::string reduced(const ir::Loop& loop, Strategy strategy = Strategy::direct,
+                    const Options& options = {}) {
+  return kir::dump(lowered(loop, strategy, testing::grid, Stage::legalise, options));
+}
+
+std::string launch_of(const std::string& text) {
+  return text.substr(text.find('\n', text.find("launch op2_")) + 1);
+}
+
+bool contains(const std::string& text, const std::string& part) {
+  return text.find(part) != std::string::npos;
+}
+
+ir::Loop summing_loop() {
+  return make_loop({direct("x", Access::read), global_reduce("s", Access::inc, 2)});
+}
+
+TEST(Reduce, EveryLaneSumsIntoAValueOfItsOwn) {
+  const std::string text = reduced(summing_loop());
+  EXPECT_TRUE(contains(text,
+                       "kernel wrap_res(const float64* x, float64* s_partial, int64 begin, "
+                       "int64 end, int64 slot)\n"
+                       "  decl shared float64 s_tree[512]\n"
+                       "  decl float64 s_lane[2] = 0\n"
+                       "  for grid n in [begin, end)\n"))
+      << text;
+  EXPECT_TRUE(contains(text, "        s_lane[c] += s_pack[c]\n")) << text;
+  EXPECT_TRUE(contains(text, "s_partial[(((slot + @block) * 2) + c)] = s_tree[(c * 256)]")) << text;
+}
+
+TEST(Reduce, TheTreeHalvesItsLeavesBehindBarriers) {
+  const std::string text = reduced(summing_loop());
+  for (const std::string half : {"128", "64", "32", "16", "8", "4", "2", "1"}) {
+    EXPECT_TRUE(contains(text,
+                         "  barrier\n"
+                         "  for lane lane in [0, " +
+                             half + ")\n"))
+        << text;
+  }
+}
+
+TEST(Reduce, ALastLaunchCombinesWhatTheBlocksFound) {
+  EXPECT_EQ(launch_of(reduced(summing_loop())),
+            "  scratch float64 s_partial[(@blocks_for((end - begin)) * 2)]\n"
+            "  decl int64 n_slots = 0\n"
+            "  launch wrap_res over (end - begin) items (x, s_partial, begin, end, n_slots)\n"
+            "  n_slots = (n_slots + @blocks_for((end - begin)))\n"
+            "  launch finish_res over 1 single (s, s_partial, n_slots)\n");
+}
+
+TEST(Reduce, LaunchesOfColoursFillSlotsOneAfterTheOther) {
+  const ir::Loop loop =
+      make_loop({testing::indirect("y", Access::inc, 0), global_reduce("s", Access::inc)},
+                testing::edges_to_nodes());
+  const std::string text = launch_of(reduced(loop, Strategy::colour));
+  EXPECT_TRUE(contains(text, "scratch float64 s_partial[(@blocks_for((end - begin)) * sizes[0])]"))
+      << text;
+  EXPECT_TRUE(contains(text, "    n_slots = (n_slots + @blocks_for((last - first)))\n")) << text;
+  const std::string fixed = launch_of(reduced(loop, Strategy::colour, {.deterministic = true}));
+  EXPECT_TRUE(contains(fixed, "s_partial[((((end - begin) + 2047) / 2048) + sizes[0])]")) << fixed;
+}
+
+TEST(Reduce, MinimaStartAtTheGlobalsValue) {
+  const std::string text = reduced(make_loop({global_reduce("m", Access::min, 1, DType::int32)}));
+  EXPECT_TRUE(contains(text, "kernel wrap_res(const int32* m, int32* m_partial, ")) << text;
+  EXPECT_TRUE(contains(text, "    m_lane[c] = m[c]\n")) << text;
+  EXPECT_TRUE(contains(text, "m_tree[((c * 256) + lane)] min= m_tree[((c * 256) + (lane + 128))]"))
+      << text;
+}
+
+TEST(Reduce, DeterministicSumsFollowAFixedTreeOverFixedChunks) {
+  const kir::Module module = lowered(summing_loop(), Strategy::direct, testing::grid,
+                                     Stage::legalise, {.deterministic = true});
+  const std::string text = kir::dump(module);
+  EXPECT_TRUE(contains(text,
+                       "  for block chunk in [0, (((end - begin) + 2047) / 2048))\n"
+                       "    for lane lane in [0, 256)\n"))
+      << text;
+  EXPECT_TRUE(contains(text,
+                       "      for serial round in [0, 8)\n"
+                       "        decl const int64 n = (((begin + (chunk * 2048)) + (round * 256)) "
+                       "+ lane)\n"
+                       "        if (n < end)\n"))
+      << text;
+  EXPECT_TRUE(contains(text, "s_tree[((c * 256) + lane)] += s_pack[c]")) << text;
+  EXPECT_FALSE(contains(text.substr(0, text.find("launch op2_")), "@block")) << text;
+  EXPECT_EQ(module.functions.front().max_lanes, 0);  // any number gives the same bits
+}
+
+TEST(Reduce, LargeGlobalsGetSmallerTrees) {
+  const kir::Module module = lowered(make_loop({global_reduce("s", Access::inc, 64)}),
+                                     Strategy::direct, testing::grid, Stage::legalise);
+  EXPECT_EQ(module.functions.front().max_lanes, 32);
+  EXPECT_TRUE(contains(kir::dump(module), "decl shared float64 s_tree[2048]"));
+}
+
+TEST(Reduce, LoopsWithoutReductionsStayAsTheyAre) {
+  const ir::Loop loop = make_loop({direct("x", Access::write)});
+  EXPECT_EQ(reduced(loop), testing::strategy_dump(loop, Strategy::direct, testing::grid));
+}
+
+TEST(Reduce, OneLaneWorksOnTheGlobalItself) {
+  const ir::Loop loop = make_loop(
+      {direct("x", Access::read, 1, {0, 0}), testing::indirect("y", Access::inc, 0, 1, {1, 0}),
+       global_reduce("s", Access::inc)},
+      testing::edges_to_nodes());
+  const std::string text = reduced(loop, Strategy::block);
+  EXPECT_TRUE(contains(text, "  if (@lane == 0)\n    for serial n in [begin, end)\n")) << text;
+  EXPECT_TRUE(contains(text, "s[c] += s_pack[c]")) << text;
+  EXPECT_FALSE(contains(text, "finish")) << text;
+}
+
+}  // namespace
+}  // namespace op2::lower
