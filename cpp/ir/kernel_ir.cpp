@@ -414,7 +414,7 @@ std::span<const std::string_view> local_names() {
   static constexpr std::array<std::string_view, 21> names{
       "begin", "end",     "n",       "i",      "c",       "k",      "t",
       "o",     "slot",    "n_slots", "colour", "block",   "target", "first",
-      "last",  "context", "argv",    "argc",   "scratch", "j",      "r"};
+      "last",  "context", "argv",    "argc",   "scratch", "column", "part"};
   return names;
 }
 

@@ -89,11 +89,12 @@ kir::Block over_row(const kir::Entries& entries, const kir::Expr& i, bool one_by
   const auto index = [](const char* name, int n) {
     return n > 1 ? kir::name(name) : kir::integer(0);
   };
-  const Scalar at{i, index("r", entries.row_dim), kir::name("j"), index("c", entries.col_dim)};
+  const Scalar at{i, index("part", entries.row_dim), kir::name("column"),
+                  index("c", entries.col_dim)};
   kir::Block body{make(at)};
   if (entries.col_dim > 1) body = {serial("c", entries.col_dim, std::move(body))};
-  if (entries.row_dim > 1) body = {serial("r", entries.row_dim, std::move(body))};
-  return {serial("j", entries.col_arity, std::move(body))};
+  if (entries.row_dim > 1) body = {serial("part", entries.row_dim, std::move(body))};
+  return {serial("column", entries.col_arity, std::move(body))};
 }
 
 /// All scalars of row @p i of the element. Behind a pointer to the row's start, which a row that

@@ -60,18 +60,19 @@ TEST(Matrix, LargeTensorsAreLoops) {
   const std::string text = expanded(assembly(matrix(Access::write), 10));
   EXPECT_NE(text.find("    for serial i in [0, 10)\n"
                       "      decl float64* A_pack_to = &A[A_row_start[A_row_map[((n * 10) + i)]]]\n"
-                      "      for serial j in [0, 10)\n"
-                      "        A_pack_to[A_position[((n * 100) + ((i * 10) + j))]] = "
-                      "A_pack[((i * 10) + j)]\n"),
+                      "      for serial column in [0, 10)\n"
+                      "        A_pack_to[A_position[((n * 100) + ((i * 10) + column))]] = "
+                      "A_pack[((i * 10) + column)]\n"),
             std::string::npos)
       << text;
 }
 
 TEST(Matrix, BlocksKeepTheirScalarsTogether) {
   const std::string text = expanded(assembly(matrix(Access::inc, 2, 3), 4));
-  EXPECT_NE(text.find("A_pack_to[((long(A_position[((n * 16) + ((i * 4) + j))]) * 6) + "
-                      "((r * 3) + c))] += A_pack[((((i * 2) + r) * 12) + ((j * 3) + c))]"),
-            std::string::npos)
+  EXPECT_NE(
+      text.find("A_pack_to[((long(A_position[((n * 16) + ((i * 4) + column))]) * 6) + "
+                "((part * 3) + c))] += A_pack[((((i * 2) + part) * 12) + ((column * 3) + c))]"),
+      std::string::npos)
       << text;
 }
 
@@ -126,9 +127,9 @@ TEST(Matrix, AnOwnerAddsItsRowOnly) {
             std::string::npos)
       << text;
   EXPECT_NE(text.find("      kernel(A_pack)\n"
-                      "      for serial j in [0, 2)\n"
-                      "        A_row[A_position[((n * 4) + ((o * 2) + j))]] += "
-                      "A_pack[((o * 2) + j)]\n"),
+                      "      for serial column in [0, 2)\n"
+                      "        A_row[A_position[((n * 4) + ((o * 2) + column))]] += "
+                      "A_pack[((o * 2) + column)]\n"),
             std::string::npos)
       << text;
 }
@@ -139,8 +140,8 @@ TEST(Matrix, ScratchKeepsTensorsAndAddsRowByRow) {
   const std::string text = kir::dump(module);
   EXPECT_EQ(module.scratch.per_item, 32);
   EXPECT_NE(text.find("      A_scratch[((n * 4) + c)] = A_pack[c]\n"), std::string::npos) << text;
-  EXPECT_NE(text.find("        A_row[A_position[((n * 4) + ((o * 2) + j))]] += "
-                      "A_scratch[((n * 4) + ((o * 2) + j))]\n"),
+  EXPECT_NE(text.find("        A_row[A_position[((n * 4) + ((o * 2) + column))]] += "
+                      "A_scratch[((n * 4) + ((o * 2) + column))]\n"),
             std::string::npos)
       << text;
 }
