@@ -49,6 +49,19 @@ class Option:
 OPTIONS: tuple[Option, ...] = (
     Option(name="backend", type=str, default="sequential", help="Where loops run."),
     Option(
+        name="platform",
+        type=str,
+        default="",
+        help="Part of the name of the OpenCL platform to use; empty means any.",
+    ),
+    Option(
+        name="device",
+        type=str,
+        default="",
+        help="The device to use: its number as `pyop2cxx info` lists them, or part of its name; "
+        "empty means the first that is not a CPU, else the first.",
+    ),
+    Option(
         name="static",
         type=bool,
         default=False,
@@ -90,6 +103,12 @@ OPTIONS: tuple[Option, ...] = (
         type=bool,
         default=False,
         help="A kernel that does what its access descriptors do not allow is an error.",
+    ),
+    Option(
+        name="strict_residency",
+        type=bool,
+        default=False,
+        help="A copy between host and device that the program did not ask for is an error.",
     ),
     Option(name="cc", type=str, default="cc", help="The C compiler."),
     Option(name="cxx", type=str, default="c++", help="The C++ compiler, for cpp=True kernels."),
@@ -216,9 +235,11 @@ class Configuration(MutableMapping[str, Any]):
 
 
 def _normalised(option: Option, value: object) -> object:
-    """Return the spelling that is kept: NumPy's integers, paths and log levels have others."""
+    """Return the spelling that is kept: numbers of devices, paths and log levels have others."""
     if isinstance(value, Integral) and not isinstance(value, bool):
         number = int(value)
+        if option.name == "device":
+            return str(number)
         return logging.getLevelName(number) if option.name == "log_level" else number
     if isinstance(value, os.PathLike):
         return os.fspath(value)

@@ -12,10 +12,11 @@ from pyop2cxx.exceptions import ExecutionError, UsageError
 from pyop2cxx.symbolic import maps_of
 from pyop2cxx.types.access import READ, RW
 from pyop2cxx.types.args import DatArg, MatArg
+from pyop2cxx.types.passthrough import PassthroughArg
 
 if TYPE_CHECKING:
     from pyop2cxx.parloop import ParLoop
-    from pyop2cxx.symbolic import Arg
+    from pyop2cxx.symbolic import Part
     from pyop2cxx.types.maps import Map
 
 
@@ -26,7 +27,7 @@ def check_before(loop: ParLoop) -> None:
         ExecutionError: A Map entry is out of range, or a value that is read is NaN; the message
             names the loop, the argument and the element.
     """
-    for i, arg in enumerate(loop.args):
+    for i, arg in enumerate(loop._parts):
         for map_ in maps_of(arg):
             _check_map(loop, i, map_)
         if arg.access in (READ, RW):
@@ -39,23 +40,27 @@ def check_after(loop: ParLoop) -> None:
     Raises:
         ExecutionError: A value is NaN; the message names the loop, the argument and the element.
     """
-    for i, arg in enumerate(loop.args):
+    for i, arg in enumerate(loop._parts):
         if arg.access != READ:
             _check_numbers(loop, i, arg, "became NaN in this loop")
 
 
 def _check_map(loop: ParLoop, i: int, map_: Map) -> None:
-    assert map_._table is not None  # a loop without Map values is refused when it is made
+    table = map_._current_table()
+    assert table is not None  # a loop without Map values is refused when it is made
     try:
-        _core.plan.check_range(map_._table, map_.name, negative_allowed=False, n_threads=1)
+        _core.plan.check_range(table, map_.name, negative_allowed=False, n_threads=1)
     except UsageError as error:
         raise ExecutionError(f"par_loop '{loop.kernel.name}': arg {i}: {error}") from None
 
 
-def _check_numbers(loop: ParLoop, i: int, arg: Arg, what: str) -> None:
+def _check_numbers(loop: ParLoop, i: int, arg: Part, what: str) -> None:
+    if isinstance(arg, PassthroughArg):
+        return
     values = arg.data._values
     if values is None or values.dtype.kind not in "fc":
         return
+    arg.data._on_host(_core.Use.read, "debug", is_explicit=True)
     on_set = isinstance(arg, DatArg | MatArg)
     rows = values.reshape(len(values) if on_set and values.size else 1, -1)
     bad = np.flatnonzero(np.isnan(rows).any(axis=1))

@@ -11,7 +11,8 @@ from pyop2cxx.runtime import runtime
 from pyop2cxx.symbolic import free_names
 
 if TYPE_CHECKING:
-    from pyop2cxx import _core
+    from collections.abc import Callable
+
     from pyop2cxx.pipeline import Request
 
 _MOST_LINES = 40
@@ -20,25 +21,21 @@ _MOST_LINES = 40
 def explain_rejection(
     request: Request,
     error: CompilationError,
-    marked: str,
-    language: _core.jit.Language,
-    flags: tuple[str, ...],
+    compile_marked: Callable[[], object],
 ) -> CompilationError:
     """Compile once more with `#line`, so that the message points at the user's lines.
 
     Args:
         request: The loop whose text was rejected.
         error: What the first compilation raised.
-        marked: The same text with line markers.
-        language: Its language.
-        flags: The flags of the first compilation.
+        compile_marked: Compiles the same text with line markers.
 
     Returns:
         The error to raise, with `command`, `stderr` and `source_path` set.
     """
     said = error.stderr
     try:
-        runtime.engine.service.load(marked, language, list(flags), "diagnostic")
+        compile_marked()
     except CompilationError as second:
         said = second.stderr
     lines = said.strip().splitlines()

@@ -15,7 +15,7 @@ class Row:
     Attributes:
         loop: The kernel's name.
         provider: Who had it; empty if nobody did, so that it was generated and compiled.
-        strategy: How racing updates are resolved; empty if nobody had it.
+        strategy: How racing updates are resolved.
         rejected: Who was asked before, and why they had nothing.
         count: How often.
     """

@@ -12,11 +12,15 @@ from typing import TYPE_CHECKING, Any
 from weakref import WeakValueDictionary
 
 from pyop2cxx import _core
+from pyop2cxx.backends._backend import DeviceToolchain
+from pyop2cxx.devices import open_chosen
+from pyop2cxx.exceptions import ToolchainError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from pyop2cxx.backends._backend import Backend
+    from pyop2cxx.devices import OpenDevice
     from pyop2cxx.pipeline import GeneratedCode
     from pyop2cxx.types.sparsities import Sparsity
 
@@ -24,6 +28,7 @@ _MOST_EXECUTABLES = 4096
 _MOST_TEXTS = 1024
 _MOST_LOOPS = 1024
 _MOST_DISK_BYTES = 1 << 30
+_MOST_BINARY_BYTES = 1 << 28
 _COMPILE_TIMEOUT_SECONDS = 600.0
 
 
@@ -59,6 +64,7 @@ class Engine:
     """The services behind loops. One for each Runtime.
 
     Attributes:
+        coherence: The Runtime's.
         dispatcher: Finds Executables.
         jit_table: The dispatcher's provider of what was compiled here.
         plans: Plans by the maps they were derived from.
@@ -69,9 +75,12 @@ class Engine:
         n_generated: Texts generated so far, as opposed to found in `texts`.
     """
 
-    def __init__(self, configuration: Mapping[str, Any]) -> None:
+    def __init__(self, configuration: Mapping[str, Any], coherence: _core.Coherence) -> None:
         self._configuration = configuration
+        self.coherence = coherence
         self._service: tuple[tuple[str, str, str], _core.jit.Service] | None = None
+        self._device_service: tuple[str, _core.DeviceService] | None = None
+        self._devices: dict[tuple[str, str, str], OpenDevice] = {}
         self._backends: dict[str, Backend] = {}
         self.dispatcher = _core.Dispatcher()
         self.jit_table = _core.JitTable(max_entries=_MOST_EXECUTABLES)
@@ -101,11 +110,53 @@ class Engine:
             self._service = (wanted, service)
         return self._service[1]
 
+    @property
+    def device_service(self) -> _core.DeviceService:
+        """The compile service of all devices, for the cache directory chosen now."""
+        wanted = str(self._configuration["cache_dir"])
+        if self._device_service is None or self._device_service[0] != wanted:
+            service = _core.DeviceService(
+                cache_dir=wanted,
+                use_disk=True,
+                max_disk_bytes=_MOST_DISK_BYTES,
+                max_memory_bytes=_MOST_BINARY_BYTES,
+                compile_timeout_seconds=_COMPILE_TIMEOUT_SECONDS,
+            )
+            self._device_service = (wanted, service)
+        return self._device_service[1]
+
+    def device(self, backend: Backend) -> OpenDevice:
+        """Return the device that the options mean, opening it on first use.
+
+        Raises:
+            ConfigurationError: There is no such device.
+            ToolchainError: There is no library, platform or device at all.
+        """
+        toolchain = backend.toolchain
+        assert isinstance(toolchain, DeviceToolchain)
+        options = self._configuration
+        key = (backend.name, str(options["platform"]), str(options["device"]))
+        if key not in self._devices:
+            self._devices[key] = open_chosen(toolchain, key[1], key[2], self.coherence)
+        return self._devices[key]
+
     def backend(self, name: str) -> Backend:
         """Return the backend of this name, reading its file on first use."""
         if name not in self._backends:
             self._backends[name] = importlib.import_module(f"pyop2cxx.backends.{name}").BACKEND
         return self._backends[name]
+
+    @property
+    def vector_bytes(self) -> int:
+        """Bytes of the widest vectors that the C compiler makes for this machine; 0: unknown."""
+        options = self._configuration
+        flags = self.option_flags("cflags")
+        if options["static"] or any(flag.startswith("-m") for flag in flags):
+            return 0
+        try:
+            return _core.jit.vector_bytes(self.service.compiler(_core.jit.Language.c))
+        except ToolchainError:
+            return 0  # whoever needs the compiler says so
 
     @property
     def n_threads(self) -> int:
@@ -127,5 +178,8 @@ class Engine:
 
     def tell_notices(self) -> None:
         """Turn what the compile service has to say into warnings."""
-        for notice in self.service.take_notices():
+        notices = self.service.take_notices() if self._service else []
+        if self._device_service is not None:
+            notices += self._device_service[1].take_notices()
+        for notice in notices:
             warnings.warn(notice, RuntimeWarning, stacklevel=2)

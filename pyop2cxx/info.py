@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
 import platform
 import sys
@@ -11,6 +12,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
 from pyop2cxx import __version__, _core, extras, op2
+from pyop2cxx.backends._backend import DeviceToolchain
+from pyop2cxx.devices import describe
 from pyop2cxx.exceptions import ToolchainError
 from pyop2cxx.runtime import runtime
 
@@ -39,6 +42,7 @@ def collect() -> Report:
     return {
         "versions": _versions(),
         "backends": _backends(),
+        "devices": _devices(),
         "compilers": {
             "C": _compiler(service, _core.jit.Language.c),
             "C++": _compiler(service, _core.jit.Language.cxx),
@@ -70,6 +74,33 @@ def _backends() -> dict[str, Entry]:
             "problem": "" if found.available else found.reason,
         }
         for found in op2.backends()
+    }
+
+
+def _devices() -> dict[str, Entry]:
+    """Each device of each backend that has some; why others have none is said of the backend."""
+    engine, found = runtime.engine, {}
+    for name in runtime.backend_names():
+        toolchain = engine.backend(name).toolchain
+        if not isinstance(toolchain, DeviceToolchain):
+            continue
+        with contextlib.suppress(ToolchainError):
+            for number, device in enumerate(toolchain.list_devices()):
+                found[f"{name} {number}"] = _device(device)
+    return found
+
+
+def _device(device: _core.DeviceInfo) -> Entry:
+    return {
+        "summary": describe(device),
+        "name": device.name,
+        "platform": device.platform,
+        "driver": device.driver,
+        "capability": device.capability,
+        "memory_bytes": device.memory_bytes,
+        "units": device.n_units,
+        "float64": device.float64,
+        "problem": "",
     }
 
 

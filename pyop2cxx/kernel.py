@@ -4,34 +4,18 @@
 from __future__ import annotations
 
 from functools import lru_cache
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from pyop2cxx import _core
 from pyop2cxx.exceptions import DataTypeError, NameTypeError, UnsupportedError, UsageError
 from pyop2cxx.front import headers as known_headers
+from pyop2cxx.front import known
+from pyop2cxx.front.known import Description
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from pyop2cxx.front.parse import ParsedKernel
-
-_ABIS = ("2026",)
-
-
-class _Description(NamedTuple):
-    """All that a kernel's C++ object is made from."""
-
-    code: str
-    name: str
-    headers: tuple[str, ...]
-    include_dirs: tuple[str, ...]
-    options: tuple[str, ...]
-    ldargs: tuple[str, ...]
-    cpp: bool
-    flop_count: int
-    abi: str
-    requires_zeroed_output_arguments: bool
-    header_contents: tuple[str, ...]
+_ABIS = ("2026", "2016", "2013")
 
 
 class Kernel:
@@ -50,7 +34,8 @@ class Kernel:
         flop_count: Floating-point operations of one call, where the count from the text is wrong.
         ldargs: Options for the linker.
         user_code: Not supported; must be empty.
-        abi: The convention for arguments; only ``"2026"`` exists.
+        abi: The convention for arguments: ``"2026"``, or one of PyOP2's older ones, ``"2016"`` and
+            ``"2013"``; see `pyop2cxx.legacy`.
         requires_zeroed_output_arguments: MIN and MAX arguments start at zero.
 
     Attributes:
@@ -92,8 +77,8 @@ class Kernel:
             )
         if abi not in _ABIS:
             raise UnsupportedError(
-                f"Kernel '{name}': abi={abi!r} is not supported, only '2026': every argument one"
-                " flat pointer, e.g. double *A with A[3*i+j] instead of double A[3][3]"
+                f"Kernel '{name}': abi={abi!r} is not supported; there are: {', '.join(_ABIS)}. In "
+                "'2026' every argument is one flat pointer, e.g. double *A with A[3*i+j]"
             )
         if user_code:
             raise UnsupportedError(
@@ -101,9 +86,10 @@ class Kernel:
             )
         self.name = name
         self.code = code
+        self._is_legacy = abi != "2026"
         folders = _strings(name, "include_dirs", include_dirs)
         extra = tuple(known_headers.spelled(item) for item in _strings(name, "headers", headers))
-        self._description = _Description(
+        self._description = Description(
             code=code,
             name=name,
             headers=tuple(dict.fromkeys(extra)),
@@ -151,6 +137,25 @@ class Kernel:
         return self._description.cpp
 
     @property
+    def abi(self) -> str:
+        """The convention for arguments."""
+        return self._description.abi
+
+    def with_code(self, code: str, name: str) -> Kernel:
+        """Return a kernel of today's convention, of another text and the same options."""
+        given = self._description
+        return Kernel(
+            code,
+            name,
+            headers=given.headers,
+            include_dirs=given.include_dirs,
+            opts=given.options,
+            cpp=given.cpp,
+            flop_count=None if given.flop_count < 0 else given.flop_count,
+            ldargs=given.ldargs,
+        )
+
+    @property
     def num_flops(self) -> int:
         """Floating-point operations of one call: as given, else counted; 0 if not known."""
         if self._description.flop_count >= 0:
@@ -187,29 +192,10 @@ def _options(name: str, opts: Sequence[str] | Mapping[str, object] | None) -> tu
     return _strings(name, "opts", opts)
 
 
-def _parse(given: _Description) -> ParsedKernel:
-    from pyop2cxx.front import parse
-
-    try:
-        if given.cpp:
-            return parse.parse_opaque(given.code, given.name, given.headers)
-        return parse.parse_c(
-            given.code,
-            given.name,
-            extra_headers=given.headers,
-            include_dirs=given.include_dirs,
-            options=given.options,
-        )
-    except UsageError as error:
-        raise UsageError(f"Kernel '{given.name}': {error}") from None
-
-
 @lru_cache(maxsize=512)
-def _build(given: _Description) -> _core.Kernel:
+def _build(given: Description) -> _core.Kernel:
     """Parse. Keyed on all that goes in, headers' contents too, so a hit is always right."""
-    from pyop2cxx.front import tokens
-
-    parsed = _parse(given)
+    parsed, tokens = known.parsed(given)
     body = _core.KernelBody(parsed.functions, parsed.tables) if parsed.functions else None
     return _core.Kernel(
         name=given.name,
@@ -224,7 +210,7 @@ def _build(given: _Description) -> _core.Kernel:
         ldargs=given.ldargs,
         requires_zeroed_output_arguments=given.requires_zeroed_output_arguments,
         flop_count=given.flop_count,
-        tokens=tokens.token_stream(given.code),
+        tokens=tokens,
         header_contents=given.header_contents,
         abi=given.abi,
     )

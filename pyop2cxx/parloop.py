@@ -5,33 +5,52 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from pyop2cxx import _core, debugging, pipeline, symbolic
+import numpy as np
+
+from pyop2cxx import _core, debugging, legacy, pipeline, python_loop, symbolic
 from pyop2cxx.exceptions import (
     HaloFrozenError,
+    IndexValueError,
     KernelTypeError,
     MapValueError,
     SetTypeError,
     StaticModeError,
+    UnsupportedError,
     UsageError,
     user_line,
     user_stacklevel,
 )
 from pyop2cxx.front.check import Descriptor, check
+from pyop2cxx.iteration import check_reach, items_of
 from pyop2cxx.kernel import Kernel
 from pyop2cxx.runtime import runtime
 from pyop2cxx.types.access import INC, READ, WRITE
-from pyop2cxx.types.args import ConstantArg, DatArg, GlobalArg, MatArg
+from pyop2cxx.types.args import (
+    ConstantArg,
+    DatArg,
+    GlobalArg,
+    LegacyDatArg,
+    MatArg,
+    MixedDatArg,
+)
+from pyop2cxx.types.maps import Map
 from pyop2cxx.types.mats import Mat
+from pyop2cxx.types.mixed import MixedSet
+from pyop2cxx.types.passthrough import PassthroughArg
+from pyop2cxx.types.regions import IterationRegion
 from pyop2cxx.types.sets import Set
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
-    from pyop2cxx.symbolic import Arg
+    from pyop2cxx.symbolic import Arg, Part
+    from pyop2cxx.types.access import Access
     from pyop2cxx.types.dats import Dat
 
-_GENERATE_OPTIONS = ("convention", "debug", "deterministic", "strategy")
+_GENERATE_OPTIONS = ("convention", "debug", "deterministic", "lanes", "strategy")
 _MOST_INT32 = 2**31 - 1
+_LAYER = np.dtype(np.int32)
+_WITH_HALOS = (DatArg, LegacyDatArg, MixedDatArg)
 
 
 class ParLoop:
@@ -47,6 +66,12 @@ class ParLoop:
         strategy: How racing updates are resolved: 'direct', 'owner', 'scratch', 'atomic', 'block'
             or 'colour'; None means the default rule's choice.
         block_size: Elements of one block of strategy 'block'; None means chosen from the size.
+        iteration_region: The part of each column, where the Set is extruded; None means all.
+        iterate: The same, as PyOP2 called it once.
+        pass_layer_arg: Whether the kernel gets the number of the layer as its last parameter, an
+            int, where the Set is extruded.
+        lanes: Elements computed side by side in vectors: a power of two up to 16; 0 or 1 means one
+            after the other; None means the default rule's choice.
 
     Attributes:
         kernel: As given.
@@ -57,6 +82,7 @@ class ParLoop:
         KernelTypeError: The kernel is not a Kernel.
         SetTypeError: The Set is not a Set.
         MapValueError: A Map has no values or starts elsewhere; a Dat is on another Set.
+        IterateValueError: There is no such region, or the Set is not extruded.
         UsageError: Arguments do not fit the kernel's parameters.
 
     Example:
@@ -76,6 +102,10 @@ class ParLoop:
         *args: Arg,
         strategy: str | None = None,
         block_size: int | None = None,
+        iteration_region: IterationRegion | None = None,
+        iterate: IterationRegion | None = None,
+        pass_layer_arg: bool = False,
+        lanes: int | None = None,
     ) -> None:
         if not isinstance(kernel, Kernel):
             raise KernelTypeError(
@@ -84,6 +114,10 @@ class ParLoop:
             )
         self.kernel = kernel
         self._what = f"par_loop '{kernel.name}'"
+        if isinstance(iterset, MixedSet):
+            raise SetTypeError(
+                f"{self._what}: cannot iterate over a MixedSet; loop over each of its Sets"
+            )
         if not isinstance(iterset, Set):
             raise SetTypeError(
                 f"{self._what}: the second argument must be the Set to iterate over, got "
@@ -91,59 +125,161 @@ class ParLoop:
             )
         self.iterset = iterset
         self.args = args
+        self.iteration_region = _checked_region(iteration_region, iterate, self._what)
+        self.pass_layer_arg = bool(pass_layer_arg)
+        self._items = items_of(iterset, self.iteration_region, self.pass_layer_arg, self._what)
         self._strategy = _checked_strategy(strategy, self._what)
         self._block_size = _checked_block_size(block_size, self._what)
+        self._lanes = _checked_lanes(lanes, self._what)
         for i, arg in enumerate(args):
-            self._check_arg(i, arg)
-        self._check_kernel()
+            self._check_kind(i, arg)
+        if kernel.abi != "2026":
+            layer = kernel.abi == "2013" and self._items.extruded
+            self.pass_layer_arg |= layer
+            self._items = items_of(iterset, self.iteration_region, self.pass_layer_arg, self._what)
+            self.kernel, self.args = legacy.adapted(kernel, args, layer=self.pass_layer_arg)
+            args = self.args
+        self._parts, numbers = symbolic.parts_of(args)
+        for i, part in zip(numbers or range(len(args)), self._parts, strict=True):
+            self._check_arg(i, part)
+        if kernel.abi == "2026":  # the others are called by a function that fits
+            self._check_kernel()
         self._line = user_line()
         self._epoch = -1
         self._checks = False
         self._prepared: _core.PreparedLoop
-        self._written = _written_dats(args)
+        self._written = _written_dats(self._parts)
         self._assembled = tuple(arg for arg in args if isinstance(arg, MatArg))
 
-    def _check_arg(self, i: int, arg: Arg) -> None:
-        if not isinstance(arg, DatArg | GlobalArg | ConstantArg | MatArg):
+    def _check_kind(self, i: int, arg: Arg) -> None:
+        known = DatArg | MixedDatArg | GlobalArg | ConstantArg | PassthroughArg | MatArg
+        if not isinstance(arg, known):
             raise UsageError(
                 f"{self._what}: arg {i} must be made by calling a Dat or Global with an access, "
                 f"such as dat(op2.READ, map), got {arg!r} of type {type(arg).__name__}"
             )
+        if isinstance(arg, LegacyDatArg) and self.kernel.abi == "2026":
+            raise UsageError(
+                f"{self._what}: arg {i}: op2.i and flatten are of PyOP2's older conventions; pass "
+                "the Map, or say which one the kernel follows: Kernel(..., abi='2016')"
+            )
+
+    def _check_arg(self, i: int, arg: Part) -> None:
         if isinstance(arg, MatArg):
-            for end, what in zip(arg.maps, ("rows", "columns"), strict=True):
-                self._check_map(i, end, f"the {what} of Mat '{arg.data.name}'")
+            self._check_matrix(i, arg)
             return
         if not isinstance(arg, DatArg):
             return
         dat, map_ = arg.data, arg.map_
         if map_ is None:
-            if dat.dataset.set is not self.iterset:
+            if dat.dataset.set is not self._items.base:
                 raise MapValueError(
                     f"{self._what}: arg {i}: Dat '{dat.name}' lives on Set "
                     f"'{dat.dataset.set.name}', but the loop runs over '{self.iterset.name}'; "
                     f"pass a Map {self.iterset.name} → {dat.dataset.set.name}"
                 )
             return
-        self._check_map(i, map_, dat.dataset.set.name)
-
-    def _check_map(self, i: int, map_: Any, target: str) -> None:
-        if map_.iterset is not self.iterset:
+        if map_.iterset is not self._items.whole:
             raise MapValueError(
                 f"{self._what}: arg {i}: Map '{map_.name}' starts on Set '{map_.iterset.name}', "
                 f"but the loop runs over '{self.iterset.name}'; "
-                f"pass a Map {self.iterset.name} → {target}"
+                f"pass a Map {self.iterset.name} → {dat.dataset.set.name}"
             )
         if not map_.has_values and not runtime.static:
             raise MapValueError(
                 f"{self._what}: arg {i}: Map '{map_.name}' has no values yet; give it some by "
                 "update_values() before it is used in a loop"
             )
+        if self._items.extruded and map_.has_values:
+            check_reach(map_, self._items, self.iterset, f"{self._what}: arg {i}")
+
+    def replace_data(self, index: int, new: Any) -> None:
+        """Use other data from now on, of the same kind, shape and dtype, by the same Map.
+
+        Args:
+            index: The number of the argument.
+            new: A Dat, Global, Constant or MixedDat; or what holds one as its `data`.
+
+        Raises:
+            IndexValueError: There is no such argument.
+            UsageError: The data do not fit; the loop is as before.
+            MapValueError: A Dat is on another Set.
+
+        Example:
+            >>> from pyop2cxx import op2
+            >>> cells = op2.Set(2)
+            >>> a, b = op2.Dat(cells), op2.Dat(cells)
+            >>> one = op2.Kernel("void one(double *x) { *x = 1; }", "one")
+            >>> loop = op2.ParLoop(one, cells, a(op2.WRITE))
+            >>> loop.replace_data(0, b)
+            >>> loop.compute()
+            >>> b.data_ro.tolist()
+            [1.0, 1.0]
+        """
+        if not 0 <= index < len(self.args):
+            raise IndexValueError(
+                f"{self._what} has arguments 0 to {len(self.args) - 1}, got index {index}"
+            )
+        old: Any = self.args[index]
+        data = new if isinstance(new, type(old.data)) else getattr(new, "data", None)
+        if not isinstance(data, type(old.data)) or (data.dtype, data.cdim) != (
+            old.data.dtype,
+            old.data.cdim,
+        ):
+            raise UsageError(
+                f"{self._what}: arg {index}: {type(old.data).__name__} '{old.data.name}' of dtype "
+                f"{old.data.dtype} and {old.data.cdim} values can be replaced by one like it, got "
+                f"{new!r}"
+            )
+        given = data(old.access) if old.map_ is None else data(old.access, old.map_)
+        parts, numbers = symbolic.parts_of((*self.args[:index], given, *self.args[index + 1 :]))
+        for i, part in zip(numbers or range(len(self.args)), parts, strict=True):
+            self._check_arg(i, part)
+        self.args = (*self.args[:index], given, *self.args[index + 1 :])
+        self._parts, self._written = parts, _written_dats(parts)
+        self._epoch = -1
+
+    @property
+    def arguments(self) -> tuple[Arg, ...]:
+        """The arguments, as PyOP2 calls them."""
+        return self.args
+
+    @property
+    def accesses(self) -> tuple[Access, ...]:
+        """How each argument is used."""
+        return tuple(arg.access for arg in self.args)
+
+    @property
+    def num_flops(self) -> int:
+        """Floating-point operations of one call of the loop; 0 if not known."""
+        return self.kernel.num_flops * self._items.n
+
+    def _check_matrix(self, i: int, arg: MatArg) -> None:
+        for map_ in arg.maps:
+            if map_.iterset is not self._items.whole:
+                raise MapValueError(
+                    f"{self._what}: arg {i}: Map '{map_.name}' starts on Set "
+                    f"'{map_.iterset.name}', but the loop runs over '{self.iterset.name}'; "
+                    f"pass Maps from there to the rows and columns of Mat '{arg.data.name}'"
+                )
+            if type(map_) is not Map or self._items.extruded:
+                raise UnsupportedError(
+                    f"{self._what}: arg {i}: a matrix is reached only by plain Maps from a Set "
+                    f"that is not extruded, got {map_!r}"
+                )
 
     def _check_kernel(self) -> None:
         descriptors = [
-            Descriptor(i, f"{type(a.data).__name__} '{a.data.name}'", a.data.dtype, a.access)
+            Descriptor(
+                i,
+                f"{type(a.data).__name__} '{a.data.name}'",
+                None if isinstance(a, PassthroughArg) else a.data.dtype,
+                a.access,
+            )
             for i, a in enumerate(self.args)
         ]
+        if self.pass_layer_arg:
+            descriptors.append(Descriptor(len(self.args), "the layer", _LAYER, None))
         check(
             self.kernel,
             descriptors,
@@ -158,15 +294,16 @@ class ParLoop:
 
         Args:
             options: ``strategy``; ``convention`` (1: the arguments of source document 003, 2:
-                unique Dats and Maps only); ``deterministic``; ``debug``. What is not given is as
-                configured.
+                unique Dats and Maps only); ``deterministic``; ``debug``; ``lanes``. What is not
+                given is as configured.
 
         Returns:
-            The text, a `str`, with `files`, `signature`, `strategy`, `ir`, `key` and `header`.
+            The text, a `str`, with `files`, `signature`, `strategy`, `lanes`, `why_lanes`, `ir`,
+            `key` and `header`.
 
         Raises:
             UsageError: An option is unknown.
-            UnsupportedError: The strategy is not possible here.
+            UnsupportedError: The strategy, or the number of lanes, is not possible here.
         """
         given = dict(options or {})
         unknown = sorted(set(given) - set(_GENERATE_OPTIONS))
@@ -176,13 +313,14 @@ class ParLoop:
                 f"are: {', '.join(_GENERATE_OPTIONS)}"
             )
         _check_generate_options(given, self._what)
-        request = self._request(symbolic.build(self.kernel, self.args), given)
+        request = self._request(symbolic.build(self.kernel, self.args, self._items), given)
         choice = pipeline.choose(request)
         known = pipeline.generate(request, choice)
         code = pipeline.GeneratedCode(known)
         code.__dict__.update(known.__dict__)
         code.files, code.ir = dict(known.files), dict(known.ir)
         code.why, code.header = choice.why, self._header(known.strategy)
+        code.why_lanes = choice.why_lanes
         return code
 
     def _header(self, strategy: str) -> str:
@@ -207,10 +345,11 @@ class ParLoop:
         if self._epoch != runtime.epoch:
             self._prepare()
         if runtime.n_frozen:
-            _check_frozen(self.args, self._what)
+            _check_frozen(self._parts, self._what)
         if self._checks:
             debugging.check_before(self)
-        self._prepared.run()
+        if self._prepared.run():
+            runtime.coherence.attribute(user_line())
         for dat in self._written:
             dat.halo_valid = False
         for arg in self._assembled:
@@ -226,25 +365,36 @@ class ParLoop:
                 f"{self._what}: 'compute' needs loops that run, but init(static=True) only "
                 "generates text; call generate(), or run without static=True"
             )
-        _check_frozen(self.args, self._what)
-        for arg in self.args:
+        _check_frozen(self._parts, self._what)
+        for arg in self._parts:
             if isinstance(arg, DatArg):
                 arg.data._allocated("par_loop")
         epoch = runtime.epoch
-        built = symbolic.build(self.kernel, self.args)
+        built = symbolic.build(self.kernel, self.args, self._items)
         for constant in built.constants:
             constant._check_readable(f"value for {self._what}")
         request = self._request(built, {})
         engine = runtime.engine
         executable = pipeline.executable(request)
+        device = pipeline.chosen_device(request.backend)
+        if device is not None and any(isinstance(arg, PassthroughArg) for arg in self._parts):
+            raise UnsupportedError(
+                f"{self._what}: a PassthroughArg is an address of this process, which a device "
+                "cannot reach; run the loop on a backend of the host"
+            )
+        if device is not None:
+            _check_layouts(self._parts, self._what)
         self._prepared = _core.PreparedLoop(
             executable=executable,
             binding=_core.Binding(
-                arguments=[arg.data._buffer for arg in self.args],
+                arguments=[arg.data._buffer for arg in self._parts],
                 constants=[constant._buffer for constant in built.constants],
                 maps=[_table(map_) for map_ in built.maps],
                 spaces=list(built.spaces),
-                n_elements=self.iterset.size,
+                n_elements=self._items.n,
+                paths=built.loop.maps,
+                iteration=built.loop.iteration,
+                items=list(self._items.tables),
                 matrices=[_positions(arg, self._position_bytes()) for arg in self._assembled],
             ),
             options=_core.LaunchOptions(
@@ -254,6 +404,8 @@ class ParLoop:
             ),
             plans=engine.plans,
             timing=engine.timing(self.kernel.name, request.backend.name, executable.strategy),
+            # the stub cannot say that None is allowed
+            mirror=None if device is None else device.mirror,  # type: ignore[arg-type]
         )
         self._checks = bool(runtime.configuration["debug"])
         self._epoch = epoch
@@ -276,25 +428,30 @@ class ParLoop:
                 target_bytes=widths[2],
                 position_bytes=self._position_bytes(),
                 convention=given.get("convention", 1),
+                lanes=0,
             ),
             strategy=given.get("strategy", self._strategy),
+            lanes=given.get("lanes", self._lanes),
         )
 
     def _map_facts(self, map_: Any) -> _core.LoweringMapFacts:
         """Facts cost a pass over the values, so they are found only where something is written."""
-        written = any(symbolic.target_map(arg) is map_ and arg.access != READ for arg in self.args)
-        if runtime.static or not map_.has_values or not written:
-            width = 4 if map_._table is None else map_._table.index_bytes
+        written = any(
+            symbolic.target_map(arg) is map_ and arg.access != READ for arg in self._parts
+        )
+        table = map_._current_table() if map_.has_values else None
+        if runtime.static or table is None or not written or self._items.extruded:
+            width = 4 if table is None else table.index_bytes
             return _core.LoweringMapFacts(index_bytes=width, injective=False)
         engine = runtime.engine
-        facts = engine.plans.facts(map_._table, self.iterset.size, engine.n_threads)
+        facts = engine.plans.facts(table, self._items.whole.size, engine.n_threads)
         return _core.LoweringMapFacts(index_bytes=facts.index_bytes, injective=facts.injective)
 
     def _widths(self, built: symbolic.Symbolic) -> tuple[int, int, int]:
         """Bytes of element numbers, of incidences and of target numbers in plan arrays."""
         if not self.iterset.is_sized:
             return 4, 4, 4
-        n = self.iterset.size
+        n = self._items.n
         targets = [m.toset.total_size for m in built.maps if m.toset.is_sized]
         counts = (n, n * max(built.loop.n_slots(), 1), max(targets, default=0))
         element, entry, target = (4 if count <= _MOST_INT32 else 8 for count in counts)
@@ -308,10 +465,10 @@ class ParLoop:
     @property
     def useful_bytes(self) -> int:
         """Bytes that one call must move: each Dat and Map entry once, INC and RW both ways."""
-        n = self.iterset.size
+        n = self._items.n
         dats: dict[int, int] = {}
         maps: dict[int, int] = {}
-        for arg in self.args:
+        for arg in self._parts:
             if isinstance(arg, MatArg):
                 rows_map, cols_map = arg.maps
                 maps[rows_map._uid] = n * rows_map.arity * _table(rows_map).index_bytes
@@ -330,11 +487,15 @@ class ParLoop:
 
 
 def par_loop(
-    kernel: Kernel,
+    kernel: Kernel | Callable[..., object],
     iterset: Set,
     *args: Arg,
     strategy: str | None = None,
     block_size: int | None = None,
+    iteration_region: IterationRegion | None = None,
+    iterate: IterationRegion | None = None,
+    pass_layer_arg: bool = False,
+    lanes: int | None = None,
 ) -> None:
     """Call a kernel for each entity of a Set, now.
 
@@ -342,11 +503,15 @@ def par_loop(
     remembered, without keeping their data alive.
 
     Args:
-        kernel: The kernel.
+        kernel: The kernel; or, for debugging, a Python function: see `pyop2cxx.python_loop.run`.
         iterset: The Set whose entities it is called for.
         *args: One for each parameter of the kernel: ``dat(access, map)``, ``glob(access)``.
         strategy: As for `ParLoop`.
         block_size: As for `ParLoop`.
+        iteration_region: As for `ParLoop`.
+        iterate: As for `ParLoop`.
+        pass_layer_arg: As for `ParLoop`.
+        lanes: As for `ParLoop`.
 
     Raises:
         UsageError: As for `ParLoop`.
@@ -362,6 +527,9 @@ def par_loop(
         >>> total.data_ro.tolist()
         [6.0]
     """
+    if not isinstance(kernel, Kernel) and callable(kernel):
+        python_loop.run(kernel, iterset, args)
+        return
     loops = runtime.engine.loops
     try:
         # access first: what is no argument has none, and asking a Dat for its data counts as a use
@@ -371,6 +539,10 @@ def par_loop(
             runtime.epoch,
             strategy,
             block_size,
+            iteration_region or iterate,
+            pass_layer_arg,
+            kernel._is_legacy and tuple(map(_legacy_form, args)),
+            lanes,
             *[(a.access, a.data._uid, None if a.map_ is None else a.map_._uid) for a in args],
         )
         known = loops.find(key)
@@ -378,21 +550,32 @@ def par_loop(
         known = None  # ParLoop says what is wrong
     if known is not None and known[0] is kernel:
         if runtime.n_frozen:
-            _check_frozen(args, f"par_loop '{kernel.name}'")
-        known[1].run()
+            _check_frozen(symbolic.parts_of(args)[0], f"par_loop '{kernel.name}'")
+        if known[1].run():
+            runtime.coherence.attribute(user_line())
         for arg in args:
-            if arg.__class__ is DatArg and arg.access != READ:
+            if arg.access != READ and arg.__class__ in _WITH_HALOS:
                 arg.data.halo_valid = False
             elif arg.__class__ is MatArg:
                 _note_assembly(arg)
         return
-    loop = ParLoop(kernel, iterset, *args, strategy=strategy, block_size=block_size)
+    loop = ParLoop(
+        kernel,
+        iterset,
+        *args,
+        strategy=strategy,
+        block_size=block_size,
+        iteration_region=iteration_region,
+        iterate=iterate,
+        pass_layer_arg=pass_layer_arg,
+        lanes=lanes,
+    )
     loop.compute()
     if not loop._checks:
         loops.keep(key, (kernel, loop._prepared))
 
 
-def _check_frozen(args: tuple[Arg, ...], what: str) -> None:
+def _check_frozen(args: tuple[Part, ...], what: str) -> None:
     for i, arg in enumerate(args):
         frozen = arg.data._frozen if isinstance(arg, DatArg) else None
         if frozen is not None and frozen != arg.access:
@@ -402,9 +585,29 @@ def _check_frozen(args: tuple[Arg, ...], what: str) -> None:
             )
 
 
+def _check_layouts(args: tuple[Part, ...], what: str) -> None:
+    for i, arg in enumerate(args):
+        if arg.data._buffer.is_soa:
+            raise UnsupportedError(
+                f"{what}: arg {i}: Dat '{arg.data.name}' has layout 'soa', which loops on a device "
+                "cannot use yet; give it layout 'aos' or 'auto'"
+            )
+
+
 def _table(map_: Any) -> _core.MapTable:
-    table: _core.MapTable = map_._table
+    table: _core.MapTable = map_._current_table()
     return table
+
+
+def _legacy_form(arg: Arg) -> tuple[int | None, bool] | None:
+    return (arg.index, arg.flatten) if isinstance(arg, LegacyDatArg) else None
+
+
+def _checked_region(region: object, older: object, what: str) -> IterationRegion | None:
+    if region is not None and older is not None:
+        raise UsageError(f"{what}: iteration_region and iterate are the same; give one of them")
+    found = older if region is None else region
+    return None if found is None else IterationRegion(found)  # type: ignore[arg-type]
 
 
 def _note_assembly(arg: MatArg) -> None:
@@ -428,7 +631,7 @@ def _positions(arg: MatArg, n_bytes: int) -> _core.plan.PositionSpec:
     )
 
 
-def _written_dats(args: tuple[Arg, ...]) -> tuple[Dat, ...]:
+def _written_dats(args: tuple[Part, ...]) -> tuple[Dat, ...]:
     found = {
         arg.data._uid: arg.data for arg in args if isinstance(arg, DatArg) and arg.access != READ
     }
@@ -443,7 +646,20 @@ def _checked_strategy(strategy: object, what: str) -> str | None:
     )
 
 
+def _checked_lanes(lanes: object, what: str) -> int | None:
+    if lanes is None:
+        return None
+    if isinstance(lanes, int) and not isinstance(lanes, bool) and lanes in (0, 1, 2, 4, 8, 16):
+        return lanes
+    raise UsageError(
+        f"{what}: lanes must be None for the default rule's choice, 0 or 1 for none, or 2, 4, 8 or "
+        f"16 elements side by side, got {lanes!r}"
+    )
+
+
 def _check_generate_options(given: dict[str, Any], what: str) -> None:
+    if "lanes" in given:
+        given["lanes"] = _checked_lanes(given["lanes"], what)
     if "strategy" in given:
         given["strategy"] = _checked_strategy(given["strategy"], what)
     if given.get("convention", 1) not in (1, 2):

@@ -8,10 +8,12 @@ could change.
 from __future__ import annotations
 
 import sys
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Any
 
 from pyop2cxx import _core
+from pyop2cxx.backends._backend import DeviceToolchain
 from pyop2cxx.diagnostics import explain_rejection
 from pyop2cxx.exceptions import CompilationError, ToolchainError, UsageError
 from pyop2cxx.render import render
@@ -19,6 +21,7 @@ from pyop2cxx.runtime import runtime
 
 if TYPE_CHECKING:
     from pyop2cxx.backends._backend import Backend
+    from pyop2cxx.devices import OpenDevice
     from pyop2cxx.kernel import Kernel
 
 
@@ -39,6 +42,7 @@ class Request:
         map_facts: What is known of each Map.
         options: Deterministic, debug, widths of plan arrays, calling convention.
         strategy: Forced by the user, or None.
+        lanes: Elements side by side, forced by the user; 0 or 1 for none, or None.
     """
 
     name: str
@@ -49,6 +53,7 @@ class Request:
     map_facts: tuple[_core.LoweringMapFacts, ...]
     options: _core.LoweringOptions
     strategy: str | None
+    lanes: int | None
 
 
 class GeneratedCode(str):
@@ -59,6 +64,8 @@ class GeneratedCode(str):
         signature: The wrapper's prototype, in the order of the calling convention.
         strategy: How racing updates are resolved.
         why: Why this strategy.
+        lanes: Elements computed side by side in vectors; 0 for one after the other.
+        why_lanes: Why so many, or why none.
         ir: KernelIR after each stage of lowering, by the stage's name.
         key: Canonical key of the text: signature of the loop, backend, strategy, options.
         header: What the user called things, for reading beside the text.
@@ -68,6 +75,8 @@ class GeneratedCode(str):
     signature: str
     strategy: str
     why: str
+    lanes: int
+    why_lanes: str
     ir: dict[str, str]
     key: str
     header: str
@@ -76,30 +85,40 @@ class GeneratedCode(str):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Choice:
-    """A strategy, why it was taken, and the key of the text it gives."""
+    """A strategy and a number of lanes, why they were taken, and the key of their text."""
 
     strategy: str
     why: str
+    options: _core.LoweringOptions
+    why_lanes: str
     key: str
 
 
 def choose(request: Request) -> Choice:
-    """Pick the strategy: the user's, or the default rule's.
+    """Pick the strategy and the number of lanes: the user's, or the default rules'.
 
     Raises:
         UsageError: There is no strategy of that name.
-        UnsupportedError: The strategy is not possible for this loop; the message says why.
+        UnsupportedError: The strategy, or as many lanes, are not possible for this loop; the
+            message says why.
     """
     about = (request.loop, request.backend.facts, list(request.map_facts), request.options)
     if request.strategy is None:
         strategy, why = _core.choose_strategy(*about)
     else:
         strategy, why = _core.force_strategy(request.strategy, *about)
-    lowering = _core.lowering_key(strategy, *about[1:])
+    vector_bytes = runtime.engine.vector_bytes if _may_use_lanes(request) else 0
+    options, why_lanes = _core.choose_lanes(request.lanes, vector_bytes, strategy, *about)
+    lowering = _core.lowering_key(strategy, *about[1:3], options)
     # the text of an opaque kernel is passed on as it is written, comments and all
     verbatim = request.kernel.code if request.kernel.core.body is None else ""
     key = repr((request.loop.signature(), verbatim, request.backend.name, lowering))
-    return Choice(strategy=strategy, why=why, key=key)
+    return Choice(strategy=strategy, why=why, options=options, why_lanes=why_lanes, key=key)
+
+
+def _may_use_lanes(request: Request) -> bool:
+    """Whether anybody must know how wide the machine's vectors are: finding out costs a probe."""
+    return request.lanes is None and request.kernel.core.body is not None
 
 
 def generate(request: Request, choice: Choice) -> GeneratedCode:
@@ -113,7 +132,7 @@ def generate(request: Request, choice: Choice) -> GeneratedCode:
         choice.strategy,
         request.backend.facts,
         list(request.map_facts),
-        request.options,
+        choice.options,
     )
     code = GeneratedCode(_frame(request, choice, module, line_markers=False))
     suffix = request.backend.suffix[1 if request.kernel.cpp else 0]
@@ -121,6 +140,8 @@ def generate(request: Request, choice: Choice) -> GeneratedCode:
     code.signature = "\n".join(_core.prototypes(module, request.backend.dialect))
     code.strategy = choice.strategy
     code.why = choice.why
+    code.lanes = choice.options.lanes
+    code.why_lanes = choice.why_lanes
     code.ir = {stage: stages[stage] for stage in sorted(stages, key=_STAGES.index)}
     code.key = choice.key
     code.header = ""
@@ -135,26 +156,59 @@ def executable(request: Request) -> _core.Executable:
 
     Raises:
         CompilationError: The compiler rejects the kernel; the message shows the user's line.
-        ToolchainError: There is no compiler, or it broke.
+        ToolchainError: There is no compiler or no device, or it broke.
+        UnsupportedError: The device cannot do what the loop needs.
     """
-    engine = runtime.engine
+    engine, options = runtime.engine, runtime.configuration
+    device = chosen_device(request.backend)
+    if device is not None:
+        request = _suited(request, device)
     choice = choose(request)
     flags = _flags(request)
+    tools = (options["cc"], options["cxx"]) if device is None else device.key
     query = _core.Query(
         loop=request.name,
+        strategy=choice.strategy,
         signature=request.loop.signature(),
-        source=repr((choice.key, flags, runtime.configuration["cc"], runtime.configuration["cxx"])),
+        source=repr((choice.key, flags, tools)),
     )
     found = engine.dispatcher.resolve(query)
     if found is not None:
         return found
     code = generate(request, choice)
-    library = _load(request, choice, code, flags)
-    made = _core.make_executable(
-        code.module, library, choice.strategy, is_parallel=request.backend.facts.threads
-    )
+    if device is None:
+        library = _load(request, choice, code, flags)
+        made = _core.make_executable(
+            code.module, library, choice.strategy, is_parallel=request.backend.facts.threads
+        )
+    else:
+        program = _load_on(device, request, choice, code, flags)
+        made = _core.make_device_executable(code.module, program, choice.strategy)
     engine.jit_table.insert(query, made)
     return made
+
+
+def chosen_device(backend: Backend) -> OpenDevice | None:
+    """Return the device that loops of this backend run on, opened; None if that is the host."""
+    on_host = not isinstance(backend.toolchain, DeviceToolchain)
+    return None if on_host else runtime.engine.device(backend)
+
+
+def _suited(request: Request, device: OpenDevice) -> Request:
+    """Say what this very device cannot do, of what its backend can."""
+    facts = request.backend.facts
+    if device.info.float64 or not facts.float64:
+        return request
+    suited = _core.Facts(
+        lanes=facts.lanes,
+        atomics=facts.atomics,
+        float_atomics=facts.float_atomics,
+        warp=facts.warp,
+        one_address_space=facts.one_address_space,
+        complex_arithmetic=facts.complex_arithmetic,
+        float64=False,
+    )
+    return replace(request, backend=replace(request.backend, facts=suited))
 
 
 def _frame(request: Request, choice: Choice, module: _core.Module, *, line_markers: bool) -> str:
@@ -169,16 +223,34 @@ def _frame(request: Request, choice: Choice, module: _core.Module, *, line_marke
         "version": _core.__version__,
         "kernel": request.name,
         "strategy": choice.strategy,
-        "headers": request.kernel.core.headers,
         "body": body.rstrip("\n"),
     }
+    if isinstance(request.backend.toolchain, DeviceToolchain):
+        context["preludes"] = _preludes(request, module)
+    else:
+        context["headers"] = request.kernel.core.headers
     return render(request.backend.template, context)
 
 
+def _preludes(request: Request, module: _core.Module) -> list[str]:
+    """Texts that the language has to be given before this loop's own."""
+    needs = _core.needs(module, request.loop)
+    needs += ["no_contraction"] * request.options.deterministic
+    folder = PurePosixPath(request.backend.template).parent
+    known = request.backend.preludes
+    return [render(f"{folder}/{need}.j2", {}).rstrip("\n") for need in needs if need in known]
+
+
 def _flags(request: Request) -> tuple[str, ...]:
-    """Compiler flags beyond the ones all host code gets, most specific last."""
+    """Compiler flags beyond the ones all code gets, most specific last."""
     engine, options, kernel = runtime.engine, runtime.configuration, request.kernel
-    flags = [*request.backend.toolchain.flags]
+    toolchain = request.backend.toolchain
+    if isinstance(toolchain, DeviceToolchain):
+        chosen = [*toolchain.flags]
+        chosen += toolchain.deterministic_flags if options["deterministic"] else ()
+        chosen += toolchain.debug_flags if options["debug"] else ()
+        return tuple(chosen)
+    flags = [*toolchain.flags]
     if options["deterministic"]:
         flags.append("-ffp-contract=off")
     if options["debug"]:
@@ -199,12 +271,41 @@ def _load(
         loaded = service.load(str(code), language, list(flags), _core.__version__)
     except CompilationError as error:
         marked = _frame(request, choice, code.module, line_markers=True)
-        raise explain_rejection(request, error, marked, language, flags) from None
+
+        def compile_marked() -> object:
+            return service.load(marked, language, list(flags), "diagnostic")
+
+        raise explain_rejection(request, error, compile_marked) from None
     except ToolchainError as error:
         error.args = (f"par_loop '{request.name}' on backend '{request.backend.name}': {error}",)
         raise
     runtime.engine.tell_notices()
     return loaded.library
+
+
+def _load_on(
+    device: OpenDevice,
+    request: Request,
+    choice: Choice,
+    code: GeneratedCode,
+    flags: tuple[str, ...],
+) -> _core.Program:
+    service = runtime.engine.device_service
+    try:
+        made = service.compile(device.compiler, str(code), list(flags), _core.__version__)
+        program = device.device.load(made)
+    except CompilationError as error:
+        marked = _frame(request, choice, code.module, line_markers=True)
+
+        def compile_marked() -> object:
+            return service.compile(device.compiler, marked, list(flags), "diagnostic")
+
+        raise explain_rejection(request, error, compile_marked) from None
+    except ToolchainError as error:
+        error.args = (f"par_loop '{request.name}' on backend '{request.backend.name}': {error}",)
+        raise
+    runtime.engine.tell_notices()
+    return program
 
 
 def _dump(request: Request, code: GeneratedCode) -> None:

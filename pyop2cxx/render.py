@@ -1,8 +1,13 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Jinja2 frames around generated code. A template and its context must match both ways."""
+"""Jinja2 frames around generated code. A template and its context must match both ways.
+
+What Jinja2 makes of a template is kept in the cache directory: the first loop of a process would
+otherwise spend most of its time here.
+"""
 
 from __future__ import annotations
 
+import sys
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -11,16 +16,40 @@ import jinja2
 import jinja2.meta
 
 from pyop2cxx.exceptions import InternalError
+from pyop2cxx.remembered import installed, remembered
+from pyop2cxx.runtime import runtime
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+
+    from jinja2.bccache import Bucket
 
 
 def template_folder() -> Path:
     """Where the templates are: in the installed package, or beside it in a source tree."""
     package = Path(__file__).parent
-    installed = package / "templates"
-    return installed if installed.is_dir() else package.parent / "templates"
+    inside = package / "templates"
+    return inside if inside.is_dir() else package.parent / "templates"
+
+
+class _Compiled(jinja2.BytecodeCache):
+    """Compiled templates in the cache directory; a bucket's checksum is its template's."""
+
+    def load_bytecode(self, bucket: Bucket) -> None:
+        found = runtime.engine.service.recall("template", _bucket_key(bucket))
+        if found is not None:
+            bucket.bytecode_from_string(found)
+
+    def dump_bytecode(self, bucket: Bucket) -> None:
+        code = bucket.bytecode_to_string()
+        runtime.engine.service.keep("template", _bucket_key(bucket), code)
+
+
+def _bucket_key(bucket: Bucket) -> str:
+    by = bucket.environment
+    options = (by.trim_blocks, by.lstrip_blocks, by.keep_trailing_newline, by.autoescape)
+    engine = (sys.version_info[:3], installed("jinja2"))
+    return repr((bucket.key, bucket.checksum, options, by.undefined.__name__, engine))
 
 
 @cache
@@ -32,6 +61,7 @@ def _environment() -> jinja2.Environment:
         lstrip_blocks=True,
         keep_trailing_newline=True,
         autoescape=False,
+        bytecode_cache=_Compiled(),
     )
 
 
@@ -41,7 +71,16 @@ def _keys(template: str) -> frozenset[str]:
     loader = environment.loader
     assert loader is not None
     text = loader.get_source(environment, template)[0]
-    return frozenset(jinja2.meta.find_undeclared_variables(environment.parse(text)))
+
+    def find() -> bytes:
+        tree = environment.parse(text)
+        names = sorted(jinja2.meta.find_undeclared_variables(tree))
+        parents = [f"/{name}" for name in jinja2.meta.find_referenced_templates(tree)]
+        return "\n".join(names + parents).encode()
+
+    known = remembered("keys", (text, installed("jinja2")), find).decode().splitlines()
+    names = frozenset(name for name in known if not name.startswith("/"))
+    return names.union(*(_keys(name[1:]) for name in known if name.startswith("/")))
 
 
 def render(template: str, context: Mapping[str, object]) -> str:

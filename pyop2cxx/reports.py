@@ -4,11 +4,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TypedDict
+from typing import TYPE_CHECKING, TypedDict
 
 from pyop2cxx import _core
-from pyop2cxx.exceptions import ToolchainError
+from pyop2cxx.backends._backend import DeviceToolchain
+from pyop2cxx.devices import choose_device, describe
+from pyop2cxx.exceptions import ConfigurationError, ToolchainError
 from pyop2cxx.runtime import runtime
+
+if TYPE_CHECKING:
+    from pyop2cxx.backends._backend import Backend
 
 _PROBE = "int op2_probe(void) { return 0; }\n"
 
@@ -22,7 +27,7 @@ class BackendInfo:
         summary: What it is, in a line.
         available: Whether loops can run on it now.
         reason: If not: what was looked for, and what to install.
-        details: What it would use: compiler, threads.
+        details: What it would use: compiler and threads, or a line for each device.
     """
 
     name: str
@@ -37,7 +42,8 @@ class LoopTiming(TypedDict):
 
     Attributes:
         calls: How often they ran.
-        seconds: Wall time inside them, plans and compilation apart.
+        seconds: Wall time inside them, plans and compilation apart. A device's loops are only
+            enqueued in that time.
         plan_seconds: Wall time spent on plans.
         useful_bytes: Bytes that all calls had to move: each Dat and Map entry once a call.
     """
@@ -62,6 +68,8 @@ def backends() -> tuple[BackendInfo, ...]:
 def _probe(name: str) -> BackendInfo:
     engine = runtime.engine
     backend = engine.backend(name)
+    if isinstance(backend.toolchain, DeviceToolchain):
+        return _probe_devices(backend, backend.toolchain)
     reason = details = ""
     try:
         compiler = engine.service.compiler(_core.jit.Language.c)
@@ -77,6 +85,27 @@ def _probe(name: str) -> BackendInfo:
         available=not reason,
         reason=reason,
         details=details,
+    )
+
+
+def _probe_devices(backend: Backend, toolchain: DeviceToolchain) -> BackendInfo:
+    """List the devices and mark the one that loops would run on."""
+    options = runtime.configuration
+    reason, lines = "", []
+    try:
+        found = toolchain.list_devices()
+        chosen = choose_device(found, options["platform"], options["device"])
+        for number, info in enumerate(found):
+            mark = " (chosen)" if number == chosen and len(found) > 1 else ""
+            lines.append(f"device {number}{mark}: {describe(info)}")
+    except (ToolchainError, ConfigurationError) as error:
+        reason = str(error)
+    return BackendInfo(
+        name=backend.name,
+        summary=backend.summary,
+        available=not reason,
+        reason=reason,
+        details="\n".join(lines),
     )
 
 

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import atexit
 import itertools
 import logging
 from contextlib import contextmanager
@@ -10,13 +11,14 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
+from pyop2cxx import _core
 from pyop2cxx.configuration import Configuration
+from pyop2cxx.engine import Engine
 from pyop2cxx.exceptions import ConfigurationError, NonUniqueNameError, StaticModeError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from pyop2cxx.engine import Engine
     from pyop2cxx.types.constants import Const
 
 
@@ -30,6 +32,7 @@ class Runtime:
             derived from them, such as a prepared loop, is stale once it has grown.
         static: Whether text is generated but nothing runs: the option of that name.
         n_frozen: Dats whose halos are frozen: while there are none, loops need not look.
+        coherence: Keeps values the same on the host and on devices.
         backend_folder: Each file in it whose name has no leading underscore is a backend.
     """
 
@@ -37,14 +40,17 @@ class Runtime:
         self.logger = logging.getLogger("pyop2cxx")
         self.epoch = 0
         self.n_frozen = 0
+        self.coherence = _core.Coherence()
         self.backend_folder = Path(__file__).parent / "backends"
         self._uids = itertools.count(1)
         self._backends: list[str] = []
         self._constants: dict[str, Const] = {}
         self._initialised = False
+        self._is_registered = False  # with atexit
         self.configuration = Configuration(self.backend_names)
         self.configuration.on_change = self._options_changed
         self.static: bool = self.configuration["static"]
+        self.coherence.is_strict = self.configuration["strict_residency"]
         self._apply_log_level()
         self._engine: Engine | None = None
 
@@ -52,9 +58,8 @@ class Runtime:
     def engine(self) -> Engine:
         """The services behind loops, made when the first loop needs them."""
         if self._engine is None:
-            from pyop2cxx.engine import Engine
-
-            self._engine = Engine(self.configuration)
+            self._engine = Engine(self.configuration, self.coherence)
+            self._exit_at_exit()
         return self._engine
 
     def next_uid(self) -> int:
@@ -82,14 +87,23 @@ class Runtime:
         """
         self.configuration.reconfigure(**options)
         self._initialised = True
+        self._exit_at_exit()
 
     def exit(self) -> None:
-        """Forget what `init` and `Const` set; the environment's options hold again."""
+        """Forget what `init` and `Const` set; the environment's options hold again.
+
+        Called when the process ends, if it used anything that has to be left in order.
+        """
         self._initialised = False
         self._backends.clear()
         self._constants.clear()
         self.epoch += 1
         self.configuration.reset()
+
+    def _exit_at_exit(self) -> None:
+        if not self._is_registered:
+            atexit.register(self.exit)
+            self._is_registered = True
 
     def initialised(self) -> bool:
         """Say whether `init` was called, and `exit` not since."""
@@ -102,6 +116,7 @@ class Runtime:
     def _options_changed(self, names: frozenset[str]) -> None:
         self.epoch += 1
         self.static = self.configuration["static"]
+        self.coherence.is_strict = self.configuration["strict_residency"]
         if "log_level" in names:
             self._apply_log_level()
 
@@ -152,6 +167,19 @@ class Runtime:
             if self._backends:
                 self._backends.pop()
             self.epoch += 1
+
+    @property
+    def device(self) -> _core.Device | None:
+        """The device that loops run on now, opened; None if they run on the host.
+
+        Raises:
+            ConfigurationError: There is no such device.
+            ToolchainError: There is no library, platform or device at all.
+        """
+        from pyop2cxx.pipeline import chosen_device
+
+        opened = chosen_device(self.engine.backend(self.backend))
+        return None if opened is None else opened.device
 
     # Static mode
 

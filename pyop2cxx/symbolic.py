@@ -7,19 +7,23 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from pyop2cxx import _core
+from pyop2cxx.iteration import path_of
 from pyop2cxx.runtime import runtime
 from pyop2cxx.types.access import READ
-from pyop2cxx.types.args import DatArg, MatArg
+from pyop2cxx.types.args import DatArg, MatArg, MixedDatArg
+from pyop2cxx.types.passthrough import PassthroughArg
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Sequence
 
+    from pyop2cxx.iteration import Items
     from pyop2cxx.kernel import Kernel
     from pyop2cxx.types.args import ConstantArg, GlobalArg
     from pyop2cxx.types.constants import Const
     from pyop2cxx.types.maps import Map
 
-    Arg = DatArg | GlobalArg | ConstantArg | MatArg
+    Part = DatArg | GlobalArg | ConstantArg | PassthroughArg | MatArg
+    Arg = Part | MixedDatArg
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -39,13 +43,31 @@ class Symbolic:
     constants: tuple[Const, ...]
 
 
-def build(kernel: Kernel, args: Sequence[Arg]) -> Symbolic:
+def parts_of(args: Sequence[Arg]) -> tuple[tuple[Part, ...], list[int]]:
+    """Take arguments apart that are made of several, as a MixedDat is of its fields.
+
+    Returns:
+        The parts, and for each the number of its argument; no numbers where nothing was taken
+        apart.
+    """
+    parts: list[Part] = []
+    numbers: list[int] = []
+    for i, arg in enumerate(args):
+        found = arg.parts if isinstance(arg, MixedDatArg) else (arg,)
+        parts += found
+        numbers += [i] * len(found)
+    return tuple(parts), ([] if len(parts) == len(args) else numbers)
+
+
+def build(kernel: Kernel, arguments: Sequence[Arg], items: Items) -> Symbolic:
     """Number what the arguments share and make the symbolic Loop.
 
     Args:
         kernel: The user's kernel.
-        args: The arguments, already checked.
+        arguments: The arguments, already checked.
+        items: What the loop visits.
     """
+    args, parameters = parts_of(arguments)
     maps = tuple({map_._uid: map_ for arg in args for map_ in maps_of(arg)}.values())
     map_index = {map_._uid: i for i, map_ in enumerate(maps)}
     tosets = _numbered([map_.toset._uid for map_ in maps])
@@ -59,21 +81,23 @@ def build(kernel: Kernel, args: Sequence[Arg]) -> Symbolic:
     loop = _core.Loop(
         kernel=kernel.core,
         args=nodes,
-        maps=[_core.MapRef(arity=m.arity, toset=t) for m, t in zip(maps, tosets, strict=True)],
+        maps=[path_of(m, items, t) for m, t in zip(maps, tosets, strict=True)],
         constants=[_core.ConstRef(name=c.name, dtype=_dtype(c), dim=c.cdim) for c in constants],
+        parameters=parameters,
+        iteration=items.iteration,
     )
     spaces = _spaces(args, maps, memory)
     return Symbolic(loop=loop, maps=maps, spaces=spaces, constants=constants)
 
 
-def maps_of(arg: Arg) -> tuple[Map, ...]:
+def maps_of(arg: Part) -> tuple[Map, ...]:
     """Return the Maps of an argument: none, one, or a matrix's two."""
     if isinstance(arg, MatArg):
         return arg.maps
     return () if arg.map_ is None else (arg.map_,)
 
 
-def target_map(arg: Arg) -> Map | None:
+def target_map(arg: Part) -> Map | None:
     """Return the Map to what an argument's elements may fight over: a matrix's rows."""
     return arg.map_.rows if isinstance(arg, MatArg) else arg.map_
 
@@ -88,10 +112,15 @@ def _dtype(data: object) -> _core.DType:
 
 
 def _node(
-    arg: Arg, map_index: dict[int, int], alias: _core.Alias
+    arg: Part, map_index: dict[int, int], alias: _core.Alias
 ) -> _core.DirectDat | _core.IndirectDat | _core.GlobalRead | _core.GlobalReduce | _core.MatArg:
     dtype, dim = _dtype(arg.data), arg.data.cdim
     access = _core.Access(int(arg.access))
+    if isinstance(arg, PassthroughArg):
+        # a row of no values: the pointer is handed on, and elements are called once each
+        return _core.DirectDat(
+            dtype=dtype, dim=0, access=access, alias=alias, stride=0, component=0
+        )
     if isinstance(arg, MatArg):
         row_dim, col_dim = arg.data.block_dims
         return _core.MatArg(
@@ -106,10 +135,13 @@ def _node(
             alias=alias,
         )
     if isinstance(arg, DatArg):
+        place = {"stride": arg.data._stride, "component": arg.data._component}
         if arg.map_ is None:
-            return _core.DirectDat(dtype=dtype, dim=dim, access=access, alias=alias)
+            return _core.DirectDat(dtype=dtype, dim=dim, access=access, alias=alias, **place)
         index = map_index[arg.map_._uid]
-        return _core.IndirectDat(dtype=dtype, dim=dim, access=access, map=index, alias=alias)
+        return _core.IndirectDat(
+            dtype=dtype, dim=dim, access=access, map=index, alias=alias, **place
+        )
     if arg.access == READ:
         return _core.GlobalRead(dtype=dtype, dim=dim, alias=alias)
     return _core.GlobalReduce(dtype=dtype, dim=dim, access=access, alias=alias)
@@ -121,7 +153,7 @@ def _numbered(keys: Sequence[Hashable]) -> list[int]:
     return [numbers.setdefault(key, len(numbers)) for key in keys]
 
 
-def _aliases(args: Sequence[Arg]) -> tuple[list[int], list[int]]:
+def _aliases(args: Sequence[Part]) -> tuple[list[int], list[int]]:
     """Find which arguments are the same array, and which share memory.
 
     What has no memory yet (static mode, Dats not allocated) aliases nothing but itself.
@@ -134,13 +166,25 @@ def _aliases(args: Sequence[Arg]) -> tuple[list[int], list[int]]:
             keys.append(arg.data._uid)
             spans.append((0, 0))
         else:
-            keys.append((buffer.address, buffer.n_bytes, arg.data.dtype.str, arg.data.cdim))
+            shape = (arg.data.dtype.str, arg.data.cdim, arg.data._stride, arg.data._component)
+            keys.append((buffer.address, buffer.n_bytes, *shape))
             spans.append((buffer.address, buffer.address + buffer.n_bytes))
     data = _numbered(keys)
-    return data, _numbered(_overlap_classes(data, spans))
+    memory = _apart(args, data, _overlap_classes(data, spans))
+    return data, _numbered(memory)
 
 
-def _spaces(args: Sequence[Arg], maps: Sequence[Map], memory: list[int]) -> tuple[int, ...]:
+def _apart(args: Sequence[Part], data: list[int], memory: list[int]) -> list[int]:
+    """Different components of one Dat share no memory, unless the whole Dat is used, too."""
+    kinds: dict[int, set[tuple[int, int]]] = {}
+    for arg, found in zip(args, memory, strict=True):
+        kinds.setdefault(found, set()).add((arg.data._buffer.address, arg.data._stride))
+    views = {m for m, seen in kinds.items() if len(seen) == 1 and next(iter(seen))[1]}
+    # classes are numbers of data that are in them, so the data's own numbers stay apart from others
+    return [d if m in views else m for d, m in zip(data, memory, strict=True)]
+
+
+def _spaces(args: Sequence[Part], maps: Sequence[Map], memory: list[int]) -> tuple[int, ...]:
     """Give Maps that lead to the same memory the same number, if a Map is what it is written by.
 
     A Map has one number, so all the memory that it leads to counts as one.

@@ -1,12 +1,16 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Compile every C++ unit and every header alone, without output, as errors-on-warning.
 
-Usage: ``python tools/compile_check.py COMPILER...``. A unit that passed is not compiled again until
-it, something it includes, or the command changes.
+Usage: ``python tools/compile_check.py COMPILER [--built FOLDER]``. A header that is the first
+thing a unit includes is compiled alone with that unit. Units that were built in FOLDER, with errors
+on warnings and the same compiler, are left out. A unit that passed is not compiled again until it,
+something it includes, or the command changes.
 """
 
 from __future__ import annotations
 
+import argparse
+import json
 import os
 import re
 import subprocess
@@ -52,14 +56,31 @@ class Unit(NamedTuple):
         return [self.compiler, *FLAGS, *DEFINES, *SYSTEM, *rules, "-x", "c++", source]
 
 
-def units(compilers: list[str]) -> Iterator[Unit]:
-    """Every pair of source and compiler; headers alone with the last compiler only."""
-    for compiler in compilers:
-        for folder in (Path("cpp"), Path("tests/cpp")):
-            patterns = ("*.cpp", "*.hpp", "*.h") if compiler == compilers[-1] else ("*.cpp",)
-            for pattern in patterns:
-                for source in sorted(folder.rglob(pattern)):
-                    yield Unit(compiler, source)
+def built_units(folder: Path) -> set[Path]:
+    """The sources that a build folder's list of commands names."""
+    commands = json.loads((folder / "compile_commands.json").read_text())
+    return {Path(command["file"]).resolve() for command in commands}
+
+
+def first_include(source: Path) -> str:
+    """What a unit includes before anything else, as it is written there."""
+    found = re.search(r'^#include ["<](.+)[">]', source.read_text(), re.MULTILINE)
+    return found[1] if found else ""
+
+
+def units(compiler: str, built: set[Path]) -> Iterator[Unit]:
+    """Every source that is to be compiled here."""
+    folders = (Path("cpp"), Path("tests/cpp"))
+    sources = [source for folder in folders for source in sorted(folder.rglob("*.cpp"))]
+    leading = {first_include(source) for source in sources}
+    for source in sources:
+        if source.resolve() not in built:
+            yield Unit(compiler, source)
+    for pattern in ("*.hpp", "*.h"):
+        for folder in folders:
+            for header in sorted(folder.rglob(pattern)):
+                if header.relative_to(folder).as_posix() not in leading:
+                    yield Unit(compiler, header)
 
 
 def is_fresh(unit: Unit) -> bool:
@@ -95,15 +116,18 @@ def check(unit: Unit) -> str:
     return ""
 
 
-def main(compilers: list[str]) -> int:
-    """Check everything with every compiler, as many at a time as there are cores."""
+def main(arguments: list[str]) -> int:
+    """Check everything, as many units at a time as there are cores."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("compiler")
+    parser.add_argument("--built", type=Path, metavar="FOLDER", help="a build by the same compiler")
+    given = parser.parse_args(arguments)
+    built = built_units(given.built) if given.built else set()
     with ThreadPoolExecutor(len(os.sched_getaffinity(0))) as pool:
-        complaints = [text for text in pool.map(check, units(compilers)) if text]
+        complaints = [text for text in pool.map(check, units(given.compiler, built)) if text]
     sys.stderr.write("".join(complaints))
     return 1 if complaints else 0
 
 
 if __name__ == "__main__":
-    if len(sys.argv) < 2:
-        sys.exit("usage: python tools/compile_check.py COMPILER...")
     sys.exit(main(sys.argv[1:]))

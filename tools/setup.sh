@@ -9,8 +9,8 @@
 readonly target=${1:-}
 case $target in
   demo | bench) tools=(build python) extras=demo tests=OFF ;;
-  test) tools=(build python gtest) extras=test tests=ON ;;
-  lint) tools=(build python gtest clang) extras=lint tests=ON ;;
+  test) tools=(build python gtest sanitizers opencl) extras=test tests=ON ;;
+  lint) tools=(build python gtest sanitizers format) extras=lint tests=ON ;;
   docs) tools=(build python) extras=docs tests=OFF ;;
   *) fail "usage: tools/setup.sh demo|test|lint|bench|docs (got '$target')" ;;
 esac
@@ -21,6 +21,11 @@ missing=()
 need_command() { command -v "$1" >/dev/null 2>&1 || missing+=("$2"); }
 need_header() {
   echo "#include <$1>" | c++ -std=c++20 -fsyntax-only -x c++ - >/dev/null 2>&1 || missing+=("$2")
+}
+need_sanitizers() {
+  local library
+  library=$(clang++-14 --print-file-name="libclang_rt.asan-$(uname -m).a" 2>/dev/null || true)
+  [[ -e $library ]] || missing+=("$1")
 }
 
 # The first interpreter that starts (a pyenv shim may not) and is new enough.
@@ -66,10 +71,16 @@ find_missing() {
         ;;
       python) need_python ;;
       gtest) need_header gtest/gtest.h libgtest-dev ;;
-      clang)
-        need_command clang++-14 clang-14
-        need_command clang-format-14 clang-format-14
+      opencl)
+        grep -q 'libOpenCL\.so\.1' <(/sbin/ldconfig -p) || missing+=(ocl-icd-libopencl1)
+        compgen -G '/etc/OpenCL/vendors/*pocl*.icd' >/dev/null || missing+=(pocl-opencl-icd)
+        need_command oclgrind oclgrind
         ;;
+      sanitizers)
+        need_command clang++-14 clang-14
+        need_sanitizers libclang-rt-14-dev
+        ;;
+      format) need_command clang-format-14 clang-format-14 ;;
     esac
   done
 }
@@ -140,6 +151,7 @@ install_editable() {
   "${pip[@]}" install --no-build-isolation --config-settings=build-dir="$build_dir" \
     --config-settings=cmake.define.PYOP2CXX_TESTS="$tests" \
     --config-settings=cmake.define.PYOP2CXX_WERROR=ON \
+    --config-settings=cmake.define.PYOP2CXX_FMT_LIBRARY=ON \
     --editable ".[${all_extras//$'\n'/,}]"
 }
 

@@ -16,6 +16,11 @@ class UsageError : public Error {
   using Error::Error;
 };
 
+/// @brief A host-device copy was needed where implicit copies are forbidden.
+class TransferError : public UsageError {
+  using UsageError::UsageError;
+};
+
 /// @brief The backend or strategy cannot do what was asked.
 class UnsupportedError : public Error {
   using Error::Error;

@@ -17,7 +17,14 @@ void bind_sparsity(py::module_& core);
 void bind_cg(py::module_& core);
 void bind_kernel(py::module_& core);
 void bind_lower(py::module_& core);
+void bind_dense(py::module_& core);
 void bind_dispatch(py::module_& core);
+void bind_device(py::module_& core);
+void bind_cuda(py::module_& core);
+void bind_exchange(py::module_& core);
 void bind_runtime(py::module_& core);
+
+/// Lets Ctrl-C end a wait for a compiler; runs in threads that have released the GIL.
+void check_signals();
 
 }  // namespace op2::bind

@@ -35,8 +35,8 @@ void bind_dispatch(py::module_& core) {
            py::arg("strategy"), py::arg("is_parallel"));
 
   py::class_<Query>(core, "Query")
-      .def(py::init<std::string, std::string, std::string>(), py::arg("loop"), py::arg("signature"),
-           py::arg("source"));
+      .def(py::init<std::string, std::string, std::string, std::string>(), py::arg("loop"),
+           py::arg("signature"), py::arg("source"), py::arg("strategy"));
   py::class_<Event>(core, "DispatchEvent")
       .def_readonly("loop", &Event::loop)
       .def_readonly("provider", &Event::provider)

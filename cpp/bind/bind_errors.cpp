@@ -33,6 +33,8 @@ void bind_errors(py::module_& /*core*/) {
       raise_toolchain("CompilationError", error);
     } catch (const ToolchainError& error) {
       raise_toolchain("ToolchainError", error);
+    } catch (const TransferError& error) {
+      raise("TransferError", error);
     } catch (const UsageError& error) {
       raise("UsageError", error);
     } catch (const UnsupportedError& error) {

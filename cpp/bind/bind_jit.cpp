@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 
@@ -12,13 +13,13 @@
 #include "runtime/host/threads.hpp"
 
 namespace op2::bind {
-namespace {
 
-/// Lets Ctrl-C end the wait for a compiler; runs in threads that have released the GIL.
 void check_signals() {
   const py::gil_scoped_acquire gil;
   if (PyErr_CheckSignals() != 0) throw py::error_already_set();
 }
+
+namespace {
 
 std::unique_ptr<jit::Service> make_service(std::string cache_dir, bool use_disk,
                                            std::int64_t max_disk_bytes,
@@ -59,6 +60,7 @@ void bind_values(py::module_& module) {
       .def_readonly("version", &jit::HostCompiler::version)
       .def_readonly("native_flags", &jit::HostCompiler::native_flags)
       .def_readonly("resolved_arch", &jit::HostCompiler::resolved_arch);
+  module.def("vector_bytes", &jit::vector_bytes, py::arg("compiler"));
 }
 
 void bind_reports(py::module_& module) {
@@ -95,6 +97,19 @@ void bind_jit(py::module_& core) {
            py::arg("compile_timeout_seconds"), py::arg("cc"), py::arg("cxx"))
       .def("load", &Service::load, py::arg("source"), py::arg("language"), py::arg("extra_flags"),
            py::arg("key_extra"), Unlocked())
+      .def(
+          "recall",
+          [](const Service& service, const std::string& suffix,
+             const std::string& key) -> std::optional<py::bytes> {
+            const std::optional<std::string> found = service.recall(suffix, key);
+            return found ? std::optional<py::bytes>(*found) : std::nullopt;
+          },
+          py::arg("suffix"), py::arg("key"))
+      .def(
+          "keep",
+          [](Service& service, const std::string& suffix, const std::string& key,
+             const py::bytes& payload) { service.keep(suffix, key, std::string(payload)); },
+          py::arg("suffix"), py::arg("key"), py::arg("payload"))
       .def("compiler", &Service::compiler, py::arg("language"), py::return_value_policy::copy,
            Unlocked())
       .def("statistics", &Service::statistics)

@@ -15,6 +15,7 @@
 #include "ir/signature.hpp"
 #include "lower/constants.hpp"
 #include "lower/incidence.hpp"
+#include "lower/lanes_rule.hpp"
 #include "lower/lower.hpp"
 
 namespace op2::bind {
@@ -51,7 +52,9 @@ std::string print_source(const kir::Module& module, const ir::Loop& loop,
   style.line_markers = line_markers;
   if (loop.kernel->cpp) style.boolean = "bool";
   cg::reserve_local_names(context);
-  const std::string entry = cg::print_kernel(context, lower::with_constants(loop), style);
+  const ir::Kernel kernel =
+      module.kernel_on_lanes ? *module.kernel_on_lanes : lower::with_constants(loop);
+  const std::string entry = cg::print_kernel(context, kernel, style);
   cg::print_module(context, module, entry, linkage);
   return context.finish();
 }
@@ -68,11 +71,12 @@ void bind_loop(py::module_& core) {
   py::class_<ir::Alias>(core, "Alias")
       .def(py::init<int, int>(), py::arg("data"), py::arg("memory"));
   py::class_<ir::DirectDat>(core, "DirectDat")
-      .def(py::init<DType, int, Access, ir::Alias>(), py::arg("dtype"), py::arg("dim"),
-           py::arg("access"), py::arg("alias"));
+      .def(py::init<DType, int, Access, ir::Alias, int, int>(), py::arg("dtype"), py::arg("dim"),
+           py::arg("access"), py::arg("alias"), py::arg("stride"), py::arg("component"));
   py::class_<ir::IndirectDat>(core, "IndirectDat")
-      .def(py::init<DType, int, Access, int, ir::Alias>(), py::arg("dtype"), py::arg("dim"),
-           py::arg("access"), py::arg("map"), py::arg("alias"));
+      .def(py::init<DType, int, Access, int, ir::Alias, int, int>(), py::arg("dtype"),
+           py::arg("dim"), py::arg("access"), py::arg("map"), py::arg("alias"), py::arg("stride"),
+           py::arg("component"));
   py::class_<ir::GlobalRead>(core, "GlobalRead")
       .def(py::init<DType, int, ir::Alias>(), py::arg("dtype"), py::arg("dim"), py::arg("alias"));
   py::class_<ir::GlobalReduce>(core, "GlobalReduce")
@@ -82,19 +86,39 @@ void bind_loop(py::module_& core) {
       .def(py::init<DType, int, int, Access, int, int, bool, bool, ir::Alias>(), py::arg("dtype"),
            py::arg("row_dim"), py::arg("col_dim"), py::arg("access"), py::arg("row_map"),
            py::arg("col_map"), py::arg("masked"), py::arg("unrolled"), py::arg("alias"));
+  py::class_<ir::RowRef>(core, "RowRef")
+      .def(py::init<int, int, int, int>(), py::arg("slot"), py::arg("offset"), py::arg("quotient"),
+           py::arg("above"));
   py::class_<ir::MapRef>(core, "MapRef")
-      .def(py::init<int, int>(), py::arg("arity"), py::arg("toset"));
+      .def(py::init<int, int, int, std::vector<ir::RowRef>>(), py::arg("arity"), py::arg("toset"),
+           py::arg("width"), py::arg("rows"))
+      .def_readonly("arity", &ir::MapRef::arity);
+  py::class_<ir::Iteration>(core, "Iteration")
+      .def(py::init([](bool subset, bool extruded, bool constant_layers, bool periodic,
+                       bool pass_layer, int index_bytes) {
+             const ir::Layers layers =
+                 constant_layers ? ir::Layers::constant : ir::Layers::variable;
+             return ir::Iteration{subset, extruded ? layers : ir::Layers::none, periodic,
+                                  pass_layer, index_bytes};
+           }),
+           py::arg("subset"), py::arg("extruded"), py::arg("constant_layers"), py::arg("periodic"),
+           py::arg("pass_layer"), py::arg("index_bytes"));
   py::class_<ir::ConstRef>(core, "ConstRef")
       .def(py::init<std::string, DType, int>(), py::arg("name"), py::arg("dtype"), py::arg("dim"));
   py::class_<ir::Loop, std::shared_ptr<ir::Loop>>(core, "Loop")
       .def(py::init([](std::shared_ptr<ir::Kernel> kernel, std::vector<ir::Arg> args,
-                       std::vector<ir::MapRef> maps, std::vector<ir::ConstRef> constants) {
-             auto loop = std::make_shared<ir::Loop>(ir::Loop{
-                 std::move(kernel), std::move(args), std::move(maps), std::move(constants)});
+                       std::vector<ir::MapRef> maps, std::vector<ir::ConstRef> constants,
+                       std::vector<int> parameters, ir::Iteration iteration) {
+             auto loop = std::make_shared<ir::Loop>(ir::Loop{std::move(kernel), std::move(args),
+                                                             std::move(maps), std::move(constants),
+                                                             std::move(parameters), iteration});
              ir::verify(*loop);
              return loop;
            }),
-           py::arg("kernel"), py::arg("args"), py::arg("maps"), py::arg("constants"))
+           py::arg("kernel"), py::arg("args"), py::arg("maps"), py::arg("constants"),
+           py::arg("parameters"), py::arg("iteration"))
+      .def_readonly("maps", &ir::Loop::maps)
+      .def_readonly("iteration", &ir::Loop::iteration)
       .def("signature", &ir::signature)
       .def("dump", [](const ir::Loop& loop) { return ir::dump(loop); })
       .def("n_slots", &lower::n_slots);
@@ -121,10 +145,13 @@ void bind_options(py::module_& core) {
   py::class_<MapFacts>(core, "LoweringMapFacts")
       .def(py::init<int, bool>(), py::arg("index_bytes"), py::arg("injective"));
   py::class_<Options>(core, "LoweringOptions")
-      .def(py::init<bool, bool, int, int, int, int, int>(), py::arg("deterministic"),
+      .def(py::init<bool, bool, int, int, int, int, int, int>(), py::arg("deterministic"),
            py::arg("debug"), py::arg("element_bytes"), py::arg("entry_bytes"),
-           py::arg("target_bytes"), py::arg("position_bytes"), py::arg("convention"))
-      .def_readonly("deterministic", &Options::deterministic);
+           py::arg("target_bytes"), py::arg("position_bytes"), py::arg("convention"),
+           py::arg("lanes"))
+      .def_readonly("deterministic", &Options::deterministic)
+      .def_readonly("debug", &Options::debug)
+      .def_readonly("lanes", &Options::lanes);
 }
 
 }  // namespace
@@ -151,6 +178,19 @@ void bind_lower(py::module_& core) {
         return std::pair(std::string(name_of(choice.strategy)), choice.why);
       },
       py::arg("strategy"), py::arg("loop"), py::arg("facts"), py::arg("maps"), py::arg("options"));
+  core.def(
+      "choose_lanes",
+      [](std::optional<int> forced, int vector_bytes, const std::string& strategy,
+         const ir::Loop& loop, const Facts& facts, const std::vector<MapFacts>& maps,
+         Options options) {
+        const lower::LaneChoice choice =
+            lower::choose_lanes({loop, lower::strategy_from_name(strategy), facts, maps, options},
+                                forced, vector_bytes);
+        options.lanes = choice.lanes;
+        return std::pair(options, choice.why);
+      },
+      py::arg("forced"), py::arg("vector_bytes"), py::arg("strategy"), py::arg("loop"),
+      py::arg("facts"), py::arg("maps"), py::arg("options"));
   core.def(
       "why_not",
       [](const std::string& strategy, const ir::Loop& loop, const Facts& facts,

@@ -2,6 +2,7 @@
 #include <pybind11/stl.h>
 
 #include <memory>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -29,24 +30,31 @@ void bind_runtime(py::module_& core) {
   py::class_<Binding>(core, "Binding")
       .def(py::init([](Buffers arguments, Buffers constants,
                        std::vector<std::shared_ptr<mesh::MapTable>> maps, std::vector<int> spaces,
-                       std::int64_t n_elements, std::vector<plan::PositionSpec> matrices) {
-             return Binding{std::move(arguments), std::move(constants), std::move(maps),
-                            std::move(spaces),    n_elements,           std::move(matrices)};
+                       std::int64_t n_elements, std::vector<ir::MapRef> paths,
+                       ir::Iteration iteration, std::vector<std::shared_ptr<mesh::MapTable>> items,
+                       std::vector<plan::PositionSpec> matrices) {
+             return Binding{
+                 std::move(arguments), std::move(constants), std::move(maps), std::move(spaces),
+                 n_elements,           std::move(paths),     iteration,       std::move(items),
+                 std::move(matrices)};
            }),
            py::arg("arguments"), py::arg("constants"), py::arg("maps"), py::arg("spaces"),
-           py::arg("n_elements"), py::arg("matrices"));
+           py::arg("n_elements"), py::arg("paths"), py::arg("iteration"), py::arg("items"),
+           py::arg("matrices"));
   py::class_<LaunchOptions>(core, "LaunchOptions")
       .def(py::init<int, std::int64_t, std::int64_t>(), py::arg("n_threads"), py::arg("block_size"),
            py::arg("useful_bytes"));
   py::class_<PreparedLoop>(core, "PreparedLoop")
       .def(py::init([](std::shared_ptr<exec::Executable> executable, Binding binding,
                        LaunchOptions options, std::shared_ptr<plan::PlanCache> plans,
-                       std::shared_ptr<Timing> timing) {
+                       std::shared_ptr<Timing> timing,
+                       std::optional<std::shared_ptr<runtime::DeviceMirror>> mirror) {
              return std::make_unique<PreparedLoop>(std::move(executable), std::move(binding),
-                                                   options, std::move(plans), std::move(timing));
+                                                   options, std::move(plans), std::move(timing),
+                                                   std::move(mirror).value_or(nullptr));
            }),
            py::arg("executable"), py::arg("binding"), py::arg("options"), py::arg("plans"),
-           py::arg("timing"))
+           py::arg("timing"), py::arg("mirror"))
       .def("run", &PreparedLoop::run, Unlocked())
       .def("prepare", &PreparedLoop::prepare, Unlocked())
       .def_property_readonly("n_colours", &PreparedLoop::n_colours)

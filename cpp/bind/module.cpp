@@ -14,6 +14,10 @@ PYBIND11_MODULE(_core, core) {
   op2::bind::bind_cg(core);
   op2::bind::bind_kernel(core);
   op2::bind::bind_lower(core);
+  op2::bind::bind_dense(core);
   op2::bind::bind_dispatch(core);
+  op2::bind::bind_device(core);
+  op2::bind::bind_cuda(core);
+  op2::bind::bind_exchange(core);
   op2::bind::bind_runtime(core);
 }

@@ -24,6 +24,7 @@ struct State {
   bool has_finished = false;
   bool ends_with_function = false;
   std::map<std::string, std::string, std::less<>> helpers;  // key to name
+  NameSet texts_once;                                       // of top_level_once()
   std::string fault;                                        // what a destructor could not throw
 
   [[nodiscard]] Body& body(std::string_view what) const {
@@ -204,6 +205,12 @@ void Context::top_level(std::string_view text) {
                       (has_open ? 1 : 0) - (state.has_finished && has_open ? 1 : 0);
   state.environment.charge(lines.size() + static_cast<std::size_t>(n_lines));
   state.finish_item(lines, false);
+}
+
+void Context::top_level_once(std::string_view text) {
+  if (state_->texts_once.contains(text)) return;
+  top_level(text);
+  state_->texts_once.emplace(text);
 }
 
 void Context::reserve(std::string_view name) {

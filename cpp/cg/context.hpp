@@ -98,6 +98,8 @@ class Context {
 
   /// @brief Text before all open functions: a typedef, a prototype, a table, a directive.
   void top_level(std::string_view text);
+  /// @brief The same, but nothing if the same text was added by this function before.
+  void top_level_once(std::string_view text);
   /// @brief Keep a name from being given to a function or variable, e.g. one in top_level text.
   void reserve(std::string_view name);
   /// @brief Undo reserve(): variables may be called so from now on.

@@ -32,7 +32,11 @@ struct Dialect {
   std::string_view n_lanes;
   std::string_view n_blocks;
   std::string_view n_global;
-  std::string_view shuffle;       ///< A call's name and first arguments; value, lane, width follow.
+  std::string_view shuffle;  ///< A call's name and first arguments; value, lane, width follow.
+  /// How a kernel learns that pointer {0} of type {1} is a multiple of 16 bytes, as all memory that
+  /// devices give out is: rows are then moved in whole words instead of one number at a time.
+  std::string_view assume_aligned;
+  std::string_view grid_loop;     ///< A pragma before a loop over the grid, which runs but once.
   std::string_view literal_open;  ///< Before the type of a braced value, as in `(uint4){0, 1}`.
   std::string_view literal_close;
   std::array<std::string_view, n_dtypes> types;  ///< By DType.

@@ -6,6 +6,7 @@
 #include <variant>
 
 #include "base/overload.hpp"
+#include "cg/lanes.hpp"
 
 namespace op2::cg {
 namespace {
@@ -75,6 +76,11 @@ bool is_postfix(UnaryOp op) {
   return op == UnaryOp::post_increment || op == UnaryOp::post_decrement;
 }
 
+// A vector made of a scalar or of another vector: C's casts between vectors only rename their bits.
+bool is_to_lanes(const ir::Cast& node) {
+  return node.target.lanes > 0 && node.target.derivation.empty();
+}
+
 int level_of(const Expr& expr) {
   return std::visit(overload{
                         [](const ir::Literal&) -> int { return primary_level; },
@@ -87,7 +93,9 @@ int level_of(const Expr& expr) {
                         [](const ir::Ternary&) -> int { return ternary_level; },
                         [](const ir::Index&) -> int { return postfix_level; },
                         [](const ir::Call&) -> int { return postfix_level; },
-                        [](const ir::Cast&) -> int { return unary_level; },
+                        [](const ir::Cast& node) -> int {
+                          return is_to_lanes(node) ? primary_level : unary_level;
+                        },
                         [](const ir::SizeOf&) -> int { return unary_level; },
                         [](const ir::InitList&) -> int { return primary_level; },
                     },
@@ -126,6 +134,7 @@ class ExpressionPrinter {
               return fmt::format("{}({})", node.function, list(expr));
             },
             [this, &expr](const ir::Cast& node) {
+              if (is_to_lanes(node)) return lanes(node.target, expr.operands[0]);
               return fmt::format("({}){}", declaration_text(node.target, "", dialect_, style_),
                                  at_least(expr.operands[0], postfix_level));
             },
@@ -144,6 +153,16 @@ class ExpressionPrinter {
   }
 
  private:
+  [[nodiscard]] std::string lanes(const Type& target, const Expr& operand) const {
+    const std::string type = declaration_text(target, "", dialect_, style_);
+    if (operand.type.lanes > 0) {
+      return fmt::format("__builtin_convertvector({}, {})", at_least(operand, assignment_level),
+                         type);
+    }
+    // Minus zero keeps every value, also a negative zero.
+    return fmt::format("({} - ({}){{0}})", at_least(operand, additive_level), type);
+  }
+
   [[nodiscard]] std::string unary(UnaryOp op, const Expr& operand) const {
     const std::string_view sign = ir::spelling_of(op);
     if (is_postfix(op)) return fmt::format("{}{}", at_least(operand, postfix_level), sign);
@@ -190,6 +209,7 @@ class ExpressionPrinter {
 
 std::string scalar_text(const Type& type, const Dialect& dialect, const KernelStyle& style) {
   const std::string constness = type.is_const ? "const " : "";
+  if (type.lanes > 0) return constness + vector_name(*ir::dtype_of(type.base), type.lanes);
   if (type.base == ir::Base::none) return constness + "void";
   if (type.base == ir::Base::boolean) return fmt::format("{}{}", constness, style.boolean);
   return fmt::format("{}{}", constness, dialect.type_name(*ir::dtype_of(type.base)));

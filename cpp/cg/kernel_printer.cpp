@@ -14,6 +14,7 @@
 #include "base/overload.hpp"
 #include "cg/adapt.hpp"
 #include "cg/kernel_expressions.hpp"
+#include "cg/lanes.hpp"
 #include "ir/kernel_walk.hpp"
 #include "ir/known_functions.hpp"
 
@@ -243,6 +244,7 @@ std::string print_functions(Context& context, const ir::Kernel& kernel, const Ke
     if (&function == &kernel.body->functions.front()) {
       if (style.prototypes) print_prototypes(into, *kernel.body, style);
       if (into.dialect().library != nullptr) print_memory_functions(into, *kernel.body);
+      define_lanes(into, *kernel.body);
       print_tables(into, kernel, style);
     }
     const ir::FunctionDef renamed = with_renamed_calls(function, names);

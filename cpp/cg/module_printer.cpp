@@ -10,6 +10,7 @@
 #include "base/error.hpp"
 #include "base/overload.hpp"
 #include "cg/atomics.hpp"
+#include "cg/lanes.hpp"
 #include "lower/names_used.hpp"
 
 namespace op2::cg {
@@ -79,6 +80,7 @@ class Printer {
       if (used.contains(parameter.name)) continue;
       context_.statement(fmt::format("(void){};", parameter.name));
     }
+    if (function.is_kernel) assume_aligned(function.parameters);
     block(function.body);
   }
 
@@ -98,6 +100,16 @@ class Printer {
   }
 
  private:
+  void assume_aligned(const std::vector<kir::Parameter>& parameters) {
+    if (context_.dialect().assume_aligned.empty()) return;
+    for (const kir::Parameter& parameter : parameters) {
+      if (!parameter.type.is_pointer) continue;
+      context_.statement(fmt::format(fmt::runtime(context_.dialect().assume_aligned),
+                                     spelled(parameter.name),
+                                     type_text(context_.dialect(), parameter.type)));
+    }
+  }
+
   void unpack(const kir::Parameter& parameter, std::size_t i) {
     const std::string type = type_text(context_.dialect(), parameter.type);
     declare_as_named({.type = type + "const",
@@ -143,6 +155,14 @@ class Printer {
             [](const kir::Gather&) { not_expanded("Gather"); },
             [](const kir::Scatter&) { not_expanded("Scatter"); },
             [](const kir::MatInsert&) { not_expanded("MatInsert"); },
+            [this](const kir::LaneGather& gather) {
+              print_lane_gather(context_, gather, spelling());
+            },
+            [this](const kir::LaneScatter& scatter) {
+              print_lane_scatter(context_, scatter, spelling());
+            },
+            [this](const kir::LaneAdd& add) { print_lane_add(context_, add, spelling()); },
+            [this](const kir::LaneFold& fold) { print_lane_fold(context_, fold); },
         },
         statement.node);
   }
@@ -162,6 +182,9 @@ class Printer {
       declaration.type = fmt::format("{} {}", context_.dialect().local, declaration.type);
     }
     if (!decl.type.is_pointer) declaration.type.pop_back();
+    if (decl.type.lanes > 0) {
+      declaration.type = vector_type(context_, decl.type.dtype, decl.type.lanes);
+    }
     Declarator declarator{spelled(decl.name), "", ""};
     if (decl.extent > 0) declarator.extents = fmt::format("[{}]", decl.extent);
     if (!decl.value.empty()) {
@@ -207,8 +230,12 @@ class Printer {
 
   void print_for(const kir::For& loop) {
     if (loop.axis == kir::Axis::thread) context_.pragma("omp for schedule(static)");
+    if (loop.axis == kir::Axis::grid && !context_.dialect().grid_loop.empty()) {
+      context_.pragma(context_.dialect().grid_loop);
+    }
     const auto [begin, stride] = stride_of(loop);
-    const std::string step = stride.empty() ? "++" + loop.index : loop.index + stride;
+    std::string step = stride.empty() ? "++" + loop.index : loop.index + stride;
+    if (loop.step != 1) step = fmt::format("{} += {}", loop.index, loop.step);
     context_.begin_branch(fmt::format("for ({1} {0} = {2}; {0} < {3}; {4})", loop.index,
                                       context_.dialect().type_name(loop.index_type), expr(begin),
                                       expr(loop.end), step));
@@ -219,6 +246,10 @@ class Printer {
   void update(const kir::Atomic& atomic) {
     context_.statement(atomic_update(context_, atomic.dtype, atomic.update,
                                      fmt::format("&{}", expr(atomic.target)), expr(atomic.value)));
+  }
+
+  LaneSpelling spelling() {
+    return [this](const kir::Expr& expression) { return expr(expression); };
   }
 
   [[nodiscard]] std::string spelled(const std::string& name) const {

@@ -45,7 +45,7 @@ ExecutablePtr Dispatcher::resolve(const Query& query) {
     const std::lock_guard lock(mutex_);
     providers = providers_;
   }
-  Event event{query.loop, "", "", "", 1};
+  Event event{query.loop, "", query.strategy, "", 1};
   for (const std::shared_ptr<Provider>& provider : providers) {
     Provider::Answer answer = provider->find(query);
     if (answer.executable) {

@@ -18,9 +18,10 @@ using ExecutablePtr = std::shared_ptr<const exec::Executable>;
 
 /// @brief What is looked for: a loop's signature and, for providers that need it, its full key.
 struct Query {
-  std::string loop;       ///< name of the kernel, for the report
-  std::string signature;  ///< ir::signature
-  std::string source;     ///< signature, backend, strategy, options, generator version
+  std::string loop;           ///< name of the kernel, for the report
+  std::string signature;      ///< ir::signature
+  std::string source;         ///< signature, backend, strategy, options, generator version
+  std::string strategy = {};  ///< that is asked for, for the report
 };
 
 /// @brief Somebody who may have an Executable for a loop.
@@ -69,7 +70,7 @@ class JitTable : public Provider {
 struct Event {
   std::string loop;
   std::string provider;  ///< empty: nobody had it
-  std::string strategy;
+  std::string strategy;  ///< of what was found, else the one that was asked for
   std::string rejected;  ///< "provider: reason; ..." of those asked before
   std::int64_t n_resolved = 0;
   bool operator==(const Event&) const = default;

@@ -31,8 +31,8 @@ struct Executable {
   kir::Items items = kir::Items::elements;
   std::string name;  ///< of the kernel, for messages and reports
   std::string strategy;
-  bool is_parallel = false;                  ///< opens a team of threads
-  std::shared_ptr<const DeviceCode> device;  ///< null: on the host
+  bool is_parallel = false;                            ///< opens a team of threads
+  std::shared_ptr<const DeviceCode> device = nullptr;  ///< null: on the host
 };
 
 }  // namespace op2::exec

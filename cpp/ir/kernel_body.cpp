@@ -75,6 +75,12 @@ Type scalar(Base base) {
   return Type{.base = base, .is_const = false, .derivation = {}};
 }
 
+Type on_lanes(Base base, int lanes) {
+  Type type = scalar(base);
+  type.lanes = lanes;
+  return type;
+}
+
 Type pointer_to(Type target, bool is_const) {
   target.derivation.insert(
       target.derivation.begin(),

@@ -63,6 +63,7 @@ struct Type {
   Base base = Base::unknown;
   bool is_const = false;               ///< of the scalar
   std::vector<Derivation> derivation;  ///< outermost first
+  int lanes = 0;                       ///< of the scalar: values side by side; 0: just one
   bool operator==(const Type&) const = default;
 
   [[nodiscard]] bool is_scalar() const { return derivation.empty() && base != Base::none; }
@@ -74,6 +75,8 @@ struct Type {
 };
 
 [[nodiscard]] Type scalar(Base base);
+/// @brief @p lanes values of @p base side by side; a scalar if there are none.
+[[nodiscard]] Type on_lanes(Base base, int lanes);
 [[nodiscard]] Type pointer_to(Type target, bool is_const = false);
 /// @brief What `*p` or `p[i]` has; unknown if @p type is neither pointer nor array.
 [[nodiscard]] Type element_of(const Type& type);

@@ -115,6 +115,13 @@ std::string list(const std::vector<Expr>& expressions) {
 }
 
 std::string dump(const Rows& rows) {
+  if (!rows.entries.empty()) {
+    std::string out = fmt::format("{} {}[", name_of(rows.dtype), rows.data);
+    for (const Expr& entry : rows.entries) {
+      out += fmt::format("{}{}", &entry == &rows.entries.front() ? "" : ", ", dump(entry));
+    }
+    return out + fmt::format("] x{} of {} from {}", rows.dim, rows.stride, rows.component);
+  }
   if (rows.map.empty()) {
     return fmt::format("{} {}[{}] x{}", name_of(rows.dtype), rows.data, dump(rows.element),
                        rows.dim);
@@ -132,6 +139,11 @@ std::string dump(const Entries& entries) {
                      entries.unrolled ? " unrolled" : "");
 }
 
+std::string dump(const LaneRows& rows) {
+  return fmt::format("{} {}[{}] x{}, rows of {} at {}", name_of(rows.dtype), rows.pack,
+                     dump(rows.at), rows.dim, rows.data, list(rows.starts));
+}
+
 void dump(std::string& out, const Block& block, int depth);
 
 void dump(std::string& out, const Stmt& stmt, int depth) {
@@ -140,9 +152,10 @@ void dump(std::string& out, const Stmt& stmt, int depth) {
   std::visit(
       overload{
           [&line](const Decl& decl) {
-            line(fmt::format("decl {}{}{}{} {}{}{}",
+            line(fmt::format("decl {}{}{}{}{} {}{}{}",
                              decl.storage == Storage::block ? "shared " : "",
                              decl.type.is_const ? "const " : "", name_of(decl.type.dtype),
+                             decl.type.lanes > 0 ? fmt::format("x{}", decl.type.lanes) : "",
                              decl.type.is_pointer ? "*" : "", decl.name,
                              decl.extent > 0 ? fmt::format("[{}]", decl.extent) : "",
                              decl.value.empty() ? "" : " = " + dump(decl.value.front())));
@@ -160,8 +173,9 @@ void dump(std::string& out, const Stmt& stmt, int depth) {
             line(fmt::format("call {}({})", call.function, list(call.arguments)));
           },
           [&line, &out, depth](const For& loop) {
-            line(fmt::format("for {} {} in [{}, {})", symbol(loop.axis), loop.index,
-                             dump(loop.begin), dump(loop.end)));
+            line(fmt::format("for {} {} in [{}, {}){}", symbol(loop.axis), loop.index,
+                             dump(loop.begin), dump(loop.end),
+                             loop.step == 1 ? "" : fmt::format(" by {}", loop.step)));
             dump(out, loop.body, depth + 1);
           },
           [&line, &out, depth](const If& branch) {
@@ -191,6 +205,24 @@ void dump(std::string& out, const Stmt& stmt, int depth) {
           [&line](const MatInsert& insert) {
             line(fmt::format("insert{} {} {} {}", insert.sync == Sync::atomic ? " atomic" : "",
                              dump(insert.entries), symbol(insert.update), insert.pack));
+          },
+          [&line](const LaneGather& gather) {
+            line(fmt::format("gather lanes of {}", dump(gather.rows)));
+          },
+          [&line](const LaneScatter& scatter) {
+            for (const LaneUpdate& update : scatter.updates) {
+              line(fmt::format("scatter{} {} live lanes {} {}",
+                               update.sync == Sync::atomic ? " atomic" : "", dump(scatter.n_live),
+                               symbol(update.update), dump(update.rows)));
+            }
+          },
+          [&line](const LaneAdd& add) {
+            line(fmt::format("{} += {} x{}, {} live lanes", add.sum, add.pack, add.extent,
+                             dump(add.n_live)));
+          },
+          [&line](const LaneFold& fold) {
+            line(fmt::format("{} {} lanes of {} x{}", fold.data, symbol(fold.update), fold.pack,
+                             fold.extent));
           },
       },
       stmt.node);
@@ -282,6 +314,10 @@ bool is_evaluated(const Stmt& stmt) {
                         [](const Gather&) { return false; },
                         [](const Scatter&) { return false; },
                         [](const MatInsert&) { return false; },
+                        [](const LaneGather&) { return false; },
+                        [](const LaneScatter&) { return false; },
+                        [](const LaneAdd&) { return false; },
+                        [](const LaneFold&) { return false; },
                     },
                     stmt.node);
 }
@@ -411,10 +447,10 @@ Expr operator%(Expr left, Expr right) {
 }
 
 std::span<const std::string_view> local_names() {
-  static constexpr std::array<std::string_view, 21> names{
-      "begin", "end",     "n",       "i",      "c",       "k",      "t",
-      "o",     "slot",    "n_slots", "colour", "block",   "target", "first",
-      "last",  "context", "argv",    "argc",   "scratch", "column", "part"};
+  static constexpr std::array<std::string_view, 26> names{
+      "begin",   "end",      "n",     "i",      "c",        "k",     "t",       "o",    "slot",
+      "n_slots", "colour",   "block", "target", "first",    "last",  "context", "argv", "argc",
+      "scratch", "position", "row",   "level",  "n_levels", "layer", "column",  "part"};
   return names;
 }
 

@@ -156,6 +156,7 @@ struct VariableType {
   DType dtype = DType::int64;
   bool is_const = false;
   bool is_pointer = false;
+  int lanes = 0;  ///< values of as many elements side by side; 0: of one element
   bool operator==(const VariableType&) const = default;
 };
 
@@ -208,6 +209,7 @@ struct For {
   Expr end;
   Block body;
   DType index_type = DType::int64;
+  int step = 1;
   bool operator==(const For&) const = default;
 };
 
@@ -257,7 +259,8 @@ struct Scratch {
   bool operator==(const Scratch&) const = default;
 };
 
-/// @brief Where a pack's rows lie: `data[map[element * arity + i] * dim + c]`; no map: `element`.
+/// @brief Where a pack's rows lie: `data[map[element * arity + i] * stride + component + c]`; no
+/// map: `element`; or the rows `entries`.
 struct Rows {
   DType dtype;
   int dim;
@@ -265,6 +268,9 @@ struct Rows {
   std::string data;
   std::string map;
   Expr element;
+  std::vector<Expr> entries = {};  ///< [arity] the row's number; empty: the Map's entries in order
+  int stride = 0;                  ///< scalars from a row to the next; 0: as many as `dim`
+  int component = 0;               ///< of the row, where the scalars begin
   bool operator==(const Rows&) const = default;
 };
 
@@ -312,9 +318,62 @@ struct MatInsert {
   bool operator==(const MatInsert&) const = default;
 };
 
+/// @brief Where one row of a packed argument lies for each lane: `data[starts[lane] + c]`.
+struct LaneRows {
+  std::string pack;  ///< array of lanes
+  Expr at;           ///< position of the row's first component in `pack`
+  DType dtype;
+  int dim;
+  std::string data;
+  std::vector<Expr> starts;  // [lanes]
+  bool operator==(const LaneRows&) const = default;
+};
+
+/// @brief Load the row of each lane: component c of lane l goes to lane l of `pack[at + c]`.
+struct LaneGather {
+  LaneRows rows;
+  bool operator==(const LaneGather&) const = default;
+};
+
+/// @brief One update of a LaneScatter.
+struct LaneUpdate {
+  LaneRows rows;
+  Update update;
+  Sync sync;
+  bool operator==(const LaneUpdate&) const = default;
+};
+
+/// @brief Update rows from packs, lane by lane and for each lane in the order of `updates`, which
+/// is the order of a loop that takes one element after the other.
+struct LaneScatter {
+  Expr n_live;  ///< lanes from here on repeat the last element: their additions are left out
+  std::vector<LaneUpdate> updates;
+  bool operator==(const LaneScatter&) const = default;
+};
+
+/// @brief `sum[c] += pack[c]` lane by lane; lanes from `n_live` on add nothing.
+struct LaneAdd {
+  std::string sum;
+  std::string pack;
+  VariableType type;
+  int extent;
+  Expr n_live;
+  bool operator==(const LaneAdd&) const = default;
+};
+
+/// @brief Combine the lanes of `pack[c]`, the first one first, with `data[c]`.
+struct LaneFold {
+  std::string data;
+  std::string pack;
+  VariableType type;
+  int extent;
+  Update update;
+  bool operator==(const LaneFold&) const = default;
+};
+
 struct Stmt {
   std::variant<Decl, Assign, Atomic, CallUser, Call, For, If, Region, Barrier, Launch, Scratch,
-               Gather, Scatter, MatInsert>
+               Gather, Scatter, MatInsert, LaneGather, LaneScatter, LaneAdd, LaneFold>
       node;
   bool operator==(const Stmt&) const = default;
 };
@@ -327,6 +386,7 @@ enum class Role : std::uint8_t {
   constant,  ///< Const number `index`
   map,       ///< unique Map number `index`
   matrix,    ///< of matrix number `index / 2`: 0 the starts of its rows, 1 positions of entries
+  items,     ///< list number `index` that says which elements the loop visits
   plan,      ///< the plan's array number `index`
   local,     ///< computed by the launch: a partial result, a piece of scratch
 };
@@ -376,9 +436,11 @@ enum class Items : std::uint8_t { elements, blocks, targets };
 
 struct Module {
   std::shared_ptr<const ir::Kernel> kernel;
+  /// What `CallUser` calls instead of `kernel`: the same for several elements, one a lane.
+  std::shared_ptr<const ir::Kernel> kernel_on_lanes;
   std::vector<Function> functions;  ///< wrappers, callees first
   std::string launch_name;
-  std::vector<Parameter> argv;  ///< roles data, constant, map, plan, in ABI order
+  std::vector<Parameter> argv;  ///< roles data, constant, map, items, plan, in ABI order
   /// Body of the launch function; argv names are in scope. Where functions are kernels it is not
   /// printed but evaluated by the runtime, once a plan, and is made of Decl and Assign of index
   /// values, For{serial}, If, Scratch and Launch; it may read the plan's arrays.

@@ -14,35 +14,9 @@
 namespace op2::ir {
 namespace {
 
-Base promoted(Base base) {
-  const bool is_narrow = base == Base::boolean || base == Base::int8 || base == Base::int16 ||
-                         base == Base::uint8 || base == Base::uint16;
-  return is_narrow ? Base::int32 : base;
-}
-
-// C11 6.3.1.8, for the scalars there are.
-Base converted(Base left, Base right) {
-  left = promoted(left);
-  right = promoted(right);
-  if (left == Base::unknown || right == Base::unknown) return Base::unknown;
-  if (is_floating(left) || is_floating(right)) {
-    const auto is_wide = [](Base base) {
-      return base == Base::float64 || base == Base::complex128;
-    };
-    const bool wide = is_wide(left) || is_wide(right);
-    if (is_complex(left) || is_complex(right)) return wide ? Base::complex128 : Base::complex64;
-    return wide ? Base::float64 : Base::float32;
-  }
-  // The wider wins, and of equal widths the unsigned: which is the order of this list.
-  for (const Base base : {Base::uint64, Base::int64, Base::uint32}) {
-    if (left == base || right == base) return base;
-  }
-  return Base::int32;
-}
-
 Type arithmetic(const Type& left, const Type& right) {
   if (!left.is_scalar() || !right.is_scalar()) return Type{};
-  return scalar(converted(left.base, right.base));
+  return scalar(common_base(left.base, right.base));
 }
 
 Type unqualified(Type type) {
@@ -178,6 +152,32 @@ class Inference {
 };
 
 }  // namespace
+
+Base promoted(Base base) {
+  const bool is_narrow = base == Base::boolean || base == Base::int8 || base == Base::int16 ||
+                         base == Base::uint8 || base == Base::uint16;
+  return is_narrow ? Base::int32 : base;
+}
+
+// C11 6.3.1.8, for the scalars there are.
+Base common_base(Base left, Base right) {
+  left = promoted(left);
+  right = promoted(right);
+  if (left == Base::unknown || right == Base::unknown) return Base::unknown;
+  if (is_floating(left) || is_floating(right)) {
+    const auto is_wide = [](Base base) {
+      return base == Base::float64 || base == Base::complex128;
+    };
+    const bool wide = is_wide(left) || is_wide(right);
+    if (is_complex(left) || is_complex(right)) return wide ? Base::complex128 : Base::complex64;
+    return wide ? Base::float64 : Base::float32;
+  }
+  // The wider wins, and of equal widths the unsigned: which is the order of this list.
+  for (const Base base : {Base::uint64, Base::int64, Base::uint32}) {
+    if (left == base || right == base) return base;
+  }
+  return Base::int32;
+}
 
 Type type_of_literal(std::string_view spelling) {
   const char first = spelling.front();

@@ -14,6 +14,11 @@ namespace op2::ir {
 /// compiler that reports such names, at the user's line.
 [[nodiscard]] KernelBody infer_types(KernelBody body);
 
+/// @brief What C converts the operands of an arithmetic operator or a comparison to.
+[[nodiscard]] Base common_base(Base left, Base right);
+/// @brief What C's integer promotion makes of @p base.
+[[nodiscard]] Base promoted(Base base);
+
 /// @brief C's type of a literal as spelled, e.g. "1.0f" is float32, "'a'" is int32.
 [[nodiscard]] Type type_of_literal(std::string_view spelling);
 

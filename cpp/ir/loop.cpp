@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <string_view>
 
 #include "base/error.hpp"
 #include "base/overload.hpp"
@@ -35,6 +36,15 @@ Access access_of(const Arg& arg) {
                         [](const MatArg& mat) { return mat.access; },
                     },
                     arg);
+}
+
+int parameter_of(const Loop& loop, std::size_t arg) {
+  return loop.parameters.empty() ? static_cast<int>(arg) : loop.parameters[arg];
+}
+
+bool is_part(const Loop& loop, std::size_t arg) {
+  const std::vector<int>& of = loop.parameters;
+  return !of.empty() && std::count(of.begin(), of.end(), of[arg]) > 1;
 }
 
 int extent_of(const Loop& loop, const Arg& arg) {
@@ -74,8 +84,37 @@ std::int64_t direct_bytes_per_element(const Loop& loop) {
   return bytes;
 }
 
+namespace {
+
+void verify(const MapRef& map) {
+  if (map.rows.empty()) return;
+  const int width = map.width == 0 ? map.arity : map.width;
+  const bool fits = std::all_of(map.rows.begin(), map.rows.end(), [width](const RowRef& row) {
+    return row.slot >= 0 && row.slot < width;
+  });
+  if (map.rows.size() != static_cast<std::size_t>(map.arity) || !fits) {
+    throw InternalError("a path names entries that its Map does not have");
+  }
+}
+
+std::string dump(const Iteration& iteration) {
+  constexpr std::string_view layers[] = {"", " constant layers", " variable layers"};
+  return fmt::format("{}{}{}{}", iteration.subset ? " subset" : "",
+                     layers[static_cast<std::size_t>(iteration.layers)],
+                     iteration.periodic ? " periodic" : "",
+                     iteration.pass_layer ? " passing the layer" : "");
+}
+
+}  // namespace
+
 void verify(const Loop& loop) {
   if (!loop.kernel) throw InternalError("loop without a kernel");
+  if (!loop.parameters.empty() &&
+      (loop.parameters.size() != loop.args.size() ||
+       !std::is_sorted(loop.parameters.begin(), loop.parameters.end()))) {
+    throw InternalError("arguments are not in the order of their parameters");
+  }
+  for (const MapRef& map : loop.maps) verify(map);
   for (std::size_t i = 0; i < loop.args.size(); ++i) {
     const Arg& arg = loop.args[i];
     const auto fail = [&loop, i](std::string_view what) {
@@ -106,7 +145,7 @@ void verify(const Loop& loop) {
 }
 
 std::string dump(const Loop& loop) {
-  std::string out = fmt::format("loop {}\n", loop.kernel->name);
+  std::string out = fmt::format("loop {}{}\n", loop.kernel->name, dump(loop.iteration));
   for (const Arg& arg : loop.args) {
     const std::string scalars = fmt::format("{} x{} data {} memory {}", name_of(dtype_of(arg)),
                                             dim_of(arg), alias_of(arg).data, alias_of(arg).memory);

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <variant>
@@ -26,11 +28,39 @@ struct Alias {
   bool operator==(const Alias&) const = default;
 };
 
-/// @brief A Map as the loop sees it; `toset` numbers the target Sets in order of first use.
+/// @brief Which entry of a Map's row leads to one row of an argument.
+///
+/// The target is `entry + offset * (level + above)`, where `level` counts the layers of an extruded
+/// Set from the bottom of its column; periodic: `(level + above + quotient) % levels - quotient %
+/// levels` instead.
+struct RowRef {
+  int slot = 0;      ///< of the Map
+  int offset = 0;    ///< from a layer to the next
+  int quotient = 0;  ///< layers that the entry itself lies above its column's bottom
+  int above = 0;     ///< 1: in the cell above, as the second half of an interior facet is
+  bool operator==(const RowRef&) const = default;
+};
+
+/// @brief A path: a Map, and the entries of its rows that an argument is made of.
 struct MapRef {
-  int arity = 1;
-  int toset = 0;
+  int arity = 1;                  ///< rows of an argument
+  int toset = 0;                  ///< numbers the target Sets in order of first use
+  int width = 0;                  ///< entries of a row of the Map; 0: as many as `arity`
+  std::vector<RowRef> rows = {};  ///< [arity]; empty: all entries of the Map in their order
   bool operator==(const MapRef&) const = default;
+};
+
+/// @brief Whether the layers of an extruded Set are as many in every column.
+enum class Layers : std::uint8_t { none, constant, variable };
+
+/// @brief How work items become elements. Sizes, lists and numbers of layers are run-time data.
+struct Iteration {
+  bool subset = false;           ///< elements are looked up in a list
+  Layers layers = Layers::none;  ///< items are cells of columns; elements are the columns
+  bool periodic = false;         ///< the top layer is below the bottom one
+  bool pass_layer = false;       ///< the kernel's last parameter is the layer
+  int index_bytes = 4;           ///< width of the lists of elements, columns and levels
+  bool operator==(const Iteration&) const = default;
 };
 
 /// @brief A Dat on the iteration set, `dim` scalars an element.
@@ -39,18 +69,27 @@ struct DirectDat {
   int dim;
   Access access;
   Alias alias;
+  int stride = 0;     ///< scalars from a row to the next; 0: as many as `dim`
+  int component = 0;  ///< of the row, where the scalars begin
   bool operator==(const DirectDat&) const = default;
 };
 
-/// @brief A Dat reached through all entries of `Loop::maps[map]`.
+/// @brief A Dat reached through the path `Loop::maps[map]`.
 struct IndirectDat {
   DType dtype;
   int dim;
   Access access;
   int map;
   Alias alias;
+  int stride = 0;     ///< scalars from a row to the next; 0: as many as `dim`
+  int component = 0;  ///< of the row, where the scalars begin
   bool operator==(const IndirectDat&) const = default;
 };
+
+template <class Dat>
+[[nodiscard]] int stride_of(const Dat& dat) {
+  return dat.stride == 0 ? dat.dim : dat.stride;
+}
 
 /// @brief A Global or Constant that the kernel only reads.
 struct GlobalRead {
@@ -97,9 +136,19 @@ struct ConstRef {
 struct Loop {
   std::shared_ptr<const Kernel> kernel;
   std::vector<Arg> args;            ///< in the order of the kernel's parameters
-  std::vector<MapRef> maps;         ///< unique Maps in order of first use
+  std::vector<MapRef> maps;         ///< unique paths in order of first use
   std::vector<ConstRef> constants;  ///< referenced ones only, sorted by name
+  /// [args] the kernel's parameter that each argument is a part of, ascending; empty: argument i
+  /// is parameter i. Arguments of one parameter, the fields of a mixed Dat, are packed end to end.
+  std::vector<int> parameters = {};
+  Iteration iteration = {};
 };
+
+/// @brief The kernel's parameter that @p arg is, or is a part of.
+[[nodiscard]] int parameter_of(const Loop& loop, std::size_t arg);
+
+/// @brief True if the parameter of @p arg is made of several arguments.
+[[nodiscard]] bool is_part(const Loop& loop, std::size_t arg);
 
 [[nodiscard]] DType dtype_of(const Arg& arg);
 [[nodiscard]] int dim_of(const Arg& arg);

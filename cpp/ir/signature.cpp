@@ -18,17 +18,44 @@ void add_alias(Canonical& out, const Alias& alias) {
   out.number(alias.data).number(alias.memory);
 }
 
+/// Only what is not as usual, so that plain loops have short signatures.
+template <class Dat>
+void add_place(Canonical& out, const Dat& dat) {
+  if (dat.stride != 0) out.open("view").number(dat.stride).number(dat.component).close();
+}
+
+void add(Canonical& out, const MapRef& map) {
+  out.open("map").number(map.arity).number(map.toset);
+  if (!map.rows.empty()) {
+    out.open("rows").number(map.width);
+    for (const RowRef& row : map.rows) {
+      out.number(row.slot).number(row.offset).number(row.quotient).number(row.above);
+    }
+    out.close();
+  }
+  out.close();
+}
+
+void add(Canonical& out, const Iteration& iteration) {
+  if (iteration == Iteration{}) return;
+  out.open("iteration").number(iteration.subset ? 1 : 0);
+  out.number(static_cast<int>(iteration.layers)).number(iteration.periodic ? 1 : 0);
+  out.number(iteration.pass_layer ? 1 : 0).number(iteration.index_bytes).close();
+}
+
 void add(Canonical& out, const Arg& arg) {
   std::visit(overload{
                  [&out](const DirectDat& dat) {
                    out.open("direct").text(name_of(dat.access));
                    add_scalars(out, dat.dtype, dat.dim);
                    add_alias(out, dat.alias);
+                   add_place(out, dat);
                  },
                  [&out](const IndirectDat& dat) {
                    out.open("indirect").text(name_of(dat.access)).number(dat.map);
                    add_scalars(out, dat.dtype, dat.dim);
                    add_alias(out, dat.alias);
+                   add_place(out, dat);
                  },
                  [&out](const GlobalRead& global) {
                    out.open("global");
@@ -58,9 +85,13 @@ std::string signature(const Loop& loop) {
   Canonical out;
   out.open("loop").number(signature_version).text(loop.kernel->key);
   for (const Arg& arg : loop.args) add(out, arg);
-  for (const MapRef& map : loop.maps) {
-    out.open("map").number(map.arity).number(map.toset).close();
+  for (const MapRef& map : loop.maps) add(out, map);
+  if (!loop.parameters.empty()) {
+    out.open("parameters");
+    for (const int parameter : loop.parameters) out.number(parameter);
+    out.close();
   }
+  add(out, loop.iteration);
   for (const ConstRef& constant : loop.constants) {
     out.open("const").text(constant.name);
     add_scalars(out, constant.dtype, constant.dim);

@@ -132,6 +132,17 @@ std::string keep_source(const HostCompiler& compiler, const CompilePlace& place)
   return failure ? "" : place.kept_source.string();
 }
 
+int vector_bytes(const HostCompiler& compiler) {
+  const auto has_one = [&compiler](std::initializer_list<std::string_view> words) {
+    return std::ranges::any_of(compiler.resolved_arch, [words](const std::string& option) {
+      return std::ranges::find(words, option) != words.end();
+    });
+  };
+  if (has_one({"-mavx512f", "+avx512f"})) return 64;
+  if (has_one({"-mavx", "+avx"})) return 32;
+  return has_one({"-msse2", "+sse2", "+neon", "-mabi=lp64"}) ? 16 : 0;
+}
+
 std::string compiler_identity(const HostCompiler& compiler,
                               const std::vector<std::string>& extra_flags) {
   Canonical key;
@@ -177,10 +188,14 @@ fs::path compile(const HostCompiler& compiler, const std::string& source,
   check_toolchain(result, command, patience);
   if (failed) {
     const std::string kept = keep_source(compiler, place);
+    // One that can be run again: the work directory is about to go.
+    const fs::path beside = fs::path(kept).replace_extension(".so");
+    const std::string again =
+        kept.empty() ? command : shell_text(command_line(compiler, kept, beside, extra_flags));
     throw CompilationError(
         fmt::format("the compiler rejected a generated source\n  command: {}\n  source: {}\n{}",
-                    command, kept, result.output),
-        command, result.output, kept);
+                    again, kept, result.output),
+        again, result.output, kept);
   }
   std::error_code missing;
   if (fs::file_size(object_file, missing) == 0 || missing) {

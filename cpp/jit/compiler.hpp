@@ -26,6 +26,9 @@ struct HostCompiler {
   bool operator==(const HostCompiler&) const = default;
 };
 
+/// @brief Bytes of the widest vectors of the machine that @p compiler makes code for.
+[[nodiscard]] int vector_bytes(const HostCompiler& compiler);
+
 /// @brief Canonical text of everything about @p compiler, the flags and the environment that
 /// changes the object a source becomes.
 ///

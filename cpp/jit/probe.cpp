@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "jit/probe.hpp"
 
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -10,13 +11,12 @@
 #include <cctype>
 #include <cstdlib>
 #include <filesystem>
-#include <fstream>
-#include <sstream>
 #include <string_view>
 #include <system_error>
 
 #include "base/digest.hpp"
 #include "base/error.hpp"
+#include "jit/file.hpp"
 #include "jit/process.hpp"
 
 namespace op2::jit {
@@ -98,17 +98,19 @@ std::string version_line(std::string_view dry_run) {
   return "";
 }
 
+// No streams here: they need the global locale, which is broken in processes that hold a second C++
+// library.
+
 std::string file_text(const char* path) {
-  std::ifstream file(path);
-  std::ostringstream text;
-  text << file.rdbuf();
-  return text.str();
+  const UniqueFd file(::open(path, O_RDONLY | O_CLOEXEC));
+  return file ? read_all(file.get()).value_or("") : "";
 }
 
 bool is_machine_code(const fs::path& path) {
   std::array<char, 4> start{};
-  std::ifstream file(path, std::ios::binary);
-  return file.read(start.data(), start.size()) &&
+  const UniqueFd file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  return file &&
+         ::read(file.get(), start.data(), start.size()) == static_cast<ssize_t>(start.size()) &&
          std::string_view(start.data(), start.size()) == "\177ELF";
 }
 
@@ -201,9 +203,13 @@ std::string write_probe(const HostCompiler& compiler) {
 
 HostCompiler read_probe(const std::string& text, Language language,
                         const std::vector<std::string>& command) {
-  std::istringstream lines(text);
   std::array<std::string, 4> fields;
-  for (std::string& field : fields) std::getline(lines, field);
+  std::string_view rest = text;
+  for (std::string& field : fields) {
+    const std::size_t end = std::min(rest.find('\n'), rest.size());
+    field = rest.substr(0, end);
+    rest.remove_prefix(std::min(end + 1, rest.size()));
+  }
   return {language,
           command,
           fields[0],

@@ -29,7 +29,7 @@ namespace fs = std::filesystem;
 using Clock = std::chrono::steady_clock;
 
 constexpr std::string_view object_suffix = "so";
-constexpr std::string_view probe_suffix = "probe";
+const std::string probe_suffix = "probe";
 
 double seconds_since(Clock::time_point start) {
   return std::chrono::duration<double>(Clock::now() - start).count();
@@ -173,24 +173,31 @@ HostCompiler Service::stored_probe(Language language, const std::vector<std::str
   const std::string key = probe_key(language, command);
   const bool may_store = !key.empty() && is_store_usable();
   if (may_store) {
-    const Lookup found = store_.find(digest(key), probe_suffix, key);
-    if (found.state == Lookup::State::hit) return read_probe(found.payload, language, command);
+    if (const auto found = recall(probe_suffix, key)) return read_probe(*found, language, command);
   }
   HostCompiler probed = probe_compiler(language, command, patience());
-  if (may_store) store_probe(probed, key);
+  if (may_store) keep(probe_suffix, key, write_probe(probed));
   return probed;
 }
 
-void Service::store_probe(const HostCompiler& compiler, const std::string& key) {
+std::optional<std::string> Service::recall(const std::string& suffix,
+                                           const std::string& key) const {
+  if (!options_.use_disk || store_.problem()) return std::nullopt;
+  Lookup found = store_.find(digest(key), suffix, key);
+  if (found.state != Lookup::State::hit) return std::nullopt;
+  return std::move(found.payload);
+}
+
+void Service::keep(const std::string& suffix, const std::string& key, const std::string& payload) {
+  if (!options_.use_disk || store_.problem()) return;
   try {
     const std::string name = digest(key);
     const WorkDirectory work = store_.work(name);
-    const fs::path file = work.path() / probe_suffix;
-    const std::string payload = write_probe(compiler);
+    const fs::path file = work.path() / suffix;
     write_new_file(file, payload + entry_tail(payload, key));
-    store_.publish(file, name, probe_suffix);
+    store_.publish(file, name, suffix);
   } catch (const StorageError&) {
-    // The next process probes again. If nothing can be written at all, the first compilation says.
+    // It is found out again next time. If nothing can be written, the first compilation says so.
   }
 }
 

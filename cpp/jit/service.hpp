@@ -82,6 +82,14 @@ class Service {
                             const std::vector<std::string>& extra_flags,
                             const std::string& key_extra);
 
+  /// @brief What keep() stored, now or in another process; nothing if the cache has no such entry.
+  /// @param[in] suffix What kind of entry it is: short, lower case, not one that this room uses.
+  /// @param[in] key Everything that the payload depends on; compared in full.
+  [[nodiscard]] std::optional<std::string> recall(const std::string& suffix,
+                                                  const std::string& key) const;
+  /// @brief Store something small that takes long to find out, if the cache takes it. Never fails.
+  void keep(const std::string& suffix, const std::string& key, const std::string& payload);
+
   /// @brief The compiler for @p language, found and probed at most once.
   /// @throws ToolchainError
   [[nodiscard]] const HostCompiler& compiler(Language language);
@@ -108,7 +116,6 @@ class Service {
   Loaded build_in_private(const Request& request);
   std::filesystem::path run_compiler(const Request& request, const CompilePlace& place);
   HostCompiler stored_probe(Language language, const std::vector<std::string>& command);
-  void store_probe(const HostCompiler& compiler, const std::string& key);
   bool is_store_usable();
   bool stop_writing();  // whether this call was the first
   void notice(const std::string& message);

@@ -58,11 +58,16 @@ kir::Expr whole_end() {
   return kir::name("end");
 }
 
+void append_call(kir::Block& block, const PackedLoop& packed) {
+  block.push_back({packed.call});
+  block.insert(block.end(), packed.split.begin(), packed.split.end());
+}
+
 kir::Block element_body(const PackedLoop& packed) {
   kir::Block body = packed.load;
-  body.push_back({packed.call});
+  append_call(body, packed);
   body.insert(body.end(), packed.store.begin(), packed.store.end());
-  return body;
+  return located(packed.items, std::move(body));
 }
 
 Builder::Builder(const Request& request, PackedLoop packed)
@@ -89,6 +94,7 @@ void Builder::declare_arguments() {
                                     });
     module_.argv.push_back(*first);
   }
+  add_role(kir::Role::items);
   add_role(kir::Role::matrix);
 }
 

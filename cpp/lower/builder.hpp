@@ -112,7 +112,10 @@ class Builder {
   std::vector<ItemResult> item_results_;
 };
 
-/// @brief What happens for element `n`: load, call, store.
+/// @brief Append the call of the kernel, and what takes joined packs apart again.
+void append_call(kir::Block& block, const PackedLoop& packed);
+
+/// @brief What happens for the item at `items.position`: find the element, load, call, store.
 [[nodiscard]] kir::Block element_body(const PackedLoop& packed);
 
 /// @brief The launch's own range, [begin, end).

@@ -31,9 +31,10 @@ std::pair<kir::Expr, kir::Expr> range_of_colour(const kir::Parameter& colour_off
 void run_in_order(Builder& builder) {
   const std::string function =
       builder.packed().names.take("wrap_" + builder.request().loop.kernel->name);
-  kir::Block in_order{{kir::If{kir::equal(kir::builtin(kir::Builtin::lane_id), kir::integer(0)),
-                               {{kir::For{kir::Axis::serial, "n", whole_begin(), whole_end(),
-                                          element_body(builder.packed())}}}}}};
+  kir::Block in_order{
+      {kir::If{kir::equal(kir::builtin(kir::Builtin::lane_id), kir::integer(0)),
+               {{kir::For{kir::Axis::serial, builder.packed().items.position, whole_begin(),
+                          whole_end(), element_body(builder.packed())}}}}}};
   builder.add_kernel(function, builder.with_range(builder.packed().parameters),
                      std::move(in_order));
   builder.finish({builder.launch(function, kir::Grid::single, kir::integer(1), {})},
@@ -48,7 +49,8 @@ void colour_blocks(Builder& builder) {
   const Races races = find_races(request.loop, request.maps);
   if (builder.is_grid() && races.overlaps) return run_in_order(builder);
   const std::string function = builder.packed().names.take("wrap_" + request.loop.kernel->name);
-  builder.add_function(function, builder.packed().parameters, "n", element_body(builder.packed()));
+  builder.add_function(function, builder.packed().parameters, builder.packed().items.position,
+                       element_body(builder.packed()));
 
   const kir::Parameter sizes = builder.plan_array("sizes", DType::int64);
   const kir::Parameter colour_offset = builder.plan_array("colour_offset", DType::int64);
@@ -84,8 +86,10 @@ void colour_elements(Builder& builder) {
 
   PackedLoop& packed = builder.packed();
   kir::Block body = element_body(packed);
-  body.insert(body.begin(),
-              {kir::Decl{index_type(), "n", 0, {kir::element(elements.name, kir::name("k"))}}});
+  body.insert(
+      body.begin(),
+      {kir::Decl{
+          index_type(), packed.items.position, 0, {kir::element(elements.name, kir::name("k"))}}});
   std::vector<kir::Parameter> parameters = packed.parameters;
   parameters.push_back(elements);
   builder.add_function(function, std::move(parameters), "k", std::move(body));

@@ -23,9 +23,14 @@ constexpr int unrolled_scalars = 64;
 enum class RowForm : std::uint8_t { pointer, offset };
 
 kir::Expr row_offset(const kir::Rows& rows, const kir::Expr& i) {
-  if (rows.map.empty()) return rows.element * kir::integer(rows.dim);
+  const kir::Expr stride = kir::integer(rows.stride == 0 ? rows.dim : rows.stride);
+  if (!rows.entries.empty()) {
+    const auto at = static_cast<std::size_t>(std::get<kir::Integer>(i.node).value);
+    return rows.entries[at] * stride + kir::integer(rows.component);
+  }
+  if (rows.map.empty()) return rows.element * stride + kir::integer(rows.component);
   const kir::Expr entry = kir::element(rows.map, rows.element * kir::integer(rows.arity) + i);
-  return kir::widen(entry) * kir::integer(rows.dim);
+  return kir::widen(entry) * stride + kir::integer(rows.component);
 }
 
 /// `if (value < target) target = value`: the comparison that std::min makes, so a NaN in the
@@ -82,7 +87,8 @@ struct RowNames {
 /// behind the start of each row, or in two loops.
 template <class Make>
 kir::Block over_rows(const kir::Rows& rows, const RowNames& names, const Make& make) {
-  if (rows.arity * rows.dim > unrolled_scalars) {
+  const bool is_long = rows.arity * rows.dim > unrolled_scalars;
+  if (is_long && rows.entries.empty()) {
     const kir::Expr i = kir::name("i");
     const kir::Expr c = kir::name("c");
     const Row row(rows, names.form, names.is_const, names.prefix, i);
@@ -102,6 +108,15 @@ kir::Block over_rows(const kir::Rows& rows, const RowNames& names, const Make& m
     const Row row(rows, names.form, names.is_const, fmt::format("{}{}", names.prefix, i),
                   kir::integer(i));
     if (rows.dim > 0) block.push_back(row.declaration());
+    if (is_long && rows.dim > 1) {
+      const kir::Expr c = kir::name("c");
+      block.push_back({kir::For{kir::Axis::serial,
+                                "c",
+                                kir::integer(0),
+                                kir::integer(rows.dim),
+                                {make(row.scalar(c), kir::integer(i * rows.dim) + c)}}});
+      continue;
+    }
     for (int c = 0; c < rows.dim; ++c) {
       block.push_back(make(row.scalar(kir::integer(c)), kir::integer(i * rows.dim + c)));
     }
@@ -165,6 +180,10 @@ kir::Block expand_stmt(kir::Stmt stmt, RowForm form) {
           [form](kir::Gather& gather) { return expand_gather(gather, form); },
           [](kir::Scatter& scatter) { return expand_scatter(scatter); },
           [](kir::MatInsert& insert) { return expand_insert(insert); },
+          [](kir::LaneGather& gather) -> kir::Block { return {{std::move(gather)}}; },
+          [](kir::LaneScatter& scatter) -> kir::Block { return {{std::move(scatter)}}; },
+          [](kir::LaneAdd& sum) -> kir::Block { return {{std::move(sum)}}; },
+          [](kir::LaneFold& fold) -> kir::Block { return {{std::move(fold)}}; },
       },
       stmt.node);
 }

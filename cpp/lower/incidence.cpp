@@ -21,9 +21,10 @@ kir::Stmt for_components(int dim, kir::Assign body) {
 }
 
 kir::Expr at_target(Builder& builder, std::size_t arg) {
-  const int dim = indirect(builder.request().loop, arg).dim;
+  const ir::IndirectDat& dat = indirect(builder.request().loop, arg);
   return kir::element(builder.packed().args[arg].data,
-                      kir::name("target") * kir::integer(dim) + kir::name("c"));
+                      kir::name("target") * kir::integer(ir::stride_of(dat)) +
+                          kir::integer(dat.component) + kir::name("c"));
 }
 
 /// Maps that Dats and matrices are reduced through, in order of first use.
@@ -151,14 +152,14 @@ kir::Block of_target(const Incidence& incidence, kir::Block body) {
   return body;
 }
 
-kir::Stmt for_incidences(const Incidence& incidence, kir::Block body) {
+kir::Stmt for_incidences(Builder& builder, const Incidence& incidence, kir::Block body) {
   const kir::Expr k = kir::name("k");
   const kir::Expr t = kir::name("t");
   const kir::Expr slots = kir::integer(incidence.n_slots);
-  const kir::Expr n = kir::name("n");
+  const std::string& position = builder.packed().items.position;
   const kir::Expr entry = kir::element(incidence.entry.name, k);
-  kir::Block declared{{kir::Decl{index_type(), "n", 0, {entry / slots}}},
-                      {kir::Decl{index_type(), "o", 0, {entry - n * slots}}}};
+  kir::Block declared{{kir::Decl{index_type(), position, 0, {entry / slots}}},
+                      {kir::Decl{index_type(), "o", 0, {entry - kir::name(position) * slots}}}};
   declared.insert(declared.end(), body.begin(), body.end());
   return {kir::For{kir::Axis::serial, "k", kir::element(incidence.offset.name, t),
                    kir::element(incidence.offset.name, t + kir::integer(1)), std::move(declared)}};

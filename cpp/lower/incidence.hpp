@@ -38,8 +38,10 @@ struct SlotRange {
 /// @brief @p body with `target` declared for row `t`.
 [[nodiscard]] kir::Block of_target(const Incidence& incidence, kir::Block body);
 
-/// @brief Loop over the incidences of target t with `n` and `o` declared, around @p body.
-[[nodiscard]] kir::Stmt for_incidences(const Incidence& incidence, kir::Block body);
+/// @brief Loop over the incidences of target t with the item's position and `o`, its slot,
+/// declared, around @p body.
+[[nodiscard]] kir::Stmt for_incidences(Builder& builder, const Incidence& incidence,
+                                       kir::Block body);
 
 /// @brief Dats that are reduced through a Map.
 [[nodiscard]] std::vector<std::size_t> reduced_args(const ir::Loop& loop);

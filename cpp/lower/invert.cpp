@@ -82,7 +82,7 @@ void invert(Builder& builder) {
   const std::vector<OwnedRow> rows = take_rows(builder);
 
   kir::Block visit = loads(builder, args, accumulators);
-  visit.push_back({packed.call});
+  append_call(visit, packed);
   for (std::size_t i = 0; i < args.size(); ++i) {
     visit.push_back(keep_share(builder, incidence, args[i], accumulators[i],
                                packed.args[args[i]].pack, kir::integer(0), ShareFrom::pack));
@@ -94,7 +94,7 @@ void invert(Builder& builder) {
   kir::Block body = load_accumulators(builder, accumulators);
   const kir::Block starts = declare_rows(builder, rows);
   body.insert(body.end(), starts.begin(), starts.end());
-  body.push_back(for_incidences(incidence, std::move(visit)));
+  body.push_back(for_incidences(builder, incidence, located(packed.items, std::move(visit))));
   const kir::Block store = store_accumulators(builder, accumulators);
   body.insert(body.end(), store.begin(), store.end());
 

@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "lower/lower.hpp"
 
+#include <fmt/format.h>
+
 #include <utility>
 
 #include "base/error.hpp"
+#include "lower/lanes_loop.hpp"
 #include "lower/passes.hpp"
 
 namespace op2::lower {
@@ -40,13 +43,36 @@ void note_slots(kir::Module& module, const Request& request) {
   }
 }
 
+Builder builder_for(const Request& request) {
+  return {request, pack(request.loop, request.maps, request.facts, request.options)};
+}
+
+/// The loops over elements on lanes, if lanes were chosen.
+void vectorise(Builder& builder) {
+  const Request& request = builder.request();
+  if (request.options.lanes < 2) return;
+  LoopOnLanes on_lanes = loop_on_lanes(builder.module(), request);
+  if (!on_lanes.module) {
+    throw InternalError(fmt::format("lower: not on {} lanes: {}; choose_lanes() asks first",
+                                    request.options.lanes, on_lanes.why));
+  }
+  builder.module() = std::move(*on_lanes.module);
+}
+
 }  // namespace
 
+std::string why_not_on_lanes(const Request& request) {
+  Builder builder = builder_for(request);
+  apply_strategy(builder);
+  return loop_on_lanes(builder.module(), request).why;
+}
+
 kir::Module lower(const Request& request, const Observer& observe) {
-  // pack -> strategy (one of the strategy passes) -> reduce, legalise -> expand
-  Builder builder(request, pack(request.loop, request.maps, request.facts, request.options));
+  // pack -> strategy (one of the strategy passes) -> vectorise -> reduce, legalise -> expand
+  Builder builder = builder_for(request);
   apply_strategy(builder);
   note_slots(builder.module(), request);
+  vectorise(builder);
   verify(builder.module());
   observe(Stage::strategy, builder.module());
 

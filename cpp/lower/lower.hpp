@@ -16,6 +16,9 @@ inline constexpr std::string_view stage_names[] = {"strategy", "legalise", "expa
 /// @brief Called with the module after each stage, for dumps and tests.
 using Observer = std::function<void(Stage, const kir::Module&)>;
 
+/// @brief Why the loop cannot run on `options.lanes` lanes; empty if it can.
+[[nodiscard]] std::string why_not_on_lanes(const Request& request);
+
 /// @brief Loop to printable KernelIR. The result is verified after every stage.
 [[nodiscard]] kir::Module lower(const Request& request, const Observer& observe);
 

@@ -195,9 +195,9 @@ kir::Stmt add_to_row(Builder& builder, const Incidence& incidence, const OwnedRo
   const kir::MatInsert& insert = insert_of(builder.packed(), row.arg);
   const kir::Entries& entries = insert.entries;
   const SlotRange slots = slots_of(incidence, loop, ir::target_map_of(loop.args[row.arg]));
-  const kir::Expr first =
-      row.in_scratch ? kir::name("n") * kir::integer(ir::extent_of(loop, loop.args[row.arg]))
-                     : kir::integer(0);
+  const kir::Expr first = row.in_scratch ? kir::name(builder.packed().items.position) *
+                                               kir::integer(ir::extent_of(loop, loop.args[row.arg]))
+                                         : kir::integer(0);
   kir::Block body =
       over_row(entries, kir::name("o") - kir::integer(slots.first), false, [&](const Scalar& at) {
         const kir::Expr value = kir::element(row.results, first + in_row_order(at, entries));

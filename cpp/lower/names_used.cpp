@@ -40,8 +40,17 @@ void add(Used& used, const kir::Expr& expr) {
 
 void add(Used& used, const kir::Rows& rows) {
   used.insert(rows.data);
-  used.insert(rows.map);
-  add(used, rows.element);
+  if (rows.entries.empty()) {
+    used.insert(rows.map);
+    add(used, rows.element);
+  }
+  add(used, rows.entries);
+}
+
+void add(Used& used, const kir::LaneRows& rows) {
+  used.insert({rows.pack, rows.data});
+  add(used, rows.at);
+  add(used, rows.starts);
 }
 
 void add(Used& used, const kir::Entries& entries) {
@@ -91,6 +100,18 @@ void add(Used& used, const kir::Stmt& stmt) {
                  [&used](const kir::MatInsert& insert) {
                    used.insert(insert.pack);
                    add(used, insert.entries);
+                 },
+                 [&used](const kir::LaneGather& gather) { add(used, gather.rows); },
+                 [&used](const kir::LaneScatter& scatter) {
+                   add(used, scatter.n_live);
+                   for (const kir::LaneUpdate& update : scatter.updates) add(used, update.rows);
+                 },
+                 [&used](const kir::LaneAdd& sum) {
+                   used.insert({sum.sum, sum.pack});
+                   add(used, sum.n_live);
+                 },
+                 [&used](const kir::LaneFold& fold) {
+                   used.insert({fold.data, fold.pack});
                  },
              },
              stmt.node);

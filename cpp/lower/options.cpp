@@ -43,7 +43,7 @@ std::string key_of(Strategy strategy, const Facts& facts, const std::vector<MapF
       .number(options.entry_bytes)
       .number(options.target_bytes)
       .number(options.position_bytes);
-  out.number(options.convention);
+  out.number(options.convention).number(options.lanes).flag(options.transposed);
   return out.close().str();
 }
 

@@ -54,6 +54,8 @@ struct Options {
   int target_bytes = 4;    ///< plan arrays: width of target numbers
   int position_bytes = 1;  ///< plan arrays: width of places within a matrix's row: 1, 2 or 4
   int convention = 1;      ///< 1: document 003, maps repeated an argument; 2: unique Dats and Maps
+  int lanes = 0;           ///< elements computed side by side in vectors; 0: one after the other
+  bool transposed = true;  ///< lanes that exchange registers share the rows they add to
   bool operator==(const Options&) const = default;
 };
 

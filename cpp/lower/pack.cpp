@@ -36,10 +36,20 @@ std::vector<std::string> reserved_names(const Loop& loop) {
   return names;
 }
 
-std::string base_name(const Loop& loop, std::size_t arg) {
+/// The name of the kernel's parameter that the argument is, or is a part of.
+std::string parameter_name(const Loop& loop, std::size_t arg) {
   const auto& parameters = loop.kernel->parameters;
-  const bool named = arg < parameters.size() && !parameters[arg].name.empty();
-  return named ? parameters[arg].name : fmt::format("arg{}", arg);
+  const auto at = static_cast<std::size_t>(ir::parameter_of(loop, arg));
+  const bool named = at < parameters.size() && !parameters[at].name.empty();
+  return named ? parameters[at].name : fmt::format("arg{}", at);
+}
+
+std::string base_name(const Loop& loop, std::size_t arg) {
+  const std::string name = parameter_name(loop, arg);
+  if (!ir::is_part(loop, arg)) return name;
+  std::size_t first = arg;
+  while (first > 0 && loop.parameters[first - 1] == loop.parameters[arg]) --first;
+  return fmt::format("{}_{}", name, arg - first);
 }
 
 /// No other parameter reaches the same memory, or nobody writes it.
@@ -77,11 +87,20 @@ class Packer {
         facts_(facts),
         options_(options),
         is_unique_(options.convention == 2 || facts.lanes == Lanes::grid),
-        packed_{{}, {}, {}, {}, {}, Names(reserved_names(loop)), {}},
+        packed_{{}, {}, {}, {}, {}, {}, Names(reserved_names(loop)), {}, {}},
         map_names_(loop.maps.size()) {}
 
   PackedLoop run() {
-    for (std::size_t i = 0; i < loop_.args.size(); ++i) add_argument(i);
+    for (std::size_t i = 0; i < loop_.args.size(); ++i) {
+      add_argument(i);
+      const bool ends_parameter = i + 1 == loop_.args.size() ||
+                                  ir::parameter_of(loop_, i) != ir::parameter_of(loop_, i + 1);
+      if (ir::is_part(loop_, i) && ends_parameter) join_parts(i);
+    }
+    packed_.items = item_locals(loop_.iteration, packed_.names);
+    const std::vector<kir::Parameter>& lists = packed_.items.parameters;
+    packed_.parameters.insert(packed_.parameters.end(), lists.begin(), lists.end());
+    if (loop_.iteration.pass_layer) packed_.call.arguments.push_back(kir::name("layer"));
     for (std::size_t i = 0; i < loop_.constants.size(); ++i) add_constant(i);
     packed_.parameters.insert(packed_.parameters.end(), matrix_arrays_.begin(),
                               matrix_arrays_.end());
@@ -151,15 +170,55 @@ class Packer {
     return name;
   }
 
+  /// Hand an argument to the kernel, unless it is a part of what the kernel gets.
+  void pass(std::size_t i, kir::Expr argument) {
+    if (!ir::is_part(loop_, i)) packed_.call.arguments.push_back(std::move(argument));
+  }
+
+  /// The parts of a parameter end to end in one array, and back after the call.
+  void join_parts(std::size_t last) {
+    std::size_t first = last;
+    int extent = 0;
+    for (std::size_t i = last;; --i) {
+      extent += ir::extent_of(loop_, loop_.args[i]);
+      first = i;
+      if (i == 0 || ir::parameter_of(loop_, i - 1) != ir::parameter_of(loop_, last)) break;
+    }
+    const std::string joined = packed_.names.take(parameter_name(loop_, last) + "_joined");
+    packed_.load.push_back(
+        {kir::Decl{{ir::dtype_of(loop_.args[last])}, joined, std::max(extent, 1), {}}});
+    int at = 0;
+    for (std::size_t i = first; i <= last; ++i) {
+      const PackedArg& part = packed_.args[i];
+      const int n = ir::extent_of(loop_, loop_.args[i]);
+      const kir::Expr c = kir::name("c");
+      const kir::Expr inside = kir::element(joined, kir::integer(at) + c);
+      const kir::Expr outside = kir::element(part.pack.empty() ? part.data : part.pack, c);
+      const auto copy = [n](const kir::Expr& to, const kir::Expr& from) -> kir::Stmt {
+        return {kir::For{kir::Axis::serial,
+                         "c",
+                         kir::integer(0),
+                         kir::integer(n),
+                         {{kir::Assign{to, kir::Update::set, from}}}}};
+      };
+      packed_.load.push_back(copy(inside, outside));
+      if (writes(ir::access_of(loop_.args[i]))) packed_.split.push_back(copy(outside, inside));
+      at += n;
+    }
+    packed_.call.arguments.push_back(kir::name(joined));
+  }
+
   void add_direct(std::size_t i, const DirectDat& dat) {
     PackedArg& packed = packed_.args.back();
-    if (facts_.lanes != Lanes::grid) {
-      packed_.call.arguments.push_back(
-          kir::offset(packed.data, kir::name("n") * kir::integer(dat.dim)));
+    // A part cannot be live.
+    if (facts_.lanes != Lanes::grid && !ir::is_part(loop_, i)) {
+      pass(i, kir::offset(packed.data, kir::name("n") * kir::integer(ir::stride_of(dat)) +
+                                           kir::integer(dat.component)));
       return;
     }
-    if (const auto earlier = earlier_direct(i)) return share_pack(*earlier);
-    const kir::Rows rows{dat.dtype, dat.dim, 1, packed.data, "", kir::name("n")};
+    const auto earlier = earlier_direct(i);
+    if (earlier && !packed_.args[*earlier].pack.empty()) return share_pack(i, *earlier);
+    const kir::Rows rows = rows_of(dat, packed.data);
     declare_pack(i, dat.dtype, dat.dim, false);
     if (!is_overwritten(i, dat)) packed_.load.push_back({kir::Gather{packed.pack, rows}});
     if (is_written_directly(i)) {
@@ -191,24 +250,32 @@ class Packer {
   /// True if what was there before cannot matter: the kernel is known to write every component,
   /// and no other argument shows it.
   bool is_overwritten(std::size_t i, const DirectDat& dat) const {
-    if (dat.access != Access::write || !loop_.kernel->body) return false;
+    if (dat.access != Access::write || !loop_.kernel->body || ir::is_part(loop_, i)) return false;
     for (std::size_t other = 0; other < loop_.args.size(); ++other) {
       if (other != i && is_same_direct(i, other)) return false;
     }
-    return ir::surely_stored(*loop_.kernel->body)[i] >= dat.dim;
+    const auto parameter = static_cast<std::size_t>(ir::parameter_of(loop_, i));
+    return ir::surely_stored(*loop_.kernel->body)[parameter] >= dat.dim;
   }
 
-  void share_pack(std::size_t earlier) {
+  void share_pack(std::size_t i, std::size_t earlier) {
     PackedArg& packed = packed_.args.back();
     packed.pack = packed_.args[earlier].pack;
     packed.owns_pack = false;
-    packed_.call.arguments.push_back(kir::name(packed.pack));
+    pass(i, kir::name(packed.pack));
+  }
+
+  [[nodiscard]] bool takes_const(std::size_t i) const {
+    const auto at = static_cast<std::size_t>(ir::parameter_of(loop_, i));
+    return at < loop_.kernel->parameters.size() && loop_.kernel->parameters[at].type.is_const;
   }
 
   void add_read(std::size_t i, const GlobalRead& global) {
     const PackedArg& packed = packed_.args.back();
-    if (facts_.one_address_space) {
-      packed_.call.arguments.push_back(kir::name(packed.data));
+    // C lets a kernel leave out the const of what it only reads; languages of grids may not.
+    const bool is_host = facts_.lanes != Lanes::grid;
+    if (is_host || (facts_.one_address_space && takes_const(i))) {
+      pass(i, kir::name(packed.data));
       return;
     }
     declare_pack(i, global.dtype, global.dim, false);
@@ -218,10 +285,9 @@ class Packer {
 
   void add_indirect(std::size_t i, const IndirectDat& dat) {
     PackedArg& packed = packed_.args.back();
-    if (const auto earlier = earlier_pack(loop_, i)) return share_pack(*earlier);
+    if (const auto earlier = earlier_pack(loop_, i)) return share_pack(i, *earlier);
     const int extent = ir::extent_of(loop_, loop_.args[i]);
-    const int arity = loop_.maps[static_cast<std::size_t>(dat.map)].arity;
-    const kir::Rows rows{dat.dtype, dat.dim, arity, packed.data, packed.map, kir::name("n")};
+    const kir::Rows rows = rows_of(loop_, dat, packed.data, packed.map);
     const bool starts_at_zero = dat.access == Access::inc || dat.access == Access::write;
     declare_pack(i, dat.dtype, extent, starts_at_zero);
     if (!starts_at_zero) packed_.load.push_back({kir::Gather{packed.pack, rows}});
@@ -305,7 +371,7 @@ class Packer {
     kir::Decl decl{{dtype}, packed.pack, std::max(extent, 1), {}};
     if (starts_at_zero) decl.value = {kir::integer(0)};
     packed_.load.push_back({std::move(decl)});
-    packed_.call.arguments.push_back(kir::name(packed.pack));
+    pass(i, kir::name(packed.pack));
   }
 
   void add_constant(std::size_t i) {
@@ -330,6 +396,7 @@ class Packer {
       if (parameter.role == kir::Role::constant) return 3;
       if (parameter.role == kir::Role::map) return 4;
       if (parameter.role == kir::Role::matrix) return 6;
+      if (parameter.role == kir::Role::items) return 5;
       return std::visit(
           overload{[](const DirectDat&) { return 0; }, [](const IndirectDat&) { return 0; },
                    [](const GlobalRead&) { return 1; }, [](const GlobalReduce&) { return 2; },
@@ -353,15 +420,6 @@ class Packer {
 };
 
 }  // namespace
-
-std::string Names::take(const std::string& wanted) {
-  std::string name = wanted;
-  for (int suffix = 1; std::find(used_.begin(), used_.end(), name) != used_.end(); ++suffix) {
-    name = fmt::format("{}_{}", wanted, suffix);
-  }
-  used_.push_back(name);
-  return name;
-}
 
 kir::Update update_of(Access access) {
   switch (access) {

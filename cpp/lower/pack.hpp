@@ -6,21 +6,11 @@
 
 #include "ir/kernel_ir.hpp"
 #include "ir/loop.hpp"
+#include "lower/items.hpp"
+#include "lower/names.hpp"
 #include "lower/options.hpp"
 
 namespace op2::lower {
-
-/// @brief Names that must stay distinct within one generated function.
-class Names {
- public:
-  explicit Names(std::vector<std::string> reserved) : used_(std::move(reserved)) {}
-
-  /// @brief @p wanted, or the first of wanted_1, wanted_2, … that is free. Taken from then on.
-  std::string take(const std::string& wanted);
-
- private:
-  std::vector<std::string> used_;
-};
 
 /// @brief How one argument of the loop is carried to the kernel and back.
 struct PackedArg {
@@ -30,14 +20,17 @@ struct PackedArg {
   bool owns_pack = true;  ///< false if an earlier argument's pack serves this one, too
 };
 
-/// @brief The strategy-neutral body of a loop: what happens for one element, named `n`.
+/// @brief The strategy-neutral body of a loop: what happens for one element, named `n`, of the
+/// item at `items.position`.
 struct PackedLoop {
   std::vector<kir::Parameter> parameters;  ///< of the wrapper, in the order of the convention
   std::vector<PackedArg> args;             ///< one for each argument of the loop
   kir::Block load;                         ///< declare the packs and fill them
   kir::CallUser call;
-  kir::Block store;  ///< write the packs back, Sync::none
+  kir::Block split;  ///< after the call: take packs of several arguments apart again
+  kir::Block store;  ///< write the packs back, Sync::none; one statement an argument
   Names names;
+  ItemLocals items;
   std::vector<std::string> kept;  ///< parameters that the convention asks for, used or not
 };
 

@@ -14,6 +14,17 @@ namespace op2::lower {
 /// if races are possible.
 void lay_out_elements(Builder& builder);
 
+/// @brief True if neighbouring lanes can share the rows of an atomic scatter: they exchange
+/// registers, and rows have several components.
+[[nodiscard]] bool can_transpose(const kir::Scatter& scatter, const Facts& facts);
+
+/// @brief The scatter's statements with rows and components transposed between neighbouring lanes:
+/// they add consecutive scalars of one row at a time, which is one transaction instead of many.
+///
+/// All lanes of a warp must get here; those for which @p is_element is false have nothing to add.
+[[nodiscard]] kir::Block transposed(const kir::Scatter& scatter, const kir::Expr& is_element,
+                                    Names& names);
+
 /// @brief `block`: colours one after the other, the blocks of a colour over the lanes, the
 /// elements of a block in order.
 void colour_blocks(Builder& builder);

@@ -63,6 +63,13 @@ class Renaming {
     expression(entries.element);
   }
 
+  void rows(kir::LaneRows& rows) const {
+    text(rows.pack);
+    text(rows.data);
+    expression(rows.at);
+    list(rows.starts);
+  }
+
   void statement(kir::Stmt& stmt) const {
     std::visit(overload{
                    [this](kir::Decl& decl) {
@@ -110,6 +117,20 @@ class Renaming {
                    [this](kir::MatInsert& insert) {
                      text(insert.pack);
                      entries(insert.entries);
+                   },
+                   [this](kir::LaneGather& gather) { rows(gather.rows); },
+                   [this](kir::LaneScatter& scatter) {
+                     expression(scatter.n_live);
+                     for (kir::LaneUpdate& update : scatter.updates) rows(update.rows);
+                   },
+                   [this](kir::LaneAdd& add) {
+                     text(add.sum);
+                     text(add.pack);
+                     expression(add.n_live);
+                   },
+                   [this](kir::LaneFold& fold) {
+                     text(fold.data);
+                     text(fold.pack);
                    },
                },
                stmt.node);

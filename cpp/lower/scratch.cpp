@@ -9,9 +9,10 @@
 namespace op2::lower {
 namespace {
 
-/// `values[n * extent + c] = pack[c]` for all components of one element's result.
-kir::Stmt keep(const std::string& values, const std::string& pack, int extent) {
-  const kir::Expr at = kir::name("n") * kir::integer(extent) + kir::name("c");
+/// `values[position * extent + c] = pack[c]` for all components of one element's result.
+kir::Stmt keep(const std::string& position, const std::string& values, const std::string& pack,
+               int extent) {
+  const kir::Expr at = kir::name(position) * kir::integer(extent) + kir::name("c");
   return {kir::For{kir::Axis::serial,
                    "c",
                    kir::integer(0),
@@ -45,11 +46,12 @@ void sum_from_scratch(Builder& builder) {
     sum_parameters.push_back(results);
     sum_parameters.back().type.is_const = true;
     shares.push_back(keep_share(builder, incidence, arg, accumulators[i], results.name,
-                                kir::name("n") * kir::integer(extent), ShareFrom::memory));
+                                kir::name(packed.items.position) * kir::integer(extent),
+                                ShareFrom::memory));
     for (kir::Stmt& stmt : packed.store) {
       const auto* scatter = std::get_if<kir::Scatter>(&stmt.node);
       if (scatter != nullptr && scatter->pack == packed.args[arg].pack) {
-        stmt = keep(results.name, packed.args[arg].pack, extent);
+        stmt = keep(packed.items.position, results.name, packed.args[arg].pack, extent);
       }
     }
   }
@@ -70,14 +72,16 @@ void sum_from_scratch(Builder& builder) {
     for (kir::Stmt& stmt : packed.store) {
       const auto* insert = std::get_if<kir::MatInsert>(&stmt.node);
       if (insert == nullptr || insert->pack != pack) continue;
-      stmt = keep(row.results, pack, ir::extent_of(loop, loop.args[row.arg]));
+      stmt =
+          keep(packed.items.position, row.results, pack, ir::extent_of(loop, loop.args[row.arg]));
     }
   }
-  builder.add_function(compute, std::move(compute_parameters), "n", element_body(packed));
+  builder.add_function(compute, std::move(compute_parameters), packed.items.position,
+                       element_body(packed));
 
   kir::Block body = load_accumulators(builder, accumulators);
   body.insert(body.end(), starts.begin(), starts.end());
-  body.push_back(for_incidences(incidence, std::move(shares)));
+  body.push_back(for_incidences(builder, incidence, located(packed.items, std::move(shares))));
   const kir::Block store = store_accumulators(builder, accumulators);
   body.insert(body.end(), store.begin(), store.end());
   builder.add_function(gather, std::move(sum_parameters), "t",

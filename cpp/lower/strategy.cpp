@@ -64,9 +64,10 @@ bool is_private(const Touches& touch, const std::vector<MapFacts>& maps) {
 
 std::string describe(const Loop& loop, std::size_t arg) {
   const auto& parameters = loop.kernel->parameters;
-  return arg < parameters.size() && !parameters[arg].name.empty()
-             ? fmt::format("arg {} ('{}')", arg, parameters[arg].name)
-             : fmt::format("arg {}", arg);
+  const auto at = static_cast<std::size_t>(ir::parameter_of(loop, arg));
+  return at < parameters.size() && !parameters[at].name.empty()
+             ? fmt::format("arg {} ('{}')", at, parameters[at].name)
+             : fmt::format("arg {}", at);
 }
 
 constexpr const char* value_is_used =
@@ -77,7 +78,8 @@ constexpr const char* value_is_used =
 bool commutes(const Loop& loop, std::size_t arg, Access access) {
   if (access == Access::inc) return true;
   const ir::Kernel& kernel = *loop.kernel;
-  return kernel.body && ir::kernel_facts(*kernel.body).parameters[arg].commutes(access);
+  const auto parameter = static_cast<std::size_t>(ir::parameter_of(loop, arg));
+  return kernel.body && ir::kernel_facts(*kernel.body).parameters[parameter].commutes(access);
 }
 
 /// Shared demands of the strategies that sum element results target by target.

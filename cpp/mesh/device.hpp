@@ -8,6 +8,14 @@
 
 namespace op2::mesh {
 
+/// @brief How other libraries in this process reach a device's memory: where it is, in DLPack's
+/// words, and the stream in which everything is enqueued.
+struct ExchangePlace {
+  int device_type = 0;  ///< 2: CUDA; 0: they cannot
+  int device_id = 0;
+  std::uintptr_t stream = 0;  ///< the vendor's handle
+};
+
 /// @brief A device as those see it who keep copies of data there; implemented in runtime/<vendor>.
 ///
 /// Everything is enqueued in one order: an upload, a launch and a download that follow each other
@@ -21,6 +29,13 @@ class Device {
 
   /// @brief What messages call it.
   [[nodiscard]] virtual std::string name() const = 0;
+
+  /// @brief Where other libraries find its memory, whose handles are then addresses.
+  [[nodiscard]] virtual ExchangePlace exchange_place() const { return {}; }
+
+  /// @brief Let what is enqueued from now on wait for what another library has enqueued in a stream
+  /// of its own.
+  virtual void wait_for_stream(std::uintptr_t /*stream*/) {}
 
   /// @brief Memory of at least one byte, contents undefined. get() is the handle that launches
   /// take; dropping it frees the memory once the work enqueued so far is done.

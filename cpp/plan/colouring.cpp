@@ -211,7 +211,8 @@ BlockPlan colour_blocks(const ConflictSet& loop, std::int64_t block_size, int n_
 ElementPlan colour_elements(const ConflictSet& loop, int n_threads) {
   const Footprint footprint = footprint_of(loop, n_threads);
   const std::int64_t n = loop.elements.n;
-  const MapPointer& subset = loop.elements.subset;
+  const MapPointer subset =
+      loop.origin == EntryOrigin::element ? loop.elements.subset : MapPointer();
   const Colouring colouring = colour_items(footprint, Items(footprint, n, 1), n_threads);
   ElementPlan plan;
   plan.elements = make_index_array(n, subset ? subset->n_targets() : n);

@@ -34,7 +34,7 @@ struct BlockPlan {
 /// @brief Elements by colour: no two of one colour share a target.
 struct ElementPlan {
   std::vector<std::int64_t> colour_offset;  // [n_colours + 1] into elements
-  IndexArray elements;                      // [n] elements by colour, in loop order within one
+  IndexArray elements;                      // [n] elements, or positions, by colour, in order
   ColourStatistics statistics;
 
   [[nodiscard]] std::int64_t bytes() const;

@@ -18,6 +18,12 @@ struct Elements {
   MapPointer subset;
 };
 
+/// @brief What the numbers of elements in a plan count.
+enum class EntryOrigin {
+  element,   ///< the elements themselves
+  position,  ///< their positions in the loop: generated code looks the elements up
+};
+
 /// @brief Stands for every slot of a map.
 inline constexpr int all_slots = -1;
 
@@ -35,6 +41,7 @@ struct Conflict {
 struct ConflictSet {
   Elements elements;
   std::vector<Conflict> conflicts;
+  EntryOrigin origin = EntryOrigin::element;  ///< of the elements in an ElementPlan
 };
 
 /// @brief Check elements against the maps they index.

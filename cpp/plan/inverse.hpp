@@ -21,12 +21,6 @@ enum class IncidenceOrder {
   by_slot,     ///< by occurrence, then element: neighbouring targets do the same thing together
 };
 
-/// @brief What the element part of an entry counts.
-enum class EntryOrigin {
-  element,   ///< the element itself: owner loops read its data
-  position,  ///< its position in the loop: scratch holds one record a position
-};
-
 /// @brief What to invert, and how to lay the result out.
 struct InverseSpec {
   Elements elements;

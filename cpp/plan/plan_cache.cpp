@@ -13,7 +13,7 @@ namespace op2::plan {
 /// so that no two specifications give the same words.
 class PlanCache::KeyBuilder {
  public:
-  enum class Kind : std::int64_t { blocks, elements, inverse, padded, facts, positions };
+  enum class Kind : std::int64_t { blocks, elements, inverse, padded, facts, table, positions };
 
   explicit KeyBuilder(Kind kind) { number(static_cast<std::int64_t>(kind)); }
 
@@ -35,7 +35,8 @@ class PlanCache::KeyBuilder {
 
   KeyBuilder& conflicts(const ConflictSet& loop) {
     const std::vector<Conflict> kept = canonical(loop.conflicts);
-    elements(loop.elements).number(static_cast<std::int64_t>(kept.size()));
+    elements(loop.elements).number(static_cast<std::int64_t>(loop.origin));
+    number(static_cast<std::int64_t>(kept.size()));
     for (const Conflict& conflict : kept) {
       map(conflict.map).number(conflict.slot).number(conflict.space);
     }
@@ -61,6 +62,16 @@ class PlanCache::KeyBuilder {
         .number(spec.row_dim)
         .number(spec.column_dim)
         .number(spec.bytes);
+  }
+
+  KeyBuilder& table(const TableSpec& spec) {
+    map(spec.map).number(spec.n).number(static_cast<std::int64_t>(spec.rows.size()));
+    for (const TableRow& row : spec.rows) {
+      number(row.slot).number(row.offset).number(row.quotient).number(row.above);
+    }
+    map(spec.columns).map(spec.levels).map(spec.bounds);
+    number(spec.n_visited).number(spec.first_level).number(spec.n_levels);
+    return number(spec.periodic ? 1 : 0);
   }
 
   Key take() { return std::move(key_); }
@@ -141,6 +152,13 @@ std::shared_ptr<const Positions> PlanCache::positions(const PositionSpec& spec, 
                                   [&spec, n_threads] { return find_positions(spec, n_threads); });
 }
 
+MapPointer PlanCache::table(const TableSpec& spec, int n_threads) {
+  const Key key = KeyBuilder(KeyBuilder::Kind::table).table(spec).take();
+  const auto owner =
+      find_or_build<TargetTable>(key, [&spec, n_threads] { return target_table(spec, n_threads); });
+  return {owner, owner->map.get()};
+}
+
 mesh::MapFacts PlanCache::facts(const MapPointer& map, std::int64_t n, int n_threads) {
   const Key key = KeyBuilder(KeyBuilder::Kind::facts).number(n).map(map).take();
   return *find_or_build<mesh::MapFacts>(
@@ -157,6 +175,7 @@ PlanCache::Statistics PlanCache::statistics() {
       [](const std::shared_ptr<const InverseMap>& plan) { return plan->bytes(); },
       [](const std::shared_ptr<const PaddedInverse>& plan) { return plan->bytes(); },
       [](const std::shared_ptr<const Positions>& plan) { return plan->bytes(); },
+      [](const std::shared_ptr<const TargetTable>& plan) { return bytes_of(plan->values); },
       [](const std::shared_ptr<const mesh::MapFacts>&) {
         return static_cast<std::int64_t>(sizeof(mesh::MapFacts));
       },

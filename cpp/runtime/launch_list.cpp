@@ -71,7 +71,11 @@ class Evaluator {
                         [](const kir::Barrier&) { refuse("a barrier"); },
                         [](const kir::Gather&) { refuse("a gather"); },
                         [](const kir::Scatter&) { refuse("a scatter"); },
-                        [](const kir::MatInsert&) { refuse("an insert"); }},
+                        [](const kir::MatInsert&) { refuse("an insert"); },
+                        [](const kir::LaneGather&) { refuse("a gather into lanes"); },
+                        [](const kir::LaneScatter&) { refuse("a scatter of lanes"); },
+                        [](const kir::LaneAdd&) { refuse("a sum of lanes"); },
+                        [](const kir::LaneFold&) { refuse("a sum over lanes"); }},
                statement.node);
   }
 
@@ -305,8 +309,10 @@ bool asks_for_blocks(const kir::Block& launch) {
             [](const kir::Atomic&) { return false; }, [](const kir::CallUser&) { return false; },
             [](const kir::Call&) { return false; }, [](const kir::Region&) { return false; },
             [](const kir::Barrier&) { return false; }, [](const kir::Gather&) { return false; },
-            [](const kir::Scatter&) { return false; },
-            [](const kir::MatInsert&) { return false; }},
+            [](const kir::MatInsert&) { return false; }, [](const kir::Scatter&) { return false; },
+            [](const kir::LaneGather&) { return false; },
+            [](const kir::LaneScatter&) { return false; },
+            [](const kir::LaneAdd&) { return false; }, [](const kir::LaneFold&) { return false; }},
         statement.node);
   });
 }

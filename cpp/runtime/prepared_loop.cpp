@@ -32,11 +32,38 @@ std::int64_t since(Clock::time_point start) {
   return std::chrono::duration_cast<std::chrono::nanoseconds>(Clock::now() - start).count();
 }
 
-const void* address(const plan::IndexArray& indices) {
+template <class T>
+PlanArray array_of(const std::vector<T>& values) {
+  return {values.data(), static_cast<std::int64_t>(values.size() * sizeof(T))};
+}
+
+PlanArray array_of(const plan::IndexArray& indices) {
   return std::visit(
-      overload{[](const std::vector<std::int32_t>& narrow) -> const void* { return narrow.data(); },
-               [](const std::vector<std::int64_t>& wide) -> const void* { return wide.data(); }},
+      overload{[](const std::vector<std::int32_t>& narrow) { return array_of(narrow); },
+               [](const std::vector<std::int64_t>& wide) { return array_of(wide); }},
       indices);
+}
+
+plan::TableSpec table_spec(const Binding& binding, std::size_t i) {
+  plan::TableSpec spec;
+  spec.map = binding.maps[i];
+  spec.n = binding.n_elements;
+  spec.periodic = binding.iteration.periodic;
+  for (const ir::RowRef& row : binding.paths[i].rows) {
+    spec.rows.push_back({row.slot, row.offset, row.quotient, row.above});
+  }
+  if (binding.iteration.layers == ir::Layers::variable) {
+    spec.columns = binding.items[0];
+    spec.levels = binding.items[1];
+    spec.bounds = binding.items[2];
+    return spec;
+  }
+  const mesh::MapTable& layers = *binding.items[0];
+  spec.n_visited = layers.at(0, 0);
+  spec.first_level = layers.at(0, 1);
+  spec.n_levels = layers.at(0, 3);
+  if (binding.iteration.subset) spec.columns = binding.items[1];
+  return spec;
 }
 
 /// The width that generated code was told; see lower::Options.
@@ -47,30 +74,48 @@ int width(const plan::IndexArray& indices) {
 }  // namespace
 
 PreparedLoop::PreparedLoop(ExecutablePtr executable, Binding binding, LaunchOptions options,
-                           std::shared_ptr<plan::PlanCache> plans, std::shared_ptr<Timing> timing)
+                           std::shared_ptr<plan::PlanCache> plans, std::shared_ptr<Timing> timing,
+                           std::shared_ptr<DeviceMirror> mirror)
     : executable_(std::move(executable)),
       binding_(std::move(binding)),
       options_(options),
       plans_(std::move(plans)),
       argv_(executable_->arguments.size()),
-      timing_(std::move(timing)) {}
-
-void PreparedLoop::run() {
-  const std::lock_guard lock(mutex_);
-  if (executable_->is_parallel && forked_after_parallel_region()) {
-    throw ExecutionError(fmt::format(
-        "par_loop '{}': this process was forked after a parallel loop had run, and the OpenMP "
-        "threads did not come along; start worker processes with the 'spawn' method, or run "
-        "their loops on backend 'sequential'",
-        executable_->name));
+      mirror_(std::move(mirror)),
+      timing_(std::move(timing)) {
+  if ((executable_->device != nullptr) != (mirror_ != nullptr)) {
+    throw InternalError("a loop of a device needs one, and a loop of the host none");
   }
-  ensure_plan();
-  for (std::size_t i = 0; i < executable_->arguments.size(); ++i) {
-    const kir::Parameter& argument = executable_->arguments[i];
-    if (argument.role == kir::Role::data && !argument.type.is_const) {
-      binding_.arguments[static_cast<std::size_t>(argument.index)]->increment_version();
+  note_uses();
+  handles_.resize(uses_.size());
+}
+
+void PreparedLoop::note_uses() {
+  what_ = fmt::format("par_loop '{}'", executable_->name);
+  for (const kir::Parameter& argument : executable_->arguments) {
+    const auto index = static_cast<std::size_t>(argument.index);
+    const auto use = argument.type.is_const ? mesh::Use::read : mesh::Use::read_write;
+    if (argument.role == kir::Role::data) {
+      uses_.push_back({binding_.arguments[index].get(), use, argument.index});
+    } else if (argument.role == kir::Role::constant) {
+      uses_.push_back({binding_.constants[index].get(), mesh::Use::read, -1});
     }
   }
+}
+
+bool PreparedLoop::run() {
+  const std::lock_guard lock(mutex_);
+  check_fork();
+  ensure_plan();
+  const bool has_copied = mirror_ ? run_on_device() : run_on_host();
+  timing_->useful_bytes += options_.useful_bytes;
+  ++timing_->n_calls;
+  return has_copied;
+}
+
+bool PreparedLoop::run_on_host() {
+  const bool has_copied = mesh::bring_to_host(uses_, {what_});
+  count_writes();
   const Clock::time_point start = Clock::now();
   if (n_items_ > 0) {
     gather_addresses();
@@ -81,8 +126,36 @@ void PreparedLoop::run() {
     if (status != 0) check_error();
   }
   timing_->nanoseconds += since(start);
-  timing_->useful_bytes += options_.useful_bytes;
-  ++timing_->n_calls;
+  return has_copied;
+}
+
+bool PreparedLoop::run_on_device() {
+  // A loop over nothing moves nothing.
+  const bool has_copied =
+      n_items_ > 0 && mirror_->coherence().to_device(mirror_->device(), uses_, handles_, {what_});
+  count_writes();
+  const Clock::time_point start = Clock::now();
+  if (n_items_ > 0) {
+    note_parallel_region();  // a driver's threads do not come along either
+    device_loop_->run(handles_, executable_->name);
+  }
+  timing_->nanoseconds += since(start);
+  return has_copied;
+}
+
+void PreparedLoop::count_writes() {
+  for (const mesh::BufferUse& use : uses_) {
+    if (use.use != mesh::Use::read) use.buffer->increment_version();
+  }
+}
+
+void PreparedLoop::check_fork() const {
+  if ((mirror_ == nullptr && !executable_->is_parallel) || !forked_after_parallel_region()) return;
+  throw ExecutionError(fmt::format(
+      "par_loop '{}': this process was forked after a parallel loop had run, and {} did not come "
+      "along; start worker processes with the 'spawn' method, or run their loops on backend "
+      "'sequential'",
+      executable_->name, mirror_ ? "the device" : "the OpenMP threads"));
 }
 
 void PreparedLoop::prepare() {
@@ -95,7 +168,15 @@ void PreparedLoop::ensure_plan() {
   has_plan_ = false;  // also if building the new one fails
   const Clock::time_point start = Clock::now();
   build_plan();
-  size_scratch();
+  if (mirror_ == nullptr) {
+    size_scratch();
+  } else {
+    std::vector<std::shared_ptr<mesh::MapTable>> tables = binding_.maps;
+    tables.insert(tables.end(), binding_.items.begin(), binding_.items.end());
+    device_loop_ = std::make_unique<DeviceLoop>(
+        *executable_, mirror_, tables,
+        DevicePlan{plan_arrays_, plan_, n_items_, options_.block_size});
+  }
   timing_->plan_nanoseconds += since(start);
   has_plan_ = true;
 }
@@ -124,11 +205,40 @@ void PreparedLoop::build_plan() {
   }
 }
 
+plan::Elements PreparedLoop::elements() const {
+  const bool looked_up = binding_.iteration.subset && binding_.iteration.layers == ir::Layers::none;
+  return {binding_.n_elements, looked_up ? binding_.items.front() : nullptr};
+}
+
+/// Where the rows of an argument that goes through a Map are written down, in their order.
+std::vector<plan::Occurrence> PreparedLoop::occurrences(int map) const {
+  const auto i = static_cast<std::size_t>(map);
+  plan::MapPointer table = binding_.maps[i];
+  const bool has_rows = i < binding_.paths.size() && !binding_.paths[i].rows.empty();
+  std::vector<plan::Occurrence> found;
+  if (binding_.iteration.layers != ir::Layers::none) {
+    table = plans_->table(table_spec(binding_, i), options_.n_threads);
+  } else if (has_rows) {
+    for (const ir::RowRef& row : binding_.paths[i].rows) found.push_back({table, row.slot});
+    return found;
+  }
+  for (int slot = 0; slot < table->arity(); ++slot) found.push_back({table, slot});
+  return found;
+}
+
 plan::ConflictSet PreparedLoop::conflicts() const {
-  plan::ConflictSet set{{binding_.n_elements, nullptr}, {}};
+  plan::ConflictSet set{elements(), {}, plan::EntryOrigin::position};
   for (const int map : executable_->plan.conflicts) {
     const auto i = static_cast<std::size_t>(map);
-    set.conflicts.push_back({binding_.maps[i], plan::all_slots, binding_.spaces[i]});
+    const std::vector<plan::Occurrence> rows = occurrences(map);
+    const plan::MapPointer& table = rows.front().map;
+    if (static_cast<int>(rows.size()) == table->arity()) {
+      set.conflicts.push_back({table, plan::all_slots, binding_.spaces[i]});
+      continue;
+    }
+    for (const plan::Occurrence& row : rows) {
+      set.conflicts.push_back({row.map, row.slot, binding_.spaces[i]});
+    }
   }
   return set;
 }
@@ -144,8 +254,8 @@ void PreparedLoop::use_blocks() {
   n_colours_ = static_cast<std::int64_t>(blocks->colour_offset.size()) - 1;
   plan_bytes_ = blocks->bytes();
   plan_sizes_ = {n_colours_};
-  plan_arrays_ = {plan_sizes_.data(), blocks->colour_offset.data(), blocks->block_of.data(),
-                  blocks->block_offset.data()};
+  plan_arrays_ = {array_of(plan_sizes_), array_of(blocks->colour_offset),
+                  array_of(blocks->block_of), array_of(blocks->block_offset)};
   plan_ = blocks;
 }
 
@@ -155,18 +265,20 @@ void PreparedLoop::use_colours() {
   n_colours_ = static_cast<std::int64_t>(colours->colour_offset.size()) - 1;
   plan_bytes_ = colours->bytes();
   plan_sizes_ = {n_colours_};
-  plan_arrays_ = {plan_sizes_.data(), colours->colour_offset.data(), address(colours->elements)};
+  plan_arrays_ = {array_of(plan_sizes_), array_of(colours->colour_offset),
+                  array_of(colours->elements)};
   plan_ = colours;
 }
 
 void PreparedLoop::use_inverse() {
   plan::InverseSpec spec;
-  spec.elements.n = binding_.n_elements;
+  spec.elements = elements();
+  spec.origin = plan::EntryOrigin::position;
   std::int64_t n_targets = 0;
   for (const int map : executable_->plan.occurrences) {
-    const auto& table = binding_.maps[static_cast<std::size_t>(map)];
-    n_targets = table->n_targets();
-    for (int slot = 0; slot < table->arity(); ++slot) spec.occurrences.push_back({table, slot});
+    const std::vector<plan::Occurrence> rows = occurrences(map);
+    n_targets = rows.front().map->n_targets();
+    spec.occurrences.insert(spec.occurrences.end(), rows.begin(), rows.end());
   }
   const auto n_entries = binding_.n_elements * static_cast<std::int64_t>(spec.occurrences.size());
   spec.touched_only = n_entries < n_targets;
@@ -176,10 +288,10 @@ void PreparedLoop::use_inverse() {
   plan_bytes_ = inverse->bytes();
   plan_sizes_ = {inverse->n_rows};
   plan_arrays_.clear();
-  if (needs_elements) plan_arrays_.push_back(plan_sizes_.data());
-  plan_arrays_.push_back(inverse->offset.data());
-  plan_arrays_.push_back(address(inverse->entries));
-  plan_arrays_.push_back(inverse->touched_only ? address(inverse->rows) : nullptr);
+  if (needs_elements) plan_arrays_.push_back(array_of(plan_sizes_));
+  plan_arrays_.push_back(array_of(inverse->offset));
+  plan_arrays_.push_back(array_of(inverse->entries));
+  plan_arrays_.push_back(inverse->touched_only ? array_of(inverse->rows) : PlanArray{});
   plan_ = inverse;
   for (const kir::Parameter& argument : executable_->arguments) {
     const bool is_entries = argument.role == kir::Role::plan &&
@@ -253,8 +365,11 @@ void PreparedLoop::gather_addresses() {
       case kir::Role::matrix:
         argv_[i] = const_cast<void*>(matrix_arrays_[index]);
         break;
+      case kir::Role::items:
+        argv_[i] = const_cast<void*>(binding_.items[index]->values());
+        break;
       case kir::Role::plan:
-        argv_[i] = const_cast<void*>(plan_arrays_[index]);
+        argv_[i] = const_cast<void*>(plan_arrays_[index].data);
         break;
       case kir::Role::local:
         throw InternalError("a local value cannot be an argument");

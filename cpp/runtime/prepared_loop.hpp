@@ -6,12 +6,16 @@
 #include <cstdint>
 #include <memory>
 #include <mutex>
+#include <string>
 #include <vector>
 
 #include "exec/executable.hpp"
+#include "ir/loop.hpp"
 #include "mesh/buffer.hpp"
 #include "mesh/map_table.hpp"
 #include "plan/plan_cache.hpp"
+#include "runtime/device_loop.hpp"
+#include "runtime/device_mirror.hpp"
 
 namespace op2::runtime {
 
@@ -22,8 +26,12 @@ struct Binding {
   std::vector<std::shared_ptr<mesh::Buffer>> arguments;  ///< one for each argument
   std::vector<std::shared_ptr<mesh::Buffer>> constants;
   std::vector<std::shared_ptr<mesh::MapTable>> maps;  ///< unique Maps
-  std::vector<int> spaces;  ///< of each Map: Maps of equal space lead to the same memory
-  std::int64_t n_elements = 0;
+  std::vector<int> spaces;             ///< of each Map: Maps of equal space lead to the same memory
+  std::int64_t n_elements = 0;         ///< work items
+  std::vector<ir::MapRef> paths = {};  ///< of each Map: the entries used; empty: all, in order
+  ir::Iteration iteration = {};
+  /// Lists that say which elements the items are: lower::item_locals.
+  std::vector<std::shared_ptr<mesh::MapTable>> items = {};
   std::vector<plan::PositionSpec> matrices;  ///< one for each matrix among the arguments
 };
 
@@ -43,17 +51,23 @@ struct LaunchOptions {
 
 /// @brief A loop ready to run: resolved, bound and planned. run() costs about a microsecond.
 ///
+/// On a device, run() enqueues the loop and waits for nothing.
+///
 /// Buffers are slots: their addresses are read at each launch. Plans are rebuilt when a Map's
 /// version grows. Runs of one object exclude each other, because they share scratch memory.
 class PreparedLoop {
  public:
+  /// @param[in] mirror The device of an Executable that has device code; otherwise null.
   PreparedLoop(ExecutablePtr executable, Binding binding, LaunchOptions options,
-               std::shared_ptr<plan::PlanCache> plans, std::shared_ptr<Timing> timing);
+               std::shared_ptr<plan::PlanCache> plans, std::shared_ptr<Timing> timing,
+               std::shared_ptr<DeviceMirror> mirror = nullptr);
 
   /// @brief Carry the loop out once and count the writes to its Buffers.
+  /// @return Whether values were copied between host and devices for it; see mesh::Coherence.
+  /// @throws TransferError where that would be needed but is forbidden.
   /// @throws ExecutionError if a check of the generated code fails, or after a fork that lost the
   /// threads this loop needs.
-  void run();
+  bool run();
 
   /// @brief Build the plan now instead of in the first run.
   void prepare();
@@ -70,21 +84,30 @@ class PreparedLoop {
   void use_inverse();
   void find_positions();
   [[nodiscard]] bool plan_is_stale() const;
+  [[nodiscard]] plan::Elements elements() const;
   [[nodiscard]] plan::ConflictSet conflicts() const;
+  [[nodiscard]] std::vector<plan::Occurrence> occurrences(int map) const;
   [[nodiscard]] int threads_for_size() const;
   void size_scratch();
+  void note_uses();
   void gather_addresses();
   void check_error() const;
+  void check_fork() const;
+  bool run_on_host();
+  bool run_on_device();
+  void count_writes();
 
   ExecutablePtr executable_;
   Binding binding_;
+  std::vector<mesh::BufferUse> uses_;  // of arguments and constants
+  std::string what_;                   // "par_loop 'res'"
   LaunchOptions options_;
   std::shared_ptr<plan::PlanCache> plans_;
 
   std::mutex mutex_;  // held while running
   bool has_plan_ = false;
   std::shared_ptr<const void> plan_;  // keeps the arrays below alive
-  std::vector<const void*> plan_arrays_;
+  std::vector<PlanArray> plan_arrays_;
   std::vector<std::int64_t> plan_sizes_;
   std::vector<std::shared_ptr<const plan::Positions>> positions_;  // [matrices]
   std::vector<const void*> matrix_arrays_;  // [2 * matrices] row starts, positions
@@ -94,6 +117,10 @@ class PreparedLoop {
   std::unique_ptr<std::byte[]> scratch_;  // not initialised: lanes touch their part first
   op2_context_v1 context_{};
   long error_[4] = {0, 0, 0, 0};
+
+  std::shared_ptr<DeviceMirror> mirror_;  // null on the host
+  std::unique_ptr<DeviceLoop> device_loop_;
+  std::vector<void*> handles_;  // [uses_] on the device
 
   std::shared_ptr<Timing> timing_;
   std::int64_t n_colours_ = 0;

@@ -10,15 +10,27 @@ import typing_extensions
 from . import jit
 from . import plan
 from . import cg
+from . import opencl
+from . import cuda
+from . import exchange
 
 __all__: list[str] = [
     "Access",
     "Alias",
     "Binding",
     "Buffer",
+    "Coherence",
+    "Column",
     "ConstRef",
     "DType",
+    "Device",
+    "DeviceBinary",
+    "DeviceCompiler",
+    "DeviceInfo",
+    "DeviceMirror",
+    "DeviceService",
     "DirectDat",
+    "Direction",
     "DispatchEvent",
     "Dispatcher",
     "Executable",
@@ -26,6 +38,7 @@ __all__: list[str] = [
     "GlobalRead",
     "GlobalReduce",
     "IndirectDat",
+    "Iteration",
     "JitTable",
     "Kernel",
     "KernelBody",
@@ -43,16 +56,28 @@ __all__: list[str] = [
     "Module",
     "ParameterFacts",
     "PreparedLoop",
+    "Program",
     "Provider",
     "Query",
+    "RowRef",
+    "RuntimeDevice",
     "STRATEGIES",
     "Timing",
+    "Transfer",
+    "Use",
+    "Where",
     "available_threads",
+    "axpy",
     "c_name_of",
     "cg",
+    "choose_lanes",
     "choose_strategy",
+    "combine",
+    "cuda",
     "digest",
+    "dot",
     "dtype_from_name",
+    "exchange",
     "force_strategy",
     "forked_after_parallel_region",
     "jit",
@@ -60,9 +85,11 @@ __all__: list[str] = [
     "kernel_text",
     "lower",
     "lowering_key",
+    "make_device_executable",
     "make_executable",
     "needs",
     "note_parallel_region",
+    "opencl",
     "plan",
     "print_source",
     "prototypes",
@@ -177,24 +204,189 @@ class Access:
     @property
     def value(self) -> int: ...
 
+class Use:
+    """
+    Members:
+
+      read
+
+      write
+
+      read_write
+    """
+
+    __members__: typing.ClassVar[dict[str, Use]]
+    read: typing.ClassVar[Use]
+    read_write: typing.ClassVar[Use]
+    write: typing.ClassVar[Use]
+    @typing.overload
+    def __eq__(self, other: Use) -> bool: ...
+    @typing.overload
+    def __eq__(self, other: typing.Any) -> bool: ...
+    def __getstate__(self) -> int: ...
+    def __hash__(self) -> int: ...
+    def __index__(self) -> int: ...
+    def __init__(self, value: typing.SupportsInt | typing.SupportsIndex) -> None: ...
+    def __int__(self) -> int: ...
+    @typing.overload
+    def __ne__(self, other: Use) -> bool: ...
+    @typing.overload
+    def __ne__(self, other: typing.Any) -> bool: ...
+    def __repr__(self) -> str: ...
+    def __setstate__(self, state: typing.SupportsInt | typing.SupportsIndex) -> None: ...
+    def __str__(self) -> str: ...
+    @property
+    def name(self) -> str: ...
+    @property
+    def value(self) -> int: ...
+
+class Where:
+    """
+    Members:
+
+      neither
+
+      host
+
+      device
+
+      both
+    """
+
+    __members__: typing.ClassVar[dict[str, Where]]
+    both: typing.ClassVar[Where]
+    device: typing.ClassVar[Where]
+    host: typing.ClassVar[Where]
+    neither: typing.ClassVar[Where]
+    @typing.overload
+    def __eq__(self, other: Where) -> bool: ...
+    @typing.overload
+    def __eq__(self, other: typing.Any) -> bool: ...
+    def __getstate__(self) -> int: ...
+    def __hash__(self) -> int: ...
+    def __index__(self) -> int: ...
+    def __init__(self, value: typing.SupportsInt | typing.SupportsIndex) -> None: ...
+    def __int__(self) -> int: ...
+    @typing.overload
+    def __ne__(self, other: Where) -> bool: ...
+    @typing.overload
+    def __ne__(self, other: typing.Any) -> bool: ...
+    def __repr__(self) -> str: ...
+    def __setstate__(self, state: typing.SupportsInt | typing.SupportsIndex) -> None: ...
+    def __str__(self) -> str: ...
+    @property
+    def name(self) -> str: ...
+    @property
+    def value(self) -> int: ...
+
+class Direction:
+    """
+    Members:
+
+      to_device
+
+      to_host
+    """
+
+    __members__: typing.ClassVar[dict[str, Direction]]
+    to_device: typing.ClassVar[Direction]
+    to_host: typing.ClassVar[Direction]
+    @typing.overload
+    def __eq__(self, other: Direction) -> bool: ...
+    @typing.overload
+    def __eq__(self, other: typing.Any) -> bool: ...
+    def __getstate__(self) -> int: ...
+    def __hash__(self) -> int: ...
+    def __index__(self) -> int: ...
+    def __init__(self, value: typing.SupportsInt | typing.SupportsIndex) -> None: ...
+    def __int__(self) -> int: ...
+    @typing.overload
+    def __ne__(self, other: Direction) -> bool: ...
+    @typing.overload
+    def __ne__(self, other: typing.Any) -> bool: ...
+    def __repr__(self) -> str: ...
+    def __setstate__(self, state: typing.SupportsInt | typing.SupportsIndex) -> None: ...
+    def __str__(self) -> str: ...
+    @property
+    def name(self) -> str: ...
+    @property
+    def value(self) -> int: ...
+
+class Transfer:
+    @property
+    def argument(self) -> int: ...
+    @property
+    def cause(self) -> str: ...
+    @property
+    def device(self) -> str: ...
+    @property
+    def direction(self) -> Direction: ...
+    @property
+    def is_explicit(self) -> bool: ...
+    @property
+    def line(self) -> str: ...
+    @property
+    def n_bytes(self) -> int: ...
+    @property
+    def n_copies(self) -> int: ...
+    @property
+    def nanoseconds(self) -> int: ...
+    @property
+    def what(self) -> str: ...
+
+class Device:
+    def finish(self) -> None: ...
+    @property
+    def name(self) -> str: ...
+
+class Coherence:
+    is_strict: bool
+    def __init__(self) -> None: ...
+    def attribute(self, line: str) -> None: ...
+    def clear_transfers(self) -> None: ...
+    def transfers(self) -> list[Transfer]: ...
+    @property
+    def is_active(self) -> bool: ...
+    @property
+    def n_threads(self) -> int: ...
+    @n_threads.setter
+    def n_threads(self, arg1: typing.SupportsInt | typing.SupportsIndex) -> None: ...
+
 class Buffer:
     def __init__(
         self: Buffer,
-        address: typing.SupportsInt | typing.SupportsIndex,
-        n_bytes: typing.SupportsInt | typing.SupportsIndex,
+        coherence: Coherence,
+        what: str,
+        is_soa: bool,
+        dim: typing.SupportsInt | typing.SupportsIndex,
+        item_bytes: typing.SupportsInt | typing.SupportsIndex,
     ) -> None: ...
+    def copy_on_device(self: Buffer, source: Buffer) -> bool: ...
     def increment_version(self: Buffer) -> None: ...
+    def on_device(
+        self: Buffer, device: Device, use: Use, cause: str, is_explicit: bool
+    ) -> bool: ...
+    def on_host(self: Buffer, use: Use, cause: str, is_explicit: bool) -> bool: ...
+    def release(self: Buffer, is_kept: bool) -> None: ...
     def reset(
         self: Buffer,
         address: typing.SupportsInt | typing.SupportsIndex,
         n_bytes: typing.SupportsInt | typing.SupportsIndex,
+        is_zero: bool,
     ) -> None: ...
+    def zero_on_device(self: Buffer) -> bool: ...
     @property
     def address(self) -> int: ...
     @property
+    def is_soa(self) -> bool: ...
+    @property
     def n_bytes(self) -> int: ...
     @property
+    def n_rows(self) -> int: ...
+    @property
     def version(self) -> int: ...
+    @property
+    def where(self) -> Where: ...
 
 class MapTable:
     def __init__(
@@ -332,6 +524,8 @@ class DirectDat:
         dim: typing.SupportsInt | typing.SupportsIndex,
         access: Access,
         alias: Alias,
+        stride: typing.SupportsInt | typing.SupportsIndex,
+        component: typing.SupportsInt | typing.SupportsIndex,
     ) -> None: ...
 
 class IndirectDat:
@@ -342,6 +536,8 @@ class IndirectDat:
         access: Access,
         map: typing.SupportsInt | typing.SupportsIndex,
         alias: Alias,
+        stride: typing.SupportsInt | typing.SupportsIndex,
+        component: typing.SupportsInt | typing.SupportsIndex,
     ) -> None: ...
 
 class GlobalRead:
@@ -372,11 +568,35 @@ class MatArg:
         alias: Alias,
     ) -> None: ...
 
+class RowRef:
+    def __init__(
+        self,
+        slot: typing.SupportsInt | typing.SupportsIndex,
+        offset: typing.SupportsInt | typing.SupportsIndex,
+        quotient: typing.SupportsInt | typing.SupportsIndex,
+        above: typing.SupportsInt | typing.SupportsIndex,
+    ) -> None: ...
+
 class MapRef:
     def __init__(
         self,
         arity: typing.SupportsInt | typing.SupportsIndex,
         toset: typing.SupportsInt | typing.SupportsIndex,
+        width: typing.SupportsInt | typing.SupportsIndex,
+        rows: collections.abc.Sequence[RowRef],
+    ) -> None: ...
+    @property
+    def arity(self) -> int: ...
+
+class Iteration:
+    def __init__(
+        self,
+        subset: bool,
+        extruded: bool,
+        constant_layers: bool,
+        periodic: bool,
+        pass_layer: bool,
+        index_bytes: typing.SupportsInt | typing.SupportsIndex,
     ) -> None: ...
 
 class ConstRef:
@@ -393,10 +613,16 @@ class Loop:
         ],
         maps: collections.abc.Sequence[MapRef],
         constants: collections.abc.Sequence[ConstRef],
+        parameters: collections.abc.Sequence[typing.SupportsInt | typing.SupportsIndex],
+        iteration: Iteration,
     ) -> None: ...
     def dump(self) -> str: ...
     def n_slots(self) -> int: ...
     def signature(self) -> str: ...
+    @property
+    def iteration(self) -> Iteration: ...
+    @property
+    def maps(self) -> list[MapRef]: ...
 
 class Lanes:
     """
@@ -477,13 +703,27 @@ class LoweringOptions:
         target_bytes: typing.SupportsInt | typing.SupportsIndex,
         position_bytes: typing.SupportsInt | typing.SupportsIndex,
         convention: typing.SupportsInt | typing.SupportsIndex,
+        lanes: typing.SupportsInt | typing.SupportsIndex,
     ) -> None: ...
     @property
+    def debug(self) -> bool: ...
+    @property
     def deterministic(self) -> bool: ...
+    @property
+    def lanes(self) -> int: ...
 
 class Module:
     @property
     def launch_name(self) -> str: ...
+
+class Column:
+    def __init__(
+        self,
+        dtype: DType,
+        address: typing.SupportsInt | typing.SupportsIndex,
+        n: typing.SupportsInt | typing.SupportsIndex,
+        stride: typing.SupportsInt | typing.SupportsIndex,
+    ) -> None: ...
 
 class Executable:
     @property
@@ -492,7 +732,7 @@ class Executable:
     def strategy(self) -> str: ...
 
 class Query:
-    def __init__(self, loop: str, signature: str, source: str) -> None: ...
+    def __init__(self, loop: str, signature: str, source: str, strategy: str) -> None: ...
 
 class DispatchEvent:
     @property
@@ -522,6 +762,83 @@ class Dispatcher:
     def events(self) -> list[DispatchEvent]: ...
     def resolve(self, query: Query) -> Executable: ...
 
+class DeviceInfo:
+    @property
+    def backend(self) -> str: ...
+    @property
+    def capability(self) -> str: ...
+    @property
+    def driver(self) -> str: ...
+    @property
+    def float64(self) -> bool: ...
+    @property
+    def is_cpu(self) -> bool: ...
+    @property
+    def max_lanes(self) -> int: ...
+    @property
+    def memory_bytes(self) -> int: ...
+    @property
+    def n_units(self) -> int: ...
+    @property
+    def name(self) -> str: ...
+    @property
+    def platform(self) -> str: ...
+    @property
+    def shared_bytes(self) -> int: ...
+    @property
+    def warp(self) -> int: ...
+
+class Program:
+    pass
+
+class DeviceBinary:
+    @property
+    def origin(self) -> jit.Origin: ...
+    @property
+    def path(self) -> str: ...
+    @property
+    def seconds(self) -> float: ...
+
+class RuntimeDevice(Device):
+    def load(self, binary: DeviceBinary) -> Program: ...
+    def measure_copy_rate(
+        self: Device,
+        n_bytes: typing.SupportsInt | typing.SupportsIndex,
+        n_copies: typing.SupportsInt | typing.SupportsIndex,
+    ) -> float: ...
+    @property
+    def info(self) -> DeviceInfo: ...
+
+class DeviceCompiler:
+    @property
+    def identity(self) -> str: ...
+
+class DeviceService:
+    def __init__(
+        self,
+        *,
+        cache_dir: str,
+        use_disk: bool,
+        max_disk_bytes: typing.SupportsInt | typing.SupportsIndex,
+        max_memory_bytes: typing.SupportsInt | typing.SupportsIndex,
+        compile_timeout_seconds: typing.SupportsFloat | typing.SupportsIndex,
+    ) -> None: ...
+    def clear_memory(self) -> None: ...
+    def compile(
+        self,
+        compiler: DeviceCompiler,
+        source: str,
+        compile_options: collections.abc.Sequence[str],
+        key_extra: str,
+    ) -> DeviceBinary: ...
+    def statistics(self) -> jit.Statistics: ...
+    def take_notices(self) -> list[str]: ...
+
+class DeviceMirror:
+    def __init__(self, device: RuntimeDevice, coherence: Coherence) -> None: ...
+    @property
+    def n_arrays(self) -> int: ...
+
 class Timing:
     def __init__(self) -> None: ...
     @property
@@ -541,6 +858,9 @@ class Binding:
         maps: collections.abc.Sequence[MapTable],
         spaces: collections.abc.Sequence[typing.SupportsInt | typing.SupportsIndex],
         n_elements: typing.SupportsInt | typing.SupportsIndex,
+        paths: collections.abc.Sequence[MapRef],
+        iteration: Iteration,
+        items: collections.abc.Sequence[MapTable],
         matrices: collections.abc.Sequence[plan.PositionSpec],
     ) -> None: ...
 
@@ -560,23 +880,46 @@ class PreparedLoop:
         options: LaunchOptions,
         plans: plan.PlanCache,
         timing: Timing,
+        mirror: DeviceMirror | None,
     ) -> None: ...
     def prepare(self) -> None: ...
-    def run(self) -> None: ...
+    def run(self) -> bool: ...
     @property
     def n_colours(self) -> int: ...
     @property
     def plan_bytes(self) -> int: ...
 
 def available_threads() -> int: ...
+def axpy(
+    alpha: Column, x: Column, y: Column, n_threads: typing.SupportsInt | typing.SupportsIndex
+) -> None: ...
 def c_name_of(dtype: DType) -> str: ...
+def choose_lanes(
+    forced: typing.SupportsInt | typing.SupportsIndex | None,
+    vector_bytes: typing.SupportsInt | typing.SupportsIndex,
+    strategy: str,
+    loop: Loop,
+    facts: Facts,
+    maps: collections.abc.Sequence[LoweringMapFacts],
+    options: LoweringOptions,
+) -> tuple[LoweringOptions, str]: ...
 def choose_strategy(
     loop: Loop,
     facts: Facts,
     maps: collections.abc.Sequence[LoweringMapFacts],
     options: LoweringOptions,
 ) -> tuple[str, str]: ...
+def combine(
+    op: str,
+    out: Column,
+    left: Column,
+    right: Column,
+    n_threads: typing.SupportsInt | typing.SupportsIndex,
+) -> None: ...
 def digest(bytes: str) -> str: ...
+def dot(
+    x: Column, y: Column, conjugate: bool, n_threads: typing.SupportsInt | typing.SupportsIndex
+) -> int | int | float | complex: ...
 def dtype_from_name(name: str) -> DType: ...
 def force_strategy(
     strategy: str,
@@ -601,6 +944,7 @@ def lowering_key(
     maps: collections.abc.Sequence[LoweringMapFacts],
     options: LoweringOptions,
 ) -> str: ...
+def make_device_executable(module: Module, program: Program, strategy: str) -> Executable: ...
 def make_executable(
     module: Module, library: jit.Library, strategy: str, is_parallel: bool
 ) -> Executable: ...

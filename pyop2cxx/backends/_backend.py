@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from pyop2cxx import _core
 
 
@@ -24,6 +26,25 @@ class HostToolchain:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class DeviceToolchain:
+    """Devices of one vendor's interface, and the compiler in this process that serves them.
+
+    Attributes:
+        list_devices: What each device says of itself; raises ToolchainError if there is none.
+        open_device: Returns device and compiler by the device's number in that list.
+        flags: Options of the compiler.
+        deterministic_flags: More of them where the same bits are wanted everywhere.
+        debug_flags: More of them where faults are looked for.
+    """
+
+    list_devices: Callable[[], list[_core.DeviceInfo]]
+    open_device: Callable[[int], tuple[_core.RuntimeDevice, _core.DeviceCompiler]]
+    flags: tuple[str, ...] = ()
+    deterministic_flags: tuple[str, ...] = ()
+    debug_flags: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Backend:
     """A way to run loops, as data.
 
@@ -34,6 +55,8 @@ class Backend:
         dialect: The language of the generated text.
         suffix: Of generated files, by the language they are in: of C, and of C++ if the kernel is.
         template: The frame of a generated file.
+        preludes: What a text may need before it, of `_core.needs` and "no_contraction" (no fused
+            a * b + c, for deterministic loops); each has a file of its name beside `template`.
         toolchain: How text becomes code.
     """
 
@@ -43,4 +66,5 @@ class Backend:
     dialect: _core.cg.Dialect
     suffix: tuple[str, str]
     template: str
-    toolchain: HostToolchain
+    preludes: tuple[str, ...] = ()
+    toolchain: HostToolchain | DeviceToolchain

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from functools import lru_cache
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from pyop2cxx.exceptions import UsageError
 from pyop2cxx.front import headers
@@ -14,7 +14,7 @@ from pyop2cxx.front.preprocess import preprocess
 from pyop2cxx.front.scope import Binding, Scope
 from pyop2cxx.front.statements import is_constant, read_block, read_statement, read_variable
 from pyop2cxx.front.typing import read_declarator, read_parameters, read_specifiers, text_of
-from pyop2cxx.front.wire import Function, OpaqueKernel, Parameter, Variable
+from pyop2cxx.front.wire import Function, OpaqueKernel, Parameter, ParsedKernel, Variable
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -22,24 +22,6 @@ if TYPE_CHECKING:
     from tree_sitter import Language, Node, Tree
 
 _SKIPPED = {"comment", ";", "expression_statement"}
-
-
-class ParsedKernel(NamedTuple):
-    """What the front end knows of a kernel.
-
-    Attributes:
-        parameters: Of the entry function; None if they were not understood.
-        functions: Callee first, the entry function last; empty for an opaque kernel.
-        tables: The file-scope constants these use.
-        headers: What must be included, with delimiters.
-        opaque_reason: Why there is no AST, with a line; empty if there is one.
-    """
-
-    parameters: tuple[Parameter, ...] | None
-    functions: tuple[Function, ...]
-    tables: tuple[Variable, ...]
-    headers: tuple[str, ...]
-    opaque_reason: str
 
 
 @lru_cache(maxsize=1)

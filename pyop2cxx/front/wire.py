@@ -33,6 +33,24 @@ class Function(NamedTuple):
     names: frozenset[str]
 
 
+class ParsedKernel(NamedTuple):
+    """What the front end knows of a kernel.
+
+    Attributes:
+        parameters: Of the entry function; None if they were not understood.
+        functions: Callee first, the entry function last; empty for an opaque kernel.
+        tables: The file-scope constants these use.
+        headers: What must be included, with delimiters.
+        opaque_reason: Why there is no AST, with a line; empty if there is one.
+    """
+
+    parameters: tuple[Parameter, ...] | None
+    functions: tuple[Function, ...]
+    tables: tuple[Variable, ...]
+    headers: tuple[str, ...]
+    opaque_reason: str
+
+
 def literal(spelling: str, line: int) -> Expr:
     """A literal as spelled."""
     return ("literal", line, spelling, None, ())

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from pyop2cxx.types.globals import Global
     from pyop2cxx.types.maps import Map
     from pyop2cxx.types.mats import Mat, MatPath
+    from pyop2cxx.types.mixed import MixedDat, MixedMap
 
 
 @dataclass(slots=True)
@@ -32,6 +33,43 @@ class DatArg:
     data: Dat
     map_: Map | None
     access: Access
+
+
+@dataclass(slots=True)
+class LegacyDatArg(DatArg):
+    """A Dat as a kernel of an older convention uses it.
+
+    Attributes:
+        index: Of ``op2.i``; None where the Map was not indexed by it.
+        flatten: Whether values are ordered by component first.
+    """
+
+    index: int | None
+    flatten: bool
+
+
+@dataclass(slots=True)
+class MixedDatArg:
+    """A MixedDat as a loop uses it: the kernel gets its fields end to end.
+
+    Attributes:
+        data: The MixedDat.
+        map_: The MixedMap; None means direct.
+        access: How the kernel uses it.
+    """
+
+    data: MixedDat
+    map_: MixedMap | None
+    access: Access
+
+    @property
+    def parts(self) -> tuple[DatArg | GlobalArg, ...]:
+        """The fields as arguments of their own, in order."""
+        maps = [None] * len(self.data) if self.map_ is None else self.map_.split
+        return tuple(
+            dat(self.access) if map_ is None else dat(self.access, map_)
+            for dat, map_ in zip(self.data.split, maps, strict=True)
+        )
 
 
 @dataclass(slots=True)

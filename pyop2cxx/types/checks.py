@@ -130,9 +130,14 @@ def as_array(data: ArrayLike, dtype: DTypeLike | None, shape: tuple[int, ...], w
     return found.reshape(shape)
 
 
+def _as_numpy_array(data: Any) -> Array:
+    only_dlpack = hasattr(data, "__dlpack__") and not hasattr(data, "__array__")
+    return np.from_dlpack(data) if only_dlpack else np.asarray(data)
+
+
 def _converted(data: ArrayLike, dtype: np.dtype[Any] | None, what: str) -> Array:
     try:
-        found = np.asarray(data)
+        found = _as_numpy_array(data)
         if dtype is None or found.dtype == dtype:
             return found
         loss = _loss(found, dtype)

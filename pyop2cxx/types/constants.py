@@ -6,6 +6,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
+from pyop2cxx import _core
 from pyop2cxx.exceptions import (
     NameTypeError,
     NoDataError,
@@ -17,7 +18,6 @@ from pyop2cxx.runtime import runtime
 from pyop2cxx.types.access import CONSTANT_ACCESSES, Access
 from pyop2cxx.types.args import ConstantArg
 from pyop2cxx.types.carrier import SetFreeCarrier, copied
-from pyop2cxx.types.checks import as_array
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -82,13 +82,13 @@ class Constant(SetFreeCarrier):
 
     def duplicate(self) -> Constant:
         """Return a Constant of its own with the same values and name."""
-        return Constant(self._dim, self._values.copy(), None, self._name)
+        return Constant(self._dim, self._read("duplicate").copy(), None, self._name)
 
     def __str__(self) -> str:
-        return f"OP2 Constant Argument: {self._name} with dim {self._dim} and value {self._values}"
+        return f"OP2 Constant Argument: {self._name} with dim {self._dim} and value {self._shown}"
 
     def __repr__(self) -> str:
-        return f"Constant({self._dim!r}, {self._values!r}, {self.dtype!r}, {self._name!r})"
+        return f"Constant({self._dim!r}, {self._shown!r}, {self.dtype!r}, {self._name!r})"
 
 
 class Const(SetFreeCarrier):
@@ -151,12 +151,11 @@ class Const(SetFreeCarrier):
         Raises:
             NoDataError: None were given yet.
         """
-        return self._writeable("data")
+        return self._writeable("data", _core.Use.read_write)
 
     @data.setter
     def data(self, values: ArrayLike) -> None:
-        self._values[...] = as_array(values, self.dtype, self._dim, self._what)
-        self._buffer.increment_version()
+        self._assign(values)
         self._is_given = True
 
     def remove_from_namespace(self) -> None:
@@ -169,9 +168,9 @@ class Const(SetFreeCarrier):
     def __str__(self) -> str:
         return (
             f"OP2 Const: {self._name} of dim {self._dim} and type {self.dtype.name} "
-            f"with value {self._values}"
+            f"with value {self._shown}"
         )
 
     def __repr__(self) -> str:
-        values = self._values if self._is_given else None
+        values = self._shown if self._is_given else None
         return f"Const({self._dim!r}, {values!r}, {self._name!r})"

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
-from pyop2cxx import _core
+from pyop2cxx import _core, exchange
 from pyop2cxx.exceptions import (
     DataSetTypeError,
     DataValueError,
@@ -22,9 +22,11 @@ from pyop2cxx.exceptions import (
 )
 from pyop2cxx.runtime import runtime
 from pyop2cxx.types.access import DAT_ACCESSES, Access, checked_access
-from pyop2cxx.types.args import DatArg
+from pyop2cxx.types.algebra import Algebra, check_same_place
+from pyop2cxx.types.args import DatArg, LegacyDatArg
 from pyop2cxx.types.carrier import DataCarrier
 from pyop2cxx.types.checks import address_of, as_array, as_dtype, as_name, as_numpy
+from pyop2cxx.types.indices import IndexedMap
 from pyop2cxx.types.maps import Map
 from pyop2cxx.types.sets import DataSet, Set
 
@@ -34,6 +36,9 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike, DTypeLike
 
     from pyop2cxx.types.checks import Array
+
+LAYOUTS = ("auto", "aos", "soa")
+"""What `Dat` takes for its `layout`."""
 
 _MOST_REMEMBERED_CHECKS = 256
 
@@ -50,7 +55,7 @@ class SubsetLike(Protocol):
         """The owned entities of the part, as entities of the whole Set."""
 
 
-class Dat(DataCarrier):
+class Dat(DataCarrier, Algebra):
     """Values on the entities of a Set. Equal only to itself.
 
     A NumPy array of the right dtype and number of values, contiguous in C order, is not copied:
@@ -63,6 +68,12 @@ class Dat(DataCarrier):
         data: Shape (set.total_size, *dim), or as many values in C order; None means zeros.
         dtype: The dtype; None means the data's, or float64 without data.
         name: What messages call it; it never enters generated text.
+        layout: How its values lie on a device: "aos", all values of an entity together; "soa", the
+            first values of all entities, then the second ones; "auto", what was measured to be
+            faster. The host always has "aos", and kernels see no difference.
+
+    An array of CuPy, PyTorch or another library that lies on the CUDA device of loops becomes the
+    values on the device, without a copy.
 
     Raises:
         DataSetTypeError: The first argument is none of these.
@@ -86,6 +97,7 @@ class Dat(DataCarrier):
         data: ArrayLike | None = None,
         dtype: DTypeLike | None = None,
         name: str | None = None,
+        layout: str = "auto",
     ) -> None:
         if isinstance(dataset, Dat):
             name, data, dtype = _copied(dataset, data, dtype, name)
@@ -95,28 +107,38 @@ class Dat(DataCarrier):
         self._dataset = _as_dataset(dataset, self._name)
         self._set = self._dataset.set
         self._cdim = self._dataset.cdim
+        self._layout = _checked_layout(layout, self._what)
+        shared = None
+        if data is not None and exchange.on_a_device(data):
+            shared = self._taken(data, dtype)
+            data = np.empty(self._shape("data"), shared.dtype)
         self._values: Array | None = None if data is None else self._adopted(data, dtype)
         self._dtype = (
             as_dtype("float64" if dtype is None else dtype, self._what)
             if self._values is None
             else self._values.dtype
         )
-        self._buffer = _core.Buffer(address=0, n_bytes=0)
+        self._buffer = self._make_buffer(self._cdim, is_soa=self._layout == "soa")
         if self._values is not None:
-            self._buffer.reset(address=address_of(self._values), n_bytes=self._values.nbytes)
+            self._point_at(self._values, is_zero=False)
+        if shared is not None:
+            self._adopt_on_device(shared)
         self._checked: dict[int, Access] = {}
         self._frozen: Access | None = None
         self.halo_valid = True
 
     # As an argument of a loop
 
-    def __call__(self, access: Access, path: Map | None = None) -> DatArg:
+    def __call__(
+        self, access: Access, path: Map | IndexedMap | None = None, flatten: bool = False
+    ) -> DatArg:
         """Return this Dat as an argument of a loop.
 
         Args:
             access: How the kernel uses it.
             path: The Map from the iteration Set to this Dat's Set; None where that is the
                 iteration Set itself.
+            flatten: Of PyOP2's older conventions: order values by component first.
 
         Raises:
             ModeValueError: There is no such access, or not for complex values.
@@ -126,9 +148,13 @@ class Dat(DataCarrier):
         # Programs call this in their innermost loops, so what was found right is remembered: by
         # numbers, which keep no Map alive.
         try:
-            mode = self._checked.get(access if path is None else path._uid << 3 | access)
+            mode = self._checked.get(access if path is None else path._uid << 3 | access)  # type: ignore[union-attr]
         except (AttributeError, TypeError):
             mode = None
+        if flatten or isinstance(path, IndexedMap):
+            index = path.index if isinstance(path, IndexedMap) else None
+            whole = path.map_ if isinstance(path, IndexedMap) else path
+            return LegacyDatArg(self, whole, self._check(access, whole), index, bool(flatten))
         if mode is None:
             mode = self._check(access, path)
         return DatArg(self, path, mode)
@@ -199,6 +225,8 @@ class Dat(DataCarrier):
         if runtime.static:
             runtime.require_running(self._what, member)
         values = self._allocated(member)
+        if runtime.coherence.is_active:
+            self._on_host(_use(write, member, whole or self._set.size == len(values)), member)
         view = values[:] if whole else values[: self._set.size]
         if write:
             self._wrote(halo_valid=False)
@@ -214,9 +242,12 @@ class Dat(DataCarrier):
         """Return the whole array, zeros if there was none. Loops call this before they start."""
         if self._values is None:
             values = np.zeros(self._shape(member), self._dtype)
-            self._buffer.reset(address=address_of(values), n_bytes=values.nbytes)
+            self._point_at(values, is_zero=True)
             self._values = values
         return self._values
+
+    def _point_at(self, values: Array, *, is_zero: bool) -> None:
+        self._buffer.reset(address=address_of(values), n_bytes=values.nbytes, is_zero=is_zero)
 
     @property
     def _is_allocated(self) -> bool:
@@ -230,6 +261,37 @@ class Dat(DataCarrier):
             )
         return as_array(data, dtype, self._shape("data"), self._what)
 
+    def _taken(self, data: ArrayLike, dtype: DTypeLike | None) -> _core.exchange.SharedArray:
+        """Return memory of a device as it is; nothing converts it."""
+        runtime.require_running(self._what, "data on a device")
+        if not self._set.is_sized:
+            raise DataValueError(f"{self._what}: data were given, but the Set has no size")
+        shared = exchange.taken(data, runtime.device, self._shape("data"), self._what)
+        if dtype is not None and as_dtype(dtype, self._what) != np.dtype(shared.dtype):
+            raise DataValueError(
+                f"{self._what}: memory of a device is used in place, so dtype {dtype} cannot be "
+                f"made of its {shared.dtype}; convert the array first"
+            )
+        if self._layout == "soa" and self._cdim > 1:
+            raise DataValueError(
+                f"{self._what}: memory of a device is used in place, and lies in layout 'aos'"
+            )
+        return shared
+
+    def _host_array(self, member: str) -> Array:
+        return self._allocated(member)
+
+    def _shared_on_host(self) -> Array:
+        return self.data
+
+    def _shared_shape(self) -> tuple[tuple[int, ...], tuple[int, ...]]:
+        whole = self._shape("__dlpack__")
+        shape = (self._set.size, *whole[1:])
+        if not self._buffer.is_soa:
+            return shape, exchange.dense_strides(shape)
+        columns = exchange.dense_strides(whole[1:])
+        return shape, (1, *(whole[0] * stride for stride in columns))
+
     def _shape(self, member: str) -> tuple[int, ...]:
         if not self._set.is_sized:
             raise StaticModeError(
@@ -237,6 +299,31 @@ class Dat(DataCarrier):
                 "init(static=True); give it a size, or do not ask"
             )
         return (self._set.total_size, *(() if self._cdim == 1 else self._dataset.dim))
+
+    # As a vector
+
+    def _alike(self) -> Dat:
+        return Dat(self._set**self.dim, None, self._dtype)
+
+    def _family(self) -> type[Dat]:
+        return Dat
+
+    def _check_same(self, other: Dat, operation: str) -> None:
+        check_same_place(self, other, operation)
+
+    def _has_ghosts(self) -> bool:
+        return self.halo_valid
+
+    def _operand(self, whole: bool) -> Array:
+        return self.data_ro_with_halos if whole else self.data_ro
+
+    def _outcome(self, whole: bool, *, fresh: bool) -> Array:
+        if fresh:
+            values = self.data_wo_with_halos if whole else self.data_wo
+        else:
+            values = self.data_with_halos if whole else self.data
+        self.halo_valid = whole or self._set.size == self._set.total_size
+        return values
 
     # Whole-Dat operations
 
@@ -248,12 +335,15 @@ class Dat(DataCarrier):
         """
         runtime.require_running(self._what, "zero")
         if subset is None:
-            if self._values is not None:
+            if self._values is not None and not self._buffer.zero_on_device():
+                self._on_host(_core.Use.write, "zero")
                 self._values.fill(0)
             self._wrote(halo_valid=True)
             return
         self._check_subset(subset)
-        self._allocated("zero")[subset.owned_indices] = 0
+        values = self._allocated("zero")
+        self._on_host(_core.Use.read_write, "zero")
+        values[subset.owned_indices] = 0
         self._wrote(halo_valid=False)
 
     def copy(self, other: Dat, subset: SubsetLike | None = None) -> None:
@@ -275,6 +365,14 @@ class Dat(DataCarrier):
         if other is self:
             return
         source, target = self._allocated("copy"), other._allocated("copy")
+        same = subset is None and self._dtype == other._dtype
+        same = same and self._stride == other._stride == 0  # not components of others
+        if same and other._buffer.copy_on_device(self._buffer):
+            other._wrote(halo_valid=self.halo_valid)
+            return
+        whole = subset is None and self.halo_valid
+        self._on_host(_core.Use.read, "copy")
+        other._on_host(_core.Use.write if whole else _core.Use.read_write, "copy")
         if subset is not None:
             target[subset.owned_indices] = source[subset.owned_indices]
         elif self.halo_valid:
@@ -393,11 +491,21 @@ class Dat(DataCarrier):
         return self._dtype.itemsize * self._cdim * self._shape("nbytes")[0]
 
     @property
+    def layout(self) -> str:
+        """How its values lie on a device: 'aos' or 'soa'."""
+        return "soa" if self._layout == "soa" else "aos"
+
+    @property
     def _what(self) -> str:
         return f"{self._kind} '{self._name}' on Set '{self._set.name}'"
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return (type(self), (self._dataset, self._values, self._dtype, self._name))
+        if self._values is not None:
+            self._on_host(_core.Use.read, "__reduce__")
+        return (
+            type(self),
+            (self._dataset, self._values, self._dtype, self._name, self._layout),
+        )
 
     def __str__(self) -> str:
         return f"OP2 Dat: {self._name} on ({self._dataset}) with datatype {self._dtype.name}"
@@ -426,9 +534,24 @@ def _copied(
             f"Dat('{source.name}', data): a copy takes the values of the Dat; pass its dataset to "
             "give other ones"
         )
+    if source._values is not None:
+        source._on_host(_core.Use.read, "copy")
     values = None if source._values is None else source._values.copy()
     kind = source.dtype if dtype is None else dtype
     return f"copy_of_{source.name}" if name is None else name, values, kind
+
+
+def _checked_layout(layout: object, what: str) -> str:
+    if isinstance(layout, str) and layout in LAYOUTS:
+        return layout
+    raise UsageError(f"{what}: there is no layout {layout!r}; there are: {', '.join(LAYOUTS)}")
+
+
+def _use(write: bool, member: str, whole: bool) -> _core.Use:
+    """Say what becomes of the values that are shown; those of ghosts may not be lost."""
+    if not write:
+        return _core.Use.read
+    return _core.Use.write if whole and "_wo" in member else _core.Use.read_write
 
 
 def _npy(filename: str | os.PathLike[str]) -> str:

@@ -6,11 +6,14 @@ from __future__ import annotations
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
-from pyop2cxx.exceptions import DatTypeError
+from pyop2cxx import _core
+from pyop2cxx.exceptions import DataValueError, DatTypeError
 from pyop2cxx.runtime import runtime
 from pyop2cxx.types.access import GLOBAL_ACCESSES, ORDERED_ACCESSES, Access
+from pyop2cxx.types.algebra import Algebra
 from pyop2cxx.types.args import GlobalArg
 from pyop2cxx.types.carrier import SetFreeCarrier, copied
+from pyop2cxx.types.global_sets import GlobalDataSet
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -20,7 +23,7 @@ if TYPE_CHECKING:
     from pyop2cxx.types.checks import Array
 
 
-class Global(SetFreeCarrier):
+class Global(SetFreeCarrier, Algebra):
     """Values that belong to no Set, read by loops or reduced into: a time step, a residual.
 
     Args:
@@ -81,7 +84,7 @@ class Global(SetFreeCarrier):
     @property
     def data_with_halos(self) -> Array:
         """The same as `data`: a Global has no ghosts."""
-        return self._writeable("data_with_halos")
+        return self._writeable("data_with_halos", _core.Use.read_write)
 
     @property
     def data_ro_with_halos(self) -> Array:
@@ -91,7 +94,7 @@ class Global(SetFreeCarrier):
     @property
     def data_wo_with_halos(self) -> Array:
         """The same as `data_wo`: a Global has no ghosts."""
-        return self._writeable("data_wo_with_halos")
+        return self._writeable("data_wo_with_halos", _core.Use.write)
 
     @property
     def comm(self) -> Any:
@@ -100,7 +103,9 @@ class Global(SetFreeCarrier):
 
     def zero(self) -> None:
         """Set the values to zero."""
-        self._values.fill(0)
+        if not self._buffer.zero_on_device():
+            self._on_host(_core.Use.write, "zero")
+            self._values.fill(0)
         self._buffer.increment_version()
 
     def copy(self, other: Global) -> None:
@@ -117,9 +122,36 @@ class Global(SetFreeCarrier):
             )
         other.data = self.data_ro
 
+    @property
+    def dataset(self) -> GlobalDataSet:
+        """What it has in place of a DataSet."""
+        return GlobalDataSet(self)
+
+    def _alike(self) -> Global:
+        return Global(self._dim, None, self.dtype, comm=self._comm)
+
+    def _family(self) -> type[Global]:
+        return Global
+
+    def _check_same(self, other: Global, operation: str) -> None:
+        if other.dim != self._dim:
+            raise DataValueError(
+                f"{self._what} has dim {self._dim}: '{operation}' with {other._what} of dim "
+                f"{other.dim}"
+            )
+
+    def _has_ghosts(self) -> bool:
+        return True
+
+    def _operand(self, whole: bool) -> Array:
+        return self.data_ro
+
+    def _outcome(self, whole: bool, *, fresh: bool) -> Array:
+        return self.data_wo if fresh else self.data
+
     def duplicate(self) -> Global:
         """Return a Global of its own with the same values and name."""
-        return Global(self._dim, self._values.copy(), None, self._name, self._comm)
+        return Global(self._dim, self._read("duplicate").copy(), None, self._name, self._comm)
 
     # Part of a Dat's interface, so that a Global can stand among Dats
 
@@ -140,7 +172,7 @@ class Global(SetFreeCarrier):
         """Do nothing: a Global has no ghosts."""
 
     def __str__(self) -> str:
-        return f"OP2 Global Argument: {self._name} with dim {self._dim} and value {self._values}"
+        return f"OP2 Global Argument: {self._name} with dim {self._dim} and value {self._shown}"
 
     def __repr__(self) -> str:
-        return f"Global({self._dim!r}, {self._values!r}, {self.dtype!r}, {self._name!r})"
+        return f"Global({self._dim!r}, {self._shown!r}, {self.dtype!r}, {self._name!r})"

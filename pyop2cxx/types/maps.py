@@ -12,6 +12,7 @@ from pyop2cxx import _core
 from pyop2cxx.exceptions import ArityTypeError, DataValueError, MapValueError, SetTypeError
 from pyop2cxx.runtime import runtime
 from pyop2cxx.types.checks import address_of, as_name, is_integer
+from pyop2cxx.types.indices import IndexedMap, indexed
 from pyop2cxx.types.sets import Set
 
 if TYPE_CHECKING:
@@ -76,10 +77,33 @@ class Map:
         self._offset_quotient = self._as_offset(offset_quotient, "offset_quotient")
         self._values: Array | None = None
         self._table: _core.MapTable | None = None
+        self._entries: dict[int, Map] = {}
+        self._slots: tuple[int, ...] | None = None
         if values is None and iterset.is_sized and iterset.total_size == 0:
             values = ()
         if values is not None:
             self._adopt(self._checked(values))
+
+    _is_slot = False
+    """Whether this is one entry of another Map."""
+
+    def _init_like(self, map_: Map, iterset: Set, name: str) -> None:
+        """Be a path that leads where another Map leads, but without values of its own."""
+        self._uid = runtime.next_uid()
+        self._name = name
+        self._iterset = iterset
+        self._toset = map_.toset
+        self._arity = map_.arity
+        self._offset = map_.offset
+        self._offset_quotient = map_.offset_quotient
+        self._values = None
+        self._table = None
+        self._entries = {}
+        self._slots = None
+
+    def _current_table(self) -> _core.MapTable | None:
+        """Return the values as loops read them, up to date; None if there are none."""
+        return self._table
 
     @property
     def iterset(self) -> Set:
@@ -94,6 +118,11 @@ class Map:
     @property
     def arity(self) -> int:
         """How many entities each one leads to."""
+        return self._arity
+
+    @property
+    def _width(self) -> int:
+        """Entries of a row of the values that loops read."""
         return self._arity
 
     @property
@@ -124,6 +153,11 @@ class Map:
     @property
     def split(self) -> tuple[Map, ...]:
         """The components: this Map has one."""
+        return (self,)
+
+    @property
+    def flattened_maps(self) -> tuple[Map, ...]:
+        """The Maps that this one is made of: itself."""
         return (self,)
 
     @property
@@ -243,6 +277,30 @@ class Map:
         found = self._as_integers(offset, what, (self._arity,)).astype(np.int32)
         found.flags.writeable = False
         return found
+
+    def __getitem__(self, index: Any) -> Any:
+        """Return one entry of each row as a path of its own, for PyOP2's older conventions.
+
+        Args:
+            index: The entry; or ``op2.i[0]``, for all of them one after the other.
+
+        Raises:
+            IndexTypeError, IndexValueError: It is neither.
+            UnsupportedError: It is a slice.
+        """
+        from pyop2cxx.types.paths import MapSlot  # a MapSlot is a Map
+
+        found = indexed(self, index)
+        if isinstance(found, IndexedMap):
+            return found
+        # the same object each time, so that loops see one path
+        if found not in self._entries:
+            self._entries[found] = MapSlot(self, found)
+        return self._entries[found]
+
+    def __le__(self, other: object) -> bool:
+        """Say whether this is the other Map, as PyOP2's Sparsity asks."""
+        return self is other
 
     def __iter__(self) -> Iterator[Map]:
         yield self

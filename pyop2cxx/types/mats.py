@@ -131,7 +131,7 @@ class Mat(DataCarrier):
         self._state = Mat.ASSEMBLED
         self._owner: Mat | None = None
         self._paths: dict[tuple[Any, ...], MatPath] = {}
-        self._buffer = _core.Buffer(address=0, n_bytes=0)
+        self._buffer = self._make_buffer(1 if self.is_mixed else self.cdim)
         self._values: Array | None = None
         self._scipy: Any = None
         if sparsity.shape == (1, 1):
@@ -153,7 +153,8 @@ class Mat(DataCarrier):
     def _allocate(self) -> None:
         rows, cols = self.block_dims
         self._values = np.zeros((len(self._sparsity.colidx), rows, cols), self._dtype)
-        self._buffer.reset(address=address_of(self._values), n_bytes=self._values.nbytes)
+        values = self._values
+        self._buffer.reset(address=address_of(values), n_bytes=values.nbytes, is_zero=True)
 
     # As an argument of a loop
 
@@ -432,6 +433,7 @@ class Mat(DataCarrier):
         self._plain(member)
         if self._values is None:
             self._allocate()
+        self._on_host(_core.Use.read_write if write else _core.Use.read, member)
         if write:
             self._buffer.increment_version()
         assert self._values is not None  # allocated above

@@ -9,6 +9,8 @@ from math import prod
 from typing import Any
 from weakref import WeakValueDictionary
 
+import numpy as np
+
 from pyop2cxx.exceptions import (
     ContractError,
     DataTypeError,
@@ -149,9 +151,42 @@ class Set:
         return self._comm
 
     @property
-    def layers(self) -> None:
+    def layers(self) -> int | None:
         """None: only extruded Sets have layers."""
         return None
+
+    def __call__(self, *indices: Any) -> Set:
+        """Return the Subset of these entities: ``cells(0, 3)`` or ``cells([0, 3])``."""
+        from pyop2cxx.types.subsets import Subset  # a Subset is a Set
+
+        return Subset(self, indices[0] if len(indices) == 1 and np.ndim(indices[0]) else indices)
+
+    def intersection(self, other: Set) -> Set:
+        """Return the entities in both: this Set and a part of it.
+
+        Raises:
+            SetTypeError: The other is no Set, or a part of another one.
+            SetValueError: Both are whole Sets, but not the same.
+        """
+        return self._combine("intersection", other)
+
+    def union(self, other: Set) -> Set:
+        """Return the entities in any of both; errors as for `intersection`."""
+        return self._combine("union", other)
+
+    def difference(self, other: Set) -> Set:
+        """Return the entities of this one that the other lacks; errors as for `intersection`."""
+        return self._combine("difference", other)
+
+    def symmetric_difference(self, other: Set) -> Set:
+        """Return the entities in just one of both; errors as for `intersection`."""
+        return self._combine("symmetric_difference", other)
+
+    def _combine(self, operation: str, other: Set) -> Set:
+        from pyop2cxx.types import subsets  # a Subset is a Set
+
+        combined: Set = getattr(subsets, operation)(self, other)
+        return combined
 
     @property
     def partition_size(self) -> int:
@@ -238,6 +273,8 @@ class DataSet:
             raise SetTypeError(
                 f"DataSet: expected a Set, got {iter_set!r} of type {type(iter_set).__name__}"
             )
+        if type(iter_set).__pow__ is not Set.__pow__:
+            iter_set**dim  # Subsets and extruded Sets say why they have no DataSets
         if not isinstance(apply_local_global_filter, bool):
             raise DataTypeError(
                 f"DataSet: the filter must be True or False, got {apply_local_global_filter!r}"

@@ -20,6 +20,7 @@ from pyop2cxx.exceptions import (
 from pyop2cxx.runtime import runtime
 from pyop2cxx.types.checks import as_name
 from pyop2cxx.types.maps import Map
+from pyop2cxx.types.mixed import MixedDataSet, MixedMap
 from pyop2cxx.types.sets import DataSet, Set
 
 if TYPE_CHECKING:
@@ -319,8 +320,9 @@ class Sparsity:
 
 
 def _table(map_: Map) -> _core.MapTable:
-    assert map_._table is not None  # checked: has_values
-    return map_._table
+    table = map_._current_table()
+    assert table is not None  # checked: has_values
+    return table
 
 
 def _plain(map_: Any) -> Any:
@@ -329,9 +331,7 @@ def _plain(map_: Any) -> Any:
 
 
 def _is_dataset(found: object) -> bool:
-    return isinstance(found, DataSet) or all(
-        hasattr(found, name) for name in ("set", "cdim", "split", "_is_mixed_dataset")
-    )
+    return isinstance(found, DataSet | MixedDataSet)
 
 
 def _as_dsets(dsets: object) -> tuple[Any, Any]:
@@ -410,7 +410,7 @@ def _as_entry(entry: object) -> tuple[Any, Any, Regions]:
             f"{entry!r}"
         )
     for what, found in zip(("rows", "columns"), entry[:2], strict=True):
-        if not (isinstance(found, Map) or hasattr(found, "split")) or isinstance(found, str):
+        if not isinstance(found, Map | MixedMap):
             raise MapTypeError(
                 f"Sparsity: the Map of the {what} must be a Map, got {found!r} of type "
                 f"{type(found).__name__}"

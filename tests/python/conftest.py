@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from pyop2cxx import op2
+from pyop2cxx import _core, op2
+from pyop2cxx.backends._backend import DeviceToolchain
+from pyop2cxx.runtime import runtime
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -19,3 +21,24 @@ def static() -> Iterator[None]:
     op2.init(static=True)
     yield
     op2.exit()
+
+
+@pytest.fixture
+def device() -> Iterator[_core.Device]:
+    """A device on which loops run until the test ends: the first that this machine has."""
+    for found in op2.backends():
+        toolchain = runtime.engine.backend(found.name).toolchain
+        if found.available and isinstance(toolchain, DeviceToolchain):
+            with op2.backend(found.name):
+                assert runtime.device is not None
+                yield runtime.device
+            return
+    pytest.skip("there is no device")
+
+
+@pytest.fixture
+def strictly() -> Iterator[None]:
+    """Implicit copies between host and devices are refused, until the test ends."""
+    op2.configuration["strict_residency"] = True
+    yield
+    op2.configuration["strict_residency"] = False

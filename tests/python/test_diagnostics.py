@@ -4,6 +4,8 @@
 from __future__ import annotations
 
 import os
+import shlex
+import subprocess
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -66,6 +68,11 @@ def test_everything_is_kept_for_reading() -> None:
     assert "<kernel bad>:5" in error.stderr
     assert "cc" in error.command
     assert "-shared" in error.command
+    # it can be run again, and says the same
+    again = subprocess.run(shlex.split(error.command), capture_output=True, text=True, check=False)
+    assert again.returncode != 0
+    assert "zeta" in again.stderr
+    assert error.source_path in again.stderr
     x.data[...] = 1
     loop = op2.ParLoop(op2.Kernel(BAD, "bad"), x.dataset.set, x(op2.RW))
     assert loop.generate() == source.read_text()

@@ -46,6 +46,7 @@ def test_misses_equal_the_compilers_runs(tmp_path: Path) -> None:
     with op2.backend("openmp"):
         op2.par_loop(scale(2.0, "counted"), w.nodes, x(op2.RW))
     found = counts("counted")
+    assert {row.strategy for row in op2.dispatch.report() if row.loop == "counted"} == {"direct"}
     assert found[""] == len(runs.read_text().splitlines()) == 3
     assert found["jit"] == 4  # a ParLoop for each factor, and the first factor's second par_loop
 
@@ -59,6 +60,7 @@ def test_rows_say_who_was_asked_and_what_ran() -> None:
     w.loop(strategy="colour").compute()
     rows = [row for row in op2.dispatch.report() if row.loop == "flux"]
     assert {(row.provider, row.strategy) for row in rows} >= {("jit", "owner"), ("jit", "colour")}
+    assert all(row.strategy for row in rows)
     for row in rows:
         assert row.rejected == ("" if row.provider else "jit: not compiled yet")
 

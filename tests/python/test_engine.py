@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import pytest
 from small_world import World, run_python, scale, statistics
 
-from pyop2cxx import op2
+from pyop2cxx import _core, op2
 from pyop2cxx.engine import Bounded, Engine
 from pyop2cxx.runtime import runtime
 
@@ -60,7 +60,7 @@ def test_bounded_may_be_shared_by_threads() -> None:
 
 def test_the_service_follows_the_options(tmp_path: Path) -> None:
     options = {"cache_dir": str(tmp_path / "one"), "cc": "cc", "cxx": "c++", "threads": 0}
-    engine = Engine(options)
+    engine = Engine(options, _core.Coherence())
     first = engine.service
     assert engine.service is first
     options["threads"] = 3
@@ -74,7 +74,7 @@ def test_the_service_follows_the_options(tmp_path: Path) -> None:
 
 
 def test_flags_are_split_as_a_shell_does() -> None:
-    engine = Engine({"cflags": "-DNAME='a b' -g"})
+    engine = Engine({"cflags": "-DNAME='a b' -g"}, _core.Coherence())
     assert engine.option_flags("cflags") == ("-DNAME=a b", "-g")
 
 

@@ -19,6 +19,17 @@ def test_every_public_name_is_there() -> None:
         assert name in op2.__all__
 
 
+def test_pyop2s_names_are_there() -> None:
+    """Those of its `__all__`, without matrices and MPI."""
+    names = """
+        configuration READ WRITE RW INC MIN MAX ON_BOTTOM ON_TOP ON_INTERIOR_FACETS ALL debug info
+        warning error critical initialised set_log_level init exit Kernel Set ExtrudedSet MixedSet
+        Subset DataSet GlobalDataSet MixedDataSet Halo Dat MixedDat Global Map MixedMap parloop
+        Parloop ParLoop par_loop DatView PermutedMap ComposedMap
+    """
+    assert set(names.split()) <= set(op2.__all__)
+
+
 def test_life() -> None:
     op2.exit()
     assert not op2.initialised()

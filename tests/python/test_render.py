@@ -53,3 +53,12 @@ def test_text_is_not_escaped_as_for_the_web() -> None:
 def test_every_backend_has_its_template() -> None:
     for name in runtime.backend_names():
         assert (template_folder() / runtime.engine.backend(name).template).is_file()
+
+
+def test_a_frame_that_extends_another_needs_the_keys_of_both() -> None:
+    context = {"version": "1.2", "kernel": "k", "strategy": "direct", "body": "int f(void);"}
+    assert render("cuda/program.j2", {**context, "preludes": ["typedef int a;"]}) == (
+        "/* pyop2cxx 1.2: k, strategy direct */\ntypedef int a;\n\nint f(void);\n"
+    )
+    with pytest.raises(InternalError, match="missing keys: preludes; unused keys: none"):
+        render("cuda/program.j2", context)

@@ -2,6 +2,8 @@
 from __future__ import annotations
 
 import logging
+import subprocess
+import sys
 from typing import TYPE_CHECKING
 
 import pytest
@@ -131,3 +133,20 @@ def test_messages_below_warnings_are_shown(
 def test_uids_differ_between_all_things(runtime: Runtime) -> None:
     uids = [runtime.next_uid() for _ in range(1000)]
     assert uids == sorted(set(uids))
+
+
+@pytest.mark.parametrize(
+    ("use", "said"),
+    [("", ""), ("runtime.init()", "left\n"), ("runtime.init(); runtime.engine", "left\n")],
+)
+def test_a_process_that_ends_leaves_in_order(use: str, said: str) -> None:
+    code = (
+        "from pyop2cxx.runtime import Runtime\n"
+        "class Loud(Runtime):\n"
+        "    def exit(self):\n"
+        "        super().exit()\n"
+        "        print('left')\n"
+        f"runtime = Loud()\n{use}\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True)
+    assert (done.stdout, done.stderr) == (said, "")

@@ -10,6 +10,7 @@ import pytest
 from small_world import EDGES, FLUX, statistics
 
 from pyop2cxx import op2, symbolic
+from pyop2cxx.iteration import items_of
 from pyop2cxx.runtime import runtime
 
 if TYPE_CHECKING:
@@ -95,7 +96,7 @@ SPELLINGS: dict[str, dict[str, Any]] = {
 
 
 def signature(loop: op2.ParLoop) -> str:
-    return symbolic.build(loop.kernel, loop.args).loop.signature()
+    return symbolic.build(loop.kernel, loop.args, loop._items).loop.signature()
 
 
 def test_24_spellings_are_one_signature_one_text_and_one_compilation() -> None:
@@ -211,5 +212,7 @@ def test_consts_are_found_by_name_and_sorted() -> None:
     op2.Const(1, 1.0, "c_const")  # the kernel's own variable hides it
     op2.Const(1, 1.0, "unused")
     assert symbolic.free_names(kernel) == ["a_const", "eps", "zeta"]
-    built = symbolic.build(kernel, [op2.Dat(op2.Set(2))(op2.RW)])
+    cells = op2.Set(2)
+    items = items_of(cells, None, False, "loop")
+    built = symbolic.build(kernel, [op2.Dat(cells)(op2.RW)], items)
     assert [constant.name for constant in built.constants] == ["a_const", "zeta"]

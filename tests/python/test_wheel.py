@@ -18,7 +18,8 @@ ROOT = Path(__file__).parents[2]
 # The build tree of `make test`, so that the compiler has nothing to do here.
 BUILD_DIR = ROOT / "build" / "editable"
 
-pytestmark = pytest.mark.slow
+# One group: all of them build in the same folder, so one worker runs them.
+pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("wheel")]
 
 
 @pytest.fixture(scope="module")

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "jit/opencl/api.hpp"
 
-#include <dlfcn.h>
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -10,6 +9,7 @@
 #include <utility>
 
 #include "base/error.hpp"
+#include "base/vendor_library.hpp"
 
 namespace op2::jit::opencl {
 namespace {
@@ -44,20 +44,12 @@ constexpr std::pair<Status, std::string_view> status_names[] = {
     {-63, "CL_INVALID_GLOBAL_WORK_SIZE"},
     {-1001, "CL_PLATFORM_NOT_FOUND_KHR"}};
 
-[[noreturn]] void missing(const std::string& what) {
-  throw ToolchainError(
-      fmt::format("{}; on Debian or Ubuntu install the loader and a platform: 'apt-get install "
-                  "ocl-icd-libopencl1 pocl-opencl-icd' (PoCL runs on the processor; a GPU's driver "
-                  "brings its own platform)",
-                  what),
-      "", "", "");
-}
+constexpr const char* install =
+    "on Debian or Ubuntu: 'apt-get install ocl-icd-libopencl1 pocl-opencl-icd' (PoCL runs on the "
+    "processor; a GPU's driver brings its own platform)";
 
-template <class Function>
-void find(void* library, const char* symbol, Function& function) {
-  void* address = ::dlsym(library, symbol);
-  if (address == nullptr) missing(fmt::format("{} has no function {}", library_name, symbol));
-  function = reinterpret_cast<Function>(address);
+[[noreturn]] void missing(const std::string& what) {
+  throw ToolchainError(fmt::format("{}; {}", what, install), "", "", "");
 }
 
 template <class Query>
@@ -74,42 +66,37 @@ std::string text(const Query& query) {
 }  // namespace
 
 std::shared_ptr<const Api> load_api() {
-  void* library = ::dlopen(library_name, RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
-  if (library == nullptr) {
-    const char* reason = ::dlerror();
-    missing(fmt::format("the OpenCL loader {} cannot be loaded ({})", library_name,
-                        reason != nullptr ? reason : "no reason given"));
-  }
+  const VendorLibrary library("the OpenCL loader", {library_name}, install);
   auto api = std::make_shared<Api>();
-  find(library, "clGetPlatformIDs", api->get_platforms);
-  find(library, "clGetPlatformInfo", api->platform_info);
-  find(library, "clGetDeviceIDs", api->get_devices);
-  find(library, "clGetDeviceInfo", api->device_info);
-  find(library, "clCreateContext", api->create_context);
-  find(library, "clReleaseContext", api->release_context);
-  find(library, "clCreateCommandQueue", api->create_queue);
-  find(library, "clReleaseCommandQueue", api->release_queue);
-  find(library, "clCreateBuffer", api->create_buffer);
-  find(library, "clReleaseMemObject", api->release_memory);
-  find(library, "clEnqueueWriteBuffer", api->write_buffer);
-  find(library, "clEnqueueReadBuffer", api->read_buffer);
-  find(library, "clEnqueueCopyBuffer", api->copy_buffer);
-  find(library, "clEnqueueFillBuffer", api->fill_buffer);
-  find(library, "clEnqueueNDRangeKernel", api->launch);
-  find(library, "clFlush", api->flush);
-  find(library, "clFinish", api->finish);
-  find(library, "clCreateProgramWithSource", api->create_program_with_source);
-  find(library, "clCreateProgramWithBinary", api->create_program_with_binary);
-  find(library, "clBuildProgram", api->build_program);
-  find(library, "clGetProgramInfo", api->program_info);
-  find(library, "clGetProgramBuildInfo", api->build_info);
-  find(library, "clReleaseProgram", api->release_program);
-  find(library, "clCreateKernel", api->create_kernel);
-  find(library, "clReleaseKernel", api->release_kernel);
-  find(library, "clSetKernelArg", api->set_argument);
-  find(library, "clGetKernelWorkGroupInfo", api->kernel_info);
-  find(library, "clGetEventInfo", api->event_info);
-  find(library, "clReleaseEvent", api->release_event);
+  library.require(api->get_platforms, "clGetPlatformIDs");
+  library.require(api->platform_info, "clGetPlatformInfo");
+  library.require(api->get_devices, "clGetDeviceIDs");
+  library.require(api->device_info, "clGetDeviceInfo");
+  library.require(api->create_context, "clCreateContext");
+  library.require(api->release_context, "clReleaseContext");
+  library.require(api->create_queue, "clCreateCommandQueue");
+  library.require(api->release_queue, "clReleaseCommandQueue");
+  library.require(api->create_buffer, "clCreateBuffer");
+  library.require(api->release_memory, "clReleaseMemObject");
+  library.require(api->write_buffer, "clEnqueueWriteBuffer");
+  library.require(api->read_buffer, "clEnqueueReadBuffer");
+  library.require(api->copy_buffer, "clEnqueueCopyBuffer");
+  library.require(api->fill_buffer, "clEnqueueFillBuffer");
+  library.require(api->launch, "clEnqueueNDRangeKernel");
+  library.require(api->flush, "clFlush");
+  library.require(api->finish, "clFinish");
+  library.require(api->create_program_with_source, "clCreateProgramWithSource");
+  library.require(api->create_program_with_binary, "clCreateProgramWithBinary");
+  library.require(api->build_program, "clBuildProgram");
+  library.require(api->program_info, "clGetProgramInfo");
+  library.require(api->build_info, "clGetProgramBuildInfo");
+  library.require(api->release_program, "clReleaseProgram");
+  library.require(api->create_kernel, "clCreateKernel");
+  library.require(api->release_kernel, "clReleaseKernel");
+  library.require(api->set_argument, "clSetKernelArg");
+  library.require(api->kernel_info, "clGetKernelWorkGroupInfo");
+  library.require(api->event_info, "clGetEventInfo");
+  library.require(api->release_event, "clReleaseEvent");
   return api;
 }
 

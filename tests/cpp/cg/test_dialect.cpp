@@ -57,7 +57,7 @@ TEST(Dialect, WritesAKernelInOpenCl) {
             "__kernel void reverse(__global double *restrict x, __global double *restrict y) {\n"
             "  __local double tile[64];\n"
             "  tile[get_local_id(0)] = twice(x[get_global_id(0)]);\n"
-            "  barrier(CLK_LOCAL_MEM_FENCE);\n"
+            "  barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);\n"
             "  y[get_group_id(0) * get_local_size(0) + get_local_id(0)] = "
             "tile[get_local_size(0) - 1 - get_local_id(0)];\n"
             "}\n");

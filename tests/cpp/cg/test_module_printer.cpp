@@ -276,7 +276,7 @@ TEST(PrintKernel, StridesOverTheGridInOpenCl) {
   for (long n = 2 + (int)get_global_id(0); n < end; n += (int)get_global_size(0)) {
   }
   for (int k = (int)get_local_id(0); k < 256; k += (int)get_local_size(0)) {
-    barrier(CLK_LOCAL_MEM_FENCE);
+    barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
   }
   for (long block = (int)get_group_id(0); block < end; block += (int)get_num_groups(0)) {
   }
@@ -289,7 +289,9 @@ TEST(PrintKernel, StridesOverTheGridInCuda) {
             R"(extern "C" __global__ void wrap_res(
     double *__restrict__ x,
     long end) {
+  x = (double *)__builtin_assume_aligned(x, 16);
   __shared__ double shared[32];
+  #pragma unroll 1
   for (long n = 2 + (int)(blockIdx.x * blockDim.x + threadIdx.x); n < end; n += (int)(gridDim.x * blockDim.x)) {
   }
   for (int k = (int)threadIdx.x; k < 256; k += (int)blockDim.x) {

@@ -42,7 +42,7 @@ class Known : public Provider {
 };
 
 Query query_for(const std::string& source) {
-  return {"res", "signature of " + source, source};
+  return {"res", "signature of " + source, source, "wanted"};
 }
 
 TEST(Dispatcher, AsksProvidersInOrderAndStopsAtTheFirst) {
@@ -67,14 +67,14 @@ TEST(Dispatcher, AMissIsNullWithEveryReason) {
   dispatcher.add(std::make_shared<JitTable>(4));
   EXPECT_EQ(dispatcher.resolve(query_for("a")), nullptr);
   const std::vector<Event> expected{
-      {"res", "", "", "blas: no such operation; jit: not compiled yet", 1}};
+      {"res", "", "wanted", "blas: no such operation; jit: not compiled yet", 1}};
   EXPECT_EQ(dispatcher.events(), expected);
 }
 
 TEST(Dispatcher, WithoutProvidersNothingIsFound) {
   Dispatcher dispatcher;
   EXPECT_EQ(dispatcher.resolve(query_for("a")), nullptr);
-  EXPECT_EQ(dispatcher.events(), (std::vector<Event>{{"res", "", "", "", 1}}));
+  EXPECT_EQ(dispatcher.events(), (std::vector<Event>{{"res", "", "wanted", "", 1}}));
 }
 
 TEST(Dispatcher, CountsEqualEvents) {
@@ -84,7 +84,7 @@ TEST(Dispatcher, CountsEqualEvents) {
   (void)dispatcher.resolve(query_for("a"));
   table->insert(query_for("a"), executable_called("block"));
   for (int call = 0; call < 3; ++call) (void)dispatcher.resolve(query_for("a"));
-  const std::vector<Event> expected{{"res", "", "", "jit: not compiled yet", 1},
+  const std::vector<Event> expected{{"res", "", "wanted", "jit: not compiled yet", 1},
                                     {"res", "jit", "block", "", 3}};
   EXPECT_EQ(dispatcher.events(), expected);
   dispatcher.clear_events();

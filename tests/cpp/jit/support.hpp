@@ -74,6 +74,7 @@ class AsOrdinaryUser {
   }
 
  private:
+  ScopedVariable no_ccache_{"CCACHE_DISABLE", "1"};  // its directory is somebody else's
   uid_t uid_;
 };
 

@@ -70,6 +70,8 @@ TEST(Compile, KeepsARejectedSource) {
     EXPECT_EQ(testing::read_file(error.source_path()), source);
     EXPECT_NE(error.stderr_text().find("nonsense"), std::string::npos);
     EXPECT_NE(error.command().find("-fno-math-errno"), std::string::npos);
+    EXPECT_NE(error.command().find(error.source_path()), std::string::npos);
+    EXPECT_EQ(error.command().find("loop.c"), std::string::npos);  // the source that is gone
     const std::string message = error.what();
     EXPECT_NE(message.find(error.command()), std::string::npos);
     EXPECT_NE(message.find(error.source_path()), std::string::npos);

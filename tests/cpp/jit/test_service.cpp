@@ -435,6 +435,42 @@ TEST(Service, IsUsableWithABoundOfNothing) {
   EXPECT_EQ(service.info().disk.n_entries, 0);
 }
 
+TEST(Service, RecallsWhatItKept) {
+  const TemporaryDirectory directory;
+  Service first(options_in(directory.path()));
+  EXPECT_EQ(first.recall("note", "a"), std::nullopt);
+  first.keep("note", "a", std::string("1\0\n2", 4));
+  first.keep("note", "b", "");
+  Service second(options_in(directory.path()));
+  EXPECT_EQ(second.recall("note", "a"), std::string("1\0\n2", 4));
+  EXPECT_EQ(second.recall("note", "b"), "");
+  EXPECT_EQ(second.recall("note", "c"), std::nullopt);
+  EXPECT_EQ(second.recall("other", "a"), std::nullopt);
+  second.keep("note", "a", "3");
+  EXPECT_EQ(first.recall("note", "a"), "3");
+  for (const fs::path& file : files_with(directory.path(), ".note")) {
+    testing::write_file(file, testing::read_file(file) + "x");
+  }
+  EXPECT_EQ(first.recall("note", "a"), std::nullopt);
+  EXPECT_TRUE(is_tidy(directory.path()));
+}
+
+TEST(Service, KeepsNothingWhereItMayNot) {
+  const TemporaryDirectory directory;
+  jit::Options options = options_in(directory.path() / "cache");
+  options.use_disk = false;
+  Service without(options);
+  without.keep("note", "a", "1");
+  EXPECT_EQ(without.recall("note", "a"), std::nullopt);
+  EXPECT_FALSE(fs::exists(directory.path() / "cache"));
+
+  const AsOrdinaryUser nobody;
+  Service barred(options_in("/proc/no-such-place"));
+  barred.keep("note", "a", "1");
+  EXPECT_EQ(barred.recall("note", "a"), std::nullopt);
+  EXPECT_TRUE(barred.take_notices().empty());
+}
+
 TEST(Service, StoresTheProbe) {
   const TemporaryDirectory directory;
   Service first(options_in(directory.path(), "gcc"));

@@ -79,11 +79,12 @@ TEST(OfTarget, ListsThemOnlyIfTheyAreListed) {
 TEST(ForIncidences, SplitsAnEntryIntoElementAndSlot) {
   Workshop workshop(edge_loop());
   const Incidence incidence = add_incidence(workshop.builder);
-  EXPECT_EQ(dump({for_incidences(incidence, {{kir::CallUser{{kir::name("n")}}}})}),
-            "  for serial k in [incidence_offset[t], incidence_offset[(t + 1)])\n"
-            "    decl const int64 n = (incidence[k] / 2)\n"
-            "    decl const int64 o = (incidence[k] - (n * 2))\n"
-            "    kernel(n)\n");
+  EXPECT_EQ(
+      dump({for_incidences(workshop.builder, incidence, {{kir::CallUser{{kir::name("n")}}}})}),
+      "  for serial k in [incidence_offset[t], incidence_offset[(t + 1)])\n"
+      "    decl const int64 n = (incidence[k] / 2)\n"
+      "    decl const int64 o = (incidence[k] - (n * 2))\n"
+      "    kernel(n)\n");
 }
 
 TEST(Accumulators, OneForEachDat) {

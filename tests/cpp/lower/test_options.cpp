@@ -58,6 +58,7 @@ TEST(LoweringKey, DiffersForEverythingThatChangesTheCode) {
   add(Strategy::block, facts, maps, {.entry_bytes = 8});
   add(Strategy::block, facts, maps, {.target_bytes = 8});
   add(Strategy::block, facts, maps, {.convention = 2});
+  add(Strategy::block, facts, maps, {.transposed = false});
   EXPECT_EQ(std::set<std::string>(keys.begin(), keys.end()).size(), keys.size());
   EXPECT_EQ(key_of(Strategy::block, facts, maps, {}), keys.front());
 }

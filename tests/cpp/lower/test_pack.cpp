@@ -212,14 +212,6 @@ TEST(PackNames, AreNumberedWhereTheKernelHasNone) {
   EXPECT_EQ(names_of(packed(loop).parameters), (std::vector<std::string>{"arg0", "arg1"}));
 }
 
-TEST(Names, TakesTheFirstFreeSuffix) {
-  Names names({"x", "x_1"});
-  EXPECT_EQ(names.take("y"), "y");
-  EXPECT_EQ(names.take("x"), "x_2");
-  EXPECT_EQ(names.take("x"), "x_3");
-  EXPECT_EQ(names.take("y"), "y_1");
-}
-
 TEST(UpdateOf, EveryAccessThatWrites) {
   EXPECT_EQ(update_of(Access::write), kir::Update::set);
   EXPECT_EQ(update_of(Access::rw), kir::Update::set);

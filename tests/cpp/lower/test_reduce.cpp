@@ -40,7 +40,7 @@ TEST(Reduce, EveryLaneSumsIntoAValueOfItsOwn) {
                        "  decl float64 s_lane[2] = 0\n"
                        "  for grid n in [begin, end)\n"))
       << text;
-  EXPECT_TRUE(contains(text, "        s_lane[c] += s_pack[c]\n")) << text;
+  EXPECT_TRUE(contains(text, "      s_lane[c] += s_pack[c]\n")) << text;
   EXPECT_TRUE(contains(text, "s_partial[(((slot + @block) * 2) + c)] = s_tree[(c * 256)]")) << text;
 }
 

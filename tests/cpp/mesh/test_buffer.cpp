@@ -4,6 +4,10 @@
 #include <gtest/gtest.h>
 
 #include <array>
+#include <memory>
+
+#include "base/error.hpp"
+#include "mesh/host_device.hpp"
 
 namespace op2::mesh {
 namespace {
@@ -28,6 +32,159 @@ TEST(Buffer, PointingElsewhereIsNoWrite) {
   EXPECT_EQ(buffer.data(), second.data());
   EXPECT_EQ(buffer.n_bytes(), 8);
   EXPECT_EQ(buffer.version(), 1);
+}
+
+std::shared_ptr<Buffer> tracked(const std::shared_ptr<Coherence>& coherence, void* data,
+                                std::int64_t n_bytes, bool is_zero = false) {
+  auto buffer = std::make_shared<Buffer>(coherence, "Dat 'q'", Layout{});
+  buffer->reset(data, n_bytes, is_zero);
+  return buffer;
+}
+
+class BufferOnDevice : public testing::Test {
+ protected:
+  std::shared_ptr<Coherence> coherence = std::make_shared<Coherence>();
+  std::shared_ptr<HostDevice> device = std::make_shared<HostDevice>();
+  std::array<double, 3> values{1, 2, 3};
+  std::shared_ptr<Buffer> buffer = tracked(coherence, values.data(), sizeof values);
+
+  double* write_on_device() {
+    return static_cast<double*>(buffer->on_device(device, Use::read_write, {"loop"}));
+  }
+};
+
+TEST(Buffer, WithoutACoherenceStaysOnTheHost) {
+  std::array<double, 3> values{};
+  Buffer buffer(values.data(), sizeof values);
+  EXPECT_FALSE(buffer.is_tracked());
+  EXPECT_FALSE(buffer.on_host(Use::read, {"test"}));
+  EXPECT_EQ(buffer.where(), Where::host);
+  EXPECT_THROW(buffer.on_device(std::make_shared<HostDevice>(), Use::read, {"test"}),
+               InternalError);
+}
+
+TEST_F(BufferOnDevice, KnowsWhereItsValuesAreValid) {
+  EXPECT_EQ(Buffer(coherence, "Dat 'q'", {}).where(), Where::neither);
+  EXPECT_EQ(buffer->where(), Where::host);
+  buffer->on_device(device, Use::read, {"loop"});
+  EXPECT_EQ(buffer->where(), Where::both);
+  write_on_device();
+  EXPECT_EQ(buffer->where(), Where::device);
+  buffer->on_host(Use::read, {"data_ro"});
+  EXPECT_EQ(buffer->where(), Where::both);
+  buffer->on_host(Use::read_write, {"data"});
+  EXPECT_EQ(buffer->where(), Where::host);
+  write_on_device();
+  buffer->on_host(Use::write, {"data_wo"});
+  EXPECT_EQ(buffer->where(), Where::host);
+  EXPECT_EQ(device->n_uploads, 2);
+  EXPECT_EQ(device->n_downloads, 1);
+}
+
+TEST_F(BufferOnDevice, MovingIsNoWrite) {
+  write_on_device();
+  buffer->on_host(Use::read, {"data_ro"});
+  EXPECT_EQ(buffer->version(), 0);
+}
+
+TEST_F(BufferOnDevice, ZerosThatNobodyWroteAreMadeOnTheDevice) {
+  std::array<double, 3> zeros{};
+  const auto fresh = tracked(coherence, zeros.data(), sizeof zeros, /*is_zero=*/true);
+  EXPECT_FALSE(fresh->would_move_to(*device, Use::read));
+  const auto* found = static_cast<double*>(fresh->on_device(device, Use::read, {"loop"}));
+  EXPECT_EQ(found[2], 0.0);
+  EXPECT_EQ(device->n_uploads, 0);
+  fresh->on_host(Use::read_write, {"data"});
+  zeros[2] = 4;
+  EXPECT_EQ(static_cast<double*>(fresh->on_device(device, Use::read, {"loop"}))[2], 4.0);
+}
+
+TEST_F(BufferOnDevice, ZerosWrittenBeforeTheFirstLoopAreSent) {
+  std::array<double, 3> zeros{};
+  const auto fresh = tracked(coherence, zeros.data(), sizeof zeros, /*is_zero=*/true);
+  fresh->increment_version();  // all that the host says as long as there is no device
+  zeros[1] = 5;
+  EXPECT_EQ(static_cast<double*>(fresh->on_device(device, Use::read, {"loop"}))[1], 5.0);
+}
+
+TEST_F(BufferOnDevice, WithNoValuesHasNoMemoryThere) {
+  const auto empty = tracked(coherence, nullptr, 0);
+  EXPECT_EQ(empty->on_device(device, Use::read_write, {"loop"}), nullptr);
+  EXPECT_FALSE(empty->on_host(Use::read, {"data"}));
+}
+
+TEST_F(BufferOnDevice, IsZeroedWhereItsValuesAre) {
+  EXPECT_FALSE(buffer->zero_on_device());
+  write_on_device()[0] = 7;
+  EXPECT_TRUE(buffer->zero_on_device());
+  EXPECT_EQ(device->n_downloads, 0);
+  buffer->on_host(Use::read, {"data_ro"});
+  EXPECT_EQ(values[0], 0.0);
+}
+
+TEST_F(BufferOnDevice, IsCopiedWhereItsValuesAre) {
+  std::array<double, 3> others{};
+  const auto other = tracked(coherence, others.data(), sizeof others);
+  EXPECT_FALSE(other->copy_on_device(*buffer));
+  write_on_device()[0] = 7;
+  EXPECT_TRUE(other->copy_on_device(*buffer));
+  EXPECT_EQ(device->n_copies, 1);
+  EXPECT_EQ(other->where(), Where::device);
+  other->on_host(Use::read, {"data_ro"});
+  EXPECT_EQ(others[0], 7.0);
+  EXPECT_FALSE(other->copy_on_device(*other));
+}
+
+TEST_F(BufferOnDevice, TakesMemoryOfTheDevice) {
+  const auto memory = device->allocate(sizeof values, "theirs");
+  static_cast<double*>(memory.get())[1] = 8;
+  buffer->adopt(device, memory);
+  EXPECT_EQ(buffer->where(), Where::device);
+  EXPECT_EQ(buffer->memory_on(*device), memory);
+  buffer->on_host(Use::read, {"data_ro"});
+  EXPECT_EQ(values[1], 8.0);
+}
+
+TEST_F(BufferOnDevice, ReleasedBringsHomeWhatOthersWillRead) {
+  write_on_device()[0] = 7;
+  buffer->release(/*is_kept=*/true);
+  EXPECT_EQ(values[0], 7.0);
+  EXPECT_EQ(buffer->data(), nullptr);
+  buffer->reset(values.data(), sizeof values);
+  write_on_device()[0] = 8;
+  buffer->release(/*is_kept=*/false);
+  EXPECT_EQ(values[0], 7.0);
+}
+
+TEST_F(BufferOnDevice, LeavesItsCopyToItsTwin) {
+  const auto twin = tracked(coherence, values.data(), sizeof values);
+  write_on_device()[0] = 7;
+  twin->on_host(Use::read, {"data"});
+  write_on_device()[0] = 9;
+  buffer->release(/*is_kept=*/false);
+  EXPECT_EQ(device->n_downloads, 1);
+  twin->on_host(Use::read, {"data"});
+  EXPECT_EQ(values[0], 9.0);
+}
+
+TEST_F(BufferOnDevice, FreesTheMemoryWithItself) {
+  write_on_device();
+  const std::weak_ptr<void> memory = buffer->memory_on(*device);
+  EXPECT_FALSE(memory.expired());
+  buffer.reset();
+  EXPECT_TRUE(memory.expired());
+}
+
+TEST_F(BufferOnDevice, ALoopOnTheHostBringsItsArgumentsHome) {
+  std::array<double, 2> plain{};
+  Buffer untracked(plain.data(), sizeof plain);
+  const std::array<BufferUse, 2> uses{
+      {{&untracked, Use::read, 0}, {buffer.get(), Use::read_write, 1}}};
+  EXPECT_FALSE(bring_to_host(uses, {"loop"}));
+  write_on_device()[0] = 7;
+  EXPECT_TRUE(bring_to_host(uses, {"loop"}));
+  EXPECT_EQ(values[0], 7.0);
+  EXPECT_EQ(buffer->where(), Where::host);
 }
 
 }  // namespace

@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "base/error.hpp"
-#include "devices.hpp"
+#include "jit/opencl/devices.hpp"
 
 namespace op2::jit::opencl {
 namespace {

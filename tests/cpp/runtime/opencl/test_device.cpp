@@ -7,8 +7,8 @@
 #include <cstdint>
 #include <numeric>
 
-#include "../../jit/opencl/devices.hpp"
 #include "base/error.hpp"
+#include "jit/opencl/devices.hpp"
 
 namespace op2::runtime::opencl {
 namespace {

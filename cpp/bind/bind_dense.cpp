@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <pybind11/complex.h>
+#include <pybind11/stl.h>
+
+#include <string>
+
+#include "bind/bind.hpp"
+#include "exec/dense_ops.hpp"
+
+namespace op2::bind {
+
+void bind_dense(py::module_& core) {
+  using exec::Column;
+  using Unlocked = py::call_guard<py::gil_scoped_release>;
+  py::class_<Column>(core, "Column")
+      .def(py::init([](DType dtype, std::uintptr_t address, std::int64_t n, std::int64_t stride) {
+             return Column{dtype, reinterpret_cast<void*>(address), n, stride};
+           }),
+           py::arg("dtype"), py::arg("address"), py::arg("n"), py::arg("stride"));
+  core.def(
+      "combine",
+      [](const std::string& op, const Column& out, const Column& left, const Column& right,
+         int n_threads) { exec::combine(exec::elementwise_from(op), out, left, right, n_threads); },
+      py::arg("op"), py::arg("out"), py::arg("left"), py::arg("right"), py::arg("n_threads"),
+      Unlocked());
+  core.def("axpy", &exec::axpy, py::arg("alpha"), py::arg("x"), py::arg("y"), py::arg("n_threads"),
+           Unlocked());
+  core.def("dot", &exec::dot, py::arg("x"), py::arg("y"), py::arg("conjugate"),
+           py::arg("n_threads"), Unlocked());
+}
+
+}  // namespace op2::bind

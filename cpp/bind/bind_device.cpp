@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <pybind11/stl.h>
+
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "bind/bind.hpp"
+#include "exec/executable.hpp"
+#include "jit/device_service.hpp"
+#include "runtime/copy_rate.hpp"
+#include "runtime/device_mirror.hpp"
+#include "runtime/opencl/device.hpp"
+
+namespace op2::bind {
+namespace {
+
+using Unlocked = py::call_guard<py::gil_scoped_release>;
+
+/// Programs are opaque to Python: it only carries them from the compiler to an Executable.
+std::shared_ptr<exec::Executable> make_device_executable(
+    const kir::Module& module, const std::shared_ptr<exec::Program>& program,
+    const std::string& strategy) {
+  exec::DeviceCode code{program, {}, module.launch};
+  for (const kir::Function& function : module.functions) {
+    if (!function.is_kernel) continue;
+    kir::Function& kept = code.kernels.emplace_back(function);
+    kept.body.clear();
+  }
+  auto made = std::make_shared<exec::Executable>();
+  made->arguments = module.argv;
+  made->plan = module.plan;
+  made->scratch = module.scratch;
+  made->items = module.items;
+  made->name = module.kernel->name;
+  made->strategy = strategy;
+  made->device = std::make_shared<const exec::DeviceCode>(std::move(code));
+  return made;
+}
+
+void bind_values(py::module_& core) {
+  using runtime::Device;
+  using runtime::DeviceInfo;
+  py::class_<DeviceInfo>(core, "DeviceInfo")
+      .def_readonly("backend", &DeviceInfo::backend)
+      .def_readonly("platform", &DeviceInfo::platform)
+      .def_readonly("name", &DeviceInfo::name)
+      .def_readonly("driver", &DeviceInfo::driver)
+      .def_readonly("capability", &DeviceInfo::capability)
+      .def_readonly("memory_bytes", &DeviceInfo::memory_bytes)
+      .def_readonly("shared_bytes", &DeviceInfo::shared_bytes)
+      .def_readonly("n_units", &DeviceInfo::n_units)
+      .def_readonly("max_lanes", &DeviceInfo::max_lanes)
+      .def_readonly("warp", &DeviceInfo::warp)
+      .def_readonly("float64", &DeviceInfo::float64)
+      .def_readonly("is_cpu", &DeviceInfo::is_cpu);
+  py::class_<exec::Program, std::shared_ptr<exec::Program>>(core, "Program");
+  py::class_<jit::DeviceBinary>(core, "DeviceBinary")
+      .def_readonly("origin", &jit::DeviceBinary::origin)
+      .def_readonly("seconds", &jit::DeviceBinary::seconds)
+      .def_readonly("path", &jit::DeviceBinary::path);
+  py::class_<Device, mesh::Device, std::shared_ptr<Device>>(core, "RuntimeDevice")
+      .def_property_readonly("info", &Device::info)
+      .def(
+          "load",
+          [](Device& device, const jit::DeviceBinary& binary) {
+            return device.load(*binary.bytes);
+          },
+          py::arg("binary"), Unlocked())
+      .def("measure_copy_rate", &runtime::measure_copy_rate, py::arg("n_bytes"),
+           py::arg("n_copies"), Unlocked());
+  py::class_<jit::DeviceCompiler, std::shared_ptr<jit::DeviceCompiler>>(core, "DeviceCompiler")
+      .def_property_readonly("identity", &jit::DeviceCompiler::identity);
+}
+
+void bind_device_service(py::module_& core) {
+  using jit::DeviceService;
+  py::class_<DeviceService>(core, "DeviceService")
+      .def(py::init([](std::string cache_dir, bool use_disk, std::int64_t max_disk_bytes,
+                       std::size_t max_memory_bytes, double compile_timeout_seconds) {
+             return std::make_unique<DeviceService>(jit::DeviceServiceOptions{
+                 std::move(cache_dir), use_disk, max_disk_bytes, max_memory_bytes,
+                 compile_timeout_seconds, check_signals});
+           }),
+           py::kw_only(), py::arg("cache_dir"), py::arg("use_disk"), py::arg("max_disk_bytes"),
+           py::arg("max_memory_bytes"), py::arg("compile_timeout_seconds"))
+      .def("compile", &DeviceService::compile, py::arg("compiler"), py::arg("source"),
+           py::arg("compile_options"), py::arg("key_extra"), Unlocked())
+      .def("statistics", &DeviceService::statistics)
+      .def("take_notices", &DeviceService::take_notices)
+      .def("clear_memory", &DeviceService::clear_memory);
+}
+
+void bind_opencl(py::module_& core) {
+  using runtime::opencl::OpenedDevice;
+  py::module_ module = core.def_submodule("opencl", "Devices reached through OpenCL.");
+  module.def("list_devices", &runtime::opencl::list_devices, Unlocked());
+  module.def(
+      "open_device",
+      [](int index) {
+        OpenedDevice opened = runtime::opencl::open_device(index);
+        return std::pair(std::move(opened.device), std::move(opened.compiler));
+      },
+      py::arg("index"), Unlocked());
+}
+
+}  // namespace
+
+void bind_device(py::module_& core) {
+  using runtime::DeviceMirror;
+  bind_values(core);
+  bind_device_service(core);
+  py::class_<DeviceMirror, std::shared_ptr<DeviceMirror>>(core, "DeviceMirror")
+      .def(py::init<std::shared_ptr<runtime::Device>, std::shared_ptr<mesh::Coherence>>(),
+           py::arg("device"), py::arg("coherence"))
+      .def_property_readonly("n_arrays", &DeviceMirror::n_arrays);
+  core.def("make_device_executable", &make_device_executable, py::arg("module"), py::arg("program"),
+           py::arg("strategy"));
+  bind_opencl(core);
+}
+
+}  // namespace op2::bind

@@ -1,0 +1,379 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "exec/dense_ops.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <type_traits>
+#include <vector>
+
+#include "base/error.hpp"
+#include "base/parallel.hpp"
+
+namespace op2::exec {
+namespace {
+
+// Values converted at a time: they stay in the first-level cache.
+constexpr std::int64_t block = 512;
+
+// Below this many values a thread costs more to start than it saves.
+constexpr std::int64_t grain = 1 << 16;
+
+// Values of one partial sum.
+constexpr std::int64_t piece = 1 << 13;
+
+constexpr int n_accumulators = 8;
+
+template <class T>
+constexpr bool is_complex_v = false;
+template <class T>
+constexpr bool is_complex_v<std::complex<T>> = true;
+
+/// Call @p f with a value of the type that @p dtype stands for.
+template <class F>
+void with_type(DType dtype, const F& f) {
+  switch (dtype) {
+    case DType::int8:
+      return f(std::int8_t{});
+    case DType::int16:
+      return f(std::int16_t{});
+    case DType::int32:
+      return f(std::int32_t{});
+    case DType::int64:
+      return f(std::int64_t{});
+    case DType::uint8:
+      return f(std::uint8_t{});
+    case DType::uint16:
+      return f(std::uint16_t{});
+    case DType::uint32:
+      return f(std::uint32_t{});
+    case DType::uint64:
+      return f(std::uint64_t{});
+    case DType::float32:
+      return f(float{});
+    case DType::float64:
+      return f(double{});
+    case DType::complex64:
+      return f(std::complex<float>{});
+    case DType::complex128:
+      return f(std::complex<double>{});
+  }
+  throw InternalError("unknown dtype");
+}
+
+/// The dtype in which two are combined: C's, but all narrow integers count as int64.
+DType common(DType left, DType right) {
+  const auto either = [left, right](DType dtype) { return left == dtype || right == dtype; };
+  const bool is_wide = either(DType::float64) || either(DType::complex128);
+  if (is_complex(left) || is_complex(right)) {
+    return is_wide ? DType::complex128 : DType::complex64;
+  }
+  if (is_floating(left) || is_floating(right)) return is_wide ? DType::float64 : DType::float32;
+  return either(DType::uint64) ? DType::uint64 : DType::int64;
+}
+
+/// Call @p f with a value of the type in which values are combined.
+template <class F>
+void with_common(DType dtype, const F& f) {
+  switch (dtype) {
+    case DType::uint64:
+      return f(std::uint64_t{});
+    case DType::float32:
+      return f(float{});
+    case DType::float64:
+      return f(double{});
+    case DType::complex64:
+      return f(std::complex<float>{});
+    case DType::complex128:
+      return f(std::complex<double>{});
+    default:
+      return f(std::int64_t{});
+  }
+}
+
+template <class To, class From>
+To converted(const From& from) {
+  if constexpr (is_complex_v<From> && !is_complex_v<To>) {
+    return static_cast<To>(from.real());  // callers refuse this: complex values do not become real
+  } else if constexpr (is_complex_v<To> && !is_complex_v<From>) {
+    return To(static_cast<typename To::value_type>(from));
+  } else {
+    return static_cast<To>(from);
+  }
+}
+
+template <class T>
+DType dtype_of() {
+  DType found = DType::float64;
+  for (std::size_t i = 0; i < n_dtypes; ++i) {
+    const auto dtype = static_cast<DType>(i);
+    with_type(dtype, [&found, dtype](auto value) {
+      if constexpr (std::is_same_v<decltype(value), T>) found = dtype;
+    });
+  }
+  return found;
+}
+
+/// Reads a column a block at a time in type T: in place where it can be, else converted.
+template <class T>
+class Reader {
+ public:
+  explicit Reader(const Column& column)
+      : column_(column), in_place_(column.stride == 1 && column.dtype == dtype_of<T>()) {
+    if (column.stride == 0) convert(0, block);
+  }
+
+  const T* at(std::int64_t begin, std::int64_t n) {
+    if (in_place_) return static_cast<const T*>(column_.data) + begin;
+    if (column_.stride != 0) convert(begin, n);
+    return values_.data();
+  }
+
+ private:
+  void convert(std::int64_t begin, std::int64_t n) {
+    with_type(column_.dtype, [this, begin, n](auto sample) {
+      const auto* from = static_cast<const decltype(sample)*>(column_.data);
+      for (std::int64_t i = 0; i < n; ++i) {
+        values_[static_cast<std::size_t>(i)] = converted<T>(from[(begin + i) * column_.stride]);
+      }
+    });
+  }
+
+  const Column& column_;
+  bool in_place_;
+  std::array<T, block> values_;
+};
+
+/// Writes a column a block at a time in type T.
+template <class T>
+class Writer {
+ public:
+  explicit Writer(const Column& column)
+      : column_(column), in_place_(column.stride == 1 && column.dtype == dtype_of<T>()) {}
+
+  T* at(std::int64_t begin) {
+    return in_place_ ? static_cast<T*>(column_.data) + begin : values_.data();
+  }
+
+  void commit(std::int64_t begin, std::int64_t n) {
+    if (in_place_) return;
+    with_type(column_.dtype, [this, begin, n](auto sample) {
+      auto* to = static_cast<decltype(sample)*>(column_.data);
+      for (std::int64_t i = 0; i < n; ++i) {
+        to[(begin + i) * column_.stride] =
+            converted<decltype(sample)>(values_[static_cast<std::size_t>(i)]);
+      }
+    });
+  }
+
+ private:
+  const Column& column_;
+  bool in_place_;
+  std::array<T, block> values_;
+};
+
+template <class T>
+T product(const T& left, const T& right) {
+  if constexpr (is_complex_v<T>) {  // without the library's detour for infinities
+    return {left.real() * right.real() - left.imag() * right.imag(),
+            left.real() * right.imag() + left.imag() * right.real()};
+  } else if constexpr (std::is_integral_v<T>) {
+    return static_cast<T>(static_cast<std::uint64_t>(left) * static_cast<std::uint64_t>(right));
+  } else {
+    return left * right;
+  }
+}
+
+template <class T>
+T sum(const T& left, const T& right) {
+  if constexpr (std::is_integral_v<T>) {  // wraps around
+    return static_cast<T>(static_cast<std::uint64_t>(left) + static_cast<std::uint64_t>(right));
+  } else {
+    return left + right;
+  }
+}
+
+template <class T>
+T negated(const T& value) {
+  if constexpr (std::is_integral_v<T>) {
+    return static_cast<T>(std::uint64_t{0} - static_cast<std::uint64_t>(value));
+  } else {
+    return -value;
+  }
+}
+
+template <class T>
+T quotient(const T& left, const T& right) {
+  if constexpr (std::is_signed_v<T> && std::is_integral_v<T>) {
+    if (right == -1) return negated(left);  // the lowest integer has no counterpart
+  }
+  return left / right;
+}
+
+template <Elementwise op, class T>
+T apply(const T& left, const T& right) {
+  if constexpr (op == Elementwise::add) return sum(left, right);
+  if constexpr (op == Elementwise::subtract) return sum(left, negated(right));
+  if constexpr (op == Elementwise::multiply) return product(left, right);
+  if constexpr (op == Elementwise::divide) return quotient(left, right);
+}
+
+/// `out = f(left, right)` for all values.
+template <class T, class F>
+void over_blocks(const Column& out, const Column& left, const Column& right, int n_threads,
+                 const F& f) {
+  parallel_for(
+      n_threads, out.n,
+      [&out, &left, &right, &f](std::int64_t begin, std::int64_t end, int) {
+        Reader<T> from_left(left);
+        Reader<T> from_right(right);
+        Writer<T> writer(out);
+        for (std::int64_t at = begin; at < end; at += block) {
+          const std::int64_t n = std::min(block, end - at);
+          const T* a = from_left.at(at, n);
+          const T* b = from_right.at(at, n);
+          T* c = writer.at(at);
+          for (std::int64_t i = 0; i < n; ++i) c[i] = f(a[i], b[i]);
+          writer.commit(at, n);
+        }
+      },
+      grain);
+}
+
+template <class T>
+void combine_as(Elementwise op, const Column& out, const Column& left, const Column& right,
+                int n_threads) {
+  switch (op) {
+    case Elementwise::add:
+      return over_blocks<T>(out, left, right, n_threads, apply<Elementwise::add, T>);
+    case Elementwise::subtract:
+      return over_blocks<T>(out, left, right, n_threads, apply<Elementwise::subtract, T>);
+    case Elementwise::multiply:
+      return over_blocks<T>(out, left, right, n_threads, apply<Elementwise::multiply, T>);
+    case Elementwise::divide:
+      return over_blocks<T>(out, left, right, n_threads, apply<Elementwise::divide, T>);
+  }
+}
+
+bool has_zero(const Column& column, int n_threads) {
+  std::atomic<bool> found = false;
+  with_type(column.dtype, [&](auto sample) {
+    const auto* values = static_cast<const decltype(sample)*>(column.data);
+    parallel_for(
+        n_threads, column.stride == 0 ? 1 : column.n,
+        [&](std::int64_t begin, std::int64_t end, int) {
+          for (std::int64_t i = begin; i < end; ++i) {
+            if (values[i * column.stride] == decltype(sample){}) found = true;
+          }
+        },
+        grain);
+  });
+  return found;
+}
+
+void check_length(const Column& column, std::int64_t n) {
+  if (column.stride != 0 && column.n != n) {
+    throw UsageError(fmt::format("columns of {} and {} values", column.n, n));
+  }
+}
+
+/// The sum of one piece, in accumulators that do not wait for one another.
+template <class T>
+T piece_sum(Reader<T>& x, Reader<T>& y, bool conjugate, std::int64_t begin, std::int64_t end) {
+  std::array<T, n_accumulators> sums{};
+  for (std::int64_t at = begin; at < end; at += block) {
+    const std::int64_t n = std::min(block, end - at);
+    const T* a = x.at(at, n);
+    const T* b = y.at(at, n);
+    const auto add = [&sums, conjugate, a, b](std::int64_t i, int k) {
+      T& total = sums[static_cast<std::size_t>(k)];
+      if constexpr (is_complex_v<T>) {
+        total += product(a[i], conjugate ? std::conj(b[i]) : b[i]);
+      } else {
+        static_cast<void>(conjugate);
+        total = sum(total, product(a[i], b[i]));
+      }
+    };
+    std::int64_t i = 0;
+    for (; i + n_accumulators <= n; i += n_accumulators) {
+      for (int k = 0; k < n_accumulators; ++k) add(i + k, k);
+    }
+    for (; i < n; ++i) add(i, 0);
+  }
+  T total{};
+  for (const T& one : sums) total = sum(total, one);
+  return total;
+}
+
+template <class T>
+T dot_as(const Column& x, const Column& y, bool conjugate, int n_threads) {
+  const std::int64_t n_pieces = (x.n + piece - 1) / piece;
+  std::vector<T> sums(static_cast<std::size_t>(n_pieces));
+  parallel_for(
+      n_threads, n_pieces,
+      [&x, &y, conjugate, &sums](std::int64_t first, std::int64_t last, int) {
+        Reader<T> from_x(x);
+        Reader<T> from_y(y);
+        for (std::int64_t p = first; p < last; ++p) {
+          sums[static_cast<std::size_t>(p)] =
+              piece_sum(from_x, from_y, conjugate, p * piece, std::min((p + 1) * piece, x.n));
+        }
+      },
+      grain / piece);
+  T total{};
+  for (const T& one : sums) total = sum(total, one);
+  return total;
+}
+
+}  // namespace
+
+Elementwise elementwise_from(std::string_view symbol) {
+  constexpr std::array<std::string_view, 4> symbols{"+", "-", "*", "/"};
+  const auto found = std::find(symbols.begin(), symbols.end(), symbol);
+  if (found == symbols.end()) throw UsageError(fmt::format("no operation '{}'", symbol));
+  return static_cast<Elementwise>(found - symbols.begin());
+}
+
+void combine(Elementwise op, const Column& out, const Column& left, const Column& right,
+             int n_threads) {
+  check_length(left, out.n);
+  check_length(right, out.n);
+  const DType dtype = common(left.dtype, right.dtype);
+  if (op == Elementwise::divide && is_integer(dtype) && out.n > 0 && has_zero(right, n_threads)) {
+    throw UsageError("an integer would be divided by zero");
+  }
+  with_common(dtype,
+              [&](auto sample) { combine_as<decltype(sample)>(op, out, left, right, n_threads); });
+}
+
+void axpy(const Column& alpha, const Column& x, const Column& y, int n_threads) {
+  check_length(x, y.n);
+  const DType dtype = common(common(alpha.dtype, x.dtype), y.dtype);
+  with_common(dtype, [&](auto sample) {
+    using T = decltype(sample);
+    Reader<T> reader(alpha);
+    const T factor = *reader.at(0, 1);
+    over_blocks<T>(y, x, y, n_threads,
+                   [factor](const T& a, const T& b) { return sum(b, product(factor, a)); });
+  });
+}
+
+Scalar dot(const Column& x, const Column& y, bool conjugate, int n_threads) {
+  check_length(y, x.n);
+  Scalar total;
+  with_common(common(x.dtype, y.dtype), [&](auto sample) {
+    using T = decltype(sample);
+    if constexpr (is_complex_v<T>) {
+      total = dot_as<std::complex<double>>(x, y, conjugate, n_threads);
+    } else if constexpr (std::is_floating_point_v<T>) {
+      total = dot_as<double>(x, y, conjugate, n_threads);
+    } else {
+      total = dot_as<T>(x, y, conjugate, n_threads);
+    }
+  });
+  return total;
+}
+
+}  // namespace op2::exec

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "jit/device_compiler.hpp"
+#include "jit/nvrtc/api.hpp"
+
+namespace op2::jit::nvrtc {
+
+/// @brief CUDA C++ to machine code for one architecture; needs no GPU.
+///
+/// For a GPU newer than NVRTC it makes PTX of the newest architecture it knows, which the driver
+/// compiles when it loads the program.
+class Compiler final : public DeviceCompiler {
+ public:
+  /// @param[in] architecture "sm_90".
+  /// @throws ToolchainError if NVRTC no longer makes code for it.
+  Compiler(std::shared_ptr<const Library> library, const std::string& architecture);
+
+  [[nodiscard]] std::string identity() const override;
+  [[nodiscard]] std::string suffix() const override { return ".cu"; }
+  [[nodiscard]] std::string compile(const std::string& source,
+                                    const std::vector<std::string>& options) override;
+
+  /// @brief What it makes: "sm_90", or "compute_100" where it makes PTX.
+  [[nodiscard]] const std::string& target() const { return target_; }
+
+ private:
+  std::shared_ptr<const Library> library_;
+  std::string target_;
+  bool makes_ptx_ = false;
+};
+
+}  // namespace op2::jit::nvrtc

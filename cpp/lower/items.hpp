@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "ir/kernel_ir.hpp"
+#include "ir/loop.hpp"
+#include "lower/names.hpp"
+
+namespace op2::lower {
+
+/// @brief How a wrapper finds the element `n`, and of an extruded Set the `level` in its column and
+/// the `layer`, from the position of a work item in the loop.
+///
+/// Strategies count positions, and so do plans; only this knows what stands behind one. Part of
+/// `pack`, because Gathers and Scatters already speak of `n`.
+struct ItemLocals {
+  std::string position = "n";              ///< what the loop over items counts
+  std::vector<kir::Parameter> parameters;  ///< lists that the runtime provides, Role::items
+  kir::Block declarations;                 ///< of the locals, in an order in which each may use
+                                           ///< those before
+};
+
+/// @brief The locals of a kind of iteration.
+///
+/// The lists, in this order. Subset: `subset[n_items]`, elements. Constant layers:
+/// `layers[4]`: cells of a column that are visited, the level of the first one, the layer at level
+/// 0, levels of a column; then `subset[n_items / layers[0]]`. Variable layers: `columns[n_items]`,
+/// `levels[n_items]`, `bounds[2 * n_columns]`: the layer at level 0, and one past the top layer.
+[[nodiscard]] ItemLocals item_locals(const ir::Iteration& iteration, Names& names);
+
+/// @brief @p body after the declarations of those locals that it uses.
+[[nodiscard]] kir::Block located(const ItemLocals& items, kir::Block body);
+
+/// @brief The rows of an argument that is reached through a Map.
+[[nodiscard]] kir::Rows rows_of(const ir::Loop& loop, const ir::IndirectDat& dat,
+                                const std::string& data, const std::string& map);
+
+/// @brief The one row of an argument on the iteration Set.
+[[nodiscard]] kir::Rows rows_of(const ir::DirectDat& dat, const std::string& data);
+
+}  // namespace op2::lower

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "ir/kernel_body.hpp"
+
+namespace op2::lower {
+
+/// @brief A kernel that computes several elements side by side, or why there is none.
+struct KernelOnLanes {
+  std::optional<ir::KernelBody> body;
+  std::string why;  ///< empty if there is a body
+};
+
+/// @brief Retype @p body so that whatever depends on the element is a vector of @p lanes values.
+///
+/// Branches on data become masks: both sides run, and assignments blend. Values that are the same
+/// for all elements, and tables, stay scalar. Helper functions are retyped once for each pattern of
+/// arguments. Functions over lanes are called by the names of ir/lane_functions.hpp.
+///
+/// @param[in] varies For each parameter of the entry function: does it point to values by element?
+[[nodiscard]] KernelOnLanes kernel_on_lanes(const ir::KernelBody& body,
+                                            const std::vector<bool>& varies, int lanes);
+
+}  // namespace op2::lower

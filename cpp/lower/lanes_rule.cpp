@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "lower/lanes_rule.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "base/error.hpp"
+#include "ir/kernel_cost.hpp"
+#include "ir/kernel_walk.hpp"
+#include "lower/lower.hpp"
+
+namespace op2::lower {
+namespace {
+
+// Below these, moving data into lanes and back costs more than they save: docs/performance.md.
+constexpr std::int64_t least_operations = 40;
+constexpr std::int64_t least_operations_a_scalar = 2;
+
+LaneChoice none(std::string why) {
+  return {0, std::move(why)};
+}
+
+std::string why_not(Request request, const Options& options) {
+  return why_not_on_lanes({request.loop, request.strategy, request.facts, request.maps, options});
+}
+
+LaneChoice by_rule(const Request& request, int vector_bytes) {
+  const ir::Loop& loop = request.loop;
+  if (!loop.kernel->body) {
+    return none(fmt::format("the kernel is opaque ({})", loop.kernel->opaque_reason));
+  }
+  if (request.options.debug) return none("debug=True looks at one element after the other");
+  if (vector_bytes == 0) return none("how wide the machine's vectors are is not known");
+  const LaneWork work = lane_work(loop);
+  if (work.n_operations < least_operations ||
+      work.n_operations < least_operations_a_scalar * work.n_scalars) {
+    return none(fmt::format("{} operations for {} scalars moved: too little to gain",
+                            work.n_operations, work.n_scalars));
+  }
+  Options options = request.options;
+  options.lanes = vector_bytes / std::max(work.widest, 4);
+  if (options.lanes < 2) return none("the machine's vectors hold one value");
+  const std::string why = why_not(request, options);
+  if (!why.empty()) return none(why);
+  return {options.lanes, fmt::format("{} operations for {} scalars moved, vectors of {} bytes",
+                                     work.n_operations, work.n_scalars, vector_bytes)};
+}
+
+}  // namespace
+
+LaneWork lane_work(const ir::Loop& loop) {
+  LaneWork work;
+  work.n_operations = ir::n_operations(*loop.kernel->body);
+  for (const ir::Arg& arg : loop.args) {
+    const Access access = ir::access_of(arg);
+    const bool is_carried = !std::holds_alternative<ir::GlobalRead>(arg) &&
+                            !std::holds_alternative<ir::GlobalReduce>(arg);
+    const bool is_both_ways = access == Access::rw || access == Access::inc;
+    if (is_carried) work.n_scalars += ir::extent_of(loop, arg) * (is_both_ways ? 2 : 1);
+    work.widest = std::max(work.widest, static_cast<int>(size_of(ir::dtype_of(arg))));
+  }
+  const auto look = [&work](const ir::Type& type) {
+    const auto dtype = ir::dtype_of(type.base);
+    if (!dtype || !ir::is_floating(type.base)) return;
+    work.widest = std::max(work.widest, static_cast<int>(size_of(*dtype)));
+  };
+  for (const ir::FunctionDef& function : loop.kernel->body->functions) {
+    ir::for_each_expr_in(function.body, [&look](const ir::Expr& expr) { look(expr.type); });
+  }
+  return work;
+}
+
+LaneChoice choose_lanes(const Request& request, std::optional<int> forced, int vector_bytes) {
+  if (!forced) return by_rule(request, vector_bytes);
+  if (*forced <= 1) return none("asked for");
+  Options options = request.options;
+  options.lanes = *forced;
+  const std::string why = why_not(request, options);
+  if (why.empty()) return {*forced, "asked for"};
+  throw UnsupportedError(fmt::format("par_loop '{}': lanes={} cannot be used: {}; use lanes=0",
+                                     request.loop.kernel->name, *forced, why));
+}
+
+}  // namespace op2::lower

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "lower/builder.hpp"
+
+namespace op2::lower {
+
+/// @brief How many elements are computed side by side, and why.
+struct LaneChoice {
+  int lanes = 0;  ///< 0: one after the other
+  std::string why;
+};
+
+/// @brief What the default rule weighs.
+struct LaneWork {
+  std::int64_t n_operations = 0;  ///< of one call of the kernel
+  std::int64_t n_scalars = 0;     ///< gathered and scattered by one call
+  int widest = 0;                 ///< bytes of the widest value
+};
+[[nodiscard]] LaneWork lane_work(const ir::Loop& loop);
+
+/// @brief The user's choice, or the default rule's (docs/strategies.md).
+/// @param[in] forced 0 or 1: none; nothing: the rule decides.
+/// @param[in] vector_bytes Of the machine's widest vectors; 0 if that is not known.
+/// @throws UnsupportedError if as many lanes as asked for are not possible, saying why.
+[[nodiscard]] LaneChoice choose_lanes(const Request& request, std::optional<int> forced,
+                                      int vector_bytes);
+
+}  // namespace op2::lower

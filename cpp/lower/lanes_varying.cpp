@@ -1,0 +1,421 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "lower/lanes_varying.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "base/overload.hpp"
+#include "ir/known_functions.hpp"
+
+namespace op2::lower {
+namespace {
+
+using ir::BinaryOp;
+using ir::Body;
+using ir::Expr;
+using ir::Stmt;
+using ir::UnaryOp;
+
+bool is_pointer_like(const Expr& expr) {
+  return !expr.type.derivation.empty();
+}
+
+bool changes_operand(UnaryOp op) {
+  return op == UnaryOp::pre_increment || op == UnaryOp::pre_decrement ||
+         op == UnaryOp::post_increment || op == UnaryOp::post_decrement;
+}
+
+bool is_lazy(BinaryOp op) {
+  return op == BinaryOp::logical_and || op == BinaryOp::logical_or;
+}
+
+/// Walks one function until nothing more is found to vary.
+class Walk {
+ public:
+  Walk(LaneInstances& instances, LaneInstance& in) : instances_(instances), in_(in) {}
+
+  void run() {
+    const auto& parameters = in_.function->parameters;
+    for (std::size_t i = 0; i < parameters.size(); ++i) {
+      in_.depth[parameters[i].name] = parameters[i].type.derivation.empty() ? in_.base_depth() : 0;
+      if (in_.varying_parameters[i]) in_.varying.insert(parameters[i].name);
+      locals_.insert(parameters[i].name);
+    }
+    do {
+      changed_ = false;
+      body(in_.function->body, in_.base_depth());
+    } while (changed_);
+    for (std::size_t i = 0; i < parameters.size(); ++i) {
+      if (in_.varying.contains(parameters[i].name)) in_.varying_parameters[i] = true;
+    }
+  }
+
+ private:
+  [[nodiscard]] bool varies(const Expr& expr) { return instances_.varies(in_, expr); }
+
+  void raise(const std::string& name) {
+    if (!locals_.contains(name)) {
+      throw Refusal{fmt::format("a value that differs by element meets the table '{}'", name)};
+    }
+    changed_ |= in_.varying.insert(name).second;
+  }
+
+  void raise(const std::vector<std::string>& names) {
+    for (const std::string& name : names) raise(name);
+  }
+
+  [[nodiscard]] bool any_varies(const std::vector<std::string>& names) const {
+    return std::ranges::any_of(
+        names, [this](const std::string& name) { return in_.varying.contains(name); });
+  }
+
+  void body(const Body& statements, int depth) {
+    for (const Stmt& stmt : statements) statement(stmt, depth);
+  }
+
+  void statement(const Stmt& stmt, int depth) {
+    std::visit(
+        overload{
+            [this, depth](const ir::Declare& node) {
+              for (const ir::Variable& variable : node.variables) declare(variable, depth);
+            },
+            [this, depth](const ir::Evaluate& node) { expression(node.value, depth); },
+            [this, depth](const ir::Block& node) { body(node.body, depth); },
+            [this, depth](const ir::If& node) {
+              expression(node.condition, depth);
+              const int inner = depth + (varies(node.condition) ? 1 : 0);
+              body(node.then_body, inner);
+              body(node.else_body, inner);
+            },
+            [this, depth](const ir::For& node) {
+              body(node.init, depth);
+              if (node.condition) test(*node.condition, depth);
+              if (node.step) expression(*node.step, depth);
+              loop(node.body, depth);
+            },
+            [this, depth](const ir::While& node) {
+              test(node.condition, depth);
+              loop(node.body, depth);
+            },
+            [this, depth](const ir::Switch& node) {
+              expression(node.value, depth);
+              if (varies(node.value)) {
+                throw Refusal{"a switch on data has cases that run into each other"};
+              }
+              for (const ir::Case& entry : node.cases) loop(entry.body, depth);
+            },
+            [this, depth](const ir::Return& node) {
+              if (depth > in_.base_depth()) {
+                throw Refusal{"it returns from inside a loop or branch that depends on data"};
+              }
+              if (!node.value) return;
+              expression(*node.value, depth);
+              if (is_pointer_like(*node.value)) throw Refusal{"a function returns a pointer"};
+              if (varies(*node.value) && !in_.result_varies) {
+                in_.result_varies = changed_ = true;
+              }
+            },
+            [this, depth](const ir::Break&) { leave_loop(depth); },
+            [this, depth](const ir::Continue&) { leave_loop(depth); },
+        },
+        stmt.node);
+  }
+
+  void test(const Expr& condition, int depth) {
+    expression(condition, depth);
+    if (varies(condition)) throw Refusal{"how often a loop runs depends on data"};
+  }
+
+  void loop(const Body& statements, int depth) {
+    const int outer = std::exchange(loop_depth_, depth);
+    body(statements, depth);
+    loop_depth_ = outer;
+  }
+
+  void leave_loop(int depth) const {
+    if (depth > loop_depth_) throw Refusal{"a branch on data leaves a loop or an iteration"};
+  }
+
+  void declare(const ir::Variable& variable, int depth) {
+    in_.depth[variable.name] = depth;
+    locals_.insert(variable.name);
+    if (!variable.value) return;
+    expression(*variable.value, depth);
+    if (variable.type.is_pointer()) {
+      unify({variable.name}, roots_of(*variable.value));
+    } else if (holds_varying(*variable.value)) {
+      raise(variable.name);
+    }
+  }
+
+  bool holds_varying(const Expr& value) {
+    if (std::holds_alternative<ir::InitList>(value.node)) {
+      return std::ranges::any_of(value.operands,
+                                 [this](const Expr& item) { return holds_varying(item); });
+    }
+    return varies(value);
+  }
+
+  void unify(const std::vector<std::string>& left, const std::vector<std::string>& right) {
+    if (any_varies(left)) raise(right);
+    if (any_varies(right)) raise(left);
+  }
+
+  void store(const Expr& target, bool value_varies, int depth) {
+    const bool is_merged = depth > depth_of_target(in_, target);
+    const std::vector<std::string> roots = roots_of(target);
+    if (is_pointer_like(target)) {
+      if (is_merged) throw Refusal{"a pointer is assigned in a branch on data"};
+      return;
+    }
+    if (is_merged) in_.merged.insert(roots.begin(), roots.end());
+    if (is_merged || value_varies || subscript_varies(target)) raise(roots);
+  }
+
+  bool subscript_varies(const Expr& target) {
+    if (!std::holds_alternative<ir::Index>(target.node)) return false;
+    return varies(target.operands[1]) || subscript_varies(target.operands[0]);
+  }
+
+  void expression(const Expr& expr, int depth) {
+    if (std::holds_alternative<ir::SizeOf>(expr.node)) return;
+    if (expr.type.derivation.empty() && ir::is_complex(expr.type.base)) {
+      throw Refusal{"it computes with complex numbers"};
+    }
+    if (const auto* node = std::get_if<ir::Ternary>(&expr.node)) return choice(*node, expr, depth);
+    if (const auto* node = std::get_if<ir::Binary>(&expr.node)) {
+      return binary(node->op, expr, depth);
+    }
+    for (const Expr& operand : expr.operands) expression(operand, depth);
+    if (std::holds_alternative<ir::Assign>(expr.node)) assign(expr, depth);
+    if (const auto* node = std::get_if<ir::Unary>(&expr.node)) {
+      if (changes_operand(node->op)) store(expr.operands[0], varies(expr.operands[0]), depth);
+    }
+    if (const auto* node = std::get_if<ir::Call>(&expr.node)) call(*node, expr, depth);
+    if (const auto* node = std::get_if<ir::Cast>(&expr.node)) cast(*node, expr);
+  }
+
+  void choice(const ir::Ternary& /*node*/, const Expr& expr, int depth) {
+    expression(expr.operands[0], depth);
+    const bool on_data = varies(expr.operands[0]);
+    if (on_data && is_pointer_like(expr)) throw Refusal{"a pointer depends on data"};
+    for (std::size_t i = 1; i < 3; ++i) {
+      if (on_data && !has_no_effects(expr.operands[i])) {
+        throw Refusal{"an assignment stands inside a choice on data"};
+      }
+      expression(expr.operands[i], depth + (on_data ? 1 : 0));
+    }
+  }
+
+  void binary(BinaryOp op, const Expr& expr, int depth) {
+    expression(expr.operands[0], depth);
+    const bool may_skip = is_lazy(op) && varies(expr.operands[0]);
+    if (may_skip && !has_no_effects(expr.operands[1])) {
+      throw Refusal{"an assignment stands behind && or || on data"};
+    }
+    expression(expr.operands[1], depth + (may_skip ? 1 : 0));
+    if (is_pointer_like(expr)) {
+      for (const Expr& operand : expr.operands) {
+        if (!is_pointer_like(operand) && varies(operand)) {
+          throw Refusal{"where a pointer leads depends on data"};
+        }
+      }
+    }
+  }
+
+  void assign(const Expr& expr, int depth) {
+    const Expr& target = expr.operands[0];
+    const Expr& value = expr.operands[1];
+    if (is_pointer_like(target)) {
+      const auto* node = std::get_if<ir::Assign>(&expr.node);
+      if (node->op && varies(value)) throw Refusal{"where a pointer leads depends on data"};
+      store(target, false, depth);
+      if (!node->op) unify(roots_of(target), roots_of(value));
+      return;
+    }
+    store(target, varies(value), depth);
+  }
+
+  static void cast(const ir::Cast& node, const Expr& expr) {
+    if (node.target.derivation.empty()) return;
+    const Expr& operand = expr.operands[0];
+    if (operand.type.derivation.empty() || operand.type.base != node.target.base ||
+        operand.type.depth() != node.target.depth()) {
+      throw Refusal{"a pointer is cast to another type"};
+    }
+  }
+
+  void call(const ir::Call& node, const Expr& expr, int depth) {
+    if (instances_.body().function(node.function) != nullptr) {
+      const LaneInstance& callee = instances_.callee(in_, node, expr, depth > 0);
+      for (std::size_t i = 0; i < expr.operands.size(); ++i) {
+        if (!is_pointer_like(expr.operands[i]) || !callee.varying_parameters[i]) continue;
+        raise(roots_of(expr.operands[i]));
+        if (depth > 0) {
+          const auto roots = roots_of(expr.operands[i]);
+          in_.merged.insert(roots.begin(), roots.end());
+        }
+      }
+      return;
+    }
+    const ir::KnownFunction* known = ir::known_function(node.function);
+    if (known == nullptr) {
+      throw Refusal{fmt::format("it calls '{}', which is not known", node.function)};
+    }
+    const bool has_pointers = std::ranges::any_of(
+        known->parameters, [](const ir::Type& type) { return type.is_pointer(); });
+    if (has_pointers && (depth > 0 || touches_varying(expr))) {
+      throw Refusal{fmt::format("it calls '{}' on values that differ by element", node.function)};
+    }
+  }
+
+  bool touches_varying(const Expr& call) {
+    return std::ranges::any_of(call.operands, [this](const Expr& operand) {
+      return is_pointer_like(operand) ? any_varies(roots_of(operand)) : varies(operand);
+    });
+  }
+
+  LaneInstances& instances_;
+  LaneInstance& in_;
+  std::set<std::string> locals_;
+  bool changed_ = false;
+  int loop_depth_ = 0;
+};
+
+}  // namespace
+
+std::vector<std::string> roots_of(const Expr& expr) {
+  return std::visit(overload{
+                        [](const ir::Literal&) { return std::vector<std::string>{}; },
+                        [](const ir::Name& node) { return std::vector<std::string>{node.name}; },
+                        [&expr](const ir::Unary&) { return roots_of(expr.operands[0]); },
+                        [&expr](const ir::Binary& node) {
+                          if (node.op == BinaryOp::comma) return roots_of(expr.operands[1]);
+                          const bool left = is_pointer_like(expr.operands[0]);
+                          return roots_of(expr.operands[left ? 0 : 1]);
+                        },
+                        [&expr](const ir::Assign&) { return roots_of(expr.operands[0]); },
+                        [&expr](const ir::Ternary&) {
+                          std::vector<std::string> roots = roots_of(expr.operands[1]);
+                          const std::vector<std::string> others = roots_of(expr.operands[2]);
+                          roots.insert(roots.end(), others.begin(), others.end());
+                          return roots;
+                        },
+                        [&expr](const ir::Index&) { return roots_of(expr.operands[0]); },
+                        [](const ir::Call&) { return std::vector<std::string>{}; },
+                        [&expr](const ir::Cast&) { return roots_of(expr.operands[0]); },
+                        [](const ir::SizeOf&) { return std::vector<std::string>{}; },
+                        [](const ir::InitList&) { return std::vector<std::string>{}; },
+                    },
+                    expr.node);
+}
+
+int depth_of_target(const LaneInstance& in, const Expr& target) {
+  const Expr* at = &target;
+  while (std::holds_alternative<ir::Index>(at->node)) {
+    at = &at->operands[0];
+    if (at->type.is_pointer()) return 0;
+  }
+  const auto* name = std::get_if<ir::Name>(&at->node);
+  if (name == nullptr) return 0;
+  const auto found = in.depth.find(name->name);
+  return found == in.depth.end() ? 0 : found->second;
+}
+
+bool has_no_effects(const Expr& expr) {
+  if (std::holds_alternative<ir::Assign>(expr.node)) return false;
+  if (const auto* node = std::get_if<ir::Unary>(&expr.node)) {
+    if (changes_operand(node->op)) return false;
+  }
+  if (std::holds_alternative<ir::Call>(expr.node)) {
+    const auto points_to_values = [](const Expr& operand) {
+      return !operand.type.derivation.empty() && !operand.type.is_const;
+    };
+    if (std::ranges::any_of(expr.operands, points_to_values)) return false;
+  }
+  return std::ranges::all_of(expr.operands, has_no_effects);
+}
+
+const LaneInstance& LaneInstances::of(const std::string& function,
+                                      const std::vector<bool>& varying_parameters, bool masked) {
+  for (const Entry& entry : entries_) {
+    if (entry.instance.function->name == function && entry.asked == varying_parameters &&
+        entry.masked == masked) {
+      return entry.instance;
+    }
+  }
+  LaneInstance made;
+  made.function = body_.function(function);
+  made.varying_parameters = varying_parameters;
+  made.masked = masked;
+  Walk(*this, made).run();
+  entries_.push_back({varying_parameters, masked, std::move(made)});
+  return entries_.back().instance;
+}
+
+const LaneInstance& LaneInstances::callee(const LaneInstance& caller, const ir::Call& call,
+                                          const Expr& expr, bool masked) {
+  std::vector<bool> flags;
+  for (const Expr& operand : expr.operands) {
+    const std::vector<std::string> roots = roots_of(operand);
+    flags.push_back(is_pointer_like(operand)
+                        ? std::ranges::any_of(roots,
+                                              [&caller](const std::string& root) {
+                                                return caller.varying.contains(root);
+                                              })
+                        : varies(caller, operand));
+  }
+  // Stored-through parameters of one set of flags may need more flags: ask again with those.
+  const LaneInstance& first = of(call.function, flags, masked);
+  return first.varying_parameters == flags ? first
+                                           : of(call.function, first.varying_parameters, masked);
+}
+
+bool LaneInstances::varies(const LaneInstance& in, const Expr& expr) {
+  const auto root_varies = [&in](const Expr& pointer) {
+    return std::ranges::any_of(
+        roots_of(pointer), [&in](const std::string& root) { return in.varying.contains(root); });
+  };
+  const auto any_operand = [this, &in, &expr] {
+    return std::ranges::any_of(expr.operands, [this, &in](const Expr& operand) {
+      return operand.type.derivation.empty() && varies(in, operand);
+    });
+  };
+  if (!expr.type.derivation.empty()) return false;
+  return std::visit(overload{
+                        [](const ir::Literal&) { return false; },
+                        [&in](const ir::Name& node) { return in.varying.contains(node.name); },
+                        [&](const ir::Unary& node) {
+                          if (node.op == UnaryOp::dereference) return root_varies(expr.operands[0]);
+                          return any_operand();
+                        },
+                        [&](const ir::Binary& node) {
+                          if (node.op == BinaryOp::comma) return varies(in, expr.operands[1]);
+                          return any_operand();
+                        },
+                        [&](const ir::Assign&) { return varies(in, expr.operands[0]); },
+                        [&](const ir::Ternary&) { return any_operand(); },
+                        [&](const ir::Index&) {
+                          const Expr* at = &expr;
+                          while (std::holds_alternative<ir::Index>(at->node)) {
+                            if (varies(in, at->operands[1])) return true;
+                            at = &at->operands[0];
+                          }
+                          return root_varies(*at);
+                        },
+                        [&](const ir::Call& node) {
+                          if (body_.function(node.function) != nullptr) {
+                            return callee(in, node, expr, false).result_varies;
+                          }
+                          return any_operand();
+                        },
+                        [&](const ir::Cast&) { return any_operand(); },
+                        [](const ir::SizeOf&) { return false; },
+                        [](const ir::InitList&) { return false; },
+                    },
+                    expr.node);
+}
+
+}  // namespace op2::lower

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <deque>
+#include <map>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "ir/kernel_body.hpp"
+
+namespace op2::lower {
+
+/// @brief Why a kernel cannot run on lanes. Thrown by the passes of lanes_*, caught where they are
+/// called: a refusal is an answer, not an error.
+struct Refusal {
+  std::string why;
+};
+
+/// @brief One function of the kernel, for one pattern of arguments that vary from lane to lane.
+struct LaneInstance {
+  const ir::FunctionDef* function = nullptr;
+  std::vector<bool> varying_parameters;  ///< behind a pointer: what it points to varies
+  bool masked = false;                   ///< called where some lanes may be switched off
+  std::set<std::string> varying;         ///< variables with a value (behind them) for each lane
+  std::set<std::string> merged;          ///< assigned where fewer lanes are on than declared
+  std::map<std::string, int> depth;      ///< masks around each variable's declaration
+  bool result_varies = false;
+
+  /// @brief Masks around the function's own statements.
+  [[nodiscard]] int base_depth() const { return masked ? 1 : 0; }
+};
+
+/// @brief Which variables of a kernel differ from lane to lane, function by function.
+///
+/// A value varies if it depends on an argument that does, or is stored where only some lanes run.
+/// Where pointers lead, and how often loops run, must not vary.
+class LaneInstances {
+ public:
+  /// @param[in] body Prepared (prepared_for_lanes), outlives this.
+  explicit LaneInstances(const ir::KernelBody& body) : body_(body) {}
+
+  /// @brief The instance of @p function for these arguments; parameters that it stores varying
+  /// values behind are added to `varying_parameters` of the result.
+  /// @throws Refusal
+  const LaneInstance& of(const std::string& function, const std::vector<bool>& varying_parameters,
+                         bool masked);
+
+  /// @brief The instance that @p call leads to from @p caller.
+  const LaneInstance& callee(const LaneInstance& caller, const ir::Call& call, const ir::Expr& expr,
+                             bool masked);
+
+  /// @brief True if the value of the scalar @p expr differs from lane to lane.
+  [[nodiscard]] bool varies(const LaneInstance& in, const ir::Expr& expr);
+
+  [[nodiscard]] const ir::KernelBody& body() const { return body_; }
+
+ private:
+  struct Entry {
+    std::vector<bool> asked;
+    bool masked;
+    LaneInstance instance;
+  };
+
+  const ir::KernelBody& body_;
+  std::deque<Entry> entries_;  // references to instances stay valid
+};
+
+/// @brief Variables that a pointer's value or an lvalue starts from.
+[[nodiscard]] std::vector<std::string> roots_of(const ir::Expr& expr);
+
+/// @brief Masks around the declaration of what the lvalue @p target stores to.
+[[nodiscard]] int depth_of_target(const LaneInstance& in, const ir::Expr& target);
+
+/// @brief True if evaluating @p expr changes nothing.
+[[nodiscard]] bool has_no_effects(const ir::Expr& expr);
+
+}  // namespace op2::lower

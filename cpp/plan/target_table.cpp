@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "plan/target_table.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cstddef>
+#include <type_traits>
+#include <variant>
+
+#include "base/error.hpp"
+#include "base/parallel.hpp"
+
+namespace op2::plan {
+namespace {
+
+struct Cell {
+  std::int64_t column;
+  std::int64_t level;
+  std::int64_t n_levels;
+};
+
+Cell cell_at(const TableSpec& spec, std::int64_t position) {
+  if (spec.levels) {
+    const std::int64_t column = spec.columns->at(position, 0);
+    return {column, spec.levels->at(position, 0),
+            spec.bounds->at(column, 1) - spec.bounds->at(column, 0)};
+  }
+  const std::int64_t row = position / spec.n_visited;
+  return {spec.columns ? spec.columns->at(row, 0) : row,
+          spec.first_level + position - row * spec.n_visited, spec.n_levels};
+}
+
+std::int64_t levels_above(const TableSpec& spec, const TableRow& row, const Cell& cell) {
+  const std::int64_t level = cell.level + row.above;
+  if (!spec.periodic) return level;
+  return (level + row.quotient) % cell.n_levels - row.quotient % cell.n_levels;
+}
+
+std::vector<TableRow> rows_of(const TableSpec& spec) {
+  if (!spec.rows.empty()) return spec.rows;
+  std::vector<TableRow> rows;
+  for (int slot = 0; slot < spec.map->arity(); ++slot) rows.push_back({slot, 0, 0, 0});
+  return rows;
+}
+
+}  // namespace
+
+TargetTable target_table(const TableSpec& spec, int n_threads) {
+  const std::vector<TableRow> rows = rows_of(spec);
+  const auto arity = static_cast<std::int64_t>(rows.size());
+  const std::int64_t n_targets = spec.map->n_targets();
+  TargetTable table{make_index_array(spec.n * arity, n_targets), nullptr};
+  std::atomic<std::int64_t> outside = -1;
+  std::visit(
+      [&](auto& values) {
+        using Index = typename std::decay_t<decltype(values)>::value_type;
+        parallel_for(n_threads, spec.n, [&](std::int64_t begin, std::int64_t end, int) {
+          for (std::int64_t position = begin; position < end; ++position) {
+            const Cell cell = cell_at(spec, position);
+            for (std::int64_t i = 0; i < arity; ++i) {
+              const TableRow& row = rows[static_cast<std::size_t>(i)];
+              const std::int64_t target =
+                  spec.map->at(cell.column, row.slot) + row.offset * levels_above(spec, row, cell);
+              if (target < 0 || target >= n_targets) outside = position;
+              values[static_cast<std::size_t>(position * arity + i)] = static_cast<Index>(target);
+            }
+          }
+        });
+        table.map = std::make_unique<mesh::MapTable>(values.data(), static_cast<int>(sizeof(Index)),
+                                                     spec.n, static_cast<int>(arity), n_targets);
+      },
+      table.values);
+  if (outside >= 0) {
+    const Cell cell = cell_at(spec, outside);
+    throw UsageError(fmt::format(
+        "plan: column {}, level {} leads outside the {} targets; check the Map's offsets",
+        cell.column, cell.level, n_targets));
+  }
+  return table;
+}
+
+}  // namespace op2::plan

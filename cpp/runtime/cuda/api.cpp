@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "runtime/cuda/api.hpp"
+
+#include <fmt/format.h>
+
+#include "base/vendor_library.hpp"
+
+namespace op2::runtime::cuda {
+namespace {
+
+const char* const install_driver =
+    "install NVIDIA's driver for this GPU (Debian: apt-get install nvidia-driver; in a container, "
+    "start it with the GPUs passed through)";
+
+void resolve_devices(const VendorLibrary& library, Driver& driver) {
+  library.require(driver.init, "cuInit");
+  library.require(driver.driver_get_version, "cuDriverGetVersion");
+  library.require(driver.get_error_name, "cuGetErrorName");
+  library.require(driver.get_error_string, "cuGetErrorString");
+  library.require(driver.device_get_count, "cuDeviceGetCount");
+  library.require(driver.device_get, "cuDeviceGet");
+  library.require(driver.device_get_name, "cuDeviceGetName");
+  library.require(driver.device_total_mem, "cuDeviceTotalMem_v2");
+  library.require(driver.device_get_attribute, "cuDeviceGetAttribute");
+  library.require(driver.primary_ctx_retain, "cuDevicePrimaryCtxRetain");
+  library.require(driver.primary_ctx_release, "cuDevicePrimaryCtxRelease_v2");
+  library.require(driver.ctx_get_current, "cuCtxGetCurrent");
+  library.require(driver.ctx_push_current, "cuCtxPushCurrent_v2");
+  library.require(driver.ctx_pop_current, "cuCtxPopCurrent_v2");
+  library.require(driver.stream_create, "cuStreamCreate");
+  library.require(driver.stream_destroy, "cuStreamDestroy_v2");
+  library.require(driver.stream_synchronize, "cuStreamSynchronize");
+  library.require(driver.event_create, "cuEventCreate");
+  library.require(driver.event_record, "cuEventRecord");
+  library.require(driver.event_synchronize, "cuEventSynchronize");
+  library.require(driver.event_destroy, "cuEventDestroy_v2");
+}
+
+void resolve_memory(const VendorLibrary& library, Driver& driver) {
+  library.require(driver.mem_get_info, "cuMemGetInfo_v2");
+  library.require(driver.mem_alloc, "cuMemAlloc_v2");
+  library.require(driver.mem_free, "cuMemFree_v2");
+  library.look_up(driver.mem_alloc_async, "cuMemAllocAsync");
+  library.look_up(driver.mem_free_async, "cuMemFreeAsync");
+  library.look_up(driver.device_get_default_mem_pool, "cuDeviceGetDefaultMemPool");
+  library.look_up(driver.mem_pool_set_attribute, "cuMemPoolSetAttribute");
+  library.look_up(driver.mem_pool_trim_to, "cuMemPoolTrimTo");
+  library.require(driver.mem_host_alloc, "cuMemHostAlloc");
+  library.require(driver.mem_free_host, "cuMemFreeHost");
+  library.require(driver.pointer_get_attribute, "cuPointerGetAttribute");
+  library.require(driver.memcpy_htod_async, "cuMemcpyHtoDAsync_v2");
+  library.require(driver.memcpy_dtoh_async, "cuMemcpyDtoHAsync_v2");
+  library.require(driver.memcpy_dtod_async, "cuMemcpyDtoDAsync_v2");
+  library.require(driver.memset_d8_async, "cuMemsetD8Async");
+}
+
+void resolve_code(const VendorLibrary& library, Driver& driver) {
+  library.require(driver.module_load_data, "cuModuleLoadData");
+  library.require(driver.module_unload, "cuModuleUnload");
+  library.require(driver.module_get_function, "cuModuleGetFunction");
+  library.require(driver.func_get_attribute, "cuFuncGetAttribute");
+  library.require(driver.launch_kernel, "cuLaunchKernel");
+}
+
+}  // namespace
+
+std::vector<std::string> driver_candidates() {
+  // The second is where Windows' subsystem for Linux keeps it.
+  return {"libcuda.so.1", "/usr/lib/wsl/lib/libcuda.so.1"};
+}
+
+Driver load_driver(const std::vector<std::string>& candidates) {
+  const VendorLibrary library("NVIDIA's driver", candidates, install_driver);
+  Driver driver;
+  driver.path = library.path();
+  resolve_devices(library, driver);
+  resolve_memory(library, driver);
+  resolve_code(library, driver);
+  const Result started = driver.init(0);
+  if (started == no_device) {
+    throw ToolchainError(
+        fmt::format("NVIDIA's driver at {} finds no GPU ({}); see what nvidia-smi says, and "
+                    "whether CUDA_VISIBLE_DEVICES hides it",
+                    driver.path, describe(driver, started)),
+        "", "", "");
+  }
+  if (started != success) {
+    throw ToolchainError(
+        fmt::format("NVIDIA's driver at {} does not start ({}); see what nvidia-smi says",
+                    driver.path, describe(driver, started)),
+        "", "", "");
+  }
+  return driver;
+}
+
+std::string describe(const Driver& driver, Result result) {
+  const char* name = nullptr;
+  const char* text = nullptr;
+  if (driver.get_error_name(result, &name) != success || name == nullptr) {
+    return fmt::format("CUDA error {}", result);
+  }
+  if (driver.get_error_string(result, &text) != success || text == nullptr) return name;
+  return fmt::format("{}: {}", name, text);
+}
+
+std::string version_text(int version) {
+  return fmt::format("{}.{}", version / 1000, version % 1000 / 10);
+}
+
+}  // namespace op2::runtime::cuda

@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+namespace op2::runtime::cuda {
+
+// The part of the CUDA driver's ABI that is used here. Names and values are the vendor's; the
+// toolkit's header is not needed to build.
+
+using Result = int;  // CUresult
+inline constexpr Result success = 0;
+inline constexpr Result out_of_memory = 2;
+inline constexpr Result not_initialized = 3;
+inline constexpr Result deinitialized = 4;
+inline constexpr Result no_device = 100;
+inline constexpr Result invalid_device = 101;
+inline constexpr Result invalid_image = 200;
+inline constexpr Result no_binary_for_gpu = 209;
+inline constexpr Result invalid_ptx = 218;
+inline constexpr Result unsupported_ptx_version = 222;
+inline constexpr Result not_found = 500;
+inline constexpr Result illegal_address = 700;
+inline constexpr Result launch_out_of_resources = 701;
+
+using DeviceOrdinal = int;                 // CUdevice
+using DeviceAddress = unsigned long long;  // CUdeviceptr
+using ContextHandle = struct CUctx_st*;
+using ModuleHandle = struct CUmod_st*;
+using FunctionHandle = struct CUfunc_st*;
+using StreamHandle = struct CUstream_st*;
+using EventHandle = struct CUevent_st*;
+using PoolHandle = struct CUmemPoolHandle_st*;
+
+enum DeviceAttribute : int {
+  max_threads_per_block = 1,
+  max_shared_memory_per_block = 8,
+  warp_size = 10,
+  multiprocessor_count = 16,
+  compute_capability_major = 75,
+  compute_capability_minor = 76,
+  memory_pools_supported = 115,
+};
+enum FunctionAttribute : int { function_max_threads_per_block = 0 };
+enum PoolAttribute : int { pool_release_threshold = 4 };
+enum PointerAttribute : int { pointer_memory_type = 2 };
+enum StreamFlag : unsigned { stream_default = 0 };
+enum EventFlag : unsigned { event_disable_timing = 2 };
+
+/// @brief The driver's functions, named after its own without the prefix `cu`.
+///
+/// Null only where the comment says so.
+struct Driver {
+  std::string path;  // of the library; empty for a driver that tests make
+
+  Result (*init)(unsigned flags) = nullptr;
+  Result (*driver_get_version)(int* version) = nullptr;
+  Result (*get_error_name)(Result error, const char** text) = nullptr;
+  Result (*get_error_string)(Result error, const char** text) = nullptr;
+
+  Result (*device_get_count)(int* count) = nullptr;
+  Result (*device_get)(DeviceOrdinal* device, int index) = nullptr;
+  Result (*device_get_name)(char* name, int length, DeviceOrdinal device) = nullptr;
+  Result (*device_total_mem)(std::size_t* bytes, DeviceOrdinal device) = nullptr;
+  Result (*device_get_attribute)(int* value, DeviceAttribute attribute,
+                                 DeviceOrdinal device) = nullptr;
+
+  Result (*primary_ctx_retain)(ContextHandle* context, DeviceOrdinal device) = nullptr;
+  Result (*primary_ctx_release)(DeviceOrdinal device) = nullptr;
+  Result (*ctx_get_current)(ContextHandle* context) = nullptr;
+  Result (*ctx_push_current)(ContextHandle context) = nullptr;
+  Result (*ctx_pop_current)(ContextHandle* context) = nullptr;
+
+  Result (*stream_create)(StreamHandle* stream, unsigned flags) = nullptr;
+  Result (*stream_destroy)(StreamHandle stream) = nullptr;
+  Result (*stream_synchronize)(StreamHandle stream) = nullptr;
+
+  Result (*event_create)(EventHandle* event, unsigned flags) = nullptr;
+  Result (*event_record)(EventHandle event, StreamHandle stream) = nullptr;
+  Result (*event_synchronize)(EventHandle event) = nullptr;
+  Result (*event_destroy)(EventHandle event) = nullptr;
+
+  Result (*mem_get_info)(std::size_t* free, std::size_t* total) = nullptr;
+  Result (*mem_alloc)(DeviceAddress* memory, std::size_t bytes) = nullptr;
+  Result (*mem_free)(DeviceAddress memory) = nullptr;
+  Result (*mem_alloc_async)(DeviceAddress* memory, std::size_t bytes,
+                            StreamHandle stream) = nullptr;  // null before CUDA 11.2
+  Result (*mem_free_async)(DeviceAddress memory, StreamHandle stream) = nullptr;  // likewise
+  Result (*device_get_default_mem_pool)(PoolHandle* pool,
+                                        DeviceOrdinal device) = nullptr;  // likewise
+  Result (*mem_pool_set_attribute)(PoolHandle pool, PoolAttribute attribute,
+                                   void* value) = nullptr;                        // likewise
+  Result (*mem_pool_trim_to)(PoolHandle pool, std::size_t keep_bytes) = nullptr;  // likewise
+  Result (*mem_host_alloc)(void** memory, std::size_t bytes, unsigned flags) = nullptr;
+  Result (*mem_free_host)(void* memory) = nullptr;
+  Result (*pointer_get_attribute)(void* data, PointerAttribute attribute,
+                                  DeviceAddress pointer) = nullptr;
+
+  Result (*memcpy_htod_async)(DeviceAddress to, const void* from, std::size_t bytes,
+                              StreamHandle stream) = nullptr;
+  Result (*memcpy_dtoh_async)(void* to, DeviceAddress from, std::size_t bytes,
+                              StreamHandle stream) = nullptr;
+  Result (*memcpy_dtod_async)(DeviceAddress to, DeviceAddress from, std::size_t bytes,
+                              StreamHandle stream) = nullptr;
+  Result (*memset_d8_async)(DeviceAddress to, unsigned char value, std::size_t bytes,
+                            StreamHandle stream) = nullptr;
+
+  Result (*module_load_data)(ModuleHandle* module, const void* image) = nullptr;
+  Result (*module_unload)(ModuleHandle module) = nullptr;
+  Result (*module_get_function)(FunctionHandle* function, ModuleHandle module,
+                                const char* name) = nullptr;
+  Result (*func_get_attribute)(int* value, FunctionAttribute attribute,
+                               FunctionHandle function) = nullptr;
+  Result (*launch_kernel)(FunctionHandle function, unsigned grid_x, unsigned grid_y,
+                          unsigned grid_z, unsigned block_x, unsigned block_y, unsigned block_z,
+                          unsigned shared_bytes, StreamHandle stream, void** parameters,
+                          void** extra) = nullptr;
+};
+
+/// @brief Where the driver is looked for.
+[[nodiscard]] std::vector<std::string> driver_candidates();
+
+/// @brief Find NVIDIA's driver and start it.
+/// @param[in] candidates See VendorLibrary.
+/// @throws ToolchainError if there is none, it is too old, or it does not start.
+[[nodiscard]] Driver load_driver(const std::vector<std::string>& candidates);
+
+/// @brief The driver's name and words for @p result: "CUDA_ERROR_NO_DEVICE: no CUDA-capable ...".
+[[nodiscard]] std::string describe(const Driver& driver, Result result);
+
+/// @brief CUDA's version as people write it: 13000 is "13.0".
+[[nodiscard]] std::string version_text(int version);
+
+}  // namespace op2::runtime::cuda

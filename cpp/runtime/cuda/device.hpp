@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <memory>
+#include <mutex>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "runtime/cuda/api.hpp"
+#include "runtime/cuda/context.hpp"
+#include "runtime/cuda/memory.hpp"
+#include "runtime/cuda/staging.hpp"
+#include "runtime/device.hpp"
+#include "runtime/in_flight.hpp"
+
+namespace op2::runtime::cuda {
+
+/// @brief One NVIDIA GPU behind the driver's API. Safe to use from several threads.
+///
+/// A kernel that touches memory it must not takes the whole context with it: the error names the
+/// loop, and every later call repeats it, because only a new process gets a new context.
+class Gpu final : public Device {
+ public:
+  /// @param[in] index Of the GPU, as list_devices() counts.
+  /// @throws UsageError if there is no such GPU. @throws ExecutionError if it cannot be used.
+  Gpu(const std::shared_ptr<const Driver>& driver, int index);
+
+  [[nodiscard]] std::string name() const override { return context_->name(); }
+  [[nodiscard]] const DeviceInfo& info() const override { return info_; }
+  /// @brief The stream, as other libraries take it.
+  [[nodiscard]] StreamHandle stream() const { return context_->stream(); }
+
+  [[nodiscard]] mesh::ExchangePlace exchange_place() const override;
+  void wait_for_stream(std::uintptr_t stream) override;
+  [[nodiscard]] std::shared_ptr<void> allocate(std::int64_t n_bytes,
+                                               std::string_view what) override;
+  void upload(void* to, std::int64_t to_offset, const void* from, std::int64_t n_bytes) override;
+  void download(void* to, const void* from, std::int64_t from_offset,
+                std::int64_t n_bytes) override;
+  void copy(void* to, std::int64_t to_offset, const void* from, std::int64_t from_offset,
+            std::int64_t n_bytes) override;
+  void zero(void* memory, std::int64_t offset, std::int64_t n_bytes) override;
+  void finish() override;
+
+  [[nodiscard]] std::shared_ptr<Program> load(const std::string& binary) override;
+  void launch(DeviceKernel& kernel, const Grid& grid, std::span<const LaunchArgument> arguments,
+              const std::string& loop) override;
+
+ private:
+  void check_usable() const;
+  void check(Result result, std::string_view doing);
+  void wait();
+  [[noreturn]] void lose(Result result);
+
+  std::shared_ptr<Context> context_;
+  Memory memory_;
+  Staging staging_;
+  DeviceInfo info_;
+  mutable std::mutex mutex_;  // guards everything below; never held while waiting
+  InFlight in_flight_;
+  std::size_t n_launches_ = 0;
+  std::string loss_;  // what the first fault said; empty while the context lives
+};
+
+}  // namespace op2::runtime::cuda

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "runtime/cuda/program.hpp"
+
+#include <fmt/format.h>
+
+#include <utility>
+
+#include "base/error.hpp"
+
+namespace op2::runtime::cuda {
+namespace {
+
+bool is_verdict_on_code(Result result) {
+  return result == invalid_image || result == no_binary_for_gpu || result == invalid_ptx ||
+         result == unsupported_ptx_version;
+}
+
+/// The package whose NVRTC makes code for a driver of this CUDA version.
+std::string nvrtc_package(int version) {
+  // From 13 on the package's name no longer says the version.
+  return version < 13000 ? fmt::format("nvidia-cuda-nvrtc-cu{}", version / 1000)
+                         : fmt::format("nvidia-cuda-nvrtc=={}.*", version / 1000);
+}
+
+}  // namespace
+
+LoadedProgram::LoadedProgram(std::shared_ptr<Context> context, const std::string& binary)
+    : context_(std::move(context)) {
+  context_->check_process();
+  const Driver& driver = context_->driver();
+  const Current current(*context_);
+  const Result loaded = driver.module_load_data(&module_, binary.c_str());
+  if (is_verdict_on_code(loaded)) {
+    int version = 0;
+    driver.driver_get_version(&version);
+    throw ToolchainError(
+        fmt::format("{} does not take the compiled loop ({}); NVRTC may be newer than the driver, "
+                    "which runs code made by CUDA {} or older: install a newer driver, or an NVRTC "
+                    "of that version (pip install '{}')",
+                    context_->name(), describe(driver, loaded), version_text(version),
+                    nvrtc_package(version)),
+        "", "", "");
+  }
+  context_->check(loaded, "load a compiled loop");
+}
+
+LoadedProgram::~LoadedProgram() {
+  if (context_->is_inherited()) return;
+  const Current current(*context_);
+  // The last launch may still run. After a fault neither call does anything.
+  context_->driver().stream_synchronize(context_->stream());
+  context_->driver().module_unload(module_);
+}
+
+DeviceKernel& LoadedProgram::kernel(const std::string& name) {
+  const std::lock_guard lock(mutex_);
+  const auto known = kernels_.find(name);
+  if (known != kernels_.end()) return *known->second;
+  context_->check_process();
+  const Driver& driver = context_->driver();
+  const Current current(*context_);
+  FunctionHandle function = nullptr;
+  const Result found = driver.module_get_function(&function, module_, name.c_str());
+  if (found == not_found) {
+    throw InternalError(fmt::format("the compiled loop has no kernel '{}'", name));
+  }
+  context_->check(found, fmt::format("find kernel '{}'", name));
+  int max_lanes = 0;
+  context_->check(driver.func_get_attribute(&max_lanes, function_max_threads_per_block, function),
+                  fmt::format("ask for the block size of kernel '{}'", name));
+  return *kernels_.emplace(name, std::make_unique<Kernel>(function, max_lanes)).first->second;
+}
+
+}  // namespace op2::runtime::cuda

@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "runtime/device_loop.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "base/error.hpp"
+
+namespace op2::runtime {
+namespace {
+
+// Scratch memory above this is given back between runs, so that loops can share it: all work is
+// enqueued in one order.
+constexpr std::int64_t kept_scratch_bytes = std::int64_t{1} << 16;
+
+}  // namespace
+
+DeviceLoop::DeviceLoop(const exec::Executable& executable, std::shared_ptr<DeviceMirror> mirror,
+                       std::span<const std::shared_ptr<mesh::MapTable>> maps,
+                       const DevicePlan& plan)
+    : mirror_(std::move(mirror)), program_(executable.device->program) {
+  const GridRule rule = grid_rule(mirror_->device()->info(), plan.n_lanes,
+                                  asks_for_blocks(executable.device->launch));
+  list_ = flatten(*executable.device, executable.arguments, plan.arrays, plan.n_items, rule);
+  launches_.reserve(list_.launches.size());
+  for (const FlatLaunch& flat : list_.launches) {
+    DeviceKernel& kernel = program_->kernel(flat.function);
+    Grid grid = flat.grid;
+    while (grid.n_lanes > 1 && grid.n_lanes > kernel.max_lanes()) grid.n_lanes /= 2;
+    launches_.push_back({&kernel, grid, std::vector<LaunchArgument>(flat.arguments.size())});
+  }
+  place_fixed(executable, maps, plan);
+  place_scratch();
+}
+
+void DeviceLoop::place_fixed(const exec::Executable& executable,
+                             std::span<const std::shared_ptr<mesh::MapTable>> maps,
+                             const DevicePlan& plan) {
+  const mesh::TransferCause cause{executable.name};
+  std::vector<std::shared_ptr<void>> known(executable.arguments.size());
+  std::vector<std::size_t> address_of(executable.arguments.size(), 0);
+  std::size_t n_addresses = 0;
+  // the lists of items follow the Maps
+  const auto n_lists = std::count_if(
+      executable.arguments.begin(), executable.arguments.end(),
+      [](const kir::Parameter& argument) { return argument.role == kir::Role::items; });
+  const std::size_t first_list = maps.size() - static_cast<std::size_t>(n_lists);
+  for (std::size_t i = 0; i < executable.arguments.size(); ++i) {
+    const kir::Role role = executable.arguments[i].role;
+    if (role == kir::Role::data || role == kir::Role::constant) address_of[i] = n_addresses++;
+  }
+  const auto memory_of = [&](std::size_t i) -> void* {
+    if (known[i]) return known[i].get();
+    const kir::Parameter& argument = executable.arguments[i];
+    const auto index = static_cast<std::size_t>(argument.index);
+    if (argument.role == kir::Role::map) {
+      known[i] = mirror_->map(maps[index], cause);
+    } else if (argument.role == kir::Role::items) {
+      known[i] = mirror_->map(maps[first_list + index], cause);
+    } else {
+      const PlanArray& array = plan.arrays.at(index);
+      known[i] = mirror_->array(plan.owner, array.data, array.n_bytes, cause);
+    }
+    return known[i].get();
+  };
+  for (std::size_t l = 0; l < launches_.size(); ++l) {
+    const auto& arguments = list_.launches[l].arguments;
+    for (std::size_t p = 0; p < arguments.size(); ++p) {
+      const auto* slot = std::get_if<LaunchSlot>(&arguments[p]);
+      if (slot == nullptr) {
+        launches_[l].arguments[p] = std::get<std::int64_t>(arguments[p]);
+        continue;
+      }
+      const auto index = static_cast<std::size_t>(slot->index);
+      if (slot->is_scratch) {
+        scratch_.push_back({l, p, index});
+        continue;
+      }
+      const kir::Role role = executable.arguments[index].role;
+      if (role == kir::Role::data || role == kir::Role::constant) {
+        buffers_.push_back({l, p, address_of[index]});
+      } else {
+        launches_[l].arguments[p] = memory_of(index);
+      }
+    }
+  }
+  for (std::shared_ptr<void>& memory : known) {
+    if (memory) fixed_.push_back(std::move(memory));
+  }
+}
+
+void DeviceLoop::place_scratch() {
+  std::vector<Patch> later;
+  std::vector<std::shared_ptr<void>> kept(list_.scratch_bytes.size());
+  for (const Patch& patch : scratch_) {
+    const std::int64_t n_bytes = list_.scratch_bytes[patch.from];
+    if (n_bytes > kept_scratch_bytes) {
+      later.push_back(patch);
+      continue;
+    }
+    if (!kept[patch.from]) kept[patch.from] = mirror_->device()->allocate(n_bytes, "scratch");
+    launches_[patch.launch].arguments[patch.position] = kept[patch.from].get();
+  }
+  for (std::shared_ptr<void>& memory : kept) {
+    if (memory) fixed_.push_back(std::move(memory));
+  }
+  scratch_ = std::move(later);
+}
+
+void DeviceLoop::run(std::span<void* const> addresses, const std::string& loop) {
+  Device& device = *mirror_->device();
+  for (const Patch& patch : buffers_) {
+    launches_[patch.launch].arguments[patch.position] = addresses[patch.from];
+  }
+  std::vector<std::shared_ptr<void>> large;
+  if (!scratch_.empty()) {
+    large.resize(list_.scratch_bytes.size());
+    for (const Patch& patch : scratch_) {
+      if (!large[patch.from]) {
+        large[patch.from] =
+            device.allocate(list_.scratch_bytes[patch.from], "scratch of par_loop '" + loop + "'");
+      }
+      launches_[patch.launch].arguments[patch.position] = large[patch.from].get();
+    }
+  }
+  for (const Prepared& launch : launches_) {
+    device.launch(*launch.kernel, launch.grid, launch.arguments, loop);
+  }
+}
+
+}  // namespace op2::runtime

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "exec/executable.hpp"
+#include "mesh/map_table.hpp"
+#include "runtime/device_mirror.hpp"
+#include "runtime/launch_list.hpp"
+
+namespace op2::runtime {
+
+/// @brief The plan of a loop as a device needs it.
+struct DevicePlan {
+  std::vector<PlanArray> arrays;
+  std::shared_ptr<const void> owner;  ///< of the arrays
+  std::int64_t n_items = 0;
+  std::int64_t n_lanes = 0;  ///< of a block, wanted by the user; 0: by the device
+};
+
+/// @brief A loop's launches on one device, ready but for the addresses of its Buffers.
+///
+/// Everything that depends on the plan is done in the constructor, so that run() only puts
+/// addresses in their places and enqueues: under a microsecond beside the vendor's own cost.
+class DeviceLoop {
+ public:
+  /// @param[in] maps Unique Maps, by Parameter::index of role map.
+  DeviceLoop(const exec::Executable& executable, std::shared_ptr<DeviceMirror> mirror,
+             std::span<const std::shared_ptr<mesh::MapTable>> maps, const DevicePlan& plan);
+
+  /// @brief Enqueue all launches.
+  /// @param[in] addresses On the device: of the arguments that are data or constants, in the order
+  /// in which Executable::arguments has them.
+  /// @param[in] loop For messages; must live as long as this object.
+  void run(std::span<void* const> addresses, const std::string& loop);
+
+  [[nodiscard]] std::size_t n_launches() const { return launches_.size(); }
+
+ private:
+  struct Prepared {
+    DeviceKernel* kernel = nullptr;
+    Grid grid;
+    std::vector<LaunchArgument> arguments;
+  };
+  /// Where an address goes: argument `position` of launch `launch`.
+  struct Patch {
+    std::size_t launch;
+    std::size_t position;
+    std::size_t from;  // of addresses, or number of scratch memory
+  };
+
+  void place_fixed(const exec::Executable& executable,
+                   std::span<const std::shared_ptr<mesh::MapTable>> maps, const DevicePlan& plan);
+  void place_scratch();
+
+  std::shared_ptr<DeviceMirror> mirror_;
+  std::shared_ptr<exec::Program> program_;
+  LaunchList list_;
+  std::vector<Prepared> launches_;
+  std::vector<Patch> buffers_;
+  std::vector<Patch> scratch_;
+  std::vector<std::shared_ptr<void>> fixed_;  // Maps, plan arrays and small scratch, kept alive
+};
+
+}  // namespace op2::runtime

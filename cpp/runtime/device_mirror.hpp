@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <string_view>
+#include <unordered_map>
+
+#include "mesh/coherence.hpp"
+#include "mesh/map_table.hpp"
+#include "runtime/device.hpp"
+
+namespace op2::runtime {
+
+/// @brief What never changes on a device once it is there: Maps and the arrays of plans. Each is
+/// uploaded once for all loops that use it, and goes when its owner and the last such loop are
+/// gone.
+class DeviceMirror {
+ public:
+  /// @param[in] coherence Whose ledger records the copies, and who keeps Buffers.
+  DeviceMirror(std::shared_ptr<Device> device, std::shared_ptr<mesh::Coherence> coherence);
+
+  [[nodiscard]] const std::shared_ptr<Device>& device() const { return device_; }
+  [[nodiscard]] mesh::Coherence& coherence() const { return *coherence_; }
+
+  /// @brief The values of @p map as they are now.
+  [[nodiscard]] std::shared_ptr<void> map(const std::shared_ptr<mesh::MapTable>& map,
+                                          const mesh::TransferCause& cause);
+
+  /// @brief @p n_bytes at @p data, which do not change while @p owner lives. Null for no bytes.
+  [[nodiscard]] std::shared_ptr<void> array(const std::shared_ptr<const void>& owner,
+                                            const void* data, std::int64_t n_bytes,
+                                            const mesh::TransferCause& cause);
+
+  /// @brief Copies that are held, for tests.
+  [[nodiscard]] std::size_t n_arrays() const;
+
+ private:
+  struct Entry {
+    std::weak_ptr<const void> owner;  // the address may belong to somebody else since
+    std::int64_t version = 0;
+    std::int64_t n_bytes = 0;
+    std::weak_ptr<void> memory;
+  };
+
+  std::shared_ptr<void> find_or_upload(const std::shared_ptr<const void>& owner, const void* data,
+                                       std::int64_t n_bytes, std::int64_t version,
+                                       std::string_view what, const mesh::TransferCause& cause);
+  void forget_the_dead();
+
+  std::shared_ptr<Device> device_;
+  std::shared_ptr<mesh::Coherence> coherence_;
+  mutable std::mutex mutex_;
+  std::unordered_map<const void*, Entry> entries_;  // by the address on the host
+  std::size_t n_entries_to_sweep_ = 64;
+};
+
+}  // namespace op2::runtime

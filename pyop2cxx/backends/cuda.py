@@ -1,0 +1,29 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""NVIDIA's GPUs, by the CUDA driver and its run-time compiler."""
+
+from pyop2cxx import _core, nvrtc
+from pyop2cxx.backends._backend import Backend, DeviceToolchain
+
+BACKEND = Backend(
+    name="cuda",
+    summary="an NVIDIA GPU, by CUDA",
+    facts=_core.Facts(
+        lanes=_core.Lanes.grid,
+        atomics=True,
+        float_atomics=True,
+        warp=32,
+        one_address_space=True,
+        complex_arithmetic=True,
+        float64=True,
+    ),
+    dialect=_core.cg.cuda_dialect(),
+    suffix=(".cu", ".cu"),
+    template="cuda/program.j2",
+    preludes=("complex",),
+    toolchain=DeviceToolchain(
+        list_devices=_core.cuda.find_devices,
+        open_device=nvrtc.open_device,
+        deterministic_flags=("-fmad=false",),
+        debug_flags=("-lineinfo",),
+    ),
+)

@@ -1,0 +1,28 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""GPUs and processors, by OpenCL 1.2 or newer."""
+
+from pyop2cxx import _core
+from pyop2cxx.backends._backend import Backend, DeviceToolchain
+
+BACKEND = Backend(
+    name="opencl",
+    summary="a GPU or all cores, by OpenCL",
+    facts=_core.Facts(
+        lanes=_core.Lanes.grid,
+        atomics=True,
+        float_atomics=False,
+        warp=0,
+        one_address_space=False,
+        complex_arithmetic=False,
+        float64=True,
+    ),
+    dialect=_core.cg.opencl_dialect(),
+    suffix=(".cl", ".cl"),
+    template="opencl/program.j2",
+    preludes=("float64", "int64_atomics", "no_contraction"),
+    toolchain=DeviceToolchain(
+        list_devices=_core.opencl.list_devices,
+        open_device=_core.opencl.open_device,
+        flags=("-cl-std=CL1.2",),
+    ),
+)

@@ -1,0 +1,56 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Where NVIDIA's run-time compiler is when it came as a Python package, and GPUs opened with it."""
+
+from __future__ import annotations
+
+import importlib.util
+from pathlib import Path
+
+from pyop2cxx import _core
+
+
+def folders() -> list[str]:
+    """Return the folders of installed packages that may hold NVRTC, the newest layout first.
+
+    The package ``nvidia-cuda-nvrtc`` puts it into ``nvidia/cu13/lib``, its predecessor
+    ``nvidia-cuda-nvrtc-cu12`` into ``nvidia/cuda_nvrtc/lib``.
+
+    Example:
+        >>> all(Path(folder).is_dir() for folder in folders())
+        True
+    """
+    found = importlib.util.find_spec("nvidia")
+    roots = found.submodule_search_locations if found is not None else None
+    return [
+        str(folder)
+        for root in roots or ()
+        for folder in (
+            *sorted(Path(root).glob("cu[0-9]*/lib"), reverse=True),
+            *Path(root).glob("cuda_nvrtc/lib"),
+        )
+    ]
+
+
+def open_device(index: int) -> tuple[_core.RuntimeDevice, _core.DeviceCompiler]:
+    """Return a GPU and the compiler that makes code for it.
+
+    Args:
+        index: The GPU's number, as the driver counts.
+
+    Raises:
+        ToolchainError: There is no driver, no GPU or no NVRTC; the message says what to install.
+        UsageError: There are fewer GPUs.
+    """
+    return _core.cuda.open_device(index, folders())
+
+
+def compiler(architecture: str) -> _core.DeviceCompiler:
+    """Return the compiler alone, for which no GPU is needed.
+
+    Args:
+        architecture: Of the GPU that the code is for: ``"sm_90"``.
+
+    Raises:
+        ToolchainError: There is no NVRTC, or it makes no code for this architecture.
+    """
+    return _core.cuda.make_compiler(architecture, folders())

@@ -1,0 +1,43 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Which cells of a column a loop over an extruded Set visits."""
+
+from __future__ import annotations
+
+from enum import Enum, IntEnum
+
+from pyop2cxx.exceptions import IterateValueError
+
+
+class IterationRegion(IntEnum):
+    """A part of every column. The numbers are PyOP2's.
+
+    Example:
+        >>> IterationRegion("TOP")
+        <IterationRegion.TOP: 2>
+    """
+
+    BOTTOM = 1
+    """The lowest cell."""
+    TOP = 2
+    """The highest cell."""
+    INTERIOR_FACETS = 3
+    """Pairs of a cell and the one above it."""
+    ALL = 4
+    """All cells."""
+
+    # IntEnum prints its number from Python 3.11 on, and its name before
+    __str__ = Enum.__str__
+
+    @classmethod
+    def _missing_(cls, value: object) -> IterationRegion:
+        if isinstance(value, str) and value in cls.__members__:
+            return cls[value]
+        raise IterateValueError(
+            f"there is no iteration region {value!r}; there are: {', '.join(cls.__members__)}"
+        )
+
+
+ON_BOTTOM = IterationRegion.BOTTOM
+ON_TOP = IterationRegion.TOP
+ON_INTERIOR_FACETS = IterationRegion.INTERIOR_FACETS
+ALL = IterationRegion.ALL

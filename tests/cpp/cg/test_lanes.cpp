@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "cg/lanes.hpp"
+
+#include <gtest/gtest.h>
+
+#include <vector>
+
+namespace op2::cg {
+namespace {
+
+std::string spelled(const kir::Expr& expr) {
+  return kir::dump(expr);
+}
+
+kir::LaneRows rows(int dim, int lanes) {
+  std::vector<kir::Expr> starts;
+  for (int lane = 0; lane < lanes; ++lane) starts.push_back(kir::integer(dim * lane));
+  return {"pack", kir::integer(0), DType::float64, dim, "data", starts};
+}
+
+/// Text of a function whose body @p print writes.
+template <class Print>
+std::string text_of(const Print& print) {
+  Context context(c_dialect());
+  {
+    const Scope scope = context.function("void f(void)");
+    print(context);
+  }
+  return context.finish();
+}
+
+int count(const std::string& text, const std::string& part) {
+  int n = 0;
+  for (auto at = text.find(part); at != text.npos; at = text.find(part, at + 1)) ++n;
+  return n;
+}
+
+TEST(Lanes, TypesAreDefinedOnce) {
+  const std::string text = text_of([](Context& context) {
+    EXPECT_EQ(vector_type(context, DType::float64, 8), "op2_float64x8");
+    EXPECT_EQ(vector_type(context, DType::float64, 8), "op2_float64x8");
+  });
+  EXPECT_EQ(count(text, "typedef double op2_float64x8 __attribute__((vector_size(64)));"), 1);
+}
+
+TEST(Lanes, RowsOfFourAreTransposedByShuffles) {
+  const std::string text = text_of([](Context& context) {
+    print_lane_gather(context, {rows(4, 4)}, spelled);
+    print_lane_gather(context, {rows(4, 4)}, spelled);
+  });
+  EXPECT_EQ(count(text, "void op2_gather_float64x4_by4("), 1) << text;
+  // Four vectors, two steps: eight shuffles.
+  EXPECT_EQ(count(text, "__builtin_shufflevector"), 8) << text;
+  EXPECT_EQ(count(text, "op2_gather_float64x4_by4(pack,"), 2) << text;
+}
+
+TEST(Lanes, RowsOfThreeAreTwoAndOne) {
+  const std::string text =
+      text_of([](Context& context) { print_lane_gather(context, {rows(3, 4)}, spelled); });
+  EXPECT_EQ(count(text, "op2_gather_float64x4_by2("), 2) << text;
+  EXPECT_EQ(count(text, "op2_gather_float64x4_by1("), 2) << text;
+}
+
+TEST(Lanes, OnlyAdditionsAskWhichLanesAreLive) {
+  const auto scatter = [](kir::Update update) {
+    return text_of([update](Context& context) {
+      print_lane_scatter(context, {kir::name("live"), {{rows(1, 4), update, kir::Sync::none}}},
+                         spelled);
+    });
+  };
+  EXPECT_EQ(count(scatter(kir::Update::add), "< live"), 3);
+  EXPECT_EQ(count(scatter(kir::Update::set), "< live"), 0);
+  EXPECT_EQ(count(scatter(kir::Update::min), "if ("), 4);
+}
+
+TEST(Lanes, SumsFoldInTheOrderOfLanes) {
+  const std::string text = text_of([](Context& context) {
+    print_lane_fold(context,
+                    {"data", "sum", {DType::float64, false, false, 4}, 1, kir::Update::add});
+  });
+  EXPECT_EQ(count(text, "data[c] += sum[c][i];"), 1) << text;
+}
+
+}  // namespace
+}  // namespace op2::cg

@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "lower/items.hpp"
+
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "loops.hpp"
+
+namespace op2::lower {
+namespace {
+
+using testing::direct;
+using testing::indirect;
+using testing::make_loop;
+using testing::names_of;
+
+ItemLocals locals_of(const ir::Iteration& iteration) {
+  Names names({});
+  return item_locals(iteration, names);
+}
+
+std::string dump(const kir::Block& block) {
+  kir::Module module;
+  module.launch = block;
+  const std::string text = kir::dump(module);
+  return text.substr(text.find('\n') + 1);
+}
+
+kir::Block uses(const std::string& name) {
+  return {{kir::Assign{kir::name("x"), kir::Update::set, kir::name(name)}}};
+}
+
+TEST(ItemLocals, ElementsOfASetAreTheirPositions) {
+  const ItemLocals items = locals_of({});
+  EXPECT_EQ(items.position, "n");
+  EXPECT_TRUE(items.parameters.empty());
+  EXPECT_TRUE(items.declarations.empty());
+}
+
+TEST(ItemLocals, ElementsOfASubsetAreLookedUp) {
+  const ItemLocals items = locals_of({.subset = true, .index_bytes = 8});
+  EXPECT_EQ(items.position, "position");
+  ASSERT_EQ(names_of(items.parameters), std::vector<std::string>{"subset"});
+  EXPECT_EQ(items.parameters[0].type.dtype, DType::int64);
+  EXPECT_EQ(items.parameters[0].role, kir::Role::items);
+  EXPECT_NE(dump(located(items, uses("n"))).find("subset[position]"), std::string::npos);
+}
+
+TEST(ItemLocals, ColumnsAreDividedIntoLayers) {
+  const ItemLocals plain = locals_of({.layers = ir::Layers::constant});
+  EXPECT_EQ(names_of(plain.parameters), std::vector<std::string>{"layers"});
+  const ItemLocals part = locals_of({.subset = true, .layers = ir::Layers::constant});
+  EXPECT_EQ(names_of(part.parameters), (std::vector<std::string>{"layers", "subset"}));
+  const ItemLocals listed = locals_of({.layers = ir::Layers::variable});
+  EXPECT_EQ(names_of(listed.parameters), (std::vector<std::string>{"columns", "levels", "bounds"}));
+  for (std::size_t i = 0; i < listed.parameters.size(); ++i) {
+    EXPECT_EQ(listed.parameters[i].index, static_cast<int>(i));
+  }
+}
+
+TEST(Located, DeclaresWhatIsUsedAndWhatThatNeeds) {
+  const ItemLocals items = locals_of({.layers = ir::Layers::constant});
+  const auto declared = [&items](const std::string& name) {
+    std::vector<std::string> names;
+    for (const kir::Stmt& stmt : located(items, uses(name))) {
+      if (const auto* decl = std::get_if<kir::Decl>(&stmt.node)) names.push_back(decl->name);
+    }
+    return names;
+  };
+  EXPECT_EQ(declared("n"), (std::vector<std::string>{"row", "n"}));
+  EXPECT_EQ(declared("layer"), (std::vector<std::string>{"row", "level", "layer"}));
+  EXPECT_EQ(declared("n_levels"), std::vector<std::string>{"n_levels"});
+  EXPECT_EQ(declared("other"), std::vector<std::string>{});
+}
+
+TEST(RowsOf, NameTheEntriesOfAPath) {
+  ir::Loop loop = make_loop({indirect("x", Access::read, 0)}, {{2, 0, 3, {{2}, {0}}}});
+  const kir::Rows rows = rows_of(loop, std::get<ir::IndirectDat>(loop.args[0]), "x", "m");
+  ASSERT_EQ(rows.entries.size(), 2u);
+  EXPECT_EQ(
+      kir::dump(rows.entries[0]),
+      kir::dump(kir::widen(kir::element("m", kir::name("n") * kir::integer(3) + kir::integer(2)))));
+  EXPECT_EQ(kir::dump(rows.entries[1]),
+            kir::dump(kir::widen(kir::element("m", kir::name("n") * kir::integer(3)))));
+}
+
+TEST(RowsOf, MoveWithTheLevel) {
+  ir::Loop loop = make_loop({indirect("x", Access::read, 0)}, {{2, 0, 1, {{0, 5}, {0, 5, 0, 1}}}});
+  loop.iteration.layers = ir::Layers::constant;
+  const kir::Rows rows = rows_of(loop, std::get<ir::IndirectDat>(loop.args[0]), "x", "m");
+  const kir::Expr entry = kir::widen(kir::element("m", kir::name("n")));
+  EXPECT_EQ(rows.entries[0], entry + kir::name("level") * kir::integer(5));
+  EXPECT_EQ(rows.entries[1], entry + (kir::name("level") + kir::integer(1)) * kir::integer(5));
+}
+
+TEST(RowsOf, StayAsTheyAreForAPlainMap) {
+  const ir::Loop loop = testing::edge_loop();
+  const kir::Rows rows = rows_of(loop, std::get<ir::IndirectDat>(loop.args[0]), "x", "m");
+  EXPECT_TRUE(rows.entries.empty());
+  EXPECT_EQ(rows.arity, 2);
+}
+
+TEST(RowsOf, ViewsBeginInsideTheRow) {
+  const kir::Rows rows = rows_of(ir::DirectDat{DType::float64, 1, Access::read, {0, 0}, 3, 2}, "x");
+  EXPECT_EQ(rows.stride, 3);
+  EXPECT_EQ(rows.component, 2);
+  EXPECT_EQ(rows.element, kir::name("n"));
+  EXPECT_TRUE(rows.entries.empty());
+}
+
+}  // namespace
+}  // namespace op2::lower

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "lower/lanes_loop.hpp"
+
+#include <gtest/gtest.h>
+
+#include "ir/kernel_types.hpp"
+#include "loops.hpp"
+
+namespace op2::lower::testing {
+namespace {
+
+/// The loop with the types that the front end would have given its kernel's expressions.
+ir::Loop typed(ir::Loop loop) {
+  auto kernel = std::make_shared<ir::Kernel>(*loop.kernel);
+  kernel->body = ir::infer_types(std::move(*kernel->body));
+  loop.kernel = std::move(kernel);
+  return loop;
+}
+
+Options on(int lanes) {
+  Options options;
+  options.lanes = lanes;
+  return options;
+}
+
+bool has(const std::string& text, const std::string& part) {
+  return text.find(part) != std::string::npos;
+}
+
+TEST(LanesLoop, TakesSeveralElementsAPass) {
+  const std::string text = strategy_dump(typed(edge_loop()), Strategy::direct, one_lane, on(4));
+  EXPECT_TRUE(has(text, "for serial n in [begin, end) by 4")) << text;
+  EXPECT_TRUE(has(text, "gather lanes of float64 x_pack[1] x1, rows of x at")) << text;
+  EXPECT_TRUE(has(text, "scatter live live lanes +=")) << text;
+}
+
+TEST(LanesLoop, ServesEveryStrategyThatWalksElements) {
+  for (const Strategy strategy :
+       {Strategy::block, Strategy::colour, Strategy::atomic, Strategy::scratch}) {
+    const std::string text = strategy_dump(typed(edge_loop()), strategy, threads, on(8));
+    EXPECT_TRUE(has(text, "by 8")) << name_of(strategy) << text;
+    EXPECT_TRUE(has(text, "gather lanes")) << name_of(strategy) << text;
+  }
+}
+
+TEST(LanesLoop, GlobalsKeepOneSumALane) {
+  const ir::Loop loop = make_loop({direct("x", Access::read), global_reduce("sum", Access::inc)});
+  const std::string text = strategy_dump(typed(loop), Strategy::direct, one_lane, on(4));
+  EXPECT_TRUE(has(text, "sum_lanes += sum_pack x1, live live lanes")) << text;
+  EXPECT_TRUE(has(text, "sum += lanes of sum_lanes x1")) << text;
+}
+
+std::string refusal(const ir::Loop& loop, Strategy strategy, const Facts& facts = one_lane) {
+  const std::vector<MapFacts> maps = no_facts(loop);
+  return why_not_on_lanes({loop, strategy, facts, maps, on(4)});
+}
+
+TEST(LanesLoop, RefusesWhatElementsShare) {
+  EXPECT_EQ(refusal(typed(edge_loop()), Strategy::direct), "");
+  const ir::Loop shared = make_loop({indirect("y", Access::rw, 0)}, edges_to_nodes());
+  EXPECT_TRUE(has(refusal(typed(shared), Strategy::direct), "RW through a Map"))
+      << "shared targets";
+  EXPECT_EQ(refusal(typed(shared), Strategy::colour, threads), "");
+  const ir::Loop twice =
+      make_loop({direct("x", Access::read, 1, {0, 0}), direct("y", Access::write, 1, {0, 0})});
+  EXPECT_TRUE(has(refusal(typed(twice), Strategy::direct), "share written memory"));
+  EXPECT_TRUE(has(refusal(with_opaque_kernel(edge_loop()), Strategy::direct), "opaque"));
+  EXPECT_NE(refusal(typed(edge_loop()), Strategy::owner, threads), "");
+}
+
+}  // namespace
+}  // namespace op2::lower::testing

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "lower/lanes_rule.hpp"
+
+#include <gtest/gtest.h>
+
+#include "base/error.hpp"
+#include "ir/kernel_types.hpp"
+#include "loops.hpp"
+
+namespace op2::lower::testing {
+namespace {
+
+/// The loop with the types that the front end would have given its kernel's expressions.
+ir::Loop typed(ir::Loop loop) {
+  auto kernel = std::make_shared<ir::Kernel>(*loop.kernel);
+  kernel->body = ir::infer_types(std::move(*kernel->body));
+  loop.kernel = std::move(kernel);
+  return loop;
+}
+
+LaneChoice choice(const ir::Loop& loop, std::optional<int> forced, int vector_bytes,
+                  const Options& options = {}) {
+  const std::vector<MapFacts> maps = no_facts(loop);
+  return choose_lanes({loop, Strategy::direct, one_lane, maps, options}, forced, vector_bytes);
+}
+
+/// An edge loop whose kernel adds a sum of many terms.
+ir::Loop heavy_loop(DType dtype) {
+  ir::Expr value = entry_of("x", 0);
+  for (int i = 0; i < 100; ++i) {
+    value = ir::Expr{ir::Binary{ir::BinaryOp::add}, {value, entry_of("x", 1)}, {}, some_line};
+  }
+  ir::Loop loop = make_loop_of("res",
+                               {indirect("x", Access::read, 0, 1, own_data, dtype),
+                                indirect("y", Access::inc, 0, 1, own_data, dtype)},
+                               edges_to_nodes(), [&value](int) { return value; });
+  return typed(std::move(loop));
+}
+
+TEST(LanesRule, CountsWorkAndWhatIsMoved) {
+  const LaneWork work = lane_work(heavy_loop(DType::float64));
+  EXPECT_GE(work.n_operations, 200);
+  EXPECT_EQ(work.n_scalars, 6);
+  EXPECT_EQ(work.widest, 8);
+}
+
+TEST(LanesRule, FillsTheMachinesVectors) {
+  EXPECT_EQ(choice(heavy_loop(DType::float64), std::nullopt, 64).lanes, 8);
+  EXPECT_EQ(choice(heavy_loop(DType::float64), std::nullopt, 16).lanes, 2);
+  EXPECT_EQ(choice(heavy_loop(DType::float32), std::nullopt, 32).lanes, 8);
+}
+
+TEST(LanesRule, LeavesLightLoopsAlone) {
+  const LaneChoice light = choice(typed(edge_loop()), std::nullopt, 64);
+  EXPECT_EQ(light.lanes, 0);
+  EXPECT_NE(light.why.find("too little to gain"), std::string::npos) << light.why;
+  EXPECT_EQ(choice(heavy_loop(DType::float64), std::nullopt, 0).lanes, 0);
+  Options debug;
+  debug.debug = true;
+  EXPECT_EQ(choice(heavy_loop(DType::float64), std::nullopt, 64, debug).lanes, 0);
+}
+
+TEST(LanesRule, TheUserDecides) {
+  EXPECT_EQ(choice(typed(edge_loop()), 4, 64).lanes, 4);
+  EXPECT_EQ(choice(heavy_loop(DType::float64), 0, 64).lanes, 0);
+  EXPECT_THROW((void)choice(with_opaque_kernel(edge_loop()), 4, 64), UnsupportedError);
+}
+
+}  // namespace
+}  // namespace op2::lower::testing

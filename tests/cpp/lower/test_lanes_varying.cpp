@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "lower/lanes_varying.hpp"
+
+#include <gtest/gtest.h>
+
+#include "../ir/ast.hpp"
+
+namespace op2::lower {
+namespace {
+
+using namespace ir::ast;
+using Set = std::set<std::string>;
+
+TEST(LanesVarying, FollowsValues) {
+  const ir::KernelBody body =
+      kernel({declare("s", number(), lit("1.0")), declare("t", number(), at("x", 0)),
+              loop("i", 3, {eval(assign(at("y", 0), add(name("t"), name("s"))))})});
+  LaneInstances instances(body);
+  EXPECT_EQ(instances.of("k", {true, true}, false).varying, (Set{"x", "y", "t"}));
+}
+
+TEST(LanesVarying, BranchesOnDataMakeWhatTheyAssignVary) {
+  const ir::KernelBody body =
+      kernel({declare("s", number(), lit("1.0")),
+              branch(less(at("x", 0), lit("0.0")),
+                     {declare("t", number(), lit("2.0")), eval(assign(name("s"), name("t")))})});
+  LaneInstances instances(body);
+  const LaneInstance& made = instances.of("k", {true, true}, false);
+  EXPECT_TRUE(made.varying.contains("s"));
+  EXPECT_TRUE(made.merged.contains("s"));
+  EXPECT_FALSE(made.varying.contains("t"));
+}
+
+TEST(LanesVarying, HelpersStoreThroughPointers) {
+  const ir::FunctionDef set =
+      function("set", {{"p", pointer()}, {"s", number()}}, {eval(assign(at("p", 0), name("s")))});
+  const ir::KernelBody body = kernel({set, function("k", {{"x", pointer()}, {"y", pointer()}},
+                                                    {declare("v", array(number(), 2)),
+                                                     eval(call("set", {name("v"), at("x", 0)}))})});
+  LaneInstances instances(body);
+  EXPECT_TRUE(instances.of("k", {true, true}, false).varying.contains("v"));
+}
+
+std::string refusal(const ir::KernelBody& body) {
+  try {
+    LaneInstances instances(body);
+    (void)instances.of("k", {true, true}, false);
+  } catch (const Refusal& refused) {
+    return refused.why;
+  }
+  return "";
+}
+
+TEST(LanesVarying, RefusesWhatMasksCannotDo) {
+  const ir::Expr test = less(at("x", 0), lit("0.0"));
+  EXPECT_EQ(refusal(kernel({{ir::While{test, {}}, 0}})), "how often a loop runs depends on data");
+  EXPECT_EQ(refusal(kernel({loop("i", 2, {branch(test, {{ir::Break{}, 0}})})})),
+            "a branch on data leaves a loop or an iteration");
+  EXPECT_EQ(refusal(kernel({declare("p", pointer(), ternary(test, name("x"), name("y")))})),
+            "a pointer depends on data");
+  EXPECT_EQ(refusal(kernel({eval(call("mystery", {at("x", 0)}))})),
+            "it calls 'mystery', which is not known");
+}
+
+TEST(LanesVarying, PointersShareWhatTheyPointTo) {
+  const ir::Expr place = at(name("m"), lit("1"));
+  EXPECT_EQ(roots_of(place), std::vector<std::string>{"m"});
+  EXPECT_TRUE(has_no_effects(place));
+  EXPECT_FALSE(has_no_effects(assign(place, lit("1"))));
+}
+
+}  // namespace
+}  // namespace op2::lower

@@ -1,0 +1,236 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <gtest/gtest.h>
+
+#include <array>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "base/overload.hpp"
+#include "loops.hpp"
+#include "lower/passes.hpp"
+
+namespace op2::lower {
+namespace {
+
+constexpr int n_lanes = 8;
+constexpr Facts warps{.lanes = Lanes::grid, .atomics = true, .float_atomics = true, .warp = 32};
+
+using Values = std::array<double, n_lanes>;
+
+/// Runs statements on a few lanes in step, as a warp does, and keeps what is added where.
+class Warp {
+ public:
+  Warp(int dim, int n_elements) : n_elements_(n_elements) {
+    for (int lane = 0; lane < n_lanes; ++lane) {
+      for (int i = 0; i < 2; ++i) {
+        map_[lane * 2 + i] = lane + 3 * i;
+        for (int c = 0; c < dim; ++c) pack_[i * dim + c][at(lane)] = 100 * lane + 10 * i + c;
+      }
+    }
+  }
+
+  void run(const kir::Block& block, const std::vector<bool>& active) {
+    for (const kir::Stmt& stmt : block) {
+      if (const auto* decl = std::get_if<kir::Decl>(&stmt.node)) {
+        values_[decl->name] = value(decl->value.front());
+      } else if (const auto* assign = std::get_if<kir::Assign>(&stmt.node)) {
+        values_[std::get<kir::Name>(assign->target.node).name] = value(assign->value);
+      } else if (const auto* branch = std::get_if<kir::If>(&stmt.node)) {
+        const Values condition = value(branch->condition);
+        std::vector<bool> inner = active;
+        for (int lane = 0; lane < n_lanes; ++lane) {
+          inner[at(lane)] = active[at(lane)] && condition[at(lane)] != 0;
+        }
+        run(branch->then, inner);
+      } else {
+        add(std::get<kir::Atomic>(stmt.node), active);
+      }
+    }
+  }
+
+  std::map<int, double> sums;                  // by scalar of the Dat
+  std::vector<std::vector<int>> transactions;  // scalars that the lanes of one atomic touch
+
+ private:
+  static std::size_t at(int lane) { return static_cast<std::size_t>(lane); }
+
+  void add(const kir::Atomic& atomic, const std::vector<bool>& active) {
+    const auto& target = std::get<kir::Element>(atomic.target.node);
+    const Values where = value(target.subscript.front());
+    const Values what = value(atomic.value);
+    transactions.emplace_back();
+    for (int lane = 0; lane < n_lanes; ++lane) {
+      if (!active[at(lane)]) continue;
+      sums[static_cast<int>(where[at(lane)])] += what[at(lane)];
+      transactions.back().push_back(static_cast<int>(where[at(lane)]));
+    }
+  }
+
+  Values value(const kir::Expr& expr) {
+    return std::visit(overload{
+                          [](const kir::Integer& node) {
+                            Values out;
+                            out.fill(static_cast<double>(node.value));
+                            return out;
+                          },
+                          [this](const kir::Name& node) { return named(node.name); },
+                          [this](const kir::Element& node) {
+                            const Values index = value(node.subscript.front());
+                            Values out{};
+                            for (int lane = 0; lane < n_lanes; ++lane) {
+                              const int i = static_cast<int>(index[at(lane)]);
+                              out[at(lane)] = node.array == "y_map" ? map_[i] : pack_[i][at(lane)];
+                            }
+                            return out;
+                          },
+                          [this](const kir::Binary& node) {
+                            const Values a = value(node.operands[0]);
+                            const Values b = value(node.operands[1]);
+                            Values out{};
+                            for (int lane = 0; lane < n_lanes; ++lane) {
+                              out[at(lane)] = apply(node.op, static_cast<int>(a[at(lane)]),
+                                                    static_cast<int>(b[at(lane)]));
+                            }
+                            return out;
+                          },
+                          [this](const kir::Widen& node) { return value(node.operands[0]); },
+                          [this](const kir::Select& node) {
+                            const Values condition = value(node.operands[0]);
+                            const Values yes = value(node.operands[1]);
+                            const Values no = value(node.operands[2]);
+                            Values out{};
+                            for (int lane = 0; lane < n_lanes; ++lane) {
+                              out[at(lane)] =
+                                  condition[at(lane)] != 0 ? yes[at(lane)] : no[at(lane)];
+                            }
+                            return out;
+                          },
+                          [this](const kir::Shuffle& node) {
+                            const Values sent = value(node.operands[0]);
+                            const Values from = value(node.operands[1]);
+                            Values out{};
+                            for (int lane = 0; lane < n_lanes; ++lane) {
+                              const int group = lane / node.width * node.width;
+                              out[at(lane)] = sent[at(group + static_cast<int>(from[at(lane)]))];
+                            }
+                            return out;
+                          },
+                          [](const kir::Builtin&) {
+                            Values out{};
+                            for (int lane = 0; lane < n_lanes; ++lane) out[at(lane)] = lane;
+                            return out;
+                          },
+                          [](const kir::Offset&) { return Values{}; },
+                          [](const kir::Minimum&) { return Values{}; },
+                          [](const kir::ScratchAt&) { return Values{}; },
+                          [](const kir::BlocksFor&) { return Values{}; },
+                      },
+                      expr.node);
+  }
+
+  Values named(const std::string& name) {
+    if (values_.contains(name)) return values_.at(name);
+    Values out{};
+    for (int lane = 0; lane < n_lanes; ++lane) {
+      out[at(lane)] = name == "n" ? lane : n_elements_;  // or `end`
+    }
+    return out;
+  }
+
+  static int apply(kir::BinaryOp op, int a, int b) {
+    switch (op) {
+      case kir::BinaryOp::add:
+        return a + b;
+      case kir::BinaryOp::subtract:
+        return a - b;
+      case kir::BinaryOp::multiply:
+        return a * b;
+      case kir::BinaryOp::divide:
+        return a / b;
+      case kir::BinaryOp::modulo:
+        return a % b;
+      case kir::BinaryOp::less:
+        return a < b ? 1 : 0;
+      case kir::BinaryOp::equal:
+        return a == b ? 1 : 0;
+    }
+    return 0;
+  }
+
+  int n_elements_;
+  std::map<int, int> map_;
+  std::map<int, Values> pack_;
+  std::map<std::string, Values> values_;
+};
+
+kir::Scatter rows_of(int dim) {
+  return {"y_pack",
+          {DType::float64, dim, 2, "y", "y_map", kir::name("n")},
+          kir::Update::add,
+          kir::Sync::atomic};
+}
+
+class Transposed : public ::testing::TestWithParam<int> {};
+
+TEST_P(Transposed, AddsWhatEveryLaneWouldAddItself) {
+  const int dim = GetParam();
+  for (const int n_elements : {n_lanes, 5, 1}) {
+    Names names({});
+    Warp warp(dim, n_elements);
+    warp.run(transposed(rows_of(dim), kir::less(kir::name("n"), kir::name("end")), names),
+             std::vector<bool>(n_lanes, true));
+    std::map<int, double> expected;
+    for (int lane = 0; lane < n_elements; ++lane) {
+      for (int i = 0; i < 2; ++i) {
+        for (int c = 0; c < dim; ++c) {
+          expected[(lane + 3 * i) * dim + c] += 100 * lane + 10 * i + c;
+        }
+      }
+    }
+    EXPECT_EQ(warp.sums, expected) << "dim " << dim << ", elements " << n_elements;
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Dims, Transposed, ::testing::Values(2, 3, 4, 5, 8, 9, 12));
+
+TEST(TransposedScatter, ConsecutiveLanesAddToConsecutiveScalars) {
+  Names names({});
+  Warp warp(4, n_lanes);
+  warp.run(transposed(rows_of(4), kir::less(kir::name("n"), kir::name("end")), names),
+           std::vector<bool>(n_lanes, true));
+  EXPECT_EQ(warp.transactions.front(), (std::vector<int>{0, 1, 2, 3, 16, 17, 18, 19}));
+}
+
+TEST(CanTranspose, NeedsAWarpAndRowsOfSeveralScalars) {
+  EXPECT_TRUE(can_transpose(rows_of(4), warps));
+  EXPECT_FALSE(can_transpose(rows_of(1), warps));
+  EXPECT_FALSE(can_transpose(rows_of(4), testing::grid));
+  EXPECT_FALSE(can_transpose(rows_of(64), warps));
+  kir::Scatter plain = rows_of(4);
+  plain.sync = kir::Sync::none;
+  EXPECT_FALSE(can_transpose(plain, warps));
+  kir::Scatter apart = rows_of(4);
+  apart.rows.stride = 8;
+  EXPECT_FALSE(can_transpose(apart, warps));
+  kir::Scatter complex = rows_of(4);
+  complex.rows.dtype = DType::complex128;
+  EXPECT_FALSE(can_transpose(complex, warps));
+}
+
+TEST(TransposedAtomics, AllLanesOfAWarpGetThere) {
+  const ir::Loop loop = testing::make_loop({testing::indirect("y", Access::inc, 0, 4)}, {{2, 0}});
+  const std::string text = testing::strategy_dump(loop, Strategy::atomic, warps);
+  EXPECT_NE(text.find("  for grid n in [begin, (begin + ((((end - begin) + 31) / 32) * 32)))\n"),
+            std::string::npos)
+      << text;
+  EXPECT_NE(text.find("    if (n < end)\n      kernel(y_pack)\n"), std::string::npos) << text;
+  EXPECT_NE(text.find("    decl const int64 y_pack_at0 = select((n < end), "), std::string::npos)
+      << text;
+  const std::string plain =
+      testing::strategy_dump(loop, Strategy::atomic, warps, {.transposed = false});
+  EXPECT_NE(plain.find("scatter atomic float64 y[y_map[n] x2] x4 += y_pack"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace op2::lower

@@ -1,0 +1,268 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "fake_driver.hpp"
+
+#include <cstdint>
+#include <cstdlib>
+#include <cstring>
+#include <utility>
+
+namespace op2::runtime::cuda::testing {
+namespace {
+
+FakeGpu* gpu = nullptr;
+
+template <class Handle>
+Handle handle(std::uintptr_t number) {
+  return reinterpret_cast<Handle>(number);
+}
+
+Result error_name(Result error, const char** text) {
+  *text = error == illegal_address ? "CUDA_ERROR_ILLEGAL_ADDRESS" : "CUDA_ERROR_OTHER";
+  return success;
+}
+
+Result error_string(Result error, const char** text) {
+  *text = error == illegal_address ? "an illegal memory access was encountered" : "something else";
+  return success;
+}
+
+Result attribute(int* value, DeviceAttribute which, DeviceOrdinal) {
+  const std::map<int, int> values = {{max_threads_per_block, 1024},
+                                     {max_shared_memory_per_block, 49152},
+                                     {warp_size, 32},
+                                     {multiprocessor_count, 132},
+                                     {compute_capability_major, 9},
+                                     {compute_capability_minor, 0},
+                                     {memory_pools_supported, gpu->has_pools ? 1 : 0}};
+  *value = values.at(which);
+  return success;
+}
+
+Result device_name(char* name, int length, DeviceOrdinal) {
+  std::strncpy(name, "NVIDIA Imagination", static_cast<std::size_t>(length));
+  return success;
+}
+
+Result push(ContextHandle context) {
+  gpu->current.push_back(context);
+  return success;
+}
+
+Result pop(ContextHandle* context) {
+  *context = gpu->current.back();
+  gpu->current.pop_back();
+  return success;
+}
+
+Result get_current(ContextHandle* context) {
+  *context = gpu->current.empty() ? nullptr : gpu->current.back();
+  return success;
+}
+
+Result allocate(DeviceAddress* memory, std::size_t bytes) {
+  if (gpu->current.empty()) return invalid_device;
+  if (gpu->pending_fault != success) return gpu->pending_fault;
+  if (gpu->n_used + bytes > gpu->n_bytes) return out_of_memory;
+  void* block = std::malloc(bytes);
+  std::memset(block, 0x7f, bytes);
+  *memory = reinterpret_cast<std::uintptr_t>(block);
+  gpu->blocks[*memory] = bytes;
+  gpu->n_used += bytes;
+  return success;
+}
+
+Result release(DeviceAddress memory) {
+  gpu->n_used -= gpu->blocks.at(memory);
+  gpu->blocks.erase(memory);
+  std::free(handle<void*>(memory));
+  return success;
+}
+
+Result synchronize(StreamHandle) {
+  ++gpu->n_waits;
+  return gpu->pending_fault;
+}
+
+Result copy(void* to, const void* from, std::size_t bytes) {
+  if (gpu->current.empty()) return invalid_device;
+  if (gpu->pending_fault != success) return gpu->pending_fault;
+  std::memcpy(to, from, bytes);
+  return success;
+}
+
+Result load_module(ModuleHandle* module, const void* image) {
+  if (gpu->refuses_programs != success) return gpu->refuses_programs;
+  // The image lists the kernels.
+  *module = handle<ModuleHandle>(
+      reinterpret_cast<std::uintptr_t>(new std::string(static_cast<const char*>(image))));
+  ++gpu->n_modules;
+  return success;
+}
+
+Result find_kernel(FunctionHandle* function, ModuleHandle module, const char* name) {
+  const auto* kernels = reinterpret_cast<const std::string*>(module);
+  const std::size_t found = kernels->find(name);
+  if (found == std::string::npos) return not_found;
+  *function = handle<FunctionHandle>(reinterpret_cast<std::uintptr_t>(kernels->data() + found));
+  return success;
+}
+
+Result launch(FunctionHandle function, unsigned n_blocks, unsigned, unsigned, unsigned n_lanes,
+              unsigned, unsigned, unsigned, StreamHandle, void** parameters, void**) {
+  if (gpu->current.empty()) return invalid_device;
+  if (gpu->pending_fault != success) return gpu->pending_fault;
+  const char* text = reinterpret_cast<const char*>(function);
+  const std::string name(text, std::strcspn(text, " "));
+  if (name == gpu->oversized_kernel) return launch_out_of_resources;
+  FakeGpu::Launch launched{name, n_blocks, n_lanes, {}};
+  for (std::size_t i = 0; i < gpu->n_values; ++i) {
+    launched.values.push_back(*static_cast<const long long*>(parameters[i]));
+  }
+  gpu->launches.push_back(std::move(launched));
+  if (name == gpu->broken_kernel) gpu->pending_fault = illegal_address;
+  return success;
+}
+
+void set_devices(Driver& driver) {
+  driver.init = [](unsigned) { return success; };
+  driver.driver_get_version = [](int* version) {
+    *version = 13000;
+    return success;
+  };
+  driver.get_error_name = error_name;
+  driver.get_error_string = error_string;
+  driver.device_get_count = [](int* count) {
+    *count = gpu->n_devices;
+    return success;
+  };
+  driver.device_get = [](DeviceOrdinal* device, int index) {
+    *device = index;
+    return success;
+  };
+  driver.device_get_name = device_name;
+  driver.device_total_mem = [](std::size_t* bytes, DeviceOrdinal) {
+    *bytes = gpu->n_bytes;
+    return success;
+  };
+  driver.device_get_attribute = attribute;
+  driver.primary_ctx_retain = [](ContextHandle* context, DeviceOrdinal) {
+    *context = handle<ContextHandle>(0x10);
+    ++gpu->n_contexts;
+    return success;
+  };
+  driver.primary_ctx_release = [](DeviceOrdinal) {
+    --gpu->n_contexts;
+    return success;
+  };
+  driver.ctx_get_current = get_current;
+  driver.ctx_push_current = push;
+  driver.ctx_pop_current = pop;
+  driver.stream_create = [](StreamHandle* stream, unsigned) {
+    *stream = handle<StreamHandle>(0x20);
+    ++gpu->n_streams;
+    return success;
+  };
+  driver.stream_destroy = [](StreamHandle) {
+    --gpu->n_streams;
+    return success;
+  };
+  driver.stream_synchronize = synchronize;
+  driver.event_create = [](EventHandle* event, unsigned) {
+    *event = handle<EventHandle>(0x40);
+    ++gpu->n_events;
+    return success;
+  };
+  driver.event_record = [](EventHandle, StreamHandle) { return gpu->pending_fault; };
+  driver.event_synchronize = [](EventHandle) { return gpu->pending_fault; };
+  driver.event_destroy = [](EventHandle) {
+    --gpu->n_events;
+    return success;
+  };
+}
+
+void set_memory(Driver& driver) {
+  driver.mem_get_info = [](std::size_t* free, std::size_t* total) {
+    *free = gpu->n_bytes - gpu->n_used;
+    *total = gpu->n_bytes;
+    return success;
+  };
+  driver.mem_alloc = allocate;
+  driver.mem_free = release;
+  driver.mem_alloc_async = [](DeviceAddress* memory, std::size_t bytes, StreamHandle) {
+    return allocate(memory, bytes);
+  };
+  driver.mem_free_async = [](DeviceAddress memory, StreamHandle) { return release(memory); };
+  driver.device_get_default_mem_pool = [](PoolHandle* pool, DeviceOrdinal) {
+    *pool = handle<PoolHandle>(0x30);
+    return success;
+  };
+  driver.mem_pool_set_attribute = [](PoolHandle, PoolAttribute, void*) { return success; };
+  driver.mem_pool_trim_to = [](PoolHandle, std::size_t) {
+    ++gpu->n_trims;
+    return success;
+  };
+  driver.mem_host_alloc = [](void** memory, std::size_t bytes, unsigned) {
+    *memory = std::malloc(bytes);
+    ++gpu->n_host_blocks;
+    return success;
+  };
+  driver.mem_free_host = [](void* memory) {
+    std::free(memory);
+    --gpu->n_host_blocks;
+    return success;
+  };
+  driver.pointer_get_attribute = [](void* data, PointerAttribute, DeviceAddress) {
+    if (!gpu->is_page_locked) return 1;
+    *static_cast<unsigned*>(data) = 1;
+    return success;
+  };
+  driver.memcpy_htod_async = [](DeviceAddress to, const void* from, std::size_t bytes,
+                                StreamHandle) { return copy(handle<void*>(to), from, bytes); };
+  driver.memcpy_dtoh_async = [](void* to, DeviceAddress from, std::size_t bytes, StreamHandle) {
+    return copy(to, handle<const void*>(from), bytes);
+  };
+  driver.memcpy_dtod_async = [](DeviceAddress to, DeviceAddress from, std::size_t bytes,
+                                StreamHandle) {
+    return copy(handle<void*>(to), handle<const void*>(from), bytes);
+  };
+  driver.memset_d8_async = [](DeviceAddress to, unsigned char value, std::size_t bytes,
+                              StreamHandle) {
+    std::memset(handle<void*>(to), value, bytes);
+    return gpu->pending_fault;
+  };
+}
+
+void set_code(Driver& driver) {
+  driver.module_load_data = load_module;
+  driver.module_unload = [](ModuleHandle module) {
+    delete reinterpret_cast<const std::string*>(module);
+    --gpu->n_modules;
+    return success;
+  };
+  driver.module_get_function = find_kernel;
+  driver.func_get_attribute = [](int* value, FunctionAttribute, FunctionHandle) {
+    *value = 768;
+    return success;
+  };
+  driver.launch_kernel = launch;
+}
+
+}  // namespace
+
+FakeGpu::FakeGpu() {
+  gpu = this;
+}
+
+FakeGpu::~FakeGpu() {
+  gpu = nullptr;
+}
+
+std::shared_ptr<const Driver> FakeGpu::driver() const {
+  auto driver = std::make_shared<Driver>();
+  set_devices(*driver);
+  set_memory(*driver);
+  set_code(*driver);
+  return driver;
+}
+
+}  // namespace op2::runtime::cuda::testing

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cstddef>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "runtime/cuda/api.hpp"
+
+namespace op2::runtime::cuda::testing {
+
+/// A GPU of the imagination: its memory is the host's and its kernels note that they were launched.
+/// One at a time, because the driver's functions are free functions. Tests that need the real one
+/// are in tests/python.
+struct FakeGpu {
+  struct Launch {
+    std::string kernel;
+    unsigned n_blocks;
+    unsigned n_lanes;
+    std::vector<long long> values;  // of the first n_values arguments
+  };
+
+  std::size_t n_bytes = 1000000;
+  std::size_t n_used = 0;
+  bool has_pools = true;
+  bool is_page_locked = false;
+  int n_devices = 1;
+  std::size_t n_values = 0;
+  std::string broken_kernel;       // faults when it runs, which the next wait finds out
+  std::string oversized_kernel;    // cannot be launched, which is no fault
+  Result pending_fault = success;  // what every call says once a kernel has faulted
+  Result refuses_programs = success;
+  std::map<DeviceAddress, std::size_t> blocks;
+  std::vector<Launch> launches;
+  std::vector<ContextHandle> current;  // the calling thread's contexts; one thread only
+  int n_contexts = 0;
+  int n_streams = 0;
+  int n_events = 0;
+  int n_host_blocks = 0;  // of page-locked memory
+  int n_modules = 0;
+  int n_waits = 0;
+  int n_trims = 0;
+
+  FakeGpu();
+  FakeGpu(const FakeGpu&) = delete;
+  FakeGpu& operator=(const FakeGpu&) = delete;
+  ~FakeGpu();
+
+  /// Its driver; usable while the object lives.
+  [[nodiscard]] std::shared_ptr<const Driver> driver() const;
+};
+
+}  // namespace op2::runtime::cuda::testing

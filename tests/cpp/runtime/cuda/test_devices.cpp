@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "runtime/cuda/devices.hpp"
+
+#include <gtest/gtest.h>
+
+#include "../../base/message_of.hpp"
+#include "fake_driver.hpp"
+
+namespace op2::runtime::cuda {
+namespace {
+
+TEST(CudaDevices, EachGpuIsDescribed) {
+  testing::FakeGpu gpu;
+  gpu.n_devices = 2;
+  const std::vector<DeviceInfo> devices = list_devices(*gpu.driver());
+  ASSERT_EQ(devices.size(), 2U);
+  const DeviceInfo& info = devices[1];
+  EXPECT_EQ(info.backend, "cuda");
+  EXPECT_EQ(info.name, "NVIDIA Imagination");
+  EXPECT_EQ(info.capability, "sm_90");
+  EXPECT_TRUE(op2::testing::contains(info.driver, "CUDA 13.0"));
+  EXPECT_EQ(info.memory_bytes, 1000000);
+  EXPECT_EQ(info.shared_bytes, 49152);
+  EXPECT_EQ(info.n_units, 132);
+  EXPECT_EQ(info.max_lanes, 1024);
+  EXPECT_EQ(info.warp, 32);
+  EXPECT_TRUE(info.float64);
+  EXPECT_FALSE(info.is_cpu);
+}
+
+TEST(CudaDevices, NoneIsAnEmptyList) {
+  testing::FakeGpu gpu;
+  gpu.n_devices = 0;
+  EXPECT_TRUE(list_devices(*gpu.driver()).empty());
+}
+
+TEST(CudaDevices, ArchitecturesHaveTheCompilersNames) {
+  EXPECT_EQ(architecture(8, 0), "sm_80");
+  EXPECT_EQ(architecture(10, 3), "sm_103");
+}
+
+}  // namespace
+}  // namespace op2::runtime::cuda

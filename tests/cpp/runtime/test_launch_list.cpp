@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "runtime/launch_list.hpp"
+
+#include <gtest/gtest.h>
+
+#include "base/error.hpp"
+
+namespace op2::runtime {
+namespace {
+
+using kir::Expr;
+using kir::integer;
+using kir::Parameter;
+using kir::Role;
+
+Parameter pointer(const std::string& name, Role role, int index, DType dtype = DType::int32) {
+  return {name, {dtype, true, true}, true, role, index};
+}
+
+Parameter number(const std::string& name) {
+  return {name, {DType::int64, true, false}, false, Role::local, 0};
+}
+
+kir::Stmt launch(const std::string& function, kir::Grid grid, Expr items,
+                 std::vector<Expr> arguments) {
+  return {kir::Launch{function, grid, std::move(items), std::move(arguments)}};
+}
+
+class LaunchListTest : public ::testing::Test {
+ protected:
+  LaunchListTest() {
+    code.kernels = {
+        {"wrap", {pointer("x", Role::data, 0), number("begin"), number("end")}, {}, true, 0},
+        {"small", {pointer("s", Role::local, 0), number("n")}, {}, true, 32}};
+  }
+  LaunchList list(std::int64_t n_items = 1000) {
+    return flatten(code, arguments, plan, n_items, rule);
+  }
+
+  exec::DeviceCode code;
+  std::vector<Parameter> arguments = {
+      pointer("x", Role::data, 0, DType::float64), pointer("sizes", Role::plan, 0, DType::int64),
+      pointer("offset", Role::plan, 1), pointer("rows", Role::plan, 2)};
+  std::vector<std::int64_t> sizes = {3};
+  std::vector<std::int32_t> offset = {0, 400, 400, 1000};
+  std::vector<PlanArray> plan = {{sizes.data(), 8}, {offset.data(), 16}, {}};
+  GridRule rule{128, 6};
+};
+
+TEST_F(LaunchListTest, ItemsGetBlocksUpToTheBound) {
+  code.launch = {launch("wrap", kir::Grid::items, kir::name("end"),
+                        {kir::name("x"), kir::name("begin"), kir::name("end")})};
+  const LaunchList found = list(300);
+  ASSERT_EQ(found.launches.size(), 1U);
+  EXPECT_EQ(
+      found.launches[0],
+      (FlatLaunch{"wrap", {3, 128}, {LaunchSlot{false, 0}, std::int64_t{0}, std::int64_t{300}}}));
+  EXPECT_EQ(list(100000).launches[0].grid, (Grid{6, 128}));
+  EXPECT_EQ(list(1).launches[0].grid, (Grid{1, 128}));
+}
+
+TEST_F(LaunchListTest, NothingIsLaunchedForNoItems) {
+  code.launch = {
+      launch("wrap", kir::Grid::items, kir::name("end"), {kir::name("x"), integer(0), integer(0)})};
+  EXPECT_TRUE(list(0).launches.empty());
+}
+
+TEST_F(LaunchListTest, AColouredLoopIsOneLaunchAColour) {
+  const Expr begin = kir::element("offset", kir::name("colour"));
+  const Expr end = kir::element("offset", kir::name("colour") + integer(1));
+  code.launch = {
+      {kir::For{kir::Axis::serial,
+                "colour",
+                integer(0),
+                kir::element("sizes", integer(0)),
+                {launch("wrap", kir::Grid::blocks, end - begin, {kir::name("x"), begin, end})}}}};
+  const LaunchList found = list();
+  ASSERT_EQ(found.launches.size(), 2U);  // the second colour is empty
+  EXPECT_EQ(
+      found.launches[0],
+      (FlatLaunch{"wrap", {400, 128}, {LaunchSlot{false, 0}, std::int64_t{0}, std::int64_t{400}}}));
+  EXPECT_EQ(
+      found.launches[1],
+      (FlatLaunch{
+          "wrap", {600, 128}, {LaunchSlot{false, 0}, std::int64_t{400}, std::int64_t{1000}}}));
+}
+
+TEST_F(LaunchListTest, ScratchIsSizedByTheBlocksThereWillBe) {
+  const Expr blocks = kir::blocks_for(kir::name("end"));
+  code.launch = {{kir::Scratch{DType::float64, "s", blocks * integer(4)}},
+                 launch("small", kir::Grid::single, integer(1), {kir::name("s"), blocks})};
+  const LaunchList found = list(300);
+  EXPECT_EQ(found.scratch_bytes, (std::vector<std::int64_t>{3 * 4 * 8}));
+  EXPECT_EQ(found.launches[0],
+            (FlatLaunch{"small", {1, 32}, {LaunchSlot{true, 0}, std::int64_t{3}}}));
+  EXPECT_TRUE(asks_for_blocks(code.launch));
+}
+
+TEST_F(LaunchListTest, ValuesAreComputed) {
+  code.launch = {
+      {kir::Decl{{DType::int64, false, false}, "n", 0, {kir::minimum(integer(7), integer(5))}}},
+      {kir::Assign{kir::name("n"), kir::Update::add, integer(9) % integer(4)}},
+      {kir::If{kir::less(kir::name("n"), integer(6)),
+               {launch("small", kir::Grid::single, integer(1), {kir::name("x"), integer(1)})}}},
+      {kir::If{kir::equal(kir::name("n"), integer(6)),
+               {launch("small", kir::Grid::single, integer(1),
+                       {kir::name("x"), kir::select(kir::name("rows"), integer(1),
+                                                    kir::widen(integer(20)) / integer(3))})}}}};
+  const LaunchList found = list();
+  ASSERT_EQ(found.launches.size(), 1U);
+  EXPECT_EQ(std::get<std::int64_t>(found.launches[0].arguments[1]), 6);
+  EXPECT_FALSE(asks_for_blocks(code.launch));
+}
+
+TEST_F(LaunchListTest, WhatCannotBeIsOurFault) {
+  const auto refused = [this](kir::Stmt statement) {
+    code.launch = {std::move(statement)};
+    EXPECT_THROW((void)list(), InternalError);
+  };
+  refused(launch("nobody", kir::Grid::single, integer(1), {}));
+  refused(launch("small", kir::Grid::single, integer(1), {integer(1)}));
+  refused(launch("small", kir::Grid::single, integer(1), {kir::name("nothing"), integer(1)}));
+  refused(launch("small", kir::Grid::single, kir::name("nothing"), {kir::name("x"), integer(1)}));
+  refused(launch("small", kir::Grid::single, kir::element("offset", integer(4)),
+                 {kir::name("x"), integer(1)}));
+  refused(launch("small", kir::Grid::single, kir::element("x", integer(0)),
+                 {kir::name("x"), integer(1)}));
+  refused({kir::Barrier{}});
+  refused({kir::CallUser{}});
+}
+
+TEST(GridRule, FollowsTheDevice) {
+  DeviceInfo gpu;
+  gpu.n_units = 132;
+  gpu.max_lanes = 1024;
+  const GridRule free = grid_rule(gpu, 0, false);
+  EXPECT_GE(free.max_blocks * free.n_lanes, std::int64_t{1} << 24);
+  const GridRule bounded = grid_rule(gpu, 0, true);
+  EXPECT_EQ(bounded.n_lanes, free.n_lanes);
+  EXPECT_LT(bounded.max_blocks, 132 * 32);
+  EXPECT_EQ(grid_rule(gpu, 100, false).n_lanes, 64);
+  EXPECT_EQ(grid_rule(gpu, 1 << 20, false).n_lanes, 1024);
+  EXPECT_EQ(grid_rule(gpu, 1, false).n_lanes, 1);
+  DeviceInfo cpu = gpu;
+  cpu.is_cpu = true;
+  cpu.n_units = 2;
+  EXPECT_LT(grid_rule(cpu, 0, false).max_blocks, 1000);
+}
+
+}  // namespace
+}  // namespace op2::runtime

@@ -1,0 +1,63 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Run loops of the corpus on the OpenCL device that is there. For `test_races.py`, in a process
+of its own whose only OpenCL platform is a simulator that watches every access to memory.
+
+Prints a line before each loop, so that a race can be told from the others'.
+"""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import numpy as np
+
+sys.path.insert(0, str(Path(__file__).parents[1]))
+
+from corpus import CASES
+
+from pyop2cxx import _core, op2
+from pyop2cxx.exceptions import UnsupportedError
+
+
+def run_corpus(names: list[str]) -> None:
+    """Run every strategy of each case that is possible here, and compare with NumPy."""
+    for case in CASES:
+        if case.name not in names:
+            continue
+        for strategy in _core.STRATEGIES:
+            problem = case.problem()
+            sys.stderr.write(f"== {case.name} {strategy}\n")
+            sys.stderr.flush()
+            try:
+                op2.par_loop(problem.kernel, problem.iterset, *problem.args, strategy=strategy)
+            except UnsupportedError:
+                sys.stderr.write("== refused\n")
+                continue
+            finally:
+                for constant in problem.constants:
+                    constant.remove_from_namespace()
+            for carrier, want in problem.expected:
+                is_dat = isinstance(carrier, op2.Dat)
+                got = carrier.data_ro_with_halos if is_dat else carrier.data_ro
+                np.testing.assert_allclose(got, want, rtol=1e-11, atol=1e-11)
+
+
+def race_on_purpose() -> None:
+    """Lie about a Map: that it leads to no target twice, so that its increments need no care."""
+    edges, nodes = op2.Set(64), op2.Set(2)
+    e2n = op2.Map(edges, nodes, 1, np.arange(64) % 2)
+    total = op2.Dat(nodes, dtype=np.int32)
+    kernel = op2.Kernel("void f(int *a) { a[0] += 1; }", "f")
+    loop = op2.ParLoop(kernel, edges, total(op2.INC, e2n), strategy="direct")
+    loop._map_facts = lambda _: _core.LoweringMapFacts(index_bytes=4, injective=True)
+    loop.compute()
+    _ = total.data_ro
+
+
+if __name__ == "__main__":
+    op2.init(backend="opencl")
+    if sys.argv[1:] == ["race"]:
+        race_on_purpose()
+    else:
+        run_corpus(sys.argv[1:])

@@ -1,0 +1,179 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The corpus as CUDA C++, compiled without a GPU; faults and forks with one."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from pyop2cxx import _core, nvrtc, op2
+from pyop2cxx.exceptions import ToolchainError, UnsupportedError
+from pyop2cxx.runtime import runtime
+
+sys.path.insert(0, str(Path(__file__).parents[1]))
+
+from corpus import CASES, Case
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+STRATEGIES = (None, *_core.STRATEGIES)
+TRANSLATED = [case for case in CASES if not case.needs & {"cpp", "headers"}]
+
+
+def has_nvrtc() -> bool:
+    try:
+        nvrtc.compiler("sm_90")
+    except ToolchainError:
+        return False
+    return True
+
+
+def has_gpu() -> bool:
+    return any(found.name == "cuda" and found.available for found in op2.backends())
+
+
+needs_nvrtc = pytest.mark.skipif(not has_nvrtc(), reason="NVRTC is not installed")
+needs_gpu = pytest.mark.skipif(not has_gpu(), reason="there is no GPU")
+
+
+@pytest.fixture(autouse=True)
+def options() -> Iterator[None]:
+    yield
+    op2.exit()
+
+
+@pytest.fixture(scope="module")
+def service() -> _core.DeviceService:
+    return _core.DeviceService(
+        cache_dir="",
+        use_disk=False,
+        max_disk_bytes=0,
+        max_memory_bytes=1 << 28,
+        compile_timeout_seconds=60.0,
+    )
+
+
+def texts(case: Case, strategies: tuple[str | None, ...]) -> list[str]:
+    """Return the loop as CUDA C++ by each strategy that is possible."""
+    problem = case.problem()
+    made = []
+    try:
+        with op2.backend("cuda"):
+            loop = op2.ParLoop(problem.kernel, problem.iterset, *problem.args, **problem.options)
+            for strategy in strategies:
+                try:
+                    made.append(loop.generate({} if strategy is None else {"strategy": strategy}))
+                except UnsupportedError:
+                    assert strategy is not None  # by default every loop must work
+    finally:
+        for constant in problem.constants:
+            constant.remove_from_namespace()
+    return [str(text) for text in dict.fromkeys(made)]
+
+
+@needs_nvrtc
+@pytest.mark.parametrize(
+    ("architecture", "strategies", "deterministic"),
+    [
+        ("sm_80", (None,), False),
+        ("sm_90", STRATEGIES, False),
+        ("sm_90", (None,), True),
+        ("sm_100", (None,), False),
+    ],
+    ids=["sm_80", "sm_90", "sm_90, deterministic", "sm_100"],
+)
+def test_the_corpus_compiles_for_gpus_that_are_not_here(
+    service: _core.DeviceService,
+    architecture: str,
+    strategies: tuple[str | None, ...],
+    deterministic: bool,
+) -> None:
+    op2.init(deterministic=deterministic)
+    compiler = nvrtc.compiler(architecture)
+    toolchain = runtime.engine.backend("cuda").toolchain
+    flags = [*toolchain.flags, *(toolchain.deterministic_flags if deterministic else ())]
+    sources = {
+        f"{case.name} {n}": text
+        for case in TRANSLATED
+        for n, text in enumerate(texts(case, strategies))
+    }
+    assert len(sources) >= len(TRANSLATED) > 20
+    with ThreadPoolExecutor(2) as pool:
+        made = {
+            name: pool.submit(service.compile, compiler, text, flags, "")
+            for name, text in sources.items()
+        }
+    rejected = {name: str(one.exception()) for name, one in made.items() if one.exception()}
+    assert not rejected, "\n".join(f"{name}: {text}" for name, text in rejected.items())
+
+
+FAULT = """
+from pyop2cxx import op2
+from pyop2cxx.exceptions import ExecutionError
+
+op2.init(backend="cuda")
+cells = op2.Set(64, "cells")
+a = op2.Dat(cells, name="a")
+wild = op2.Kernel("static void wild(double *a) { a[(long)1 << 40] = 1.0; }", "wild")
+op2.par_loop(wild, cells, a(op2.RW))
+try:
+    a.data_ro
+except ExecutionError as error:
+    print("first:", error)
+try:
+    op2.par_loop(op2.Kernel("static void one(double *a) { *a = 1; }", "one"), cells, a(op2.WRITE))
+    a.data_ro
+except ExecutionError as error:
+    print("later:", error)
+"""
+
+FORK = """
+import os
+from pyop2cxx import op2
+from pyop2cxx.exceptions import ExecutionError
+
+op2.init(backend="cuda")
+cells = op2.Set(64, "cells")
+a = op2.Dat(cells, name="a")
+one = op2.Kernel("static void one(double *a) { *a = 1; }", "one")
+op2.par_loop(one, cells, a(op2.WRITE))
+child = os.fork()
+if child == 0:
+    try:
+        op2.par_loop(one, cells, a(op2.WRITE))
+    except ExecutionError as error:
+        print("child:", error, flush=True)
+    os._exit(0)
+os.waitpid(child, 0)
+print("parent:", a.data_ro.sum())
+"""
+
+
+def run_program(text: str) -> str:
+    done = subprocess.run(
+        [sys.executable, "-c", text], capture_output=True, text=True, timeout=120, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+@needs_gpu
+def test_a_fault_names_the_loop_and_the_process_ends_well() -> None:
+    said = run_program(FAULT)
+    assert "first: par_loop 'wild' failed on cuda device" in said
+    assert "restart" in said
+    assert "later: " in said
+
+
+@needs_gpu
+def test_a_forked_child_is_told() -> None:
+    said = run_program(FORK)
+    assert "child: " in said
+    assert "'spawn'" in said
+    assert "parent: 64.0" in said

@@ -1,0 +1,165 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Choosing a device, and what is said where there is none."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from small_world import World, run_python
+
+from pyop2cxx import info, op2
+from pyop2cxx.devices import choose_device, describe
+from pyop2cxx.exceptions import ConfigurationError
+from pyop2cxx.runtime import runtime
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+
+@pytest.fixture(autouse=True)
+def clean() -> Iterator[None]:
+    yield
+    op2.exit()
+
+
+def device(name: str, platform: str, *, is_cpu: bool = False) -> Any:
+    return SimpleNamespace(
+        name=name,
+        platform=platform,
+        is_cpu=is_cpu,
+        memory_bytes=3 << 30,
+        capability="OpenCL C 1.2",
+        driver="7.0",
+        n_units=4,
+        float64=not is_cpu,
+    )
+
+
+DEVICES = [
+    device("pthread-Xeon", "Portable Computing Language", is_cpu=True),
+    device("GeForce", "NVIDIA CUDA"),
+    device("H200", "NVIDIA CUDA"),
+]
+
+
+@pytest.mark.parametrize(
+    ("platform", "wanted", "number"),
+    [
+        ("", "", 1),  # not the processor
+        ("portable", "", 0),
+        ("nvidia", "", 1),
+        ("", "h200", 2),
+        ("NVIDIA", "H200", 2),
+        ("", "0", 0),
+        ("nvidia", "2", 2),
+    ],
+)
+def test_a_device_is_meant_by_number_or_by_part_of_its_name(
+    platform: str, wanted: str, number: int
+) -> None:
+    assert choose_device(DEVICES, platform, wanted) == number
+
+
+@pytest.mark.parametrize(("platform", "wanted"), [("", "3"), ("amd", ""), ("portable", "h200")])
+def test_one_that_is_not_there_is_refused_with_a_list(platform: str, wanted: str) -> None:
+    with pytest.raises(
+        ConfigurationError, match=r"there is no .*there are: 0: pthread-Xeon .*H200"
+    ):
+        choose_device(DEVICES, platform, wanted)
+
+
+def test_without_devices_none_can_be_chosen() -> None:
+    with pytest.raises(ConfigurationError, match="there is no device"):
+        choose_device([], "", "")
+
+
+def test_one_line_says_what_a_device_is() -> None:
+    assert describe(DEVICES[0]) == (
+        "pthread-Xeon (Portable Computing Language), 3.0 GiB, OpenCL C 1.2, driver 7.0, 4 units, "
+        "no float64"
+    )
+
+
+def test_a_number_may_be_given_as_a_number() -> None:
+    op2.init(device=1)
+    assert op2.configuration["device"] == "1"
+
+
+def test_devices_of_this_machine_are_listed() -> None:
+    """CI has PoCL; elsewhere the backend says what is missing."""
+    (found,) = [backend for backend in op2.backends() if backend.name == "opencl"]
+    if not found.available:
+        pytest.skip(found.reason)
+    report = info.collect()["devices"]
+    assert "opencl 0" in report
+    assert report["opencl 0"]["memory_bytes"] > 0
+    assert str(report["opencl 0"]["name"]) in found.details
+    assert str(report["opencl 0"]["driver"]) in info.as_text(info.collect())
+
+
+def test_a_device_is_opened_once() -> None:
+    (found,) = [backend for backend in op2.backends() if backend.name == "opencl"]
+    if not found.available:
+        pytest.skip(found.reason)
+    backend = runtime.engine.backend("opencl")
+    assert runtime.engine.device(backend) is runtime.engine.device(backend)
+    op2.init(device="no such device")
+    with pytest.raises(ConfigurationError, match="there is no device 'no such device'"):
+        runtime.engine.device(backend)
+
+
+NEEDS_NO_DEVICE = """
+from pyop2cxx import op2
+import numpy as np
+cells = op2.Set(3)
+x = op2.Dat(cells, np.arange(3.0))
+loop = op2.ParLoop(op2.Kernel("void f(double *x) { *x += 1; }", "f"), cells, x(op2.RW))
+op2.init(backend="openmp")
+loop.compute()
+print(x.data_ro.tolist())
+for backend in op2.backends():
+    print(backend.name, backend.available, backend.reason)
+op2.init(backend="opencl")
+try:
+    loop.compute()
+except Exception as error:
+    print(type(error).__name__, error)
+"""
+
+
+def test_a_machine_without_the_loader_runs_openmp_and_says_what_to_install(tmp_path: Path) -> None:
+    """The loader is hidden behind a file of its name that is none."""
+    hidden = tmp_path / "hidden"
+    hidden.mkdir()
+    (hidden / "libOpenCL.so.1").write_text("not a library, and longer than an ELF header is" * 9)
+    found = run_python(NEEDS_NO_DEVICE, tmp_path, LD_LIBRARY_PATH=str(hidden))
+    assert found.returncode == 0, found.stderr
+    assert found.stdout.startswith("[1.0, 2.0, 3.0]\n")
+    assert "openmp True" in found.stdout
+    assert "opencl False the OpenCL loader was not found" in found.stdout
+    assert "ToolchainError the OpenCL loader was not found" in found.stdout
+    assert "libOpenCL.so.1" in found.stdout
+    assert "apt-get install ocl-icd-libopencl1" in found.stdout
+
+
+def test_a_machine_without_a_platform_says_so(tmp_path: Path) -> None:
+    (tmp_path / "vendors").mkdir()
+    found = run_python(
+        NEEDS_NO_DEVICE,
+        tmp_path,
+        OCL_ICD_VENDORS=str(tmp_path / "vendors"),
+        OPENCL_VENDOR_PATH=str(tmp_path / "vendors"),
+    )
+    assert found.returncode == 0, found.stderr
+    assert "opencl False" in found.stdout
+    if "loader was not found" not in found.stdout:
+        assert "finds no OpenCL platform" in found.stdout
+    assert "pocl-opencl-icd" in found.stdout
+
+
+def test_static_mode_needs_no_device() -> None:
+    op2.init(backend="opencl", static=True, device="no such device")
+    assert "__kernel" in World().loop().generate()

@@ -1,0 +1,139 @@
+# SPDX-License-Identifier: BSD-3-Clause
+from __future__ import annotations
+
+import pickle
+from typing import Any
+
+import numpy as np
+import pytest
+
+from pyop2cxx import op2
+from pyop2cxx.exceptions import (
+    IterateValueError,
+    MapValueError,
+    SetTypeError,
+    SizeTypeError,
+    UnsupportedError,
+    UsageError,
+)
+
+BASE = op2.Set(3, "base")
+
+
+def test_constant_layers() -> None:
+    columns = op2.ExtrudedSet(BASE, 4)
+    assert (columns.layers, columns.constant_layers, columns.size) == (4, True, 3)
+    assert columns.layers_array.tolist() == [[0, 4]]
+    assert columns.parent is BASE
+    assert BASE in columns
+    assert BASE**2 in columns
+    assert not columns.extruded_periodic
+
+
+def test_variable_layers() -> None:
+    bounds = [[0, 2], [1, 4], [0, 5]]
+    columns = op2.ExtrudedSet(BASE, bounds, extruded_periodic=True)
+    assert not columns.constant_layers
+    assert columns.layers_array.tolist() == bounds
+    assert columns(2, 0).layers_array.tolist() == [bounds[0], bounds[2]]
+    assert columns.extruded_periodic
+    with pytest.raises(ValueError, match="'layers' differs between columns"):
+        _ = columns.layers
+
+
+def test_as_many_layers_in_one_column_as_in_all() -> None:
+    one = op2.Set(1)
+    assert op2.ExtrudedSet(one, 3).constant_layers
+    assert not op2.ExtrudedSet(one, [[0, 3]]).constant_layers
+
+
+@pytest.mark.parametrize(
+    "wrong", [1, 0, -3, "x", 2.5, [2, 3, 4], [[0, 2]], [[0, 2], [0, 1], [0, 2]], [[0, 2.5]] * 3]
+)
+def test_wrong_layers(wrong: Any) -> None:
+    with pytest.raises(SizeTypeError, match="ExtrudedSet of Set 'base': "):
+        op2.ExtrudedSet(BASE, wrong)
+
+
+@pytest.mark.parametrize("wrong", [1, op2.Subset(BASE, [0]), op2.ExtrudedSet(BASE, 2)])
+def test_wrong_parents(wrong: Any) -> None:
+    with pytest.raises(SetTypeError, match="the parent must be a Set that is neither"):
+        op2.ExtrudedSet(wrong, 3)
+
+
+def test_values_do_not_live_on_it() -> None:
+    for make in (lambda: op2.ExtrudedSet(BASE, 2) ** 1, lambda: op2.Dat(op2.ExtrudedSet(BASE, 2))):
+        with pytest.raises(UnsupportedError, match="values do not live on extruded Sets"):
+            make()
+
+
+def test_pickling_and_text() -> None:
+    for layers in (3, [[0, 2], [1, 4], [0, 5]]):
+        columns = op2.ExtrudedSet(BASE, layers)
+        again = pickle.loads(pickle.dumps(columns))
+        assert again.layers_array.tolist() == columns.layers_array.tolist()
+        assert again.constant_layers == columns.constant_layers
+        assert "ExtrudedSet" in str(columns)
+        assert repr(columns) == f"ExtrudedSet({BASE!r}, {layers!r})"
+
+
+# Loops; what they compute is in the corpus
+
+
+def kernel(n: int = 1) -> op2.Kernel:
+    return op2.Kernel(f"void f(double *x) {{ x[{n} - 1] = 1; }}", "f")
+
+
+def test_maps_must_start_on_it() -> None:
+    columns, nodes = op2.ExtrudedSet(BASE, 3), op2.Set(9)
+    there = op2.Map(BASE, nodes, 1, [0, 3, 6], offset=[1])
+    with pytest.raises(MapValueError, match="starts on Set 'base', but the loop runs over"):
+        op2.ParLoop(kernel(), columns, op2.Dat(nodes)(op2.WRITE, there))
+
+
+def test_offsets_that_lead_out_of_the_target_set() -> None:
+    columns, nodes = op2.ExtrudedSet(BASE, 3), op2.Set(9, "nodes")
+    there = op2.Map(columns, nodes, 1, [0, 3, 8], offset=[1])
+    with pytest.raises(MapValueError, match="from column 2, slot 0, to 9, but Set 'nodes'"):
+        op2.ParLoop(kernel(), columns, op2.Dat(nodes)(op2.WRITE, there))
+    op2.ParLoop(kernel(), columns(0, 1), op2.Dat(nodes)(op2.WRITE, there))
+
+
+def test_only_extruded_sets_have_regions_and_layers() -> None:
+    x = op2.Dat(BASE)
+    with pytest.raises(IterateValueError, match="region TOP is a part of columns"):
+        op2.ParLoop(kernel(), BASE, x(op2.WRITE), iteration_region=op2.ON_TOP)
+    with pytest.raises(UsageError, match="pass_layer_arg was asked for"):
+        op2.ParLoop(kernel(), BASE, x(op2.WRITE), pass_layer_arg=True)
+    with pytest.raises(UsageError, match="are the same; give one of them"):
+        op2.ParLoop(kernel(), BASE, x(op2.WRITE), iterate=op2.ALL, iteration_region=op2.ALL)
+
+
+def test_dats_without_map_have_a_row_a_column() -> None:
+    columns = op2.ExtrudedSet(BASE, 4)
+    count = op2.Dat(BASE, dtype=np.int32)
+    add = op2.Kernel("void f(int *x) { x[0] += 1; }", "f")
+    op2.par_loop(add, columns, count(op2.INC))
+    assert count.data_ro.tolist() == [3, 3, 3]
+    for iterate, each in ((op2.ON_TOP, 1), (op2.ON_INTERIOR_FACETS, 2)):
+        count.zero()
+        op2.par_loop(add, columns, count(op2.INC), iterate=iterate)
+        assert count.data_ro.tolist() == [each] * 3
+
+
+def test_columns_of_one_cell_have_no_interior_facets() -> None:
+    columns = op2.ExtrudedSet(BASE, 2)
+    count = op2.Dat(BASE, dtype=np.int32)
+    add = op2.Kernel("void f(int *x) { x[0] += 1; }", "f")
+    op2.par_loop(add, columns, count(op2.INC), iteration_region=op2.ON_INTERIOR_FACETS)
+    assert count.data_ro.tolist() == [0, 0, 0]
+
+
+def test_text_does_not_depend_on_the_number_of_layers() -> None:
+    texts = set()
+    for layers in (3, 7):
+        columns, nodes = op2.ExtrudedSet(BASE, layers), op2.Set(30)
+        there = op2.Map(columns, nodes, 1, [0, 10, 20], offset=[1])
+        loop = op2.ParLoop(kernel(), columns, op2.Dat(nodes)(op2.INC, there))
+        texts.add(str(loop.generate()))
+    assert len(texts) == 1

@@ -1,0 +1,122 @@
+# SPDX-License-Identifier: BSD-3-Clause
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from pyop2cxx import op2
+from pyop2cxx.exceptions import (
+    ContractError,
+    IndexValueError,
+    MapTypeError,
+    MapValueError,
+    SetTypeError,
+    UsageError,
+)
+from pyop2cxx.op2 import INC, READ
+
+EDGES, NODES = op2.Set(3, "edges"), op2.Set(4, "nodes")
+E2N = op2.Map(EDGES, NODES, 2, [0, 1, 1, 2, 2, 3])
+TEXT = "void f(const double *x, double *y, double *g) { y[0] += x[1]; y[1] += x[0]; g[0] += 1; }"
+LOCAL = op2.LocalKernel(TEXT, "f", [READ, INC, INC])
+ENDS = op2.MapKernelArg(2)
+ARGUMENTS = (
+    op2.DatKernelArg((1,), ENDS),
+    op2.DatKernelArg((1,), ENDS),
+    op2.GlobalKernelArg((1,)),
+)
+
+
+def data() -> tuple[op2.Dat, op2.Dat, op2.Global]:
+    return op2.Dat(NODES, np.arange(4.0)), op2.Dat(NODES), op2.Global(1, 0.0)
+
+
+def parloop_args(x: op2.Dat, y: op2.Dat, g: op2.Global) -> list[Any]:
+    return [op2.DatParloopArg(x, E2N), op2.DatParloopArg(y, E2N), op2.GlobalParloopArg(g)]
+
+
+def test_a_loop_in_two_steps() -> None:
+    x, y, g = data()
+    kernel = op2.GlobalKernel(LOCAL, ARGUMENTS)
+    loop = op2.Parloop(kernel, EDGES, parloop_args(x, y, g))
+    assert loop.accesses == (READ, INC, INC)
+    loop()
+    assert (y.data_ro.tolist(), g.data_ro.tolist()) == ([1, 2, 4, 2], [3])
+    again, other = op2.Dat(NODES), op2.Global(1, 10.0)
+    loop.replace_data(1, op2.DatParloopArg(again, E2N))
+    loop.replace_data(2, other)
+    loop()
+    assert (again.data_ro.tolist(), other.data_ro.tolist()) == ([1, 2, 4, 2], [13])
+    assert y.data_ro.tolist() == [1, 2, 4, 2]
+
+
+def test_data_that_do_not_fit_change_nothing() -> None:
+    x, y, g = data()
+    loop = op2.Parloop(op2.GlobalKernel(LOCAL, ARGUMENTS), EDGES, parloop_args(x, y, g))
+    for index, new, error in (
+        (3, y, IndexValueError),
+        (1, g, UsageError),
+        (1, op2.Dat(NODES, dtype=np.float32), UsageError),
+        (1, op2.Dat(NODES**2), UsageError),
+        (1, op2.Dat(EDGES), MapValueError),
+    ):
+        with pytest.raises(error):
+            loop.replace_data(index, new)
+    loop()
+    assert y.data_ro.tolist() == [1, 2, 4, 2]
+
+
+def test_kernels_know_their_accesses() -> None:
+    assert LOCAL.accesses == (READ, INC, INC)
+    assert op2.LocalKernel(TEXT, "f").accesses is None
+    with pytest.raises(ContractError, match="3 accesses, but 1 dtypes"):
+        op2.CStringLocalKernel(TEXT, "f", [READ, INC, INC], ["float64"])
+    with pytest.raises(UsageError, match="2 arguments, but the kernel has the accesses"):
+        op2.GlobalKernel(LOCAL, ARGUMENTS[:2])
+    with pytest.raises(UsageError, match="pass extruded=True"):
+        op2.GlobalKernel(LOCAL, ARGUMENTS, pass_layer_arg=True)
+    with pytest.raises(UsageError, match="must be Global-, Dat- or"):
+        op2.GlobalKernel(LOCAL, (1, 2, 3))
+
+
+def test_the_data_must_be_what_the_kernel_was_made_for() -> None:
+    x, y, g = data()
+    kernel = op2.GlobalKernel(LOCAL, ARGUMENTS)
+    good = parloop_args(x, y, g)
+    for wrong, error in (
+        (good[:2], UsageError),
+        ([good[0], good[2], good[2]], UsageError),
+        ([op2.DatParloopArg(op2.Dat(NODES**2), E2N), *good[1:]], UsageError),
+        ([op2.DatParloopArg(x, E2N[0]), *good[1:]], MapTypeError),
+    ):
+        with pytest.raises(error):
+            op2.Parloop(kernel, EDGES, wrong)
+    with pytest.raises(SetTypeError, match=r"another kind of Set than .*: subset=True"):
+        op2.Parloop(kernel, EDGES(0), good)
+    part = op2.GlobalKernel(LOCAL, ARGUMENTS, subset=True)
+    op2.Parloop(part, EDGES(0), good)()
+    assert y.data_ro.tolist() == [1, 0, 0, 0]
+    assert part.name == "f"
+
+
+def test_mixed_and_extruded() -> None:
+    columns = op2.ExtrudedSet(EDGES, 3)
+    up = op2.Map(columns, op2.Set(9), 1, [0, 3, 6], offset=[1])
+    both = op2.MixedDat((op2.Dat(up.toset), op2.Dat(up.toset)))
+    text = "void f(double *x, int layer) { x[0] += 1; x[1] += layer; }"
+    path = op2.MapKernelArg(1, (1,))
+    fields = op2.MixedDatKernelArg((op2.DatKernelArg((1,), path), op2.DatKernelArg((1,), path)))
+    kernel = op2.GlobalKernel(
+        op2.LocalKernel(text, "f", [INC]),
+        [fields],
+        extruded=True,
+        constant_layers=True,
+        pass_layer_arg=True,
+    )
+    op2.Parloop(kernel, columns, [op2.MixedDatParloopArg(both, op2.MixedMap((up, up)))])()
+    assert both[0].data_ro.tolist() == [1, 1, 0] * 3
+    assert both[1].data_ro.tolist() == [0, 1, 0] * 3
+    assert op2.PermutedMapKernelArg(path, (0,)).arity == 1
+    assert op2.ComposedMapKernelArg(path, op2.MapKernelArg(1)).arity == 1

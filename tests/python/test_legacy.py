@@ -1,0 +1,135 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Kernels as PyOP2 took them in 2013 and 2016, against NumPy."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from pyop2cxx import op2
+from pyop2cxx.exceptions import IndexValueError, UnsupportedError, UsageError
+
+RNG = np.random.default_rng(3)
+EDGES, NODES = op2.Set(40), op2.Set(15)
+VALUES = np.argsort(RNG.random((40, 15)), axis=1)[:, :2]
+E2N = op2.Map(EDGES, NODES, 2, VALUES)
+X = RNG.standard_normal((15, 3))
+
+both = pytest.mark.parametrize("abi", ["2013", "2016"])
+
+
+def added(shares: Any) -> Any:
+    total = np.zeros((15, *np.shape(shares)[2:]))
+    np.add.at(total, VALUES, shares)
+    return total
+
+
+def run(text: str, abi: str, *args: Any, **how: Any) -> None:
+    op2.par_loop(op2.Kernel(text, "k", abi=abi), EDGES, *args, **how)
+
+
+@both
+@pytest.mark.parametrize("strategy", [None, "owner", "scratch", "atomic"])
+def test_pointers_to_entries(abi: str, strategy: str | None) -> None:
+    x, y = op2.Dat(NODES**3, X), op2.Dat(NODES)
+    text = "void k(double **x, double **y) { y[0][0] += x[1][2]; y[1][0] -= 2 * x[0][1]; }"
+    run(text, abi, x(op2.READ, E2N), y(op2.INC, E2N), strategy=strategy)
+    first, second = X[VALUES[:, 0]], X[VALUES[:, 1]]
+    wanted = added(np.stack([second[:, 2], -2 * first[:, 1]], axis=1))
+    np.testing.assert_allclose(y.data_ro, wanted, rtol=0, atol=1e-13)
+
+
+@both
+def test_single_entries(abi: str) -> None:
+    """The form of airfoil's edge loop."""
+    x, y = op2.Dat(NODES**3, X), op2.Dat(NODES)
+    total = op2.Global(1, 1.0)
+    text = """
+    void k(double *x1, double *x2, double *y1, double *y2, double *g) {
+      double d = x1[0] - x2[0];
+      *y1 += d; *y2 -= d; *g += d * d;
+    }
+    """
+    ends = [x(op2.READ, E2N[i]) for i in range(2)] + [y(op2.INC, E2N[i]) for i in range(2)]
+    run(text, abi, *ends, total(op2.INC))
+    d = X[VALUES[:, 0], 0] - X[VALUES[:, 1], 0]
+    np.testing.assert_allclose(y.data_ro, added(np.stack([d, -d], axis=1)), rtol=0, atol=1e-13)
+    assert total.data_ro[0] == pytest.approx(1 + (d * d).sum())
+
+
+@both
+def test_pointers_to_values_by_component(abi: str) -> None:
+    x, y = op2.Dat(NODES**3, X), op2.Dat(EDGES)
+    text = "void k(double **x, double *y) { *y = x[0][0] + 10 * x[1][0] + 100 * x[4][0]; }"
+    run(text, abi, x(op2.READ, E2N, flatten=True), y(op2.WRITE))
+    seen = X[VALUES]
+    np.testing.assert_allclose(y.data_ro, seen[:, 0, 0] + 10 * seen[:, 1, 0] + 100 * seen[:, 0, 2])
+
+
+def test_all_entries_of_2016() -> None:
+    x, y = op2.Dat(NODES**3, X), op2.Dat(NODES**3)
+    text = "void k(double *x, double *y) { for (int i = 0; i < 6; ++i) y[i] += i * x[i]; }"
+    run(text, "2016", x(op2.READ, E2N[op2.i[0]]), y(op2.INC, E2N[op2.i[0]]))
+    np.testing.assert_allclose(y.data_ro, added(np.arange(6).reshape(2, 3) * X[VALUES]), atol=1e-13)
+    y.zero()
+    flat = (x(op2.READ, E2N[op2.i[0]], flatten=True), y(op2.INC, E2N[op2.i[0]], flatten=True))
+    run(text, "2016", *flat)
+    weights = np.arange(6).reshape(3, 2).T
+    np.testing.assert_allclose(y.data_ro, added(weights * X[VALUES]), atol=1e-13)
+
+
+def test_one_entry_at_a_time_in_2013() -> None:
+    x, y = op2.Dat(NODES**3, X), op2.Dat(NODES)
+    text = "void k(double **x, double *y, int i) { *y += (i + 1) * x[1 - i][2]; }"
+    run(text, "2013", x(op2.READ, E2N), y(op2.INC, E2N[op2.i[0]]))
+    seen = X[VALUES][:, ::-1, 2]
+    np.testing.assert_allclose(y.data_ro, added([1, 2] * seen), atol=1e-13)
+
+
+@both
+def test_what_is_not_written_stays(abi: str) -> None:
+    """WRITE arguments were the values themselves."""
+    nodes = op2.Set(80)
+    apart = op2.Map(EDGES, nodes, 2, np.arange(80))
+    y = op2.Dat(nodes, np.ones(80))
+    run("void k(double **y) { y[0][0] = 5; }", abi, y(op2.WRITE, apart))
+    np.testing.assert_array_equal(y.data_ro, np.tile([5.0, 1.0], 40))
+
+
+def test_layers_of_2013() -> None:
+    columns = op2.ExtrudedSet(op2.Set(2), 4)
+    nodes = op2.Set(8)
+    up = op2.Map(columns, nodes, 2, [[0, 1], [4, 5]], offset=[1, 1])
+    y = op2.Dat(nodes)
+    kernel = op2.Kernel("void k(double **y, int j) { y[1][0] += j + 1; }", "k", abi="2013")
+    op2.par_loop(kernel, columns, y(op2.INC, up))
+    assert y.data_ro.tolist() == [0, 1, 2, 3] * 2
+
+
+def test_the_same_kernel_twice_is_compiled_once() -> None:
+    x = op2.Dat(NODES**3, X)
+    text = "void k(double **x) { x[0][0] += 1; }"
+    kernel = op2.Kernel(text, "k", abi="2016")
+    first = op2.ParLoop(kernel, EDGES, x(op2.INC, E2N))
+    second = op2.ParLoop(op2.Kernel(text, "k", abi="2016"), EDGES, x(op2.INC, E2N))
+    assert str(first.generate()) == str(second.generate())
+
+
+def test_wrong_uses() -> None:
+    x = op2.Dat(NODES)
+    other = op2.Map(EDGES, NODES, 3, np.zeros((40, 3), int))
+    with pytest.raises(UnsupportedError, match="there are: 2026, 2016, 2013"):
+        op2.Kernel("void k(double *x) {}", "k", abi="2001")
+    with pytest.raises(IndexValueError, match=r"op2.i\[0\] runs over 2 entries of one Map and 3"):
+        run(
+            "void k(double *x, double *y, int i) {}",
+            "2013",
+            x(op2.READ, E2N[op2.i[0]]),
+            x(op2.READ, other[op2.i[0]]),
+        )
+    with pytest.raises(UsageError, match=r"gets argument 0, Dat .* of dtype float64"):
+        run("void k(float *x) {}", "2016", x(op2.READ, E2N[0]))
+    with pytest.raises(UsageError, match=r"has 1 parameters .*, but the loop passes 2"):
+        run("void k(double *x) {}", "2013", x(op2.READ, E2N[op2.i[0]]))

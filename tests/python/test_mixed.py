@@ -1,0 +1,235 @@
+# SPDX-License-Identifier: BSD-3-Clause
+from __future__ import annotations
+
+import pickle
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pytest
+
+from pyop2cxx import op2
+from pyop2cxx.exceptions import (
+    ContractError,
+    DataSetTypeError,
+    DataValueError,
+    DatTypeError,
+    DimTypeError,
+    IndexValueError,
+    MapTypeError,
+    MapValueError,
+    ModeValueError,
+    SetTypeError,
+    UnsupportedError,
+    UsageError,
+)
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+A, B = op2.Set((1, 2, 3), "a"), op2.Set(4, "b")
+BOTH = op2.MixedSet((A, B))
+
+
+def mixed() -> op2.MixedDat:
+    return op2.MixedDat((op2.Dat(A, np.arange(3.0)), op2.Dat(B**2, np.arange(8.0))))
+
+
+def test_sets() -> None:
+    assert (BOTH.core_size, BOTH.size, BOTH.total_size) == (5, 6, 7)
+    assert BOTH.sizes == (5, 6, 7)
+    assert (BOTH.name, BOTH.halo, BOTH.layers) == (("a", "b"), None, None)
+    assert (list(BOTH), len(BOTH), BOTH[1], BOTH.split) == ([A, B], 2, B, (A, B))
+    assert op2.MixedSet([A, B]) == BOTH
+    assert hash(BOTH) == hash(op2.MixedSet([A, B]))
+    assert op2.MixedSet([B, A]) != BOTH
+    assert op2.MixedSet(BOTH) == BOTH
+    with pytest.raises(IndexValueError, match="MixedSet has fields 0 to 1; got index 2"):
+        _ = BOTH[2]
+
+
+@pytest.mark.parametrize("wrong", ["foo", ("foo", "bar"), 3, (A, 3), ()])
+def test_what_is_no_set(wrong: Any) -> None:
+    with pytest.raises(SetTypeError, match="MixedSet: expected Sets"):
+        op2.MixedSet(wrong)
+
+
+def test_layers_must_match() -> None:
+    two, three = (op2.ExtrudedSet(A, n) for n in (2, 3))
+    assert op2.MixedSet((two, op2.ExtrudedSet(B, 2))).layers == 2
+    for wrong in ((two, three), (two, B)):
+        with pytest.raises(ContractError, match="all Sets must have the same layers"):
+            op2.MixedSet(wrong)
+
+
+def test_datasets() -> None:
+    for given in (
+        op2.MixedDataSet((A, B), (1, 2)),
+        op2.MixedDataSet(BOTH, (1, 2)),
+        op2.MixedDataSet((A**1, B**2)),
+        BOTH ** (1, 2),
+    ):
+        assert given.cdim == (1, 2)
+        assert given.split == (A**1, B**2)
+        assert given.set == BOTH
+        assert given.size == 6
+    assert op2.MixedDataSet(BOTH).dim == ((1,), (1,))
+    assert op2.MixedDataSet(BOTH, 3).cdim == (3, 3)
+    assert op2.MixedDataSet(A, (1, (2, 2))).dim == ((1,), (2, 2))
+    assert mixed() in op2.MixedDataSet((A, B), (1, 2))
+
+
+@pytest.mark.parametrize(
+    ("given", "dims", "error"),
+    [
+        ("foo", None, DataSetTypeError),
+        (3, None, DataSetTypeError),
+        ((A, "b"), None, DataSetTypeError),
+        ((A, B), "ab", DimTypeError),
+        ((A, B), (1, "x"), DimTypeError),
+        ((A**1, B**1), 1, DimTypeError),
+        ((A, B), (1, 2, 3), UsageError),
+    ],
+)
+def test_wrong_datasets(given: Any, dims: Any, error: type[Exception]) -> None:
+    with pytest.raises(error):
+        op2.MixedDataSet(given, dims)
+
+
+def maps() -> tuple[op2.Map, op2.Map]:
+    start = op2.Set(2, "start")
+    return op2.Map(start, A, 1, [0, 1]), op2.Map(start, B, 2, [0, 1, 2, 3], offset=[1, 1])
+
+
+def test_maps() -> None:
+    first, second = maps()
+    both = op2.MixedMap((first, second))
+    assert (both.arity, both.arities, both.arange) == (3, (1, 2), (0, 1, 3))
+    assert both.toset == BOTH
+    assert both.iterset is first.iterset
+    assert [v.tolist() for v in both.values] == [[[0], [1]], [[0, 1], [2, 3]]]
+    assert both.flattened_maps == (first, second)
+    assert both.offset[0] is None
+    for wrong in ("x", (first, "x"), ()):
+        with pytest.raises(MapTypeError, match="expected Maps"):
+            op2.MixedMap(wrong)  # type: ignore[arg-type]
+    with pytest.raises(MapTypeError, match="must start on the same Set"):
+        op2.MixedMap((first, maps()[1]))
+
+
+def test_dats() -> None:
+    both = mixed()
+    assert [v.shape for v in both.data_ro] == [(2,), (4, 2)]
+    assert [v.shape for v in both.data_with_halos] == [(3,), (4, 2)]
+    assert (both.shape, both.cdim, both.nbytes) == (((3,), (4, 2)), (1, 2), 88)
+    assert both.dat_version == 2
+    assert op2.MixedDat(BOTH).cdim == (1, 1)
+    assert op2.MixedDat(both) == both
+    assert op2.MixedDat(both)[0] is not both[0]
+    assert both != "x"
+    with pytest.raises(DataSetTypeError):
+        op2.MixedDat("illegalarg")
+    with pytest.raises(DataSetTypeError):
+        op2.MixedDat([A, 3])
+    with pytest.raises(DataValueError, match="the same dtype"):
+        op2.MixedDat((op2.Dat(A), op2.Dat(B, dtype=np.int32)))
+
+
+def test_zero_and_copy() -> None:
+    both, other = mixed(), mixed()
+    other.zero()
+    assert not any(v.any() for v in other.data_ro_with_halos)
+    assert both != other
+    both.copy(other)
+    assert both == other
+    with pytest.raises(UnsupportedError):
+        both.zero(A(1))
+    with pytest.raises(UnsupportedError):
+        both.copy(other, A(1))
+    with pytest.raises(DatTypeError):
+        both.copy(both[0])  # type: ignore[arg-type]
+
+
+def test_algebra() -> None:
+    both = mixed()
+    assert (both + both) == 2 * both == both * 2
+    assert both - both == 0 * both
+    assert (1 - both)[0].data_ro.tolist() == [1, 0]
+    assert (both / 2 + both / 2) == both
+    assert (-both) == both * -1
+    assert +both == both
+    assert both.inner(both) == 1 + 140
+    assert both.norm == pytest.approx(np.sqrt(141))
+    twice = both + 0
+    twice += both
+    twice *= 2
+    twice -= both
+    twice /= 3
+    assert twice == both
+    twice.axpy(3, both)
+    twice.maxpy([-1, -2], [both, both])
+    assert twice == both
+    with pytest.raises(DataValueError):
+        _ = both + op2.MixedDat((op2.Dat(A),))
+    with pytest.raises(TypeError):
+        _ = both + "x"
+
+
+def test_files(tmp_path: Path) -> None:
+    both = mixed()
+    both.save(str(tmp_path / "x"))
+    again = op2.MixedDat(both.dataset)
+    again.load(str(tmp_path / "x"))
+    assert again == both
+
+
+def test_halos() -> None:
+    both = mixed()
+    with_ghosts, _ = both
+    with_ghosts.halo_valid = False
+    assert not both.halo_valid
+    both.halo_valid = True
+    assert with_ghosts.halo_valid
+    both.freeze_halo(op2.READ)
+    with pytest.raises(RuntimeError):
+        with_ghosts.freeze_halo(op2.READ)
+    both.unfreeze_halo()
+
+
+# As an argument; what loops compute is in the corpus
+
+
+def test_wrong_paths() -> None:
+    first, second = maps()
+    with pytest.raises(MapTypeError):
+        mixed()(op2.READ, "x")  # type: ignore[arg-type]
+    with pytest.raises(MapValueError, match="has 2 fields, but there are 1 Maps"):
+        mixed()(op2.READ, op2.MixedMap((first,)))
+    with pytest.raises(MapValueError, match="leads from Set"):
+        mixed()(op2.READ, op2.MixedMap((second, first)))
+    with pytest.raises(ModeValueError):
+        mixed()("illegal")  # type: ignore[arg-type]
+
+
+def test_loops_do_not_run_over_several_sets() -> None:
+    kernel = op2.Kernel("void f(double *x) { *x = 0; }", "f")
+    with pytest.raises(SetTypeError, match="cannot iterate over a MixedSet"):
+        op2.par_loop(kernel, BOTH, mixed()(op2.WRITE))  # type: ignore[arg-type]
+
+
+def test_frozen_fields() -> None:
+    first, second = maps()
+    both = mixed()
+    arg = both(op2.INC, (first, second))
+    kernel = op2.Kernel("void f(double *x) { x[0] += 1; }", "f")
+    with both[1].frozen_halo(op2.READ), pytest.raises(RuntimeError, match="is frozen with READ"):
+        op2.par_loop(kernel, first.iterset, arg)
+    op2.par_loop(kernel, first.iterset, arg)
+    assert not both.halo_valid
+
+
+def test_pickling_and_text() -> None:
+    for one in (BOTH, mixed()):
+        again = pickle.loads(pickle.dumps(one))
+        assert len(again) == 2
+        assert type(one).__name__ in repr(one)
+        assert str(one).startswith(f"OP2 {type(one).__name__} composed of: ")

@@ -1,0 +1,303 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: BSD-3-Clause
+# Check the device backends on a machine with an NVIDIA GPU that may have no network and no headers.
+# Usage: tools/gpu_check.sh PHASE...       phases fit ten minutes each on 16 cores; run any in a row
+#   pack          here, with network: what that machine may lack goes into .gpu/ (take it along)
+#   build         extension and C++ tests, into build/gpu; kept and used again if the sources match
+#   test-cuda     the suites with CUDA; includes the loops of the corpus by every strategy
+#   test-opencl   the same with the driver's OpenCL
+#   sanitize      compute-sanitizer memcheck, racecheck and initcheck over the corpus, side by side
+#   bench         benchmarks/bench_device.py on both
+#   table         what the phases so far gave (each run ends with it anyway)
+# OUT=dir  the log, the table, the records and the build go there, too.   JOBS=n  instead of all
+# cores.   TOOLS="memcheck ..."  and  CASES=expression of pytest's -k: what sanitize runs.
+set -uo pipefail
+cd "$(dirname "$0")/.." || exit
+
+readonly packed=.gpu built=build/gpu
+readonly jobs=${JOBS:-$(nproc)}
+readonly out=$built/out
+readonly summary=$built/summary.tsv
+readonly site=$built/site prefix=$built/prefix
+failures=0
+
+say() { printf '==> %s\n' "$*"; }
+fail() {
+  printf 'error: %s\n' "$*" >&2
+  exit 1
+}
+
+# note WHAT RESULT SECONDS: one row of the table
+note() {
+  mkdir -p "$built"
+  printf '%s\t%s\t%s\n' "$1" "$2" "$3" >>"$summary"
+}
+
+# measured NAME COMMAND...: run with a log in $out; the row says how it ended
+measured() {
+  local name=$1 start=$SECONDS rc=0 result
+  shift
+  mkdir -p "$out"
+  "$@" >"$out/$name.log" 2>&1 || rc=$?
+  result=$(grep -E '(passed|failed|error)|ERROR SUMMARY|RACECHECK SUMMARY' "$out/$name.log" |
+    tail -n 1 | cut -c 1-100 | tr '\t' ' ')
+  if ((rc)); then
+    failures=$((failures + 1))
+    note "$name" "FAILED ($rc) $result" $((SECONDS - start))
+    tail -n 40 "$out/$name.log"
+  else
+    note "$name" "${result:-ok}" $((SECONDS - start))
+  fi
+  hand_out "$name"
+}
+
+# Few files, each complete after every step: the machine may be taken away at any time.
+hand_out() {
+  [[ -n ${OUT:-} ]] || return 0
+  mkdir -p "$OUT"
+  { printf '\n===== %s\n' "$1" && cat "$out/$1.log"; } >>"$OUT/log.txt"
+  cp "$summary" "$OUT/summary.tsv"
+  find "$out" -maxdepth 1 \( -name '*.json' -o -name '*.tar.gz' \) -exec cp {} "$OUT" \;
+}
+
+# --- pack --------------------------------------------------------------------------------------
+
+pack_wheels() {
+  local -a platforms=() names=(tree-sitter tree-sitter-c pcpp pybind11 pytest pytest-timeout
+    pytest-xdist execnet iniconfig pluggy hypothesis sortedcontainers)
+  local platform
+  for platform in manylinux_2_28 manylinux_2_27 manylinux_2_17 manylinux2014 manylinux_2_5 \
+    manylinux1; do
+    platforms+=(--platform "${platform}_x86_64")
+  done
+  "${PYTHON:-python3}" -m pip --disable-pip-version-check download --quiet --no-deps \
+    --only-binary=:all: --python-version 3.12 --implementation cp "${platforms[@]}" \
+    --dest "$packed/wheels" "${names[@]}"
+}
+
+pack_headers() {
+  local include=$packed/prefix/include config=$packed/prefix/lib/cmake/fmt
+  mkdir -p "$include" "$config" "$packed/lib"
+  cp -r /usr/include/fmt "$include" && cp /usr/include/xxhash.h "$include" || return 1
+  cat >"$config/fmt-config.cmake" <<'CMAKE'
+if(NOT TARGET fmt::fmt-header-only)
+  add_library(fmt::fmt-header-only INTERFACE IMPORTED)
+  get_filename_component(prefix "${CMAKE_CURRENT_LIST_DIR}/../../.." ABSOLUTE)
+  set_target_properties(fmt::fmt-header-only PROPERTIES
+    INTERFACE_INCLUDE_DIRECTORIES "${prefix}/include"
+    INTERFACE_COMPILE_DEFINITIONS FMT_HEADER_ONLY=1)
+endif()
+CMAKE
+  mkdir -p "$packed/googletest"
+  cp -r /usr/src/googletest/{CMakeLists.txt,googletest} "$packed/googletest" || return 1
+  # The loader that finds OpenCL drivers; the driver brings none.
+  cp -L /usr/lib/x86_64-linux-gnu/libOpenCL.so.1 "$packed/lib/" 2>/dev/null || true
+}
+
+phase_pack() {
+  rm -rf "$packed"
+  mkdir -p "$packed/wheels"
+  pack_wheels || fail "pack: pip could not download the wheels"
+  pack_headers ||
+    fail "pack: apt-get install libfmt-dev libxxhash-dev googletest, then run this again"
+  say "$packed holds $(du -sh "$packed" | cut -f 1); take it along with the sources"
+}
+
+# --- build -------------------------------------------------------------------------------------
+
+# What is compiled decides whether an earlier build can be used again.
+fingerprint() {
+  find CMakeLists.txt cpp tests/cpp -type f -print0 | sort -z | xargs -0 sha256sum |
+    sha256sum | cut -c 1-16
+  python3 -V
+}
+
+install_wheels() {
+  [[ -d $packed/wheels && ! -d $site ]] || return 0
+  python3 -m pip install --quiet --no-index --no-deps --no-compile --no-cache-dir \
+    --disable-pip-version-check --upgrade --target "$site" "$packed"/wheels/*.whl
+}
+
+build_googletest() {
+  [[ -d $packed/googletest && ! -e $prefix/lib/cmake/GTest ]] || return 0
+  cmake -S "$packed/googletest" -B "$built/googletest" -G Ninja -DCMAKE_BUILD_TYPE=None \
+    -DCMAKE_CXX_FLAGS=-O1 -DCMAKE_INSTALL_PREFIX="$PWD/$prefix" -DCMAKE_INSTALL_LIBDIR=lib \
+    -DBUILD_GMOCK=OFF \
+    -DCMAKE_POLICY_VERSION_MINIMUM=3.5 &&
+    cmake --build "$built/googletest" -j "$jobs" --target install
+}
+
+build_all() {
+  cmake -S . -B "$built/cmake" -G Ninja -DPYOP2CXX_TESTS=ON -DPYOP2CXX_PYTHON=ON \
+    -DPYOP2CXX_WERROR=OFF -DCMAKE_BUILD_TYPE=None -DCMAKE_CXX_FLAGS=-O2 \
+    -DCMAKE_INTERPROCEDURAL_OPTIMIZATION=OFF \
+    -DCMAKE_PREFIX_PATH="$PWD/$packed/prefix;$PWD/$prefix" \
+    -DXXHASH_INCLUDE_DIR="$(xxhash_folder)" \
+    -DPython_EXECUTABLE="$(command -v python3)" -Dpybind11_DIR="$(python3 -m pybind11 --cmakedir)" &&
+    cmake --build "$built/cmake" -j "$jobs"
+}
+
+xxhash_folder() {
+  if [[ -e $packed/prefix/include/xxhash.h ]]; then
+    echo "$PWD/$packed/prefix/include"
+  else
+    echo /usr/include
+  fi
+}
+
+# The extension and the tests, for the next machine of the same kind.
+keep_build() {
+  fingerprint >"$built/fingerprint"
+  strip --strip-debug pyop2cxx/_core*.so "$built/cmake/op2_tests" 2>/dev/null
+  tar -czf "$out/gpu_build.tar.gz" pyop2cxx/_core*.so "$built/cmake/op2_tests" "$built/fingerprint"
+}
+
+build() {
+  mkdir -p "$built" "$out"
+  install_wheels || return
+  if [[ -e $packed/gpu_build.tar.gz && ! -e $built/fingerprint ]]; then
+    tar -xzf "$packed/gpu_build.tar.gz" || return
+  fi
+  if [[ -e $built/fingerprint && $(<"$built/fingerprint") == "$(fingerprint)" ]] && works; then
+    echo "used the build that was there"
+    return 0
+  fi
+  build_googletest && build_all && works && keep_build
+}
+
+works() { python3 -c 'from pyop2cxx import op2; print([b.name for b in op2.backends()])'; }
+
+phase_build() {
+  local before=$failures
+  measured build build
+  ((failures == before)) || fail "the build failed; nothing else can run"
+}
+
+# --- tests -------------------------------------------------------------------------------------
+
+prepare() {
+  export PYTHONPATH=$PWD/$site:$PWD PYTHONUNBUFFERED=1 LC_ALL=C.UTF-8
+  export PYOP2CXX_CACHE_DIR=${PYOP2CXX_CACHE_DIR:-$PWD/$built/cache}
+  local folder
+  # NVIDIA's driver is not always where the loader looks.
+  for folder in /usr/local/nvidia/lib64 /usr/local/nvidia/lib; do
+    [[ -d $folder ]] && export LD_LIBRARY_PATH=${LD_LIBRARY_PATH:+$LD_LIBRARY_PATH:}$folder
+  done
+  if ! ldconfig -p 2>/dev/null | grep -q 'libOpenCL\.so\.1' && [[ -d $packed/lib ]]; then
+    export LD_LIBRARY_PATH=${LD_LIBRARY_PATH:+$LD_LIBRARY_PATH:}$PWD/$packed/lib
+  fi
+}
+
+use_nvidia_opencl() {
+  local found
+  found=$(find /usr/local/nvidia /usr/lib /usr/lib64 -name 'libnvidia-opencl.so.1' 2>/dev/null |
+    head -n 1)
+  mkdir -p "$built/vendors"
+  echo "${found:-libnvidia-opencl.so.1}" >"$built/vendors/nvidia.icd"
+  # The first is ocl-icd's, the second that of Khronos' loader and of newer ocl-icd.
+  export OCL_ICD_VENDORS=$PWD/$built/vendors OCL_ICD_FILENAMES=${found:-libnvidia-opencl.so.1}
+}
+
+# Only the plugins that the tests need: whatever else is installed there is not ours to mend, and
+# neither is what newer libraries than ours deprecate.
+tests() {
+  PYTEST_DISABLE_PLUGIN_AUTOLOAD=1 timeout "${LIMIT:-540}" python3 -m pytest -q \
+    -p pytest_timeout -p _hypothesis_pytestplugin -p no:cacheprovider --timeout 240 \
+    -W default::DeprecationWarning "$@"
+}
+
+# Suites about loops and their data, which mean the same wherever loops run.
+loop_suites() {
+  local name
+  for name in args carrier constants dats devices exchange globals maps parloop renumber sets \
+    transfers; do
+    if [[ -e tests/python/test_$name.py ]]; then echo "tests/python/test_$name.py"; fi
+  done
+}
+
+# First the corpus by every strategy, then the loop suites with the backend as the default one.
+test_backend() {
+  local backend=$1
+  local -a suites
+  mapfile -t suites < <(loop_suites)
+  measured "$backend-devices" python3 -m pyop2cxx info
+  measured "$backend-corpus" tests -p xdist.plugin -n "$jobs" -k "$backend" tests/python/test_corpus.py
+  export PYOP2CXX_BACKEND=$backend
+  measured "$backend-suites" tests -p xdist.plugin -n "$jobs" "${suites[@]}"
+  unset PYOP2CXX_BACKEND
+}
+
+phase_test_cuda() {
+  measured cpp-tests "$built/cmake/op2_tests" --gtest_brief=1
+  test_backend cuda
+  measured all-but-corpus tests -p xdist.plugin -n "$jobs" --ignore tests/python/test_corpus.py \
+    tests/python
+}
+
+phase_test_opencl() {
+  use_nvidia_opencl
+  test_backend opencl
+}
+
+# --- sanitizer ---------------------------------------------------------------------------------
+
+sanitize_with() {
+  local tool=$1
+  export PYTEST_DISABLE_PLUGIN_AUTOLOAD=1
+  timeout 570 compute-sanitizer --tool "$tool" --error-exitcode 9 --print-limit 20 \
+    python3 -m pytest -q -x -p pytest_timeout -p _hypothesis_pytestplugin -p no:cacheprovider \
+    --timeout 540 -W default::DeprecationWarning -k "${CASES:-cuda and not random}" \
+    tests/python/test_corpus.py
+}
+
+phase_sanitize() {
+  command -v compute-sanitizer >/dev/null || PATH=$PATH:/usr/local/cuda/bin
+  local tool
+  local -a waiting=()
+  # Each beside the others: they are bound by the processor, not by the GPU. Subshells cannot count
+  # our failures, so these are read off the table.
+  for tool in ${TOOLS:-memcheck racecheck initcheck}; do
+    measured "sanitize-$tool" sanitize_with "$tool" &
+    waiting+=($!)
+  done
+  wait "${waiting[@]}"
+  if grep -q '^sanitize-.*FAILED' "$summary"; then failures=$((failures + 1)); fi
+}
+
+# --- benchmarks --------------------------------------------------------------------------------
+
+phase_bench() {
+  nvidia-smi --query-gpu=name,driver_version,memory.total,clocks.sm --format=csv || true
+  measured bench-cuda timeout 420 python3 benchmarks/bench_device.py --backend cuda \
+    --json "$out/bench_cuda.json"
+  cat "$out/bench-cuda.log"
+  use_nvidia_opencl
+  measured bench-opencl timeout 150 python3 benchmarks/bench_device.py --backend opencl \
+    --scale 0.25 --only airfoil,direct --json "$out/bench_opencl.json"
+  cat "$out/bench-opencl.log"
+}
+
+phase_table() { :; }
+
+print_table() {
+  [[ -e $summary ]] || return 0
+  printf '\n%-22s %8s  %s\n' phase seconds result
+  awk -F '\t' '{printf "%-22s %8s  %s\n", $1, $3, $2}' "$summary"
+}
+
+# --- main --------------------------------------------------------------------------------------
+
+(($#)) || fail "usage: tools/gpu_check.sh pack|build|test-cuda|test-opencl|sanitize|bench|table..."
+for phase in "$@"; do
+  case $phase in
+    pack | build | test-cuda | test-opencl | sanitize | bench | table) ;;
+    *) fail "there is no phase '$phase'; see the head of $0" ;;
+  esac
+done
+for phase in "$@"; do
+  say "$phase"
+  [[ $phase == pack ]] || prepare
+  "phase_${phase//-/_}"
+done
+print_table
+exit $((failures > 0))
