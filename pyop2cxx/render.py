@@ -36,11 +36,15 @@ class _Compiled(jinja2.BytecodeCache):
     """Compiled templates in the cache directory; a bucket's checksum is its template's."""
 
     def load_bytecode(self, bucket: Bucket) -> None:
+        if runtime.static:
+            return  # whoever only wants text is not asked for a cache directory
         found = runtime.engine.service.recall("template", _bucket_key(bucket))
         if found is not None:
             bucket.bytecode_from_string(found)
 
     def dump_bytecode(self, bucket: Bucket) -> None:
+        if runtime.static:
+            return
         code = bucket.bytecode_to_string()
         runtime.engine.service.keep("template", _bucket_key(bucket), code)
 

@@ -197,12 +197,31 @@ class Walk {
     if (const auto* node = std::get_if<ir::Cast>(&expr.node)) cast(*node, expr);
   }
 
+  /// Like has_no_effects(), but a helper that takes a pointer to const does not write behind it.
+  [[nodiscard]] bool is_pure(const Expr& expr) const {
+    const auto* call = std::get_if<ir::Call>(&expr.node);
+    if (call == nullptr) {
+      const bool changes = std::holds_alternative<ir::Assign>(expr.node) ||
+                           (std::holds_alternative<ir::Unary>(expr.node) &&
+                            changes_operand(std::get<ir::Unary>(expr.node).op));
+      if (changes) return false;
+    } else if (const ir::FunctionDef* function = instances_.body().function(call->function)) {
+      for (const ir::Parameter& parameter : function->parameters) {
+        if (!parameter.type.derivation.empty() && !parameter.type.is_const) return false;
+      }
+    } else if (!has_no_effects(expr)) {
+      return false;
+    }
+    return std::ranges::all_of(expr.operands,
+                               [this](const Expr& operand) { return is_pure(operand); });
+  }
+
   void choice(const ir::Ternary& /*node*/, const Expr& expr, int depth) {
     expression(expr.operands[0], depth);
     const bool on_data = varies(expr.operands[0]);
     if (on_data && is_pointer_like(expr)) throw Refusal{"a pointer depends on data"};
     for (std::size_t i = 1; i < 3; ++i) {
-      if (on_data && !has_no_effects(expr.operands[i])) {
+      if (on_data && !is_pure(expr.operands[i])) {
         throw Refusal{"an assignment stands inside a choice on data"};
       }
       expression(expr.operands[i], depth + (on_data ? 1 : 0));
@@ -212,7 +231,7 @@ class Walk {
   void binary(BinaryOp op, const Expr& expr, int depth) {
     expression(expr.operands[0], depth);
     const bool may_skip = is_lazy(op) && varies(expr.operands[0]);
-    if (may_skip && !has_no_effects(expr.operands[1])) {
+    if (may_skip && !is_pure(expr.operands[1])) {
       throw Refusal{"an assignment stands behind && or || on data"};
     }
     expression(expr.operands[1], depth + (may_skip ? 1 : 0));

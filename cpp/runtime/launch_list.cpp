@@ -284,6 +284,8 @@ GridRule grid_rule(const DeviceInfo& device, std::int64_t n_lanes_wanted, bool h
                                             : gpu_lanes;
   n_lanes = std::clamp<std::int64_t>(n_lanes, 1, std::max(device.max_lanes, 1));
   n_lanes = static_cast<std::int64_t>(std::bit_floor(static_cast<std::uint64_t>(n_lanes)));
+  // Lanes that exchange registers must all be there.
+  n_lanes = std::max<std::int64_t>(n_lanes, device.warp);
   const std::int64_t per_unit = device.is_cpu ? cpu_blocks_per_unit : gpu_blocks_per_unit;
   const std::int64_t n_units = std::max(device.n_units, 1);
   const bool is_bounded = has_partials || device.is_cpu;

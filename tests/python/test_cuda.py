@@ -120,8 +120,10 @@ from pyop2cxx.exceptions import ExecutionError
 op2.init(backend="cuda")
 cells = op2.Set(64, "cells")
 a = op2.Dat(cells, name="a")
-wild = op2.Kernel("static void wild(double *a) { a[(long)1 << 40] = 1.0; }", "wild")
-op2.par_loop(wild, cells, a(op2.RW))
+g = op2.Global(1, 1.0, name="g")
+# what is small enough is packed, but a Global that is only read is reached where it lies
+code = "static void wild(double *a, const double *g) { *a = g[(long)1 << 40]; }"
+op2.par_loop(op2.Kernel(code, "wild"), cells, a(op2.RW), g(op2.READ))
 try:
     a.data_ro
 except ExecutionError as error:

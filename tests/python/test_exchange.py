@@ -164,7 +164,7 @@ def test_cupy_and_loops_share_memory(cupy: Any) -> None:
     x = op2.Dat(op2.Set(4), theirs, name="x")
     assert x.residence == "device"
     op2.par_loop(
-        op2.Kernel("void add(double *x) { *x += 1; }", "add_one"), x.dataset.set, x(op2.RW)
+        op2.Kernel("void add_one(double *x) { *x += 1; }", "add_one"), x.dataset.set, x(op2.RW)
     )
     for shared in (cupy.from_dlpack(x), cupy.asarray(x)):
         assert shared.data.ptr == theirs.data.ptr

@@ -141,6 +141,9 @@ TEST(GridRule, FollowsTheDevice) {
   EXPECT_EQ(grid_rule(gpu, 100, false).n_lanes, 64);
   EXPECT_EQ(grid_rule(gpu, 1 << 20, false).n_lanes, 1024);
   EXPECT_EQ(grid_rule(gpu, 1, false).n_lanes, 1);
+  gpu.warp = 32;
+  EXPECT_EQ(grid_rule(gpu, 7, false).n_lanes, 32);
+  gpu.warp = 0;
   DeviceInfo cpu = gpu;
   cpu.is_cpu = true;
   cpu.n_units = 2;
