@@ -75,13 +75,21 @@ class Printer {
 
   void function(const kir::Function& function) {
     const Scope scope = context_.function(prototype(context_.dialect(), function));
+    if (function.is_kernel) {
+      assume_aligned(function.parameters);
+    } else {
+      note_unused(function);
+    }
+    block(function.body);
+  }
+
+  /// A convention may ask for parameters that this loop has no use for.
+  void note_unused(const kir::Function& function) {
     const std::set<std::string> used = lower::names_used(function.body);
     for (const kir::Parameter& parameter : function.parameters) {
       if (used.contains(parameter.name)) continue;
       context_.statement(fmt::format("(void){};", parameter.name));
     }
-    if (function.is_kernel) assume_aligned(function.parameters);
-    block(function.body);
   }
 
   void launch(const std::string& linkage) {
