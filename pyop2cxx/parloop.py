@@ -24,7 +24,7 @@ from pyop2cxx.front.check import Descriptor, check
 from pyop2cxx.iteration import check_reach, items_of
 from pyop2cxx.kernel import Kernel
 from pyop2cxx.runtime import runtime
-from pyop2cxx.types.access import INC, READ, WRITE
+from pyop2cxx.types.access import INC, MAX, MIN, READ, WRITE
 from pyop2cxx.types.args import (
     ConstantArg,
     DatArg,
@@ -51,6 +51,9 @@ _GENERATE_OPTIONS = ("convention", "debug", "deterministic", "lanes", "strategy"
 _MOST_INT32 = 2**31 - 1
 _LAYER = np.dtype(np.int32)
 _WITH_HALOS = (DatArg, LegacyDatArg, MixedDatArg)
+
+# Padded columns may hold so many entries for each incidence.
+_MOST_PADDING = 1.5
 
 
 class ParLoop:
@@ -382,8 +385,6 @@ class ParLoop:
                 f"{self._what}: a PassthroughArg is an address of this process, which a device "
                 "cannot reach; run the loop on a backend of the host"
             )
-        if device is not None:
-            _check_layouts(self._parts, self._what)
         self._prepared = _core.PreparedLoop(
             executable=executable,
             binding=_core.Binding(
@@ -413,12 +414,14 @@ class ParLoop:
     def _request(self, built: symbolic.Symbolic, given: Mapping[str, Any]) -> pipeline.Request:
         options = runtime.configuration
         widths = self._widths(built)
+        backend = runtime.engine.backend(runtime.backend)
+        on_grid = backend.facts.lanes == _core.Lanes.grid
         return pipeline.Request(
             name=self.kernel.name,
             line=self._line,
             kernel=self.kernel,
             loop=built.loop,
-            backend=runtime.engine.backend(runtime.backend),
+            backend=backend,
             map_facts=tuple(self._map_facts(map_) for map_ in built.maps),
             options=_core.LoweringOptions(
                 deterministic=bool(given.get("deterministic", options["deterministic"])),
@@ -427,6 +430,10 @@ class ParLoop:
                 entry_bytes=widths[1],
                 target_bytes=widths[2],
                 position_bytes=self._position_bytes(),
+                transposed=True,
+                padded=on_grid and self._is_evenly_covered(built),
+                index_bytes=self._index_bytes(built) if on_grid else 8,
+                soa=self._columns() if on_grid else [],
                 convention=given.get("convention", 1),
                 lanes=0,
             ),
@@ -461,6 +468,48 @@ class ParLoop:
         """Bytes of a place within the longest row of all matrices."""
         longest = [arg.data.sparsity.longest_row for arg in self._assembled if not runtime.static]
         return _core.plan.position_bytes(max(longest, default=0))
+
+    def _index_bytes(self, built: symbolic.Symbolic) -> int:
+        """4 if every index into an argument, a Map or a plan's array fits, with room to stride."""
+        sets = [self.iterset, *(map_.toset for map_ in built.maps)]
+        if not all(one.is_sized for one in sets):
+            return 8
+        n = max(self._items.n, self._items.whole.total_size)
+        counts = [n * max(built.loop.n_slots(), 1)]
+        counts += [n * map_.arity for map_ in built.maps]
+        for arg in self._parts:
+            if isinstance(arg, DatArg):
+                counts.append(
+                    arg.data.dataset.set.total_size * max(arg.data._stride, arg.data.cdim)
+                )
+        return 4 if max(counts) <= _MOST_INT32 // 2 else 8
+
+    def _columns(self) -> list[int]:
+        """Arguments whose values lie on a device as a structure of arrays."""
+        return [
+            i
+            for i, arg in enumerate(self._parts)
+            if isinstance(arg, DatArg) and arg.data._buffer.is_soa
+        ]
+
+    def _is_evenly_covered(self, built: symbolic.Symbolic) -> bool:
+        """Say whether targets have so similar numbers of elements that padding costs little."""
+        reduced = {
+            map_._uid: map_
+            for map_, access in ((symbolic.target_map(a), a.access) for a in self._parts)
+            if map_ is not None and access in (INC, MIN, MAX)
+        }
+        if runtime.static or not reduced or not all(m.has_values for m in reduced.values()):
+            return False
+        if self._items.extruded or self.iterset is not self._items.whole:
+            return False
+        engine = runtime.engine
+        n_entries = n_padded = 0
+        for map_ in reduced.values():
+            facts = engine.plans.facts(map_._current_table(), self.iterset.size, engine.n_threads)
+            n_entries += self.iterset.size * map_.arity
+            n_padded += facts.degree_max * map_.toset.total_size
+        return n_padded <= _MOST_PADDING * n_entries
 
     @property
     def useful_bytes(self) -> int:
@@ -582,15 +631,6 @@ def _check_frozen(args: tuple[Part, ...], what: str) -> None:
             raise HaloFrozenError(
                 f"{what}: arg {i}: the halo of Dat '{arg.data.name}' is frozen with {frozen.name}, "
                 f"but the loop uses it with {arg.access.name}; leave frozen_halo() first"
-            )
-
-
-def _check_layouts(args: tuple[Part, ...], what: str) -> None:
-    for i, arg in enumerate(args):
-        if arg.data._buffer.is_soa:
-            raise UnsupportedError(
-                f"{what}: arg {i}: Dat '{arg.data.name}' has layout 'soa', which loops on a device "
-                "cannot use yet; give it layout 'aos' or 'auto'"
             )
 
 

@@ -145,10 +145,11 @@ void bind_options(py::module_& core) {
   py::class_<MapFacts>(core, "LoweringMapFacts")
       .def(py::init<int, bool>(), py::arg("index_bytes"), py::arg("injective"));
   py::class_<Options>(core, "LoweringOptions")
-      .def(py::init<bool, bool, int, int, int, int, int, int>(), py::arg("deterministic"),
-           py::arg("debug"), py::arg("element_bytes"), py::arg("entry_bytes"),
-           py::arg("target_bytes"), py::arg("position_bytes"), py::arg("convention"),
-           py::arg("lanes"))
+      .def(py::init<bool, bool, int, int, int, int, bool, bool, int, std::vector<int>, int, int>(),
+           py::arg("deterministic"), py::arg("debug"), py::arg("element_bytes"),
+           py::arg("entry_bytes"), py::arg("target_bytes"), py::arg("position_bytes"),
+           py::arg("transposed"), py::arg("padded"), py::arg("index_bytes"), py::arg("soa"),
+           py::arg("convention"), py::arg("lanes"))
       .def_readonly("deterministic", &Options::deterministic)
       .def_readonly("debug", &Options::debug)
       .def_readonly("lanes", &Options::lanes);

@@ -19,6 +19,7 @@ const Dialect& make_c() {
       .local = "",
       .restrict_word = "__restrict__",  // C11's `restrict` is not a word of C++
       .barrier = "#pragma omp barrier",
+      .global_barrier = "#pragma omp barrier",
       .global_id = "",
       .block_id = "",
       .lane_id = "",
@@ -57,6 +58,7 @@ const Dialect& make_opencl() {
       .local = "__local",
       .restrict_word = "restrict",
       .barrier = "barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);",
+      .global_barrier = "barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);",
       .global_id = "get_global_id(0)",
       .block_id = "get_group_id(0)",
       .lane_id = "get_local_id(0)",
@@ -95,6 +97,7 @@ const Dialect& make_cuda() {
       .local = "__shared__",
       .restrict_word = "__restrict__",
       .barrier = "__syncthreads();",
+      .global_barrier = "__syncthreads();",
       .global_id = "(blockIdx.x * blockDim.x + threadIdx.x)",
       .block_id = "blockIdx.x",
       .lane_id = "threadIdx.x",

@@ -25,7 +25,8 @@ struct Dialect {
   std::string_view global;  ///< Address space of arguments, before the pointed-to type.
   std::string_view local;   ///< Storage shared by a block, before a declaration.
   std::string_view restrict_word;
-  std::string_view barrier;  ///< One line: every lane of the block has arrived.
+  std::string_view barrier;         ///< One line: every lane of the block has arrived.
+  std::string_view global_barrier;  ///< The same, and sees what the others wrote to arguments.
   std::string_view global_id;
   std::string_view block_id;
   std::string_view lane_id;

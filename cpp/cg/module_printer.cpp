@@ -157,7 +157,13 @@ class Printer {
               block(region.body);
               context_.end_branch();
             },
-            [this](const kir::Barrier&) { context_.barrier(); },
+            [this](const kir::Barrier& barrier) {
+              if (barrier.global_memory) {
+                context_.statement(context_.dialect().global_barrier);
+              } else {
+                context_.barrier();
+              }
+            },
             [](const kir::Launch&) { not_printed("Launch"); },
             [](const kir::Scratch&) { not_printed("Scratch"); },
             [](const kir::Gather&) { not_expanded("Gather"); },
@@ -335,6 +341,7 @@ class Printer {
                                  value.width);
             },
             [](const kir::BlocksFor&) -> std::string { not_printed("BlocksFor"); },
+            [](const kir::Stride&) -> std::string { not_printed("Stride"); },
             [this](const kir::Builtin& value) { return builtin(value); },
         },
         expression.node);

@@ -122,12 +122,13 @@ std::string dump(const Rows& rows) {
     }
     return out + fmt::format("] x{} of {} from {}", rows.dim, rows.stride, rows.component);
   }
+  const std::string by = rows.columns.empty() ? "" : fmt::format(" by {}", rows.columns);
   if (rows.map.empty()) {
-    return fmt::format("{} {}[{}] x{}", name_of(rows.dtype), rows.data, dump(rows.element),
-                       rows.dim);
+    return fmt::format("{} {}[{}] x{}{}", name_of(rows.dtype), rows.data, dump(rows.element),
+                       rows.dim, by);
   }
-  return fmt::format("{} {}[{}[{}] x{}] x{}", name_of(rows.dtype), rows.data, rows.map,
-                     dump(rows.element), rows.arity, rows.dim);
+  return fmt::format("{} {}[{}[{}] x{}] x{}{}", name_of(rows.dtype), rows.data, rows.map,
+                     dump(rows.element), rows.arity, rows.dim, by);
 }
 
 std::string dump(const Entries& entries) {
@@ -186,7 +187,9 @@ void dump(std::string& out, const Stmt& stmt, int depth) {
             line("region");
             dump(out, region.body, depth + 1);
           },
-          [&line](const Barrier&) { line("barrier"); },
+          [&line](const Barrier& barrier) {
+            line(barrier.global_memory ? "barrier global" : "barrier");
+          },
           [&line](const Launch& launch) {
             line(fmt::format("launch {} over {} {} ({})", launch.function, dump(launch.items),
                              symbol(launch.grid), list(launch.arguments)));
@@ -447,10 +450,11 @@ Expr operator%(Expr left, Expr right) {
 }
 
 std::span<const std::string_view> local_names() {
-  static constexpr std::array<std::string_view, 26> names{
-      "begin",   "end",      "n",     "i",      "c",        "k",     "t",       "o",    "slot",
-      "n_slots", "colour",   "block", "target", "first",    "last",  "context", "argv", "argc",
-      "scratch", "position", "row",   "level",  "n_levels", "layer", "column",  "part"};
+  static constexpr auto names = std::to_array<std::string_view>(
+      {"begin", "end",     "n",        "i",     "c",        "k",      "t",          "o",
+       "slot",  "n_slots", "colour",   "block", "target",   "first",  "last",       "context",
+       "argv",  "argc",    "scratch",  "lane",  "chunk",    "round",  "own_colour", "entry",
+       "row",   "level",   "n_levels", "layer", "position", "column", "part"});
   return names;
 }
 
@@ -513,6 +517,7 @@ std::string dump(const Expr& expr) {
           [](const Shuffle& value) {
             return fmt::format("shuffle{}({})", value.width, list(value.operands));
           },
+          [](const Stride& value) { return fmt::format("@stride({})", value.argument); },
           [](const BlocksFor& value) { return fmt::format("@blocks_for({})", list(value.items)); },
           [](const Builtin& value) { return std::string(symbol(value)); },
       },

@@ -86,6 +86,13 @@ struct Shuffle {
   bool operator==(const Shuffle&) const = default;
 };
 
+/// @brief Scalars from one component to the next of the Dat of argument `argument`, which lies as a
+/// structure of arrays. Only in the launch of a grid.
+struct Stride {
+  int argument;
+  bool operator==(const Stride&) const = default;
+};
+
 /// @brief How many blocks a Launch over `items` work items gets; does not fall as items grow, and
 /// has an upper bound. Only in the launch of a grid.
 struct BlocksFor {
@@ -106,7 +113,7 @@ enum class Builtin : std::uint8_t {
 
 struct Expr {
   std::variant<Integer, Name, Element, Offset, Binary, Widen, Minimum, Select, ScratchAt, Shuffle,
-               BlocksFor, Builtin>
+               BlocksFor, Stride, Builtin>
       node;
   bool operator==(const Expr&) const = default;
 };
@@ -226,8 +233,9 @@ struct Region {
   bool operator==(const Region&) const = default;
 };
 
-/// @brief All lanes of the block have come here, and see what the others wrote.
+/// @brief All lanes of the block have come here, and see what the others wrote to its variables.
 struct Barrier {
+  bool global_memory = false;  ///< ... and to memory that all blocks share
   bool operator==(const Barrier&) const = default;
 };
 
@@ -260,7 +268,7 @@ struct Scratch {
 };
 
 /// @brief Where a pack's rows lie: `data[map[element * arity + i] * stride + component + c]`; no
-/// map: `element`; or the rows `entries`.
+/// map: `element`; or the rows `entries`. With columns `data[row + (component + c) * columns]`.
 struct Rows {
   DType dtype;
   int dim;
@@ -271,6 +279,8 @@ struct Rows {
   std::vector<Expr> entries = {};  ///< [arity] the row's number; empty: the Map's entries in order
   int stride = 0;                  ///< scalars from a row to the next; 0: as many as `dim`
   int component = 0;               ///< of the row, where the scalars begin
+  std::string columns = {};        ///< a number's name; empty: a row's components stand together
+  bool is_shared = false;          ///< data is a variable of the block
   bool operator==(const Rows&) const = default;
 };
 
@@ -389,6 +399,7 @@ enum class Role : std::uint8_t {
   items,     ///< list number `index` that says which elements the loop visits
   plan,      ///< the plan's array number `index`
   local,     ///< computed by the launch: a partial result, a piece of scratch
+  stride,    ///< a number: Stride of argument `index`
 };
 
 struct Parameter {
@@ -411,14 +422,15 @@ struct Function {
 };
 
 /// @brief Which arrays a strategy needs from the plan. Their order is the order in argv.
-enum class PlanKind : std::uint8_t { none, blocks, colours, inverse };
+enum class PlanKind : std::uint8_t { none, blocks, colours, inverse, staged, padded };
 
 struct PlanSpec {
   PlanKind kind = PlanKind::none;
   std::vector<int> conflicts;    ///< maps whose targets must differ between concurrent items
   std::vector<int> occurrences;  ///< inverse: maps whose slots are the incidences, in slot order
-  int block_size = 0;            ///< blocks: elements a block, 0: the runtime chooses
+  int block_size = 0;            ///< blocks, staged: elements a block, 0: the runtime chooses
   bool single_block = false;     ///< blocks: conflicts cannot be told from maps; run serially
+  std::vector<int> staged = {};  ///< staged: maps whose targets a block lists, in order
   bool operator==(const PlanSpec&) const = default;
 };
 

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "base/error.hpp"
+#include "base/overload.hpp"
 #include "lower/names_used.hpp"
 
 namespace op2::lower {
@@ -158,6 +159,27 @@ void Builder::add_kernel(const std::string& name, std::vector<kir::Parameter> pa
   module_.functions.push_back({name, std::move(parameters), std::move(body), true});
 }
 
+kir::Parameter Builder::launch_number(const std::string& name, kir::Expr value) {
+  numbers_.emplace_back(packed_.names.take(name), std::move(value));
+  return number(numbers_.back().first);
+}
+
+kir::Expr Builder::scalar(std::size_t arg, const kir::Expr& row, const kir::Expr& c) const {
+  const PackedArg& packed = packed_.args[arg];
+  const auto [stride, component] = std::visit(
+      overload{
+          [](const ir::DirectDat& dat) { return std::pair(ir::stride_of(dat), dat.component); },
+          [](const ir::IndirectDat& dat) { return std::pair(ir::stride_of(dat), dat.component); },
+          [](const ir::GlobalRead& global) { return std::pair(global.dim, 0); },
+          [](const ir::GlobalReduce& global) { return std::pair(global.dim, 0); },
+          [](const ir::MatArg& mat) { return std::pair(mat.row_dim * mat.col_dim, 0); }},
+      request_.loop.args[arg]);
+  if (packed.stride.empty()) {
+    return kir::element(packed.data, row * kir::integer(stride) + kir::integer(component) + c);
+  }
+  return kir::element(packed.data, row + (kir::integer(component) + c) * kir::name(packed.stride));
+}
+
 const kir::Function& Builder::function(const std::string& name) const {
   const auto found =
       std::find_if(module_.functions.begin(), module_.functions.end(),
@@ -169,11 +191,21 @@ const kir::Function& Builder::function(const std::string& name) const {
 kir::Stmt Builder::launch(const std::string& name, kir::Grid grid, const kir::Expr& items,
                           const std::vector<std::pair<std::string, kir::Expr>>& numbers) const {
   kir::Launch launch{name, grid, items, {}};
+  const auto value_in = [](const auto& list, const std::string& wanted) {
+    return std::find_if(list.begin(), list.end(),
+                        [&wanted](const auto& number) { return number.first == wanted; });
+  };
   for (const kir::Parameter& parameter : function(name).parameters) {
-    const auto given =
-        std::find_if(numbers.begin(), numbers.end(),
-                     [&parameter](const auto& number) { return number.first == parameter.name; });
-    launch.arguments.push_back(given != numbers.end() ? given->second : kir::name(parameter.name));
+    const auto given = value_in(numbers, parameter.name);
+    const auto known = value_in(numbers_, parameter.name);
+    if (parameter.role == kir::Role::stride) {
+      launch.arguments.push_back({kir::Stride{parameter.index}});
+    } else if (given != numbers.end()) {
+      launch.arguments.push_back(given->second);
+    } else {
+      launch.arguments.push_back(known != numbers_.end() ? known->second
+                                                         : kir::name(parameter.name));
+    }
   }
   return {std::move(launch)};
 }

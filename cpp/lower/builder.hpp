@@ -48,6 +48,12 @@ class Builder {
   /// in the order of the convention; those that the body does not use are left out.
   void add_kernel(const std::string& name, std::vector<kir::Parameter> parameters, kir::Block body);
 
+  /// @brief A number that launches hand to the functions that use it: @p value, in their terms.
+  kir::Parameter launch_number(const std::string& name, kir::Expr value);
+
+  /// @brief Component @p c of row @p row of the Dat of argument @p arg, in its layout.
+  [[nodiscard]] kir::Expr scalar(std::size_t arg, const kir::Expr& row, const kir::Expr& c) const;
+
   /// @brief @p parameters and the range of a launched function.
   [[nodiscard]] static std::vector<kir::Parameter> with_range(
       std::vector<kir::Parameter> parameters);
@@ -110,6 +116,7 @@ class Builder {
   kir::Module module_;
   std::vector<Partial> partials_;
   std::vector<ItemResult> item_results_;
+  std::vector<std::pair<std::string, kir::Expr>> numbers_;
 };
 
 /// @brief Append the call of the kernel, and what takes joined packs apart again.

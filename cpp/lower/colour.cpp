@@ -47,7 +47,7 @@ void run_in_order(Builder& builder) {
 void colour_blocks(Builder& builder) {
   const Request& request = builder.request();
   const Races races = find_races(request.loop, request.maps);
-  if (builder.is_grid() && races.overlaps) return run_in_order(builder);
+  if (builder.is_grid()) return races.overlaps ? run_in_order(builder) : stage_blocks(builder);
   const std::string function = builder.packed().names.take("wrap_" + request.loop.kernel->name);
   builder.add_function(function, builder.packed().parameters, builder.packed().items.position,
                        element_body(builder.packed()));

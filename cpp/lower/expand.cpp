@@ -23,14 +23,16 @@ constexpr int unrolled_scalars = 64;
 enum class RowForm : std::uint8_t { pointer, offset };
 
 kir::Expr row_offset(const kir::Rows& rows, const kir::Expr& i) {
-  const kir::Expr stride = kir::integer(rows.stride == 0 ? rows.dim : rows.stride);
+  const int together = rows.stride == 0 ? rows.dim : rows.stride;
+  const kir::Expr stride = kir::integer(rows.columns.empty() ? together : 1);
+  const kir::Expr component = kir::integer(rows.columns.empty() ? rows.component : 0);
   if (!rows.entries.empty()) {
     const auto at = static_cast<std::size_t>(std::get<kir::Integer>(i.node).value);
-    return rows.entries[at] * stride + kir::integer(rows.component);
+    return rows.entries[at] * stride + component;
   }
-  if (rows.map.empty()) return rows.element * stride + kir::integer(rows.component);
+  if (rows.map.empty()) return rows.element * stride + component;
   const kir::Expr entry = kir::element(rows.map, rows.element * kir::integer(rows.arity) + i);
-  return kir::widen(entry) * stride + kir::integer(rows.component);
+  return kir::widen(entry) * stride + component;
 }
 
 /// `if (value < target) target = value`: the comparison that std::min makes, so a NaN in the
@@ -65,8 +67,10 @@ class Row {
 
   [[nodiscard]] const kir::Stmt& declaration() const { return declaration_; }
   [[nodiscard]] kir::Expr scalar(const kir::Expr& c) const {
-    return form_ == RowForm::pointer ? kir::element(name_, c)
-                                     : kir::element(rows_.data, kir::name(name_) + c);
+    const kir::Expr at =
+        rows_.columns.empty() ? c : (c + kir::integer(rows_.component)) * kir::name(rows_.columns);
+    return form_ == RowForm::pointer ? kir::element(name_, at)
+                                     : kir::element(rows_.data, kir::name(name_) + at);
   }
 
  private:
@@ -139,7 +143,9 @@ kir::Block expand_scatter(const kir::Scatter& scatter) {
     }
     return expand_assign({target, scatter.update, value});
   };
-  return over_rows(scatter.rows, {RowForm::pointer, false, scatter.pack + "_to"}, store);
+  // a pointer would have to say which memory it reaches
+  const RowForm form = scatter.rows.is_shared ? RowForm::offset : RowForm::pointer;
+  return over_rows(scatter.rows, {form, false, scatter.pack + "_to"}, store);
 }
 
 bool scatters(const kir::Block& block) {

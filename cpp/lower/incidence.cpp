@@ -21,10 +21,7 @@ kir::Stmt for_components(int dim, kir::Assign body) {
 }
 
 kir::Expr at_target(Builder& builder, std::size_t arg) {
-  const ir::IndirectDat& dat = indirect(builder.request().loop, arg);
-  return kir::element(builder.packed().args[arg].data,
-                      kir::name("target") * kir::integer(ir::stride_of(dat)) +
-                          kir::integer(dat.component) + kir::name("c"));
+  return builder.scalar(arg, kir::name("target"), kir::name("c"));
 }
 
 /// Maps that Dats and matrices are reduced through, in order of first use.
@@ -128,16 +125,34 @@ int n_slots(const ir::Loop& loop) {
   return slots;
 }
 
-Incidence add_incidence(Builder& builder) {
+std::vector<kir::Parameter> Incidence::parameters() const {
+  if (is_padded) return {entry, target, n_columns, n_rows};
+  return {offset, entry, target};
+}
+
+Incidence add_incidence(Builder& builder, Sizes sizes) {
   const Request& request = builder.request();
   const auto width = [](int bytes) { return bytes == 4 ? DType::int32 : DType::int64; };
   Incidence incidence;
   incidence.maps = reduced_maps(request.loop);
   incidence.n_slots = n_slots(request.loop);
-  incidence.offset = builder.plan_array("incidence_offset", DType::int64);
+  incidence.is_padded = request.options.padded && builder.is_grid();
+  if (incidence.is_padded || sizes == Sizes::always) {
+    incidence.sizes = builder.plan_array("sizes", DType::int64);
+  }
+  if (!incidence.is_padded) {
+    incidence.offset = builder.plan_array("incidence_offset", DType::int64);
+  }
   incidence.entry = builder.plan_array("incidence", width(request.options.entry_bytes));
   incidence.target = builder.plan_array("touched", width(request.options.target_bytes));
-  builder.module().plan.kind = kir::PlanKind::inverse;
+  if (incidence.is_padded) {
+    const auto size = [&incidence](int i) {
+      return kir::element(incidence.sizes.name, kir::integer(i));
+    };
+    incidence.n_columns = builder.launch_number("n_columns", size(1));
+    incidence.n_rows = builder.launch_number("n_rows", size(0));
+  }
+  builder.module().plan.kind = incidence.is_padded ? kir::PlanKind::padded : kir::PlanKind::inverse;
   builder.module().plan.occurrences = incidence.maps;
   return incidence;
 }
@@ -157,10 +172,20 @@ kir::Stmt for_incidences(Builder& builder, const Incidence& incidence, kir::Bloc
   const kir::Expr t = kir::name("t");
   const kir::Expr slots = kir::integer(incidence.n_slots);
   const std::string& position = builder.packed().items.position;
-  const kir::Expr entry = kir::element(incidence.entry.name, k);
+  const kir::Expr entry =
+      incidence.is_padded ? kir::name("entry") : kir::element(incidence.entry.name, k);
   kir::Block declared{{kir::Decl{index_type(), position, 0, {entry / slots}}},
                       {kir::Decl{index_type(), "o", 0, {entry - kir::name(position) * slots}}}};
   declared.insert(declared.end(), body.begin(), body.end());
+  if (incidence.is_padded) {
+    // consecutive targets read consecutive entries of a column
+    const kir::Expr at = k * kir::name(incidence.n_rows.name) + t;
+    kir::Block column{
+        {kir::Decl{index_type(), "entry", 0, {kir::element(incidence.entry.name, at)}}},
+        {kir::If{kir::less(kir::integer(-1), entry), std::move(declared)}}};
+    return {kir::For{kir::Axis::serial, "k", kir::integer(0), kir::name(incidence.n_columns.name),
+                     std::move(column)}};
+  }
   return {kir::For{kir::Axis::serial, "k", kir::element(incidence.offset.name, t),
                    kir::element(incidence.offset.name, t + kir::integer(1)), std::move(declared)}};
 }

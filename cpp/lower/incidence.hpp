@@ -11,11 +11,18 @@ namespace op2::lower {
 
 /// @brief The plan's inverse maps as wrapper parameters: what `owner` and `scratch` walk along.
 struct Incidence {
-  kir::Parameter offset;  ///< [n_targets + 1] into entry
-  kir::Parameter entry;   ///< [n_incidences] element * n_slots + slot
-  kir::Parameter target;  ///< [n_targets] the targets that are touched; null: all of them
+  kir::Parameter sizes;      ///< read by the launch: number of targets, of columns
+  kir::Parameter offset;     ///< [n_targets + 1] into entry; not padded
+  kir::Parameter entry;      ///< [n_incidences] element * n_slots + slot; padded: by column
+  kir::Parameter target;     ///< [n_targets] the targets that are touched; null: all of them
+  kir::Parameter n_columns;  ///< padded: columns, each of n_rows entries, -1 where there is none
+  kir::Parameter n_rows;
   std::vector<int> maps;  ///< the Maps that are inverted, in slot order
   int n_slots = 0;        ///< arities of `maps`, summed
+  bool is_padded = false;
+
+  /// @brief Those that a function which walks along needs.
+  [[nodiscard]] std::vector<kir::Parameter> parameters() const;
 };
 
 /// @brief The slots of one of the inverted Maps: [first, first + arity).
@@ -29,11 +36,14 @@ struct SlotRange {
 [[nodiscard]] kir::Stmt where_slot_is(const Incidence& incidence, const SlotRange& slots,
                                       kir::Block body);
 
+/// @brief Does the plan's `sizes` array come with the inverse, or only where the caller needs it?
+enum class Sizes : std::uint8_t { always, if_padded };
+
 /// @brief Slots of the Maps that Dats and matrices are reduced through: incidences an element has.
 [[nodiscard]] int n_slots(const ir::Loop& loop);
 
 /// @brief Ask the plan for the inverse of every Map that a Dat or a matrix is reduced through.
-[[nodiscard]] Incidence add_incidence(Builder& builder);
+[[nodiscard]] Incidence add_incidence(Builder& builder, Sizes sizes);
 
 /// @brief @p body with `target` declared for row `t`.
 [[nodiscard]] kir::Block of_target(const Incidence& incidence, kir::Block body);

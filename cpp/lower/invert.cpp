@@ -75,7 +75,7 @@ kir::Block global_stores(Builder& builder) {
 void invert(Builder& builder) {
   const ir::Loop& loop = builder.request().loop;
   const std::string function = builder.packed().names.take("wrap_" + loop.kernel->name);
-  const Incidence incidence = add_incidence(builder);
+  const Incidence incidence = add_incidence(builder, Sizes::if_padded);
   PackedLoop& packed = builder.packed();
   const std::vector<std::size_t> args = reduced_args(loop);
   const std::vector<std::string> accumulators = take_accumulators(builder);
@@ -99,7 +99,7 @@ void invert(Builder& builder) {
   body.insert(body.end(), store.begin(), store.end());
 
   std::vector<kir::Parameter> parameters = packed.parameters;
-  parameters.insert(parameters.end(), {incidence.offset, incidence.entry, incidence.target});
+  for (kir::Parameter& parameter : incidence.parameters()) parameters.push_back(parameter);
   builder.add_function(function, std::move(parameters), "t", of_target(incidence, std::move(body)));
   builder.finish(builder.over_range(function, whole_begin(), whole_end()),
                  builder.slots(whole_begin(), whole_end()));

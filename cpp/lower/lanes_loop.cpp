@@ -59,6 +59,7 @@ kir::Expr with(const kir::Expr& expr, const std::string& from, const kir::Expr& 
           [&](const kir::Select& node) { return kir::Expr{kir::Select{all(node.operands)}}; },
           [&](const kir::ScratchAt& node) { return kir::Expr{kir::ScratchAt{all(node.bytes)}}; },
           [&](const kir::Shuffle&) { return expr; },
+          [&](const kir::Stride&) { return expr; },
           [&](const kir::BlocksFor&) { return expr; },
           [&](const kir::Builtin&) { return expr; },
       },

@@ -68,7 +68,8 @@ std::string why_not_on_lanes(const Request& request) {
 }
 
 kir::Module lower(const Request& request, const Observer& observe) {
-  // pack -> strategy (one of the strategy passes) -> vectorise -> reduce, legalise -> expand
+  // pack -> strategy (one of the strategy passes) -> vectorise -> reduce, legalise -> expand,
+  // narrow
   Builder builder = builder_for(request);
   apply_strategy(builder);
   note_slots(builder.module(), request);
@@ -84,6 +85,11 @@ kir::Module lower(const Request& request, const Observer& observe) {
   observe(Stage::legalise, module);
 
   over_blocks(module, [](kir::Block block) { return expand(std::move(block)); });
+  if (has_kernels(module) && request.options.index_bytes == 4) {
+    for (kir::Function& function : module.functions) {
+      function.body = narrow(std::move(function.body));
+    }
+  }
   verify(module);
   if (!is_expanded(module)) throw InternalError("expand left a node that dialects do not print");
   observe(Stage::expand, module);

@@ -33,6 +33,7 @@ void add(Used& used, const kir::Expr& expr) {
                  [&used](const kir::ScratchAt& at) { add(used, at.bytes); },
                  [&used](const kir::Shuffle& shuffle) { add(used, shuffle.operands); },
                  [&used](const kir::BlocksFor& blocks) { add(used, blocks.items); },
+                 [](const kir::Stride&) {},
                  [](const kir::Builtin&) {},
              },
              expr.node);
@@ -41,10 +42,11 @@ void add(Used& used, const kir::Expr& expr) {
 void add(Used& used, const kir::Rows& rows) {
   used.insert(rows.data);
   if (rows.entries.empty()) {
-    used.insert(rows.map);
+    if (!rows.map.empty()) used.insert(rows.map);
     add(used, rows.element);
   }
   add(used, rows.entries);
+  if (!rows.columns.empty()) used.insert(rows.columns);
 }
 
 void add(Used& used, const kir::LaneRows& rows) {

@@ -43,7 +43,14 @@ std::string key_of(Strategy strategy, const Facts& facts, const std::vector<MapF
       .number(options.entry_bytes)
       .number(options.target_bytes)
       .number(options.position_bytes);
-  out.number(options.convention).number(options.lanes).flag(options.transposed);
+  out.number(options.convention)
+      .number(options.lanes)
+      .flag(options.transposed)
+      .flag(options.padded)
+      .number(options.index_bytes);
+  out.open("soa");
+  for (const int arg : options.soa) out.number(arg);
+  out.close();
   return out.close().str();
 }
 

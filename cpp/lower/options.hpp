@@ -49,13 +49,16 @@ struct MapFacts {
 struct Options {
   bool deterministic = false;
   bool debug = false;
-  int element_bytes = 4;   ///< plan arrays: width of element numbers
-  int entry_bytes = 4;     ///< plan arrays: width of element number times slots
-  int target_bytes = 4;    ///< plan arrays: width of target numbers
-  int position_bytes = 1;  ///< plan arrays: width of places within a matrix's row: 1, 2 or 4
-  int convention = 1;      ///< 1: document 003, maps repeated an argument; 2: unique Dats and Maps
-  int lanes = 0;           ///< elements computed side by side in vectors; 0: one after the other
-  bool transposed = true;  ///< lanes that exchange registers share the rows they add to
+  int element_bytes = 4;      ///< plan arrays: width of element numbers
+  int entry_bytes = 4;        ///< plan arrays: width of element number times slots
+  int target_bytes = 4;       ///< plan arrays: width of target numbers
+  int position_bytes = 1;     ///< plan arrays: width of places within a matrix's row: 1, 2 or 4
+  bool transposed = true;     ///< lanes that exchange registers share the rows they add to
+  bool padded = false;        ///< on a grid: incidences as columns of equal length
+  int index_bytes = 8;        ///< on a grid: width of all index arithmetic
+  std::vector<int> soa = {};  ///< on a grid: arguments whose Dats lie as structures of arrays
+  int convention = 1;  ///< 1: document 003, maps repeated an argument; 2: unique Dats and Maps
+  int lanes = 0;       ///< elements computed side by side in vectors; 0: one after the other
   bool operator==(const Options&) const = default;
 };
 

@@ -218,12 +218,30 @@ class Packer {
     }
     const auto earlier = earlier_direct(i);
     if (earlier && !packed_.args[*earlier].pack.empty()) return share_pack(i, *earlier);
-    const kir::Rows rows = rows_of(dat, packed.data);
+    kir::Rows rows = rows_of(dat, packed.data);
+    rows.columns = columns_of(i);
     declare_pack(i, dat.dtype, dat.dim, false);
     if (!is_overwritten(i, dat)) packed_.load.push_back({kir::Gather{packed.pack, rows}});
     if (is_written_directly(i)) {
       packed_.store.push_back({kir::Scatter{packed.pack, rows, kir::Update::set, kir::Sync::none}});
     }
+  }
+
+  /// The number of scalars between components, for a structure of arrays; else nothing.
+  std::string columns_of(std::size_t i) {
+    const auto& soa = options_.soa;
+    PackedArg& packed = packed_.args.back();
+    const bool is_soa = std::find(soa.begin(), soa.end(), static_cast<int>(i)) != soa.end();
+    if (facts_.lanes != Lanes::grid || !is_soa) return "";
+    for (std::size_t earlier = 0; earlier < i; ++earlier) {
+      if (packed_.args[earlier].data == packed.data) {
+        return packed.stride = packed_.args[earlier].stride;
+      }
+    }
+    packed.stride = packed_.names.take(packed.data + "_stride");
+    packed_.parameters.push_back(
+        {packed.stride, {DType::int64}, false, kir::Role::stride, static_cast<int>(i)});
+    return packed.stride;
   }
 
   /// The first direct argument of the same Dat: they share a pack, as they share memory.
@@ -287,7 +305,8 @@ class Packer {
     PackedArg& packed = packed_.args.back();
     if (const auto earlier = earlier_pack(loop_, i)) return share_pack(i, *earlier);
     const int extent = ir::extent_of(loop_, loop_.args[i]);
-    const kir::Rows rows = rows_of(loop_, dat, packed.data, packed.map);
+    kir::Rows rows = rows_of(loop_, dat, packed.data, packed.map);
+    rows.columns = columns_of(i);
     const bool starts_at_zero = dat.access == Access::inc || dat.access == Access::write;
     declare_pack(i, dat.dtype, extent, starts_at_zero);
     if (!starts_at_zero) packed_.load.push_back({kir::Gather{packed.pack, rows}});
@@ -395,12 +414,13 @@ class Packer {
     const auto rank = [this](const kir::Parameter& parameter) {
       if (parameter.role == kir::Role::constant) return 3;
       if (parameter.role == kir::Role::map) return 4;
-      if (parameter.role == kir::Role::matrix) return 6;
-      if (parameter.role == kir::Role::items) return 5;
+      if (parameter.role == kir::Role::stride) return 5;
+      if (parameter.role == kir::Role::items) return 6;
+      if (parameter.role == kir::Role::matrix) return 8;
       return std::visit(
           overload{[](const DirectDat&) { return 0; }, [](const IndirectDat&) { return 0; },
                    [](const GlobalRead&) { return 1; }, [](const GlobalReduce&) { return 2; },
-                   [](const MatArg&) { return 5; }},
+                   [](const MatArg&) { return 7; }},
           loop_.args[static_cast<std::size_t>(parameter.index)]);
     };
     std::stable_sort(packed_.parameters.begin(), packed_.parameters.end(),

@@ -17,6 +17,7 @@ struct PackedArg {
   std::string data;       ///< parameter of the wrapper
   std::string map;        ///< parameter of the wrapper; empty if direct; of a matrix the row map
   std::string pack;       ///< private array handed to the kernel; empty if the pointer is live
+  std::string stride;     ///< parameter of the wrapper; empty if components stand together
   bool owns_pack = true;  ///< false if an earlier argument's pack serves this one, too
 };
 

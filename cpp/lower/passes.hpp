@@ -29,6 +29,11 @@ void lay_out_elements(Builder& builder);
 /// elements of a block in order.
 void colour_blocks(Builder& builder);
 
+/// @brief `block` on a grid: one block of lanes for each block of elements. Increments are summed
+/// in memory that the lanes share, one thread colour after the other, and added to the targets at
+/// last; what has to see earlier elements' results runs whole in that order.
+void stage_blocks(Builder& builder);
+
 /// @brief `colour`: colours one after the other, the elements of a colour over the lanes.
 void colour_elements(Builder& builder);
 
@@ -49,8 +54,13 @@ void reduce(Builder& builder);
 /// @brief Replace what the backend does not have: a team of threads on a backend of one lane.
 [[nodiscard]] kir::Block legalise(kir::Block block, const Facts& facts);
 
+/// @brief Index arithmetic in 32 bits, for functions of a grid whose loop is known to be small
+/// enough: devices have few units for wider numbers. After `expand`, which makes the indices.
+[[nodiscard]] kir::Block narrow(kir::Block block);
+
 /// @brief Rewrite Gather, Scatter and min/max assignments into loops, stores and Ifs, so
-/// that dialects print few kinds of statement. Last of all passes.
+/// that dialects print few kinds of statement. Last but for
+/// `narrow`.
 [[nodiscard]] kir::Block expand(kir::Block block);
 
 }  // namespace op2::lower

@@ -44,6 +44,7 @@ class Renaming {
                    [this](kir::ScratchAt& at) { list(at.bytes); },
                    [this](kir::Shuffle& shuffle) { list(shuffle.operands); },
                    [this](kir::BlocksFor& blocks) { list(blocks.items); },
+                   [](kir::Stride&) {},
                    [](kir::Builtin&) {},
                },
                expr.node);
@@ -52,7 +53,9 @@ class Renaming {
   void rows(kir::Rows& rows) const {
     text(rows.data);
     text(rows.map);
+    text(rows.columns);
     expression(rows.element);
+    list(rows.entries);
   }
 
   void entries(kir::Entries& entries) const {

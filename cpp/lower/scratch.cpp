@@ -27,14 +27,12 @@ void sum_from_scratch(Builder& builder) {
   const ir::Loop& loop = builder.request().loop;
   const std::string compute = builder.packed().names.take("wrap_" + loop.kernel->name);
   const std::string gather = builder.packed().names.take("sum_" + loop.kernel->name);
-  const kir::Parameter sizes = builder.plan_array("sizes", DType::int64);
-  const Incidence incidence = add_incidence(builder);
+  const Incidence incidence = add_incidence(builder, Sizes::always);
   PackedLoop& packed = builder.packed();
 
   std::vector<kir::Parameter> compute_parameters = packed.parameters;
   std::vector<kir::Parameter> sum_parameters = packed.parameters;
-  sum_parameters.insert(sum_parameters.end(),
-                        {incidence.offset, incidence.entry, incidence.target});
+  for (kir::Parameter& parameter : incidence.parameters()) sum_parameters.push_back(parameter);
   const std::vector<std::string> accumulators = take_accumulators(builder);
   const std::vector<std::size_t> args = reduced_args(loop);
   kir::Block shares;
@@ -88,8 +86,8 @@ void sum_from_scratch(Builder& builder) {
                        of_target(incidence, std::move(body)));
 
   kir::Block work = builder.over_range(compute, whole_begin(), whole_end());
-  const kir::Block sums =
-      builder.over_range(gather, kir::integer(0), kir::element(sizes.name, kir::integer(0)));
+  const kir::Block sums = builder.over_range(gather, kir::integer(0),
+                                             kir::element(incidence.sizes.name, kir::integer(0)));
   work.insert(work.end(), sums.begin(), sums.end());
   builder.finish(std::move(work), builder.slots(whole_begin(), whole_end()));
   builder.module().items = kir::Items::elements;

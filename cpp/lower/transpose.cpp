@@ -139,7 +139,7 @@ class Transposer {
 bool can_transpose(const kir::Scatter& scatter, const Facts& facts) {
   const kir::Rows& rows = scatter.rows;
   return facts.warp >= most_sharers && scatter.sync == kir::Sync::atomic && rows.dim > 1 &&
-         rows.entries.empty() && rows.stride == 0 && rows.component == 0 &&
+         rows.entries.empty() && rows.stride == 0 && rows.component == 0 && rows.columns.empty() &&
          !is_complex(rows.dtype) && size_of(rows.dtype) >= 4 &&
          rows.arity * rows.dim <= most_scalars;
 }

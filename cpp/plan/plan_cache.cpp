@@ -13,7 +13,16 @@ namespace op2::plan {
 /// so that no two specifications give the same words.
 class PlanCache::KeyBuilder {
  public:
-  enum class Kind : std::int64_t { blocks, elements, inverse, padded, facts, table, positions };
+  enum class Kind : std::int64_t {
+    blocks,
+    elements,
+    inverse,
+    padded,
+    facts,
+    table,
+    staged,
+    positions
+  };
 
   explicit KeyBuilder(Kind kind) { number(static_cast<std::int64_t>(kind)); }
 
@@ -159,6 +168,17 @@ MapPointer PlanCache::table(const TableSpec& spec, int n_threads) {
   return {owner, owner->map.get()};
 }
 
+std::shared_ptr<const StagedPlan> PlanCache::staged(const ConflictSet& loop,
+                                                    const std::vector<MapPointer>& maps,
+                                                    std::int64_t block_size, int n_threads) {
+  KeyBuilder builder(KeyBuilder::Kind::staged);
+  builder.number(block_size).conflicts(loop).number(static_cast<std::int64_t>(maps.size()));
+  for (const MapPointer& map : maps) builder.map(map);
+  return find_or_build<StagedPlan>(builder.take(), [&loop, &maps, block_size, n_threads] {
+    return stage(loop, maps, block_size, n_threads);
+  });
+}
+
 mesh::MapFacts PlanCache::facts(const MapPointer& map, std::int64_t n, int n_threads) {
   const Key key = KeyBuilder(KeyBuilder::Kind::facts).number(n).map(map).take();
   return *find_or_build<mesh::MapFacts>(
@@ -176,6 +196,7 @@ PlanCache::Statistics PlanCache::statistics() {
       [](const std::shared_ptr<const PaddedInverse>& plan) { return plan->bytes(); },
       [](const std::shared_ptr<const Positions>& plan) { return plan->bytes(); },
       [](const std::shared_ptr<const TargetTable>& plan) { return bytes_of(plan->values); },
+      [](const std::shared_ptr<const StagedPlan>& plan) { return plan->bytes(); },
       [](const std::shared_ptr<const mesh::MapFacts>&) {
         return static_cast<std::int64_t>(sizeof(mesh::MapFacts));
       },

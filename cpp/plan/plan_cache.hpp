@@ -14,6 +14,7 @@
 #include "plan/conflict.hpp"
 #include "plan/inverse.hpp"
 #include "plan/positions.hpp"
+#include "plan/staging.hpp"
 #include "plan/target_table.hpp"
 
 namespace op2::plan {
@@ -35,6 +36,9 @@ class PlanCache {
   [[nodiscard]] std::shared_ptr<const Positions> positions(const PositionSpec& spec, int n_threads);
   /// @brief The targets of a loop whose work items are not rows of its Maps. The pointer owns them.
   [[nodiscard]] MapPointer table(const TableSpec& spec, int n_threads);
+  [[nodiscard]] std::shared_ptr<const StagedPlan> staged(const ConflictSet& loop,
+                                                         const std::vector<MapPointer>& maps,
+                                                         std::int64_t block_size, int n_threads);
   [[nodiscard]] mesh::MapFacts facts(const MapPointer& map, std::int64_t n, int n_threads);
 
   /// @brief What the cache holds and how often it helped.
@@ -51,10 +55,11 @@ class PlanCache {
   void clear();
 
  private:
-  using Plan = std::variant<std::shared_ptr<const BlockPlan>, std::shared_ptr<const ElementPlan>,
-                            std::shared_ptr<const InverseMap>, std::shared_ptr<const PaddedInverse>,
-                            std::shared_ptr<const TargetTable>, std::shared_ptr<const Positions>,
-                            std::shared_ptr<const mesh::MapFacts>>;
+  using Plan =
+      std::variant<std::shared_ptr<const BlockPlan>, std::shared_ptr<const ElementPlan>,
+                   std::shared_ptr<const InverseMap>, std::shared_ptr<const PaddedInverse>,
+                   std::shared_ptr<const TargetTable>, std::shared_ptr<const StagedPlan>,
+                   std::shared_ptr<const Positions>, std::shared_ptr<const mesh::MapFacts>>;
   using Words = std::vector<std::int64_t>;
 
   struct Key {

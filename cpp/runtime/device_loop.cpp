@@ -21,7 +21,8 @@ DeviceLoop::DeviceLoop(const exec::Executable& executable, std::shared_ptr<Devic
     : mirror_(std::move(mirror)), program_(executable.device->program) {
   const GridRule rule = grid_rule(mirror_->device()->info(), plan.n_lanes,
                                   asks_for_blocks(executable.device->launch));
-  list_ = flatten(*executable.device, executable.arguments, plan.arrays, plan.n_items, rule);
+  list_ = flatten(*executable.device, executable.arguments, plan.arrays, plan.n_items, rule,
+                  plan.strides);
   launches_.reserve(list_.launches.size());
   for (const FlatLaunch& flat : list_.launches) {
     DeviceKernel& kernel = program_->kernel(flat.function);

@@ -20,7 +20,8 @@ struct DevicePlan {
   std::vector<PlanArray> arrays;
   std::shared_ptr<const void> owner;  ///< of the arrays
   std::int64_t n_items = 0;
-  std::int64_t n_lanes = 0;  ///< of a block, wanted by the user; 0: by the device
+  std::int64_t n_lanes = 0;                ///< of a block, wanted by the user; 0: by the device
+  std::vector<std::int64_t> strides = {};  ///< of each argument: rows of its Dat, in layout SoA
 };
 
 /// @brief A loop's launches on one device, ready but for the addresses of its Buffers.

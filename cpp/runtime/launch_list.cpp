@@ -34,8 +34,9 @@ std::int64_t blocks_for(const GridRule& rule, std::int64_t n_items) {
 class Evaluator {
  public:
   Evaluator(const exec::DeviceCode& code, const std::vector<kir::Parameter>& arguments,
-            const std::vector<PlanArray>& plan, std::int64_t n_items, const GridRule& rule)
-      : plan_(plan), rule_(rule), values_{{"begin", 0}, {"end", n_items}} {
+            const std::vector<PlanArray>& plan, std::int64_t n_items, const GridRule& rule,
+            const std::vector<std::int64_t>& strides)
+      : plan_(plan), rule_(rule), strides_(strides), values_{{"begin", 0}, {"end", n_items}} {
     for (const kir::Function& kernel : code.kernels) kernels_.emplace(kernel.name, &kernel);
     for (std::size_t i = 0; i < arguments.size(); ++i) {
       arguments_.emplace(arguments[i].name, std::pair(static_cast<int>(i), &arguments[i]));
@@ -188,6 +189,9 @@ class Evaluator {
                  [this](const kir::BlocksFor& blocks) {
                    return blocks_for(rule_, value(blocks.items[0]));
                  },
+                 [this](const kir::Stride& stride) {
+                   return strides_.at(static_cast<std::size_t>(stride.argument));
+                 },
                  [](const kir::Offset&) -> std::int64_t { refuse("an address"); },
                  [](const kir::ScratchAt&) -> std::int64_t { refuse("scratch of the host"); },
                  [](const kir::Shuffle&) -> std::int64_t { refuse("a shuffle"); },
@@ -248,6 +252,7 @@ class Evaluator {
 
   const std::vector<PlanArray>& plan_;
   GridRule rule_;
+  const std::vector<std::int64_t>& strides_;
   std::map<std::string, const kir::Function*> kernels_;
   std::map<std::string, std::pair<int, const kir::Parameter*>> arguments_;
   std::map<std::string, std::int64_t> values_;
@@ -272,6 +277,7 @@ bool asks(const kir::Expr& expr) {
                [any](const kir::Select& e) { return any(e.operands); },
                [any](const kir::ScratchAt& e) { return any(e.bytes); },
                [any](const kir::Shuffle& e) { return any(e.operands); },
+               [](const kir::Stride&) { return false; },
                [](const kir::BlocksFor&) { return true; }},
       expr.node);
 }
@@ -320,8 +326,9 @@ bool asks_for_blocks(const kir::Block& launch) {
 }
 
 LaunchList flatten(const exec::DeviceCode& code, const std::vector<kir::Parameter>& arguments,
-                   const std::vector<PlanArray>& plan, std::int64_t n_items, const GridRule& rule) {
-  Evaluator evaluator(code, arguments, plan, n_items, rule);
+                   const std::vector<PlanArray>& plan, std::int64_t n_items, const GridRule& rule,
+                   const std::vector<std::int64_t>& strides) {
+  Evaluator evaluator(code, arguments, plan, n_items, rule, strides);
   evaluator.run(code.launch);
   return evaluator.take();
 }

@@ -57,10 +57,12 @@ struct LaunchList {
 /// @brief Evaluate the launch program of a loop for one plan.
 /// @param[in] plan The plan's arrays, by Parameter::index of role plan; read on the host.
 /// @param[in] n_items What `end` is; `begin` is 0.
+/// @param[in] strides Of each of the loop's arguments the rows that its Dat has.
 /// @throws InternalError if the program is not made of what kir::Module::launch may hold.
 [[nodiscard]] LaunchList flatten(const exec::DeviceCode& code,
                                  const std::vector<kir::Parameter>& arguments,
                                  const std::vector<PlanArray>& plan, std::int64_t n_items,
-                                 const GridRule& rule);
+                                 const GridRule& rule,
+                                 const std::vector<std::int64_t>& strides = {});
 
 }  // namespace op2::runtime

@@ -173,9 +173,11 @@ void PreparedLoop::ensure_plan() {
   } else {
     std::vector<std::shared_ptr<mesh::MapTable>> tables = binding_.maps;
     tables.insert(tables.end(), binding_.items.begin(), binding_.items.end());
+    std::vector<std::int64_t> strides;
+    for (const auto& argument : binding_.arguments) strides.push_back(argument->n_rows());
     device_loop_ = std::make_unique<DeviceLoop>(
         *executable_, mirror_, tables,
-        DevicePlan{plan_arrays_, plan_, n_items_, options_.block_size});
+        DevicePlan{plan_arrays_, plan_, n_items_, options_.block_size, std::move(strides)});
   }
   timing_->plan_nanoseconds += since(start);
   has_plan_ = true;
@@ -202,6 +204,10 @@ void PreparedLoop::build_plan() {
       return use_colours();
     case kir::PlanKind::inverse:
       return use_inverse();
+    case kir::PlanKind::staged:
+      return use_staged();
+    case kir::PlanKind::padded:
+      return use_padded();
   }
 }
 
@@ -270,7 +276,36 @@ void PreparedLoop::use_colours() {
   plan_ = colours;
 }
 
-void PreparedLoop::use_inverse() {
+void PreparedLoop::use_staged() {
+  const kir::PlanSpec& spec = executable_->plan;
+  std::vector<plan::MapPointer> maps;
+  for (const int map : spec.staged) maps.push_back(binding_.maps[static_cast<std::size_t>(map)]);
+  const auto staged = plans_->staged(conflicts(), maps, spec.block_size, options_.n_threads);
+  n_items_ = static_cast<std::int64_t>(staged->block_of.size());
+  n_colours_ = static_cast<std::int64_t>(staged->colour_offset.size()) - 1;
+  plan_bytes_ = staged->bytes();
+  plan_sizes_ = {n_colours_};
+  plan_arrays_.clear();
+  for (const plan::StagingList& list : staged->lists) {
+    plan_arrays_.push_back(array_of(list.targets));
+  }
+  for (const plan::StagingList& list : staged->lists) {
+    plan_arrays_.push_back(array_of(list.positions));
+  }
+  if (!staged->lists.empty()) {
+    plan_arrays_.push_back(array_of(staged->n_targets));
+    plan_arrays_.push_back(array_of(staged->first_target));
+  }
+  for (const PlanArray& array :
+       {array_of(staged->block_of), array_of(staged->first), array_of(staged->n_elements),
+        array_of(staged->n_thread_colours), array_of(staged->thread_colour), array_of(plan_sizes_),
+        array_of(staged->colour_offset)}) {
+    plan_arrays_.push_back(array);
+  }
+  plan_ = staged;
+}
+
+plan::InverseSpec PreparedLoop::inverse_spec() const {
   plan::InverseSpec spec;
   spec.elements = elements();
   spec.origin = plan::EntryOrigin::position;
@@ -282,6 +317,22 @@ void PreparedLoop::use_inverse() {
   }
   const auto n_entries = binding_.n_elements * static_cast<std::int64_t>(spec.occurrences.size());
   spec.touched_only = n_entries < n_targets;
+  return spec;
+}
+
+void PreparedLoop::use_padded() {
+  const auto inverse = plans_->padded(inverse_spec(), false, options_.n_threads);
+  const bool needs_elements = executable_->items == kir::Items::elements;
+  n_items_ = needs_elements ? binding_.n_elements : inverse->n_rows;
+  plan_bytes_ = inverse->bytes();
+  plan_sizes_ = {inverse->n_rows, inverse->width};
+  plan_arrays_ = {array_of(plan_sizes_), array_of(inverse->columns),
+                  inverse->touched_only ? array_of(inverse->rows) : PlanArray{}};
+  plan_ = inverse;
+}
+
+void PreparedLoop::use_inverse() {
+  const plan::InverseSpec spec = inverse_spec();
   const auto inverse = plans_->inverse(spec, options_.n_threads);
   const bool needs_elements = executable_->items == kir::Items::elements;
   n_items_ = needs_elements ? binding_.n_elements : inverse->n_rows;
@@ -372,7 +423,8 @@ void PreparedLoop::gather_addresses() {
         argv_[i] = const_cast<void*>(plan_arrays_[index].data);
         break;
       case kir::Role::local:
-        throw InternalError("a local value cannot be an argument");
+      case kir::Role::stride:
+        throw InternalError("a number cannot be an argument");
     }
   }
 }

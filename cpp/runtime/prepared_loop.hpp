@@ -83,6 +83,9 @@ class PreparedLoop {
   void use_colours();
   void use_inverse();
   void find_positions();
+  void use_staged();
+  void use_padded();
+  [[nodiscard]] plan::InverseSpec inverse_spec() const;
   [[nodiscard]] bool plan_is_stale() const;
   [[nodiscard]] plan::Elements elements() const;
   [[nodiscard]] plan::ConflictSet conflicts() const;

@@ -52,7 +52,6 @@ __all__: list[str] = [
     "LoweringOptions",
     "MapRef",
     "MapTable",
-    "MatArg",
     "Module",
     "ParameterFacts",
     "PreparedLoop",
@@ -554,20 +553,6 @@ class GlobalReduce:
         alias: Alias,
     ) -> None: ...
 
-class MatArg:
-    def __init__(
-        self,
-        dtype: DType,
-        row_dim: typing.SupportsInt | typing.SupportsIndex,
-        col_dim: typing.SupportsInt | typing.SupportsIndex,
-        access: Access,
-        row_map: typing.SupportsInt | typing.SupportsIndex,
-        col_map: typing.SupportsInt | typing.SupportsIndex,
-        masked: bool,
-        unrolled: bool,
-        alias: Alias,
-    ) -> None: ...
-
 class RowRef:
     def __init__(
         self,
@@ -608,9 +593,7 @@ class Loop:
     def __init__(
         self,
         kernel: Kernel,
-        args: collections.abc.Sequence[
-            DirectDat | IndirectDat | GlobalRead | GlobalReduce | MatArg
-        ],
+        args: collections.abc.Sequence[DirectDat | IndirectDat | GlobalRead | GlobalReduce],
         maps: collections.abc.Sequence[MapRef],
         constants: collections.abc.Sequence[ConstRef],
         parameters: collections.abc.Sequence[typing.SupportsInt | typing.SupportsIndex],
@@ -701,7 +684,10 @@ class LoweringOptions:
         element_bytes: typing.SupportsInt | typing.SupportsIndex,
         entry_bytes: typing.SupportsInt | typing.SupportsIndex,
         target_bytes: typing.SupportsInt | typing.SupportsIndex,
-        position_bytes: typing.SupportsInt | typing.SupportsIndex,
+        transposed: bool,
+        padded: bool,
+        index_bytes: typing.SupportsInt | typing.SupportsIndex,
+        soa: collections.abc.Sequence[typing.SupportsInt | typing.SupportsIndex],
         convention: typing.SupportsInt | typing.SupportsIndex,
         lanes: typing.SupportsInt | typing.SupportsIndex,
     ) -> None: ...
@@ -861,7 +847,6 @@ class Binding:
         paths: collections.abc.Sequence[MapRef],
         iteration: Iteration,
         items: collections.abc.Sequence[MapTable],
-        matrices: collections.abc.Sequence[plan.PositionSpec],
     ) -> None: ...
 
 class LaunchOptions:

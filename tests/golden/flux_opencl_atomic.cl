@@ -33,86 +33,86 @@ __kernel void wrap_flux(
     long slot) {
   __local double total_tree[256];
   double total_lane[1] = {0};
-  for (long n = begin + (int)get_global_id(0); n < end; n += (int)get_global_size(0)) {
+  for (int n = begin + (int)get_global_id(0); n < end; n += (int)get_global_size(0)) {
     double q_pack[4];
-    __global const double *q_pack_from0 = q + (long)q_map[n * 2] * 2;
+    __global const double *q_pack_from0 = q + q_map[n * 2] * 2;
     q_pack[0] = q_pack_from0[0];
     q_pack[1] = q_pack_from0[1];
-    __global const double *q_pack_from1 = q + (long)q_map[n * 2 + 1] * 2;
+    __global const double *q_pack_from1 = q + q_map[n * 2 + 1] * 2;
     q_pack[2] = q_pack_from1[0];
     q_pack[3] = q_pack_from1[1];
     double r_pack[4] = {0};
     double total_pack[1] = {0};
     flux(q_pack, r_pack, total_pack);
-    __global double *r_pack_to0 = r + (long)q_map[n * 2] * 2;
+    __global double *r_pack_to0 = r + q_map[n * 2] * 2;
     op2_atomic_add_float64(&r_pack_to0[0], r_pack[0]);
     op2_atomic_add_float64(&r_pack_to0[1], r_pack[1]);
-    __global double *r_pack_to1 = r + (long)q_map[n * 2 + 1] * 2;
+    __global double *r_pack_to1 = r + q_map[n * 2 + 1] * 2;
     op2_atomic_add_float64(&r_pack_to1[0], r_pack[2]);
     op2_atomic_add_float64(&r_pack_to1[1], r_pack[3]);
-    for (long c = 0; c < 1; ++c) {
+    for (int c = 0; c < 1; ++c) {
       total_lane[c] += total_pack[c];
     }
   }
-  for (long lane = (int)get_local_size(0) + (int)get_local_id(0); lane < 256; lane += (int)get_local_size(0)) {
-    for (long c = 0; c < 1; ++c) {
+  for (int lane = (int)get_local_size(0) + (int)get_local_id(0); lane < 256; lane += (int)get_local_size(0)) {
+    for (int c = 0; c < 1; ++c) {
       total_tree[c * 256 + lane] = 0;
     }
   }
-  for (long c = 0; c < 1; ++c) {
+  for (int c = 0; c < 1; ++c) {
     total_tree[c * 256 + (int)get_local_id(0)] = total_lane[c];
   }
-  barrier(CLK_LOCAL_MEM_FENCE);
-  for (long lane = (int)get_local_id(0); lane < 128; lane += (int)get_local_size(0)) {
-    for (long c = 0; c < 1; ++c) {
+  barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
+  for (int lane = (int)get_local_id(0); lane < 128; lane += (int)get_local_size(0)) {
+    for (int c = 0; c < 1; ++c) {
       total_tree[c * 256 + lane] += total_tree[c * 256 + (lane + 128)];
     }
   }
-  barrier(CLK_LOCAL_MEM_FENCE);
-  for (long lane = (int)get_local_id(0); lane < 64; lane += (int)get_local_size(0)) {
-    for (long c = 0; c < 1; ++c) {
+  barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
+  for (int lane = (int)get_local_id(0); lane < 64; lane += (int)get_local_size(0)) {
+    for (int c = 0; c < 1; ++c) {
       total_tree[c * 256 + lane] += total_tree[c * 256 + (lane + 64)];
     }
   }
-  barrier(CLK_LOCAL_MEM_FENCE);
-  for (long lane = (int)get_local_id(0); lane < 32; lane += (int)get_local_size(0)) {
-    for (long c = 0; c < 1; ++c) {
+  barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
+  for (int lane = (int)get_local_id(0); lane < 32; lane += (int)get_local_size(0)) {
+    for (int c = 0; c < 1; ++c) {
       total_tree[c * 256 + lane] += total_tree[c * 256 + (lane + 32)];
     }
   }
-  barrier(CLK_LOCAL_MEM_FENCE);
-  for (long lane = (int)get_local_id(0); lane < 16; lane += (int)get_local_size(0)) {
-    for (long c = 0; c < 1; ++c) {
+  barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
+  for (int lane = (int)get_local_id(0); lane < 16; lane += (int)get_local_size(0)) {
+    for (int c = 0; c < 1; ++c) {
       total_tree[c * 256 + lane] += total_tree[c * 256 + (lane + 16)];
     }
   }
-  barrier(CLK_LOCAL_MEM_FENCE);
-  for (long lane = (int)get_local_id(0); lane < 8; lane += (int)get_local_size(0)) {
-    for (long c = 0; c < 1; ++c) {
+  barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
+  for (int lane = (int)get_local_id(0); lane < 8; lane += (int)get_local_size(0)) {
+    for (int c = 0; c < 1; ++c) {
       total_tree[c * 256 + lane] += total_tree[c * 256 + (lane + 8)];
     }
   }
-  barrier(CLK_LOCAL_MEM_FENCE);
-  for (long lane = (int)get_local_id(0); lane < 4; lane += (int)get_local_size(0)) {
-    for (long c = 0; c < 1; ++c) {
+  barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
+  for (int lane = (int)get_local_id(0); lane < 4; lane += (int)get_local_size(0)) {
+    for (int c = 0; c < 1; ++c) {
       total_tree[c * 256 + lane] += total_tree[c * 256 + (lane + 4)];
     }
   }
-  barrier(CLK_LOCAL_MEM_FENCE);
-  for (long lane = (int)get_local_id(0); lane < 2; lane += (int)get_local_size(0)) {
-    for (long c = 0; c < 1; ++c) {
+  barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
+  for (int lane = (int)get_local_id(0); lane < 2; lane += (int)get_local_size(0)) {
+    for (int c = 0; c < 1; ++c) {
       total_tree[c * 256 + lane] += total_tree[c * 256 + (lane + 2)];
     }
   }
-  barrier(CLK_LOCAL_MEM_FENCE);
-  for (long lane = (int)get_local_id(0); lane < 1; lane += (int)get_local_size(0)) {
-    for (long c = 0; c < 1; ++c) {
+  barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
+  for (int lane = (int)get_local_id(0); lane < 1; lane += (int)get_local_size(0)) {
+    for (int c = 0; c < 1; ++c) {
       total_tree[c * 256 + lane] += total_tree[c * 256 + (lane + 1)];
     }
   }
-  barrier(CLK_LOCAL_MEM_FENCE);
+  barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
   if ((int)get_local_id(0) == 0) {
-    for (long c = 0; c < 1; ++c) {
+    for (int c = 0; c < 1; ++c) {
       total_partial[slot + (int)get_group_id(0) + c] = total_tree[c * 256];
     }
   }
@@ -123,67 +123,67 @@ __kernel void finish_flux(
     __global const double *restrict total_partial,
     long n_slots) {
   __local double total_tree[256];
-  for (long lane = (int)get_local_id(0); lane < 256; lane += (int)get_local_size(0)) {
-    for (long c = 0; c < 1; ++c) {
+  for (int lane = (int)get_local_id(0); lane < 256; lane += (int)get_local_size(0)) {
+    for (int c = 0; c < 1; ++c) {
       total_tree[c * 256 + lane] = 0;
     }
-    for (long k = 0; k < (n_slots - lane + 255) / 256; ++k) {
-      for (long c = 0; c < 1; ++c) {
+    for (int k = 0; k < (n_slots - lane + 255) / 256; ++k) {
+      for (int c = 0; c < 1; ++c) {
         total_tree[c * 256 + lane] += total_partial[k * 256 + lane + c];
       }
     }
   }
-  barrier(CLK_LOCAL_MEM_FENCE);
-  for (long lane = (int)get_local_id(0); lane < 128; lane += (int)get_local_size(0)) {
-    for (long c = 0; c < 1; ++c) {
+  barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
+  for (int lane = (int)get_local_id(0); lane < 128; lane += (int)get_local_size(0)) {
+    for (int c = 0; c < 1; ++c) {
       total_tree[c * 256 + lane] += total_tree[c * 256 + (lane + 128)];
     }
   }
-  barrier(CLK_LOCAL_MEM_FENCE);
-  for (long lane = (int)get_local_id(0); lane < 64; lane += (int)get_local_size(0)) {
-    for (long c = 0; c < 1; ++c) {
+  barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
+  for (int lane = (int)get_local_id(0); lane < 64; lane += (int)get_local_size(0)) {
+    for (int c = 0; c < 1; ++c) {
       total_tree[c * 256 + lane] += total_tree[c * 256 + (lane + 64)];
     }
   }
-  barrier(CLK_LOCAL_MEM_FENCE);
-  for (long lane = (int)get_local_id(0); lane < 32; lane += (int)get_local_size(0)) {
-    for (long c = 0; c < 1; ++c) {
+  barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
+  for (int lane = (int)get_local_id(0); lane < 32; lane += (int)get_local_size(0)) {
+    for (int c = 0; c < 1; ++c) {
       total_tree[c * 256 + lane] += total_tree[c * 256 + (lane + 32)];
     }
   }
-  barrier(CLK_LOCAL_MEM_FENCE);
-  for (long lane = (int)get_local_id(0); lane < 16; lane += (int)get_local_size(0)) {
-    for (long c = 0; c < 1; ++c) {
+  barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
+  for (int lane = (int)get_local_id(0); lane < 16; lane += (int)get_local_size(0)) {
+    for (int c = 0; c < 1; ++c) {
       total_tree[c * 256 + lane] += total_tree[c * 256 + (lane + 16)];
     }
   }
-  barrier(CLK_LOCAL_MEM_FENCE);
-  for (long lane = (int)get_local_id(0); lane < 8; lane += (int)get_local_size(0)) {
-    for (long c = 0; c < 1; ++c) {
+  barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
+  for (int lane = (int)get_local_id(0); lane < 8; lane += (int)get_local_size(0)) {
+    for (int c = 0; c < 1; ++c) {
       total_tree[c * 256 + lane] += total_tree[c * 256 + (lane + 8)];
     }
   }
-  barrier(CLK_LOCAL_MEM_FENCE);
-  for (long lane = (int)get_local_id(0); lane < 4; lane += (int)get_local_size(0)) {
-    for (long c = 0; c < 1; ++c) {
+  barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
+  for (int lane = (int)get_local_id(0); lane < 4; lane += (int)get_local_size(0)) {
+    for (int c = 0; c < 1; ++c) {
       total_tree[c * 256 + lane] += total_tree[c * 256 + (lane + 4)];
     }
   }
-  barrier(CLK_LOCAL_MEM_FENCE);
-  for (long lane = (int)get_local_id(0); lane < 2; lane += (int)get_local_size(0)) {
-    for (long c = 0; c < 1; ++c) {
+  barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
+  for (int lane = (int)get_local_id(0); lane < 2; lane += (int)get_local_size(0)) {
+    for (int c = 0; c < 1; ++c) {
       total_tree[c * 256 + lane] += total_tree[c * 256 + (lane + 2)];
     }
   }
-  barrier(CLK_LOCAL_MEM_FENCE);
-  for (long lane = (int)get_local_id(0); lane < 1; lane += (int)get_local_size(0)) {
-    for (long c = 0; c < 1; ++c) {
+  barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
+  for (int lane = (int)get_local_id(0); lane < 1; lane += (int)get_local_size(0)) {
+    for (int c = 0; c < 1; ++c) {
       total_tree[c * 256 + lane] += total_tree[c * 256 + (lane + 1)];
     }
   }
-  barrier(CLK_LOCAL_MEM_FENCE);
+  barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
   if ((int)get_local_id(0) == 0) {
-    for (long c = 0; c < 1; ++c) {
+    for (int c = 0; c < 1; ++c) {
       total[c] += total_tree[c * 256];
     }
   }

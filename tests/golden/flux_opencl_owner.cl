@@ -15,105 +15,109 @@ __kernel void wrap_flux(
     __global double *restrict r,
     __global double *restrict total_partial,
     __global const int *restrict q_map,
-    __global const long *restrict incidence_offset,
     __global const int *restrict incidence,
     __global const int *restrict touched,
+    long n_columns,
+    long n_rows,
     long begin,
     long end,
     long slot) {
   __local double total_tree[256];
   double total_lane[1] = {0};
-  for (long t = begin + (int)get_global_id(0); t < end; t += (int)get_global_size(0)) {
-    const long target = (touched ? touched[t] : t);
+  for (int t = begin + (int)get_global_id(0); t < end; t += (int)get_global_size(0)) {
+    const int target = (touched ? touched[t] : t);
     double r_own[2];
-    for (long c = 0; c < 2; ++c) {
+    for (int c = 0; c < 2; ++c) {
       r_own[c] = r[target * 2 + c];
     }
-    for (long k = incidence_offset[t]; k < incidence_offset[t + 1]; ++k) {
-      const long n = incidence[k] / 2;
-      const long o = incidence[k] - n * 2;
-      double q_pack[4];
-      const long q_pack_from0 = (long)q_map[n * 2] * 2;
-      q_pack[0] = q[q_pack_from0];
-      q_pack[1] = q[q_pack_from0 + 1];
-      const long q_pack_from1 = (long)q_map[n * 2 + 1] * 2;
-      q_pack[2] = q[q_pack_from1];
-      q_pack[3] = q[q_pack_from1 + 1];
-      double r_pack[4] = {0};
-      double total_pack[1] = {0};
-      flux(q_pack, r_pack, total_pack);
-      for (long c = 0; c < 2; ++c) {
-        r_own[c] += (o == 0 ? r_pack[c] : r_pack[2 + c]);
-      }
-      if (o == 0) {
-        for (long c = 0; c < 1; ++c) {
-          total_lane[c] += total_pack[c];
+    for (int k = 0; k < n_columns; ++k) {
+      const int entry = incidence[k * n_rows + t];
+      if (-1 < entry) {
+        const int n = entry / 2;
+        const int o = entry - n * 2;
+        double q_pack[4];
+        const int q_pack_from0 = q_map[n * 2] * 2;
+        q_pack[0] = q[q_pack_from0];
+        q_pack[1] = q[q_pack_from0 + 1];
+        const int q_pack_from1 = q_map[n * 2 + 1] * 2;
+        q_pack[2] = q[q_pack_from1];
+        q_pack[3] = q[q_pack_from1 + 1];
+        double r_pack[4] = {0};
+        double total_pack[1] = {0};
+        flux(q_pack, r_pack, total_pack);
+        for (int c = 0; c < 2; ++c) {
+          r_own[c] += (o == 0 ? r_pack[c] : r_pack[2 + c]);
+        }
+        if (o == 0) {
+          for (int c = 0; c < 1; ++c) {
+            total_lane[c] += total_pack[c];
+          }
         }
       }
     }
-    for (long c = 0; c < 2; ++c) {
+    for (int c = 0; c < 2; ++c) {
       r[target * 2 + c] = r_own[c];
     }
   }
-  for (long lane = (int)get_local_size(0) + (int)get_local_id(0); lane < 256; lane += (int)get_local_size(0)) {
-    for (long c = 0; c < 1; ++c) {
+  for (int lane = (int)get_local_size(0) + (int)get_local_id(0); lane < 256; lane += (int)get_local_size(0)) {
+    for (int c = 0; c < 1; ++c) {
       total_tree[c * 256 + lane] = 0;
     }
   }
-  for (long c = 0; c < 1; ++c) {
+  for (int c = 0; c < 1; ++c) {
     total_tree[c * 256 + (int)get_local_id(0)] = total_lane[c];
   }
-  barrier(CLK_LOCAL_MEM_FENCE);
-  for (long lane = (int)get_local_id(0); lane < 128; lane += (int)get_local_size(0)) {
-    for (long c = 0; c < 1; ++c) {
+  barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
+  for (int lane = (int)get_local_id(0); lane < 128; lane += (int)get_local_size(0)) {
+    for (int c = 0; c < 1; ++c) {
       total_tree[c * 256 + lane] += total_tree[c * 256 + (lane + 128)];
     }
   }
-  barrier(CLK_LOCAL_MEM_FENCE);
-  for (long lane = (int)get_local_id(0); lane < 64; lane += (int)get_local_size(0)) {
-    for (long c = 0; c < 1; ++c) {
+  barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
+  for (int lane = (int)get_local_id(0); lane < 64; lane += (int)get_local_size(0)) {
+    for (int c = 0; c < 1; ++c) {
       total_tree[c * 256 + lane] += total_tree[c * 256 + (lane + 64)];
     }
   }
-  barrier(CLK_LOCAL_MEM_FENCE);
-  for (long lane = (int)get_local_id(0); lane < 32; lane += (int)get_local_size(0)) {
-    for (long c = 0; c < 1; ++c) {
+  barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
+  for (int lane = (int)get_local_id(0); lane < 32; lane += (int)get_local_size(0)) {
+    for (int c = 0; c < 1; ++c) {
       total_tree[c * 256 + lane] += total_tree[c * 256 + (lane + 32)];
     }
   }
-  barrier(CLK_LOCAL_MEM_FENCE);
-  for (long lane = (int)get_local_id(0); lane < 16; lane += (int)get_local_size(0)) {
-    for (long c = 0; c < 1; ++c) {
+  barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
+  for (int lane = (int)get_local_id(0); lane < 16; lane += (int)get_local_size(0)) {
+    for (int c = 0; c < 1; ++c) {
       total_tree[c * 256 + lane] += total_tree[c * 256 + (lane + 16)];
     }
   }
-  barrier(CLK_LOCAL_MEM_FENCE);
-  for (long lane = (int)get_local_id(0); lane < 8; lane += (int)get_local_size(0)) {
-    for (long c = 0; c < 1; ++c) {
+  barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
+  for (int lane = (int)get_local_id(0); lane < 8; lane += (int)get_local_size(0)) {
+    for (int c = 0; c < 1; ++c) {
       total_tree[c * 256 + lane] += total_tree[c * 256 + (lane + 8)];
     }
   }
-  barrier(CLK_LOCAL_MEM_FENCE);
-  for (long lane = (int)get_local_id(0); lane < 4; lane += (int)get_local_size(0)) {
-    for (long c = 0; c < 1; ++c) {
+  barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
+  for (int lane = (int)get_local_id(0); lane < 4; lane += (int)get_local_size(0)) {
+    for (int c = 0; c < 1; ++c) {
       total_tree[c * 256 + lane] += total_tree[c * 256 + (lane + 4)];
     }
   }
-  barrier(CLK_LOCAL_MEM_FENCE);
-  for (long lane = (int)get_local_id(0); lane < 2; lane += (int)get_local_size(0)) {
-    for (long c = 0; c < 1; ++c) {
+  barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
+  for (int lane = (int)get_local_id(0); lane < 2; lane += (int)get_local_size(0)) {
+    for (int c = 0; c < 1; ++c) {
       total_tree[c * 256 + lane] += total_tree[c * 256 + (lane + 2)];
     }
   }
-  barrier(CLK_LOCAL_MEM_FENCE);
-  for (long lane = (int)get_local_id(0); lane < 1; lane += (int)get_local_size(0)) {
-    for (long c = 0; c < 1; ++c) {
+  barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
+  for (int lane = (int)get_local_id(0); lane < 1; lane += (int)get_local_size(0)) {
+    for (int c = 0; c < 1; ++c) {
       total_tree[c * 256 + lane] += total_tree[c * 256 + (lane + 1)];
     }
   }
-  barrier(CLK_LOCAL_MEM_FENCE);
+  barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
   if ((int)get_local_id(0) == 0) {
-    for (long c = 0; c < 1; ++c) {
+    for (int c = 0; c < 1; ++c) {
       total_partial[slot + (int)get_group_id(0) + c] = total_tree[c * 256];
     }
   }
@@ -124,67 +128,67 @@ __kernel void finish_flux(
     __global const double *restrict total_partial,
     long n_slots) {
   __local double total_tree[256];
-  for (long lane = (int)get_local_id(0); lane < 256; lane += (int)get_local_size(0)) {
-    for (long c = 0; c < 1; ++c) {
+  for (int lane = (int)get_local_id(0); lane < 256; lane += (int)get_local_size(0)) {
+    for (int c = 0; c < 1; ++c) {
       total_tree[c * 256 + lane] = 0;
     }
-    for (long k = 0; k < (n_slots - lane + 255) / 256; ++k) {
-      for (long c = 0; c < 1; ++c) {
+    for (int k = 0; k < (n_slots - lane + 255) / 256; ++k) {
+      for (int c = 0; c < 1; ++c) {
         total_tree[c * 256 + lane] += total_partial[k * 256 + lane + c];
       }
     }
   }
-  barrier(CLK_LOCAL_MEM_FENCE);
-  for (long lane = (int)get_local_id(0); lane < 128; lane += (int)get_local_size(0)) {
-    for (long c = 0; c < 1; ++c) {
+  barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
+  for (int lane = (int)get_local_id(0); lane < 128; lane += (int)get_local_size(0)) {
+    for (int c = 0; c < 1; ++c) {
       total_tree[c * 256 + lane] += total_tree[c * 256 + (lane + 128)];
     }
   }
-  barrier(CLK_LOCAL_MEM_FENCE);
-  for (long lane = (int)get_local_id(0); lane < 64; lane += (int)get_local_size(0)) {
-    for (long c = 0; c < 1; ++c) {
+  barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
+  for (int lane = (int)get_local_id(0); lane < 64; lane += (int)get_local_size(0)) {
+    for (int c = 0; c < 1; ++c) {
       total_tree[c * 256 + lane] += total_tree[c * 256 + (lane + 64)];
     }
   }
-  barrier(CLK_LOCAL_MEM_FENCE);
-  for (long lane = (int)get_local_id(0); lane < 32; lane += (int)get_local_size(0)) {
-    for (long c = 0; c < 1; ++c) {
+  barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
+  for (int lane = (int)get_local_id(0); lane < 32; lane += (int)get_local_size(0)) {
+    for (int c = 0; c < 1; ++c) {
       total_tree[c * 256 + lane] += total_tree[c * 256 + (lane + 32)];
     }
   }
-  barrier(CLK_LOCAL_MEM_FENCE);
-  for (long lane = (int)get_local_id(0); lane < 16; lane += (int)get_local_size(0)) {
-    for (long c = 0; c < 1; ++c) {
+  barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
+  for (int lane = (int)get_local_id(0); lane < 16; lane += (int)get_local_size(0)) {
+    for (int c = 0; c < 1; ++c) {
       total_tree[c * 256 + lane] += total_tree[c * 256 + (lane + 16)];
     }
   }
-  barrier(CLK_LOCAL_MEM_FENCE);
-  for (long lane = (int)get_local_id(0); lane < 8; lane += (int)get_local_size(0)) {
-    for (long c = 0; c < 1; ++c) {
+  barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
+  for (int lane = (int)get_local_id(0); lane < 8; lane += (int)get_local_size(0)) {
+    for (int c = 0; c < 1; ++c) {
       total_tree[c * 256 + lane] += total_tree[c * 256 + (lane + 8)];
     }
   }
-  barrier(CLK_LOCAL_MEM_FENCE);
-  for (long lane = (int)get_local_id(0); lane < 4; lane += (int)get_local_size(0)) {
-    for (long c = 0; c < 1; ++c) {
+  barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
+  for (int lane = (int)get_local_id(0); lane < 4; lane += (int)get_local_size(0)) {
+    for (int c = 0; c < 1; ++c) {
       total_tree[c * 256 + lane] += total_tree[c * 256 + (lane + 4)];
     }
   }
-  barrier(CLK_LOCAL_MEM_FENCE);
-  for (long lane = (int)get_local_id(0); lane < 2; lane += (int)get_local_size(0)) {
-    for (long c = 0; c < 1; ++c) {
+  barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
+  for (int lane = (int)get_local_id(0); lane < 2; lane += (int)get_local_size(0)) {
+    for (int c = 0; c < 1; ++c) {
       total_tree[c * 256 + lane] += total_tree[c * 256 + (lane + 2)];
     }
   }
-  barrier(CLK_LOCAL_MEM_FENCE);
-  for (long lane = (int)get_local_id(0); lane < 1; lane += (int)get_local_size(0)) {
-    for (long c = 0; c < 1; ++c) {
+  barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
+  for (int lane = (int)get_local_id(0); lane < 1; lane += (int)get_local_size(0)) {
+    for (int c = 0; c < 1; ++c) {
       total_tree[c * 256 + lane] += total_tree[c * 256 + (lane + 1)];
     }
   }
-  barrier(CLK_LOCAL_MEM_FENCE);
+  barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
   if ((int)get_local_id(0) == 0) {
-    for (long c = 0; c < 1; ++c) {
+    for (int c = 0; c < 1; ++c) {
       total[c] += total_tree[c * 256];
     }
   }

@@ -29,117 +29,117 @@ __kernel void wrap_lowest(
     long slot) {
   __local double lowest_of_all_tree[256];
   double lowest_of_all_lane[1];
-  for (long c = 0; c < 1; ++c) {
+  for (int c = 0; c < 1; ++c) {
     lowest_of_all_lane[c] = lowest_of_all[c];
   }
-  for (long k = begin + (int)get_global_id(0); k < end; k += (int)get_global_size(0)) {
-    const long n = element[k];
+  for (int k = begin + (int)get_global_id(0); k < end; k += (int)get_global_size(0)) {
+    const int n = element[k];
     double q_pack[4];
-    __global const double *q_pack_from0 = q + (long)q_map[n * 2] * 2;
+    __global const double *q_pack_from0 = q + q_map[n * 2] * 2;
     q_pack[0] = q_pack_from0[0];
     q_pack[1] = q_pack_from0[1];
-    __global const double *q_pack_from1 = q + (long)q_map[n * 2 + 1] * 2;
+    __global const double *q_pack_from1 = q + q_map[n * 2 + 1] * 2;
     q_pack[2] = q_pack_from1[0];
     q_pack[3] = q_pack_from1[1];
     double low_pack[2];
-    __global const double *low_pack_from0 = low + (long)q_map[n * 2];
+    __global const double *low_pack_from0 = low + q_map[n * 2];
     low_pack[0] = low_pack_from0[0];
-    __global const double *low_pack_from1 = low + (long)q_map[n * 2 + 1];
+    __global const double *low_pack_from1 = low + q_map[n * 2 + 1];
     low_pack[1] = low_pack_from1[0];
     double lowest_of_all_pack[1];
-    for (long c = 0; c < 1; ++c) {
+    for (int c = 0; c < 1; ++c) {
       lowest_of_all_pack[c] = lowest_of_all_lane[c];
     }
     lowest(q_pack, low_pack, lowest_of_all_pack);
-    __global double *low_pack_to0 = low + (long)q_map[n * 2];
+    __global double *low_pack_to0 = low + q_map[n * 2];
     if (low_pack[0] < low_pack_to0[0]) {
       low_pack_to0[0] = low_pack[0];
     }
-    __global double *low_pack_to1 = low + (long)q_map[n * 2 + 1];
+    __global double *low_pack_to1 = low + q_map[n * 2 + 1];
     if (low_pack[1] < low_pack_to1[0]) {
       low_pack_to1[0] = low_pack[1];
     }
-    for (long c = 0; c < 1; ++c) {
+    for (int c = 0; c < 1; ++c) {
       if (lowest_of_all_pack[c] < lowest_of_all_lane[c]) {
         lowest_of_all_lane[c] = lowest_of_all_pack[c];
       }
     }
   }
-  for (long lane = (int)get_local_size(0) + (int)get_local_id(0); lane < 256; lane += (int)get_local_size(0)) {
-    for (long c = 0; c < 1; ++c) {
+  for (int lane = (int)get_local_size(0) + (int)get_local_id(0); lane < 256; lane += (int)get_local_size(0)) {
+    for (int c = 0; c < 1; ++c) {
       lowest_of_all_tree[c * 256 + lane] = lowest_of_all[c];
     }
   }
-  for (long c = 0; c < 1; ++c) {
+  for (int c = 0; c < 1; ++c) {
     lowest_of_all_tree[c * 256 + (int)get_local_id(0)] = lowest_of_all_lane[c];
   }
-  barrier(CLK_LOCAL_MEM_FENCE);
-  for (long lane = (int)get_local_id(0); lane < 128; lane += (int)get_local_size(0)) {
-    for (long c = 0; c < 1; ++c) {
+  barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
+  for (int lane = (int)get_local_id(0); lane < 128; lane += (int)get_local_size(0)) {
+    for (int c = 0; c < 1; ++c) {
       if (lowest_of_all_tree[c * 256 + (lane + 128)] < lowest_of_all_tree[c * 256 + lane]) {
         lowest_of_all_tree[c * 256 + lane] = lowest_of_all_tree[c * 256 + (lane + 128)];
       }
     }
   }
-  barrier(CLK_LOCAL_MEM_FENCE);
-  for (long lane = (int)get_local_id(0); lane < 64; lane += (int)get_local_size(0)) {
-    for (long c = 0; c < 1; ++c) {
+  barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
+  for (int lane = (int)get_local_id(0); lane < 64; lane += (int)get_local_size(0)) {
+    for (int c = 0; c < 1; ++c) {
       if (lowest_of_all_tree[c * 256 + (lane + 64)] < lowest_of_all_tree[c * 256 + lane]) {
         lowest_of_all_tree[c * 256 + lane] = lowest_of_all_tree[c * 256 + (lane + 64)];
       }
     }
   }
-  barrier(CLK_LOCAL_MEM_FENCE);
-  for (long lane = (int)get_local_id(0); lane < 32; lane += (int)get_local_size(0)) {
-    for (long c = 0; c < 1; ++c) {
+  barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
+  for (int lane = (int)get_local_id(0); lane < 32; lane += (int)get_local_size(0)) {
+    for (int c = 0; c < 1; ++c) {
       if (lowest_of_all_tree[c * 256 + (lane + 32)] < lowest_of_all_tree[c * 256 + lane]) {
         lowest_of_all_tree[c * 256 + lane] = lowest_of_all_tree[c * 256 + (lane + 32)];
       }
     }
   }
-  barrier(CLK_LOCAL_MEM_FENCE);
-  for (long lane = (int)get_local_id(0); lane < 16; lane += (int)get_local_size(0)) {
-    for (long c = 0; c < 1; ++c) {
+  barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
+  for (int lane = (int)get_local_id(0); lane < 16; lane += (int)get_local_size(0)) {
+    for (int c = 0; c < 1; ++c) {
       if (lowest_of_all_tree[c * 256 + (lane + 16)] < lowest_of_all_tree[c * 256 + lane]) {
         lowest_of_all_tree[c * 256 + lane] = lowest_of_all_tree[c * 256 + (lane + 16)];
       }
     }
   }
-  barrier(CLK_LOCAL_MEM_FENCE);
-  for (long lane = (int)get_local_id(0); lane < 8; lane += (int)get_local_size(0)) {
-    for (long c = 0; c < 1; ++c) {
+  barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
+  for (int lane = (int)get_local_id(0); lane < 8; lane += (int)get_local_size(0)) {
+    for (int c = 0; c < 1; ++c) {
       if (lowest_of_all_tree[c * 256 + (lane + 8)] < lowest_of_all_tree[c * 256 + lane]) {
         lowest_of_all_tree[c * 256 + lane] = lowest_of_all_tree[c * 256 + (lane + 8)];
       }
     }
   }
-  barrier(CLK_LOCAL_MEM_FENCE);
-  for (long lane = (int)get_local_id(0); lane < 4; lane += (int)get_local_size(0)) {
-    for (long c = 0; c < 1; ++c) {
+  barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
+  for (int lane = (int)get_local_id(0); lane < 4; lane += (int)get_local_size(0)) {
+    for (int c = 0; c < 1; ++c) {
       if (lowest_of_all_tree[c * 256 + (lane + 4)] < lowest_of_all_tree[c * 256 + lane]) {
         lowest_of_all_tree[c * 256 + lane] = lowest_of_all_tree[c * 256 + (lane + 4)];
       }
     }
   }
-  barrier(CLK_LOCAL_MEM_FENCE);
-  for (long lane = (int)get_local_id(0); lane < 2; lane += (int)get_local_size(0)) {
-    for (long c = 0; c < 1; ++c) {
+  barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
+  for (int lane = (int)get_local_id(0); lane < 2; lane += (int)get_local_size(0)) {
+    for (int c = 0; c < 1; ++c) {
       if (lowest_of_all_tree[c * 256 + (lane + 2)] < lowest_of_all_tree[c * 256 + lane]) {
         lowest_of_all_tree[c * 256 + lane] = lowest_of_all_tree[c * 256 + (lane + 2)];
       }
     }
   }
-  barrier(CLK_LOCAL_MEM_FENCE);
-  for (long lane = (int)get_local_id(0); lane < 1; lane += (int)get_local_size(0)) {
-    for (long c = 0; c < 1; ++c) {
+  barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
+  for (int lane = (int)get_local_id(0); lane < 1; lane += (int)get_local_size(0)) {
+    for (int c = 0; c < 1; ++c) {
       if (lowest_of_all_tree[c * 256 + (lane + 1)] < lowest_of_all_tree[c * 256 + lane]) {
         lowest_of_all_tree[c * 256 + lane] = lowest_of_all_tree[c * 256 + (lane + 1)];
       }
     }
   }
-  barrier(CLK_LOCAL_MEM_FENCE);
+  barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
   if ((int)get_local_id(0) == 0) {
-    for (long c = 0; c < 1; ++c) {
+    for (int c = 0; c < 1; ++c) {
       lowest_of_all_partial[slot + (int)get_group_id(0) + c] = lowest_of_all_tree[c * 256];
     }
   }
@@ -150,85 +150,85 @@ __kernel void finish_lowest(
     __global const double *restrict lowest_of_all_partial,
     long n_slots) {
   __local double lowest_of_all_tree[256];
-  for (long lane = (int)get_local_id(0); lane < 256; lane += (int)get_local_size(0)) {
-    for (long c = 0; c < 1; ++c) {
+  for (int lane = (int)get_local_id(0); lane < 256; lane += (int)get_local_size(0)) {
+    for (int c = 0; c < 1; ++c) {
       lowest_of_all_tree[c * 256 + lane] = lowest_of_all[c];
     }
-    for (long k = 0; k < (n_slots - lane + 255) / 256; ++k) {
-      for (long c = 0; c < 1; ++c) {
+    for (int k = 0; k < (n_slots - lane + 255) / 256; ++k) {
+      for (int c = 0; c < 1; ++c) {
         if (lowest_of_all_partial[k * 256 + lane + c] < lowest_of_all_tree[c * 256 + lane]) {
           lowest_of_all_tree[c * 256 + lane] = lowest_of_all_partial[k * 256 + lane + c];
         }
       }
     }
   }
-  barrier(CLK_LOCAL_MEM_FENCE);
-  for (long lane = (int)get_local_id(0); lane < 128; lane += (int)get_local_size(0)) {
-    for (long c = 0; c < 1; ++c) {
+  barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
+  for (int lane = (int)get_local_id(0); lane < 128; lane += (int)get_local_size(0)) {
+    for (int c = 0; c < 1; ++c) {
       if (lowest_of_all_tree[c * 256 + (lane + 128)] < lowest_of_all_tree[c * 256 + lane]) {
         lowest_of_all_tree[c * 256 + lane] = lowest_of_all_tree[c * 256 + (lane + 128)];
       }
     }
   }
-  barrier(CLK_LOCAL_MEM_FENCE);
-  for (long lane = (int)get_local_id(0); lane < 64; lane += (int)get_local_size(0)) {
-    for (long c = 0; c < 1; ++c) {
+  barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
+  for (int lane = (int)get_local_id(0); lane < 64; lane += (int)get_local_size(0)) {
+    for (int c = 0; c < 1; ++c) {
       if (lowest_of_all_tree[c * 256 + (lane + 64)] < lowest_of_all_tree[c * 256 + lane]) {
         lowest_of_all_tree[c * 256 + lane] = lowest_of_all_tree[c * 256 + (lane + 64)];
       }
     }
   }
-  barrier(CLK_LOCAL_MEM_FENCE);
-  for (long lane = (int)get_local_id(0); lane < 32; lane += (int)get_local_size(0)) {
-    for (long c = 0; c < 1; ++c) {
+  barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
+  for (int lane = (int)get_local_id(0); lane < 32; lane += (int)get_local_size(0)) {
+    for (int c = 0; c < 1; ++c) {
       if (lowest_of_all_tree[c * 256 + (lane + 32)] < lowest_of_all_tree[c * 256 + lane]) {
         lowest_of_all_tree[c * 256 + lane] = lowest_of_all_tree[c * 256 + (lane + 32)];
       }
     }
   }
-  barrier(CLK_LOCAL_MEM_FENCE);
-  for (long lane = (int)get_local_id(0); lane < 16; lane += (int)get_local_size(0)) {
-    for (long c = 0; c < 1; ++c) {
+  barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
+  for (int lane = (int)get_local_id(0); lane < 16; lane += (int)get_local_size(0)) {
+    for (int c = 0; c < 1; ++c) {
       if (lowest_of_all_tree[c * 256 + (lane + 16)] < lowest_of_all_tree[c * 256 + lane]) {
         lowest_of_all_tree[c * 256 + lane] = lowest_of_all_tree[c * 256 + (lane + 16)];
       }
     }
   }
-  barrier(CLK_LOCAL_MEM_FENCE);
-  for (long lane = (int)get_local_id(0); lane < 8; lane += (int)get_local_size(0)) {
-    for (long c = 0; c < 1; ++c) {
+  barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
+  for (int lane = (int)get_local_id(0); lane < 8; lane += (int)get_local_size(0)) {
+    for (int c = 0; c < 1; ++c) {
       if (lowest_of_all_tree[c * 256 + (lane + 8)] < lowest_of_all_tree[c * 256 + lane]) {
         lowest_of_all_tree[c * 256 + lane] = lowest_of_all_tree[c * 256 + (lane + 8)];
       }
     }
   }
-  barrier(CLK_LOCAL_MEM_FENCE);
-  for (long lane = (int)get_local_id(0); lane < 4; lane += (int)get_local_size(0)) {
-    for (long c = 0; c < 1; ++c) {
+  barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
+  for (int lane = (int)get_local_id(0); lane < 4; lane += (int)get_local_size(0)) {
+    for (int c = 0; c < 1; ++c) {
       if (lowest_of_all_tree[c * 256 + (lane + 4)] < lowest_of_all_tree[c * 256 + lane]) {
         lowest_of_all_tree[c * 256 + lane] = lowest_of_all_tree[c * 256 + (lane + 4)];
       }
     }
   }
-  barrier(CLK_LOCAL_MEM_FENCE);
-  for (long lane = (int)get_local_id(0); lane < 2; lane += (int)get_local_size(0)) {
-    for (long c = 0; c < 1; ++c) {
+  barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
+  for (int lane = (int)get_local_id(0); lane < 2; lane += (int)get_local_size(0)) {
+    for (int c = 0; c < 1; ++c) {
       if (lowest_of_all_tree[c * 256 + (lane + 2)] < lowest_of_all_tree[c * 256 + lane]) {
         lowest_of_all_tree[c * 256 + lane] = lowest_of_all_tree[c * 256 + (lane + 2)];
       }
     }
   }
-  barrier(CLK_LOCAL_MEM_FENCE);
-  for (long lane = (int)get_local_id(0); lane < 1; lane += (int)get_local_size(0)) {
-    for (long c = 0; c < 1; ++c) {
+  barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
+  for (int lane = (int)get_local_id(0); lane < 1; lane += (int)get_local_size(0)) {
+    for (int c = 0; c < 1; ++c) {
       if (lowest_of_all_tree[c * 256 + (lane + 1)] < lowest_of_all_tree[c * 256 + lane]) {
         lowest_of_all_tree[c * 256 + lane] = lowest_of_all_tree[c * 256 + (lane + 1)];
       }
     }
   }
-  barrier(CLK_LOCAL_MEM_FENCE);
+  barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
   if ((int)get_local_id(0) == 0) {
-    for (long c = 0; c < 1; ++c) {
+    for (int c = 0; c < 1; ++c) {
       if (lowest_of_all_tree[c * 256] < lowest_of_all[c]) {
         lowest_of_all[c] = lowest_of_all_tree[c * 256];
       }

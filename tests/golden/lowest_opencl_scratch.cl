@@ -29,111 +29,111 @@ __kernel void wrap_lowest(
     long slot) {
   __local double lowest_of_all_tree[256];
   double lowest_of_all_lane[1];
-  for (long c = 0; c < 1; ++c) {
+  for (int c = 0; c < 1; ++c) {
     lowest_of_all_lane[c] = lowest_of_all[c];
   }
-  for (long n = begin + (int)get_global_id(0); n < end; n += (int)get_global_size(0)) {
+  for (int n = begin + (int)get_global_id(0); n < end; n += (int)get_global_size(0)) {
     double q_pack[4];
-    const long q_pack_from0 = (long)q_map[n * 2] * 2;
+    const int q_pack_from0 = q_map[n * 2] * 2;
     q_pack[0] = q[q_pack_from0];
     q_pack[1] = q[q_pack_from0 + 1];
-    const long q_pack_from1 = (long)q_map[n * 2 + 1] * 2;
+    const int q_pack_from1 = q_map[n * 2 + 1] * 2;
     q_pack[2] = q[q_pack_from1];
     q_pack[3] = q[q_pack_from1 + 1];
     double low_pack[2];
-    const long low_pack_from0 = (long)q_map[n * 2];
+    const int low_pack_from0 = q_map[n * 2];
     low_pack[0] = low[low_pack_from0];
-    const long low_pack_from1 = (long)q_map[n * 2 + 1];
+    const int low_pack_from1 = q_map[n * 2 + 1];
     low_pack[1] = low[low_pack_from1];
     double lowest_of_all_pack[1];
-    for (long c = 0; c < 1; ++c) {
+    for (int c = 0; c < 1; ++c) {
       lowest_of_all_pack[c] = lowest_of_all_lane[c];
     }
     lowest(q_pack, low_pack, lowest_of_all_pack);
-    for (long c = 0; c < 2; ++c) {
+    for (int c = 0; c < 2; ++c) {
       low_scratch[n * 2 + c] = low_pack[c];
     }
-    for (long c = 0; c < 1; ++c) {
+    for (int c = 0; c < 1; ++c) {
       if (lowest_of_all_pack[c] < lowest_of_all_lane[c]) {
         lowest_of_all_lane[c] = lowest_of_all_pack[c];
       }
     }
   }
-  for (long lane = (int)get_local_size(0) + (int)get_local_id(0); lane < 256; lane += (int)get_local_size(0)) {
-    for (long c = 0; c < 1; ++c) {
+  for (int lane = (int)get_local_size(0) + (int)get_local_id(0); lane < 256; lane += (int)get_local_size(0)) {
+    for (int c = 0; c < 1; ++c) {
       lowest_of_all_tree[c * 256 + lane] = lowest_of_all[c];
     }
   }
-  for (long c = 0; c < 1; ++c) {
+  for (int c = 0; c < 1; ++c) {
     lowest_of_all_tree[c * 256 + (int)get_local_id(0)] = lowest_of_all_lane[c];
   }
-  barrier(CLK_LOCAL_MEM_FENCE);
-  for (long lane = (int)get_local_id(0); lane < 128; lane += (int)get_local_size(0)) {
-    for (long c = 0; c < 1; ++c) {
+  barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
+  for (int lane = (int)get_local_id(0); lane < 128; lane += (int)get_local_size(0)) {
+    for (int c = 0; c < 1; ++c) {
       if (lowest_of_all_tree[c * 256 + (lane + 128)] < lowest_of_all_tree[c * 256 + lane]) {
         lowest_of_all_tree[c * 256 + lane] = lowest_of_all_tree[c * 256 + (lane + 128)];
       }
     }
   }
-  barrier(CLK_LOCAL_MEM_FENCE);
-  for (long lane = (int)get_local_id(0); lane < 64; lane += (int)get_local_size(0)) {
-    for (long c = 0; c < 1; ++c) {
+  barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
+  for (int lane = (int)get_local_id(0); lane < 64; lane += (int)get_local_size(0)) {
+    for (int c = 0; c < 1; ++c) {
       if (lowest_of_all_tree[c * 256 + (lane + 64)] < lowest_of_all_tree[c * 256 + lane]) {
         lowest_of_all_tree[c * 256 + lane] = lowest_of_all_tree[c * 256 + (lane + 64)];
       }
     }
   }
-  barrier(CLK_LOCAL_MEM_FENCE);
-  for (long lane = (int)get_local_id(0); lane < 32; lane += (int)get_local_size(0)) {
-    for (long c = 0; c < 1; ++c) {
+  barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
+  for (int lane = (int)get_local_id(0); lane < 32; lane += (int)get_local_size(0)) {
+    for (int c = 0; c < 1; ++c) {
       if (lowest_of_all_tree[c * 256 + (lane + 32)] < lowest_of_all_tree[c * 256 + lane]) {
         lowest_of_all_tree[c * 256 + lane] = lowest_of_all_tree[c * 256 + (lane + 32)];
       }
     }
   }
-  barrier(CLK_LOCAL_MEM_FENCE);
-  for (long lane = (int)get_local_id(0); lane < 16; lane += (int)get_local_size(0)) {
-    for (long c = 0; c < 1; ++c) {
+  barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
+  for (int lane = (int)get_local_id(0); lane < 16; lane += (int)get_local_size(0)) {
+    for (int c = 0; c < 1; ++c) {
       if (lowest_of_all_tree[c * 256 + (lane + 16)] < lowest_of_all_tree[c * 256 + lane]) {
         lowest_of_all_tree[c * 256 + lane] = lowest_of_all_tree[c * 256 + (lane + 16)];
       }
     }
   }
-  barrier(CLK_LOCAL_MEM_FENCE);
-  for (long lane = (int)get_local_id(0); lane < 8; lane += (int)get_local_size(0)) {
-    for (long c = 0; c < 1; ++c) {
+  barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
+  for (int lane = (int)get_local_id(0); lane < 8; lane += (int)get_local_size(0)) {
+    for (int c = 0; c < 1; ++c) {
       if (lowest_of_all_tree[c * 256 + (lane + 8)] < lowest_of_all_tree[c * 256 + lane]) {
         lowest_of_all_tree[c * 256 + lane] = lowest_of_all_tree[c * 256 + (lane + 8)];
       }
     }
   }
-  barrier(CLK_LOCAL_MEM_FENCE);
-  for (long lane = (int)get_local_id(0); lane < 4; lane += (int)get_local_size(0)) {
-    for (long c = 0; c < 1; ++c) {
+  barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
+  for (int lane = (int)get_local_id(0); lane < 4; lane += (int)get_local_size(0)) {
+    for (int c = 0; c < 1; ++c) {
       if (lowest_of_all_tree[c * 256 + (lane + 4)] < lowest_of_all_tree[c * 256 + lane]) {
         lowest_of_all_tree[c * 256 + lane] = lowest_of_all_tree[c * 256 + (lane + 4)];
       }
     }
   }
-  barrier(CLK_LOCAL_MEM_FENCE);
-  for (long lane = (int)get_local_id(0); lane < 2; lane += (int)get_local_size(0)) {
-    for (long c = 0; c < 1; ++c) {
+  barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
+  for (int lane = (int)get_local_id(0); lane < 2; lane += (int)get_local_size(0)) {
+    for (int c = 0; c < 1; ++c) {
       if (lowest_of_all_tree[c * 256 + (lane + 2)] < lowest_of_all_tree[c * 256 + lane]) {
         lowest_of_all_tree[c * 256 + lane] = lowest_of_all_tree[c * 256 + (lane + 2)];
       }
     }
   }
-  barrier(CLK_LOCAL_MEM_FENCE);
-  for (long lane = (int)get_local_id(0); lane < 1; lane += (int)get_local_size(0)) {
-    for (long c = 0; c < 1; ++c) {
+  barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
+  for (int lane = (int)get_local_id(0); lane < 1; lane += (int)get_local_size(0)) {
+    for (int c = 0; c < 1; ++c) {
       if (lowest_of_all_tree[c * 256 + (lane + 1)] < lowest_of_all_tree[c * 256 + lane]) {
         lowest_of_all_tree[c * 256 + lane] = lowest_of_all_tree[c * 256 + (lane + 1)];
       }
     }
   }
-  barrier(CLK_LOCAL_MEM_FENCE);
+  barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
   if ((int)get_local_id(0) == 0) {
-    for (long c = 0; c < 1; ++c) {
+    for (int c = 0; c < 1; ++c) {
       lowest_of_all_partial[slot + (int)get_group_id(0) + c] = lowest_of_all_tree[c * 256];
     }
   }
@@ -141,28 +141,32 @@ __kernel void wrap_lowest(
 
 __kernel void sum_lowest(
     __global double *restrict low,
-    __global const long *restrict incidence_offset,
     __global const int *restrict incidence,
     __global const int *restrict touched,
+    long n_columns,
+    long n_rows,
     __global const double *restrict low_scratch,
     long begin,
     long end) {
-  for (long t = begin + (int)get_global_id(0); t < end; t += (int)get_global_size(0)) {
-    const long target = (touched ? touched[t] : t);
+  for (int t = begin + (int)get_global_id(0); t < end; t += (int)get_global_size(0)) {
+    const int target = (touched ? touched[t] : t);
     double low_own[1];
-    for (long c = 0; c < 1; ++c) {
+    for (int c = 0; c < 1; ++c) {
       low_own[c] = low[target + c];
     }
-    for (long k = incidence_offset[t]; k < incidence_offset[t + 1]; ++k) {
-      const long n = incidence[k] / 2;
-      const long o = incidence[k] - n * 2;
-      for (long c = 0; c < 1; ++c) {
-        if (low_scratch[n * 2 + o + c] < low_own[c]) {
-          low_own[c] = low_scratch[n * 2 + o + c];
+    for (int k = 0; k < n_columns; ++k) {
+      const int entry = incidence[k * n_rows + t];
+      if (-1 < entry) {
+        const int n = entry / 2;
+        const int o = entry - n * 2;
+        for (int c = 0; c < 1; ++c) {
+          if (low_scratch[n * 2 + o + c] < low_own[c]) {
+            low_own[c] = low_scratch[n * 2 + o + c];
+          }
         }
       }
     }
-    for (long c = 0; c < 1; ++c) {
+    for (int c = 0; c < 1; ++c) {
       low[target + c] = low_own[c];
     }
   }
@@ -173,85 +177,85 @@ __kernel void finish_lowest(
     __global const double *restrict lowest_of_all_partial,
     long n_slots) {
   __local double lowest_of_all_tree[256];
-  for (long lane = (int)get_local_id(0); lane < 256; lane += (int)get_local_size(0)) {
-    for (long c = 0; c < 1; ++c) {
+  for (int lane = (int)get_local_id(0); lane < 256; lane += (int)get_local_size(0)) {
+    for (int c = 0; c < 1; ++c) {
       lowest_of_all_tree[c * 256 + lane] = lowest_of_all[c];
     }
-    for (long k = 0; k < (n_slots - lane + 255) / 256; ++k) {
-      for (long c = 0; c < 1; ++c) {
+    for (int k = 0; k < (n_slots - lane + 255) / 256; ++k) {
+      for (int c = 0; c < 1; ++c) {
         if (lowest_of_all_partial[k * 256 + lane + c] < lowest_of_all_tree[c * 256 + lane]) {
           lowest_of_all_tree[c * 256 + lane] = lowest_of_all_partial[k * 256 + lane + c];
         }
       }
     }
   }
-  barrier(CLK_LOCAL_MEM_FENCE);
-  for (long lane = (int)get_local_id(0); lane < 128; lane += (int)get_local_size(0)) {
-    for (long c = 0; c < 1; ++c) {
+  barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
+  for (int lane = (int)get_local_id(0); lane < 128; lane += (int)get_local_size(0)) {
+    for (int c = 0; c < 1; ++c) {
       if (lowest_of_all_tree[c * 256 + (lane + 128)] < lowest_of_all_tree[c * 256 + lane]) {
         lowest_of_all_tree[c * 256 + lane] = lowest_of_all_tree[c * 256 + (lane + 128)];
       }
     }
   }
-  barrier(CLK_LOCAL_MEM_FENCE);
-  for (long lane = (int)get_local_id(0); lane < 64; lane += (int)get_local_size(0)) {
-    for (long c = 0; c < 1; ++c) {
+  barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
+  for (int lane = (int)get_local_id(0); lane < 64; lane += (int)get_local_size(0)) {
+    for (int c = 0; c < 1; ++c) {
       if (lowest_of_all_tree[c * 256 + (lane + 64)] < lowest_of_all_tree[c * 256 + lane]) {
         lowest_of_all_tree[c * 256 + lane] = lowest_of_all_tree[c * 256 + (lane + 64)];
       }
     }
   }
-  barrier(CLK_LOCAL_MEM_FENCE);
-  for (long lane = (int)get_local_id(0); lane < 32; lane += (int)get_local_size(0)) {
-    for (long c = 0; c < 1; ++c) {
+  barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
+  for (int lane = (int)get_local_id(0); lane < 32; lane += (int)get_local_size(0)) {
+    for (int c = 0; c < 1; ++c) {
       if (lowest_of_all_tree[c * 256 + (lane + 32)] < lowest_of_all_tree[c * 256 + lane]) {
         lowest_of_all_tree[c * 256 + lane] = lowest_of_all_tree[c * 256 + (lane + 32)];
       }
     }
   }
-  barrier(CLK_LOCAL_MEM_FENCE);
-  for (long lane = (int)get_local_id(0); lane < 16; lane += (int)get_local_size(0)) {
-    for (long c = 0; c < 1; ++c) {
+  barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
+  for (int lane = (int)get_local_id(0); lane < 16; lane += (int)get_local_size(0)) {
+    for (int c = 0; c < 1; ++c) {
       if (lowest_of_all_tree[c * 256 + (lane + 16)] < lowest_of_all_tree[c * 256 + lane]) {
         lowest_of_all_tree[c * 256 + lane] = lowest_of_all_tree[c * 256 + (lane + 16)];
       }
     }
   }
-  barrier(CLK_LOCAL_MEM_FENCE);
-  for (long lane = (int)get_local_id(0); lane < 8; lane += (int)get_local_size(0)) {
-    for (long c = 0; c < 1; ++c) {
+  barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
+  for (int lane = (int)get_local_id(0); lane < 8; lane += (int)get_local_size(0)) {
+    for (int c = 0; c < 1; ++c) {
       if (lowest_of_all_tree[c * 256 + (lane + 8)] < lowest_of_all_tree[c * 256 + lane]) {
         lowest_of_all_tree[c * 256 + lane] = lowest_of_all_tree[c * 256 + (lane + 8)];
       }
     }
   }
-  barrier(CLK_LOCAL_MEM_FENCE);
-  for (long lane = (int)get_local_id(0); lane < 4; lane += (int)get_local_size(0)) {
-    for (long c = 0; c < 1; ++c) {
+  barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
+  for (int lane = (int)get_local_id(0); lane < 4; lane += (int)get_local_size(0)) {
+    for (int c = 0; c < 1; ++c) {
       if (lowest_of_all_tree[c * 256 + (lane + 4)] < lowest_of_all_tree[c * 256 + lane]) {
         lowest_of_all_tree[c * 256 + lane] = lowest_of_all_tree[c * 256 + (lane + 4)];
       }
     }
   }
-  barrier(CLK_LOCAL_MEM_FENCE);
-  for (long lane = (int)get_local_id(0); lane < 2; lane += (int)get_local_size(0)) {
-    for (long c = 0; c < 1; ++c) {
+  barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
+  for (int lane = (int)get_local_id(0); lane < 2; lane += (int)get_local_size(0)) {
+    for (int c = 0; c < 1; ++c) {
       if (lowest_of_all_tree[c * 256 + (lane + 2)] < lowest_of_all_tree[c * 256 + lane]) {
         lowest_of_all_tree[c * 256 + lane] = lowest_of_all_tree[c * 256 + (lane + 2)];
       }
     }
   }
-  barrier(CLK_LOCAL_MEM_FENCE);
-  for (long lane = (int)get_local_id(0); lane < 1; lane += (int)get_local_size(0)) {
-    for (long c = 0; c < 1; ++c) {
+  barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
+  for (int lane = (int)get_local_id(0); lane < 1; lane += (int)get_local_size(0)) {
+    for (int c = 0; c < 1; ++c) {
       if (lowest_of_all_tree[c * 256 + (lane + 1)] < lowest_of_all_tree[c * 256 + lane]) {
         lowest_of_all_tree[c * 256 + lane] = lowest_of_all_tree[c * 256 + (lane + 1)];
       }
     }
   }
-  barrier(CLK_LOCAL_MEM_FENCE);
+  barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
   if ((int)get_local_id(0) == 0) {
-    for (long c = 0; c < 1; ++c) {
+    for (int c = 0; c < 1; ++c) {
       if (lowest_of_all_tree[c * 256] < lowest_of_all[c]) {
         lowest_of_all[c] = lowest_of_all_tree[c * 256];
       }

@@ -12,7 +12,7 @@ __kernel void wrap_power(
     __global const double *restrict gains,
     long begin,
     long end) {
-  for (long n = begin + (int)get_global_id(0); n < end; n += (int)get_global_size(0)) {
+  for (int n = begin + (int)get_global_id(0); n < end; n += (int)get_global_size(0)) {
     float x_pack[1];
     __global const float *x_pack_from0 = x + n;
     x_pack[0] = x_pack_from0[0];

@@ -61,7 +61,8 @@ def values_of(carrier: Any) -> NDArray[Any]:
 def compute(problem: Problem, backend: str, **how: Any) -> None:
     try:
         with op2.backend(backend):
-            op2.ParLoop(problem.kernel, problem.iterset, *problem.args, **problem.options, **how).compute()
+            how = {**problem.options, **how}
+            op2.ParLoop(problem.kernel, problem.iterset, *problem.args, **how).compute()
     finally:
         for constant in problem.constants:
             constant.remove_from_namespace()

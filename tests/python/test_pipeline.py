@@ -133,6 +133,15 @@ def test_texts_compile_alone_and_without_a_warning(
         compile_alone([compiler, "-std=c11", *openmp], path)
 
 
+@pytest.mark.skipif("opencl" not in BACKENDS, reason="no backend of this language")
+def test_texts_in_opencl_compile_alone_and_without_a_warning(tmp_path: Path) -> None:
+    for name, code in texts(["opencl"]).items():
+        path = tmp_path / f"{name}.cl"
+        path.write_text(code)
+        language = ["-x", "cl", "-cl-std=CL1.2", "-Xclang", "-finclude-default-header"]
+        compile_alone(["clang", *language, "-target", "spir64"], path)
+
+
 @pytest.mark.parametrize(("compiler", "language"), [("g++", "c++"), ("clang++", "c++")])
 @pytest.mark.parametrize("backend", HOSTS)
 def test_texts_of_kernels_in_cpp_compile_as_cpp(
@@ -311,6 +320,25 @@ def test_parameters_come_in_the_order_of_document_003(
     # what stands before the name keeps the function apart, and is no part of the convention
     assert code.signature[code.signature.index("wrap_k") :] == SIGNATURES[convention, shape]
     assert code.signature + " {" in code
+
+
+@pytest.mark.skipif("opencl" not in BACKENDS, reason="no backend of this order")
+def test_parameters_on_devices_come_in_the_order_of_document_003() -> None:
+    op2.init(backend="opencl")
+    code = ordered_loop("indirect").generate({"strategy": "block"})
+    wrapper = code.signature[: code.signature.index(")")]
+    names = re.findall(r"(\w+)(?:,|$)", wrapper.replace("\n", ""))
+    tail = ["ind_sizes", "ind_offs", "blkmap", "offset", "nelems", "nthrcol", "thrcol"]
+    assert names == [
+        *("x", "p", "y", "g", "sum_partial", "a_const", "b_const", "c_const", "p_map"),
+        *("y_ind_map", "y_loc_map", *tail, "block_offset", "slot"),
+    ]
+    op2.exit()  # the Consts of the other loop go
+    op2.init(backend="opencl")
+    direct = ordered_loop("direct").generate()
+    wrapper = direct.signature[: direct.signature.index(")")]
+    names = re.findall(r"(\w+)(?:,|$)", wrapper.replace("\n", ""))
+    assert names == ["x", "y", "a_const", "b_const", "c_const", "begin", "end"]
 
 
 # The same text everywhere

@@ -17,14 +17,15 @@ using testing::indirect;
 using testing::make_loop;
 
 struct Workshop {
-  explicit Workshop(ir::Loop what, const Options& how = {})
-      : loop(std::move(what)), maps(testing::no_facts(loop)), options(how) {}
+  explicit Workshop(ir::Loop what, const Options& how = {}, const Facts& where = testing::threads)
+      : loop(std::move(what)), facts(where), maps(testing::no_facts(loop)), options(how) {}
 
   ir::Loop loop;
+  Facts facts;
   std::vector<MapFacts> maps;
   Options options;
-  Request request{loop, Strategy::owner, testing::threads, maps, options};
-  Builder builder{request, pack(loop, maps, testing::threads, options)};
+  Request request{loop, Strategy::owner, facts, maps, options};
+  Builder builder{request, pack(loop, maps, facts, options)};
 };
 
 std::string dump(const kir::Block& block) {
@@ -58,7 +59,7 @@ TEST(Slots, AreTheAritiesOfTheReducedMapsSummedOnce) {
 
 TEST(AddIncidence, AsksForTheInverseOfTheReducedMaps) {
   Workshop workshop(two_maps(), {.entry_bytes = 8, .target_bytes = 4});
-  const Incidence incidence = add_incidence(workshop.builder);
+  const Incidence incidence = add_incidence(workshop.builder, Sizes::if_padded);
   EXPECT_EQ(incidence.maps, (std::vector<int>{1, 2}));
   EXPECT_EQ(incidence.n_slots, 5);
   EXPECT_EQ(incidence.offset.type.dtype, DType::int64);
@@ -70,7 +71,7 @@ TEST(AddIncidence, AsksForTheInverseOfTheReducedMaps) {
 
 TEST(OfTarget, ListsThemOnlyIfTheyAreListed) {
   Workshop workshop(edge_loop());
-  const Incidence incidence = add_incidence(workshop.builder);
+  const Incidence incidence = add_incidence(workshop.builder, Sizes::if_padded);
   EXPECT_EQ(dump(of_target(incidence, {{kir::CallUser{{kir::name("target")}}}})),
             "  decl const int64 target = select(touched, touched[t], t)\n"
             "  kernel(target)\n");
@@ -78,13 +79,29 @@ TEST(OfTarget, ListsThemOnlyIfTheyAreListed) {
 
 TEST(ForIncidences, SplitsAnEntryIntoElementAndSlot) {
   Workshop workshop(edge_loop());
-  const Incidence incidence = add_incidence(workshop.builder);
+  const Incidence incidence = add_incidence(workshop.builder, Sizes::if_padded);
   EXPECT_EQ(
       dump({for_incidences(workshop.builder, incidence, {{kir::CallUser{{kir::name("n")}}}})}),
       "  for serial k in [incidence_offset[t], incidence_offset[(t + 1)])\n"
       "    decl const int64 n = (incidence[k] / 2)\n"
       "    decl const int64 o = (incidence[k] - (n * 2))\n"
       "    kernel(n)\n");
+}
+
+TEST(ForIncidences, PaddedOnesAreColumnsThatMayHaveHoles) {
+  Workshop workshop(edge_loop(), {.padded = true}, testing::grid);
+  const Incidence incidence = add_incidence(workshop.builder, Sizes::if_padded);
+  EXPECT_EQ(workshop.builder.module().plan.kind, kir::PlanKind::padded);
+  EXPECT_EQ(incidence.sizes.index, 0);
+  EXPECT_EQ(incidence.entry.index, 1);
+  EXPECT_EQ(
+      dump({for_incidences(workshop.builder, incidence, {{kir::CallUser{{kir::name("n")}}}})}),
+      "  for serial k in [0, n_columns)\n"
+      "    decl const int64 entry = incidence[((k * n_rows) + t)]\n"
+      "    if (-1 < entry)\n"
+      "      decl const int64 n = (entry / 2)\n"
+      "      decl const int64 o = (entry - (n * 2))\n"
+      "      kernel(n)\n");
 }
 
 TEST(Accumulators, OneForEachDat) {
@@ -112,7 +129,7 @@ TEST(Accumulators, OneForEachDat) {
 std::string share_of(const ir::Loop& loop, std::size_t arg, ShareFrom from,
                      const kir::Expr& at = kir::integer(0)) {
   Workshop workshop(loop);
-  const Incidence incidence = add_incidence(workshop.builder);
+  const Incidence incidence = add_incidence(workshop.builder, Sizes::if_padded);
   return dump({{keep_share(workshop.builder, incidence, arg, "own", "values", at, from)}});
 }
 

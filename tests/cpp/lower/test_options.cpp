@@ -59,6 +59,10 @@ TEST(LoweringKey, DiffersForEverythingThatChangesTheCode) {
   add(Strategy::block, facts, maps, {.target_bytes = 8});
   add(Strategy::block, facts, maps, {.convention = 2});
   add(Strategy::block, facts, maps, {.transposed = false});
+  add(Strategy::block, facts, maps, {.padded = true});
+  add(Strategy::block, facts, maps, {.index_bytes = 4});
+  add(Strategy::block, facts, maps, {.soa = {0}});
+  add(Strategy::block, facts, maps, {.soa = {1}});
   EXPECT_EQ(std::set<std::string>(keys.begin(), keys.end()).size(), keys.size());
   EXPECT_EQ(key_of(Strategy::block, facts, maps, {}), keys.front());
 }

@@ -124,6 +124,7 @@ class Warp {
                           [](const kir::Offset&) { return Values{}; },
                           [](const kir::Minimum&) { return Values{}; },
                           [](const kir::ScratchAt&) { return Values{}; },
+                          [](const kir::Stride&) { return Values{}; },
                           [](const kir::BlocksFor&) { return Values{}; },
                       },
                       expr.node);
@@ -211,7 +212,7 @@ TEST(CanTranspose, NeedsAWarpAndRowsOfSeveralScalars) {
   plain.sync = kir::Sync::none;
   EXPECT_FALSE(can_transpose(plain, warps));
   kir::Scatter apart = rows_of(4);
-  apart.rows.stride = 8;
+  apart.rows.columns = "y_stride";
   EXPECT_FALSE(can_transpose(apart, warps));
   kir::Scatter complex = rows_of(4);
   complex.rows.dtype = DType::complex128;

@@ -96,6 +96,14 @@ TEST_F(LaunchListTest, ScratchIsSizedByTheBlocksThereWillBe) {
   EXPECT_TRUE(asks_for_blocks(code.launch));
 }
 
+TEST_F(LaunchListTest, AStrideIsTheRowsOfAnArgument) {
+  code.launch = {
+      launch("small", kir::Grid::single, integer(1), {kir::name("x"), Expr{kir::Stride{1}}})};
+  const LaunchList found = flatten(code, arguments, plan, 10, rule, {7, 9});
+  EXPECT_EQ(found.launches[0].arguments[1],
+            (std::variant<LaunchSlot, std::int64_t>{std::int64_t{9}}));
+}
+
 TEST_F(LaunchListTest, ValuesAreComputed) {
   code.launch = {
       {kir::Decl{{DType::int64, false, false}, "n", 0, {kir::minimum(integer(7), integer(5))}}},

@@ -1,0 +1,333 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <algorithm>
+#include <iterator>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "lower/passes.hpp"
+
+namespace op2::lower {
+namespace {
+
+// Elements of a block, and what of a block's shared memory their increments may fill: with more,
+// a device would run fewer blocks side by side. A loop whose increments need more than that for a
+// few elements keeps them in global memory.
+constexpr int block_elements = 256;
+constexpr int block_elements_min = 16;
+constexpr std::int64_t staging_bytes = 24 * 1024;
+
+kir::VariableType index_type() {
+  return {DType::int64, true, false};
+}
+
+kir::Stmt index_decl(const std::string& name, kir::Expr value) {
+  return {kir::Decl{index_type(), name, 0, {std::move(value)}}};
+}
+
+/// A Dat that is reduced through a Map: its targets of a block have copies in shared memory.
+struct Staged {
+  std::size_t arg;  // the first of its arguments
+  int map;
+  int arity;
+  int dim;
+  DType dtype;
+  kir::Update update;
+  std::string data;
+  std::string shared;
+  kir::Parameter ind_map;  // targets of the blocks, one block after the other
+  kir::Parameter loc_map;  // [n * arity] which of its block's targets an element's entry is
+  int number = 0;          // among the staged ones
+};
+
+class Stager {
+ public:
+  explicit Stager(Builder& builder)
+      : builder_(builder),
+        loop_(builder.request().loop),
+        races_(find_races(loop_, builder.request().maps)) {}
+
+  void run() {
+    find_staged();
+    declare_plan();
+    kir::Block body = head();
+    if (staged_.empty()) {
+      append(body, rounds(in_turns()));
+    } else {
+      append(body, over_targets(&Stager::fetch));
+      body.push_back({kir::Barrier{}});
+      append(body, rounds(together()));
+      append(body, over_targets(&Stager::flush));
+    }
+    const std::string function = builder_.packed().names.take("wrap_" + loop_.kernel->name);
+    builder_.add_kernel(function, parameters(), std::move(body));
+    launch(function);
+  }
+
+ private:
+  static void append(kir::Block& out, kir::Block more) {
+    out.insert(out.end(), std::make_move_iterator(more.begin()),
+               std::make_move_iterator(more.end()));
+  }
+
+  // --------------------------------------------------------------------------------- what and how
+
+  /// Nothing is staged where an element must see what the one before it did.
+  void find_staged() {
+    if (!can_stage()) return;
+    for (const std::size_t arg : races_.reductions) {
+      const auto& dat = std::get<ir::IndirectDat>(loop_.args[arg]);
+      if (staged_of(arg) != nullptr) continue;
+      const std::string& data = builder_.packed().args[arg].data;
+      staged_.push_back({arg,
+                         dat.map,
+                         loop_.maps[static_cast<std::size_t>(dat.map)].arity,
+                         dat.dim,
+                         dat.dtype,
+                         update_of(dat.access),
+                         data,
+                         builder_.packed().names.take(data + "_shared"),
+                         {},
+                         {},
+                         static_cast<int>(staged_.size())});
+    }
+    while (n_elements_ >= block_elements_min && n_elements_ * bytes_per_element() > staging_bytes) {
+      n_elements_ /= 2;
+    }
+    if (n_elements_ >= block_elements_min) return;
+    staged_.clear();
+    n_elements_ = block_elements;
+  }
+
+  [[nodiscard]] bool can_stage() const {
+    const Request& request = builder_.request();
+    return applicable(Strategy::atomic, loop_, {Lanes::grid, true}, request.maps, {}).ok;
+  }
+
+  [[nodiscard]] std::int64_t bytes_per_element() const {
+    std::int64_t bytes = 0;
+    for (const Staged& dat : staged_) {
+      bytes += static_cast<std::int64_t>(size_of(dat.dtype)) * dat.arity * dat.dim;
+    }
+    return bytes;
+  }
+
+  /// The staged Dat that @p arg goes to; null if there is none.
+  [[nodiscard]] const Staged* staged_of(std::size_t arg) const {
+    const auto* dat = std::get_if<ir::IndirectDat>(&loop_.args[arg]);
+    if (dat == nullptr || !writes(dat->access)) return nullptr;
+    const auto found = std::find_if(staged_.begin(), staged_.end(), [&](const Staged& other) {
+      return other.map == dat->map && other.data == builder_.packed().args[arg].data;
+    });
+    return found == staged_.end() ? nullptr : &*found;
+  }
+
+  /// The order of document 003: ind_map, loc_map, ind_sizes, ind_offs, blkmap, offset, nelems,
+  /// nthrcol, thrcol; what only the launch reads comes last.
+  void declare_plan() {
+    kir::PlanSpec& plan = builder_.module().plan;
+    for (Staged& dat : staged_) {
+      dat.ind_map = builder_.plan_array(base_name(dat) + "_ind_map", DType::int32);
+      plan.staged.push_back(dat.map);
+    }
+    for (Staged& dat : staged_) {
+      dat.loc_map = builder_.plan_array(base_name(dat) + "_loc_map", DType::uint16);
+    }
+    if (!staged_.empty()) {
+      ind_sizes_ = builder_.plan_array("ind_sizes", DType::int32);
+      ind_offs_ = builder_.plan_array("ind_offs", DType::int64);
+    }
+    blkmap_ = builder_.plan_array("blkmap", DType::int32);
+    offset_ = builder_.plan_array("offset", DType::int64);
+    nelems_ = builder_.plan_array("nelems", DType::int32);
+    nthrcol_ = builder_.plan_array("nthrcol", DType::int32);
+    thrcol_ = builder_.plan_array("thrcol", DType::int32);
+    sizes_ = builder_.plan_array("sizes", DType::int64);
+    colour_offset_ = builder_.plan_array("colour_offset", DType::int64);
+    plan.kind = kir::PlanKind::staged;
+    plan.conflicts = races_.conflicts;
+    plan.block_size = n_elements_;
+  }
+
+  [[nodiscard]] std::string base_name(const Staged& dat) const {
+    return builder_.packed().args[dat.arg].data;
+  }
+
+  /// In the place of a Map the list of the targets that are staged through it.
+  [[nodiscard]] std::vector<kir::Parameter> parameters() const {
+    std::vector<kir::Parameter> out = builder_.packed().parameters;
+    for (const Staged& dat : staged_) out.push_back(dat.ind_map);
+    for (const Staged& dat : staged_) out.push_back(dat.loc_map);
+    if (!staged_.empty()) out.insert(out.end(), {ind_sizes_, ind_offs_});
+    out.insert(out.end(), {blkmap_, offset_, nelems_, nthrcol_, thrcol_});
+    out.push_back({"block_offset", {DType::int64}, false, kir::Role::local, 0});
+    return out;
+  }
+
+  // ------------------------------------------------------------------------------------- the body
+
+  [[nodiscard]] kir::Block head() const {
+    kir::Block out;
+    for (const Staged& dat : staged_) {
+      out.push_back({kir::Decl{{dat.dtype},
+                               dat.shared,
+                               n_elements_ * dat.arity * std::max(dat.dim, 1),
+                               {},
+                               kir::Storage::block}});
+    }
+    const kir::Expr block = kir::name("block");
+    out.push_back(index_decl(
+        "block", kir::element(blkmap_.name,
+                              kir::name("block_offset") + kir::builtin(kir::Builtin::block_id))));
+    out.push_back(index_decl("first", kir::element(offset_.name, block)));
+    out.push_back(index_decl("last", kir::name("first") + kir::element(nelems_.name, block)));
+    return out;
+  }
+
+  /// One statement for each scalar of a block's targets, spread over its lanes.
+  kir::Block over_targets(kir::Stmt (Stager::*make)(const Staged&, const kir::Expr&) const) const {
+    kir::Block out;
+    for (const Staged& dat : staged_) {
+      const kir::Expr at = kir::name("block") * kir::integer(static_cast<int>(staged_.size())) +
+                           kir::integer(dat.number);
+      const kir::Expr i = kir::name("i");
+      const kir::Expr dim = kir::integer(dat.dim);
+      const kir::Expr target =
+          kir::element(dat.ind_map.name, kir::element(ind_offs_.name, at) + i / dim);
+      const kir::Expr scalar =
+          builder_.scalar(dat.arg, kir::widen(target), dat.dim == 1 ? kir::integer(0) : i % dim);
+      out.push_back({kir::For{kir::Axis::lane,
+                              "i",
+                              kir::integer(0),
+                              kir::element(ind_sizes_.name, at) * dim,
+                              {(this->*make)(dat, scalar)}}});
+    }
+    return out;
+  }
+
+  [[nodiscard]] kir::Stmt fetch(const Staged& dat, const kir::Expr& target) const {
+    const bool sums = dat.update == kir::Update::add;
+    return {kir::Assign{kir::element(dat.shared, kir::name("i")), kir::Update::set,
+                        sums ? kir::integer(0) : target}};
+  }
+
+  [[nodiscard]] kir::Stmt flush(const Staged& dat, const kir::Expr& target) const {
+    return {kir::Assign{target, dat.update, kir::element(dat.shared, kir::name("i"))}};
+  }
+
+  /// All lanes go through the rounds together, because barriers are on the way.
+  [[nodiscard]] kir::Block rounds(kir::Block round) const {
+    const kir::Expr n_lanes = kir::builtin(kir::Builtin::n_lanes);
+    kir::Block body{index_decl(
+        "n", kir::name("first") + kir::name("k") * n_lanes + kir::builtin(kir::Builtin::lane_id))};
+    append(body, std::move(round));
+    const kir::Expr n = kir::name("last") - kir::name("first");
+    return {{kir::For{kir::Axis::serial, "k", kir::integer(0),
+                      (n + n_lanes - kir::integer(1)) / n_lanes, std::move(body)}}};
+  }
+
+  [[nodiscard]] static kir::Expr is_element() {
+    return kir::less(kir::name("n"), kir::name("last"));
+  }
+
+  /// The thread colour of the lane's element; -1 if it has none.
+  [[nodiscard]] kir::Stmt colour() const {
+    return {kir::Decl{
+        index_type(),
+        "own_colour",
+        0,
+        {kir::select(is_element(), kir::element(thrcol_.name, kir::name("n")), kir::integer(-1))}}};
+  }
+
+  [[nodiscard]] kir::Block over_colours(kir::Block body) const {
+    kir::Block turn{
+        {kir::If{kir::equal(kir::name("own_colour"), kir::name("colour")), std::move(body)}},
+        {kir::Barrier{staged_.empty()}}};
+    return {{kir::For{kir::Axis::serial, "colour", kir::integer(0),
+                      kir::element(nthrcol_.name, kir::name("block")), std::move(turn)}}};
+  }
+
+  /// Whole elements one thread colour after the other.
+  [[nodiscard]] kir::Block in_turns() const {
+    kir::Block out{colour()};
+    append(out, over_colours(element_body(builder_.packed())));
+    return out;
+  }
+
+  /// All lanes compute, then add to shared memory one thread colour after the other.
+  [[nodiscard]] kir::Block together() const {
+    const PackedLoop& packed = builder_.packed();
+    kir::Block out;
+    kir::Block compute;
+    for (const kir::Stmt& stmt : packed.load) {
+      const auto* decl = std::get_if<kir::Decl>(&stmt.node);
+      (decl != nullptr ? out : compute).push_back(stmt);
+    }
+    append_call(compute, packed);
+    kir::Block add;
+    for (const kir::Stmt& stmt : packed.store) {
+      const auto* scatter = std::get_if<kir::Scatter>(&stmt.node);
+      const Staged* dat = scatter == nullptr ? nullptr : staged_of_pack(scatter->pack);
+      if (dat == nullptr) {
+        compute.push_back(stmt);
+      } else {
+        add.push_back(add_to_shared(*scatter, *dat));
+      }
+    }
+    out.push_back({kir::If{is_element(), std::move(compute)}});
+    out.push_back(colour());
+    append(out, over_colours(std::move(add)));
+    return out;
+  }
+
+  [[nodiscard]] const Staged* staged_of_pack(const std::string& pack) const {
+    const auto& args = builder_.packed().args;
+    for (std::size_t arg = 0; arg < args.size(); ++arg) {
+      if (args[arg].pack == pack) return staged_of(arg);
+    }
+    return nullptr;
+  }
+
+  /// The scatter of an element, with the shared copies for the Dat and loc_map for the Map.
+  [[nodiscard]] static kir::Stmt add_to_shared(kir::Scatter scatter, const Staged& dat) {
+    scatter.rows.data = dat.shared;
+    scatter.rows.map = dat.loc_map.name;
+    scatter.rows.columns = "";
+    scatter.rows.is_shared = true;
+    return {std::move(scatter)};
+  }
+
+  // ----------------------------------------------------------------------------------- the launch
+
+  void launch(const std::string& function) {
+    const kir::Expr colour = kir::name("colour");
+    const kir::Expr begin = kir::element(colour_offset_.name, colour);
+    const kir::Expr end = kir::element(colour_offset_.name, colour + kir::integer(1));
+    kir::Block one{
+        index_decl("first", kir::select(kir::less(begin, whole_begin()), whole_begin(), begin)),
+        index_decl("last", kir::minimum(end, whole_end()))};
+    one.push_back(builder_.launch(function, kir::Grid::blocks,
+                                  kir::name("last") - kir::name("first"),
+                                  {{"block_offset", kir::name("first")}}));
+    builder_.finish({{kir::For{kir::Axis::serial, "colour", kir::integer(0),
+                               kir::element(sizes_.name, kir::integer(0)), std::move(one)}}},
+                    kir::integer(0));
+    builder_.module().items = kir::Items::blocks;
+  }
+
+  Builder& builder_;
+  const ir::Loop& loop_;
+  Races races_;
+  std::vector<Staged> staged_;
+  int n_elements_ = block_elements;
+  kir::Parameter ind_sizes_, ind_offs_, blkmap_, offset_, nelems_, nthrcol_, thrcol_, sizes_,
+      colour_offset_;
+};
+
+}  // namespace
+
+void stage_blocks(Builder& builder) {
+  Stager(builder).run();
+}
+
+}  // namespace op2::lower

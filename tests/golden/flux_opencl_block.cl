@@ -1,0 +1,205 @@
+/* pyop2cxx VERSION: flux, strategy block */
+#pragma OPENCL EXTENSION cl_khr_fp64 : enable
+
+static inline void flux(const double *q, double *r, double *total) {
+  for (int c = 0; c < 2; c++) {
+    double f = q[c] - q[2 + c];
+    r[c] += f;
+    r[2 + c] -= f;
+    total[0] += f * f;
+  }
+}
+
+__kernel void wrap_flux(
+    __global const double *restrict q,
+    __global double *restrict r,
+    __global double *restrict total_partial,
+    __global const int *restrict q_map,
+    __global const int *restrict r_ind_map,
+    __global const ushort *restrict r_loc_map,
+    __global const int *restrict ind_sizes,
+    __global const long *restrict ind_offs,
+    __global const int *restrict blkmap,
+    __global const long *restrict offset,
+    __global const int *restrict nelems,
+    __global const int *restrict nthrcol,
+    __global const int *restrict thrcol,
+    long block_offset,
+    long slot) {
+  __local double total_tree[256];
+  double total_lane[1] = {0};
+  __local double r_shared[1024];
+  const int block = blkmap[block_offset + (int)get_group_id(0)];
+  const int first = offset[block];
+  const int last = first + nelems[block];
+  for (int i = (int)get_local_id(0); i < ind_sizes[block] * 2; i += (int)get_local_size(0)) {
+    r_shared[i] = 0;
+  }
+  barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
+  for (int k = 0; k < (last - first + (int)get_local_size(0) - 1) / (int)get_local_size(0); ++k) {
+    const int n = first + k * (int)get_local_size(0) + (int)get_local_id(0);
+    double q_pack[4];
+    double r_pack[4] = {0};
+    double total_pack[1] = {0};
+    if (n < last) {
+      __global const double *q_pack_from0 = q + q_map[n * 2] * 2;
+      q_pack[0] = q_pack_from0[0];
+      q_pack[1] = q_pack_from0[1];
+      __global const double *q_pack_from1 = q + q_map[n * 2 + 1] * 2;
+      q_pack[2] = q_pack_from1[0];
+      q_pack[3] = q_pack_from1[1];
+      flux(q_pack, r_pack, total_pack);
+      for (int c = 0; c < 1; ++c) {
+        total_lane[c] += total_pack[c];
+      }
+    }
+    const int own_colour = (n < last ? thrcol[n] : -1);
+    for (int colour = 0; colour < nthrcol[block]; ++colour) {
+      if (own_colour == colour) {
+        const int r_pack_to0 = r_loc_map[n * 2] * 2;
+        r_shared[r_pack_to0] += r_pack[0];
+        r_shared[r_pack_to0 + 1] += r_pack[1];
+        const int r_pack_to1 = r_loc_map[n * 2 + 1] * 2;
+        r_shared[r_pack_to1] += r_pack[2];
+        r_shared[r_pack_to1 + 1] += r_pack[3];
+      }
+      barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
+    }
+  }
+  for (int i = (int)get_local_id(0); i < ind_sizes[block] * 2; i += (int)get_local_size(0)) {
+    r[r_ind_map[ind_offs[block] + i / 2] * 2 + i % 2] += r_shared[i];
+  }
+  for (int lane = (int)get_local_size(0) + (int)get_local_id(0); lane < 256; lane += (int)get_local_size(0)) {
+    for (int c = 0; c < 1; ++c) {
+      total_tree[c * 256 + lane] = 0;
+    }
+  }
+  for (int c = 0; c < 1; ++c) {
+    total_tree[c * 256 + (int)get_local_id(0)] = total_lane[c];
+  }
+  barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
+  for (int lane = (int)get_local_id(0); lane < 128; lane += (int)get_local_size(0)) {
+    for (int c = 0; c < 1; ++c) {
+      total_tree[c * 256 + lane] += total_tree[c * 256 + (lane + 128)];
+    }
+  }
+  barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
+  for (int lane = (int)get_local_id(0); lane < 64; lane += (int)get_local_size(0)) {
+    for (int c = 0; c < 1; ++c) {
+      total_tree[c * 256 + lane] += total_tree[c * 256 + (lane + 64)];
+    }
+  }
+  barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
+  for (int lane = (int)get_local_id(0); lane < 32; lane += (int)get_local_size(0)) {
+    for (int c = 0; c < 1; ++c) {
+      total_tree[c * 256 + lane] += total_tree[c * 256 + (lane + 32)];
+    }
+  }
+  barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
+  for (int lane = (int)get_local_id(0); lane < 16; lane += (int)get_local_size(0)) {
+    for (int c = 0; c < 1; ++c) {
+      total_tree[c * 256 + lane] += total_tree[c * 256 + (lane + 16)];
+    }
+  }
+  barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
+  for (int lane = (int)get_local_id(0); lane < 8; lane += (int)get_local_size(0)) {
+    for (int c = 0; c < 1; ++c) {
+      total_tree[c * 256 + lane] += total_tree[c * 256 + (lane + 8)];
+    }
+  }
+  barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
+  for (int lane = (int)get_local_id(0); lane < 4; lane += (int)get_local_size(0)) {
+    for (int c = 0; c < 1; ++c) {
+      total_tree[c * 256 + lane] += total_tree[c * 256 + (lane + 4)];
+    }
+  }
+  barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
+  for (int lane = (int)get_local_id(0); lane < 2; lane += (int)get_local_size(0)) {
+    for (int c = 0; c < 1; ++c) {
+      total_tree[c * 256 + lane] += total_tree[c * 256 + (lane + 2)];
+    }
+  }
+  barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
+  for (int lane = (int)get_local_id(0); lane < 1; lane += (int)get_local_size(0)) {
+    for (int c = 0; c < 1; ++c) {
+      total_tree[c * 256 + lane] += total_tree[c * 256 + (lane + 1)];
+    }
+  }
+  barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
+  if ((int)get_local_id(0) == 0) {
+    for (int c = 0; c < 1; ++c) {
+      total_partial[slot + (int)get_group_id(0) + c] = total_tree[c * 256];
+    }
+  }
+}
+
+__kernel void finish_flux(
+    __global double *restrict total,
+    __global const double *restrict total_partial,
+    long n_slots) {
+  __local double total_tree[256];
+  for (int lane = (int)get_local_id(0); lane < 256; lane += (int)get_local_size(0)) {
+    for (int c = 0; c < 1; ++c) {
+      total_tree[c * 256 + lane] = 0;
+    }
+    for (int k = 0; k < (n_slots - lane + 255) / 256; ++k) {
+      for (int c = 0; c < 1; ++c) {
+        total_tree[c * 256 + lane] += total_partial[k * 256 + lane + c];
+      }
+    }
+  }
+  barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
+  for (int lane = (int)get_local_id(0); lane < 128; lane += (int)get_local_size(0)) {
+    for (int c = 0; c < 1; ++c) {
+      total_tree[c * 256 + lane] += total_tree[c * 256 + (lane + 128)];
+    }
+  }
+  barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
+  for (int lane = (int)get_local_id(0); lane < 64; lane += (int)get_local_size(0)) {
+    for (int c = 0; c < 1; ++c) {
+      total_tree[c * 256 + lane] += total_tree[c * 256 + (lane + 64)];
+    }
+  }
+  barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
+  for (int lane = (int)get_local_id(0); lane < 32; lane += (int)get_local_size(0)) {
+    for (int c = 0; c < 1; ++c) {
+      total_tree[c * 256 + lane] += total_tree[c * 256 + (lane + 32)];
+    }
+  }
+  barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
+  for (int lane = (int)get_local_id(0); lane < 16; lane += (int)get_local_size(0)) {
+    for (int c = 0; c < 1; ++c) {
+      total_tree[c * 256 + lane] += total_tree[c * 256 + (lane + 16)];
+    }
+  }
+  barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
+  for (int lane = (int)get_local_id(0); lane < 8; lane += (int)get_local_size(0)) {
+    for (int c = 0; c < 1; ++c) {
+      total_tree[c * 256 + lane] += total_tree[c * 256 + (lane + 8)];
+    }
+  }
+  barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
+  for (int lane = (int)get_local_id(0); lane < 4; lane += (int)get_local_size(0)) {
+    for (int c = 0; c < 1; ++c) {
+      total_tree[c * 256 + lane] += total_tree[c * 256 + (lane + 4)];
+    }
+  }
+  barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
+  for (int lane = (int)get_local_id(0); lane < 2; lane += (int)get_local_size(0)) {
+    for (int c = 0; c < 1; ++c) {
+      total_tree[c * 256 + lane] += total_tree[c * 256 + (lane + 2)];
+    }
+  }
+  barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
+  for (int lane = (int)get_local_id(0); lane < 1; lane += (int)get_local_size(0)) {
+    for (int c = 0; c < 1; ++c) {
+      total_tree[c * 256 + lane] += total_tree[c * 256 + (lane + 1)];
+    }
+  }
+  barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
+  if ((int)get_local_id(0) == 0) {
+    for (int c = 0; c < 1; ++c) {
+      total[c] += total_tree[c * 256];
+    }
+  }
+}
