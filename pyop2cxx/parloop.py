@@ -499,10 +499,10 @@ class ParLoop:
             for map_, access in ((symbolic.target_map(a), a.access) for a in self._parts)
             if map_ is not None and access in (INC, MIN, MAX)
         }
-        if runtime.static or not reduced or not all(m.has_values for m in reduced.values()):
+        if not reduced or self._items.extruded or self.iterset is not self._items.whole:
             return False
-        if self._items.extruded or self.iterset is not self._items.whole:
-            return False
+        if runtime.static or not all(map_.has_values for map_ in reduced.values()):
+            return True  # as on most meshes
         engine = runtime.engine
         n_entries = n_padded = 0
         for map_ in reduced.values():

@@ -57,7 +57,7 @@ class Stager {
       append(body, over_targets(&Stager::fetch));
       body.push_back({kir::Barrier{}});
       append(body, rounds(together()));
-      append(body, over_targets(&Stager::flush));
+      append(body, over_targets(&Stager::flush, /*in_turns=*/true));
     }
     const std::string function = builder_.packed().names.take("wrap_" + loop_.kernel->name);
     builder_.add_kernel(function, parameters(), std::move(body));
@@ -185,9 +185,15 @@ class Stager {
   }
 
   /// One statement for each scalar of a block's targets, spread over its lanes.
-  kir::Block over_targets(kir::Stmt (Stager::*make)(const Staged&, const kir::Expr&) const) const {
+  /// @param[in] in_turns Lists of one Dat may hold the same target, so one waits for the other.
+  kir::Block over_targets(kir::Stmt (Stager::*make)(const Staged&, const kir::Expr&) const,
+                          bool in_turns = false) const {
     kir::Block out;
     for (const Staged& dat : staged_) {
+      const bool shares =
+          std::any_of(staged_.begin(), staged_.begin() + dat.number,
+                      [&dat](const Staged& earlier) { return earlier.data == dat.data; });
+      if (in_turns && shares) out.push_back({kir::Barrier{/*global_memory=*/true}});
       const kir::Expr at = kir::name("block") * kir::integer(static_cast<int>(staged_.size())) +
                            kir::integer(dat.number);
       const kir::Expr i = kir::name("i");

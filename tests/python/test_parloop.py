@@ -515,10 +515,11 @@ def test_compute_from_four_threads(backend: str) -> None:
 
 
 FORK = """
-import os, sys
+import os, sys, warnings
 import numpy as np
 from pyop2cxx import op2
 from pyop2cxx.exceptions import ExecutionError
+warnings.simplefilter("ignore", DeprecationWarning)  # newer Pythons warn of this very fork
 op2.init(backend="openmp", threads=2)
 cells = op2.Set(100000)
 x = op2.Dat(cells, np.ones(100000))
