@@ -405,8 +405,7 @@ class ParLoop:
             ),
             plans=engine.plans,
             timing=engine.timing(self.kernel.name, request.backend.name, executable.strategy),
-            # the stub cannot say that None is allowed
-            mirror=None if device is None else device.mirror,  # type: ignore[arg-type]
+            mirror=None if device is None else device.mirror,
         )
         self._checks = bool(runtime.configuration["debug"])
         self._epoch = epoch
@@ -506,7 +505,7 @@ class ParLoop:
         engine = runtime.engine
         n_entries = n_padded = 0
         for map_ in reduced.values():
-            facts = engine.plans.facts(map_._current_table(), self.iterset.size, engine.n_threads)
+            facts = engine.plans.facts(_table(map_), self.iterset.size, engine.n_threads)
             n_entries += self.iterset.size * map_.arity
             n_padded += facts.degree_max * map_.toset.total_size
         return n_padded <= _MOST_PADDING * n_entries
