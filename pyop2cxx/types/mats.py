@@ -135,11 +135,11 @@ class Mat(DataCarrier):
         self._values: Array | None = None
         self._scipy: Any = None
         if sparsity.shape == (1, 1):
-            self._blocks: tuple[tuple[Mat, ...], ...] = ((self,),)
+            self._parts: tuple[tuple[Mat, ...], ...] = ()
             if not runtime.static:
                 self._allocate()
             return
-        self._blocks = tuple(
+        self._parts = tuple(
             tuple(self._block(i, j) for j in range(sparsity.shape[1]))
             for i in range(sparsity.shape[0])
         )
@@ -261,6 +261,11 @@ class Mat(DataCarrier):
         return (path.rows._uid, path.cols._uid, path.unrolled, *digests)
 
     # Blocks
+
+    @property
+    def _blocks(self) -> tuple[tuple[Mat, ...], ...]:
+        # not stored: large arrays should go when the last reference does
+        return self._parts or ((self,),)
 
     @property
     def sparsity(self) -> Sparsity:

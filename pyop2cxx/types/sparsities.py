@@ -78,7 +78,6 @@ class Sparsity:
     _nested: bool
     _block_sparse: bool
     _diagonal_block: bool
-    _tables: tuple[tuple[Sparsity, ...], ...]
     _found: _core.plan.Sparsity | None
     _diagonal: Array | None
 
@@ -132,10 +131,10 @@ class Sparsity:
         self._found = None
         self._diagonal = None
         if self.shape == (1, 1):
-            self._tables = ((self,),)
+            self._parts: tuple[tuple[Sparsity, ...], ...] = ()
             self._found = None if runtime.static else self._build()
             return
-        self._tables = tuple(
+        self._parts = tuple(
             tuple(self._block(i, j) for j in range(self.shape[1])) for i in range(self.shape[0])
         )
 
@@ -162,6 +161,11 @@ class Sparsity:
         )
 
     # Blocks
+
+    @property
+    def _tables(self) -> tuple[tuple[Sparsity, ...], ...]:
+        # not stored: large arrays should go when the last reference does
+        return self._parts or ((self,),)
 
     @property
     def dsets(self) -> tuple[Any, Any]:

@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 from __future__ import annotations
 
+import gc
 import pickle
+import weakref
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -420,3 +422,15 @@ def test_signature_in_the_order_of_the_convention() -> None:
         "    const long *__restrict__ A_row_start,\n"
         "    const unsigned char *__restrict__ A_position)"
     )
+
+
+def test_matrices_go_with_their_last_reference() -> None:
+    world = World()
+    seen = [weakref.ref(thing) for thing in (world.mat, world.sparsity)]
+    world.assemble()
+    gc.disable()
+    try:
+        del world.mat, world.sparsity
+        assert [ref() for ref in seen] == [None, None]
+    finally:
+        gc.enable()
