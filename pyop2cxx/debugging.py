@@ -9,13 +9,15 @@ import numpy as np
 
 from pyop2cxx import _core
 from pyop2cxx.exceptions import ExecutionError, UsageError
+from pyop2cxx.symbolic import maps_of
 from pyop2cxx.types.access import READ, RW
-from pyop2cxx.types.args import DatArg
+from pyop2cxx.types.args import DatArg, MatArg
 from pyop2cxx.types.passthrough import PassthroughArg
 
 if TYPE_CHECKING:
     from pyop2cxx.parloop import ParLoop
     from pyop2cxx.symbolic import Part
+    from pyop2cxx.types.maps import Map
 
 
 def check_before(loop: ParLoop) -> None:
@@ -26,8 +28,8 @@ def check_before(loop: ParLoop) -> None:
             names the loop, the argument and the element.
     """
     for i, arg in enumerate(loop._parts):
-        if arg.map_ is not None:
-            _check_map(loop, i, arg)
+        for map_ in maps_of(arg):
+            _check_map(loop, i, map_)
         if arg.access in (READ, RW):
             _check_numbers(loop, i, arg, "is NaN before the loop")
 
@@ -43,9 +45,7 @@ def check_after(loop: ParLoop) -> None:
             _check_numbers(loop, i, arg, "became NaN in this loop")
 
 
-def _check_map(loop: ParLoop, i: int, arg: Part) -> None:
-    map_ = arg.map_
-    assert map_ is not None
+def _check_map(loop: ParLoop, i: int, map_: Map) -> None:
     table = map_._current_table()
     assert table is not None  # a loop without Map values is refused when it is made
     try:
@@ -61,12 +61,14 @@ def _check_numbers(loop: ParLoop, i: int, arg: Part, what: str) -> None:
     if values is None or values.dtype.kind not in "fc":
         return
     arg.data._on_host(_core.Use.read, "debug", is_explicit=True)
-    rows = values.reshape(len(values) if isinstance(arg, DatArg) else 1, -1)
+    on_set = isinstance(arg, DatArg | MatArg)
+    rows = values.reshape(len(values) if on_set and values.size else 1, -1)
     bad = np.flatnonzero(np.isnan(rows).any(axis=1))
     if bad.size == 0:
         return
     element = int(bad[0])
-    where = f"element {element}" if isinstance(arg, DatArg) else "its value"
+    kind = "place" if isinstance(arg, MatArg) else "element"
+    where = f"{kind} {element}" if on_set else "its value"
     shown = np.array2string(rows[element], precision=6, threshold=8)
     raise ExecutionError(
         f"par_loop '{loop.kernel.name}': arg {i}: {type(arg.data).__name__} '{arg.data.name}', "

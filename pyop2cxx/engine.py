@@ -9,6 +9,7 @@ import shlex
 import warnings
 from collections import OrderedDict
 from typing import TYPE_CHECKING, Any
+from weakref import WeakValueDictionary
 
 from pyop2cxx import _core
 from pyop2cxx.backends._backend import DeviceToolchain
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from pyop2cxx.backends._backend import Backend
     from pyop2cxx.devices import OpenDevice
     from pyop2cxx.pipeline import GeneratedCode
+    from pyop2cxx.types.sparsities import Sparsity
 
 _MOST_EXECUTABLES = 4096
 _MOST_TEXTS = 1024
@@ -69,6 +71,7 @@ class Engine:
         texts: Generated texts by their key.
         loops: Prepared loops by the identities of their arguments; hold no data.
         timings: What loops have cost, by name, backend and strategy.
+        sparsities: Sparsities by what they were made from, while they are in use.
         n_generated: Texts generated so far, as opposed to found in `texts`.
     """
 
@@ -86,6 +89,7 @@ class Engine:
         self.texts = Bounded(_MOST_TEXTS)
         self.loops = Bounded(_MOST_LOOPS)
         self.timings: dict[tuple[str, str, str], _core.Timing] = {}
+        self.sparsities: WeakValueDictionary[Any, Sparsity] = WeakValueDictionary()
         self.n_generated = 0
 
     @property

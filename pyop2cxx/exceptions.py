@@ -85,6 +85,30 @@ class ContractError(UsageError, AssertionError):
     """An argument breaks the contract where PyOP2 has an ``assert``: Set sizes that do not grow."""
 
 
+class SparsityShapeError(UsageError, RuntimeError):
+    """DataSets and Maps of a Sparsity do not belong together, as rows and columns of a matrix."""
+
+
+class AssemblyStateError(UsageError, RuntimeError):
+    """A matrix is asked for what it can say only once it is assembled, or as a whole."""
+
+
+class SolverOptionError(UsageError, RuntimeError):
+    """Options of a Solver contradict each other, or no library here knows them."""
+
+
+class ConvergenceError(ExecutionError):
+    """A solver stopped before it had reached its tolerance.
+
+    Attributes:
+        reason: Why, in PETSc's words.
+        history: Norms of the residual, the first one before the first step.
+    """
+
+    reason: str = ""
+    history: tuple[float, ...] = ()
+
+
 class NonUniqueNameError(UsageError):
     """Two Consts have one name, so that kernels could not tell them apart.
 

@@ -16,7 +16,10 @@ EXTRAS: Mapping[str, str] = {
     "h5py": "io",
     "matplotlib": "plot",
     "tqdm": "demo",
-    "scipy": "renumber",
+    "scipy": "solve",
+    "pyamg": "amg",
+    "petsc4py": "petsc",
+    "cupyx": "cupy",
 }
 """The optional packages, and the extra of pyop2cxx that installs each."""
 

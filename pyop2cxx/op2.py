@@ -18,6 +18,7 @@ from pyop2cxx.global_kernel import (
     PermutedMapKernelArg,
 )
 from pyop2cxx.kernel import Kernel
+from pyop2cxx.linalg import Solver, solve
 from pyop2cxx.parloop import ParLoop, par_loop
 from pyop2cxx.renumber import renumber
 from pyop2cxx.reports import backends, timings
@@ -47,6 +48,7 @@ from pyop2cxx.types import (
     IterationIndex,
     IterationRegion,
     Map,
+    Mat,
     MixedDat,
     MixedDataSet,
     MixedMap,
@@ -55,6 +57,7 @@ from pyop2cxx.types import (
     PassthroughArg,
     PermutedMap,
     Set,
+    Sparsity,
     Subset,
     i,
 )
@@ -108,6 +111,7 @@ __all__ = [
     "LocalKernel",
     "Map",
     "MapKernelArg",
+    "Mat",
     "MixedDat",
     "MixedDatKernelArg",
     "MixedDatParloopArg",
@@ -121,6 +125,8 @@ __all__ = [
     "PermutedMap",
     "PermutedMapKernelArg",
     "Set",
+    "Solver",
+    "Sparsity",
     "Subset",
     "backend",
     "backends",
@@ -138,6 +144,7 @@ __all__ = [
     "parloop",
     "renumber",
     "set_log_level",
+    "solve",
     "timings",
     "transfers",
     "warning",

@@ -25,7 +25,16 @@ from pyop2cxx.iteration import check_reach, items_of
 from pyop2cxx.kernel import Kernel
 from pyop2cxx.runtime import runtime
 from pyop2cxx.types.access import INC, MAX, MIN, READ, WRITE
-from pyop2cxx.types.args import ConstantArg, DatArg, GlobalArg, LegacyDatArg, MixedDatArg
+from pyop2cxx.types.args import (
+    ConstantArg,
+    DatArg,
+    GlobalArg,
+    LegacyDatArg,
+    MatArg,
+    MixedDatArg,
+)
+from pyop2cxx.types.maps import Map
+from pyop2cxx.types.mats import Mat
 from pyop2cxx.types.mixed import MixedSet
 from pyop2cxx.types.passthrough import PassthroughArg
 from pyop2cxx.types.regions import IterationRegion
@@ -143,9 +152,11 @@ class ParLoop:
         self._checks = False
         self._prepared: _core.PreparedLoop
         self._written = _written_dats(self._parts)
+        self._assembled = tuple(arg for arg in args if isinstance(arg, MatArg))
 
     def _check_kind(self, i: int, arg: Arg) -> None:
-        if not isinstance(arg, DatArg | MixedDatArg | GlobalArg | ConstantArg | PassthroughArg):
+        known = DatArg | MixedDatArg | GlobalArg | ConstantArg | PassthroughArg | MatArg
+        if not isinstance(arg, known):
             raise UsageError(
                 f"{self._what}: arg {i} must be made by calling a Dat or Global with an access, "
                 f"such as dat(op2.READ, map), got {arg!r} of type {type(arg).__name__}"
@@ -157,6 +168,9 @@ class ParLoop:
             )
 
     def _check_arg(self, i: int, arg: Part) -> None:
+        if isinstance(arg, MatArg):
+            self._check_matrix(i, arg)
+            return
         if not isinstance(arg, DatArg):
             return
         dat, map_ = arg.data, arg.map_
@@ -243,6 +257,20 @@ class ParLoop:
         """Floating-point operations of one call of the loop; 0 if not known."""
         return self.kernel.num_flops * self._items.n
 
+    def _check_matrix(self, i: int, arg: MatArg) -> None:
+        for map_ in arg.maps:
+            if map_.iterset is not self._items.whole:
+                raise MapValueError(
+                    f"{self._what}: arg {i}: Map '{map_.name}' starts on Set "
+                    f"'{map_.iterset.name}', but the loop runs over '{self.iterset.name}'; "
+                    f"pass Maps from there to the rows and columns of Mat '{arg.data.name}'"
+                )
+            if type(map_) is not Map or self._items.extruded:
+                raise UnsupportedError(
+                    f"{self._what}: arg {i}: a matrix is reached only by plain Maps from a Set "
+                    f"that is not extruded, got {map_!r}"
+                )
+
     def _check_kernel(self) -> None:
         descriptors = [
             Descriptor(
@@ -327,6 +355,8 @@ class ParLoop:
             runtime.coherence.attribute(user_line())
         for dat in self._written:
             dat.halo_valid = False
+        for arg in self._assembled:
+            _note_assembly(arg)
         if self._checks:
             debugging.check_after(self)
 
@@ -366,6 +396,7 @@ class ParLoop:
                 paths=built.loop.maps,
                 iteration=built.loop.iteration,
                 items=list(self._items.tables),
+                matrices=[_positions(arg, self._position_bytes()) for arg in self._assembled],
             ),
             options=_core.LaunchOptions(
                 n_threads=engine.n_threads,
@@ -397,6 +428,7 @@ class ParLoop:
                 element_bytes=widths[0],
                 entry_bytes=widths[1],
                 target_bytes=widths[2],
+                position_bytes=self._position_bytes(),
                 transposed=True,
                 padded=on_grid and self._is_evenly_covered(built),
                 index_bytes=self._index_bytes(built) if on_grid else 8,
@@ -410,7 +442,9 @@ class ParLoop:
 
     def _map_facts(self, map_: Any) -> _core.LoweringMapFacts:
         """Facts cost a pass over the values, so they are found only where something is written."""
-        written = any(arg.map_ is map_ and arg.access != READ for arg in self._parts)
+        written = any(
+            symbolic.target_map(arg) is map_ and arg.access != READ for arg in self._parts
+        )
         table = map_._current_table() if map_.has_values else None
         if runtime.static or table is None or not written or self._items.extruded:
             width = 4 if table is None else table.index_bytes
@@ -428,6 +462,11 @@ class ParLoop:
         counts = (n, n * max(built.loop.n_slots(), 1), max(targets, default=0))
         element, entry, target = (4 if count <= _MOST_INT32 else 8 for count in counts)
         return element, entry, target
+
+    def _position_bytes(self) -> int:
+        """Bytes of a place within the longest row of all matrices."""
+        longest = [arg.data.sparsity.longest_row for arg in self._assembled if not runtime.static]
+        return _core.plan.position_bytes(max(longest, default=0))
 
     def _index_bytes(self, built: symbolic.Symbolic) -> int:
         """4 if every index into an argument, a Map or a plan's array fits, with room to stride."""
@@ -455,9 +494,9 @@ class ParLoop:
     def _is_evenly_covered(self, built: symbolic.Symbolic) -> bool:
         """Say whether targets have so similar numbers of elements that padding costs little."""
         reduced = {
-            arg.map_._uid: arg.map_
-            for arg in self._parts
-            if arg.map_ is not None and arg.access in (INC, MIN, MAX)
+            map_._uid: map_
+            for map_, access in ((symbolic.target_map(a), a.access) for a in self._parts)
+            if map_ is not None and access in (INC, MIN, MAX)
         }
         if not reduced or self._items.extruded or self.iterset is not self._items.whole:
             return False
@@ -478,6 +517,11 @@ class ParLoop:
         dats: dict[int, int] = {}
         maps: dict[int, int] = {}
         for arg in self._parts:
+            if isinstance(arg, MatArg):
+                rows_map, cols_map = arg.maps
+                maps[rows_map._uid] = n * rows_map.arity * _table(rows_map).index_bytes
+                positions = n * rows_map.arity * cols_map.arity * self._position_bytes()
+                dats[arg.data._uid] = 2 * arg.data.nbytes + positions
             if not isinstance(arg, DatArg):
                 continue
             rows = n
@@ -560,6 +604,8 @@ def par_loop(
         for arg in args:
             if arg.access != READ and arg.__class__ in _WITH_HALOS:
                 arg.data.halo_valid = False
+            elif arg.__class__ is MatArg:
+                _note_assembly(arg)
         return
     loop = ParLoop(
         kernel,
@@ -601,6 +647,27 @@ def _checked_region(region: object, older: object, what: str) -> IterationRegion
         raise UsageError(f"{what}: iteration_region and iterate are the same; give one of them")
     found = older if region is None else region
     return None if found is None else IterationRegion(found)  # type: ignore[arg-type]
+
+
+def _note_assembly(arg: MatArg) -> None:
+    added = arg.access == INC
+    arg.data.change_assembly_state(Mat.ADD_VALUES if added else Mat.INSERT_VALUES)
+
+
+def _positions(arg: MatArg, n_bytes: int) -> _core.plan.PositionSpec:
+    """Say which positions of which matrix a loop needs."""
+    path, (row_dim, col_dim) = arg.map_, arg.data.block_dims
+    return _core.plan.PositionSpec(
+        sparsity=arg.data.sparsity._table("loops"),
+        n_elements=path.rows.iterset.size,
+        rows=_table(path.rows),
+        columns=_table(path.cols),
+        row_mask=path.row_mask,  # type: ignore[arg-type]  # None is allowed
+        column_mask=path.col_mask,  # type: ignore[arg-type]  # None is allowed
+        row_dim=row_dim if path.unrolled else 1,
+        column_dim=col_dim if path.unrolled else 1,
+        bytes=n_bytes,
+    )
 
 
 def _written_dats(args: tuple[Part, ...]) -> tuple[Dat, ...]:

@@ -83,7 +83,7 @@ def _place(arg: Arg) -> tuple[Array, Array | None]:
         values = data.data_ro_with_halos if isinstance(arg, DatArg) else data.data_ro
     else:
         values = data.data_with_halos
-    return values, None if arg.map_ is None else arg.map_.values_with_halo  # type: ignore[return-value]
+    return values, None if arg.map_ is None else arg.map_.values_with_halo  # type: ignore[return-value, union-attr]
 
 
 def _packed(arg: Arg, values: Array, rows: Array | None, n: int) -> Array:

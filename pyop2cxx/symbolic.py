@@ -10,7 +10,7 @@ from pyop2cxx import _core
 from pyop2cxx.iteration import path_of
 from pyop2cxx.runtime import runtime
 from pyop2cxx.types.access import READ
-from pyop2cxx.types.args import DatArg, MixedDatArg
+from pyop2cxx.types.args import DatArg, MatArg, MixedDatArg
 from pyop2cxx.types.passthrough import PassthroughArg
 
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from pyop2cxx.types.constants import Const
     from pyop2cxx.types.maps import Map
 
-    Part = DatArg | GlobalArg | ConstantArg | PassthroughArg
+    Part = DatArg | GlobalArg | ConstantArg | PassthroughArg | MatArg
     Arg = Part | MixedDatArg
 
 
@@ -68,7 +68,7 @@ def build(kernel: Kernel, arguments: Sequence[Arg], items: Items) -> Symbolic:
         items: What the loop visits.
     """
     args, parameters = parts_of(arguments)
-    maps = tuple({arg.map_._uid: arg.map_ for arg in args if arg.map_ is not None}.values())
+    maps = tuple({map_._uid: map_ for arg in args for map_ in maps_of(arg)}.values())
     map_index = {map_._uid: i for i, map_ in enumerate(maps)}
     tosets = _numbered([map_.toset._uid for map_ in maps])
     data, memory = _aliases(args)
@@ -90,6 +90,18 @@ def build(kernel: Kernel, arguments: Sequence[Arg], items: Items) -> Symbolic:
     return Symbolic(loop=loop, maps=maps, spaces=spaces, constants=constants)
 
 
+def maps_of(arg: Part) -> tuple[Map, ...]:
+    """Return the Maps of an argument: none, one, or a matrix's two."""
+    if isinstance(arg, MatArg):
+        return arg.maps
+    return () if arg.map_ is None else (arg.map_,)
+
+
+def target_map(arg: Part) -> Map | None:
+    """Return the Map to what an argument's elements may fight over: a matrix's rows."""
+    return arg.map_.rows if isinstance(arg, MatArg) else arg.map_
+
+
 def free_names(kernel: Kernel) -> list[str]:
     """Names that the kernel uses but nobody declares: Consts, if there are such; sorted."""
     return [] if kernel.facts is None else kernel.facts.free_names
@@ -101,13 +113,26 @@ def _dtype(data: object) -> _core.DType:
 
 def _node(
     arg: Part, map_index: dict[int, int], alias: _core.Alias
-) -> _core.DirectDat | _core.IndirectDat | _core.GlobalRead | _core.GlobalReduce:
+) -> _core.DirectDat | _core.IndirectDat | _core.GlobalRead | _core.GlobalReduce | _core.MatArg:
     dtype, dim = _dtype(arg.data), arg.data.cdim
     access = _core.Access(int(arg.access))
     if isinstance(arg, PassthroughArg):
         # a row of no values: the pointer is handed on, and elements are called once each
         return _core.DirectDat(
             dtype=dtype, dim=0, access=access, alias=alias, stride=0, component=0
+        )
+    if isinstance(arg, MatArg):
+        row_dim, col_dim = arg.data.block_dims
+        return _core.MatArg(
+            dtype=dtype,
+            row_dim=row_dim,
+            col_dim=col_dim,
+            access=access,
+            row_map=map_index[arg.map_.rows._uid],
+            col_map=map_index[arg.map_.cols._uid],
+            masked=arg.map_.is_masked,
+            unrolled=arg.map_.unrolled,
+            alias=alias,
         )
     if isinstance(arg, DatArg):
         place = {"stride": arg.data._stride, "component": arg.data._component}
@@ -164,12 +189,9 @@ def _spaces(args: Sequence[Part], maps: Sequence[Map], memory: list[int]) -> tup
 
     A Map has one number, so all the memory that it leads to counts as one.
     """
-    paths = [(arg.map_, m) for arg, m in zip(args, memory, strict=True) if arg.map_ is not None]
-    written = {
-        m
-        for arg, m in zip(args, memory, strict=True)
-        if arg.map_ is not None and arg.access != READ
-    }
+    found = [(target_map(arg), arg.access, m) for arg, m in zip(args, memory, strict=True)]
+    paths = [(path, m) for path, _, m in found if path is not None]
+    written = {m for path, access, m in found if path is not None and access != READ}
     space = {m: m for m in memory}
     for map_ in maps:
         joined = {space[m] for path, m in paths if path is map_ and m in written}

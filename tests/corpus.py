@@ -21,7 +21,7 @@ from pyop2cxx import op2
 from pyop2cxx.op2 import INC, MAX, MIN, READ, RW, WRITE
 
 Array: TypeAlias = NDArray[Any]
-Values: TypeAlias = op2.Dat | op2.Global
+Values: TypeAlias = op2.Dat | op2.Global | op2.Mat
 
 # Fewer where a simulator runs them (test_races.py).
 N_ELEMENTS = int(os.environ.get("CORPUS_ELEMENTS", "2000"))
@@ -1387,6 +1387,124 @@ def kernel_with_header(rng: np.random.Generator) -> Problem:
         iterset=cells,
         args=(read(READ), total(INC, c2n)),
         expected=((total, added(np.zeros(N_TARGETS, np.int64), values, shares)),),
+    )
+
+
+# Matrices: what is expected are the values at their places, in order
+
+
+def at_places(mat: op2.Mat, rows: Array, columns: Array, tensors: Array) -> Array:
+    """Return what a matrix holds once tensors of shape (n, r, row dim, c, col dim) are added."""
+    (row_dim, col_dim), sparsity = mat.block_dims, mat.sparsity
+    n_columns = sparsity.dsets[1].set.total_size
+    at = np.repeat(np.arange(len(sparsity.rowptr) - 1), np.diff(sparsity.rowptr))
+    keys = at * n_columns + sparsity.colidx
+    wanted = rows[:, :, None] * n_columns + columns[:, None, :]
+    total = np.zeros((len(keys), row_dim, col_dim))
+    np.add.at(total, np.searchsorted(keys, wanted), tensors.transpose(0, 1, 3, 2, 4))
+    return total.reshape(-1)
+
+
+@case(SUMS, needs=frozenset({"matrices"}))
+def matrix_of_blocks_and_vector(rng: np.random.Generator) -> Problem:
+    cells, nodes, others = elements(), targets(), op2.Set(200, "others")
+    c2n, rows = random_map(rng, cells, nodes, 3)
+    c2o, columns = random_map(rng, cells, others, 2)
+    x = rng.standard_normal(N_ELEMENTS)
+    value = op2.Dat(cells, x.copy())
+    mat = op2.Mat(op2.Sparsity((nodes**2, others**1), [(c2n, c2o, None)]))
+    load = op2.Dat(nodes**2)
+    text = """
+    void assemble(double *A, const double *x, double *b) {
+      for (int a = 0; a < 6; ++a) {
+        b[a] += x[0] + a;
+        for (int j = 0; j < 2; ++j) A[2 * a + j] += x[0] * (a - 3 * j);
+      }
+    }
+    """
+    a = np.arange(6.0)
+    tensor = (a[:, None] - 3 * np.arange(2)).reshape(3, 2, 2, 1)
+    start = np.zeros((N_TARGETS, 2))
+    return Problem(
+        kernel=op2.Kernel(text, "assemble"),
+        iterset=cells,
+        args=(mat(INC, (c2n, c2o)), value(READ), load(INC, c2n)),
+        expected=(
+            (mat, at_places(mat, rows, columns, x[:, None, None, None, None] * tensor)),
+            (load, added(start, rows, (x[:, None] + a).reshape(-1, 3, 2))),
+        ),
+    )
+
+
+@case(SUMS, needs=frozenset({"matrices"}))
+def matrix_without_some_rows(rng: np.random.Generator) -> Problem:
+    """Rows of boundary conditions are left out; the tensor is too large to be written out."""
+    cells, nodes = elements(), targets()
+    c2n, values = random_map(rng, cells, nodes, 9)
+    x = rng.standard_normal(N_ELEMENTS)
+    value = op2.Dat(cells, x.copy())
+    mat = op2.Mat(op2.Sparsity((nodes, nodes), [(c2n, c2n, None)]))
+    numbers = np.arange(N_TARGETS)
+    is_held = numbers % 5 == 0
+    tensor = np.add.outer(np.arange(9.0), 10 * np.arange(9.0))
+    tensors = (x[:, None, None] * tensor) * ~is_held[values][:, :, None]
+    text = """
+    void assemble(double *A, const double *x) {
+      for (int i = 0; i < 9; ++i)
+        for (int j = 0; j < 9; ++j) A[9 * i + j] += x[0] * (i + 10 * j);
+    }
+    """
+    return Problem(
+        kernel=op2.Kernel(text, "assemble"),
+        iterset=cells,
+        args=(
+            mat(INC, (c2n, c2n), lgmaps=(np.where(is_held, -1, numbers), None)),
+            value(READ),
+        ),
+        expected=((mat, at_places(mat, values, values, tensors[:, :, None, :, None])),),
+    )
+
+
+@case(NO_RACE, needs=frozenset({"matrices"}))
+def matrix_that_is_set(rng: np.random.Generator) -> Problem:
+    """Entries that the kernel leaves alone become 0; those of no element stay."""
+    cells, nodes = elements(), targets(2 * N_ELEMENTS + 100)
+    c2n, values = injective_map(rng, cells, nodes, 2)
+    x = rng.standard_normal(N_ELEMENTS)
+    value = op2.Dat(cells, x.copy())
+    mat = op2.Mat(op2.Sparsity((nodes, nodes), [(c2n, c2n, None)]))
+    tensors = np.zeros((N_ELEMENTS, 2, 1, 2, 1))
+    tensors[:, 0, 0, 1, 0] = x
+    expected = at_places(mat, values, values, tensors)
+    mat.array[:] = 5
+    untouched = np.setdiff1d(np.arange(nodes.size), values)
+    expected[mat.sparsity.diagonal()[untouched]] = 5
+    return Problem(
+        kernel=op2.Kernel("void put(double *A, const double *x) { A[1] = x[0]; }", "put"),
+        iterset=cells,
+        args=(mat(WRITE, (c2n, c2n)), value(READ)),
+        expected=((mat, expected),),
+    )
+
+
+@case(OVERWRITES, needs=frozenset({"matrices"}))
+def matrix_that_is_set_by_many(rng: np.random.Generator) -> Problem:
+    """Any element of an entry may come last."""
+    cells, nodes = elements(), targets(40)
+    c2n, values = random_map(rng, cells, nodes, 1)
+    mat = op2.Mat(op2.Sparsity((nodes, nodes), [(c2n, c2n, None)]), np.int64)
+    number = op2.Dat(cells, np.arange(N_ELEMENTS), dtype=np.int64)
+
+    def check() -> None:
+        found = mat.array[mat.sparsity.diagonal()]
+        assert (values[found, 0] == np.arange(40)).all()
+
+    text = "void put(int64_t *A, const int64_t *x) { A[0] = x[0]; }"
+    return Problem(
+        kernel=op2.Kernel(text, "put"),
+        iterset=cells,
+        args=(mat(WRITE, (c2n, c2n)), number(READ)),
+        check=check,
     )
 
 

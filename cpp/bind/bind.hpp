@@ -13,6 +13,7 @@ void bind_base(py::module_& core);
 void bind_mesh(py::module_& core);
 void bind_jit(py::module_& core);
 void bind_plan(py::module_& core);
+void bind_sparsity(py::module_& core);
 void bind_cg(py::module_& core);
 void bind_kernel(py::module_& core);
 void bind_lower(py::module_& core);

@@ -82,6 +82,10 @@ void bind_loop(py::module_& core) {
   py::class_<ir::GlobalReduce>(core, "GlobalReduce")
       .def(py::init<DType, int, Access, ir::Alias>(), py::arg("dtype"), py::arg("dim"),
            py::arg("access"), py::arg("alias"));
+  py::class_<ir::MatArg>(core, "MatArg")
+      .def(py::init<DType, int, int, Access, int, int, bool, bool, ir::Alias>(), py::arg("dtype"),
+           py::arg("row_dim"), py::arg("col_dim"), py::arg("access"), py::arg("row_map"),
+           py::arg("col_map"), py::arg("masked"), py::arg("unrolled"), py::arg("alias"));
   py::class_<ir::RowRef>(core, "RowRef")
       .def(py::init<int, int, int, int>(), py::arg("slot"), py::arg("offset"), py::arg("quotient"),
            py::arg("above"));
@@ -141,11 +145,11 @@ void bind_options(py::module_& core) {
   py::class_<MapFacts>(core, "LoweringMapFacts")
       .def(py::init<int, bool>(), py::arg("index_bytes"), py::arg("injective"));
   py::class_<Options>(core, "LoweringOptions")
-      .def(py::init<bool, bool, int, int, int, bool, bool, int, std::vector<int>, int, int>(),
+      .def(py::init<bool, bool, int, int, int, int, bool, bool, int, std::vector<int>, int, int>(),
            py::arg("deterministic"), py::arg("debug"), py::arg("element_bytes"),
-           py::arg("entry_bytes"), py::arg("target_bytes"), py::arg("transposed"),
-           py::arg("padded"), py::arg("index_bytes"), py::arg("soa"), py::arg("convention"),
-           py::arg("lanes"))
+           py::arg("entry_bytes"), py::arg("target_bytes"), py::arg("position_bytes"),
+           py::arg("transposed"), py::arg("padded"), py::arg("index_bytes"), py::arg("soa"),
+           py::arg("convention"), py::arg("lanes"))
       .def_readonly("deterministic", &Options::deterministic)
       .def_readonly("debug", &Options::debug)
       .def_readonly("lanes", &Options::lanes);

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "base/error.hpp"
-#include "base/overload.hpp"
+#include "bind/arrays.hpp"
 #include "bind/bind.hpp"
 #include "mesh/map_facts.hpp"
 #include "plan/colouring.hpp"
@@ -28,28 +28,6 @@ using MapHolder = std::shared_ptr<mesh::MapTable>;
 using Conflicts = std::vector<plan::Conflict>;
 using Occurrences = std::vector<plan::Occurrence>;
 using release_gil = py::call_guard<py::gil_scoped_release>;
-
-/// A read-only NumPy view of a plan's array; the view keeps the plan alive.
-template <class T>
-py::array view(const std::vector<T>& values, const py::object& owner) {
-  py::array array(py::dtype::of<T>(), static_cast<py::ssize_t>(values.size()), values.data(),
-                  owner);
-  array.attr("setflags")(py::arg("write") = false);
-  return array;
-}
-
-py::array view(const plan::IndexArray& indices, const py::object& owner) {
-  return std::visit(
-      overload{[&owner](const std::vector<std::int32_t>& narrow) { return view(narrow, owner); },
-               [&owner](const std::vector<std::int64_t>& wide) { return view(wide, owner); }},
-      indices);
-}
-
-/// A property that shows member @p member of a plan as an array.
-template <class Plan, class Array>
-auto array_of(Array Plan::*member) {
-  return [member](const py::object& self) { return view(self.cast<const Plan&>().*member, self); };
-}
 
 plan::ConflictSet loop_of(std::int64_t n, MapHolder subset, Conflicts conflicts) {
   return {{n, std::move(subset)}, std::move(conflicts)};

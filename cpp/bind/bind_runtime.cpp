@@ -28,17 +28,19 @@ void bind_runtime(py::module_& core) {
       .def_property_readonly("useful_bytes", [](const Timing& t) { return t.useful_bytes.load(); });
 
   py::class_<Binding>(core, "Binding")
-      .def(
-          py::init([](Buffers arguments, Buffers constants,
-                      std::vector<std::shared_ptr<mesh::MapTable>> maps, std::vector<int> spaces,
-                      std::int64_t n_elements, std::vector<ir::MapRef> paths,
-                      ir::Iteration iteration, std::vector<std::shared_ptr<mesh::MapTable>> items) {
-            return Binding{
-                std::move(arguments), std::move(constants), std::move(maps), std::move(spaces),
-                n_elements,           std::move(paths),     iteration,       std::move(items)};
-          }),
-          py::arg("arguments"), py::arg("constants"), py::arg("maps"), py::arg("spaces"),
-          py::arg("n_elements"), py::arg("paths"), py::arg("iteration"), py::arg("items"));
+      .def(py::init([](Buffers arguments, Buffers constants,
+                       std::vector<std::shared_ptr<mesh::MapTable>> maps, std::vector<int> spaces,
+                       std::int64_t n_elements, std::vector<ir::MapRef> paths,
+                       ir::Iteration iteration, std::vector<std::shared_ptr<mesh::MapTable>> items,
+                       std::vector<plan::PositionSpec> matrices) {
+             return Binding{
+                 std::move(arguments), std::move(constants), std::move(maps), std::move(spaces),
+                 n_elements,           std::move(paths),     iteration,       std::move(items),
+                 std::move(matrices)};
+           }),
+           py::arg("arguments"), py::arg("constants"), py::arg("maps"), py::arg("spaces"),
+           py::arg("n_elements"), py::arg("paths"), py::arg("iteration"), py::arg("items"),
+           py::arg("matrices"));
   py::class_<LaunchOptions>(core, "LaunchOptions")
       .def(py::init<int, std::int64_t, std::int64_t>(), py::arg("n_threads"), py::arg("block_size"),
            py::arg("useful_bytes"));

@@ -10,6 +10,7 @@ PYBIND11_MODULE(_core, core) {
   op2::bind::bind_mesh(core);
   op2::bind::bind_jit(core);
   op2::bind::bind_plan(core);
+  op2::bind::bind_sparsity(core);
   op2::bind::bind_cg(core);
   op2::bind::bind_kernel(core);
   op2::bind::bind_lower(core);

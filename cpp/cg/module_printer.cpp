@@ -75,8 +75,21 @@ class Printer {
 
   void function(const kir::Function& function) {
     const Scope scope = context_.function(prototype(context_.dialect(), function));
-    if (function.is_kernel) assume_aligned(function.parameters);
+    if (function.is_kernel) {
+      assume_aligned(function.parameters);
+    } else {
+      note_unused(function);
+    }
     block(function.body);
+  }
+
+  /// A convention may ask for parameters that this loop has no use for.
+  void note_unused(const kir::Function& function) {
+    const std::set<std::string> used = lower::names_used(function.body);
+    for (const kir::Parameter& parameter : function.parameters) {
+      if (used.contains(parameter.name)) continue;
+      context_.statement(fmt::format("(void){};", parameter.name));
+    }
   }
 
   void launch(const std::string& linkage) {
@@ -155,6 +168,7 @@ class Printer {
             [](const kir::Scratch&) { not_printed("Scratch"); },
             [](const kir::Gather&) { not_expanded("Gather"); },
             [](const kir::Scatter&) { not_expanded("Scatter"); },
+            [](const kir::MatInsert&) { not_expanded("MatInsert"); },
             [this](const kir::LaneGather& gather) {
               print_lane_gather(context_, gather, spelling());
             },

@@ -131,6 +131,15 @@ std::string dump(const Rows& rows) {
                      dump(rows.element), rows.arity, rows.dim, by);
 }
 
+std::string dump(const Entries& entries) {
+  return fmt::format("{} {}[{}[{}[{}]] + {}] x{}x{} of {}x{}{}{}", name_of(entries.dtype),
+                     entries.data, entries.row_start, entries.row_map, dump(entries.element),
+                     entries.position, entries.row_arity, entries.col_arity, entries.row_dim,
+                     entries.col_dim,
+                     entries.dropped > 0 ? fmt::format(" below {}", entries.dropped) : "",
+                     entries.unrolled ? " unrolled" : "");
+}
+
 std::string dump(const LaneRows& rows) {
   return fmt::format("{} {}[{}] x{}, rows of {} at {}", name_of(rows.dtype), rows.pack,
                      dump(rows.at), rows.dim, rows.data, list(rows.starts));
@@ -195,6 +204,10 @@ void dump(std::string& out, const Stmt& stmt, int depth) {
           [&line](const Scatter& scatter) {
             line(fmt::format("scatter{} {} {} {}", scatter.sync == Sync::atomic ? " atomic" : "",
                              dump(scatter.rows), symbol(scatter.update), scatter.pack));
+          },
+          [&line](const MatInsert& insert) {
+            line(fmt::format("insert{} {} {} {}", insert.sync == Sync::atomic ? " atomic" : "",
+                             dump(insert.entries), symbol(insert.update), insert.pack));
           },
           [&line](const LaneGather& gather) {
             line(fmt::format("gather lanes of {}", dump(gather.rows)));
@@ -303,6 +316,7 @@ bool is_evaluated(const Stmt& stmt) {
                         [](const Barrier&) { return false; },
                         [](const Gather&) { return false; },
                         [](const Scatter&) { return false; },
+                        [](const MatInsert&) { return false; },
                         [](const LaneGather&) { return false; },
                         [](const LaneScatter&) { return false; },
                         [](const LaneAdd&) { return false; },
@@ -437,10 +451,10 @@ Expr operator%(Expr left, Expr right) {
 
 std::span<const std::string_view> local_names() {
   static constexpr auto names = std::to_array<std::string_view>(
-      {"begin", "end",     "n",        "i",     "c",       "k",     "t",          "o",
-       "slot",  "n_slots", "colour",   "block", "target",  "first", "last",       "context",
-       "argv",  "argc",    "scratch",  "lane",  "chunk",   "round", "own_colour", "entry",
-       "row",   "level",   "n_levels", "layer", "position"});
+      {"begin", "end",     "n",        "i",     "c",        "k",      "t",          "o",
+       "slot",  "n_slots", "colour",   "block", "target",   "first",  "last",       "context",
+       "argv",  "argc",    "scratch",  "lane",  "chunk",    "round",  "own_colour", "entry",
+       "row",   "level",   "n_levels", "layer", "position", "column", "part"});
   return names;
 }
 
@@ -469,6 +483,7 @@ bool is_expanded(const Module& module) {
   const auto check = [&expanded](const Stmt& stmt) {
     const auto* assign = std::get_if<Assign>(&stmt.node);
     if (std::holds_alternative<Gather>(stmt.node) || std::holds_alternative<Scatter>(stmt.node) ||
+        std::holds_alternative<MatInsert>(stmt.node) ||
         (assign != nullptr && assign->update != Update::set && assign->update != Update::add)) {
       expanded = false;
     }

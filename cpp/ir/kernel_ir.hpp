@@ -300,6 +300,34 @@ struct Scatter {
   bool operator==(const Scatter&) const = default;
 };
 
+/// @brief Where the entries of an element's tensor lie in a matrix of blocks:
+/// `data[(row_start[row] + position[entry]) * row_dim * col_dim + r * col_dim + c]`.
+struct Entries {
+  DType dtype;
+  int row_arity;
+  int col_arity;
+  int row_dim;  ///< of a block
+  int col_dim;
+  std::string data;
+  std::string row_map;
+  std::string row_start;  ///< first block of each row
+  std::string position;   ///< of each entry of each element: blocks from the start of its row
+  Expr element;
+  std::int64_t dropped = 0;  ///< positions from here on mean "no place"; 0: there are none
+  bool unrolled = false;     ///< positions are given scalar by scalar, not block by block
+  bool operator==(const Entries&) const = default;
+};
+
+/// @brief Update a matrix from the element tensor in the private array `pack`, row by row:
+/// shape (row_arity, row_dim, col_arity, col_dim).
+struct MatInsert {
+  std::string pack;
+  Entries entries;
+  Update update;
+  Sync sync;
+  bool operator==(const MatInsert&) const = default;
+};
+
 /// @brief Where one row of a packed argument lies for each lane: `data[starts[lane] + c]`.
 struct LaneRows {
   std::string pack;  ///< array of lanes
@@ -355,7 +383,7 @@ struct LaneFold {
 
 struct Stmt {
   std::variant<Decl, Assign, Atomic, CallUser, Call, For, If, Region, Barrier, Launch, Scratch,
-               Gather, Scatter, LaneGather, LaneScatter, LaneAdd, LaneFold>
+               Gather, Scatter, MatInsert, LaneGather, LaneScatter, LaneAdd, LaneFold>
       node;
   bool operator==(const Stmt&) const = default;
 };
@@ -367,6 +395,7 @@ enum class Role : std::uint8_t {
   data,      ///< the Dat, Global or Constant of argument `index`
   constant,  ///< Const number `index`
   map,       ///< unique Map number `index`
+  matrix,    ///< of matrix number `index / 2`: 0 the starts of its rows, 1 positions of entries
   items,     ///< list number `index` that says which elements the loop visits
   plan,      ///< the plan's array number `index`
   local,     ///< computed by the launch: a partial result, a piece of scratch

@@ -16,7 +16,11 @@ DType dtype_of(const Arg& arg) {
 }
 
 int dim_of(const Arg& arg) {
-  return std::visit([](const auto& node) { return node.dim; }, arg);
+  return std::visit(overload{
+                        [](const MatArg& mat) { return mat.row_dim * mat.col_dim; },
+                        [](const auto& node) { return node.dim; },
+                    },
+                    arg);
 }
 
 const Alias& alias_of(const Arg& arg) {
@@ -29,6 +33,7 @@ Access access_of(const Arg& arg) {
                         [](const IndirectDat& dat) { return dat.access; },
                         [](const GlobalRead&) { return Access::read; },
                         [](const GlobalReduce& global) { return global.access; },
+                        [](const MatArg& mat) { return mat.access; },
                     },
                     arg);
 }
@@ -43,15 +48,28 @@ bool is_part(const Loop& loop, std::size_t arg) {
 }
 
 int extent_of(const Loop& loop, const Arg& arg) {
-  const auto* indirect = std::get_if<IndirectDat>(&arg);
-  const int arity =
-      indirect == nullptr ? 1 : loop.maps[static_cast<std::size_t>(indirect->map)].arity;
-  return dim_of(arg) * arity;
+  const auto arity = [&loop](int map) { return loop.maps[static_cast<std::size_t>(map)].arity; };
+  if (const auto* mat = std::get_if<MatArg>(&arg)) {
+    return dim_of(arg) * arity(mat->row_map) * arity(mat->col_map);
+  }
+  const int map = target_map_of(arg);
+  return map < 0 ? dim_of(arg) : dim_of(arg) * arity(map);
+}
+
+int target_map_of(const Arg& arg) {
+  return std::visit(overload{
+                        [](const DirectDat&) { return -1; },
+                        [](const IndirectDat& dat) { return dat.map; },
+                        [](const GlobalRead&) { return -1; },
+                        [](const GlobalReduce&) { return -1; },
+                        [](const MatArg& mat) { return mat.row_map; },
+                    },
+                    arg);
 }
 
 bool writes_indirectly(const Loop& loop) {
   return std::any_of(loop.args.begin(), loop.args.end(), [](const Arg& arg) {
-    return std::holds_alternative<IndirectDat>(arg) && writes(access_of(arg));
+    return target_map_of(arg) >= 0 && writes(access_of(arg));
   });
 }
 
@@ -103,10 +121,18 @@ void verify(const Loop& loop) {
       throw InternalError(fmt::format("loop '{}': arg {}: {}", loop.kernel->name, i, what));
     };
     if (dim_of(arg) < 0) fail("negative dim");
-    if (const auto* dat = std::get_if<IndirectDat>(&arg)) {
-      if (dat->map < 0 || static_cast<std::size_t>(dat->map) >= loop.maps.size()) {
-        fail("map out of range");
+    const auto check_map = [&loop, &fail](int map) {
+      if (map < 0 || static_cast<std::size_t>(map) >= loop.maps.size()) fail("map out of range");
+    };
+    if (const auto* dat = std::get_if<IndirectDat>(&arg)) check_map(dat->map);
+    if (const auto* mat = std::get_if<MatArg>(&arg)) {
+      check_map(mat->row_map);
+      check_map(mat->col_map);
+      if (mat->row_dim < 1 || mat->col_dim < 1) fail("a matrix has blocks of at least one scalar");
+      if (mat->access != Access::inc && mat->access != Access::write) {
+        fail("a Mat is accessed by INC or WRITE only");
       }
+      if (mat->unrolled && !mat->masked) fail("only dropped entries need scalar positions");
     }
     if (const auto* global = std::get_if<GlobalReduce>(&arg)) {
       if (!is_reduction(global->access)) fail("a Global is reduced by INC, MIN or MAX only");
@@ -136,6 +162,12 @@ std::string dump(const Loop& loop) {
             [&scalars](const GlobalRead&) { return fmt::format("  global READ {}\n", scalars); },
             [&scalars](const GlobalReduce& global) {
               return fmt::format("  global {} {}\n", name_of(global.access), scalars);
+            },
+            [&scalars](const MatArg& mat) {
+              return fmt::format("  matrix {} {} of {} x {} via maps {} and {}{}{}\n",
+                                 name_of(mat.access), scalars, mat.row_dim, mat.col_dim,
+                                 mat.row_map, mat.col_map, mat.masked ? " masked" : "",
+                                 mat.unrolled ? " unrolled" : "");
             },
         },
         arg);

@@ -108,7 +108,22 @@ struct GlobalReduce {
   bool operator==(const GlobalReduce&) const = default;
 };
 
-using Arg = std::variant<DirectDat, IndirectDat, GlobalRead, GlobalReduce>;
+/// @brief A matrix that each element adds a dense tensor to, or sets entries of: access is inc or
+/// write. Its rows and columns are the entries of two Maps, in blocks of row_dim x col_dim scalars.
+struct MatArg {
+  DType dtype;
+  int row_dim;
+  int col_dim;
+  Access access;
+  int row_map;
+  int col_map;
+  bool masked;    ///< some entries are dropped: boundary rows, undefined Map entries
+  bool unrolled;  ///< they are dropped scalar by scalar, not block by block
+  Alias alias;
+  bool operator==(const MatArg&) const = default;
+};
+
+using Arg = std::variant<DirectDat, IndirectDat, GlobalRead, GlobalReduce, MatArg>;
 
 /// @brief A Const that the kernel uses by its bare name.
 struct ConstRef {
@@ -140,8 +155,13 @@ struct Loop {
 [[nodiscard]] Access access_of(const Arg& arg);
 [[nodiscard]] const Alias& alias_of(const Arg& arg);
 
-/// @brief Scalars the kernel sees behind its parameter: dim, times arity if indirect.
+/// @brief Scalars the kernel sees behind its parameter: dim, times arity if indirect, times both
+/// arities for a matrix.
 [[nodiscard]] int extent_of(const Loop& loop, const Arg& arg);
+
+/// @brief The Map that an argument's targets are the entries of: of a matrix the row map, since
+/// two elements that share no row share no entry. -1 if there is none.
+[[nodiscard]] int target_map_of(const Arg& arg);
 
 /// @brief True if any argument writes through a Map.
 [[nodiscard]] bool writes_indirectly(const Loop& loop);

@@ -67,6 +67,13 @@ void add(Canonical& out, const Arg& arg) {
                    add_scalars(out, global.dtype, global.dim);
                    add_alias(out, global.alias);
                  },
+                 [&out](const MatArg& mat) {
+                   out.open("matrix").text(name_of(mat.access));
+                   out.number(mat.row_map).number(mat.col_map);
+                   add_scalars(out, mat.dtype, mat.row_dim);
+                   out.number(mat.col_dim).flag(mat.masked).flag(mat.unrolled);
+                   add_alias(out, mat.alias);
+                 },
              },
              arg);
   out.close();

@@ -33,8 +33,18 @@ kir::Parameter number(const std::string& name) {
   return {name, {DType::int64, false, false}, false, kir::Role::local, 0};
 }
 
-void drop_unused(std::vector<kir::Parameter>& parameters, const kir::Block& body) {
-  const auto used = names_used(body);
+bool calls_kernel(const kir::Block& block) {
+  return std::any_of(block.begin(), block.end(), [](const kir::Stmt& stmt) {
+    if (const auto* loop = std::get_if<kir::For>(&stmt.node)) return calls_kernel(loop->body);
+    return std::holds_alternative<kir::CallUser>(stmt.node);
+  });
+}
+
+/// @param[in] kept Parameters that stay where the kernel is called, used or not.
+void drop_unused(std::vector<kir::Parameter>& parameters, const kir::Block& body,
+                 const std::vector<std::string>& kept) {
+  auto used = names_used(body);
+  if (calls_kernel(body)) used.insert(kept.begin(), kept.end());
   std::erase_if(parameters, [&used](const kir::Parameter& parameter) {
     return !used.contains(parameter.name);
   });
@@ -86,6 +96,7 @@ void Builder::declare_arguments() {
     module_.argv.push_back(*first);
   }
   add_role(kir::Role::items);
+  add_role(kir::Role::matrix);
 }
 
 void Builder::find_partials() {
@@ -132,7 +143,7 @@ void Builder::add_function(const std::string& name, std::vector<kir::Parameter> 
   if (is_grid()) {
     return add_kernel(name, with_range(std::move(parameters)), std::move(loop));
   }
-  drop_unused(parameters, loop);
+  drop_unused(parameters, loop, packed_.kept);
   module_.functions.push_back({name, std::move(parameters), std::move(loop)});
 }
 
@@ -144,7 +155,7 @@ std::vector<kir::Parameter> Builder::with_range(std::vector<kir::Parameter> para
 
 void Builder::add_kernel(const std::string& name, std::vector<kir::Parameter> parameters,
                          kir::Block body) {
-  drop_unused(parameters, body);
+  drop_unused(parameters, body, packed_.kept);
   module_.functions.push_back({name, std::move(parameters), std::move(body), true});
 }
 
@@ -160,7 +171,8 @@ kir::Expr Builder::scalar(std::size_t arg, const kir::Expr& row, const kir::Expr
           [](const ir::DirectDat& dat) { return std::pair(ir::stride_of(dat), dat.component); },
           [](const ir::IndirectDat& dat) { return std::pair(ir::stride_of(dat), dat.component); },
           [](const ir::GlobalRead& global) { return std::pair(global.dim, 0); },
-          [](const ir::GlobalReduce& global) { return std::pair(global.dim, 0); }},
+          [](const ir::GlobalReduce& global) { return std::pair(global.dim, 0); },
+          [](const ir::MatArg& mat) { return std::pair(mat.row_dim * mat.col_dim, 0); }},
       request_.loop.args[arg]);
   if (packed.stride.empty()) {
     return kir::element(packed.data, row * kir::integer(stride) + kir::integer(component) + c);

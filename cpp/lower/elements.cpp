@@ -18,6 +18,10 @@ void make_atomic(Builder& builder) {
       if (scatter != nullptr && scatter->pack == packed.args[arg].pack) {
         scatter->sync = kir::Sync::atomic;
       }
+      auto* insert = std::get_if<kir::MatInsert>(&stmt.node);
+      if (insert != nullptr && insert->pack == packed.args[arg].pack) {
+        insert->sync = kir::Sync::atomic;
+      }
     }
   }
 }

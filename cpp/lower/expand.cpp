@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "base/overload.hpp"
+#include "lower/matrix.hpp"
 #include "lower/passes.hpp"
 
 namespace op2::lower {
@@ -152,7 +153,8 @@ bool scatters(const kir::Block& block) {
     if (const auto* loop = std::get_if<kir::For>(&stmt.node)) return scatters(loop->body);
     if (const auto* branch = std::get_if<kir::If>(&stmt.node)) return scatters(branch->then);
     if (const auto* region = std::get_if<kir::Region>(&stmt.node)) return scatters(region->body);
-    return std::holds_alternative<kir::Scatter>(stmt.node);
+    return std::holds_alternative<kir::Scatter>(stmt.node) ||
+           std::holds_alternative<kir::MatInsert>(stmt.node);
   });
 }
 
@@ -183,6 +185,7 @@ kir::Block expand_stmt(kir::Stmt stmt, RowForm form) {
           [](kir::Scratch& scratch) -> kir::Block { return {{std::move(scratch)}}; },
           [form](kir::Gather& gather) { return expand_gather(gather, form); },
           [](kir::Scatter& scatter) { return expand_scatter(scatter); },
+          [](kir::MatInsert& insert) { return expand_insert(insert); },
           [](kir::LaneGather& gather) -> kir::Block { return {{std::move(gather)}}; },
           [](kir::LaneScatter& scatter) -> kir::Block { return {{std::move(scatter)}}; },
           [](kir::LaneAdd& sum) -> kir::Block { return {{std::move(sum)}}; },

@@ -24,11 +24,12 @@ kir::Expr at_target(Builder& builder, std::size_t arg) {
   return builder.scalar(arg, kir::name("target"), kir::name("c"));
 }
 
-/// Maps that Dats are reduced through, in order of first use.
+/// Maps that Dats and matrices are reduced through, in order of first use.
 std::vector<int> reduced_maps(const ir::Loop& loop) {
   std::vector<int> maps;
-  for (const std::size_t arg : reduced_args(loop)) {
-    const int map = indirect(loop, arg).map;
+  for (const ir::Arg& arg : loop.args) {
+    const int map = ir::target_map_of(arg);
+    if (map < 0 || !is_reduction(ir::access_of(arg))) continue;
     if (std::find(maps.begin(), maps.end(), map) == maps.end()) maps.push_back(map);
   }
   return maps;
@@ -95,6 +96,27 @@ std::vector<std::string> take_accumulators(Builder& builder) {
                         : names[static_cast<std::size_t>(earlier - args.begin())]);
   }
   return names;
+}
+
+SlotRange slots_of(const Incidence& incidence, const ir::Loop& loop, int map) {
+  const auto arity = [&loop](int which) {
+    return loop.maps[static_cast<std::size_t>(which)].arity;
+  };
+  int first = 0;
+  for (const int earlier : incidence.maps) {
+    if (earlier == map) break;
+    first += arity(earlier);
+  }
+  return {first, arity(map)};
+}
+
+kir::Stmt where_slot_is(const Incidence& incidence, const SlotRange& slots, kir::Block body) {
+  const bool always = incidence.maps.size() == 1;
+  if (always && body.size() == 1) return std::move(body.front());
+  const kir::Expr o = kir::name("o");
+  kir::Stmt below{kir::If{kir::less(o, kir::integer(slots.first + slots.arity)), std::move(body)}};
+  if (slots.first == 0) return below;
+  return {kir::If{kir::less(kir::integer(slots.first - 1), o), {std::move(below)}}};
 }
 
 int n_slots(const ir::Loop& loop) {
@@ -200,21 +222,13 @@ kir::Stmt keep_share(const Builder& builder, const Incidence& incidence, std::si
                      ShareFrom from) {
   const ir::Loop& loop = builder.request().loop;
   const ir::IndirectDat& dat = indirect(loop, arg);
-  int first = 0;
-  for (const int map : incidence.maps) {
-    if (map == dat.map) break;
-    first += loop.maps[static_cast<std::size_t>(map)].arity;
-  }
-  const int arity = loop.maps[static_cast<std::size_t>(dat.map)].arity;
-  const Share share{values, at, first, arity, dat.dim};
-  const bool selects = from == ShareFrom::pack && arity <= selected_slots;
+  const SlotRange slots = slots_of(incidence, loop, dat.map);
+  const Share share{values, at, slots.first, slots.arity, dat.dim};
+  const bool selects = from == ShareFrom::pack && slots.arity <= selected_slots;
   const kir::Stmt add =
       for_components(dat.dim, {kir::element(accumulator, kir::name("c")), update_of(dat.access),
                                selects ? selected(share) : indexed(share)});
-  if (incidence.maps.size() == 1) return add;
-  kir::Stmt below{kir::If{kir::less(kir::name("o"), kir::integer(first + arity)), {add}}};
-  if (first == 0) return below;
-  return {kir::If{kir::less(kir::integer(first - 1), kir::name("o")), {below}}};
+  return where_slot_is(incidence, slots, {add});
 }
 
 }  // namespace op2::lower

@@ -25,13 +25,24 @@ struct Incidence {
   [[nodiscard]] std::vector<kir::Parameter> parameters() const;
 };
 
+/// @brief The slots of one of the inverted Maps: [first, first + arity).
+struct SlotRange {
+  int first;
+  int arity;
+};
+[[nodiscard]] SlotRange slots_of(const Incidence& incidence, const ir::Loop& loop, int map);
+
+/// @brief @p body where slot `o` is one of @p slots; nothing to ask where there are no others.
+[[nodiscard]] kir::Stmt where_slot_is(const Incidence& incidence, const SlotRange& slots,
+                                      kir::Block body);
+
 /// @brief Does the plan's `sizes` array come with the inverse, or only where the caller needs it?
 enum class Sizes : std::uint8_t { always, if_padded };
 
-/// @brief Slots of the Maps that Dats are reduced through: incidences an element has.
+/// @brief Slots of the Maps that Dats and matrices are reduced through: incidences an element has.
 [[nodiscard]] int n_slots(const ir::Loop& loop);
 
-/// @brief Ask the plan for the inverse of every Map that a Dat is reduced through.
+/// @brief Ask the plan for the inverse of every Map that a Dat or a matrix is reduced through.
 [[nodiscard]] Incidence add_incidence(Builder& builder, Sizes sizes);
 
 /// @brief @p body with `target` declared for row `t`.
@@ -42,7 +53,7 @@ enum class Sizes : std::uint8_t { always, if_padded };
 [[nodiscard]] kir::Stmt for_incidences(Builder& builder, const Incidence& incidence,
                                        kir::Block body);
 
-/// @brief Arguments that are reduced through a Map.
+/// @brief Dats that are reduced through a Map.
 [[nodiscard]] std::vector<std::size_t> reduced_args(const ir::Loop& loop);
 
 /// @brief One private sum for each Dat that is reduced; arguments of the same Dat share it.

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "lower/incidence.hpp"
+#include "lower/matrix.hpp"
 #include "lower/passes.hpp"
 
 namespace op2::lower {
@@ -78,6 +79,7 @@ void invert(Builder& builder) {
   PackedLoop& packed = builder.packed();
   const std::vector<std::size_t> args = reduced_args(loop);
   const std::vector<std::string> accumulators = take_accumulators(builder);
+  const std::vector<OwnedRow> rows = take_rows(builder);
 
   kir::Block visit = loads(builder, args, accumulators);
   append_call(visit, packed);
@@ -85,10 +87,13 @@ void invert(Builder& builder) {
     visit.push_back(keep_share(builder, incidence, args[i], accumulators[i],
                                packed.args[args[i]].pack, kir::integer(0), ShareFrom::pack));
   }
+  for (const OwnedRow& row : rows) visit.push_back(add_to_row(builder, incidence, row));
   const kir::Block globals = global_stores(builder);
   visit.insert(visit.end(), globals.begin(), globals.end());
 
   kir::Block body = load_accumulators(builder, accumulators);
+  const kir::Block starts = declare_rows(builder, rows);
+  body.insert(body.end(), starts.begin(), starts.end());
   body.push_back(for_incidences(builder, incidence, located(packed.items, std::move(visit))));
   const kir::Block store = store_accumulators(builder, accumulators);
   body.insert(body.end(), store.begin(), store.end());

@@ -141,6 +141,7 @@ class LaneLoop {
                    [](const kir::Barrier&) { unknown(); },
                    [](const kir::Launch&) { unknown(); },
                    [](const kir::Scratch&) { unknown(); },
+                   [](const kir::MatInsert&) { refuse("it adds to a matrix"); },
                    [](const kir::LaneGather&) { unknown(); },
                    [](const kir::LaneScatter&) { unknown(); },
                    [](const kir::LaneAdd&) { unknown(); },

@@ -55,6 +55,11 @@ void add(Used& used, const kir::LaneRows& rows) {
   add(used, rows.starts);
 }
 
+void add(Used& used, const kir::Entries& entries) {
+  used.insert({entries.data, entries.row_map, entries.row_start, entries.position});
+  add(used, entries.element);
+}
+
 void add(Used& used, const kir::Block& block);
 
 void add(Used& used, const kir::Stmt& stmt) {
@@ -93,6 +98,10 @@ void add(Used& used, const kir::Stmt& stmt) {
                  [&used](const kir::Scatter& scatter) {
                    used.insert(scatter.pack);
                    add(used, scatter.rows);
+                 },
+                 [&used](const kir::MatInsert& insert) {
+                   used.insert(insert.pack);
+                   add(used, insert.entries);
                  },
                  [&used](const kir::LaneGather& gather) { add(used, gather.rows); },
                  [&used](const kir::LaneScatter& scatter) {

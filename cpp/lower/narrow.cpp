@@ -78,6 +78,7 @@ kir::Block narrow(kir::Block block) {
                    [](kir::Scratch&) {},
                    [](kir::Gather&) {},
                    [](kir::Scatter&) {},
+                   [](kir::MatInsert&) {},
                    // never on a grid
                    [](kir::LaneGather&) {},
                    [](kir::LaneScatter&) {},

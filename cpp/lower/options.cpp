@@ -41,7 +41,8 @@ std::string key_of(Strategy strategy, const Facts& facts, const std::vector<MapF
       .flag(options.debug)
       .number(options.element_bytes)
       .number(options.entry_bytes)
-      .number(options.target_bytes);
+      .number(options.target_bytes)
+      .number(options.position_bytes);
   out.number(options.convention)
       .number(options.lanes)
       .flag(options.transposed)

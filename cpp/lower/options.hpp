@@ -52,6 +52,7 @@ struct Options {
   int element_bytes = 4;      ///< plan arrays: width of element numbers
   int entry_bytes = 4;        ///< plan arrays: width of element number times slots
   int target_bytes = 4;       ///< plan arrays: width of target numbers
+  int position_bytes = 1;     ///< plan arrays: width of places within a matrix's row: 1, 2 or 4
   bool transposed = true;     ///< lanes that exchange registers share the rows they add to
   bool padded = false;        ///< on a grid: incidences as columns of equal length
   int index_bytes = 8;        ///< on a grid: width of all index arithmetic

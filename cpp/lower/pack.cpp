@@ -9,6 +9,7 @@
 #include "base/error.hpp"
 #include "base/overload.hpp"
 #include "ir/kernel_stores.hpp"
+#include "lower/matrix.hpp"
 
 namespace op2::lower {
 namespace {
@@ -19,6 +20,7 @@ using ir::GlobalRead;
 using ir::GlobalReduce;
 using ir::IndirectDat;
 using ir::Loop;
+using ir::MatArg;
 
 /// Names the wrapper itself uses, and every name of the kernel's file scope.
 std::vector<std::string> reserved_names(const Loop& loop) {
@@ -85,7 +87,7 @@ class Packer {
         facts_(facts),
         options_(options),
         is_unique_(options.convention == 2 || facts.lanes == Lanes::grid),
-        packed_{{}, {}, {}, {}, {}, {}, Names(reserved_names(loop)), {}},
+        packed_{{}, {}, {}, {}, {}, {}, Names(reserved_names(loop)), {}, {}},
         map_names_(loop.maps.size()) {}
 
   PackedLoop run() {
@@ -100,6 +102,8 @@ class Packer {
     packed_.parameters.insert(packed_.parameters.end(), lists.begin(), lists.end());
     if (loop_.iteration.pass_layer) packed_.call.arguments.push_back(kir::name("layer"));
     for (std::size_t i = 0; i < loop_.constants.size(); ++i) add_constant(i);
+    packed_.parameters.insert(packed_.parameters.end(), matrix_arrays_.begin(),
+                              matrix_arrays_.end());
     if (facts_.lanes == Lanes::grid) sort_parameters();
     return std::move(packed_);
   }
@@ -109,13 +113,21 @@ class Packer {
     const Arg& arg = loop_.args[i];
     PackedArg packed;
     packed.data = data_parameter(i);
-    if (const auto* dat = std::get_if<IndirectDat>(&arg)) packed.map = map_parameter(i, dat->map);
+    if (const auto* dat = std::get_if<IndirectDat>(&arg)) {
+      packed.map = map_parameter(dat->map, base_name(loop_, i) + "_map");
+    }
+    if (const auto* mat = std::get_if<MatArg>(&arg)) {
+      packed.map = map_parameter(mat->row_map, base_name(loop_, i) + "_row_map");
+      const std::string columns = map_parameter(mat->col_map, base_name(loop_, i) + "_col_map");
+      if (!is_unique_) packed_.kept.push_back(columns);
+    }
     packed_.args.push_back(packed);
     std::visit(overload{
                    [this, i](const DirectDat& dat) { add_direct(i, dat); },
                    [this, i](const IndirectDat& dat) { add_indirect(i, dat); },
                    [this, i](const GlobalRead& global) { add_read(i, global); },
                    [this, i](const GlobalReduce& global) { add_reduction(i, global); },
+                   [this, i](const MatArg& mat) { add_matrix(i, mat); },
                },
                arg);
   }
@@ -147,12 +159,12 @@ class Packer {
     }
   }
 
-  std::string map_parameter(std::size_t i, int map) {
+  std::string map_parameter(int map, const std::string& wanted) {
     std::string& shared = map_names_[static_cast<std::size_t>(map)];
     if (is_unique_ && !shared.empty()) return shared;
     const DType index =
         maps_[static_cast<std::size_t>(map)].index_bytes == 4 ? DType::int32 : DType::int64;
-    const std::string name = packed_.names.take(base_name(loop_, i) + "_map");
+    const std::string name = packed_.names.take(wanted);
     packed_.parameters.push_back({name, {index, true, true}, true, kir::Role::map, map});
     shared = name;
     return name;
@@ -304,6 +316,39 @@ class Packer {
     }
   }
 
+  /// The plan's arrays for one matrix; they come after all that the user passed.
+  std::string matrix_array(const std::string& wanted, DType dtype) {
+    const std::string name = packed_.names.take(wanted);
+    matrix_arrays_.push_back({name,
+                              {dtype, true, true},
+                              true,
+                              kir::Role::matrix,
+                              static_cast<int>(matrix_arrays_.size())});
+    return name;
+  }
+
+  void add_matrix(std::size_t i, const MatArg& mat) {
+    const auto arity = [this](int map) { return loop_.maps[static_cast<std::size_t>(map)].arity; };
+    const int bytes = options_.position_bytes;
+    const DType width = bytes == 1 ? DType::uint8 : bytes == 2 ? DType::uint16 : DType::int32;
+    PackedArg& packed = packed_.args.back();
+    declare_pack(i, mat.dtype, ir::extent_of(loop_, loop_.args[i]), true);
+    kir::Entries entries{mat.dtype,
+                         arity(mat.row_map),
+                         arity(mat.col_map),
+                         mat.row_dim,
+                         mat.col_dim,
+                         packed.data,
+                         packed.map,
+                         matrix_array(packed.data + "_row_start", DType::int64),
+                         matrix_array(packed.data + "_position", width),
+                         kir::name("n"),
+                         mat.masked ? first_dropped(bytes) : 0,
+                         mat.unrolled};
+    packed_.store.push_back(
+        {kir::MatInsert{packed.pack, std::move(entries), update_of(mat.access), kir::Sync::none}});
+  }
+
   void add_reduction(std::size_t i, const GlobalReduce& global) {
     PackedArg& packed = packed_.args.back();
     declare_pack(i, global.dtype, global.dim, global.access == Access::inc);
@@ -371,9 +416,11 @@ class Packer {
       if (parameter.role == kir::Role::map) return 4;
       if (parameter.role == kir::Role::stride) return 5;
       if (parameter.role == kir::Role::items) return 6;
+      if (parameter.role == kir::Role::matrix) return 8;
       return std::visit(
           overload{[](const DirectDat&) { return 0; }, [](const IndirectDat&) { return 0; },
-                   [](const GlobalRead&) { return 1; }, [](const GlobalReduce&) { return 2; }},
+                   [](const GlobalRead&) { return 1; }, [](const GlobalReduce&) { return 2; },
+                   [](const MatArg&) { return 7; }},
           loop_.args[static_cast<std::size_t>(parameter.index)]);
     };
     std::stable_sort(packed_.parameters.begin(), packed_.parameters.end(),
@@ -389,6 +436,7 @@ class Packer {
   const bool is_unique_;  // each array is one parameter
   PackedLoop packed_;
   std::vector<std::string> map_names_;
+  std::vector<kir::Parameter> matrix_arrays_;
 };
 
 }  // namespace

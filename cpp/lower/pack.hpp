@@ -15,7 +15,7 @@ namespace op2::lower {
 /// @brief How one argument of the loop is carried to the kernel and back.
 struct PackedArg {
   std::string data;       ///< parameter of the wrapper
-  std::string map;        ///< parameter of the wrapper; empty if direct
+  std::string map;        ///< parameter of the wrapper; empty if direct; of a matrix the row map
   std::string pack;       ///< private array handed to the kernel; empty if the pointer is live
   std::string stride;     ///< parameter of the wrapper; empty if components stand together
   bool owns_pack = true;  ///< false if an earlier argument's pack serves this one, too
@@ -32,6 +32,7 @@ struct PackedLoop {
   kir::Block store;  ///< write the packs back, Sync::none; one statement an argument
   Names names;
   ItemLocals items;
+  std::vector<std::string> kept;  ///< parameters that the convention asks for, used or not
 };
 
 /// @brief Build the body of one element: gather, call, scatter.

@@ -58,6 +58,14 @@ class Renaming {
     list(rows.entries);
   }
 
+  void entries(kir::Entries& entries) const {
+    text(entries.data);
+    text(entries.row_map);
+    text(entries.row_start);
+    text(entries.position);
+    expression(entries.element);
+  }
+
   void rows(kir::LaneRows& rows) const {
     text(rows.pack);
     text(rows.data);
@@ -108,6 +116,10 @@ class Renaming {
                    [this](kir::Scatter& scatter) {
                      text(scatter.pack);
                      rows(scatter.rows);
+                   },
+                   [this](kir::MatInsert& insert) {
+                     text(insert.pack);
+                     entries(insert.entries);
                    },
                    [this](kir::LaneGather& gather) { rows(gather.rows); },
                    [this](kir::LaneScatter& scatter) {

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "lower/incidence.hpp"
+#include "lower/matrix.hpp"
 #include "lower/passes.hpp"
 
 namespace op2::lower {
@@ -52,11 +53,33 @@ void sum_from_scratch(Builder& builder) {
       }
     }
   }
+  std::vector<OwnedRow> rows = take_rows(builder);
+  const kir::Block starts = declare_rows(builder, rows);
+  for (OwnedRow& row : rows) {
+    const int extent = ir::extent_of(loop, loop.args[row.arg]);
+    const kir::Parameter results = builder.item_results(row.arg, extent);
+    compute_parameters.push_back(results);
+    sum_parameters.push_back(results);
+    sum_parameters.back().type.is_const = true;
+    row.results = results.name;
+    row.in_scratch = true;
+    shares.push_back(add_to_row(builder, incidence, row));
+  }
+  for (const OwnedRow& row : rows) {
+    const std::string& pack = packed.args[row.arg].pack;
+    for (kir::Stmt& stmt : packed.store) {
+      const auto* insert = std::get_if<kir::MatInsert>(&stmt.node);
+      if (insert == nullptr || insert->pack != pack) continue;
+      stmt =
+          keep(packed.items.position, row.results, pack, ir::extent_of(loop, loop.args[row.arg]));
+    }
+  }
   builder.add_function(compute, std::move(compute_parameters), packed.items.position,
                        element_body(packed));
 
   kir::Block body = load_accumulators(builder, accumulators);
-  body.push_back(for_incidences(builder, incidence, std::move(shares)));
+  body.insert(body.end(), starts.begin(), starts.end());
+  body.push_back(for_incidences(builder, incidence, located(packed.items, std::move(shares))));
   const kir::Block store = store_accumulators(builder, accumulators);
   body.insert(body.end(), store.begin(), store.end());
   builder.add_function(gather, std::move(sum_parameters), "t",

@@ -47,8 +47,8 @@ std::map<int, Touches> touches_by_memory(const Loop& loop) {
     touch.data.insert(ir::alias_of(arg).data);
     const bool written = writes(ir::access_of(arg));
     touch.written |= written;
-    if (const auto* indirect = std::get_if<IndirectDat>(&arg)) {
-      touch.maps.insert(indirect->map);
+    if (const int map = ir::target_map_of(arg); map >= 0) {
+      touch.maps.insert(map);
       touch.read_indirectly |= !written;
     } else {
       touch.direct = true;
@@ -94,18 +94,20 @@ Verdict sums_by_target(const Loop& loop, const Races& races) {
   int toset = -1;
   std::map<int, Access> reductions;
   for (std::size_t i = 0; i < loop.args.size(); ++i) {
-    const auto* dat = std::get_if<IndirectDat>(&loop.args[i]);
-    if (dat == nullptr || !writes(dat->access)) continue;
-    if (!is_reduction(dat->access)) return no(describe(loop, i) + " is written through a Map");
-    if (reductions.try_emplace(dat->alias.memory, dat->access).first->second != dat->access) {
+    const Arg& arg = loop.args[i];
+    const int map = ir::target_map_of(arg);
+    const Access access = ir::access_of(arg);
+    if (map < 0 || !writes(access)) continue;
+    if (!is_reduction(access)) return no(describe(loop, i) + " is written through a Map");
+    if (reductions.try_emplace(ir::alias_of(arg).memory, access).first->second != access) {
       return no(describe(loop, i) + " is reduced in two ways, which do not commute");
     }
-    const int target = loop.maps[static_cast<std::size_t>(dat->map)].toset;
+    const int target = loop.maps[static_cast<std::size_t>(map)].toset;
     if (toset >= 0 && toset != target) {
       return no(describe(loop, i) + " is on another Set than the other reduced Dats");
     }
     toset = target;
-    if (!commutes(loop, i, dat->access)) return no(describe(loop, i) + value_is_used);
+    if (!commutes(loop, i, access)) return no(describe(loop, i) + value_is_used);
   }
   if (toset < 0) return no("nothing is reduced through a Map");
   return {};
@@ -188,6 +190,15 @@ Choice choose_on_grid(const Loop& loop, const Facts& facts, const std::vector<Ma
 }
 
 void check_supported(const Loop& loop, const Facts& facts) {
+  const bool has_matrix = std::any_of(loop.args.begin(), loop.args.end(), [](const Arg& arg) {
+    return std::holds_alternative<ir::MatArg>(arg);
+  });
+  if (has_matrix && facts.lanes == Lanes::grid) {
+    throw UnsupportedError(
+        fmt::format("par_loop '{}': matrices are assembled on the host only; run this loop on a "
+                    "backend of the host",
+                    loop.kernel->name));
+  }
   const Verdict verdict = supported(loop, facts);
   if (verdict.ok) return;
   throw UnsupportedError(

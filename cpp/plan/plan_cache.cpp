@@ -13,7 +13,16 @@ namespace op2::plan {
 /// so that no two specifications give the same words.
 class PlanCache::KeyBuilder {
  public:
-  enum class Kind : std::int64_t { blocks, elements, inverse, padded, facts, table, staged };
+  enum class Kind : std::int64_t {
+    blocks,
+    elements,
+    inverse,
+    padded,
+    facts,
+    table,
+    staged,
+    positions
+  };
 
   explicit KeyBuilder(Kind kind) { number(static_cast<std::int64_t>(kind)); }
 
@@ -53,6 +62,17 @@ class PlanCache::KeyBuilder {
         .number(spec.touched_only ? 1 : 0);
   }
 
+  KeyBuilder& positions(const PositionSpec& spec) {
+    number(static_cast<std::int64_t>(reinterpret_cast<std::intptr_t>(spec.sparsity.get())));
+    key_.sparsity = spec.sparsity;
+    elements(spec.elements).map(spec.rows).map(spec.columns);
+    return map(spec.row_mask)
+        .map(spec.column_mask)
+        .number(spec.row_dim)
+        .number(spec.column_dim)
+        .number(spec.bytes);
+  }
+
   KeyBuilder& table(const TableSpec& spec) {
     map(spec.map).number(spec.n).number(static_cast<std::int64_t>(spec.rows.size()));
     for (const TableRow& row : spec.rows) {
@@ -76,6 +96,7 @@ std::size_t PlanCache::Hash::operator()(const Words& words) const {
 }
 
 bool PlanCache::is_stale(const Entry& entry) {
+  if (entry.has_sparsity && entry.sparsity.expired()) return true;
   return std::any_of(entry.dependences.begin(), entry.dependences.end(),
                      [](const Dependence& dependence) {
                        const MapPointer map = dependence.map.lock();
@@ -99,7 +120,7 @@ std::shared_ptr<const Result> PlanCache::find_or_build(const Key& key, const Bui
   ++misses_;
   purge();
   auto plan = std::make_shared<const Result>(build());
-  Entry entry{{}, plan};
+  Entry entry{{}, key.sparsity != nullptr, key.sparsity, plan};
   for (const MapPointer& map : key.maps) {
     entry.dependences.push_back(Dependence{map, map->version()});
   }
@@ -132,6 +153,12 @@ std::shared_ptr<const PaddedInverse> PlanCache::padded(const InverseSpec& spec, 
   return find_or_build<PaddedInverse>(key, [&spec, slot_aligned, n_threads] {
     return pad(invert(spec, n_threads), slot_aligned, n_threads);
   });
+}
+
+std::shared_ptr<const Positions> PlanCache::positions(const PositionSpec& spec, int n_threads) {
+  const Key key = KeyBuilder(KeyBuilder::Kind::positions).positions(spec).take();
+  return find_or_build<Positions>(key,
+                                  [&spec, n_threads] { return find_positions(spec, n_threads); });
 }
 
 MapPointer PlanCache::table(const TableSpec& spec, int n_threads) {
@@ -167,6 +194,7 @@ PlanCache::Statistics PlanCache::statistics() {
       [](const std::shared_ptr<const ElementPlan>& plan) { return plan->bytes(); },
       [](const std::shared_ptr<const InverseMap>& plan) { return plan->bytes(); },
       [](const std::shared_ptr<const PaddedInverse>& plan) { return plan->bytes(); },
+      [](const std::shared_ptr<const Positions>& plan) { return plan->bytes(); },
       [](const std::shared_ptr<const TargetTable>& plan) { return bytes_of(plan->values); },
       [](const std::shared_ptr<const StagedPlan>& plan) { return plan->bytes(); },
       [](const std::shared_ptr<const mesh::MapFacts>&) {

@@ -13,6 +13,7 @@
 #include "plan/colouring.hpp"
 #include "plan/conflict.hpp"
 #include "plan/inverse.hpp"
+#include "plan/positions.hpp"
 #include "plan/staging.hpp"
 #include "plan/target_table.hpp"
 
@@ -32,6 +33,7 @@ class PlanCache {
   [[nodiscard]] std::shared_ptr<const InverseMap> inverse(const InverseSpec& spec, int n_threads);
   [[nodiscard]] std::shared_ptr<const PaddedInverse> padded(const InverseSpec& spec,
                                                             bool slot_aligned, int n_threads);
+  [[nodiscard]] std::shared_ptr<const Positions> positions(const PositionSpec& spec, int n_threads);
   /// @brief The targets of a loop whose work items are not rows of its Maps. The pointer owns them.
   [[nodiscard]] MapPointer table(const TableSpec& spec, int n_threads);
   [[nodiscard]] std::shared_ptr<const StagedPlan> staged(const ConflictSet& loop,
@@ -53,15 +55,17 @@ class PlanCache {
   void clear();
 
  private:
-  using Plan = std::variant<std::shared_ptr<const BlockPlan>, std::shared_ptr<const ElementPlan>,
-                            std::shared_ptr<const InverseMap>, std::shared_ptr<const PaddedInverse>,
-                            std::shared_ptr<const TargetTable>, std::shared_ptr<const StagedPlan>,
-                            std::shared_ptr<const mesh::MapFacts>>;
+  using Plan =
+      std::variant<std::shared_ptr<const BlockPlan>, std::shared_ptr<const ElementPlan>,
+                   std::shared_ptr<const InverseMap>, std::shared_ptr<const PaddedInverse>,
+                   std::shared_ptr<const TargetTable>, std::shared_ptr<const StagedPlan>,
+                   std::shared_ptr<const Positions>, std::shared_ptr<const mesh::MapFacts>>;
   using Words = std::vector<std::int64_t>;
 
   struct Key {
     Words words;                   // the specification, addresses and versions of the maps
     std::vector<MapPointer> maps;  // that the words name by address
+    std::shared_ptr<const Sparsity> sparsity;  // the same; null: none
   };
   struct Dependence {
     std::weak_ptr<const mesh::MapTable> map;
@@ -69,6 +73,8 @@ class PlanCache {
   };
   struct Entry {
     std::vector<Dependence> dependences;
+    bool has_sparsity;
+    std::weak_ptr<const Sparsity> sparsity;
     Plan plan;
   };
   struct Hash {

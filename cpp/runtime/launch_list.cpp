@@ -72,6 +72,7 @@ class Evaluator {
                         [](const kir::Barrier&) { refuse("a barrier"); },
                         [](const kir::Gather&) { refuse("a gather"); },
                         [](const kir::Scatter&) { refuse("a scatter"); },
+                        [](const kir::MatInsert&) { refuse("an insert"); },
                         [](const kir::LaneGather&) { refuse("a gather into lanes"); },
                         [](const kir::LaneScatter&) { refuse("a scatter of lanes"); },
                         [](const kir::LaneAdd&) { refuse("a sum of lanes"); },
@@ -316,7 +317,8 @@ bool asks_for_blocks(const kir::Block& launch) {
             [](const kir::Atomic&) { return false; }, [](const kir::CallUser&) { return false; },
             [](const kir::Call&) { return false; }, [](const kir::Region&) { return false; },
             [](const kir::Barrier&) { return false; }, [](const kir::Gather&) { return false; },
-            [](const kir::Scatter&) { return false; }, [](const kir::LaneGather&) { return false; },
+            [](const kir::MatInsert&) { return false; }, [](const kir::Scatter&) { return false; },
+            [](const kir::LaneGather&) { return false; },
             [](const kir::LaneScatter&) { return false; },
             [](const kir::LaneAdd&) { return false; }, [](const kir::LaneFold&) { return false; }},
         statement.node);

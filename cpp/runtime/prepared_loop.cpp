@@ -193,6 +193,7 @@ bool PreparedLoop::plan_is_stale() const {
 void PreparedLoop::build_plan() {
   map_versions_.clear();
   for (const auto& map : binding_.maps) map_versions_.push_back(map->version());
+  find_positions();
   switch (executable_->plan.kind) {
     case kir::PlanKind::none:
       n_items_ = binding_.n_elements;
@@ -353,6 +354,25 @@ void PreparedLoop::use_inverse() {
   }
 }
 
+void PreparedLoop::find_positions() {
+  positions_.clear();
+  matrix_arrays_.clear();
+  for (const plan::PositionSpec& spec : binding_.matrices) {
+    positions_.push_back(plans_->positions(spec, options_.n_threads));
+    matrix_arrays_.push_back(spec.sparsity->row_offset.data());
+    matrix_arrays_.push_back(
+        std::visit([](const auto& values) -> const void* { return values.data(); },
+                   positions_.back()->values));
+  }
+  for (const kir::Parameter& argument : executable_->arguments) {
+    if (argument.role != kir::Role::matrix || argument.index % 2 == 0) continue;
+    const auto& spec = binding_.matrices[static_cast<std::size_t>(argument.index / 2)];
+    if (size_of(argument.type.dtype) != static_cast<std::size_t>(spec.bytes)) {
+      throw InternalError("positions have another width than the generated code expects");
+    }
+  }
+}
+
 int PreparedLoop::threads_for_size() const {
   const std::int64_t useful = binding_.n_elements / elements_per_thread;
   return static_cast<int>(std::clamp<std::int64_t>(useful, 1, options_.n_threads));
@@ -392,6 +412,9 @@ void PreparedLoop::gather_addresses() {
       // Launches take one kind of pointer; the generated code restores const.
       case kir::Role::map:
         argv_[i] = const_cast<void*>(binding_.maps[index]->values());
+        break;
+      case kir::Role::matrix:
+        argv_[i] = const_cast<void*>(matrix_arrays_[index]);
         break;
       case kir::Role::items:
         argv_[i] = const_cast<void*>(binding_.items[index]->values());

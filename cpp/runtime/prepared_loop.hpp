@@ -32,6 +32,7 @@ struct Binding {
   ir::Iteration iteration = {};
   /// Lists that say which elements the items are: lower::item_locals.
   std::vector<std::shared_ptr<mesh::MapTable>> items = {};
+  std::vector<plan::PositionSpec> matrices;  ///< one for each matrix among the arguments
 };
 
 /// @brief What loops of one name have cost so far; shared by all PreparedLoops of that name.
@@ -81,6 +82,7 @@ class PreparedLoop {
   void use_blocks();
   void use_colours();
   void use_inverse();
+  void find_positions();
   void use_staged();
   void use_padded();
   [[nodiscard]] plan::InverseSpec inverse_spec() const;
@@ -110,6 +112,8 @@ class PreparedLoop {
   std::shared_ptr<const void> plan_;  // keeps the arrays below alive
   std::vector<PlanArray> plan_arrays_;
   std::vector<std::int64_t> plan_sizes_;
+  std::vector<std::shared_ptr<const plan::Positions>> positions_;  // [matrices]
+  std::vector<const void*> matrix_arrays_;  // [2 * matrices] row starts, positions
   std::vector<std::int64_t> map_versions_;  // [maps] that the plan was built from
   std::int64_t n_items_ = 0;
   std::vector<void*> argv_;

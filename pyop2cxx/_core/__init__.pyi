@@ -52,6 +52,7 @@ __all__: list[str] = [
     "LoweringOptions",
     "MapRef",
     "MapTable",
+    "MatArg",
     "Module",
     "ParameterFacts",
     "PreparedLoop",
@@ -553,6 +554,20 @@ class GlobalReduce:
         alias: Alias,
     ) -> None: ...
 
+class MatArg:
+    def __init__(
+        self,
+        dtype: DType,
+        row_dim: typing.SupportsInt | typing.SupportsIndex,
+        col_dim: typing.SupportsInt | typing.SupportsIndex,
+        access: Access,
+        row_map: typing.SupportsInt | typing.SupportsIndex,
+        col_map: typing.SupportsInt | typing.SupportsIndex,
+        masked: bool,
+        unrolled: bool,
+        alias: Alias,
+    ) -> None: ...
+
 class RowRef:
     def __init__(
         self,
@@ -593,7 +608,9 @@ class Loop:
     def __init__(
         self,
         kernel: Kernel,
-        args: collections.abc.Sequence[DirectDat | IndirectDat | GlobalRead | GlobalReduce],
+        args: collections.abc.Sequence[
+            DirectDat | IndirectDat | GlobalRead | GlobalReduce | MatArg
+        ],
         maps: collections.abc.Sequence[MapRef],
         constants: collections.abc.Sequence[ConstRef],
         parameters: collections.abc.Sequence[typing.SupportsInt | typing.SupportsIndex],
@@ -684,6 +701,7 @@ class LoweringOptions:
         element_bytes: typing.SupportsInt | typing.SupportsIndex,
         entry_bytes: typing.SupportsInt | typing.SupportsIndex,
         target_bytes: typing.SupportsInt | typing.SupportsIndex,
+        position_bytes: typing.SupportsInt | typing.SupportsIndex,
         transposed: bool,
         padded: bool,
         index_bytes: typing.SupportsInt | typing.SupportsIndex,
@@ -847,6 +865,7 @@ class Binding:
         paths: collections.abc.Sequence[MapRef],
         iteration: Iteration,
         items: collections.abc.Sequence[MapTable],
+        matrices: collections.abc.Sequence[plan.PositionSpec],
     ) -> None: ...
 
 class LaunchOptions:

@@ -22,20 +22,27 @@ __all__: list[str] = [
     "InverseMap",
     "InverseSpec",
     "MapFacts",
+    "MapPair",
     "Occurrence",
     "PaddedInverse",
     "PlanCache",
+    "PositionSpec",
+    "Positions",
+    "Sparsity",
     "all_slots",
+    "build_sparsity",
     "check_range",
     "colour_blocks",
     "colour_elements",
     "curve_keys",
+    "find_positions",
     "inverse_permutation",
     "invert",
     "map_facts",
     "order_by_key",
     "pad",
     "permute_rows",
+    "position_bytes",
     "relabel",
     "target_keys",
     "visitor_keys",
@@ -309,6 +316,55 @@ class Curve:
     @property
     def value(self) -> int: ...
 
+class MapPair:
+    def __init__(
+        self,
+        rows: pyop2cxx._core.MapTable,
+        columns: pyop2cxx._core.MapTable,
+        n_elements: typing.SupportsInt | typing.SupportsIndex,
+    ) -> None: ...
+
+class Sparsity:
+    @property
+    def bytes(self) -> int: ...
+    @property
+    def columns(self) -> numpy.ndarray: ...
+    @property
+    def longest_row(self) -> int: ...
+    @property
+    def n_columns(self) -> int: ...
+    @property
+    def n_entries(self) -> int: ...
+    @property
+    def n_rows(self) -> int: ...
+    @property
+    def row_offset(self) -> numpy.ndarray: ...
+
+class PositionSpec:
+    def __init__(
+        self,
+        sparsity: Sparsity,
+        n_elements: typing.SupportsInt | typing.SupportsIndex,
+        rows: pyop2cxx._core.MapTable,
+        columns: pyop2cxx._core.MapTable,
+        row_mask: pyop2cxx._core.MapTable,
+        column_mask: pyop2cxx._core.MapTable,
+        row_dim: typing.SupportsInt | typing.SupportsIndex,
+        column_dim: typing.SupportsInt | typing.SupportsIndex,
+        bytes: typing.SupportsInt | typing.SupportsIndex,
+    ) -> None: ...
+
+class Positions:
+    @property
+    def values(self) -> numpy.ndarray: ...
+
+def build_sparsity(
+    n_rows: typing.SupportsInt | typing.SupportsIndex,
+    n_columns: typing.SupportsInt | typing.SupportsIndex,
+    pairs: collections.abc.Sequence[MapPair],
+    diagonal: bool,
+    n_threads: typing.SupportsInt | typing.SupportsIndex,
+) -> Sparsity: ...
 def check_range(
     map: pyop2cxx._core.MapTable,
     name: str,
@@ -334,6 +390,9 @@ def curve_keys(
     dim: typing.SupportsInt | typing.SupportsIndex,
     n_threads: typing.SupportsInt | typing.SupportsIndex,
 ) -> numpy.typing.NDArray[numpy.uint64]: ...
+def find_positions(
+    spec: PositionSpec, n_threads: typing.SupportsInt | typing.SupportsIndex
+) -> Positions: ...
 def inverse_permutation(
     permutation: typing.Annotated[numpy.typing.ArrayLike, numpy.int64],
     n_threads: typing.SupportsInt | typing.SupportsIndex,
@@ -360,6 +419,7 @@ def permute_rows(
     old_of_new: typing.Annotated[numpy.typing.ArrayLike, numpy.int64],
     n_threads: typing.SupportsInt | typing.SupportsIndex,
 ) -> None: ...
+def position_bytes(longest_row: typing.SupportsInt | typing.SupportsIndex) -> int: ...
 def relabel(
     map: pyop2cxx._core.MapTable,
     old_of_new: typing.Annotated[numpy.typing.ArrayLike, numpy.int64],

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from pyop2cxx.types.dats import Dat
     from pyop2cxx.types.globals import Global
     from pyop2cxx.types.maps import Map
+    from pyop2cxx.types.mats import Mat, MatPath
     from pyop2cxx.types.mixed import MixedDat, MixedMap
 
 
@@ -101,3 +102,23 @@ class ConstantArg:
 
     data: Constant
     access: Access
+
+
+@dataclass(slots=True)
+class MatArg:
+    """A Mat as a loop uses it.
+
+    Attributes:
+        data: The Mat.
+        map_: The Maps to its rows and columns, and what is left out.
+        access: How the kernel uses it.
+    """
+
+    data: Mat
+    map_: MatPath
+    access: Access
+
+    @property
+    def maps(self) -> tuple[Map, Map]:
+        """The Maps to rows and columns."""
+        return self.map_.rows, self.map_.cols

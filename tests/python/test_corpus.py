@@ -47,6 +47,8 @@ def options() -> Iterator[None]:
 
 
 def values_of(carrier: Any) -> Array:
+    if isinstance(carrier, op2.Mat):
+        return carrier.array
     return carrier.data_ro_with_halos if isinstance(carrier, op2.Dat) else carrier.data_ro
 
 
@@ -133,7 +135,9 @@ def lacks(backend: str) -> frozenset[str]:
     """Return what a case may need that the backend says it has not."""
     facts = runtime.engine.backend(backend).facts
     found = {"complex"} if not facts.complex_arithmetic else set()
-    return frozenset(found | ({"cpp", "headers", "overlap"} if backend in GRIDS else set()))
+    return frozenset(
+        found | ({"cpp", "headers", "matrices", "overlap"} if backend in GRIDS else set())
+    )
 
 
 def is_refused_whole(case: Case, backend: str, **how: Any) -> bool:

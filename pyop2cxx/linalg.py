@@ -1,0 +1,463 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Solvers of linear systems, by libraries: SciPy, PyAMG, petsc4py, with PETSc's option names."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from pyop2cxx import extras
+from pyop2cxx.exceptions import (
+    ConvergenceError,
+    DataValueError,
+    DatTypeError,
+    MatTypeError,
+    SolverOptionError,
+)
+from pyop2cxx.runtime import runtime
+from pyop2cxx.types.dats import Dat
+from pyop2cxx.types.mats import Mat
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from numpy.typing import NDArray
+
+    Array = NDArray[Any]
+    Operator = Callable[[Dat, Dat], None]
+
+DEFAULTS: Mapping[str, Any] = {
+    "ksp_type": "cg",
+    "pc_type": "jacobi",
+    "ksp_rtol": 1e-7,
+    "ksp_atol": 1e-50,
+    "ksp_divtol": 1e4,
+    "ksp_max_it": 10000,
+    "ksp_gmres_restart": 30,
+    "ksp_initial_guess_nonzero": True,
+    "ksp_monitor": False,
+    "plot_convergence": False,
+    "plot_prefix": "",
+    "error_on_nonconvergence": True,
+    "package": "scipy",
+}
+"""The options of a Solver, in PETSc's names, and their defaults."""
+
+OLD_NAMES: Mapping[str, str] = {
+    "linear_solver": "ksp_type",
+    "preconditioner": "pc_type",
+    "relative_tolerance": "ksp_rtol",
+    "absolute_tolerance": "ksp_atol",
+    "divergence_tolerance": "ksp_divtol",
+    "maximum_iterations": "ksp_max_it",
+    "gmres_restart": "ksp_gmres_restart",
+    "monitor_convergence": "ksp_monitor",
+}
+"""PyOP2's names of 2013."""
+
+KRYLOV = ("cg", "gmres", "bicgstab", "preonly")
+PRECONDITIONERS = ("none", "jacobi", "ilu", "lu", "amg")
+PACKAGES = ("scipy", "petsc")
+_SAME = {
+    "bcgs": "bicgstab",
+    "gamg": "amg",
+    "hypre": "amg",
+    "direct": "preonly",
+    "diagonal": "jacobi",
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Convergence:
+    """How a solve went.
+
+    Attributes:
+        reason: In PETSc's words, such as ``CONVERGED_RTOL`` or ``DIVERGED_MAX_IT``.
+        n_iterations: Steps of the Krylov method.
+        history: Norms of the residual: of the initial guess, and after each step.
+    """
+
+    reason: str
+    n_iterations: int
+    history: tuple[float, ...]
+
+    @property
+    def converged(self) -> bool:
+        """Whether the tolerance was reached."""
+        return self.reason.startswith("CONVERGED")
+
+
+class Solver:
+    """Solves ``A x = b`` by a library, controlled by PETSc's option names.
+
+    Args:
+        parameters: Options by name, see `DEFAULTS`; PyOP2's names of 2013 are known, too.
+        **options: The same, by keyword. Either parameters or keywords, not both.
+
+    Options:
+        ``ksp_type`` is cg, gmres, bicgstab (bcgs) or preonly; ``pc_type`` is none, jacobi, ilu, lu
+        (direct) or amg (gamg; by PyAMG). ``ksp_rtol`` is relative to the norm of b, ``ksp_atol``
+        absolute; the solve diverges where the residual grows beyond ``ksp_divtol`` times that of
+        the start. ``package`` is scipy, or petsc for petsc4py.
+
+    Raises:
+        SolverOptionError: Both ways are used; an option is unknown or has an unknown value.
+
+    Example:
+        >>> solver = Solver(ksp_type="cg", pc_type="ilu", ksp_rtol=1e-10)
+        >>> solver.parameters["pc_type"]
+        'ilu'
+    """
+
+    def __init__(self, parameters: Mapping[str, Any] | None = None, **options: Any) -> None:
+        if parameters is not None and options:
+            raise SolverOptionError("Solver: pass the options as a dict or as keywords, not both")
+        self._parameters = dict(DEFAULTS)
+        self._last: Convergence | None = None
+        self.update_parameters(options if parameters is None else parameters)
+
+    @property
+    def parameters(self) -> dict[str, Any]:
+        """The options, in PETSc's names. Change them by `update_parameters`."""
+        return dict(self._parameters)
+
+    def update_parameters(self, parameters: Mapping[str, Any]) -> None:
+        """Set options, or none of them if one is wrong.
+
+        Raises:
+            SolverOptionError: An option is unknown or has an unknown value.
+        """
+        wanted = dict(self._parameters)
+        for name, value in parameters.items():
+            known = OLD_NAMES.get(name, name)
+            if known not in DEFAULTS:
+                raise SolverOptionError(
+                    f"Solver: there is no option {name!r}; there are: {', '.join(DEFAULTS)}"
+                )
+            wanted[known] = _checked(known, value)
+        if wanted["ksp_type"] == "preonly" and wanted["pc_type"] not in ("lu", "jacobi", "ilu"):
+            raise SolverOptionError(
+                "Solver: ksp_type 'preonly' applies the preconditioner once: pass pc_type='lu' for "
+                "a direct solver"
+            )
+        self._parameters = wanted
+
+    @property
+    def convergence(self) -> Convergence | None:
+        """How the last solve went; None before the first."""
+        return self._last
+
+    @property
+    def history(self) -> tuple[float, ...]:
+        """Norms of the residual in the last solve, that of the initial guess first."""
+        return () if self._last is None else self._last.history
+
+    def solve(self, A: Mat | Operator, x: Dat, b: Dat) -> None:
+        """Solve ``A x = b``; x holds the initial guess before, and the solution after.
+
+        Args:
+            A: A Mat; or a function ``A(x, y)`` that computes ``y = A x`` by loops over Dats, for
+                methods that need no more (pc_type 'none').
+            x: On the DataSet of the columns.
+            b: On the DataSet of the rows.
+
+        Raises:
+            MatTypeError: A is neither.
+            DatTypeError: x or b is not a Dat.
+            DataValueError: They do not fit A; A or b has a value that is not finite.
+            SolverOptionError: A function has no matrix to precondition with.
+            ConvergenceError: It did not converge, and ``error_on_nonconvergence`` is set; x is
+                unchanged.
+            MissingExtraError: The library is not installed.
+        """
+        _check_system(A, x, b)
+        options = self._parameters
+        if not isinstance(A, Mat) and options["pc_type"] != "none":
+            raise SolverOptionError(
+                f"Solver: pc_type {options['pc_type']!r} needs a matrix; pass pc_type='none' with "
+                "a function"
+            )
+        if options["package"] == "petsc":
+            found, went = _solve_petsc(A, x, b, options)
+        else:
+            found, went = _solve_scipy(A, x, b, options)
+        self._last = went
+        self._tell(went)
+        if not went.converged and options["error_on_nonconvergence"]:
+            error = ConvergenceError(
+                f"solve: {options['ksp_type']} with {options['pc_type']} did not converge: "
+                f"{went.reason} after {went.n_iterations} iterations, residual "
+                f"{went.history[-1] if went.history else float('nan'):.3e}; x is unchanged. Allow "
+                "more iterations (ksp_max_it), take another ksp_type or pc_type, or pass "
+                "error_on_nonconvergence=False to keep what was found"
+            )
+            error.reason, error.history = went.reason, went.history
+            raise error
+        out = x.data_wo
+        out[...] = found.reshape(out.shape)
+
+    def _tell(self, went: Convergence) -> None:
+        if self._parameters["ksp_monitor"]:
+            for step, norm in enumerate(went.history):
+                runtime.logger.warning("%4d KSP Residual norm %.12e", step, norm)
+        if self._parameters["plot_convergence"]:
+            _plot(went, self._parameters["plot_prefix"])
+        if not went.converged and not self._parameters["error_on_nonconvergence"]:
+            warnings.warn(
+                f"solve: did not converge: {went.reason} after {went.n_iterations} iterations",
+                RuntimeWarning,
+                stacklevel=3,
+            )
+
+
+def solve(A: Mat | Operator, x: Dat, b: Dat, **options: Any) -> Convergence:
+    """Solve ``A x = b`` with a Solver of these options.
+
+    Args:
+        A: As for `Solver.solve`.
+        x: As for `Solver.solve`.
+        b: As for `Solver.solve`.
+        **options: As for `Solver`.
+
+    Returns:
+        How it went.
+
+    Raises:
+        UsageError: As for `Solver.solve`.
+        ConvergenceError: As for `Solver.solve`.
+
+    Example:
+        >>> from pyop2cxx import op2
+        >>> cells, nodes = op2.Set(2), op2.Set(3)
+        >>> c2n = op2.Map(cells, nodes, 2, [0, 1, 1, 2])
+        >>> mat = op2.Mat(op2.Sparsity((nodes ** 1, nodes ** 1), [(c2n, c2n, None)]))
+        >>> mat.set_local_diagonal_entries(range(3), 2.0)
+        >>> x, b = op2.Dat(nodes), op2.Dat(nodes, [2.0, 4.0, 6.0])
+        >>> op2.solve(mat, x, b, ksp_rtol=1e-12).reason
+        'CONVERGED_RTOL'
+        >>> x.data_ro.round(9).tolist()
+        [1.0, 2.0, 3.0]
+    """
+    solver = Solver(**options)
+    solver.solve(A, x, b)
+    assert solver.convergence is not None  # set by solve
+    return solver.convergence
+
+
+def _checked(name: str, value: Any) -> Any:
+    default = DEFAULTS[name]
+    value = _SAME.get(value, value) if isinstance(value, str) else value
+    choices = {"ksp_type": KRYLOV, "pc_type": PRECONDITIONERS, "package": PACKAGES}.get(name)
+    if choices is not None:
+        good = value in choices
+        expected = f"one of: {', '.join(choices)}"
+    elif isinstance(default, bool):
+        good, expected = isinstance(value, bool), "True or False"
+    elif isinstance(default, str):
+        good, expected = isinstance(value, str), "a string"
+    elif isinstance(default, int):
+        good = isinstance(value, int) and not isinstance(value, bool) and value > 0
+        expected = "a positive integer"
+    else:
+        good = isinstance(value, int | float) and not isinstance(value, bool) and value >= 0
+        expected = "a number, not negative"
+    if not good:
+        raise SolverOptionError(f"Solver: option {name!r} must be {expected}, got {value!r}")
+    return value
+
+
+def _check_system(A: object, x: object, b: object) -> None:
+    if not isinstance(A, Mat) and not callable(A):
+        raise MatTypeError(
+            f"solve: A must be a Mat or a function A(x, y), got {A!r} of type {type(A).__name__}"
+        )
+    for name, dat in (("x", x), ("b", b)):
+        if not isinstance(dat, Dat):
+            raise DatTypeError(
+                f"solve: {name} must be a Dat, got {dat!r} of type {type(dat).__name__}"
+            )
+    assert isinstance(x, Dat)
+    assert isinstance(b, Dat)
+    if isinstance(A, Mat):
+        A._check_vector(x, 1, "columns")
+        A._check_vector(b, 0, "rows")
+        if A._n_stored(0) != A._n_stored(1):
+            raise DataValueError(
+                f"solve: {A._what} has {A._n_stored(0)} rows and {A._n_stored(1)} columns; only "
+                "square systems can be solved"
+            )
+        for block in A:
+            _check_finite(block._stored("solve", write=False), A._what)
+    elif x.dataset != b.dataset:
+        raise DataValueError(f"solve: {x._what} and {b._what} are on different DataSets")
+    _check_finite(b.data_ro, b._what)
+    _check_finite(x.data_ro, x._what)
+
+
+def _check_finite(values: Array, what: str) -> None:
+    # a sum is finite only if its terms are, and needs no array of truth values
+    if values.size and not np.isfinite(values.sum()) and not np.isfinite(values).all():
+        raise DataValueError(f"solve: {what} has values that are not finite")
+
+
+class _Diverged(Exception):
+    """Leaves a Krylov method whose residual has grown too much."""
+
+
+class _Monitor:
+    """Residuals of a Krylov method of SciPy, step by step."""
+
+    def __init__(self, operator: Any, rhs: Array, divtol: float, start: float) -> None:
+        self.history = [start]
+        self._operator = operator
+        self._rhs = rhs
+        self._limit = divtol * max(start, float(np.linalg.norm(rhs)))
+
+    def __call__(self, iterate: Array) -> None:
+        norm = float(np.linalg.norm(self._rhs - self._operator @ iterate))
+        self.history.append(norm)
+        if not norm <= self._limit:  # a NaN is no number below it
+            raise _Diverged
+
+
+def _solve_scipy(
+    A: Mat | Operator, x: Dat, b: Dat, options: Mapping[str, Any]
+) -> tuple[Array, Convergence]:
+    lib = extras.load("scipy.sparse.linalg", "op2.solve()")
+    rhs = np.array(b.data_ro, copy=True).reshape(-1)
+    operator = A.to_scipy() if isinstance(A, Mat) else _as_operator(A, x, b, lib)
+    guess = np.array(x.data_ro, copy=True).reshape(-1).astype(rhs.dtype, copy=False)
+    if not options["ksp_initial_guess_nonzero"]:
+        guess[:] = 0
+    start = float(np.linalg.norm(rhs - operator @ guess))
+    if options["ksp_type"] == "preonly":
+        found = _preconditioner(operator, options["pc_type"]) @ rhs
+        end = float(np.linalg.norm(rhs - operator @ found))
+        good = options["pc_type"] != "lu" or np.isfinite(end)
+        reason = "CONVERGED_ITS" if good else "DIVERGED_PC_FAILED"
+        return found, Convergence(reason=reason, n_iterations=1, history=(start, end))
+    rtol, atol = options["ksp_rtol"], options["ksp_atol"]
+    goal = max(rtol * float(np.linalg.norm(rhs)), atol)
+    if start <= goal:
+        return guess, Convergence(reason="CONVERGED_RTOL", n_iterations=0, history=(start,))
+    monitor = _Monitor(operator, rhs, options["ksp_divtol"], start)
+    arguments: dict[str, Any] = {
+        "x0": guess,
+        "rtol": rtol,
+        "atol": atol,
+        "maxiter": options["ksp_max_it"],
+        "M": _preconditioner(operator, options["pc_type"]),
+        "callback": monitor,
+    }
+    if options["ksp_type"] == "gmres":
+        arguments["restart"] = min(options["ksp_gmres_restart"], rhs.size)
+        # SciPy counts restarts, PETSc steps
+        arguments["maxiter"] = -(-options["ksp_max_it"] // arguments["restart"])
+        arguments["callback_type"] = "x"
+    try:
+        found, info = getattr(lib, options["ksp_type"])(operator, rhs, **arguments)
+    except _Diverged:
+        reason = "DIVERGED_DTOL" if np.isfinite(monitor.history[-1]) else "DIVERGED_NANORINF"
+        return guess, _convergence(reason, monitor, options)
+    if info == 0:
+        end = float(np.linalg.norm(rhs - operator @ found))
+        reason = "CONVERGED_ATOL" if end <= atol else "CONVERGED_RTOL"
+        if monitor.history[-1] > end:  # bicgstab may stop half-way through a step
+            monitor.history.append(end)
+    else:
+        reason = "DIVERGED_MAX_IT" if info > 0 else "DIVERGED_BREAKDOWN"
+    return found, _convergence(reason, monitor, options)
+
+
+def _convergence(reason: str, monitor: _Monitor, options: Mapping[str, Any]) -> Convergence:
+    steps = len(monitor.history) - 1
+    per_entry = options["ksp_gmres_restart"] if options["ksp_type"] == "gmres" else 1
+    n_iterations = min(steps * per_entry, options["ksp_max_it"])
+    return Convergence(reason=reason, n_iterations=n_iterations, history=tuple(monitor.history))
+
+
+def _as_operator(A: Operator, x: Dat, b: Dat, lib: Any) -> Any:
+    """Wrap a function over Dats for SciPy; it works on Dats of its own."""
+    source, target = Dat(x.dataset, dtype=x.dtype), Dat(b.dataset, dtype=b.dtype)
+    shape = (b.data_ro.size, x.data_ro.size)
+
+    def apply(vector: Array) -> Array:
+        data = source.data_wo
+        data[...] = vector.reshape(data.shape)
+        A(source, target)
+        return np.array(target.data_ro, copy=True).reshape(-1)
+
+    return lib.LinearOperator(shape, matvec=apply, dtype=b.dtype)
+
+
+def _preconditioner(operator: Any, kind: str) -> Any:
+    """Return what SciPy calls M: an approximation of the inverse; None for none."""
+    if kind == "none":
+        return None
+    lib = extras.load("scipy.sparse.linalg", f"pc_type {kind!r}")
+    shape = operator.shape
+    if kind == "jacobi":
+        diagonal = operator.diagonal()
+        # PETSc does the same with a diagonal entry of zero
+        inverse = 1 / np.where(diagonal == 0, 1, diagonal)
+        return lib.LinearOperator(shape, matvec=lambda v: inverse * v.reshape(-1))
+    if kind == "amg":
+        amg = extras.load("pyamg", "pc_type 'amg'")
+        return amg.smoothed_aggregation_solver(operator.tocsr()).aspreconditioner()
+    factorise = lib.splu if kind == "lu" else lib.spilu
+    try:
+        factors = factorise(operator.tocsc())
+    except RuntimeError as error:
+        raised = ConvergenceError(
+            f"solve: pc_type {kind!r} could not factorise the matrix: {error}; is a boundary "
+            "condition missing?"
+        )
+        raised.reason = "DIVERGED_PC_FAILED"
+        raise raised from None
+    return lib.LinearOperator(shape, matvec=factors.solve)
+
+
+def _solve_petsc(
+    A: Mat | Operator, x: Dat, b: Dat, options: Mapping[str, Any]
+) -> tuple[Array, Convergence]:
+    if not isinstance(A, Mat):
+        raise SolverOptionError("Solver: package 'petsc' needs a Mat; take 'scipy' for a function")
+    petsc = extras.load("petsc4py.PETSc", "package 'petsc'")
+    ksp = petsc.KSP().create(comm=petsc.COMM_SELF)
+    ksp.setOperators(A.handle)
+    ksp.setType({"bicgstab": "bcgs"}.get(options["ksp_type"], options["ksp_type"]))
+    ksp.getPC().setType({"amg": "gamg"}.get(options["pc_type"], options["pc_type"]))
+    ksp.setTolerances(
+        options["ksp_rtol"], options["ksp_atol"], options["ksp_divtol"], options["ksp_max_it"]
+    )
+    if options["ksp_type"] == "gmres":
+        ksp.setGMRESRestart(options["ksp_gmres_restart"])
+    ksp.setInitialGuessNonzero(
+        options["ksp_initial_guess_nonzero"] and options["ksp_type"] != "preonly"
+    )
+    ksp.setConvergenceHistory()
+    rhs = petsc.Vec().createWithArray(b.data_ro.reshape(-1).copy(), comm=petsc.COMM_SELF)
+    values = x.data_ro.reshape(-1).copy()
+    ksp.solve(rhs, petsc.Vec().createWithArray(values, comm=petsc.COMM_SELF))
+    code = ksp.getConvergedReason()
+    reasons = vars(petsc.KSP.ConvergedReason)
+    names = [n for n, v in reasons.items() if v == code and n.startswith(("CONV", "DIV"))]
+    went = Convergence(
+        reason=names[0] if names else ("CONVERGED" if code > 0 else "DIVERGED"),
+        n_iterations=ksp.getIterationNumber(),
+        history=tuple(float(norm) for norm in ksp.getConvergenceHistory()),
+    )
+    return values, went
+
+
+def _plot(went: Convergence, prefix: str) -> None:
+    pyplot = extras.load("matplotlib.pyplot", "plot_convergence")
+    figure, axes = pyplot.subplots()
+    axes.semilogy(went.history)
+    axes.set_xlabel("iteration")
+    axes.set_ylabel("norm of the residual")
+    figure.savefig(f"{prefix}convergence.png")
+    pyplot.close(figure)

@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "plan/positions.hpp"
+
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <vector>
+
+#include "base/error.hpp"
+#include "maps.hpp"
+#include "plan/plan_cache.hpp"
+
+namespace op2::plan {
+namespace {
+
+using testing::path_map;
+using testing::random_map;
+using testing::TestMap;
+
+PositionSpec spec_of(const TestMap<>& rows, const TestMap<>& columns, std::int64_t n, int bytes) {
+  const SparsitySpec spec{
+      rows.table->n_targets(), columns.table->n_targets(), {{rows.table, columns.table, n}}, false};
+  PositionSpec wanted;
+  wanted.sparsity = std::make_shared<const Sparsity>(build_sparsity(spec, 1));
+  wanted.elements.n = n;
+  wanted.rows = rows.table;
+  wanted.columns = columns.table;
+  wanted.bytes = bytes;
+  return wanted;
+}
+
+TEST(Positions, AreNarrowWhereRowsAreShort) {
+  EXPECT_EQ(position_bytes(0), 1);
+  EXPECT_EQ(position_bytes(255), 1);  // positions 0 to 254, and 255 for "none"
+  EXPECT_EQ(position_bytes(256), 2);
+  EXPECT_EQ(position_bytes(65535), 2);
+  EXPECT_EQ(position_bytes(65536), 4);
+}
+
+TEST(Positions, OfAPath) {
+  const TestMap<> path = path_map(3);
+  const Positions found = find_positions(spec_of(path, path, 3, 1), 1);
+  EXPECT_EQ(std::get<std::vector<std::uint8_t>>(found.values),
+            (std::vector<std::uint8_t>{0, 1, 0, 1, 1, 2, 0, 1, 1, 2, 0, 1}));
+  EXPECT_EQ(found.bytes(), 12);
+}
+
+TEST(Positions, LeadToTheColumnTheyWereAskedFor) {
+  const TestMap<> rows = random_map(3000, 3, 800, 0.1, true, 5);
+  const TestMap<> columns = random_map(3000, 2, 500, 0.1, true, 6);
+  const PositionSpec spec = spec_of(rows, columns, 3000, 2);
+  for (const int n_threads : {1, 3}) {
+    const Positions found = find_positions(spec, n_threads);
+    const auto& values = std::get<std::vector<std::uint16_t>>(found.values);
+    const auto& there = std::get<std::vector<std::int32_t>>(spec.sparsity->columns);
+    for (std::int64_t e = 0; e < 3000; ++e) {
+      for (int i = 0; i < 3; ++i) {
+        for (int j = 0; j < 2; ++j) {
+          const std::uint16_t position = values[static_cast<std::size_t>((e * 3 + i) * 2 + j)];
+          const std::int64_t row = rows.table->at(e, i);
+          const std::int64_t column = columns.table->at(e, j);
+          if (row < 0 || column < 0) {
+            EXPECT_EQ(position, dropped<std::uint16_t>);
+          } else {
+            const std::int64_t place =
+                spec.sparsity->row_offset[static_cast<std::size_t>(row)] + position;
+            EXPECT_EQ(there[static_cast<std::size_t>(place)], column);
+          }
+        }
+      }
+    }
+  }
+}
+
+TEST(Positions, MasksDropRowsAndColumns) {
+  const TestMap<> path = path_map(2);
+  const TestMap<std::int64_t> rows({0, -1, 2}, 1, 3);
+  const TestMap<std::int64_t> columns({-1, 1, 2}, 1, 3);
+  PositionSpec spec = spec_of(path, path, 2, 1);
+  spec.row_mask = rows.table;
+  spec.column_mask = columns.table;
+  constexpr std::uint8_t none = dropped<std::uint8_t>;
+  EXPECT_EQ(std::get<std::vector<std::uint8_t>>(find_positions(spec, 1).values),
+            (std::vector<std::uint8_t>{none, 1, none, none, none, none, 0, 1}));
+}
+
+TEST(Positions, MasksOfScalars) {
+  const TestMap<> map({0, 1}, 2, 2);
+  const TestMap<std::int64_t> rows({0, -1, 2, 3}, 1, 4);
+  PositionSpec spec = spec_of(map, map, 1, 1);
+  spec.row_mask = rows.table;
+  spec.row_dim = 2;
+  spec.column_dim = 1;
+  constexpr std::uint8_t none = dropped<std::uint8_t>;
+  EXPECT_EQ(std::get<std::vector<std::uint8_t>>(find_positions(spec, 1).values),
+            (std::vector<std::uint8_t>{0, 1, none, none, 0, 1, 0, 1}));
+}
+
+TEST(Positions, RefuseWhatHasNoPlace) {
+  TestMap<> path = path_map(3);
+  PositionSpec spec = spec_of(path, path, 3, 1);
+  const TestMap<std::int64_t> short_mask({0, 1}, 1, 4);
+  PositionSpec masked = spec;
+  masked.row_mask = short_mask.table;
+  EXPECT_THROW((void)find_positions(masked, 1), UsageError);
+  path.values[1] = 3;  // as if the Map's values were changed after the sparsity was built
+  EXPECT_THROW((void)find_positions(spec, 1), UsageError);
+  const TestMap<> wide = random_map(2000, 1, 1000, 1.0, false, 7);
+  const TestMap<> one(std::vector<std::int32_t>(2000, 0), 1, 1);
+  EXPECT_THROW((void)find_positions(spec_of(one, wide, 2000, 1), 1), UsageError);
+  EXPECT_NO_THROW((void)find_positions(spec_of(one, wide, 2000, 2), 1));
+}
+
+TEST(Positions, AreFoundOnceWhileTheMatrixLives) {
+  const TestMap<> path = path_map(3);
+  PlanCache cache;
+  PositionSpec spec = spec_of(path, path, 3, 1);
+  const auto first = cache.positions(spec, 1);
+  EXPECT_EQ(cache.positions(spec, 1), first);
+  spec.bytes = 2;
+  EXPECT_NE(cache.positions(spec, 1), first);
+  EXPECT_EQ(cache.statistics().n_plans, 2);
+  spec = spec_of(path, path, 3, 1);
+  EXPECT_EQ(cache.statistics().n_plans, 0);  // the old sparsity is gone
+  EXPECT_NE(cache.positions(spec, 1), first);
+  path.table->increment_version();
+  EXPECT_EQ(cache.statistics().n_plans, 0);
+}
+
+}  // namespace
+}  // namespace op2::plan

@@ -1,0 +1,216 @@
+# SPDX-License-Identifier: BSD-3-Clause
+from __future__ import annotations
+
+import logging
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pytest
+
+from pyop2cxx import extras, op2
+from pyop2cxx.exceptions import (
+    ConvergenceError,
+    DataValueError,
+    DatTypeError,
+    MatTypeError,
+    MissingExtraError,
+    SolverOptionError,
+)
+from pyop2cxx.linalg import DEFAULTS
+from pyop2cxx.op2 import INC, READ
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+pytest.importorskip("scipy")
+
+N = 40
+
+
+@pytest.fixture(autouse=True)
+def options() -> Iterator[None]:
+    yield
+    op2.exit()
+
+
+class System:
+    """The Laplacian of a path, both ends held; its solution is known."""
+
+    def __init__(self, dim: int = 1) -> None:
+        self.edges, self.nodes = op2.Set(N - 1, "edges"), op2.Set(N, "nodes")
+        ends = np.stack([np.arange(N - 1), np.arange(1, N)], axis=1)
+        self.e2n = op2.Map(self.edges, self.nodes, 2, ends)
+        self.dset = self.nodes**dim
+        sparsity = op2.Sparsity((self.dset, self.dset), [(self.e2n, self.e2n, None)])
+        self.mat = op2.Mat(sparsity, name="A")
+        block = np.kron([[1.0, -1], [-1, 1]], np.eye(dim))
+        for edge in ends:
+            self.mat.addto_values(edge, edge, block)
+        for end in (0, N - 1):  # rows and columns, so that it stays symmetric
+            self.mat.set_values([end], [abs(end - 1)], np.zeros((dim, dim)))
+            self.mat.set_values([abs(end - 1)], [end], np.zeros((dim, dim)))
+        self.mat.assemble()
+        self.exact = np.sin(np.arange(float(N * dim))).reshape(self.dset_shape(dim))
+        dense = self.mat.values @ self.exact.reshape(-1)
+        self.b = op2.Dat(self.dset, dense.reshape(self.exact.shape))
+        self.x = op2.Dat(self.dset)
+
+    @staticmethod
+    def dset_shape(dim: int) -> tuple[int, ...]:
+        return (N,) if dim == 1 else (N, dim)
+
+
+@pytest.mark.parametrize(
+    ("ksp_type", "pc_type"),
+    [
+        *(("cg", pc) for pc in ("none", "jacobi", "ilu", "lu")),
+        *(("gmres", pc) for pc in ("none", "jacobi", "ilu")),
+        *(("bcgs", pc) for pc in ("jacobi", "ilu")),
+        ("preonly", "lu"),
+    ],
+)
+@pytest.mark.parametrize("dim", [1, 2])
+def test_solves(ksp_type: str, pc_type: str, dim: int) -> None:
+    system = System(dim)
+    solver = op2.Solver(ksp_type=ksp_type, pc_type=pc_type, ksp_rtol=1e-12)
+    solver.solve(system.mat, system.x, system.b)
+    np.testing.assert_allclose(system.x.data_ro, system.exact, atol=1e-8)
+    assert solver.convergence is not None
+    assert solver.convergence.converged
+    assert solver.history[-1] <= 1e-9 * max(solver.history[0], 1)
+    assert len(solver.history) >= 2
+
+
+def test_old_names_and_defaults() -> None:
+    solver = op2.Solver({"linear_solver": "gmres", "relative_tolerance": 1e-3, "gmres_restart": 7})
+    parameters = solver.parameters
+    assert (parameters["ksp_type"], parameters["ksp_rtol"]) == ("gmres", 1e-3)
+    assert parameters["ksp_gmres_restart"] == 7
+    assert op2.Solver().parameters == dict(DEFAULTS)
+    solver.update_parameters({"ksp_type": "bcgs", "pc_type": "ilu"})
+    assert solver.parameters["ksp_type"] == "bicgstab"
+    parameters["ksp_type"] = "changed"
+    assert solver.parameters["ksp_type"] == "bicgstab"
+    assert (solver.convergence, solver.history) == (None, ())
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"no_such": 1}, "there is no option 'no_such'"),
+        ({"ksp_type": "magic"}, "'ksp_type' must be one of: cg, gmres"),
+        ({"pc_type": 3}, "'pc_type' must be one of"),
+        ({"ksp_rtol": -1.0}, "'ksp_rtol' must be a number, not negative"),
+        ({"ksp_max_it": 0}, "'ksp_max_it' must be a positive integer"),
+        ({"error_on_nonconvergence": 1}, "must be True or False"),
+        ({"ksp_type": "preonly", "pc_type": "none"}, "pass pc_type='lu'"),
+    ],
+)
+def test_bad_options(options: dict[str, Any], message: str) -> None:
+    with pytest.raises(SolverOptionError, match=message) as caught:
+        op2.Solver(options)
+    assert isinstance(caught.value, RuntimeError)
+    solver = op2.Solver()
+    with pytest.raises(SolverOptionError):
+        solver.update_parameters({"ksp_atol": 1e-3, **options})
+    assert solver.parameters == dict(DEFAULTS)
+
+
+def test_parameters_and_keywords_exclude_each_other() -> None:
+    with pytest.raises(RuntimeError, match="not both"):
+        op2.Solver({"ksp_type": "cg"}, ksp_rtol=1e-3)
+
+
+def test_what_does_not_converge_is_an_error_and_changes_nothing() -> None:
+    system = System()
+    system.x.data[:] = 3
+    with pytest.raises(ConvergenceError, match="DIVERGED_MAX_IT after 4 iterations") as caught:
+        op2.solve(system.mat, system.x, system.b, pc_type="none", ksp_max_it=4)
+    assert caught.value.reason == "DIVERGED_MAX_IT"
+    assert len(caught.value.history) == 5
+    assert isinstance(caught.value, RuntimeError)
+    np.testing.assert_array_equal(system.x.data_ro, 3)
+    with pytest.warns(RuntimeWarning, match="did not converge"):
+        went = op2.solve(
+            system.mat, system.x, system.b, ksp_max_it=4, error_on_nonconvergence=False
+        )
+    assert not went.converged
+    assert not (system.x.data_ro == 3).all()
+
+
+def test_a_residual_that_grows_is_an_error() -> None:
+    system = System()
+    turned = system.mat.duplicate()
+    turned.array[1::3] *= -50  # far from definite, so cg goes astray
+    with pytest.raises(ConvergenceError, match="DIVERGED_"):
+        op2.solve(turned, system.x, system.b, pc_type="none", ksp_divtol=1.5, ksp_max_it=500)
+    assert not system.x.data_ro.any()
+
+
+def test_a_singular_matrix() -> None:
+    system = System()
+    system.mat.zero()
+    with pytest.raises(ConvergenceError, match="could not factorise"):
+        op2.solve(system.mat, system.x, system.b, ksp_type="preonly", pc_type="lu")
+
+
+def test_bad_systems() -> None:
+    system = System()
+    other = op2.Dat(op2.Set(N))
+    with pytest.raises(MatTypeError, match="must be a Mat"):
+        op2.solve(3, system.x, system.b)  # type: ignore[arg-type]
+    with pytest.raises(DatTypeError, match="b must be a Dat"):
+        op2.solve(system.mat, system.x, 3)  # type: ignore[arg-type]
+    with pytest.raises(DataValueError, match="the rows are on Set 'nodes'"):
+        op2.solve(system.mat, system.x, other)
+    system.b.data[3] = np.nan
+    with pytest.raises(DataValueError, match="not finite"):
+        op2.solve(system.mat, system.x, system.b)
+
+
+def test_a_loop_as_operator() -> None:
+    system = System()
+    kernel = op2.Kernel(
+        "void k(const double *x, double *y) { double d = x[0] - x[1]; y[0] += d; y[1] -= d; }", "k"
+    )
+
+    def apply(x: op2.Dat, y: op2.Dat) -> None:
+        y.zero()
+        op2.par_loop(kernel, system.edges, x(READ, system.e2n), y(INC, system.e2n))
+        y.data[:] += 0.5 * x.data_ro
+
+    dense = 2 * np.eye(N) - np.eye(N, k=1) - np.eye(N, k=-1) + 0.5 * np.eye(N)
+    dense[0, 0] -= 1
+    dense[-1, -1] -= 1
+    system.b.data[:] = dense @ system.exact
+    op2.solve(apply, system.x, system.b, pc_type="none", ksp_rtol=1e-12)
+    np.testing.assert_allclose(system.x.data_ro, system.exact, atol=1e-9)
+    with pytest.raises(SolverOptionError, match="needs a matrix"):
+        op2.solve(apply, system.x, system.b)
+
+
+def test_monitor_and_picture(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    system = System()
+    caplog.set_level(logging.WARNING)
+    options: dict[str, Any] = {"ksp_monitor": True}
+    if extras.installed()["matplotlib"]:
+        options |= {"plot_convergence": True, "plot_prefix": f"{tmp_path}/"}
+    went = op2.solve(system.mat, system.x, system.b, **options)
+    lines = [r.getMessage() for r in caplog.records if "KSP Residual norm" in r.getMessage()]
+    assert len(lines) == len(went.history)
+    if extras.installed()["matplotlib"]:
+        assert (tmp_path / "convergence.png").stat().st_size > 0
+
+
+@pytest.mark.parametrize(
+    ("package", "options"), [("pyamg", {"pc_type": "amg"}), ("petsc4py", {"package": "petsc"})]
+)
+def test_packages_that_may_be_missing(package: str, options: dict[str, str]) -> None:
+    system = System()
+    if not extras.installed()[package]:
+        with pytest.raises(MissingExtraError, match=package):
+            op2.solve(system.mat, system.x, system.b, **options)
+        return
+    op2.solve(system.mat, system.x, system.b, ksp_rtol=1e-12, **options)
+    np.testing.assert_allclose(system.x.data_ro, system.exact, atol=1e-7)
