@@ -420,7 +420,7 @@ class Retyper {
             [this, &expr](const ir::Index&) { return element(expr); },
             [this, &expr](const ir::Call& node) { return value_of(node, expr); },
             [this, &expr](const ir::Cast& node) { return value_of(node, expr); },
-            [this, &expr](const ir::SizeOf& node) { return size_of_value(node, expr); },
+            [&expr](const ir::SizeOf& node) { return size_of_value(node, expr); },
             [](const ir::InitList&) -> Expr { throw Refusal{"it has a braced value"}; },
         },
         expr.node);

@@ -44,7 +44,11 @@ REFUSED = {
     "view_and_whole_dat": "overlaps",
 }
 # ... and kinds of them, by what their names begin with.
-REFUSED_KINDS = {"extruded_": "cells of columns", "mixed_": "joined from several Dats"}
+REFUSED_KINDS = {
+    "extruded_": "cells of columns",
+    "mixed_": "joined from several Dats",
+    "matrix_": "adds to a matrix",
+}
 THREADED = ("block", "colour", "atomic", "scratch")
 
 
