@@ -73,7 +73,7 @@ class Merger {
     if (diagonal) add_column(row, row);
     for (const Source& source : sources) {
       std::visit(
-          [this, row, &source](const auto& entries) {
+          [row, &source](const auto& entries) {
             if (source.index_bytes == 4) {
               add_elements<std::int32_t>(row, source, entries);
             } else {
