@@ -73,11 +73,11 @@ class Merger {
     if (diagonal) add_column(row, row);
     for (const Source& source : sources) {
       std::visit(
-          [row, &source](const auto& entries) {
+          [this, row, &source](const auto& entries) {
             if (source.index_bytes == 4) {
-              add_elements<std::int32_t>(row, source, entries);
+              this->template add_elements<std::int32_t>(row, source, entries);
             } else {
-              add_elements<std::int64_t>(row, source, entries);
+              this->template add_elements<std::int64_t>(row, source, entries);
             }
           },
           source.elements.entries);
