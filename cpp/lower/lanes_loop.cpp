@@ -139,6 +139,7 @@ class LaneLoop {
                    [](const kir::If&) { unknown(); },
                    [](const kir::Region&) { unknown(); },
                    [](const kir::Barrier&) { unknown(); },
+                   [](const kir::Arrive&) { unknown(); },
                    [](const kir::Launch&) { unknown(); },
                    [](const kir::Scratch&) { unknown(); },
                    [](const kir::MatInsert&) { refuse("it adds to a matrix"); },

@@ -18,6 +18,7 @@ kir::Block everywhere() {
   kir::Block inner{{kir::Gather{"x", rows}},
                    {kir::Scatter{"x", rows, kir::Update::add, kir::Sync::none}},
                    {kir::Barrier{}},
+                   {kir::Arrive{"x", "x", name("x")}},
                    {kir::Atomic{DType::int32, kir::element("x", name("x")), kir::Update::add,
                                 kir::shuffle(name("x"), name("x"), 4)}}};
   return {{kir::Decl{{DType::int64}, "x", 0, {kir::minimum(name("x"), kir::widen(name("x")))}}},
