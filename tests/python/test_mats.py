@@ -130,8 +130,9 @@ def test_a_second_assembly_on_a_device_moves_nothing(backend: str, strategy: str
         assert runtime.engine.plans.statistics().misses == before.misses
         assert world.mat.residence == "device"
     assert world.mat.array.sum() == 12
-    world.mat.to_device()  # loops run on the host again
-    assert world.mat.residence == "host"
+    with op2.backend("sequential"):
+        world.mat.to_device()  # loops run on the host again
+        assert world.mat.residence == "host"
 
 
 @pytest.mark.parametrize("backend", DEVICES)
@@ -149,7 +150,8 @@ def test_values_move_where_they_are_wanted(backend: str) -> None:
     expected = world.expected()
     twice = expected + np.where(np.arange(4)[:, None] == 1, 2 * np.eye(4)[1], expected)
     np.testing.assert_array_equal(world.mat.values, twice)
-    np.testing.assert_array_equal(np.from_dlpack(world.mat).ravel(), world.mat.array)
+    with op2.backend("sequential"):
+        np.testing.assert_array_equal(np.from_dlpack(world.mat).ravel(), world.mat.array)
 
 
 def test_par_loop_remembers_the_loop_and_the_state() -> None:
@@ -341,7 +343,8 @@ def test_scipy_shares_the_values(dim: int) -> None:
     assert found.format == ("csr" if dim == 1 else "bsr")
     assert np.shares_memory(found.data, world.mat.array)
     assert world.mat.to_scipy() is found
-    world.assemble()
+    with op2.backend("sequential"):
+        world.assemble()
     np.testing.assert_array_equal(found.toarray(), world.expected())
 
 
