@@ -19,6 +19,7 @@ EXTRAS: Mapping[str, str] = {
     "scipy": "solve",
     "pyamg": "amg",
     "petsc4py": "petsc",
+    "cupy": "cupy",
     "cupyx": "cupy",
 }
 """The optional packages, and the extra of pyop2cxx that installs each."""

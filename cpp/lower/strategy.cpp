@@ -173,15 +173,6 @@ Choice choose_on_grid(const Loop& loop, const Facts& facts, const std::vector<Ma
 }
 
 void check_supported(const Loop& loop, const Facts& facts) {
-  const bool has_matrix = std::any_of(loop.args.begin(), loop.args.end(), [](const Arg& arg) {
-    return std::holds_alternative<ir::MatArg>(arg);
-  });
-  if (has_matrix && facts.lanes == Lanes::grid) {
-    throw UnsupportedError(
-        fmt::format("par_loop '{}': matrices are assembled on the host only; run this loop on a "
-                    "backend of the host",
-                    loop.kernel->name));
-  }
   const Verdict verdict = supported(loop, facts);
   if (verdict.ok) return;
   throw UnsupportedError(
