@@ -56,7 +56,7 @@ def compile_together(loops: Iterable[Any]) -> int:
         if wanted.device is None or runtime.engine.dispatcher.resolve(wanted.query) is not None:
             continue
         group = groups.setdefault(wanted.flags, [])
-        if all(other.query.source != wanted.query.source for other, _ in group):
+        if all(other.choice.key != wanted.choice.key for other, _ in group):
             group.append((wanted, pipeline.generate(wanted.request, wanted.choice)))
     for group in groups.values():
         _compile(group)
