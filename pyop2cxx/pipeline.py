@@ -233,9 +233,9 @@ def chosen_device(backend: Backend) -> OpenDevice | None:
 
 
 def _suited(request: Request, device: OpenDevice) -> Request:
-    """Say what this very device cannot do, of what its backend can."""
-    facts = request.backend.facts
-    if device.info.float64 or not facts.float64:
+    """Say what this very device cannot do, of what its backend can, and how its lanes run."""
+    facts, info = request.backend.facts, device.info
+    if (info.float64 or not facts.float64) and info.is_cpu == facts.in_turn:
         return request
     suited = _core.Facts(
         lanes=facts.lanes,
@@ -244,7 +244,8 @@ def _suited(request: Request, device: OpenDevice) -> Request:
         warp=facts.warp,
         one_address_space=facts.one_address_space,
         complex_arithmetic=facts.complex_arithmetic,
-        float64=False,
+        float64=facts.float64 and info.float64,
+        in_turn=info.is_cpu,
         fences=facts.fences,
     )
     return replace(request, backend=replace(request.backend, facts=suited))

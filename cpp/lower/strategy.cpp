@@ -161,6 +161,9 @@ Choice choose_on_grid(const Loop& loop, const Facts& facts, const std::vector<Ma
   const auto may = [&](Strategy strategy) {
     return applicable(strategy, loop, facts, maps, options).ok;
   };
+  if (facts.in_turn && may(Strategy::colour)) {
+    return {Strategy::colour, "lanes take turns: no two elements of a colour meet"};
+  }
   if (n_slots(loop) == owner_slots && may(Strategy::owner)) {
     return {Strategy::owner, "an element adds to two targets: each sums its own share"};
   }

@@ -23,7 +23,17 @@ from pyop2cxx.runtime import runtime
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
-from corpus import ALL, CASES, IN_ORDER, Case, Problem, elements, injective_map, random_map
+from corpus import (
+    ALL,
+    CASES,
+    IN_ORDER,
+    Case,
+    Problem,
+    elements,
+    injective_map,
+    loops_of,
+    random_map,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -111,21 +121,14 @@ def compile_neighbours(group: int, backend: str, deterministic: bool) -> None:
     """
     assert deterministic == is_deterministic()  # it is a part of the key only
 
-    def loops() -> Iterator[op2.ParLoop]:
-        for case in CASES[group * N_TOGETHER : (group + 1) * N_TOGETHER]:
-            if case.needs & lacks(backend):
-                continue
-            for strategy in sorted(legal(case, backend, deterministic=deterministic)):
-                problem = case.problem()
-                how = {**problem.options, "strategy": strategy}
-                try:
-                    yield op2.ParLoop(problem.kernel, problem.iterset, *problem.args, **how)
-                finally:
-                    for constant in problem.constants:
-                        constant.remove_from_namespace()
+    near = CASES[group * N_TOGETHER : (group + 1) * N_TOGETHER]
+    possible = (case for case in near if not case.needs & lacks(backend))
+
+    def strategies(case: Case) -> list[str]:
+        return sorted(legal(case, backend, deterministic=deterministic))
 
     with op2.backend(backend):
-        compile_together(loops())
+        compile_together(loops_of(possible, strategies))
 
 
 def is_deterministic() -> bool:
