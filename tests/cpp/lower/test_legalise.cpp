@@ -31,9 +31,9 @@ TEST(Legalise, LanesThatTakeTurnsGetConsecutiveItems) {
   module.launch = legalise(block, processor);
   EXPECT_EQ(kir::dump(module),
             "launch ()\n"
-            "  decl const int64 lane_items = ((((end - begin) + @global_lanes) - 1) / "
-            "@global_lanes)\n"
-            "  decl const int64 lane_first = (begin + (@global_lane * lane_items))\n"
+            "  decl const int64 lane_items = ((((end - begin) + @globals) - 1) / "
+            "@globals)\n"
+            "  decl const int64 lane_first = (begin + (@global * lane_items))\n"
             "  for serial n in [lane_first, min((lane_first + lane_items), end))\n");
   EXPECT_EQ(legalise(block, testing::grid), block);
 }
