@@ -430,6 +430,7 @@ class ParLoop:
                 target_bytes=widths[2],
                 position_bytes=self._position_bytes(),
                 transposed=True,
+                interleaved=True,
                 padded=on_grid and self._is_evenly_covered(built),
                 index_bytes=self._index_bytes(built) if on_grid else 8,
                 soa=self._columns() if on_grid else [],

@@ -214,6 +214,7 @@ def _suited(request: Request, device: OpenDevice) -> Request:
         one_address_space=facts.one_address_space,
         complex_arithmetic=facts.complex_arithmetic,
         float64=False,
+        fences=facts.fences,
     )
     return replace(request, backend=replace(request.backend, facts=suited))
 

@@ -76,6 +76,8 @@ class Printer {
   void function(const kir::Function& function) {
     const Scope scope = context_.function(prototype(context_.dialect(), function));
     if (function.is_kernel) {
+      const std::string_view start = context_.dialect().kernel_start;
+      if (!start.empty()) context_.statement(start);
       assume_aligned(function.parameters);
     } else {
       note_unused(function);
@@ -163,6 +165,11 @@ class Printer {
               } else {
                 context_.barrier();
               }
+            },
+            [this](const kir::Arrive& arrive) {
+              context_.statement(fmt::format(fmt::runtime(context_.dialect().arrive),
+                                             spelled(arrive.flag), spelled(arrive.counter),
+                                             operand(arrive.n, 5)));
             },
             [](const kir::Launch&) { not_printed("Launch"); },
             [](const kir::Scratch&) { not_printed("Scratch"); },

@@ -207,6 +207,7 @@ class LaneLoop {
                    [](const kir::If&) { unknown(); },
                    [](const kir::Region&) { unknown(); },
                    [](const kir::Barrier&) { unknown(); },
+                   [](const kir::Arrive&) { unknown(); },
                    [](const kir::Launch&) { unknown(); },
                    [](const kir::Scratch&) { unknown(); },
                    [](const kir::LaneGather&) { unknown(); },

@@ -85,6 +85,7 @@ class PreparedLoop {
   void find_positions();
   void use_staged();
   void use_padded();
+  void use_interleaved();
   [[nodiscard]] plan::InverseSpec inverse_spec() const;
   [[nodiscard]] bool plan_is_stale() const;
   [[nodiscard]] plan::Elements elements() const;
@@ -112,7 +113,9 @@ class PreparedLoop {
   std::shared_ptr<const void> plan_;  // keeps the arrays below alive
   std::vector<PlanArray> plan_arrays_;
   std::vector<std::int64_t> plan_sizes_;
-  std::vector<OwnedArray> matrix_arrays_;   // [2 * matrices] row starts, positions
+  std::vector<OwnedArray> matrix_arrays_;  // [2 * matrices] row starts, positions
+  std::vector<plan::MapPointer>
+      tables_;  // [maps] what the loop reads: they, or in the plan's order
   std::vector<std::int64_t> map_versions_;  // [maps] that the plan was built from
   std::int64_t n_items_ = 0;
   std::vector<void*> argv_;

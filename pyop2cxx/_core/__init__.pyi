@@ -670,11 +670,14 @@ class Facts:
         one_address_space: bool,
         complex_arithmetic: bool,
         float64: bool,
+        fences: bool,
     ) -> None: ...
     @property
     def atomics(self) -> bool: ...
     @property
     def complex_arithmetic(self) -> bool: ...
+    @property
+    def fences(self) -> bool: ...
     @property
     def float64(self) -> bool: ...
     @property
@@ -703,6 +706,7 @@ class LoweringOptions:
         target_bytes: typing.SupportsInt | typing.SupportsIndex,
         position_bytes: typing.SupportsInt | typing.SupportsIndex,
         transposed: bool,
+        interleaved: bool,
         padded: bool,
         index_bytes: typing.SupportsInt | typing.SupportsIndex,
         soa: collections.abc.Sequence[typing.SupportsInt | typing.SupportsIndex],

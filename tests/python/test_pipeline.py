@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 GOLDEN = Path(__file__).parents[1] / "golden"
 BACKENDS = runtime.backend_names()
 HOSTS = [n for n in BACKENDS if isinstance(runtime.engine.backend(n).toolchain, HostToolchain)]
-GOLDENS = (*HOSTS, "opencl")
+GOLDENS = (*HOSTS, "opencl", "cuda")
 STRATEGIES = ("direct", "owner", "scratch", "atomic", "block", "colour")
 
 
