@@ -20,6 +20,7 @@ EXTRAS: Mapping[str, str] = {
     "pyamg": "amg",
     "petsc4py": "petsc",
     "cupyx": "cupy",
+    "mpi4py": "mpi",
 }
 """The optional packages, and the extra of pyop2cxx that installs each."""
 
