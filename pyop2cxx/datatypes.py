@@ -36,7 +36,7 @@ def as_cstr(dtype: DTypeLike) -> str:
 
     Example:
         >>> as_cstr(np.float64), as_cstr("uint8")
-        ('double', 'uint8_t')
+        ('double', 'unsigned char')
     """
     return _core.c_name_of(_core.dtype_from_name(as_numpy_dtype(dtype).name))
 
@@ -62,5 +62,7 @@ def dtype_limits(dtype: DTypeLike) -> tuple[Any, Any]:
     found = as_numpy_dtype(dtype)
     if found.kind == "c":
         raise DataTypeError(f"dtype_limits: numbers of {found.name} have no order")
+    if found.kind == "b":
+        return False, True
     limits: Any = np.finfo(found) if found.kind == "f" else np.iinfo(found)
     return limits.min, limits.max

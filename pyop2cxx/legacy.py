@@ -45,10 +45,11 @@ class _Form:
     Attributes:
         kind: 'live', 'rows', 'scalars', 'flat', 'flattened', 'point', 'array' or 'block'.
         c_type: The C type of a value.
-        arity: Entries of the Map; 1 without one.
+        arity: Entries of the Map, of all cells of an element; 1 without one.
         dim: Values of an entry.
         access: The number of the access.
         index: The dimension of the space the kernel is called over; of 'point' only.
+        cells: Of an element: 2 of a facet, else 1.
         extents: Of the array of arrays that the kernel takes.
         block: Of a matrix: entries of the Map to its rows, and of that to its columns; rows and
             columns of one entry.
@@ -60,13 +61,15 @@ class _Form:
     dim: int
     access: int
     index: int = 0
+    cells: int = 1
     extents: tuple[int, ...] = ()
     block: tuple[int, int, int, int] = (1, 1, 1, 1)
 
 
 def needs_adapting(kernel: Kernel) -> bool:
-    """Say whether a kernel of today's convention takes its arguments in another form."""
-    return _takes_anything(kernel) or any(_extents_of(p) for p in kernel.parameters)
+    """Say whether a kernel of today's convention has to be called in another form or by name."""
+    is_renamed = kernel.core.body is None and kernel.name in _core.local_names()
+    return is_renamed or _takes_anything(kernel) or any(_extents_of(p) for p in kernel.parameters)
 
 
 def adapted(
@@ -84,14 +87,11 @@ def adapted(
         IndexValueError: Arguments run over spaces of different sizes.
         UsageError: The kernel has not as many parameters as this needs, or of another shape.
     """
-    forms = tuple(_form(arg, kernel.abi) for arg in args)
+    forms = tuple(_form(arg, kernel.abi, 2 if facets else 1) for arg in args)
     extents = _extents(kernel.name, forms)
     if not _takes_anything(kernel):
         _check_parameters(kernel, args, len(args) + len(extents) + layer)
-        forms = tuple(
-            _shaped(kernel, i, form, 2 if facets and arg.map_ is not None else 1)
-            for i, (form, arg) in enumerate(zip(forms, args, strict=True))
-        )
+        forms = tuple(_shaped(kernel, i, form) for i, form in enumerate(forms))
     if kernel.abi == "2026":
         return _wrapped(kernel, forms, extents, layer), args
     # what these kernels see of a WRITE argument is the values themselves
@@ -107,35 +107,35 @@ def adapted(
     return _wrapped(kernel, forms, extents, layer), passed
 
 
-def _form(arg: Arg, abi: str) -> _Form:
+def _form(arg: Arg, abi: str, cells: int) -> _Form:
     c_type = _core.c_name_of(_core.dtype_from_name(arg.data.dtype.name))
     access = int(arg.access)
     if isinstance(arg, MatArg):
         rows, cols = arg.maps
-        block = (rows.arity, cols.arity, *arg.data.block_dims)
-        dim = arg.data.block_dims[1] * cols.arity
-        size = rows.arity * arg.data.block_dims[0]
+        block = (cells * rows.arity, cells * cols.arity, *arg.data.block_dims)
+        size, dim = block[0] * block[2], block[1] * block[3]
         kind = "block" if abi == "2013" else "live"
         return _Form(kind, c_type, size, dim, access, block=block)
     if isinstance(arg, MixedDatArg):
         maps = [None] * len(arg.data) if arg.map_ is None else arg.map_.split
         counts = [dat.cdim for dat in arg.data]
-        sizes = [n if m is None else n * m.arity for n, m in zip(counts, maps, strict=True)]
+        sizes = [n if m is None else cells * n * m.arity for n, m in zip(counts, maps, strict=True)]
         return _Form("live", c_type, 1, sum(sizes), access)
     flatten = isinstance(arg, LegacyDatArg) and arg.flatten
     index = arg.index if isinstance(arg, LegacyDatArg) else None
     if not isinstance(arg, DatArg) or arg.map_ is None:
         return _Form("live", c_type, 1, arg.data.cdim, access)
-    arity, dim = arg.map_.arity, arg.data.cdim
+    arity, dim = cells * arg.map_.arity, arg.data.cdim
     if abi == "2026":
-        return _Form("live", c_type, arity, dim, access)
-    if index is None:
+        kind = "live"
+    elif index is None:
         # one entry of a Map is a Map of one entry
         kind = "scalars" if flatten else "live" if arg.map_._is_slot else "rows"
-        return _Form(kind, c_type, arity, dim, access)
-    if abi == "2013":
-        return _Form("point", c_type, arity, dim, access, index)
-    return _Form("flattened" if flatten and dim > 1 else "flat", c_type, arity, dim, access)
+    elif abi == "2013":
+        kind = "point"
+    else:
+        kind = "flattened" if flatten and dim > 1 else "flat"
+    return _Form(kind, c_type, arity, dim, access, index or 0, cells=cells)
 
 
 def _takes_anything(kernel: Kernel) -> bool:
@@ -153,14 +153,14 @@ def _extents_of(parameter: _core.KernelParameter) -> tuple[int, ...]:
     return tuple(int(n or 0) for n in found) if len(found) == parameter.type.depth else ()
 
 
-def _shaped(kernel: Kernel, i: int, form: _Form, n_cells: int) -> _Form:
+def _shaped(kernel: Kernel, i: int, form: _Form) -> _Form:
     """Return the form of an argument that its parameter takes as an array of arrays."""
     if i >= len(kernel.parameters) or form.kind in ("rows", "scalars", "flattened"):
         return form
     extents = _extents_of(kernel.parameters[i])
     if not extents:
         return form
-    size = n_cells * form.arity * form.dim
+    size = form.arity * form.dim
     if form.kind == "block":
         size = form.block[2] * form.block[3]
     elif form.kind == "point":
@@ -202,7 +202,7 @@ def _check_parameters(kernel: Kernel, args: tuple[Arg, ...], wanted: int) -> Non
         )
     for i, (parameter, arg) in enumerate(zip(parameters, args, strict=False)):
         found, dtype = parameter.type.dtype, arg.data.dtype
-        if found is not None and found.name != dtype.name:
+        if found is not None and found != _core.dtype_from_name(dtype.name):
             raise UsageError(
                 f"Kernel '{kernel.name}': parameter '{parameter!r}' gets argument {i}, "
                 f"{type(arg.data).__name__} '{arg.data.name}' of dtype {dtype.name}"
@@ -255,18 +255,12 @@ def _passed(i: int, form: _Form, parameters: list[str], text: _Text) -> str:
         text.before.append(f"{form.c_type} *r{i}[{form.arity}] = {{{entries}}};")
         return f"r{i}"
     if form.kind == "scalars":
-        entries = ", ".join(
-            f"{plain} + {k * form.dim + c}" for c in range(form.dim) for k in range(form.arity)
-        )
+        entries = ", ".join(f"{plain} + {at}" for at in _components_first(form))
         text.before.append(f"{form.c_type} *r{i}[{form.arity * form.dim}] = {{{entries}}};")
         return f"r{i}"
     if form.kind == "flattened":
         text.before.append(f"{form.c_type} r{i}[{form.arity * form.dim}];")
-        pairs = [
-            (c * form.arity + k, k * form.dim + c)
-            for k in range(form.arity)
-            for c in range(form.dim)
-        ]
+        pairs = list(enumerate(_components_first(form)))
         text.before.extend(f"r{i}[{to}] = {x}[{at}];" for to, at in pairs)
         if form.access != READ:
             text.after.extend(f"{x}[{at}] = r{i}[{to}];" for to, at in pairs)
@@ -277,6 +271,17 @@ def _passed(i: int, form: _Form, parameters: list[str], text: _Text) -> str:
     if form.extents:
         return _copied(i, form, form.extents, start + _flat(form.extents), text)
     return f"{plain} + i{form.index} * {form.dim}" if start else plain
+
+
+def _components_first(form: _Form) -> list[int]:
+    """Return where values lie that are ordered by cell, then component, then entry."""
+    per_cell = form.arity // form.cells
+    return [
+        (cell * per_cell + k) * form.dim + c
+        for cell in range(form.cells)
+        for c in range(form.dim)
+        for k in range(per_cell)
+    ]
 
 
 def _flat(extents: tuple[int, ...]) -> str:

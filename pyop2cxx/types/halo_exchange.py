@@ -192,5 +192,7 @@ def _identity(dtype: np.dtype[Any], mode: Access) -> Any:
         return 0
     if dtype.kind == "f":
         return np.inf if mode == MIN else -np.inf
+    if dtype.kind == "b":
+        return mode == MIN
     limits = np.iinfo(dtype)
     return limits.max if mode == MIN else limits.min

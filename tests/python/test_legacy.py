@@ -240,3 +240,29 @@ def test_a_kernel_without_declared_parameters_takes_any() -> None:
     op2.par_loop(kernel, EDGES)
     with pytest.raises(UsageError, match="0 parameters"):
         op2.ParLoop(op2.Kernel("void k(void) {}", "k"), EDGES, x(op2.READ, E2N))
+
+
+@pytest.mark.parametrize("flatten", [False, True])
+def test_facets_have_entries_of_both_cells(flatten: bool) -> None:
+    columns, nodes = op2.ExtrudedSet(op2.Set(2), 4), op2.Set(8)
+    up = op2.Map(columns, nodes, 1, [[0], [4]], offset=[1])
+    values = RNG.standard_normal((8, 2))
+    x, y = op2.Dat(nodes**2, values), op2.Dat(nodes)
+    own, above = ("x[1][0]", "x[2][0]") if flatten else ("x[0][1]", "x[1][0]")
+    text = f"void k(double **x, double **y) {{ y[0][0] += {own}; y[1][0] += 2 * {above}; }}"
+    kernel = op2.Kernel(text, "k", abi="2016")
+    args = x(op2.READ, up, flatten=flatten), y(op2.INC, up)
+    op2.par_loop(kernel, columns, *args, iterate=op2.ON_INTERIOR_FACETS)
+    wanted = np.zeros((2, 4))
+    cells = values.reshape(2, 4, 2)
+    wanted[:, :2] += cells[:, :2, 1]
+    wanted[:, 1:3] += 2 * cells[:, 1:3, 0]
+    np.testing.assert_allclose(y.data_ro.reshape(2, 4), wanted, rtol=0, atol=1e-14)
+
+
+def test_a_verbatim_kernel_may_have_any_name() -> None:
+    """Nothing in C++ can be renamed, so it is called by a function that can."""
+    x = op2.Dat(NODES, X[:, 0])
+    text = "#include <cmath>\nstatic void k(double *x) { *x = std::abs(*x); }"
+    op2.par_loop(op2.Kernel(text, "k", cpp=True), NODES, x(op2.RW))
+    assert x.data_ro.tolist() == np.abs(X[:, 0]).tolist()
