@@ -216,6 +216,10 @@ void bind_lower(py::module_& core) {
            py::arg("maps"), py::arg("options"));
   core.def("print_source", &print_source, py::arg("module"), py::arg("loop"), py::arg("dialect"),
            py::arg("line_markers"), py::arg("linkage"));
+  core.def("local_names", [] {
+    const auto names = kir::local_names();
+    return std::vector<std::string>(names.begin(), names.end());
+  });
   core.def("needs", &cg::needs, py::arg("module"), py::arg("loop"));
   core.def("prototypes", &prototypes, py::arg("module"), py::arg("dialect"));
 }

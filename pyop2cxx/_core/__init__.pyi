@@ -83,6 +83,7 @@ __all__: list[str] = [
     "jit",
     "kernel_facts",
     "kernel_text",
+    "local_names",
     "lower",
     "lowering_key",
     "make_device_executable",
@@ -939,6 +940,7 @@ def force_strategy(
 def forked_after_parallel_region() -> bool: ...
 def kernel_facts(body: KernelBody) -> KernelFacts: ...
 def kernel_text(kernel: Kernel, line_markers: bool) -> str: ...
+def local_names() -> list[str]: ...
 def lower(
     loop: Loop,
     strategy: str,

@@ -29,6 +29,7 @@ from pyop2cxx.types.args import MatArg
 from pyop2cxx.types.carrier import DataCarrier
 from pyop2cxx.types.checks import address_of, as_dtype, as_name
 from pyop2cxx.types.dats import Dat
+from pyop2cxx.types.indices import plain_maps
 from pyop2cxx.types.maps import Map
 from pyop2cxx.types.sparsities import Sparsity
 
@@ -169,7 +170,8 @@ class Mat(DataCarrier):
 
         Args:
             access: INC or WRITE.
-            path: The Maps from the iteration Set to the rows and to the columns.
+            path: The Maps from the iteration Set to the rows and to the columns; of PyOP2's older
+                conventions, each indexed by ``op2.i``.
             lgmaps: What to leave out: a pair of arrays (rows, columns), either None, shape
                 (Set.total_size,), integers: negative where the row or the column is left out, its
                 own number elsewhere. Also a list of one such pair, and objects with `indices`.
@@ -183,7 +185,7 @@ class Mat(DataCarrier):
             DataValueError: The arrays of `lgmaps` do not fit.
         """
         mode = checked_access(access, MAT_ACCESSES, False, self._what)
-        rows, cols = self._checked_path(path)
+        rows, cols = self._checked_path(plain_maps(path))
         key = (rows._uid, cols._uid)
         known = self._paths.get(key) if lgmaps is None else None
         if known is None:
