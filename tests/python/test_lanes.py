@@ -467,6 +467,7 @@ def test_wrong_lanes(lanes: object) -> None:
 
 
 REFUSALS = {
+    "const double *p[2] = {x, y}; s = *p[1];": "'p' is an array of pointers",
     "while (x[0] > s) s += 1.0;": "how often a loop runs depends on data",
     "for (int i = 0; i < 3; ++i) { if (x[0] > i) break; s += 1; }": "leaves a loop",
     "const double *p = x[0] > 0 ? x : y; s = *p;": "a pointer depends on data",
