@@ -29,6 +29,7 @@ from pyop2cxx.types.checks import address_of, as_array, as_dtype, as_name, as_nu
 from pyop2cxx.types.indices import IndexedMap
 from pyop2cxx.types.maps import Map
 from pyop2cxx.types.sets import DataSet, Set
+from pyop2cxx.types.vectors import AsVec
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -55,7 +56,7 @@ class SubsetLike(Protocol):
         """The owned entities of the part, as entities of the whole Set."""
 
 
-class Dat(DataCarrier, Algebra):
+class Dat(DataCarrier, Algebra, AsVec):
     """Values on the entities of a Set. Equal only to itself.
 
     A NumPy array of the right dtype and number of values, contiguous in C order, is not copied:

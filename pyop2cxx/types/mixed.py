@@ -29,8 +29,10 @@ from pyop2cxx.types.access import DAT_ACCESSES, Access, checked_access
 from pyop2cxx.types.args import MixedDatArg
 from pyop2cxx.types.checks import is_integer
 from pyop2cxx.types.dats import Dat
+from pyop2cxx.types.global_sets import GlobalDataSet
 from pyop2cxx.types.maps import Map
 from pyop2cxx.types.sets import DataSet, Set
+from pyop2cxx.types.vectors import AsVec
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -185,7 +187,7 @@ class MixedDataSet(Fields[DataSet]):
 
     def __init__(
         self,
-        arg: MixedSet | MixedDataSet | Set | Iterable[Set | DataSet],
+        arg: MixedSet | MixedDataSet | Set | Iterable[Set | DataSet | GlobalDataSet],
         dims: int | Iterable[int | tuple[int, ...]] | None = None,
     ) -> None:
         if isinstance(arg, MixedDataSet) and dims is None:
@@ -200,9 +202,9 @@ class MixedDataSet(Fields[DataSet]):
             raise DataSetTypeError(f"MixedDataSet: expected Sets or DataSets, got {arg!r}")
         else:
             sets = tuple(arg)
-        if not sets or not all(isinstance(one, Set | DataSet) for one in sets):
+        if not sets or not all(isinstance(one, Set | DataSet | GlobalDataSet) for one in sets):
             raise DataSetTypeError(f"MixedDataSet: expected Sets or DataSets, got {arg!r}")
-        if dims is not None and any(isinstance(one, DataSet) for one in sets):
+        if dims is not None and not all(isinstance(one, Set) for one in sets):
             raise DimTypeError(
                 f"MixedDataSet: DataSets have dims of their own; leave dims={dims!r} out"
             )
@@ -211,7 +213,7 @@ class MixedDataSet(Fields[DataSet]):
             raise UsageError(f"MixedDataSet: {len(sets)} Sets, but {len(each)} dims: {dims!r}")
         super().__init__(
             tuple(
-                one if isinstance(one, DataSet) else DataSet(one, dim)
+                DataSet(one, dim) if isinstance(one, Set) else one
                 for one, dim in zip(sets, each, strict=True)
             )
         )
@@ -272,10 +274,11 @@ class MixedMap(Fields[Map]):
     def __init__(self, maps: Iterable[Map]) -> None:
         found = (maps,) if isinstance(maps, Map) else maps
         found = tuple(found) if isinstance(found, Iterable) else (found,)
-        if not found or not all(isinstance(map_, Map) for map_ in found):
+        there = [map_ for map_ in found if map_ is not None]
+        if not there or not all(isinstance(map_, Map) for map_ in there):
             raise MapTypeError(f"MixedMap: expected Maps, got {maps!r}")
-        if any(map_.iterset is not found[0].iterset for map_ in found):
-            starts = [map_.iterset.name for map_ in found]
+        if any(map_.iterset is not there[0].iterset for map_ in there):
+            starts = [map_.iterset.name for map_ in there]
             raise MapTypeError(f"MixedMap: all Maps must start on the same Set, got {starts}")
         super().__init__(found)
 
@@ -338,7 +341,7 @@ def _of_fields(member: str, doc: str) -> Any:
     return property(values)
 
 
-class MixedDat(Fields[Dat]):
+class MixedDat(Fields[Dat], AsVec):
     """Several Dats as one. Kernels get their fields end to end, in one array.
 
     Args:
