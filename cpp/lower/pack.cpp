@@ -215,25 +215,19 @@ class Packer {
         {kir::Decl{{ir::dtype_of(loop_.args[last])}, joined, extent, {kir::integer(0)}}});
     for (std::size_t i = first; i <= last; ++i) {
       const ir::Place& place = *ir::place_of(loop_, i);
-      const int n_columns = place.n_columns;
-      const kir::Expr row = kir::name("i");
+      const int n_rows = ir::extent_of(loop_, loop_.args[i]) / place.n_columns;
       const kir::Expr c = kir::name("c");
-      const kir::Expr inside =
-          kir::element(joined, (row + kir::integer(place.row)) * kir::integer(place.width) +
-                                   (c + kir::integer(place.column)));
-      const kir::Expr outside =
-          kir::element(packed_.args[i].pack, row * kir::integer(n_columns) + c);
-      const int n_rows = ir::extent_of(loop_, loop_.args[i]) / n_columns;
-      packed_.split.push_back(
-          {kir::For{kir::Axis::serial,
-                    "i",
-                    kir::integer(0),
-                    kir::integer(n_rows),
-                    {{kir::For{kir::Axis::serial,
-                               "c",
-                               kir::integer(0),
-                               kir::integer(n_columns),
-                               {{kir::Assign{outside, kir::Update::set, inside}}}}}}}});
+      for (int row = 0; row < n_rows; ++row) {
+        const int begin = (place.row + row) * place.width + place.column;
+        packed_.split.push_back({kir::For{
+            kir::Axis::serial,
+            "c",
+            kir::integer(0),
+            kir::integer(place.n_columns),
+            {{kir::Assign{
+                kir::element(packed_.args[i].pack, kir::integer(row * place.n_columns) + c),
+                kir::Update::set, kir::element(joined, kir::integer(begin) + c)}}}}});
+      }
     }
     packed_.call.arguments.push_back(kir::name(joined));
   }

@@ -21,11 +21,12 @@ from pyop2cxx.exceptions import (
     UsageError,
 )
 from pyop2cxx.runtime import runtime
-from pyop2cxx.types import mat_paths
+from pyop2cxx.types import mat_paths, mat_rows
 from pyop2cxx.types.access import INC, WRITE, Access, checked_access
 from pyop2cxx.types.carrier import DataCarrier
 from pyop2cxx.types.checks import address_of, as_dtype, as_name
 from pyop2cxx.types.dats import Dat
+from pyop2cxx.types.mixed import MixedDat, MixedDataSet
 from pyop2cxx.types.sparsities import Sparsity
 
 if TYPE_CHECKING:
@@ -90,6 +91,7 @@ class Mat(DataCarrier):
         self._state = Mat.ASSEMBLED
         self._owner: Mat | None = None
         self._paths: dict[tuple[Any, ...], Any] = {}
+        self._row_loops: dict[tuple[Any, ...], Any] = {}
         self._buffer = self._make_buffer(1 if self.is_mixed else self.cdim)
         self._values: Array | None = None
         self._scipy: Any = None
@@ -412,14 +414,10 @@ class Mat(DataCarrier):
         """
         found, components = self._rows(rows, idx)
         places = self._diagonal(found)
-        values = self._stored("zero_rows", write=True)
-        offset = self._sparsity.rowptr
-        counts = offset[found + 1] - offset[found]
-        starts = np.repeat(offset[found] - np.cumsum(counts) + counts, counts)
-        entries = starts + np.arange(counts.sum())
-        for component in components:
-            values[entries, component, :] = 0
-            values[places, component, component] = diag_val
+        cols = self.block_dims[1]
+        whole = [component * cols + c for component in components for c in range(cols)]
+        mat_rows.put(self, mat_rows.places_of_rows(self, found), whole, 0, "zero_rows")
+        mat_rows.put(self, places, self._on_diagonal(components), diag_val, "zero_rows")
         self.change_assembly_state(Mat.ASSEMBLED)
 
     def set_local_diagonal_entries(
@@ -432,9 +430,8 @@ class Mat(DataCarrier):
         """
         found, components = self._rows(rows, idx)
         places = self._diagonal(found)
-        values = self._stored("set_local_diagonal_entries", write=True)
-        for component in components:
-            values[places, component, component] = diag_val
+        offsets = self._on_diagonal(components)
+        mat_rows.put(self, places, offsets, diag_val, "set_local_diagonal_entries")
         self.change_assembly_state(Mat.INSERT_VALUES)
 
     def inc_local_diagonal_entries(
@@ -447,9 +444,8 @@ class Mat(DataCarrier):
         """
         found, components = self._rows(rows, idx)
         places = self._diagonal(found)
-        values = self._stored("inc_local_diagonal_entries", write=True)
-        for component in components:
-            values[places, component, component] += diag_val  # rows come once
+        offsets = self._on_diagonal(components)
+        mat_rows.add(self, places, offsets, diag_val, "inc_local_diagonal_entries")
         self.change_assembly_state(Mat.ADD_VALUES)
 
     def addto_values(self, rows: ArrayLike, cols: ArrayLike, values: ArrayLike) -> None:
@@ -513,6 +509,9 @@ class Mat(DataCarrier):
             )
         return numbers.astype(np.int64).reshape(-1)
 
+    def _on_diagonal(self, components: range) -> list[int]:
+        return [component * self.block_dims[1] + component for component in components]
+
     def _diagonal(self, rows: Array) -> Array:
         if self.block_dims[0] != self.block_dims[1]:
             raise IndexValueError(f"{self._what}: its blocks are not square: no diagonal entries")
@@ -569,8 +568,11 @@ class Mat(DataCarrier):
         made = Mat(self._sparsity, self._dtype, f"copy_of_{self._name}")
         if copy:
             for theirs, mine in zip(made, self, strict=True):
-                values = mine._stored("duplicate", write=False)
-                theirs._stored("duplicate", write=True)[...] = values
+                target = theirs._allocated("duplicate")
+                mine._allocated("duplicate")
+                if not theirs._buffer.copy_on_device(mine._buffer):
+                    target[...] = mine._stored("duplicate", write=False)
+                theirs._buffer.increment_version()
         return made
 
     def to_scipy(self) -> Any:
@@ -586,7 +588,8 @@ class Mat(DataCarrier):
         """
         sparse = extras.load("scipy.sparse", "Mat.to_scipy()")
         if self.is_mixed:
-            return sparse.block_array([[b.to_scipy() for b in row] for row in self._blocks], "csr")
+            blocks = [[block.to_scipy() for block in row] for row in self._blocks]
+            return sparse.block_array(blocks, format="csr")
         values = self._stored("to_scipy", write=False)
         if self._scipy is None:
             sparsity, shape = self._sparsity, (self._n_stored(0), self._n_stored(1))
@@ -624,45 +627,51 @@ class Mat(DataCarrier):
         """
         return cupy_link.matrix(self)
 
-    def mult(self, x: Dat, y: Dat) -> None:
+    def mult(self, x: Dat | MixedDat, y: Dat | MixedDat) -> None:
         """Compute ``y = A x``.
 
         Args:
-            x: On the DataSet of the columns.
+            x: On the DataSet of the columns; a MixedDat for a mixed matrix.
             y: On the DataSet of the rows; overwritten.
 
         Raises:
-            DatTypeError: One of them is not a Dat.
+            DatTypeError: One of them is not a Dat, or not a MixedDat.
             DataValueError: One of them lives on another DataSet.
             MissingExtraError: SciPy is not installed.
         """
         for dat, side, what in ((x, 1, "columns"), (y, 0, "rows")):
             self._check_vector(dat, side, what)
-        product = self.to_scipy() @ x.data_ro_with_halos.reshape(-1)
-        out = y.data_wo_with_halos
-        out[...] = product.reshape(out.shape)
+        fields = [field.data_ro_with_halos.reshape(-1) for field in x.split]
+        product = self.to_scipy() @ np.concatenate(fields)
+        begin = 0
+        for field in y.split:
+            out = field.data_wo_with_halos
+            out[...] = product[begin : begin + out.size].reshape(out.shape)
+            begin += out.size
 
-    def __mul__(self, x: Dat) -> Dat:
-        """Return ``A x``, a Dat on the DataSet of the rows."""
-        if not isinstance(x, Dat):
+    def __mul__(self, x: Dat | MixedDat) -> Any:
+        """Return ``A x``, a Dat or MixedDat on the DataSet of the rows."""
+        if not isinstance(x, Dat | MixedDat):
             return NotImplemented
-        y = Dat(self._sparsity.dsets[0], dtype=np.result_type(self._dtype, x.dtype))
+        made = MixedDat if isinstance(self._sparsity.dsets[0], MixedDataSet) else Dat
+        y: Any = made(self._sparsity.dsets[0], dtype=np.result_type(self._dtype, x.dtype))
         self.mult(x, y)
         return y
 
     __matmul__ = __mul__
 
-    def _check_vector(self, dat: Dat, side: int, what: str) -> None:
-        if not isinstance(dat, Dat):
+    def _check_vector(self, dat: Any, side: int, what: str) -> None:
+        wanted = self._sparsity.dsets[side]
+        kind = MixedDat if isinstance(wanted, MixedDataSet) else Dat
+        if not isinstance(dat, kind):
             raise DatTypeError(
-                f"{self._what}: expected a Dat for the {what}, got {dat!r} of type "
+                f"{self._what}: expected a {kind.__name__} for the {what}, got {dat!r} of type "
                 f"{type(dat).__name__}"
             )
-        wanted = self._sparsity.dsets[side]
         if dat.dataset != wanted:
             raise DataValueError(
-                f"{self._what}: {dat._what} has dim {dat.dim}, but the {what} are on Set "
-                f"'{wanted.set.name}' with dim {wanted.dim}"
+                f"{self._what}: {kind._kind} '{dat.name}' has dim {dat.dim}, but the {what} are on "
+                f"Set '{wanted.set.name}' with dim {wanted.dim}"
             )
 
     def __reduce__(self) -> tuple[Any, ...]:

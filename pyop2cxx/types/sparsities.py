@@ -11,6 +11,7 @@ import numpy as np
 from pyop2cxx import _core
 from pyop2cxx.exceptions import (
     DataSetTypeError,
+    ExecutionError,
     IndexValueError,
     MapTypeError,
     MapValueError,
@@ -161,13 +162,19 @@ class Sparsity:
                 pairs.append(_dense_pair(shape, kept))
             else:
                 pairs += _pairs(r, c, regions)
-        return _core.plan.build_sparsity(
-            n_rows=shape[0],
-            n_columns=shape[1],
-            pairs=pairs,
-            diagonal=self._diagonal_block and rows == columns,
-            n_threads=runtime.engine.n_threads,
-        )
+        try:
+            return _core.plan.build_sparsity(
+                n_rows=shape[0],
+                n_columns=shape[1],
+                pairs=pairs,
+                diagonal=self._diagonal_block and rows == columns,
+                n_threads=runtime.engine.n_threads,
+            )
+        except MemoryError:
+            raise ExecutionError(
+                f"Sparsity '{self._name}': there is no memory for {shape[0]} rows of "
+                f"'{rows.set.name}' and {shape[1]} columns of '{columns.set.name}'"
+            ) from None
 
     # Blocks
 
