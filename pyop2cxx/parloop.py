@@ -536,6 +536,10 @@ class ParLoop:
                 maps[rows_map._uid] = n * rows_map.arity * _table(rows_map).index_bytes
                 positions = n * rows_map.arity * cols_map.arity * self._position_bytes()
                 dats[arg.data._uid] = 2 * arg.data.nbytes + positions
+            if isinstance(arg, DenseBlockArg):
+                dats[arg.data._uid] = 2 * arg.data.nbytes
+                if arg.map_ is not None:
+                    maps[arg.map_._uid] = n * arg.map_.arity * _table(arg.map_).index_bytes
             if not isinstance(arg, DatArg):
                 continue
             rows = n

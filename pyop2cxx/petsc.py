@@ -24,7 +24,8 @@ def matrix(mat: Mat) -> Any:
     """Return a PETSc matrix over the values of a Mat.
 
     Args:
-        mat: Not mixed; its dtype is PETSc's scalar type. A mixed one gives a nest of its blocks.
+        mat: Its dtype is PETSc's scalar type. A mixed one gives a nest of its blocks; if its
+            Sparsity is not nested, a copy of them in one matrix.
 
     Returns:
         AIJ by ``MatCreateSeqAIJWithArrays``, sharing the values; of square blocks, BAIJ with a copy
@@ -39,7 +40,8 @@ def matrix(mat: Mat) -> Any:
     _check_scalar(petsc, mat.dtype, mat._what)
     if mat.is_mixed:
         rows = [[matrix(block) for block in row] for row in mat.blocks]
-        return petsc.Mat().createNest(rows, comm=petsc.COMM_SELF)
+        nest = petsc.Mat().createNest(rows, comm=petsc.COMM_SELF)
+        return nest if mat.sparsity.nested else nest.convert("aij")
     integer = np.dtype(petsc.IntType)
     sparsity = mat.sparsity
     if sparsity.rowptr[-1] > np.iinfo(integer).max:

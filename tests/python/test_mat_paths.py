@@ -214,3 +214,18 @@ def test_a_map_that_leads_out_of_the_set_is_refused() -> None:
     ends = op2.Map(columns, nodes, 2, [0, 1], "ends", offset=[1, 1])
     with pytest.raises(MapValueError, match="leads from column 0"):
         op2.Sparsity((nodes, nodes), [(ends, ends, None)])
+
+
+@pytest.mark.usefixtures("static")
+@pytest.mark.parametrize("backend", ["sequential", "openmp", "opencl", "cuda"])
+def test_text_without_sizes(backend: str) -> None:
+    cells, nodes = op2.Set(), op2.Set()
+    c2n = op2.Map(cells, nodes, 3)
+    both = op2.MixedMap((c2n, None))
+    dset = op2.MixedDataSet((nodes**1, op2.GlobalDataSet(op2.Global(2))))
+    mat = op2.Mat(op2.Sparsity((dset, dset), [(both, both, None)]))
+    kernel = op2.Kernel("void k(double *A) { A[0] += 1; }", "k")
+    with op2.backend(backend):
+        text = op2.ParLoop(kernel, cells, mat(INC, (both, both))).generate()
+    assert "A_joined" in text
+    assert "A_0_position" in text

@@ -67,3 +67,7 @@ def test_mixed_matrices_are_nests_and_rectangular_blocks_are_copied() -> None:
     assert handle.getType() == "nest"
     handle.convert("aij")
     np.testing.assert_array_equal(handle[:, :], mat.values)
+    whole = op2.Mat(op2.Sparsity((dset, dset), [(both, both, None)], nest=False))
+    whole[1, 0].array[:] = 3
+    assert whole.handle.getType() == "seqaij"
+    np.testing.assert_array_equal(whole.handle[:, :], whole.values)

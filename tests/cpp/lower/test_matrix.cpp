@@ -161,7 +161,7 @@ TEST(Matrix, GridsTakeEveryStrategyButBlocks) {
   EXPECT_NE(applicable(Strategy::block, loop, grid, {{4, false}}, {}).why.find("is a matrix"),
             std::string::npos);
   EXPECT_EQ(choose(loop, grid, {{4, false}}, {}).strategy, Strategy::atomic);
-  EXPECT_EQ(choose(loop, grid, {{4, false}}, {.deterministic = true}).strategy, Strategy::scratch);
+  EXPECT_EQ(choose(loop, grid, {{4, false}}, {.deterministic = true}).strategy, Strategy::colour);
   const kir::Module module = lowered(loop, Strategy::atomic, grid);
   EXPECT_EQ(count<kir::Atomic>(module.functions.front().body), 9);
 }
