@@ -1509,4 +1509,5 @@ def matrix_that_is_set_by_many(rng: np.random.Generator) -> Problem:
 
 
 # More cases, of all kinds of Sets, Maps and Dats
-import corpus_types  # noqa: E402, F401  # it adds its own to CASES
+import corpus_types  # noqa: E402, F401, I001  # it adds its own to CASES
+import corpus_matrices  # noqa: E402, F401  # so does it

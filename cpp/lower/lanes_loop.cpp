@@ -116,7 +116,9 @@ class LaneLoop {
     }
     for (std::size_t i = 0; i < request_.loop.args.size(); ++i) {
       const auto* global = std::get_if<ir::GlobalReduce>(&request_.loop.args[i]);
-      if (global != nullptr) reductions_.emplace(pack_of_arg(i), global);
+      // the kernel gets a part joined with others: each lane adds its own
+      const bool is_alone = !ir::is_part(request_.loop, i);
+      if (global != nullptr && is_alone) reductions_.emplace(pack_of_arg(i), global);
     }
   }
 

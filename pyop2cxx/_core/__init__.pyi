@@ -55,6 +55,7 @@ __all__: list[str] = [
     "MatArg",
     "Module",
     "ParameterFacts",
+    "Place",
     "PreparedLoop",
     "Program",
     "Provider",
@@ -605,6 +606,15 @@ class ConstRef:
         self, name: str, dtype: DType, dim: typing.SupportsInt | typing.SupportsIndex
     ) -> None: ...
 
+class Place:
+    def __init__(
+        self,
+        row: typing.SupportsInt | typing.SupportsIndex,
+        column: typing.SupportsInt | typing.SupportsIndex,
+        n_columns: typing.SupportsInt | typing.SupportsIndex,
+        width: typing.SupportsInt | typing.SupportsIndex,
+    ) -> None: ...
+
 class Loop:
     def __init__(
         self,
@@ -616,6 +626,7 @@ class Loop:
         constants: collections.abc.Sequence[ConstRef],
         parameters: collections.abc.Sequence[typing.SupportsInt | typing.SupportsIndex],
         iteration: Iteration,
+        places: collections.abc.Sequence[Place],
     ) -> None: ...
     def dump(self) -> str: ...
     def n_slots(self) -> int: ...
@@ -871,6 +882,11 @@ class Binding:
         iteration: Iteration,
         items: collections.abc.Sequence[MapTable],
         matrices: collections.abc.Sequence[plan.PositionSpec],
+        matrix_paths: collections.abc.Sequence[
+            tuple[
+                typing.SupportsInt | typing.SupportsIndex, typing.SupportsInt | typing.SupportsIndex
+            ]
+        ],
     ) -> None: ...
 
 class LaunchOptions:
