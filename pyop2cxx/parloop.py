@@ -21,18 +21,21 @@ from pyop2cxx.exceptions import (
     user_stacklevel,
 )
 from pyop2cxx.front.check import Descriptor, check
-from pyop2cxx.iteration import check_reach, items_of
+from pyop2cxx.iteration import check_defined, check_reach, items_of
 from pyop2cxx.kernel import Kernel
 from pyop2cxx.runtime import runtime
 from pyop2cxx.types.access import INC, MAX, MIN, READ, WRITE
 from pyop2cxx.types.args import (
     ConstantArg,
     DatArg,
+    DenseBlockArg,
     GlobalArg,
     LegacyDatArg,
     MatArg,
     MixedDatArg,
+    MixedMatArg,
 )
+from pyop2cxx.types.halo_exchange import REDUCED
 from pyop2cxx.types.maps import Map
 from pyop2cxx.types.mats import Mat
 from pyop2cxx.types.mixed import MixedSet
@@ -46,11 +49,13 @@ if TYPE_CHECKING:
     from pyop2cxx.symbolic import Arg, Part
     from pyop2cxx.types.access import Access
     from pyop2cxx.types.dats import Dat
+    from pyop2cxx.types.maps import Map
 
 _GENERATE_OPTIONS = ("convention", "debug", "deterministic", "lanes", "strategy")
 _MOST_INT32 = 2**31 - 1
 _LAYER = np.dtype(np.int32)
 _WITH_HALOS = (DatArg, LegacyDatArg, MixedDatArg)
+_MATRICES = (MatArg, MixedMatArg)
 
 # Padded columns may hold so many entries for each incidence.
 _MOST_PADDING = 1.5
@@ -136,27 +141,30 @@ class ParLoop:
         self._lanes = _checked_lanes(lanes, self._what)
         for i, arg in enumerate(args):
             self._check_kind(i, arg)
-        if kernel.abi != "2026":
-            layer = kernel.abi == "2013" and self._items.extruded
-            self.pass_layer_arg |= layer
-            self._items = items_of(iterset, self.iteration_region, self.pass_layer_arg, self._what)
-            self.kernel, self.args = legacy.adapted(kernel, args, layer=self.pass_layer_arg)
-            args = self.args
         self._parts, numbers = symbolic.parts_of(args)
         for i, part in zip(numbers or range(len(args)), self._parts, strict=True):
             self._check_arg(i, part)
-        if kernel.abi == "2026":  # the others are called by a function that fits
+        if kernel.abi != "2026" or legacy.needs_adapting(kernel):
+            layer = kernel.abi == "2013" and self._items.extruded
+            self.pass_layer_arg |= layer
+            self._items = items_of(iterset, self.iteration_region, self.pass_layer_arg, self._what)
+            self.kernel, self.args = legacy.adapted(
+                kernel, args, layer=self.pass_layer_arg, facets=self._items.facets
+            )
+            self._parts = symbolic.parts_of(self.args)[0]
+        else:  # the others are called by a function that fits
             self._check_kernel()
         self._line = user_line()
         self._epoch = -1
         self._checks = False
         self._prepared: _core.PreparedLoop
         self._written = _written_dats(self._parts)
-        self._assembled = tuple(arg for arg in args if isinstance(arg, MatArg))
+        self._ghosts = _ghosts(self._parts)
+        self._assembled = tuple(arg for arg in args if isinstance(arg, MatArg | MixedMatArg))
 
     def _check_kind(self, i: int, arg: Arg) -> None:
-        known = DatArg | MixedDatArg | GlobalArg | ConstantArg | PassthroughArg | MatArg
-        if not isinstance(arg, known):
+        known = DatArg | MixedDatArg | GlobalArg | ConstantArg | PassthroughArg
+        if not isinstance(arg, known | MatArg | MixedMatArg):
             raise UsageError(
                 f"{self._what}: arg {i} must be made by calling a Dat or Global with an access, "
                 f"such as dat(op2.READ, map), got {arg!r} of type {type(arg).__name__}"
@@ -168,7 +176,7 @@ class ParLoop:
             )
 
     def _check_arg(self, i: int, arg: Part) -> None:
-        if isinstance(arg, MatArg):
+        if isinstance(arg, MatArg | DenseBlockArg):
             self._check_matrix(i, arg)
             return
         if not isinstance(arg, DatArg):
@@ -182,17 +190,22 @@ class ParLoop:
                     f"pass a Map {self.iterset.name} → {dat.dataset.set.name}"
                 )
             return
-        if map_.iterset is not self._items.whole:
+        if map_.iterset is not self._items.whole and map_.iterset is not self._items.base:
             raise MapValueError(
                 f"{self._what}: arg {i}: Map '{map_.name}' starts on Set '{map_.iterset.name}', "
                 f"but the loop runs over '{self.iterset.name}'; "
                 f"pass a Map {self.iterset.name} → {dat.dataset.set.name}"
             )
+        self._check_values(i, map_)
+
+    def _check_values(self, i: int, map_: Map) -> None:
         if not map_.has_values and not runtime.static:
             raise MapValueError(
                 f"{self._what}: arg {i}: Map '{map_.name}' has no values yet; give it some by "
                 "update_values() before it is used in a loop"
             )
+        if map_.has_values and not runtime.static:
+            check_defined(map_, self._items, self.iterset, f"{self._what}: arg {i}")
         if self._items.extruded and map_.has_values:
             check_reach(map_, self._items, self.iterset, f"{self._what}: arg {i}")
 
@@ -225,21 +238,22 @@ class ParLoop:
             )
         old: Any = self.args[index]
         data = new if isinstance(new, type(old.data)) else getattr(new, "data", None)
-        if not isinstance(data, type(old.data)) or (data.dtype, data.cdim) != (
-            old.data.dtype,
-            old.data.cdim,
-        ):
+        if not isinstance(data, type(old.data)) or _kind_of(data) != _kind_of(old.data):
+            dtype, dim = _kind_of(old.data)
             raise UsageError(
                 f"{self._what}: arg {index}: {type(old.data).__name__} '{old.data.name}' of dtype "
-                f"{old.data.dtype} and {old.data.cdim} values can be replaced by one like it, got "
-                f"{new!r}"
+                f"{dtype} and {dim} values can be replaced by one like it, got {new!r}"
             )
-        given = data(old.access) if old.map_ is None else data(old.access, old.map_)
+        if isinstance(old, MatArg | MixedMatArg):
+            lgmaps, unroll_map = old.map_.given
+            given = data(old.access, old.map_.maps, lgmaps=lgmaps, unroll_map=unroll_map)
+        else:
+            given = data(old.access) if old.map_ is None else data(old.access, old.map_)
         parts, numbers = symbolic.parts_of((*self.args[:index], given, *self.args[index + 1 :]))
         for i, part in zip(numbers or range(len(self.args)), parts, strict=True):
             self._check_arg(i, part)
         self.args = (*self.args[:index], given, *self.args[index + 1 :])
-        self._parts, self._written = parts, _written_dats(parts)
+        self._parts, self._written, self._ghosts = parts, _written_dats(parts), _ghosts(parts)
         self._epoch = -1
 
     @property
@@ -257,19 +271,15 @@ class ParLoop:
         """Floating-point operations of one call of the loop; 0 if not known."""
         return self.kernel.num_flops * self._items.n
 
-    def _check_matrix(self, i: int, arg: MatArg) -> None:
-        for map_ in arg.maps:
+    def _check_matrix(self, i: int, arg: MatArg | DenseBlockArg) -> None:
+        for map_ in symbolic.maps_of(arg):
             if map_.iterset is not self._items.whole:
                 raise MapValueError(
                     f"{self._what}: arg {i}: Map '{map_.name}' starts on Set "
                     f"'{map_.iterset.name}', but the loop runs over '{self.iterset.name}'; "
                     f"pass Maps from there to the rows and columns of Mat '{arg.data.name}'"
                 )
-            if type(map_) is not Map or self._items.extruded:
-                raise UnsupportedError(
-                    f"{self._what}: arg {i}: a matrix is reached only by plain Maps from a Set "
-                    f"that is not extruded, got {map_!r}"
-                )
+            self._check_values(i, map_)
 
     def _check_kernel(self) -> None:
         descriptors = [
@@ -351,12 +361,14 @@ class ParLoop:
             _check_frozen(self._parts, self._what)
         if self._checks:
             debugging.check_before(self)
+        _bring_to_ghosts(self._ghosts)
         if self._prepared.run():
             runtime.coherence.attribute(user_line())
         for dat in self._written:
             dat.halo_valid = False
         for arg in self._assembled:
             _note_assembly(arg)
+        _gather_from_ghosts(self._ghosts)
         if self._checks:
             debugging.check_after(self)
 
@@ -369,8 +381,10 @@ class ParLoop:
                 "generates text; call generate(), or run without static=True"
             )
         _check_frozen(self._parts, self._what)
-        for arg in self._parts:
+        for i, arg in enumerate(self._parts):
             if isinstance(arg, DatArg):
+                if arg.map_ is not None:  # its values may have changed since the loop was made
+                    check_defined(arg.map_, self._items, self.iterset, f"{self._what}: arg {i}")
                 arg.data._allocated("par_loop")
         epoch = runtime.epoch
         built = symbolic.build(self.kernel, self.args, self._items)
@@ -396,7 +410,11 @@ class ParLoop:
                 paths=built.loop.maps,
                 iteration=built.loop.iteration,
                 items=list(self._items.tables),
-                matrices=[_positions(arg, self._position_bytes()) for arg in self._assembled],
+                matrices=[_positions(arg, self._position_bytes()) for arg in self._inserted],
+                matrix_paths=[
+                    (built.maps.index(arg.map_.rows), built.maps.index(arg.map_.cols))
+                    for arg in self._inserted
+                ],
             ),
             options=_core.LaunchOptions(
                 n_threads=engine.n_threads,
@@ -468,9 +486,14 @@ class ParLoop:
         element, entry, target = (4 if count <= _MOST_INT32 else 8 for count in counts)
         return element, entry, target
 
+    @property
+    def _inserted(self) -> tuple[MatArg, ...]:
+        """Blocks of matrices whose entries have to be found."""
+        return tuple(arg for arg in self._parts if isinstance(arg, MatArg))
+
     def _position_bytes(self) -> int:
         """Bytes of a place within the longest row of all matrices."""
-        longest = [arg.data.sparsity.longest_row for arg in self._assembled if not runtime.static]
+        longest = [arg.data.sparsity.longest_row for arg in self._inserted if not runtime.static]
         return _core.plan.position_bytes(max(longest, default=0))
 
     def _index_bytes(self, built: symbolic.Symbolic) -> int:
@@ -483,7 +506,7 @@ class ParLoop:
         counts += [n * map_.arity for map_ in built.maps]
         for arg in self._parts:
             if isinstance(arg, MatArg):
-                counts.append(n * _extent(arg))
+                counts.append(n * _extent(arg) * (4 if self._items.facets else 1))
             if isinstance(arg, DatArg):
                 counts.append(
                     arg.data.dataset.set.total_size * max(arg.data._stride, arg.data.cdim)
@@ -529,6 +552,10 @@ class ParLoop:
                 maps[rows_map._uid] = n * rows_map.arity * _table(rows_map).index_bytes
                 positions = n * rows_map.arity * cols_map.arity * self._position_bytes()
                 dats[arg.data._uid] = 2 * arg.data.nbytes + positions
+            if isinstance(arg, DenseBlockArg):
+                dats[arg.data._uid] = 2 * arg.data.nbytes
+                if arg.map_ is not None:
+                    maps[arg.map_._uid] = n * arg.map_.arity * _table(arg.map_).index_bytes
             if not isinstance(arg, DatArg):
                 continue
             rows = n
@@ -611,7 +638,7 @@ def par_loop(
         for arg in args:
             if arg.access != READ and arg.__class__ in _WITH_HALOS:
                 arg.data.halo_valid = False
-            elif arg.__class__ is MatArg:
+            elif arg.__class__ in _MATRICES:
                 _note_assembly(arg)
         return
     loop = ParLoop(
@@ -626,8 +653,30 @@ def par_loop(
         lanes=lanes,
     )
     loop.compute()
-    if not loop._checks:
+    if not loop._checks and not loop._ghosts:
         loops.keep(key, (kernel, loop._prepared))
+
+
+parloop = par_loop
+LegacyParloop = ParLoop
+
+_WITHOUT_DATA = (
+    *("Parloop", "GlobalParloopArg", "DatParloopArg", "MixedDatParloopArg", "MatParloopArg"),
+    "PassthroughParloopArg",
+)
+
+
+def __getattr__(name: str) -> Any:
+    """Find what ``pyop2.parloop`` has and `pyop2cxx.global_kernel` builds on this module."""
+    if name in _WITHOUT_DATA:
+        from pyop2cxx import global_kernel
+
+        return getattr(global_kernel, name)
+    raise AttributeError(f"module 'pyop2cxx.parloop' has no attribute '{name}'")
+
+
+def _kind_of(data: Any) -> tuple[Any, Any]:
+    return data.dtype, data.dims if isinstance(data, Mat) else data.cdim
 
 
 def _check_frozen(args: tuple[Part, ...], what: str) -> None:
@@ -656,9 +705,12 @@ def _checked_region(region: object, older: object, what: str) -> IterationRegion
     return None if found is None else IterationRegion(found)  # type: ignore[arg-type]
 
 
-def _note_assembly(arg: MatArg) -> None:
-    added = arg.access == INC
-    arg.data.change_assembly_state(Mat.ADD_VALUES if added else Mat.INSERT_VALUES)
+def _note_assembly(arg: MatArg | MixedMatArg) -> None:
+    state = Mat.ADD_VALUES if arg.access == INC else Mat.INSERT_VALUES
+    arg.data.change_assembly_state(state)
+    if isinstance(arg, MixedMatArg):
+        for block in arg.data:
+            block.change_assembly_state(state)
 
 
 def _positions(arg: MatArg, n_bytes: int) -> _core.plan.PositionSpec:
@@ -688,6 +740,33 @@ def _written_dats(args: tuple[Part, ...]) -> tuple[Dat, ...]:
         arg.data._uid: arg.data for arg in args if isinstance(arg, DatArg) and arg.access != READ
     }
     return tuple(found.values())
+
+
+def _ghosts(args: tuple[Part, ...]) -> tuple[tuple[Dat, Access], ...]:
+    """Return the Dats whose Halo a loop needs: those reached by Maps; each with its access."""
+    found = {
+        (arg.data._uid, arg.access): (arg.data, arg.access)
+        for arg in args
+        if isinstance(arg, DatArg)
+        and arg.map_ is not None
+        and arg.data.dataset.set.halo is not None
+    }
+    return tuple(found.values())
+
+
+def _bring_to_ghosts(ghosts: tuple[tuple[Dat, Access], ...]) -> None:
+    for dat, access in ghosts:
+        dat.global_to_local_begin(access)
+    for dat, access in ghosts:
+        dat.global_to_local_end(access)
+
+
+def _gather_from_ghosts(ghosts: tuple[tuple[Dat, Access], ...]) -> None:
+    reduced = [(dat, access) for dat, access in ghosts if access in REDUCED]
+    for dat, access in reduced:
+        dat.local_to_global_begin(access)
+    for dat, access in reduced:
+        dat.local_to_global_end(access)
 
 
 def _checked_strategy(strategy: object, what: str) -> str | None:

@@ -1529,4 +1529,5 @@ def loops_of(
 
 
 # More cases, of all kinds of Sets, Maps and Dats
-import corpus_types  # noqa: E402, F401  # it adds its own to CASES
+import corpus_types  # noqa: E402, F401, I001  # it adds its own to CASES
+import corpus_matrices  # noqa: E402, F401  # so does it

@@ -105,18 +105,22 @@ void bind_loop(py::module_& core) {
            py::arg("pass_layer"), py::arg("index_bytes"));
   py::class_<ir::ConstRef>(core, "ConstRef")
       .def(py::init<std::string, DType, int>(), py::arg("name"), py::arg("dtype"), py::arg("dim"));
+  py::class_<ir::Place>(core, "Place")
+      .def(py::init<int, int, int, int>(), py::arg("row"), py::arg("column"), py::arg("n_columns"),
+           py::arg("width"));
   py::class_<ir::Loop, std::shared_ptr<ir::Loop>>(core, "Loop")
       .def(py::init([](std::shared_ptr<ir::Kernel> kernel, std::vector<ir::Arg> args,
                        std::vector<ir::MapRef> maps, std::vector<ir::ConstRef> constants,
-                       std::vector<int> parameters, ir::Iteration iteration) {
-             auto loop = std::make_shared<ir::Loop>(ir::Loop{std::move(kernel), std::move(args),
-                                                             std::move(maps), std::move(constants),
-                                                             std::move(parameters), iteration});
+                       std::vector<int> parameters, ir::Iteration iteration,
+                       std::vector<ir::Place> places) {
+             auto loop = std::make_shared<ir::Loop>(
+                 ir::Loop{std::move(kernel), std::move(args), std::move(maps), std::move(constants),
+                          std::move(parameters), iteration, std::move(places)});
              ir::verify(*loop);
              return loop;
            }),
            py::arg("kernel"), py::arg("args"), py::arg("maps"), py::arg("constants"),
-           py::arg("parameters"), py::arg("iteration"))
+           py::arg("parameters"), py::arg("iteration"), py::arg("places"))
       .def_readonly("maps", &ir::Loop::maps)
       .def_readonly("iteration", &ir::Loop::iteration)
       .def("signature", &ir::signature)
@@ -217,6 +221,10 @@ void bind_lower(py::module_& core) {
            py::arg("maps"), py::arg("options"));
   core.def("print_source", &print_source, py::arg("module"), py::arg("loop"), py::arg("dialect"),
            py::arg("line_markers"), py::arg("linkage"));
+  core.def("local_names", [] {
+    const auto names = kir::local_names();
+    return std::vector<std::string>(names.begin(), names.end());
+  });
   core.def("needs", &cg::needs, py::arg("module"), py::arg("loop"));
   core.def("prototypes", &prototypes, py::arg("module"), py::arg("dialect"));
 }

@@ -132,10 +132,12 @@ std::string dump(const Rows& rows) {
 }
 
 std::string dump(const Entries& entries) {
-  return fmt::format("{} {}[{}[{}[{}]] + {}] x{}x{} of {}x{}{}{}", name_of(entries.dtype),
-                     entries.data, entries.row_start, entries.row_map, dump(entries.element),
-                     entries.position, entries.row_arity, entries.col_arity, entries.row_dim,
-                     entries.col_dim,
+  const std::string rows = entries.rows.empty()
+                               ? fmt::format("{}[{}]", entries.row_map, dump(entries.element))
+                               : list(entries.rows);
+  return fmt::format("{} {}[{}[{}] + {}] x{}x{} of {}x{}{}{}", name_of(entries.dtype), entries.data,
+                     entries.row_start, rows, entries.position, entries.row_arity,
+                     entries.col_arity, entries.row_dim, entries.col_dim,
                      entries.dropped > 0 ? fmt::format(" below {}", entries.dropped) : "",
                      entries.unrolled ? " unrolled" : "");
 }

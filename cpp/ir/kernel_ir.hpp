@@ -332,8 +332,9 @@ struct Entries {
   std::string row_start;  ///< first block of each row
   std::string position;   ///< of each entry of each element: blocks from the start of its row
   Expr element;
-  std::int64_t dropped = 0;  ///< positions from here on mean "no place"; 0: there are none
-  bool unrolled = false;     ///< positions are given scalar by scalar, not block by block
+  std::int64_t dropped = 0;     ///< positions from here on mean "no place"; 0: there are none
+  bool unrolled = false;        ///< positions are given scalar by scalar, not block by block
+  std::vector<Expr> rows = {};  ///< [row_arity] the row entities; empty: entries of row_map
   bool operator==(const Entries&) const = default;
 };
 

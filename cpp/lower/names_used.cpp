@@ -60,8 +60,10 @@ void add(Used& used, const kir::LaneRows& rows) {
 }
 
 void add(Used& used, const kir::Entries& entries) {
-  used.insert({entries.data, entries.row_map, entries.row_start, entries.position});
+  used.insert({entries.data, entries.row_start, entries.position});
   add(used, entries.element);
+  if (entries.rows.empty()) used.insert(entries.row_map);
+  add(used, entries.rows);
 }
 
 void add(Used& used, const kir::Block& block);

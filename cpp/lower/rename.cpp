@@ -68,6 +68,7 @@ class Renaming {
     text(entries.row_start);
     text(entries.position);
     expression(entries.element);
+    list(entries.rows);
   }
 
   void rows(kir::LaneRows& rows) const {

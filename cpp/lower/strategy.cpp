@@ -167,6 +167,12 @@ Choice choose_on_grid(const Loop& loop, const Facts& facts, const std::vector<Ma
   if (n_slots(loop) == owner_slots && may(Strategy::owner)) {
     return {Strategy::owner, "an element adds to two targets: each sums its own share"};
   }
+  const bool has_matrix = std::any_of(loop.args.begin(), loop.args.end(), [](const Arg& arg) {
+    return std::holds_alternative<ir::MatArg>(arg);
+  });
+  if (options.deterministic && has_matrix && may(Strategy::colour)) {
+    return {Strategy::colour, "deterministic, and elements' matrices are too large to be kept"};
+  }
   if (options.deterministic && may(Strategy::scratch)) {
     return {Strategy::scratch, "deterministic, each target sums its elements' results"};
   }

@@ -317,26 +317,32 @@ GridRule grid_rule(const DeviceInfo& device, std::int64_t n_lanes_wanted, bool i
 bool asks_for_blocks(const kir::Block& launch) {
   return std::ranges::any_of(launch, [](const kir::Stmt& statement) {
     return std::visit(
-        overload{
-            [](const kir::Decl& decl) { return std::ranges::any_of(decl.value, asks); },
-            [](const kir::Assign& assign) { return asks(assign.value); },
-            [](const kir::For& loop) {
-              return asks(loop.begin) || asks(loop.end) || asks_for_blocks(loop.body);
-            },
-            [](const kir::If& choice) {
-              return asks(choice.condition) || asks_for_blocks(choice.then);
-            },
-            [](const kir::Launch& launched) {
-              return asks(launched.items) || std::ranges::any_of(launched.arguments, asks);
-            },
-            [](const kir::Scratch& scratch) { return asks(scratch.extent); },
-            [](const kir::Atomic&) { return false; }, [](const kir::CallUser&) { return false; },
-            [](const kir::Call&) { return false; }, [](const kir::Region&) { return false; },
-            [](const kir::Barrier&) { return false; }, [](const kir::Arrive&) { return false; },
-            [](const kir::Gather&) { return false; }, [](const kir::MatInsert&) { return false; },
-            [](const kir::Scatter&) { return false; }, [](const kir::LaneGather&) { return false; },
-            [](const kir::LaneTurn&) { return false; }, [](const kir::LaneStore&) { return false; },
-            [](const kir::LaneAdd&) { return false; }, [](const kir::LaneFold&) { return false; }},
+        overload{[](const kir::Decl& decl) { return std::ranges::any_of(decl.value, asks); },
+                 [](const kir::Assign& assign) { return asks(assign.value); },
+                 [](const kir::For& loop) {
+                   return asks(loop.begin) || asks(loop.end) || asks_for_blocks(loop.body);
+                 },
+                 [](const kir::If& choice) {
+                   return asks(choice.condition) || asks_for_blocks(choice.then);
+                 },
+                 [](const kir::Launch& launched) {
+                   return asks(launched.items) || std::ranges::any_of(launched.arguments, asks);
+                 },
+                 [](const kir::Scratch& scratch) { return asks(scratch.extent); },
+                 [](const kir::Atomic&) { return false; },
+                 [](const kir::CallUser&) { return false; },
+                 [](const kir::Call&) { return false; },
+                 [](const kir::Region&) { return false; },
+                 [](const kir::Barrier&) { return false; },
+                 [](const kir::Arrive&) { return false; },
+                 [](const kir::Gather&) { return false; },
+                 [](const kir::MatInsert&) { return false; },
+                 [](const kir::Scatter&) { return false; },
+                 [](const kir::LaneGather&) { return false; },
+                 [](const kir::LaneTurn&) { return false; },
+                 [](const kir::LaneStore&) { return false; },
+                 [](const kir::LaneAdd&) { return false; },
+                 [](const kir::LaneFold&) { return false; }},
         statement.node);
   });
 }

@@ -11,6 +11,7 @@
 #include "base/error.hpp"
 #include "base/overload.hpp"
 #include "runtime/host/threads.hpp"
+#include "runtime/path_table.hpp"
 
 namespace op2::runtime {
 namespace {
@@ -45,25 +46,8 @@ PlanArray array_of(const plan::IndexArray& indices) {
 }
 
 plan::TableSpec table_spec(const Binding& binding, std::size_t i) {
-  plan::TableSpec spec;
-  spec.map = binding.maps[i];
-  spec.n = binding.n_elements;
-  spec.periodic = binding.iteration.periodic;
-  for (const ir::RowRef& row : binding.paths[i].rows) {
-    spec.rows.push_back({row.slot, row.offset, row.quotient, row.above});
-  }
-  if (binding.iteration.layers == ir::Layers::variable) {
-    spec.columns = binding.items[0];
-    spec.levels = binding.items[1];
-    spec.bounds = binding.items[2];
-    return spec;
-  }
-  const mesh::MapTable& layers = *binding.items[0];
-  spec.n_visited = layers.at(0, 0);
-  spec.first_level = layers.at(0, 1);
-  spec.n_levels = layers.at(0, 3);
-  if (binding.iteration.subset) spec.columns = binding.items[1];
-  return spec;
+  return path_table(binding.maps[i], binding.paths[i], binding.iteration, binding.items,
+                    binding.n_elements);
 }
 
 /// The width that generated code was told; see lower::Options.
@@ -368,9 +352,33 @@ void PreparedLoop::use_inverse() {
   }
 }
 
+/// What a path leads to, written down where it is not what the Map has.
+plan::MapPointer PreparedLoop::targets(int map) {
+  const auto i = static_cast<std::size_t>(map);
+  const bool is_extruded = binding_.iteration.layers != ir::Layers::none;
+  if (!is_extruded && binding_.paths[i].rows.empty()) return binding_.maps[i];
+  const plan::TableSpec spec =
+      is_extruded ? table_spec(binding_, i) : path_table(binding_.maps[i], binding_.paths[i]);
+  matrix_maps_.push_back(plans_->table(spec, options_.n_threads));
+  return matrix_maps_.back();
+}
+
+/// Positions are found for all elements, so that parts of a Set share them; of extruded Sets, for
+/// the cells that this loop visits.
+plan::PositionSpec PreparedLoop::position_spec(std::size_t matrix) {
+  plan::PositionSpec spec = binding_.matrices[matrix];
+  const auto [row_path, column_path] = binding_.matrix_paths[matrix];
+  spec.rows = targets(row_path);
+  spec.columns = targets(column_path);
+  if (binding_.iteration.layers != ir::Layers::none) spec.elements = {binding_.n_elements, nullptr};
+  return spec;
+}
+
 void PreparedLoop::find_positions() {
   matrix_arrays_.clear();
-  for (const plan::PositionSpec& spec : binding_.matrices) {
+  matrix_maps_.clear();
+  for (std::size_t i = 0; i < binding_.matrices.size(); ++i) {
+    const plan::PositionSpec spec = position_spec(i);
     const auto positions = plans_->positions(spec, options_.n_threads);
     matrix_arrays_.push_back({array_of(spec.sparsity->row_offset), spec.sparsity});
     matrix_arrays_.push_back(

@@ -55,6 +55,7 @@ __all__: list[str] = [
     "MatArg",
     "Module",
     "ParameterFacts",
+    "Place",
     "PreparedLoop",
     "Program",
     "Provider",
@@ -83,6 +84,7 @@ __all__: list[str] = [
     "jit",
     "kernel_facts",
     "kernel_text",
+    "local_names",
     "lower",
     "lowering_key",
     "make_device_executable",
@@ -604,6 +606,15 @@ class ConstRef:
         self, name: str, dtype: DType, dim: typing.SupportsInt | typing.SupportsIndex
     ) -> None: ...
 
+class Place:
+    def __init__(
+        self,
+        row: typing.SupportsInt | typing.SupportsIndex,
+        column: typing.SupportsInt | typing.SupportsIndex,
+        n_columns: typing.SupportsInt | typing.SupportsIndex,
+        width: typing.SupportsInt | typing.SupportsIndex,
+    ) -> None: ...
+
 class Loop:
     def __init__(
         self,
@@ -615,6 +626,7 @@ class Loop:
         constants: collections.abc.Sequence[ConstRef],
         parameters: collections.abc.Sequence[typing.SupportsInt | typing.SupportsIndex],
         iteration: Iteration,
+        places: collections.abc.Sequence[Place],
     ) -> None: ...
     def dump(self) -> str: ...
     def n_slots(self) -> int: ...
@@ -873,6 +885,11 @@ class Binding:
         iteration: Iteration,
         items: collections.abc.Sequence[MapTable],
         matrices: collections.abc.Sequence[plan.PositionSpec],
+        matrix_paths: collections.abc.Sequence[
+            tuple[
+                typing.SupportsInt | typing.SupportsIndex, typing.SupportsInt | typing.SupportsIndex
+            ]
+        ],
     ) -> None: ...
 
 class LaunchOptions:
@@ -942,6 +959,7 @@ def force_strategy(
 def forked_after_parallel_region() -> bool: ...
 def kernel_facts(body: KernelBody) -> KernelFacts: ...
 def kernel_text(kernel: Kernel, line_markers: bool) -> str: ...
+def local_names() -> list[str]: ...
 def lower(
     loop: Loop,
     strategy: str,
