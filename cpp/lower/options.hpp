@@ -36,6 +36,7 @@ struct Facts {
   bool one_address_space = true;   ///< one type of pointer reaches private and shared memory
   bool complex_arithmetic = true;  ///< otherwise complex numbers can only be moved
   bool float64 = true;
+  bool vectors = false;  ///< of a grid: few lanes, each with the vectors of a CPU
   bool operator==(const Facts&) const = default;
 };
 
