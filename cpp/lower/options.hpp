@@ -37,6 +37,7 @@ struct Facts {
   bool complex_arithmetic = true;  ///< otherwise complex numbers can only be moved
   bool float64 = true;
   bool fences = false;  ///< a block can see what another one of the same launch has written
+  bool vectors = false;  ///< of a grid: few lanes, each with the vectors of a CPU
   bool operator==(const Facts&) const = default;
 };
 

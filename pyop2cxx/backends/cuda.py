@@ -16,6 +16,7 @@ BACKEND = Backend(
         complex_arithmetic=True,
         float64=True,
         fences=True,
+        vectors=False,
     ),
     dialect=_core.cg.cuda_dialect(),
     suffix=(".cu", ".cu"),

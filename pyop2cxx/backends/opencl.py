@@ -16,6 +16,7 @@ BACKEND = Backend(
         complex_arithmetic=False,
         float64=True,
         fences=False,
+        vectors=False,
     ),
     dialect=_core.cg.opencl_dialect(),
     suffix=(".cl", ".cl"),

@@ -16,6 +16,7 @@ BACKEND = Backend(
         complex_arithmetic=True,
         float64=True,
         fences=False,
+        vectors=False,
     ),
     dialect=_core.cg.c_dialect(),
     suffix=(".c", ".cpp"),
