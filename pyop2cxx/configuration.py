@@ -12,6 +12,7 @@ import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, MutableMapping
 from dataclasses import dataclass
 from numbers import Integral
+from pathlib import Path
 from typing import Any
 
 from pyop2cxx.exceptions import ConfigurationError
@@ -124,13 +125,40 @@ OPTIONS: tuple[Option, ...] = (
 )
 
 
+def _of_pyop2(name: str, default: bool | int | str) -> Option:
+    return Option(name=name, type=type(default), default=default, help="PyOP2's; has no effect.")
+
+
+PYOP2_OPTIONS: tuple[Option, ...] = (
+    *(_of_pyop2(name, True) for name in ("type_check", "check_src_hashes", "matnest")),
+    *(_of_pyop2(name, True) for name in ("block_sparsity", "node_local_compilation")),
+    *(_of_pyop2(name, False) for name in ("lazy_evaluation", "loop_fusion", "dump_gencode")),
+    *(_of_pyop2(name, False) for name in ("no_fork_available", "print_cache_size")),
+    *(_of_pyop2(name, False) for name in ("print_cache_info", "print_summary")),
+    *(_of_pyop2(name, False) for name in ("compute_kernel_flops", "spmd_strict")),
+    *(_of_pyop2(name, "") for name in ("compiler", "simd_isa", "blas", "dump_gencode_path")),
+    _of_pyop2("gpu_strategy", ""),
+    _of_pyop2("simd_width", 4),
+    _of_pyop2("lazy_max_trace_length", 100),
+)
+"""Options that PyOP2's programs set and that mean nothing here: kept, checked, and not listed."""
+
+_HERE = Path(__file__).parent
+
+
+def _backends_here() -> tuple[str, ...]:
+    found = (path.stem for path in (_HERE / "backends").glob("*.py"))
+    return tuple(sorted(name for name in found if not name.startswith("_")))
+
+
 class Configuration(MutableMapping[str, Any]):
     """The options and their values: a dictionary that checks what is put into it.
 
     Nothing is changed unless every value given is right, so a caught error leaves the old state.
 
     Args:
-        backends: Says which backends there are, when a backend is chosen.
+        backends: Says which backends there are, when a backend is chosen; None means those of this
+            package.
 
     Attributes:
         on_change: Called with the names of the options whose values did change.
@@ -142,15 +170,17 @@ class Configuration(MutableMapping[str, Any]):
         2
     """
 
-    def __init__(self, backends: Callable[[], tuple[str, ...]]) -> None:
+    def __init__(self, backends: Callable[[], tuple[str, ...]] | None = None) -> None:
         self.on_change: Callable[[frozenset[str]], None] | None = None
-        self._backends = backends
-        self._options = {option.name: option for option in OPTIONS}
+        self._backends = _backends_here if backends is None else backends
+        self._options = {option.name: option for option in OPTIONS + PYOP2_OPTIONS}
+        self._foreign: dict[str, bool | int | str] = {}
         self._values: dict[str, bool | int | str] = {o.name: o.default for o in OPTIONS}
         self.reset()
 
     def __getitem__(self, name: str) -> Any:
-        return self._values[self._option(name).name]
+        option = self._option(name)
+        return self._values.get(name, self._foreign.get(name, option.default))
 
     def __setitem__(self, name: str, value: Any) -> None:
         self.reconfigure(**{name: value})
@@ -192,18 +222,21 @@ class Configuration(MutableMapping[str, Any]):
             ConfigurationError: A variable has a value that its option cannot take.
         """
         found = os.environ if environment is None else environment
+        self._foreign = {}
         self._replace({o.name: self._from_text(o, found.get(o.variable)) for o in OPTIONS})
 
     def _replace(self, values: dict[str, bool | int | str]) -> None:
-        names = frozenset(name for name, value in values.items() if self._values[name] != value)
-        self._values.update(values)
+        ours = {name: value for name, value in values.items() if name in self._values}
+        self._foreign.update({name: v for name, v in values.items() if name not in ours})
+        names = frozenset(name for name, value in ours.items() if self._values[name] != value)
+        self._values.update(ours)
         if names and self.on_change is not None:
             self.on_change(names)
 
     def _option(self, name: str) -> Option:
         if name not in self._options:
             raise ConfigurationError(
-                f"unknown option {name!r}; there are: {', '.join(self._options)}"
+                f"unknown option {name!r}; there are: {', '.join(self._values)}"
             )
         return self._options[name]
 
@@ -234,12 +267,23 @@ class Configuration(MutableMapping[str, Any]):
         return found
 
 
+def __getattr__(name: str) -> Any:
+    """Find the program's options, as ``pyop2.configuration`` has them, when they are asked for."""
+    if name == "configuration":
+        from pyop2cxx.runtime import runtime  # which needs this module
+
+        return runtime.configuration
+    raise AttributeError(f"module 'pyop2cxx.configuration' has no attribute '{name}'")
+
+
 def _normalised(option: Option, value: object) -> object:
     """Return the spelling that is kept: numbers of devices, paths and log levels have others."""
     if isinstance(value, Integral) and not isinstance(value, bool):
         number = int(value)
         if option.name == "device":
             return str(number)
+        if option.name == "debug":  # PyOP2 once had levels of it
+            return number > 0
         return logging.getLevelName(number) if option.name == "log_level" else number
     if isinstance(value, os.PathLike):
         return os.fspath(value)

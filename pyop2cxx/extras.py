@@ -21,6 +21,7 @@ EXTRAS: Mapping[str, str] = {
     "petsc4py": "petsc",
     "cupy": "cupy",
     "cupyx": "cupy",
+    "mpi4py": "mpi",
 }
 """The optional packages, and the extra of pyop2cxx that installs each."""
 

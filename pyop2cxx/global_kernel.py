@@ -7,26 +7,30 @@ iterated over. A `Parloop` gives it data, and can be given other data by `replac
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields, is_dataclass
+from math import prod
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from pyop2cxx.exceptions import ContractError, MapTypeError, SetTypeError, UsageError
+from pyop2cxx.exceptions import MapTypeError, SetTypeError, UnsupportedError, UsageError
+from pyop2cxx.iteration import items_of
 from pyop2cxx.kernel import Kernel
 from pyop2cxx.parloop import ParLoop
-from pyop2cxx.types.access import Access
 from pyop2cxx.types.extruded import ExtrudedSet
 from pyop2cxx.types.subsets import Subset
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
+    from pyop2cxx.types.access import Access
     from pyop2cxx.types.constants import Constant
     from pyop2cxx.types.dats import Dat
     from pyop2cxx.types.globals import Global
     from pyop2cxx.types.maps import Map
+    from pyop2cxx.types.mats import Mat
     from pyop2cxx.types.mixed import MixedDat, MixedMap
+    from pyop2cxx.types.passthrough import PassthroughArg
     from pyop2cxx.types.regions import IterationRegion
     from pyop2cxx.types.sets import Set
 
@@ -57,14 +61,7 @@ class LocalKernel(Kernel):
         dtypes: Iterable[Any] | None = None,
         **options: Any,
     ) -> None:
-        super().__init__(code, name, **options)
-        self.accesses = None if accesses is None else tuple(Access(a) for a in accesses)
-        self.dtypes = None if dtypes is None else tuple(np.dtype(d) for d in dtypes)
-        counts = [None if x is None else len(x) for x in (self.accesses, self.dtypes)]
-        if None not in counts and counts[0] != counts[1]:
-            raise ContractError(
-                f"Kernel '{name}': {counts[0]} accesses, but {counts[1]} dtypes were given"
-            )
+        super().__init__(code, name, accesses=accesses, dtypes=dtypes, **options)
 
 
 CStringLocalKernel = LocalKernel
@@ -84,6 +81,10 @@ class MapKernelArg:
     offset: tuple[int, ...] | None = None
     offset_quotient: tuple[int, ...] | None = None
 
+    def __post_init__(self) -> None:
+        _check_hashable(self.offset, "MapKernelArg: the offset")
+        _check_hashable(self.offset_quotient, "MapKernelArg: the offset_quotient")
+
 
 @dataclass(frozen=True, eq=False)
 class PermutedMapKernelArg:
@@ -96,6 +97,11 @@ class PermutedMapKernelArg:
 
     base_map: MapKernelArg
     permutation: tuple[int, ...]
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.base_map, MapKernelArg):
+            raise MapTypeError(f"PermutedMapKernelArg: expected a MapKernelArg: {self.base_map!r}")
+        _check_hashable(self.permutation, "PermutedMapKernelArg: the permutation")
 
     @property
     def arity(self) -> int:
@@ -114,6 +120,8 @@ class ComposedMapKernelArg:
     base_maps: tuple[MapKernelArg, ...]
 
     def __init__(self, *maps: MapKernelArg) -> None:
+        if not maps or not all(isinstance(m, MapKernelArg) for m in maps):
+            raise MapTypeError(f"ComposedMapKernelArg: expected MapKernelArgs, got {maps!r}")
         object.__setattr__(self, "base_maps", maps)
 
     @property
@@ -128,9 +136,15 @@ class GlobalKernelArg:
 
     Attributes:
         dim: Its shape.
+        double: Not supported; must be False.
     """
 
     dim: tuple[int, ...]
+    double: bool = False
+
+    def __post_init__(self) -> None:
+        if self.double:
+            raise UnsupportedError("GlobalKernelArg: double=True, a copy for each cell of a facet")
 
 
 @dataclass(frozen=True)
@@ -156,7 +170,27 @@ class MixedDatKernelArg:
         arguments: Its fields.
     """
 
-    arguments: tuple[DatKernelArg, ...]
+    arguments: tuple[DatKernelArg | GlobalKernelArg, ...]
+
+
+@dataclass(frozen=True)
+class MatKernelArg:
+    """A Mat without values.
+
+    Attributes:
+        dims: The shapes of the values on each row entity and on each column entity.
+        maps: The Maps to rows and columns.
+        unroll: Whether lgmaps say for each scalar what is left out.
+    """
+
+    dims: tuple[tuple[int, ...], tuple[int, ...]]
+    maps: tuple[Any, Any]
+    unroll: bool = False
+
+
+@dataclass(frozen=True)
+class PassthroughKernelArg:
+    """An address without a value."""
 
 
 @dataclass(frozen=True)
@@ -183,11 +217,37 @@ class MixedDatParloopArg:
     map_: MixedMap | None = None
 
 
+@dataclass(frozen=True)
+class MatParloopArg:
+    """The data of a `MatKernelArg`, and what is left out: see `Mat`."""
+
+    data: Mat
+    maps: tuple[Map, Map]
+    lgmaps: Any = None
+
+
+@dataclass(frozen=True)
+class PassthroughParloopArg:
+    """The address of a `PassthroughKernelArg`."""
+
+    data: PassthroughArg
+    map_: None = field(default=None, init=False)
+
+
 _KINDS: dict[type[Any], type[Any]] = {
     GlobalKernelArg: GlobalParloopArg,
     DatKernelArg: DatParloopArg,
     MixedDatKernelArg: MixedDatParloopArg,
+    MatKernelArg: MatParloopArg,
+    PassthroughKernelArg: PassthroughParloopArg,
 }
+
+
+def _check_hashable(found: object, what: str) -> None:
+    try:
+        hash(found)
+    except TypeError:
+        raise UsageError(f"{what} must be a tuple, got {found!r}") from None
 
 
 class GlobalKernel:
@@ -228,7 +288,8 @@ class GlobalKernel:
         if (pass_layer_arg or constant_layers or iteration_region) and not extruded:
             raise UsageError(f"{what}: layers and regions are of extruded Sets; pass extruded=True")
         if not all(type(argument) in _KINDS for argument in arguments):
-            raise UsageError(f"{what}: arguments must be Global-, Dat- or MixedDatKernelArgs")
+            names = ", ".join(kind.__name__ for kind in _KINDS)
+            raise UsageError(f"{what}: arguments must be of {names}; got {arguments!r}")
         self.local_kernel = local_kernel
         self.arguments = tuple(arguments)
         self.extruded = extruded
@@ -242,6 +303,21 @@ class GlobalKernel:
     def name(self) -> str:
         """The kernel's name."""
         return self.local_kernel.name
+
+    @property
+    def cache_key(self) -> tuple[Any, ...]:
+        """Equal for loops that compute the same: a Map used twice counts, its values do not."""
+        numbers: dict[int, int] = {}
+        arguments = tuple(_key(argument, numbers) for argument in self.arguments)
+        flags = (self.extruded, self.extruded_periodic, self.constant_layers, self.subset)
+        kernel = self.local_kernel
+        how = (self.iteration_region, self.pass_layer_arg)
+        return (kernel.key, kernel.accesses, arguments, flags, how)
+
+    def num_flops(self, iterset: Set) -> int:
+        """Return the floating-point operations of one loop over a Set; 0 if not known."""
+        region, layer = self.iteration_region, self.pass_layer_arg
+        return self.local_kernel.num_flops * items_of(iterset, region, layer, self.name).n
 
     def check(self, iterset: Set) -> None:
         """Check that this was made for a Set.
@@ -300,9 +376,29 @@ class Parloop(ParLoop):
         self.global_kernel = global_knl
 
 
+def _key(argument: Any, numbers: dict[int, int]) -> tuple[Any, ...]:
+    """Return the content of an argument, with Maps numbered in order of first use."""
+
+    def of(found: Any) -> Any:
+        if isinstance(found, MapKernelArg):
+            number = numbers.setdefault(id(found), len(numbers))
+            return (number, found.arity, found.offset, found.offset_quotient)
+        if isinstance(found, tuple):
+            return tuple(map(of, found))
+        if is_dataclass(found):
+            return (type(found).__name__, *(of(getattr(found, f.name)) for f in fields(found)))
+        return found
+
+    return of(argument)  # type: ignore[no-any-return]
+
+
 def _called(argument: Any, access: Access) -> Any:
     if isinstance(argument, GlobalParloopArg):
         return argument.data(access)
+    if isinstance(argument, PassthroughParloopArg):
+        return argument.data
+    if isinstance(argument, MatParloopArg):
+        return argument.data(access, argument.maps, argument.lgmaps)
     return argument.data(access, argument.map_)
 
 
@@ -311,20 +407,34 @@ def _check(given: Any, wanted: Any, what: str) -> None:
     if not isinstance(given, kind):
         raise UsageError(f"{what}: expected a {kind.__name__}, got {given!r}")
     if isinstance(wanted, MixedDatKernelArg):
-        maps = [None] * len(given.data) if given.map_ is None else given.map_.split
-        fields = [
-            DatParloopArg(dat, map_) for dat, map_ in zip(given.data.split, maps, strict=True)
-        ]
-        if len(fields) != len(wanted.arguments):
-            raise UsageError(f"{what}: {len(fields)} fields, expected {len(wanted.arguments)}")
-        for i, pair in enumerate(zip(fields, wanted.arguments, strict=True)):
-            _check(*pair, f"{what}: field {i}")
-        return
-    dim = (1,) if getattr(wanted, "index", None) is not None else wanted.dim
-    if tuple(given.data.dim) != tuple(np.atleast_1d(dim)):
-        raise UsageError(f"{what}: dim {given.data.dim}, expected {wanted.dim}")
-    if isinstance(wanted, DatKernelArg):
-        arity = None if given.map_ is None else given.map_.arity
-        expected = None if wanted.map_ is None else wanted.map_.arity
-        if arity != expected:
-            raise MapTypeError(f"{what}: a Map of arity {arity}, expected {expected}")
+        _check_fields(given, wanted, what)
+    elif isinstance(wanted, MatKernelArg):
+        blocks = tuple(prod(dim) for dim in wanted.dims)
+        if tuple(given.data.block_dims) != blocks:
+            raise UsageError(f"{what}: blocks of {given.data.block_dims}, expected {blocks}")
+        for map_, expected in zip(given.maps, wanted.maps, strict=True):
+            _check_arity(map_, expected, what)
+    elif not isinstance(wanted, PassthroughKernelArg):
+        dim = (1,) if getattr(wanted, "index", None) is not None else wanted.dim
+        if tuple(given.data.dim) != tuple(np.atleast_1d(dim)):
+            raise UsageError(f"{what}: dim {given.data.dim}, expected {wanted.dim}")
+        if isinstance(wanted, DatKernelArg):
+            _check_arity(given.map_, wanted.map_, what)
+
+
+def _check_fields(given: MixedDatParloopArg, wanted: MixedDatKernelArg, what: str) -> None:
+    dats: tuple[Any, ...] = given.data.split
+    maps = [None] * len(dats) if given.map_ is None else given.map_.split
+    if len(dats) != len(wanted.arguments):
+        raise UsageError(f"{what}: {len(dats)} fields, expected {len(wanted.arguments)}")
+    for i, (dat, map_, expected) in enumerate(zip(dats, maps, wanted.arguments, strict=True)):
+        is_global = isinstance(expected, GlobalKernelArg)
+        part = GlobalParloopArg(dat) if is_global else DatParloopArg(dat, map_)
+        _check(part, expected, f"{what}: field {i}")
+
+
+def _check_arity(given: Map | None, wanted: Any, what: str) -> None:
+    arity = None if given is None else given.arity
+    expected = None if wanted is None else wanted.arity
+    if arity != expected:
+        raise MapTypeError(f"{what}: a Map of arity {arity}, expected {expected}")

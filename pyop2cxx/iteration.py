@@ -228,3 +228,22 @@ def check_reach(map_: Map, items: Items, iterset: Set, what: str) -> None:
                 f"{int(reached[row, slot])}, but Set '{map_.toset.name}' has entities 0 to "
                 f"{n_targets - 1}; check its offset {map_.offset.tolist()}"
             )
+
+
+def check_defined(map_: Map, items: Items, iterset: Set, what: str) -> None:
+    """Check that a Map leads somewhere from every element that a loop visits.
+
+    Raises:
+        MapValueError: An entry is -1; the message names element and slot.
+    """
+    if not map_._is_partial:
+        return
+    visited = iterset.owned_indices if isinstance(iterset, Subset) else np.arange(iterset.size)
+    wrong = np.argwhere(map_.values_with_halo[visited] < 0)
+    if wrong.size:
+        row, slot = (int(i) for i in wrong[0])
+        raise MapValueError(
+            f"{what}: Map '{map_.name}' leads nowhere from element {int(visited[row])}, slot "
+            f"{slot}, of Set '{items.whole.name}'; loop over the Subset of the elements that lead "
+            "somewhere"
+        )

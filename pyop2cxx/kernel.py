@@ -4,18 +4,36 @@
 from __future__ import annotations
 
 from functools import lru_cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
 
 from pyop2cxx import _core
-from pyop2cxx.exceptions import DataTypeError, NameTypeError, UnsupportedError, UsageError
+from pyop2cxx.exceptions import (
+    ContractError,
+    DataTypeError,
+    NameTypeError,
+    UnsupportedError,
+    UsageError,
+)
 from pyop2cxx.front import headers as known_headers
 from pyop2cxx.front import known
 from pyop2cxx.front.known import Description
+from pyop2cxx.types.access import Access
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from numpy.typing import DTypeLike
 
 _ABIS = ("2026", "2016", "2013")
+
+
+class LocalKernelArg(NamedTuple):
+    """How a kernel uses a parameter, and the dtype behind it."""
+
+    access: Access
+    dtype: np.dtype[Any]
 
 
 class Kernel:
@@ -37,15 +55,21 @@ class Kernel:
         abi: The convention for arguments: ``"2026"``, or one of PyOP2's older ones, ``"2016"`` and
             ``"2013"``; see `pyop2cxx.legacy`.
         requires_zeroed_output_arguments: MIN and MAX arguments start at zero.
+        accesses: How each parameter is used, if that is known before there is a loop.
+        dtypes: The dtype behind each parameter, if known.
+        events: PyOP2's events of PETSc; kept for its programs, not used.
 
     Attributes:
         name: As given.
         code: As given.
+        accesses: As given.
+        dtypes: As given.
 
     Raises:
         NameTypeError: `name` is not a string.
         DataTypeError: `code` is not a string.
         UsageError: `code` defines no function `name`, or keeps state between calls.
+        ContractError: There are not as many dtypes as accesses.
         UnsupportedError: An option of PyOP2's that has no meaning here.
 
     Example:
@@ -68,6 +92,9 @@ class Kernel:
         user_code: str = "",
         abi: str = "2026",
         requires_zeroed_output_arguments: bool = False,
+        accesses: Iterable[Access] | None = None,
+        dtypes: Iterable[DTypeLike] | None = None,
+        events: Sequence[object] = (),
     ) -> None:
         if not isinstance(name, str):
             raise NameTypeError(f"Kernel: name must be a str, got {name!r}")
@@ -84,6 +111,14 @@ class Kernel:
             raise UnsupportedError(
                 f"Kernel '{name}': user_code is not supported; put it into the kernel's text"
             )
+        self.accesses = None if accesses is None else tuple(Access(a) for a in accesses)
+        self.dtypes = None if dtypes is None else tuple(np.dtype(d) for d in dtypes)
+        if self.accesses and self.dtypes and len(self.accesses) != len(self.dtypes):
+            raise ContractError(
+                f"Kernel '{name}': {len(self.accesses)} accesses, but {len(self.dtypes)} dtypes "
+                "were given"
+            )
+        self.events = tuple(events)
         self.name = name
         self.code = code
         self._is_legacy = abi != "2026"
@@ -143,17 +178,39 @@ class Kernel:
 
     def with_code(self, code: str, name: str) -> Kernel:
         """Return a kernel of today's convention, of another text and the same options."""
+        return Kernel(code, name, **self._options())
+
+    def _options(self) -> dict[str, Any]:
+        """Return what the user gave besides the text and what it says of arguments."""
         given = self._description
-        return Kernel(
-            code,
-            name,
-            headers=given.headers,
-            include_dirs=given.include_dirs,
-            opts=given.options,
-            cpp=given.cpp,
-            flop_count=None if given.flop_count < 0 else given.flop_count,
-            ldargs=given.ldargs,
-        )
+        return {
+            "headers": given.headers,
+            "include_dirs": given.include_dirs,
+            "opts": given.options,
+            "cpp": given.cpp,
+            "flop_count": None if given.flop_count < 0 else given.flop_count,
+            "ldargs": given.ldargs,
+            "requires_zeroed_output_arguments": given.requires_zeroed_output_arguments,
+        }
+
+    @property
+    def arguments(self) -> tuple[LocalKernelArg, ...]:
+        """Access and dtype of each parameter.
+
+        Raises:
+            UsageError: The kernel was made without them.
+        """
+        if self.accesses is None or self.dtypes is None:
+            raise UsageError(
+                f"Kernel '{self.name}': its arguments are known only where accesses and dtypes "
+                "are given"
+            )
+        return tuple(map(LocalKernelArg, self.accesses, self.dtypes))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        known = {"abi": self.abi, "accesses": self.accesses, "dtypes": self.dtypes}
+        options = self._options() | known
+        return (_unpickled, (type(self), self.code, self.name, options))
 
     @property
     def num_flops(self) -> int:
@@ -173,6 +230,10 @@ class Kernel:
 
     def __repr__(self) -> str:
         return f'Kernel("""{self.code}""", {self.name!r})'
+
+
+def _unpickled(kind: type[Kernel], code: str, name: str, options: dict[str, Any]) -> Kernel:
+    return kind(code, name, **options)
 
 
 def _strings(name: str, option: str, values: Sequence[str]) -> tuple[str, ...]:

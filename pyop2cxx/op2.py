@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The public names: ``from pyop2cxx import op2``."""
 
-from pyop2cxx import dispatch, transfers
+from typing import Any
+
+from pyop2cxx import dispatch, mpi, transfers
 from pyop2cxx.global_kernel import (
     ComposedMapKernelArg,
     CStringLocalKernel,
@@ -12,14 +14,19 @@ from pyop2cxx.global_kernel import (
     GlobalParloopArg,
     LocalKernel,
     MapKernelArg,
+    MatKernelArg,
+    MatParloopArg,
     MixedDatKernelArg,
     MixedDatParloopArg,
     Parloop,
+    PassthroughKernelArg,
+    PassthroughParloopArg,
     PermutedMapKernelArg,
 )
 from pyop2cxx.kernel import Kernel
 from pyop2cxx.linalg import Solver, solve
-from pyop2cxx.parloop import ParLoop, par_loop
+from pyop2cxx.mpi import collective
+from pyop2cxx.parloop import LegacyParloop, ParLoop, par_loop
 from pyop2cxx.renumber import renumber
 from pyop2cxx.reports import backends, timings
 from pyop2cxx.runtime import runtime
@@ -39,17 +46,21 @@ from pyop2cxx.types import (
     Const,
     Constant,
     Dat,
+    DatArg,
     DataSet,
     DatView,
     ExtrudedSet,
     Global,
+    GlobalArg,
     GlobalDataSet,
     Halo,
     IterationIndex,
     IterationRegion,
     Map,
     Mat,
+    MatArg,
     MixedDat,
+    MixedDatArg,
     MixedDataSet,
     MixedMap,
     MixedSet,
@@ -63,6 +74,10 @@ from pyop2cxx.types import (
 )
 
 parloop = par_loop
+DatLegacyArg = DatArg
+GlobalLegacyArg = GlobalArg
+MatLegacyArg = MatArg
+MixedDatLegacyArg = MixedDatArg
 configuration = runtime.configuration
 init = runtime.init
 exit = runtime.exit
@@ -76,11 +91,25 @@ error = runtime.logger.error
 critical = runtime.logger.critical
 set_log_level = runtime.set_log_level
 
+
+MPI: Any
+COMM_WORLD: Any
+
+
+def __getattr__(name: str) -> Any:
+    """Find `MPI` and `COMM_WORLD` when they are first asked for."""
+    if name in ("MPI", "COMM_WORLD"):
+        return getattr(mpi, name)
+    raise AttributeError(f"module 'pyop2cxx.op2' has no attribute '{name}'")
+
+
 __all__ = [
     "ALL",
+    "COMM_WORLD",
     "INC",
     "MAX",
     "MIN",
+    "MPI",
     "ON_BOTTOM",
     "ON_INTERIOR_FACETS",
     "ON_TOP",
@@ -95,6 +124,7 @@ __all__ = [
     "Constant",
     "Dat",
     "DatKernelArg",
+    "DatLegacyArg",
     "DatParloopArg",
     "DatView",
     "DataSet",
@@ -103,17 +133,23 @@ __all__ = [
     "GlobalDataSet",
     "GlobalKernel",
     "GlobalKernelArg",
+    "GlobalLegacyArg",
     "GlobalParloopArg",
     "Halo",
     "IterationIndex",
     "IterationRegion",
     "Kernel",
+    "LegacyParloop",
     "LocalKernel",
     "Map",
     "MapKernelArg",
     "Mat",
+    "MatKernelArg",
+    "MatLegacyArg",
+    "MatParloopArg",
     "MixedDat",
     "MixedDatKernelArg",
+    "MixedDatLegacyArg",
     "MixedDatParloopArg",
     "MixedDataSet",
     "MixedMap",
@@ -122,6 +158,8 @@ __all__ = [
     "ParLoop",
     "Parloop",
     "PassthroughArg",
+    "PassthroughKernelArg",
+    "PassthroughParloopArg",
     "PermutedMap",
     "PermutedMapKernelArg",
     "Set",
@@ -130,6 +168,7 @@ __all__ = [
     "Subset",
     "backend",
     "backends",
+    "collective",
     "configuration",
     "critical",
     "debug",

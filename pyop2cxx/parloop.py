@@ -21,7 +21,7 @@ from pyop2cxx.exceptions import (
     user_stacklevel,
 )
 from pyop2cxx.front.check import Descriptor, check
-from pyop2cxx.iteration import check_reach, items_of
+from pyop2cxx.iteration import check_defined, check_reach, items_of
 from pyop2cxx.kernel import Kernel
 from pyop2cxx.runtime import runtime
 from pyop2cxx.types.access import INC, MAX, MIN, READ, WRITE
@@ -35,6 +35,8 @@ from pyop2cxx.types.args import (
     MixedDatArg,
     MixedMatArg,
 )
+from pyop2cxx.types.halo_exchange import REDUCED
+from pyop2cxx.types.maps import Map
 from pyop2cxx.types.mats import Mat
 from pyop2cxx.types.mixed import MixedSet
 from pyop2cxx.types.passthrough import PassthroughArg
@@ -139,22 +141,25 @@ class ParLoop:
         self._lanes = _checked_lanes(lanes, self._what)
         for i, arg in enumerate(args):
             self._check_kind(i, arg)
-        if kernel.abi != "2026":
-            layer = kernel.abi == "2013" and self._items.extruded
-            self.pass_layer_arg |= layer
-            self._items = items_of(iterset, self.iteration_region, self.pass_layer_arg, self._what)
-            self.kernel, self.args = legacy.adapted(kernel, args, layer=self.pass_layer_arg)
-            args = self.args
         self._parts, numbers = symbolic.parts_of(args)
         for i, part in zip(numbers or range(len(args)), self._parts, strict=True):
             self._check_arg(i, part)
-        if kernel.abi == "2026":  # the others are called by a function that fits
+        if kernel.abi != "2026" or legacy.needs_adapting(kernel):
+            layer = kernel.abi == "2013" and self._items.extruded
+            self.pass_layer_arg |= layer
+            self._items = items_of(iterset, self.iteration_region, self.pass_layer_arg, self._what)
+            self.kernel, self.args = legacy.adapted(
+                kernel, args, layer=self.pass_layer_arg, facets=self._items.facets
+            )
+            self._parts = symbolic.parts_of(self.args)[0]
+        else:  # the others are called by a function that fits
             self._check_kernel()
         self._line = user_line()
         self._epoch = -1
         self._checks = False
         self._prepared: _core.PreparedLoop
         self._written = _written_dats(self._parts)
+        self._ghosts = _ghosts(self._parts)
         self._assembled = tuple(arg for arg in args if isinstance(arg, MatArg | MixedMatArg))
 
     def _check_kind(self, i: int, arg: Arg) -> None:
@@ -185,7 +190,7 @@ class ParLoop:
                     f"pass a Map {self.iterset.name} → {dat.dataset.set.name}"
                 )
             return
-        if map_.iterset is not self._items.whole:
+        if map_.iterset is not self._items.whole and map_.iterset is not self._items.base:
             raise MapValueError(
                 f"{self._what}: arg {i}: Map '{map_.name}' starts on Set '{map_.iterset.name}', "
                 f"but the loop runs over '{self.iterset.name}'; "
@@ -199,6 +204,8 @@ class ParLoop:
                 f"{self._what}: arg {i}: Map '{map_.name}' has no values yet; give it some by "
                 "update_values() before it is used in a loop"
             )
+        if map_.has_values and not runtime.static:
+            check_defined(map_, self._items, self.iterset, f"{self._what}: arg {i}")
         if self._items.extruded and map_.has_values:
             check_reach(map_, self._items, self.iterset, f"{self._what}: arg {i}")
 
@@ -246,7 +253,7 @@ class ParLoop:
         for i, part in zip(numbers or range(len(self.args)), parts, strict=True):
             self._check_arg(i, part)
         self.args = (*self.args[:index], given, *self.args[index + 1 :])
-        self._parts, self._written = parts, _written_dats(parts)
+        self._parts, self._written, self._ghosts = parts, _written_dats(parts), _ghosts(parts)
         self._epoch = -1
 
     @property
@@ -354,12 +361,14 @@ class ParLoop:
             _check_frozen(self._parts, self._what)
         if self._checks:
             debugging.check_before(self)
+        _bring_to_ghosts(self._ghosts)
         if self._prepared.run():
             runtime.coherence.attribute(user_line())
         for dat in self._written:
             dat.halo_valid = False
         for arg in self._assembled:
             _note_assembly(arg)
+        _gather_from_ghosts(self._ghosts)
         if self._checks:
             debugging.check_after(self)
 
@@ -372,8 +381,10 @@ class ParLoop:
                 "generates text; call generate(), or run without static=True"
             )
         _check_frozen(self._parts, self._what)
-        for arg in self._parts:
+        for i, arg in enumerate(self._parts):
             if isinstance(arg, DatArg):
+                if arg.map_ is not None:  # its values may have changed since the loop was made
+                    check_defined(arg.map_, self._items, self.iterset, f"{self._what}: arg {i}")
                 arg.data._allocated("par_loop")
         epoch = runtime.epoch
         built = symbolic.build(self.kernel, self.args, self._items)
@@ -437,6 +448,7 @@ class ParLoop:
                 target_bytes=widths[2],
                 position_bytes=self._position_bytes(),
                 transposed=True,
+                interleaved=True,
                 padded=on_grid and self._is_evenly_covered(built),
                 index_bytes=self._index_bytes(built) if on_grid else 8,
                 soa=self._columns() if on_grid else [],
@@ -643,8 +655,26 @@ def par_loop(
         lanes=lanes,
     )
     loop.compute()
-    if not loop._checks:
+    if not loop._checks and not loop._ghosts:
         loops.keep(key, (kernel, loop._prepared))
+
+
+parloop = par_loop
+LegacyParloop = ParLoop
+
+_WITHOUT_DATA = (
+    *("Parloop", "GlobalParloopArg", "DatParloopArg", "MixedDatParloopArg", "MatParloopArg"),
+    "PassthroughParloopArg",
+)
+
+
+def __getattr__(name: str) -> Any:
+    """Find what ``pyop2.parloop`` has and `pyop2cxx.global_kernel` builds on this module."""
+    if name in _WITHOUT_DATA:
+        from pyop2cxx import global_kernel
+
+        return getattr(global_kernel, name)
+    raise AttributeError(f"module 'pyop2cxx.parloop' has no attribute '{name}'")
 
 
 def _kind_of(data: Any) -> tuple[Any, Any]:
@@ -712,6 +742,33 @@ def _written_dats(args: tuple[Part, ...]) -> tuple[Dat, ...]:
         arg.data._uid: arg.data for arg in args if isinstance(arg, DatArg) and arg.access != READ
     }
     return tuple(found.values())
+
+
+def _ghosts(args: tuple[Part, ...]) -> tuple[tuple[Dat, Access], ...]:
+    """Return the Dats whose Halo a loop needs: those reached by Maps; each with its access."""
+    found = {
+        (arg.data._uid, arg.access): (arg.data, arg.access)
+        for arg in args
+        if isinstance(arg, DatArg)
+        and arg.map_ is not None
+        and arg.data.dataset.set.halo is not None
+    }
+    return tuple(found.values())
+
+
+def _bring_to_ghosts(ghosts: tuple[tuple[Dat, Access], ...]) -> None:
+    for dat, access in ghosts:
+        dat.global_to_local_begin(access)
+    for dat, access in ghosts:
+        dat.global_to_local_end(access)
+
+
+def _gather_from_ghosts(ghosts: tuple[tuple[Dat, Access], ...]) -> None:
+    reduced = [(dat, access) for dat, access in ghosts if access in REDUCED]
+    for dat, access in reduced:
+        dat.local_to_global_begin(access)
+    for dat, access in reduced:
+        dat.local_to_global_end(access)
 
 
 def _checked_strategy(strategy: object, what: str) -> str | None:

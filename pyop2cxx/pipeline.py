@@ -120,7 +120,8 @@ def choose(request: Request) -> Choice:
 
 def _may_use_lanes(request: Request) -> bool:
     """Whether anybody must know how wide the machine's vectors are: finding out costs a probe."""
-    return request.lanes is None and request.kernel.core.body is not None
+    is_grid = request.backend.facts.lanes == _core.Lanes.grid
+    return request.lanes is None and request.kernel.core.body is not None and not is_grid
 
 
 def generate(request: Request, choice: Choice) -> GeneratedCode:
@@ -214,6 +215,7 @@ def _suited(request: Request, device: OpenDevice) -> Request:
         one_address_space=facts.one_address_space,
         complex_arithmetic=facts.complex_arithmetic,
         float64=False,
+        fences=facts.fences,
     )
     return replace(request, backend=replace(request.backend, facts=suited))
 

@@ -15,6 +15,7 @@ from pyop2cxx import _core
 from pyop2cxx.configuration import Configuration
 from pyop2cxx.engine import Engine
 from pyop2cxx.exceptions import ConfigurationError, NonUniqueNameError, StaticModeError
+from pyop2cxx.mpi import checked_comm
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -32,6 +33,7 @@ class Runtime:
             derived from them, such as a prepared loop, is stale once it has grown.
         static: Whether text is generated but nothing runs: the option of that name.
         n_frozen: Dats whose halos are frozen: while there are none, loops need not look.
+        regions: How often parts of the program were timed, and the seconds, by name.
         coherence: Keeps values the same on the host and on devices.
         backend_folder: Each file in it whose name has no leading underscore is a backend.
     """
@@ -40,6 +42,7 @@ class Runtime:
         self.logger = logging.getLogger("pyop2cxx")
         self.epoch = 0
         self.n_frozen = 0
+        self.regions: dict[str, tuple[int, float]] = {}
         self.coherence = _core.Coherence()
         self.backend_folder = Path(__file__).parent / "backends"
         self._uids = itertools.count(1)
@@ -71,10 +74,11 @@ class Runtime:
 
     # Life
 
-    def init(self, **options: Any) -> None:
+    def init(self, *, comm: Any = None, **options: Any) -> None:
         """Set options, or none of them if one is wrong. May be called again, or not at all.
 
         Args:
+            comm: A communicator, as PyOP2 takes it: of one process, so far.
             **options: See the table `pyop2cxx.configuration.OPTIONS`.
 
         Raises:
@@ -85,6 +89,7 @@ class Runtime:
             >>> op2.init(threads=2, deterministic=True)
             >>> op2.exit()
         """
+        checked_comm(comm, "init")
         self.configuration.reconfigure(**options)
         self._initialised = True
         self._exit_at_exit()
@@ -97,6 +102,7 @@ class Runtime:
         self._initialised = False
         self._backends.clear()
         self._constants.clear()
+        self.regions.clear()
         self.epoch += 1
         self.configuration.reset()
 

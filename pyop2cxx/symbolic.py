@@ -165,7 +165,7 @@ def _node(
             access=access,
             row_map=map_index[arg.map_.rows._uid],
             col_map=map_index[arg.map_.cols._uid],
-            masked=arg.map_.is_masked,
+            masked=arg.map_.is_masked or any(map_._is_partial for map_ in arg.maps),
             unrolled=arg.map_.unrolled,
             alias=alias,
         )

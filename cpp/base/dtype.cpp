@@ -54,6 +54,7 @@ std::string_view c_name_of(DType dtype) {
 }
 
 DType dtype_from_name(std::string_view name) {
+  if (name == "bool") return DType::uint8;  // NumPy's takes a byte, as C's unsigned char does
   std::string known;
   for (const Traits& entry : table) {
     if (entry.name == name) return entry.dtype;

@@ -134,9 +134,10 @@ void bind_options(py::module_& core) {
       .value("threads", lower::Lanes::threads)
       .value("grid", lower::Lanes::grid);
   py::class_<Facts>(core, "Facts")
-      .def(py::init<lower::Lanes, bool, bool, int, bool, bool, bool>(), py::arg("lanes"),
+      .def(py::init<lower::Lanes, bool, bool, int, bool, bool, bool, bool>(), py::arg("lanes"),
            py::arg("atomics"), py::arg("float_atomics"), py::arg("warp"),
-           py::arg("one_address_space"), py::arg("complex_arithmetic"), py::arg("float64"))
+           py::arg("one_address_space"), py::arg("complex_arithmetic"), py::arg("float64"),
+           py::arg("fences"))
       .def_readonly("lanes", &Facts::lanes)
       .def_property_readonly(
           "threads", [](const Facts& facts) { return facts.lanes == lower::Lanes::threads; })
@@ -145,15 +146,17 @@ void bind_options(py::module_& core) {
       .def_readonly("warp", &Facts::warp)
       .def_readonly("one_address_space", &Facts::one_address_space)
       .def_readonly("complex_arithmetic", &Facts::complex_arithmetic)
-      .def_readonly("float64", &Facts::float64);
+      .def_readonly("float64", &Facts::float64)
+      .def_readonly("fences", &Facts::fences);
   py::class_<MapFacts>(core, "LoweringMapFacts")
       .def(py::init<int, bool>(), py::arg("index_bytes"), py::arg("injective"));
   py::class_<Options>(core, "LoweringOptions")
-      .def(py::init<bool, bool, int, int, int, int, bool, bool, int, std::vector<int>, int, int>(),
+      .def(py::init<bool, bool, int, int, int, int, bool, bool, bool, int, std::vector<int>, int,
+                    int>(),
            py::arg("deterministic"), py::arg("debug"), py::arg("element_bytes"),
            py::arg("entry_bytes"), py::arg("target_bytes"), py::arg("position_bytes"),
-           py::arg("transposed"), py::arg("padded"), py::arg("index_bytes"), py::arg("soa"),
-           py::arg("convention"), py::arg("lanes"))
+           py::arg("transposed"), py::arg("interleaved"), py::arg("padded"), py::arg("index_bytes"),
+           py::arg("soa"), py::arg("convention"), py::arg("lanes"))
       .def_readonly("deterministic", &Options::deterministic)
       .def_readonly("debug", &Options::debug)
       .def_readonly("lanes", &Options::lanes);
@@ -217,6 +220,10 @@ void bind_lower(py::module_& core) {
            py::arg("maps"), py::arg("options"));
   core.def("print_source", &print_source, py::arg("module"), py::arg("loop"), py::arg("dialect"),
            py::arg("line_markers"), py::arg("linkage"));
+  core.def("local_names", [] {
+    const auto names = kir::local_names();
+    return std::vector<std::string>(names.begin(), names.end());
+  });
   core.def("needs", &cg::needs, py::arg("module"), py::arg("loop"));
   core.def("prototypes", &prototypes, py::arg("module"), py::arg("dialect"));
 }

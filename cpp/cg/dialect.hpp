@@ -34,6 +34,10 @@ struct Dialect {
   std::string_view n_blocks;
   std::string_view n_global;
   std::string_view shuffle;  ///< A call's name and first arguments; value, lane, width follow.
+  /// How a block notes in flag {0} whether it is the last of {2} at counter {1}, which counts
+  /// round.
+  std::string_view arrive;
+  std::string_view kernel_start;  ///< A kernel's first statement.
   /// How a kernel learns that pointer {0} of type {1} is a multiple of 16 bytes, as all memory that
   /// devices give out is: rows are then moved in whole words instead of one number at a time.
   std::string_view assume_aligned;

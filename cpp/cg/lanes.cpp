@@ -4,6 +4,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -24,6 +26,10 @@ constexpr std::string_view quiet = "#pragma GCC diagnostic ignored \"-Wpsabi\"";
 
 DType mask_dtype(DType dtype) {
   return *ir::dtype_of(ir::mask_base(ir::base_of(dtype)));
+}
+
+DType part_of(DType dtype) {
+  return *ir::dtype_of(ir::part_base(ir::base_of(dtype)));
 }
 
 /// A row of a Dat: it may start anywhere, and is an array of scalars to everybody else.
@@ -215,11 +221,15 @@ void define_put(Context& out, const std::string& name, const Spelled& t, int lan
   }
 }
 
+std::string plain_name(std::string name, DType dtype) {
+  if (name.starts_with("__builtin_")) name.erase(0, 10);
+  if (dtype == DType::float32 && !name.empty() && name.back() == 'f') name.pop_back();
+  return name;
+}
+
 /// The few library functions that are cheaper as whole vectors than lane by lane.
 std::string vector_form(const std::string& function, const Spelled& t, DType dtype, int lanes) {
-  std::string name = function;
-  if (name.starts_with("__builtin_")) name.erase(0, 10);
-  if (!name.empty() && name.back() == 'f') name.pop_back();
+  const std::string name = plain_name(function, dtype);
   if (name == "fabs") {
     const std::string_view bits = dtype == DType::float32 ? "0x7fffffff" : "0x7fffffffffffffff";
     return fmt::format("({})(({})a & {})", t.type, t.mask, bits);
@@ -228,6 +238,48 @@ std::string vector_form(const std::string& function, const Spelled& t, DType dty
   // A NaN loses against any number.
   const std::string blend = ir::name_of({LaneOp::blend, ir::base_of(dtype), lanes, ""});
   return fmt::format("{}((a {} b) | (b != b), a, b)", blend, name == "fmin" ? "<" : ">");
+}
+
+/// What glibc's libmvec calls a function for such vectors (x86-64's vector function ABI), and the
+/// macro by which a compiler says that the machine has them. The linker finds it behind -lm.
+struct VectorMath {
+  std::string symbol;
+  std::string_view macro;
+};
+
+std::optional<VectorMath> vector_math(const std::string& function, DType dtype, int lanes,
+                                      std::size_t n_arguments) {
+  constexpr std::array<std::string_view, 5> known{"exp", "log", "pow", "sin", "cos"};
+  const std::string name = plain_name(function, dtype);
+  if (std::ranges::find(known, name) == known.end()) return std::nullopt;
+  struct Width {
+    std::size_t bytes;
+    char letter;
+    std::string_view macro;
+  };
+  constexpr std::array<Width, 3> widths{Width{16, 'b', "__SSE2__"}, Width{32, 'd', "__AVX2__"},
+                                        Width{64, 'e', "__AVX512F__"}};
+  const std::size_t bytes = size_of(dtype) * static_cast<std::size_t>(lanes);
+  const auto width = std::ranges::find(widths, bytes, &Width::bytes);
+  if (width == widths.end()) return std::nullopt;
+  return VectorMath{
+      fmt::format("_ZGV{}N{}{}_{}{}", width->letter, lanes, std::string(n_arguments, 'v'), name,
+                  dtype == DType::float32 ? "f" : ""),
+      width->macro};
+}
+
+/// `return symbol(a, b);` where there is such a function.
+void call_vector_math(Context& out, const VectorMath& math, const std::string& result,
+                      const Names& parameters) {
+  out.statement(
+      fmt::format("#if defined(__x86_64__) && defined(__GLIBC__) && defined({})", math.macro));
+  out.statement(fmt::format("extern {} {}({});", result, math.symbol, joined(parameters)));
+  Names arguments;
+  for (std::size_t i = 0; i < parameters.size(); ++i) {
+    arguments.push_back(std::string(1, static_cast<char>('a' + i)));
+  }
+  out.statement(fmt::format("return {}({});", math.symbol, joined(arguments)));
+  out.statement("#else");
 }
 
 void define_call(Context& out, const ir::LaneFunction& function, const std::string& result,
@@ -244,6 +296,8 @@ void define_call(Context& out, const ir::LaneFunction& function, const std::stri
     out.statement(fmt::format("return {};", whole));
     return;
   }
+  const auto math = vector_math(function.function, dtype, function.lanes, n_arguments);
+  if (math) call_vector_math(out, *math, result, parameters);
   // The builtin needs no prototype. Compilers turn the lanes into one instruction if there is one.
   const std::string builtin = function.function.starts_with("__builtin_")
                                   ? function.function
@@ -257,6 +311,113 @@ void define_call(Context& out, const ir::LaneFunction& function, const std::stri
   out.statement(fmt::format("result[lane] = {}({});", builtin, joined(arguments)));
   out.end_branch();
   out.statement("return result;");
+  if (math) out.statement("#endif");
+}
+
+/// What a function over complex lanes returns, made of the parts of its arguments.
+std::string complex_form(const ir::LaneFunction& function, const std::string& type) {
+  const auto made = [&type](const std::string& re, const std::string& im) {
+    return fmt::format("({}){{{}, {}}}", type, re, im);
+  };
+  const std::string blend =
+      ir::name_of({LaneOp::blend, ir::part_base(function.base), function.lanes, ""});
+  switch (function.op) {
+    case LaneOp::blend:
+      return made(blend + "(mask, on.re, off.re)", blend + "(mask, on.im, off.im)");
+    case LaneOp::add:
+      return made("a.re + b.re", "a.im + b.im");
+    case LaneOp::subtract:
+      return made("a.re - b.re", "a.im - b.im");
+    case LaneOp::multiply:
+      return made("a.re * b.re - a.im * b.im", "a.re * b.im + a.im * b.re");
+    case LaneOp::divide:
+      return made("(s + t * r) / d", blend + "(m, u, -u) / d");
+    case LaneOp::negate:
+      return made("-a.re", "-a.im");
+    case LaneOp::equal:
+      return "(a.re == b.re) & (a.im == b.im)";
+    case LaneOp::join:
+      return made("a", "b");
+    case LaneOp::call:
+      break;
+    default:
+      return "";
+  }
+  const std::string name = plain_name(function.function, DType::float64);
+  if (name == "complex") return made("a", "b");
+  if (name == "creal" || name == "crealf") return "a.re";
+  if (name == "cimag" || name == "cimagf") return "a.im";
+  if (name == "conj" || name == "conjf") return made("a.re", "-a.im");
+  return "";
+}
+
+/// Names for complex_form() of a quotient, which scales by the larger part of the divisor (Smith
+/// 1962): squares of large or small numbers would leave the range.
+void declare_quotient(Context& out, const ir::LaneFunction& function, const std::string& part,
+                      const std::string& mask) {
+  const std::string blend =
+      ir::name_of({LaneOp::blend, ir::part_base(function.base), function.lanes, ""});
+  const bool is_single = ir::part_base(function.base) == ir::Base::float32;
+  const std::string_view bits = is_single ? "0x7fffffff" : "0x7fffffffffffffff";
+  const auto magnitude = [&](const char* of) {
+    return fmt::format("({})(({})b.{} & {})", part, mask, of, bits);
+  };
+  out.statement(fmt::format("const {} m = {} >= {};", mask, magnitude("re"), magnitude("im")));
+  out.statement(fmt::format("const {} p = {}(m, b.re, b.im);", part, blend));
+  out.statement(fmt::format("const {} r = {}(m, b.im, b.re) / p;", part, blend));
+  out.statement(fmt::format("const {} s = {}(m, a.re, a.im);", part, blend));
+  out.statement(fmt::format("const {} t = {}(m, a.im, a.re);", part, blend));
+  out.statement(fmt::format("const {0} d = p + {1}(m, b.im, b.re) * r;", part, blend));
+  out.statement(fmt::format("const {} u = t - s * r;", part));
+}
+
+/// Lane by lane: what no form on whole vectors serves.
+void complex_by_lane(Context& out, const ir::LaneFunction& function, std::size_t n_arguments,
+                     bool gives_complex, const std::string& result) {
+  const auto both = [&out](const std::string& to, const std::string& value) {
+    out.statement(fmt::format("result.re[lane] = __real__ {}{};", to, value));
+    out.statement(fmt::format("result.im[lane] = __imag__ {}{};", to, value));
+  };
+  out.statement(fmt::format("{} result;", result));
+  out.begin_branch(fmt::format("for (int lane = 0; lane < {}; ++lane)", function.lanes));
+  if (function.op == LaneOp::lookup) {
+    both("", "from[index[lane]]");
+  } else if (function.op == LaneOp::pick) {
+    out.statement("result.re[lane] = from[index[lane]].re[lane];");
+    out.statement("result.im[lane] = from[index[lane]].im[lane];");
+  } else if (function.op == LaneOp::spread) {
+    both("", "a");
+  } else {
+    Names arguments;
+    for (std::size_t i = 0; i < n_arguments; ++i) {
+      const char of = static_cast<char>('a' + i);
+      arguments.push_back(fmt::format("__builtin_complex({0}.re[lane], {0}.im[lane])", of));
+    }
+    const std::string builtin = function.function.starts_with("__builtin_")
+                                    ? function.function
+                                    : "__builtin_" + function.function;
+    const std::string call = fmt::format("{}({})", builtin, joined(arguments));
+    if (gives_complex) {
+      const std::string_view scalar =
+          function.base == ir::Base::complex64 ? "float _Complex" : "double _Complex";
+      out.statement(fmt::format("const {} value = {};", scalar, call));
+      both("", "value");
+    } else {
+      out.statement(fmt::format("result[lane] = {};", call));
+    }
+  }
+  out.end_branch();
+  out.statement("return result;");
+}
+
+void complex_put(Context& out, int lanes) {
+  for (int lane = 0; lane < lanes; ++lane) {
+    out.begin_branch(fmt::format("if (mask[{}])", lane));
+    for (const char* part : {"re", "im"}) {
+      out.statement(fmt::format("to[index[{0}]].{1}[{0}] = value.{1}[{0}];", lane, part));
+    }
+    out.end_branch();
+  }
 }
 
 struct Use {
@@ -264,6 +425,58 @@ struct Use {
   std::size_t n_arguments;
   DType result;  ///< of a call; else that of T
 };
+
+void define_use(Context& context, const Use& use);
+
+void define_complex(Context& context, const Use& use) {
+  const ir::LaneFunction& function = use.function;
+  const DType dtype = *ir::dtype_of(function.base);
+  const int lanes = function.lanes;
+  const std::string type = vector_type(context, dtype, lanes);
+  const std::string part = vector_type(context, part_of(dtype), lanes);
+  const std::string mask = vector_type(context, mask_dtype(dtype), lanes);
+  const std::string index = vector_type(context, DType::int64, lanes);
+  const std::string scalar(context.dialect().type_name(dtype));
+  const bool gives_nothing = function.op == LaneOp::put;
+  const std::string result = gives_nothing ? "void" : vector_type(context, use.result, lanes);
+  if (function.op == LaneOp::blend || function.op == LaneOp::divide) {
+    define_use(context,
+               {{LaneOp::blend, ir::part_base(function.base), lanes, ""}, 3, part_of(dtype)});
+  }
+  const auto parameters = [&]() -> std::string {
+    switch (function.op) {
+      case LaneOp::blend:
+        return fmt::format("{0} mask, {1} on, {1} off", mask, type);
+      case LaneOp::lookup:
+        return fmt::format("const {} *from, {} index", scalar, index);
+      case LaneOp::pick:
+        return fmt::format("const {} *from, {} index", type, index);
+      case LaneOp::put:
+        return fmt::format("{0} *to, {1} index, {2} mask, {0} value", type, index, mask);
+      case LaneOp::join:
+        return fmt::format("{0} a, {0} b", part);
+      case LaneOp::spread:
+        return fmt::format("{} a", scalar);
+      default:
+        break;
+    }
+    Names list;
+    for (std::size_t i = 0; i < use.n_arguments; ++i) {
+      list.push_back(fmt::format("{} {}", type, static_cast<char>('a' + i)));
+    }
+    return joined(list);
+  };
+  const std::string name = ir::name_of(function);
+  (void)context.find_or_generate(name, name, [&](Context& out, const std::string& given) {
+    const Scope scope =
+        out.function(fmt::format("{} {} {}({})", inlined, result, given, parameters()));
+    if (function.op == LaneOp::put) return complex_put(out, lanes);
+    if (function.op == LaneOp::divide) declare_quotient(out, function, part, mask);
+    const std::string form = complex_form(function, result);
+    if (!form.empty()) return out.statement(fmt::format("return {};", form));
+    complex_by_lane(out, function, use.n_arguments, is_complex(use.result), result);
+  });
+}
 
 void define_use(Context& context, const Use& use) {
   const ir::LaneFunction& function = use.function;
@@ -273,10 +486,14 @@ void define_use(Context& context, const Use& use) {
                         vector_type(context, mask_dtype(dtype), function.lanes)};
   const std::string result = vector_type(context, use.result, function.lanes);
   const std::string name = ir::name_of(function);
+  if (vector_math(function.function, dtype, function.lanes, use.n_arguments)) {
+    context.top_level_once("#include <features.h>");
+  }
   const std::string form = vector_form(function.function, spelled, dtype, function.lanes);
   if (form.starts_with("op2_blend")) {
     define_use(context, {{LaneOp::blend, function.base, function.lanes, ""}, 3, dtype});
   }
+  if (is_complex(dtype) || is_complex(use.result)) return define_complex(context, use);
   (void)context.find_or_generate(name, name, [&](Context& out, const std::string& given) {
     switch (function.op) {
       case LaneOp::blend:
@@ -288,6 +505,15 @@ void define_use(Context& context, const Use& use) {
         return define_access(out, given, spelled, function.op, function.lanes);
       case LaneOp::put:
         return define_put(out, given, spelled, function.lanes);
+      case LaneOp::add:
+      case LaneOp::subtract:
+      case LaneOp::multiply:
+      case LaneOp::divide:
+      case LaneOp::negate:
+      case LaneOp::equal:
+      case LaneOp::join:
+      case LaneOp::spread:
+        throw InternalError("lanes: a function of complex numbers for real ones");
       case LaneOp::call:
         return define_call(out, function, result, use.n_arguments, given, spelled);
     }
@@ -303,6 +529,11 @@ std::string vector_name(DType dtype, int lanes) {
 
 std::string vector_type(Context& context, DType dtype, int lanes) {
   std::string name = vector_name(dtype, lanes);
+  if (is_complex(dtype)) {
+    context.top_level_once(fmt::format("typedef struct {{\n  {0} re;\n  {0} im;\n}} {1};",
+                                       vector_type(context, part_of(dtype), lanes), name));
+    return name;
+  }
   context.top_level_once(quiet);
   context.top_level_once(fmt::format("typedef {} {} __attribute__((vector_size({})));",
                                      context.dialect().type_name(dtype), name,
@@ -342,10 +573,39 @@ void define_lanes(Context& context, const ir::KernelBody& body) {
 
 // --------------------------------------------------------------------- statements of the wrapper
 
+namespace {
+
+/// `(type *)(address) + first`: complex numbers as the two parts that they lie in memory as.
+std::string parts_at(const std::string& type, const std::string& address,
+                     const std::string& first) {
+  const std::string plus = first == "0" ? "" : " + " + first;
+  return fmt::format("({} *)({}){}", type, address, plus);
+}
+
+void print_complex_gather(Context& context, const kir::LaneRows& rows,
+                          const LaneSpelling& spelling) {
+  const DType part = part_of(rows.dtype);
+  const int lanes = static_cast<int>(rows.starts.size());
+  const std::string type = vector_type(context, part, lanes);
+  const std::string scalar = fmt::format("const {}", context.dialect().type_name(part));
+  for (const kir::RowPiece& chunk : kir::row_pieces(2 * rows.dim, lanes)) {
+    const std::string first = fmt::format("{}", chunk.begin);
+    Names arguments{parts_at(type, spelling(kir::offset(rows.pack, rows.at)), first)};
+    for (const kir::Expr& start : rows.starts) {
+      arguments.push_back(parts_at(scalar, spelling(kir::offset(rows.data, start)), first));
+    }
+    const std::string function = gather_function(context, part, lanes, chunk.size);
+    context.statement(fmt::format("{}({});", function, joined(arguments, ",\n    ")));
+  }
+}
+
+}  // namespace
+
 void print_lane_gather(Context& context, const kir::LaneGather& gather,
                        const LaneSpelling& spelling) {
   const kir::LaneRows& rows = gather.rows;
   const int lanes = static_cast<int>(rows.starts.size());
+  if (is_complex(rows.dtype)) return print_complex_gather(context, rows, spelling);
   for (const kir::RowPiece& chunk : kir::row_pieces(rows.dim, lanes)) {
     const kir::Expr first = kir::integer(chunk.begin);
     Names arguments{spelling(kir::offset(rows.pack, rows.at + first))};
@@ -358,33 +618,50 @@ void print_lane_gather(Context& context, const kir::LaneGather& gather,
 }
 
 void print_lane_turn(Context& context, const kir::LaneTurn& turn, const LaneSpelling& spelling) {
-  const std::string function = rows_function(context, turn.type.dtype, turn.type.lanes, turn.width);
-  context.statement(
-      fmt::format("{}({}, {});", function, turn.rows, spelling(kir::offset(turn.pack, turn.at))));
+  const DType part = part_of(turn.type.dtype);
+  const std::string function = rows_function(context, part, turn.type.lanes, turn.width);
+  std::string from = spelling(kir::offset(turn.pack, turn.at));
+  if (is_complex(turn.type.dtype)) {
+    const std::string type = vector_type(context, part, turn.type.lanes);
+    from = parts_at("const " + type, spelling(kir::name(turn.pack)), spelling(turn.at));
+  }
+  context.statement(fmt::format("{}({}, {});", function, turn.rows, from));
 }
 
 void print_lane_store(Context& context, const kir::LaneStore& store, const LaneSpelling& spelling) {
-  context.statement(
-      fmt::format("*({} *)({}) {} {}[{}];", row_type(context, store.dtype, store.width),
-                  spelling(kir::offset(store.data, store.start)),
-                  store.update == kir::Update::set ? "=" : "+=", store.rows, spelling(store.lane)));
+  const DType part = part_of(store.dtype);
+  std::string to = spelling(kir::offset(store.data, store.start));
+  if (is_complex(store.dtype)) {
+    to = parts_at(std::string(context.dialect().type_name(part)), spelling(kir::name(store.data)),
+                  spelling(store.start));
+  }
+  context.statement(fmt::format("*({} *)({}) {} {}[{}];", row_type(context, part, store.width), to,
+                                store.update == kir::Update::set ? "=" : "+=", store.rows,
+                                spelling(store.lane)));
 }
 
 void print_lane_add(Context& context, const kir::LaneAdd& add, const LaneSpelling& spelling) {
   const DType mask = mask_dtype(add.type.dtype);
-  const std::string type = vector_type(context, add.type.dtype, add.type.lanes);
+  const std::string type = vector_type(context, part_of(add.type.dtype), add.type.lanes);
   const std::string mask_type = vector_type(context, mask, add.type.lanes);
   const std::string first = first_function(context, mask, add.type.lanes);
+  const Names parts = is_complex(add.type.dtype) ? Names{".re", ".im"} : Names{""};
   for (int c = 0; c < add.extent; ++c) {
-    context.statement(fmt::format("{0}[{1}] += ({2})(({3}){4}[{1}] & {5}({6}));", add.sum, c, type,
-                                  mask_type, add.pack, first, spelling(add.n_live)));
+    for (const std::string& part : parts) {
+      context.statement(fmt::format("{0}[{1}]{7} += ({2})(({3}){4}[{1}]{7} & {5}({6}));", add.sum,
+                                    c, type, mask_type, add.pack, first, spelling(add.n_live),
+                                    part));
+    }
   }
 }
 
 void print_lane_fold(Context& context, const kir::LaneFold& fold) {
   context.begin_branch(fmt::format("for (int c = 0; c < {}; ++c)", fold.extent));
   context.begin_branch(fmt::format("for (int i = 0; i < {}; ++i)", fold.type.lanes));
-  const std::string value = fmt::format("{}[c][i]", fold.pack);
+  std::string value = fmt::format("{}[c][i]", fold.pack);
+  if (is_complex(fold.type.dtype)) {
+    value = fmt::format("__builtin_complex({0}[c].re[i], {0}[c].im[i])", fold.pack);
+  }
   const std::string target = fmt::format("{}[c]", fold.data);
   switch (fold.update) {
     case kir::Update::add:

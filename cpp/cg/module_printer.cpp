@@ -76,6 +76,8 @@ class Printer {
   void function(const kir::Function& function) {
     const Scope scope = context_.function(prototype(context_.dialect(), function));
     if (function.is_kernel) {
+      const std::string_view start = context_.dialect().kernel_start;
+      if (!start.empty()) context_.statement(start);
       assume_aligned(function.parameters);
     } else {
       note_unused(function);
@@ -164,6 +166,11 @@ class Printer {
                 context_.barrier();
               }
             },
+            [this](const kir::Arrive& arrive) {
+              context_.statement(fmt::format(fmt::runtime(context_.dialect().arrive),
+                                             spelled(arrive.flag), spelled(arrive.counter),
+                                             operand(arrive.n, 5)));
+            },
             [](const kir::Launch&) { not_printed("Launch"); },
             [](const kir::Scratch&) { not_printed("Scratch"); },
             [](const kir::Gather&) { not_expanded("Gather"); },
@@ -197,6 +204,7 @@ class Printer {
     if (!decl.type.is_pointer) declaration.type.pop_back();
     if (decl.type.lanes > 0) {
       declaration.type = vector_type(context_, decl.type.dtype, decl.type.lanes);
+      if (is_complex(decl.type.dtype)) complex_packs_.insert(decl.name);
     }
     Declarator declarator{spelled(decl.name), "", ""};
     if (decl.extent > 0) declarator.extents = fmt::format("[{}]", decl.extent);
@@ -342,6 +350,12 @@ class Printer {
             [](const kir::BlocksFor&) -> std::string { not_printed("BlocksFor"); },
             [](const kir::Stride&) -> std::string { not_printed("Stride"); },
             [this](const kir::LaneOf& value) {
+              if (complex_packs_.contains(value.array)) {
+                const std::string at =
+                    fmt::format("{}[{}]", spelled(value.array), expr(value.operands[0]));
+                const std::string lane = expr(value.operands[1]);
+                return fmt::format("__builtin_complex({0}.re[{1}], {0}.im[{1}])", at, lane);
+              }
               return fmt::format("{}[{}][{}]", spelled(value.array), expr(value.operands[0]),
                                  expr(value.operands[1]));
             },
@@ -360,6 +374,7 @@ class Printer {
   Context& context_;
   const kir::Module& module_;
   const std::string& entry_;
+  std::set<std::string> complex_packs_;  // arrays of vectors
 };
 
 }  // namespace

@@ -149,7 +149,9 @@ void invert(Builder& builder) {
   kir::Block body = load_accumulators(builder, accumulators);
   const kir::Block starts = declare_rows(builder, rows);
   body.insert(body.end(), starts.begin(), starts.end());
-  body.push_back(for_incidences(builder, incidence, located(packed.items, std::move(visit))));
+  const kir::Block walk =
+      for_incidences(builder, incidence, located(packed.items, std::move(visit)));
+  body.insert(body.end(), walk.begin(), walk.end());
   const kir::Block store = store_accumulators(builder, accumulators);
   body.insert(body.end(), store.begin(), store.end());
 

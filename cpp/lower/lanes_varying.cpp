@@ -139,6 +139,9 @@ class Walk {
   }
 
   void declare(const ir::Variable& variable, int depth) {
+    if (holds_pointers(variable.type)) {
+      throw Refusal{fmt::format("'{}' is an array of pointers, or points to some", variable.name)};
+    }
     in_.depth[variable.name] = depth;
     locals_.insert(variable.name);
     if (!variable.value) return;
@@ -148,6 +151,15 @@ class Walk {
     } else if (holds_varying(*variable.value)) {
       raise(variable.name);
     }
+  }
+
+  /// What such pointers lead to is not followed.
+  static bool holds_pointers(const ir::Type& type) {
+    return type.depth() > 1 &&
+           std::any_of(type.derivation.begin() + 1, type.derivation.end(),
+                       [](const ir::Derivation& derivation) {
+                         return derivation.kind == ir::Derivation::Kind::pointer;
+                       });
   }
 
   bool holds_varying(const Expr& value) {
@@ -181,9 +193,6 @@ class Walk {
 
   void expression(const Expr& expr, int depth) {
     if (std::holds_alternative<ir::SizeOf>(expr.node)) return;
-    if (expr.type.derivation.empty() && ir::is_complex(expr.type.base)) {
-      throw Refusal{"it computes with complex numbers"};
-    }
     if (const auto* node = std::get_if<ir::Ternary>(&expr.node)) return choice(*node, expr, depth);
     if (const auto* node = std::get_if<ir::Binary>(&expr.node)) {
       return binary(node->op, expr, depth);

@@ -92,6 +92,11 @@ void add(Used& used, const kir::Stmt& stmt) {
                  },
                  [&used](const kir::Region& region) { add(used, region.body); },
                  [](const kir::Barrier&) {},
+                 [&used](const kir::Arrive& arrive) {
+                   used.insert(arrive.flag);
+                   used.insert(arrive.counter);
+                   add(used, arrive.n);
+                 },
                  [&used](const kir::Launch& launch) {
                    add(used, launch.items);
                    add(used, launch.arguments);

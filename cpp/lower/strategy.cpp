@@ -147,22 +147,13 @@ Verdict atomic_is_legal(const Loop& loop, const Races& races, const Facts& facts
   return {};
 }
 
-/// Blocks of a grid are staged: the plan lists the targets that each block's elements lead to.
-Verdict block_is_legal(const Loop& loop, const Races& races, const Facts& facts) {
-  if (facts.lanes != Lanes::grid || races.overlaps) return {};
-  const ir::Iteration& items = loop.iteration;
-  if (items.subset || items.layers != ir::Layers::none) {
-    return no("blocks of a grid are staged for all elements of a plain Set only");
-  }
+/// Blocks of a grid take turns by their elements' targets; a matrix has none that the plan knows.
+Verdict block_is_legal(const Loop& loop, const Facts& facts) {
+  if (facts.lanes != Lanes::grid) return {};
   for (std::size_t i = 0; i < loop.args.size(); ++i) {
     if (std::holds_alternative<ir::MatArg>(loop.args[i])) {
       return no(describe(loop, i) + " is a matrix, which blocks of a grid cannot stage");
     }
-    const auto* dat = std::get_if<IndirectDat>(&loop.args[i]);
-    if (dat == nullptr || !writes(dat->access)) continue;
-    const bool is_plain = loop.maps[static_cast<std::size_t>(dat->map)].rows.empty() &&
-                          dat->stride == 0 && !ir::is_part(loop, i);
-    if (!is_plain) return no(describe(loop, i) + " is not whole rows of a Dat behind a plain Map");
   }
   return {};
 }
@@ -333,7 +324,7 @@ Verdict applicable(Strategy strategy, const Loop& loop, const Facts& facts,
     case Strategy::atomic:
       return atomic_is_legal(loop, races, facts);
     case Strategy::block:
-      return block_is_legal(loop, races, facts);
+      return block_is_legal(loop, facts);
     case Strategy::colour:
       return races.overlaps ? no("written memory overlaps other arguments") : Verdict{};
   }

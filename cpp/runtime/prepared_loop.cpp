@@ -155,7 +155,7 @@ void PreparedLoop::ensure_plan() {
   if (mirror_ == nullptr) {
     size_scratch();
   } else {
-    std::vector<std::shared_ptr<mesh::MapTable>> tables = binding_.maps;
+    std::vector<plan::MapPointer> tables = tables_;
     tables.insert(tables.end(), binding_.items.begin(), binding_.items.end());
     std::vector<std::int64_t> strides;
     for (const auto& argument : binding_.arguments) strides.push_back(argument->n_rows());
@@ -179,6 +179,7 @@ void PreparedLoop::build_plan() {
   map_versions_.clear();
   for (const auto& map : binding_.maps) map_versions_.push_back(map->version());
   find_positions();
+  tables_.assign(binding_.maps.begin(), binding_.maps.end());
   switch (executable_->plan.kind) {
     case kir::PlanKind::none:
       n_items_ = binding_.n_elements;
@@ -193,6 +194,8 @@ void PreparedLoop::build_plan() {
       return use_staged();
     case kir::PlanKind::padded:
       return use_padded();
+    case kir::PlanKind::interleaved:
+      return use_interleaved();
   }
 }
 
@@ -303,6 +306,16 @@ plan::InverseSpec PreparedLoop::inverse_spec() const {
   const auto n_entries = binding_.n_elements * static_cast<std::int64_t>(spec.occurrences.size());
   spec.touched_only = n_entries < n_targets;
   return spec;
+}
+
+void PreparedLoop::use_interleaved() {
+  const auto& by = binding_.maps[static_cast<std::size_t>(executable_->plan.interleaved)];
+  n_items_ = binding_.n_elements;
+  plan_bytes_ = 0;
+  for (plan::MapPointer& map : tables_) {
+    map = plans_->interleaved(map, by, n_items_, options_.n_threads);
+    plan_bytes_ += n_items_ * map->arity() * map->index_bytes();
+  }
 }
 
 void PreparedLoop::use_padded() {
@@ -419,7 +432,7 @@ void PreparedLoop::gather_addresses() {
         break;
       // Launches take one kind of pointer; the generated code restores const.
       case kir::Role::map:
-        argv_[i] = const_cast<void*>(binding_.maps[index]->values());
+        argv_[i] = const_cast<void*>(tables_[index]->values());
         break;
       case kir::Role::matrix:
         argv_[i] = const_cast<void*>(matrix_arrays_[index].array.data);

@@ -90,6 +90,7 @@ class PreparedLoop {
   [[nodiscard]] plan::MapPointer targets(int map);
   void use_staged();
   void use_padded();
+  void use_interleaved();
   [[nodiscard]] plan::InverseSpec inverse_spec() const;
   [[nodiscard]] bool plan_is_stale() const;
   [[nodiscard]] plan::Elements elements() const;
@@ -119,7 +120,9 @@ class PreparedLoop {
   std::vector<std::int64_t> plan_sizes_;
   std::vector<plan::MapPointer> matrix_maps_;  // that positions were found by, if not the Maps
   std::vector<OwnedArray> matrix_arrays_;      // [2 * matrices] row starts, positions
-  std::vector<std::int64_t> map_versions_;     // [maps] that the plan was built from
+  std::vector<plan::MapPointer>
+      tables_;  // [maps] what the loop reads: they, or in the plan's order
+  std::vector<std::int64_t> map_versions_;  // [maps] that the plan was built from
   std::int64_t n_items_ = 0;
   std::vector<void*> argv_;
   std::unique_ptr<std::byte[]> scratch_;  // not initialised: lanes touch their part first

@@ -84,6 +84,7 @@ __all__: list[str] = [
     "jit",
     "kernel_facts",
     "kernel_text",
+    "local_names",
     "lower",
     "lowering_key",
     "make_device_executable",
@@ -681,11 +682,14 @@ class Facts:
         one_address_space: bool,
         complex_arithmetic: bool,
         float64: bool,
+        fences: bool,
     ) -> None: ...
     @property
     def atomics(self) -> bool: ...
     @property
     def complex_arithmetic(self) -> bool: ...
+    @property
+    def fences(self) -> bool: ...
     @property
     def float64(self) -> bool: ...
     @property
@@ -714,6 +718,7 @@ class LoweringOptions:
         target_bytes: typing.SupportsInt | typing.SupportsIndex,
         position_bytes: typing.SupportsInt | typing.SupportsIndex,
         transposed: bool,
+        interleaved: bool,
         padded: bool,
         index_bytes: typing.SupportsInt | typing.SupportsIndex,
         soa: collections.abc.Sequence[typing.SupportsInt | typing.SupportsIndex],
@@ -951,6 +956,7 @@ def force_strategy(
 def forked_after_parallel_region() -> bool: ...
 def kernel_facts(body: KernelBody) -> KernelFacts: ...
 def kernel_text(kernel: Kernel, line_markers: bool) -> str: ...
+def local_names() -> list[str]: ...
 def lower(
     loop: Loop,
     strategy: str,

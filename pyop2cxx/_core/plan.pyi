@@ -291,10 +291,13 @@ class Curve:
       hilbert
 
       morton
+
+      lines
     """
 
     __members__: typing.ClassVar[dict[str, Curve]]
     hilbert: typing.ClassVar[Curve]
+    lines: typing.ClassVar[Curve]
     morton: typing.ClassVar[Curve]
     @typing.overload
     def __eq__(self, other: Curve) -> bool: ...

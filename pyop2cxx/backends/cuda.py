@@ -15,6 +15,7 @@ BACKEND = Backend(
         one_address_space=True,
         complex_arithmetic=True,
         float64=True,
+        fences=True,
     ),
     dialect=_core.cg.cuda_dialect(),
     suffix=(".cu", ".cu"),

@@ -15,6 +15,7 @@ BACKEND = Backend(
         one_address_space=False,
         complex_arithmetic=False,
         float64=True,
+        fences=False,
     ),
     dialect=_core.cg.opencl_dialect(),
     suffix=(".cl", ".cl"),

@@ -15,6 +15,7 @@ BACKEND = Backend(
         one_address_space=True,
         complex_arithmetic=True,
         float64=True,
+        fences=False,
     ),
     dialect=_core.cg.c_dialect(),
     suffix=(".c", ".cpp"),

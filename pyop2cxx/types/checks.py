@@ -23,7 +23,7 @@ DTYPES = (
 )
 """The dtypes that kernels can work on."""
 
-_NATIVE = frozenset(np.dtype(name) for name in DTYPES)
+_NATIVE = frozenset(np.dtype(name) for name in (*DTYPES, "bool"))  # bool: a byte, uint8 in C
 
 
 def is_integer(value: object) -> TypeGuard[int]:
@@ -86,10 +86,8 @@ def as_dtype(dtype: DTypeLike, what: str) -> np.dtype[Any]:
             f"{what}: {dtype!r} is not a dtype; there are: {', '.join(DTYPES)}"
         ) from None
     if found not in _NATIVE and found.newbyteorder("=") not in _NATIVE:
-        hint = " (use uint8 for truth values)" if found.kind == "b" else ""
         raise DataTypeError(
-            f"{what}: kernels cannot work on dtype {found.name}{hint}; "
-            f"there are: {', '.join(DTYPES)}"
+            f"{what}: kernels cannot work on dtype {found.name}; there are: {', '.join(DTYPES)}"
         )
     native: np.dtype[Any] = found if found.isnative else found.newbyteorder("=")
     return native

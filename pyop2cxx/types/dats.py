@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import os
-from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
@@ -14,7 +13,6 @@ from pyop2cxx.exceptions import (
     DataSetTypeError,
     DataValueError,
     DatTypeError,
-    HaloFrozenError,
     MapTypeError,
     MapValueError,
     StaticModeError,
@@ -26,14 +24,13 @@ from pyop2cxx.types.algebra import Algebra, check_same_place
 from pyop2cxx.types.args import DatArg, LegacyDatArg
 from pyop2cxx.types.carrier import DataCarrier
 from pyop2cxx.types.checks import address_of, as_array, as_dtype, as_name, as_numpy
+from pyop2cxx.types.halo_exchange import HaloExchange
 from pyop2cxx.types.indices import IndexedMap
 from pyop2cxx.types.maps import Map
 from pyop2cxx.types.sets import DataSet, Set
 from pyop2cxx.types.vectors import AsVec
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from numpy.typing import ArrayLike, DTypeLike
 
     from pyop2cxx.types.checks import Array
@@ -56,7 +53,7 @@ class SubsetLike(Protocol):
         """The owned entities of the part, as entities of the whole Set."""
 
 
-class Dat(DataCarrier, Algebra, AsVec):
+class Dat(DataCarrier, Algebra, HaloExchange, AsVec):
     """Values on the entities of a Set. Equal only to itself.
 
     A NumPy array of the right dtype and number of values, contiguous in C order, is not copied:
@@ -102,7 +99,7 @@ class Dat(DataCarrier, Algebra, AsVec):
     ) -> None:
         if isinstance(dataset, Dat):
             name, data, dtype = _copied(dataset, data, dtype, name)
-            dataset = dataset.dataset
+            dataset = dataset._set**1 if dataset._stride else dataset.dataset
         self._uid = runtime.next_uid()
         self._name = as_name(name, "Dat", f"dat_#x{self._uid:x}")
         self._dataset = _as_dataset(dataset, self._name)
@@ -218,6 +215,19 @@ class Dat(DataCarrier, Algebra, AsVec):
         """The values of all entities, to be overwritten; shape (set.total_size, *dim)."""
         return self._view("data_wo_with_halos", whole=True, write=True)
 
+    @property
+    def global_data(self) -> Array:
+        """The values of all processes' owned entities, a copy: of this one, the only one."""
+        found: Array = self.data_ro.copy()
+        return found
+
+    @property
+    def _data(self) -> Array:
+        """All values, ghosts' too, as PyOP2's Halos reach around `data`: nothing is counted."""
+        values = self._allocated("_data")
+        self._on_host(_core.Use.read_write, "_data")
+        return values[:]
+
     def __array__(self, dtype: DTypeLike | None = None, copy: bool | None = None) -> Array:
         """Let NumPy read the values of the owned entities: ``np.asarray(dat)`` copies nothing."""
         return as_numpy(self.data_ro, dtype, copy, self._what)
@@ -225,6 +235,10 @@ class Dat(DataCarrier, Algebra, AsVec):
     def _view(self, member: str, *, whole: bool, write: bool) -> Array:
         if runtime.static:
             runtime.require_running(self._what, member)
+        if whole and "_wo" not in member and self._set.halo is not None:
+            mode = Access.RW if write else Access.READ
+            self.global_to_local_begin(mode)
+            self.global_to_local_end(mode)
         values = self._allocated(member)
         if runtime.coherence.is_active:
             self._on_host(_use(write, member, whole or self._set.size == len(values)), member)
@@ -427,42 +441,6 @@ class Dat(DataCarrier, Algebra, AsVec):
                 f"{self._what} is complex, it cannot be copied into {other._what} of dtype "
                 f"{other._dtype}; copy its real part"
             )
-
-    # Halos
-
-    @contextmanager
-    def frozen_halo(self, access: Access) -> Iterator[None]:
-        """Promise that all loops of a `with` block use this Dat with one access."""
-        self.freeze_halo(access)
-        try:
-            yield
-        finally:
-            self.unfreeze_halo()
-
-    def freeze_halo(self, access: Access) -> None:
-        """Promise that loops use this Dat with one access until `unfreeze_halo`.
-
-        Raises:
-            HaloFrozenError: That was promised already.
-        """
-        if self._frozen is not None:
-            raise HaloFrozenError(
-                f"{self._what}: the halo is already frozen with {self._frozen.name}; "
-                "unfreeze it first"
-            )
-        self._frozen = checked_access(access, DAT_ACCESSES, self._dtype.kind == "c", self._what)
-        runtime.n_frozen += 1
-
-    def unfreeze_halo(self) -> None:
-        """End what `freeze_halo` began.
-
-        Raises:
-            HaloFrozenError: It was not frozen.
-        """
-        if self._frozen is None:
-            raise HaloFrozenError(f"{self._what}: the halo is not frozen")
-        self._frozen = None
-        runtime.n_frozen -= 1
 
     # What it is
 

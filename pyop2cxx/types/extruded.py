@@ -53,7 +53,7 @@ class ExtrudedSet(Set):
                 f"ExtrudedSet: the parent must be a Set that is neither a Subset nor extruded, got "
                 f"{parent!r} of type {type(parent).__name__}"
             )
-        place = (parent.halo, parent.comm, parent.constrained_size)
+        place = (parent.halo, parent._comm, parent.constrained_size)
         super().__init__(parent.sizes, f"{parent.name}_extruded", *place)
         self._parent = parent
         self._constant_layers = is_integer(layers)

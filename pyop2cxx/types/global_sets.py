@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 class GlobalSet(Set):
-    """A Set of one entity, which one process owns: what a Global's values are on.
+    """A Set of one entity: what a Global's values are on.
 
     Args:
         comm: The communicator; None means this process alone.
@@ -26,8 +26,7 @@ class GlobalSet(Set):
     """
 
     def __init__(self, comm: Any = None) -> None:
-        size = 1 if comm is None or comm.rank == 0 else 0
-        super().__init__((size, size, size), "Global", comm=comm)
+        super().__init__(1, "Global", comm=comm)
 
     def __reduce__(self) -> tuple[Any, ...]:
         return (GlobalSet, (self._comm,))
@@ -50,7 +49,7 @@ class GlobalDataSet:
 
     def __init__(self, global_: Global) -> None:
         self._global = global_
-        self._set = GlobalSet(global_.comm)
+        self._set = GlobalSet(global_._comm)
 
     @property
     def set(self) -> GlobalSet:
@@ -74,7 +73,7 @@ class GlobalDataSet:
 
     @property
     def comm(self) -> Any:
-        """The communicator; None means this process alone."""
+        """The communicator: of one process, so far."""
         return self._global.comm
 
     @property

@@ -6,13 +6,14 @@ from __future__ import annotations
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
-from pyop2cxx import _core
+from pyop2cxx import _core, mpi
 from pyop2cxx.exceptions import DataValueError, DatTypeError
 from pyop2cxx.runtime import runtime
 from pyop2cxx.types.access import GLOBAL_ACCESSES, ORDERED_ACCESSES, Access
 from pyop2cxx.types.algebra import Algebra
 from pyop2cxx.types.args import GlobalArg
 from pyop2cxx.types.carrier import SetFreeCarrier, copied
+from pyop2cxx.types.constants import Constant
 from pyop2cxx.types.global_sets import GlobalDataSet
 from pyop2cxx.types.vectors import AsVec
 
@@ -28,11 +29,12 @@ class Global(SetFreeCarrier, Algebra, AsVec):
     """Values that belong to no Set, read by loops or reduced into: a time step, a residual.
 
     Args:
-        dim: The number of values, or their shape; or a Global, to get a copy of it.
+        dim: The number of values, or their shape; or a Global or Constant, to get a copy of it.
         data: As many values; None means zeros.
         dtype: The dtype; None means the data's, or float64 without data.
         name: What messages call it; it never enters generated text.
         comm: The communicator whose processes reduce together; None means this process alone.
+            So far it must be of one process.
 
     Raises:
         DimTypeError: The dim is not an integer or a tuple of integers.
@@ -52,17 +54,18 @@ class Global(SetFreeCarrier, Algebra, AsVec):
 
     def __init__(
         self,
-        dim: int | Iterable[int] | Global,
+        dim: int | Iterable[int] | Global | Constant,
         data: ArrayLike | None = None,
         dtype: DTypeLike | None = None,
         name: str | None = None,
         comm: Any = None,
     ) -> None:
-        if isinstance(dim, Global):
-            comm = dim.comm if comm is None else comm
+        if isinstance(dim, Global | Constant):
+            if isinstance(dim, Global):
+                comm = dim._comm if comm is None else comm
             dim, data, name = copied(dim, data, name)
         super().__init__(dim, data, dtype, name)
-        self._comm = comm
+        self._comm: Any = mpi.checked_comm(comm, self._what)
         self._accesses = (
             GLOBAL_ACCESSES - ORDERED_ACCESSES if self.dtype.kind == "c" else GLOBAL_ACCESSES
         )
@@ -98,9 +101,20 @@ class Global(SetFreeCarrier, Algebra, AsVec):
         return self._writeable("data_wo_with_halos", _core.Use.write)
 
     @property
+    def global_data(self) -> Array:
+        """A copy of the values, which are the same on all processes."""
+        found: Array = self.data_ro.copy()
+        return found
+
+    @property
+    def _data(self) -> Array:
+        """The values, as PyOP2's programs reach around `data`: nothing is counted."""
+        return self._read("_data")[...]
+
+    @property
     def comm(self) -> Any:
-        """The communicator whose processes reduce together; None means this process alone."""
-        return self._comm
+        """The communicator whose processes reduce together: of one process, so far."""
+        return mpi.COMM_WORLD if self._comm is None else self._comm
 
     def zero(self) -> None:
         """Set the values to zero."""
@@ -161,12 +175,27 @@ class Global(SetFreeCarrier, Algebra, AsVec):
         """True: a Global has no ghosts."""
         return True
 
+    def global_to_local_begin(self, access_mode: Access) -> None:
+        """Do nothing: a Global has no ghosts."""
+
+    def global_to_local_end(self, access_mode: Access) -> None:
+        """Do nothing: a Global has no ghosts."""
+
+    def local_to_global_begin(self, insert_mode: Access) -> None:
+        """Do nothing: a Global has no ghosts."""
+
+    def local_to_global_end(self, insert_mode: Access) -> None:
+        """Do nothing: a Global has no ghosts."""
+
     @contextmanager
-    def frozen_halo(self, access: Access) -> Iterator[None]:
+    def frozen_halo(self, access_mode: Access) -> Iterator[None]:
         """Do nothing: a Global has no ghosts."""
         yield
 
-    def freeze_halo(self, access: Access) -> None:
+    def freeze_halo(self, access_mode: Access) -> None:
+        """Do nothing: a Global has no ghosts."""
+
+    def _refuse_frozen(self) -> None:
         """Do nothing: a Global has no ghosts."""
 
     def unfreeze_halo(self) -> None:

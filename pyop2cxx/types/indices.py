@@ -102,4 +102,11 @@ def indexed(map_: Map, index: Any) -> IndexedMap | int:
     return int(index)
 
 
+def plain_maps(path: Any) -> Any:
+    """Return a pair of Maps without the indices of older conventions; all else as it is."""
+    if not isinstance(path, tuple | list):
+        return path
+    return tuple(one.map_ if isinstance(one, IndexedMap) else one for one in path)
+
+
 i = IterationIndex()

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from math import prod
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
@@ -39,7 +39,9 @@ class Map:
         toset: The Set it leads to.
         arity: How many entities each one leads to.
         values: Shape (iterset.total_size, arity), entries in [0, toset.total_size). May be given
-            later, by `update_values`, but before the Map is used in a loop.
+            later, by `update_values`, but before the Map is used in a loop. An entry -1,
+            `VALUE_UNDEFINED`, leads nowhere: loops over such elements assemble into what is left
+            of a matrix, but take no Dats by it.
         name: What messages call it; it never enters generated text.
         offset: Shape (arity,): how far each entry moves from a layer to the next, where Sets are
             extruded.
@@ -57,6 +59,9 @@ class Map:
         >>> e2n.values.tolist()
         [[0, 1], [1, 2]]
     """
+
+    VALUE_UNDEFINED: ClassVar[int] = -1
+    """The entry that leads nowhere."""
 
     def __init__(
         self,
@@ -76,16 +81,20 @@ class Map:
         self._offset = self._as_offset(offset, "offset")
         self._offset_quotient = self._as_offset(offset_quotient, "offset_quotient")
         self._values: Array | None = None
+        self._is_partial = False
         self._table: _core.MapTable | None = None
         self._entries: dict[int, Map] = {}
         self._slots: tuple[int, ...] | None = None
         if values is None and iterset.is_sized and iterset.total_size == 0:
             values = ()
         if values is not None:
-            self._adopt(self._checked(values))
+            checked, self._is_partial = self._checked(values)
+            self._adopt(checked)
 
     _is_slot = False
     """Whether this is one entry of another Map."""
+    _is_partial: bool
+    """Whether entries may lead nowhere."""
 
     def _init_like(self, map_: Map, iterset: Set, name: str) -> None:
         """Be a path that leads where another Map leads, but without values of its own."""
@@ -203,7 +212,7 @@ class Map:
             >>> following.values.ravel().tolist()
             [2, 0, 1]
         """
-        checked = self._checked(values)
+        checked, self._is_partial = self._checked(values)
         if self._values is None or self._table is None:
             self._adopt(checked)
             return
@@ -231,13 +240,14 @@ class Map:
             n_targets=self._toset.total_size,
         )
 
-    def _checked(self, values: ArrayLike) -> Array:
+    def _checked(self, values: ArrayLike) -> tuple[Array, bool]:
+        """Return the values as they are kept, and whether some of them lead nowhere."""
         shape = (self._iterset.total_size, self._arity)
         found = self._as_integers(values, "values", shape)
-        self._check_range(found)
+        partial = self._check_range(found)
         wide = self._toset.total_size > _MOST_INT32_TARGETS
         dtype = np.dtype(np.int64 if wide else np.int32)
-        return np.require(found, dtype=dtype, requirements=("C", "A", "W"))
+        return np.require(found, dtype=dtype, requirements=("C", "A", "W")), partial
 
     def _as_integers(self, values: ArrayLike, what: str, shape: tuple[int, ...]) -> Array:
         try:
@@ -260,15 +270,17 @@ class Map:
             )
         return found.reshape(shape)
 
-    def _check_range(self, values: Array) -> None:
+    def _check_range(self, values: Array) -> bool:
+        """Say whether some entries lead nowhere, once all are known to be such or targets."""
         n_targets = self._toset.total_size
-        if values.size == 0 or (values.min() >= 0 and values.max() < n_targets):
-            return
-        row, slot = (int(i) for i in np.argwhere((values < 0) | (values >= n_targets))[0])
+        least = values.min() if values.size else 0
+        if values.size == 0 or (least >= self.VALUE_UNDEFINED and values.max() < n_targets):
+            return bool(least < 0)
+        row, slot = (int(i) for i in np.argwhere((values < -1) | (values >= n_targets))[0])
         raise DataValueError(
             f"Map '{self._name}': row {row}, slot {slot} is {values[row, slot]}, but Set "
             f"'{self._toset.name}' has entities 0 to {n_targets - 1}; is the numbering from 1, or "
-            "the Map's target another Set?"
+            "the Map's target another Set? (-1 stands for no entity)"
         )
 
     def _as_offset(self, offset: ArrayLike | None, what: str) -> Array | None:

@@ -26,6 +26,7 @@ from pyop2cxx.types.access import INC, WRITE, Access, checked_access
 from pyop2cxx.types.carrier import DataCarrier
 from pyop2cxx.types.checks import address_of, as_dtype, as_name
 from pyop2cxx.types.dats import Dat
+from pyop2cxx.types.indices import plain_maps
 from pyop2cxx.types.mixed import MixedDat, MixedDataSet
 from pyop2cxx.types.sparsities import Sparsity
 
@@ -130,9 +131,10 @@ class Mat(DataCarrier):
 
         Args:
             access: INC or WRITE.
-            path: The Maps from the iteration Set to the rows and to the columns. Of a mixed matrix
-                MixedMaps, or Maps in a tuple; None for a Global. The kernel then gets one tensor
-                for all blocks, rows of all fields times columns of all fields.
+            path: The Maps from the iteration Set to the rows and to the columns; of PyOP2's older
+                conventions, each indexed by ``op2.i``. Of a mixed matrix MixedMaps, or Maps in a
+                tuple; None for a Global. The kernel then gets one tensor for all blocks, rows of
+                all fields times columns of all fields.
             lgmaps: What to leave out: a pair of arrays (rows, columns), either None, shape
                 (Set.total_size,), integers: negative where the row or the column is left out, its
                 own number elsewhere. Also a list of one such pair, and objects with `indices`; of a
@@ -147,9 +149,10 @@ class Mat(DataCarrier):
             DataValueError: The arrays of `lgmaps` do not fit.
         """
         mode = checked_access(access, MAT_ACCESSES, False, self._what)
+        maps = plain_maps(path)
         if self.is_mixed or self._sparsity.is_dense:
-            return mat_paths.mixed_argument(self, mode, path, lgmaps, unroll_map)
-        return mat_paths.argument(self, mode, path, lgmaps, unroll_map)
+            return mat_paths.mixed_argument(self, mode, maps, lgmaps, unroll_map)
+        return mat_paths.argument(self, mode, maps, lgmaps, unroll_map)
 
     # Blocks
 

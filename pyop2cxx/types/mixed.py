@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Iterable
+from contextlib import contextmanager
 from math import sqrt
 from numbers import Number
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
@@ -30,12 +31,14 @@ from pyop2cxx.types.args import MixedDatArg
 from pyop2cxx.types.checks import is_integer
 from pyop2cxx.types.dats import Dat
 from pyop2cxx.types.global_sets import GlobalDataSet
+from pyop2cxx.types.globals import Global
 from pyop2cxx.types.maps import Map
 from pyop2cxx.types.sets import DataSet, Set
 from pyop2cxx.types.vectors import AsVec
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
+    from weakref import WeakValueDictionary
 
     from typing_extensions import Self
 
@@ -43,15 +46,28 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
+_DATASETS = DataSet | GlobalDataSet
+
 
 class Fields(Generic[T]):
     """Several objects in an order. Equal if the objects are."""
 
     _kind = "Fields"
+    _uid: int
+    _fields: tuple[T, ...]
 
-    def __init__(self, fields: tuple[T, ...]) -> None:
-        self._uid = runtime.next_uid()
-        self._fields = fields
+    @classmethod
+    def _of(cls, fields: tuple[T, ...], known: WeakValueDictionary[Any, Any] | None = None) -> Self:
+        """Return the object of these fields: the one among those known, or one made now."""
+        key = (cls, *map(id, fields))  # the fields live as long as what is known of them
+        found: Self | None = None if known is None else known.get(key)
+        if found is None:
+            found = object.__new__(cls)
+            found._uid = runtime.next_uid()
+            found._fields = fields
+            if known is not None:
+                known[key] = found
+        return found
 
     @property
     def split(self) -> tuple[T, ...]:
@@ -61,7 +77,7 @@ class Fields(Generic[T]):
     @property
     def name(self) -> tuple[str, ...]:
         """What messages call the fields."""
-        return tuple(field.name for field in self._fields)  # type: ignore[attr-defined]
+        return tuple(getattr(field, "name", "None") for field in self._fields)
 
     def __iter__(self) -> Iterator[T]:
         return iter(self._fields)
@@ -91,13 +107,12 @@ class Fields(Generic[T]):
         return f"{self._kind}({self._fields!r})"
 
     def __str__(self) -> str:
-        names = ", ".join(str(field) for field in self._fields)
-        return f"OP2 {self._kind} composed of: {names}"
+        return f"OP2 {self._kind} composed of {self._kind[5:]}s: {self._fields}"
 
 
 def _sum(what: str, doc: str) -> Any:
     def total(self: MixedSet) -> int:
-        return sum(getattr(field, what) for field in self.split)
+        return sum(0 if field is None else getattr(field, what) for field in self.split)
 
     total.__doc__ = doc
     return property(total)
@@ -106,8 +121,10 @@ def _sum(what: str, doc: str) -> Any:
 class MixedSet(Fields[Set]):
     """Several Sets as one. Loops run over each by itself.
 
+    The same Sets give the same object.
+
     Args:
-        sets: The Sets; a MixedSet's are taken over.
+        sets: The Sets; a MixedSet's are taken over. None stands for a Set without entities.
 
     Raises:
         SetTypeError: One is not a Set.
@@ -121,14 +138,25 @@ class MixedSet(Fields[Set]):
 
     _kind = "MixedSet"
 
-    def __init__(self, sets: Iterable[Set] | MixedSet) -> None:
+    def __new__(cls, sets: Iterable[Set] | MixedSet) -> MixedSet:
+        """Return the MixedSet of these Sets, made now if there is none."""
         found = tuple(sets) if isinstance(sets, Iterable) else (sets,)
-        if not found or not all(isinstance(one, Set) for one in found):
+        real = [one for one in found if one is not None]
+        if not real or not all(isinstance(one, Set) for one in real):
             raise SetTypeError(f"MixedSet: expected Sets, got {sets!r}")
-        layers = [_layers_of(one) for one in found]
+        layers = [_layers_of(one) for one in real]
         if any(other != layers[0] for other in layers):
             raise ContractError(f"MixedSet: all Sets must have the same layers, got {layers}")
-        super().__init__(found)
+        return cls._of(found, real[0]._datasets)
+
+    @property
+    def _sets(self) -> tuple[Set, ...]:
+        """The Sets, as PyOP2's programs reach for them."""
+        return self._fields
+
+    @property
+    def _first(self) -> Set:
+        return next(one for one in self if one is not None)
 
     core_size = _sum("core_size", "Core entities of all Sets together.")
     size = _sum("size", "Owned entities of all Sets together.")
@@ -142,18 +170,18 @@ class MixedSet(Fields[Set]):
     @property
     def halo(self) -> tuple[Any, ...] | None:
         """How ghosts of each Set are exchanged; None if nowhere."""
-        halos = tuple(one.halo for one in self)
+        halos = tuple(None if one is None else one.halo for one in self)
         return halos if any(halo is not None for halo in halos) else None
 
     @property
     def layers(self) -> int | None:
         """The layers of the first Set."""
-        return self[0].layers
+        return self._first.layers
 
     @property
     def comm(self) -> Any:
         """The communicator of the first Set."""
-        return self[0].comm
+        return self._first.comm
 
     def __pow__(self, dim: int | Iterable[int]) -> MixedDataSet:
         """Return the MixedDataSet of this dim: ``both ** 4``, or of one dim a Set."""
@@ -169,8 +197,10 @@ def _layers_of(one: Set) -> object:
 class MixedDataSet(Fields[DataSet]):
     """Several DataSets as one.
 
+    The same DataSets give the same object.
+
     Args:
-        arg: A MixedSet, Sets and DataSets, or a single Set.
+        arg: A MixedSet, Sets, DataSets and GlobalDataSets, or a single Set.
         dims: For each Set its dim, or one for all; must be None where DataSets are given.
 
     Raises:
@@ -185,14 +215,14 @@ class MixedDataSet(Fields[DataSet]):
 
     _kind = "MixedDataSet"
 
-    def __init__(
-        self,
+    def __new__(
+        cls,
         arg: MixedSet | MixedDataSet | Set | Iterable[Set | DataSet | GlobalDataSet],
         dims: int | Iterable[int | tuple[int, ...]] | None = None,
-    ) -> None:
+    ) -> MixedDataSet:
+        """Return the MixedDataSet of these DataSets, made now if there is none."""
         if isinstance(arg, MixedDataSet) and dims is None:
-            super().__init__(arg.split)
-            return
+            return arg
         spread = is_integer(dims) or (isinstance(arg, Set) and not isinstance(dims, Iterable))
         one_set = isinstance(arg, Set)
         listed = _listed_dims(dims)
@@ -202,21 +232,25 @@ class MixedDataSet(Fields[DataSet]):
             raise DataSetTypeError(f"MixedDataSet: expected Sets or DataSets, got {arg!r}")
         else:
             sets = tuple(arg)
-        if not sets or not all(isinstance(one, Set | DataSet | GlobalDataSet) for one in sets):
+        if not sets or not all(isinstance(one, Set | _DATASETS) for one in sets):
             raise DataSetTypeError(f"MixedDataSet: expected Sets or DataSets, got {arg!r}")
-        if dims is not None and not all(isinstance(one, Set) for one in sets):
+        if dims is not None and any(isinstance(one, _DATASETS) for one in sets):
             raise DimTypeError(
                 f"MixedDataSet: DataSets have dims of their own; leave dims={dims!r} out"
             )
         each = (1,) * len(sets) if dims is None else listed * len(sets) if spread else listed
         if len(each) != len(sets):
             raise UsageError(f"MixedDataSet: {len(sets)} Sets, but {len(each)} dims: {dims!r}")
-        super().__init__(
-            tuple(
-                DataSet(one, dim) if isinstance(one, Set) else one
-                for one, dim in zip(sets, each, strict=True)
-            )
+        found: tuple[Any, ...] = tuple(
+            one if isinstance(one, _DATASETS) else DataSet(one, dim)
+            for one, dim in zip(sets, each, strict=True)
         )
+        return cls._of(found, found[0].set._datasets)
+
+    @property
+    def _dsets(self) -> tuple[DataSet, ...]:
+        """The DataSets, as PyOP2's programs reach for them."""
+        return self._fields
 
     @property
     def set(self) -> MixedSet:
@@ -257,8 +291,10 @@ def _listed_dims(dims: object) -> tuple[Any, ...]:
 class MixedMap(Fields[Map]):
     """Maps from one Set to each Set of several.
 
+    The same Maps give the same object.
+
     Args:
-        maps: The Maps.
+        maps: The Maps; None where a field is a Global.
 
     Raises:
         MapTypeError: One is not a Map, or they start on different Sets.
@@ -271,26 +307,36 @@ class MixedMap(Fields[Map]):
 
     _kind = "MixedMap"
 
-    def __init__(self, maps: Iterable[Map]) -> None:
-        found = (maps,) if isinstance(maps, Map) else maps
-        found = tuple(found) if isinstance(found, Iterable) else (found,)
-        there = [map_ for map_ in found if map_ is not None]
-        if not there or not all(isinstance(map_, Map) for map_ in there):
+    def __new__(cls, maps: Iterable[Map | None]) -> MixedMap:
+        """Return the MixedMap of these Maps, made now if there is none."""
+        given: Any = (maps,) if isinstance(maps, Map) else maps
+        found = tuple(given) if isinstance(given, Iterable) else (given,)
+        real = [map_ for map_ in found if map_ is not None]
+        if not real or not all(isinstance(map_, Map) for map_ in real):
             raise MapTypeError(f"MixedMap: expected Maps, got {maps!r}")
-        if any(map_.iterset is not there[0].iterset for map_ in there):
-            starts = [map_.iterset.name for map_ in there]
+        if any(map_.iterset is not real[0].iterset for map_ in real):
+            starts = [map_.iterset.name for map_ in real]
             raise MapTypeError(f"MixedMap: all Maps must start on the same Set, got {starts}")
-        super().__init__(found)
+        return cls._of(found, real[0].iterset._datasets)
+
+    @property
+    def _maps(self) -> tuple[Map, ...]:
+        """The Maps, as PyOP2's programs reach for them."""
+        return self._fields
+
+    @property
+    def _real(self) -> tuple[Map, ...]:
+        return tuple(map_ for map_ in self if map_ is not None)
 
     @property
     def iterset(self) -> Set:
         """The Set that all start on."""
-        return self[0].iterset
+        return self._real[0].iterset
 
     @property
     def toset(self) -> MixedSet:
-        """The Sets that they lead to."""
-        return MixedSet(map_.toset for map_ in self)
+        """The Sets that they lead to; None where there is no Map."""
+        return MixedSet(None if map_ is None else map_.toset for map_ in self)
 
     @property
     def arity(self) -> int:
@@ -300,7 +346,7 @@ class MixedMap(Fields[Map]):
     @property
     def arities(self) -> tuple[int, ...]:
         """The arity of each Map."""
-        return tuple(map_.arity for map_ in self)
+        return tuple(1 if map_ is None else map_.arity for map_ in self)
 
     @property
     def arange(self) -> tuple[int, ...]:
@@ -310,27 +356,27 @@ class MixedMap(Fields[Map]):
     @property
     def values(self) -> tuple[Array, ...]:
         """The values of the owned entities, by Map."""
-        return tuple(map_.values for map_ in self)
+        return tuple(map_.values for map_ in self._real)
 
     @property
     def values_with_halo(self) -> tuple[Array, ...]:
         """The values of all entities, by Map."""
-        return tuple(map_.values_with_halo for map_ in self)
+        return tuple(map_.values_with_halo for map_ in self._real)
 
     @property
     def offset(self) -> tuple[Array | None, ...]:
         """How far the entries of each Map move from a layer to the next."""
-        return tuple(map_.offset for map_ in self)
+        return tuple(None if map_ is None else map_.offset for map_ in self)
 
     @property
     def offset_quotient(self) -> tuple[Array | None, ...]:
         """The same where the extrusion is periodic."""
-        return tuple(map_.offset_quotient for map_ in self)
+        return tuple(None if map_ is None else map_.offset_quotient for map_ in self)
 
     @property
     def flattened_maps(self) -> tuple[Map, ...]:
         """The Maps that these are made of."""
-        return tuple(part for map_ in self for part in map_.flattened_maps)
+        return tuple(part for map_ in self._real for part in map_.flattened_maps)
 
 
 def _of_fields(member: str, doc: str) -> Any:
@@ -343,6 +389,8 @@ def _of_fields(member: str, doc: str) -> Any:
 
 class MixedDat(Fields[Dat], AsVec):
     """Several Dats as one. Kernels get their fields end to end, in one array.
+
+    A field may also be a Global, for loops that READ, INC, MIN or MAX it; its Map is None.
 
     Args:
         arg: A MixedDataSet, or what one is made of, for Dats of zeros; or the Dats.
@@ -367,14 +415,15 @@ class MixedDat(Fields[Dat], AsVec):
         if isinstance(arg, str) or not isinstance(arg, Iterable):
             raise DataSetTypeError(f"MixedDat: expected a MixedDataSet or Dats, got {arg!r}")
         if isinstance(arg, MixedDat):
-            dats = tuple(Dat(dat) for dat in arg)
+            dats = tuple(type(dat)(dat) for dat in arg)
         else:
             dats = tuple(_as_dat(field, dtype) for field in arg)
         if not dats or any(dat.dtype != dats[0].dtype for dat in dats):
             raise DataValueError(
                 f"MixedDat: all Dats must have the same dtype, got {[str(d.dtype) for d in dats]}"
             )
-        super().__init__(dats)
+        self._uid = runtime.next_uid()
+        self._fields = dats
 
     def __call__(self, access: Access, path: MixedMap | Iterable[Map] | None = None) -> MixedDatArg:
         """Return this MixedDat as an argument of a loop.
@@ -398,6 +447,8 @@ class MixedDat(Fields[Dat], AsVec):
                     f"{what} has {len(self)} fields, but there are {len(path)} Maps"
                 )
             for dat, map_ in zip(self, path, strict=True):
+                if map_ is None and not isinstance(dat, Global):
+                    raise MapValueError(f"{what}: only a Global has no Map, but {dat._what} is one")
                 dat(mode, map_)
         return MixedDatArg(self, path, mode)
 
@@ -449,12 +500,48 @@ class MixedDat(Fields[Dat], AsVec):
     @halo_valid.setter
     def halo_valid(self, valid: bool) -> None:
         for dat in self:
-            dat.halo_valid = valid
+            if isinstance(dat, Dat):
+                dat.halo_valid = valid
 
-    def freeze_halo(self, access: Access) -> None:
-        """Promise that loops use this MixedDat with one access until `unfreeze_halo`."""
+    def global_to_local_begin(self, access_mode: Access) -> None:
+        """Begin to make the ghosts of all fields ready for a loop; see `Dat`."""
         for dat in self:
-            dat.freeze_halo(access)
+            dat.global_to_local_begin(access_mode)
+
+    def global_to_local_end(self, access_mode: Access) -> None:
+        """End what `global_to_local_begin` began."""
+        for dat in self:
+            dat.global_to_local_end(access_mode)
+
+    def local_to_global_begin(self, insert_mode: Access) -> None:
+        """Begin to give the owners what the ghosts of all fields gathered; see `Dat`."""
+        for dat in self:
+            dat.local_to_global_begin(insert_mode)
+
+    def local_to_global_end(self, insert_mode: Access) -> None:
+        """End what `local_to_global_begin` began."""
+        for dat in self:
+            dat.local_to_global_end(insert_mode)
+
+    @contextmanager
+    def frozen_halo(self, access_mode: Access) -> Iterator[None]:
+        """Promise that all loops of a `with` block use this MixedDat with one access."""
+        self.freeze_halo(access_mode)
+        try:
+            yield
+        finally:
+            self.unfreeze_halo()
+
+    def freeze_halo(self, access_mode: Access) -> None:
+        """Promise that loops use this MixedDat with one access until `unfreeze_halo`.
+
+        Raises:
+            HaloFrozenError: That was promised of one of the fields already; none is frozen then.
+        """
+        for dat in self:
+            dat._refuse_frozen()
+        for dat in self:
+            dat.freeze_halo(access_mode)
 
     def unfreeze_halo(self) -> None:
         """End what `freeze_halo` began."""
@@ -593,11 +680,13 @@ class MixedDat(Fields[Dat], AsVec):
     __hash__ = object.__hash__
 
 
-def _as_dat(field: object, dtype: Any) -> Dat:
-    if isinstance(field, Dat):
+def _as_dat(field: object, dtype: Any) -> Any:
+    if isinstance(field, Dat | Global):
         return field
     if isinstance(field, Set | DataSet):
         return Dat(field, dtype=dtype)
+    if isinstance(field, GlobalDataSet):
+        return Global(field.dim, dtype=dtype)
     raise DataSetTypeError(
         f"MixedDat: expected DataSets or Dats, got {field!r} of type {type(field).__name__}"
     )

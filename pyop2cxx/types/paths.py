@@ -96,6 +96,10 @@ class PermutedMap(Map):
         """Whether the Map was given values."""
         return self._map.has_values
 
+    @property
+    def _is_partial(self) -> bool:  # type: ignore[override]  # as the Map is now
+        return self._map._is_partial
+
     def _current_table(self) -> _core.MapTable | None:
         return self._map._current_table()
 
@@ -185,6 +189,10 @@ class ComposedMap(Map):
         """The entities that lead somewhere; those with an entry -1 are left out."""
         return np.flatnonzero((self.values_with_halo >= 0).all(axis=1))
 
+    @property
+    def _is_partial(self) -> bool:  # type: ignore[override]  # as the Maps are now
+        return any(map_._is_partial for map_ in self._maps)
+
     def _current_table(self) -> _core.MapTable | None:
         tables = [map_._current_table() for map_ in self._maps]
         if any(table is None for table in tables):
@@ -262,6 +270,10 @@ class MapSlot(Map):
     def has_values(self) -> bool:
         """Whether the Map was given values."""
         return self._map.has_values
+
+    @property
+    def _is_partial(self) -> bool:  # type: ignore[override]  # as the Map is now
+        return self._map._is_partial
 
     def _current_table(self) -> _core.MapTable | None:
         return self._map._current_table()

@@ -11,6 +11,7 @@ from weakref import WeakValueDictionary
 
 import numpy as np
 
+from pyop2cxx import mpi
 from pyop2cxx.exceptions import (
     ContractError,
     DataTypeError,
@@ -48,7 +49,7 @@ class Set:
             be None under ``init(static=True)``.
         name: What messages call it; it never enters generated text.
         halo: How ghosts are exchanged.
-        comm: The communicator; None means this process alone.
+        comm: The communicator; None means this process alone. So far it must be of one process.
         constrained_size: How many of the owned entities are constrained.
 
     Raises:
@@ -76,7 +77,7 @@ class Set:
         self._name = as_name(name, "Set", f"set_#x{self._uid:x}")
         self._sizes = _as_sizes(size, self._name)
         self._halo = halo
-        self._comm = comm
+        self._comm = mpi.checked_comm(comm, f"Set '{self._name}'")
         self._constrained_size = constrained_size
         self._partition_size = 1024
         self._datasets: WeakValueDictionary[tuple[Any, ...], DataSet] = WeakValueDictionary()
@@ -147,8 +148,8 @@ class Set:
 
     @property
     def comm(self) -> Any:
-        """The communicator; None without MPI."""
-        return self._comm
+        """The communicator: of one process, so far."""
+        return mpi.COMM_WORLD if self._comm is None else self._comm
 
     @property
     def layers(self) -> int | None:

@@ -58,7 +58,7 @@ class Subset(Set):
         if isinstance(superset, Subset):
             found, superset = superset.indices[found], superset.superset
         counts = [int(np.searchsorted(found, n)) for n in superset.sizes]
-        super().__init__(counts, f"part_of_{superset.name}", superset.halo, superset.comm)
+        super().__init__(counts, f"part_of_{superset.name}", superset.halo, superset._comm)
         self._superset = superset
         wide = superset.total_size > _MOST_INT32
         self._indices = np.require(found, np.int64 if wide else np.int32, ("C", "A", "W"))

@@ -92,6 +92,10 @@ class DatView(Dat):
         self._parent.halo_valid = valid
 
     @property
+    def _exchanged(self) -> Dat:
+        return self._parent
+
+    @property
     def _frozen(self) -> Any:
         return self._parent._frozen
 

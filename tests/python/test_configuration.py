@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from pyop2cxx import configuration, op2
 from pyop2cxx.configuration import OPTIONS, Configuration
 from pyop2cxx.exceptions import ConfigurationError
 
@@ -61,7 +62,7 @@ def test_right_values(options: Configuration, name: str, value: Any, kept: Any) 
     [
         ("backend", "cloud", "no value 'cloud'; there are: 'abacus', 'sequential'"),
         ("backend", 1, "must be a string, got 1 of type int"),
-        ("debug", 1, "must be True or False, got 1 of type int"),
+        ("strict", 1, "must be True or False, got 1 of type int"),
         ("threads", "2", "must be an integer, got '2' of type str"),
         ("threads", True, "must be an integer, got True of type bool"),
         ("threads", 2.0, "must be an integer"),
@@ -149,3 +150,30 @@ def test_changes_are_told_once_and_only_if_there_are_any(options: Configuration)
     options.reconfigure(threads=2)
     options["threads"] = 3
     assert told == [{"threads", "debug"}, {"threads"}]
+
+
+def test_options_of_pyop2_are_kept() -> None:
+    options = Configuration()
+    assert (options["type_check"], options["simd_width"]) == (True, 4)
+    options.reconfigure(type_check=False, compiler="gnu")
+    assert (options["type_check"], options["compiler"]) == (False, "gnu")
+    assert "type_check" not in set(options)
+    with pytest.raises(ConfigurationError, match="'type_check' must be True or False"):
+        options["type_check"] = "no"
+    options.reset()
+    assert options["type_check"] is True
+
+
+def test_debug_was_a_level_once() -> None:
+    options = Configuration()
+    for level, wanted in ((0, False), (3, True)):
+        options["debug"] = level
+        assert options["debug"] is wanted
+    with pytest.raises(ConfigurationError):
+        options["debug"] = "illegal"
+
+
+def test_the_programs_options_are_found_here() -> None:
+    assert configuration.configuration is op2.configuration
+    with pytest.raises(AttributeError, match="no attribute 'nothing'"):
+        _ = configuration.nothing

@@ -105,27 +105,10 @@ def reference(case: Case) -> list[Array]:
     return run(case.problem(), "sequential")
 
 
-@cache
-def is_staged(case: Case) -> bool:
-    """Say whether all that is written through Maps is whole rows behind the Maps of a plain Set."""
-    problem = case.problem()
-    for constant in problem.constants:
-        constant.remove_from_namespace()
-    return type(problem.iterset) is op2.Set and all(
-        type(arg.data) is op2.Dat
-        and type(arg.map_) in (op2.Map, op2.ComposedMap)
-        and not hasattr(arg, "index")
-        for arg in problem.args
-        if arg.access != READ and arg.map_ is not None
-    )
-
-
 def legal(case: Case, backend: str, *, deterministic: bool = False) -> frozenset[str]:
     if backend not in PARALLEL:
         return case.strategies | {"direct"}
     found = case.strategies
-    if backend in GRIDS and found != IN_ORDER and not is_staged(case):
-        found -= {"block"}
     if deterministic and "direct" not in found and found != IN_ORDER:
         found -= {"atomic", "block"}
     return found

@@ -113,8 +113,6 @@ def test_illegal_arguments(cells: op2.Set) -> None:
     for wrong in ([1] * 6, [1] * 3, [], 1.0):
         with pytest.raises(DataValueError, match="Dat 'q' on Set 'cells': expected 5 values"):
             op2.Dat(cells, wrong, name="q")
-    with pytest.raises(DataTypeError, match="use uint8"):
-        op2.Dat(cells, [True] * 5)
     with pytest.raises(ModeValueError):
         op2.Dat(cells)("X")  # type: ignore[arg-type]
 
@@ -350,3 +348,22 @@ def test_a_dat_without_a_size(static: None) -> None:
             getattr(q, member)
     with pytest.raises(DataValueError, match="the Set has no size"):
         op2.Dat(cells, [1.0, 2.0])
+
+
+@pytest.mark.parametrize("backend", ["sequential", "openmp", "opencl"])
+def test_truth_values_are_bytes(backend: str) -> None:
+    cells = op2.Set(3)
+    flags = op2.Dat(cells, [True, False, True], bool)
+    assert (flags.dtype, flags.ctype, flags.nbytes) == (np.dtype(bool), "unsigned char", 3)
+    found = op2.Dat(cells, dtype=bool)
+    kernel = op2.Kernel("void k(const unsigned char *x, unsigned char *y) { *y = !*x; }", "k")
+    with op2.backend(backend):
+        op2.par_loop(kernel, cells, flags(op2.READ), found(op2.WRITE))
+    assert found.data_ro.tolist() == [False, True, False]
+    assert found.data_ro.dtype == bool
+
+
+def test_a_copy_of_a_view_is_one_value_an_entity() -> None:
+    whole = op2.Dat(op2.Set(2) ** 3, np.arange(6.0))
+    copy = op2.Dat(op2.DatView(whole, 1))
+    assert (copy.dim, copy.data_ro.tolist()) == ((1,), [1, 4])

@@ -74,8 +74,15 @@ ROWS = {
     "Set sizes shrink": Row(lambda: op2.Set((2, 1, 3)), x.ContractError, AssertionError),
     "ExtrudedSet layers": Row(lambda: op2.ExtrudedSet(SET, 1), x.SizeTypeError, TypeError),
     "ExtrudedSet parent": Row(lambda: op2.ExtrudedSet(illegal(1), 3), x.SetTypeError, TypeError),
-    "map of the base": Row(
-        lambda: op2.par_loop(KERNEL, COLUMNS, ON_OTHER(op2.INC, MAP)), x.MapValueError, ValueError
+    "map of another set than the base": Row(
+        lambda: op2.par_loop(KERNEL, COLUMNS, DAT(op2.INC, op2.Map(OTHER, SET, 1, [0] * 4))),
+        x.MapValueError,
+        ValueError,
+    ),
+    "map that leads nowhere": Row(
+        lambda: op2.par_loop(KERNEL, SET, DAT(op2.INC, op2.Map(SET, SET, 1, [0, -1, 0, 0, 0]))),
+        x.MapValueError,
+        ValueError,
     ),
     "Subset superset": Row(lambda: op2.Subset(illegal("fail"), [0, 1]), x.SetTypeError, TypeError),
     "Subset out of range": Row(lambda: op2.Subset(SET, [5]), x.SubsetIndexOutOfBounds, TypeError),

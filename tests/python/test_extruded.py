@@ -84,10 +84,10 @@ def kernel(n: int = 1) -> op2.Kernel:
     return op2.Kernel(f"void f(double *x) {{ x[{n} - 1] = 1; }}", "f")
 
 
-def test_maps_must_start_on_it() -> None:
-    columns, nodes = op2.ExtrudedSet(BASE, 3), op2.Set(9)
-    there = op2.Map(BASE, nodes, 1, [0, 3, 6], offset=[1])
-    with pytest.raises(MapValueError, match="starts on Set 'base', but the loop runs over"):
+def test_maps_must_start_on_it_or_on_its_base() -> None:
+    columns, nodes, other = op2.ExtrudedSet(BASE, 3), op2.Set(9), op2.Set(3, "other")
+    there = op2.Map(other, nodes, 1, [0, 3, 6])
+    with pytest.raises(MapValueError, match="starts on Set 'other', but the loop runs over"):
         op2.ParLoop(kernel(), columns, op2.Dat(nodes)(op2.WRITE, there))
 
 
@@ -137,3 +137,20 @@ def test_text_does_not_depend_on_the_number_of_layers() -> None:
         loop = op2.ParLoop(kernel(), columns, op2.Dat(nodes)(op2.INC, there))
         texts.add(str(loop.generate()))
     assert len(texts) == 1
+
+
+@pytest.mark.parametrize("backend", ["sequential", "openmp", "opencl"])
+def test_maps_of_the_base_lead_to_the_same_from_every_cell(backend: str) -> None:
+    columns, nodes = op2.ExtrudedSet(BASE, 4), op2.Set(2)
+    there = op2.Map(BASE, nodes, 1, [0, 1, 0])
+    total = op2.Dat(nodes)
+    text = "void f(double *x, const double *y) { x[0] += y[0]; }"
+    y = op2.Dat(BASE, [1.0, 2.0, 3.0])
+    with op2.backend(backend):
+        op2.par_loop(op2.Kernel(text, "f"), columns, total(op2.INC, there), y(op2.READ))
+        assert total.data_ro.tolist() == [12, 6]
+        bottom = {"iteration_region": op2.ON_BOTTOM}
+        op2.par_loop(
+            op2.Kernel(text, "f"), columns(1), total(op2.INC, there), y(op2.READ), **bottom
+        )
+        assert total.data_ro.tolist() == [12, 8]

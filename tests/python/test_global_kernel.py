@@ -13,6 +13,7 @@ from pyop2cxx.exceptions import (
     MapTypeError,
     MapValueError,
     SetTypeError,
+    UnsupportedError,
     UsageError,
 )
 from pyop2cxx.op2 import INC, READ
@@ -77,7 +78,7 @@ def test_kernels_know_their_accesses() -> None:
         op2.GlobalKernel(LOCAL, ARGUMENTS[:2])
     with pytest.raises(UsageError, match="pass extruded=True"):
         op2.GlobalKernel(LOCAL, ARGUMENTS, pass_layer_arg=True)
-    with pytest.raises(UsageError, match="must be Global-, Dat- or"):
+    with pytest.raises(UsageError, match="must be of GlobalKernelArg"):
         op2.GlobalKernel(LOCAL, (1, 2, 3))
 
 
@@ -120,3 +121,50 @@ def test_mixed_and_extruded() -> None:
     assert both[1].data_ro.tolist() == [0, 1, 0] * 3
     assert op2.PermutedMapKernelArg(path, (0,)).arity == 1
     assert op2.ComposedMapKernelArg(path, op2.MapKernelArg(1)).arity == 1
+
+
+def test_kernels_that_compute_the_same_have_equal_keys() -> None:
+    a, b = op2.MapKernelArg(2), op2.MapKernelArg(2)
+    local = op2.LocalKernel(TEXT, "f", [READ, INC, INC])
+
+    def key(first: op2.MapKernelArg, second: op2.MapKernelArg) -> object:
+        dats = [op2.DatKernelArg((1,), first), op2.DatKernelArg((1,), second)]
+        return op2.GlobalKernel(local, [*dats, op2.GlobalKernelArg((1,))]).cache_key
+
+    assert key(a, a) == key(b, b) != key(a, b)
+    assert hash(key(a, a)) == hash(key(b, b))
+    loop = op2.GlobalKernel(local, ARGUMENTS)
+    assert loop.num_flops(EDGES) == local.num_flops * EDGES.size > 0
+
+
+def test_descriptions_that_are_wrong() -> None:
+    for make, error in (
+        (lambda: op2.MapKernelArg(1, [1]), UsageError),  # type: ignore[arg-type]
+        (lambda: op2.PermutedMapKernelArg(3, (0,)), MapTypeError),  # type: ignore[arg-type]
+        (lambda: op2.PermutedMapKernelArg(op2.MapKernelArg(1), [0]), UsageError),  # type: ignore[arg-type]
+        (lambda: op2.ComposedMapKernelArg(3), MapTypeError),  # type: ignore[arg-type]
+        (lambda: op2.GlobalKernelArg((1,), double=True), UnsupportedError),
+    ):
+        with pytest.raises(error):
+            make()
+
+
+def test_matrices_and_addresses() -> None:
+    sparsity = op2.Sparsity((NODES**1, NODES**1), [(E2N, E2N, None)])
+    mat, box = op2.Mat(sparsity), np.zeros(1)
+    text = "void k(double *A, void *b) { A[0] += 1; A[3] += 2; *(double *)b += 1; }"
+    local = op2.LocalKernel(text, "k", [INC, op2.RW])
+    path = op2.MapKernelArg(2)
+    shape = op2.MatKernelArg(((1,), (1,)), (path, path))
+    kernel = op2.GlobalKernel(local, [shape, op2.PassthroughKernelArg()])
+    address = op2.PassthroughArg(op2.OpaqueType("box"), box.ctypes.data)
+    data = [op2.MatParloopArg(mat, (E2N, E2N)), op2.PassthroughParloopArg(address)]
+    with op2.backend("sequential"):
+        op2.Parloop(kernel, EDGES, data)()
+    mat.assemble()
+    assert np.diag(mat.values).tolist() == [1, 3, 3, 2]
+    assert box.tolist() == [3.0]
+    wide = op2.MatKernelArg(((2,), (1,)), (path, path))
+    other = op2.GlobalKernel(local, [wide, op2.PassthroughKernelArg()])
+    with pytest.raises(UsageError, match=r"blocks of \(1, 1\), expected \(2, 1\)"):
+        op2.Parloop(other, EDGES, data)

@@ -40,7 +40,7 @@ def test_shapes() -> None:
     g = op2.Global([2, 3], [1] * 6, "double", "bar")
     assert (g.dim, g.shape, g.cdim, g.nbytes, g.name) == ((2, 3), (2, 3), 6, 48, "bar")
     assert g.data.shape == (2, 3)
-    assert (g.ctype, g.comm) == ("double", None)
+    assert (g.ctype, g.comm) == ("double", op2.COMM_WORLD)
     assert g.data.sum() == 6
 
 

@@ -79,3 +79,55 @@ def test_reach_around_a_period() -> None:
     without = op2.Map(columns, nodes, 2, values, offset=[1, 1])
     with pytest.raises(MapValueError, match="check its offset"):
         check_reach(without, items_of(columns, None, False, "loop"), columns, "loop")
+
+
+@pytest.mark.parametrize(
+    ("backend", "strategy"),
+    [("sequential", None), ("openmp", "owner"), ("openmp", "block"), ("openmp", "colour")],
+)
+def test_elements_that_lead_nowhere_are_left_out(backend: str, strategy: str | None) -> None:
+    rng = np.random.default_rng(1)
+    edges, nodes = op2.Set(40), op2.Set(12)
+    values = rng.integers(0, 12, (40, 2))
+    gone = rng.random(40) < 0.4
+    values[gone, 1] = op2.Map.VALUE_UNDEFINED
+    ends = op2.Map(edges, nodes, 2, values)
+    x, y = op2.Dat(nodes, dtype=np.int64), op2.Dat(edges, np.arange(40))
+    kernel = op2.Kernel("void k(int64_t *x, const int64_t *y) { x[0] += *y; x[1] += 2 * *y; }", "k")
+    there = np.flatnonzero(~gone)
+    with op2.backend(backend):
+        op2.par_loop(kernel, edges(there), x(op2.INC, ends), y(op2.READ), strategy=strategy)
+        wanted = np.zeros(12, np.int64)
+        np.add.at(wanted, values[there], there[:, None] * [1, 2])
+        assert x.data_ro.tolist() == wanted.tolist()
+        for path in (ends, op2.PermutedMap(ends, [1, 0])):
+            with pytest.raises(
+                MapValueError, match=f"nowhere from element {np.argmax(gone)}, slot"
+            ):
+                op2.par_loop(kernel, edges, x(op2.INC, path), y(op2.READ), strategy=strategy)
+    assert x.data_ro.tolist() == wanted.tolist()
+
+
+def test_values_that_come_to_lead_nowhere_are_found() -> None:
+    cells = op2.Set(2)
+    there, x = op2.Map(cells, cells, 1, [0, 1]), op2.Dat(cells)
+    loop = op2.ParLoop(op2.Kernel("void k(double *x) { *x += 1; }", "k"), cells, x(op2.INC, there))
+    loop()
+    there.update_values([1, -1])
+    with pytest.raises(MapValueError, match="element 1, slot 0"):
+        loop()
+    assert x.data_ro.tolist() == [1, 1]
+
+
+def test_a_matrix_drops_what_leads_nowhere() -> None:
+    cells, nodes = op2.Set(3), op2.Set(4)
+    ends = op2.Map(cells, nodes, 2, [[0, 1], [1, -1], [2, 3]])
+    mat = op2.Mat(op2.Sparsity((nodes**1, nodes**1), [(ends, ends, None)]))
+    text = "void k(double *A) { for (int i = 0; i < 4; ++i) A[i] += i + 1; }"
+    for backend in ("sequential", "openmp"):
+        mat.zero()
+        with op2.backend(backend):
+            op2.par_loop(op2.Kernel(text, "k"), cells, mat(op2.INC, (ends, ends)))
+        mat.assemble()
+        wanted = [[1, 2, 0, 0], [3, 5, 0, 0], [0, 0, 1, 2], [0, 0, 3, 4]]
+        assert mat.values.tolist() == wanted

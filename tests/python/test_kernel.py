@@ -4,17 +4,19 @@
 from __future__ import annotations
 
 import os
+import pickle
 import shutil
 import subprocess
 import sys
 from typing import TYPE_CHECKING
 
+import numpy as np
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from kernel_corpus import ADT, AERO, BRES, KERNELS, LAPLACE, RES, SAVE, UPDATE
 
-from pyop2cxx import _core
+from pyop2cxx import _core, op2
 from pyop2cxx.exceptions import (
     NameTypeError,
     UnsupportedError,
@@ -354,3 +356,27 @@ def test_cpp_has_no_tree_but_parameters_where_they_are_plain() -> None:
 def test_state_between_calls_is_refused(code: str, message: str) -> None:
     with pytest.raises(UsageError, match=message):
         Kernel(code, "k")
+
+
+def test_a_kernel_can_be_pickled() -> None:
+    for made in (
+        Kernel("void f(double **x) {}", "f", abi="2016", opts=["-DN=3"], flop_count=7),
+        op2.LocalKernel("void f(int *x) {}", "f", [op2.READ], ["int32"], cpp=True),
+    ):
+        again = pickle.loads(pickle.dumps(made))
+        assert (type(again), again, again.abi) == (type(made), made, made.abi)
+        assert (again.accesses, again.dtypes, again.num_flops) == (
+            made.accesses,
+            made.dtypes,
+            made.num_flops,
+        )
+
+
+def test_what_is_known_of_arguments() -> None:
+    made = Kernel("void f(double *x) {}", "f", accesses=[op2.READ], dtypes=[float], events=("e",))
+    assert made.arguments == ((op2.READ, np.dtype(float)),)
+    assert made.arguments[0].access == op2.READ
+    with pytest.raises(UsageError, match="accesses and dtypes"):
+        _ = Kernel("void f(double *x) {}", "f").arguments
+    with pytest.raises(AssertionError, match="1 accesses, but 2 dtypes"):
+        Kernel("", "f", accesses=[op2.READ], dtypes=[float, int])

@@ -32,8 +32,6 @@ REFUSED = {
     "inc_of_what_is_read": "incremented is also read",
     "min_of_what_was_there": "the kernel uses its value",
     "one_global_reduced_twice": "share written memory",
-    "dtypes_complex": "complex",
-    "complex_direct": "complex",
     "two_dats_one_array": "share written memory",
     "overlapping_slices": "overlaps",
     "overlapping_slices_through_map": "overlaps",
@@ -361,6 +359,58 @@ def test_tails(strategy: str | None) -> None:
             np.testing.assert_allclose(got, expected, rtol=0, atol=1e-13 * scale)
 
 
+WAVES = """
+#include <complex.h>
+#define real REAL
+#define number REAL _Complex
+static const number table[3] = {1.0 + 0.5 * I, -2.0 * I, 0.25};
+static number turned(const number *z, number by, int k) {
+  number sum = 0;
+  for (int i = 0; i < 2; ++i) sum += z[i] * by;
+  if (creal(by) > 0) return sum / (by - 3);
+  return -sum + table[k];
+}
+void waves(const number *z, const real *x, const int *k, number *y, number *w, number *total) {
+  number v[3] = {0}, q = z[0] / (z[1] + 4);
+  v[k[0]] = conj(q) * x[0];
+  v[1] += x[0] > 0 ? z[1] : 2 * z[0];
+  if (z[0] != z[1]) { q *= z[1]; v[2] -= 1; } else { q++; }
+  y[0] += turned(z, q, k[0]) + v[k[0]];
+  y[1] -= cimag(v[1]) + v[2] * cabs(q);
+  if (!q) y[1] += 1;
+  w[0] = q == v[0] ? table[1] : x[0] + I * cexp(-q * q / (1 + cabs(q * q)));
+  total[0] += v[1] * v[2];
+}"""
+
+
+@pytest.mark.parametrize(("real", "lanes"), [("double", 4), ("float", 8)])
+def test_complex_numbers(real: str, lanes: int) -> None:
+    """Two vectors each, in every kind of expression, with all tails."""
+    dtype = np.complex128 if real == "double" else np.complex64
+    text = WAVES.replace("REAL", real)
+    kernel = op2.Kernel(text, "waves")
+    for n in (*range(1, 2 * lanes + 1), 77):
+        found = []
+        for w in (0, lanes):
+            rng = np.random.default_rng(n)
+            cells, nodes = op2.Set(n), op2.Set(9)
+            c2n = op2.Map(cells, nodes, 2, rng.integers(0, 9, (n, 2)))
+            z = op2.Dat(nodes, rng.standard_normal(9) + 1j * rng.standard_normal(9), dtype=dtype)
+            x = op2.Dat(cells, rng.standard_normal(n), dtype=dtype(0).real.dtype)
+            k = op2.Dat(cells, rng.integers(0, 3, n), dtype=np.int32)
+            y, out, total = (
+                op2.Dat(nodes, dtype=dtype),
+                op2.Dat(cells, dtype=dtype),
+                op2.Global(1, 0.0, dtype=dtype),
+            )
+            args = (z(READ, c2n), x(READ), k(READ), y(INC, c2n), out(WRITE), total(INC))
+            op2.ParLoop(kernel, cells, *args, lanes=w).compute()
+            found.append([d.data_ro.copy() for d in (y, out, total)])
+        for want, got in zip(*found, strict=True):
+            bound = 50 * np.finfo(dtype).eps * max(1.0, float(np.abs(want).max()))
+            np.testing.assert_allclose(got, want, rtol=0, atol=bound)
+
+
 COLUMN = """
 void spread(const double *x, const double *h, double *y, double *z, int layer) {
   double s = 0.0;
@@ -467,6 +517,7 @@ def test_wrong_lanes(lanes: object) -> None:
 
 
 REFUSALS = {
+    "const double *p[2] = {x, y}; s = *p[1];": "'p' is an array of pointers",
     "while (x[0] > s) s += 1.0;": "how often a loop runs depends on data",
     "for (int i = 0; i < 3; ++i) { if (x[0] > i) break; s += 1; }": "leaves a loop",
     "const double *p = x[0] > 0 ? x : y; s = *p;": "a pointer depends on data",

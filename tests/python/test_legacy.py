@@ -133,3 +133,136 @@ def test_wrong_uses() -> None:
         run("void k(float *x) {}", "2016", x(op2.READ, E2N[0]))
     with pytest.raises(UsageError, match=r"has 1 parameters .*, but the loop passes 2"):
         run("void k(double *x) {}", "2013", x(op2.READ, E2N[op2.i[0]]))
+
+
+CELLS = op2.Set(6)
+C2N = op2.Map(CELLS, NODES, 3, np.argsort(RNG.random((6, 15)), axis=1)[:, :3])
+
+
+def dense(blocks: Any, dims: tuple[int, int]) -> Any:
+    """Add (6, 3 * r, 3 * c) element matrices up."""
+    total = np.zeros((15 * dims[0], 15 * dims[1]))
+    for cell, block in zip(C2N.values, blocks, strict=True):
+        rows = (cell[:, None] * dims[0] + np.arange(dims[0])).ravel()
+        cols = (cell[:, None] * dims[1] + np.arange(dims[1])).ravel()
+        total[np.ix_(rows, cols)] += block
+    return total
+
+
+@pytest.mark.parametrize("strategy", [None, "owner", "scratch", "atomic"])
+def test_a_matrix_of_2016(strategy: str | None) -> None:
+    mat = op2.Mat(op2.Sparsity((NODES**1, NODES**1), [(C2N, C2N, None)]))
+    text = """
+    void k(double A[3][3], double **x) {
+      for (int i = 0; i < 3; ++i)
+        for (int j = 0; j < 3; ++j) A[i][j] += x[i][0] * x[j][1];
+    }
+    """
+    path = C2N[op2.i[0]], C2N[op2.i[1]]
+    x = op2.Dat(NODES**3, X)
+    kernel = op2.Kernel(text, "k", abi="2016")
+    op2.par_loop(kernel, CELLS, mat(op2.INC, path), x(op2.READ, C2N), strategy=strategy)
+    mat.assemble()
+    own = X[C2N.values]
+    wanted = dense(own[:, :, None, 0] * own[:, None, :, 1], (1, 1))
+    np.testing.assert_allclose(mat.values, wanted, rtol=0, atol=1e-13)
+
+
+@pytest.mark.parametrize("dims", [(1, 1), (2, 1), (2, 2)])
+def test_a_matrix_of_2013(dims: tuple[int, int]) -> None:
+    """The kernel is called for each pair of entries, with the block of that pair."""
+    mat = op2.Mat(op2.Sparsity((NODES ** dims[0], NODES ** dims[1]), [(C2N, C2N, None)]))
+    text = f"""
+    void k(double A[{dims[0]}][{dims[1]}], double *x[3], int i, int j) {{
+      for (int r = 0; r < {dims[0]}; ++r)
+        for (int c = 0; c < {dims[1]}; ++c) A[r][c] += x[i][r] * x[j][2] + 10 * i + 100 * c;
+    }}
+    """
+    path = C2N[op2.i[0]], C2N[op2.i[1]]
+    x = op2.Dat(NODES**3, X)
+    kernel = op2.Kernel(text, "k", abi="2013")
+    op2.par_loop(kernel, CELLS, mat(op2.INC, path), x(op2.READ, C2N))
+    mat.assemble()
+    own = X[C2N.values]
+    blocks = own[:, :, : dims[0], None, None] * own[:, None, None, :, 2, None]
+    blocks = blocks + 10 * np.arange(3)[:, None, None, None] + 100 * np.arange(dims[1])
+    wanted = dense(blocks.reshape(6, 3 * dims[0], 3 * dims[1]), dims)
+    np.testing.assert_allclose(mat.values, wanted, rtol=0, atol=1e-12)
+
+
+def test_a_right_hand_side_of_2013() -> None:
+    """Called for each entry, with an array of its values."""
+    y = op2.Dat(NODES**2)
+    x = op2.Dat(NODES**3, X)
+    text = "void k(double y[1][2], double **x, int i) { y[0][0] += x[i][0]; y[0][1] += i; }"
+    kernel = op2.Kernel(text, "k", abi="2013")
+    op2.par_loop(kernel, CELLS, y(op2.INC, C2N[op2.i[0]]), x(op2.READ, C2N))
+    wanted = np.zeros((15, 2))
+    np.add.at(wanted[:, 0], C2N.values, X[C2N.values, 0])
+    np.add.at(wanted[:, 1], C2N.values, np.tile(np.arange(3.0), (6, 1)))
+    np.testing.assert_allclose(y.data_ro, wanted, rtol=0, atol=1e-13)
+
+
+@pytest.mark.parametrize("backend", ["sequential", "openmp", "opencl"])
+def test_arrays_of_arrays_in_todays_convention(backend: str) -> None:
+    x, y, z = op2.Dat(NODES**3, X), op2.Dat(NODES**2), op2.Dat(EDGES ** (2, 2))
+    g = op2.Global(2)
+    text = """
+    void k(double x[2][3], double y[][2], double z[2][2], double g[2]) {
+      y[0][1] += x[1][2]; y[1][0] += x[0][0]; z[1][0] = x[1][1]; g[1] += x[0][1];
+    }
+    """
+    kernel = op2.Kernel(text, "k")
+    args = x(op2.READ, E2N), y(op2.INC, E2N), z(op2.WRITE), g(op2.INC)
+    with op2.backend(backend):
+        for _ in range(2):
+            op2.par_loop(kernel, EDGES, *args)
+        first, second = X[VALUES[:, 0]], X[VALUES[:, 1]]
+        wanted = np.zeros((15, 2))
+        np.add.at(wanted[:, 1], VALUES[:, 0], 2 * second[:, 2])
+        np.add.at(wanted[:, 0], VALUES[:, 1], 2 * first[:, 0])
+        np.testing.assert_allclose(y.data_ro, wanted, rtol=0, atol=1e-13)
+        assert z.data_ro[:, 1, 0].tolist() == second[:, 1].tolist()
+        assert g.data_ro == pytest.approx([0, 2 * first[:, 1].sum()])
+
+
+def test_an_array_of_another_shape_is_refused() -> None:
+    x = op2.Dat(NODES**3, X)
+    kernel = op2.Kernel("void k(double x[3][3]) {}", "k")
+    with pytest.raises(UsageError, match="has 9 values, but argument 0 has 6 of one element"):
+        op2.ParLoop(kernel, EDGES, x(op2.READ, E2N))
+
+
+def test_a_kernel_without_declared_parameters_takes_any() -> None:
+    x = op2.Dat(NODES**3, X)
+    kernel = op2.Kernel("static int k() { return 0; }", "k")
+    op2.par_loop(kernel, EDGES, x(op2.READ, E2N), op2.Global(1)(op2.INC))
+    op2.par_loop(kernel, EDGES)
+    with pytest.raises(UsageError, match="0 parameters"):
+        op2.ParLoop(op2.Kernel("void k(void) {}", "k"), EDGES, x(op2.READ, E2N))
+
+
+@pytest.mark.parametrize("flatten", [False, True])
+def test_facets_have_entries_of_both_cells(flatten: bool) -> None:
+    columns, nodes = op2.ExtrudedSet(op2.Set(2), 4), op2.Set(8)
+    up = op2.Map(columns, nodes, 1, [[0], [4]], offset=[1])
+    values = RNG.standard_normal((8, 2))
+    x, y = op2.Dat(nodes**2, values), op2.Dat(nodes)
+    own, above = ("x[1][0]", "x[2][0]") if flatten else ("x[0][1]", "x[1][0]")
+    text = f"void k(double **x, double **y) {{ y[0][0] += {own}; y[1][0] += 2 * {above}; }}"
+    kernel = op2.Kernel(text, "k", abi="2016")
+    args = x(op2.READ, up, flatten=flatten), y(op2.INC, up)
+    op2.par_loop(kernel, columns, *args, iterate=op2.ON_INTERIOR_FACETS)
+    wanted = np.zeros((2, 4))
+    cells = values.reshape(2, 4, 2)
+    wanted[:, :2] += cells[:, :2, 1]
+    wanted[:, 1:3] += 2 * cells[:, 1:3, 0]
+    np.testing.assert_allclose(y.data_ro.reshape(2, 4), wanted, rtol=0, atol=1e-14)
+
+
+def test_a_verbatim_kernel_may_have_any_name() -> None:
+    """Nothing in C++ can be renamed, so it is called by a function that can."""
+    x = op2.Dat(NODES, X[:, 0])
+    text = "#include <cmath>\nstatic void k(double *x) { *x = std::abs(*x); }"
+    op2.par_loop(op2.Kernel(text, "k", cpp=True), NODES, x(op2.RW))
+    assert x.data_ro.tolist() == np.abs(X[:, 0]).tolist()

@@ -90,7 +90,7 @@ def test_a_fitting_array_is_not_copied(edges: op2.Set, nodes: op2.Set) -> None:
     ("values", "row", "slot", "value"),
     [
         ([[0, 1], [4, 0], [0, 0]], 1, 0, 4),
-        ([[0, -1], [9, 0], [0, 0]], 0, 1, -1),
+        ([[0, -2], [9, 0], [0, 0]], 0, 1, -2),
         ([[0, 0], [0, 0], [0, 2**32 + 1]], 2, 1, 2**32 + 1),
         (np.full((3, 2), 2**64 - 1, dtype=np.uint64), 0, 0, 2**64 - 1),
         ([[0, 0], [np.nan, 0], [0, 0]], 1, 0, -(2**63)),
@@ -108,7 +108,7 @@ def test_values_out_of_range_are_named(
 def test_exactly_the_values_in_range_are_taken(data: st.DataObject) -> None:
     n_targets = data.draw(st.integers(1, 200))
     values = data.draw(st.lists(st.integers(-2, 202), min_size=4, max_size=4))
-    is_legal = all(0 <= value < n_targets for value in values)
+    is_legal = all(-1 <= value < n_targets for value in values)
     iterset, toset = op2.Set(2), op2.Set(n_targets)
     if is_legal:
         assert op2.Map(iterset, toset, 2, values).values.ravel().tolist() == values

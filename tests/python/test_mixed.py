@@ -232,4 +232,64 @@ def test_pickling_and_text() -> None:
         again = pickle.loads(pickle.dumps(one))
         assert len(again) == 2
         assert type(one).__name__ in repr(one)
-        assert str(one).startswith(f"OP2 {type(one).__name__} composed of: ")
+        assert str(one).startswith(f"OP2 {type(one).__name__} composed of ")
+
+
+def test_the_same_fields_are_the_same_object() -> None:
+    a, b = op2.Set(3), op2.Set(4)
+    assert op2.MixedSet((a, b)) is op2.MixedSet([a, b])
+    assert op2.MixedSet((a, b)) is not op2.MixedSet((b, a))
+    assert op2.MixedDataSet((a, b)) is op2.MixedDataSet((a**1, b))
+    assert op2.MixedDataSet((a, b), 2) is (op2.MixedSet((a, b)) ** 2)
+    there, back = op2.Map(a, b, 1, [0] * 3), op2.Map(a, a, 1, [0] * 3)
+    assert op2.MixedMap((there, back)) is op2.MixedMap((there, back))
+    assert op2.MixedMap((there, back)) != op2.MixedMap((back, there))
+    both = op2.MixedSet((a, b))
+    assert pickle.loads(pickle.dumps(both)).sizes == both.sizes
+
+
+def test_pyop2s_texts() -> None:
+    a = op2.Set(3)
+    sets, dsets = op2.MixedSet((a, a)), op2.MixedDataSet((a, a))
+    maps = op2.MixedMap((op2.Map(a, a, 1, [0] * 3),))
+    dats = op2.MixedDat(sets)
+    assert str(sets) == f"OP2 MixedSet composed of Sets: {sets._sets}"
+    assert str(dsets) == f"OP2 MixedDataSet composed of DataSets: {dsets._dsets}"
+    assert str(maps) == f"OP2 MixedMap composed of Maps: {maps._maps}"
+    assert str(dats) == f"OP2 MixedDat composed of Dats: {dats.split}"
+
+
+def test_a_field_may_be_missing() -> None:
+    a = op2.Set((1, 2, 3))
+    sets = op2.MixedSet((None, a))
+    assert (sets.sizes, sets.halo, sets.layers) == ((1, 2, 3), None, None)
+    assert sets.name == ("None", a.name)
+    with pytest.raises(SetTypeError):
+        op2.MixedSet((None,))
+    map_ = op2.Map(a, a, 2, [0] * 6)
+    maps = op2.MixedMap((map_, None))
+    assert (maps.iterset, maps.arities, maps.offset) == (a, (2, 1), (None, None))
+    assert len(maps.values) == len(maps.flattened_maps) == 1
+    assert maps.toset is op2.MixedSet((a, None))
+
+
+@pytest.mark.parametrize("backend", ["sequential", "openmp", "opencl"])
+def test_a_global_may_be_a_field(backend: str) -> None:
+    edges, nodes = op2.Set(3), op2.Set(4)
+    ends = op2.Map(edges, nodes, 2, [[0, 1], [1, 2], [2, 3]])
+    both = op2.MixedDat((op2.Dat(nodes), op2.Global(2, [1.0, 2.0])))
+    other = op2.MixedDat(both.dataset)
+    assert [type(field) for field in other] == [op2.Dat, op2.Global]
+    path = op2.MixedMap((ends, None))
+    text = "void k(double *x) { x[0] += 1; x[1] += 2; x[2] += 3; x[3] += 4; }"
+    with op2.backend(backend):
+        for _ in range(2):
+            op2.par_loop(op2.Kernel(text, "k"), edges, both(op2.INC, path))
+        assert both[0].data_ro.tolist() == [2, 6, 6, 4]
+        assert both[1].data_ro.tolist() == [1 + 18, 2 + 24]
+        both.copy(other)
+        other += both
+        assert other[1].data_ro.tolist() == [38, 52]
+        assert op2.MixedDat(other)[1].data_ro.tolist() == [38, 52]
+    with pytest.raises(MapValueError, match="only a Global has no Map"):
+        both(op2.READ, op2.MixedMap((None, ends)))

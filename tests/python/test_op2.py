@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import importlib
 import subprocess
 import sys
 
@@ -20,14 +21,29 @@ def test_every_public_name_is_there() -> None:
 
 
 def test_pyop2s_names_are_there() -> None:
-    """Those of its `__all__`, without matrices and MPI."""
+    """Those of its `__all__`, and those that can be imported besides."""
     names = """
         configuration READ WRITE RW INC MIN MAX ON_BOTTOM ON_TOP ON_INTERIOR_FACETS ALL debug info
-        warning error critical initialised set_log_level init exit Kernel Set ExtrudedSet MixedSet
-        Subset DataSet GlobalDataSet MixedDataSet Halo Dat MixedDat Global Map MixedMap parloop
-        Parloop ParLoop par_loop DatView PermutedMap ComposedMap
+        warning error critical initialised set_log_level MPI init exit Kernel Set ExtrudedSet
+        MixedSet Subset DataSet GlobalDataSet MixedDataSet Halo Dat MixedDat Mat Global Map MixedMap
+        Sparsity parloop Parloop ParLoop par_loop DatView PermutedMap ComposedMap
+        Constant OpaqueType PassthroughArg CStringLocalKernel GlobalKernel GlobalKernelArg
+        DatKernelArg MixedDatKernelArg MatKernelArg MapKernelArg GlobalParloopArg DatParloopArg
+        MixedDatParloopArg MatParloopArg GlobalLegacyArg DatLegacyArg MixedDatLegacyArg MatLegacyArg
+        LegacyParloop COMM_WORLD collective i Const Solver solve
     """
     assert set(names.split()) <= set(op2.__all__)
+    with pytest.raises(AttributeError, match="no attribute 'nothing'"):
+        _ = op2.nothing
+
+
+def test_pyop2s_modules_are_there() -> None:
+    from pyop2cxx.parloop import DatParloopArg, LegacyParloop, Parloop, parloop
+
+    assert (Parloop, DatParloopArg) == (op2.Parloop, op2.DatParloopArg)
+    assert (LegacyParloop, parloop) == (op2.ParLoop, op2.par_loop)
+    with pytest.raises(AttributeError, match="no attribute 'nothing'"):
+        _ = importlib.import_module("pyop2cxx.parloop").nothing
 
 
 def test_life() -> None:

@@ -30,7 +30,7 @@ def test_one_size_is_all_sizes() -> None:
     cells = op2.Set(5, "cells")
     assert cells.sizes == (5, 5, 5)
     assert cells.constrained_size == 0
-    assert (cells.halo, cells.comm, cells.layers) == (None, None, None)
+    assert (cells.halo, cells.comm, cells.layers) == (None, op2.COMM_WORLD, None)
 
 
 @given(st.lists(st.integers(0, 10**12), min_size=3, max_size=3).map(sorted))

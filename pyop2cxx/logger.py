@@ -1,0 +1,15 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The names that programs for PyOP2 import from ``pyop2.logger``."""
+
+from pyop2cxx.runtime import runtime
+
+logger = runtime.logger
+debug = logger.debug
+info = logger.info
+warning = logger.warning
+error = logger.error
+critical = logger.critical
+log = logger.log
+set_log_level = runtime.set_log_level
+
+__all__ = ["critical", "debug", "error", "info", "log", "logger", "set_log_level", "warning"]

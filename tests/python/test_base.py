@@ -1,0 +1,9 @@
+# SPDX-License-Identifier: BSD-3-Clause
+from __future__ import annotations
+
+from pyop2cxx import base, op2
+
+
+def test_the_names_are_those_of_op2() -> None:
+    for name in base.__all__:
+        assert getattr(base, name) is getattr(op2, name)

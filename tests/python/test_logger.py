@@ -1,0 +1,21 @@
+# SPDX-License-Identifier: BSD-3-Clause
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from pyop2cxx import logger, op2
+
+if TYPE_CHECKING:
+    import pytest
+
+
+def test_it_is_the_programs_logger(caplog: pytest.LogCaptureFixture) -> None:
+    logger.set_log_level("INFO")
+    logger.info("one %d", 1)
+    logger.debug("two")
+    logger.log(30, "three")
+    op2.exit()
+    assert [(r.name, r.message) for r in caplog.records] == [
+        ("pyop2cxx", "one 1"),
+        ("pyop2cxx", "three"),
+    ]
