@@ -500,13 +500,19 @@ class ParLoop:
         n = max(self._items.n, self._items.whole.total_size)
         counts = [n * max(built.loop.n_slots(), 1)]
         counts += [n * map_.arity for map_ in built.maps]
+        both = 2 if self._items.facets else 1
         for arg in self._parts:
             if isinstance(arg, MatArg):
-                counts.append(n * _extent(arg) * (4 if self._items.facets else 1))
-            if isinstance(arg, DatArg):
+                counts.append(n * _extent(arg) * both**2)
+            elif isinstance(arg, DenseBlockArg):
+                sizes = [dset.set.total_size for dset in arg.data.sparsity.dsets]
+                counts.append(max(sizes) * arg.data.cdim)
+            elif isinstance(arg, DatArg):
                 counts.append(
                     arg.data.dataset.set.total_size * max(arg.data._stride, arg.data.cdim)
                 )
+            if isinstance(arg, DatArg | DenseBlockArg) and arg.map_ is not None:
+                counts.append(n * arg.map_.arity * symbolic.layout_of(arg)[0] * both)  # scratch
         return 4 if max(counts) <= _MOST_INT32 // 2 else 8
 
     def _columns(self) -> list[int]:

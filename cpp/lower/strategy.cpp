@@ -148,16 +148,6 @@ Verdict atomic_is_legal(const Loop& loop, const Races& races, const Facts& facts
 }
 
 /// Blocks of a grid take turns by their elements' targets; a matrix has none that the plan knows.
-Verdict block_is_legal(const Loop& loop, const Facts& facts) {
-  if (facts.lanes != Lanes::grid) return {};
-  for (std::size_t i = 0; i < loop.args.size(); ++i) {
-    if (std::holds_alternative<ir::MatArg>(loop.args[i])) {
-      return no(describe(loop, i) + " is a matrix, which blocks of a grid cannot stage");
-    }
-  }
-  return {};
-}
-
 Verdict always_on_one_lane(const Races& races, const Facts& facts) {
   if (facts.lanes == Lanes::one || races.none()) return {};
   if (races.overlaps) return no("written memory overlaps other arguments");
@@ -324,7 +314,7 @@ Verdict applicable(Strategy strategy, const Loop& loop, const Facts& facts,
     case Strategy::atomic:
       return atomic_is_legal(loop, races, facts);
     case Strategy::block:
-      return block_is_legal(loop, facts);
+      return {};
     case Strategy::colour:
       return races.overlaps ? no("written memory overlaps other arguments") : Verdict{};
   }

@@ -152,18 +152,19 @@ TEST(Matrix, BlocksOfOneTensorAreTakenApartAfterTheCall) {
   EXPECT_NE(text.find("A_1_pack[(1 + c)] = A_joined[(5 + c)]"), std::string::npos) << text;
 }
 
-TEST(Matrix, GridsTakeEveryStrategyButBlocks) {
+TEST(Matrix, GridsTakeEveryStrategy) {
   const ir::Loop loop = assembly(matrix(Access::inc), 3);
   for (const Strategy strategy :
-       {Strategy::atomic, Strategy::owner, Strategy::scratch, Strategy::colour}) {
+       {Strategy::atomic, Strategy::owner, Strategy::scratch, Strategy::colour, Strategy::block}) {
     EXPECT_TRUE(applicable(strategy, loop, grid, {{4, false}}, {}).ok);
   }
-  EXPECT_NE(applicable(Strategy::block, loop, grid, {{4, false}}, {}).why.find("is a matrix"),
-            std::string::npos);
   EXPECT_EQ(choose(loop, grid, {{4, false}}, {}).strategy, Strategy::atomic);
   EXPECT_EQ(choose(loop, grid, {{4, false}}, {.deterministic = true}).strategy, Strategy::colour);
   const kir::Module module = lowered(loop, Strategy::atomic, grid);
   EXPECT_EQ(count<kir::Atomic>(module.functions.front().body), 9);
+  // nothing is staged: elements of a block take turns
+  const kir::Module block = lowered(loop, Strategy::block, grid);
+  EXPECT_EQ(kir::dump(block).find("shared"), std::string::npos);
 }
 
 TEST(Matrix, AnOwnerAddsItsRowOnly) {
