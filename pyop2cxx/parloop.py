@@ -428,6 +428,10 @@ class ParLoop:
         self._checks = bool(runtime.configuration["debug"])
         self._epoch = epoch
 
+    def _current_request(self) -> pipeline.Request:
+        """Say what decides the text of the loop as it would run now."""
+        return self._request(symbolic.build(self.kernel, self.args, self._items), {})
+
     def _request(self, built: symbolic.Symbolic, given: Mapping[str, Any]) -> pipeline.Request:
         options = runtime.configuration
         widths = self._widths(built)

@@ -160,15 +160,33 @@ def generate(request: Request, choice: Choice) -> GeneratedCode:
     return code
 
 
-def executable(request: Request) -> _core.Executable:
-    """Return something that runs the loop: known, from the disk cache, or compiled now.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Wanted:
+    """A loop on its way to an Executable.
+
+    Attributes:
+        request: What decides its text, less what the device cannot do.
+        device: Where it runs; None for the host.
+        choice: Strategy and lanes.
+        flags: Of the compiler.
+        query: What the dispatcher is asked for.
+    """
+
+    request: Request
+    device: OpenDevice | None
+    choice: Choice
+    flags: tuple[str, ...]
+    query: _core.Query
+
+
+def wanted(request: Request) -> Wanted:
+    """Say which Executable a loop needs.
 
     Raises:
-        CompilationError: The compiler rejects the kernel; the message shows the user's line.
-        ToolchainError: There is no compiler or no device, or it broke.
+        ToolchainError: There is no device.
         UnsupportedError: The device cannot do what the loop needs.
     """
-    engine, options = runtime.engine, runtime.configuration
+    options = runtime.configuration
     device = chosen_device(request.backend)
     if device is not None:
         request = _suited(request, device)
@@ -181,19 +199,32 @@ def executable(request: Request) -> _core.Executable:
         signature=request.loop.signature(),
         source=repr((choice.key, flags, tools)),
     )
-    found = engine.dispatcher.resolve(query)
+    return Wanted(request=request, device=device, choice=choice, flags=flags, query=query)
+
+
+def executable(request: Request) -> _core.Executable:
+    """Return something that runs the loop: known, from the disk cache, or compiled now.
+
+    Raises:
+        CompilationError: The compiler rejects the kernel; the message shows the user's line.
+        ToolchainError: There is no compiler or no device, or it broke.
+        UnsupportedError: The device cannot do what the loop needs.
+    """
+    engine, asked = runtime.engine, wanted(request)
+    found = engine.dispatcher.resolve(asked.query)
     if found is not None:
         return found
+    request, choice, device = asked.request, asked.choice, asked.device
     code = generate(request, choice)
     if device is None:
-        library = _load(request, choice, code, flags)
+        library = _load(request, choice, code, asked.flags)
         made = _core.make_executable(
             code.module, library, choice.strategy, is_parallel=request.backend.facts.threads
         )
     else:
-        program = _load_on(device, request, choice, code, flags)
-        made = _core.make_device_executable(code.module, program, choice.strategy)
-    engine.jit_table.insert(query, made)
+        program = _load_on(device, request, choice, code, asked.flags)
+        made = _core.make_device_executable(code.module, program, choice.strategy, suffix="")
+    engine.jit_table.insert(asked.query, made)
     return made
 
 
@@ -204,7 +235,7 @@ def chosen_device(backend: Backend) -> OpenDevice | None:
 
 
 def _suited(request: Request, device: OpenDevice) -> Request:
-    """Say what this very device cannot do, of what its backend can, and whether it is a CPU."""
+    """Say what this very device cannot do, of what its backend can, and how its lanes run."""
     facts, info = request.backend.facts, device.info
     if info.float64 >= facts.float64 and not info.is_cpu:
         return request
@@ -216,6 +247,7 @@ def _suited(request: Request, device: OpenDevice) -> Request:
         one_address_space=facts.one_address_space,
         complex_arithmetic=facts.complex_arithmetic,
         float64=facts.float64 and info.float64,
+        in_turn=info.is_cpu,
         fences=facts.fences,
         vectors=info.is_cpu,
     )

@@ -202,6 +202,7 @@ class Stager {
                           bool in_turns = false) const {
     kir::Block out;
     for (const Staged& dat : staged_) {
+      if (dat.dim == 0) continue;
       const bool shares =
           std::any_of(staged_.begin(), staged_.begin() + dat.number,
                       [&dat](const Staged& earlier) { return earlier.data == dat.data; });

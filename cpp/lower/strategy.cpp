@@ -147,7 +147,6 @@ Verdict atomic_is_legal(const Loop& loop, const Races& races, const Facts& facts
   return {};
 }
 
-/// Blocks of a grid take turns by their elements' targets; a matrix has none that the plan knows.
 Verdict always_on_one_lane(const Races& races, const Facts& facts) {
   if (facts.lanes == Lanes::one || races.none()) return {};
   if (races.overlaps) return no("written memory overlaps other arguments");
@@ -162,6 +161,9 @@ Choice choose_on_grid(const Loop& loop, const Facts& facts, const std::vector<Ma
   const auto may = [&](Strategy strategy) {
     return applicable(strategy, loop, facts, maps, options).ok;
   };
+  if (facts.in_turn && may(Strategy::colour)) {
+    return {Strategy::colour, "lanes take turns: no two elements of a colour meet"};
+  }
   if (n_slots(loop) == owner_slots && may(Strategy::owner)) {
     return {Strategy::owner, "an element adds to two targets: each sums its own share"};
   }

@@ -25,7 +25,7 @@ DeviceLoop::DeviceLoop(const exec::Executable& executable, std::shared_ptr<Devic
                   plan.strides);
   launches_.reserve(list_.launches.size());
   for (const FlatLaunch& flat : list_.launches) {
-    DeviceKernel& kernel = program_->kernel(flat.function);
+    DeviceKernel& kernel = program_->kernel(flat.function + executable.device->suffix);
     Grid grid = flat.grid;
     while (grid.n_lanes > 1 && grid.n_lanes > kernel.max_lanes()) grid.n_lanes /= 2;
     launches_.push_back({&kernel, grid, std::vector<LaunchArgument>(flat.arguments.size())});

@@ -20,6 +20,10 @@ constexpr int gpu_lanes = 128;
 constexpr int gpu_lanes_streaming = 256;
 constexpr int cpu_lanes = 64;
 
+// A processor's compiler makes every kernel anew for each number of lanes: powers of this are
+// enough.
+constexpr int cpu_lanes_factor = 8;
+
 // Blocks a multiprocessor: enough to keep it busy, few enough to add their partial results up
 // quickly; measured in docs/performance.md. A core takes one block after the other.
 constexpr std::int64_t gpu_blocks_per_unit = 6;
@@ -297,6 +301,11 @@ GridRule grid_rule(const DeviceInfo& device, std::int64_t n_lanes_wanted, bool i
                                                       : gpu_lanes;
   n_lanes = std::clamp<std::int64_t>(n_lanes, 1, std::max(device.max_lanes, 1));
   n_lanes = static_cast<std::int64_t>(std::bit_floor(static_cast<std::uint64_t>(n_lanes)));
+  if (device.is_cpu) {
+    std::int64_t power = 1;
+    while (power * cpu_lanes_factor <= n_lanes) power *= cpu_lanes_factor;
+    n_lanes = power;
+  }
   // Lanes that exchange registers must all be there.
   n_lanes = std::max<std::int64_t>(n_lanes, device.warp);
   const std::int64_t per_unit = device.is_cpu ? cpu_blocks_per_unit : gpu_blocks_per_unit;

@@ -15,6 +15,7 @@ BACKEND = Backend(
         one_address_space=False,
         complex_arithmetic=False,
         float64=True,
+        in_turn=False,
         fences=False,
         vectors=False,
     ),

@@ -15,6 +15,7 @@ BACKEND = Backend(
         one_address_space=True,
         complex_arithmetic=True,
         float64=True,
+        in_turn=False,
         fences=False,
         vectors=False,
     ),

@@ -155,9 +155,10 @@ TEST(Matrix, BlocksOfOneTensorAreTakenApartAfterTheCall) {
 TEST(Matrix, GridsTakeEveryStrategy) {
   const ir::Loop loop = assembly(matrix(Access::inc), 3);
   for (const Strategy strategy :
-       {Strategy::atomic, Strategy::owner, Strategy::scratch, Strategy::colour, Strategy::block}) {
+       {Strategy::atomic, Strategy::owner, Strategy::scratch, Strategy::block, Strategy::colour}) {
     EXPECT_TRUE(applicable(strategy, loop, grid, {{4, false}}, {}).ok);
   }
+  EXPECT_TRUE(lowered(loop, Strategy::block, grid).plan.staged.empty());
   EXPECT_EQ(choose(loop, grid, {{4, false}}, {}).strategy, Strategy::atomic);
   EXPECT_EQ(choose(loop, grid, {{4, false}}, {.deterministic = true}).strategy, Strategy::colour);
   const kir::Module module = lowered(loop, Strategy::atomic, grid);

@@ -48,6 +48,7 @@ TEST(LoweringKey, DiffersForEverythingThatChangesTheCode) {
   add(Strategy::block, {.one_address_space = false}, maps, {});
   add(Strategy::block, {.complex_arithmetic = false}, maps, {});
   add(Strategy::block, {.float64 = false}, maps, {});
+  add(Strategy::block, {.in_turn = true}, maps, {});
   add(Strategy::block, {.fences = true}, maps, {});
   add(Strategy::block, facts, {{8, false}, {4, false}}, {});
   add(Strategy::block, facts, {{4, false}, {8, false}}, {});

@@ -116,6 +116,14 @@ TEST(StageBlocks, ElementsOfASubsetTakeTurns) {
       << text;
 }
 
+TEST(StageBlocks, SumsOverFixedChunksWithoutRaces) {
+  const ir::Loop loop =
+      make_loop({direct("x", Access::read), testing::global_reduce("s", Access::inc)});
+  const Options fixed{.deterministic = true};
+  EXPECT_EQ(kir::dump(lowered(loop, Strategy::block, testing::grid, Stage::expand, fixed)),
+            kir::dump(lowered(loop, Strategy::direct, testing::grid, Stage::expand, fixed)));
+}
+
 TEST(StageBlocks, BlocksShrinkUntilTheirIncrementsFit) {
   EXPECT_EQ(staged(make_loop({indirect("r", Access::inc, 0, 8)}, {{4, 0}})).plan.block_size, 64);
   const kir::Module large = staged(make_loop({indirect("r", Access::inc, 0, 64)}, {{4, 0}}));

@@ -170,6 +170,14 @@ TEST_F(DeviceLoopTest, LargeScratchIsGivenBackBetweenRuns) {
   }
 }
 
+TEST_F(DeviceLoopTest, KernelsOfAProgramOfManyLoopsHaveNamesOfTheirOwn) {
+  code.kernels = {{"sum", {}, {}, true, 0}};
+  code.launch = {{kir::Launch{"sum", kir::Grid::single, integer(1), {}}}};
+  code.suffix = "_loop3";
+  loop()->run(std::vector<void*>{&x, &gam}, executable.name);
+  EXPECT_EQ(device->launches.back().kernel, "sum_loop3");
+}
+
 TEST_F(DeviceLoopTest, ScratchThatIsZeroIsKept) {
   code.kernels = {{"sum", {pointer("s", Role::local, 0, DType::uint8)}, {}, true, 0}};
   constexpr std::int64_t extent = std::int64_t{1} << 20;

@@ -159,6 +159,9 @@ TEST(GridRule, FollowsTheDevice) {
   cpu.is_cpu = true;
   cpu.n_units = 2;
   EXPECT_LT(grid_rule(cpu, 0, false, false).max_blocks, 1000);
+  EXPECT_EQ(grid_rule(cpu, 0, false, false).n_lanes, 64);
+  EXPECT_EQ(grid_rule(cpu, 7, false, false).n_lanes, 1);
+  EXPECT_EQ(grid_rule(cpu, 63, false, false).n_lanes, 8);
 }
 
 }  // namespace
