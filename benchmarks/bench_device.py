@@ -23,6 +23,8 @@ import numpy as np
 
 sys.path.insert(0, str(Path(__file__).parent.parent / "demos"))
 
+from bench_assembly import p2_kernel, quadratic_nodes
+
 from pyop2cxx import op2
 from pyop2cxx.op2 import INC, READ, RW, WRITE
 
@@ -293,6 +295,37 @@ class Bench:
         n_bytes = vertices.size * (24 + 8 + 16) + tets.size * 16
         return self.rate(f"P1 Laplace, {tets.size / 1e6:.1f}M tets, {name}", loop, n_bytes, goal)
 
+    def assembly(self) -> None:
+        """The stiffness matrix of quadratic tetrahedra, sparsity given: 304k and 2.4M of them."""
+        for n in (37, 74):
+            n = self.scaled(n, 1 / 3)
+            tets, x = cube_tets(n)
+            nodes, n_nodes = quadratic_nodes(tets)
+            cells, vertices = op2.Set(len(tets), "tets"), op2.Set(len(x), "vertices")
+            to_nodes = op2.Map(cells, op2.Set(n_nodes, "nodes"), 10, nodes, "tet2node")
+            to_vertices = op2.Map(cells, vertices, 4, tets, "tet2vertex")
+            coordinates = op2.Dat(vertices**3, x, name="x")
+            self._assemble(cells, to_nodes, coordinates(READ, to_vertices))
+
+    def _assemble(self, cells: op2.Set, to_nodes: op2.Map, coordinates: Any) -> None:
+        dset = to_nodes.toset**1
+        start = time.perf_counter()
+        sparsity = op2.Sparsity((dset, dset), [(to_nodes, to_nodes, None)])
+        size = f"{cells.size / 1e6:.2f}M tets"
+        self.add(f"P2 sparsity, {size}, on the host", time.perf_counter() - start, "s")
+        mat = op2.Mat(sparsity)
+        for strategy in (None, "atomic", "scratch", "colour", "owner"):
+            argument = mat(INC, (to_nodes, to_nodes))
+            loop = op2.ParLoop(p2_kernel(), cells, argument, coordinates, strategy=strategy)
+            name = f"P2 stiffness, {size}, {strategy or 'default'}"
+            if strategy is None:
+                start = time.perf_counter()
+                loop.compute()
+                self.wait()
+                self.add(f"{name}, first", time.perf_counter() - start, "s")
+            self.rate(name, loop, loop.useful_bytes)
+        self.add("  mat.zero()", 1e3 * self.seconds(mat.zero), "ms")
+
     def latency(self) -> None:
         """What the host pays for a loop whose work is nothing, and for the first loop."""
         from airfoil import Airfoil
@@ -391,7 +424,7 @@ def run_first(options: argparse.Namespace) -> None:
     print(json.dumps(seconds))
 
 
-MEASUREMENTS = ("airfoil", "direct", "edges", "tets", "latency")
+MEASUREMENTS = ("airfoil", "direct", "edges", "tets", "assembly", "latency")
 
 
 def main() -> None:

@@ -19,6 +19,7 @@ EXTRAS: Mapping[str, str] = {
     "scipy": "solve",
     "pyamg": "amg",
     "petsc4py": "petsc",
+    "cupy": "cupy",
     "cupyx": "cupy",
     "mpi4py": "mpi",
 }

@@ -1,15 +1,14 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Solvers of linear systems, by libraries: SciPy, PyAMG, petsc4py, with PETSc's option names."""
+"""Solvers of linear systems, by libraries: SciPy, PyAMG, petsc4py, CuPy; PETSc's option names."""
 
 from __future__ import annotations
 
 import warnings
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from pyop2cxx import extras
+from pyop2cxx import cupy_link, exchange, extras, krylov
 from pyop2cxx.exceptions import (
     ConvergenceError,
     DataValueError,
@@ -17,6 +16,7 @@ from pyop2cxx.exceptions import (
     MatTypeError,
     SolverOptionError,
 )
+from pyop2cxx.krylov import Convergence
 from pyop2cxx.runtime import runtime
 from pyop2cxx.types.dats import Dat
 from pyop2cxx.types.mats import Mat
@@ -42,7 +42,7 @@ DEFAULTS: Mapping[str, Any] = {
     "plot_convergence": False,
     "plot_prefix": "",
     "error_on_nonconvergence": True,
-    "package": "scipy",
+    "package": "auto",
 }
 """The options of a Solver, in PETSc's names, and their defaults."""
 
@@ -60,7 +60,7 @@ OLD_NAMES: Mapping[str, str] = {
 
 KRYLOV = ("cg", "gmres", "bicgstab", "preonly")
 PRECONDITIONERS = ("none", "jacobi", "ilu", "lu", "amg")
-PACKAGES = ("scipy", "petsc")
+PACKAGES = ("auto", "scipy", "petsc", "cupy")
 _SAME = {
     "bcgs": "bicgstab",
     "gamg": "amg",
@@ -68,26 +68,6 @@ _SAME = {
     "direct": "preonly",
     "diagonal": "jacobi",
 }
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Convergence:
-    """How a solve went.
-
-    Attributes:
-        reason: In PETSc's words, such as ``CONVERGED_RTOL`` or ``DIVERGED_MAX_IT``.
-        n_iterations: Steps of the Krylov method.
-        history: Norms of the residual: of the initial guess, and after each step.
-    """
-
-    reason: str
-    n_iterations: int
-    history: tuple[float, ...]
-
-    @property
-    def converged(self) -> bool:
-        """Whether the tolerance was reached."""
-        return self.reason.startswith("CONVERGED")
 
 
 class Solver:
@@ -101,7 +81,9 @@ class Solver:
         ``ksp_type`` is cg, gmres, bicgstab (bcgs) or preonly; ``pc_type`` is none, jacobi, ilu, lu
         (direct) or amg (gamg; by PyAMG). ``ksp_rtol`` is relative to the norm of b, ``ksp_atol``
         absolute; the solve diverges where the residual grows beyond ``ksp_divtol`` times that of
-        the start. ``package`` is scipy, or petsc for petsc4py.
+        the start. ``package`` is scipy, petsc (petsc4py), cupy (on the backend cuda, where the
+        values are), or auto: cupy where it is installed, loops run on CUDA and CuPy has the method
+        and the preconditioner; otherwise scipy.
 
     Raises:
         SolverOptionError: Both ways are used; an option is unknown or has an unknown value.
@@ -180,10 +162,9 @@ class Solver:
                 f"Solver: pc_type {options['pc_type']!r} needs a matrix; pass pc_type='none' with "
                 "a function"
             )
-        if options["package"] == "petsc":
-            found, went = _solve_petsc(A, x, b, options)
-        else:
-            found, went = _solve_scipy(A, x, b, options)
+        package = _package(options)
+        solved = {"petsc": _solve_petsc, "cupy": _solve_cupy, "scipy": _solve_scipy}[package]
+        found, went = solved(A, x, b, options)
         self._last = went
         self._tell(went)
         if not went.converged and options["error_on_nonconvergence"]:
@@ -196,8 +177,10 @@ class Solver:
             )
             error.reason, error.history = went.reason, went.history
             raise error
-        out = x.data_wo
+        out = cupy_link.array(x, write=True) if package == "cupy" else x.data_wo
         out[...] = found.reshape(out.shape)
+        if package == "cupy":
+            cupy_link.finish()
 
     def _tell(self, went: Convergence) -> None:
         if self._parameters["ksp_monitor"]:
@@ -289,135 +272,85 @@ def _check_system(A: object, x: object, b: object) -> None:
                 f"solve: {A._what} has {A._n_stored(0)} rows and {A._n_stored(1)} columns; only "
                 "square systems can be solved"
             )
-        for block in A:
-            _check_finite(block._stored("solve", write=False), A._what)
     elif x.dataset != b.dataset:
         raise DataValueError(f"solve: {x._what} and {b._what} are on different DataSets")
-    _check_finite(b.data_ro, b._what)
-    _check_finite(x.data_ro, x._what)
 
 
-def _check_finite(values: Array, what: str) -> None:
-    # a sum is finite only if its terms are, and needs no array of truth values
-    if values.size and not np.isfinite(values.sum()) and not np.isfinite(values).all():
-        raise DataValueError(f"solve: {what} has values that are not finite")
+def _package(options: Mapping[str, Any]) -> str:
+    """Return the library of this solve."""
+    wanted = str(options["package"])
+    if wanted == "cupy" and exchange.place_of(runtime.device) == exchange.HOST:
+        raise SolverOptionError(
+            f"Solver: package 'cupy' solves where loops run on a CUDA device, but they run on "
+            f"'{runtime.backend}'; choose the backend 'cuda', or package='scipy'"
+        )
+    if wanted != "auto":
+        return wanted
+    on_device = options["ksp_type"] != "bicgstab" and options["pc_type"] in ("none", "jacobi")
+    return "cupy" if on_device and cupy_link.is_possible() else "scipy"
 
 
-class _Diverged(Exception):
-    """Leaves a Krylov method whose residual has grown too much."""
-
-
-class _Monitor:
-    """Residuals of a Krylov method of SciPy, step by step."""
-
-    def __init__(self, operator: Any, rhs: Array, divtol: float, start: float) -> None:
-        self.history = [start]
-        self._operator = operator
-        self._rhs = rhs
-        self._limit = divtol * max(start, float(np.linalg.norm(rhs)))
-
-    def __call__(self, iterate: Array) -> None:
-        norm = float(np.linalg.norm(self._rhs - self._operator @ iterate))
-        self.history.append(norm)
-        if not norm <= self._limit:  # a NaN is no number below it
-            raise _Diverged
+def _check_finite(xp: Any, found: Mapping[str, Any]) -> None:
+    for what, values in found.items():
+        # a sum is finite only if its terms are, and needs no array of truth values
+        if values.size and not xp.isfinite(values.sum()) and not xp.isfinite(values).all():
+            raise DataValueError(f"solve: {what} has values that are not finite")
 
 
 def _solve_scipy(
     A: Mat | Operator, x: Dat, b: Dat, options: Mapping[str, Any]
 ) -> tuple[Array, Convergence]:
-    lib = extras.load("scipy.sparse.linalg", "op2.solve()")
+    library = krylov.scipy("op2.solve()")
     rhs = np.array(b.data_ro, copy=True).reshape(-1)
-    operator = A.to_scipy() if isinstance(A, Mat) else _as_operator(A, x, b, lib)
     guess = np.array(x.data_ro, copy=True).reshape(-1).astype(rhs.dtype, copy=False)
-    if not options["ksp_initial_guess_nonzero"]:
-        guess[:] = 0
-    start = float(np.linalg.norm(rhs - operator @ guess))
-    if options["ksp_type"] == "preonly":
-        found = _preconditioner(operator, options["pc_type"]) @ rhs
-        end = float(np.linalg.norm(rhs - operator @ found))
-        good = options["pc_type"] != "lu" or np.isfinite(end)
-        reason = "CONVERGED_ITS" if good else "DIVERGED_PC_FAILED"
-        return found, Convergence(reason=reason, n_iterations=1, history=(start, end))
-    rtol, atol = options["ksp_rtol"], options["ksp_atol"]
-    goal = max(rtol * float(np.linalg.norm(rhs)), atol)
-    if start <= goal:
-        return guess, Convergence(reason="CONVERGED_RTOL", n_iterations=0, history=(start,))
-    monitor = _Monitor(operator, rhs, options["ksp_divtol"], start)
-    arguments: dict[str, Any] = {
-        "x0": guess,
-        "rtol": rtol,
-        "atol": atol,
-        "maxiter": options["ksp_max_it"],
-        "M": _preconditioner(operator, options["pc_type"]),
-        "callback": monitor,
-    }
-    if options["ksp_type"] == "gmres":
-        arguments["restart"] = min(options["ksp_gmres_restart"], rhs.size)
-        # SciPy counts restarts, PETSc steps
-        arguments["maxiter"] = -(-options["ksp_max_it"] // arguments["restart"])
-        arguments["callback_type"] = "x"
-    try:
-        found, info = getattr(lib, options["ksp_type"])(operator, rhs, **arguments)
-    except _Diverged:
-        reason = "DIVERGED_DTOL" if np.isfinite(monitor.history[-1]) else "DIVERGED_NANORINF"
-        return guess, _convergence(reason, monitor, options)
-    if info == 0:
-        end = float(np.linalg.norm(rhs - operator @ found))
-        reason = "CONVERGED_ATOL" if end <= atol else "CONVERGED_RTOL"
-        if monitor.history[-1] > end:  # bicgstab may stop half-way through a step
-            monitor.history.append(end)
-    else:
-        reason = "DIVERGED_MAX_IT" if info > 0 else "DIVERGED_BREAKDOWN"
-    return found, _convergence(reason, monitor, options)
+    operator = _owned(A, A.to_scipy()) if isinstance(A, Mat) else _as_operator(A, x, b, library)
+    _check_finite(library.arrays, {b._what: rhs, x._what: guess})
+    if isinstance(A, Mat):
+        _check_finite(library.arrays, {A._what: operator.data})
+    return krylov.solve(library, operator, rhs, guess, options)
 
 
-def _convergence(reason: str, monitor: _Monitor, options: Mapping[str, Any]) -> Convergence:
-    steps = len(monitor.history) - 1
-    per_entry = options["ksp_gmres_restart"] if options["ksp_type"] == "gmres" else 1
-    n_iterations = min(steps * per_entry, options["ksp_max_it"])
-    return Convergence(reason=reason, n_iterations=n_iterations, history=tuple(monitor.history))
+def _solve_cupy(
+    A: Mat | Operator, x: Dat, b: Dat, options: Mapping[str, Any]
+) -> tuple[Any, Convergence]:
+    """Solve where the values are: nothing is copied to the host but norms."""
+    library = krylov.cupy("package 'cupy'")
+    rhs = cupy_link.array(b, write=False).reshape(-1)
+    guess = cupy_link.array(x, write=False).reshape(-1).astype(rhs.dtype, copy=True)
+    operator = _owned(A, A.to_cupy()) if isinstance(A, Mat) else _as_operator(A, x, b, library)
+    _check_finite(library.arrays, {b._what: rhs, x._what: guess})
+    if isinstance(A, Mat):
+        _check_finite(library.arrays, {A._what: operator.data})
+    return krylov.solve(library, operator, rhs, guess, options)
 
 
-def _as_operator(A: Operator, x: Dat, b: Dat, lib: Any) -> Any:
-    """Wrap a function over Dats for SciPy; it works on Dats of its own."""
+def _owned(A: Mat, operator: Any) -> Any:
+    """Leave out the rows and columns of ghosts, where there are some."""
+    if operator.shape == (A.nrows, A.ncols):
+        return operator
+    return operator.tocsr()[: A.nrows, : A.ncols]
+
+
+def _as_operator(A: Operator, x: Dat, b: Dat, library: krylov.Library) -> Any:
+    """Wrap a function over Dats for a library; it works on Dats of its own."""
     source, target = Dat(x.dataset, dtype=x.dtype), Dat(b.dataset, dtype=b.dtype)
-    shape = (b.data_ro.size, x.data_ro.size)
+    shape = (b.dataset.set.size * b.cdim, x.dataset.set.size * x.cdim)
 
-    def apply(vector: Array) -> Array:
+    def on_host(vector: Array) -> Array:
         data = source.data_wo
         data[...] = vector.reshape(data.shape)
         A(source, target)
         return np.array(target.data_ro, copy=True).reshape(-1)
 
-    return lib.LinearOperator(shape, matvec=apply, dtype=b.dtype)
+    def on_device(vector: Any) -> Any:
+        data = cupy_link.array(source, write=True)
+        data[...] = vector.reshape(data.shape)
+        cupy_link.finish()
+        A(source, target)
+        return cupy_link.array(target, write=False).reshape(-1).copy()
 
-
-def _preconditioner(operator: Any, kind: str) -> Any:
-    """Return what SciPy calls M: an approximation of the inverse; None for none."""
-    if kind == "none":
-        return None
-    lib = extras.load("scipy.sparse.linalg", f"pc_type {kind!r}")
-    shape = operator.shape
-    if kind == "jacobi":
-        diagonal = operator.diagonal()
-        # PETSc does the same with a diagonal entry of zero
-        inverse = 1 / np.where(diagonal == 0, 1, diagonal)
-        return lib.LinearOperator(shape, matvec=lambda v: inverse * v.reshape(-1))
-    if kind == "amg":
-        amg = extras.load("pyamg", "pc_type 'amg'")
-        return amg.smoothed_aggregation_solver(operator.tocsr()).aspreconditioner()
-    factorise = lib.splu if kind == "lu" else lib.spilu
-    try:
-        factors = factorise(operator.tocsc())
-    except RuntimeError as error:
-        raised = ConvergenceError(
-            f"solve: pc_type {kind!r} could not factorise the matrix: {error}; is a boundary "
-            "condition missing?"
-        )
-        raised.reason = "DIVERGED_PC_FAILED"
-        raise raised from None
-    return lib.LinearOperator(shape, matvec=factors.solve)
+    apply = on_host if library.arrays is np else on_device
+    return library.methods.LinearOperator(shape, matvec=apply, dtype=b.dtype)
 
 
 def _solve_petsc(
@@ -426,6 +359,7 @@ def _solve_petsc(
     if not isinstance(A, Mat):
         raise SolverOptionError("Solver: package 'petsc' needs a Mat; take 'scipy' for a function")
     petsc = extras.load("petsc4py.PETSc", "package 'petsc'")
+    _check_finite(np, {A._what: A.to_scipy().data, b._what: b.data_ro, x._what: x.data_ro})
     ksp = petsc.KSP().create(comm=petsc.COMM_SELF)
     ksp.setOperators(A.handle)
     ksp.setType({"bicgstab": "bcgs"}.get(options["ksp_type"], options["ksp_type"]))

@@ -487,6 +487,8 @@ class ParLoop:
         counts = [n * max(built.loop.n_slots(), 1)]
         counts += [n * map_.arity for map_ in built.maps]
         for arg in self._parts:
+            if isinstance(arg, MatArg):
+                counts.append(n * _extent(arg))
             if isinstance(arg, DatArg):
                 counts.append(
                     arg.data.dataset.set.total_size * max(arg.data._stride, arg.data.cdim)
@@ -696,6 +698,12 @@ def _positions(arg: MatArg, n_bytes: int) -> _core.plan.PositionSpec:
         column_dim=col_dim if path.unrolled else 1,
         bytes=n_bytes,
     )
+
+
+def _extent(arg: MatArg) -> int:
+    """Entries of an element's tensor."""
+    rows, cols = arg.maps
+    return rows.arity * cols.arity * arg.data.cdim
 
 
 def _written_dats(args: tuple[Part, ...]) -> tuple[Dat, ...]:

@@ -9,14 +9,16 @@ from __future__ import annotations
 
 import sys
 from dataclasses import dataclass, replace
-from pathlib import PurePosixPath
+from functools import cache
+from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Any
 
 from pyop2cxx import _core
 from pyop2cxx.backends._backend import DeviceToolchain
 from pyop2cxx.diagnostics import explain_rejection
 from pyop2cxx.exceptions import CompilationError, ToolchainError, UsageError
-from pyop2cxx.render import render
+from pyop2cxx.remembered import files, remembered
+from pyop2cxx.render import render, template_folder
 from pyop2cxx.runtime import runtime
 
 if TYPE_CHECKING:
@@ -134,7 +136,12 @@ def generate(request: Request, choice: Choice) -> GeneratedCode:
         list(request.map_facts),
         choice.options,
     )
-    code = GeneratedCode(_frame(request, choice, module, line_markers=False))
+    text = remembered(
+        "text",
+        (choice.key, _printer()),
+        lambda: _frame(request, choice, module, line_markers=False).encode(),
+    )
+    code = GeneratedCode(text.decode())
     suffix = request.backend.suffix[1 if request.kernel.cpp else 0]
     code.files = {f"{request.name}_{request.backend.name}_{choice.strategy}{suffix}": str(code)}
     code.signature = "\n".join(_core.prototypes(module, request.backend.dialect))
@@ -209,6 +216,15 @@ def _suited(request: Request, device: OpenDevice) -> Request:
         float64=False,
     )
     return replace(request, backend=replace(request.backend, facts=suited))
+
+
+@cache
+def _printer() -> tuple[object, ...]:
+    """What a text depends on besides its key: the core, the dialects and the templates."""
+    dialects = Path(__file__).parent / "backends"
+    templates = [folder for folder in template_folder().iterdir() if folder.is_dir()]
+    core = Path(_core.__file__).stat()
+    return (_core.__version__, core.st_size, core.st_mtime_ns, files([dialects, *templates]))
 
 
 def _frame(request: Request, choice: Choice, module: _core.Module, *, line_markers: bool) -> str:

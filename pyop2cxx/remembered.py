@@ -2,20 +2,22 @@
 """What takes long to find out and is the same in every process, kept in the cache directory.
 
 The first loop of a process whose object is on disk would otherwise spend most of its time on
-importing the parser of kernels, on parsing, and on compiling templates.
+importing the parser of kernels, on parsing, on compiling templates, and on printing its text.
 """
 
 from __future__ import annotations
 
 import importlib.util
 import os
+import sys
 from functools import cache
 from typing import TYPE_CHECKING
 
 from pyop2cxx.runtime import runtime
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
+    from pathlib import Path
 
 
 def remembered(kind: str, key: object, make: Callable[[], bytes]) -> bytes:
@@ -46,8 +48,15 @@ def installed(package: str) -> tuple[tuple[str, int, int], ...]:
         Name, size and time of change of every file in its folder; nothing if there is none. This
         is what Python's own cache of compiled modules goes by.
     """
+    for entry in sys.path:  # a tenth of the time that asking the finders takes
+        if os.path.isdir(folder := os.path.join(entry, package)):
+            return files((folder,))
     spec = importlib.util.find_spec(package)
-    folders = [] if spec is None else spec.submodule_search_locations or []
+    return files(() if spec is None else spec.submodule_search_locations or ())
+
+
+def files(folders: Iterable[str | Path]) -> tuple[tuple[str, int, int], ...]:
+    """Identify what lies in some folders, not below them: see `installed`."""
     entries = [entry for folder in folders for entry in os.scandir(folder) if entry.is_file()]
     return tuple(
         sorted((entry.path, entry.stat().st_size, entry.stat().st_mtime_ns) for entry in entries)

@@ -1405,7 +1405,7 @@ def at_places(mat: op2.Mat, rows: Array, columns: Array, tensors: Array) -> Arra
     return total.reshape(-1)
 
 
-@case(SUMS, needs=frozenset({"matrices"}))
+@case(SUMS)
 def matrix_of_blocks_and_vector(rng: np.random.Generator) -> Problem:
     cells, nodes, others = elements(), targets(), op2.Set(200, "others")
     c2n, rows = random_map(rng, cells, nodes, 3)
@@ -1436,7 +1436,7 @@ def matrix_of_blocks_and_vector(rng: np.random.Generator) -> Problem:
     )
 
 
-@case(SUMS, needs=frozenset({"matrices"}))
+@case(SUMS)
 def matrix_without_some_rows(rng: np.random.Generator) -> Problem:
     """Rows of boundary conditions are left out; the tensor is too large to be written out."""
     cells, nodes = elements(), targets()
@@ -1465,7 +1465,7 @@ def matrix_without_some_rows(rng: np.random.Generator) -> Problem:
     )
 
 
-@case(NO_RACE, needs=frozenset({"matrices"}))
+@case(NO_RACE)
 def matrix_that_is_set(rng: np.random.Generator) -> Problem:
     """Entries that the kernel leaves alone become 0; those of no element stay."""
     cells, nodes = elements(), targets(2 * N_ELEMENTS + 100)
@@ -1487,7 +1487,7 @@ def matrix_that_is_set(rng: np.random.Generator) -> Problem:
     )
 
 
-@case(OVERWRITES, needs=frozenset({"matrices"}))
+@case(OVERWRITES)
 def matrix_that_is_set_by_many(rng: np.random.Generator) -> Problem:
     """Any element of an entry may come last."""
     cells, nodes = elements(), targets(40)

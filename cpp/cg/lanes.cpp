@@ -52,26 +52,6 @@ std::string shuffled(const std::string& left, const std::string& right,
   return fmt::format("__builtin_shufflevector({}, {}, {})", left, right, fmt::join(picks, ", "));
 }
 
-/// The widest row vector that @p dim components still fill.
-int chunk_of(int dim, int lanes) {
-  int chunk = 1;
-  while (2 * chunk <= dim && 2 * chunk <= lanes) chunk *= 2;
-  return chunk;
-}
-
-struct Chunk {
-  int begin;
-  int size;
-};
-
-std::vector<Chunk> chunks_of(int dim, int lanes) {
-  std::vector<Chunk> chunks;
-  for (int begin = 0; begin < dim; begin += chunks.back().size) {
-    chunks.push_back({begin, chunk_of(dim - begin, lanes)});
-  }
-  return chunks;
-}
-
 /// A constant with a number of its own.
 std::string keep(Context& context, const std::string& type, const std::string& value, int& count) {
   std::string name = fmt::format("v{}", count++);
@@ -366,7 +346,7 @@ void print_lane_gather(Context& context, const kir::LaneGather& gather,
                        const LaneSpelling& spelling) {
   const kir::LaneRows& rows = gather.rows;
   const int lanes = static_cast<int>(rows.starts.size());
-  for (const Chunk& chunk : chunks_of(rows.dim, lanes)) {
+  for (const kir::RowPiece& chunk : kir::row_pieces(rows.dim, lanes)) {
     const kir::Expr first = kir::integer(chunk.begin);
     Names arguments{spelling(kir::offset(rows.pack, rows.at + first))};
     for (const kir::Expr& start : rows.starts) {
@@ -377,111 +357,17 @@ void print_lane_gather(Context& context, const kir::LaneGather& gather,
   }
 }
 
-namespace {
-
-/// Rows made of the pack of one update, where they are updated as wholes.
-struct Piece {
-  Chunk chunk;
-  std::string rows;  ///< array of row vectors; empty: component by component
-};
-
-bool is_by_rows(const kir::LaneUpdate& update) {
-  const bool is_arithmetic = update.update == kir::Update::set || update.update == kir::Update::add;
-  return is_arithmetic && update.sync == kir::Sync::none;
+void print_lane_turn(Context& context, const kir::LaneTurn& turn, const LaneSpelling& spelling) {
+  const std::string function = rows_function(context, turn.type.dtype, turn.type.lanes, turn.width);
+  context.statement(
+      fmt::format("{}({}, {});", function, turn.rows, spelling(kir::offset(turn.pack, turn.at))));
 }
 
-std::vector<Piece> pieces_of(Context& context, const kir::LaneUpdate& update,
-                             const LaneSpelling& spelling) {
-  const kir::LaneRows& rows = update.rows;
-  const int lanes = static_cast<int>(rows.starts.size());
-  if (!is_by_rows(update)) return {{{0, rows.dim}, ""}};
-  std::vector<Piece> pieces;
-  for (const Chunk& chunk : chunks_of(rows.dim, lanes)) {
-    pieces.push_back({chunk, ""});
-    if (chunk.size == 1) continue;
-    Declaration declaration;
-    declaration.type = vector_type(context, rows.dtype, chunk.size);
-    declaration.declarators = {{rows.pack + "_rows", "", fmt::format("[{}]", lanes)}};
-    declaration.conflict = Conflict::rename;
-    const std::string function = rows_function(context, rows.dtype, lanes, chunk.size);
-    (void)row_type(context, rows.dtype, chunk.size);
-    pieces.back().rows = context.declare(declaration).front();
-    const kir::Expr at = rows.at + kir::integer(chunk.begin);
-    context.statement(fmt::format("{}({}, {});", function, pieces.back().rows,
-                                  spelling(kir::offset(rows.pack, at))));
-  }
-  return pieces;
-}
-
-void update_component(Context& context, const kir::LaneUpdate& update, int lane, int component,
-                      const LaneSpelling& spelling) {
-  const kir::LaneRows& rows = update.rows;
-  const kir::Expr c = kir::integer(component);
-  const kir::Expr& start = rows.starts[static_cast<std::size_t>(lane)];
-  const std::string target = spelling(kir::element(rows.data, start + c));
-  const std::string value =
-      fmt::format("{}[{}]", spelling(kir::element(rows.pack, rows.at + c)), lane);
-  if (update.sync == kir::Sync::atomic) {
-    context.statement(atomic_update(context, rows.dtype, update.update, "&" + target, value));
-    return;
-  }
-  switch (update.update) {
-    case kir::Update::set:
-    case kir::Update::add:
-      context.statement(
-          fmt::format("{} {} {};", target, update.update == kir::Update::set ? "=" : "+=", value));
-      return;
-    case kir::Update::min:
-      context.statement(fmt::format("if ({1} < {0}) {0} = {1};", target, value));
-      return;
-    case kir::Update::max:
-      context.statement(fmt::format("if ({0} < {1}) {0} = {1};", target, value));
-      return;
-  }
-}
-
-void update_lane(Context& context, const kir::LaneUpdate& update, const std::vector<Piece>& pieces,
-                 int lane, const LaneSpelling& spelling) {
-  const kir::LaneRows& rows = update.rows;
-  for (const Piece& piece : pieces) {
-    if (piece.rows.empty()) {
-      for (int c = 0; c < piece.chunk.size; ++c) {
-        update_component(context, update, lane, piece.chunk.begin + c, spelling);
-      }
-      continue;
-    }
-    const kir::Expr start =
-        rows.starts[static_cast<std::size_t>(lane)] + kir::integer(piece.chunk.begin);
-    context.statement(
-        fmt::format("*({} *)({}) {} {}[{}];", row_type(context, rows.dtype, piece.chunk.size),
-                    spelling(kir::offset(rows.data, start)),
-                    update.update == kir::Update::set ? "=" : "+=", piece.rows, lane));
-  }
-}
-
-}  // namespace
-
-void print_lane_scatter(Context& context, const kir::LaneScatter& scatter,
-                        const LaneSpelling& spelling) {
-  std::vector<std::vector<Piece>> pieces;
-  for (const kir::LaneUpdate& update : scatter.updates) {
-    pieces.push_back(pieces_of(context, update, spelling));
-  }
-  // Storing the last element's values again changes nothing, adding them again does.
-  const bool is_guarded = std::ranges::any_of(scatter.updates, [](const kir::LaneUpdate& update) {
-    return update.update == kir::Update::add;
-  });
-  const auto lanes = static_cast<int>(scatter.updates.front().rows.starts.size());
-  for (int lane = 0; lane < lanes; ++lane) {
-    const bool opens = is_guarded && lane > 0;
-    if (opens) {
-      context.begin_branch(fmt::format("if ({} < {})", lane, spelling(scatter.n_live)));
-    }
-    for (std::size_t i = 0; i < scatter.updates.size(); ++i) {
-      update_lane(context, scatter.updates[i], pieces[i], lane, spelling);
-    }
-    if (opens) context.end_branch();
-  }
+void print_lane_store(Context& context, const kir::LaneStore& store, const LaneSpelling& spelling) {
+  context.statement(
+      fmt::format("*({} *)({}) {} {}[{}];", row_type(context, store.dtype, store.width),
+                  spelling(kir::offset(store.data, store.start)),
+                  store.update == kir::Update::set ? "=" : "+=", store.rows, spelling(store.lane)));
 }
 
 void print_lane_add(Context& context, const kir::LaneAdd& add, const LaneSpelling& spelling) {

@@ -28,8 +28,8 @@ using LaneSpelling = std::function<std::string(const kir::Expr&)>;
 
 void print_lane_gather(Context& context, const kir::LaneGather& gather,
                        const LaneSpelling& spelling);
-void print_lane_scatter(Context& context, const kir::LaneScatter& scatter,
-                        const LaneSpelling& spelling);
+void print_lane_turn(Context& context, const kir::LaneTurn& turn, const LaneSpelling& spelling);
+void print_lane_store(Context& context, const kir::LaneStore& store, const LaneSpelling& spelling);
 void print_lane_add(Context& context, const kir::LaneAdd& add, const LaneSpelling& spelling);
 void print_lane_fold(Context& context, const kir::LaneFold& fold);
 

@@ -172,9 +172,8 @@ class Printer {
             [this](const kir::LaneGather& gather) {
               print_lane_gather(context_, gather, spelling());
             },
-            [this](const kir::LaneScatter& scatter) {
-              print_lane_scatter(context_, scatter, spelling());
-            },
+            [this](const kir::LaneTurn& turn) { print_lane_turn(context_, turn, spelling()); },
+            [this](const kir::LaneStore& store) { print_lane_store(context_, store, spelling()); },
             [this](const kir::LaneAdd& add) { print_lane_add(context_, add, spelling()); },
             [this](const kir::LaneFold& fold) { print_lane_fold(context_, fold); },
         },
@@ -342,6 +341,10 @@ class Printer {
             },
             [](const kir::BlocksFor&) -> std::string { not_printed("BlocksFor"); },
             [](const kir::Stride&) -> std::string { not_printed("Stride"); },
+            [this](const kir::LaneOf& value) {
+              return fmt::format("{}[{}][{}]", spelled(value.array), expr(value.operands[0]),
+                                 expr(value.operands[1]));
+            },
             [this](const kir::Builtin& value) { return builtin(value); },
         },
         expression.node);

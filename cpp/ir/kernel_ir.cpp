@@ -212,12 +212,13 @@ void dump(std::string& out, const Stmt& stmt, int depth) {
           [&line](const LaneGather& gather) {
             line(fmt::format("gather lanes of {}", dump(gather.rows)));
           },
-          [&line](const LaneScatter& scatter) {
-            for (const LaneUpdate& update : scatter.updates) {
-              line(fmt::format("scatter{} {} live lanes {} {}",
-                               update.sync == Sync::atomic ? " atomic" : "", dump(scatter.n_live),
-                               symbol(update.update), dump(update.rows)));
-            }
+          [&line](const LaneTurn& turn) {
+            line(fmt::format("{} = rows of {}[{}] x{}", turn.rows, turn.pack, dump(turn.at),
+                             turn.width));
+          },
+          [&line](const LaneStore& store) {
+            line(fmt::format("{}[{}] x{} {} {}[{}]", store.data, dump(store.start), store.width,
+                             symbol(store.update), store.rows, dump(store.lane)));
           },
           [&line](const LaneAdd& add) {
             line(fmt::format("{} += {} x{}, {} live lanes", add.sum, add.pack, add.extent,
@@ -318,7 +319,8 @@ bool is_evaluated(const Stmt& stmt) {
                         [](const Scatter&) { return false; },
                         [](const MatInsert&) { return false; },
                         [](const LaneGather&) { return false; },
-                        [](const LaneScatter&) { return false; },
+                        [](const LaneTurn&) { return false; },
+                        [](const LaneStore&) { return false; },
                         [](const LaneAdd&) { return false; },
                         [](const LaneFold&) { return false; },
                     },
@@ -413,6 +415,9 @@ Expr shuffle(Expr value, Expr lane, int width) {
 Expr blocks_for(Expr items) {
   return {BlocksFor{{std::move(items)}}};
 }
+Expr lane_of(std::string array, Expr subscript, Expr lane) {
+  return {LaneOf{std::move(array), {std::move(subscript), std::move(lane)}}};
+}
 Expr less(Expr left, Expr right) {
   return binary(BinaryOp::less, std::move(left), std::move(right));
 }
@@ -456,6 +461,16 @@ std::span<const std::string_view> local_names() {
        "argv",  "argc",    "scratch",  "lane",  "chunk",    "round",  "own_colour", "entry",
        "row",   "level",   "n_levels", "layer", "position", "column", "part"});
   return names;
+}
+
+std::vector<RowPiece> row_pieces(int dim, int lanes) {
+  std::vector<RowPiece> pieces;
+  for (int begin = 0; begin < dim; begin += pieces.back().size) {
+    int size = 1;
+    while (2 * size <= dim - begin && 2 * size <= lanes) size *= 2;
+    pieces.push_back({begin, size});
+  }
+  return pieces;
 }
 
 bool has_kernels(const Module& module) {
@@ -519,6 +534,10 @@ std::string dump(const Expr& expr) {
           },
           [](const Stride& value) { return fmt::format("@stride({})", value.argument); },
           [](const BlocksFor& value) { return fmt::format("@blocks_for({})", list(value.items)); },
+          [](const LaneOf& value) {
+            return fmt::format("{}[{}][{}]", value.array, dump(value.operands[0]),
+                               dump(value.operands[1]));
+          },
           [](const Builtin& value) { return std::string(symbol(value)); },
       },
       expr.node);

@@ -100,6 +100,13 @@ struct BlocksFor {
   bool operator==(const BlocksFor&) const = default;
 };
 
+/// @brief One lane of a value of vectors: `array[subscript][lane]`.
+struct LaneOf {
+  std::string array;
+  std::vector<Expr> operands;  // [2] subscript, lane
+  bool operator==(const LaneOf&) const = default;
+};
+
 /// @brief What the launch context provides, and in functions that are launched the place of a lane.
 enum class Builtin : std::uint8_t {
   n_threads,  ///< host: threads of the team
@@ -113,7 +120,7 @@ enum class Builtin : std::uint8_t {
 
 struct Expr {
   std::variant<Integer, Name, Element, Offset, Binary, Widen, Minimum, Select, ScratchAt, Shuffle,
-               BlocksFor, Stride, Builtin>
+               BlocksFor, Stride, LaneOf, Builtin>
       node;
   bool operator==(const Expr&) const = default;
 };
@@ -129,6 +136,7 @@ struct Expr {
 [[nodiscard]] Expr select(Expr condition, Expr then, Expr otherwise);
 [[nodiscard]] Expr shuffle(Expr value, Expr lane, int width);
 [[nodiscard]] Expr blocks_for(Expr items);
+[[nodiscard]] Expr lane_of(std::string array, Expr subscript, Expr lane);
 [[nodiscard]] Expr less(Expr left, Expr right);
 [[nodiscard]] Expr equal(Expr left, Expr right);
 /// Arithmetic folds additions of 0 and multiplications by 0 and 1, so that text stays readable.
@@ -328,6 +336,15 @@ struct MatInsert {
   bool operator==(const MatInsert&) const = default;
 };
 
+/// @brief Components [begin, begin + size) of a row, which move as one vector.
+struct RowPiece {
+  int begin;
+  int size;
+};
+/// @brief The widest vectors, of powers of two and at most @p lanes values, that @p dim components
+/// fill one after the other.
+[[nodiscard]] std::vector<RowPiece> row_pieces(int dim, int lanes);
+
 /// @brief Where one row of a packed argument lies for each lane: `data[starts[lane] + c]`.
 struct LaneRows {
   std::string pack;  ///< array of lanes
@@ -345,20 +362,27 @@ struct LaneGather {
   bool operator==(const LaneGather&) const = default;
 };
 
-/// @brief One update of a LaneScatter.
-struct LaneUpdate {
-  LaneRows rows;
-  Update update;
-  Sync sync;
-  bool operator==(const LaneUpdate&) const = default;
+/// @brief The way back: `width` components of `pack`, from `at` on, become `rows[lane]`, which hold
+/// the components of one lane each.
+struct LaneTurn {
+  std::string rows;  ///< array of vectors of `width`, one a lane
+  std::string pack;
+  Expr at;
+  VariableType type;  ///< of `pack`
+  int width;
+  bool operator==(const LaneTurn&) const = default;
 };
 
-/// @brief Update rows from packs, lane by lane and for each lane in the order of `updates`, which
-/// is the order of a loop that takes one element after the other.
-struct LaneScatter {
-  Expr n_live;  ///< lanes from here on repeat the last element: their additions are left out
-  std::vector<LaneUpdate> updates;
-  bool operator==(const LaneScatter&) const = default;
+/// @brief Update the row at `data + start` by `rows[lane]`, as one vector; update is set or add.
+struct LaneStore {
+  std::string data;
+  Expr start;
+  Update update;
+  std::string rows;
+  Expr lane;
+  DType dtype;
+  int width;
+  bool operator==(const LaneStore&) const = default;
 };
 
 /// @brief `sum[c] += pack[c]` lane by lane; lanes from `n_live` on add nothing.
@@ -383,7 +407,7 @@ struct LaneFold {
 
 struct Stmt {
   std::variant<Decl, Assign, Atomic, CallUser, Call, For, If, Region, Barrier, Launch, Scratch,
-               Gather, Scatter, MatInsert, LaneGather, LaneScatter, LaneAdd, LaneFold>
+               Gather, Scatter, MatInsert, LaneGather, LaneTurn, LaneStore, LaneAdd, LaneFold>
       node;
   bool operator==(const Stmt&) const = default;
 };

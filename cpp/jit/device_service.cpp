@@ -4,10 +4,8 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <chrono>
 #include <filesystem>
-#include <limits>
 #include <utility>
 
 #include "base/digest.hpp"
@@ -47,23 +45,16 @@ struct DeviceService::Request {
 
 DeviceService::DeviceService(DeviceServiceOptions options)
     : options_(std::move(options)),
-      store_(cache_directory(options_.cache_dir), options_.max_disk_bytes) {}
+      store_(cache_directory(options_.cache_dir), options_.max_disk_bytes),
+      flights_(mutex_) {}
 
 void DeviceService::count(std::int64_t Statistics::*counter) {
   const std::scoped_lock guard(mutex_);
   ++(statistics_.*counter);
 }
 
-void DeviceService::notice(const std::string& message) {
-  const std::scoped_lock guard(mutex_);
-  if (std::ranges::find(given_notices_, message) != given_notices_.end()) return;
-  given_notices_.push_back(message);
-  pending_notices_.push_back(message);
-}
-
 std::vector<std::string> DeviceService::take_notices() {
-  const std::scoped_lock guard(mutex_);
-  return std::exchange(pending_notices_, {});
+  return notices_.take();
 }
 
 Statistics DeviceService::statistics() const {
@@ -101,7 +92,7 @@ void DeviceService::remember(const std::string& key,
 bool DeviceService::is_store_usable() {
   if (!options_.use_disk) return false;
   const std::optional<std::string> problem = store_.problem();
-  if (problem) notice(*problem + ". Until then every process compiles its kernels anew");
+  if (problem) notices_.give(*problem + ". Until then every process compiles its kernels anew");
   return !problem;
 }
 
@@ -111,65 +102,26 @@ DeviceBinary DeviceService::compile(DeviceCompiler& compiler, const std::string&
   const auto start = Clock::now();
   Request request{&compiler, &source, &compile_options,
                   key_of(compiler, source, compile_options, key_extra), ""};
-  for (;;) {
-    std::promise<Landing> promise;
-    std::shared_future<Landing> flight;
-    {
-      const std::scoped_lock guard(mutex_);
-      if (auto bytes = recall(request.key)) {
-        ++statistics_.n_memory_hits;
-        return {std::move(bytes), Origin::memory, seconds_since(start), ""};
-      }
-      const auto found = flights_.find(request.key);
-      if (found != flights_.end()) {
-        ++statistics_.n_waits;
-        flight = found->second;
-      } else {
-        flights_.emplace(request.key, promise.get_future().share());
-      }
-    }
-    Landing landing = flight.valid() ? follow(flight) : lead(request, promise);
-    if (!landing) continue;
-    landing->seconds = seconds_since(start);
-    return *std::move(landing);
-  }
-}
-
-DeviceService::Landing DeviceService::follow(const std::shared_future<Landing>& flight) {
-  const Patience endless{std::numeric_limits<double>::infinity(), options_.interrupted};
-  Wait wait(endless);
-  while (wait.goes_on()) {
-    if (flight.wait_for(std::chrono::milliseconds(50)) == std::future_status::ready) break;
-  }
-  return flight.get();
-}
-
-DeviceBinary DeviceService::lead(const Request& request, std::promise<Landing>& promise) {
-  const auto land = [this, &request] {
-    const std::scoped_lock guard(mutex_);
-    flights_.erase(request.key);
+  const auto known = [&]() -> std::optional<DeviceBinary> {
+    std::shared_ptr<const std::string> bytes = recall(request.key);
+    if (!bytes) return std::nullopt;
+    ++statistics_.n_memory_hits;
+    return DeviceBinary{std::move(bytes), Origin::memory, 0.0, ""};
   };
-  try {
-    Request flown = request;
-    flown.digest = digest(request.key);
-    DeviceBinary made = find_or_build(flown);
-    {
-      const std::scoped_lock guard(mutex_);
-      remember(request.key, made.bytes);
-      flights_.erase(request.key);
+  const auto make = [&] {
+    request.digest = digest(request.key);
+    try {
+      return find_or_build(request);
+    } catch (const Error&) {
+      count(&Statistics::n_failures);
+      throw;
     }
-    promise.set_value(made);
-    return made;
-  } catch (const Error&) {
-    count(&Statistics::n_failures);
-    land();
-    promise.set_exception(std::current_exception());
-    throw;
-  } catch (...) {
-    land();
-    promise.set_value(std::nullopt);
-    throw;
-  }
+  };
+  DeviceBinary binary = flights_.join(
+      request.key, known, [this] { ++statistics_.n_waits; }, make,
+      [&](const DeviceBinary& made) { remember(request.key, made.bytes); }, options_.interrupted);
+  binary.seconds = seconds_since(start);
+  return binary;
 }
 
 DeviceBinary DeviceService::find_or_build(const Request& request) {
@@ -177,18 +129,18 @@ DeviceBinary DeviceService::find_or_build(const Request& request) {
     return std::make_shared<const std::string>(std::move(bytes));
   };
   if (!is_store_usable()) return {wrap(build(request)), Origin::compiled, 0.0, ""};
-  if (Landing found = find_on_disk(request)) return *std::move(found);
+  if (std::optional<DeviceBinary> found = find_on_disk(request)) return *std::move(found);
   const Patience patience{options_.compile_timeout_seconds, options_.interrupted};
   const std::optional<FileLock> lock = store_.lock(request.digest, patience);
   // Whoever held the lock until now was probably compiling just this.
-  if (Landing found = find_on_disk(request)) return *std::move(found);
+  if (std::optional<DeviceBinary> found = find_on_disk(request)) return *std::move(found);
   if (lock) store_.sweep(request.digest);
   std::string binary = build(request);
   const std::string path = store(request, binary);
   return {wrap(std::move(binary)), Origin::compiled, 0.0, path};
 }
 
-DeviceService::Landing DeviceService::find_on_disk(const Request& request) {
+std::optional<DeviceBinary> DeviceService::find_on_disk(const Request& request) {
   Lookup found = store_.find(request.digest, binary_suffix, request.key);
   const fs::path path = store_.path_of(request.digest, binary_suffix);
   if (found.state == Lookup::State::damaged) {
@@ -210,7 +162,7 @@ std::string DeviceService::store(const Request& request, const std::string& bina
     store_.make_room();
     return store_.path_of(request.digest, binary_suffix).string();
   } catch (const StorageError& error) {
-    notice(
+    notices_.give(
         fmt::format("the cache directory {} takes no new entries ({}); kernels compiled from "
                     "now on are lost when this process ends. Make room there, or set "
                     "PYOP2CXX_CACHE_DIR to another directory of your own",

@@ -3,7 +3,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <future>
 #include <list>
 #include <memory>
 #include <mutex>
@@ -14,6 +13,8 @@
 #include <vector>
 
 #include "jit/device_compiler.hpp"
+#include "jit/flights.hpp"
+#include "jit/notices.hpp"
 #include "jit/service.hpp"
 #include "jit/store.hpp"
 
@@ -63,20 +64,15 @@ class DeviceService {
 
  private:
   struct Request;
-  // Nothing: the flight was interrupted, somebody else must fly.
-  using Landing = std::optional<DeviceBinary>;
 
-  Landing follow(const std::shared_future<Landing>& flight);
-  DeviceBinary lead(const Request& request, std::promise<Landing>& promise);
   DeviceBinary find_or_build(const Request& request);
-  Landing find_on_disk(const Request& request);
+  std::optional<DeviceBinary> find_on_disk(const Request& request);
   std::string store(const Request& request, const std::string& binary);
   std::string build(const Request& request);
   std::string keep_source(const Request& request);
   void remember(const std::string& key, const std::shared_ptr<const std::string>& bytes);
   [[nodiscard]] std::shared_ptr<const std::string> recall(const std::string& key);
   bool is_store_usable();
-  void notice(const std::string& message);
   void count(std::int64_t Statistics::*counter);
 
   struct Entry {
@@ -86,15 +82,14 @@ class DeviceService {
 
   DeviceServiceOptions options_;
   Store store_;
+  Notices notices_;
   mutable std::mutex mutex_;  // guards everything below; never held while waiting
   std::list<Entry> entries_;  // most recently used first
   // Views of the keys in entries_, whose nodes do not move.
   std::unordered_map<std::string_view, std::list<Entry>::iterator> index_;
   std::size_t n_memory_bytes_ = 0;
-  std::unordered_map<std::string, std::shared_future<Landing>> flights_;
+  Flights<DeviceBinary> flights_;
   Statistics statistics_;
-  std::vector<std::string> pending_notices_;
-  std::vector<std::string> given_notices_;
 };
 
 }  // namespace op2::jit

@@ -7,10 +7,8 @@
 #include <sys/statvfs.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <chrono>
 #include <cstdlib>
-#include <limits>
 #include <system_error>
 #include <utility>
 
@@ -93,7 +91,8 @@ struct Service::Request {
 Service::Service(Options options)
     : options_(std::move(options)),
       store_(cache_directory(options_.cache_dir), options_.max_disk_bytes),
-      memory_(options_.max_memory_entries) {}
+      memory_(options_.max_memory_entries),
+      flights_(mutex_) {}
 
 Patience Service::patience() const {
   return {options_.compile_timeout_seconds, options_.interrupted};
@@ -104,16 +103,8 @@ void Service::count(std::int64_t Statistics::*counter) {
   ++(statistics_.*counter);
 }
 
-void Service::notice(const std::string& message) {
-  const std::scoped_lock guard(mutex_);
-  if (std::ranges::find(given_notices_, message) != given_notices_.end()) return;
-  given_notices_.push_back(message);
-  pending_notices_.push_back(message);
-}
-
 std::vector<std::string> Service::take_notices() {
-  const std::scoped_lock guard(mutex_);
-  return std::exchange(pending_notices_, {});
+  return notices_.take();
 }
 
 Statistics Service::statistics() const {
@@ -149,7 +140,7 @@ bool Service::is_store_usable() {
   if (!options_.use_disk) return false;
   const std::optional<std::string> problem = store_.problem();
   if (problem) {
-    notice(*problem + ". Until then every process compiles its kernels anew");
+    notices_.give(*problem + ". Until then every process compiles its kernels anew");
   }
   return !problem;
 }
@@ -210,77 +201,37 @@ Loaded Service::load(const std::string& source, Language language,
   key.text(compiler_identity(*request.compiler, extra_flags)).close();
   request.key = key.str();
 
-  for (;;) {
-    std::promise<Landing> promise;
-    std::shared_future<Landing> flight;
-    {
-      const std::scoped_lock guard(mutex_);
-      if (std::shared_ptr<Library> library = memory_.find(request.key)) {
-        ++statistics_.n_memory_hits;
-        const std::string path = library->path();
-        return {std::move(library), Origin::memory, seconds_since(start), path};
-      }
-      const auto found = flights_.find(request.key);
-      if (found != flights_.end()) {
-        ++statistics_.n_waits;
-        flight = found->second;
-      } else {
-        flights_.emplace(request.key, promise.get_future().share());
-      }
-    }
-    Landing landing = flight.valid() ? follow(flight) : lead(request, promise);
-    if (!landing) continue;
-    landing->seconds = seconds_since(start);
-    return *std::move(landing);
-  }
-}
-
-Service::Landing Service::follow(const std::shared_future<Landing>& flight) {
-  // The leader's own patience ends every flight.
-  const Patience endless{std::numeric_limits<double>::infinity(), options_.interrupted};
-  Wait wait(endless);
-  while (wait.goes_on()) {
-    if (flight.wait_for(std::chrono::milliseconds(50)) == std::future_status::ready) break;
-  }
-  return flight.get();
-}
-
-Loaded Service::lead(const Request& request, std::promise<Landing>& promise) {
-  const auto land = [this, &request] {
-    const std::scoped_lock guard(mutex_);
-    flights_.erase(request.key);
+  const auto known = [&]() -> std::optional<Loaded> {
+    std::shared_ptr<Library> library = memory_.find(request.key);
+    if (!library) return std::nullopt;
+    ++statistics_.n_memory_hits;
+    const std::string path = library->path();
+    return Loaded{std::move(library), Origin::memory, 0.0, path};
   };
-  try {
-    Request flown = request;
-    flown.digest = digest(request.key);
-    Loaded loaded = load_or_build(flown);
-    {
-      const std::scoped_lock guard(mutex_);
-      memory_.insert(request.key, loaded.library);
-      flights_.erase(request.key);
+  const auto make = [&] {
+    request.digest = digest(request.key);
+    try {
+      return load_or_build(request);
+    } catch (const Error&) {
+      count(&Statistics::n_failures);
+      throw;
     }
-    promise.set_value(loaded);
-    return loaded;
-  } catch (const Error&) {
-    count(&Statistics::n_failures);
-    land();
-    promise.set_exception(std::current_exception());
-    throw;
-  } catch (...) {
-    land();
-    promise.set_value(std::nullopt);
-    throw;
-  }
+  };
+  Loaded loaded = flights_.join(
+      request.key, known, [this] { ++statistics_.n_waits; }, make,
+      [&](const Loaded& made) { memory_.insert(request.key, made.library); }, options_.interrupted);
+  loaded.seconds = seconds_since(start);
+  return loaded;
 }
 
 Loaded Service::load_or_build(const Request& request) {
   if (!is_store_usable()) return build_in_private(request);
-  if (Landing found = load_from_disk(request)) return *std::move(found);
-  if (Landing built = build_in_store(request)) return *std::move(built);
+  if (std::optional<Loaded> found = load_from_disk(request)) return *std::move(found);
+  if (std::optional<Loaded> built = build_in_store(request)) return *std::move(built);
   return build_in_private(request);
 }
 
-Service::Landing Service::load_from_disk(const Request& request) {
+std::optional<Loaded> Service::load_from_disk(const Request& request) {
   const Lookup found = store_.find(request.digest, object_suffix, request.key);
   const fs::path path = store_.path_of(request.digest, object_suffix);
   if (found.state == Lookup::State::damaged) {
@@ -298,14 +249,14 @@ Service::Landing Service::load_from_disk(const Request& request) {
   }
 }
 
-Service::Landing Service::build_in_store(const Request& request) {
+std::optional<Loaded> Service::build_in_store(const Request& request) {
   {
     const std::scoped_lock guard(mutex_);
     if (!is_writable_) return std::nullopt;
   }
   const std::optional<FileLock> lock = store_.lock(request.digest, patience());
   // Whoever held the lock until now was probably compiling just this.
-  if (Landing found = load_from_disk(request)) return found;
+  if (std::optional<Loaded> found = load_from_disk(request)) return found;
   try {
     if (lock) store_.sweep(request.digest);
     const WorkDirectory work = store_.work(request.digest);
@@ -320,7 +271,7 @@ Service::Landing Service::build_in_store(const Request& request) {
     return loaded;
   } catch (const StorageError& error) {
     if (stop_writing()) {
-      notice(
+      notices_.give(
           fmt::format("the cache directory {} takes no new entries ({}); kernels compiled from "
                       "now on are lost when this process ends. Make room there, or set "
                       "PYOP2CXX_CACHE_DIR to another directory of your own",

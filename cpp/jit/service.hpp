@@ -3,18 +3,18 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <future>
 #include <map>
 #include <memory>
 #include <mutex>
 #include <optional>
 #include <string>
-#include <unordered_map>
 #include <vector>
 
 #include "jit/compiler.hpp"
+#include "jit/flights.hpp"
 #include "jit/library.hpp"
 #include "jit/memory_cache.hpp"
+#include "jit/notices.hpp"
 #include "jit/patience.hpp"
 #include "jit/store.hpp"
 
@@ -105,33 +105,26 @@ class Service {
 
  private:
   struct Request;
-  // A flight that ends with neither a library nor an Error was interrupted: somebody else must fly.
-  using Landing = std::optional<Loaded>;
-
-  Loaded lead(const Request& request, std::promise<Landing>& promise);
-  Landing follow(const std::shared_future<Landing>& flight);
   Loaded load_or_build(const Request& request);
-  Landing load_from_disk(const Request& request);
-  Landing build_in_store(const Request& request);
+  std::optional<Loaded> load_from_disk(const Request& request);
+  std::optional<Loaded> build_in_store(const Request& request);
   Loaded build_in_private(const Request& request);
   std::filesystem::path run_compiler(const Request& request, const CompilePlace& place);
   HostCompiler stored_probe(Language language, const std::vector<std::string>& command);
   bool is_store_usable();
   bool stop_writing();  // whether this call was the first
-  void notice(const std::string& message);
   void count(std::int64_t Statistics::*counter);
   [[nodiscard]] Patience patience() const;
 
   Options options_;
   Store store_;
+  Notices notices_;
   std::mutex probe_mutex_;    // held while a compiler is probed
   mutable std::mutex mutex_;  // guards everything below; never held while waiting
   MemoryCache memory_;
-  std::unordered_map<std::string, std::shared_future<Landing>> flights_;
+  Flights<Loaded> flights_;
   std::map<Language, HostCompiler> compilers_;  // never removed: references are handed out
   Statistics statistics_;
-  std::vector<std::string> pending_notices_;
-  std::vector<std::string> given_notices_;
   bool is_writable_ = true;  // until the first failure to write
 };
 

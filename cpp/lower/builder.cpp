@@ -143,8 +143,13 @@ void Builder::add_function(const std::string& name, std::vector<kir::Parameter> 
   if (is_grid()) {
     return add_kernel(name, with_range(std::move(parameters)), std::move(loop));
   }
-  drop_unused(parameters, loop, packed_.kept);
-  module_.functions.push_back({name, std::move(parameters), std::move(loop)});
+  add_range_function(name, std::move(parameters), std::move(loop));
+}
+
+void Builder::add_range_function(const std::string& name, std::vector<kir::Parameter> parameters,
+                                 kir::Block body) {
+  drop_unused(parameters, body, packed_.kept);
+  module_.functions.push_back({name, std::move(parameters), std::move(body)});
 }
 
 std::vector<kir::Parameter> Builder::with_range(std::vector<kir::Parameter> parameters) {

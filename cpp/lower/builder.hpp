@@ -44,6 +44,10 @@ class Builder {
   void add_function(const std::string& name, std::vector<kir::Parameter> parameters,
                     const std::string& index, kir::Block body);
 
+  /// @brief Add a wrapper that says itself what it does with its range [begin, end).
+  void add_range_function(const std::string& name, std::vector<kir::Parameter> parameters,
+                          kir::Block body);
+
   /// @brief Add a function that is launched and says itself what each lane does. @p parameters are
   /// in the order of the convention; those that the body does not use are left out.
   void add_kernel(const std::string& name, std::vector<kir::Parameter> parameters, kir::Block body);

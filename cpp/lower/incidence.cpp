@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/error.hpp"
+
 namespace op2::lower {
 namespace {
 
@@ -167,16 +169,82 @@ kir::Block of_target(const Incidence& incidence, kir::Block body) {
   return body;
 }
 
-kir::Stmt for_incidences(Builder& builder, const Incidence& incidence, kir::Block body) {
-  const kir::Expr k = kir::name("k");
-  const kir::Expr t = kir::name("t");
+namespace {
+
+/// @p body after the item's position and `o`, which are taken from @p entry.
+kir::Block of_entry(Builder& builder, const Incidence& incidence, const kir::Expr& entry,
+                    const kir::Block& body) {
   const kir::Expr slots = kir::integer(incidence.n_slots);
   const std::string& position = builder.packed().items.position;
-  const kir::Expr entry =
-      incidence.is_padded ? kir::name("entry") : kir::element(incidence.entry.name, k);
   kir::Block declared{{kir::Decl{index_type(), position, 0, {entry / slots}}},
                       {kir::Decl{index_type(), "o", 0, {entry - kir::name(position) * slots}}}};
   declared.insert(declared.end(), body.begin(), body.end());
+  return declared;
+}
+
+/// The row that slot `o` of element `n` names, for the slots of one Map.
+kir::Expr row_of_slot(const ir::Loop& loop, int map, const std::string& table, int first) {
+  const ir::MapRef& path = loop.maps[static_cast<std::size_t>(map)];
+  if (path.rows.empty()) {
+    const kir::Expr at = kir::name("n") * kir::integer(path.arity) + kir::name("o");
+    return kir::widen(kir::element(table, first == 0 ? at : at - kir::integer(first)));
+  }
+  const ir::IndirectDat any{DType::float64, 1, Access::inc, map, {}};
+  const std::vector<kir::Expr> entries = rows_of(loop, any, "", table).entries;
+  kir::Expr row = entries.back();
+  for (std::size_t slot = entries.size() - 1; slot-- > 0;) {
+    const kir::Expr number = kir::integer(first + static_cast<int>(slot));
+    row = kir::select(kir::equal(kir::name("o"), number), entries[slot], row);
+  }
+  return row;
+}
+
+}  // namespace
+
+kir::Stmt for_all_incidences(Builder& builder, const Incidence& incidence, kir::Block body) {
+  const kir::Expr entry = kir::element(incidence.entry.name, kir::name("k"));
+  return {kir::For{kir::Axis::serial, "k", kir::element(incidence.offset.name, whole_begin()),
+                   kir::element(incidence.offset.name, whole_end()),
+                   of_entry(builder, incidence, entry, body)}};
+}
+
+kir::Expr target_of_slot(Builder& builder, const Incidence& incidence) {
+  const ir::Loop& loop = builder.request().loop;
+  const auto table_of = [&builder, &loop](int map) {
+    for (std::size_t i = 0; i < loop.args.size(); ++i) {
+      if (ir::target_map_of(loop.args[i]) == map) return builder.packed().args[i].map;
+    }
+    throw InternalError("an inverted Map that no argument uses");
+  };
+  const auto row = [&](int map) {
+    return row_of_slot(loop, map, table_of(map), slots_of(incidence, loop, map).first);
+  };
+  kir::Expr target = row(incidence.maps.back());
+  for (std::size_t i = incidence.maps.size() - 1; i-- > 0;) {
+    const SlotRange slots = slots_of(incidence, loop, incidence.maps[i]);
+    const kir::Expr end = kir::integer(slots.first + slots.arity);
+    target = kir::select(kir::less(kir::name("o"), end), row(incidence.maps[i]), target);
+  }
+  return target;
+}
+
+kir::Stmt add_share(Builder& builder, const Incidence& incidence, std::size_t arg) {
+  const ir::Loop& loop = builder.request().loop;
+  const ir::IndirectDat& dat = indirect(loop, arg);
+  const SlotRange slots = slots_of(incidence, loop, dat.map);
+  const kir::Expr start = kir::integer(0);
+  const Share share{builder.packed().args[arg].pack, start, slots.first, slots.arity, dat.dim};
+  kir::Stmt add =
+      for_components(dat.dim, {at_target(builder, arg), update_of(dat.access), indexed(share)});
+  return where_slot_is(incidence, slots, {std::move(add)});
+}
+
+kir::Stmt for_incidences(Builder& builder, const Incidence& incidence, kir::Block body) {
+  const kir::Expr k = kir::name("k");
+  const kir::Expr t = kir::name("t");
+  const kir::Expr entry =
+      incidence.is_padded ? kir::name("entry") : kir::element(incidence.entry.name, k);
+  kir::Block declared = of_entry(builder, incidence, entry, body);
   if (incidence.is_padded) {
     // consecutive targets read consecutive entries of a column
     const kir::Expr at = k * kir::name(incidence.n_rows.name) + t;

@@ -53,6 +53,18 @@ enum class Sizes : std::uint8_t { always, if_padded };
 [[nodiscard]] kir::Stmt for_incidences(Builder& builder, const Incidence& incidence,
                                        kir::Block body);
 
+/// @brief Loop over all incidences of the targets [begin, end), one target after the other, with
+/// the item's position and `o` declared around @p body. Not for padded incidences.
+[[nodiscard]] kir::Stmt for_all_incidences(Builder& builder, const Incidence& incidence,
+                                           kir::Block body);
+
+/// @brief The target that slot `o` of element `n` names, read from its Map.
+[[nodiscard]] kir::Expr target_of_slot(Builder& builder, const Incidence& incidence);
+
+/// @brief `data[target] op= pack` where slot `o` belongs to the argument's Map, of the row of that
+/// slot.
+[[nodiscard]] kir::Stmt add_share(Builder& builder, const Incidence& incidence, std::size_t arg);
+
 /// @brief Dats that are reduced through a Map.
 [[nodiscard]] std::vector<std::size_t> reduced_args(const ir::Loop& loop);
 

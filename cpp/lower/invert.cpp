@@ -70,6 +70,55 @@ kir::Block global_stores(Builder& builder) {
   return always;
 }
 
+/// The loads of the element body; a MIN or MAX pack starts at the target's value in every row.
+kir::Block loads_of_all(Builder& builder) {
+  const ir::Loop& loop = builder.request().loop;
+  const std::vector<std::size_t> reduced = reduced_args(loop);
+  PackedLoop& packed = builder.packed();
+  kir::Block out = packed.load;
+  for (kir::Stmt& stmt : out) {
+    auto* gather = std::get_if<kir::Gather>(&stmt.node);
+    const bool is_owned = std::any_of(reduced.begin(), reduced.end(), [&](std::size_t arg) {
+      return gather != nullptr && packed.args[arg].pack == gather->pack;
+    });
+    if (is_owned) {
+      gather->rows.entries.assign(static_cast<std::size_t>(gather->rows.arity),
+                                  kir::name("target"));
+      gather->rows.stride = gather->rows.stride == 0 ? gather->rows.dim : gather->rows.stride;
+    }
+  }
+  return out;
+}
+
+/// For lanes: one loop over the incidences of all targets of a range, so that every pass but the
+/// last is full whatever the targets' degrees are. A share goes to its target at once, which makes
+/// the same sums in the same order.
+kir::Block visit_all(Builder& builder, const Incidence& incidence) {
+  PackedLoop& packed = builder.packed();
+  const ir::Loop& loop = builder.request().loop;
+  std::vector<OwnedRow> rows = take_rows(builder);
+  kir::Block visit{
+      {kir::Decl{{DType::int64, true, false}, "target", 0, {target_of_slot(builder, incidence)}}}};
+  const kir::Block load = loads_of_all(builder);
+  visit.insert(visit.end(), load.begin(), load.end());
+  append_call(visit, packed);
+  for (const std::size_t arg : reduced_args(loop)) {
+    visit.push_back(add_share(builder, incidence, arg));
+  }
+  const kir::Block starts = declare_rows(builder, rows);
+  visit.insert(visit.end(), starts.begin(), starts.end());
+  for (const OwnedRow& row : rows) visit.push_back(add_to_row(builder, incidence, row));
+  const kir::Block globals = global_stores(builder);
+  visit.insert(visit.end(), globals.begin(), globals.end());
+  return {for_all_incidences(builder, incidence, located(packed.items, std::move(visit)))};
+}
+
+void finish(Builder& builder, const std::string& function) {
+  builder.finish(builder.over_range(function, whole_begin(), whole_end()),
+                 builder.slots(whole_begin(), whole_end()));
+  builder.module().items = kir::Items::targets;
+}
+
 }  // namespace
 
 void invert(Builder& builder) {
@@ -77,6 +126,12 @@ void invert(Builder& builder) {
   const std::string function = builder.packed().names.take("wrap_" + loop.kernel->name);
   const Incidence incidence = add_incidence(builder, Sizes::if_padded);
   PackedLoop& packed = builder.packed();
+  std::vector<kir::Parameter> parameters = packed.parameters;
+  for (kir::Parameter& parameter : incidence.parameters()) parameters.push_back(parameter);
+  if (builder.request().options.lanes > 1) {
+    builder.add_range_function(function, std::move(parameters), visit_all(builder, incidence));
+    return finish(builder, function);
+  }
   const std::vector<std::size_t> args = reduced_args(loop);
   const std::vector<std::string> accumulators = take_accumulators(builder);
   const std::vector<OwnedRow> rows = take_rows(builder);
@@ -98,12 +153,8 @@ void invert(Builder& builder) {
   const kir::Block store = store_accumulators(builder, accumulators);
   body.insert(body.end(), store.begin(), store.end());
 
-  std::vector<kir::Parameter> parameters = packed.parameters;
-  for (kir::Parameter& parameter : incidence.parameters()) parameters.push_back(parameter);
   builder.add_function(function, std::move(parameters), "t", of_target(incidence, std::move(body)));
-  builder.finish(builder.over_range(function, whole_begin(), whole_end()),
-                 builder.slots(whole_begin(), whole_end()));
-  builder.module().items = kir::Items::targets;
+  finish(builder, function);
 }
 
 }  // namespace op2::lower

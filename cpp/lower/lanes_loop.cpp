@@ -4,6 +4,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
+#include <optional>
 #include <set>
 #include <utility>
 
@@ -11,15 +13,21 @@
 #include "base/overload.hpp"
 #include "ir/kernel_facts.hpp"
 #include "lower/constants.hpp"
+#include "lower/items.hpp"
 #include "lower/lanes_kernel.hpp"
 #include "lower/lanes_varying.hpp"
+#include "lower/matrix.hpp"
 #include "lower/names_used.hpp"
+#include "lower/replace.hpp"
 
 namespace op2::lower {
 namespace {
 
-// Rows of a Map of more entries than this are loaded in a loop over its slots.
-constexpr int unrolled_rows = 64;
+// Up to so many pieces of rows are loaded, or turned back, by one statement each: their vectors
+// stay in registers then. More of them go through loops, which compile faster.
+constexpr int unrolled_pieces = 4;
+// Up to so many scalars of one lane are stored by one statement each.
+constexpr int unrolled_scalars = 16;
 
 [[noreturn]] void refuse(std::string why) {
   throw Refusal{std::move(why)};
@@ -31,59 +39,53 @@ bool calls_kernel(const kir::Block& block) {
   });
 }
 
-/// @p expr with the variable @p from replaced by the expression @p by.
 kir::Expr with(const kir::Expr& expr, const std::string& from, const kir::Expr& by) {
-  const auto all = [&from, &by](std::vector<kir::Expr> operands) {
-    for (kir::Expr& operand : operands) operand = with(operand, from, by);
-    return operands;
-  };
-  return std::visit(
-      overload{
-          [&](const kir::Integer&) { return expr; },
-          [&](const kir::Name& node) { return node.name == from ? by : expr; },
-          [&](const kir::Element& node) {
-            return kir::Expr{kir::Element{node.array, all(node.subscript)}};
-          },
-          [&](const kir::Offset& node) {
-            return kir::Expr{kir::Offset{node.array, all(node.subscript)}};
-          },
-          [&](const kir::Binary& node) {
-            std::vector<kir::Expr> operands = all(node.operands);
-            // Arithmetic folds again where a number came in.
-            if (node.op == kir::BinaryOp::add) return operands[0] + operands[1];
-            if (node.op == kir::BinaryOp::multiply) return operands[0] * operands[1];
-            return kir::Expr{kir::Binary{node.op, std::move(operands)}};
-          },
-          [&](const kir::Widen& node) { return kir::Expr{kir::Widen{all(node.operands)}}; },
-          [&](const kir::Minimum& node) { return kir::Expr{kir::Minimum{all(node.operands)}}; },
-          [&](const kir::Select& node) { return kir::Expr{kir::Select{all(node.operands)}}; },
-          [&](const kir::ScratchAt& node) { return kir::Expr{kir::ScratchAt{all(node.bytes)}}; },
-          [&](const kir::Shuffle&) { return expr; },
-          [&](const kir::Stride&) { return expr; },
-          [&](const kir::BlocksFor&) { return expr; },
-          [&](const kir::Builtin&) { return expr; },
-      },
-      expr.node);
+  return replaced(expr, [&from, &by](const kir::Expr& part) {
+    const auto* name = std::get_if<kir::Name>(&part.node);
+    return name != nullptr && name->name == from ? std::optional(by) : std::nullopt;
+  });
+}
+
+kir::VariableType index_type() {
+  return {DType::int64, true, false};
+}
+
+kir::Stmt serial(const char* index, int n, kir::Block body) {
+  return {kir::For{kir::Axis::serial, index, kir::integer(0), kir::integer(n), std::move(body)}};
+}
+
+/// Number of the kernel's parameter that is the layer: it follows those of the arguments.
+std::size_t layer_parameter(const ir::Loop& loop) {
+  return loop.args.empty()
+             ? 0
+             : static_cast<std::size_t>(ir::parameter_of(loop, loop.args.size() - 1) + 1);
 }
 
 /// Rewrites one loop that calls the kernel.
+///
+/// What the kernel gets and gives are packs of vectors. What surrounds it happens lane by lane: the
+/// rows that are loaded lie where W expressions say, one for each lane, and everything that is
+/// stored is the scalar loop's own statements, in a loop over the lanes.
 class LaneLoop {
  public:
-  LaneLoop(const Request& request, std::set<std::string> taken)
-      : request_(request), lanes_(request.options.lanes), taken_(std::move(taken)) {}
+  LaneLoop(const Request& request, const kir::Function& function, std::set<std::string> taken)
+      : request_(request), lanes_(request.options.lanes), taken_(std::move(taken)) {
+    // Arguments may share a Map whose table has a name for each of them.
+    for (const kir::Parameter& parameter : function.parameters) {
+      if (parameter.role != kir::Role::map) continue;
+      const auto& first = first_map_.try_emplace(parameter.index, parameter.name).first->second;
+      same_map_[parameter.name] = first;
+    }
+  }
 
   kir::Block run(const kir::For& loop) {
     if (loop.axis != kir::Axis::serial) refuse("its elements are not visited by a serial loop");
-    index_ = kir::name(loop.index);
-    live_ = kir::name(fresh("live"));
-    element_ = loop.index;
+    learn(loop.body);
     declare_lanes(loop);
     for (const kir::Stmt& stmt : loop.body) statement(stmt);
-    if (!scatter_.updates.empty()) {
-      scatter_.n_live = live_;
-      body_.push_back({std::move(scatter_)});
-    }
+    finish_stores();
     body_.insert(body_.end(), after_.begin(), after_.end());
+    drop_unused(body_);
     kir::Block out = std::move(before_);
     out.push_back({kir::For{loop.axis, loop.index, loop.begin, loop.end, std::move(body_),
                             DType::int64, lanes_}});
@@ -99,25 +101,67 @@ class LaneLoop {
     return name;
   }
 
-  /// `live` lanes have an element of their own; the others repeat the last one.
-  void declare_lanes(const kir::For& loop) {
-    const kir::VariableType type{DType::int64, true, false};
-    body_.push_back({kir::Decl{type,
-                               std::get<kir::Name>(live_.node).name,
-                               0,
-                               {kir::minimum(kir::integer(lanes_), loop.end - index_)}}});
-    for (int lane = 0; lane < lanes_; ++lane) {
-      const kir::Expr number = kir::integer(lane);
-      const kir::Expr at = kir::select(kir::less(number, live_), index_ + number,
-                                       index_ + (live_ - kir::integer(1)));
-      position_.push_back(fresh(fmt::format("lane{}", lane)));
-      body_.push_back({kir::Decl{type, position_.back(), 0, {lane == 0 ? index_ : at}}});
+  /// Remember what the kernel is called with: it tells packs and reductions apart.
+  void learn(const kir::Block& body) {
+    for (const kir::Stmt& stmt : body) {
+      if (const auto* call = std::get_if<kir::CallUser>(&stmt.node)) arguments_ = call->arguments;
+    }
+    for (std::size_t i = 0; i < request_.loop.args.size(); ++i) {
+      const auto* global = std::get_if<ir::GlobalReduce>(&request_.loop.args[i]);
+      if (global != nullptr) reductions_.emplace(pack_of_arg(i), global);
     }
   }
 
-  /// @p expr for the element of one lane.
+  [[nodiscard]] std::string pack_of_arg(std::size_t i) const {
+    const auto at = static_cast<std::size_t>(ir::parameter_of(request_.loop, i));
+    const auto* plain = std::get_if<kir::Name>(&arguments_[at].node);
+    return plain == nullptr ? "" : plain->name;
+  }
+
+  // ------------------------------------------------------------------------------- the elements
+
+  /// `live` lanes have an element of their own; the others repeat the last one.
+  void declare_lanes(const kir::For& loop) {
+    const kir::Expr index = kir::name(loop.index);
+    live_ = declare(body_, "live", kir::minimum(kir::integer(lanes_), loop.end - index));
+    const kir::Expr last = declare(body_, "final", index + (live_ - kir::integer(1)));
+    for (int lane = 0; lane < lanes_; ++lane) {
+      const kir::Expr at = index + kir::integer(lane);
+      by_lane_[loop.index].push_back(
+          lane == 0 ? index : declare(body_, fmt::format("lane{}", lane), kir::minimum(at, last)));
+    }
+    in_lane_[loop.index] = declare(lane_locals_, loop.index + "_lane", index + lane_index());
+  }
+
+  [[nodiscard]] static kir::Expr lane_index() { return kir::name("lane"); }
+
+  kir::Expr declare(kir::Block& block, const std::string& wanted, kir::Expr value) {
+    const std::string name = fresh(wanted);
+    block.push_back({kir::Decl{index_type(), name, 0, {std::move(value)}}});
+    return kir::name(name);
+  }
+
+  /// A variable of the loop over elements: its Map is the first one of its table.
+  [[nodiscard]] std::optional<kir::Expr> first_of_same(const kir::Expr& expr,
+                                                       const Replacement& by) const {
+    const auto* element = std::get_if<kir::Element>(&expr.node);
+    if (element == nullptr) return std::nullopt;
+    const auto found = same_map_.find(element->array);
+    if (found == same_map_.end()) return std::nullopt;
+    return kir::element(found->second, replaced(element->subscript.front(), by));
+  }
+
+  /// @p expr for the element of lane number @p lane.
   [[nodiscard]] kir::Expr on_lane(const kir::Expr& expr, int lane) const {
-    return with(expr, element_, kir::name(position_[static_cast<std::size_t>(lane)]));
+    const Replacement by = [this, lane, &by](const kir::Expr& part) -> std::optional<kir::Expr> {
+      if (const auto* name = std::get_if<kir::Name>(&part.node)) {
+        const auto found = by_lane_.find(name->name);
+        if (found == by_lane_.end()) return std::nullopt;
+        return found->second[static_cast<std::size_t>(lane)];
+      }
+      return first_of_same(part, by);
+    };
+    return replaced(expr, by);
   }
 
   [[nodiscard]] std::vector<kir::Expr> on_lanes(const kir::Expr& expr) const {
@@ -126,12 +170,36 @@ class LaneLoop {
     return out;
   }
 
+  /// Statements or expressions as they are inside the loop over lanes.
+  template <class Code>
+  [[nodiscard]] Code in_lane(const Code& code) const {
+    const Replacement by = [this, &by](const kir::Expr& part) -> std::optional<kir::Expr> {
+      if (const auto* name = std::get_if<kir::Name>(&part.node)) {
+        const auto found = in_lane_.find(name->name);
+        return found == in_lane_.end() ? std::nullopt : std::optional(found->second);
+      }
+      const auto* element = std::get_if<kir::Element>(&part.node);
+      if (element != nullptr && packs_.contains(element->array)) {
+        return kir::lane_of(element->array, replaced(element->subscript.front(), by), lane_index());
+      }
+      return first_of_same(part, by);
+    };
+    return replaced(code, by);
+  }
+
+  // ------------------------------------------------------------------------------- statements
+
   void statement(const kir::Stmt& stmt) {
+    if (is_called_ && stores_itself(stmt)) {
+      for (kir::Stmt& made : in_lane(kir::Block{stmt})) lane_body_.push_back(std::move(made));
+      return;
+    }
     std::visit(overload{
                    [this](const kir::Decl& node) { declare(node); },
                    [this](const kir::Gather& node) { gather(node); },
                    [this](const kir::CallUser& node) { call(node); },
                    [this](const kir::Scatter& node) { scatter(node); },
+                   [this](const kir::MatInsert& node) { insert(node); },
                    [this](const kir::For& node) { components(node); },
                    [](const kir::Assign&) { unknown(); },
                    [](const kir::Atomic&) { unknown(); },
@@ -141,30 +209,41 @@ class LaneLoop {
                    [](const kir::Barrier&) { unknown(); },
                    [](const kir::Launch&) { unknown(); },
                    [](const kir::Scratch&) { unknown(); },
-                   [](const kir::MatInsert&) { refuse("it adds to a matrix"); },
                    [](const kir::LaneGather&) { unknown(); },
-                   [](const kir::LaneScatter&) { unknown(); },
+                   [](const kir::LaneTurn&) { unknown(); },
+                   [](const kir::LaneStore&) { unknown(); },
                    [](const kir::LaneAdd&) { unknown(); },
                    [](const kir::LaneFold&) { unknown(); },
                },
                stmt.node);
   }
 
+  /// Behind the kernel's call: a statement that does not work on whole packs.
+  [[nodiscard]] bool stores_itself(const kir::Stmt& stmt) const {
+    if (const auto* loop = std::get_if<kir::For>(&stmt.node)) return !is_of_packs(*loop);
+    return std::holds_alternative<kir::Decl>(stmt.node) ||
+           std::holds_alternative<kir::Assign>(stmt.node) ||
+           std::holds_alternative<kir::If>(stmt.node);
+  }
+
   [[noreturn]] static void unknown() { refuse("its strategy surrounds the kernel by other steps"); }
 
   void declare(const kir::Decl& node) {
-    if (node.extent == 0) {  // the element, found at a position
-      for (int lane = 0; lane < lanes_; ++lane) {
-        const std::string name = fresh(fmt::format("{}{}", node.name, lane));
-        body_.push_back({kir::Decl{node.type, name, 0, {on_lane(node.value.front(), lane)}}});
-        position_[static_cast<std::size_t>(lane)] = name;
-      }
-      element_ = node.name;
-      return;
+    if (node.extent > 0) return declare_pack(node.name, node.type.dtype, node.extent, node.value);
+    std::vector<kir::Expr> names;
+    for (int lane = 0; lane < lanes_; ++lane) {
+      names.push_back(
+          declare(body_, fmt::format("{}{}", node.name, lane), on_lane(node.value.front(), lane)));
     }
-    kir::Decl out = node;
-    out.type = vector(node.type.dtype);
-    body_.push_back({std::move(out)});
+    const kir::Expr value = in_lane(node.value.front());
+    by_lane_[node.name] = std::move(names);
+    in_lane_[node.name] = declare(lane_locals_, node.name + "_lane", value);
+  }
+
+  void declare_pack(const std::string& name, DType dtype, int extent,
+                    std::vector<kir::Expr> value) {
+    body_.push_back({kir::Decl{vector(dtype), name, extent, std::move(value)}});
+    packs_[name] = dtype;
   }
 
   [[nodiscard]] kir::VariableType vector(DType dtype) const {
@@ -173,52 +252,63 @@ class LaneLoop {
   }
 
   [[nodiscard]] static kir::Expr row_start(const kir::Rows& rows, const kir::Expr& i) {
-    const kir::Expr entry = kir::element(rows.map, rows.element * kir::integer(rows.arity) + i);
     const int stride = rows.stride == 0 ? rows.dim : rows.stride;
-    return kir::widen(entry) * kir::integer(stride) + kir::integer(rows.component);
+    const kir::Expr component = kir::integer(rows.component);
+    if (!rows.entries.empty()) {
+      const auto at = static_cast<std::size_t>(std::get<kir::Integer>(i.node).value);
+      return rows.entries[at] * kir::integer(stride) + component;
+    }
+    if (rows.map.empty()) return rows.element * kir::integer(stride) + component;
+    const kir::Expr entry = kir::element(rows.map, rows.element * kir::integer(rows.arity) + i);
+    return kir::widen(entry) * kir::integer(stride) + component;
   }
 
-  [[nodiscard]] kir::LaneRows rows_of(const std::string& pack, const kir::Rows& rows,
-                                      const kir::Expr& i) const {
-    return {pack,      i * kir::integer(rows.dim),  rows.dtype, rows.dim,
-            rows.data, on_lanes(row_start(rows, i))};
-  }
-
-  static void check_path(const kir::Rows& rows) {
-    if (!rows.entries.empty()) refuse("a Dat is reached by more than the entries of one Map");
+  [[nodiscard]] int n_pieces(int dim) const {
+    return static_cast<int>(kir::row_pieces(dim, lanes_).size());
   }
 
   void gather(const kir::Gather& node) {
-    check_path(node.rows);
-    if (node.rows.arity <= unrolled_rows) {
-      for (int i = 0; i < node.rows.arity; ++i) {
-        body_.push_back({kir::LaneGather{rows_of(node.pack, node.rows, kir::integer(i))}});
-      }
+    const kir::Rows& rows = node.rows;
+    const auto load = [&](const kir::Expr& i) -> kir::Stmt {
+      return {kir::LaneGather{{node.pack, i * kir::integer(rows.dim), rows.dtype, rows.dim,
+                               rows.data, on_lanes(row_start(rows, i))}}};
+    };
+    if (rows.entries.empty() && rows.arity * n_pieces(rows.dim) > unrolled_pieces) {
+      body_.push_back(serial("i", rows.arity, {load(kir::name("i"))}));
       return;
     }
-    body_.push_back({kir::For{kir::Axis::serial,
-                              "i",
-                              kir::integer(0),
-                              kir::integer(node.rows.arity),
-                              {{kir::LaneGather{rows_of(node.pack, node.rows, kir::name("i"))}}}}});
-  }
-
-  void scatter(const kir::Scatter& node) {
-    check_path(node.rows);
-    if (node.rows.arity > unrolled_rows) refuse("its Map has too many entries to write through");
-    for (int i = 0; i < node.rows.arity; ++i) {
-      scatter_.updates.push_back(
-          {rows_of(node.pack, node.rows, kir::integer(i)), node.update, node.sync});
-    }
+    for (int i = 0; i < rows.arity; ++i) body_.push_back(load(kir::integer(i)));
   }
 
   void call(const kir::CallUser& node) {
     kir::CallUser out = node;
-    for (std::size_t i = 0; i < request_.loop.args.size(); ++i) {
-      const auto* dat = std::get_if<ir::DirectDat>(&request_.loop.args[i]);
-      if (dat != nullptr) out.arguments[i] = live_rows(*dat, i, node.arguments[i]);
+    const ir::Loop& loop = request_.loop;
+    for (std::size_t i = 0; i < loop.args.size(); ++i) {
+      const auto* dat = std::get_if<ir::DirectDat>(&loop.args[i]);
+      if (dat == nullptr || ir::is_part(loop, i)) continue;
+      kir::Expr& argument = out.arguments[static_cast<std::size_t>(ir::parameter_of(loop, i))];
+      argument = live_rows(*dat, i, argument);
+    }
+    if (loop.iteration.pass_layer) {
+      kir::Expr& layer = out.arguments[layer_parameter(loop)];
+      layer = vector_of(layer);
     }
     body_.push_back({std::move(out)});
+    is_called_ = true;
+  }
+
+  /// An index that differs by lane as the vector that the kernel takes.
+  kir::Expr vector_of(const kir::Expr& index) {
+    const ir::FunctionDef& entry = request_.loop.kernel->body->entry();
+    const auto dtype = ir::dtype_of(entry.parameters[layer_parameter(request_.loop)].type.base);
+    if (!dtype) refuse("the layer is passed as something else than a number");
+    const std::string pack = fresh("layers_by_lane");
+    declare_pack(pack, *dtype, 1, {});
+    for (int lane = 0; lane < lanes_; ++lane) {
+      body_.push_back({kir::Assign{kir::lane_of(pack, kir::integer(0), kir::integer(lane)),
+                                   kir::Update::set, on_lane(index, lane)}});
+    }
+    return kir::element(pack, kir::integer(0));
   }
 
   /// A direct argument, which the kernel reads and writes in place: rows like any others.
@@ -227,54 +317,151 @@ class LaneLoop {
     const auto* plain = std::get_if<kir::Name>(&argument.node);
     if (offset == nullptr && plain == nullptr) unknown();
     const std::string data = offset != nullptr ? offset->array : plain->name;
-    const kir::Expr start =
-        kir::name(element_) * kir::integer(ir::stride_of(dat)) + kir::integer(dat.component);
+    const kir::Rows rows = rows_of(dat, data);
     const std::string pack = fresh(data + "_lanes");
-    body_.push_back({kir::Decl{vector(dat.dtype), pack, std::max(dat.dim, 1), {}}});
-    const kir::LaneRows rows{pack, kir::integer(0), dat.dtype, dat.dim, data, on_lanes(start)};
+    declare_pack(pack, dat.dtype, std::max(dat.dim, 1), {});
     if (dat.dim > 0) {
+      const kir::Expr start = row_start(rows, kir::integer(0));
       if (dat.access != Access::write || !is_overwritten(i, dat.dim)) {
-        body_.push_back({kir::LaneGather{rows}});
+        body_.push_back(
+            {kir::LaneGather{{pack, kir::integer(0), dat.dtype, dat.dim, data, on_lanes(start)}}});
       }
-      if (writes(dat.access)) {
-        scatter_.updates.push_back({rows, kir::Update::set, kir::Sync::none});
-      }
+      if (writes(dat.access)) scatter({pack, rows, kir::Update::set, kir::Sync::none});
     }
     return kir::name(pack);
   }
 
   [[nodiscard]] bool is_overwritten(std::size_t i, int dim) {
     if (!facts_) facts_ = ir::kernel_facts(*request_.loop.kernel->body);
-    return facts_->parameters[i].n_surely_written >= dim;
+    const auto at = static_cast<std::size_t>(ir::parameter_of(request_.loop, i));
+    return facts_->parameters[at].n_surely_written >= dim;
   }
 
-  /// `for (c...) target = value` that carries a reduction or a result to memory and back.
-  void components(const kir::For& node) {
-    const auto* assign =
-        node.body.size() == 1 ? std::get_if<kir::Assign>(&node.body[0].node) : nullptr;
-    if (assign == nullptr) unknown();
-    const auto* target = std::get_if<kir::Element>(&assign->target.node);
-    const auto* value = std::get_if<kir::Element>(&assign->value.node);
-    const auto* extent = std::get_if<kir::Integer>(&node.end.node);
-    if (target == nullptr || value == nullptr || extent == nullptr) unknown();
-    const int n = static_cast<int>(extent->value);
-    if (const ir::GlobalReduce* global = reduced_into(value->array)) {  // value: a pack
-      reduce(*global, target->array, value->array, n);
-    } else if (const ir::GlobalReduce* start = reduced_into(target->array)) {
-      for (int c = 0; c < n; ++c) {
-        body_.push_back({kir::LaneGather{
-            {target->array, kir::integer(c), start->dtype, 1, value->array,
-             std::vector<kir::Expr>(static_cast<std::size_t>(lanes_), kir::integer(c))}}});
+  // ----------------------------------------------------------------------------------- stores
+
+  void scatter(const kir::Scatter& node) {
+    const kir::Rows& rows = node.rows;
+    const int dim = rows.dim;
+    const bool is_whole = node.sync == kir::Sync::none &&
+                          (node.update == kir::Update::set || node.update == kir::Update::add);
+    if (is_whole && dim > 1 && rows.arity * n_pieces(dim) <= 2 * unrolled_pieces) {
+      for (int i = 0; i < rows.arity; ++i) {
+        const kir::Expr at = kir::integer(i * dim);
+        store_row(node.pack, at, dim, rows.data, row_start(rows, kir::integer(i)), node.update);
       }
+      return;
+    }
+    const auto scalar = [&](const kir::Expr& i, const kir::Expr& c) {
+      store_scalar(node, kir::element(rows.data, row_start(rows, i) + c),
+                   kir::element(node.pack, i * kir::integer(dim) + c));
+    };
+    if (rows.arity * dim <= unrolled_scalars || !rows.entries.empty()) {
+      for (int i = 0; i < rows.arity; ++i) {
+        for (int c = 0; c < dim; ++c) scalar(kir::integer(i), kir::integer(c));
+      }
+      return;
+    }
+    kir::Block outer = std::exchange(lane_body_, {});
+    scalar(kir::name("i"), dim == 1 ? kir::integer(0) : kir::name("c"));
+    kir::Block inner = std::exchange(lane_body_, std::move(outer));
+    if (dim > 1) inner = {serial("c", dim, std::move(inner))};
+    lane_body_.push_back(serial("i", rows.arity, std::move(inner)));
+  }
+
+  void store_scalar(const kir::Scatter& node, const kir::Expr& target, const kir::Expr& value) {
+    if (node.sync == kir::Sync::atomic) {
+      lane_body_.push_back(
+          {kir::Atomic{node.rows.dtype, in_lane(target), node.update, in_lane(value)}});
     } else {
-      keep(*target, value->array, node.index, n);
+      lane_body_.push_back({kir::Assign{in_lane(target), node.update, in_lane(value)}});
     }
   }
 
-  [[nodiscard]] const ir::GlobalReduce* reduced_into(const std::string& pack) const {
-    const auto call = std::ranges::find_if(
-        reduction_packs_, [&pack](const auto& entry) { return entry.first == pack; });
-    return call == reduction_packs_.end() ? nullptr : call->second;
+  /// `data[start + c] op= pack[at + c]`, several components at a time.
+  void store_row(const std::string& pack, const kir::Expr& at, int dim, const std::string& data,
+                 const kir::Expr& start, kir::Update update) {
+    const DType dtype = packs_.at(pack);
+    for (const kir::RowPiece& piece : kir::row_pieces(dim, lanes_)) {
+      const kir::Expr first = kir::integer(piece.begin);
+      const kir::Expr target = in_lane(start) + first;
+      if (piece.size == 1) {
+        lane_body_.push_back({kir::Assign{kir::element(data, target), update,
+                                          kir::lane_of(pack, at + first, lane_index())}});
+        continue;
+      }
+      const std::string rows = fresh(pack + "_rows");
+      turns_.push_back({kir::Decl{{dtype, false, false, piece.size}, rows, lanes_, {}}});
+      turns_.push_back({kir::LaneTurn{rows, pack, at + first, vector(dtype), piece.size}});
+      lane_body_.push_back(
+          {kir::LaneStore{data, target, update, rows, lane_index(), dtype, piece.size}});
+    }
+  }
+
+  void insert(const kir::MatInsert& node) {
+    for (kir::Stmt& stmt : in_lane(expand_insert(node))) lane_body_.push_back(std::move(stmt));
+  }
+
+  /// The loop over lanes, in element order, so that sums are those of the scalar loop.
+  void finish_stores() {
+    if (lane_body_.empty()) return;
+    body_.insert(body_.end(), turns_.begin(), turns_.end());
+    kir::Block each = std::move(lane_body_);
+    for (auto local = lane_locals_.rbegin(); local != lane_locals_.rend(); ++local) {
+      const auto& decl = std::get<kir::Decl>(local->node);
+      if (names_used(each).contains(decl.name)) each.insert(each.begin(), *local);
+    }
+    body_.push_back(
+        serial("lane", lanes_, {{kir::If{kir::less(lane_index(), live_), std::move(each)}}}));
+  }
+
+  // ------------------------------------------------------------------ loops over components
+
+  /// `for (c...) target op= value`
+  struct Copy {
+    const kir::Element* target = nullptr;
+    const kir::Element* value = nullptr;
+    kir::Update update = kir::Update::set;
+    int n = 0;
+  };
+
+  [[nodiscard]] static std::optional<Copy> copy_of(const kir::For& node) {
+    const auto* assign =
+        node.body.size() == 1 ? std::get_if<kir::Assign>(&node.body[0].node) : nullptr;
+    if (assign == nullptr) return std::nullopt;
+    const auto* target = std::get_if<kir::Element>(&assign->target.node);
+    const auto* value = std::get_if<kir::Element>(&assign->value.node);
+    const auto* extent = std::get_if<kir::Integer>(&node.end.node);
+    if (target == nullptr || value == nullptr || extent == nullptr) return std::nullopt;
+    return Copy{target, value, assign->update, static_cast<int>(extent->value)};
+  }
+
+  /// Between packs, out of the pack of a Global that is reduced, or a pack that is kept.
+  [[nodiscard]] bool is_of_packs(const kir::For& node) const {
+    const std::optional<Copy> copy = copy_of(node);
+    return copy && (copy->update == kir::Update::set || reductions_.contains(copy->value->array));
+  }
+
+  void components(const kir::For& node) {
+    const std::optional<Copy> copy = copy_of(node);
+    if (!copy) unknown();
+    const auto [target, value, update, n] = *copy;
+    const auto into = reductions_.find(value->array);
+    const auto from = reductions_.find(target->array);
+    if (into != reductions_.end()) {
+      reduce(*into->second, target->array, value->array, n);
+    } else if (from != reductions_.end()) {
+      for (int c = 0; c < n; ++c) {
+        body_.push_back({kir::LaneGather{
+            {target->array, kir::integer(c), from->second->dtype, 1, value->array,
+             std::vector<kir::Expr>(static_cast<std::size_t>(lanes_), kir::integer(c))}}});
+      }
+    } else if (packs_.contains(target->array) && packs_.contains(value->array)) {
+      body_.push_back({node});
+    } else if (packs_.contains(value->array)) {
+      keep(*target, value->array, node, n);
+    } else {
+      unknown();
+    }
   }
 
   void reduce(const ir::GlobalReduce& global, const std::string& data, const std::string& pack,
@@ -290,53 +477,50 @@ class LaneLoop {
     behind_.push_back({kir::LaneFold{data, sum, type, n, kir::Update::add}});
   }
 
-  /// `values[n * extent + c] = pack[c]`
-  void keep(const kir::Element& target, const std::string& pack, const std::string& component,
-            int extent) {
-    const kir::Expr start = with(target.subscript.front(), component, kir::integer(0));
-    const auto arg = std::ranges::find_if(request_.loop.args, [this, &pack](const ir::Arg& other) {
-      const auto i = static_cast<std::size_t>(&other - request_.loop.args.data());
-      return pack_of_arg(i) == pack;
-    });
-    if (arg == request_.loop.args.end()) unknown();
-    scatter_.updates.push_back(
-        {{pack, kir::integer(0), ir::dtype_of(*arg), extent, target.array, on_lanes(start)},
-         kir::Update::set,
-         kir::Sync::none});
-  }
-
-  [[nodiscard]] std::string pack_of_arg(std::size_t i) const {
-    const auto* plain = std::get_if<kir::Name>(&arguments_[i].node);
-    return plain == nullptr ? "" : plain->name;
-  }
-
- public:
-  /// Remember what the kernel is called with: it tells packs and reductions apart.
-  void learn(const kir::CallUser& call) {
-    arguments_ = call.arguments;
-    for (std::size_t i = 0; i < request_.loop.args.size(); ++i) {
-      if (const auto* global = std::get_if<ir::GlobalReduce>(&request_.loop.args[i])) {
-        reduction_packs_.emplace_back(pack_of_arg(i), global);
-      }
+  /// Variables that nothing uses, as some by lane: the loop over lanes has its own.
+  static void drop_unused(kir::Block& body) {
+    kir::Block kept;
+    std::set<std::string> used;
+    for (auto stmt = body.rbegin(); stmt != body.rend(); ++stmt) {
+      const auto* decl = std::get_if<kir::Decl>(&stmt->node);
+      if (decl != nullptr && decl->extent == 0 && !used.contains(decl->name)) continue;
+      used.merge(names_used({*stmt}));
+      kept.push_back(std::move(*stmt));
     }
+    std::ranges::reverse(kept);
+    body = std::move(kept);
   }
 
- private:
+  /// `values[n * extent + c] = pack[c]`
+  void keep(const kir::Element& target, const std::string& pack, const kir::For& node, int extent) {
+    if (n_pieces(extent) > 2 * unrolled_pieces) {
+      for (kir::Stmt& stmt : in_lane(kir::Block{{node}})) lane_body_.push_back(std::move(stmt));
+      return;
+    }
+    const kir::Expr start = with(target.subscript.front(), node.index, kir::integer(0));
+    store_row(pack, kir::integer(0), extent, target.array, start, kir::Update::set);
+  }
+
   const Request& request_;
   int lanes_;
   std::set<std::string> taken_;
-  kir::Expr index_;
-  kir::Expr live_;
-  std::string element_;                // variable that numbers the element
-  std::vector<std::string> position_;  // [lanes] what it is for each lane
+  std::map<int, std::string> first_map_;
+  std::map<std::string, std::string> same_map_;                // its table's first name
+  std::map<std::string, std::vector<kir::Expr>> by_lane_;      // [lanes] what a variable is
+  std::map<std::string, kir::Expr> in_lane_;                   // and in the loop over lanes
+  std::map<std::string, DType> packs_;                         // arrays of vectors
+  std::map<std::string, const ir::GlobalReduce*> reductions_;  // by their packs
   std::vector<kir::Expr> arguments_;
-  std::vector<std::pair<std::string, const ir::GlobalReduce*>> reduction_packs_;
+  kir::Expr live_;
   kir::Block before_;  // the loop
   kir::Block body_;
-  kir::LaneScatter scatter_;
-  kir::Block after_;   // the scatters
+  kir::Block turns_;  // packs to rows, before the loop over lanes
+  kir::Block lane_locals_;
+  kir::Block lane_body_;
+  kir::Block after_;   // the stores
   kir::Block behind_;  // the loop
   std::optional<ir::KernelFacts> facts_;
+  bool is_called_ = false;  // the statements that follow store
 };
 
 /// Names that nothing new in @p function may have.
@@ -357,10 +541,7 @@ bool rewrite(kir::Block& block, const kir::Function& function, const Request& re
   for (kir::Stmt& stmt : block) {
     auto* loop = std::get_if<kir::For>(&stmt.node);
     if (loop != nullptr && calls_kernel(loop->body)) {
-      LaneLoop lanes(request, taken_names(function, request));
-      for (const kir::Stmt& inner : loop->body) {
-        if (const auto* call = std::get_if<kir::CallUser>(&inner.node)) lanes.learn(*call);
-      }
+      LaneLoop lanes(request, function, taken_names(function, request));
       for (kir::Stmt& made : lanes.run(*loop)) out.push_back(std::move(made));
       found = true;
       continue;
@@ -378,10 +559,6 @@ bool rewrite(kir::Block& block, const kir::Function& function, const Request& re
 void check_arguments(const Request& request) {
   if (request.facts.lanes == Lanes::grid) refuse("the backend spreads elements over lanes itself");
   const ir::Loop& loop = request.loop;
-  if (loop.iteration.layers != ir::Layers::none) refuse("its elements are cells of columns");
-  for (std::size_t i = 0; i < loop.args.size(); ++i) {
-    if (ir::is_part(loop, i)) refuse("a parameter of the kernel is joined from several Dats");
-  }
   const Races races = find_races(loop, request.maps);
   if (races.overlaps) refuse("written memory overlaps other arguments");
   if (races.reads_written) refuse("memory that is incremented is also read through a Map");
@@ -404,7 +581,9 @@ void check_arguments(const Request& request) {
     }
     const bool is_extremum = access == Access::min || access == Access::max;
     if (is_extremum && std::holds_alternative<ir::IndirectDat>(loop.args[i]) &&
-        !ir::kernel_facts(*loop.kernel->body).parameters[i].commutes(access)) {
+        !ir::kernel_facts(*loop.kernel->body)
+             .parameters[static_cast<std::size_t>(ir::parameter_of(loop, i))]
+             .commutes(access)) {
       refuse(fmt::format("arg {} is MIN or MAX, and the kernel uses its value", i));
     }
   }
@@ -412,10 +591,12 @@ void check_arguments(const Request& request) {
 
 std::vector<bool> varying_parameters(const ir::Loop& loop) {
   std::vector<bool> varies;
-  for (const ir::Arg& arg : loop.args) {
-    varies.push_back(!std::holds_alternative<ir::GlobalRead>(arg));
+  for (std::size_t i = 0; i < loop.args.size(); ++i) {
+    if (i > 0 && ir::parameter_of(loop, i) == ir::parameter_of(loop, i - 1)) continue;
+    varies.push_back(!std::holds_alternative<ir::GlobalRead>(loop.args[i]));
   }
-  varies.resize(loop.args.size() + loop.constants.size(), false);
+  if (loop.iteration.pass_layer) varies.push_back(true);
+  varies.resize(varies.size() + loop.constants.size(), false);
   return varies;
 }
 

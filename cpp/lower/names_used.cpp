@@ -34,6 +34,10 @@ void add(Used& used, const kir::Expr& expr) {
                  [&used](const kir::Shuffle& shuffle) { add(used, shuffle.operands); },
                  [&used](const kir::BlocksFor& blocks) { add(used, blocks.items); },
                  [](const kir::Stride&) {},
+                 [&used](const kir::LaneOf& lane) {
+                   used.insert(lane.array);
+                   add(used, lane.operands);
+                 },
                  [](const kir::Builtin&) {},
              },
              expr.node);
@@ -104,9 +108,14 @@ void add(Used& used, const kir::Stmt& stmt) {
                    add(used, insert.entries);
                  },
                  [&used](const kir::LaneGather& gather) { add(used, gather.rows); },
-                 [&used](const kir::LaneScatter& scatter) {
-                   add(used, scatter.n_live);
-                   for (const kir::LaneUpdate& update : scatter.updates) add(used, update.rows);
+                 [&used](const kir::LaneTurn& turn) {
+                   used.insert({turn.rows, turn.pack});
+                   add(used, turn.at);
+                 },
+                 [&used](const kir::LaneStore& store) {
+                   used.insert({store.data, store.rows});
+                   add(used, store.start);
+                   add(used, store.lane);
                  },
                  [&used](const kir::LaneAdd& sum) {
                    used.insert({sum.sum, sum.pack});

@@ -35,6 +35,7 @@ void narrow(kir::Expr& expr) {
                  [](kir::ScratchAt& at) { narrow(at.bytes); },
                  [](kir::Shuffle& shuffle) { narrow(shuffle.operands); },
                  [](kir::Stride&) {},
+                 [](kir::LaneOf& lane) { narrow(lane.operands); },
                  [](kir::BlocksFor& blocks) { narrow(blocks.items); },
                  [](kir::Builtin&) {},
              },
@@ -81,7 +82,8 @@ kir::Block narrow(kir::Block block) {
                    [](kir::MatInsert&) {},
                    // never on a grid
                    [](kir::LaneGather&) {},
-                   [](kir::LaneScatter&) {},
+                   [](kir::LaneTurn&) {},
+                   [](kir::LaneStore&) {},
                    [](kir::LaneAdd&) {},
                    [](kir::LaneFold&) {},
                },

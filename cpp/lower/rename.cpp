@@ -45,6 +45,10 @@ class Renaming {
                    [this](kir::Shuffle& shuffle) { list(shuffle.operands); },
                    [this](kir::BlocksFor& blocks) { list(blocks.items); },
                    [](kir::Stride&) {},
+                   [this](kir::LaneOf& lane) {
+                     text(lane.array);
+                     list(lane.operands);
+                   },
                    [](kir::Builtin&) {},
                },
                expr.node);
@@ -122,9 +126,16 @@ class Renaming {
                      entries(insert.entries);
                    },
                    [this](kir::LaneGather& gather) { rows(gather.rows); },
-                   [this](kir::LaneScatter& scatter) {
-                     expression(scatter.n_live);
-                     for (kir::LaneUpdate& update : scatter.updates) rows(update.rows);
+                   [this](kir::LaneTurn& turn) {
+                     text(turn.rows);
+                     text(turn.pack);
+                     expression(turn.at);
+                   },
+                   [this](kir::LaneStore& store) {
+                     text(store.data);
+                     text(store.rows);
+                     expression(store.start);
+                     expression(store.lane);
                    },
                    [this](kir::LaneAdd& add) {
                      text(add.sum);

@@ -155,6 +155,9 @@ Verdict block_is_legal(const Loop& loop, const Races& races, const Facts& facts)
     return no("blocks of a grid are staged for all elements of a plain Set only");
   }
   for (std::size_t i = 0; i < loop.args.size(); ++i) {
+    if (std::holds_alternative<ir::MatArg>(loop.args[i])) {
+      return no(describe(loop, i) + " is a matrix, which blocks of a grid cannot stage");
+    }
     const auto* dat = std::get_if<IndirectDat>(&loop.args[i]);
     if (dat == nullptr || !writes(dat->access)) continue;
     const bool is_plain = loop.maps[static_cast<std::size_t>(dat->map)].rows.empty() &&
@@ -190,15 +193,6 @@ Choice choose_on_grid(const Loop& loop, const Facts& facts, const std::vector<Ma
 }
 
 void check_supported(const Loop& loop, const Facts& facts) {
-  const bool has_matrix = std::any_of(loop.args.begin(), loop.args.end(), [](const Arg& arg) {
-    return std::holds_alternative<ir::MatArg>(arg);
-  });
-  if (has_matrix && facts.lanes == Lanes::grid) {
-    throw UnsupportedError(
-        fmt::format("par_loop '{}': matrices are assembled on the host only; run this loop on a "
-                    "backend of the host",
-                    loop.kernel->name));
-  }
   const Verdict verdict = supported(loop, facts);
   if (verdict.ok) return;
   throw UnsupportedError(

@@ -58,6 +58,9 @@ void DeviceLoop::place_fixed(const exec::Executable& executable,
       known[i] = mirror_->map(maps[index], cause);
     } else if (argument.role == kir::Role::items) {
       known[i] = mirror_->map(maps[first_list + index], cause);
+    } else if (argument.role == kir::Role::matrix) {
+      const OwnedArray& found = plan.matrices.at(index);
+      known[i] = mirror_->array(found.owner, found.array.data, found.array.n_bytes, cause);
     } else {
       const PlanArray& array = plan.arrays.at(index);
       known[i] = mirror_->array(plan.owner, array.data, array.n_bytes, cause);

@@ -15,6 +15,12 @@
 
 namespace op2::runtime {
 
+/// @brief An array on the host, and who keeps it.
+struct OwnedArray {
+  PlanArray array;
+  std::shared_ptr<const void> owner;
+};
+
 /// @brief The plan of a loop as a device needs it.
 struct DevicePlan {
   std::vector<PlanArray> arrays;
@@ -22,6 +28,7 @@ struct DevicePlan {
   std::int64_t n_items = 0;
   std::int64_t n_lanes = 0;                ///< of a block, wanted by the user; 0: by the device
   std::vector<std::int64_t> strides = {};  ///< of each argument: rows of its Dat, in layout SoA
+  std::vector<OwnedArray> matrices = {};   ///< by Parameter::index of role matrix
 };
 
 /// @brief A loop's launches on one device, ready but for the addresses of its Buffers.

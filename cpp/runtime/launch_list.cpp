@@ -74,7 +74,8 @@ class Evaluator {
                         [](const kir::Scatter&) { refuse("a scatter"); },
                         [](const kir::MatInsert&) { refuse("an insert"); },
                         [](const kir::LaneGather&) { refuse("a gather into lanes"); },
-                        [](const kir::LaneScatter&) { refuse("a scatter of lanes"); },
+                        [](const kir::LaneTurn&) { refuse("a transposition of lanes"); },
+                        [](const kir::LaneStore&) { refuse("a store of a lane"); },
                         [](const kir::LaneAdd&) { refuse("a sum of lanes"); },
                         [](const kir::LaneFold&) { refuse("a sum over lanes"); }},
                statement.node);
@@ -195,6 +196,7 @@ class Evaluator {
                  [](const kir::Offset&) -> std::int64_t { refuse("an address"); },
                  [](const kir::ScratchAt&) -> std::int64_t { refuse("scratch of the host"); },
                  [](const kir::Shuffle&) -> std::int64_t { refuse("a shuffle"); },
+                 [](const kir::LaneOf&) -> std::int64_t { refuse("a lane of a vector"); },
                  [](const kir::Builtin&) -> std::int64_t { refuse("the place of a lane"); }},
         expr.node);
   }
@@ -278,6 +280,7 @@ bool asks(const kir::Expr& expr) {
                [any](const kir::ScratchAt& e) { return any(e.bytes); },
                [any](const kir::Shuffle& e) { return any(e.operands); },
                [](const kir::Stride&) { return false; },
+               [any](const kir::LaneOf& e) { return any(e.operands); },
                [](const kir::BlocksFor&) { return true; }},
       expr.node);
 }
@@ -319,7 +322,7 @@ bool asks_for_blocks(const kir::Block& launch) {
             [](const kir::Barrier&) { return false; }, [](const kir::Gather&) { return false; },
             [](const kir::MatInsert&) { return false; }, [](const kir::Scatter&) { return false; },
             [](const kir::LaneGather&) { return false; },
-            [](const kir::LaneScatter&) { return false; },
+            [](const kir::LaneTurn&) { return false; }, [](const kir::LaneStore&) { return false; },
             [](const kir::LaneAdd&) { return false; }, [](const kir::LaneFold&) { return false; }},
         statement.node);
   });

@@ -175,9 +175,10 @@ void PreparedLoop::ensure_plan() {
     tables.insert(tables.end(), binding_.items.begin(), binding_.items.end());
     std::vector<std::int64_t> strides;
     for (const auto& argument : binding_.arguments) strides.push_back(argument->n_rows());
-    device_loop_ = std::make_unique<DeviceLoop>(
-        *executable_, mirror_, tables,
-        DevicePlan{plan_arrays_, plan_, n_items_, options_.block_size, std::move(strides)});
+    device_loop_ =
+        std::make_unique<DeviceLoop>(*executable_, mirror_, tables,
+                                     DevicePlan{plan_arrays_, plan_, n_items_, options_.block_size,
+                                                std::move(strides), matrix_arrays_});
   }
   timing_->plan_nanoseconds += since(start);
   has_plan_ = true;
@@ -355,14 +356,13 @@ void PreparedLoop::use_inverse() {
 }
 
 void PreparedLoop::find_positions() {
-  positions_.clear();
   matrix_arrays_.clear();
   for (const plan::PositionSpec& spec : binding_.matrices) {
-    positions_.push_back(plans_->positions(spec, options_.n_threads));
-    matrix_arrays_.push_back(spec.sparsity->row_offset.data());
+    const auto positions = plans_->positions(spec, options_.n_threads);
+    matrix_arrays_.push_back({array_of(spec.sparsity->row_offset), spec.sparsity});
     matrix_arrays_.push_back(
-        std::visit([](const auto& values) -> const void* { return values.data(); },
-                   positions_.back()->values));
+        {std::visit([](const auto& values) { return array_of(values); }, positions->values),
+         positions});
   }
   for (const kir::Parameter& argument : executable_->arguments) {
     if (argument.role != kir::Role::matrix || argument.index % 2 == 0) continue;
@@ -414,7 +414,7 @@ void PreparedLoop::gather_addresses() {
         argv_[i] = const_cast<void*>(binding_.maps[index]->values());
         break;
       case kir::Role::matrix:
-        argv_[i] = const_cast<void*>(matrix_arrays_[index]);
+        argv_[i] = const_cast<void*>(matrix_arrays_[index].array.data);
         break;
       case kir::Role::items:
         argv_[i] = const_cast<void*>(binding_.items[index]->values());

@@ -112,8 +112,7 @@ class PreparedLoop {
   std::shared_ptr<const void> plan_;  // keeps the arrays below alive
   std::vector<PlanArray> plan_arrays_;
   std::vector<std::int64_t> plan_sizes_;
-  std::vector<std::shared_ptr<const plan::Positions>> positions_;  // [matrices]
-  std::vector<const void*> matrix_arrays_;  // [2 * matrices] row starts, positions
+  std::vector<OwnedArray> matrix_arrays_;   // [2 * matrices] row starts, positions
   std::vector<std::int64_t> map_versions_;  // [maps] that the plan was built from
   std::int64_t n_items_ = 0;
   std::vector<void*> argv_;

@@ -90,16 +90,20 @@ def _superfluous(text: str, type_names: frozenset[str]) -> Iterator[int]:
         if not match.group().startswith(("/*", "//"))
     ]
     words = [piece for piece, _ in pieces]
-    for i in range(len(pieces) - 2):
-        name = words[i + 1]
+    for start in range(len(pieces) - 2):
+        i, name = start, words[start + 1]
         if words[i] != "(" or not (name[0].isalpha() or name[0] == "_"):
             continue
-        if name in type_names or name in _TYPE_WORDS or not _starts_operand(words, i):
+        if name in type_names or name in _TYPE_WORDS:
             continue
         end = _after_brackets(words, i + 2)
-        if end < len(words) and words[end] == ")":
+        # what is left of ((x)) without the inner pair is as ambiguous as (x)
+        while 0 <= i < end < len(words) and (words[i], words[end]) == ("(", ")"):
+            if not _starts_operand(words, i):
+                break
             yield pieces[i][1]
             yield pieces[end][1]
+            i, end = i - 1, end + 1
 
 
 def _after_brackets(words: list[str], i: int) -> int:

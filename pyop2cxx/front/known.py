@@ -6,12 +6,11 @@ from __future__ import annotations
 import pickle
 import sys
 from functools import cache
-from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from pyop2cxx.exceptions import UsageError
-from pyop2cxx.remembered import installed, remembered
+from pyop2cxx.remembered import files, installed, remembered
 
 if TYPE_CHECKING:
     from pyop2cxx.front.wire import ParsedKernel
@@ -51,9 +50,8 @@ def parsed(given: Description) -> tuple[ParsedKernel, tuple[str, ...]]:
 
 @cache
 def _front_end() -> tuple[object, ...]:
-    """What the result depends on besides the kernel: this package's text, and the parsers."""
-    ours = b"".join(path.read_bytes() for path in sorted(Path(__file__).parent.glob("*.py")))
-    return (sha256(ours).hexdigest(), *(installed(package) for package in _PARSERS))
+    """What the result depends on besides the kernel: this package, and the parsers."""
+    return (files((Path(__file__).parent,)), *(installed(package) for package in _PARSERS))
 
 
 def _parse(given: Description) -> tuple[ParsedKernel, tuple[str, ...]]:

@@ -153,12 +153,13 @@ class DataCarrier:
             raise AttributeError(f"{self._what} is not on a CUDA device: backend {runtime.backend}")
         return exchange.cuda_interface(self._shared_on_device("__cuda_array_interface__"))
 
-    def _shared_on_device(self, member: str) -> _core.exchange.SharedArray:
+    def _shared_on_device(self, member: str, *, write: bool = True) -> _core.exchange.SharedArray:
         device = runtime.device
         assert device is not None
         shape, strides = self._shared_shape()
-        self._put_on(device, _core.Use.read_write, member)
-        self._buffer.increment_version()
+        self._put_on(device, _core.Use.read_write if write else _core.Use.read, member)
+        if write:
+            self._buffer.increment_version()
         device.finish()
         return _core.exchange.share(
             self._buffer, device, self._dtype.name, list(shape), list(strides)

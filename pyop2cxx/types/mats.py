@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from pyop2cxx import _core, extras, petsc
+from pyop2cxx import _core, cupy_link, exchange, extras, petsc
 from pyop2cxx.exceptions import (
     AssemblyStateError,
     DataTypeError,
@@ -435,21 +435,69 @@ class Mat(DataCarrier):
     def _n_stored(self, side: int) -> int:
         return sum(int(p.set.total_size) * int(p.cdim) for p in self._sparsity.dsets[side])
 
-    def _stored(self, member: str, *, write: bool) -> Array:
+    def _allocated(self, member: str) -> Array:
+        """Return the values as they lie on the host, up to date or not."""
         runtime.require_running(self._what, member)
         self._plain(member)
         if self._values is None:
             self._allocate()
+        assert self._values is not None  # allocated above
+        return self._values
+
+    def _stored(self, member: str, *, write: bool) -> Array:
+        values = self._allocated(member)
         self._on_host(_core.Use.read_write if write else _core.Use.read, member)
         if write:
             self._buffer.increment_version()
-        assert self._values is not None  # allocated above
-        return self._values
+        return values
+
+    # Memory shared with other libraries: the values in the order of the Sparsity's places
+
+    def _host_array(self, member: str) -> Array:
+        return self._allocated(member)
+
+    def _shared_on_host(self) -> Array:
+        return self._stored("__dlpack__", write=True)
+
+    def _shared_shape(self) -> tuple[tuple[int, ...], tuple[int, ...]]:
+        shape = self._allocated("__dlpack__").shape
+        return shape, exchange.dense_strides(shape)
+
+    @property
+    def residence(self) -> str:
+        """Where the values are valid, as of a Dat; 'mixed' if blocks are not alike."""
+        found = {block._buffer.where.name for block in self}
+        return found.pop() if len(found) == 1 else "mixed"
+
+    def to_host(self) -> None:
+        """Copy the values to the host if they are newer on a device.
+
+        Raises:
+            ExecutionError: A loop that wrote them has failed.
+        """
+        for block in self:
+            block._on_host(_core.Use.read, "to_host", is_explicit=True)
+
+    def to_device(self) -> None:
+        """Copy the values to the device that loops run on now; nothing if that is the host.
+
+        Raises:
+            ExecutionError: The device is full.
+        """
+        runtime.require_running(self._what, "to_device")
+        device = runtime.device
+        if device is not None:
+            for block in self:
+                block._put_on(device, _core.Use.read, "to_device")
 
     def zero(self) -> None:
         """Set all values to zero."""
         for block in self:
-            block._stored("zero", write=True).fill(0)
+            values = block._allocated("zero")
+            if not block._buffer.zero_on_device():
+                block._on_host(_core.Use.write, "zero")
+                values.fill(0)
+            block._buffer.increment_version()
         self._forget_state()
 
     def _forget_state(self) -> None:
@@ -671,7 +719,10 @@ class Mat(DataCarrier):
         return petsc.matrix(self)
 
     def to_cupy(self) -> Any:
-        """Return a copy of the matrix on a CUDA device, for CuPy's solvers.
+        """Return the matrix on a CUDA device, for CuPy's solvers.
+
+        Where loops run on that device, it shares the memory of single values, and blocks are copied
+        there; this counts as a write. Otherwise the values are copied from the host.
 
         Returns:
             A ``cupyx.scipy.sparse.csr_matrix`` of shape (nrows, ncols), ghosts too.
@@ -679,8 +730,7 @@ class Mat(DataCarrier):
         Raises:
             MissingExtraError: CuPy is not installed.
         """
-        sparse = extras.load("cupyx.scipy.sparse", "Mat.to_cupy()")
-        return sparse.csr_matrix(self.to_scipy().tocsr())
+        return cupy_link.matrix(self)
 
     def mult(self, x: Dat, y: Dat) -> None:
         """Compute ``y = A x``.

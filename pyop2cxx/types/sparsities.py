@@ -80,6 +80,7 @@ class Sparsity:
     _diagonal_block: bool
     _found: _core.plan.Sparsity | None
     _diagonal: Array | None
+    _on_cuda: dict[int, tuple[Any, Any, Any]]
 
     def __new__(
         cls,
@@ -130,6 +131,7 @@ class Sparsity:
         self._nested, self._block_sparse, self._diagonal_block = flags
         self._found = None
         self._diagonal = None
+        self._on_cuda = {}
         if self.shape == (1, 1):
             self._parts: tuple[tuple[Sparsity, ...], ...] = ()
             self._found = None if runtime.static else self._build()

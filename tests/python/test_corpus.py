@@ -135,9 +135,7 @@ def lacks(backend: str) -> frozenset[str]:
     """Return what a case may need that the backend says it has not."""
     facts = runtime.engine.backend(backend).facts
     found = {"complex"} if not facts.complex_arithmetic else set()
-    return frozenset(
-        found | ({"cpp", "headers", "matrices", "overlap"} if backend in GRIDS else set())
-    )
+    return frozenset(found | ({"cpp", "headers", "overlap"} if backend in GRIDS else set()))
 
 
 def is_refused_whole(case: Case, backend: str, **how: Any) -> bool:

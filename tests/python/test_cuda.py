@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 STRATEGIES = (None, *_core.STRATEGIES)
-TRANSLATED = [case for case in CASES if not case.needs & {"cpp", "headers", "matrices"}]
+TRANSLATED = [case for case in CASES if not case.needs & {"cpp", "headers"}]
 
 
 def has_nvrtc() -> bool:

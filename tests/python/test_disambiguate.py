@@ -24,6 +24,9 @@ def squeezed(text: str) -> str:
         ("return (z) - 1;", "return z - 1;"),
         ("y = 2*((z) + (w));", "y = 2*(z + w);"),
         ("y = (unsigned)(z) - 1;", "y = (unsigned) z - 1;"),
+        ("y = ((z)) - 1;", "y = z - 1;"),
+        ("y = ((z) * ((w[0]))) + (z);", "y = (z * w[0]) + z;"),
+        ("y = f(((z))) - (double)((w));", "y = f(z) - (double) w;"),
     ],
 )
 def test_parentheses_that_look_like_a_cast_go(text: str, expected: str) -> None:

@@ -19,7 +19,7 @@ from pyop2cxx.cache_cli import make_service
 from pyop2cxx.exceptions import CompilationError, ToolchainError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
     from pathlib import Path
 
 C = _core.jit.Language.c
@@ -115,6 +115,15 @@ def test_other_threads_run_while_one_compiles(tmp_path: Path) -> None:
     assert n_rounds > 10
 
 
+@pytest.fixture
+def interruptible() -> Iterator[None]:
+    """Ctrl-C raises, also where these tests run in the background of a shell."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
+@pytest.mark.usefixtures("interruptible")
 def test_ctrl_c_ends_the_wait_for_a_compiler(tmp_path: Path) -> None:
     cache = tmp_path / "cache"
     started = tmp_path / "started"

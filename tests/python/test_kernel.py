@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from kernel_corpus import ADT, AERO, BRES, KERNELS, LAPLACE, RES, SAVE, UPDATE
 
@@ -190,6 +190,7 @@ def expressions(draw: st.DrawFn, depth: int = 4) -> str:
 
 @settings(max_examples=150, deadline=None)
 @given(expressions())
+@example("(((x) * ((x))) + (x)) ? (x) : (y)")
 def test_any_expression_keeps_its_tree(expression: str) -> None:
     code = (
         "static double f(double x) { return x; }\n"

@@ -203,6 +203,23 @@ def test_monitor_and_picture(tmp_path: Path, caplog: pytest.LogCaptureFixture) -
         assert (tmp_path / "convergence.png").stat().st_size > 0
 
 
+@pytest.mark.parametrize("package", ["auto", "scipy"])
+def test_ghosts_are_left_alone(package: str) -> None:
+    nodes = op2.Set((3, 3, 5), "nodes")
+    identity = op2.Map(nodes, nodes, 1, np.arange(5))
+    mat = op2.Mat(op2.Sparsity((nodes, nodes), identity))
+    mat.set_local_diagonal_entries(range(5), 2.0)
+    x, b = op2.Dat(nodes), op2.Dat(nodes, np.arange(5.0))
+    op2.solve(mat, x, b, package=package, ksp_rtol=1e-12)
+    np.testing.assert_allclose(x.data_ro, [0, 0.5, 1])
+
+
+def test_cupy_solves_where_loops_run() -> None:
+    system = System()
+    with op2.backend("sequential"), pytest.raises(SolverOptionError, match="backend 'cuda'"):
+        op2.solve(system.mat, system.x, system.b, package="cupy")
+
+
 @pytest.mark.parametrize(
     ("package", "options"), [("pyamg", {"pc_type": "amg"}), ("petsc4py", {"package": "petsc"})]
 )

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 from small_world import FLUX, World, run_python
 
-from pyop2cxx import op2
+from pyop2cxx import _core, op2
 from pyop2cxx.backends._backend import HostToolchain
 from pyop2cxx.exceptions import UnsupportedError, UsageError
 from pyop2cxx.runtime import runtime
@@ -358,6 +358,24 @@ def test_texts_are_the_same_in_every_process(tmp_path: Path) -> None:
     runs = [run_python(script, tmp_path, PYTHONHASHSEED=seed) for seed in ("0", "1", "random")]
     assert [run.stderr for run in runs] == [""] * 3
     assert len({run.stdout for run in runs}) == 1
+
+
+def test_a_text_that_is_on_disk_is_not_printed_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    op2.init(backend="openmp", cache_dir=str(tmp_path))
+    printed = flux().generate()
+    op2.exit()
+    op2.init(backend="openmp", cache_dir=str(tmp_path))
+
+    def print_source(*about: object, **how: object) -> str:
+        raise AssertionError("printed")
+
+    monkeypatch.setattr(_core, "print_source", print_source)
+    found = flux().generate()
+    assert (found, found.key, found.ir) == (printed, printed.key, printed.ir)
+    with pytest.raises(AssertionError, match="printed"):
+        lowest().generate()
 
 
 def test_the_spelling_of_an_opaque_kernel_that_came_first_does_not_matter() -> None:

@@ -61,16 +61,17 @@ TEST(Lanes, RowsOfThreeAreTwoAndOne) {
   EXPECT_EQ(count(text, "op2_gather_float64x4_by1("), 2) << text;
 }
 
-TEST(Lanes, OnlyAdditionsAskWhichLanesAreLive) {
-  const auto scatter = [](kir::Update update) {
-    return text_of([update](Context& context) {
-      print_lane_scatter(context, {kir::name("live"), {{rows(1, 4), update, kir::Sync::none}}},
-                         spelled);
-    });
-  };
-  EXPECT_EQ(count(scatter(kir::Update::add), "< live"), 3);
-  EXPECT_EQ(count(scatter(kir::Update::set), "< live"), 0);
-  EXPECT_EQ(count(scatter(kir::Update::min), "if ("), 4);
+TEST(Lanes, RowsComeBackAsWholes) {
+  const std::string text = text_of([](Context& context) {
+    const kir::VariableType vectors{DType::float64, false, false, 4};
+    print_lane_turn(context, {"rows", "pack", kir::integer(0), vectors, 2}, spelled);
+    print_lane_store(
+        context,
+        {"data", kir::name("at"), kir::Update::add, "rows", kir::name("lane"), DType::float64, 2},
+        spelled);
+  });
+  EXPECT_EQ(count(text, "op2_rows_float64x4_by2(rows, pack);"), 1) << text;
+  EXPECT_EQ(count(text, "*(op2_float64x2_row *)(&data[at]) += rows[lane];"), 1) << text;
 }
 
 TEST(Lanes, SumsFoldInTheOrderOfLanes) {

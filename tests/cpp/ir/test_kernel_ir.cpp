@@ -275,5 +275,33 @@ TEST(GridModule, EveryStatementIsWhereItCanRun) {
             "wrap_res: lanes that the backend does not have");
 }
 
+std::vector<int> sizes_of(const std::vector<RowPiece>& pieces) {
+  std::vector<int> sizes;
+  for (const RowPiece& piece : pieces) sizes.push_back(piece.size);
+  return sizes;
+}
+
+TEST(RowPieces, AreAsWideAsLanesAndWhatIsLeftAllow) {
+  EXPECT_EQ(sizes_of(row_pieces(3, 8)), (std::vector<int>{2, 1}));
+  EXPECT_EQ(sizes_of(row_pieces(21, 8)), (std::vector<int>{8, 8, 4, 1}));
+  EXPECT_EQ(sizes_of(row_pieces(4, 2)), (std::vector<int>{2, 2}));
+  EXPECT_EQ(row_pieces(7, 4)[1].begin, 4);
+  EXPECT_TRUE(row_pieces(0, 4).empty());
+}
+
+TEST(LaneNodes, AreReadable) {
+  Module module;
+  const VariableType vectors{DType::float64, false, false, 8};
+  module.launch = {
+      {LaneTurn{"rows", "pack", integer(2), vectors, 4}},
+      {LaneStore{"q", name("at"), Update::add, "rows", name("lane"), DType::float64, 4}},
+      {Assign{name("s"), Update::set, lane_of("pack", integer(1), name("lane"))}}};
+  EXPECT_EQ(dump(module),
+            "launch ()\n"
+            "  rows = rows of pack[2] x4\n"
+            "  q[at] x4 += rows[lane]\n"
+            "  s = pack[1][lane]\n");
+}
+
 }  // namespace
 }  // namespace op2::kir

@@ -13,6 +13,7 @@ namespace op2::lower {
 namespace {
 
 using testing::count;
+using testing::grid;
 using testing::lowered;
 using testing::make_loop;
 using testing::NamedArg;
@@ -118,6 +119,20 @@ TEST(Matrix, RacesAreThoseOfItsRows) {
 TEST(Matrix, AtomicInsertsAreAtomicsScalarByScalar) {
   const kir::Module module = lowered(assembly(matrix(Access::inc)), Strategy::atomic);
   EXPECT_EQ(count<kir::Atomic>(module.functions.front().body), 4);
+}
+
+TEST(Matrix, GridsTakeEveryStrategyButBlocks) {
+  const ir::Loop loop = assembly(matrix(Access::inc), 3);
+  for (const Strategy strategy :
+       {Strategy::atomic, Strategy::owner, Strategy::scratch, Strategy::colour}) {
+    EXPECT_TRUE(applicable(strategy, loop, grid, {{4, false}}, {}).ok);
+  }
+  EXPECT_NE(applicable(Strategy::block, loop, grid, {{4, false}}, {}).why.find("is a matrix"),
+            std::string::npos);
+  EXPECT_EQ(choose(loop, grid, {{4, false}}, {}).strategy, Strategy::atomic);
+  EXPECT_EQ(choose(loop, grid, {{4, false}}, {.deterministic = true}).strategy, Strategy::scratch);
+  const kir::Module module = lowered(loop, Strategy::atomic, grid);
+  EXPECT_EQ(count<kir::Atomic>(module.functions.front().body), 9);
 }
 
 TEST(Matrix, AnOwnerAddsItsRowOnly) {

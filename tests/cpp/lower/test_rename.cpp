@@ -18,6 +18,9 @@ kir::Block everywhere() {
   kir::Block inner{{kir::Gather{"x", rows}},
                    {kir::Scatter{"x", rows, kir::Update::add, kir::Sync::none}},
                    {kir::Barrier{}},
+                   {kir::LaneTurn{"x", "x", name("x"), {DType::float64, false, false, 4}, 2}},
+                   {kir::LaneStore{"x", name("x"), kir::Update::set, "x",
+                                   kir::lane_of("x", name("x"), name("x")), DType::float64, 2}},
                    {kir::Atomic{DType::int32, kir::element("x", name("x")), kir::Update::add,
                                 kir::shuffle(name("x"), name("x"), 4)}}};
   return {{kir::Decl{{DType::int64}, "x", 0, {kir::minimum(name("x"), kir::widen(name("x")))}}},

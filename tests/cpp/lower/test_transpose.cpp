@@ -125,6 +125,7 @@ class Warp {
                           [](const kir::Minimum&) { return Values{}; },
                           [](const kir::ScratchAt&) { return Values{}; },
                           [](const kir::Stride&) { return Values{}; },
+                          [](const kir::LaneOf&) { return Values{}; },
                           [](const kir::BlocksFor&) { return Values{}; },
                       },
                       expr.node);

@@ -125,6 +125,22 @@ TEST_F(DeviceLoopTest, RunningUploadsAndAllocatesNothing) {
   EXPECT_EQ(std::get<void*>(device->launches[3].arguments[0]), &other);
 }
 
+TEST_F(DeviceLoopTest, ArraysOfMatricesAreUploadedOnceForAllLoops) {
+  const auto positions = std::make_shared<std::vector<std::uint8_t>>(3, std::uint8_t{5});
+  const Parameter parameter = pointer("position", Role::matrix, 1, DType::uint8);
+  executable.arguments.push_back(parameter);
+  code.kernels[0].parameters = {parameter};
+  code.launch = {{kir::Launch{"res_block", kir::Grid::items, integer(7), {kir::name("position")}}}};
+  plan.matrices = {{}, {{positions->data(), 3}, positions}};
+  const auto made = loop();
+  const auto again = loop();
+  EXPECT_EQ(device->n_uploads, 1);
+  made->run(std::vector<void*>{&x, &gam}, executable.name);
+  const auto* there =
+      static_cast<const std::uint8_t*>(std::get<void*>(device->launches[0].arguments[0]));
+  EXPECT_EQ(there[2], 5);
+}
+
 TEST_F(DeviceLoopTest, BlocksAreNoLargerThanTheKernelAllows) {
   colour();
   plan.n_lanes = 512;

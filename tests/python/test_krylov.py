@@ -1,0 +1,78 @@
+# SPDX-License-Identifier: BSD-3-Clause
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from pyop2cxx import extras, krylov
+from pyop2cxx.exceptions import ConvergenceError, SolverOptionError
+from pyop2cxx.linalg import DEFAULTS
+
+sparse = pytest.importorskip("scipy.sparse")
+
+N = 30
+
+
+def path() -> Any:
+    return sparse.diags_array(
+        [-np.ones(N - 1), 2.1 * np.ones(N), -np.ones(N - 1)], offsets=[-1, 0, 1]
+    ).tocsr()
+
+
+def solved(operator: Any, **options: Any) -> tuple[Any, krylov.Convergence]:
+    rhs = np.linspace(1, 2, N)
+    return krylov.solve(krylov.scipy("a test"), operator, rhs, np.zeros(N), {**DEFAULTS, **options})
+
+
+@pytest.mark.parametrize("ksp_type", ["cg", "gmres", "bicgstab"])
+@pytest.mark.parametrize("pc_type", ["none", "jacobi", "ilu", "lu"])
+def test_residuals_fall_below_the_tolerance(ksp_type: str, pc_type: str) -> None:
+    found, went = solved(path(), ksp_type=ksp_type, pc_type=pc_type, ksp_rtol=1e-9)
+    assert went.converged
+    norm = np.linalg.norm(np.linspace(1, 2, N))
+    assert np.linalg.norm(path() @ found - np.linspace(1, 2, N)) <= 1e-8 * norm
+    assert went.history[0] == pytest.approx(norm)
+    assert went.n_iterations <= N
+
+
+def test_a_guess_that_is_good_enough_is_kept() -> None:
+    exact = np.linspace(0, 1, N)
+    options = {**DEFAULTS, "ksp_rtol": 1e-9}
+    library = krylov.scipy("a test")
+    found, went = krylov.solve(library, path(), path() @ exact, exact.copy(), options)
+    assert (went.reason, went.n_iterations) == ("CONVERGED_RTOL", 0)
+    np.testing.assert_array_equal(found, exact)
+    options["ksp_initial_guess_nonzero"] = False
+    assert krylov.solve(library, path(), path() @ exact, exact.copy(), options)[1].n_iterations > 0
+
+
+def test_what_cannot_be_factorised_is_said() -> None:
+    empty = sparse.csr_array((N, N))
+    with pytest.raises(ConvergenceError, match="could not factorise") as caught:
+        solved(empty, ksp_type="preonly", pc_type="lu")
+    assert caught.value.reason == "DIVERGED_PC_FAILED"
+
+
+def test_methods_that_a_library_lacks() -> None:
+    library = krylov.Library(name="another", arrays=np, methods=np)
+    with pytest.raises(SolverOptionError, match="another has no 'cg'"):
+        krylov.solve(library, path(), np.ones(N), np.zeros(N), {**DEFAULTS, "pc_type": "none"})
+
+
+@pytest.mark.skipif(not extras.installed()["pyamg"], reason="PyAMG is not installed")
+def test_algebraic_multigrid_takes_few_steps() -> None:
+    size = 60
+    line = sparse.diags_array(
+        [-np.ones(size - 1), 2 * np.ones(size), -np.ones(size - 1)], offsets=[-1, 0, 1]
+    )
+    grid = sparse.kronsum(line, line).tocsr()
+    rhs = np.ones(size * size)
+    library = krylov.scipy("a test")
+    steps = {
+        kind: krylov.solve(library, grid, rhs, 0 * rhs, {**DEFAULTS, "pc_type": kind})[1]
+        for kind in ("jacobi", "amg")
+    }
+    assert steps["amg"].converged
+    assert steps["amg"].n_iterations * 4 < steps["jacobi"].n_iterations
