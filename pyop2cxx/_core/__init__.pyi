@@ -74,6 +74,7 @@ __all__: list[str] = [
     "choose_lanes",
     "choose_strategy",
     "combine",
+    "common_dtype",
     "cuda",
     "digest",
     "dot",
@@ -376,6 +377,7 @@ class Buffer:
         n_bytes: typing.SupportsInt | typing.SupportsIndex,
         is_zero: bool,
     ) -> None: ...
+    def set_on_device(self: Buffer, device: Device, value: bytes) -> None: ...
     def zero_on_device(self: Buffer) -> bool: ...
     @property
     def address(self) -> int: ...
@@ -947,6 +949,7 @@ def combine(
     right: Column,
     n_threads: typing.SupportsInt | typing.SupportsIndex,
 ) -> None: ...
+def common_dtype(left: DType, right: DType) -> DType: ...
 def digest(bytes: str) -> str: ...
 def dot(
     x: Column, y: Column, conjugate: bool, n_threads: typing.SupportsInt | typing.SupportsIndex
