@@ -198,13 +198,14 @@ class ParLoop:
             )
         self._check_values(i, map_)
 
-    def _check_values(self, i: int, map_: Map) -> None:
+    def _check_values(self, i: int, map_: Map, *, drops: bool = False) -> None:
+        """Check where a Map leads; `drops`: what leads nowhere is left out."""
         if not map_.has_values and not runtime.static:
             raise MapValueError(
                 f"{self._what}: arg {i}: Map '{map_.name}' has no values yet; give it some by "
                 "update_values() before it is used in a loop"
             )
-        if map_.has_values and not runtime.static:
+        if map_.has_values and not runtime.static and not drops:
             check_defined(map_, self._items, self.iterset, f"{self._what}: arg {i}")
         if self._items.extruded and map_.has_values:
             check_reach(map_, self._items, self.iterset, f"{self._what}: arg {i}")
@@ -279,7 +280,7 @@ class ParLoop:
                     f"'{map_.iterset.name}', but the loop runs over '{self.iterset.name}'; "
                     f"pass Maps from there to the rows and columns of Mat '{arg.data.name}'"
                 )
-            self._check_values(i, map_)
+            self._check_values(i, map_, drops=isinstance(arg, MatArg))
 
     def _check_kernel(self) -> None:
         descriptors = [
