@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from pyop2cxx.backends._backend import Backend
     from pyop2cxx.devices import OpenDevice
     from pyop2cxx.pipeline import GeneratedCode
+    from pyop2cxx.types.globals import Global
+    from pyop2cxx.types.sets import Set
     from pyop2cxx.types.sparsities import Sparsity
 
 _MOST_EXECUTABLES = 4096
@@ -72,6 +74,8 @@ class Engine:
         loops: Prepared loops by the identities of their arguments; hold no data.
         timings: What loops have cost, by name, backend and strategy.
         sparsities: Sparsities by what they were made from, while they are in use.
+        numbers: Globals that algebra on devices puts numbers into, by dtype and use.
+        scalars: Sets of as many entities as Globals have values.
         n_generated: Texts generated so far, as opposed to found in `texts`.
     """
 
@@ -90,6 +94,8 @@ class Engine:
         self.loops = Bounded(_MOST_LOOPS)
         self.timings: dict[tuple[str, str, str], _core.Timing] = {}
         self.sparsities: WeakValueDictionary[Any, Sparsity] = WeakValueDictionary()
+        self.numbers: dict[tuple[str, str, int], Global] = {}
+        self.scalars: dict[int, Set] = {}
         self.n_generated = 0
 
     @property

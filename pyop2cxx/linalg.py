@@ -353,12 +353,12 @@ def _owned(A: Mat, library: krylov.Library) -> Any:
     """Return the rows and columns of owned entities as the library's matrix."""
     on_host = library.arrays is np
     if (A._n_stored(0), A._n_stored(1)) == (A.nrows, A.ncols):
-        return A.to_scipy() if on_host else A.to_cupy()
+        return A.to_scipy() if on_host else cupy_link.matrix(A, write=False)
     if A.is_mixed:
         blocks = [[_owned(block, library) for block in row] for row in A.blocks]
         name = "scipy.sparse" if on_host else "cupyx.scipy.sparse"
         return extras.load(name, "op2.solve()").bmat(blocks, format="csr")
-    found = A.to_scipy() if on_host else A.to_cupy()
+    found = A.to_scipy() if on_host else cupy_link.matrix(A, write=False)
     return found.tocsr()[: A.nrows, : A.ncols]
 
 

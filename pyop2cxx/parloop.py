@@ -198,13 +198,14 @@ class ParLoop:
             )
         self._check_values(i, map_)
 
-    def _check_values(self, i: int, map_: Map) -> None:
+    def _check_values(self, i: int, map_: Map, *, drops: bool = False) -> None:
+        """Check where a Map leads; `drops`: what leads nowhere is left out."""
         if not map_.has_values and not runtime.static:
             raise MapValueError(
                 f"{self._what}: arg {i}: Map '{map_.name}' has no values yet; give it some by "
                 "update_values() before it is used in a loop"
             )
-        if map_.has_values and not runtime.static:
+        if map_.has_values and not runtime.static and not drops:
             check_defined(map_, self._items, self.iterset, f"{self._what}: arg {i}")
         if self._items.extruded and map_.has_values:
             check_reach(map_, self._items, self.iterset, f"{self._what}: arg {i}")
@@ -279,7 +280,7 @@ class ParLoop:
                     f"'{map_.iterset.name}', but the loop runs over '{self.iterset.name}'; "
                     f"pass Maps from there to the rows and columns of Mat '{arg.data.name}'"
                 )
-            self._check_values(i, map_)
+            self._check_values(i, map_, drops=isinstance(arg, MatArg))
 
     def _check_kernel(self) -> None:
         descriptors = [
@@ -504,13 +505,19 @@ class ParLoop:
         n = max(self._items.n, self._items.whole.total_size)
         counts = [n * max(built.loop.n_slots(), 1)]
         counts += [n * map_.arity for map_ in built.maps]
+        both = 2 if self._items.facets else 1
         for arg in self._parts:
             if isinstance(arg, MatArg):
-                counts.append(n * _extent(arg) * (4 if self._items.facets else 1))
-            if isinstance(arg, DatArg):
+                counts.append(n * _extent(arg) * both**2)
+            elif isinstance(arg, DenseBlockArg):
+                sizes = [dset.set.total_size for dset in arg.data.sparsity.dsets]
+                counts.append(max(sizes) * arg.data.cdim)
+            elif isinstance(arg, DatArg):
                 counts.append(
                     arg.data.dataset.set.total_size * max(arg.data._stride, arg.data.cdim)
                 )
+            if isinstance(arg, DatArg | DenseBlockArg) and arg.map_ is not None:
+                counts.append(n * arg.map_.arity * symbolic.layout_of(arg)[0] * both)  # scratch
         return 4 if max(counts) <= _MOST_INT32 // 2 else 8
 
     def _columns(self) -> list[int]:

@@ -120,8 +120,9 @@ def choose(request: Request) -> Choice:
 
 def _may_use_lanes(request: Request) -> bool:
     """Whether anybody must know how wide the machine's vectors are: finding out costs a probe."""
-    is_grid = request.backend.facts.lanes == _core.Lanes.grid
-    return request.lanes is None and request.kernel.core.body is not None and not is_grid
+    facts = request.backend.facts
+    is_cpu = facts.lanes != _core.Lanes.grid or facts.vectors
+    return request.lanes is None and request.kernel.core.body is not None and is_cpu
 
 
 def generate(request: Request, choice: Choice) -> GeneratedCode:
@@ -236,7 +237,7 @@ def chosen_device(backend: Backend) -> OpenDevice | None:
 def _suited(request: Request, device: OpenDevice) -> Request:
     """Say what this very device cannot do, of what its backend can, and how its lanes run."""
     facts, info = request.backend.facts, device.info
-    if (info.float64 or not facts.float64) and info.is_cpu == facts.in_turn:
+    if info.float64 >= facts.float64 and not info.is_cpu:
         return request
     suited = _core.Facts(
         lanes=facts.lanes,
@@ -248,6 +249,7 @@ def _suited(request: Request, device: OpenDevice) -> Request:
         float64=facts.float64 and info.float64,
         in_turn=info.is_cpu,
         fences=facts.fences,
+        vectors=info.is_cpu,
     )
     return replace(request, backend=replace(request.backend, facts=suited))
 

@@ -170,7 +170,7 @@ def _node(
             alias=alias,
         )
     if isinstance(arg, DatArg | DenseBlockArg):
-        dim, stride, component = _layout(arg)
+        dim, stride, component = layout_of(arg)
         place = {"stride": stride, "component": component}
         if arg.map_ is None and isinstance(arg, DenseBlockArg):
             return _core.GlobalReduce(dtype=dtype, dim=dim, access=access, alias=alias)
@@ -185,8 +185,8 @@ def _node(
     return _core.GlobalReduce(dtype=dtype, dim=dim, access=access, alias=alias)
 
 
-def _layout(arg: Part) -> tuple[int, int, int]:
-    """Values on an entity, values from one to the next or 0, and where they begin among those."""
+def layout_of(arg: Part) -> tuple[int, int, int]:
+    """Return values on an entity, from one to the next or 0, and where they begin among those."""
     if isinstance(arg, DenseBlockArg):
         return arg.dim, arg.stride, arg.component
     return arg.data.cdim, arg.data._stride, arg.data._component
@@ -211,7 +211,7 @@ def _aliases(args: Sequence[Part]) -> tuple[list[int], list[int]]:
             keys.append(arg.data._uid)
             spans.append((0, 0))
         else:
-            shape = (arg.data.dtype.str, *_layout(arg))
+            shape = (arg.data.dtype.str, *layout_of(arg))
             keys.append((buffer.address, buffer.n_bytes, *shape))
             spans.append((buffer.address, buffer.address + buffer.n_bytes))
     data = _numbered(keys)
@@ -223,7 +223,7 @@ def _apart(args: Sequence[Part], data: list[int], memory: list[int]) -> list[int
     """Different components of one Dat share no memory, unless the whole Dat is used, too."""
     kinds: dict[int, set[tuple[int, int]]] = {}
     for arg, found in zip(args, memory, strict=True):
-        kinds.setdefault(found, set()).add((arg.data._buffer.address, _layout(arg)[1]))
+        kinds.setdefault(found, set()).add((arg.data._buffer.address, layout_of(arg)[1]))
     views = {m for m, seen in kinds.items() if len(seen) == 1 and next(iter(seen))[1]}
     # classes are numbers of data that are in them, so the data's own numbers stay apart from others
     return [d if m in views else m for d, m in zip(data, memory, strict=True)]

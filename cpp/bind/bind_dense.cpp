@@ -17,6 +17,7 @@ void bind_dense(py::module_& core) {
              return Column{dtype, reinterpret_cast<void*>(address), n, stride};
            }),
            py::arg("dtype"), py::arg("address"), py::arg("n"), py::arg("stride"));
+  core.def("common_dtype", &exec::common, py::arg("left"), py::arg("right"));
   core.def(
       "combine",
       [](const std::string& op, const Column& out, const Column& left, const Column& right,

@@ -3,7 +3,9 @@
 
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <string>
+#include <string_view>
 #include <utility>
 
 #include "bind/bind.hpp"
@@ -124,6 +126,13 @@ void bind_mesh(py::module_& core) {
             return copies;
           },
           py::arg("device"), py::arg("use"), py::arg("cause"), py::arg("is_explicit"), Unlocked())
+      .def(
+          "set_on_device",
+          [](Buffer& buffer, const std::shared_ptr<Device>& device, const py::bytes& value) {
+            const auto given = static_cast<std::string_view>(value);
+            buffer.set_on_device(device, std::as_bytes(std::span(given)));
+          },
+          py::arg("device"), py::arg("value"))
       .def("zero_on_device", &Buffer::zero_on_device, Unlocked())
       .def("copy_on_device", &Buffer::copy_on_device, py::arg("source"), Unlocked());
 

@@ -83,6 +83,7 @@ const Dialect& make_opencl() {
       .imaginary_part = "({}).y",
       .exchange = Exchange::opencl,
       .is_cxx = false,
+      .has_vectors = true,
       .has_constant_space = true,
       .library = opencl_library,
       .words = opencl_words(),

@@ -50,7 +50,9 @@ struct Dialect {
   std::string_view real_part;                    ///< Of a complex value `{}`.
   std::string_view imaginary_part;
   Exchange exchange = Exchange::gcc;
-  bool is_cxx = false;              ///< Refuses conversions that C makes.
+  bool is_cxx = false;  ///< Refuses conversions that C makes.
+  /// Vectors are types, as double8: a cast fills one, and __builtin_astype renames its bits.
+  bool has_vectors = false;
   bool has_constant_space = false;  ///< Tables are in an address space of their own.
   /// What the C library's functions are called; null: as in C, with prototypes.
   LibraryFunction (*library)(const ir::KnownFunction& function) = nullptr;

@@ -10,6 +10,7 @@
 #include "base/error.hpp"
 #include "base/overload.hpp"
 #include "cg/atomics.hpp"
+#include "cg/lane_types.hpp"
 #include "cg/lanes.hpp"
 #include "lower/names_used.hpp"
 
@@ -210,6 +211,9 @@ class Printer {
     if (decl.extent > 0) declarator.extents = fmt::format("[{}]", decl.extent);
     if (!decl.value.empty()) {
       declarator.init = expr(decl.value.front());
+      if (decl.type.lanes > 0 && context_.dialect().has_vectors) {
+        declarator.init = fmt::format("({})({})", declaration.type, declarator.init);
+      }
       if (decl.extent > 0) declarator.init = fmt::format("{{{}}}", declarator.init);
       // A cast that C does not need, but C++ does.
       if (std::holds_alternative<kir::ScratchAt>(decl.value.front().node)) {
@@ -233,7 +237,9 @@ class Printer {
   std::pair<kir::Expr, std::string> stride_of(const kir::For& loop) const {
     using kir::Builtin;
     const auto striding = [&](Builtin place, Builtin count) {
-      return std::pair{loop.begin + kir::builtin(place), fmt::format(" += {}", builtin(count))};
+      const std::string step = loop.step == 1 ? "" : fmt::format("{} * ", loop.step);
+      return std::pair{loop.begin + kir::integer(loop.step) * kir::builtin(place),
+                       fmt::format(" += {}{}", step, builtin(count))};
     };
     switch (loop.axis) {
       case kir::Axis::serial:
@@ -256,7 +262,7 @@ class Printer {
     }
     const auto [begin, stride] = stride_of(loop);
     std::string step = stride.empty() ? "++" + loop.index : loop.index + stride;
-    if (loop.step != 1) step = fmt::format("{} += {}", loop.index, loop.step);
+    if (stride.empty() && loop.step != 1) step = fmt::format("{} += {}", loop.index, loop.step);
     context_.begin_branch(fmt::format("for ({1} {0} = {2}; {0} < {3}; {4})", loop.index,
                                       context_.dialect().type_name(loop.index_type), expr(begin),
                                       expr(loop.end), step));

@@ -63,17 +63,6 @@ void with_type(DType dtype, const F& f) {
   throw InternalError("unknown dtype");
 }
 
-/// The dtype in which two are combined: C's, but all narrow integers count as int64.
-DType common(DType left, DType right) {
-  const auto either = [left, right](DType dtype) { return left == dtype || right == dtype; };
-  const bool is_wide = either(DType::float64) || either(DType::complex128);
-  if (is_complex(left) || is_complex(right)) {
-    return is_wide ? DType::complex128 : DType::complex64;
-  }
-  if (is_floating(left) || is_floating(right)) return is_wide ? DType::float64 : DType::float32;
-  return either(DType::uint64) ? DType::uint64 : DType::int64;
-}
-
 /// Call @p f with a value of the type in which values are combined.
 template <class F>
 void with_common(DType dtype, const F& f) {
@@ -328,6 +317,16 @@ T dot_as(const Column& x, const Column& y, bool conjugate, int n_threads) {
 }
 
 }  // namespace
+
+DType common(DType left, DType right) {
+  const auto either = [left, right](DType dtype) { return left == dtype || right == dtype; };
+  const bool is_wide = either(DType::float64) || either(DType::complex128);
+  if (is_complex(left) || is_complex(right)) {
+    return is_wide ? DType::complex128 : DType::complex64;
+  }
+  if (is_floating(left) || is_floating(right)) return is_wide ? DType::float64 : DType::float32;
+  return either(DType::uint64) ? DType::uint64 : DType::int64;
+}
 
 Elementwise elementwise_from(std::string_view symbol) {
   constexpr std::array<std::string_view, 4> symbols{"+", "-", "*", "/"};

@@ -25,6 +25,9 @@ enum class Elementwise : std::uint8_t { add, subtract, multiply, divide };
 /// @brief The operation written as @p symbol: + - * /. @throws UsageError
 [[nodiscard]] Elementwise elementwise_from(std::string_view symbol);
 
+/// @brief The dtype in which two are combined: C's, but all narrow integers count as int64.
+[[nodiscard]] DType common(DType left, DType right);
+
 /// @brief `out[i] = left[i] op right[i]`, in C's common type of both, converted to that of @p out.
 ///
 /// Integers that are divided are truncated towards zero. Operands may be @p out itself.

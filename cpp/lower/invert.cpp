@@ -128,7 +128,7 @@ void invert(Builder& builder) {
   PackedLoop& packed = builder.packed();
   std::vector<kir::Parameter> parameters = packed.parameters;
   for (kir::Parameter& parameter : incidence.parameters()) parameters.push_back(parameter);
-  if (builder.request().options.lanes > 1) {
+  if (builder.request().options.lanes > 1 && !builder.is_grid()) {
     builder.add_range_function(function, std::move(parameters), visit_all(builder, incidence));
     return finish(builder, function);
   }

@@ -206,7 +206,7 @@ class Retyper {
       } else if (on_lanes && in_.merged.contains(variable.name)) {
         // Its first assignment blends with what it holds.
         made.type.is_const = false;
-        made.value = Expr{ir::InitList{}, {literal("0", Base::int32)}, {}};
+        made.value = Expr{ir::InitList{}, {literal("0", Base::int32)}, vector(variable.type.base)};
       }
       out.variables.push_back(std::move(made));
     }
@@ -223,7 +223,7 @@ class Retyper {
   Expr initial(const Expr& expr, Base base) {
     if (!std::holds_alternative<ir::InitList>(expr.node)) return to(base, value(expr), true);
     if (expr.operands.size() == 1 && is_zero(expr.operands[0])) {
-      return {ir::InitList{}, {literal("0", Base::int32)}, {}};
+      return {ir::InitList{}, {literal("0", Base::int32)}, vector(base)};
     }
     Expr out{ir::InitList{}, {}, {}};
     for (const Expr& item : expr.operands) out.operands.push_back(initial(item, base));

@@ -87,7 +87,9 @@ class LaneLoop {
   }
 
   kir::Block run(const kir::For& loop) {
-    if (loop.axis != kir::Axis::serial) refuse("its elements are not visited by a serial loop");
+    if (loop.axis != kir::Axis::serial && loop.axis != kir::Axis::grid) {
+      refuse("its elements are not visited one after the other");
+    }
     learn(loop.body);
     declare_lanes(loop);
     for (const kir::Stmt& stmt : loop.body) statement(stmt);
@@ -119,6 +121,15 @@ class LaneLoop {
       // the kernel gets a part joined with others: each lane adds its own
       const bool is_alone = !ir::is_part(request_.loop, i);
       if (global != nullptr && is_alone) reductions_.emplace(pack_of_arg(i), global);
+      if (is_alone && std::holds_alternative<ir::GlobalRead>(request_.loop.args[i])) {
+        uniform_.insert(pack_of_arg(i));
+      }
+    }
+    for (std::size_t i = arguments_.size() - request_.loop.constants.size(); i < arguments_.size();
+         ++i) {
+      if (const auto* pack = std::get_if<kir::Name>(&arguments_[i].node)) {
+        uniform_.insert(pack->name);
+      }
     }
   }
 
@@ -240,6 +251,7 @@ class LaneLoop {
   [[noreturn]] static void unknown() { refuse("its strategy surrounds the kernel by other steps"); }
 
   void declare(const kir::Decl& node) {
+    if (uniform_.contains(node.name)) return body_.push_back({node});
     if (node.extent > 0) return declare_pack(node.name, node.type.dtype, node.extent, node.value);
     std::vector<kir::Expr> names;
     for (int lane = 0; lane < lanes_; ++lane) {
@@ -278,6 +290,7 @@ class LaneLoop {
   }
 
   void gather(const kir::Gather& node) {
+    if (uniform_.contains(node.pack)) return body_.push_back({node});
     const kir::Rows& rows = node.rows;
     const auto load = [&](const kir::Expr& i) -> kir::Stmt {
       return {kir::LaneGather{{node.pack, i * kir::integer(rows.dim), rows.dtype, rows.dim,
@@ -295,7 +308,7 @@ class LaneLoop {
     const ir::Loop& loop = request_.loop;
     for (std::size_t i = 0; i < loop.args.size(); ++i) {
       const auto* dat = std::get_if<ir::DirectDat>(&loop.args[i]);
-      if (dat == nullptr || ir::is_part(loop, i)) continue;
+      if (dat == nullptr || ir::is_part(loop, i) || packs_.contains(pack_of_arg(i))) continue;
       kir::Expr& argument = out.arguments[static_cast<std::size_t>(ir::parameter_of(loop, i))];
       argument = live_rows(*dat, i, argument);
     }
@@ -563,6 +576,7 @@ class LaneLoop {
   std::map<std::string, kir::Expr> in_lane_;                   // and in the loop over lanes
   std::map<std::string, DType> packs_;                         // arrays of vectors
   std::map<std::string, const ir::GlobalReduce*> reductions_;  // by their packs
+  std::set<std::string> uniform_;  // packs that are the same for all elements
   std::vector<kir::Expr> arguments_;
   kir::Expr live_;
   kir::Block before_;  // the loop

@@ -17,6 +17,8 @@ namespace {
 // Below these, moving data into lanes and back costs more than they save: docs/performance.md.
 constexpr std::int64_t least_operations = 40;
 constexpr std::int64_t least_operations_a_scalar = 2;
+// A device's compiler takes seconds for vectors, which light kernels do not win back.
+constexpr std::int64_t least_operations_on_grid = 400;
 
 LaneChoice none(std::string why) {
   return {0, std::move(why)};
@@ -31,13 +33,14 @@ LaneChoice by_rule(const Request& request, int vector_bytes) {
   if (!loop.kernel->body) {
     return none(fmt::format("the kernel is opaque ({})", loop.kernel->opaque_reason));
   }
-  if (request.facts.lanes == Lanes::grid) {
+  if (request.facts.lanes == Lanes::grid && !request.facts.vectors) {
     return none("the backend spreads elements over lanes itself");
   }
   if (request.options.debug) return none("debug=True looks at one element after the other");
   if (vector_bytes == 0) return none("how wide the machine's vectors are is not known");
   const LaneWork work = lane_work(loop);
-  if (work.n_operations < least_operations ||
+  const bool is_grid = request.facts.lanes == Lanes::grid;
+  if (work.n_operations < (is_grid ? least_operations_on_grid : least_operations) ||
       work.n_operations < least_operations_a_scalar * work.n_scalars) {
     return none(fmt::format("{} operations for {} scalars moved: too little to gain",
                             work.n_operations, work.n_scalars));

@@ -38,6 +38,7 @@ struct Facts {
   bool float64 = true;
   bool in_turn = false;  ///< of a grid: the lanes of a block run one after the other
   bool fences = false;   ///< a block can see what another one of the same launch has written
+  bool vectors = false;  ///< of a grid: few lanes, each with the vectors of a CPU
   bool operator==(const Facts&) const = default;
 };
 

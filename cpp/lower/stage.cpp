@@ -106,7 +106,7 @@ class Stager {
   }
 
   /// The plan lists the targets of a block's elements: rows of plain Maps, for all elements of a
-  /// Set without layers, of Dats that are wanted whole.
+  /// Set without layers, of Dats that are wanted whole. Rows of matrices are too long to be staged.
   [[nodiscard]] bool are_targets_listed() const {
     if (loop_.iteration.subset || loop_.iteration.layers != ir::Layers::none) return false;
     return std::all_of(races_.reductions.begin(), races_.reductions.end(), [this](std::size_t arg) {

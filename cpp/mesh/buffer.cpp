@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "mesh/buffer.hpp"
 
+#include <fmt/format.h>
+
 #include <array>
+#include <cstring>
 #include <mutex>
 #include <utility>
 
@@ -128,6 +131,22 @@ bool Buffer::zero_on_device() {
     return true;
   }
   return false;
+}
+
+void Buffer::set_on_device(const std::shared_ptr<Device>& device,
+                           std::span<const std::byte> value) {
+  const auto n_bytes = static_cast<std::int64_t>(value.size());
+  if (n_bytes != n_bytes_ || (n_bytes != 4 && n_bytes != 8 && n_bytes != 16)) {
+    throw UsageError(fmt::format("{} has {} bytes; a number of {} bytes cannot be all of it", what_,
+                                 n_bytes_, n_bytes));
+  }
+  const std::lock_guard lock(coherence_->mutex_);
+  Memory& mine = coherence_->attached(*this);
+  const DeviceCopy& copy = ensure_copy(mine, device, what_);
+  device->set(copy.memory.get(), value);
+  std::memcpy(data_, value.data(), value.size());
+  mark_written_on_device(mine, *device);
+  mine.host_is_valid = true;
 }
 
 bool Buffer::copy_on_device(Buffer& source) {

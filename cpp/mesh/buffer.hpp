@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <span>
@@ -79,6 +80,11 @@ class Buffer {
   /// @brief Set all values to zero on the device where they are valid.
   /// @return Whether that was possible; if not, nothing is changed and the host has to do it.
   bool zero_on_device();
+
+  /// @brief Write a number on the host and on a device, where it goes with a command and no copy.
+  /// @param[in] value As many bytes as the Buffer has: 4, 8 or 16.
+  /// @throws UsageError if it has another number of bytes.
+  void set_on_device(const std::shared_ptr<Device>& device, std::span<const std::byte> value);
 
   /// @brief Overwrite the values with those of @p source, of the same layout, on the device where
   /// they are.

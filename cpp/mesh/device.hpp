@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -58,6 +60,12 @@ class Device {
 
   /// @brief Set every byte to zero.
   virtual void zero(void* memory, std::int64_t offset, std::int64_t n_bytes) = 0;
+
+  /// @brief Set memory to a number that the host knows: it travels with the command, not as a copy.
+  /// @param[in] value 4, 8 or 16 bytes.
+  virtual void set(void* memory, std::span<const std::byte> value) {
+    upload(memory, 0, value.data(), static_cast<std::int64_t>(value.size()));
+  }
 
   /// @brief Wait for all work.
   /// @throws ExecutionError if a loop has failed, naming it.

@@ -142,6 +142,10 @@ class Algebra:
         self._check_like(other, "axpy")
         factor = self._number(alpha, "axpy")
         whole = self._has_ghosts() and other._has_ghosts()
+        runtime.require_running(self._what, "axpy")
+        if at_device(self, other) and device_algebra().axpy(factor, other, self, whole=whole):
+            return
+        factor = self._values_of(factor, whole)
         # before the other one is looked at: it may be the same, and its version must not matter
         target = _column(self._outcome(whole, fresh=False))
         _core.axpy(_column(factor), _column(other._operand(whole)), target, _threads())
@@ -172,6 +176,9 @@ class Algebra:
         left, right, whole = pair
         made = self._alike()
         runtime.require_running(self._what, op)
+        if self._on_device(op, made, left, right, whole):
+            return made
+        left, right = self._values_of(left, whole), self._values_of(right, whole)
         out = _column(made._outcome(whole, fresh=True))
         self._combine(op, out, _column(left), _column(right))
         return made
@@ -181,13 +188,36 @@ class Algebra:
         if pair is None:
             return NotImplemented  # type: ignore[no-any-return]  # as operators do
         _, right, whole = pair
+        runtime.require_running(self._what, op)
+        if self._on_device(op, self, self, right, whole):
+            return self
+        right = self._values_of(right, whole)
         self._refuse_zero(op, right)
         out = _column(self._outcome(whole, fresh=False))
         self._combine(op, out, out, _column(right))
         return self
 
-    def _pair(self, op: str, left: Any, right: Any) -> tuple[Array, Array, bool] | None:
-        """Return the operands' values, and whether ghosts' are among them."""
+    def _on_device(self, op: str, out: Any, left: Any, right: Any, whole: bool) -> bool:
+        """Combine on the device where the values are, and say whether that was possible."""
+        if not at_device(left, right):
+            return False
+        try:
+            return bool(device_algebra().combine(op, out, left, right, whole=whole))
+        except ZeroDivisionError:
+            raise DataValueError(
+                f"{self._what}: '{op}': an integer would be divided by zero"
+            ) from None
+
+    def _values_of(self, operand: Any, whole: bool) -> Array:
+        """Return an operand's values on the host: of a number, an array without dimensions."""
+        if not isinstance(operand, Algebra):
+            return operand  # type: ignore[no-any-return]
+        if _is_single(operand) and operand is not self:
+            return operand._operand(False).reshape(())
+        return operand._operand(whole)
+
+    def _pair(self, op: str, left: Any, right: Any) -> tuple[Any, Any, bool] | None:
+        """Return the operands, numbers as arrays, and whether ghosts' values are computed."""
         operands = (left, right)
         for operand in operands:
             if operand is self or _is_number(operand) or _is_single(operand):
@@ -196,13 +226,11 @@ class Algebra:
                 return None
             self._check_like(operand, op)
         whole = all(o._has_ghosts() for o in operands if isinstance(o, Algebra))
-        values = [
-            self._number(o, op)
-            if _is_number(o) or (_is_single(o) and o is not self)
-            else o._operand(whole)
-            for o in operands
-        ]
-        return values[0], values[1], whole
+        for operand in operands:
+            if _is_single(operand):
+                self._check_real(operand.dtype, op)
+        given = [self._number(o, op) if _is_number(o) else o for o in operands]
+        return given[0], given[1], whole
 
     def _combine(self, op: str, out: Any, left: Any, right: Any) -> None:
         try:
@@ -218,6 +246,10 @@ class Algebra:
     def _dot(self, name: str, other: Self, *, conjugate: bool) -> Scalar:
         self._check_like(other, name)
         runtime.require_running(self._what, name)
+        if at_device(self, other):
+            found: Scalar | None = device_algebra().dot(self, other, conjugate=conjugate)
+            if found is not None:
+                return found
         left, right = _column(self._operand(False)), _column(other._operand(False))
         total: Scalar = _core.dot(left, right, conjugate, _threads())
         return total
@@ -242,12 +274,13 @@ class Algebra:
                 "imaginary parts"
             )
 
-    def _number(self, value: Any, operation: str) -> Array:
-        """Return a number as an array without dimensions."""
+    def _number(self, value: Any, operation: str) -> Any:
+        """Return a number as an array without dimensions; a Global of one value as it is."""
         if _is_single(value):
-            found: Array = value._operand(False).reshape(())
-        elif _is_number(value):
-            found = np.asarray(value)
+            self._check_real(value.dtype, operation)
+            return value  # read later, if at all: it may be on a device
+        if _is_number(value):
+            found: Array = np.asarray(value)
         else:
             raise DataTypeError(
                 f"{self._what}: '{operation}' takes a number, got {value!r} of type "
@@ -277,9 +310,19 @@ def _is_number(value: object) -> bool:
 
 def _is_single(value: object) -> bool:
     """Whether this is a Global of one value, which can stand for a number."""
-    return (
-        isinstance(value, Algebra) and value._kind == "Global" and value._operand(False).size == 1
-    )
+    return isinstance(value, Algebra) and value._kind == "Global" and value.cdim == 1  # type: ignore[attr-defined]
+
+
+def device_algebra() -> Any:
+    """Return the module that computes on devices; it needs loops, and loops need Dats."""
+    from pyop2cxx import device_algebra as module
+
+    return module
+
+
+def at_device(*operands: object) -> bool:
+    """Say whether loops run on a device and an operand's values are there."""
+    return runtime.coherence.is_active and bool(device_algebra().is_at(*operands))
 
 
 def _column(values: Array) -> Any:

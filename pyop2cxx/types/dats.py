@@ -20,7 +20,7 @@ from pyop2cxx.exceptions import (
 )
 from pyop2cxx.runtime import runtime
 from pyop2cxx.types.access import DAT_ACCESSES, Access, checked_access
-from pyop2cxx.types.algebra import Algebra, check_same_place
+from pyop2cxx.types.algebra import Algebra, at_device, check_same_place, device_algebra
 from pyop2cxx.types.args import DatArg, LegacyDatArg
 from pyop2cxx.types.carrier import DataCarrier
 from pyop2cxx.types.checks import address_of, as_array, as_dtype, as_name, as_numpy
@@ -356,6 +356,8 @@ class Dat(DataCarrier, Algebra, HaloExchange, AsVec):
             self._wrote(halo_valid=True)
             return
         self._check_subset(subset)
+        if at_device(self) and device_algebra().zero(self, subset):
+            return
         values = self._allocated("zero")
         self._on_host(_core.Use.read_write, "zero")
         values[subset.owned_indices] = 0
@@ -384,6 +386,8 @@ class Dat(DataCarrier, Algebra, HaloExchange, AsVec):
         same = same and self._stride == other._stride == 0  # not components of others
         if same and other._buffer.copy_on_device(self._buffer):
             other._wrote(halo_valid=self.halo_valid)
+            return
+        if at_device(self, other) and device_algebra().copy(self, other, subset):
             return
         whole = subset is None and self.halo_valid
         self._on_host(_core.Use.read, "copy")

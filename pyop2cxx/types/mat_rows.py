@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from pyop2cxx.exceptions import user_line
 from pyop2cxx.runtime import runtime
 from pyop2cxx.types.access import READ, RW
 from pyop2cxx.types.args import DenseBlockArg, MixedMatArg
@@ -19,6 +20,7 @@ from pyop2cxx.types.sets import Set
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from pyop2cxx import _core
     from pyop2cxx.types.checks import Array
     from pyop2cxx.types.mats import Mat
 
@@ -77,19 +79,25 @@ def _is_on_device(mat: Mat) -> bool:
 def _change(mat: Mat, places: Array, offsets: tuple[int, ...], value: Any, sign: str) -> None:
     if places.size == 0:
         return
-    key = (sign, offsets, blake2b(places.tobytes()).digest())
+    key = (runtime.epoch, sign, offsets, blake2b(places.tobytes()).digest())
     if key not in mat._row_loops:
         while len(mat._row_loops) >= _MOST_KEPT:
             del mat._row_loops[next(iter(mat._row_loops))]
         mat._row_loops[key] = _loop(mat, places, offsets, sign)
-    loop, given = mat._row_loops[key]
+    loop, given, _ = mat._row_loops[key]
     given.data[...] = value
     given.to_device()  # asked for by the call
-    loop.compute()
+    if loop.run():
+        runtime.coherence.attribute(user_line())
 
 
-def _loop(mat: Mat, places: Array, offsets: tuple[int, ...], sign: str) -> tuple[Any, Global]:
-    """Return a loop over places, and the Global that holds what is put there."""
+def _loop(
+    mat: Mat, places: Array, offsets: tuple[int, ...], sign: str
+) -> tuple[_core.PreparedLoop, Global, Map]:
+    """Return a loop over places, the Global that holds what is put there, and what it needs.
+
+    The loop holds no reference to the matrix, which keeps it, nor to the memory of its Map.
+    """
     from pyop2cxx.kernel import Kernel
     from pyop2cxx.parloop import ParLoop
 
@@ -104,4 +112,6 @@ def _loop(mat: Mat, places: Array, offsets: tuple[int, ...], sign: str) -> tuple
         f"void change_rows({mat.ctype} *A, const {mat.ctype} *v) {{ {body} }}", "change_rows"
     )
     arg = MixedMatArg(mat, path, RW, (part,), ((0, 0, 0),))
-    return ParLoop(kernel, chosen, arg, given(READ)), given
+    loop = ParLoop(kernel, chosen, arg, given(READ))
+    loop._prepare()
+    return loop._prepared, given, to_place

@@ -620,7 +620,7 @@ class Mat(DataCarrier):
         """Return the matrix on a CUDA device, for CuPy's solvers.
 
         Where loops run on that device, it shares the memory of single values, and blocks are copied
-        there; this counts as a write. Otherwise the values are copied from the host.
+        there; sharing counts as a write. Otherwise the values are copied from the host.
 
         Returns:
             A ``cupyx.scipy.sparse.csr_matrix`` of shape (nrows, ncols), ghosts too.
@@ -628,7 +628,7 @@ class Mat(DataCarrier):
         Raises:
             MissingExtraError: CuPy is not installed.
         """
-        return cupy_link.matrix(self)
+        return cupy_link.matrix(self, write=True)
 
     def mult(self, x: Dat | MixedDat, y: Dat | MixedDat) -> None:
         """Compute ``y = A x``.

@@ -81,6 +81,7 @@ class Set:
         self._constrained_size = constrained_size
         self._partition_size = 1024
         self._datasets: WeakValueDictionary[tuple[Any, ...], DataSet] = WeakValueDictionary()
+        self._flat_sets: dict[int, Set] = {}  # of scalars, for algebra on devices
 
     @property
     def is_sized(self) -> bool:

@@ -13,9 +13,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pytest
 
-from pyop2cxx import op2
+from pyop2cxx import _core, op2
 from pyop2cxx.exceptions import UnsupportedError, UsageError
 from pyop2cxx.op2 import INC, MAX, READ, RW, WRITE
+from pyop2cxx.pipeline import chosen_device
+from pyop2cxx.runtime import runtime
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
@@ -41,6 +43,18 @@ REFUSED = {
     "kernel_with_header": "llabs",
     "view_and_whole_dat": "overlaps",
 }
+# Reads, writes and sums directly, through Maps and paths, with Consts, Globals, helpers, columns.
+ON_GRIDS = (
+    "direct_read_write",
+    "indirect_read",
+    "consts_by_name",
+    "inc_two_dats_through_two_maps",
+    "kernel_with_functions_of_math",
+    "kernel_that_returns_early",
+    "subset_inc",
+    "permuted_and_plain_map",
+    "extruded_variable",
+)
 THREADED = ("block", "colour", "atomic", "scratch")
 
 
@@ -137,6 +151,33 @@ def test_owner(name: str) -> None:
     op2.init(threads=2)
     compute(problem, "openmp", strategy="owner", lanes=8)
     check(problem, case.tolerance)
+
+
+def cpu_grid() -> str:
+    """Name a backend whose device is a CPU on which a grid's lanes are threads."""
+    for backend in op2.backends():
+        if not backend.available:
+            continue
+        known = runtime.engine.backend(backend.name)
+        if known.facts.lanes == _core.Lanes.grid:
+            device = chosen_device(known)
+            if device is not None and device.info.is_cpu:
+                return backend.name
+    pytest.skip("no device is a CPU")
+
+
+@pytest.mark.parametrize("strategy", ["direct", "colour", "atomic"])
+def test_grids_of_a_cpu(strategy: str) -> None:
+    """Where a device's lanes are threads of a CPU, each takes several elements."""
+    backend, n_tried = cpu_grid(), 0
+    for case in CASES:
+        if case.name not in ON_GRIDS or strategy not in case.strategies:
+            continue
+        problem = case.problem()
+        compute(problem, backend, strategy=strategy, lanes=8)
+        check(problem, case.tolerance)
+        n_tried += 1
+    assert n_tried > 0
 
 
 # Random kernels
@@ -470,6 +511,22 @@ def test_compilers_are_content(compiler: str, name: str, tmp_path: Path) -> None
     flags = ["-O1", "-Wall", "-Wextra", "-Werror", "-c", "-o", str(tmp_path / "loop.o")]
     ran = subprocess.run([compiler, *flags, str(path)], capture_output=True, text=True, check=False)
     assert ran.returncode == 0, f"{ran.stderr}\n{path.read_text()}"
+
+
+def test_functions_that_take_integers() -> None:
+    cells = op2.Set(11)
+    x, y = op2.Dat(cells, np.arange(11) - 5.5), op2.Dat(cells)
+    k = op2.Dat(cells, np.arange(11), dtype=np.int32)
+    text = """#include <math.h>
+    void f(const double *x, const int *k, double *y) {
+      y[0] = ldexp(x[0], k[0]) + scalbn(x[0], 2) + lround(x[0]);
+      y[0] += isnan(x[0]) ? 1 : fma(x[0], 2, 1);
+    }"""
+    found = []
+    for lanes in (0, 4):
+        op2.par_loop(op2.Kernel(text, "f"), cells, x(READ), k(READ), y(WRITE), lanes=lanes)
+        found.append(y.data_ro.copy())
+    np.testing.assert_array_equal(*found)
 
 
 # The user's choice, and the rule's

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 from __future__ import annotations
 
+import gc
+import weakref
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -80,6 +82,23 @@ def test_rows_that_are_changed_again_move_nothing_but_the_value(backend: str) ->
         assert copy.residence == "device"
     np.testing.assert_array_equal(copy.values, mat.values)
     np.testing.assert_array_equal(mat.values[1], [0, 1, 0, 0])
+
+
+@pytest.mark.parametrize("backend", DEVICES)
+def test_what_is_kept_keeps_no_matrix(backend: str) -> None:
+    gc.collect()
+    gc.disable()
+    try:
+        with op2.backend(backend):
+            mat = assembled(1)
+            mat.zero_rows([1], 2.0)
+            mat.zero_rows([1], 3.0)
+            assert mat.values[1, 1] == 3
+            gone = weakref.ref(mat)
+            del mat
+            assert gone() is None
+    finally:
+        gc.enable()
 
 
 def test_complex_rows_change(device: Any) -> None:

@@ -52,6 +52,7 @@ void resolve_memory(const VendorLibrary& library, Driver& driver) {
   library.require(driver.memcpy_dtoh_async, "cuMemcpyDtoHAsync_v2");
   library.require(driver.memcpy_dtod_async, "cuMemcpyDtoDAsync_v2");
   library.require(driver.memset_d8_async, "cuMemsetD8Async");
+  library.require(driver.memset_d32_async, "cuMemsetD32Async");
 }
 
 void resolve_code(const VendorLibrary& library, Driver& driver) {

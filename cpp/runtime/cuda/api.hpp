@@ -128,6 +128,8 @@ struct Driver {
                               StreamHandle stream) = nullptr;
   Result (*memset_d8_async)(DeviceAddress to, unsigned char value, std::size_t bytes,
                             StreamHandle stream) = nullptr;
+  Result (*memset_d32_async)(DeviceAddress to, unsigned value, std::size_t words,
+                             StreamHandle stream) = nullptr;
 
   Result (*module_load_data)(ModuleHandle* module, const void* image) = nullptr;
   Result (*module_unload)(ModuleHandle module) = nullptr;

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstring>
 #include <limits>
 
 #include "base/error.hpp"
@@ -160,6 +161,18 @@ void Gpu::zero(void* memory, std::int64_t offset, std::int64_t n_bytes) {
   check(context_->driver().memset_d8_async(address(memory, offset), 0,
                                            static_cast<std::size_t>(n_bytes), context_->stream()),
         "zero memory");
+}
+
+void Gpu::set(void* memory, std::span<const std::byte> value) {
+  check_usable();
+  const Current current(*context_);
+  for (std::size_t at = 0; at < value.size(); at += sizeof(unsigned)) {
+    unsigned word = 0;
+    std::memcpy(&word, value.data() + at, sizeof(word));
+    check(context_->driver().memset_d32_async(address(memory, static_cast<std::int64_t>(at)), word,
+                                              1, context_->stream()),
+          "set a number");
+  }
 }
 
 void Gpu::finish() {

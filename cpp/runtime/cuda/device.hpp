@@ -41,6 +41,7 @@ class Gpu final : public Device {
   void copy(void* to, std::int64_t to_offset, const void* from, std::int64_t from_offset,
             std::int64_t n_bytes) override;
   void zero(void* memory, std::int64_t offset, std::int64_t n_bytes) override;
+  void set(void* memory, std::span<const std::byte> value) override;
   void finish() override;
 
   [[nodiscard]] std::shared_ptr<Program> load(const std::string& binary) override;

@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <deque>
 #include <mutex>
+#include <span>
 #include <unordered_map>
 #include <utility>
 
@@ -204,6 +205,13 @@ class OpenclDevice : public Device {
     const unsigned char nothing = 0;
     after(api_->fill_buffer(queue_.get(), static_cast<Memory>(memory), &nothing, 1, size(offset),
                             size(n_bytes), 0, nullptr, nullptr),
+          "clEnqueueFillBuffer");
+  }
+
+  void set(void* memory, std::span<const std::byte> value) override {
+    const std::scoped_lock guard(mutex_);
+    after(api_->fill_buffer(queue_.get(), static_cast<Memory>(memory), value.data(), value.size(),
+                            0, value.size(), 0, nullptr, nullptr),
           "clEnqueueFillBuffer");
   }
 

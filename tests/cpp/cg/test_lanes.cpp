@@ -5,8 +5,6 @@
 
 #include <vector>
 
-#include "ir/lane_functions.hpp"
-
 namespace op2::cg {
 namespace {
 
@@ -35,14 +33,6 @@ int count(const std::string& text, const std::string& part) {
   int n = 0;
   for (auto at = text.find(part); at != text.npos; at = text.find(part, at + 1)) ++n;
   return n;
-}
-
-TEST(Lanes, TypesAreDefinedOnce) {
-  const std::string text = text_of([](Context& context) {
-    EXPECT_EQ(vector_type(context, DType::float64, 8), "op2_float64x8");
-    EXPECT_EQ(vector_type(context, DType::float64, 8), "op2_float64x8");
-  });
-  EXPECT_EQ(count(text, "typedef double op2_float64x8 __attribute__((vector_size(64)));"), 1);
 }
 
 TEST(Lanes, RowsOfFourAreTransposedByShuffles) {
@@ -76,32 +66,6 @@ TEST(Lanes, RowsComeBackAsWholes) {
   EXPECT_EQ(count(text, "*(op2_float64x2_row *)(&data[at]) += rows[lane];"), 1) << text;
 }
 
-/// A kernel for lanes that does nothing but call `function` of as many arguments.
-ir::KernelBody that_calls(const std::string& function, ir::Base base, int lanes, int n_arguments) {
-  const ir::Type type = ir::on_lanes(base, lanes);
-  const ir::Expr value{ir::Name{"x"}, {}, type};
-  const std::string name = ir::name_of({ir::LaneOp::call, base, lanes, function});
-  const ir::Expr call{ir::Call{name}, std::vector(static_cast<std::size_t>(n_arguments), value),
-                      type};
-  return {{}, {{"f", ir::scalar(ir::Base::none), {{"x", type}}, {{ir::Evaluate{call}}}}}};
-}
-
-std::string functions_of(const ir::KernelBody& body) {
-  return text_of([&body](Context& context) { define_lanes(context, body); });
-}
-
-TEST(Lanes, VectorMathIsCalledWhereTheMachineHasIt) {
-  const std::string wide = functions_of(that_calls("exp", ir::Base::float64, 8, 1));
-  EXPECT_EQ(count(wide, "return _ZGVeN8v_exp(a);"), 1) << wide;
-  EXPECT_EQ(count(wide, "defined(__AVX512F__)"), 1) << wide;
-  EXPECT_EQ(count(wide, "result[lane] = __builtin_exp(a[lane]);"), 1) << wide;
-  EXPECT_EQ(count(functions_of(that_calls("powf", ir::Base::float32, 8, 2)),
-                  "return _ZGVdN8vv_powf(a, b);"),
-            1);
-  EXPECT_EQ(count(functions_of(that_calls("sin", ir::Base::float64, 16, 1)), "_ZGV"), 0);
-  EXPECT_EQ(count(functions_of(that_calls("tan", ir::Base::float64, 8, 1)), "_ZGV"), 0);
-}
-
 TEST(Lanes, ComplexNumbersAreTwoVectors) {
   const std::string gathered = text_of([](Context& context) {
     kir::LaneRows one = rows(1, 4);
@@ -110,11 +74,31 @@ TEST(Lanes, ComplexNumbersAreTwoVectors) {
   });
   EXPECT_EQ(count(gathered, "op2_gather_float64x4_by2((op2_float64x4 *)(pack),"), 1) << gathered;
   EXPECT_EQ(count(gathered, "(const double *)(&data[2])"), 1) << gathered;
-  const std::string conjugated = functions_of(that_calls("conj", ir::Base::complex128, 4, 1));
-  EXPECT_EQ(count(conjugated, "return (op2_complex128x4){a.re, -a.im};"), 1) << conjugated;
-  const std::string rooted = functions_of(that_calls("csqrt", ir::Base::complex128, 4, 1));
-  EXPECT_EQ(count(rooted, "__builtin_csqrt(__builtin_complex(a.re[lane], a.im[lane]))"), 1)
-      << rooted;
+}
+
+/// Text in OpenCL C of a function whose body @p print writes.
+template <class Print>
+std::string opencl_of(const Print& print) {
+  Context context(opencl_dialect());
+  {
+    const Scope scope = context.function("void f(void)");
+    print(context);
+  }
+  return context.finish();
+}
+
+TEST(Lanes, OpenclHasVectorsOfItsOwn) {
+  const std::string text = opencl_of([](Context& context) {
+    print_lane_gather(context, {rows(2, 4)}, spelled);
+    print_lane_store(
+        context,
+        {"data", kir::name("at"), kir::Update::set, "rows", kir::name("lane"), DType::float64, 2},
+        spelled);
+  });
+  EXPECT_EQ(count(text, "typedef double4 op2_float64x4;"), 1) << text;
+  EXPECT_EQ(count(text, "const __global double *row3"), 1) << text;
+  EXPECT_EQ(count(text, "*(__global op2_float64x2_row *)(&data[at]) = rows[lane];"), 1) << text;
+  EXPECT_EQ(count(text, "vector_size"), 0) << text;
 }
 
 TEST(Lanes, SumsFoldInTheOrderOfLanes) {

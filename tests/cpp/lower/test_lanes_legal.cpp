@@ -46,6 +46,18 @@ TEST(LanesLegal, WrittenMemoryMayNotBeReadBesides) {
   EXPECT_EQ(refusal(twice, Strategy::direct), "args 0 and 1 share written memory");
 }
 
+TEST(LanesLegal, AGridHasThemWhereItsLanesAreThreadsOfACpu) {
+  Facts grid;
+  grid.lanes = Lanes::grid;
+  const ir::Loop loop = make_loop({direct("x", Access::read), direct("y", Access::write)});
+  EXPECT_EQ(refusal(loop, Strategy::direct, grid),
+            "the backend spreads elements over lanes itself");
+  grid.vectors = true;
+  EXPECT_EQ(refusal(loop, Strategy::direct, grid), "");
+  const ir::Loop sum = make_loop({direct("x", Access::read), global_reduce("s", Access::inc)});
+  EXPECT_EQ(refusal(sum, Strategy::direct, grid), "it reduces a Global on a grid");
+}
+
 TEST(LanesLegal, TheKernelIsRetypedAndHasAnotherKey) {
   ir::Loop loop = edge_loop();
   auto typed = std::make_shared<ir::Kernel>(*loop.kernel);

@@ -163,6 +163,9 @@ TEST(Matrix, GridsTakeEveryStrategy) {
   EXPECT_EQ(choose(loop, grid, {{4, false}}, {.deterministic = true}).strategy, Strategy::colour);
   const kir::Module module = lowered(loop, Strategy::atomic, grid);
   EXPECT_EQ(count<kir::Atomic>(module.functions.front().body), 9);
+  // nothing is staged: elements of a block take turns
+  const kir::Module block = lowered(loop, Strategy::block, grid);
+  EXPECT_EQ(kir::dump(block).find("shared"), std::string::npos);
 }
 
 TEST(Matrix, AnOwnerAddsItsRowOnly) {

@@ -122,6 +122,22 @@ TEST_F(BufferOnDevice, IsZeroedWhereItsValuesAre) {
   EXPECT_EQ(values[0], 0.0);
 }
 
+TEST_F(BufferOnDevice, ANumberIsWrittenOnBothSides) {
+  double number = 0.0;
+  const auto one = tracked(coherence, &number, sizeof number);
+  for (const double value : {2.5, -1.0}) {
+    one->set_on_device(device, std::as_bytes(std::span(&value, 1)));
+    EXPECT_EQ(number, value);
+    EXPECT_EQ(one->where(), Where::both);
+    EXPECT_FALSE(one->would_move_to(*device, Use::read));
+    EXPECT_EQ(*static_cast<double*>(one->on_device(device, Use::read, {"loop"})), value);
+  }
+  EXPECT_TRUE(coherence->transfers().rows().empty());
+  const float narrow = 1.0F;
+  EXPECT_THROW(one->set_on_device(device, std::as_bytes(std::span(&narrow, 1))), UsageError);
+  EXPECT_THROW(buffer->set_on_device(device, std::as_bytes(std::span(values))), UsageError);
+}
+
 TEST_F(BufferOnDevice, IsCopiedWhereItsValuesAre) {
   std::array<double, 3> others{};
   const auto other = tracked(coherence, others.data(), sizeof others);

@@ -242,6 +242,12 @@ void set_memory(Driver& driver) {
     std::memset(handle<void*>(to), value, bytes);
     return gpu->pending_fault;
   };
+  driver.memset_d32_async = [](DeviceAddress to, unsigned value, std::size_t words, StreamHandle) {
+    for (std::size_t i = 0; i < words; ++i) {
+      std::memcpy(handle<std::byte*>(to) + 4 * i, &value, sizeof value);
+    }
+    return gpu->pending_fault;
+  };
 }
 
 void set_code(Driver& driver) {

@@ -45,6 +45,15 @@ TEST_F(CudaDevice, DataGoThereWithinAndBack) {
   EXPECT_EQ(last, 4);
 }
 
+TEST_F(CudaDevice, NumbersTravelWithCommands) {
+  const std::array<double, 2> number = {1.5, -2.25};
+  const std::shared_ptr<void> a = gpu_.allocate(16, "number");
+  gpu_.set(a.get(), std::as_bytes(std::span(number)));
+  std::array<double, 2> found = {};
+  gpu_.download(found.data(), a.get(), 0, 16);
+  EXPECT_EQ(found, number);
+}
+
 TEST_F(CudaDevice, AnUploadOnlyWaitsForMemoryThatTheDriverReadsLater) {
   const std::shared_ptr<void> a = gpu_.allocate(8, "Dat 'a'");
   const double value = 1.0;

@@ -95,6 +95,15 @@ TEST_F(OpenclDeviceTest, CopiesAndZeroes) {
   EXPECT_EQ(found, (std::vector<double>{0.0, 3.0, 4.0, 0.0}));
 }
 
+TEST_F(OpenclDeviceTest, NumbersTravelWithCommands) {
+  const std::array<double, 2> number = {1.5, -2.25};
+  const auto x = put({0.0, 0.0, 3.0});
+  opened.device->set(x.get(), std::as_bytes(std::span(number)));
+  std::vector<double> found(3);
+  opened.device->download(found.data(), x.get(), 0, 24);
+  EXPECT_EQ(found, (std::vector<double>{1.5, -2.25, 3.0}));
+}
+
 TEST_F(OpenclDeviceTest, LargeUploadsAndPartsOfThem) {
   std::vector<double> values(1 << 16);
   std::iota(values.begin(), values.end(), 0.0);

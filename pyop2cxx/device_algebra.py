@@ -1,0 +1,492 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Algebra of Dats and Globals on a device: by loops over their scalars, whose results stay there.
+
+A loop is compiled once for each operation and combination of dtypes, not for an expression. Where
+the scalars of all operands lie in the same order, which is nearly always, they are looped over
+themselves, so that the number of components is not in the text; else the Set is. Complex values are
+pairs of real ones to the kernels, because not every device can compute with them. Numbers travel to
+the device with commands, which are no copies.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from pyop2cxx import _core
+from pyop2cxx.exceptions import UnsupportedError
+from pyop2cxx.kernel import Kernel
+from pyop2cxx.parloop import par_loop
+from pyop2cxx.runtime import runtime
+from pyop2cxx.types.access import INC, READ, RW, WRITE
+from pyop2cxx.types.args import DatArg, GlobalArg
+from pyop2cxx.types.carrier import DataCarrier
+from pyop2cxx.types.dats import Dat
+from pyop2cxx.types.globals import Global
+from pyop2cxx.types.sets import Set
+from pyop2cxx.types.subsets import Subset
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from pyop2cxx.types.access import Access
+    from pyop2cxx.types.checks import Array
+
+_ON_DEVICE = (_core.Where.device, _core.Where.both)
+_REALS = {np.dtype(np.complex64): np.dtype(np.float32), np.dtype(np.complex128): np.dtype(float)}
+
+
+class Flat(Dat):
+    """The scalars of a Dat or Global, as a Dat on a Set of their own: the same memory.
+
+    Args:
+        carrier: The Dat or Global.
+        scalars: A Set of as many entities as scalars are used.
+    """
+
+    _kind = "Flat"
+
+    def __init__(self, carrier: DataCarrier, scalars: Set) -> None:
+        self._uid = runtime.next_uid()
+        self._name = carrier.name
+        self._dtype = _REALS.get(carrier.dtype, carrier.dtype)
+        self._cdim = 2 if carrier.dtype.kind == "c" else 1
+        self._dataset = scalars**self._cdim
+        self._set = scalars
+        self._layout = "aos"
+        self._values = None  # the carrier has allocated them; this keeps nothing alive
+        self._buffer = carrier._buffer
+        self._checked = {}
+        self._frozen = None
+        self.halo_valid = True
+
+    def __del__(self) -> None:
+        """Leave the memory alone: it is the carrier's."""
+
+    def _allocated(self, member: str) -> Array:
+        return np.empty(0, self._dtype)
+
+
+class FlatGlobal(Global):
+    """A complex Global as two real values: the same memory.
+
+    Args:
+        source: The Global.
+    """
+
+    _kind = "FlatGlobal"
+
+    def __init__(self, source: Global) -> None:
+        self._uid = runtime.next_uid()
+        self._name = source.name
+        self._dtype = _REALS[source.dtype]
+        self._dim, self._cdim = (2 * source.cdim,), 2 * source.cdim
+        self._values = source._values.view(self._dtype).reshape(self._dim)
+        self._buffer = source._buffer
+        self._comm = None
+
+    def __del__(self) -> None:
+        """Leave the memory alone: it is the source's."""
+
+
+class Operand(NamedTuple):
+    """What a kernel takes as one argument.
+
+    Attributes:
+        arg: The argument.
+        dtype: Of its values, complex ones included.
+        is_number: Whether it has one value for all.
+    """
+
+    arg: Any
+    dtype: np.dtype[Any]
+    is_number: bool = False
+
+
+def is_at(*operands: object) -> bool:
+    """Say whether loops run on a device and the values of an operand are there."""
+    if runtime.static or not runtime.coherence.is_active:
+        return False
+    carriers = [o for o in operands if isinstance(o, DataCarrier)]
+    return any(c._buffer.where in _ON_DEVICE for c in carriers) and runtime.device is not None
+
+
+def combine(op: str, out: Any, left: Any, right: Any, *, whole: bool) -> bool:
+    """Compute ``out = left op right`` on the device.
+
+    Args:
+        op: One of ``+ - * /``; or ``=``, for ``out = left`` alone.
+        out: The Dat or Global written; it may be an operand.
+        left: One like it, or a number as an array without dimensions, or a Global of one value.
+        right: The same.
+        whole: Whether ghosts' values are computed, too.
+
+    Returns:
+        Whether that was possible; if not, nothing is changed.
+
+    Raises:
+        ZeroDivisionError: An integer would be divided by zero; nothing is changed.
+    """
+    carriers = [out, *(o for o in (left, right) if _is_array(o, out))]
+    place = _place(carriers, whole=whole)
+    if place is None:
+        return False
+    common = _common(left, right)
+    if op == "/" and common.kind in "iu" and _has_zero(right, out, whole=whole):
+        raise ZeroDivisionError
+    args, given, names = [], [], []
+    for slot, (letter, o) in enumerate((("l", left), ("r", right))):
+        names.append("" if o is None else "o" if o is out else letter)
+        if names[-1] == letter:
+            operand = _operand(o, out, common, place, READ, slot)
+            args.append(operand.arg)
+            given.append((letter, operand.dtype.name, operand.is_number))
+    target = _operand(out, out, common, place, RW if "o" in names else WRITE, 0)
+    dtypes = (target.dtype.name, common.name)
+    text = _combining(op, tuple(given), (names[0], names[1]), dtypes, place.width)
+    return _run(text, place, [*args, target.arg]) and _wrote(out, whole=whole and place.n > 0)
+
+
+def axpy(alpha: Any, x: Any, y: Any, *, whole: bool) -> bool:
+    """Compute ``y += alpha * x`` on the device; arguments and result as for `combine`."""
+    place = _place([x, y], whole=whole)
+    if place is None:
+        return False
+    common = _common(alpha, x, y)
+    factor = _operand(alpha, y, common, place, READ, 0)
+    source = _operand(x, y, common, place, READ, 1)
+    target = _operand(y, y, common, place, RW, 0)
+    dtypes = (factor.dtype.name, source.dtype.name, target.dtype.name, common.name)
+    done = _run(_adding(dtypes, place.width), place, [factor.arg, source.arg, target.arg])
+    return done and _wrote(y, whole=whole and place.n > 0)
+
+
+def dot(x: Any, y: Any, *, conjugate: bool) -> Any:
+    """Return the sum of products, or None if the device cannot compute it."""
+    place = _place([x, y], whole=False)
+    if place is None:
+        return None
+    common = _common(x, y)
+    wide = {"f": np.dtype(float), "c": np.dtype(complex)}.get(common.kind, common)
+    total = _number_on_device(wide, "dot", 0, wide.type(0))
+    args = [_operand(o, x, common, place, READ, 0) for o in (x, y)]
+    dtypes = (args[0].dtype.name, args[1].dtype.name, wide.name)
+    text = _summing(dtypes, place.width, conjugate and wide.kind == "c")
+    if not _run(text, place, [args[0].arg, args[1].arg, total(INC)]):
+        return None
+    total._on_host(_core.Use.read, "inner" if conjugate else "dot", is_explicit=True)
+    return total._values.view(wide)[0].item()
+
+
+def copy(source: Dat, target: Dat, subset: Any) -> bool:
+    """Copy values within the device, converting them; result as for `combine`."""
+    if subset is None:
+        return combine("=", target, source, None, whole=source.halo_valid)
+    place = _place_of_part(subset, [source, target])
+    return place is not None and _assign(place, target, source)
+
+
+def zero(target: Dat, subset: Any) -> bool:
+    """Set the values of a part to zero on the device; result as for `combine`."""
+    place = _place_of_part(subset, [target])
+    return place is not None and _assign(place, target, np.asarray(0))
+
+
+# Where loops run over
+
+
+class _Place(NamedTuple):
+    """What a loop runs over.
+
+    Attributes:
+        iterset: The Set.
+        width: Values of an entity.
+        n: Scalars, or 0 where the Set is the Dats' own.
+    """
+
+    iterset: Set
+    width: int
+    n: int
+
+
+def _is_array(operand: Any, out: Any) -> bool:
+    """Whether an operand has a value for each of the result's."""
+    return (
+        isinstance(operand, Dat)
+        or (operand is out and isinstance(operand, DataCarrier))
+        or (isinstance(operand, Global) and isinstance(out, Global) and operand.cdim == out.cdim)
+    )
+
+
+def _place(carriers: Sequence[Any], *, whole: bool) -> _Place | None:
+    """Return what a loop over these Dats, or Globals, runs over; None if there is no way."""
+    first = carriers[0]
+    if isinstance(first, Global):
+        return _Place(_scalars(runtime.engine.scalars, first.cdim), 1, first.cdim)
+    entities = first._set.total_size if whole else first._set.size
+    layouts = {c._buffer.is_soa and c.cdim > 1 for c in carriers}
+    is_dense = all(c._stride == 0 for c in carriers)
+    is_all = entities == first._set.total_size
+    if is_dense and len(layouts) == 1 and (layouts == {False} or is_all):
+        n = entities * first.cdim
+        return _Place(_scalars(first._set._flat_sets, n), 1, n)
+    if any(c.dtype.kind == "c" for c in carriers):
+        return None
+    return _Place(first._set, first.cdim, 0)  # ghosts, if there are any, are left out
+
+
+def _place_of_part(subset: Any, carriers: Sequence[Dat]) -> _Place | None:
+    if not isinstance(subset, Subset) or any(c.dtype.kind == "c" for c in carriers):
+        return None
+    return _Place(subset, carriers[0].cdim, 0)
+
+
+def _scalars(known: dict[int, Set], n: int) -> Set:
+    """Return a Set of n entities, the same one each time."""
+    if n not in known:
+        known[n] = Set(n, f"{n} scalars")
+    return known[n]
+
+
+def _operand(
+    o: Any, out: Any, common: np.dtype[Any], place: _Place, access: Access, slot: int
+) -> Operand:
+    if not _is_array(o, out):
+        return _number(o, common, slot)
+    if isinstance(o, Dat):
+        o._allocated("algebra")
+    if place.n == 0:
+        return Operand(DatArg(o, None, access), o.dtype)
+    known: Flat | None = o.__dict__.get("_flat")
+    if known is None or known._set is not place.iterset:
+        known = o._flat = Flat(o, place.iterset)
+    return Operand(DatArg(known, None, access), o.dtype)
+
+
+# Numbers
+
+
+def _number(value: Any, common: np.dtype[Any], slot: int) -> Operand:
+    """Return a number as an argument; the value of a Global stays where it is."""
+    if isinstance(value, Global):
+        if value._buffer.where == _core.Where.device:
+            known = FlatGlobal(value) if value.dtype.kind == "c" else value
+            return Operand(GlobalArg(known, READ), value.dtype, is_number=True)
+        value = value.data_ro.reshape(())
+    kept = _number_on_device(common, "number", slot, value)
+    return Operand(GlobalArg(kept, READ), common, is_number=True)
+
+
+def _number_on_device(dtype: np.dtype[Any], use: str, slot: int, value: Any) -> Global:
+    """Return the Global that numbers of this dtype are put into, with a value, on the device."""
+    kept = runtime.engine.numbers
+    key = (dtype.name, use, slot)
+    if key not in kept:
+        kept[key] = Global(2 if dtype.kind == "c" else 1, None, _REALS.get(dtype, dtype), use)
+    found: Global = kept[key]
+    device = runtime.device
+    assert device is not None  # or no values were there
+    found._buffer.set_on_device(device, np.asarray(value).astype(dtype).tobytes())
+    return found
+
+
+def _common(*operands: Any) -> np.dtype[Any]:
+    """Return the dtype that values are combined in."""
+    names = [o.dtype.name for o in operands if o is not None]
+    found = _core.dtype_from_name(names[0])
+    found = _core.common_dtype(found, found)
+    for name in names[1:]:
+        found = _core.common_dtype(found, _core.dtype_from_name(name))
+    return np.dtype(found.name)
+
+
+def _has_zero(divisor: Any, out: Any, *, whole: bool) -> bool:
+    if not _is_array(divisor, out):
+        if isinstance(divisor, Global):
+            divisor._on_host(_core.Use.read, "/", is_explicit=True)
+            return not divisor._values.all()
+        return not np.all(divisor)
+    place = _place([divisor], whole=whole)
+    if place is None:
+        return not divisor.data_ro.all()
+    count = _number_on_device(np.dtype(np.int64), "zeros", 0, np.int64(0))
+    arg = _operand(divisor, divisor, divisor.dtype, place, READ, 0)
+    if not _run(_counting(arg.dtype.name, place.width), place, [arg.arg, count(INC)]):
+        return not divisor.data_ro.all()
+    count._on_host(_core.Use.read, "/", is_explicit=True)
+    return bool(count._values[0])
+
+
+# Running
+
+
+def _run(text: tuple[str, str], place: _Place, args: Sequence[Any]) -> bool:
+    try:
+        par_loop(_kernel(*text), place.iterset, *args)
+    except UnsupportedError:
+        return False  # such as float64 on a device that has none
+    return True
+
+
+def _assign(place: _Place, target: Dat, source: Any) -> bool:
+    common = _common(source)
+    operand = _operand(source, target, common, place, READ, 0)
+    out = _operand(target, target, common, place, WRITE, 0)
+    given = (("l", operand.dtype.name, operand.is_number),)
+    text = _combining("=", given, ("l", ""), (out.dtype.name, common.name), place.width)
+    done = _run(text, place, [operand.arg, out.arg])
+    return done and _wrote(target, whole=False)
+
+
+def _wrote(out: Any, *, whole: bool) -> bool:
+    if isinstance(out, Dat):
+        out.halo_valid = whole or out._set.size == out._set.total_size
+    return True
+
+
+@lru_cache(maxsize=512)
+def _kernel(text: str, name: str) -> Kernel:
+    return Kernel(text, name)
+
+
+# Texts
+
+
+def _c(name: str) -> str:
+    return _core.c_name_of(_core.dtype_from_name(_real(name)))
+
+
+def _real(name: str) -> str:
+    dtype: np.dtype[Any] = np.dtype(name)
+    return str(_REALS.get(dtype, dtype).name)
+
+
+def _is_complex(name: str) -> bool:
+    return np.dtype(name).kind == "c"
+
+
+def _parts(name: str, dtype: str, common: str, index: str) -> tuple[str, str]:
+    """Return a value's real and imaginary part in the common dtype."""
+    cast = f"({_c(common)})"
+    if _is_complex(dtype):
+        return f"{cast}{name}[0]", f"{cast}{name}[1]"
+    return f"{cast}{name}[{index}]", f"({_c(common)})0"
+
+
+def _wrapping(op: str, left: str, right: str, common: str) -> str:
+    """Return a sum, difference or product; that of integers wraps around."""
+    if np.dtype(common).kind != "i":
+        return f"{left} {op} {right}"
+    return f"({_c(common)})((uint64_t){left} {op} (uint64_t){right})"
+
+
+def _statement(op: str, a: tuple[str, str], b: tuple[str, str], common: str) -> list[str]:
+    """Return statements that leave the result in `re`, and in `im` where it is complex."""
+    t = _c(common)
+    if op == "=":
+        values = [f"{t} re = {a[0]};"]
+        return [*values, f"{t} im = {a[1]};"] if _is_complex(common) else values
+    lines = [f"{t} a = {a[0]};", f"{t} b = {b[0]};"]
+    if not _is_complex(common):
+        if op != "/":
+            return [*lines, f"{t} re = {_wrapping(op, 'a', 'b', common)};"]
+        if np.dtype(common).kind == "i":  # the lowest integer has no counterpart
+            return [*lines, f"{t} re = b == -1 ? ({t})(0 - (uint64_t)a) : a / b;"]
+        return [*lines, f"{t} re = a / b;"]
+    lines += [f"{t} c = {a[1]};", f"{t} d = {b[1]};"]
+    if op in "+-":
+        return [*lines, f"{t} re = a {op} b;", f"{t} im = c {op} d;"]
+    if op == "*":
+        return [*lines, f"{t} re = a * b - c * d;", f"{t} im = a * d + c * b;"]
+    size = "fabsf" if t == "float" else "fabs"
+    return [  # by the larger part, so that nothing overflows on the way
+        *lines,
+        f"{t} re; {t} im;",
+        f"if ({size}(b) >= {size}(d)) {{",
+        f"  {t} q = d / b; {t} n = b + d * q; re = (a + c * q) / n; im = (c - a * q) / n;",
+        "} else {",
+        f"  {t} q = b / d; {t} n = b * q + d; re = (a * q + c) / n; im = (c * q - a) / n;",
+        "}",
+    ]
+
+
+def _stored(out: str, dtype: str, common: str, index: str) -> list[str]:
+    cast = f"({_c(dtype)})"
+    if not _is_complex(dtype):
+        return [f"{out}[{index}] = {cast}re;"]
+    im = "im" if _is_complex(common) else "0"
+    return [f"{out}[0] = {cast}re;", f"{out}[1] = {cast}{im};"]
+
+
+def _function(
+    name: str, parameters: Sequence[str], body: Sequence[str], width: int
+) -> tuple[str, str]:
+    lines = [f"    {line}" for line in body]
+    loop = [f"  for (int i = 0; i < {width}; ++i) {{"] if width > 1 else ["  {"]
+    text = [f"void {name}({', '.join(parameters)}) {{", *loop, *lines, "  }", "}"]
+    return "\n".join(text) + "\n", name
+
+
+_OPERATIONS = {"+": "add", "-": "subtract", "*": "multiply", "/": "divide", "=": "assign"}
+
+
+@lru_cache(maxsize=512)
+def _combining(
+    op: str,
+    given: tuple[tuple[str, str, bool], ...],
+    names: tuple[str, str],
+    dtypes: tuple[str, str],
+    width: int,
+) -> tuple[str, str]:
+    out, common = dtypes
+    at = "i" if width > 1 else "0"
+    known = {name: (dtype, "0" if is_number else at) for name, dtype, is_number in given}
+    known["o"] = (out, at)
+    a, b = (
+        _parts(name, known[name][0], common, known[name][1]) if name else ("", "") for name in names
+    )
+    parameters = [*(f"const {_c(dtype)} *{name}" for name, dtype, _ in given), f"{_c(out)} *o"]
+    body = _statement(op, a, b, common) + _stored("o", out, common, at)
+    return _function(f"algebra_{_OPERATIONS[op]}", parameters, body, width)
+
+
+@lru_cache(maxsize=512)
+def _adding(dtypes: tuple[str, str, str, str], width: int) -> tuple[str, str]:
+    alpha, x, y, common = dtypes
+    t, index = _c(common), "i" if width > 1 else "0"
+    factor, value = _parts("alpha", alpha, common, "0"), _parts("x", x, common, index)
+    old = _parts("y", y, common, index)
+    body = [f"{t} f = {factor[0]};", f"{t} v = {value[0]};", f"{t} w = {old[0]};"]
+    if _is_complex(common):
+        body += [f"{t} g = {factor[1]};", f"{t} u = {value[1]};", f"{t} z = {old[1]};"]
+        body += [f"{t} re = w + (f * v - g * u);", f"{t} im = z + (f * u + g * v);"]
+    else:
+        product = _wrapping("*", "f", "v", common)
+        body += [f"{t} p = {product};", f"{t} re = {_wrapping('+', 'w', 'p', common)};"]
+    body += _stored("y", y, common, index)
+    parameters = [f"const {_c(alpha)} *alpha", f"const {_c(x)} *x", f"{_c(y)} *y"]
+    return _function("algebra_axpy", parameters, body, width)
+
+
+@lru_cache(maxsize=512)
+def _summing(dtypes: tuple[str, str, str], width: int, conjugate: bool) -> tuple[str, str]:
+    x, y, wide = dtypes
+    t, index = _c(wide), "i" if width > 1 else "0"
+    a, b = _parts("x", x, wide, index), _parts("y", y, wide, index)
+    body = [f"{t} a = {a[0]};", f"{t} b = {b[0]};"]
+    if _is_complex(wide):
+        body += [f"{t} c = {a[1]};", f"{t} d = {'-' if conjugate else ''}({b[1]});"]
+        body += ["total[0] += a * b - c * d;", "total[1] += a * d + c * b;"]
+    else:
+        body += [f"total[0] += {_wrapping('*', 'a', 'b', wide)};"]
+    parameters = [f"const {_c(x)} *x", f"const {_c(y)} *y", f"{t} *total"]
+    return _function("algebra_dot", parameters, body, width)
+
+
+@lru_cache(maxsize=64)
+def _counting(dtype: str, width: int) -> tuple[str, str]:
+    body = [f"total[0] += x[{'i' if width > 1 else '0'}] == 0 ? 1 : 0;"]
+    parameters = [f"const {_c(dtype)} *x", "long *total"]
+    return _function("algebra_zeros", parameters, body, width)

@@ -1,0 +1,322 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Algebra where the values are: the same numbers as on the host, and no copies in the ledger."""
+
+from __future__ import annotations
+
+import operator
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pytest
+
+from pyop2cxx import op2
+from pyop2cxx.exceptions import DataValueError, TransferError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+pytestmark = pytest.mark.usefixtures("device")
+
+RNG = np.random.default_rng(11)
+CELLS = op2.Set((3, 5, 7), "cells")
+OPERATIONS: dict[str, Callable[[Any, Any], Any]] = {
+    "+": operator.add,
+    "-": operator.sub,
+    "*": operator.mul,
+    "/": operator.truediv,
+    "+=": operator.iadd,
+    "-=": operator.isub,
+    "*=": operator.imul,
+    "/=": operator.itruediv,
+}
+MANY = ["float64", "float32", "int32", "uint8", "complex128", "complex64"]
+
+
+def values(dtype: str, shape: tuple[int, ...] = (7, 2)) -> Any:
+    found = RNG.integers(1, 50, shape)
+    if np.dtype(dtype).kind == "c":
+        return (found + 1j * RNG.integers(1, 50, shape)).astype(dtype)
+    return (found * (0.5 if np.dtype(dtype).kind == "f" else 1)).astype(dtype)
+
+
+def dat(dtype: str = "float64", **how: Any) -> op2.Dat:
+    return op2.Dat(CELLS**2, values(dtype), **how)
+
+
+def there(*carriers: Any) -> None:
+    """Move values to the device, and watch for copies from now on."""
+    for carrier in carriers:
+        carrier.to_device()
+    op2.transfers.clear()
+
+
+def copies() -> list[Any]:
+    """What was copied and not asked for, lists of elements apart."""
+    rows = op2.transfers.report()
+    return [row for row in rows if not row.explicit and row.what != "a Map"]
+
+
+def on_host(function: Callable[..., Any], *carriers: Any) -> Any:
+    """Do the same with copies of Dats that were never on a device."""
+    with op2.backend("sequential"):
+        return function(
+            *(type(c)(c) if isinstance(c, op2.Dat | op2.Global) else c for c in carriers)
+        )
+
+
+def same(found: Any, wanted: Any) -> None:
+    assert found.residence == "device"
+    assert copies() == []
+    assert found.dtype == wanted.dtype
+    rtol = 1e-14 if found.dtype in (float, complex) else 1e-6
+    np.testing.assert_allclose(found.data_ro, wanted.data_ro, rtol=rtol)
+
+
+@pytest.mark.parametrize(
+    ("left", "ops", "right"),
+    [  # few, because each is a program that the device's compiler takes its time for
+        ("float64", "+ -= /", "float64"),
+        ("float64", "*=", "int32"),
+        ("float32", "- /=", "float64"),
+        ("int32", "+ *= / -", "int32"),
+        ("int64", "/=", "int32"),
+        ("uint8", "+", "float64"),  # what is negative has no uint8
+        ("complex128", "* /= +", "complex128"),
+        ("complex128", "-", "float64"),
+        ("complex64", "/", "complex64"),
+    ],
+)
+def test_two_dats(left: str, ops: str, right: str) -> None:
+    for op in ops.split():
+        a, b = dat(left), dat(right)
+        wanted = on_host(OPERATIONS[op], a, b)
+        there(a, b)
+        version = b.dat_version
+        found = OPERATIONS[op](a, b)
+        assert b.dat_version == version
+        assert (found is a) == op.endswith("=")
+        same(found, wanted)
+
+
+@pytest.mark.parametrize(
+    ("dtype", "ops", "number"),
+    [
+        ("float64", "+ *= -", 3),
+        ("float64", "/", 0.5),
+        ("float32", "*=", 0.1),
+        ("int32", "/=", 7),
+        ("int32", "*", 2.5),
+        ("int64", "/", -1),
+        ("complex128", "/", 2.0),
+        ("complex64", "*=", 1 + 2j),
+    ],
+)
+def test_a_number(dtype: str, ops: str, number: Any) -> None:
+    for op in ops.split():
+        a = dat(dtype)
+        wanted = on_host(OPERATIONS[op], a, number)
+        there(a)
+        same(OPERATIONS[op](a, number), wanted)
+
+
+@pytest.mark.parametrize(("dtype", "op"), [("float64", "-"), ("int32", "/"), ("complex128", "/")])
+def test_a_number_on_the_left(dtype: str, op: str) -> None:
+    a = dat(dtype)
+    wanted = on_host(lambda x: OPERATIONS[op](100, x), a)
+    there(a)
+    same(OPERATIONS[op](100, a), wanted)
+    wanted = on_host(operator.neg, a)
+    there(a)
+    same(-a, wanted)
+
+
+@pytest.mark.usefixtures("strictly")
+@pytest.mark.parametrize("dtype", ["float64", "complex128"])
+def test_a_global_computed_on_the_device_stays_there(dtype: str) -> None:
+    a, b = dat(dtype), dat(dtype)
+    g = op2.Global(1, 3, dtype)
+    wanted = a.data_ro + 6 * b.data_ro
+    there(a, b, g)
+    g += g
+    assert g.residence == "device"
+    a.axpy(g, b)
+    b *= g
+    assert {x.residence for x in (a, b, g)} == {"device"}
+    assert list(op2.transfers.report()) == []
+    a.to_host()
+    np.testing.assert_allclose(a.data_ro, wanted)
+
+
+def test_a_global_that_the_host_has_is_sent_with_the_command() -> None:
+    a, g = dat(), op2.Global(1, 3.0)
+    wanted = 3 * a.data_ro
+    there(a)
+    a *= g
+    assert (g.residence, list(op2.transfers.report())) == ("host", [])
+    np.testing.assert_array_equal(a.data_ro, wanted)
+
+
+@pytest.mark.parametrize("dtype", MANY)
+def test_sums(dtype: str) -> None:
+    a, b = dat(dtype), dat(dtype)
+    wanted = [on_host(f, a, b) for f in (op2.Dat.inner, op2.Dat.dot)] + [a.norm]
+    there(a, b)
+    for found, expected in zip([a.inner(b), a.dot(b), a.norm], wanted, strict=True):
+        assert type(found) is type(expected)
+        assert found == pytest.approx(expected, rel=1e-13)
+    assert copies() == []
+    assert {row.nbytes for row in op2.transfers.report()} <= {8, 16, 32, 24, 48}
+
+
+@pytest.mark.usefixtures("strictly")
+@pytest.mark.parametrize("dtype", ["float64", "float32", "int32", "complex64"])
+def test_multiples(dtype: str) -> None:
+    a, b, c = dat(dtype), dat("float64" if dtype == "complex64" else dtype), dat(dtype)
+    wanted = (a.data_ro + 2 * b.data_ro - 3 * c.data_ro).astype(dtype)
+    there(a, b, c)
+    a.maxpy([2, -3.0], [b, c])
+    a.axpy(0, a)
+    assert list(op2.transfers.report()) == []
+    a.to_host()
+    np.testing.assert_allclose(a.data_ro, wanted, rtol=1e-6)
+
+
+@pytest.mark.usefixtures("strictly")
+def test_ghosts() -> None:
+    a, b = dat(), dat()
+    x, y = a.data_ro_with_halos.copy(), b.data_ro_with_halos.copy()
+    there(a, b)
+    a += b
+    b.halo_valid = False
+    a += b
+    assert list(op2.transfers.report()) == []
+    assert not a.halo_valid
+    a.to_host()
+    wanted = x + y
+    wanted[:5] += y[:5]
+    np.testing.assert_array_equal(a.data_ro_with_halos, wanted)
+
+
+@pytest.mark.usefixtures("strictly")
+def test_layouts_and_views() -> None:
+    """Where the scalars do not lie in one order, the Set is looped over."""
+    rows, columns = dat(), dat(layout="soa")
+    other = dat(layout="soa")
+    x, y, z = rows.data_ro.copy(), columns.data_ro.copy(), other.data_ro.copy()
+    there(rows, columns, other)
+    rows.axpy(2.0, columns)
+    columns += rows
+    other.axpy(3.0, columns)
+    assert rows.inner(columns) == pytest.approx(((x + 2 * y) * (x + 3 * y)).sum())
+    view = op2.DatView(rows, 1)
+    view *= 2
+    assert copies() == []
+    for one in (rows, columns, other):
+        one.to_host()
+    np.testing.assert_allclose(columns.data_ro, x + 3 * y)
+    np.testing.assert_allclose(other.data_ro, z + 3 * x + 9 * y)
+    np.testing.assert_allclose(rows.data_ro, (x + 2 * y) * [1, 2])
+
+
+@pytest.mark.usefixtures("strictly")
+@pytest.mark.parametrize("dtype", ["float64", "int32"])
+def test_copies_of_parts_and_dtypes(dtype: str) -> None:
+    a, b = dat(), dat(dtype)
+    x, y = a.data_ro.copy(), b.data_ro.copy()
+    part = CELLS([0, 3, 6])
+    there(a, b)
+    a.copy(b, subset=part)
+    assert copies() == []
+    b.to_host()
+    y[[0, 3]] = x[[0, 3]]
+    np.testing.assert_array_equal(b.data_ro, y)
+    there(a, b)
+    a.copy(b)
+    a.zero(part)
+    assert copies() == []
+    a.to_host()
+    b.to_host()
+    np.testing.assert_array_equal(b.data_ro, x.astype(dtype))
+    x[[0, 3]] = 0
+    np.testing.assert_array_equal(a.data_ro, x)
+
+
+def test_division_by_zero_changes_nothing() -> None:
+    a, b = dat("int32"), dat("int32")
+    b.data[1, 1] = 0
+    wanted = a.data_ro.copy()
+    there(a, b)
+    version = a.dat_version
+    for divisor in (b, 0, op2.Global(1, 0)):
+        with pytest.raises(DataValueError, match="divided by zero"):
+            a /= divisor
+        with pytest.raises(DataValueError, match="divided by zero"):
+            a / divisor
+    assert (a.dat_version, copies()) == (version, [])
+    np.testing.assert_array_equal(a.data_ro, wanted)
+
+
+def test_integers_wrap_and_are_truncated() -> None:
+    cells = op2.Set(4)
+    a = op2.Dat(cells, np.array([-(2**63), -7, 7, 2**63 - 1]), np.int64)
+    b = op2.Dat(cells, [-1, 2, -2, 2], np.int64)
+    there(a, b)
+    assert (a / b).data_ro.tolist() == [-(2**63), -3, -3, 2**62 - 1]
+    assert (a + a).data_ro.tolist() == [0, -14, 14, -2]
+
+
+def test_nothing_is_compiled_for_another_expression() -> None:
+    cells = op2.Set(9)
+    a, b = (op2.Dat(cells**3, values("float64", (9, 3))) for _ in range(2))
+    there(a, b)
+    a += b
+    a += 2.0
+    from pyop2cxx.runtime import runtime
+
+    before = runtime.engine.n_generated
+    c, d = (op2.Dat(op2.Set(4) ** (2, 2), values("float64", (4, 2, 2))) for _ in range(2))
+    there(c)
+    c += 7.0
+    a += 1e-3
+    b += a
+    d.to_device()
+    d += 3.0
+    assert runtime.engine.n_generated == before
+
+
+def test_values_of_the_host_stay_there() -> None:
+    a, b = dat(), dat()
+    op2.Dat(CELLS).to_device()
+    a += b
+    assert (a.residence, (a + b).residence) == ("host", "host")
+
+
+@pytest.mark.usefixtures("strictly")
+def test_values_on_both_sides_are_not_moved_unasked() -> None:
+    a, b = dat(), dat()
+    there(a)
+    a += 1.0
+    with pytest.raises(TransferError):
+        a += b
+    a.to_host()
+    wanted = a.data_ro + b.data_ro
+    there(b)
+    a += b
+    a.to_host()
+    np.testing.assert_array_equal(a.data_ro, wanted)
+
+
+@pytest.mark.usefixtures("strictly")
+def test_mixed_dats() -> None:
+    both = op2.MixedDat((dat(), op2.Dat(op2.Set(4), values("float64", (4,)))))
+    x = [values_.copy() for values_ in both.data_ro]
+    there(*both)
+    both *= 2.0
+    other = both + both
+    other.axpy(-1.0, both)
+    assert both.inner(other) == pytest.approx(sum(4 * (v**2).sum() for v in x))
+    assert copies() == []
+    for dat_ in other:
+        dat_.to_host()
+    for found, wanted in zip(other.data_ro, x, strict=True):
+        np.testing.assert_allclose(found, 2 * wanted)
