@@ -139,6 +139,7 @@ class Walk {
   }
 
   void declare(const ir::Variable& variable, int depth) {
+    refuse_pointers_to_pointers(variable.type);
     in_.depth[variable.name] = depth;
     locals_.insert(variable.name);
     if (!variable.value) return;
@@ -147,6 +148,17 @@ class Walk {
       unify({variable.name}, roots_of(*variable.value));
     } else if (holds_varying(*variable.value)) {
       raise(variable.name);
+    }
+  }
+
+  /// Only what a pointer leads to is widened, not what a pointer to that leads to.
+  static void refuse_pointers_to_pointers(const ir::Type& type) {
+    const auto is_pointer = [](const ir::Derivation& step) {
+      return step.kind == ir::Derivation::Kind::pointer;
+    };
+    if (type.depth() > 1 &&
+        std::any_of(type.derivation.begin() + 1, type.derivation.end(), is_pointer)) {
+      throw Refusal{"it computes with pointers to pointers"};
     }
   }
 
@@ -181,6 +193,7 @@ class Walk {
 
   void expression(const Expr& expr, int depth) {
     if (std::holds_alternative<ir::SizeOf>(expr.node)) return;
+    refuse_pointers_to_pointers(expr.type);
     if (expr.type.derivation.empty() && ir::is_complex(expr.type.base)) {
       throw Refusal{"it computes with complex numbers"};
     }
