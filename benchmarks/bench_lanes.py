@@ -20,12 +20,14 @@ import numpy as np
 
 from pyop2cxx import op2
 from pyop2cxx.io import read_mesh
-from pyop2cxx.mesh import airfoil_mesh
+from pyop2cxx.mesh import airfoil_mesh, unit_square_mesh
 from pyop2cxx.op2 import INC, READ
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "demos"))
 
 from airfoil import Airfoil
+from bench_airfoil import Hand
+from bench_assembly import cube_tets, p1_kernel, p2_kernel, quadratic_nodes
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -85,6 +87,13 @@ def airfoil(mesh_path: Path | None, cells: tuple[int, int], lanes: list[int], re
         loop = getattr(problem, name)
         made = {w: op2.ParLoop(loop.kernel, loop.iterset, *loop.args, lanes=w) for w in lanes}
         report(name, made, repeats)
+    # wall time and a mean of all calls: on a busy machine compare it with itself alone
+    hand = Hand(mesh).run(lanes=True, threads=1, iterations=repeats)
+    calls = hand["loops"]
+    means = ", ".join(
+        f"{name} {1e3 * calls[name]['seconds'] / calls[name]['calls']:.2f}" for name in LOOPS
+    )
+    print(f"8 lanes by hand, wall: {means}", flush=True)
 
 
 def tetrahedra(n: int) -> tuple[op2.Set, op2.Set, np.ndarray, np.ndarray]:
@@ -214,6 +223,22 @@ def triangles(n: int, lanes: list[int], repeats: int) -> None:
     report("laplace P1, triangles", made, repeats)
 
 
+def assembly(square: int, cube: int, lanes: list[int], repeats: int) -> None:
+    """Stiffness matrices of linear triangles and quadratic tetrahedra."""
+    flat = unit_square_mesh(square)
+    meshes = {"P1 matrix, triangles": (p1_kernel(), flat.x, flat.cell2vertex, flat.cell2vertex)}
+    points, tets = cube_tets(cube)
+    meshes["P2 matrix, tetrahedra"] = (p2_kernel(), points, tets, quadratic_nodes(tets)[0])
+    for name, (kernel, x, vertices, nodes) in meshes.items():
+        cells, places = op2.Set(len(nodes)), op2.Set(int(nodes.max()) + 1)
+        corners = op2.Set(len(x))
+        c2n = op2.Map(cells, places, nodes.shape[1], nodes)
+        c2v = op2.Map(cells, corners, vertices.shape[1], vertices)
+        mat = op2.Mat(op2.Sparsity((places**1, places**1), [(c2n, c2n, None)]))
+        args = (mat(INC, (c2n, c2n)), op2.Dat(corners ** x.shape[1], x)(READ, c2v))
+        report(name, {w: op2.ParLoop(kernel, cells, *args, lanes=w) for w in lanes}, repeats)
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--lanes", default="4,8", help="numbers of lanes to measure")
@@ -222,6 +247,8 @@ def main() -> None:
     parser.add_argument("--mesh", type=Path, help="a file with airfoil's mesh")
     parser.add_argument("--cube", type=int, default=16, help="6 n^3 tetrahedra")
     parser.add_argument("--square", type=int, default=700, help="2 n^2 triangles")
+    parser.add_argument("--square-of-matrix", type=int, default=500, help="squares a side")
+    parser.add_argument("--cube-of-matrix", type=int, default=37, help="cubes a side")
     options = parser.parse_args()
     lanes = [0, *(int(w) for w in options.lanes.split(","))]
     op2.init(backend="sequential")
@@ -230,6 +257,7 @@ def main() -> None:
     airfoil(options.mesh, (nx, ny), lanes, options.repeats)
     triangles(options.square, lanes, options.repeats)
     finite_elements(options.cube, lanes, options.repeats)
+    assembly(options.square_of_matrix, options.cube_of_matrix, lanes, options.repeats)
 
 
 if __name__ == "__main__":

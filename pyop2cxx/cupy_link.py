@@ -56,7 +56,7 @@ def finish() -> None:
     extras.load("cupy", "waiting for it").cuda.get_current_stream().synchronize()
 
 
-def matrix(mat: Mat) -> Any:
+def matrix(mat: Mat, *, write: bool) -> Any:
     """Return a matrix as ``cupyx.scipy.sparse.csr_matrix``, with ghosts.
 
     It shares the values of a Mat whose blocks are single values, if loops run on the CUDA device;
@@ -64,19 +64,21 @@ def matrix(mat: Mat) -> Any:
 
     Args:
         mat: The matrix.
+        write: Whether what is shared will be changed.
 
     Raises:
         MissingExtraError: CuPy is not installed.
     """
     sparse = extras.load("cupyx.scipy.sparse", "Mat.to_cupy()")
     if mat.is_mixed:
-        return sparse.bmat([[matrix(block) for block in row] for row in mat.blocks], format="csr")
+        blocks = [[matrix(block, write=False) for block in row] for row in mat.blocks]
+        return sparse.bmat(blocks, format="csr")
     shape = (mat._n_stored(0), mat._n_stored(1))
     n_values = int(mat.sparsity.rowptr[-1]) * mat.cdim
     if exchange.place_of(runtime.device) == exchange.HOST or n_values > _MOST_INT32:
         return sparse.csr_matrix(mat.to_scipy().tocsr())
     rows, columns, order = _index(mat.sparsity)
-    values = array(mat, write=True).reshape(-1)
+    values = array(mat, write=write and order is None).reshape(-1)
     if order is not None:
         values = values[order]
     return sparse.csr_matrix((values, columns, rows), shape=shape)

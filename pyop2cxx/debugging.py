@@ -11,7 +11,7 @@ from pyop2cxx import _core
 from pyop2cxx.exceptions import ExecutionError, UsageError
 from pyop2cxx.symbolic import maps_of
 from pyop2cxx.types.access import READ, RW
-from pyop2cxx.types.args import DatArg, MatArg
+from pyop2cxx.types.args import DatArg, DenseBlockArg, MatArg
 from pyop2cxx.types.passthrough import PassthroughArg
 
 if TYPE_CHECKING:
@@ -61,13 +61,13 @@ def _check_numbers(loop: ParLoop, i: int, arg: Part, what: str) -> None:
     if values is None or values.dtype.kind not in "fc":
         return
     arg.data._on_host(_core.Use.read, "debug", is_explicit=True)
-    on_set = isinstance(arg, DatArg | MatArg)
+    on_set = isinstance(arg, DatArg | MatArg | DenseBlockArg)
     rows = values.reshape(len(values) if on_set and values.size else 1, -1)
     bad = np.flatnonzero(np.isnan(rows).any(axis=1))
     if bad.size == 0:
         return
     element = int(bad[0])
-    kind = "place" if isinstance(arg, MatArg) else "element"
+    kind = "place" if isinstance(arg, MatArg | DenseBlockArg) else "element"
     where = f"{kind} {element}" if on_set else "its value"
     shown = np.array2string(rows[element], precision=6, threshold=8)
     raise ExecutionError(

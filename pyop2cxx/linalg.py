@@ -20,6 +20,7 @@ from pyop2cxx.krylov import Convergence
 from pyop2cxx.runtime import runtime
 from pyop2cxx.types.dats import Dat
 from pyop2cxx.types.mats import Mat
+from pyop2cxx.types.mixed import MixedDat
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -27,7 +28,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     Array = NDArray[Any]
-    Operator = Callable[[Dat, Dat], None]
+    Vector = Dat | MixedDat
+    Operator = Callable[[Any, Any], None]
 
 DEFAULTS: Mapping[str, Any] = {
     "ksp_type": "cg",
@@ -137,13 +139,13 @@ class Solver:
         """Norms of the residual in the last solve, that of the initial guess first."""
         return () if self._last is None else self._last.history
 
-    def solve(self, A: Mat | Operator, x: Dat, b: Dat) -> None:
+    def solve(self, A: Mat | Operator, x: Vector, b: Vector) -> None:
         """Solve ``A x = b``; x holds the initial guess before, and the solution after.
 
         Args:
             A: A Mat; or a function ``A(x, y)`` that computes ``y = A x`` by loops over Dats, for
                 methods that need no more (pc_type 'none').
-            x: On the DataSet of the columns.
+            x: On the DataSet of the columns; a MixedDat for a mixed matrix.
             b: On the DataSet of the rows.
 
         Raises:
@@ -177,10 +179,7 @@ class Solver:
             )
             error.reason, error.history = went.reason, went.history
             raise error
-        out = cupy_link.array(x, write=True) if package == "cupy" else x.data_wo
-        out[...] = found.reshape(out.shape)
-        if package == "cupy":
-            cupy_link.finish()
+        _put(x, found, on_device=package == "cupy")
 
     def _tell(self, went: Convergence) -> None:
         if self._parameters["ksp_monitor"]:
@@ -196,7 +195,7 @@ class Solver:
             )
 
 
-def solve(A: Mat | Operator, x: Dat, b: Dat, **options: Any) -> Convergence:
+def solve(A: Mat | Operator, x: Vector, b: Vector, **options: Any) -> Convergence:
     """Solve ``A x = b`` with a Solver of these options.
 
     Args:
@@ -258,12 +257,13 @@ def _check_system(A: object, x: object, b: object) -> None:
             f"solve: A must be a Mat or a function A(x, y), got {A!r} of type {type(A).__name__}"
         )
     for name, dat in (("x", x), ("b", b)):
-        if not isinstance(dat, Dat):
+        if not isinstance(dat, Dat | MixedDat):
             raise DatTypeError(
-                f"solve: {name} must be a Dat, got {dat!r} of type {type(dat).__name__}"
+                f"solve: {name} must be a Dat or a MixedDat, got {dat!r} of type "
+                f"{type(dat).__name__}"
             )
-    assert isinstance(x, Dat)
-    assert isinstance(b, Dat)
+    assert isinstance(x, Dat | MixedDat)
+    assert isinstance(b, Dat | MixedDat)
     if isinstance(A, Mat):
         A._check_vector(x, 1, "columns")
         A._check_vector(b, 0, "rows")
@@ -273,7 +273,7 @@ def _check_system(A: object, x: object, b: object) -> None:
                 "square systems can be solved"
             )
     elif x.dataset != b.dataset:
-        raise DataValueError(f"solve: {x._what} and {b._what} are on different DataSets")
+        raise DataValueError(f"solve: x and b, {x.name} and {b.name}, are on different DataSets")
 
 
 def _package(options: Mapping[str, Any]) -> str:
@@ -298,68 +298,103 @@ def _check_finite(xp: Any, found: Mapping[str, Any]) -> None:
 
 
 def _solve_scipy(
-    A: Mat | Operator, x: Dat, b: Dat, options: Mapping[str, Any]
+    A: Mat | Operator, x: Vector, b: Vector, options: Mapping[str, Any]
 ) -> tuple[Array, Convergence]:
     library = krylov.scipy("op2.solve()")
-    rhs = np.array(b.data_ro, copy=True).reshape(-1)
-    guess = np.array(x.data_ro, copy=True).reshape(-1).astype(rhs.dtype, copy=False)
-    operator = _owned(A, A.to_scipy()) if isinstance(A, Mat) else _as_operator(A, x, b, library)
-    _check_finite(library.arrays, {b._what: rhs, x._what: guess})
-    if isinstance(A, Mat):
-        _check_finite(library.arrays, {A._what: operator.data})
-    return krylov.solve(library, operator, rhs, guess, options)
+    rhs = np.concatenate([part.data_ro.reshape(-1) for part in b.split])
+    guess = np.concatenate([part.data_ro.reshape(-1) for part in x.split])
+    operator = _owned(A, library) if isinstance(A, Mat) else _as_operator(A, x, b, library)
+    return _solve_by(library, A, operator, rhs, guess.astype(rhs.dtype, copy=False), options)
 
 
 def _solve_cupy(
-    A: Mat | Operator, x: Dat, b: Dat, options: Mapping[str, Any]
+    A: Mat | Operator, x: Vector, b: Vector, options: Mapping[str, Any]
 ) -> tuple[Any, Convergence]:
     """Solve where the values are: nothing is copied to the host but norms."""
     library = krylov.cupy("package 'cupy'")
-    rhs = cupy_link.array(b, write=False).reshape(-1)
-    guess = cupy_link.array(x, write=False).reshape(-1).astype(rhs.dtype, copy=True)
-    operator = _owned(A, A.to_cupy()) if isinstance(A, Mat) else _as_operator(A, x, b, library)
-    _check_finite(library.arrays, {b._what: rhs, x._what: guess})
+    rhs = _on_device(library, b)
+    guess = _on_device(library, x).astype(rhs.dtype, copy=False)
+    operator = _owned(A, library) if isinstance(A, Mat) else _as_operator(A, x, b, library)
+    return _solve_by(library, A, operator, rhs, guess, options)
+
+
+def _on_device(library: krylov.Library, dat: Vector) -> Any:
+    """Return a copy of the values as one array of CuPy."""
+    parts = [cupy_link.array(part, write=False).reshape(-1) for part in dat.split]
+    return library.arrays.concatenate(parts)
+
+
+def _solve_by(
+    library: krylov.Library,
+    A: Mat | Operator,
+    operator: Any,
+    rhs: Any,
+    guess: Any,
+    options: Mapping[str, Any],
+) -> tuple[Any, Convergence]:
+    _check_finite(library.arrays, {"b": rhs, "x": guess})
     if isinstance(A, Mat):
         _check_finite(library.arrays, {A._what: operator.data})
     return krylov.solve(library, operator, rhs, guess, options)
 
 
-def _owned(A: Mat, operator: Any) -> Any:
-    """Leave out the rows and columns of ghosts, where there are some."""
-    if operator.shape == (A.nrows, A.ncols):
-        return operator
-    return operator.tocsr()[: A.nrows, : A.ncols]
-
-
-def _as_operator(A: Operator, x: Dat, b: Dat, library: krylov.Library) -> Any:
-    """Wrap a function over Dats for a library; it works on Dats of its own."""
-    source, target = Dat(x.dataset, dtype=x.dtype), Dat(b.dataset, dtype=b.dtype)
-    shape = (b.dataset.set.size * b.cdim, x.dataset.set.size * x.cdim)
-
-    def on_host(vector: Array) -> Array:
-        data = source.data_wo
-        data[...] = vector.reshape(data.shape)
-        A(source, target)
-        return np.array(target.data_ro, copy=True).reshape(-1)
-
-    def on_device(vector: Any) -> Any:
-        data = cupy_link.array(source, write=True)
-        data[...] = vector.reshape(data.shape)
+def _put(x: Vector, found: Any, *, on_device: bool) -> None:
+    """Write a solution to a Dat, or to the fields of a MixedDat."""
+    begin = 0
+    for part in x.split:
+        out = cupy_link.array(part, write=True) if on_device else part.data_wo
+        out[...] = found[begin : begin + out.size].reshape(out.shape)
+        begin += out.size
+    if on_device:
         cupy_link.finish()
-        A(source, target)
-        return cupy_link.array(target, write=False).reshape(-1).copy()
 
-    apply = on_host if library.arrays is np else on_device
+
+def _owned(A: Mat, library: krylov.Library) -> Any:
+    """Return the rows and columns of owned entities as the library's matrix."""
+    on_host = library.arrays is np
+    if (A._n_stored(0), A._n_stored(1)) == (A.nrows, A.ncols):
+        return A.to_scipy() if on_host else cupy_link.matrix(A, write=False)
+    if A.is_mixed:
+        blocks = [[_owned(block, library) for block in row] for row in A.blocks]
+        name = "scipy.sparse" if on_host else "cupyx.scipy.sparse"
+        return extras.load(name, "op2.solve()").bmat(blocks, format="csr")
+    found = A.to_scipy() if on_host else cupy_link.matrix(A, write=False)
+    return found.tocsr()[: A.nrows, : A.ncols]
+
+
+def _as_operator(A: Operator, x: Vector, b: Vector, library: krylov.Library) -> Any:
+    """Wrap a function over Dats for a library; it works on Dats of its own."""
+    source, target = _like(x), _like(b)
+    sizes = [[part.dataset.set.size * part.cdim for part in dat.split] for dat in (b, x)]
+    on_device = library.arrays is not np
+
+    def apply(vector: Any) -> Any:
+        _put(source, vector.reshape(-1), on_device=on_device)
+        A(source, target)
+        if on_device:
+            return _on_device(library, target)
+        return np.concatenate([part.data_ro.reshape(-1) for part in target.split])
+
+    shape = (sum(sizes[0]), sum(sizes[1]))
     return library.methods.LinearOperator(shape, matvec=apply, dtype=b.dtype)
 
 
+def _like(dat: Vector) -> Vector:
+    if isinstance(dat, MixedDat):
+        return MixedDat(dat.dataset, dtype=dat.dtype)
+    return Dat(dat.dataset, dtype=dat.dtype)
+
+
 def _solve_petsc(
-    A: Mat | Operator, x: Dat, b: Dat, options: Mapping[str, Any]
+    A: Mat | Operator, x: Vector, b: Vector, options: Mapping[str, Any]
 ) -> tuple[Array, Convergence]:
     if not isinstance(A, Mat):
         raise SolverOptionError("Solver: package 'petsc' needs a Mat; take 'scipy' for a function")
     petsc = extras.load("petsc4py.PETSc", "package 'petsc'")
-    _check_finite(np, {A._what: A.to_scipy().data, b._what: b.data_ro, x._what: x.data_ro})
+    values, right = (
+        np.concatenate([part.data_ro.reshape(-1) for part in dat.split]) for dat in (x, b)
+    )
+    _check_finite(np, {A._what: A.to_scipy().data, "b": right, "x": values})
     ksp = petsc.KSP().create(comm=petsc.COMM_SELF)
     ksp.setOperators(A.handle)
     ksp.setType({"bicgstab": "bcgs"}.get(options["ksp_type"], options["ksp_type"]))
@@ -373,8 +408,7 @@ def _solve_petsc(
         options["ksp_initial_guess_nonzero"] and options["ksp_type"] != "preonly"
     )
     ksp.setConvergenceHistory()
-    rhs = petsc.Vec().createWithArray(b.data_ro.reshape(-1).copy(), comm=petsc.COMM_SELF)
-    values = x.data_ro.reshape(-1).copy()
+    rhs = petsc.Vec().createWithArray(right, comm=petsc.COMM_SELF)
     ksp.solve(rhs, petsc.Vec().createWithArray(values, comm=petsc.COMM_SELF))
     code = ksp.getConvergedReason()
     reasons = vars(petsc.KSP.ConvergedReason)

@@ -28,10 +28,12 @@ from pyop2cxx.types.access import INC, MAX, MIN, READ, WRITE
 from pyop2cxx.types.args import (
     ConstantArg,
     DatArg,
+    DenseBlockArg,
     GlobalArg,
     LegacyDatArg,
     MatArg,
     MixedDatArg,
+    MixedMatArg,
 )
 from pyop2cxx.types.halo_exchange import REDUCED
 from pyop2cxx.types.maps import Map
@@ -47,11 +49,13 @@ if TYPE_CHECKING:
     from pyop2cxx.symbolic import Arg, Part
     from pyop2cxx.types.access import Access
     from pyop2cxx.types.dats import Dat
+    from pyop2cxx.types.maps import Map
 
 _GENERATE_OPTIONS = ("convention", "debug", "deterministic", "lanes", "strategy")
 _MOST_INT32 = 2**31 - 1
 _LAYER = np.dtype(np.int32)
 _WITH_HALOS = (DatArg, LegacyDatArg, MixedDatArg)
+_MATRICES = (MatArg, MixedMatArg)
 
 # Padded columns may hold so many entries for each incidence.
 _MOST_PADDING = 1.5
@@ -156,11 +160,11 @@ class ParLoop:
         self._prepared: _core.PreparedLoop
         self._written = _written_dats(self._parts)
         self._ghosts = _ghosts(self._parts)
-        self._assembled = tuple(arg for arg in args if isinstance(arg, MatArg))
+        self._assembled = tuple(arg for arg in args if isinstance(arg, MatArg | MixedMatArg))
 
     def _check_kind(self, i: int, arg: Arg) -> None:
-        known = DatArg | MixedDatArg | GlobalArg | ConstantArg | PassthroughArg | MatArg
-        if not isinstance(arg, known):
+        known = DatArg | MixedDatArg | GlobalArg | ConstantArg | PassthroughArg
+        if not isinstance(arg, known | MatArg | MixedMatArg):
             raise UsageError(
                 f"{self._what}: arg {i} must be made by calling a Dat or Global with an access, "
                 f"such as dat(op2.READ, map), got {arg!r} of type {type(arg).__name__}"
@@ -172,7 +176,7 @@ class ParLoop:
             )
 
     def _check_arg(self, i: int, arg: Part) -> None:
-        if isinstance(arg, MatArg):
+        if isinstance(arg, MatArg | DenseBlockArg):
             self._check_matrix(i, arg)
             return
         if not isinstance(arg, DatArg):
@@ -192,12 +196,16 @@ class ParLoop:
                 f"but the loop runs over '{self.iterset.name}'; "
                 f"pass a Map {self.iterset.name} → {dat.dataset.set.name}"
             )
+        self._check_values(i, map_)
+
+    def _check_values(self, i: int, map_: Map, *, drops: bool = False) -> None:
+        """Check where a Map leads; `drops`: what leads nowhere is left out."""
         if not map_.has_values and not runtime.static:
             raise MapValueError(
                 f"{self._what}: arg {i}: Map '{map_.name}' has no values yet; give it some by "
                 "update_values() before it is used in a loop"
             )
-        if map_.has_values and not runtime.static:
+        if map_.has_values and not runtime.static and not drops:
             check_defined(map_, self._items, self.iterset, f"{self._what}: arg {i}")
         if self._items.extruded and map_.has_values:
             check_reach(map_, self._items, self.iterset, f"{self._what}: arg {i}")
@@ -231,16 +239,17 @@ class ParLoop:
             )
         old: Any = self.args[index]
         data = new if isinstance(new, type(old.data)) else getattr(new, "data", None)
-        if not isinstance(data, type(old.data)) or (data.dtype, data.cdim) != (
-            old.data.dtype,
-            old.data.cdim,
-        ):
+        if not isinstance(data, type(old.data)) or _kind_of(data) != _kind_of(old.data):
+            dtype, dim = _kind_of(old.data)
             raise UsageError(
                 f"{self._what}: arg {index}: {type(old.data).__name__} '{old.data.name}' of dtype "
-                f"{old.data.dtype} and {old.data.cdim} values can be replaced by one like it, got "
-                f"{new!r}"
+                f"{dtype} and {dim} values can be replaced by one like it, got {new!r}"
             )
-        given = data(old.access) if old.map_ is None else data(old.access, old.map_)
+        if isinstance(old, MatArg | MixedMatArg):
+            lgmaps, unroll_map = old.map_.given
+            given = data(old.access, old.map_.maps, lgmaps=lgmaps, unroll_map=unroll_map)
+        else:
+            given = data(old.access) if old.map_ is None else data(old.access, old.map_)
         parts, numbers = symbolic.parts_of((*self.args[:index], given, *self.args[index + 1 :]))
         for i, part in zip(numbers or range(len(self.args)), parts, strict=True):
             self._check_arg(i, part)
@@ -263,19 +272,15 @@ class ParLoop:
         """Floating-point operations of one call of the loop; 0 if not known."""
         return self.kernel.num_flops * self._items.n
 
-    def _check_matrix(self, i: int, arg: MatArg) -> None:
-        for map_ in arg.maps:
+    def _check_matrix(self, i: int, arg: MatArg | DenseBlockArg) -> None:
+        for map_ in symbolic.maps_of(arg):
             if map_.iterset is not self._items.whole:
                 raise MapValueError(
                     f"{self._what}: arg {i}: Map '{map_.name}' starts on Set "
                     f"'{map_.iterset.name}', but the loop runs over '{self.iterset.name}'; "
                     f"pass Maps from there to the rows and columns of Mat '{arg.data.name}'"
                 )
-            if type(map_) is not Map or self._items.extruded:
-                raise UnsupportedError(
-                    f"{self._what}: arg {i}: a matrix is reached only by plain Maps from a Set "
-                    f"that is not extruded, got {map_!r}"
-                )
+            self._check_values(i, map_, drops=isinstance(arg, MatArg))
 
     def _check_kernel(self) -> None:
         descriptors = [
@@ -406,7 +411,11 @@ class ParLoop:
                 paths=built.loop.maps,
                 iteration=built.loop.iteration,
                 items=list(self._items.tables),
-                matrices=[_positions(arg, self._position_bytes()) for arg in self._assembled],
+                matrices=[_positions(arg, self._position_bytes()) for arg in self._inserted],
+                matrix_paths=[
+                    (built.maps.index(arg.map_.rows), built.maps.index(arg.map_.cols))
+                    for arg in self._inserted
+                ],
             ),
             options=_core.LaunchOptions(
                 n_threads=engine.n_threads,
@@ -419,6 +428,10 @@ class ParLoop:
         )
         self._checks = bool(runtime.configuration["debug"])
         self._epoch = epoch
+
+    def _current_request(self) -> pipeline.Request:
+        """Say what decides the text of the loop as it would run now."""
+        return self._request(symbolic.build(self.kernel, self.args, self._items), {})
 
     def _request(self, built: symbolic.Symbolic, given: Mapping[str, Any]) -> pipeline.Request:
         options = runtime.configuration
@@ -440,6 +453,7 @@ class ParLoop:
                 target_bytes=widths[2],
                 position_bytes=self._position_bytes(),
                 transposed=True,
+                interleaved=True,
                 padded=on_grid and self._is_evenly_covered(built),
                 index_bytes=self._index_bytes(built) if on_grid else 8,
                 soa=self._columns() if on_grid else [],
@@ -473,9 +487,14 @@ class ParLoop:
         element, entry, target = (4 if count <= _MOST_INT32 else 8 for count in counts)
         return element, entry, target
 
+    @property
+    def _inserted(self) -> tuple[MatArg, ...]:
+        """Blocks of matrices whose entries have to be found."""
+        return tuple(arg for arg in self._parts if isinstance(arg, MatArg))
+
     def _position_bytes(self) -> int:
         """Bytes of a place within the longest row of all matrices."""
-        longest = [arg.data.sparsity.longest_row for arg in self._assembled if not runtime.static]
+        longest = [arg.data.sparsity.longest_row for arg in self._inserted if not runtime.static]
         return _core.plan.position_bytes(max(longest, default=0))
 
     def _index_bytes(self, built: symbolic.Symbolic) -> int:
@@ -486,13 +505,19 @@ class ParLoop:
         n = max(self._items.n, self._items.whole.total_size)
         counts = [n * max(built.loop.n_slots(), 1)]
         counts += [n * map_.arity for map_ in built.maps]
+        both = 2 if self._items.facets else 1
         for arg in self._parts:
             if isinstance(arg, MatArg):
-                counts.append(n * _extent(arg))
-            if isinstance(arg, DatArg):
+                counts.append(n * _extent(arg) * both**2)
+            elif isinstance(arg, DenseBlockArg):
+                sizes = [dset.set.total_size for dset in arg.data.sparsity.dsets]
+                counts.append(max(sizes) * arg.data.cdim)
+            elif isinstance(arg, DatArg):
                 counts.append(
                     arg.data.dataset.set.total_size * max(arg.data._stride, arg.data.cdim)
                 )
+            if isinstance(arg, DatArg | DenseBlockArg) and arg.map_ is not None:
+                counts.append(n * arg.map_.arity * symbolic.layout_of(arg)[0] * both)  # scratch
         return 4 if max(counts) <= _MOST_INT32 // 2 else 8
 
     def _columns(self) -> list[int]:
@@ -534,6 +559,10 @@ class ParLoop:
                 maps[rows_map._uid] = n * rows_map.arity * _table(rows_map).index_bytes
                 positions = n * rows_map.arity * cols_map.arity * self._position_bytes()
                 dats[arg.data._uid] = 2 * arg.data.nbytes + positions
+            if isinstance(arg, DenseBlockArg):
+                dats[arg.data._uid] = 2 * arg.data.nbytes
+                if arg.map_ is not None:
+                    maps[arg.map_._uid] = n * arg.map_.arity * _table(arg.map_).index_bytes
             if not isinstance(arg, DatArg):
                 continue
             rows = n
@@ -616,7 +645,7 @@ def par_loop(
         for arg in args:
             if arg.access != READ and arg.__class__ in _WITH_HALOS:
                 arg.data.halo_valid = False
-            elif arg.__class__ is MatArg:
+            elif arg.__class__ in _MATRICES:
                 _note_assembly(arg)
         return
     loop = ParLoop(
@@ -653,6 +682,10 @@ def __getattr__(name: str) -> Any:
     raise AttributeError(f"module 'pyop2cxx.parloop' has no attribute '{name}'")
 
 
+def _kind_of(data: Any) -> tuple[Any, Any]:
+    return data.dtype, data.dims if isinstance(data, Mat) else data.cdim
+
+
 def _check_frozen(args: tuple[Part, ...], what: str) -> None:
     for i, arg in enumerate(args):
         frozen = arg.data._frozen if isinstance(arg, DatArg) else None
@@ -679,9 +712,12 @@ def _checked_region(region: object, older: object, what: str) -> IterationRegion
     return None if found is None else IterationRegion(found)  # type: ignore[arg-type]
 
 
-def _note_assembly(arg: MatArg) -> None:
-    added = arg.access == INC
-    arg.data.change_assembly_state(Mat.ADD_VALUES if added else Mat.INSERT_VALUES)
+def _note_assembly(arg: MatArg | MixedMatArg) -> None:
+    state = Mat.ADD_VALUES if arg.access == INC else Mat.INSERT_VALUES
+    arg.data.change_assembly_state(state)
+    if isinstance(arg, MixedMatArg):
+        for block in arg.data:
+            block.change_assembly_state(state)
 
 
 def _positions(arg: MatArg, n_bytes: int) -> _core.plan.PositionSpec:

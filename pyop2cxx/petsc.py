@@ -14,7 +14,9 @@ from pyop2cxx.exceptions import ContractError, UnsupportedError
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from pyop2cxx.types.checks import Array
     from pyop2cxx.types.dats import Dat
+    from pyop2cxx.types.globals import Global
     from pyop2cxx.types.mats import Mat
 
 
@@ -22,11 +24,12 @@ def matrix(mat: Mat) -> Any:
     """Return a PETSc matrix over the values of a Mat.
 
     Args:
-        mat: Not mixed; its dtype is PETSc's scalar type. A mixed one gives a nest of its blocks.
+        mat: Its dtype is PETSc's scalar type. A mixed one gives a nest of its blocks; if its
+            Sparsity is not nested, a copy of them in one matrix.
 
     Returns:
-        AIJ by ``MatCreateSeqAIJWithArrays``, sharing the values; of blocks, BAIJ with a copy of
-        them, since PETSc stores blocks by columns.
+        AIJ by ``MatCreateSeqAIJWithArrays``, sharing the values; of square blocks, BAIJ with a copy
+        of them, since PETSc stores blocks by columns; of other blocks, a copy as AIJ.
 
     Raises:
         MissingExtraError: petsc4py is not installed.
@@ -37,7 +40,8 @@ def matrix(mat: Mat) -> Any:
     _check_scalar(petsc, mat.dtype, mat._what)
     if mat.is_mixed:
         rows = [[matrix(block) for block in row] for row in mat.blocks]
-        return petsc.Mat().createNest(rows, comm=petsc.COMM_SELF)
+        nest = petsc.Mat().createNest(rows, comm=petsc.COMM_SELF)
+        return nest if mat.sparsity.nested else nest.convert("aij")
     integer = np.dtype(petsc.IntType)
     sparsity = mat.sparsity
     if sparsity.rowptr[-1] > np.iinfo(integer).max:
@@ -58,20 +62,20 @@ def matrix(mat: Mat) -> Any:
             scalar = mat.to_scipy().tocsr()
             csr = (scalar.indptr.astype(integer), scalar.indices.astype(integer), scalar.data)
             return petsc.Mat().createAIJ(size=shape, csr=csr, comm=petsc.COMM_SELF)
-        blocks = np.ascontiguousarray(values.transpose(0, 2, 1)).reshape(-1)
         made = petsc.Mat().createBAIJ(
-            size=shape, bsize=rows_dim, csr=(*index, blocks), comm=petsc.COMM_SELF
+            size=shape, bsize=rows_dim, csr=(*index, values.reshape(-1)), comm=petsc.COMM_SELF
         )
     made.assemble()
     return made
 
 
 @contextmanager
-def vector(dat: Dat, *, read: bool, write: bool) -> Iterator[Any]:
-    """Return a PETSc vector over the values of a Dat's owned entities.
+def vector(data: Any, *, read: bool, write: bool) -> Iterator[Any]:
+    """Return a PETSc vector over the values of a Dat's owned entities, or of a Global.
 
     Args:
-        dat: Its dtype is PETSc's scalar type.
+        data: A Dat, a Global or a MixedDat; its dtype is PETSc's scalar type. A MixedDat's fields
+            are copied, one after the other, and copied back if they are changed.
         read: Whether the values are looked at.
         write: Whether they are changed.
 
@@ -79,19 +83,33 @@ def vector(dat: Dat, *, read: bool, write: bool) -> Iterator[Any]:
         MissingExtraError: petsc4py is not installed.
         ContractError: The dtype is not PETSc's scalar type.
     """
-    petsc = extras.load("petsc4py.PETSc", f"{dat._what}: vec")
-    _check_scalar(petsc, dat.dtype, dat._what)
-    values = dat.data if write and read else dat.data_wo if write else dat.data_ro
-    size = (values.size, None)
+    fields = data.split
+    petsc = extras.load("petsc4py.PETSc", f"{fields[0]._what}: vec")
+    for field in fields:
+        _check_scalar(petsc, field.dtype, field._what)
+    if len(fields) == 1:
+        values, block = _values(fields[0], read=read, write=write).reshape(-1), fields[0].cdim
+    else:
+        read_only = [_values(field, read=True, write=False).reshape(-1) for field in fields]
+        values, block = np.concatenate(read_only), 1
     made = petsc.Vec().createWithArray(
-        values.reshape(-1), size=size, bsize=max(dat.cdim, 1), comm=petsc.COMM_SELF
+        values, size=(values.size, None), bsize=max(block, 1), comm=petsc.COMM_SELF
     )
-    if not write:
-        made.setReadOnly(True) if hasattr(made, "setReadOnly") else made.lockReadPush()
     try:
         yield made
     finally:
         made.destroy()
+        if write and len(fields) > 1:
+            ends = np.cumsum([part.size for part in read_only])[:-1]
+            for field, part in zip(fields, np.split(values, ends), strict=True):
+                target = _values(field, read=False, write=True)
+                target[...] = part.reshape(target.shape)
+
+
+def _values(dat: Dat | Global, *, read: bool, write: bool) -> Array:
+    if not write:
+        return dat.data_ro
+    return dat.data if read else dat.data_wo
 
 
 def _check_scalar(petsc: Any, dtype: np.dtype[Any], what: str) -> None:

@@ -120,7 +120,9 @@ def choose(request: Request) -> Choice:
 
 def _may_use_lanes(request: Request) -> bool:
     """Whether anybody must know how wide the machine's vectors are: finding out costs a probe."""
-    return request.lanes is None and request.kernel.core.body is not None
+    facts = request.backend.facts
+    is_cpu = facts.lanes != _core.Lanes.grid or facts.vectors
+    return request.lanes is None and request.kernel.core.body is not None and is_cpu
 
 
 def generate(request: Request, choice: Choice) -> GeneratedCode:
@@ -158,15 +160,33 @@ def generate(request: Request, choice: Choice) -> GeneratedCode:
     return code
 
 
-def executable(request: Request) -> _core.Executable:
-    """Return something that runs the loop: known, from the disk cache, or compiled now.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Wanted:
+    """A loop on its way to an Executable.
+
+    Attributes:
+        request: What decides its text, less what the device cannot do.
+        device: Where it runs; None for the host.
+        choice: Strategy and lanes.
+        flags: Of the compiler.
+        query: What the dispatcher is asked for.
+    """
+
+    request: Request
+    device: OpenDevice | None
+    choice: Choice
+    flags: tuple[str, ...]
+    query: _core.Query
+
+
+def wanted(request: Request) -> Wanted:
+    """Say which Executable a loop needs.
 
     Raises:
-        CompilationError: The compiler rejects the kernel; the message shows the user's line.
-        ToolchainError: There is no compiler or no device, or it broke.
+        ToolchainError: There is no device.
         UnsupportedError: The device cannot do what the loop needs.
     """
-    engine, options = runtime.engine, runtime.configuration
+    options = runtime.configuration
     device = chosen_device(request.backend)
     if device is not None:
         request = _suited(request, device)
@@ -179,19 +199,32 @@ def executable(request: Request) -> _core.Executable:
         signature=request.loop.signature(),
         source=repr((choice.key, flags, tools)),
     )
-    found = engine.dispatcher.resolve(query)
+    return Wanted(request=request, device=device, choice=choice, flags=flags, query=query)
+
+
+def executable(request: Request) -> _core.Executable:
+    """Return something that runs the loop: known, from the disk cache, or compiled now.
+
+    Raises:
+        CompilationError: The compiler rejects the kernel; the message shows the user's line.
+        ToolchainError: There is no compiler or no device, or it broke.
+        UnsupportedError: The device cannot do what the loop needs.
+    """
+    engine, asked = runtime.engine, wanted(request)
+    found = engine.dispatcher.resolve(asked.query)
     if found is not None:
         return found
+    request, choice, device = asked.request, asked.choice, asked.device
     code = generate(request, choice)
     if device is None:
-        library = _load(request, choice, code, flags)
+        library = _load(request, choice, code, asked.flags)
         made = _core.make_executable(
             code.module, library, choice.strategy, is_parallel=request.backend.facts.threads
         )
     else:
-        program = _load_on(device, request, choice, code, flags)
-        made = _core.make_device_executable(code.module, program, choice.strategy)
-    engine.jit_table.insert(query, made)
+        program = _load_on(device, request, choice, code, asked.flags)
+        made = _core.make_device_executable(code.module, program, choice.strategy, suffix="")
+    engine.jit_table.insert(asked.query, made)
     return made
 
 
@@ -202,9 +235,9 @@ def chosen_device(backend: Backend) -> OpenDevice | None:
 
 
 def _suited(request: Request, device: OpenDevice) -> Request:
-    """Say what this very device cannot do, of what its backend can."""
-    facts = request.backend.facts
-    if device.info.float64 or not facts.float64:
+    """Say what this very device cannot do, of what its backend can, and how its lanes run."""
+    facts, info = request.backend.facts, device.info
+    if info.float64 >= facts.float64 and not info.is_cpu:
         return request
     suited = _core.Facts(
         lanes=facts.lanes,
@@ -213,7 +246,10 @@ def _suited(request: Request, device: OpenDevice) -> Request:
         warp=facts.warp,
         one_address_space=facts.one_address_space,
         complex_arithmetic=facts.complex_arithmetic,
-        float64=False,
+        float64=facts.float64 and info.float64,
+        in_turn=info.is_cpu,
+        fences=facts.fences,
+        vectors=info.is_cpu,
     )
     return replace(request, backend=replace(request.backend, facts=suited))
 

@@ -31,7 +31,11 @@ if TYPE_CHECKING:
     Array: TypeAlias = npt.NDArray[Any]
     Numbers: TypeAlias = npt.NDArray[np.int64]
 
-_CURVES = {"hilbert": room.Curve.hilbert, "morton": room.Curve.morton}
+_CURVES = {
+    "hilbert": room.Curve.hilbert,
+    "morton": room.Curve.morton,
+    "lines": room.Curve.lines,
+}
 _METHODS = ("rcm", *_CURVES)
 _UNCHANGED: Numbers = np.empty(0, dtype=np.int64)
 
@@ -105,11 +109,12 @@ def renumber(
 ) -> Renumbering:
     """Renumber the Sets that maps connect, and everything given that lives on them.
 
-    The first Set is ordered by `method`: along a space-filling curve through `coordinates`, or by
-    reverse Cuthill-McKee (needs SciPy) on the graph in which the entities that the first Map names
-    together are neighbours. From there the order spreads along the Maps: elements go by their
-    smallest target, targets by the first element that names them. Core, owned and ghost entities
-    stay among themselves.
+    The first Set is ordered by `method`: along a space-filling curve through `coordinates`, along
+    lines through them, or by reverse Cuthill-McKee (needs SciPy) on the graph in which the entities
+    that the first Map names together are neighbours. Curves suit caches; lines suit GPUs, whose
+    lanes run side by side along them. From there the order spreads along the Maps: elements go by
+    their smallest target, targets by the first element that names them. Core, owned and ghost
+    entities stay among themselves.
 
     Values are moved in place, so arrays shared with a Map or a Dat change too. Give every Map and
     Dat that lives on these Sets: what is left out keeps the old numbering and no longer fits.
@@ -117,7 +122,8 @@ def renumber(
     Args:
         maps: All Maps between the Sets.
         dats: All Dats on them.
-        method: 'rcm', 'hilbert' or 'morton'; by default 'hilbert' with coordinates, else 'rcm'.
+        method: 'rcm', 'hilbert', 'morton' or 'lines'. By default, with coordinates 'lines' if loops
+            run on a GPU now, else 'hilbert'; without coordinates 'rcm'.
         coordinates: A Dat of one to three numbers an entity; moved with the others.
 
     Returns:
@@ -157,7 +163,7 @@ def renumber(
 
 
 def _checked_method(method: str | None, coordinates: Dat | None) -> str:
-    chosen = method or ("rcm" if coordinates is None else "hilbert")
+    chosen = method or ("rcm" if coordinates is None else _curve())
     if chosen not in _METHODS:
         raise UsageError(f"renumber: unknown method {method!r}; there are {', '.join(_METHODS)}")
     if chosen in _CURVES and coordinates is None:
@@ -168,6 +174,12 @@ def _checked_method(method: str | None, coordinates: Dat | None) -> str:
             "pass their Dat among dats"
         )
     return chosen
+
+
+def _curve() -> str:
+    """Return the curve that suits the backend: lanes of a warp move together."""
+    warp = runtime.engine.backend(runtime.backend).facts.warp
+    return "lines" if warp > 0 else "hilbert"
 
 
 def _distinct(given: Iterable[Any], kind: type[Any], error: type[UsageError]) -> tuple[Any, ...]:

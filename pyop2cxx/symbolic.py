@@ -10,11 +10,11 @@ from pyop2cxx import _core
 from pyop2cxx.iteration import path_of
 from pyop2cxx.runtime import runtime
 from pyop2cxx.types.access import READ
-from pyop2cxx.types.args import DatArg, MatArg, MixedDatArg
+from pyop2cxx.types.args import DatArg, DenseBlockArg, MatArg, MixedDatArg, MixedMatArg
 from pyop2cxx.types.passthrough import PassthroughArg
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable, Sequence
+    from collections.abc import Hashable, Mapping, Sequence
 
     from pyop2cxx.iteration import Items
     from pyop2cxx.kernel import Kernel
@@ -22,8 +22,8 @@ if TYPE_CHECKING:
     from pyop2cxx.types.constants import Const
     from pyop2cxx.types.maps import Map
 
-    Part = DatArg | GlobalArg | ConstantArg | PassthroughArg | MatArg
-    Arg = Part | MixedDatArg
+    Part = DatArg | GlobalArg | ConstantArg | PassthroughArg | MatArg | DenseBlockArg
+    Arg = Part | MixedDatArg | MixedMatArg
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -53,7 +53,7 @@ def parts_of(args: Sequence[Arg]) -> tuple[tuple[Part, ...], list[int]]:
     parts: list[Part] = []
     numbers: list[int] = []
     for i, arg in enumerate(args):
-        found = arg.parts if isinstance(arg, MixedDatArg) else (arg,)
+        found = arg.parts if isinstance(arg, MixedDatArg | MixedMatArg) else (arg,)
         parts += found
         numbers += [i] * len(found)
     return tuple(parts), ([] if len(parts) == len(args) else numbers)
@@ -76,18 +76,53 @@ def build(kernel: Kernel, arguments: Sequence[Arg], items: Items) -> Symbolic:
         _node(arg, map_index, _core.Alias(data=data[i], memory=memory[i]))
         for i, arg in enumerate(args)
     ]
+    paths = [path_of(m, items, t) for m, t in zip(maps, tosets, strict=True)]
+    arities = {map_._uid: path.arity for map_, path in zip(maps, paths, strict=True)}
     names = runtime.constants
     constants = tuple(names[name] for name in free_names(kernel) if name in names)
     loop = _core.Loop(
         kernel=kernel.core,
         args=nodes,
-        maps=[path_of(m, items, t) for m, t in zip(maps, tosets, strict=True)],
+        maps=paths,
         constants=[_core.ConstRef(name=c.name, dtype=_dtype(c), dim=c.cdim) for c in constants],
         parameters=parameters,
         iteration=items.iteration,
+        places=_places(arguments, arities),
     )
     spaces = _spaces(args, maps, memory)
     return Symbolic(loop=loop, maps=maps, spaces=spaces, constants=constants)
+
+
+def _places(arguments: Sequence[Arg], arities: Mapping[int, int]) -> list[_core.Place]:
+    """Say where the blocks of matrices lie in the kernel's tensors; nothing if there are none."""
+    places: list[_core.Place] = []
+    for arg in arguments:
+        n_parts = len(arg.parts) if isinstance(arg, MixedDatArg | MixedMatArg) else 1
+        if isinstance(arg, MixedMatArg) and n_parts > 1:
+            places += _places_of(arg, arities)
+        else:
+            places += [_core.Place(row=0, column=0, n_columns=0, width=0)] * n_parts
+    has_blocks = any(isinstance(arg, MixedMatArg) and len(arg.parts) > 1 for arg in arguments)
+    return places if has_blocks else []
+
+
+def _places_of(arg: MixedMatArg, arities: Mapping[int, int]) -> list[_core.Place]:
+    heights, widths = (
+        [
+            dset.cdim * (1 if map_ is None else arities[map_._uid])
+            for dset, map_ in zip(dsets, maps, strict=True)
+        ]
+        for dsets, maps in zip(arg.data.sparsity.dsets, arg.map_.maps, strict=True)
+    )
+    return [
+        _core.Place(
+            row=sum(heights[:i]) + k,
+            column=sum(widths[:j]),
+            n_columns=widths[j],
+            width=sum(widths),
+        )
+        for i, j, k in arg.cells
+    ]
 
 
 def maps_of(arg: Part) -> tuple[Map, ...]:
@@ -134,8 +169,11 @@ def _node(
             unrolled=arg.map_.unrolled,
             alias=alias,
         )
-    if isinstance(arg, DatArg):
-        place = {"stride": arg.data._stride, "component": arg.data._component}
+    if isinstance(arg, DatArg | DenseBlockArg):
+        dim, stride, component = layout_of(arg)
+        place = {"stride": stride, "component": component}
+        if arg.map_ is None and isinstance(arg, DenseBlockArg):
+            return _core.GlobalReduce(dtype=dtype, dim=dim, access=access, alias=alias)
         if arg.map_ is None:
             return _core.DirectDat(dtype=dtype, dim=dim, access=access, alias=alias, **place)
         index = map_index[arg.map_._uid]
@@ -145,6 +183,13 @@ def _node(
     if arg.access == READ:
         return _core.GlobalRead(dtype=dtype, dim=dim, alias=alias)
     return _core.GlobalReduce(dtype=dtype, dim=dim, access=access, alias=alias)
+
+
+def layout_of(arg: Part) -> tuple[int, int, int]:
+    """Return values on an entity, from one to the next or 0, and where they begin among those."""
+    if isinstance(arg, DenseBlockArg):
+        return arg.dim, arg.stride, arg.component
+    return arg.data.cdim, arg.data._stride, arg.data._component
 
 
 def _numbered(keys: Sequence[Hashable]) -> list[int]:
@@ -166,7 +211,7 @@ def _aliases(args: Sequence[Part]) -> tuple[list[int], list[int]]:
             keys.append(arg.data._uid)
             spans.append((0, 0))
         else:
-            shape = (arg.data.dtype.str, arg.data.cdim, arg.data._stride, arg.data._component)
+            shape = (arg.data.dtype.str, *layout_of(arg))
             keys.append((buffer.address, buffer.n_bytes, *shape))
             spans.append((buffer.address, buffer.address + buffer.n_bytes))
     data = _numbered(keys)
@@ -178,7 +223,7 @@ def _apart(args: Sequence[Part], data: list[int], memory: list[int]) -> list[int
     """Different components of one Dat share no memory, unless the whole Dat is used, too."""
     kinds: dict[int, set[tuple[int, int]]] = {}
     for arg, found in zip(args, memory, strict=True):
-        kinds.setdefault(found, set()).add((arg.data._buffer.address, arg.data._stride))
+        kinds.setdefault(found, set()).add((arg.data._buffer.address, layout_of(arg)[1]))
     views = {m for m, seen in kinds.items() if len(seen) == 1 and next(iter(seen))[1]}
     # classes are numbers of data that are in them, so the data's own numbers stay apart from others
     return [d if m in views else m for d, m in zip(data, memory, strict=True)]

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import os
 import zlib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
@@ -1508,5 +1508,26 @@ def matrix_that_is_set_by_many(rng: np.random.Generator) -> Problem:
     )
 
 
+def loops_of(
+    cases: Iterable[Case], strategies_of: Callable[[Case], Iterable[str]]
+) -> Iterator[op2.ParLoop]:
+    """Yield the loops of cases by strategies. The Consts of each are there until the next.
+
+    Args:
+        cases: Those that the backend can run at all.
+        strategies_of: Those of a case that the backend can run it by.
+    """
+    for case in cases:
+        for strategy in strategies_of(case):
+            problem = case.problem()
+            how = {**problem.options, "strategy": strategy}
+            try:
+                yield op2.ParLoop(problem.kernel, problem.iterset, *problem.args, **how)
+            finally:
+                for constant in problem.constants:
+                    constant.remove_from_namespace()
+
+
 # More cases, of all kinds of Sets, Maps and Dats
-import corpus_types  # noqa: E402, F401  # it adds its own to CASES
+import corpus_types  # noqa: E402, F401, I001  # it adds its own to CASES
+import corpus_matrices  # noqa: E402, F401  # so does it

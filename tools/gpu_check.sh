@@ -209,8 +209,8 @@ tests() {
 # Suites about loops and their data, which mean the same wherever loops run.
 loop_suites() {
   local name
-  for name in args carrier constants dats devices exchange globals maps parloop renumber sets \
-    transfers; do
+  for name in args carrier constants dats devices exchange globals linalg maps mat_paths mat_rows mats \
+    parloop renumber sets transfers; do
     if [[ -e tests/python/test_$name.py ]]; then echo "tests/python/test_$name.py"; fi
   done
 }

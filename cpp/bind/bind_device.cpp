@@ -20,8 +20,8 @@ using Unlocked = py::call_guard<py::gil_scoped_release>;
 /// Programs are opaque to Python: it only carries them from the compiler to an Executable.
 std::shared_ptr<exec::Executable> make_device_executable(
     const kir::Module& module, const std::shared_ptr<exec::Program>& program,
-    const std::string& strategy) {
-  exec::DeviceCode code{program, {}, module.launch};
+    const std::string& strategy, const std::string& suffix) {
+  exec::DeviceCode code{program, {}, module.launch, suffix};
   for (const kir::Function& function : module.functions) {
     if (!function.is_kernel) continue;
     kir::Function& kept = code.kernels.emplace_back(function);
@@ -115,7 +115,7 @@ void bind_device(py::module_& core) {
            py::arg("device"), py::arg("coherence"))
       .def_property_readonly("n_arrays", &DeviceMirror::n_arrays);
   core.def("make_device_executable", &make_device_executable, py::arg("module"), py::arg("program"),
-           py::arg("strategy"));
+           py::arg("strategy"), py::arg("suffix"));
   bind_opencl(core);
 }
 

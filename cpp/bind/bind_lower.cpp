@@ -105,18 +105,22 @@ void bind_loop(py::module_& core) {
            py::arg("pass_layer"), py::arg("index_bytes"));
   py::class_<ir::ConstRef>(core, "ConstRef")
       .def(py::init<std::string, DType, int>(), py::arg("name"), py::arg("dtype"), py::arg("dim"));
+  py::class_<ir::Place>(core, "Place")
+      .def(py::init<int, int, int, int>(), py::arg("row"), py::arg("column"), py::arg("n_columns"),
+           py::arg("width"));
   py::class_<ir::Loop, std::shared_ptr<ir::Loop>>(core, "Loop")
       .def(py::init([](std::shared_ptr<ir::Kernel> kernel, std::vector<ir::Arg> args,
                        std::vector<ir::MapRef> maps, std::vector<ir::ConstRef> constants,
-                       std::vector<int> parameters, ir::Iteration iteration) {
-             auto loop = std::make_shared<ir::Loop>(ir::Loop{std::move(kernel), std::move(args),
-                                                             std::move(maps), std::move(constants),
-                                                             std::move(parameters), iteration});
+                       std::vector<int> parameters, ir::Iteration iteration,
+                       std::vector<ir::Place> places) {
+             auto loop = std::make_shared<ir::Loop>(
+                 ir::Loop{std::move(kernel), std::move(args), std::move(maps), std::move(constants),
+                          std::move(parameters), iteration, std::move(places)});
              ir::verify(*loop);
              return loop;
            }),
            py::arg("kernel"), py::arg("args"), py::arg("maps"), py::arg("constants"),
-           py::arg("parameters"), py::arg("iteration"))
+           py::arg("parameters"), py::arg("iteration"), py::arg("places"))
       .def_readonly("maps", &ir::Loop::maps)
       .def_readonly("iteration", &ir::Loop::iteration)
       .def("signature", &ir::signature)
@@ -130,9 +134,10 @@ void bind_options(py::module_& core) {
       .value("threads", lower::Lanes::threads)
       .value("grid", lower::Lanes::grid);
   py::class_<Facts>(core, "Facts")
-      .def(py::init<lower::Lanes, bool, bool, int, bool, bool, bool>(), py::arg("lanes"),
-           py::arg("atomics"), py::arg("float_atomics"), py::arg("warp"),
-           py::arg("one_address_space"), py::arg("complex_arithmetic"), py::arg("float64"))
+      .def(py::init<lower::Lanes, bool, bool, int, bool, bool, bool, bool, bool, bool>(),
+           py::arg("lanes"), py::arg("atomics"), py::arg("float_atomics"), py::arg("warp"),
+           py::arg("one_address_space"), py::arg("complex_arithmetic"), py::arg("float64"),
+           py::arg("in_turn"), py::arg("fences"), py::arg("vectors"))
       .def_readonly("lanes", &Facts::lanes)
       .def_property_readonly(
           "threads", [](const Facts& facts) { return facts.lanes == lower::Lanes::threads; })
@@ -141,15 +146,19 @@ void bind_options(py::module_& core) {
       .def_readonly("warp", &Facts::warp)
       .def_readonly("one_address_space", &Facts::one_address_space)
       .def_readonly("complex_arithmetic", &Facts::complex_arithmetic)
-      .def_readonly("float64", &Facts::float64);
+      .def_readonly("float64", &Facts::float64)
+      .def_readonly("in_turn", &Facts::in_turn)
+      .def_readonly("fences", &Facts::fences)
+      .def_readonly("vectors", &Facts::vectors);
   py::class_<MapFacts>(core, "LoweringMapFacts")
       .def(py::init<int, bool>(), py::arg("index_bytes"), py::arg("injective"));
   py::class_<Options>(core, "LoweringOptions")
-      .def(py::init<bool, bool, int, int, int, int, bool, bool, int, std::vector<int>, int, int>(),
+      .def(py::init<bool, bool, int, int, int, int, bool, bool, bool, int, std::vector<int>, int,
+                    int>(),
            py::arg("deterministic"), py::arg("debug"), py::arg("element_bytes"),
            py::arg("entry_bytes"), py::arg("target_bytes"), py::arg("position_bytes"),
-           py::arg("transposed"), py::arg("padded"), py::arg("index_bytes"), py::arg("soa"),
-           py::arg("convention"), py::arg("lanes"))
+           py::arg("transposed"), py::arg("interleaved"), py::arg("padded"), py::arg("index_bytes"),
+           py::arg("soa"), py::arg("convention"), py::arg("lanes"))
       .def_readonly("deterministic", &Options::deterministic)
       .def_readonly("debug", &Options::debug)
       .def_readonly("lanes", &Options::lanes);

@@ -260,7 +260,8 @@ auto unlocked(const F& f) {
 void bind_orders(py::module_& room) {
   py::enum_<plan::Curve>(room, "Curve")
       .value("hilbert", plan::Curve::hilbert)
-      .value("morton", plan::Curve::morton);
+      .value("morton", plan::Curve::morton)
+      .value("lines", plan::Curve::lines);
   room.def(
       "curve_keys",
       [](plan::Curve curve, const In<double>& coordinates, int dim, int n_threads) {

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "bind/bind.hpp"
+#include "runtime/path_table.hpp"
 #include "runtime/prepared_loop.hpp"
 
 namespace op2::bind {
@@ -27,20 +28,35 @@ void bind_runtime(py::module_& core) {
                              [](const Timing& t) { return t.plan_nanoseconds.load(); })
       .def_property_readonly("useful_bytes", [](const Timing& t) { return t.useful_bytes.load(); });
 
+  py::module_ room = core.attr("plan").cast<py::module_>();
+  room.def(
+      "path_table",
+      [](const std::shared_ptr<mesh::MapTable>& map, const ir::MapRef& path,
+         const ir::Iteration& iteration, const std::vector<std::shared_ptr<mesh::MapTable>>& items,
+         std::int64_t n, int n_threads) {
+        auto table = std::make_shared<plan::TargetTable>(
+            plan::target_table(runtime::path_table(map, path, iteration, items, n), n_threads));
+        const std::shared_ptr<mesh::MapTable> found(table, table->map.get());
+        return found;
+      },
+      py::arg("map"), py::arg("path"), py::arg("iteration"), py::arg("items"), py::arg("n"),
+      py::arg("n_threads"), Unlocked());
+
   py::class_<Binding>(core, "Binding")
       .def(py::init([](Buffers arguments, Buffers constants,
                        std::vector<std::shared_ptr<mesh::MapTable>> maps, std::vector<int> spaces,
                        std::int64_t n_elements, std::vector<ir::MapRef> paths,
                        ir::Iteration iteration, std::vector<std::shared_ptr<mesh::MapTable>> items,
-                       std::vector<plan::PositionSpec> matrices) {
+                       std::vector<plan::PositionSpec> matrices,
+                       std::vector<std::pair<int, int>> matrix_paths) {
              return Binding{
-                 std::move(arguments), std::move(constants), std::move(maps), std::move(spaces),
-                 n_elements,           std::move(paths),     iteration,       std::move(items),
-                 std::move(matrices)};
+                 std::move(arguments), std::move(constants),   std::move(maps), std::move(spaces),
+                 n_elements,           std::move(paths),       iteration,       std::move(items),
+                 std::move(matrices),  std::move(matrix_paths)};
            }),
            py::arg("arguments"), py::arg("constants"), py::arg("maps"), py::arg("spaces"),
            py::arg("n_elements"), py::arg("paths"), py::arg("iteration"), py::arg("items"),
-           py::arg("matrices"));
+           py::arg("matrices"), py::arg("matrix_paths"));
   py::class_<LaunchOptions>(core, "LaunchOptions")
       .def(py::init<int, std::int64_t, std::int64_t>(), py::arg("n_threads"), py::arg("block_size"),
            py::arg("useful_bytes"));

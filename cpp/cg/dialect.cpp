@@ -27,6 +27,8 @@ const Dialect& make_c() {
       .n_blocks = "",
       .n_global = "",
       .shuffle = "",
+      .arrive = "",
+      .kernel_start = "",
       .assume_aligned = "",
       .grid_loop = "",
       .literal_open = "(",
@@ -66,6 +68,8 @@ const Dialect& make_opencl() {
       .n_blocks = "get_num_groups(0)",
       .n_global = "get_global_size(0)",
       .shuffle = "",
+      .arrive = "",
+      .kernel_start = "",
       .assume_aligned = "",
       .grid_loop = "",
       .literal_open = "(",
@@ -79,6 +83,7 @@ const Dialect& make_opencl() {
       .imaginary_part = "({}).y",
       .exchange = Exchange::opencl,
       .is_cxx = false,
+      .has_vectors = true,
       .has_constant_space = true,
       .library = opencl_library,
       .words = opencl_words(),
@@ -105,6 +110,11 @@ const Dialect& make_cuda() {
       .n_blocks = "gridDim.x",
       .n_global = "(gridDim.x * blockDim.x)",
       .shuffle = "__shfl_sync(0xffffffffu, ",
+      .arrive =
+          "__threadfence();\n"
+          "{0} = atomicInc({1}, {2} - 1) == {2} - 1;\n"
+          "__threadfence();",
+      .kernel_start = "op2_start();",
       .assume_aligned = "{0} = ({1})__builtin_assume_aligned({0}, 16);",
       .grid_loop = "unroll 1",
       .literal_open = "",

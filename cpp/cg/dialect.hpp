@@ -34,6 +34,10 @@ struct Dialect {
   std::string_view n_blocks;
   std::string_view n_global;
   std::string_view shuffle;  ///< A call's name and first arguments; value, lane, width follow.
+  /// How a block notes in flag {0} whether it is the last of {2} at counter {1}, which counts
+  /// round.
+  std::string_view arrive;
+  std::string_view kernel_start;  ///< A kernel's first statement.
   /// How a kernel learns that pointer {0} of type {1} is a multiple of 16 bytes, as all memory that
   /// devices give out is: rows are then moved in whole words instead of one number at a time.
   std::string_view assume_aligned;
@@ -46,7 +50,9 @@ struct Dialect {
   std::string_view real_part;                    ///< Of a complex value `{}`.
   std::string_view imaginary_part;
   Exchange exchange = Exchange::gcc;
-  bool is_cxx = false;              ///< Refuses conversions that C makes.
+  bool is_cxx = false;  ///< Refuses conversions that C makes.
+  /// Vectors are types, as double8: a cast fills one, and __builtin_astype renames its bits.
+  bool has_vectors = false;
   bool has_constant_space = false;  ///< Tables are in an address space of their own.
   /// What the C library's functions are called; null: as in C, with prototypes.
   LibraryFunction (*library)(const ir::KnownFunction& function) = nullptr;

@@ -6,7 +6,7 @@
 #include <variant>
 
 #include "base/overload.hpp"
-#include "cg/lanes.hpp"
+#include "cg/lane_types.hpp"
 
 namespace op2::cg {
 namespace {
@@ -143,7 +143,13 @@ class ExpressionPrinter {
                                  node.target ? declaration_text(*node.target, "", dialect_, style_)
                                              : print(expr.operands[0]));
             },
-            [this, &expr](const ir::InitList&) { return fmt::format("{{{}}}", list(expr)); },
+            [this, &expr](const ir::InitList&) {
+              // a scalar does not begin a vector
+              if (expr.type.lanes > 0 && dialect_.has_vectors) {
+                return fmt::format("{{{}}}", filled(expr.type, list(expr)));
+              }
+              return fmt::format("{{{}}}", list(expr));
+            },
         },
         expr.node);
   }
@@ -159,8 +165,14 @@ class ExpressionPrinter {
       return fmt::format("__builtin_convertvector({}, {})", at_least(operand, assignment_level),
                          type);
     }
+    if (dialect_.has_vectors) return filled(target, at_least(operand, assignment_level));
     // Minus zero keeps every value, also a negative zero.
     return fmt::format("({} - ({}){{0}})", at_least(operand, additive_level), type);
+  }
+
+  /// A vector of equal values, in languages that have vectors.
+  [[nodiscard]] std::string filled(const Type& type, const std::string& value) const {
+    return fmt::format("(({})({}))", declaration_text(type, "", dialect_, style_), value);
   }
 
   [[nodiscard]] std::string unary(UnaryOp op, const Expr& operand) const {

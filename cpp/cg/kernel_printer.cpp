@@ -14,7 +14,7 @@
 #include "base/overload.hpp"
 #include "cg/adapt.hpp"
 #include "cg/kernel_expressions.hpp"
-#include "cg/lanes.hpp"
+#include "cg/lane_calls.hpp"
 #include "ir/kernel_walk.hpp"
 #include "ir/known_functions.hpp"
 

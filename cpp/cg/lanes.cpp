@@ -3,49 +3,16 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <utility>
 #include <vector>
 
 #include "base/error.hpp"
-#include "cg/atomics.hpp"
-#include "ir/kernel_walk.hpp"
-#include "ir/lane_functions.hpp"
+#include "cg/lane_types.hpp"
 
 namespace op2::cg {
 namespace {
 
-using ir::LaneOp;
-using Names = std::vector<std::string>;
-
-constexpr std::string_view inlined = "static inline __attribute__((always_inline))";
-// Where vectors are wider than the machine's, compilers warn of an ABI that no call here has.
-constexpr std::string_view quiet = "#pragma GCC diagnostic ignored \"-Wpsabi\"";
-
-DType mask_dtype(DType dtype) {
-  return *ir::dtype_of(ir::mask_base(ir::base_of(dtype)));
-}
-
-/// A row of a Dat: it may start anywhere, and is an array of scalars to everybody else.
-std::string row_type(Context& context, DType dtype, int lanes) {
-  const std::string name = fmt::format("{}_row", vector_name(dtype, lanes));
-  const std::size_t size = size_of(dtype);
-  context.top_level_once(fmt::format(
-      "typedef {} {} __attribute__((vector_size({}), aligned({}), may_alias));",
-      context.dialect().type_name(dtype), name, size * static_cast<std::size_t>(lanes), size));
-  return name;
-}
-
-std::string joined(const Names& names, std::string_view separator = ", ") {
-  return fmt::format("{}", fmt::join(names, separator));
-}
-
-template <class Make>
-Names for_lanes(int lanes, const Make& make) {
-  Names out;
-  for (int lane = 0; lane < lanes; ++lane) out.push_back(make(lane));
-  return out;
-}
+using namespace detail;
 
 std::string shuffled(const std::string& left, const std::string& right,
                      const std::vector<int>& picks) {
@@ -97,7 +64,8 @@ std::string gather_function(Context& context, DType dtype, int lanes, int chunk)
   return context.find_or_generate(name, name, [&](Context& out, const std::string& given) {
     Names parameters{fmt::format("{} *out", type)};
     for (int lane = 0; lane < lanes; ++lane) {
-      parameters.push_back(fmt::format("const {} *row{}", out.dialect().type_name(dtype), lane));
+      const std::string scalar(out.dialect().type_name(dtype));
+      parameters.push_back(fmt::format("const {} *row{}", in_global_space(out, scalar), lane));
     }
     if (chunk > 1) {
       (void)row_type(out, dtype, chunk);
@@ -113,7 +81,9 @@ std::string gather_function(Context& context, DType dtype, int lanes, int chunk)
     const std::string narrow = vector_name(dtype, chunk);
     int count = 0;
     const Names rows = for_lanes(lanes, [&](int lane) {
-      return keep(out, narrow, fmt::format("*(const {} *)row{}", row_type(out, dtype, chunk), lane),
+      return keep(out, narrow,
+                  fmt::format("*(const {} *)row{}",
+                              in_global_space(out, row_type(out, dtype, chunk)), lane),
                   count);
     });
     Names columns;
@@ -172,180 +142,43 @@ std::string first_function(Context& context, DType mask, int lanes) {
   });
 }
 
-// ---------------------------------------------------------------------- functions of the kernel
+}  // namespace
 
-struct Spelled {
-  std::string type;    ///< of the vectors
-  std::string scalar;  ///< of one lane
-  std::string mask;    ///< of the mask for such vectors
-};
+// --------------------------------------------------------------------- statements of the wrapper
 
-void define_blend(Context& out, const std::string& name, const Spelled& t) {
-  const Scope scope = out.function(
-      fmt::format("{0} {1} {2}({3} mask, {1} on, {1} off)", inlined, t.type, name, t.mask));
-  out.statement(
-      fmt::format("return ({0})((({1})on & mask) | (({1})off & ~mask));", t.type, t.mask));
+namespace {
+
+/// `(type *)(address) + first`: complex numbers as the two parts that they lie in memory as.
+std::string parts_at(const std::string& type, const std::string& address,
+                     const std::string& first) {
+  const std::string plus = first == "0" ? "" : " + " + first;
+  return fmt::format("({} *)({}){}", type, address, plus);
 }
 
-void define_any(Context& out, const std::string& name, const Spelled& t, int lanes) {
-  const Scope scope = out.function(fmt::format("{} int {}({} mask)", inlined, name, t.type));
-  const Names items = for_lanes(lanes, [](int lane) { return fmt::format("mask[{}]", lane); });
-  out.statement(fmt::format("return ({}) != 0;", joined(items, " | ")));
-}
-
-void define_access(Context& out, const std::string& name, const Spelled& t, LaneOp op, int lanes) {
-  const std::string index = vector_type(out, DType::int64, lanes);
-  const std::string& from = op == LaneOp::lookup ? t.scalar : t.type;
-  const Scope scope = out.function(
-      fmt::format("{} {} {}(const {} *from, {} index)", inlined, t.type, name, from, index));
-  const std::string_view lane_of =
-      op == LaneOp::lookup ? "from[index[{0}]]" : "from[index[{0}]][{0}]";
-  const Names items =
-      for_lanes(lanes, [lane_of](int lane) { return fmt::format(fmt::runtime(lane_of), lane); });
-  out.statement(fmt::format("return ({}){{{}}};", t.type, joined(items)));
-}
-
-void define_put(Context& out, const std::string& name, const Spelled& t, int lanes) {
-  const std::string index = vector_type(out, DType::int64, lanes);
-  const Scope scope =
-      out.function(fmt::format("{0} void {1}({2} *to, {3} index, {4} mask, {2} value)", inlined,
-                               name, t.type, index, t.mask));
-  for (int lane = 0; lane < lanes; ++lane) {
-    out.statement(fmt::format("if (mask[{0}]) to[index[{0}]][{0}] = value[{0}];", lane));
-  }
-}
-
-/// The few library functions that are cheaper as whole vectors than lane by lane.
-std::string vector_form(const std::string& function, const Spelled& t, DType dtype, int lanes) {
-  std::string name = function;
-  if (name.starts_with("__builtin_")) name.erase(0, 10);
-  if (!name.empty() && name.back() == 'f') name.pop_back();
-  if (name == "fabs") {
-    const std::string_view bits = dtype == DType::float32 ? "0x7fffffff" : "0x7fffffffffffffff";
-    return fmt::format("({})(({})a & {})", t.type, t.mask, bits);
-  }
-  if (name != "fmin" && name != "fmax") return "";
-  // A NaN loses against any number.
-  const std::string blend = ir::name_of({LaneOp::blend, ir::base_of(dtype), lanes, ""});
-  return fmt::format("{}((a {} b) | (b != b), a, b)", blend, name == "fmin" ? "<" : ">");
-}
-
-void define_call(Context& out, const ir::LaneFunction& function, const std::string& result,
-                 std::size_t n_arguments, const std::string& name, const Spelled& t) {
-  Names parameters;
-  for (std::size_t i = 0; i < n_arguments; ++i) {
-    parameters.push_back(fmt::format("{} {}", t.type, static_cast<char>('a' + i)));
-  }
-  const DType dtype = *ir::dtype_of(function.base);
-  const std::string whole = vector_form(function.function, t, dtype, function.lanes);
-  const Scope scope =
-      out.function(fmt::format("{} {} {}({})", inlined, result, name, joined(parameters)));
-  if (!whole.empty()) {
-    out.statement(fmt::format("return {};", whole));
-    return;
-  }
-  // The builtin needs no prototype. Compilers turn the lanes into one instruction if there is one.
-  const std::string builtin = function.function.starts_with("__builtin_")
-                                  ? function.function
-                                  : "__builtin_" + function.function;
-  Names arguments;
-  for (std::size_t i = 0; i < n_arguments; ++i) {
-    arguments.push_back(fmt::format("{}[lane]", static_cast<char>('a' + i)));
-  }
-  out.statement(fmt::format("{} result;", result));
-  out.begin_branch(fmt::format("for (int lane = 0; lane < {}; ++lane)", function.lanes));
-  out.statement(fmt::format("result[lane] = {}({});", builtin, joined(arguments)));
-  out.end_branch();
-  out.statement("return result;");
-}
-
-struct Use {
-  ir::LaneFunction function;
-  std::size_t n_arguments;
-  DType result;  ///< of a call; else that of T
-};
-
-void define_use(Context& context, const Use& use) {
-  const ir::LaneFunction& function = use.function;
-  const DType dtype = *ir::dtype_of(function.base);
-  const Spelled spelled{vector_type(context, dtype, function.lanes),
-                        std::string(context.dialect().type_name(dtype)),
-                        vector_type(context, mask_dtype(dtype), function.lanes)};
-  const std::string result = vector_type(context, use.result, function.lanes);
-  const std::string name = ir::name_of(function);
-  const std::string form = vector_form(function.function, spelled, dtype, function.lanes);
-  if (form.starts_with("op2_blend")) {
-    define_use(context, {{LaneOp::blend, function.base, function.lanes, ""}, 3, dtype});
-  }
-  (void)context.find_or_generate(name, name, [&](Context& out, const std::string& given) {
-    switch (function.op) {
-      case LaneOp::blend:
-        return define_blend(out, given, spelled);
-      case LaneOp::any:
-        return define_any(out, given, spelled, function.lanes);
-      case LaneOp::lookup:
-      case LaneOp::pick:
-        return define_access(out, given, spelled, function.op, function.lanes);
-      case LaneOp::put:
-        return define_put(out, given, spelled, function.lanes);
-      case LaneOp::call:
-        return define_call(out, function, result, use.n_arguments, given, spelled);
+void print_complex_gather(Context& context, const kir::LaneRows& rows,
+                          const LaneSpelling& spelling) {
+  const DType part = part_of(rows.dtype);
+  const int lanes = static_cast<int>(rows.starts.size());
+  const std::string type = vector_type(context, part, lanes);
+  const std::string scalar = fmt::format("const {}", context.dialect().type_name(part));
+  for (const kir::RowPiece& chunk : kir::row_pieces(2 * rows.dim, lanes)) {
+    const std::string first = fmt::format("{}", chunk.begin);
+    Names arguments{parts_at(type, spelling(kir::offset(rows.pack, rows.at)), first)};
+    for (const kir::Expr& start : rows.starts) {
+      arguments.push_back(parts_at(scalar, spelling(kir::offset(rows.data, start)), first));
     }
-    throw InternalError("lanes: unknown function");
-  });
+    const std::string function = gather_function(context, part, lanes, chunk.size);
+    context.statement(fmt::format("{}({});", function, joined(arguments, ",\n    ")));
+  }
 }
 
 }  // namespace
-
-std::string vector_name(DType dtype, int lanes) {
-  return fmt::format("op2_{}x{}", name_of(dtype), lanes);
-}
-
-std::string vector_type(Context& context, DType dtype, int lanes) {
-  std::string name = vector_name(dtype, lanes);
-  context.top_level_once(quiet);
-  context.top_level_once(fmt::format("typedef {} {} __attribute__((vector_size({})));",
-                                     context.dialect().type_name(dtype), name,
-                                     size_of(dtype) * static_cast<std::size_t>(lanes)));
-  return name;
-}
-
-void define_lanes(Context& context, const ir::KernelBody& body) {
-  const auto define_type = [&context](const ir::Type& type) {
-    if (type.lanes > 0) (void)vector_type(context, *ir::dtype_of(type.base), type.lanes);
-  };
-  struct Visitor {
-    Context& context;
-    const decltype(define_type)& type;
-    void enter() {}
-    void leave() {}
-    void declare(const ir::Variable& variable) { type(variable.type); }
-    void expression(const ir::Expr& whole) {
-      ir::for_each_expr(whole, [this](const ir::Expr& expr) {
-        type(expr.type);
-        const auto* call = std::get_if<ir::Call>(&expr.node);
-        const auto function = call == nullptr ? std::nullopt : ir::lane_function(call->function);
-        if (!function) return;
-        const DType result =
-            expr.type.lanes > 0 ? *ir::dtype_of(expr.type.base) : *ir::dtype_of(function->base);
-        define_use(context, {*function, expr.operands.size(), result});
-      });
-    }
-  };
-  for (const ir::FunctionDef& function : body.functions) {
-    define_type(function.result);
-    for (const ir::Parameter& parameter : function.parameters) define_type(parameter.type);
-    Visitor visitor{context, define_type};
-    ir::walk_scoped(function.body, visitor);
-  }
-}
-
-// --------------------------------------------------------------------- statements of the wrapper
 
 void print_lane_gather(Context& context, const kir::LaneGather& gather,
                        const LaneSpelling& spelling) {
   const kir::LaneRows& rows = gather.rows;
   const int lanes = static_cast<int>(rows.starts.size());
+  if (is_complex(rows.dtype)) return print_complex_gather(context, rows, spelling);
   for (const kir::RowPiece& chunk : kir::row_pieces(rows.dim, lanes)) {
     const kir::Expr first = kir::integer(chunk.begin);
     Names arguments{spelling(kir::offset(rows.pack, rows.at + first))};
@@ -358,33 +191,50 @@ void print_lane_gather(Context& context, const kir::LaneGather& gather,
 }
 
 void print_lane_turn(Context& context, const kir::LaneTurn& turn, const LaneSpelling& spelling) {
-  const std::string function = rows_function(context, turn.type.dtype, turn.type.lanes, turn.width);
-  context.statement(
-      fmt::format("{}({}, {});", function, turn.rows, spelling(kir::offset(turn.pack, turn.at))));
+  const DType part = part_of(turn.type.dtype);
+  const std::string function = rows_function(context, part, turn.type.lanes, turn.width);
+  std::string from = spelling(kir::offset(turn.pack, turn.at));
+  if (is_complex(turn.type.dtype)) {
+    const std::string type = vector_type(context, part, turn.type.lanes);
+    from = parts_at("const " + type, spelling(kir::name(turn.pack)), spelling(turn.at));
+  }
+  context.statement(fmt::format("{}({}, {});", function, turn.rows, from));
 }
 
 void print_lane_store(Context& context, const kir::LaneStore& store, const LaneSpelling& spelling) {
-  context.statement(
-      fmt::format("*({} *)({}) {} {}[{}];", row_type(context, store.dtype, store.width),
-                  spelling(kir::offset(store.data, store.start)),
-                  store.update == kir::Update::set ? "=" : "+=", store.rows, spelling(store.lane)));
+  const DType part = part_of(store.dtype);
+  std::string to = spelling(kir::offset(store.data, store.start));
+  if (is_complex(store.dtype)) {
+    to = parts_at(std::string(context.dialect().type_name(part)), spelling(kir::name(store.data)),
+                  spelling(store.start));
+  }
+  context.statement(fmt::format(
+      "*({} *)({}) {} {}[{}];", in_global_space(context, row_type(context, part, store.width)), to,
+      store.update == kir::Update::set ? "=" : "+=", store.rows, spelling(store.lane)));
 }
 
 void print_lane_add(Context& context, const kir::LaneAdd& add, const LaneSpelling& spelling) {
   const DType mask = mask_dtype(add.type.dtype);
-  const std::string type = vector_type(context, add.type.dtype, add.type.lanes);
+  const std::string type = vector_type(context, part_of(add.type.dtype), add.type.lanes);
   const std::string mask_type = vector_type(context, mask, add.type.lanes);
   const std::string first = first_function(context, mask, add.type.lanes);
+  const Names parts = is_complex(add.type.dtype) ? Names{".re", ".im"} : Names{""};
   for (int c = 0; c < add.extent; ++c) {
-    context.statement(fmt::format("{0}[{1}] += ({2})(({3}){4}[{1}] & {5}({6}));", add.sum, c, type,
-                                  mask_type, add.pack, first, spelling(add.n_live)));
+    for (const std::string& part : parts) {
+      context.statement(fmt::format("{0}[{1}]{7} += ({2})(({3}){4}[{1}]{7} & {5}({6}));", add.sum,
+                                    c, type, mask_type, add.pack, first, spelling(add.n_live),
+                                    part));
+    }
   }
 }
 
 void print_lane_fold(Context& context, const kir::LaneFold& fold) {
   context.begin_branch(fmt::format("for (int c = 0; c < {}; ++c)", fold.extent));
   context.begin_branch(fmt::format("for (int i = 0; i < {}; ++i)", fold.type.lanes));
-  const std::string value = fmt::format("{}[c][i]", fold.pack);
+  std::string value = fmt::format("{}[c][i]", fold.pack);
+  if (is_complex(fold.type.dtype)) {
+    value = fmt::format("__builtin_complex({0}[c].re[i], {0}[c].im[i])", fold.pack);
+  }
   const std::string target = fmt::format("{}[c]", fold.data);
   switch (fold.update) {
     case kir::Update::add:

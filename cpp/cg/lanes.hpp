@@ -5,23 +5,11 @@
 #include <string>
 
 #include "cg/context.hpp"
-#include "ir/kernel_body.hpp"
 #include "ir/kernel_ir.hpp"
 
 namespace op2::cg {
 
-/// Vectors of elements in C with the vector extensions of GCC and Clang: types, the functions of
-/// ir/lane_functions.hpp, rows that are transposed in registers. What is used is defined on the
-/// first request, at the top of the text.
-
-/// @brief Name of a vector type, e.g. "op2_float64x8".
-[[nodiscard]] std::string vector_name(DType dtype, int lanes);
-
-/// @brief The name of a vector type, which is defined if it was not.
-std::string vector_type(Context& context, DType dtype, int lanes);
-
-/// @brief Define every vector type and every function over lanes that @p body uses.
-void define_lanes(Context& context, const ir::KernelBody& body);
+/// Statements of a wrapper on lanes: rows that are transposed in registers, and what is summed.
 
 /// @brief How the printer of a module spells an expression.
 using LaneSpelling = std::function<std::string(const kir::Expr&)>;

@@ -10,6 +10,7 @@
 #include "base/error.hpp"
 #include "base/overload.hpp"
 #include "cg/atomics.hpp"
+#include "cg/lane_types.hpp"
 #include "cg/lanes.hpp"
 #include "lower/names_used.hpp"
 
@@ -76,6 +77,8 @@ class Printer {
   void function(const kir::Function& function) {
     const Scope scope = context_.function(prototype(context_.dialect(), function));
     if (function.is_kernel) {
+      const std::string_view start = context_.dialect().kernel_start;
+      if (!start.empty()) context_.statement(start);
       assume_aligned(function.parameters);
     } else {
       note_unused(function);
@@ -164,6 +167,11 @@ class Printer {
                 context_.barrier();
               }
             },
+            [this](const kir::Arrive& arrive) {
+              context_.statement(fmt::format(fmt::runtime(context_.dialect().arrive),
+                                             spelled(arrive.flag), spelled(arrive.counter),
+                                             operand(arrive.n, 5)));
+            },
             [](const kir::Launch&) { not_printed("Launch"); },
             [](const kir::Scratch&) { not_printed("Scratch"); },
             [](const kir::Gather&) { not_expanded("Gather"); },
@@ -197,11 +205,15 @@ class Printer {
     if (!decl.type.is_pointer) declaration.type.pop_back();
     if (decl.type.lanes > 0) {
       declaration.type = vector_type(context_, decl.type.dtype, decl.type.lanes);
+      if (is_complex(decl.type.dtype)) complex_packs_.insert(decl.name);
     }
     Declarator declarator{spelled(decl.name), "", ""};
     if (decl.extent > 0) declarator.extents = fmt::format("[{}]", decl.extent);
     if (!decl.value.empty()) {
       declarator.init = expr(decl.value.front());
+      if (decl.type.lanes > 0 && context_.dialect().has_vectors) {
+        declarator.init = fmt::format("({})({})", declaration.type, declarator.init);
+      }
       if (decl.extent > 0) declarator.init = fmt::format("{{{}}}", declarator.init);
       // A cast that C does not need, but C++ does.
       if (std::holds_alternative<kir::ScratchAt>(decl.value.front().node)) {
@@ -225,7 +237,9 @@ class Printer {
   std::pair<kir::Expr, std::string> stride_of(const kir::For& loop) const {
     using kir::Builtin;
     const auto striding = [&](Builtin place, Builtin count) {
-      return std::pair{loop.begin + kir::builtin(place), fmt::format(" += {}", builtin(count))};
+      const std::string step = loop.step == 1 ? "" : fmt::format("{} * ", loop.step);
+      return std::pair{loop.begin + kir::integer(loop.step) * kir::builtin(place),
+                       fmt::format(" += {}{}", step, builtin(count))};
     };
     switch (loop.axis) {
       case kir::Axis::serial:
@@ -248,7 +262,7 @@ class Printer {
     }
     const auto [begin, stride] = stride_of(loop);
     std::string step = stride.empty() ? "++" + loop.index : loop.index + stride;
-    if (loop.step != 1) step = fmt::format("{} += {}", loop.index, loop.step);
+    if (stride.empty() && loop.step != 1) step = fmt::format("{} += {}", loop.index, loop.step);
     context_.begin_branch(fmt::format("for ({1} {0} = {2}; {0} < {3}; {4})", loop.index,
                                       context_.dialect().type_name(loop.index_type), expr(begin),
                                       expr(loop.end), step));
@@ -342,6 +356,12 @@ class Printer {
             [](const kir::BlocksFor&) -> std::string { not_printed("BlocksFor"); },
             [](const kir::Stride&) -> std::string { not_printed("Stride"); },
             [this](const kir::LaneOf& value) {
+              if (complex_packs_.contains(value.array)) {
+                const std::string at =
+                    fmt::format("{}[{}]", spelled(value.array), expr(value.operands[0]));
+                const std::string lane = expr(value.operands[1]);
+                return fmt::format("__builtin_complex({0}.re[{1}], {0}.im[{1}])", at, lane);
+              }
               return fmt::format("{}[{}][{}]", spelled(value.array), expr(value.operands[0]),
                                  expr(value.operands[1]));
             },
@@ -360,6 +380,7 @@ class Printer {
   Context& context_;
   const kir::Module& module_;
   const std::string& entry_;
+  std::set<std::string> complex_packs_;  // arrays of vectors
 };
 
 }  // namespace

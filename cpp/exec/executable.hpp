@@ -17,6 +17,7 @@ struct DeviceCode {
   std::shared_ptr<Program> program;
   std::vector<kir::Function> kernels;  ///< without bodies
   kir::Block launch;                   ///< Module::launch of a grid
+  std::string suffix = {};             ///< of the kernels' names in the program, if it has others
 };
 
 /// @brief Something that runs a loop: what every provider returns and every backend launches.

@@ -132,10 +132,12 @@ std::string dump(const Rows& rows) {
 }
 
 std::string dump(const Entries& entries) {
-  return fmt::format("{} {}[{}[{}[{}]] + {}] x{}x{} of {}x{}{}{}", name_of(entries.dtype),
-                     entries.data, entries.row_start, entries.row_map, dump(entries.element),
-                     entries.position, entries.row_arity, entries.col_arity, entries.row_dim,
-                     entries.col_dim,
+  const std::string rows = entries.rows.empty()
+                               ? fmt::format("{}[{}]", entries.row_map, dump(entries.element))
+                               : list(entries.rows);
+  return fmt::format("{} {}[{}[{}] + {}] x{}x{} of {}x{}{}{}", name_of(entries.dtype), entries.data,
+                     entries.row_start, rows, entries.position, entries.row_arity,
+                     entries.col_arity, entries.row_dim, entries.col_dim,
                      entries.dropped > 0 ? fmt::format(" below {}", entries.dropped) : "",
                      entries.unrolled ? " unrolled" : "");
 }
@@ -190,13 +192,16 @@ void dump(std::string& out, const Stmt& stmt, int depth) {
           [&line](const Barrier& barrier) {
             line(barrier.global_memory ? "barrier global" : "barrier");
           },
+          [&line](const Arrive& arrive) {
+            line(fmt::format("arrive {} of {} at {}", arrive.flag, dump(arrive.n), arrive.counter));
+          },
           [&line](const Launch& launch) {
             line(fmt::format("launch {} over {} {} ({})", launch.function, dump(launch.items),
                              symbol(launch.grid), list(launch.arguments)));
           },
           [&line](const Scratch& scratch) {
-            line(fmt::format("scratch {} {}[{}]", name_of(scratch.dtype), scratch.name,
-                             dump(scratch.extent)));
+            line(fmt::format("scratch {}{} {}[{}]", scratch.is_zero ? "zero " : "",
+                             name_of(scratch.dtype), scratch.name, dump(scratch.extent)));
           },
           [&line](const Gather& gather) {
             line(fmt::format("gather {} = {}", gather.pack, dump(gather.rows)));
@@ -315,6 +320,7 @@ bool is_evaluated(const Stmt& stmt) {
                         [](const Call&) { return false; },
                         [](const Region&) { return false; },
                         [](const Barrier&) { return false; },
+                        [](const Arrive&) { return false; },
                         [](const Gather&) { return false; },
                         [](const Scatter&) { return false; },
                         [](const MatInsert&) { return false; },
@@ -336,7 +342,7 @@ bool is_of_block(const Stmt& stmt) {
     return loop->axis == Axis::grid || loop->axis == Axis::block || loop->axis == Axis::lane;
   }
   if (const auto* decl = std::get_if<Decl>(&stmt.node)) return decl->storage == Storage::block;
-  return std::holds_alternative<Barrier>(stmt.node);
+  return std::holds_alternative<Barrier>(stmt.node) || std::holds_alternative<Arrive>(stmt.node);
 }
 
 bool is_of_team(const Stmt& stmt) {
@@ -456,10 +462,11 @@ Expr operator%(Expr left, Expr right) {
 
 std::span<const std::string_view> local_names() {
   static constexpr auto names = std::to_array<std::string_view>(
-      {"begin", "end",     "n",        "i",     "c",        "k",      "t",          "o",
-       "slot",  "n_slots", "colour",   "block", "target",   "first",  "last",       "context",
-       "argv",  "argc",    "scratch",  "lane",  "chunk",    "round",  "own_colour", "entry",
-       "row",   "level",   "n_levels", "layer", "position", "column", "part"});
+      {"begin",    "end",        "n",       "i",      "c",          "k",         "t",
+       "o",        "slot",       "n_slots", "colour", "block",      "target",    "first",
+       "last",     "context",    "argv",    "argc",   "scratch",    "lane",      "chunk",
+       "round",    "own_colour", "entry",   "row",    "level",      "n_levels",  "layer",
+       "position", "column",     "part",    "next",   "lane_first", "lane_items"});
   return names;
 }
 

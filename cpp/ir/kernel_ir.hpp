@@ -247,6 +247,16 @@ struct Barrier {
   bool operator==(const Barrier&) const = default;
 };
 
+/// @brief The first lane says that its block is done. `flag`, a variable of the block, becomes 1 if
+/// all `n` blocks have said so, else 0; the last one sees what the others' first lanes wrote
+/// before. `counter[0]` is 0 before the launch and after it.
+struct Arrive {
+  std::string flag;
+  std::string counter;
+  Expr n;
+  bool operator==(const Arrive&) const = default;
+};
+
 /// @brief How many lanes a Launch gets.
 enum class Grid : std::uint8_t {
   items,   ///< enough for `items` work items; the function strides, so that any number is right
@@ -272,6 +282,7 @@ struct Scratch {
   DType dtype;
   std::string name;
   Expr extent;
+  bool is_zero = false;  ///< zero at first, and what a launch leaves there is there at the next
   bool operator==(const Scratch&) const = default;
 };
 
@@ -321,8 +332,9 @@ struct Entries {
   std::string row_start;  ///< first block of each row
   std::string position;   ///< of each entry of each element: blocks from the start of its row
   Expr element;
-  std::int64_t dropped = 0;  ///< positions from here on mean "no place"; 0: there are none
-  bool unrolled = false;     ///< positions are given scalar by scalar, not block by block
+  std::int64_t dropped = 0;     ///< positions from here on mean "no place"; 0: there are none
+  bool unrolled = false;        ///< positions are given scalar by scalar, not block by block
+  std::vector<Expr> rows = {};  ///< [row_arity] the row entities; empty: entries of row_map
   bool operator==(const Entries&) const = default;
 };
 
@@ -406,8 +418,9 @@ struct LaneFold {
 };
 
 struct Stmt {
-  std::variant<Decl, Assign, Atomic, CallUser, Call, For, If, Region, Barrier, Launch, Scratch,
-               Gather, Scatter, MatInsert, LaneGather, LaneTurn, LaneStore, LaneAdd, LaneFold>
+  std::variant<Decl, Assign, Atomic, CallUser, Call, For, If, Region, Barrier, Arrive, Launch,
+               Scratch, Gather, Scatter, MatInsert, LaneGather, LaneTurn, LaneStore, LaneAdd,
+               LaneFold>
       node;
   bool operator==(const Stmt&) const = default;
 };
@@ -446,7 +459,7 @@ struct Function {
 };
 
 /// @brief Which arrays a strategy needs from the plan. Their order is the order in argv.
-enum class PlanKind : std::uint8_t { none, blocks, colours, inverse, staged, padded };
+enum class PlanKind : std::uint8_t { none, blocks, colours, inverse, staged, padded, interleaved };
 
 struct PlanSpec {
   PlanKind kind = PlanKind::none;
@@ -455,6 +468,7 @@ struct PlanSpec {
   int block_size = 0;            ///< blocks, staged: elements a block, 0: the runtime chooses
   bool single_block = false;     ///< blocks: conflicts cannot be told from maps; run serially
   std::vector<int> staged = {};  ///< staged: maps whose targets a block lists, in order
+  int interleaved = -1;          ///< interleaved: the map whose targets elements take turns at
   bool operator==(const PlanSpec&) const = default;
 };
 

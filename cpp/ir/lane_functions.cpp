@@ -12,11 +12,13 @@
 namespace op2::ir {
 namespace {
 
-constexpr std::array<std::string_view, 5> op_names{"blend", "any", "lookup", "pick", "put"};
+constexpr std::array<std::string_view, 13> op_names{
+    "blend",    "any",    "lookup", "pick",  "put",  "add",   "subtract",
+    "multiply", "divide", "negate", "equal", "join", "spread"};
 constexpr std::string_view prefix = "op2_";
 
 std::optional<Base> base_from_text(std::string_view text) {
-  for (auto i = static_cast<int>(Base::int8); i <= static_cast<int>(Base::float64); ++i) {
+  for (auto i = static_cast<int>(Base::int8); i <= static_cast<int>(Base::complex128); ++i) {
     const auto base = static_cast<Base>(i);
     if (name_of(base) == text) return base;
   }
@@ -58,8 +60,13 @@ std::optional<LaneFunction> lane_function(std::string_view name) {
   return function;
 }
 
+Base part_base(Base base) {
+  if (base == Base::complex64) return Base::float32;
+  return base == Base::complex128 ? Base::float64 : base;
+}
+
 Base mask_base(Base base) {
-  const auto dtype = dtype_of(base);
+  const auto dtype = dtype_of(part_base(base));
   if (!dtype) throw InternalError("mask_base: not a scalar");
   switch (size_of(*dtype)) {
     case 1:

@@ -11,13 +11,22 @@
 namespace op2::ir {
 
 /// @brief What a function over lanes does. T is a vector type, M the vector of signed integers of
-/// the same width: all bits set where a lane is on, none where it is off.
+/// the same width: all bits set where a lane is on, none where it is off. Complex vectors are two
+/// real ones, R; their masks are those of R.
 enum class LaneOp : std::uint8_t {
   blend,   ///< T (M mask, T on, T off): lane by lane
   any,     ///< int (M mask): is a lane on?
   lookup,  ///< T (const scalar *table, int64 lanes index): `table[index]`
   pick,    ///< T (const T *array, int64 lanes index): lane l of `array[index]`
   put,     ///< void (T *array, int64 lanes index, M mask, T value): the store where a lane is on
+  add,     ///< T (T, T), of complex vectors, as the next three
+  subtract,
+  multiply,
+  divide,
+  negate,  ///< T (T), complex
+  equal,   ///< M (T, T), complex
+  join,    ///< T (R real part, R imaginary part)
+  spread,  ///< T (scalar), complex: the same for all lanes
   call,    ///< T (T, ...): the library function `function` for each lane
 };
 
@@ -37,5 +46,8 @@ struct LaneFunction {
 
 /// @brief The signed integer as wide as @p base: what a mask for its vectors is made of.
 [[nodiscard]] Base mask_base(Base base);
+
+/// @brief What the parts of @p base are made of: itself, if it is not complex.
+[[nodiscard]] Base part_base(Base base);
 
 }  // namespace op2::ir

@@ -47,6 +47,11 @@ bool is_part(const Loop& loop, std::size_t arg) {
   return !of.empty() && std::count(of.begin(), of.end(), of[arg]) > 1;
 }
 
+const Place* place_of(const Loop& loop, std::size_t arg) {
+  if (loop.places.empty() || loop.places[arg].width == 0) return nullptr;
+  return &loop.places[arg];
+}
+
 int extent_of(const Loop& loop, const Arg& arg) {
   const auto arity = [&loop](int map) { return loop.maps[static_cast<std::size_t>(map)].arity; };
   if (const auto* mat = std::get_if<MatArg>(&arg)) {
@@ -105,6 +110,15 @@ std::string dump(const Iteration& iteration) {
                      iteration.pass_layer ? " passing the layer" : "");
 }
 
+void verify(const Loop& loop, const Place& place, int extent) {
+  if (place.width == 0) return;
+  const bool fits = place.row >= 0 && place.column >= 0 && place.n_columns > 0 &&
+                    place.column + place.n_columns <= place.width && extent % place.n_columns == 0;
+  if (!fits) {
+    throw InternalError(fmt::format("loop '{}': a block is not in its tensor", loop.kernel->name));
+  }
+}
+
 }  // namespace
 
 void verify(const Loop& loop) {
@@ -137,6 +151,12 @@ void verify(const Loop& loop) {
     if (const auto* global = std::get_if<GlobalReduce>(&arg)) {
       if (!is_reduction(global->access)) fail("a Global is reduced by INC, MIN or MAX only");
     }
+  }
+  if (!loop.places.empty() && loop.places.size() != loop.args.size()) {
+    throw InternalError("there is not one place for each argument");
+  }
+  for (std::size_t i = 0; i < loop.places.size(); ++i) {
+    verify(loop, loop.places[i], extent_of(loop, loop.args[i]));
   }
   const bool sorted = std::is_sorted(
       loop.constants.begin(), loop.constants.end(),

@@ -133,6 +133,16 @@ struct ConstRef {
   bool operator==(const ConstRef&) const = default;
 };
 
+/// @brief Where a part of a parameter lies in a tensor of two dimensions: rows of `n_columns` of
+/// the part's scalars begin at (row, column) of the tensor, whose rows have `width`.
+struct Place {
+  int row = 0;
+  int column = 0;
+  int n_columns = 0;
+  int width = 0;
+  bool operator==(const Place&) const = default;
+};
+
 struct Loop {
   std::shared_ptr<const Kernel> kernel;
   std::vector<Arg> args;            ///< in the order of the kernel's parameters
@@ -142,6 +152,9 @@ struct Loop {
   /// is parameter i. Arguments of one parameter, the fields of a mixed Dat, are packed end to end.
   std::vector<int> parameters = {};
   Iteration iteration = {};
+  /// [args] of parts that are blocks of a matrix instead, which start at zero; of width 0 for other
+  /// arguments. Empty: there are none.
+  std::vector<Place> places = {};
 };
 
 /// @brief The kernel's parameter that @p arg is, or is a part of.
@@ -149,6 +162,9 @@ struct Loop {
 
 /// @brief True if the parameter of @p arg is made of several arguments.
 [[nodiscard]] bool is_part(const Loop& loop, std::size_t arg);
+
+/// @brief The place of @p arg in its parameter's tensor; null if parts are end to end.
+[[nodiscard]] const Place* place_of(const Loop& loop, std::size_t arg);
 
 [[nodiscard]] DType dtype_of(const Arg& arg);
 [[nodiscard]] int dim_of(const Arg& arg);

@@ -91,6 +91,13 @@ std::string signature(const Loop& loop) {
     for (const int parameter : loop.parameters) out.number(parameter);
     out.close();
   }
+  if (!loop.places.empty()) {
+    out.open("places");
+    for (const Place& place : loop.places) {
+      out.number(place.row).number(place.column).number(place.n_columns).number(place.width);
+    }
+    out.close();
+  }
   add(out, loop.iteration);
   for (const ConstRef& constant : loop.constants) {
     out.open("const").text(constant.name);

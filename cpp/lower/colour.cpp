@@ -47,7 +47,13 @@ void run_in_order(Builder& builder) {
 void colour_blocks(Builder& builder) {
   const Request& request = builder.request();
   const Races races = find_races(request.loop, request.maps);
-  if (builder.is_grid()) return races.overlaps ? run_in_order(builder) : stage_blocks(builder);
+  if (builder.is_grid()) {
+    if (races.overlaps) return run_in_order(builder);
+    // Without races blocks are all alike, and reductions are the same for any of them in fixed
+    // chunks of elements only.
+    if (races.none() && request.options.deterministic) return lay_out_elements(builder);
+    return stage_blocks(builder);
+  }
   const std::string function = builder.packed().names.take("wrap_" + request.loop.kernel->name);
   builder.add_function(function, builder.packed().parameters, builder.packed().items.position,
                        element_body(builder.packed()));

@@ -72,6 +72,37 @@ kir::Block in_step(Builder& builder) {
   return {{kir::For{kir::Axis::grid, "n", whole_begin(), end, std::move(body)}}};
 }
 
+// Targets of an element from which on many neighbours share one: two of an edge's are distinct.
+constexpr int least_targets = 3;
+
+/// The first Map through which lanes that add to memory at once might meet; -1: they cannot. All
+/// that depends on the elements must come from Maps, whose rows the runtime then puts in order.
+int interleaved_map(Builder& builder) {
+  const Request& request = builder.request();
+  const ir::Loop& loop = request.loop;
+  const PackedLoop& packed = builder.packed();
+  const bool has_own = std::any_of(loop.args.begin(), loop.args.end(), [](const ir::Arg& arg) {
+    return std::holds_alternative<ir::DirectDat>(arg) || std::holds_alternative<ir::MatArg>(arg);
+  });
+  if (!builder.is_grid() || request.facts.warp == 0 || !request.options.interleaved || has_own ||
+      runs_in_step(builder) || packed.items.position != "n") {
+    return -1;
+  }
+  for (std::size_t i = 0; i < loop.args.size(); ++i) {
+    const auto* dat = std::get_if<ir::IndirectDat>(&loop.args[i]);
+    if (dat == nullptr) continue;
+    const ir::MapRef& map = loop.maps[static_cast<std::size_t>(dat->map)];
+    const bool is_atomic =
+        std::any_of(packed.store.begin(), packed.store.end(), [&](const kir::Stmt& stmt) {
+          const auto* scatter = std::get_if<kir::Scatter>(&stmt.node);
+          return scatter != nullptr && scatter->pack == packed.args[i].pack &&
+                 scatter->sync == kir::Sync::atomic;
+        });
+    if (is_atomic && map.rows.empty() && map.arity >= least_targets) return dat->map;
+  }
+  return -1;
+}
+
 }  // namespace
 
 void lay_out_elements(Builder& builder) {
@@ -88,6 +119,10 @@ void lay_out_elements(Builder& builder) {
   builder.finish(builder.over_range(function, whole_begin(), whole_end()),
                  builder.slots(whole_begin(), whole_end()));
   builder.module().items = kir::Items::elements;
+  if (const int map = interleaved_map(builder); map >= 0) {
+    builder.module().plan.kind = kir::PlanKind::interleaved;
+    builder.module().plan.interleaved = map;
+  }
 }
 
 }  // namespace op2::lower

@@ -181,6 +181,7 @@ kir::Block expand_stmt(kir::Stmt stmt, RowForm form) {
             return {{std::move(region)}};
           },
           [](kir::Barrier& barrier) -> kir::Block { return {{barrier}}; },
+          [](kir::Arrive& arrive) -> kir::Block { return {{std::move(arrive)}}; },
           [](kir::Launch& launch) -> kir::Block { return {{std::move(launch)}}; },
           [](kir::Scratch& scratch) -> kir::Block { return {{std::move(scratch)}}; },
           [form](kir::Gather& gather) { return expand_gather(gather, form); },

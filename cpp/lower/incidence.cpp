@@ -67,6 +67,29 @@ kir::Expr selected(const Share& share) {
   return value;
 }
 
+/// Consecutive targets read consecutive entries of a column. The next column's entry is on its way
+/// while this one's element is computed: all that follows depends on it.
+kir::Block along_columns(const Incidence& incidence, kir::Block body) {
+  const kir::Expr none = kir::integer(-1);
+  const kir::Expr n_columns = kir::name(incidence.n_columns.name);
+  const auto entry_of = [&](const kir::Expr& column) {
+    const kir::Expr at = column * kir::name(incidence.n_rows.name) + kir::name("t");
+    return kir::select(kir::less(column, n_columns), kir::element(incidence.entry.name, at), none);
+  };
+  const kir::Expr k = kir::name("k");
+  kir::Block column{
+      {kir::Decl{index_type(), "entry", 0, {kir::name("next")}}},
+      {kir::Assign{kir::name("next"), kir::Update::set, entry_of(k + kir::integer(1))}},
+      {kir::If{kir::less(none, kir::name("entry")), std::move(body)}}};
+  return {{kir::Decl{{DType::int64}, "next", 0, {entry_of(kir::integer(0))}}},
+          {kir::For{kir::Axis::serial, "k", kir::integer(0), n_columns, std::move(column)}}};
+}
+
+/// On a grid a sum does not wait for what was there before: that is added at last.
+bool is_added_at_last(const Builder& builder, const ir::IndirectDat& dat) {
+  return builder.is_grid() && dat.access == Access::inc;
+}
+
 /// True for the first argument that accumulates into its name.
 bool is_first(const std::vector<std::string>& names, std::size_t i) {
   return std::find(names.begin(), names.end(), names[i]) ==
@@ -239,23 +262,16 @@ kir::Stmt add_share(Builder& builder, const Incidence& incidence, std::size_t ar
   return where_slot_is(incidence, slots, {std::move(add)});
 }
 
-kir::Stmt for_incidences(Builder& builder, const Incidence& incidence, kir::Block body) {
+kir::Block for_incidences(Builder& builder, const Incidence& incidence, kir::Block body) {
   const kir::Expr k = kir::name("k");
   const kir::Expr t = kir::name("t");
   const kir::Expr entry =
       incidence.is_padded ? kir::name("entry") : kir::element(incidence.entry.name, k);
   kir::Block declared = of_entry(builder, incidence, entry, body);
-  if (incidence.is_padded) {
-    // consecutive targets read consecutive entries of a column
-    const kir::Expr at = k * kir::name(incidence.n_rows.name) + t;
-    kir::Block column{
-        {kir::Decl{index_type(), "entry", 0, {kir::element(incidence.entry.name, at)}}},
-        {kir::If{kir::less(kir::integer(-1), entry), std::move(declared)}}};
-    return {kir::For{kir::Axis::serial, "k", kir::integer(0), kir::name(incidence.n_columns.name),
-                     std::move(column)}};
-  }
-  return {kir::For{kir::Axis::serial, "k", kir::element(incidence.offset.name, t),
-                   kir::element(incidence.offset.name, t + kir::integer(1)), std::move(declared)}};
+  if (incidence.is_padded) return along_columns(incidence, std::move(declared));
+  return {
+      {kir::For{kir::Axis::serial, "k", kir::element(incidence.offset.name, t),
+                kir::element(incidence.offset.name, t + kir::integer(1)), std::move(declared)}}};
 }
 
 kir::Block load_accumulators(Builder& builder, const std::vector<std::string>& names) {
@@ -266,8 +282,10 @@ kir::Block load_accumulators(Builder& builder, const std::vector<std::string>& n
     if (!is_first(names, i)) continue;
     const ir::IndirectDat& dat = indirect(loop, args[i]);
     block.push_back({kir::Decl{{dat.dtype}, names[i], std::max(dat.dim, 1), {}}});
-    block.push_back(for_components(dat.dim, {kir::element(names[i], kir::name("c")),
-                                             kir::Update::set, at_target(builder, args[i])}));
+    const kir::Expr start =
+        is_added_at_last(builder, dat) ? kir::integer(0) : at_target(builder, args[i]);
+    block.push_back(
+        for_components(dat.dim, {kir::element(names[i], kir::name("c")), kir::Update::set, start}));
   }
   return block;
 }
@@ -278,9 +296,10 @@ kir::Block store_accumulators(Builder& builder, const std::vector<std::string>& 
   const std::vector<std::size_t> args = reduced_args(loop);
   for (std::size_t i = 0; i < args.size(); ++i) {
     if (!is_first(names, i)) continue;
+    const ir::IndirectDat& dat = indirect(loop, args[i]);
+    const kir::Update update = is_added_at_last(builder, dat) ? kir::Update::add : kir::Update::set;
     block.push_back(for_components(
-        indirect(loop, args[i]).dim,
-        {at_target(builder, args[i]), kir::Update::set, kir::element(names[i], kir::name("c"))}));
+        dat.dim, {at_target(builder, args[i]), update, kir::element(names[i], kir::name("c"))}));
   }
   return block;
 }

@@ -48,10 +48,10 @@ enum class Sizes : std::uint8_t { always, if_padded };
 /// @brief @p body with `target` declared for row `t`.
 [[nodiscard]] kir::Block of_target(const Incidence& incidence, kir::Block body);
 
-/// @brief Loop over the incidences of target t with the item's position and `o`, its slot,
+/// @brief Loop over the incidences of target `t` with the item's position and `o`, its slot,
 /// declared, around @p body.
-[[nodiscard]] kir::Stmt for_incidences(Builder& builder, const Incidence& incidence,
-                                       kir::Block body);
+[[nodiscard]] kir::Block for_incidences(Builder& builder, const Incidence& incidence,
+                                        kir::Block body);
 
 /// @brief Loop over all incidences of the targets [begin, end), one target after the other, with
 /// the item's position and `o` declared around @p body. Not for padded incidences.
@@ -71,7 +71,8 @@ enum class Sizes : std::uint8_t { always, if_padded };
 /// @brief One private sum for each Dat that is reduced; arguments of the same Dat share it.
 [[nodiscard]] std::vector<std::string> take_accumulators(Builder& builder);
 
-/// @brief Statements before and after the incidences: `acc = data[target]`, `data[target] = acc`.
+/// @brief Statements before and after the incidences: `acc = data[target]`, `data[target] = acc`;
+/// on a grid sums start at 0 and are added: `data[target] += acc`.
 [[nodiscard]] kir::Block load_accumulators(Builder& builder, const std::vector<std::string>& names);
 [[nodiscard]] kir::Block store_accumulators(Builder& builder,
                                             const std::vector<std::string>& names);

@@ -128,7 +128,7 @@ void invert(Builder& builder) {
   PackedLoop& packed = builder.packed();
   std::vector<kir::Parameter> parameters = packed.parameters;
   for (kir::Parameter& parameter : incidence.parameters()) parameters.push_back(parameter);
-  if (builder.request().options.lanes > 1) {
+  if (builder.request().options.lanes > 1 && !builder.is_grid()) {
     builder.add_range_function(function, std::move(parameters), visit_all(builder, incidence));
     return finish(builder, function);
   }
@@ -149,7 +149,9 @@ void invert(Builder& builder) {
   kir::Block body = load_accumulators(builder, accumulators);
   const kir::Block starts = declare_rows(builder, rows);
   body.insert(body.end(), starts.begin(), starts.end());
-  body.push_back(for_incidences(builder, incidence, located(packed.items, std::move(visit))));
+  const kir::Block walk =
+      for_incidences(builder, incidence, located(packed.items, std::move(visit)));
+  body.insert(body.end(), walk.begin(), walk.end());
   const kir::Block store = store_accumulators(builder, accumulators);
   body.insert(body.end(), store.begin(), store.end());
 

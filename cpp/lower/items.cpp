@@ -105,18 +105,25 @@ kir::Block located(const ItemLocals& items, kir::Block body) {
 kir::Rows rows_of(const ir::Loop& loop, const ir::IndirectDat& dat, const std::string& data,
                   const std::string& map) {
   const ir::MapRef& path = loop.maps[static_cast<std::size_t>(dat.map)];
-  const kir::Expr n = kir::name("n");
-  kir::Rows rows{dat.dtype, dat.dim, path.arity, data, map, n, {}, dat.stride, dat.component};
+  kir::Rows rows{dat.dtype,      dat.dim, path.arity, data,         map,
+                 kir::name("n"), {},      dat.stride, dat.component};
+  rows.entries = targets_of(loop, dat.map, map);
+  return rows;
+}
+
+std::vector<kir::Expr> targets_of(const ir::Loop& loop, int which, const std::string& map) {
+  const ir::MapRef& path = loop.maps[static_cast<std::size_t>(which)];
+  std::vector<kir::Expr> targets;
   const int width = path.width == 0 ? path.arity : path.width;
   for (const ir::RowRef& row : path.rows) {
-    kir::Expr entry =
-        kir::widen(kir::element(map, n * kir::integer(width) + kir::integer(row.slot)));
+    kir::Expr entry = kir::widen(
+        kir::element(map, kir::name("n") * kir::integer(width) + kir::integer(row.slot)));
     if (row.offset != 0) {
       entry = entry + levels_above(loop.iteration, row) * kir::integer(row.offset);
     }
-    rows.entries.push_back(std::move(entry));
+    targets.push_back(std::move(entry));
   }
-  return rows;
+  return targets;
 }
 
 kir::Rows rows_of(const ir::DirectDat& dat, const std::string& data) {

@@ -206,7 +206,7 @@ class Retyper {
       } else if (on_lanes && in_.merged.contains(variable.name)) {
         // Its first assignment blends with what it holds.
         made.type.is_const = false;
-        made.value = Expr{ir::InitList{}, {literal("0", Base::int32)}, {}};
+        made.value = Expr{ir::InitList{}, {literal("0", Base::int32)}, vector(variable.type.base)};
       }
       out.variables.push_back(std::move(made));
     }
@@ -223,7 +223,7 @@ class Retyper {
   Expr initial(const Expr& expr, Base base) {
     if (!std::holds_alternative<ir::InitList>(expr.node)) return to(base, value(expr), true);
     if (expr.operands.size() == 1 && is_zero(expr.operands[0])) {
-      return {ir::InitList{}, {literal("0", Base::int32)}, {}};
+      return {ir::InitList{}, {literal("0", Base::int32)}, vector(base)};
     }
     Expr out{ir::InitList{}, {}, {}};
     for (const Expr& item : expr.operands) out.operands.push_back(initial(item, base));
@@ -314,6 +314,10 @@ class Retyper {
     if (expr.type.lanes == 0 && !on_lanes) {
       return expr.type.base == base ? std::move(expr) : cast(ir::scalar(base), std::move(expr));
     }
+    if (ir::is_complex(base)) return to_complex(base, std::move(expr));
+    if (ir::is_complex(expr.type.base) && expr.type.lanes > 0 && base != Base::boolean) {
+      return to(base, real_part(std::move(expr)), true);
+    }
     if (base == Base::boolean) {
       if (expr.type.lanes == 0) expr = cast(ir::scalar(Base::boolean), std::move(expr));
       if (expr.type.lanes > 0) return truth(nonzero(std::move(expr)));
@@ -328,11 +332,55 @@ class Retyper {
     return expr.type.base == wanted.base ? std::move(expr) : cast(wanted, std::move(expr));
   }
 
+  Expr to_complex(Base base, Expr expr) {
+    const bool is_complex = ir::is_complex(expr.type.base);
+    if (expr.type.lanes > 0 && is_complex)
+      return expr.type.base == base ? expr : resized(base, expr);
+    if (is_complex) {
+      if (expr.type.base != base) expr = cast(ir::scalar(base), std::move(expr));
+      return call({LaneOp::spread, base, shared_.lanes, ""}, {std::move(expr)}, vector(base));
+    }
+    const Base part = ir::part_base(base);
+    Expr real = to(part, std::move(expr), true);
+    return call({LaneOp::join, base, shared_.lanes, ""},
+                {std::move(real), to(part, literal("0", Base::int32), true)}, vector(base));
+  }
+
+  /// Complex numbers of one width as those of the other.
+  Expr resized(Base base, const Expr& expr) {
+    if (!has_no_effects(expr)) throw Refusal{"complex numbers change their width behind a call"};
+    const Base part = ir::part_base(base);
+    return call({LaneOp::join, base, shared_.lanes, ""},
+                {to(part, real_part(expr), true), to(part, part_of("cimag", expr), true)},
+                vector(base));
+  }
+
+  Expr real_part(Expr expr) { return part_of("creal", std::move(expr)); }
+
+  Expr part_of(std::string function, Expr expr) {
+    const Base base = expr.type.base;
+    if (base == Base::complex64) function += 'f';
+    return call({LaneOp::call, base, shared_.lanes, function}, {std::move(expr)},
+                vector(ir::part_base(base)));
+  }
+
   /// A mask of any width as a mask for values of @p base.
   Expr mask_for(Base base, Expr mask) { return to(ir::mask_base(base), std::move(mask), true); }
 
+  /// Where two complex values are equal, as a mask for them.
+  Expr same(Expr left, Expr right) {
+    const Base base = left.type.base;
+    return call({LaneOp::equal, base, shared_.lanes, ""}, {std::move(left), std::move(right)},
+                vector(ir::mask_base(base)));
+  }
+
   Expr nonzero(Expr expr) {
     const Base base = expr.type.base;
+    if (ir::is_complex(base)) {
+      Expr zero = to(base, literal("0", Base::int32), true);
+      return to(shared_.mask, unary(UnaryOp::bit_not, same(std::move(expr), std::move(zero))),
+                true);
+    }
     Expr compared = binary(BinaryOp::not_equal, std::move(expr),
                            to(base, literal("0", Base::int32), true), vector(ir::mask_base(base)));
     return to(shared_.mask, std::move(compared), true);
@@ -377,6 +425,12 @@ class Retyper {
 
   Expr compare(BinaryOp op, const Expr& expr) {
     const Base base = ir::common_base(expr.operands[0].type.base, expr.operands[1].type.base);
+    if (ir::is_complex(base)) {
+      Expr equal =
+          same(to(base, value(expr.operands[0]), true), to(base, value(expr.operands[1]), true));
+      if (op == BinaryOp::not_equal) equal = unary(UnaryOp::bit_not, std::move(equal));
+      return to(shared_.mask, std::move(equal), true);
+    }
     Expr compared = binary(op, to(base, value(expr.operands[0]), true),
                            to(base, value(expr.operands[1]), true), vector(ir::mask_base(base)));
     return to(shared_.mask, std::move(compared), true);
@@ -450,6 +504,7 @@ class Retyper {
         return to(expr.type.base, value(operand), true);
       case UnaryOp::minus:
       case UnaryOp::bit_not:
+        if (ir::is_complex(expr.type.base)) return complex_sign(node.op, expr);
         return unary(node.op, to(expr.type.base, value(operand), true));
       case UnaryOp::logical_not:
         return truth(mask(expr));
@@ -474,6 +529,13 @@ class Retyper {
     throw InternalError("lanes: an address is no value");
   }
 
+  Expr complex_sign(UnaryOp op, const Expr& expr) {
+    if (op != UnaryOp::minus) throw Refusal{"it conjugates complex numbers by '~'"};
+    const Base base = expr.type.base;
+    return call({LaneOp::negate, base, shared_.lanes, ""},
+                {to(base, value(expr.operands[0]), true)}, vector(base));
+  }
+
   Expr step(UnaryOp op, const Expr& target) {
     const bool up = op == UnaryOp::pre_increment || op == UnaryOp::post_increment;
     return assign(up ? BinaryOp::add : BinaryOp::subtract, target, literal("1", Base::int32));
@@ -496,6 +558,11 @@ class Retyper {
   Expr arithmetic(BinaryOp op, Expr left, Base left_base, Expr right, Base right_base) {
     const Base base =
         is_shift(op) ? ir::promoted(left_base) : ir::common_base(left_base, right_base);
+    if (ir::is_complex(base)) {
+      return call({complex_op(op), base, shared_.lanes, ""},
+                  {to(base, std::move(left), true), to(base, std::move(right), true)},
+                  vector(base));
+    }
     const bool is_guarded = divides_integers(op, base);
     left = to(base, std::move(left), is_shift(op));
     right = to(base, std::move(right), is_shift(op) || (is_guarded && mask_));
@@ -507,6 +574,21 @@ class Retyper {
           vector(base));
     }
     return binary(op, std::move(left), std::move(right), vector(base));
+  }
+
+  static LaneOp complex_op(BinaryOp op) {
+    switch (op) {
+      case BinaryOp::add:
+        return LaneOp::add;
+      case BinaryOp::subtract:
+        return LaneOp::subtract;
+      case BinaryOp::multiply:
+        return LaneOp::multiply;
+      case BinaryOp::divide:
+        return LaneOp::divide;
+      default:
+        throw Refusal{"it has an operator that complex numbers do not have"};
+    }
   }
 
   Expr choice(const Expr& expr) {
@@ -592,8 +674,9 @@ class Retyper {
     const Base kept = lane_base(base);
     const bool is_merged = mask_ && depth() > depth_of_target(in_, target);
     Expr by = value(operand);
-    const bool is_plain = !op || (base == kept && !is_shift(*op) && !divides_integers(*op, base) &&
-                                  ir::common_base(base, operand.type.base) == base);
+    const bool is_plain =
+        !op || (base == kept && !ir::is_complex(base) && !is_shift(*op) &&
+                !divides_integers(*op, base) && ir::common_base(base, operand.type.base) == base);
     if (!is_merged && is_plain && !subscript_varies(target)) {
       by = to(base, std::move(by), !op);
       return {ir::Assign{op}, {value(target), std::move(by)}, vector(base)};

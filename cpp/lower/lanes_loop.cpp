@@ -12,9 +12,9 @@
 #include "base/error.hpp"
 #include "base/overload.hpp"
 #include "ir/kernel_facts.hpp"
-#include "lower/constants.hpp"
+#include "ir/lane_functions.hpp"
 #include "lower/items.hpp"
-#include "lower/lanes_kernel.hpp"
+#include "lower/lanes_legal.hpp"
 #include "lower/lanes_varying.hpp"
 #include "lower/matrix.hpp"
 #include "lower/names_used.hpp"
@@ -54,6 +54,14 @@ kir::Stmt serial(const char* index, int n, kir::Block body) {
   return {kir::For{kir::Axis::serial, index, kir::integer(0), kir::integer(n), std::move(body)}};
 }
 
+DType part_of(DType dtype) {
+  return *ir::dtype_of(ir::part_base(ir::base_of(dtype)));
+}
+
+int n_parts(DType dtype) {
+  return is_complex(dtype) ? 2 : 1;
+}
+
 /// Number of the kernel's parameter that is the layer: it follows those of the arguments.
 std::size_t layer_parameter(const ir::Loop& loop) {
   return loop.args.empty()
@@ -79,7 +87,9 @@ class LaneLoop {
   }
 
   kir::Block run(const kir::For& loop) {
-    if (loop.axis != kir::Axis::serial) refuse("its elements are not visited by a serial loop");
+    if (loop.axis != kir::Axis::serial && loop.axis != kir::Axis::grid) {
+      refuse("its elements are not visited one after the other");
+    }
     learn(loop.body);
     declare_lanes(loop);
     for (const kir::Stmt& stmt : loop.body) statement(stmt);
@@ -108,7 +118,18 @@ class LaneLoop {
     }
     for (std::size_t i = 0; i < request_.loop.args.size(); ++i) {
       const auto* global = std::get_if<ir::GlobalReduce>(&request_.loop.args[i]);
-      if (global != nullptr) reductions_.emplace(pack_of_arg(i), global);
+      // the kernel gets a part joined with others: each lane adds its own
+      const bool is_alone = !ir::is_part(request_.loop, i);
+      if (global != nullptr && is_alone) reductions_.emplace(pack_of_arg(i), global);
+      if (is_alone && std::holds_alternative<ir::GlobalRead>(request_.loop.args[i])) {
+        uniform_.insert(pack_of_arg(i));
+      }
+    }
+    for (std::size_t i = arguments_.size() - request_.loop.constants.size(); i < arguments_.size();
+         ++i) {
+      if (const auto* pack = std::get_if<kir::Name>(&arguments_[i].node)) {
+        uniform_.insert(pack->name);
+      }
     }
   }
 
@@ -207,6 +228,7 @@ class LaneLoop {
                    [](const kir::If&) { unknown(); },
                    [](const kir::Region&) { unknown(); },
                    [](const kir::Barrier&) { unknown(); },
+                   [](const kir::Arrive&) { unknown(); },
                    [](const kir::Launch&) { unknown(); },
                    [](const kir::Scratch&) { unknown(); },
                    [](const kir::LaneGather&) { unknown(); },
@@ -229,6 +251,7 @@ class LaneLoop {
   [[noreturn]] static void unknown() { refuse("its strategy surrounds the kernel by other steps"); }
 
   void declare(const kir::Decl& node) {
+    if (uniform_.contains(node.name)) return body_.push_back({node});
     if (node.extent > 0) return declare_pack(node.name, node.type.dtype, node.extent, node.value);
     std::vector<kir::Expr> names;
     for (int lane = 0; lane < lanes_; ++lane) {
@@ -247,7 +270,6 @@ class LaneLoop {
   }
 
   [[nodiscard]] kir::VariableType vector(DType dtype) const {
-    if (is_complex(dtype)) refuse("it holds complex numbers");
     return {dtype, false, false, lanes_};
   }
 
@@ -268,6 +290,7 @@ class LaneLoop {
   }
 
   void gather(const kir::Gather& node) {
+    if (uniform_.contains(node.pack)) return body_.push_back({node});
     const kir::Rows& rows = node.rows;
     const auto load = [&](const kir::Expr& i) -> kir::Stmt {
       return {kir::LaneGather{{node.pack, i * kir::integer(rows.dim), rows.dtype, rows.dim,
@@ -285,7 +308,7 @@ class LaneLoop {
     const ir::Loop& loop = request_.loop;
     for (std::size_t i = 0; i < loop.args.size(); ++i) {
       const auto* dat = std::get_if<ir::DirectDat>(&loop.args[i]);
-      if (dat == nullptr || ir::is_part(loop, i)) continue;
+      if (dat == nullptr || ir::is_part(loop, i) || packs_.contains(pack_of_arg(i))) continue;
       kir::Expr& argument = out.arguments[static_cast<std::size_t>(ir::parameter_of(loop, i))];
       argument = live_rows(*dat, i, argument);
     }
@@ -344,10 +367,17 @@ class LaneLoop {
     const int dim = rows.dim;
     const bool is_whole = node.sync == kir::Sync::none &&
                           (node.update == kir::Update::set || node.update == kir::Update::add);
-    if (is_whole && dim > 1 && rows.arity * n_pieces(dim) <= 2 * unrolled_pieces) {
+    if (is_whole && (n_parts(rows.dtype) * dim > 1 || rows.map.empty()) &&
+        rows.arity * n_pieces(dim) <= 2 * unrolled_pieces) {
       for (int i = 0; i < rows.arity; ++i) {
         const kir::Expr at = kir::integer(i * dim);
-        store_row(node.pack, at, dim, rows.data, row_start(rows, kir::integer(i)), node.update);
+        const kir::Expr start = row_start(rows, kir::integer(i));
+        const PackedRow row{node.pack, at, dim, rows.data, start, node.update};
+        if (rows.map.empty() && rows.entries.empty() && node.update == kir::Update::set) {
+          store_own_row(row);
+        } else {
+          store_row(row);
+        }
       }
       return;
     }
@@ -377,24 +407,59 @@ class LaneLoop {
     }
   }
 
-  /// `data[start + c] op= pack[at + c]`, several components at a time.
-  void store_row(const std::string& pack, const kir::Expr& at, int dim, const std::string& data,
-                 const kir::Expr& start, kir::Update update) {
-    const DType dtype = packs_.at(pack);
-    for (const kir::RowPiece& piece : kir::row_pieces(dim, lanes_)) {
-      const kir::Expr first = kir::integer(piece.begin);
-      const kir::Expr target = in_lane(start) + first;
-      if (piece.size == 1) {
-        lane_body_.push_back({kir::Assign{kir::element(data, target), update,
-                                          kir::lane_of(pack, at + first, lane_index())}});
-        continue;
-      }
-      const std::string rows = fresh(pack + "_rows");
-      turns_.push_back({kir::Decl{{dtype, false, false, piece.size}, rows, lanes_, {}}});
-      turns_.push_back({kir::LaneTurn{rows, pack, at + first, vector(dtype), piece.size}});
-      lane_body_.push_back(
-          {kir::LaneStore{data, target, update, rows, lane_index(), dtype, piece.size}});
+  /// `data[start + c] op= pack[at + c]`
+  struct PackedRow {
+    std::string pack;
+    kir::Expr at;
+    int dim;
+    std::string data;
+    kir::Expr start;
+    kir::Update update;
+  };
+
+  /// Several components at a time; of complex numbers both parts.
+  void store_row(const PackedRow& row) {
+    for (const kir::RowPiece& piece :
+         kir::row_pieces(n_parts(packs_.at(row.pack)) * row.dim, lanes_)) {
+      const std::string rows = turned(row, piece);
+      lane_body_.push_back(piece_stored(row, piece, rows, in_lane(row.start), lane_index()));
     }
+  }
+
+  /// A row that is the element's own: the lanes that repeat the last element may store it again.
+  void store_own_row(const PackedRow& row) {
+    for (const kir::RowPiece& piece :
+         kir::row_pieces(n_parts(packs_.at(row.pack)) * row.dim, lanes_)) {
+      const std::string rows = turned(row, piece);
+      for (int lane = 0; lane < lanes_; ++lane) {
+        own_stores_.push_back(
+            piece_stored(row, piece, rows, on_lane(row.start, lane), kir::integer(lane)));
+      }
+    }
+  }
+
+  /// The array of a piece's rows, one a lane; none for a piece of one component.
+  std::string turned(const PackedRow& row, const kir::RowPiece& piece) {
+    if (piece.size == 1) return "";
+    const DType dtype = packs_.at(row.pack);
+    const std::string rows = fresh(row.pack + "_rows");
+    const kir::Expr at = row.at * kir::integer(n_parts(dtype)) + kir::integer(piece.begin);
+    turns_.push_back({kir::Decl{{part_of(dtype), false, false, piece.size}, rows, lanes_, {}}});
+    turns_.push_back({kir::LaneTurn{rows, row.pack, at, vector(dtype), piece.size}});
+    return rows;
+  }
+
+  [[nodiscard]] kir::Stmt piece_stored(const PackedRow& row, const kir::RowPiece& piece,
+                                       const std::string& rows, const kir::Expr& start,
+                                       const kir::Expr& lane) const {
+    const DType dtype = packs_.at(row.pack);
+    const kir::Expr first = kir::integer(piece.begin);
+    const kir::Expr target = start * kir::integer(n_parts(dtype)) + first;
+    if (piece.size == 1) {
+      return {kir::Assign{kir::element(row.data, target), row.update,
+                          kir::lane_of(row.pack, row.at + first, lane)}};
+    }
+    return {kir::LaneStore{row.data, target, row.update, rows, lane, dtype, piece.size}};
   }
 
   void insert(const kir::MatInsert& node) {
@@ -403,8 +468,9 @@ class LaneLoop {
 
   /// The loop over lanes, in element order, so that sums are those of the scalar loop.
   void finish_stores() {
-    if (lane_body_.empty()) return;
     body_.insert(body_.end(), turns_.begin(), turns_.end());
+    body_.insert(body_.end(), own_stores_.begin(), own_stores_.end());
+    if (lane_body_.empty()) return;
     kir::Block each = std::move(lane_body_);
     for (auto local = lane_locals_.rbegin(); local != lane_locals_.rend(); ++local) {
       const auto& decl = std::get<kir::Decl>(local->node);
@@ -498,7 +564,7 @@ class LaneLoop {
       return;
     }
     const kir::Expr start = with(target.subscript.front(), node.index, kir::integer(0));
-    store_row(pack, kir::integer(0), extent, target.array, start, kir::Update::set);
+    store_row({pack, kir::integer(0), extent, target.array, start, kir::Update::set});
   }
 
   const Request& request_;
@@ -510,11 +576,13 @@ class LaneLoop {
   std::map<std::string, kir::Expr> in_lane_;                   // and in the loop over lanes
   std::map<std::string, DType> packs_;                         // arrays of vectors
   std::map<std::string, const ir::GlobalReduce*> reductions_;  // by their packs
+  std::set<std::string> uniform_;  // packs that are the same for all elements
   std::vector<kir::Expr> arguments_;
   kir::Expr live_;
   kir::Block before_;  // the loop
   kir::Block body_;
   kir::Block turns_;  // packs to rows, before the loop over lanes
+  kir::Block own_stores_;
   kir::Block lane_locals_;
   kir::Block lane_body_;
   kir::Block after_;   // the stores
@@ -555,71 +623,13 @@ bool rewrite(kir::Block& block, const kir::Function& function, const Request& re
   return found;
 }
 
-/// Elements of one pass must not see each other's results.
-void check_arguments(const Request& request) {
-  if (request.facts.lanes == Lanes::grid) refuse("the backend spreads elements over lanes itself");
-  const ir::Loop& loop = request.loop;
-  const Races races = find_races(loop, request.maps);
-  if (races.overlaps) refuse("written memory overlaps other arguments");
-  if (races.reads_written) refuse("memory that is incremented is also read through a Map");
-  if (!races.overwrites.empty() && request.strategy != Strategy::colour) {
-    const std::size_t arg = races.overwrites.front();
-    if (ir::access_of(loop.args[arg]) == Access::rw) {
-      refuse(fmt::format("arg {} is RW through a Map whose targets elements share", arg));
-    }
-  }
-  for (std::size_t i = 0; i < loop.args.size(); ++i) {
-    const Access access = ir::access_of(loop.args[i]);
-    for (std::size_t j = 0; j < i; ++j) {
-      const bool same = ir::alias_of(loop.args[i]).memory == ir::alias_of(loop.args[j]).memory;
-      const Access other = ir::access_of(loop.args[j]);
-      if (!same || (!writes(access) && !writes(other))) continue;
-      const bool both_add = std::holds_alternative<ir::IndirectDat>(loop.args[i]) &&
-                            std::holds_alternative<ir::IndirectDat>(loop.args[j]) &&
-                            access == Access::inc && other == Access::inc;
-      if (!both_add) refuse(fmt::format("args {} and {} share written memory", j, i));
-    }
-    const bool is_extremum = access == Access::min || access == Access::max;
-    if (is_extremum && std::holds_alternative<ir::IndirectDat>(loop.args[i]) &&
-        !ir::kernel_facts(*loop.kernel->body)
-             .parameters[static_cast<std::size_t>(ir::parameter_of(loop, i))]
-             .commutes(access)) {
-      refuse(fmt::format("arg {} is MIN or MAX, and the kernel uses its value", i));
-    }
-  }
-}
-
-std::vector<bool> varying_parameters(const ir::Loop& loop) {
-  std::vector<bool> varies;
-  for (std::size_t i = 0; i < loop.args.size(); ++i) {
-    if (i > 0 && ir::parameter_of(loop, i) == ir::parameter_of(loop, i - 1)) continue;
-    varies.push_back(!std::holds_alternative<ir::GlobalRead>(loop.args[i]));
-  }
-  if (loop.iteration.pass_layer) varies.push_back(true);
-  varies.resize(varies.size() + loop.constants.size(), false);
-  return varies;
-}
-
-std::shared_ptr<const ir::Kernel> retyped_kernel(const Request& request) {
-  if (!request.loop.kernel->body) {
-    refuse(fmt::format("the kernel is opaque ({})", request.loop.kernel->opaque_reason));
-  }
-  auto kernel = std::make_shared<ir::Kernel>(with_constants(request.loop));
-  KernelOnLanes made =
-      kernel_on_lanes(*kernel->body, varying_parameters(request.loop), request.options.lanes);
-  if (!made.body) refuse(made.why);
-  kernel->body = std::move(made.body);
-  kernel->key += fmt::format(":lanes{}", request.options.lanes);
-  return kernel;
-}
-
 }  // namespace
 
 LoopOnLanes loop_on_lanes(const kir::Module& module, const Request& request) {
   try {
     kir::Module out = module;
-    out.kernel_on_lanes = retyped_kernel(request);
-    check_arguments(request);
+    out.kernel_on_lanes = kernel_for_lanes(request);
+    check_side_by_side(request);
     bool found = false;
     for (kir::Function& function : out.functions) {
       found |= rewrite(function.body, kir::Function(function), request);

@@ -8,6 +8,7 @@
 #include "base/error.hpp"
 #include "ir/kernel_cost.hpp"
 #include "ir/kernel_walk.hpp"
+#include "ir/lane_functions.hpp"
 #include "lower/lower.hpp"
 
 namespace op2::lower {
@@ -16,6 +17,8 @@ namespace {
 // Below these, moving data into lanes and back costs more than they save: docs/performance.md.
 constexpr std::int64_t least_operations = 40;
 constexpr std::int64_t least_operations_a_scalar = 2;
+// A device's compiler takes seconds for vectors, which light kernels do not win back.
+constexpr std::int64_t least_operations_on_grid = 400;
 
 LaneChoice none(std::string why) {
   return {0, std::move(why)};
@@ -30,10 +33,14 @@ LaneChoice by_rule(const Request& request, int vector_bytes) {
   if (!loop.kernel->body) {
     return none(fmt::format("the kernel is opaque ({})", loop.kernel->opaque_reason));
   }
+  if (request.facts.lanes == Lanes::grid && !request.facts.vectors) {
+    return none("the backend spreads elements over lanes itself");
+  }
   if (request.options.debug) return none("debug=True looks at one element after the other");
   if (vector_bytes == 0) return none("how wide the machine's vectors are is not known");
   const LaneWork work = lane_work(loop);
-  if (work.n_operations < least_operations ||
+  const bool is_grid = request.facts.lanes == Lanes::grid;
+  if (work.n_operations < (is_grid ? least_operations_on_grid : least_operations) ||
       work.n_operations < least_operations_a_scalar * work.n_scalars) {
     return none(fmt::format("{} operations for {} scalars moved: too little to gain",
                             work.n_operations, work.n_scalars));
@@ -51,22 +58,27 @@ LaneChoice by_rule(const Request& request, int vector_bytes) {
 
 LaneWork lane_work(const ir::Loop& loop) {
   LaneWork work;
+  // complex vectors are two real ones
+  const auto look = [&work](const ir::Type& type) {
+    const auto dtype = ir::dtype_of(ir::part_base(type.base));
+    if (dtype) work.widest = std::max(work.widest, static_cast<int>(size_of(*dtype)));
+  };
   work.n_operations = ir::n_operations(*loop.kernel->body);
   for (const ir::Arg& arg : loop.args) {
     const Access access = ir::access_of(arg);
     const bool is_carried = !std::holds_alternative<ir::GlobalRead>(arg) &&
                             !std::holds_alternative<ir::GlobalReduce>(arg);
     const bool is_both_ways = access == Access::rw || access == Access::inc;
-    if (is_carried) work.n_scalars += ir::extent_of(loop, arg) * (is_both_ways ? 2 : 1);
-    work.widest = std::max(work.widest, static_cast<int>(size_of(ir::dtype_of(arg))));
+    const int n_parts = is_complex(ir::dtype_of(arg)) ? 2 : 1;
+    if (is_carried) {
+      work.n_scalars += ir::extent_of(loop, arg) * n_parts * (is_both_ways ? 2 : 1);
+    }
+    look(ir::scalar(ir::base_of(ir::dtype_of(arg))));
   }
-  const auto look = [&work](const ir::Type& type) {
-    const auto dtype = ir::dtype_of(type.base);
-    if (!dtype || !ir::is_floating(type.base)) return;
-    work.widest = std::max(work.widest, static_cast<int>(size_of(*dtype)));
-  };
   for (const ir::FunctionDef& function : loop.kernel->body->functions) {
-    ir::for_each_expr_in(function.body, [&look](const ir::Expr& expr) { look(expr.type); });
+    ir::for_each_expr_in(function.body, [&look](const ir::Expr& expr) {
+      if (ir::is_floating(expr.type.base)) look(expr.type);
+    });
   }
   return work;
 }

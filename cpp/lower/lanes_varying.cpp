@@ -139,7 +139,9 @@ class Walk {
   }
 
   void declare(const ir::Variable& variable, int depth) {
-    refuse_pointers_to_pointers(variable.type);
+    if (holds_pointers(variable.type)) {
+      throw Refusal{fmt::format("'{}' is an array of pointers, or points to some", variable.name)};
+    }
     in_.depth[variable.name] = depth;
     locals_.insert(variable.name);
     if (!variable.value) return;
@@ -151,15 +153,13 @@ class Walk {
     }
   }
 
-  /// Only what a pointer leads to is widened, not what a pointer to that leads to.
-  static void refuse_pointers_to_pointers(const ir::Type& type) {
-    const auto is_pointer = [](const ir::Derivation& step) {
-      return step.kind == ir::Derivation::Kind::pointer;
-    };
-    if (type.depth() > 1 &&
-        std::any_of(type.derivation.begin() + 1, type.derivation.end(), is_pointer)) {
-      throw Refusal{"it computes with pointers to pointers"};
-    }
+  /// What such pointers lead to is not followed.
+  static bool holds_pointers(const ir::Type& type) {
+    return type.depth() > 1 &&
+           std::any_of(type.derivation.begin() + 1, type.derivation.end(),
+                       [](const ir::Derivation& derivation) {
+                         return derivation.kind == ir::Derivation::Kind::pointer;
+                       });
   }
 
   bool holds_varying(const Expr& value) {
@@ -193,10 +193,6 @@ class Walk {
 
   void expression(const Expr& expr, int depth) {
     if (std::holds_alternative<ir::SizeOf>(expr.node)) return;
-    refuse_pointers_to_pointers(expr.type);
-    if (expr.type.derivation.empty() && ir::is_complex(expr.type.base)) {
-      throw Refusal{"it computes with complex numbers"};
-    }
     if (const auto* node = std::get_if<ir::Ternary>(&expr.node)) return choice(*node, expr, depth);
     if (const auto* node = std::get_if<ir::Binary>(&expr.node)) {
       return binary(node->op, expr, depth);

@@ -4,8 +4,45 @@
 #include "lower/passes.hpp"
 
 namespace op2::lower {
+namespace {
+
+/// A lane that strides over the grid would fetch whole lines of a cache for an item of each.
+kir::Block in_runs(kir::For loop) {
+  const kir::Expr n_global = kir::builtin(kir::Builtin::n_global);
+  const kir::VariableType index{DType::int64, true, false};
+  const kir::Expr first = kir::name("lane_first");
+  const kir::Expr n_items = kir::name("lane_items");
+  kir::Block out{
+      {kir::Decl{index,
+                 "lane_items",
+                 0,
+                 {(loop.end - loop.begin + n_global - kir::integer(1)) / n_global}}},
+      {kir::Decl{
+          index, "lane_first", 0, {loop.begin + kir::builtin(kir::Builtin::global_id) * n_items}}}};
+  loop.axis = kir::Axis::serial;
+  loop.end = kir::minimum(first + n_items, loop.end);
+  loop.begin = first;
+  out.push_back({std::move(loop)});
+  return out;
+}
+
+kir::Block grid_in_runs(kir::Block block) {
+  kir::Block out;
+  for (kir::Stmt& stmt : block) {
+    auto* loop = std::get_if<kir::For>(&stmt.node);
+    if (loop == nullptr || loop->axis != kir::Axis::grid) {
+      out.push_back(std::move(stmt));
+      continue;
+    }
+    for (kir::Stmt& part : in_runs(std::move(*loop))) out.push_back(std::move(part));
+  }
+  return out;
+}
+
+}  // namespace
 
 kir::Block legalise(kir::Block block, const Facts& facts) {
+  if (facts.lanes == Lanes::grid && facts.in_turn) return grid_in_runs(std::move(block));
   if (facts.lanes != Lanes::one) return block;
   kir::Block out;
   for (kir::Stmt& stmt : block) {

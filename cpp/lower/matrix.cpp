@@ -97,13 +97,20 @@ kir::Block over_row(const kir::Entries& entries, const kir::Expr& i, bool one_by
   return {serial("column", entries.col_arity, std::move(body))};
 }
 
+/// The row entity of row @p i, which is a number where rows are listed.
+kir::Expr row_of(const kir::Entries& entries, const kir::Expr& i) {
+  if (entries.rows.empty()) {
+    return kir::element(entries.row_map, entries.element * kir::integer(entries.row_arity) + i);
+  }
+  return entries.rows[static_cast<std::size_t>(std::get<kir::Integer>(i.node).value)];
+}
+
 /// All scalars of row @p i of the element. Behind a pointer to the row's start, which a row that
 /// may be dropped does not have.
 kir::Block insert_row(const kir::MatInsert& insert, const kir::Expr& i, const std::string& pointer,
                       bool one_by_one) {
   const kir::Entries& entries = insert.entries;
-  const kir::Expr row =
-      kir::element(entries.row_map, entries.element * kir::integer(entries.row_arity) + i);
+  const kir::Expr row = row_of(entries, i);
   const bool direct = entries.dropped > 0;
   kir::Block block;
   if (!direct) {
@@ -156,13 +163,15 @@ std::vector<std::size_t> matrix_args(const ir::Loop& loop) {
 kir::Block expand_insert(const kir::MatInsert& insert) {
   const kir::Entries& entries = insert.entries;
   const std::string pointer = insert.pack + "_to";
-  if (entries.row_arity * entries.col_arity * block_size(entries) > unrolled_scalars) {
+  const bool is_long =
+      entries.row_arity * entries.col_arity * block_size(entries) > unrolled_scalars;
+  if (is_long && entries.rows.empty()) {
     return {serial("i", entries.row_arity, insert_row(insert, kir::name("i"), pointer, false))};
   }
   kir::Block block;
   for (int i = 0; i < entries.row_arity; ++i) {
     const kir::Block row =
-        insert_row(insert, kir::integer(i), fmt::format("{}{}", pointer, i), true);
+        insert_row(insert, kir::integer(i), fmt::format("{}{}", pointer, i), !is_long);
     block.insert(block.end(), row.begin(), row.end());
   }
   return block;

@@ -60,8 +60,10 @@ void add(Used& used, const kir::LaneRows& rows) {
 }
 
 void add(Used& used, const kir::Entries& entries) {
-  used.insert({entries.data, entries.row_map, entries.row_start, entries.position});
+  used.insert({entries.data, entries.row_start, entries.position});
   add(used, entries.element);
+  if (entries.rows.empty()) used.insert(entries.row_map);
+  add(used, entries.rows);
 }
 
 void add(Used& used, const kir::Block& block);
@@ -90,6 +92,11 @@ void add(Used& used, const kir::Stmt& stmt) {
                  },
                  [&used](const kir::Region& region) { add(used, region.body); },
                  [](const kir::Barrier&) {},
+                 [&used](const kir::Arrive& arrive) {
+                   used.insert(arrive.flag);
+                   used.insert(arrive.counter);
+                   add(used, arrive.n);
+                 },
                  [&used](const kir::Launch& launch) {
                    add(used, launch.items);
                    add(used, launch.arguments);

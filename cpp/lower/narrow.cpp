@@ -75,6 +75,7 @@ kir::Block narrow(kir::Block block) {
                    },
                    [](kir::Region& region) { region.body = narrow(std::move(region.body)); },
                    [](kir::Barrier&) {},
+                   [](kir::Arrive& arrive) { narrow(arrive.n); },
                    [](kir::Launch&) {},
                    [](kir::Scratch&) {},
                    [](kir::Gather&) {},

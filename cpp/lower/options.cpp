@@ -13,7 +13,7 @@ namespace op2::lower {
 namespace {
 
 // Grows whenever the same inputs give different code: binaries of older versions must not match.
-constexpr int generator_version = 2;
+constexpr int generator_version = 3;
 
 }  // namespace
 
@@ -34,6 +34,7 @@ std::string key_of(Strategy strategy, const Facts& facts, const std::vector<MapF
   out.text(lanes_names[static_cast<std::size_t>(facts.lanes)]);
   out.flag(facts.atomics).flag(facts.float_atomics).number(facts.warp);
   out.flag(facts.one_address_space).flag(facts.complex_arithmetic).flag(facts.float64);
+  out.flag(facts.in_turn).flag(facts.fences).flag(facts.vectors);
   for (const MapFacts& map : maps) {
     out.open("map").number(map.index_bytes).flag(map.injective).close();
   }
@@ -46,6 +47,7 @@ std::string key_of(Strategy strategy, const Facts& facts, const std::vector<MapF
   out.number(options.convention)
       .number(options.lanes)
       .flag(options.transposed)
+      .flag(options.interleaved)
       .flag(options.padded)
       .number(options.index_bytes);
   out.open("soa");

@@ -36,6 +36,9 @@ struct Facts {
   bool one_address_space = true;   ///< one type of pointer reaches private and shared memory
   bool complex_arithmetic = true;  ///< otherwise complex numbers can only be moved
   bool float64 = true;
+  bool in_turn = false;  ///< of a grid: the lanes of a block run one after the other
+  bool fences = false;   ///< a block can see what another one of the same launch has written
+  bool vectors = false;  ///< of a grid: few lanes, each with the vectors of a CPU
   bool operator==(const Facts&) const = default;
 };
 
@@ -54,6 +57,7 @@ struct Options {
   int target_bytes = 4;       ///< plan arrays: width of target numbers
   int position_bytes = 1;     ///< plan arrays: width of places within a matrix's row: 1, 2 or 4
   bool transposed = true;     ///< lanes that exchange registers share the rows they add to
+  bool interleaved = true;    ///< ... or else neighbouring lanes add to neighbouring rows
   bool padded = false;        ///< on a grid: incidences as columns of equal length
   int index_bytes = 8;        ///< on a grid: width of all index arithmetic
   std::vector<int> soa = {};  ///< on a grid: arguments whose Dats lie as structures of arrays

@@ -185,6 +185,7 @@ class Packer {
       if (i == 0 || ir::parameter_of(loop_, i - 1) != ir::parameter_of(loop_, last)) break;
     }
     const std::string joined = packed_.names.take(parameter_name(loop_, last) + "_joined");
+    if (ir::place_of(loop_, last) != nullptr) return join_blocks(first, last, joined, extent);
     packed_.load.push_back(
         {kir::Decl{{ir::dtype_of(loop_.args[last])}, joined, std::max(extent, 1), {}}});
     int at = 0;
@@ -204,6 +205,29 @@ class Packer {
       packed_.load.push_back(copy(inside, outside));
       if (writes(ir::access_of(loop_.args[i]))) packed_.split.push_back(copy(outside, inside));
       at += n;
+    }
+    packed_.call.arguments.push_back(kir::name(joined));
+  }
+
+  /// The blocks of a matrix in one array that starts at zero, and each into its own after the call.
+  void join_blocks(std::size_t first, std::size_t last, const std::string& joined, int extent) {
+    packed_.load.push_back(
+        {kir::Decl{{ir::dtype_of(loop_.args[last])}, joined, extent, {kir::integer(0)}}});
+    for (std::size_t i = first; i <= last; ++i) {
+      const ir::Place& place = *ir::place_of(loop_, i);
+      const int n_rows = ir::extent_of(loop_, loop_.args[i]) / place.n_columns;
+      const kir::Expr c = kir::name("c");
+      for (int row = 0; row < n_rows; ++row) {
+        const int begin = (place.row + row) * place.width + place.column;
+        packed_.split.push_back({kir::For{
+            kir::Axis::serial,
+            "c",
+            kir::integer(0),
+            kir::integer(place.n_columns),
+            {{kir::Assign{
+                kir::element(packed_.args[i].pack, kir::integer(row * place.n_columns) + c),
+                kir::Update::set, kir::element(joined, kir::integer(begin) + c)}}}}});
+      }
     }
     packed_.call.arguments.push_back(kir::name(joined));
   }
@@ -342,9 +366,10 @@ class Packer {
                          packed.map,
                          matrix_array(packed.data + "_row_start", DType::int64),
                          matrix_array(packed.data + "_position", width),
-                         kir::name("n"),
+                         kir::name(loop_.iteration.layers == ir::Layers::none ? "n" : "position"),
                          mat.masked ? first_dropped(bytes) : 0,
-                         mat.unrolled};
+                         mat.unrolled,
+                         targets_of(loop_, mat.row_map, packed.map)};
     packed_.store.push_back(
         {kir::MatInsert{packed.pack, std::move(entries), update_of(mat.access), kir::Sync::none}});
   }

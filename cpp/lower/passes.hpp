@@ -51,7 +51,9 @@ void sum_from_scratch(Builder& builder);
 /// Stands after the strategy, which decides on the launches that have to be combined.
 void reduce(Builder& builder);
 
-/// @brief Replace what the backend does not have: a team of threads on a backend of one lane.
+/// @brief Replace what the backend does not have: a team of threads on a backend of one lane, and
+/// neighbouring lanes that run at the same time: where they take turns, each gets consecutive
+/// items.
 [[nodiscard]] kir::Block legalise(kir::Block block, const Facts& facts);
 
 /// @brief Index arithmetic in 32 bits, for functions of a grid whose loop is known to be small

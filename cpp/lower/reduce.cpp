@@ -7,93 +7,83 @@
 
 #include "lower/names_used.hpp"
 #include "lower/passes.hpp"
+#include "lower/reduce_tree.hpp"
 #include "lower/rename.hpp"
 
 namespace op2::lower {
 namespace {
 
-// Lanes whose values are combined as a tree, and the shared memory they may take: with more a
-// device would run fewer blocks side by side.
-constexpr int tree_lanes = 256;
-constexpr std::int64_t tree_bytes = 16 * 1024;
+void append(kir::Block& out, kir::Block more) {
+  out.insert(out.end(), std::make_move_iterator(more.begin()), std::make_move_iterator(more.end()));
+}
 
-/// A Global that the loop reduces into.
-struct Reduced {
-  std::size_t arg;
-  DType dtype;
-  int dim;
-  kir::Update update;
-  std::string data;
-  std::string partial;  // device memory: a value a slot
-  std::string lane;     // private: the value of one lane
-  std::string tree;     // shared: the values of a block's lanes
+kir::Expr n_chunks(const kir::Expr& items) {
+  return (items + kir::integer(deterministic_chunk - 1)) / kir::integer(deterministic_chunk);
+}
 
-  [[nodiscard]] bool starts_at_zero() const { return update == kir::Update::add; }
-  [[nodiscard]] kir::Expr start() const {
-    return starts_at_zero() ? kir::integer(0) : kir::element(data, kir::name("c"));
+/// Unique Globals that the loop reduces into.
+std::vector<Reduced> reduced_globals(Builder& builder) {
+  const ir::Loop& loop = builder.request().loop;
+  std::vector<Reduced> out;
+  for (std::size_t i = 0; i < loop.args.size(); ++i) {
+    const auto* global = std::get_if<ir::GlobalReduce>(&loop.args[i]);
+    if (global == nullptr || global->dim == 0) continue;
+    const std::string& data = builder.packed().args[i].data;
+    const bool is_known = std::any_of(out.begin(), out.end(),
+                                      [&data](const Reduced& other) { return other.data == data; });
+    if (is_known) continue;
+    Names& names = builder.packed().names;
+    out.push_back({i, global->dtype, global->dim, update_of(global->access), data,
+                   names.take(data + "_partial"), names.take(data + "_lane"),
+                   names.take(data + "_tree"), names.take(data + "_got")});
   }
-};
-
-kir::Stmt for_components(int dim, kir::Stmt body) {
-  return {kir::For{kir::Axis::serial, "c", kir::integer(0), kir::integer(dim), {std::move(body)}}};
+  return out;
 }
 
-kir::Expr lane_id() {
-  return kir::builtin(kir::Builtin::lane_id);
+kir::Parameter number(const std::string& name) {
+  return {name, {DType::int64}, false, kir::Role::local, 0};
 }
 
-kir::Stmt on_first_lane(kir::Block body) {
-  return {kir::If{kir::equal(lane_id(), kir::integer(0)), std::move(body)}};
+kir::Parameter memory(const std::string& name, DType dtype, bool is_const = false) {
+  return {name, {dtype, is_const, true}, true, kir::Role::local, 0};
 }
 
+/// Every block of a launch leaves its partial results in a slot of its own. Then they are combined:
+/// by the block that is done last, or where blocks cannot see what others have written by a launch
+/// of one block after all others.
 class Reducer {
  public:
-  explicit Reducer(Builder& builder) : builder_(builder), module_(builder.module()) {
-    find_globals();
-  }
+  explicit Reducer(Builder& builder)
+      : builder_(builder),
+        module_(builder.module()),
+        is_fixed_(builder.request().options.deterministic),
+        by_last_block_(builder.request().facts.fences),
+        tree_(reduced_globals(builder), builder.request().facts.warp, is_fixed_) {}
 
   void run() {
-    if (globals_.empty()) return;
-    std::vector<std::string> functions;
-    for (kir::Function& function : module_.functions) {
-      if (reduces(function)) functions.push_back(function.name);
+    for (const kir::Function& function : module_.functions) {
+      if (reduces(function)) functions_.push_back(function.name);
     }
-    if (functions.empty()) return;
-    functions_ = std::move(functions);
+    if (functions_.empty()) return;
+    if (by_last_block_) {
+      Names& names = builder_.packed().names;
+      counter_ = names.take("n_arrived");
+      flag_ = names.take("is_last");
+    }
     for (kir::Function& function : module_.functions) {
       if (is_reducing(function.name)) rewrite(function);
     }
     rewrite_launch();
-    add_finish();
+    if (!by_last_block_) add_finish();
   }
 
  private:
-  void find_globals() {
-    const ir::Loop& loop = builder_.request().loop;
-    std::int64_t bytes = 0;  // of one lane
-    for (std::size_t i = 0; i < loop.args.size(); ++i) {
-      const auto* global = std::get_if<ir::GlobalReduce>(&loop.args[i]);
-      if (global == nullptr || global->dim == 0) continue;
-      const std::string& data = builder_.packed().args[i].data;
-      const bool is_known = std::any_of(globals_.begin(), globals_.end(),
-                                        [&data](const Reduced& g) { return g.data == data; });
-      if (is_known) continue;
-      Names& names = builder_.packed().names;
-      globals_.push_back({i, global->dtype, global->dim, update_of(global->access), data,
-                          names.take(data + "_partial"), names.take(data + "_lane"),
-                          names.take(data + "_tree")});
-      bytes += static_cast<std::int64_t>(size_of(global->dtype)) * global->dim;
-    }
-    while (n_lanes_ > 1 && n_lanes_ * bytes > tree_bytes) n_lanes_ /= 2;
-  }
-
-  [[nodiscard]] bool is_deterministic() const { return builder_.request().options.deterministic; }
-
   /// A function of one lane works on the Globals themselves.
   [[nodiscard]] bool reduces(const kir::Function& function) const {
     const auto used = names_used(function.body);
+    const auto& globals = tree_.globals();
     return !is_single(module_.launch, function.name) &&
-           std::any_of(globals_.begin(), globals_.end(),
+           std::any_of(globals.begin(), globals.end(),
                        [&used](const Reduced& global) { return used.contains(global.data); });
   }
 
@@ -108,111 +98,97 @@ class Reducer {
     return std::find(functions_.begin(), functions_.end(), function) != functions_.end();
   }
 
+  [[nodiscard]] const Reduced* reduced(const std::string& name) const {
+    const auto& globals = tree_.globals();
+    const auto found = std::find_if(globals.begin(), globals.end(),
+                                    [&name](const Reduced& global) { return global.data == name; });
+    return found == globals.end() ? nullptr : &*found;
+  }
+
   // -------------------------------------------------------------------------------- functions
 
   void rewrite(kir::Function& function) {
     rewrite_parameters(function);
-    kir::Block body;
-    for (const Reduced& global : globals_) body.push_back(tree_of(global));
-    kir::Block work = is_deterministic() ? in_chunks(std::move(function.body))
-                                         : by_lanes(std::move(function.body));
-    body.insert(body.end(), std::make_move_iterator(work.begin()),
-                std::make_move_iterator(work.end()));
+    kir::Block body = tree_.declarations();
+    if (by_last_block_) {
+      body.push_back({kir::Decl{{DType::int32}, flag_, 0, {}, kir::Storage::block}});
+    }
+    kir::Expr n_slots = kir::builtin(kir::Builtin::n_blocks);
+    if (is_fixed_) n_slots = n_chunks_of(function);
+    append(body, is_fixed_ ? in_chunks(std::move(function.body)) : by_lanes(function.body));
+    if (by_last_block_) append(body, last_block(n_slots));
     function.body = std::move(body);
-    if (!is_deterministic()) function.max_lanes = n_lanes_;
+    if (!is_fixed_) function.max_lanes = tree_.n_lanes();
   }
 
-  /// In the place of a Global its partial results; MIN and MAX start at its value.
+  /// Beside a Global its partial results. If another launch combines them, MIN and MAX are left
+  /// with the value that they start at, and sums do not see the Global.
   void rewrite_parameters(kir::Function& function) const {
     std::vector<kir::Parameter> parameters;
     for (kir::Parameter& parameter : function.parameters) {
-      const auto global =
-          std::find_if(globals_.begin(), globals_.end(),
-                       [&parameter](const Reduced& other) { return other.data == parameter.name; });
-      if (global == globals_.end()) {
+      const Reduced* global = reduced(parameter.name);
+      if (global == nullptr) {
         parameters.push_back(std::move(parameter));
         continue;
       }
-      parameter.type.is_const = true;
-      if (!global->starts_at_zero()) parameters.push_back(std::move(parameter));
-      parameters.push_back(partial_of(*global, false));
+      parameter.type.is_const = !by_last_block_;
+      if (by_last_block_ || !global->starts_at_zero()) parameters.push_back(std::move(parameter));
+      parameters.push_back(memory(global->partial, global->dtype));
     }
-    parameters.push_back({"slot", {DType::int64}, false, kir::Role::local, 0});
+    parameters.push_back(by_last_block_ ? memory(counter_, DType::uint32) : number("slot"));
     function.parameters = std::move(parameters);
   }
 
-  static kir::Parameter partial_of(const Reduced& global, bool is_const) {
-    return {global.partial, {global.dtype, is_const, true}, true, kir::Role::local, 0};
-  }
-
-  [[nodiscard]] kir::Stmt tree_of(const Reduced& global) const {
-    return {kir::Decl{{global.dtype}, global.tree, n_lanes_ * global.dim, {}, kir::Storage::block}};
-  }
-
-  [[nodiscard]] kir::Expr leaf(const Reduced& global, const kir::Expr& lane) const {
-    return kir::element(global.tree, kir::name("c") * kir::integer(n_lanes_) + lane);
+  [[nodiscard]] kir::Expr slot(const kir::Expr& of_launch) const {
+    return by_last_block_ ? of_launch : kir::name("slot") + of_launch;
   }
 
   /// Each lane keeps a value of its own over all its items; at last the block combines them.
-  kir::Block by_lanes(kir::Block work) {
+  [[nodiscard]] kir::Block by_lanes(kir::Block work) const {
     kir::Block out;
-    for (const Reduced& global : globals_) {
-      kir::Decl decl{{global.dtype}, global.lane, global.dim, {}};
-      if (global.starts_at_zero()) decl.value = {kir::integer(0)};
-      out.push_back({std::move(decl)});
-      if (!global.starts_at_zero()) {
-        out.push_back(
-            for_components(global.dim, {kir::Assign{kir::element(global.lane, kir::name("c")),
-                                                    kir::Update::set, global.start()}}));
-      }
+    for (const Reduced& global : tree_.globals()) {
       rename(work, global.data, global.lane);
+      // sums were declared as zero
+      if (global.starts_at_zero()) continue;
+      out.push_back(for_components(global.dim, {{kir::Assign{tree_.own(global, kir::name("c")),
+                                                             kir::Update::set, global.start()}}}));
     }
-    out.insert(out.end(), work.begin(), work.end());
-    for (const Reduced& global : globals_) {
-      // a block may have fewer lanes than the tree has leaves
-      out.push_back({kir::For{
-          kir::Axis::lane,
-          "lane",
-          kir::builtin(kir::Builtin::n_lanes),
-          kir::integer(n_lanes_),
-          {for_components(global.dim, {kir::Assign{leaf(global, kir::name("lane")),
-                                                   kir::Update::set, global.start()}})}}});
-      out.push_back(
-          for_components(global.dim, {kir::Assign{leaf(global, lane_id()), kir::Update::set,
-                                                  kir::element(global.lane, kir::name("c"))}}));
-    }
-    combine(out);
-    out.push_back(
-        on_first_lane(store_partials(kir::name("slot") + kir::builtin(kir::Builtin::block_id))));
+    append(out, std::move(work));
+    append(out, tree_.combined());
+    out.push_back(on_first_lane(tree_.to_slot(slot(kir::builtin(kir::Builtin::block_id)))));
     return out;
+  }
+
+  static kir::Expr n_chunks_of(const kir::Function& function) {
+    const auto& items = std::get<kir::For>(function.body.front().node);
+    return n_chunks(items.end - items.begin);
   }
 
   /// Chunks of a fixed size, a fixed share of each for every leaf of a fixed tree: the same sums
   /// in the same order, whatever lanes and blocks there are.
-  kir::Block in_chunks(kir::Block work) {
+  [[nodiscard]] kir::Block in_chunks(kir::Block work) const {
     auto& items = std::get<kir::For>(work.front().node);
-    for (const Reduced& global : globals_) {
-      // leaf `lane` stands in for the Global: its component c is n_lanes_ scalars apart
-      replace_components(items.body, global);
-    }
+    for (const Reduced& global : tree_.globals()) replace_components(items.body, global);
     const kir::Expr lane = kir::name("lane");
+    const kir::Expr n_leaves = kir::integer(tree_.n_lanes());
     const kir::Expr at = items.begin + kir::name("chunk") * kir::integer(deterministic_chunk) +
-                         kir::name("round") * kir::integer(n_lanes_) + lane;
+                         kir::name("round") * n_leaves + lane;
     kir::Block one_item{
         {kir::Decl{{DType::int64, true, false}, items.index, 0, {at}}},
         {kir::If{kir::less(kir::name(items.index), items.end), std::move(items.body)}}};
-    kir::Block leaves = starts();
-    leaves.push_back({kir::For{kir::Axis::serial, "round", kir::integer(0),
-                               kir::integer(deterministic_chunk / n_lanes_), std::move(one_item)}});
-    kir::Block chunk{{kir::For{kir::Axis::lane, "lane", kir::integer(0), kir::integer(n_lanes_),
-                               std::move(leaves)}}};
-    combine(chunk);
-    chunk.push_back(on_first_lane(store_partials(kir::name("slot") + kir::name("chunk"))));
+    kir::Block leaves = tree_.starts();
+    leaves.push_back(
+        {kir::For{kir::Axis::serial, "round", kir::integer(0),
+                  kir::integer(deterministic_chunk / tree_.n_lanes()), std::move(one_item)}});
+    kir::Block chunk{
+        {kir::For{kir::Axis::lane, "lane", kir::integer(0), n_leaves, std::move(leaves)}}};
+    append(chunk, tree_.combined());
+    chunk.push_back(on_first_lane(tree_.to_slot(slot(kir::name("chunk")))));
     return {{kir::For{kir::Axis::block, "chunk", kir::integer(0), n_chunks(items.end - items.begin),
                       std::move(chunk)}}};
   }
 
-  /// `data[c]` becomes the leaf of `lane`.
+  /// A leaf stands in for the Global.
   void replace_components(kir::Block& block, const Reduced& global) const {
     for (kir::Stmt& stmt : block) {
       if (auto* loop = std::get_if<kir::For>(&stmt.node)) replace_components(loop->body, global);
@@ -224,57 +200,24 @@ class Reducer {
       for (kir::Expr* side : {&assign->target, &assign->value}) {
         auto* element = std::get_if<kir::Element>(&side->node);
         if (element == nullptr || element->array != global.data) continue;
-        *side = kir::element(
-            global.tree, element->subscript.front() * kir::integer(n_lanes_) + kir::name("lane"));
+        *side = tree_.own(global, kir::Expr(element->subscript.front()));
       }
     }
   }
 
-  kir::Block starts() const {
-    kir::Block out;
-    for (const Reduced& global : globals_) {
-      out.push_back(for_components(global.dim, {kir::Assign{leaf(global, kir::name("lane")),
-                                                            kir::Update::set, global.start()}}));
-    }
-    return out;
-  }
-
-  /// Fold the leaves into the first, halving their number each time.
-  void combine(kir::Block& out) const {
-    out.push_back({kir::Barrier{}});
-    for (int half = n_lanes_ / 2; half >= 1; half /= 2) {
-      kir::Block fold;
-      for (const Reduced& global : globals_) {
-        const kir::Expr lane = kir::name("lane");
-        fold.push_back(
-            for_components(global.dim, {kir::Assign{leaf(global, lane), global.update,
-                                                    leaf(global, lane + kir::integer(half))}}));
-      }
-      out.push_back({kir::For{kir::Axis::lane, "lane", kir::integer(0), kir::integer(half),
-                              std::move(fold)}});
-      out.push_back({kir::Barrier{}});
-    }
-  }
-
-  kir::Block store_partials(const kir::Expr& slot) const {
-    kir::Block out;
-    for (const Reduced& global : globals_) {
-      const kir::Expr at = slot * kir::integer(global.dim) + kir::name("c");
-      out.push_back(for_components(global.dim,
-                                   {kir::Assign{kir::element(global.partial, at), kir::Update::set,
-                                                leaf(global, kir::integer(0))}}));
-    }
-    return out;
+  /// The last block of a launch has the partial results of all.
+  [[nodiscard]] kir::Block last_block(const kir::Expr& n_slots) const {
+    kir::Block rest = tree_.combined_partials(n_slots);
+    rest.push_back(on_first_lane(tree_.to_globals()));
+    return {on_first_lane({{kir::Arrive{flag_, counter_, kir::builtin(kir::Builtin::n_blocks)}}}),
+            {kir::Barrier{}},
+            {kir::If{kir::name(flag_), std::move(rest)}}};
   }
 
   // ----------------------------------------------------------------------------------- launch
 
-  static kir::Expr n_chunks(const kir::Expr& items) {
-    return (items + kir::integer(deterministic_chunk - 1)) / kir::integer(deterministic_chunk);
-  }
-
   /// Slots that one launch fills.
-  [[nodiscard]] kir::Expr slots_of(const kir::Launch& launch) const {
+  [[nodiscard]] static kir::Expr slots_of(const kir::Launch& launch) {
     if (launch.grid == kir::Grid::blocks) return launch.items;
     return kir::blocks_for(launch.items);
   }
@@ -283,12 +226,16 @@ class Reducer {
     kir::Expr n_slots_max = kir::integer(0);
     kir::Block work = rewritten(std::move(module_.launch), kir::integer(1), n_slots_max);
     kir::Block out;
-    for (const Reduced& global : globals_) {
+    for (const Reduced& global : tree_.globals()) {
       out.push_back(
           {kir::Scratch{global.dtype, global.partial, n_slots_max * kir::integer(global.dim)}});
     }
-    out.push_back({kir::Decl{{DType::int64}, "n_slots", 0, {kir::integer(0)}}});
-    out.insert(out.end(), work.begin(), work.end());
+    if (by_last_block_) {
+      out.push_back({kir::Scratch{DType::uint32, counter_, kir::integer(1), /*is_zero=*/true}});
+    } else {
+      out.push_back({kir::Decl{{DType::int64}, "n_slots", 0, {kir::integer(0)}}});
+    }
+    append(out, std::move(work));
     module_.launch = std::move(out);
   }
 
@@ -304,7 +251,7 @@ class Reducer {
         out.push_back(std::move(stmt));
         continue;
       }
-      if (is_deterministic()) {
+      if (is_fixed_) {
         launch->items = n_chunks(launch->items);
         launch->grid = kir::Grid::blocks;
       }
@@ -312,17 +259,20 @@ class Reducer {
       n_slots_max = n_slots_max + bound(*launch, n_times);
       const kir::Expr slots = slots_of(*launch);
       out.push_back(std::move(stmt));
+      if (by_last_block_) continue;
       out.push_back(
           {kir::Assign{kir::name("n_slots"), kir::Update::set, kir::name("n_slots") + slots}});
     }
     return out;
   }
 
+  /// Launches that combine their own results use the same slots one after the other.
   [[nodiscard]] kir::Expr bound(const kir::Launch& launch, const kir::Expr& n_times) const {
     if (n_times == kir::integer(1)) return slots_of(launch);
     const kir::Expr items = whole_end() - whole_begin();
-    if (is_deterministic()) return n_chunks(items) + n_times;
-    return launch.grid == kir::Grid::blocks ? items : kir::blocks_for(items) * n_times;
+    const kir::Expr n_sharing = by_last_block_ ? kir::integer(1) : n_times;
+    if (is_fixed_) return n_chunks(items) + n_sharing;
+    return launch.grid == kir::Grid::blocks ? items : kir::blocks_for(items) * n_sharing;
   }
 
   /// What rewrite_parameters() did, for the arguments.
@@ -330,55 +280,38 @@ class Reducer {
     std::vector<kir::Expr> arguments;
     for (const kir::Expr& argument : launch.arguments) {
       const auto* name = std::get_if<kir::Name>(&argument.node);
-      const auto global = std::find_if(
-          globals_.begin(), globals_.end(),
-          [name](const Reduced& other) { return name != nullptr && other.data == name->name; });
-      if (global == globals_.end() || !global->starts_at_zero()) arguments.push_back(argument);
-      if (global != globals_.end()) arguments.push_back(kir::name(global->partial));
+      const Reduced* global = name == nullptr ? nullptr : reduced(name->name);
+      if (global == nullptr || by_last_block_ || !global->starts_at_zero()) {
+        arguments.push_back(argument);
+      }
+      if (global != nullptr) arguments.push_back(kir::name(global->partial));
     }
-    arguments.push_back(kir::name("n_slots"));
+    arguments.push_back(kir::name(by_last_block_ ? counter_ : "n_slots"));
     return arguments;
   }
 
-  /// One block combines the partial results, in an order that depends on their number alone.
+  /// One block combines the partial results of all launches.
   void add_finish() {
     kir::Function finish;
     finish.name = builder_.packed().names.take("finish_" + builder_.request().loop.kernel->name);
     finish.is_kernel = true;
+    finish.max_lanes = is_fixed_ ? 0 : tree_.n_lanes();
     std::vector<kir::Expr> arguments;
-    kir::Block leaves = starts();
-    kir::Block shares;
-    kir::Block results;
-    const kir::Expr slot = kir::name("k") * kir::integer(n_lanes_) + kir::name("lane");
-    for (const Reduced& global : globals_) {
-      finish.body.push_back(tree_of(global));
+    for (const Reduced& global : tree_.globals()) {
       finish.parameters.push_back({global.data,
                                    {global.dtype, false, true},
                                    true,
                                    kir::Role::data,
                                    static_cast<int>(global.arg)});
-      finish.parameters.push_back(partial_of(global, true));
+      finish.parameters.push_back(memory(global.partial, global.dtype, /*is_const=*/true));
       arguments.push_back(kir::name(global.data));
       arguments.push_back(kir::name(global.partial));
-      const kir::Expr share =
-          kir::element(global.partial, slot * kir::integer(global.dim) + kir::name("c"));
-      shares.push_back(for_components(
-          global.dim, {kir::Assign{leaf(global, kir::name("lane")), global.update, share}}));
-      results.push_back(
-          for_components(global.dim, {kir::Assign{kir::element(global.data, kir::name("c")),
-                                                  global.update, leaf(global, kir::integer(0))}}));
     }
-    const kir::Expr n_shares =
-        (kir::name("n_slots") - kir::name("lane") + kir::integer(n_lanes_ - 1)) /
-        kir::integer(n_lanes_);
-    leaves.push_back(
-        {kir::For{kir::Axis::serial, "k", kir::integer(0), n_shares, std::move(shares)}});
-    finish.body.push_back({kir::For{kir::Axis::lane, "lane", kir::integer(0),
-                                    kir::integer(n_lanes_), std::move(leaves)}});
-    combine(finish.body);
-    finish.body.push_back(on_first_lane(std::move(results)));
-    finish.parameters.push_back({"n_slots", {DType::int64}, false, kir::Role::local, 0});
+    finish.parameters.push_back(number("n_slots"));
     arguments.push_back(kir::name("n_slots"));
+    finish.body = tree_.declarations();
+    append(finish.body, tree_.combined_partials(kir::name("n_slots")));
+    finish.body.push_back(on_first_lane(tree_.to_globals()));
     module_.launch.push_back(
         {kir::Launch{finish.name, kir::Grid::single, kir::integer(1), std::move(arguments)}});
     module_.functions.push_back(std::move(finish));
@@ -386,9 +319,12 @@ class Reducer {
 
   Builder& builder_;
   kir::Module& module_;
-  std::vector<Reduced> globals_;
+  bool is_fixed_;
+  bool by_last_block_;
+  ReductionTree tree_;
   std::vector<std::string> functions_;  // that reduce
-  int n_lanes_ = tree_lanes;
+  std::string counter_;                 // of the blocks that are done
+  std::string flag_;                    // whether this one was the last
 };
 
 }  // namespace

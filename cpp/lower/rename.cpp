@@ -68,6 +68,7 @@ class Renaming {
     text(entries.row_start);
     text(entries.position);
     expression(entries.element);
+    list(entries.rows);
   }
 
   void rows(kir::LaneRows& rows) const {
@@ -105,6 +106,11 @@ class Renaming {
                    },
                    [this](kir::Region& region) { block(region.body); },
                    [](kir::Barrier&) {},
+                   [this](kir::Arrive& arrive) {
+                     text(arrive.flag);
+                     text(arrive.counter);
+                     expression(arrive.n);
+                   },
                    [this](kir::Launch& launch) {
                      expression(launch.items);
                      list(launch.arguments);

@@ -46,6 +46,7 @@ kir::Stmt replaced(const kir::Stmt& stmt, const Replacement& by) {
           [](const kir::Call&) { return hidden("call"); },
           [](const kir::Region&) { return hidden("region"); },
           [](const kir::Barrier&) { return hidden("barrier"); },
+          [](const kir::Arrive&) { return hidden("arrival of a block"); },
           [](const kir::Launch&) { return hidden("launch"); },
           [](const kir::Scratch&) { return hidden("piece of scratch"); },
           [](const kir::Gather&) { return hidden("gather"); },

@@ -79,7 +79,9 @@ void sum_from_scratch(Builder& builder) {
 
   kir::Block body = load_accumulators(builder, accumulators);
   body.insert(body.end(), starts.begin(), starts.end());
-  body.push_back(for_incidences(builder, incidence, located(packed.items, std::move(shares))));
+  const kir::Block walk =
+      for_incidences(builder, incidence, located(packed.items, std::move(shares)));
+  body.insert(body.end(), walk.begin(), walk.end());
   const kir::Block store = store_accumulators(builder, accumulators);
   body.insert(body.end(), store.begin(), store.end());
   builder.add_function(gather, std::move(sum_parameters), "t",

@@ -101,7 +101,19 @@ class Stager {
 
   [[nodiscard]] bool can_stage() const {
     const Request& request = builder_.request();
-    return applicable(Strategy::atomic, loop_, {Lanes::grid, true}, request.maps, {}).ok;
+    return are_targets_listed() &&
+           applicable(Strategy::atomic, loop_, {Lanes::grid, true}, request.maps, {}).ok;
+  }
+
+  /// The plan lists the targets of a block's elements: rows of plain Maps, for all elements of a
+  /// Set without layers, of Dats that are wanted whole. Rows of matrices are too long to be staged.
+  [[nodiscard]] bool are_targets_listed() const {
+    if (loop_.iteration.subset || loop_.iteration.layers != ir::Layers::none) return false;
+    return std::all_of(races_.reductions.begin(), races_.reductions.end(), [this](std::size_t arg) {
+      const auto* dat = std::get_if<ir::IndirectDat>(&loop_.args[arg]);
+      return dat != nullptr && loop_.maps[static_cast<std::size_t>(dat->map)].rows.empty() &&
+             dat->stride == 0 && !ir::is_part(loop_, arg);
+    });
   }
 
   [[nodiscard]] std::int64_t bytes_per_element() const {
@@ -190,6 +202,7 @@ class Stager {
                           bool in_turns = false) const {
     kir::Block out;
     for (const Staged& dat : staged_) {
+      if (dat.dim == 0) continue;
       const bool shares =
           std::any_of(staged_.begin(), staged_.begin() + dat.number,
                       [&dat](const Staged& earlier) { return earlier.data == dat.data; });
@@ -224,25 +237,27 @@ class Stager {
   /// All lanes go through the rounds together, because barriers are on the way.
   [[nodiscard]] kir::Block rounds(kir::Block round) const {
     const kir::Expr n_lanes = kir::builtin(kir::Builtin::n_lanes);
-    kir::Block body{index_decl(
-        "n", kir::name("first") + kir::name("k") * n_lanes + kir::builtin(kir::Builtin::lane_id))};
+    kir::Block body{index_decl(position(), kir::name("first") + kir::name("k") * n_lanes +
+                                               kir::builtin(kir::Builtin::lane_id))};
     append(body, std::move(round));
     const kir::Expr n = kir::name("last") - kir::name("first");
     return {{kir::For{kir::Axis::serial, "k", kir::integer(0),
                       (n + n_lanes - kir::integer(1)) / n_lanes, std::move(body)}}};
   }
 
-  [[nodiscard]] static kir::Expr is_element() {
-    return kir::less(kir::name("n"), kir::name("last"));
+  [[nodiscard]] const std::string& position() const { return builder_.packed().items.position; }
+
+  [[nodiscard]] kir::Expr is_element() const {
+    return kir::less(kir::name(position()), kir::name("last"));
   }
 
   /// The thread colour of the lane's element; -1 if it has none.
   [[nodiscard]] kir::Stmt colour() const {
-    return {kir::Decl{
-        index_type(),
-        "own_colour",
-        0,
-        {kir::select(is_element(), kir::element(thrcol_.name, kir::name("n")), kir::integer(-1))}}};
+    return {kir::Decl{index_type(),
+                      "own_colour",
+                      0,
+                      {kir::select(is_element(), kir::element(thrcol_.name, kir::name(position())),
+                                   kir::integer(-1))}}};
   }
 
   [[nodiscard]] kir::Block over_colours(kir::Block body) const {

@@ -147,26 +147,6 @@ Verdict atomic_is_legal(const Loop& loop, const Races& races, const Facts& facts
   return {};
 }
 
-/// Blocks of a grid are staged: the plan lists the targets that each block's elements lead to.
-Verdict block_is_legal(const Loop& loop, const Races& races, const Facts& facts) {
-  if (facts.lanes != Lanes::grid || races.overlaps) return {};
-  const ir::Iteration& items = loop.iteration;
-  if (items.subset || items.layers != ir::Layers::none) {
-    return no("blocks of a grid are staged for all elements of a plain Set only");
-  }
-  for (std::size_t i = 0; i < loop.args.size(); ++i) {
-    if (std::holds_alternative<ir::MatArg>(loop.args[i])) {
-      return no(describe(loop, i) + " is a matrix, which blocks of a grid cannot stage");
-    }
-    const auto* dat = std::get_if<IndirectDat>(&loop.args[i]);
-    if (dat == nullptr || !writes(dat->access)) continue;
-    const bool is_plain = loop.maps[static_cast<std::size_t>(dat->map)].rows.empty() &&
-                          dat->stride == 0 && !ir::is_part(loop, i);
-    if (!is_plain) return no(describe(loop, i) + " is not whole rows of a Dat behind a plain Map");
-  }
-  return {};
-}
-
 Verdict always_on_one_lane(const Races& races, const Facts& facts) {
   if (facts.lanes == Lanes::one || races.none()) return {};
   if (races.overlaps) return no("written memory overlaps other arguments");
@@ -181,8 +161,17 @@ Choice choose_on_grid(const Loop& loop, const Facts& facts, const std::vector<Ma
   const auto may = [&](Strategy strategy) {
     return applicable(strategy, loop, facts, maps, options).ok;
   };
+  if (facts.in_turn && may(Strategy::colour)) {
+    return {Strategy::colour, "lanes take turns: no two elements of a colour meet"};
+  }
   if (n_slots(loop) == owner_slots && may(Strategy::owner)) {
     return {Strategy::owner, "an element adds to two targets: each sums its own share"};
+  }
+  const bool has_matrix = std::any_of(loop.args.begin(), loop.args.end(), [](const Arg& arg) {
+    return std::holds_alternative<ir::MatArg>(arg);
+  });
+  if (options.deterministic && has_matrix && may(Strategy::colour)) {
+    return {Strategy::colour, "deterministic, and elements' matrices are too large to be kept"};
   }
   if (options.deterministic && may(Strategy::scratch)) {
     return {Strategy::scratch, "deterministic, each target sums its elements' results"};
@@ -327,7 +316,7 @@ Verdict applicable(Strategy strategy, const Loop& loop, const Facts& facts,
     case Strategy::atomic:
       return atomic_is_legal(loop, races, facts);
     case Strategy::block:
-      return block_is_legal(loop, races, facts);
+      return {};
     case Strategy::colour:
       return races.overlaps ? no("written memory overlaps other arguments") : Verdict{};
   }

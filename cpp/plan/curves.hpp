@@ -11,12 +11,13 @@ namespace op2::plan {
 enum class Curve {
   hilbert,  ///< consecutive cells are neighbours
   morton,   ///< cheaper to compute, with jumps
+  lines,    ///< along lines as far apart as points are on average, in the longest direction
 };
 
 /// @brief Where along the curve each point lies.
 ///
 /// Points fall into the cells of a grid over the smallest cube that holds all of them, 2^31 cells a
-/// side in one and two dimensions, 2^21 in three.
+/// side in one and two dimensions, 2^21 in three. Lines follow each other along the next direction.
 /// @param[in] coordinates Shape (n_points, dim), row-major.
 /// @param[in] dim 1, 2 or 3.
 /// @throws UsageError if dim is another number, or a coordinate is not finite.

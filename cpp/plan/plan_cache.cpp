@@ -8,6 +8,12 @@
 #include "base/overload.hpp"
 
 namespace op2::plan {
+namespace {
+
+// Targets of which elements take turns: as many as lanes add to memory at once.
+constexpr std::int64_t interleaved_window = 32;
+
+}  // namespace
 
 /// Collects what a plan is derived from. The kind of plan comes first; lists go with their length,
 /// so that no two specifications give the same words.
@@ -21,7 +27,9 @@ class PlanCache::KeyBuilder {
     facts,
     table,
     staged,
-    positions
+    positions,
+    interleaved,
+    reordered
   };
 
   explicit KeyBuilder(Kind kind) { number(static_cast<std::int64_t>(kind)); }
@@ -179,6 +187,17 @@ std::shared_ptr<const StagedPlan> PlanCache::staged(const ConflictSet& loop,
   });
 }
 
+MapPointer PlanCache::interleaved(const MapPointer& map, const MapPointer& by, std::int64_t n,
+                                  int n_threads) {
+  const Key order = KeyBuilder(KeyBuilder::Kind::interleaved).number(n).map(by).take();
+  const auto plan = find_or_build<Interleaved>(
+      order, [&by, n, n_threads] { return interleave(*by, n, interleaved_window, n_threads); });
+  const Key key = KeyBuilder(KeyBuilder::Kind::reordered).number(n).map(map).map(by).take();
+  const auto owner = find_or_build<TargetTable>(
+      key, [&map, &plan, n_threads] { return reordered(*map, *plan, n_threads); });
+  return {owner, owner->map.get()};
+}
+
 mesh::MapFacts PlanCache::facts(const MapPointer& map, std::int64_t n, int n_threads) {
   const Key key = KeyBuilder(KeyBuilder::Kind::facts).number(n).map(map).take();
   return *find_or_build<mesh::MapFacts>(
@@ -197,6 +216,7 @@ PlanCache::Statistics PlanCache::statistics() {
       [](const std::shared_ptr<const Positions>& plan) { return plan->bytes(); },
       [](const std::shared_ptr<const TargetTable>& plan) { return bytes_of(plan->values); },
       [](const std::shared_ptr<const StagedPlan>& plan) { return plan->bytes(); },
+      [](const std::shared_ptr<const Interleaved>& plan) { return plan->bytes(); },
       [](const std::shared_ptr<const mesh::MapFacts>&) {
         return static_cast<std::int64_t>(sizeof(mesh::MapFacts));
       },

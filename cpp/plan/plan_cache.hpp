@@ -12,6 +12,7 @@
 #include "mesh/map_facts.hpp"
 #include "plan/colouring.hpp"
 #include "plan/conflict.hpp"
+#include "plan/interleave.hpp"
 #include "plan/inverse.hpp"
 #include "plan/positions.hpp"
 #include "plan/staging.hpp"
@@ -39,6 +40,10 @@ class PlanCache {
   [[nodiscard]] std::shared_ptr<const StagedPlan> staged(const ConflictSet& loop,
                                                          const std::vector<MapPointer>& maps,
                                                          std::int64_t block_size, int n_threads);
+  /// @brief The first @p n rows of a map, interleaved by the targets of @p by. The pointer owns
+  /// them.
+  [[nodiscard]] MapPointer interleaved(const MapPointer& map, const MapPointer& by, std::int64_t n,
+                                       int n_threads);
   [[nodiscard]] mesh::MapFacts facts(const MapPointer& map, std::int64_t n, int n_threads);
 
   /// @brief What the cache holds and how often it helped.
@@ -55,11 +60,11 @@ class PlanCache {
   void clear();
 
  private:
-  using Plan =
-      std::variant<std::shared_ptr<const BlockPlan>, std::shared_ptr<const ElementPlan>,
-                   std::shared_ptr<const InverseMap>, std::shared_ptr<const PaddedInverse>,
-                   std::shared_ptr<const TargetTable>, std::shared_ptr<const StagedPlan>,
-                   std::shared_ptr<const Positions>, std::shared_ptr<const mesh::MapFacts>>;
+  using Plan = std::variant<std::shared_ptr<const BlockPlan>, std::shared_ptr<const ElementPlan>,
+                            std::shared_ptr<const InverseMap>, std::shared_ptr<const PaddedInverse>,
+                            std::shared_ptr<const TargetTable>, std::shared_ptr<const StagedPlan>,
+                            std::shared_ptr<const Positions>, std::shared_ptr<const Interleaved>,
+                            std::shared_ptr<const mesh::MapFacts>>;
   using Words = std::vector<std::int64_t>;
 
   struct Key {

@@ -10,6 +10,7 @@
 #include "base/error.hpp"
 #include "base/overload.hpp"
 #include "base/parallel.hpp"
+#include "plan/inverse.hpp"
 
 namespace op2::plan {
 namespace {
@@ -37,27 +38,6 @@ void check(const PositionSpec& spec) {
   check_mask(spec.column_mask, sparsity.n_columns * spec.column_dim, "columns");
 }
 
-/// Finds columns in the rows of one sparsity.
-template <class Column>
-class Search {
- public:
-  Search(const Sparsity& sparsity, const std::vector<Column>& columns)
-      : offset_(sparsity.row_offset), columns_(columns) {}
-
-  /// Position of @p column in @p row, or -1.
-  [[nodiscard]] std::int64_t find(std::int64_t row, std::int64_t column) const {
-    const auto r = static_cast<std::size_t>(row);
-    const auto begin = columns_.begin() + offset_[r];
-    const auto end = columns_.begin() + offset_[r + 1];
-    const auto found = std::lower_bound(begin, end, static_cast<Column>(column));
-    return found == end || *found != column ? -1 : found - begin;
-  }
-
- private:
-  const std::vector<std::int64_t>& offset_;
-  const std::vector<Column>& columns_;
-};
-
 bool is_masked(const MapPointer& mask, std::int64_t target, int dim, int component) {
   return mask && mask->at(target * dim + component, 0) < 0;
 }
@@ -69,44 +49,112 @@ bool is_masked(const MapPointer& mask, std::int64_t target, int dim, int compone
       element, row, column));
 }
 
-/// Fill the positions of one element.
+/// Row by row, so that nothing is searched: the positions of a row's columns are written down in an
+/// array over all columns, and looked up there by each element that adds to the row.
 template <class Column, class Position>
-void find_element(const PositionSpec& spec, const Search<Column>& search, std::int64_t element,
-                  Position* out) {
-  const std::int64_t width = std::int64_t{spec.columns->arity()} * spec.column_dim;
-  for (int i = 0; i < spec.rows->arity(); ++i) {
-    const std::int64_t row = spec.rows->at(element, i);
-    for (int j = 0; j < spec.columns->arity(); ++j) {
-      const std::int64_t column = spec.columns->at(element, j);
-      const bool is_there = row >= 0 && column >= 0;
-      const std::int64_t place = is_there ? search.find(row, column) : 0;
-      if (place < 0) no_place(element, row, column);
-      for (int r = 0; r < spec.row_dim; ++r) {
-        const bool row_dropped = !is_there || is_masked(spec.row_mask, row, spec.row_dim, r);
-        for (int c = 0; c < spec.column_dim; ++c) {
-          const bool drop = row_dropped || is_masked(spec.column_mask, column, spec.column_dim, c);
-          out[(i * spec.row_dim + r) * width + j * spec.column_dim + c] =
-              drop ? dropped<Position> : static_cast<Position>(place);
+class Finder {
+ public:
+  Finder(const PositionSpec& spec, const std::vector<Column>& columns, Position* values)
+      : spec_(spec),
+        offset_(spec.sparsity->row_offset),
+        columns_(columns),
+        values_(values),
+        width_(std::int64_t{spec.columns->arity()} * spec.column_dim),
+        size_(std::int64_t{spec.rows->arity()} * spec.row_dim * width_),
+        place_(static_cast<std::size_t>(spec.sparsity->n_columns), Position{0}) {}
+
+  /// Positions of all incidences of the rows [begin, end).
+  template <class ColumnIndex, class Entry>
+  void find(const InverseMap& inverse, const std::vector<Entry>& entries,
+            const ColumnIndex* column_of, std::int64_t begin, std::int64_t end) {
+    for (std::int64_t row = begin; row < end; ++row) {
+      const auto r = static_cast<std::size_t>(row);
+      const std::int64_t first = offset_[r];
+      const std::int64_t length = offset_[r + 1] - first;
+      const Column* there = columns_.data() + first;
+      for (std::int64_t k = 0; k < length; ++k) {
+        place_[static_cast<std::size_t>(there[k])] = static_cast<Position>(k);
+      }
+      for (std::int64_t k = inverse.offset[r]; k < inverse.offset[r + 1]; ++k) {
+        const std::int64_t entry = entries[static_cast<std::size_t>(k)];
+        const std::int64_t position = entry / inverse.n_occurrences;
+        const std::int64_t slot = entry - position * inverse.n_occurrences;
+        const std::int64_t element =
+            spec_.elements.subset ? spec_.elements.subset->at(position, 0) : position;
+        Position* out = values_ + position * size_ + slot * spec_.row_dim * width_;
+        const ColumnIndex* wanted = column_of + element * spec_.columns->arity();
+        for (int j = 0; j < spec_.columns->arity(); ++j) {
+          const std::int64_t column = wanted[j];
+          if (column < 0) continue;
+          const std::int64_t place = column < spec_.sparsity->n_columns
+                                         ? place_[static_cast<std::size_t>(column)]
+                                         : length;
+          // what an earlier row left behind is another column's
+          if (place >= length || there[place] != column) no_place(element, row, column);
+          put(out, row, column, j, static_cast<Position>(place));
         }
       }
     }
   }
+
+ private:
+  void put(Position* out, std::int64_t row, std::int64_t column, int j, Position place) const {
+    if (spec_.row_dim * spec_.column_dim == 1 && !spec_.row_mask && !spec_.column_mask) {
+      out[j] = place;
+      return;
+    }
+    for (int r = 0; r < spec_.row_dim; ++r) {
+      if (is_masked(spec_.row_mask, row, spec_.row_dim, r)) continue;
+      for (int c = 0; c < spec_.column_dim; ++c) {
+        if (is_masked(spec_.column_mask, column, spec_.column_dim, c)) continue;
+        out[r * width_ + j * spec_.column_dim + c] = place;
+      }
+    }
+  }
+
+  const PositionSpec& spec_;
+  const std::vector<std::int64_t>& offset_;
+  const std::vector<Column>& columns_;
+  Position* values_;             // [elements, size]
+  std::int64_t width_;           // positions of one scalar row
+  std::int64_t size_;            // of an element
+  std::vector<Position> place_;  // [n_columns] of those of the row at hand
+};
+
+InverseMap incidences(const PositionSpec& spec, int n_threads) {
+  InverseSpec inverse;
+  inverse.elements = spec.elements;
+  inverse.origin = EntryOrigin::position;
+  for (int slot = 0; slot < spec.rows->arity(); ++slot) {
+    inverse.occurrences.push_back({spec.rows, slot});
+  }
+  return invert(inverse, n_threads);
 }
 
 template <class Column, class Position>
 std::vector<Position> find_all(const PositionSpec& spec, const std::vector<Column>& columns,
                                int n_threads) {
-  const Search<Column> search(*spec.sparsity, columns);
   const std::int64_t size =
       std::int64_t{spec.rows->arity()} * spec.row_dim * spec.columns->arity() * spec.column_dim;
-  std::vector<Position> values(static_cast<std::size_t>(spec.elements.n * size));
-  const auto find = [&spec, &search, &values, size](std::int64_t begin, std::int64_t end, int) {
-    for (std::int64_t k = begin; k < end; ++k) {
-      const std::int64_t element = spec.elements.subset ? spec.elements.subset->at(k, 0) : k;
-      find_element(spec, search, element, values.data() + k * size);
-    }
+  std::vector<Position> values(static_cast<std::size_t>(spec.elements.n * size), dropped<Position>);
+  const InverseMap inverse = incidences(spec, n_threads);
+  const void* column_of = spec.columns->values();
+  const bool is_narrow = spec.columns->index_bytes() == 4;
+  const auto find = [&](std::int64_t begin, std::int64_t end, int) {
+    Finder<Column, Position> finder(spec, columns, values.data());
+    std::visit(
+        [&](const auto& entries) {
+          if (is_narrow) {
+            const auto* narrow = static_cast<const std::int32_t*>(column_of);
+            finder.find(inverse, entries, narrow, begin, end);
+          } else {
+            const auto* wide = static_cast<const std::int64_t*>(column_of);
+            finder.find(inverse, entries, wide, begin, end);
+          }
+        },
+        inverse.entries);
   };
-  parallel_for(n_threads, spec.elements.n, find, 512);
+  parallel_for(n_threads, spec.sparsity->n_rows, find, 512);
   return values;
 }
 

@@ -25,7 +25,9 @@ std::size_t at(std::int64_t index) {
 
 void check(const ConflictSet& loop, const std::vector<MapPointer>& staged,
            std::int64_t block_size) {
-  if (loop.elements.subset) throw UsageError("plan: subsets cannot be staged");
+  if (loop.elements.subset && !staged.empty()) {
+    throw UsageError("plan: targets of subsets cannot be staged");
+  }
   constexpr std::int64_t n_positions = std::numeric_limits<std::uint16_t>::max();
   for (const MapPointer& map : staged) {
     if (block_size * map->arity() > n_positions) {

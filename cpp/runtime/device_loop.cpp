@@ -16,16 +16,16 @@ constexpr std::int64_t kept_scratch_bytes = std::int64_t{1} << 16;
 }  // namespace
 
 DeviceLoop::DeviceLoop(const exec::Executable& executable, std::shared_ptr<DeviceMirror> mirror,
-                       std::span<const std::shared_ptr<mesh::MapTable>> maps,
+                       std::span<const std::shared_ptr<const mesh::MapTable>> maps,
                        const DevicePlan& plan)
     : mirror_(std::move(mirror)), program_(executable.device->program) {
-  const GridRule rule = grid_rule(mirror_->device()->info(), plan.n_lanes,
+  const GridRule rule = grid_rule(mirror_->device()->info(), plan.n_lanes, maps.empty(),
                                   asks_for_blocks(executable.device->launch));
   list_ = flatten(*executable.device, executable.arguments, plan.arrays, plan.n_items, rule,
                   plan.strides);
   launches_.reserve(list_.launches.size());
   for (const FlatLaunch& flat : list_.launches) {
-    DeviceKernel& kernel = program_->kernel(flat.function);
+    DeviceKernel& kernel = program_->kernel(flat.function + executable.device->suffix);
     Grid grid = flat.grid;
     while (grid.n_lanes > 1 && grid.n_lanes > kernel.max_lanes()) grid.n_lanes /= 2;
     launches_.push_back({&kernel, grid, std::vector<LaunchArgument>(flat.arguments.size())});
@@ -35,7 +35,7 @@ DeviceLoop::DeviceLoop(const exec::Executable& executable, std::shared_ptr<Devic
 }
 
 void DeviceLoop::place_fixed(const exec::Executable& executable,
-                             std::span<const std::shared_ptr<mesh::MapTable>> maps,
+                             std::span<const std::shared_ptr<const mesh::MapTable>> maps,
                              const DevicePlan& plan) {
   const mesh::TransferCause cause{executable.name};
   std::vector<std::shared_ptr<void>> known(executable.arguments.size());
@@ -95,14 +95,17 @@ void DeviceLoop::place_fixed(const exec::Executable& executable,
 
 void DeviceLoop::place_scratch() {
   std::vector<Patch> later;
-  std::vector<std::shared_ptr<void>> kept(list_.scratch_bytes.size());
+  std::vector<std::shared_ptr<void>> kept(list_.scratch.size());
   for (const Patch& patch : scratch_) {
-    const std::int64_t n_bytes = list_.scratch_bytes[patch.from];
-    if (n_bytes > kept_scratch_bytes) {
+    const auto [n_bytes, is_zero] = list_.scratch[patch.from];
+    if (n_bytes > kept_scratch_bytes && !is_zero) {
       later.push_back(patch);
       continue;
     }
-    if (!kept[patch.from]) kept[patch.from] = mirror_->device()->allocate(n_bytes, "scratch");
+    if (!kept[patch.from]) {
+      kept[patch.from] = mirror_->device()->allocate(n_bytes, "scratch");
+      if (is_zero) mirror_->device()->zero(kept[patch.from].get(), 0, n_bytes);
+    }
     launches_[patch.launch].arguments[patch.position] = kept[patch.from].get();
   }
   for (std::shared_ptr<void>& memory : kept) {
@@ -118,11 +121,11 @@ void DeviceLoop::run(std::span<void* const> addresses, const std::string& loop) 
   }
   std::vector<std::shared_ptr<void>> large;
   if (!scratch_.empty()) {
-    large.resize(list_.scratch_bytes.size());
+    large.resize(list_.scratch.size());
     for (const Patch& patch : scratch_) {
       if (!large[patch.from]) {
-        large[patch.from] =
-            device.allocate(list_.scratch_bytes[patch.from], "scratch of par_loop '" + loop + "'");
+        large[patch.from] = device.allocate(list_.scratch[patch.from].n_bytes,
+                                            "scratch of par_loop '" + loop + "'");
       }
       launches_[patch.launch].arguments[patch.position] = large[patch.from].get();
     }

@@ -39,7 +39,7 @@ class DeviceLoop {
  public:
   /// @param[in] maps Unique Maps, by Parameter::index of role map.
   DeviceLoop(const exec::Executable& executable, std::shared_ptr<DeviceMirror> mirror,
-             std::span<const std::shared_ptr<mesh::MapTable>> maps, const DevicePlan& plan);
+             std::span<const std::shared_ptr<const mesh::MapTable>> maps, const DevicePlan& plan);
 
   /// @brief Enqueue all launches.
   /// @param[in] addresses On the device: of the arguments that are data or constants, in the order
@@ -63,7 +63,8 @@ class DeviceLoop {
   };
 
   void place_fixed(const exec::Executable& executable,
-                   std::span<const std::shared_ptr<mesh::MapTable>> maps, const DevicePlan& plan);
+                   std::span<const std::shared_ptr<const mesh::MapTable>> maps,
+                   const DevicePlan& plan);
   void place_scratch();
 
   std::shared_ptr<DeviceMirror> mirror_;

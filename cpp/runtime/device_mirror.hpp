@@ -26,7 +26,7 @@ class DeviceMirror {
   [[nodiscard]] mesh::Coherence& coherence() const { return *coherence_; }
 
   /// @brief The values of @p map as they are now.
-  [[nodiscard]] std::shared_ptr<void> map(const std::shared_ptr<mesh::MapTable>& map,
+  [[nodiscard]] std::shared_ptr<void> map(const std::shared_ptr<const mesh::MapTable>& map,
                                           const mesh::TransferCause& cause);
 
   /// @brief @p n_bytes at @p data, which do not change while @p owner lives. Null for no bytes.

@@ -16,12 +16,17 @@ namespace op2::runtime {
 namespace {
 
 // Lanes of a block where nobody says otherwise; measured in docs/performance.md.
-constexpr int gpu_lanes = 256;
+constexpr int gpu_lanes = 128;
+constexpr int gpu_lanes_streaming = 256;
 constexpr int cpu_lanes = 64;
 
-// Blocks a multiprocessor: enough to fill it several times over, few enough to add their partial
-// results up quickly. A core takes one block after the other.
-constexpr std::int64_t gpu_blocks_per_unit = 8;
+// A processor's compiler makes every kernel anew for each number of lanes: powers of this are
+// enough.
+constexpr int cpu_lanes_factor = 8;
+
+// Blocks a multiprocessor: enough to keep it busy, few enough to add their partial results up
+// quickly; measured in docs/performance.md. A core takes one block after the other.
+constexpr std::int64_t gpu_blocks_per_unit = 6;
 constexpr std::int64_t cpu_blocks_per_unit = 16;
 
 // Without partial results, only the launch itself bounds them.
@@ -70,6 +75,7 @@ class Evaluator {
                         [](const kir::Call&) { refuse("a call"); },
                         [](const kir::Region&) { refuse("a team of threads"); },
                         [](const kir::Barrier&) { refuse("a barrier"); },
+                        [](const kir::Arrive&) { refuse("an arrival"); },
                         [](const kir::Gather&) { refuse("a gather"); },
                         [](const kir::Scatter&) { refuse("a scatter"); },
                         [](const kir::MatInsert&) { refuse("an insert"); },
@@ -114,8 +120,8 @@ class Evaluator {
   void run(const kir::Scratch& scratch) {
     const std::int64_t n_bytes = std::max<std::int64_t>(value(scratch.extent), 0) *
                                  static_cast<std::int64_t>(size_of(scratch.dtype));
-    scratch_[scratch.name] = static_cast<int>(list_.scratch_bytes.size());
-    list_.scratch_bytes.push_back(n_bytes);
+    scratch_[scratch.name] = static_cast<int>(list_.scratch.size());
+    list_.scratch.push_back({n_bytes, scratch.is_zero});
   }
 
   void run(const kir::Launch& launch) {
@@ -287,12 +293,19 @@ bool asks(const kir::Expr& expr) {
 
 }  // namespace
 
-GridRule grid_rule(const DeviceInfo& device, std::int64_t n_lanes_wanted, bool has_partials) {
-  std::int64_t n_lanes = n_lanes_wanted > 0 ? n_lanes_wanted
-                         : device.is_cpu    ? cpu_lanes
-                                            : gpu_lanes;
+GridRule grid_rule(const DeviceInfo& device, std::int64_t n_lanes_wanted, bool is_direct,
+                   bool has_partials) {
+  std::int64_t n_lanes = n_lanes_wanted > 0           ? n_lanes_wanted
+                         : device.is_cpu              ? cpu_lanes
+                         : is_direct && !has_partials ? gpu_lanes_streaming
+                                                      : gpu_lanes;
   n_lanes = std::clamp<std::int64_t>(n_lanes, 1, std::max(device.max_lanes, 1));
   n_lanes = static_cast<std::int64_t>(std::bit_floor(static_cast<std::uint64_t>(n_lanes)));
+  if (device.is_cpu) {
+    std::int64_t power = 1;
+    while (power * cpu_lanes_factor <= n_lanes) power *= cpu_lanes_factor;
+    n_lanes = power;
+  }
   // Lanes that exchange registers must all be there.
   n_lanes = std::max<std::int64_t>(n_lanes, device.warp);
   const std::int64_t per_unit = device.is_cpu ? cpu_blocks_per_unit : gpu_blocks_per_unit;
@@ -304,26 +317,32 @@ GridRule grid_rule(const DeviceInfo& device, std::int64_t n_lanes_wanted, bool h
 bool asks_for_blocks(const kir::Block& launch) {
   return std::ranges::any_of(launch, [](const kir::Stmt& statement) {
     return std::visit(
-        overload{
-            [](const kir::Decl& decl) { return std::ranges::any_of(decl.value, asks); },
-            [](const kir::Assign& assign) { return asks(assign.value); },
-            [](const kir::For& loop) {
-              return asks(loop.begin) || asks(loop.end) || asks_for_blocks(loop.body);
-            },
-            [](const kir::If& choice) {
-              return asks(choice.condition) || asks_for_blocks(choice.then);
-            },
-            [](const kir::Launch& launched) {
-              return asks(launched.items) || std::ranges::any_of(launched.arguments, asks);
-            },
-            [](const kir::Scratch& scratch) { return asks(scratch.extent); },
-            [](const kir::Atomic&) { return false; }, [](const kir::CallUser&) { return false; },
-            [](const kir::Call&) { return false; }, [](const kir::Region&) { return false; },
-            [](const kir::Barrier&) { return false; }, [](const kir::Gather&) { return false; },
-            [](const kir::MatInsert&) { return false; }, [](const kir::Scatter&) { return false; },
-            [](const kir::LaneGather&) { return false; },
-            [](const kir::LaneTurn&) { return false; }, [](const kir::LaneStore&) { return false; },
-            [](const kir::LaneAdd&) { return false; }, [](const kir::LaneFold&) { return false; }},
+        overload{[](const kir::Decl& decl) { return std::ranges::any_of(decl.value, asks); },
+                 [](const kir::Assign& assign) { return asks(assign.value); },
+                 [](const kir::For& loop) {
+                   return asks(loop.begin) || asks(loop.end) || asks_for_blocks(loop.body);
+                 },
+                 [](const kir::If& choice) {
+                   return asks(choice.condition) || asks_for_blocks(choice.then);
+                 },
+                 [](const kir::Launch& launched) {
+                   return asks(launched.items) || std::ranges::any_of(launched.arguments, asks);
+                 },
+                 [](const kir::Scratch& scratch) { return asks(scratch.extent); },
+                 [](const kir::Atomic&) { return false; },
+                 [](const kir::CallUser&) { return false; },
+                 [](const kir::Call&) { return false; },
+                 [](const kir::Region&) { return false; },
+                 [](const kir::Barrier&) { return false; },
+                 [](const kir::Arrive&) { return false; },
+                 [](const kir::Gather&) { return false; },
+                 [](const kir::MatInsert&) { return false; },
+                 [](const kir::Scatter&) { return false; },
+                 [](const kir::LaneGather&) { return false; },
+                 [](const kir::LaneTurn&) { return false; },
+                 [](const kir::LaneStore&) { return false; },
+                 [](const kir::LaneAdd&) { return false; },
+                 [](const kir::LaneFold&) { return false; }},
         statement.node);
   });
 }

@@ -26,9 +26,10 @@ struct GridRule {
 
 /// @brief The rule for a device.
 /// @param[in] n_lanes_wanted By the user; 0: by the device. Rounded down to a power of two.
+/// @param[in] is_direct The loop needs no Maps: it streams.
 /// @param[in] has_partials The loop keeps something for each block, which somebody has to add up.
 [[nodiscard]] GridRule grid_rule(const DeviceInfo& device, std::int64_t n_lanes_wanted,
-                                 bool has_partials);
+                                 bool is_direct, bool has_partials);
 
 /// @brief Whether a launch asks how many blocks there will be.
 [[nodiscard]] bool asks_for_blocks(const kir::Block& launch);
@@ -48,10 +49,17 @@ struct FlatLaunch {
   bool operator==(const FlatLaunch&) const = default;
 };
 
+/// @brief Scratch memory, see kir::Scratch.
+struct LaunchScratch {
+  std::int64_t n_bytes = 0;
+  bool is_zero = false;
+  bool operator==(const LaunchScratch&) const = default;
+};
+
 /// @brief All launches of a loop, in order, and the scratch memory they share.
 struct LaunchList {
   std::vector<FlatLaunch> launches;
-  std::vector<std::int64_t> scratch_bytes;
+  std::vector<LaunchScratch> scratch;
 };
 
 /// @brief Evaluate the launch program of a loop for one plan.

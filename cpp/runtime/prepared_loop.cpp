@@ -11,6 +11,7 @@
 #include "base/error.hpp"
 #include "base/overload.hpp"
 #include "runtime/host/threads.hpp"
+#include "runtime/path_table.hpp"
 
 namespace op2::runtime {
 namespace {
@@ -45,25 +46,8 @@ PlanArray array_of(const plan::IndexArray& indices) {
 }
 
 plan::TableSpec table_spec(const Binding& binding, std::size_t i) {
-  plan::TableSpec spec;
-  spec.map = binding.maps[i];
-  spec.n = binding.n_elements;
-  spec.periodic = binding.iteration.periodic;
-  for (const ir::RowRef& row : binding.paths[i].rows) {
-    spec.rows.push_back({row.slot, row.offset, row.quotient, row.above});
-  }
-  if (binding.iteration.layers == ir::Layers::variable) {
-    spec.columns = binding.items[0];
-    spec.levels = binding.items[1];
-    spec.bounds = binding.items[2];
-    return spec;
-  }
-  const mesh::MapTable& layers = *binding.items[0];
-  spec.n_visited = layers.at(0, 0);
-  spec.first_level = layers.at(0, 1);
-  spec.n_levels = layers.at(0, 3);
-  if (binding.iteration.subset) spec.columns = binding.items[1];
-  return spec;
+  return path_table(binding.maps[i], binding.paths[i], binding.iteration, binding.items,
+                    binding.n_elements);
 }
 
 /// The width that generated code was told; see lower::Options.
@@ -171,7 +155,7 @@ void PreparedLoop::ensure_plan() {
   if (mirror_ == nullptr) {
     size_scratch();
   } else {
-    std::vector<std::shared_ptr<mesh::MapTable>> tables = binding_.maps;
+    std::vector<plan::MapPointer> tables = tables_;
     tables.insert(tables.end(), binding_.items.begin(), binding_.items.end());
     std::vector<std::int64_t> strides;
     for (const auto& argument : binding_.arguments) strides.push_back(argument->n_rows());
@@ -195,6 +179,7 @@ void PreparedLoop::build_plan() {
   map_versions_.clear();
   for (const auto& map : binding_.maps) map_versions_.push_back(map->version());
   find_positions();
+  tables_.assign(binding_.maps.begin(), binding_.maps.end());
   switch (executable_->plan.kind) {
     case kir::PlanKind::none:
       n_items_ = binding_.n_elements;
@@ -209,6 +194,8 @@ void PreparedLoop::build_plan() {
       return use_staged();
     case kir::PlanKind::padded:
       return use_padded();
+    case kir::PlanKind::interleaved:
+      return use_interleaved();
   }
 }
 
@@ -321,6 +308,16 @@ plan::InverseSpec PreparedLoop::inverse_spec() const {
   return spec;
 }
 
+void PreparedLoop::use_interleaved() {
+  const auto& by = binding_.maps[static_cast<std::size_t>(executable_->plan.interleaved)];
+  n_items_ = binding_.n_elements;
+  plan_bytes_ = 0;
+  for (plan::MapPointer& map : tables_) {
+    map = plans_->interleaved(map, by, n_items_, options_.n_threads);
+    plan_bytes_ += n_items_ * map->arity() * map->index_bytes();
+  }
+}
+
 void PreparedLoop::use_padded() {
   const auto inverse = plans_->padded(inverse_spec(), false, options_.n_threads);
   const bool needs_elements = executable_->items == kir::Items::elements;
@@ -355,9 +352,33 @@ void PreparedLoop::use_inverse() {
   }
 }
 
+/// What a path leads to, written down where it is not what the Map has.
+plan::MapPointer PreparedLoop::targets(int map) {
+  const auto i = static_cast<std::size_t>(map);
+  const bool is_extruded = binding_.iteration.layers != ir::Layers::none;
+  if (!is_extruded && binding_.paths[i].rows.empty()) return binding_.maps[i];
+  const plan::TableSpec spec =
+      is_extruded ? table_spec(binding_, i) : path_table(binding_.maps[i], binding_.paths[i]);
+  matrix_maps_.push_back(plans_->table(spec, options_.n_threads));
+  return matrix_maps_.back();
+}
+
+/// Positions are found for all elements, so that parts of a Set share them; of extruded Sets, for
+/// the cells that this loop visits.
+plan::PositionSpec PreparedLoop::position_spec(std::size_t matrix) {
+  plan::PositionSpec spec = binding_.matrices[matrix];
+  const auto [row_path, column_path] = binding_.matrix_paths[matrix];
+  spec.rows = targets(row_path);
+  spec.columns = targets(column_path);
+  if (binding_.iteration.layers != ir::Layers::none) spec.elements = {binding_.n_elements, nullptr};
+  return spec;
+}
+
 void PreparedLoop::find_positions() {
   matrix_arrays_.clear();
-  for (const plan::PositionSpec& spec : binding_.matrices) {
+  matrix_maps_.clear();
+  for (std::size_t i = 0; i < binding_.matrices.size(); ++i) {
+    const plan::PositionSpec spec = position_spec(i);
     const auto positions = plans_->positions(spec, options_.n_threads);
     matrix_arrays_.push_back({array_of(spec.sparsity->row_offset), spec.sparsity});
     matrix_arrays_.push_back(
@@ -411,7 +432,7 @@ void PreparedLoop::gather_addresses() {
         break;
       // Launches take one kind of pointer; the generated code restores const.
       case kir::Role::map:
-        argv_[i] = const_cast<void*>(binding_.maps[index]->values());
+        argv_[i] = const_cast<void*>(tables_[index]->values());
         break;
       case kir::Role::matrix:
         argv_[i] = const_cast<void*>(matrix_arrays_[index].array.data);

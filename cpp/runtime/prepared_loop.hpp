@@ -7,6 +7,7 @@
 #include <memory>
 #include <mutex>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "exec/executable.hpp"
@@ -33,6 +34,8 @@ struct Binding {
   /// Lists that say which elements the items are: lower::item_locals.
   std::vector<std::shared_ptr<mesh::MapTable>> items = {};
   std::vector<plan::PositionSpec> matrices;  ///< one for each matrix among the arguments
+  /// Of each matrix the paths to rows and to columns, as numbers of Maps.
+  std::vector<std::pair<int, int>> matrix_paths = {};
 };
 
 /// @brief What loops of one name have cost so far; shared by all PreparedLoops of that name.
@@ -83,8 +86,11 @@ class PreparedLoop {
   void use_colours();
   void use_inverse();
   void find_positions();
+  [[nodiscard]] plan::PositionSpec position_spec(std::size_t matrix);
+  [[nodiscard]] plan::MapPointer targets(int map);
   void use_staged();
   void use_padded();
+  void use_interleaved();
   [[nodiscard]] plan::InverseSpec inverse_spec() const;
   [[nodiscard]] bool plan_is_stale() const;
   [[nodiscard]] plan::Elements elements() const;
@@ -112,7 +118,10 @@ class PreparedLoop {
   std::shared_ptr<const void> plan_;  // keeps the arrays below alive
   std::vector<PlanArray> plan_arrays_;
   std::vector<std::int64_t> plan_sizes_;
-  std::vector<OwnedArray> matrix_arrays_;   // [2 * matrices] row starts, positions
+  std::vector<plan::MapPointer> matrix_maps_;  // that positions were found by, if not the Maps
+  std::vector<OwnedArray> matrix_arrays_;      // [2 * matrices] row starts, positions
+  std::vector<plan::MapPointer>
+      tables_;  // [maps] what the loop reads: they, or in the plan's order
   std::vector<std::int64_t> map_versions_;  // [maps] that the plan was built from
   std::int64_t n_items_ = 0;
   std::vector<void*> argv_;

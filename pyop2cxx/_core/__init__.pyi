@@ -55,6 +55,7 @@ __all__: list[str] = [
     "MatArg",
     "Module",
     "ParameterFacts",
+    "Place",
     "PreparedLoop",
     "Program",
     "Provider",
@@ -607,6 +608,15 @@ class ConstRef:
         self, name: str, dtype: DType, dim: typing.SupportsInt | typing.SupportsIndex
     ) -> None: ...
 
+class Place:
+    def __init__(
+        self,
+        row: typing.SupportsInt | typing.SupportsIndex,
+        column: typing.SupportsInt | typing.SupportsIndex,
+        n_columns: typing.SupportsInt | typing.SupportsIndex,
+        width: typing.SupportsInt | typing.SupportsIndex,
+    ) -> None: ...
+
 class Loop:
     def __init__(
         self,
@@ -618,6 +628,7 @@ class Loop:
         constants: collections.abc.Sequence[ConstRef],
         parameters: collections.abc.Sequence[typing.SupportsInt | typing.SupportsIndex],
         iteration: Iteration,
+        places: collections.abc.Sequence[Place],
     ) -> None: ...
     def dump(self) -> str: ...
     def n_slots(self) -> int: ...
@@ -673,21 +684,30 @@ class Facts:
         one_address_space: bool,
         complex_arithmetic: bool,
         float64: bool,
+        in_turn: bool,
+        fences: bool,
+        vectors: bool,
     ) -> None: ...
     @property
     def atomics(self) -> bool: ...
     @property
     def complex_arithmetic(self) -> bool: ...
     @property
+    def fences(self) -> bool: ...
+    @property
     def float64(self) -> bool: ...
     @property
     def float_atomics(self) -> bool: ...
+    @property
+    def in_turn(self) -> bool: ...
     @property
     def lanes(self) -> Lanes: ...
     @property
     def one_address_space(self) -> bool: ...
     @property
     def threads(self) -> bool: ...
+    @property
+    def vectors(self) -> bool: ...
     @property
     def warp(self) -> int: ...
 
@@ -706,6 +726,7 @@ class LoweringOptions:
         target_bytes: typing.SupportsInt | typing.SupportsIndex,
         position_bytes: typing.SupportsInt | typing.SupportsIndex,
         transposed: bool,
+        interleaved: bool,
         padded: bool,
         index_bytes: typing.SupportsInt | typing.SupportsIndex,
         soa: collections.abc.Sequence[typing.SupportsInt | typing.SupportsIndex],
@@ -869,6 +890,11 @@ class Binding:
         iteration: Iteration,
         items: collections.abc.Sequence[MapTable],
         matrices: collections.abc.Sequence[plan.PositionSpec],
+        matrix_paths: collections.abc.Sequence[
+            tuple[
+                typing.SupportsInt | typing.SupportsIndex, typing.SupportsInt | typing.SupportsIndex
+            ]
+        ],
     ) -> None: ...
 
 class LaunchOptions:
@@ -953,7 +979,9 @@ def lowering_key(
     maps: collections.abc.Sequence[LoweringMapFacts],
     options: LoweringOptions,
 ) -> str: ...
-def make_device_executable(module: Module, program: Program, strategy: str) -> Executable: ...
+def make_device_executable(
+    module: Module, program: Program, strategy: str, suffix: str
+) -> Executable: ...
 def make_executable(
     module: Module, library: jit.Library, strategy: str, is_parallel: bool
 ) -> Executable: ...

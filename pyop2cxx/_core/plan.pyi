@@ -41,6 +41,7 @@ __all__: list[str] = [
     "map_facts",
     "order_by_key",
     "pad",
+    "path_table",
     "permute_rows",
     "position_bytes",
     "relabel",
@@ -290,10 +291,13 @@ class Curve:
       hilbert
 
       morton
+
+      lines
     """
 
     __members__: typing.ClassVar[dict[str, Curve]]
     hilbert: typing.ClassVar[Curve]
+    lines: typing.ClassVar[Curve]
     morton: typing.ClassVar[Curve]
     @typing.overload
     def __eq__(self, other: Curve) -> bool: ...
@@ -413,6 +417,14 @@ def order_by_key(
 def pad(
     inverse: InverseMap, slot_aligned: bool, n_threads: typing.SupportsInt | typing.SupportsIndex
 ) -> PaddedInverse: ...
+def path_table(
+    map: pyop2cxx._core.MapTable,
+    path: pyop2cxx._core.MapRef,
+    iteration: pyop2cxx._core.Iteration,
+    items: collections.abc.Sequence[pyop2cxx._core.MapTable],
+    n: typing.SupportsInt | typing.SupportsIndex,
+    n_threads: typing.SupportsInt | typing.SupportsIndex,
+) -> pyop2cxx._core.MapTable: ...
 def permute_rows(
     source: numpy.ndarray,
     target: numpy.ndarray,

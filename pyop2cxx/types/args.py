@@ -16,7 +16,8 @@ if TYPE_CHECKING:
     from pyop2cxx.types.dats import Dat
     from pyop2cxx.types.globals import Global
     from pyop2cxx.types.maps import Map
-    from pyop2cxx.types.mats import Mat, MatPath
+    from pyop2cxx.types.mat_paths import MatPath, MixedMatPath
+    from pyop2cxx.types.mats import Mat
     from pyop2cxx.types.mixed import MixedDat, MixedMap
 
 
@@ -122,3 +123,43 @@ class MatArg:
     def maps(self) -> tuple[Map, Map]:
         """The Maps to rows and columns."""
         return self.map_.rows, self.map_.cols
+
+
+@dataclass(slots=True)
+class DenseBlockArg:
+    """Rows or columns of a Global in a matrix: these lie in memory as a Dat's values do.
+
+    Attributes:
+        data: The block.
+        map_: The Map to the other side; None if both are of Globals.
+        access: How the kernel uses it.
+        dim: The values on each entity that the part has.
+        stride: Values from an entity to the next, where these are not all; else 0.
+        component: Where the part begins among them.
+    """
+
+    data: Mat
+    map_: Map | None
+    access: Access
+    dim: int
+    stride: int
+    component: int
+
+
+@dataclass(slots=True)
+class MixedMatArg:
+    """A Mat of several blocks, or with a Global's, as a loop uses it: one tensor for all of it.
+
+    Attributes:
+        data: The Mat.
+        map_: The Maps to rows and columns.
+        access: How the kernel uses it.
+        parts: The blocks as arguments of their own, by rows.
+        cells: For each part the row and the column of its block, and its row within the block.
+    """
+
+    data: Mat
+    map_: MixedMatPath
+    access: Access
+    parts: tuple[MatArg | DenseBlockArg, ...]
+    cells: tuple[tuple[int, int, int], ...]

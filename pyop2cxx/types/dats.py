@@ -28,6 +28,7 @@ from pyop2cxx.types.halo_exchange import HaloExchange
 from pyop2cxx.types.indices import IndexedMap
 from pyop2cxx.types.maps import Map
 from pyop2cxx.types.sets import DataSet, Set
+from pyop2cxx.types.vectors import AsVec
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, DTypeLike
@@ -52,7 +53,7 @@ class SubsetLike(Protocol):
         """The owned entities of the part, as entities of the whole Set."""
 
 
-class Dat(DataCarrier, Algebra, HaloExchange):
+class Dat(DataCarrier, Algebra, HaloExchange, AsVec):
     """Values on the entities of a Set. Equal only to itself.
 
     A NumPy array of the right dtype and number of values, contiguous in C order, is not copied:

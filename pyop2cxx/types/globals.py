@@ -15,6 +15,7 @@ from pyop2cxx.types.args import GlobalArg
 from pyop2cxx.types.carrier import SetFreeCarrier, copied
 from pyop2cxx.types.constants import Constant
 from pyop2cxx.types.global_sets import GlobalDataSet
+from pyop2cxx.types.vectors import AsVec
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
     from pyop2cxx.types.checks import Array
 
 
-class Global(SetFreeCarrier, Algebra):
+class Global(SetFreeCarrier, Algebra, AsVec):
     """Values that belong to no Set, read by loops or reduced into: a time step, a residual.
 
     Args:

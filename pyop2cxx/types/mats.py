@@ -3,8 +3,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from hashlib import blake2b
 from math import prod
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -17,20 +15,19 @@ from pyop2cxx.exceptions import (
     DataValueError,
     DatTypeError,
     IndexValueError,
-    MapTypeError,
     MapValueError,
     SparsityFormatError,
     SparsityTypeError,
     UsageError,
 )
 from pyop2cxx.runtime import runtime
+from pyop2cxx.types import mat_paths, mat_rows
 from pyop2cxx.types.access import INC, WRITE, Access, checked_access
-from pyop2cxx.types.args import MatArg
 from pyop2cxx.types.carrier import DataCarrier
 from pyop2cxx.types.checks import address_of, as_dtype, as_name
 from pyop2cxx.types.dats import Dat
 from pyop2cxx.types.indices import plain_maps
-from pyop2cxx.types.maps import Map
+from pyop2cxx.types.mixed import MixedDat, MixedDataSet
 from pyop2cxx.types.sparsities import Sparsity
 
 if TYPE_CHECKING:
@@ -38,48 +35,11 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike, DTypeLike
 
+    from pyop2cxx.types.args import MatArg, MixedMatArg
     from pyop2cxx.types.checks import Array
 
 MAT_ACCESSES = frozenset({WRITE, INC})
 _MOST_DENSE_ENTRIES = 1_000_000
-_PAIR = 2
-
-
-class MatPath:
-    """How a loop reaches a matrix: two Maps, and the entries to leave out.
-
-    Attributes:
-        rows: The Map to the rows.
-        cols: The Map to the columns.
-        row_mask: A table that is negative for rows to leave out; None leaves none out.
-        col_mask: The same for columns.
-        unrolled: Whether these are scalar rows and columns, not blocks.
-    """
-
-    def __init__(
-        self,
-        rows: Map,
-        cols: Map,
-        masks: tuple[tuple[Array, _core.MapTable] | None, tuple[Array, _core.MapTable] | None],
-        unrolled: bool,
-    ) -> None:
-        self._uid = runtime.next_uid()
-        self.rows = rows
-        self.cols = cols
-        self._masks = masks  # the arrays that the tables point to stay alive
-        self.row_mask = None if masks[0] is None else masks[0][1]
-        self.col_mask = None if masks[1] is None else masks[1][1]
-        self.unrolled = unrolled
-
-    @property
-    def is_masked(self) -> bool:
-        """Whether some entries may have no place."""
-        return self.row_mask is not None or self.col_mask is not None
-
-    @property
-    def name(self) -> str:
-        """The names of both Maps, for messages."""
-        return f"{self.rows.name} x {self.cols.name}"
 
 
 class Mat(DataCarrier):
@@ -131,7 +91,8 @@ class Mat(DataCarrier):
         self._dtype = as_dtype("float64" if dtype is None else dtype, self._what)
         self._state = Mat.ASSEMBLED
         self._owner: Mat | None = None
-        self._paths: dict[tuple[Any, ...], MatPath] = {}
+        self._paths: dict[tuple[Any, ...], Any] = {}
+        self._row_loops: dict[tuple[Any, ...], Any] = {}
         self._buffer = self._make_buffer(1 if self.is_mixed else self.cdim)
         self._values: Array | None = None
         self._scipy: Any = None
@@ -162,19 +123,22 @@ class Mat(DataCarrier):
     def __call__(
         self,
         access: Access,
-        path: tuple[Map, Map],
+        path: tuple[Any, Any],
         lgmaps: Any = None,
         unroll_map: bool = False,
-    ) -> MatArg:
+    ) -> MatArg | MixedMatArg:
         """Return this Mat as an argument of a loop.
 
         Args:
             access: INC or WRITE.
             path: The Maps from the iteration Set to the rows and to the columns; of PyOP2's older
-                conventions, each indexed by ``op2.i``.
+                conventions, each indexed by ``op2.i``. Of a mixed matrix MixedMaps, or Maps in a
+                tuple; None for a Global. The kernel then gets one tensor for all blocks, rows of
+                all fields times columns of all fields.
             lgmaps: What to leave out: a pair of arrays (rows, columns), either None, shape
                 (Set.total_size,), integers: negative where the row or the column is left out, its
-                own number elsewhere. Also a list of one such pair, and objects with `indices`.
+                own number elsewhere. Also a list of one such pair, and objects with `indices`; of a
+                mixed matrix a list of a pair for each block, by rows.
             unroll_map: Whether the arrays say this for each scalar, shape
                 (Set.total_size * dim,), where blocks have several.
 
@@ -185,82 +149,10 @@ class Mat(DataCarrier):
             DataValueError: The arrays of `lgmaps` do not fit.
         """
         mode = checked_access(access, MAT_ACCESSES, False, self._what)
-        rows, cols = self._checked_path(plain_maps(path))
-        key = (rows._uid, cols._uid)
-        known = self._paths.get(key) if lgmaps is None else None
-        if known is None:
-            known = MatPath(rows, cols, *self._masks(lgmaps, unroll_map))
-            if known.is_masked:
-                known = self._paths.setdefault(self._mask_key(known), known)
-            else:
-                self._paths[key] = known
-        return MatArg(self, known, mode)
-
-    def _checked_path(self, path: object) -> tuple[Map, Map]:
-        if (
-            not isinstance(path, Sequence)
-            or len(path) != _PAIR
-            or not all(isinstance(map_, Map) for map_ in path)
-        ):
-            raise MapTypeError(
-                f"{self._what}: the path must be a pair of Maps, (rows, columns), got {path!r}"
-            )
-        if path not in self._sparsity:
-            raise MapValueError(
-                f"{self._what}: the Maps '{path[0].name}' and '{path[1].name}' are no pair that "
-                f"Sparsity '{self._sparsity.name}' was made from, so their entries have no place; "
-                "make it from them, too"
-            )
-        return path[0], path[1]
-
-    def _masks(self, lgmaps: Any, unroll_map: bool) -> tuple[Any, bool]:
-        if lgmaps is None:
-            return (None, None), False
-        if isinstance(lgmaps, Sequence) and len(lgmaps) == 1:
-            lgmaps = lgmaps[0]
-        if not isinstance(lgmaps, Sequence) or len(lgmaps) != _PAIR:
-            raise DataValueError(
-                f"{self._what}: lgmaps must be a pair (rows, columns), either of them None, got "
-                f"{lgmaps!r}"
-            )
-        unrolled = bool(unroll_map) and prod(self.block_dims) > 1
-        pairs = zip(lgmaps, self._sparsity.dsets, self.block_dims, ("rows", "columns"), strict=True)
-        masks = tuple(
-            self._mask(found, dset.set.total_size, dim if unrolled else 1, dim, what)
-            for found, dset, dim, what in pairs
-        )
-        return masks, unrolled and any(mask is not None for mask in masks)
-
-    def _mask(
-        self, given: Any, n: int, dim: int, block: int, what: str
-    ) -> tuple[Array, _core.MapTable] | None:
-        if given is None:
-            return None
-        wanted = "block_indices" if dim == 1 and block > 1 else "indices"
-        values = np.asarray(getattr(given, wanted, getattr(given, "indices", given)))
-        if values.dtype.kind not in "iu" or values.shape != (n * dim,):
-            raise DataValueError(
-                f"{self._what}: lgmaps: the {what} need integers of shape ({n * dim},), got dtype "
-                f"{values.dtype}, shape {values.shape}"
-            )
-        bad = np.flatnonzero((values >= 0) & (values != np.arange(n * dim)))
-        if bad.size:
-            raise DataValueError(
-                f"{self._what}: lgmaps: entry {bad[0]} of the {what} is {values[bad[0]]}; each is "
-                "its own number, or negative where it is left out"
-            )
-        if not (values < 0).any():
-            return None
-        held = np.ascontiguousarray(values, np.int64)
-        table = _core.MapTable(
-            address=address_of(held), index_bytes=8, n_rows=n * dim, arity=1, n_targets=n * dim
-        )
-        return held, table
-
-    @staticmethod
-    def _mask_key(path: MatPath) -> tuple[Any, ...]:
-        digests = (None if m is None else blake2b(m[0].tobytes()).digest() for m in path._masks)
-        return (path.rows._uid, path.cols._uid, path.unrolled, *digests)
+        maps = plain_maps(path)
+        if self.is_mixed or self._sparsity.is_dense:
+            return mat_paths.mixed_argument(self, mode, maps, lgmaps, unroll_map)
+        return mat_paths.argument(self, mode, maps, lgmaps, unroll_map)
 
     # Blocks
 
@@ -273,6 +165,11 @@ class Mat(DataCarrier):
     def sparsity(self) -> Sparsity:
         """Where there may be values."""
         return self._sparsity
+
+    @property
+    def split(self) -> tuple[Any, ...]:
+        """The blocks, by rows."""
+        return tuple(self)
 
     @property
     def blocks(self) -> tuple[tuple[Mat, ...], ...]:
@@ -520,14 +417,10 @@ class Mat(DataCarrier):
         """
         found, components = self._rows(rows, idx)
         places = self._diagonal(found)
-        values = self._stored("zero_rows", write=True)
-        offset = self._sparsity.rowptr
-        counts = offset[found + 1] - offset[found]
-        starts = np.repeat(offset[found] - np.cumsum(counts) + counts, counts)
-        entries = starts + np.arange(counts.sum())
-        for component in components:
-            values[entries, component, :] = 0
-            values[places, component, component] = diag_val
+        cols = self.block_dims[1]
+        whole = [component * cols + c for component in components for c in range(cols)]
+        mat_rows.put(self, mat_rows.places_of_rows(self, found), whole, 0, "zero_rows")
+        mat_rows.put(self, places, self._on_diagonal(components), diag_val, "zero_rows")
         self.change_assembly_state(Mat.ASSEMBLED)
 
     def set_local_diagonal_entries(
@@ -540,9 +433,8 @@ class Mat(DataCarrier):
         """
         found, components = self._rows(rows, idx)
         places = self._diagonal(found)
-        values = self._stored("set_local_diagonal_entries", write=True)
-        for component in components:
-            values[places, component, component] = diag_val
+        offsets = self._on_diagonal(components)
+        mat_rows.put(self, places, offsets, diag_val, "set_local_diagonal_entries")
         self.change_assembly_state(Mat.INSERT_VALUES)
 
     def inc_local_diagonal_entries(
@@ -555,9 +447,8 @@ class Mat(DataCarrier):
         """
         found, components = self._rows(rows, idx)
         places = self._diagonal(found)
-        values = self._stored("inc_local_diagonal_entries", write=True)
-        for component in components:
-            values[places, component, component] += diag_val  # rows come once
+        offsets = self._on_diagonal(components)
+        mat_rows.add(self, places, offsets, diag_val, "inc_local_diagonal_entries")
         self.change_assembly_state(Mat.ADD_VALUES)
 
     def addto_values(self, rows: ArrayLike, cols: ArrayLike, values: ArrayLike) -> None:
@@ -621,6 +512,9 @@ class Mat(DataCarrier):
             )
         return numbers.astype(np.int64).reshape(-1)
 
+    def _on_diagonal(self, components: range) -> list[int]:
+        return [component * self.block_dims[1] + component for component in components]
+
     def _diagonal(self, rows: Array) -> Array:
         if self.block_dims[0] != self.block_dims[1]:
             raise IndexValueError(f"{self._what}: its blocks are not square: no diagonal entries")
@@ -677,8 +571,11 @@ class Mat(DataCarrier):
         made = Mat(self._sparsity, self._dtype, f"copy_of_{self._name}")
         if copy:
             for theirs, mine in zip(made, self, strict=True):
-                values = mine._stored("duplicate", write=False)
-                theirs._stored("duplicate", write=True)[...] = values
+                target = theirs._allocated("duplicate")
+                mine._allocated("duplicate")
+                if not theirs._buffer.copy_on_device(mine._buffer):
+                    target[...] = mine._stored("duplicate", write=False)
+                theirs._buffer.increment_version()
         return made
 
     def to_scipy(self) -> Any:
@@ -694,7 +591,8 @@ class Mat(DataCarrier):
         """
         sparse = extras.load("scipy.sparse", "Mat.to_scipy()")
         if self.is_mixed:
-            return sparse.block_array([[b.to_scipy() for b in row] for row in self._blocks], "csr")
+            blocks = [[block.to_scipy() for block in row] for row in self._blocks]
+            return sparse.block_array(blocks, format="csr")
         values = self._stored("to_scipy", write=False)
         if self._scipy is None:
             sparsity, shape = self._sparsity, (self._n_stored(0), self._n_stored(1))
@@ -722,7 +620,7 @@ class Mat(DataCarrier):
         """Return the matrix on a CUDA device, for CuPy's solvers.
 
         Where loops run on that device, it shares the memory of single values, and blocks are copied
-        there; this counts as a write. Otherwise the values are copied from the host.
+        there; sharing counts as a write. Otherwise the values are copied from the host.
 
         Returns:
             A ``cupyx.scipy.sparse.csr_matrix`` of shape (nrows, ncols), ghosts too.
@@ -730,47 +628,53 @@ class Mat(DataCarrier):
         Raises:
             MissingExtraError: CuPy is not installed.
         """
-        return cupy_link.matrix(self)
+        return cupy_link.matrix(self, write=True)
 
-    def mult(self, x: Dat, y: Dat) -> None:
+    def mult(self, x: Dat | MixedDat, y: Dat | MixedDat) -> None:
         """Compute ``y = A x``.
 
         Args:
-            x: On the DataSet of the columns.
+            x: On the DataSet of the columns; a MixedDat for a mixed matrix.
             y: On the DataSet of the rows; overwritten.
 
         Raises:
-            DatTypeError: One of them is not a Dat.
+            DatTypeError: One of them is not a Dat, or not a MixedDat.
             DataValueError: One of them lives on another DataSet.
             MissingExtraError: SciPy is not installed.
         """
         for dat, side, what in ((x, 1, "columns"), (y, 0, "rows")):
             self._check_vector(dat, side, what)
-        product = self.to_scipy() @ x.data_ro_with_halos.reshape(-1)
-        out = y.data_wo_with_halos
-        out[...] = product.reshape(out.shape)
+        fields = [field.data_ro_with_halos.reshape(-1) for field in x.split]
+        product = self.to_scipy() @ np.concatenate(fields)
+        begin = 0
+        for field in y.split:
+            out = field.data_wo_with_halos
+            out[...] = product[begin : begin + out.size].reshape(out.shape)
+            begin += out.size
 
-    def __mul__(self, x: Dat) -> Dat:
-        """Return ``A x``, a Dat on the DataSet of the rows."""
-        if not isinstance(x, Dat):
+    def __mul__(self, x: Dat | MixedDat) -> Any:
+        """Return ``A x``, a Dat or MixedDat on the DataSet of the rows."""
+        if not isinstance(x, Dat | MixedDat):
             return NotImplemented
-        y = Dat(self._sparsity.dsets[0], dtype=np.result_type(self._dtype, x.dtype))
+        made = MixedDat if isinstance(self._sparsity.dsets[0], MixedDataSet) else Dat
+        y: Any = made(self._sparsity.dsets[0], dtype=np.result_type(self._dtype, x.dtype))
         self.mult(x, y)
         return y
 
     __matmul__ = __mul__
 
-    def _check_vector(self, dat: Dat, side: int, what: str) -> None:
-        if not isinstance(dat, Dat):
+    def _check_vector(self, dat: Any, side: int, what: str) -> None:
+        wanted = self._sparsity.dsets[side]
+        kind = MixedDat if isinstance(wanted, MixedDataSet) else Dat
+        if not isinstance(dat, kind):
             raise DatTypeError(
-                f"{self._what}: expected a Dat for the {what}, got {dat!r} of type "
+                f"{self._what}: expected a {kind.__name__} for the {what}, got {dat!r} of type "
                 f"{type(dat).__name__}"
             )
-        wanted = self._sparsity.dsets[side]
         if dat.dataset != wanted:
             raise DataValueError(
-                f"{self._what}: {dat._what} has dim {dat.dim}, but the {what} are on Set "
-                f"'{wanted.set.name}' with dim {wanted.dim}"
+                f"{self._what}: {kind._kind} '{dat.name}' has dim {dat.dim}, but the {what} are on "
+                f"Set '{wanted.set.name}' with dim {wanted.dim}"
             )
 
     def __reduce__(self) -> tuple[Any, ...]:

@@ -34,6 +34,7 @@ from pyop2cxx.types.global_sets import GlobalDataSet
 from pyop2cxx.types.globals import Global
 from pyop2cxx.types.maps import Map
 from pyop2cxx.types.sets import DataSet, Set
+from pyop2cxx.types.vectors import AsVec
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -386,7 +387,7 @@ def _of_fields(member: str, doc: str) -> Any:
     return property(values)
 
 
-class MixedDat(Fields[Dat]):
+class MixedDat(Fields[Dat], AsVec):
     """Several Dats as one. Kernels get their fields end to end, in one array.
 
     A field may also be a Global, for loops that READ, INC, MIN or MAX it; its Map is None.

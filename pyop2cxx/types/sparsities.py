@@ -11,6 +11,7 @@ import numpy as np
 from pyop2cxx import _core
 from pyop2cxx.exceptions import (
     DataSetTypeError,
+    ExecutionError,
     IndexValueError,
     MapTypeError,
     MapValueError,
@@ -18,9 +19,12 @@ from pyop2cxx.exceptions import (
     UnsupportedError,
 )
 from pyop2cxx.runtime import runtime
-from pyop2cxx.types.checks import as_name
+from pyop2cxx.types.checks import address_of, as_name
+from pyop2cxx.types.extruded import ExtrudedSet
+from pyop2cxx.types.global_sets import GlobalDataSet
 from pyop2cxx.types.maps import Map
 from pyop2cxx.types.mixed import MixedDataSet, MixedMap
+from pyop2cxx.types.regions import ALL, IterationRegion
 from pyop2cxx.types.sets import DataSet, Set
 
 if TYPE_CHECKING:
@@ -97,10 +101,10 @@ class Sparsity:
         given = _as_blocks(maps_and_regions, pair)
         flags = (nest is not False, block_sparse is not False, bool(diagonal_block))
         key = (
-            *(part._uid for ds in pair for part in ds),
+            *(getattr(part, "_uid", part) for ds in pair for part in ds),
             tuple(len(ds) for ds in pair),
             frozenset(
-                (block, frozenset((r._uid, c._uid, regions) for r, c, regions in entries))
+                (block, frozenset((*map(_uid, entry[:2]), entry[2]) for entry in entries))
                 for block, entries in given.items()
             ),
             *flags,
@@ -150,17 +154,27 @@ class Sparsity:
 
     def _build(self) -> _core.plan.Sparsity:
         rows, columns = self._dsets
-        pairs = [
-            _core.plan.MapPair(rows=_table(r), columns=_table(c), n_elements=r.iterset.size)
-            for r, c, _ in self._given.get((0, 0), ())
-        ]
-        return _core.plan.build_sparsity(
-            n_rows=rows.set.total_size,
-            n_columns=columns.set.total_size,
-            pairs=pairs,
-            diagonal=self._diagonal_block and rows == columns,
-            n_threads=runtime.engine.n_threads,
-        )
+        shape = (rows.set.total_size, columns.set.total_size)
+        kept: list[Array] = []  # memory of tables, until they are read
+        pairs = []
+        for r, c, regions in self._given.get((0, 0), ()):
+            if r is None or c is None:
+                pairs.append(_dense_pair(shape, kept))
+            else:
+                pairs += _pairs(r, c, regions)
+        try:
+            return _core.plan.build_sparsity(
+                n_rows=shape[0],
+                n_columns=shape[1],
+                pairs=pairs,
+                diagonal=self._diagonal_block and rows == columns,
+                n_threads=runtime.engine.n_threads,
+            )
+        except MemoryError:
+            raise ExecutionError(
+                f"Sparsity '{self._name}': there is no memory for {shape[0]} rows of "
+                f"'{rows.set.name}' and {shape[1]} columns of '{columns.set.name}'"
+            ) from None
 
     # Blocks
 
@@ -184,6 +198,11 @@ class Sparsity:
         """For each block the scalars of a row entity and of a column entity."""
         rows, columns = self._dsets
         return tuple(tuple((r.cdim, c.cdim) for c in columns) for r in rows)
+
+    @property
+    def is_dense(self) -> bool:
+        """Whether it has one block, whose rows or columns are a Global's."""
+        return any(len(side) == 1 and isinstance(side, GlobalDataSet) for side in self._dsets)
 
     @property
     def nested(self) -> bool:
@@ -325,10 +344,58 @@ class Sparsity:
         )
 
 
+def _pairs(rows: Map, columns: Map, regions: Regions) -> list[_core.plan.MapPair]:
+    """Return tables of the elements that couple rows and columns, one pair for each region."""
+    from pyop2cxx.iteration import check_reach, items_of, path_of
+
+    iterset = rows.iterset
+    if not isinstance(iterset, ExtrudedSet):
+        tables = {"rows": _table(rows), "columns": _table(columns)}
+        return [_core.plan.MapPair(**tables, n_elements=iterset.size)]
+    pairs = []
+    for region in dict.fromkeys(regions or (ALL,)):
+        items = items_of(iterset, IterationRegion(region), False, "Sparsity")
+        tables = {}
+        for side, map_ in (("rows", rows), ("columns", columns)):
+            check_reach(map_, items, iterset, "Sparsity")
+            tables[side] = _core.plan.path_table(
+                map=_table(map_),
+                path=path_of(map_, items, 0),
+                iteration=items.iteration,
+                items=list(items.tables),
+                n=items.n,
+                n_threads=runtime.engine.n_threads,
+            )
+        pairs.append(_core.plan.MapPair(**tables, n_elements=items.n))
+    return pairs
+
+
+def _dense_pair(shape: tuple[int, int], kept: list[Array]) -> _core.plan.MapPair:
+    """Couple a Global's one entity with all of the other side."""
+    n = max(shape)
+    every, one = np.arange(n).reshape(n, 1), np.zeros((n, 1), np.int64)
+    kept += [every, one]
+    tables = [
+        _core.MapTable(
+            address=address_of(values),
+            index_bytes=8,
+            n_rows=n,
+            arity=1,
+            n_targets=size,
+        )
+        for values, size in zip([every if size == n else one for size in shape], shape, strict=True)
+    ]
+    return _core.plan.MapPair(rows=tables[0], columns=tables[1], n_elements=n)
+
+
 def _table(map_: Map) -> _core.MapTable:
     table = map_._current_table()
     assert table is not None  # checked: has_values
     return table
+
+
+def _uid(map_: Map | None) -> int | None:
+    return None if map_ is None else map_._uid
 
 
 def _plain(map_: Any) -> Any:
@@ -337,7 +404,7 @@ def _plain(map_: Any) -> Any:
 
 
 def _is_dataset(found: object) -> bool:
-    return isinstance(found, DataSet | MixedDataSet)
+    return isinstance(found, DataSet | MixedDataSet | GlobalDataSet)
 
 
 def _as_dsets(dsets: object) -> tuple[Any, Any]:
@@ -416,10 +483,10 @@ def _as_entry(entry: object) -> tuple[Any, Any, Regions]:
             f"{entry!r}"
         )
     for what, found in zip(("rows", "columns"), entry[:2], strict=True):
-        if not isinstance(found, Map | MixedMap):
+        if found is not None and not isinstance(found, Map | MixedMap):
             raise MapTypeError(
-                f"Sparsity: the Map of the {what} must be a Map, got {found!r} of type "
-                f"{type(found).__name__}"
+                f"Sparsity: the Map of the {what} must be a Map, or None for a Global, got "
+                f"{found!r} of type {type(found).__name__}"
             )
     regions = () if len(entry) == _PAIR or entry[2] is None else tuple(entry[2])
     return entry[0], entry[1], regions
@@ -433,7 +500,7 @@ def _split(
         (i, j): [] for i in range(shape[0]) for j in range(shape[1])
     }
     for r, c, regions in entries:
-        rows, columns = tuple(r.split), tuple(c.split)
+        rows, columns = ((None,) if m is None else tuple(m.split) for m in (r, c))
         if (len(rows), len(columns)) != shape:
             raise SparsityShapeError(
                 f"Sparsity: a pair of Maps with {len(rows)} x {len(columns)} components, but the "
@@ -444,13 +511,22 @@ def _split(
     return {block: tuple(dict.fromkeys(found)) for block, found in blocks.items()}
 
 
-def _check_pair(r: Map, c: Map, rows: Any, columns: Any) -> None:
-    if r.iterset is not c.iterset:
+def _check_pair(r: Map | None, c: Map | None, rows: Any, columns: Any) -> None:
+    for map_, dset, what in ((r, rows, "rows"), (c, columns, "columns")):
+        if (map_ is None) != isinstance(dset, GlobalDataSet):
+            found = "None" if map_ is None else f"Map '{map_.name}'"
+            raise MapTypeError(
+                f"Sparsity: {found} for the {what} on {dset}: a Global's rows or columns have no "
+                "Map, pass None; all others need one"
+            )
+    if r is not None and c is not None and r.iterset is not c.iterset:
         raise SparsityShapeError(
             f"Sparsity: Map '{r.name}' starts on Set '{r.iterset.name}', but Map '{c.name}' on "
             f"'{c.iterset.name}'; the two Maps of a pair start on one Set"
         )
     for map_, dset, what in ((r, rows, "rows"), (c, columns, "columns")):
+        if map_ is None:
+            continue
         if map_.toset is not dset.set:
             raise SparsityShapeError(
                 f"Sparsity: Map '{map_.name}' leads to Set '{map_.toset.name}', but the {what} "

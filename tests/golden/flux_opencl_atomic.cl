@@ -123,15 +123,22 @@ __kernel void finish_flux(
     __global const double *restrict total_partial,
     long n_slots) {
   __local double total_tree[256];
-  for (int lane = (int)get_local_id(0); lane < 256; lane += (int)get_local_size(0)) {
+  double total_lane[1] = {0};
+  for (int c = 0; c < 1; ++c) {
+    total_lane[c] = 0;
+  }
+  for (int k = (int)get_local_id(0); k < n_slots; k += (int)get_local_size(0)) {
+    for (int c = 0; c < 1; ++c) {
+      total_lane[c] += total_partial[k + c];
+    }
+  }
+  for (int lane = (int)get_local_size(0) + (int)get_local_id(0); lane < 256; lane += (int)get_local_size(0)) {
     for (int c = 0; c < 1; ++c) {
       total_tree[c * 256 + lane] = 0;
     }
-    for (int k = 0; k < (n_slots - lane + 255) / 256; ++k) {
-      for (int c = 0; c < 1; ++c) {
-        total_tree[c * 256 + lane] += total_partial[k * 256 + lane + c];
-      }
-    }
+  }
+  for (int c = 0; c < 1; ++c) {
+    total_tree[c * 256 + (int)get_local_id(0)] = total_lane[c];
   }
   barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
   for (int lane = (int)get_local_id(0); lane < 128; lane += (int)get_local_size(0)) {

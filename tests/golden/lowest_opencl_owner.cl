@@ -41,8 +41,10 @@ __kernel void wrap_lowest(
     for (int c = 0; c < 1; ++c) {
       low_own[c] = low[target + c];
     }
+    long next = (0 < n_columns ? incidence[t] : -1);
     for (int k = 0; k < n_columns; ++k) {
-      const int entry = incidence[k * n_rows + t];
+      const int entry = next;
+      next = (k + 1 < n_columns ? incidence[(k + 1) * n_rows + t] : -1);
       if (-1 < entry) {
         const int n = entry / 2;
         const int o = entry - n * 2;
@@ -165,17 +167,24 @@ __kernel void finish_lowest(
     __global const double *restrict lowest_of_all_partial,
     long n_slots) {
   __local double lowest_of_all_tree[256];
-  for (int lane = (int)get_local_id(0); lane < 256; lane += (int)get_local_size(0)) {
+  double lowest_of_all_lane[1];
+  for (int c = 0; c < 1; ++c) {
+    lowest_of_all_lane[c] = lowest_of_all[c];
+  }
+  for (int k = (int)get_local_id(0); k < n_slots; k += (int)get_local_size(0)) {
+    for (int c = 0; c < 1; ++c) {
+      if (lowest_of_all_partial[k + c] < lowest_of_all_lane[c]) {
+        lowest_of_all_lane[c] = lowest_of_all_partial[k + c];
+      }
+    }
+  }
+  for (int lane = (int)get_local_size(0) + (int)get_local_id(0); lane < 256; lane += (int)get_local_size(0)) {
     for (int c = 0; c < 1; ++c) {
       lowest_of_all_tree[c * 256 + lane] = lowest_of_all[c];
     }
-    for (int k = 0; k < (n_slots - lane + 255) / 256; ++k) {
-      for (int c = 0; c < 1; ++c) {
-        if (lowest_of_all_partial[k * 256 + lane + c] < lowest_of_all_tree[c * 256 + lane]) {
-          lowest_of_all_tree[c * 256 + lane] = lowest_of_all_partial[k * 256 + lane + c];
-        }
-      }
-    }
+  }
+  for (int c = 0; c < 1; ++c) {
+    lowest_of_all_tree[c * 256 + (int)get_local_id(0)] = lowest_of_all_lane[c];
   }
   barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
   for (int lane = (int)get_local_id(0); lane < 128; lane += (int)get_local_size(0)) {

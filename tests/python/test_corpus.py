@@ -15,6 +15,7 @@ from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
 from pyop2cxx import _core, op2, symbolic
+from pyop2cxx.batch import compile_together
 from pyop2cxx.exceptions import UnsupportedError
 from pyop2cxx.iteration import items_of
 from pyop2cxx.op2 import INC, MAX, MIN, READ, RW, WRITE
@@ -22,7 +23,17 @@ from pyop2cxx.runtime import runtime
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
-from corpus import ALL, CASES, IN_ORDER, Case, Problem, elements, injective_map, random_map
+from corpus import (
+    ALL,
+    CASES,
+    IN_ORDER,
+    Case,
+    Problem,
+    elements,
+    injective_map,
+    loops_of,
+    random_map,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -35,6 +46,7 @@ GRIDS = [n for n in BACKENDS if runtime.engine.backend(n).facts.lanes == _core.L
 PARALLEL = [*THREADED, *GRIDS]
 STRATEGIES = (None, *_core.STRATEGIES)
 THREADS = (1, 2, 3)
+N_TOGETHER = 8  # cases
 
 each_case = pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
 each_strategy = pytest.mark.parametrize("strategy", STRATEGIES, ids=lambda s: s or "default")
@@ -91,6 +103,8 @@ def compare(found: list[Array], expected: list[Array], tolerance: float) -> None
 
 
 def run_and_check(case: Case, backend: str, **how: Any) -> list[Array]:
+    if backend in GRIDS and runtime.engine.device(runtime.engine.backend(backend)).info.is_cpu:
+        compile_neighbours(CASES.index(case) // N_TOGETHER, backend, is_deterministic())
     problem = case.problem()
     found = run(problem, backend, **how)
     compare(found, [want for _, want in problem.expected], case.tolerance)
@@ -100,32 +114,37 @@ def run_and_check(case: Case, backend: str, **how: Any) -> list[Array]:
 
 
 @cache
-def reference(case: Case) -> list[Array]:
-    """Return what the sequential backend makes of a case."""
-    return run(case.problem(), "sequential")
+def compile_neighbours(group: int, backend: str, deterministic: bool) -> None:
+    """Compile what some cases of the corpus have on a device as one program.
+
+    PoCL takes twenty times as long for a program as for a loop in it.
+    """
+    assert deterministic == is_deterministic()  # it is a part of the key only
+
+    near = CASES[group * N_TOGETHER : (group + 1) * N_TOGETHER]
+    possible = (case for case in near if not case.needs & lacks(backend))
+
+    def strategies(case: Case) -> list[str]:
+        return sorted(legal(case, backend, deterministic=deterministic))
+
+    with op2.backend(backend):
+        compile_together(loops_of(possible, strategies))
+
+
+def is_deterministic() -> bool:
+    return bool(runtime.configuration["deterministic"])
 
 
 @cache
-def is_staged(case: Case) -> bool:
-    """Say whether all that is written through Maps is whole rows behind the Maps of a plain Set."""
-    problem = case.problem()
-    for constant in problem.constants:
-        constant.remove_from_namespace()
-    return type(problem.iterset) is op2.Set and all(
-        type(arg.data) is op2.Dat
-        and type(arg.map_) in (op2.Map, op2.ComposedMap)
-        and not hasattr(arg, "index")
-        for arg in problem.args
-        if arg.access != READ and arg.map_ is not None
-    )
+def reference(case: Case) -> list[Array]:
+    """Return what the sequential backend makes of a case."""
+    return run(case.problem(), "sequential")
 
 
 def legal(case: Case, backend: str, *, deterministic: bool = False) -> frozenset[str]:
     if backend not in PARALLEL:
         return case.strategies | {"direct"}
     found = case.strategies
-    if backend in GRIDS and found != IN_ORDER and not is_staged(case):
-        found -= {"block"}
     if deterministic and "direct" not in found and found != IN_ORDER:
         found -= {"atomic", "block"}
     return found

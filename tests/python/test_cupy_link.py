@@ -127,9 +127,11 @@ def test_the_default_solves_on_the_device_and_moves_nothing() -> None:
         path = Path()
         path.b.to_device()
         path.x.to_device()
+        path.mat.to_host()
         op2.transfers.clear()
         op2.solve(path.mat, path.x, path.b)
         assert op2.transfers.report() == ()
+        assert path.mat.residence == "both"
         assert path.x.residence == "device"
 
 

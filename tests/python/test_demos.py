@@ -139,3 +139,36 @@ def test_jacobi_notices_a_wrong_kernel(monkeypatch, capsys):
     monkeypatch.setattr(module, "RES", module.RES.replace("* u[0]", "* u[0] * 1.001"))
     assert module.main([]) == 1
     assert "check: FAILED" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+@pytest.mark.parametrize("arguments", [[], ["--degree", "2"], ["--dim", "3", "--degree", "2"]])
+def test_poisson_comes_close_to_the_exact_solution(monkeypatch, backend, arguments, capsys):
+    pytest.importorskip("scipy")
+    argv = ["--backend", backend, "--cells", "6", *arguments]
+    assert demo("poisson", monkeypatch).main(argv) == 0, capsys.readouterr().out
+    assert "check: passed" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("dim", ["2", "3"])
+def test_poisson_draws(monkeypatch, tmp_path, dim):
+    pytest.importorskip("scipy")
+    pytest.importorskip("matplotlib")
+    picture = tmp_path / "u.png"
+    argv = ["--cells", "4", "--dim", dim, "--degree", "2", "--plot", str(picture)]
+    assert demo("poisson", monkeypatch).main(argv) == 0
+    assert picture.read_bytes().startswith(b"\x89PNG")
+
+
+def test_poisson_notices_a_wrong_load(monkeypatch, capsys):
+    pytest.importorskip("scipy")
+    module = demo("poisson", monkeypatch)
+    monkeypatch.setitem(module.GEOMETRY, 2, module.GEOMETRY[2].replace("x[5] - x[1]", "x[5]"))
+    assert module.main(["--cells", "6"]) == 1
+    assert "check: FAILED" in capsys.readouterr().out
+
+
+def test_poisson_refuses_a_picture_without_a_middle(monkeypatch, capsys):
+    with pytest.raises(SystemExit):
+        demo("poisson", monkeypatch).main(["--cells", "5", "--plot", "u.png"])
+    assert "even for a picture" in capsys.readouterr().err

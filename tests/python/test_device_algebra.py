@@ -80,7 +80,7 @@ def same(found: Any, wanted: Any) -> None:
         ("float32", "- /=", "float64"),
         ("int32", "+ *= / -", "int32"),
         ("int64", "/=", "int32"),
-        ("uint8", "-", "float64"),
+        ("uint8", "+", "float64"),  # what is negative has no uint8
         ("complex128", "* /= +", "complex128"),
         ("complex128", "-", "float64"),
         ("complex64", "/", "complex64"),

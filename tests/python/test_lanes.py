@@ -13,9 +13,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pytest
 
-from pyop2cxx import op2
+from pyop2cxx import _core, op2
 from pyop2cxx.exceptions import UnsupportedError, UsageError
 from pyop2cxx.op2 import INC, MAX, READ, RW, WRITE
+from pyop2cxx.pipeline import chosen_device
+from pyop2cxx.runtime import runtime
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
@@ -32,8 +34,6 @@ REFUSED = {
     "inc_of_what_is_read": "incremented is also read",
     "min_of_what_was_there": "the kernel uses its value",
     "one_global_reduced_twice": "share written memory",
-    "dtypes_complex": "complex",
-    "complex_direct": "complex",
     "two_dats_one_array": "share written memory",
     "overlapping_slices": "overlaps",
     "overlapping_slices_through_map": "overlaps",
@@ -43,6 +43,18 @@ REFUSED = {
     "kernel_with_header": "llabs",
     "view_and_whole_dat": "overlaps",
 }
+# Reads, writes and sums directly, through Maps and paths, with Consts, Globals, helpers, columns.
+ON_GRIDS = (
+    "direct_read_write",
+    "indirect_read",
+    "consts_by_name",
+    "inc_two_dats_through_two_maps",
+    "kernel_with_functions_of_math",
+    "kernel_that_returns_early",
+    "subset_inc",
+    "permuted_and_plain_map",
+    "extruded_variable",
+)
 THREADED = ("block", "colour", "atomic", "scratch")
 
 
@@ -139,6 +151,33 @@ def test_owner(name: str) -> None:
     op2.init(threads=2)
     compute(problem, "openmp", strategy="owner", lanes=8)
     check(problem, case.tolerance)
+
+
+def cpu_grid() -> str:
+    """Name a backend whose device is a CPU on which a grid's lanes are threads."""
+    for backend in op2.backends():
+        if not backend.available:
+            continue
+        known = runtime.engine.backend(backend.name)
+        if known.facts.lanes == _core.Lanes.grid:
+            device = chosen_device(known)
+            if device is not None and device.info.is_cpu:
+                return backend.name
+    pytest.skip("no device is a CPU")
+
+
+@pytest.mark.parametrize("strategy", ["direct", "colour", "atomic"])
+def test_grids_of_a_cpu(strategy: str) -> None:
+    """Where a device's lanes are threads of a CPU, each takes several elements."""
+    backend, n_tried = cpu_grid(), 0
+    for case in CASES:
+        if case.name not in ON_GRIDS or strategy not in case.strategies:
+            continue
+        problem = case.problem()
+        compute(problem, backend, strategy=strategy, lanes=8)
+        check(problem, case.tolerance)
+        n_tried += 1
+    assert n_tried > 0
 
 
 # Random kernels
@@ -361,6 +400,58 @@ def test_tails(strategy: str | None) -> None:
             np.testing.assert_allclose(got, expected, rtol=0, atol=1e-13 * scale)
 
 
+WAVES = """
+#include <complex.h>
+#define real REAL
+#define number REAL _Complex
+static const number table[3] = {1.0 + 0.5 * I, -2.0 * I, 0.25};
+static number turned(const number *z, number by, int k) {
+  number sum = 0;
+  for (int i = 0; i < 2; ++i) sum += z[i] * by;
+  if (creal(by) > 0) return sum / (by - 3);
+  return -sum + table[k];
+}
+void waves(const number *z, const real *x, const int *k, number *y, number *w, number *total) {
+  number v[3] = {0}, q = z[0] / (z[1] + 4);
+  v[k[0]] = conj(q) * x[0];
+  v[1] += x[0] > 0 ? z[1] : 2 * z[0];
+  if (z[0] != z[1]) { q *= z[1]; v[2] -= 1; } else { q++; }
+  y[0] += turned(z, q, k[0]) + v[k[0]];
+  y[1] -= cimag(v[1]) + v[2] * cabs(q);
+  if (!q) y[1] += 1;
+  w[0] = q == v[0] ? table[1] : x[0] + I * cexp(-q * q / (1 + cabs(q * q)));
+  total[0] += v[1] * v[2];
+}"""
+
+
+@pytest.mark.parametrize(("real", "lanes"), [("double", 4), ("float", 8)])
+def test_complex_numbers(real: str, lanes: int) -> None:
+    """Two vectors each, in every kind of expression, with all tails."""
+    dtype = np.complex128 if real == "double" else np.complex64
+    text = WAVES.replace("REAL", real)
+    kernel = op2.Kernel(text, "waves")
+    for n in (*range(1, 2 * lanes + 1), 77):
+        found = []
+        for w in (0, lanes):
+            rng = np.random.default_rng(n)
+            cells, nodes = op2.Set(n), op2.Set(9)
+            c2n = op2.Map(cells, nodes, 2, rng.integers(0, 9, (n, 2)))
+            z = op2.Dat(nodes, rng.standard_normal(9) + 1j * rng.standard_normal(9), dtype=dtype)
+            x = op2.Dat(cells, rng.standard_normal(n), dtype=dtype(0).real.dtype)
+            k = op2.Dat(cells, rng.integers(0, 3, n), dtype=np.int32)
+            y, out, total = (
+                op2.Dat(nodes, dtype=dtype),
+                op2.Dat(cells, dtype=dtype),
+                op2.Global(1, 0.0, dtype=dtype),
+            )
+            args = (z(READ, c2n), x(READ), k(READ), y(INC, c2n), out(WRITE), total(INC))
+            op2.ParLoop(kernel, cells, *args, lanes=w).compute()
+            found.append([d.data_ro.copy() for d in (y, out, total)])
+        for want, got in zip(*found, strict=True):
+            bound = 50 * np.finfo(dtype).eps * max(1.0, float(np.abs(want).max()))
+            np.testing.assert_allclose(got, want, rtol=0, atol=bound)
+
+
 COLUMN = """
 void spread(const double *x, const double *h, double *y, double *z, int layer) {
   double s = 0.0;
@@ -422,6 +513,22 @@ def test_compilers_are_content(compiler: str, name: str, tmp_path: Path) -> None
     assert ran.returncode == 0, f"{ran.stderr}\n{path.read_text()}"
 
 
+def test_functions_that_take_integers() -> None:
+    cells = op2.Set(11)
+    x, y = op2.Dat(cells, np.arange(11) - 5.5), op2.Dat(cells)
+    k = op2.Dat(cells, np.arange(11), dtype=np.int32)
+    text = """#include <math.h>
+    void f(const double *x, const int *k, double *y) {
+      y[0] = ldexp(x[0], k[0]) + scalbn(x[0], 2) + lround(x[0]);
+      y[0] += isnan(x[0]) ? 1 : fma(x[0], 2, 1);
+    }"""
+    found = []
+    for lanes in (0, 4):
+        op2.par_loop(op2.Kernel(text, "f"), cells, x(READ), k(READ), y(WRITE), lanes=lanes)
+        found.append(y.data_ro.copy())
+    np.testing.assert_array_equal(*found)
+
+
 # The user's choice, and the rule's
 
 
@@ -467,6 +574,7 @@ def test_wrong_lanes(lanes: object) -> None:
 
 
 REFUSALS = {
+    "const double *p[2] = {x, y}; s = *p[1];": "'p' is an array of pointers",
     "while (x[0] > s) s += 1.0;": "how often a loop runs depends on data",
     "for (int i = 0; i < 3; ++i) { if (x[0] > i) break; s += 1; }": "leaves a loop",
     "const double *p = x[0] > 0 ? x : y; s = *p;": "a pointer depends on data",

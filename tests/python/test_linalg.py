@@ -214,6 +214,41 @@ def test_ghosts_are_left_alone(package: str) -> None:
     np.testing.assert_allclose(x.data_ro, [0, 0.5, 1])
 
 
+@pytest.mark.parametrize("pc_type", ["jacobi", "lu"])
+def test_a_mixed_system(pc_type: str) -> None:
+    system = System()
+    cells = op2.Set(N, "cells")
+    n2c = op2.Map(system.edges, cells, 2, system.e2n.values)
+    dset = op2.MixedDataSet((system.nodes, cells), (1, 2))
+    both = op2.MixedMap((system.e2n, n2c))
+    mat = op2.Mat(op2.Sparsity((dset, dset), [(both, both, None)]))
+    for i in range(2):
+        block = mat[i, i]
+        numbers = range(N)
+        block.set_local_diagonal_entries(numbers, 4.0)
+        block.addto_values([1], [2], -np.eye(i + 1))
+    mat[0, 1].addto_values([3], [4], [[1.0, 0.5]])
+    x, b, found = (op2.MixedDat(dset) for _ in range(3))
+    for k, part in enumerate(b):
+        part.data[...] = k + np.arange(part.data.size).reshape(part.data.shape)
+    ksp = "preonly" if pc_type == "lu" else "gmres"
+    op2.solve(mat, x, b, ksp_type=ksp, pc_type=pc_type, ksp_rtol=1e-12)
+    mat.mult(x, found)
+    for got, want, again in zip(found, b, mat * x, strict=True):
+        np.testing.assert_allclose(got.data_ro, want.data_ro, atol=1e-9)
+        np.testing.assert_array_equal(again.data_ro, got.data_ro)
+    with pytest.raises(DatTypeError, match="expected a MixedDat for the columns"):
+        op2.solve(mat, system.x, b)
+
+    def apply(u: op2.MixedDat, v: op2.MixedDat) -> None:
+        mat.mult(u, v)
+
+    x.zero()
+    op2.solve(apply, x, b, ksp_type="gmres", pc_type="none", ksp_rtol=1e-12)
+    mat.mult(x, found)
+    np.testing.assert_allclose(found[1].data_ro, b[1].data_ro, atol=1e-9)
+
+
 def test_cupy_solves_where_loops_run() -> None:
     system = System()
     with op2.backend("sequential"), pytest.raises(SolverOptionError, match="backend 'cuda'"):

@@ -142,14 +142,12 @@ def test_values_move_where_they_are_wanted(backend: str) -> None:
         world.mat.to_device()
         assert world.mat.residence == "both"
         world.assemble()
-        world.mat.zero_rows([1], 2.0)
-        assert world.mat.residence == "host"
+        assert world.mat.array.any()
+        assert world.mat.residence == "host"  # it may be written to
         world.assemble()
         world.mat.to_host()
         assert world.mat.residence == "both"
-    expected = world.expected()
-    twice = expected + np.where(np.arange(4)[:, None] == 1, 2 * np.eye(4)[1], expected)
-    np.testing.assert_array_equal(world.mat.values, twice)
+    np.testing.assert_array_equal(world.mat.values, 2 * world.expected())
     with op2.backend("sequential"):
         np.testing.assert_array_equal(np.from_dlpack(world.mat).ravel(), world.mat.array)
 

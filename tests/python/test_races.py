@@ -11,23 +11,13 @@ from pathlib import Path
 
 import pytest
 
+from pyop2cxx import _core
+
 HERE = Path(__file__).parent
 LIBRARY = Path("/usr/lib/oclgrind/liboclgrind-rt-icd.so")
 
 pytestmark = pytest.mark.skipif(
     not LIBRARY.exists(), reason=f"oclgrind is not installed ({LIBRARY}); apt-get install oclgrind"
-)
-
-# One case for each shape of code that lowering makes for a grid.
-CASES = (
-    "direct_read_write",
-    "indirect_write_shared",
-    "inc_two_dats_through_two_maps",
-    "inc_and_globals",
-    "inc_around_grid_cells",
-    "min_max_through_map",
-    "globals_reduced",
-    "one_dat_directly_and_through_map",
 )
 
 
@@ -42,8 +32,9 @@ def watched(tmp_path: Path, *arguments: str) -> str:
             "PYTHONPATH": os.pathsep.join(path for path in sys.path if path),
             "OCL_ICD_VENDORS": str(tmp_path / "vendors"),
             "OCLGRIND_DATA_RACES": "1",
+            "OCLGRIND_MAX_ERRORS": "10000000",  # it falls silent after a thousand
             # two blocks of lanes, and targets that many elements share
-            "CORPUS_ELEMENTS": "150",
+            "CORPUS_ELEMENTS": "100",
             "CORPUS_TARGETS": "40",
             "PYOP2CXX_CACHE_DIR": str(tmp_path / "cache"),
         },
@@ -57,19 +48,21 @@ def watched(tmp_path: Path, *arguments: str) -> str:
 
 
 def races_in(said: str) -> list[str]:
-    """Return the reports of races, but for one that is none.
+    """Return the reports of races, but for those that are none.
 
     A compare-exchange starts from what is there; OpenCL 1.2 has no atomic load to look at it, and
-    if another lane is faster, the exchange itself notices. Nothing else of ours is volatile.
+    if another lane is faster, the exchange itself notices. Kernels see such a value as well, where
+    it is a MIN or MAX: from any that was there before they get to the same.
     """
     reports = re.findall(r"data race at .*?(?=\n\n\S|\Z)", said, re.DOTALL)
-    return [r for r in reports if not ("load volatile" in r and "cmpxchg" in r)]
+    return [r for r in reports if not ("= load " in r and "cmpxchg" in r)]
 
 
 @pytest.mark.slow
 def test_no_strategy_races(tmp_path: Path) -> None:
-    said = watched(tmp_path, *CASES)
-    assert said.count("== ") > len(CASES)
+    """The whole corpus, in one program."""
+    said = watched(tmp_path, "all")
+    assert said.count("== ") > len(_core.STRATEGIES) * 100
     assert races_in(said) == []
 
 

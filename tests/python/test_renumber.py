@@ -14,7 +14,7 @@ from pyop2cxx import exceptions, op2
 from pyop2cxx._core import plan as room
 from pyop2cxx.renumber import Renumbering, renumber
 
-METHODS = ["rcm", "hilbert", "morton"]
+METHODS = ["rcm", "hilbert", "morton", "lines"]
 
 
 class Grid:
@@ -178,7 +178,7 @@ def test_refuses_dats_that_overlap() -> None:
 
 def test_refuses_what_it_cannot_do() -> None:
     grid = Grid(2, 6)
-    with pytest.raises(exceptions.UsageError, match="rcm, hilbert, morton"):
+    with pytest.raises(exceptions.UsageError, match="rcm, hilbert, morton, lines"):
         renumber([grid.c2n], method="metis")
     with pytest.raises(exceptions.UsageError, match="'hilbert' needs coordinates"):
         renumber([grid.c2n], method="hilbert")
@@ -213,3 +213,13 @@ def test_examples() -> None:
     found = doctest.testmod(pyop2cxx.renumber)
     assert found.attempted > 8
     assert found.failed == 0
+
+
+@pytest.mark.parametrize(("backend", "curve"), [("cuda", "lines"), ("openmp", "hilbert")])
+def test_the_default_suits_the_backend(backend: str, curve: str) -> None:
+    by_default, by_name = Grid(6, 3), Grid(6, 3)
+    with op2.backend(backend):
+        renumber([by_default.c2n], [by_default.x], coordinates=by_default.x)
+        renumber([by_name.c2n], [by_name.x], coordinates=by_name.x, method=curve)
+    np.testing.assert_array_equal(by_default.c2n.values, by_name.c2n.values)
+    np.testing.assert_array_equal(by_default.x.data_ro, by_name.x.data_ro)

@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <string_view>
 #include <utility>
 
 #include "base/digest.hpp"
@@ -24,7 +25,24 @@ std::string identity_of(const Api& api, const FoundDevice& device) {
   return key.close().str();
 }
 
+constexpr std::string_view text_mark = "op2 known text\n";
+
+bool keeps_programs(const Api& api, const FoundDevice& device) {
+  return text_of(api, device.platform, query::platform_name) == "Portable Computing Language";
+}
+
 }  // namespace
+
+std::string bytes_of(const KnownText& text) {
+  return fmt::format("{}{}\n{}", text_mark, text.options, text.source);
+}
+
+std::optional<KnownText> known_text(const std::string& bytes) {
+  if (!bytes.starts_with(text_mark)) return std::nullopt;
+  const std::size_t end = bytes.find('\n', text_mark.size());
+  if (end == std::string::npos) return std::nullopt;
+  return KnownText{bytes.substr(text_mark.size(), end - text_mark.size()), bytes.substr(end + 1)};
+}
 
 std::string build_log(const Api& api, ProgramId program, DeviceId device) {
   std::size_t n_bytes = 0;
@@ -71,6 +89,7 @@ std::string Compiler::compile(const std::string& source, const std::vector<std::
                     text_of(*api_, device_.id, query::device_name), status_name(status)),
         command, build_log(*api_, program.get(), device_.id), "");
   }
+  if (keeps_programs(*api_, device_)) return bytes_of({words, source});
   std::size_t size = 0;
   check(api_->program_info(program.get(), query::program_binary_sizes, sizeof size, &size, nullptr),
         "clGetProgramInfo(CL_PROGRAM_BINARY_SIZES)");

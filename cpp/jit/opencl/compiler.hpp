@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -26,6 +27,23 @@ class Compiler : public DeviceCompiler {
   std::string identity_;
   Owned<Context> context_;
 };
+
+/// @brief What stands for a program where the driver keeps what it has compiled by itself: its
+/// text, which it then knows.
+///
+/// PoCL compiles a kernel when it is first launched, for blocks of that size, and caches that.
+/// Asked for a binary it compiles every kernel once more, for blocks of any size: 0.3 s of CPU time
+/// each for code that runs more slowly.
+struct KnownText {
+  std::string options;
+  std::string source;
+};
+
+/// @brief Bytes that known_text() tells from a binary.
+[[nodiscard]] std::string bytes_of(const KnownText& text);
+
+/// @brief The text in what Compiler::compile() returned; none if that is a binary.
+[[nodiscard]] std::optional<KnownText> known_text(const std::string& bytes);
 
 /// @brief The log of the last build of @p program.
 [[nodiscard]] std::string build_log(const Api& api, ProgramId program, DeviceId device);

@@ -61,6 +61,7 @@ void resolve_code(const VendorLibrary& library, Driver& driver) {
   library.require(driver.module_get_function, "cuModuleGetFunction");
   library.require(driver.func_get_attribute, "cuFuncGetAttribute");
   library.require(driver.launch_kernel, "cuLaunchKernel");
+  library.look_up(driver.launch_kernel_ex, "cuLaunchKernelEx");
 }
 
 }  // namespace

@@ -49,6 +49,28 @@ enum PointerAttribute : int { pointer_memory_type = 2 };
 enum StreamFlag : unsigned { stream_default = 0 };
 enum EventFlag : unsigned { event_disable_timing = 2 };
 
+/// @brief Of a launch: CUlaunchAttribute.
+struct LaunchAttribute {
+  /// The kernel may start while the one before it in the stream ends, and waits by itself.
+  static constexpr int programmatic_stream_serialization = 6;
+
+  int id = 0;
+  alignas(8) int value = 0;
+  int rest[15] = {};  // of the vendor's union
+};
+static_assert(sizeof(LaunchAttribute) == 72);
+
+/// @brief Grid and attributes of a launch: CUlaunchConfig.
+struct LaunchConfig {
+  unsigned grid[3] = {1, 1, 1};
+  unsigned block[3] = {1, 1, 1};
+  unsigned shared_bytes = 0;
+  StreamHandle stream = nullptr;
+  LaunchAttribute* attributes = nullptr;
+  unsigned n_attributes = 0;
+};
+static_assert(sizeof(LaunchConfig) == 56);
+
 /// @brief The driver's functions, named after its own without the prefix `cu`.
 ///
 /// Null only where the comment says so.
@@ -119,6 +141,8 @@ struct Driver {
                           unsigned grid_z, unsigned block_x, unsigned block_y, unsigned block_z,
                           unsigned shared_bytes, StreamHandle stream, void** parameters,
                           void** extra) = nullptr;
+  Result (*launch_kernel_ex)(const LaunchConfig* config, FunctionHandle function, void** parameters,
+                             void** extra) = nullptr;  // null before CUDA 11.8
 };
 
 /// @brief Where the driver is looked for.

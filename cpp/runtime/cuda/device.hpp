@@ -53,11 +53,13 @@ class Gpu final : public Device {
   void check(Result result, std::string_view doing);
   void wait();
   [[noreturn]] void lose(Result result);
+  Result enqueue(FunctionHandle function, const Grid& grid, void** values) const;
 
   std::shared_ptr<Context> context_;
   Memory memory_;
   Staging staging_;
   DeviceInfo info_;
+  bool overlaps_;             // a kernel starts while the one before it ends
   mutable std::mutex mutex_;  // guards everything below; never held while waiting
   InFlight in_flight_;
   std::size_t n_launches_ = 0;

@@ -221,15 +221,11 @@ class OpenclDevice : public Device {
   }
 
   [[nodiscard]] std::shared_ptr<Program> load(const std::string& binary) override {
-    const auto* start = reinterpret_cast<const unsigned char*>(binary.data());
-    const std::size_t n_bytes = binary.size();
-    Status of_binary = jit::opencl::code::success;
-    Status status = jit::opencl::code::success;
-    Owned<ProgramId> program(api_->create_program_with_binary(pool_->context(), 1, &id_, &n_bytes,
-                                                              &start, &of_binary, &status),
-                             api_->release_program);
-    check(status, "clCreateProgramWithBinary");
-    status = api_->build_program(program.get(), 1, &id_, "", nullptr, nullptr);
+    const auto text = jit::opencl::known_text(binary);
+    Owned<ProgramId> program = text ? from_text(text->source) : from_binary(binary);
+    const std::string options = text ? text->options : "";
+    const Status status =
+        api_->build_program(program.get(), 1, &id_, options.c_str(), nullptr, nullptr);
     if (status != jit::opencl::code::success) {
       throw ToolchainError(fmt::format("{} does not load a compiled program: {}\n{}", name(),
                                        jit::opencl::status_name(status),
@@ -273,6 +269,29 @@ class OpenclDevice : public Device {
   }
 
  private:
+  [[nodiscard]] Owned<ProgramId> from_text(const std::string& source) const {
+    const char* start = source.c_str();
+    const std::size_t n_bytes = source.size();
+    Status status = jit::opencl::code::success;
+    Owned<ProgramId> program(
+        api_->create_program_with_source(pool_->context(), 1, &start, &n_bytes, &status),
+        api_->release_program);
+    check(status, "clCreateProgramWithSource");
+    return program;
+  }
+
+  [[nodiscard]] Owned<ProgramId> from_binary(const std::string& binary) const {
+    const auto* start = reinterpret_cast<const unsigned char*>(binary.data());
+    const std::size_t n_bytes = binary.size();
+    Status of_binary = jit::opencl::code::success;
+    Status status = jit::opencl::code::success;
+    Owned<ProgramId> program(api_->create_program_with_binary(pool_->context(), 1, &id_, &n_bytes,
+                                                              &start, &of_binary, &status),
+                             api_->release_program);
+    check(status, "clCreateProgramWithBinary");
+    return program;
+  }
+
   static std::size_t size(std::int64_t n) { return static_cast<std::size_t>(n); }
 
   /// After a command that is no loop: only a broken queue, hence an earlier loop, makes it fail.

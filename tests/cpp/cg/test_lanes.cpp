@@ -35,14 +35,6 @@ int count(const std::string& text, const std::string& part) {
   return n;
 }
 
-TEST(Lanes, TypesAreDefinedOnce) {
-  const std::string text = text_of([](Context& context) {
-    EXPECT_EQ(vector_type(context, DType::float64, 8), "op2_float64x8");
-    EXPECT_EQ(vector_type(context, DType::float64, 8), "op2_float64x8");
-  });
-  EXPECT_EQ(count(text, "typedef double op2_float64x8 __attribute__((vector_size(64)));"), 1);
-}
-
 TEST(Lanes, RowsOfFourAreTransposedByShuffles) {
   const std::string text = text_of([](Context& context) {
     print_lane_gather(context, {rows(4, 4)}, spelled);
@@ -72,6 +64,41 @@ TEST(Lanes, RowsComeBackAsWholes) {
   });
   EXPECT_EQ(count(text, "op2_rows_float64x4_by2(rows, pack);"), 1) << text;
   EXPECT_EQ(count(text, "*(op2_float64x2_row *)(&data[at]) += rows[lane];"), 1) << text;
+}
+
+TEST(Lanes, ComplexNumbersAreTwoVectors) {
+  const std::string gathered = text_of([](Context& context) {
+    kir::LaneRows one = rows(1, 4);
+    one.dtype = DType::complex128;
+    print_lane_gather(context, {one}, spelled);
+  });
+  EXPECT_EQ(count(gathered, "op2_gather_float64x4_by2((op2_float64x4 *)(pack),"), 1) << gathered;
+  EXPECT_EQ(count(gathered, "(const double *)(&data[2])"), 1) << gathered;
+}
+
+/// Text in OpenCL C of a function whose body @p print writes.
+template <class Print>
+std::string opencl_of(const Print& print) {
+  Context context(opencl_dialect());
+  {
+    const Scope scope = context.function("void f(void)");
+    print(context);
+  }
+  return context.finish();
+}
+
+TEST(Lanes, OpenclHasVectorsOfItsOwn) {
+  const std::string text = opencl_of([](Context& context) {
+    print_lane_gather(context, {rows(2, 4)}, spelled);
+    print_lane_store(
+        context,
+        {"data", kir::name("at"), kir::Update::set, "rows", kir::name("lane"), DType::float64, 2},
+        spelled);
+  });
+  EXPECT_EQ(count(text, "typedef double4 op2_float64x4;"), 1) << text;
+  EXPECT_EQ(count(text, "const __global double *row3"), 1) << text;
+  EXPECT_EQ(count(text, "*(__global op2_float64x2_row *)(&data[at]) = rows[lane];"), 1) << text;
+  EXPECT_EQ(count(text, "vector_size"), 0) << text;
 }
 
 TEST(Lanes, SumsFoldInTheOrderOfLanes) {

@@ -289,6 +289,7 @@ TEST(PrintKernel, StridesOverTheGridInCuda) {
             R"(extern "C" __global__ void wrap_res(
     double *__restrict__ x,
     long end) {
+  op2_start();
   x = (double *)__builtin_assume_aligned(x, 16);
   __shared__ double shared[32];
   #pragma unroll 1
@@ -310,6 +311,16 @@ TEST(PrintKernel, ExchangesRegisters) {
                        {kir::Assign{kir::name("v"), kir::Update::set,
                                     kir::shuffle(kir::name("v"), lane + kir::integer(1), 4)}}});
   EXPECT_NE(text.find("v = __shfl_sync(0xffffffffu, v, (int)threadIdx.x % 4 + 1, 4);"),
+            std::string::npos)
+      << text;
+}
+
+TEST(PrintKernel, TheLastBlockKnowsThatItIs) {
+  const std::string text = printed_kernel(
+      cuda_dialect(), {{kir::Arrive{"is_last", "n", kir::builtin(kir::Builtin::n_blocks)}}});
+  EXPECT_NE(text.find("  __threadfence();\n"
+                      "  is_last = atomicInc(n, (int)gridDim.x - 1) == (int)gridDim.x - 1;\n"
+                      "  __threadfence();\n"),
             std::string::npos)
       << text;
 }

@@ -11,6 +11,11 @@ TEST(LaneFunctions, NamesAreReadBack) {
     const LaneFunction function{op, Base::float64, 8, ""};
     EXPECT_EQ(lane_function(name_of(function)), function);
   }
+  for (const LaneOp op : {LaneOp::add, LaneOp::subtract, LaneOp::multiply, LaneOp::divide,
+                          LaneOp::negate, LaneOp::equal, LaneOp::join, LaneOp::spread}) {
+    const LaneFunction function{op, Base::complex128, 4, ""};
+    EXPECT_EQ(lane_function(name_of(function)), function);
+  }
   const LaneFunction root{LaneOp::call, Base::float32, 16, "sqrtf"};
   EXPECT_EQ(name_of(root), "op2_sqrtf_float32x16");
   EXPECT_EQ(lane_function("op2_sqrtf_float32x16"), root);
@@ -30,6 +35,10 @@ TEST(LaneFunctions, MasksAreAsWideAsTheirValues) {
   EXPECT_EQ(mask_base(Base::float32), Base::int32);
   EXPECT_EQ(mask_base(Base::uint16), Base::int16);
   EXPECT_EQ(mask_base(Base::boolean), Base::int8);
+  EXPECT_EQ(mask_base(Base::complex64), Base::int32);
+  EXPECT_EQ(mask_base(Base::complex128), Base::int64);
+  EXPECT_EQ(part_base(Base::complex64), Base::float32);
+  EXPECT_EQ(part_base(Base::int8), Base::int8);
 }
 
 }  // namespace

@@ -98,6 +98,23 @@ TEST(LoopVerify, AGlobalIsOnlyReduced) {
   }
 }
 
+TEST(LoopVerify, BlocksLieInTheirTensors) {
+  const auto placed = [](const Place& place) {
+    return failure_of([&place](Loop& loop) {
+      loop.places.resize(loop.args.size());
+      loop.places[0] = place;  // of an argument of 4 scalars
+    });
+  };
+  EXPECT_EQ(placed({}), "");
+  EXPECT_EQ(placed({1, 2, 2, 4}), "");
+  for (const Place& place :
+       {Place{0, 3, 2, 4}, Place{0, 0, 3, 4}, Place{-1, 0, 2, 4}, Place{0, 0, 0, 4}}) {
+    EXPECT_EQ(placed(place), "loop 'res_calc': a block is not in its tensor");
+  }
+  EXPECT_EQ(failure_of([](Loop& loop) { loop.places.resize(1); }),
+            "there is not one place for each argument");
+}
+
 TEST(LoopVerify, AllowsDimZero) {
   EXPECT_EQ(failure_of([](Loop& loop) { std::get<DirectDat>(loop.args[2]).dim = 0; }), "");
 }

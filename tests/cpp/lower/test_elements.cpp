@@ -82,5 +82,39 @@ TEST(LayOutElements, ReductionsHaveASlotAThreadOrAFixedChunk) {
   EXPECT_EQ(lowered(loop, Strategy::direct, one_lane).scratch, kir::ScratchSpec{});
 }
 
+// On a GPU
+
+constexpr Facts warps{.lanes = Lanes::grid, .atomics = true, .warp = 32};
+
+kir::Module on_warps(const ir::Loop& loop, const Options& options = {}) {
+  return lowered(loop, Strategy::atomic, warps, Stage::strategy, options);
+}
+
+TEST(LayOutElements, NeighbouringLanesAddToNeighbouringTargets) {
+  const ir::Loop loop =
+      make_loop({indirect("u", Access::read, 0), indirect("y", Access::inc, 1)}, {{4, 0}, {4, 0}});
+  const kir::Module module = on_warps(loop);
+  EXPECT_EQ(module.plan.kind, kir::PlanKind::interleaved);
+  EXPECT_EQ(module.plan.interleaved, 1);
+  // the order is that of the Maps' rows: the code knows nothing of it
+  EXPECT_EQ(kir::dump(module), kir::dump(on_warps(loop, {.interleaved = false})));
+}
+
+TEST(LayOutElements, ElementsKeepTheirOrderWhereAnotherGainsNothing) {
+  const auto plan_of = [](const ir::Loop& loop, const Options& options = {}) {
+    return on_warps(loop, options).plan.kind;
+  };
+  const ir::Loop tets = make_loop({indirect("y", Access::inc, 0)}, {{4, 0}});
+  EXPECT_EQ(plan_of(tets), kir::PlanKind::interleaved);
+  EXPECT_EQ(plan_of(tets, {.interleaved = false}), kir::PlanKind::none);
+  // two targets, rows that lanes share, values on the elements themselves
+  EXPECT_EQ(plan_of(make_loop({indirect("y", Access::inc, 0)}, {{2, 0}})), kir::PlanKind::none);
+  EXPECT_EQ(plan_of(make_loop({indirect("y", Access::inc, 0, 2)}, {{4, 0}})), kir::PlanKind::none);
+  EXPECT_EQ(plan_of(make_loop({testing::direct("x", Access::read), indirect("y", Access::inc, 0)},
+                              {{4, 0}})),
+            kir::PlanKind::none);
+  EXPECT_EQ(lowered(tets, Strategy::atomic, testing::grid).plan.kind, kir::PlanKind::none);
+}
+
 }  // namespace
 }  // namespace op2::lower

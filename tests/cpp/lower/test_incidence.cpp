@@ -80,12 +80,11 @@ TEST(OfTarget, ListsThemOnlyIfTheyAreListed) {
 TEST(ForIncidences, SplitsAnEntryIntoElementAndSlot) {
   Workshop workshop(edge_loop());
   const Incidence incidence = add_incidence(workshop.builder, Sizes::if_padded);
-  EXPECT_EQ(
-      dump({for_incidences(workshop.builder, incidence, {{kir::CallUser{{kir::name("n")}}}})}),
-      "  for serial k in [incidence_offset[t], incidence_offset[(t + 1)])\n"
-      "    decl const int64 n = (incidence[k] / 2)\n"
-      "    decl const int64 o = (incidence[k] - (n * 2))\n"
-      "    kernel(n)\n");
+  EXPECT_EQ(dump(for_incidences(workshop.builder, incidence, {{kir::CallUser{{kir::name("n")}}}})),
+            "  for serial k in [incidence_offset[t], incidence_offset[(t + 1)])\n"
+            "    decl const int64 n = (incidence[k] / 2)\n"
+            "    decl const int64 o = (incidence[k] - (n * 2))\n"
+            "    kernel(n)\n");
 }
 
 TEST(ForIncidences, PaddedOnesAreColumnsThatMayHaveHoles) {
@@ -94,14 +93,34 @@ TEST(ForIncidences, PaddedOnesAreColumnsThatMayHaveHoles) {
   EXPECT_EQ(workshop.builder.module().plan.kind, kir::PlanKind::padded);
   EXPECT_EQ(incidence.sizes.index, 0);
   EXPECT_EQ(incidence.entry.index, 1);
-  EXPECT_EQ(
-      dump({for_incidences(workshop.builder, incidence, {{kir::CallUser{{kir::name("n")}}}})}),
-      "  for serial k in [0, n_columns)\n"
-      "    decl const int64 entry = incidence[((k * n_rows) + t)]\n"
-      "    if (-1 < entry)\n"
-      "      decl const int64 n = (entry / 2)\n"
-      "      decl const int64 o = (entry - (n * 2))\n"
-      "      kernel(n)\n");
+  EXPECT_EQ(dump(for_incidences(workshop.builder, incidence, {{kir::CallUser{{kir::name("n")}}}})),
+            "  decl int64 next = select((0 < n_columns), incidence[t], -1)\n"
+            "  for serial k in [0, n_columns)\n"
+            "    decl const int64 entry = next\n"
+            "    next = select(((k + 1) < n_columns), incidence[(((k + 1) * n_rows) + t)], -1)\n"
+            "    if (-1 < entry)\n"
+            "      decl const int64 n = (entry / 2)\n"
+            "      decl const int64 o = (entry - (n * 2))\n"
+            "      kernel(n)\n");
+}
+
+TEST(Accumulators, OnAGridSumsAreAddedAtLast) {
+  Workshop workshop(
+      make_loop({indirect("a", Access::inc, 0), indirect("b", Access::min, 0)}, {{2, 0}}), {},
+      testing::grid);
+  const std::vector<std::string> names = take_accumulators(workshop.builder);
+  EXPECT_EQ(dump(load_accumulators(workshop.builder, names)),
+            "  decl float64 a_own[1]\n"
+            "  for serial c in [0, 1)\n"
+            "    a_own[c] = 0\n"
+            "  decl float64 b_own[1]\n"
+            "  for serial c in [0, 1)\n"
+            "    b_own[c] = b[(target + c)]\n");
+  EXPECT_EQ(dump(store_accumulators(workshop.builder, names)),
+            "  for serial c in [0, 1)\n"
+            "    a[(target + c)] += a_own[c]\n"
+            "  for serial c in [0, 1)\n"
+            "    b[(target + c)] = b_own[c]\n");
 }
 
 TEST(Accumulators, OneForEachDat) {

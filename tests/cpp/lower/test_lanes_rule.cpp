@@ -19,9 +19,9 @@ ir::Loop typed(ir::Loop loop) {
 }
 
 LaneChoice choice(const ir::Loop& loop, std::optional<int> forced, int vector_bytes,
-                  const Options& options = {}) {
+                  const Options& options = {}, const Facts& facts = one_lane) {
   const std::vector<MapFacts> maps = no_facts(loop);
-  return choose_lanes({loop, Strategy::direct, one_lane, maps, options}, forced, vector_bytes);
+  return choose_lanes({loop, Strategy::direct, facts, maps, options}, forced, vector_bytes);
 }
 
 /// An edge loop whose kernel adds a sum of many terms.
@@ -58,6 +58,18 @@ TEST(LanesRule, LeavesLightLoopsAlone) {
   Options debug;
   debug.debug = true;
   EXPECT_EQ(choice(heavy_loop(DType::float64), std::nullopt, 64, debug).lanes, 0);
+}
+
+TEST(LanesRule, AsksForMoreWhereADevicesCompilerIsSlow) {
+  Facts grid;
+  grid.lanes = Lanes::grid;
+  const ir::Loop loop = heavy_loop(DType::float64);
+  EXPECT_EQ(choice(loop, std::nullopt, 64, {}, grid).why,
+            "the backend spreads elements over lanes itself");
+  grid.vectors = true;
+  const LaneChoice light = choice(loop, std::nullopt, 64, {}, grid);
+  EXPECT_NE(light.why.find("too little to gain"), std::string::npos) << light.why;
+  EXPECT_EQ(choice(loop, 8, 64, {}, grid).lanes, 8);
 }
 
 TEST(LanesRule, TheUserDecides) {

@@ -61,7 +61,7 @@ TEST(LanesVarying, RefusesWhatMasksCannotDo) {
   EXPECT_EQ(refusal(kernel({eval(call("mystery", {at("x", 0)}))})),
             "it calls 'mystery', which is not known");
   EXPECT_EQ(refusal(kernel({declare("r", array(pointer(), 2))})),
-            "it computes with pointers to pointers");
+            "'r' is an array of pointers, or points to some");
 }
 
 TEST(LanesVarying, PointersShareWhatTheyPointTo) {

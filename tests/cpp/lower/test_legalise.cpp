@@ -23,6 +23,21 @@ TEST(Legalise, LeavesATeamToBackendsThatHaveOne) {
   EXPECT_EQ(legalise(team(), testing::threads), team());
 }
 
+TEST(Legalise, LanesThatTakeTurnsGetConsecutiveItems) {
+  const Facts processor{.lanes = Lanes::grid, .in_turn = true};
+  const kir::Block block{
+      {kir::For{kir::Axis::grid, "n", kir::name("begin"), kir::name("end"), {}}}};
+  kir::Module module;
+  module.launch = legalise(block, processor);
+  EXPECT_EQ(kir::dump(module),
+            "launch ()\n"
+            "  decl const int64 lane_items = ((((end - begin) + @globals) - 1) / "
+            "@globals)\n"
+            "  decl const int64 lane_first = (begin + (@global * lane_items))\n"
+            "  for serial n in [lane_first, min((lane_first + lane_items), end))\n");
+  EXPECT_EQ(legalise(block, testing::grid), block);
+}
+
 TEST(Legalise, OneLaneRunsRegionsInPlaceAndSharedLoopsInOrder) {
   const kir::Block block = legalise(team(), testing::one_lane);
   EXPECT_EQ(testing::count<kir::Region>(block), 0);

@@ -121,18 +121,51 @@ TEST(Matrix, AtomicInsertsAreAtomicsScalarByScalar) {
   EXPECT_EQ(count<kir::Atomic>(module.functions.front().body), 4);
 }
 
-TEST(Matrix, GridsTakeEveryStrategyButBlocks) {
+TEST(Matrix, RowsThatAreListedAreReachedOneByOne) {
+  ir::Loop loop = assembly(matrix(Access::inc, 1, 5));
+  loop.maps[0].width = 3;
+  loop.maps[0].rows = {{2, 0, 0, 0}, {0, 0, 0, 0}};
+  const std::string text = expanded(loop);
+  EXPECT_NE(text.find("A_row_start[long(A_row_map[((n * 3) + 2)])]"), std::string::npos) << text;
+  EXPECT_NE(text.find("A_row_start[long(A_row_map[(n * 3)])]"), std::string::npos) << text;
+}
+
+TEST(Matrix, CellsOfColumnsHavePositionsOfTheirOwn) {
+  ir::Loop loop = assembly(matrix(Access::inc));
+  loop.iteration.layers = ir::Layers::constant;
+  loop.maps[0].rows = {{0, 1, 0, 0}, {1, 1, 0, 0}};
+  const std::string text = expanded(loop);
+  EXPECT_NE(text.find("A_position[((position * 4) + 3)]"), std::string::npos) << text;
+  EXPECT_NE(text.find("level"), std::string::npos) << text;
+}
+
+TEST(Matrix, BlocksOfOneTensorAreTakenApartAfterTheCall) {
+  ir::MatArg right = matrix(Access::inc);
+  right.col_map = 1;
+  ir::Loop loop = make_loop({{"A", matrix(Access::inc)}, {"B", right}}, {{2, 0}, {1, 1}});
+  loop.parameters = {0, 0};
+  loop.places = {{0, 0, 2, 3}, {0, 2, 1, 3}};
+  const std::string text = strategy_dump(loop, Strategy::direct, one_lane);
+  EXPECT_NE(text.find("decl float64 A_joined[6] = 0"), std::string::npos) << text;
+  EXPECT_NE(text.find("kernel(A_joined)"), std::string::npos) << text;
+  EXPECT_NE(text.find("A_0_pack[(2 + c)] = A_joined[(3 + c)]"), std::string::npos) << text;
+  EXPECT_NE(text.find("A_1_pack[(1 + c)] = A_joined[(5 + c)]"), std::string::npos) << text;
+}
+
+TEST(Matrix, GridsTakeEveryStrategy) {
   const ir::Loop loop = assembly(matrix(Access::inc), 3);
   for (const Strategy strategy :
-       {Strategy::atomic, Strategy::owner, Strategy::scratch, Strategy::colour}) {
+       {Strategy::atomic, Strategy::owner, Strategy::scratch, Strategy::block, Strategy::colour}) {
     EXPECT_TRUE(applicable(strategy, loop, grid, {{4, false}}, {}).ok);
   }
-  EXPECT_NE(applicable(Strategy::block, loop, grid, {{4, false}}, {}).why.find("is a matrix"),
-            std::string::npos);
+  EXPECT_TRUE(lowered(loop, Strategy::block, grid).plan.staged.empty());
   EXPECT_EQ(choose(loop, grid, {{4, false}}, {}).strategy, Strategy::atomic);
-  EXPECT_EQ(choose(loop, grid, {{4, false}}, {.deterministic = true}).strategy, Strategy::scratch);
+  EXPECT_EQ(choose(loop, grid, {{4, false}}, {.deterministic = true}).strategy, Strategy::colour);
   const kir::Module module = lowered(loop, Strategy::atomic, grid);
   EXPECT_EQ(count<kir::Atomic>(module.functions.front().body), 9);
+  // nothing is staged: elements of a block take turns
+  const kir::Module block = lowered(loop, Strategy::block, grid);
+  EXPECT_EQ(kir::dump(block).find("shared"), std::string::npos);
 }
 
 TEST(Matrix, AnOwnerAddsItsRowOnly) {

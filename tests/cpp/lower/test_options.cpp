@@ -48,6 +48,8 @@ TEST(LoweringKey, DiffersForEverythingThatChangesTheCode) {
   add(Strategy::block, {.one_address_space = false}, maps, {});
   add(Strategy::block, {.complex_arithmetic = false}, maps, {});
   add(Strategy::block, {.float64 = false}, maps, {});
+  add(Strategy::block, {.in_turn = true}, maps, {});
+  add(Strategy::block, {.fences = true}, maps, {});
   add(Strategy::block, facts, {{8, false}, {4, false}}, {});
   add(Strategy::block, facts, {{4, false}, {8, false}}, {});
   add(Strategy::block, facts, {{4, true}, {4, false}}, {});
@@ -59,6 +61,7 @@ TEST(LoweringKey, DiffersForEverythingThatChangesTheCode) {
   add(Strategy::block, facts, maps, {.target_bytes = 8});
   add(Strategy::block, facts, maps, {.convention = 2});
   add(Strategy::block, facts, maps, {.transposed = false});
+  add(Strategy::block, facts, maps, {.interleaved = false});
   add(Strategy::block, facts, maps, {.padded = true});
   add(Strategy::block, facts, maps, {.index_bytes = 4});
   add(Strategy::block, facts, maps, {.soa = {0}});

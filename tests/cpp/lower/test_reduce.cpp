@@ -13,10 +13,12 @@ using testing::global_reduce;
 using testing::lowered;
 using testing::make_loop;
 
+constexpr Facts warps{.lanes = Lanes::grid, .atomics = true, .warp = 32, .fences = true};
+
 /// After the pass, before rows are expanded.
 std::string reduced(const ir::Loop& loop, Strategy strategy = Strategy::direct,
-                    const Options& options = {}) {
-  return kir::dump(lowered(loop, strategy, testing::grid, Stage::legalise, options));
+                    const Options& options = {}, const Facts& facts = testing::grid) {
+  return kir::dump(lowered(loop, strategy, facts, Stage::legalise, options));
 }
 
 std::string launch_of(const std::string& text) {
@@ -108,6 +110,56 @@ TEST(Reduce, LargeGlobalsGetSmallerTrees) {
                                      Strategy::direct, testing::grid, Stage::legalise);
   EXPECT_EQ(module.functions.front().max_lanes, 32);
   EXPECT_TRUE(contains(kir::dump(module), "decl shared float64 s_tree[2048]"));
+}
+
+TEST(Reduce, WhereBlocksSeeEachOtherTheLastOneCombines) {
+  const std::string text = reduced(summing_loop(), Strategy::direct, {}, warps);
+  EXPECT_TRUE(contains(text,
+                       "kernel wrap_res(const float64* x, float64* s, float64* s_partial, "
+                       "int64 begin, int64 end, uint32* n_arrived)\n"))
+      << text;
+  EXPECT_TRUE(contains(text,
+                       "      s_partial[((@block * 2) + c)] = s_lane[c]\n"
+                       "  if (@lane == 0)\n"
+                       "    arrive is_last of @blocks at n_arrived\n"
+                       "  barrier\n"
+                       "  if is_last\n"
+                       "    for serial c in [0, 2)\n"
+                       "      s_lane[c] = 0\n"
+                       "    for lane k in [0, @blocks)\n"
+                       "      for serial c in [0, 2)\n"
+                       "        s_lane[c] += s_partial[((k * 2) + c)]\n"))
+      << text;
+  EXPECT_TRUE(contains(text, "        s[c] += s_lane[c]\n")) << text;
+  EXPECT_EQ(launch_of(text),
+            "  scratch float64 s_partial[(@blocks_for((end - begin)) * 2)]\n"
+            "  scratch zero uint32 n_arrived[1]\n"
+            "  launch wrap_res over (end - begin) items (x, s, s_partial, begin, end, "
+            "n_arrived)\n");
+}
+
+TEST(Reduce, EachLaunchOfAColourCombinesItsOwn) {
+  const ir::Loop loop =
+      make_loop({testing::indirect("y", Access::inc, 0), global_reduce("s", Access::inc)},
+                testing::edges_to_nodes());
+  const std::string text = launch_of(reduced(loop, Strategy::colour, {}, warps));
+  EXPECT_TRUE(contains(text, "scratch float64 s_partial[@blocks_for((end - begin))]\n")) << text;
+  EXPECT_FALSE(contains(text, "n_slots")) << text;
+  EXPECT_FALSE(contains(text, "finish")) << text;
+}
+
+TEST(Reduce, TheLastBlockKeepsToTheFixedTree) {
+  const std::string text =
+      reduced(summing_loop(), Strategy::direct, {.deterministic = true}, warps);
+  EXPECT_FALSE(contains(text, "shuffle")) << text;
+  EXPECT_TRUE(contains(text,
+                       "  if is_last\n"
+                       "    for lane lane in [0, 256)\n"))
+      << text;
+  EXPECT_TRUE(contains(text,
+                       "for serial k in [0, ((((((end - begin) + 2047) / 2048) - lane) + 255) / "
+                       "256))"))
+      << text;
 }
 
 TEST(Reduce, LoopsWithoutReductionsStayAsTheyAre) {

@@ -18,6 +18,7 @@ kir::Block everywhere() {
   kir::Block inner{{kir::Gather{"x", rows}},
                    {kir::Scatter{"x", rows, kir::Update::add, kir::Sync::none}},
                    {kir::Barrier{}},
+                   {kir::Arrive{"x", "x", name("x")}},
                    {kir::LaneTurn{"x", "x", name("x"), {DType::float64, false, false, 4}, 2}},
                    {kir::LaneStore{"x", name("x"), kir::Update::set, "x",
                                    kir::lane_of("x", name("x"), name("x")), DType::float64, 2}},

@@ -100,6 +100,30 @@ TEST(StageBlocks, WhatIsOverwrittenRunsWholeInTurns) {
       << text;
 }
 
+TEST(StageBlocks, ElementsOfASubsetTakeTurns) {
+  ir::Loop loop = make_loop({indirect("r", Access::inc, 0)}, testing::edges_to_nodes());
+  loop.iteration.subset = true;
+  const kir::Module module = staged(loop);
+  EXPECT_TRUE(module.plan.staged.empty());
+  const std::string text = kir::dump(module);
+  EXPECT_TRUE(contains(text,
+                       "    decl const int64 own_colour = select((position < last), "
+                       "thrcol[position], -1)\n"))
+      << text;
+  EXPECT_TRUE(contains(text,
+                       "      if (own_colour == colour)\n"
+                       "        decl const int64 n = long(subset[position])\n"))
+      << text;
+}
+
+TEST(StageBlocks, SumsOverFixedChunksWithoutRaces) {
+  const ir::Loop loop =
+      make_loop({direct("x", Access::read), testing::global_reduce("s", Access::inc)});
+  const Options fixed{.deterministic = true};
+  EXPECT_EQ(kir::dump(lowered(loop, Strategy::block, testing::grid, Stage::expand, fixed)),
+            kir::dump(lowered(loop, Strategy::direct, testing::grid, Stage::expand, fixed)));
+}
+
 TEST(StageBlocks, BlocksShrinkUntilTheirIncrementsFit) {
   EXPECT_EQ(staged(make_loop({indirect("r", Access::inc, 0, 8)}, {{4, 0}})).plan.block_size, 64);
   const kir::Module large = staged(make_loop({indirect("r", Access::inc, 0, 64)}, {{4, 0}}));

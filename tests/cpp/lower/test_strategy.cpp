@@ -321,6 +321,18 @@ TEST(Choose, DeterministicTakesColourAndOneBlockWhereMemoryOverlaps) {
   EXPECT_EQ(chosen(overlapping(), threads, deterministic), Strategy::block);
 }
 
+TEST(Choose, OnAGridOwnersOfEdgesAndColoursWhereLanesTakeTurns) {
+  const Facts gpu{.lanes = Lanes::grid, .atomics = true};
+  const Facts processor{.lanes = Lanes::grid, .atomics = true, .in_turn = true};
+  const ir::Loop overwrites = overwriting();
+  EXPECT_EQ(chosen(overwrites, gpu), Strategy::colour);
+  for (const Options& options : {Options{}, deterministic}) {
+    EXPECT_EQ(chosen(edge_loop(), processor, options), Strategy::colour);
+    EXPECT_EQ(chosen(direct_loop(), processor, options), Strategy::direct);
+    EXPECT_EQ(chosen(overlapping(), processor, options), Strategy::block);
+  }
+}
+
 TEST(Choose, OnlyWhatIsApplicable) {
   for (const ir::Loop& loop : {direct_loop(), edge_loop(), read_and_incremented(), overwriting(),
                                overlapping(), on_two_sets()}) {

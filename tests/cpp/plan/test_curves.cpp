@@ -52,6 +52,31 @@ TEST(CurveKeys, HilbertStepsToANeighbour) {
   }
 }
 
+TEST(CurveKeys, LinesFollowTheLongestDirection) {
+  // 4 x 3 x 2 points, in the order of lines along the first axis
+  std::vector<double> points;
+  for (int z = 0; z < 2; ++z) {
+    for (int y = 0; y < 3; ++y) {
+      for (int x = 0; x < 4; ++x) {
+        points.insert(points.end(), {0.1 * x, 0.1 * y + 0.001 * x, 0.1 * z});
+      }
+    }
+  }
+  const auto keys = curve_keys(Curve::lines, points, 3, 1);
+  EXPECT_TRUE(std::is_sorted(keys.begin(), keys.end()));
+  EXPECT_EQ(std::set(keys.begin(), keys.end()).size(), keys.size());
+  EXPECT_EQ(curve_keys(Curve::lines, points, 3, 3), keys);
+}
+
+TEST(CurveKeys, LinesOfFlatMeshesAndOfOnePoint) {
+  const std::vector<double> flat{0, 5, 2, 5, 1, 5};
+  const auto keys = curve_keys(Curve::lines, flat, 2, 1);
+  EXPECT_EQ(along(keys), (std::vector<std::size_t>{0, 2, 1}));
+  EXPECT_EQ(curve_keys(Curve::lines, std::vector<double>{3, 3, 3}, 3, 1),
+            (std::vector<std::uint64_t>{0}));
+  EXPECT_TRUE(curve_keys(Curve::lines, {}, 3, 1).empty());
+}
+
 TEST(CurveKeys, MortonFillsQuadrantAfterQuadrant) {
   const std::vector<double> points{0, 0, 0, 1, 1, 0, 1, 1};
   const auto keys = curve_keys(Curve::morton, points, 2, 1);

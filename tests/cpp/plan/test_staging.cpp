@@ -110,6 +110,15 @@ TEST(Stage, WithoutMapsThereIsOneColour) {
   EXPECT_EQ(plan.n_thread_colours, (std::vector<std::int32_t>{1, 1, 1}));
 }
 
+TEST(Stage, ColoursTheElementsOfASubset) {
+  const TestMap<> edges = path_map(8);
+  const TestMap<> subset({1, 2, 5, 6}, 1, 8);
+  const StagedPlan plan = stage({{4, subset.table}, {{edges.table}}}, {}, 4, 1);
+  EXPECT_EQ(plan.thread_colour, (std::vector<std::int32_t>{0, 1, 0, 1}));
+  EXPECT_TRUE(plan.lists.empty());
+  EXPECT_THROW((void)stage({{4, subset.table}, {}}, {edges.table}, 4, 1), UsageError);
+}
+
 TEST(Stage, NoElements) {
   const TestMap<> edges = path_map(3);
   const StagedPlan plan = stage({{0, nullptr}, {{edges.table}}}, {edges.table}, 4, 1);

@@ -60,7 +60,8 @@ class RecordingDevice : public Device {
   [[nodiscard]] std::shared_ptr<void> allocate(std::int64_t n_bytes, std::string_view) override {
     ++n_allocations;
     n_bytes_allocated += n_bytes;
-    auto memory = std::make_shared<std::vector<std::byte>>(static_cast<std::size_t>(n_bytes) + 1);
+    auto memory = std::make_shared<std::vector<std::byte>>(static_cast<std::size_t>(n_bytes) + 1,
+                                                           std::byte{0xab});
     return {memory, memory->data()};
   }
   void upload(void* to, std::int64_t to_offset, const void* from, std::int64_t n_bytes) override {

@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "runtime/recording_device.hpp"
 
 namespace op2::runtime {
@@ -74,7 +76,7 @@ class DeviceLoopTest : public ::testing::Test {
   exec::DeviceCode code;
   std::vector<std::int32_t> values = {0, 1};
   std::shared_ptr<mesh::MapTable> map = std::make_shared<mesh::MapTable>(values.data(), 4, 2, 1, 3);
-  std::vector<std::shared_ptr<mesh::MapTable>> maps = {map};
+  std::vector<std::shared_ptr<const mesh::MapTable>> maps = {map};
   std::vector<std::int64_t> sizes = {3};
   std::vector<std::int64_t> colour_offset = {0, 3, 5, 7};
   std::vector<std::int32_t> block_of = {0, 2, 4, 1, 3, 5, 6};
@@ -166,6 +168,30 @@ TEST_F(DeviceLoopTest, LargeScratchIsGivenBackBetweenRuns) {
     EXPECT_EQ(launches[launches.size() - 1].arguments, launches[launches.size() - 2].arguments);
     EXPECT_NE(std::get<void*>(launches.back().arguments[0]), nullptr);
   }
+}
+
+TEST_F(DeviceLoopTest, KernelsOfAProgramOfManyLoopsHaveNamesOfTheirOwn) {
+  code.kernels = {{"sum", {}, {}, true, 0}};
+  code.launch = {{kir::Launch{"sum", kir::Grid::single, integer(1), {}}}};
+  code.suffix = "_loop3";
+  loop()->run(std::vector<void*>{&x, &gam}, executable.name);
+  EXPECT_EQ(device->launches.back().kernel, "sum_loop3");
+}
+
+TEST_F(DeviceLoopTest, ScratchThatIsZeroIsKept) {
+  code.kernels = {{"sum", {pointer("s", Role::local, 0, DType::uint8)}, {}, true, 0}};
+  constexpr std::int64_t extent = std::int64_t{1} << 20;
+  code.launch = {{kir::Scratch{DType::uint8, "s", integer(extent), /*is_zero=*/true}},
+                 {kir::Launch{"sum", kir::Grid::single, integer(1), {kir::name("s")}}}};
+  const auto made = loop();
+  const int n_before = device->n_allocations;
+  made->run(std::vector<void*>{&x, &gam}, executable.name);
+  const auto* memory =
+      static_cast<unsigned char*>(std::get<void*>(device->launches.back().arguments[0]));
+  EXPECT_TRUE(std::all_of(memory, memory + extent, [](unsigned char byte) { return byte == 0; }));
+  made->run(std::vector<void*>{&x, &gam}, executable.name);
+  EXPECT_EQ(std::get<void*>(device->launches.back().arguments[0]), memory);
+  EXPECT_EQ(device->n_allocations, n_before);
 }
 
 }  // namespace

@@ -90,7 +90,7 @@ TEST_F(LaunchListTest, ScratchIsSizedByTheBlocksThereWillBe) {
   code.launch = {{kir::Scratch{DType::float64, "s", blocks * integer(4)}},
                  launch("small", kir::Grid::single, integer(1), {kir::name("s"), blocks})};
   const LaunchList found = list(300);
-  EXPECT_EQ(found.scratch_bytes, (std::vector<std::int64_t>{3 * 4 * 8}));
+  EXPECT_EQ(found.scratch, (std::vector<LaunchScratch>{{3 * 4 * 8, false}}));
   EXPECT_EQ(found.launches[0],
             (FlatLaunch{"small", {1, 32}, {LaunchSlot{true, 0}, std::int64_t{3}}}));
   EXPECT_TRUE(asks_for_blocks(code.launch));
@@ -134,6 +134,7 @@ TEST_F(LaunchListTest, WhatCannotBeIsOurFault) {
   refused(launch("small", kir::Grid::single, kir::element("x", integer(0)),
                  {kir::name("x"), integer(1)}));
   refused({kir::Barrier{}});
+  refused({kir::Arrive{"last", "n", kir::integer(1)}});
   refused({kir::CallUser{}});
 }
 
@@ -141,21 +142,26 @@ TEST(GridRule, FollowsTheDevice) {
   DeviceInfo gpu;
   gpu.n_units = 132;
   gpu.max_lanes = 1024;
-  const GridRule free = grid_rule(gpu, 0, false);
+  const GridRule free = grid_rule(gpu, 0, false, false);
   EXPECT_GE(free.max_blocks * free.n_lanes, std::int64_t{1} << 24);
-  const GridRule bounded = grid_rule(gpu, 0, true);
+  const GridRule bounded = grid_rule(gpu, 0, false, true);
   EXPECT_EQ(bounded.n_lanes, free.n_lanes);
+  EXPECT_GT(grid_rule(gpu, 0, true, false).n_lanes, free.n_lanes);
+  EXPECT_EQ(grid_rule(gpu, 0, true, true), bounded);
   EXPECT_LT(bounded.max_blocks, 132 * 32);
-  EXPECT_EQ(grid_rule(gpu, 100, false).n_lanes, 64);
-  EXPECT_EQ(grid_rule(gpu, 1 << 20, false).n_lanes, 1024);
-  EXPECT_EQ(grid_rule(gpu, 1, false).n_lanes, 1);
+  EXPECT_EQ(grid_rule(gpu, 100, true, false).n_lanes, 64);
+  EXPECT_EQ(grid_rule(gpu, 1 << 20, false, false).n_lanes, 1024);
+  EXPECT_EQ(grid_rule(gpu, 1, false, false).n_lanes, 1);
   gpu.warp = 32;
-  EXPECT_EQ(grid_rule(gpu, 7, false).n_lanes, 32);
+  EXPECT_EQ(grid_rule(gpu, 7, false, false).n_lanes, 32);
   gpu.warp = 0;
   DeviceInfo cpu = gpu;
   cpu.is_cpu = true;
   cpu.n_units = 2;
-  EXPECT_LT(grid_rule(cpu, 0, false).max_blocks, 1000);
+  EXPECT_LT(grid_rule(cpu, 0, false, false).max_blocks, 1000);
+  EXPECT_EQ(grid_rule(cpu, 0, false, false).n_lanes, 64);
+  EXPECT_EQ(grid_rule(cpu, 7, false, false).n_lanes, 1);
+  EXPECT_EQ(grid_rule(cpu, 63, false, false).n_lanes, 8);
 }
 
 }  // namespace

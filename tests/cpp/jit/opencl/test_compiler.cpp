@@ -23,6 +23,17 @@ TEST(OpenclCompiler, MakesABinary) {
       made->compile("__kernel void f(__global double *x) { x[0] = N; }", {"-DN=3"}).empty());
 }
 
+TEST(KnownText, ComesBackFromItsBytes) {
+  const std::optional<KnownText> text = known_text(bytes_of({"-DN=3 -w", "int f;\n\n"}));
+  ASSERT_TRUE(text);
+  EXPECT_EQ(text->options, "-DN=3 -w");
+  EXPECT_EQ(text->source, "int f;\n\n");
+  EXPECT_FALSE(
+      known_text("\x7f"
+                 "ELF"));
+  EXPECT_FALSE(known_text(""));
+}
+
 TEST(OpenclCompiler, SaysWhatItIs) {
   OP2_NEEDS_OPENCL();
   EXPECT_EQ(compiler()->identity(), compiler()->identity());

@@ -31,7 +31,7 @@ Result attribute(int* value, DeviceAttribute which, DeviceOrdinal) {
                                      {max_shared_memory_per_block, 49152},
                                      {warp_size, 32},
                                      {multiprocessor_count, 132},
-                                     {compute_capability_major, 9},
+                                     {compute_capability_major, gpu->capability},
                                      {compute_capability_minor, 0},
                                      {memory_pools_supported, gpu->has_pools ? 1 : 0}};
   *value = values.at(which);
@@ -121,6 +121,18 @@ Result launch(FunctionHandle function, unsigned n_blocks, unsigned, unsigned, un
   gpu->launches.push_back(std::move(launched));
   if (name == gpu->broken_kernel) gpu->pending_fault = illegal_address;
   return success;
+}
+
+Result launch_early(const LaunchConfig* config, FunctionHandle function, void** parameters,
+                    void** extra) {
+  const bool is_early =
+      config->n_attributes == 1 &&
+      config->attributes->id == LaunchAttribute::programmatic_stream_serialization &&
+      config->attributes->value == 1;
+  if (is_early) ++gpu->n_early;
+  return launch(function, config->grid[0], config->grid[1], config->grid[2], config->block[0],
+                config->block[1], config->block[2], config->shared_bytes, config->stream,
+                parameters, extra);
 }
 
 void set_devices(Driver& driver) {
@@ -251,6 +263,7 @@ void set_code(Driver& driver) {
     return success;
   };
   driver.launch_kernel = launch;
+  driver.launch_kernel_ex = launch_early;
 }
 
 }  // namespace

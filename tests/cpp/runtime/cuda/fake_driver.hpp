@@ -42,6 +42,8 @@ struct FakeGpu {
   int n_modules = 0;
   int n_waits = 0;
   int n_trims = 0;
+  int n_early = 0;     // launches that may start while the one before ends
+  int capability = 9;  // its first digit
 
   FakeGpu();
   FakeGpu(const FakeGpu&) = delete;

@@ -80,6 +80,17 @@ TEST_F(CudaDevice, ALaunchPassesArgumentsInOrderAndWaitsForNothing) {
   EXPECT_TRUE(fake_.current.empty());
 }
 
+TEST_F(CudaDevice, KernelsThatWaitByThemselvesStartEarly) {
+  launch("res", "res_calc");
+  EXPECT_EQ(fake_.n_early, 1);
+  fake_.capability = 8;
+  Gpu older(fake_.driver(), 0);
+  const std::shared_ptr<Program> program = older.load("res");
+  older.launch(program->kernel("res"), Grid{1, 32}, {}, "res_calc");
+  EXPECT_EQ(fake_.n_early, 1);
+  EXPECT_EQ(fake_.launches.size(), 2U);
+}
+
 TEST_F(CudaDevice, AFaultNamesTheLoopAtTheNextWaitAndForEver) {
   fake_.broken_kernel = "res";
   launch("res", "res_calc");

@@ -1,0 +1,434 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "cg/lane_calls.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <optional>
+#include <utility>
+
+#include "base/error.hpp"
+#include "cg/lane_types.hpp"
+#include "ir/kernel_walk.hpp"
+#include "ir/known_functions.hpp"
+#include "ir/lane_functions.hpp"
+
+namespace op2::cg {
+namespace {
+
+using namespace detail;
+using ir::LaneOp;
+
+struct Spelled {
+  std::string type;    ///< of the vectors
+  std::string scalar;  ///< of one lane
+  std::string mask;    ///< of the mask for such vectors
+};
+
+void define_blend(Context& out, const std::string& name, const Spelled& t) {
+  const Scope scope = out.function(
+      fmt::format("{0} {1} {2}({3} mask, {1} on, {1} off)", inlined, t.type, name, t.mask));
+  const std::string chosen = fmt::format("({} & mask) | ({} & ~mask)", bits_as(out, t.mask, "on"),
+                                         bits_as(out, t.mask, "off"));
+  out.statement(fmt::format("return {};", bits_as(out, t.type, chosen)));
+}
+
+void define_any(Context& out, const std::string& name, const Spelled& t, int lanes) {
+  const Scope scope = out.function(fmt::format("{} int {}({} mask)", inlined, name, t.type));
+  const Names items = for_lanes(lanes, [](int lane) { return fmt::format("mask[{}]", lane); });
+  out.statement(fmt::format("return ({}) != 0;", joined(items, " | ")));
+}
+
+void define_access(Context& out, const std::string& name, const Spelled& t, LaneOp op, int lanes) {
+  const std::string index = vector_type(out, DType::int64, lanes);
+  const std::string& from = op == LaneOp::lookup ? t.scalar : t.type;
+  const Scope scope = out.function(
+      fmt::format("{} {} {}(const {} *from, {} index)", inlined, t.type, name, from, index));
+  const std::string_view lane_of =
+      op == LaneOp::lookup ? "from[index[{0}]]" : "from[index[{0}]][{0}]";
+  const Names items =
+      for_lanes(lanes, [lane_of](int lane) { return fmt::format(fmt::runtime(lane_of), lane); });
+  out.statement(fmt::format("return ({}){{{}}};", t.type, joined(items)));
+}
+
+void define_put(Context& out, const std::string& name, const Spelled& t, int lanes) {
+  const std::string index = vector_type(out, DType::int64, lanes);
+  const Scope scope =
+      out.function(fmt::format("{0} void {1}({2} *to, {3} index, {4} mask, {2} value)", inlined,
+                               name, t.type, index, t.mask));
+  for (int lane = 0; lane < lanes; ++lane) {
+    out.statement(fmt::format("if (mask[{0}]) to[index[{0}]][{0}] = value[{0}];", lane));
+  }
+}
+
+std::string plain_name(std::string name, DType dtype) {
+  if (name.starts_with("__builtin_")) name.erase(0, 10);
+  if (dtype == DType::float32 && !name.empty() && name.back() == 'f') name.pop_back();
+  return name;
+}
+
+/// The few library functions that are cheaper as whole vectors than lane by lane.
+std::string vector_form(const std::string& function, const Spelled& t, DType dtype, int lanes) {
+  const std::string name = plain_name(function, dtype);
+  if (name == "fabs") {
+    const std::string_view bits = dtype == DType::float32 ? "0x7fffffff" : "0x7fffffffffffffff";
+    return fmt::format("({})(({})a & {})", t.type, t.mask, bits);
+  }
+  if (name != "fmin" && name != "fmax") return "";
+  // A NaN loses against any number.
+  const std::string blend = ir::name_of({LaneOp::blend, ir::base_of(dtype), lanes, ""});
+  return fmt::format("{}((a {} b) | (b != b), a, b)", blend, name == "fmin" ? "<" : ">");
+}
+
+/// What glibc's libmvec calls a function for such vectors (x86-64's vector function ABI), and the
+/// macro by which a compiler says that the machine has them. The linker finds it behind -lm.
+struct VectorMath {
+  std::string symbol;
+  std::string_view macro;
+};
+
+std::optional<VectorMath> vector_math(const std::string& function, DType dtype, int lanes,
+                                      std::size_t n_arguments) {
+  constexpr std::array<std::string_view, 5> known{"exp", "log", "pow", "sin", "cos"};
+  const std::string name = plain_name(function, dtype);
+  if (std::ranges::find(known, name) == known.end()) return std::nullopt;
+  struct Width {
+    std::size_t bytes;
+    char letter;
+    std::string_view macro;
+  };
+  constexpr std::array<Width, 3> widths{Width{16, 'b', "__SSE2__"}, Width{32, 'd', "__AVX2__"},
+                                        Width{64, 'e', "__AVX512F__"}};
+  const std::size_t bytes = size_of(dtype) * static_cast<std::size_t>(lanes);
+  const auto width = std::ranges::find(widths, bytes, &Width::bytes);
+  if (width == widths.end()) return std::nullopt;
+  return VectorMath{
+      fmt::format("_ZGV{}N{}{}_{}{}", width->letter, lanes, std::string(n_arguments, 'v'), name,
+                  dtype == DType::float32 ? "f" : ""),
+      width->macro};
+}
+
+/// `return symbol(a, b);` where there is such a function.
+void call_vector_math(Context& out, const VectorMath& math, const std::string& result,
+                      const Names& parameters) {
+  out.statement(
+      fmt::format("#if defined(__x86_64__) && defined(__GLIBC__) && defined({})", math.macro));
+  out.statement(fmt::format("extern {} {}({});", result, math.symbol, joined(parameters)));
+  Names arguments;
+  for (std::size_t i = 0; i < parameters.size(); ++i) {
+    arguments.push_back(std::string(1, static_cast<char>('a' + i)));
+  }
+  out.statement(fmt::format("return {}({});", math.symbol, joined(arguments)));
+  out.statement("#else");
+}
+
+/// Vectors of what the library function takes, which may be integers: `ldexp(double, int)`.
+Names parameters_of(Context& out, const ir::LaneFunction& function, std::size_t n_arguments) {
+  const ir::KnownFunction& known = *ir::known_function(function.function);
+  Names parameters;
+  for (std::size_t i = 0; i < n_arguments; ++i) {
+    const DType dtype = *ir::dtype_of(known.parameters[i].base);
+    parameters.push_back(
+        fmt::format("{} {}", vector_type(out, dtype, function.lanes), static_cast<char>('a' + i)));
+  }
+  return parameters;
+}
+
+/// A function of a language that has vectors: most take them as they take scalars.
+void define_native_call(Context& out, const ir::LaneFunction& function, const std::string& result,
+                        const Names& parameters, const std::string& name, const Spelled& t) {
+  const ir::KnownFunction& known = *ir::known_function(function.function);
+  const LibraryFunction native = out.dialect().library(known);
+  const Scope scope =
+      out.function(fmt::format("{} {} {}({})", inlined, result, name, joined(parameters)));
+  const auto arguments = [&parameters](std::string_view lane) {
+    Names list;
+    for (std::size_t i = 0; i < parameters.size(); ++i) {
+      list.push_back(fmt::format("{}{}", static_cast<char>('a' + i), lane));
+    }
+    return joined(list);
+  };
+  if (result == t.type && !native.cast_result) {
+    out.statement(fmt::format("return {}({});", native.name, arguments("")));
+    return;
+  }
+  out.statement(fmt::format("{} result;", result));
+  out.begin_branch(fmt::format("for (int lane = 0; lane < {}; ++lane)", function.lanes));
+  out.statement(fmt::format("result[lane] = {}({});", native.name, arguments("[lane]")));
+  out.end_branch();
+  out.statement("return result;");
+}
+
+void define_call(Context& out, const ir::LaneFunction& function, const std::string& result,
+                 std::size_t n_arguments, const std::string& name, const Spelled& t) {
+  const Names parameters = parameters_of(out, function, n_arguments);
+  const DType dtype = *ir::dtype_of(function.base);
+  if (out.dialect().has_vectors)
+    return define_native_call(out, function, result, parameters, name, t);
+  const std::string whole = vector_form(function.function, t, dtype, function.lanes);
+  const Scope scope =
+      out.function(fmt::format("{} {} {}({})", inlined, result, name, joined(parameters)));
+  if (!whole.empty()) {
+    out.statement(fmt::format("return {};", whole));
+    return;
+  }
+  const auto math = vector_math(function.function, dtype, function.lanes, n_arguments);
+  if (math) call_vector_math(out, *math, result, parameters);
+  // The builtin needs no prototype. Compilers turn the lanes into one instruction if there is one.
+  const std::string builtin = function.function.starts_with("__builtin_")
+                                  ? function.function
+                                  : "__builtin_" + function.function;
+  Names arguments;
+  for (std::size_t i = 0; i < n_arguments; ++i) {
+    arguments.push_back(fmt::format("{}[lane]", static_cast<char>('a' + i)));
+  }
+  out.statement(fmt::format("{} result;", result));
+  out.begin_branch(fmt::format("for (int lane = 0; lane < {}; ++lane)", function.lanes));
+  out.statement(fmt::format("result[lane] = {}({});", builtin, joined(arguments)));
+  out.end_branch();
+  out.statement("return result;");
+  if (math) out.statement("#endif");
+}
+
+/// What a function over complex lanes returns, made of the parts of its arguments.
+std::string complex_form(const ir::LaneFunction& function, const std::string& type) {
+  const auto made = [&type](const std::string& re, const std::string& im) {
+    return fmt::format("({}){{{}, {}}}", type, re, im);
+  };
+  const std::string blend =
+      ir::name_of({LaneOp::blend, ir::part_base(function.base), function.lanes, ""});
+  switch (function.op) {
+    case LaneOp::blend:
+      return made(blend + "(mask, on.re, off.re)", blend + "(mask, on.im, off.im)");
+    case LaneOp::add:
+      return made("a.re + b.re", "a.im + b.im");
+    case LaneOp::subtract:
+      return made("a.re - b.re", "a.im - b.im");
+    case LaneOp::multiply:
+      return made("a.re * b.re - a.im * b.im", "a.re * b.im + a.im * b.re");
+    case LaneOp::divide:
+      return made("(s + t * r) / d", blend + "(m, u, -u) / d");
+    case LaneOp::negate:
+      return made("-a.re", "-a.im");
+    case LaneOp::equal:
+      return "(a.re == b.re) & (a.im == b.im)";
+    case LaneOp::join:
+      return made("a", "b");
+    case LaneOp::call:
+      break;
+    default:
+      return "";
+  }
+  const std::string name = plain_name(function.function, DType::float64);
+  if (name == "complex") return made("a", "b");
+  if (name == "creal" || name == "crealf") return "a.re";
+  if (name == "cimag" || name == "cimagf") return "a.im";
+  if (name == "conj" || name == "conjf") return made("a.re", "-a.im");
+  return "";
+}
+
+/// Names for complex_form() of a quotient, which scales by the larger part of the divisor (Smith
+/// 1962): squares of large or small numbers would leave the range.
+void declare_quotient(Context& out, const ir::LaneFunction& function, const std::string& part,
+                      const std::string& mask) {
+  const std::string blend =
+      ir::name_of({LaneOp::blend, ir::part_base(function.base), function.lanes, ""});
+  const bool is_single = ir::part_base(function.base) == ir::Base::float32;
+  const std::string_view bits = is_single ? "0x7fffffff" : "0x7fffffffffffffff";
+  const auto magnitude = [&](const char* of) {
+    return fmt::format("({})(({})b.{} & {})", part, mask, of, bits);
+  };
+  out.statement(fmt::format("const {} m = {} >= {};", mask, magnitude("re"), magnitude("im")));
+  out.statement(fmt::format("const {} p = {}(m, b.re, b.im);", part, blend));
+  out.statement(fmt::format("const {} r = {}(m, b.im, b.re) / p;", part, blend));
+  out.statement(fmt::format("const {} s = {}(m, a.re, a.im);", part, blend));
+  out.statement(fmt::format("const {} t = {}(m, a.im, a.re);", part, blend));
+  out.statement(fmt::format("const {0} d = p + {1}(m, b.im, b.re) * r;", part, blend));
+  out.statement(fmt::format("const {} u = t - s * r;", part));
+}
+
+/// Lane by lane: what no form on whole vectors serves.
+void complex_by_lane(Context& out, const ir::LaneFunction& function, std::size_t n_arguments,
+                     bool gives_complex, const std::string& result) {
+  const auto both = [&out](const std::string& to, const std::string& value) {
+    out.statement(fmt::format("result.re[lane] = __real__ {}{};", to, value));
+    out.statement(fmt::format("result.im[lane] = __imag__ {}{};", to, value));
+  };
+  out.statement(fmt::format("{} result;", result));
+  out.begin_branch(fmt::format("for (int lane = 0; lane < {}; ++lane)", function.lanes));
+  if (function.op == LaneOp::lookup) {
+    both("", "from[index[lane]]");
+  } else if (function.op == LaneOp::pick) {
+    out.statement("result.re[lane] = from[index[lane]].re[lane];");
+    out.statement("result.im[lane] = from[index[lane]].im[lane];");
+  } else if (function.op == LaneOp::spread) {
+    both("", "a");
+  } else {
+    Names arguments;
+    for (std::size_t i = 0; i < n_arguments; ++i) {
+      const char of = static_cast<char>('a' + i);
+      arguments.push_back(fmt::format("__builtin_complex({0}.re[lane], {0}.im[lane])", of));
+    }
+    const std::string builtin = function.function.starts_with("__builtin_")
+                                    ? function.function
+                                    : "__builtin_" + function.function;
+    const std::string call = fmt::format("{}({})", builtin, joined(arguments));
+    if (gives_complex) {
+      const std::string_view scalar =
+          function.base == ir::Base::complex64 ? "float _Complex" : "double _Complex";
+      out.statement(fmt::format("const {} value = {};", scalar, call));
+      both("", "value");
+    } else {
+      out.statement(fmt::format("result[lane] = {};", call));
+    }
+  }
+  out.end_branch();
+  out.statement("return result;");
+}
+
+void complex_put(Context& out, int lanes) {
+  for (int lane = 0; lane < lanes; ++lane) {
+    out.begin_branch(fmt::format("if (mask[{}])", lane));
+    for (const char* part : {"re", "im"}) {
+      out.statement(fmt::format("to[index[{0}]].{1}[{0}] = value.{1}[{0}];", lane, part));
+    }
+    out.end_branch();
+  }
+}
+
+struct Use {
+  ir::LaneFunction function;
+  std::size_t n_arguments;
+  DType result;  ///< of a call; else that of T
+};
+
+void define_use(Context& context, const Use& use);
+
+void define_complex(Context& context, const Use& use) {
+  const ir::LaneFunction& function = use.function;
+  const DType dtype = *ir::dtype_of(function.base);
+  const int lanes = function.lanes;
+  const std::string type = vector_type(context, dtype, lanes);
+  const std::string part = vector_type(context, part_of(dtype), lanes);
+  const std::string mask = vector_type(context, mask_dtype(dtype), lanes);
+  const std::string index = vector_type(context, DType::int64, lanes);
+  const std::string scalar(context.dialect().type_name(dtype));
+  const bool gives_nothing = function.op == LaneOp::put;
+  const std::string result = gives_nothing ? "void" : vector_type(context, use.result, lanes);
+  if (function.op == LaneOp::blend || function.op == LaneOp::divide) {
+    define_use(context,
+               {{LaneOp::blend, ir::part_base(function.base), lanes, ""}, 3, part_of(dtype)});
+  }
+  const auto parameters = [&]() -> std::string {
+    switch (function.op) {
+      case LaneOp::blend:
+        return fmt::format("{0} mask, {1} on, {1} off", mask, type);
+      case LaneOp::lookup:
+        return fmt::format("const {} *from, {} index", scalar, index);
+      case LaneOp::pick:
+        return fmt::format("const {} *from, {} index", type, index);
+      case LaneOp::put:
+        return fmt::format("{0} *to, {1} index, {2} mask, {0} value", type, index, mask);
+      case LaneOp::join:
+        return fmt::format("{0} a, {0} b", part);
+      case LaneOp::spread:
+        return fmt::format("{} a", scalar);
+      default:
+        break;
+    }
+    Names list;
+    for (std::size_t i = 0; i < use.n_arguments; ++i) {
+      list.push_back(fmt::format("{} {}", type, static_cast<char>('a' + i)));
+    }
+    return joined(list);
+  };
+  const std::string name = ir::name_of(function);
+  (void)context.find_or_generate(name, name, [&](Context& out, const std::string& given) {
+    const Scope scope =
+        out.function(fmt::format("{} {} {}({})", inlined, result, given, parameters()));
+    if (function.op == LaneOp::put) return complex_put(out, lanes);
+    if (function.op == LaneOp::divide) declare_quotient(out, function, part, mask);
+    const std::string form = complex_form(function, result);
+    if (!form.empty()) return out.statement(fmt::format("return {};", form));
+    complex_by_lane(out, function, use.n_arguments, is_complex(use.result), result);
+  });
+}
+
+void define_use(Context& context, const Use& use) {
+  const ir::LaneFunction& function = use.function;
+  const DType dtype = *ir::dtype_of(function.base);
+  const Spelled spelled{vector_type(context, dtype, function.lanes),
+                        std::string(context.dialect().type_name(dtype)),
+                        vector_type(context, mask_dtype(dtype), function.lanes)};
+  const std::string result = vector_type(context, use.result, function.lanes);
+  const std::string name = ir::name_of(function);
+  const bool is_c = !context.dialect().has_vectors;
+  if (is_c && vector_math(function.function, dtype, function.lanes, use.n_arguments)) {
+    context.top_level_once("#include <features.h>");
+  }
+  const std::string form = vector_form(function.function, spelled, dtype, function.lanes);
+  if (is_c && form.starts_with("op2_blend")) {
+    define_use(context, {{LaneOp::blend, function.base, function.lanes, ""}, 3, dtype});
+  }
+  if (is_complex(dtype) || is_complex(use.result)) return define_complex(context, use);
+  (void)context.find_or_generate(name, name, [&](Context& out, const std::string& given) {
+    switch (function.op) {
+      case LaneOp::blend:
+        return define_blend(out, given, spelled);
+      case LaneOp::any:
+        return define_any(out, given, spelled, function.lanes);
+      case LaneOp::lookup:
+      case LaneOp::pick:
+        return define_access(out, given, spelled, function.op, function.lanes);
+      case LaneOp::put:
+        return define_put(out, given, spelled, function.lanes);
+      case LaneOp::add:
+      case LaneOp::subtract:
+      case LaneOp::multiply:
+      case LaneOp::divide:
+      case LaneOp::negate:
+      case LaneOp::equal:
+      case LaneOp::join:
+      case LaneOp::spread:
+        throw InternalError("lanes: a function of complex numbers for real ones");
+      case LaneOp::call:
+        return define_call(out, function, result, use.n_arguments, given, spelled);
+    }
+    throw InternalError("lanes: unknown function");
+  });
+}
+
+}  // namespace
+
+void define_lanes(Context& context, const ir::KernelBody& body) {
+  const auto define_type = [&context](const ir::Type& type) {
+    if (type.lanes > 0) (void)vector_type(context, *ir::dtype_of(type.base), type.lanes);
+  };
+  struct Visitor {
+    Context& context;
+    const decltype(define_type)& type;
+    void enter() {}
+    void leave() {}
+    void declare(const ir::Variable& variable) { type(variable.type); }
+    void expression(const ir::Expr& whole) {
+      ir::for_each_expr(whole, [this](const ir::Expr& expr) {
+        type(expr.type);
+        const auto* call = std::get_if<ir::Call>(&expr.node);
+        const auto function = call == nullptr ? std::nullopt : ir::lane_function(call->function);
+        if (!function) return;
+        const DType result =
+            expr.type.lanes > 0 ? *ir::dtype_of(expr.type.base) : *ir::dtype_of(function->base);
+        define_use(context, {*function, expr.operands.size(), result});
+      });
+    }
+  };
+  for (const ir::FunctionDef& function : body.functions) {
+    define_type(function.result);
+    for (const ir::Parameter& parameter : function.parameters) define_type(parameter.type);
+    Visitor visitor{context, define_type};
+    ir::walk_scoped(function.body, visitor);
+  }
+}
+
+}  // namespace op2::cg

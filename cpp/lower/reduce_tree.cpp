@@ -1,0 +1,226 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "lower/reduce_tree.hpp"
+
+#include <algorithm>
+#include <iterator>
+#include <utility>
+
+namespace op2::lower {
+namespace {
+
+// Lanes whose values are combined, and the shared memory they may take: with more a device would
+// run fewer blocks side by side.
+constexpr int most_lanes = 256;
+constexpr std::int64_t most_bytes = 16 * 1024;
+
+// Scalars that lanes exchange one by one; more go through shared memory at once.
+constexpr int most_exchanged = 16;
+
+kir::Expr lane_id() {
+  return kir::builtin(kir::Builtin::lane_id);
+}
+
+kir::Expr component() {
+  return kir::name("c");
+}
+
+void append(kir::Block& out, kir::Block more) {
+  out.insert(out.end(), std::make_move_iterator(more.begin()), std::make_move_iterator(more.end()));
+}
+
+kir::Stmt over_leaves(const kir::Expr& begin, int end, kir::Block body) {
+  return {kir::For{kir::Axis::lane, "lane", begin, kir::integer(end), std::move(body)}};
+}
+
+}  // namespace
+
+kir::Expr Reduced::start() const {
+  return starts_at_zero() ? kir::integer(0) : kir::element(data, component());
+}
+
+kir::Expr Reduced::partial_of(const kir::Expr& slot) const {
+  return kir::element(partial, slot * kir::integer(dim) + component());
+}
+
+kir::Stmt for_components(int dim, kir::Block body) {
+  return {kir::For{kir::Axis::serial, "c", kir::integer(0), kir::integer(dim), std::move(body)}};
+}
+
+kir::Stmt on_first_lane(kir::Block body) {
+  return {kir::If{kir::equal(lane_id(), kir::integer(0)), std::move(body)}};
+}
+
+ReductionTree::ReductionTree(std::vector<Reduced> globals, int warp, bool is_fixed)
+    : globals_(std::move(globals)), is_fixed_(is_fixed), warp_(warp), n_lanes_(most_lanes) {
+  std::int64_t bytes = 0;  // of one lane
+  int n_scalars = 0;
+  bool is_real = true;
+  for (const Reduced& global : globals_) {
+    bytes += static_cast<std::int64_t>(size_of(global.dtype)) * global.dim;
+    n_scalars += global.dim;
+    is_real = is_real && !is_complex(global.dtype);
+  }
+  if (!is_fixed && warp > 0 && is_real && n_scalars <= most_exchanged) {
+    shape_ = Shape::warps;
+    return;
+  }
+  while (n_lanes_ > 1 && n_lanes_ * bytes > most_bytes) n_lanes_ /= 2;
+}
+
+kir::Block ReductionTree::declarations() const {
+  const int n = shape_ == Shape::warps ? n_lanes_ / warp_ : n_lanes_;
+  kir::Block out;
+  for (const Reduced& global : globals_) {
+    out.push_back(
+        {kir::Decl{{global.dtype}, global.tree, n * global.dim, {}, kir::Storage::block}});
+  }
+  if (is_fixed_) return out;
+  for (const Reduced& global : globals_) {
+    kir::Decl decl{{global.dtype}, global.lane, global.dim, {}};
+    if (global.starts_at_zero()) decl.value = {kir::integer(0)};
+    out.push_back({std::move(decl)});
+  }
+  return out;
+}
+
+kir::Block ReductionTree::starts() const {
+  kir::Block out;
+  for (const Reduced& global : globals_) {
+    out.push_back(for_components(
+        global.dim, {{kir::Assign{own(global, component()), kir::Update::set, global.start()}}}));
+  }
+  return out;
+}
+
+kir::Expr ReductionTree::own(const Reduced& global, const kir::Expr& c) const {
+  if (!is_fixed_) return kir::element(global.lane, c);
+  return kir::element(global.tree, c * kir::integer(n_lanes_) + kir::name("lane"));
+}
+
+kir::Expr ReductionTree::leaf(const Reduced& global, const kir::Expr& lane) const {
+  return kir::element(global.tree, component() * kir::integer(n_lanes_) + lane);
+}
+
+kir::Expr ReductionTree::result(const Reduced& global) const {
+  return shape_ == Shape::warps ? own(global, component()) : leaf(global, kir::integer(0));
+}
+
+kir::Block ReductionTree::combined() const {
+  if (shape_ == Shape::warps) return folded_warps();
+  kir::Block out;
+  if (!is_fixed_) out = to_leaves();
+  append(out, folded_leaves());
+  return out;
+}
+
+/// A block may have fewer lanes than the tree has leaves.
+kir::Block ReductionTree::to_leaves() const {
+  kir::Block out;
+  for (const Reduced& global : globals_) {
+    out.push_back(over_leaves(
+        kir::builtin(kir::Builtin::n_lanes), n_lanes_,
+        {for_components(global.dim, {{kir::Assign{leaf(global, kir::name("lane")), kir::Update::set,
+                                                  global.start()}}})}));
+    out.push_back(for_components(
+        global.dim,
+        {{kir::Assign{leaf(global, lane_id()), kir::Update::set, own(global, component())}}}));
+  }
+  return out;
+}
+
+/// Fold the leaves into the first, halving their number each time.
+kir::Block ReductionTree::folded_leaves() const {
+  kir::Block out{{kir::Barrier{}}};
+  const kir::Expr lane = kir::name("lane");
+  for (int half = n_lanes_ / 2; half >= 1; half /= 2) {
+    kir::Block fold;
+    for (const Reduced& global : globals_) {
+      fold.push_back(
+          for_components(global.dim, {{kir::Assign{leaf(global, lane), global.update,
+                                                   leaf(global, lane + kir::integer(half))}}}));
+    }
+    out.push_back(over_leaves(kir::integer(0), half, std::move(fold)));
+    out.push_back({kir::Barrier{}});
+  }
+  return out;
+}
+
+/// Fold a warp into its first lane, then the warps into the first one.
+kir::Block ReductionTree::folded_warps() const {
+  kir::Block out;
+  const kir::Expr warp = kir::integer(warp_);
+  for (int half = warp_ / 2; half >= 1; half /= 2) {
+    for (const Reduced& global : globals_) {
+      const kir::Expr own_value = own(global, component());
+      kir::Block fold;
+      fold.push_back({kir::Decl{{global.dtype},
+                                global.got,
+                                0,
+                                {kir::shuffle(own_value, lane_id() + kir::integer(half), warp_)}}});
+      fold.push_back({kir::Assign{own_value, global.update, kir::name(global.got)}});
+      out.push_back(for_components(global.dim, std::move(fold)));
+    }
+  }
+  kir::Block to_shared;
+  kir::Block from_shared;
+  const kir::Expr n_warps = kir::integer(n_lanes_ / warp_);
+  for (const Reduced& global : globals_) {
+    const auto of_warp = [&](const kir::Expr& number) {
+      return kir::element(global.tree, component() * n_warps + number);
+    };
+    const kir::Expr own_value = own(global, component());
+    to_shared.push_back(for_components(
+        global.dim, {{kir::Assign{of_warp(lane_id() / warp), kir::Update::set, own_value}}}));
+    from_shared.push_back(for_components(
+        global.dim, {{kir::Assign{own_value, global.update, of_warp(kir::name("k"))}}}));
+  }
+  out.push_back({kir::If{kir::equal(lane_id() % warp, kir::integer(0)), std::move(to_shared)}});
+  out.push_back({kir::Barrier{}});
+  out.push_back(on_first_lane(
+      {{kir::For{kir::Axis::serial, "k", kir::integer(1),
+                 kir::builtin(kir::Builtin::n_lanes) / warp, std::move(from_shared)}}}));
+  return out;
+}
+
+kir::Block ReductionTree::combined_partials(const kir::Expr& n_slots) const {
+  kir::Block out;
+  const kir::Expr slot =
+      is_fixed_ ? kir::name("k") * kir::integer(n_lanes_) + kir::name("lane") : kir::name("k");
+  kir::Block shares;
+  for (const Reduced& global : globals_) {
+    shares.push_back(for_components(
+        global.dim,
+        {{kir::Assign{own(global, component()), global.update, global.partial_of(slot)}}}));
+  }
+  out = starts();
+  if (!is_fixed_) {
+    out.push_back({kir::For{kir::Axis::lane, "k", kir::integer(0), n_slots, std::move(shares)}});
+  } else {
+    const kir::Expr n_shares =
+        (n_slots - kir::name("lane") + kir::integer(n_lanes_ - 1)) / kir::integer(n_lanes_);
+    out.push_back({kir::For{kir::Axis::serial, "k", kir::integer(0), n_shares, std::move(shares)}});
+    out = {over_leaves(kir::integer(0), n_lanes_, std::move(out))};
+  }
+  append(out, combined());
+  return out;
+}
+
+kir::Block ReductionTree::to_slot(const kir::Expr& slot) const {
+  kir::Block out;
+  for (const Reduced& global : globals_) {
+    out.push_back(for_components(
+        global.dim, {{kir::Assign{global.partial_of(slot), kir::Update::set, result(global)}}}));
+  }
+  return out;
+}
+
+kir::Block ReductionTree::to_globals() const {
+  kir::Block out;
+  for (const Reduced& global : globals_) {
+    out.push_back(for_components(global.dim, {{kir::Assign{kir::element(global.data, component()),
+                                                           global.update, result(global)}}}));
+  }
+  return out;
+}
+
+}  // namespace op2::lower

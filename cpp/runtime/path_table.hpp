@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "ir/loop.hpp"
+#include "mesh/map_table.hpp"
+#include "plan/target_table.hpp"
+
+namespace op2::runtime {
+
+/// @brief What the cells of an extruded Set lead to by a path: ask the plan for this table.
+/// @param[in] items The lists that say which cells there are: lower::item_locals.
+/// @param[in] n How many cells there are.
+[[nodiscard]] plan::TableSpec path_table(const plan::MapPointer& map, const ir::MapRef& path,
+                                         const ir::Iteration& iteration,
+                                         const std::vector<std::shared_ptr<mesh::MapTable>>& items,
+                                         std::int64_t n);
+
+/// @brief What the elements of a Set lead to by a path that names entries of the Map.
+[[nodiscard]] plan::TableSpec path_table(const plan::MapPointer& map, const ir::MapRef& path);
+
+}  // namespace op2::runtime

@@ -1,0 +1,284 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""How loops reach matrices: pairs of Maps, what is left out, and the blocks of mixed ones."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from hashlib import blake2b
+from itertools import product
+from math import prod
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from pyop2cxx import _core
+from pyop2cxx.exceptions import DataValueError, MapTypeError, MapValueError, ModeValueError
+from pyop2cxx.runtime import runtime
+from pyop2cxx.types.access import INC, Access
+from pyop2cxx.types.args import DenseBlockArg, MatArg, MixedMatArg
+from pyop2cxx.types.checks import address_of
+from pyop2cxx.types.maps import Map
+from pyop2cxx.types.paths import ComposedMap
+
+if TYPE_CHECKING:
+    from pyop2cxx.types.checks import Array
+    from pyop2cxx.types.mats import Mat
+
+    Mask = tuple[Array, _core.MapTable] | None
+
+_PAIR = 2
+
+
+class MatPath:
+    """How a loop reaches a matrix: two Maps, and the entries to leave out.
+
+    Attributes:
+        rows: The Map to the rows.
+        cols: The Map to the columns.
+        row_mask: A table that is negative for rows to leave out; None leaves none out.
+        col_mask: The same for columns.
+        unrolled: Whether these are scalar rows and columns, not blocks.
+        given: What to pass with the Maps for the same path: lgmaps and unroll_map.
+    """
+
+    def __init__(
+        self,
+        rows: Map,
+        cols: Map,
+        masks: tuple[Mask, Mask],
+        unrolled: bool,
+        given: tuple[Any, bool],
+    ) -> None:
+        self._uid = runtime.next_uid()
+        self.rows = rows
+        self.cols = cols
+        self._masks = masks  # the arrays that the tables point to stay alive
+        self.row_mask = None if masks[0] is None else masks[0][1]
+        self.col_mask = None if masks[1] is None else masks[1][1]
+        self.unrolled = unrolled
+        self.given = given
+
+    @property
+    def maps(self) -> tuple[Map, Map]:
+        """Both Maps."""
+        return self.rows, self.cols
+
+    @property
+    def is_masked(self) -> bool:
+        """Whether some entries may have no place."""
+        # entries of these may lead nowhere
+        composed = isinstance(self.rows, ComposedMap) or isinstance(self.cols, ComposedMap)
+        return composed or self.row_mask is not None or self.col_mask is not None
+
+    @property
+    def name(self) -> str:
+        """The names of both Maps, for messages."""
+        return f"{self.rows.name} x {self.cols.name}"
+
+
+class MixedMatPath:
+    """How a loop reaches the blocks of a matrix.
+
+    Attributes:
+        rows: The Map to the rows of each field; None where these are a Global's.
+        cols: The same for columns.
+        given: What to pass with the Maps for the same path: lgmaps and unroll_map.
+    """
+
+    def __init__(
+        self, rows: tuple[Map | None, ...], cols: tuple[Map | None, ...], given: tuple[Any, bool]
+    ) -> None:
+        self._uid = runtime.next_uid()
+        self.rows = rows
+        self.cols = cols
+        self.given = given
+
+    @property
+    def maps(self) -> tuple[tuple[Map | None, ...], tuple[Map | None, ...]]:
+        """The Maps to rows and to columns."""
+        return self.rows, self.cols
+
+    @property
+    def name(self) -> str:
+        """The names of all Maps, for messages."""
+        sides = (", ".join("a Global" if m is None else m.name for m in side) for side in self.maps)
+        return " x ".join(sides)
+
+
+def argument(mat: Mat, access: Access, path: object, lgmaps: Any, unroll_map: bool) -> MatArg:
+    """Return a matrix of one block as an argument of a loop; see `Mat.__call__`.
+
+    Raises:
+        MapTypeError: The path is not a pair of Maps.
+        MapValueError: The Sparsity was made from other Maps.
+        DataValueError: The arrays of `lgmaps` do not fit.
+    """
+    rows, cols = _checked_path(mat, path)
+    key = (rows._uid, cols._uid)
+    known = mat._paths.get(key) if lgmaps is None else None
+    if known is None:
+        masks, unrolled = _masks(mat, lgmaps, unroll_map)
+        known = MatPath(rows, cols, masks, unrolled, (lgmaps, unroll_map))
+        if any(mask is not None for mask in masks):
+            known = mat._paths.setdefault(_mask_key(known), known)
+        else:
+            mat._paths[key] = known
+    return MatArg(mat, known, access)
+
+
+def mixed_argument(
+    mat: Mat, access: Access, path: object, lgmaps: Any, unroll_map: bool
+) -> MixedMatArg:
+    """Return a matrix of several blocks, or of a Global's, as an argument; see `Mat.__call__`.
+
+    Raises:
+        MapTypeError: The path is not a pair of MixedMaps.
+        MapValueError: The Sparsity was made from other Maps.
+        DataValueError: There is not one pair of arrays for each block in `lgmaps`.
+        ModeValueError: Values where two Globals meet can be added only.
+    """
+    sides = _checked_sides(mat, path)
+    given = _lgmaps_by_block(mat, lgmaps)
+    parts: list[MatArg | DenseBlockArg] = []
+    cells: list[tuple[int, int, int]] = []
+    for (i, j), masks in zip(product(*(range(n) for n in mat.sparsity.shape)), given, strict=True):
+        rows, cols = sides[0][i], sides[1][j]
+        found = _block(mat[i, j], access, rows, cols, masks, unroll_map)
+        parts += found
+        cells += [(i, j, k) for k in range(len(found))]
+    key = ("mixed", *(None if m is None else m._uid for side in sides for m in side))
+    key += tuple(part.map_._uid for part in parts if isinstance(part, MatArg))
+    if key not in mat._paths:
+        mat._paths[key] = MixedMatPath(*sides, (lgmaps, unroll_map))
+    return MixedMatArg(mat, mat._paths[key], access, tuple(parts), tuple(cells))
+
+
+def _block(
+    block: Mat, access: Access, rows: Map | None, cols: Map | None, masks: Any, unroll_map: bool
+) -> list[MatArg | DenseBlockArg]:
+    if rows is not None and cols is not None:
+        return [argument(block, access, (rows, cols), masks, unroll_map)]
+    _check_listed(block, rows, cols)
+    if masks is not None and any(mask is not None for mask in masks):
+        raise DataValueError(
+            f"{block._what}: lgmaps: rows or columns of a Global cannot be left out; pass None for "
+            "this block"
+        )
+    row_dim, col_dim = block.block_dims
+    if rows is None and cols is None and access != INC:
+        raise ModeValueError(
+            f"{block._what}: both sides are Globals, so elements can only add to it: pass op2.INC"
+        )
+    if cols is None:
+        return [DenseBlockArg(block, rows, access, row_dim * col_dim, 0, 0)]
+    if row_dim == 1:
+        return [DenseBlockArg(block, cols, access, col_dim, 0, 0)]
+    # for each column entity the values of one row after those of another; kernels want rows
+    return [
+        DenseBlockArg(block, cols, access, col_dim, row_dim * col_dim, r * col_dim)
+        for r in range(row_dim)
+    ]
+
+
+def _checked_path(mat: Mat, path: object) -> tuple[Map, Map]:
+    if (
+        not isinstance(path, Sequence)
+        or len(path) != _PAIR
+        or not all(isinstance(map_, Map) for map_ in path)
+    ):
+        raise MapTypeError(
+            f"{mat._what}: the path must be a pair of Maps, (rows, columns), got {path!r}"
+        )
+    _check_listed(mat, *path)
+    return path[0], path[1]
+
+
+def _check_listed(mat: Mat, rows: Map | None, cols: Map | None) -> None:
+    if (rows, cols) not in mat.sparsity:
+        names = ["None" if map_ is None else f"'{map_.name}'" for map_ in (rows, cols)]
+        raise MapValueError(
+            f"{mat._what}: the Maps {' and '.join(names)} are no pair that Sparsity "
+            f"'{mat.sparsity.name}' was made from, so their entries have no place; make it from "
+            "them, too"
+        )
+
+
+def _checked_sides(mat: Mat, path: object) -> tuple[tuple[Map | None, ...], tuple[Map | None, ...]]:
+    if not isinstance(path, Sequence) or len(path) != _PAIR:
+        raise MapTypeError(
+            f"{mat._what}: the path must be a pair, (rows, columns), of MixedMaps or of tuples "
+            f"with a Map for each field, got {path!r}"
+        )
+    sides = []
+    for side, n, what in zip(path, mat.sparsity.shape, ("rows", "columns"), strict=True):
+        fields = (side,) if side is None or isinstance(side, Map) else tuple(side)
+        if len(fields) != n or not all(f is None or isinstance(f, Map) for f in fields):
+            raise MapTypeError(
+                f"{mat._what}: the {what} have {n} fields; pass a MixedMap, or a tuple with a Map "
+                f"for each, or None for a Global, got {side!r}"
+            )
+        sides.append(fields)
+    return sides[0], sides[1]
+
+
+def _lgmaps_by_block(mat: Mat, lgmaps: Any) -> list[Any]:
+    n = prod(mat.sparsity.shape)
+    if lgmaps is None:
+        return [None] * n
+    if n == 1 and isinstance(lgmaps, Sequence) and len(lgmaps) == _PAIR:
+        lgmaps = [lgmaps]
+    if not isinstance(lgmaps, Sequence) or len(lgmaps) != n:
+        raise DataValueError(
+            f"{mat._what}: lgmaps must be a list of a pair (rows, columns) for each of the {n} "
+            f"blocks, by rows, got {lgmaps!r}"
+        )
+    return list(lgmaps)
+
+
+def _masks(mat: Mat, lgmaps: Any, unroll_map: bool) -> tuple[tuple[Mask, Mask], bool]:
+    if lgmaps is None:
+        return (None, None), False
+    if isinstance(lgmaps, Sequence) and len(lgmaps) == 1:
+        lgmaps = lgmaps[0]
+    if not isinstance(lgmaps, Sequence) or len(lgmaps) != _PAIR:
+        raise DataValueError(
+            f"{mat._what}: lgmaps must be a pair (rows, columns), either of them None, got "
+            f"{lgmaps!r}"
+        )
+    unrolled = bool(unroll_map) and prod(mat.block_dims) > 1
+    pairs = zip(lgmaps, mat.sparsity.dsets, mat.block_dims, ("rows", "columns"), strict=True)
+    row_mask, col_mask = (
+        _mask(mat, found, dset.set.total_size, dim if unrolled else 1, dim, what)
+        for found, dset, dim, what in pairs
+    )
+    return (row_mask, col_mask), unrolled and not (row_mask is None and col_mask is None)
+
+
+def _mask(mat: Mat, given: Any, n: int, dim: int, block: int, what: str) -> Mask:
+    if given is None:
+        return None
+    wanted = "block_indices" if dim == 1 and block > 1 else "indices"
+    values = np.asarray(getattr(given, wanted, getattr(given, "indices", given)))
+    if values.dtype.kind not in "iu" or values.shape != (n * dim,):
+        raise DataValueError(
+            f"{mat._what}: lgmaps: the {what} need integers of shape ({n * dim},), got dtype "
+            f"{values.dtype}, shape {values.shape}"
+        )
+    bad = np.flatnonzero((values >= 0) & (values != np.arange(n * dim)))
+    if bad.size:
+        raise DataValueError(
+            f"{mat._what}: lgmaps: entry {bad[0]} of the {what} is {values[bad[0]]}; each is "
+            "its own number, or negative where it is left out"
+        )
+    if not (values < 0).any():
+        return None
+    held = np.ascontiguousarray(values, np.int64)
+    table = _core.MapTable(
+        address=address_of(held), index_bytes=8, n_rows=n * dim, arity=1, n_targets=n * dim
+    )
+    return held, table
+
+
+def _mask_key(path: MatPath) -> tuple[Any, ...]:
+    digests = (None if m is None else blake2b(m[0].tobytes()).digest() for m in path._masks)
+    return (path.rows._uid, path.cols._uid, path.unrolled, *digests)

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "lower/lanes_legal.hpp"
+
+#include <gtest/gtest.h>
+
+#include "ir/kernel_types.hpp"
+#include "loops.hpp"
+#include "lower/lanes_varying.hpp"
+
+namespace op2::lower::testing {
+namespace {
+
+/// Why elements cannot be computed side by side; empty if they can.
+std::string refusal(const ir::Loop& loop, Strategy strategy, const Facts& facts = one_lane) {
+  const std::vector<MapFacts> maps = no_facts(loop);
+  const Options options;
+  try {
+    check_side_by_side({loop, strategy, facts, maps, options});
+  } catch (const Refusal& caught) {
+    return caught.why;
+  }
+  return "";
+}
+
+TEST(LanesLegal, AdditionsMayMeetAndReadsMayOverlap) {
+  EXPECT_EQ(refusal(edge_loop(), Strategy::block, threads), "");
+  const ir::Loop twice =
+      make_loop({direct("x", Access::read, 1, {0, 0}), direct("y", Access::read, 1, {0, 0})});
+  EXPECT_EQ(refusal(twice, Strategy::direct), "");
+  const ir::Loop sums = make_loop(
+      {indirect("y", Access::inc, 0, 1, {0, 0}), indirect("z", Access::inc, 0, 1, {0, 0})},
+      edges_to_nodes());
+  EXPECT_EQ(refusal(sums, Strategy::direct), "");
+}
+
+TEST(LanesLegal, SharedTargetsMayBeOverwrittenByColourOnly) {
+  const ir::Loop shared = make_loop({indirect("y", Access::rw, 0)}, edges_to_nodes());
+  EXPECT_EQ(refusal(shared, Strategy::direct),
+            "arg 0 is RW through a Map whose targets elements share");
+  EXPECT_EQ(refusal(shared, Strategy::colour, threads), "");
+}
+
+TEST(LanesLegal, WrittenMemoryMayNotBeReadBesides) {
+  const ir::Loop twice =
+      make_loop({direct("x", Access::read, 1, {0, 0}), direct("y", Access::write, 1, {0, 0})});
+  EXPECT_EQ(refusal(twice, Strategy::direct), "args 0 and 1 share written memory");
+}
+
+TEST(LanesLegal, AGridHasThemWhereItsLanesAreThreadsOfACpu) {
+  Facts grid;
+  grid.lanes = Lanes::grid;
+  const ir::Loop loop = make_loop({direct("x", Access::read), direct("y", Access::write)});
+  EXPECT_EQ(refusal(loop, Strategy::direct, grid),
+            "the backend spreads elements over lanes itself");
+  grid.vectors = true;
+  EXPECT_EQ(refusal(loop, Strategy::direct, grid), "");
+  const ir::Loop sum = make_loop({direct("x", Access::read), global_reduce("s", Access::inc)});
+  EXPECT_EQ(refusal(sum, Strategy::direct, grid), "it reduces a Global on a grid");
+}
+
+TEST(LanesLegal, TheKernelIsRetypedAndHasAnotherKey) {
+  ir::Loop loop = edge_loop();
+  auto typed = std::make_shared<ir::Kernel>(*loop.kernel);
+  typed->body = ir::infer_types(std::move(*typed->body));
+  loop.kernel = std::move(typed);
+  const std::vector<MapFacts> maps = no_facts(loop);
+  Options options;
+  options.lanes = 4;
+  const Request request{loop, Strategy::direct, one_lane, maps, options};
+  const auto kernel = kernel_for_lanes(request);
+  EXPECT_EQ(kernel->body->entry().parameters[0].type.lanes, 4);
+  EXPECT_NE(kernel->key, loop.kernel->key);
+  const ir::Loop opaque = with_opaque_kernel(edge_loop());
+  EXPECT_THROW((void)kernel_for_lanes({opaque, Strategy::direct, one_lane, maps, options}),
+               Refusal);
+}
+
+}  // namespace
+}  // namespace op2::lower::testing

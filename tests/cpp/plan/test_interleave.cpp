@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "plan/interleave.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <numeric>
+#include <vector>
+
+#include "base/error.hpp"
+#include "maps.hpp"
+
+namespace op2::plan {
+namespace {
+
+std::vector<std::int32_t> order_of(const testing::TestMap<>& map, std::int64_t window,
+                                   int n_threads = 1) {
+  const Interleaved plan = interleave(*map.table, map.table->n_rows(), window, n_threads);
+  return std::get<std::vector<std::int32_t>>(plan.order);
+}
+
+TEST(Interleave, TakesTheFirstElementOfEachTargetThenTheSecond) {
+  //                          0     1     2     3     4     5
+  const testing::TestMap<> map({0, 9, 0, 8, 5, 1, 1, 7, 2, 9, 9, 2}, 2, 10);
+  EXPECT_EQ(order_of(map, 32), (std::vector<std::int32_t>{0, 2, 4, 1, 3, 5}));
+}
+
+TEST(Interleave, WindowsFollowEachOther) {
+  const testing::TestMap<> map({0, 0, 1, 1, 2, 2, 3, 3}, 1, 4);
+  EXPECT_EQ(order_of(map, 2), (std::vector<std::int32_t>{0, 2, 1, 3, 4, 6, 5, 7}));
+  EXPECT_EQ(order_of(map, 1), (std::vector<std::int32_t>{0, 1, 2, 3, 4, 5, 6, 7}));
+}
+
+TEST(Interleave, ElementsWithoutATargetComeLast) {
+  const testing::TestMap<> map({-1, 3, 0}, 1, 4);
+  EXPECT_EQ(order_of(map, 32), (std::vector<std::int32_t>{2, 1, 0}));
+}
+
+TEST(Interleave, HasEachElementOnceWhateverTheThreads) {
+  const auto map = testing::random_map(5000, 4, 800, 0.05, true, 3);
+  const std::vector<std::int32_t> one = order_of(map, 32);
+  EXPECT_EQ(order_of(map, 32, 3), one);
+  std::vector<std::int32_t> sorted = one;
+  std::sort(sorted.begin(), sorted.end());
+  std::vector<std::int32_t> all(5000);
+  std::iota(all.begin(), all.end(), 0);
+  EXPECT_EQ(sorted, all);
+}
+
+TEST(Interleave, RefusesWhatTheMapDoesNotHave) {
+  const testing::TestMap<> map({0, 1}, 1, 2);
+  EXPECT_THROW((void)interleave(*map.table, 3, 32, 1), UsageError);
+  EXPECT_THROW((void)interleave(*map.table, 2, 0, 1), UsageError);
+  EXPECT_EQ(interleave(*map.table, 0, 32, 1).bytes(), 0);
+  EXPECT_EQ(interleave(*map.table, 2, 32, 1).bytes(), 8);
+}
+
+TEST(Reordered, HasTheRowsInTheOrderOfThePlan) {
+  const testing::TestMap<> map({0, 0, 1, 1}, 1, 2);
+  const testing::TestMap<std::int64_t> other({10, 11, 20, 21, 30, 31, 40, 41}, 2, 50);
+  const Interleaved plan = interleave(*map.table, 3, 32, 1);
+  const TargetTable found = reordered(*other.table, plan, 2);
+  EXPECT_EQ(found.map->index_bytes(), 8);
+  EXPECT_EQ(found.map->n_rows(), 3);
+  EXPECT_EQ(found.map->n_targets(), 50);
+  EXPECT_EQ(std::get<std::vector<std::int64_t>>(found.values),
+            (std::vector<std::int64_t>{10, 11, 30, 31, 20, 21}));
+  EXPECT_EQ(found.map->at(1, 0), 30);
+}
+
+}  // namespace
+}  // namespace op2::plan

@@ -1,0 +1,155 @@
+/* pyop2cxx VERSION: flux, strategy colour */
+
+/* A kernel starts while the last blocks of the one before it run, and waits here for all they write. */
+static __device__ inline void op2_start() {
+#if __CUDA_ARCH__ >= 900
+  asm volatile("griddepcontrol.wait;" ::: "memory");
+#endif
+}
+
+static __device__ inline void flux(const double *q, double *r, double *total) {
+  for (int c = 0; c < 2; c++) {
+    double f = q[c] - q[2 + c];
+    r[c] += f;
+    r[2 + c] -= f;
+    total[0] += f * f;
+  }
+}
+
+extern "C" __global__ void wrap_flux(
+    const double *__restrict__ q,
+    double *__restrict__ r,
+    double *__restrict__ total,
+    double *__restrict__ total_partial,
+    const int *__restrict__ q_map,
+    const int *__restrict__ element,
+    long begin,
+    long end,
+    unsigned int *__restrict__ n_arrived) {
+  op2_start();
+  q = (const double *)__builtin_assume_aligned(q, 16);
+  r = (double *)__builtin_assume_aligned(r, 16);
+  total = (double *)__builtin_assume_aligned(total, 16);
+  total_partial = (double *)__builtin_assume_aligned(total_partial, 16);
+  q_map = (const int *)__builtin_assume_aligned(q_map, 16);
+  element = (const int *)__builtin_assume_aligned(element, 16);
+  n_arrived = (unsigned int *)__builtin_assume_aligned(n_arrived, 16);
+  __shared__ double total_tree[8];
+  double total_lane[1] = {0};
+  __shared__ int is_last;
+  #pragma unroll 1
+  for (int k = begin + (int)(blockIdx.x * blockDim.x + threadIdx.x); k < end; k += (int)(gridDim.x * blockDim.x)) {
+    const int n = element[k];
+    double q_pack[4];
+    const double *q_pack_from0 = q + q_map[n * 2] * 2;
+    q_pack[0] = q_pack_from0[0];
+    q_pack[1] = q_pack_from0[1];
+    const double *q_pack_from1 = q + q_map[n * 2 + 1] * 2;
+    q_pack[2] = q_pack_from1[0];
+    q_pack[3] = q_pack_from1[1];
+    double r_pack[4] = {0};
+    double total_pack[1] = {0};
+    flux(q_pack, r_pack, total_pack);
+    double *r_pack_to0 = r + q_map[n * 2] * 2;
+    r_pack_to0[0] += r_pack[0];
+    r_pack_to0[1] += r_pack[1];
+    double *r_pack_to1 = r + q_map[n * 2 + 1] * 2;
+    r_pack_to1[0] += r_pack[2];
+    r_pack_to1[1] += r_pack[3];
+    for (int c = 0; c < 1; ++c) {
+      total_lane[c] += total_pack[c];
+    }
+  }
+  for (int c = 0; c < 1; ++c) {
+    double total_got = __shfl_sync(0xffffffffu, total_lane[c], (int)threadIdx.x + 16, 32);
+    total_lane[c] += total_got;
+  }
+  for (int c = 0; c < 1; ++c) {
+    double total_got = __shfl_sync(0xffffffffu, total_lane[c], (int)threadIdx.x + 8, 32);
+    total_lane[c] += total_got;
+  }
+  for (int c = 0; c < 1; ++c) {
+    double total_got = __shfl_sync(0xffffffffu, total_lane[c], (int)threadIdx.x + 4, 32);
+    total_lane[c] += total_got;
+  }
+  for (int c = 0; c < 1; ++c) {
+    double total_got = __shfl_sync(0xffffffffu, total_lane[c], (int)threadIdx.x + 2, 32);
+    total_lane[c] += total_got;
+  }
+  for (int c = 0; c < 1; ++c) {
+    double total_got = __shfl_sync(0xffffffffu, total_lane[c], (int)threadIdx.x + 1, 32);
+    total_lane[c] += total_got;
+  }
+  if ((int)threadIdx.x % 32 == 0) {
+    for (int c = 0; c < 1; ++c) {
+      total_tree[c * 8 + (int)threadIdx.x / 32] = total_lane[c];
+    }
+  }
+  __syncthreads();
+  if ((int)threadIdx.x == 0) {
+    for (int k = 1; k < (int)blockDim.x / 32; ++k) {
+      for (int c = 0; c < 1; ++c) {
+        total_lane[c] += total_tree[c * 8 + k];
+      }
+    }
+  }
+  if ((int)threadIdx.x == 0) {
+    for (int c = 0; c < 1; ++c) {
+      total_partial[(int)blockIdx.x + c] = total_lane[c];
+    }
+  }
+  if ((int)threadIdx.x == 0) {
+    __threadfence();
+    is_last = atomicInc(n_arrived, (int)gridDim.x - 1) == (int)gridDim.x - 1;
+    __threadfence();
+  }
+  __syncthreads();
+  if (is_last) {
+    for (int c = 0; c < 1; ++c) {
+      total_lane[c] = 0;
+    }
+    for (int k = (int)threadIdx.x; k < (int)gridDim.x; k += (int)blockDim.x) {
+      for (int c = 0; c < 1; ++c) {
+        total_lane[c] += total_partial[k + c];
+      }
+    }
+    for (int c = 0; c < 1; ++c) {
+      double total_got = __shfl_sync(0xffffffffu, total_lane[c], (int)threadIdx.x + 16, 32);
+      total_lane[c] += total_got;
+    }
+    for (int c = 0; c < 1; ++c) {
+      double total_got = __shfl_sync(0xffffffffu, total_lane[c], (int)threadIdx.x + 8, 32);
+      total_lane[c] += total_got;
+    }
+    for (int c = 0; c < 1; ++c) {
+      double total_got = __shfl_sync(0xffffffffu, total_lane[c], (int)threadIdx.x + 4, 32);
+      total_lane[c] += total_got;
+    }
+    for (int c = 0; c < 1; ++c) {
+      double total_got = __shfl_sync(0xffffffffu, total_lane[c], (int)threadIdx.x + 2, 32);
+      total_lane[c] += total_got;
+    }
+    for (int c = 0; c < 1; ++c) {
+      double total_got = __shfl_sync(0xffffffffu, total_lane[c], (int)threadIdx.x + 1, 32);
+      total_lane[c] += total_got;
+    }
+    if ((int)threadIdx.x % 32 == 0) {
+      for (int c = 0; c < 1; ++c) {
+        total_tree[c * 8 + (int)threadIdx.x / 32] = total_lane[c];
+      }
+    }
+    __syncthreads();
+    if ((int)threadIdx.x == 0) {
+      for (int k = 1; k < (int)blockDim.x / 32; ++k) {
+        for (int c = 0; c < 1; ++c) {
+          total_lane[c] += total_tree[c * 8 + k];
+        }
+      }
+    }
+    if ((int)threadIdx.x == 0) {
+      for (int c = 0; c < 1; ++c) {
+        total[c] += total_lane[c];
+      }
+    }
+  }
+}

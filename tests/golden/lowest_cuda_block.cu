@@ -1,0 +1,239 @@
+/* pyop2cxx VERSION: lowest, strategy block */
+
+/* A kernel starts while the last blocks of the one before it run, and waits here for all they write. */
+static __device__ inline void op2_start() {
+#if __CUDA_ARCH__ >= 900
+  asm volatile("griddepcontrol.wait;" ::: "memory");
+#endif
+}
+
+static __device__ inline double least(double a, double b) {
+  return fmin(a, b);
+}
+
+static __device__ inline void lowest(const double *q, double *low, double *lowest_of_all) {
+  double value = least(q[0], q[2]);
+  for (int i = 0; i < 2; ++i) {
+    if (value < low[i]) {
+      low[i] = value;
+    }
+  }
+  if (value < lowest_of_all[0]) {
+    lowest_of_all[0] = value;
+  }
+}
+
+extern "C" __global__ void wrap_lowest(
+    const double *__restrict__ q,
+    double *__restrict__ low,
+    double *__restrict__ lowest_of_all,
+    double *__restrict__ lowest_of_all_partial,
+    const int *__restrict__ q_map,
+    const int *__restrict__ low_ind_map,
+    const unsigned short *__restrict__ low_loc_map,
+    const int *__restrict__ ind_sizes,
+    const long *__restrict__ ind_offs,
+    const int *__restrict__ blkmap,
+    const long *__restrict__ offset,
+    const int *__restrict__ nelems,
+    const int *__restrict__ nthrcol,
+    const int *__restrict__ thrcol,
+    long block_offset,
+    unsigned int *__restrict__ n_arrived) {
+  op2_start();
+  q = (const double *)__builtin_assume_aligned(q, 16);
+  low = (double *)__builtin_assume_aligned(low, 16);
+  lowest_of_all = (double *)__builtin_assume_aligned(lowest_of_all, 16);
+  lowest_of_all_partial = (double *)__builtin_assume_aligned(lowest_of_all_partial, 16);
+  q_map = (const int *)__builtin_assume_aligned(q_map, 16);
+  low_ind_map = (const int *)__builtin_assume_aligned(low_ind_map, 16);
+  low_loc_map = (const unsigned short *)__builtin_assume_aligned(low_loc_map, 16);
+  ind_sizes = (const int *)__builtin_assume_aligned(ind_sizes, 16);
+  ind_offs = (const long *)__builtin_assume_aligned(ind_offs, 16);
+  blkmap = (const int *)__builtin_assume_aligned(blkmap, 16);
+  offset = (const long *)__builtin_assume_aligned(offset, 16);
+  nelems = (const int *)__builtin_assume_aligned(nelems, 16);
+  nthrcol = (const int *)__builtin_assume_aligned(nthrcol, 16);
+  thrcol = (const int *)__builtin_assume_aligned(thrcol, 16);
+  n_arrived = (unsigned int *)__builtin_assume_aligned(n_arrived, 16);
+  __shared__ double lowest_of_all_tree[8];
+  double lowest_of_all_lane[1];
+  __shared__ int is_last;
+  for (int c = 0; c < 1; ++c) {
+    lowest_of_all_lane[c] = lowest_of_all[c];
+  }
+  __shared__ double low_shared[512];
+  const int block = blkmap[block_offset + (int)blockIdx.x];
+  const int first = offset[block];
+  const int last = first + nelems[block];
+  for (int i = (int)threadIdx.x; i < ind_sizes[block]; i += (int)blockDim.x) {
+    low_shared[i] = low[low_ind_map[ind_offs[block] + i]];
+  }
+  __syncthreads();
+  for (int k = 0; k < (last - first + (int)blockDim.x - 1) / (int)blockDim.x; ++k) {
+    const int n = first + k * (int)blockDim.x + (int)threadIdx.x;
+    double q_pack[4];
+    double low_pack[2];
+    double lowest_of_all_pack[1];
+    if (n < last) {
+      const double *q_pack_from0 = q + q_map[n * 2] * 2;
+      q_pack[0] = q_pack_from0[0];
+      q_pack[1] = q_pack_from0[1];
+      const double *q_pack_from1 = q + q_map[n * 2 + 1] * 2;
+      q_pack[2] = q_pack_from1[0];
+      q_pack[3] = q_pack_from1[1];
+      const double *low_pack_from0 = low + q_map[n * 2];
+      low_pack[0] = low_pack_from0[0];
+      const double *low_pack_from1 = low + q_map[n * 2 + 1];
+      low_pack[1] = low_pack_from1[0];
+      for (int c = 0; c < 1; ++c) {
+        lowest_of_all_pack[c] = lowest_of_all_lane[c];
+      }
+      lowest(q_pack, low_pack, lowest_of_all_pack);
+      for (int c = 0; c < 1; ++c) {
+        if (lowest_of_all_pack[c] < lowest_of_all_lane[c]) {
+          lowest_of_all_lane[c] = lowest_of_all_pack[c];
+        }
+      }
+    }
+    const int own_colour = (n < last ? thrcol[n] : -1);
+    for (int colour = 0; colour < nthrcol[block]; ++colour) {
+      if (own_colour == colour) {
+        const int low_pack_to0 = low_loc_map[n * 2];
+        if (low_pack[0] < low_shared[low_pack_to0]) {
+          low_shared[low_pack_to0] = low_pack[0];
+        }
+        const int low_pack_to1 = low_loc_map[n * 2 + 1];
+        if (low_pack[1] < low_shared[low_pack_to1]) {
+          low_shared[low_pack_to1] = low_pack[1];
+        }
+      }
+      __syncthreads();
+    }
+  }
+  for (int i = (int)threadIdx.x; i < ind_sizes[block]; i += (int)blockDim.x) {
+    if (low_shared[i] < low[low_ind_map[ind_offs[block] + i]]) {
+      low[low_ind_map[ind_offs[block] + i]] = low_shared[i];
+    }
+  }
+  for (int c = 0; c < 1; ++c) {
+    double lowest_of_all_got = __shfl_sync(0xffffffffu, lowest_of_all_lane[c], (int)threadIdx.x + 16, 32);
+    if (lowest_of_all_got < lowest_of_all_lane[c]) {
+      lowest_of_all_lane[c] = lowest_of_all_got;
+    }
+  }
+  for (int c = 0; c < 1; ++c) {
+    double lowest_of_all_got = __shfl_sync(0xffffffffu, lowest_of_all_lane[c], (int)threadIdx.x + 8, 32);
+    if (lowest_of_all_got < lowest_of_all_lane[c]) {
+      lowest_of_all_lane[c] = lowest_of_all_got;
+    }
+  }
+  for (int c = 0; c < 1; ++c) {
+    double lowest_of_all_got = __shfl_sync(0xffffffffu, lowest_of_all_lane[c], (int)threadIdx.x + 4, 32);
+    if (lowest_of_all_got < lowest_of_all_lane[c]) {
+      lowest_of_all_lane[c] = lowest_of_all_got;
+    }
+  }
+  for (int c = 0; c < 1; ++c) {
+    double lowest_of_all_got = __shfl_sync(0xffffffffu, lowest_of_all_lane[c], (int)threadIdx.x + 2, 32);
+    if (lowest_of_all_got < lowest_of_all_lane[c]) {
+      lowest_of_all_lane[c] = lowest_of_all_got;
+    }
+  }
+  for (int c = 0; c < 1; ++c) {
+    double lowest_of_all_got = __shfl_sync(0xffffffffu, lowest_of_all_lane[c], (int)threadIdx.x + 1, 32);
+    if (lowest_of_all_got < lowest_of_all_lane[c]) {
+      lowest_of_all_lane[c] = lowest_of_all_got;
+    }
+  }
+  if ((int)threadIdx.x % 32 == 0) {
+    for (int c = 0; c < 1; ++c) {
+      lowest_of_all_tree[c * 8 + (int)threadIdx.x / 32] = lowest_of_all_lane[c];
+    }
+  }
+  __syncthreads();
+  if ((int)threadIdx.x == 0) {
+    for (int k = 1; k < (int)blockDim.x / 32; ++k) {
+      for (int c = 0; c < 1; ++c) {
+        if (lowest_of_all_tree[c * 8 + k] < lowest_of_all_lane[c]) {
+          lowest_of_all_lane[c] = lowest_of_all_tree[c * 8 + k];
+        }
+      }
+    }
+  }
+  if ((int)threadIdx.x == 0) {
+    for (int c = 0; c < 1; ++c) {
+      lowest_of_all_partial[(int)blockIdx.x + c] = lowest_of_all_lane[c];
+    }
+  }
+  if ((int)threadIdx.x == 0) {
+    __threadfence();
+    is_last = atomicInc(n_arrived, (int)gridDim.x - 1) == (int)gridDim.x - 1;
+    __threadfence();
+  }
+  __syncthreads();
+  if (is_last) {
+    for (int c = 0; c < 1; ++c) {
+      lowest_of_all_lane[c] = lowest_of_all[c];
+    }
+    for (int k = (int)threadIdx.x; k < (int)gridDim.x; k += (int)blockDim.x) {
+      for (int c = 0; c < 1; ++c) {
+        if (lowest_of_all_partial[k + c] < lowest_of_all_lane[c]) {
+          lowest_of_all_lane[c] = lowest_of_all_partial[k + c];
+        }
+      }
+    }
+    for (int c = 0; c < 1; ++c) {
+      double lowest_of_all_got = __shfl_sync(0xffffffffu, lowest_of_all_lane[c], (int)threadIdx.x + 16, 32);
+      if (lowest_of_all_got < lowest_of_all_lane[c]) {
+        lowest_of_all_lane[c] = lowest_of_all_got;
+      }
+    }
+    for (int c = 0; c < 1; ++c) {
+      double lowest_of_all_got = __shfl_sync(0xffffffffu, lowest_of_all_lane[c], (int)threadIdx.x + 8, 32);
+      if (lowest_of_all_got < lowest_of_all_lane[c]) {
+        lowest_of_all_lane[c] = lowest_of_all_got;
+      }
+    }
+    for (int c = 0; c < 1; ++c) {
+      double lowest_of_all_got = __shfl_sync(0xffffffffu, lowest_of_all_lane[c], (int)threadIdx.x + 4, 32);
+      if (lowest_of_all_got < lowest_of_all_lane[c]) {
+        lowest_of_all_lane[c] = lowest_of_all_got;
+      }
+    }
+    for (int c = 0; c < 1; ++c) {
+      double lowest_of_all_got = __shfl_sync(0xffffffffu, lowest_of_all_lane[c], (int)threadIdx.x + 2, 32);
+      if (lowest_of_all_got < lowest_of_all_lane[c]) {
+        lowest_of_all_lane[c] = lowest_of_all_got;
+      }
+    }
+    for (int c = 0; c < 1; ++c) {
+      double lowest_of_all_got = __shfl_sync(0xffffffffu, lowest_of_all_lane[c], (int)threadIdx.x + 1, 32);
+      if (lowest_of_all_got < lowest_of_all_lane[c]) {
+        lowest_of_all_lane[c] = lowest_of_all_got;
+      }
+    }
+    if ((int)threadIdx.x % 32 == 0) {
+      for (int c = 0; c < 1; ++c) {
+        lowest_of_all_tree[c * 8 + (int)threadIdx.x / 32] = lowest_of_all_lane[c];
+      }
+    }
+    __syncthreads();
+    if ((int)threadIdx.x == 0) {
+      for (int k = 1; k < (int)blockDim.x / 32; ++k) {
+        for (int c = 0; c < 1; ++c) {
+          if (lowest_of_all_tree[c * 8 + k] < lowest_of_all_lane[c]) {
+            lowest_of_all_lane[c] = lowest_of_all_tree[c * 8 + k];
+          }
+        }
+      }
+    }
+    if ((int)threadIdx.x == 0) {
+      for (int c = 0; c < 1; ++c) {
+        if (lowest_of_all_lane[c] < lowest_of_all[c]) {
+          lowest_of_all[c] = lowest_of_all_lane[c];
+        }
+      }
+    }
+  }
+}
