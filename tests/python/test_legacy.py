@@ -42,6 +42,19 @@ def test_pointers_to_entries(abi: str, strategy: str | None) -> None:
 
 
 @both
+@pytest.mark.parametrize("lanes", [None, 0])
+def test_pointers_to_entries_where_there_is_much_to_compute(abi: str, lanes: int | None) -> None:
+    """So much that the default rule would take vectors, which such pointers do not lead to."""
+    x, y = op2.Dat(NODES**3, X), op2.Dat(NODES)
+    power = " * ".join(["(x[1][2] - x[0][0])"] * 30)
+    text = f"void k(double **x, double **y) {{ y[0][0] += {power}; y[1][0] += x[0][1]; }}"
+    run(text, abi, x(op2.READ, E2N), y(op2.INC, E2N), lanes=lanes)
+    first, second = X[VALUES[:, 0]], X[VALUES[:, 1]]
+    wanted = added(np.stack([(second[:, 2] - first[:, 0]) ** 30, first[:, 1]], axis=1))
+    np.testing.assert_allclose(y.data_ro, wanted, rtol=1e-12)
+
+
+@both
 def test_single_entries(abi: str) -> None:
     """The form of airfoil's edge loop."""
     x, y = op2.Dat(NODES**3, X), op2.Dat(NODES)

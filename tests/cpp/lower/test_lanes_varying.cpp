@@ -60,6 +60,8 @@ TEST(LanesVarying, RefusesWhatMasksCannotDo) {
             "a pointer depends on data");
   EXPECT_EQ(refusal(kernel({eval(call("mystery", {at("x", 0)}))})),
             "it calls 'mystery', which is not known");
+  EXPECT_EQ(refusal(kernel({declare("r", array(pointer(), 2))})),
+            "'r' is an array of pointers, or points to some");
 }
 
 TEST(LanesVarying, PointersShareWhatTheyPointTo) {
