@@ -12,11 +12,12 @@ kir::Block in_runs(kir::For loop) {
   const kir::VariableType index{DType::int64, true, false};
   const kir::Expr first = kir::name("lane_first");
   const kir::Expr n_items = kir::name("lane_items");
+  // whole passes of a loop on lanes, whose last pass alone may be shorter
+  const kir::Expr step = kir::integer(loop.step);
+  const kir::Expr n_per_pass = n_global * step;
+  const kir::Expr n_passes = (loop.end - loop.begin + n_per_pass - kir::integer(1)) / n_per_pass;
   kir::Block out{
-      {kir::Decl{index,
-                 "lane_items",
-                 0,
-                 {(loop.end - loop.begin + n_global - kir::integer(1)) / n_global}}},
+      {kir::Decl{index, "lane_items", 0, {n_passes * step}}},
       {kir::Decl{
           index, "lane_first", 0, {loop.begin + kir::builtin(kir::Builtin::global_id) * n_items}}}};
   loop.axis = kir::Axis::serial;

@@ -38,6 +38,18 @@ TEST(Legalise, LanesThatTakeTurnsGetConsecutiveItems) {
   EXPECT_EQ(legalise(block, testing::grid), block);
 }
 
+TEST(Legalise, LanesThatTakeTurnsGetWholePassesOfVectors) {
+  const Facts processor{.lanes = Lanes::grid, .in_turn = true, .vectors = true};
+  const kir::Block block{
+      {kir::For{kir::Axis::grid, "n", kir::name("begin"), kir::name("end"), {}, DType::int64, 8}}};
+  kir::Module module;
+  module.launch = legalise(block, processor);
+  EXPECT_NE(kir::dump(module).find("lane_items = (((((end - begin) + (@globals * 8)) - 1) / "
+                                   "(@globals * 8)) * 8)"),
+            std::string::npos)
+      << kir::dump(module);
+}
+
 TEST(Legalise, OneLaneRunsRegionsInPlaceAndSharedLoopsInOrder) {
   const kir::Block block = legalise(team(), testing::one_lane);
   EXPECT_EQ(testing::count<kir::Region>(block), 0);
