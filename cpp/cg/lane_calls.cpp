@@ -317,8 +317,11 @@ void define_complex(Context& context, const Use& use) {
   const bool gives_nothing = function.op == LaneOp::put;
   const std::string result = gives_nothing ? "void" : vector_type(context, use.result, lanes);
   if (function.op == LaneOp::blend || function.op == LaneOp::divide) {
-    define_use(context,
-               {{LaneOp::blend, ir::part_base(function.base), lanes, ""}, 3, part_of(dtype)});
+    Use of_parts{function, 3, part_of(dtype)};
+    of_parts.function.op = LaneOp::blend;
+    of_parts.function.base = ir::part_base(function.base);
+    of_parts.function.function.clear();
+    define_use(context, of_parts);
   }
   const auto parameters = [&]() -> std::string {
     switch (function.op) {

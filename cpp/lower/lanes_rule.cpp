@@ -17,6 +17,10 @@ namespace {
 // Below these, moving data into lanes and back costs more than they save: docs/performance.md.
 constexpr std::int64_t least_operations = 40;
 constexpr std::int64_t least_operations_a_scalar = 2;
+// Below this, rows and their transposition decide: half of the widest vectors is as fast, and
+// compiled in two thirds of the time.
+constexpr std::int64_t operations_a_scalar_for_wide = 8;
+constexpr int half_bytes = 32;
 // A device's compiler takes seconds for vectors, which light kernels do not win back.
 constexpr std::int64_t least_operations_on_grid = 400;
 
@@ -45,13 +49,15 @@ LaneChoice by_rule(const Request& request, int vector_bytes) {
     return none(fmt::format("{} operations for {} scalars moved: too little to gain",
                             work.n_operations, work.n_scalars));
   }
+  const bool is_wide = work.n_operations >= operations_a_scalar_for_wide * work.n_scalars;
+  const int n_bytes = is_wide ? vector_bytes : std::min(vector_bytes, half_bytes);
   Options options = request.options;
-  options.lanes = vector_bytes / std::max(work.widest, 4);
+  options.lanes = n_bytes / std::max(work.widest, 4);
   if (options.lanes < 2) return none("the machine's vectors hold one value");
   const std::string why = why_not(request, options);
   if (!why.empty()) return none(why);
   return {options.lanes, fmt::format("{} operations for {} scalars moved, vectors of {} bytes",
-                                     work.n_operations, work.n_scalars, vector_bytes)};
+                                     work.n_operations, work.n_scalars, n_bytes)};
 }
 
 }  // namespace

@@ -25,9 +25,9 @@ LaneChoice choice(const ir::Loop& loop, std::optional<int> forced, int vector_by
 }
 
 /// An edge loop whose kernel adds a sum of many terms.
-ir::Loop heavy_loop(DType dtype) {
+ir::Loop heavy_loop(DType dtype, int n_terms = 100) {
   ir::Expr value = entry_of("x", 0);
-  for (int i = 0; i < 100; ++i) {
+  for (int i = 0; i < n_terms; ++i) {
     value = ir::Expr{ir::Binary{ir::BinaryOp::add}, {value, entry_of("x", 1)}, {}, some_line};
   }
   ir::Loop loop = make_loop_of("res",
@@ -48,6 +48,14 @@ TEST(LanesRule, FillsTheMachinesVectors) {
   EXPECT_EQ(choice(heavy_loop(DType::float64), std::nullopt, 64).lanes, 8);
   EXPECT_EQ(choice(heavy_loop(DType::float64), std::nullopt, 16).lanes, 2);
   EXPECT_EQ(choice(heavy_loop(DType::float32), std::nullopt, 32).lanes, 8);
+}
+
+TEST(LanesRule, FillsHalfOfThemWhereRowsDecide) {
+  const LaneChoice half = choice(heavy_loop(DType::float64, 20), std::nullopt, 64);
+  EXPECT_EQ(half.lanes, 4) << half.why;
+  EXPECT_NE(half.why.find("vectors of 32 bytes"), std::string::npos) << half.why;
+  EXPECT_EQ(choice(heavy_loop(DType::float32, 20), std::nullopt, 64).lanes, 8);
+  EXPECT_EQ(choice(heavy_loop(DType::float64, 20), std::nullopt, 16).lanes, 2);
 }
 
 TEST(LanesRule, LeavesLightLoopsAlone) {
