@@ -362,14 +362,16 @@ class ParLoop:
             _check_frozen(self._parts, self._what)
         if self._checks:
             debugging.check_before(self)
-        _bring_to_ghosts(self._ghosts)
+        if self._ghosts:
+            _bring_to_ghosts(self._ghosts)
         if self._prepared.run():
             runtime.coherence.attribute(user_line())
         for dat in self._written:
             dat.halo_valid = False
         for arg in self._assembled:
             _note_assembly(arg)
-        _gather_from_ghosts(self._ghosts)
+        if self._ghosts:
+            _gather_from_ghosts(self._ghosts)
         if self._checks:
             debugging.check_after(self)
 
