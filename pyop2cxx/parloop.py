@@ -36,7 +36,6 @@ from pyop2cxx.types.args import (
     MixedMatArg,
 )
 from pyop2cxx.types.halo_exchange import REDUCED
-from pyop2cxx.types.maps import Map
 from pyop2cxx.types.mats import Mat
 from pyop2cxx.types.mixed import MixedSet
 from pyop2cxx.types.passthrough import PassthroughArg
@@ -158,9 +157,13 @@ class ParLoop:
         self._epoch = -1
         self._checks = False
         self._prepared: _core.PreparedLoop
+        self._note_effects()
+
+    def _note_effects(self) -> None:
+        """Find out what a run has to keep up to date besides the values."""
         self._written = _written_dats(self._parts)
         self._ghosts = _ghosts(self._parts)
-        self._assembled = tuple(arg for arg in args if isinstance(arg, MatArg | MixedMatArg))
+        self._assembled = tuple(arg for arg in self.args if isinstance(arg, MatArg | MixedMatArg))
 
     def _check_kind(self, i: int, arg: Arg) -> None:
         known = DatArg | MixedDatArg | GlobalArg | ConstantArg | PassthroughArg
@@ -254,7 +257,8 @@ class ParLoop:
         for i, part in zip(numbers or range(len(self.args)), parts, strict=True):
             self._check_arg(i, part)
         self.args = (*self.args[:index], given, *self.args[index + 1 :])
-        self._parts, self._written, self._ghosts = parts, _written_dats(parts), _ghosts(parts)
+        self._parts = parts
+        self._note_effects()
         self._epoch = -1
 
     @property

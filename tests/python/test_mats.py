@@ -303,6 +303,19 @@ def test_rows_of_a_bare_sparsity_have_no_diagonal() -> None:
         op2.Mat(bare).zero_rows([0, 2])
 
 
+def test_the_matrix_that_replaced_another_is_the_one_not_yet_assembled() -> None:
+    world = World()
+    loop = world.assemble()
+    world.mat.assemble()
+    other = op2.Mat(world.sparsity, name="other")
+    loop.replace_data(0, other)
+    loop.compute()
+    assert other.assembly_state is op2.Mat.ADD_VALUES
+    assert world.mat.assembly_state is op2.Mat.ASSEMBLED
+    other.assemble()
+    np.testing.assert_array_equal(other.values, world.mat.values)
+
+
 def test_assembly_state() -> None:
     mat = World().mat
     flushed = []
