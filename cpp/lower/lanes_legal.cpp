@@ -34,7 +34,7 @@ std::vector<bool> varying_parameters(const ir::Loop& loop) {
 
 /// Several elements a lane pay where lanes are the threads of a CPU.
 void check_grid(const Request& request) {
-  if (!request.facts.vectors) refuse("the backend spreads elements over lanes itself");
+  if (!request.facts.in_turn) refuse("the backend spreads elements over lanes itself");
   if (!request.options.soa.empty()) refuse("its Dats lie as structures of arrays");
   for (const ir::Arg& arg : request.loop.args) {
     if (std::holds_alternative<ir::GlobalReduce>(arg)) refuse("it reduces a Global on a grid");
