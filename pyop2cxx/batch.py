@@ -18,7 +18,9 @@ if TYPE_CHECKING:
 
 # What generated texts have at file scope: functions, kernels and tables.
 _AT_FILE_SCOPE = re.compile(
-    r"^(?:static|extern|__kernel|__constant|__global__)\b[^\n;{(=\[]*?(\w+)\s*[(\[=]", re.MULTILINE
+    r"^(?:static|extern|__kernel|__constant|__global__)\b(?: inline __attribute__\(\(\w+\)\))?"
+    r"[^\n;{(=\[]*?(\w+)\s*[(\[=]",
+    re.MULTILINE,
 )
 
 

@@ -101,6 +101,37 @@ TEST(Lanes, OpenclHasVectorsOfItsOwn) {
   EXPECT_EQ(count(text, "vector_size"), 0) << text;
 }
 
+TEST(Lanes, OpenclRenamesBitsWhereCCasts) {
+  const auto add = [](Context& context) {
+    const kir::VariableType vectors{DType::float64, false, false, 4};
+    print_lane_add(context, {"sum", "pack", vectors, 1, kir::name("live")}, spelled);
+  };
+  const std::string text = opencl_of(add);
+  EXPECT_EQ(count(text,
+                  "sum[0] += __builtin_astype(__builtin_astype(pack[0], op2_int64x4) & "
+                  "op2_first_int64x4(live), op2_float64x4);"),
+            1)
+      << text;
+  EXPECT_EQ(count(text, "(op2_int64x4)((long)n)"), 1) << text;
+  const std::string in_c = text_of(add);
+  EXPECT_EQ(count(in_c, "(op2_float64x4)((op2_int64x4)(pack[0]) & op2_first_int64x4(live))"), 1)
+      << in_c;
+}
+
+TEST(Lanes, OpenclKeepsComplexNumbersInVectorsOfTwo) {
+  const std::string gathered = opencl_of([](Context& context) {
+    kir::LaneRows one = rows(1, 4);
+    one.dtype = DType::complex128;
+    print_lane_gather(context, {one}, spelled);
+  });
+  EXPECT_EQ(count(gathered, "(const __global double *)(&data[2])"), 1) << gathered;
+  const std::string folded = opencl_of([](Context& context) {
+    const kir::VariableType vectors{DType::complex128, false, false, 4};
+    print_lane_fold(context, {"data", "sum", vectors, 1, kir::Update::add});
+  });
+  EXPECT_EQ(count(folded, "data[c] += (double2)(sum[c].re[i], sum[c].im[i]);"), 1) << folded;
+}
+
 TEST(Lanes, SumsFoldInTheOrderOfLanes) {
   const std::string text = text_of([](Context& context) {
     print_lane_fold(context,
