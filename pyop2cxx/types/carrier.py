@@ -12,6 +12,7 @@ import numpy as np
 from pyop2cxx import _core, exchange
 from pyop2cxx.exceptions import ContractError, IndexValueError, NoDataError, UsageError, user_line
 from pyop2cxx.runtime import runtime
+from pyop2cxx.types import from_hdf5
 from pyop2cxx.types.access import Access, checked_access
 from pyop2cxx.types.checks import address_of, as_array, as_dim, as_dtype, as_name, as_numpy
 
@@ -57,6 +58,9 @@ class DataCarrier:
     def dat_version(self) -> int:
         """Grows by one with every use that may write: by loops, and by taking writeable data."""
         return self._buffer.version
+
+    def _force_evaluation(self, read: bool = True, write: bool = True) -> None:
+        """Do nothing, for programs that reach for it: loops run when they are called."""
 
     def increment_dat_version(self) -> None:
         """Say that the values were changed by other means."""
@@ -251,6 +255,24 @@ class SetFreeCarrier(DataCarrier):
         )
         if shared is not None:
             self._adopt_on_device(shared)
+
+    @classmethod
+    def fromhdf5(cls, f: Any, name: str) -> Self:
+        """Return one whose values an HDF5 file holds.
+
+        Args:
+            f: A file or group of h5py's, open.
+            name: A dataset, whose shape is the dim; also the name of the object.
+
+        Raises:
+            DataValueError: There is no such dataset.
+            DimTypeError: It is a single number without a shape.
+            DataTypeError: The dtype is not one that kernels can work on.
+        """
+        values = from_hdf5.array_of(f, name, cls._kind)
+        make: Any = cls  # these take their arguments in different orders
+        made: Self = make(values.shape, data=values, name=name)
+        return made
 
     def _checked_call(self, access: object, path: object) -> Access:
         is_complex = self.dtype.kind == "c"
