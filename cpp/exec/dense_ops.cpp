@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <array>
 #include <atomic>
+#include <cstddef>
+#include <cstring>
 #include <type_traits>
 #include <vector>
 
@@ -392,6 +394,19 @@ void axpy(const Column& alpha, const Column& x, const Column& y, int n_threads) 
     over_blocks<T>(y, x, y, n_threads,
                    [factor](const T& a, const T& b) { return sum(b, product(factor, a)); });
   });
+}
+
+void copy(void* to, const void* from, std::int64_t n_bytes, int n_threads) {
+  if (n_bytes == 0) return;
+  constexpr auto grain_bytes = grain * static_cast<std::int64_t>(sizeof(double));
+  parallel_for(
+      n_threads, n_bytes,
+      [to, from](std::int64_t begin, std::int64_t end, int) {
+        std::memcpy(static_cast<std::byte*>(to) + begin,
+                    static_cast<const std::byte*>(from) + begin,
+                    static_cast<std::size_t>(end - begin));
+      },
+      grain_bytes);
 }
 
 Scalar dot(const Column& x, const Column& y, bool conjugate, int n_threads) {
