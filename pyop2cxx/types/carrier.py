@@ -386,14 +386,13 @@ def copied(
 
 def _release(carrier: DataCarrier) -> None:
     """Forget the copies of a dying object, but save values that an array still shows."""
+    holder = carrier.__dict__
     try:
-        buffer, values = carrier._buffer, carrier.__dict__["_values"]
+        buffer, is_allocated = carrier._buffer, holder["_values"] is not None  # no more references
     except (AttributeError, KeyError):  # it was refused while it was made
         return
-    if buffer.where.name == "device" and values is not None:
-        buffer.release(is_kept=_is_shared(carrier.__dict__))
-    else:
-        buffer.release(is_kept=False)
+    is_only_there = is_allocated and buffer.where == _core.Where.device
+    buffer.release(is_kept=is_only_there and _is_shared(holder))
 
 
 def _is_shared(holder: dict[str, Any]) -> bool:

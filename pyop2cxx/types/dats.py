@@ -21,7 +21,13 @@ from pyop2cxx.exceptions import (
 from pyop2cxx.runtime import runtime
 from pyop2cxx.types import from_hdf5
 from pyop2cxx.types.access import DAT_ACCESSES, Access, checked_access
-from pyop2cxx.types.algebra import Algebra, at_device, check_same_place, device_algebra
+from pyop2cxx.types.algebra import (
+    Algebra,
+    at_device,
+    check_same_place,
+    copy_values,
+    device_algebra,
+)
 from pyop2cxx.types.args import DatArg, LegacyDatArg
 from pyop2cxx.types.carrier import DataCarrier
 from pyop2cxx.types.checks import address_of, as_array, as_dtype, as_name, as_numpy
@@ -421,9 +427,9 @@ class Dat(DataCarrier, Algebra, HaloExchange, AsVec):
         if subset is not None:
             target[subset.owned_indices] = source[subset.owned_indices]
         elif self.halo_valid:
-            target[...] = source
+            copy_values(target, source)
         else:
-            target[: self._set.size] = source[: self._set.size]
+            copy_values(target[: self._set.size], source[: self._set.size])
         other._wrote(halo_valid=subset is None and self.halo_valid)
 
     def save(self, filename: str | os.PathLike[str]) -> None:
