@@ -83,6 +83,7 @@ const Dialect& make_opencl() {
       .real_part = "({}).x",
       .imaginary_part = "({}).y",
       .complex_value = "({0})({1}, {2})",
+      .complex_by = ComplexBy::functions,
       .exchange = Exchange::opencl,
       .is_cxx = false,
       .has_vectors = true,

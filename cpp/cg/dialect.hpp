@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "base/dtype.hpp"
+#include "cg/complex_numbers.hpp"
 #include "cg/library.hpp"
 
 namespace op2::cg {
@@ -50,6 +51,7 @@ struct Dialect {
   std::string_view real_part;                    ///< Of a complex value `{}`.
   std::string_view imaginary_part;
   std::string_view complex_value;  ///< The complex value of parts `{1}` and `{2}`, of type {0}.
+  ComplexBy complex_by = ComplexBy::operators;
   Exchange exchange = Exchange::gcc;
   bool is_cxx = false;  ///< Refuses conversions that C makes.
   /// Vectors are types, as double8: a cast fills one, and __builtin_astype renames its bits.

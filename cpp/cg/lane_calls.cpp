@@ -261,6 +261,7 @@ void complex_by_lane(Context& out, const ir::LaneFunction& function, std::size_t
     out.statement(fmt::format("result.im[lane] = {};",
                               fmt::format(fmt::runtime(dialect.imaginary_part), value)));
   };
+  const DType dtype = *ir::dtype_of(function.base);
   out.statement(fmt::format("{} result;", result));
   out.begin_branch(fmt::format("for (int lane = 0; lane < {}; ++lane)", function.lanes));
   if (function.op == LaneOp::lookup || function.op == LaneOp::table) {
@@ -274,15 +275,16 @@ void complex_by_lane(Context& out, const ir::LaneFunction& function, std::size_t
     Names arguments;
     for (std::size_t i = 0; i < n_arguments; ++i) {
       const char of = static_cast<char>('a' + i);
-      arguments.push_back(fmt::format("__builtin_complex({0}.re[lane], {0}.im[lane])", of));
+      arguments.push_back(complex_value(out, dtype, fmt::format("{}.re[lane]", of),
+                                        fmt::format("{}.im[lane]", of)));
     }
-    const std::string builtin = function.function.starts_with("__builtin_")
-                                    ? function.function
-                                    : "__builtin_" + function.function;
-    const std::string call = fmt::format("{}({})", builtin, joined(arguments));
+    // the builtin needs no prototype
+    const bool is_known =
+        out.dialect().library != nullptr || function.function.starts_with("__builtin_");
+    const std::string name = is_known ? function.function : "__builtin_" + function.function;
+    const std::string call = fmt::format("{}({})", name, joined(arguments));
     if (gives_complex) {
-      const std::string_view scalar =
-          function.base == ir::Base::complex64 ? "float _Complex" : "double _Complex";
+      const std::string_view scalar = out.dialect().type_name(dtype);
       out.statement(fmt::format("const {} value = {};", scalar, call));
       both("value");
     } else {

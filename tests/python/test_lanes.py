@@ -484,9 +484,12 @@ void waves(const number *z, const real *x, const int *k, number *y, number *w, n
 }"""
 
 
-@pytest.mark.parametrize(("real", "lanes"), [("double", 4), ("float", 8)])
-def test_complex_numbers(real: str, lanes: int) -> None:
+@pytest.mark.parametrize(
+    ("real", "lanes", "on_grid"), [("double", 4, False), ("float", 8, False), ("double", 4, True)]
+)
+def test_complex_numbers(real: str, lanes: int, on_grid: bool) -> None:
     """Two vectors each, in every kind of expression, with all tails."""
+    backend = cpu_grid() if on_grid else "sequential"
     dtype = np.complex128 if real == "double" else np.complex64
     text = WAVES.replace("REAL", real)
     kernel = op2.Kernel(text, "waves")
@@ -505,8 +508,9 @@ def test_complex_numbers(real: str, lanes: int) -> None:
                 op2.Global(1, 0.0, dtype=dtype),
             )
             args = (z(READ, c2n), x(READ), k(READ), y(INC, c2n), out(WRITE), total(INC))
-            op2.ParLoop(kernel, cells, *args, lanes=w).compute()
-            found.append([d.data_ro.copy() for d in (y, out, total)])
+            with op2.backend(backend if w else "sequential"):
+                op2.ParLoop(kernel, cells, *args, lanes=w).compute()
+                found.append([d.data_ro.copy() for d in (y, out, total)])
         for want, got in zip(*found, strict=True):
             bound = 50 * np.finfo(dtype).eps * max(1.0, float(np.abs(want).max()))
             np.testing.assert_allclose(got, want, rtol=0, atol=bound)
