@@ -328,7 +328,7 @@ def _wrote(out: Any, *, whole: bool) -> bool:
 
 @lru_cache(maxsize=512)
 def _kernel(text: str, name: str) -> Kernel:
-    return Kernel(text, name)
+    return Kernel(text, name, abi="2026")
 
 
 # Texts
