@@ -90,6 +90,7 @@ class Runtime:
             >>> op2.exit()
         """
         checked_comm(comm, "init")
+        self.configuration.check_names(options)
         self.configuration.reconfigure(**options)
         self._initialised = True
         self._exit_at_exit()
