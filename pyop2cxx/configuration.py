@@ -64,6 +64,14 @@ OPTIONS: tuple[Option, ...] = (
         "empty means the first that is not a CPU, else the first.",
     ),
     Option(
+        name="abi",
+        type=str,
+        default="2026",
+        choices=("2026", "2016", "2013"),
+        help="The convention for arguments of kernels that do not name theirs: today's, or PyOP2's "
+        "of 2016 or 2013.",
+    ),
+    Option(
         name="static",
         type=bool,
         default=False,

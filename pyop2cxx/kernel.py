@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import copy
+import re
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -21,6 +22,7 @@ from pyop2cxx.front import headers as known_headers
 from pyop2cxx.front import known
 from pyop2cxx.front.known import Description
 from pyop2cxx.front.wire import VOID_POINTER
+from pyop2cxx.runtime import runtime
 from pyop2cxx.types.access import Access
 
 if TYPE_CHECKING:
@@ -57,7 +59,8 @@ class Kernel:
         ldargs: Options for the linker.
         user_code: Not supported; must be empty.
         abi: The convention for arguments: ``"2026"``, or one of PyOP2's older ones, ``"2016"`` and
-            ``"2013"``; see `pyop2cxx.legacy`.
+            ``"2013"``; see `pyop2cxx.legacy`. None means the option ``abi``, so that a program of
+            old kernels says it once: ``op2.init(abi="2016")``.
         requires_zeroed_output_arguments: MIN and MAX arguments start at zero.
         accesses: How each parameter is used, if that is known before there is a loop.
         dtypes: The dtype behind each parameter, if known.
@@ -94,7 +97,7 @@ class Kernel:
         flop_count: int | None = None,
         ldargs: Sequence[str] | None = (),
         user_code: str = "",
-        abi: str = "2026",
+        abi: str | None = None,
         requires_zeroed_output_arguments: bool = False,
         accesses: Iterable[Access] | None = None,
         dtypes: Iterable[DTypeLike] | None = None,
@@ -106,6 +109,8 @@ class Kernel:
             raise DataTypeError(
                 f"Kernel '{name}': code must be a str with C text, got {type(code).__name__}"
             )
+        if abi is None:
+            abi = str(runtime.configuration["abi"])
         if abi not in _ABIS:
             raise UnsupportedError(
                 f"Kernel '{name}': abi={abi!r} is not supported; there are: {', '.join(_ABIS)}. In "
@@ -134,7 +139,7 @@ class Kernel:
             name=name,
             headers=tuple(dict.fromkeys(extra)),
             include_dirs=folders,
-            options=_options(name, opts),
+            options=_options(name, opts) + (_older_macros(code) if abi != "2026" else ()),
             ldargs=_strings(name, "ldargs", ldargs or ()),
             cpp=bool(cpp),
             flop_count=-1 if flop_count is None else int(flop_count),
@@ -199,7 +204,7 @@ class Kernel:
 
     def with_code(self, code: str, name: str) -> Kernel:
         """Return a kernel of today's convention, of another text and the same options."""
-        return Kernel(code, name, **self._options())
+        return Kernel(code, name, abi="2026", **self._options())
 
     def _options(self) -> dict[str, Any]:
         """Return what the user gave besides the text and what it says of arguments."""
@@ -261,6 +266,13 @@ def _strings(name: str, option: str, values: Sequence[str]) -> tuple[str, ...]:
     if isinstance(values, str) or not all(isinstance(value, str) for value in values):
         raise UsageError(f"Kernel '{name}': {option} must be a sequence of strings, got {values!r}")
     return tuple(values)
+
+
+def _older_macros(code: str) -> tuple[str, ...]:
+    """Return options that define what PyOP2 defined around kernels of its older conventions."""
+    uses = re.search(r"\bOP2_STRIDE\b", code) and not re.search(r"#\s*define\s+OP2_STRIDE\b", code)
+    # the distance between a Dat's components where they lay apart; kernels see them together
+    return ("-DOP2_STRIDE(values,i)=((values)[i])",) if uses else ()
 
 
 def _options(name: str, opts: Sequence[str] | Mapping[str, object] | None) -> tuple[str, ...]:

@@ -31,6 +31,9 @@ from pyop2cxx.types.args import (
     DenseBlockArg,
     GlobalArg,
     LegacyDatArg,
+    LegacyMatArg,
+    LegacyMixedDatArg,
+    LegacyMixedMatArg,
     MatArg,
     MixedDatArg,
     MixedMatArg,
@@ -53,8 +56,9 @@ if TYPE_CHECKING:
 _GENERATE_OPTIONS = ("convention", "debug", "deterministic", "lanes", "strategy")
 _MOST_INT32 = 2**31 - 1
 _LAYER = np.dtype(np.int32)
-_WITH_HALOS = (DatArg, LegacyDatArg, MixedDatArg)
-_MATRICES = (MatArg, MixedMatArg)
+_WITH_HALOS = (DatArg, LegacyDatArg, MixedDatArg, LegacyMixedDatArg)
+_LEGACY = (LegacyDatArg, LegacyMatArg, LegacyMixedDatArg, LegacyMixedMatArg)
+_MATRICES = (MatArg, LegacyMatArg, MixedMatArg, LegacyMixedMatArg)
 
 # Padded columns may hold so many entries for each incidence.
 _MOST_PADDING = 1.5
@@ -172,7 +176,7 @@ class ParLoop:
                 f"{self._what}: arg {i} must be made by calling a Dat or Global with an access, "
                 f"such as dat(op2.READ, map), got {arg!r} of type {type(arg).__name__}"
             )
-        if isinstance(arg, LegacyDatArg) and self.kernel.abi == "2026":
+        if isinstance(arg, _LEGACY) and self.kernel.abi == "2026":
             raise UsageError(
                 f"{self._what}: arg {i}: op2.i and flatten are of PyOP2's older conventions; pass "
                 "the Map, or say which one the kernel follows: Kernel(..., abi='2016')"
@@ -711,7 +715,11 @@ def _table(map_: Any) -> _core.MapTable:
 
 
 def _legacy_form(arg: Arg) -> tuple[int | None, bool] | None:
-    return (arg.index, arg.flatten) if isinstance(arg, LegacyDatArg) else None
+    if isinstance(arg, LegacyMatArg | LegacyMixedMatArg):
+        return None, True
+    if isinstance(arg, LegacyDatArg | LegacyMixedDatArg):
+        return arg.index, arg.flatten
+    return None
 
 
 def _checked_region(region: object, older: object, what: str) -> IterationRegion | None:

@@ -34,6 +34,7 @@ class Runtime:
         static: Whether text is generated but nothing runs: the option of that name.
         n_frozen: Dats whose halos are frozen: while there are none, loops need not look.
         regions: How often parts of the program were timed, and the seconds, by name.
+        program_options: Names of the program's own options, which `init` is handed with its own.
         coherence: Keeps values the same on the host and on devices.
         backend_folder: Each file in it whose name has no leading underscore is a backend.
     """
@@ -43,6 +44,7 @@ class Runtime:
         self.epoch = 0
         self.n_frozen = 0
         self.regions: dict[str, tuple[int, float]] = {}
+        self.program_options: set[str] = set()
         self.coherence = _core.Coherence()
         self.backend_folder = Path(__file__).parent / "backends"
         self._uids = itertools.count(1)
@@ -79,7 +81,8 @@ class Runtime:
 
         Args:
             comm: A communicator, as PyOP2 takes it: of one process, so far.
-            **options: See the table `pyop2cxx.configuration.OPTIONS`.
+            **options: See the table `pyop2cxx.configuration.OPTIONS`. Those that the program
+                declared for itself on `pyop2cxx.utils.parser` are passed over.
 
         Raises:
             ConfigurationError: An option is unknown or has a wrong type or an unknown value.
@@ -90,8 +93,9 @@ class Runtime:
             >>> op2.exit()
         """
         checked_comm(comm, "init")
-        self.configuration.check_names(options)
-        self.configuration.reconfigure(**options)
+        ours = {name: v for name, v in options.items() if name not in self.program_options}
+        self.configuration.check_names(ours)
+        self.configuration.reconfigure(**ours)
         self._initialised = True
         self._exit_at_exit()
 
@@ -104,6 +108,7 @@ class Runtime:
         self._backends.clear()
         self._constants.clear()
         self.regions.clear()
+        self.program_options.clear()
         self.epoch += 1
         self.configuration.reset()
 

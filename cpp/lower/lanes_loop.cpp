@@ -9,25 +9,17 @@
 #include <set>
 #include <utility>
 
-#include "base/error.hpp"
 #include "base/overload.hpp"
 #include "ir/kernel_facts.hpp"
-#include "ir/lane_functions.hpp"
 #include "lower/items.hpp"
+#include "lower/lanes_elements.hpp"
 #include "lower/lanes_legal.hpp"
+#include "lower/lanes_stores.hpp"
 #include "lower/lanes_varying.hpp"
-#include "lower/matrix.hpp"
 #include "lower/names_used.hpp"
-#include "lower/replace.hpp"
 
 namespace op2::lower {
 namespace {
-
-// Up to so many pieces of rows are loaded, or turned back, by one statement each: their vectors
-// stay in registers then. More of them go through loops, which compile faster.
-constexpr int unrolled_pieces = 4;
-// Up to so many scalars of one lane are stored by one statement each.
-constexpr int unrolled_scalars = 16;
 
 [[noreturn]] void refuse(std::string why) {
   throw Refusal{std::move(why)};
@@ -37,29 +29,6 @@ bool calls_kernel(const kir::Block& block) {
   return std::ranges::any_of(block, [](const kir::Stmt& stmt) {
     return std::holds_alternative<kir::CallUser>(stmt.node);
   });
-}
-
-kir::Expr with(const kir::Expr& expr, const std::string& from, const kir::Expr& by) {
-  return replaced(expr, [&from, &by](const kir::Expr& part) {
-    const auto* name = std::get_if<kir::Name>(&part.node);
-    return name != nullptr && name->name == from ? std::optional(by) : std::nullopt;
-  });
-}
-
-kir::VariableType index_type() {
-  return {DType::int64, true, false};
-}
-
-kir::Stmt serial(const char* index, int n, kir::Block body) {
-  return {kir::For{kir::Axis::serial, index, kir::integer(0), kir::integer(n), std::move(body)}};
-}
-
-DType part_of(DType dtype) {
-  return *ir::dtype_of(ir::part_base(ir::base_of(dtype)));
-}
-
-int n_parts(DType dtype) {
-  return is_complex(dtype) ? 2 : 1;
 }
 
 /// Number of the kernel's parameter that is the layer: it follows those of the arguments.
@@ -77,14 +46,10 @@ std::size_t layer_parameter(const ir::Loop& loop) {
 class LaneLoop {
  public:
   LaneLoop(const Request& request, const kir::Function& function, std::set<std::string> taken)
-      : request_(request), lanes_(request.options.lanes), taken_(std::move(taken)) {
-    // Arguments may share a Map whose table has a name for each of them.
-    for (const kir::Parameter& parameter : function.parameters) {
-      if (parameter.role != kir::Role::map) continue;
-      const auto& first = first_map_.try_emplace(parameter.index, parameter.name).first->second;
-      same_map_[parameter.name] = first;
-    }
-  }
+      : request_(request),
+        lanes_(request.options.lanes),
+        elements_(function, std::move(taken), lanes_),
+        stores_(elements_) {}
 
   kir::Block run(const kir::For& loop) {
     if (loop.axis != kir::Axis::serial && loop.axis != kir::Axis::grid) {
@@ -93,7 +58,7 @@ class LaneLoop {
     learn(loop.body);
     declare_lanes(loop);
     for (const kir::Stmt& stmt : loop.body) statement(stmt);
-    finish_stores();
+    for (kir::Stmt& stmt : stores_.finished(live_)) body_.push_back(std::move(stmt));
     body_.insert(body_.end(), after_.begin(), after_.end());
     drop_unused(body_);
     kir::Block out = std::move(before_);
@@ -104,13 +69,6 @@ class LaneLoop {
   }
 
  private:
-  std::string fresh(const std::string& wanted) {
-    std::string name = wanted;
-    while (taken_.contains(name)) name += '_';
-    taken_.insert(name);
-    return name;
-  }
-
   /// Remember what the kernel is called with: it tells packs and reductions apart.
   void learn(const kir::Block& body) {
     for (const kir::Stmt& stmt : body) {
@@ -144,83 +102,27 @@ class LaneLoop {
   /// `live` lanes have an element of their own; the others repeat the last one.
   void declare_lanes(const kir::For& loop) {
     const kir::Expr index = kir::name(loop.index);
-    live_ = declare(body_, "live", kir::minimum(kir::integer(lanes_), loop.end - index));
-    const kir::Expr last = declare(body_, "final", index + (live_ - kir::integer(1)));
-    for (int lane = 0; lane < lanes_; ++lane) {
+    live_ = elements_.declare(body_, "live", kir::minimum(kir::integer(lanes_), loop.end - index));
+    const kir::Expr last = elements_.declare(body_, "final", index + (live_ - kir::integer(1)));
+    std::vector<kir::Expr> each{index};
+    for (int lane = 1; lane < lanes_; ++lane) {
       const kir::Expr at = index + kir::integer(lane);
-      by_lane_[loop.index].push_back(
-          lane == 0 ? index : declare(body_, fmt::format("lane{}", lane), kir::minimum(at, last)));
+      each.push_back(elements_.declare(body_, fmt::format("lane{}", lane), kir::minimum(at, last)));
     }
-    in_lane_[loop.index] = declare(lane_locals_, loop.index + "_lane", index + lane_index());
-  }
-
-  [[nodiscard]] static kir::Expr lane_index() { return kir::name("lane"); }
-
-  kir::Expr declare(kir::Block& block, const std::string& wanted, kir::Expr value) {
-    const std::string name = fresh(wanted);
-    block.push_back({kir::Decl{index_type(), name, 0, {std::move(value)}}});
-    return kir::name(name);
-  }
-
-  /// A variable of the loop over elements: its Map is the first one of its table.
-  [[nodiscard]] std::optional<kir::Expr> first_of_same(const kir::Expr& expr,
-                                                       const Replacement& by) const {
-    const auto* element = std::get_if<kir::Element>(&expr.node);
-    if (element == nullptr) return std::nullopt;
-    const auto found = same_map_.find(element->array);
-    if (found == same_map_.end()) return std::nullopt;
-    return kir::element(found->second, replaced(element->subscript.front(), by));
-  }
-
-  /// @p expr for the element of lane number @p lane.
-  [[nodiscard]] kir::Expr on_lane(const kir::Expr& expr, int lane) const {
-    const Replacement by = [this, lane, &by](const kir::Expr& part) -> std::optional<kir::Expr> {
-      if (const auto* name = std::get_if<kir::Name>(&part.node)) {
-        const auto found = by_lane_.find(name->name);
-        if (found == by_lane_.end()) return std::nullopt;
-        return found->second[static_cast<std::size_t>(lane)];
-      }
-      return first_of_same(part, by);
-    };
-    return replaced(expr, by);
-  }
-
-  [[nodiscard]] std::vector<kir::Expr> on_lanes(const kir::Expr& expr) const {
-    std::vector<kir::Expr> out;
-    for (int lane = 0; lane < lanes_; ++lane) out.push_back(on_lane(expr, lane));
-    return out;
-  }
-
-  /// Statements or expressions as they are inside the loop over lanes.
-  template <class Code>
-  [[nodiscard]] Code in_lane(const Code& code) const {
-    const Replacement by = [this, &by](const kir::Expr& part) -> std::optional<kir::Expr> {
-      if (const auto* name = std::get_if<kir::Name>(&part.node)) {
-        const auto found = in_lane_.find(name->name);
-        return found == in_lane_.end() ? std::nullopt : std::optional(found->second);
-      }
-      const auto* element = std::get_if<kir::Element>(&part.node);
-      if (element != nullptr && packs_.contains(element->array)) {
-        return kir::lane_of(element->array, replaced(element->subscript.front(), by), lane_index());
-      }
-      return first_of_same(part, by);
-    };
-    return replaced(code, by);
+    elements_.add_variable(loop.index, std::move(each),
+                           stores_.local(loop.index + "_lane", index + LaneElements::lane()));
   }
 
   // ------------------------------------------------------------------------------- statements
 
   void statement(const kir::Stmt& stmt) {
-    if (is_called_ && stores_itself(stmt)) {
-      for (kir::Stmt& made : in_lane(kir::Block{stmt})) lane_body_.push_back(std::move(made));
-      return;
-    }
+    if (is_called_ && stores_itself(stmt)) return stores_.by_lane(stmt);
     std::visit(overload{
                    [this](const kir::Decl& node) { declare(node); },
                    [this](const kir::Gather& node) { gather(node); },
                    [this](const kir::CallUser& node) { call(node); },
-                   [this](const kir::Scatter& node) { scatter(node); },
-                   [this](const kir::MatInsert& node) { insert(node); },
+                   [this](const kir::Scatter& node) { stores_.scatter(node); },
+                   [this](const kir::MatInsert& node) { stores_.insert(node); },
                    [this](const kir::For& node) { components(node); },
                    [](const kir::Assign&) { unknown(); },
                    [](const kir::Atomic&) { unknown(); },
@@ -255,38 +157,17 @@ class LaneLoop {
     if (node.extent > 0) return declare_pack(node.name, node.type.dtype, node.extent, node.value);
     std::vector<kir::Expr> names;
     for (int lane = 0; lane < lanes_; ++lane) {
-      names.push_back(
-          declare(body_, fmt::format("{}{}", node.name, lane), on_lane(node.value.front(), lane)));
+      names.push_back(elements_.declare(body_, fmt::format("{}{}", node.name, lane),
+                                        elements_.on_lane(node.value.front(), lane)));
     }
-    const kir::Expr value = in_lane(node.value.front());
-    by_lane_[node.name] = std::move(names);
-    in_lane_[node.name] = declare(lane_locals_, node.name + "_lane", value);
+    const kir::Expr value = elements_.in_lane(node.value.front());
+    elements_.add_variable(node.name, std::move(names), stores_.local(node.name + "_lane", value));
   }
 
   void declare_pack(const std::string& name, DType dtype, int extent,
                     std::vector<kir::Expr> value) {
-    body_.push_back({kir::Decl{vector(dtype), name, extent, std::move(value)}});
-    packs_[name] = dtype;
-  }
-
-  [[nodiscard]] kir::VariableType vector(DType dtype) const {
-    return {dtype, false, false, lanes_};
-  }
-
-  [[nodiscard]] static kir::Expr row_start(const kir::Rows& rows, const kir::Expr& i) {
-    const int stride = rows.stride == 0 ? rows.dim : rows.stride;
-    const kir::Expr component = kir::integer(rows.component);
-    if (!rows.entries.empty()) {
-      const auto at = static_cast<std::size_t>(std::get<kir::Integer>(i.node).value);
-      return rows.entries[at] * kir::integer(stride) + component;
-    }
-    if (rows.map.empty()) return rows.element * kir::integer(stride) + component;
-    const kir::Expr entry = kir::element(rows.map, rows.element * kir::integer(rows.arity) + i);
-    return kir::widen(entry) * kir::integer(stride) + component;
-  }
-
-  [[nodiscard]] int n_pieces(int dim) const {
-    return static_cast<int>(kir::row_pieces(dim, lanes_).size());
+    body_.push_back({kir::Decl{elements_.vector(dtype), name, extent, std::move(value)}});
+    elements_.add_pack(name, dtype);
   }
 
   void gather(const kir::Gather& node) {
@@ -294,9 +175,9 @@ class LaneLoop {
     const kir::Rows& rows = node.rows;
     const auto load = [&](const kir::Expr& i) -> kir::Stmt {
       return {kir::LaneGather{{node.pack, i * kir::integer(rows.dim), rows.dtype, rows.dim,
-                               rows.data, on_lanes(row_start(rows, i))}}};
+                               rows.data, elements_.on_lanes(row_start(rows, i))}}};
     };
-    if (rows.entries.empty() && rows.arity * n_pieces(rows.dim) > unrolled_pieces) {
+    if (rows.entries.empty() && rows.arity * elements_.n_pieces(rows.dim) > unrolled_pieces) {
       body_.push_back(serial("i", rows.arity, {load(kir::name("i"))}));
       return;
     }
@@ -308,7 +189,7 @@ class LaneLoop {
     const ir::Loop& loop = request_.loop;
     for (std::size_t i = 0; i < loop.args.size(); ++i) {
       const auto* dat = std::get_if<ir::DirectDat>(&loop.args[i]);
-      if (dat == nullptr || ir::is_part(loop, i) || packs_.contains(pack_of_arg(i))) continue;
+      if (dat == nullptr || ir::is_part(loop, i) || elements_.is_pack(pack_of_arg(i))) continue;
       kir::Expr& argument = out.arguments[static_cast<std::size_t>(ir::parameter_of(loop, i))];
       argument = live_rows(*dat, i, argument);
     }
@@ -325,11 +206,11 @@ class LaneLoop {
     const ir::FunctionDef& entry = request_.loop.kernel->body->entry();
     const auto dtype = ir::dtype_of(entry.parameters[layer_parameter(request_.loop)].type.base);
     if (!dtype) refuse("the layer is passed as something else than a number");
-    const std::string pack = fresh("layers_by_lane");
+    const std::string pack = elements_.fresh("layers_by_lane");
     declare_pack(pack, *dtype, 1, {});
     for (int lane = 0; lane < lanes_; ++lane) {
       body_.push_back({kir::Assign{kir::lane_of(pack, kir::integer(0), kir::integer(lane)),
-                                   kir::Update::set, on_lane(index, lane)}});
+                                   kir::Update::set, elements_.on_lane(index, lane)}});
     }
     return kir::element(pack, kir::integer(0));
   }
@@ -341,15 +222,15 @@ class LaneLoop {
     if (offset == nullptr && plain == nullptr) unknown();
     const std::string data = offset != nullptr ? offset->array : plain->name;
     const kir::Rows rows = rows_of(dat, data);
-    const std::string pack = fresh(data + "_lanes");
+    const std::string pack = elements_.fresh(data + "_lanes");
     declare_pack(pack, dat.dtype, std::max(dat.dim, 1), {});
     if (dat.dim > 0) {
       const kir::Expr start = row_start(rows, kir::integer(0));
       if (dat.access != Access::write || !is_overwritten(i, dat.dim)) {
-        body_.push_back(
-            {kir::LaneGather{{pack, kir::integer(0), dat.dtype, dat.dim, data, on_lanes(start)}}});
+        body_.push_back({kir::LaneGather{
+            {pack, kir::integer(0), dat.dtype, dat.dim, data, elements_.on_lanes(start)}}});
       }
-      if (writes(dat.access)) scatter({pack, rows, kir::Update::set, kir::Sync::none});
+      if (writes(dat.access)) stores_.scatter({pack, rows, kir::Update::set, kir::Sync::none});
     }
     return kir::name(pack);
   }
@@ -358,126 +239,6 @@ class LaneLoop {
     if (!facts_) facts_ = ir::kernel_facts(*request_.loop.kernel->body);
     const auto at = static_cast<std::size_t>(ir::parameter_of(request_.loop, i));
     return facts_->parameters[at].n_surely_written >= dim;
-  }
-
-  // ----------------------------------------------------------------------------------- stores
-
-  void scatter(const kir::Scatter& node) {
-    const kir::Rows& rows = node.rows;
-    const int dim = rows.dim;
-    const bool is_whole = node.sync == kir::Sync::none &&
-                          (node.update == kir::Update::set || node.update == kir::Update::add);
-    if (is_whole && (n_parts(rows.dtype) * dim > 1 || rows.map.empty()) &&
-        rows.arity * n_pieces(dim) <= 2 * unrolled_pieces) {
-      for (int i = 0; i < rows.arity; ++i) {
-        const kir::Expr at = kir::integer(i * dim);
-        const kir::Expr start = row_start(rows, kir::integer(i));
-        const PackedRow row{node.pack, at, dim, rows.data, start, node.update};
-        if (rows.map.empty() && rows.entries.empty() && node.update == kir::Update::set) {
-          store_own_row(row);
-        } else {
-          store_row(row);
-        }
-      }
-      return;
-    }
-    const auto scalar = [&](const kir::Expr& i, const kir::Expr& c) {
-      store_scalar(node, kir::element(rows.data, row_start(rows, i) + c),
-                   kir::element(node.pack, i * kir::integer(dim) + c));
-    };
-    if (rows.arity * dim <= unrolled_scalars || !rows.entries.empty()) {
-      for (int i = 0; i < rows.arity; ++i) {
-        for (int c = 0; c < dim; ++c) scalar(kir::integer(i), kir::integer(c));
-      }
-      return;
-    }
-    kir::Block outer = std::exchange(lane_body_, {});
-    scalar(kir::name("i"), dim == 1 ? kir::integer(0) : kir::name("c"));
-    kir::Block inner = std::exchange(lane_body_, std::move(outer));
-    if (dim > 1) inner = {serial("c", dim, std::move(inner))};
-    lane_body_.push_back(serial("i", rows.arity, std::move(inner)));
-  }
-
-  void store_scalar(const kir::Scatter& node, const kir::Expr& target, const kir::Expr& value) {
-    if (node.sync == kir::Sync::atomic) {
-      lane_body_.push_back(
-          {kir::Atomic{node.rows.dtype, in_lane(target), node.update, in_lane(value)}});
-    } else {
-      lane_body_.push_back({kir::Assign{in_lane(target), node.update, in_lane(value)}});
-    }
-  }
-
-  /// `data[start + c] op= pack[at + c]`
-  struct PackedRow {
-    std::string pack;
-    kir::Expr at;
-    int dim;
-    std::string data;
-    kir::Expr start;
-    kir::Update update;
-  };
-
-  /// Several components at a time; of complex numbers both parts.
-  void store_row(const PackedRow& row) {
-    for (const kir::RowPiece& piece :
-         kir::row_pieces(n_parts(packs_.at(row.pack)) * row.dim, lanes_)) {
-      const std::string rows = turned(row, piece);
-      lane_body_.push_back(piece_stored(row, piece, rows, in_lane(row.start), lane_index()));
-    }
-  }
-
-  /// A row that is the element's own: the lanes that repeat the last element may store it again.
-  void store_own_row(const PackedRow& row) {
-    for (const kir::RowPiece& piece :
-         kir::row_pieces(n_parts(packs_.at(row.pack)) * row.dim, lanes_)) {
-      const std::string rows = turned(row, piece);
-      for (int lane = 0; lane < lanes_; ++lane) {
-        own_stores_.push_back(
-            piece_stored(row, piece, rows, on_lane(row.start, lane), kir::integer(lane)));
-      }
-    }
-  }
-
-  /// The array of a piece's rows, one a lane; none for a piece of one component.
-  std::string turned(const PackedRow& row, const kir::RowPiece& piece) {
-    if (piece.size == 1) return "";
-    const DType dtype = packs_.at(row.pack);
-    const std::string rows = fresh(row.pack + "_rows");
-    const kir::Expr at = row.at * kir::integer(n_parts(dtype)) + kir::integer(piece.begin);
-    turns_.push_back({kir::Decl{{part_of(dtype), false, false, piece.size}, rows, lanes_, {}}});
-    turns_.push_back({kir::LaneTurn{rows, row.pack, at, vector(dtype), piece.size}});
-    return rows;
-  }
-
-  [[nodiscard]] kir::Stmt piece_stored(const PackedRow& row, const kir::RowPiece& piece,
-                                       const std::string& rows, const kir::Expr& start,
-                                       const kir::Expr& lane) const {
-    const DType dtype = packs_.at(row.pack);
-    const kir::Expr first = kir::integer(piece.begin);
-    const kir::Expr target = start * kir::integer(n_parts(dtype)) + first;
-    if (piece.size == 1) {
-      return {kir::Assign{kir::element(row.data, target), row.update,
-                          kir::lane_of(row.pack, row.at + first, lane)}};
-    }
-    return {kir::LaneStore{row.data, target, row.update, rows, lane, dtype, piece.size}};
-  }
-
-  void insert(const kir::MatInsert& node) {
-    for (kir::Stmt& stmt : in_lane(expand_insert(node))) lane_body_.push_back(std::move(stmt));
-  }
-
-  /// The loop over lanes, in element order, so that sums are those of the scalar loop.
-  void finish_stores() {
-    body_.insert(body_.end(), turns_.begin(), turns_.end());
-    body_.insert(body_.end(), own_stores_.begin(), own_stores_.end());
-    if (lane_body_.empty()) return;
-    kir::Block each = std::move(lane_body_);
-    for (auto local = lane_locals_.rbegin(); local != lane_locals_.rend(); ++local) {
-      const auto& decl = std::get<kir::Decl>(local->node);
-      if (names_used(each).contains(decl.name)) each.insert(each.begin(), *local);
-    }
-    body_.push_back(
-        serial("lane", lanes_, {{kir::If{kir::less(lane_index(), live_), std::move(each)}}}));
   }
 
   // ------------------------------------------------------------------ loops over components
@@ -521,10 +282,10 @@ class LaneLoop {
             {target->array, kir::integer(c), from->second->dtype, 1, value->array,
              std::vector<kir::Expr>(static_cast<std::size_t>(lanes_), kir::integer(c))}}});
       }
-    } else if (packs_.contains(target->array) && packs_.contains(value->array)) {
+    } else if (elements_.is_pack(target->array) && elements_.is_pack(value->array)) {
       body_.push_back({node});
-    } else if (packs_.contains(value->array)) {
-      keep(*target, value->array, node, n);
+    } else if (elements_.is_pack(value->array)) {
+      stores_.keep(*target, value->array, node, n);
     } else {
       unknown();
     }
@@ -532,12 +293,12 @@ class LaneLoop {
 
   void reduce(const ir::GlobalReduce& global, const std::string& data, const std::string& pack,
               int n) {
-    const kir::VariableType type = vector(global.dtype);
+    const kir::VariableType type = elements_.vector(global.dtype);
     if (global.access != Access::inc) {
       after_.push_back({kir::LaneFold{data, pack, type, n, update_of(global.access)}});
       return;
     }
-    const std::string sum = fresh(data + "_lanes");
+    const std::string sum = elements_.fresh(data + "_lanes");
     before_.push_back({kir::Decl{type, sum, std::max(n, 1), {kir::integer(0)}}});
     after_.push_back({kir::LaneAdd{sum, pack, type, n, live_}});
     behind_.push_back({kir::LaneFold{data, sum, type, n, kir::Update::add}});
@@ -557,34 +318,16 @@ class LaneLoop {
     body = std::move(kept);
   }
 
-  /// `values[n * extent + c] = pack[c]`
-  void keep(const kir::Element& target, const std::string& pack, const kir::For& node, int extent) {
-    if (n_pieces(extent) > 2 * unrolled_pieces) {
-      for (kir::Stmt& stmt : in_lane(kir::Block{{node}})) lane_body_.push_back(std::move(stmt));
-      return;
-    }
-    const kir::Expr start = with(target.subscript.front(), node.index, kir::integer(0));
-    store_row({pack, kir::integer(0), extent, target.array, start, kir::Update::set});
-  }
-
   const Request& request_;
   int lanes_;
-  std::set<std::string> taken_;
-  std::map<int, std::string> first_map_;
-  std::map<std::string, std::string> same_map_;                // its table's first name
-  std::map<std::string, std::vector<kir::Expr>> by_lane_;      // [lanes] what a variable is
-  std::map<std::string, kir::Expr> in_lane_;                   // and in the loop over lanes
-  std::map<std::string, DType> packs_;                         // arrays of vectors
+  LaneElements elements_;
+  LaneStores stores_;
   std::map<std::string, const ir::GlobalReduce*> reductions_;  // by their packs
   std::set<std::string> uniform_;  // packs that are the same for all elements
   std::vector<kir::Expr> arguments_;
   kir::Expr live_;
   kir::Block before_;  // the loop
   kir::Block body_;
-  kir::Block turns_;  // packs to rows, before the loop over lanes
-  kir::Block own_stores_;
-  kir::Block lane_locals_;
-  kir::Block lane_body_;
   kir::Block after_;   // the stores
   kir::Block behind_;  // the loop
   std::optional<ir::KernelFacts> facts_;

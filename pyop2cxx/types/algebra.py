@@ -341,6 +341,15 @@ def at_device(*operands: object) -> bool:
     return runtime.coherence.is_active and bool(device_algebra().is_at(*operands))
 
 
+def copy_values(target: Array, source: Array) -> None:
+    """Copy an array into another of its shape, with all threads where nothing is converted."""
+    is_plain = target.dtype == source.dtype and not np.may_share_memory(target, source)
+    if is_plain and target.flags.c_contiguous and source.flags.c_contiguous:
+        _core.copy(address_of(target), address_of(source), source.nbytes, _threads())
+    else:
+        target[...] = source
+
+
 def _column(values: Array) -> Any:
     dtype = _core.dtype_from_name(values.dtype.name)
     stride = 1

@@ -19,8 +19,15 @@ from pyop2cxx.exceptions import (
     UsageError,
 )
 from pyop2cxx.runtime import runtime
+from pyop2cxx.types import from_hdf5
 from pyop2cxx.types.access import DAT_ACCESSES, Access, checked_access
-from pyop2cxx.types.algebra import Algebra, at_device, check_same_place, device_algebra
+from pyop2cxx.types.algebra import (
+    Algebra,
+    at_device,
+    check_same_place,
+    copy_values,
+    device_algebra,
+)
 from pyop2cxx.types.args import DatArg, LegacyDatArg
 from pyop2cxx.types.carrier import DataCarrier
 from pyop2cxx.types.checks import address_of, as_array, as_dtype, as_name, as_numpy
@@ -69,6 +76,7 @@ class Dat(DataCarrier, Algebra, HaloExchange, AsVec):
         layout: How its values lie on a device: "aos", all values of an entity together; "soa", the
             first values of all entities, then the second ones; "auto", what was measured to be
             faster. The host always has "aos", and kernels see no difference.
+        soa: PyOP2's older way to ask for the layout "soa".
 
     An array of CuPy, PyTorch or another library that lies on the CUDA device of loops becomes the
     values on the device, without a copy.
@@ -98,6 +106,8 @@ class Dat(DataCarrier, Algebra, HaloExchange, AsVec):
         dtype: DTypeLike | None = None,
         name: str | None = None,
         layout: str = "auto",
+        *,
+        soa: bool | None = None,
     ) -> None:
         if isinstance(dataset, Dat):
             name, data, dtype = _copied(dataset, data, dtype, name)
@@ -107,7 +117,7 @@ class Dat(DataCarrier, Algebra, HaloExchange, AsVec):
         self._dataset = _as_dataset(dataset, self._name)
         self._set = self._dataset.set
         self._cdim = self._dataset.cdim
-        self._layout = _checked_layout(layout, self._what)
+        self._layout = _checked_layout("soa" if soa else layout, self._what)
         shared = None
         if data is not None and exchange.on_a_device(data):
             shared = self._taken(data, dtype)
@@ -126,6 +136,28 @@ class Dat(DataCarrier, Algebra, HaloExchange, AsVec):
         self._checked: dict[int, Access] = {}
         self._frozen: Access | None = None
         self.halo_valid = True
+
+    @classmethod
+    def fromhdf5(cls, dataset: DataSet | Set, f: Any, name: str) -> Dat:
+        """Return a Dat whose values an HDF5 file holds.
+
+        Args:
+            dataset: A DataSet, or a Set for one value on each entity.
+            f: A file or group of h5py's, open.
+            name: A dataset of shape (set.total_size, *dim); also the name of the Dat. Where its
+                attribute ``type`` ends in ``:soa``, that is the layout on devices.
+
+        Raises:
+            DataSetTypeError: The first argument is neither.
+            DataTypeError: The dtype is not one that kernels can work on.
+            DataValueError: There is no such dataset, or it has another number of values.
+
+        Example:
+            >>> Dat.fromhdf5(Set(3) ** 2, {"x": np.ones((3, 2))}, "x").shape
+            (3, 2)
+        """
+        values = from_hdf5.values_of(f, name, "Dat")
+        return cls(dataset, values, name=name, layout=from_hdf5.layout_of(f, name))
 
     # As an argument of a loop
 
@@ -424,9 +456,9 @@ class Dat(DataCarrier, Algebra, HaloExchange, AsVec):
         if subset is not None:
             target[subset.owned_indices] = source[subset.owned_indices]
         elif self.halo_valid:
-            target[...] = source
+            copy_values(target, source)
         else:
-            target[: self._set.size] = source[: self._set.size]
+            copy_values(target[: self._set.size], source[: self._set.size])
         other._wrote(halo_valid=subset is None and self.halo_valid)
 
     def save(self, filename: str | os.PathLike[str]) -> None:
@@ -506,6 +538,11 @@ class Dat(DataCarrier, Algebra, HaloExchange, AsVec):
     def layout(self) -> str:
         """How its values lie on a device: 'aos' or 'soa'."""
         return "soa" if self._layout == "soa" else "aos"
+
+    @property
+    def soa(self) -> bool:
+        """Whether its layout is "soa"."""
+        return self._layout == "soa"
 
     @property
     def _what(self) -> str:

@@ -11,6 +11,7 @@ import numpy as np
 from pyop2cxx import _core
 from pyop2cxx.exceptions import ArityTypeError, DataValueError, MapValueError, SetTypeError
 from pyop2cxx.runtime import runtime
+from pyop2cxx.types import from_hdf5
 from pyop2cxx.types.checks import address_of, as_name, is_integer
 from pyop2cxx.types.indices import IndexedMap, indexed
 from pyop2cxx.types.sets import Set
@@ -110,6 +111,28 @@ class Map:
         if values is not None:
             checked, self._is_partial = self._checked(values)
             self._adopt(checked)
+
+    @classmethod
+    def fromhdf5(cls, iterset: Set, toset: Set, f: Any, name: str) -> Map:
+        """Return a Map whose values an HDF5 file holds.
+
+        Args:
+            iterset: The Set it starts on.
+            toset: The Set it leads to.
+            f: A file or group of h5py's, open.
+            name: A dataset of integers, shape (iterset.total_size, arity); also the Map's name.
+
+        Raises:
+            DataValueError: There is no such dataset, or its values do not fit.
+            ArityTypeError: It has not two dimensions.
+
+        Example:
+            >>> edges, nodes = Set(2), Set(3)
+            >>> Map.fromhdf5(edges, nodes, {"ends": np.array([[0, 1], [1, 2]])}, "ends").arity
+            2
+        """
+        rows = from_hdf5.rows_of(f, name)
+        return cls(iterset, toset, rows.shape[1], rows, name)
 
     _is_slot = False
     """Whether this is one entry of another Map."""

@@ -29,11 +29,12 @@ from pyop2cxx.exceptions import (
 )
 from pyop2cxx.runtime import runtime
 from pyop2cxx.types.access import DAT_ACCESSES, Access, checked_access
-from pyop2cxx.types.args import MixedDatArg
+from pyop2cxx.types.args import LegacyMixedDatArg, MixedDatArg
 from pyop2cxx.types.checks import is_integer
 from pyop2cxx.types.dats import Dat
 from pyop2cxx.types.global_sets import GlobalDataSet
 from pyop2cxx.types.globals import Global
+from pyop2cxx.types.indices import IndexedMap, IterationIndex, indexed
 from pyop2cxx.types.maps import Map
 from pyop2cxx.types.sets import DataSet, Set
 from pyop2cxx.types.vectors import AsVec
@@ -329,6 +330,12 @@ class MixedMap(Fields[Map]):
             raise MapTypeError(f"MixedMap: all Maps must start on the same Set, got {starts}")
         return cls._of(found, real[0].iterset._datasets)
 
+    def __getitem__(self, index: Any) -> Any:
+        """Return a Map; or of PyOP2's older conventions all entries of all: ``op2.i[0]``."""
+        if isinstance(index, IterationIndex):
+            return indexed(self, index)
+        return super().__getitem__(index)
+
     @property
     def _maps(self) -> tuple[Map, ...]:
         """The Maps, as PyOP2's programs reach for them."""
@@ -453,12 +460,19 @@ class MixedDat(Fields[Dat], AsVec):
         self._uid = runtime.next_uid()
         self._fields = dats
 
-    def __call__(self, access: Access, path: MixedMap | Iterable[Map] | None = None) -> MixedDatArg:
+    def __call__(
+        self,
+        access: Access,
+        path: MixedMap | IndexedMap | Iterable[Map] | None = None,
+        flatten: bool = False,
+    ) -> MixedDatArg:
         """Return this MixedDat as an argument of a loop.
 
         Args:
             access: How the kernel uses it.
             path: Maps from the iteration Set to the Sets of the fields.
+            flatten: Of PyOP2's older conventions: order the values of each field by component
+                first.
 
         Raises:
             ModeValueError: There is no such access, or not for complex values.
@@ -467,19 +481,21 @@ class MixedDat(Fields[Dat], AsVec):
         """
         what = f"MixedDat {self.name}"
         mode = checked_access(access, DAT_ACCESSES, self.dtype.kind == "c", what)
-        if path is not None and not isinstance(path, MixedMap):
-            path = MixedMap(path)
-        if path is not None:
-            if len(path) != len(self):
+        whole, index = (path.map_, path.index) if isinstance(path, IndexedMap) else (path, None)
+        maps = whole if whole is None or isinstance(whole, MixedMap) else MixedMap(whole)
+        if maps is not None:
+            if len(maps) != len(self):
                 raise MapValueError(
-                    f"{what} has {len(self)} fields, but there are {len(path)} Maps"
+                    f"{what} has {len(self)} fields, but there are {len(maps)} Maps"
                 )
-            for dat, map_ in zip(self, path, strict=True):
+            for dat, map_ in zip(self, maps, strict=True):
                 if map_ is None and not isinstance(dat, Global):
                     raise MapValueError(f"{what}: only a Global has no Map, but {dat._what} is one")
                 if not _fits_by_size(dat, map_):
                     dat(mode, map_)
-        return MixedDatArg(self, path, mode)
+        if flatten or index is not None:
+            return LegacyMixedDatArg(self, maps, mode, index, bool(flatten))
+        return MixedDatArg(self, maps, mode)
 
     data = _of_fields("data", "The values of the owned entities, writeable, by field.")
     data_ro = _of_fields("data_ro", "The values of the owned entities, read-only, by field.")

@@ -6,26 +6,13 @@
 #include <vector>
 
 #include "ir/lane_functions.hpp"
+#include "lane_text.hpp"
 
 namespace op2::cg {
 namespace {
 
-/// Text of a function in which @p print defines what it needs.
-template <class Print>
-std::string text_of(const Dialect& dialect, const Print& print) {
-  Context context(dialect);
-  {
-    const Scope scope = context.function("void f(void)");
-    print(context);
-  }
-  return context.finish();
-}
-
-int count(const std::string& text, const std::string& part) {
-  int n = 0;
-  for (auto at = text.find(part); at != text.npos; at = text.find(part, at + 1)) ++n;
-  return n;
-}
+using testing::count;
+using testing::text_of;
 
 /// A kernel for lanes that does nothing but call `function` of as many arguments.
 ir::KernelBody that_calls(const std::string& function, ir::Base base, int lanes, int n_arguments) {

@@ -3,25 +3,13 @@
 
 #include <gtest/gtest.h>
 
+#include "lane_text.hpp"
+
 namespace op2::cg {
 namespace {
 
-/// Text of a function in which @p print defines what it needs.
-template <class Print>
-std::string text_of(const Dialect& dialect, const Print& print) {
-  Context context(dialect);
-  {
-    const Scope scope = context.function("void f(void)");
-    print(context);
-  }
-  return context.finish();
-}
-
-int count(const std::string& text, const std::string& part) {
-  int n = 0;
-  for (auto at = text.find(part); at != text.npos; at = text.find(part, at + 1)) ++n;
-  return n;
-}
+using testing::count;
+using testing::text_of;
 
 TEST(LaneTypes, AreDefinedOnce) {
   const std::string text = text_of(c_dialect(), [](Context& context) {

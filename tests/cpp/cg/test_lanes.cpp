@@ -5,8 +5,13 @@
 
 #include <vector>
 
+#include "lane_text.hpp"
+
 namespace op2::cg {
 namespace {
+
+using testing::count;
+using testing::text_of;
 
 std::string spelled(const kir::Expr& expr) {
   return kir::dump(expr);
@@ -18,25 +23,8 @@ kir::LaneRows rows(int dim, int lanes) {
   return {"pack", kir::integer(0), DType::float64, dim, "data", starts};
 }
 
-/// Text of a function whose body @p print writes.
-template <class Print>
-std::string text_of(const Print& print) {
-  Context context(c_dialect());
-  {
-    const Scope scope = context.function("void f(void)");
-    print(context);
-  }
-  return context.finish();
-}
-
-int count(const std::string& text, const std::string& part) {
-  int n = 0;
-  for (auto at = text.find(part); at != text.npos; at = text.find(part, at + 1)) ++n;
-  return n;
-}
-
 TEST(Lanes, RowsOfFourAreTransposedByShuffles) {
-  const std::string text = text_of([](Context& context) {
+  const std::string text = text_of(c_dialect(), [](Context& context) {
     print_lane_gather(context, {rows(4, 4)}, spelled);
     print_lane_gather(context, {rows(4, 4)}, spelled);
   });
@@ -47,14 +35,14 @@ TEST(Lanes, RowsOfFourAreTransposedByShuffles) {
 }
 
 TEST(Lanes, RowsOfThreeAreTwoAndOne) {
-  const std::string text =
-      text_of([](Context& context) { print_lane_gather(context, {rows(3, 4)}, spelled); });
+  const std::string text = text_of(
+      c_dialect(), [](Context& context) { print_lane_gather(context, {rows(3, 4)}, spelled); });
   EXPECT_EQ(count(text, "op2_gather_float64x4_by2("), 2) << text;
   EXPECT_EQ(count(text, "op2_gather_float64x4_by1("), 2) << text;
 }
 
 TEST(Lanes, RowsComeBackAsWholes) {
-  const std::string text = text_of([](Context& context) {
+  const std::string text = text_of(c_dialect(), [](Context& context) {
     const kir::VariableType vectors{DType::float64, false, false, 4};
     print_lane_turn(context, {"rows", "pack", kir::integer(0), vectors, 2}, spelled);
     print_lane_store(
@@ -67,7 +55,7 @@ TEST(Lanes, RowsComeBackAsWholes) {
 }
 
 TEST(Lanes, ComplexNumbersAreTwoVectors) {
-  const std::string gathered = text_of([](Context& context) {
+  const std::string gathered = text_of(c_dialect(), [](Context& context) {
     kir::LaneRows one = rows(1, 4);
     one.dtype = DType::complex128;
     print_lane_gather(context, {one}, spelled);
@@ -102,7 +90,7 @@ TEST(Lanes, OpenclHasVectorsOfItsOwn) {
 }
 
 TEST(Lanes, SumsFoldInTheOrderOfLanes) {
-  const std::string text = text_of([](Context& context) {
+  const std::string text = text_of(c_dialect(), [](Context& context) {
     print_lane_fold(context,
                     {"data", "sum", {DType::float64, false, false, 4}, 1, kir::Update::add});
   });

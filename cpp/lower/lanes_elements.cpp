@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "lower/lanes_elements.hpp"
+
+#include <utility>
+
+namespace op2::lower {
+
+kir::Stmt serial(const char* index, int n, kir::Block body) {
+  return {kir::For{kir::Axis::serial, index, kir::integer(0), kir::integer(n), std::move(body)}};
+}
+
+kir::Expr row_start(const kir::Rows& rows, const kir::Expr& i) {
+  const int stride = rows.stride == 0 ? rows.dim : rows.stride;
+  const kir::Expr component = kir::integer(rows.component);
+  if (!rows.entries.empty()) {
+    const auto at = static_cast<std::size_t>(std::get<kir::Integer>(i.node).value);
+    return rows.entries[at] * kir::integer(stride) + component;
+  }
+  if (rows.map.empty()) return rows.element * kir::integer(stride) + component;
+  const kir::Expr entry = kir::element(rows.map, rows.element * kir::integer(rows.arity) + i);
+  return kir::widen(entry) * kir::integer(stride) + component;
+}
+
+LaneElements::LaneElements(const kir::Function& function, std::set<std::string> taken, int lanes)
+    : lanes_(lanes), taken_(std::move(taken)) {
+  // Arguments may share a Map whose table has a name for each of them.
+  std::map<int, std::string> first_map;
+  for (const kir::Parameter& parameter : function.parameters) {
+    if (parameter.role != kir::Role::map) continue;
+    same_map_[parameter.name] =
+        first_map.try_emplace(parameter.index, parameter.name).first->second;
+  }
+}
+
+std::string LaneElements::fresh(const std::string& wanted) {
+  std::string name = wanted;
+  while (taken_.contains(name)) name += '_';
+  taken_.insert(name);
+  return name;
+}
+
+kir::Expr LaneElements::declare(kir::Block& block, const std::string& wanted, kir::Expr value) {
+  const std::string name = fresh(wanted);
+  block.push_back({kir::Decl{{DType::int64, true, false}, name, 0, {std::move(value)}}});
+  return kir::name(name);
+}
+
+void LaneElements::add_variable(const std::string& name, std::vector<kir::Expr> by_lane,
+                                kir::Expr in_lane) {
+  by_lane_[name] = std::move(by_lane);
+  in_lane_[name] = std::move(in_lane);
+}
+
+int LaneElements::n_pieces(int dim) const {
+  return static_cast<int>(kir::row_pieces(dim, lanes_).size());
+}
+
+/// An entry of a Map by the first name of its table.
+std::optional<kir::Expr> LaneElements::first_of_same(const kir::Expr& expr,
+                                                     const Replacement& by) const {
+  const auto* element = std::get_if<kir::Element>(&expr.node);
+  if (element == nullptr) return std::nullopt;
+  const auto found = same_map_.find(element->array);
+  if (found == same_map_.end()) return std::nullopt;
+  return kir::element(found->second, replaced(element->subscript.front(), by));
+}
+
+kir::Expr LaneElements::on_lane(const kir::Expr& expr, int lane) const {
+  const Replacement by = [this, lane, &by](const kir::Expr& part) -> std::optional<kir::Expr> {
+    if (const auto* name = std::get_if<kir::Name>(&part.node)) {
+      const auto found = by_lane_.find(name->name);
+      if (found == by_lane_.end()) return std::nullopt;
+      return found->second[static_cast<std::size_t>(lane)];
+    }
+    return first_of_same(part, by);
+  };
+  return replaced(expr, by);
+}
+
+std::vector<kir::Expr> LaneElements::on_lanes(const kir::Expr& expr) const {
+  std::vector<kir::Expr> out;
+  for (int lane = 0; lane < lanes_; ++lane) out.push_back(on_lane(expr, lane));
+  return out;
+}
+
+std::optional<kir::Expr> LaneElements::part_in_lane(const kir::Expr& part,
+                                                    const Replacement& by) const {
+  if (const auto* name = std::get_if<kir::Name>(&part.node)) {
+    const auto found = in_lane_.find(name->name);
+    return found == in_lane_.end() ? std::nullopt : std::optional(found->second);
+  }
+  const auto* element = std::get_if<kir::Element>(&part.node);
+  if (element != nullptr && is_pack(element->array)) {
+    return kir::lane_of(element->array, replaced(element->subscript.front(), by), lane());
+  }
+  return first_of_same(part, by);
+}
+
+kir::Expr LaneElements::in_lane(const kir::Expr& expr) const {
+  const Replacement by = [this, &by](const kir::Expr& part) { return part_in_lane(part, by); };
+  return replaced(expr, by);
+}
+
+kir::Block LaneElements::in_lane(const kir::Block& block) const {
+  const Replacement by = [this, &by](const kir::Expr& part) { return part_in_lane(part, by); };
+  return replaced(block, by);
+}
+
+}  // namespace op2::lower

@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "lower/lanes_stores.hpp"
+
+#include <utility>
+
+#include "ir/lane_functions.hpp"
+#include "lower/matrix.hpp"
+#include "lower/names_used.hpp"
+
+namespace op2::lower {
+namespace {
+
+// Up to so many scalars of one lane are stored by one statement each.
+constexpr int unrolled_scalars = 16;
+
+DType part_of(DType dtype) {
+  return *ir::dtype_of(ir::part_base(ir::base_of(dtype)));
+}
+
+int n_parts(DType dtype) {
+  return is_complex(dtype) ? 2 : 1;
+}
+
+kir::Expr with(const kir::Expr& expr, const std::string& from, const kir::Expr& by) {
+  return replaced(expr, [&from, &by](const kir::Expr& part) {
+    const auto* name = std::get_if<kir::Name>(&part.node);
+    return name != nullptr && name->name == from ? std::optional(by) : std::nullopt;
+  });
+}
+
+}  // namespace
+
+/// `data[start + c] op= pack[at + c]`
+struct LaneStores::PackedRow {
+  std::string pack;
+  kir::Expr at;
+  int dim;
+  std::string data;
+  kir::Expr start;
+  kir::Update update;
+};
+
+void LaneStores::by_lane(const kir::Stmt& stmt) {
+  for (kir::Stmt& made : elements_.in_lane(kir::Block{stmt})) body_.push_back(std::move(made));
+}
+
+kir::Expr LaneStores::local(const std::string& wanted, kir::Expr value) {
+  return elements_.declare(locals_, wanted, std::move(value));
+}
+
+void LaneStores::scatter(const kir::Scatter& node) {
+  const kir::Rows& rows = node.rows;
+  const int dim = rows.dim;
+  const bool is_whole = node.sync == kir::Sync::none &&
+                        (node.update == kir::Update::set || node.update == kir::Update::add);
+  if (is_whole && (n_parts(rows.dtype) * dim > 1 || rows.map.empty()) &&
+      rows.arity * elements_.n_pieces(dim) <= 2 * unrolled_pieces) {
+    for (int i = 0; i < rows.arity; ++i) {
+      const kir::Expr at = kir::integer(i * dim);
+      const kir::Expr start = row_start(rows, kir::integer(i));
+      const PackedRow row{node.pack, at, dim, rows.data, start, node.update};
+      if (rows.map.empty() && rows.entries.empty() && node.update == kir::Update::set) {
+        store_own_row(row);
+      } else {
+        store_row(row);
+      }
+    }
+    return;
+  }
+  const auto scalar = [&](const kir::Expr& i, const kir::Expr& c) {
+    store_scalar(node, kir::element(rows.data, row_start(rows, i) + c),
+                 kir::element(node.pack, i * kir::integer(dim) + c));
+  };
+  if (rows.arity * dim <= unrolled_scalars || !rows.entries.empty()) {
+    for (int i = 0; i < rows.arity; ++i) {
+      for (int c = 0; c < dim; ++c) scalar(kir::integer(i), kir::integer(c));
+    }
+    return;
+  }
+  kir::Block outer = std::exchange(body_, {});
+  scalar(kir::name("i"), dim == 1 ? kir::integer(0) : kir::name("c"));
+  kir::Block inner = std::exchange(body_, std::move(outer));
+  if (dim > 1) inner = {serial("c", dim, std::move(inner))};
+  body_.push_back(serial("i", rows.arity, std::move(inner)));
+}
+
+void LaneStores::store_scalar(const kir::Scatter& node, const kir::Expr& target,
+                              const kir::Expr& value) {
+  const kir::Expr to = elements_.in_lane(target);
+  if (node.sync == kir::Sync::atomic) {
+    body_.push_back({kir::Atomic{node.rows.dtype, to, node.update, elements_.in_lane(value)}});
+  } else {
+    body_.push_back({kir::Assign{to, node.update, elements_.in_lane(value)}});
+  }
+}
+
+/// Several components at a time; of complex numbers both parts.
+void LaneStores::store_row(const PackedRow& row) {
+  const int n = n_parts(elements_.dtype_of_pack(row.pack)) * row.dim;
+  for (const kir::RowPiece& piece : kir::row_pieces(n, elements_.lanes())) {
+    const std::string rows = turned(row, piece);
+    body_.push_back(
+        piece_stored(row, piece, rows, elements_.in_lane(row.start), LaneElements::lane()));
+  }
+}
+
+/// A row that is the element's own: the lanes that repeat the last element may store it again.
+void LaneStores::store_own_row(const PackedRow& row) {
+  const int n = n_parts(elements_.dtype_of_pack(row.pack)) * row.dim;
+  for (const kir::RowPiece& piece : kir::row_pieces(n, elements_.lanes())) {
+    const std::string rows = turned(row, piece);
+    for (int lane = 0; lane < elements_.lanes(); ++lane) {
+      own_.push_back(
+          piece_stored(row, piece, rows, elements_.on_lane(row.start, lane), kir::integer(lane)));
+    }
+  }
+}
+
+/// The array of a piece's rows, one a lane; none for a piece of one component.
+std::string LaneStores::turned(const PackedRow& row, const kir::RowPiece& piece) {
+  if (piece.size == 1) return "";
+  const DType dtype = elements_.dtype_of_pack(row.pack);
+  const std::string rows = elements_.fresh(row.pack + "_rows");
+  const kir::Expr at = row.at * kir::integer(n_parts(dtype)) + kir::integer(piece.begin);
+  turns_.push_back(
+      {kir::Decl{{part_of(dtype), false, false, piece.size}, rows, elements_.lanes(), {}}});
+  turns_.push_back({kir::LaneTurn{rows, row.pack, at, elements_.vector(dtype), piece.size}});
+  return rows;
+}
+
+kir::Stmt LaneStores::piece_stored(const PackedRow& row, const kir::RowPiece& piece,
+                                   const std::string& rows, const kir::Expr& start,
+                                   const kir::Expr& lane) const {
+  const DType dtype = elements_.dtype_of_pack(row.pack);
+  const kir::Expr first = kir::integer(piece.begin);
+  const kir::Expr target = start * kir::integer(n_parts(dtype)) + first;
+  if (piece.size == 1) {
+    return {kir::Assign{kir::element(row.data, target), row.update,
+                        kir::lane_of(row.pack, row.at + first, lane)}};
+  }
+  return {kir::LaneStore{row.data, target, row.update, rows, lane, dtype, piece.size}};
+}
+
+void LaneStores::insert(const kir::MatInsert& node) {
+  for (kir::Stmt& stmt : elements_.in_lane(expand_insert(node))) body_.push_back(std::move(stmt));
+}
+
+void LaneStores::keep(const kir::Element& target, const std::string& pack, const kir::For& node,
+                      int extent) {
+  if (elements_.n_pieces(extent) > 2 * unrolled_pieces) return by_lane({node});
+  const kir::Expr start = with(target.subscript.front(), node.index, kir::integer(0));
+  store_row({pack, kir::integer(0), extent, target.array, start, kir::Update::set});
+}
+
+kir::Block LaneStores::finished(const kir::Expr& live) {
+  kir::Block out = std::move(turns_);
+  out.insert(out.end(), own_.begin(), own_.end());
+  if (body_.empty()) return out;
+  kir::Block each = std::move(body_);
+  for (auto local = locals_.rbegin(); local != locals_.rend(); ++local) {
+    const auto& decl = std::get<kir::Decl>(local->node);
+    if (names_used(each).contains(decl.name)) each.insert(each.begin(), *local);
+  }
+  out.push_back(serial("lane", elements_.lanes(),
+                       {{kir::If{kir::less(LaneElements::lane(), live), std::move(each)}}}));
+  return out;
+}
+
+}  // namespace op2::lower

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <string>
+
+#include "ir/kernel_ir.hpp"
+#include "lower/lanes_elements.hpp"
+
+namespace op2::lower {
+
+/// @brief What follows the kernel's call on lanes: packs become rows, and rows are stored.
+///
+/// Rows of several components are turned back as wholes; everything else is the scalar loop's own
+/// statements in one loop over the lanes, in element order, so that sums are those of the scalar
+/// loop. The lanes that repeat the last element are left out, unless they store only what is
+/// theirs.
+class LaneStores {
+ public:
+  /// @param[in] elements Outlives this.
+  explicit LaneStores(LaneElements& elements) : elements_(elements) {}
+
+  /// @brief A statement of the scalar loop, done lane by lane.
+  void by_lane(const kir::Stmt& stmt);
+  /// @brief A constant index of the loop over lanes. @return Its name there.
+  kir::Expr local(const std::string& wanted, kir::Expr value);
+  void scatter(const kir::Scatter& node);
+  void insert(const kir::MatInsert& node);
+  /// @brief `for (c…) target[…] = pack[c]`, @p extent times, as @p node says.
+  void keep(const kir::Element& target, const std::string& pack, const kir::For& node, int extent);
+
+  /// @brief All of it; nothing may be added then.
+  /// @param[in] live Number of lanes that have an element of their own.
+  [[nodiscard]] kir::Block finished(const kir::Expr& live);
+
+ private:
+  struct PackedRow;
+
+  void store_scalar(const kir::Scatter& node, const kir::Expr& target, const kir::Expr& value);
+  void store_row(const PackedRow& row);
+  void store_own_row(const PackedRow& row);
+  std::string turned(const PackedRow& row, const kir::RowPiece& piece);
+  [[nodiscard]] kir::Stmt piece_stored(const PackedRow& row, const kir::RowPiece& piece,
+                                       const std::string& rows, const kir::Expr& start,
+                                       const kir::Expr& lane) const;
+
+  LaneElements& elements_;
+  kir::Block turns_;  // packs to rows, before the loop over lanes
+  kir::Block own_;
+  kir::Block locals_;
+  kir::Block body_;  // of the loop over lanes
+};
+
+}  // namespace op2::lower

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "lower/lanes_expressions.hpp"
+
+#include <gtest/gtest.h>
+
+#include "../ir/ast.hpp"
+
+namespace op2::lower {
+namespace {
+
+using namespace ir::ast;
+using ir::Base;
+using ir::Expr;
+
+/// The statements' expressions in a kernel of x and y, where `x` and what it flows into vary.
+class LanesExpressions : public ::testing::Test {
+ protected:
+  Expr retyped(Expr expr) { return made(std::move(expr), std::nullopt); }
+  Expr under_a_mask(Expr expr) {
+    return made(std::move(expr), typed::name("m", values_.vector(Base::int64)));
+  }
+
+ private:
+  Expr made(Expr expr, std::optional<Expr> mask) {
+    const ir::KernelBody body = kernel({declare("s", number(), lit("1.0")),
+                                        declare("i", whole(), lit("1")), eval(std::move(expr))});
+    LaneInstances instances(body);
+    const LaneInstance& in = instances.of("k", {true, true}, false);
+    LaneExpressions expressions(
+        instances, in, values_, [](const LaneInstance& called) { return called.function->name; },
+        std::move(mask));
+    const auto& last = std::get<ir::Evaluate>(body.entry().body.back().node);
+    return expressions.effect(last.value);
+  }
+
+  LaneValues values_{4, Base::int64};
+};
+
+std::string function_of(const Expr& expr) {
+  const auto* call = std::get_if<ir::Call>(&expr.node);
+  return call == nullptr ? "" : call->function;
+}
+
+TEST_F(LanesExpressions, StayScalarWhereNothingVaries) {
+  EXPECT_EQ(retyped(add(name("s"), lit("2.0"))).type.lanes, 0);
+  EXPECT_EQ(retyped(add(name("s"), at("x", 0))).type.lanes, 4);
+}
+
+TEST_F(LanesExpressions, ChoicesOnDataBlend) {
+  const Expr made = retyped(ternary(less(at("x", 0), lit("0.0")), at("x", 1), name("s")));
+  EXPECT_EQ(function_of(made), "op2_blend_float64x4");
+}
+
+TEST_F(LanesExpressions, SubscriptsFromDataPickAndPut) {
+  const Expr place = at(name("x"), cast(whole(), at("x", 1)));
+  EXPECT_EQ(function_of(retyped(place)), "op2_pick_float64x4");
+  EXPECT_EQ(function_of(retyped(assign(place, lit("1.0")))), "op2_put_float64x4");
+}
+
+TEST_F(LanesExpressions, LanesThatAreOffKeepToTheArray) {
+  const Expr made = under_a_mask(at(name("x"), cast(whole(), at("x", 1))));
+  ASSERT_EQ(made.operands.size(), 2U);
+  const auto* index = std::get_if<ir::Binary>(&made.operands[1].node);
+  ASSERT_NE(index, nullptr);
+  EXPECT_EQ(index->op, ir::BinaryOp::bit_and);
+}
+
+TEST_F(LanesExpressions, RefuseWhatHasNoTypeOnLanes) {
+  EXPECT_THROW((void)retyped(assign(at("y", 0), name("mystery"))), Refusal);
+}
+
+}  // namespace
+}  // namespace op2::lower

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "lower/lanes_stores.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+namespace op2::lower {
+namespace {
+
+constexpr int n_lanes = 4;
+
+class LanesStores : public ::testing::Test {
+ protected:
+  LanesStores() : elements_(kir::Function{}, {}, n_lanes), stores_(elements_) {
+    std::vector<kir::Expr> by_lane;
+    for (int lane = 0; lane < n_lanes; ++lane) by_lane.push_back(kir::integer(lane));
+    elements_.add_variable("n", by_lane, kir::name("n_lane"));
+    elements_.add_pack("pack", DType::float64);
+  }
+
+  static kir::Rows rows(int dim, int arity, const std::string& map) {
+    return {DType::float64, dim, arity, "y", map, kir::name("n")};
+  }
+
+  kir::Block finished() { return stores_.finished(kir::name("live")); }
+
+  LaneElements elements_;
+  LaneStores stores_;
+};
+
+template <class Node>
+auto count_of(const kir::Block& block) {
+  return std::ranges::count_if(
+      block, [](const kir::Stmt& stmt) { return std::holds_alternative<Node>(stmt.node); });
+}
+
+/// What the loop over lanes does where a lane is live.
+const kir::Block& by_lane(const kir::Block& block) {
+  const auto& loop = std::get<kir::For>(block.back().node);
+  return std::get<kir::If>(loop.body.front().node).then;
+}
+
+TEST_F(LanesStores, RowsOfSeveralComponentsAreTurnedBackFirst) {
+  stores_.scatter({"pack", rows(4, 2, "m"), kir::Update::add, kir::Sync::none});
+  const kir::Block made = finished();
+  EXPECT_EQ(count_of<kir::LaneTurn>(made), 2);
+  EXPECT_EQ(count_of<kir::LaneStore>(by_lane(made)), 2);
+}
+
+TEST_F(LanesStores, SingleComponentsAreStoredOneByOne) {
+  stores_.scatter({"pack", rows(1, 3, "m"), kir::Update::add, kir::Sync::none});
+  const kir::Block made = finished();
+  EXPECT_EQ(count_of<kir::LaneTurn>(made), 0);
+  EXPECT_EQ(count_of<kir::Assign>(by_lane(made)), 3);
+}
+
+TEST_F(LanesStores, AtomicsStayAtomics) {
+  stores_.scatter({"pack", rows(4, 2, "m"), kir::Update::add, kir::Sync::atomic});
+  EXPECT_EQ(count_of<kir::Atomic>(by_lane(finished())), 8);
+}
+
+TEST_F(LanesStores, AnElementsOwnRowIsStoredByEveryLane) {
+  stores_.scatter({"pack", rows(4, 1, ""), kir::Update::set, kir::Sync::none});
+  const kir::Block made = finished();
+  EXPECT_EQ(count_of<kir::LaneStore>(made), n_lanes);
+  EXPECT_EQ(count_of<kir::For>(made), 0);
+}
+
+TEST_F(LanesStores, OwnRowsThatAreAddedToLeaveRepeatedLanesOut) {
+  stores_.scatter({"pack", rows(4, 1, ""), kir::Update::add, kir::Sync::none});
+  EXPECT_EQ(count_of<kir::LaneStore>(by_lane(finished())), 1);
+}
+
+TEST_F(LanesStores, VariablesThatNothingUsesAreLeftOut) {
+  stores_.local("unused", kir::integer(1));
+  const kir::Expr used = stores_.local("used", kir::integer(2));
+  stores_.by_lane({kir::Assign{kir::element("y", used), kir::Update::set,
+                               kir::element("pack", kir::integer(0))}});
+  EXPECT_EQ(count_of<kir::Decl>(by_lane(finished())), 1);
+}
+
+}  // namespace
+}  // namespace op2::lower
