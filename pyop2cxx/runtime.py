@@ -94,6 +94,7 @@ class Runtime:
         """
         checked_comm(comm, "init")
         ours = {name: v for name, v in options.items() if name not in self.program_options}
+        self.configuration.check_names(ours)
         self.configuration.reconfigure(**ours)
         self._initialised = True
         self._exit_at_exit()
