@@ -21,8 +21,10 @@ constexpr std::int64_t least_operations_a_scalar = 2;
 // compiled in two thirds of the time.
 constexpr std::int64_t operations_a_scalar_for_wide = 8;
 constexpr int half_bytes = 32;
-// A device's compiler takes seconds for vectors, which light kernels do not win back.
-constexpr std::int64_t least_operations_on_grid = 400;
+// A device's compiler vectorises lighter loops by itself: lanes slow adt_calc down, which has 65.
+constexpr std::int64_t least_operations_on_grid = 75;
+// But it does not where a Global is reduced, whose order it has to keep.
+constexpr std::int64_t least_scalars_of_reduction = 4;
 
 LaneChoice none(std::string why) {
   return {0, std::move(why)};
@@ -30,6 +32,11 @@ LaneChoice none(std::string why) {
 
 std::string why_not(Request request, const Options& options) {
   return why_not_on_lanes({request.loop, request.strategy, request.facts, request.maps, options});
+}
+
+bool reduces_global(const ir::Loop& loop) {
+  return std::ranges::any_of(
+      loop.args, [](const ir::Arg& arg) { return std::holds_alternative<ir::GlobalReduce>(arg); });
 }
 
 LaneChoice by_rule(const Request& request, int vector_bytes) {
@@ -44,8 +51,12 @@ LaneChoice by_rule(const Request& request, int vector_bytes) {
   if (vector_bytes == 0) return none("how wide the machine's vectors are is not known");
   const LaneWork work = lane_work(loop);
   const bool is_grid = request.facts.lanes == Lanes::grid;
-  if (work.n_operations < (is_grid ? least_operations_on_grid : least_operations) ||
-      work.n_operations < least_operations_a_scalar * work.n_scalars) {
+  const bool is_heavy =
+      work.n_operations >= (is_grid ? least_operations_on_grid : least_operations) &&
+      work.n_operations >= least_operations_a_scalar * work.n_scalars;
+  const bool is_reduction =
+      is_grid && reduces_global(loop) && work.n_scalars >= least_scalars_of_reduction;
+  if (!is_heavy && !is_reduction) {
     return none(fmt::format("{} operations for {} scalars moved: too little to gain",
                             work.n_operations, work.n_scalars));
   }
