@@ -25,7 +25,7 @@ from pyop2cxx.types import mat_paths, mat_rows
 from pyop2cxx.types.access import INC, WRITE, Access, checked_access
 from pyop2cxx.types.args import LegacyMatArg, LegacyMixedMatArg
 from pyop2cxx.types.carrier import DataCarrier
-from pyop2cxx.types.checks import address_of, as_dtype, as_name
+from pyop2cxx.types.checks import address_of, as_dtype, as_name, as_zeros
 from pyop2cxx.types.dats import Dat
 from pyop2cxx.types.global_sets import GlobalDataSet
 from pyop2cxx.types.globals import Global
@@ -119,7 +119,8 @@ class Mat(DataCarrier):
 
     def _allocate(self) -> None:
         rows, cols = self.block_dims
-        self._values = np.zeros((len(self._sparsity.colidx), rows, cols), self._dtype)
+        shape = (len(self._sparsity.colidx), rows, cols)
+        self._values = as_zeros(shape, self._dtype, self._what)
         values = self._values
         self._buffer.reset(address=address_of(values), n_bytes=values.nbytes, is_zero=True)
 
