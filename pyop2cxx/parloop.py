@@ -20,7 +20,7 @@ from pyop2cxx.exceptions import (
     user_line,
     user_stacklevel,
 )
-from pyop2cxx.front.check import Descriptor, check
+from pyop2cxx.front.check import Descriptor, check, fitting
 from pyop2cxx.iteration import check_defined, check_reach, items_of
 from pyop2cxx.kernel import Kernel
 from pyop2cxx.runtime import runtime
@@ -312,12 +312,15 @@ class ParLoop:
         ]
         if self.pass_layer_arg:
             descriptors.append(Descriptor(len(self.args), "the layer", _LAYER, None))
-        check(
-            self.kernel,
-            descriptors,
-            stacklevel=user_stacklevel(),
-            strict=runtime.configuration["strict"],
-        )
+        level, strict = user_stacklevel(), runtime.configuration["strict"]
+        try:
+            check(self.kernel, descriptors, stacklevel=level, strict=strict)
+        except UsageError:
+            fitted = fitting(self.kernel, descriptors)
+            if fitted is self.kernel:
+                raise
+            check(fitted, descriptors, stacklevel=level, strict=strict)
+            self.kernel = fitted
 
     # Text
 
