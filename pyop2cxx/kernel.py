@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import copy
 import re
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -20,6 +21,7 @@ from pyop2cxx.exceptions import (
 from pyop2cxx.front import headers as known_headers
 from pyop2cxx.front import known
 from pyop2cxx.front.known import Description
+from pyop2cxx.front.wire import VOID_POINTER
 from pyop2cxx.runtime import runtime
 from pyop2cxx.types.access import Access
 
@@ -27,6 +29,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from numpy.typing import DTypeLike
+
+    from pyop2cxx.front.wire import ParsedKernel
 
 _ABIS = ("2026", "2016", "2013")
 
@@ -129,6 +133,7 @@ class Kernel:
         self._is_legacy = abi != "2026"
         folders = _strings(name, "include_dirs", include_dirs)
         extra = tuple(known_headers.spelled(item) for item in _strings(name, "headers", headers))
+        extra += () if cpp else known_headers.implied(code)
         self._description = Description(
             code=code,
             name=name,
@@ -180,6 +185,22 @@ class Kernel:
     def abi(self) -> str:
         """The convention for arguments."""
         return self._description.abi
+
+    def with_untyped(self, positions: Iterable[int]) -> Kernel:
+        """Return this kernel with parameters that it does not use as ``void *``.
+
+        Args:
+            positions: Of the parameters, from 0.
+
+        Returns:
+            Itself where one of them is used, or where that cannot be known.
+        """
+        core = _build_untyped(self._description, frozenset(positions))
+        if core is None:
+            return self
+        made = copy.copy(self)
+        made.core = core
+        return made
 
     def with_code(self, code: str, name: str) -> Kernel:
         """Return a kernel of today's convention, of another text and the same options."""
@@ -268,7 +289,28 @@ def _options(name: str, opts: Sequence[str] | Mapping[str, object] | None) -> tu
 @lru_cache(maxsize=512)
 def _build(given: Description) -> _core.Kernel:
     """Parse. Keyed on all that goes in, headers' contents too, so a hit is always right."""
+    return _core_of(given, *known.parsed(given))
+
+
+@lru_cache(maxsize=64)
+def _build_untyped(given: Description, positions: frozenset[int]) -> _core.Kernel | None:
+    """Build a kernel whose unused parameters take any pointer; None if they are used."""
     parsed, tokens = known.parsed(given)
+    if not parsed.functions:
+        return None
+    entry = parsed.functions[-1]
+    if any(entry.parameters[i][0] in entry.names for i in positions):
+        return None
+    parameters = tuple(
+        (name, VOID_POINTER if i in positions else type_, line)
+        for i, (name, type_, line) in enumerate(entry.parameters)
+    )
+    functions = (*parsed.functions[:-1], entry._replace(parameters=parameters))
+    changed = parsed._replace(parameters=parameters, functions=functions)
+    return _core_of(given, changed, (*tokens, "void *", *map(str, sorted(positions))))
+
+
+def _core_of(given: Description, parsed: ParsedKernel, tokens: tuple[str, ...]) -> _core.Kernel:
     body = _core.KernelBody(parsed.functions, parsed.tables) if parsed.functions else None
     return _core.Kernel(
         name=given.name,
@@ -283,7 +325,7 @@ def _build(given: Description) -> _core.Kernel:
         ldargs=given.ldargs,
         requires_zeroed_output_arguments=given.requires_zeroed_output_arguments,
         flop_count=given.flop_count,
-        tokens=tokens,
+        tokens=(*tokens, *given.headers),  # the known ones change what names mean, too
         header_contents=given.header_contents,
         abi=given.abi,
     )

@@ -67,10 +67,8 @@ class MixedDatArg:
     def parts(self) -> tuple[DatArg | GlobalArg, ...]:
         """The fields as arguments of their own, in order."""
         maps = [None] * len(self.data) if self.map_ is None else self.map_.split
-        return tuple(
-            dat(self.access) if map_ is None else dat(self.access, map_)
-            for dat, map_ in zip(self.data.split, maps, strict=True)
-        )
+        fields = zip(self.data.split, maps, strict=True)
+        return tuple(dat._field_arg(self.access, map_) for dat, map_ in fields)
 
 
 @dataclass(slots=True)

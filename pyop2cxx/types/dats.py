@@ -96,6 +96,8 @@ class Dat(DataCarrier, Algebra, HaloExchange, AsVec):
     """
 
     _kind = "Dat"
+    _zero_version = -1
+    """The version at which loops may take all values for zeros."""
 
     def __init__(
         self,
@@ -189,6 +191,10 @@ class Dat(DataCarrier, Algebra, HaloExchange, AsVec):
             mode = self._check(access, path)
         return DatArg(self, path, mode)
 
+    def _field_arg(self, access: Access, path: Map | None) -> DatArg:
+        """Return this Dat as a part of a MixedDat's argument, which was checked as a whole."""
+        return DatArg(self, path, access)
+
     def _check(self, access: Access, path: Map | None) -> Access:
         is_complex = self._dtype.kind == "c"
         mode = checked_access(access, DAT_ACCESSES, is_complex, self._what)
@@ -260,6 +266,13 @@ class Dat(DataCarrier, Algebra, HaloExchange, AsVec):
         self._on_host(_core.Use.read_write, "_data")
         return values[:]
 
+    @_data.setter
+    def _data(self, given: ArrayLike) -> None:
+        """Take other values, ghosts' too, into the same memory; this counts as a write."""
+        values = as_array(given, self._dtype, self._shape("_data"), self._what)
+        self._data[...] = values
+        self._wrote(halo_valid=self.halo_valid)
+
     def __array__(self, dtype: DTypeLike | None = None, copy: bool | None = None) -> Array:
         """Let NumPy read the values of the owned entities: ``np.asarray(dat)`` copies nothing."""
         return as_numpy(self.data_ro, dtype, copy, self._what)
@@ -281,6 +294,21 @@ class Dat(DataCarrier, Algebra, HaloExchange, AsVec):
             view.flags.writeable = False
         return view
 
+    def _lent(self, *, write: bool) -> tuple[Array, bool]:
+        """Show the owned values to another library, which can tell whether it changed them.
+
+        Returns:
+            The values, and whether a write is still to be counted, by `increment_dat_version`.
+        """
+        if not write:
+            return self.data_ro, False
+        values = self._allocated("vec")
+        if runtime.static or self._zero_version == self._buffer.version:
+            return self.data, False  # loops know these values: they must not go unnoticed
+        self._on_host(_core.Use.read_write, "vec")
+        self.halo_valid = False
+        return values[: self._set.size], True
+
     def _wrote(self, *, halo_valid: bool) -> None:
         self._buffer.increment_version()
         self.halo_valid = halo_valid
@@ -294,6 +322,7 @@ class Dat(DataCarrier, Algebra, HaloExchange, AsVec):
         return self._values
 
     def _point_at(self, values: Array, *, is_zero: bool) -> None:
+        self._zero_version = self._buffer.version if is_zero else -1
         self._buffer.reset(address=address_of(values), n_bytes=values.nbytes, is_zero=is_zero)
 
     @property

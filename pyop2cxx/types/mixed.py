@@ -4,11 +4,12 @@
 from __future__ import annotations
 
 import operator
+import warnings
 from collections.abc import Iterable
 from contextlib import contextmanager
 from math import sqrt
 from numbers import Number
-from typing import TYPE_CHECKING, Any, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, TypeVar, overload
 
 import numpy as np
 
@@ -24,6 +25,7 @@ from pyop2cxx.exceptions import (
     SetTypeError,
     UnsupportedError,
     UsageError,
+    user_stacklevel,
 )
 from pyop2cxx.runtime import runtime
 from pyop2cxx.types.access import DAT_ACCESSES, Access, checked_access
@@ -86,7 +88,15 @@ class Fields(Generic[T]):
     def __len__(self) -> int:
         return len(self._fields)
 
-    def __getitem__(self, index: int) -> T:
+    @overload
+    def __getitem__(self, index: int) -> T: ...
+
+    @overload
+    def __getitem__(self, index: slice) -> tuple[T, ...]: ...
+
+    def __getitem__(self, index: int | slice) -> T | tuple[T, ...]:
+        if isinstance(index, slice):
+            return self._fields[index]
         if not is_integer(index) or not -len(self._fields) <= index < len(self._fields):
             raise IndexValueError(
                 f"{self._kind} has fields 0 to {len(self._fields) - 1}; got index {index!r}"
@@ -211,7 +221,7 @@ class MixedDataSet(Fields[DataSet]):
 
     Example:
         >>> MixedDataSet((Set(2), Set(3)), (1, 2)).cdim
-        (1, 2)
+        3
     """
 
     _kind = "MixedDataSet"
@@ -264,9 +274,9 @@ class MixedDataSet(Fields[DataSet]):
         return tuple(field.dim for field in self)
 
     @property
-    def cdim(self) -> tuple[int, ...]:
-        """The numbers of values on each entity."""
-        return tuple(field.cdim for field in self)
+    def cdim(self) -> int:
+        """How many values there are on one entity of each Set, together."""
+        return sum(field.cdim for field in self)
 
     def __contains__(self, dat: object) -> bool:
         """Say whether a MixedDat lives on this MixedDataSet."""
@@ -386,6 +396,23 @@ class MixedMap(Fields[Map]):
         return tuple(part for map_ in self._real for part in map_.flattened_maps)
 
 
+def _fits_by_size(dat: Any, map_: Any) -> bool:
+    """Warn of a Map that leads to another Set than a field's, but to as many entities.
+
+    PyOP2 does not look at the Sets of a MixedMap, so programs that get by with this exist.
+    """
+    if not isinstance(map_, Map) or isinstance(dat, Global) or map_.toset is dat.dataset.set:
+        return False
+    if not map_.toset.is_sized or map_.toset.sizes != dat.dataset.set.sizes:
+        return False
+    warnings.warn(
+        f"MixedDat: Map '{map_.name}' leads to Set '{map_.toset.name}', but {dat._what} lives on "
+        "another Set of the same size; pass a Map to that one",
+        stacklevel=user_stacklevel() - 1,
+    )
+    return True
+
+
 def _of_fields(member: str, doc: str) -> Any:
     def values(self: MixedDat) -> tuple[Array, ...]:
         return tuple(getattr(dat, member) for dat in self.split)
@@ -415,6 +442,7 @@ class MixedDat(Fields[Dat], AsVec):
 
     _kind = "MixedDat"
     _frozen: Access | None = None
+    _together: Array | None = None
 
     def __init__(
         self, arg: MixedDataSet | MixedSet | MixedDat | Iterable[Any], dtype: Any = None
@@ -463,7 +491,8 @@ class MixedDat(Fields[Dat], AsVec):
             for dat, map_ in zip(self, maps, strict=True):
                 if map_ is None and not isinstance(dat, Global):
                     raise MapValueError(f"{what}: only a Global has no Map, but {dat._what} is one")
-                dat(mode, map_)
+                if not _fits_by_size(dat, map_):
+                    dat(mode, map_)
         if flatten or index is not None:
             return LegacyMixedDatArg(self, maps, mode, index, bool(flatten))
         return MixedDatArg(self, maps, mode)
@@ -476,7 +505,11 @@ class MixedDat(Fields[Dat], AsVec):
     data_wo_with_halos = _of_fields("data_wo_with_halos", "The same, to be overwritten.")
     shape = _of_fields("shape", "The shapes of all values, by field.")
     dim = _of_fields("dim", "The shapes of the values on each entity, by field.")
-    cdim = _of_fields("cdim", "The numbers of values on each entity, by field.")
+
+    @property
+    def cdim(self) -> int:
+        """How many values there are on one entity of each field's Set, together."""
+        return sum(dat.cdim for dat in self)
 
     @property
     def dtype(self) -> np.dtype[Any]:
@@ -563,6 +596,23 @@ class MixedDat(Fields[Dat], AsVec):
         """End what `freeze_halo` began."""
         for dat in self:
             dat.unfreeze_halo()
+
+    def _gathered(self, *, read: bool) -> Array:
+        """Return an array for the owned values of all fields, with them in it if they are read."""
+        n_values = sum(dat.data_ro.size for dat in self)
+        if self._together is None or self._together.size != n_values:
+            self._together = np.zeros(n_values, self.dtype)
+        if read:
+            np.concatenate([dat.data_ro.reshape(-1) for dat in self], out=self._together)
+        return self._together
+
+    def _scatter(self) -> None:
+        """Copy what `_gathered` returned to the fields."""
+        assert self._together is not None  # it was gathered
+        ends = np.cumsum([dat.data_ro.size for dat in self])[:-1]
+        for dat, part in zip(self, np.split(self._together, ends), strict=True):
+            target = dat.data_wo
+            target[...] = part.reshape(target.shape)
 
     def zero(self, subset: Set | None = None) -> None:
         """Set all values to zero.

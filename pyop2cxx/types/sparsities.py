@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 
@@ -19,7 +19,7 @@ from pyop2cxx.exceptions import (
     UnsupportedError,
 )
 from pyop2cxx.runtime import runtime
-from pyop2cxx.types.checks import address_of, as_name
+from pyop2cxx.types.checks import address_of, as_name, is_integer
 from pyop2cxx.types.extruded import ExtrudedSet
 from pyop2cxx.types.global_sets import GlobalDataSet
 from pyop2cxx.types.maps import Map
@@ -179,7 +179,7 @@ class Sparsity:
     # Blocks
 
     @property
-    def _tables(self) -> tuple[tuple[Sparsity, ...], ...]:
+    def _blocks(self) -> tuple[tuple[Sparsity, ...], ...]:
         # not stored: large arrays should go when the last reference does
         return self._parts or ((self,),)
 
@@ -225,18 +225,27 @@ class Sparsity:
             for block, entries in self._given.items()
         }
 
-    def __getitem__(self, index: tuple[int, int]) -> Sparsity:
+    @overload
+    def __getitem__(self, index: tuple[int, int]) -> Sparsity: ...
+
+    @overload
+    def __getitem__(self, index: int) -> tuple[Sparsity, ...]: ...
+
+    def __getitem__(self, index: Any) -> Any:
+        """Return a block, or with one number a row of them."""
         try:
+            if is_integer(index):
+                return self._blocks[index]
             i, j = index
-            return self._tables[i][j]
+            return self._blocks[i][j]
         except (TypeError, ValueError, IndexError):
             raise IndexValueError(
                 f"Sparsity '{self._name}' has {self.shape[0]} x {self.shape[1]} blocks, got index "
-                f"{index!r}; pass [row, column]"
+                f"{index!r}; pass [row, column], or [row] for all of a row"
             ) from None
 
     def __iter__(self) -> Iterator[Sparsity]:
-        for row in self._tables:
+        for row in self._blocks:
             yield from row
 
     def __contains__(self, pair: object) -> bool:

@@ -65,6 +65,9 @@ class DatView(Dat):
         self._layout = dat._layout
         self._checked = {}
 
+    def _lent(self, *, write: bool) -> tuple[Array, bool]:
+        return (self.data if write else self.data_ro), False
+
     def __del__(self) -> None:
         """Leave the memory alone: it is the parent's."""
 
