@@ -55,6 +55,18 @@ int LaneElements::n_pieces(int dim) const {
   return static_cast<int>(kir::row_pieces(dim, lanes_).size());
 }
 
+bool LaneElements::varies(const kir::Expr& expr) const {
+  bool found = false;
+  (void)replaced(expr, [this, &found](const kir::Expr& part) -> std::optional<kir::Expr> {
+    const auto* name = std::get_if<kir::Name>(&part.node);
+    const auto* element = std::get_if<kir::Element>(&part.node);
+    found |= name != nullptr && by_lane_.contains(name->name);
+    found |= element != nullptr && is_pack(element->array);
+    return std::nullopt;
+  });
+  return found;
+}
+
 /// An entry of a Map by the first name of its table.
 std::optional<kir::Expr> LaneElements::first_of_same(const kir::Expr& expr,
                                                      const Replacement& by) const {

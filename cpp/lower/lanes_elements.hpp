@@ -51,6 +51,8 @@ class LaneElements {
   /// @brief Pieces that a row of @p dim components is carried in.
   [[nodiscard]] int n_pieces(int dim) const;
 
+  /// @brief True if @p expr differs from lane to lane.
+  [[nodiscard]] bool varies(const kir::Expr& expr) const;
   /// @brief @p expr for the element of lane number @p lane.
   [[nodiscard]] kir::Expr on_lane(const kir::Expr& expr, int lane) const;
   /// @return Shape (lanes).

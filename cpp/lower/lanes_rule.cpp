@@ -17,6 +17,8 @@ namespace {
 // Below these, moving data into lanes and back costs more than they save: docs/performance.md.
 constexpr std::int64_t least_operations = 40;
 constexpr std::int64_t least_operations_a_scalar = 2;
+// Lanes over columns find what Maps say once a column.
+constexpr std::int64_t least_operations_a_scalar_in_columns = 1;
 // Below this, rows and their transposition decide: half of the widest vectors is as fast, and
 // compiled in two thirds of the time.
 constexpr std::int64_t operations_a_scalar_for_wide = 8;
@@ -32,6 +34,13 @@ std::string why_not(Request request, const Options& options) {
   return why_not_on_lanes({request.loop, request.strategy, request.facts, request.maps, options});
 }
 
+/// See lanes_columns: the other strategies take positions in another order.
+bool goes_over_columns(const Request& request) {
+  return request.loop.iteration.layers == ir::Layers::constant &&
+         request.facts.lanes != Lanes::grid &&
+         (request.strategy == Strategy::direct || request.strategy == Strategy::block);
+}
+
 LaneChoice by_rule(const Request& request, int vector_bytes) {
   const ir::Loop& loop = request.loop;
   if (!loop.kernel->body) {
@@ -44,8 +53,10 @@ LaneChoice by_rule(const Request& request, int vector_bytes) {
   if (vector_bytes == 0) return none("how wide the machine's vectors are is not known");
   const LaneWork work = lane_work(loop);
   const bool is_grid = request.facts.lanes == Lanes::grid;
+  const std::int64_t a_scalar =
+      goes_over_columns(request) ? least_operations_a_scalar_in_columns : least_operations_a_scalar;
   if (work.n_operations < (is_grid ? least_operations_on_grid : least_operations) ||
-      work.n_operations < least_operations_a_scalar * work.n_scalars) {
+      work.n_operations < a_scalar * work.n_scalars) {
     return none(fmt::format("{} operations for {} scalars moved: too little to gain",
                             work.n_operations, work.n_scalars));
   }

@@ -462,7 +462,9 @@ void spread(const double *x, const double *h, double *y, double *z, int layer) {
 }"""
 
 
-def spread(n: int, layers: int, lanes: int, strategy: str | None) -> list[NDArray[Any]]:
+def spread(
+    n: int, layers: int, lanes: int, strategy: str | None, block_size: int | None = None
+) -> list[NDArray[Any]]:
     rng = np.random.default_rng(n + 100 * layers)
     base = op2.Set(n)
     columns = op2.ExtrudedSet(base, layers + 1)
@@ -481,23 +483,40 @@ def spread(n: int, layers: int, lanes: int, strategy: str | None) -> list[NDArra
         *args,
         lanes=lanes,
         strategy=strategy,
+        block_size=block_size,
         pass_layer_arg=True,
     )
     loop.compute()
     return [y.data_ro.copy(), z.data_ro.copy()]
 
 
-@pytest.mark.parametrize("strategy", ["block", "colour"])
-def test_tails_of_columns(strategy: str) -> None:
-    """Passes that end inside a column, at its top, and behind the last one."""
-    op2.init(backend="openmp", threads=2)
-    for n, layers in ((1, 1), (1, 3), (1, 4), (2, 3), (5, 1), (3, 5), (20, 7)):
+@pytest.mark.parametrize(
+    ("strategy", "block_size"),
+    [("block", None), ("block", 5), ("block", 11), ("colour", None)],
+)
+def test_tails_of_columns(strategy: str, block_size: int | None) -> None:
+    """Passes and ranges that end inside a column, at its top, and behind the last one."""
+    op2.init(backend="openmp", threads=3)
+    for n, layers in ((1, 1), (1, 3), (1, 4), (2, 3), (5, 1), (3, 5), (9, 2), (20, 7)):
         want = spread(n, layers, 0, strategy)
-        found = spread(n, layers, LANES_OF_TAILS, strategy)
+        found = spread(n, layers, LANES_OF_TAILS, strategy, block_size)
         for got, expected in zip(found, want, strict=True):
             np.testing.assert_allclose(
                 got, expected, rtol=0, atol=1e-13 * (1 + abs(expected).max())
             )
+
+
+def test_columns_without_facets_in_between() -> None:
+    """Columns of one cell have none: no position, and nothing to divide by."""
+    columns = op2.ExtrudedSet(op2.Set(3), 2)
+    points = op2.Set(6)
+    c2p = op2.Map(columns, points, 2, [[0, 1], [2, 3], [4, 5]], offset=[1, 1])
+    y = op2.Dat(points)
+    kernel = op2.Kernel("void f(double *y) { for (int i = 0; i < 4; ++i) y[i] += 1.0; }", "f")
+    op2.par_loop(
+        kernel, columns, y(INC, c2p), iteration_region=op2.ON_INTERIOR_FACETS, lanes=LANES_OF_TAILS
+    )
+    assert not y.data_ro.any()
 
 
 @pytest.mark.parametrize("compiler", ["gcc", "clang"])
