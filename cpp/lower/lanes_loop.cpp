@@ -231,7 +231,8 @@ class LaneLoop {
     const kir::Rows& rows = node.rows;
     const auto load = [&](const kir::Expr& i) -> kir::Stmt {
       return {kir::LaneGather{{node.pack, i * kir::integer(rows.dim), rows.dtype, rows.dim,
-                               rows.data, elements_.on_lanes(row_start(rows, i))}}};
+                               rows.data, elements_.on_lanes(row_start(rows, i))},
+                              request_.options.gather_bytes}};
     };
     if (rows.entries.empty() && rows.arity * elements_.n_pieces(rows.dim) > unrolled_pieces) {
       body_.push_back(serial("i", rows.arity, {load(kir::name("i"))}));
@@ -284,7 +285,8 @@ class LaneLoop {
       const kir::Expr start = row_start(rows, kir::integer(0));
       if (dat.access != Access::write || !is_overwritten(i, dat.dim)) {
         body_.push_back({kir::LaneGather{
-            {pack, kir::integer(0), dat.dtype, dat.dim, data, elements_.on_lanes(start)}}});
+            {pack, kir::integer(0), dat.dtype, dat.dim, data, elements_.on_lanes(start)},
+            request_.options.gather_bytes}});
       }
       if (writes(dat.access)) stores_.scatter({pack, rows, kir::Update::set, kir::Sync::none});
     }
