@@ -9,13 +9,14 @@ from __future__ import annotations
 
 import logging
 import os
+import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, MutableMapping
 from dataclasses import dataclass
 from numbers import Integral
 from pathlib import Path
 from typing import Any
 
-from pyop2cxx.exceptions import ConfigurationError
+from pyop2cxx.exceptions import ConfigurationError, user_stacklevel
 
 _PREFIX = "PYOP2CXX_"
 _TRUE_WORDS = ("1", "true", "yes", "on")
@@ -61,6 +62,14 @@ OPTIONS: tuple[Option, ...] = (
         default="",
         help="The device to use: its number as `pyop2cxx info` lists them, or part of its name; "
         "empty means the first that is not a CPU, else the first.",
+    ),
+    Option(
+        name="abi",
+        type=str,
+        default="2026",
+        choices=("2026", "2016", "2013"),
+        help="The convention for arguments of kernels that do not name theirs: today's, or PyOP2's "
+        "of 2016 or 2013.",
     ),
     Option(
         name="static",
@@ -181,13 +190,14 @@ class Configuration(MutableMapping[str, Any]):
         self.on_change: Callable[[frozenset[str]], None] | None = None
         self._backends = _backends_here if backends is None else backends
         self._options = {option.name: option for option in OPTIONS + PYOP2_OPTIONS}
-        self._foreign: dict[str, bool | int | str] = {}
+        self._foreign: dict[str, Any] = {}
         self._values: dict[str, bool | int | str] = {o.name: o.default for o in OPTIONS}
         self.reset()
 
     def __getitem__(self, name: str) -> Any:
-        option = self._option(name)
-        return self._values.get(name, self._foreign.get(name, option.default))
+        if name in self._foreign:
+            return self._foreign[name]
+        return self._values[name] if name in self._values else self._option(name).default
 
     def __setitem__(self, name: str, value: Any) -> None:
         self.reconfigure(**{name: value})
@@ -214,10 +224,32 @@ class Configuration(MutableMapping[str, Any]):
     def reconfigure(self, **options: Any) -> None:
         """Set several options, or none of them if one is wrong.
 
+        An unknown option is kept for the program, as PyOP2 keeps it; nothing here reads it.
+
         Raises:
-            ConfigurationError: An option is unknown or its value is of a wrong type or unknown.
+            ConfigurationError: A value is of a wrong type or unknown.
+
+        Warns:
+            UserWarning: An option is unknown.
         """
-        self._replace({name: self._checked(name, value) for name, value in options.items()})
+        known = {name: value for name, value in options.items() if name in self._options}
+        checked: dict[str, Any] = {name: self._checked(name, known[name]) for name in known}
+        for name in options.keys() - known.keys():
+            warnings.warn(
+                f"{self._unknown(name)}; it is kept, but nothing here reads it",
+                stacklevel=user_stacklevel() - 1,
+            )
+            checked[name] = options[name]
+        self._replace(checked)
+
+    def check_names(self, names: Iterable[str]) -> None:
+        """Check that there are options of these names.
+
+        Raises:
+            ConfigurationError: An option is unknown.
+        """
+        for name in names:
+            self._option(name)
 
     def reset(self, environment: Mapping[str, str] | None = None) -> None:
         """Return every option to what the environment says, else to its default.
@@ -232,7 +264,7 @@ class Configuration(MutableMapping[str, Any]):
         self._foreign = {}
         self._replace({o.name: self._from_text(o, found.get(o.variable)) for o in OPTIONS})
 
-    def _replace(self, values: dict[str, bool | int | str]) -> None:
+    def _replace(self, values: dict[str, Any]) -> None:
         ours = {name: value for name, value in values.items() if name in self._values}
         self._foreign.update({name: v for name, v in values.items() if name not in ours})
         names = frozenset(name for name, value in ours.items() if self._values[name] != value)
@@ -242,10 +274,11 @@ class Configuration(MutableMapping[str, Any]):
 
     def _option(self, name: str) -> Option:
         if name not in self._options:
-            raise ConfigurationError(
-                f"unknown option {name!r}; there are: {', '.join(self._values)}"
-            )
+            raise ConfigurationError(self._unknown(name))
         return self._options[name]
+
+    def _unknown(self, name: str) -> str:
+        return f"unknown option {name!r}; there are: {', '.join(self._values)}"
 
     def _from_text(self, option: Option, text: str | None) -> bool | int | str:
         if text is None:

@@ -3,8 +3,7 @@
 
 A loop is compiled once for each operation and combination of dtypes, not for an expression. Where
 the scalars of all operands lie in the same order, which is nearly always, they are looped over
-themselves, so that the number of components is not in the text; else the Set is. Complex values are
-pairs of real ones to the kernels, because not every device can compute with them. Numbers travel to
+themselves, so that the number of components is not in the text; else the Set is. Numbers travel to
 the device with commands, which are no copies.
 """
 
@@ -26,7 +25,6 @@ from pyop2cxx.types.carrier import DataCarrier
 from pyop2cxx.types.dats import Dat
 from pyop2cxx.types.globals import Global
 from pyop2cxx.types.sets import Set
-from pyop2cxx.types.subsets import Subset
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -35,7 +33,6 @@ if TYPE_CHECKING:
     from pyop2cxx.types.checks import Array
 
 _ON_DEVICE = (_core.Where.device, _core.Where.both)
-_REALS = {np.dtype(np.complex64): np.dtype(np.float32), np.dtype(np.complex128): np.dtype(float)}
 
 
 class Flat(Dat):
@@ -51,9 +48,9 @@ class Flat(Dat):
     def __init__(self, carrier: DataCarrier, scalars: Set) -> None:
         self._uid = runtime.next_uid()
         self._name = carrier.name
-        self._dtype = _REALS.get(carrier.dtype, carrier.dtype)
-        self._cdim = 2 if carrier.dtype.kind == "c" else 1
-        self._dataset = scalars**self._cdim
+        self._dtype = carrier.dtype
+        self._cdim = 1
+        self._dataset = scalars**1
         self._set = scalars
         self._layout = "aos"
         self._values = None  # the carrier has allocated them; this keeps nothing alive
@@ -69,34 +66,12 @@ class Flat(Dat):
         return np.empty(0, self._dtype)
 
 
-class FlatGlobal(Global):
-    """A complex Global as two real values: the same memory.
-
-    Args:
-        source: The Global.
-    """
-
-    _kind = "FlatGlobal"
-
-    def __init__(self, source: Global) -> None:
-        self._uid = runtime.next_uid()
-        self._name = source.name
-        self._dtype = _REALS[source.dtype]
-        self._dim, self._cdim = (2 * source.cdim,), 2 * source.cdim
-        self._values = source._values.view(self._dtype).reshape(self._dim)
-        self._buffer = source._buffer
-        self._comm = None
-
-    def __del__(self) -> None:
-        """Leave the memory alone: it is the source's."""
-
-
 class Operand(NamedTuple):
     """What a kernel takes as one argument.
 
     Attributes:
         arg: The argument.
-        dtype: Of its values, complex ones included.
+        dtype: Of its values.
         is_number: Whether it has one value for all.
     """
 
@@ -142,9 +117,9 @@ def combine(op: str, out: Any, left: Any, right: Any, *, whole: bool) -> bool:
         if names[-1] == letter:
             operand = _operand(o, out, common, place, READ, slot)
             args.append(operand.arg)
-            given.append((letter, operand.dtype.name, operand.is_number))
+            given.append((letter, _name(operand.dtype), operand.is_number))
     target = _operand(out, out, common, place, RW if "o" in names else WRITE, 0)
-    dtypes = (target.dtype.name, common.name)
+    dtypes = (_name(target.dtype), _name(common))
     text = _combining(op, tuple(given), (names[0], names[1]), dtypes, place.width)
     return _run(text, place, [*args, target.arg]) and _wrote(out, whole=whole and place.n > 0)
 
@@ -158,7 +133,7 @@ def axpy(alpha: Any, x: Any, y: Any, *, whole: bool) -> bool:
     factor = _operand(alpha, y, common, place, READ, 0)
     source = _operand(x, y, common, place, READ, 1)
     target = _operand(y, y, common, place, RW, 0)
-    dtypes = (factor.dtype.name, source.dtype.name, target.dtype.name, common.name)
+    dtypes = (_name(factor.dtype), _name(source.dtype), _name(target.dtype), _name(common))
     done = _run(_adding(dtypes, place.width), place, [factor.arg, source.arg, target.arg])
     return done and _wrote(y, whole=whole and place.n > 0)
 
@@ -172,12 +147,12 @@ def dot(x: Any, y: Any, *, conjugate: bool) -> Any:
     wide = {"f": np.dtype(float), "c": np.dtype(complex)}.get(common.kind, common)
     total = _number_on_device(wide, "dot", 0, wide.type(0))
     args = [_operand(o, x, common, place, READ, 0) for o in (x, y)]
-    dtypes = (args[0].dtype.name, args[1].dtype.name, wide.name)
+    dtypes = (_name(args[0].dtype), _name(args[1].dtype), _name(wide))
     text = _summing(dtypes, place.width, conjugate and wide.kind == "c")
     if not _run(text, place, [args[0].arg, args[1].arg, total(INC)]):
         return None
     total._on_host(_core.Use.read, "inner" if conjugate else "dot", is_explicit=True)
-    return total._values.view(wide)[0].item()
+    return total._values[0].item()
 
 
 def copy(source: Dat, target: Dat, subset: Any) -> bool:
@@ -189,8 +164,16 @@ def copy(source: Dat, target: Dat, subset: Any) -> bool:
 
 
 def zero(target: Dat, subset: Any) -> bool:
-    """Set the values of a part to zero on the device; result as for `combine`."""
-    place = _place_of_part(subset, [target])
+    """Set the values of a part to zero on the device; result as for `combine`.
+
+    Args:
+        target: The Dat, or a component of one.
+        subset: The part; None means all of it, if there are no ghosts.
+    """
+    whole = target._set
+    if subset is None and whole.size != whole.total_size:
+        return False
+    place = _place_of_part(whole if subset is None else subset, [target])
     return place is not None and _assign(place, target, np.asarray(0))
 
 
@@ -232,13 +215,11 @@ def _place(carriers: Sequence[Any], *, whole: bool) -> _Place | None:
     if is_dense and len(layouts) == 1 and (layouts == {False} or is_all):
         n = entities * first.cdim
         return _Place(_scalars(first._set._flat_sets, n), 1, n)
-    if any(c.dtype.kind == "c" for c in carriers):
-        return None
     return _Place(first._set, first.cdim, 0)  # ghosts, if there are any, are left out
 
 
 def _place_of_part(subset: Any, carriers: Sequence[Dat]) -> _Place | None:
-    if not isinstance(subset, Subset) or any(c.dtype.kind == "c" for c in carriers):
+    if not isinstance(subset, Set):
         return None
     return _Place(subset, carriers[0].cdim, 0)
 
@@ -272,8 +253,7 @@ def _number(value: Any, common: np.dtype[Any], slot: int) -> Operand:
     """Return a number as an argument; the value of a Global stays where it is."""
     if isinstance(value, Global):
         if value._buffer.where == _core.Where.device:
-            known = FlatGlobal(value) if value.dtype.kind == "c" else value
-            return Operand(GlobalArg(known, READ), value.dtype, is_number=True)
+            return Operand(GlobalArg(value, READ), value.dtype, is_number=True)
         value = value.data_ro.reshape(())
     kept = _number_on_device(common, "number", slot, value)
     return Operand(GlobalArg(kept, READ), common, is_number=True)
@@ -282,9 +262,9 @@ def _number(value: Any, common: np.dtype[Any], slot: int) -> Operand:
 def _number_on_device(dtype: np.dtype[Any], use: str, slot: int, value: Any) -> Global:
     """Return the Global that numbers of this dtype are put into, with a value, on the device."""
     kept = runtime.engine.numbers
-    key = (dtype.name, use, slot)
+    key = (_name(dtype), use, slot)
     if key not in kept:
-        kept[key] = Global(2 if dtype.kind == "c" else 1, None, _REALS.get(dtype, dtype), use)
+        kept[key] = Global(1, None, dtype, use)
     found: Global = kept[key]
     device = runtime.device
     assert device is not None  # or no values were there
@@ -294,12 +274,21 @@ def _number_on_device(dtype: np.dtype[Any], use: str, slot: int, value: Any) -> 
 
 def _common(*operands: Any) -> np.dtype[Any]:
     """Return the dtype that values are combined in."""
-    names = [o.dtype.name for o in operands if o is not None]
-    found = _core.dtype_from_name(names[0])
-    found = _core.common_dtype(found, found)
-    for name in names[1:]:
-        found = _core.common_dtype(found, _core.dtype_from_name(name))
+    return _common_of(tuple(o.dtype for o in operands if o is not None))
+
+
+@lru_cache(maxsize=256)
+def _common_of(dtypes: tuple[np.dtype[Any], ...]) -> np.dtype[Any]:
+    known = [_core.dtype_from_name(_name(dtype)) for dtype in dtypes]
+    found = _core.common_dtype(known[0], known[0])
+    for dtype in known[1:]:
+        found = _core.common_dtype(found, dtype)
     return np.dtype(found.name)
+
+
+@lru_cache(maxsize=64)
+def _name(dtype: np.dtype[Any]) -> str:
+    return str(dtype.name)  # which NumPy makes anew each time
 
 
 def _has_zero(divisor: Any, out: Any, *, whole: bool) -> bool:
@@ -313,7 +302,7 @@ def _has_zero(divisor: Any, out: Any, *, whole: bool) -> bool:
         return not divisor.data_ro.all()
     count = _number_on_device(np.dtype(np.int64), "zeros", 0, np.int64(0))
     arg = _operand(divisor, divisor, divisor.dtype, place, READ, 0)
-    if not _run(_counting(arg.dtype.name, place.width), place, [arg.arg, count(INC)]):
+    if not _run(_counting(_name(arg.dtype), place.width), place, [arg.arg, count(INC)]):
         return not divisor.data_ro.all()
     count._on_host(_core.Use.read, "/", is_explicit=True)
     return bool(count._values[0])
@@ -334,8 +323,8 @@ def _assign(place: _Place, target: Dat, source: Any) -> bool:
     common = _common(source)
     operand = _operand(source, target, common, place, READ, 0)
     out = _operand(target, target, common, place, WRITE, 0)
-    given = (("l", operand.dtype.name, operand.is_number),)
-    text = _combining("=", given, ("l", ""), (out.dtype.name, common.name), place.width)
+    given = (("l", _name(operand.dtype), operand.is_number),)
+    text = _combining("=", given, ("l", ""), (_name(out.dtype), _name(common)), place.width)
     done = _run(text, place, [operand.arg, out.arg])
     return done and _wrote(target, whole=False)
 
@@ -348,31 +337,18 @@ def _wrote(out: Any, *, whole: bool) -> bool:
 
 @lru_cache(maxsize=512)
 def _kernel(text: str, name: str) -> Kernel:
-    return Kernel(text, name)
+    return Kernel(text, name, abi="2026")
 
 
 # Texts
 
 
 def _c(name: str) -> str:
-    return _core.c_name_of(_core.dtype_from_name(_real(name)))
+    return _core.c_name_of(_core.dtype_from_name(name))
 
 
-def _real(name: str) -> str:
-    dtype: np.dtype[Any] = np.dtype(name)
-    return str(_REALS.get(dtype, dtype).name)
-
-
-def _is_complex(name: str) -> bool:
-    return np.dtype(name).kind == "c"
-
-
-def _parts(name: str, dtype: str, common: str, index: str) -> tuple[str, str]:
-    """Return a value's real and imaginary part in the common dtype."""
-    cast = f"({_c(common)})"
-    if _is_complex(dtype):
-        return f"{cast}{name}[0]", f"{cast}{name}[1]"
-    return f"{cast}{name}[{index}]", f"({_c(common)})0"
+def _value(name: str, common: str, index: str) -> str:
+    return f"({_c(common)}){name}[{index}]"
 
 
 def _wrapping(op: str, left: str, right: str, common: str) -> str:
@@ -382,42 +358,21 @@ def _wrapping(op: str, left: str, right: str, common: str) -> str:
     return f"({_c(common)})((uint64_t){left} {op} (uint64_t){right})"
 
 
-def _statement(op: str, a: tuple[str, str], b: tuple[str, str], common: str) -> list[str]:
-    """Return statements that leave the result in `re`, and in `im` where it is complex."""
+def _statement(op: str, a: str, b: str, common: str) -> list[str]:
+    """Return statements that leave the result in `value`."""
     t = _c(common)
     if op == "=":
-        values = [f"{t} re = {a[0]};"]
-        return [*values, f"{t} im = {a[1]};"] if _is_complex(common) else values
-    lines = [f"{t} a = {a[0]};", f"{t} b = {b[0]};"]
-    if not _is_complex(common):
-        if op != "/":
-            return [*lines, f"{t} re = {_wrapping(op, 'a', 'b', common)};"]
-        if np.dtype(common).kind == "i":  # the lowest integer has no counterpart
-            return [*lines, f"{t} re = b == -1 ? ({t})(0 - (uint64_t)a) : a / b;"]
-        return [*lines, f"{t} re = a / b;"]
-    lines += [f"{t} c = {a[1]};", f"{t} d = {b[1]};"]
-    if op in "+-":
-        return [*lines, f"{t} re = a {op} b;", f"{t} im = c {op} d;"]
-    if op == "*":
-        return [*lines, f"{t} re = a * b - c * d;", f"{t} im = a * d + c * b;"]
-    size = "fabsf" if t == "float" else "fabs"
-    return [  # by the larger part, so that nothing overflows on the way
-        *lines,
-        f"{t} re; {t} im;",
-        f"if ({size}(b) >= {size}(d)) {{",
-        f"  {t} q = d / b; {t} n = b + d * q; re = (a + c * q) / n; im = (c - a * q) / n;",
-        "} else {",
-        f"  {t} q = b / d; {t} n = b * q + d; re = (a * q + c) / n; im = (c * q - a) / n;",
-        "}",
-    ]
+        return [f"{t} value = {a};"]
+    lines = [f"{t} a = {a};", f"{t} b = {b};"]
+    if op != "/":
+        return [*lines, f"{t} value = {_wrapping(op, 'a', 'b', common)};"]
+    if np.dtype(common).kind == "i":  # the lowest integer has no counterpart
+        return [*lines, f"{t} value = b == -1 ? ({t})(0 - (uint64_t)a) : a / b;"]
+    return [*lines, f"{t} value = a / b;"]
 
 
-def _stored(out: str, dtype: str, common: str, index: str) -> list[str]:
-    cast = f"({_c(dtype)})"
-    if not _is_complex(dtype):
-        return [f"{out}[{index}] = {cast}re;"]
-    im = "im" if _is_complex(common) else "0"
-    return [f"{out}[0] = {cast}re;", f"{out}[1] = {cast}{im};"]
+def _stored(out: str, dtype: str, index: str) -> str:
+    return f"{out}[{index}] = ({_c(dtype)})value;"
 
 
 def _function(
@@ -444,11 +399,9 @@ def _combining(
     at = "i" if width > 1 else "0"
     known = {name: (dtype, "0" if is_number else at) for name, dtype, is_number in given}
     known["o"] = (out, at)
-    a, b = (
-        _parts(name, known[name][0], common, known[name][1]) if name else ("", "") for name in names
-    )
+    a, b = (_value(name, common, known[name][1]) if name else "" for name in names)
     parameters = [*(f"const {_c(dtype)} *{name}" for name, dtype, _ in given), f"{_c(out)} *o"]
-    body = _statement(op, a, b, common) + _stored("o", out, common, at)
+    body = [*_statement(op, a, b, common), _stored("o", out, at)]
     return _function(f"algebra_{_OPERATIONS[op]}", parameters, body, width)
 
 
@@ -456,16 +409,14 @@ def _combining(
 def _adding(dtypes: tuple[str, str, str, str], width: int) -> tuple[str, str]:
     alpha, x, y, common = dtypes
     t, index = _c(common), "i" if width > 1 else "0"
-    factor, value = _parts("alpha", alpha, common, "0"), _parts("x", x, common, index)
-    old = _parts("y", y, common, index)
-    body = [f"{t} f = {factor[0]};", f"{t} v = {value[0]};", f"{t} w = {old[0]};"]
-    if _is_complex(common):
-        body += [f"{t} g = {factor[1]};", f"{t} u = {value[1]};", f"{t} z = {old[1]};"]
-        body += [f"{t} re = w + (f * v - g * u);", f"{t} im = z + (f * u + g * v);"]
-    else:
-        product = _wrapping("*", "f", "v", common)
-        body += [f"{t} p = {product};", f"{t} re = {_wrapping('+', 'w', 'p', common)};"]
-    body += _stored("y", y, common, index)
+    body = [
+        f"{t} f = {_value('alpha', common, '0')};",
+        f"{t} v = {_value('x', common, index)};",
+        f"{t} w = {_value('y', common, index)};",
+        f"{t} p = {_wrapping('*', 'f', 'v', common)};",
+        f"{t} value = {_wrapping('+', 'w', 'p', common)};",
+        _stored("y", y, index),
+    ]
     parameters = [f"const {_c(alpha)} *alpha", f"const {_c(x)} *x", f"{_c(y)} *y"]
     return _function("algebra_axpy", parameters, body, width)
 
@@ -474,13 +425,9 @@ def _adding(dtypes: tuple[str, str, str, str], width: int) -> tuple[str, str]:
 def _summing(dtypes: tuple[str, str, str], width: int, conjugate: bool) -> tuple[str, str]:
     x, y, wide = dtypes
     t, index = _c(wide), "i" if width > 1 else "0"
-    a, b = _parts("x", x, wide, index), _parts("y", y, wide, index)
-    body = [f"{t} a = {a[0]};", f"{t} b = {b[0]};"]
-    if _is_complex(wide):
-        body += [f"{t} c = {a[1]};", f"{t} d = {'-' if conjugate else ''}({b[1]});"]
-        body += ["total[0] += a * b - c * d;", "total[1] += a * d + c * b;"]
-    else:
-        body += [f"total[0] += {_wrapping('*', 'a', 'b', wide)};"]
+    body = [f"{t} a = {_value('x', wide, index)};", f"{t} b = {_value('y', wide, index)};"]
+    other = "conj(b)" if conjugate else "b"
+    body += [f"total[0] += {_wrapping('*', 'a', other, wide)};"]
     parameters = [f"const {_c(x)} *x", f"const {_c(y)} *y", f"{t} *total"]
     return _function("algebra_dot", parameters, body, width)
 

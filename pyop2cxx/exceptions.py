@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 import sys
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -213,10 +214,9 @@ def user_stacklevel() -> int:
     Returns:
         For ``warnings.warn`` in a function that the caller of this one calls directly.
     """
-    package = os.path.dirname(os.path.abspath(__file__)) + os.sep
     level, frame = 2, sys._getframe(1)
     while frame.f_back is not None:
-        if not os.path.abspath(frame.f_code.co_filename).startswith(package):
+        if not _is_ours(frame.f_code.co_filename):
             break
         level, frame = level + 1, frame.f_back
     return level
@@ -229,10 +229,15 @@ def user_line() -> str:
         The line of the user's program that led here; empty where there is none, as in a callback
         from C++.
     """
-    package = os.path.dirname(os.path.abspath(__file__)) + os.sep
     frame: FrameType | None = sys._getframe(1)
     while frame is not None:
-        if not os.path.abspath(frame.f_code.co_filename).startswith(package):
+        if not _is_ours(frame.f_code.co_filename):
             return f"{frame.f_code.co_filename}:{frame.f_lineno}"
         frame = frame.f_back
     return ""
+
+
+@lru_cache(maxsize=4096)
+def _is_ours(filename: str) -> bool:
+    package = os.path.dirname(os.path.abspath(__file__)) + os.sep
+    return os.path.abspath(filename).startswith(package)

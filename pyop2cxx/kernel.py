@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+import copy
+import re
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -19,12 +21,16 @@ from pyop2cxx.exceptions import (
 from pyop2cxx.front import headers as known_headers
 from pyop2cxx.front import known
 from pyop2cxx.front.known import Description
+from pyop2cxx.front.wire import VOID_POINTER
+from pyop2cxx.runtime import runtime
 from pyop2cxx.types.access import Access
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from numpy.typing import DTypeLike
+
+    from pyop2cxx.front.wire import ParsedKernel
 
 _ABIS = ("2026", "2016", "2013")
 
@@ -53,7 +59,8 @@ class Kernel:
         ldargs: Options for the linker.
         user_code: Not supported; must be empty.
         abi: The convention for arguments: ``"2026"``, or one of PyOP2's older ones, ``"2016"`` and
-            ``"2013"``; see `pyop2cxx.legacy`.
+            ``"2013"``; see `pyop2cxx.legacy`. None means the option ``abi``, so that a program of
+            old kernels says it once: ``op2.init(abi="2016")``.
         requires_zeroed_output_arguments: MIN and MAX arguments start at zero.
         accesses: How each parameter is used, if that is known before there is a loop.
         dtypes: The dtype behind each parameter, if known.
@@ -90,7 +97,7 @@ class Kernel:
         flop_count: int | None = None,
         ldargs: Sequence[str] | None = (),
         user_code: str = "",
-        abi: str = "2026",
+        abi: str | None = None,
         requires_zeroed_output_arguments: bool = False,
         accesses: Iterable[Access] | None = None,
         dtypes: Iterable[DTypeLike] | None = None,
@@ -102,6 +109,8 @@ class Kernel:
             raise DataTypeError(
                 f"Kernel '{name}': code must be a str with C text, got {type(code).__name__}"
             )
+        if abi is None:
+            abi = str(runtime.configuration["abi"])
         if abi not in _ABIS:
             raise UnsupportedError(
                 f"Kernel '{name}': abi={abi!r} is not supported; there are: {', '.join(_ABIS)}. In "
@@ -124,12 +133,13 @@ class Kernel:
         self._is_legacy = abi != "2026"
         folders = _strings(name, "include_dirs", include_dirs)
         extra = tuple(known_headers.spelled(item) for item in _strings(name, "headers", headers))
+        extra += () if cpp else known_headers.implied(code)
         self._description = Description(
             code=code,
             name=name,
             headers=tuple(dict.fromkeys(extra)),
             include_dirs=folders,
-            options=_options(name, opts),
+            options=_options(name, opts) + (_older_macros(code) if abi != "2026" else ()),
             ldargs=_strings(name, "ldargs", ldargs or ()),
             cpp=bool(cpp),
             flop_count=-1 if flop_count is None else int(flop_count),
@@ -176,9 +186,25 @@ class Kernel:
         """The convention for arguments."""
         return self._description.abi
 
+    def with_untyped(self, positions: Iterable[int]) -> Kernel:
+        """Return this kernel with parameters that it does not use as ``void *``.
+
+        Args:
+            positions: Of the parameters, from 0.
+
+        Returns:
+            Itself where one of them is used, or where that cannot be known.
+        """
+        core = _build_untyped(self._description, frozenset(positions))
+        if core is None:
+            return self
+        made = copy.copy(self)
+        made.core = core
+        return made
+
     def with_code(self, code: str, name: str) -> Kernel:
         """Return a kernel of today's convention, of another text and the same options."""
-        return Kernel(code, name, **self._options())
+        return Kernel(code, name, abi="2026", **self._options())
 
     def _options(self) -> dict[str, Any]:
         """Return what the user gave besides the text and what it says of arguments."""
@@ -242,6 +268,13 @@ def _strings(name: str, option: str, values: Sequence[str]) -> tuple[str, ...]:
     return tuple(values)
 
 
+def _older_macros(code: str) -> tuple[str, ...]:
+    """Return options that define what PyOP2 defined around kernels of its older conventions."""
+    uses = re.search(r"\bOP2_STRIDE\b", code) and not re.search(r"#\s*define\s+OP2_STRIDE\b", code)
+    # the distance between a Dat's components where they lay apart; kernels see them together
+    return ("-DOP2_STRIDE(values,i)=((values)[i])",) if uses else ()
+
+
 def _options(name: str, opts: Sequence[str] | Mapping[str, object] | None) -> tuple[str, ...]:
     if not opts:
         return ()
@@ -256,7 +289,28 @@ def _options(name: str, opts: Sequence[str] | Mapping[str, object] | None) -> tu
 @lru_cache(maxsize=512)
 def _build(given: Description) -> _core.Kernel:
     """Parse. Keyed on all that goes in, headers' contents too, so a hit is always right."""
+    return _core_of(given, *known.parsed(given))
+
+
+@lru_cache(maxsize=64)
+def _build_untyped(given: Description, positions: frozenset[int]) -> _core.Kernel | None:
+    """Build a kernel whose unused parameters take any pointer; None if they are used."""
     parsed, tokens = known.parsed(given)
+    if not parsed.functions:
+        return None
+    entry = parsed.functions[-1]
+    if any(entry.parameters[i][0] in entry.names for i in positions):
+        return None
+    parameters = tuple(
+        (name, VOID_POINTER if i in positions else type_, line)
+        for i, (name, type_, line) in enumerate(entry.parameters)
+    )
+    functions = (*parsed.functions[:-1], entry._replace(parameters=parameters))
+    changed = parsed._replace(parameters=parameters, functions=functions)
+    return _core_of(given, changed, (*tokens, "void *", *map(str, sorted(positions))))
+
+
+def _core_of(given: Description, parsed: ParsedKernel, tokens: tuple[str, ...]) -> _core.Kernel:
     body = _core.KernelBody(parsed.functions, parsed.tables) if parsed.functions else None
     return _core.Kernel(
         name=given.name,
@@ -271,7 +325,7 @@ def _build(given: Description) -> _core.Kernel:
         ldargs=given.ldargs,
         requires_zeroed_output_arguments=given.requires_zeroed_output_arguments,
         flop_count=given.flop_count,
-        tokens=tokens,
+        tokens=(*tokens, *given.headers),  # the known ones change what names mean, too
         header_contents=given.header_contents,
         abi=given.abi,
     )

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from pyop2cxx import _core, debugging, legacy, pipeline, python_loop, symbolic
+from pyop2cxx import _core, debugging, legacy, pipeline, symbolic
 from pyop2cxx.exceptions import (
     HaloFrozenError,
     IndexValueError,
@@ -20,7 +20,7 @@ from pyop2cxx.exceptions import (
     user_line,
     user_stacklevel,
 )
-from pyop2cxx.front.check import Descriptor, check
+from pyop2cxx.front.check import Descriptor, check, fitting
 from pyop2cxx.iteration import check_defined, check_reach, items_of
 from pyop2cxx.kernel import Kernel
 from pyop2cxx.runtime import runtime
@@ -31,6 +31,9 @@ from pyop2cxx.types.args import (
     DenseBlockArg,
     GlobalArg,
     LegacyDatArg,
+    LegacyMatArg,
+    LegacyMixedDatArg,
+    LegacyMixedMatArg,
     MatArg,
     MixedDatArg,
     MixedMatArg,
@@ -54,8 +57,9 @@ if TYPE_CHECKING:
 _GENERATE_OPTIONS = ("convention", "debug", "deterministic", "lanes", "strategy")
 _MOST_INT32 = 2**31 - 1
 _LAYER = np.dtype(np.int32)
-_WITH_HALOS = (DatArg, LegacyDatArg, MixedDatArg)
-_MATRICES = (MatArg, MixedMatArg)
+_WITH_HALOS = (DatArg, LegacyDatArg, MixedDatArg, LegacyMixedDatArg)
+_LEGACY = (LegacyDatArg, LegacyMatArg, LegacyMixedDatArg, LegacyMixedMatArg)
+_MATRICES = (MatArg, LegacyMatArg, MixedMatArg, LegacyMixedMatArg)
 
 # Padded columns may hold so many entries for each incidence.
 _MOST_PADDING = 1.5
@@ -115,12 +119,7 @@ class ParLoop:
         pass_layer_arg: bool = False,
         lanes: int | None = None,
     ) -> None:
-        if not isinstance(kernel, Kernel):
-            raise KernelTypeError(
-                f"par_loop: the first argument must be a Kernel, got {kernel!r} of type "
-                f"{type(kernel).__name__}"
-            )
-        self.kernel = kernel
+        self.kernel = self._checked_kernel(kernel)
         self._what = f"par_loop '{kernel.name}'"
         if isinstance(iterset, MixedSet):
             raise SetTypeError(
@@ -144,21 +143,33 @@ class ParLoop:
         self._parts, numbers = symbolic.parts_of(args)
         for i, part in zip(numbers or range(len(args)), self._parts, strict=True):
             self._check_arg(i, part)
-        if kernel.abi != "2026" or legacy.needs_adapting(kernel):
-            layer = kernel.abi == "2013" and self._items.extruded
-            self.pass_layer_arg |= layer
-            self._items = items_of(iterset, self.iteration_region, self.pass_layer_arg, self._what)
-            self.kernel, self.args = legacy.adapted(
-                kernel, args, layer=self.pass_layer_arg, facets=self._items.facets
-            )
-            self._parts = symbolic.parts_of(self.args)[0]
-        else:  # the others are called by a function that fits
-            self._check_kernel()
+        self._adapt_kernel()
         self._line = user_line()
         self._epoch = -1
         self._checks = False
         self._prepared: _core.PreparedLoop
         self._note_effects()
+
+    def _checked_kernel(self, kernel: Kernel) -> Kernel:
+        if not isinstance(kernel, Kernel):
+            raise KernelTypeError(
+                f"par_loop: the first argument must be a Kernel, got {kernel!r} of type "
+                f"{type(kernel).__name__}"
+            )
+        return kernel
+
+    def _adapt_kernel(self) -> None:
+        """Check that the kernel takes these arguments, or let a function call it that does."""
+        kernel, layer = self.kernel, self.pass_layer_arg
+        if kernel.abi == "2026" and not legacy.needs_adapting(kernel):
+            self._check_kernel()
+            return
+        self.pass_layer_arg = layer or (kernel.abi == "2013" and self._items.extruded)
+        self._items = items_of(self.iterset, self.iteration_region, self.pass_layer_arg, self._what)
+        self.kernel, self.args = legacy.adapted(
+            kernel, self.args, layer=self.pass_layer_arg, facets=self._items.facets
+        )
+        self._parts = symbolic.parts_of(self.args)[0]
 
     def _note_effects(self) -> None:
         """Find out what a run has to keep up to date besides the values."""
@@ -173,7 +184,7 @@ class ParLoop:
                 f"{self._what}: arg {i} must be made by calling a Dat or Global with an access, "
                 f"such as dat(op2.READ, map), got {arg!r} of type {type(arg).__name__}"
             )
-        if isinstance(arg, LegacyDatArg) and self.kernel.abi == "2026":
+        if isinstance(arg, _LEGACY) and self.kernel.abi == "2026":
             raise UsageError(
                 f"{self._what}: arg {i}: op2.i and flatten are of PyOP2's older conventions; pass "
                 "the Map, or say which one the kernel follows: Kernel(..., abi='2016')"
@@ -299,12 +310,15 @@ class ParLoop:
         ]
         if self.pass_layer_arg:
             descriptors.append(Descriptor(len(self.args), "the layer", _LAYER, None))
-        check(
-            self.kernel,
-            descriptors,
-            stacklevel=user_stacklevel(),
-            strict=runtime.configuration["strict"],
-        )
+        level, strict = user_stacklevel(), runtime.configuration["strict"]
+        try:
+            check(self.kernel, descriptors, stacklevel=level, strict=strict)
+        except UsageError:
+            fitted = fitting(self.kernel, descriptors)
+            if fitted is self.kernel:
+                raise
+            check(fitted, descriptors, stacklevel=level, strict=strict)
+            self.kernel = fitted
 
     # Text
 
@@ -403,7 +417,8 @@ class ParLoop:
 
     __call__ = compute
 
-    def _prepare(self) -> None:
+    def _check_runnable(self) -> int:
+        """Check what may have changed since the loop was made, and return the epoch of that."""
         if runtime.static:
             raise StaticModeError(
                 f"{self._what}: 'compute' needs loops that run, but init(static=True) only "
@@ -415,7 +430,10 @@ class ParLoop:
                 if arg.map_ is not None:  # its values may have changed since the loop was made
                     check_defined(arg.map_, self._items, self.iterset, f"{self._what}: arg {i}")
                 arg.data._allocated("par_loop")
-        epoch = runtime.epoch
+        return runtime.epoch
+
+    def _prepare(self) -> None:
+        epoch = self._check_runnable()
         built = symbolic.build(self.kernel, self.args, self._items)
         for constant in built.constants:
             constant._check_readable(f"value for {self._what}")
@@ -622,7 +640,8 @@ def par_loop(
     remembered, without keeping their data alive.
 
     Args:
-        kernel: The kernel; or, for debugging, a Python function: see `pyop2cxx.python_loop.run`.
+        kernel: The kernel; or, for debugging, a Python function: see
+            `pyop2cxx.python_loop.PythonLoop`.
         iterset: The Set whose entities it is called for.
         *args: One for each parameter of the kernel: ``dat(access, map)``, ``glob(access)``.
         strategy: As for `ParLoop`.
@@ -647,7 +666,10 @@ def par_loop(
         [6.0]
     """
     if not isinstance(kernel, Kernel) and callable(kernel):
-        python_loop.run(kernel, iterset, args)
+        from pyop2cxx.python_loop import PythonLoop
+
+        layers = {"iterate": iterate, "pass_layer_arg": pass_layer_arg}
+        PythonLoop(kernel, iterset, *args, iteration_region=iteration_region, **layers).compute()
         return
     loops = runtime.engine.loops
     try:
@@ -732,7 +754,11 @@ def _table(map_: Any) -> _core.MapTable:
 
 
 def _legacy_form(arg: Arg) -> tuple[int | None, bool] | None:
-    return (arg.index, arg.flatten) if isinstance(arg, LegacyDatArg) else None
+    if isinstance(arg, LegacyMatArg | LegacyMixedMatArg):
+        return None, True
+    if isinstance(arg, LegacyDatArg | LegacyMixedDatArg):
+        return arg.index, arg.flatten
+    return None
 
 
 def _checked_region(region: object, older: object, what: str) -> IterationRegion | None:

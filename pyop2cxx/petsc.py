@@ -14,9 +14,6 @@ from pyop2cxx.exceptions import ContractError, UnsupportedError
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from pyop2cxx.types.checks import Array
-    from pyop2cxx.types.dats import Dat
-    from pyop2cxx.types.globals import Global
     from pyop2cxx.types.mats import Mat
 
 
@@ -75,9 +72,10 @@ def vector(data: Any, *, read: bool, write: bool) -> Iterator[Any]:
 
     Args:
         data: A Dat, a Global or a MixedDat; its dtype is PETSc's scalar type. A MixedDat's fields
-            are copied, one after the other, and copied back if they are changed.
-        read: Whether the values are looked at.
-        write: Whether they are changed.
+            are copied, one after the other, and copied back if they may be changed.
+        read: Whether the values are looked at. If not, a MixedDat's vector shows what its last one
+            ended with.
+        write: Whether they may be changed. A Dat's version grows only if PETSc says they were.
 
     Raises:
         MissingExtraError: petsc4py is not installed.
@@ -87,29 +85,24 @@ def vector(data: Any, *, read: bool, write: bool) -> Iterator[Any]:
     petsc = extras.load("petsc4py.PETSc", f"{fields[0]._what}: vec")
     for field in fields:
         _check_scalar(petsc, field.dtype, field._what)
+    to_count = False
     if len(fields) == 1:
-        values, block = _values(fields[0], read=read, write=write).reshape(-1), fields[0].cdim
+        shown, to_count = fields[0]._lent(write=write)
+        values, block = shown.reshape(-1), fields[0].cdim
     else:
-        read_only = [_values(field, read=True, write=False).reshape(-1) for field in fields]
-        values, block = np.concatenate(read_only), 1
+        values, block = data._gathered(read=read), 1
     made = petsc.Vec().createWithArray(
         values, size=(values.size, None), bsize=max(block, 1), comm=petsc.COMM_SELF
     )
+    state = made.stateGet()
     try:
         yield made
     finally:
+        if to_count and made.stateGet() != state:
+            fields[0].increment_dat_version()
         made.destroy()
         if write and len(fields) > 1:
-            ends = np.cumsum([part.size for part in read_only])[:-1]
-            for field, part in zip(fields, np.split(values, ends), strict=True):
-                target = _values(field, read=False, write=True)
-                target[...] = part.reshape(target.shape)
-
-
-def _values(dat: Dat | Global, *, read: bool, write: bool) -> Array:
-    if not write:
-        return dat.data_ro
-    return dat.data if read else dat.data_wo
+            data._scatter()
 
 
 def _check_scalar(petsc: Any, dtype: np.dtype[Any], what: str) -> None:

@@ -35,6 +35,7 @@ class Runtime:
         static: Whether text is generated but nothing runs: the option of that name.
         n_frozen: Dats whose halos are frozen: while there are none, loops need not look.
         regions: How often parts of the program were timed, and the seconds, by name.
+        program_options: Names of the program's own options, which `init` is handed with its own.
         coherence: Keeps values the same on the host and on devices.
         on_loop: Called with each ParLoop that is generated or prepared to run, if there is one.
         backend_folder: Each file in it whose name has no leading underscore is a backend.
@@ -46,7 +47,10 @@ class Runtime:
         self.n_frozen = 0
         self.on_loop: Callable[[ParLoop], None] | None = None
         self.regions: dict[str, tuple[int, float]] = {}
+        self.program_options: set[str] = set()
         self.coherence = _core.Coherence()
+        self._device: _core.Device | None = None
+        self._device_epoch = -1  # it was asked for then
         self.backend_folder = Path(__file__).parent / "backends"
         self._uids = itertools.count(1)
         self._backends: list[str] = []
@@ -82,7 +86,8 @@ class Runtime:
 
         Args:
             comm: A communicator, as PyOP2 takes it: of one process, so far.
-            **options: See the table `pyop2cxx.configuration.OPTIONS`.
+            **options: See the table `pyop2cxx.configuration.OPTIONS`. Those that the program
+                declared for itself on `pyop2cxx.utils.parser` are passed over.
 
         Raises:
             ConfigurationError: An option is unknown or has a wrong type or an unknown value.
@@ -93,7 +98,9 @@ class Runtime:
             >>> op2.exit()
         """
         checked_comm(comm, "init")
-        self.configuration.reconfigure(**options)
+        ours = {name: v for name, v in options.items() if name not in self.program_options}
+        self.configuration.check_names(ours)
+        self.configuration.reconfigure(**ours)
         self._initialised = True
         self._exit_at_exit()
 
@@ -106,6 +113,7 @@ class Runtime:
         self._backends.clear()
         self._constants.clear()
         self.regions.clear()
+        self.program_options.clear()
         self.epoch += 1
         self.configuration.reset()
 
@@ -187,8 +195,11 @@ class Runtime:
         """
         from pyop2cxx.pipeline import chosen_device
 
-        opened = chosen_device(self.engine.backend(self.backend))
-        return None if opened is None else opened.device
+        if self._device_epoch != self.epoch:
+            opened = chosen_device(self.engine.backend(self.backend))
+            self._device = None if opened is None else opened.device
+            self._device_epoch = self.epoch
+        return self._device
 
     # Static mode
 

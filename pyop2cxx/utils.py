@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from pyop2cxx.arguments import parse_args, parser
 from pyop2cxx.exceptions import DataTypeError, DataValueError, UsageError
 from pyop2cxx.types.checks import as_array, as_dtype
 
@@ -21,6 +22,23 @@ if TYPE_CHECKING:
     from pyop2cxx.types.checks import Array
 
     Checks = tuple[str, Any, type[Exception]]
+
+__all__ = [
+    "align",
+    "as_tuple",
+    "as_type",
+    "flatten",
+    "maybe_setflags",
+    "parse_args",
+    "parser",
+    "tuplify",
+    "uniquify",
+    "validate_dtype",
+    "validate_in",
+    "validate_range",
+    "validate_type",
+    "verify_reshape",
+]
 
 
 def as_tuple(

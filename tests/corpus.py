@@ -895,6 +895,63 @@ def complex_direct(rng: np.random.Generator) -> Problem:
     )
 
 
+@case(NO_RACE, needs=frozenset({"complex"}), tolerance=1e-5)
+def complex_arithmetic(rng: np.random.Generator) -> Problem:
+    """What C converts and compares by itself, and what <complex.h> has, in both widths."""
+    cells = elements()
+    z = rng.standard_normal(N_ELEMENTS) + 1j * rng.standard_normal(N_ELEMENTS)
+    w = (2 + rng.standard_normal(N_ELEMENTS) + 0.5j).astype(np.complex64)
+    a, b = op2.Dat(cells, z.copy()), op2.Dat(cells, w.copy())
+    out, real = op2.Dat(cells**6, dtype=np.complex128), op2.Dat(cells**4)
+    text = """
+    #include <complex.h>
+    #include <math.h>
+    static const double complex units[2] = {1, 1.0 * I};
+    static double complex turned(double complex z, double by) {
+      if (!z) return by;
+      return cos(by) * z + units[1] * (sin(by) * z);
+    }
+    static float real_part(float complex z) { return z; }
+    void compute(const double complex *z, const float complex *w, double complex *out,
+                 double *real) {
+      double complex sum = 1, both[2] = {2, *w};
+      sum += *z; sum -= 0.5f; sum *= *w; sum /= 2;
+      out[0] = sum;
+      out[1] = *z / *w - -both[1] * both[0];
+      out[2] = turned(*z, 0.25) + ~*z;
+      out[3] = csqrt(*z) + cexp(*w) + clog(*w) + cpow(*z, 2) + cproj(*z);
+      out[4] = csin(*z) + ccos(*z) + ctan(*w) + csinh(*z) + ccosh(*z) + ctanh(*w);
+      out[5] = *z == *z && *w != 0 ? *w : 3;
+      real[0] = cabs(*z) + carg(*z) + cimag(*z);
+      real[1] = *z * conj(*z);
+      real[2] = 1;
+      real[2] *= 2 * *z;
+      real[3] = real_part(*w) + (*z ? 1 : 2) + (_Bool)*z;
+    }
+    """
+    wide = w.astype(complex)
+    expected = np.stack(
+        [
+            (1 + z - 0.5) * wide / 2,
+            z / wide + 2 * wide,
+            z * np.exp(0.25j) + z.conj(),
+            np.sqrt(z) + np.exp(wide) + np.log(wide) + z**2 + z,
+            *[
+                np.sin(z) + np.cos(z) + np.tan(wide) + np.sinh(z) + np.cosh(z) + np.tanh(wide),
+                wide,
+            ],
+        ],
+        axis=1,
+    )
+    reals = [abs(z) + np.angle(z) + z.imag, abs(z) ** 2, 2 * z.real, wide.real + 2]
+    return Problem(
+        kernel=op2.Kernel(text, "compute"),
+        iterset=cells,
+        args=(a(READ), b(READ), out(WRITE), real(WRITE)),
+        expected=((out, expected), (real, np.stack(reals, axis=1))),
+    )
+
+
 def _one_dim(dim: int | tuple[int, ...], cdim: int) -> Build:
     def build(rng: np.random.Generator) -> Problem:
         edges, nodes = elements(), targets(300)

@@ -26,6 +26,13 @@ void bind_dense(py::module_& core) {
       Unlocked());
   core.def("axpy", &exec::axpy, py::arg("alpha"), py::arg("x"), py::arg("y"), py::arg("n_threads"),
            Unlocked());
+  core.def(
+      "copy",
+      [](std::uintptr_t to, std::uintptr_t from, std::int64_t n_bytes, int n_threads) {
+        exec::copy(reinterpret_cast<void*>(to), reinterpret_cast<const void*>(from), n_bytes,
+                   n_threads);
+      },
+      py::arg("to"), py::arg("from_"), py::arg("n_bytes"), py::arg("n_threads"), Unlocked());
   core.def("dot", &exec::dot, py::arg("x"), py::arg("y"), py::arg("conjugate"),
            py::arg("n_threads"), Unlocked());
 }

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "base/overload.hpp"
+#include "cg/complex_numbers.hpp"
 #include "ir/kernel_walk.hpp"
 #include "ir/known_functions.hpp"
 
@@ -18,31 +19,6 @@ namespace {
 using ir::Base;
 using ir::Expr;
 using ir::Type;
-
-/// Visit the statements of @p body and of all blocks inside, whole bodies at a time.
-void for_each_body(ir::Body& body, const std::function<void(ir::Body&)>& visit) {
-  visit(body);
-  for (ir::Stmt& stmt : body) {
-    std::visit(overload{
-                   [](ir::Declare&) {},
-                   [](ir::Evaluate&) {},
-                   [&visit](ir::Block& node) { for_each_body(node.body, visit); },
-                   [&visit](ir::If& node) {
-                     for_each_body(node.then_body, visit);
-                     for_each_body(node.else_body, visit);
-                   },
-                   [&visit](ir::For& node) { for_each_body(node.body, visit); },
-                   [&visit](ir::While& node) { for_each_body(node.body, visit); },
-                   [&visit](ir::Switch& node) {
-                     for (ir::Case& entry : node.cases) for_each_body(entry.body, visit);
-                   },
-                   [](ir::Return&) {},
-                   [](ir::Break&) {},
-                   [](ir::Continue&) {},
-               },
-               stmt.node);
-  }
-}
 
 // ------------------------------------------------------------------------------------------ names
 
@@ -87,7 +63,7 @@ class Renamer {
       function_ = function.name;
       hoist_next_ = statics_of(function.body);
       ir::walk_scoped(function.body, *this);
-      for_each_body(function.body, [](ir::Body& statements) {
+      ir::for_each_body(function.body, [](ir::Body& statements) {
         std::erase_if(statements, [](const ir::Stmt& stmt) {
           const auto* node = std::get_if<ir::Declare>(&stmt.node);
           return node != nullptr && node->is_static;
@@ -133,7 +109,7 @@ class Renamer {
  private:
   static std::set<const ir::Variable*> statics_of(ir::Body& body) {
     std::set<const ir::Variable*> found;
-    for_each_body(body, [&found](ir::Body& statements) {
+    ir::for_each_body(body, [&found](ir::Body& statements) {
       for (ir::Stmt& stmt : statements) {
         auto* node = std::get_if<ir::Declare>(&stmt.node);
         if (node == nullptr || !node->is_static) continue;
@@ -278,16 +254,6 @@ void cast_items(Expr& expr, const Type& scalar) {
   }
 }
 
-/// Operands of complex arithmetic get the type of its result: the struct knows no promotions.
-void cast_operands(Expr& expr) {
-  const auto* binary = std::get_if<ir::Binary>(&expr.node);
-  if (binary == nullptr || !expr.type.is_scalar() || !ir::is_complex(expr.type.base)) return;
-  if (binary->op == ir::BinaryOp::comma) return;
-  for (Expr& operand : expr.operands) {
-    if (!has_base(operand, expr.type.base)) operand = cast_to(expr.type, std::move(operand));
-  }
-}
-
 /// `1LL`: there may be no long long.
 void shorten(ir::Literal& literal) {
   std::string& text = literal.spelling;
@@ -317,7 +283,6 @@ struct Rewriter {
     for (Expr& operand : expr.operands) expression(operand);
     if (auto* literal = std::get_if<ir::Literal>(&expr.node)) shorten(*literal);
     if (std::holds_alternative<ir::Call>(expr.node)) rewrite_call(expr, dialect);
-    cast_operands(expr);
   }
 };
 
@@ -335,6 +300,7 @@ ir::KernelBody adapted(ir::KernelBody body, const Dialect& dialect) {
     if (table.value) rewriter.expression(*table.value);
   }
   for (ir::FunctionDef& function : body.functions) ir::walk_scoped(function.body, rewriter);
+  spell_out_complex(body, dialect.complex_by);
   return body;
 }
 

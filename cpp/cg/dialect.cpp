@@ -81,6 +81,7 @@ const Dialect& make_opencl() {
       .table = "__constant",
       .real_part = "({}).x",
       .imaginary_part = "({}).y",
+      .complex_by = ComplexBy::functions,
       .exchange = Exchange::opencl,
       .is_cxx = false,
       .has_vectors = true,

@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "base/dtype.hpp"
+#include "cg/complex_numbers.hpp"
 #include "cg/library.hpp"
 
 namespace op2::cg {
@@ -49,6 +50,7 @@ struct Dialect {
   std::string_view table;                        ///< Storage of a constant table at file scope.
   std::string_view real_part;                    ///< Of a complex value `{}`.
   std::string_view imaginary_part;
+  ComplexBy complex_by = ComplexBy::operators;
   Exchange exchange = Exchange::gcc;
   bool is_cxx = false;  ///< Refuses conversions that C makes.
   /// Vectors are types, as double8: a cast fills one, and __builtin_astype renames its bits.

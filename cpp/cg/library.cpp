@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "cg/library.hpp"
 
+#include <algorithm>
 #include <array>
 #include <string_view>
 
@@ -29,6 +30,12 @@ bool is_single(const ir::KnownFunction& function) {
   return false;
 }
 
+/// Complex numbers are vectors of two, which the language's functions would take item by item.
+bool is_complex(const ir::KnownFunction& function) {
+  const auto is_number = [](const ir::Type& type) { return ir::is_complex(type.base); };
+  return is_number(function.result) || std::ranges::any_of(function.parameters, is_number);
+}
+
 /// The name without the letter that says float.
 std::string overloaded_name(const ir::KnownFunction& function) {
   std::string name = plain_name(function);
@@ -51,6 +58,7 @@ constexpr std::array opencl_replacements{
 }  // namespace
 
 LibraryFunction opencl_library(const ir::KnownFunction& function) {
+  if (is_complex(function)) return {plain_name(function)};
   const std::string name = overloaded_name(function);
   if (is_memory(name)) return {"op2_" + name};
   if (name == "inf") return {"INFINITY", true, true};

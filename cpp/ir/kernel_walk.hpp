@@ -138,4 +138,33 @@ void for_each_expr_in(AnyBody& body, Visit&& visit) {
   walk_scoped(body, visitor);
 }
 
+/// @brief Call @p visit on @p body and on the bodies of all statements inside, whole ones.
+template <class Visit>
+void for_each_body(Body& body, Visit&& visit) {
+  visit(body);
+  for (Stmt& stmt : body) {
+    std::visit(overload{
+                   [](Declare&) {},
+                   [](Evaluate&) {},
+                   [&visit](Block& node) { for_each_body(node.body, visit); },
+                   [&visit](If& node) {
+                     for_each_body(node.then_body, visit);
+                     for_each_body(node.else_body, visit);
+                   },
+                   [&visit](For& node) {
+                     for_each_body(node.init, visit);
+                     for_each_body(node.body, visit);
+                   },
+                   [&visit](While& node) { for_each_body(node.body, visit); },
+                   [&visit](Switch& node) {
+                     for (Case& entry : node.cases) for_each_body(entry.body, visit);
+                   },
+                   [](Return&) {},
+                   [](Break&) {},
+                   [](Continue&) {},
+               },
+               stmt.node);
+  }
+}
+
 }  // namespace op2::ir

@@ -19,8 +19,9 @@ DeviceLoop::DeviceLoop(const exec::Executable& executable, std::shared_ptr<Devic
                        std::span<const std::shared_ptr<const mesh::MapTable>> maps,
                        const DevicePlan& plan)
     : mirror_(std::move(mirror)), program_(executable.device->program) {
-  const GridRule rule = grid_rule(mirror_->device()->info(), plan.n_lanes, maps.empty(),
-                                  asks_for_blocks(executable.device->launch));
+  const GridRule rule = grid_rule(
+      mirror_->device()->info(),
+      {plan.n_lanes, maps.empty(), asks_for_blocks(executable.device->launch), plan.item_bytes});
   list_ = flatten(*executable.device, executable.arguments, plan.arrays, plan.n_items, rule,
                   plan.strides);
   launches_.reserve(list_.launches.size());

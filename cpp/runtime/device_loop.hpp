@@ -29,6 +29,7 @@ struct DevicePlan {
   std::int64_t n_lanes = 0;                ///< of a block, wanted by the user; 0: by the device
   std::vector<std::int64_t> strides = {};  ///< of each argument: rows of its Dat, in layout SoA
   std::vector<OwnedArray> matrices = {};   ///< by Parameter::index of role matrix
+  std::int64_t item_bytes = 0;             ///< that an item moves; 0: unknown
 };
 
 /// @brief A loop's launches on one device, ready but for the addresses of its Buffers.

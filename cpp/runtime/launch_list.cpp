@@ -27,7 +27,12 @@ constexpr int cpu_lanes_factor = 8;
 // Blocks a multiprocessor: enough to keep it busy, few enough to add their partial results up
 // quickly; measured in docs/performance.md. A core takes one block after the other.
 constexpr std::int64_t gpu_blocks_per_unit = 6;
+constexpr std::int64_t gpu_blocks_per_unit_light = 8;
 constexpr std::int64_t cpu_blocks_per_unit = 16;
+
+// Lanes that move less than this each have too few bytes under way between them; a `dot` of float64
+// moves 16.
+constexpr std::int64_t light_item_bytes = 48;
 
 // Without partial results, only the launch itself bounds them.
 constexpr std::int64_t blocks_max = std::int64_t{1} << 20;
@@ -293,12 +298,13 @@ bool asks(const kir::Expr& expr) {
 
 }  // namespace
 
-GridRule grid_rule(const DeviceInfo& device, std::int64_t n_lanes_wanted, bool is_direct,
-                   bool has_partials) {
-  std::int64_t n_lanes = n_lanes_wanted > 0           ? n_lanes_wanted
-                         : device.is_cpu              ? cpu_lanes
-                         : is_direct && !has_partials ? gpu_lanes_streaming
-                                                      : gpu_lanes;
+GridRule grid_rule(const DeviceInfo& device, const LoopTraits& loop) {
+  const bool is_light = loop.is_direct && loop.item_bytes > 0 && loop.item_bytes < light_item_bytes;
+  const bool is_streaming = is_light || (loop.is_direct && !loop.has_partials);
+  std::int64_t n_lanes = loop.n_lanes_wanted > 0 ? loop.n_lanes_wanted
+                         : device.is_cpu         ? cpu_lanes
+                         : is_streaming          ? gpu_lanes_streaming
+                                                 : gpu_lanes;
   n_lanes = std::clamp<std::int64_t>(n_lanes, 1, std::max(device.max_lanes, 1));
   n_lanes = static_cast<std::int64_t>(std::bit_floor(static_cast<std::uint64_t>(n_lanes)));
   if (device.is_cpu) {
@@ -308,9 +314,11 @@ GridRule grid_rule(const DeviceInfo& device, std::int64_t n_lanes_wanted, bool i
   }
   // Lanes that exchange registers must all be there.
   n_lanes = std::max<std::int64_t>(n_lanes, device.warp);
-  const std::int64_t per_unit = device.is_cpu ? cpu_blocks_per_unit : gpu_blocks_per_unit;
+  const std::int64_t per_unit = device.is_cpu ? cpu_blocks_per_unit
+                                : is_light    ? gpu_blocks_per_unit_light
+                                              : gpu_blocks_per_unit;
   const std::int64_t n_units = std::max(device.n_units, 1);
-  const bool is_bounded = has_partials || device.is_cpu;
+  const bool is_bounded = loop.has_partials || device.is_cpu;
   return {static_cast<int>(n_lanes), is_bounded ? n_units * per_unit : blocks_max};
 }
 

@@ -24,12 +24,16 @@ struct GridRule {
   bool operator==(const GridRule&) const = default;
 };
 
-/// @brief The rule for a device.
-/// @param[in] n_lanes_wanted By the user; 0: by the device. Rounded down to a power of two.
-/// @param[in] is_direct The loop needs no Maps: it streams.
-/// @param[in] has_partials The loop keeps something for each block, which somebody has to add up.
-[[nodiscard]] GridRule grid_rule(const DeviceInfo& device, std::int64_t n_lanes_wanted,
-                                 bool is_direct, bool has_partials);
+/// @brief What lanes are handed out for.
+struct LoopTraits {
+  std::int64_t n_lanes_wanted = 0;  ///< of a block, by the user; 0: by the device
+  bool is_direct = false;           ///< it needs no Maps: it streams
+  bool has_partials = false;        ///< it keeps something for each block, which is added up
+  std::int64_t item_bytes = 0;      ///< that an item moves; 0: unknown
+};
+
+/// @brief The rule for a device; what the user wants is rounded down to a power of two.
+[[nodiscard]] GridRule grid_rule(const DeviceInfo& device, const LoopTraits& loop);
 
 /// @brief Whether a launch asks how many blocks there will be.
 [[nodiscard]] bool asks_for_blocks(const kir::Block& launch);

@@ -159,10 +159,11 @@ void PreparedLoop::ensure_plan() {
     tables.insert(tables.end(), binding_.items.begin(), binding_.items.end());
     std::vector<std::int64_t> strides;
     for (const auto& argument : binding_.arguments) strides.push_back(argument->n_rows());
+    const auto item_bytes = options_.useful_bytes / std::max<std::int64_t>(n_items_, 1);
     device_loop_ =
         std::make_unique<DeviceLoop>(*executable_, mirror_, tables,
                                      DevicePlan{plan_arrays_, plan_, n_items_, options_.block_size,
-                                                std::move(strides), matrix_arrays_});
+                                                std::move(strides), matrix_arrays_, item_bytes});
   }
   timing_->plan_nanoseconds += since(start);
   has_plan_ = true;

@@ -77,6 +77,7 @@ __all__: list[str] = [
     "choose_strategy",
     "combine",
     "common_dtype",
+    "copy",
     "cuda",
     "digest",
     "dot",
@@ -973,6 +974,12 @@ def combine(
     n_threads: typing.SupportsInt | typing.SupportsIndex,
 ) -> None: ...
 def common_dtype(left: DType, right: DType) -> DType: ...
+def copy(
+    to: typing.SupportsInt | typing.SupportsIndex,
+    from_: typing.SupportsInt | typing.SupportsIndex,
+    n_bytes: typing.SupportsInt | typing.SupportsIndex,
+    n_threads: typing.SupportsInt | typing.SupportsIndex,
+) -> None: ...
 def digest(bytes: str) -> str: ...
 def dot(
     x: Column, y: Column, conjugate: bool, n_threads: typing.SupportsInt | typing.SupportsIndex

@@ -38,6 +38,35 @@ class Descriptor(NamedTuple):
     access: int | None
 
 
+def fitting(kernel: Kernel, descriptors: Sequence[tuple[int, str, object, int | None]]) -> Kernel:
+    """Return the kernel as a loop can call it: what it does not use may be of any dtype.
+
+    Args:
+        kernel: The user's.
+        descriptors: As for `check`, which raised, and is to be called again if this returns
+            another kernel.
+    """
+    parameters = kernel.core.parameters
+    if kernel.core.body is None or len(parameters) != len(descriptors):
+        return kernel
+    arguments = [Descriptor(*descriptor) for descriptor in descriptors]  # type: ignore[arg-type] # dtype
+    other = [
+        argument.position
+        for parameter, argument in zip(parameters, arguments, strict=True)
+        if argument.access is not None
+        and parameter.type.depth == 1
+        and argument.dtype is not None
+        and not _has_dtype(parameter, argument.dtype)
+        and parameter.type.base != "void"
+    ]
+    return kernel.with_untyped(other) if other else kernel
+
+
+def _has_dtype(parameter: _core.KernelParameter, dtype: np.dtype[np.generic]) -> bool:
+    wanted = "uint8" if dtype.name == "bool" else dtype.name
+    return parameter.type.dtype is not None and parameter.type.dtype.name == wanted
+
+
 def check(
     kernel: Kernel,
     descriptors: Sequence[tuple[int, str, object, int | None]],
@@ -105,7 +134,7 @@ def _check_type(kernel: Kernel, parameter: _core.KernelParameter, argument: Desc
     c_name = _core.c_name_of(_core.dtype_from_name(wanted))
     expected = f"'{c_name} {star}{parameter.name}'"
     depth = 0 if argument.access is None else 1
-    has_right_scalar = type_.dtype is not None and type_.dtype.name == wanted
+    has_right_scalar = _has_dtype(parameter, argument.dtype)
     if type_.depth == depth and has_right_scalar:
         return
     advice = f"declare it {expected}"

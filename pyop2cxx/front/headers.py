@@ -20,6 +20,8 @@ KNOWN_HEADERS = frozenset(
     for name in ("math", "stdint", "stdbool", "string", "complex", "stddef", "float", "limits")
 ) | {"stdalign.h", "petsc.h", "petscsys.h"}
 
+_NAMES_COMPLEX = re.compile(r"\b_?[Cc]omplex\b")
+
 # Type names in one word, and the scalar each is. `long` has 64 bits wherever we run.
 TYPE_NAMES = {
     "void": "void",
@@ -123,6 +125,11 @@ def spelled(header: str) -> str:
         return found.group(1)
     header = header.strip()
     return header if header[:1] in ("<", '"') else f"<{header}>"
+
+
+def implied(text: str) -> tuple[str, ...]:
+    """Return the headers that a text needs without naming them: PyOP2 includes <complex.h>."""
+    return ("<complex.h>",) if _NAMES_COMPLEX.search(text) else ()
 
 
 def is_known(header: str) -> bool:

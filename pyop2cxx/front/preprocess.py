@@ -15,8 +15,11 @@ if TYPE_CHECKING:
 
 _DIRECTIVE = re.compile(r"^[ \t]*#[ \t]*(\w*)", re.MULTILINE)
 _PRAGMA = re.compile(r"^[ \t]*#[ \t]*pragma[ \t]+(.*)$", re.MULTILINE)
-# Hints to the optimiser: what they ask for is decided by strategy and lanes here.
-_HINT = re.compile(r"omp[ \t]+simd|GCC[ \t]+(ivdep|unroll)|clang[ \t]+loop|unroll|ivdep|once")
+# Hints to the optimiser: what they ask for is decided by strategy and lanes here. Those of 'pyop2'
+# stand in kernels that FFC made for it.
+_HINT = re.compile(
+    r"omp[ \t]+simd|GCC[ \t]+(ivdep|unroll)|clang[ \t]+loop|unroll|ivdep|once|pyop2\b"
+)
 _SOURCE = "<kernel>"
 
 

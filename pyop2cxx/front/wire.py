@@ -19,6 +19,7 @@ Variable = tuple[str, Type, Expr | None, int]
 Parameter = tuple[str, Type, int]
 
 POINTER: Step = ("*", 0, False, False)
+VOID_POINTER: Type = ("void", False, (POINTER,))
 
 
 class Function(NamedTuple):

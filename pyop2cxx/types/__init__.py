@@ -16,7 +16,7 @@ from pyop2cxx.types.mixed import MixedDat, MixedDataSet, MixedMap, MixedSet
 from pyop2cxx.types.passthrough import OpaqueType, PassthroughArg
 from pyop2cxx.types.paths import ComposedMap, PermutedMap
 from pyop2cxx.types.regions import ALL, ON_BOTTOM, ON_INTERIOR_FACETS, ON_TOP, IterationRegion
-from pyop2cxx.types.sets import DataSet, Set
+from pyop2cxx.types.sets import DataSet, LocalSet, Set
 from pyop2cxx.types.sparsities import Sparsity
 from pyop2cxx.types.subsets import Subset
 from pyop2cxx.types.views import DatView
@@ -49,6 +49,7 @@ __all__ = [
     "Halo",
     "IterationIndex",
     "IterationRegion",
+    "LocalSet",
     "Map",
     "Mat",
     "MatArg",

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import warnings
 from math import sqrt
 from numbers import Number
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -16,6 +17,7 @@ from pyop2cxx.exceptions import (
     DatTypeError,
     MapValueError,
     UsageError,
+    user_stacklevel,
 )
 from pyop2cxx.runtime import runtime
 from pyop2cxx.types.checks import address_of
@@ -28,6 +30,9 @@ if TYPE_CHECKING:
     from pyop2cxx.types.checks import Array
 
     Scalar = int | float | complex
+
+
+_OPERATORS = ("+", "-", "*", "/")
 
 
 class Algebra:
@@ -179,8 +184,7 @@ class Algebra:
         if self._on_device(op, made, left, right, whole):
             return made
         left, right = self._values_of(left, whole), self._values_of(right, whole)
-        out = _column(made._outcome(whole, fresh=True))
-        self._combine(op, out, _column(left), _column(right))
+        self._combine(op, made._outcome(whole, fresh=True), left, right)
         return made
 
     def _update(self, op: str, other: Any) -> Self:
@@ -193,13 +197,13 @@ class Algebra:
             return self
         right = self._values_of(right, whole)
         self._refuse_zero(op, right)
-        out = _column(self._outcome(whole, fresh=False))
-        self._combine(op, out, out, _column(right))
+        out = self._outcome(whole, fresh=False)
+        self._combine(op, out, out, right)
         return self
 
     def _on_device(self, op: str, out: Any, left: Any, right: Any, whole: bool) -> bool:
         """Combine on the device where the values are, and say whether that was possible."""
-        if not at_device(left, right):
+        if not at_device(left, right) or self._loses_imaginary(left, right):
             return False
         try:
             return bool(device_algebra().combine(op, out, left, right, whole=whole))
@@ -232,11 +236,20 @@ class Algebra:
         given = [self._number(o, op) if _is_number(o) else o for o in operands]
         return given[0], given[1], whole
 
-    def _combine(self, op: str, out: Any, left: Any, right: Any) -> None:
+    def _loses_imaginary(self, *operands: Any) -> bool:
+        return self.dtype.kind != "c" and any(o.dtype.kind == "c" for o in operands)
+
+    def _combine(self, op: str, out: Array, left: Array, right: Array) -> None:
+        found = out
+        if self._loses_imaginary(left, right):  # as in C: computed in full, then cut
+            found = np.empty(out.shape, np.result_type(left, right))
+        columns = _column(found), _column(left), _column(right)
         try:
-            _core.combine(op, out, left, right, _threads())
+            _core.combine(op, *columns, _threads())
         except UsageError as error:
             raise DataValueError(f"{self._what}: '{op}': {error}") from None
+        if found is not out:
+            out[...] = found.real
 
     def _refuse_zero(self, op: str, right: Array) -> None:
         """Integers cannot be divided by zero; find out before this counts as written."""
@@ -268,11 +281,14 @@ class Algebra:
         raise NotImplementedError
 
     def _check_real(self, dtype: np.dtype[Any], operation: str) -> None:
-        if dtype.kind == "c" and self.dtype.kind != "c" and operation not in ("inner", "dot"):
-            raise DataValueError(
-                f"{self._what} is real: '{operation}' with complex values would lose their "
-                "imaginary parts"
-            )
+        """Warn where an operator leaves out imaginary parts, as PyOP2 does; raise elsewhere."""
+        if dtype.kind != "c" or self.dtype.kind == "c" or operation in ("inner", "dot"):
+            return
+        message = f"{self._what} is real: '{operation}' with complex values loses imaginary parts"
+        if operation not in _OPERATORS:
+            raise DataValueError(message)
+        category = getattr(np, "exceptions", np).ComplexWarning  # NumPy 2 moved it
+        warnings.warn(message, category, stacklevel=user_stacklevel() - 1)
 
     def _number(self, value: Any, operation: str) -> Any:
         """Return a number as an array without dimensions; a Global of one value as it is."""
@@ -323,6 +339,15 @@ def device_algebra() -> Any:
 def at_device(*operands: object) -> bool:
     """Say whether loops run on a device and an operand's values are there."""
     return runtime.coherence.is_active and bool(device_algebra().is_at(*operands))
+
+
+def copy_values(target: Array, source: Array) -> None:
+    """Copy an array into another of its shape, with all threads where nothing is converted."""
+    is_plain = target.dtype == source.dtype and not np.may_share_memory(target, source)
+    if is_plain and target.flags.c_contiguous and source.flags.c_contiguous:
+        _core.copy(address_of(target), address_of(source), source.nbytes, _threads())
+    else:
+        target[...] = source
 
 
 def _column(values: Array) -> Any:

@@ -67,10 +67,21 @@ class MixedDatArg:
     def parts(self) -> tuple[DatArg | GlobalArg, ...]:
         """The fields as arguments of their own, in order."""
         maps = [None] * len(self.data) if self.map_ is None else self.map_.split
-        return tuple(
-            dat(self.access) if map_ is None else dat(self.access, map_)
-            for dat, map_ in zip(self.data.split, maps, strict=True)
-        )
+        fields = zip(self.data.split, maps, strict=True)
+        return tuple(dat._field_arg(self.access, map_) for dat, map_ in fields)
+
+
+@dataclass(slots=True)
+class LegacyMixedDatArg(MixedDatArg):
+    """A MixedDat as a kernel of an older convention uses it.
+
+    Attributes:
+        index: Of ``op2.i``; None where the MixedMap was not indexed by it.
+        flatten: Whether the values of each field are ordered by component first.
+    """
+
+    index: int | None
+    flatten: bool
 
 
 @dataclass(slots=True)
@@ -126,6 +137,11 @@ class MatArg:
 
 
 @dataclass(slots=True)
+class LegacyMatArg(MatArg):
+    """A Mat whose rows and columns a kernel of an older convention orders by component first."""
+
+
+@dataclass(slots=True)
 class DenseBlockArg:
     """Rows or columns of a Global in a matrix: these lie in memory as a Dat's values do.
 
@@ -163,3 +179,8 @@ class MixedMatArg:
     access: Access
     parts: tuple[MatArg | DenseBlockArg, ...]
     cells: tuple[tuple[int, int, int], ...]
+
+
+@dataclass(slots=True)
+class LegacyMixedMatArg(MixedMatArg):
+    """A Mat of several blocks, ordered by component first within each field."""

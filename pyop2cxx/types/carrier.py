@@ -12,6 +12,7 @@ import numpy as np
 from pyop2cxx import _core, exchange
 from pyop2cxx.exceptions import ContractError, IndexValueError, NoDataError, UsageError, user_line
 from pyop2cxx.runtime import runtime
+from pyop2cxx.types import from_hdf5
 from pyop2cxx.types.access import Access, checked_access
 from pyop2cxx.types.checks import address_of, as_array, as_dim, as_dtype, as_name, as_numpy
 
@@ -57,6 +58,9 @@ class DataCarrier:
     def dat_version(self) -> int:
         """Grows by one with every use that may write: by loops, and by taking writeable data."""
         return self._buffer.version
+
+    def _force_evaluation(self, read: bool = True, write: bool = True) -> None:
+        """Do nothing, for programs that reach for it: loops run when they are called."""
 
     def increment_dat_version(self) -> None:
         """Say that the values were changed by other means."""
@@ -252,6 +256,24 @@ class SetFreeCarrier(DataCarrier):
         if shared is not None:
             self._adopt_on_device(shared)
 
+    @classmethod
+    def fromhdf5(cls, f: Any, name: str) -> Self:
+        """Return one whose values an HDF5 file holds.
+
+        Args:
+            f: A file or group of h5py's, open.
+            name: A dataset, whose shape is the dim; also the name of the object.
+
+        Raises:
+            DataValueError: There is no such dataset.
+            DimTypeError: It is a single number without a shape.
+            DataTypeError: The dtype is not one that kernels can work on.
+        """
+        values = from_hdf5.array_of(f, name, cls._kind)
+        make: Any = cls  # these take their arguments in different orders
+        made: Self = make(values.shape, data=values, name=name)
+        return made
+
     def _checked_call(self, access: object, path: object) -> Access:
         is_complex = self.dtype.kind == "c"
         mode = checked_access(access, self._kind_accesses, is_complex, self._what)
@@ -364,14 +386,13 @@ def copied(
 
 def _release(carrier: DataCarrier) -> None:
     """Forget the copies of a dying object, but save values that an array still shows."""
+    holder = carrier.__dict__
     try:
-        buffer, values = carrier._buffer, carrier.__dict__["_values"]
+        buffer, is_allocated = carrier._buffer, holder["_values"] is not None  # no more references
     except (AttributeError, KeyError):  # it was refused while it was made
         return
-    if buffer.where.name == "device" and values is not None:
-        buffer.release(is_kept=_is_shared(carrier.__dict__))
-    else:
-        buffer.release(is_kept=False)
+    is_only_there = is_allocated and buffer.where == _core.Where.device
+    buffer.release(is_kept=is_only_there and _is_shared(holder))
 
 
 def _is_shared(holder: dict[str, Any]) -> bool:

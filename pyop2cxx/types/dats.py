@@ -19,8 +19,15 @@ from pyop2cxx.exceptions import (
     UsageError,
 )
 from pyop2cxx.runtime import runtime
+from pyop2cxx.types import from_hdf5
 from pyop2cxx.types.access import DAT_ACCESSES, Access, checked_access
-from pyop2cxx.types.algebra import Algebra, at_device, check_same_place, device_algebra
+from pyop2cxx.types.algebra import (
+    Algebra,
+    at_device,
+    check_same_place,
+    copy_values,
+    device_algebra,
+)
 from pyop2cxx.types.args import DatArg, LegacyDatArg
 from pyop2cxx.types.carrier import DataCarrier
 from pyop2cxx.types.checks import address_of, as_array, as_dtype, as_name, as_numpy
@@ -69,6 +76,7 @@ class Dat(DataCarrier, Algebra, HaloExchange, AsVec):
         layout: How its values lie on a device: "aos", all values of an entity together; "soa", the
             first values of all entities, then the second ones; "auto", what was measured to be
             faster. The host always has "aos", and kernels see no difference.
+        soa: PyOP2's older way to ask for the layout "soa".
 
     An array of CuPy, PyTorch or another library that lies on the CUDA device of loops becomes the
     values on the device, without a copy.
@@ -88,6 +96,8 @@ class Dat(DataCarrier, Algebra, HaloExchange, AsVec):
     """
 
     _kind = "Dat"
+    _zero_version = -1
+    """The version at which loops may take all values for zeros."""
 
     def __init__(
         self,
@@ -96,6 +106,8 @@ class Dat(DataCarrier, Algebra, HaloExchange, AsVec):
         dtype: DTypeLike | None = None,
         name: str | None = None,
         layout: str = "auto",
+        *,
+        soa: bool | None = None,
     ) -> None:
         if isinstance(dataset, Dat):
             name, data, dtype = _copied(dataset, data, dtype, name)
@@ -105,7 +117,7 @@ class Dat(DataCarrier, Algebra, HaloExchange, AsVec):
         self._dataset = _as_dataset(dataset, self._name)
         self._set = self._dataset.set
         self._cdim = self._dataset.cdim
-        self._layout = _checked_layout(layout, self._what)
+        self._layout = _checked_layout("soa" if soa else layout, self._what)
         shared = None
         if data is not None and exchange.on_a_device(data):
             shared = self._taken(data, dtype)
@@ -124,6 +136,28 @@ class Dat(DataCarrier, Algebra, HaloExchange, AsVec):
         self._checked: dict[int, Access] = {}
         self._frozen: Access | None = None
         self.halo_valid = True
+
+    @classmethod
+    def fromhdf5(cls, dataset: DataSet | Set, f: Any, name: str) -> Dat:
+        """Return a Dat whose values an HDF5 file holds.
+
+        Args:
+            dataset: A DataSet, or a Set for one value on each entity.
+            f: A file or group of h5py's, open.
+            name: A dataset of shape (set.total_size, *dim); also the name of the Dat. Where its
+                attribute ``type`` ends in ``:soa``, that is the layout on devices.
+
+        Raises:
+            DataSetTypeError: The first argument is neither.
+            DataTypeError: The dtype is not one that kernels can work on.
+            DataValueError: There is no such dataset, or it has another number of values.
+
+        Example:
+            >>> Dat.fromhdf5(Set(3) ** 2, {"x": np.ones((3, 2))}, "x").shape
+            (3, 2)
+        """
+        values = from_hdf5.values_of(f, name, "Dat")
+        return cls(dataset, values, name=name, layout=from_hdf5.layout_of(f, name))
 
     # As an argument of a loop
 
@@ -156,6 +190,10 @@ class Dat(DataCarrier, Algebra, HaloExchange, AsVec):
         if mode is None:
             mode = self._check(access, path)
         return DatArg(self, path, mode)
+
+    def _field_arg(self, access: Access, path: Map | None) -> DatArg:
+        """Return this Dat as a part of a MixedDat's argument, which was checked as a whole."""
+        return DatArg(self, path, access)
 
     def _check(self, access: Access, path: Map | None) -> Access:
         is_complex = self._dtype.kind == "c"
@@ -228,6 +266,13 @@ class Dat(DataCarrier, Algebra, HaloExchange, AsVec):
         self._on_host(_core.Use.read_write, "_data")
         return values[:]
 
+    @_data.setter
+    def _data(self, given: ArrayLike) -> None:
+        """Take other values, ghosts' too, into the same memory; this counts as a write."""
+        values = as_array(given, self._dtype, self._shape("_data"), self._what)
+        self._data[...] = values
+        self._wrote(halo_valid=self.halo_valid)
+
     def __array__(self, dtype: DTypeLike | None = None, copy: bool | None = None) -> Array:
         """Let NumPy read the values of the owned entities: ``np.asarray(dat)`` copies nothing."""
         return as_numpy(self.data_ro, dtype, copy, self._what)
@@ -249,6 +294,21 @@ class Dat(DataCarrier, Algebra, HaloExchange, AsVec):
             view.flags.writeable = False
         return view
 
+    def _lent(self, *, write: bool) -> tuple[Array, bool]:
+        """Show the owned values to another library, which can tell whether it changed them.
+
+        Returns:
+            The values, and whether a write is still to be counted, by `increment_dat_version`.
+        """
+        if not write:
+            return self.data_ro, False
+        values = self._allocated("vec")
+        if runtime.static or self._zero_version == self._buffer.version:
+            return self.data, False  # loops know these values: they must not go unnoticed
+        self._on_host(_core.Use.read_write, "vec")
+        self.halo_valid = False
+        return values[: self._set.size], True
+
     def _wrote(self, *, halo_valid: bool) -> None:
         self._buffer.increment_version()
         self.halo_valid = halo_valid
@@ -262,6 +322,7 @@ class Dat(DataCarrier, Algebra, HaloExchange, AsVec):
         return self._values
 
     def _point_at(self, values: Array, *, is_zero: bool) -> None:
+        self._zero_version = self._buffer.version if is_zero else -1
         self._buffer.reset(address=address_of(values), n_bytes=values.nbytes, is_zero=is_zero)
 
     @property
@@ -395,9 +456,9 @@ class Dat(DataCarrier, Algebra, HaloExchange, AsVec):
         if subset is not None:
             target[subset.owned_indices] = source[subset.owned_indices]
         elif self.halo_valid:
-            target[...] = source
+            copy_values(target, source)
         else:
-            target[: self._set.size] = source[: self._set.size]
+            copy_values(target[: self._set.size], source[: self._set.size])
         other._wrote(halo_valid=subset is None and self.halo_valid)
 
     def save(self, filename: str | os.PathLike[str]) -> None:
@@ -477,6 +538,11 @@ class Dat(DataCarrier, Algebra, HaloExchange, AsVec):
     def layout(self) -> str:
         """How its values lie on a device: 'aos' or 'soa'."""
         return "soa" if self._layout == "soa" else "aos"
+
+    @property
+    def soa(self) -> bool:
+        """Whether its layout is "soa"."""
+        return self._layout == "soa"
 
     @property
     def _what(self) -> str:

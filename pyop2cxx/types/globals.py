@@ -164,6 +164,14 @@ class Global(SetFreeCarrier, Algebra, AsVec):
     def _outcome(self, whole: bool, *, fresh: bool) -> Array:
         return self.data_wo if fresh else self.data
 
+    def _field_arg(self, access: Access, path: None) -> GlobalArg:
+        """Return this Global as a part of a MixedDat's argument."""
+        return self(access)
+
+    def _lent(self, *, write: bool) -> tuple[Array, bool]:
+        """Show the values to another library: as a Dat does, but a write always counts."""
+        return (self.data if write else self.data_ro), False
+
     def duplicate(self) -> Global:
         """Return a Global of its own with the same values and name."""
         return Global(self._dim, self._read("duplicate").copy(), None, self._name, self._comm)

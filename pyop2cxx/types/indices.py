@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from pyop2cxx.types.maps import Map
+    from pyop2cxx.types.mixed import MixedMap
 
 
 class IterationIndex:
@@ -67,18 +68,18 @@ class IndexedMap:
     """All entries of a Map, one after the other: ``map[op2.i[0]]``.
 
     Args:
-        map_: The Map.
+        map_: The Map, or the MixedMap.
         index: 0 or 1, the dimension.
     """
 
     __slots__ = ("index", "map_")
 
-    def __init__(self, map_: Map, index: int) -> None:
-        self.map_ = map_
+    def __init__(self, map_: Map | MixedMap, index: int) -> None:
+        self.map_: Any = map_
         self.index = index
 
 
-def indexed(map_: Map, index: Any) -> IndexedMap | int:
+def indexed(map_: Map | MixedMap, index: Any) -> IndexedMap | int:
     """Return ``map[op2.i[k]]``, or the entry that ``map[k]`` means.
 
     Raises:

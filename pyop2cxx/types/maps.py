@@ -11,6 +11,7 @@ import numpy as np
 from pyop2cxx import _core
 from pyop2cxx.exceptions import ArityTypeError, DataValueError, MapValueError, SetTypeError
 from pyop2cxx.runtime import runtime
+from pyop2cxx.types import from_hdf5
 from pyop2cxx.types.checks import address_of, as_name, is_integer
 from pyop2cxx.types.indices import IndexedMap, indexed
 from pyop2cxx.types.sets import Set
@@ -25,6 +26,25 @@ if TYPE_CHECKING:
 _MOST_INT32_TARGETS = 2**31 - 1
 
 
+class MapValues(np.ndarray[Any, np.dtype[Any]]):
+    """The values of a Map: an array, read-only but for assignments to its elements.
+
+    Attributes:
+        map_: The Map, which checks what is assigned; None for arrays made from this one.
+    """
+
+    map_: Map | None = None
+
+    def __setitem__(self, index: Any, value: Any) -> None:
+        """Change values of the Map, as `Map.update_values` does, or nothing if one is wrong."""
+        if self.map_ is None:
+            super().__setitem__(index, value)
+            return
+        changed = np.array(self.map_.values_with_halo)
+        changed[: len(self)][index] = value
+        self.map_.update_values(changed)
+
+
 class Map:
     """Where the entities of one Set lead in another: the two cells of each edge.
 
@@ -32,7 +52,8 @@ class Map:
 
     Values of any integer dtype are taken; they are kept as int32, or as int64 where the target Set
     needs it. An array that already is what is kept is not copied. Loops build plans from the
-    values, so the arrays that a Map returns are read-only: change values by `update_values`.
+    values, so they are changed by `update_values`, or by assignments such as ``map.values[0] = 1``,
+    which call it. The arrays that a Map returns are otherwise read-only.
 
     Args:
         iterset: The Set it starts on.
@@ -90,6 +111,28 @@ class Map:
         if values is not None:
             checked, self._is_partial = self._checked(values)
             self._adopt(checked)
+
+    @classmethod
+    def fromhdf5(cls, iterset: Set, toset: Set, f: Any, name: str) -> Map:
+        """Return a Map whose values an HDF5 file holds.
+
+        Args:
+            iterset: The Set it starts on.
+            toset: The Set it leads to.
+            f: A file or group of h5py's, open.
+            name: A dataset of integers, shape (iterset.total_size, arity); also the Map's name.
+
+        Raises:
+            DataValueError: There is no such dataset, or its values do not fit.
+            ArityTypeError: It has not two dimensions.
+
+        Example:
+            >>> edges, nodes = Set(2), Set(3)
+            >>> Map.fromhdf5(edges, nodes, {"ends": np.array([[0, 1], [1, 2]])}, "ends").arity
+            2
+        """
+        rows = from_hdf5.rows_of(f, name)
+        return cls(iterset, toset, rows.shape[1], rows, name)
 
     _is_slot = False
     """Whether this is one entry of another Map."""
@@ -176,7 +219,9 @@ class Map:
 
     @property
     def values(self) -> Array:
-        """The values of the owned entities, read-only; shape (iterset.size, arity).
+        """The values of the owned entities; shape (iterset.size, arity).
+
+        Assignments to its elements go through `update_values`.
 
         Raises:
             MapValueError: The Map was given none.
@@ -185,7 +230,7 @@ class Map:
 
     @property
     def values_with_halo(self) -> Array:
-        """The values of all entities, read-only; shape (iterset.total_size, arity).
+        """The values of all entities; shape (iterset.total_size, arity); as `values` otherwise.
 
         Raises:
             MapValueError: The Map was given none.
@@ -226,8 +271,9 @@ class Map:
                 f"Map '{self._name}': '{member}' was asked for, but the Map was made without "
                 "values; give them to Map(...) or to update_values"
             )
-        view = self._values[:n_rows]
+        view = self._values[:n_rows].view(MapValues)
         view.flags.writeable = False
+        view.map_ = self
         return view
 
     def _adopt(self, values: Array) -> None:

@@ -109,7 +109,9 @@ def _loop(
     given = Global(1, 0, mat.dtype, name="given")
     body = " ".join(f"A[{offset}] {sign} v[0];" for offset in offsets)
     kernel = Kernel(
-        f"void change_rows({mat.ctype} *A, const {mat.ctype} *v) {{ {body} }}", "change_rows"
+        f"void change_rows({mat.ctype} *A, const {mat.ctype} *v) {{ {body} }}",
+        "change_rows",
+        abi="2026",
     )
     arg = MixedMatArg(mat, path, RW, (part,), ((0, 0, 0),))
     loop = ParLoop(kernel, chosen, arg, given(READ))

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from math import prod
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, overload
 
 import numpy as np
 
@@ -23,8 +23,9 @@ from pyop2cxx.exceptions import (
 from pyop2cxx.runtime import runtime
 from pyop2cxx.types import mat_paths, mat_rows
 from pyop2cxx.types.access import INC, WRITE, Access, checked_access
+from pyop2cxx.types.args import LegacyMatArg, LegacyMixedMatArg
 from pyop2cxx.types.carrier import DataCarrier
-from pyop2cxx.types.checks import address_of, as_dtype, as_name
+from pyop2cxx.types.checks import address_of, as_dtype, as_name, is_integer
 from pyop2cxx.types.dats import Dat
 from pyop2cxx.types.indices import plain_maps
 from pyop2cxx.types.mixed import MixedDat, MixedDataSet
@@ -126,6 +127,7 @@ class Mat(DataCarrier):
         path: tuple[Any, Any],
         lgmaps: Any = None,
         unroll_map: bool = False,
+        flatten: bool = False,
     ) -> MatArg | MixedMatArg:
         """Return this Mat as an argument of a loop.
 
@@ -141,6 +143,7 @@ class Mat(DataCarrier):
                 mixed matrix a list of a pair for each block, by rows.
             unroll_map: Whether the arrays say this for each scalar, shape
                 (Set.total_size * dim,), where blocks have several.
+            flatten: Of PyOP2's older conventions: order rows and columns by component first.
 
         Raises:
             ModeValueError: There is no such access, or not for a Mat.
@@ -151,8 +154,12 @@ class Mat(DataCarrier):
         mode = checked_access(access, MAT_ACCESSES, False, self._what)
         maps = plain_maps(path)
         if self.is_mixed or self._sparsity.is_dense:
-            return mat_paths.mixed_argument(self, mode, maps, lgmaps, unroll_map)
-        return mat_paths.argument(self, mode, maps, lgmaps, unroll_map)
+            mixed = mat_paths.mixed_argument(self, mode, maps, lgmaps, unroll_map)
+            if flatten:
+                return LegacyMixedMatArg(self, mixed.map_, mode, mixed.parts, mixed.cells)
+            return mixed
+        found = mat_paths.argument(self, mode, maps, lgmaps, unroll_map)
+        return LegacyMatArg(self, found.map_, mode) if flatten else found
 
     # Blocks
 
@@ -176,16 +183,25 @@ class Mat(DataCarrier):
         """The blocks of a mixed matrix, by rows; the matrix itself where it is not mixed."""
         return self._blocks
 
-    def __getitem__(self, index: Any) -> Mat:
+    @overload  # type: ignore[override]  # a row has several blocks
+    def __getitem__(self, index: tuple[int, int]) -> Mat: ...
+
+    @overload
+    def __getitem__(self, index: int) -> tuple[Mat, ...]: ...
+
+    def __getitem__(self, index: Any) -> Any:
+        """Return a block, or with one number a row of them."""
         try:
+            if is_integer(index):
+                return self._blocks[index]
             i, j = index
-            found: Mat = self._blocks[i][j]
+            return self._blocks[i][j]
         except (TypeError, ValueError, IndexError):
             n, m = self._sparsity.shape
             raise IndexValueError(
-                f"{self._what} has {n} x {m} blocks, got index {index!r}; pass [row, column]"
+                f"{self._what} has {n} x {m} blocks, got index {index!r}; pass [row, column], or "
+                "[row] for all of a row"
             ) from None
-        return found
 
     def __iter__(self) -> Iterator[Mat]:
         for row in self._blocks:

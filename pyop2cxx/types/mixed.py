@@ -4,11 +4,12 @@
 from __future__ import annotations
 
 import operator
+import warnings
 from collections.abc import Iterable
 from contextlib import contextmanager
 from math import sqrt
 from numbers import Number
-from typing import TYPE_CHECKING, Any, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, TypeVar, overload
 
 import numpy as np
 
@@ -24,14 +25,16 @@ from pyop2cxx.exceptions import (
     SetTypeError,
     UnsupportedError,
     UsageError,
+    user_stacklevel,
 )
 from pyop2cxx.runtime import runtime
 from pyop2cxx.types.access import DAT_ACCESSES, Access, checked_access
-from pyop2cxx.types.args import MixedDatArg
+from pyop2cxx.types.args import LegacyMixedDatArg, MixedDatArg
 from pyop2cxx.types.checks import is_integer
 from pyop2cxx.types.dats import Dat
 from pyop2cxx.types.global_sets import GlobalDataSet
 from pyop2cxx.types.globals import Global
+from pyop2cxx.types.indices import IndexedMap, IterationIndex, indexed
 from pyop2cxx.types.maps import Map
 from pyop2cxx.types.sets import DataSet, Set
 from pyop2cxx.types.vectors import AsVec
@@ -85,7 +88,15 @@ class Fields(Generic[T]):
     def __len__(self) -> int:
         return len(self._fields)
 
-    def __getitem__(self, index: int) -> T:
+    @overload
+    def __getitem__(self, index: int) -> T: ...
+
+    @overload
+    def __getitem__(self, index: slice) -> tuple[T, ...]: ...
+
+    def __getitem__(self, index: int | slice) -> T | tuple[T, ...]:
+        if isinstance(index, slice):
+            return self._fields[index]
         if not is_integer(index) or not -len(self._fields) <= index < len(self._fields):
             raise IndexValueError(
                 f"{self._kind} has fields 0 to {len(self._fields) - 1}; got index {index!r}"
@@ -210,7 +221,7 @@ class MixedDataSet(Fields[DataSet]):
 
     Example:
         >>> MixedDataSet((Set(2), Set(3)), (1, 2)).cdim
-        (1, 2)
+        3
     """
 
     _kind = "MixedDataSet"
@@ -263,9 +274,9 @@ class MixedDataSet(Fields[DataSet]):
         return tuple(field.dim for field in self)
 
     @property
-    def cdim(self) -> tuple[int, ...]:
-        """The numbers of values on each entity."""
-        return tuple(field.cdim for field in self)
+    def cdim(self) -> int:
+        """How many values there are on one entity of each Set, together."""
+        return sum(field.cdim for field in self)
 
     def __contains__(self, dat: object) -> bool:
         """Say whether a MixedDat lives on this MixedDataSet."""
@@ -318,6 +329,12 @@ class MixedMap(Fields[Map]):
             starts = [map_.iterset.name for map_ in real]
             raise MapTypeError(f"MixedMap: all Maps must start on the same Set, got {starts}")
         return cls._of(found, real[0].iterset._datasets)
+
+    def __getitem__(self, index: Any) -> Any:
+        """Return a Map; or of PyOP2's older conventions all entries of all: ``op2.i[0]``."""
+        if isinstance(index, IterationIndex):
+            return indexed(self, index)
+        return super().__getitem__(index)
 
     @property
     def _maps(self) -> tuple[Map, ...]:
@@ -379,6 +396,23 @@ class MixedMap(Fields[Map]):
         return tuple(part for map_ in self._real for part in map_.flattened_maps)
 
 
+def _fits_by_size(dat: Any, map_: Any) -> bool:
+    """Warn of a Map that leads to another Set than a field's, but to as many entities.
+
+    PyOP2 does not look at the Sets of a MixedMap, so programs that get by with this exist.
+    """
+    if not isinstance(map_, Map) or isinstance(dat, Global) or map_.toset is dat.dataset.set:
+        return False
+    if not map_.toset.is_sized or map_.toset.sizes != dat.dataset.set.sizes:
+        return False
+    warnings.warn(
+        f"MixedDat: Map '{map_.name}' leads to Set '{map_.toset.name}', but {dat._what} lives on "
+        "another Set of the same size; pass a Map to that one",
+        stacklevel=user_stacklevel() - 1,
+    )
+    return True
+
+
 def _of_fields(member: str, doc: str) -> Any:
     def values(self: MixedDat) -> tuple[Array, ...]:
         return tuple(getattr(dat, member) for dat in self.split)
@@ -408,6 +442,7 @@ class MixedDat(Fields[Dat], AsVec):
 
     _kind = "MixedDat"
     _frozen: Access | None = None
+    _together: Array | None = None
 
     def __init__(
         self, arg: MixedDataSet | MixedSet | MixedDat | Iterable[Any], dtype: Any = None
@@ -425,12 +460,19 @@ class MixedDat(Fields[Dat], AsVec):
         self._uid = runtime.next_uid()
         self._fields = dats
 
-    def __call__(self, access: Access, path: MixedMap | Iterable[Map] | None = None) -> MixedDatArg:
+    def __call__(
+        self,
+        access: Access,
+        path: MixedMap | IndexedMap | Iterable[Map] | None = None,
+        flatten: bool = False,
+    ) -> MixedDatArg:
         """Return this MixedDat as an argument of a loop.
 
         Args:
             access: How the kernel uses it.
             path: Maps from the iteration Set to the Sets of the fields.
+            flatten: Of PyOP2's older conventions: order the values of each field by component
+                first.
 
         Raises:
             ModeValueError: There is no such access, or not for complex values.
@@ -439,18 +481,21 @@ class MixedDat(Fields[Dat], AsVec):
         """
         what = f"MixedDat {self.name}"
         mode = checked_access(access, DAT_ACCESSES, self.dtype.kind == "c", what)
-        if path is not None and not isinstance(path, MixedMap):
-            path = MixedMap(path)
-        if path is not None:
-            if len(path) != len(self):
+        whole, index = (path.map_, path.index) if isinstance(path, IndexedMap) else (path, None)
+        maps = whole if whole is None or isinstance(whole, MixedMap) else MixedMap(whole)
+        if maps is not None:
+            if len(maps) != len(self):
                 raise MapValueError(
-                    f"{what} has {len(self)} fields, but there are {len(path)} Maps"
+                    f"{what} has {len(self)} fields, but there are {len(maps)} Maps"
                 )
-            for dat, map_ in zip(self, path, strict=True):
+            for dat, map_ in zip(self, maps, strict=True):
                 if map_ is None and not isinstance(dat, Global):
                     raise MapValueError(f"{what}: only a Global has no Map, but {dat._what} is one")
-                dat(mode, map_)
-        return MixedDatArg(self, path, mode)
+                if not _fits_by_size(dat, map_):
+                    dat(mode, map_)
+        if flatten or index is not None:
+            return LegacyMixedDatArg(self, maps, mode, index, bool(flatten))
+        return MixedDatArg(self, maps, mode)
 
     data = _of_fields("data", "The values of the owned entities, writeable, by field.")
     data_ro = _of_fields("data_ro", "The values of the owned entities, read-only, by field.")
@@ -460,7 +505,11 @@ class MixedDat(Fields[Dat], AsVec):
     data_wo_with_halos = _of_fields("data_wo_with_halos", "The same, to be overwritten.")
     shape = _of_fields("shape", "The shapes of all values, by field.")
     dim = _of_fields("dim", "The shapes of the values on each entity, by field.")
-    cdim = _of_fields("cdim", "The numbers of values on each entity, by field.")
+
+    @property
+    def cdim(self) -> int:
+        """How many values there are on one entity of each field's Set, together."""
+        return sum(dat.cdim for dat in self)
 
     @property
     def dtype(self) -> np.dtype[Any]:
@@ -547,6 +596,23 @@ class MixedDat(Fields[Dat], AsVec):
         """End what `freeze_halo` began."""
         for dat in self:
             dat.unfreeze_halo()
+
+    def _gathered(self, *, read: bool) -> Array:
+        """Return an array for the owned values of all fields, with them in it if they are read."""
+        n_values = sum(dat.data_ro.size for dat in self)
+        if self._together is None or self._together.size != n_values:
+            self._together = np.zeros(n_values, self.dtype)
+        if read:
+            np.concatenate([dat.data_ro.reshape(-1) for dat in self], out=self._together)
+        return self._together
+
+    def _scatter(self) -> None:
+        """Copy what `_gathered` returned to the fields."""
+        assert self._together is not None  # it was gathered
+        ends = np.cumsum([dat.data_ro.size for dat in self])[:-1]
+        for dat, part in zip(self, np.split(self._together, ends), strict=True):
+            target = dat.data_wo
+            target[...] = part.reshape(target.shape)
 
     def zero(self, subset: Set | None = None) -> None:
         """Set all values to zero.

@@ -20,6 +20,7 @@ from pyop2cxx.exceptions import (
     StaticModeError,
 )
 from pyop2cxx.runtime import runtime
+from pyop2cxx.types import from_hdf5
 from pyop2cxx.types.checks import as_dim, as_name, is_integer
 
 
@@ -82,6 +83,24 @@ class Set:
         self._partition_size = 1024
         self._datasets: WeakValueDictionary[tuple[Any, ...], DataSet] = WeakValueDictionary()
         self._flat_sets: dict[int, Set] = {}  # of scalars, for algebra on devices
+
+    @classmethod
+    def fromhdf5(cls, f: Any, name: str) -> Set:
+        """Return a Set whose size an HDF5 file holds.
+
+        Args:
+            f: A file or group of h5py's, open.
+            name: A dataset of one integer, shape (1,); also the name of the Set.
+
+        Raises:
+            DataValueError: There is no such dataset.
+            SizeTypeError: It is not one number.
+
+        Example:
+            >>> Set.fromhdf5({"cells": np.array([4])}, "cells").size
+            4
+        """
+        return cls(from_hdf5.size_of(f, name), name)
 
     @property
     def is_sized(self) -> bool:
@@ -227,6 +246,22 @@ class Set:
 
     def __repr__(self) -> str:
         return f"Set({self._sizes!r}, {self._name!r})"
+
+
+def LocalSet(set: Set) -> Set:
+    """Return the Set itself: in 2016 a Set whose loops visit only owned entities, as all do here.
+
+    Raises:
+        SetTypeError: It is not a Set.
+
+    Example:
+        >>> cells = Set(4)
+        >>> LocalSet(cells) is cells
+        True
+    """
+    if not isinstance(set, Set):
+        raise SetTypeError(f"LocalSet: expected a Set, got {set!r} of type {type(set).__name__}")
+    return set
 
 
 class DataSet:

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 
@@ -19,11 +19,11 @@ from pyop2cxx.exceptions import (
     UnsupportedError,
 )
 from pyop2cxx.runtime import runtime
-from pyop2cxx.types.checks import address_of, as_name
+from pyop2cxx.types.checks import address_of, as_name, is_integer
 from pyop2cxx.types.extruded import ExtrudedSet
 from pyop2cxx.types.global_sets import GlobalDataSet
 from pyop2cxx.types.maps import Map
-from pyop2cxx.types.mixed import MixedDataSet, MixedMap
+from pyop2cxx.types.mixed import MixedDataSet, MixedMap, MixedSet
 from pyop2cxx.types.regions import ALL, IterationRegion
 from pyop2cxx.types.sets import DataSet, Set
 
@@ -50,8 +50,8 @@ class Sparsity:
     Args:
         dsets: The DataSets (or Sets) of rows and columns; one alone stands for both.
         maps_and_regions: Pairs of Maps ``(rows, columns)``, or ``(rows, columns, regions)``, in a
-            list; or, for mixed DataSets, such lists by block: ``{(i, j): [...]}``. A pair of mixed
-            Maps couples every block.
+            list; or one such pair, or one Map for both; or, for mixed DataSets, such lists by
+            block: ``{(i, j): [...]}``. A pair of mixed Maps couples every block.
         name: What messages call it.
         nest: Whether each block of a mixed matrix counts as a matrix of its own.
         block_sparse: Whether a matrix of blocks keeps them together. Here it always does; kept for
@@ -179,7 +179,7 @@ class Sparsity:
     # Blocks
 
     @property
-    def _tables(self) -> tuple[tuple[Sparsity, ...], ...]:
+    def _blocks(self) -> tuple[tuple[Sparsity, ...], ...]:
         # not stored: large arrays should go when the last reference does
         return self._parts or ((self,),)
 
@@ -225,18 +225,27 @@ class Sparsity:
             for block, entries in self._given.items()
         }
 
-    def __getitem__(self, index: tuple[int, int]) -> Sparsity:
+    @overload
+    def __getitem__(self, index: tuple[int, int]) -> Sparsity: ...
+
+    @overload
+    def __getitem__(self, index: int) -> tuple[Sparsity, ...]: ...
+
+    def __getitem__(self, index: Any) -> Any:
+        """Return a block, or with one number a row of them."""
         try:
+            if is_integer(index):
+                return self._blocks[index]
             i, j = index
-            return self._tables[i][j]
+            return self._blocks[i][j]
         except (TypeError, ValueError, IndexError):
             raise IndexValueError(
                 f"Sparsity '{self._name}' has {self.shape[0]} x {self.shape[1]} blocks, got index "
-                f"{index!r}; pass [row, column]"
+                f"{index!r}; pass [row, column], or [row] for all of a row"
             ) from None
 
     def __iter__(self) -> Iterator[Sparsity]:
-        for row in self._tables:
+        for row in self._blocks:
             yield from row
 
     def __contains__(self, pair: object) -> bool:
@@ -408,7 +417,7 @@ def _is_dataset(found: object) -> bool:
 
 
 def _as_dsets(dsets: object) -> tuple[Any, Any]:
-    if isinstance(dsets, Set) or _is_dataset(dsets):
+    if isinstance(dsets, Set | MixedSet) or _is_dataset(dsets):
         dsets = (dsets, dsets)
     if isinstance(dsets, str) or not isinstance(dsets, Sequence):
         raise DataSetTypeError(
@@ -419,7 +428,7 @@ def _as_dsets(dsets: object) -> tuple[Any, Any]:
         raise SparsityShapeError(
             f"Sparsity: expected two DataSets, (rows, columns), got {len(dsets)}"
         )
-    rows, columns = (ds**1 if isinstance(ds, Set) else ds for ds in dsets)
+    rows, columns = (ds**1 if isinstance(ds, Set | MixedSet) else ds for ds in dsets)
     for what, found in (("rows", rows), ("columns", columns)):
         if not _is_dataset(found):
             raise DataSetTypeError(
@@ -460,9 +469,9 @@ def _as_block(block: object, shape: tuple[int, int]) -> tuple[int, int]:
 
 
 def _as_entries(given: object) -> tuple[tuple[Any, Any, Regions], ...]:
-    if isinstance(given, Map):
+    if isinstance(given, Map | MixedMap):
         given = [(given, given)]
-    elif isinstance(given, tuple) and len(given) == _PAIR and isinstance(given[0], Map):
+    elif isinstance(given, tuple) and len(given) == _PAIR and isinstance(given[0], Map | MixedMap):
         given = [given]
     if isinstance(given, str) or not isinstance(given, Iterable):
         raise MapTypeError(

@@ -9,6 +9,7 @@ import numpy as np
 
 from pyop2cxx.exceptions import ContractError, DatTypeError, IndexTypeError, IndexValueError
 from pyop2cxx.runtime import runtime
+from pyop2cxx.types.algebra import at_device, device_algebra
 from pyop2cxx.types.checks import is_integer
 from pyop2cxx.types.dats import Dat
 
@@ -63,6 +64,9 @@ class DatView(Dat):
         self._buffer = dat._buffer
         self._layout = dat._layout
         self._checked = {}
+
+    def _lent(self, *, write: bool) -> tuple[Array, bool]:
+        return (self.data if write else self.data_ro), False
 
     def __del__(self) -> None:
         """Leave the memory alone: it is the parent's."""
@@ -124,7 +128,9 @@ class DatView(Dat):
         if subset is not None:
             super().zero(subset)
             return
-        self.data_with_halos[...] = 0
+        runtime.require_running(self._what, "zero")
+        if not (at_device(self) and device_algebra().zero(self, None)):
+            self.data_with_halos[...] = 0
         self.halo_valid = True
 
     def _shape(self, member: str) -> tuple[int, ...]:

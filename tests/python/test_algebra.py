@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import operator
+from contextlib import nullcontext
 from typing import Any
 
 import numpy as np
@@ -18,6 +19,7 @@ from pyop2cxx.exceptions import (
 )
 from pyop2cxx.types.checks import DTYPES
 
+ComplexWarning = getattr(np, "exceptions", np).ComplexWarning  # NumPy 2 moved it
 CELLS = op2.Set(5, "cells")
 OPERATIONS = {"+": operator.add, "-": operator.sub, "*": operator.mul, "/": operator.truediv}
 IN_PLACE = {"+": operator.iadd, "-": operator.isub, "*": operator.imul, "/": operator.itruediv}
@@ -40,7 +42,8 @@ def expected(op: str, left: Any, right: Any, dtype: str) -> np.ndarray[Any, Any]
         found = np.trunc(np.asarray(left) / np.asarray(right))
     else:
         found = OPERATIONS[op](left, right)
-    return np.asarray(found).astype(dtype)
+    found = np.asarray(found)
+    return (found if np.dtype(dtype).kind == "c" else found.real).astype(dtype)
 
 
 @each_operation
@@ -48,17 +51,21 @@ def expected(op: str, left: Any, right: Any, dtype: str) -> np.ndarray[Any, Any]
 @pytest.mark.parametrize("right", ["float64", "int32", "complex64"])
 def test_two_dats(op: str, left: str, right: str) -> None:
     if np.dtype(right).kind == "c" and np.dtype(left).kind != "c":
-        with pytest.raises(DataValueError, match="would lose their imaginary parts"):
-            OPERATIONS[op](dat(left), dat(right, 3))
-        return
+        with pytest.raises(DataValueError, match="loses imaginary parts"):
+            dat(left).axpy(1, dat(right, 3))
+        context: Any = pytest.warns(ComplexWarning, match="loses imaginary parts")
+    else:
+        context = nullcontext()
     a, b = dat(left), dat(right, 3)
-    found = OPERATIONS[op](a, b)
+    with context:
+        found = OPERATIONS[op](a, b)
     assert found.dtype == left
     wanted = expected(op, values(left), values(right, 3), left)
     np.testing.assert_allclose(found.data_ro, wanted, rtol=1e-6)
     np.testing.assert_array_equal(a.data_ro, values(left))
     version = a.dat_version
-    assert IN_PLACE[op](a, b) is a
+    with context:
+        assert IN_PLACE[op](a, b) is a
     np.testing.assert_allclose(a.data_ro, wanted, rtol=1e-6)
     assert a.dat_version == version + 1
     np.testing.assert_array_equal(b.data_ro, values(right, 3))

@@ -8,8 +8,9 @@ import warnings
 import numpy as np
 import pytest
 
+from pyop2cxx import op2
 from pyop2cxx.exceptions import KernelWarning, UsageError
-from pyop2cxx.front.check import check
+from pyop2cxx.front.check import check, fitting
 from pyop2cxx.kernel import Kernel
 
 READ, WRITE, RW, INC, MIN, MAX = 1, 2, 3, 4, 5, 6
@@ -23,6 +24,33 @@ def run(
         for i, (what, dtype, access) in enumerate(arguments)
     ]
     check(Kernel(code, "k", headers=headers), descriptors)
+
+
+def test_what_a_kernel_does_not_use_may_be_of_any_dtype() -> None:
+    longs = (0, "Dat 'x'", np.dtype("int64"), READ)
+    kernel = Kernel("void k(int *x) {}", "k")
+    fitted = fitting(kernel, [longs])
+    assert fitted is not kernel
+    assert fitted.key != kernel.key
+    check(fitted, [longs])
+    used = Kernel("static int f(int *y) { return 0; } void k(int *x) { f(x); }", "k")
+    assert fitting(used, [longs]) is used
+    assert fitting(kernel, [(0, "Dat 'x'", np.dtype("int32"), READ)]) is kernel
+    opaque = Kernel("void k(int *x) { goto end; end: ; }", "k")
+    assert opaque.opaque_reason
+    assert fitting(opaque, [longs]) is opaque
+
+
+@pytest.mark.parametrize("backend", ["sequential", "openmp", "opencl"])
+def test_an_unused_argument_of_another_dtype_runs(backend: str) -> None:
+    cells = op2.Set(2)
+    x, y = op2.Dat(cells, dtype="int64"), op2.Dat(cells, dtype="int32")
+    kernel = Kernel("void k(int *x, int *y) { y[0] = 3; }", "k")
+    with op2.backend(backend):
+        op2.par_loop(kernel, cells, x(op2.READ), y(op2.WRITE))
+    assert y.data_ro.tolist() == [3, 3]
+    with pytest.raises(UsageError, match="of dtype int64: expected 'long "):
+        op2.par_loop(kernel, cells, y(op2.READ), x(op2.WRITE))
 
 
 def test_a_kernel_that_fits_passes_in_silence() -> None:

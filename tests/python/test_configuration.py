@@ -82,14 +82,23 @@ def test_wrong_values(options: Configuration, name: str, value: Any, message: st
 def test_an_unknown_option_lists_those_there_are(options: Configuration) -> None:
     for use in (
         lambda: options["thread"],
-        lambda: options.reconfigure(thread=2),
-        lambda: options.update({"thread": 2}),
+        lambda: options.check_names(["threads", "thread"]),
         lambda: options.__delitem__("thread"),
     ):
         with pytest.raises(RuntimeError, match=r"unknown option 'thread'; there are: backend, .*d"):
             use()
     with pytest.raises(ConfigurationError, match="cannot be deleted"):
         del options["threads"]
+
+
+def test_other_options_are_the_programs_own(options: Configuration) -> None:
+    with pytest.warns(UserWarning, match=r"unknown option 'mine'; there are: .*nothing here reads"):
+        options.reconfigure(mine=(1, 2), threads=3)
+    assert (options["mine"], options["threads"]) == ((1, 2), 3)
+    assert "mine" not in set(options)
+    options.reset()
+    with pytest.raises(ConfigurationError, match="unknown option 'mine'"):
+        options["mine"]
 
 
 def test_all_or_nothing(options: Configuration) -> None:

@@ -367,3 +367,17 @@ def test_a_copy_of_a_view_is_one_value_an_entity() -> None:
     whole = op2.Dat(op2.Set(2) ** 3, np.arange(6.0))
     copy = op2.Dat(op2.DatView(whole, 1))
     assert (copy.dim, copy.data_ro.tolist()) == ((1,), [1, 4])
+
+
+@pytest.mark.parametrize("backend", ["sequential", "opencl"])
+def test_pyop2s_programs_may_replace_all_values(cells: op2.Set, backend: str) -> None:
+    dat = op2.Dat(cells, dtype="float64")
+    twice = op2.Kernel("void twice(double *x) { x[0] *= 2; }", "twice")
+    with op2.backend(backend):
+        op2.par_loop(twice, cells, dat(op2.RW))
+        dat._data = np.arange(cells.total_size)
+        op2.par_loop(twice, cells, dat(op2.RW))
+    assert dat.dtype == np.float64
+    np.testing.assert_array_equal(dat.data_ro, 2.0 * np.arange(cells.size))
+    with pytest.raises(DataValueError, match="expected"):
+        dat._data = np.zeros(cells.total_size + 1)

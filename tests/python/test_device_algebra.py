@@ -198,30 +198,58 @@ def test_ghosts() -> None:
 
 
 @pytest.mark.usefixtures("strictly")
-def test_layouts_and_views() -> None:
+@pytest.mark.parametrize("dtype", ["float64", "complex128", "complex64"])
+def test_layouts_and_views(dtype: str) -> None:
     """Where the scalars do not lie in one order, the Set is looped over."""
-    rows, columns = dat(), dat(layout="soa")
-    other = dat(layout="soa")
+    rows, columns = dat(dtype), dat(dtype, layout="soa")
+    other = dat(dtype, layout="soa")
     x, y, z = rows.data_ro.copy(), columns.data_ro.copy(), other.data_ro.copy()
     there(rows, columns, other)
     rows.axpy(2.0, columns)
     columns += rows
     other.axpy(3.0, columns)
-    assert rows.inner(columns) == pytest.approx(((x + 2 * y) * (x + 3 * y)).sum())
+    assert rows.inner(columns) == pytest.approx(((x + 2 * y) * (x + 3 * y).conj()).sum())
+    assert rows.dot(columns) == pytest.approx(((x + 2 * y) * (x + 3 * y)).sum())
     view = op2.DatView(rows, 1)
     view *= 2
+    op2.DatView(columns, 0).axpy(-1.0, view)
+    assert view.norm == pytest.approx(np.linalg.norm(2 * (x + 2 * y)[:, 1]))
     assert copies() == []
     for one in (rows, columns, other):
         one.to_host()
-    np.testing.assert_allclose(columns.data_ro, x + 3 * y)
     np.testing.assert_allclose(other.data_ro, z + 3 * x + 9 * y)
-    np.testing.assert_allclose(rows.data_ro, (x + 2 * y) * [1, 2])
+    rows_now = (x + 2 * y) * [1, 2]
+    np.testing.assert_allclose(rows.data_ro, rows_now)
+    first = x[:, 0] + 3 * y[:, 0] - rows_now[:, 1]
+    np.testing.assert_allclose(columns.data_ro, np.stack([first, (x + 3 * y)[:, 1]], axis=1))
 
 
 @pytest.mark.usefixtures("strictly")
-@pytest.mark.parametrize("dtype", ["float64", "int32"])
-def test_copies_of_parts_and_dtypes(dtype: str) -> None:
-    a, b = dat(), dat(dtype)
+def test_zeros_of_views() -> None:
+    whole = op2.Set(4)
+    both = op2.Dat(whole**2, 1 + values("float64", (4, 2)))
+    kept = both.data_ro[:, 0].copy()
+    there(both)
+    op2.DatView(both, 1).zero()
+    op2.DatView(both, 0).zero(whole([1]))
+    assert copies() == []
+    both.to_host()
+    kept[1] = 0
+    np.testing.assert_array_equal(both.data_ro, np.stack([kept, np.zeros(4)], axis=1))
+
+
+@pytest.mark.usefixtures("strictly")
+@pytest.mark.parametrize(
+    ("kind", "dtype", "layout"),
+    [
+        ("float64", "float64", "aos"),
+        ("float64", "int32", "aos"),
+        ("complex128", "complex64", "soa"),
+        ("float32", "complex128", "aos"),
+    ],
+)
+def test_copies_of_parts_and_dtypes(kind: str, dtype: str, layout: str) -> None:
+    a, b = dat(kind), dat(dtype, layout=layout)
     x, y = a.data_ro.copy(), b.data_ro.copy()
     part = CELLS([0, 3, 6])
     there(a, b)

@@ -66,13 +66,17 @@ def test_macros_of_known_headers(name: str, printed: str) -> None:
     assert f"x[0] = {printed};" in _core.kernel_text(kernel.core, line_markers=False)
 
 
-def test_the_imaginary_unit_needs_its_header() -> None:
-    code = "void k(double _Complex *z) { z[0] = 2.0 * I; }"
-    with_header = Kernel("#include <complex.h>\n" + code, "k").facts
-    without = Kernel(code, "k").facts
-    assert with_header is not None
-    assert without is not None
-    assert (with_header.free_names, without.free_names) == ([], ["I"])
+def test_the_imaginary_unit_is_known_where_complex_values_are() -> None:
+    for type_ in ("double _Complex", "complex double"):
+        facts = Kernel(f"void k({type_} *z) {{ z[0] = 2.0 * I; }}", "k").facts
+        assert facts is not None
+        assert facts.free_names == []
+    real = "void k(double *z) { z[0] = 2.0 * I; }"
+    without, included = Kernel(real, "k"), Kernel(real, "k", headers=["complex.h"])
+    assert without.facts is not None
+    assert included.facts is not None
+    assert (without.facts.free_names, included.facts.free_names) == (["I"], [])
+    assert without.key != included.key  # or one would get the other's code
 
 
 def test_a_local_name_hides_a_macro() -> None:

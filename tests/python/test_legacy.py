@@ -279,3 +279,171 @@ def test_a_verbatim_kernel_may_have_any_name() -> None:
     text = "#include <cmath>\nstatic void k(double *x) { *x = std::abs(*x); }"
     op2.par_loop(op2.Kernel(text, "k", cpp=True), NODES, x(op2.RW))
     assert x.data_ro.tolist() == np.abs(X[:, 0]).tolist()
+
+
+def by_component(n: int, dim: int) -> Any:
+    """Return where the values of n entries lie, one component of all after the other."""
+    return np.arange(n * dim).reshape(n, dim).T.ravel()
+
+
+@pytest.mark.parametrize("abi", ["2013", "2016"])
+@pytest.mark.parametrize("dims", [(2, 1), (2, 3)])
+def test_a_flattened_matrix(abi: str, dims: tuple[int, int]) -> None:
+    """Rows and columns by component first; in 2013 called for each pair of values."""
+    mat = op2.Mat(op2.Sparsity((NODES ** dims[0], NODES ** dims[1]), [(C2N, C2N, None)]))
+    m, n = 3 * dims[0], 3 * dims[1]
+    x = op2.Dat(NODES**3, X)
+    value = "x[i % 3][0] * x[j % 3][1] + 10 * i + j"
+    loops = f"for (int i = 0; i < {m}; ++i) for (int j = 0; j < {n}; ++j) A[i][j] += {value};"
+    texts = {
+        "2016": f"void k(double A[{m}][{n}], double **x) {{ {loops} }}",
+        "2013": f"void k(double A[1][1], double *x[3], int i, int j) {{ A[0][0] += {value}; }}",
+    }
+    path = C2N[op2.i[0]], C2N[op2.i[1]]
+    kernel = op2.Kernel(texts[abi], "k", abi=abi)
+    for _ in range(2):
+        op2.par_loop(kernel, CELLS, mat(op2.INC, path, flatten=True), x(op2.READ, C2N))
+    mat.assemble()
+    own, i, j = X[C2N.values], np.arange(m), np.arange(n)
+    blocks = own[:, i % 3, 0][:, :, None] * own[:, j % 3, 1][:, None] + 10 * i[:, None] + j
+    wanted = np.zeros_like(blocks)
+    wanted[:, by_component(3, dims[0])[:, None], by_component(3, dims[1])] = blocks
+    np.testing.assert_allclose(mat.values, 2 * dense(wanted, dims), rtol=0, atol=1e-12)
+
+
+def test_a_matrix_flattened_or_not_is_not_confused() -> None:
+    """Both forms of one loop are remembered apart; one pointer will do in place of the array."""
+    mat = op2.Mat(op2.Sparsity((NODES**2, NODES**1), [(C2N, C2N, None)]))
+    kernel = op2.Kernel("void k(double *A) { A[1] += 1; A[3] += 2; }", "k", abi="2016")
+    path = C2N[op2.i[0]], C2N[op2.i[1]]
+    wanted = np.zeros((6, 6, 3))
+    wanted[:, 0, 1] += 2  # two calls by entry, one by component
+    wanted[:, 1, 0] += 4
+    wanted[:, 0, 1] += 1
+    wanted[:, 2, 0] += 2
+    for flatten in (False, True, False):
+        op2.par_loop(kernel, CELLS, mat(op2.INC, path, flatten=flatten))
+    mat.assemble()
+    np.testing.assert_array_equal(mat.values, dense(wanted, (2, 1)))
+    with pytest.raises(UsageError, match="older conventions"):
+        op2.par_loop(
+            op2.Kernel("void k(double *A) {}", "k"), CELLS, mat(op2.INC, path, flatten=True)
+        )
+
+
+def test_flattened_values_one_at_a_time_in_2013() -> None:
+    y = op2.Dat(NODES**2)
+    kernel = op2.Kernel("void k(double *y, int i) { *y += 1 + i; }", "k", abi="2013")
+    op2.par_loop(kernel, CELLS, y(op2.INC, C2N[op2.i[0]], flatten=True))
+    wanted = np.zeros((15, 2))
+    np.add.at(wanted, C2N.values, np.tile(1.0 + np.arange(6).reshape(2, 3).T, (6, 1, 1)))
+    np.testing.assert_array_equal(y.data_ro, wanted)
+
+
+OWN = op2.Map(CELLS, CELLS, 1, np.arange(6)[::-1])
+BOTH = op2.MixedMap((C2N, OWN))
+
+
+def fields() -> Any:
+    return op2.MixedDat((op2.Dat(NODES**2, X[:, :2]), op2.Dat(CELLS, 100.0 + np.arange(6))))
+
+
+@both
+def test_pointers_to_the_entries_of_all_fields(abi: str) -> None:
+    y = op2.Dat(CELLS**2)
+    text = "void k(double **x, double *y) { y[0] = x[1][1] + x[2][0]; y[1] = x[3][0]; }"
+    op2.par_loop(op2.Kernel(text, "k", abi=abi), CELLS, fields()(op2.READ, BOTH), y(op2.WRITE))
+    own = X[C2N.values]
+    np.testing.assert_array_equal(y.data_ro[:, 0], own[:, 1, 1] + own[:, 2, 0])
+    np.testing.assert_array_equal(y.data_ro[:, 1], 100.0 + np.arange(6)[::-1])
+
+
+@pytest.mark.parametrize("flatten", [False, True])
+def test_all_values_of_all_fields_of_2016(flatten: bool) -> None:
+    seen, added = op2.Dat(CELLS**7), fields()
+    added.zero()
+    text = "void k(double *x, double *z, double *y)"
+    text += "{ for (int i = 0; i < 7; ++i) { y[i] = x[i]; z[i] += i; } }"
+    args = [
+        mixed(access, BOTH[op2.i[0]], flatten=flatten)
+        for mixed, access in [(fields(), op2.READ), (added, op2.INC)]
+    ]
+    op2.par_loop(op2.Kernel(text, "k", abi="2016"), CELLS, *args, seen(op2.WRITE))
+    order = by_component(3, 2) if flatten else np.arange(6)
+    own = X[C2N.values][:, :, :2].reshape(6, 6)
+    np.testing.assert_array_equal(seen.data_ro[:, :6], own[:, order])
+    np.testing.assert_array_equal(seen.data_ro[:, 6], 100.0 + np.arange(6)[::-1])
+    share = np.zeros(6)
+    share[order] = np.arange(6)
+    wanted = np.zeros((15, 2))
+    np.add.at(wanted, C2N.values, np.tile(share.reshape(3, 2), (6, 1, 1)))
+    np.testing.assert_array_equal(added[0].data_ro, wanted)
+    assert added[1].data_ro.tolist() == [6.0] * 6
+
+
+def test_entries_of_unlike_fields_one_by_one() -> None:
+    kernel = op2.Kernel("void k(double *x, int i) { *x = i; }", "k", abi="2013")
+    with pytest.raises(UsageError, match=r"fields of \[2, 1\] values"):
+        op2.par_loop(kernel, CELLS, fields()(op2.WRITE, BOTH[op2.i[0]]))
+    mixed = fields()
+    op2.par_loop(kernel, CELLS, mixed(op2.WRITE, BOTH[op2.i[0]], flatten=True))
+    assert mixed[1].data_ro.tolist() == [6.0] * 6
+    with pytest.raises(UsageError, match="older conventions"):
+        op2.par_loop(op2.Kernel("void k(double *x) {}", "k"), CELLS, mixed(op2.INC, BOTH[op2.i[0]]))
+
+
+@pytest.mark.parametrize("flatten", [False, True])
+def test_a_mixed_matrix_of_2016(flatten: bool) -> None:
+    sets = op2.MixedDataSet((NODES**2, CELLS**1))
+    mat = op2.Mat(op2.Sparsity((sets, sets), (BOTH, BOTH), "older"))
+    assert mat.sparsity is op2.Sparsity(sets, BOTH)
+    text = """
+    void k(double A[7][7]) {
+      for (int i = 0; i < 7; ++i)
+        for (int j = 0; j < 7; ++j) A[i][j] += 1 + i + 10 * j;
+    }
+    """
+    path = BOTH[op2.i[0]], BOTH[op2.i[1]]
+    op2.par_loop(op2.Kernel(text, "k", abi="2016"), CELLS, mat(op2.INC, path, flatten=flatten))
+    mat.assemble()
+    order = np.r_[by_component(3, 2) if flatten else np.arange(6), 6]
+    block = np.zeros((7, 7))
+    block[np.ix_(order, order)] = 1 + np.arange(7)[:, None] + 10 * np.arange(7)
+    wanted = dense(np.tile(block[:6, :6], (6, 1, 1)), (2, 2))
+    np.testing.assert_array_equal(mat[0, 0].values, wanted)
+    assert mat[1, 1].values.tolist() == (block[6, 6] * np.eye(6)).tolist()
+
+
+@pytest.mark.parametrize("backend", ["sequential", "opencl"])
+def test_what_stands_around_kernels_of_older_conventions(backend: str) -> None:
+    """PyOP2 defined OP2_STRIDE, and FFC marked loops by pragmas."""
+    x, y = op2.Dat(EDGES**2, np.arange(80.0)), op2.Dat(EDGES**2)
+    text = """
+    static inline void k(double *x, double *y) {
+    #pragma pyop2 itspace
+      for (int i = 0; i < 2; ++i) OP2_STRIDE(y, i) = 2 * OP2_STRIDE(x, 1 - i);
+    }
+    """
+    kernel = op2.Kernel(text, "k", abi="2013")
+    assert not kernel.opaque_reason
+    with op2.backend(backend):
+        op2.par_loop(kernel, EDGES, x(op2.READ), y(op2.WRITE))
+        np.testing.assert_array_equal(y.data_ro, 2 * x.data_ro[:, ::-1])
+
+
+def test_the_convention_of_a_whole_program() -> None:
+    x, y = op2.Dat(NODES**3, X), op2.Dat(NODES)
+    text = "void k(double **x, double **y) { y[0][0] += x[1][2]; }"
+    op2.init(abi="2016")
+    try:
+        kernel = op2.Kernel(text, "k")
+        assert kernel.abi == "2016"
+        assert op2.Kernel(text, "k", abi="2013").abi == "2013"
+        op2.par_loop(kernel, EDGES, x(op2.READ, E2N), y(op2.INC, E2N))
+        y += x.inner(x)  # our own kernels are of today's
+    finally:
+        op2.exit()
+    assert op2.Kernel("void k(double *x) {}", "k").abi == "2026"
+    wanted = np.zeros(15)
+    np.add.at(wanted, VALUES[:, 0], X[VALUES[:, 1], 2])
+    np.testing.assert_allclose(y.data_ro, wanted + (X * X).sum(), rtol=0, atol=1e-12)

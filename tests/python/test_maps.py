@@ -157,10 +157,24 @@ def test_a_map_of_an_empty_set_needs_no_values(nodes: op2.Set) -> None:
     assert empty._table is not None
 
 
-def test_views_are_read_only(e2n: op2.Map) -> None:
+def test_assignments_to_values_update_the_map(e2n: op2.Map) -> None:
     for view in (e2n.values, e2n.values_with_halo):
+        before, version = view.tolist(), e2n._table.version
+        view[1, 0] = 3
+        assert (view[1, 0], e2n.values[1, 0], e2n._table.version) == (3, 3, version + 1)
+        view[...] = before
+        assert view.tolist() == before
+        with pytest.raises(DataValueError, match="is 9, but Set"):
+            view[0, 0] = 9
+        assert view.tolist() == before
         with pytest.raises(ValueError, match="read-only"):
-            view[0] = 2
+            view += 1
+        part = view[:2]
+        with pytest.raises(ValueError, match="read-only"):
+            part[0] = 0
+        own = view.copy()
+        own[0] = 0
+        assert view.tolist() == before
 
 
 def test_updating_grows_the_version(e2n: op2.Map) -> None:

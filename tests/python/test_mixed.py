@@ -68,12 +68,12 @@ def test_datasets() -> None:
         op2.MixedDataSet((A**1, B**2)),
         BOTH ** (1, 2),
     ):
-        assert given.cdim == (1, 2)
+        assert given.cdim == 3
         assert given.split == (A**1, B**2)
         assert given.set == BOTH
         assert given.size == 6
     assert op2.MixedDataSet(BOTH).dim == ((1,), (1,))
-    assert op2.MixedDataSet(BOTH, 3).cdim == (3, 3)
+    assert op2.MixedDataSet(BOTH, 3).cdim == 6
     assert op2.MixedDataSet(A, (1, (2, 2))).dim == ((1,), (2, 2))
     assert mixed() in op2.MixedDataSet((A, B), (1, 2))
 
@@ -120,9 +120,9 @@ def test_dats() -> None:
     both = mixed()
     assert [v.shape for v in both.data_ro] == [(2,), (4, 2)]
     assert [v.shape for v in both.data_with_halos] == [(3,), (4, 2)]
-    assert (both.shape, both.cdim, both.nbytes) == (((3,), (4, 2)), (1, 2), 88)
+    assert (both.shape, both.cdim, both.nbytes) == (((3,), (4, 2)), 3, 88)
     assert both.dat_version == 2
-    assert op2.MixedDat(BOTH).cdim == (1, 1)
+    assert op2.MixedDat(BOTH).cdim == 2
     assert op2.MixedDat(both) == both
     assert op2.MixedDat(both)[0] is not both[0]
     assert both != "x"
@@ -271,6 +271,25 @@ def test_a_field_may_be_missing() -> None:
     assert (maps.iterset, maps.arities, maps.offset) == (a, (2, 1), (None, None))
     assert len(maps.values) == len(maps.flattened_maps) == 1
     assert maps.toset is op2.MixedSet((a, None))
+
+
+def test_fields_may_be_sliced() -> None:
+    both = op2.MixedDat(BOTH)
+    assert both[:-1] == (both[0],)
+    assert BOTH[::-1] == (B, A)
+
+
+def test_a_map_to_a_set_of_the_same_size_is_taken_with_a_warning() -> None:
+    cells, other = op2.Set(3), op2.Set(3)
+    both = op2.MixedDat((op2.Dat(cells), op2.Dat(cells)))
+    path = op2.MixedMap((op2.Map(cells, other, 1, [1, 2, 0]),) * 2)
+    with pytest.warns(UserWarning, match="lives on another Set of the same size"):
+        arg = both(op2.INC, path)
+    op2.par_loop(op2.Kernel("void k(double *x) { x[0] += 1; x[1] += 2; }", "k"), cells, arg)
+    assert [dat.data_ro.tolist() for dat in both] == [[1, 1, 1], [2, 2, 2]]
+    small = op2.Map(cells, op2.Set(2), 1, [0, 1, 0])
+    with pytest.raises(MapValueError, match="but the Dat lives on"):
+        both(op2.INC, op2.MixedMap((small, small)))
 
 
 @pytest.mark.parametrize("backend", ["sequential", "openmp", "opencl"])

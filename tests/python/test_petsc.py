@@ -41,6 +41,37 @@ def test_vectors_share_memory() -> None:
 
 
 @needs_petsc
+def test_only_what_changes_counts_as_a_write() -> None:
+    cells = op2.Set(3)
+    dat = op2.Dat(cells, [1.0, 2.0, 3.0])
+    version = dat.dat_version
+    with dat.vec_wo, dat.vec:
+        pass
+    assert dat.dat_version == version
+    with dat.vec as vec:
+        vec.array[0] = 5
+    assert (dat.dat_version, dat.data_ro[0]) == (version + 1, 5)
+    zeros = op2.Dat(cells)  # loops know that these are zeros, so they must be told
+    with zeros.vec as vec:
+        shown = vec.array
+    shown[:] = 7
+    assert zeros.dat_version == 1
+    assert zeros.data_ro.tolist() == [7, 7, 7]
+
+
+@needs_petsc
+def test_a_mixed_vector_to_be_overwritten_shows_what_the_last_one_held() -> None:
+    both = op2.MixedDat((op2.Dat(op2.Set(1), [1.0]), op2.Dat(op2.Set(2), [2.0, 3.0])))
+    with both.vec_ro as vec:
+        assert vec.array_r.tolist() == [1, 2, 3]
+    both[0].data[:] = 0
+    with both.vec_wo as vec:
+        assert vec.array_r.tolist() == [1, 2, 3]
+        vec.array[:] = [4, 5, 6]
+    assert [field.data_ro.tolist() for field in both] == [[4], [5, 6]]
+
+
+@needs_petsc
 @pytest.mark.parametrize("dim", [1, 2])
 def test_matrices_share_memory_or_copy_blocks(dim: int) -> None:
     nodes = op2.Set(3)

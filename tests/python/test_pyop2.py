@@ -44,9 +44,7 @@ def test_modules_that_are_not(module: str) -> None:
         importlib.import_module(f"pyop2cxx.{module}")
 
 
-@pytest.mark.parametrize(
-    "name", ["LocalSet", "DecoratedMap", "cfg", "generate_single_cell_wrapper"]
-)
+@pytest.mark.parametrize("name", ["DecoratedMap", "cfg", "generate_single_cell_wrapper"])
 def test_names_that_are_not_there(name: str) -> None:
     assert re.search(rf"`(op2\.)?{name}\b", PAGE)
     assert not hasattr(op2, name)

@@ -22,7 +22,7 @@ from pyop2cxx.exceptions import (
     SizeTypeError,
     StaticModeError,
 )
-from pyop2cxx.op2 import DataSet, Set
+from pyop2cxx.op2 import DataSet, LocalSet, Set
 from pyop2cxx.types.sets import SetPartition
 
 
@@ -224,3 +224,11 @@ def test_a_set_without_a_size_is_a_set(static: None) -> None:
     assert repr(cells) == "Set(None, 'cells')"
     assert str(cells) == "OP2 Set: cells with size None"
     assert (cells**3).cdim == 3
+
+
+def test_a_local_set_is_the_set() -> None:
+    """Loops visit only what is owned anyway."""
+    cells = Set((2, 3, 5))
+    assert LocalSet(cells) is cells
+    with pytest.raises(TypeError, match="LocalSet: expected a Set, got 3"):
+        LocalSet(3)  # type: ignore[arg-type]

@@ -159,3 +159,17 @@ def test_static_mode_asks_for_no_sizes() -> None:
     assert sparsity.dims == (((1, 1),),)
     with pytest.raises(StaticModeError, match="'nnz' needs loops"):
         _ = sparsity.nz
+
+
+def test_a_row_of_blocks(world: World) -> None:
+    a, b = op2.Set(2), op2.Set(3)
+    path = op2.MixedMap((op2.Map(a, a, 1, [0, 1]), op2.Map(a, b, 1, [0, 2])))
+    both = op2.MixedDataSet((a, b))
+    sparsity = op2.Sparsity((both, both), [(path, path, None)])
+    mat = op2.Mat(sparsity)
+    for i in range(2):
+        assert sparsity[i] == (sparsity[i, 0], sparsity[i, 1])
+        assert mat[i] == (mat[i, 0], mat[i, 1])
+    for blocks in (sparsity, mat):
+        with pytest.raises(IndexValueError, match="2 x 2 blocks, got index 2"):
+            blocks[2]

@@ -206,8 +206,9 @@ def test_arrays_that_outlive_their_dat_get_its_values(device: _core.Device) -> N
     assert view.tolist() == [1, 1, 1]
 
 
-def test_values_nobody_can_see_die_where_they_are(device: _core.Device) -> None:
-    x = op2.Dat(op2.Set(3), [1.0, 2.0, 3.0])
+@pytest.mark.parametrize("data", [None, [1.0, 2.0, 3.0]])
+def test_values_nobody_can_see_die_where_they_are(device: _core.Device, data: Any) -> None:
+    x = op2.Dat(op2.Set(3), data)
     loop_writes(x, device)
     del x
     assert moved() == []

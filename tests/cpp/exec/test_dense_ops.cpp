@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <complex>
 #include <cstdint>
 #include <limits>
@@ -116,6 +117,19 @@ TEST(Axpy, AddsToItself) {
   EXPECT_EQ(x, (std::vector<double>{0, 0}));
 }
 
+TEST(Copy, CopiesAllBytesWithThreads) {
+  std::vector<double> from(300001);
+  std::iota(from.begin(), from.end(), 0.0);
+  for (const int n_threads : {1, 3}) {
+    std::vector<double> to(from.size(), -1);
+    const auto n_bytes = static_cast<std::int64_t>((from.size() - 1) * sizeof(double));
+    copy(to.data(), from.data(), n_bytes, n_threads);
+    EXPECT_TRUE(std::equal(from.begin(), from.end() - 1, to.begin()));
+    EXPECT_EQ(to.back(), -1);
+  }
+  copy(nullptr, nullptr, 0, 2);
+}
+
 TEST(Dot, ConjugatesTheSecond) {
   std::vector<Complex> x{{0, 1}};
   EXPECT_EQ(std::get<Complex>(dot(column(x), column(x), true, 1)), Complex(1, 0));
@@ -142,6 +156,18 @@ TEST(Dot, AddsNarrowFloatsInWideOnes) {
   std::vector<float> x(1 << 20, 0.1F);
   const double exact = static_cast<double>(0.1F) * static_cast<double>(0.1F) * (1 << 20);
   EXPECT_NEAR(std::get<double>(dot(column(x), column(x), true, 2)), exact, 1e-6);
+}
+
+TEST(Dot, TakesEveryLength) {
+  std::vector<std::int64_t> x;
+  std::int64_t expected = 0;
+  for (std::int64_t n = 1; n < 40; ++n) {
+    x.push_back(n);
+    expected += n * n;
+    std::vector<double> values(x.begin(), x.end());
+    EXPECT_EQ(std::get<std::int64_t>(dot(column(x), column(x), false, 1)), expected);
+    EXPECT_EQ(std::get<double>(dot(column(values), column(values), false, 1)), expected);
+  }
 }
 
 TEST(Dot, OfNothingIsZero) {

@@ -142,26 +142,30 @@ TEST(GridRule, FollowsTheDevice) {
   DeviceInfo gpu;
   gpu.n_units = 132;
   gpu.max_lanes = 1024;
-  const GridRule free = grid_rule(gpu, 0, false, false);
+  const GridRule free = grid_rule(gpu, {0, false, false});
   EXPECT_GE(free.max_blocks * free.n_lanes, std::int64_t{1} << 24);
-  const GridRule bounded = grid_rule(gpu, 0, false, true);
+  const GridRule bounded = grid_rule(gpu, {0, false, true});
   EXPECT_EQ(bounded.n_lanes, free.n_lanes);
-  EXPECT_GT(grid_rule(gpu, 0, true, false).n_lanes, free.n_lanes);
-  EXPECT_EQ(grid_rule(gpu, 0, true, true), bounded);
+  EXPECT_GT(grid_rule(gpu, {0, true, false}).n_lanes, free.n_lanes);
+  EXPECT_EQ(grid_rule(gpu, {0, true, true}), bounded);
+  EXPECT_EQ(grid_rule(gpu, {0, true, true, 136}), bounded);
+  const GridRule light = grid_rule(gpu, {0, true, true, 16});
+  EXPECT_GT(light.n_lanes * light.max_blocks, bounded.n_lanes * bounded.max_blocks);
+  EXPECT_EQ(grid_rule(gpu, {0, false, true, 16}), bounded);
   EXPECT_LT(bounded.max_blocks, 132 * 32);
-  EXPECT_EQ(grid_rule(gpu, 100, true, false).n_lanes, 64);
-  EXPECT_EQ(grid_rule(gpu, 1 << 20, false, false).n_lanes, 1024);
-  EXPECT_EQ(grid_rule(gpu, 1, false, false).n_lanes, 1);
+  EXPECT_EQ(grid_rule(gpu, {100, true, false}).n_lanes, 64);
+  EXPECT_EQ(grid_rule(gpu, {1 << 20, false, false}).n_lanes, 1024);
+  EXPECT_EQ(grid_rule(gpu, {1, false, false}).n_lanes, 1);
   gpu.warp = 32;
-  EXPECT_EQ(grid_rule(gpu, 7, false, false).n_lanes, 32);
+  EXPECT_EQ(grid_rule(gpu, {7, false, false}).n_lanes, 32);
   gpu.warp = 0;
   DeviceInfo cpu = gpu;
   cpu.is_cpu = true;
   cpu.n_units = 2;
-  EXPECT_LT(grid_rule(cpu, 0, false, false).max_blocks, 1000);
-  EXPECT_EQ(grid_rule(cpu, 0, false, false).n_lanes, 64);
-  EXPECT_EQ(grid_rule(cpu, 7, false, false).n_lanes, 1);
-  EXPECT_EQ(grid_rule(cpu, 63, false, false).n_lanes, 8);
+  EXPECT_LT(grid_rule(cpu, {0, false, false}).max_blocks, 1000);
+  EXPECT_EQ(grid_rule(cpu, {0, false, false}).n_lanes, 64);
+  EXPECT_EQ(grid_rule(cpu, {7, false, false}).n_lanes, 1);
+  EXPECT_EQ(grid_rule(cpu, {63, false, false}).n_lanes, 8);
 }
 
 }  // namespace

@@ -1,0 +1,330 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "cg/complex_numbers.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/error.hpp"
+#include "base/overload.hpp"
+#include "ir/kernel_types.hpp"
+#include "ir/kernel_walk.hpp"
+
+namespace op2::cg {
+namespace {
+
+using ir::Base;
+using ir::BinaryOp;
+using ir::Expr;
+using ir::Type;
+using ir::UnaryOp;
+
+bool is_complex(const Type& type) {
+  return type.is_scalar() && ir::is_complex(type.base);
+}
+bool is_complex(const Expr& expr) {
+  return is_complex(expr.type);
+}
+bool any_complex(const std::vector<Expr>& operands) {
+  return std::ranges::any_of(operands, [](const Expr& operand) { return is_complex(operand); });
+}
+
+bool changes(UnaryOp op) {
+  return op == UnaryOp::pre_increment || op == UnaryOp::pre_decrement ||
+         op == UnaryOp::post_increment || op == UnaryOp::post_decrement;
+}
+
+/// True if evaluating @p expr twice is the same as once.
+bool is_repeatable(const Expr& expr) {
+  const auto* unary = std::get_if<ir::Unary>(&expr.node);
+  if (std::holds_alternative<ir::Assign>(expr.node) || std::holds_alternative<ir::Call>(expr.node))
+    return false;
+  if (unary != nullptr && changes(unary->op)) return false;
+  return std::ranges::all_of(expr.operands, is_repeatable);
+}
+
+Expr call(std::string function, std::vector<Expr> arguments, Base result, int line) {
+  return {ir::Call{std::move(function)}, std::move(arguments), ir::scalar(result), line};
+}
+
+std::string suffix_of(Base base) {
+  return base == Base::complex64 ? "f" : "";
+}
+
+// ------------------------------------------------------------------------------------ conversions
+
+/// Make @p value one of type @p wanted, if either is complex; C does it by itself.
+void convert(Expr& value, const Type& wanted) {
+  if (!wanted.is_scalar() || !value.type.is_scalar() || value.type.base == wanted.base) return;
+  if (!is_complex(wanted) && !is_complex(value)) return;
+  const Type target = ir::scalar(wanted.base);
+  const int line = value.line;
+  value = {ir::Cast{target}, {std::move(value)}, target, line};
+}
+
+void convert_items(Expr& list, const Type& wanted) {
+  for (Expr& item : list.operands) {
+    if (std::holds_alternative<ir::InitList>(item.node)) {
+      convert_items(item, wanted);
+    } else {
+      convert(item, wanted);
+    }
+  }
+}
+
+/// A number as a truth value.
+void compare_with_zero(Expr& condition) {
+  if (!is_complex(condition)) return;
+  const int line = condition.line;
+  Expr zero{ir::Literal{"0"}, {}, ir::scalar(Base::int32), line};
+  condition = {ir::Binary{BinaryOp::not_equal},
+               {std::move(condition), std::move(zero)},
+               ir::scalar(Base::int32),
+               line};
+}
+
+/// Puts conversions where C has them, from the outside in.
+class Converter {
+ public:
+  explicit Converter(const ir::KernelBody& body) : body_(body) {}
+
+  void expression(Expr& expr) const {
+    std::visit(overload{
+                   [](const ir::Literal&) {},
+                   [](const ir::Name&) {},
+                   [&expr](const ir::Unary& node) { unary(node.op, expr); },
+                   [&expr](const ir::Binary& node) { binary(node.op, expr); },
+                   [&expr](const ir::Assign&) { assign(expr); },
+                   [&expr](const ir::Ternary&) {
+                     compare_with_zero(expr.operands[0]);
+                     convert(expr.operands[1], expr.type);
+                     convert(expr.operands[2], expr.type);
+                   },
+                   [](const ir::Index&) {},
+                   [this, &expr](const ir::Call& node) { arguments(node.function, expr); },
+                   [](const ir::Cast&) {},
+                   [](const ir::SizeOf&) {},
+                   [](const ir::InitList&) {},
+               },
+               expr.node);
+    for (Expr& operand : expr.operands) expression(operand);
+  }
+
+ private:
+  static void unary(UnaryOp op, Expr& expr) {
+    Expr& operand = expr.operands[0];
+    if (!is_complex(operand)) return;
+    if (op == UnaryOp::logical_not) compare_with_zero(operand);
+    if (op == UnaryOp::bit_not) {
+      const Base base = operand.type.base;
+      expr = call("conj" + suffix_of(base), {Expr(operand)}, base, expr.line);
+    }
+    if (!changes(op)) return;
+    throw UnsupportedError(fmt::format(
+        "line {}: a device does not count complex numbers up or down; write z += 1", expr.line));
+  }
+
+  static void binary(BinaryOp op, Expr& expr) {
+    if (op == BinaryOp::comma || !any_complex(expr.operands)) return;
+    const bool is_logical = op == BinaryOp::logical_and || op == BinaryOp::logical_or;
+    const Type common =
+        ir::scalar(ir::common_base(expr.operands[0].type.base, expr.operands[1].type.base));
+    for (Expr& operand : expr.operands) {
+      if (is_logical) {
+        compare_with_zero(operand);
+      } else {
+        convert(operand, common);
+      }
+    }
+  }
+
+  static void assign(Expr& expr) {
+    if (!any_complex(expr.operands)) return;
+    auto& node = std::get<ir::Assign>(expr.node);
+    const Type target = expr.operands[0].type;
+    if (node.op) {
+      const Type common = ir::scalar(ir::common_base(target.base, expr.operands[1].type.base));
+      if (!is_repeatable(expr.operands[0])) {
+        throw UnsupportedError(fmt::format(
+            "line {}: on a device, what a complex number is assigned to by '{}=' must not change "
+            "anything by itself; take a pointer to it first",
+            expr.line, ir::spelling_of(*node.op)));
+      }
+      Expr left = expr.operands[0];
+      expr.operands[1] = {
+          ir::Binary{*node.op}, {std::move(left), std::move(expr.operands[1])}, common, expr.line};
+      node.op.reset();
+    }
+    convert(expr.operands[1], target);
+  }
+
+  void arguments(const std::string& function, Expr& expr) const {
+    const ir::FunctionDef* known = body_.function(function);
+    if (known == nullptr) return;
+    for (std::size_t i = 0; i < std::min(known->parameters.size(), expr.operands.size()); ++i) {
+      convert(expr.operands[i], known->parameters[i].type);
+    }
+  }
+
+  const ir::KernelBody& body_;
+};
+
+// ------------------------------------------------------------------------------------------ calls
+
+std::string struct_of(Base base) {
+  return base == Base::complex64 ? "op2_complex64" : "op2_complex128";
+}
+Base part_of(Base base) {
+  return base == Base::complex64 ? Base::float32 : Base::float64;
+}
+
+/// Vectors of two have sums and differences; the rest becomes calls, from the inside out.
+struct Caller {
+  void expression(Expr& expr) const {
+    for (Expr& operand : expr.operands) expression(operand);
+    if (const auto* node = std::get_if<ir::Binary>(&expr.node)) {
+      binary(node->op, expr);
+    } else if (std::holds_alternative<ir::Cast>(expr.node)) {
+      cast(expr);
+    } else if (auto* made = std::get_if<ir::Call>(&expr.node)) {
+      if (made->function == "complex") made->function = struct_of(expr.type.base);
+    }
+  }
+
+ private:
+  static void binary(BinaryOp op, Expr& expr) {
+    if (!is_complex(expr.operands[0]) || !is_complex(expr.operands[1])) return;
+    const Base base = expr.operands[0].type.base;
+    const auto become = [&expr, base](const char* name, Base result) {
+      expr = call(struct_of(base) + name, std::move(expr.operands), result, expr.line);
+    };
+    if (op == BinaryOp::multiply) become("_multiply", base);
+    if (op == BinaryOp::divide) become("_divide", base);
+    if (op == BinaryOp::equal) become("_equal", Base::int32);
+    if (op == BinaryOp::not_equal) {
+      become("_equal", Base::int32);
+      const int line = expr.line;
+      expr = {ir::Unary{UnaryOp::logical_not}, {std::move(expr)}, ir::scalar(Base::int32), line};
+    }
+  }
+
+  static void cast(Expr& expr) {
+    const Type target = std::get<ir::Cast>(expr.node).target;
+    const Type source = expr.operands[0].type;
+    if (!target.is_scalar() || !source.is_scalar()) return;
+    if (is_complex(target) && is_complex(source)) {
+      if (target.base == source.base) {
+        Expr inner = std::move(expr.operands[0]);
+        expr = std::move(inner);
+      } else {
+        expr = call(struct_of(target.base) + "_from", std::move(expr.operands), target.base,
+                    expr.line);
+      }
+    } else if (is_complex(target)) {
+      std::vector<Expr> parts = std::move(expr.operands);
+      parts.push_back({ir::Literal{"0"}, {}, ir::scalar(Base::int32), expr.line});
+      expr = call(struct_of(target.base), std::move(parts), target.base, expr.line);
+    } else if (is_complex(source)) {
+      Expr& operand = expr.operands[0];
+      if (target.base == Base::boolean) {
+        operand = call(struct_of(source.base) + "_equal",
+                       {operand, call(struct_of(source.base),
+                                      {{ir::Literal{"0"}, {}, ir::scalar(Base::int32), expr.line},
+                                       {ir::Literal{"0"}, {}, ir::scalar(Base::int32), expr.line}},
+                                      source.base, expr.line)},
+                       Base::int32, expr.line);
+        operand = {
+            ir::Unary{UnaryOp::logical_not}, {Expr(operand)}, ir::scalar(Base::int32), expr.line};
+      } else {
+        operand = call("creal" + suffix_of(source.base), {Expr(operand)}, part_of(source.base),
+                       expr.line);
+      }
+    }
+  }
+};
+
+// ------------------------------------------------------------------------------------- statements
+
+/// Conversions that are the statement's, not an expression's.
+void convert_statement(ir::Stmt& stmt, const Type& result) {
+  std::visit(overload{
+                 [](ir::Declare& node) {
+                   for (ir::Variable& variable : node.variables) {
+                     if (!variable.value || !ir::is_complex(variable.type.base)) {
+                       if (variable.value) convert(*variable.value, variable.type);
+                     } else if (std::holds_alternative<ir::InitList>(variable.value->node)) {
+                       convert_items(*variable.value, ir::scalar(variable.type.base));
+                     } else {
+                       convert(*variable.value, variable.type);
+                     }
+                   }
+                 },
+                 [](ir::Evaluate&) {},
+                 [](ir::Block&) {},
+                 [](ir::If& node) { compare_with_zero(node.condition); },
+                 [](ir::For& node) {
+                   if (node.condition) compare_with_zero(*node.condition);
+                 },
+                 [](ir::While& node) { compare_with_zero(node.condition); },
+                 [](ir::Switch&) {},
+                 [&result](ir::Return& node) {
+                   if (node.value) convert(*node.value, result);
+                 },
+                 [](ir::Break&) {},
+                 [](ir::Continue&) {},
+             },
+             stmt.node);
+}
+
+/// A table's values must be constants, and products of `I` are none on a device: each function gets
+/// its own.
+void make_tables_local(ir::KernelBody& body) {
+  const auto is_local = [](const ir::Variable& table) {
+    return table.value && ir::is_complex(table.type.base);
+  };
+  for (ir::FunctionDef& function : body.functions) {
+    ir::Body copies;
+    for (const ir::Variable& table : body.tables) {
+      bool is_used = false;
+      ir::for_each_expr_in(function.body, [&table, &is_used](const Expr& expr) {
+        const auto* name = std::get_if<ir::Name>(&expr.node);
+        is_used |= name != nullptr && name->name == table.name;
+      });
+      if (is_used && is_local(table)) copies.push_back({ir::Declare{false, {table}}, table.line});
+    }
+    function.body.insert(function.body.begin(), copies.begin(), copies.end());
+  }
+  std::erase_if(body.tables, is_local);
+}
+
+/// Lets a rewriter of expressions visit whole bodies.
+template <class Rewriter>
+struct Everywhere {
+  const Rewriter& rewriter;
+  void enter() {}
+  void leave() {}
+  void declare(const ir::Variable& /*variable*/) {}
+  void expression(Expr& expr) { rewriter.expression(expr); }
+};
+
+}  // namespace
+
+void spell_out_complex(ir::KernelBody& body, ComplexBy how) {
+  const Converter converter(body);
+  const Caller caller;
+  Everywhere<Converter> conversions{converter};
+  Everywhere<Caller> calls{caller};
+  make_tables_local(body);
+  for (ir::FunctionDef& function : body.functions) {
+    ir::for_each_body(function.body, [&function](ir::Body& statements) {
+      for (ir::Stmt& stmt : statements) convert_statement(stmt, function.result);
+    });
+    ir::walk_scoped(function.body, conversions);
+    if (how == ComplexBy::functions) ir::walk_scoped(function.body, calls);
+  }
+}
+
+}  // namespace op2::cg

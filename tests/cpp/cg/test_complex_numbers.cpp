@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "cg/complex_numbers.hpp"
+
+#include <gtest/gtest.h>
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/error.hpp"
+#include "cg/dialect.hpp"
+#include "cg/kernel_expressions.hpp"
+#include "ir/kernel_types.hpp"
+
+namespace op2::cg {
+namespace {
+
+using ir::Base;
+using ir::BinaryOp;
+using ir::Expr;
+
+Expr name(const std::string& text) {
+  return {ir::Name{text}, {}, {}, 3};
+}
+Expr literal(const std::string& spelling) {
+  return {ir::Literal{spelling}, {}, {}, 3};
+}
+Expr binary(BinaryOp op, Expr left, Expr right) {
+  return {ir::Binary{op}, {std::move(left), std::move(right)}, {}, 3};
+}
+Expr unary(ir::UnaryOp op, Expr operand) {
+  return {ir::Unary{op}, {std::move(operand)}, {}, 3};
+}
+Expr cast(Base base, Expr operand) {
+  return {ir::Cast{ir::scalar(base)}, {std::move(operand)}, {}, 3};
+}
+Expr assign(Expr target, Expr value, std::optional<BinaryOp> op = {}) {
+  return {ir::Assign{op}, {std::move(target), std::move(value)}, {}, 3};
+}
+Expr at(const std::string& array, Expr index) {
+  return {ir::Index{}, {name(array), std::move(index)}, {}, 3};
+}
+Expr called(const std::string& function, std::vector<Expr> arguments) {
+  return {ir::Call{function}, std::move(arguments), {}, 3};
+}
+
+/// `double complex f(double complex z, double d, float complex s, double complex *p, int i)`.
+ir::KernelBody body_of(ir::Body statements) {
+  ir::FunctionDef function;
+  function.name = "f";
+  function.result = ir::scalar(Base::complex128);
+  function.parameters = {{"z", ir::scalar(Base::complex128), 1},
+                         {"d", ir::scalar(Base::float64), 1},
+                         {"s", ir::scalar(Base::complex64), 1},
+                         {"p", ir::pointer_to(ir::scalar(Base::complex128)), 1},
+                         {"i", ir::scalar(Base::int32), 1}};
+  function.body = std::move(statements);
+  return ir::infer_types({{}, {std::move(function)}});
+}
+
+/// What an expression becomes.
+std::string made(Expr expr, ComplexBy how = ComplexBy::functions) {
+  ir::KernelBody body = body_of({{ir::Evaluate{std::move(expr)}, 3}});
+  spell_out_complex(body, how);
+  const auto& statement = std::get<ir::Evaluate>(body.functions.front().body.front().node);
+  const Dialect& dialect = how == ComplexBy::functions ? opencl_dialect() : cuda_dialect();
+  return expression_text(statement.value, dialect, {});
+}
+
+TEST(ComplexNumbers, ProductsAndQuotientsAreCalls) {
+  EXPECT_EQ(made(binary(BinaryOp::multiply, name("z"), name("z"))),
+            "op2_complex128_multiply(z, z)");
+  EXPECT_EQ(made(binary(BinaryOp::divide, name("s"), name("s"))), "op2_complex64_divide(s, s)");
+  EXPECT_EQ(made(binary(BinaryOp::add, name("z"), name("z"))), "z + z");
+  EXPECT_EQ(made(binary(BinaryOp::multiply, name("d"), name("d"))), "d * d");
+}
+
+TEST(ComplexNumbers, OperandsBecomeWhatTheResultIs) {
+  EXPECT_EQ(made(binary(BinaryOp::add, name("z"), name("d"))), "z + op2_complex128(d, 0)");
+  EXPECT_EQ(made(binary(BinaryOp::subtract, name("s"), name("z"))), "op2_complex128_from(s) - z");
+  EXPECT_EQ(made(binary(BinaryOp::add, name("z"), name("d")), ComplexBy::operators),
+            "z + (op2_complex128)d");
+}
+
+TEST(ComplexNumbers, Comparisons) {
+  EXPECT_EQ(made(binary(BinaryOp::equal, name("z"), name("i"))),
+            "op2_complex128_equal(z, op2_complex128(i, 0))");
+  EXPECT_EQ(made(binary(BinaryOp::not_equal, name("z"), name("s"))),
+            "!op2_complex128_equal(z, op2_complex128_from(s))");
+  EXPECT_EQ(made(unary(ir::UnaryOp::logical_not, name("s"))),
+            "!(!op2_complex64_equal(s, op2_complex64(0, 0)))");
+  EXPECT_EQ(made(binary(BinaryOp::logical_and, name("z"), name("d")), ComplexBy::operators),
+            "(z != (op2_complex128)0) && d");
+}
+
+TEST(ComplexNumbers, Assignments) {
+  EXPECT_EQ(made(assign(name("z"), literal("1.0"))), "z = op2_complex128(1.0, 0)");
+  EXPECT_EQ(made(assign(name("d"), name("z"))), "d = (double)creal(z)");
+  EXPECT_EQ(made(assign(name("z"), name("d"), BinaryOp::add)), "z = z + op2_complex128(d, 0)");
+  EXPECT_EQ(made(assign(name("d"), name("z"), BinaryOp::multiply)),
+            "d = (double)creal(op2_complex128_multiply(op2_complex128(d, 0), z))");
+  EXPECT_EQ(made(assign(name("d"), name("d"), BinaryOp::multiply)), "d *= d");
+}
+
+TEST(ComplexNumbers, Casts) {
+  EXPECT_EQ(made(cast(Base::complex64, name("z"))), "op2_complex64_from(z)");
+  EXPECT_EQ(made(cast(Base::complex128, name("z"))), "z");
+  EXPECT_EQ(made(cast(Base::float32, name("s"))), "(float)crealf(s)");
+  EXPECT_EQ(made(cast(Base::int64, name("d"))), "(long)d");
+  EXPECT_EQ(made(cast(Base::boolean, name("z"))),
+            "(_Bool)(!op2_complex128_equal(z, op2_complex128(0, 0)))");
+}
+
+TEST(ComplexNumbers, ConjugatesAndUnits) {
+  EXPECT_EQ(made(unary(ir::UnaryOp::bit_not, name("s"))), "conjf(s)");
+  EXPECT_EQ(made(unary(ir::UnaryOp::bit_not, name("i"))), "~i");
+  Expr unit = called("complex", {literal("0.0f"), literal("1.0f")});
+  unit.type = ir::scalar(Base::complex64);
+  ir::KernelBody body = body_of({{ir::Return{name("d")}, 3}});
+  body.functions.front().body.push_back({ir::Evaluate{unit}, 4});
+  spell_out_complex(body, ComplexBy::functions);
+  const ir::Body& statements = body.functions.front().body;
+  const auto& returned = std::get<ir::Return>(statements[0].node);
+  EXPECT_EQ(expression_text(*returned.value, opencl_dialect(), {}), "op2_complex128(d, 0)");
+  const auto& evaluated = std::get<ir::Evaluate>(statements[1].node);
+  EXPECT_EQ(expression_text(evaluated.value, opencl_dialect(), {}), "op2_complex64(0.0f, 1.0f)");
+}
+
+TEST(ComplexNumbers, TablesBecomeLocal) {
+  ir::Type type = ir::scalar(Base::complex128);
+  type.is_const = true;
+  type.derivation = {{.kind = ir::Derivation::Kind::array, .extent = 2}};
+  Expr values{ir::InitList{}, {literal("1"), literal("2.0")}, {}, 1};
+  ir::KernelBody body = body_of({{ir::Evaluate{at("w", literal("0"))}, 3}});
+  body.tables = {{"w", type, values, 1}, {"unused", type, values, 2}};
+  body = ir::infer_types(std::move(body));
+  spell_out_complex(body, ComplexBy::functions);
+  EXPECT_TRUE(body.tables.empty());
+  ASSERT_EQ(body.functions.front().body.size(), 2U);
+  const auto& declared = std::get<ir::Declare>(body.functions.front().body.front().node);
+  EXPECT_EQ(variables_text(declared, opencl_dialect(), {}),
+            "const double2 w[2] = {op2_complex128(1, 0), op2_complex128(2.0, 0)}");
+}
+
+TEST(ComplexNumbers, WhatCannotBeSpelledOut) {
+  EXPECT_THROW((void)made(unary(ir::UnaryOp::post_increment, name("z"))), UnsupportedError);
+  Expr moving = at("p", unary(ir::UnaryOp::post_increment, name("i")));
+  EXPECT_THROW((void)made(assign(moving, name("d"), BinaryOp::multiply)), UnsupportedError);
+  EXPECT_EQ(made(assign(moving, name("z"))), "p[i++] = z");
+}
+
+}  // namespace
+}  // namespace op2::cg
