@@ -234,7 +234,7 @@ class LaneLoop {
                                rows.data, elements_.on_lanes(row_start(rows, i))},
                               request_.options.gather_bytes}};
     };
-    if (rows.entries.empty() && rows.arity * elements_.n_pieces(rows.dim) > unrolled_pieces) {
+    if (is_regular(rows) && rows.arity * elements_.n_pieces(rows.dim) > unrolled_pieces) {
       body_.push_back(serial("i", rows.arity, {load(kir::name("i"))}));
       return;
     }
