@@ -16,6 +16,7 @@
 #include "lower/lanes_columns.hpp"
 #include "lower/lanes_elements.hpp"
 #include "lower/lanes_legal.hpp"
+#include "lower/lanes_rule.hpp"
 #include "lower/lanes_stores.hpp"
 #include "lower/lanes_varying.hpp"
 #include "lower/names_used.hpp"
@@ -226,6 +227,15 @@ class LaneLoop {
     elements_.add_pack(name, dtype);
   }
 
+  /// Over columns, where it is known once for many cells where rows are, light kernels do little
+  /// but load them: loops would cost a third of the time there.
+  [[nodiscard]] int most_unrolled(const kir::Rows& rows) const {
+    const LaneWork work = lane_work(request_.loop);
+    const bool is_light =
+        work.n_operations < lane_rule(request_).operations_a_scalar_for_wide * work.n_scalars;
+    return is_light && !rows.entries.empty() ? 4 * unrolled_pieces : unrolled_pieces;
+  }
+
   void gather(const kir::Gather& node) {
     if (uniform_.contains(node.pack)) return body_.push_back({node});
     const kir::Rows& rows = node.rows;
@@ -234,7 +244,7 @@ class LaneLoop {
                                rows.data, elements_.on_lanes(row_start(rows, i))},
                               request_.options.gather_bytes}};
     };
-    if (is_regular(rows) && rows.arity * elements_.n_pieces(rows.dim) > unrolled_pieces) {
+    if (is_regular(rows) && rows.arity * elements_.n_pieces(rows.dim) > most_unrolled(rows)) {
       body_.push_back(serial("i", rows.arity, {load(kir::name("i"))}));
       return;
     }
