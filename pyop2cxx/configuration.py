@@ -109,6 +109,13 @@ OPTIONS: tuple[Option, ...] = (
         help="The same bits whatever the number of threads: only strategies that keep an order.",
     ),
     Option(
+        name="hardware_gathers",
+        type=bool,
+        default=False,
+        help="Loops on lanes load by gather instructions (AVX2, AVX-512) instead of whole rows: "
+        "slower on most processors.",
+    ),
+    Option(
         name="strict",
         type=bool,
         default=False,
