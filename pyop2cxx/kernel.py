@@ -49,7 +49,8 @@ class Kernel:
 
     Args:
         code: C text that defines the function, with helper functions and constant tables if it
-            needs them. The mathematical functions of C are known without any include.
+            needs them. The mathematical functions of C are known without any include. Or a program
+            of loopy's: see `pyop2cxx.loopy_kernels`.
         name: The function to call.
         headers: More headers to include, e.g. ``"stdlib.h"`` or ``'#include "mine.h"'``.
         include_dirs: Folders with the user's own headers.
@@ -84,6 +85,15 @@ class Kernel:
         >>> k.parameters
         [double *x]
     """
+
+    def __new__(cls, code: Any, *args: Any, **options: Any) -> Any:
+        """Return a `LoopyLocalKernel` for a program of loopy's, as PyOP2 does."""
+        if cls is Kernel and not isinstance(code, str):
+            from pyop2cxx.loopy_kernels import LoopyLocalKernel, is_loopy  # which is a Kernel
+
+            if is_loopy(code):
+                cls = LoopyLocalKernel
+        return object.__new__(cls)
 
     def __init__(
         self,

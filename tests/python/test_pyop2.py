@@ -37,7 +37,7 @@ def test_modules_that_are_there(module: str) -> None:
     assert hasattr(importlib.import_module(f"pyop2cxx.{module}"), MODULES[module])
 
 
-@pytest.mark.parametrize("module", ["caching", "compilation", "codegen"])
+@pytest.mark.parametrize("module", ["caching", "compilation"])
 def test_modules_that_are_not(module: str) -> None:
     assert f"`{module}`" in PAGE
     with pytest.raises(ModuleNotFoundError):
