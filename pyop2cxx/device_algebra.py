@@ -117,9 +117,9 @@ def combine(op: str, out: Any, left: Any, right: Any, *, whole: bool) -> bool:
         if names[-1] == letter:
             operand = _operand(o, out, common, place, READ, slot)
             args.append(operand.arg)
-            given.append((letter, operand.dtype.name, operand.is_number))
+            given.append((letter, _name(operand.dtype), operand.is_number))
     target = _operand(out, out, common, place, RW if "o" in names else WRITE, 0)
-    dtypes = (target.dtype.name, common.name)
+    dtypes = (_name(target.dtype), _name(common))
     text = _combining(op, tuple(given), (names[0], names[1]), dtypes, place.width)
     return _run(text, place, [*args, target.arg]) and _wrote(out, whole=whole and place.n > 0)
 
@@ -133,7 +133,7 @@ def axpy(alpha: Any, x: Any, y: Any, *, whole: bool) -> bool:
     factor = _operand(alpha, y, common, place, READ, 0)
     source = _operand(x, y, common, place, READ, 1)
     target = _operand(y, y, common, place, RW, 0)
-    dtypes = (factor.dtype.name, source.dtype.name, target.dtype.name, common.name)
+    dtypes = (_name(factor.dtype), _name(source.dtype), _name(target.dtype), _name(common))
     done = _run(_adding(dtypes, place.width), place, [factor.arg, source.arg, target.arg])
     return done and _wrote(y, whole=whole and place.n > 0)
 
@@ -147,7 +147,7 @@ def dot(x: Any, y: Any, *, conjugate: bool) -> Any:
     wide = {"f": np.dtype(float), "c": np.dtype(complex)}.get(common.kind, common)
     total = _number_on_device(wide, "dot", 0, wide.type(0))
     args = [_operand(o, x, common, place, READ, 0) for o in (x, y)]
-    dtypes = (args[0].dtype.name, args[1].dtype.name, wide.name)
+    dtypes = (_name(args[0].dtype), _name(args[1].dtype), _name(wide))
     text = _summing(dtypes, place.width, conjugate and wide.kind == "c")
     if not _run(text, place, [args[0].arg, args[1].arg, total(INC)]):
         return None
@@ -262,7 +262,7 @@ def _number(value: Any, common: np.dtype[Any], slot: int) -> Operand:
 def _number_on_device(dtype: np.dtype[Any], use: str, slot: int, value: Any) -> Global:
     """Return the Global that numbers of this dtype are put into, with a value, on the device."""
     kept = runtime.engine.numbers
-    key = (dtype.name, use, slot)
+    key = (_name(dtype), use, slot)
     if key not in kept:
         kept[key] = Global(1, None, dtype, use)
     found: Global = kept[key]
@@ -274,12 +274,21 @@ def _number_on_device(dtype: np.dtype[Any], use: str, slot: int, value: Any) -> 
 
 def _common(*operands: Any) -> np.dtype[Any]:
     """Return the dtype that values are combined in."""
-    names = [o.dtype.name for o in operands if o is not None]
-    found = _core.dtype_from_name(names[0])
-    found = _core.common_dtype(found, found)
-    for name in names[1:]:
-        found = _core.common_dtype(found, _core.dtype_from_name(name))
+    return _common_of(tuple(o.dtype for o in operands if o is not None))
+
+
+@lru_cache(maxsize=256)
+def _common_of(dtypes: tuple[np.dtype[Any], ...]) -> np.dtype[Any]:
+    known = [_core.dtype_from_name(_name(dtype)) for dtype in dtypes]
+    found = _core.common_dtype(known[0], known[0])
+    for dtype in known[1:]:
+        found = _core.common_dtype(found, dtype)
     return np.dtype(found.name)
+
+
+@lru_cache(maxsize=64)
+def _name(dtype: np.dtype[Any]) -> str:
+    return str(dtype.name)  # which NumPy makes anew each time
 
 
 def _has_zero(divisor: Any, out: Any, *, whole: bool) -> bool:
@@ -293,7 +302,7 @@ def _has_zero(divisor: Any, out: Any, *, whole: bool) -> bool:
         return not divisor.data_ro.all()
     count = _number_on_device(np.dtype(np.int64), "zeros", 0, np.int64(0))
     arg = _operand(divisor, divisor, divisor.dtype, place, READ, 0)
-    if not _run(_counting(arg.dtype.name, place.width), place, [arg.arg, count(INC)]):
+    if not _run(_counting(_name(arg.dtype), place.width), place, [arg.arg, count(INC)]):
         return not divisor.data_ro.all()
     count._on_host(_core.Use.read, "/", is_explicit=True)
     return bool(count._values[0])
@@ -314,8 +323,8 @@ def _assign(place: _Place, target: Dat, source: Any) -> bool:
     common = _common(source)
     operand = _operand(source, target, common, place, READ, 0)
     out = _operand(target, target, common, place, WRITE, 0)
-    given = (("l", operand.dtype.name, operand.is_number),)
-    text = _combining("=", given, ("l", ""), (out.dtype.name, common.name), place.width)
+    given = (("l", _name(operand.dtype), operand.is_number),)
+    text = _combining("=", given, ("l", ""), (_name(out.dtype), _name(common)), place.width)
     done = _run(text, place, [operand.arg, out.arg])
     return done and _wrote(target, whole=False)
 

@@ -104,7 +104,7 @@ def _kind(whole: Set, *, subset: bool = False, **layers: bool) -> _core.Iteratio
     return _core.Iteration(subset=subset, **(usual | layers), index_bytes=8 if wide else 4)
 
 
-def _levels(whole: ExtrudedSet, n_levels: Any, region: IterationRegion) -> tuple[Any, Any]:
+def levels_of(whole: ExtrudedSet, n_levels: Any, region: IterationRegion) -> tuple[Any, Any]:
     """Return how many cells of a column are visited, and the level of the first one."""
     zero = n_levels - n_levels
     if region == IterationRegion.BOTTOM:
@@ -128,7 +128,7 @@ def _cells(iterset: Set, whole: ExtrudedSet, region: IterationRegion, pass_layer
         pass_layer=pass_layer,
     )
     if constant:
-        visited, first = _levels(whole, whole.layers - 1, region)
+        visited, first = levels_of(whole, whole.layers - 1, region)
         layers = np.array([[visited, first, 0, whole.layers - 1]], np.int64)
         n, tables, arrays = iterset.size * visited, [_table(layers)], [layers]
         if isinstance(iterset, Subset):
@@ -154,7 +154,7 @@ def _listed_cells(
     columns = iterset.owned_indices if owned else np.arange(whole.size)  # type: ignore[attr-defined]
     bounds = whole.layers_array - [0, 1]  # one past the top cell
     n_levels = bounds[columns, 1] - bounds[columns, 0]
-    visited, first = _levels(whole, n_levels, region)
+    visited, first = levels_of(whole, n_levels, region)
     starts = np.cumsum(visited) - visited
     n = int(visited.sum())
     wide = whole.total_size > _MOST_INT32

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from pyop2cxx import _core, debugging, legacy, pipeline, python_loop, symbolic
+from pyop2cxx import _core, debugging, legacy, pipeline, symbolic
 from pyop2cxx.exceptions import (
     HaloFrozenError,
     IndexValueError,
@@ -118,12 +118,7 @@ class ParLoop:
         pass_layer_arg: bool = False,
         lanes: int | None = None,
     ) -> None:
-        if not isinstance(kernel, Kernel):
-            raise KernelTypeError(
-                f"par_loop: the first argument must be a Kernel, got {kernel!r} of type "
-                f"{type(kernel).__name__}"
-            )
-        self.kernel = kernel
+        self.kernel = self._checked_kernel(kernel)
         self._what = f"par_loop '{kernel.name}'"
         if isinstance(iterset, MixedSet):
             raise SetTypeError(
@@ -147,21 +142,33 @@ class ParLoop:
         self._parts, numbers = symbolic.parts_of(args)
         for i, part in zip(numbers or range(len(args)), self._parts, strict=True):
             self._check_arg(i, part)
-        if kernel.abi != "2026" or legacy.needs_adapting(kernel):
-            layer = kernel.abi == "2013" and self._items.extruded
-            self.pass_layer_arg |= layer
-            self._items = items_of(iterset, self.iteration_region, self.pass_layer_arg, self._what)
-            self.kernel, self.args = legacy.adapted(
-                kernel, args, layer=self.pass_layer_arg, facets=self._items.facets
-            )
-            self._parts = symbolic.parts_of(self.args)[0]
-        else:  # the others are called by a function that fits
-            self._check_kernel()
+        self._adapt_kernel()
         self._line = user_line()
         self._epoch = -1
         self._checks = False
         self._prepared: _core.PreparedLoop
         self._note_effects()
+
+    def _checked_kernel(self, kernel: Kernel) -> Kernel:
+        if not isinstance(kernel, Kernel):
+            raise KernelTypeError(
+                f"par_loop: the first argument must be a Kernel, got {kernel!r} of type "
+                f"{type(kernel).__name__}"
+            )
+        return kernel
+
+    def _adapt_kernel(self) -> None:
+        """Check that the kernel takes these arguments, or let a function call it that does."""
+        kernel, layer = self.kernel, self.pass_layer_arg
+        if kernel.abi == "2026" and not legacy.needs_adapting(kernel):
+            self._check_kernel()
+            return
+        self.pass_layer_arg = layer or (kernel.abi == "2013" and self._items.extruded)
+        self._items = items_of(self.iterset, self.iteration_region, self.pass_layer_arg, self._what)
+        self.kernel, self.args = legacy.adapted(
+            kernel, self.args, layer=self.pass_layer_arg, facets=self._items.facets
+        )
+        self._parts = symbolic.parts_of(self.args)[0]
 
     def _note_effects(self) -> None:
         """Find out what a run has to keep up to date besides the values."""
@@ -388,7 +395,8 @@ class ParLoop:
 
     __call__ = compute
 
-    def _prepare(self) -> None:
+    def _check_runnable(self) -> int:
+        """Check what may have changed since the loop was made, and return the epoch of that."""
         if runtime.static:
             raise StaticModeError(
                 f"{self._what}: 'compute' needs loops that run, but init(static=True) only "
@@ -400,7 +408,10 @@ class ParLoop:
                 if arg.map_ is not None:  # its values may have changed since the loop was made
                     check_defined(arg.map_, self._items, self.iterset, f"{self._what}: arg {i}")
                 arg.data._allocated("par_loop")
-        epoch = runtime.epoch
+        return runtime.epoch
+
+    def _prepare(self) -> None:
+        epoch = self._check_runnable()
         built = symbolic.build(self.kernel, self.args, self._items)
         for constant in built.constants:
             constant._check_readable(f"value for {self._what}")
@@ -605,7 +616,8 @@ def par_loop(
     remembered, without keeping their data alive.
 
     Args:
-        kernel: The kernel; or, for debugging, a Python function: see `pyop2cxx.python_loop.run`.
+        kernel: The kernel; or, for debugging, a Python function: see
+            `pyop2cxx.python_loop.PythonLoop`.
         iterset: The Set whose entities it is called for.
         *args: One for each parameter of the kernel: ``dat(access, map)``, ``glob(access)``.
         strategy: As for `ParLoop`.
@@ -630,7 +642,10 @@ def par_loop(
         [6.0]
     """
     if not isinstance(kernel, Kernel) and callable(kernel):
-        python_loop.run(kernel, iterset, args)
+        from pyop2cxx.python_loop import PythonLoop
+
+        layers = {"iterate": iterate, "pass_layer_arg": pass_layer_arg}
+        PythonLoop(kernel, iterset, *args, iteration_region=iteration_region, **layers).compute()
         return
     loops = runtime.engine.loops
     try:

@@ -46,6 +46,8 @@ class Runtime:
         self.regions: dict[str, tuple[int, float]] = {}
         self.program_options: set[str] = set()
         self.coherence = _core.Coherence()
+        self._device: _core.Device | None = None
+        self._device_epoch = -1  # it was asked for then
         self.backend_folder = Path(__file__).parent / "backends"
         self._uids = itertools.count(1)
         self._backends: list[str] = []
@@ -190,8 +192,11 @@ class Runtime:
         """
         from pyop2cxx.pipeline import chosen_device
 
-        opened = chosen_device(self.engine.backend(self.backend))
-        return None if opened is None else opened.device
+        if self._device_epoch != self.epoch:
+            opened = chosen_device(self.engine.backend(self.backend))
+            self._device = None if opened is None else opened.device
+            self._device_epoch = self.epoch
+        return self._device
 
     # Static mode
 

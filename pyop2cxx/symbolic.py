@@ -107,6 +107,22 @@ def _places(arguments: Sequence[Arg], arities: Mapping[int, int]) -> list[_core.
 
 
 def _places_of(arg: MixedMatArg, arities: Mapping[int, int]) -> list[_core.Place]:
+    return [
+        _core.Place(row=row, column=column, n_columns=n_columns, width=width)
+        for row, column, n_columns, width in cells_of(arg, arities)
+    ]
+
+
+def cells_of(arg: MixedMatArg, arities: Mapping[int, int]) -> list[tuple[int, int, int, int]]:
+    """Say for each part of a mixed matrix where it lies in the kernel's tensor.
+
+    Args:
+        arg: The argument.
+        arities: Of its Maps in the loop, by number.
+
+    Returns:
+        First row, first column and number of columns of each part, and the tensor's width.
+    """
     heights, widths = (
         [
             dset.cdim * (1 if map_ is None else arities[map_._uid])
@@ -115,13 +131,7 @@ def _places_of(arg: MixedMatArg, arities: Mapping[int, int]) -> list[_core.Place
         for dsets, maps in zip(arg.data.sparsity.dsets, arg.map_.maps, strict=True)
     )
     return [
-        _core.Place(
-            row=sum(heights[:i]) + k,
-            column=sum(widths[:j]),
-            n_columns=widths[j],
-            width=sum(widths),
-        )
-        for i, j, k in arg.cells
+        (sum(heights[:i]) + k, sum(widths[:j]), widths[j], sum(widths)) for i, j, k in arg.cells
     ]
 
 
