@@ -35,6 +35,9 @@ class Runtime:
         n_frozen: Dats whose halos are frozen: while there are none, loops need not look.
         regions: How often parts of the program were timed, and the seconds, by name.
         program_options: Names of the program's own options, which `init` is handed with its own.
+        caches: Of the program's own functions, where there is no mpi4py; see `pyop2cxx.caching`.
+        caches_key: By which communicators of mpi4py have theirs.
+        known_caches: Records of all of them.
         coherence: Keeps values the same on the host and on devices.
         backend_folder: Each file in it whose name has no leading underscore is a backend.
     """
@@ -45,6 +48,9 @@ class Runtime:
         self.n_frozen = 0
         self.regions: dict[str, tuple[int, float]] = {}
         self.program_options: set[str] = set()
+        self.caches: dict[int, Any] = {}
+        self.caches_key: int | None = None
+        self.known_caches: list[Any] = []
         self.coherence = _core.Coherence()
         self._device: _core.Device | None = None
         self._device_epoch = -1  # it was asked for then
