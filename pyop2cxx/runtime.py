@@ -38,6 +38,7 @@ class Runtime:
         caches: Of the program's own functions, where there is no mpi4py; see `pyop2cxx.caching`.
         caches_key: By which communicators of mpi4py have theirs.
         known_caches: Records of all of them.
+        timers: When parts that are being timed began, by name.
         coherence: Keeps values the same on the host and on devices.
         backend_folder: Each file in it whose name has no leading underscore is a backend.
     """
@@ -47,6 +48,7 @@ class Runtime:
         self.epoch = 0
         self.n_frozen = 0
         self.regions: dict[str, tuple[int, float]] = {}
+        self.timers: dict[str, float] = {}
         self.program_options: set[str] = set()
         self.caches: dict[int, Any] = {}
         self.caches_key: int | None = None
@@ -116,6 +118,7 @@ class Runtime:
         self._backends.clear()
         self._constants.clear()
         self.regions.clear()
+        self.timers.clear()
         self.program_options.clear()
         self.epoch += 1
         self.configuration.reset()
