@@ -220,9 +220,9 @@ class _Values:
 
     def _of(self, item: _Item) -> Array:
         """Return a view of an entity's values, shape ``(*dim)``, of one value ``(1,)``."""
-        if self._values.ndim == 1:
-            return self._values[item.n : item.n + 1]
-        return self._values[item.n]
+        row = slice(item.n, item.n + 1) if self._values.ndim == 1 else item.n
+        found: Array = self._values[row]
+        return found
 
     def unpack(self, item: _Item, pack: Array) -> None:
         """Bring what the function left in an array of its own back."""
