@@ -29,6 +29,7 @@ from pyop2cxx.types.args import (
     ConstantArg,
     DatArg,
     DenseBlockArg,
+    DoubledGlobalArg,
     GlobalArg,
     LegacyDatArg,
     LegacyMatArg,
@@ -263,6 +264,8 @@ class ParLoop:
             given = data(old.access, old.map_.maps, lgmaps=lgmaps, unroll_map=unroll_map)
         else:
             given = data(old.access) if old.map_ is None else data(old.access, old.map_)
+        if isinstance(old, DoubledGlobalArg):
+            given = DoubledGlobalArg(data, None, old.access)
         parts, numbers = symbolic.parts_of((*self.args[:index], given, *self.args[index + 1 :]))
         for i, part in zip(numbers or range(len(self.args)), parts, strict=True):
             self._check_arg(i, part)
@@ -696,7 +699,7 @@ LegacyParloop = ParLoop
 
 _WITHOUT_DATA = (
     *("Parloop", "GlobalParloopArg", "DatParloopArg", "MixedDatParloopArg", "MatParloopArg"),
-    "PassthroughParloopArg",
+    *("MixedMatParloopArg", "PassthroughParloopArg"),
 )
 
 

@@ -21,7 +21,7 @@ from pyop2cxx.exceptions import (
 )
 from pyop2cxx.runtime import runtime
 from pyop2cxx.types import from_hdf5
-from pyop2cxx.types.checks import as_dim, as_name, is_integer
+from pyop2cxx.types.checks import MOST_INT64, as_dim, as_name, is_integer
 
 _N_OLDER_SIZES = 4
 
@@ -439,6 +439,8 @@ def _as_sizes(size: object, name: str) -> tuple[int, int, int] | None:
             f"Set '{name}': the sizes (core, owned, total) must not shrink, since each counts the "
             f"one before too, got {(core, owned, total)}"
         )
+    if total > MOST_INT64:
+        raise SizeTypeError(f"Set '{name}': {total} entities are more than int64 can number")
     return core, owned, total
 
 
