@@ -23,6 +23,7 @@ _PREFIX = "PYOP2CXX_"
 _TRUE_WORDS = ("1", "true", "yes", "on")
 _FALSE_WORDS = ("0", "false", "no", "off", "")
 _LEVELS = ("DEBUG", "INFO", "WARNING", "ERROR", "CRITICAL")
+_OTHER_LEVELS = {"WARN": "WARNING", "FATAL": "CRITICAL"}  # which `logging` knows, too
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -331,7 +332,7 @@ def _normalised(option: Option, value: object) -> object:
     if isinstance(value, os.PathLike):
         return os.fspath(value)
     if option.name == "log_level" and isinstance(value, str):
-        return value.upper()
+        return _OTHER_LEVELS.get(value.upper(), value.upper())
     return value
 
 
