@@ -466,7 +466,7 @@ class ParLoop:
                 ],
             ),
             options=_core.LaunchOptions(
-                n_threads=engine.n_threads,
+                n_threads=1 if self.kernel.calls_petsc else engine.n_threads,
                 block_size=self._block_size,
                 useful_bytes=self.useful_bytes,
             ),
