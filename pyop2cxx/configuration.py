@@ -16,6 +16,7 @@ from numbers import Integral
 from pathlib import Path
 from typing import Any
 
+from pyop2cxx import extras
 from pyop2cxx.exceptions import ConfigurationError, user_stacklevel
 
 _PREFIX = "PYOP2CXX_"
@@ -108,6 +109,13 @@ OPTIONS: tuple[Option, ...] = (
         type=bool,
         default=False,
         help="The same bits whatever the number of threads: only strategies that keep an order.",
+    ),
+    Option(
+        name="hardware_gathers",
+        type=bool,
+        default=False,
+        help="Loops on lanes load by gather instructions (AVX2, AVX-512) instead of whole rows: "
+        "slower on most processors.",
     ),
     Option(
         name="strict",
@@ -307,6 +315,8 @@ def __getattr__(name: str) -> Any:
         from pyop2cxx.runtime import runtime  # which needs this module
 
         return runtime.configuration
+    if name == "target":  # what loopy is to write: C
+        return extras.load("loopy", "configuration.target").CWithGNULibcTarget()
     raise AttributeError(f"module 'pyop2cxx.configuration' has no attribute '{name}'")
 
 

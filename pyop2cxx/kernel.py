@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from pyop2cxx import _core
+from pyop2cxx import _core, petsc_build
 from pyop2cxx.exceptions import (
     ContractError,
     DataTypeError,
@@ -49,7 +49,8 @@ class Kernel:
 
     Args:
         code: C text that defines the function, with helper functions and constant tables if it
-            needs them. The mathematical functions of C are known without any include.
+            needs them. The mathematical functions of C are known without any include. Or a program
+            of loopy's: see `pyop2cxx.loopy_kernels`.
         name: The function to call.
         opts: Options for the compiler, e.g. ``["-DN=3"]``.
         include_dirs: Folders with the user's own headers.
@@ -84,6 +85,15 @@ class Kernel:
         >>> k.parameters
         [double *x]
     """
+
+    def __new__(cls, code: Any, *args: Any, **options: Any) -> Any:
+        """Return a `LoopyLocalKernel` for a program of loopy's, as PyOP2 does."""
+        if cls is Kernel and not isinstance(code, str):
+            from pyop2cxx.loopy_kernels import LoopyLocalKernel, is_loopy  # which is a Kernel
+
+            if is_loopy(code):
+                cls = LoopyLocalKernel
+        return object.__new__(cls)
 
     def __init__(
         self,
@@ -134,13 +144,18 @@ class Kernel:
         folders = _strings(name, "include_dirs", include_dirs)
         extra = tuple(known_headers.spelled(item) for item in _strings(name, "headers", headers))
         extra += () if cpp else known_headers.implied(code)
+        libraries = _strings(name, "ldargs", ldargs or ())
+        linked = petsc_build.build() if petsc_build.calls_petsc(code) else None
+        if linked is not None:
+            extra += (petsc_build.HEADER,)
+            folders, libraries = folders + linked.include_dirs, libraries + linked.ldargs
         self._description = Description(
             code=code,
             name=name,
             headers=tuple(dict.fromkeys(extra)),
             include_dirs=folders,
             options=_options(name, opts) + (_older_macros(code) if abi != "2026" else ()),
-            ldargs=_strings(name, "ldargs", ldargs or ()),
+            ldargs=libraries,
             cpp=bool(cpp),
             flop_count=-1 if flop_count is None else int(flop_count),
             abi=abi,
@@ -180,6 +195,11 @@ class Kernel:
     def cpp(self) -> bool:
         """True if the text is C++."""
         return self._description.cpp
+
+    @property
+    def calls_petsc(self) -> bool:
+        """True if it calls PETSc, which is not made for several threads at once."""
+        return petsc_build.HEADER in self._description.headers
 
     @property
     def abi(self) -> str:

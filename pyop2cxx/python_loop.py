@@ -19,6 +19,7 @@ from pyop2cxx.types.access import INC, MAX, MIN, READ, WRITE
 from pyop2cxx.types.args import DatArg, DenseBlockArg, MatArg, MixedDatArg, MixedMatArg
 from pyop2cxx.types.carrier import SetFreeCarrier
 from pyop2cxx.types.extruded import ExtrudedSet
+from pyop2cxx.types.masked import MaskedMap
 from pyop2cxx.types.passthrough import PassthroughArg
 from pyop2cxx.types.regions import ALL
 from pyop2cxx.types.subsets import Subset
@@ -259,6 +260,8 @@ def _shown(part: Any) -> Array:
     if not isinstance(part, DenseBlockArg):
         return values
     width = part.stride or part.dim
+    if isinstance(part.map_, MaskedMap) and values.base is not None:
+        values = values.base  # with the place of what is left out
     return values.reshape(-1, width)[:, part.component : part.component + part.dim]
 
 
