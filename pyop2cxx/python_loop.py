@@ -211,7 +211,7 @@ class _Values:
                 return np.zeros((len(rows), *values.shape[1:]), values.dtype)
             pack: Array = values[rows]
         elif self._is_entity:
-            pack = values[item.n, ...]  # of a value without dims too, a view
+            pack = self._of(item)
         elif self.access == INC:
             return np.zeros_like(values)
         else:
@@ -219,13 +219,19 @@ class _Values:
         pack.flags.writeable = self.access != READ
         return pack
 
+    def _of(self, item: _Item) -> Array:
+        """Return a view of an entity's values, shape ``(*dim)``, of one value ``(1,)``."""
+        row = slice(item.n, item.n + 1) if self._values.ndim == 1 else item.n
+        found: Array = self._values[row]
+        return found
+
     def unpack(self, item: _Item, pack: Array) -> None:
         """Bring what the function left in an array of its own back."""
         if self.access == READ:
             return
         if self._path is None:
             if self._is_entity:
-                self._values[item.n, ...] = pack
+                self._of(item)[...] = pack
             elif self.access == INC:
                 self._values += pack
             else:

@@ -54,7 +54,7 @@ def generate_single_cell_wrapper(
         >>> x = op2.Dat(nodes)
         >>> ends = op2.Map(cells, nodes, 2, [0, 1])
         >>> text = generate_single_cell_wrapper(cells, [x(op2.READ, ends)], ["double *"], "f", "g")
-        >>> text.splitlines()[-4]
+        >>> text.splitlines()[-3]
         'void g(double *farg0, int start, int end, const double *arg0, const int *map0) {'
     """
     if not kernel_name:
