@@ -23,6 +23,7 @@ _PREFIX = "PYOP2CXX_"
 _TRUE_WORDS = ("1", "true", "yes", "on")
 _FALSE_WORDS = ("0", "false", "no", "off", "")
 _LEVELS = ("DEBUG", "INFO", "WARNING", "ERROR", "CRITICAL")
+_OTHER_LEVELS = {"WARN": "WARNING", "FATAL": "CRITICAL"}  # which `logging` knows, too
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -108,6 +109,13 @@ OPTIONS: tuple[Option, ...] = (
         type=bool,
         default=False,
         help="The same bits whatever the number of threads: only strategies that keep an order.",
+    ),
+    Option(
+        name="hardware_gathers",
+        type=bool,
+        default=False,
+        help="Loops on lanes load by gather instructions (AVX2, AVX-512) instead of whole rows: "
+        "slower on most processors.",
     ),
     Option(
         name="strict",
@@ -324,7 +332,7 @@ def _normalised(option: Option, value: object) -> object:
     if isinstance(value, os.PathLike):
         return os.fspath(value)
     if option.name == "log_level" and isinstance(value, str):
-        return value.upper()
+        return _OTHER_LEVELS.get(value.upper(), value.upper())
     return value
 
 

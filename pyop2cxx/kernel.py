@@ -52,13 +52,13 @@ class Kernel:
             needs them. The mathematical functions of C are known without any include. Or a program
             of loopy's: see `pyop2cxx.loopy_kernels`.
         name: The function to call.
-        headers: More headers to include, e.g. ``"stdlib.h"`` or ``'#include "mine.h"'``.
-        include_dirs: Folders with the user's own headers.
         opts: Options for the compiler, e.g. ``["-DN=3"]``.
+        include_dirs: Folders with the user's own headers.
+        headers: More headers to include, e.g. ``"stdlib.h"`` or ``'#include "mine.h"'``.
+        user_code: Not supported; must be empty.
         cpp: The text is C++: it runs on host backends only, and nothing is known of what it does.
         flop_count: Floating-point operations of one call, where the count from the text is wrong.
         ldargs: Options for the linker.
-        user_code: Not supported; must be empty.
         abi: The convention for arguments: ``"2026"``, or one of PyOP2's older ones, ``"2016"`` and
             ``"2013"``; see `pyop2cxx.legacy`. None means the option ``abi``, so that a program of
             old kernels says it once: ``op2.init(abi="2016")``.
@@ -99,14 +99,14 @@ class Kernel:
         self,
         code: str,
         name: str,
-        *,
-        headers: Sequence[str] = (),
-        include_dirs: Sequence[str] = (),
         opts: Sequence[str] | Mapping[str, object] | None = None,
+        include_dirs: Sequence[str] = (),
+        headers: Sequence[str] = (),
+        user_code: str = "",
+        *,
         cpp: bool = False,
         flop_count: int | None = None,
         ldargs: Sequence[str] | None = (),
-        user_code: str = "",
         abi: str | None = None,
         requires_zeroed_output_arguments: bool = False,
         accesses: Iterable[Access] | None = None,

@@ -18,8 +18,9 @@ from pyop2cxx.exceptions import ConfigurationError, NonUniqueNameError, StaticMo
 from pyop2cxx.mpi import checked_comm
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Callable, Iterator, Mapping
 
+    from pyop2cxx.parloop import ParLoop
     from pyop2cxx.types.constants import Const
 
 
@@ -40,6 +41,7 @@ class Runtime:
         known_caches: Records of all of them.
         timers: When parts that are being timed began, by name.
         coherence: Keeps values the same on the host and on devices.
+        on_loop: Called with each ParLoop that is generated or prepared to run, if there is one.
         backend_folder: Each file in it whose name has no leading underscore is a backend.
     """
 
@@ -47,6 +49,7 @@ class Runtime:
         self.logger = logging.getLogger("pyop2cxx")
         self.epoch = 0
         self.n_frozen = 0
+        self.on_loop: Callable[[ParLoop], None] | None = None
         self.regions: dict[str, tuple[int, float]] = {}
         self.timers: dict[str, float] = {}
         self.program_options: set[str] = set()
