@@ -215,6 +215,32 @@ def memory_and_disk_cache(
     return decorator
 
 
+def serial_cache(
+    hashkey: Callable[..., Hashable],
+    cache_factory: Callable[[], MutableMapping[Hashable, Any]] = DEFAULT_CACHE,
+) -> Callable[[Function], Function]:
+    """Return a decorator that keeps a function's results in memory, whoever asks.
+
+    Args:
+        hashkey: Makes a key of a call's arguments.
+        cache_factory: Makes the cache.
+    """
+    cache = cache_factory()
+
+    def decorator(function: Function) -> Function:
+        @wraps(function)
+        def cached(*args: Any, **options: Any) -> Any:
+            key = hashkey(*args, **options)
+            found = cache.get(key, _MISS)
+            if found is _MISS:
+                found = cache[key] = function(*args, **options)
+            return found
+
+        return cached  # type: ignore[return-value]  # it is called as the function is
+
+    return decorator
+
+
 def get_comm_caches(comm: Any) -> dict[int, MutableMapping[Hashable, Any]]:
     """Return a communicator's caches, which go when it does.
 

@@ -114,6 +114,12 @@ def test_one_of_several_computes(tmp_path: Path) -> None:
     assert counted.n_calls == 1
 
 
+def test_a_cache_that_asks_for_no_communicator() -> None:
+    counted = Counted(caching.serial_cache(hashkey=lambda x, **_: x))
+    assert counted.function(2) is counted.function(2, scale=3)
+    assert counted.n_calls == 1
+
+
 def test_bad_communicators() -> None:
     counted = Counted(caching.memory_cache())
     with pytest.raises(DataTypeError, match="takes a communicator"):
