@@ -16,9 +16,11 @@ from pyop2cxx.runtime import runtime
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-# What generated texts have at file scope: functions, kernels and tables.
+# What generated texts have at file scope: functions, kernels and tables, and types of structs.
 _AT_FILE_SCOPE = re.compile(
-    r"^(?:static|extern|__kernel|__constant|__global__)\b[^\n;{(=\[]*?(\w+)\s*[(\[=]", re.MULTILINE
+    r"^(?:static|extern|__kernel|__constant|__global__)\b(?: inline __attribute__\(\(\w+\)\))?"
+    r"[^\n;{(=\[]*?(\w+)\s*[(\[=]|^\} (\w+);$",
+    re.MULTILINE,
 )
 
 
@@ -91,7 +93,7 @@ def joined(texts: Sequence[str]) -> str:
     """
     out = []
     for number, text in enumerate(texts):
-        names = dict.fromkeys(_AT_FILE_SCOPE.findall(text))
+        names = dict.fromkeys(found[1] or found[2] for found in _AT_FILE_SCOPE.finditer(text))
         out += [f"#define {name} {name}{_suffix(number)}" for name in names]
         out.append(text)
         out += [f"#undef {name}" for name in names]

@@ -50,6 +50,10 @@ class ExecutionError(Op2Error, RuntimeError):
     """A loop failed while it ran."""
 
 
+class OutOfMemoryError(ExecutionError, MemoryError):
+    """The host has not as much memory as the values of an object need."""
+
+
 class InternalError(Op2Error, RuntimeError):
     """pyop2cxx is wrong. Please report it with the message."""
 

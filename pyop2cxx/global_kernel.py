@@ -17,6 +17,8 @@ from pyop2cxx.exceptions import MapTypeError, SetTypeError, UnsupportedError, Us
 from pyop2cxx.iteration import items_of
 from pyop2cxx.kernel import Kernel
 from pyop2cxx.parloop import ParLoop
+from pyop2cxx.types.access import READ
+from pyop2cxx.types.args import DoubledGlobalArg
 from pyop2cxx.types.extruded import ExtrudedSet
 from pyop2cxx.types.subsets import Subset
 
@@ -136,15 +138,11 @@ class GlobalKernelArg:
 
     Attributes:
         dim: Its shape.
-        double: Not supported; must be False.
+        double: Whether the kernel gets it twice, for both cells of a facet; then it is READ.
     """
 
     dim: tuple[int, ...]
     double: bool = False
-
-    def __post_init__(self) -> None:
-        if self.double:
-            raise UnsupportedError("GlobalKernelArg: double=True, a copy for each cell of a facet")
 
 
 @dataclass(frozen=True)
@@ -189,6 +187,26 @@ class MatKernelArg:
 
 
 @dataclass(frozen=True)
+class MixedMatKernelArg:
+    """A Mat of several blocks without values.
+
+    Attributes:
+        arguments: Its blocks, by rows.
+        shape: How many there are of them in a column and in a row.
+    """
+
+    arguments: tuple[MatKernelArg, ...]
+    shape: tuple[int, int]
+
+    def __post_init__(self) -> None:
+        if len(self.arguments) != prod(self.shape):
+            raise UsageError(
+                f"MixedMatKernelArg: {len(self.arguments)} blocks, expected {self.shape[0]} x "
+                f"{self.shape[1]}"
+            )
+
+
+@dataclass(frozen=True)
 class PassthroughKernelArg:
     """An address without a value."""
 
@@ -227,6 +245,15 @@ class MatParloopArg:
 
 
 @dataclass(frozen=True)
+class MixedMatParloopArg:
+    """The data of a `MixedMatKernelArg`, and what is left out: see `Mat`."""
+
+    data: Mat
+    maps: tuple[MixedMap, MixedMap]
+    lgmaps: Any = None
+
+
+@dataclass(frozen=True)
 class PassthroughParloopArg:
     """The address of a `PassthroughKernelArg`."""
 
@@ -239,6 +266,7 @@ _KINDS: dict[type[Any], type[Any]] = {
     DatKernelArg: DatParloopArg,
     MixedDatKernelArg: MixedDatParloopArg,
     MatKernelArg: MatParloopArg,
+    MixedMatKernelArg: MixedMatParloopArg,
     PassthroughKernelArg: PassthroughParloopArg,
 }
 
@@ -265,6 +293,7 @@ class GlobalKernel:
 
     Raises:
         UsageError: There are not as many arguments as accesses, or layers without extrusion.
+        UnsupportedError: A Global that is not READ would be passed twice.
     """
 
     def __init__(
@@ -290,6 +319,12 @@ class GlobalKernel:
         if not all(type(argument) in _KINDS for argument in arguments):
             names = ", ".join(kind.__name__ for kind in _KINDS)
             raise UsageError(f"{what}: arguments must be of {names}; got {arguments!r}")
+        for i, (argument, access) in enumerate(zip(arguments, local_kernel.accesses, strict=True)):
+            if getattr(argument, "double", False) and access != READ:
+                raise UnsupportedError(
+                    f"{what}: argument {i}: double=True is for a Global that is READ, got "
+                    f"{access.name}"
+                )
         self.local_kernel = local_kernel
         self.arguments = tuple(arguments)
         self.extruded = extruded
@@ -369,7 +404,12 @@ class Parloop(ParLoop):
         super().__init__(
             global_knl.local_kernel,
             iterset,
-            *(_called(a, access) for a, access in zip(arguments, accesses, strict=True)),
+            *(
+                _called(given, wanted, access)
+                for given, wanted, access in zip(
+                    arguments, global_knl.arguments, accesses, strict=True
+                )
+            ),
             iteration_region=global_knl.iteration_region,
             pass_layer_arg=global_knl.pass_layer_arg,
         )
@@ -392,13 +432,18 @@ def _key(argument: Any, numbers: dict[int, int]) -> tuple[Any, ...]:
     return of(argument)  # type: ignore[no-any-return]
 
 
-def _called(argument: Any, access: Access) -> Any:
+def _called(argument: Any, wanted: Any, access: Access) -> Any:
     if isinstance(argument, GlobalParloopArg):
-        return argument.data(access)
+        called = argument.data(access)
+        is_double = isinstance(wanted, GlobalKernelArg) and wanted.double
+        return DoubledGlobalArg(argument.data, None, access) if is_double else called  # type: ignore[arg-type]
     if isinstance(argument, PassthroughParloopArg):
         return argument.data
     if isinstance(argument, MatParloopArg):
-        return argument.data(access, argument.maps, argument.lgmaps)
+        return argument.data(access, argument.maps, argument.lgmaps, wanted.unroll)
+    if isinstance(argument, MixedMatParloopArg):
+        unroll = any(block.unroll for block in wanted.arguments)
+        return argument.data(access, argument.maps, argument.lgmaps, unroll)
     return argument.data(access, argument.map_)
 
 
@@ -408,6 +453,8 @@ def _check(given: Any, wanted: Any, what: str) -> None:
         raise UsageError(f"{what}: expected a {kind.__name__}, got {given!r}")
     if isinstance(wanted, MixedDatKernelArg):
         _check_fields(given, wanted, what)
+    elif isinstance(wanted, MixedMatKernelArg):
+        _check_blocks(given, wanted, what)
     elif isinstance(wanted, MatKernelArg):
         blocks = tuple(prod(dim) for dim in wanted.dims)
         if tuple(given.data.block_dims) != blocks:
@@ -431,6 +478,19 @@ def _check_fields(given: MixedDatParloopArg, wanted: MixedDatKernelArg, what: st
         is_global = isinstance(expected, GlobalKernelArg)
         part = GlobalParloopArg(dat) if is_global else DatParloopArg(dat, map_)
         _check(part, expected, f"{what}: field {i}")
+
+
+def _check_blocks(given: MixedMatParloopArg, wanted: MixedMatKernelArg, what: str) -> None:
+    shape = given.data.sparsity.shape
+    if shape != tuple(wanted.shape):
+        raise UsageError(f"{what}: {shape} blocks, expected {tuple(wanted.shape)}")
+    sides = [tuple(side) for side in given.maps]
+    if tuple(map(len, sides)) != shape:
+        raise MapTypeError(f"{what}: a pair of MixedMaps, of {shape} Maps, got {given.maps!r}")
+    for number, expected in enumerate(wanted.arguments):
+        i, j = divmod(number, shape[1])
+        part = MatParloopArg(given.data[i, j], (sides[0][i], sides[1][j]))
+        _check(part, expected, f"{what}: block {i, j}")
 
 
 def _check_arity(given: Map | None, wanted: Any, what: str) -> None:

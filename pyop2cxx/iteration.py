@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from pyop2cxx import _core
-from pyop2cxx.exceptions import IterateValueError, MapValueError, UsageError
-from pyop2cxx.types.checks import address_of
+from pyop2cxx.exceptions import IterateValueError, MapValueError, SizeTypeError, UsageError
+from pyop2cxx.types.checks import MOST_INT64, address_of
 from pyop2cxx.types.extruded import ExtrudedSet
 from pyop2cxx.types.regions import ALL, IterationRegion
 from pyop2cxx.types.subsets import Subset
@@ -131,6 +131,11 @@ def _cells(iterset: Set, whole: ExtrudedSet, region: IterationRegion, pass_layer
         visited, first = levels_of(whole, whole.layers - 1, region)
         layers = np.array([[visited, first, 0, whole.layers - 1]], np.int64)
         n, tables, arrays = iterset.size * visited, [_table(layers)], [layers]
+        if n > MOST_INT64:
+            raise SizeTypeError(
+                f"Set '{whole.name}': {iterset.size} columns of {visited} cells are more than "
+                "int64 can number"
+            )
         if isinstance(iterset, Subset):
             tables.append(iterset._table)
     else:

@@ -19,7 +19,8 @@ from pyop2cxx.exceptions import (
 from pyop2cxx.krylov import Convergence
 from pyop2cxx.runtime import runtime
 from pyop2cxx.types.dats import Dat
-from pyop2cxx.types.mats import Mat
+from pyop2cxx.types.globals import Global
+from pyop2cxx.types.mats import Mat, is_same_space
 from pyop2cxx.types.mixed import MixedDat
 
 if TYPE_CHECKING:
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     Array = NDArray[Any]
-    Vector = Dat | MixedDat
+    Vector = Dat | MixedDat | Global
     Operator = Callable[[Any, Any], None]
 
 DEFAULTS: Mapping[str, Any] = {
@@ -257,13 +258,13 @@ def _check_system(A: object, x: object, b: object) -> None:
             f"solve: A must be a Mat or a function A(x, y), got {A!r} of type {type(A).__name__}"
         )
     for name, dat in (("x", x), ("b", b)):
-        if not isinstance(dat, Dat | MixedDat):
+        if not isinstance(dat, Dat | MixedDat | Global):
             raise DatTypeError(
-                f"solve: {name} must be a Dat or a MixedDat, got {dat!r} of type "
+                f"solve: {name} must be a Dat, a MixedDat or a Global, got {dat!r} of type "
                 f"{type(dat).__name__}"
             )
-    assert isinstance(x, Dat | MixedDat)
-    assert isinstance(b, Dat | MixedDat)
+    assert isinstance(x, Dat | MixedDat | Global)
+    assert isinstance(b, Dat | MixedDat | Global)
     if isinstance(A, Mat):
         A._check_vector(x, 1, "columns")
         A._check_vector(b, 0, "rows")
@@ -272,7 +273,7 @@ def _check_system(A: object, x: object, b: object) -> None:
                 f"solve: {A._what} has {A._n_stored(0)} rows and {A._n_stored(1)} columns; only "
                 "square systems can be solved"
             )
-    elif x.dataset != b.dataset:
+    elif not is_same_space(x.dataset, b.dataset):
         raise DataValueError(f"solve: x and b, {x.name} and {b.name}, are on different DataSets")
 
 
@@ -382,6 +383,8 @@ def _as_operator(A: Operator, x: Vector, b: Vector, library: krylov.Library) -> 
 def _like(dat: Vector) -> Vector:
     if isinstance(dat, MixedDat):
         return MixedDat(dat.dataset, dtype=dat.dtype)
+    if isinstance(dat, Global):
+        return Global(dat.dim, dtype=dat.dtype)
     return Dat(dat.dataset, dtype=dat.dtype)
 
 

@@ -29,6 +29,7 @@ from pyop2cxx.types.args import (
     ConstantArg,
     DatArg,
     DenseBlockArg,
+    DoubledGlobalArg,
     GlobalArg,
     LegacyDatArg,
     LegacyMatArg,
@@ -57,7 +58,6 @@ _GENERATE_OPTIONS = ("convention", "debug", "deterministic", "lanes", "strategy"
 _MOST_INT32 = 2**31 - 1
 _LAYER = np.dtype(np.int32)
 _WITH_HALOS = (DatArg, LegacyDatArg, MixedDatArg, LegacyMixedDatArg)
-_LEGACY = (LegacyDatArg, LegacyMatArg, LegacyMixedDatArg, LegacyMixedMatArg)
 _MATRICES = (MatArg, LegacyMatArg, MixedMatArg, LegacyMixedMatArg)
 
 # Padded columns may hold so many entries for each incidence.
@@ -183,10 +183,10 @@ class ParLoop:
                 f"{self._what}: arg {i} must be made by calling a Dat or Global with an access, "
                 f"such as dat(op2.READ, map), got {arg!r} of type {type(arg).__name__}"
             )
-        if isinstance(arg, _LEGACY) and self.kernel.abi == "2026":
+        if self.kernel.abi == "2026" and (_legacy_form(arg) or (0, False))[1]:
             raise UsageError(
-                f"{self._what}: arg {i}: op2.i and flatten are of PyOP2's older conventions; pass "
-                "the Map, or say which one the kernel follows: Kernel(..., abi='2016')"
+                f"{self._what}: arg {i}: flatten is of PyOP2's older conventions; leave it out, or "
+                "say which one the kernel follows: Kernel(..., abi='2016')"
             )
 
     def _check_arg(self, i: int, arg: Part) -> None:
@@ -264,6 +264,8 @@ class ParLoop:
             given = data(old.access, old.map_.maps, lgmaps=lgmaps, unroll_map=unroll_map)
         else:
             given = data(old.access) if old.map_ is None else data(old.access, old.map_)
+        if isinstance(old, DoubledGlobalArg):
+            given = DoubledGlobalArg(data, None, old.access)
         parts, numbers = symbolic.parts_of((*self.args[:index], given, *self.args[index + 1 :]))
         for i, part in zip(numbers or range(len(self.args)), parts, strict=True):
             self._check_arg(i, part)
@@ -697,7 +699,7 @@ LegacyParloop = ParLoop
 
 _WITHOUT_DATA = (
     *("Parloop", "GlobalParloopArg", "DatParloopArg", "MixedDatParloopArg", "MatParloopArg"),
-    "PassthroughParloopArg",
+    *("MixedMatParloopArg", "PassthroughParloopArg"),
 )
 
 

@@ -121,7 +121,7 @@ def choose(request: Request) -> Choice:
 def _may_use_lanes(request: Request) -> bool:
     """Whether anybody must know how wide the machine's vectors are: finding out costs a probe."""
     facts = request.backend.facts
-    is_cpu = facts.lanes != _core.Lanes.grid or facts.vectors
+    is_cpu = facts.lanes != _core.Lanes.grid or facts.in_turn
     return request.lanes is None and request.kernel.core.body is not None and is_cpu
 
 
@@ -249,7 +249,6 @@ def _suited(request: Request, device: OpenDevice) -> Request:
         float64=facts.float64 and info.float64,
         in_turn=info.is_cpu,
         fences=facts.fences,
-        vectors=info.is_cpu,
     )
     return replace(request, backend=replace(request.backend, facts=suited))
 

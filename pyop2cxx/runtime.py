@@ -35,6 +35,7 @@ class Runtime:
         n_frozen: Dats whose halos are frozen: while there are none, loops need not look.
         regions: How often parts of the program were timed, and the seconds, by name.
         program_options: Names of the program's own options, which `init` is handed with its own.
+        timers: When parts that are being timed began, by name.
         coherence: Keeps values the same on the host and on devices.
         backend_folder: Each file in it whose name has no leading underscore is a backend.
     """
@@ -44,6 +45,7 @@ class Runtime:
         self.epoch = 0
         self.n_frozen = 0
         self.regions: dict[str, tuple[int, float]] = {}
+        self.timers: dict[str, float] = {}
         self.program_options: set[str] = set()
         self.coherence = _core.Coherence()
         self._device: _core.Device | None = None
@@ -110,6 +112,7 @@ class Runtime:
         self._backends.clear()
         self._constants.clear()
         self.regions.clear()
+        self.timers.clear()
         self.program_options.clear()
         self.epoch += 1
         self.configuration.reset()

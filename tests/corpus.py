@@ -1566,18 +1566,19 @@ def matrix_that_is_set_by_many(rng: np.random.Generator) -> Problem:
 
 
 def loops_of(
-    cases: Iterable[Case], strategies_of: Callable[[Case], Iterable[str]]
+    cases: Iterable[Case], strategies_of: Callable[[Case], Iterable[str]], **options: Any
 ) -> Iterator[op2.ParLoop]:
     """Yield the loops of cases by strategies. The Consts of each are there until the next.
 
     Args:
         cases: Those that the backend can run at all.
         strategies_of: Those of a case that the backend can run it by.
+        **options: More keywords for `ParLoop`.
     """
     for case in cases:
         for strategy in strategies_of(case):
             problem = case.problem()
-            how = {**problem.options, "strategy": strategy}
+            how = {**problem.options, **options, "strategy": strategy}
             try:
                 yield op2.ParLoop(problem.kernel, problem.iterset, *problem.args, **how)
             finally:

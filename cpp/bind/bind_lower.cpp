@@ -134,10 +134,10 @@ void bind_options(py::module_& core) {
       .value("threads", lower::Lanes::threads)
       .value("grid", lower::Lanes::grid);
   py::class_<Facts>(core, "Facts")
-      .def(py::init<lower::Lanes, bool, bool, int, bool, bool, bool, bool, bool, bool>(),
+      .def(py::init<lower::Lanes, bool, bool, int, bool, bool, bool, bool, bool>(),
            py::arg("lanes"), py::arg("atomics"), py::arg("float_atomics"), py::arg("warp"),
            py::arg("one_address_space"), py::arg("complex_arithmetic"), py::arg("float64"),
-           py::arg("in_turn"), py::arg("fences"), py::arg("vectors"))
+           py::arg("in_turn"), py::arg("fences"))
       .def_readonly("lanes", &Facts::lanes)
       .def_property_readonly(
           "threads", [](const Facts& facts) { return facts.lanes == lower::Lanes::threads; })
@@ -148,8 +148,7 @@ void bind_options(py::module_& core) {
       .def_readonly("complex_arithmetic", &Facts::complex_arithmetic)
       .def_readonly("float64", &Facts::float64)
       .def_readonly("in_turn", &Facts::in_turn)
-      .def_readonly("fences", &Facts::fences)
-      .def_readonly("vectors", &Facts::vectors);
+      .def_readonly("fences", &Facts::fences);
   py::class_<MapFacts>(core, "LoweringMapFacts")
       .def(py::init<int, bool>(), py::arg("index_bytes"), py::arg("injective"));
   py::class_<Options>(core, "LoweringOptions")

@@ -12,6 +12,7 @@
 #include "cg/complex_numbers.hpp"
 #include "ir/kernel_walk.hpp"
 #include "ir/known_functions.hpp"
+#include "ir/lane_functions.hpp"
 
 namespace op2::cg {
 namespace {
@@ -151,6 +152,22 @@ class Renamer {
 
 // ----------------------------------------------------------------------------------------- tables
 
+/// The array that an address `&a[i][j]` leads into; null if that is not what it is.
+const std::string* root_of(const Expr& address) {
+  const auto* unary = std::get_if<ir::Unary>(&address.node);
+  if (unary == nullptr || unary->op != ir::UnaryOp::address) return nullptr;
+  const Expr* base = &address.operands[0];
+  while (std::holds_alternative<ir::Index>(base->node)) base = &base->operands[0];
+  const auto* name = std::get_if<ir::Name>(&base->node);
+  return name == nullptr ? nullptr : &name->name;
+}
+
+bool is_lookup_in_place(const Expr& expr) {
+  const auto* call = std::get_if<ir::Call>(&expr.node);
+  const auto function = call == nullptr ? std::nullopt : ir::lane_function(call->function);
+  return function && function->op == ir::LaneOp::table;
+}
+
 /// Names in @p expr whose address is used, not only a scalar behind them.
 void addresses_in(const Expr& expr, std::set<std::string>& names) {
   const Expr* base = &expr;
@@ -175,12 +192,11 @@ std::set<std::string> addresses_in(const ir::FunctionDef& function) {
     void leave() {}
     void declare(const ir::Variable& /*variable*/) {}
     void expression(const Expr& expr) {
-      ir::for_each_expr(expr, [this](const Expr& part) {
-        const auto* unary = std::get_if<ir::Unary>(&part.node);
-        if (unary == nullptr || unary->op != ir::UnaryOp::address) return;
-        const Expr* base = &part.operands[0];
-        while (std::holds_alternative<ir::Index>(base->node)) base = &base->operands[0];
-        if (const auto* name = std::get_if<ir::Name>(&base->node)) names.insert(name->name);
+      std::set<const Expr*> in_place;
+      ir::for_each_expr(expr, [this, &in_place](const Expr& part) {
+        if (is_lookup_in_place(part)) in_place.insert(&part.operands[0]);
+        const std::string* name = root_of(part);
+        if (name != nullptr && !in_place.contains(&part)) names.insert(*name);
       });
       addresses_in(expr, names);
     }
@@ -188,6 +204,25 @@ std::set<std::string> addresses_in(const ir::FunctionDef& function) {
   Visitor visitor{names};
   ir::walk_scoped(function.body, visitor);
   return names;
+}
+
+/// Lanes look tables up where they are. Each lookup gets the name of one in the tables' space.
+void look_up_in_place(const ir::KernelBody& body, ir::FunctionDef& function) {
+  const auto is_table = [&body](const std::string& name) {
+    return std::ranges::any_of(body.tables, [&name](const ir::Variable& table) {
+      // functions have complex tables of their own
+      return table.name == name && !ir::is_complex(table.type.base);
+    });
+  };
+  ir::for_each_expr_in(function.body, [&is_table](Expr& expr) {
+    auto* call = std::get_if<ir::Call>(&expr.node);
+    auto lookup = call == nullptr ? std::nullopt : ir::lane_function(call->function);
+    if (!lookup || lookup->op != ir::LaneOp::lookup) return;
+    const std::string* name = root_of(expr.operands[0]);
+    if (name == nullptr || !is_table(*name)) return;
+    lookup->op = ir::LaneOp::table;
+    call->function = ir::name_of(*lookup);
+  });
 }
 
 /// A private copy of each table whose address @p function uses.
@@ -292,7 +327,10 @@ ir::KernelBody adapted(ir::KernelBody body, const Dialect& dialect) {
   if (dialect.library == nullptr) return body;
   Renamer(body, dialect).run();
   if (dialect.has_constant_space) {
-    for (ir::FunctionDef& function : body.functions) copy_tables(body, function);
+    for (ir::FunctionDef& function : body.functions) {
+      look_up_in_place(body, function);
+      copy_tables(body, function);
+    }
   }
   Rewriter rewriter{dialect};
   for (ir::Variable& table : body.tables) {

@@ -22,8 +22,9 @@ using ir::Expr;
 using ir::Type;
 using ir::UnaryOp;
 
+/// Those of several elements side by side have functions already.
 bool is_complex(const Type& type) {
-  return type.is_scalar() && ir::is_complex(type.base);
+  return type.is_scalar() && ir::is_complex(type.base) && type.lanes == 0;
 }
 bool is_complex(const Expr& expr) {
   return is_complex(expr.type);
@@ -253,6 +254,7 @@ void convert_statement(ir::Stmt& stmt, const Type& result) {
   std::visit(overload{
                  [](ir::Declare& node) {
                    for (ir::Variable& variable : node.variables) {
+                     if (variable.type.lanes > 0) continue;
                      if (!variable.value || !ir::is_complex(variable.type.base)) {
                        if (variable.value) convert(*variable.value, variable.type);
                      } else if (std::holds_alternative<ir::InitList>(variable.value->node)) {

@@ -50,6 +50,7 @@ struct Dialect {
   std::string_view table;                        ///< Storage of a constant table at file scope.
   std::string_view real_part;                    ///< Of a complex value `{}`.
   std::string_view imaginary_part;
+  std::string_view complex_value;  ///< The complex value of parts `{1}` and `{2}`, of type {0}.
   ComplexBy complex_by = ComplexBy::operators;
   Exchange exchange = Exchange::gcc;
   bool is_cxx = false;  ///< Refuses conversions that C makes.

@@ -145,7 +145,7 @@ class ExpressionPrinter {
             },
             [this, &expr](const ir::InitList&) {
               // a scalar does not begin a vector
-              if (expr.type.lanes > 0 && dialect_.has_vectors) {
+              if (expr.type.lanes > 0 && dialect_.has_vectors && !ir::is_complex(expr.type.base)) {
                 return fmt::format("{{{}}}", filled(expr.type, list(expr)));
               }
               return fmt::format("{{{}}}", list(expr));

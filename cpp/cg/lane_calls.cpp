@@ -42,11 +42,12 @@ void define_any(Context& out, const std::string& name, const Spelled& t, int lan
 
 void define_access(Context& out, const std::string& name, const Spelled& t, LaneOp op, int lanes) {
   const std::string index = vector_type(out, DType::int64, lanes);
-  const std::string& from = op == LaneOp::lookup ? t.scalar : t.type;
+  const bool is_of_lanes = op == LaneOp::pick;
+  std::string from = is_of_lanes ? t.type : t.scalar;
+  if (op == LaneOp::table) from = fmt::format("{} {}", out.dialect().table, from);
   const Scope scope = out.function(
       fmt::format("{} {} {}(const {} *from, {} index)", inlined, t.type, name, from, index));
-  const std::string_view lane_of =
-      op == LaneOp::lookup ? "from[index[{0}]]" : "from[index[{0}]][{0}]";
+  const std::string_view lane_of = is_of_lanes ? "from[index[{0}]][{0}]" : "from[index[{0}]]";
   const Names items =
       for_lanes(lanes, [lane_of](int lane) { return fmt::format(fmt::runtime(lane_of), lane); });
   out.statement(fmt::format("return ({}){{{}}};", t.type, joined(items)));
@@ -237,7 +238,9 @@ void declare_quotient(Context& out, const ir::LaneFunction& function, const std:
   const bool is_single = ir::part_base(function.base) == ir::Base::float32;
   const std::string_view bits = is_single ? "0x7fffffff" : "0x7fffffffffffffff";
   const auto magnitude = [&](const char* of) {
-    return fmt::format("({})(({})b.{} & {})", part, mask, of, bits);
+    const std::string kept =
+        fmt::format("{} & {}", bits_as(out, mask, fmt::format("b.{}", of)), bits);
+    return bits_as(out, part, kept);
   };
   out.statement(fmt::format("const {} m = {} >= {};", mask, magnitude("re"), magnitude("im")));
   out.statement(fmt::format("const {} p = {}(m, b.re, b.im);", part, blend));
@@ -251,34 +254,39 @@ void declare_quotient(Context& out, const ir::LaneFunction& function, const std:
 /// Lane by lane: what no form on whole vectors serves.
 void complex_by_lane(Context& out, const ir::LaneFunction& function, std::size_t n_arguments,
                      bool gives_complex, const std::string& result) {
-  const auto both = [&out](const std::string& to, const std::string& value) {
-    out.statement(fmt::format("result.re[lane] = __real__ {}{};", to, value));
-    out.statement(fmt::format("result.im[lane] = __imag__ {}{};", to, value));
+  const auto both = [&out](const std::string& value) {
+    const Dialect& dialect = out.dialect();
+    out.statement(
+        fmt::format("result.re[lane] = {};", fmt::format(fmt::runtime(dialect.real_part), value)));
+    out.statement(fmt::format("result.im[lane] = {};",
+                              fmt::format(fmt::runtime(dialect.imaginary_part), value)));
   };
+  const DType dtype = *ir::dtype_of(function.base);
   out.statement(fmt::format("{} result;", result));
   out.begin_branch(fmt::format("for (int lane = 0; lane < {}; ++lane)", function.lanes));
-  if (function.op == LaneOp::lookup) {
-    both("", "from[index[lane]]");
+  if (function.op == LaneOp::lookup || function.op == LaneOp::table) {
+    both("from[index[lane]]");
   } else if (function.op == LaneOp::pick) {
     out.statement("result.re[lane] = from[index[lane]].re[lane];");
     out.statement("result.im[lane] = from[index[lane]].im[lane];");
   } else if (function.op == LaneOp::spread) {
-    both("", "a");
+    both("a");
   } else {
     Names arguments;
     for (std::size_t i = 0; i < n_arguments; ++i) {
       const char of = static_cast<char>('a' + i);
-      arguments.push_back(fmt::format("__builtin_complex({0}.re[lane], {0}.im[lane])", of));
+      arguments.push_back(complex_value(out, dtype, fmt::format("{}.re[lane]", of),
+                                        fmt::format("{}.im[lane]", of)));
     }
-    const std::string builtin = function.function.starts_with("__builtin_")
-                                    ? function.function
-                                    : "__builtin_" + function.function;
-    const std::string call = fmt::format("{}({})", builtin, joined(arguments));
+    // the builtin needs no prototype
+    const bool is_known =
+        out.dialect().library != nullptr || function.function.starts_with("__builtin_");
+    const std::string name = is_known ? function.function : "__builtin_" + function.function;
+    const std::string call = fmt::format("{}({})", name, joined(arguments));
     if (gives_complex) {
-      const std::string_view scalar =
-          function.base == ir::Base::complex64 ? "float _Complex" : "double _Complex";
+      const std::string_view scalar = out.dialect().type_name(dtype);
       out.statement(fmt::format("const {} value = {};", scalar, call));
-      both("", "value");
+      both("value");
     } else {
       out.statement(fmt::format("result[lane] = {};", call));
     }
@@ -329,6 +337,8 @@ void define_complex(Context& context, const Use& use) {
         return fmt::format("{0} mask, {1} on, {1} off", mask, type);
       case LaneOp::lookup:
         return fmt::format("const {} *from, {} index", scalar, index);
+      case LaneOp::table:
+        return fmt::format("const {} {} *from, {} index", context.dialect().table, scalar, index);
       case LaneOp::pick:
         return fmt::format("const {} *from, {} index", type, index);
       case LaneOp::put:
@@ -382,6 +392,7 @@ void define_use(Context& context, const Use& use) {
       case LaneOp::any:
         return define_any(out, given, spelled, function.lanes);
       case LaneOp::lookup:
+      case LaneOp::table:
       case LaneOp::pick:
         return define_access(out, given, spelled, function.op, function.lanes);
       case LaneOp::put:

@@ -69,6 +69,12 @@ std::string bits_as(const Context& context, const std::string& type, const std::
   return fmt::format("({})({})", type, value);
 }
 
+std::string complex_value(const Context& context, DType dtype, const std::string& re,
+                          const std::string& im) {
+  const Dialect& dialect = context.dialect();
+  return fmt::format(fmt::runtime(dialect.complex_value), dialect.type_name(dtype), re, im);
+}
+
 namespace detail {
 
 std::string joined(const Names& names, std::string_view separator) {

@@ -37,6 +37,10 @@ std::string row_type(Context& context, DType dtype, int lanes);
 [[nodiscard]] std::string bits_as(const Context& context, const std::string& type,
                                   const std::string& value);
 
+/// @brief The complex number of two parts.
+[[nodiscard]] std::string complex_value(const Context& context, DType dtype, const std::string& re,
+                                        const std::string& im);
+
 namespace detail {
 
 using Names = std::vector<std::string>;

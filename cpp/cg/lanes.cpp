@@ -137,8 +137,10 @@ std::string first_function(Context& context, DType mask, int lanes) {
   return context.find_or_generate(name, name, [&](Context& out, const std::string& given) {
     const Scope scope = out.function(fmt::format("{} {} {}(long n)", inlined, type, given));
     const Names numbers = for_lanes(lanes, [](int lane) { return fmt::format("{}", lane); });
-    out.statement(fmt::format("return ({0}){{{1}}} < ({2})n - ({0}){{0}};", type, joined(numbers),
-                              out.dialect().type_name(mask)));
+    const std::string number = fmt::format("({})n", out.dialect().type_name(mask));
+    const std::string all = out.dialect().has_vectors ? fmt::format("({})({})", type, number)
+                                                      : fmt::format("{} - ({}){{0}}", number, type);
+    out.statement(fmt::format("return ({}){{{}}} < {};", type, joined(numbers), all));
   });
 }
 
@@ -160,7 +162,8 @@ void print_complex_gather(Context& context, const kir::LaneRows& rows,
   const DType part = part_of(rows.dtype);
   const int lanes = static_cast<int>(rows.starts.size());
   const std::string type = vector_type(context, part, lanes);
-  const std::string scalar = fmt::format("const {}", context.dialect().type_name(part));
+  const std::string scalar = fmt::format(
+      "const {}", in_global_space(context, std::string(context.dialect().type_name(part))));
   for (const kir::RowPiece& chunk : kir::row_pieces(2 * rows.dim, lanes)) {
     const std::string first = fmt::format("{}", chunk.begin);
     Names arguments{parts_at(type, spelling(kir::offset(rows.pack, rows.at)), first)};
@@ -205,7 +208,8 @@ void print_lane_store(Context& context, const kir::LaneStore& store, const LaneS
   const DType part = part_of(store.dtype);
   std::string to = spelling(kir::offset(store.data, store.start));
   if (is_complex(store.dtype)) {
-    to = parts_at(std::string(context.dialect().type_name(part)), spelling(kir::name(store.data)),
+    const std::string scalar(context.dialect().type_name(part));
+    to = parts_at(in_global_space(context, scalar), spelling(kir::name(store.data)),
                   spelling(store.start));
   }
   context.statement(fmt::format(
@@ -221,9 +225,11 @@ void print_lane_add(Context& context, const kir::LaneAdd& add, const LaneSpellin
   const Names parts = is_complex(add.type.dtype) ? Names{".re", ".im"} : Names{""};
   for (int c = 0; c < add.extent; ++c) {
     for (const std::string& part : parts) {
-      context.statement(fmt::format("{0}[{1}]{7} += ({2})(({3}){4}[{1}]{7} & {5}({6}));", add.sum,
-                                    c, type, mask_type, add.pack, first, spelling(add.n_live),
-                                    part));
+      const std::string value = fmt::format("{}[{}]{}", add.pack, c, part);
+      const std::string kept = fmt::format("{} & {}({})", bits_as(context, mask_type, value), first,
+                                           spelling(add.n_live));
+      context.statement(
+          fmt::format("{}[{}]{} += {};", add.sum, c, part, bits_as(context, type, kept)));
     }
   }
 }
@@ -233,7 +239,8 @@ void print_lane_fold(Context& context, const kir::LaneFold& fold) {
   context.begin_branch(fmt::format("for (int i = 0; i < {}; ++i)", fold.type.lanes));
   std::string value = fmt::format("{}[c][i]", fold.pack);
   if (is_complex(fold.type.dtype)) {
-    value = fmt::format("__builtin_complex({0}[c].re[i], {0}[c].im[i])", fold.pack);
+    value =
+        complex_value(context, fold.type.dtype, fold.pack + "[c].re[i]", fold.pack + "[c].im[i]");
   }
   const std::string target = fmt::format("{}[c]", fold.data);
   switch (fold.update) {

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 #include <set>
 #include <utility>
 
@@ -205,13 +206,14 @@ class Printer {
     if (!decl.type.is_pointer) declaration.type.pop_back();
     if (decl.type.lanes > 0) {
       declaration.type = vector_type(context_, decl.type.dtype, decl.type.lanes);
-      if (is_complex(decl.type.dtype)) complex_packs_.insert(decl.name);
+      if (is_complex(decl.type.dtype)) complex_packs_.emplace(decl.name, decl.type.dtype);
     }
     Declarator declarator{spelled(decl.name), "", ""};
     if (decl.extent > 0) declarator.extents = fmt::format("[{}]", decl.extent);
     if (!decl.value.empty()) {
       declarator.init = expr(decl.value.front());
-      if (decl.type.lanes > 0 && context_.dialect().has_vectors) {
+      const bool is_vector = decl.type.lanes > 0 && !is_complex(decl.type.dtype);
+      if (is_vector && context_.dialect().has_vectors) {
         declarator.init = fmt::format("({})({})", declaration.type, declarator.init);
       }
       if (decl.extent > 0) declarator.init = fmt::format("{{{}}}", declarator.init);
@@ -356,11 +358,13 @@ class Printer {
             [](const kir::BlocksFor&) -> std::string { not_printed("BlocksFor"); },
             [](const kir::Stride&) -> std::string { not_printed("Stride"); },
             [this](const kir::LaneOf& value) {
-              if (complex_packs_.contains(value.array)) {
+              const auto pack = complex_packs_.find(value.array);
+              if (pack != complex_packs_.end()) {
                 const std::string at =
                     fmt::format("{}[{}]", spelled(value.array), expr(value.operands[0]));
                 const std::string lane = expr(value.operands[1]);
-                return fmt::format("__builtin_complex({0}.re[{1}], {0}.im[{1}])", at, lane);
+                return complex_value(context_, pack->second, fmt::format("{}.re[{}]", at, lane),
+                                     fmt::format("{}.im[{}]", at, lane));
               }
               return fmt::format("{}[{}][{}]", spelled(value.array), expr(value.operands[0]),
                                  expr(value.operands[1]));
@@ -380,7 +384,7 @@ class Printer {
   Context& context_;
   const kir::Module& module_;
   const std::string& entry_;
-  std::set<std::string> complex_packs_;  // arrays of vectors
+  std::map<std::string, DType> complex_packs_;  // arrays of vectors
 };
 
 }  // namespace

@@ -12,9 +12,9 @@
 namespace op2::ir {
 namespace {
 
-constexpr std::array<std::string_view, 13> op_names{
-    "blend",    "any",    "lookup", "pick",  "put",  "add",   "subtract",
-    "multiply", "divide", "negate", "equal", "join", "spread"};
+constexpr std::array<std::string_view, 14> op_names{
+    "blend",    "any",      "lookup", "table",  "pick",  "put",  "add",
+    "subtract", "multiply", "divide", "negate", "equal", "join", "spread"};
 constexpr std::string_view prefix = "op2_";
 
 std::optional<Base> base_from_text(std::string_view text) {

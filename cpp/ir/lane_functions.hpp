@@ -17,6 +17,7 @@ enum class LaneOp : std::uint8_t {
   blend,   ///< T (M mask, T on, T off): lane by lane
   any,     ///< int (M mask): is a lane on?
   lookup,  ///< T (const scalar *table, int64 lanes index): `table[index]`
+  table,   ///< the same, of a table that the dialect keeps in an address space of its own
   pick,    ///< T (const T *array, int64 lanes index): lane l of `array[index]`
   put,     ///< void (T *array, int64 lanes index, M mask, T value): the store where a lane is on
   add,     ///< T (T, T), of complex vectors, as the next three

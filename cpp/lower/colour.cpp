@@ -42,6 +42,55 @@ void run_in_order(Builder& builder) {
   builder.module().items = kir::Items::elements;
 }
 
+struct BlockPlan {
+  kir::Parameter sizes;
+  kir::Parameter colour_offset;
+  kir::Parameter block_of;
+  kir::Parameter block_offset;
+};
+
+BlockPlan add_block_plan(Builder& builder, const Races& races) {
+  BlockPlan plan;
+  plan.sizes = builder.plan_array("sizes", DType::int64);
+  plan.colour_offset = builder.plan_array("colour_offset", DType::int64);
+  plan.block_of = builder.plan_array("block_of", DType::int64);
+  plan.block_offset = builder.plan_array("block_offset", DType::int64);
+  kir::Module& module = builder.module();
+  module.items = kir::Items::blocks;
+  module.plan.kind = kir::PlanKind::blocks;
+  module.plan.single_block = races.overlaps;
+  if (!races.overlaps) module.plan.conflicts = races.conflicts;
+  return plan;
+}
+
+/// On a grid that is a CPU a block of elements is for one thread, as on the host.
+void launch_blocks(Builder& builder, const Races& races) {
+  PackedLoop& packed = builder.packed();
+  const std::string function = packed.names.take("wrap_" + builder.request().loop.kernel->name);
+  const BlockPlan plan = add_block_plan(builder, races);
+  const kir::Expr block = kir::name("block");
+  kir::Block one{
+      {kir::Decl{index_type(), "block", 0, {kir::element(plan.block_of.name, kir::name("k"))}}},
+      {kir::For{
+          kir::Axis::serial, packed.items.position, kir::element(plan.block_offset.name, block),
+          kir::element(plan.block_offset.name, block + kir::integer(1)), element_body(packed)}}};
+  kir::Block body{
+      {kir::If{kir::equal(kir::builtin(kir::Builtin::lane_id), kir::integer(0)),
+               {{kir::For{kir::Axis::block, "k", whole_begin(), whole_end(), std::move(one)}}}}}};
+  std::vector<kir::Parameter> parameters = packed.parameters;
+  parameters.insert(parameters.end(), {plan.block_of, plan.block_offset});
+  builder.add_kernel(function, Builder::with_range(std::move(parameters)), std::move(body));
+
+  const auto [begin, end] = range_of_colour(plan.colour_offset);
+  const kir::Expr first = kir::name("first");
+  const kir::Expr last = kir::name("last");
+  kir::Block one_colour{{kir::Decl{index_type(), "first", 0, {begin}}},
+                        {kir::Decl{index_type(), "last", 0, {end}}}};
+  one_colour.push_back(
+      builder.launch(function, kir::Grid::blocks, last - first, {{"begin", first}, {"end", last}}));
+  builder.finish(for_colours(builder, plan.sizes, std::move(one_colour)), kir::integer(0));
+}
+
 }  // namespace
 
 void colour_blocks(Builder& builder) {
@@ -52,34 +101,25 @@ void colour_blocks(Builder& builder) {
     // Without races blocks are all alike, and reductions are the same for any of them in fixed
     // chunks of elements only.
     if (races.none() && request.options.deterministic) return lay_out_elements(builder);
-    return stage_blocks(builder);
+    return request.facts.in_turn ? launch_blocks(builder, races) : stage_blocks(builder);
   }
   const std::string function = builder.packed().names.take("wrap_" + request.loop.kernel->name);
   builder.add_function(function, builder.packed().parameters, builder.packed().items.position,
                        element_body(builder.packed()));
 
-  const kir::Parameter sizes = builder.plan_array("sizes", DType::int64);
-  const kir::Parameter colour_offset = builder.plan_array("colour_offset", DType::int64);
-  const kir::Parameter block_of = builder.plan_array("block_of", DType::int64);
-  const kir::Parameter block_offset = builder.plan_array("block_offset", DType::int64);
-
+  const BlockPlan plan = add_block_plan(builder, races);
   const kir::Expr position = kir::name("k");
   const kir::Expr block = kir::name("block");
-  const auto [first, last] = range_of_colour(colour_offset);
-  kir::Block body{{kir::Decl{index_type(), "block", 0, {kir::element(block_of.name, position)}}},
-                  builder.call(function, kir::element(block_offset.name, block),
-                               kir::element(block_offset.name, block + kir::integer(1)),
-                               position - whole_begin())};
-  builder.finish(for_colours(builder, sizes,
+  const auto [first, last] = range_of_colour(plan.colour_offset);
+  kir::Block body{
+      {kir::Decl{index_type(), "block", 0, {kir::element(plan.block_of.name, position)}}},
+      builder.call(function, kir::element(plan.block_offset.name, block),
+                   kir::element(plan.block_offset.name, block + kir::integer(1)),
+                   position - whole_begin())};
+  builder.finish(for_colours(builder, plan.sizes,
                              {{kir::For{kir::Axis::thread, "k", first, last, std::move(body)}}}),
                  whole_end() - whole_begin());
-
-  kir::Module& module = builder.module();
-  module.items = kir::Items::blocks;
-  module.plan.kind = kir::PlanKind::blocks;
-  module.plan.single_block = races.overlaps;
-  if (!races.overlaps) module.plan.conflicts = races.conflicts;
-  module.scratch.chunk = -1;
+  builder.module().scratch.chunk = -1;
 }
 
 void colour_elements(Builder& builder) {

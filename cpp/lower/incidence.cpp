@@ -67,6 +67,10 @@ kir::Expr selected(const Share& share) {
   return value;
 }
 
+// On a grid lanes share a loop over the incidences of so many targets: passes that are not full
+// must be few, and groups enough for all threads.
+constexpr int targets_a_group = 64;
+
 /// Consecutive targets read consecutive entries of a column. The next column's entry is on its way
 /// while this one's element is computed: all that follows depends on it.
 kir::Block along_columns(const Incidence& incidence, kir::Block body) {
@@ -161,7 +165,9 @@ Incidence add_incidence(Builder& builder, Sizes sizes) {
   Incidence incidence;
   incidence.maps = reduced_maps(request.loop);
   incidence.n_slots = n_slots(request.loop);
-  incidence.is_padded = request.options.padded && builder.is_grid();
+  // lanes go from one incidence to the next, whatever their targets are
+  const bool has_lanes = request.options.lanes > 1;
+  incidence.is_padded = request.options.padded && builder.is_grid() && !has_lanes;
   if (incidence.is_padded || sizes == Sizes::always) {
     incidence.sizes = builder.plan_array("sizes", DType::int64);
   }
@@ -226,9 +232,21 @@ kir::Expr row_of_slot(const ir::Loop& loop, int map, const std::string& table, i
 
 kir::Stmt for_all_incidences(Builder& builder, const Incidence& incidence, kir::Block body) {
   const kir::Expr entry = kir::element(incidence.entry.name, kir::name("k"));
-  return {kir::For{kir::Axis::serial, "k", kir::element(incidence.offset.name, whole_begin()),
-                   kir::element(incidence.offset.name, whole_end()),
-                   of_entry(builder, incidence, entry, body)}};
+  const auto over = [&](const kir::Expr& first, const kir::Expr& last) -> kir::Stmt {
+    return {kir::For{kir::Axis::serial, "k", kir::element(incidence.offset.name, first),
+                     kir::element(incidence.offset.name, last),
+                     of_entry(builder, incidence, entry, body)}};
+  };
+  if (!builder.is_grid()) return over(whole_begin(), whole_end());
+  const kir::Expr t = kir::name("t");
+  const kir::Expr next = kir::minimum(t + kir::integer(targets_a_group), whole_end());
+  return {kir::For{kir::Axis::grid,
+                   "t",
+                   whole_begin(),
+                   whole_end(),
+                   {over(t, next)},
+                   DType::int64,
+                   targets_a_group}};
 }
 
 kir::Expr target_of_slot(Builder& builder, const Incidence& incidence) {

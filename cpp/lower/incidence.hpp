@@ -54,7 +54,8 @@ enum class Sizes : std::uint8_t { always, if_padded };
                                         kir::Block body);
 
 /// @brief Loop over all incidences of the targets [begin, end), one target after the other, with
-/// the item's position and `o` declared around @p body. Not for padded incidences.
+/// the item's position and `o` declared around @p body. On a grid in groups of targets. Not for
+/// padded incidences.
 [[nodiscard]] kir::Stmt for_all_incidences(Builder& builder, const Incidence& incidence,
                                            kir::Block body);
 

@@ -128,8 +128,13 @@ void invert(Builder& builder) {
   PackedLoop& packed = builder.packed();
   std::vector<kir::Parameter> parameters = packed.parameters;
   for (kir::Parameter& parameter : incidence.parameters()) parameters.push_back(parameter);
-  if (builder.request().options.lanes > 1 && !builder.is_grid()) {
-    builder.add_range_function(function, std::move(parameters), visit_all(builder, incidence));
+  if (builder.request().options.lanes > 1) {
+    kir::Block visit = visit_all(builder, incidence);
+    if (builder.is_grid()) {
+      builder.add_kernel(function, Builder::with_range(std::move(parameters)), std::move(visit));
+    } else {
+      builder.add_range_function(function, std::move(parameters), std::move(visit));
+    }
     return finish(builder, function);
   }
   const std::vector<std::size_t> args = reduced_args(loop);

@@ -162,8 +162,7 @@ Expr LaneExpressions::value_of(const ir::Unary& node, const Expr& expr) {
     case UnaryOp::minus:
       return values_.negated(value_on_lanes(expr.type.base, operand));
     case UnaryOp::bit_not:
-      if (ir::is_complex(expr.type.base)) throw Refusal{"it conjugates complex numbers by '~'"};
-      return unary(node.op, value_on_lanes(expr.type.base, operand));
+      return values_.complement(value_on_lanes(expr.type.base, operand));
     case UnaryOp::logical_not:
       return values_.truth(mask(expr));
     case UnaryOp::dereference: {

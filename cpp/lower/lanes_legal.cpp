@@ -8,8 +8,6 @@
 #include <vector>
 
 #include "ir/kernel_facts.hpp"
-#include "ir/kernel_walk.hpp"
-#include "ir/lane_functions.hpp"
 #include "lower/constants.hpp"
 #include "lower/lanes_kernel.hpp"
 #include "lower/lanes_varying.hpp"
@@ -34,25 +32,8 @@ std::vector<bool> varying_parameters(const ir::Loop& loop) {
 
 /// Several elements a lane pay where lanes are the threads of a CPU.
 void check_grid(const Request& request) {
-  if (!request.facts.vectors) refuse("the backend spreads elements over lanes itself");
+  if (!request.facts.in_turn) refuse("the backend spreads elements over lanes itself");
   if (!request.options.soa.empty()) refuse("its Dats lie as structures of arrays");
-  for (const ir::Arg& arg : request.loop.args) {
-    if (std::holds_alternative<ir::GlobalReduce>(arg)) refuse("it reduces a Global on a grid");
-    if (is_complex(ir::dtype_of(arg))) refuse("it holds complex numbers, on a grid");
-  }
-}
-
-/// Tables, and what all elements share, may be in other address spaces than the packs.
-bool looks_up(const ir::KernelBody& body) {
-  return std::ranges::any_of(body.functions, [](const ir::FunctionDef& function) {
-    bool found = false;
-    ir::for_each_expr_in(function.body, [&found](const ir::Expr& expr) {
-      const auto* call = std::get_if<ir::Call>(&expr.node);
-      const auto used = call == nullptr ? std::nullopt : ir::lane_function(call->function);
-      found |= used && used->op == ir::LaneOp::lookup;
-    });
-    return found;
-  });
 }
 
 }  // namespace
@@ -98,9 +79,6 @@ std::shared_ptr<const ir::Kernel> kernel_for_lanes(const Request& request) {
   KernelOnLanes made =
       kernel_on_lanes(*kernel->body, varying_parameters(request.loop), request.options.lanes);
   if (!made.body) refuse(made.why);
-  if (request.facts.lanes == Lanes::grid && looks_up(*made.body)) {
-    refuse("a table is looked up by element, on a grid");
-  }
   kernel->body = std::move(made.body);
   kernel->key += fmt::format(":lanes{}", request.options.lanes);
   return kernel;

@@ -277,11 +277,7 @@ class LaneLoop {
     if (into != reductions_.end()) {
       reduce(*into->second, target->array, value->array, n);
     } else if (from != reductions_.end()) {
-      for (int c = 0; c < n; ++c) {
-        body_.push_back({kir::LaneGather{
-            {target->array, kir::integer(c), from->second->dtype, 1, value->array,
-             std::vector<kir::Expr>(static_cast<std::size_t>(lanes_), kir::integer(c))}}});
-      }
+      body_.push_back(spread(target->array, value->array, n));
     } else if (elements_.is_pack(target->array) && elements_.is_pack(value->array)) {
       body_.push_back({node});
     } else if (elements_.is_pack(value->array)) {
@@ -289,6 +285,15 @@ class LaneLoop {
     } else {
       unknown();
     }
+  }
+
+  /// What all elements start from: on a grid the Global's place is taken by private memory.
+  [[nodiscard]] kir::Stmt spread(const std::string& pack, const std::string& data, int n) const {
+    const kir::Expr c = kir::name("c");
+    const kir::Expr value = kir::lane_of(pack, c, LaneElements::lane());
+    kir::Stmt all =
+        serial("lane", lanes_, {{kir::Assign{value, kir::Update::set, kir::element(data, c)}}});
+    return serial("c", n, {std::move(all)});
   }
 
   void reduce(const ir::GlobalReduce& global, const std::string& data, const std::string& pack,
@@ -358,8 +363,14 @@ bool rewrite(kir::Block& block, const kir::Function& function, const Request& re
       continue;
     }
     if (loop != nullptr && rewrite(loop->body, function, request)) {
-      refuse("the kernel is called from a loop inside a loop");
+      // of a group of targets, or of a block of elements, the passes are many
+      if (loop->step == 1 && loop->axis != kir::Axis::block) {
+        refuse("the kernel is called from a loop inside a loop");
+      }
+      found = true;
     }
+    auto* branch = std::get_if<kir::If>(&stmt.node);
+    if (branch != nullptr) found |= rewrite(branch->then, function, request);
     out.push_back(std::move(stmt));
   }
   block = std::move(out);

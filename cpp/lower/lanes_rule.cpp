@@ -37,7 +37,7 @@ LaneChoice by_rule(const Request& request, int vector_bytes) {
   if (!loop.kernel->body) {
     return none(fmt::format("the kernel is opaque ({})", loop.kernel->opaque_reason));
   }
-  if (request.facts.lanes == Lanes::grid && !request.facts.vectors) {
+  if (request.facts.lanes == Lanes::grid && !request.facts.in_turn) {
     return none("the backend spreads elements over lanes itself");
   }
   if (request.options.debug) return none("debug=True looks at one element after the other");

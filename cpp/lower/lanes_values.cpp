@@ -164,6 +164,13 @@ Expr LaneValues::negated(Expr expr) const {
   return call(LaneOp::negate, base, {std::move(expr)}, vector(base));
 }
 
+Expr LaneValues::complement(Expr expr) const {
+  const Base base = expr.type.base;
+  if (!ir::is_complex(base)) return unary(UnaryOp::bit_not, std::move(expr));
+  return call(LaneOp::call, base, {std::move(expr)}, vector(base),
+              base == Base::complex64 ? "conjf" : "conj");
+}
+
 Expr LaneValues::blend(Base base, Expr mask, Expr on, Expr off) const {
   return call(LaneOp::blend, base, {std::move(mask), std::move(on), std::move(off)}, vector(base));
 }

@@ -49,6 +49,8 @@ class LaneValues {
                                     ir::Expr right, ir::Base right_base,
                                     const std::optional<ir::Expr>& on) const;
   [[nodiscard]] ir::Expr negated(ir::Expr expr) const;
+  /// @brief `~expr`: of a complex number the conjugate.
+  [[nodiscard]] ir::Expr complement(ir::Expr expr) const;
   [[nodiscard]] ir::Expr blend(ir::Base base, ir::Expr mask, ir::Expr on, ir::Expr off) const;
 
   /// @brief Where `left op right`, as a mask of the kernel's width; both are of @p base on lanes.

@@ -34,7 +34,7 @@ std::string key_of(Strategy strategy, const Facts& facts, const std::vector<MapF
   out.text(lanes_names[static_cast<std::size_t>(facts.lanes)]);
   out.flag(facts.atomics).flag(facts.float_atomics).number(facts.warp);
   out.flag(facts.one_address_space).flag(facts.complex_arithmetic).flag(facts.float64);
-  out.flag(facts.in_turn).flag(facts.fences).flag(facts.vectors);
+  out.flag(facts.in_turn).flag(facts.fences);
   for (const MapFacts& map : maps) {
     out.open("map").number(map.index_bytes).flag(map.injective).close();
   }

@@ -36,9 +36,8 @@ struct Facts {
   bool one_address_space = true;   ///< one type of pointer reaches private and shared memory
   bool complex_arithmetic = true;  ///< otherwise complex numbers can only be moved
   bool float64 = true;
-  bool in_turn = false;  ///< of a grid: the lanes of a block run one after the other
+  bool in_turn = false;  ///< of a grid: a CPU, each of whose few lanes has vectors of its own
   bool fences = false;   ///< a block can see what another one of the same launch has written
-  bool vectors = false;  ///< of a grid: few lanes, each with the vectors of a CPU
   bool operator==(const Facts&) const = default;
 };
 

@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/error.hpp"
 #include "lower/names_used.hpp"
 #include "lower/passes.hpp"
 #include "lower/reduce_tree.hpp"
@@ -48,6 +49,28 @@ kir::Parameter memory(const std::string& name, DType dtype, bool is_const = fals
   return {name, {dtype, is_const, true}, true, kir::Role::local, 0};
 }
 
+/// The loop over a function's items. Around it there may be what lanes need.
+template <class Block>
+auto& items_of(Block& body) {
+  for (auto& stmt : body) {
+    auto* loop = std::get_if<kir::For>(&stmt.node);
+    if (loop != nullptr && loop->axis == kir::Axis::grid) return *loop;
+  }
+  throw InternalError("reduce: a function that does not stride over the grid");
+}
+
+/// Items that a loop of @p module takes at a time.
+int longest_step(const kir::Module& module) {
+  int step = 1;
+  for (const kir::Function& function : module.functions) {
+    for (const kir::Stmt& stmt : function.body) {
+      const auto* loop = std::get_if<kir::For>(&stmt.node);
+      if (loop != nullptr) step = std::max(step, loop->step);
+    }
+  }
+  return step;
+}
+
 /// Every block of a launch leaves its partial results in a slot of its own. Then they are combined:
 /// by the block that is done last, or where blocks cannot see what others have written by a launch
 /// of one block after all others.
@@ -58,7 +81,8 @@ class Reducer {
         module_(builder.module()),
         is_fixed_(builder.request().options.deterministic),
         by_last_block_(builder.request().facts.fences),
-        tree_(reduced_globals(builder), builder.request().facts.warp, is_fixed_) {}
+        tree_(reduced_globals(builder), builder.request().facts.warp, is_fixed_,
+              is_fixed_ ? static_cast<int>(deterministic_chunk / longest_step(module_)) : 0) {}
 
   void run() {
     for (const kir::Function& function : module_.functions) {
@@ -160,32 +184,60 @@ class Reducer {
   }
 
   static kir::Expr n_chunks_of(const kir::Function& function) {
-    const auto& items = std::get<kir::For>(function.body.front().node);
+    const kir::For& items = items_of(function.body);
     return n_chunks(items.end - items.begin);
   }
 
   /// Chunks of a fixed size, a fixed share of each for every leaf of a fixed tree: the same sums
   /// in the same order, whatever lanes and blocks there are.
   [[nodiscard]] kir::Block in_chunks(kir::Block work) const {
-    auto& items = std::get<kir::For>(work.front().node);
-    for (const Reduced& global : tree_.globals()) replace_components(items.body, global);
-    const kir::Expr lane = kir::name("lane");
-    const kir::Expr n_leaves = kir::integer(tree_.n_lanes());
-    const kir::Expr at = items.begin + kir::name("chunk") * kir::integer(deterministic_chunk) +
-                         kir::name("round") * n_leaves + lane;
-    kir::Block one_item{
-        {kir::Decl{{DType::int64, true, false}, items.index, 0, {at}}},
-        {kir::If{kir::less(kir::name(items.index), items.end), std::move(items.body)}}};
+    const kir::For items = items_of(work);
     kir::Block leaves = tree_.starts();
-    leaves.push_back(
-        {kir::For{kir::Axis::serial, "round", kir::integer(0),
-                  kir::integer(deterministic_chunk / tree_.n_lanes()), std::move(one_item)}});
-    kir::Block chunk{
-        {kir::For{kir::Axis::lane, "lane", kir::integer(0), n_leaves, std::move(leaves)}}};
+    append(leaves, items.step > 1 ? run_of_leaf(std::move(work)) : items_of_leaf(items));
+    kir::Block chunk{{kir::For{kir::Axis::lane, "lane", kir::integer(0),
+                               kir::integer(tree_.n_lanes()), std::move(leaves)}}};
     append(chunk, tree_.combined());
     chunk.push_back(on_first_lane(tree_.to_slot(slot(kir::name("chunk")))));
     return {{kir::For{kir::Axis::block, "chunk", kir::integer(0), n_chunks(items.end - items.begin),
                       std::move(chunk)}}};
+  }
+
+  /// Neighbouring leaves take neighbouring items, one a round.
+  [[nodiscard]] kir::Block items_of_leaf(kir::For items) const {
+    for (const Reduced& global : tree_.globals()) replace_components(items.body, global);
+    const kir::Expr n_leaves = kir::integer(tree_.n_lanes());
+    const kir::Expr at = items.begin + kir::name("chunk") * kir::integer(deterministic_chunk) +
+                         kir::name("round") * n_leaves + kir::name("lane");
+    kir::Block one_item{
+        {kir::Decl{{DType::int64, true, false}, items.index, 0, {at}}},
+        {kir::If{kir::less(kir::name(items.index), items.end), std::move(items.body)}}};
+    return {{kir::For{kir::Axis::serial, "round", kir::integer(0),
+                      kir::integer(deterministic_chunk / tree_.n_lanes()), std::move(one_item)}}};
+  }
+
+  /// A leaf's items follow each other, and are taken several at a time.
+  [[nodiscard]] kir::Block run_of_leaf(kir::Block work) const {
+    kir::For& items = items_of(work);
+    const kir::Expr n_items = kir::integer(deterministic_chunk / tree_.n_lanes());
+    items.axis = kir::Axis::serial;
+    items.begin = items.begin + kir::name("chunk") * kir::integer(deterministic_chunk) +
+                  kir::name("lane") * n_items;
+    items.end = kir::minimum(items.begin + n_items, items.end);
+    kir::Block out;
+    for (const Reduced& global : tree_.globals()) {
+      rename(work, global.data, global.lane);
+      out.push_back({kir::Decl{{global.dtype}, global.lane, global.dim, {}}});
+      out.push_back(
+          for_components(global.dim, {{kir::Assign{kir::element(global.lane, kir::name("c")),
+                                                   kir::Update::set, global.start()}}}));
+    }
+    append(out, std::move(work));
+    for (const Reduced& global : tree_.globals()) {
+      out.push_back(
+          for_components(global.dim, {{kir::Assign{tree_.own(global, kir::name("c")), global.update,
+                                                   kir::element(global.lane, kir::name("c"))}}}));
+    }
+    return out;
   }
 
   /// A leaf stands in for the Global.

@@ -50,8 +50,11 @@ kir::Stmt on_first_lane(kir::Block body) {
   return {kir::If{kir::equal(lane_id(), kir::integer(0)), std::move(body)}};
 }
 
-ReductionTree::ReductionTree(std::vector<Reduced> globals, int warp, bool is_fixed)
-    : globals_(std::move(globals)), is_fixed_(is_fixed), warp_(warp), n_lanes_(most_lanes) {
+ReductionTree::ReductionTree(std::vector<Reduced> globals, int warp, bool is_fixed, int most_leaves)
+    : globals_(std::move(globals)),
+      is_fixed_(is_fixed),
+      warp_(warp),
+      n_lanes_(most_leaves == 0 ? most_lanes : std::min(most_lanes, most_leaves)) {
   std::int64_t bytes = 0;  // of one lane
   int n_scalars = 0;
   bool is_real = true;

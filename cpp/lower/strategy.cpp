@@ -161,6 +161,9 @@ Choice choose_on_grid(const Loop& loop, const Facts& facts, const std::vector<Ma
   const auto may = [&](Strategy strategy) {
     return applicable(strategy, loop, facts, maps, options).ok;
   };
+  if (facts.in_turn && !options.deterministic && may(Strategy::block)) {
+    return {Strategy::block, "a processor's threads take blocks of elements in order"};
+  }
   if (facts.in_turn && may(Strategy::colour)) {
     return {Strategy::colour, "lanes take turns: no two elements of a colour meet"};
   }

@@ -17,7 +17,6 @@ BACKEND = Backend(
         float64=True,
         in_turn=False,
         fences=True,
-        vectors=False,
     ),
     dialect=_core.cg.cuda_dialect(),
     suffix=(".cu", ".cu"),

@@ -17,7 +17,6 @@ BACKEND = Backend(
         float64=True,
         in_turn=False,
         fences=False,
-        vectors=False,
     ),
     dialect=_core.cg.opencl_dialect(),
     suffix=(".cl", ".cl"),

@@ -24,6 +24,7 @@ gets.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
@@ -37,9 +38,10 @@ from pyop2cxx.legacy.forms import (
     shaped,
     takes_anything,
 )
+from pyop2cxx.legacy.live import uses_value
 from pyop2cxx.legacy.text import wrapper
-from pyop2cxx.types.access import RW, WRITE
-from pyop2cxx.types.args import DatArg, LegacyMixedDatArg, MixedDatArg
+from pyop2cxx.types.access import INC, RW, WRITE
+from pyop2cxx.types.args import DatArg, MixedDatArg
 
 if TYPE_CHECKING:
     from pyop2cxx.kernel import Kernel
@@ -74,18 +76,38 @@ def adapted(
         forms = tuple(shaped(kernel, i, form) for i, form in enumerate(forms))
     if kernel.abi == "2026":
         return _wrapped(kernel, forms, extents, layer), args
-    passed = tuple(_passed(arg, form) for arg, form in zip(args, forms, strict=True))
+    passed = tuple(
+        _passed(kernel, i, *pair) for i, pair in enumerate(zip(args, forms, strict=True))
+    )
+    forms = tuple(
+        form if arg.access == form.access else replace(form, access=int(arg.access))
+        for arg, form in zip(passed, forms, strict=True)
+    )
     return _wrapped(kernel, forms, extents, layer), passed
 
 
-def _passed(arg: Arg, form: Form) -> Arg:
-    """Return the argument of today's convention: one in which WRITE keeps what is not written."""
-    sees_values = arg.access == WRITE and form.kind in ("rows", "scalars", "live")
-    if isinstance(arg, LegacyMixedDatArg):
-        return MixedDatArg(arg.data, arg.map_, RW if sees_values else arg.access)
-    if isinstance(arg, DatArg) and arg.map_ is not None and sees_values:
-        return DatArg(arg.data, arg.map_, RW)
-    return arg
+def _passed(kernel: Kernel, i: int, arg: Arg, form: Form) -> Arg:
+    """Return the argument of today's convention.
+
+    Kernels of the older ones see the values themselves: what they do not write stays, and what they
+    increment they may also read.
+    """
+    if not isinstance(arg, DatArg | MixedDatArg) or arg.map_ is None:
+        return arg
+    access = arg.access
+    sees_values = form.kind in ("rows", "scalars", "live", "point") and not form.extents
+    if sees_values and (access == WRITE or (access == INC and _uses_value(kernel, i))):
+        access = RW
+    if isinstance(arg, MixedDatArg):
+        return MixedDatArg(arg.data, arg.map_, access)
+    return DatArg(arg.data, arg.map_, access)
+
+
+def _uses_value(kernel: Kernel, i: int) -> bool:
+    if i >= len(kernel.parameters):
+        return False
+    parameter = kernel.parameters[i]
+    return uses_value(kernel.code, kernel.name, parameter.name, parameter.type.depth)
 
 
 def _check_parameters(kernel: Kernel, args: tuple[Arg, ...], wanted: int) -> None:

@@ -85,6 +85,24 @@ class LegacyMixedDatArg(MixedDatArg):
 
 
 @dataclass(slots=True)
+class DoubledGlobalArg(MixedDatArg):
+    """A Global that the kernel gets twice, end to end: once for each cell of a facet.
+
+    Attributes:
+        data: The Global.
+        map_: None.
+        access: READ.
+    """
+
+    data: Global  # type: ignore[assignment]
+
+    @property
+    def parts(self) -> tuple[DatArg | GlobalArg, ...]:
+        """The Global, twice."""
+        return (GlobalArg(self.data, self.access),) * 2
+
+
+@dataclass(slots=True)
 class GlobalArg:
     """A Global as a loop uses it.
 

@@ -14,7 +14,15 @@ from pyop2cxx.exceptions import ContractError, IndexValueError, NoDataError, Usa
 from pyop2cxx.runtime import runtime
 from pyop2cxx.types import from_hdf5
 from pyop2cxx.types.access import Access, checked_access
-from pyop2cxx.types.checks import address_of, as_array, as_dim, as_dtype, as_name, as_numpy
+from pyop2cxx.types.checks import (
+    address_of,
+    as_array,
+    as_dim,
+    as_dtype,
+    as_name,
+    as_numpy,
+    as_zeros,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -244,7 +252,9 @@ class SetFreeCarrier(DataCarrier):
             shared = exchange.taken(data, runtime.device, self._dim, self._what)
             data = np.empty(self._dim, shared.dtype)
         self._values: Array = (
-            np.zeros(self._dim, as_dtype("float64" if dtype is None else dtype, self._what))
+            as_zeros(
+                self._dim, as_dtype("float64" if dtype is None else dtype, self._what), self._what
+            )
             if data is None
             else as_array(data, dtype, self._dim, self._what)
         )

@@ -10,7 +10,13 @@ from typing import TYPE_CHECKING, Any, TypeAlias, TypeGuard
 
 import numpy as np
 
-from pyop2cxx.exceptions import DataTypeError, DataValueError, DimTypeError, NameTypeError
+from pyop2cxx.exceptions import (
+    DataTypeError,
+    DataValueError,
+    DimTypeError,
+    NameTypeError,
+    OutOfMemoryError,
+)
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, DTypeLike, NDArray
@@ -22,6 +28,12 @@ DTYPES = (
     *("float32", "float64", "complex64", "complex128"),
 )
 """The dtypes that kernels can work on."""
+
+MOST_INT32 = 2**31 - 1
+"""The largest arity, and the most values of an entity."""
+
+MOST_INT64 = 2**63 - 1
+"""The most entities of a Set."""
 
 _NATIVE = frozenset(np.dtype(name) for name in (*DTYPES, "bool"))  # bool: a byte, uint8 in C
 
@@ -59,14 +71,41 @@ def as_dim(dim: object, kind: str) -> tuple[int, ...]:
         kind: The class, for the message.
 
     Raises:
-        DimTypeError: It is neither, or an entry is negative.
+        DimTypeError: It is neither, an entry is negative, or the values of an entity are more than
+            int32 counts.
     """
     entries = tuple(dim) if isinstance(dim, Iterable) and not isinstance(dim, str) else (dim,)
     if not all(is_integer(entry) and entry >= 0 for entry in entries):
         raise DimTypeError(
             f"{kind}: the dim must be an integer or a tuple of integers, none negative, got {dim!r}"
         )
-    return tuple(int(entry) for entry in entries)
+    found = tuple(int(entry) for entry in entries)
+    if prod(found) > MOST_INT32:
+        raise DimTypeError(
+            f"{kind}: a dim of {dim!r} is more than {MOST_INT32} values; make it the size of a Set"
+        )
+    return found
+
+
+def as_zeros(shape: tuple[int, ...], dtype: np.dtype[Any], what: str) -> Array:
+    """Return an array of zeros.
+
+    Args:
+        shape: Its shape.
+        dtype: Its dtype.
+        what: The object, for the message.
+
+    Raises:
+        OutOfMemoryError: There is not as much memory.
+    """
+    try:
+        return np.zeros(shape, dtype)
+    except (MemoryError, ValueError) as error:  # NumPy's for more than an address space
+        n_bytes = prod(shape) * dtype.itemsize
+        raise OutOfMemoryError(
+            f"{what} needs {n_bytes} bytes for {prod(shape)} values of {dtype.name}, which the "
+            "host does not have; make its Set or its dim smaller"
+        ) from error
 
 
 def as_dtype(dtype: DTypeLike, what: str) -> np.dtype[Any]:

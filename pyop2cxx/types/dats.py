@@ -30,7 +30,7 @@ from pyop2cxx.types.algebra import (
 )
 from pyop2cxx.types.args import DatArg, LegacyDatArg
 from pyop2cxx.types.carrier import DataCarrier
-from pyop2cxx.types.checks import address_of, as_array, as_dtype, as_name, as_numpy
+from pyop2cxx.types.checks import address_of, as_array, as_dtype, as_name, as_numpy, as_zeros
 from pyop2cxx.types.halo_exchange import HaloExchange
 from pyop2cxx.types.indices import IndexedMap
 from pyop2cxx.types.maps import Map
@@ -316,7 +316,7 @@ class Dat(DataCarrier, Algebra, HaloExchange, AsVec):
     def _allocated(self, member: str) -> Array:
         """Return the whole array, zeros if there was none. Loops call this before they start."""
         if self._values is None:
-            values = np.zeros(self._shape(member), self._dtype)
+            values = as_zeros(self._shape(member), self._dtype, self._what)
             self._point_at(values, is_zero=True)
             self._values = values
         return self._values

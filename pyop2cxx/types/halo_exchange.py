@@ -86,6 +86,29 @@ class HaloExchange:
         finally:
             dat._is_exchanging = False
 
+    @property
+    def needs_halo_update(self) -> bool:
+        """PyOP2's older name for the opposite of `halo_valid`."""
+        return not self.halo_valid
+
+    @needs_halo_update.setter
+    def needs_halo_update(self, needed: bool) -> None:
+        self.halo_valid = not needed
+
+    def halo_exchange_begin(self, reverse: bool = False) -> None:
+        """Begin to bring values to ghosts, or to add theirs to the owners': PyOP2's older name."""
+        if reverse:
+            self.local_to_global_begin(Access.INC)
+        else:
+            self.global_to_local_begin(Access.READ)
+
+    def halo_exchange_end(self, reverse: bool = False) -> None:
+        """End what `halo_exchange_begin` began."""
+        if reverse:
+            self.local_to_global_end(Access.INC)
+        else:
+            self.global_to_local_end(Access.READ)
+
     def global_to_local_begin(self, access_mode: Access) -> None:
         """Begin to make the ghosts ready for a loop.
 

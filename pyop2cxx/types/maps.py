@@ -12,7 +12,7 @@ from pyop2cxx import _core
 from pyop2cxx.exceptions import ArityTypeError, DataValueError, MapValueError, SetTypeError
 from pyop2cxx.runtime import runtime
 from pyop2cxx.types import from_hdf5
-from pyop2cxx.types.checks import address_of, as_name, is_integer
+from pyop2cxx.types.checks import MOST_INT32, address_of, as_name, is_integer
 from pyop2cxx.types.indices import IndexedMap, indexed
 from pyop2cxx.types.sets import Set
 
@@ -391,6 +391,8 @@ def _as_set(found: object, what: str) -> Set:
 
 
 def _as_arity(arity: object, name: str) -> int:
-    if not is_integer(arity) or arity < 1:
-        raise ArityTypeError(f"Map '{name}': the arity must be a positive integer, got {arity!r}")
+    if not is_integer(arity) or not 1 <= arity <= MOST_INT32:
+        raise ArityTypeError(
+            f"Map '{name}': the arity must be a positive integer up to {MOST_INT32}, got {arity!r}"
+        )
     return int(arity)

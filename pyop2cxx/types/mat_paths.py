@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from pyop2cxx import _core
-from pyop2cxx.exceptions import DataValueError, MapTypeError, MapValueError, ModeValueError
+from pyop2cxx.exceptions import DataValueError, MapTypeError, MapValueError, UnsupportedError
 from pyop2cxx.runtime import runtime
 from pyop2cxx.types.access import INC, Access
 from pyop2cxx.types.args import DenseBlockArg, MatArg, MixedMatArg
@@ -135,7 +135,7 @@ def mixed_argument(
         MapTypeError: The path is not a pair of MixedMaps.
         MapValueError: The Sparsity was made from other Maps.
         DataValueError: There is not one pair of arrays for each block in `lgmaps`.
-        ModeValueError: Values where two Globals meet can be added only.
+        UnsupportedError: Values where two Globals meet can be added only.
     """
     sides = _checked_sides(mat, path)
     given = _lgmaps_by_block(mat, lgmaps)
@@ -160,13 +160,13 @@ def _block(
         return [argument(block, access, (rows, cols), masks, unroll_map)]
     _check_listed(block, rows, cols)
     if masks is not None and any(mask is not None for mask in masks):
-        raise DataValueError(
+        raise UnsupportedError(
             f"{block._what}: lgmaps: rows or columns of a Global cannot be left out; pass None for "
             "this block"
         )
     row_dim, col_dim = block.block_dims
     if rows is None and cols is None and access != INC:
-        raise ModeValueError(
+        raise UnsupportedError(
             f"{block._what}: both sides are Globals, so elements can only add to it: pass op2.INC"
         )
     if cols is None:

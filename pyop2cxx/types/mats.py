@@ -25,8 +25,10 @@ from pyop2cxx.types import mat_paths, mat_rows
 from pyop2cxx.types.access import INC, WRITE, Access, checked_access
 from pyop2cxx.types.args import LegacyMatArg, LegacyMixedMatArg
 from pyop2cxx.types.carrier import DataCarrier
-from pyop2cxx.types.checks import address_of, as_dtype, as_name, is_integer
+from pyop2cxx.types.checks import address_of, as_dtype, as_name, as_zeros, is_integer
 from pyop2cxx.types.dats import Dat
+from pyop2cxx.types.global_sets import GlobalDataSet
+from pyop2cxx.types.globals import Global
 from pyop2cxx.types.indices import plain_maps
 from pyop2cxx.types.mixed import MixedDat, MixedDataSet
 from pyop2cxx.types.sparsities import Sparsity
@@ -38,6 +40,8 @@ if TYPE_CHECKING:
 
     from pyop2cxx.types.args import MatArg, MixedMatArg
     from pyop2cxx.types.checks import Array
+
+    Vector = Dat | MixedDat | Global
 
 MAT_ACCESSES = frozenset({WRITE, INC})
 _MOST_DENSE_ENTRIES = 1_000_000
@@ -115,7 +119,8 @@ class Mat(DataCarrier):
 
     def _allocate(self) -> None:
         rows, cols = self.block_dims
-        self._values = np.zeros((len(self._sparsity.colidx), rows, cols), self._dtype)
+        shape = (len(self._sparsity.colidx), rows, cols)
+        self._values = as_zeros(shape, self._dtype, self._what)
         values = self._values
         self._buffer.reset(address=address_of(values), n_bytes=values.nbytes, is_zero=True)
 
@@ -646,15 +651,16 @@ class Mat(DataCarrier):
         """
         return cupy_link.matrix(self, write=True)
 
-    def mult(self, x: Dat | MixedDat, y: Dat | MixedDat) -> None:
+    def mult(self, x: Vector, y: Vector) -> None:
         """Compute ``y = A x``.
 
         Args:
-            x: On the DataSet of the columns; a MixedDat for a mixed matrix.
+            x: On the DataSet of the columns; a MixedDat for a mixed matrix, a Global for columns of
+                a Global.
             y: On the DataSet of the rows; overwritten.
 
         Raises:
-            DatTypeError: One of them is not a Dat, or not a MixedDat.
+            DatTypeError: One of them is not a Dat, MixedDat or Global where it should be.
             DataValueError: One of them lives on another DataSet.
             MissingExtraError: SciPy is not installed.
         """
@@ -668,12 +674,14 @@ class Mat(DataCarrier):
             out[...] = product[begin : begin + out.size].reshape(out.shape)
             begin += out.size
 
-    def __mul__(self, x: Dat | MixedDat) -> Any:
-        """Return ``A x``, a Dat or MixedDat on the DataSet of the rows."""
-        if not isinstance(x, Dat | MixedDat):
+    def __mul__(self, x: Vector) -> Any:
+        """Return ``A x``, a Dat, MixedDat or Global on the DataSet of the rows."""
+        if not isinstance(x, Dat | MixedDat | Global):
             return NotImplemented
-        made = MixedDat if isinstance(self._sparsity.dsets[0], MixedDataSet) else Dat
-        y: Any = made(self._sparsity.dsets[0], dtype=np.result_type(self._dtype, x.dtype))
+        rows = self._sparsity.dsets[0]
+        made = _vector_kind(rows)
+        where = rows.dim if made is Global else rows
+        y: Any = made(where, dtype=np.result_type(self._dtype, x.dtype))
         self.mult(x, y)
         return y
 
@@ -681,13 +689,13 @@ class Mat(DataCarrier):
 
     def _check_vector(self, dat: Any, side: int, what: str) -> None:
         wanted = self._sparsity.dsets[side]
-        kind = MixedDat if isinstance(wanted, MixedDataSet) else Dat
+        kind = _vector_kind(wanted)
         if not isinstance(dat, kind):
             raise DatTypeError(
                 f"{self._what}: expected a {kind.__name__} for the {what}, got {dat!r} of type "
                 f"{type(dat).__name__}"
             )
-        if dat.dataset != wanted:
+        if not is_same_space(dat.dataset, wanted):
             raise DataValueError(
                 f"{self._what}: {kind._kind} '{dat.name}' has dim {dat.dim}, but the {what} are on "
                 f"Set '{wanted.set.name}' with dim {wanted.dim}"
@@ -701,6 +709,23 @@ class Mat(DataCarrier):
 
     def __repr__(self) -> str:
         return f"Mat({self._sparsity!r}, {self._dtype!r}, {self._name!r})"
+
+
+def _vector_kind(dset: Any) -> type[Any]:
+    """Return what holds values on the DataSet of a matrix's rows or columns."""
+    if isinstance(dset, MixedDataSet):
+        return MixedDat
+    return Global if isinstance(dset, GlobalDataSet) else Dat
+
+
+def is_same_space(found: Any, wanted: Any) -> bool:
+    """Whether values on two DataSets correspond; those of Globals do if they are as many."""
+    both_global = isinstance(found, GlobalDataSet) and isinstance(wanted, GlobalDataSet)
+    if both_global:
+        return bool(found.cdim == wanted.cdim)
+    if isinstance(found, MixedDataSet) and isinstance(wanted, MixedDataSet):
+        return len(found) == len(wanted) and all(map(is_same_space, found, wanted))
+    return bool(found == wanted)
 
 
 class MatBlock(Mat):

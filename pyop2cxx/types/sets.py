@@ -21,7 +21,9 @@ from pyop2cxx.exceptions import (
 )
 from pyop2cxx.runtime import runtime
 from pyop2cxx.types import from_hdf5
-from pyop2cxx.types.checks import as_dim, as_name, is_integer
+from pyop2cxx.types.checks import MOST_INT64, as_dim, as_name, is_integer
+
+_N_OLDER_SIZES = 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +49,8 @@ class Set:
 
     Args:
         size: The number of entities, or three growing numbers: (core, core and owned, all). May
-            be None under ``init(static=True)``.
+            be None under ``init(static=True)``. PyOP2's four of 2016 are taken where they say that
+            no ghosts are computed: (core, owned, owned, all).
         name: What messages call it; it never enters generated text.
         halo: How ghosts are exchanged.
         comm: The communicator; None means this process alone. So far it must be of one process.
@@ -155,6 +158,21 @@ class Set:
         """The entities that are owned but not core."""
         core, owned, _ = self._known("owned_part")
         return SetPartition(self, core, owned - core)
+
+    @property
+    def exec_size(self) -> int:
+        """Entities that loops visit: those owned. In 2016 PyOP2 computed some ghosts, too."""
+        return self._known("exec_size")[1]
+
+    @property
+    def exec_part(self) -> SetPartition:
+        """Ghosts that loops visit: none."""
+        return SetPartition(self, self._known("exec_part")[1], 0)
+
+    @property
+    def all_part(self) -> SetPartition:
+        """All entities."""
+        return SetPartition(self, 0, self._known("all_part")[2])
 
     @property
     def name(self) -> str:
@@ -402,11 +420,18 @@ def _as_sizes(size: object, name: str) -> tuple[int, int, int] | None:
     if size is None and runtime.static:
         return None
     entries = tuple(size) if isinstance(size, Iterable) and not isinstance(size, str) else (size,)
+    if len(entries) == _N_OLDER_SIZES and entries[1] == entries[2]:
+        entries = (*entries[:2], entries[3])
     if len(entries) not in (1, 3) or not all(is_integer(n) and n >= 0 for n in entries):
         hint = "; only under init(static=True) may it be left out" if size is None else ""
+        older = (
+            "; ghosts are not computed, so the third of four sizes must be the second"
+            if len(entries) == _N_OLDER_SIZES
+            else ""
+        )
         raise SizeTypeError(
             f"Set '{name}': the size must be an integer or three, (core, owned, total), none "
-            f"negative, got {size!r}{hint}"
+            f"negative, got {size!r}{hint}{older}"
         )
     core, owned, total = (int(n) for n in (entries * 3)[:3])
     if not core <= owned <= total:
@@ -414,6 +439,8 @@ def _as_sizes(size: object, name: str) -> tuple[int, int, int] | None:
             f"Set '{name}': the sizes (core, owned, total) must not shrink, since each counts the "
             f"one before too, got {(core, owned, total)}"
         )
+    if total > MOST_INT64:
+        raise SizeTypeError(f"Set '{name}': {total} entities are more than int64 can number")
     return core, owned, total
 
 

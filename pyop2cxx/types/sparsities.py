@@ -218,6 +218,21 @@ class Sparsity:
         }
 
     @property
+    def maps(self) -> list[Pair]:
+        """The pairs of Maps of all blocks, each once; PyOP2's older name."""
+        return list(dict.fromkeys(pair for pairs in self.rcmaps.values() for pair in pairs))
+
+    @property
+    def rmaps(self) -> list[Any]:
+        """The Maps to rows, one for each pair."""
+        return [rows for rows, _ in self.maps]
+
+    @property
+    def cmaps(self) -> list[Any]:
+        """The Maps to columns, one for each pair."""
+        return [columns for _, columns in self.maps]
+
+    @property
     def iteration_regions(self) -> dict[tuple[int, int], list[Any]]:
         """For each block the regions of its pairs; (None) means everything."""
         return {

@@ -97,9 +97,13 @@ def test_tables_and_functions_of_every_language_are_found() -> None:
         "static inline void h(const double *x) {",
         "  inner(x);",
         "static const int v = 3;",
+        "static inline __attribute__((always_inline)) double8 op2_at(",
+        "typedef struct {",
+        "  double8 re;",
+        "} op2_pair;",
     ]
     names = re.findall(r"#define (\w+) ", joined(["\n".join(lines)]))
-    assert names == ["t", "wrap_g", "u", "h", "v"]
+    assert names == ["t", "wrap_g", "u", "h", "v", "op2_at", "op2_pair"]
 
 
 def test_on_the_host_nothing_happens() -> None:

@@ -14,7 +14,7 @@ import pytest
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
-from pyop2cxx import _core, op2, symbolic
+from pyop2cxx import _core, op2, pipeline, symbolic
 from pyop2cxx.batch import compile_together
 from pyop2cxx.exceptions import UnsupportedError
 from pyop2cxx.iteration import items_of
@@ -191,6 +191,32 @@ def test_equals_numpy_and_sequential(case: Case, strategy: str | None, backend: 
         op2.init(threads=threads)
         found = run_and_check(case, backend, strategy=strategy)
         compare(found, reference(case), case.tolerance)
+
+
+# Of each kind of loop one, for what is written for GPUs alone.
+OF_GPUS = (
+    "inc_and_globals",
+    "min_max_through_map",
+    "arities_1_to_8",
+    "indirect_rw_shared",
+    "matrix_of_blocks_and_vector",
+    "extruded_facets",
+    "subset_inc_with_ghosts",
+)
+
+
+@pytest.mark.parametrize("backend", GRIDS)
+@pytest.mark.parametrize("strategy", ["atomic", "block", "owner"])
+def test_texts_for_gpus(strategy: str, backend: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """They are right on a processor, too, which has others: staged blocks, padded incidences."""
+    monkeypatch.setattr(pipeline, "_suited", lambda request, device: request)
+    cases = [case for case in CASES if case.name in OF_GPUS and strategy in case.strategies]
+    with op2.backend(backend):
+        compile_together(loops_of(cases, lambda _: (strategy,)))
+    for case in cases:
+        problem = case.problem()
+        found = run(problem, backend, strategy=strategy)
+        compare(found, [want for _, want in problem.expected], case.tolerance)
 
 
 @pytest.mark.parametrize("backend", PARALLEL)

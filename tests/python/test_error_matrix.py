@@ -30,6 +30,10 @@ MDAT = op2.MixedDat(MDSET)
 KERNEL = op2.Kernel("void f(double *x) { x[0] = 1; }", "f")
 
 
+HUGE = op2.Set(2**44, "huge")
+ON_HUGE = op2.Dat(HUGE)
+
+
 class Row(NamedTuple):
     """A wrong call.
 
@@ -70,6 +74,12 @@ def frozen_with_another_access() -> None:
 
 ROWS = {
     "Set size": Row(lambda: op2.Set(illegal("illegalsize")), x.SizeTypeError, TypeError),
+    "Set size beyond int64": Row(lambda: op2.Set(2**63), x.SizeTypeError, TypeError),
+    "ExtrudedSet beyond int64": Row(
+        lambda: op2.ParLoop(KERNEL, op2.ExtrudedSet(HUGE, 2**40), ON_HUGE(op2.WRITE)),
+        x.SizeTypeError,
+        TypeError,
+    ),
     "Set name": Row(lambda: op2.Set(1, illegal(2)), x.NameTypeError, TypeError),
     "Set sizes shrink": Row(lambda: op2.Set((2, 1, 3)), x.ContractError, AssertionError),
     "ExtrudedSet layers": Row(lambda: op2.ExtrudedSet(SET, 1), x.SizeTypeError, TypeError),
@@ -95,6 +105,7 @@ ROWS = {
     "DataSet set": Row(lambda: op2.DataSet(illegal("x")), x.SetTypeError, TypeError),
     "DataSet dim": Row(lambda: op2.DataSet(SET, illegal("illegaldim")), x.DimTypeError, TypeError),
     "DataSet dims": Row(lambda: op2.DataSet(SET, illegal((1, "2"))), x.DimTypeError, TypeError),
+    "DataSet dim beyond int32": Row(lambda: SET ** (2**16, 2**15), x.DimTypeError, TypeError),
     "DataSet name": Row(lambda: op2.DataSet(SET, 1, illegal(2)), x.NameTypeError, TypeError),
     "MixedDataSet": Row(lambda: op2.MixedDataSet(illegal("foo")), x.DataSetTypeError, TypeError),
     "MixedDataSet of DataSets with dims": Row(
@@ -113,6 +124,13 @@ ROWS = {
         lambda: op2.Dat(DSET, dtype=illegal("illegal_type")), x.DataTypeError, TypeError
     ),
     "Dat length": Row(lambda: op2.Dat(DSET, [1] * 10), x.DataValueError, ValueError),
+    "Dat beyond memory": Row(lambda: ON_HUGE.data, x.OutOfMemoryError, MemoryError),
+    "Dat beyond addresses": Row(
+        lambda: op2.Dat(op2.Set(2**62) ** 8).data, x.OutOfMemoryError, RuntimeError
+    ),
+    "loop over what is beyond memory": Row(
+        lambda: op2.par_loop(KERNEL, HUGE, ON_HUGE(op2.WRITE)), x.OutOfMemoryError, RuntimeError
+    ),
     "Dat map": Row(lambda: DAT(op2.READ, MAP), x.MapValueError, ValueError),
     "Dat path": Row(lambda: DAT(op2.READ, illegal("map")), x.MapTypeError, TypeError),
     "Dat mode": Row(lambda: DAT(illegal("illegalmode")), x.ModeValueError, ValueError),
@@ -140,6 +158,10 @@ ROWS = {
     "Map from": Row(lambda: op2.Map(illegal("x"), SET, 1, []), x.SetTypeError, TypeError),
     "Map to": Row(lambda: op2.Map(SET, illegal("x"), 1, []), x.SetTypeError, TypeError),
     "Map arity": Row(lambda: op2.Map(SET, SET, illegal("1"), []), x.ArityTypeError, TypeError),
+    "Map arity beyond int32": Row(lambda: op2.Map(SET, SET, 2**31), x.ArityTypeError, TypeError),
+    "Map entry beyond int64": Row(
+        lambda: op2.Map(SET, SET, 1, [2**64] * 5), x.DataValueError, ValueError
+    ),
     "Map arities": Row(lambda: op2.Map(SET, SET, illegal((2, 2)), []), x.ArityTypeError, TypeError),
     "Map name": Row(lambda: op2.Map(SET, SET, 1, [0] * 5, illegal(2)), x.NameTypeError, TypeError),
     "Map values": Row(
@@ -233,7 +255,7 @@ def test_wrong_call(name: str) -> None:
         call()
     assert type(caught.value) is error
     assert isinstance(caught.value, built_in)
-    if error.__module__ == x.__name__:
+    if error.__module__ == x.__name__ and error is not x.OutOfMemoryError:
         assert isinstance(caught.value, x.UsageError | x.UnsupportedError)
         assert len(str(caught.value)) > 20
     for kept, carrier in zip(before, (DAT, ON_OTHER, GLOBAL), strict=True):

@@ -143,7 +143,6 @@ def test_descriptions_that_are_wrong() -> None:
         (lambda: op2.PermutedMapKernelArg(3, (0,)), MapTypeError),  # type: ignore[arg-type]
         (lambda: op2.PermutedMapKernelArg(op2.MapKernelArg(1), [0]), UsageError),  # type: ignore[arg-type]
         (lambda: op2.ComposedMapKernelArg(3), MapTypeError),  # type: ignore[arg-type]
-        (lambda: op2.GlobalKernelArg((1,), double=True), UnsupportedError),
     ):
         with pytest.raises(error):
             make()
@@ -168,3 +167,57 @@ def test_matrices_and_addresses() -> None:
     other = op2.GlobalKernel(local, [wide, op2.PassthroughKernelArg()])
     with pytest.raises(UsageError, match=r"blocks of \(1, 1\), expected \(2, 1\)"):
         op2.Parloop(other, EDGES, data)
+
+
+def test_a_global_for_both_cells_of_a_facet() -> None:
+    columns = op2.ExtrudedSet(EDGES, 3)
+    up = op2.Map(columns, op2.Set(9), 1, [0, 3, 6], offset=[1])
+    g, y = op2.Global(2, [1.0, 2.0]), op2.Dat(up.toset)
+    text = "void f(const double *g, double *y) { y[0] += g[0] + g[1]; y[1] += g[2] * g[3]; }"
+    local = op2.LocalKernel(text, "f", [READ, INC])
+    arguments = (
+        op2.GlobalKernelArg((2,), double=True),
+        op2.DatKernelArg((1,), op2.MapKernelArg(1, (1,))),
+    )
+    kernel = op2.GlobalKernel(
+        local,
+        arguments,
+        extruded=True,
+        constant_layers=True,
+        iteration_region=op2.ON_INTERIOR_FACETS,
+    )
+    loop = op2.Parloop(kernel, columns, [op2.GlobalParloopArg(g), op2.DatParloopArg(y, up)])
+    loop()
+    assert y.data_ro.tolist() == [3, 2, 0] * 3
+    loop.replace_data(0, op2.Global(2, [2.0, 3.0]))
+    loop()
+    assert y.data_ro.tolist() == [8, 8, 0] * 3
+    with pytest.raises(UnsupportedError, match="argument 0: double=True is for a Global that is"):
+        op2.GlobalKernel(op2.LocalKernel(text, "f", [INC, INC]), arguments, extruded=True)
+
+
+def test_a_mixed_matrix() -> None:
+    both, ends = op2.MixedSet((NODES, NODES)), op2.MapKernelArg(2)
+    maps = op2.MixedMap((E2N, E2N))
+    mat = op2.Mat(op2.Sparsity((both**1, both**1), [(maps, maps, None)]))
+    text = "void f(double *A) { for (int i = 0; i < 16; ++i) A[i] += i; }"
+    block = op2.MatKernelArg(((1,), (1,)), (ends, ends))
+    local = op2.LocalKernel(text, "f", [INC])
+    kernel = op2.GlobalKernel(local, [op2.MixedMatKernelArg((block,) * 4, (2, 2))])
+    op2.Parloop(kernel, EDGES, [op2.MixedMatParloopArg(mat, (maps, maps))])()
+    expected = np.zeros((8, 8))
+    for edge in E2N.values:
+        rows = [*edge, *(edge + 4)]
+        expected[np.ix_(rows, rows)] += np.arange(16.0).reshape(4, 4)
+    np.testing.assert_array_equal(mat.values, expected)
+
+    with pytest.raises(UsageError, match="3 blocks, expected 2 x 2"):
+        op2.MixedMatKernelArg((block,) * 3, (2, 2))
+    for arguments, wrong, error in (
+        ((block,) * 2, (1, 2), UsageError),
+        ((op2.MatKernelArg(((2,), (1,)), (ends, ends)),) * 4, (2, 2), UsageError),
+        ((op2.MatKernelArg(((1,), (1,)), (op2.MapKernelArg(3), ends)),) * 4, (2, 2), MapTypeError),
+    ):
+        other = op2.GlobalKernel(local, [op2.MixedMatKernelArg(arguments, wrong)])
+        with pytest.raises(error):
+            op2.Parloop(other, EDGES, [op2.MixedMatParloopArg(mat, (maps, maps))])

@@ -170,3 +170,18 @@ def test_a_mixed_dat_is_frozen_whole_or_not_at_all() -> None:
             both.freeze_halo(op2.READ)
         both[0].freeze_halo(op2.INC)
     both[0].unfreeze_halo()
+
+
+def test_exchanges_by_their_older_names(halo: Ring, nodes: op2.Set) -> None:
+    x = op2.Dat(nodes, np.arange(N + 2.0))
+    x.needs_halo_update = True
+    assert not x.halo_valid
+    x.halo_exchange_begin()
+    x.halo_exchange_end()
+    assert halo.took() == ["g2l"]
+    assert not x.needs_halo_update
+    assert x.data_ro_with_halos.tolist() == [0.0, 1.0, 2.0, 3.0, 4.0, 4.0, 0.0]
+    x.halo_exchange_begin(reverse=True)
+    x.halo_exchange_end(reverse=True)
+    assert halo.took() == ["l2g"]
+    assert x.data_ro.tolist() == [0.0, 1.0, 2.0, 3.0, 8.0]

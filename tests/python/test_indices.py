@@ -48,12 +48,16 @@ def test_wrong_indices(index: Any, error: type[Exception]) -> None:
         _ = E2N[index]
 
 
-def test_kernels_of_today_know_no_dimensions() -> None:
+def test_kernels_of_today_get_all_entries() -> None:
+    """PyOP2 had op2.i until 2019, when arguments were packed already; it then meant the Map."""
     x = op2.Dat(NODES)
-    kernel = op2.Kernel("void f(double *x) { *x = 0; }", "f")
-    for arg in (x(op2.WRITE, E2N[op2.i[0]]), x(op2.WRITE, E2N, flatten=True)):
-        with pytest.raises(UsageError, match="are of PyOP2's older conventions"):
-            op2.par_loop(kernel, EDGES, arg)
+    kernel = op2.Kernel("void f(double *x) { x[0] += 1; x[1] += 10; }", "f")
+    op2.par_loop(kernel, EDGES, x(op2.INC, E2N[op2.i[0]]))
+    whole = op2.Dat(NODES)
+    op2.par_loop(kernel, EDGES, whole(op2.INC, E2N))
+    assert x.data_ro.tolist() == whole.data_ro.tolist()
+    with pytest.raises(UsageError, match="flatten is of PyOP2's older conventions"):
+        op2.par_loop(kernel, EDGES, x(op2.WRITE, E2N, flatten=True))
 
 
 def test_one_entry_is_a_path_like_any_other() -> None:

@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 
 from pyop2cxx import _core, op2
+from pyop2cxx.batch import compile_together
 from pyop2cxx.exceptions import UnsupportedError, UsageError
 from pyop2cxx.op2 import INC, MAX, READ, RW, WRITE
 from pyop2cxx.pipeline import chosen_device
@@ -21,7 +22,7 @@ from pyop2cxx.runtime import runtime
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
-from corpus import CASES, Case, Problem
+from corpus import CASES, Case, Problem, loops_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -43,18 +44,36 @@ REFUSED = {
     "kernel_with_header": "llabs",
     "view_and_whole_dat": "overlaps",
 }
-# Reads, writes and sums directly, through Maps and paths, with Consts, Globals, helpers, columns.
-ON_GRIDS = (
-    "direct_read_write",
-    "indirect_read",
-    "consts_by_name",
-    "inc_two_dats_through_two_maps",
-    "kernel_with_functions_of_math",
-    "kernel_that_returns_early",
-    "subset_inc",
-    "permuted_and_plain_map",
-    "extruded_variable",
-)
+# What a grid of a CPU runs on lanes, by strategy: each takes loops of another kind. A program takes
+# its compiler a while, so there is one for each strategy.
+ON_GRIDS = {
+    "direct": ("globals_reduced", "direct_read_write", "indirect_read", "matrix_that_is_set"),
+    "colour": (
+        "inc_two_dats_through_two_maps",
+        "kernel_with_functions_of_math",
+        "permuted_and_plain_map",
+        "extruded_variable",
+        "matrix_of_blocks_and_vector",
+        "indirect_rw_shared",
+    ),
+    "atomic": ("inc_and_globals", "consts_by_name", "matrix_without_some_rows", "arities_1_to_8"),
+    "block": (
+        "inc_and_globals",
+        "kernel_with_tables_and_helpers",
+        "min_max_through_map",
+        "extruded_facets",
+        "subset_inc",
+    ),
+    "owner": (
+        "inc_and_globals",
+        "min_max_through_map",
+        "extruded_layer_argument",
+        "matrix_of_blocks_and_vector",
+        "mixed_min_of_one_set",
+        "subset_inc_with_ghosts",
+    ),
+    "scratch": ("inc_and_globals", "kernel_that_returns_early", "mixed_matrix_with_a_global"),
+}
 THREADED = ("block", "colour", "atomic", "scratch")
 
 
@@ -166,18 +185,34 @@ def cpu_grid() -> str:
     pytest.skip("no device is a CPU")
 
 
-@pytest.mark.parametrize("strategy", ["direct", "colour", "atomic"])
+@pytest.mark.parametrize("strategy", ON_GRIDS)
 def test_grids_of_a_cpu(strategy: str) -> None:
     """Where a device's lanes are threads of a CPU, each takes several elements."""
-    backend, n_tried = cpu_grid(), 0
-    for case in CASES:
-        if case.name not in ON_GRIDS or strategy not in case.strategies:
-            continue
+    op2.init(backend=cpu_grid())
+    cases = [case for case in CASES if case.name in ON_GRIDS[strategy]]
+    assert len(cases) == len(ON_GRIDS[strategy])
+    how = {"strategy": strategy, "lanes": 4}
+    assert compile_together(loops_of(cases, lambda _: (strategy,), lanes=4)) == len(cases)
+    for case in cases:
         problem = case.problem()
-        compute(problem, backend, strategy=strategy, lanes=8)
+        compute(problem, runtime.backend, **how)
         check(problem, case.tolerance)
-        n_tried += 1
-    assert n_tried > 0
+
+
+@pytest.mark.parametrize(
+    ("name", "strategy"), [("globals_reduced", "direct"), ("inc_and_globals", "owner")]
+)
+def test_deterministic_bits_on_a_grid(name: str, strategy: str) -> None:
+    """They depend neither on the lanes of a block nor on the number of blocks."""
+    case = next(case for case in CASES if case.name == name)
+    op2.init(backend=cpu_grid(), deterministic=True)
+    found = []
+    for block_size in (None, 1, 8):
+        problem = case.problem()
+        compute(problem, runtime.backend, strategy=strategy, lanes=4, block_size=block_size)
+        check(problem, case.tolerance)
+        found.append([values_of(carrier).tobytes() for carrier, _ in problem.expected])
+    assert found[0] == found[1] == found[2]
 
 
 # Random kernels
@@ -322,6 +357,18 @@ static void many(const double *x, const double *y, const int *i, const double *c
 """
 
 
+def test_random_kernels_on_a_grid() -> None:
+    """Tables, arrays and branches in a language whose tables are in a space of their own."""
+    kernel, backend = op2.Kernel(many_kernels(11), "many"), cpu_grid()
+    for n in (1, 4, 5, 203):
+        want = run_many(kernel, n, 0, n)
+        with op2.backend(backend):
+            found = run_many(kernel, n, 4, n)
+        for got, expected in zip(found, want, strict=True):
+            scale = max(1.0, float(np.abs(expected).max()))
+            np.testing.assert_allclose(got, expected, rtol=0, atol=1e-12 * scale)
+
+
 def run_many(kernel: op2.Kernel, n: int, lanes: int, seed: int) -> list[NDArray[Any]]:
     rng = np.random.default_rng(seed)
     cells, nodes = op2.Set(n), op2.Set(17)
@@ -400,6 +447,19 @@ def test_tails(strategy: str | None) -> None:
             np.testing.assert_allclose(got, expected, rtol=0, atol=1e-13 * scale)
 
 
+@pytest.mark.parametrize("strategy", ["block", "owner"])
+def test_tails_on_a_grid(strategy: str) -> None:
+    """The same where a grid's lanes are threads, and Globals are folded in a tree."""
+    backend = cpu_grid()
+    for n in (*range(1, 2 * LANES_OF_TAILS + 1), 103):
+        want = assemble(n, 0)
+        with op2.backend(backend):
+            found = assemble(n, LANES_OF_TAILS, strategy=strategy)
+        for got, expected in zip(found, want, strict=True):
+            scale = max(1.0, float(np.abs(expected).max()))
+            np.testing.assert_allclose(got, expected, rtol=0, atol=1e-13 * scale)
+
+
 WAVES = """
 #include <complex.h>
 #define real REAL
@@ -424,9 +484,12 @@ void waves(const number *z, const real *x, const int *k, number *y, number *w, n
 }"""
 
 
-@pytest.mark.parametrize(("real", "lanes"), [("double", 4), ("float", 8)])
-def test_complex_numbers(real: str, lanes: int) -> None:
+@pytest.mark.parametrize(
+    ("real", "lanes", "on_grid"), [("double", 4, False), ("float", 8, False), ("double", 4, True)]
+)
+def test_complex_numbers(real: str, lanes: int, on_grid: bool) -> None:
     """Two vectors each, in every kind of expression, with all tails."""
+    backend = cpu_grid() if on_grid else "sequential"
     dtype = np.complex128 if real == "double" else np.complex64
     text = WAVES.replace("REAL", real)
     kernel = op2.Kernel(text, "waves")
@@ -445,8 +508,9 @@ def test_complex_numbers(real: str, lanes: int) -> None:
                 op2.Global(1, 0.0, dtype=dtype),
             )
             args = (z(READ, c2n), x(READ), k(READ), y(INC, c2n), out(WRITE), total(INC))
-            op2.ParLoop(kernel, cells, *args, lanes=w).compute()
-            found.append([d.data_ro.copy() for d in (y, out, total)])
+            with op2.backend(backend if w else "sequential"):
+                op2.ParLoop(kernel, cells, *args, lanes=w).compute()
+                found.append([d.data_ro.copy() for d in (y, out, total)])
         for want, got in zip(*found, strict=True):
             bound = 50 * np.finfo(dtype).eps * max(1.0, float(np.abs(want).max()))
             np.testing.assert_allclose(got, want, rtol=0, atol=bound)

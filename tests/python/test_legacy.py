@@ -10,6 +10,7 @@ import pytest
 
 from pyop2cxx import op2
 from pyop2cxx.exceptions import IndexValueError, UnsupportedError, UsageError
+from pyop2cxx.legacy.live import uses_value
 
 RNG = np.random.default_rng(3)
 EDGES, NODES = op2.Set(40), op2.Set(15)
@@ -109,6 +110,46 @@ def test_what_is_not_written_stays(abi: str) -> None:
     y = op2.Dat(nodes, np.ones(80))
     run("void k(double **y) { y[0][0] = 5; }", abi, y(op2.WRITE, apart))
     np.testing.assert_array_equal(y.data_ro, np.tile([5.0, 1.0], 40))
+
+
+@both
+@pytest.mark.parametrize("backend", ["sequential", "openmp", "opencl"])
+def test_what_is_incremented_may_be_read(abi: str, backend: str) -> None:
+    """INC arguments were the values, too: a kernel may ask whether anybody was there before."""
+    x = op2.Dat(NODES**2)
+    text = "void k(double *x[]) { for (int i = 0; i < 2; ++i) if (x[i][1] == 0) x[i][1] += 5; }"
+    one = op2.Dat(NODES)
+    single = "void k(double *x) { if (*x < 2) *x += 1; }"
+    with op2.backend(backend):
+        run(text, abi, x(op2.INC, E2N))
+        run(single, abi, one(op2.INC, E2N[0]))
+        seen = np.bincount(VALUES.ravel(), minlength=15) > 0
+        assert x.data_ro[:, 1].tolist() == (5.0 * seen).tolist()
+        counts = np.bincount(VALUES[:, 0], minlength=15)
+        assert one.data_ro.tolist() == np.minimum(counts, 2).tolist()
+
+
+@pytest.mark.parametrize(
+    ("text", "depth", "is_used"),
+    [
+        ("x[0][0] += x[1][0];", 2, True),
+        ("x[0][0] += y; x[1][2] -= y; ++x[0][1]; x[0][1]--;", 2, False),
+        ("x[0][0] = y;", 2, True),
+        ("x[i][j + x0] += 2 * y;", 2, False),
+        ("f(x[0], x[1]); f(x); (*x[0]) += 1; (**x) += 2;", 2, False),
+        ("y = (*x[0]);", 2, True),
+        ("y = y * x[0][0];", 2, True),
+        ("*x += 1; (*x) -= y * 2; x[0] += 2;", 1, False),
+        ("f(*x);", 1, True),
+        ("f(x); y = x2[0];", 1, False),
+        ("if (*x) y = 1;", 1, True),
+        ("return x[0];", 1, True),
+    ],
+)
+def test_uses_of_what_is_incremented(text: str, depth: int, is_used: bool) -> None:
+    code = f"static void f(double *a) {{ a[0] = x[0]; }} void k(double *x, double y) {{ {text} }}"
+    assert uses_value(code, "k", "x", depth) is is_used
+    assert not uses_value(code, "gone", "x", depth)
 
 
 def test_layers_of_2013() -> None:
@@ -358,8 +399,8 @@ def test_pointers_to_the_entries_of_all_fields(abi: str) -> None:
     np.testing.assert_array_equal(y.data_ro[:, 1], 100.0 + np.arange(6)[::-1])
 
 
-@pytest.mark.parametrize("flatten", [False, True])
-def test_all_values_of_all_fields_of_2016(flatten: bool) -> None:
+@pytest.mark.parametrize(("abi", "flatten"), [("2016", False), ("2016", True), ("2026", False)])
+def test_all_values_of_all_fields(abi: str, flatten: bool) -> None:
     seen, added = op2.Dat(CELLS**7), fields()
     added.zero()
     text = "void k(double *x, double *z, double *y)"
@@ -368,7 +409,7 @@ def test_all_values_of_all_fields_of_2016(flatten: bool) -> None:
         mixed(access, BOTH[op2.i[0]], flatten=flatten)
         for mixed, access in [(fields(), op2.READ), (added, op2.INC)]
     ]
-    op2.par_loop(op2.Kernel(text, "k", abi="2016"), CELLS, *args, seen(op2.WRITE))
+    op2.par_loop(op2.Kernel(text, "k", abi=abi), CELLS, *args, seen(op2.WRITE))
     order = by_component(3, 2) if flatten else np.arange(6)
     own = X[C2N.values][:, :, :2].reshape(6, 6)
     np.testing.assert_array_equal(seen.data_ro[:, :6], own[:, order])
@@ -388,8 +429,9 @@ def test_entries_of_unlike_fields_one_by_one() -> None:
     mixed = fields()
     op2.par_loop(kernel, CELLS, mixed(op2.WRITE, BOTH[op2.i[0]], flatten=True))
     assert mixed[1].data_ro.tolist() == [6.0] * 6
+    today = op2.Kernel("void k(double *x) {}", "k")
     with pytest.raises(UsageError, match="older conventions"):
-        op2.par_loop(op2.Kernel("void k(double *x) {}", "k"), CELLS, mixed(op2.INC, BOTH[op2.i[0]]))
+        op2.par_loop(today, CELLS, mixed(op2.INC, BOTH[op2.i[0]], flatten=True))
 
 
 @pytest.mark.parametrize("flatten", [False, True])

@@ -266,3 +266,53 @@ def test_packages_that_may_be_missing(package: str, options: dict[str, str]) -> 
         return
     op2.solve(system.mat, system.x, system.b, ksp_rtol=1e-12, **options)
     np.testing.assert_allclose(system.x.data_ro, system.exact, atol=1e-7)
+
+
+def test_rows_and_columns_of_globals() -> None:
+    """A Lagrange multiplier for the mean: fields on nodes beside a Global, as a MixedDat."""
+    world = System()
+    edges, nodes, e2n = world.edges, world.nodes, world.e2n
+    g = op2.Global(1)
+    both = op2.MixedDataSet((nodes**1, op2.GlobalDataSet(g)))
+    maps = op2.MixedMap((e2n, None))
+    mat = op2.Mat(op2.Sparsity((both, both), [(maps, maps, None)]))
+    text = """
+    void k(double *A) {
+      const double a[9] = {3, -1, 0.5, -1, 3, 0.5, 0.5, 0.5, 0};
+      for (int i = 0; i < 9; ++i) A[i] += a[i];
+    }
+    """
+    op2.par_loop(op2.Kernel(text, "k"), edges, mat(op2.INC, (maps, maps)))
+    n = nodes.size
+    x = op2.MixedDat((op2.Dat(nodes, np.arange(n) + 1.0), op2.Global(1, 2.0)))
+    y = mat * x
+    flat = np.concatenate([part.data_ro.reshape(-1) for part in x])
+    expected = mat.values @ flat
+    np.testing.assert_allclose(np.concatenate([p.data_ro.reshape(-1) for p in y]), expected)
+    found = op2.MixedDat((op2.Dat(nodes), op2.Global(1)))
+    op2.solve(mat, found, y, ksp_type="preonly", pc_type="lu")
+    np.testing.assert_allclose(found[0].data_ro, flat[:-1])
+    np.testing.assert_allclose(found[1].data_ro, [2.0])
+
+    row, column, corner = mat[1, 0], mat[0, 1], mat[1, 1]
+    np.testing.assert_allclose((row * x[0]).data_ro, row.values @ flat[:-1])
+    total = op2.Dat(nodes)
+    column.mult(x[1], total)
+    np.testing.assert_allclose(total.data_ro, 2 * column.values[:, 0])
+    corner.array[:] = 4
+    one = op2.Global(1)
+    op2.solve(corner, one, op2.Global(1, 2.0), ksp_type="preonly", pc_type="lu")
+    np.testing.assert_allclose(one.data_ro, [0.5])
+    with pytest.raises(DatTypeError, match="expected a Global for the columns"):
+        column.mult(total, total)
+    with pytest.raises(DataValueError):
+        column.mult(op2.Global(2), total)
+
+
+def test_a_function_over_a_global() -> None:
+    def twice(x: op2.Global, y: op2.Global) -> None:
+        y.data = 2 * x.data_ro
+
+    x = op2.Global(3)
+    op2.solve(twice, x, op2.Global(3, [2.0, 4.0, 6.0]), pc_type="none")
+    np.testing.assert_allclose(x.data_ro, [1, 2, 3])

@@ -13,6 +13,7 @@ from pyop2cxx.exceptions import (
     MapValueError,
     ModeValueError,
     SparsityShapeError,
+    UnsupportedError,
     UsageError,
 )
 from pyop2cxx.op2 import INC, WRITE
@@ -136,7 +137,7 @@ def test_globals_meet() -> None:
     kernel = op2.Kernel("void k(double *A) { for (int i = 0; i < 6; ++i) A[i] += i; }", "k")
     op2.par_loop(kernel, op2.Set(5), mat(INC, (None, None)))
     np.testing.assert_array_equal(mat.values, 5 * np.arange(6.0).reshape(2, 3))
-    with pytest.raises(ModeValueError, match="elements can only add"):
+    with pytest.raises(UnsupportedError, match="elements can only add"):
         mat(WRITE, (None, None))
 
 
@@ -184,7 +185,7 @@ def test_bad_sparsities_of_globals() -> None:
     with pytest.raises(SparsityShapeError, match="leads to Set"):
         op2.Sparsity((dsets[0], op2.Set(3) ** 1), [(None, identity, None)])
     mat = op2.Mat(op2.Sparsity(dsets, [(None, identity, None)]))
-    with pytest.raises(DataValueError, match="cannot be left out"):
+    with pytest.raises(UnsupportedError, match="cannot be left out"):
         mat(INC, (None, identity), lgmaps=(np.array([-1]), None))
 
 

@@ -207,6 +207,7 @@ def test_repr_and_str_of_a_dataset() -> None:
 # Static mode
 
 MEMBERS = ["core_size", "size", "total_size", "sizes", "indices", "core_part", "owned_part"]
+MEMBERS += ["exec_size", "exec_part", "all_part"]
 
 
 @pytest.mark.parametrize("member", MEMBERS)
@@ -232,3 +233,13 @@ def test_a_local_set_is_the_set() -> None:
     assert LocalSet(cells) is cells
     with pytest.raises(TypeError, match="LocalSet: expected a Set, got 3"):
         LocalSet(3)  # type: ignore[arg-type]
+
+
+def test_four_sizes_of_2016() -> None:
+    """Taken where they say what three do: that no ghosts are computed."""
+    cells = Set((2, 3, 3, 5))
+    assert (cells.sizes, cells.exec_size) == ((2, 3, 5), 3)
+    assert (cells.exec_part.offset, cells.exec_part.size) == (3, 0)
+    assert (cells.all_part.set, cells.all_part.offset, cells.all_part.size) == (cells, 0, 5)
+    with pytest.raises(SizeTypeError, match="ghosts are not computed"):
+        Set((2, 3, 4, 5))

@@ -173,3 +173,13 @@ def test_a_row_of_blocks(world: World) -> None:
     for blocks in (sparsity, mat):
         with pytest.raises(IndexValueError, match="2 x 2 blocks, got index 2"):
             blocks[2]
+
+
+def test_maps_by_their_older_names() -> None:
+    cells, nodes = op2.Set(2), op2.Set(4)
+    first = op2.Map(cells, nodes, 2, [0, 1, 2, 3])
+    second = op2.Map(cells, nodes, 1, [3, 0])
+    sparsity = op2.Sparsity((nodes, nodes), [(first, first), (first, second)])
+    assert set(sparsity.maps) == {(first, first), (first, second)}
+    assert sparsity.rmaps == [first, first]
+    assert set(sparsity.cmaps) == {first, second}

@@ -68,6 +68,7 @@ constexpr Count event_status = 0x11D3;
 
 constexpr Flags all_device_types = 0xFFFFFFFF;
 constexpr Flags cpu_device_type = 1U << 1;
+constexpr Flags gpu_device_type = 1U << 2;
 constexpr Flags read_write_memory = 1U << 0;
 
 /// @brief The entry points, found in the ICD loader. Never unloaded: vendors' libraries keep

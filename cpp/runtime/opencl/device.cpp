@@ -70,8 +70,10 @@ DeviceInfo describe(const Api& api, const FoundDevice& found) {
   (void)api.device_info(found.id, query::double_config, sizeof double_config, &double_config,
                         nullptr);
   info.float64 = double_config != 0;
-  info.is_cpu = (number<std::uint64_t>(api, found.id, query::device_type) &
-                 jit::opencl::cpu_device_type) != 0;
+  // a simulator says that it is everything
+  const auto type = number<std::uint64_t>(api, found.id, query::device_type);
+  info.is_cpu =
+      (type & jit::opencl::cpu_device_type) != 0 && (type & jit::opencl::gpu_device_type) == 0;
   return info;
 }
 

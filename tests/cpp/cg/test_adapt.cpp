@@ -102,6 +102,25 @@ TEST(Adapt, ATableWhoseAddressIsPassedOnIsCopiedWhereItMustBe) {
   EXPECT_NE(cuda.find("inner(table_w);"), std::string::npos) << cuda;
 }
 
+TEST(Adapt, LanesLookTablesUpWhereTheyAre) {
+  ir::KernelBody body = with_table(false);
+  ir::Body& statements = body.functions[1].body;
+  const Expr table = name_of("w", array_of(Base::float64, 2));
+  const Expr first = entry(table, literal("0"));
+  const Expr address{
+      ir::Unary{ir::UnaryOp::address}, {first}, ir::pointer_to(ir::scalar(Base::float64)), 1};
+  Expr found = call("op2_lookup_float64x4", {address, name_of("i", ir::on_lanes(Base::int64, 4))},
+                    Base::float64);
+  found.type = ir::on_lanes(Base::float64, 4);
+  statements.push_back(evaluate(found));
+  const std::string text = text_of(body, opencl_dialect());
+  EXPECT_NE(text.find("op2_table_float64x4(&table_w[0], i);"), std::string::npos) << text;
+  EXPECT_NE(text.find("op2_table_float64x4(const __constant double *from, op2_int64x4 index)"),
+            std::string::npos)
+      << text;
+  EXPECT_EQ(text.find("_copy"), std::string::npos) << text;
+}
+
 TEST(Adapt, WordsOfTheDialectAreRenamed) {
   const ir::KernelBody body{
       {},

@@ -149,5 +149,17 @@ TEST(ComplexNumbers, WhatCannotBeSpelledOut) {
   EXPECT_EQ(made(assign(moving, name("z"))), "p[i++] = z");
 }
 
+TEST(ComplexNumbers, OfSeveralElementsHaveFunctionsAlready) {
+  const ir::Type lanes = ir::on_lanes(Base::complex128, 4);
+  Expr zero{ir::InitList{}, {{ir::Literal{"0"}, {}, ir::scalar(Base::int32), 3}}, lanes, 3};
+  const ir::Body before{{ir::Declare{false, {{"v", lanes, zero, 3}}}, 3}};
+  ir::KernelBody body{{}, {{"f", ir::scalar(Base::none), {}, before}}};
+  spell_out_complex(body, ComplexBy::functions);
+  EXPECT_EQ(body.functions.front().body, before);
+  EXPECT_EQ(expression_text(zero, opencl_dialect(), {}), "{0}");
+  zero.type = ir::on_lanes(Base::float64, 4);
+  EXPECT_EQ(expression_text(zero, opencl_dialect(), {}), "{((op2_float64x4)(0))}");
+}
+
 }  // namespace
 }  // namespace op2::cg

@@ -65,5 +65,14 @@ TEST(LaneCalls, OpenclTakesWholeVectorsWhereItReturnsThem) {
   EXPECT_EQ(count(opencl("exp"), "_ZGV"), 0);
 }
 
+TEST(LaneCalls, OpenclCallsComplexFunctionsLaneByLane) {
+  const std::string text = text_of(opencl_dialect(), [](Context& context) {
+    define_lanes(context, that_calls("csqrt", ir::Base::complex128, 4, 1));
+  });
+  EXPECT_EQ(count(text, "const double2 value = csqrt((double2)(a.re[lane], a.im[lane]));"), 1)
+      << text;
+  EXPECT_EQ(count(text, "result.im[lane] = (value).y;"), 1) << text;
+}
+
 }  // namespace
 }  // namespace op2::cg

@@ -36,6 +36,12 @@ TEST(LaneTypes, RowsMayStartAnywhere) {
   EXPECT_EQ(count(text, "vector_size(32), aligned(8), may_alias"), 1) << text;
 }
 
+TEST(LaneTypes, ComplexNumbersAreMadeOfTheirParts) {
+  EXPECT_EQ(complex_value(Context(c_dialect()), DType::complex64, "a", "b"),
+            "__builtin_complex(a, b)");
+  EXPECT_EQ(complex_value(Context(opencl_dialect()), DType::complex64, "a", "b"), "(float2)(a, b)");
+}
+
 TEST(LaneTypes, OpenclHasItsOwn) {
   const std::string text = text_of(opencl_dialect(), [](Context& context) {
     (void)vector_type(context, DType::uint8, 16);

@@ -64,19 +64,8 @@ TEST(Lanes, ComplexNumbersAreTwoVectors) {
   EXPECT_EQ(count(gathered, "(const double *)(&data[2])"), 1) << gathered;
 }
 
-/// Text in OpenCL C of a function whose body @p print writes.
-template <class Print>
-std::string opencl_of(const Print& print) {
-  Context context(opencl_dialect());
-  {
-    const Scope scope = context.function("void f(void)");
-    print(context);
-  }
-  return context.finish();
-}
-
 TEST(Lanes, OpenclHasVectorsOfItsOwn) {
-  const std::string text = opencl_of([](Context& context) {
+  const std::string text = text_of(opencl_dialect(), [](Context& context) {
     print_lane_gather(context, {rows(2, 4)}, spelled);
     print_lane_store(
         context,
@@ -87,6 +76,37 @@ TEST(Lanes, OpenclHasVectorsOfItsOwn) {
   EXPECT_EQ(count(text, "const __global double *row3"), 1) << text;
   EXPECT_EQ(count(text, "*(__global op2_float64x2_row *)(&data[at]) = rows[lane];"), 1) << text;
   EXPECT_EQ(count(text, "vector_size"), 0) << text;
+}
+
+TEST(Lanes, OpenclRenamesBitsWhereCCasts) {
+  const auto add = [](Context& context) {
+    const kir::VariableType vectors{DType::float64, false, false, 4};
+    print_lane_add(context, {"sum", "pack", vectors, 1, kir::name("live")}, spelled);
+  };
+  const std::string text = text_of(opencl_dialect(), add);
+  EXPECT_EQ(count(text,
+                  "sum[0] += __builtin_astype(__builtin_astype(pack[0], op2_int64x4) & "
+                  "op2_first_int64x4(live), op2_float64x4);"),
+            1)
+      << text;
+  EXPECT_EQ(count(text, "(op2_int64x4)((long)n)"), 1) << text;
+  const std::string in_c = text_of(c_dialect(), add);
+  EXPECT_EQ(count(in_c, "(op2_float64x4)((op2_int64x4)(pack[0]) & op2_first_int64x4(live))"), 1)
+      << in_c;
+}
+
+TEST(Lanes, OpenclKeepsComplexNumbersInVectorsOfTwo) {
+  const std::string gathered = text_of(opencl_dialect(), [](Context& context) {
+    kir::LaneRows one = rows(1, 4);
+    one.dtype = DType::complex128;
+    print_lane_gather(context, {one}, spelled);
+  });
+  EXPECT_EQ(count(gathered, "(const __global double *)(&data[2])"), 1) << gathered;
+  const std::string folded = text_of(opencl_dialect(), [](Context& context) {
+    const kir::VariableType vectors{DType::complex128, false, false, 4};
+    print_lane_fold(context, {"data", "sum", vectors, 1, kir::Update::add});
+  });
+  EXPECT_EQ(count(folded, "data[c] += (double2)(sum[c].re[i], sum[c].im[i]);"), 1) << folded;
 }
 
 TEST(Lanes, SumsFoldInTheOrderOfLanes) {

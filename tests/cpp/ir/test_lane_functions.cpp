@@ -7,7 +7,8 @@ namespace op2::ir {
 namespace {
 
 TEST(LaneFunctions, NamesAreReadBack) {
-  for (const LaneOp op : {LaneOp::blend, LaneOp::any, LaneOp::lookup, LaneOp::pick, LaneOp::put}) {
+  for (const LaneOp op :
+       {LaneOp::blend, LaneOp::any, LaneOp::lookup, LaneOp::table, LaneOp::pick, LaneOp::put}) {
     const LaneFunction function{op, Base::float64, 8, ""};
     EXPECT_EQ(lane_function(name_of(function)), function);
   }

@@ -45,6 +45,22 @@ TEST(ColourBlocks, ColoursInOrderBlocksOfAColourAtOnce) {
             "x_map)\n");
 }
 
+TEST(ColourBlocks, AProcessorsThreadTakesOneBlockAfterTheOther) {
+  const Facts processor{.lanes = Lanes::grid, .atomics = true, .in_turn = true};
+  const std::string text = strategy_dump(edge_loop(), Strategy::block, processor);
+  EXPECT_NE(text.find("  if (@lane == 0)\n"
+                      "    for block k in [begin, end)\n"
+                      "      decl const int64 block = block_of[k]\n"
+                      "      for serial n in [block_offset[block], block_offset[(block + 1)])\n"),
+            std::string::npos)
+      << text;
+  EXPECT_NE(text.find("    launch wrap_res over (last - first) blocks ("), std::string::npos)
+      << text;
+  const kir::Module module = lowered(edge_loop(), Strategy::block, processor);
+  EXPECT_EQ(module.items, kir::Items::blocks);
+  EXPECT_EQ(module.plan.kind, kir::PlanKind::blocks);
+}
+
 TEST(ColourBlocks, AsksForBlocksThatDoNotConflict) {
   const kir::Module module = lowered(edge_loop(), Strategy::block);
   EXPECT_EQ(module.items, kir::Items::blocks);

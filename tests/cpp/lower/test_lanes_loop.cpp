@@ -99,6 +99,30 @@ TEST(LanesLoop, OwnersGoThroughTheIncidencesOfTheirTargets) {
   EXPECT_TRUE(has(text, "y[(target_lane + c)] += y_pack[(o_lane + c)][lane]")) << text;
 }
 
+constexpr Facts processor{.lanes = Lanes::grid, .atomics = true, .in_turn = true};
+
+TEST(LanesLoop, OnAProcessorsGridOwnersComeInGroups) {
+  const std::string text = strategy_dump(typed(edge_loop()), Strategy::owner, processor, on(4));
+  EXPECT_TRUE(has(text,
+                  "for grid t in [begin, end) by 64\n"
+                  "    for serial k in [incidence_offset[t], "
+                  "incidence_offset[min((t + 64), end)]) by 4"))
+      << text;
+}
+
+TEST(LanesLoop, OnAProcessorsGridAThreadTakesABlock) {
+  const std::string text = strategy_dump(typed(edge_loop()), Strategy::block, processor, on(4));
+  EXPECT_TRUE(has(text, "for serial n in [block_offset[block], block_offset[(block + 1)]) by 4"))
+      << text;
+}
+
+TEST(LanesLoop, ExtremaOfAllElementsStartFromWhatTheGlobalIs) {
+  const ir::Loop loop = make_loop({direct("x", Access::read), global_reduce("m", Access::max)});
+  const std::string text = strategy_dump(typed(loop), Strategy::direct, processor, on(4));
+  EXPECT_TRUE(has(text, "for serial lane in [0, 4)\n        m_pack[c][lane] = m[c]")) << text;
+  EXPECT_TRUE(has(text, "m max= lanes of m_pack x1")) << text;
+}
+
 std::string refusal(const ir::Loop& loop, Strategy strategy, const Facts& facts = one_lane) {
   const std::vector<MapFacts> maps = no_facts(loop);
   return why_not_on_lanes({loop, strategy, facts, maps, on(4)});

@@ -74,7 +74,7 @@ TEST(LanesRule, AsksForMoreWhereADevicesCompilerIsSlow) {
   const ir::Loop loop = heavy_loop(DType::float64);
   EXPECT_EQ(choice(loop, std::nullopt, 64, {}, grid).why,
             "the backend spreads elements over lanes itself");
-  grid.vectors = true;
+  grid.in_turn = true;
   const LaneChoice light = choice(loop, std::nullopt, 64, {}, grid);
   EXPECT_NE(light.why.find("too little to gain"), std::string::npos) << light.why;
   EXPECT_EQ(choice(loop, 8, 64, {}, grid).lanes, 8);

@@ -76,6 +76,7 @@ TEST(LanesValues, ComplexNumbersGoThroughFunctions) {
   EXPECT_EQ(by(BinaryOp::divide), "op2_divide_complex128x4");
   EXPECT_THROW((void)by(BinaryOp::modulo), Refusal);
   EXPECT_EQ(function_of(values.negated(z)), "op2_negate_complex128x4");
+  EXPECT_EQ(function_of(values.complement(z)), "op2_conj_complex128x4");
   EXPECT_EQ(function_of(values.to(Base::complex128, on_lanes(Base::float64), true)),
             "op2_join_complex128x4");
   EXPECT_EQ(function_of(values.to(Base::float64, z, true)), "op2_creal_complex128x4");

@@ -39,7 +39,7 @@ TEST(Legalise, LanesThatTakeTurnsGetConsecutiveItems) {
 }
 
 TEST(Legalise, LanesThatTakeTurnsGetWholePassesOfVectors) {
-  const Facts processor{.lanes = Lanes::grid, .in_turn = true, .vectors = true};
+  const Facts processor{.lanes = Lanes::grid, .in_turn = true};
   const kir::Block block{
       {kir::For{kir::Axis::grid, "n", kir::name("begin"), kir::name("end"), {}, DType::int64, 8}}};
   kir::Module module;

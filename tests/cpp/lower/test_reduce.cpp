@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <gtest/gtest.h>
 
+#include <memory>
 #include <string>
+#include <utility>
 
+#include "ir/kernel_types.hpp"
 #include "loops.hpp"
 
 namespace op2::lower {
@@ -103,6 +106,47 @@ TEST(Reduce, DeterministicSumsFollowAFixedTreeOverFixedChunks) {
   EXPECT_TRUE(contains(text, "s_tree[((c * 256) + lane)] += s_pack[c]")) << text;
   EXPECT_FALSE(contains(text.substr(0, text.find("launch op2_")), "@block")) << text;
   EXPECT_EQ(module.functions.front().max_lanes, 0);  // any number gives the same bits
+}
+
+/// The summing loop with four elements side by side, on a CPU.
+kir::Module on_lanes(Strategy strategy, ir::Loop loop, bool deterministic) {
+  Facts processor = testing::grid;
+  processor.in_turn = true;
+  Options options;
+  options.lanes = 4;
+  options.deterministic = deterministic;
+  auto kernel = std::make_shared<ir::Kernel>(*loop.kernel);
+  kernel->body = ir::infer_types(std::move(*kernel->body));
+  loop.kernel = std::move(kernel);
+  return lowered(loop, strategy, processor, Stage::legalise, options);
+}
+
+TEST(Reduce, LanesFoldTheirSumsIntoTheLanesOwnValue) {
+  const std::string text = kir::dump(on_lanes(Strategy::direct, summing_loop(), false));
+  EXPECT_TRUE(contains(text, "  decl float64 s_lane[2] = 0\n")) << text;
+  EXPECT_TRUE(contains(text, "    s_lanes += s_pack x2, live live lanes\n")) << text;
+  EXPECT_TRUE(contains(text, "  s_lane += lanes of s_lanes x2\n")) << text;
+}
+
+TEST(Reduce, LanesGiveEachLeafARunOfItems) {
+  const kir::Module module = on_lanes(Strategy::direct, summing_loop(), true);
+  const std::string text = kir::dump(module);
+  EXPECT_TRUE(contains(text, "    for lane lane in [0, 256)\n")) << text;
+  EXPECT_TRUE(contains(text,
+                       "      for serial n in [((begin + (chunk * 2048)) + (lane * 8)), "
+                       "min((((begin + (chunk * 2048)) + (lane * 8)) + 8), end)) by 4\n"))
+      << text;
+  EXPECT_TRUE(contains(text, "        s_tree[((c * 256) + lane)] += s_lane[c]\n")) << text;
+  EXPECT_EQ(module.functions.front().max_lanes, 0);
+}
+
+TEST(Reduce, ALeafHasWholeGroupsOfTargets) {
+  const ir::Loop loop =
+      make_loop({testing::indirect("y", Access::inc, 0), global_reduce("s", Access::max)},
+                testing::edges_to_nodes());
+  const std::string text = kir::dump(on_lanes(Strategy::owner, loop, true));
+  EXPECT_TRUE(contains(text, "    for lane lane in [0, 32)\n")) << text;
+  EXPECT_TRUE(contains(text, "(lane * 64)) + 64), end)) by 64\n")) << text;
 }
 
 TEST(Reduce, LargeGlobalsGetSmallerTrees) {

@@ -321,13 +321,15 @@ TEST(Choose, DeterministicTakesColourAndOneBlockWhereMemoryOverlaps) {
   EXPECT_EQ(chosen(overlapping(), threads, deterministic), Strategy::block);
 }
 
-TEST(Choose, OnAGridOwnersOfEdgesAndColoursWhereLanesTakeTurns) {
+TEST(Choose, OnAGridOwnersOfEdgesAndBlocksOrColoursWhereLanesTakeTurns) {
   const Facts gpu{.lanes = Lanes::grid, .atomics = true};
   const Facts processor{.lanes = Lanes::grid, .atomics = true, .in_turn = true};
   const ir::Loop overwrites = overwriting();
   EXPECT_EQ(chosen(overwrites, gpu), Strategy::colour);
   for (const Options& options : {Options{}, deterministic}) {
-    EXPECT_EQ(chosen(edge_loop(), processor, options), Strategy::colour);
+    const Strategy raced = options.deterministic ? Strategy::colour : Strategy::block;
+    EXPECT_EQ(chosen(edge_loop(), processor, options), raced);
+    EXPECT_EQ(chosen(overwrites, processor, options), raced);
     EXPECT_EQ(chosen(direct_loop(), processor, options), Strategy::direct);
     EXPECT_EQ(chosen(overlapping(), processor, options), Strategy::block);
   }
