@@ -40,6 +40,11 @@ class ProgramParser(argparse.ArgumentParser):
         return found, rest
 
 
+def _level(text: str) -> str:
+    name = text.upper()
+    return "WARNING" if name == "WARN" else name
+
+
 def parser(description: str | None = None, group: bool = False) -> argparse.ArgumentParser:
     """Return a parser with the options ``--backend``, ``--debug``, ``--log-level`` and others.
 
@@ -73,7 +78,7 @@ def parser(description: str | None = None, group: bool = False) -> argparse.Argu
             place.add_argument(
                 *_FLAGS[option.name],
                 default=argparse.SUPPRESS,
-                type=int if is_number else str.upper if option.name == "log_level" else str,
+                type=int if is_number else _level if option.name == "log_level" else str,
                 choices=runtime.backend_names()
                 if option.name == "backend"
                 else option.choices or None,

@@ -4,7 +4,7 @@
 from typing import Any
 
 from pyop2cxx.kernel import Kernel
-from pyop2cxx.linalg import Solver
+from pyop2cxx.linalg import DEFAULTS, Solver
 from pyop2cxx.parloop import ParLoop, par_loop
 from pyop2cxx.types import (
     ALL,
@@ -39,6 +39,9 @@ from pyop2cxx.types import (
     Subset,
     i,
 )
+
+DEFAULT_SOLVER_PARAMETERS = DEFAULTS
+"""What `Solver` does where it is told nothing else."""
 
 
 class _Trace:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The command line: ``pyop2cxx info`` and ``pyop2cxx cache info|clear|path``."""
+"""The command line: ``pyop2cxx info``, ``pyop2cxx explain`` and ``pyop2cxx cache``."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from pyop2cxx import __version__, info
 from pyop2cxx.cache_cli import cache_clear, cache_info, cache_path
 from pyop2cxx.exceptions import Op2Error
+from pyop2cxx.explain import explain_program
 from pyop2cxx.runtime import runtime
 
 if TYPE_CHECKING:
@@ -54,6 +55,16 @@ def _parser() -> argparse.ArgumentParser:
     command.add_argument("--json", action="store_true", help="print it for programs")
     command.set_defaults(run=_info)
 
+    command = commands.add_parser(
+        "explain", help="run a program, then say of each of its loops how it ran, and why"
+    )
+    command.add_argument("--backend", help="where loops run unless the program says otherwise")
+    command.add_argument("--loop", help="only loops of the kernel with this name")
+    command.add_argument("--json", action="store_true", help="print it for programs")
+    command.add_argument("program", help="a Python file")
+    command.add_argument("arguments", nargs=argparse.REMAINDER, help="what the program takes")
+    command.set_defaults(run=_explain)
+
     command = commands.add_parser("cache", help="the compiled loops kept on disk")
     actions = command.add_subparsers(required=True, metavar="ACTION")
     for name, action, meaning in (
@@ -70,3 +81,13 @@ def _parser() -> argparse.ArgumentParser:
 def _info(options: argparse.Namespace) -> str:
     report = info.collect()
     return json.dumps(report, indent=2) if options.json else info.as_text(report)
+
+
+def _explain(options: argparse.Namespace) -> str:
+    if options.backend is not None:
+        runtime.init(backend=options.backend)
+    found = explain_program(options.program, options.arguments)
+    shown = [one for one in found if options.loop in (None, one.loop)]
+    if options.json:
+        return json.dumps([one.as_dict() for one in shown], indent=2)
+    return "\n\n".join(map(str, shown)) or "no loop was generated or run"

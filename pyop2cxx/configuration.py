@@ -16,12 +16,14 @@ from numbers import Integral
 from pathlib import Path
 from typing import Any
 
+from pyop2cxx import extras
 from pyop2cxx.exceptions import ConfigurationError, user_stacklevel
 
 _PREFIX = "PYOP2CXX_"
 _TRUE_WORDS = ("1", "true", "yes", "on")
 _FALSE_WORDS = ("0", "false", "no", "off", "")
 _LEVELS = ("DEBUG", "INFO", "WARNING", "ERROR", "CRITICAL")
+_OTHER_LEVELS = {"WARN": "WARNING", "FATAL": "CRITICAL"}  # which `logging` knows, too
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -107,6 +109,13 @@ OPTIONS: tuple[Option, ...] = (
         type=bool,
         default=False,
         help="The same bits whatever the number of threads: only strategies that keep an order.",
+    ),
+    Option(
+        name="hardware_gathers",
+        type=bool,
+        default=False,
+        help="Loops on lanes load by gather instructions (AVX2, AVX-512) instead of whole rows: "
+        "slower on most processors.",
     ),
     Option(
         name="strict",
@@ -306,6 +315,8 @@ def __getattr__(name: str) -> Any:
         from pyop2cxx.runtime import runtime  # which needs this module
 
         return runtime.configuration
+    if name == "target":  # what loopy is to write: C
+        return extras.load("loopy", "configuration.target").CWithGNULibcTarget()
     raise AttributeError(f"module 'pyop2cxx.configuration' has no attribute '{name}'")
 
 
@@ -321,7 +332,7 @@ def _normalised(option: Option, value: object) -> object:
     if isinstance(value, os.PathLike):
         return os.fspath(value)
     if option.name == "log_level" and isinstance(value, str):
-        return value.upper()
+        return _OTHER_LEVELS.get(value.upper(), value.upper())
     return value
 
 

@@ -155,14 +155,24 @@ class Engine:
     @property
     def vector_bytes(self) -> int:
         """Bytes of the widest vectors that the C compiler makes for this machine; 0: unknown."""
-        options = self._configuration
+        compiler = self._compiler_for_this_machine()
+        return 0 if compiler is None else _core.jit.vector_bytes(compiler)
+
+    @property
+    def gather_bytes(self) -> int:
+        """Bytes of the widest gather instructions of this machine; 0: none, or unknown."""
+        compiler = self._compiler_for_this_machine()
+        return 0 if compiler is None else _core.jit.gather_bytes(compiler)
+
+    def _compiler_for_this_machine(self) -> _core.jit.HostCompiler | None:
+        """Return the C compiler, unless text is for another machine or there is none."""
         flags = self.option_flags("cflags")
-        if options["static"] or any(flag.startswith("-m") for flag in flags):
-            return 0
+        if self._configuration["static"] or any(flag.startswith("-m") for flag in flags):
+            return None
         try:
-            return _core.jit.vector_bytes(self.service.compiler(_core.jit.Language.c))
+            return self.service.compiler(_core.jit.Language.c)
         except ToolchainError:
-            return 0  # whoever needs the compiler says so
+            return None  # whoever needs the compiler says so
 
     @property
     def n_threads(self) -> int:

@@ -22,6 +22,9 @@ EXTRAS: Mapping[str, str] = {
     "cupy": "cupy",
     "cupyx": "cupy",
     "mpi4py": "mpi",
+    "loopy": "loopy",
+    "pymbolic": "loopy",
+    "constantdict": "loopy",
 }
 """The optional packages, and the extra of pyop2cxx that installs each."""
 

@@ -25,6 +25,7 @@ from pyop2cxx.types.subsets import Subset
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
+    from pyop2cxx.explain import Explanation
     from pyop2cxx.types.access import Access
     from pyop2cxx.types.constants import Constant
     from pyop2cxx.types.dats import Dat
@@ -353,6 +354,18 @@ class GlobalKernel:
         """Return the floating-point operations of one loop over a Set; 0 if not known."""
         region, layer = self.iteration_region, self.pass_layer_arg
         return self.local_kernel.num_flops * items_of(iterset, region, layer, self.name).n
+
+    def explain(self, iterset: Set, arguments: Sequence[Any]) -> Explanation:
+        """Say how this loop would run over such a Set with such data, and why.
+
+        Args:
+            iterset: As for `Parloop`.
+            arguments: As for `Parloop`.
+
+        Raises:
+            UsageError: As `Parloop` does.
+        """
+        return Parloop(self, iterset, arguments).explain()
 
     def check(self, iterset: Set) -> None:
         """Check that this was made for a Set.

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from pyop2cxx import _core
+from pyop2cxx import _core, petsc_build
 from pyop2cxx.exceptions import (
     ContractError,
     DataTypeError,
@@ -49,15 +49,16 @@ class Kernel:
 
     Args:
         code: C text that defines the function, with helper functions and constant tables if it
-            needs them. The mathematical functions of C are known without any include.
+            needs them. The mathematical functions of C are known without any include. Or a program
+            of loopy's: see `pyop2cxx.loopy_kernels`.
         name: The function to call.
-        headers: More headers to include, e.g. ``"stdlib.h"`` or ``'#include "mine.h"'``.
-        include_dirs: Folders with the user's own headers.
         opts: Options for the compiler, e.g. ``["-DN=3"]``.
+        include_dirs: Folders with the user's own headers.
+        headers: More headers to include, e.g. ``"stdlib.h"`` or ``'#include "mine.h"'``.
+        user_code: Not supported; must be empty.
         cpp: The text is C++: it runs on host backends only, and nothing is known of what it does.
         flop_count: Floating-point operations of one call, where the count from the text is wrong.
         ldargs: Options for the linker.
-        user_code: Not supported; must be empty.
         abi: The convention for arguments: ``"2026"``, or one of PyOP2's older ones, ``"2016"`` and
             ``"2013"``; see `pyop2cxx.legacy`. None means the option ``abi``, so that a program of
             old kernels says it once: ``op2.init(abi="2016")``.
@@ -85,18 +86,27 @@ class Kernel:
         [double *x]
     """
 
+    def __new__(cls, code: Any, *args: Any, **options: Any) -> Any:
+        """Return a `LoopyLocalKernel` for a program of loopy's, as PyOP2 does."""
+        if cls is Kernel and not isinstance(code, str):
+            from pyop2cxx.loopy_kernels import LoopyLocalKernel, is_loopy  # which is a Kernel
+
+            if is_loopy(code):
+                cls = LoopyLocalKernel
+        return object.__new__(cls)
+
     def __init__(
         self,
         code: str,
         name: str,
-        *,
-        headers: Sequence[str] = (),
-        include_dirs: Sequence[str] = (),
         opts: Sequence[str] | Mapping[str, object] | None = None,
+        include_dirs: Sequence[str] = (),
+        headers: Sequence[str] = (),
+        user_code: str = "",
+        *,
         cpp: bool = False,
         flop_count: int | None = None,
         ldargs: Sequence[str] | None = (),
-        user_code: str = "",
         abi: str | None = None,
         requires_zeroed_output_arguments: bool = False,
         accesses: Iterable[Access] | None = None,
@@ -134,13 +144,18 @@ class Kernel:
         folders = _strings(name, "include_dirs", include_dirs)
         extra = tuple(known_headers.spelled(item) for item in _strings(name, "headers", headers))
         extra += () if cpp else known_headers.implied(code)
+        libraries = _strings(name, "ldargs", ldargs or ())
+        linked = petsc_build.build() if petsc_build.calls_petsc(code) else None
+        if linked is not None:
+            extra += (petsc_build.HEADER,)
+            folders, libraries = folders + linked.include_dirs, libraries + linked.ldargs
         self._description = Description(
             code=code,
             name=name,
             headers=tuple(dict.fromkeys(extra)),
             include_dirs=folders,
             options=_options(name, opts) + (_older_macros(code) if abi != "2026" else ()),
-            ldargs=_strings(name, "ldargs", ldargs or ()),
+            ldargs=libraries,
             cpp=bool(cpp),
             flop_count=-1 if flop_count is None else int(flop_count),
             abi=abi,
@@ -180,6 +195,11 @@ class Kernel:
     def cpp(self) -> bool:
         """True if the text is C++."""
         return self._description.cpp
+
+    @property
+    def calls_petsc(self) -> bool:
+        """True if it calls PETSc, which is not made for several threads at once."""
+        return petsc_build.HEADER in self._description.headers
 
     @property
     def abi(self) -> str:

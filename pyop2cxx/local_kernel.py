@@ -3,5 +3,6 @@
 
 from pyop2cxx.global_kernel import CStringLocalKernel, LocalKernel
 from pyop2cxx.kernel import Kernel, LocalKernelArg
+from pyop2cxx.loopy_kernels import LoopyLocalKernel
 
-__all__ = ["CStringLocalKernel", "Kernel", "LocalKernel", "LocalKernelArg"]
+__all__ = ["CStringLocalKernel", "Kernel", "LocalKernel", "LocalKernelArg", "LoopyLocalKernel"]

@@ -27,6 +27,7 @@ from pyop2cxx.global_kernel import (
 )
 from pyop2cxx.kernel import Kernel
 from pyop2cxx.linalg import Solver, solve
+from pyop2cxx.loopy_kernels import LoopyLocalKernel
 from pyop2cxx.mpi import collective
 from pyop2cxx.parloop import LegacyParloop, ParLoop, par_loop
 from pyop2cxx.renumber import renumber
@@ -145,6 +146,7 @@ __all__ = [
     "LegacyParloop",
     "LocalKernel",
     "LocalSet",
+    "LoopyLocalKernel",
     "Map",
     "MapKernelArg",
     "Mat",

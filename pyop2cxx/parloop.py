@@ -49,6 +49,7 @@ from pyop2cxx.types.sets import Set
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
+    from pyop2cxx.explain import Explanation
     from pyop2cxx.symbolic import Arg, Part
     from pyop2cxx.types.access import Access
     from pyop2cxx.types.dats import Dat
@@ -355,7 +356,28 @@ class ParLoop:
         code.files, code.ir = dict(known.files), dict(known.ir)
         code.why, code.header = choice.why, self._header(known.strategy)
         code.why_lanes = choice.why_lanes
+        if runtime.on_loop is not None:
+            runtime.on_loop(self)
         return code
+
+    def explain(self) -> Explanation:
+        """Say how this loop would run now, and why: strategy, lanes, and the rules' figures.
+
+        Nothing is compiled or run. `print` it, or read its attributes.
+
+        Raises:
+            UnsupportedError: The strategy, or the number of lanes, is not possible here.
+
+        Example:
+            >>> from pyop2cxx import op2
+            >>> x = op2.Dat(op2.Set(3))
+            >>> double = op2.Kernel("void twice(double *x) { *x *= 2; }", "twice")
+            >>> op2.ParLoop(double, x.dataset.set, x(op2.RW)).explain().why_lanes
+            '1 operations for 2 scalars moved: too little to gain'
+        """
+        from pyop2cxx.explain import explain
+
+        return explain(self)
 
     def _header(self, strategy: str) -> str:
         lines = [f"{self._what} over Set '{self.iterset.name}', strategy {strategy}"]
@@ -444,7 +466,7 @@ class ParLoop:
                 ],
             ),
             options=_core.LaunchOptions(
-                n_threads=engine.n_threads,
+                n_threads=1 if self.kernel.calls_petsc else engine.n_threads,
                 block_size=self._block_size,
                 useful_bytes=self.useful_bytes,
             ),
@@ -454,6 +476,8 @@ class ParLoop:
         )
         self._checks = bool(runtime.configuration["debug"])
         self._epoch = epoch
+        if runtime.on_loop is not None:
+            runtime.on_loop(self)
 
     def _current_request(self) -> pipeline.Request:
         """Say what decides the text of the loop as it would run now."""

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 from pyop2cxx import _core
 from pyop2cxx.backends._backend import DeviceToolchain
 from pyop2cxx.diagnostics import explain_rejection
-from pyop2cxx.exceptions import CompilationError, ToolchainError, UsageError
+from pyop2cxx.exceptions import CompilationError, ToolchainError, UnsupportedError, UsageError
 from pyop2cxx.remembered import files, remembered
 from pyop2cxx.render import render, template_folder
 from pyop2cxx.runtime import runtime
@@ -110,12 +110,26 @@ def choose(request: Request) -> Choice:
     else:
         strategy, why = _core.force_strategy(request.strategy, *about)
     vector_bytes = runtime.engine.vector_bytes if _may_use_lanes(request) else 0
-    options, why_lanes = _core.choose_lanes(request.lanes, vector_bytes, strategy, *about)
+    gather_bytes = runtime.engine.gather_bytes if _wants_gathers(request) else 0
+    options, why_lanes = _core.choose_lanes(
+        request.lanes, vector_bytes, gather_bytes, strategy, *about
+    )
+    if options.lanes > 0 and _wants_gathers(request) and gather_bytes == 0:
+        raise UnsupportedError(
+            f"par_loop '{request.name}': option 'hardware_gathers' needs AVX2 or AVX-512, but the "
+            "C compiler makes no such code for this machine, or its target is not known "
+            "(static=True, or -m flags in 'cflags'); turn the option off, or pass lanes=0"
+        )
     lowering = _core.lowering_key(strategy, *about[1:3], options)
     # the text of an opaque kernel is passed on as it is written, comments and all
     verbatim = request.kernel.code if request.kernel.core.body is None else ""
     key = repr((request.loop.signature(), verbatim, request.backend.name, lowering))
     return Choice(strategy=strategy, why=why, options=options, why_lanes=why_lanes, key=key)
+
+
+def _wants_gathers(request: Request) -> bool:
+    on_grid = request.backend.facts.lanes == _core.Lanes.grid
+    return bool(runtime.configuration["hardware_gathers"]) and not on_grid
 
 
 def _may_use_lanes(request: Request) -> bool:

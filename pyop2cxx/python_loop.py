@@ -19,6 +19,7 @@ from pyop2cxx.types.access import INC, MAX, MIN, READ, WRITE
 from pyop2cxx.types.args import DatArg, DenseBlockArg, MatArg, MixedDatArg, MixedMatArg
 from pyop2cxx.types.carrier import SetFreeCarrier
 from pyop2cxx.types.extruded import ExtrudedSet
+from pyop2cxx.types.masked import MaskedMap
 from pyop2cxx.types.passthrough import PassthroughArg
 from pyop2cxx.types.regions import ALL
 from pyop2cxx.types.subsets import Subset
@@ -210,7 +211,7 @@ class _Values:
                 return np.zeros((len(rows), *values.shape[1:]), values.dtype)
             pack: Array = values[rows]
         elif self._is_entity:
-            pack = values[item.n, ...]  # of a value without dims too, a view
+            pack = self._of(item)
         elif self.access == INC:
             return np.zeros_like(values)
         else:
@@ -218,13 +219,19 @@ class _Values:
         pack.flags.writeable = self.access != READ
         return pack
 
+    def _of(self, item: _Item) -> Array:
+        """Return a view of an entity's values, shape ``(*dim)``, of one value ``(1,)``."""
+        row = slice(item.n, item.n + 1) if self._values.ndim == 1 else item.n
+        found: Array = self._values[row]
+        return found
+
     def unpack(self, item: _Item, pack: Array) -> None:
         """Bring what the function left in an array of its own back."""
         if self.access == READ:
             return
         if self._path is None:
             if self._is_entity:
-                self._values[item.n, ...] = pack
+                self._of(item)[...] = pack
             elif self.access == INC:
                 self._values += pack
             else:
@@ -253,6 +260,8 @@ def _shown(part: Any) -> Array:
     if not isinstance(part, DenseBlockArg):
         return values
     width = part.stride or part.dim
+    if isinstance(part.map_, MaskedMap) and values.base is not None:
+        values = values.base  # with the place of what is left out
     return values.reshape(-1, width)[:, part.component : part.component + part.dim]
 
 

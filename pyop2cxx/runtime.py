@@ -18,8 +18,9 @@ from pyop2cxx.exceptions import ConfigurationError, NonUniqueNameError, StaticMo
 from pyop2cxx.mpi import checked_comm
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Callable, Iterator, Mapping
 
+    from pyop2cxx.parloop import ParLoop
     from pyop2cxx.types.constants import Const
 
 
@@ -35,8 +36,12 @@ class Runtime:
         n_frozen: Dats whose halos are frozen: while there are none, loops need not look.
         regions: How often parts of the program were timed, and the seconds, by name.
         program_options: Names of the program's own options, which `init` is handed with its own.
+        caches: Of the program's own functions, where there is no mpi4py; see `pyop2cxx.caching`.
+        caches_key: By which communicators of mpi4py have theirs.
+        known_caches: Records of all of them.
         timers: When parts that are being timed began, by name.
         coherence: Keeps values the same on the host and on devices.
+        on_loop: Called with each ParLoop that is generated or prepared to run, if there is one.
         backend_folder: Each file in it whose name has no leading underscore is a backend.
     """
 
@@ -44,9 +49,13 @@ class Runtime:
         self.logger = logging.getLogger("pyop2cxx")
         self.epoch = 0
         self.n_frozen = 0
+        self.on_loop: Callable[[ParLoop], None] | None = None
         self.regions: dict[str, tuple[int, float]] = {}
         self.timers: dict[str, float] = {}
         self.program_options: set[str] = set()
+        self.caches: dict[int, Any] = {}
+        self.caches_key: int | None = None
+        self.known_caches: list[Any] = []
         self.coherence = _core.Coherence()
         self._device: _core.Device | None = None
         self._device_epoch = -1  # it was asked for then

@@ -11,6 +11,7 @@ from pyop2cxx.iteration import path_of
 from pyop2cxx.runtime import runtime
 from pyop2cxx.types.access import READ
 from pyop2cxx.types.args import DatArg, DenseBlockArg, MatArg, MixedDatArg, MixedMatArg
+from pyop2cxx.types.masked import MaskedMap
 from pyop2cxx.types.passthrough import PassthroughArg
 
 if TYPE_CHECKING:
@@ -78,6 +79,7 @@ def build(kernel: Kernel, arguments: Sequence[Arg], items: Items) -> Symbolic:
     ]
     paths = [path_of(m, items, t) for m, t in zip(maps, tosets, strict=True)]
     arities = {map_._uid: path.arity for map_, path in zip(maps, paths, strict=True)}
+    arities |= {m.map_._uid: arities[m._uid] for m in maps if isinstance(m, MaskedMap)}
     names = runtime.constants
     constants = tuple(names[name] for name in free_names(kernel) if name in names)
     loop = _core.Loop(

@@ -61,6 +61,7 @@ void bind_values(py::module_& module) {
       .def_readonly("native_flags", &jit::HostCompiler::native_flags)
       .def_readonly("resolved_arch", &jit::HostCompiler::resolved_arch);
   module.def("vector_bytes", &jit::vector_bytes, py::arg("compiler"));
+  module.def("gather_bytes", &jit::gather_bytes, py::arg("compiler"));
 }
 
 void bind_reports(py::module_& module) {

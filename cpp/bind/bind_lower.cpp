@@ -160,7 +160,16 @@ void bind_options(py::module_& core) {
            py::arg("soa"), py::arg("convention"), py::arg("lanes"))
       .def_readonly("deterministic", &Options::deterministic)
       .def_readonly("debug", &Options::debug)
-      .def_readonly("lanes", &Options::lanes);
+      .def_readonly("lanes", &Options::lanes)
+      .def_readonly("gather_bytes", &Options::gather_bytes);
+  py::class_<lower::LaneRule>(core, "LaneRule")
+      .def_readonly("least_operations", &lower::LaneRule::least_operations)
+      .def_readonly("least_operations_a_scalar", &lower::LaneRule::least_operations_a_scalar)
+      .def_readonly("operations_a_scalar_for_wide", &lower::LaneRule::operations_a_scalar_for_wide);
+  py::class_<lower::LaneWork>(core, "LaneWork")
+      .def_readonly("n_operations", &lower::LaneWork::n_operations)
+      .def_readonly("n_scalars", &lower::LaneWork::n_scalars)
+      .def_readonly("widest", &lower::LaneWork::widest);
 }
 
 }  // namespace
@@ -189,17 +198,26 @@ void bind_lower(py::module_& core) {
       py::arg("strategy"), py::arg("loop"), py::arg("facts"), py::arg("maps"), py::arg("options"));
   core.def(
       "choose_lanes",
-      [](std::optional<int> forced, int vector_bytes, const std::string& strategy,
+      [](std::optional<int> forced, int vector_bytes, int gather_bytes, const std::string& strategy,
          const ir::Loop& loop, const Facts& facts, const std::vector<MapFacts>& maps,
          Options options) {
         const lower::LaneChoice choice =
             lower::choose_lanes({loop, lower::strategy_from_name(strategy), facts, maps, options},
                                 forced, vector_bytes);
         options.lanes = choice.lanes;
+        if (choice.lanes > 0) options.gather_bytes = gather_bytes;
         return std::pair(options, choice.why);
       },
-      py::arg("forced"), py::arg("vector_bytes"), py::arg("strategy"), py::arg("loop"),
-      py::arg("facts"), py::arg("maps"), py::arg("options"));
+      py::arg("forced"), py::arg("vector_bytes"), py::arg("gather_bytes"), py::arg("strategy"),
+      py::arg("loop"), py::arg("facts"), py::arg("maps"), py::arg("options"));
+  core.def(
+      "lane_rule",
+      [](const std::string& strategy, const ir::Loop& loop, const Facts& facts) {
+        const lower::Options options;
+        return lower::lane_rule({loop, lower::strategy_from_name(strategy), facts, {}, options});
+      },
+      py::arg("strategy"), py::arg("loop"), py::arg("facts"));
+  core.def("lane_work", &lower::lane_work, py::arg("loop"));
   core.def(
       "why_not",
       [](const std::string& strategy, const ir::Loop& loop, const Facts& facts,

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/error.hpp"
+#include "cg/lane_gathers.hpp"
 #include "cg/lane_types.hpp"
 
 namespace op2::cg {
@@ -182,6 +183,16 @@ void print_lane_gather(Context& context, const kir::LaneGather& gather,
   const kir::LaneRows& rows = gather.rows;
   const int lanes = static_cast<int>(rows.starts.size());
   if (is_complex(rows.dtype)) return print_complex_gather(context, rows, spelling);
+  if (has_gather_instruction(rows.dtype, lanes, gather.gather_bytes)) {
+    const std::string function =
+        gather_instruction(context, rows.dtype, lanes, rows.dim, gather.gather_bytes);
+    Names places;
+    for (const kir::Expr& start : rows.starts) places.push_back(spelling(start));
+    context.statement(fmt::format(
+        "{}({}, {}, ({}){{{}}});", function, spelling(kir::offset(rows.pack, rows.at)), rows.data,
+        vector_type(context, DType::int64, lanes), joined(places, ",\n    ")));
+    return;
+  }
   for (const kir::RowPiece& chunk : kir::row_pieces(rows.dim, lanes)) {
     const kir::Expr first = kir::integer(chunk.begin);
     Names arguments{spelling(kir::offset(rows.pack, rows.at + first))};

@@ -215,7 +215,10 @@ void dump(std::string& out, const Stmt& stmt, int depth) {
                              dump(insert.entries), symbol(insert.update), insert.pack));
           },
           [&line](const LaneGather& gather) {
-            line(fmt::format("gather lanes of {}", dump(gather.rows)));
+            line(fmt::format("gather lanes of {}{}", dump(gather.rows),
+                             gather.gather_bytes == 0
+                                 ? ""
+                                 : fmt::format(" by instructions of {}", gather.gather_bytes)));
           },
           [&line](const LaneTurn& turn) {
             line(fmt::format("{} = rows of {}[{}] x{}", turn.rows, turn.pack, dump(turn.at),

@@ -371,6 +371,7 @@ struct LaneRows {
 /// @brief Load the row of each lane: component c of lane l goes to lane l of `pack[at + c]`.
 struct LaneGather {
   LaneRows rows;
+  int gather_bytes = 0;  ///< of the widest gather instruction to use; 0: whole rows, transposed
   bool operator==(const LaneGather&) const = default;
 };
 

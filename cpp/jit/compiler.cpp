@@ -26,6 +26,13 @@ constexpr std::array environment_inputs = {
     "CPATH",         "C_INCLUDE_PATH",  "CPLUS_INCLUDE_PATH",  "LIBRARY_PATH",
     "COMPILER_PATH", "GCC_EXEC_PREFIX", "CCC_OVERRIDE_OPTIONS"};
 
+/// Whether `native` stands for one of @p options here.
+bool is_told(const HostCompiler& compiler, std::initializer_list<std::string_view> options) {
+  return std::ranges::any_of(compiler.resolved_arch, [options](const std::string& option) {
+    return std::ranges::find(options, option) != options.end();
+  });
+}
+
 std::vector<std::string> language_flags(Language language) {
   switch (language) {
     case Language::c:
@@ -133,14 +140,14 @@ std::string keep_source(const HostCompiler& compiler, const CompilePlace& place)
 }
 
 int vector_bytes(const HostCompiler& compiler) {
-  const auto has_one = [&compiler](std::initializer_list<std::string_view> words) {
-    return std::ranges::any_of(compiler.resolved_arch, [words](const std::string& option) {
-      return std::ranges::find(words, option) != words.end();
-    });
-  };
-  if (has_one({"-mavx512f", "+avx512f"})) return 64;
-  if (has_one({"-mavx", "+avx"})) return 32;
-  return has_one({"-msse2", "+sse2", "+neon", "-mabi=lp64"}) ? 16 : 0;
+  if (is_told(compiler, {"-mavx512f", "+avx512f"})) return 64;
+  if (is_told(compiler, {"-mavx", "+avx"})) return 32;
+  return is_told(compiler, {"-msse2", "+sse2", "+neon", "-mabi=lp64"}) ? 16 : 0;
+}
+
+int gather_bytes(const HostCompiler& compiler) {
+  if (is_told(compiler, {"-mavx512f", "+avx512f"})) return 64;
+  return is_told(compiler, {"-mavx2", "+avx2"}) ? 32 : 0;
 }
 
 std::string compiler_identity(const HostCompiler& compiler,

@@ -28,6 +28,9 @@ struct HostCompiler {
 
 /// @brief Bytes of the widest vectors of the machine that @p compiler makes code for.
 [[nodiscard]] int vector_bytes(const HostCompiler& compiler);
+/// @brief Bytes of the widest vectors that an instruction gathers from anywhere; 0 if there is
+/// none.
+[[nodiscard]] int gather_bytes(const HostCompiler& compiler);
 
 /// @brief Canonical text of everything about @p compiler, the flags and the environment that
 /// changes the object a source becomes.

@@ -9,12 +9,36 @@ kir::Stmt serial(const char* index, int n, kir::Block body) {
   return {kir::For{kir::Axis::serial, index, kir::integer(0), kir::integer(n), std::move(body)}};
 }
 
+namespace {
+
+/// The first entry with the Map's entry number @p i in place of its first one.
+kir::Expr like_first(const kir::Rows& rows, const kir::Expr& i) {
+  return replaced(rows.entries.front(), [&rows, &i](const kir::Expr& part) {
+    const auto* element = std::get_if<kir::Element>(&part.node);
+    return element != nullptr && element->array == rows.map
+               ? std::optional(kir::element(rows.map, element->subscript.front() + i))
+               : std::nullopt;
+  });
+}
+
+}  // namespace
+
+bool is_regular(const kir::Rows& rows) {
+  for (std::size_t i = 0; i < rows.entries.size(); ++i) {
+    if (like_first(rows, kir::integer(static_cast<int>(i))) != rows.entries[i]) return false;
+  }
+  return true;
+}
+
 kir::Expr row_start(const kir::Rows& rows, const kir::Expr& i) {
   const int stride = rows.stride == 0 ? rows.dim : rows.stride;
   const kir::Expr component = kir::integer(rows.component);
   if (!rows.entries.empty()) {
-    const auto at = static_cast<std::size_t>(std::get<kir::Integer>(i.node).value);
-    return rows.entries[at] * kir::integer(stride) + component;
+    const auto* number = std::get_if<kir::Integer>(&i.node);
+    const kir::Expr entry = number == nullptr
+                                ? like_first(rows, i)
+                                : rows.entries[static_cast<std::size_t>(number->value)];
+    return entry * kir::integer(stride) + component;
   }
   if (rows.map.empty()) return rows.element * kir::integer(stride) + component;
   const kir::Expr entry = kir::element(rows.map, rows.element * kir::integer(rows.arity) + i);
@@ -53,6 +77,18 @@ void LaneElements::add_variable(const std::string& name, std::vector<kir::Expr> 
 
 int LaneElements::n_pieces(int dim) const {
   return static_cast<int>(kir::row_pieces(dim, lanes_).size());
+}
+
+bool LaneElements::varies(const kir::Expr& expr) const {
+  bool found = false;
+  (void)replaced(expr, [this, &found](const kir::Expr& part) -> std::optional<kir::Expr> {
+    const auto* name = std::get_if<kir::Name>(&part.node);
+    const auto* element = std::get_if<kir::Element>(&part.node);
+    found |= name != nullptr && by_lane_.contains(name->name);
+    found |= element != nullptr && is_pack(element->array);
+    return std::nullopt;
+  });
+  return found;
 }
 
 /// An entry of a Map by the first name of its table.

@@ -19,7 +19,12 @@ inline constexpr int unrolled_pieces = 4;
 /// @brief `for (index = 0; index < n; ++index) body`
 [[nodiscard]] kir::Stmt serial(const char* index, int n, kir::Block body);
 
+/// @brief True if one expression says where any of the rows starts: a Map's entries in their order,
+/// each perhaps as far below the element as the others.
+[[nodiscard]] bool is_regular(const kir::Rows& rows);
+
 /// @brief Where row number @p i of what one element reaches starts.
+/// @param[in] i A number, or if the rows are regular anything.
 [[nodiscard]] kir::Expr row_start(const kir::Rows& rows, const kir::Expr& i);
 
 /// @brief The elements of one pass: what the names of the scalar loop stand for on each lane.
@@ -51,6 +56,8 @@ class LaneElements {
   /// @brief Pieces that a row of @p dim components is carried in.
   [[nodiscard]] int n_pieces(int dim) const;
 
+  /// @brief True if @p expr differs from lane to lane.
+  [[nodiscard]] bool varies(const kir::Expr& expr) const;
   /// @brief @p expr for the element of lane number @p lane.
   [[nodiscard]] kir::Expr on_lane(const kir::Expr& expr, int lane) const;
   /// @return Shape (lanes).

@@ -93,6 +93,10 @@ class Retyper {
   void emit(ir::StmtNode node, int line) { out_.push_back({std::move(node), line}); }
 
   void statement(const Stmt& stmt) {
+    at_line(stmt.line, [this, &stmt] { retype(stmt); });
+  }
+
+  void retype(const Stmt& stmt) {
     const int line = stmt.line;
     std::visit(overload{
                    [this, line](const ir::Declare& node) { emit(declare(node), line); },
@@ -278,7 +282,7 @@ KernelOnLanes kernel_on_lanes(const ir::KernelBody& body, const std::vector<bool
     (void)instance_name(shared, entry);
     return {std::move(shared.out), ""};
   } catch (const Refusal& refusal) {
-    return {std::nullopt, refusal.why};
+    return {std::nullopt, refusal.text()};
   }
 }
 

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 #include <map>
 #include <optional>
 #include <set>
@@ -12,8 +13,10 @@
 #include "base/overload.hpp"
 #include "ir/kernel_facts.hpp"
 #include "lower/items.hpp"
+#include "lower/lanes_columns.hpp"
 #include "lower/lanes_elements.hpp"
 #include "lower/lanes_legal.hpp"
+#include "lower/lanes_rule.hpp"
 #include "lower/lanes_stores.hpp"
 #include "lower/lanes_varying.hpp"
 #include "lower/names_used.hpp"
@@ -29,6 +32,17 @@ bool calls_kernel(const kir::Block& block) {
   return std::ranges::any_of(block, [](const kir::Stmt& stmt) {
     return std::holds_alternative<kir::CallUser>(stmt.node);
   });
+}
+
+bool calls_kernel_inside(const kir::Block& block) {
+  return calls_kernel(block) || std::ranges::any_of(block, [](const kir::Stmt& stmt) {
+           const auto* loop = std::get_if<kir::For>(&stmt.node);
+           return loop != nullptr && calls_kernel_inside(loop->body);
+         });
+}
+
+kir::VariableType index_type() {
+  return {DType::int64, true, false};
 }
 
 /// Number of the kernel's parameter that is the layer: it follows those of the arguments.
@@ -56,19 +70,61 @@ class LaneLoop {
       refuse("its elements are not visited one after the other");
     }
     learn(loop.body);
-    declare_lanes(loop);
-    for (const kir::Stmt& stmt : loop.body) statement(stmt);
-    for (kir::Stmt& stmt : stores_.finished(live_)) body_.push_back(std::move(stmt));
-    body_.insert(body_.end(), after_.begin(), after_.end());
-    drop_unused(body_);
+    const std::optional<ColumnLoop> columns = column_loop(loop);
+    kir::Block loops = columns ? column_by_column(loop, *columns) : one_by_one(loop);
     kir::Block out = std::move(before_);
-    out.push_back({kir::For{loop.axis, loop.index, loop.begin, loop.end, std::move(body_),
-                            DType::int64, lanes_}});
-    out.insert(out.end(), behind_.begin(), behind_.end());
+    std::ranges::move(loops, std::back_inserter(out));
+    std::ranges::move(behind_, std::back_inserter(out));
     return out;
   }
 
  private:
+  kir::Block one_by_one(const kir::For& loop) {
+    declare_lanes(body_, loop.index, loop.end);
+    finish_body(loop.body);
+    drop_unused(body_);
+    return {{kir::For{loop.axis, loop.index, loop.begin, loop.end, std::move(body_), DType::int64,
+                      lanes_}}};
+  }
+
+  /// Lanes side by side in as many columns.
+  kir::Block column_by_column(const kir::For& loop, const ColumnLoop& found) {
+    ColumnNames names;
+    names.end = elements_.fresh("end_row");
+    names.step = elements_.fresh("step");
+    const kir::Expr step = kir::name(names.step);
+    const auto position = [&](const kir::Expr& row) { return row * found.n_cells + step; };
+    kir::Block columns;
+    declare_lanes(columns, names.row, kir::name(names.end));
+    elements_.add_variable(loop.index, elements_.on_lanes(position(kir::name(names.row))),
+                           elements_.in_lane(position(kir::name(names.row))));
+    if (found.first_level) {
+      body_.push_back({kir::Decl{index_type(), "level", 0, {*found.first_level + step}}});
+    }
+    kir::Block cell;
+    for (const kir::Stmt& stmt : found.body) {
+      const auto* decl = std::get_if<kir::Decl>(&stmt.node);
+      if (decl == nullptr || decl->name != "n") {
+        cell.push_back(stmt);
+        continue;
+      }
+      body_.swap(columns);  // which element a column is, is known before its cells
+      declare(*decl);
+      body_.swap(columns);
+    }
+    finish_body(cell);
+    kir::Block out =
+        over_columns(loop, found, names, elements_, std::move(columns), std::move(body_));
+    drop_unused_in_loops(out);
+    return out;
+  }
+
+  void finish_body(const kir::Block& body) {
+    for (const kir::Stmt& stmt : body) statement(stmt);
+    std::ranges::move(stores_.finished(live_), std::back_inserter(body_));
+    std::ranges::move(after_, std::back_inserter(body_));
+  }
+
   /// Remember what the kernel is called with: it tells packs and reductions apart.
   void learn(const kir::Block& body) {
     for (const kir::Stmt& stmt : body) {
@@ -100,17 +156,17 @@ class LaneLoop {
   // ------------------------------------------------------------------------------- the elements
 
   /// `live` lanes have an element of their own; the others repeat the last one.
-  void declare_lanes(const kir::For& loop) {
-    const kir::Expr index = kir::name(loop.index);
-    live_ = elements_.declare(body_, "live", kir::minimum(kir::integer(lanes_), loop.end - index));
-    const kir::Expr last = elements_.declare(body_, "final", index + (live_ - kir::integer(1)));
+  void declare_lanes(kir::Block& block, const std::string& name, const kir::Expr& end) {
+    const kir::Expr index = kir::name(name);
+    live_ = elements_.declare(block, "live", kir::minimum(kir::integer(lanes_), end - index));
+    const kir::Expr last = elements_.declare(block, "final", index + (live_ - kir::integer(1)));
     std::vector<kir::Expr> each{index};
     for (int lane = 1; lane < lanes_; ++lane) {
       const kir::Expr at = index + kir::integer(lane);
-      each.push_back(elements_.declare(body_, fmt::format("lane{}", lane), kir::minimum(at, last)));
+      each.push_back(elements_.declare(block, fmt::format("lane{}", lane), kir::minimum(at, last)));
     }
-    elements_.add_variable(loop.index, std::move(each),
-                           stores_.local(loop.index + "_lane", index + LaneElements::lane()));
+    elements_.add_variable(name, std::move(each),
+                           stores_.local(name + "_lane", index + LaneElements::lane()));
   }
 
   // ------------------------------------------------------------------------------- statements
@@ -155,6 +211,7 @@ class LaneLoop {
   void declare(const kir::Decl& node) {
     if (uniform_.contains(node.name)) return body_.push_back({node});
     if (node.extent > 0) return declare_pack(node.name, node.type.dtype, node.extent, node.value);
+    if (!elements_.varies(node.value.front())) return body_.push_back({node});
     std::vector<kir::Expr> names;
     for (int lane = 0; lane < lanes_; ++lane) {
       names.push_back(elements_.declare(body_, fmt::format("{}{}", node.name, lane),
@@ -170,14 +227,24 @@ class LaneLoop {
     elements_.add_pack(name, dtype);
   }
 
+  /// Over columns, where it is known once for many cells where rows are, light kernels do little
+  /// but load them: loops would cost a third of the time there.
+  [[nodiscard]] int most_unrolled(const kir::Rows& rows) const {
+    const LaneWork work = lane_work(request_.loop);
+    const bool is_light =
+        work.n_operations < lane_rule(request_).operations_a_scalar_for_wide * work.n_scalars;
+    return is_light && !rows.entries.empty() ? 4 * unrolled_pieces : unrolled_pieces;
+  }
+
   void gather(const kir::Gather& node) {
     if (uniform_.contains(node.pack)) return body_.push_back({node});
     const kir::Rows& rows = node.rows;
     const auto load = [&](const kir::Expr& i) -> kir::Stmt {
       return {kir::LaneGather{{node.pack, i * kir::integer(rows.dim), rows.dtype, rows.dim,
-                               rows.data, elements_.on_lanes(row_start(rows, i))}}};
+                               rows.data, elements_.on_lanes(row_start(rows, i))},
+                              request_.options.gather_bytes}};
     };
-    if (rows.entries.empty() && rows.arity * elements_.n_pieces(rows.dim) > unrolled_pieces) {
+    if (is_regular(rows) && rows.arity * elements_.n_pieces(rows.dim) > most_unrolled(rows)) {
       body_.push_back(serial("i", rows.arity, {load(kir::name("i"))}));
       return;
     }
@@ -228,7 +295,8 @@ class LaneLoop {
       const kir::Expr start = row_start(rows, kir::integer(0));
       if (dat.access != Access::write || !is_overwritten(i, dat.dim)) {
         body_.push_back({kir::LaneGather{
-            {pack, kir::integer(0), dat.dtype, dat.dim, data, elements_.on_lanes(start)}}});
+            {pack, kir::integer(0), dat.dtype, dat.dim, data, elements_.on_lanes(start)},
+            request_.options.gather_bytes}});
       }
       if (writes(dat.access)) stores_.scatter({pack, rows, kir::Update::set, kir::Sync::none});
     }
@@ -321,6 +389,15 @@ class LaneLoop {
     }
     std::ranges::reverse(kept);
     body = std::move(kept);
+  }
+
+  /// The same inside loops, from the innermost one outwards.
+  static void drop_unused_in_loops(kir::Block& body) {
+    for (kir::Stmt& stmt : body) {
+      auto* loop = std::get_if<kir::For>(&stmt.node);
+      if (loop != nullptr && calls_kernel_inside(loop->body)) drop_unused_in_loops(loop->body);
+    }
+    drop_unused(body);
   }
 
   const Request& request_;

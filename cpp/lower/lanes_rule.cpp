@@ -17,6 +17,8 @@ namespace {
 // Below these, moving data into lanes and back costs more than they save: docs/performance.md.
 constexpr std::int64_t least_operations = 40;
 constexpr std::int64_t least_operations_a_scalar = 2;
+// Lanes over columns find what Maps say once a column.
+constexpr std::int64_t least_operations_a_scalar_in_columns = 1;
 // Below this, rows and their transposition decide: half of the widest vectors is as fast, and
 // compiled in two thirds of the time.
 constexpr std::int64_t operations_a_scalar_for_wide = 8;
@@ -32,6 +34,13 @@ std::string why_not(Request request, const Options& options) {
   return why_not_on_lanes({request.loop, request.strategy, request.facts, request.maps, options});
 }
 
+/// See lanes_columns: the other strategies take positions in another order.
+bool goes_over_columns(const Request& request) {
+  return request.loop.iteration.layers == ir::Layers::constant &&
+         request.facts.lanes != Lanes::grid &&
+         (request.strategy == Strategy::direct || request.strategy == Strategy::block);
+}
+
 LaneChoice by_rule(const Request& request, int vector_bytes) {
   const ir::Loop& loop = request.loop;
   if (!loop.kernel->body) {
@@ -43,13 +52,13 @@ LaneChoice by_rule(const Request& request, int vector_bytes) {
   if (request.options.debug) return none("debug=True looks at one element after the other");
   if (vector_bytes == 0) return none("how wide the machine's vectors are is not known");
   const LaneWork work = lane_work(loop);
-  const bool is_grid = request.facts.lanes == Lanes::grid;
-  if (work.n_operations < (is_grid ? least_operations_on_grid : least_operations) ||
-      work.n_operations < least_operations_a_scalar * work.n_scalars) {
+  const LaneRule rule = lane_rule(request);
+  if (work.n_operations < rule.least_operations ||
+      work.n_operations < rule.least_operations_a_scalar * work.n_scalars) {
     return none(fmt::format("{} operations for {} scalars moved: too little to gain",
                             work.n_operations, work.n_scalars));
   }
-  const bool is_wide = work.n_operations >= operations_a_scalar_for_wide * work.n_scalars;
+  const bool is_wide = work.n_operations >= rule.operations_a_scalar_for_wide * work.n_scalars;
   const int n_bytes = is_wide ? vector_bytes : std::min(vector_bytes, half_bytes);
   Options options = request.options;
   options.lanes = n_bytes / std::max(work.widest, 4);
@@ -62,6 +71,14 @@ LaneChoice by_rule(const Request& request, int vector_bytes) {
 
 }  // namespace
 
+LaneRule lane_rule(const Request& request) {
+  const bool is_grid = request.facts.lanes == Lanes::grid;
+  return {
+      is_grid ? least_operations_on_grid : least_operations,
+      goes_over_columns(request) ? least_operations_a_scalar_in_columns : least_operations_a_scalar,
+      operations_a_scalar_for_wide};
+}
+
 LaneWork lane_work(const ir::Loop& loop) {
   LaneWork work;
   // complex vectors are two real ones
@@ -69,7 +86,7 @@ LaneWork lane_work(const ir::Loop& loop) {
     const auto dtype = ir::dtype_of(ir::part_base(type.base));
     if (dtype) work.widest = std::max(work.widest, static_cast<int>(size_of(*dtype)));
   };
-  work.n_operations = ir::n_operations(*loop.kernel->body);
+  if (loop.kernel->body) work.n_operations = ir::n_operations(*loop.kernel->body);
   for (const ir::Arg& arg : loop.args) {
     const Access access = ir::access_of(arg);
     const bool is_carried = !std::holds_alternative<ir::GlobalRead>(arg) &&
@@ -81,6 +98,7 @@ LaneWork lane_work(const ir::Loop& loop) {
     }
     look(ir::scalar(ir::base_of(ir::dtype_of(arg))));
   }
+  if (!loop.kernel->body) return work;
   for (const ir::FunctionDef& function : loop.kernel->body->functions) {
     ir::for_each_expr_in(function.body, [&look](const ir::Expr& expr) {
       if (ir::is_floating(expr.type.base)) look(expr.type);

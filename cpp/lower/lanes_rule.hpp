@@ -15,12 +15,21 @@ struct LaneChoice {
   std::string why;
 };
 
+/// @brief What the default rule asks of a loop.
+struct LaneRule {
+  std::int64_t least_operations;              ///< of one call of the kernel
+  std::int64_t least_operations_a_scalar;     ///< that is gathered or scattered
+  std::int64_t operations_a_scalar_for_wide;  ///< below it vectors have at most 32 bytes
+};
+[[nodiscard]] LaneRule lane_rule(const Request& request);
+
 /// @brief What the default rule weighs.
 struct LaneWork {
   std::int64_t n_operations = 0;  ///< of one call of the kernel
   std::int64_t n_scalars = 0;     ///< gathered and scattered by one call
   int widest = 0;                 ///< bytes of the widest value
 };
+/// @brief Nothing is known of an opaque kernel's operations: they count as none.
 [[nodiscard]] LaneWork lane_work(const ir::Loop& loop);
 
 /// @brief The user's choice, or the default rule's (docs/strategies.md).

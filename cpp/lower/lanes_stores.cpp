@@ -71,7 +71,7 @@ void LaneStores::scatter(const kir::Scatter& node) {
     store_scalar(node, kir::element(rows.data, row_start(rows, i) + c),
                  kir::element(node.pack, i * kir::integer(dim) + c));
   };
-  if (rows.arity * dim <= unrolled_scalars || !rows.entries.empty()) {
+  if (rows.arity * dim <= unrolled_scalars || !is_regular(rows)) {
     for (int i = 0; i < rows.arity; ++i) {
       for (int c = 0; c < dim; ++c) scalar(kir::integer(i), kir::integer(c));
     }

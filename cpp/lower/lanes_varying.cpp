@@ -76,6 +76,10 @@ class Walk {
   }
 
   void statement(const Stmt& stmt, int depth) {
+    at_line(stmt.line, [this, &stmt, depth] { follow(stmt, depth); });
+  }
+
+  void follow(const Stmt& stmt, int depth) {
     std::visit(
         overload{
             [this, depth](const ir::Declare& node) {
@@ -313,6 +317,10 @@ class Walk {
 };
 
 }  // namespace
+
+std::string Refusal::text() const {
+  return line == 0 ? why : fmt::format("{} (line {} of the kernel)", why, line);
+}
 
 std::vector<std::string> roots_of(const Expr& expr) {
   return std::visit(overload{

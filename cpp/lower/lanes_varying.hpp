@@ -15,7 +15,22 @@ namespace op2::lower {
 /// called: a refusal is an answer, not an error.
 struct Refusal {
   std::string why;
+  int line = 0;  ///< of the kernel; 0: of no line in particular
+
+  /// @brief The reason, and where.
+  [[nodiscard]] std::string text() const;
 };
+
+/// @brief Run what refuses, and say that it stands at @p line unless something inside knows better.
+template <class Run>
+void at_line(int line, const Run& run) {
+  try {
+    run();
+  } catch (Refusal& refusal) {
+    if (refusal.line == 0) refusal.line = line;
+    throw;
+  }
+}
 
 /// @brief One function of the kernel, for one pattern of arguments that vary from lane to lane.
 struct LaneInstance {

@@ -60,8 +60,9 @@ struct Options {
   bool padded = false;        ///< on a grid: incidences as columns of equal length
   int index_bytes = 8;        ///< on a grid: width of all index arithmetic
   std::vector<int> soa = {};  ///< on a grid: arguments whose Dats lie as structures of arrays
-  int convention = 1;  ///< 1: document 003, maps repeated an argument; 2: unique Dats and Maps
-  int lanes = 0;       ///< elements computed side by side in vectors; 0: one after the other
+  int convention = 1;    ///< 1: document 003, maps repeated an argument; 2: unique Dats and Maps
+  int lanes = 0;         ///< elements computed side by side in vectors; 0: one after the other
+  int gather_bytes = 0;  ///< lanes are loaded by gather instructions of so many bytes; 0: by rows
   bool operator==(const Options&) const = default;
 };
 

@@ -45,6 +45,8 @@ __all__: list[str] = [
     "KernelFacts",
     "KernelParameter",
     "KernelType",
+    "LaneRule",
+    "LaneWork",
     "Lanes",
     "LaunchOptions",
     "Loop",
@@ -86,6 +88,8 @@ __all__: list[str] = [
     "jit",
     "kernel_facts",
     "kernel_text",
+    "lane_rule",
+    "lane_work",
     "local_names",
     "lower",
     "lowering_key",
@@ -736,7 +740,25 @@ class LoweringOptions:
     @property
     def deterministic(self) -> bool: ...
     @property
+    def gather_bytes(self) -> int: ...
+    @property
     def lanes(self) -> int: ...
+
+class LaneRule:
+    @property
+    def least_operations(self) -> int: ...
+    @property
+    def least_operations_a_scalar(self) -> int: ...
+    @property
+    def operations_a_scalar_for_wide(self) -> int: ...
+
+class LaneWork:
+    @property
+    def n_operations(self) -> int: ...
+    @property
+    def n_scalars(self) -> int: ...
+    @property
+    def widest(self) -> int: ...
 
 class Module:
     @property
@@ -928,6 +950,7 @@ def c_name_of(dtype: DType) -> str: ...
 def choose_lanes(
     forced: typing.SupportsInt | typing.SupportsIndex | None,
     vector_bytes: typing.SupportsInt | typing.SupportsIndex,
+    gather_bytes: typing.SupportsInt | typing.SupportsIndex,
     strategy: str,
     loop: Loop,
     facts: Facts,
@@ -969,6 +992,8 @@ def force_strategy(
 def forked_after_parallel_region() -> bool: ...
 def kernel_facts(body: KernelBody) -> KernelFacts: ...
 def kernel_text(kernel: Kernel, line_markers: bool) -> str: ...
+def lane_rule(strategy: str, loop: Loop, facts: Facts) -> LaneRule: ...
+def lane_work(loop: Loop) -> LaneWork: ...
 def local_names() -> list[str]: ...
 def lower(
     loop: Loop,

@@ -17,6 +17,7 @@ __all__: list[str] = [
     "Service",
     "Statistics",
     "cache_directory",
+    "gather_bytes",
     "vector_bytes",
 ]
 
@@ -175,4 +176,5 @@ class Service:
     def take_notices(self) -> list[str]: ...
 
 def cache_directory(option: str) -> str: ...
+def gather_bytes(compiler: HostCompiler) -> int: ...
 def vector_bytes(compiler: HostCompiler) -> int: ...

@@ -60,6 +60,8 @@ def parse_c(
     """
     named = (*extra_headers, *headers.included(text))
     includes = tuple(dict.fromkeys(header for header in named if not headers.is_known(header)))
+    if any(header.startswith("<petsc") for header in includes):
+        return ParsedKernel(_signature(text, name), (), (), includes, "the kernel calls PETSc")
     try:
         source = preprocess(text, extra_headers, include_dirs, options)
     except OpaqueKernel as reason:

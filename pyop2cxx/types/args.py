@@ -8,7 +8,7 @@ slotted records, not frozen ones: freezing triples the cost of making one.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 if TYPE_CHECKING:
     from pyop2cxx.types.access import Access
@@ -21,8 +21,24 @@ if TYPE_CHECKING:
     from pyop2cxx.types.mixed import MixedDat, MixedMap
 
 
+class Argument:
+    """What arguments of all kinds have by PyOP2's older names."""
+
+    __slots__ = ()
+
+    @property
+    def map(self) -> Any:
+        """The Map; None if there is none."""
+        return self.map_  # type: ignore[attr-defined] # all that derive from this have one
+
+    @property
+    def split(self) -> tuple[Any, ...]:
+        """The arguments of the fields that this is made of: of one, itself."""
+        return getattr(self, "parts", (self,))
+
+
 @dataclass(slots=True)
-class DatArg:
+class DatArg(Argument):
     """A Dat as a loop uses it.
 
     Attributes:
@@ -50,7 +66,7 @@ class LegacyDatArg(DatArg):
 
 
 @dataclass(slots=True)
-class MixedDatArg:
+class MixedDatArg(Argument):
     """A MixedDat as a loop uses it: the kernel gets its fields end to end.
 
     Attributes:
@@ -103,7 +119,7 @@ class DoubledGlobalArg(MixedDatArg):
 
 
 @dataclass(slots=True)
-class GlobalArg:
+class GlobalArg(Argument):
     """A Global as a loop uses it.
 
     Attributes:
@@ -119,7 +135,7 @@ class GlobalArg:
 
 
 @dataclass(slots=True)
-class ConstantArg:
+class ConstantArg(Argument):
     """A Constant as a loop uses it.
 
     Attributes:
@@ -135,7 +151,7 @@ class ConstantArg:
 
 
 @dataclass(slots=True)
-class MatArg:
+class MatArg(Argument):
     """A Mat as a loop uses it.
 
     Attributes:
@@ -181,7 +197,7 @@ class DenseBlockArg:
 
 
 @dataclass(slots=True)
-class MixedMatArg:
+class MixedMatArg(Argument):
     """A Mat of several blocks, or with a Global's, as a loop uses it: one tensor for all of it.
 
     Attributes:

@@ -36,7 +36,34 @@ READING = frozenset({READ, RW})
 """Ghosts must be up to date before these."""
 
 
-class HaloExchange:
+class OlderNames:
+    """What PyOP2 called exchanges in 2013 and 2016."""
+
+    @property
+    def needs_halo_update(self: Any) -> bool:
+        """PyOP2's older name for the opposite of `halo_valid`."""
+        return not bool(self.halo_valid)
+
+    @needs_halo_update.setter
+    def needs_halo_update(self: Any, needed: bool) -> None:
+        self.halo_valid = not needed
+
+    def halo_exchange_begin(self: Any, reverse: bool = False) -> None:
+        """Begin to bring values to ghosts, or to add theirs to the owners': PyOP2's older name."""
+        if reverse:
+            self.local_to_global_begin(Access.INC)
+        else:
+            self.global_to_local_begin(Access.READ)
+
+    def halo_exchange_end(self: Any, reverse: bool = False) -> None:
+        """End what `halo_exchange_begin` began."""
+        if reverse:
+            self.local_to_global_end(Access.INC)
+        else:
+            self.global_to_local_end(Access.READ)
+
+
+class HaloExchange(OlderNames):
     """What a Dat does with the Halo of its Set. Without a Halo nothing is exchanged.
 
     Loops over a Set whose Dats' Sets have Halos call these by themselves.
@@ -85,29 +112,6 @@ class HaloExchange:
             getattr(self._set.halo, operation)(dat, mode)
         finally:
             dat._is_exchanging = False
-
-    @property
-    def needs_halo_update(self) -> bool:
-        """PyOP2's older name for the opposite of `halo_valid`."""
-        return not self.halo_valid
-
-    @needs_halo_update.setter
-    def needs_halo_update(self, needed: bool) -> None:
-        self.halo_valid = not needed
-
-    def halo_exchange_begin(self, reverse: bool = False) -> None:
-        """Begin to bring values to ghosts, or to add theirs to the owners': PyOP2's older name."""
-        if reverse:
-            self.local_to_global_begin(Access.INC)
-        else:
-            self.global_to_local_begin(Access.READ)
-
-    def halo_exchange_end(self, reverse: bool = False) -> None:
-        """End what `halo_exchange_begin` began."""
-        if reverse:
-            self.local_to_global_end(Access.INC)
-        else:
-            self.global_to_local_end(Access.READ)
 
     def global_to_local_begin(self, access_mode: Access) -> None:
         """Begin to make the ghosts ready for a loop.

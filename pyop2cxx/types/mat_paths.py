@@ -18,6 +18,7 @@ from pyop2cxx.types.access import INC, Access
 from pyop2cxx.types.args import DenseBlockArg, MatArg, MixedMatArg
 from pyop2cxx.types.checks import address_of
 from pyop2cxx.types.maps import Map
+from pyop2cxx.types.masked import MaskedMap
 from pyop2cxx.types.paths import ComposedMap
 
 if TYPE_CHECKING:
@@ -135,7 +136,8 @@ def mixed_argument(
         MapTypeError: The path is not a pair of MixedMaps.
         MapValueError: The Sparsity was made from other Maps.
         DataValueError: There is not one pair of arrays for each block in `lgmaps`.
-        UnsupportedError: Values where two Globals meet can be added only.
+        UnsupportedError: Values where two Globals meet can be added only; something is left out
+            beside a Global that cannot be.
     """
     sides = _checked_sides(mat, path)
     given = _lgmaps_by_block(mat, lgmaps)
@@ -147,7 +149,7 @@ def mixed_argument(
         parts += found
         cells += [(i, j, k) for k in range(len(found))]
     key = ("mixed", *(None if m is None else m._uid for side in sides for m in side))
-    key += tuple(part.map_._uid for part in parts if isinstance(part, MatArg))
+    key += tuple(None if part.map_ is None else part.map_._uid for part in parts)
     if key not in mat._paths:
         mat._paths[key] = MixedMatPath(*sides, (lgmaps, unroll_map))
     return MixedMatArg(mat, mat._paths[key], access, tuple(parts), tuple(cells))
@@ -159,11 +161,8 @@ def _block(
     if rows is not None and cols is not None:
         return [argument(block, access, (rows, cols), masks, unroll_map)]
     _check_listed(block, rows, cols)
-    if masks is not None and any(mask is not None for mask in masks):
-        raise UnsupportedError(
-            f"{block._what}: lgmaps: rows or columns of a Global cannot be left out; pass None for "
-            "this block"
-        )
+    if masks is not None:
+        rows, cols = _without_masked(block, rows, cols, *_masks(block, masks, unroll_map))
     row_dim, col_dim = block.block_dims
     if rows is None and cols is None and access != INC:
         raise UnsupportedError(
@@ -178,6 +177,36 @@ def _block(
         DenseBlockArg(block, cols, access, col_dim, row_dim * col_dim, r * col_dim)
         for r in range(row_dim)
     ]
+
+
+def _without_masked(
+    block: Mat, rows: Map | None, cols: Map | None, masks: tuple[Mask, Mask], unrolled: bool
+) -> tuple[Map | None, Map | None]:
+    """Return the Maps of a block with a Global's rows or columns, without what is left out."""
+    if masks[0] is None and masks[1] is None:
+        return rows, cols
+    whole = rows if cols is None else cols
+    if whole is None or whole.offset is not None:
+        what = "where two Globals meet" if whole is None else "of an extruded Set"
+        raise UnsupportedError(
+            f"{block._what}: lgmaps: rows or columns of a Global {what} cannot be left out while "
+            "the matrix is assembled; zero them afterwards"
+        )
+    n = whole.toset.total_size
+    dropped = np.zeros(n, bool)
+    for side, mask, dim in zip((rows, cols), masks, block.block_dims, strict=True):
+        if mask is not None:
+            left_out = (mask[0] < 0).reshape(-1, dim if unrolled else 1)
+            if (left_out.any(axis=1) != left_out.all(axis=1)).any():
+                raise UnsupportedError(
+                    f"{block._what}: lgmaps: beside a Global all values of an entity are left out, "
+                    "or none; zero components afterwards"
+                )
+            # of a Global's side there is one, for all
+            dropped |= left_out[:, 0] if side is not None else left_out[0, 0]
+    key = ("masked", whole._uid, blake2b(dropped.tobytes()).digest())
+    masked: Map = block._paths.setdefault(key, MaskedMap(whole, dropped))
+    return (masked, None) if cols is None else (None, masked)
 
 
 def _checked_path(mat: Mat, path: object) -> tuple[Map, Map]:

@@ -34,6 +34,7 @@ from pyop2cxx.types.checks import is_integer
 from pyop2cxx.types.dats import Dat
 from pyop2cxx.types.global_sets import GlobalDataSet
 from pyop2cxx.types.globals import Global
+from pyop2cxx.types.halo_exchange import OlderNames
 from pyop2cxx.types.indices import IndexedMap, IterationIndex, indexed
 from pyop2cxx.types.maps import Map
 from pyop2cxx.types.sets import DataSet, Set
@@ -170,6 +171,7 @@ class MixedSet(Fields[Set]):
         return next(one for one in self if one is not None)
 
     core_size = _sum("core_size", "Core entities of all Sets together.")
+    exec_size = _sum("exec_size", "Entities of all Sets together that loops visit.")
     size = _sum("size", "Owned entities of all Sets together.")
     total_size = _sum("total_size", "All entities of all Sets together.")
 
@@ -421,7 +423,7 @@ def _of_fields(member: str, doc: str) -> Any:
     return property(values)
 
 
-class MixedDat(Fields[Dat], AsVec):
+class MixedDat(Fields[Dat], AsVec, OlderNames):
     """Several Dats as one. Kernels get their fields end to end, in one array.
 
     A field may also be a Global, for loops that READ, INC, MIN or MAX it; its Map is None.
@@ -540,6 +542,11 @@ class MixedDat(Fields[Dat], AsVec):
         """Say that the values were changed by other means."""
         for dat in self:
             dat.increment_dat_version()
+
+    @property
+    def soa(self) -> tuple[bool, ...]:
+        """Whether the layout of each field on a device is "soa"."""
+        return tuple(isinstance(dat, Dat) and dat.soa for dat in self)
 
     @property
     def halo_valid(self) -> bool:

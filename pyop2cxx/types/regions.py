@@ -30,8 +30,9 @@ class IterationRegion(IntEnum):
 
     @classmethod
     def _missing_(cls, value: object) -> IterationRegion:
-        if isinstance(value, str) and value in cls.__members__:
-            return cls[value]
+        name = value.removeprefix("ON_") if isinstance(value, str) else ""  # as PyOP2 once did
+        if name in cls.__members__:
+            return cls[name]
         raise IterateValueError(
             f"there is no iteration region {value!r}; there are: {', '.join(cls.__members__)}"
         )

@@ -219,8 +219,9 @@ class Sparsity:
 
     @property
     def maps(self) -> list[Pair]:
-        """The pairs of Maps of all blocks, each once; PyOP2's older name."""
-        return list(dict.fromkeys(pair for pairs in self.rcmaps.values() for pair in pairs))
+        """The pairs of Maps of all blocks, each once, the oldest first; PyOP2's older name."""
+        found = dict.fromkeys(pair for pairs in self.rcmaps.values() for pair in pairs)
+        return sorted(found, key=lambda pair: [_uid(map_) or 0 for map_ in pair])
 
     @property
     def rmaps(self) -> list[Any]:

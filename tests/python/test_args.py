@@ -77,3 +77,21 @@ def test_uids_are_never_used_again(nodes: op2.Set) -> None:
         kept = op2.Map(nodes, nodes, 1, [0, 0, 0]), op2.Dat(nodes), op2.Global(1), op2.Set(1)
         seen |= {thing._uid for thing in kept}
     assert len(seen) == 401
+
+
+def test_older_names(nodes: op2.Set, e2n: op2.Map) -> None:
+    q, g = op2.Dat(nodes), op2.Global(1)
+    assert q(op2.READ, e2n).map is e2n
+    assert q(op2.READ).map is None
+    assert g(op2.READ).map is None
+    assert [arg.split for arg in (q(op2.READ, e2n), g(op2.INC))] == [
+        (q(op2.READ, e2n),),
+        (g(op2.INC),),
+    ]
+    mixed = op2.MixedDat((q, op2.Dat(nodes)))
+    maps = op2.MixedMap((e2n, e2n))
+    arg = mixed(op2.INC, maps)
+    assert arg.map is maps
+    assert [part.data for part in arg.split] == list(mixed)
+    mat = op2.Mat(op2.Sparsity(nodes, e2n))
+    assert mat(op2.INC, (e2n, e2n)).split == (mat(op2.INC, (e2n, e2n)),)

@@ -29,6 +29,13 @@ def test_only_what_was_given_is_found() -> None:
     assert op2.configuration["debug"] is True
 
 
+def test_levels_have_other_names() -> None:
+    op2.init(**utils.parse_args(["-l", "warn"]))
+    assert op2.configuration["log_level"] == "WARNING"
+    op2.init(log_level="FATAL")
+    assert op2.configuration["log_level"] == "CRITICAL"
+
+
 def test_options_of_the_program_may_be_handed_to_init() -> None:
     parser = utils.parser(description="A demo.", group=True)
     parser.add_argument("-m", "--mesh", default="small")

@@ -19,3 +19,7 @@ def test_nothing_waits() -> None:
     base._trace.clear()
     x._force_evaluation()
     assert x.data_ro.tolist() == [1.0] * 3
+
+
+def test_the_solvers_defaults() -> None:
+    assert op2.Solver().parameters == base.DEFAULT_SOLVER_PARAMETERS

@@ -53,6 +53,14 @@ def test_a_loop_in_two_steps() -> None:
     assert y.data_ro.tolist() == [1, 2, 4, 2]
 
 
+def test_loops_explain_themselves_before_they_run() -> None:
+    x, y, g = data()
+    kernel = op2.GlobalKernel(LOCAL, ARGUMENTS)
+    found = kernel.explain(EDGES, parloop_args(x, y, g))
+    code = op2.Parloop(kernel, EDGES, parloop_args(x, y, g)).generate()
+    assert (found.loop, found.strategy, found.lanes) == (kernel.name, code.strategy, code.lanes)
+
+
 def test_data_that_do_not_fit_change_nothing() -> None:
     x, y, g = data()
     loop = op2.Parloop(op2.GlobalKernel(LOCAL, ARGUMENTS), EDGES, parloop_args(x, y, g))

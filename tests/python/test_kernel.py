@@ -380,3 +380,13 @@ def test_what_is_known_of_arguments() -> None:
         _ = Kernel("void f(double *x) {}", "f").arguments
     with pytest.raises(AssertionError, match="1 accesses, but 2 dtypes"):
         Kernel("", "f", accesses=[op2.READ], dtypes=[float, int])
+
+
+def test_options_in_the_order_of_2016(tmp_path: Path) -> None:
+    (tmp_path / "two.h").write_text("#define TWO 2\n")
+    code = "void k(double *x) { x[0] = TWO * N; }"
+    kernel = Kernel(code, "k", ["-DN=3"], [str(tmp_path)], ['#include "two.h"'], "")
+    assert kernel == Kernel(
+        code, "k", opts=["-DN=3"], include_dirs=[str(tmp_path)], headers=['#include "two.h"']
+    )
+    assert Kernel("void k(double *x) {}", "k", {}, [], []).abi == "2026"

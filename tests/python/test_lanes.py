@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import random
 import subprocess
 import sys
 from functools import cache
@@ -12,11 +11,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
+from random_kernels import carriers, loop_of, many_kernels
 
 from pyop2cxx import _core, op2
 from pyop2cxx.batch import compile_together
+from pyop2cxx.engine import Engine
 from pyop2cxx.exceptions import UnsupportedError, UsageError
-from pyop2cxx.op2 import INC, MAX, READ, RW, WRITE
+from pyop2cxx.op2 import INC, READ, RW, WRITE
 from pyop2cxx.pipeline import chosen_device
 from pyop2cxx.runtime import runtime
 
@@ -218,145 +219,6 @@ def test_deterministic_bits_on_a_grid(name: str, strategy: str) -> None:
 # Random kernels
 
 
-class Grammar:
-    """Random kernels of doubles and ints: branches, loops, arrays, tables, helpers, early ends.
-
-    Values stay small: a sum is damped and a quotient has a divisor of at least one.
-    """
-
-    def __init__(self, seed: int) -> None:
-        self.random = random.Random(seed)
-        self.names = ["p", "r"]
-        self.n_loops = 0
-
-    def pick(self, *choices: str) -> str:
-        return self.random.choice(choices)
-
-    def value(self, depth: int = 3) -> str:
-        if depth == 0:
-            return self.pick(
-                *self.names, "x[0]", "x[1]", "y[2]", "0.5", "table[1][2]", "c[0]", "v[2]", "i[0]"
-            )
-        a, b = self.value(depth - 1), self.value(depth - 1)
-        return self.pick(
-            f"0.5 * ({a} + {b})",
-            f"({a} - {b}) / 2",
-            f"{a} / (1.0 + ({b}) * ({b}))",
-            f"sqrt(fabs({a}))",
-            f"fmin({a}, {b})",
-            f"fmax({a}, {b}) * 0.25",
-            f"({self.test(depth - 1)} ? {a} : {b})",
-            f"helper(v, {a}, {self.number(depth - 1)})",
-            f"table[{self.number(depth - 1)} & 1][{self.number(0)} & 1]",
-            f"v[{self.number(depth - 1)} & 3]",
-            f"(float)({a}) * 0.5f",
-            f"sin({a})",
-        )
-
-    def number(self, depth: int = 2) -> str:
-        if depth <= 0:
-            return self.pick("i[0]", "i[1]", "3", "(int)x[0]", "k")
-        a, b = self.number(depth - 1), self.number(depth - 1)
-        return self.pick(
-            f"(({a}) + ({b})) % 7",
-            f"(({a}) ^ ({b}))",
-            f"({a}) / (1 + (({b}) & 3))",
-            f"(({a}) & 15) << 1",
-            f"-(({a}) & 255)",
-            f"({self.test(depth - 1)})",
-        )
-
-    def test(self, depth: int = 2) -> str:
-        if depth <= 0:
-            return self.pick("x[0] < y[1]", "i[0] > 0", "c[0] > 0.0", "!(i[1] & 1)")
-        return self.pick(
-            f"{self.value(depth - 1)} <= {self.value(depth - 1)}",
-            f"({self.test(depth - 1)}) && ({self.test(depth - 1)})",
-            f"({self.test(depth - 1)}) || i[0] % 3 == 1",
-            f"!({self.test(depth - 1)})",
-        )
-
-    def statement(self, depth: int = 2) -> str:
-        kinds = ["set", "add", "array", "slot", "out", "count"]
-        kind = self.random.choice(kinds if depth == 0 else [*kinds, "if", "else", "for", "switch"])
-        if kind == "set":
-            return f"{self.pick('p', 'r')} = {self.value()};"
-        if kind == "add":
-            return f"{self.pick('p', 'r')} -= 0.5 * {self.value(2)};"
-        if kind == "array":
-            return f"v[{self.pick('0', '1', 'k & 3')}] = {self.value(2)};"
-        if kind == "slot":
-            return f"v[{self.number(1)} & 3] = {self.value(2)};"
-        if kind == "out":
-            return f"a[{self.pick('0', '1')}] += {self.value(2)};"
-        if kind == "count":
-            return f"k = {self.number()};"
-        if kind == "if":
-            return f"if ({self.test()}) {{ {self.block(depth)} }}"
-        if kind == "else":
-            return f"if ({self.test()}) {{ {self.block(depth)} }} else {{ {self.block(depth)} }}"
-        if kind == "switch":
-            return (
-                f"switch (({self.number(1)}) & 3) {{ case 0: {self.block(0)} break; case 1: "
-                f"case 2: {self.block(0)} break; default: {self.block(0)} }}"
-            )
-        self.n_loops += 1
-        j = f"j{self.n_loops}"
-        return f"for (int {j} = 0; {j} < 3; ++{j}) {{ {self.block(depth)} p += 0.1 * v[{j}]; }}"
-
-    def block(self, depth: int) -> str:
-        return " ".join(self.statement(depth - 1 if depth else 0) for _ in range(2))
-
-    def function(self, name: str) -> str:
-        body = "\n  ".join(self.statement() for _ in range(4))
-        end = f"if ({self.test()}) return;" if self.random.random() < 0.5 else ""
-        return f"""
-static void {name}(const double *x, const double *y, const int *i, const double *c, double *a)
-{{
-  double p = x[0], r = y[0], v[4] = {{0.0}};
-  int k = i[0];
-  {body}
-  {end}
-  for (int j = 0; j < 2; ++j) a[j] += 0.125 * v[j] + p * r / (1.0 + p * p + r * r);
-  a[1] += k;
-}}"""
-
-
-HEAD = """
-static const double table[2][3] = {{0.5, -0.25, 1.0}, {2.0, -1.5, 0.75}};
-static double helper(const double *v, double s, int n)
-{
-  double t = 0.0;
-  for (int q = 0; q < 4; ++q) {
-    if (v[q] > s) { t += 0.125 * v[q]; } else if (n > q) { t -= 0.0625; }
-  }
-  if (n == 2) return s;
-  return t;
-}
-"""
-KERNELS_IN_ONE = 6
-
-
-def many_kernels(seed: int) -> str:
-    """Several random kernels behind one entry, so that one compilation tries them all."""
-    parts = [Grammar(100 * seed + k).function(f"part{k}") for k in range(KERNELS_IN_ONE)]
-    calls = "\n".join(f"  part{k}(x, y, i, c, b + {2 * k});" for k in range(KERNELS_IN_ONE))
-    return f"""{HEAD}{"".join(parts)}
-static void many(const double *x, const double *y, const int *i, const double *c, double *a,
-                 double *w, double *z, double *total, double *most)
-{{
-  double b[{2 * KERNELS_IN_ONE}] = {{0.0}};
-{calls}
-  for (int j = 0; j < {2 * KERNELS_IN_ONE}; ++j) a[j] += b[j];
-  w[0] = b[0] - b[3];
-  z[0] += 0.5 * b[1];
-  if (x[0] > 0) z[1] = b[2];
-  total[0] += b[4];
-  if (b[5] > most[0]) most[0] = b[5];
-}}
-"""
-
-
 def test_random_kernels_on_a_grid() -> None:
     """Tables, arrays and branches in a language whose tables are in a space of their own."""
     kernel, backend = op2.Kernel(many_kernels(11), "many"), cpu_grid()
@@ -370,20 +232,9 @@ def test_random_kernels_on_a_grid() -> None:
 
 
 def run_many(kernel: op2.Kernel, n: int, lanes: int, seed: int) -> list[NDArray[Any]]:
-    rng = np.random.default_rng(seed)
-    cells, nodes = op2.Set(n), op2.Set(17)
-    c2n = op2.Map(cells, nodes, 3, rng.integers(0, 17, (n, 3)))
-    x = op2.Dat(nodes, rng.standard_normal(17))
-    y = op2.Dat(cells**3, rng.standard_normal((n, 3)))
-    i = op2.Dat(cells**2, rng.integers(-9, 9, (n, 2)), dtype=np.int32)
-    c = op2.Global(1, 0.75)
-    a = op2.Dat(nodes ** (2 * KERNELS_IN_ONE // 3))
-    w, z = op2.Dat(cells), op2.Dat(cells**2, rng.standard_normal((n, 2)))
-    total, most = op2.Global(1, 1.0), op2.Global(1, -1e30)
-    args = (x(READ, c2n), y(READ), i(READ), c(READ), a(INC, c2n))
-    args += (w(WRITE), z(RW), total(INC), most(MAX))
-    op2.par_loop(kernel, cells, *args, lanes=lanes)
-    return [d.data_ro.copy() for d in (a, w, z, total, most)]
+    data = carriers(n, seed)
+    loop_of(kernel, data, lanes).compute()
+    return [data[name].data_ro.copy() for name in ("a", "w", "z", "total", "most")]
 
 
 @pytest.mark.parametrize("seed", range(4))
@@ -526,7 +377,9 @@ void spread(const double *x, const double *h, double *y, double *z, int layer) {
 }"""
 
 
-def spread(n: int, layers: int, lanes: int, strategy: str | None) -> list[NDArray[Any]]:
+def spread(
+    n: int, layers: int, lanes: int, strategy: str | None, block_size: int | None = None
+) -> list[NDArray[Any]]:
     rng = np.random.default_rng(n + 100 * layers)
     base = op2.Set(n)
     columns = op2.ExtrudedSet(base, layers + 1)
@@ -545,36 +398,105 @@ def spread(n: int, layers: int, lanes: int, strategy: str | None) -> list[NDArra
         *args,
         lanes=lanes,
         strategy=strategy,
+        block_size=block_size,
         pass_layer_arg=True,
     )
     loop.compute()
     return [y.data_ro.copy(), z.data_ro.copy()]
 
 
-@pytest.mark.parametrize("strategy", ["block", "colour"])
-def test_tails_of_columns(strategy: str) -> None:
-    """Passes that end inside a column, at its top, and behind the last one."""
-    op2.init(backend="openmp", threads=2)
-    for n, layers in ((1, 1), (1, 3), (1, 4), (2, 3), (5, 1), (3, 5), (20, 7)):
+@pytest.mark.parametrize(
+    ("strategy", "block_size"),
+    [("block", None), ("block", 5), ("block", 11), ("colour", None)],
+)
+def test_tails_of_columns(strategy: str, block_size: int | None) -> None:
+    """Passes and ranges that end inside a column, at its top, and behind the last one."""
+    op2.init(backend="openmp", threads=3)
+    for n, layers in ((1, 1), (1, 3), (1, 4), (2, 3), (5, 1), (3, 5), (9, 2), (20, 7)):
         want = spread(n, layers, 0, strategy)
-        found = spread(n, layers, LANES_OF_TAILS, strategy)
+        found = spread(n, layers, LANES_OF_TAILS, strategy, block_size)
         for got, expected in zip(found, want, strict=True):
             np.testing.assert_allclose(
                 got, expected, rtol=0, atol=1e-13 * (1 + abs(expected).max())
             )
 
 
+def test_columns_without_facets_in_between() -> None:
+    """Columns of one cell have none: no position, and nothing to divide by."""
+    columns = op2.ExtrudedSet(op2.Set(3), 2)
+    points = op2.Set(6)
+    c2p = op2.Map(columns, points, 2, [[0, 1], [2, 3], [4, 5]], offset=[1, 1])
+    y = op2.Dat(points)
+    kernel = op2.Kernel("void f(double *y) { for (int i = 0; i < 4; ++i) y[i] += 1.0; }", "f")
+    op2.par_loop(
+        kernel, columns, y(INC, c2p), iteration_region=op2.ON_INTERIOR_FACETS, lanes=LANES_OF_TAILS
+    )
+    assert not y.data_ro.any()
+
+
 @pytest.mark.parametrize("compiler", ["gcc", "clang"])
 @pytest.mark.parametrize(
-    "name", ["inc_and_globals", "extruded_variable", "matrix_of_blocks_and_vector"]
+    ("name", "target"),
+    [
+        ("inc_and_globals", ""),
+        ("extruded_variable", ""),
+        ("extruded_constant", ""),
+        ("matrix_of_blocks_and_vector", ""),
+        ("kernel_with_tables_and_helpers", "-mavx2"),
+        ("kernel_with_tables_and_helpers", "-mavx512f"),
+    ],
 )
-def test_compilers_are_content(compiler: str, name: str, tmp_path: Path) -> None:
+def test_compilers_are_content(
+    compiler: str, name: str, target: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Also with gather instructions, of machines that need not be this one."""
+    if target:
+        bytes_of = {"-mavx2": 32, "-mavx512f": 64}[target]
+        monkeypatch.setattr(Engine, "gather_bytes", property(lambda _: bytes_of))
+        op2.init(hardware_gathers=True)
     problem = next(case for case in CASES if case.name == name).problem()
     path = tmp_path / "loop.c"
-    path.write_text(op2.ParLoop(problem.kernel, problem.iterset, *problem.args, lanes=8).generate())
+    text = op2.ParLoop(problem.kernel, problem.iterset, *problem.args, lanes=8).generate()
+    assert ("__builtin_ia32_gather" in text) == bool(target)
+    path.write_text(text)
     flags = ["-O1", "-Wall", "-Wextra", "-Werror", "-c", "-o", str(tmp_path / "loop.o")]
+    flags += [target] if target else []
     ran = subprocess.run([compiler, *flags, str(path)], capture_output=True, text=True, check=False)
     assert ran.returncode == 0, f"{ran.stderr}\n{path.read_text()}"
+
+
+@pytest.mark.parametrize("lanes", [4, 8, 16])
+def test_gather_instructions(lanes: int) -> None:
+    """The same answers as by rows, in doubles and floats, and by Maps of many entries."""
+    if runtime.engine.gather_bytes == 0:
+        pytest.skip("the machine has no gather instructions")
+    op2.init(hardware_gathers=True)
+    for case in CASES:
+        if case.name in ("indirect_read", "arities_1_to_8", "extruded_facets"):
+            problem = case.problem()
+            compute(problem, "sequential", lanes=lanes)
+            check(problem, case.tolerance)
+    for real in ("double", "float"):
+        dtype = np.float64 if real == "double" else np.float32
+        cells, nodes = op2.Set(37), op2.Set(11)
+        rng = np.random.default_rng(lanes)
+        c2n = op2.Map(cells, nodes, 2, rng.integers(0, 11, (37, 2)))
+        x = op2.Dat(nodes**3, rng.standard_normal((11, 3)), dtype=dtype)
+        y = op2.Dat(cells, dtype=dtype)
+        text = f"void f(const {real} *x, {real} *y) {{ *y = x[0] * x[5] - x[1] * x[4] + x[2]; }}"
+        loop = op2.ParLoop(op2.Kernel(text, "f"), cells, x(READ, c2n), y(WRITE), lanes=lanes)
+        loop.compute()
+        assert "__builtin_ia32_gather" in loop.generate()
+        a, b = x.data_ro[c2n.values[:, 0]], x.data_ro[c2n.values[:, 1]]
+        want = a[:, 0] * b[:, 2] - a[:, 1] * b[:, 1] + a[:, 2]
+        np.testing.assert_allclose(y.data_ro, want, rtol=0, atol=20 * np.finfo(dtype).eps)
+
+
+def test_gather_instructions_need_a_machine_that_has_them() -> None:
+    op2.init(hardware_gathers=True, cflags="-mno-avx2")
+    with pytest.raises(UnsupportedError, match=r"hardware_gathers.* needs AVX2 or AVX-512"):
+        flux_loop(lanes=4).generate()
+    assert "__builtin_ia32_gather" not in flux_loop(lanes=0).generate()
 
 
 def test_functions_that_take_integers() -> None:

@@ -185,8 +185,13 @@ def test_bad_sparsities_of_globals() -> None:
     with pytest.raises(SparsityShapeError, match="leads to Set"):
         op2.Sparsity((dsets[0], op2.Set(3) ** 1), [(None, identity, None)])
     mat = op2.Mat(op2.Sparsity(dsets, [(None, identity, None)]))
-    with pytest.raises(UnsupportedError, match="cannot be left out"):
-        mat(INC, (None, identity), lgmaps=(np.array([-1]), None))
+    for lgmaps, message in (
+        (([-1, -1], None), "the rows need integers of shape"),
+        ((None, [0, 1]), "the columns need integers of shape"),
+        ((None, [0, 2, 1]), "entry 1 of the columns is 2"),
+    ):
+        with pytest.raises(DataValueError, match=message):
+            mat(INC, (None, identity), lgmaps=lgmaps)
 
 
 def test_extruded_pairs_couple_cells_by_region() -> None:
@@ -230,3 +235,78 @@ def test_text_without_sizes(backend: str) -> None:
         text = op2.ParLoop(kernel, cells, mat(INC, (both, both))).generate()
     assert "A_joined" in text
     assert "A_0_position" in text
+
+
+BACKENDS = [backend.name for backend in op2.backends() if backend.available]
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_what_is_left_out_beside_a_global(backend: str) -> None:
+    """Boundary nodes of a field beside two numbers: their rows and columns stay as they are."""
+    cells, nodes = op2.Set(3), op2.Set(4)
+    c2n = op2.Map(cells, nodes, 2, [0, 1, 1, 2, 2, 3])
+    both = op2.MixedDataSet((nodes**1, op2.GlobalDataSet(op2.Global(2))))
+    maps = op2.MixedMap((c2n, None))
+    mat = op2.Mat(op2.Sparsity((both, both), [(maps, maps, None)]))
+    text = "void k(double *A) { for (int i = 0; i < 16; ++i) A[i] += 1 + i; }"
+    kernel = op2.Kernel(text, "k")
+    kept = np.array([-1, 1, 2, -1])
+    lgmaps = [(kept, kept), (kept, None), (None, kept), (None, None)]
+
+    def dense(rows: Any, columns: Any) -> Any:
+        expected = np.zeros((6, 6))
+        for cell in c2n.values:
+            at = [*cell, 4, 5]
+            expected[np.ix_(at, at)] += 1 + np.arange(16.0).reshape(4, 4)
+        expected[rows, :] = expected[:, columns] = 0
+        return expected
+
+    with op2.backend(backend):
+        op2.par_loop(kernel, cells, mat(INC, (maps, maps), lgmaps=lgmaps))
+        np.testing.assert_array_equal(mat.values, dense([0, 3], [0, 3]))
+        mat.zero()
+        op2.par_loop(kernel, cells, mat(INC, (maps, maps)))
+        np.testing.assert_array_equal(mat.values, dense([], []))
+        mat.zero()
+        lgmaps[2] = ([-1], None)
+        op2.par_loop(kernel, cells, mat(INC, (maps, maps), lgmaps=lgmaps))
+        expected = dense([0, 3], [0, 3])
+        expected[4:, :4] = 0
+        np.testing.assert_array_equal(mat.values, expected)
+
+        mat.zero()
+
+        def function(tensor: Any) -> None:
+            tensor += 1 + np.arange(16.0).reshape(4, 4)
+
+        op2.par_loop(function, cells, mat(INC, (maps, maps), lgmaps=lgmaps))
+        np.testing.assert_array_equal(mat.values, expected)
+
+        c2n.update_values([3, 2, 2, 1, 1, 0])
+        mat.zero()
+        op2.par_loop(kernel, cells, mat(INC, (maps, maps), lgmaps=lgmaps))
+        expected = dense([0, 3], [0, 3])
+        expected[4:, :4] = 0
+        np.testing.assert_array_equal(mat.values, expected)
+        row = mat[1, 0]
+        row.zero()
+        wide = op2.Kernel("void k(double *A) { for (int i = 0; i < 4; ++i) A[i] = 7; }", "k")
+        op2.par_loop(wide, cells, row(WRITE, (None, c2n), lgmaps=(None, kept)))
+        np.testing.assert_array_equal(row.values, [[0, 7, 7, 0]] * 2)
+
+
+def test_what_cannot_be_left_out_beside_a_global() -> None:
+    nodes, columns = op2.Set(3), op2.ExtrudedSet(op2.Set(1), 3)
+    identity = op2.Map(nodes, nodes, 1, [0, 1, 2])
+    up = op2.Map(columns, nodes, 1, [0], offset=[1])
+    dset = op2.GlobalDataSet(op2.Global(1))
+    corner = op2.Mat(op2.Sparsity((dset, dset), [(None, None, None)]))
+    with pytest.raises(UnsupportedError, match="where two Globals meet cannot be left out"):
+        corner(INC, (None, None), lgmaps=([-1], None))
+    mat = op2.Mat(op2.Sparsity((dset, nodes**1), [(None, up, None)]))
+    with pytest.raises(UnsupportedError, match="of an extruded Set cannot be left out"):
+        mat(INC, (None, up), lgmaps=(None, [0, -1, 2]))
+    pairs = op2.Mat(op2.Sparsity((dset, nodes**2), [(None, identity, None)]))
+    with pytest.raises(UnsupportedError, match="all values of an entity are left out"):
+        pairs(INC, (None, identity), lgmaps=(None, [0, -1, 2, 3, 4, 5]), unroll_map=True)
+    assert pairs(INC, (None, identity), lgmaps=(None, [0, -1, 2])).parts[0].map_ is not identity

@@ -312,3 +312,20 @@ def test_a_global_may_be_a_field(backend: str) -> None:
         assert op2.MixedDat(other)[1].data_ro.tolist() == [38, 52]
     with pytest.raises(MapValueError, match="only a Global has no Map"):
         both(op2.READ, op2.MixedMap((None, ends)))
+
+
+def test_older_names_of_mixed_objects() -> None:
+    sets = op2.Set((2, 3, 5)), op2.Set(4)
+    assert op2.MixedSet(sets).exec_size == 7
+    mixed = op2.MixedDat((op2.Dat(sets[0], soa=True), op2.Dat(sets[1])))
+    assert mixed.soa == (True, False)
+    assert not mixed.needs_halo_update
+    mixed[0].needs_halo_update = True
+    assert mixed.needs_halo_update
+    mixed.needs_halo_update = False
+    assert mixed[0].halo_valid
+    mixed.needs_halo_update = True
+    assert mixed[1].needs_halo_update
+    for reverse in (False, True):  # nothing happens without a Halo
+        mixed.halo_exchange_begin(reverse=reverse)
+        mixed.halo_exchange_end(reverse=reverse)

@@ -28,6 +28,9 @@ MODULES = {
     "utils": "verify_reshape",
     "datatypes": "as_cstr",
     "profiling": "timed_function",
+    "caching": "memory_cache",
+    "compilation": "load",
+    "codegen.rep2loopy": "function_text",
 }
 
 
@@ -35,13 +38,6 @@ MODULES = {
 def test_modules_that_are_there(module: str) -> None:
     assert f"`{module}`" in PAGE
     assert hasattr(importlib.import_module(f"pyop2cxx.{module}"), MODULES[module])
-
-
-@pytest.mark.parametrize("module", ["caching", "compilation", "codegen"])
-def test_modules_that_are_not(module: str) -> None:
-    assert f"`{module}`" in PAGE
-    with pytest.raises(ModuleNotFoundError):
-        importlib.import_module(f"pyop2cxx.{module}")
 
 
 @pytest.mark.parametrize("name", ["DecoratedMap", "cfg", "generate_single_cell_wrapper"])

@@ -42,7 +42,7 @@ def test_it_does_what_a_c_kernel_does() -> None:
     )
 
     def function(x: Any, y: Any, low: Any, w: Any, s: Any, m: Any) -> None:
-        assert (x.shape, y.shape, w.shape, s.shape) == ((2, 2), (2,), (), (1,))
+        assert (x.shape, y.shape, w.shape, s.shape) == ((2, 2), (2,), (1,), (1,))
         assert not x.flags.writeable
         y += x[:, 1]
         low[:] = np.minimum(low, x[:, 0])

@@ -12,6 +12,7 @@ def test_the_numbers_are_pyop2s() -> None:
     assert [int(region) for region in regions] == [1, 2, 3, 4]
     assert str(op2.ON_TOP) == "IterationRegion.TOP"
     assert op2.IterationRegion("ALL") is op2.ALL
+    assert op2.IterationRegion("ON_INTERIOR_FACETS") is op2.ON_INTERIOR_FACETS
 
 
 @pytest.mark.parametrize("wrong", ["SIDES", 7, None])

@@ -180,6 +180,7 @@ def test_maps_by_their_older_names() -> None:
     first = op2.Map(cells, nodes, 2, [0, 1, 2, 3])
     second = op2.Map(cells, nodes, 1, [3, 0])
     sparsity = op2.Sparsity((nodes, nodes), [(first, first), (first, second)])
-    assert set(sparsity.maps) == {(first, first), (first, second)}
+    assert sparsity.maps == [(first, first), (first, second)]
+    assert op2.Sparsity(nodes, [(first, second), (first, first)]).maps == sparsity.maps
     assert sparsity.rmaps == [first, first]
-    assert set(sparsity.cmaps) == {first, second}
+    assert sparsity.cmaps == [first, second]

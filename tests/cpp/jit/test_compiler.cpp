@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <utility>
+
 #include "base/error.hpp"
 #include "jit/file.hpp"
 #include "jit/probe.hpp"
@@ -138,6 +140,19 @@ TEST(Compile, KeepsTheCompilersFilesInItsDirectory) {
   const std::string log = (bench.directory.path() / "log").string();
   (void)bench.run(bench.fake("echo $TMPDIR $LC_ALL > " + log), testing::source_of(1));
   EXPECT_EQ(testing::read_file(log), bench.directory.path().string() + " C\n");
+}
+
+TEST(HostCompiler, SaysHowWideVectorsAre) {
+  HostCompiler compiler;
+  const auto found = [&compiler](const char* option) {
+    compiler.resolved_arch = {option};
+    return std::pair(vector_bytes(compiler), gather_bytes(compiler));
+  };
+  EXPECT_EQ(found("-mavx512f"), std::pair(64, 64));
+  EXPECT_EQ(found("+avx"), std::pair(32, 0));
+  EXPECT_EQ(found("+sse2"), std::pair(16, 0));
+  compiler.resolved_arch = {"-mavx", "-mavx2"};
+  EXPECT_EQ(gather_bytes(compiler), 32);
 }
 
 TEST(CompilerIdentity, ChangesWithEverythingThatMatters) {

@@ -66,13 +66,30 @@ TEST(LanesLoop, TensorsEnterMatricesLaneByLane) {
   EXPECT_TRUE(has(text, "+= A_pack[3][lane]")) << text;
 }
 
-TEST(LanesLoop, CellsOfColumnsAreFoundLaneByLane) {
+ir::Loop column_loop_of(ir::Layers layers) {
   ir::Loop loop = make_loop({indirect("x", Access::read, 0), indirect("y", Access::inc, 0)},
                             {{2, 0, 1, {{0, 1, 0, 0}, {0, 1, 0, 1}}}});
-  loop.iteration.layers = ir::Layers::constant;
-  const std::string text = strategy_dump(typed(loop), Strategy::direct, one_lane, on(2));
+  loop.iteration.layers = layers;
+  return typed(loop);
+}
+
+TEST(LanesLoop, LanesLieSideBySideInColumnsOfEqualHeight) {
+  const std::string text =
+      strategy_dump(column_loop_of(ir::Layers::constant), Strategy::direct, one_lane, on(2));
+  EXPECT_TRUE(has(text, "for serial row in [first_row, end_row) by 2")) << text;
+  EXPECT_TRUE(has(text, "decl const int64 level = ")) << text;
+  EXPECT_FALSE(has(text, "level1")) << text;
+  EXPECT_TRUE(has(text, "row_lane")) << text;
+}
+
+TEST(LanesLoop, CellsOfOtherColumnsAreFoundLaneByLane) {
+  const std::string text =
+      strategy_dump(column_loop_of(ir::Layers::variable), Strategy::direct, one_lane, on(2));
   EXPECT_TRUE(has(text, "level1 = ")) << text;
   EXPECT_TRUE(has(text, "level_lane")) << text;
+  const std::string coloured =
+      strategy_dump(column_loop_of(ir::Layers::constant), Strategy::colour, threads, on(2));
+  EXPECT_TRUE(has(coloured, "level1 = ")) << coloured;
 }
 
 TEST(LanesLoop, ServesEveryStrategyThatWalksElements) {

@@ -68,6 +68,25 @@ TEST(LanesRule, LeavesLightLoopsAlone) {
   EXPECT_EQ(choice(heavy_loop(DType::float64), std::nullopt, 64, debug).lanes, 0);
 }
 
+TEST(LanesRule, AsksForLessOverColumns) {
+  ir::Loop loop = typed(edge_loop());
+  const Facts facts;
+  const Options options;
+  const auto asked = [&](Strategy strategy) {
+    return lane_rule({loop, strategy, facts, {}, options}).least_operations_a_scalar;
+  };
+  EXPECT_EQ(asked(Strategy::direct), 2);
+  loop.iteration.layers = ir::Layers::constant;
+  EXPECT_EQ(asked(Strategy::direct), 1);
+  EXPECT_EQ(asked(Strategy::colour), 2);
+}
+
+TEST(LanesRule, KnowsNothingOfOpaqueKernels) {
+  const LaneWork work = lane_work(with_opaque_kernel(edge_loop()));
+  EXPECT_EQ(work.n_operations, 0);
+  EXPECT_GT(work.n_scalars, 0);
+}
+
 TEST(LanesRule, AsksForMoreWhereADevicesCompilerIsSlow) {
   Facts grid;
   grid.lanes = Lanes::grid;

@@ -64,6 +64,16 @@ TEST(LanesVarying, RefusesWhatMasksCannotDo) {
             "'r' is an array of pointers, or points to some");
 }
 
+TEST(LanesVarying, RefusalsSayWhere) {
+  EXPECT_EQ(Refusal{"why"}.text(), "why");
+  try {
+    at_line(3, [] { at_line(7, [] { throw Refusal{"why"}; }); });
+    FAIL();
+  } catch (const Refusal& refusal) {
+    EXPECT_EQ(refusal.text(), "why (line 7 of the kernel)");
+  }
+}
+
 TEST(LanesVarying, PointersShareWhatTheyPointTo) {
   const ir::Expr place = at(name("m"), lit("1"));
   EXPECT_EQ(roots_of(place), std::vector<std::string>{"m"});

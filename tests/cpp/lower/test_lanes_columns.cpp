@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "lower/lanes_columns.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <map>
+#include <utility>
+#include <vector>
+
+namespace op2::lower {
+namespace {
+
+kir::Stmt constant(const char* name, kir::Expr value) {
+  return {kir::Decl{{DType::int64, true, false}, name, 0, {std::move(value)}}};
+}
+
+/// As item_locals() lays out columns of equal height.
+kir::For positions(kir::Axis axis = kir::Axis::serial) {
+  const kir::Expr height = kir::element("layers", kir::integer(0));
+  const kir::Expr row = kir::name("row");
+  return {axis,
+          "position",
+          kir::name("begin"),
+          kir::name("end"),
+          {constant("row", kir::name("position") / height), constant("n", row),
+           constant("level", kir::element("layers", kir::integer(1)) +
+                                 (kir::name("position") - row * height))}};
+}
+
+TEST(LanesColumns, AreFoundInLoopsOverPositions) {
+  const std::optional<ColumnLoop> found = column_loop(positions());
+  ASSERT_TRUE(found);
+  EXPECT_EQ(kir::dump(found->n_cells), "layers[0]");
+  ASSERT_TRUE(found->first_level);
+  EXPECT_EQ(kir::dump(*found->first_level), "layers[1]");
+  EXPECT_EQ(found->body.size(), 1U);
+}
+
+TEST(LanesColumns, AreNotFoundWhereElementsAreListed) {
+  EXPECT_FALSE(column_loop(positions(kir::Axis::grid)));
+  kir::For listed = positions();
+  listed.index = "k";
+  EXPECT_FALSE(column_loop(listed));
+  kir::For flat = positions();
+  flat.body.clear();
+  EXPECT_FALSE(column_loop(flat));
+}
+
+/// Evaluates the few expressions of bounds.
+class Machine {
+ public:
+  using Visit = std::vector<std::pair<std::int64_t, std::int64_t>>;
+
+  Machine(std::int64_t begin, std::int64_t end, std::int64_t height) : height_(height) {
+    names_ = {{"begin", begin}, {"end", end}};
+  }
+
+  void run(const kir::Block& block, const ColumnNames& names, int lanes) {
+    for (const kir::Stmt& stmt : block) {
+      if (const auto* decl = std::get_if<kir::Decl>(&stmt.node)) {
+        names_[decl->name] = value(decl->value.front());
+        continue;
+      }
+      const auto& loop = std::get<kir::For>(stmt.node);
+      const std::int64_t end = value(loop.end);
+      for (std::int64_t at = value(loop.begin); at < end; at += loop.step) {
+        names_[loop.index] = at;
+        if (loop.index == names.step) visit(names, lanes, at);
+        run(loop.body, names, lanes);
+      }
+    }
+  }
+
+  Visit visited;  // columns and cells in them
+
+ private:
+  void visit(const ColumnNames& names, int lanes, std::int64_t cell) {
+    const std::int64_t row = names_.at(names.row);
+    for (std::int64_t lane = 0; lane < lanes && row + lane < names_.at(names.end); ++lane) {
+      visited.emplace_back(row + lane, cell);
+    }
+  }
+
+  std::int64_t value(const kir::Expr& expr) {
+    if (const auto* number = std::get_if<kir::Integer>(&expr.node)) return number->value;
+    if (const auto* name = std::get_if<kir::Name>(&expr.node)) return names_.at(name->name);
+    if (std::holds_alternative<kir::Element>(expr.node)) return height_;
+    if (const auto* choice = std::get_if<kir::Select>(&expr.node)) {
+      return value(value(choice->operands[0]) != 0 ? choice->operands[1] : choice->operands[2]);
+    }
+    if (const auto* least = std::get_if<kir::Minimum>(&expr.node)) {
+      return std::min(value(least->operands[0]), value(least->operands[1]));
+    }
+    const auto& binary = std::get<kir::Binary>(expr.node);
+    const std::int64_t left = value(binary.operands[0]);
+    const std::int64_t right = value(binary.operands[1]);
+    switch (binary.op) {
+      case kir::BinaryOp::add:
+        return left + right;
+      case kir::BinaryOp::subtract:
+        return left - right;
+      case kir::BinaryOp::multiply:
+        return left * right;
+      case kir::BinaryOp::divide:
+        return left / right;
+      case kir::BinaryOp::modulo:
+        return left % right;
+      case kir::BinaryOp::less:
+        return left < right ? 1 : 0;
+      case kir::BinaryOp::equal:
+        return left == right ? 1 : 0;
+    }
+    return 0;
+  }
+
+  std::map<std::string, std::int64_t> names_;
+  std::int64_t height_;
+};
+
+TEST(LanesColumns, EveryRangeVisitsEachOfItsCellsOnce) {
+  constexpr int lanes = 4;
+  const kir::For loop = positions();
+  const ColumnLoop found = *column_loop(loop);
+  for (const std::int64_t height : {1, 2, 5}) {
+    const std::int64_t n = 6 * height;
+    for (std::int64_t begin = 0; begin <= n; ++begin) {
+      for (std::int64_t end = begin; end <= n; ++end) {
+        LaneElements elements(kir::Function{}, {}, lanes);
+        const ColumnNames names{"row", "end_row", "step"};
+        Machine machine(begin, end, height);
+        machine.run(over_columns(loop, found, names, elements, {}, {}), names, lanes);
+        Machine::Visit wanted;
+        for (std::int64_t at = begin; at < end; ++at) {
+          wanted.emplace_back(at / height, at % height);
+        }
+        std::ranges::sort(machine.visited);
+        EXPECT_EQ(machine.visited, wanted) << begin << " " << end << " of columns of " << height;
+      }
+    }
+  }
+}
+
+}  // namespace
+}  // namespace op2::lower

@@ -1,0 +1,157 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Why a loop runs as it does: of one loop, of a program, and on the command line."""
+
+from __future__ import annotations
+
+import json
+import sys
+from typing import TYPE_CHECKING
+
+import pytest
+
+from pyop2cxx import op2
+from pyop2cxx.cli import main
+from pyop2cxx.exceptions import UsageError
+from pyop2cxx.explain import explain_program, watched
+from pyop2cxx.runtime import runtime
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+HEAVY = """void heavy(const double *x, double *y) {
+  for (int i = 0; i < 50; ++i)
+    y[0] += x[0] * x[1];
+}"""
+SEARCH = """void search(const double *x, double *y) {
+  double s = 0.0;
+  while (x[0] > s) s += 1.0;
+  for (int i = 0; i < 50; ++i) s += x[1] * i;
+  y[0] += s;
+}"""
+PROGRAM = """
+import sys
+from pyop2cxx import op2
+print("program", *sys.argv[1:])
+cells = op2.Set(4, "cells")
+x = op2.Dat(cells)
+for _ in range(3):
+    op2.par_loop(op2.Kernel("void twice(double *x) { *x *= 2; }", "twice"), cells, x(op2.RW))
+op2.par_loop(op2.Kernel("void one(double *x) { *x = 1; }", "one"), cells, x(op2.WRITE))
+"""
+
+
+@pytest.fixture(autouse=True)
+def clean() -> Iterator[None]:
+    yield
+    op2.exit()
+
+
+def edge_loop(code: str, name: str, **how: object) -> op2.ParLoop:
+    edges, nodes = op2.Set(3, "edges"), op2.Set(4, "nodes")
+    ends = op2.Map(edges, nodes, 2, [[0, 1], [1, 2], [2, 3]], "ends")
+    x, y = op2.Dat(edges**2), op2.Dat(nodes)
+    return op2.ParLoop(op2.Kernel(code, name), edges, x(op2.READ), y(op2.INC, ends), **how)
+
+
+def test_explanation_agrees_with_what_is_generated() -> None:
+    op2.init(backend="openmp")
+    for how in ({}, {"lanes": 4}, {"strategy": "colour"}):
+        loop = edge_loop(HEAVY, "heavy", **how)
+        found, code = loop.explain(), loop.generate()
+        assert (found.strategy, found.why) == (code.strategy, code.why)
+        assert (found.lanes, found.why_lanes) == (code.lanes, code.why_lanes)
+        assert found.backend == "openmp"
+        assert found.operations == 100
+        assert found.scalars == 2 + 2 * 2
+        assert found.bytes == loop.useful_bytes
+        assert found.elements == 3
+
+
+def test_reasons_quote_the_kernels_line() -> None:
+    found = edge_loop(SEARCH, "search").explain()
+    assert found.lanes == 0
+    assert "how often a loop runs depends on data (line 3 of the kernel)" in found.why_lanes
+    assert found.kernel_line == "line 3: while (x[0] > s) s += 1.0;"
+    assert found.kernel_line in str(found)
+
+
+def test_text_names_everything_that_was_weighed() -> None:
+    op2.init(backend="openmp")
+    text = str(edge_loop(HEAVY, "heavy", lanes=0).explain())
+    for part in (
+        "par_loop 'heavy' over Set 'edges', made at",
+        "backend   openmp",
+        "strategy  block: ",
+        "not direct: ",
+        "scalar: asked for",
+        "100 operations, 6 values moved (16.7 for each)",
+        "3 calls",
+        "lanes from 40 operations a call and 2 a value moved",
+    ):
+        assert part in text, text
+
+
+def test_opaque_kernels_have_no_figures() -> None:
+    cells = op2.Set(3)
+    x = op2.Dat(cells)
+    kernel = op2.Kernel("void f(double *x) { *x += 1; }", "f", cpp=True)
+    found = op2.ParLoop(kernel, cells, x(op2.RW)).explain()
+    assert found.operations is None
+    assert "opaque" in found.why_lanes
+    assert "operations are not known" in str(found)
+
+
+def test_static_programs_are_explained_without_sizes() -> None:
+    op2.init(static=True)
+    found = edge_loop(HEAVY, "heavy").explain()
+    assert found.bytes is None
+    assert "vectors unknown" in str(found)
+
+
+def test_columns_are_asked_for_less() -> None:
+    columns, points = op2.ExtrudedSet(op2.Set(2), 4), op2.Set(8)
+    c2p = op2.Map(columns, points, 2, [[0, 1], [4, 5]], offset=[1, 1])
+    y = op2.Dat(points)
+    kernel = op2.Kernel("void f(double *y) { y[0] += 1; y[1] += 1; }", "f")
+    found = op2.ParLoop(kernel, columns, y(op2.INC, c2p)).explain()
+    assert found.least_operations_a_scalar == 1
+
+
+def test_watched_collects_each_decision_once() -> None:
+    loop = edge_loop(HEAVY, "heavy")
+    with watched() as found:
+        loop.compute()
+        loop.compute()
+        loop.generate()
+    assert [one.loop for one in found] == ["heavy"]
+    assert runtime.on_loop is None
+
+
+def test_program(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "program.py"
+    path.write_text(PROGRAM)
+    before = list(sys.argv), list(sys.path)
+    assert main(["explain", str(path), "--fast", "7"]) == 0
+    printed = capsys.readouterr().out
+    assert printed.startswith("program --fast 7\npar_loop 'twice' over Set 'cells'")
+    assert printed.count("par_loop '") == 2
+    assert (list(sys.argv), list(sys.path)) == before
+    assert main(["explain", "--loop", "one", "--backend", "openmp", "--json", str(path)]) == 0
+    printed = capsys.readouterr().out
+    (row,) = json.loads(printed[printed.index("[") :])
+    assert (row["loop"], row["backend"], row["strategy"]) == ("one", "openmp", "direct")
+
+
+def test_programs_that_fail(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(UsageError, match="there is no file"):
+        explain_program(str(tmp_path / "none.py"), ())
+    assert main(["explain", str(tmp_path / "none.py")]) == 1
+    assert "there is no file" in capsys.readouterr().err
+    path = tmp_path / "program.py"
+    path.write_text("import sys\nsys.exit(3)\n")
+    with pytest.raises(SystemExit, match="3"):
+        explain_program(str(path), ())
+    path.write_text("import sys\nsys.exit(0)\n")
+    assert main(["explain", str(path)]) == 0
+    assert capsys.readouterr().out == "no loop was generated or run\n"

@@ -1,0 +1,145 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Text on lanes under the address and undefined-behaviour sanitizers: no lane reads or writes
+what is not its own, whatever the tails."""
+
+from __future__ import annotations
+
+import re
+import struct
+import subprocess
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pytest
+from random_kernels import carriers, loop_of, many_kernels
+
+from pyop2cxx import op2
+from pyop2cxx.op2 import INC, READ, WRITE
+from pyop2cxx.runtime import runtime
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from numpy.typing import NDArray
+
+# Reads the arrays, each into memory of its own, runs the loop and writes them again.
+DRIVER = """
+#include <stdio.h>
+#include <stdlib.h>
+
+int main(void) {
+  long head[3];
+  if (fread(head, sizeof(long), 3, stdin) != 3) return 2;
+  void **argv = malloc(head[2] * sizeof(void *));
+  long *sizes = malloc(head[2] * sizeof(long));
+  for (long i = 0; i < head[2]; ++i) {
+    if (fread(sizes + i, sizeof(long), 1, stdin) != 1) return 2;
+    argv[i] = malloc(sizes[i]);
+    if (fread(argv[i], 1, sizes[i], stdin) != (size_t)sizes[i]) return 2;
+  }
+  struct op2_context_v1 context = {0};
+  context.n_threads = 1;
+  if (LAUNCH(&context, head[0], head[1], argv, (unsigned)head[2]) != 0) return 3;
+  for (long i = 0; i < head[2]; ++i) {
+    fwrite(argv[i], 1, sizes[i], stdout);
+    free(argv[i]);
+  }
+  free(argv);
+  free(sizes);
+  return 0;
+}
+"""
+FLAGS = ("-O1", "-g", "-march=native", "-fno-math-errno", "-w")
+SANITIZERS = ("-fsanitize=address,undefined", "-fno-sanitize-recover=all")
+
+
+@pytest.fixture(autouse=True)
+def options() -> Iterator[None]:
+    yield
+    op2.exit()
+
+
+class Program:
+    """A loop's text as a program under the sanitizers.
+
+    Args:
+        text: The text.
+        name: The kernel's name.
+        compiler: Who compiles it.
+        folder: Where it may write.
+    """
+
+    def __init__(self, text: str, name: str, compiler: str, folder: Path) -> None:
+        source, self.path = folder / "loop.c", folder / "loop"
+        source.write_text(text + DRIVER.replace("LAUNCH", f"op2_launch_{name}"))
+        command = [compiler, *FLAGS, *SANITIZERS, "-o", str(self.path), str(source), "-lm"]
+        subprocess.run(command, check=True)
+        found = re.findall(r"\*const (\w+) = \([^)]*\)argv\[(\d+)\];", text)
+        ordered = sorted(found, key=lambda one: int(one[1]))
+        # names that the wrapper has itself are given a number
+        self.names = [re.sub(r"_\d+$", "", name) for name, _ in ordered]
+
+    def run(self, begin: int, end: int, arrays: dict[str, NDArray[Any]]) -> dict[str, NDArray[Any]]:
+        """Run it over copies of the arrays, named as in the text; return what they hold then."""
+        given = [np.ascontiguousarray(arrays[name]) for name in self.names]
+        parts = [struct.pack("3q", begin, end, len(given))]
+        for array in given:
+            parts += [struct.pack("q", array.nbytes), array.tobytes()]
+        ran = subprocess.run([self.path], input=b"".join(parts), capture_output=True, check=False)
+        assert ran.returncode == 0, ran.stderr.decode()
+        out, at = {}, 0
+        for name, array in zip(self.names, given, strict=True):
+            out[name] = np.frombuffer(ran.stdout, array.dtype, array.size, at).reshape(array.shape)
+            at += array.nbytes
+        return out
+
+
+@pytest.mark.parametrize(("compiler", "lanes"), [("gcc", 4), ("clang", 8)])
+def test_random_kernels(compiler: str, lanes: int, tmp_path: Path) -> None:
+    kernel = op2.Kernel(many_kernels(lanes, 2), "many")
+    text = str(loop_of(kernel, carriers(1, 0), lanes).generate())
+    program = Program(text, "many", compiler, tmp_path)
+    for n in (1, lanes + 1, 3 * lanes - 1):
+        data = carriers(n, n)
+        arrays = {name: carrier.data_ro.copy() for name, carrier in data.items() if name != "c2n"}
+        arrays["x_map"] = data["c2n"].values.astype(np.int32)
+        found = program.run(0, n, arrays)
+        loop_of(kernel, data, 0).compute()
+        for name in ("a", "w", "z", "total", "most"):
+            want = data[name].data_ro
+            scale = max(1.0, float(np.abs(want).max()))
+            np.testing.assert_allclose(found[name], want, rtol=0, atol=1e-12 * scale)
+
+
+def test_columns_and_gather_instructions(tmp_path: Path) -> None:
+    """Ranges of cells that begin and end inside columns."""
+    op2.init(hardware_gathers=runtime.engine.gather_bytes > 0)
+    text = """void f(const double *x, double *y, double *z) {
+      double s = 0.0;
+      for (int i = 0; i < 4; ++i) s += x[2 * i] * x[2 * i + 1];
+      for (int i = 0; i < 4; ++i) y[i] += s * i;
+      *z = s;
+    }"""
+    kernel = op2.Kernel(text, "f")
+    rng, n, layers = np.random.default_rng(3), 7, 5
+    columns = op2.ExtrudedSet(op2.Set(n), layers + 1)
+    points, cells = op2.Set(4 * (layers + 1)), op2.Set(n * layers)
+    start = rng.integers(0, 4, (n, 2)) * (layers + 1)
+    c2p = op2.Map(
+        columns, points, 4, np.hstack([start, start + 1])[:, [0, 2, 1, 3]], offset=[1] * 4
+    )
+    own = op2.Map(columns, cells, 1, np.arange(n)[:, None] * layers, offset=[1])
+    x = op2.Dat(points**2, rng.standard_normal((points.size, 2)))
+    y, z = op2.Dat(points), op2.Dat(cells)
+    args = (x(READ, c2p), y(INC, c2p), z(WRITE, own))
+    code = str(op2.ParLoop(kernel, columns, *args, lanes=4).generate())
+    program = Program(code, "f", "gcc", tmp_path)
+    arrays = {"x": x.data_ro.copy(), "y": y.data_ro.copy(), "z": z.data_ro.copy()}
+    arrays |= {"x_map": c2p.values.astype(np.int32), "z_map": own.values.astype(np.int32)}
+    arrays["layers"] = np.array([layers, 0, 0, layers + 1])
+    for begin, end in ((0, 3), (3, 4), (4, 19), (19, 35)):
+        arrays |= program.run(begin, end, arrays)
+    op2.ParLoop(kernel, columns, *args, lanes=0).compute()
+    np.testing.assert_allclose(arrays["y"], y.data_ro, rtol=0, atol=1e-12)
+    np.testing.assert_allclose(arrays["z"], z.data_ro, rtol=0, atol=1e-13)
