@@ -74,6 +74,10 @@ class ConfigurationError(UsageError, RuntimeError):
     """An option is unknown, has the wrong type, or may not be changed now."""
 
 
+class UnknownBackendError(ConfigurationError, ImportError):
+    """There is no backend of this name."""
+
+
 class NoDataError(UsageError, RuntimeError):
     """Data were asked for that were never given."""
 
@@ -202,6 +206,14 @@ class SetValueError(UsageError):
 
 class MapValueError(UsageError):
     """The Map does not lead where this needs, or has no values."""
+
+
+class CachingError(UsageError):
+    """A result cannot be kept."""
+
+
+class HashError(CachingError):
+    """A result cannot be kept under this key."""
 
 
 class SparsityFormatError(UsageError):
