@@ -83,8 +83,8 @@ def actions(n: int, square: int) -> Iterator[tuple[str, op2.ParLoop]]:
     flat = unit_square_mesh(square)
     cells, nodes = op2.Set(len(flat.cell2vertex)), op2.Set(len(flat.x))
     c2n = op2.Map(cells, nodes, 3, flat.cell2vertex)
-    args = (op2.Dat(nodes**2, flat.x)(READ, c2n), op2.Dat(nodes, np.ones(nodes.size))(READ, c2n))
-    args += (op2.Dat(nodes)(INC, c2n),)
+    u, y = op2.Dat(nodes, np.ones(nodes.size)), op2.Dat(nodes)
+    args = (op2.Dat(nodes**2, flat.x)(READ, c2n), u(READ, c2n), y(INC, c2n))
     yield "laplace P1, triangles", op2.ParLoop(op2.Kernel(LAPLACE, "laplace"), cells, *args)
     tets, vertices, values, points = tetrahedra(n)
     c2v = op2.Map(tets, vertices, 4, values)
@@ -160,6 +160,9 @@ def main() -> None:
     options = parser.parse_args()
     options.strategies = options.strategies.split(",")
     lanes = [int(w) for w in options.lanes.split(",")]
+    if not any(known.name == "opencl" and known.available for known in op2.backends()):
+        print("no OpenCL device")
+        return
     op2.init(backend="opencl")
     heads = "  ".join(f"{w or 'scalar'} cpu, wall (first)" for w in (0, *lanes))
     print(f"milliseconds a call: {heads}")

@@ -24,12 +24,12 @@ std::string vector_type(Context& context, DType dtype, int lanes) {
                                        vector_type(context, part_of(dtype), lanes), name));
     return name;
   }
+  context.top_level_once(quiet);
   if (context.dialect().has_vectors) {
     context.top_level_once(
         fmt::format("typedef {}{} {};", context.dialect().type_name(dtype), lanes, name));
     return name;
   }
-  context.top_level_once(quiet);
   context.top_level_once(fmt::format("typedef {} {} __attribute__((vector_size({})));",
                                      context.dialect().type_name(dtype), name,
                                      size_of(dtype) * static_cast<std::size_t>(lanes)));

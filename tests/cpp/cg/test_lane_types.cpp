@@ -50,6 +50,7 @@ TEST(LaneTypes, OpenclHasItsOwn) {
     EXPECT_EQ(bits_as(context, "long4", "x"), "__builtin_astype(x, long4)");
   });
   EXPECT_EQ(count(text, "typedef uchar16 op2_uint8x16;"), 1) << text;
+  EXPECT_EQ(count(text, "#pragma GCC diagnostic ignored \"-Wpsabi\""), 1) << text;
   EXPECT_EQ(count(text, "ext_vector_type(2), aligned(4), may_alias"), 1) << text;
 }
 
