@@ -421,6 +421,34 @@ def test_tails_of_columns(strategy: str, block_size: int | None) -> None:
             )
 
 
+def test_deterministic_bits_over_columns() -> None:
+    """Chunks of a sum begin and end inside columns; they depend on no number of threads."""
+    n, layers = 731, 7
+    text = """void f(const double *x, double *sum, double *most) {
+      *sum += x[0] * x[1];
+      if (x[0] > *most) *most = x[0];
+    }"""
+    kernel, found = op2.Kernel(text, "f"), []
+    for threads in (1, 3):
+        op2.init(backend="openmp", threads=threads, deterministic=True)
+        columns = op2.ExtrudedSet(op2.Set(n), layers + 1)
+        foot = np.arange(n)[:, None] * (layers + 1) + [0, 1]
+        points = op2.Set(n * (layers + 1))
+        c2p = op2.Map(columns, points, 2, foot, offset=[1, 1])
+        x = op2.Dat(points, np.random.default_rng(0).standard_normal(points.size))
+        total, most = op2.Global(1, 0.0), op2.Global(1, -9.0)
+        loop = op2.ParLoop(
+            kernel, columns, x(READ, c2p), total(INC), most(op2.MAX), lanes=LANES_OF_TAILS
+        )
+        loop.compute()
+        values = x.data_ro.reshape(n, layers + 1)
+        want = (values[:, :-1] * values[:, 1:]).sum()
+        np.testing.assert_allclose(total.data_ro[0], want, rtol=0, atol=1e-11)
+        assert most.data_ro[0] == values[:, :-1].max()
+        found.append(total.data_ro.tobytes())
+    assert found[0] == found[1]
+
+
 def test_columns_without_facets_in_between() -> None:
     """Columns of one cell have none: no position, and nothing to divide by."""
     columns = op2.ExtrudedSet(op2.Set(3), 2)
