@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Results of a program's own functions, kept: what programs import ``pyop2.caching`` for.
 
-Results are kept for each communicator by itself, in memory or in files. The caches of loops are not
-among them: ``python -m pyop2cxx cache`` shows those.
+Results are kept for each communicator by itself, in memory or in files; it may be of several
+processes. The caches of loops are not among them: ``python -m pyop2cxx cache`` shows those.
 """
 
 from __future__ import annotations
@@ -15,10 +15,9 @@ from functools import wraps
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
-from pyop2cxx import _core
-from pyop2cxx.exceptions import DataTypeError
+from pyop2cxx import _core, mpi
+from pyop2cxx.exceptions import DataTypeError, HashError
 from pyop2cxx.io.atomic import replacing
-from pyop2cxx.mpi import checked_comm
 from pyop2cxx.runtime import runtime
 
 Function = TypeVar("Function", bound=Callable[..., Any])
@@ -127,7 +126,10 @@ def memory_cache(
         hashkey: Makes a key of a call's arguments.
         get_comm: Finds the communicator among them.
         make_cache: Makes the cache of a communicator.
-        bcast: Of PyOP2's: which process computes. There is one.
+        bcast: Whether one of several processes computes, and the others are given its result.
+
+    Raises (when the function is called):
+        HashError: A key cannot be hashed.
 
     Example:
         >>> from pyop2cxx.mpi import COMM_SELF
@@ -149,14 +151,33 @@ def memory_cache(
                 record = CacheRecord(number, comm, function.__module__, function.__qualname__)
                 runtime.known_caches.append(record)
             cache, key = caches[number], hashkey(*args, **options)
-            found = cache.get(key, _MISS)
-            if found is _MISS:
-                found = cache[key] = function(*args, **options)
+            try:
+                hash(key)
+            except TypeError as error:
+                raise HashError(
+                    f"{function.__qualname__}: its result is not kept: {error}"
+                ) from None
+            found = known = cache.get(key, _MISS)
+            if bcast and comm.size > 1:
+                found = _shared(comm, cache, found, lambda: function(*args, **options))
+            elif found is _MISS:
+                found = function(*args, **options)
+            if known is _MISS:
+                cache[key] = found
             return found
 
         return cached  # type: ignore[return-value]  # it is called as the function is
 
     return decorator
+
+
+def _shared(comm: Any, cache: Any, found: Any, compute: Callable[[], Any]) -> Any:
+    """Agree on a result: that of a process that knows it, else the first one computes it."""
+    if isinstance(cache, DictLikeDiskAccess):  # others may have written to it meanwhile
+        knowing: int = comm.allreduce(-1 if found is _MISS else comm.rank, op=mpi.MPI.MAX)
+        if knowing >= 0:
+            return comm.bcast(None if found is _MISS else found, root=knowing)
+    return mpi.safe_noncollective(comm, compute) if found is _MISS else found
 
 
 parallel_cache = memory_cache
@@ -194,13 +215,39 @@ def memory_and_disk_cache(
     return decorator
 
 
+def serial_cache(
+    hashkey: Callable[..., Hashable],
+    cache_factory: Callable[[], MutableMapping[Hashable, Any]] = DEFAULT_CACHE,
+) -> Callable[[Function], Function]:
+    """Return a decorator that keeps a function's results in memory, whoever asks.
+
+    Args:
+        hashkey: Makes a key of a call's arguments.
+        cache_factory: Makes the cache.
+    """
+    cache = cache_factory()
+
+    def decorator(function: Function) -> Function:
+        @wraps(function)
+        def cached(*args: Any, **options: Any) -> Any:
+            key = hashkey(*args, **options)
+            found = cache.get(key, _MISS)
+            if found is _MISS:
+                found = cache[key] = function(*args, **options)
+            return found
+
+        return cached  # type: ignore[return-value]  # it is called as the function is
+
+    return decorator
+
+
 def get_comm_caches(comm: Any) -> dict[int, MutableMapping[Hashable, Any]]:
     """Return a communicator's caches, which go when it does.
 
     Raises:
-        UnsupportedError: It is of several processes.
+        PyOP2CommError: It is no communicator.
     """
-    checked_comm(comm, "a cached function")
+    mpi.as_comm(comm, "a cached function")
     if not hasattr(comm, "Set_attr"):
         return runtime.caches
     if runtime.caches_key is None:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from pyop2cxx import _core
 from pyop2cxx.exceptions import DataTypeError, UsageError
-from pyop2cxx.mpi import checked_comm
+from pyop2cxx.mpi import as_comm
 from pyop2cxx.runtime import runtime
 
 if TYPE_CHECKING:
@@ -38,7 +38,7 @@ def load(
         extension: ``"c"`` or ``"cpp"``.
         cppargs: Flags for the compiler.
         ldargs: Flags for the link.
-        comm: A communicator of this process, as PyOP2 takes it.
+        comm: A communicator, as PyOP2 takes it. The cache sees to it that one process compiles.
 
     Returns:
         The library; its functions are attributes. Say their ``argtypes`` before calling them.
@@ -59,7 +59,7 @@ def load(
         raise DataTypeError(f"compilation.load: code must be a str, got {type(code).__name__}")
     if extension not in _LANGUAGES:
         raise UsageError(f"compilation.load: extension must be 'c' or 'cpp', got {extension!r}")
-    checked_comm(comm, "compilation.load")
+    as_comm(comm, "compilation.load")
     runtime.require_running("compilation", "load")
     language, option = _LANGUAGES[extension]
     engine = runtime.engine

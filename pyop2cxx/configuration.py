@@ -153,7 +153,7 @@ PYOP2_OPTIONS: tuple[Option, ...] = (
     *(_of_pyop2(name, False) for name in ("lazy_evaluation", "loop_fusion", "dump_gencode")),
     *(_of_pyop2(name, False) for name in ("no_fork_available", "print_cache_size")),
     *(_of_pyop2(name, False) for name in ("print_cache_info", "print_summary")),
-    *(_of_pyop2(name, False) for name in ("compute_kernel_flops", "spmd_strict")),
+    *(_of_pyop2(name, False) for name in ("compute_kernel_flops", "spmd_strict", "safe_math")),
     *(_of_pyop2(name, "") for name in ("compiler", "simd_isa", "blas", "dump_gencode_path")),
     _of_pyop2("gpu_strategy", ""),
     _of_pyop2("simd_width", 4),

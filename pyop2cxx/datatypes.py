@@ -10,6 +10,7 @@ import numpy as np
 from pyop2cxx import _core
 from pyop2cxx.exceptions import DataTypeError
 from pyop2cxx.types.checks import as_dtype
+from pyop2cxx.types.passthrough import OpaqueType as OpaqueType  # PyOP2 has it here
 
 if TYPE_CHECKING:
     from numpy.typing import DTypeLike

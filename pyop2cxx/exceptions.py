@@ -208,6 +208,14 @@ class MapValueError(UsageError):
     """The Map does not lead where this needs, or has no values."""
 
 
+class CachingError(UsageError):
+    """A result cannot be kept."""
+
+
+class HashError(CachingError):
+    """A result cannot be kept under this key."""
+
+
 class SparsityFormatError(UsageError):
     """The Sparsity has a format this operation does not work on."""
 

@@ -113,25 +113,32 @@ def __getattr__(name: str) -> Any:
     return found if name == "MPI" else getattr(found, name)
 
 
-def checked_comm(comm: Any, what: str) -> Any:
-    """Return a communicator that an object is given, or None.
+def as_comm(comm: Any, what: str) -> Any:
+    """Return a communicator, of however many processes, or None.
 
     Raises:
         PyOP2CommError: It has no size: it is no communicator.
-        UnsupportedError: It is of several processes.
     """
-    if comm is None:
-        return None
-    size = getattr(comm, "size", None)
-    if not isinstance(size, int):
+    if comm is not None and not isinstance(getattr(comm, "size", None), int):
         raise PyOP2CommError(
             f"{what}: expected a communicator of mpi4py or None, got {comm!r} of type "
             f"{type(comm).__name__}"
         )
-    if size != 1:
+    return comm
+
+
+def checked_comm(comm: Any, what: str) -> Any:
+    """Return a communicator that an object is given, or None.
+
+    Raises:
+        PyOP2CommError: It is no communicator.
+        UnsupportedError: It is of several processes.
+    """
+    if as_comm(comm, what) is not None and comm.size != 1:
         raise UnsupportedError(
-            f"{what}: the communicator is of {size} processes, but programs run in one so far; use "
-            "threads or a device, or pass MPI.COMM_SELF where each process has a mesh of its own"
+            f"{what}: the communicator is of {comm.size} processes, but programs run in one so "
+            "far; use threads or a device, or pass MPI.COMM_SELF where each process has a mesh of "
+            "its own"
         )
     return comm
 
@@ -143,35 +150,55 @@ def collective(function: Callable[..., Result]) -> Callable[..., Result]:
 
 def is_pyop2_comm(comm: Any) -> bool:
     """Return False: no communicators are made behind the user's."""
-    checked_comm(comm, "is_pyop2_comm")
+    as_comm(comm, "is_pyop2_comm")
     return False
 
 
 def internal_comm(comm: Any, obj: Any) -> Any:
     """Return the communicator itself, where PyOP2 makes one for `obj` to use inside."""
-    return checked_comm(comm, "internal_comm")
+    return as_comm(comm, "internal_comm")
 
 
 def compilation_comm(comm: Any, obj: Any) -> Any:
     """Return the communicator itself: this process compiles."""
-    return checked_comm(comm, "compilation_comm")
+    return as_comm(comm, "compilation_comm")
 
 
 @contextmanager
 def temp_internal_comm(comm: Any) -> Iterator[Any]:
     """Lend the communicator itself to a `with` block."""
-    yield checked_comm(comm, "temp_internal_comm")
+    yield as_comm(comm, "temp_internal_comm")
 
 
 def safe_noncollective(
     comm: Any, function: Callable[..., Result], *args: Any, root: int = 0, **options: Any
 ) -> Result:
-    """Call a function on one process and return its result on all: on this one.
+    """Call a function on one process, and return its result, or raise its error, on all.
+
+    Args:
+        comm: A communicator, of however many processes.
+        function: What to call; its result or error is pickled if there are several.
+        *args: For the function.
+        root: The process that calls it.
+        **options: For the function.
 
     Raises:
         PyOP2CommError: There is no process `root`.
     """
-    checked_comm(comm, "safe_noncollective")
-    if root != 0:
-        raise PyOP2CommError(f"there is one process, of rank 0; got root={root!r}")
-    return function(*args, **options)
+    as_comm(comm, "safe_noncollective")
+    size = 1 if comm is None else comm.size
+    if not 0 <= root < size:
+        raise PyOP2CommError(f"there are processes 0 to {size - 1}; got root={root!r}")
+    if size == 1:
+        return function(*args, **options)
+    outcome: tuple[Any, Exception | None] | None = None
+    if comm.rank == root:
+        try:
+            outcome = function(*args, **options), None
+        except Exception as error:  # whatever it is, the others have to know
+            outcome = None, error
+    found: Result
+    found, raised = comm.bcast(outcome, root=root)
+    if raised is not None:
+        raise raised
+    return found

@@ -76,12 +76,14 @@ from pyop2cxx.types import (
     Subset,
     i,
 )
+from pyop2cxx.types.args import MixedMatArg
 
 parloop = par_loop
 DatLegacyArg = DatArg
 GlobalLegacyArg = GlobalArg
 MatLegacyArg = MatArg
 MixedDatLegacyArg = MixedDatArg
+MixedMatLegacyArg = MixedMatArg
 configuration = runtime.configuration
 init = runtime.init
 exit = runtime.exit
@@ -160,6 +162,7 @@ __all__ = [
     "MixedDataSet",
     "MixedMap",
     "MixedMatKernelArg",
+    "MixedMatLegacyArg",
     "MixedMatParloopArg",
     "MixedSet",
     "OpaqueType",

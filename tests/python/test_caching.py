@@ -5,9 +5,10 @@ import os
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from thread_comm import in_threads
 
 from pyop2cxx import caching, op2
-from pyop2cxx.exceptions import DataTypeError, UnsupportedError
+from pyop2cxx.exceptions import DataTypeError, HashError
 from pyop2cxx.mpi import OneProcess
 
 if TYPE_CHECKING:
@@ -102,15 +103,29 @@ def test_the_cache_directory_is_the_default(tmp_path: Path) -> None:
         op2.exit()
 
 
+def test_one_of_several_computes(tmp_path: Path) -> None:
+    decorator = caching.disk_only_cache(
+        cachedir=tmp_path, bcast=True, hashkey=lambda x, comm: x, get_comm=lambda x, comm: comm
+    )
+    counted = Counted(decorator)
+    for _ in range(2):
+        results = in_threads(3, lambda comm: counted.function(2, comm))
+        assert results == [([2, 2], 1)] * 3
+    assert counted.n_calls == 1
+
+
+def test_a_cache_that_asks_for_no_communicator() -> None:
+    counted = Counted(caching.serial_cache(hashkey=lambda x, **_: x))
+    assert counted.function(2) is counted.function(2, scale=3)
+    assert counted.n_calls == 1
+
+
 def test_bad_communicators() -> None:
     counted = Counted(caching.memory_cache())
     with pytest.raises(DataTypeError, match="takes a communicator"):
         counted.function(2)
 
-    class Two(OneProcess):
-        size = 2
-
-    with pytest.raises(UnsupportedError, match="of 2 processes"):
-        counted.function(2, comm=Two())
+    with pytest.raises(HashError, match=r"pairs: its result is not kept: unhashable"):
+        counted.function([2], comm=HERE)
     with pytest.raises(AttributeError, match="has no attribute 'nothing'"):
         _ = caching.nothing

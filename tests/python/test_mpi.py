@@ -6,6 +6,7 @@ from types import ModuleType, SimpleNamespace
 from typing import Any
 
 import pytest
+from thread_comm import InThreads, in_threads
 
 from pyop2cxx import extras, mpi, op2
 from pyop2cxx.exceptions import UnsupportedError, UsageError
@@ -69,5 +70,26 @@ def test_pyop2s_helpers() -> None:
     assert mpi.safe_noncollective(comm, double, 2, more=1) == 5
     with pytest.raises(mpi.PyOP2CommError, match="root=1"):
         mpi.safe_noncollective(comm, double, 2, root=1)
+
+
+@pytest.mark.parametrize("root", [0, 1])
+def test_one_of_several_calls_and_all_know(root: int) -> None:
+    calls: list[int] = []
+
+    def work(comm: InThreads, wanted: str) -> str:
+        calls.append(comm.rank)
+        if wanted == "error":
+            raise KeyError(wanted)
+        return wanted
+
+    def ask(comm: InThreads, wanted: str) -> Any:
+        try:
+            return mpi.safe_noncollective(comm, work, comm, wanted, root=root)
+        except KeyError as error:
+            return error.args
+
+    assert in_threads(2, lambda comm: ask(comm, "result")) == ["result"] * 2
+    assert in_threads(2, lambda comm: ask(comm, "error")) == [("error",)] * 2
+    assert calls == [root] * 2
     with pytest.raises(AttributeError, match="no attribute 'nothing'"):
         _ = mpi.nothing
