@@ -72,8 +72,23 @@ class LocalKernel(Kernel):
 CStringLocalKernel = LocalKernel
 
 
+class _Described:
+    """What can be compared by its content."""
+
+    @property
+    def cache_key(self) -> tuple[Any, ...]:
+        """Equal for what looks the same."""
+        return (type(self), *(_content(getattr(self, f.name)) for f in fields(self)))  # type: ignore[arg-type]
+
+
+def _content(found: Any) -> Any:
+    if isinstance(found, tuple):
+        return tuple(map(_content, found))
+    return found.cache_key if isinstance(found, _Described) else found
+
+
 @dataclass(frozen=True, eq=False)
-class MapKernelArg:
+class MapKernelArg(_Described):
     """A Map without values. Compared by identity: one Map used twice is one object.
 
     Attributes:
@@ -92,7 +107,7 @@ class MapKernelArg:
 
 
 @dataclass(frozen=True, eq=False)
-class PermutedMapKernelArg:
+class PermutedMapKernelArg(_Described):
     """A PermutedMap without values.
 
     Attributes:
@@ -115,7 +130,7 @@ class PermutedMapKernelArg:
 
 
 @dataclass(frozen=True, eq=False)
-class ComposedMapKernelArg:
+class ComposedMapKernelArg(_Described):
     """A ComposedMap without values.
 
     Attributes:
@@ -136,7 +151,7 @@ class ComposedMapKernelArg:
 
 
 @dataclass(frozen=True)
-class GlobalKernelArg:
+class GlobalKernelArg(_Described):
     """A Global without values.
 
     Attributes:
@@ -147,9 +162,14 @@ class GlobalKernelArg:
     dim: tuple[int, ...]
     double: bool = False
 
+    @property
+    def maps(self) -> tuple[Any, ...]:
+        """None: a Global is on no Set."""
+        return ()
+
 
 @dataclass(frozen=True)
-class DatKernelArg:
+class DatKernelArg(_Described):
     """A Dat without values.
 
     Attributes:
@@ -162,9 +182,24 @@ class DatKernelArg:
     map_: Any = None
     index: tuple[int, ...] | None = None
 
+    @property
+    def maps(self) -> tuple[Any, ...]:
+        """The Map, if there is one."""
+        return () if self.map_ is None else (self.map_,)
+
+    @property
+    def is_direct(self) -> bool:
+        """Whether there is no Map."""
+        return self.map_ is None
+
+    @property
+    def is_indirect(self) -> bool:
+        """Whether there is a Map."""
+        return self.map_ is not None
+
 
 @dataclass(frozen=True)
-class MixedDatKernelArg:
+class MixedDatKernelArg(_Described):
     """A MixedDat without values.
 
     Attributes:
@@ -173,9 +208,24 @@ class MixedDatKernelArg:
 
     arguments: tuple[DatKernelArg | GlobalKernelArg, ...]
 
+    @property
+    def maps(self) -> tuple[Any, ...]:
+        """The Maps of the fields that have one."""
+        return tuple(map_ for argument in self.arguments for map_ in argument.maps)
+
+    @property
+    def is_direct(self) -> bool:
+        """Whether there are no Maps."""
+        return not self.maps
+
+    @property
+    def is_indirect(self) -> bool:
+        """Whether there are Maps."""
+        return bool(self.maps)
+
 
 @dataclass(frozen=True)
-class MatKernelArg:
+class MatKernelArg(_Described):
     """A Mat without values.
 
     Attributes:
@@ -190,7 +240,7 @@ class MatKernelArg:
 
 
 @dataclass(frozen=True)
-class MixedMatKernelArg:
+class MixedMatKernelArg(_Described):
     """A Mat of several blocks without values.
 
     Attributes:
@@ -201,6 +251,11 @@ class MixedMatKernelArg:
     arguments: tuple[MatKernelArg, ...]
     shape: tuple[int, int]
 
+    @property
+    def maps(self) -> tuple[Any, ...]:
+        """The Maps of all blocks."""
+        return tuple(map_ for argument in self.arguments for map_ in argument.maps)
+
     def __post_init__(self) -> None:
         if len(self.arguments) != prod(self.shape):
             raise UsageError(
@@ -210,8 +265,13 @@ class MixedMatKernelArg:
 
 
 @dataclass(frozen=True)
-class PassthroughKernelArg:
+class PassthroughKernelArg(_Described):
     """An address without a value."""
+
+    @property
+    def maps(self) -> tuple[Any, ...]:
+        """None: an address is on no Set."""
+        return ()
 
 
 @dataclass(frozen=True)
@@ -374,6 +434,15 @@ class GlobalKernel:
         global_call.call(self, args)
 
     @property
+    def zipped_arguments(self) -> tuple[tuple[Any, Any], ...]:
+        """For each argument its access and dtype, and what it looks like.
+
+        Raises:
+            UsageError: The kernel was made without dtypes.
+        """
+        return tuple(zip(self.local_kernel.arguments, self.arguments, strict=True))
+
+    @property
     def argtypes(self) -> tuple[type[Any], ...]:
         """The ctypes of what a call takes after the communicator: two integers, and addresses."""
         from pyop2cxx import global_call
@@ -475,6 +544,22 @@ class Parloop(ParLoop):
             pass_layer_arg=global_knl.pass_layer_arg,
         )
         self.global_kernel = global_knl
+
+    @property
+    def local_kernel(self) -> LocalKernel:
+        """The kernel of one element."""
+        return self.global_kernel.local_kernel
+
+    @property
+    def comm(self) -> Any:
+        """The communicator of the Set."""
+        return self.iterset.comm
+
+    @property
+    def zipped_arguments(self) -> tuple[tuple[Any, Any, Any], ...]:
+        """For each argument access and dtype, what it looks like, and its data."""
+        pairs = self.global_kernel.zipped_arguments
+        return tuple((*pair, arg) for pair, arg in zip(pairs, self.args, strict=True))
 
 
 def _key(argument: Any, numbers: dict[int, int]) -> tuple[Any, ...]:

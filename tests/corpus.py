@@ -926,7 +926,7 @@ def complex_arithmetic(rng: np.random.Generator) -> Problem:
       real[1] = *z * conj(*z);
       real[2] = 1;
       real[2] *= 2 * *z;
-      real[3] = real_part(*w) + (*z ? 1 : 2) + (_Bool)*z;
+      real[3] = real_part(*w * I / I) + (*z ? 1 : 2) + (_Bool)*z;
     }
     """
     wide = w.astype(complex)

@@ -55,6 +55,13 @@ std::string suffix_of(Base base) {
   return base == Base::complex64 ? "f" : "";
 }
 
+std::string struct_of(Base base) {
+  return base == Base::complex64 ? "op2_complex64" : "op2_complex128";
+}
+Base part_of(Base base) {
+  return base == Base::complex64 ? Base::float32 : Base::float64;
+}
+
 // ------------------------------------------------------------------------------------ conversions
 
 /// Make @p value one of type @p wanted, if either is complex; C does it by itself.
@@ -105,7 +112,10 @@ class Converter {
                      convert(expr.operands[2], expr.type);
                    },
                    [](const ir::Index&) {},
-                   [this, &expr](const ir::Call& node) { arguments(node.function, expr); },
+                   [this, &expr](const ir::Call& node) {
+                     if (node.function == "complex") make(expr);
+                     arguments(node.function, expr);
+                   },
                    [](const ir::Cast&) {},
                    [](const ir::SizeOf&) {},
                    [](const ir::InitList&) {},
@@ -162,6 +172,16 @@ class Converter {
     convert(expr.operands[1], target);
   }
 
+  /// A number made of its parts, of the width that it has.
+  static void make(Expr& expr) {
+    const Type part = ir::scalar(part_of(expr.type.base));
+    std::get<ir::Call>(expr.node).function = struct_of(expr.type.base);
+    for (Expr& operand : expr.operands) {
+      if (auto* cast = std::get_if<ir::Cast>(&operand.node)) cast->target = part;
+      operand.type = part;
+    }
+  }
+
   void arguments(const std::string& function, Expr& expr) const {
     const ir::FunctionDef* known = body_.function(function);
     if (known == nullptr) return;
@@ -175,13 +195,6 @@ class Converter {
 
 // ------------------------------------------------------------------------------------------ calls
 
-std::string struct_of(Base base) {
-  return base == Base::complex64 ? "op2_complex64" : "op2_complex128";
-}
-Base part_of(Base base) {
-  return base == Base::complex64 ? Base::float32 : Base::float64;
-}
-
 /// Vectors of two have sums and differences; the rest becomes calls, from the inside out.
 struct Caller {
   void expression(Expr& expr) const {
@@ -190,8 +203,6 @@ struct Caller {
       binary(node->op, expr);
     } else if (std::holds_alternative<ir::Cast>(expr.node)) {
       cast(expr);
-    } else if (auto* made = std::get_if<ir::Call>(&expr.node)) {
-      if (made->function == "complex") made->function = struct_of(expr.type.base);
     }
   }
 

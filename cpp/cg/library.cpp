@@ -76,7 +76,6 @@ LibraryFunction cuda_library(const ir::KnownFunction& function) {
   if (name == "inff") return {"__int_as_float(0x7f800000)", false, true};
   if (name == "nan") return {"__longlong_as_double(0x7ff8000000000000LL)", false, true};
   if (name == "nanf") return {"__int_as_float(0x7fc00000)", false, true};
-  if (name == "complex") return {"op2_complex128"};
   return {name};
 }
 

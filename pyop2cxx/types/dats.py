@@ -515,6 +515,11 @@ class Dat(DataCarrier, Algebra, HaloExchange, AsVec):
         return self._dataset
 
     @property
+    def comm(self) -> Any:
+        """The communicator of its Set."""
+        return self._set.comm
+
+    @property
     def dim(self) -> tuple[int, ...]:
         """The shape of the values on each entity."""
         return self._dataset.dim

@@ -168,6 +168,22 @@ class Map:
         return self._toset
 
     @property
+    def comm(self) -> Any:
+        """The communicator of the Set it leads to."""
+        return self._toset.comm
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        """The dtype of an entry: int64 where the target has more entities than int32 counts."""
+        wide = self._toset.is_sized and self._toset.total_size > _MOST_INT32_TARGETS
+        return np.dtype(np.int64 if wide else np.int32)
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Entities of the Set it starts on, ghosts too, and arity."""
+        return (self._iterset.total_size, self._arity)
+
+    @property
     def arity(self) -> int:
         """How many entities each one leads to."""
         return self._arity

@@ -176,6 +176,11 @@ class Mat(DataCarrier):
         return self._parts or ((self,),)
 
     @property
+    def comm(self) -> Any:
+        """The communicator of its rows."""
+        return self._sparsity.comm
+
+    @property
     def sparsity(self) -> Sparsity:
         """Where there may be values."""
         return self._sparsity

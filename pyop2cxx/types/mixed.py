@@ -79,6 +79,11 @@ class Fields(Generic[T]):
         return self._fields
 
     @property
+    def comm(self) -> Any:
+        """The communicator of the first field."""
+        return next(field.comm for field in self._fields if field is not None)  # type: ignore[attr-defined]
+
+    @property
     def name(self) -> tuple[str, ...]:
         """What messages call the fields."""
         return tuple(getattr(field, "name", "None") for field in self._fields)

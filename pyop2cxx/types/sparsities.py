@@ -184,6 +184,11 @@ class Sparsity:
         return self._parts or ((self,),)
 
     @property
+    def comm(self) -> Any:
+        """The communicator of the rows."""
+        return self._dsets[0].comm
+
+    @property
     def dsets(self) -> tuple[Any, Any]:
         """The DataSets of rows and columns."""
         return self._dsets

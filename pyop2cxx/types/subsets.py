@@ -89,6 +89,27 @@ class Subset(Set):
         return self.indices[: self.size]
 
     @property
+    def parent(self) -> Set:
+        """The Set below the superset, where this is extruded.
+
+        Raises:
+            AttributeError: It is not.
+        """
+        whole: Any = self._superset
+        parent: Set = whole.parent
+        return parent
+
+    @property
+    def constant_layers(self) -> bool:
+        """Whether all columns of the superset have the same layers, where it is extruded.
+
+        Raises:
+            AttributeError: It is not.
+        """
+        whole: Any = self._superset
+        return bool(whole.constant_layers)
+
+    @property
     def layers(self) -> Any:
         """The layers of the superset."""
         return self._superset.layers

@@ -229,3 +229,30 @@ def test_a_mixed_matrix() -> None:
         other = op2.GlobalKernel(local, [op2.MixedMatKernelArg(arguments, wrong)])
         with pytest.raises(error):
             op2.Parloop(other, EDGES, [op2.MixedMatParloopArg(mat, (maps, maps))])
+
+
+def test_what_looks_the_same_has_equal_keys() -> None:
+    other = op2.MapKernelArg(2)
+    assert other != ENDS
+    assert ENDS.cache_key == other.cache_key != op2.MapKernelArg(3).cache_key
+    turned = [op2.PermutedMapKernelArg(path, (1, 0)) for path in (ENDS, other)]
+    one, two = (op2.DatKernelArg((2,), path) for path in turned)
+    assert one.cache_key == two.cache_key != op2.DatKernelArg((2,), ENDS).cache_key
+    assert (one.maps, one.is_indirect, one.is_direct) == ((turned[0],), True, False)
+    direct = op2.DatKernelArg((2,))
+    assert (direct.maps, direct.is_direct) == ((), True)
+    both = op2.MixedDatKernelArg((one, ARGUMENTS[2], direct))
+    assert (both.maps, both.is_direct, both.is_indirect) == ((turned[0],), False, True)
+    block = op2.MatKernelArg(((1,), (1,)), (ENDS, other))
+    assert op2.MixedMatKernelArg((block, block), (1, 2)).maps == (ENDS, other) * 2
+    assert op2.PassthroughKernelArg().maps == ARGUMENTS[2].maps == ()
+
+
+def test_arguments_side_by_side() -> None:
+    x, y, g = data()
+    local = op2.LocalKernel(TEXT, "f", [READ, INC, INC], ["float64"] * 3)
+    loop = op2.Parloop(op2.GlobalKernel(local, ARGUMENTS), EDGES, parloop_args(x, y, g))
+    assert (loop.local_kernel, loop.comm) == (local, EDGES.comm)
+    [first, *_] = loop.zipped_arguments
+    assert (first[0].access, first[1], first[2].data) == (READ, ARGUMENTS[0], x)
+    assert loop.global_kernel.zipped_arguments[0][1] is ARGUMENTS[0]

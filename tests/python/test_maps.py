@@ -239,3 +239,19 @@ def test_maps_between_sets_without_sizes(static: None) -> None:
     e2n = op2.Map(op2.Set(name="edges"), op2.Set(name="nodes"), 2, name="e2n")
     assert not e2n.has_values
     assert "Set(None, 'edges')" in repr(e2n)
+
+
+def test_what_else_it_says_of_itself() -> None:
+    edges, nodes, many = op2.Set((1, 2, 3)), op2.Set(4), op2.Set(2**31)
+    ends = op2.Map(edges, nodes, 2, [0, 1, 1, 2, 2, 3])
+    assert (ends.comm, ends.shape, ends.dtype) == (nodes.comm, (3, 2), np.dtype(np.int32))
+    assert op2.Map(edges, many, 1, [0, 1, 2]).dtype == np.dtype(np.int64)
+    both, dat = op2.MixedMap((ends, ends)), op2.Dat(nodes)
+    mat = op2.Mat(op2.Sparsity((nodes**1, nodes**1), [(ends, ends, None)]))
+    mixed = op2.MixedDat((dat, dat))
+    for thing in (both, dat, mixed, mixed.dataset, mat, mat.sparsity, dat.dataset):
+        assert thing.comm == nodes.comm
+    columns = op2.ExtrudedSet(edges, 3)
+    assert (columns(0).parent, columns(0).constant_layers) == (edges, True)
+    assert not hasattr(edges(0), "parent")
+    assert not hasattr(edges(0), "constant_layers")
