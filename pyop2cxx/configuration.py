@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from pyop2cxx import extras
-from pyop2cxx.exceptions import ConfigurationError, user_stacklevel
+from pyop2cxx.exceptions import ConfigurationError, UnknownBackendError, user_stacklevel
 
 _PREFIX = "PYOP2CXX_"
 _TRUE_WORDS = ("1", "true", "yes", "on")
@@ -303,9 +303,8 @@ class Configuration(MutableMapping[str, Any]):
             raise ConfigurationError(f"option '{name}' must not be negative, got {found}")
         choices = self._backends() if name == "backend" else option.choices
         if (choices or name == "backend") and found not in choices:
-            raise ConfigurationError(
-                f"option '{name}' has no value {value!r}; there are: {_listed(choices)}"
-            )
+            kind = UnknownBackendError if name == "backend" else ConfigurationError
+            raise kind(f"option '{name}' has no value {value!r}; there are: {_listed(choices)}")
         return found
 
 

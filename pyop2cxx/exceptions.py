@@ -74,6 +74,10 @@ class ConfigurationError(UsageError, RuntimeError):
     """An option is unknown, has the wrong type, or may not be changed now."""
 
 
+class UnknownBackendError(ConfigurationError, ImportError):
+    """There is no backend of this name."""
+
+
 class NoDataError(UsageError, RuntimeError):
     """Data were asked for that were never given."""
 

@@ -7,12 +7,14 @@ iterated over. A `Parloop` gives it data, and can be given other data by `replac
 
 from __future__ import annotations
 
+import ctypes
 from dataclasses import dataclass, field, fields, is_dataclass
 from math import prod
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from pyop2cxx import mpi
 from pyop2cxx.exceptions import MapTypeError, SetTypeError, UnsupportedError, UsageError
 from pyop2cxx.iteration import items_of
 from pyop2cxx.kernel import Kernel
@@ -339,6 +341,52 @@ class GlobalKernel:
     def name(self) -> str:
         """The kernel's name."""
         return self.local_kernel.name
+
+    def __call__(self, comm: Any, *args: Any) -> None:
+        """Run the loop over memory.
+
+        Args:
+            comm: A communicator, of this process.
+            *args: The first element and one past the last; then addresses: of the layers, int32,
+                where the Set is extruded, shape (1, 2), or (elements, 2) where columns differ; of
+                the entities, int32, where it is a Subset; of each argument's data, a MixedDat's
+                field by field; of the values of each Map, int32, in order of first use. Integers,
+                ctypes pointers or arrays.
+
+        Raises:
+            UsageError: There are not as many, or one is no address.
+            UnsupportedError: An argument is a matrix: make a `Parloop`.
+
+        Example:
+            >>> from pyop2cxx import op2
+            >>> text = "void f(double *x) { x[0] += 1; }"
+            >>> local = op2.LocalKernel(text, "f", [op2.INC], ["float64"])
+            >>> path = op2.MapKernelArg(1)
+            >>> kernel = op2.GlobalKernel(local, [op2.DatKernelArg((1,), path)])
+            >>> x, values = np.zeros(2), np.array([0, 1, 1], np.int32)
+            >>> kernel(op2.COMM_WORLD, 0, 3, x, values)
+            >>> x.tolist()
+            [1.0, 2.0]
+        """
+        from pyop2cxx import global_call
+
+        mpi.checked_comm(comm, f"GlobalKernel '{self.name}'")
+        global_call.call(self, args)
+
+    @property
+    def argtypes(self) -> tuple[type[Any], ...]:
+        """The ctypes of what a call takes after the communicator: two integers, and addresses."""
+        from pyop2cxx import global_call
+
+        addresses = [ctypes.c_void_p] * global_call.n_addresses(self)
+        return (ctypes.c_int, ctypes.c_int, *addresses)
+
+    @property
+    def code_to_compile(self) -> str:
+        """The text for the current backend, as far as it depends on no data."""
+        from pyop2cxx import global_call
+
+        return global_call.text(self)
 
     @property
     def cache_key(self) -> tuple[Any, ...]:

@@ -733,6 +733,10 @@ def __getattr__(name: str) -> Any:
         from pyop2cxx import global_kernel
 
         return getattr(global_kernel, name)
+    if name == "generate_single_cell_wrapper":
+        from pyop2cxx import single_cell
+
+        return single_cell.generate_single_cell_wrapper
     raise AttributeError(f"module 'pyop2cxx.parloop' has no attribute '{name}'")
 
 

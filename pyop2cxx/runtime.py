@@ -14,7 +14,11 @@ from typing import TYPE_CHECKING, Any
 from pyop2cxx import _core
 from pyop2cxx.configuration import Configuration
 from pyop2cxx.engine import Engine
-from pyop2cxx.exceptions import ConfigurationError, NonUniqueNameError, StaticModeError
+from pyop2cxx.exceptions import (
+    NonUniqueNameError,
+    StaticModeError,
+    UnknownBackendError,
+)
 from pyop2cxx.mpi import checked_comm
 
 if TYPE_CHECKING:
@@ -172,7 +176,7 @@ class Runtime:
         The choice holds for the whole process, not for one thread.
 
         Raises:
-            ConfigurationError: There is no such backend.
+            UnknownBackendError: There is no such backend.
 
         Example:
             >>> from pyop2cxx import op2
@@ -181,7 +185,7 @@ class Runtime:
         """
         known = self.backend_names()
         if name not in known:
-            raise ConfigurationError(
+            raise UnknownBackendError(
                 f"there is no backend {name!r}; there are: {', '.join(known) or 'none'}"
             )
         self._backends.append(name)

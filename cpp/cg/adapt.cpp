@@ -308,9 +308,9 @@ struct Rewriter {
 
   void initialiser(ir::Variable& variable) const {
     if (variable.value && std::holds_alternative<ir::InitList>(variable.value->node)) {
-      Type scalar = variable.type;
-      scalar.derivation.clear();
-      if (dialect.is_cxx) cast_items(*variable.value, scalar);
+      Type item = variable.type;
+      while (item.is_array()) item.derivation.erase(item.derivation.begin());
+      if (dialect.is_cxx && item.is_scalar()) cast_items(*variable.value, item);
     }
   }
 

@@ -23,8 +23,10 @@ constexpr std::int64_t least_operations_a_scalar_in_columns = 1;
 // compiled in two thirds of the time.
 constexpr std::int64_t operations_a_scalar_for_wide = 8;
 constexpr int half_bytes = 32;
-// A device's compiler takes seconds for vectors, which light kernels do not win back.
-constexpr std::int64_t least_operations_on_grid = 400;
+// A device's compiler vectorises lighter loops by itself: lanes slow adt_calc down, which has 65.
+constexpr std::int64_t least_operations_on_grid = 75;
+// But it does not where a Global is reduced, whose order it has to keep.
+constexpr std::int64_t least_scalars_of_reduction = 4;
 
 LaneChoice none(std::string why) {
   return {0, std::move(why)};
@@ -32,6 +34,11 @@ LaneChoice none(std::string why) {
 
 std::string why_not(Request request, const Options& options) {
   return why_not_on_lanes({request.loop, request.strategy, request.facts, request.maps, options});
+}
+
+bool reduces_global(const ir::Loop& loop) {
+  return std::ranges::any_of(
+      loop.args, [](const ir::Arg& arg) { return std::holds_alternative<ir::GlobalReduce>(arg); });
 }
 
 /// See lanes_columns: the other strategies take positions in another order.
@@ -73,6 +80,10 @@ LaneChoice by_rule(const Request& request, int vector_bytes) {
 
 LaneRule lane_rule(const Request& request) {
   const bool is_grid = request.facts.lanes == Lanes::grid;
+  if (is_grid && reduces_global(request.loop) &&
+      lane_work(request.loop).n_scalars >= least_scalars_of_reduction) {
+    return {0, 0, operations_a_scalar_for_wide};
+  }
   return {
       is_grid ? least_operations_on_grid : least_operations,
       goes_over_columns(request) ? least_operations_a_scalar_in_columns : least_operations_a_scalar,

@@ -243,6 +243,7 @@ ROWS = {
     "sets that differ": Row(lambda: DAT + ON_OTHER, x.MapValueError, ValueError),
     "axpy without a number": Row(lambda: DAT.axpy(illegal("x"), DAT), x.DataTypeError, TypeError),
     "maxpy": Row(lambda: DAT.maxpy([1.0], []), x.DataValueError, ValueError),
+    "backend": Row(lambda: op2.init(backend="x"), x.UnknownBackendError, ImportError),
     "option": Row(lambda: op2.init(threads="x"), x.ConfigurationError, RuntimeError),
 }
 

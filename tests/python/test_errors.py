@@ -31,7 +31,7 @@ ERRORS = [
 ]
 BUILT_INS = {
     AssertionError: ["ContractError"],
-    ImportError: ["MissingExtraError"],
+    ImportError: ["MissingExtraError", "UnknownBackendError"],
     RuntimeError: ["ConfigurationError", "NoDataError", "HaloFrozenError", "CompilationError"],
     TypeError: [
         *("DataTypeError", "DimTypeError", "ArityTypeError", "IndexTypeError", "NameTypeError"),
@@ -101,7 +101,7 @@ WRONG: list[tuple[str, Callable[[], Any], str]] = [
     ("Access", lambda: op2.Access("X"), "ModeValueError"),
     ("option type", lambda: op2.init(debug="illegal"), "ConfigurationError"),
     ("option", lambda: op2.init(illegal=1), "ConfigurationError"),
-    ("backend", lambda: op2.init(backend="illegal"), "ConfigurationError"),
+    ("backend", lambda: op2.init(backend="illegal"), "UnknownBackendError"),
 ]
 
 

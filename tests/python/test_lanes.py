@@ -499,6 +499,16 @@ def test_gather_instructions_need_a_machine_that_has_them() -> None:
     assert "__builtin_ia32_gather" not in flux_loop(lanes=0).generate()
 
 
+def test_rows_of_long_maps_are_loaded_in_a_loop_that_stays_one() -> None:
+    cells, nodes = op2.Set(3), op2.Set(9)
+    c2n = op2.Map(cells, nodes, 9, np.tile(np.arange(9), (3, 1)))
+    x, y = op2.Dat(nodes), op2.Dat(cells)
+    kernel = op2.Kernel("void f(const double *x, double *y) { *y = x[0] * x[8]; }", "f")
+    text = op2.ParLoop(kernel, cells, x(READ, c2n), y(WRITE), lanes=4).generate()
+    assert text.count("#define op2_rolled") == 2
+    assert text.count("op2_rolled for (long i = 0; i < 9; ++i) {") == 1
+
+
 def test_functions_that_take_integers() -> None:
     cells = op2.Set(11)
     x, y = op2.Dat(cells, np.arange(11) - 5.5), op2.Dat(cells)

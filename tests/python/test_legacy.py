@@ -8,9 +8,15 @@ from typing import Any
 import numpy as np
 import pytest
 
-from pyop2cxx import op2
-from pyop2cxx.exceptions import IndexValueError, UnsupportedError, UsageError
+from pyop2cxx import _core, nvrtc, op2
+from pyop2cxx.exceptions import (
+    IndexValueError,
+    ToolchainError,
+    UnsupportedError,
+    UsageError,
+)
 from pyop2cxx.legacy.live import uses_value
+from pyop2cxx.runtime import runtime
 
 RNG = np.random.default_rng(3)
 EDGES, NODES = op2.Set(40), op2.Set(15)
@@ -489,3 +495,75 @@ def test_the_convention_of_a_whole_program() -> None:
     wanted = np.zeros(15)
     np.add.at(wanted, VALUES[:, 0], X[VALUES[:, 1], 2])
     np.testing.assert_allclose(y.data_ro, wanted + (X * X).sum(), rtol=0, atol=1e-12)
+
+
+def legacy_loops() -> dict[str, Any]:
+    """A loop for each way in which kernels of older conventions take arguments."""
+    x, y, scalar = op2.Dat(NODES**3, X), op2.Dat(NODES**2), op2.Dat(NODES)
+    mat = op2.Mat(op2.Sparsity((NODES**2, NODES**2), [(C2N, C2N, None)]))
+    pair, one = (C2N[op2.i[0]], C2N[op2.i[1]]), C2N[op2.i[0]]
+    blocks = mat(op2.INC, pair), mat(op2.INC, pair, flatten=True)
+    return {
+        "rows": (
+            "2016",
+            "void k(double **x, double **y) { y[1][0] += x[0][2]; }",
+            (x(op2.READ, C2N), y(op2.INC, C2N)),
+        ),
+        "scalars": (
+            "2016",
+            "void k(double *x[9], double *y[6]) { y[4][0] += x[2][0]; }",
+            (x(op2.READ, C2N, flatten=True), y(op2.INC, C2N, flatten=True)),
+        ),
+        "flattened": (
+            "2016",
+            "void k(double *x, double y[6]) { y[4] += x[2]; }",
+            (x(op2.READ, one, flatten=True), y(op2.INC, one, flatten=True)),
+        ),
+        "tensor": ("2016", "void k(double A[6][6]) { A[1][2] += 1; }", blocks[1:]),
+        "point": (
+            "2013",
+            "void k(double *x, double *y, int i) { y[0] += x[1] * i; }",
+            (x(op2.READ, one), y(op2.INC, one)),
+        ),
+        "flattened point": (
+            "2013",
+            "void k(double *y, int i) { y[0] += i; }",
+            (y(op2.INC, one, flatten=True),),
+        ),
+        "block": ("2013", "void k(double A[2][2], int i, int j) { A[0][1] += i; }", blocks[:1]),
+        "flattened block": (
+            "2013",
+            "void k(double A[1][1], int i, int j) { A[0][0] += i * j; }",
+            blocks[1:],
+        ),
+        "entries": (
+            "2016",
+            "void k(double *x, double *y) { *y += *x; }",
+            (scalar(op2.READ, C2N[0]), scalar(op2.INC, C2N[1])),
+        ),
+        "mixed": (
+            "2016",
+            "void k(double **x, double *y) { y[6] += x[3][0]; }",
+            (fields()(op2.READ, BOTH), fields()(op2.INC, BOTH[op2.i[0]])),
+        ),
+    }
+
+
+@pytest.mark.parametrize("form", sorted(legacy_loops()))
+def test_every_form_is_cuda(form: str) -> None:
+    """Compiled without a GPU."""
+    try:
+        compiler = nvrtc.compiler("sm_90")
+    except ToolchainError:
+        pytest.skip("NVRTC is not installed")
+    service = _core.DeviceService(
+        cache_dir="",
+        use_disk=False,
+        max_disk_bytes=0,
+        max_memory_bytes=1 << 24,
+        compile_timeout_seconds=60.0,
+    )
+    abi, text, args = legacy_loops()[form]
+    with op2.backend("cuda"):
+        made = op2.ParLoop(op2.Kernel(text, "k", abi=abi), CELLS, *args).generate()
+    service.compile(compiler, str(made), runtime.engine.backend("cuda").toolchain.flags, "")

@@ -492,3 +492,60 @@ def test_matrices_go_with_their_last_reference() -> None:
         assert [ref() for ref in seen] == [None, None]
     finally:
         gc.enable()
+
+
+@pytest.mark.parametrize("nest", [True, False])
+def test_blocks_share_their_values(nest: bool) -> None:
+    """A block is a matrix of its own, with memory of its own, nested or not."""
+    pytest.importorskip("scipy")
+    cells, nodes, other = op2.Set(2), op2.Set(3), op2.Set(2)
+    both = op2.MixedDataSet((nodes**1, other**2))
+    c2n, c2o = op2.Map(cells, nodes, 2, [0, 1, 1, 2]), op2.Map(cells, other, 1, [0, 1])
+    maps = op2.MixedMap((c2n, c2o))
+    mat = op2.Mat(op2.Sparsity((both, both), [(maps, maps, None)], nest=nest))
+    for i, j in np.ndindex(2, 2):
+        block = mat[i, j]
+        shown = block.to_scipy()
+        assert np.shares_memory(shown.data, block.array)
+        assert np.shares_memory(np.from_dlpack(block), block.array)
+        block.array[:] = 1 + i + 2 * j
+        assert set(shown.data.ravel()) == {1.0 + i + 2 * j}
+    assert mat.values[0, 0] == mat.to_scipy().toarray()[0, 0] == 1
+
+
+@pytest.mark.parametrize("backend", [b.name for b in op2.backends() if b.available])
+def test_complex_values_are_assembled_everywhere(backend: str) -> None:
+    """With Globals, a Const and Dats of both widths, and conversions between them."""
+    cells, nodes = op2.Set(5), op2.Set(6)
+    c2n = op2.Map(cells, nodes, 2, [[i, i + 1] for i in range(5)])
+    factor = op2.Const(2, [1j, 2.0], "complex_factor_of_mats", np.complex64)
+    z = np.arange(6) * (1 + 1j)
+    source, load = op2.Dat(nodes, z.copy()), op2.Dat(nodes**2, dtype=complex, layout="soa")
+    weight, total = op2.Global(2, [1j, 2], complex), op2.Global(1, 0, np.complex64)
+    mat = op2.Mat(op2.Sparsity((nodes**1, nodes**1), [(c2n, c2n, None)]), complex)
+    text = """
+    #include <complex.h>
+    void f(double complex A[2][2], const double complex *z, double complex *y,
+           const double complex *g, float complex *total) {
+      for (int i = 0; i < 2; ++i) {
+        y[2 * i] += z[i] * g[0];
+        y[2 * i + 1] += complex_factor_of_mats[i] / (g[1] + z[i]);
+        for (int j = 0; j < 2; ++j) A[i][j] += z[i] * conj(z[j]) * complex_factor_of_mats[j];
+      }
+      *total += z[0] * I;
+    }
+    """
+    args = (mat(INC, (c2n, c2n)), source(READ, c2n), load(INC, c2n), weight(READ), total(INC))
+    with op2.backend(backend):
+        try:
+            op2.par_loop(op2.Kernel(text, "f"), cells, *args)
+        finally:
+            factor.remove_from_namespace()
+        dense, loads = np.zeros((6, 6), complex), np.zeros((6, 2), complex)
+        for ends in c2n.values:
+            here = z[ends]
+            dense[np.ix_(ends, ends)] += np.outer(here, here.conj() * [1j, 2])
+            loads[ends] += np.stack([here * 1j, [1j, 2] / (2 + here)], axis=1)
+        np.testing.assert_allclose(mat.values, dense)
+        np.testing.assert_allclose(load.data_ro, loads)
+        np.testing.assert_allclose(total.data_ro, z[:5].sum() * 1j)

@@ -150,7 +150,18 @@ def library(tmp_path_factory: pytest.TempPathFactory) -> ctypes.CDLL:
         lines += [f"#undef {kernel.name}", f"void *const {name} = (void *){inside};"]
     source, target = folder / "kernels.c", folder / "kernels.so"
     source.write_text("\n".join(lines))
-    command = ["cc", "-O0", "-w", "-std=gnu11", "-shared", "-fPIC", "-o", target, source, "-lm"]
+    command = [
+        "cc",
+        "-O0",
+        "-w",
+        "-std=gnu11",
+        "-shared",
+        "-fPIC",
+        "-o",
+        str(target),
+        str(source),
+        "-lm",
+    ]
     subprocess.run(command, check=True)
     return ctypes.CDLL(str(target))
 
@@ -180,8 +191,7 @@ def test_loops_of_every_kind(name: str, library: ctypes.CDLL) -> None:
     if problem.check is not None:
         problem.check()
     for carrier, expected in problem.expected:
-        found = getattr(carrier, "data_ro_with_halos", None)
-        found = carrier.array if isinstance(carrier, op2.Mat) else found
+        found: Any = carrier.array if isinstance(carrier, op2.Mat) else carrier.data_ro_with_halos
         bound = max(case.tolerance, 1e-6 if found.dtype == np.float32 else 1e-12)
         largest = np.abs(expected).max(initial=0)
         np.testing.assert_allclose(found, expected, rtol=0, atol=bound * largest)

@@ -162,6 +162,24 @@ TEST(Adapt, LibraryCallsGetTheTypesThatCConvertsTo) {
   EXPECT_EQ(printed(infinity, opencl_dialect()), "(double)INFINITY");
 }
 
+/// The function whose list `{item}` initialises an array of this type.
+std::string text_of_list(ir::Type type, Expr item) {
+  ir::Variable list{"r", std::move(type), Expr{ir::InitList{}, {std::move(item)}, {}, 1}, 1};
+  return text_of({{}, {function("k", "x", {{ir::Declare{false, {std::move(list)}}, 1}})}},
+                 cuda_dialect());
+}
+
+TEST(Adapt, NumbersOfAListAreConvertedAndPointersAreNot) {
+  ir::Type numbers = array_of(Base::float64, 1);
+  numbers.is_const = false;
+  const std::string converted = text_of_list(numbers, name_of("n", ir::scalar(Base::int32)));
+  EXPECT_NE(converted.find("double r[1] = {(double)n};"), std::string::npos) << converted;
+  ir::Type pointers = numbers;
+  pointers.derivation.push_back({.kind = ir::Derivation::Kind::pointer});
+  const std::string kept = text_of_list(pointers, name_of("x", pointer));
+  EXPECT_NE(kept.find("double *r[1] = {x};"), std::string::npos) << kept;
+}
+
 TEST(Adapt, CKeepsItsKernels) {
   const ir::KernelBody body = with_table(true);
   EXPECT_EQ(adapted(body, c_dialect()), body);

@@ -87,16 +87,29 @@ TEST(LanesRule, KnowsNothingOfOpaqueKernels) {
   EXPECT_GT(work.n_scalars, 0);
 }
 
-TEST(LanesRule, AsksForMoreWhereADevicesCompilerIsSlow) {
+TEST(LanesRule, AsksForMoreWhereADevicesCompilerVectorises) {
   Facts grid;
   grid.lanes = Lanes::grid;
-  const ir::Loop loop = heavy_loop(DType::float64);
-  EXPECT_EQ(choice(loop, std::nullopt, 64, {}, grid).why,
+  const ir::Loop heavy = heavy_loop(DType::float64);
+  EXPECT_EQ(choice(heavy, std::nullopt, 64, {}, grid).why,
             "the backend spreads elements over lanes itself");
   grid.in_turn = true;
+  EXPECT_EQ(choice(heavy, std::nullopt, 64, {}, grid).lanes, 8);
+  const ir::Loop loop = heavy_loop(DType::float64, 30);
+  EXPECT_NE(choice(loop, std::nullopt, 64).lanes, 0);
   const LaneChoice light = choice(loop, std::nullopt, 64, {}, grid);
   EXPECT_NE(light.why.find("too little to gain"), std::string::npos) << light.why;
   EXPECT_EQ(choice(loop, 8, 64, {}, grid).lanes, 8);
+}
+
+TEST(LanesRule, WhatADeviceReducesIsLightAndYetOnLanes) {
+  const Facts grid{.lanes = Lanes::grid, .atomics = true, .in_turn = true};
+  const auto sum_of = [](int dim) {
+    return typed(make_loop({direct("x", Access::read, dim), global_reduce("s", Access::inc)}));
+  };
+  EXPECT_EQ(choice(sum_of(4), std::nullopt, 64, {}, grid).lanes, 4);
+  EXPECT_EQ(choice(sum_of(2), std::nullopt, 64, {}, grid).lanes, 0);
+  EXPECT_EQ(choice(sum_of(4), std::nullopt, 64).lanes, 0);
 }
 
 TEST(LanesRule, TheUserDecides) {

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "plan/composed.hpp"
+
+#include <gtest/gtest.h>
+
+#include "base/error.hpp"
+#include "maps.hpp"
+
+namespace op2::plan {
+namespace {
+
+using testing::path_map;
+using testing::random_map;
+using testing::TestMap;
+
+std::int64_t entry(const IndexArray& indices, std::int64_t i) {
+  return std::visit(overload{[i](const std::vector<std::int32_t>& narrow) {
+                               return std::int64_t{narrow.at(static_cast<std::size_t>(i))};
+                             },
+                             [i](const std::vector<std::int64_t>& wide) {
+                               return wide.at(static_cast<std::size_t>(i));
+                             }},
+                    indices);
+}
+
+InverseSpec by_slot(const TestMap<>& map) {
+  InverseSpec spec{{map.table->n_rows(), nullptr}, {}, IncidenceOrder::by_slot};
+  for (int slot = 0; slot < map.table->arity(); ++slot)
+    spec.occurrences.push_back({map.table, slot});
+  return spec;
+}
+
+template <class Index>
+void expect_rows_of_incidences(const TestMap<Index>& map, const InverseMap& inverse) {
+  const IndexArray found = compose(*map.table, inverse, 3);
+  const int arity = map.table->arity();
+  for (std::int64_t k = 0; k < inverse.n_entries(); ++k) {
+    const std::int64_t element = entry(inverse.entries, k) / inverse.n_occurrences;
+    for (int slot = 0; slot < arity; ++slot) {
+      EXPECT_EQ(entry(found, k * arity + slot), map.table->at(element, slot));
+    }
+  }
+}
+
+TEST(Composed, RowsAreThoseOfTheIncidencesElements) {
+  const TestMap<> map = random_map(500, 3, 90, 1.0, true, 1);
+  const InverseMap inverse = invert(by_slot(map), 2);
+  expect_rows_of_incidences(random_map(500, 4, 70, 0.1, true, 2), inverse);
+  expect_rows_of_incidences(random_map<std::int64_t>(500, 1, 70, 0.1, false, 3), inverse);
+}
+
+TEST(Composed, ColumnsLieByRow) {
+  const TestMap<> map = random_map(300, 2, 60, 1.0, true, 4);
+  const TestMap<> other = random_map(300, 3, 40, 1.0, false, 5);
+  const PaddedInverse inverse = pad(invert(by_slot(map), 1), true, 1);
+  const IndexArray found = compose(*other.table, inverse, 4);
+  for (std::int64_t row = 0; row < inverse.n_rows; ++row) {
+    std::int64_t spare = 0;
+    for (std::int64_t column = inverse.width; column-- > 0;) {
+      const std::int64_t here = entry(inverse.columns, column * inverse.n_rows + row);
+      if (here >= 0) spare = here;
+    }
+    for (std::int64_t column = 0; column < inverse.width; ++column) {
+      std::int64_t here = entry(inverse.columns, column * inverse.n_rows + row);
+      if (here < 0) here = spare;
+      for (int slot = 0; slot < 3; ++slot) {
+        EXPECT_EQ(entry(found, (column * 3 + slot) * inverse.n_rows + row),
+                  other.table->at(here / inverse.n_occurrences, slot));
+      }
+    }
+  }
+}
+
+TEST(Composed, NothingComesOfNothing) {
+  const TestMap<> none({}, 2, 5);
+  const InverseMap inverse = invert(by_slot(none), 1);
+  EXPECT_EQ(bytes_of(compose(*none.table, inverse, 2)), 0);
+  EXPECT_EQ(bytes_of(compose(*none.table, pad(inverse, true, 1), 2)), 0);
+}
+
+TEST(Composed, TheMapMustHaveARowForEveryElement) {
+  const InverseMap inverse = invert(by_slot(path_map(5)), 1);
+  const TestMap<> shorter = path_map(4);
+  EXPECT_THROW((void)compose(*shorter.table, inverse, 1), UsageError);
+  EXPECT_THROW((void)compose(*shorter.table, pad(inverse, false, 1), 1), UsageError);
+}
+
+}  // namespace
+}  // namespace op2::plan
