@@ -275,9 +275,10 @@ class Printer {
   /// Rows are loaded in a loop to save the compiler's time. GCC would unroll it, which takes it
   /// half as long again and makes nothing faster; Clang's code is better if it may.
   std::string_view rolled(const kir::For& loop) {
-    const bool is_of_gathers = std::ranges::all_of(loop.body, [](const kir::Stmt& stmt) {
+    const auto is_gather = [](const kir::Stmt& stmt) {
       return std::holds_alternative<kir::LaneGather>(stmt.node);
-    });
+    };
+    const bool is_of_gathers = !loop.body.empty() && std::ranges::all_of(loop.body, is_gather);
     if (!is_of_gathers || context_.dialect().has_vectors) return "";
     context_.top_level_once(
         "#ifdef __clang__\n#define op2_rolled\n#else\n"
