@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from pyop2cxx import _core
     from pyop2cxx.types.carrier import DataCarrier
     from pyop2cxx.types.checks import Array
-    from pyop2cxx.types.mats import Mat
+    from pyop2cxx.types.mats import Mat, Vector
     from pyop2cxx.types.sparsities import Sparsity
 
 _MOST_INT32 = 2**31 - 1
@@ -49,6 +49,22 @@ def array(carrier: DataCarrier, *, write: bool) -> Any:
     """
     cupy = extras.load("cupy", f"{carrier._what} as an array of CuPy")
     return cupy.asarray(_Shown(carrier._shared_on_device("to_cupy", write=write)))
+
+
+def vector(dat: Vector) -> Any:
+    """Return a copy of the values of all fields, on the device, as one array of CuPy."""
+    cupy = extras.load("cupy", f"Dat '{dat.name}' as an array of CuPy")
+    return cupy.concatenate([array(part, write=False).reshape(-1) for part in dat.split])
+
+
+def put(dat: Vector, found: Any) -> None:
+    """Write an array of CuPy to a Dat or Global, or to the fields of a MixedDat."""
+    begin = 0
+    for part in dat.split:
+        out = array(part, write=True)
+        out[...] = found[begin : begin + out.size].reshape(out.shape)
+        begin += out.size
+    finish()
 
 
 def finish() -> None:

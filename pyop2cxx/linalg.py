@@ -313,16 +313,10 @@ def _solve_cupy(
 ) -> tuple[Any, Convergence]:
     """Solve where the values are: nothing is copied to the host but norms."""
     library = krylov.cupy("package 'cupy'")
-    rhs = _on_device(library, b)
-    guess = _on_device(library, x).astype(rhs.dtype, copy=False)
+    rhs = cupy_link.vector(b)
+    guess = cupy_link.vector(x).astype(rhs.dtype, copy=False)
     operator = _owned(A, library) if isinstance(A, Mat) else _as_operator(A, x, b, library)
     return _solve_by(library, A, operator, rhs, guess, options)
-
-
-def _on_device(library: krylov.Library, dat: Vector) -> Any:
-    """Return a copy of the values as one array of CuPy."""
-    parts = [cupy_link.array(part, write=False).reshape(-1) for part in dat.split]
-    return library.arrays.concatenate(parts)
 
 
 def _solve_by(
@@ -341,13 +335,14 @@ def _solve_by(
 
 def _put(x: Vector, found: Any, *, on_device: bool) -> None:
     """Write a solution to a Dat, or to the fields of a MixedDat."""
+    if on_device:
+        return cupy_link.put(x, found)
     begin = 0
     for part in x.split:
-        out = cupy_link.array(part, write=True) if on_device else part.data_wo
+        out = part.data_wo
         out[...] = found[begin : begin + out.size].reshape(out.shape)
         begin += out.size
-    if on_device:
-        cupy_link.finish()
+    return None
 
 
 def _owned(A: Mat, library: krylov.Library) -> Any:
@@ -373,7 +368,7 @@ def _as_operator(A: Operator, x: Vector, b: Vector, library: krylov.Library) -> 
         _put(source, vector.reshape(-1), on_device=on_device)
         A(source, target)
         if on_device:
-            return _on_device(library, target)
+            return cupy_link.vector(target)
         return np.concatenate([part.data_ro.reshape(-1) for part in target.split])
 
     shape = (sum(sizes[0]), sum(sizes[1]))

@@ -23,6 +23,7 @@ from pyop2cxx.exceptions import (
 from pyop2cxx.runtime import runtime
 from pyop2cxx.types import mat_paths, mat_rows
 from pyop2cxx.types.access import INC, WRITE, Access, checked_access
+from pyop2cxx.types.algebra import at_device
 from pyop2cxx.types.args import LegacyMatArg, LegacyMixedMatArg
 from pyop2cxx.types.carrier import DataCarrier
 from pyop2cxx.types.checks import address_of, as_dtype, as_name, as_zeros, is_integer
@@ -659,7 +660,7 @@ class Mat(DataCarrier):
         return cupy_link.matrix(self, write=True)
 
     def mult(self, x: Vector, y: Vector) -> None:
-        """Compute ``y = A x``.
+        """Compute ``y = A x``: by SciPy, or by CuPy where loops run on CUDA and the values are.
 
         Args:
             x: On the DataSet of the columns; a MixedDat for a mixed matrix, a Global for columns of
@@ -673,6 +674,8 @@ class Mat(DataCarrier):
         """
         for dat, side, what in ((x, 1, "columns"), (y, 0, "rows")):
             self._check_vector(dat, side, what)
+        if self._is_on_cuda(x):
+            return cupy_link.put(y, cupy_link.matrix(self, write=False) @ cupy_link.vector(x))
         fields = [field.data_ro_with_halos.reshape(-1) for field in x.split]
         product = self.to_scipy() @ np.concatenate(fields)
         begin = 0
@@ -680,6 +683,12 @@ class Mat(DataCarrier):
             out = field.data_wo_with_halos
             out[...] = product[begin : begin + out.size].reshape(out.shape)
             begin += out.size
+        return None
+
+    def _is_on_cuda(self, x: Vector) -> bool:
+        """Say whether values are where CuPy can take them; it is not shown those of ghosts."""
+        is_whole = (self._n_stored(0), self._n_stored(1)) == (self.nrows, self.ncols)
+        return is_whole and at_device(*self, *x.split) and cupy_link.is_possible()
 
     def __mul__(self, x: Vector) -> Any:
         """Return ``A x``, a Dat, MixedDat or Global on the DataSet of the rows."""

@@ -94,6 +94,22 @@ def test_a_matrix_of_the_host_is_copied() -> None:
 
 
 @needs_both
+@pytest.mark.parametrize("dim", [1, 2])
+def test_multiplies_on_the_device(dim: int) -> None:
+    with op2.backend("cuda"):
+        path = Path(dim)
+        path.b.to_device()
+        op2.transfers.clear()
+        path.mat.mult(path.b, path.x)
+        assert [row for row in op2.transfers.report() if not row.explicit] == []
+        assert path.x.residence == "device"
+        found = path.mat * path.b
+        expected = path.mat.values @ path.b.data_ro.reshape(-1)
+        np.testing.assert_allclose(path.x.data_ro.reshape(-1), expected, rtol=1e-14)
+        np.testing.assert_allclose(found.data_ro.reshape(-1), expected, rtol=1e-14)
+
+
+@needs_both
 @pytest.mark.parametrize(
     ("ksp_type", "pc_type"),
     [
