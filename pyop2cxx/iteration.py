@@ -199,7 +199,7 @@ def path_of(map_: Map, items: Items, toset: int) -> _core.MapRef:
     quotients = [0] * len(slots) if quotient is None else quotient.tolist()
     rows = [
         _core.RowRef(slot, offset, start, above)
-        for above in range(2 if items.facets else 1)
+        for above in range(2 if items.facets and not map_._is_of_columns else 1)
         for slot, offset, start in zip(slots, offsets, quotients, strict=True)
     ]
     return _core.MapRef(arity=len(rows), toset=toset, width=width, rows=rows)

@@ -39,6 +39,7 @@ from pyop2cxx.types.args import (
     MixedDatArg,
     MixedMatArg,
 )
+from pyop2cxx.types.columns import through_columns
 from pyop2cxx.types.halo_exchange import REDUCED
 from pyop2cxx.types.mats import Mat
 from pyop2cxx.types.mixed import MixedSet
@@ -163,12 +164,16 @@ class ParLoop:
         kernel, layer = self.kernel, self.pass_layer_arg
         if kernel.abi == "2026" and not legacy.needs_adapting(kernel):
             self._check_kernel()
-            return
-        self.pass_layer_arg = layer or (kernel.abi == "2013" and self._items.extruded)
-        self._items = items_of(self.iterset, self.iteration_region, self.pass_layer_arg, self._what)
-        self.kernel, self.args = legacy.adapted(
-            kernel, self.args, layer=self.pass_layer_arg, facets=self._items.facets
-        )
+        else:
+            self.pass_layer_arg = layer or (kernel.abi == "2013" and self._items.extruded)
+            self._items = items_of(
+                self.iterset, self.iteration_region, self.pass_layer_arg, self._what
+            )
+            self.kernel, self.args = legacy.adapted(
+                kernel, self.args, layer=self.pass_layer_arg, facets=self._items.facets
+            )
+        if self._items.extruded:
+            self.args = tuple(through_columns(arg, self._items.base) for arg in self.args)
         self._parts = symbolic.parts_of(self.args)[0]
 
     def _note_effects(self) -> None:
@@ -818,6 +823,7 @@ def _ghosts(args: tuple[Part, ...]) -> tuple[tuple[Dat, Access], ...]:
         for arg in args
         if isinstance(arg, DatArg)
         and arg.map_ is not None
+        and not arg.map_._is_of_columns
         and arg.data.dataset.set.halo is not None
     }
     return tuple(found.values())

@@ -14,6 +14,7 @@ from corpus import (
     N_ELEMENTS,
     N_TARGETS,
     NO_RACE,
+    OVERWRITES,
     SUMS,
     SUMS_ON_TWO_SETS,
     Array,
@@ -488,4 +489,44 @@ def extruded_constant_along_columns(rng: np.random.Generator) -> Problem:
         iterset=columns,
         args=(count(INC, c2n),),
         expected=((count, added(np.zeros(90, np.int32), values, shares)),),
+    )
+
+
+@case(SUMS)
+def extruded_sum_on_the_base(rng: np.random.Generator) -> Problem:
+    """The cells of a column add to one entity of the base Set, also between two of them."""
+    prism = Prism(rng, varying(rng))
+    columns, _, rows = prism.cells(op2.ON_INTERIOR_FACETS)
+    x = rng.standard_normal(prism.nodes.size)
+    at_nodes = op2.Dat(prism.nodes, x.copy())
+    sums = op2.Dat(prism.base**2, np.ones((N_COLUMNS, 2)))
+    text = "void f(const double *x, double *y) { y[0] += x[0] * x[7]; y[1] += 1; }"
+    shares = np.stack([x[rows[:, 0]] * x[rows[:, 7]], np.ones(len(rows))], axis=1)
+    return Problem(
+        kernel=op2.Kernel(text, "f"),
+        iterset=prism.columns,
+        args=(at_nodes(READ, prism.map), sums(INC)),
+        expected=((sums, added(np.ones((N_COLUMNS, 2)), columns[:, None], shares[:, None])),),
+        options={"iteration_region": op2.ON_INTERIOR_FACETS},
+    )
+
+
+@case(OVERWRITES)
+def extruded_updates_on_the_base(rng: np.random.Generator) -> Problem:
+    """They see one another's updates, and what a kernel does not write stays."""
+    prism = Prism(rng, 7)
+    h, w = rng.standard_normal(N_COLUMNS), rng.standard_normal((N_COLUMNS, 2))
+    height, top = op2.Dat(prism.base, h.copy()), op2.Dat(prism.base**2, w.copy())
+    both = op2.MixedDat((op2.Dat(prism.base), op2.Dat(prism.base)))
+    text = "void f(double *h, double *w, double *m) { h[0] *= 2; w[1] = 5; m[1] += 1; }"
+    return Problem(
+        kernel=op2.Kernel(text, "f"),
+        iterset=prism.columns,
+        args=(height(RW), top(WRITE), both(INC)),
+        expected=(
+            (height, h * 2.0**6),
+            (top, np.stack([w[:, 0], np.full(N_COLUMNS, 5.0)], axis=1)),
+            (both[0], np.zeros(N_COLUMNS)),
+            (both[1], np.full(N_COLUMNS, 6.0)),
+        ),
     )

@@ -138,6 +138,8 @@ class Map:
     """Whether this is one entry of another Map."""
     _is_partial: bool
     """Whether entries may lead nowhere."""
+    _is_of_columns = False
+    """Whether two cells of a column lead to one entity together."""
 
     def _init_like(self, map_: Map, iterset: Set, name: str) -> None:
         """Be a path that leads where another Map leads, but without values of its own."""

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from math import prod
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from weakref import WeakValueDictionary
 
 import numpy as np
@@ -22,6 +22,9 @@ from pyop2cxx.exceptions import (
 from pyop2cxx.runtime import runtime
 from pyop2cxx.types import from_hdf5
 from pyop2cxx.types.checks import MOST_INT64, as_dim, as_name, is_integer
+
+if TYPE_CHECKING:
+    from pyop2cxx.types.maps import Map
 
 _N_OLDER_SIZES = 4
 
@@ -86,6 +89,7 @@ class Set:
         self._partition_size = 1024
         self._datasets: WeakValueDictionary[tuple[Any, ...], DataSet] = WeakValueDictionary()
         self._flat_sets: dict[int, Set] = {}  # of scalars, for algebra on devices
+        self._column_map: Map | None = None  # once a loop over columns has needed it
 
     @classmethod
     def fromhdf5(cls, f: Any, name: str) -> Set:
