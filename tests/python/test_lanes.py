@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 
 # Cases that lanes must refuse, with a piece of the reason.
 REFUSED = {
+    "extruded_updates_on_the_base": "RW through a Map",
     "indirect_rw_shared": "RW through a Map whose targets elements share",
     "inc_of_what_is_read": "incremented is also read",
     "min_of_what_was_there": "the kernel uses its value",
