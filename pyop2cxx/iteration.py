@@ -130,7 +130,8 @@ def _cells(iterset: Set, whole: ExtrudedSet, region: IterationRegion, pass_layer
     if constant:
         visited, first = levels_of(whole, whole.layers - 1, region)
         layers = np.array([[visited, first, 0, whole.layers - 1]], np.int64)
-        n, tables, arrays = iterset.size * visited, [_table(layers)], [layers]
+        n = iterset.size * visited if iterset.is_sized else 0
+        tables, arrays = [_table(layers)], [layers]
         if n > MOST_INT64:
             raise SizeTypeError(
                 f"Set '{whole.name}': {iterset.size} columns of {visited} cells are more than "

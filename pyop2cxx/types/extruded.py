@@ -54,7 +54,8 @@ class ExtrudedSet(Set):
                 f"{parent!r} of type {type(parent).__name__}"
             )
         place = (parent.halo, parent._comm, parent.constrained_size)
-        super().__init__(parent.sizes, f"{parent.name}_extruded", *place)
+        sizes = parent.sizes if parent.is_sized else None
+        super().__init__(sizes, f"{parent.name}_extruded", *place)
         self._parent = parent
         self._constant_layers = is_integer(layers)
         self._layers_array = _as_layers(layers, parent)

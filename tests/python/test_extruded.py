@@ -13,6 +13,7 @@ from pyop2cxx.exceptions import (
     MapValueError,
     SetTypeError,
     SizeTypeError,
+    StaticModeError,
     UnsupportedError,
     UsageError,
 )
@@ -154,3 +155,23 @@ def test_maps_of_the_base_lead_to_the_same_from_every_cell(backend: str) -> None
             op2.Kernel(text, "f"), columns(1), total(op2.INC, there), y(op2.READ), **bottom
         )
         assert total.data_ro.tolist() == [12, 8]
+
+
+def test_text_of_columns_needs_no_size() -> None:
+    texts = []
+    for size in (None, 4):
+        op2.init(static=True)
+        base, nodes = op2.Set(size, "base"), op2.Set(size and 20, "nodes")
+        columns = op2.ExtrudedSet(base, 5)
+        values = None if size is None else np.arange(8).reshape(4, 2)
+        ends = op2.Map(columns, nodes, 2, values, offset=[1, 1])
+        count, x = op2.Dat(base), op2.Dat(nodes)
+        kernel = op2.Kernel("void f(double *c, double *x) { c[0] += 1; x[1] += 1; }", "f")
+        args = (count(op2.INC), x(op2.INC, ends))
+        texts.append(str(op2.ParLoop(kernel, columns, *args).generate()))
+        op2.exit()
+    assert texts[0] == texts[1]
+    op2.init(static=True)
+    with pytest.raises(StaticModeError, match="without a size"):
+        op2.ExtrudedSet(op2.Set(None, "base"), [[0, 3]])
+    op2.exit()
