@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import contextlib
 import importlib
+import os
 import shlex
 import warnings
 from collections import OrderedDict
@@ -83,6 +84,7 @@ class Engine:
         self._configuration = configuration
         self.coherence = coherence
         self._service: tuple[tuple[str, str, str], _core.jit.Service] | None = None
+        self._available: tuple[set[int], int] | None = None  # CPUs, and threads at once
         self._device_service: tuple[str, _core.DeviceService] | None = None
         self._devices: dict[tuple[str, str, str], OpenDevice] = {}
         self._backends: dict[str, Backend] = {}
@@ -177,7 +179,14 @@ class Engine:
     @property
     def n_threads(self) -> int:
         """Threads of one loop: as configured, or all that this process may use."""
-        return int(self._configuration["threads"]) or _core.available_threads()
+        return int(self._configuration["threads"]) or self._available_threads()
+
+    def _available_threads(self) -> int:
+        """Read the control groups' files only where the CPUs of this process are others."""
+        cpus = os.sched_getaffinity(0)
+        if self._available is None or self._available[0] != cpus:
+            self._available = (cpus, _core.available_threads())
+        return self._available[1]
 
     def option_flags(self, option: str) -> tuple[str, ...]:
         """Split a configured string of compiler flags as a shell would."""

@@ -136,3 +136,16 @@ def test_backends_are_read_once() -> None:
     assert engine.backend("openmp") is engine.backend("openmp")
     assert engine.timing("k", "openmp", "block") is engine.timing("k", "openmp", "block")
     assert engine.timing("k", "openmp", "block") is not engine.timing("k", "openmp", "atomic")
+
+
+def test_threads_follow_the_cpus_of_the_process() -> None:
+    op2.init(threads=0)
+    cpus = os.sched_getaffinity(0)
+    before = runtime.engine.n_threads
+    assert before == _core.available_threads()
+    os.sched_setaffinity(0, {min(cpus)})
+    try:
+        assert runtime.engine.n_threads == 1
+    finally:
+        os.sched_setaffinity(0, cpus)
+    assert runtime.engine.n_threads == before
