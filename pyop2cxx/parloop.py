@@ -161,7 +161,7 @@ class ParLoop:
 
     def _adapt_kernel(self) -> None:
         """Check that the kernel takes these arguments, or let a function call it that does."""
-        kernel, layer = self.kernel, self.pass_layer_arg
+        kernel, layer, given = self.kernel, self.pass_layer_arg, self.args
         if kernel.abi == "2026" and not legacy.needs_adapting(kernel):
             self._check_kernel()
         else:
@@ -174,7 +174,8 @@ class ParLoop:
             )
         if self._items.extruded:
             self.args = tuple(through_columns(arg, self._items.base) for arg in self.args)
-        self._parts = symbolic.parts_of(self.args)[0]
+        if self.args is not given:
+            self._parts = symbolic.parts_of(self.args)[0]
 
     def _note_effects(self) -> None:
         """Find out what a run has to keep up to date besides the values."""

@@ -22,8 +22,6 @@ if TYPE_CHECKING:
     from pyop2cxx.symbolic import Arg
     from pyop2cxx.types.sets import Set
 
-_MOST_INT32 = 2**31 - 1
-
 
 class ColumnMap(Map):
     """From each column, with all its cells, to the entity of the base Set that it stands on.
@@ -37,8 +35,7 @@ class ColumnMap(Map):
     _is_of_columns = True
 
     def __init__(self, base: Set) -> None:
-        dtype = np.int32 if not base.is_sized or base.total_size <= _MOST_INT32 else np.int64
-        values = np.arange(base.total_size, dtype=dtype) if base.is_sized else None
+        values = np.arange(base.total_size) if base.is_sized else None
         super().__init__(base, base, 1, values, f"column_of_{base.name}")
 
 

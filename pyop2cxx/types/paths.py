@@ -15,7 +15,7 @@ from pyop2cxx.exceptions import (
     NoDataError,
     UnsupportedError,
 )
-from pyop2cxx.types.checks import as_name
+from pyop2cxx.types.checks import MOST_INT32, as_name
 from pyop2cxx.types.maps import Map
 
 if TYPE_CHECKING:
@@ -119,11 +119,59 @@ class PermutedMap(Map):
         return f"PermutedMap({self._map!r}, {self._permutation!r})"
 
 
-class ComposedMap(Map):
+class DerivedMap(Map):
+    """A Map whose values follow from those of others.
+
+    They are looked up once, when first needed and when a Map's values have changed, so that loops
+    have one indirection only. Those who derive call `_derive` and say how by `_looked_up`.
+    """
+
+    _maps: tuple[Map, ...]
+    _seen: tuple[int, ...]
+
+    def _derive(self, maps: tuple[Map, ...]) -> None:
+        self._maps = maps
+        self._seen = ()
+
+    @property
+    def has_values(self) -> bool:
+        """Whether all of the Maps were given values."""
+        return all(map_.has_values for map_ in self._maps)
+
+    @property
+    def _is_partial(self) -> bool:  # type: ignore[override]  # as the Maps are now
+        return any(map_._is_partial for map_ in self._maps)
+
+    def _current_table(self) -> _core.MapTable | None:
+        tables = [map_._current_table() for map_ in self._maps]
+        if any(table is None for table in tables):
+            return None
+        seen = tuple(table.version for table in tables if table is not None)
+        if self._values is None or self._table is None:
+            self._adopt(self._stored())
+        elif seen != self._seen:
+            self._values[...] = self._stored()
+            self._table.increment_version()
+        self._seen = seen
+        return self._table
+
+    def _stored(self) -> Array:
+        dtype = np.int64 if self._toset.total_size > MOST_INT32 else np.int32
+        return np.require(self._looked_up(), dtype, ("C", "A", "W", "O"))
+
+    def _looked_up(self) -> Array:
+        """Return the values; shape (iterset.total_size, arity), of any integer dtype."""
+        raise NotImplementedError
+
+    def _view(self, member: str, n_rows: int) -> Array:
+        self._current_table()
+        return super()._view(member, n_rows)
+
+
+class ComposedMap(DerivedMap):
     """Maps one after the other: ``ComposedMap(m0, m1)`` leads from `n` to ``m0[m1[n]]``.
 
-    The entries are looked up once, when first needed and when a Map's values have changed, so that
-    loops have one indirection only. An entry -1 of a Map leads nowhere, and must be one for all
+    An entry -1 of a Map leads nowhere, and must be one for all
     entries of an element; loops must leave such elements out (`indices_active_with_halo`).
 
     Args:
@@ -157,8 +205,7 @@ class ComposedMap(Map):
                 )
         default = "_o_".join(map_.name for map_ in maps)
         self._init_like(maps[0], maps[-1].iterset, as_name(name, "ComposedMap", default))
-        self._maps = maps
-        self._seen: tuple[int, ...] = ()
+        self._derive(maps)
 
     @property
     def maps_(self) -> tuple[Map, ...]:
@@ -169,11 +216,6 @@ class ComposedMap(Map):
     def flattened_maps(self) -> tuple[Map, ...]:
         """The Maps, and those that they are made of."""
         return tuple(part for map_ in self._maps for part in map_.flattened_maps)
-
-    @property
-    def has_values(self) -> bool:
-        """Whether all of the Maps were given values."""
-        return all(map_.has_values for map_ in self._maps)
 
     @property
     def values(self) -> Array:
@@ -189,23 +231,6 @@ class ComposedMap(Map):
         """The entities that lead somewhere; those with an entry -1 are left out."""
         return np.flatnonzero((self.values_with_halo >= 0).all(axis=1))
 
-    @property
-    def _is_partial(self) -> bool:  # type: ignore[override]  # as the Maps are now
-        return any(map_._is_partial for map_ in self._maps)
-
-    def _current_table(self) -> _core.MapTable | None:
-        tables = [map_._current_table() for map_ in self._maps]
-        if any(table is None for table in tables):
-            return None
-        seen = tuple(table.version for table in tables if table is not None)
-        if self._values is None or self._table is None:
-            self._adopt(self._looked_up())
-        elif seen != self._seen:
-            self._values[...] = self._looked_up()
-            self._table.increment_version()
-        self._seen = seen
-        return self._table
-
     def _looked_up(self) -> Array:
         found: Array = self._maps[-1].values_with_halo
         for map_ in reversed(self._maps[:-1]):
@@ -218,12 +243,7 @@ class ComposedMap(Map):
                     "only; give all of them -1"
                 )
             found = rows
-        wide = self._toset.total_size > 2**31 - 1
-        return np.require(found, np.int64 if wide else np.int32, ("C", "A", "W", "O"))
-
-    def _view(self, member: str, n_rows: int) -> Array:
-        self._current_table()
-        return super()._view(member, n_rows)
+        return found
 
     def update_values(self, values: Any) -> None:
         """Refuse: the values follow from those of the Maps."""
