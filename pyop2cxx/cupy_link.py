@@ -9,6 +9,7 @@ import numpy as np
 
 from pyop2cxx import exchange, extras
 from pyop2cxx.runtime import runtime
+from pyop2cxx.types.vectors import spread
 
 if TYPE_CHECKING:
     from pyop2cxx import _core
@@ -59,11 +60,7 @@ def vector(dat: Vector) -> Any:
 
 def put(dat: Vector, found: Any) -> None:
     """Write an array of CuPy to a Dat or Global, or to the fields of a MixedDat."""
-    begin = 0
-    for part in dat.split:
-        out = array(part, write=True)
-        out[...] = found[begin : begin + out.size].reshape(out.shape)
-        begin += out.size
+    spread(found, (array(part, write=True) for part in dat.split))
     finish()
 
 

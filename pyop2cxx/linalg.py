@@ -22,6 +22,7 @@ from pyop2cxx.types.dats import Dat
 from pyop2cxx.types.globals import Global
 from pyop2cxx.types.mats import Mat, is_same_space
 from pyop2cxx.types.mixed import MixedDat
+from pyop2cxx.types.vectors import spread
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -336,13 +337,9 @@ def _solve_by(
 def _put(x: Vector, found: Any, *, on_device: bool) -> None:
     """Write a solution to a Dat, or to the fields of a MixedDat."""
     if on_device:
-        return cupy_link.put(x, found)
-    begin = 0
-    for part in x.split:
-        out = part.data_wo
-        out[...] = found[begin : begin + out.size].reshape(out.shape)
-        begin += out.size
-    return None
+        cupy_link.put(x, found)
+    else:
+        spread(found, (part.data_wo for part in x.split))
 
 
 def _owned(A: Mat, library: krylov.Library) -> Any:

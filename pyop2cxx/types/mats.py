@@ -33,6 +33,7 @@ from pyop2cxx.types.globals import Global
 from pyop2cxx.types.indices import plain_maps
 from pyop2cxx.types.mixed import MixedDat, MixedDataSet
 from pyop2cxx.types.sparsities import Sparsity
+from pyop2cxx.types.vectors import spread
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -675,15 +676,11 @@ class Mat(DataCarrier):
         for dat, side, what in ((x, 1, "columns"), (y, 0, "rows")):
             self._check_vector(dat, side, what)
         if self._is_on_cuda(x):
-            return cupy_link.put(y, cupy_link.matrix(self, write=False) @ cupy_link.vector(x))
+            cupy_link.put(y, cupy_link.matrix(self, write=False) @ cupy_link.vector(x))
+            return
         fields = [field.data_ro_with_halos.reshape(-1) for field in x.split]
         product = self.to_scipy() @ np.concatenate(fields)
-        begin = 0
-        for field in y.split:
-            out = field.data_wo_with_halos
-            out[...] = product[begin : begin + out.size].reshape(out.shape)
-            begin += out.size
-        return None
+        spread(product, (field.data_wo_with_halos for field in y.split))
 
     def _is_on_cuda(self, x: Vector) -> bool:
         """Say whether values are where CuPy can take them; it is not shown those of ghosts."""

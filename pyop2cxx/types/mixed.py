@@ -38,7 +38,7 @@ from pyop2cxx.types.halo_exchange import OlderNames
 from pyop2cxx.types.indices import IndexedMap, IterationIndex, indexed
 from pyop2cxx.types.maps import Map
 from pyop2cxx.types.sets import DataSet, Set
-from pyop2cxx.types.vectors import AsVec
+from pyop2cxx.types.vectors import AsVec, spread
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -621,10 +621,7 @@ class MixedDat(Fields[Dat], AsVec, OlderNames):
     def _scatter(self) -> None:
         """Copy what `_gathered` returned to the fields."""
         assert self._together is not None  # it was gathered
-        ends = np.cumsum([dat.data_ro.size for dat in self])[:-1]
-        for dat, part in zip(self, np.split(self._together, ends), strict=True):
-            target = dat.data_wo
-            target[...] = part.reshape(target.shape)
+        spread(self._together, (dat.data_wo for dat in self))
 
     def zero(self, subset: Set | None = None) -> None:
         """Set all values to zero.

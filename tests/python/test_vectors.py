@@ -8,6 +8,7 @@ import pytest
 
 from pyop2cxx import extras, op2
 from pyop2cxx.exceptions import ContractError, MissingExtraError, ModeValueError
+from pyop2cxx.types.vectors import spread
 
 HAS_PETSC = extras.installed()["petsc4py"]
 needs_petsc = pytest.mark.skipif(not HAS_PETSC, reason="petsc4py is not installed")
@@ -34,6 +35,12 @@ def test_without_petsc_the_extra_is_named(which: int) -> None:
 def test_other_accesses_are_refused() -> None:
     with pytest.raises(ModeValueError, match="READ, WRITE or RW"):
         carriers()[0].vec_context(op2.INC)
+
+
+def test_an_array_is_spread_over_others_of_any_shape() -> None:
+    fields = [np.zeros(2), np.zeros((2, 2), np.int64), np.zeros((0, 3)), np.zeros(())]
+    spread(np.arange(7.0), fields)
+    assert [field.tolist() for field in fields] == [[0, 1], [[2, 3], [4, 5]], [], 6]
 
 
 def flat(carrier: Any) -> Any:
