@@ -15,7 +15,7 @@ import sys
 import tempfile
 import time
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -31,7 +31,7 @@ from bench_airfoil import Hand
 from bench_assembly import cube_tets, p1_kernel, p2_kernel, quadratic_nodes
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
 COMPILERS = ("gcc", "clang")
 LOOPS = ("save_soln", "adt_calc", "res_calc", "bres_calc", "update")
@@ -242,8 +242,8 @@ def triangles(n: int, lanes: list[int], repeats: int) -> None:
     report("laplace P1, triangles", made, repeats)
 
 
-def assembly(square: int, cube: int, lanes: list[int], repeats: int) -> None:
-    """Stiffness matrices of linear triangles and quadratic tetrahedra."""
+def matrices(square: int, cube: int) -> Iterator[tuple[str, op2.Kernel, op2.Set, tuple[Any, ...]]]:
+    """Yield what adds up stiffness matrices: linear triangles and quadratic tetrahedra."""
     flat = unit_square_mesh(square)
     meshes = {"P1 matrix, triangles": (p1_kernel(), flat.x, flat.cell2vertex, flat.cell2vertex)}
     points, tets = cube_tets(cube)
@@ -255,6 +255,12 @@ def assembly(square: int, cube: int, lanes: list[int], repeats: int) -> None:
         c2v = op2.Map(cells, corners, vertices.shape[1], vertices)
         mat = op2.Mat(op2.Sparsity((places**1, places**1), [(c2n, c2n, None)]))
         args = (mat(INC, (c2n, c2n)), op2.Dat(corners ** x.shape[1], x)(READ, c2v))
+        yield name, kernel, cells, args
+
+
+def assembly(square: int, cube: int, lanes: list[int], repeats: int) -> None:
+    """The assembly of matrices."""
+    for name, kernel, cells, args in matrices(square, cube):
         report(name, {w: op2.ParLoop(kernel, cells, *args, lanes=w) for w in lanes}, repeats)
 
 

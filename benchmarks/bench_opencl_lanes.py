@@ -27,8 +27,7 @@ from pyop2cxx.runtime import runtime
 sys.path.insert(0, str(Path(__file__).parents[1] / "demos"))
 
 from airfoil import Airfoil
-from bench_assembly import cube_tets, p1_kernel, p2_kernel, quadratic_nodes
-from bench_lanes import LAPLACE, LOOPS, helmholtz_kernel, tetrahedra
+from bench_lanes import LAPLACE, LOOPS, helmholtz_kernel, matrices, tetrahedra
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -101,22 +100,6 @@ def actions(n: int, square: int) -> Iterator[tuple[str, op2.ParLoop]]:
         yield f"helmholtz P{degree}", op2.ParLoop(kernel, tets, *dats)
 
 
-def matrices(square: int, cube: int) -> Iterator[tuple[str, op2.ParLoop]]:
-    """Yield the assembly of stiffness matrices: linear triangles and quadratic tetrahedra."""
-    flat = unit_square_mesh(square)
-    meshes = {"P1 matrix, triangles": (p1_kernel(), flat.x, flat.cell2vertex, flat.cell2vertex)}
-    points, tets = cube_tets(cube)
-    meshes["P2 matrix, tetrahedra"] = (p2_kernel(), points, tets, quadratic_nodes(tets)[0])
-    for name, (kernel, x, vertices, nodes) in meshes.items():
-        cells, places = op2.Set(len(nodes)), op2.Set(int(nodes.max()) + 1)
-        corners = op2.Set(len(x))
-        c2n = op2.Map(cells, places, nodes.shape[1], nodes)
-        c2v = op2.Map(cells, corners, vertices.shape[1], vertices)
-        mat = op2.Mat(op2.Sparsity((places**1, places**1), [(c2n, c2n, None)]))
-        args = (mat(INC, (c2n, c2n)), op2.Dat(corners ** x.shape[1], x)(READ, c2v))
-        yield name, op2.ParLoop(kernel, cells, *args)
-
-
 SUM = """
 static void energy(const double *q, double *sum, double *most)
 {
@@ -145,7 +128,8 @@ def loops(options: argparse.Namespace) -> Iterator[tuple[str, op2.ParLoop]]:
         yield name, getattr(problem, name)
     yield from sums(nx * ny)
     yield from actions(options.cube, options.square)
-    yield from matrices(options.square, options.cube)
+    for name, kernel, cells, args in matrices(options.square, options.cube):
+        yield name, op2.ParLoop(kernel, cells, *args)
 
 
 def main() -> None:
