@@ -18,4 +18,4 @@ tail -n 1 "$logs/sanitize-vendors.txt"
 unset UBSAN_OPTIONS
 say "Python tests"
 # One worker a core: most of the time goes to the C compiler. They share the session's compile cache.
-"$venv_python" -m pytest -q -n "$(nproc)" --dist loadgroup "$@"
+"$venv_python" -m pytest -q -n "$(nproc)" --dist worksteal "$@"

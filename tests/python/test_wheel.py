@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import fcntl
 import os
 import re
 import subprocess
@@ -18,8 +19,7 @@ ROOT = Path(__file__).parents[2]
 # The build tree of `make test`, so that the compiler has nothing to do here.
 BUILD_DIR = ROOT / "build" / "editable"
 
-# One group: all of them build in the same folder, so one worker runs them.
-pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("wheel")]
+pytestmark = pytest.mark.slow
 
 
 @pytest.fixture(scope="module")
@@ -27,7 +27,10 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("wheel")
     command = [sys.executable, "-m", "pip", "wheel", "--quiet", "--no-deps"]
     command += ["--no-build-isolation", f"--config-settings=build-dir={BUILD_DIR}"]
-    subprocess.run([*command, "--wheel-dir", str(folder), str(ROOT)], check=True)
+    command += ["--wheel-dir", str(folder), str(ROOT)]
+    with (BUILD_DIR / "wheel.lock").open("w") as lock:  # another worker may build there, too
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        subprocess.run(command, check=True)
     [built] = folder.glob("*.whl")
     return built
 
