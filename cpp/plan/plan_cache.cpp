@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "base/overload.hpp"
+#include "plan/composed.hpp"
 
 namespace op2::plan {
 namespace {
@@ -24,6 +25,8 @@ class PlanCache::KeyBuilder {
     elements,
     inverse,
     padded,
+    columns,
+    composed,
     facts,
     table,
     staged,
@@ -163,6 +166,31 @@ std::shared_ptr<const PaddedInverse> PlanCache::padded(const InverseSpec& spec, 
   });
 }
 
+std::shared_ptr<const SlotColumns> PlanCache::columns(const InverseSpec& spec, int lanes,
+                                                      int n_threads) {
+  const Key key = KeyBuilder(KeyBuilder::Kind::columns).number(lanes).inverse(spec).take();
+  return find_or_build<SlotColumns>(key, [&spec, lanes, n_threads] {
+    return slot_columns(invert(spec, n_threads), lanes, n_threads);
+  });
+}
+
+std::shared_ptr<const IndexArray> PlanCache::composed(const MapPointer& map,
+                                                      const InverseSpec& spec, int lanes,
+                                                      int index_bytes, int n_threads) {
+  const auto laid_out = columns(spec, lanes, n_threads);
+  const Key key = KeyBuilder(KeyBuilder::Kind::composed)
+                      .map(map)
+                      .number(lanes)
+                      .number(index_bytes)
+                      .inverse(spec)
+                      .take();
+  const bool is_looked_up = spec.origin == EntryOrigin::position;
+  const mesh::MapTable* subset = is_looked_up ? spec.elements.subset.get() : nullptr;
+  return find_or_build<IndexArray>(key, [&map, &laid_out, subset, index_bytes, n_threads] {
+    return compose(*map, *laid_out, subset, index_bytes, n_threads);
+  });
+}
+
 std::shared_ptr<const Positions> PlanCache::positions(const PositionSpec& spec, int n_threads) {
   const Key key = KeyBuilder(KeyBuilder::Kind::positions).positions(spec).take();
   return find_or_build<Positions>(key,
@@ -213,6 +241,8 @@ PlanCache::Statistics PlanCache::statistics() {
       [](const std::shared_ptr<const ElementPlan>& plan) { return plan->bytes(); },
       [](const std::shared_ptr<const InverseMap>& plan) { return plan->bytes(); },
       [](const std::shared_ptr<const PaddedInverse>& plan) { return plan->bytes(); },
+      [](const std::shared_ptr<const SlotColumns>& plan) { return plan->bytes(); },
+      [](const std::shared_ptr<const IndexArray>& plan) { return bytes_of(*plan); },
       [](const std::shared_ptr<const Positions>& plan) { return plan->bytes(); },
       [](const std::shared_ptr<const TargetTable>& plan) { return bytes_of(plan->values); },
       [](const std::shared_ptr<const StagedPlan>& plan) { return plan->bytes(); },

@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "plan/slot_columns.hpp"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <numeric>
+#include <utility>
+
+#include "base/error.hpp"
+#include "base/parallel.hpp"
+
+namespace op2::plan {
+namespace {
+
+std::size_t at(std::int64_t i) {
+  return static_cast<std::size_t>(i);
+}
+
+/// The rows of an inverse that is sorted by slot, slot by slot.
+template <class Entry>
+class Rows {
+ public:
+  Rows(const InverseMap& inverse, const std::vector<Entry>& entries)
+      : inverse_(inverse), entries_(entries) {}
+
+  /// Call f(slot, begin, end) for each slot that the row has incidences of.
+  template <class F>
+  void for_slots(std::int64_t row, const F& f) const {
+    const std::int64_t end = inverse_.offset[at(row + 1)];
+    for (std::int64_t begin = inverse_.offset[at(row)]; begin < end;) {
+      const std::int64_t slot = slot_of(begin);
+      std::int64_t next = begin + 1;
+      while (next < end && slot_of(next) == slot) ++next;
+      f(slot, begin, next);
+      begin = next;
+    }
+  }
+
+  [[nodiscard]] Entry element(std::int64_t i) const {
+    return static_cast<Entry>(entries_[at(i)] / inverse_.n_occurrences);
+  }
+
+ private:
+  [[nodiscard]] std::int64_t slot_of(std::int64_t i) const {
+    return entries_[at(i)] % inverse_.n_occurrences;
+  }
+
+  const InverseMap& inverse_;
+  const std::vector<Entry>& entries_;
+};
+
+/// Columns of each slot that the rows [begin, end) need.
+template <class Entry>
+void count_columns(const Rows<Entry>& rows, std::int64_t begin, std::int64_t end,
+                   std::vector<std::int64_t>& widths) {
+  std::fill(widths.begin(), widths.end(), 0);
+  for (std::int64_t row = begin; row < end; ++row) {
+    rows.for_slots(row, [&widths](std::int64_t slot, std::int64_t first, std::int64_t last) {
+      widths[at(slot)] = std::max(widths[at(slot)], last - first);
+    });
+  }
+}
+
+/// Lanes without an incidence repeat an element of their column: what they read is there, and near.
+template <class Entry>
+void fill_gaps(Entry* column, int lanes) {
+  const Entry* found = std::find_if(column, column + lanes, [](Entry e) { return e >= 0; });
+  Entry near = *found;
+  for (Entry* lane = column; lane != column + lanes; ++lane) {
+    if (*lane < 0) {
+      *lane = static_cast<Entry>(-1 - near);
+    } else {
+      near = *lane;
+    }
+  }
+}
+
+template <class Entry>
+void lay_out(const InverseMap& inverse, const std::vector<Entry>& entries, SlotColumns& columns,
+             int n_threads) {
+  const Rows<Entry> rows(inverse, entries);
+  const std::int64_t lanes = columns.lanes;
+  const std::int64_t n_groups = (inverse.n_rows + lanes - 1) / lanes;
+  columns.column_offset.assign(at(n_groups + 1), 0);
+  const auto each_group = [&](const auto& f) {
+    parallel_for(n_threads, n_groups, [&](std::int64_t begin, std::int64_t end, int) {
+      std::vector<std::int64_t> widths(at(inverse.n_occurrences));
+      for (std::int64_t group = begin; group < end; ++group) {
+        const std::int64_t first = group * lanes;
+        count_columns(rows, first, std::min(first + lanes, inverse.n_rows), widths);
+        f(group, widths);
+      }
+    });
+  };
+  each_group([&columns](std::int64_t group, const std::vector<std::int64_t>& widths) {
+    columns.column_offset[at(group + 1)] =
+        std::accumulate(widths.begin(), widths.end(), std::int64_t{0});
+  });
+  std::partial_sum(columns.column_offset.begin(), columns.column_offset.end(),
+                   columns.column_offset.begin());
+  columns.slot.resize(at(columns.n_columns()));
+  std::vector<Entry> elements(at(columns.n_columns() * lanes), Entry{-1});
+  each_group([&](std::int64_t group, std::vector<std::int64_t>& widths) {
+    std::int64_t column = columns.column_offset[at(group)];
+    for (std::size_t slot = 0; slot < widths.size(); ++slot) {  // widths become where slots begin
+      const std::int64_t width = std::exchange(widths[slot], column);
+      std::fill_n(columns.slot.begin() + column, width, static_cast<std::int32_t>(slot));
+      column += width;
+    }
+    const std::int64_t first = group * lanes;
+    for (std::int64_t row = first; row < std::min(first + lanes, inverse.n_rows); ++row) {
+      rows.for_slots(row, [&](std::int64_t slot, std::int64_t begin, std::int64_t end) {
+        Entry* lane = elements.data() + widths[at(slot)] * lanes + (row - first);
+        for (std::int64_t i = begin; i < end; ++i, lane += lanes) *lane = rows.element(i);
+      });
+    }
+    for (std::int64_t i = columns.column_offset[at(group)]; i < column; ++i) {
+      fill_gaps(elements.data() + i * lanes, columns.lanes);
+    }
+  });
+  columns.elements = std::move(elements);
+}
+
+}  // namespace
+
+double SlotColumns::fill() const {
+  const std::int64_t n_lanes = n_columns() * lanes;
+  return n_lanes == 0 ? 1.0 : static_cast<double>(n_incidences) / static_cast<double>(n_lanes);
+}
+
+std::int64_t SlotColumns::bytes() const {
+  return bytes_of(rows) + bytes_of(column_offset) + bytes_of(slot) + bytes_of(elements);
+}
+
+SlotColumns slot_columns(const InverseMap& inverse, int lanes, int n_threads) {
+  if (inverse.order != IncidenceOrder::by_slot) {
+    throw UsageError("plan: columns of one slot need an inverse map sorted by slot");
+  }
+  if (lanes < 1) throw UsageError(fmt::format("plan: columns of {} lanes", lanes));
+  SlotColumns columns;
+  columns.n_targets = inverse.n_targets;
+  columns.n_rows = inverse.n_rows;
+  columns.n_occurrences = inverse.n_occurrences;
+  columns.lanes = lanes;
+  columns.touched_only = inverse.touched_only;
+  columns.n_incidences = inverse.n_entries();
+  columns.rows = inverse.rows;
+  std::visit([&](const auto& entries) { lay_out(inverse, entries, columns, n_threads); },
+             inverse.entries);
+  return columns;
+}
+
+}  // namespace op2::plan
