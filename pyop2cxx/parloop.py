@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -456,21 +457,7 @@ class ParLoop:
             )
         self._prepared = _core.PreparedLoop(
             executable=executable,
-            binding=_core.Binding(
-                arguments=[arg.data._buffer for arg in self._parts],
-                constants=[constant._buffer for constant in built.constants],
-                maps=[_table(map_) for map_ in built.maps],
-                spaces=list(built.spaces),
-                n_elements=self._items.n,
-                paths=built.loop.maps,
-                iteration=built.loop.iteration,
-                items=list(self._items.tables),
-                matrices=[_positions(arg, self._position_bytes()) for arg in self._inserted],
-                matrix_paths=[
-                    (built.maps.index(arg.map_.rows), built.maps.index(arg.map_.cols))
-                    for arg in self._inserted
-                ],
-            ),
+            binding=self._binding(built),
             options=_core.LaunchOptions(
                 n_threads=1 if self.kernel.calls_petsc else engine.n_threads,
                 block_size=self._block_size,
@@ -484,6 +471,38 @@ class ParLoop:
         self._epoch = epoch
         if runtime.on_loop is not None:
             runtime.on_loop(self)
+
+    def _binding(self, built: symbolic.Symbolic, *, maps_only: bool = False) -> _core.Binding:
+        inserted = () if maps_only else self._inserted
+        return _core.Binding(
+            arguments=[] if maps_only else [arg.data._buffer for arg in self._parts],
+            constants=[] if maps_only else [constant._buffer for constant in built.constants],
+            maps=[_table(map_) for map_ in built.maps],
+            spaces=list(built.spaces),
+            n_elements=self._items.n,
+            paths=built.loop.maps,
+            iteration=built.loop.iteration,
+            items=list(self._items.tables),
+            matrices=[_positions(arg, self._position_bytes()) for arg in inserted],
+            matrix_paths=[
+                (built.maps.index(arg.map_.rows), built.maps.index(arg.map_.cols))
+                for arg in inserted
+            ],
+        )
+
+    def _column_fill(self, built: symbolic.Symbolic, lanes: int, least: float) -> float:
+        """Say how full columns of one slot are: of incidences, as many targets side by side."""
+        if runtime.static or not all(map_.has_values for map_ in built.maps):
+            return 1.0  # as on meshes that are numbered regularly
+        engine = runtime.engine
+        return _core.column_fill(
+            loop=built.loop,
+            binding=self._binding(built, maps_only=True),
+            plans=engine.plans,
+            lanes=lanes,
+            least=least,
+            n_threads=engine.n_threads,
+        )
 
     def _current_request(self) -> pipeline.Request:
         """Say what decides the text of the loop as it would run now."""
@@ -518,6 +537,7 @@ class ParLoop:
             ),
             strategy=given.get("strategy", self._strategy),
             lanes=given.get("lanes", self._lanes),
+            column_fill=partial(self._column_fill, built),
         )
 
     def _map_facts(self, map_: Any) -> _core.LoweringMapFacts:

@@ -2,6 +2,7 @@
 #include "plan/plan_cache.hpp"
 
 #include <algorithm>
+#include <optional>
 #include <string_view>
 #include <utility>
 
@@ -26,6 +27,7 @@ class PlanCache::KeyBuilder {
     inverse,
     padded,
     columns,
+    column_fill,
     composed,
     facts,
     table,
@@ -174,6 +176,22 @@ std::shared_ptr<const SlotColumns> PlanCache::columns(const InverseSpec& spec, i
   });
 }
 
+double PlanCache::column_fill(const InverseSpec& spec, int lanes, double least, int n_threads) {
+  std::optional<SlotColumns> built;
+  const auto words = [&spec, lanes](KeyBuilder::Kind kind) {
+    return KeyBuilder(kind).number(lanes).inverse(spec).take();
+  };
+  const auto found = find_or_build<Fill>(words(KeyBuilder::Kind::column_fill), [&] {
+    built = slot_columns(invert(spec, n_threads), lanes, n_threads);
+    return Fill{built->fill()};
+  });
+  if (built && found->fill >= least) {
+    (void)find_or_build<SlotColumns>(words(KeyBuilder::Kind::columns),
+                                     [&built] { return std::move(*built); });
+  }
+  return found->fill;
+}
+
 std::shared_ptr<const IndexArray> PlanCache::composed(const MapPointer& map,
                                                       const InverseSpec& spec, int lanes,
                                                       int index_bytes, int n_threads) {
@@ -242,6 +260,7 @@ PlanCache::Statistics PlanCache::statistics() {
       [](const std::shared_ptr<const InverseMap>& plan) { return plan->bytes(); },
       [](const std::shared_ptr<const PaddedInverse>& plan) { return plan->bytes(); },
       [](const std::shared_ptr<const SlotColumns>& plan) { return plan->bytes(); },
+      [](const std::shared_ptr<const Fill>&) { return static_cast<std::int64_t>(sizeof(Fill)); },
       [](const std::shared_ptr<const IndexArray>& plan) { return bytes_of(*plan); },
       [](const std::shared_ptr<const Positions>& plan) { return plan->bytes(); },
       [](const std::shared_ptr<const TargetTable>& plan) { return bytes_of(plan->values); },

@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <cstddef>
 #include <numeric>
+#include <span>
+#include <type_traits>
 #include <utility>
 
 #include "base/error.hpp"
@@ -17,6 +19,10 @@ namespace {
 std::size_t at(std::int64_t i) {
   return static_cast<std::size_t>(i);
 }
+
+// Rows that are sorted together: enough to find some that are alike, and so few that what they
+// touch stays in cache. A multiple of any number of lanes.
+constexpr std::int64_t window = 256;
 
 /// The rows of an inverse that is sorted by slot, slot by slot.
 template <class Entry>
@@ -51,12 +57,41 @@ class Rows {
   const std::vector<Entry>& entries_;
 };
 
-/// Columns of each slot that the rows [begin, end) need.
+/// The rows of each window, those with as many incidences of each slot side by side.
 template <class Entry>
-void count_columns(const Rows<Entry>& rows, std::int64_t begin, std::int64_t end,
+std::vector<std::int64_t> order_of(const InverseMap& inverse, const Rows<Entry>& rows,
+                                   int n_threads) {
+  std::vector<std::int64_t> order(at(inverse.n_rows));
+  std::iota(order.begin(), order.end(), std::int64_t{0});
+  const std::int64_t width = inverse.n_occurrences;
+  const auto sort_windows = [&](std::int64_t begin, std::int64_t end, int) {
+    std::vector<std::int64_t> counts(at(window * width));  // [window, width]
+    for (std::int64_t first = begin * window; first < end * window; first += window) {
+      const std::int64_t last = std::min(first + window, inverse.n_rows);
+      std::fill(counts.begin(), counts.end(), 0);
+      const auto counts_of = [&](std::int64_t row) { return &counts[at((row - first) * width)]; };
+      for (std::int64_t row = first; row < last; ++row) {
+        rows.for_slots(row, [&](std::int64_t slot, std::int64_t from, std::int64_t to) {
+          counts_of(row)[slot] = to - from;
+        });
+      }
+      std::stable_sort(order.begin() + first, order.begin() + last,
+                       [&](std::int64_t a, std::int64_t b) {
+                         return std::lexicographical_compare(counts_of(a), counts_of(a) + width,
+                                                             counts_of(b), counts_of(b) + width);
+                       });
+    }
+  };
+  parallel_for(n_threads, (inverse.n_rows + window - 1) / window, sort_windows, 16);
+  return order;
+}
+
+/// Columns of each slot that the rows of one group need.
+template <class Entry>
+void count_columns(const Rows<Entry>& rows, std::span<const std::int64_t> group,
                    std::vector<std::int64_t>& widths) {
   std::fill(widths.begin(), widths.end(), 0);
-  for (std::int64_t row = begin; row < end; ++row) {
+  for (const std::int64_t row : group) {
     rows.for_slots(row, [&widths](std::int64_t slot, std::int64_t first, std::int64_t last) {
       widths[at(slot)] = std::max(widths[at(slot)], last - first);
     });
@@ -77,19 +112,41 @@ void fill_gaps(Entry* column, int lanes) {
   }
 }
 
+IndexArray targets_of(const InverseMap& inverse, const std::vector<std::int64_t>& order) {
+  IndexArray targets = make_index_array(inverse.n_rows, inverse.n_targets);
+  const auto target_of = [&inverse](std::int64_t row) {
+    if (!inverse.touched_only) return row;
+    return std::visit([row](const auto& rows) { return std::int64_t{rows[at(row)]}; },
+                      inverse.rows);
+  };
+  std::visit(
+      [&](auto& indices) {
+        using Index = typename std::decay_t<decltype(indices)>::value_type;
+        std::transform(order.begin(), order.end(), indices.begin(),
+                       [&](std::int64_t row) { return static_cast<Index>(target_of(row)); });
+      },
+      targets);
+  return targets;
+}
+
 template <class Entry>
 void lay_out(const InverseMap& inverse, const std::vector<Entry>& entries, SlotColumns& columns,
              int n_threads) {
   const Rows<Entry> rows(inverse, entries);
   const std::int64_t lanes = columns.lanes;
+  const std::vector<std::int64_t> order = order_of(inverse, rows, n_threads);
+  columns.targets = targets_of(inverse, order);
   const std::int64_t n_groups = (inverse.n_rows + lanes - 1) / lanes;
+  const auto rows_of = [&](std::int64_t group) {
+    const std::int64_t first = group * lanes;
+    return std::span(order).subspan(at(first), at(std::min(lanes, inverse.n_rows - first)));
+  };
   columns.column_offset.assign(at(n_groups + 1), 0);
   const auto each_group = [&](const auto& f) {
     parallel_for(n_threads, n_groups, [&](std::int64_t begin, std::int64_t end, int) {
       std::vector<std::int64_t> widths(at(inverse.n_occurrences));
       for (std::int64_t group = begin; group < end; ++group) {
-        const std::int64_t first = group * lanes;
-        count_columns(rows, first, std::min(first + lanes, inverse.n_rows), widths);
+        count_columns(rows, rows_of(group), widths);
         f(group, widths);
       }
     });
@@ -109,12 +166,13 @@ void lay_out(const InverseMap& inverse, const std::vector<Entry>& entries, SlotC
       std::fill_n(columns.slot.begin() + column, width, static_cast<std::int32_t>(slot));
       column += width;
     }
-    const std::int64_t first = group * lanes;
-    for (std::int64_t row = first; row < std::min(first + lanes, inverse.n_rows); ++row) {
+    Entry* lane = elements.data();
+    for (const std::int64_t row : rows_of(group)) {
       rows.for_slots(row, [&](std::int64_t slot, std::int64_t begin, std::int64_t end) {
-        Entry* lane = elements.data() + widths[at(slot)] * lanes + (row - first);
-        for (std::int64_t i = begin; i < end; ++i, lane += lanes) *lane = rows.element(i);
+        Entry* place = lane + widths[at(slot)] * lanes;
+        for (std::int64_t i = begin; i < end; ++i, place += lanes) *place = rows.element(i);
       });
+      ++lane;
     }
     for (std::int64_t i = columns.column_offset[at(group)]; i < column; ++i) {
       fill_gaps(elements.data() + i * lanes, columns.lanes);
@@ -131,7 +189,7 @@ double SlotColumns::fill() const {
 }
 
 std::int64_t SlotColumns::bytes() const {
-  return bytes_of(rows) + bytes_of(column_offset) + bytes_of(slot) + bytes_of(elements);
+  return bytes_of(targets) + bytes_of(column_offset) + bytes_of(slot) + bytes_of(elements);
 }
 
 SlotColumns slot_columns(const InverseMap& inverse, int lanes, int n_threads) {
@@ -144,9 +202,7 @@ SlotColumns slot_columns(const InverseMap& inverse, int lanes, int n_threads) {
   columns.n_rows = inverse.n_rows;
   columns.n_occurrences = inverse.n_occurrences;
   columns.lanes = lanes;
-  columns.touched_only = inverse.touched_only;
   columns.n_incidences = inverse.n_entries();
-  columns.rows = inverse.rows;
   std::visit([&](const auto& entries) { lay_out(inverse, entries, columns, n_threads); },
              inverse.entries);
   return columns;

@@ -9,20 +9,19 @@
 
 namespace op2::plan {
 
-/// @brief The incidences of groups of consecutive rows, one row a lane, in columns of one slot
-/// each.
+/// @brief The incidences of groups of rows, one row a lane, in columns of one slot each.
 ///
 /// All lanes of a column do the same, so that they can be computed side by side. A group has as
-/// many columns as its own rows need: of each slot the most that one of them has. A row visits its
-/// incidences by slot, then by element.
+/// many columns as its own rows need: of each slot the most that one of them has. Therefore rows
+/// with as many incidences of each slot come side by side, though all stay near their place. A row
+/// visits its incidences by slot, then by element.
 struct SlotColumns {
   std::int64_t n_targets = 0;
   std::int64_t n_rows = 0;
   int n_occurrences = 0;
   int lanes = 1;  ///< rows of a group; the last one may have fewer
-  bool touched_only = false;
   std::int64_t n_incidences = 0;
-  IndexArray rows;                          // [n_rows] target of each row; touched_only
+  IndexArray targets;                       // [n_rows] of each lane, group by group
   std::vector<std::int64_t> column_offset;  // [n_groups + 1] into slot
   std::vector<std::int32_t> slot;           // [n_columns]
   /// [n_columns, lanes] the element; where a row has none, -1 - an element that another one has.

@@ -67,6 +67,24 @@ TEST(PlanCache, ComposedMapsShareTheirColumns) {
   EXPECT_EQ(cache.statistics().n_plans, 6);
 }
 
+TEST(PlanCache, ColumnsThatAreNotFullEnoughAreNotKept) {
+  PlanCache cache;
+  const auto map = path_map(20);
+  const InverseSpec spec = spec_of(map.table);
+  const double fill = cache.column_fill(spec, 4, 1.5, 1);
+  EXPECT_EQ(cache.statistics().n_plans, 1);
+  const PlanCache::Statistics before = cache.statistics();
+  EXPECT_DOUBLE_EQ(cache.columns(spec, 4, 1)->fill(), fill);
+  EXPECT_EQ(cache.statistics().misses, before.misses + 1);
+  EXPECT_DOUBLE_EQ(cache.column_fill(spec, 4, 1.5, 1), fill);
+  EXPECT_EQ(cache.statistics().misses, before.misses + 1);
+  (void)cache.column_fill(spec, 8, 0.0, 1);
+  EXPECT_EQ(cache.statistics().n_plans, 4);
+  const std::int64_t misses = cache.statistics().misses;
+  (void)cache.columns(spec, 8, 1);
+  EXPECT_EQ(cache.statistics().misses, misses);
+}
+
 TEST(PlanCache, LoopsWithTheSameConstraintsShareAPlan) {
   PlanCache cache;
   const auto map = path_map(20);

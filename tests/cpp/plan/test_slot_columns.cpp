@@ -35,9 +35,11 @@ InverseSpec by_slot(const std::vector<MapPointer>& maps) {
   return spec;
 }
 
-/// Each row's incidences in the order in which its lane meets them.
-std::vector<std::vector<std::int64_t>> met(const SlotColumns& columns) {
-  std::vector<std::vector<std::int64_t>> rows(static_cast<std::size_t>(columns.n_rows));
+/// Each target's incidences in the order in which its lane meets them.
+std::map<std::int64_t, std::vector<std::int64_t>> met(const SlotColumns& columns) {
+  std::map<std::int64_t, std::vector<std::int64_t>> rows;
+  for (std::int64_t row = 0; row < columns.n_rows; ++row) rows[at(columns.targets, row)];
+  EXPECT_EQ(static_cast<std::int64_t>(rows.size()), columns.n_rows);
   for (std::int64_t group = 0; group < columns.n_groups(); ++group) {
     for (std::int64_t column = columns.column_offset[static_cast<std::size_t>(group)];
          column < columns.column_offset[static_cast<std::size_t>(group + 1)]; ++column) {
@@ -45,8 +47,7 @@ std::vector<std::vector<std::int64_t>> met(const SlotColumns& columns) {
         const std::int64_t element = at(columns.elements, column * columns.lanes + lane);
         if (element < 0) continue;
         const std::int64_t row = group * columns.lanes + lane;
-        EXPECT_LT(row, columns.n_rows);
-        rows.at(static_cast<std::size_t>(row))
+        rows.at(at(columns.targets, row))
             .push_back(element * columns.n_occurrences +
                        columns.slot[static_cast<std::size_t>(column)]);
       }
@@ -61,12 +62,14 @@ void expect_every_incidence_once(const InverseSpec& spec, int lanes) {
   EXPECT_EQ(columns.n_groups(), (inverse.n_rows + lanes - 1) / lanes);
   EXPECT_EQ(columns.n_incidences, inverse.n_entries());
   const auto rows = met(columns);
-  for (std::size_t row = 0; row < rows.size(); ++row) {
+  for (std::int64_t i = 0; i < inverse.n_rows; ++i) {
+    const auto row = static_cast<std::size_t>(i);
+    const std::int64_t target = spec.touched_only ? at(inverse.rows, i) : i;
     std::vector<std::int64_t> expected;
-    for (std::int64_t i = inverse.offset[row]; i < inverse.offset[row + 1]; ++i) {
-      expected.push_back(at(inverse.entries, i));
+    for (std::int64_t e = inverse.offset[row]; e < inverse.offset[row + 1]; ++e) {
+      expected.push_back(at(inverse.entries, e));
     }
-    EXPECT_EQ(rows[row], expected) << "row " << row;
+    EXPECT_EQ(rows.at(target), expected) << "target " << target;
   }
 }
 
@@ -93,7 +96,7 @@ TEST(SlotColumns, AGroupHasOfEachSlotTheMostThatOneRowNeeds) {
     std::map<std::int64_t, std::int64_t> most;
     for (std::int64_t row = 8 * group; row < std::min<std::int64_t>(8 * group + 8, 90); ++row) {
       std::map<std::int64_t, std::int64_t> found;
-      const auto r = static_cast<std::size_t>(row);
+      const auto r = static_cast<std::size_t>(at(columns.targets, row));
       for (std::int64_t i = inverse.offset[r]; i < inverse.offset[r + 1]; ++i) {
         const std::int64_t slot = at(inverse.entries, i) % 3;
         most[slot] = std::max(most[slot], ++found[slot]);
@@ -105,6 +108,23 @@ TEST(SlotColumns, AGroupHasOfEachSlotTheMostThatOneRowNeeds) {
       ++widths[columns.slot[static_cast<std::size_t>(i)]];
     }
     EXPECT_EQ(widths, most) << "group " << group;
+  }
+}
+
+TEST(SlotColumns, RowsThatAreAlikeComeSideBySideAndStayNear) {
+  // even targets are first of three elements, odd ones second of three others
+  std::vector<std::int32_t> values;
+  for (int target = 0; target < 1000; ++target) {
+    for (int i = 0; i < 3; ++i) {
+      values.push_back(target % 2 == 0 ? target : -1);
+      values.push_back(target % 2 == 0 ? -1 : target);
+    }
+  }
+  const TestMap<> map(values, 2, 1000);
+  const SlotColumns columns = slot_columns(invert(by_slot({map.table}), 1), 4, 1);
+  EXPECT_DOUBLE_EQ(columns.fill(), 1.0);
+  for (std::int64_t row = 0; row < columns.n_rows; ++row) {
+    EXPECT_EQ(at(columns.targets, row) / 256, row / 256);
   }
 }
 
@@ -131,6 +151,7 @@ TEST(SlotColumns, DoNotDependOnThreads) {
   const InverseMap inverse = invert(by_slot({map.table}), 1);
   const SlotColumns one = slot_columns(inverse, 2, 1);
   const SlotColumns many = slot_columns(inverse, 2, 5);
+  EXPECT_EQ(one.targets, many.targets);
   EXPECT_EQ(one.column_offset, many.column_offset);
   EXPECT_EQ(one.slot, many.slot);
   EXPECT_EQ(one.elements, many.elements);
@@ -142,7 +163,7 @@ TEST(SlotColumns, OfNothingAreNone) {
   EXPECT_EQ(columns.n_groups(), 2);
   EXPECT_EQ(columns.n_columns(), 0);
   EXPECT_DOUBLE_EQ(columns.fill(), 1.0);
-  EXPECT_EQ(columns.bytes(), 3 * 8);
+  EXPECT_EQ(columns.bytes(), 3 * 8 + 5 * 4);
 }
 
 TEST(SlotColumns, AskForTheRightOrderAndLanes) {
