@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from pyop2cxx.types.sets import Set
 
     Mask = tuple[Array, _core.MapTable] | None
+    Part = MatArg | DenseBlockArg | PlacedBlockArg
 
 _PAIR = 2
 
@@ -144,21 +145,62 @@ def mixed_argument(
     """
     sides = _checked_sides(mat, path)
     given = _lgmaps_by_block(mat, lgmaps)
-    parts: list[MatArg | DenseBlockArg | PlacedBlockArg] = []
-    cells: list[tuple[int, int, int]] = []
-    for (i, j), masks in zip(product(*(range(n) for n in mat.sparsity.shape)), given, strict=True):
-        rows, cols = sides[0][i], sides[1][j]
-        found = _block(mat[i, j], access, rows, cols, masks, unroll_map)
-        parts += found
-        cells += [(i, j, k) for k in range(len(found))]
+    found = [
+        _block(mat[i, j], access, sides[0][i], sides[1][j], masks, unroll_map)
+        for (i, j), masks in zip(_cells(mat), given, strict=True)
+    ]
+    parts, cells = _joined(mat, found)
     key = ("mixed", *(None if m is None else m._uid for side in sides for m in side))
     key += tuple(_part_key(part) for part in parts)
     if key not in mat._paths:
         mat._paths[key] = MixedMatPath(*sides, (lgmaps, unroll_map))
-    return MixedMatArg(mat, mat._paths[key], access, tuple(parts), tuple(cells))
+    return MixedMatArg(mat, mat._paths[key], access, parts, cells)
 
 
-def _part_key(part: MatArg | DenseBlockArg | PlacedBlockArg) -> Any:
+def unlisted_argument(
+    mat: Mat, access: Access, rows: tuple[Map | None, ...], cols: tuple[Map | None, ...]
+) -> MatArg | MixedMatArg:
+    """Return a matrix as an argument by Maps that its Sparsity need not have been made from.
+
+    Whether their entries have places is found out by the loop. The path is forgotten with it.
+
+    Args:
+        mat: The matrix.
+        access: How the kernel uses it.
+        rows: For each field the Map to its rows; None where these are a Global's.
+        cols: The same for columns.
+    """
+    if not mat.is_mixed and rows[0] is not None and cols[0] is not None:
+        return _unlisted(mat, access, rows[0], cols[0])
+    found: list[list[Part]] = []
+    for i, j in _cells(mat):
+        r, c = rows[i], cols[j]
+        if r is not None and c is not None:
+            found.append([_unlisted(mat[i, j], access, r, c)])
+        else:
+            found.append(_dense_block(mat[i, j], access, r, c, (None, None), False))
+    return MixedMatArg(mat, MixedMatPath(rows, cols, (None, False)), access, *_joined(mat, found))
+
+
+def _unlisted(mat: Mat, access: Access, rows: Map, cols: Map) -> MatArg:
+    return MatArg(mat, MatPath(rows, cols, (None, None), False), access)
+
+
+def _cells(mat: Mat) -> list[tuple[int, int]]:
+    n, m = mat.sparsity.shape
+    return list(product(range(n), range(m)))
+
+
+def _joined(
+    mat: Mat, found: list[list[Part]]
+) -> tuple[tuple[Part, ...], tuple[tuple[int, int, int], ...]]:
+    """Return the parts of all blocks end to end, and the `cells` of a `MixedMatArg`."""
+    pairs = list(zip(_cells(mat), found, strict=True))
+    cells = tuple((i, j, k) for (i, j), of_block in pairs for k in range(len(of_block)))
+    return tuple(part for _, of_block in pairs for part in of_block), cells
+
+
+def _part_key(part: Part) -> Any:
     if isinstance(part, PlacedBlockArg):
         return part.unrolled, *_digests(part.masks)
     return None if part.map_ is None else part.map_._uid
@@ -201,11 +243,21 @@ def _to_global(paths: dict[tuple[Any, ...], Any], start: Set, target: Set) -> Ma
 
 def _block(
     block: Mat, access: Access, rows: Map | None, cols: Map | None, lgmaps: Any, unroll_map: bool
-) -> list[MatArg | DenseBlockArg | PlacedBlockArg]:
+) -> list[Part]:
     if rows is not None and cols is not None:
         return [argument(block, access, (rows, cols), lgmaps, unroll_map)]
     _check_listed(block, rows, cols)
-    masks, unrolled = _masks(block, lgmaps, unroll_map)
+    return _dense_block(block, access, rows, cols, *_masks(block, lgmaps, unroll_map))
+
+
+def _dense_block(
+    block: Mat,
+    access: Access,
+    rows: Map | None,
+    cols: Map | None,
+    masks: tuple[Mask, Mask],
+    unrolled: bool,
+) -> list[Part]:
     whole = rows if cols is None else cols
     if whole is None and access == INC and masks == (None, None):
         return [DenseBlockArg(block, None, access, block.cdim, 0, 0)]
