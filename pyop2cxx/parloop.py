@@ -42,6 +42,7 @@ from pyop2cxx.types.args import (
 )
 from pyop2cxx.types.columns import through_columns
 from pyop2cxx.types.halo_exchange import REDUCED
+from pyop2cxx.types.mat_paths import placed
 from pyop2cxx.types.mats import Mat
 from pyop2cxx.types.mixed import MixedSet
 from pyop2cxx.types.passthrough import PassthroughArg
@@ -138,6 +139,7 @@ class ParLoop:
         self._lanes = _checked_lanes(lanes, self._what)
         for i, arg in enumerate(args):
             self._check_kind(i, arg)
+        self.args = args = tuple(placed(arg, self._items.whole) for arg in args)
         self._parts, numbers = symbolic.parts_of(args)
         for i, part in zip(numbers or range(len(args)), self._parts, strict=True):
             self._check_arg(i, part)
@@ -269,6 +271,7 @@ class ParLoop:
             given = data(old.access, old.map_.maps, lgmaps=lgmaps, unroll_map=unroll_map)
         else:
             given = data(old.access) if old.map_ is None else data(old.access, old.map_)
+        given = placed(given, self._items.whole)
         if isinstance(old, DoubledGlobalArg):
             given = DoubledGlobalArg(data, None, old.access)
         parts, numbers = symbolic.parts_of((*self.args[:index], given, *self.args[index + 1 :]))
