@@ -578,6 +578,7 @@ class MatArg:
         masked: bool,
         unrolled: bool,
         alias: Alias,
+        by_columns: bool,
     ) -> None: ...
 
 class RowRef:

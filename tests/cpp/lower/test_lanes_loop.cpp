@@ -150,6 +150,14 @@ TEST(LanesLoop, OnAProcessorsGridTargetsSideBySideComeInRuns) {
   EXPECT_TRUE(has(text, "y_own += y_pack[o] x1 where")) << text;
 }
 
+TEST(LanesLoop, MapsStoredByColumnMayBeLongerThanNarrowIndicesReach) {
+  Options narrow = on(4);
+  narrow.index_bytes = 4;
+  const kir::Module module =
+      lowered(typed(edge_loop()), Strategy::owner, processor, Stage::expand, narrow);
+  EXPECT_TRUE(has(kir::dump(module), "decl const int64 at3")) << kir::dump(module);
+}
+
 TEST(LanesLoop, OnAProcessorsGridAThreadTakesABlock) {
   const std::string text = strategy_dump(typed(edge_loop()), Strategy::block, processor, on(4));
   EXPECT_TRUE(has(text, "for serial n in [block_offset[block], block_offset[(block + 1)]) by 4"))
