@@ -104,6 +104,21 @@ def _kind(whole: Set, *, subset: bool = False, **layers: bool) -> _core.Iteratio
     return _core.Iteration(subset=subset, **(usual | layers), index_bytes=8 if wide else 4)
 
 
+def one_cell(whole: ExtrudedSet) -> _core.Iteration:
+    """Return what a loop over one cell is that is told its level: layers count as constant.
+
+    Args:
+        whole: The Set.
+    """
+    return _kind(
+        whole,
+        extruded=True,
+        constant_layers=True,
+        periodic=whole.extruded_periodic,
+        pass_layer=False,
+    )
+
+
 def levels_of(whole: ExtrudedSet, n_levels: Any, region: IterationRegion) -> tuple[Any, Any]:
     """Return how many cells of a column are visited, and the level of the first one."""
     zero = n_levels - n_levels
