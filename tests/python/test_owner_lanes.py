@@ -197,11 +197,22 @@ void gather(const double *x, double *y) {
 }"""
 
 
-def edges(values: NDArray[Any], n_nodes: int, lanes: int | None = 4) -> op2.ParLoop:
+# 30 operations: too few for lanes where incidences go in turn
+LIGHT = """
+void light(const double *x, double *y) {
+  double s = x[0];
+  for (int k = 0; k < 14; ++k) s = s * x[1] + k;
+  y[0] += s; y[1] -= s;
+}"""
+
+
+def edges(
+    values: NDArray[Any], n_nodes: int, lanes: int | None = 4, text: str = GATHER
+) -> op2.ParLoop:
     links, nodes = op2.Set(len(values)), op2.Set(n_nodes)
     l2n = op2.Map(links, nodes, 2, values)
     x, y = op2.Dat(nodes, np.arange(float(n_nodes))), op2.Dat(nodes)
-    kernel = op2.Kernel(GATHER, "gather")
+    kernel = op2.Kernel(text, "light" if text is LIGHT else "gather")
     args = (x(READ, l2n), y(INC, l2n))
     return op2.ParLoop(kernel, links, *args, strategy="owner", lanes=lanes)
 
@@ -229,6 +240,16 @@ def test_a_star_goes_in_turn() -> None:
     )
     assert "column_slot" not in loop.generate()
     loop.compute()
+
+
+def test_light_kernels_go_by_slot_or_not_on_lanes() -> None:
+    star = np.stack([np.zeros(64, int), 1 + np.arange(64)], 1)
+    for values, n, on_lanes in ((ring(64), 64, True), (star, 65, False)):
+        loop = edges(values, n, None, LIGHT)
+        found = loop.explain()
+        assert (found.lanes > 1) == on_lanes
+        assert found.least_operations == (25 if on_lanes else 40)
+        assert ("column_slot" in loop.generate()) == on_lanes
 
 
 def test_matrices_go_in_turn() -> None:
