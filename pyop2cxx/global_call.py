@@ -14,11 +14,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from pyop2cxx import global_kernel as gk
-from pyop2cxx.exceptions import UnsupportedError, UsageError
+from pyop2cxx.exceptions import UsageError
 from pyop2cxx.parloop import ParLoop
+from pyop2cxx.types import mat_paths
+from pyop2cxx.types.args import DatArg, GlobalArg
 from pyop2cxx.types.checks import is_integer
 from pyop2cxx.types.dats import Dat
 from pyop2cxx.types.extruded import ExtrudedSet
+from pyop2cxx.types.global_sets import GlobalDataSet
 from pyop2cxx.types.globals import Global
 from pyop2cxx.types.maps import Map
 from pyop2cxx.types.mats import Mat
@@ -54,6 +57,7 @@ def call(kernel: gk.GlobalKernel, args: Sequence[Any]) -> None:
     """
     what = f"GlobalKernel '{kernel.name}'"
     wanted = 2 + n_addresses(kernel)
+    args = [one for arg in args for one in (arg if _is_mixed(arg) else (arg,))]
     if len(args) != wanted:
         raise UsageError(
             f"{what}: {len(args)} arguments behind the communicator, expected {wanted}"
@@ -61,12 +65,18 @@ def call(kernel: gk.GlobalKernel, args: Sequence[Any]) -> None:
     start, end, *addresses = args
     if not (is_integer(start) and is_integer(end) and 0 <= start <= end):
         raise UsageError(f"{what}: there are no elements from {start!r} to {end!r}")
-    memory = _Given([_address(a, f"{what}: address {i}") for i, a in enumerate(addresses)])
+    memory = _Given(
+        [
+            a if isinstance(a, Mat) else _address(a, f"{what}: address {i}")
+            for i, a in enumerate(addresses)
+        ],
+        what,
+    )
     built = _Built(kernel, start, end, memory)
     loop = built.loop()
     loop.compute()
     for part in loop._parts:
-        if not isinstance(part, PassthroughArg):
+        if isinstance(part, DatArg | GlobalArg):
             part.data.to_host()
 
 
@@ -88,16 +98,33 @@ def _address(given: Any, what: str) -> int:
     return int(given)
 
 
+def _is_mixed(given: Any) -> bool:
+    return isinstance(given, Mat) and given.is_mixed
+
+
 class _Given:
-    """Memory at addresses, taken in their order."""
+    """Memory at addresses, and matrices, taken in their order."""
 
     is_real = True
 
-    def __init__(self, addresses: Sequence[int]) -> None:
-        self._addresses: Iterator[int] = iter(addresses)
+    def __init__(self, addresses: Sequence[int | Mat], what: str) -> None:
+        self._addresses: Iterator[tuple[int, int | Mat]] = iter(enumerate(addresses))
+        self._what = what
 
     def take(self) -> int:
-        return next(self._addresses)
+        i, found = next(self._addresses)
+        if isinstance(found, Mat):
+            raise UsageError(f"{self._what}: address {i}: there is no matrix here, got {found!r}")
+        return found
+
+    def take_matrix(self) -> Any:
+        i, found = next(self._addresses)
+        if not isinstance(found, Mat):
+            raise UsageError(
+                f"{self._what}: address {i}: values of a matrix have no address by which their "
+                f"places could be found; pass the Mat itself, got {found!r}"
+            )
+        return found
 
     def array(self, address: int, shape: tuple[int, ...], dtype: np.dtype[Any]) -> Array:
         if prod(shape) == 0:
@@ -113,6 +140,8 @@ class _Made:
 
     def take(self) -> int:
         return 1
+
+    take_matrix = take
 
     def array(self, address: int, shape: tuple[int, ...], dtype: np.dtype[Any]) -> Array:
         return np.zeros(shape, dtype)
@@ -160,9 +189,15 @@ class _Built:
         is_part = kernel.subset or start > 0
         self.iterset = Subset(self._whole, indices) if is_part else self._whole
         fields = [_fields(argument) for argument in kernel.arguments]
-        self._data = [[memory.take() for _ in field] for field in fields]
+        self._data = [
+            [
+                memory.take_matrix() if isinstance(one, gk.MatKernelArg) else memory.take()
+                for one in field
+            ]
+            for field in fields
+        ]
         self._tables = {key: memory.take() for key in _unique_maps(kernel)}
-        self._maps: dict[int, Map] = {}
+        self._maps: dict[tuple[int, Set | None], Map] = {}
 
     def _extruded(self, layers: int, n: int) -> ExtrudedSet:
         is_constant = self._kernel.constant_layers
@@ -177,7 +212,7 @@ class _Built:
         kernel, local = self._kernel, self._kernel.local_kernel
         dtypes = _dtypes(kernel)
         args = [
-            gk._called(self._argument(argument, addresses, dtype, access), argument, access)
+            self._called(argument, addresses, dtype, access)
             for argument, addresses, dtype, access in zip(
                 kernel.arguments, self._data, dtypes, local.accesses or (), strict=True
             )
@@ -187,7 +222,12 @@ class _Built:
 
     # Arguments
 
-    def _argument(self, wanted: Any, addresses: list[int], dtype: Any, access: Any) -> Any:
+    def _called(self, wanted: Any, found: list[Any], dtype: Any, access: Any) -> Any:
+        if self._memory.is_real and isinstance(wanted, gk.MatKernelArg | gk.MixedMatKernelArg):
+            return self._given_matrix(wanted, found, access)
+        return gk._called(self._argument(wanted, found, dtype), wanted, access)
+
+    def _argument(self, wanted: Any, addresses: list[int], dtype: Any) -> Any:
         if isinstance(wanted, gk.PassthroughKernelArg):
             handle = PassthroughArg(OpaqueType("void"), addresses[0])
             return gk.PassthroughParloopArg(handle)
@@ -217,45 +257,74 @@ class _Built:
         dat = Dat(target**wanted.dim, self._memory.array(address, shape, dtype))
         return (dat if wanted.index is None else DatView(dat, wanted.index)), map_
 
-    def _matrix(self, wanted: Any, dtype: Any) -> Any:
-        if self._memory.is_real:
-            raise UnsupportedError(
-                f"GlobalKernel '{self._kernel.name}': a matrix has no address; make a Parloop with "
-                "the Mat"
+    def _given_matrix(self, wanted: Any, blocks: list[Mat], access: Any) -> Any:
+        what = f"GlobalKernel '{self._kernel.name}'"
+        mat = blocks[0]
+        if isinstance(wanted, gk.MixedMatKernelArg):
+            found = None if mat._whole is None else mat._whole()
+            if found is None or found.sparsity.shape != wanted.shape or list(found) != blocks:
+                raise UsageError(
+                    f"{what}: expected a Mat of {wanted.shape[0]} x {wanted.shape[1]} blocks, or "
+                    f"all of its blocks by rows, got {blocks!r}"
+                )
+            mat = found
+        for block, expected in zip(blocks, _fields(wanted), strict=True):
+            dims = tuple(prod(dim) for dim in expected.dims)
+            if block.block_dims != dims:
+                raise UsageError(
+                    f"{what}: {block._what} has blocks of {block.block_dims}, expected {dims}"
+                )
+        rows, cols = (
+            tuple(
+                None if block.maps[side] is None else self._map(block.maps[side], target=dset.set)
+                for block, dset in zip(first, mat.sparsity.dsets[side], strict=True)
             )
+            for side, first in enumerate(_first_blocks(wanted))
+        )
+        return mat_paths.unlisted_argument(mat, access, rows, cols)
+
+    def _matrix(self, wanted: Any, dtype: Any) -> Any:
+        """Return a matrix like the one that a call is given, for text."""
+        sides: list[tuple[list[Map | None], list[Any]]] = []
+        for side, blocks in enumerate(_first_blocks(wanted)):
+            maps = [None if b.maps[side] is None else self._map(b.maps[side]) for b in blocks]
+            dims = [block.dims[side] for block in blocks]
+            dsets = [
+                GlobalDataSet(Global(dim)) if map_ is None else map_.toset**dim
+                for map_, dim in zip(maps, dims, strict=True)
+            ]
+            sides.append((maps, dsets))
+        (rows, row_dsets), (cols, col_dsets) = sides
         if isinstance(wanted, gk.MatKernelArg):
-            maps = (self._map(wanted.maps[0]), self._map(wanted.maps[1]))
-            dsets = tuple(m.toset**dim for m, dim in zip(maps, wanted.dims, strict=True))
-            return gk.MatParloopArg(Mat(Sparsity(dsets, [(*maps, None)]), dtype), maps)
-        n = wanted.shape[1]
-        sides: list[Any] = []
-        for side, blocks in enumerate((wanted.arguments[::n], wanted.arguments[:n])):
-            found = [(self._map(block.maps[side]), block.dims[side]) for block in blocks]
-            dset = MixedDataSet([map_.toset**dim for map_, dim in found])
-            sides.append((MixedMap(map_ for map_, _ in found), dset))
-        (rows, row_dset), (cols, col_dset) = sides
-        mat = Mat(Sparsity((row_dset, col_dset), [(rows, cols, None)]), dtype)
-        return gk.MixedMatParloopArg(mat, (rows, cols))
+            pair: Any = (rows[0], cols[0])
+            sparsity = Sparsity((row_dsets[0], col_dsets[0]), [(*pair, None)])
+            return gk.MatParloopArg(Mat(sparsity, dtype), pair)
+        pair = (MixedMap(rows), MixedMap(cols))
+        both = (MixedDataSet(row_dsets), MixedDataSet(col_dsets))
+        return gk.MixedMatParloopArg(Mat(Sparsity(both, [(*pair, None)]), dtype), pair)
 
     # Maps
 
-    def _map(self, wanted: Any, start: Set | None = None) -> Map:
-        found = self._maps.get(id(wanted))
-        if found is None:
-            found = self._maps[id(wanted)] = self._new_map(wanted, start or self._whole)
-        return found
+    def _map(self, wanted: Any, start: Set | None = None, target: Set | None = None) -> Map:
+        """Return a Map over memory; without a target to a Set as large as it reaches."""
+        key = (id(wanted), target)
+        if key not in self._maps:
+            self._maps[key] = self._new_map(wanted, start or self._whole, target)
+        return self._maps[key]
 
-    def _new_map(self, wanted: Any, start: Set) -> Map:
+    def _new_map(self, wanted: Any, start: Set, target: Set | None) -> Map:
         if hasattr(wanted, "base_maps"):
             chain: list[Map] = []
             for one in reversed(wanted.base_maps):
-                chain.insert(0, self._map(one, chain[0].toset if chain else start))
+                end = target if one is wanted.base_maps[0] else None
+                chain.insert(0, self._map(one, chain[0].toset if chain else start, end))
             return ComposedMap(*chain)
         if hasattr(wanted, "base_map"):
-            return PermutedMap(self._map(wanted.base_map, start), wanted.permutation)
+            return PermutedMap(self._map(wanted.base_map, start, target), wanted.permutation)
         shape = (start.total_size, wanted.arity)
         values = self._memory.array(self._tables[id(wanted)], shape, _INDEX)
-        target = Set(self._reach(values, wanted, start) + 1)
+        if target is None:
+            target = Set(self._reach(values, wanted, start) + 1)
         quotient = wanted.offset_quotient
         return Map(start, target, wanted.arity, values, None, wanted.offset, quotient)
 
@@ -274,6 +343,12 @@ class _Built:
         ends = (-first, levels[:, None] - first)
         offset = np.asarray(wanted.offset, np.int64)
         return max(int((values + offset * end).max()) for end in ends)
+
+
+def _first_blocks(wanted: Any) -> tuple[tuple[Any, ...], tuple[Any, ...]]:
+    """Return the blocks that say where rows lead, and those that say it of columns."""
+    n = getattr(wanted, "shape", (1, 1))[1]
+    return _fields(wanted)[::n], _fields(wanted)[:n]
 
 
 def _dtypes(kernel: gk.GlobalKernel) -> list[np.dtype[Any]]:

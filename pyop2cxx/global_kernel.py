@@ -411,11 +411,12 @@ class GlobalKernel:
                 where the Set is extruded, shape (1, 2), or (elements, 2) where columns differ; of
                 the entities, int32, where it is a Subset; of each argument's data, a MixedDat's
                 field by field; of the values of each Map, int32, in order of first use. Integers,
-                ctypes pointers or arrays.
+                ctypes pointers or arrays. In place of a matrix's address stands the Mat, because
+                only it knows where its entries are; a mixed one counts as its blocks do, by rows.
 
         Raises:
-            UsageError: There are not as many, or one is no address.
-            UnsupportedError: An argument is a matrix: make a `Parloop`.
+            UsageError: There are not as many, or one is no address, or no Mat where one belongs;
+                entries have no place in it.
 
         Example:
             >>> from pyop2cxx import op2

@@ -23,8 +23,9 @@ from pyop2cxx.exceptions import (
 from pyop2cxx.front.check import Descriptor, check, fitting
 from pyop2cxx.iteration import check_defined, check_reach, items_of
 from pyop2cxx.kernel import Kernel
+from pyop2cxx.loop_facts import LoopFacts, table_of
 from pyop2cxx.runtime import runtime
-from pyop2cxx.types.access import INC, MAX, MIN, READ, WRITE
+from pyop2cxx.types.access import INC, READ
 from pyop2cxx.types.args import (
     ConstantArg,
     DatArg,
@@ -41,6 +42,7 @@ from pyop2cxx.types.args import (
 )
 from pyop2cxx.types.columns import through_columns
 from pyop2cxx.types.halo_exchange import REDUCED
+from pyop2cxx.types.mat_paths import placed
 from pyop2cxx.types.mats import Mat
 from pyop2cxx.types.mixed import MixedSet
 from pyop2cxx.types.passthrough import PassthroughArg
@@ -57,13 +59,9 @@ if TYPE_CHECKING:
     from pyop2cxx.types.maps import Map
 
 _GENERATE_OPTIONS = ("convention", "debug", "deterministic", "lanes", "strategy")
-_MOST_INT32 = 2**31 - 1
 _LAYER = np.dtype(np.int32)
 _WITH_HALOS = (DatArg, LegacyDatArg, MixedDatArg, LegacyMixedDatArg)
 _MATRICES = (MatArg, LegacyMatArg, MixedMatArg, LegacyMixedMatArg)
-
-# Padded columns may hold so many entries for each incidence.
-_MOST_PADDING = 1.5
 
 
 class ParLoop:
@@ -141,6 +139,7 @@ class ParLoop:
         self._lanes = _checked_lanes(lanes, self._what)
         for i, arg in enumerate(args):
             self._check_kind(i, arg)
+        self.args = args = tuple(placed(arg, self._items.whole) for arg in args)
         self._parts, numbers = symbolic.parts_of(args)
         for i, part in zip(numbers or range(len(args)), self._parts, strict=True):
             self._check_arg(i, part)
@@ -179,6 +178,7 @@ class ParLoop:
 
     def _note_effects(self) -> None:
         """Find out what a run has to keep up to date besides the values."""
+        self._facts = LoopFacts(self.iterset, self._items, self._parts)
         self._written = _written_dats(self._parts)
         self._ghosts = _ghosts(self._parts)
         self._assembled = tuple(arg for arg in self.args if isinstance(arg, MatArg | MixedMatArg))
@@ -271,6 +271,7 @@ class ParLoop:
             given = data(old.access, old.map_.maps, lgmaps=lgmaps, unroll_map=unroll_map)
         else:
             given = data(old.access) if old.map_ is None else data(old.access, old.map_)
+        given = placed(given, self._items.whole)
         if isinstance(old, DoubledGlobalArg):
             given = DoubledGlobalArg(data, None, old.access)
         parts, numbers = symbolic.parts_of((*self.args[:index], given, *self.args[index + 1 :]))
@@ -459,22 +460,22 @@ class ParLoop:
             binding=_core.Binding(
                 arguments=[arg.data._buffer for arg in self._parts],
                 constants=[constant._buffer for constant in built.constants],
-                maps=[_table(map_) for map_ in built.maps],
+                maps=[table_of(map_) for map_ in built.maps],
                 spaces=list(built.spaces),
                 n_elements=self._items.n,
                 paths=built.loop.maps,
                 iteration=built.loop.iteration,
                 items=list(self._items.tables),
-                matrices=[_positions(arg, self._position_bytes()) for arg in self._inserted],
+                matrices=self._facts.matrices(),
                 matrix_paths=[
                     (built.maps.index(arg.map_.rows), built.maps.index(arg.map_.cols))
-                    for arg in self._inserted
+                    for arg in self._facts.inserted
                 ],
             ),
             options=_core.LaunchOptions(
                 n_threads=1 if self.kernel.calls_petsc else engine.n_threads,
                 block_size=self._block_size,
-                useful_bytes=self.useful_bytes,
+                useful_bytes=self._facts.useful_bytes,
             ),
             plans=engine.plans,
             timing=engine.timing(self.kernel.name, request.backend.name, executable.strategy),
@@ -490,145 +491,23 @@ class ParLoop:
         return self._request(symbolic.build(self.kernel, self.args, self._items), {})
 
     def _request(self, built: symbolic.Symbolic, given: Mapping[str, Any]) -> pipeline.Request:
-        options = runtime.configuration
-        widths = self._widths(built)
         backend = runtime.engine.backend(runtime.backend)
-        on_grid = backend.facts.lanes == _core.Lanes.grid
         return pipeline.Request(
             name=self.kernel.name,
             line=self._line,
             kernel=self.kernel,
             loop=built.loop,
             backend=backend,
-            map_facts=tuple(self._map_facts(map_) for map_ in built.maps),
-            options=_core.LoweringOptions(
-                deterministic=bool(given.get("deterministic", options["deterministic"])),
-                debug=bool(given.get("debug", options["debug"])),
-                element_bytes=widths[0],
-                entry_bytes=widths[1],
-                target_bytes=widths[2],
-                position_bytes=self._position_bytes(),
-                transposed=True,
-                interleaved=True,
-                padded=on_grid and self._is_evenly_covered(built),
-                index_bytes=self._index_bytes(built) if on_grid else 8,
-                soa=self._columns() if on_grid else [],
-                convention=given.get("convention", 1),
-                lanes=0,
-            ),
+            map_facts=tuple(self._facts.map_facts(map_) for map_ in built.maps),
+            options=self._facts.options(built, backend, given),
             strategy=given.get("strategy", self._strategy),
             lanes=given.get("lanes", self._lanes),
         )
 
-    def _map_facts(self, map_: Any) -> _core.LoweringMapFacts:
-        """Facts cost a pass over the values, so they are found only where something is written."""
-        written = any(
-            symbolic.target_map(arg) is map_ and arg.access != READ for arg in self._parts
-        )
-        table = map_._current_table() if map_.has_values else None
-        if runtime.static or table is None or not written or self._items.extruded:
-            width = 4 if table is None else table.index_bytes
-            return _core.LoweringMapFacts(index_bytes=width, injective=False)
-        engine = runtime.engine
-        facts = engine.plans.facts(table, self._items.whole.size, engine.n_threads)
-        return _core.LoweringMapFacts(index_bytes=facts.index_bytes, injective=facts.injective)
-
-    def _widths(self, built: symbolic.Symbolic) -> tuple[int, int, int]:
-        """Bytes of element numbers, of incidences and of target numbers in plan arrays."""
-        if not self.iterset.is_sized:
-            return 4, 4, 4
-        n = self._items.n
-        targets = [m.toset.total_size for m in built.maps if m.toset.is_sized]
-        counts = (n, n * max(built.loop.n_slots(), 1), max(targets, default=0))
-        element, entry, target = (4 if count <= _MOST_INT32 else 8 for count in counts)
-        return element, entry, target
-
-    @property
-    def _inserted(self) -> tuple[MatArg, ...]:
-        """Blocks of matrices whose entries have to be found."""
-        return tuple(arg for arg in self._parts if isinstance(arg, MatArg))
-
-    def _position_bytes(self) -> int:
-        """Bytes of a place within the longest row of all matrices."""
-        longest = [arg.data.sparsity.longest_row for arg in self._inserted if not runtime.static]
-        return _core.plan.position_bytes(max(longest, default=0))
-
-    def _index_bytes(self, built: symbolic.Symbolic) -> int:
-        """4 if every index into an argument, a Map or a plan's array fits, with room to stride."""
-        sets = [self.iterset, *(map_.toset for map_ in built.maps)]
-        if not all(one.is_sized for one in sets):
-            return 8
-        n = max(self._items.n, self._items.whole.total_size)
-        counts = [n * max(built.loop.n_slots(), 1)]
-        counts += [n * map_.arity for map_ in built.maps]
-        both = 2 if self._items.facets else 1
-        for arg in self._parts:
-            if isinstance(arg, MatArg):
-                counts.append(n * _extent(arg) * both**2)
-            elif isinstance(arg, DenseBlockArg):
-                sizes = [dset.set.total_size for dset in arg.data.sparsity.dsets]
-                counts.append(max(sizes) * arg.data.cdim)
-            elif isinstance(arg, DatArg):
-                counts.append(
-                    arg.data.dataset.set.total_size * max(arg.data._stride, arg.data.cdim)
-                )
-            if isinstance(arg, DatArg | DenseBlockArg) and arg.map_ is not None:
-                counts.append(n * arg.map_.arity * symbolic.layout_of(arg)[0] * both)  # scratch
-        return 4 if max(counts) <= _MOST_INT32 // 2 else 8
-
-    def _columns(self) -> list[int]:
-        """Arguments whose values lie on a device as a structure of arrays."""
-        return [
-            i
-            for i, arg in enumerate(self._parts)
-            if isinstance(arg, DatArg) and arg.data._buffer.is_soa
-        ]
-
-    def _is_evenly_covered(self, built: symbolic.Symbolic) -> bool:
-        """Say whether targets have so similar numbers of elements that padding costs little."""
-        reduced = {
-            map_._uid: map_
-            for map_, access in ((symbolic.target_map(a), a.access) for a in self._parts)
-            if map_ is not None and access in (INC, MIN, MAX)
-        }
-        if not reduced or self._items.extruded or self.iterset is not self._items.whole:
-            return False
-        if runtime.static or not all(map_.has_values for map_ in reduced.values()):
-            return True  # as on most meshes
-        engine = runtime.engine
-        n_entries = n_padded = 0
-        for map_ in reduced.values():
-            facts = engine.plans.facts(_table(map_), self.iterset.size, engine.n_threads)
-            n_entries += self.iterset.size * map_.arity
-            n_padded += facts.degree_max * map_.toset.total_size
-        return n_padded <= _MOST_PADDING * n_entries
-
     @property
     def useful_bytes(self) -> int:
         """Bytes that one call must move: each Dat and Map entry once, INC and RW both ways."""
-        n = self._items.n
-        dats: dict[int, int] = {}
-        maps: dict[int, int] = {}
-        for arg in self._parts:
-            if isinstance(arg, MatArg):
-                rows_map, cols_map = arg.maps
-                maps[rows_map._uid] = n * rows_map.arity * _table(rows_map).index_bytes
-                positions = n * rows_map.arity * cols_map.arity * self._position_bytes()
-                dats[arg.data._uid] = 2 * arg.data.nbytes + positions
-            if isinstance(arg, DenseBlockArg):
-                dats[arg.data._uid] = 2 * arg.data.nbytes
-                if arg.map_ is not None:
-                    maps[arg.map_._uid] = n * arg.map_.arity * _table(arg.map_).index_bytes
-            if not isinstance(arg, DatArg):
-                continue
-            rows = n
-            if arg.map_ is not None:
-                rows = min(n * arg.map_.arity, arg.data.dataset.set.total_size)
-                maps[arg.map_._uid] = n * arg.map_.arity * _table(arg.map_).index_bytes
-            ways = 1 if arg.access in (READ, WRITE) else 2
-            moved = rows * arg.data.cdim * arg.data.dtype.itemsize * ways
-            dats[arg.data._uid] = max(dats.get(arg.data._uid, 0), moved)
-        return sum(dats.values()) + sum(maps.values())
+        return self._facts.useful_bytes
 
 
 def par_loop(
@@ -760,11 +639,6 @@ def _check_frozen(args: tuple[Part, ...], what: str) -> None:
             )
 
 
-def _table(map_: Any) -> _core.MapTable:
-    table: _core.MapTable = map_._current_table()
-    return table
-
-
 def _legacy_form(arg: Arg) -> tuple[int | None, bool] | None:
     if isinstance(arg, LegacyMatArg | LegacyMixedMatArg):
         return None, True
@@ -786,28 +660,6 @@ def _note_assembly(arg: MatArg | MixedMatArg) -> None:
     if isinstance(arg, MixedMatArg):
         for block in arg.data:
             block.change_assembly_state(state)
-
-
-def _positions(arg: MatArg, n_bytes: int) -> _core.plan.PositionSpec:
-    """Say which positions of which matrix a loop needs."""
-    path, (row_dim, col_dim) = arg.map_, arg.data.block_dims
-    return _core.plan.PositionSpec(
-        sparsity=arg.data.sparsity._table("loops"),
-        n_elements=path.rows.iterset.size,
-        rows=_table(path.rows),
-        columns=_table(path.cols),
-        row_mask=path.row_mask,  # type: ignore[arg-type]  # None is allowed
-        column_mask=path.col_mask,  # type: ignore[arg-type]  # None is allowed
-        row_dim=row_dim if path.unrolled else 1,
-        column_dim=col_dim if path.unrolled else 1,
-        bytes=n_bytes,
-    )
-
-
-def _extent(arg: MatArg) -> int:
-    """Entries of an element's tensor."""
-    rows, cols = arg.maps
-    return rows.arity * cols.arity * arg.data.cdim
 
 
 def _written_dats(args: tuple[Part, ...]) -> tuple[Dat, ...]:

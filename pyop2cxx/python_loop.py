@@ -174,7 +174,7 @@ class _Path:
         quotient = map_.offset_quotient
         self._start = 0 if quotient is None else quotient.astype(np.int64)
         self._periodic = items.extruded and items.whole.extruded_periodic  # type: ignore[attr-defined]
-        self._facets = items.facets
+        self._facets = items.facets and not map_._is_of_columns
 
     def entities(self, item: _Item) -> Array:
         row: Array = self._rows[item.n]

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from pyop2cxx import _core
 from pyop2cxx.iteration import path_of
@@ -54,7 +54,8 @@ def parts_of(args: Sequence[Arg]) -> tuple[tuple[Part, ...], list[int]]:
     parts: list[Part] = []
     numbers: list[int] = []
     for i, arg in enumerate(args):
-        found = arg.parts if isinstance(arg, MixedDatArg | MixedMatArg) else (arg,)
+        # blocks of matrices have their places by now
+        found: Any = arg.parts if isinstance(arg, MixedDatArg | MixedMatArg) else (arg,)
         parts += found
         numbers += [i] * len(found)
     return tuple(parts), ([] if len(parts) == len(args) else numbers)
@@ -145,8 +146,10 @@ def maps_of(arg: Part) -> tuple[Map, ...]:
 
 
 def target_map(arg: Part) -> Map | None:
-    """Return the Map to what an argument's elements may fight over: a matrix's rows."""
-    return arg.map_.rows if isinstance(arg, MatArg) else arg.map_
+    """Return the Map to what an argument's elements may fight over: a matrix's rows, if many."""
+    if isinstance(arg, MatArg):
+        return arg.map_.cols if arg.map_.by_columns else arg.map_.rows
+    return arg.map_
 
 
 def free_names(kernel: Kernel) -> list[str]:
@@ -180,6 +183,7 @@ def _node(
             masked=arg.map_.is_masked or any(map_._is_partial for map_ in arg.maps),
             unrolled=arg.map_.unrolled,
             alias=alias,
+            by_columns=arg.map_.by_columns,
         )
     if isinstance(arg, DatArg | DenseBlockArg):
         dim, stride, component = layout_of(arg)

@@ -952,6 +952,48 @@ def complex_arithmetic(rng: np.random.Generator) -> Problem:
     )
 
 
+@case(NO_RACE, needs=frozenset({"complex"}))
+def complex_effects(rng: np.random.Generator) -> Problem:
+    """Complex numbers counted up and down, and targets whose finding changes something."""
+    cells = elements()
+    z = rng.standard_normal(N_ELEMENTS) + 1j * rng.standard_normal(N_ELEMENTS)
+    a, out, real = op2.Dat(cells, z.copy()), op2.Dat(cells**6, dtype=complex), op2.Dat(cells**2)
+    text = """
+    #include <complex.h>
+    static double complex *next(double complex **p) { return (*p)++; }
+    static double complex old(double complex *p) { return (*p)--; }
+    void compute(double complex *z, double complex *out, double *real) {
+      int i = 0;
+      double complex *p = out, before = (*z)++;
+      for (; i < 6; z[0]++, i++) out[i] = i;
+      i = 0;
+      out[i++] += before;
+      out[i++] *= 2 * *z;
+      *(p += 2) -= ++z[0];
+      out[i++ + 1]--;
+      *next(&p) *= 2;
+      *p++ += out[5]++ + old(&out[4]);
+      real[0] = creal(--out[5]) + i;
+      real[1] = 0;
+      real[i - 2]++;
+      real[--i - 1] *= 3 * *z;
+    }
+    """
+    last = z + 8
+    outs = [z, 2 * (z + 7), 2 * (2 - last), 3 - 1 + 5 + 4, 3 + 0 * z, 5 + 0 * z]
+    reals = np.stack([np.full(N_ELEMENTS, 8.0), 3 * last.real], axis=1)
+    return Problem(
+        kernel=op2.Kernel(text, "compute"),
+        iterset=cells,
+        args=(a(RW), out(WRITE), real(WRITE)),
+        expected=(
+            (a, last),
+            (out, np.stack(np.broadcast_arrays(*outs), axis=1)),
+            (real, reals),
+        ),
+    )
+
+
 def _one_dim(dim: int | tuple[int, ...], cdim: int) -> Build:
     def build(rng: np.random.Generator) -> Problem:
         edges, nodes = elements(), targets(300)

@@ -83,9 +83,10 @@ void bind_loop(py::module_& core) {
       .def(py::init<DType, int, Access, ir::Alias>(), py::arg("dtype"), py::arg("dim"),
            py::arg("access"), py::arg("alias"));
   py::class_<ir::MatArg>(core, "MatArg")
-      .def(py::init<DType, int, int, Access, int, int, bool, bool, ir::Alias>(), py::arg("dtype"),
-           py::arg("row_dim"), py::arg("col_dim"), py::arg("access"), py::arg("row_map"),
-           py::arg("col_map"), py::arg("masked"), py::arg("unrolled"), py::arg("alias"));
+      .def(py::init<DType, int, int, Access, int, int, bool, bool, ir::Alias, bool>(),
+           py::arg("dtype"), py::arg("row_dim"), py::arg("col_dim"), py::arg("access"),
+           py::arg("row_map"), py::arg("col_map"), py::arg("masked"), py::arg("unrolled"),
+           py::arg("alias"), py::arg("by_columns"));
   py::class_<ir::RowRef>(core, "RowRef")
       .def(py::init<int, int, int, int>(), py::arg("slot"), py::arg("offset"), py::arg("quotient"),
            py::arg("above"));

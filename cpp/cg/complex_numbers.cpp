@@ -1,15 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "cg/complex_numbers.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <string>
 #include <utility>
 #include <vector>
 
-#include "base/error.hpp"
 #include "base/overload.hpp"
+#include "cg/complex_effects.hpp"
 #include "ir/kernel_types.hpp"
 #include "ir/kernel_walk.hpp"
 
@@ -31,20 +29,6 @@ bool is_complex(const Expr& expr) {
 }
 bool any_complex(const std::vector<Expr>& operands) {
   return std::ranges::any_of(operands, [](const Expr& operand) { return is_complex(operand); });
-}
-
-bool changes(UnaryOp op) {
-  return op == UnaryOp::pre_increment || op == UnaryOp::pre_decrement ||
-         op == UnaryOp::post_increment || op == UnaryOp::post_decrement;
-}
-
-/// True if evaluating @p expr twice is the same as once.
-bool is_repeatable(const Expr& expr) {
-  const auto* unary = std::get_if<ir::Unary>(&expr.node);
-  if (std::holds_alternative<ir::Assign>(expr.node) || std::holds_alternative<ir::Call>(expr.node))
-    return false;
-  if (unary != nullptr && changes(unary->op)) return false;
-  return std::ranges::all_of(expr.operands, is_repeatable);
 }
 
 Expr call(std::string function, std::vector<Expr> arguments, Base result, int line) {
@@ -133,9 +117,6 @@ class Converter {
       const Base base = operand.type.base;
       expr = call("conj" + suffix_of(base), {Expr(operand)}, base, expr.line);
     }
-    if (!changes(op)) return;
-    throw UnsupportedError(fmt::format(
-        "line {}: a device does not count complex numbers up or down; write z += 1", expr.line));
   }
 
   static void binary(BinaryOp op, Expr& expr) {
@@ -158,12 +139,6 @@ class Converter {
     const Type target = expr.operands[0].type;
     if (node.op) {
       const Type common = ir::scalar(ir::common_base(target.base, expr.operands[1].type.base));
-      if (!is_repeatable(expr.operands[0])) {
-        throw UnsupportedError(fmt::format(
-            "line {}: on a device, what a complex number is assigned to by '{}=' must not change "
-            "anything by itself; take a pointer to it first",
-            expr.line, ir::spelling_of(*node.op)));
-      }
       Expr left = expr.operands[0];
       expr.operands[1] = {
           ir::Binary{*node.op}, {std::move(left), std::move(expr.operands[1])}, common, expr.line};
@@ -331,6 +306,7 @@ void spell_out_complex(ir::KernelBody& body, ComplexBy how) {
   Everywhere<Converter> conversions{converter};
   Everywhere<Caller> calls{caller};
   make_tables_local(body);
+  spell_out_effects(body);
   for (ir::FunctionDef& function : body.functions) {
     ir::for_each_body(function.body, [&function](ir::Body& statements) {
       for (ir::Stmt& stmt : statements) convert_statement(stmt, function.result);

@@ -16,15 +16,13 @@ enum class ComplexBy : std::uint8_t {
 /// @brief Spell out what C does with complex numbers by itself.
 ///
 /// Conversions between real and complex numbers, and between widths, become casts; a complex
-/// condition becomes a comparison with zero; `d *= z` becomes an assignment; a table becomes a
-/// local array, because its values are no constants. With ComplexBy::functions what is no operator
-/// of vectors then becomes a call of `op2_complex128`, `op2_complex128_multiply` and others, which
-/// the backend's prelude defines.
+/// condition becomes a comparison with zero; `d *= z` and `z++` become assignments; a table becomes
+/// a local array, because its values are no constants. With ComplexBy::functions what is no
+/// operator of vectors then becomes a call of `op2_complex128`, `op2_complex128_multiply` and
+/// others, which the backend's prelude defines.
 ///
 /// It runs once the names of library functions are the dialect's, because it adds some.
 /// @param[in] body With inferred types.
-/// @throws UnsupportedError if a complex number is counted up or down, or a target with effects
-///         would have to be evaluated twice.
 void spell_out_complex(ir::KernelBody& body, ComplexBy how);
 
 }  // namespace op2::cg

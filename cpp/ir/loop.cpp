@@ -62,14 +62,15 @@ int extent_of(const Loop& loop, const Arg& arg) {
 }
 
 int target_map_of(const Arg& arg) {
-  return std::visit(overload{
-                        [](const DirectDat&) { return -1; },
-                        [](const IndirectDat& dat) { return dat.map; },
-                        [](const GlobalRead&) { return -1; },
-                        [](const GlobalReduce&) { return -1; },
-                        [](const MatArg& mat) { return mat.row_map; },
-                    },
-                    arg);
+  return std::visit(
+      overload{
+          [](const DirectDat&) { return -1; },
+          [](const IndirectDat& dat) { return dat.map; },
+          [](const GlobalRead&) { return -1; },
+          [](const GlobalReduce&) { return -1; },
+          [](const MatArg& mat) { return mat.by_columns ? mat.col_map : mat.row_map; },
+      },
+      arg);
 }
 
 bool writes_indirectly(const Loop& loop) {
@@ -184,10 +185,11 @@ std::string dump(const Loop& loop) {
               return fmt::format("  global {} {}\n", name_of(global.access), scalars);
             },
             [&scalars](const MatArg& mat) {
-              return fmt::format("  matrix {} {} of {} x {} via maps {} and {}{}{}\n",
+              return fmt::format("  matrix {} {} of {} x {} via maps {} and {}{}{}{}\n",
                                  name_of(mat.access), scalars, mat.row_dim, mat.col_dim,
                                  mat.row_map, mat.col_map, mat.masked ? " masked" : "",
-                                 mat.unrolled ? " unrolled" : "");
+                                 mat.unrolled ? " unrolled" : "",
+                                 mat.by_columns ? " by columns" : "");
             },
         },
         arg);

@@ -120,6 +120,7 @@ struct MatArg {
   bool masked;    ///< some entries are dropped: boundary rows, undefined Map entries
   bool unrolled;  ///< they are dropped scalar by scalar, not block by block
   Alias alias;
+  bool by_columns = false;  ///< there is one row, so elements that share no column share no entry
   bool operator==(const MatArg&) const = default;
 };
 
@@ -176,7 +177,8 @@ struct Loop {
 [[nodiscard]] int extent_of(const Loop& loop, const Arg& arg);
 
 /// @brief The Map that an argument's targets are the entries of: of a matrix the row map, since
-/// two elements that share no row share no entry. -1 if there is none.
+/// two elements that share no row share no entry, or the column map of one row. -1 if there is
+/// none.
 [[nodiscard]] int target_map_of(const Arg& arg);
 
 /// @brief True if any argument writes through a Map.

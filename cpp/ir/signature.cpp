@@ -72,6 +72,7 @@ void add(Canonical& out, const Arg& arg) {
                    out.number(mat.row_map).number(mat.col_map);
                    add_scalars(out, mat.dtype, mat.row_dim);
                    out.number(mat.col_dim).flag(mat.masked).flag(mat.unrolled);
+                   if (mat.by_columns) out.text("by columns");
                    add_alias(out, mat.alias);
                  },
              },

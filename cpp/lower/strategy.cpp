@@ -103,6 +103,10 @@ Verdict sums_by_target(const Loop& loop, const Races& races) {
       return no(describe(loop, i) + " is reduced in two ways, which do not commute");
     }
     const int target = loop.maps[static_cast<std::size_t>(map)].toset;
+    const auto* matrix = std::get_if<ir::MatArg>(&arg);
+    if (matrix != nullptr && matrix->by_columns) {
+      return no(describe(loop, i) + " has one row, and its columns cannot be summed one by one");
+    }
     if (toset >= 0 && toset != target) {
       return no(describe(loop, i) + " is on another Set than the other reduced Dats");
     }

@@ -575,6 +575,7 @@ class MatArg:
         masked: bool,
         unrolled: bool,
         alias: Alias,
+        by_columns: bool,
     ) -> None: ...
 
 class RowRef:

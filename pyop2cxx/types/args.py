@@ -197,6 +197,29 @@ class DenseBlockArg:
 
 
 @dataclass(slots=True)
+class PlacedBlockArg:
+    """Rows or columns of a Global whose entries need places, because some are left out.
+
+    A loop makes a `MatArg` of it, when it is known where its Maps start.
+
+    Attributes:
+        data: The block.
+        rows: The Map to the rows; None if they are the Global's.
+        cols: The same for columns.
+        access: How the kernel uses it.
+        masks: What is left out of rows and of columns, as of a `MatPath`.
+        unrolled: Whether that is said of scalars, not of blocks.
+    """
+
+    data: Mat
+    rows: Map | None
+    cols: Map | None
+    access: Access
+    masks: tuple[Any, Any]
+    unrolled: bool
+
+
+@dataclass(slots=True)
 class MixedMatArg(Argument):
     """A Mat of several blocks, or with a Global's, as a loop uses it: one tensor for all of it.
 
@@ -211,7 +234,7 @@ class MixedMatArg(Argument):
     data: Mat
     map_: MixedMatPath
     access: Access
-    parts: tuple[MatArg | DenseBlockArg, ...]
+    parts: tuple[MatArg | DenseBlockArg | PlacedBlockArg, ...]
     cells: tuple[tuple[int, int, int], ...]
 
 

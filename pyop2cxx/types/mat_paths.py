@@ -12,11 +12,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from pyop2cxx import _core
-from pyop2cxx.exceptions import DataValueError, MapTypeError, MapValueError, UnsupportedError
+from pyop2cxx.exceptions import DataValueError, MapTypeError, MapValueError
 from pyop2cxx.runtime import runtime
 from pyop2cxx.types.access import INC, Access
-from pyop2cxx.types.args import DenseBlockArg, MatArg, MixedMatArg
+from pyop2cxx.types.args import DenseBlockArg, MatArg, MixedMatArg, PlacedBlockArg
 from pyop2cxx.types.checks import address_of
+from pyop2cxx.types.global_maps import GlobalMap
 from pyop2cxx.types.maps import Map
 from pyop2cxx.types.masked import MaskedMap
 from pyop2cxx.types.paths import ComposedMap
@@ -24,8 +25,10 @@ from pyop2cxx.types.paths import ComposedMap
 if TYPE_CHECKING:
     from pyop2cxx.types.checks import Array
     from pyop2cxx.types.mats import Mat
+    from pyop2cxx.types.sets import Set
 
     Mask = tuple[Array, _core.MapTable] | None
+    Part = MatArg | DenseBlockArg | PlacedBlockArg
 
 _PAIR = 2
 
@@ -40,6 +43,7 @@ class MatPath:
         col_mask: The same for columns.
         unrolled: Whether these are scalar rows and columns, not blocks.
         given: What to pass with the Maps for the same path: lgmaps and unroll_map.
+        by_columns: Whether there is one row only, so that elements meet in columns.
     """
 
     def __init__(
@@ -48,7 +52,8 @@ class MatPath:
         cols: Map,
         masks: tuple[Mask, Mask],
         unrolled: bool,
-        given: tuple[Any, bool],
+        given: tuple[Any, bool] = (None, False),
+        by_columns: bool = False,
     ) -> None:
         self._uid = runtime.next_uid()
         self.rows = rows
@@ -58,6 +63,7 @@ class MatPath:
         self.col_mask = None if masks[1] is None else masks[1][1]
         self.unrolled = unrolled
         self.given = given
+        self.by_columns = by_columns
 
     @property
     def maps(self) -> tuple[Map, Map]:
@@ -136,77 +142,168 @@ def mixed_argument(
         MapTypeError: The path is not a pair of MixedMaps.
         MapValueError: The Sparsity was made from other Maps.
         DataValueError: There is not one pair of arrays for each block in `lgmaps`.
-        UnsupportedError: Values where two Globals meet can be added only; something is left out
-            beside a Global that cannot be.
     """
     sides = _checked_sides(mat, path)
     given = _lgmaps_by_block(mat, lgmaps)
-    parts: list[MatArg | DenseBlockArg] = []
-    cells: list[tuple[int, int, int]] = []
-    for (i, j), masks in zip(product(*(range(n) for n in mat.sparsity.shape)), given, strict=True):
-        rows, cols = sides[0][i], sides[1][j]
-        found = _block(mat[i, j], access, rows, cols, masks, unroll_map)
-        parts += found
-        cells += [(i, j, k) for k in range(len(found))]
+    found = [
+        _block(mat[i, j], access, sides[0][i], sides[1][j], masks, unroll_map)
+        for (i, j), masks in zip(_cells(mat), given, strict=True)
+    ]
+    parts, cells = _joined(mat, found)
     key = ("mixed", *(None if m is None else m._uid for side in sides for m in side))
-    key += tuple(None if part.map_ is None else part.map_._uid for part in parts)
+    key += tuple(_part_key(part) for part in parts)
     if key not in mat._paths:
         mat._paths[key] = MixedMatPath(*sides, (lgmaps, unroll_map))
-    return MixedMatArg(mat, mat._paths[key], access, tuple(parts), tuple(cells))
+    return MixedMatArg(mat, mat._paths[key], access, parts, cells)
+
+
+def unlisted_argument(
+    mat: Mat, access: Access, rows: tuple[Map | None, ...], cols: tuple[Map | None, ...]
+) -> MatArg | MixedMatArg:
+    """Return a matrix as an argument by Maps that its Sparsity need not have been made from.
+
+    Whether their entries have places is found out by the loop. The path is forgotten with it.
+
+    Args:
+        mat: The matrix.
+        access: How the kernel uses it.
+        rows: For each field the Map to its rows; None where these are a Global's.
+        cols: The same for columns.
+    """
+    if not mat.is_mixed and rows[0] is not None and cols[0] is not None:
+        return _unlisted(mat, access, rows[0], cols[0])
+    found: list[list[Part]] = []
+    for i, j in _cells(mat):
+        r, c = rows[i], cols[j]
+        if r is not None and c is not None:
+            found.append([_unlisted(mat[i, j], access, r, c)])
+        else:
+            found.append(_dense_block(mat[i, j], access, r, c, (None, None), False))
+    return MixedMatArg(mat, MixedMatPath(rows, cols, (None, False)), access, *_joined(mat, found))
+
+
+def _unlisted(mat: Mat, access: Access, rows: Map, cols: Map) -> MatArg:
+    return MatArg(mat, MatPath(rows, cols, (None, None), False), access)
+
+
+def _cells(mat: Mat) -> list[tuple[int, int]]:
+    n, m = mat.sparsity.shape
+    return list(product(range(n), range(m)))
+
+
+def _joined(
+    mat: Mat, found: list[list[Part]]
+) -> tuple[tuple[Part, ...], tuple[tuple[int, int, int], ...]]:
+    """Return the parts of all blocks end to end, and the `cells` of a `MixedMatArg`."""
+    pairs = list(zip(_cells(mat), found, strict=True))
+    cells = tuple((i, j, k) for (i, j), of_block in pairs for k in range(len(of_block)))
+    return tuple(part for _, of_block in pairs for part in of_block), cells
+
+
+def _part_key(part: Part) -> Any:
+    if isinstance(part, PlacedBlockArg):
+        return part.unrolled, *_digests(part.masks)
+    return None if part.map_ is None else part.map_._uid
+
+
+def placed(arg: Any, whole: Set) -> Any:
+    """Return an argument of a loop with the places of what needs some beside a Global.
+
+    Args:
+        arg: The argument, of any kind.
+        whole: The Set that Maps of the loop start on.
+    """
+    if not isinstance(arg, MixedMatArg) or not any(
+        isinstance(part, PlacedBlockArg) for part in arg.parts
+    ):
+        return arg
+    parts = (_placed(p, whole) if isinstance(p, PlacedBlockArg) else p for p in arg.parts)
+    return type(arg)(arg.data, arg.map_, arg.access, tuple(parts), arg.cells)
+
+
+def _placed(part: PlacedBlockArg, whole: Set) -> MatArg:
+    paths = part.data._paths
+    targets = [dset.set for dset in part.data.sparsity.dsets]
+    rows, cols = (
+        _to_global(paths, whole, target) if map_ is None else map_
+        for map_, target in zip((part.rows, part.cols), targets, strict=True)
+    )
+    by_columns = part.rows is None and part.cols is not None
+    path = MatPath(rows, cols, part.masks, part.unrolled, by_columns=by_columns)
+    return MatArg(part.data, paths.setdefault(_mask_key(path), path), part.access)
+
+
+def _to_global(paths: dict[tuple[Any, ...], Any], start: Set, target: Set) -> Map:
+    key = ("global", start._uid, target._uid)
+    if key not in paths:
+        paths[key] = GlobalMap(start, target)
+    found: Map = paths[key]
+    return found
 
 
 def _block(
-    block: Mat, access: Access, rows: Map | None, cols: Map | None, masks: Any, unroll_map: bool
-) -> list[MatArg | DenseBlockArg]:
+    block: Mat, access: Access, rows: Map | None, cols: Map | None, lgmaps: Any, unroll_map: bool
+) -> list[Part]:
     if rows is not None and cols is not None:
-        return [argument(block, access, (rows, cols), masks, unroll_map)]
+        return [argument(block, access, (rows, cols), lgmaps, unroll_map)]
     _check_listed(block, rows, cols)
-    if masks is not None:
-        rows, cols = _without_masked(block, rows, cols, *_masks(block, masks, unroll_map))
+    return _dense_block(block, access, rows, cols, *_masks(block, lgmaps, unroll_map))
+
+
+def _dense_block(
+    block: Mat,
+    access: Access,
+    rows: Map | None,
+    cols: Map | None,
+    masks: tuple[Mask, Mask],
+    unrolled: bool,
+) -> list[Part]:
+    whole = rows if cols is None else cols
+    if whole is None and access == INC and masks == (None, None):
+        return [DenseBlockArg(block, None, access, block.cdim, 0, 0)]
+    dropped = None if whole is None else _dropped(block, whole, (rows, cols), masks, unrolled)
+    if whole is None or dropped is None:
+        return [PlacedBlockArg(block, rows, cols, access, masks, unrolled)]
+    if dropped.any():
+        key = ("masked", whole._uid, blake2b(dropped.tobytes()).digest())
+        whole = block._paths.setdefault(key, MaskedMap(whole, dropped))
     row_dim, col_dim = block.block_dims
-    if rows is None and cols is None and access != INC:
-        raise UnsupportedError(
-            f"{block._what}: both sides are Globals, so elements can only add to it: pass op2.INC"
-        )
     if cols is None:
-        return [DenseBlockArg(block, rows, access, row_dim * col_dim, 0, 0)]
+        return [DenseBlockArg(block, whole, access, row_dim * col_dim, 0, 0)]
     if row_dim == 1:
-        return [DenseBlockArg(block, cols, access, col_dim, 0, 0)]
+        return [DenseBlockArg(block, whole, access, col_dim, 0, 0)]
     # for each column entity the values of one row after those of another; kernels want rows
     return [
-        DenseBlockArg(block, cols, access, col_dim, row_dim * col_dim, r * col_dim)
+        DenseBlockArg(block, whole, access, col_dim, row_dim * col_dim, r * col_dim)
         for r in range(row_dim)
     ]
 
 
-def _without_masked(
-    block: Mat, rows: Map | None, cols: Map | None, masks: tuple[Mask, Mask], unrolled: bool
-) -> tuple[Map | None, Map | None]:
-    """Return the Maps of a block with a Global's rows or columns, without what is left out."""
-    if masks[0] is None and masks[1] is None:
-        return rows, cols
-    whole = rows if cols is None else cols
-    if whole is None or whole.offset is not None:
-        what = "where two Globals meet" if whole is None else "of an extruded Set"
-        raise UnsupportedError(
-            f"{block._what}: lgmaps: rows or columns of a Global {what} cannot be left out while "
-            "the matrix is assembled; zero them afterwards"
-        )
-    n = whole.toset.total_size
-    dropped = np.zeros(n, bool)
-    for side, mask, dim in zip((rows, cols), masks, block.block_dims, strict=True):
-        if mask is not None:
-            left_out = (mask[0] < 0).reshape(-1, dim if unrolled else 1)
-            if (left_out.any(axis=1) != left_out.all(axis=1)).any():
-                raise UnsupportedError(
-                    f"{block._what}: lgmaps: beside a Global all values of an entity are left out, "
-                    "or none; zero components afterwards"
-                )
-            # of a Global's side there is one, for all
-            dropped |= left_out[:, 0] if side is not None else left_out[0, 0]
-    key = ("masked", whole._uid, blake2b(dropped.tobytes()).digest())
-    masked: Map = block._paths.setdefault(key, MaskedMap(whole, dropped))
-    return (masked, None) if cols is None else (None, masked)
+def _dropped(
+    block: Mat,
+    whole: Map,
+    maps: tuple[Map | None, Map | None],
+    masks: tuple[Mask, Mask],
+    unrolled: bool,
+) -> Array | None:
+    """Return which entities beside a Global are left out, all values of each.
+
+    Returns:
+        Shape (toset.total_size,), bool; None if a Map cannot lead elsewhere in their place: of some
+        only components are left out, it moves along columns, or leads nowhere from some elements.
+    """
+    if whole._is_partial:
+        return None
+    dropped = np.zeros(whole.toset.total_size if whole.toset.is_sized else 0, bool)
+    for side, mask, dim in zip(maps, masks, block.block_dims, strict=True):
+        if mask is None:
+            continue
+        left_out = (mask[0] < 0).reshape(-1, dim if unrolled else 1)
+        if whole.offset is not None or (left_out.any(axis=1) != left_out.all(axis=1)).any():
+            return None
+        # of a Global's side there is one, for all
+        dropped |= left_out[:, 0] if side is not None else left_out[0, 0]
+    return dropped
 
 
 def _checked_path(mat: Mat, path: object) -> tuple[Map, Map]:
@@ -309,5 +406,8 @@ def _mask(mat: Mat, given: Any, n: int, dim: int, block: int, what: str) -> Mask
 
 
 def _mask_key(path: MatPath) -> tuple[Any, ...]:
-    digests = (None if m is None else blake2b(m[0].tobytes()).digest() for m in path._masks)
-    return (path.rows._uid, path.cols._uid, path.unrolled, *digests)
+    return (path.rows._uid, path.cols._uid, path.unrolled, *_digests(path._masks))
+
+
+def _digests(masks: tuple[Mask, Mask]) -> tuple[bytes | None, ...]:
+    return tuple(None if m is None else blake2b(m[0].tobytes()).digest() for m in masks)

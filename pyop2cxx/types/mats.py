@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from math import prod
 from typing import TYPE_CHECKING, Any, ClassVar, overload
+from weakref import ref
 
 import numpy as np
 
@@ -98,6 +99,7 @@ class Mat(DataCarrier):
         self._dtype = as_dtype("float64" if dtype is None else dtype, self._what)
         self._state = Mat.ASSEMBLED
         self._owner: Mat | None = None
+        self._whole: ref[Mat] | None = None
         self._paths: dict[tuple[Any, ...], Any] = {}
         self._row_loops: dict[tuple[Any, ...], Any] = {}
         self._buffer = self._make_buffer(1 if self.is_mixed else self.cdim)
@@ -117,6 +119,7 @@ class Mat(DataCarrier):
         kind = Mat if self._sparsity.nested else MatBlock
         made = kind(self._sparsity[i, j], self._dtype, f"{self._name}_{i}_{j}")
         made._owner = None if self._sparsity.nested else self
+        made._whole = ref(self)
         return made
 
     def _allocate(self) -> None:

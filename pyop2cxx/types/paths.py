@@ -25,7 +25,50 @@ if TYPE_CHECKING:
     from pyop2cxx.types.checks import Array
 
 
-class PermutedMap(Map):
+class EntriesOfMap(Map):
+    """Some entries of each row of a Map, in some order; the values are the Map's own."""
+
+    _map: Map
+    _chosen: list[int]
+
+    def _choose(self, map_: Map, chosen: Iterable[int], name: str) -> None:
+        self._init_like(map_, map_.iterset, name)
+        self._map = map_
+        self._chosen = list(chosen)
+        self._arity = len(self._chosen)
+        inner = range(map_.arity) if map_._slots is None else map_._slots
+        self._slots = tuple(inner[i] for i in self._chosen)
+        for which in ("_offset", "_offset_quotient"):
+            found: Array | None = getattr(map_, which)
+            setattr(self, which, None if found is None else found[self._chosen])
+
+    @property
+    def _width(self) -> int:
+        return self._map._width
+
+    @property
+    def has_values(self) -> bool:
+        """Whether the Map was given values."""
+        return self._map.has_values
+
+    @property
+    def _is_partial(self) -> bool:  # type: ignore[override]  # as the Map is now
+        return self._map._is_partial
+
+    def _current_table(self) -> _core.MapTable | None:
+        return self._map._current_table()
+
+    def _view(self, member: str, n_rows: int) -> Array:
+        view = self._map._view(member, n_rows)[:, self._chosen]
+        view.flags.writeable = False
+        return view
+
+    def update_values(self, values: Any) -> None:
+        """Refuse: the values are the Map's own."""
+        raise MapValueError(f"Map '{self._name}': update the values of Map '{self._map.name}'")
+
+
+class PermutedMap(EntriesOfMap):
     """A Map with its entries in another order: entry `i` is entry `permutation[i]` of the Map.
 
     The values are the Map's own; the order is part of generated text.
@@ -63,14 +106,7 @@ class PermutedMap(Map):
                 f"PermutedMap of Map '{map_.name}': expected each of 0 to {map_.arity - 1} once, "
                 f"got {order}"
             )
-        self._init_like(map_, map_.iterset, f"permuted_{map_.name}")
-        self._map = map_
-        self._permutation = order
-        inner = range(map_.arity) if map_._slots is None else map_._slots
-        self._slots = tuple(inner[i] for i in order)
-        for which in ("_offset", "_offset_quotient"):
-            found: Array | None = getattr(map_, which)
-            setattr(self, which, None if found is None else found[list(order)])
+        self._choose(map_, order, f"permuted_{map_.name}")
 
     @property
     def map_(self) -> Map:
@@ -80,43 +116,18 @@ class PermutedMap(Map):
     @property
     def permutation(self) -> tuple[int, ...]:
         """Which of the Map's entries comes where; shape (arity,)."""
-        return self._permutation
+        return tuple(self._chosen)
 
     @property
     def flattened_maps(self) -> tuple[Map, ...]:
         """The Maps that this one is made of."""
         return self._map.flattened_maps
 
-    @property
-    def _width(self) -> int:
-        return self._map._width
-
-    @property
-    def has_values(self) -> bool:
-        """Whether the Map was given values."""
-        return self._map.has_values
-
-    @property
-    def _is_partial(self) -> bool:  # type: ignore[override]  # as the Map is now
-        return self._map._is_partial
-
-    def _current_table(self) -> _core.MapTable | None:
-        return self._map._current_table()
-
-    def _view(self, member: str, n_rows: int) -> Array:
-        view = self._map._view(member, n_rows)[:, list(self._permutation)]
-        view.flags.writeable = False
-        return view
-
-    def update_values(self, values: Any) -> None:
-        """Refuse: the values are the Map's own."""
-        raise MapValueError(f"PermutedMap of Map '{self._map.name}': update the values of that Map")
-
     def __reduce__(self) -> tuple[Any, ...]:
-        return (PermutedMap, (self._map, self._permutation))
+        return (PermutedMap, (self._map, self.permutation))
 
     def __repr__(self) -> str:
-        return f"PermutedMap({self._map!r}, {self._permutation!r})"
+        return f"PermutedMap({self._map!r}, {self.permutation!r})"
 
 
 class DerivedMap(Map):
@@ -262,7 +273,7 @@ class ComposedMap(DerivedMap):
         return f"ComposedMap({', '.join(repr(map_) for map_ in self._maps)})"
 
 
-class MapSlot(Map):
+class MapSlot(EntriesOfMap):
     """One entry of each row of a Map: ``edge2node[1]``. Of PyOP2's older conventions.
 
     Args:
@@ -273,32 +284,4 @@ class MapSlot(Map):
     _is_slot = True
 
     def __init__(self, map_: Map, slot: int) -> None:
-        self._init_like(map_, map_.iterset, f"{map_.name}[{slot}]")
-        self._arity = 1
-        self._map = map_
-        self._slot = slot
-        self._slots = (slot if map_._slots is None else map_._slots[slot],)
-        for which in ("_offset", "_offset_quotient"):
-            found: Array | None = getattr(map_, which)
-            setattr(self, which, None if found is None else found[slot : slot + 1])
-
-    @property
-    def _width(self) -> int:
-        return self._map._width
-
-    @property
-    def has_values(self) -> bool:
-        """Whether the Map was given values."""
-        return self._map.has_values
-
-    @property
-    def _is_partial(self) -> bool:  # type: ignore[override]  # as the Map is now
-        return self._map._is_partial
-
-    def _current_table(self) -> _core.MapTable | None:
-        return self._map._current_table()
-
-    def _view(self, member: str, n_rows: int) -> Array:
-        view = self._map._view(member, n_rows)[:, self._slot : self._slot + 1]
-        view.flags.writeable = False
-        return view
+        self._choose(map_, [slot], f"{map_.name}[{slot}]")

@@ -4,13 +4,14 @@
 from __future__ import annotations
 
 import ctypes
+import re
 from typing import Any
 
 import numpy as np
 import pytest
 
 from pyop2cxx import op2
-from pyop2cxx.exceptions import UnsupportedError, UsageError
+from pyop2cxx.exceptions import DataValueError, UsageError
 from pyop2cxx.mpi import PyOP2CommError
 from pyop2cxx.op2 import INC, READ, WRITE
 
@@ -113,8 +114,91 @@ def test_wrong_calls_change_nothing() -> None:
     assert not y.any()
     local = op2.LocalKernel("void f(double *A) { A[0] += 1; }", "f", [INC])
     matrix = op2.GlobalKernel(local, [op2.MatKernelArg(((1,), (1,)), (ENDS, ENDS))])
-    with pytest.raises(UnsupportedError, match="a matrix has no address; make a Parloop"):
+    with pytest.raises(UsageError, match="address 0: values of a matrix have no address"):
         matrix(COMM, 0, 3, y, E2N)
+    nodes = op2.Set(4)
+    ends = op2.Map(op2.Set(3), nodes, 2, E2N, "ends")
+    mat = op2.Mat(op2.Sparsity((nodes**1, nodes**1), [(ends, ends, None)]))
+    blocks = op2.Mat(op2.Sparsity((nodes**2, nodes**1), [(ends, ends, None)]))
+    for args, error, message in (
+        ((0, 3, mat, mat), UsageError, "address 1: there is no matrix here"),
+        ((0, 3, blocks, E2N), UsageError, "has blocks of (2, 1), expected (1, 1)"),
+        ((0, 3, mat, E2N + 1), DataValueError, "row 2, slot 1 is 4"),
+        ((0, 2, mat, np.array([[0, 1], [1, 3]], np.int32)), UsageError, "has no place"),
+    ):
+        with pytest.raises(error, match=re.escape(message)):
+            matrix(COMM, *args)
+    block = op2.MatKernelArg(((1,), (1,)), (ENDS, ENDS))
+    mixed = op2.GlobalKernel(local, [op2.MixedMatKernelArg((block,) * 2, (1, 2))])
+    for given in ((mat, mat), (blocks, mat)):
+        with pytest.raises(UsageError, match="expected a Mat of 1 x 2 blocks"):
+            mixed(COMM, 0, 3, *given, E2N)
+    assert not mat.array.any()
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_matrices(backend: str) -> None:
+    """By addresses of Maps that the Sparsity was not made from, and beside a Dat on its rows."""
+    nodes, edges = op2.Set(4), op2.Set(3)
+    ends = op2.Map(edges, nodes, 2, E2N, "ends")
+    mat = op2.Mat(op2.Sparsity((nodes**1, nodes**2), [(ends, ends, None)]))
+    text = """
+    void f(double *A, double *y) {
+      for (int i = 0; i < 8; ++i) A[i] += i + 1;
+      y[0] += 1; y[1] += 1;
+    }
+    """
+    local = op2.LocalKernel(text, "f", [INC, INC], [float] * 2)
+    turned = op2.PermutedMapKernelArg(ENDS, (1, 0))
+    for rows, order in ((ENDS, [0, 1]), (turned, [1, 0])):
+        argument = op2.MatKernelArg(((1,), (2,)), (rows, ENDS))
+        kernel = op2.GlobalKernel(local, [argument, op2.DatKernelArg((1,), ENDS)])
+        assert len(kernel.argtypes) == 2 + 3
+        y, expected = np.zeros(4), np.zeros((4, 8))
+        for edge in E2N[1:]:
+            columns = [2 * edge[0], 2 * edge[0] + 1, 2 * edge[1], 2 * edge[1] + 1]
+            expected[np.ix_(edge[order], columns)] += 1 + np.arange(8).reshape(2, 4)
+        mat.zero()
+        with op2.backend(backend):
+            kernel(COMM, 1, 3, mat, y, E2N)
+        np.testing.assert_array_equal(mat.values, expected)
+        assert y.tolist() == [0, 1, 2, 1]
+        assert mat.assembly_state is op2.Mat.ADD_VALUES
+
+
+@pytest.mark.parametrize("nest", [True, False])
+def test_mixed_matrices(nest: bool) -> None:
+    cells, nodes = op2.Set(2), op2.Set(3)
+    c2n = op2.Map(cells, nodes, 2, [0, 1, 1, 2])
+    maps = op2.MixedMap((c2n, None))
+    dset = op2.MixedDataSet((nodes**1, op2.GlobalDataSet(op2.Global(1))))
+    mat = op2.Mat(op2.Sparsity((dset, dset), [(maps, maps, None)], nest=nest))
+    text = "void f(double *A) { for (int i = 0; i < 9; ++i) A[i] += i + 1; }"
+    local = op2.LocalKernel(text, "f", [INC], [float])
+    blocks = [op2.MatKernelArg(((1,), (1,)), (r, c)) for r in (ENDS, None) for c in (ENDS, None)]
+    kernel = op2.GlobalKernel(local, [op2.MixedMatKernelArg(tuple(blocks), (2, 2))])
+    expected = np.zeros((4, 4))
+    for cell in c2n.values:
+        at = [*cell, 3]
+        expected[np.ix_(at, at)] += 1 + np.arange(9).reshape(3, 3)
+    for n, given in enumerate(((mat,), tuple(mat))):
+        kernel(COMM, 0, 2, *given, c2n.values)
+        np.testing.assert_array_equal(mat.values, (n + 1) * expected)
+    assert "A_joined" in kernel.code_to_compile
+
+
+def test_matrices_over_columns() -> None:
+    columns, nodes = op2.ExtrudedSet(op2.Set(2), 3), op2.Set(6)
+    up = op2.Map(columns, nodes, 2, [0, 1, 3, 4], offset=[1, 1])
+    mat = op2.Mat(op2.Sparsity((nodes**1, nodes**1), [(up, up, None)]))
+    local = op2.LocalKernel("void f(double *A) { A[1] = 2; }", "f", [WRITE], [float])
+    path = op2.MapKernelArg(2, (1, 1))
+    argument = op2.MatKernelArg(((1,), (1,)), (path, path))
+    kernel = op2.GlobalKernel(local, [argument], extruded=True, constant_layers=True)
+    kernel(COMM, 0, 2, np.array([[0, 3]], np.int32), mat, up.values_with_halo)
+    dense = np.zeros((6, 6))
+    dense[[0, 1, 3, 4], [1, 2, 4, 5]] = 2
+    np.testing.assert_array_equal(mat.values, dense)
 
 
 @pytest.mark.parametrize("backend", ["sequential", "openmp", "opencl", "cuda"])

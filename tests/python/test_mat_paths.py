@@ -137,8 +137,10 @@ def test_globals_meet() -> None:
     kernel = op2.Kernel("void k(double *A) { for (int i = 0; i < 6; ++i) A[i] += i; }", "k")
     op2.par_loop(kernel, op2.Set(5), mat(INC, (None, None)))
     np.testing.assert_array_equal(mat.values, 5 * np.arange(6.0).reshape(2, 3))
-    with pytest.raises(UnsupportedError, match="elements can only add"):
-        mat(WRITE, (None, None))
+    mat.zero()
+    kernel = op2.Kernel("void k(double *A) { for (int i = 0; i < 6; ++i) A[i] = i; }", "k")
+    op2.par_loop(kernel, op2.Set(5), mat(WRITE, (None, None)))
+    np.testing.assert_array_equal(mat.values, np.arange(6.0).reshape(2, 3))
 
 
 def test_rows_of_a_global_are_set() -> None:
@@ -295,18 +297,133 @@ def test_what_is_left_out_beside_a_global(backend: str) -> None:
         np.testing.assert_array_equal(row.values, [[0, 7, 7, 0]] * 2)
 
 
-def test_what_cannot_be_left_out_beside_a_global() -> None:
-    nodes, columns = op2.Set(3), op2.ExtrudedSet(op2.Set(1), 3)
-    identity = op2.Map(nodes, nodes, 1, [0, 1, 2])
-    up = op2.Map(columns, nodes, 1, [0], offset=[1])
-    dset = op2.GlobalDataSet(op2.Global(1))
-    corner = op2.Mat(op2.Sparsity((dset, dset), [(None, None, None)]))
-    with pytest.raises(UnsupportedError, match="where two Globals meet cannot be left out"):
-        corner(INC, (None, None), lgmaps=([-1], None))
-    mat = op2.Mat(op2.Sparsity((dset, nodes**1), [(None, up, None)]))
-    with pytest.raises(UnsupportedError, match="of an extruded Set cannot be left out"):
-        mat(INC, (None, up), lgmaps=(None, [0, -1, 2]))
-    pairs = op2.Mat(op2.Sparsity((dset, nodes**2), [(None, identity, None)]))
-    with pytest.raises(UnsupportedError, match="all values of an entity are left out"):
-        pairs(INC, (None, identity), lgmaps=(None, [0, -1, 2, 3, 4, 5]), unroll_map=True)
-    assert pairs(INC, (None, identity), lgmaps=(None, [0, -1, 2])).parts[0].map_ is not identity
+def added(dofs: Any, n: int, blocks: Any) -> Any:
+    """What elements add that give entry k of their tensor k + 1, but for rows and columns < 0.
+
+    Args:
+        dofs: The scalar rows, and columns, of each element.
+        n: How many there are.
+        blocks: For each block, by rows, which scalars of its rows and columns are kept.
+    """
+    dense, kept = np.zeros((n, n)), np.ones((0, n), bool)
+    for row in blocks:
+        parts = [np.logical_and.outer(np.asarray(r) >= 0, np.asarray(c) >= 0) for r, c in row]
+        kept = np.vstack([kept, np.hstack(parts)])
+    for of_element in dofs:
+        m = len(of_element)
+        np.add.at(dense, np.ix_(of_element, of_element), 1 + np.arange(m * m).reshape(m, m))
+    return np.where(kept, dense, 0) if len(kept) else dense
+
+
+def counting(extent: int) -> op2.Kernel:
+    """Give entry k of a tensor k + 1."""
+    text = f"void k(double *A) {{ for (int i = 0; i < {extent}; ++i) A[i] += i + 1; }}"
+    return op2.Kernel(text, "k")
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_components_are_left_out_beside_a_global(backend: str) -> None:
+    cells, nodes = op2.Set(3), op2.Set(4)
+    c2n = op2.Map(cells, nodes, 2, [0, 1, 1, 2, 2, 3])
+    both = op2.MixedDataSet((nodes**2, op2.GlobalDataSet(op2.Global(2))))
+    maps = op2.MixedMap((c2n, None))
+    mat = op2.Mat(op2.Sparsity((both, both), [(maps, maps, None)]))
+    some, one, whole = np.arange(8), np.array([-1, 1]), np.arange(2)
+    some[[0, 3, 6]] = -1
+    lgmaps = [(some, some), (some, one), (whole, some), (one, whole)]
+    blocks = [lgmaps[:2], lgmaps[2:]]
+    dofs = [[2 * a, 2 * a + 1, 2 * b, 2 * b + 1, 8, 9] for a, b in c2n.values]
+    argument = mat(INC, (maps, maps), lgmaps=lgmaps, unroll_map=True)
+    expected = added(dofs, 10, blocks)
+
+    def function(tensor: Any) -> None:
+        tensor += 1 + np.arange(36.0).reshape(6, 6)
+
+    with op2.backend(backend):
+        op2.par_loop(counting(36), cells, argument)
+        np.testing.assert_array_equal(mat.values, expected)
+        mat.zero()
+        op2.par_loop(function, cells, argument)
+        np.testing.assert_array_equal(mat.values, expected)
+        mat.zero()
+        loop = op2.ParLoop(counting(36), cells, argument)
+        other = op2.Mat(mat.sparsity)
+        loop.replace_data(0, other)
+        loop.compute()
+        np.testing.assert_array_equal(other.values, expected)
+        np.testing.assert_array_equal(mat.values, 0)
+        whole[:] = -1  # a pair of arrays is what it was when it was given
+        loop.compute()
+        np.testing.assert_array_equal(other.values, 2 * expected)
+        op2.par_loop(counting(36), cells, mat(INC, (maps, maps)))
+        np.testing.assert_array_equal(mat.values[8:, 8:], added(dofs, 10, [])[8:, 8:])
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+@pytest.mark.parametrize("region", [op2.ALL, op2.ON_INTERIOR_FACETS], ids=lambda r: r.name)
+def test_entities_of_columns_are_left_out_beside_a_global(backend: str, region: Any) -> None:
+    base = op2.Set(3, "base")
+    columns, nodes = op2.ExtrudedSet(base, 4), op2.Set(16, "nodes")
+    ends = op2.Map(columns, nodes, 4, [[4 * i, 4 * i + 1, 4 * i + 4, 4 * i + 5] for i in range(3)])
+    up = op2.Map(columns, nodes, 4, ends.values, "up", offset=[1, 1, 1, 1])
+    both = op2.MixedDataSet((nodes**1, op2.GlobalDataSet(op2.Global(2))))
+    maps = op2.MixedMap((up, None))
+    mat = op2.Mat(op2.Sparsity((both, both), [(maps, maps, (region,))]))
+    kept, two = np.arange(16), np.arange(2)
+    kept[[0, 5, 6, 15]] = -1
+    lgmaps = [(kept, kept), (kept, None), (None, kept), (None, np.array([0]))]
+    blocks = [[(kept, kept), (kept, two)], [(two, kept), (two, two)]]
+    cells = [[ends.values[i] + level for level in range(3)] for i in range(3)]
+    if region == op2.ALL:
+        dofs = [[*cell, 16, 17] for column in cells for cell in column]
+    else:
+        dofs = [[*c[k], *c[k + 1], 16, 17] for c in cells for k in range(2)]
+    argument = mat(INC, (maps, maps), lgmaps=lgmaps)
+    expected = added(dofs, 18, blocks)
+    with op2.backend(backend):
+        kernel = counting(len(dofs[0]) ** 2)
+        for strategy in (None, "colour"):
+            mat.zero()
+            op2.par_loop(kernel, columns, argument, iteration_region=region, strategy=strategy)
+            np.testing.assert_array_equal(mat.values, expected)
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_one_row_and_one_entry(backend: str) -> None:
+    cells, nodes = op2.Set(40), op2.Set(41)
+    c2n = op2.Map(cells, nodes, 2, [[i, i + 1] for i in range(40)])
+    globals_ = op2.GlobalDataSet(op2.Global(1))
+    row = op2.Mat(op2.Sparsity((globals_, nodes**2), [(None, c2n, None)]))
+    kept = np.arange(82)
+    kept[::3] = -1
+    argument = row(INC, (None, c2n), lgmaps=(None, kept), unroll_map=True)
+    corner = op2.Mat(op2.Sparsity((globals_, globals_), [(None, None, None)]))
+    expected = np.zeros(82)
+    for cell in range(40):
+        expected[2 * cell : 2 * cell + 4] += np.arange(1.0, 5)
+    with op2.backend(backend):
+        for strategy in (None, "block", "colour", "atomic"):
+            row.zero()
+            op2.par_loop(counting(4), cells, argument, strategy=strategy)
+            np.testing.assert_array_equal(row.values, [np.where(kept < 0, 0, expected)])
+        with pytest.raises(UnsupportedError, match="has one row"):
+            op2.par_loop(counting(4), cells, argument, strategy="owner")
+        op2.par_loop(counting(1), cells, corner(INC, (None, None), lgmaps=([-1], None)))
+        np.testing.assert_array_equal(corner.values, 0)
+        corner.array[:] = 5
+        op2.par_loop(counting(1), cells, corner(WRITE, (None, None), lgmaps=(None, [0])))
+        np.testing.assert_array_equal(corner.values, 1)
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_what_leads_nowhere_is_left_out_beside_a_global(backend: str) -> None:
+    cells, nodes = op2.Set(3), op2.Set(4)
+    c2n = op2.Map(cells, nodes, 2, [0, 1, -1, 2, 2, 3])
+    maps = op2.MixedMap((c2n, None))
+    both = op2.MixedDataSet((nodes**1, op2.GlobalDataSet(op2.Global(1))))
+    mat = op2.Mat(op2.Sparsity((both, both), [(maps, maps, None)]))
+    with op2.backend(backend):
+        op2.par_loop(counting(9), cells, mat(INC, (maps, maps)))
+    expected = added([[*cell, 4] for cell in c2n.values[[0, 2]]], 5, [])
+    expected[np.ix_([2, 4], [2, 4])] += [[5, 6], [8, 9]]
+    np.testing.assert_array_equal(mat.values, expected)

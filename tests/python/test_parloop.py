@@ -562,16 +562,3 @@ def test_loops_go_on_after_exit_and_a_new_start() -> None:
     op2.init(backend="openmp")
     loop.compute()
     np.testing.assert_allclose(w.r.data_ro, 3 * w.expected())
-
-
-@pytest.mark.usefixtures("static")
-def test_indices_of_devices_are_wide_where_results_of_elements_need_it() -> None:
-    nodes = op2.Set(100)
-    kernel = op2.Kernel("void f(double *y) { y[0] += 1; }", "f")
-    widths = []
-    for n in (2**26, 2**28):
-        edges = op2.Set(n)
-        y = op2.Dat(nodes**4)(op2.INC, op2.Map(edges, nodes, 2))
-        loop = op2.ParLoop(kernel, edges, y)
-        widths.append(loop._index_bytes(symbolic.build(kernel, loop.args, loop._items)))
-    assert widths == [4, 8]  # 2 * 2**28 targets fit, results of 4 values for each do not

@@ -44,8 +44,13 @@ def test_wrong_permutations() -> None:
             op2.PermutedMap(edge_map(), wrong)
     with pytest.raises(UnsupportedError, match="permute the first Map"):
         op2.PermutedMap(op2.ComposedMap(edge_map()), [0, 1, 2])
-    with pytest.raises(MapValueError, match="update the values of that Map"):
-        op2.PermutedMap(edge_map(), [0, 1, 2]).update_values(VALUES)
+
+
+def test_values_of_a_map_seen_through_another_are_updated_there() -> None:
+    whole = edge_map()
+    for seen in (op2.PermutedMap(whole, [0, 1, 2]), whole[1]):
+        with pytest.raises(MapValueError, match=f"update the values of Map '{whole.name}'"):
+            seen.update_values(VALUES)
 
 
 def composed() -> tuple[op2.ComposedMap, op2.Map, op2.Map]:

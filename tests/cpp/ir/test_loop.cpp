@@ -57,6 +57,13 @@ TEST(Loop, TheKernelSeesDimTimesArity) {
   EXPECT_EQ(extent_of(loop, loop.args[6]), 2);
 }
 
+TEST(Loop, ElementsMeetInRowsOfAMatrixUnlessThereIsOne) {
+  MatArg matrix{DType::float64, 1, 1, Access::inc, 0, 1, false, false, {0, 0}};
+  EXPECT_EQ(target_map_of(matrix), 0);
+  matrix.by_columns = true;
+  EXPECT_EQ(target_map_of(matrix), 1);
+}
+
 TEST(Loop, WritesIndirectlyOnlyIfAWriteGoesThroughAMap) {
   Loop loop = airfoil_like();
   EXPECT_TRUE(writes_indirectly(loop));

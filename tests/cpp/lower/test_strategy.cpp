@@ -215,6 +215,19 @@ TEST(SumsByTarget, OnlySumWhatIsReducedAndNothingElseReads) {
   }
 }
 
+TEST(SumsByTarget, AMatrixOfOneRowRacesInItsColumns) {
+  ir::MatArg matrix{DType::float64, 1, 1, Access::inc, 0, 1, true, false, testing::own_data};
+  matrix.by_columns = true;
+  const ir::Loop loop = make_loop({{"A", matrix}}, two_target_sets);
+  EXPECT_EQ(races_of(loop).conflicts, Maps{1});
+  EXPECT_EQ(find_races(loop, {any, injective}).conflicts, Maps{});
+  for (const Strategy strategy : {Strategy::owner, Strategy::scratch}) {
+    EXPECT_EQ(why_not(strategy, loop),
+              "arg 0 ('A') has one row, and its columns cannot be summed one by one");
+  }
+  EXPECT_EQ(why_not(Strategy::colour, loop), "");
+}
+
 TEST(SumsByTarget, OneDatIsReducedInOneWay) {
   const auto twice = [](Access first, Access second) {
     return why_not(Strategy::scratch, make_loop({indirect("x", first, 0, 1, {0, 0}),

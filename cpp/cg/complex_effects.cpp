@@ -1,0 +1,182 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "cg/complex_effects.hpp"
+
+#include <algorithm>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/overload.hpp"
+#include "ir/kernel_types.hpp"
+#include "ir/kernel_walk.hpp"
+
+namespace op2::cg {
+namespace {
+
+using ir::Base;
+using ir::BinaryOp;
+using ir::Expr;
+using ir::Type;
+using ir::UnaryOp;
+
+/// Those of several elements side by side have functions already.
+bool is_complex(const Expr& expr) {
+  return expr.type.is_scalar() && ir::is_complex(expr.type.base) && expr.type.lanes == 0;
+}
+
+bool counts(UnaryOp op) {
+  return op == UnaryOp::pre_increment || op == UnaryOp::pre_decrement ||
+         op == UnaryOp::post_increment || op == UnaryOp::post_decrement;
+}
+bool is_post(UnaryOp op) {
+  return op == UnaryOp::post_increment || op == UnaryOp::post_decrement;
+}
+
+/// True if evaluating @p expr twice is the same as once.
+bool is_repeatable(const Expr& expr) {
+  const auto* unary = std::get_if<ir::Unary>(&expr.node);
+  if (std::holds_alternative<ir::Assign>(expr.node) || std::holds_alternative<ir::Call>(expr.node))
+    return false;
+  if (unary != nullptr && counts(unary->op)) return false;
+  return std::ranges::all_of(expr.operands, is_repeatable);
+}
+
+/// What nobody asks for the value of: counting after or before is then the same.
+void discard(Expr& expr) {
+  auto* unary = std::get_if<ir::Unary>(&expr.node);
+  const auto* binary = std::get_if<ir::Binary>(&expr.node);
+  if (unary != nullptr && is_complex(expr)) {
+    if (unary->op == UnaryOp::post_increment) unary->op = UnaryOp::pre_increment;
+    if (unary->op == UnaryOp::post_decrement) unary->op = UnaryOp::pre_decrement;
+  } else if (binary != nullptr && binary->op == BinaryOp::comma) {
+    discard(expr.operands[1]);
+  }
+}
+
+class Rewriter {
+ public:
+  Rewriter(const ir::KernelBody& body, const ir::FunctionDef& function) {
+    for (const ir::Variable& table : body.tables) taken_.insert(table.name);
+    for (const ir::FunctionDef& other : body.functions) taken_.insert(other.name);
+    for (const ir::Parameter& parameter : function.parameters) taken_.insert(parameter.name);
+    struct Collector {
+      std::set<std::string>& taken;
+      void enter() {}
+      void leave() {}
+      void declare(const ir::Variable& variable) { taken.insert(variable.name); }
+      void expression(const Expr& /*expr*/) {}
+    };
+    Collector collector{taken_};
+    ir::walk_scoped(function.body, collector);
+  }
+
+  void enter() {}
+  void leave() {}
+  void declare(const ir::Variable& /*variable*/) {}
+  void expression(Expr& expr) {
+    const auto* binary = std::get_if<ir::Binary>(&expr.node);
+    if (binary != nullptr && binary->op == BinaryOp::comma) discard(expr.operands[0]);
+    for (Expr& operand : expr.operands) expression(operand);
+    const auto* unary = std::get_if<ir::Unary>(&expr.node);
+    if (unary != nullptr && counts(unary->op) && is_complex(expr.operands[0])) {
+      count(unary->op, expr);
+    } else if (std::holds_alternative<ir::Assign>(expr.node)) {
+      assign(expr);
+    }
+  }
+
+  /// The locals that expressions now need, as declarations.
+  [[nodiscard]] ir::Body locals() && { return std::move(locals_); }
+
+ private:
+  void count(UnaryOp op, Expr& expr) {
+    const int line = expr.line;
+    const bool is_up = op == UnaryOp::pre_increment || op == UnaryOp::post_increment;
+    std::vector<Expr> steps;
+    const Expr target = found_once(std::move(expr.operands[0]), steps);
+    const Type type = ir::scalar(target.type.base);
+    const auto assigned = [&type, line](Expr left, Expr right, ir::Assign how) -> Expr {
+      return {std::move(how), {std::move(left), std::move(right)}, type, line};
+    };
+    const Expr one{ir::Literal{"1"}, {}, ir::scalar(Base::int32), line};
+    const auto by_one = assigned(target, one, {is_up ? BinaryOp::add : BinaryOp::subtract});
+    if (is_post(op)) {
+      const Expr before = local("before", type, line);
+      steps.push_back(assigned(before, target, {}));
+      steps.push_back(by_one);
+      steps.push_back(before);
+    } else {
+      steps.push_back(by_one);
+    }
+    expr = in_order(std::move(steps));
+  }
+
+  void assign(Expr& expr) {
+    const bool is_simple = !std::get<ir::Assign>(expr.node).op;
+    if (is_simple || std::ranges::none_of(expr.operands, is_complex)) return;
+    std::vector<Expr> steps;
+    expr.operands[0] = found_once(std::move(expr.operands[0]), steps);
+    steps.push_back(std::move(expr));
+    expr = in_order(std::move(steps));
+  }
+
+  /// @p target, or what a local points to, which one of @p steps then sets.
+  Expr found_once(Expr target, std::vector<Expr>& steps) {
+    if (is_repeatable(target)) return target;
+    const int line = target.line;
+    const Type type = ir::scalar(target.type.base);
+    const Type pointer = ir::pointer_to(type);
+    const Expr place = local("place", pointer, line);
+    const auto* unary = std::get_if<ir::Unary>(&target.node);
+    const bool is_behind = unary != nullptr && unary->op == UnaryOp::dereference;
+    Expr address = is_behind ? Expr(target.operands[0])
+                             : Expr{ir::Unary{UnaryOp::address}, {target}, pointer, line};
+    steps.push_back({ir::Assign{}, {place, std::move(address)}, pointer, line});
+    return {ir::Unary{UnaryOp::dereference}, {place}, type, line};
+  }
+
+  static Expr in_order(std::vector<Expr> steps) {
+    Expr all = std::move(steps.front());
+    for (std::size_t i = 1; i < steps.size(); ++i) {
+      const Type type = steps[i].type;
+      const int line = all.line;
+      all = {ir::Binary{BinaryOp::comma}, {std::move(all), std::move(steps[i])}, type, line};
+    }
+    return all;
+  }
+
+  Expr local(const std::string& stem, const Type& type, int line) {
+    std::string name = stem;
+    for (int i = 2; !taken_.insert(name).second; ++i) name = stem + std::to_string(i);
+    locals_.push_back({ir::Declare{false, {{name, type, {}, line}}}, line});
+    return {ir::Name{std::move(name)}, {}, type, line};
+  }
+
+  std::set<std::string> taken_;  // names that mean something in the function
+  ir::Body locals_;
+};
+
+void discard_values(ir::Body& body) {
+  ir::for_each_body(body, [](ir::Body& statements) {
+    for (ir::Stmt& stmt : statements) {
+      if (auto* node = std::get_if<ir::Evaluate>(&stmt.node)) discard(node->value);
+      auto* loop = std::get_if<ir::For>(&stmt.node);
+      if (loop != nullptr && loop->step) discard(*loop->step);
+    }
+  });
+}
+
+}  // namespace
+
+void spell_out_effects(ir::KernelBody& body) {
+  for (ir::FunctionDef& function : body.functions) {
+    discard_values(function.body);
+    Rewriter rewriter(body, function);
+    ir::walk_scoped(function.body, rewriter);
+    const ir::Body locals = std::move(rewriter).locals();
+    function.body.insert(function.body.begin(), locals.begin(), locals.end());
+  }
+}
+
+}  // namespace op2::cg

@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "cg/complex_effects.hpp"
+
+#include <gtest/gtest.h>
+
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/overload.hpp"
+#include "cg/dialect.hpp"
+#include "cg/kernel_expressions.hpp"
+#include "ir/kernel_types.hpp"
+
+namespace op2::cg {
+namespace {
+
+using ir::Base;
+using ir::BinaryOp;
+using ir::Expr;
+using ir::UnaryOp;
+
+Expr name(const std::string& text) {
+  return {ir::Name{text}, {}, {}, 3};
+}
+Expr unary(UnaryOp op, Expr operand) {
+  return {ir::Unary{op}, {std::move(operand)}, {}, 3};
+}
+Expr binary(BinaryOp op, Expr left, Expr right) {
+  return {ir::Binary{op}, {std::move(left), std::move(right)}, {}, 3};
+}
+Expr assign(Expr target, Expr value, std::optional<BinaryOp> op = {}) {
+  return {ir::Assign{op}, {std::move(target), std::move(value)}, {}, 3};
+}
+Expr at(const std::string& array, Expr index) {
+  return {ir::Index{}, {name(array), std::move(index)}, {}, 3};
+}
+Expr next(const std::string& text) {
+  return unary(UnaryOp::post_increment, name(text));
+}
+
+/// `void f(double complex z, double *d, float complex *p, int i, int place)`, on one line a
+/// statement.
+std::vector<std::string> made(ir::Body statements) {
+  ir::FunctionDef function;
+  function.name = "f";
+  function.result = ir::scalar(Base::none);
+  function.parameters = {{"z", ir::scalar(Base::complex128), 1},
+                         {"d", ir::pointer_to(ir::scalar(Base::float64)), 1},
+                         {"p", ir::pointer_to(ir::scalar(Base::complex64)), 1},
+                         {"i", ir::scalar(Base::int32), 1},
+                         {"place", ir::scalar(Base::int32), 1}};
+  function.body = std::move(statements);
+  ir::KernelBody body = ir::infer_types({{}, {std::move(function)}});
+  spell_out_effects(body);
+  std::vector<std::string> lines;
+  for (const ir::Stmt& stmt : body.functions.front().body) {
+    if (const auto* declared = std::get_if<ir::Declare>(&stmt.node)) {
+      lines.push_back(variables_text(*declared, c_dialect(), {}));
+    } else if (const auto* value = std::get_if<ir::Evaluate>(&stmt.node)) {
+      lines.push_back(expression_text(value->value, c_dialect(), {}));
+    } else if (const auto* loop = std::get_if<ir::For>(&stmt.node)) {
+      lines.push_back(expression_text(*loop->step, c_dialect(), {}));
+    }
+  }
+  return lines;
+}
+std::vector<std::string> made(Expr expr) {
+  return made({{ir::Evaluate{std::move(expr)}, 3}});
+}
+
+using Lines = std::vector<std::string>;
+
+TEST(ComplexEffects, CountingBefore) {
+  EXPECT_EQ(made(unary(UnaryOp::pre_increment, name("z"))), Lines{"z += 1"});
+  EXPECT_EQ(made(assign(name("z"), unary(UnaryOp::pre_decrement, at("p", name("i"))))),
+            Lines{"z = p[i] -= 1"});
+}
+
+TEST(ComplexEffects, CountingAfterKeepsTheValue) {
+  EXPECT_EQ(made(assign(at("p", name("i")), next("z"))),
+            (Lines{"double _Complex before", "p[i] = (before = z, z += 1, before)"}));
+}
+
+TEST(ComplexEffects, UnusedValuesAreNotKept) {
+  EXPECT_EQ(made(next("z")), Lines{"z += 1"});
+  EXPECT_EQ(made(binary(BinaryOp::comma, next("i"), next("z"))), Lines{"i++, z += 1"});
+  EXPECT_EQ(made(binary(BinaryOp::comma, next("z"), next("i"))), Lines{"z += 1, i++"});
+  ir::For loop;
+  loop.step = unary(UnaryOp::post_decrement, name("z"));
+  EXPECT_EQ(made({{loop, 3}}), Lines{"z -= 1"});
+}
+
+TEST(ComplexEffects, TargetsWithEffectsAreFoundOnce) {
+  EXPECT_EQ(made(assign(at("p", next("i")), name("z"), BinaryOp::multiply)),
+            (Lines{"float _Complex *place2", "place2 = &p[i++], *place2 *= z"}));
+  EXPECT_EQ(made(assign(unary(UnaryOp::dereference, next("d")), name("z"), BinaryOp::add)),
+            (Lines{"double *place2", "place2 = d++, *place2 += z"}));
+  EXPECT_EQ(made(assign(name("z"), unary(UnaryOp::post_increment, at("p", next("i"))))),
+            (Lines{"float _Complex *place2", "float _Complex before",
+                   "z = (place2 = &p[i++], before = *place2, *place2 += 1, before)"}));
+}
+
+TEST(ComplexEffects, OfRealNumbersStay) {
+  EXPECT_EQ(made(assign(at("d", next("i")), name("i"), BinaryOp::multiply)), Lines{"d[i++] *= i"});
+  EXPECT_EQ(made(next("i")), Lines{"i++"});
+  EXPECT_EQ(made(assign(at("p", next("i")), name("z"))), Lines{"p[i++] = z"});
+}
+
+}  // namespace
+}  // namespace op2::cg
