@@ -15,7 +15,7 @@ demo: ## airfoil on 720 000 cells: 100 iterations on openmp, time per loop again
 	@tools/setup.sh demo
 	@$(venv_python) demos/airfoil.py --backend openmp --iterations 100
 
-test: ## C++ tests, the same under ASan and UBSan, Python tests
+test: ## C++ tests, the same under ASan, UBSan and TSan, Python tests
 	@tools/setup.sh test
 	@tools/test.sh
 

@@ -16,16 +16,21 @@ fail() {
   exit 1
 }
 
-# The C++ tests under ASan and UBSan, by clang with its warnings as errors: g++ made the ordinary build,
+# The C++ tests under sanitizers, by clang with its warnings as errors: g++ made the ordinary build,
 # so that the two builds are both compilers' turn at every unit. clang needs a third of g++'s time here;
 # -O0, because a minute of slower tests costs less than optimising what the sanitizers add.
-readonly sanitized=build/sanitize
-build_sanitized() {
-  cmake -S . -B "$sanitized" -G Ninja -DPYOP2CXX_TESTS=ON -DPYOP2CXX_PYTHON=OFF \
-    -DPYOP2CXX_SANITIZE=address,undefined -DPYOP2CXX_WERROR=ON -DPYOP2CXX_FMT_LIBRARY=ON \
-    -DCMAKE_CXX_COMPILER=clang++-14 -DCMAKE_BUILD_TYPE=None -DCMAKE_CXX_FLAGS=-O0 &&
-    cmake --build "$sanitized" -- -k 0
+readonly sanitized=build/sanitize threads=build/threads
+# The rooms where threads meet, with the one that they name types of.
+readonly concrete_rooms='base;mesh;ir;plan;exec;dispatch;jit;runtime'
+sanitized_build() {
+  local folder=$1 sanitizers=$2
+  cmake -S . -B "$folder" -G Ninja -DPYOP2CXX_TESTS=ON -DPYOP2CXX_PYTHON=OFF \
+    -DPYOP2CXX_SANITIZE="$sanitizers" -DPYOP2CXX_WERROR=ON -DPYOP2CXX_FMT_LIBRARY=ON \
+    -DCMAKE_CXX_COMPILER=clang++-14 -DCMAKE_BUILD_TYPE=None -DCMAKE_CXX_FLAGS=-O0 "${@:3}" &&
+    cmake --build "$folder" -- -k 0
 }
+build_sanitized() { sanitized_build "$sanitized" address,undefined; }
+build_threads() { sanitized_build "$threads" thread -DPYOP2CXX_ROOMS="$concrete_rooms"; }
 
 # step NAME MESSAGE COMMAND...: run quietly; on failure show the log and stop.
 step() {

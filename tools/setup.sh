@@ -80,6 +80,7 @@ find_missing() {
         need_command clang++-14 clang-14
         need_command clang clang # tests compile texts with it, too
         need_sanitizers libclang-rt-14-dev
+        compgen -G '/usr/lib/llvm-*/lib/libarcher.so' >/dev/null || missing+=(libomp-14-dev)
         ;;
       format) need_command clang-format-14 clang-format-14 ;;
     esac

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-3-Clause
-# Every test: C++, C++ again under ASan and UBSan, then Python (last: its summary ends the output).
+# Every test: C++, C++ again under ASan, UBSan and TSan, then Python (last: its summary ends the output).
 . "$(dirname "$0")/lib.sh"
 
 step cpp-tests "C++ tests" "$build_dir/op2_tests" --gtest_brief=1
@@ -16,6 +16,9 @@ step sanitize-vendors "the same for what calls vendors' compilers" \
   env ASAN_OPTIONS=detect_leaks=0 "$sanitized/op2_tests" --gtest_brief=1 --gtest_filter="$vendors"
 tail -n 1 "$logs/sanitize-vendors.txt"
 unset UBSAN_OPTIONS
+step threads-build "building those of the rooms with threads with TSan" build_threads
+step threads-tests "C++ tests under TSan" "$threads/op2_tests" --gtest_brief=1
+tail -n 1 "$logs/threads-tests.txt"
 say "Python tests"
 # One worker a core: most of the time goes to the C compiler. They share the session's compile cache.
 "$venv_python" -m pytest -q -n "$(nproc)" --dist worksteal "$@"

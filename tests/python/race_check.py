@@ -1,14 +1,17 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Run loops of the corpus on the OpenCL device that is there. For `test_races.py`, in a process
-of its own whose only OpenCL platform is a simulator that watches every access to memory.
+"""Run loops of the corpus where something watches every access to memory. For `test_races.py`.
 
-Prints a line before each loop, so that a race can be told from the others'.
+In a process of its own: on backend `opencl` the only platform is a simulator, on `openmp` loops are
+compiled with ThreadSanitizer. Prints a line before each loop, so that a race can be told from the
+others'.
 """
 
 from __future__ import annotations
 
+import os
 import sys
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -20,14 +23,19 @@ from pyop2cxx import _core, op2
 from pyop2cxx.batch import compile_together
 from pyop2cxx.exceptions import UnsupportedError
 
-LACKS = {"complex", "cpp", "headers", "overlap"}
+HOW: dict[str, dict[str, Any]] = {
+    "opencl": {},
+    "openmp": {"threads": 3, "cc": "clang", "cflags": "-fsanitize=thread -g1"},
+}
+LACKS = {"opencl": {"complex", "cpp", "headers", "overlap"}, "openmp": {"cpp", "headers"}}
 
 
-def run_corpus(names: list[str]) -> None:
+def run_corpus(backend: str, names: list[str]) -> None:
     """Run every strategy of some cases, or of `all`, and compare with NumPy."""
     cases = [case for case in CASES if names == ["all"] or case.name in names]
-    cases = [case for case in cases if not case.needs & LACKS]
-    compile_together(loops_of(cases, lambda case: sorted(case.strategies)))
+    cases = [case for case in cases if not case.needs & LACKS[backend]]
+    if backend == "opencl":
+        compile_together(loops_of(cases, lambda case: sorted(case.strategies)))
     for case in cases:
         for strategy in _core.STRATEGIES:
             run_case(case, strategy)
@@ -60,8 +68,9 @@ def run_case(case: Case, strategy: str) -> None:
 
 def race_on_purpose() -> None:
     """Lie about a Map: that it leads to no target twice, so that its increments need no care."""
-    edges, nodes = op2.Set(64), op2.Set(2)
-    e2n = op2.Map(edges, nodes, 1, np.arange(64) % 2)
+    n = int(os.environ["CORPUS_ELEMENTS"])
+    edges, nodes = op2.Set(n), op2.Set(2)
+    e2n = op2.Map(edges, nodes, 1, np.arange(n) % 2)
     total = op2.Dat(nodes, dtype=np.int32)
     kernel = op2.Kernel("void f(int *a) { a[0] += 1; }", "f")
     loop = op2.ParLoop(kernel, edges, total(op2.INC, e2n), strategy="direct")
@@ -71,8 +80,9 @@ def race_on_purpose() -> None:
 
 
 if __name__ == "__main__":
-    op2.init(backend="opencl")
-    if sys.argv[1:] == ["race"]:
+    backend, *names = sys.argv[1:]
+    op2.init(backend=backend, **HOW[backend])
+    if names == ["race"]:
         race_on_purpose()
     else:
-        run_corpus(sys.argv[1:])
+        run_corpus(backend, names)

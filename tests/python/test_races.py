@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A simulator of OpenCL watches the loops of the corpus: it finds the race it is meant to find."""
+"""Loops of the corpus are watched: by a simulator of OpenCL, and by ThreadSanitizer on threads.
+
+Each watcher first finds the race that it is meant to find.
+"""
 
 from __future__ import annotations
 
@@ -12,15 +15,10 @@ from pathlib import Path
 import pytest
 
 HERE = Path(__file__).parent
-LIBRARY = Path("/usr/lib/oclgrind/liboclgrind-rt-icd.so")
+SIMULATOR = Path("/usr/lib/oclgrind/liboclgrind-rt-icd.so")
 
-pytestmark = pytest.mark.skipif(
-    not LIBRARY.exists(), reason=f"oclgrind is not installed ({LIBRARY}); apt-get install oclgrind"
-)
-
-
-# One case for each shape of code that lowering makes for a grid; all would take ten minutes.
-CASES = (
+# One case for each shape of code that lowering makes, because each takes seconds in the simulator.
+SHAPES = (
     "direct_read_write",
     "indirect_write_shared",
     "inc_two_dats_through_two_maps",
@@ -30,52 +28,104 @@ CASES = (
     "globals_reduced",
     "one_dat_directly_and_through_map",
 )
+SHAPES_ON_THREADS = (
+    *SHAPES,
+    "dtypes_complex",
+    "mixed_inc",
+    "subset_inc",
+    "extruded_facets",
+    "extruded_updates_on_the_base",
+    "matrix_of_blocks_and_vector",
+    "mixed_matrix",
+)
 
 
-def watched(tmp_path: Path, *arguments: str) -> str:
-    """Run loops under the simulator and return what both have to say."""
-    (tmp_path / "vendors").mkdir()
-    (tmp_path / "vendors" / "oclgrind.icd").write_text(f"{LIBRARY}\n")
+def run(backend: str, names: tuple[str, ...], **environment: str) -> str:
+    """Run loops in a process of their own and return what it has to say."""
     found = subprocess.run(
-        [sys.executable, str(HERE / "race_check.py"), *arguments],
+        [sys.executable, str(HERE / "race_check.py"), backend, *names],
         env={
             **os.environ,
             "PYTHONPATH": os.pathsep.join(path for path in sys.path if path),
-            "OCL_ICD_VENDORS": str(tmp_path / "vendors"),
-            "OCLGRIND_DATA_RACES": "1",
-            "OCLGRIND_MAX_ERRORS": "10000000",  # it falls silent after a thousand
-            # two blocks of lanes, and targets that many elements share
-            "CORPUS_ELEMENTS": "100",
-            "CORPUS_TARGETS": "40",
-            "PYOP2CXX_CACHE_DIR": str(tmp_path / "cache"),
+            **environment,
         },
         capture_output=True,
         text=True,
-        timeout=600,
+        timeout=900,
         check=False,
     )
     assert found.returncode == 0, found.stderr[-4000:]
     return found.stdout + found.stderr
 
 
-def races_in(said: str) -> list[str]:
-    """Return the reports of races, but for those that are none.
+def simulated(tmp_path: Path, *names: str) -> list[str]:
+    """Run loops in the simulator and return its reports of races.
 
-    A compare-exchange starts from what is there; OpenCL 1.2 has no atomic load to look at it, and
-    if another lane is faster, the exchange itself notices. Kernels see such a value as well, where
-    it is a MIN or MAX: from any that was there before they get to the same.
+    But for those that are none. A compare-exchange starts from what is there; OpenCL 1.2 has no
+    atomic load to look at it, and if another lane is faster, the exchange itself notices. Kernels
+    see such a value as well, where it is a MIN or MAX: from any that was there before they get to
+    the same.
     """
+    if not SIMULATOR.exists():
+        pytest.skip(f"oclgrind is not installed ({SIMULATOR}); apt-get install oclgrind")
+    (tmp_path / "vendors").mkdir()
+    (tmp_path / "vendors" / "oclgrind.icd").write_text(f"{SIMULATOR}\n")
+    said = run(
+        "opencl",
+        names,
+        OCL_ICD_VENDORS=str(tmp_path / "vendors"),
+        OCLGRIND_DATA_RACES="1",
+        OCLGRIND_MAX_ERRORS="10000000",  # it falls silent after a thousand
+        CORPUS_ELEMENTS="100",  # two blocks of lanes, and targets that many elements share
+        CORPUS_TARGETS="40",
+        PYOP2CXX_CACHE_DIR=str(tmp_path / "cache"),
+    )
+    assert names == ("race",) or said.count("== ") > len(names)
     reports = re.findall(r"data race at .*?(?=\n\n\S|\Z)", said, re.DOTALL)
     return [r for r in reports if not ("= load " in r and "cmpxchg" in r)]
 
 
+def sanitized(tmp_path: Path, *names: str) -> list[str]:
+    """Run loops under ThreadSanitizer and return its reports of races.
+
+    clang's OpenMP library tells it, by libarcher, what waits for what. GCC's run-time library of
+    the sanitizer is the one that a Python without it can load. As in the simulator, a kernel may
+    look at a MIN or MAX that others are just changing: a read while there is an atomic write.
+    """
+    archers = sorted(Path("/usr/lib").glob("llvm-*/lib/libarcher.so"))
+    asked = ["gcc", "-print-file-name=libtsan.so"]
+    library = Path(subprocess.run(asked, capture_output=True, text=True, check=True).stdout.strip())
+    if not archers or not library.is_absolute():
+        pytest.skip("there is no ThreadSanitizer for OpenMP; apt-get install clang libomp-14-dev")
+    said = run(
+        "openmp",
+        names,
+        LD_PRELOAD=str(library.resolve()),
+        OMP_TOOL_LIBRARIES=str(archers[0]),
+        OMP_WAIT_POLICY="passive",
+        TSAN_OPTIONS="ignore_noninstrumented_modules=1 exitcode=0",
+        CORPUS_ELEMENTS="10000",
+        CORPUS_TARGETS="3000",
+        PYOP2CXX_CACHE_DIR=str(tmp_path / "cache"),
+    )
+    assert names == ("race",) or said.count("== ") > len(names)
+    reports = re.findall(r"WARNING: ThreadSanitizer: .*?\n={18}", said, re.DOTALL)
+    return [
+        r
+        for r in reports
+        if not ("tomic write" in r and re.search(r"^ +(Previous )?[Rr]ead of", r, re.M))
+    ]
+
+
 @pytest.mark.slow
-def test_no_strategy_races(tmp_path: Path) -> None:
-    said = watched(tmp_path, *CASES)
-    assert said.count("== ") > len(CASES)
-    assert races_in(said) == []
+@pytest.mark.parametrize(
+    ("watched", "names"), [(simulated, SHAPES), (sanitized, SHAPES_ON_THREADS)]
+)
+def test_no_strategy_races(watched, names, tmp_path: Path) -> None:
+    assert watched(tmp_path, *names) == []
 
 
-def test_a_race_is_seen(tmp_path: Path) -> None:
+@pytest.mark.parametrize("watched", [simulated, sanitized])
+def test_a_race_is_seen(watched, tmp_path: Path) -> None:
     """Otherwise the test above could not fail."""
-    assert races_in(watched(tmp_path, "race"))
+    assert watched(tmp_path, "race")
