@@ -58,22 +58,27 @@ std::vector<int> range(int begin, int end) {
   return numbers;
 }
 
+/// `out` and where the row of each lane lies.
+std::string gather_parameters(Context& context, DType dtype, int lanes) {
+  Names parameters{fmt::format("{} *out", vector_type(context, dtype, lanes))};
+  const std::string scalar(context.dialect().type_name(dtype));
+  for (int lane = 0; lane < lanes; ++lane) {
+    parameters.push_back(fmt::format("const {} *row{}", in_global_space(context, scalar), lane));
+  }
+  return joined(parameters, ",\n    ");
+}
+
 /// Rows of one chunk of components become vectors of lanes.
-std::string gather_function(Context& context, DType dtype, int lanes, int chunk) {
+std::string chunk_function(Context& context, DType dtype, int lanes, int chunk) {
   const std::string type = vector_type(context, dtype, lanes);
   const std::string name = fmt::format("op2_gather_{}x{}_by{}", name_of(dtype), lanes, chunk);
   return context.find_or_generate(name, name, [&](Context& out, const std::string& given) {
-    Names parameters{fmt::format("{} *out", type)};
-    for (int lane = 0; lane < lanes; ++lane) {
-      const std::string scalar(out.dialect().type_name(dtype));
-      parameters.push_back(fmt::format("const {} *row{}", in_global_space(out, scalar), lane));
-    }
+    const std::string parameters = gather_parameters(out, dtype, lanes);
     if (chunk > 1) {
       (void)row_type(out, dtype, chunk);
       for (int width = chunk; width < lanes; width *= 2) (void)vector_type(out, dtype, width);
     }
-    const Scope scope =
-        out.function(fmt::format("{} void {}({})", inlined, given, joined(parameters, ",\n    ")));
+    const Scope scope = out.function(fmt::format("{} void {}({})", inlined, given, parameters));
     if (chunk == 1) {
       const Names items = for_lanes(lanes, [](int lane) { return fmt::format("*row{}", lane); });
       out.statement(fmt::format("out[0] = ({}){{{}}};", type, joined(items)));
@@ -110,7 +115,29 @@ std::string gather_function(Context& context, DType dtype, int lanes, int chunk)
   });
 }
 
-/// Vectors of lanes become rows: the way back of gather_function().
+/// Whole rows become vectors of lanes. Where each lies is asked once, for it may be read from
+/// memory.
+std::string gather_function(Context& context, DType dtype, int lanes, int dim) {
+  const std::vector<kir::RowPiece> chunks = kir::row_pieces(dim, lanes);
+  if (chunks.size() == 1) return chunk_function(context, dtype, lanes, dim);
+  const std::string name = fmt::format("op2_gather_{}x{}_of{}", name_of(dtype), lanes, dim);
+  return context.find_or_generate(name, name, [&](Context& out, const std::string& given) {
+    Names functions;
+    for (const kir::RowPiece& chunk : chunks) {
+      functions.push_back(chunk_function(out, dtype, lanes, chunk.size));
+    }
+    const std::string parameters = gather_parameters(out, dtype, lanes);
+    const Scope scope = out.function(fmt::format("{} void {}({})", inlined, given, parameters));
+    for (std::size_t i = 0; i < chunks.size(); ++i) {
+      const std::string plus = i == 0 ? "" : fmt::format(" + {}", chunks[i].begin);
+      const Names rows =
+          for_lanes(lanes, [&plus](int lane) { return fmt::format("row{}{}", lane, plus); });
+      out.statement(fmt::format("{}(out{}, {});", functions[i], plus, joined(rows)));
+    }
+  });
+}
+
+/// Vectors of lanes become rows: the way back of chunk_function().
 std::string rows_function(Context& context, DType dtype, int lanes, int chunk) {
   const std::string type = vector_type(context, dtype, lanes);
   const std::string narrow = vector_type(context, dtype, chunk);
@@ -204,22 +231,9 @@ std::string parts_at(const std::string& type, const std::string& address,
   return fmt::format("({} *)({}){}", type, address, plus);
 }
 
-void print_complex_gather(Context& context, const kir::LaneRows& rows,
-                          const LaneSpelling& spelling) {
-  const DType part = part_of(rows.dtype);
-  const int lanes = static_cast<int>(rows.starts.size());
-  const std::string type = vector_type(context, part, lanes);
-  const std::string scalar = fmt::format(
-      "const {}", in_global_space(context, std::string(context.dialect().type_name(part))));
-  for (const kir::RowPiece& chunk : kir::row_pieces(2 * rows.dim, lanes)) {
-    const std::string first = fmt::format("{}", chunk.begin);
-    Names arguments{parts_at(type, spelling(kir::offset(rows.pack, rows.at)), first)};
-    for (const kir::Expr& start : rows.starts) {
-      arguments.push_back(parts_at(scalar, spelling(kir::offset(rows.data, start)), first));
-    }
-    const std::string function = gather_function(context, part, lanes, chunk.size);
-    context.statement(fmt::format("{}({});", function, joined(arguments, ",\n    ")));
-  }
+/// Where a lane's row starts: in `data`, or at an address of its own.
+kir::Expr row_address(const kir::LaneRows& rows, const kir::Expr& start) {
+  return rows.data.empty() ? start : kir::offset(rows.data, start);
 }
 
 }  // namespace
@@ -228,8 +242,8 @@ void print_lane_gather(Context& context, const kir::LaneGather& gather,
                        const LaneSpelling& spelling) {
   const kir::LaneRows& rows = gather.rows;
   const int lanes = static_cast<int>(rows.starts.size());
-  if (is_complex(rows.dtype)) return print_complex_gather(context, rows, spelling);
-  if (has_gather_instruction(rows.dtype, lanes, gather.gather_bytes)) {
+  const bool is_parts = is_complex(rows.dtype);
+  if (!is_parts && has_gather_instruction(rows.dtype, lanes, gather.gather_bytes)) {
     const std::string function =
         gather_instruction(context, rows.dtype, lanes, rows.dim, gather.gather_bytes);
     Names places;
@@ -239,15 +253,18 @@ void print_lane_gather(Context& context, const kir::LaneGather& gather,
         vector_type(context, DType::int64, lanes), joined(places, ",\n    ")));
     return;
   }
-  for (const kir::RowPiece& chunk : kir::row_pieces(rows.dim, lanes)) {
-    const kir::Expr first = kir::integer(chunk.begin);
-    Names arguments{spelling(kir::offset(rows.pack, rows.at + first))};
-    for (const kir::Expr& start : rows.starts) {
-      arguments.push_back(spelling(kir::offset(rows.data, start + first)));
-    }
-    const std::string function = gather_function(context, rows.dtype, lanes, chunk.size);
-    context.statement(fmt::format("{}({});", function, joined(arguments, ",\n    ")));
+  const DType part = part_of(rows.dtype);
+  const std::string pack = spelling(kir::offset(rows.pack, rows.at));
+  Names arguments{is_parts ? parts_at(vector_type(context, part, lanes), pack, "0") : pack};
+  const std::string scalar = fmt::format(
+      "const {}", in_global_space(context, std::string(context.dialect().type_name(part))));
+  for (const kir::Expr& start : rows.starts) {
+    const std::string row = spelling(row_address(rows, start));
+    arguments.push_back(is_parts ? parts_at(scalar, row, "0") : row);
   }
+  const std::string function =
+      gather_function(context, part, lanes, is_parts ? 2 * rows.dim : rows.dim);
+  context.statement(fmt::format("{}({});", function, joined(arguments, ",\n    ")));
 }
 
 void print_lane_turn(Context& context, const kir::LaneTurn& turn, const LaneSpelling& spelling) {

@@ -145,8 +145,13 @@ std::string dump(const Entries& entries) {
 }
 
 std::string dump(const LaneRows& rows) {
-  return fmt::format("{} {}[{}] x{}, rows of {} at {}", name_of(rows.dtype), rows.pack,
-                     dump(rows.at), rows.dim, rows.data, list(rows.starts));
+  return fmt::format("{} {}[{}] x{}, rows{} at {}", name_of(rows.dtype), rows.pack, dump(rows.at),
+                     rows.dim, rows.data.empty() ? "" : " of " + rows.data, list(rows.starts));
+}
+
+std::string step_of(const For& loop) {
+  if (!loop.step_name.empty()) return " by " + loop.step_name;
+  return loop.step == 1 ? "" : fmt::format(" by {}", loop.step);
 }
 
 void dump(std::string& out, const Block& block, int depth);
@@ -179,8 +184,7 @@ void dump(std::string& out, const Stmt& stmt, int depth) {
           },
           [&line, &out, depth](const For& loop) {
             line(fmt::format("for {} {} in [{}, {}){}", symbol(loop.axis), loop.index,
-                             dump(loop.begin), dump(loop.end),
-                             loop.step == 1 ? "" : fmt::format(" by {}", loop.step)));
+                             dump(loop.begin), dump(loop.end), step_of(loop)));
             dump(out, loop.body, depth + 1);
           },
           [&line, &out, depth](const If& branch) {

@@ -167,7 +167,8 @@ enum class Update : std::uint8_t { set, add, min, max };
 /// @brief Why a scatter does not race.
 enum class Sync : std::uint8_t { none, atomic };
 
-/// @brief A variable's type: a scalar, an array of `extent`, or a pointer.
+/// @brief A variable's type: a scalar, an array of `extent`, or a pointer. An array of pointers
+/// stays in memory, and each is loaded where it is used.
 struct VariableType {
   DType dtype = DType::int64;
   bool is_const = false;
@@ -226,6 +227,8 @@ struct For {
   Block body;
   DType index_type = DType::int64;
   int step = 1;
+  std::string step_name = {};  ///< a variable that is stepped by instead, if not empty
+  bool is_rolled = false;      ///< unrolling it would only cost the compiler time
   bool operator==(const For&) const = default;
 };
 
@@ -358,7 +361,8 @@ struct RowPiece {
 /// fill one after the other.
 [[nodiscard]] std::vector<RowPiece> row_pieces(int dim, int lanes);
 
-/// @brief Where one row of a packed argument lies for each lane: `data[starts[lane] + c]`.
+/// @brief Where one row of a packed argument lies for each lane: `data[starts[lane] + c]`, or if
+/// `data` is empty at the address `starts[lane]`.
 struct LaneRows {
   std::string pack;  ///< array of lanes
   Expr at;           ///< position of the row's first component in `pack`

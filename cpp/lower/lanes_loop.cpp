@@ -16,6 +16,7 @@
 #include "lower/lanes_columns.hpp"
 #include "lower/lanes_elements.hpp"
 #include "lower/lanes_legal.hpp"
+#include "lower/lanes_rows.hpp"
 #include "lower/lanes_rule.hpp"
 #include "lower/lanes_stores.hpp"
 #include "lower/lanes_varying.hpp"
@@ -78,6 +79,7 @@ class LaneLoop {
  public:
   LaneLoop(const Request& request, const kir::Function& function, std::set<std::string> taken)
       : request_(request),
+        function_(function),
         lanes_(request.options.lanes),
         elements_(function, std::move(taken), lanes_),
         stores_(elements_) {}
@@ -120,7 +122,9 @@ class LaneLoop {
   }
 
   kir::Block one_by_one(const kir::For& loop) {
-    declare_lanes(body_, loop.index, loop.end);
+    live_ = elements_.declare(body_, "live",
+                              kir::minimum(kir::integer(lanes_), loop.end - kir::name(loop.index)));
+    declare_lanes(body_, loop.index);
     finish_body(loop.body);
     drop_unused(body_);
     return {{kir::For{loop.axis, loop.index, loop.begin, loop.end, std::move(body_), DType::int64,
@@ -130,29 +134,39 @@ class LaneLoop {
   /// Lanes side by side in as many columns.
   kir::Block column_by_column(const kir::For& loop, const ColumnLoop& found) {
     ColumnNames names;
-    names.end = elements_.fresh("end_row");
+    names.live = elements_.fresh("live");
     names.step = elements_.fresh("step");
+    live_ = kir::name(names.live);
     const kir::Expr step = kir::name(names.step);
     const auto position = [&](const kir::Expr& row) { return row * found.n_cells + step; };
     kir::Block columns;
-    declare_lanes(columns, names.row, kir::name(names.end));
+    declare_lanes(columns, names.row);
     elements_.add_variable(loop.index, elements_.on_lanes(position(kir::name(names.row))),
                            elements_.in_lane(position(kir::name(names.row))));
     if (found.first_level) {
       body_.push_back({kir::Decl{index_type(), "level", 0, {*found.first_level + step}}});
     }
+    if (request_.options.gather_bytes == 0) {  // its instructions ask for offsets
+      tables_.emplace(function_, found.first_level, step, elements_);
+      stores_.use(*tables_);
+    }
     kir::Block cell;
+    std::optional<kir::Expr> n;
     for (const kir::Stmt& stmt : found.body) {
       const auto* decl = std::get_if<kir::Decl>(&stmt.node);
       if (decl == nullptr || decl->name != "n") {
         cell.push_back(stmt);
         continue;
       }
+      n = decl->value.front();
       body_.swap(columns);  // which element a column is, is known before its cells
       declare(*decl);
       body_.swap(columns);
     }
     finish_body(cell);
+    if (tables_) {
+      std::ranges::move(tables_->filled(names.row, live_, n), std::back_inserter(columns));
+    }
     kir::Block out =
         over_columns(loop, found, names, elements_, std::move(columns), std::move(body_));
     drop_unused_in_loops(out);
@@ -196,9 +210,8 @@ class LaneLoop {
   // ------------------------------------------------------------------------------- the elements
 
   /// `live` lanes have an element of their own; the others repeat the last one.
-  void declare_lanes(kir::Block& block, const std::string& name, const kir::Expr& end) {
+  void declare_lanes(kir::Block& block, const std::string& name) {
     const kir::Expr index = kir::name(name);
-    live_ = elements_.declare(block, "live", kir::minimum(kir::integer(lanes_), end - index));
     const kir::Expr last = elements_.declare(block, "final", index + (live_ - kir::integer(1)));
     std::vector<kir::Expr> each{index};
     for (int lane = 1; lane < lanes_; ++lane) {
@@ -283,9 +296,11 @@ class LaneLoop {
   void gather(const kir::Gather& node) {
     if (uniform_.contains(node.pack)) return body_.push_back({node});
     const kir::Rows& rows = node.rows;
+    const bool is_known =
+        tables_ && tables_->address(rows, kir::integer(0), kir::integer(0)).has_value();
     const auto load = [&](const kir::Expr& i) -> kir::Stmt {
       return {kir::LaneGather{{node.pack, i * kir::integer(rows.dim), rows.dtype, rows.dim,
-                               rows.data, elements_.on_lanes(row_start(rows, i))},
+                               is_known ? "" : rows.data, row_starts(rows, i)},
                               request_.options.gather_bytes}};
     };
     if (is_regular(rows) && rows.arity * elements_.n_pieces(rows.dim) > most_unrolled(rows)) {
@@ -293,6 +308,16 @@ class LaneLoop {
       return;
     }
     for (int i = 0; i < rows.arity; ++i) body_.push_back(load(kir::integer(i)));
+  }
+
+  /// Where row number @p i starts for each lane: its offset, or its address if that is known.
+  std::vector<kir::Expr> row_starts(const kir::Rows& rows, const kir::Expr& i) {
+    std::vector<kir::Expr> starts;
+    for (int lane = 0; tables_ && lane < lanes_; ++lane) {
+      const auto address = tables_->address(rows, i, kir::integer(lane));
+      if (address) starts.push_back(*address);
+    }
+    return starts.empty() ? elements_.on_lanes(row_start(rows, i)) : starts;
   }
 
   void call(const kir::CallUser& node) {
@@ -445,9 +470,11 @@ class LaneLoop {
   }
 
   const Request& request_;
+  const kir::Function& function_;
   int lanes_;
   LaneElements elements_;
   LaneStores stores_;
+  std::optional<RowTables> tables_;                            // over columns
   std::map<std::string, const ir::GlobalReduce*> reductions_;  // by their packs
   std::set<std::string> uniform_;  // packs that are the same for all elements
   std::vector<kir::Expr> arguments_;

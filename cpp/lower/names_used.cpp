@@ -84,6 +84,7 @@ void add(Used& used, const kir::Stmt& stmt) {
                  [&used](const kir::For& loop) {
                    add(used, loop.begin);
                    add(used, loop.end);
+                   if (!loop.step_name.empty()) used.insert(loop.step_name);
                    add(used, loop.body);
                  },
                  [&used](const kir::If& branch) {

@@ -96,6 +96,7 @@ class Renaming {
                    [this](kir::Call& call) { list(call.arguments); },
                    [this](kir::For& loop) {
                      text(loop.index);
+                     text(loop.step_name);
                      expression(loop.begin);
                      expression(loop.end);
                      block(loop.body);

@@ -39,6 +39,24 @@ TEST(Lanes, RowsOfThreeAreTwoAndOne) {
       c_dialect(), [](Context& context) { print_lane_gather(context, {rows(3, 4)}, spelled); });
   EXPECT_EQ(count(text, "op2_gather_float64x4_by2("), 2) << text;
   EXPECT_EQ(count(text, "op2_gather_float64x4_by1("), 2) << text;
+  // one call: an address may have to be loaded
+  EXPECT_EQ(count(text, "op2_gather_float64x4_by1(out + 2, row0 + 2, row1 + 2,"), 1) << text;
+  EXPECT_EQ(count(text, "op2_gather_float64x4_of3(pack,"), 1) << text;
+}
+
+TEST(Lanes, RowsMayLieAtAddresses) {
+  kir::LaneRows at = rows(2, 2);
+  at.data.clear();
+  at.starts = {kir::element("x_rows", kir::integer(0)), kir::element("x_rows", kir::integer(1))};
+  const std::string text =
+      text_of(c_dialect(), [&at](Context& context) { print_lane_gather(context, {at}, spelled); });
+  EXPECT_EQ(count(text, "op2_gather_float64x2_by2(pack,\n      x_rows[0],\n      x_rows[1]);"), 1)
+      << text;
+  at.dtype = DType::complex128;
+  const std::string complex =
+      text_of(c_dialect(), [&at](Context& context) { print_lane_gather(context, {at}, spelled); });
+  EXPECT_EQ(count(complex, "op2_gather_float64x2_of4((op2_float64x2 *)(pack),"), 1) << complex;
+  EXPECT_EQ(count(complex, "(const double *)(x_rows[1])"), 1) << complex;
 }
 
 TEST(Lanes, RowsComeBackAsWholes) {

@@ -76,10 +76,24 @@ ir::Loop column_loop_of(ir::Layers layers) {
 TEST(LanesLoop, LanesLieSideBySideInColumnsOfEqualHeight) {
   const std::string text =
       strategy_dump(column_loop_of(ir::Layers::constant), Strategy::direct, one_lane, on(2));
-  EXPECT_TRUE(has(text, "for serial row in [first_row, end_row) by 2")) << text;
-  EXPECT_TRUE(has(text, "decl const int64 level = ")) << text;
+  EXPECT_TRUE(has(text, "for serial row in [(first_cell / n_cells), past) by live")) << text;
   EXPECT_FALSE(has(text, "level1")) << text;
-  EXPECT_TRUE(has(text, "row_lane")) << text;
+  // rows are known by column; what a cell adds is one in `step`
+  EXPECT_TRUE(has(text, "decl const float64* x_rows[4]")) << text;
+  EXPECT_TRUE(has(text, "decl float64* y_rows[4]")) << text;
+  EXPECT_TRUE(has(text, "x_pack[0] x1, rows at (x_rows[0] + step), (x_rows[1] + step)")) << text;
+  EXPECT_TRUE(has(text, "y_row0 = (y_rows[lane] + step)")) << text;
+  EXPECT_TRUE(has(text, "y_row0[0] += y_pack[0][lane]")) << text;
+}
+
+TEST(LanesLoop, GatherInstructionsAskForOffsetsInColumns) {
+  Options options = on(2);
+  options.gather_bytes = 16;
+  const std::string text =
+      strategy_dump(column_loop_of(ir::Layers::constant), Strategy::direct, one_lane, options);
+  EXPECT_FALSE(has(text, "x_rows")) << text;
+  EXPECT_TRUE(has(text, "rows of x at")) << text;
+  EXPECT_TRUE(has(text, "decl const int64 level = ")) << text;
 }
 
 TEST(LanesLoop, CellsOfOtherColumnsAreFoundLaneByLane) {
