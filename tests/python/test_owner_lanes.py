@@ -146,8 +146,8 @@ def sums_kernel() -> op2.Kernel:
     return op2.Kernel(SUMS, "sums")
 
 
-def sums(n: int, n_nodes: int, seed: int, lanes: int) -> list[NDArray[Any]]:
-    """Into a Dat of two values, one through another Map to the same nodes, an extremum, Globals."""
+def sums_data(n: int, n_nodes: int, seed: int) -> tuple[op2.Set, tuple[Any, ...]]:
+    """A Dat of two values, one through another Map to the same nodes, an extremum, Globals."""
     rng = np.random.default_rng(seed)
     cells, nodes, corners = op2.Set(n), op2.Set(n_nodes), op2.Set(5)
     c2n = op2.Map(cells, nodes, 3, rng.integers(0, n_nodes, (n, 3)))
@@ -160,9 +160,17 @@ def sums(n: int, n_nodes: int, seed: int, lanes: int) -> list[NDArray[Any]]:
     low = op2.Dat(nodes, rng.standard_normal(n_nodes))
     total, most = op2.Global(1, 0.5), op2.Global(1, -9.0)
     args = (x(READ, c2c), w(READ), z(READ, c2c), y(INC, c2n), v(INC, other), low(MIN, c2n))
-    args += (total(INC), most(MAX))
-    op2.ParLoop(sums_kernel(), cells, *args, strategy="owner", lanes=lanes).compute()
-    return [carrier.data_ro.copy() for carrier in (y, v, low, total, most)]
+    return cells, (*args, total(INC), most(MAX))
+
+
+def sums_of(cells: op2.Set, args: tuple[Any, ...], lanes: int) -> op2.ParLoop:
+    return op2.ParLoop(sums_kernel(), cells, *args, strategy="owner", lanes=lanes)
+
+
+def sums(n: int, n_nodes: int, seed: int, lanes: int) -> list[NDArray[Any]]:
+    cells, args = sums_data(n, n_nodes, seed)
+    sums_of(cells, args, lanes).compute()
+    return [arg.data.data_ro.copy() for arg in args[3:]]
 
 
 def agree(n: int, n_nodes: int, seed: int) -> None:
