@@ -16,10 +16,12 @@ from pyop2cxx.runtime import runtime
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-# What generated texts have at file scope: functions, kernels and tables, and types of structs.
+# What generated texts have at file scope: functions, kernels and tables, types of structs, and
+# types of vectors.
 _AT_FILE_SCOPE = re.compile(
     r"^(?:static|extern|__kernel|__constant|__global__)\b(?: inline __attribute__\(\(\w+\)\))?"
-    r"[^\n;{(=\[]*?(\w+)\s*[(\[=]|^\} (\w+);$",
+    r"[^\n;{(=\[]*?(\w+)\s*[(\[=]|^\} (\w+);$"
+    r"|^typedef [^\n;{(]*?(\w+)(?: __attribute__\(\([^\n]*\)\))?;$",
     re.MULTILINE,
 )
 
@@ -93,7 +95,9 @@ def joined(texts: Sequence[str]) -> str:
     """
     out = []
     for number, text in enumerate(texts):
-        names = dict.fromkeys(found[1] or found[2] for found in _AT_FILE_SCOPE.finditer(text))
+        names = dict.fromkeys(
+            found[found.lastindex or 0] for found in _AT_FILE_SCOPE.finditer(text)
+        )
         out += [f"#define {name} {name}{_suffix(number)}" for name in names]
         out.append(text)
         out += [f"#undef {name}" for name in names]

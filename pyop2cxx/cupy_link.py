@@ -9,6 +9,7 @@ import numpy as np
 
 from pyop2cxx import exchange, extras
 from pyop2cxx.runtime import runtime
+from pyop2cxx.types.checks import MOST_INT32
 from pyop2cxx.types.vectors import spread
 
 if TYPE_CHECKING:
@@ -17,8 +18,6 @@ if TYPE_CHECKING:
     from pyop2cxx.types.checks import Array
     from pyop2cxx.types.mats import Mat, Vector
     from pyop2cxx.types.sparsities import Sparsity
-
-_MOST_INT32 = 2**31 - 1
 
 
 class _Shown:
@@ -88,7 +87,7 @@ def matrix(mat: Mat, *, write: bool) -> Any:
         return sparse.bmat(blocks, format="csr")
     shape = (mat._n_stored(0), mat._n_stored(1))
     n_values = int(mat.sparsity.rowptr[-1]) * mat.cdim
-    if exchange.place_of(runtime.device) == exchange.HOST or n_values > _MOST_INT32:
+    if exchange.place_of(runtime.device) == exchange.HOST or n_values > MOST_INT32:
         return sparse.csr_matrix(mat.to_scipy().tocsr())
     rows, columns, order = _index(mat.sparsity)
     values = array(mat, write=write and order is None).reshape(-1)

@@ -10,7 +10,7 @@ import numpy as np
 
 from pyop2cxx import _core
 from pyop2cxx.exceptions import IterateValueError, MapValueError, SizeTypeError, UsageError
-from pyop2cxx.types.checks import MOST_INT64, address_of
+from pyop2cxx.types.checks import MOST_INT32, MOST_INT64, address_of
 from pyop2cxx.types.extruded import ExtrudedSet
 from pyop2cxx.types.regions import ALL, IterationRegion
 from pyop2cxx.types.subsets import Subset
@@ -19,8 +19,6 @@ if TYPE_CHECKING:
     from pyop2cxx.types.checks import Array
     from pyop2cxx.types.maps import Map
     from pyop2cxx.types.sets import Set
-
-_MOST_INT32 = 2**31 - 1
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -94,7 +92,7 @@ def items_of(iterset: Set, region: IterationRegion | None, pass_layer: bool, wha
 
 
 def _kind(whole: Set, *, subset: bool = False, **layers: bool) -> _core.Iteration:
-    wide = whole.is_sized and whole.total_size > _MOST_INT32
+    wide = whole.is_sized and whole.total_size > MOST_INT32
     usual = {
         "extruded": False,
         "constant_layers": False,
@@ -102,6 +100,21 @@ def _kind(whole: Set, *, subset: bool = False, **layers: bool) -> _core.Iteratio
         "pass_layer": False,
     }
     return _core.Iteration(subset=subset, **(usual | layers), index_bytes=8 if wide else 4)
+
+
+def one_cell(whole: ExtrudedSet) -> _core.Iteration:
+    """Return what a loop over one cell is that is told its level: layers count as constant.
+
+    Args:
+        whole: The Set.
+    """
+    return _kind(
+        whole,
+        extruded=True,
+        constant_layers=True,
+        periodic=whole.extruded_periodic,
+        pass_layer=False,
+    )
 
 
 def levels_of(whole: ExtrudedSet, n_levels: Any, region: IterationRegion) -> tuple[Any, Any]:
@@ -163,7 +176,7 @@ def _listed_cells(
     visited, first = levels_of(whole, n_levels, region)
     starts = np.cumsum(visited) - visited
     n = int(visited.sum())
-    wide = whole.total_size > _MOST_INT32
+    wide = whole.total_size > MOST_INT32
     index = np.dtype(np.int64 if wide else np.int32)
     levels = np.arange(n) - np.repeat(starts - first, visited)
     found = [np.repeat(columns, visited).astype(index), levels.astype(index)]
@@ -176,7 +189,7 @@ def _table(array: Array) -> _core.MapTable:
         index_bytes=array.itemsize,
         n_rows=array.shape[0],
         arity=array.shape[1],
-        n_targets=_MOST_INT32,
+        n_targets=MOST_INT32,
     )
 
 

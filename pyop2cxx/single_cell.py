@@ -3,17 +3,21 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from pyop2cxx import _core, pipeline, symbolic
-from pyop2cxx.exceptions import UnsupportedError, UsageError
+from pyop2cxx.exceptions import UsageError
+from pyop2cxx.iteration import one_cell
 from pyop2cxx.kernel import Kernel
+from pyop2cxx.loop_facts import LoopFacts
 from pyop2cxx.parloop import ParLoop
 from pyop2cxx.runtime import runtime
-from pyop2cxx.types.args import DatArg, DenseBlockArg, MatArg
 from pyop2cxx.types.extruded import ExtrudedSet
+from pyop2cxx.types.mat_paths import with_places
 from pyop2cxx.types.passthrough import OpaqueType, PassthroughArg
 from pyop2cxx.types.subsets import Subset
+from pyop2cxx.wrapping import POSITION_BYTES, Wrapping, parameters_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -33,12 +37,19 @@ def generate_single_cell_wrapper(
     """Return C text of a function that packs the data of one element and calls a kernel.
 
     The function takes, in this order: the forwarded arguments; ``int start``, the element, and
-    ``int end``, one more; where the Set is extruded, ``const int *layers``, of which the second is
-    the cell's level and two; a pointer for each argument's data, of a mixed one for each field; and
-    one for the values of each Map, in order of first use.
+    ``int end``, one more; where the Set is extruded, ``const int *layers``, the bottom layer and
+    the cell's layer and two, or where columns have layers of their own such a pair for each column,
+    and if these are periodic, too, the Set's own pairs, ``const int *bounds``; a pointer for each
+    argument's data, of a mixed one for each field; and one for the values of each Map, in order of
+    first use.
+
+    A matrix, or a block of one, has three pointers: its values, ``const long *rowptr`` and
+    ``colidx`` of its Sparsity; and where something is left out, the arrays of its lgmaps, int64, or
+    null. The function then finds the element's places, and returns an int: 0, or 1 if an entry has
+    none, when nothing of the element has been added.
 
     Args:
-        iterset: The Set; an extruded one has the same layers everywhere.
+        iterset: The Set.
         args: The arguments, as for `par_loop`.
         forward_args: C types of what the kernel gets first, as it is.
         kernel_name: The kernel, which stands before this text.
@@ -46,7 +57,6 @@ def generate_single_cell_wrapper(
 
     Raises:
         UsageError: There is no kernel's name; arguments do not belong to the Set.
-        UnsupportedError: An argument is a matrix, or columns have layers of their own.
 
     Example:
         >>> from pyop2cxx import op2
@@ -60,35 +70,45 @@ def generate_single_cell_wrapper(
     if not kernel_name:
         raise UsageError("generate_single_cell_wrapper: the kernel's name is missing")
     wrapper = wrapper_name or f"wrap_{kernel_name}"
-    what = f"generate_single_cell_wrapper '{wrapper}'"
     alias = f"{wrapper}_kernel"
     handles = [PassthroughArg(OpaqueType("char"), _SOMEWHERE) for _ in forward_args]
     calling = _calling(alias, kernel_name, forward_args, has_args=bool(args))
-    loop = _loop(alias, calling, iterset, (*handles, *args), what)
-    parts = loop._parts[len(handles) :]
+    kernel = Kernel(f"void {alias}();\n{calling}", alias, cpp=True)
+    # of a kernel that stands elsewhere nothing is known, as of one in C++
+    whole = iterset.superset if isinstance(iterset, Subset) else iterset
+    loop = _OneElement(kernel, whole, *handles, *map(with_places, args))
+    body = _body(loop).rstrip("\n")
+    wrapping = Wrapping(wrapper, alias, forward_args, loop._parts[len(handles) :], whole)
     return "\n".join(
         [
             f"#define op2_context_v1 {wrapper}_context",
-            _body(loop).rstrip("\n"),
+            body,
             "#undef op2_context_v1",
             f"#undef {alias}",
             "",
-            *_function(wrapper, alias, forward_args, parts, iterset),
+            *wrapping.lines(parameters_of(body, f"wrap_{alias}")),
             "",
         ]
     )
 
 
-def _loop(alias: str, calling: str, iterset: Set, args: tuple[Any, ...], what: str) -> ParLoop:
-    whole = iterset.superset if isinstance(iterset, Subset) else iterset
-    if isinstance(whole, ExtrudedSet) and not whole.constant_layers:
-        raise UnsupportedError(f"{what}: columns of Set '{whole.name}' have layers of their own")
-    # of a kernel that stands elsewhere nothing is known, as of one in C++
-    kernel = Kernel(f"void {alias}();\n{calling}", alias, cpp=True)
-    loop = ParLoop(kernel, whole, *args)
-    if any(isinstance(part, MatArg | DenseBlockArg) for part in loop._parts):
-        raise UnsupportedError(f"{what}: entries of matrices are found for all elements only")
-    return loop
+class _OneElement(ParLoop):
+    """A loop whose text suits any matrix, and any number of layers."""
+
+    def _adapt_kernel(self) -> None:
+        super()._adapt_kernel()
+        whole = self._items.whole
+        if isinstance(whole, ExtrudedSet):  # its level is given, not looked up
+            self._items = replace(self._items, iteration=one_cell(whole))
+
+    def _note_effects(self) -> None:
+        super()._note_effects()
+        self._facts = _OneElementFacts(self.iterset, self._items, self._parts)
+
+
+class _OneElementFacts(LoopFacts):
+    def position_bytes(self) -> int:
+        return POSITION_BYTES
 
 
 def _body(loop: ParLoop) -> str:
@@ -109,38 +129,3 @@ def _calling(alias: str, kernel: str, types: Sequence[str], *, has_args: bool) -
     rest = (["..."], ["__VA_ARGS__"]) if has_args else ([], [])
     parameters, given = ", ".join(names + rest[0]), ", ".join(values + rest[1])
     return f"#define {alias}({parameters}) {kernel}({given})"
-
-
-def _function(
-    wrapper: str, alias: str, types: Sequence[str], parts: Sequence[Any], iterset: Set
-) -> list[str]:
-    maps = tuple({p.map_._uid: p.map_ for p in parts if p.map_ is not None}.values())
-    names = {map_._uid: f"map{i}" for i, map_ in enumerate(maps)}
-    parameters = [
-        f"{type_}{'' if type_.endswith('*') else ' '}farg{i}" for i, type_ in enumerate(types)
-    ]
-    given = [f"(unsigned char *)&farg{i}" for i in range(len(types))]
-    parameters += ["int start", "int end"]
-    whole = iterset.superset if isinstance(iterset, Subset) else iterset
-    body = []
-    if isinstance(whole, ExtrudedSet):
-        parameters.append("const int *layers")
-        level = "layers[1] - layers[0] - 2"
-        body.append(f"  const long cell[4] = {{1, {level}, layers[0], {whole.layers - 1}}};")
-    for i, part in enumerate(parts):
-        constness = "const " if part.access.name == "READ" else ""
-        parameters.append(f"{constness}{part.data.ctype} *arg{i}")
-        given.append(f"arg{i}")
-        if isinstance(part, DatArg) and part.map_ is not None:
-            given.append(names[part.map_._uid])
-    parameters += [
-        f"const {'int' if map_._current_table().index_bytes == 4 else 'long'} *{names[map_._uid]}"
-        for map_ in maps
-    ]
-    given += ["cell"] if body else []
-    return [
-        f"void {wrapper}({', '.join(parameters)}) {{",
-        *body,
-        f"  wrap_{alias}(start, end, {', '.join(given)});",
-        "}",
-    ]

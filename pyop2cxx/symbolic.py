@@ -180,7 +180,7 @@ def _node(
             access=access,
             row_map=map_index[arg.map_.rows._uid],
             col_map=map_index[arg.map_.cols._uid],
-            masked=arg.map_.is_masked or any(map_._is_partial for map_ in arg.maps),
+            masked=is_masked(arg),
             unrolled=arg.map_.unrolled,
             alias=alias,
             by_columns=arg.map_.by_columns,
@@ -199,6 +199,11 @@ def _node(
     if arg.access == READ:
         return _core.GlobalRead(dtype=dtype, dim=dim, alias=alias)
     return _core.GlobalReduce(dtype=dtype, dim=dim, access=access, alias=alias)
+
+
+def is_masked(arg: MatArg) -> bool:
+    """Say whether entries of a matrix may have no place."""
+    return arg.map_.is_masked or any(map_._is_partial for map_ in arg.maps)
 
 
 def layout_of(arg: Part) -> tuple[int, int, int]:

@@ -172,6 +172,52 @@ std::string first_function(Context& context, DType mask, int lanes) {
   });
 }
 
+// Up to so many components of a share are one statement each.
+constexpr int unrolled_shares = 16;
+
+/// The lanes of a column that have an incidence: those whose entry is not negative.
+std::string on_function(Context& context, DType entry, DType mask, int lanes) {
+  const std::string type = vector_type(context, mask, lanes);
+  const std::string from = in_global_space(context, row_type(context, entry, lanes));
+  const std::string name = fmt::format("op2_on_{}x{}_by_{}", name_of(mask), lanes, name_of(entry));
+  return context.find_or_generate(name, name, [&](Context& out, const std::string& given) {
+    const std::string scalar = in_global_space(out, std::string(out.dialect().type_name(entry)));
+    const std::string wide = vector_type(out, entry, lanes);
+    const Scope scope =
+        out.function(fmt::format("{} {} {}(const {} *entries)", inlined, type, given, scalar));
+    const std::string zero =
+        out.dialect().has_vectors ? fmt::format("({})(0)", wide) : fmt::format("({}){{0}}", wide);
+    const std::string on = fmt::format("*(const {} *)entries >= {}", from, zero);
+    out.statement(entry == mask ? fmt::format("return {};", on)
+                                : fmt::format("return __builtin_convertvector({}, {});", on, type));
+  });
+}
+
+/// `sum op= value` where a lane is on.
+std::string share_function(Context& context, DType dtype, int lanes, kir::Update update) {
+  const std::string type = vector_type(context, dtype, lanes);
+  const std::string mask = vector_type(context, mask_dtype(dtype), lanes);
+  const std::string_view what = update == kir::Update::add   ? "add"
+                                : update == kir::Update::min ? "min"
+                                                             : "max";
+  const std::string name = fmt::format("op2_share_{}_{}x{}", what, name_of(dtype), lanes);
+  return context.find_or_generate(name, name, [&](Context& out, const std::string& given) {
+    const Scope scope = out.function(
+        fmt::format("{0} {1} {2}({3} on, {1} sum, {1} value)", inlined, type, given, mask));
+    if (update == kir::Update::add) {
+      out.statement(fmt::format("const {} next = sum + value;", type));
+    } else {
+      out.statement(fmt::format("const {} next = value;", type));
+      out.statement(
+          fmt::format("on &= {};", update == kir::Update::min ? "value < sum" : "sum < value"));
+    }
+    out.statement(fmt::format(
+        "return {};", bits_as(out, type,
+                              fmt::format("({} & on) | ({} & ~on)", bits_as(out, mask, "next"),
+                                          bits_as(out, mask, "sum")))));
+  });
+}
+
 }  // namespace
 
 // --------------------------------------------------------------------- statements of the wrapper
@@ -260,6 +306,30 @@ void print_lane_add(Context& context, const kir::LaneAdd& add, const LaneSpellin
           fmt::format("{}[{}]{} += {};", add.sum, c, part, bits_as(context, type, kept)));
     }
   }
+}
+
+void print_lane_share(Context& context, const kir::LaneShare& share, const LaneSpelling& spelling) {
+  const DType part = part_of(share.type.dtype);
+  const int lanes = share.type.lanes;
+  const std::string on =
+      fmt::format("{}({})", on_function(context, share.entry_dtype, mask_dtype(part), lanes),
+                  spelling(kir::offset(share.entries, share.first)));
+  const std::string function = share_function(context, part, lanes, share.update);
+  const Names parts = is_complex(share.type.dtype) ? Names{".re", ".im"} : Names{""};
+  const auto statement = [&](const kir::Expr& c) {
+    for (const std::string& of : parts) {
+      const std::string target = spelling(kir::element(share.sum, c)) + of;
+      const std::string value = spelling(kir::element(share.pack, share.at + c)) + of;
+      context.statement(fmt::format("{} = {}({}, {}, {});", target, function, on, target, value));
+    }
+  };
+  if (share.extent > unrolled_shares) {
+    context.begin_branch(fmt::format("for (int c = 0; c < {}; ++c)", share.extent));
+    statement(kir::name("c"));
+    context.end_branch();
+    return;
+  }
+  for (int c = 0; c < share.extent; ++c) statement(kir::integer(c));
 }
 
 void print_lane_fold(Context& context, const kir::LaneFold& fold) {

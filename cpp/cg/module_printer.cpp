@@ -184,6 +184,7 @@ class Printer {
             [this](const kir::LaneTurn& turn) { print_lane_turn(context_, turn, spelling()); },
             [this](const kir::LaneStore& store) { print_lane_store(context_, store, spelling()); },
             [this](const kir::LaneAdd& add) { print_lane_add(context_, add, spelling()); },
+            [this](const kir::LaneShare& share) { print_lane_share(context_, share, spelling()); },
             [this](const kir::LaneFold& fold) { print_lane_fold(context_, fold); },
         },
         statement.node);
@@ -255,6 +256,8 @@ class Printer {
         return striding(Builtin::block_id, Builtin::n_blocks);
       case kir::Axis::lane:
         return striding(Builtin::lane_id, Builtin::n_lanes);
+      case kir::Axis::vector:
+        not_expanded("For{vector}");
     }
     throw InternalError("unknown axis");
   }

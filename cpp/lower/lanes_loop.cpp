@@ -35,6 +35,23 @@ bool calls_kernel(const kir::Block& block) {
   });
 }
 
+const kir::For* vector_loop(const kir::Block& block) {
+  const auto found = std::ranges::find_if(block, [](const kir::Stmt& stmt) {
+    const auto* loop = std::get_if<kir::For>(&stmt.node);
+    return loop != nullptr && loop->axis == kir::Axis::vector;
+  });
+  return found == block.end() ? nullptr : &std::get<kir::For>(found->node);
+}
+
+/// Strategies may speak of lanes themselves.
+bool is_on_lanes(const kir::Stmt& stmt) {
+  if (const auto* branch = std::get_if<kir::If>(&stmt.node)) {
+    return std::ranges::all_of(branch->then, is_on_lanes);
+  }
+  return std::holds_alternative<kir::LaneShare>(stmt.node) ||
+         std::holds_alternative<kir::LaneFold>(stmt.node);
+}
+
 bool calls_kernel_inside(const kir::Block& block) {
   return calls_kernel(block) || std::ranges::any_of(block, [](const kir::Stmt& stmt) {
            const auto* loop = std::get_if<kir::For>(&stmt.node);
@@ -71,6 +88,7 @@ class LaneLoop {
     if (loop.axis != kir::Axis::serial && loop.axis != kir::Axis::grid) {
       refuse("its elements are not visited one after the other");
     }
+    if (const kir::For* sides = vector_loop(loop.body)) return groups(loop, *sides);
     learn(loop.body);
     const std::optional<ColumnLoop> columns = column_loop(loop);
     kir::Block loops = columns ? column_by_column(loop, *columns) : one_by_one(loop);
@@ -81,6 +99,28 @@ class LaneLoop {
   }
 
  private:
+  /// Groups of as many items as there are lanes, each side by side.
+  kir::Block groups(const kir::For& loop, const kir::For& sides) {
+    live_ = elements_.declare(body_, "live", sides.end);
+    std::vector<kir::Expr> numbers;
+    for (int lane = 0; lane < lanes_; ++lane) numbers.push_back(kir::integer(lane));
+    elements_.add_variable(sides.index, std::move(numbers), LaneElements::lane());
+    finish_body(sides.body);
+    drop_unused(body_);
+    return {{kir::For{loop.axis, loop.index, loop.begin, loop.end, std::move(body_)}}};
+  }
+
+  /// A loop that all lanes go through together, and that calls the kernel.
+  void together(const kir::For& node) {
+    learn(node.body);
+    kir::Block outer = std::exchange(body_, {});
+    for (const kir::Stmt& stmt : node.body) statement(stmt);
+    is_called_ = false;
+    drop_unused(body_);
+    kir::Block inner = std::exchange(body_, std::move(outer));
+    body_.push_back({kir::For{node.axis, node.index, node.begin, node.end, std::move(inner)}});
+  }
+
   kir::Block one_by_one(const kir::For& loop) {
     live_ = elements_.declare(body_, "live",
                               kir::minimum(kir::integer(lanes_), loop.end - kir::name(loop.index)));
@@ -185,6 +225,7 @@ class LaneLoop {
   // ------------------------------------------------------------------------------- statements
 
   void statement(const kir::Stmt& stmt) {
+    if (is_on_lanes(stmt)) return body_.push_back(stmt);
     if (is_called_ && stores_itself(stmt)) return stores_.by_lane(stmt);
     std::visit(overload{
                    [this](const kir::Decl& node) { declare(node); },
@@ -192,7 +233,9 @@ class LaneLoop {
                    [this](const kir::CallUser& node) { call(node); },
                    [this](const kir::Scatter& node) { stores_.scatter(node); },
                    [this](const kir::MatInsert& node) { stores_.insert(node); },
-                   [this](const kir::For& node) { components(node); },
+                   [this](const kir::For& node) {
+                     calls_kernel(node.body) ? together(node) : components(node);
+                   },
                    [](const kir::Assign&) { unknown(); },
                    [](const kir::Atomic&) { unknown(); },
                    [](const kir::Call&) { unknown(); },
@@ -206,6 +249,7 @@ class LaneLoop {
                    [](const kir::LaneTurn&) { unknown(); },
                    [](const kir::LaneStore&) { unknown(); },
                    [](const kir::LaneAdd&) { unknown(); },
+                   [](const kir::LaneShare&) { unknown(); },
                    [](const kir::LaneFold&) { unknown(); },
                },
                stmt.node);
@@ -460,7 +504,7 @@ bool rewrite(kir::Block& block, const kir::Function& function, const Request& re
   kir::Block out;
   for (kir::Stmt& stmt : block) {
     auto* loop = std::get_if<kir::For>(&stmt.node);
-    if (loop != nullptr && calls_kernel(loop->body)) {
+    if (loop != nullptr && (calls_kernel(loop->body) || vector_loop(loop->body) != nullptr)) {
       LaneLoop lanes(request, function, taken_names(function, request));
       for (kir::Stmt& made : lanes.run(*loop)) out.push_back(std::move(made));
       found = true;

@@ -129,6 +129,11 @@ void add(Used& used, const kir::Stmt& stmt) {
                    used.insert({sum.sum, sum.pack});
                    add(used, sum.n_live);
                  },
+                 [&used](const kir::LaneShare& share) {
+                   used.insert({share.sum, share.pack, share.entries});
+                   add(used, share.at);
+                   add(used, share.first);
+                 },
                  [&used](const kir::LaneFold& fold) {
                    used.insert({fold.data, fold.pack});
                  },

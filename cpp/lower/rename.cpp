@@ -149,6 +149,13 @@ class Renaming {
                      text(add.pack);
                      expression(add.n_live);
                    },
+                   [this](kir::LaneShare& share) {
+                     text(share.sum);
+                     text(share.pack);
+                     expression(share.at);
+                     text(share.entries);
+                     expression(share.first);
+                   },
                    [this](kir::LaneFold& fold) {
                      text(fold.data);
                      text(fold.pack);

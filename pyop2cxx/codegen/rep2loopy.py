@@ -15,7 +15,12 @@ from typing import Any
 from pyop2cxx import extras
 from pyop2cxx.exceptions import UnsupportedError
 
-_SCALARS = {"float64": ("double", "fabs"), "float32": ("float", "fabsf")}
+_SCALARS = {
+    "float64": ("double", "fabs"),
+    "float32": ("float", "fabsf"),
+    "complex128": ("double _Complex", "cabs"),
+    "complex64": ("float _Complex", "cabsf"),
+}
 
 _ELIMINATION = """
   for (int k = 0; k < {n}; ++k) {{
@@ -77,19 +82,21 @@ def function_text(what: str, n: int, dtype: str) -> tuple[str, str]:
     Args:
         what: ``inverse`` of a matrix, or ``solve`` with one right-hand side.
         n: Rows and columns of the matrix.
-        dtype: Of all values: ``float64`` or ``float32``.
+        dtype: Of all values: ``float64``, ``float32``, ``complex128`` or ``complex64``.
 
     Raises:
         UnsupportedError: There is none of this dtype.
 
     Example:
         >>> function_text("solve", 2, "float64")[0]
-        'op2_solve_2_double'
+        'op2_solve_2_float64'
     """
     if dtype not in _SCALARS:
-        raise UnsupportedError(f"'{what}' in a loopy kernel: of float64 or float32, got {dtype}")
+        raise UnsupportedError(
+            f"'{what}' in a loopy kernel: of real or complex numbers, got {dtype}; convert them"
+        )
     scalar, absolute = _SCALARS[dtype]
-    name = f"op2_{what}_{n}_{scalar}"
+    name = f"op2_{what}_{n}_{dtype}"
     columns = n if what == "inverse" else 1
     elimination = _ELIMINATION.format(n=n, columns=columns, scalar=scalar, abs=absolute)
     found = _FUNCTIONS[what].format(name=name, n=n, scalar=scalar, elimination=elimination)

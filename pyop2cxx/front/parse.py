@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from functools import lru_cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from pyop2cxx.exceptions import UsageError
 from pyop2cxx.front import headers
@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from tree_sitter import Language, Node, Tree
+
+    from pyop2cxx.front.preprocess import Preprocessed
 
 _SKIPPED = {"comment", ";", "expression_statement"}
 
@@ -66,21 +68,63 @@ def parse_c(
         source = preprocess(text, extra_headers, include_dirs, options)
     except OpaqueKernel as reason:
         return ParsedKernel(_signature(text, name), (), (), includes, str(reason))
-    scope = Scope(source.lines, has_complex="<complex.h>" in named)
-    imported = _read_declarations(source.declarations, scope)
+    has_complex = "<complex.h>" in named or "complex.h" in source.elsewhere
+    own = _own_headers(source, _line_of_include(text, includes), has_complex)
+    if own is None:
+        scope = Scope(source.lines, has_complex)
+        imported = _read_declarations(source.declarations, scope)
+        own = _OwnHeaders(scope, [], [])
+    else:
+        scope, imported, source = own.scope, set(), source._replace(headers=())
+        scope.lines = source.lines
     tree = _tree_of(source.text, scope)
     known = {text_of(declarator) for declarator in _function_names(tree.root_node)}
+    known |= {function.name for function in own.functions}
     if name not in known:
         return _elsewhere(text, name, known, imported, source.headers)
     try:
         defined, tables = _read_file(tree, scope)
-        functions = _reachable(defined, name)
+        functions = _reachable([*own.functions, *defined], name)
+        tables = [*own.tables, *tables]
     except OpaqueKernel as reason:
         return ParsedKernel(_signature(text, name), (), (), includes, str(reason))
     used = frozenset().union(*(function.names for function in functions))
     needed = _closure(used, tables)
     kept = tuple(table for table in tables if table[0] in needed)
     return ParsedKernel(functions[-1].parameters, functions, kept, source.headers, "")
+
+
+class _OwnHeaders(NamedTuple):
+    """What the user's own headers define, read as a part of the kernel."""
+
+    scope: Scope
+    functions: list[Function]
+    tables: list[Variable]
+
+
+def _own_headers(source: Preprocessed, line: int, has_complex: bool) -> _OwnHeaders | None:
+    """Read headers as a part of the kernel, so that it runs where there are none.
+
+    Returns:
+        None if some are not to be found, or are more than a kernel may be: then the compiler
+        includes them.
+    """
+    others = (name for name in source.elsewhere if not headers.is_known(f"<{name}>"))
+    if not source.headers or any(others):
+        return None
+    # there is no line of the user's but the one that names the header
+    scope = Scope((line,) * (source.declarations.count("\n") + 1), has_complex)
+    try:
+        functions, tables = _read_file(_tree_of(source.declarations, scope), scope)
+    except (OpaqueKernel, UsageError):
+        return None
+    return _OwnHeaders(scope, functions, tables)
+
+
+def _line_of_include(text: str, includes: Sequence[str]) -> int:
+    """The line, from 1, of the first of these headers; 1 if none is named in the text."""
+    lines = enumerate(text.splitlines(), 1)
+    return next((n for n, line in lines if {*headers.included(line)} & {*includes}), 1)
 
 
 def parse_opaque(text: str, name: str, extra_headers: Sequence[str]) -> ParsedKernel:

@@ -31,12 +31,14 @@ class Preprocessed(NamedTuple):
         lines: The user's line of each line of `text`; None if they are the same.
         headers: What has to be included, with delimiters.
         declarations: The text of headers found in the user's folders: types and functions.
+        elsewhere: The names of headers that are not there, known or the compiler's.
     """
 
     text: str
     lines: tuple[int, ...] | None
     headers: tuple[str, ...]
     declarations: str
+    elsewhere: frozenset[str] = frozenset()
 
 
 def preprocess(
@@ -81,12 +83,14 @@ def _run(
 
     class Processor(pcpp.Preprocessor):  # type: ignore[misc] # pcpp has no types
         seen: set[str]
+        elsewhere: set[str]
         n_prelude: int
 
         def on_include_not_found(
             self, malformed: bool, system: bool, folder: str, path: str
         ) -> Any:
             self.seen.add(path)
+            self.elsewhere.add(path)
             raise pcpp.OutputDirective(pcpp.Action.IgnoreAndRemove)
 
         def on_file_open(self, system: bool, path: str) -> Any:
@@ -106,7 +110,7 @@ def _run(
             raise UsageError(f"{source}, line {line}: the preprocessor says: {message}")
 
     processor = Processor()
-    processor.seen = set()
+    processor.seen, processor.elsewhere = set(), set()
     processor.line_directive = None
     for builtin in ("__PCPP__", "__DATE__", "__TIME__"):
         processor.undef(builtin)
@@ -119,7 +123,7 @@ def _run(
     processor.parse(prelude + _without_known_includes(text), _SOURCE)
     kernel, lines, declarations = _laid_out(processor)
     used = tuple(header for header in others if header[1:-1] in processor.seen)
-    return Preprocessed(kernel, lines, used, declarations)
+    return Preprocessed(kernel, lines, used, declarations, frozenset(processor.elsewhere))
 
 
 def _without_known_includes(text: str) -> str:

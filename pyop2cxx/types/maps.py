@@ -23,8 +23,6 @@ if TYPE_CHECKING:
 
     from pyop2cxx.types.checks import Array
 
-_MOST_INT32_TARGETS = 2**31 - 1
-
 
 class MapValues(np.ndarray[Any, np.dtype[Any]]):
     """The values of a Map: an array, read-only but for assignments to its elements.
@@ -177,7 +175,7 @@ class Map:
     @property
     def dtype(self) -> np.dtype[Any]:
         """The dtype of an entry: int64 where the target has more entities than int32 counts."""
-        wide = self._toset.is_sized and self._toset.total_size > _MOST_INT32_TARGETS
+        wide = self._toset.is_sized and self._toset.total_size > MOST_INT32
         return np.dtype(np.int64 if wide else np.int32)
 
     @property
@@ -309,7 +307,7 @@ class Map:
         shape = (self._iterset.total_size, self._arity)
         found = self._as_integers(values, "values", shape)
         partial = self._check_range(found)
-        wide = self._toset.total_size > _MOST_INT32_TARGETS
+        wide = self._toset.total_size > MOST_INT32
         dtype = np.dtype(np.int64 if wide else np.int32)
         return np.require(found, dtype=dtype, requirements=("C", "A", "W")), partial
 

@@ -221,6 +221,26 @@ def placed(arg: Any, whole: Set) -> Any:
     return type(arg)(arg.data, arg.map_, arg.access, tuple(parts), arg.cells)
 
 
+def with_places(arg: Any) -> Any:
+    """Return an argument of a loop in which all that is left out has places it could have had.
+
+    Args:
+        arg: The argument, of any kind.
+    """
+    if not isinstance(arg, MixedMatArg) or arg.map_.given[0] is None:
+        return arg
+    mat, (lgmaps, unroll_map) = arg.data, arg.map_.given
+    found: list[list[Part]] = []
+    for (i, j), masks in zip(_cells(mat), _lgmaps_by_block(mat, lgmaps), strict=True):
+        block, rows, cols = mat[i, j], arg.map_.rows[i], arg.map_.cols[j]
+        if rows is not None and cols is not None:
+            found.append([argument(block, arg.access, (rows, cols), masks, unroll_map)])
+        else:
+            given = _masks(block, masks, unroll_map)
+            found.append([PlacedBlockArg(block, rows, cols, arg.access, *given)])
+    return type(arg)(mat, arg.map_, arg.access, *_joined(mat, found))
+
+
 def _placed(part: PlacedBlockArg, whole: Set) -> MatArg:
     paths = part.data._paths
     targets = [dset.set for dset in part.data.sparsity.dsets]

@@ -15,7 +15,7 @@ from pyop2cxx.exceptions import (
     SubsetIndexOutOfBounds,
     UnsupportedError,
 )
-from pyop2cxx.types.checks import address_of
+from pyop2cxx.types.checks import MOST_INT32, address_of
 from pyop2cxx.types.sets import Set
 
 if TYPE_CHECKING:
@@ -25,8 +25,6 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
     from pyop2cxx.types.checks import Array
-
-_MOST_INT32 = 2**31 - 1
 
 
 class Subset(Set):
@@ -60,7 +58,7 @@ class Subset(Set):
         counts = [int(np.searchsorted(found, n)) for n in superset.sizes]
         super().__init__(counts, f"part_of_{superset.name}", superset.halo, superset._comm)
         self._superset = superset
-        wide = superset.total_size > _MOST_INT32
+        wide = superset.total_size > MOST_INT32
         self._indices = np.require(found, np.int64 if wide else np.int32, ("C", "A", "W"))
         self._table = _core.MapTable(
             address=address_of(self._indices),

@@ -65,6 +65,23 @@ def test_loops_of_one_program_are_as_good_as_others(backend: str) -> None:
 
 
 @on_devices
+def test_compilers_have_nothing_to_say(backend: str, capfd: pytest.CaptureFixture[str]) -> None:
+    """Loops on lanes have types of vectors; PoCL prints how many warnings there are."""
+    text = """void heavy(const double *x, double *y) {
+      for (int i = 0; i < 8; ++i) y[i] += sin(%s * x[i]) + exp(x[i]) * sqrt(x[i]);
+    }"""
+    nodes = op2.Set(64)
+    x, y = op2.Dat(nodes**8), op2.Dat(nodes**8)
+    kernels = [op2.Kernel(text % (i + np.random.default_rng().random()), "heavy") for i in (1, 2)]
+    with op2.backend(backend):
+        is_cpu = runtime.engine.device(runtime.engine.backend(backend)).info.is_cpu
+        lanes = 4 if is_cpu else None
+        loops = [op2.ParLoop(k, nodes, x(op2.READ), y(op2.RW), lanes=lanes) for k in kernels]
+        compile_together(loops)
+    assert capfd.readouterr() == ("", "")
+
+
+@on_devices
 def test_a_rejected_program_is_an_error_and_nothing_is_known_of_it(
     backend: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -101,9 +118,12 @@ def test_tables_and_functions_of_every_language_are_found() -> None:
         "typedef struct {",
         "  double8 re;",
         "} op2_pair;",
+        "typedef double4 op2_float64x4;",
+        "typedef double op2_row __attribute__((ext_vector_type(2), aligned(8), may_alias));",
     ]
+    types = ["op2_float64x4", "op2_row"]
     names = re.findall(r"#define (\w+) ", joined(["\n".join(lines)]))
-    assert names == ["t", "wrap_g", "u", "h", "v", "op2_at", "op2_pair"]
+    assert names == ["t", "wrap_g", "u", "h", "v", "op2_at", "op2_pair", *types]
 
 
 def test_on_the_host_nothing_happens() -> None:

@@ -70,12 +70,17 @@ def test_an_empty_text_is_a_placeholder() -> None:
     [
         ({"abi": "2001"}, "abi='2001' is not supported.*one flat pointer"),
         ({"user_code": "srandom(1);"}, "user_code is not supported"),
-        ({"opts": {"O3": True}}, "pass compiler options as a list"),
     ],
 )
 def test_options_without_meaning_are_refused(options: dict[str, object], message: str) -> None:
     with pytest.raises(UnsupportedError, match=message):
         Kernel("void k(double *x) { x[0] = 1; }", "k", **options)  # type: ignore[arg-type] # ditto
+
+
+def test_older_optimisations_change_nothing() -> None:
+    text = "void k(double *x) { x[0] = 1; }"
+    plain, tuned = Kernel(text, "k"), Kernel(text, "k", opts={"O3": True, "vect": ("padding", 2)})
+    assert tuned.key == plain.key
 
 
 def test_importing_the_module_does_not_import_the_parser(tmp_path: Path) -> None:

@@ -5,15 +5,18 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import numpy as np
 import pytest
 
-from pyop2cxx import _core
+from pyop2cxx import _core, op2
 from pyop2cxx.exceptions import UsageError
 from pyop2cxx.front.preprocess import preprocess
 from pyop2cxx.kernel import Kernel
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+BACKENDS = [backend.name for backend in op2.backends() if backend.available]
 
 
 def test_text_without_directives_is_left_alone() -> None:
@@ -52,7 +55,8 @@ def test_the_users_headers_give_macros_types_and_functions(tmp_path: Path) -> No
     kernel = Kernel(code, "k", include_dirs=[str(tmp_path)])
     assert kernel.opaque_reason == ""
     text = _core.kernel_text(kernel.core, line_markers=False)
-    assert text.startswith('#include "mine.h"\n')
+    assert kernel.core.headers == []
+    assert "float twice(float x)" in text
     assert "float *x" in text
     assert "i < 3" in text
     assert "twice(x[i])" in text
@@ -60,9 +64,55 @@ def test_the_users_headers_give_macros_types_and_functions(tmp_path: Path) -> No
 
 def test_a_kernel_may_live_in_a_header(tmp_path: Path) -> None:
     (tmp_path / "mine.h").write_text("static void k(double *x) { x[0] = 1; }\n")
-    kernel = Kernel('#include "mine.h"', "k", include_dirs=[str(tmp_path)])
+    kernel = Kernel('\n#include "mine.h"', "k", include_dirs=[str(tmp_path)])
+    assert kernel.opaque_reason == ""
+    assert '#line 2 "<kernel k>"' in _core.kernel_text(kernel.core, line_markers=True)
+    (tmp_path / "yours.h").write_text('#include "other.h"\nstatic void k(double *x) { x[0] = 1; }')
+    kernel = Kernel('#include "yours.h"', "k", include_dirs=[str(tmp_path)])
     assert "in a header" in kernel.opaque_reason
+    assert kernel.core.headers == ['"yours.h"']
+
+
+@pytest.mark.parametrize(
+    "header",
+    [
+        "#include <stdlib.h>\ntypedef double real;\n#define ONE abs(-1)\n",
+        "static int calls;\ntypedef double real;\n#define ONE 1\n",
+        "struct pair { double a, b; };\ntypedef double real;\n#define ONE 1\n",
+    ],
+    ids=["another header", "state", "a struct"],
+)
+def test_headers_that_are_more_than_a_kernel_may_be_are_included(
+    tmp_path: Path, header: str
+) -> None:
+    (tmp_path / "mine.h").write_text(header)
+    code = '#include "mine.h"\nvoid k(real *x) { x[0] = ONE; }'
+    kernel = Kernel(code, "k", include_dirs=[str(tmp_path)])
+    assert kernel.opaque_reason == ""
     assert kernel.core.headers == ['"mine.h"']
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_the_users_headers_are_part_of_the_kernel(tmp_path: Path, backend: str) -> None:
+    """On devices, too, which have no headers: what one includes, tables, complex numbers."""
+    (tmp_path / "inner.h").write_text("#pragma once\n#define WEIGHT weights[1]\n")
+    (tmp_path / "mine.h").write_text(
+        '#include <complex.h>\n#include <math.h>\n#include "inner.h"\n'
+        "static const double weights[2] = {0.5, 2.0};\nenum { N = 2 };\n"
+        "static double complex turned(double complex z) { return I * z * WEIGHT; }\n"
+    )
+    code = """void k(double _Complex *z, const double *x) {
+      for (int i = 0; i < N; ++i) z[i] = turned(z[i]) + fabs(x[i]);
+    }"""
+    kernel = Kernel(code, "k", include_dirs=[str(tmp_path)], headers=["mine.h"])
+    assert kernel.core.headers == []
+    cells = op2.Set(3)
+    z = op2.Dat(cells**2, np.arange(6) + 1j)
+    x = op2.Dat(cells**2, -np.arange(6.0))
+    with op2.backend(backend):
+        op2.par_loop(kernel, cells, z(op2.RW), x(op2.READ))
+    expected = 2j * (np.arange(6) + 1j) + np.arange(6)
+    np.testing.assert_array_equal(z.data_ro.reshape(-1), expected)
 
 
 def test_a_header_in_a_branch_that_is_not_taken_is_not_included() -> None:

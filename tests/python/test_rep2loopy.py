@@ -22,11 +22,13 @@ def loop(
 ) -> op2.Dat:
     """Call the function once a cell, and return its results."""
     function, text = rep2loopy.function_text(what, N, dtype)
-    scalar = "double" if dtype == "float64" else "float"
+    scalar = {"float64": "double", "float32": "float"}.get(dtype, "double _Complex")
     names = ("a", "b")[: len(values)]
     parameters = ", ".join(f"const {scalar} *{name}" for name in names)
     call = f"{function}(x, {', '.join(names)});"
-    kernel = op2.Kernel(f"{text}\nvoid k({scalar} *x, {parameters}) {{ {call} }}", "k")
+    kernel = op2.Kernel(
+        f"#include <complex.h>\n{text}\nvoid k({scalar} *x, {parameters}) {{ {call} }}", "k"
+    )
     assert not kernel.opaque_reason
     given_dats = [op2.Dat(CELLS ** v.shape[1:], v, dtype=dtype) for v in values]
     found = op2.Dat(CELLS ** values[-1].shape[1:], dtype=dtype)
@@ -56,26 +58,32 @@ def test_devices_have_them_too(backend: str) -> None:
     a = np.eye(N)[[1, 0, 3, 2]] * np.arange(1.0, 13).reshape(3, N, 1)
     with op2.backend(backend):
         np.testing.assert_allclose(loop("inverse", "float64", a).data_ro, np.linalg.inv(a))
+        z = a * (1 + 2j) + np.eye(N) * 1j
+        np.testing.assert_allclose(loop("inverse", "complex128", z).data_ro, np.linalg.inv(z))
+        b = np.arange(12.0).reshape(3, N) - 1j
+        expected = np.linalg.solve(z, b[..., None])[..., 0]
+        np.testing.assert_allclose(loop("solve", "complex128", z, b).data_ro, expected)
 
 
 def test_other_dtypes_are_refused() -> None:
-    with pytest.raises(UnsupportedError, match="of float64 or float32, got complex128"):
-        rep2loopy.function_text("solve", 2, "complex128")
+    with pytest.raises(UnsupportedError, match="real or complex numbers, got int32"):
+        rep2loopy.function_text("solve", 2, "int32")
     with pytest.raises(AttributeError, match="has no attribute 'Callable'"):
         _ = rep2loopy.Callable
 
 
 @needs_loopy
-def test_loopy_calls_them() -> None:
+@pytest.mark.parametrize("dtype", [np.float64, np.complex128])
+def test_loopy_calls_them(dtype: type[np.generic]) -> None:
     import loopy
 
     program = loopy.make_kernel(
         ["{ : }"],
         "x[:] = solve(A[:, :], b[:])",
         [
-            loopy.GlobalArg("x", np.float64, (2,)),
-            loopy.GlobalArg("A", np.float64, (2, 2)),
-            loopy.GlobalArg("b", np.float64, (2,)),
+            loopy.GlobalArg("x", dtype, (2,)),
+            loopy.GlobalArg("A", dtype, (2, 2)),
+            loopy.GlobalArg("b", dtype, (2,)),
         ],
         target=loopy.CWithGNULibcTarget(),
         name="k",
@@ -86,7 +94,7 @@ def test_loopy_calls_them() -> None:
     assert type(pickle.loads(pickle.dumps(solve))) is rep2loopy.SolveCallable
     program = loopy.register_callable(program, "solve", solve)
     cells = op2.Set(1)
-    a, b = op2.Dat(cells ** (2, 2), [[2.0, 1.0], [-3.0, 2.0]]), op2.Dat(cells**2, [1.0, 0.5])
-    x = op2.Dat(cells**2)
+    a = op2.Dat(cells ** (2, 2), [[2.0, 1.0], [-3.0, 2.0]], dtype)
+    b, x = op2.Dat(cells**2, [1.0, 0.5], dtype), op2.Dat(cells**2, dtype=dtype)
     op2.par_loop(op2.Kernel(program, "k"), cells, x(op2.WRITE), a(op2.READ), b(op2.READ))
     np.testing.assert_allclose(x.data_ro[0], np.linalg.solve(a.data_ro[0], b.data_ro[0]))

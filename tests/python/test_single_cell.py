@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from pyop2cxx import op2
-from pyop2cxx.exceptions import UnsupportedError, UsageError
+from pyop2cxx.exceptions import UsageError
 from pyop2cxx.op2 import INC, READ
 from pyop2cxx.parloop import generate_single_cell_wrapper
 
@@ -85,12 +85,126 @@ def test_one_cell_of_a_column(tmp_path: Path) -> None:
     assert seen.tolist() == [5, 6, 50, 60]
 
 
-def test_what_has_no_wrapper() -> None:
-    mat = op2.Mat(op2.Sparsity((NODES**1, NODES**1), [(C2N, C2N, None)]))
-    with pytest.raises(UnsupportedError, match="entries of matrices"):
-        generate_single_cell_wrapper(CELLS, [mat(INC, (C2N, C2N))], (), "f")
-    columns = op2.ExtrudedSet(CELLS, [[0, 2], [0, 3], [1, 3]])
-    with pytest.raises(UnsupportedError, match="layers of their own"):
-        generate_single_cell_wrapper(columns, [], (), "f")
+def test_names_are_needed() -> None:
     with pytest.raises(UsageError, match="the kernel's name is missing"):
         generate_single_cell_wrapper(CELLS, [])
+
+
+COUNT = "static void k(double *A) { for (int i = 0; i < 25; ++i) A[i] += i + 1; }\n"
+
+
+def of_matrix(mat: op2.Mat) -> list[Any]:
+    """What a wrapper takes for a matrix."""
+    return [mat.array, mat.sparsity.rowptr, mat.sparsity.colidx]
+
+
+def test_matrices(tmp_path: Path) -> None:
+    """Element by element the same as a loop, beside a Dat on elements; by Maps of its own."""
+    mat = op2.Mat(op2.Sparsity((NODES**1, NODES**2), [(C2N, C2N, None)]))
+    w, y = op2.Dat(CELLS**2, np.arange(6.0)), op2.Dat(NODES)
+    turned = op2.PermutedMap(C2N, (1, 0))
+    kernel = """
+    static void k(double *A, const double *w, double *y) {
+      for (int i = 0; i < 8; ++i) A[i] += w[0] + i;
+      y[0] += w[1];
+    }
+    """
+    args = [mat(INC, (turned, C2N)), w(READ), y(INC, C2N)]
+    text = generate_single_cell_wrapper(CELLS, args, (), "k", "one")
+    library = compiled(kernel + text, tmp_path)
+    op2.par_loop(op2.Kernel(kernel.replace("static ", ""), "k"), CELLS, *args)
+    expected, sums = mat.values, y.data_ro.copy()
+    mat.zero()
+    y.zero()
+    values = [*of_matrix(mat), w.data_ro, y.data, C2N.values, C2N.values, C2N.values]
+    for cell in range(3):
+        assert library.one(cell, cell + 1, *map(pointer, values)) == 0
+    np.testing.assert_array_equal(mat.values, expected)
+    assert y.data_ro.tolist() == sums.tolist()
+    other = np.array([[0, 1], [1, 3], [2, 3]], np.int32)  # 1 and 3 are not coupled
+    values[-3:] = [other] * 3
+    assert library.one(1, 2, *map(pointer, values)) == 1
+    other[1] = -1  # none of its Maps leads nowhere
+    assert library.one(1, 2, *map(pointer, values)) == 1
+    np.testing.assert_array_equal(mat.values, expected)
+    assert y.data_ro.tolist() == sums.tolist()
+
+
+def test_what_is_left_out(tmp_path: Path) -> None:
+    """Components of boundary nodes beside a Global, in a mixed matrix."""
+    both = op2.MixedDataSet((NODES**2, op2.GlobalDataSet(op2.Global(1))))
+    maps = op2.MixedMap((C2N, None))
+    mat = op2.Mat(op2.Sparsity((both, both), [(maps, maps, None)]))
+    some, one = np.arange(16), np.array([0])
+    some[[0, 5]] = -1
+    lgmaps = [(some, some), (some, one), (one, some), (None, None)]
+    for unroll in (True, False):
+        if not unroll:
+            some = np.array([0, -1, 2, 3, 4, 5, 6, 7])
+            lgmaps = [(some, some), (some, one), (None, some), (None, None)]
+        arg = mat(INC, (maps, maps), lgmaps=lgmaps, unroll_map=unroll)
+        name = f"one{int(unroll)}"
+        text = generate_single_cell_wrapper(CELLS, [arg], (), "k", name)
+        folder = tmp_path / name
+        folder.mkdir()
+        library = compiled(COUNT + text, folder)
+        mat.zero()
+        op2.par_loop(op2.Kernel(COUNT.replace("static ", ""), "k"), CELLS, arg)
+        expected = mat.values
+        mat.zero()
+        held: list[Any] = []
+        for block, pair in zip(mat, lgmaps, strict=True):
+            held += of_matrix(block)
+            if any(k is not None for k in pair):
+                held += [None if k is None else k.astype(np.int64) for k in pair]
+        given = [None if array is None else pointer(array) for array in held]
+        for cell in range(3):
+            assert library[name](cell, cell + 1, *given, pointer(C2N.values)) == 0
+        np.testing.assert_array_equal(mat.values, expected)
+
+
+@pytest.mark.parametrize("periodic", [False, True], ids=["", "periodic"])
+@pytest.mark.parametrize("layers", [4, [[0, 3], [1, 5]]], ids=["constant", "variable"])
+def test_cells_of_columns(tmp_path: Path, layers: Any, periodic: bool) -> None:
+    """A matrix, and Dats on nodes, on the cells' base and updated there."""
+    base, nodes = op2.Set(2), op2.Set(12)
+    columns = op2.ExtrudedSet(base, layers, periodic)
+    quotient = [0, 1] if periodic else None
+    up = op2.Map(columns, nodes, 2, [[0, 1], [6, 7]], "up", [1, 1], quotient)
+    mat = op2.Mat(op2.Sparsity((nodes**1, nodes**1), [(up, up, None)]))
+    x, w, total = op2.Dat(nodes, np.arange(12.0)), op2.Dat(base, [1.0, 2.0]), op2.Dat(base)
+    kernel = """
+    static void k(double *A, const double *x, const double *w, double *total) {
+      for (int i = 0; i < 4; ++i) A[i] += w[0] * (i + 1);
+      total[0] += x[0];
+    }
+    """
+    args = [mat(INC, (up, up)), x(READ, up), w(READ), total(INC)]
+    bare = [x(READ, up), w(READ), total(INC)]
+    texts = [
+        generate_single_cell_wrapper(columns, args, (), "k", "one"),
+        generate_single_cell_wrapper(columns, bare, (), "f", "two"),
+    ]
+    text = "void f(const double *x, const double *w, double *total) { total[0] += w[0] * x[1]; }\n"
+    library = compiled(kernel + text + "".join(texts), tmp_path)
+    op2.par_loop(op2.Kernel(kernel.replace("static ", ""), "k"), columns, *args)
+    expected, sums = mat.values, total.data_ro.copy()
+    total.zero()
+    op2.par_loop(op2.Kernel(text, "f"), columns, *bare)
+    other_sums = total.data_ro.copy()
+    mat.zero()
+    total.zero()
+    own = columns.layers_array.astype(np.int32)
+    bounds = [pointer(own)] if periodic and not columns.constant_layers else []
+    data = [x.data_ro, w.data_ro, total.data, up.values_with_halo]
+    for name, matrix, wanted in (("one", of_matrix(mat), sums), ("two", [], other_sums)):
+        total.zero()
+        for n in range(2):
+            first, last = own[0 if columns.constant_layers else n]
+            for layer in range(first, last - 1):
+                seen = np.zeros((2, 2), np.int32)
+                seen[0 if columns.constant_layers else n] = first, layer + 2
+                given = [pointer(values) for values in (*matrix, *data)]
+                library[name](n, n + 1, pointer(seen), *bounds, *given)
+        assert total.data_ro.tolist() == wanted.tolist()
+    np.testing.assert_array_equal(mat.values, expected)
