@@ -88,7 +88,7 @@ LaneRule lane_rule(const Request& request) {
       lane_work(request.loop).n_scalars >= least_scalars_of_reduction) {
     return {0, 0, operations_a_scalar_for_wide};
   }
-  if (!is_grid && request.strategy == Strategy::owner && goes_by_slot(request).ok) {
+  if (request.strategy == Strategy::owner && goes_by_slot(request).ok) {
     return {least_operations_by_slot, least_operations_a_scalar_by_slot,
             operations_a_scalar_for_wide};
   }

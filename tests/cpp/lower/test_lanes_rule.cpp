@@ -64,7 +64,8 @@ TEST(LanesRule, OwnersThatGoBySlotNeedLess) {
   EXPECT_EQ(owners(one_lane, false), 0);
   Facts processor = grid;
   processor.in_turn = true;
-  EXPECT_EQ(owners(processor, true), 0);
+  EXPECT_EQ(owners(processor, true), 4);
+  EXPECT_EQ(owners(processor, false), 0);
 }
 
 TEST(LanesRule, FillsHalfOfThemWhereRowsDecide) {
