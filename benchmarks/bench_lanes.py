@@ -310,14 +310,14 @@ static void prism(const double *x, const double *u, double *y)
     return text, 6 * (18 * 6 + 15 + 6 * 16)
 
 
-def columns(n_cells: int, lanes: list[int], repeats: int) -> None:
+def columns(n_cells: int, heights_of: list[int], lanes: list[int], repeats: int) -> None:
     """Prisms in columns: lanes over columns of equal heights, and along columns.
 
     They go along those whose heights might differ, which here do not.
     """
     for text, n_operations, name in ((PRISM, 40, "light"), (*heavy_prism_kernel(), "heavy")):
         kernel = op2.Kernel(text, "prism")
-        for layers in (10, 20, 60):
+        for layers in heights_of:
             n = int((n_cells / (2 * layers)) ** 0.5)
             base = unit_square_mesh(n)
             heights = np.tile((0, layers + 1), (len(base.cell2vertex), 1))
@@ -346,21 +346,24 @@ def main() -> None:
     parser.add_argument("--square-of-matrix", type=int, default=500, help="squares a side")
     parser.add_argument("--cube-of-matrix", type=int, default=37, help="cubes a side")
     parser.add_argument("--prisms", type=int, default=144_000, help="cells in all columns")
+    parser.add_argument("--layers", default="10,20,60", help="cells of a column of prisms")
+    parser.add_argument("--cc", default="cc", help="the compiler of the loops that run")
     parser.add_argument("--only-columns", action="store_true", help="columns of prisms only")
     options = parser.parse_args()
     lanes = [0, *(int(w) for w in options.lanes.split(","))]
-    op2.init(backend="sequential")
+    heights = [int(n) for n in options.layers.split(",")]
+    op2.init(backend="sequential", cc=options.cc)
     heads = " ".join(f"{w or 'scalar':>9}" for w in lanes)
     print(f"{'CPU ms a call, one core':24s} {heads} best by gathers")
     if options.only_columns:
-        columns(options.prisms, lanes, options.repeats)
+        columns(options.prisms, heights, lanes, options.repeats)
         return
     nx, ny = (int(n) for n in options.cells.split("x"))
     airfoil(options.mesh, (nx, ny), lanes, options.repeats)
     triangles(options.square, lanes, options.repeats)
     finite_elements(options.cube, lanes, options.repeats)
     assembly(options.square_of_matrix, options.cube_of_matrix, lanes, options.repeats)
-    columns(options.prisms, lanes, options.repeats)
+    columns(options.prisms, heights, lanes, options.repeats)
 
 
 if __name__ == "__main__":

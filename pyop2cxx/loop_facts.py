@@ -151,6 +151,40 @@ class LoopFacts:
             n_padded += facts.degree_max * map_.toset.total_size
         return n_padded <= _MOST_PADDING * n_entries
 
+    def column_fill(self, built: symbolic.Symbolic, lanes: int, least: float) -> float:
+        """Say how full columns of one slot are: of incidences, as many targets side by side.
+
+        Costs a plan at the first call. Columns are kept for the loop if they are full enough.
+
+        Args:
+            built: The symbolic loop, which reduces through Maps.
+            lanes: Targets side by side.
+            least: From where on columns are kept.
+        """
+        if runtime.static or not all(map_.has_values for map_ in built.maps):
+            return 1.0  # as on meshes that are numbered regularly
+        engine = runtime.engine
+        binding = _core.Binding(
+            arguments=[],
+            constants=[],
+            maps=[table_of(map_) for map_ in built.maps],
+            spaces=list(built.spaces),
+            n_elements=self.items.n,
+            paths=built.loop.maps,
+            iteration=built.loop.iteration,
+            items=list(self.items.tables),
+            matrices=[],
+            matrix_paths=[],
+        )
+        return _core.column_fill(
+            loop=built.loop,
+            binding=binding,
+            plans=engine.plans,
+            lanes=lanes,
+            least=least,
+            n_threads=engine.n_threads,
+        )
+
     @property
     def useful_bytes(self) -> int:
         """Bytes that one call must move: each Dat and Map entry once, INC and RW both ways."""

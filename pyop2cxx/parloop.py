@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -502,6 +503,7 @@ class ParLoop:
             options=self._facts.options(built, backend, given),
             strategy=given.get("strategy", self._strategy),
             lanes=given.get("lanes", self._lanes),
+            column_fill=partial(self._facts.column_fill, built),
         )
 
     @property

@@ -22,6 +22,8 @@ from pyop2cxx.render import render, template_folder
 from pyop2cxx.runtime import runtime
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from pyop2cxx.backends._backend import Backend
     from pyop2cxx.devices import OpenDevice
     from pyop2cxx.kernel import Kernel
@@ -45,6 +47,8 @@ class Request:
         options: Deterministic, debug, widths of plan arrays, calling convention.
         strategy: Forced by the user, or None.
         lanes: Elements side by side, forced by the user; 0 or 1 for none, or None.
+        column_fill: How full columns of one slot are, for so many targets side by side; they are
+            kept if they are at least so full. Costs as much as a plan at the first call.
     """
 
     name: str
@@ -56,6 +60,7 @@ class Request:
     options: _core.LoweringOptions
     strategy: str | None
     lanes: int | None
+    column_fill: Callable[[int, float], float]
 
 
 class GeneratedCode(str):
@@ -120,11 +125,26 @@ def choose(request: Request) -> Choice:
             "C compiler makes no such code for this machine, or its target is not known "
             "(static=True, or -m flags in 'cflags'); turn the option off, or pass lanes=0"
         )
+    if strategy == "owner" and options.lanes > 1:
+        why_lanes += f"; {_choose_columns(request, options)}"
     lowering = _core.lowering_key(strategy, *about[1:3], options)
     # the text of an opaque kernel is passed on as it is written, comments and all
     verbatim = request.kernel.code if request.kernel.core.body is None else ""
     key = repr((request.loop.signature(), verbatim, request.backend.name, lowering))
     return Choice(strategy=strategy, why=why, options=options, why_lanes=why_lanes, key=key)
+
+
+def _choose_columns(request: Request, options: _core.LoweringOptions) -> str:
+    """Let targets be side by side if their incidences fill the columns, and say so."""
+    refused = _core.why_not_by_slot(request.loop, options)
+    if not refused:
+        least = _core.least_fill(request.loop)
+        fill = request.column_fill(options.lanes, least)
+        options.by_slot = fill >= least
+        if options.by_slot:
+            return f"a target in each, with columns of one slot that are {fill:.0%} full"
+        refused = f"columns of one slot would be {fill:.0%} full, and pay from {least:.0%} on"
+    return f"incidences one after the other: {refused}"
 
 
 def _wants_gathers(request: Request) -> bool:

@@ -15,6 +15,7 @@
 #include "ir/signature.hpp"
 #include "lower/constants.hpp"
 #include "lower/incidence.hpp"
+#include "lower/invert_by_slot.hpp"
 #include "lower/lanes_rule.hpp"
 #include "lower/lower.hpp"
 
@@ -162,6 +163,7 @@ void bind_options(py::module_& core) {
       .def_readonly("deterministic", &Options::deterministic)
       .def_readonly("debug", &Options::debug)
       .def_readonly("lanes", &Options::lanes)
+      .def_readwrite("by_slot", &Options::by_slot)
       .def_readonly("gather_bytes", &Options::gather_bytes);
   py::class_<lower::LaneRule>(core, "LaneRule")
       .def_readonly("least_operations", &lower::LaneRule::least_operations)
@@ -218,6 +220,14 @@ void bind_lower(py::module_& core) {
         return lower::lane_rule({loop, lower::strategy_from_name(strategy), facts, {}, options});
       },
       py::arg("strategy"), py::arg("loop"), py::arg("facts"));
+  core.def("least_fill", &lower::least_fill, py::arg("loop"));
+  core.def(
+      "why_not_by_slot",
+      [](const ir::Loop& loop, const Options& options) {
+        const Facts facts;
+        return lower::goes_by_slot({loop, lower::Strategy::owner, facts, {}, options}).why;
+      },
+      py::arg("loop"), py::arg("options"));
   core.def("lane_work", &lower::lane_work, py::arg("loop"));
   core.def(
       "why_not",

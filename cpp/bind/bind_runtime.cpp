@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "bind/bind.hpp"
+#include "lower/incidence.hpp"
 #include "runtime/path_table.hpp"
 #include "runtime/prepared_loop.hpp"
 
@@ -57,6 +58,16 @@ void bind_runtime(py::module_& core) {
            py::arg("arguments"), py::arg("constants"), py::arg("maps"), py::arg("spaces"),
            py::arg("n_elements"), py::arg("paths"), py::arg("iteration"), py::arg("items"),
            py::arg("matrices"), py::arg("matrix_paths"));
+  core.def(
+      "column_fill",
+      [](const ir::Loop& loop, const Binding& binding, plan::PlanCache& plans, int lanes,
+         double least, int n_threads) {
+        const plan::InverseSpec spec = runtime::inverse_of(
+            binding, lower::reduced_maps(loop), plan::IncidenceOrder::by_slot, plans, n_threads);
+        return plans.column_fill(spec, lanes, least, n_threads);
+      },
+      py::arg("loop"), py::arg("binding"), py::arg("plans"), py::arg("lanes"), py::arg("least"),
+      py::arg("n_threads"), Unlocked());
   py::class_<LaunchOptions>(core, "LaunchOptions")
       .def(py::init<int, std::int64_t, std::int64_t>(), py::arg("n_threads"), py::arg("block_size"),
            py::arg("useful_bytes"));

@@ -58,22 +58,27 @@ std::vector<int> range(int begin, int end) {
   return numbers;
 }
 
+/// `out` and where the row of each lane lies.
+std::string gather_parameters(Context& context, DType dtype, int lanes) {
+  Names parameters{fmt::format("{} *out", vector_type(context, dtype, lanes))};
+  const std::string scalar(context.dialect().type_name(dtype));
+  for (int lane = 0; lane < lanes; ++lane) {
+    parameters.push_back(fmt::format("const {} *row{}", in_global_space(context, scalar), lane));
+  }
+  return joined(parameters, ",\n    ");
+}
+
 /// Rows of one chunk of components become vectors of lanes.
-std::string gather_function(Context& context, DType dtype, int lanes, int chunk) {
+std::string chunk_function(Context& context, DType dtype, int lanes, int chunk) {
   const std::string type = vector_type(context, dtype, lanes);
   const std::string name = fmt::format("op2_gather_{}x{}_by{}", name_of(dtype), lanes, chunk);
   return context.find_or_generate(name, name, [&](Context& out, const std::string& given) {
-    Names parameters{fmt::format("{} *out", type)};
-    for (int lane = 0; lane < lanes; ++lane) {
-      const std::string scalar(out.dialect().type_name(dtype));
-      parameters.push_back(fmt::format("const {} *row{}", in_global_space(out, scalar), lane));
-    }
+    const std::string parameters = gather_parameters(out, dtype, lanes);
     if (chunk > 1) {
       (void)row_type(out, dtype, chunk);
       for (int width = chunk; width < lanes; width *= 2) (void)vector_type(out, dtype, width);
     }
-    const Scope scope =
-        out.function(fmt::format("{} void {}({})", inlined, given, joined(parameters, ",\n    ")));
+    const Scope scope = out.function(fmt::format("{} void {}({})", inlined, given, parameters));
     if (chunk == 1) {
       const Names items = for_lanes(lanes, [](int lane) { return fmt::format("*row{}", lane); });
       out.statement(fmt::format("out[0] = ({}){{{}}};", type, joined(items)));
@@ -110,7 +115,29 @@ std::string gather_function(Context& context, DType dtype, int lanes, int chunk)
   });
 }
 
-/// Vectors of lanes become rows: the way back of gather_function().
+/// Whole rows become vectors of lanes. Where each lies is asked once, for it may be read from
+/// memory.
+std::string gather_function(Context& context, DType dtype, int lanes, int dim) {
+  const std::vector<kir::RowPiece> chunks = kir::row_pieces(dim, lanes);
+  if (chunks.size() == 1) return chunk_function(context, dtype, lanes, dim);
+  const std::string name = fmt::format("op2_gather_{}x{}_of{}", name_of(dtype), lanes, dim);
+  return context.find_or_generate(name, name, [&](Context& out, const std::string& given) {
+    Names functions;
+    for (const kir::RowPiece& chunk : chunks) {
+      functions.push_back(chunk_function(out, dtype, lanes, chunk.size));
+    }
+    const std::string parameters = gather_parameters(out, dtype, lanes);
+    const Scope scope = out.function(fmt::format("{} void {}({})", inlined, given, parameters));
+    for (std::size_t i = 0; i < chunks.size(); ++i) {
+      const std::string plus = i == 0 ? "" : fmt::format(" + {}", chunks[i].begin);
+      const Names rows =
+          for_lanes(lanes, [&plus](int lane) { return fmt::format("row{}{}", lane, plus); });
+      out.statement(fmt::format("{}(out{}, {});", functions[i], plus, joined(rows)));
+    }
+  });
+}
+
+/// Vectors of lanes become rows: the way back of chunk_function().
 std::string rows_function(Context& context, DType dtype, int lanes, int chunk) {
   const std::string type = vector_type(context, dtype, lanes);
   const std::string narrow = vector_type(context, dtype, chunk);
@@ -145,6 +172,52 @@ std::string first_function(Context& context, DType mask, int lanes) {
   });
 }
 
+// Up to so many components of a share are one statement each.
+constexpr int unrolled_shares = 16;
+
+/// The lanes of a column that have an incidence: those whose entry is not negative.
+std::string on_function(Context& context, DType entry, DType mask, int lanes) {
+  const std::string type = vector_type(context, mask, lanes);
+  const std::string from = in_global_space(context, row_type(context, entry, lanes));
+  const std::string name = fmt::format("op2_on_{}x{}_by_{}", name_of(mask), lanes, name_of(entry));
+  return context.find_or_generate(name, name, [&](Context& out, const std::string& given) {
+    const std::string scalar = in_global_space(out, std::string(out.dialect().type_name(entry)));
+    const std::string wide = vector_type(out, entry, lanes);
+    const Scope scope =
+        out.function(fmt::format("{} {} {}(const {} *entries)", inlined, type, given, scalar));
+    const std::string zero =
+        out.dialect().has_vectors ? fmt::format("({})(0)", wide) : fmt::format("({}){{0}}", wide);
+    const std::string on = fmt::format("*(const {} *)entries >= {}", from, zero);
+    out.statement(entry == mask ? fmt::format("return {};", on)
+                                : fmt::format("return __builtin_convertvector({}, {});", on, type));
+  });
+}
+
+/// `sum op= value` where a lane is on.
+std::string share_function(Context& context, DType dtype, int lanes, kir::Update update) {
+  const std::string type = vector_type(context, dtype, lanes);
+  const std::string mask = vector_type(context, mask_dtype(dtype), lanes);
+  const std::string_view what = update == kir::Update::add   ? "add"
+                                : update == kir::Update::min ? "min"
+                                                             : "max";
+  const std::string name = fmt::format("op2_share_{}_{}x{}", what, name_of(dtype), lanes);
+  return context.find_or_generate(name, name, [&](Context& out, const std::string& given) {
+    const Scope scope = out.function(
+        fmt::format("{0} {1} {2}({3} on, {1} sum, {1} value)", inlined, type, given, mask));
+    if (update == kir::Update::add) {
+      out.statement(fmt::format("const {} next = sum + value;", type));
+    } else {
+      out.statement(fmt::format("const {} next = value;", type));
+      out.statement(
+          fmt::format("on &= {};", update == kir::Update::min ? "value < sum" : "sum < value"));
+    }
+    out.statement(fmt::format(
+        "return {};", bits_as(out, type,
+                              fmt::format("({} & on) | ({} & ~on)", bits_as(out, mask, "next"),
+                                          bits_as(out, mask, "sum")))));
+  });
+}
+
 }  // namespace
 
 // --------------------------------------------------------------------- statements of the wrapper
@@ -158,22 +231,9 @@ std::string parts_at(const std::string& type, const std::string& address,
   return fmt::format("({} *)({}){}", type, address, plus);
 }
 
-void print_complex_gather(Context& context, const kir::LaneRows& rows,
-                          const LaneSpelling& spelling) {
-  const DType part = part_of(rows.dtype);
-  const int lanes = static_cast<int>(rows.starts.size());
-  const std::string type = vector_type(context, part, lanes);
-  const std::string scalar = fmt::format(
-      "const {}", in_global_space(context, std::string(context.dialect().type_name(part))));
-  for (const kir::RowPiece& chunk : kir::row_pieces(2 * rows.dim, lanes)) {
-    const std::string first = fmt::format("{}", chunk.begin);
-    Names arguments{parts_at(type, spelling(kir::offset(rows.pack, rows.at)), first)};
-    for (const kir::Expr& start : rows.starts) {
-      arguments.push_back(parts_at(scalar, spelling(kir::offset(rows.data, start)), first));
-    }
-    const std::string function = gather_function(context, part, lanes, chunk.size);
-    context.statement(fmt::format("{}({});", function, joined(arguments, ",\n    ")));
-  }
+/// Where a lane's row starts: in `data`, or at an address of its own.
+kir::Expr row_address(const kir::LaneRows& rows, const kir::Expr& start) {
+  return rows.data.empty() ? start : kir::offset(rows.data, start);
 }
 
 }  // namespace
@@ -182,8 +242,8 @@ void print_lane_gather(Context& context, const kir::LaneGather& gather,
                        const LaneSpelling& spelling) {
   const kir::LaneRows& rows = gather.rows;
   const int lanes = static_cast<int>(rows.starts.size());
-  if (is_complex(rows.dtype)) return print_complex_gather(context, rows, spelling);
-  if (has_gather_instruction(rows.dtype, lanes, gather.gather_bytes)) {
+  const bool is_parts = is_complex(rows.dtype);
+  if (!is_parts && has_gather_instruction(rows.dtype, lanes, gather.gather_bytes)) {
     const std::string function =
         gather_instruction(context, rows.dtype, lanes, rows.dim, gather.gather_bytes);
     Names places;
@@ -193,15 +253,18 @@ void print_lane_gather(Context& context, const kir::LaneGather& gather,
         vector_type(context, DType::int64, lanes), joined(places, ",\n    ")));
     return;
   }
-  for (const kir::RowPiece& chunk : kir::row_pieces(rows.dim, lanes)) {
-    const kir::Expr first = kir::integer(chunk.begin);
-    Names arguments{spelling(kir::offset(rows.pack, rows.at + first))};
-    for (const kir::Expr& start : rows.starts) {
-      arguments.push_back(spelling(kir::offset(rows.data, start + first)));
-    }
-    const std::string function = gather_function(context, rows.dtype, lanes, chunk.size);
-    context.statement(fmt::format("{}({});", function, joined(arguments, ",\n    ")));
+  const DType part = part_of(rows.dtype);
+  const std::string pack = spelling(kir::offset(rows.pack, rows.at));
+  Names arguments{is_parts ? parts_at(vector_type(context, part, lanes), pack, "0") : pack};
+  const std::string scalar = fmt::format(
+      "const {}", in_global_space(context, std::string(context.dialect().type_name(part))));
+  for (const kir::Expr& start : rows.starts) {
+    const std::string row = spelling(row_address(rows, start));
+    arguments.push_back(is_parts ? parts_at(scalar, row, "0") : row);
   }
+  const std::string function =
+      gather_function(context, part, lanes, is_parts ? 2 * rows.dim : rows.dim);
+  context.statement(fmt::format("{}({});", function, joined(arguments, ",\n    ")));
 }
 
 void print_lane_turn(Context& context, const kir::LaneTurn& turn, const LaneSpelling& spelling) {
@@ -243,6 +306,30 @@ void print_lane_add(Context& context, const kir::LaneAdd& add, const LaneSpellin
           fmt::format("{}[{}]{} += {};", add.sum, c, part, bits_as(context, type, kept)));
     }
   }
+}
+
+void print_lane_share(Context& context, const kir::LaneShare& share, const LaneSpelling& spelling) {
+  const DType part = part_of(share.type.dtype);
+  const int lanes = share.type.lanes;
+  const std::string on =
+      fmt::format("{}({})", on_function(context, share.entry_dtype, mask_dtype(part), lanes),
+                  spelling(kir::offset(share.entries, share.first)));
+  const std::string function = share_function(context, part, lanes, share.update);
+  const Names parts = is_complex(share.type.dtype) ? Names{".re", ".im"} : Names{""};
+  const auto statement = [&](const kir::Expr& c) {
+    for (const std::string& of : parts) {
+      const std::string target = spelling(kir::element(share.sum, c)) + of;
+      const std::string value = spelling(kir::element(share.pack, share.at + c)) + of;
+      context.statement(fmt::format("{} = {}({}, {}, {});", target, function, on, target, value));
+    }
+  };
+  if (share.extent > unrolled_shares) {
+    context.begin_branch(fmt::format("for (int c = 0; c < {}; ++c)", share.extent));
+    statement(kir::name("c"));
+    context.end_branch();
+    return;
+  }
+  for (int c = 0; c < share.extent; ++c) statement(kir::integer(c));
 }
 
 void print_lane_fold(Context& context, const kir::LaneFold& fold) {

@@ -19,6 +19,7 @@ void print_lane_gather(Context& context, const kir::LaneGather& gather,
 void print_lane_turn(Context& context, const kir::LaneTurn& turn, const LaneSpelling& spelling);
 void print_lane_store(Context& context, const kir::LaneStore& store, const LaneSpelling& spelling);
 void print_lane_add(Context& context, const kir::LaneAdd& add, const LaneSpelling& spelling);
+void print_lane_share(Context& context, const kir::LaneShare& share, const LaneSpelling& spelling);
 void print_lane_fold(Context& context, const kir::LaneFold& fold);
 
 }  // namespace op2::cg

@@ -184,6 +184,7 @@ class Printer {
             [this](const kir::LaneTurn& turn) { print_lane_turn(context_, turn, spelling()); },
             [this](const kir::LaneStore& store) { print_lane_store(context_, store, spelling()); },
             [this](const kir::LaneAdd& add) { print_lane_add(context_, add, spelling()); },
+            [this](const kir::LaneShare& share) { print_lane_share(context_, share, spelling()); },
             [this](const kir::LaneFold& fold) { print_lane_fold(context_, fold); },
         },
         statement.node);
@@ -204,6 +205,8 @@ class Printer {
       declaration.type = fmt::format("{} {}", context_.dialect().local, declaration.type);
     }
     if (!decl.type.is_pointer) declaration.type.pop_back();
+    // Or compilers keep all of them in registers, which are too few, and compute several at a time.
+    if (decl.type.is_pointer && decl.extent > 0) declaration.type += "volatile";
     if (decl.type.lanes > 0) {
       declaration.type = vector_type(context_, decl.type.dtype, decl.type.lanes);
       if (is_complex(decl.type.dtype)) complex_packs_.emplace(decl.name, decl.type.dtype);
@@ -253,6 +256,8 @@ class Printer {
         return striding(Builtin::block_id, Builtin::n_blocks);
       case kir::Axis::lane:
         return striding(Builtin::lane_id, Builtin::n_lanes);
+      case kir::Axis::vector:
+        not_expanded("For{vector}");
     }
     throw InternalError("unknown axis");
   }
@@ -264,7 +269,11 @@ class Printer {
     }
     const auto [begin, stride] = stride_of(loop);
     std::string step = stride.empty() ? "++" + loop.index : loop.index + stride;
-    if (stride.empty() && loop.step != 1) step = fmt::format("{} += {}", loop.index, loop.step);
+    if (!loop.step_name.empty()) {
+      step = fmt::format("{} += {}", loop.index, loop.step_name);
+    } else if (stride.empty() && loop.step != 1) {
+      step = fmt::format("{} += {}", loop.index, loop.step);
+    }
     context_.begin_branch(fmt::format("{5}for ({1} {0} = {2}; {0} < {3}; {4})", loop.index,
                                       context_.dialect().type_name(loop.index_type), expr(begin),
                                       expr(loop.end), step, rolled(loop)));
@@ -279,7 +288,7 @@ class Printer {
       return std::holds_alternative<kir::LaneGather>(stmt.node);
     };
     const bool is_of_gathers = !loop.body.empty() && std::ranges::all_of(loop.body, is_gather);
-    if (!is_of_gathers || context_.dialect().has_vectors) return "";
+    if ((!is_of_gathers && !loop.is_rolled) || context_.dialect().has_vectors) return "";
     context_.top_level_once(
         "#ifdef __clang__\n#define op2_rolled\n#else\n"
         "#define op2_rolled _Pragma(\"GCC unroll 1\")\n#endif");

@@ -69,6 +69,8 @@ std::string_view symbol(Axis axis) {
       return "block";
     case Axis::lane:
       return "lane";
+    case Axis::vector:
+      return "vector";
   }
   return "";
 }
@@ -143,8 +145,13 @@ std::string dump(const Entries& entries) {
 }
 
 std::string dump(const LaneRows& rows) {
-  return fmt::format("{} {}[{}] x{}, rows of {} at {}", name_of(rows.dtype), rows.pack,
-                     dump(rows.at), rows.dim, rows.data, list(rows.starts));
+  return fmt::format("{} {}[{}] x{}, rows{} at {}", name_of(rows.dtype), rows.pack, dump(rows.at),
+                     rows.dim, rows.data.empty() ? "" : " of " + rows.data, list(rows.starts));
+}
+
+std::string step_of(const For& loop) {
+  if (!loop.step_name.empty()) return " by " + loop.step_name;
+  return loop.step == 1 ? "" : fmt::format(" by {}", loop.step);
 }
 
 void dump(std::string& out, const Block& block, int depth);
@@ -177,8 +184,7 @@ void dump(std::string& out, const Stmt& stmt, int depth) {
           },
           [&line, &out, depth](const For& loop) {
             line(fmt::format("for {} {} in [{}, {}){}", symbol(loop.axis), loop.index,
-                             dump(loop.begin), dump(loop.end),
-                             loop.step == 1 ? "" : fmt::format(" by {}", loop.step)));
+                             dump(loop.begin), dump(loop.end), step_of(loop)));
             dump(out, loop.body, depth + 1);
           },
           [&line, &out, depth](const If& branch) {
@@ -231,6 +237,11 @@ void dump(std::string& out, const Stmt& stmt, int depth) {
           [&line](const LaneAdd& add) {
             line(fmt::format("{} += {} x{}, {} live lanes", add.sum, add.pack, add.extent,
                              dump(add.n_live)));
+          },
+          [&line](const LaneShare& share) {
+            line(fmt::format("{} {} {}[{}] x{} where {}[{}...] >= 0", share.sum,
+                             symbol(share.update), share.pack, dump(share.at), share.extent,
+                             share.entries, dump(share.first)));
           },
           [&line](const LaneFold& fold) {
             line(fmt::format("{} {} lanes of {} x{}", fold.data, symbol(fold.update), fold.pack,
@@ -331,6 +342,7 @@ bool is_evaluated(const Stmt& stmt) {
                         [](const LaneTurn&) { return false; },
                         [](const LaneStore&) { return false; },
                         [](const LaneAdd&) { return false; },
+                        [](const LaneShare&) { return false; },
                         [](const LaneFold&) { return false; },
                     },
                     stmt.node);
@@ -346,6 +358,11 @@ bool is_of_block(const Stmt& stmt) {
   }
   if (const auto* decl = std::get_if<Decl>(&stmt.node)) return decl->storage == Storage::block;
   return std::holds_alternative<Barrier>(stmt.node) || std::holds_alternative<Arrive>(stmt.node);
+}
+
+bool is_vector_loop(const Stmt& stmt) {
+  const auto* loop = std::get_if<For>(&stmt.node);
+  return loop != nullptr && loop->axis == Axis::vector;
 }
 
 bool is_of_team(const Stmt& stmt) {
@@ -465,11 +482,12 @@ Expr operator%(Expr left, Expr right) {
 
 std::span<const std::string_view> local_names() {
   static constexpr auto names = std::to_array<std::string_view>(
-      {"begin",    "end",        "n",       "i",      "c",          "k",         "t",
-       "o",        "slot",       "n_slots", "colour", "block",      "target",    "first",
-       "last",     "context",    "argv",    "argc",   "scratch",    "lane",      "chunk",
-       "round",    "own_colour", "entry",   "row",    "level",      "n_levels",  "layer",
-       "position", "column",     "part",    "next",   "lane_first", "lane_items"});
+      {"begin",    "end",        "n",       "i",      "c",          "k",          "t",
+       "o",        "slot",       "n_slots", "colour", "block",      "target",     "first",
+       "last",     "context",    "argv",    "argc",   "scratch",    "lane",       "chunk",
+       "round",    "own_colour", "entry",   "row",    "level",      "n_levels",   "layer",
+       "position", "column",     "part",    "next",   "lane_first", "lane_items", "group",
+       "side",     "at"});
   return names;
 }
 
@@ -508,7 +526,7 @@ bool is_expanded(const Module& module) {
   const auto check = [&expanded](const Stmt& stmt) {
     const auto* assign = std::get_if<Assign>(&stmt.node);
     if (std::holds_alternative<Gather>(stmt.node) || std::holds_alternative<Scatter>(stmt.node) ||
-        std::holds_alternative<MatInsert>(stmt.node) ||
+        std::holds_alternative<MatInsert>(stmt.node) || is_vector_loop(stmt) ||
         (assign != nullptr && assign->update != Update::set && assign->update != Update::add)) {
       expanded = false;
     }

@@ -158,6 +158,7 @@ enum class Axis : std::uint8_t {
   grid,    ///< over all lanes of a launch
   block,   ///< over the blocks of a launch: all lanes of a block run the same iterations
   lane,    ///< over the lanes of a block
+  vector,  ///< side by side, [0, end) of as many as there are lanes; all lanes must have items
 };
 
 /// @brief How a value enters its target.
@@ -166,7 +167,8 @@ enum class Update : std::uint8_t { set, add, min, max };
 /// @brief Why a scatter does not race.
 enum class Sync : std::uint8_t { none, atomic };
 
-/// @brief A variable's type: a scalar, an array of `extent`, or a pointer.
+/// @brief A variable's type: a scalar, an array of `extent`, or a pointer. An array of pointers
+/// stays in memory, and each is loaded where it is used.
 struct VariableType {
   DType dtype = DType::int64;
   bool is_const = false;
@@ -225,6 +227,8 @@ struct For {
   Block body;
   DType index_type = DType::int64;
   int step = 1;
+  std::string step_name = {};  ///< a variable that is stepped by instead, if not empty
+  bool is_rolled = false;      ///< unrolling it would only cost the compiler time
   bool operator==(const For&) const = default;
 };
 
@@ -357,7 +361,8 @@ struct RowPiece {
 /// fill one after the other.
 [[nodiscard]] std::vector<RowPiece> row_pieces(int dim, int lanes);
 
-/// @brief Where one row of a packed argument lies for each lane: `data[starts[lane] + c]`.
+/// @brief Where one row of a packed argument lies for each lane: `data[starts[lane] + c]`, or if
+/// `data` is empty at the address `starts[lane]`.
 struct LaneRows {
   std::string pack;  ///< array of lanes
   Expr at;           ///< position of the row's first component in `pack`
@@ -408,6 +413,20 @@ struct LaneAdd {
   bool operator==(const LaneAdd&) const = default;
 };
 
+/// @brief `sum[c] op= pack[at + c]` on the lanes whose `entries[first + lane]` is not negative.
+struct LaneShare {
+  std::string sum;
+  std::string pack;
+  Expr at;
+  VariableType type;  ///< of both
+  int extent;
+  Update update;  ///< add, min or max
+  std::string entries;
+  DType entry_dtype;
+  Expr first;
+  bool operator==(const LaneShare&) const = default;
+};
+
 /// @brief Combine the lanes of `pack[c]`, the first one first, with `data[c]`.
 struct LaneFold {
   std::string data;
@@ -421,7 +440,7 @@ struct LaneFold {
 struct Stmt {
   std::variant<Decl, Assign, Atomic, CallUser, Call, For, If, Region, Barrier, Arrive, Launch,
                Scratch, Gather, Scatter, MatInsert, LaneGather, LaneTurn, LaneStore, LaneAdd,
-               LaneFold>
+               LaneShare, LaneFold>
       node;
   bool operator==(const Stmt&) const = default;
 };
@@ -460,16 +479,28 @@ struct Function {
 };
 
 /// @brief Which arrays a strategy needs from the plan. Their order is the order in argv.
-enum class PlanKind : std::uint8_t { none, blocks, colours, inverse, staged, padded, interleaved };
+enum class PlanKind : std::uint8_t {
+  none,
+  blocks,
+  colours,
+  inverse,
+  staged,
+  padded,
+  interleaved,
+  columns,
+};
 
 struct PlanSpec {
   PlanKind kind = PlanKind::none;
-  std::vector<int> conflicts;    ///< maps whose targets must differ between concurrent items
-  std::vector<int> occurrences;  ///< inverse: maps whose slots are the incidences, in slot order
-  int block_size = 0;            ///< blocks, staged: elements a block, 0: the runtime chooses
-  bool single_block = false;     ///< blocks: conflicts cannot be told from maps; run serially
-  std::vector<int> staged = {};  ///< staged: maps whose targets a block lists, in order
-  int interleaved = -1;          ///< interleaved: the map whose targets elements take turns at
+  std::vector<int> conflicts;      ///< maps whose targets must differ between concurrent items
+  std::vector<int> occurrences;    ///< inverse: maps whose slots are the incidences, in slot order
+  int block_size = 0;              ///< blocks, staged: elements a block, 0: the runtime chooses
+  bool single_block = false;       ///< blocks: conflicts cannot be told from maps; run serially
+  std::vector<int> staged = {};    ///< staged: maps whose targets a block lists, in order
+  int interleaved = -1;            ///< interleaved: the map whose targets elements take turns at
+  int lanes = 0;                   ///< columns: targets of a group
+  std::vector<int> composed = {};  ///< columns: maps whose rows follow the columns, in order
+  int composed_bytes = 4;          ///< columns: width of their entries
   bool operator==(const PlanSpec&) const = default;
 };
 
@@ -483,7 +514,7 @@ struct ScratchSpec {
 };
 
 /// @brief What work items [begin, end) of a launch count.
-enum class Items : std::uint8_t { elements, blocks, targets };
+enum class Items : std::uint8_t { elements, blocks, targets, groups };
 
 struct Module {
   std::shared_ptr<const ir::Kernel> kernel;

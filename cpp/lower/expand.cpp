@@ -191,6 +191,7 @@ kir::Block expand_stmt(kir::Stmt stmt, RowForm form) {
           [](kir::LaneTurn& turn) -> kir::Block { return {{std::move(turn)}}; },
           [](kir::LaneStore& store) -> kir::Block { return {{std::move(store)}}; },
           [](kir::LaneAdd& sum) -> kir::Block { return {{std::move(sum)}}; },
+          [](kir::LaneShare& share) -> kir::Block { return {{std::move(share)}}; },
           [](kir::LaneFold& fold) -> kir::Block { return {{std::move(fold)}}; },
       },
       stmt.node);

@@ -26,17 +26,6 @@ kir::Expr at_target(Builder& builder, std::size_t arg) {
   return builder.scalar(arg, kir::name("target"), kir::name("c"));
 }
 
-/// Maps that Dats and matrices are reduced through, in order of first use.
-std::vector<int> reduced_maps(const ir::Loop& loop) {
-  std::vector<int> maps;
-  for (const ir::Arg& arg : loop.args) {
-    const int map = ir::target_map_of(arg);
-    if (map < 0 || !is_reduction(ir::access_of(arg))) continue;
-    if (std::find(maps.begin(), maps.end(), map) == maps.end()) maps.push_back(map);
-  }
-  return maps;
-}
-
 // A private array with a subscript that is not constant cannot live in registers. Up to this many
 // slots a chain of selects is cheaper than the array's way through memory.
 constexpr int selected_slots = 4;
@@ -101,6 +90,16 @@ bool is_first(const std::vector<std::string>& names, std::size_t i) {
 }
 
 }  // namespace
+
+std::vector<int> reduced_maps(const ir::Loop& loop) {
+  std::vector<int> maps;
+  for (const ir::Arg& arg : loop.args) {
+    const int map = ir::target_map_of(arg);
+    if (map < 0 || !is_reduction(ir::access_of(arg))) continue;
+    if (std::find(maps.begin(), maps.end(), map) == maps.end()) maps.push_back(map);
+  }
+  return maps;
+}
 
 std::vector<std::size_t> reduced_args(const ir::Loop& loop) {
   std::vector<std::size_t> args;

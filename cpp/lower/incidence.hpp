@@ -39,6 +39,9 @@ struct SlotRange {
 /// @brief Does the plan's `sizes` array come with the inverse, or only where the caller needs it?
 enum class Sizes : std::uint8_t { always, if_padded };
 
+/// @brief Maps that Dats and matrices are reduced through, in order of first use.
+[[nodiscard]] std::vector<int> reduced_maps(const ir::Loop& loop);
+
 /// @brief Slots of the Maps that Dats and matrices are reduced through: incidences an element has.
 [[nodiscard]] int n_slots(const ir::Loop& loop);
 

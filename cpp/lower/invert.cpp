@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "lower/incidence.hpp"
+#include "lower/invert_by_slot.hpp"
 #include "lower/matrix.hpp"
 #include "lower/passes.hpp"
 
@@ -122,6 +123,7 @@ void finish(Builder& builder, const std::string& function) {
 }  // namespace
 
 void invert(Builder& builder) {
+  if (goes_by_slot(builder.request()).ok) return invert_by_slot(builder);
   const ir::Loop& loop = builder.request().loop;
   const std::string function = builder.packed().names.take("wrap_" + loop.kernel->name);
   const Incidence incidence = add_incidence(builder, Sizes::if_padded);

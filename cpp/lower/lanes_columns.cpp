@@ -54,40 +54,38 @@ std::optional<ColumnLoop> column_loop(const kir::For& loop) {
 
 kir::Block over_columns(const kir::For& loop, const ColumnLoop& found, const ColumnNames& names,
                         LaneElements& elements, kir::Block columns, kir::Block cells) {
-  const kir::Expr one = kir::integer(1);
-  kir::Block out;
   const auto declare = [&elements](kir::Block& block, const char* wanted, kir::Expr value) {
     return elements.declare(block, wanted, std::move(value));
   };
+  const kir::Expr zero = kir::integer(0);
+  const kir::Expr one = kir::integer(1);
+  const kir::Expr row = kir::name(names.row);
+  const kir::Expr live = kir::name(names.live);
+  kir::Block out;
   // no cell is visited where there are no facets in between: then there are no positions either
-  const kir::Expr n = declare(out, "n_cells", maximum(kir::integer(1), found.n_cells));
+  const kir::Expr n = declare(out, "n_cells", maximum(one, found.n_cells));
   const kir::Expr begin = declare(out, "first_cell", loop.begin);
   const kir::Expr end = declare(out, "end_cell", loop.end);
-  // The column that the range begins in, if not with its first cell; whole ones; the one it ends
-  // in.
-  const kir::Expr broken = declare(out, "broken", begin / n);
-  const kir::Expr whole = declare(out, "whole", (begin + (n - one)) / n);
-  const kir::Expr open = declare(out, "open", maximum(whole, end / n));
-  const kir::Expr past = declare(out, "past", maximum(open, (end + (n - one)) / n));
+  // the column that the range ends in, perhaps before its first cell
+  const kir::Expr open = declare(out, "open", end / n);
+  const kir::Expr past =
+      declare(out, "past", open + kir::select(kir::less(open * n, end), one, zero));
+  out.push_back({kir::Decl{{DType::int64, false, false}, names.live, 0, {zero}}});
 
-  const std::string part = elements.fresh("part");
-  const auto by_part = [&part](const kir::Expr& a, const kir::Expr& b, const kir::Expr& c) {
-    const kir::Expr which = kir::name(part);
-    return kir::select(kir::equal(which, kir::integer(0)), a,
-                       kir::select(kir::equal(which, kir::integer(1)), b, c));
-  };
   kir::Block each;
-  const kir::Expr first = declare(each, "first_row", by_part(broken, whole, open));
+  const kir::Expr low = declare(each, "low", maximum(begin - row * n, zero));
+  const kir::Expr high = declare(each, "high", kir::minimum(n, end - row * n));
+  // those that are visited from the first cell to the last
+  const kir::Expr whole =
+      declare(each, "whole", kir::select(kir::less(zero, low), one, open - row));
+  const kir::Expr some = declare(each, "some", maximum(whole, one));
   each.push_back(
-      {kir::Decl{{DType::int64, true, false}, names.end, 0, {by_part(whole, open, past)}}});
-  const kir::Expr below = declare(each, "below", begin - first * n);
-  const kir::Expr low = declare(each, "low", maximum(below, kir::integer(0)));
-  const kir::Expr high = declare(each, "high", kir::minimum(n, end - first * n));
-  columns.push_back({kir::For{kir::Axis::serial, names.step, low, high, std::move(cells)}});
-  each.push_back({kir::For{kir::Axis::serial, names.row, first, kir::name(names.end),
-                           std::move(columns), DType::int64, elements.lanes()}});
-  out.push_back(
-      {kir::For{kir::Axis::serial, part, kir::integer(0), kir::integer(3), std::move(each)}});
+      {kir::Assign{live, kir::Update::set, kir::minimum(kir::integer(elements.lanes()), some)}});
+  for (kir::Stmt& stmt : columns) each.push_back(std::move(stmt));
+  each.push_back({kir::For{kir::Axis::serial, names.step, low, high, std::move(cells)}});
+  kir::For by_columns{kir::Axis::serial, names.row, begin / n, past, std::move(each)};
+  by_columns.step_name = names.live;
+  out.push_back({std::move(by_columns)});
   return out;
 }
 

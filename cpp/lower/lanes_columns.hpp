@@ -21,8 +21,8 @@ struct ColumnLoop {
 
 /// @brief Names in the loops that over_columns() makes.
 struct ColumnNames {
-  std::string row = "row";  ///< a column; steps by as many as there are lanes
-  std::string end;          ///< one past the last one
+  std::string row = "row";  ///< the first column; steps by `live`
+  std::string live;         ///< how many columns there are, at most one a lane
   std::string step;         ///< cells between the first one of the column that is visited and this
 };
 
@@ -30,7 +30,7 @@ struct ColumnNames {
 ///
 /// Lanes lie side by side in as many columns, all in one layer: what is the same for a column is
 /// found once, and lanes that are side by side share few targets. A range of positions may begin
-/// and end inside a column; these two go by themselves.
+/// and end inside a column; these two go by themselves, in the same loop.
 ///
 /// @param[in] columns What is done once for some columns, before their cells.
 /// @param[in] cells What is done for a cell of each.

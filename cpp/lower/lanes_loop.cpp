@@ -16,6 +16,7 @@
 #include "lower/lanes_columns.hpp"
 #include "lower/lanes_elements.hpp"
 #include "lower/lanes_legal.hpp"
+#include "lower/lanes_rows.hpp"
 #include "lower/lanes_rule.hpp"
 #include "lower/lanes_stores.hpp"
 #include "lower/lanes_varying.hpp"
@@ -32,6 +33,23 @@ bool calls_kernel(const kir::Block& block) {
   return std::ranges::any_of(block, [](const kir::Stmt& stmt) {
     return std::holds_alternative<kir::CallUser>(stmt.node);
   });
+}
+
+const kir::For* vector_loop(const kir::Block& block) {
+  const auto found = std::ranges::find_if(block, [](const kir::Stmt& stmt) {
+    const auto* loop = std::get_if<kir::For>(&stmt.node);
+    return loop != nullptr && loop->axis == kir::Axis::vector;
+  });
+  return found == block.end() ? nullptr : &std::get<kir::For>(found->node);
+}
+
+/// Strategies may speak of lanes themselves.
+bool is_on_lanes(const kir::Stmt& stmt) {
+  if (const auto* branch = std::get_if<kir::If>(&stmt.node)) {
+    return std::ranges::all_of(branch->then, is_on_lanes);
+  }
+  return std::holds_alternative<kir::LaneShare>(stmt.node) ||
+         std::holds_alternative<kir::LaneFold>(stmt.node);
 }
 
 bool calls_kernel_inside(const kir::Block& block) {
@@ -61,6 +79,7 @@ class LaneLoop {
  public:
   LaneLoop(const Request& request, const kir::Function& function, std::set<std::string> taken)
       : request_(request),
+        function_(function),
         lanes_(request.options.lanes),
         elements_(function, std::move(taken), lanes_),
         stores_(elements_) {}
@@ -69,6 +88,7 @@ class LaneLoop {
     if (loop.axis != kir::Axis::serial && loop.axis != kir::Axis::grid) {
       refuse("its elements are not visited one after the other");
     }
+    if (const kir::For* sides = vector_loop(loop.body)) return groups(loop, *sides);
     learn(loop.body);
     const std::optional<ColumnLoop> columns = column_loop(loop);
     kir::Block loops = columns ? column_by_column(loop, *columns) : one_by_one(loop);
@@ -79,8 +99,32 @@ class LaneLoop {
   }
 
  private:
+  /// Groups of as many items as there are lanes, each side by side.
+  kir::Block groups(const kir::For& loop, const kir::For& sides) {
+    live_ = elements_.declare(body_, "live", sides.end);
+    std::vector<kir::Expr> numbers;
+    for (int lane = 0; lane < lanes_; ++lane) numbers.push_back(kir::integer(lane));
+    elements_.add_variable(sides.index, std::move(numbers), LaneElements::lane());
+    finish_body(sides.body);
+    drop_unused(body_);
+    return {{kir::For{loop.axis, loop.index, loop.begin, loop.end, std::move(body_)}}};
+  }
+
+  /// A loop that all lanes go through together, and that calls the kernel.
+  void together(const kir::For& node) {
+    learn(node.body);
+    kir::Block outer = std::exchange(body_, {});
+    for (const kir::Stmt& stmt : node.body) statement(stmt);
+    is_called_ = false;
+    drop_unused(body_);
+    kir::Block inner = std::exchange(body_, std::move(outer));
+    body_.push_back({kir::For{node.axis, node.index, node.begin, node.end, std::move(inner)}});
+  }
+
   kir::Block one_by_one(const kir::For& loop) {
-    declare_lanes(body_, loop.index, loop.end);
+    live_ = elements_.declare(body_, "live",
+                              kir::minimum(kir::integer(lanes_), loop.end - kir::name(loop.index)));
+    declare_lanes(body_, loop.index);
     finish_body(loop.body);
     drop_unused(body_);
     return {{kir::For{loop.axis, loop.index, loop.begin, loop.end, std::move(body_), DType::int64,
@@ -90,29 +134,39 @@ class LaneLoop {
   /// Lanes side by side in as many columns.
   kir::Block column_by_column(const kir::For& loop, const ColumnLoop& found) {
     ColumnNames names;
-    names.end = elements_.fresh("end_row");
+    names.live = elements_.fresh("live");
     names.step = elements_.fresh("step");
+    live_ = kir::name(names.live);
     const kir::Expr step = kir::name(names.step);
     const auto position = [&](const kir::Expr& row) { return row * found.n_cells + step; };
     kir::Block columns;
-    declare_lanes(columns, names.row, kir::name(names.end));
+    declare_lanes(columns, names.row);
     elements_.add_variable(loop.index, elements_.on_lanes(position(kir::name(names.row))),
                            elements_.in_lane(position(kir::name(names.row))));
     if (found.first_level) {
       body_.push_back({kir::Decl{index_type(), "level", 0, {*found.first_level + step}}});
     }
+    if (request_.options.gather_bytes == 0) {  // its instructions ask for offsets
+      tables_.emplace(function_, found.first_level, step, elements_);
+      stores_.use(*tables_);
+    }
     kir::Block cell;
+    std::optional<kir::Expr> n;
     for (const kir::Stmt& stmt : found.body) {
       const auto* decl = std::get_if<kir::Decl>(&stmt.node);
       if (decl == nullptr || decl->name != "n") {
         cell.push_back(stmt);
         continue;
       }
+      n = decl->value.front();
       body_.swap(columns);  // which element a column is, is known before its cells
       declare(*decl);
       body_.swap(columns);
     }
     finish_body(cell);
+    if (tables_) {
+      std::ranges::move(tables_->filled(names.row, live_, n), std::back_inserter(columns));
+    }
     kir::Block out =
         over_columns(loop, found, names, elements_, std::move(columns), std::move(body_));
     drop_unused_in_loops(out);
@@ -156,9 +210,8 @@ class LaneLoop {
   // ------------------------------------------------------------------------------- the elements
 
   /// `live` lanes have an element of their own; the others repeat the last one.
-  void declare_lanes(kir::Block& block, const std::string& name, const kir::Expr& end) {
+  void declare_lanes(kir::Block& block, const std::string& name) {
     const kir::Expr index = kir::name(name);
-    live_ = elements_.declare(block, "live", kir::minimum(kir::integer(lanes_), end - index));
     const kir::Expr last = elements_.declare(block, "final", index + (live_ - kir::integer(1)));
     std::vector<kir::Expr> each{index};
     for (int lane = 1; lane < lanes_; ++lane) {
@@ -172,6 +225,7 @@ class LaneLoop {
   // ------------------------------------------------------------------------------- statements
 
   void statement(const kir::Stmt& stmt) {
+    if (is_on_lanes(stmt)) return body_.push_back(stmt);
     if (is_called_ && stores_itself(stmt)) return stores_.by_lane(stmt);
     std::visit(overload{
                    [this](const kir::Decl& node) { declare(node); },
@@ -179,7 +233,9 @@ class LaneLoop {
                    [this](const kir::CallUser& node) { call(node); },
                    [this](const kir::Scatter& node) { stores_.scatter(node); },
                    [this](const kir::MatInsert& node) { stores_.insert(node); },
-                   [this](const kir::For& node) { components(node); },
+                   [this](const kir::For& node) {
+                     calls_kernel(node.body) ? together(node) : components(node);
+                   },
                    [](const kir::Assign&) { unknown(); },
                    [](const kir::Atomic&) { unknown(); },
                    [](const kir::Call&) { unknown(); },
@@ -193,6 +249,7 @@ class LaneLoop {
                    [](const kir::LaneTurn&) { unknown(); },
                    [](const kir::LaneStore&) { unknown(); },
                    [](const kir::LaneAdd&) { unknown(); },
+                   [](const kir::LaneShare&) { unknown(); },
                    [](const kir::LaneFold&) { unknown(); },
                },
                stmt.node);
@@ -239,9 +296,11 @@ class LaneLoop {
   void gather(const kir::Gather& node) {
     if (uniform_.contains(node.pack)) return body_.push_back({node});
     const kir::Rows& rows = node.rows;
+    const bool is_known =
+        tables_ && tables_->address(rows, kir::integer(0), kir::integer(0)).has_value();
     const auto load = [&](const kir::Expr& i) -> kir::Stmt {
       return {kir::LaneGather{{node.pack, i * kir::integer(rows.dim), rows.dtype, rows.dim,
-                               rows.data, elements_.on_lanes(row_start(rows, i))},
+                               is_known ? "" : rows.data, row_starts(rows, i)},
                               request_.options.gather_bytes}};
     };
     if (is_regular(rows) && rows.arity * elements_.n_pieces(rows.dim) > most_unrolled(rows)) {
@@ -249,6 +308,16 @@ class LaneLoop {
       return;
     }
     for (int i = 0; i < rows.arity; ++i) body_.push_back(load(kir::integer(i)));
+  }
+
+  /// Where row number @p i starts for each lane: its offset, or its address if that is known.
+  std::vector<kir::Expr> row_starts(const kir::Rows& rows, const kir::Expr& i) {
+    std::vector<kir::Expr> starts;
+    for (int lane = 0; tables_ && lane < lanes_; ++lane) {
+      const auto address = tables_->address(rows, i, kir::integer(lane));
+      if (address) starts.push_back(*address);
+    }
+    return starts.empty() ? elements_.on_lanes(row_start(rows, i)) : starts;
   }
 
   void call(const kir::CallUser& node) {
@@ -401,9 +470,11 @@ class LaneLoop {
   }
 
   const Request& request_;
+  const kir::Function& function_;
   int lanes_;
   LaneElements elements_;
   LaneStores stores_;
+  std::optional<RowTables> tables_;                            // over columns
   std::map<std::string, const ir::GlobalReduce*> reductions_;  // by their packs
   std::set<std::string> uniform_;  // packs that are the same for all elements
   std::vector<kir::Expr> arguments_;
@@ -433,7 +504,7 @@ bool rewrite(kir::Block& block, const kir::Function& function, const Request& re
   kir::Block out;
   for (kir::Stmt& stmt : block) {
     auto* loop = std::get_if<kir::For>(&stmt.node);
-    if (loop != nullptr && calls_kernel(loop->body)) {
+    if (loop != nullptr && (calls_kernel(loop->body) || vector_loop(loop->body) != nullptr)) {
       LaneLoop lanes(request, function, taken_names(function, request));
       for (kir::Stmt& made : lanes.run(*loop)) out.push_back(std::move(made));
       found = true;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "lower/lanes_stores.hpp"
 
+#include <algorithm>
+#include <iterator>
 #include <utility>
 
 #include "ir/lane_functions.hpp"
@@ -57,8 +59,8 @@ void LaneStores::scatter(const kir::Scatter& node) {
       rows.arity * elements_.n_pieces(dim) <= 2 * unrolled_pieces) {
     for (int i = 0; i < rows.arity; ++i) {
       const kir::Expr at = kir::integer(i * dim);
-      const kir::Expr start = row_start(rows, kir::integer(i));
-      const PackedRow row{node.pack, at, dim, rows.data, start, node.update};
+      const Place place = place_of(rows, kir::integer(i));
+      const PackedRow row{node.pack, at, dim, place.data, place.start, node.update};
       if (rows.map.empty() && rows.entries.empty() && node.update == kir::Update::set) {
         store_own_row(row);
       } else {
@@ -67,21 +69,38 @@ void LaneStores::scatter(const kir::Scatter& node) {
     }
     return;
   }
-  const auto scalar = [&](const kir::Expr& i, const kir::Expr& c) {
-    store_scalar(node, kir::element(rows.data, row_start(rows, i) + c),
+  const auto scalar = [&](const Place& place, const kir::Expr& i, const kir::Expr& c) {
+    store_scalar(node, kir::element(place.data, place.start + c),
                  kir::element(node.pack, i * kir::integer(dim) + c));
   };
   if (rows.arity * dim <= unrolled_scalars || !is_regular(rows)) {
     for (int i = 0; i < rows.arity; ++i) {
-      for (int c = 0; c < dim; ++c) scalar(kir::integer(i), kir::integer(c));
+      const Place place = place_of(rows, kir::integer(i));
+      for (int c = 0; c < dim; ++c) scalar(place, kir::integer(i), kir::integer(c));
     }
     return;
   }
   kir::Block outer = std::exchange(body_, {});
-  scalar(kir::name("i"), dim == 1 ? kir::integer(0) : kir::name("c"));
+  const kir::Expr i = kir::name("i");
+  const Place place = place_of(rows, i);
+  kir::Block row = std::exchange(body_, {});
+  scalar(place, i, dim == 1 ? kir::integer(0) : kir::name("c"));
   kir::Block inner = std::exchange(body_, std::move(outer));
   if (dim > 1) inner = {serial("c", dim, std::move(inner))};
-  body_.push_back(serial("i", rows.arity, std::move(inner)));
+  std::ranges::move(inner, std::back_inserter(row));
+  body_.push_back(serial("i", rows.arity, std::move(row)));
+}
+
+/// Where row number @p i is, in the loop over lanes.
+LaneStores::Place LaneStores::place_of(const kir::Rows& rows, const kir::Expr& i) {
+  const auto address =
+      tables_ == nullptr ? std::nullopt : tables_->address(rows, i, LaneElements::lane());
+  if (!address) return {rows.data, row_start(rows, i)};
+  const auto* number = std::get_if<kir::Integer>(&i.node);
+  const std::string which = number == nullptr ? "" : std::to_string(number->value);
+  const std::string name = elements_.fresh(rows.data + "_row" + which);
+  body_.push_back({kir::Decl{{rows.dtype, false, true}, name, 0, {*address}}});
+  return {name, kir::integer(0)};
 }
 
 void LaneStores::store_scalar(const kir::Scatter& node, const kir::Expr& target,

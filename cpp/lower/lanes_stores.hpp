@@ -5,6 +5,7 @@
 
 #include "ir/kernel_ir.hpp"
 #include "lower/lanes_elements.hpp"
+#include "lower/lanes_rows.hpp"
 
 namespace op2::lower {
 
@@ -19,6 +20,8 @@ class LaneStores {
   /// @param[in] elements Outlives this.
   explicit LaneStores(LaneElements& elements) : elements_(elements) {}
 
+  /// @brief Rows that @p tables knows are stored where it says. @param[in] tables Outlives this.
+  void use(RowTables& tables) { tables_ = &tables; }
   /// @brief A statement of the scalar loop, done lane by lane.
   void by_lane(const kir::Stmt& stmt);
   /// @brief A constant index of the loop over lanes. @return Its name there.
@@ -33,8 +36,13 @@ class LaneStores {
   [[nodiscard]] kir::Block finished(const kir::Expr& live);
 
  private:
+  struct Place {
+    std::string data;
+    kir::Expr start;
+  };
   struct PackedRow;
 
+  Place place_of(const kir::Rows& rows, const kir::Expr& i);
   void store_scalar(const kir::Scatter& node, const kir::Expr& target, const kir::Expr& value);
   void store_row(const PackedRow& row);
   void store_own_row(const PackedRow& row);
@@ -44,6 +52,7 @@ class LaneStores {
                                        const kir::Expr& lane) const;
 
   LaneElements& elements_;
+  RowTables* tables_ = nullptr;
   kir::Block turns_;  // packs to rows, before the loop over lanes
   kir::Block own_;
   kir::Block locals_;

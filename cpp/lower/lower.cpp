@@ -85,7 +85,10 @@ kir::Module lower(const Request& request, const Observer& observe) {
   observe(Stage::legalise, module);
 
   over_blocks(module, [](kir::Block block) { return expand(std::move(block)); });
-  if (has_kernels(module) && request.options.index_bytes == 4) {
+  // Maps that are stored by column are longer than what the width was found for; only processors,
+  // which have units for wide numbers, have them.
+  const bool is_small = module.plan.kind != kir::PlanKind::columns;
+  if (has_kernels(module) && request.options.index_bytes == 4 && is_small) {
     for (kir::Function& function : module.functions) {
       function.body = narrow(std::move(function.body));
     }

@@ -84,6 +84,7 @@ void add(Used& used, const kir::Stmt& stmt) {
                  [&used](const kir::For& loop) {
                    add(used, loop.begin);
                    add(used, loop.end);
+                   if (!loop.step_name.empty()) used.insert(loop.step_name);
                    add(used, loop.body);
                  },
                  [&used](const kir::If& branch) {
@@ -127,6 +128,11 @@ void add(Used& used, const kir::Stmt& stmt) {
                  [&used](const kir::LaneAdd& sum) {
                    used.insert({sum.sum, sum.pack});
                    add(used, sum.n_live);
+                 },
+                 [&used](const kir::LaneShare& share) {
+                   used.insert({share.sum, share.pack, share.entries});
+                   add(used, share.at);
+                   add(used, share.first);
                  },
                  [&used](const kir::LaneFold& fold) {
                    used.insert({fold.data, fold.pack});

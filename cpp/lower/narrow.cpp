@@ -86,6 +86,7 @@ kir::Block narrow(kir::Block block) {
                    [](kir::LaneTurn&) {},
                    [](kir::LaneStore&) {},
                    [](kir::LaneAdd&) {},
+                   [](kir::LaneShare&) {},
                    [](kir::LaneFold&) {},
                },
                stmt.node);

@@ -46,6 +46,7 @@ std::string key_of(Strategy strategy, const Facts& facts, const std::vector<MapF
       .number(options.position_bytes);
   out.number(options.convention)
       .number(options.lanes)
+      .flag(options.by_slot)
       .number(options.gather_bytes)
       .flag(options.transposed)
       .flag(options.interleaved)

@@ -62,6 +62,7 @@ struct Options {
   std::vector<int> soa = {};  ///< on a grid: arguments whose Dats lie as structures of arrays
   int convention = 1;    ///< 1: document 003, maps repeated an argument; 2: unique Dats and Maps
   int lanes = 0;         ///< elements computed side by side in vectors; 0: one after the other
+  bool by_slot = true;   ///< `owner` on lanes: one target a lane, incidences in columns of one slot
   int gather_bytes = 0;  ///< lanes are loaded by gather instructions of so many bytes; 0: by rows
   bool operator==(const Options&) const = default;
 };

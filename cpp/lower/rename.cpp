@@ -96,6 +96,7 @@ class Renaming {
                    [this](kir::Call& call) { list(call.arguments); },
                    [this](kir::For& loop) {
                      text(loop.index);
+                     text(loop.step_name);
                      expression(loop.begin);
                      expression(loop.end);
                      block(loop.body);
@@ -147,6 +148,13 @@ class Renaming {
                      text(add.sum);
                      text(add.pack);
                      expression(add.n_live);
+                   },
+                   [this](kir::LaneShare& share) {
+                     text(share.sum);
+                     text(share.pack);
+                     expression(share.at);
+                     text(share.entries);
+                     expression(share.first);
                    },
                    [this](kir::LaneFold& fold) {
                      text(fold.data);

@@ -56,6 +56,7 @@ kir::Stmt replaced(const kir::Stmt& stmt, const Replacement& by) {
           [](const kir::LaneTurn&) { return hidden("transposition of lanes"); },
           [](const kir::LaneStore&) { return hidden("store of a lane"); },
           [](const kir::LaneAdd&) { return hidden("sum of lanes"); },
+          [](const kir::LaneShare&) { return hidden("share of lanes"); },
           [](const kir::LaneFold&) { return hidden("sum over lanes"); },
       },
       stmt.node);

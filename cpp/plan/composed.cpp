@@ -101,4 +101,47 @@ IndexArray compose(const mesh::MapTable& map, const PaddedInverse& inverse, int 
       inverse.columns);
 }
 
+IndexArray compose(const mesh::MapTable& map, const SlotColumns& columns,
+                   const mesh::MapTable* subset, int index_bytes, int n_threads) {
+  if (index_bytes == 4 && !fits_int32(map.n_targets())) {
+    throw UsageError(
+        fmt::format("plan: targets below {} do not fit indices of 4 bytes", map.n_targets()));
+  }
+  const std::int64_t arity = map.arity();
+  const std::int64_t n = columns.n_columns() * columns.lanes;
+  const auto write = [&](const auto& elements, const auto* values, auto& out) {
+    using Index = typename std::decay_t<decltype(out)>::value_type;
+    out.resize(at(n * arity));
+    parallel_for(n_threads, n, [&](std::int64_t begin, std::int64_t end, int) {
+      for (std::int64_t i = begin; i < end; ++i) {
+        const std::int64_t entry = elements[at(i)];
+        const std::int64_t position = entry < 0 ? -1 - entry : entry;
+        const std::int64_t element = subset != nullptr ? subset->at(position, 0) : position;
+        if (element >= map.n_rows()) {
+          throw UsageError(fmt::format(
+              "plan: an inverse with element {} cannot be composed with a Map of {} rows", element,
+              map.n_rows()));
+        }
+        for (std::int64_t slot = 0; slot < arity; ++slot) {
+          out[at(i * arity + slot)] = static_cast<Index>(values[element * arity + slot]);
+        }
+      }
+    });
+  };
+  const auto from = [&](const auto& elements, auto out) -> IndexArray {
+    if (map.index_bytes() == 4) {
+      write(elements, static_cast<const std::int32_t*>(map.values()), out);
+    } else {
+      write(elements, static_cast<const std::int64_t*>(map.values()), out);
+    }
+    return out;
+  };
+  return std::visit(
+      [&](const auto& elements) {
+        return index_bytes == 4 ? from(elements, std::vector<std::int32_t>())
+                                : from(elements, std::vector<std::int64_t>());
+      },
+      columns.elements);
+}
+
 }  // namespace op2::plan

@@ -4,6 +4,7 @@
 #include "mesh/map_table.hpp"
 #include "plan/index_array.hpp"
 #include "plan/inverse.hpp"
+#include "plan/slot_columns.hpp"
 
 namespace op2::plan {
 
@@ -28,5 +29,15 @@ namespace op2::plan {
 /// @throws UsageError as above.
 [[nodiscard]] IndexArray compose(const mesh::MapTable& map, const PaddedInverse& inverse,
                                  int n_threads);
+
+/// @brief The same by columns of one slot; a lane without an incidence leads where the element that
+/// it repeats does.
+///
+/// @param[in] subset Which rows of the map the elements of the columns stand for; null: those.
+/// @param[in] index_bytes 4 or 8, of the result: whoever reads it was told before.
+/// @return Shape (n_columns, lanes, arity), row-major.
+/// @throws UsageError as above, or if a target does not fit.
+[[nodiscard]] IndexArray compose(const mesh::MapTable& map, const SlotColumns& columns,
+                                 const mesh::MapTable* subset, int index_bytes, int n_threads);
 
 }  // namespace op2::plan

@@ -2,10 +2,12 @@
 #include "plan/plan_cache.hpp"
 
 #include <algorithm>
+#include <optional>
 #include <string_view>
 #include <utility>
 
 #include "base/overload.hpp"
+#include "plan/composed.hpp"
 
 namespace op2::plan {
 namespace {
@@ -24,6 +26,9 @@ class PlanCache::KeyBuilder {
     elements,
     inverse,
     padded,
+    columns,
+    column_fill,
+    composed,
     facts,
     table,
     staged,
@@ -163,6 +168,47 @@ std::shared_ptr<const PaddedInverse> PlanCache::padded(const InverseSpec& spec, 
   });
 }
 
+std::shared_ptr<const SlotColumns> PlanCache::columns(const InverseSpec& spec, int lanes,
+                                                      int n_threads) {
+  const Key key = KeyBuilder(KeyBuilder::Kind::columns).number(lanes).inverse(spec).take();
+  return find_or_build<SlotColumns>(key, [&spec, lanes, n_threads] {
+    return slot_columns(invert(spec, n_threads), lanes, n_threads);
+  });
+}
+
+double PlanCache::column_fill(const InverseSpec& spec, int lanes, double least, int n_threads) {
+  std::optional<SlotColumns> built;
+  const auto words = [&spec, lanes](KeyBuilder::Kind kind) {
+    return KeyBuilder(kind).number(lanes).inverse(spec).take();
+  };
+  const auto found = find_or_build<Fill>(words(KeyBuilder::Kind::column_fill), [&] {
+    built = slot_columns(invert(spec, n_threads), lanes, n_threads);
+    return Fill{built->fill()};
+  });
+  if (built && found->fill >= least) {
+    (void)find_or_build<SlotColumns>(words(KeyBuilder::Kind::columns),
+                                     [&built] { return std::move(*built); });
+  }
+  return found->fill;
+}
+
+std::shared_ptr<const IndexArray> PlanCache::composed(const MapPointer& map,
+                                                      const InverseSpec& spec, int lanes,
+                                                      int index_bytes, int n_threads) {
+  const auto laid_out = columns(spec, lanes, n_threads);
+  const Key key = KeyBuilder(KeyBuilder::Kind::composed)
+                      .map(map)
+                      .number(lanes)
+                      .number(index_bytes)
+                      .inverse(spec)
+                      .take();
+  const bool is_looked_up = spec.origin == EntryOrigin::position;
+  const mesh::MapTable* subset = is_looked_up ? spec.elements.subset.get() : nullptr;
+  return find_or_build<IndexArray>(key, [&map, &laid_out, subset, index_bytes, n_threads] {
+    return compose(*map, *laid_out, subset, index_bytes, n_threads);
+  });
+}
+
 std::shared_ptr<const Positions> PlanCache::positions(const PositionSpec& spec, int n_threads) {
   const Key key = KeyBuilder(KeyBuilder::Kind::positions).positions(spec).take();
   return find_or_build<Positions>(key,
@@ -213,6 +259,9 @@ PlanCache::Statistics PlanCache::statistics() {
       [](const std::shared_ptr<const ElementPlan>& plan) { return plan->bytes(); },
       [](const std::shared_ptr<const InverseMap>& plan) { return plan->bytes(); },
       [](const std::shared_ptr<const PaddedInverse>& plan) { return plan->bytes(); },
+      [](const std::shared_ptr<const SlotColumns>& plan) { return plan->bytes(); },
+      [](const std::shared_ptr<const Fill>&) { return static_cast<std::int64_t>(sizeof(Fill)); },
+      [](const std::shared_ptr<const IndexArray>& plan) { return bytes_of(*plan); },
       [](const std::shared_ptr<const Positions>& plan) { return plan->bytes(); },
       [](const std::shared_ptr<const TargetTable>& plan) { return bytes_of(plan->values); },
       [](const std::shared_ptr<const StagedPlan>& plan) { return plan->bytes(); },

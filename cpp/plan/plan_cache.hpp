@@ -15,6 +15,7 @@
 #include "plan/interleave.hpp"
 #include "plan/inverse.hpp"
 #include "plan/positions.hpp"
+#include "plan/slot_columns.hpp"
 #include "plan/staging.hpp"
 #include "plan/target_table.hpp"
 
@@ -34,6 +35,15 @@ class PlanCache {
   [[nodiscard]] std::shared_ptr<const InverseMap> inverse(const InverseSpec& spec, int n_threads);
   [[nodiscard]] std::shared_ptr<const PaddedInverse> padded(const InverseSpec& spec,
                                                             bool slot_aligned, int n_threads);
+  [[nodiscard]] std::shared_ptr<const SlotColumns> columns(const InverseSpec& spec, int lanes,
+                                                           int n_threads);
+  /// @brief How full columns() are. They are kept for whoever asks next if that is @p least or
+  /// more.
+  [[nodiscard]] double column_fill(const InverseSpec& spec, int lanes, double least, int n_threads);
+  /// @brief A map composed with columns(); see compose().
+  [[nodiscard]] std::shared_ptr<const IndexArray> composed(const MapPointer& map,
+                                                           const InverseSpec& spec, int lanes,
+                                                           int index_bytes, int n_threads);
   [[nodiscard]] std::shared_ptr<const Positions> positions(const PositionSpec& spec, int n_threads);
   /// @brief The targets of a loop whose work items are not rows of its Maps. The pointer owns them.
   [[nodiscard]] MapPointer table(const TableSpec& spec, int n_threads);
@@ -45,6 +55,11 @@ class PlanCache {
   [[nodiscard]] MapPointer interleaved(const MapPointer& map, const MapPointer& by, std::int64_t n,
                                        int n_threads);
   [[nodiscard]] mesh::MapFacts facts(const MapPointer& map, std::int64_t n, int n_threads);
+
+  /// @brief What is left of columns that are not kept.
+  struct Fill {
+    double fill = 1.0;
+  };
 
   /// @brief What the cache holds and how often it helped.
   struct Statistics {
@@ -60,11 +75,13 @@ class PlanCache {
   void clear();
 
  private:
-  using Plan = std::variant<std::shared_ptr<const BlockPlan>, std::shared_ptr<const ElementPlan>,
-                            std::shared_ptr<const InverseMap>, std::shared_ptr<const PaddedInverse>,
-                            std::shared_ptr<const TargetTable>, std::shared_ptr<const StagedPlan>,
-                            std::shared_ptr<const Positions>, std::shared_ptr<const Interleaved>,
-                            std::shared_ptr<const mesh::MapFacts>>;
+  using Plan =
+      std::variant<std::shared_ptr<const BlockPlan>, std::shared_ptr<const ElementPlan>,
+                   std::shared_ptr<const InverseMap>, std::shared_ptr<const PaddedInverse>,
+                   std::shared_ptr<const SlotColumns>, std::shared_ptr<const Fill>,
+                   std::shared_ptr<const IndexArray>, std::shared_ptr<const TargetTable>,
+                   std::shared_ptr<const StagedPlan>, std::shared_ptr<const Positions>,
+                   std::shared_ptr<const Interleaved>, std::shared_ptr<const mesh::MapFacts>>;
   using Words = std::vector<std::int64_t>;
 
   struct Key {

@@ -88,6 +88,7 @@ class Evaluator {
                         [](const kir::LaneTurn&) { refuse("a transposition of lanes"); },
                         [](const kir::LaneStore&) { refuse("a store of a lane"); },
                         [](const kir::LaneAdd&) { refuse("a sum of lanes"); },
+                        [](const kir::LaneShare&) { refuse("a share of lanes"); },
                         [](const kir::LaneFold&) { refuse("a sum over lanes"); }},
                statement.node);
   }
@@ -350,6 +351,7 @@ bool asks_for_blocks(const kir::Block& launch) {
                  [](const kir::LaneTurn&) { return false; },
                  [](const kir::LaneStore&) { return false; },
                  [](const kir::LaneAdd&) { return false; },
+                 [](const kir::LaneShare&) { return false; },
                  [](const kir::LaneFold&) { return false; }},
         statement.node);
   });

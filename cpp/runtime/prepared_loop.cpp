@@ -11,7 +11,6 @@
 #include "base/error.hpp"
 #include "base/overload.hpp"
 #include "runtime/host/threads.hpp"
-#include "runtime/path_table.hpp"
 
 namespace op2::runtime {
 namespace {
@@ -43,11 +42,6 @@ PlanArray array_of(const plan::IndexArray& indices) {
       overload{[](const std::vector<std::int32_t>& narrow) { return array_of(narrow); },
                [](const std::vector<std::int64_t>& wide) { return array_of(wide); }},
       indices);
-}
-
-plan::TableSpec table_spec(const Binding& binding, std::size_t i) {
-  return path_table(binding.maps[i], binding.paths[i], binding.iteration, binding.items,
-                    binding.n_elements);
 }
 
 /// The width that generated code was told; see lower::Options.
@@ -197,35 +191,17 @@ void PreparedLoop::build_plan() {
       return use_padded();
     case kir::PlanKind::interleaved:
       return use_interleaved();
+    case kir::PlanKind::columns:
+      return use_columns();
   }
-}
-
-plan::Elements PreparedLoop::elements() const {
-  const bool looked_up = binding_.iteration.subset && binding_.iteration.layers == ir::Layers::none;
-  return {binding_.n_elements, looked_up ? binding_.items.front() : nullptr};
-}
-
-/// Where the rows of an argument that goes through a Map are written down, in their order.
-std::vector<plan::Occurrence> PreparedLoop::occurrences(int map) const {
-  const auto i = static_cast<std::size_t>(map);
-  plan::MapPointer table = binding_.maps[i];
-  const bool has_rows = i < binding_.paths.size() && !binding_.paths[i].rows.empty();
-  std::vector<plan::Occurrence> found;
-  if (binding_.iteration.layers != ir::Layers::none) {
-    table = plans_->table(table_spec(binding_, i), options_.n_threads);
-  } else if (has_rows) {
-    for (const ir::RowRef& row : binding_.paths[i].rows) found.push_back({table, row.slot});
-    return found;
-  }
-  for (int slot = 0; slot < table->arity(); ++slot) found.push_back({table, slot});
-  return found;
 }
 
 plan::ConflictSet PreparedLoop::conflicts() const {
-  plan::ConflictSet set{elements(), {}, plan::EntryOrigin::position};
+  plan::ConflictSet set{elements_of(binding_), {}, plan::EntryOrigin::position};
   for (const int map : executable_->plan.conflicts) {
     const auto i = static_cast<std::size_t>(map);
-    const std::vector<plan::Occurrence> rows = occurrences(map);
+    const std::vector<plan::Occurrence> rows =
+        occurrences_of(binding_, map, *plans_, options_.n_threads);
     const plan::MapPointer& table = rows.front().map;
     if (static_cast<int>(rows.size()) == table->arity()) {
       set.conflicts.push_back({table, plan::all_slots, binding_.spaces[i]});
@@ -236,6 +212,10 @@ plan::ConflictSet PreparedLoop::conflicts() const {
     }
   }
   return set;
+}
+
+plan::InverseSpec PreparedLoop::inverse_spec(plan::IncidenceOrder order) const {
+  return inverse_of(binding_, executable_->plan.occurrences, order, *plans_, options_.n_threads);
 }
 
 void PreparedLoop::use_blocks() {
@@ -294,21 +274,6 @@ void PreparedLoop::use_staged() {
   plan_ = staged;
 }
 
-plan::InverseSpec PreparedLoop::inverse_spec() const {
-  plan::InverseSpec spec;
-  spec.elements = elements();
-  spec.origin = plan::EntryOrigin::position;
-  std::int64_t n_targets = 0;
-  for (const int map : executable_->plan.occurrences) {
-    const std::vector<plan::Occurrence> rows = occurrences(map);
-    n_targets = rows.front().map->n_targets();
-    spec.occurrences.insert(spec.occurrences.end(), rows.begin(), rows.end());
-  }
-  const auto n_entries = binding_.n_elements * static_cast<std::int64_t>(spec.occurrences.size());
-  spec.touched_only = n_entries < n_targets;
-  return spec;
-}
-
 void PreparedLoop::use_interleaved() {
   const auto& by = binding_.maps[static_cast<std::size_t>(executable_->plan.interleaved)];
   n_items_ = binding_.n_elements;
@@ -320,7 +285,8 @@ void PreparedLoop::use_interleaved() {
 }
 
 void PreparedLoop::use_padded() {
-  const auto inverse = plans_->padded(inverse_spec(), false, options_.n_threads);
+  const auto inverse =
+      plans_->padded(inverse_spec(plan::IncidenceOrder::by_element), false, options_.n_threads);
   const bool needs_elements = executable_->items == kir::Items::elements;
   n_items_ = needs_elements ? binding_.n_elements : inverse->n_rows;
   plan_bytes_ = inverse->bytes();
@@ -330,8 +296,43 @@ void PreparedLoop::use_padded() {
   plan_ = inverse;
 }
 
+/// Columns, and the Maps whose rows follow them.
+struct PreparedLoop::Columns {
+  std::vector<std::int64_t> sizes;  // [1] rows
+  std::shared_ptr<const plan::SlotColumns> columns;
+  std::vector<std::shared_ptr<const plan::IndexArray>> composed;  // [PlanSpec::composed]
+};
+
+void PreparedLoop::use_columns() {
+  const kir::PlanSpec& asked = executable_->plan;
+  const plan::InverseSpec spec = inverse_spec(plan::IncidenceOrder::by_slot);
+  const auto held = std::make_shared<Columns>();
+  held->columns = plans_->columns(spec, asked.lanes, options_.n_threads);
+  held->sizes = {held->columns->n_rows};
+  n_items_ = held->columns->n_groups();
+  plan_bytes_ = held->columns->bytes();
+  plan_arrays_ = {array_of(held->sizes), array_of(held->columns->column_offset),
+                  array_of(held->columns->slot), array_of(held->columns->elements),
+                  array_of(held->columns->targets)};
+  for (const int map : asked.composed) {
+    held->composed.push_back(
+        plans_->composed(targets_of(binding_, map, *plans_, options_.n_threads), spec, asked.lanes,
+                         asked.composed_bytes, options_.n_threads));
+    plan_arrays_.push_back(array_of(*held->composed.back()));
+    plan_bytes_ += plan::bytes_of(*held->composed.back());
+  }
+  plan_ = held;
+  for (const kir::Parameter& argument : executable_->arguments) {
+    const bool is_elements = argument.role == kir::Role::plan && argument.index == 3;
+    if (is_elements &&
+        size_of(argument.type.dtype) != static_cast<std::size_t>(width(held->columns->elements))) {
+      throw InternalError("plan entries have another width than the generated code expects");
+    }
+  }
+}
+
 void PreparedLoop::use_inverse() {
-  const plan::InverseSpec spec = inverse_spec();
+  const plan::InverseSpec spec = inverse_spec(plan::IncidenceOrder::by_element);
   const auto inverse = plans_->inverse(spec, options_.n_threads);
   const bool needs_elements = executable_->items == kir::Items::elements;
   n_items_ = needs_elements ? binding_.n_elements : inverse->n_rows;
@@ -353,24 +354,14 @@ void PreparedLoop::use_inverse() {
   }
 }
 
-/// What a path leads to, written down where it is not what the Map has.
-plan::MapPointer PreparedLoop::targets(int map) {
-  const auto i = static_cast<std::size_t>(map);
-  const bool is_extruded = binding_.iteration.layers != ir::Layers::none;
-  if (!is_extruded && binding_.paths[i].rows.empty()) return binding_.maps[i];
-  const plan::TableSpec spec =
-      is_extruded ? table_spec(binding_, i) : path_table(binding_.maps[i], binding_.paths[i]);
-  matrix_maps_.push_back(plans_->table(spec, options_.n_threads));
-  return matrix_maps_.back();
-}
-
 /// Positions are found for all elements, so that parts of a Set share them; of extruded Sets, for
 /// the cells that this loop visits.
 plan::PositionSpec PreparedLoop::position_spec(std::size_t matrix) {
   plan::PositionSpec spec = binding_.matrices[matrix];
   const auto [row_path, column_path] = binding_.matrix_paths[matrix];
-  spec.rows = targets(row_path);
-  spec.columns = targets(column_path);
+  spec.rows = targets_of(binding_, row_path, *plans_, options_.n_threads);
+  spec.columns = targets_of(binding_, column_path, *plans_, options_.n_threads);
+  matrix_maps_.insert(matrix_maps_.end(), {spec.rows, spec.columns});
   if (binding_.iteration.layers != ir::Layers::none) spec.elements = {binding_.n_elements, nullptr};
   return spec;
 }

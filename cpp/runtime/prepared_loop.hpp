@@ -15,28 +15,13 @@
 #include "mesh/buffer.hpp"
 #include "mesh/map_table.hpp"
 #include "plan/plan_cache.hpp"
+#include "runtime/binding.hpp"
 #include "runtime/device_loop.hpp"
 #include "runtime/device_mirror.hpp"
 
 namespace op2::runtime {
 
 using ExecutablePtr = std::shared_ptr<const exec::Executable>;
-
-/// @brief The data of one loop, in the order of its symbolic form.
-struct Binding {
-  std::vector<std::shared_ptr<mesh::Buffer>> arguments;  ///< one for each argument
-  std::vector<std::shared_ptr<mesh::Buffer>> constants;
-  std::vector<std::shared_ptr<mesh::MapTable>> maps;  ///< unique Maps
-  std::vector<int> spaces;             ///< of each Map: Maps of equal space lead to the same memory
-  std::int64_t n_elements = 0;         ///< work items
-  std::vector<ir::MapRef> paths = {};  ///< of each Map: the entries used; empty: all, in order
-  ir::Iteration iteration = {};
-  /// Lists that say which elements the items are: lower::item_locals.
-  std::vector<std::shared_ptr<mesh::MapTable>> items = {};
-  std::vector<plan::PositionSpec> matrices;  ///< one for each matrix among the arguments
-  /// Of each matrix the paths to rows and to columns, as numbers of Maps.
-  std::vector<std::pair<int, int>> matrix_paths = {};
-};
 
 /// @brief What loops of one name have cost so far; shared by all PreparedLoops of that name.
 struct Timing {
@@ -80,6 +65,8 @@ class PreparedLoop {
   [[nodiscard]] const exec::Executable& executable() const { return *executable_; }
 
  private:
+  struct Columns;
+
   void ensure_plan();
   void build_plan();
   void use_blocks();
@@ -87,15 +74,13 @@ class PreparedLoop {
   void use_inverse();
   void find_positions();
   [[nodiscard]] plan::PositionSpec position_spec(std::size_t matrix);
-  [[nodiscard]] plan::MapPointer targets(int map);
   void use_staged();
   void use_padded();
+  void use_columns();
   void use_interleaved();
-  [[nodiscard]] plan::InverseSpec inverse_spec() const;
   [[nodiscard]] bool plan_is_stale() const;
-  [[nodiscard]] plan::Elements elements() const;
   [[nodiscard]] plan::ConflictSet conflicts() const;
-  [[nodiscard]] std::vector<plan::Occurrence> occurrences(int map) const;
+  [[nodiscard]] plan::InverseSpec inverse_spec(plan::IncidenceOrder order) const;
   [[nodiscard]] int threads_for_size() const;
   void size_scratch();
   void note_uses();

@@ -75,6 +75,7 @@ __all__: list[str] = [
     "cg",
     "choose_lanes",
     "choose_strategy",
+    "column_fill",
     "combine",
     "common_dtype",
     "copy",
@@ -90,6 +91,7 @@ __all__: list[str] = [
     "kernel_text",
     "lane_rule",
     "lane_work",
+    "least_fill",
     "local_names",
     "lower",
     "lowering_key",
@@ -102,6 +104,7 @@ __all__: list[str] = [
     "print_source",
     "prototypes",
     "why_not",
+    "why_not_by_slot",
 ]
 
 class DType:
@@ -720,6 +723,7 @@ class LoweringMapFacts:
     ) -> None: ...
 
 class LoweringOptions:
+    by_slot: bool
     def __init__(
         self,
         deterministic: bool,
@@ -964,6 +968,14 @@ def choose_strategy(
     maps: collections.abc.Sequence[LoweringMapFacts],
     options: LoweringOptions,
 ) -> tuple[str, str]: ...
+def column_fill(
+    loop: Loop,
+    binding: Binding,
+    plans: plan.PlanCache,
+    lanes: typing.SupportsInt | typing.SupportsIndex,
+    least: typing.SupportsFloat | typing.SupportsIndex,
+    n_threads: typing.SupportsInt | typing.SupportsIndex,
+) -> float: ...
 def combine(
     op: str,
     out: Column,
@@ -995,6 +1007,7 @@ def kernel_facts(body: KernelBody) -> KernelFacts: ...
 def kernel_text(kernel: Kernel, line_markers: bool) -> str: ...
 def lane_rule(strategy: str, loop: Loop, facts: Facts) -> LaneRule: ...
 def lane_work(loop: Loop) -> LaneWork: ...
+def least_fill(loop: Loop) -> float: ...
 def local_names() -> list[str]: ...
 def lower(
     loop: Loop,
@@ -1028,6 +1041,7 @@ def why_not(
     maps: collections.abc.Sequence[LoweringMapFacts],
     options: LoweringOptions,
 ) -> str: ...
+def why_not_by_slot(loop: Loop, options: LoweringOptions) -> str: ...
 
 STRATEGIES: list[str] = ["direct", "owner", "scratch", "atomic", "block", "colour"]
 __version__: str

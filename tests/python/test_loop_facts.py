@@ -47,6 +47,12 @@ def test_targets_with_as_many_elements_each_are_evenly_covered() -> None:
         assert loop._facts.is_evenly_covered(built_from(loop)) == evenly
 
 
+def test_columns_are_as_full_as_groups_of_targets_are_alike() -> None:
+    for entries, fill in ((np.arange(200) % 100, 1.0), (np.zeros(200, dtype=int), 0.25)):
+        loop = loop_of(entries)
+        assert loop._facts.column_fill(built_from(loop), 4, 0.5) == fill
+
+
 def test_moved_bytes_are_bounded_by_the_target() -> None:
     loop = loop_of(np.zeros(200, dtype=int), n_targets=3)
     assert loop.useful_bytes == 2 * 3 * 8 + 200 * 4

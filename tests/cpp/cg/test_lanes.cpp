@@ -39,6 +39,24 @@ TEST(Lanes, RowsOfThreeAreTwoAndOne) {
       c_dialect(), [](Context& context) { print_lane_gather(context, {rows(3, 4)}, spelled); });
   EXPECT_EQ(count(text, "op2_gather_float64x4_by2("), 2) << text;
   EXPECT_EQ(count(text, "op2_gather_float64x4_by1("), 2) << text;
+  // one call: an address may have to be loaded
+  EXPECT_EQ(count(text, "op2_gather_float64x4_by1(out + 2, row0 + 2, row1 + 2,"), 1) << text;
+  EXPECT_EQ(count(text, "op2_gather_float64x4_of3(pack,"), 1) << text;
+}
+
+TEST(Lanes, RowsMayLieAtAddresses) {
+  kir::LaneRows at = rows(2, 2);
+  at.data.clear();
+  at.starts = {kir::element("x_rows", kir::integer(0)), kir::element("x_rows", kir::integer(1))};
+  const std::string text =
+      text_of(c_dialect(), [&at](Context& context) { print_lane_gather(context, {at}, spelled); });
+  EXPECT_EQ(count(text, "op2_gather_float64x2_by2(pack,\n      x_rows[0],\n      x_rows[1]);"), 1)
+      << text;
+  at.dtype = DType::complex128;
+  const std::string complex =
+      text_of(c_dialect(), [&at](Context& context) { print_lane_gather(context, {at}, spelled); });
+  EXPECT_EQ(count(complex, "op2_gather_float64x2_of4((op2_float64x2 *)(pack),"), 1) << complex;
+  EXPECT_EQ(count(complex, "(const double *)(x_rows[1])"), 1) << complex;
 }
 
 TEST(Lanes, RowsComeBackAsWholes) {
@@ -107,6 +125,45 @@ TEST(Lanes, OpenclKeepsComplexNumbersInVectorsOfTwo) {
     print_lane_fold(context, {"data", "sum", vectors, 1, kir::Update::add});
   });
   EXPECT_EQ(count(folded, "data[c] += (double2)(sum[c].re[i], sum[c].im[i]);"), 1) << folded;
+}
+
+kir::LaneShare share(kir::Update update, DType dtype, int extent) {
+  return {"sum",  "pack",    kir::name("o"), {dtype, false, false, 4}, extent,
+          update, "entries", DType::int32,   kir::name("first")};
+}
+
+TEST(Lanes, SharesAreKeptWhereThereIsAnIncidence) {
+  const std::string text = text_of(c_dialect(), [](Context& context) {
+    print_lane_share(context, share(kir::Update::add, DType::float64, 2), spelled);
+    print_lane_share(context, share(kir::Update::max, DType::float64, 1), spelled);
+  });
+  EXPECT_EQ(count(text,
+                  "sum[0] = op2_share_add_float64x4(op2_on_int64x4_by_int32(&entries[first]), "
+                  "sum[0], pack[o]);"),
+            1)
+      << text;
+  EXPECT_EQ(count(text, "pack[(o + 1)]);"), 1) << text;
+  EXPECT_EQ(count(text, "__builtin_convertvector"), 1) << text;
+  EXPECT_EQ(count(text, "const op2_float64x4 next = sum + value;"), 1) << text;
+  EXPECT_EQ(count(text, "on &= sum < value;"), 1) << text;
+}
+
+TEST(Lanes, ManySharesAreALoop) {
+  const std::string text = text_of(c_dialect(), [](Context& context) {
+    print_lane_share(context, share(kir::Update::add, DType::float32, 40), spelled);
+  });
+  EXPECT_EQ(count(text, "for (int c = 0; c < 40; ++c)"), 1) << text;
+  EXPECT_EQ(count(text, "sum[c] = op2_share_add_float32x4("), 1) << text;
+  // masks are as wide as the entries are
+  EXPECT_EQ(count(text, "__builtin_convertvector"), 0) << text;
+}
+
+TEST(Lanes, BothPartsOfComplexSharesAreKept) {
+  const std::string text = text_of(c_dialect(), [](Context& context) {
+    print_lane_share(context, share(kir::Update::add, DType::complex128, 1), spelled);
+  });
+  EXPECT_EQ(count(text, "sum[0].re = op2_share_add_float64x4("), 1) << text;
+  EXPECT_EQ(count(text, "sum[0].im, pack[o].im);"), 1) << text;
 }
 
 TEST(Lanes, SumsFoldInTheOrderOfLanes) {

@@ -59,6 +59,20 @@ std::size_t n_times(const std::string& text, const std::string& what) {
   return n;
 }
 
+TEST(PrintModule, LoopsMayStepByAVariableAndStayLoops) {
+  kir::For loop{kir::Axis::serial, "row", kir::integer(0), kir::name("end"), {}};
+  loop.step_name = "live";
+  EXPECT_EQ(statements({{loop}}), "  for (long row = 0; row < end; row += live) {\n  }\n");
+  loop.is_rolled = true;
+  EXPECT_EQ(statements({{loop}}),
+            "  op2_rolled for (long row = 0; row < end; row += live) {\n  }\n");
+}
+
+TEST(PrintModule, AnArrayOfPointersStaysInMemory) {
+  EXPECT_EQ(statements({{kir::Decl{{DType::float64, true, true}, "x_rows", 8, {}}}}),
+            "  const double *volatile x_rows[8];\n");
+}
+
 // ------------------------------------------------------------------------------------ golden text
 
 TEST(PrintModule, ABlockLoop) {

@@ -62,12 +62,19 @@ class Machine {
         names_[decl->name] = value(decl->value.front());
         continue;
       }
+      if (const auto* assign = std::get_if<kir::Assign>(&stmt.node)) {
+        names_[std::get<kir::Name>(assign->target.node).name] = value(assign->value);
+        continue;
+      }
       const auto& loop = std::get<kir::For>(stmt.node);
       const std::int64_t end = value(loop.end);
-      for (std::int64_t at = value(loop.begin); at < end; at += loop.step) {
+      const bool is_by_name = !loop.step_name.empty();
+      for (std::int64_t at = value(loop.begin); at < end;
+           at += is_by_name ? names_.at(loop.step_name) : loop.step) {
         names_[loop.index] = at;
         if (loop.index == names.step) visit(names, lanes, at);
         run(loop.body, names, lanes);
+        if (is_by_name && names_.at(loop.step_name) < 1) return;  // would not end
       }
     }
   }
@@ -77,7 +84,9 @@ class Machine {
  private:
   void visit(const ColumnNames& names, int lanes, std::int64_t cell) {
     const std::int64_t row = names_.at(names.row);
-    for (std::int64_t lane = 0; lane < lanes && row + lane < names_.at(names.end); ++lane) {
+    const std::int64_t live = names_.at(names.live);
+    EXPECT_LE(live, lanes);
+    for (std::int64_t lane = 0; lane < live; ++lane) {
       visited.emplace_back(row + lane, cell);
     }
   }
@@ -127,7 +136,7 @@ TEST(LanesColumns, EveryRangeVisitsEachOfItsCellsOnce) {
     for (std::int64_t begin = 0; begin <= n; ++begin) {
       for (std::int64_t end = begin; end <= n; ++end) {
         LaneElements elements(kir::Function{}, {}, lanes);
-        const ColumnNames names{"row", "end_row", "step"};
+        const ColumnNames names{"row", "live", "step"};
         Machine machine(begin, end, height);
         machine.run(over_columns(loop, found, names, elements, {}, {}), names, lanes);
         Machine::Visit wanted;
@@ -139,6 +148,23 @@ TEST(LanesColumns, EveryRangeVisitsEachOfItsCellsOnce) {
       }
     }
   }
+}
+
+/// Columns that a pass takes, of a range of whole ones.
+TEST(LanesColumns, WholeColumnsFillTheLanes) {
+  const kir::For loop = positions();
+  LaneElements elements(kir::Function{}, {}, 4);
+  const ColumnNames names{"row", "live", "step"};
+  Machine machine(0, 45, 5);
+  machine.run(over_columns(loop, *column_loop(loop), names, elements, {}, {}), names, 4);
+  ASSERT_EQ(machine.visited.size(), 45U);
+  // one layer after the other, the four first columns side by side
+  const auto at = [](std::int64_t row, std::int64_t cell) { return std::pair(row, cell); };
+  for (std::size_t lane = 0; lane < 4; ++lane)
+    EXPECT_EQ(machine.visited[lane], at(static_cast<std::int64_t>(lane), 0));
+  EXPECT_EQ(machine.visited[4], at(0, 1));
+  EXPECT_EQ(machine.visited[20], at(4, 0));
+  EXPECT_EQ(machine.visited[40], at(8, 0));
 }
 
 }  // namespace

@@ -76,10 +76,24 @@ ir::Loop column_loop_of(ir::Layers layers) {
 TEST(LanesLoop, LanesLieSideBySideInColumnsOfEqualHeight) {
   const std::string text =
       strategy_dump(column_loop_of(ir::Layers::constant), Strategy::direct, one_lane, on(2));
-  EXPECT_TRUE(has(text, "for serial row in [first_row, end_row) by 2")) << text;
-  EXPECT_TRUE(has(text, "decl const int64 level = ")) << text;
+  EXPECT_TRUE(has(text, "for serial row in [(first_cell / n_cells), past) by live")) << text;
   EXPECT_FALSE(has(text, "level1")) << text;
-  EXPECT_TRUE(has(text, "row_lane")) << text;
+  // rows are known by column; what a cell adds is one in `step`
+  EXPECT_TRUE(has(text, "decl const float64* x_rows[4]")) << text;
+  EXPECT_TRUE(has(text, "decl float64* y_rows[4]")) << text;
+  EXPECT_TRUE(has(text, "x_pack[0] x1, rows at (x_rows[0] + step), (x_rows[1] + step)")) << text;
+  EXPECT_TRUE(has(text, "y_row0 = (y_rows[lane] + step)")) << text;
+  EXPECT_TRUE(has(text, "y_row0[0] += y_pack[0][lane]")) << text;
+}
+
+TEST(LanesLoop, GatherInstructionsAskForOffsetsInColumns) {
+  Options options = on(2);
+  options.gather_bytes = 16;
+  const std::string text =
+      strategy_dump(column_loop_of(ir::Layers::constant), Strategy::direct, one_lane, options);
+  EXPECT_FALSE(has(text, "x_rows")) << text;
+  EXPECT_TRUE(has(text, "rows of x at")) << text;
+  EXPECT_TRUE(has(text, "decl const int64 level = ")) << text;
 }
 
 TEST(LanesLoop, CellsOfOtherColumnsAreFoundLaneByLane) {
@@ -109,22 +123,53 @@ TEST(LanesLoop, GlobalsKeepOneSumALane) {
 }
 
 TEST(LanesLoop, OwnersGoThroughTheIncidencesOfTheirTargets) {
-  const std::string text = strategy_dump(typed(edge_loop()), Strategy::owner, threads, on(4));
+  Options in_turn = on(4);
+  in_turn.by_slot = false;
+  const std::string text = strategy_dump(typed(edge_loop()), Strategy::owner, threads, in_turn);
   EXPECT_TRUE(has(text, "for serial k in [incidence_offset[begin], incidence_offset[end]) by 4"))
       << text;
   EXPECT_TRUE(has(text, "decl const int64 o_lane = ")) << text;
   EXPECT_TRUE(has(text, "y[(target_lane + c)] += y_pack[(o_lane + c)][lane]")) << text;
 }
 
+TEST(LanesLoop, TargetsSideBySideStoreWhatIsTheirs) {
+  const std::string text = strategy_dump(typed(edge_loop()), Strategy::owner, threads, on(4));
+  EXPECT_TRUE(has(text,
+                  "for serial group in [begin, end)\n"
+                  "    decl const int64 live = min(4, (sizes[0] - (group * 4)))\n"))
+      << text;
+  EXPECT_TRUE(has(text, "    decl float64x4 y_own[1]\n")) << text;
+  EXPECT_TRUE(has(text, "decl const int64 at3 = ((k * 4) + 3)")) << text;
+  EXPECT_TRUE(has(text, "    for serial lane in [0, 4)\n      if (lane < live)\n")) << text;
+  EXPECT_TRUE(has(text, "y[target_lane] = y_own[0][lane]")) << text;
+  EXPECT_FALSE(has(text, "vector")) << text;
+}
+
 constexpr Facts processor{.lanes = Lanes::grid, .atomics = true, .in_turn = true};
 
 TEST(LanesLoop, OnAProcessorsGridOwnersComeInGroups) {
-  const std::string text = strategy_dump(typed(edge_loop()), Strategy::owner, processor, on(4));
+  Options in_turn = on(4);
+  in_turn.by_slot = false;
+  const std::string text = strategy_dump(typed(edge_loop()), Strategy::owner, processor, in_turn);
   EXPECT_TRUE(has(text,
                   "for grid t in [begin, end) by 64\n"
                   "    for serial k in [incidence_offset[t], "
                   "incidence_offset[min((t + 64), end)]) by 4"))
       << text;
+}
+
+TEST(LanesLoop, OnAProcessorsGridTargetsSideBySideComeInRuns) {
+  const std::string text = strategy_dump(typed(edge_loop()), Strategy::owner, processor, on(4));
+  EXPECT_TRUE(has(text, "for grid k in [begin, end) by 16\n    for serial group in [k, ")) << text;
+  EXPECT_TRUE(has(text, "y_own += y_pack[o] x1 where")) << text;
+}
+
+TEST(LanesLoop, MapsStoredByColumnMayBeLongerThanNarrowIndicesReach) {
+  Options narrow = on(4);
+  narrow.index_bytes = 4;
+  const kir::Module module =
+      lowered(typed(edge_loop()), Strategy::owner, processor, Stage::expand, narrow);
+  EXPECT_TRUE(has(kir::dump(module), "decl const int64 at3")) << kir::dump(module);
 }
 
 TEST(LanesLoop, OnAProcessorsGridAThreadTakesABlock) {

@@ -55,6 +55,38 @@ TEST_F(LanesStores, SingleComponentsAreStoredOneByOne) {
   EXPECT_EQ(count_of<kir::Assign>(by_lane(made)), 3);
 }
 
+TEST_F(LanesStores, RowsOfTablesAreStoredWhereTheySay) {
+  RowTables tables(kir::Function{}, std::nullopt, kir::name("step"), elements_);
+  stores_.use(tables);
+  for (const int dim : {1, 3}) {  // one by one; two components as a whole, and one
+    kir::Rows known = rows(dim, 2, "m");
+    known.entries = {kir::element("m", kir::integer(0)), kir::element("m", kir::integer(1))};
+    stores_.scatter({"pack", known, kir::Update::add, kir::Sync::none});
+  }
+  const kir::Block made = finished();
+  const kir::Block& body = by_lane(made);
+  EXPECT_EQ(count_of<kir::Decl>(body), 4);
+  EXPECT_EQ(count_of<kir::Assign>(body), 4);
+  EXPECT_EQ(count_of<kir::LaneStore>(body), 2);
+  const auto& first = std::get<kir::Decl>(body[0].node);
+  EXPECT_TRUE(first.type.is_pointer);
+  EXPECT_EQ(kir::dump(first.value.front()), "y_rows[lane]");
+  EXPECT_EQ(kir::dump(std::get<kir::Assign>(body[1].node).target), first.name + "[0]");
+}
+
+TEST_F(LanesStores, LongMapsOfTablesAreStoredInALoop) {
+  RowTables tables(kir::Function{}, std::nullopt, kir::name("step"), elements_);
+  stores_.use(tables);
+  kir::Rows known = rows(1, 20, "m");
+  for (int i = 0; i < 20; ++i) known.entries.push_back(kir::element("m", kir::integer(i)));
+  stores_.scatter({"pack", known, kir::Update::add, kir::Sync::none});
+  const kir::Block made = finished();
+  const auto& loop = std::get<kir::For>(by_lane(made)[0].node);
+  EXPECT_EQ(kir::dump(std::get<kir::Decl>(loop.body[0].node).value.front()),
+            "y_rows[((i * 4) + lane)]");
+  EXPECT_EQ(kir::dump(std::get<kir::Assign>(loop.body[1].node).target), "y_row[0]");
+}
+
 TEST_F(LanesStores, AtomicsStayAtomics) {
   stores_.scatter({"pack", rows(4, 2, "m"), kir::Update::add, kir::Sync::atomic});
   EXPECT_EQ(count_of<kir::Atomic>(by_lane(finished())), 8);

@@ -33,6 +33,12 @@ TEST(NamesUsed, SeesEveryKindOfStatement) {
             (Names{"n", "pack", "x", "x_map"}));
 }
 
+TEST(NamesUsed, SeesWhatALoopStepsBy) {
+  kir::For loop{kir::Axis::serial, "i", kir::name("from"), kir::name("to"), {}};
+  loop.step_name = "stride";
+  EXPECT_EQ(used_by({loop}), (Names{"from", "stride", "to"}));
+}
+
 TEST(NamesUsed, LooksIntoNestedStatements) {
   const kir::Stmt inner{kir::CallUser{{kir::name("deep")}}};
   EXPECT_EQ(

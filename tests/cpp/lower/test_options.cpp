@@ -64,6 +64,7 @@ TEST(LoweringKey, DiffersForEverythingThatChangesTheCode) {
   add(Strategy::block, facts, maps, {.interleaved = false});
   add(Strategy::block, facts, maps, {.padded = true});
   add(Strategy::block, facts, maps, {.index_bytes = 4});
+  add(Strategy::block, facts, maps, {.by_slot = false});
   add(Strategy::block, facts, maps, {.soa = {0}});
   add(Strategy::block, facts, maps, {.soa = {1}});
   EXPECT_EQ(std::set<std::string>(keys.begin(), keys.end()).size(), keys.size());

@@ -109,12 +109,13 @@ TEST(Reduce, DeterministicSumsFollowAFixedTreeOverFixedChunks) {
 }
 
 /// The summing loop with four elements side by side, on a CPU.
-kir::Module on_lanes(Strategy strategy, ir::Loop loop, bool deterministic) {
+kir::Module on_lanes(Strategy strategy, ir::Loop loop, bool deterministic, bool by_slot = true) {
   Facts processor = testing::grid;
   processor.in_turn = true;
   Options options;
   options.lanes = 4;
   options.deterministic = deterministic;
+  options.by_slot = by_slot;
   auto kernel = std::make_shared<ir::Kernel>(*loop.kernel);
   kernel->body = ir::infer_types(std::move(*kernel->body));
   loop.kernel = std::move(kernel);
@@ -144,7 +145,10 @@ TEST(Reduce, ALeafHasWholeGroupsOfTargets) {
   const ir::Loop loop =
       make_loop({testing::indirect("y", Access::inc, 0), global_reduce("s", Access::max)},
                 testing::edges_to_nodes());
-  const std::string text = kir::dump(on_lanes(Strategy::owner, loop, true));
+  const std::string columns = kir::dump(on_lanes(Strategy::owner, loop, true));
+  EXPECT_TRUE(contains(columns, "    for lane lane in [0, 128)\n")) << columns;
+  EXPECT_TRUE(contains(columns, "(lane * 16)) + 16), end)) by 16\n")) << columns;
+  const std::string text = kir::dump(on_lanes(Strategy::owner, loop, true, false));
   EXPECT_TRUE(contains(text, "    for lane lane in [0, 32)\n")) << text;
   EXPECT_TRUE(contains(text, "(lane * 64)) + 64), end)) by 64\n")) << text;
 }

@@ -33,7 +33,10 @@ kir::Block everywhere() {
                     "x",
                     name("x"),
                     name("x"),
-                    {{kir::If{kir::equal(name("x"), kir::integer(0)), {{kir::Region{inner}}}}}}}},
+                    {{kir::If{kir::equal(name("x"), kir::integer(0)), {{kir::Region{inner}}}}}},
+                    DType::int64,
+                    1,
+                    "x"}},
           {kir::Scratch{DType::float64, "x", kir::blocks_for(name("x"))}},
           {kir::Launch{"f", kir::Grid::items, name("x"), {name("x")}}}};
 }

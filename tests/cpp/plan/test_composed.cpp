@@ -71,11 +71,55 @@ TEST(Composed, ColumnsLieByRow) {
   }
 }
 
+template <class Index>
+void expect_rows_of_columns(const TestMap<Index>& map, const SlotColumns& columns,
+                            const mesh::MapTable* subset, int index_bytes) {
+  const IndexArray found = compose(*map.table, columns, subset, index_bytes, 3);
+  EXPECT_EQ(bytes_of(found),
+            columns.n_columns() * columns.lanes * map.table->arity() * index_bytes);
+  for (std::int64_t i = 0; i < columns.n_columns() * columns.lanes; ++i) {
+    const std::int64_t here = entry(columns.elements, i);
+    const std::int64_t position = here < 0 ? -1 - here : here;
+    const std::int64_t element = subset != nullptr ? subset->at(position, 0) : position;
+    for (int slot = 0; slot < map.table->arity(); ++slot) {
+      EXPECT_EQ(entry(found, i * map.table->arity() + slot), map.table->at(element, slot));
+    }
+  }
+}
+
+TEST(Composed, LanesOfColumnsOfOneSlot) {
+  const TestMap<> map = random_map(300, 2, 61, 1.0, true, 6);
+  const SlotColumns columns = slot_columns(invert(by_slot(map), 1), 8, 1);
+  expect_rows_of_columns(random_map(300, 3, 40, 1.0, false, 7), columns, nullptr, 4);
+  expect_rows_of_columns(random_map<std::int64_t>(300, 1, 40, 1.0, true, 8), columns, nullptr, 4);
+  expect_rows_of_columns(random_map(300, 2, 40, 1.0, true, 9), columns, nullptr, 8);
+}
+
+TEST(Composed, ColumnsMayCountPositionsInASubset) {
+  const TestMap<> map = random_map(300, 2, 61, 1.0, true, 10);
+  std::vector<std::int32_t> listed;
+  for (int e = 1; e < 300; e += 3) listed.push_back(e);
+  const TestMap<> subset(listed, 1, 300);
+  InverseSpec spec = by_slot(map);
+  spec.elements = {subset.table->n_rows(), subset.table};
+  spec.origin = EntryOrigin::position;
+  const SlotColumns columns = slot_columns(invert(spec, 1), 4, 1);
+  expect_rows_of_columns(map, columns, subset.table.get(), 4);
+}
+
+TEST(Composed, ColumnsNeedRowsForAllElementsAndWidthEnough) {
+  const SlotColumns columns = slot_columns(invert(by_slot(path_map(5)), 1), 4, 1);
+  EXPECT_THROW((void)compose(*path_map(4).table, columns, nullptr, 4, 1), UsageError);
+  const TestMap<std::int64_t> far(std::vector<std::int64_t>(5, 0), 1, std::int64_t{1} << 32);
+  EXPECT_THROW((void)compose(*far.table, columns, nullptr, 4, 1), UsageError);
+}
+
 TEST(Composed, NothingComesOfNothing) {
   const TestMap<> none({}, 2, 5);
   const InverseMap inverse = invert(by_slot(none), 1);
   EXPECT_EQ(bytes_of(compose(*none.table, inverse, 2)), 0);
   EXPECT_EQ(bytes_of(compose(*none.table, pad(inverse, true, 1), 2)), 0);
+  EXPECT_EQ(bytes_of(compose(*none.table, slot_columns(inverse, 4, 1), nullptr, 4, 2)), 0);
 }
 
 TEST(Composed, TheMapMustHaveARowForEveryElement) {

@@ -355,6 +355,39 @@ TEST_F(PreparedLoopTest, InverseOfFewTargetsListsThem) {
   EXPECT_EQ(values_at<std::int32_t>(0, 3), (std::vector<std::int32_t>{0, 1, 2}));
 }
 
+TEST_F(PreparedLoopTest, ColumnsComeWithTheMapsBehindThem) {
+  executable.plan.kind = kir::PlanKind::columns;
+  executable.plan.occurrences = {0};
+  executable.plan.composed = {0};
+  executable.plan.lanes = 4;
+  executable.items = kir::Items::groups;
+  executable.arguments = {plan_argument(0),
+                          plan_argument(1),
+                          plan_argument(2, DType::int32),
+                          plan_argument(3, DType::int32),
+                          plan_argument(4, DType::int32),
+                          plan_argument(5, DType::int32)};
+  const auto loop = prepared();
+  loop->run();
+  EXPECT_EQ(seen().end, 2);  // groups of n + 1 = 7 targets
+  EXPECT_EQ(values_at<std::int64_t>(0, 1), (Indices{n + 1}));
+  // sorted: the last target has the second slot alone, the first one the first slot alone
+  EXPECT_EQ(values_at<std::int32_t>(4, 7), (std::vector<std::int32_t>{6, 0, 1, 2, 3, 4, 5}));
+  EXPECT_EQ(values_at<std::int64_t>(1, 3), (Indices{0, 2, 4}));
+  EXPECT_EQ(values_at<std::int32_t>(2, 4), (std::vector<std::int32_t>{0, 1, 0, 1}));
+  EXPECT_EQ(values_at<std::int32_t>(3, 8), (std::vector<std::int32_t>{-1, 0, 1, 2, 5, -6, 0, 1}));
+  EXPECT_EQ(values_at<std::int32_t>(5, 4), (std::vector<std::int32_t>{0, 1, 0, 1}));
+  EXPECT_EQ(loop->plan_bytes(), 3 * 8 + 4 * 4 + 16 * 4 + 7 * 4 + 16 * 2 * 4);
+}
+
+TEST_F(PreparedLoopTest, ColumnsOfAnotherWidthAreRefused) {
+  executable.plan.kind = kir::PlanKind::columns;
+  executable.plan.occurrences = {0};
+  executable.plan.lanes = 4;
+  executable.arguments = {plan_argument(3, DType::int64)};
+  EXPECT_THROW(prepared()->run(), InternalError);
+}
+
 TEST_F(PreparedLoopTest, InverseForElementsSaysHowManyTargetsToo) {
   executable.plan.kind = kir::PlanKind::inverse;
   executable.plan.occurrences = {0};

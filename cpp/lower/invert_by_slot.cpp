@@ -1,0 +1,343 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "lower/invert_by_slot.hpp"
+
+#include <algorithm>
+#include <map>
+#include <utility>
+
+#include "base/error.hpp"
+#include "lower/incidence.hpp"
+#include "lower/items.hpp"
+#include "lower/lanes_rule.hpp"
+#include "lower/matrix.hpp"
+#include "lower/names_used.hpp"
+#include "lower/passes.hpp"
+
+namespace op2::lower {
+namespace {
+
+kir::VariableType index_type() {
+  return {DType::int64, true, false};
+}
+
+// On a grid threads share out so many targets at a time, as all `owner` loops on lanes do.
+constexpr int targets_a_run = 64;
+
+// Lanes without an incidence compute in vain. A light kernel gains more by going through memory in
+// order than that costs; a heavy one gains little.
+constexpr double least_fill_if_light = 0.75;
+constexpr double least_fill_if_heavy = 0.95;
+constexpr std::int64_t heavy_operations_a_scalar = 8;
+
+/// The plan's arrays, and the loop that goes through them.
+class BySlotLoop {
+ public:
+  explicit BySlotLoop(Builder& builder)
+      : builder_(builder),
+        loop_(builder.request().loop),
+        packed_(builder.packed()),
+        lanes_(builder.request().options.lanes),
+        function_(packed_.names.take("wrap_" + loop_.kernel->name)) {
+    ask_for_plan();
+  }
+
+  void run() {
+    accumulators_ = take_accumulators(builder_);
+    kir::Block groups = over_groups();
+    std::vector<kir::Parameter> parameters = packed_.parameters;
+    parameters.insert(parameters.end(), arrays_.begin(), arrays_.end());
+    if (builder_.is_grid()) {
+      builder_.add_kernel(function_, Builder::with_range(std::move(parameters)), std::move(groups));
+    } else {
+      builder_.add_range_function(function_, std::move(parameters), std::move(groups));
+    }
+    builder_.finish(builder_.over_range(function_, whole_begin(), whole_end()),
+                    builder_.slots(whole_begin(), whole_end()));
+    builder_.module().items = kir::Items::groups;
+  }
+
+ private:
+  // --------------------------------------------------------------------------------- the plan
+
+  void ask_for_plan() {
+    const Options& options = builder_.request().options;
+    const auto width = [](int bytes) { return bytes == 4 ? DType::int32 : DType::int64; };
+    incidence_.maps = reduced_maps(loop_);
+    incidence_.n_slots = n_slots(loop_);
+    sizes_ = array("sizes", DType::int64);
+    offset_ = array("column_offset", DType::int64);
+    slot_ = array("column_slot", DType::int32);
+    entry_type_ = width(options.entry_bytes);
+    entry_ = array("incidence", entry_type_);
+    target_ = array("row_target", width(options.target_bytes));
+    kir::PlanSpec& plan = builder_.module().plan;
+    plan.kind = kir::PlanKind::columns;
+    plan.occurrences = incidence_.maps;
+    plan.lanes = lanes_;
+    plan.composed_bytes = options.target_bytes;
+    for (std::size_t i = 0; i < loop_.args.size(); ++i) {
+      const auto* dat = std::get_if<ir::IndirectDat>(&loop_.args[i]);
+      if (dat == nullptr || dat->access != Access::read || rows_of_map_.contains(dat->map))
+        continue;
+      plan.composed.push_back(dat->map);
+      rows_of_map_[dat->map] = array(packed_.args[i].map + "_rows", width(options.target_bytes));
+    }
+  }
+
+  std::string array(const std::string& name, DType dtype) {
+    arrays_.push_back(builder_.plan_array(name, dtype));
+    return arrays_.back().name;
+  }
+
+  // ---------------------------------------------------------------------------------- the loop
+
+  kir::Block over_groups() {
+    const kir::Expr lanes = kir::integer(lanes_);
+    const kir::Expr first = kir::name("group") * lanes;
+    const kir::Expr n_rows = kir::element(sizes_, kir::integer(0));
+    const kir::Expr live = kir::minimum(lanes, n_rows - first);
+    kir::Stmt sides{kir::For{kir::Axis::vector, "side", kir::integer(0), live, of_side()}};
+    const auto over = [&](const kir::Expr& begin, const kir::Expr& end) {
+      kir::Block out = sums_of_globals();
+      out.push_back({kir::For{kir::Axis::serial, "group", begin, end, {sides}}});
+      for (kir::Stmt& fold : folds_of_globals()) out.push_back(std::move(fold));
+      return out;
+    };
+    if (!builder_.is_grid()) return over(whole_begin(), whole_end());
+    const int run = targets_a_run / lanes_;
+    const kir::Expr t = kir::name("k");
+    return {
+        {kir::For{kir::Axis::grid, "k", whole_begin(), whole_end(),
+                  over(t, kir::minimum(t + kir::integer(run), whole_end())), DType::int64, run}}};
+  }
+
+  /// What one target does. Sides without one repeat the last target, and do not store.
+  kir::Block of_side() {
+    const kir::Expr t = kir::name("t");
+    const kir::Expr last = kir::element(sizes_, kir::integer(0)) - kir::integer(1);
+    const kir::Expr row = kir::name("group") * kir::integer(lanes_) + kir::name("side");
+    kir::Block body{{kir::Decl{index_type(), "t", 0, {kir::minimum(row, last)}}},
+                    {kir::Decl{index_type(), "target", 0, {kir::element(target_, t)}}}};
+    for_sums([&](const kir::Rows& rows, const std::string& sum) {
+      body.push_back({kir::Decl{{rows.dtype}, sum, std::max(rows.dim, 1), {}}});
+      body.push_back({kir::Gather{sum, rows}});
+    });
+    const kir::Expr group = kir::name("group");
+    body.push_back({kir::For{kir::Axis::serial, "k", kir::element(offset_, group),
+                             kir::element(offset_, group + kir::integer(1)), of_column()}});
+    for_sums([&](const kir::Rows& rows, const std::string& sum) {
+      body.push_back({kir::Scatter{sum, rows, kir::Update::set, kir::Sync::none}});
+    });
+    return body;
+  }
+
+  /// Call @p f for each sum with the row of `target` that it belongs to.
+  template <class F>
+  void for_sums(const F& f) {
+    const std::vector<std::size_t> args = reduced_args(loop_);
+    for (std::size_t i = 0; i < args.size(); ++i) {
+      const auto first = std::find(accumulators_.begin(), accumulators_.end(), accumulators_[i]);
+      if (first - accumulators_.begin() != static_cast<std::ptrdiff_t>(i)) continue;
+      const auto& dat = std::get<ir::IndirectDat>(loop_.args[args[i]]);
+      const std::string& data = packed_.args[args[i]].data;
+      kir::Rows rows{dat.dtype, dat.dim, 1, data, "", kir::name("target")};
+      rows.stride = ir::stride_of(dat);
+      rows.component = dat.component;
+      rows.entries = {kir::name("target")};  // not the lane's own where lanes repeat the last one
+      f(rows, accumulators_[i]);
+    }
+  }
+
+  // -------------------------------------------------------------------------------- one column
+
+  kir::Block of_column() {
+    kir::Block visit = loads();
+    append_call(visit, packed_);
+    const std::vector<std::size_t> args = reduced_args(loop_);
+    for (std::size_t i = 0; i < args.size(); ++i) {
+      const auto& dat = std::get<ir::IndirectDat>(loop_.args[args[i]]);
+      const SlotRange slots = slots_of(incidence_, loop_, dat.map);
+      const kir::Expr row = (kir::name("o") - kir::integer(slots.first)) * kir::integer(dat.dim);
+      visit.push_back(
+          where_slot_is(incidence_, slots,
+                        {share(accumulators_[i], args[i], row, dat.dim, update_of(dat.access))}));
+    }
+    for (kir::Stmt& stmt : shares_of_globals()) visit.push_back(std::move(stmt));
+    return positioned(located(packed_.items, std::move(visit)));
+  }
+
+  /// @p visit after the names that it uses: a column, its slot, and each side's place and element.
+  kir::Block positioned(kir::Block visit) const {
+    const kir::Expr entry = kir::name("entry");
+    const kir::Expr at = kir::name("k") * kir::integer(lanes_) + kir::name("side");
+    const kir::Expr none = kir::less(entry, kir::integer(0));
+    const std::pair<std::string, kir::Expr> values[] = {
+        {packed_.items.position, kir::select(none, kir::integer(-1) - entry, entry)},
+        {"entry", kir::element(entry_, kir::name("at"))},
+        {"at", at},
+        {"o", kir::element(slot_, kir::name("k"))}};
+    for (const auto& [name, value] : values) {
+      if (!names_used(visit).contains(name)) continue;
+      visit.insert(visit.begin(), {kir::Decl{index_type(), name, 0, {value}}});
+    }
+    return visit;
+  }
+
+  /// As for one element, but that Maps are read by column, and that MIN and MAX start at the
+  /// target's value in every row: what other slots get does not matter.
+  kir::Block loads() const {
+    kir::Block out;
+    for (const kir::Stmt& stmt : packed_.load) {
+      const auto* gather = std::get_if<kir::Gather>(&stmt.node);
+      if (gather == nullptr || gather->rows.map.empty()) {
+        out.push_back(stmt);
+      } else if (const std::string* sum = sum_of(gather->pack)) {
+        for (kir::Stmt& row : own_rows(*gather, *sum)) out.push_back(std::move(row));
+      } else {
+        kir::Gather by_column = *gather;
+        by_column.rows.map = rows_of_map_.at(map_of(gather->rows.map));
+        by_column.rows.element = kir::name("at");
+        by_column.rows.entries.clear();
+        out.push_back({std::move(by_column)});
+      }
+    }
+    return out;
+  }
+
+  static kir::Block own_rows(const kir::Gather& gather, const std::string& sum) {
+    kir::Block out;
+    const int dim = gather.rows.dim;
+    const kir::Expr c = kir::name("c");
+    for (int i = 0; i < gather.rows.arity; ++i) {
+      out.push_back({kir::For{kir::Axis::serial,
+                              "c",
+                              kir::integer(0),
+                              kir::integer(dim),
+                              {{kir::Assign{kir::element(gather.pack, kir::integer(i * dim) + c),
+                                            kir::Update::set, kir::element(sum, c)}}}}});
+    }
+    return out;
+  }
+
+  /// The sum of the reduced argument that has this pack; null if there is none.
+  [[nodiscard]] const std::string* sum_of(const std::string& pack) const {
+    const std::vector<std::size_t> args = reduced_args(loop_);
+    for (std::size_t i = 0; i < args.size(); ++i) {
+      if (packed_.args[args[i]].pack == pack) return &accumulators_[i];
+    }
+    return nullptr;
+  }
+
+  [[nodiscard]] int map_of(const std::string& parameter) const {
+    for (std::size_t i = 0; i < loop_.args.size(); ++i) {
+      if (packed_.args[i].map == parameter) return ir::target_map_of(loop_.args[i]);
+    }
+    throw InternalError("rows through a Map that no argument has");
+  }
+
+  [[nodiscard]] kir::Stmt share(const std::string& sum, std::size_t arg, const kir::Expr& row,
+                                int dim, kir::Update update) const {
+    return {kir::LaneShare{sum, packed_.args[arg].pack, row, vector(arg), dim, update, entry_,
+                           entry_type_, kir::name("k") * kir::integer(lanes_)}};
+  }
+
+  [[nodiscard]] kir::VariableType vector(std::size_t arg) const {
+    return {ir::dtype_of(loop_.args[arg]), false, false, lanes_};
+  }
+
+  // ----------------------------------------------------------------------------------- Globals
+
+  /// Call @p f for each Global that is reduced, and the name of its sum.
+  template <class F>
+  void for_globals(const F& f) {
+    for (std::size_t i = 0; i < loop_.args.size(); ++i) {
+      const auto* global = std::get_if<ir::GlobalReduce>(&loop_.args[i]);
+      if (global == nullptr) continue;
+      auto known = sum_of_global_.find(i);
+      if (known == sum_of_global_.end()) {
+        known = sum_of_global_.emplace(i, packed_.names.take(packed_.args[i].data + "_sum")).first;
+      }
+      f(i, *global, known->second);
+    }
+  }
+
+  kir::Block sums_of_globals() {
+    kir::Block out;
+    for_globals([&](std::size_t i, const ir::GlobalReduce& global, const std::string& sum) {
+      if (global.access != Access::inc) return;
+      out.push_back({kir::Decl{vector(i), sum, std::max(global.dim, 1), {kir::integer(0)}}});
+    });
+    return out;
+  }
+
+  kir::Block folds_of_globals() {
+    kir::Block out;
+    for_globals([&](std::size_t i, const ir::GlobalReduce& global, const std::string& sum) {
+      if (global.access != Access::inc) return;
+      out.push_back(
+          {kir::LaneFold{packed_.args[i].data, sum, vector(i), global.dim, kir::Update::add}});
+    });
+    return out;
+  }
+
+  /// An INC counts once an element, in the columns of its first slot, which is always there; MIN
+  /// and MAX may be repeated.
+  kir::Block shares_of_globals() {
+    kir::Block once;
+    kir::Block out;
+    for_globals([&](std::size_t i, const ir::GlobalReduce& global, const std::string& sum) {
+      if (global.access == Access::inc) {
+        once.push_back(share(sum, i, kir::integer(0), global.dim, kir::Update::add));
+      } else {
+        out.push_back({kir::LaneFold{packed_.args[i].data, packed_.args[i].pack, vector(i),
+                                     global.dim, update_of(global.access)}});
+      }
+    });
+    if (!once.empty()) {
+      out.push_back({kir::If{kir::equal(kir::name("o"), kir::integer(0)), std::move(once)}});
+    }
+    return out;
+  }
+
+  Builder& builder_;
+  const ir::Loop& loop_;
+  PackedLoop& packed_;
+  int lanes_;
+  std::string function_;
+  Incidence incidence_;  // the slots; it has no arrays
+  std::string sizes_;    // [1] targets
+  std::string offset_;   // [groups + 1] columns
+  std::string slot_;     // [columns]
+  std::string entry_;    // [columns, lanes] the element; -1 - another one where there is none
+  std::string target_;   // [targets] of each lane, group by group
+  DType entry_type_ = DType::int32;
+  std::map<int, std::string> rows_of_map_;  // [columns, lanes, arity]
+  std::vector<kir::Parameter> arrays_;      // all of them
+  std::vector<std::string> accumulators_;   // [reduced arguments]
+  std::map<std::size_t, std::string> sum_of_global_;
+};
+
+}  // namespace
+
+double least_fill(const ir::Loop& loop) {
+  const LaneWork work = lane_work(loop);
+  const bool is_heavy = work.n_operations >= heavy_operations_a_scalar * work.n_scalars;
+  return is_heavy ? least_fill_if_heavy : least_fill_if_light;
+}
+
+Verdict goes_by_slot(const Request& request) {
+  if (request.options.lanes < 2) return {false, "one element after the other"};
+  if (!matrix_args(request.loop).empty()) {
+    return {false, "rows of matrices are not kept in vectors"};
+  }
+  if (!request.options.by_slot) {
+    return {false, "targets side by side have elements by different slots"};
+  }
+  return {};
+}
+
+void invert_by_slot(Builder& builder) {
+  BySlotLoop(builder).run();
+}
+
+}  // namespace op2::lower

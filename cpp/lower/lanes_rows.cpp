@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "lower/lanes_rows.hpp"
+
+#include <algorithm>
+#include <map>
+#include <utility>
+
+namespace op2::lower {
+namespace {
+
+bool uses(const kir::Expr& expr, const char* wanted) {
+  bool found = false;
+  (void)replaced(expr, [wanted, &found](const kir::Expr& part) -> std::optional<kir::Expr> {
+    const auto* name = std::get_if<kir::Name>(&part.node);
+    found |= name != nullptr && name->name == wanted;
+    return std::nullopt;
+  });
+  return found;
+}
+
+kir::Expr with(const kir::Expr& expr, const std::string& from, const kir::Expr& by) {
+  return replaced(expr, [&from, &by](const kir::Expr& part) {
+    const auto* name = std::get_if<kir::Name>(&part.node);
+    return name != nullptr && name->name == from ? std::optional(by) : std::nullopt;
+  });
+}
+
+const kir::Binary* binary(const kir::Expr& expr, kir::BinaryOp op) {
+  const auto* node = std::get_if<kir::Binary>(&expr.node);
+  return node != nullptr && node->op == op ? node : nullptr;
+}
+
+std::optional<std::int64_t> number(const kir::Expr& expr) {
+  const auto* node = std::get_if<kir::Integer>(&expr.node);
+  return node == nullptr ? std::nullopt : std::optional(node->value);
+}
+
+/// How far `(level + above) * by` gets in a level.
+std::optional<std::int64_t> worth_of_level(const kir::Expr& expr) {
+  const kir::Binary* product = binary(expr, kir::BinaryOp::multiply);
+  const auto by =
+      product == nullptr ? std::optional<std::int64_t>(1) : number(product->operands[1]);
+  const kir::Expr& levels = product == nullptr ? expr : product->operands[0];
+  const kir::Binary* sum = binary(levels, kir::BinaryOp::add);
+  const bool is_above =
+      sum != nullptr && sum->operands[0] == kir::name("level") && number(sum->operands[1]);
+  return levels == kir::name("level") || is_above ? by : std::nullopt;
+}
+
+kir::Stmt rolled(kir::Stmt loop) {
+  std::get<kir::For>(loop.node).is_rolled = true;
+  return loop;
+}
+
+}  // namespace
+
+std::optional<Climb> climb_of(const kir::Expr& entry, const kir::Expr& first_level) {
+  if (!uses(entry, "level")) return Climb{entry, 0};
+  const kir::Binary* sum = binary(entry, kir::BinaryOp::add);
+  if (sum == nullptr || uses(sum->operands[0], "level")) return std::nullopt;
+  const auto by = worth_of_level(sum->operands[1]);
+  if (!by) return std::nullopt;
+  return Climb{with(entry, "level", first_level), *by};
+}
+
+RowTables::RowTables(const kir::Function& function, std::optional<kir::Expr> first_level,
+                     kir::Expr step, LaneElements& elements)
+    : parameters_(function.parameters),
+      first_level_(std::move(first_level)),
+      step_(std::move(step)),
+      elements_(elements) {}
+
+std::optional<kir::Expr> RowTables::address(const kir::Rows& rows, const kir::Expr& i,
+                                            const kir::Expr& lane) {
+  const Table* table = table_of(rows);
+  if (table == nullptr) return std::nullopt;
+  const auto which = static_cast<std::size_t>(number(i).value_or(0));
+  const int stride = rows.stride == 0 ? rows.dim : rows.stride;
+  return kir::element(table->name, place(i, lane)) +
+         step_ * kir::integer(table->climbs[which].by * stride);
+}
+
+kir::Block RowTables::filled(const std::string& row, const kir::Expr& live,
+                             const std::optional<kir::Expr>& n) const {
+  kir::Block out;
+  if (tables_.empty()) return out;
+  for (const Table& table : tables_) {
+    const kir::VariableType type{table.rows.dtype, is_const(table.rows.data), true};
+    out.push_back({kir::Decl{type, table.name, table.rows.arity * elements_.lanes(), {}}});
+  }
+  kir::Block each;
+  const kir::Expr last = live - kir::integer(1);
+  const kir::Expr column = elements_.declare(
+      each, row + "_of_lane", kir::name(row) + kir::minimum(LaneElements::lane(), last));
+  const kir::Expr element =
+      n ? elements_.declare(each, "n_of_lane", with(*n, row, column)) : column;
+  std::map<int, kir::Block> entries;  // of tables that are filled by a loop, by its length
+  for (const Table& table : tables_) {
+    kir::Rows rows = table.rows;
+    for (std::size_t i = 0; i < rows.entries.size(); ++i) {
+      rows.entries[i] = with(table.climbs[i].start, "n", element);
+    }
+    if (rows.arity > 1 && is_regular(rows)) {
+      entries[rows.arity].push_back(entry_of(table, rows, kir::name("i")));
+      continue;
+    }
+    for (int i = 0; i < rows.arity; ++i) each.push_back(entry_of(table, rows, kir::integer(i)));
+  }
+  for (auto& [arity, body] : entries) each.push_back(rolled(serial("i", arity, std::move(body))));
+  out.push_back(rolled(serial("lane", elements_.lanes(), std::move(each))));
+  return out;
+}
+
+/// Entry number @p i of the loop's lane; @p rows are those of the table, for its element.
+kir::Stmt RowTables::entry_of(const Table& table, const kir::Rows& rows, const kir::Expr& i) const {
+  // the lane is in the expression already; what is left are names of the same Map
+  const kir::Expr start = elements_.on_lane(row_start(rows, i), 0);
+  return {kir::Assign{kir::element(table.name, place(i, LaneElements::lane())), kir::Update::set,
+                      kir::offset(rows.data, start)}};
+}
+
+std::optional<std::vector<Climb>> RowTables::climbs_of(const kir::Rows& rows) const {
+  std::vector<Climb> climbs;
+  for (const kir::Expr& entry : rows.entries) {
+    const auto climb = climb_of(entry, first_level_.value_or(kir::integer(0)));
+    if (!climb) return std::nullopt;
+    climbs.push_back(*climb);
+  }
+  return climbs;
+}
+
+const RowTables::Table* RowTables::table_of(const kir::Rows& rows) {
+  const auto found = std::ranges::find(tables_, rows, &Table::rows);
+  if (found != tables_.end()) return &*found;
+  if (rows.entries.empty() || !rows.columns.empty() || rows.is_shared) return nullptr;
+  auto climbs = climbs_of(rows);
+  if (!climbs) return nullptr;
+  tables_.push_back({elements_.fresh(rows.data + "_rows"), rows, std::move(*climbs)});
+  return &tables_.back();
+}
+
+/// Entry by entry, the lanes of each side by side.
+kir::Expr RowTables::place(const kir::Expr& i, const kir::Expr& lane) const {
+  return i * kir::integer(elements_.lanes()) + lane;
+}
+
+bool RowTables::is_const(const std::string& data) const {
+  const auto found = std::ranges::find(parameters_, data, &kir::Parameter::name);
+  return found != parameters_.end() && found->type.is_const;
+}
+
+}  // namespace op2::lower

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "plan/index_array.hpp"
+#include "plan/inverse.hpp"
+
+namespace op2::plan {
+
+/// @brief The incidences of groups of rows, one row a lane, in columns of one slot each.
+///
+/// All lanes of a column do the same, so that they can be computed side by side. A group has as
+/// many columns as its own rows need: of each slot the most that one of them has. Therefore rows
+/// with as many incidences of each slot come side by side, though all stay near their place. A row
+/// visits its incidences by slot, then by element.
+struct SlotColumns {
+  std::int64_t n_targets = 0;
+  std::int64_t n_rows = 0;
+  int n_occurrences = 0;
+  int lanes = 1;  ///< rows of a group; the last one may have fewer
+  std::int64_t n_incidences = 0;
+  IndexArray targets;                       // [n_rows] of each lane, group by group
+  std::vector<std::int64_t> column_offset;  // [n_groups + 1] into slot
+  std::vector<std::int32_t> slot;           // [n_columns]
+  /// [n_columns, lanes] the element; where a row has none, -1 - an element that another one has.
+  IndexArray elements;
+
+  [[nodiscard]] std::int64_t n_groups() const {
+    return static_cast<std::int64_t>(column_offset.size()) - 1;
+  }
+  [[nodiscard]] std::int64_t n_columns() const { return column_offset.back(); }
+  /// @brief The part of the lanes that have an incidence; 1 if there are no columns.
+  [[nodiscard]] double fill() const;
+  [[nodiscard]] std::int64_t bytes() const;
+};
+
+/// @brief Lay an inverse out in columns. Independent of @p n_threads.
+/// @throws UsageError if the inverse is not sorted by slot, or there are no lanes.
+[[nodiscard]] SlotColumns slot_columns(const InverseMap& inverse, int lanes, int n_threads);
+
+}  // namespace op2::plan

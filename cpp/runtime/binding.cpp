@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "runtime/binding.hpp"
+
+#include "runtime/path_table.hpp"
+
+namespace op2::runtime {
+namespace {
+
+plan::TableSpec table_spec(const Binding& binding, std::size_t i) {
+  return path_table(binding.maps[i], binding.paths[i], binding.iteration, binding.items,
+                    binding.n_elements);
+}
+
+bool has_rows(const Binding& binding, std::size_t i) {
+  return i < binding.paths.size() && !binding.paths[i].rows.empty();
+}
+
+}  // namespace
+
+plan::Elements elements_of(const Binding& binding) {
+  const bool looked_up = binding.iteration.subset && binding.iteration.layers == ir::Layers::none;
+  return {binding.n_elements, looked_up ? binding.items.front() : nullptr};
+}
+
+plan::MapPointer targets_of(const Binding& binding, int map, plan::PlanCache& plans,
+                            int n_threads) {
+  const auto i = static_cast<std::size_t>(map);
+  const bool is_extruded = binding.iteration.layers != ir::Layers::none;
+  if (!is_extruded && !has_rows(binding, i)) return binding.maps[i];
+  const plan::TableSpec spec =
+      is_extruded ? table_spec(binding, i) : path_table(binding.maps[i], binding.paths[i]);
+  return plans.table(spec, n_threads);
+}
+
+std::vector<plan::Occurrence> occurrences_of(const Binding& binding, int map,
+                                             plan::PlanCache& plans, int n_threads) {
+  const auto i = static_cast<std::size_t>(map);
+  plan::MapPointer table = binding.maps[i];
+  std::vector<plan::Occurrence> found;
+  if (binding.iteration.layers != ir::Layers::none) {
+    table = plans.table(table_spec(binding, i), n_threads);
+  } else if (has_rows(binding, i)) {
+    for (const ir::RowRef& row : binding.paths[i].rows) found.push_back({table, row.slot});
+    return found;
+  }
+  for (int slot = 0; slot < table->arity(); ++slot) found.push_back({table, slot});
+  return found;
+}
+
+plan::InverseSpec inverse_of(const Binding& binding, const std::vector<int>& maps,
+                             plan::IncidenceOrder order, plan::PlanCache& plans, int n_threads) {
+  plan::InverseSpec spec;
+  spec.elements = elements_of(binding);
+  spec.order = order;
+  spec.origin = plan::EntryOrigin::position;
+  std::int64_t n_targets = 0;
+  for (const int map : maps) {
+    const std::vector<plan::Occurrence> rows = occurrences_of(binding, map, plans, n_threads);
+    n_targets = rows.front().map->n_targets();
+    spec.occurrences.insert(spec.occurrences.end(), rows.begin(), rows.end());
+  }
+  const auto n_entries = binding.n_elements * static_cast<std::int64_t>(spec.occurrences.size());
+  spec.touched_only = n_entries < n_targets;
+  return spec;
+}
+
+}  // namespace op2::runtime

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "ir/loop.hpp"
+#include "mesh/buffer.hpp"
+#include "mesh/map_table.hpp"
+#include "plan/plan_cache.hpp"
+
+namespace op2::runtime {
+
+/// @brief The data of one loop, in the order of its symbolic form.
+struct Binding {
+  std::vector<std::shared_ptr<mesh::Buffer>> arguments;  ///< one for each argument
+  std::vector<std::shared_ptr<mesh::Buffer>> constants;
+  std::vector<std::shared_ptr<mesh::MapTable>> maps;  ///< unique Maps
+  std::vector<int> spaces;             ///< of each Map: Maps of equal space lead to the same memory
+  std::int64_t n_elements = 0;         ///< work items
+  std::vector<ir::MapRef> paths = {};  ///< of each Map: the entries used; empty: all, in order
+  ir::Iteration iteration = {};
+  /// Lists that say which elements the items are: lower::item_locals.
+  std::vector<std::shared_ptr<mesh::MapTable>> items = {};
+  std::vector<plan::PositionSpec> matrices;  ///< one for each matrix among the arguments
+  /// Of each matrix the paths to rows and to columns, as numbers of Maps.
+  std::vector<std::pair<int, int>> matrix_paths = {};
+};
+
+/// @brief The elements that the items of a loop are, for plans.
+[[nodiscard]] plan::Elements elements_of(const Binding& binding);
+
+/// @brief What a path leads to: the Map itself, or the plan's table where its rows are others.
+[[nodiscard]] plan::MapPointer targets_of(const Binding& binding, int map, plan::PlanCache& plans,
+                                          int n_threads);
+
+/// @brief Where the rows of an argument that goes through a Map are written down, in their order.
+[[nodiscard]] std::vector<plan::Occurrence> occurrences_of(const Binding& binding, int map,
+                                                           plan::PlanCache& plans, int n_threads);
+
+/// @brief The inverse of some Maps of a loop, one slot after the other, by position.
+///
+/// Only for targets that are touched, where the loop cannot touch all of them.
+[[nodiscard]] plan::InverseSpec inverse_of(const Binding& binding, const std::vector<int>& maps,
+                                           plan::IncidenceOrder order, plan::PlanCache& plans,
+                                           int n_threads);
+
+}  // namespace op2::runtime

@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "lower/invert_by_slot.hpp"
+
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "ir/kernel_types.hpp"
+#include "loops.hpp"
+
+namespace op2::lower {
+namespace {
+
+using testing::edge_loop;
+using testing::global_reduce;
+using testing::indirect;
+using testing::make_loop;
+using testing::threads;
+
+/// The loop with the types that the front end would have given its kernel's expressions.
+ir::Loop typed(ir::Loop loop) {
+  auto kernel = std::make_shared<ir::Kernel>(*loop.kernel);
+  kernel->body = ir::infer_types(std::move(*kernel->body));
+  loop.kernel = std::move(kernel);
+  return loop;
+}
+
+Options on(int lanes) {
+  Options options;
+  options.lanes = lanes;
+  return options;
+}
+
+/// What the pass itself makes, before anything is on lanes.
+kir::Module inverted(const ir::Loop& loop, const Facts& facts = threads, int lanes = 4) {
+  const Options options = on(lanes);
+  const std::vector<MapFacts> maps = testing::no_facts(loop);
+  Builder builder({loop, Strategy::owner, facts, maps, options}, pack(loop, maps, facts, options));
+  invert_by_slot(builder);
+  return builder.module();
+}
+
+bool has(const std::string& text, const std::string& part) {
+  return text.find(part) != std::string::npos;
+}
+
+TEST(InvertBySlot, OneTargetALaneKeepsTheShareOfItsColumnsSlot) {
+  const std::string text = kir::dump(inverted(edge_loop()));
+  EXPECT_EQ(text.substr(0, text.find("launch ")),
+            "function wrap_res(const float64* x, float64* y, const int64* sizes, "
+            "const int64* column_offset, const int32* column_slot, const int32* incidence, "
+            "const int32* row_target, const int32* x_map_rows)\n"
+            "  for serial group in [begin, end)\n"
+            "    for vector side in [0, min(4, (sizes[0] - (group * 4))))\n"
+            "      decl const int64 t = min(((group * 4) + side), (sizes[0] - 1))\n"
+            "      decl const int64 target = row_target[t]\n"
+            "      decl float64 y_own[1]\n"
+            "      gather y_own = float64 y[target] x1 of 1 from 0\n"
+            "      for serial k in [column_offset[group], column_offset[(group + 1)])\n"
+            "        decl const int64 o = column_slot[k]\n"
+            "        decl const int64 at = ((k * 4) + side)\n"
+            "        decl float64 x_pack[2]\n"
+            "        gather x_pack = float64 x[x_map_rows[at] x2] x1\n"
+            "        decl float64 y_pack[2] = 0\n"
+            "        kernel(x_pack, y_pack)\n"
+            "        y_own += y_pack[o] x1 where incidence[(k * 4)...] >= 0\n"
+            "      scatter float64 y[target] x1 of 1 from 0 = y_own\n");
+}
+
+TEST(InvertBySlot, ThePlanIsAskedForColumnsAndTheMapsBehindThem) {
+  const kir::Module module =
+      inverted(make_loop({indirect("x", Access::read, 0), indirect("y", Access::inc, 1),
+                          indirect("z", Access::read, 0)},
+                         {{3, 0}, {2, 1}}));
+  EXPECT_EQ(module.items, kir::Items::groups);
+  EXPECT_EQ(module.plan.kind, kir::PlanKind::columns);
+  EXPECT_EQ(module.plan.occurrences, (std::vector<int>{1}));
+  EXPECT_EQ(module.plan.composed, (std::vector<int>{0}));
+  EXPECT_EQ(module.plan.lanes, 4);
+  EXPECT_EQ(module.plan.composed_bytes, 4);
+}
+
+TEST(InvertBySlot, AnExtremumStartsAtTheTargetsValueInEveryRow) {
+  const std::string text =
+      kir::dump(inverted(make_loop({indirect("m", Access::min, 0)}, testing::edges_to_nodes())));
+  EXPECT_TRUE(has(text, "        for serial c in [0, 1)\n          m_pack[(1 + c)] = m_own[c]\n"))
+      << text;
+  EXPECT_TRUE(has(text, "m_own min= m_pack[o] x1 where incidence[(k * 4)...] >= 0")) << text;
+}
+
+TEST(InvertBySlot, SharesOfOtherMapsAreLeftOut) {
+  const std::string text = kir::dump(inverted(make_loop(
+      {indirect("a", Access::inc, 0, 2), indirect("b", Access::inc, 1)}, {{2, 0}, {1, 0}})));
+  EXPECT_TRUE(has(text, "if (o < 2)\n          a_own += a_pack[(o * 2)] x2")) << text;
+  EXPECT_TRUE(has(text, "b_own += b_pack[(o - 2)] x1")) << text;
+}
+
+TEST(InvertBySlot, AGlobalSumCountsTheColumnsOfTheFirstSlot) {
+  const std::string text =
+      kir::dump(inverted(make_loop({indirect("y", Access::inc, 0), global_reduce("s", Access::inc),
+                                    global_reduce("m", Access::max)},
+                                   testing::edges_to_nodes())));
+  EXPECT_TRUE(has(text, "  decl float64x4 s_sum[1] = 0\n  for serial group")) << text;
+  EXPECT_TRUE(has(text, "if (o == 0)\n          s_sum += s_pack[0] x1 where")) << text;
+  EXPECT_TRUE(has(text, "        m max= lanes of m_pack x1\n")) << text;
+  EXPECT_TRUE(has(text, "  s += lanes of s_sum x1\n")) << text;
+}
+
+TEST(InvertBySlot, ThreadsOfAGridTakeRunsOfGroups) {
+  constexpr Facts processor{.lanes = Lanes::grid, .atomics = true, .in_turn = true};
+  const std::string text = kir::dump(inverted(edge_loop(), processor, 8));
+  EXPECT_TRUE(has(text,
+                  "for grid k in [begin, end) by 8\n"
+                  "    for serial group in [k, min((k + 8), end))\n"))
+      << text;
+}
+
+TEST(InvertBySlot, GoesWhereSumsAreKeptInVectors) {
+  const auto verdict = [](const ir::Loop& loop, const Options& options) {
+    const std::vector<MapFacts> maps = testing::no_facts(loop);
+    return goes_by_slot({loop, Strategy::owner, threads, maps, options});
+  };
+  EXPECT_TRUE(verdict(edge_loop(), on(4)).ok);
+  EXPECT_FALSE(verdict(edge_loop(), on(0)).ok);
+  Options in_turn = on(4);
+  in_turn.by_slot = false;
+  EXPECT_FALSE(verdict(edge_loop(), in_turn).ok);
+  const ir::MatArg mat{DType::float64, 1, 1, Access::inc, 0, 0, false, false, testing::own_data};
+  EXPECT_EQ(verdict(make_loop({{"A", mat}}, testing::edges_to_nodes()), on(4)).why,
+            "rows of matrices are not kept in vectors");
+}
+
+TEST(InvertBySlot, HeavyKernelsNeedFullerColumns) {
+  EXPECT_DOUBLE_EQ(least_fill(typed(edge_loop())), 0.75);
+  ir::Loop heavy = typed(edge_loop());
+  auto kernel = std::make_shared<ir::Kernel>(*heavy.kernel);
+  ir::Body& body = kernel->body->functions.front().body;
+  const ir::Body once = body;
+  for (int i = 0; i < 40; ++i) body.insert(body.end(), once.begin(), once.end());
+  heavy.kernel = std::move(kernel);
+  EXPECT_DOUBLE_EQ(least_fill(heavy), 0.95);
+}
+
+}  // namespace
+}  // namespace op2::lower

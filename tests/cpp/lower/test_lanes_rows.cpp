@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "lower/lanes_rows.hpp"
+
+#include <gtest/gtest.h>
+
+#include <string>
+
+namespace op2::lower {
+namespace {
+
+constexpr int n_lanes = 4;
+
+kir::Expr entry(int slot) {
+  return kir::widen(kir::element("m", kir::name("n") * kir::integer(3) + kir::integer(slot)));
+}
+
+kir::Expr level(int above) {
+  return kir::name("level") + kir::integer(above);
+}
+
+TEST(ClimbOf, SaysHowFarALevelGoes) {
+  const kir::Expr first = kir::element("layers", kir::integer(1));
+  const auto found = [&first](const kir::Expr& row) {
+    const std::optional<Climb> climb = climb_of(row, first);
+    return climb ? kir::dump(climb->start) + " by " + std::to_string(climb->by) : "none";
+  };
+  EXPECT_EQ(found(entry(0)), "long(m[(n * 3)]) by 0");
+  EXPECT_EQ(found(entry(0) + level(0)), "(long(m[(n * 3)]) + layers[1]) by 1");
+  EXPECT_EQ(found(entry(1) + level(2) * kir::integer(-5)),
+            "(long(m[((n * 3) + 1)]) + ((layers[1] + 2) * -5)) by -5");
+}
+
+TEST(ClimbOf, IsNothingWhereLevelsGoRound) {
+  const kir::Expr round = level(1) % kir::name("n_levels");
+  EXPECT_FALSE(climb_of(entry(0) + round, kir::integer(0)));
+  EXPECT_FALSE(climb_of(entry(0) + round * kir::integer(2), kir::integer(0)));
+  EXPECT_FALSE(climb_of(kir::name("level") + entry(0), kir::integer(0)));
+  EXPECT_FALSE(climb_of(kir::name("level") * kir::integer(2), kir::integer(0)));
+}
+
+class LanesRows : public ::testing::Test {
+ protected:
+  LanesRows()
+      : function_{"wrap",
+                  {{"x", {DType::float64, true, true}, true, kir::Role::data, 0},
+                   {"m", {DType::int32, true, true}, true, kir::Role::map, 0},
+                   {"same_map", {DType::int32, true, true}, true, kir::Role::map, 0}},
+                  {}},
+        elements_(function_, {}, n_lanes),
+        tables_(function_, kir::integer(7), kir::name("step"), elements_) {}
+
+  static kir::Rows rows(std::vector<kir::Expr> entries, std::string data = "x", int dim = 2) {
+    const int arity = static_cast<int>(entries.size());
+    return {DType::float64, dim, arity, std::move(data), "m", kir::name("n"), std::move(entries)};
+  }
+
+  std::string address(const kir::Rows& at, int i, int lane) {
+    const auto found = tables_.address(at, kir::integer(i), kir::integer(lane));
+    return found ? kir::dump(*found) : "none";
+  }
+
+  std::string filled(const std::optional<kir::Expr>& n = std::nullopt) {
+    kir::Module module;
+    module.launch = tables_.filled("row", kir::name("live"), n);
+    return kir::dump(module);
+  }
+
+  kir::Function function_;
+  LaneElements elements_;
+  RowTables tables_;
+};
+
+TEST_F(LanesRows, AnAddressIsKeptAndACellAddsItsLevel) {
+  const kir::Rows climbing = rows({entry(0) + level(0), entry(1) + level(0), entry(2) + level(0)});
+  EXPECT_EQ(address(climbing, 0, 0), "(x_rows[0] + (step * 2))");
+  EXPECT_EQ(address(climbing, 2, 3), "(x_rows[11] + (step * 2))");
+  const auto any = tables_.address(climbing, kir::name("i"), kir::name("lane"));
+  ASSERT_TRUE(any);
+  EXPECT_EQ(kir::dump(*any), "(x_rows[((i * 4) + lane)] + (step * 2))");
+}
+
+TEST_F(LanesRows, RowsThatDoNotClimbAreWhereTheColumnIs) {
+  EXPECT_EQ(address(rows({entry(0)}), 0, 1), "x_rows[1]");
+}
+
+TEST_F(LanesRows, OffsetsDifferByEntry) {
+  const kir::Rows mixed = rows({entry(0), entry(1) + level(0) * kir::integer(3)}, "x", 1);
+  EXPECT_EQ(address(mixed, 0, 0), "x_rows[0]");
+  EXPECT_EQ(address(mixed, 1, 0), "(x_rows[4] + (step * 3))");
+}
+
+TEST_F(LanesRows, OtherRowsHaveNoTable) {
+  kir::Rows direct = rows({});
+  direct.map.clear();
+  EXPECT_EQ(address(direct, 0, 0), "none");
+  EXPECT_EQ(address(rows({entry(0) + level(0) % kir::name("n_levels")}), 0, 0), "none");
+  kir::Rows shared = rows({entry(0)});
+  shared.is_shared = true;
+  EXPECT_EQ(address(shared, 0, 0), "none");
+  EXPECT_EQ(filled().find("decl"), std::string::npos);
+}
+
+TEST_F(LanesRows, TablesAreFilledLaneByLaneInLoopsThatStayLoops) {
+  (void)address(rows({entry(0) + level(0), entry(1) + level(0)}), 0, 0);
+  (void)address(rows({entry(0) + level(0), entry(1) + level(0)}), 0, 0);
+  (void)address(rows({entry(0) + level(0), entry(1) + level(0)}, "y"), 0, 0);
+  const std::string text = filled();
+  EXPECT_NE(text.find("decl const float64* x_rows[8]\n"), std::string::npos) << text;
+  EXPECT_NE(text.find("decl float64* y_rows[8]\n"), std::string::npos) << text;
+  EXPECT_EQ(text.find("x_rows_"), std::string::npos) << text;
+  EXPECT_NE(text.find("for serial i in [0, 2)\n"
+                      "      x_rows[((i * 4) + lane)] = "
+                      "&x[((long(m[((row_of_lane * 3) + i)]) + 7) * 2)]\n"
+                      "      y_rows["),
+            std::string::npos)
+      << text;
+  const kir::Block block = tables_.filled("row", kir::name("live"), std::nullopt);
+  const auto& lanes = std::get<kir::For>(block.back().node);
+  EXPECT_TRUE(lanes.is_rolled);
+  EXPECT_TRUE(std::get<kir::For>(lanes.body.back().node).is_rolled);
+}
+
+TEST_F(LanesRows, ColumnsOfASubsetAreLookedUp) {
+  (void)address(rows({entry(0)}), 0, 0);
+  const std::string text = filled(kir::widen(kir::element("subset", kir::name("row"))));
+  EXPECT_NE(text.find("row_of_lane = (row + min(lane, (live - 1)))"), std::string::npos) << text;
+  EXPECT_NE(text.find("n_of_lane = long(subset[row_of_lane])"), std::string::npos) << text;
+  EXPECT_NE(text.find("m[(n_of_lane * 3)]"), std::string::npos) << text;
+}
+
+TEST_F(LanesRows, ArgumentsThroughOneMapLookItUpOnce) {
+  kir::Rows other = rows({kir::widen(kir::element("same_map", kir::name("n")))});
+  other.map = "same_map";
+  (void)address(other, 0, 0);
+  EXPECT_EQ(filled().find("same_map"), std::string::npos) << filled();
+}
+
+}  // namespace
+}  // namespace op2::lower
