@@ -126,5 +126,19 @@ TEST(KernelPrinter, MarksLines) {
   EXPECT_NE(text.find("#line 12 \"<kernel k>\"\n  x[0];"), std::string::npos);
 }
 
+TEST(KernelPrinter, VerbatimTextIsRenamedWhereGeneratedCodeNeedsItsName) {
+  Kernel kernel;
+  kernel.name = "target";
+  kernel.text = "void target(double *x) {}\n";
+  kernel.headers = {"\"a.h\""};
+  Context context(c_dialect());
+  EXPECT_EQ(print_kernel(context, kernel), "target_kernel");
+  EXPECT_EQ(context.finish(),
+            "#define target target_kernel\n#include \"a.h\"\nvoid target(double *x) {}\n"
+            "#undef target\n");
+  kernel.name = "other";
+  EXPECT_EQ(printed(kernel), "#include \"a.h\"\nvoid target(double *x) {}\n");
+}
+
 }  // namespace
 }  // namespace op2::cg
