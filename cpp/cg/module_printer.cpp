@@ -209,7 +209,7 @@ class Printer {
     if (decl.type.is_pointer && decl.extent > 0) declaration.type += "volatile";
     if (decl.type.lanes > 0) {
       declaration.type = vector_type(context_, decl.type.dtype, decl.type.lanes);
-      if (is_complex(decl.type.dtype)) complex_packs_.emplace(decl.name, decl.type.dtype);
+      packs_.emplace(decl.name, decl.type);
     }
     Declarator declarator{spelled(decl.name), "", ""};
     if (decl.extent > 0) declarator.extents = fmt::format("[{}]", decl.extent);
@@ -380,21 +380,34 @@ class Printer {
             },
             [](const kir::BlocksFor&) -> std::string { not_printed("BlocksFor"); },
             [](const kir::Stride&) -> std::string { not_printed("Stride"); },
-            [this](const kir::LaneOf& value) {
-              const auto pack = complex_packs_.find(value.array);
-              if (pack != complex_packs_.end()) {
-                const std::string at =
-                    fmt::format("{}[{}]", spelled(value.array), expr(value.operands[0]));
-                const std::string lane = expr(value.operands[1]);
-                return complex_value(context_, pack->second, fmt::format("{}.re[{}]", at, lane),
-                                     fmt::format("{}.im[{}]", at, lane));
-              }
-              return fmt::format("{}[{}][{}]", spelled(value.array), expr(value.operands[0]),
-                                 expr(value.operands[1]));
-            },
+            [this](const kir::LaneOf& value) { return lane_of(value); },
             [this](const kir::Builtin& value) { return builtin(value); },
         },
         expression.node);
+  }
+
+  std::string lane_of(const kir::LaneOf& value) const {
+    const std::string at = fmt::format("{}[{}]", spelled(value.array), expr(value.operands[0]));
+    const std::string lane = expr(value.operands[1]);
+    const auto pack = packs_.find(value.array);
+    if (pack == packs_.end()) return fmt::format("{}[{}]", at, lane);
+    // Clang stores the vector anew for each lane of it that is asked for by a variable.
+    const DType dtype = pack->second.dtype;
+    const bool is_known = std::holds_alternative<kir::Integer>(value.operands[1].node);
+    const bool in_memory = !is_known && !context_.dialect().has_vectors;
+    if (is_complex(dtype)) {
+      const auto part = [&](std::string_view name) {
+        return in_memory ? fmt::format("(({} *)&{}.{})[{}]",
+                                       context_.dialect().type_name(part_of(dtype)), at, name, lane)
+                         : fmt::format("{}.{}[{}]", at, name, lane);
+      };
+      return complex_value(context_, dtype, part("re"), part("im"));
+    }
+    if (!in_memory) return fmt::format("{}[{}]", at, lane);
+    const kir::Expr scalar =
+        value.operands[0] * kir::integer(pack->second.lanes) + value.operands[1];
+    return fmt::format("(({} *){})[{}]", context_.dialect().type_name(dtype), spelled(value.array),
+                       expr(scalar));
   }
 
   /// An operand, in parentheses if it binds less tightly than @p level.
@@ -407,7 +420,7 @@ class Printer {
   Context& context_;
   const kir::Module& module_;
   const std::string& entry_;
-  std::map<std::string, DType> complex_packs_;  // arrays of vectors
+  std::map<std::string, kir::VariableType> packs_;  // arrays of vectors
 };
 
 }  // namespace

@@ -68,6 +68,20 @@ TEST(PrintModule, LoopsMayStepByAVariableAndStayLoops) {
             "  op2_rolled for (long row = 0; row < end; row += live) {\n  }\n");
 }
 
+TEST(PrintModule, LanesThatAVariableAsksForAreReadInMemory) {
+  const auto stored = [](DType dtype, const kir::Expr& lane) {
+    const std::string text =
+        statements({{kir::Decl{{dtype, false, false, 4}, "pack", 2, {}}},
+                    {kir::Assign{kir::element("y", kir::integer(0)), kir::Update::set,
+                                 kir::lane_of("pack", kir::integer(1), lane)}}});
+    return text.substr(text.find("y[0] = "));
+  };
+  EXPECT_EQ(stored(DType::float64, kir::name("lane")), "y[0] = ((double *)pack)[4 + lane];\n");
+  EXPECT_EQ(stored(DType::float64, kir::integer(3)), "y[0] = pack[1][3];\n");
+  EXPECT_NE(stored(DType::complex128, kir::name("lane")).find("((double *)&pack[1].im)[lane]"),
+            std::string::npos);
+}
+
 TEST(PrintModule, AnArrayOfPointersStaysInMemory) {
   EXPECT_EQ(statements({{kir::Decl{{DType::float64, true, true}, "x_rows", 8, {}}}}),
             "  const double *volatile x_rows[8];\n");
