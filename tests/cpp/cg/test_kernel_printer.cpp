@@ -112,11 +112,11 @@ TEST(KernelPrinter, TwoKernelsOfOneNameLiveInOneText) {
 
 TEST(KernelPrinter, OpaqueTextIsVerbatim) {
   Kernel kernel;
-  kernel.name = "k";
-  kernel.text = "void k(double *x) { goto e; e: ; }";
+  kernel.name = "jump";
+  kernel.text = "void jump(double *x) { goto e; e: ; }";
   kernel.headers = {"<stdlib.h>"};
   EXPECT_EQ(printed(kernel), "#include <stdlib.h>\n" + kernel.text + "\n");
-  EXPECT_NE(printed(kernel, {.line_markers = true}).find("#line 1 \"<kernel k>\"\nvoid k"),
+  EXPECT_NE(printed(kernel, {.line_markers = true}).find("#line 1 \"<kernel jump>\"\nvoid jump"),
             std::string::npos);
 }
 
