@@ -73,7 +73,8 @@ void LaneStores::scatter(const kir::Scatter& node) {
     store_scalar(node, kir::element(place.data, place.start + c),
                  kir::element(node.pack, i * kir::integer(dim) + c));
   };
-  if (rows.arity * dim <= unrolled_scalars || !is_regular(rows)) {
+  const bool is_loop = is_regular(rows) || (tables_ != nullptr && tables_->is_even(rows));
+  if (rows.arity * dim <= unrolled_scalars || !is_loop) {
     for (int i = 0; i < rows.arity; ++i) {
       const Place place = place_of(rows, kir::integer(i));
       for (int c = 0; c < dim; ++c) scalar(place, kir::integer(i), kir::integer(c));

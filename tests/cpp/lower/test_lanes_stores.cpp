@@ -56,7 +56,7 @@ TEST_F(LanesStores, SingleComponentsAreStoredOneByOne) {
 }
 
 TEST_F(LanesStores, RowsOfTablesAreStoredWhereTheySay) {
-  RowTables tables(kir::Function{}, std::nullopt, kir::name("step"), elements_);
+  RowTables tables(kir::Function{}, kir::integer(0), kir::name("step"), elements_);
   stores_.use(tables);
   for (const int dim : {1, 3}) {  // one by one; two components as a whole, and one
     kir::Rows known = rows(dim, 2, "m");
@@ -75,7 +75,7 @@ TEST_F(LanesStores, RowsOfTablesAreStoredWhereTheySay) {
 }
 
 TEST_F(LanesStores, LongMapsOfTablesAreStoredInALoop) {
-  RowTables tables(kir::Function{}, std::nullopt, kir::name("step"), elements_);
+  RowTables tables(kir::Function{}, kir::integer(0), kir::name("step"), elements_);
   stores_.use(tables);
   kir::Rows known = rows(1, 20, "m");
   for (int i = 0; i < 20; ++i) known.entries.push_back(kir::element("m", kir::integer(i)));
