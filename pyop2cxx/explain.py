@@ -115,7 +115,7 @@ def explain(loop: ParLoop) -> Explanation:
     about = (request.loop, request.backend.facts, list(request.map_facts), request.options)
     refused = {name: _core.why_not(name, *about) for name in _core.STRATEGIES}
     work = _core.lane_work(request.loop)
-    rule = _core.lane_rule(choice.strategy, *about[:2])
+    rule = _core.lane_rule(choice.strategy, *about[:2], choice.options)
     is_sized = loop.iterset.is_sized and not runtime.static
     return Explanation(
         loop=loop.kernel.name,

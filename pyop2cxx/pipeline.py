@@ -116,9 +116,13 @@ def choose(request: Request) -> Choice:
         strategy, why = _core.force_strategy(request.strategy, *about)
     vector_bytes = runtime.engine.vector_bytes if _may_use_lanes(request) else 0
     gather_bytes = runtime.engine.gather_bytes if _wants_gathers(request) else 0
-    options, why_lanes = _core.choose_lanes(
-        request.lanes, vector_bytes, gather_bytes, strategy, *about
-    )
+
+    def lanes(options: _core.LoweringOptions) -> tuple[_core.LoweringOptions, str]:
+        return _core.choose_lanes(
+            request.lanes, vector_bytes, gather_bytes, strategy, *about[:3], options
+        )
+
+    options, why_lanes = lanes(request.options)
     if options.lanes > 0 and _wants_gathers(request) and gather_bytes == 0:
         raise UnsupportedError(
             f"par_loop '{request.name}': option 'hardware_gathers' needs AVX2 or AVX-512, but the "
@@ -126,7 +130,10 @@ def choose(request: Request) -> Choice:
             "(static=True, or -m flags in 'cflags'); turn the option off, or pass lanes=0"
         )
     if strategy == "owner" and options.lanes > 1:
-        why_lanes += f"; {_choose_columns(request, options)}"
+        why_walk = _choose_columns(request, options)
+        if not options.by_slot:  # lighter kernels gain nothing then
+            options, why_lanes = lanes(options)
+        why_lanes += f"; {why_walk}"
     lowering = _core.lowering_key(strategy, *about[1:3], options)
     # the text of an opaque kernel is passed on as it is written, comments and all
     verbatim = request.kernel.code if request.kernel.core.body is None else ""

@@ -182,3 +182,26 @@ def mixed_matrix_of_rows_of_a_global(rng: np.random.Generator) -> Problem:
         args=(mat(INC, (None, prism.map)), op2.Dat(prism.base, x.copy())(READ)),
         expected=((mat, of_global(mat, rows, tensors, is_row=True)),),
     )
+
+
+@case(SUMS_ON_TWO_SETS)
+def components_left_out_of_rows_of_a_global(rng: np.random.Generator) -> Problem:
+    """They have places of their own, along columns; elements meet in columns of the matrix."""
+    prism: Any = Prism(rng, 4)
+    columns, _, rows = prism.cells()
+    dsets = (op2.GlobalDataSet(op2.Global(3)), prism.nodes**2)
+    mat = op2.Mat(op2.Sparsity(dsets, [(None, prism.map, None)]))
+    x = rng.standard_normal(N_COLUMNS)
+    numbers = np.arange(2 * prism.nodes.size)
+    kept = np.where(numbers % 3 == 0, -1, numbers)
+    parts = np.array([0, -1, 2])
+    body, tensor = kernel(3, 8)
+    tensors = x[columns, None, None, None] * tensor.T.reshape(4, 2, 3)
+    tensors = tensors * (kept.reshape(-1, 2)[rows] >= 0)[..., None] * (parts >= 0)
+    argument = mat(INC, (None, prism.map), lgmaps=(parts, kept), unroll_map=True)
+    return Problem(
+        kernel=body,
+        iterset=prism.columns,
+        args=(argument, op2.Dat(prism.base, x.copy())(READ)),
+        expected=((mat, of_global(mat, rows, tensors, is_row=True)),),
+    )

@@ -208,18 +208,18 @@ void bind_lower(py::module_& core) {
             lower::choose_lanes({loop, lower::strategy_from_name(strategy), facts, maps, options},
                                 forced, vector_bytes);
         options.lanes = choice.lanes;
-        if (choice.lanes > 0) options.gather_bytes = gather_bytes;
+        options.gather_bytes = choice.lanes > 0 ? gather_bytes : 0;
         return std::pair(options, choice.why);
       },
       py::arg("forced"), py::arg("vector_bytes"), py::arg("gather_bytes"), py::arg("strategy"),
       py::arg("loop"), py::arg("facts"), py::arg("maps"), py::arg("options"));
   core.def(
       "lane_rule",
-      [](const std::string& strategy, const ir::Loop& loop, const Facts& facts) {
-        const lower::Options options;
+      [](const std::string& strategy, const ir::Loop& loop, const Facts& facts,
+         const Options& options) {
         return lower::lane_rule({loop, lower::strategy_from_name(strategy), facts, {}, options});
       },
-      py::arg("strategy"), py::arg("loop"), py::arg("facts"));
+      py::arg("strategy"), py::arg("loop"), py::arg("facts"), py::arg("options"));
   core.def("least_fill", &lower::least_fill, py::arg("loop"));
   core.def(
       "why_not_by_slot",

@@ -123,14 +123,15 @@ void finish(Builder& builder, const std::string& function) {
 }  // namespace
 
 void invert(Builder& builder) {
-  if (goes_by_slot(builder.request()).ok) return invert_by_slot(builder);
+  const bool is_on_lanes = builder.request().options.lanes > 1;
+  if (is_on_lanes && goes_by_slot(builder.request()).ok) return invert_by_slot(builder);
   const ir::Loop& loop = builder.request().loop;
   const std::string function = builder.packed().names.take("wrap_" + loop.kernel->name);
   const Incidence incidence = add_incidence(builder, Sizes::if_padded);
   PackedLoop& packed = builder.packed();
   std::vector<kir::Parameter> parameters = packed.parameters;
   for (kir::Parameter& parameter : incidence.parameters()) parameters.push_back(parameter);
-  if (builder.request().options.lanes > 1) {
+  if (is_on_lanes) {
     kir::Block visit = visit_all(builder, incidence);
     if (builder.is_grid()) {
       builder.add_kernel(function, Builder::with_range(std::move(parameters)), std::move(visit));

@@ -326,7 +326,6 @@ double least_fill(const ir::Loop& loop) {
 }
 
 Verdict goes_by_slot(const Request& request) {
-  if (request.options.lanes < 2) return {false, "one element after the other"};
   if (!matrix_args(request.loop).empty()) {
     return {false, "rows of matrices are not kept in vectors"};
   }

@@ -5,7 +5,8 @@
 
 namespace op2::lower {
 
-/// @brief `owner` on lanes, one target a lane: may it go through incidences in columns of one slot?
+/// @brief `owner`, if it is on lanes: may each have a target, and go through incidences in columns
+/// of one slot?
 ///
 /// If not, lanes go through the incidences of a range of targets one after the other, whatever
 /// slots and targets they have: invert().

@@ -9,6 +9,7 @@
 #include "ir/kernel_cost.hpp"
 #include "ir/kernel_walk.hpp"
 #include "ir/lane_functions.hpp"
+#include "lower/invert_by_slot.hpp"
 #include "lower/lower.hpp"
 
 namespace op2::lower {
@@ -19,6 +20,9 @@ constexpr std::int64_t least_operations = 40;
 constexpr std::int64_t least_operations_a_scalar = 2;
 // Lanes over columns find what Maps say once a column.
 constexpr std::int64_t least_operations_a_scalar_in_columns = 1;
+// Owners that go by slot read what they gather in order, and need not ask which share is theirs.
+constexpr std::int64_t least_operations_by_slot = 25;
+constexpr std::int64_t least_operations_a_scalar_by_slot = 1;
 // Below this, rows and their transposition decide: half of the widest vectors is as fast, and
 // compiled in two thirds of the time.
 constexpr std::int64_t operations_a_scalar_for_wide = 8;
@@ -83,6 +87,10 @@ LaneRule lane_rule(const Request& request) {
   if (is_grid && reduces_global(request.loop) &&
       lane_work(request.loop).n_scalars >= least_scalars_of_reduction) {
     return {0, 0, operations_a_scalar_for_wide};
+  }
+  if (request.strategy == Strategy::owner && goes_by_slot(request).ok) {
+    return {least_operations_by_slot, least_operations_a_scalar_by_slot,
+            operations_a_scalar_for_wide};
   }
   return {
       is_grid ? least_operations_on_grid : least_operations,

@@ -45,7 +45,6 @@ REFUSED = {
     "kernel_in_cpp": "opaque",
     "kernel_with_header": "llabs",
     "view_and_whole_dat": "overlaps",
-    "complex_effects": "a function returns a pointer",
 }
 # What a grid of a CPU runs on lanes, by strategy: each takes loops of another kind. A program takes
 # its compiler a while, so there is one for each strategy.

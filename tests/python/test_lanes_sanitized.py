@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pytest
 from random_kernels import carriers, loop_of, many_kernels
+from test_owner_lanes import force, sums_data, sums_of
 
 from pyop2cxx import op2
 from pyop2cxx.op2 import INC, READ, WRITE
@@ -76,13 +77,14 @@ class Program:
         command = [compiler, *FLAGS, *SANITIZERS, "-o", str(self.path), str(source), "-lm"]
         subprocess.run(command, check=True)
         found = re.findall(r"\*const (\w+) = \([^)]*\)argv\[(\d+)\];", text)
-        ordered = sorted(found, key=lambda one: int(one[1]))
-        # names that the wrapper has itself are given a number
-        self.names = [re.sub(r"_\d+$", "", name) for name, _ in ordered]
+        named = {int(index): name for name, index in found}
+        # names that the wrapper has itself are given a number; what has no name is not used
+        self.names = [re.sub(r"_\d+$", "", named.get(i, "")) for i in range(max(named) + 1)]
 
     def run(self, begin: int, end: int, arrays: dict[str, NDArray[Any]]) -> dict[str, NDArray[Any]]:
         """Run it over copies of the arrays, named as in the text; return what they hold then."""
-        given = [np.ascontiguousarray(arrays[name]) for name in self.names]
+        unused = np.empty(0)
+        given = [np.ascontiguousarray(arrays[name] if name else unused) for name in self.names]
         parts = [struct.pack("3q", begin, end, len(given))]
         for array in given:
             parts += [struct.pack("q", array.nbytes), array.tobytes()]
@@ -146,3 +148,60 @@ def test_columns_and_gather_instructions(by_instructions: bool, tmp_path: Path) 
     op2.ParLoop(kernel, columns, *args, lanes=0).compute()
     np.testing.assert_allclose(arrays["y"], y.data_ro, rtol=0, atol=1e-12)
     np.testing.assert_allclose(arrays["z"], z.data_ro, rtol=0, atol=1e-13)
+
+
+def columns_of(maps: list[NDArray[Any]], n_targets: int, lanes: int) -> dict[str, NDArray[Any]]:
+    """Columns of one slot, from their definition: targets in their order, gaps repeat a neighbour.
+
+    Args:
+        maps: Entries of the Maps that are added through.
+        n_targets: Of all of them.
+        lanes: Targets of a group.
+    """
+    slots = np.hstack(maps).T
+    found: list[list[list[int]]] = [[[] for _ in slots] for _ in range(n_targets)]
+    for slot, targets in enumerate(slots):
+        for element, target in enumerate(targets):
+            found[target][slot].append(element)
+    offset, slot_of, elements = [0], [], []
+    for first in range(0, n_targets, lanes):
+        group = found[first : first + lanes]
+        group += [[[] for _ in slots]] * (lanes - len(group))
+        for slot in range(len(slots)):
+            for k in range(max(len(rows[slot]) for rows in group)):
+                column = [rows[slot][k] if k < len(rows[slot]) else -1 for rows in group]
+                spare = -1 - max(column)
+                elements.append([e if e >= 0 else spare for e in column])
+                slot_of.append(slot)
+        offset.append(len(slot_of))
+    return {
+        "sizes": np.array([n_targets]),
+        "column_offset": np.array(offset),
+        "column_slot": np.array(slot_of, np.int32),
+        "incidence": np.array(elements, np.int32).reshape(-1, lanes),
+        "row_target": np.arange(n_targets, dtype=np.int32),
+    }
+
+
+@pytest.mark.parametrize(("compiler", "lanes"), [("gcc", 4), ("clang", 8)])
+def test_owners_by_slot(compiler: str, lanes: int, tmp_path: Path) -> None:
+    """Groups that are not full, and targets without elements."""
+    with pytest.MonkeyPatch.context() as patch:
+        force(patch, by_slot=True)
+        text = str(sums_of(*sums_data(1, 1, 0), lanes).generate())
+    program = Program(text, "sums", compiler, tmp_path)
+    for n, n_nodes in ((1, 3), (40, lanes + 1), (25, 3 * lanes - 1), (9, 2 * lanes)):
+        cells, args = sums_data(n, n_nodes, n)
+        x, w, z, y, v, low, total, most = (arg.data for arg in args)
+        carriers = {"x": x, "w": w, "z": z, "y": y, "v": v, "low": low}
+        carriers |= {"total": total, "most": most}
+        arrays = {name: carrier.data_ro.copy() for name, carrier in carriers.items()}
+        arrays |= columns_of([args[3].map_.values, args[4].map_.values], n_nodes, lanes)
+        elements = np.where(arrays["incidence"] < 0, -1 - arrays["incidence"], arrays["incidence"])
+        arrays["x_map_rows"] = args[0].map_.values.astype(np.int32)[elements]
+        found = program.run(0, -(-n_nodes // lanes), arrays)
+        sums_of(cells, args, 0).compute()
+        for name in ("y", "v", "low", "total", "most"):
+            want = carriers[name].data_ro
+            scale = max(1.0, float(np.abs(want).max()))
+            np.testing.assert_allclose(found[name], want, rtol=0, atol=1e-13 * scale)

@@ -146,8 +146,8 @@ def sums_kernel() -> op2.Kernel:
     return op2.Kernel(SUMS, "sums")
 
 
-def sums(n: int, n_nodes: int, seed: int, lanes: int) -> list[NDArray[Any]]:
-    """Into a Dat of two values, one through another Map to the same nodes, an extremum, Globals."""
+def sums_data(n: int, n_nodes: int, seed: int) -> tuple[op2.Set, tuple[Any, ...]]:
+    """A Dat of two values, one through another Map to the same nodes, an extremum, Globals."""
     rng = np.random.default_rng(seed)
     cells, nodes, corners = op2.Set(n), op2.Set(n_nodes), op2.Set(5)
     c2n = op2.Map(cells, nodes, 3, rng.integers(0, n_nodes, (n, 3)))
@@ -160,9 +160,17 @@ def sums(n: int, n_nodes: int, seed: int, lanes: int) -> list[NDArray[Any]]:
     low = op2.Dat(nodes, rng.standard_normal(n_nodes))
     total, most = op2.Global(1, 0.5), op2.Global(1, -9.0)
     args = (x(READ, c2c), w(READ), z(READ, c2c), y(INC, c2n), v(INC, other), low(MIN, c2n))
-    args += (total(INC), most(MAX))
-    op2.ParLoop(sums_kernel(), cells, *args, strategy="owner", lanes=lanes).compute()
-    return [carrier.data_ro.copy() for carrier in (y, v, low, total, most)]
+    return cells, (*args, total(INC), most(MAX))
+
+
+def sums_of(cells: op2.Set, args: tuple[Any, ...], lanes: int) -> op2.ParLoop:
+    return op2.ParLoop(sums_kernel(), cells, *args, strategy="owner", lanes=lanes)
+
+
+def sums(n: int, n_nodes: int, seed: int, lanes: int) -> list[NDArray[Any]]:
+    cells, args = sums_data(n, n_nodes, seed)
+    sums_of(cells, args, lanes).compute()
+    return [arg.data.data_ro.copy() for arg in args[3:]]
 
 
 def agree(n: int, n_nodes: int, seed: int) -> None:
@@ -197,11 +205,22 @@ void gather(const double *x, double *y) {
 }"""
 
 
-def edges(values: NDArray[Any], n_nodes: int, lanes: int | None = 4) -> op2.ParLoop:
+# 30 operations: too few for lanes where incidences go in turn
+LIGHT = """
+void light(const double *x, double *y) {
+  double s = x[0];
+  for (int k = 0; k < 14; ++k) s = s * x[1] + k;
+  y[0] += s; y[1] -= s;
+}"""
+
+
+def edges(
+    values: NDArray[Any], n_nodes: int, lanes: int | None = 4, text: str = GATHER
+) -> op2.ParLoop:
     links, nodes = op2.Set(len(values)), op2.Set(n_nodes)
     l2n = op2.Map(links, nodes, 2, values)
     x, y = op2.Dat(nodes, np.arange(float(n_nodes))), op2.Dat(nodes)
-    kernel = op2.Kernel(GATHER, "gather")
+    kernel = op2.Kernel(text, "light" if text is LIGHT else "gather")
     args = (x(READ, l2n), y(INC, l2n))
     return op2.ParLoop(kernel, links, *args, strategy="owner", lanes=lanes)
 
@@ -229,6 +248,16 @@ def test_a_star_goes_in_turn() -> None:
     )
     assert "column_slot" not in loop.generate()
     loop.compute()
+
+
+def test_light_kernels_go_by_slot_or_not_on_lanes() -> None:
+    star = np.stack([np.zeros(64, int), 1 + np.arange(64)], 1)
+    for values, n, on_lanes in ((ring(64), 64, True), (star, 65, False)):
+        loop = edges(values, n, None, LIGHT)
+        found = loop.explain()
+        assert (found.lanes > 1) == on_lanes
+        assert found.least_operations == (25 if on_lanes else 40)
+        assert ("column_slot" in loop.generate()) == on_lanes
 
 
 def test_matrices_go_in_turn() -> None:

@@ -122,7 +122,6 @@ TEST(InvertBySlot, GoesWhereSumsAreKeptInVectors) {
     return goes_by_slot({loop, Strategy::owner, threads, maps, options});
   };
   EXPECT_TRUE(verdict(edge_loop(), on(4)).ok);
-  EXPECT_FALSE(verdict(edge_loop(), on(0)).ok);
   Options in_turn = on(4);
   in_turn.by_slot = false;
   EXPECT_FALSE(verdict(edge_loop(), in_turn).ok);

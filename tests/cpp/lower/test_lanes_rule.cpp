@@ -50,6 +50,24 @@ TEST(LanesRule, FillsTheMachinesVectors) {
   EXPECT_EQ(choice(heavy_loop(DType::float32), std::nullopt, 32).lanes, 8);
 }
 
+TEST(LanesRule, OwnersThatGoBySlotNeedLess) {
+  const ir::Loop loop = heavy_loop(DType::float64, 15);  // each of two values
+  const std::vector<MapFacts> maps = no_facts(loop);
+  const auto owners = [&](const Facts& facts, bool by_slot) {
+    Options options;
+    options.by_slot = by_slot;
+    return choose_lanes({loop, Strategy::owner, facts, maps, options}, std::nullopt, 32).lanes;
+  };
+  EXPECT_LT(lane_work(loop).n_operations, 40);
+  EXPECT_EQ(choice(loop, std::nullopt, 32).lanes, 0);
+  EXPECT_EQ(owners(one_lane, true), 4);
+  EXPECT_EQ(owners(one_lane, false), 0);
+  Facts processor = grid;
+  processor.in_turn = true;
+  EXPECT_EQ(owners(processor, true), 4);
+  EXPECT_EQ(owners(processor, false), 0);
+}
+
 TEST(LanesRule, FillsHalfOfThemWhereRowsDecide) {
   const LaneChoice half = choice(heavy_loop(DType::float64, 20), std::nullopt, 64);
   EXPECT_EQ(half.lanes, 4) << half.why;
