@@ -42,6 +42,7 @@ REFUSED = {
     "overlapping_slices_through_map": "overlaps",
     "overlapping_dats_on_two_sets": "overlaps",
     "one_dat_directly_and_through_map": "overlaps",
+    "complex_effects": "a function returns a pointer",
     "kernel_in_cpp": "opaque",
     "kernel_with_header": "llabs",
     "view_and_whole_dat": "overlaps",
