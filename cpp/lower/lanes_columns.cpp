@@ -70,6 +70,9 @@ kir::Block over_columns(const kir::For& loop, const ColumnLoop& found, const Col
   const kir::Expr open = declare(out, "open", end / n);
   const kir::Expr past =
       declare(out, "past", open + kir::select(kir::less(open * n, end), one, zero));
+  if (found.first_level) {
+    out.push_back({kir::Decl{{DType::int64, true, false}, names.bottom, 0, {*found.first_level}}});
+  }
   out.push_back({kir::Decl{{DType::int64, false, false}, names.live, 0, {zero}}});
 
   kir::Block each;

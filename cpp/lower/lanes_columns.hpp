@@ -23,6 +23,7 @@ struct ColumnLoop {
 struct ColumnNames {
   std::string row = "row";  ///< the first column; steps by `live`
   std::string live;         ///< how many columns there are, at most one a lane
+  std::string bottom;       ///< the level of a column's first cell, if levels are asked for
   std::string step;         ///< cells between the first one of the column that is visited and this
 };
 

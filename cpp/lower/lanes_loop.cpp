@@ -139,6 +139,7 @@ class LaneLoop {
   kir::Block column_by_column(const kir::For& loop, const ColumnLoop& found) {
     ColumnNames names;
     names.live = elements_.fresh("live");
+    names.bottom = elements_.fresh("bottom");
     names.step = elements_.fresh("step");
     live_ = kir::name(names.live);
     const kir::Expr step = kir::name(names.step);
@@ -148,10 +149,10 @@ class LaneLoop {
     elements_.add_variable(loop.index, elements_.on_lanes(position(kir::name(names.row))),
                            elements_.in_lane(position(kir::name(names.row))));
     if (found.first_level) {
-      body_.push_back({kir::Decl{index_type(), "level", 0, {*found.first_level + step}}});
+      body_.push_back({kir::Decl{index_type(), "level", 0, {kir::name(names.bottom) + step}}});
     }
     if (request_.options.gather_bytes == 0) {  // its instructions ask for offsets
-      tables_.emplace(function_, found.first_level, step, elements_);
+      tables_.emplace(function_, kir::name(names.bottom), step, elements_);
       stores_.use(*tables_);
     }
     kir::Block cell;
@@ -307,7 +308,8 @@ class LaneLoop {
                                is_known ? "" : rows.data, row_starts(rows, i)},
                               request_.options.gather_bytes}};
     };
-    if (is_regular(rows) && rows.arity * elements_.n_pieces(rows.dim) > most_unrolled(rows)) {
+    const bool is_loop = is_known ? tables_->is_even(rows) : is_regular(rows);
+    if (is_loop && rows.arity * elements_.n_pieces(rows.dim) > most_unrolled(rows)) {
       body_.push_back(serial("i", rows.arity, {load(kir::name("i"))}));
       return;
     }

@@ -2,7 +2,6 @@
 #include "lower/lanes_rows.hpp"
 
 #include <algorithm>
-#include <map>
 #include <utility>
 
 namespace op2::lower {
@@ -47,6 +46,10 @@ std::optional<std::int64_t> worth_of_level(const kir::Expr& expr) {
   return levels == kir::name("level") || is_above ? by : std::nullopt;
 }
 
+int stride_of(const kir::Rows& rows) {
+  return rows.stride == 0 ? rows.dim : rows.stride;
+}
+
 kir::Stmt rolled(kir::Stmt loop) {
   std::get<kir::For>(loop.node).is_rolled = true;
   return loop;
@@ -63,8 +66,8 @@ std::optional<Climb> climb_of(const kir::Expr& entry, const kir::Expr& first_lev
   return Climb{with(entry, "level", first_level), *by};
 }
 
-RowTables::RowTables(const kir::Function& function, std::optional<kir::Expr> first_level,
-                     kir::Expr step, LaneElements& elements)
+RowTables::RowTables(const kir::Function& function, kir::Expr first_level, kir::Expr step,
+                     LaneElements& elements)
     : parameters_(function.parameters),
       first_level_(std::move(first_level)),
       step_(std::move(step)),
@@ -75,10 +78,16 @@ std::optional<kir::Expr> RowTables::address(const kir::Rows& rows, const kir::Ex
   const Table* table = table_of(rows);
   if (table == nullptr) return std::nullopt;
   const auto which = static_cast<std::size_t>(number(i).value_or(0));
-  const int stride = rows.stride == 0 ? rows.dim : rows.stride;
   return kir::element(table->name, place(i, lane)) +
-         step_ * kir::integer(table->climbs[which].by * stride);
+         step_ * kir::integer(table->climbs[which].by * stride_of(rows));
 }
+
+struct RowTables::Filling {
+  std::vector<kir::Expr> numbers;  // [arity] of the rows, for the lane's column
+  kir::Expr any;                   // number `i` of them, if is_regular
+  bool is_regular;
+  std::vector<const Table*> tables;
+};
 
 kir::Block RowTables::filled(const std::string& row, const kir::Expr& live,
                              const std::optional<kir::Expr>& n) const {
@@ -94,35 +103,75 @@ kir::Block RowTables::filled(const std::string& row, const kir::Expr& live,
       each, row + "_of_lane", kir::name(row) + kir::minimum(LaneElements::lane(), last));
   const kir::Expr element =
       n ? elements_.declare(each, "n_of_lane", with(*n, row, column)) : column;
-  std::map<int, kir::Block> entries;  // of tables that are filled by a loop, by its length
+  // tables of the same rows are filled from the same numbers
+  std::vector<Filling> fillings;
   for (const Table& table : tables_) {
-    kir::Rows rows = table.rows;
-    for (std::size_t i = 0; i < rows.entries.size(); ++i) {
-      rows.entries[i] = with(table.climbs[i].start, "n", element);
+    Filling made = filling_of(table, element);
+    const auto same = std::ranges::find(fillings, made.numbers, &Filling::numbers);
+    if (same == fillings.end()) {
+      fillings.push_back(std::move(made));
+    } else {
+      same->tables.push_back(&table);
     }
-    if (rows.arity > 1 && is_regular(rows)) {
-      entries[rows.arity].push_back(entry_of(table, rows, kir::name("i")));
-      continue;
-    }
-    for (int i = 0; i < rows.arity; ++i) each.push_back(entry_of(table, rows, kir::integer(i)));
   }
-  for (auto& [arity, body] : entries) each.push_back(rolled(serial("i", arity, std::move(body))));
+  for (const Filling& filling : fillings) fill(each, filling);
   out.push_back(rolled(serial("lane", elements_.lanes(), std::move(each))));
   return out;
 }
 
-/// Entry number @p i of the loop's lane; @p rows are those of the table, for its element.
-kir::Stmt RowTables::entry_of(const Table& table, const kir::Rows& rows, const kir::Expr& i) const {
+RowTables::Filling RowTables::filling_of(const Table& table, const kir::Expr& element) const {
+  kir::Rows rows = table.rows;
+  rows.dim = 1;
+  rows.stride = 0;
+  rows.component = 0;
+  for (std::size_t i = 0; i < rows.entries.size(); ++i) {
+    rows.entries[i] = with(table.climbs[i].start, "n", element);
+  }
   // the lane is in the expression already; what is left are names of the same Map
-  const kir::Expr start = elements_.on_lane(row_start(rows, i), 0);
-  return {kir::Assign{kir::element(table.name, place(i, LaneElements::lane())), kir::Update::set,
-                      kir::offset(rows.data, start)}};
+  const auto number = [this, &rows](const kir::Expr& i) {
+    return elements_.on_lane(row_start(rows, i), 0);
+  };
+  Filling made{{}, kir::integer(0), rows.arity > 1 && is_regular(rows), {&table}};
+  for (int i = 0; i < rows.arity; ++i) made.numbers.push_back(number(kir::integer(i)));
+  if (made.is_regular) made.any = number(kir::name("i"));
+  return made;
+}
+
+void RowTables::fill(kir::Block& block, const Filling& filling) const {
+  const auto entry = [this, &filling](kir::Block& to, const kir::Expr& value, const kir::Expr& i) {
+    const auto which = number(i);
+    const kir::Expr foot =
+        elements_.declare(to, which ? "foot" + std::to_string(*which) : "foot", value);
+    for (const Table* table : filling.tables) {
+      const kir::Rows& rows = table->rows;
+      const kir::Expr start = foot * kir::integer(stride_of(rows)) + kir::integer(rows.component);
+      to.push_back({kir::Assign{kir::element(table->name, place(i, LaneElements::lane())),
+                                kir::Update::set, kir::offset(rows.data, start)}});
+    }
+  };
+  const int arity = static_cast<int>(filling.numbers.size());
+  if (filling.is_regular) {
+    kir::Block body;
+    entry(body, filling.any, kir::name("i"));
+    block.push_back(rolled(serial("i", arity, std::move(body))));
+    return;
+  }
+  for (int i = 0; i < arity; ++i) {
+    entry(block, filling.numbers[static_cast<std::size_t>(i)], kir::integer(i));
+  }
+}
+
+bool RowTables::is_even(const kir::Rows& rows) {
+  const Table* table = table_of(rows);
+  return table != nullptr && std::ranges::all_of(table->climbs, [table](const Climb& climb) {
+           return climb.by == table->climbs.front().by;
+         });
 }
 
 std::optional<std::vector<Climb>> RowTables::climbs_of(const kir::Rows& rows) const {
   std::vector<Climb> climbs;
   for (const kir::Expr& entry : rows.entries) {
-    const auto climb = climb_of(entry, first_level_.value_or(kir::integer(0)));
+    const auto climb = climb_of(entry, first_level_);
     if (!climb) return std::nullopt;
     climbs.push_back(*climb);
   }

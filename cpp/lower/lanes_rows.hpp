@@ -30,17 +30,20 @@ struct Climb {
 class RowTables {
  public:
   /// @param[in] function Whose data the rows are.
-  /// @param[in] first_level Nothing if no row depends on it.
+  /// @param[in] first_level What `level` is in the first cells.
   /// @param[in] step Cells above the first one.
   /// @param[in] elements Outlives this.
-  RowTables(const kir::Function& function, std::optional<kir::Expr> first_level, kir::Expr step,
+  RowTables(const kir::Function& function, kir::Expr first_level, kir::Expr step,
             LaneElements& elements);
 
   /// @brief The address of row number @p i of @p lane; its table is made if there is none.
-  /// @param[in] i A number, or if the rows are regular anything.
-  /// @return Nothing if they do not lie behind a Map or do not climb evenly.
+  /// @param[in] i A number, or if is_even() anything.
+  /// @return Nothing if they do not lie behind a Map, or levels are counted round.
   std::optional<kir::Expr> address(const kir::Rows& rows, const kir::Expr& i,
                                    const kir::Expr& lane);
+
+  /// @brief True if all rows have addresses and climb equally far.
+  bool is_even(const kir::Rows& rows);
 
   /// @brief What declares and fills the tables that were asked for.
   /// @param[in] row The first of the columns. @param[in] live How many there are; the other lanes
@@ -58,13 +61,15 @@ class RowTables {
 
   [[nodiscard]] std::optional<std::vector<Climb>> climbs_of(const kir::Rows& rows) const;
   const Table* table_of(const kir::Rows& rows);
-  [[nodiscard]] kir::Stmt entry_of(const Table& table, const kir::Rows& rows,
-                                   const kir::Expr& i) const;
+  struct Filling;
+
+  [[nodiscard]] Filling filling_of(const Table& table, const kir::Expr& element) const;
+  void fill(kir::Block& block, const Filling& filling) const;
   [[nodiscard]] kir::Expr place(const kir::Expr& i, const kir::Expr& lane) const;
   [[nodiscard]] bool is_const(const std::string& data) const;
 
   std::vector<kir::Parameter> parameters_;
-  std::optional<kir::Expr> first_level_;
+  kir::Expr first_level_;
   kir::Expr step_;
   LaneElements& elements_;
   std::vector<Table> tables_;

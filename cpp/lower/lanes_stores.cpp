@@ -43,6 +43,7 @@ struct LaneStores::PackedRow {
 };
 
 void LaneStores::by_lane(const kir::Stmt& stmt) {
+  is_repeatable_ = false;
   for (kir::Stmt& made : elements_.in_lane(kir::Block{stmt})) body_.push_back(std::move(made));
 }
 
@@ -55,13 +56,20 @@ void LaneStores::scatter(const kir::Scatter& node) {
   const int dim = rows.dim;
   const bool is_whole = node.sync == kir::Sync::none &&
                         (node.update == kir::Update::set || node.update == kir::Update::add);
-  if (is_whole && (n_parts(rows.dtype) * dim > 1 || rows.map.empty()) &&
-      rows.arity * elements_.n_pieces(dim) <= 2 * unrolled_pieces) {
+  const bool by_rows = is_whole && (n_parts(rows.dtype) * dim > 1 || rows.map.empty()) &&
+                       rows.arity * elements_.n_pieces(dim) <= 2 * unrolled_pieces;
+  const bool is_own =
+      by_rows && rows.map.empty() && rows.entries.empty() && node.update == kir::Update::set;
+  // addresses in tables are those of the last column; others would lie behind it
+  const bool is_known =
+      tables_ != nullptr && tables_->address(rows, kir::integer(0), LaneElements::lane());
+  if (!is_own && (!is_known || node.update == kir::Update::add)) is_repeatable_ = false;
+  if (by_rows) {
     for (int i = 0; i < rows.arity; ++i) {
       const kir::Expr at = kir::integer(i * dim);
       const Place place = place_of(rows, kir::integer(i));
       const PackedRow row{node.pack, at, dim, place.data, place.start, node.update};
-      if (rows.map.empty() && rows.entries.empty() && node.update == kir::Update::set) {
+      if (is_own) {
         store_own_row(row);
       } else {
         store_row(row);
@@ -73,7 +81,8 @@ void LaneStores::scatter(const kir::Scatter& node) {
     store_scalar(node, kir::element(place.data, place.start + c),
                  kir::element(node.pack, i * kir::integer(dim) + c));
   };
-  if (rows.arity * dim <= unrolled_scalars || !is_regular(rows)) {
+  const bool is_loop = is_regular(rows) || (tables_ != nullptr && tables_->is_even(rows));
+  if (rows.arity * dim <= unrolled_scalars || !is_loop) {
     for (int i = 0; i < rows.arity; ++i) {
       const Place place = place_of(rows, kir::integer(i));
       for (int c = 0; c < dim; ++c) scalar(place, kir::integer(i), kir::integer(c));
@@ -161,11 +170,13 @@ kir::Stmt LaneStores::piece_stored(const PackedRow& row, const kir::RowPiece& pi
 }
 
 void LaneStores::insert(const kir::MatInsert& node) {
+  is_repeatable_ = false;
   for (kir::Stmt& stmt : elements_.in_lane(expand_insert(node))) body_.push_back(std::move(stmt));
 }
 
 void LaneStores::keep(const kir::Element& target, const std::string& pack, const kir::For& node,
                       int extent) {
+  is_repeatable_ = false;
   if (elements_.n_pieces(extent) > 2 * unrolled_pieces) return by_lane({node});
   const kir::Expr start = with(target.subscript.front(), node.index, kir::integer(0));
   store_row({pack, kir::integer(0), extent, target.array, start, kir::Update::set});
@@ -180,8 +191,10 @@ kir::Block LaneStores::finished(const kir::Expr& live) {
     const auto& decl = std::get<kir::Decl>(local->node);
     if (names_used(each).contains(decl.name)) each.insert(each.begin(), *local);
   }
-  out.push_back(serial("lane", elements_.lanes(),
-                       {{kir::If{kir::less(LaneElements::lane(), live), std::move(each)}}}));
+  if (!is_repeatable_) {
+    each = {{kir::If{kir::less(LaneElements::lane(), live), std::move(each)}}};
+  }
+  out.push_back(serial("lane", elements_.lanes(), std::move(each)));
   return out;
 }
 

@@ -14,8 +14,8 @@ namespace op2::lower {
 ///
 /// Rows of several components are turned back as wholes; everything else is the scalar loop's own
 /// statements in one loop over the lanes, in element order, so that sums are those of the scalar
-/// loop. The lanes that repeat the last element are left out, unless they store only what is
-/// theirs.
+/// loop. The lanes that repeat the last element are left out, unless all that they do is to store
+/// the same values again.
 class LaneStores {
  public:
   /// @param[in] elements Outlives this.
@@ -67,7 +67,8 @@ class LaneStores {
   kir::Block turns_;  // packs to rows, before the loop over lanes
   kir::Block own_;
   kir::Block locals_;
-  kir::Block body_;  // of the loop over lanes
+  kir::Block body_;            // of the loop over lanes
+  bool is_repeatable_ = true;  // a lane that repeats the last element may do all of it again
 };
 
 }  // namespace op2::lower

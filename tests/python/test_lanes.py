@@ -393,6 +393,33 @@ def test_tails_of_columns(strategy: str, block_size: int | None) -> None:
             )
 
 
+@pytest.mark.parametrize("n", [1, 2, 5, 9, 17])
+def test_values_of_cells_and_maxima_over_columns(n: int) -> None:
+    """Lanes without a column store what the last one stores, again."""
+    op2.init(backend="openmp", threads=2)
+    layers = 3
+    text = """void f(const double *x, double *z, double *w, double *most) {
+      for (int i = 0; i < 2; ++i) z[i] = x[0] * x[1] + i;
+      w[0] += x[1] - x[0];
+      for (int i = 0; i < 2; ++i) if (x[i] > most[i]) most[i] = x[i];
+    }"""
+    columns = op2.ExtrudedSet(op2.Set(n), layers + 1)
+    points, cells = op2.Set(n * (layers + 1)), op2.Set(n * layers)
+    foot = np.arange(n)[:, None] * (layers + 1) + [0, 1]
+    c2p = op2.Map(columns, points, 2, foot, offset=[1, 1])
+    own = op2.Map(columns, cells, 1, np.arange(n)[:, None] * layers, offset=[1])
+    values = np.random.default_rng(n).standard_normal((n, layers + 1))
+    x, most = op2.Dat(points, values.ravel()), op2.Dat(points, np.full(points.size, -9.0))
+    z, w = op2.Dat(cells**2), op2.Dat(cells, np.ones(cells.size))
+    args = (x(READ, c2p), z(WRITE, own), w(RW, own), most(op2.MAX, c2p))
+    loop = op2.ParLoop(op2.Kernel(text, "f"), columns, *args, lanes=LANES_OF_TAILS, block_size=7)
+    loop.compute()
+    low, high = values[:, :-1].ravel(), values[:, 1:].ravel()
+    np.testing.assert_allclose(z.data_ro, (low * high)[:, None] + [0, 1], rtol=0, atol=1e-14)
+    np.testing.assert_allclose(w.data_ro, 1 + high - low, rtol=0, atol=1e-14)
+    np.testing.assert_array_equal(most.data_ro, values.ravel())
+
+
 def test_deterministic_bits_over_columns() -> None:
     """Chunks of a sum begin and end inside columns; they depend on no number of threads."""
     n, layers = 731, 7
@@ -576,6 +603,7 @@ REFUSALS = {
     "const double *p = x[0] > 0 ? x : y; s = *p;": "a pointer depends on data",
     "int e; s = frexp(x[0], &e);": "frexp",
     "s = unknown(x[0]);": "unknown",
+    "double t = x[0]; s = t++;": "the value before",
 }
 
 

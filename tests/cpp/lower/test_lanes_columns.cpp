@@ -136,7 +136,7 @@ TEST(LanesColumns, EveryRangeVisitsEachOfItsCellsOnce) {
     for (std::int64_t begin = 0; begin <= n; ++begin) {
       for (std::int64_t end = begin; end <= n; ++end) {
         LaneElements elements(kir::Function{}, {}, lanes);
-        const ColumnNames names{"row", "live", "step"};
+        const ColumnNames names{"row", "live", "bottom", "step"};
         Machine machine(begin, end, height);
         machine.run(over_columns(loop, found, names, elements, {}, {}), names, lanes);
         Machine::Visit wanted;
@@ -154,7 +154,7 @@ TEST(LanesColumns, EveryRangeVisitsEachOfItsCellsOnce) {
 TEST(LanesColumns, WholeColumnsFillTheLanes) {
   const kir::For loop = positions();
   LaneElements elements(kir::Function{}, {}, 4);
-  const ColumnNames names{"row", "live", "step"};
+  const ColumnNames names{"row", "live", "bottom", "step"};
   Machine machine(0, 45, 5);
   machine.run(over_columns(loop, *column_loop(loop), names, elements, {}, {}), names, 4);
   ASSERT_EQ(machine.visited.size(), 45U);

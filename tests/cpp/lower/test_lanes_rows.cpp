@@ -109,9 +109,9 @@ TEST_F(LanesRows, TablesAreFilledLaneByLaneInLoopsThatStayLoops) {
   EXPECT_NE(text.find("decl float64* y_rows[8]\n"), std::string::npos) << text;
   EXPECT_EQ(text.find("x_rows_"), std::string::npos) << text;
   EXPECT_NE(text.find("for serial i in [0, 2)\n"
-                      "      x_rows[((i * 4) + lane)] = "
-                      "&x[((long(m[((row_of_lane * 3) + i)]) + 7) * 2)]\n"
-                      "      y_rows["),
+                      "      decl const int64 foot = (long(m[((row_of_lane * 3) + i)]) + 7)\n"
+                      "      x_rows[((i * 4) + lane)] = &x[(foot * 2)]\n"
+                      "      y_rows[((i * 4) + lane)] = &y[(foot * 2)]\n"),
             std::string::npos)
       << text;
   const kir::Block block = tables_.filled("row", kir::name("live"), std::nullopt);
@@ -120,12 +120,26 @@ TEST_F(LanesRows, TablesAreFilledLaneByLaneInLoopsThatStayLoops) {
   EXPECT_TRUE(std::get<kir::For>(lanes.body.back().node).is_rolled);
 }
 
+TEST_F(LanesRows, RowsThatClimbAsFarMayBeReachedInALoop) {
+  EXPECT_TRUE(tables_.is_even(rows({entry(0) + level(0), entry(0) + level(1)})));
+  EXPECT_FALSE(tables_.is_even(rows({entry(0), entry(1) + level(0)})));
+  EXPECT_FALSE(tables_.is_even(rows({entry(0) + level(0) % kir::name("n_levels")})));
+}
+
+TEST_F(LanesRows, RowsInNoOrderAreFilledOneByOne) {
+  (void)address(rows({entry(0) + level(0), entry(0) + level(1)}), 0, 0);
+  const std::string text = filled();
+  EXPECT_EQ(text.find("for serial i"), std::string::npos) << text;
+  EXPECT_NE(text.find("x_rows[lane] = &x[(foot0 * 2)]\n"), std::string::npos) << text;
+  EXPECT_NE(text.find("x_rows[(4 + lane)] = &x[(foot1 * 2)]\n"), std::string::npos) << text;
+}
+
 TEST_F(LanesRows, ColumnsOfASubsetAreLookedUp) {
   (void)address(rows({entry(0)}), 0, 0);
   const std::string text = filled(kir::widen(kir::element("subset", kir::name("row"))));
   EXPECT_NE(text.find("row_of_lane = (row + min(lane, (live - 1)))"), std::string::npos) << text;
   EXPECT_NE(text.find("n_of_lane = long(subset[row_of_lane])"), std::string::npos) << text;
-  EXPECT_NE(text.find("m[(n_of_lane * 3)]"), std::string::npos) << text;
+  EXPECT_NE(text.find("foot0 = long(m[(n_of_lane * 3)])"), std::string::npos) << text;
 }
 
 TEST_F(LanesRows, ArgumentsThroughOneMapLookItUpOnce) {

@@ -67,7 +67,7 @@ TEST_F(LanesStores, SingleComponentsAreStoredOneByOne) {
 }
 
 TEST_F(LanesStores, RowsOfTablesAreStoredWhereTheySay) {
-  RowTables tables(kir::Function{}, std::nullopt, kir::name("step"), elements_);
+  RowTables tables(kir::Function{}, kir::integer(0), kir::name("step"), elements_);
   stores_.use(tables);
   for (const int dim : {1, 3}) {  // one by one; two components as a whole, and one
     kir::Rows known = rows(dim, 2, "m");
@@ -85,8 +85,31 @@ TEST_F(LanesStores, RowsOfTablesAreStoredWhereTheySay) {
   EXPECT_EQ(kir::dump(std::get<kir::Assign>(body[1].node).target), first.name + "[0]");
 }
 
+TEST_F(LanesStores, LanesThatStoreTheSameAgainNeedNotBeLeftOut) {
+  for (const kir::Update update : {kir::Update::set, kir::Update::max, kir::Update::add}) {
+    LaneStores stores(elements_);
+    RowTables tables(kir::Function{}, kir::integer(0), kir::name("step"), elements_);
+    stores.use(tables);
+    kir::Rows known = rows(2, 1, "m");
+    known.entries = {kir::element("m", kir::integer(0))};
+    stores.scatter({"pack", known, update, kir::Sync::none});
+    const kir::Block made = stores.finished(kir::name("live"));
+    const auto& loop = std::get<kir::For>(made.back().node);
+    EXPECT_EQ(count_of<kir::If>(loop.body), update == kir::Update::add ? 1 : 0);
+  }
+}
+
+TEST_F(LanesStores, WhereNoTableSaysWhatItRepeatsALaneIsLeftOut) {
+  stores_.scatter({"pack", rows(2, 1, "m"), kir::Update::set, kir::Sync::none});
+  EXPECT_EQ(count_of<kir::LaneStore>(by_lane(finished())), 1);
+  LaneStores others(elements_);  // rows of its own, so long that they are stored in a loop
+  others.scatter({"pack", rows(60, 1, ""), kir::Update::set, kir::Sync::none});
+  const kir::Block made = others.finished(kir::name("live"));
+  EXPECT_EQ(count_of<kir::For>(by_lane(made)), 1);
+}
+
 TEST_F(LanesStores, LongMapsOfTablesAreStoredInALoop) {
-  RowTables tables(kir::Function{}, std::nullopt, kir::name("step"), elements_);
+  RowTables tables(kir::Function{}, kir::integer(0), kir::name("step"), elements_);
   stores_.use(tables);
   kir::Rows known = rows(1, 20, "m");
   for (int i = 0; i < 20; ++i) known.entries.push_back(kir::element("m", kir::integer(i)));
