@@ -20,6 +20,7 @@ from bench_lanes import (
     Airfoil,
     heavy_prism_kernel,
     helmholtz_kernel,
+    matrices,
     tetrahedra,
 )
 
@@ -94,6 +95,7 @@ def loops(scale: float) -> Iterator[Loop]:
             dofs = tets if degree == 1 else quadratic_nodes(tets)[0]
             kernel = op2.Kernel(helmholtz_kernel(n_dofs, n_points)[0], "helmholtz")
             yield action(f"Helmholtz P{degree}{name}", kernel, tets, x, dofs)
+    yield from matrices(int(500 * scale), int(16 * scale))
     for name, text in (("light", PRISM), ("heavy", heavy_prism_kernel()[0])):
         yield prisms(f"{name} prisms, 20 layers", op2.Kernel(text, "prism"), int(40 * scale))
 

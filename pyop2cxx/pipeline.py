@@ -143,15 +143,15 @@ def choose(request: Request) -> Choice:
 
 def _choose_columns(request: Request, options: _core.LoweringOptions) -> str:
     """Let targets be side by side if their incidences fill the columns, and say so."""
-    refused = _core.why_not_by_slot(request.loop, options)
-    if not refused:
-        least = _core.least_fill(request.loop)
-        fill = request.column_fill(options.lanes, least)
-        options.by_slot = fill >= least
-        if options.by_slot:
-            return f"a target in each, with columns of one slot that are {fill:.0%} full"
-        refused = f"columns of one slot would be {fill:.0%} full, and pay from {least:.0%} on"
-    return f"incidences one after the other: {refused}"
+    least = _core.least_fill(request.loop)
+    fill = request.column_fill(options.lanes, least)
+    options.by_slot = fill >= least
+    if options.by_slot:
+        return f"a target in each, with columns of one slot that are {fill:.0%} full"
+    return (
+        "incidences one after the other: columns of one slot would be "
+        f"{fill:.0%} full, and pay from {least:.0%} on"
+    )
 
 
 def _wants_gathers(request: Request) -> bool:

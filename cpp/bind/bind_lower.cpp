@@ -221,13 +221,6 @@ void bind_lower(py::module_& core) {
       },
       py::arg("strategy"), py::arg("loop"), py::arg("facts"), py::arg("options"));
   core.def("least_fill", &lower::least_fill, py::arg("loop"));
-  core.def(
-      "why_not_by_slot",
-      [](const ir::Loop& loop, const Options& options) {
-        const Facts facts;
-        return lower::goes_by_slot({loop, lower::Strategy::owner, facts, {}, options}).why;
-      },
-      py::arg("loop"), py::arg("options"));
   core.def("lane_work", &lower::lane_work, py::arg("loop"));
   core.def(
       "why_not",

@@ -124,7 +124,7 @@ void finish(Builder& builder, const std::string& function) {
 
 void invert(Builder& builder) {
   const bool is_on_lanes = builder.request().options.lanes > 1;
-  if (is_on_lanes && goes_by_slot(builder.request()).ok) return invert_by_slot(builder);
+  if (is_on_lanes && builder.request().options.by_slot) return invert_by_slot(builder);
   const ir::Loop& loop = builder.request().loop;
   const std::string function = builder.packed().names.take("wrap_" + loop.kernel->name);
   const Incidence incidence = add_incidence(builder, Sizes::if_padded);

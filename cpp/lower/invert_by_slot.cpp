@@ -43,6 +43,7 @@ class BySlotLoop {
 
   void run() {
     accumulators_ = take_accumulators(builder_);
+    rows_ = take_rows(builder_);
     kir::Block groups = over_groups();
     std::vector<kir::Parameter> parameters = packed_.parameters;
     parameters.insert(parameters.end(), arrays_.begin(), arrays_.end());
@@ -163,7 +164,17 @@ class BySlotLoop {
                         {share(accumulators_[i], args[i], row, dat.dim, update_of(dat.access))}));
     }
     for (kir::Stmt& stmt : shares_of_globals()) visit.push_back(std::move(stmt));
+    if (kir::Block add = added_to_rows(); !add.empty()) {
+      visit.push_back({kir::If{kir::less(kir::integer(-1), kir::name("entry")), std::move(add)}});
+    }
     return positioned(located(packed_.items, std::move(visit)));
+  }
+
+  /// Rows of matrices are added to where they are, side by side.
+  kir::Block added_to_rows() {
+    kir::Block out = declare_rows(builder_, rows_);
+    for (const OwnedRow& row : rows_) out.push_back(add_to_row(builder_, incidence_, row));
+    return out;
   }
 
   /// @p visit after the names that it uses: a column, its slot, and each side's place and element.
@@ -315,6 +326,7 @@ class BySlotLoop {
   std::vector<kir::Parameter> arrays_;      // all of them
   std::vector<std::string> accumulators_;   // [reduced arguments]
   std::map<std::size_t, std::string> sum_of_global_;
+  std::vector<OwnedRow> rows_;  // of matrices
 };
 
 }  // namespace
@@ -323,16 +335,6 @@ double least_fill(const ir::Loop& loop) {
   const LaneWork work = lane_work(loop);
   const bool is_heavy = work.n_operations >= heavy_operations_a_scalar * work.n_scalars;
   return is_heavy ? least_fill_if_heavy : least_fill_if_light;
-}
-
-Verdict goes_by_slot(const Request& request) {
-  if (!matrix_args(request.loop).empty()) {
-    return {false, "rows of matrices are not kept in vectors"};
-  }
-  if (!request.options.by_slot) {
-    return {false, "targets side by side have elements by different slots"};
-  }
-  return {};
 }
 
 void invert_by_slot(Builder& builder) {

@@ -5,19 +5,13 @@
 
 namespace op2::lower {
 
-/// @brief `owner`, if it is on lanes: may each have a target, and go through incidences in columns
-/// of one slot?
-///
-/// If not, lanes go through the incidences of a range of targets one after the other, whatever
-/// slots and targets they have: invert().
-[[nodiscard]] Verdict goes_by_slot(const Request& request);
-
 /// @brief The part of the lanes of columns that must have an incidence for going by slot to pay
 /// (docs/performance.md). What is known of the Maps' values decides then: Options::by_slot.
 [[nodiscard]] double least_fill(const ir::Loop& loop);
 
-/// @brief Groups of as many targets as there are lanes. Their sums stay in vectors; all lanes of a
-/// column add what the same slot of their elements has, and Maps are read in the columns' order.
+/// @brief `owner` on lanes, one target a lane, in groups of as many targets. Their sums stay in
+/// vectors; all lanes of a column add what the same slot of their elements has, and Maps are read
+/// in the columns' order.
 ///
 /// A target's sum goes by slot, then by element. Leaves a For{vector} to the pass that puts loops
 /// on lanes.

@@ -110,11 +110,15 @@ class LaneLoop {
     return {{kir::For{loop.axis, loop.index, loop.begin, loop.end, std::move(body_)}}};
   }
 
-  /// A loop that all lanes go through together, and that calls the kernel.
+  /// A loop that all lanes go through together, and that calls the kernel. What its iterations
+  /// store is stored in it.
   void together(const kir::For& node) {
     learn(node.body);
     kir::Block outer = std::exchange(body_, {});
+    kir::Block kept = stores_.locals();
     for (const kir::Stmt& stmt : node.body) statement(stmt);
+    std::ranges::move(stores_.finished(live_), std::back_inserter(body_));
+    stores_.begin_again(std::move(kept));
     is_called_ = false;
     drop_unused(body_);
     kir::Block inner = std::exchange(body_, std::move(outer));

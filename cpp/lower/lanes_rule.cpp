@@ -9,7 +9,6 @@
 #include "ir/kernel_cost.hpp"
 #include "ir/kernel_walk.hpp"
 #include "ir/lane_functions.hpp"
-#include "lower/invert_by_slot.hpp"
 #include "lower/lower.hpp"
 
 namespace op2::lower {
@@ -88,7 +87,7 @@ LaneRule lane_rule(const Request& request) {
       lane_work(request.loop).n_scalars >= least_scalars_of_reduction) {
     return {0, 0, operations_a_scalar_for_wide};
   }
-  if (request.strategy == Strategy::owner && goes_by_slot(request).ok) {
+  if (request.strategy == Strategy::owner && request.options.by_slot) {
     return {least_operations_by_slot, least_operations_a_scalar_by_slot,
             operations_a_scalar_for_wide};
   }

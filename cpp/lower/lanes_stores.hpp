@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <utility>
 
 #include "ir/kernel_ir.hpp"
 #include "lower/lanes_elements.hpp"
@@ -34,6 +35,16 @@ class LaneStores {
   /// @brief All of it; nothing may be added then.
   /// @param[in] live Number of lanes that have an element of their own.
   [[nodiscard]] kir::Block finished(const kir::Expr& live);
+
+  /// @brief The names that local() has declared so far.
+  [[nodiscard]] const kir::Block& locals() const { return locals_; }
+  /// @brief After finished(), begin again with these names: behind a loop that stores by itself.
+  void begin_again(kir::Block locals) {
+    turns_.clear();
+    own_.clear();
+    body_.clear();
+    locals_ = std::move(locals);
+  }
 
  private:
   struct Place {

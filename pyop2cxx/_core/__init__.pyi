@@ -104,7 +104,6 @@ __all__: list[str] = [
     "print_source",
     "prototypes",
     "why_not",
-    "why_not_by_slot",
 ]
 
 class DType:
@@ -1041,7 +1040,6 @@ def why_not(
     maps: collections.abc.Sequence[LoweringMapFacts],
     options: LoweringOptions,
 ) -> str: ...
-def why_not_by_slot(loop: Loop, options: LoweringOptions) -> str: ...
 
 STRATEGIES: list[str] = ["direct", "owner", "scratch", "atomic", "block", "colour"]
 __version__: str

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from test_lanes import REFUSED, check, compute, cpu_grid, values_of
+from test_lanes import REFUSED, assemble, check, compute, cpu_grid, values_of
 
 from pyop2cxx import _core, op2
 from pyop2cxx.batch import compile_together
@@ -44,13 +44,9 @@ OWNED = (
     "extruded_variable",
     "arities_1_to_8",
 )
-# Loops over matrices go in turn, and say why.
-BY_SLOT = [
-    case
-    for case in CASES
-    if "owner" in case.strategies and case.name not in REFUSED and "matrix" not in case.name
-]
+BY_SLOT = [case for case in CASES if "owner" in case.strategies and case.name not in REFUSED]
 ON_GRID = (
+    "matrix_of_blocks_and_vector",
     "inc_and_globals",
     "min_max_through_map",
     "extruded_layer_argument",
@@ -189,6 +185,17 @@ def test_tails_of_targets(monkeypatch: pytest.MonkeyPatch) -> None:
             agree(n, n_nodes, n + 100 * n_nodes)
 
 
+def test_tails_of_rows(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Rows of a matrix, a vector and a Global from mixed arguments."""
+    force(monkeypatch, by_slot=True)
+    op2.init(backend="openmp", threads=2)
+    for n in (*range(1, 2 * LANES + 2), 103):
+        want, found = assemble(n, 0), assemble(n, LANES, strategy="owner")
+        for got, expected in zip(found, want, strict=True):
+            scale = max(1.0, float(np.abs(expected).max()))
+            np.testing.assert_allclose(got, expected, rtol=0, atol=1e-13 * scale)
+
+
 @settings(deadline=None, max_examples=40)
 @given(n=st.integers(0, 900), n_nodes=st.integers(1, 700), seed=st.integers(0, 1000))
 def test_random_meshes(n: int, n_nodes: int, seed: int) -> None:
@@ -258,13 +265,6 @@ def test_light_kernels_go_by_slot_or_not_on_lanes() -> None:
         assert (found.lanes > 1) == on_lanes
         assert found.least_operations == (25 if on_lanes else 40)
         assert ("column_slot" in loop.generate()) == on_lanes
-
-
-def test_matrices_go_in_turn() -> None:
-    case, _ = ready("matrix_of_blocks_and_vector")
-    problem = case.problem()
-    loop = op2.ParLoop(problem.kernel, problem.iterset, *problem.args, strategy="owner", lanes=4)
-    assert loop.explain().why_lanes.endswith("rows of matrices are not kept in vectors")
 
 
 def test_static_text_goes_by_slot() -> None:

@@ -116,18 +116,17 @@ TEST(InvertBySlot, ThreadsOfAGridTakeRunsOfGroups) {
       << text;
 }
 
-TEST(InvertBySlot, GoesWhereSumsAreKeptInVectors) {
-  const auto verdict = [](const ir::Loop& loop, const Options& options) {
-    const std::vector<MapFacts> maps = testing::no_facts(loop);
-    return goes_by_slot({loop, Strategy::owner, threads, maps, options});
-  };
-  EXPECT_TRUE(verdict(edge_loop(), on(4)).ok);
-  Options in_turn = on(4);
-  in_turn.by_slot = false;
-  EXPECT_FALSE(verdict(edge_loop(), in_turn).ok);
+TEST(InvertBySlot, RowsOfMatricesAreAddedToBySidesWithAnIncidence) {
   const ir::MatArg mat{DType::float64, 1, 1, Access::inc, 0, 0, false, false, testing::own_data};
-  EXPECT_EQ(verdict(make_loop({{"A", mat}}, testing::edges_to_nodes()), on(4)).why,
-            "rows of matrices are not kept in vectors");
+  const std::string text = kir::dump(inverted(make_loop({{"A", mat}}, testing::edges_to_nodes())));
+  EXPECT_TRUE(has(text,
+                  "        if (-1 < entry)\n"
+                  "          decl float64* A_row = &A[A_row_start[target]]\n"
+                  "          for serial column in [0, 2)\n"
+                  "            A_row[A_position[((n * 4) + ((o * 2) + column))]] += "
+                  "A_pack[((o * 2) + column)]\n"))
+      << text;
+  EXPECT_TRUE(has(text, "decl const int64 n = select((entry < 0), (-1 - entry), entry)")) << text;
 }
 
 TEST(InvertBySlot, HeavyKernelsNeedFullerColumns) {

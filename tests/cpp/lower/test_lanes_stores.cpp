@@ -48,6 +48,17 @@ TEST_F(LanesStores, RowsOfSeveralComponentsAreTurnedBackFirst) {
   EXPECT_EQ(count_of<kir::LaneStore>(by_lane(made)), 2);
 }
 
+TEST_F(LanesStores, AnInnerLoopStoresByItself) {
+  (void)stores_.local("outer", kir::integer(1));
+  const kir::Block kept = stores_.locals();
+  (void)stores_.local("inner", kir::integer(2));
+  stores_.scatter({"pack", rows(1, 3, "m"), kir::Update::add, kir::Sync::none});
+  EXPECT_EQ(count_of<kir::Assign>(by_lane(finished())), 3);
+  stores_.begin_again(kept);
+  EXPECT_EQ(stores_.locals(), kept);
+  EXPECT_TRUE(finished().empty());
+}
+
 TEST_F(LanesStores, SingleComponentsAreStoredOneByOne) {
   stores_.scatter({"pack", rows(1, 3, "m"), kir::Update::add, kir::Sync::none});
   const kir::Block made = finished();
