@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <map>
 #include <set>
@@ -15,6 +16,7 @@
 #include "cg/adapt.hpp"
 #include "cg/kernel_expressions.hpp"
 #include "cg/lane_calls.hpp"
+#include "ir/kernel_ir.hpp"
 #include "ir/kernel_walk.hpp"
 #include "ir/known_functions.hpp"
 
@@ -263,6 +265,13 @@ std::string print_functions(Context& context, const ir::Kernel& kernel, const Ke
   return entry;
 }
 
+/// What verbatim text calls the kernel, or another name where generated code has that one itself.
+std::string name_printed(const ir::Kernel& kernel) {
+  const auto locals = kir::local_names();
+  const bool is_taken = std::find(locals.begin(), locals.end(), kernel.name) != locals.end();
+  return kernel.body || !is_taken ? kernel.name : kernel.name + "_kernel";
+}
+
 }  // namespace
 
 std::string print_kernel(Context& context, const ir::Kernel& original, const KernelStyle& given) {
@@ -276,14 +285,18 @@ std::string print_kernel(Context& context, const ir::Kernel& original, const Ker
   }
   const ir::Kernel& kernel = original;
   const KernelStyle& style = given;
+  const std::string entry = name_printed(kernel);
+  const bool is_renamed = entry != kernel.name;  // before headers: it may be defined there
+  if (is_renamed) context.top_level(fmt::format("#define {} {}", kernel.name, entry));
   for (const std::string& header : kernel.headers) {
     context.top_level(fmt::format("#include {}", header));
   }
   if (kernel.body) return print_functions(context, kernel, style);
-  context.reserve(kernel.name);
+  context.reserve(entry);
   if (style.line_markers) context.top_level(fmt::format("#line 1 \"<kernel {}>\"", kernel.name));
   context.top_level(kernel.text);
-  return kernel.name;
+  if (is_renamed) context.top_level(fmt::format("#undef {}", kernel.name));
+  return entry;
 }
 
 }  // namespace op2::cg

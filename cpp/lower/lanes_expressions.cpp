@@ -105,6 +105,13 @@ Expr LaneExpressions::effect(const Expr& expr) {
     const bool is_post = node->op == UnaryOp::post_increment || node->op == UnaryOp::post_decrement;
     if (is_post && varies(expr.operands[0])) return step(node->op, expr.operands[0]);
   }
+  const auto* binary_node = std::get_if<ir::Binary>(&expr.node);
+  if (binary_node != nullptr && binary_node->op == BinaryOp::comma) {
+    Expr left = effect(expr.operands[0]);
+    Expr right = effect(expr.operands[1]);
+    Type type = right.type;
+    return binary(BinaryOp::comma, std::move(left), std::move(right), std::move(type));
+  }
   return value(expr);
 }
 
@@ -177,6 +184,8 @@ Expr LaneExpressions::value_of(const ir::Unary& node, const Expr& expr) {
     case UnaryOp::post_decrement: {
       const bool up = node.op == UnaryOp::post_increment;
       const Base base = lane_base(expr.type.base);
+      // one more and one less again may be another number
+      if (ir::is_floating(base)) throw Refusal{"the value before `++` or `--` of it is used"};
       return binary(up ? BinaryOp::subtract : BinaryOp::add, step(node.op, operand),
                     cast(ir::scalar(base), literal("1", Base::int32)), values_.vector(base));
     }

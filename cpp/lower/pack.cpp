@@ -24,7 +24,7 @@ using ir::MatArg;
 
 /// Names the wrapper itself uses, and every name of the kernel's file scope.
 std::vector<std::string> reserved_names(const Loop& loop) {
-  std::vector<std::string> names{loop.kernel->name};
+  std::vector<std::string> names{loop.kernel->name, loop.kernel->name + "_kernel"};
   if (loop.kernel->body) {
     for (const ir::FunctionDef& function : loop.kernel->body->functions) {
       names.push_back(function.name);
@@ -485,15 +485,6 @@ kir::Update update_of(Access access) {
 
 PackedLoop pack(const Loop& loop, const std::vector<MapFacts>& maps, const Facts& facts,
                 const Options& options) {
-  const auto locals = kir::local_names();
-  // A kernel with an AST is printed under another name; verbatim text cannot be.
-  if (!loop.kernel->body &&
-      std::find(locals.begin(), locals.end(), loop.kernel->name) != locals.end()) {
-    throw UnsupportedError(fmt::format(
-        "kernel '{}' has a name that generated code needs, and cannot be renamed because it is "
-        "opaque ({}); choose another name",
-        loop.kernel->name, loop.kernel->opaque_reason));
-  }
   return Packer(loop, maps, facts, options).run();
 }
 

@@ -387,6 +387,19 @@ def test_what_is_known_of_arguments() -> None:
         Kernel("", "f", accesses=[op2.READ], dtypes=[float, int])
 
 
+@pytest.mark.parametrize("name", ["n", "k", "begin", "next"])
+def test_kernels_in_cpp_may_have_any_name(name: str) -> None:
+    text = f"""
+    #include <algorithm>
+    #include <iterator>
+    static void {name}(double *x) {{ x[0] = std::max(x[0], 2.0); }}
+    """
+    cells = op2.Set(2)
+    x = op2.Dat(cells, [1.0, 3.0])
+    op2.par_loop(Kernel(text, name, cpp=True), cells, x(op2.RW))
+    assert x.data_ro.tolist() == [2, 3]
+
+
 def test_options_in_the_order_of_2016(tmp_path: Path) -> None:
     (tmp_path / "two.h").write_text("#define TWO 2\n")
     code = "void k(double *x) { x[0] = TWO * N; }"

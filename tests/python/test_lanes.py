@@ -603,6 +603,7 @@ REFUSALS = {
     "const double *p = x[0] > 0 ? x : y; s = *p;": "a pointer depends on data",
     "int e; s = frexp(x[0], &e);": "frexp",
     "s = unknown(x[0]);": "unknown",
+    "double t = x[0]; s = t++;": "the value before",
 }
 
 

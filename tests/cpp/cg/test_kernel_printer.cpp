@@ -112,11 +112,11 @@ TEST(KernelPrinter, TwoKernelsOfOneNameLiveInOneText) {
 
 TEST(KernelPrinter, OpaqueTextIsVerbatim) {
   Kernel kernel;
-  kernel.name = "k";
-  kernel.text = "void k(double *x) { goto e; e: ; }";
+  kernel.name = "jump";
+  kernel.text = "void jump(double *x) { goto e; e: ; }";
   kernel.headers = {"<stdlib.h>"};
   EXPECT_EQ(printed(kernel), "#include <stdlib.h>\n" + kernel.text + "\n");
-  EXPECT_NE(printed(kernel, {.line_markers = true}).find("#line 1 \"<kernel k>\"\nvoid k"),
+  EXPECT_NE(printed(kernel, {.line_markers = true}).find("#line 1 \"<kernel jump>\"\nvoid jump"),
             std::string::npos);
 }
 
@@ -124,6 +124,20 @@ TEST(KernelPrinter, MarksLines) {
   const std::string text =
       printed(named(ir::ast::kernel(Body{eval(at("x", 0), 12)}), "k"), {.line_markers = true});
   EXPECT_NE(text.find("#line 12 \"<kernel k>\"\n  x[0];"), std::string::npos);
+}
+
+TEST(KernelPrinter, VerbatimTextIsRenamedWhereGeneratedCodeNeedsItsName) {
+  Kernel kernel;
+  kernel.name = "target";
+  kernel.text = "void target(double *x) {}\n";
+  kernel.headers = {"\"a.h\""};
+  Context context(c_dialect());
+  EXPECT_EQ(print_kernel(context, kernel), "target_kernel");
+  EXPECT_EQ(context.finish(),
+            "#define target target_kernel\n#include \"a.h\"\nvoid target(double *x) {}\n"
+            "#undef target\n");
+  kernel.name = "other";
+  EXPECT_EQ(printed(kernel), "#include \"a.h\"\nvoid target(double *x) {}\n");
 }
 
 }  // namespace

@@ -65,6 +65,15 @@ TEST_F(LanesExpressions, LanesThatAreOffKeepToTheArray) {
   EXPECT_EQ(index->op, ir::BinaryOp::bit_and);
 }
 
+TEST_F(LanesExpressions, ValuesBeforeCountingAreNotComputedBack) {
+  const auto after = [] { return unary(ir::UnaryOp::post_increment, at("y", 0)); };
+  EXPECT_THROW((void)retyped(assign(name("s"), after())), Refusal);
+  EXPECT_EQ(retyped(after()).type.lanes, 4);  // nobody asks for the value
+  EXPECT_EQ(retyped(binary(ir::BinaryOp::comma, name("i"), after())).type.lanes, 4);
+  EXPECT_EQ(retyped(assign(name("s"), unary(ir::UnaryOp::pre_increment, at("y", 0)))).type.lanes,
+            4);
+}
+
 TEST_F(LanesExpressions, RefuseWhatHasNoTypeOnLanes) {
   EXPECT_THROW((void)retyped(assign(at("y", 0), name("mystery"))), Refusal);
 }
