@@ -295,7 +295,9 @@ class LaneLoop {
     const LaneWork work = lane_work(request_.loop);
     const bool is_light =
         work.n_operations < lane_rule(request_).operations_a_scalar_for_wide * work.n_scalars;
-    return is_light && !rows.entries.empty() ? 4 * unrolled_pieces : unrolled_pieces;
+    if (is_light && !rows.entries.empty()) return 4 * unrolled_pieces;
+    // a row of one component takes a load for each lane, and gains nothing from being turned
+    return rows.dim == 1 ? unrolled_pieces - 1 : unrolled_pieces;
   }
 
   void gather(const kir::Gather& node) {

@@ -50,6 +50,14 @@ TEST(LanesLoop, LongMapsGoThroughLoops) {
   EXPECT_TRUE(has(text, "+= y_pack[i][lane]")) << text;
 }
 
+TEST(LanesLoop, FourRowsOfOneComponentGoThroughALoopAndFourOfTwoDoNot) {
+  const ir::Loop loop =
+      make_loop({indirect("x", Access::read, 0), indirect("z", Access::read, 0, 2)}, {{4, 0}});
+  const std::string text = strategy_dump(typed(loop), Strategy::direct, one_lane, on(4));
+  EXPECT_TRUE(has(text, "for serial i in [0, 4)\n      gather lanes of float64 x_pack[i]")) << text;
+  EXPECT_TRUE(has(text, "gather lanes of float64 z_pack[6] x2")) << text;
+}
+
 TEST(LanesLoop, ArgumentsThroughOneMapLookItUpOnce) {
   const ir::Loop loop =
       make_loop({indirect("x", Access::read, 0), indirect("y", Access::inc, 0)}, edges_to_nodes());
