@@ -71,12 +71,8 @@ def measure_inverses(report: Report, path: op2.Map, n: int, n_threads: int) -> N
         seconds, inverse = best_of(lambda spec=spec: room.invert(spec, n_threads))
         note = f"mean degree {inverse.degree_mean:.2f}, {inverse.bytes / 1e6:.1f} MB"
         report.add(f"inverse {order.name}", seconds, note)
-    for aligned in (False, True):
-        seconds, padded = best_of(
-            lambda aligned=aligned: room.pad(inverse, aligned, n_threads)  # by_slot, made last
-        )
-        note = f"{padded.width} columns, {padded.bytes / 1e6:.1f} MB"
-        report.add("columns" + (" aligned by slot" if aligned else ""), seconds, note)
+    seconds, padded = best_of(lambda: room.pad(inverse, n_threads))  # by_slot, made last
+    report.add("columns", seconds, f"{padded.width} columns, {padded.bytes / 1e6:.1f} MB")
 
 
 def main() -> None:

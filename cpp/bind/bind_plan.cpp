@@ -155,12 +155,10 @@ void bind_inverses(py::module_& room) {
       .def_readonly("width", &PaddedInverse::width)
       .def_readonly("touched_only", &PaddedInverse::touched_only)
       .def_property_readonly("rows", array_of(&PaddedInverse::rows))
-      .def_property_readonly("column_offset", array_of(&PaddedInverse::column_offset))
       .def_property_readonly("columns", array_of(&PaddedInverse::columns))
       .def_property_readonly("bytes", &PaddedInverse::bytes);
   room.def("invert", &plan::invert, py::arg("spec"), py::arg("n_threads"), release_gil());
-  room.def("pad", &plan::pad, py::arg("inverse"), py::arg("slot_aligned"), py::arg("n_threads"),
-           release_gil());
+  room.def("pad", &plan::pad, py::arg("inverse"), py::arg("n_threads"), release_gil());
 }
 
 /// pybind11 hands out holders of non-const objects; the properties bound above only read.
@@ -204,10 +202,10 @@ void bind_cache(py::module_& room) {
           py::arg("spec"), py::arg("n_threads"), release_gil())
       .def(
           "padded",
-          [](PlanCache& cache, const plan::InverseSpec& spec, bool slot_aligned, int n_threads) {
-            return shared(cache.padded(spec, slot_aligned, n_threads));
+          [](PlanCache& cache, const plan::InverseSpec& spec, int n_threads) {
+            return shared(cache.padded(spec, n_threads));
           },
-          py::arg("spec"), py::arg("slot_aligned"), py::arg("n_threads"), release_gil())
+          py::arg("spec"), py::arg("n_threads"), release_gil())
       .def(
           "facts",
           [](PlanCache& cache, MapHolder map, std::int64_t n, int n_threads) {

@@ -205,56 +205,16 @@ std::int64_t longest_row(const std::vector<std::int64_t>& offset, int n_threads)
   return *std::max_element(longest.begin(), longest.end());
 }
 
-/// [n_occurrences + 1] first column of each occurrence: as many as its largest count in any row.
-template <class Entry>
-std::vector<std::int64_t> align_columns(const InverseMap& inverse,
-                                        const std::vector<Entry>& entries, int n_threads) {
-  const auto width = static_cast<std::size_t>(inverse.n_occurrences);
-  std::vector<std::vector<std::int64_t>> most(static_cast<std::size_t>(std::max(n_threads, 1)),
-                                              std::vector<std::int64_t>(width, 0));
-  const auto measure = [&inverse, &entries, &most](std::int64_t begin, std::int64_t end,
-                                                   int chunk) {
-    std::vector<std::int64_t>& found = most[static_cast<std::size_t>(chunk)];
-    for (std::int64_t row = begin; row < end; ++row) {
-      const auto r = static_cast<std::size_t>(row);
-      std::int64_t previous = -1;
-      std::int64_t run = 0;
-      for (std::int64_t i = inverse.offset[r]; i < inverse.offset[r + 1]; ++i) {
-        const std::int64_t slot = entries[static_cast<std::size_t>(i)] % inverse.n_occurrences;
-        run = slot == previous ? run + 1 : 1;
-        previous = slot;
-        found[static_cast<std::size_t>(slot)] =
-            std::max(found[static_cast<std::size_t>(slot)], run);
-      }
-    }
-  };
-  parallel_for(n_threads, inverse.n_rows, measure);
-  std::vector<std::int64_t> column_offset(width + 1, 0);
-  for (std::size_t slot = 0; slot < width; ++slot) {
-    std::int64_t widest = 0;
-    for (const std::vector<std::int64_t>& found : most) widest = std::max(widest, found[slot]);
-    column_offset[slot + 1] = column_offset[slot] + widest;
-  }
-  return column_offset;
-}
-
 template <class Entry>
 void fill_columns(const InverseMap& inverse, const std::vector<Entry>& entries,
-                  PaddedInverse& padded, std::vector<Entry>& columns, int n_threads) {
-  const bool aligned = !padded.column_offset.empty();
-  const auto fill = [&inverse, &entries, &padded, &columns, aligned](std::int64_t begin,
-                                                                     std::int64_t end, int) {
+                  std::vector<Entry>& columns, int n_threads) {
+  const auto fill = [&inverse, &entries, &columns](std::int64_t begin, std::int64_t end, int) {
     for (std::int64_t row = begin; row < end; ++row) {
-      const auto r = static_cast<std::size_t>(row);
-      std::int64_t previous = -1;
-      std::int64_t column = 0;
-      for (std::int64_t i = inverse.offset[r]; i < inverse.offset[r + 1]; ++i, ++column) {
-        const Entry entry = entries[static_cast<std::size_t>(i)];
-        if (aligned && entry % inverse.n_occurrences != previous) {
-          previous = entry % inverse.n_occurrences;
-          column = padded.column_offset[static_cast<std::size_t>(previous)];
-        }
-        columns[static_cast<std::size_t>(column * padded.n_rows + row)] = entry;
+      const std::int64_t first = inverse.offset[static_cast<std::size_t>(row)];
+      const std::int64_t last = inverse.offset[static_cast<std::size_t>(row) + 1];
+      for (std::int64_t i = first; i < last; ++i) {
+        columns[static_cast<std::size_t>((i - first) * inverse.n_rows + row)] =
+            entries[static_cast<std::size_t>(i)];
       }
     }
   };
@@ -272,7 +232,7 @@ std::int64_t InverseMap::bytes() const {
 }
 
 std::int64_t PaddedInverse::bytes() const {
-  return bytes_of(rows) + bytes_of(column_offset) + bytes_of(columns);
+  return bytes_of(rows) + bytes_of(columns);
 }
 
 InverseMap invert(const InverseSpec& spec, int n_threads) {
@@ -299,10 +259,7 @@ InverseMap invert(const InverseSpec& spec, int n_threads) {
   return inverse;
 }
 
-PaddedInverse pad(const InverseMap& inverse, bool slot_aligned, int n_threads) {
-  if (slot_aligned && inverse.order != IncidenceOrder::by_slot) {
-    throw UsageError("plan: columns aligned by slot need an inverse map sorted by slot");
-  }
+PaddedInverse pad(const InverseMap& inverse, int n_threads) {
   PaddedInverse padded;
   padded.n_targets = inverse.n_targets;
   padded.n_rows = inverse.n_rows;
@@ -311,14 +268,10 @@ PaddedInverse pad(const InverseMap& inverse, bool slot_aligned, int n_threads) {
   padded.rows = inverse.rows;
   padded.width = inverse.degree_max;
   std::visit(
-      [&inverse, &padded, slot_aligned, n_threads](const auto& entries) {
-        if (slot_aligned) {
-          padded.column_offset = align_columns(inverse, entries, n_threads);
-          padded.width = padded.column_offset.back();
-        }
+      [&inverse, &padded, n_threads](const auto& entries) {
         auto columns = entries;
         columns.assign(static_cast<std::size_t>(padded.width * padded.n_rows), -1);
-        fill_columns(inverse, entries, padded, columns, n_threads);
+        fill_columns(inverse, entries, columns, n_threads);
         padded.columns = std::move(columns);
       },
       inverse.entries);

@@ -59,9 +59,8 @@ struct PaddedInverse {
   int n_occurrences = 0;
   std::int64_t width = 0;
   bool touched_only = false;
-  IndexArray rows;                          // [n_rows] target of each row; touched_only
-  std::vector<std::int64_t> column_offset;  // [n_occurrences + 1] columns of each; slot-aligned
-  IndexArray columns;                       // [width * n_rows] column-major, -1 where there is none
+  IndexArray rows;     // [n_rows] target of each row; touched_only
+  IndexArray columns;  // [width * n_rows] column-major, -1 where there is none
 
   [[nodiscard]] std::int64_t bytes() const;
 };
@@ -72,11 +71,7 @@ struct PaddedInverse {
 /// @throws UsageError if occurrences end on sets of different size or do not fit the elements.
 [[nodiscard]] InverseMap invert(const InverseSpec& spec, int n_threads);
 
-/// @brief Pad compressed rows to columns.
-/// @param[in] slot_aligned Give every occurrence columns of its own, [column_offset[o],
-/// column_offset[o + 1]), so that all lanes of a column do the same; needs order by_slot. Otherwise
-/// column j holds the j-th incidence of each row.
-/// @throws UsageError if slot_aligned is asked of an inverse that is not sorted by slot.
-[[nodiscard]] PaddedInverse pad(const InverseMap& inverse, bool slot_aligned, int n_threads);
+/// @brief Pad compressed rows to columns: column j holds the j-th incidence of each row.
+[[nodiscard]] PaddedInverse pad(const InverseMap& inverse, int n_threads);
 
 }  // namespace op2::plan

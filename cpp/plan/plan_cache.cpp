@@ -159,13 +159,10 @@ std::shared_ptr<const InverseMap> PlanCache::inverse(const InverseSpec& spec, in
   return find_or_build<InverseMap>(key, [&spec, n_threads] { return invert(spec, n_threads); });
 }
 
-std::shared_ptr<const PaddedInverse> PlanCache::padded(const InverseSpec& spec, bool slot_aligned,
-                                                       int n_threads) {
-  const Key key =
-      KeyBuilder(KeyBuilder::Kind::padded).number(slot_aligned ? 1 : 0).inverse(spec).take();
-  return find_or_build<PaddedInverse>(key, [&spec, slot_aligned, n_threads] {
-    return pad(invert(spec, n_threads), slot_aligned, n_threads);
-  });
+std::shared_ptr<const PaddedInverse> PlanCache::padded(const InverseSpec& spec, int n_threads) {
+  const Key key = KeyBuilder(KeyBuilder::Kind::padded).inverse(spec).take();
+  return find_or_build<PaddedInverse>(
+      key, [&spec, n_threads] { return pad(invert(spec, n_threads), n_threads); });
 }
 
 std::shared_ptr<const SlotColumns> PlanCache::columns(const InverseSpec& spec, int lanes,

@@ -33,8 +33,7 @@ class PlanCache {
                                                         std::int64_t block_size, int n_threads);
   [[nodiscard]] std::shared_ptr<const ElementPlan> elements(const ConflictSet& loop, int n_threads);
   [[nodiscard]] std::shared_ptr<const InverseMap> inverse(const InverseSpec& spec, int n_threads);
-  [[nodiscard]] std::shared_ptr<const PaddedInverse> padded(const InverseSpec& spec,
-                                                            bool slot_aligned, int n_threads);
+  [[nodiscard]] std::shared_ptr<const PaddedInverse> padded(const InverseSpec& spec, int n_threads);
   [[nodiscard]] std::shared_ptr<const SlotColumns> columns(const InverseSpec& spec, int lanes,
                                                            int n_threads);
   /// @brief How full columns() are. They are kept for whoever asks next if that is @p least or

@@ -286,7 +286,7 @@ void PreparedLoop::use_interleaved() {
 
 void PreparedLoop::use_padded() {
   const auto inverse =
-      plans_->padded(inverse_spec(plan::IncidenceOrder::by_element), false, options_.n_threads);
+      plans_->padded(inverse_spec(plan::IncidenceOrder::by_element), options_.n_threads);
   const bool needs_elements = executable_->items == kir::Items::elements;
   n_items_ = needs_elements ? binding_.n_elements : inverse->n_rows;
   plan_bytes_ = inverse->bytes();

@@ -223,8 +223,6 @@ class PaddedInverse:
     @property
     def bytes(self) -> int: ...
     @property
-    def column_offset(self) -> numpy.ndarray: ...
-    @property
     def columns(self) -> numpy.ndarray: ...
     @property
     def n_occurrences(self) -> int: ...
@@ -277,10 +275,7 @@ class PlanCache:
         self, spec: InverseSpec, n_threads: typing.SupportsInt | typing.SupportsIndex
     ) -> InverseMap: ...
     def padded(
-        self,
-        spec: InverseSpec,
-        slot_aligned: bool,
-        n_threads: typing.SupportsInt | typing.SupportsIndex,
+        self, spec: InverseSpec, n_threads: typing.SupportsInt | typing.SupportsIndex
     ) -> PaddedInverse: ...
     def statistics(self) -> CacheStatistics: ...
 
@@ -415,7 +410,7 @@ def order_by_key(
     n_threads: typing.SupportsInt | typing.SupportsIndex,
 ) -> numpy.typing.NDArray[numpy.int64]: ...
 def pad(
-    inverse: InverseMap, slot_aligned: bool, n_threads: typing.SupportsInt | typing.SupportsIndex
+    inverse: InverseMap, n_threads: typing.SupportsInt | typing.SupportsIndex
 ) -> PaddedInverse: ...
 def path_table(
     map: pyop2cxx._core.MapTable,

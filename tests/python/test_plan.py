@@ -117,7 +117,7 @@ def test_inverse_holds_exactly_the_maps_entries(
         found += entries.tolist()
     expected = [e * arity + s for e in chosen for s in range(arity) if held.values[e, s] >= 0]
     assert sorted(found) == expected
-    padded = room.pad(inverse, by_slot, 2)
+    padded = room.pad(inverse, 2)
     columns = padded.columns.reshape(padded.width, padded.n_rows).T
     unpadded = [row[row >= 0].tolist() for row in columns]
     assert unpadded == [e.tolist() for e in colours(inverse.offset, inverse.entries)]
@@ -174,7 +174,7 @@ def test_cache_reuses_and_forgets() -> None:
         False,
     )
     assert cache.inverse(spec, 1) is cache.inverse(spec, 1)
-    assert cache.padded(spec, True, 1) is cache.padded(spec, True, 1)
+    assert cache.padded(spec, 1) is cache.padded(spec, 1)
     assert cache.elements(2, None, [held.all()], 1) is cache.elements(2, None, [held.all()], 1)
     assert cache.facts(held.table, 2, 1).degree_max == 2
     gone = weakref.ref(held.table)

@@ -151,7 +151,7 @@ TEST(Invert, EmptySets) {
   for (const auto order : {IncidenceOrder::by_element, IncidenceOrder::by_slot}) {
     const InverseMap inverse = invert(spec_of(0, map.table, order), 2);
     EXPECT_EQ(inverse.offset, std::vector<std::int64_t>(5, 0));
-    EXPECT_EQ(pad(inverse, false, 2).width, 0);
+    EXPECT_EQ(pad(inverse, 2).width, 0);
   }
   const TestMap<> nowhere({-1, -1}, 1, 0);
   const InverseMap inverse = invert(spec_of(2, nowhere.table, IncidenceOrder::by_slot), 1);
@@ -193,7 +193,7 @@ TEST(Invert, RefusesWhatDoesNotFit) {
 TEST(Pad, HoldsTheSameRowsWithoutGaps) {
   const auto map = random_map(9000, 3, 5000, 0.05, true, 5);
   const InverseMap inverse = invert(spec_of(9000, map.table, IncidenceOrder::by_element), 2);
-  const PaddedInverse padded = pad(inverse, false, 2);
+  const PaddedInverse padded = pad(inverse, 2);
   EXPECT_EQ(padded.width, inverse.degree_max);
   EXPECT_EQ(rows_of(padded), rows_of(inverse));
   const std::vector<std::int64_t> columns = widen(padded.columns);
@@ -204,40 +204,14 @@ TEST(Pad, HoldsTheSameRowsWithoutGaps) {
   }
 }
 
-TEST(Pad, SlotAlignedColumnsHoldOneOccurrenceEach) {
-  const auto map = random_map(9000, 3, 5000, 0.05, true, 6);
-  const InverseMap inverse = invert(spec_of(9000, map.table, IncidenceOrder::by_slot), 1);
-  const PaddedInverse padded = pad(inverse, true, 1);
-  EXPECT_EQ(rows_of(padded), rows_of(inverse));
-  ASSERT_EQ(padded.column_offset.size(), 4U);
-  EXPECT_EQ(padded.column_offset.back(), padded.width);
-  const std::vector<std::int64_t> columns = widen(padded.columns);
-  for (std::size_t slot = 0; slot < 3; ++slot) {
-    for (std::int64_t i = padded.column_offset[slot] * padded.n_rows;
-         i < padded.column_offset[slot + 1] * padded.n_rows; ++i) {
-      const std::int64_t entry = columns[static_cast<std::size_t>(i)];
-      EXPECT_TRUE(entry < 0 || entry % 3 == static_cast<std::int64_t>(slot));
-    }
-  }
-  for (const int n_threads : {2, 4}) {
-    EXPECT_EQ(pad(inverse, true, n_threads).columns, padded.columns);
-  }
-}
-
 TEST(Pad, KeepsTheNamesOfTouchedRows) {
   const TestMap<> map({7, 3, 3, -1}, 1, 10);
   InverseSpec spec = spec_of(4, map.table, IncidenceOrder::by_slot);
   spec.touched_only = true;
-  const PaddedInverse padded = pad(invert(spec, 1), false, 1);
+  const PaddedInverse padded = pad(invert(spec, 1), 1);
   EXPECT_EQ(widen(padded.rows), (std::vector<std::int64_t>{3, 7}));
   EXPECT_EQ(widen(padded.columns), (std::vector<std::int64_t>{1, 0, 2, -1}));
   EXPECT_EQ(padded.bytes(), 2 * 4 + 4 * 4);
-}
-
-TEST(Pad, AlignmentNeedsSlotOrder) {
-  const auto map = path_map(3);
-  const InverseMap inverse = invert(spec_of(3, map.table, IncidenceOrder::by_element), 1);
-  EXPECT_THROW((void)pad(inverse, true, 1), UsageError);
 }
 
 }  // namespace
