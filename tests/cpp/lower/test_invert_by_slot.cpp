@@ -36,7 +36,8 @@ Options on(int lanes) {
 kir::Module inverted(const ir::Loop& loop, const Facts& facts = threads, int lanes = 4) {
   const Options options = on(lanes);
   const std::vector<MapFacts> maps = testing::no_facts(loop);
-  Builder builder({loop, Strategy::owner, facts, maps, options}, pack(loop, maps, facts, options));
+  const Request request{loop, Strategy::owner, facts, maps, options};
+  Builder builder(request, pack(loop, maps, facts, options));
   invert_by_slot(builder);
   return builder.module();
 }
