@@ -166,11 +166,13 @@ void lay_out(const InverseMap& inverse, const std::vector<Entry>& entries, SlotC
       std::fill_n(columns.slot.begin() + column, width, static_cast<std::int32_t>(slot));
       column += width;
     }
-    Entry* lane = elements.data();
+    std::int64_t lane = 0;
     for (const std::int64_t row : rows_of(group)) {
       rows.for_slots(row, [&](std::int64_t slot, std::int64_t begin, std::int64_t end) {
-        Entry* place = lane + widths[at(slot)] * lanes;
-        for (std::int64_t i = begin; i < end; ++i, place += lanes) *place = rows.element(i);
+        std::int64_t place = widths[at(slot)] * lanes + lane;
+        for (std::int64_t i = begin; i < end; ++i, place += lanes) {
+          elements[at(place)] = rows.element(i);
+        }
       });
       ++lane;
     }
