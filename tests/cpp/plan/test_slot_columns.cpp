@@ -167,7 +167,8 @@ TEST(SlotColumns, OfNothingAreNone) {
 }
 
 TEST(SlotColumns, AskForTheRightOrderAndLanes) {
-  InverseSpec spec = by_slot({path_map(5).table});
+  const TestMap<> map = path_map(5);  // the table does not own the values
+  InverseSpec spec = by_slot({map.table});
   EXPECT_THROW((void)slot_columns(invert(spec, 1), 0, 1), UsageError);
   spec.order = IncidenceOrder::by_element;
   EXPECT_THROW((void)slot_columns(invert(spec, 1), 4, 1), UsageError);
