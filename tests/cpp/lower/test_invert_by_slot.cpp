@@ -6,8 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "ir/kernel_types.hpp"
-#include "loops.hpp"
+#include "typed_loops.hpp"
 
 namespace op2::lower {
 namespace {
@@ -16,21 +15,9 @@ using testing::edge_loop;
 using testing::global_reduce;
 using testing::indirect;
 using testing::make_loop;
+using testing::on;
 using testing::threads;
-
-/// The loop with the types that the front end would have given its kernel's expressions.
-ir::Loop typed(ir::Loop loop) {
-  auto kernel = std::make_shared<ir::Kernel>(*loop.kernel);
-  kernel->body = ir::infer_types(std::move(*kernel->body));
-  loop.kernel = std::move(kernel);
-  return loop;
-}
-
-Options on(int lanes) {
-  Options options;
-  options.lanes = lanes;
-  return options;
-}
+using testing::typed;
 
 /// What the pass itself makes, before anything is on lanes.
 kir::Module inverted(const ir::Loop& loop, const Facts& facts = threads, int lanes = 4) {

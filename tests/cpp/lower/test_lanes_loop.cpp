@@ -3,25 +3,10 @@
 
 #include <gtest/gtest.h>
 
-#include "ir/kernel_types.hpp"
-#include "loops.hpp"
+#include "typed_loops.hpp"
 
 namespace op2::lower::testing {
 namespace {
-
-/// The loop with the types that the front end would have given its kernel's expressions.
-ir::Loop typed(ir::Loop loop) {
-  auto kernel = std::make_shared<ir::Kernel>(*loop.kernel);
-  kernel->body = ir::infer_types(std::move(*kernel->body));
-  loop.kernel = std::move(kernel);
-  return loop;
-}
-
-Options on(int lanes) {
-  Options options;
-  options.lanes = lanes;
-  return options;
-}
 
 bool has(const std::string& text, const std::string& part) {
   return text.find(part) != std::string::npos;

@@ -4,19 +4,10 @@
 #include <gtest/gtest.h>
 
 #include "base/error.hpp"
-#include "ir/kernel_types.hpp"
-#include "loops.hpp"
+#include "typed_loops.hpp"
 
 namespace op2::lower::testing {
 namespace {
-
-/// The loop with the types that the front end would have given its kernel's expressions.
-ir::Loop typed(ir::Loop loop) {
-  auto kernel = std::make_shared<ir::Kernel>(*loop.kernel);
-  kernel->body = ir::infer_types(std::move(*kernel->body));
-  loop.kernel = std::move(kernel);
-  return loop;
-}
 
 LaneChoice choice(const ir::Loop& loop, std::optional<int> forced, int vector_bytes,
                   const Options& options = {}, const Facts& facts = one_lane) {

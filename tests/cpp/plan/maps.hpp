@@ -5,11 +5,24 @@
 #include <memory>
 #include <random>
 #include <utility>
+#include <variant>
 #include <vector>
 
+#include "base/overload.hpp"
 #include "plan/conflict.hpp"
+#include "plan/index_array.hpp"
 
 namespace op2::plan::testing {
+
+inline std::int64_t entry_of(const IndexArray& indices, std::int64_t i) {
+  return std::visit(overload{[i](const std::vector<std::int32_t>& narrow) {
+                               return std::int64_t{narrow.at(static_cast<std::size_t>(i))};
+                             },
+                             [i](const std::vector<std::int64_t>& wide) {
+                               return wide.at(static_cast<std::size_t>(i));
+                             }},
+                    indices);
+}
 
 /// A map with the values it points to.
 template <class Index = std::int32_t>

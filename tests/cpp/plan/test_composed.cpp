@@ -9,19 +9,10 @@
 namespace op2::plan {
 namespace {
 
+using testing::entry_of;
 using testing::path_map;
 using testing::random_map;
 using testing::TestMap;
-
-std::int64_t entry(const IndexArray& indices, std::int64_t i) {
-  return std::visit(overload{[i](const std::vector<std::int32_t>& narrow) {
-                               return std::int64_t{narrow.at(static_cast<std::size_t>(i))};
-                             },
-                             [i](const std::vector<std::int64_t>& wide) {
-                               return wide.at(static_cast<std::size_t>(i));
-                             }},
-                    indices);
-}
 
 InverseSpec by_slot(const TestMap<>& map) {
   InverseSpec spec{{map.table->n_rows(), nullptr}, {}, IncidenceOrder::by_slot};
@@ -37,11 +28,11 @@ void expect_rows_of_columns(const TestMap<Index>& map, const SlotColumns& column
   EXPECT_EQ(bytes_of(found),
             columns.n_columns() * columns.lanes * map.table->arity() * index_bytes);
   for (std::int64_t i = 0; i < columns.n_columns() * columns.lanes; ++i) {
-    const std::int64_t here = entry(columns.elements, i);
+    const std::int64_t here = entry_of(columns.elements, i);
     const std::int64_t position = here < 0 ? -1 - here : here;
     const std::int64_t element = subset != nullptr ? subset->at(position, 0) : position;
     for (int slot = 0; slot < map.table->arity(); ++slot) {
-      EXPECT_EQ(entry(found, i * map.table->arity() + slot), map.table->at(element, slot));
+      EXPECT_EQ(entry_of(found, i * map.table->arity() + slot), map.table->at(element, slot));
     }
   }
 }

@@ -13,19 +13,10 @@
 namespace op2::plan {
 namespace {
 
+using testing::entry_of;
 using testing::path_map;
 using testing::random_map;
 using testing::TestMap;
-
-std::int64_t at(const IndexArray& indices, std::int64_t i) {
-  return std::visit(overload{[i](const std::vector<std::int32_t>& narrow) {
-                               return std::int64_t{narrow.at(static_cast<std::size_t>(i))};
-                             },
-                             [i](const std::vector<std::int64_t>& wide) {
-                               return wide.at(static_cast<std::size_t>(i));
-                             }},
-                    indices);
-}
 
 InverseSpec by_slot(const std::vector<MapPointer>& maps) {
   InverseSpec spec{{maps.front()->n_rows(), nullptr}, {}, IncidenceOrder::by_slot};
@@ -38,16 +29,16 @@ InverseSpec by_slot(const std::vector<MapPointer>& maps) {
 /// Each target's incidences in the order in which its lane meets them.
 std::map<std::int64_t, std::vector<std::int64_t>> met(const SlotColumns& columns) {
   std::map<std::int64_t, std::vector<std::int64_t>> rows;
-  for (std::int64_t row = 0; row < columns.n_rows; ++row) rows[at(columns.targets, row)];
+  for (std::int64_t row = 0; row < columns.n_rows; ++row) rows[entry_of(columns.targets, row)];
   EXPECT_EQ(static_cast<std::int64_t>(rows.size()), columns.n_rows);
   for (std::int64_t group = 0; group < columns.n_groups(); ++group) {
     for (std::int64_t column = columns.column_offset[static_cast<std::size_t>(group)];
          column < columns.column_offset[static_cast<std::size_t>(group + 1)]; ++column) {
       for (int lane = 0; lane < columns.lanes; ++lane) {
-        const std::int64_t element = at(columns.elements, column * columns.lanes + lane);
+        const std::int64_t element = entry_of(columns.elements, column * columns.lanes + lane);
         if (element < 0) continue;
         const std::int64_t row = group * columns.lanes + lane;
-        rows.at(at(columns.targets, row))
+        rows.at(entry_of(columns.targets, row))
             .push_back(element * columns.n_occurrences +
                        columns.slot[static_cast<std::size_t>(column)]);
       }
@@ -64,10 +55,10 @@ void expect_every_incidence_once(const InverseSpec& spec, int lanes) {
   const auto rows = met(columns);
   for (std::int64_t i = 0; i < inverse.n_rows; ++i) {
     const auto row = static_cast<std::size_t>(i);
-    const std::int64_t target = spec.touched_only ? at(inverse.rows, i) : i;
+    const std::int64_t target = spec.touched_only ? entry_of(inverse.rows, i) : i;
     std::vector<std::int64_t> expected;
     for (std::int64_t e = inverse.offset[row]; e < inverse.offset[row + 1]; ++e) {
-      expected.push_back(at(inverse.entries, e));
+      expected.push_back(entry_of(inverse.entries, e));
     }
     EXPECT_EQ(rows.at(target), expected) << "target " << target;
   }
@@ -96,9 +87,9 @@ TEST(SlotColumns, AGroupHasOfEachSlotTheMostThatOneRowNeeds) {
     std::map<std::int64_t, std::int64_t> most;
     for (std::int64_t row = 8 * group; row < std::min<std::int64_t>(8 * group + 8, 90); ++row) {
       std::map<std::int64_t, std::int64_t> found;
-      const auto r = static_cast<std::size_t>(at(columns.targets, row));
+      const auto r = static_cast<std::size_t>(entry_of(columns.targets, row));
       for (std::int64_t i = inverse.offset[r]; i < inverse.offset[r + 1]; ++i) {
-        const std::int64_t slot = at(inverse.entries, i) % 3;
+        const std::int64_t slot = entry_of(inverse.entries, i) % 3;
         most[slot] = std::max(most[slot], ++found[slot]);
       }
     }
@@ -124,7 +115,7 @@ TEST(SlotColumns, RowsThatAreAlikeComeSideBySideAndStayNear) {
   const SlotColumns columns = slot_columns(invert(by_slot({map.table}), 1), 4, 1);
   EXPECT_DOUBLE_EQ(columns.fill(), 1.0);
   for (std::int64_t row = 0; row < columns.n_rows; ++row) {
-    EXPECT_EQ(at(columns.targets, row) / 256, row / 256);
+    EXPECT_EQ(entry_of(columns.targets, row) / 256, row / 256);
   }
 }
 
@@ -134,7 +125,8 @@ TEST(SlotColumns, GapsRepeatAnElementOfTheirColumn) {
   std::int64_t n_gaps = 0;
   for (std::int64_t column = 0; column < columns.n_columns(); ++column) {
     std::vector<std::int64_t> here;
-    for (int lane = 0; lane < 4; ++lane) here.push_back(at(columns.elements, 4 * column + lane));
+    for (int lane = 0; lane < 4; ++lane)
+      here.push_back(entry_of(columns.elements, 4 * column + lane));
     for (const std::int64_t element : here) {
       if (element >= 0) continue;
       ++n_gaps;

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <memory>
+#include <utility>
+
+#include "ir/kernel_types.hpp"
+#include "loops.hpp"
+
+/// What tests of loops on lanes need besides the loops.
+namespace op2::lower::testing {
+
+/// The loop with the types that the front end would have given its kernel's expressions.
+inline ir::Loop typed(ir::Loop loop) {
+  auto kernel = std::make_shared<ir::Kernel>(*loop.kernel);
+  kernel->body = ir::infer_types(std::move(*kernel->body));
+  loop.kernel = std::move(kernel);
+  return loop;
+}
+
+inline Options on(int lanes) {
+  Options options;
+  options.lanes = lanes;
+  return options;
+}
+
+}  // namespace op2::lower::testing
