@@ -20,11 +20,6 @@ using ir::Expr;
 using ir::Type;
 using ir::UnaryOp;
 
-/// Those of several elements side by side have functions already.
-bool is_complex(const Expr& expr) {
-  return expr.type.is_scalar() && ir::is_complex(expr.type.base) && expr.type.lanes == 0;
-}
-
 bool counts(UnaryOp op) {
   return op == UnaryOp::pre_increment || op == UnaryOp::pre_decrement ||
          op == UnaryOp::post_increment || op == UnaryOp::post_decrement;
@@ -114,7 +109,7 @@ class Rewriter {
 
   void assign(Expr& expr) {
     const bool is_simple = !std::get<ir::Assign>(expr.node).op;
-    if (is_simple || std::ranges::none_of(expr.operands, is_complex)) return;
+    if (is_simple || !any_complex(expr.operands)) return;
     std::vector<Expr> steps;
     expr.operands[0] = found_once(std::move(expr.operands[0]), steps);
     steps.push_back(std::move(expr));
@@ -168,6 +163,16 @@ void discard_values(ir::Body& body) {
 }
 
 }  // namespace
+
+bool is_complex(const Type& type) {
+  return type.is_scalar() && ir::is_complex(type.base) && type.lanes == 0;
+}
+bool is_complex(const Expr& expr) {
+  return is_complex(expr.type);
+}
+bool any_complex(const std::vector<Expr>& operands) {
+  return std::ranges::any_of(operands, [](const Expr& operand) { return is_complex(operand); });
+}
 
 void spell_out_effects(ir::KernelBody& body) {
   for (ir::FunctionDef& function : body.functions) {

@@ -1,9 +1,17 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <vector>
+
 #include "ir/kernel_body.hpp"
 
 namespace op2::cg {
+
+/// @brief True of one complex number. Those of several elements side by side have functions
+/// already.
+[[nodiscard]] bool is_complex(const ir::Type& type);
+[[nodiscard]] bool is_complex(const ir::Expr& expr);
+[[nodiscard]] bool any_complex(const std::vector<ir::Expr>& operands);
 
 /// @brief Write what changes complex numbers by assignments that may name their target twice.
 ///

@@ -20,17 +20,6 @@ using ir::Expr;
 using ir::Type;
 using ir::UnaryOp;
 
-/// Those of several elements side by side have functions already.
-bool is_complex(const Type& type) {
-  return type.is_scalar() && ir::is_complex(type.base) && type.lanes == 0;
-}
-bool is_complex(const Expr& expr) {
-  return is_complex(expr.type);
-}
-bool any_complex(const std::vector<Expr>& operands) {
-  return std::ranges::any_of(operands, [](const Expr& operand) { return is_complex(operand); });
-}
-
 Expr call(std::string function, std::vector<Expr> arguments, Base result, int line) {
   return {ir::Call{std::move(function)}, std::move(arguments), ir::scalar(result), line};
 }
