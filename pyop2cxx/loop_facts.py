@@ -97,6 +97,29 @@ class LoopFacts:
         longest = [arg.data.sparsity.longest_row for arg in self.inserted if not runtime.static]
         return _core.plan.position_bytes(max(longest, default=0))
 
+    def binding(self, built: symbolic.Symbolic, **data: Any) -> _core.Binding:
+        """Bind the loop to its elements and Maps as they are now.
+
+        Args:
+            built: The symbolic loop.
+            **data: Other fields of a `Binding`; plans need none of them.
+        """
+        none: dict[str, Any] = {
+            "arguments": [],
+            "constants": [],
+            "matrices": [],
+            "matrix_paths": [],
+        }
+        return _core.Binding(
+            maps=[table_of(map_) for map_ in built.maps],
+            spaces=list(built.spaces),
+            n_elements=self.items.n,
+            paths=built.loop.maps,
+            iteration=built.loop.iteration,
+            items=list(self.items.tables),
+            **(none | data),
+        )
+
     def matrices(self) -> list[_core.plan.PositionSpec]:
         """Say which positions of which matrices the loop needs."""
         return [_positions(arg, self.position_bytes()) for arg in self.inserted]
@@ -164,21 +187,9 @@ class LoopFacts:
         if runtime.static or not all(map_.has_values for map_ in built.maps):
             return 1.0  # as on meshes that are numbered regularly
         engine = runtime.engine
-        binding = _core.Binding(
-            arguments=[],
-            constants=[],
-            maps=[table_of(map_) for map_ in built.maps],
-            spaces=list(built.spaces),
-            n_elements=self.items.n,
-            paths=built.loop.maps,
-            iteration=built.loop.iteration,
-            items=list(self.items.tables),
-            matrices=[],
-            matrix_paths=[],
-        )
         return _core.column_fill(
             loop=built.loop,
-            binding=binding,
+            binding=self.binding(built),
             plans=engine.plans,
             lanes=lanes,
             least=least,

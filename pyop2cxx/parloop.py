@@ -24,7 +24,7 @@ from pyop2cxx.exceptions import (
 from pyop2cxx.front.check import Descriptor, check, fitting
 from pyop2cxx.iteration import check_defined, check_reach, items_of
 from pyop2cxx.kernel import Kernel
-from pyop2cxx.loop_facts import LoopFacts, table_of
+from pyop2cxx.loop_facts import LoopFacts
 from pyop2cxx.runtime import runtime
 from pyop2cxx.types.access import INC, READ
 from pyop2cxx.types.args import (
@@ -458,15 +458,10 @@ class ParLoop:
             )
         self._prepared = _core.PreparedLoop(
             executable=executable,
-            binding=_core.Binding(
+            binding=self._facts.binding(
+                built,
                 arguments=[arg.data._buffer for arg in self._parts],
                 constants=[constant._buffer for constant in built.constants],
-                maps=[table_of(map_) for map_ in built.maps],
-                spaces=list(built.spaces),
-                n_elements=self._items.n,
-                paths=built.loop.maps,
-                iteration=built.loop.iteration,
-                items=list(self._items.tables),
                 matrices=self._facts.matrices(),
                 matrix_paths=[
                     (built.maps.index(arg.map_.rows), built.maps.index(arg.map_.cols))
