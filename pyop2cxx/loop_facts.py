@@ -122,7 +122,8 @@ class LoopFacts:
 
     def matrices(self) -> list[_core.plan.PositionSpec]:
         """Say which positions of which matrices the loop needs."""
-        return [_positions(arg, self.position_bytes()) for arg in self.inserted]
+        n_bytes = self.position_bytes()
+        return [_positions(arg, n_bytes) for arg in self.inserted]
 
     def index_bytes(self, built: symbolic.Symbolic) -> int:
         """4 if every index into an argument, a Map or a plan's array fits, with room to stride."""
