@@ -7,6 +7,7 @@ import contextlib
 import importlib
 import os
 import shlex
+import threading
 import warnings
 from collections import OrderedDict
 from typing import TYPE_CHECKING, Any
@@ -87,6 +88,7 @@ class Engine:
         self._available: tuple[set[int], int] | None = None  # CPUs, and threads at once
         self._device_service: tuple[str, _core.DeviceService] | None = None
         self._devices: dict[tuple[str, str, str], OpenDevice] = {}
+        self._opening = threading.Lock()
         self._backends: dict[str, Backend] = {}
         self.dispatcher = _core.Dispatcher()
         self.jit_table = _core.JitTable(max_entries=_MOST_EXECUTABLES)
@@ -144,9 +146,14 @@ class Engine:
         assert isinstance(toolchain, DeviceToolchain)
         options = self._configuration
         key = (backend.name, str(options["platform"]), str(options["device"]))
-        if key not in self._devices:
-            self._devices[key] = open_chosen(toolchain, key[1], key[2], self.coherence)
-        return self._devices[key]
+        found = self._devices.get(key)
+        if found is None:
+            with self._opening:  # two of one device would not know each other's memory
+                found = self._devices.get(key)
+                if found is None:
+                    found = open_chosen(toolchain, key[1], key[2], self.coherence)
+                    self._devices[key] = found
+        return found
 
     def backend(self, name: str) -> Backend:
         """Return the backend of this name, reading its file on first use."""

@@ -6,6 +6,7 @@ from __future__ import annotations
 import atexit
 import itertools
 import logging
+import threading
 from contextlib import contextmanager
 from pathlib import Path
 from types import MappingProxyType
@@ -75,13 +76,16 @@ class Runtime:
         self.coherence.is_strict = self.configuration["strict_residency"]
         self._apply_log_level()
         self._engine: Engine | None = None
+        self._making = threading.Lock()
 
     @property
     def engine(self) -> Engine:
         """The services behind loops, made when the first loop needs them."""
         if self._engine is None:
-            self._engine = Engine(self.configuration, self.coherence)
-            self._exit_at_exit()
+            with self._making:  # of several threads that run the first loops, one makes it
+                if self._engine is None:
+                    self._engine = Engine(self.configuration, self.coherence)
+                    self._exit_at_exit()
         return self._engine
 
     def next_uid(self) -> int:

@@ -165,3 +165,67 @@ def test_a_machine_without_a_platform_says_so(tmp_path: Path) -> None:
 def test_static_mode_needs_no_device() -> None:
     op2.init(backend="opencl", static=True, device="no such device")
     assert "__kernel" in World().loop().generate()
+
+
+FIRST = """
+import threading
+import numpy as np
+from pyop2cxx import op2
+from pyop2cxx.runtime import runtime
+
+op2.init(backend=BACKEND)
+cells = op2.Set(100, "cells")
+ready = threading.Barrier(8)
+failed = []
+
+def work(i):
+    ready.wait()
+    try:
+        dat = op2.Dat(cells, np.arange(100.0), name=f"dat{i}")
+        code = f"void k{i}(double *x) {{ x[0] = x[0] * {i + 2} + 1; }}"
+        for _ in range(2):
+            op2.par_loop(op2.Kernel(code, f"k{i}"), cells, dat(op2.RW))
+        once = np.arange(100.0) * (i + 2) + 1
+        assert (dat.data_ro == once * (i + 2) + 1).all(), f"thread {i}: wrong values"
+    except BaseException as error:
+        failed.append(repr(error))
+
+threads = [threading.Thread(target=work, args=(i,)) for i in range(8)]
+for thread in threads: thread.start()
+for thread in threads: thread.join()
+print(failed or "done", len(runtime.engine._devices))
+"""
+
+
+LISTED = """
+import threading
+from pyop2cxx import op2
+
+ready = threading.Barrier(8)
+found = []
+
+def work():
+    ready.wait()
+    found.append(op2.backends())
+
+threads = [threading.Thread(target=work) for _ in range(8)]
+for thread in threads: thread.start()
+for thread in threads: thread.join()
+print(len(found), len(set(found)))
+"""
+
+
+def test_threads_may_list_devices_at_once(tmp_path: Path) -> None:
+    done = run_python(LISTED, tmp_path)
+    assert (done.returncode, done.stdout) == (0, "8 1\n"), done.stderr
+
+
+@pytest.mark.parametrize("backend", ["opencl", "cuda"])
+def test_threads_that_run_the_first_loops_open_one_device(tmp_path: Path, backend: str) -> None:
+    (found,) = [one for one in op2.backends() if one.name == backend]
+    if not found.available:
+        pytest.skip(found.reason)
+    for attempt in range(3):  # how threads meet differs
+        place = tmp_path / str(attempt)
+        done = run_python(f"BACKEND = {backend!r}\n{FIRST}", place)
+        assert (done.returncode, done.stdout) == (0, "done 1\n"), done.stderr + done.stdout

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <mutex>
 #include <string_view>
 #include <utility>
 
@@ -101,6 +102,8 @@ std::shared_ptr<const Api> load_api() {
 }
 
 std::vector<FoundDevice> find_devices(const Api& api) {
+  static std::mutex mutex;  // loaders read their drivers in here, and not all for several threads
+  const std::scoped_lock guard(mutex);
   Count n_platforms = 0;
   const Status status = api.get_platforms(0, nullptr, &n_platforms);
   if (status == code::no_platform || n_platforms == 0) {
