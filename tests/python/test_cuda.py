@@ -113,6 +113,58 @@ def test_the_corpus_compiles_for_gpus_that_are_not_here(
     assert not rejected, "\n".join(f"{name}: {text}" for name, text in rejected.items())
 
 
+@needs_nvrtc
+@pytest.mark.parametrize(
+    ("architecture", "waits"),
+    [("sm_90", True), ("sm_100", True), ("sm_80", False), ("sm_85", False)],
+    ids=["sm_90", "sm_100", "sm_80", "unknown to NVRTC"],
+)
+def test_a_program_says_whether_its_kernels_wait_by_themselves(
+    tmp_path: Path, architecture: str, waits: bool
+) -> None:
+    """What decides is the target, which is older than the GPU where NVRTC is."""
+    service = _core.DeviceService(
+        cache_dir=str(tmp_path),
+        use_disk=True,
+        max_disk_bytes=1 << 28,
+        max_memory_bytes=1 << 28,
+        compile_timeout_seconds=60.0,
+    )
+    (text, *_) = texts(CASES[0], (None,))
+    made = service.compile(nvrtc.compiler(architecture), text, [], "")
+    kept = Path(made.path).read_bytes()  # with the source, which names it in any case
+    assert any(symbol in kept for symbol in (b"op2_waits\0", b".b8 op2_waits")) == waits
+
+
+OLD_TARGET = """
+from dataclasses import replace
+import numpy as np
+from pyop2cxx import nvrtc, op2
+from pyop2cxx.runtime import runtime
+
+op2.init(backend="cuda")
+engine = runtime.engine
+opened = engine.device(engine.backend("cuda"))
+key, = engine._devices
+engine._devices[key] = replace(opened, compiler=nvrtc.compiler("sm_85"))
+n = 1 << 20
+nodes = op2.Set(n, "nodes")
+before = op2.Map(nodes, nodes, 1, (np.arange(n) - 1) % n, "before")
+a, b = op2.Dat(nodes, np.arange(n), name="a"), op2.Dat(nodes, np.zeros(n), name="b")
+shift = op2.Kernel("static void shift(const double *x, double *y) { *y = *x; }", "shift")
+for _ in range(100):  # each loop reads what others' lanes wrote in the one before
+    op2.par_loop(shift, nodes, a(op2.READ, before), b(op2.WRITE))
+    op2.par_loop(shift, nodes, b(op2.READ, before), a(op2.WRITE))
+print((a.data_ro == (np.arange(n) - 200) % n).all())
+"""
+
+
+@needs_gpu
+@needs_nvrtc
+def test_loops_made_for_an_older_target_follow_each_other() -> None:
+    assert run_program(OLD_TARGET) == "True\n"
+
+
 FAULT = """
 from pyop2cxx import op2
 from pyop2cxx.exceptions import ExecutionError

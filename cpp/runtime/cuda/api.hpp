@@ -135,6 +135,8 @@ struct Driver {
   Result (*module_unload)(ModuleHandle module) = nullptr;
   Result (*module_get_function)(FunctionHandle* function, ModuleHandle module,
                                 const char* name) = nullptr;
+  Result (*module_get_global)(DeviceAddress* memory, std::size_t* bytes, ModuleHandle module,
+                              const char* name) = nullptr;
   Result (*func_get_attribute)(int* value, FunctionAttribute attribute,
                                FunctionHandle function) = nullptr;
   Result (*launch_kernel)(FunctionHandle function, unsigned grid_x, unsigned grid_y,

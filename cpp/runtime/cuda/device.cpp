@@ -35,11 +35,6 @@ bool is_page_locked(const Driver& driver, const void* memory) {
          type != 0;
 }
 
-/// Whether generated kernels wait for the one before: templates/cuda/program.j2.
-bool waits_by_itself(std::string_view capability) {
-  return capability.size() > std::string_view("sm_90").size() || capability >= "sm_90";
-}
-
 /// The address of an argument's value, which both alternatives have 8 bytes for.
 const void* value_of(const LaunchArgument& argument) {
   if (const auto* handle = std::get_if<void*>(&argument)) return handle;
@@ -52,8 +47,7 @@ Gpu::Gpu(const std::shared_ptr<const Driver>& driver, int index)
     : context_(std::make_shared<Context>(driver, index)),
       memory_(context_),
       staging_(context_),
-      info_(list_devices(*driver).at(static_cast<std::size_t>(index))),
-      overlaps_(driver->launch_kernel_ex != nullptr && waits_by_itself(info_.capability)) {}
+      info_(list_devices(*driver).at(static_cast<std::size_t>(index))) {}
 
 void Gpu::check_usable() const {
   context_->check_process();
@@ -206,23 +200,23 @@ void Gpu::launch(DeviceKernel& kernel, const Grid& grid, std::span<const LaunchA
     ++n_launches_;
   }
   const Current current(*context_);
-  const Result launched = enqueue(static_cast<Kernel&>(kernel).function(), grid, values.data());
+  const Result launched = enqueue(static_cast<Kernel&>(kernel), grid, values.data());
   if (launched == success) return;
   check(launched, fmt::format("launch par_loop '{}' as {} blocks of {} lanes", loop, grid.n_blocks,
                               grid.n_lanes));
 }
 
-Result Gpu::enqueue(FunctionHandle function, const Grid& grid, void** values) const {
+Result Gpu::enqueue(const Kernel& kernel, const Grid& grid, void** values) const {
   const auto n_blocks = static_cast<unsigned>(grid.n_blocks);
   const auto n_lanes = static_cast<unsigned>(grid.n_lanes);
   const Driver& driver = context_->driver();
-  if (!overlaps_) {
-    return driver.launch_kernel(function, n_blocks, 1, 1, n_lanes, 1, 1, 0, context_->stream(),
-                                values, nullptr);
+  if (!kernel.waits_by_itself() || driver.launch_kernel_ex == nullptr) {
+    return driver.launch_kernel(kernel.function(), n_blocks, 1, 1, n_lanes, 1, 1, 0,
+                                context_->stream(), values, nullptr);
   }
   LaunchAttribute early{LaunchAttribute::programmatic_stream_serialization, 1};
   const LaunchConfig config{{n_blocks, 1, 1}, {n_lanes, 1, 1}, 0, context_->stream(), &early, 1};
-  return driver.launch_kernel_ex(&config, function, values, nullptr);
+  return driver.launch_kernel_ex(&config, kernel.function(), values, nullptr);
 }
 
 }  // namespace op2::runtime::cuda

@@ -10,6 +10,7 @@
 #include "runtime/cuda/api.hpp"
 #include "runtime/cuda/context.hpp"
 #include "runtime/cuda/memory.hpp"
+#include "runtime/cuda/program.hpp"
 #include "runtime/cuda/staging.hpp"
 #include "runtime/device.hpp"
 #include "runtime/in_flight.hpp"
@@ -53,13 +54,12 @@ class Gpu final : public Device {
   void check(Result result, std::string_view doing);
   void wait();
   [[noreturn]] void lose(Result result);
-  Result enqueue(FunctionHandle function, const Grid& grid, void** values) const;
+  Result enqueue(const Kernel& kernel, const Grid& grid, void** values) const;
 
   std::shared_ptr<Context> context_;
   Memory memory_;
   Staging staging_;
   DeviceInfo info_;
-  bool overlaps_;             // a kernel starts while the one before it ends
   mutable std::mutex mutex_;  // guards everything below; never held while waiting
   InFlight in_flight_;
   std::size_t n_launches_ = 0;

@@ -42,6 +42,9 @@ LoadedProgram::LoadedProgram(std::shared_ptr<Context> context, const std::string
         "", "", "");
   }
   context_->check(loaded, "load a compiled loop");
+  DeviceAddress mark = 0;
+  std::size_t n_bytes = 0;
+  waits_by_itself_ = driver.module_get_global(&mark, &n_bytes, module_, "op2_waits") == success;
 }
 
 LoadedProgram::~LoadedProgram() {
@@ -68,7 +71,8 @@ DeviceKernel& LoadedProgram::kernel(const std::string& name) {
   int max_lanes = 0;
   context_->check(driver.func_get_attribute(&max_lanes, function_max_threads_per_block, function),
                   fmt::format("ask for the block size of kernel '{}'", name));
-  return *kernels_.emplace(name, std::make_unique<Kernel>(function, max_lanes)).first->second;
+  auto kernel = std::make_unique<Kernel>(function, max_lanes, waits_by_itself_);
+  return *kernels_.emplace(name, std::move(kernel)).first->second;
 }
 
 }  // namespace op2::runtime::cuda

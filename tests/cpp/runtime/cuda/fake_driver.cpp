@@ -258,6 +258,14 @@ void set_code(Driver& driver) {
     return success;
   };
   driver.module_get_function = find_kernel;
+  driver.module_get_global = [](DeviceAddress* memory, std::size_t* bytes, ModuleHandle module,
+                                const char* name) {
+    const auto* image = reinterpret_cast<const std::string*>(module);
+    if (image->find(name) == std::string::npos) return not_found;
+    *memory = 0x50;
+    *bytes = 1;
+    return success;
+  };
   driver.func_get_attribute = [](int* value, FunctionAttribute, FunctionHandle) {
     *value = 768;
     return success;

@@ -81,14 +81,22 @@ TEST_F(CudaDevice, ALaunchPassesArgumentsInOrderAndWaitsForNothing) {
 }
 
 TEST_F(CudaDevice, KernelsThatWaitByThemselvesStartEarly) {
-  launch("res", "res_calc");
+  const std::shared_ptr<Program> waiting = gpu_.load("res op2_waits");
+  gpu_.launch(waiting->kernel("res"), Grid{1, 32}, {}, "res_calc");
   EXPECT_EQ(fake_.n_early, 1);
-  fake_.capability = 8;
-  Gpu older(fake_.driver(), 0);
-  const std::shared_ptr<Program> program = older.load("res");
-  older.launch(program->kernel("res"), Grid{1, 32}, {}, "res_calc");
+  launch("res", "res_calc");  // compiled for an older target than this very GPU
   EXPECT_EQ(fake_.n_early, 1);
   EXPECT_EQ(fake_.launches.size(), 2U);
+}
+
+TEST_F(CudaDevice, AnOldDriverStartsNothingEarly) {
+  auto driver = *fake_.driver();
+  driver.launch_kernel_ex = nullptr;
+  Gpu old(std::make_shared<Driver>(driver), 0);
+  const std::shared_ptr<Program> waiting = old.load("res op2_waits");
+  old.launch(waiting->kernel("res"), Grid{1, 32}, {}, "res_calc");
+  EXPECT_EQ(fake_.n_early, 0);
+  EXPECT_EQ(fake_.launches.size(), 1U);
 }
 
 TEST_F(CudaDevice, AFaultNamesTheLoopAtTheNextWaitAndForEver) {
