@@ -23,9 +23,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from pyop2cxx.io import read_mesh
 from pyop2cxx.mesh import AirfoilMesh, airfoil_mesh, free_stream
-from pyop2cxx.stream import CLibrary, measure_stream
+from pyop2cxx.mesh.files import read_mesh
+from pyop2cxx.reports.bandwidth import CLibrary, measure_stream
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

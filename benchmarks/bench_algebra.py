@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from pyop2cxx import op2
-from pyop2cxx.stream import measure_stream
+from pyop2cxx.reports.bandwidth import measure_stream
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

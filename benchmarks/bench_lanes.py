@@ -20,8 +20,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from pyop2cxx import op2
-from pyop2cxx.io import read_mesh
 from pyop2cxx.mesh import airfoil_mesh, unit_square_mesh
+from pyop2cxx.mesh.files import read_mesh
 from pyop2cxx.op2 import INC, READ
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "demos"))

@@ -31,15 +31,15 @@ from airfoil_kernels import (
 from tqdm import tqdm
 
 from pyop2cxx import op2
-from pyop2cxx.io import read_mesh, write_mesh
 from pyop2cxx.mesh import AirfoilMesh, airfoil_mesh, free_stream
-from pyop2cxx.plot import plot_mach
-from pyop2cxx.stream import Stream, measure_stream
+from pyop2cxx.mesh.files import read_mesh, write_mesh
+from pyop2cxx.mesh.pictures import plot_mach
+from pyop2cxx.reports.bandwidth import Stream, measure_stream
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from pyop2cxx.reports import LoopTiming
+    from pyop2cxx.reports.timings import LoopTiming
 
 
 class Airfoil:

@@ -10,7 +10,7 @@ from docutils import nodes
 from docutils.parsers.rst import Directive
 
 from pyop2cxx import __version__, exceptions
-from pyop2cxx.configuration import OPTIONS
+from pyop2cxx.runtime.options import OPTIONS
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -3,6 +3,6 @@
 
 import sys
 
-from pyop2cxx.cli import main
+from pyop2cxx.reports.cli import main
 
 sys.exit(main())

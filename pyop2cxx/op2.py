@@ -3,8 +3,23 @@
 
 from typing import Any
 
-from pyop2cxx import dispatch, mpi, transfers
-from pyop2cxx.global_kernel import (
+from pyop2cxx.algebra.solvers import Solver, solve
+from pyop2cxx.base.access import INC, MAX, MIN, READ, RW, WRITE, Access
+from pyop2cxx.base.regions import ALL, ON_BOTTOM, ON_INTERIOR_FACETS, ON_TOP, IterationRegion
+from pyop2cxx.data.args import DatArg, GlobalArg, MatArg, MixedDatArg, MixedMatArg
+from pyop2cxx.data.constants import Const, Constant
+from pyop2cxx.data.dats import Dat
+from pyop2cxx.data.globals import Global
+from pyop2cxx.data.handles import OpaqueType, PassthroughArg
+from pyop2cxx.data.mats import Mat
+from pyop2cxx.data.mixed import MixedDat, MixedDataSet, MixedMap, MixedSet
+from pyop2cxx.data.renumber import renumber
+from pyop2cxx.data.views import DatView
+from pyop2cxx.kernel.kernel import Kernel
+from pyop2cxx.kernel.loopy import LoopyLocalKernel
+from pyop2cxx.loop.parloop import LegacyParloop, ParLoop, par_loop
+from pyop2cxx.pyop2._indices import IterationIndex, i
+from pyop2cxx.pyop2.global_kernel import (
     ComposedMapKernelArg,
     CStringLocalKernel,
     DatKernelArg,
@@ -25,58 +40,18 @@ from pyop2cxx.global_kernel import (
     PassthroughParloopArg,
     PermutedMapKernelArg,
 )
-from pyop2cxx.kernel import Kernel
-from pyop2cxx.linalg import Solver, solve
-from pyop2cxx.loopy_kernels import LoopyLocalKernel
-from pyop2cxx.mpi import collective
-from pyop2cxx.parloop import LegacyParloop, ParLoop, par_loop
-from pyop2cxx.renumber import renumber
-from pyop2cxx.reports import backends, timings
-from pyop2cxx.runtime import runtime
-from pyop2cxx.types import (
-    ALL,
-    INC,
-    MAX,
-    MIN,
-    ON_BOTTOM,
-    ON_INTERIOR_FACETS,
-    ON_TOP,
-    READ,
-    RW,
-    WRITE,
-    Access,
-    ComposedMap,
-    Const,
-    Constant,
-    Dat,
-    DatArg,
-    DataSet,
-    DatView,
-    ExtrudedSet,
-    Global,
-    GlobalArg,
-    GlobalDataSet,
-    Halo,
-    IterationIndex,
-    IterationRegion,
-    LocalSet,
-    Map,
-    Mat,
-    MatArg,
-    MixedDat,
-    MixedDatArg,
-    MixedDataSet,
-    MixedMap,
-    MixedSet,
-    OpaqueType,
-    PassthroughArg,
-    PermutedMap,
-    Set,
-    Sparsity,
-    Subset,
-    i,
-)
-from pyop2cxx.types.args import MixedMatArg
+from pyop2cxx.reports import dispatch, transfers
+from pyop2cxx.reports.timings import backends, timings
+from pyop2cxx.runtime import communicators, runtime
+from pyop2cxx.runtime.communicators import collective
+from pyop2cxx.sets.derived_maps import ComposedMap, PermutedMap
+from pyop2cxx.sets.extruded import ExtrudedSet
+from pyop2cxx.sets.global_sets import GlobalDataSet
+from pyop2cxx.sets.halo import Halo
+from pyop2cxx.sets.maps import Map
+from pyop2cxx.sets.sets import DataSet, LocalSet, Set
+from pyop2cxx.sets.sparsities import Sparsity
+from pyop2cxx.sets.subsets import Subset
 
 parloop = par_loop
 DatLegacyArg = DatArg
@@ -105,7 +80,7 @@ COMM_WORLD: Any
 def __getattr__(name: str) -> Any:
     """Find `MPI` and `COMM_WORLD` when they are first asked for."""
     if name in ("MPI", "COMM_WORLD"):
-        return getattr(mpi, name)
+        return getattr(communicators, name)
     raise AttributeError(f"module 'pyop2cxx.op2' has no attribute '{name}'")
 
 

@@ -24,7 +24,7 @@ using ir::Expr;
 using ir::Stmt;
 using ir::Type;
 
-// Decoders of the tuples that pyop2cxx/front/wire.py describes.
+// Decoders of the tuples that pyop2cxx/kernel/parser/wire.py describes.
 
 Type type_from(const py::handle& wire) {
   const auto tuple = wire.cast<py::tuple>();

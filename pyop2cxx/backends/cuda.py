@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """NVIDIA's GPUs, by the CUDA driver and its run-time compiler."""
 
-from pyop2cxx import _core, nvrtc
+from pyop2cxx import _core
+from pyop2cxx.backends import _nvrtc as nvrtc
 from pyop2cxx.backends._backend import Backend, DeviceToolchain
 
 BACKEND = Backend(

@@ -20,8 +20,8 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 from corpus import CASES, Case, loops_of
 
 from pyop2cxx import _core, op2
-from pyop2cxx.batch import compile_together
 from pyop2cxx.exceptions import UnsupportedError
+from pyop2cxx.pipeline.together import compile_together
 
 HOW: dict[str, dict[str, Any]] = {
     "opencl": {},

@@ -4,8 +4,8 @@ from __future__ import annotations
 import pytest
 
 from pyop2cxx import op2
+from pyop2cxx.base.access import DAT_ACCESSES, GLOBAL_ACCESSES, Access, checked_access
 from pyop2cxx.exceptions import ModeValueError
-from pyop2cxx.types.access import DAT_ACCESSES, GLOBAL_ACCESSES, Access, checked_access
 
 
 def test_numbers_are_pyop2s() -> None:

@@ -11,13 +11,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pyop2cxx import op2
+from pyop2cxx.base.arrays import DTYPES
 from pyop2cxx.exceptions import (
     DataTypeError,
     DataValueError,
     DatTypeError,
     MapValueError,
 )
-from pyop2cxx.types.checks import DTYPES
 
 ComplexWarning = getattr(np, "exceptions", np).ComplexWarning  # NumPy 2 moved it
 CELLS = op2.Set(5, "cells")

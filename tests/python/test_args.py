@@ -7,8 +7,8 @@ import weakref
 import pytest
 
 from pyop2cxx import op2
+from pyop2cxx.data.args import ConstantArg, DatArg, GlobalArg
 from pyop2cxx.exceptions import MapTypeError, MapValueError, ModeValueError
-from pyop2cxx.types.args import ConstantArg, DatArg, GlobalArg
 
 
 @pytest.fixture

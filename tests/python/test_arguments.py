@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from pyop2cxx import op2, utils
+from pyop2cxx import op2
 from pyop2cxx.exceptions import ConfigurationError
+from pyop2cxx.pyop2 import utils
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

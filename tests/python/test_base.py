@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 from __future__ import annotations
 
-from pyop2cxx import base, op2
+from pyop2cxx import op2
+from pyop2cxx.pyop2 import base
 
 
 def test_the_names_are_those_of_op2() -> None:

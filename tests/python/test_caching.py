@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from thread_comm import in_threads
 
-from pyop2cxx import caching, op2
+from pyop2cxx import op2
 from pyop2cxx.exceptions import DataTypeError, HashError
-from pyop2cxx.mpi import OneProcess
+from pyop2cxx.pyop2 import caching
+from pyop2cxx.runtime.communicators import OneProcess
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from pyop2cxx import __version__, op2
-from pyop2cxx.cli import main
+from pyop2cxx.reports.cli import main
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

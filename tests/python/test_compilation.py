@@ -6,9 +6,10 @@ from typing import Any
 
 import pytest
 
-from pyop2cxx import compilation, op2
+from pyop2cxx import op2
 from pyop2cxx.exceptions import CompilationError, DataTypeError, StaticModeError, UsageError
-from pyop2cxx.mpi import OneProcess
+from pyop2cxx.pyop2 import compilation
+from pyop2cxx.runtime.communicators import OneProcess
 
 
 @pytest.mark.parametrize(

@@ -14,12 +14,14 @@ import pytest
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
-from pyop2cxx import _core, op2, pipeline, symbolic
-from pyop2cxx.batch import compile_together
+from pyop2cxx import _core, op2
 from pyop2cxx.exceptions import UnsupportedError
-from pyop2cxx.iteration import items_of
+from pyop2cxx.loop import symbolic
 from pyop2cxx.op2 import INC, MAX, MIN, READ, RW, WRITE
+from pyop2cxx.pipeline import flow
+from pyop2cxx.pipeline.together import compile_together
 from pyop2cxx.runtime import runtime
+from pyop2cxx.sets.items import items_of
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
@@ -209,7 +211,7 @@ OF_GPUS = (
 @pytest.mark.parametrize("strategy", ["atomic", "block", "owner"])
 def test_texts_for_gpus(strategy: str, backend: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """They are right on a processor, too, which has others: staged blocks, padded incidences."""
-    monkeypatch.setattr(pipeline, "_suited", lambda request, device: request)
+    monkeypatch.setattr(flow, "_suited", lambda request, device: request)
     cases = [case for case in CASES if case.name in OF_GPUS and strategy in case.strategies]
     with op2.backend(backend):
         compile_together(loops_of(cases, lambda _: (strategy,)))

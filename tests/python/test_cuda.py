@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from pyop2cxx import _core, nvrtc, op2
+from pyop2cxx import _core, op2
+from pyop2cxx.backends import _nvrtc as nvrtc
 from pyop2cxx.exceptions import ToolchainError, UnsupportedError
 from pyop2cxx.runtime import runtime
 
@@ -139,7 +140,8 @@ def test_a_program_says_whether_its_kernels_wait_by_themselves(
 OLD_TARGET = """
 from dataclasses import replace
 import numpy as np
-from pyop2cxx import nvrtc, op2
+from pyop2cxx import op2
+from pyop2cxx.backends import _nvrtc as nvrtc
 from pyop2cxx.runtime import runtime
 
 op2.init(backend="cuda")

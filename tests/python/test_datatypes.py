@@ -6,8 +6,9 @@ import ctypes
 import numpy as np
 import pytest
 
-from pyop2cxx import datatypes, op2
+from pyop2cxx import op2
 from pyop2cxx.exceptions import DataTypeError
+from pyop2cxx.pyop2 import datatypes
 
 
 def test_the_defaults_are_those_of_the_types() -> None:

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from numpy import dtype  # noqa: F401 - reprs need it
 
 from pyop2cxx import op2
+from pyop2cxx.base.arrays import DTYPES, address_of
 from pyop2cxx.exceptions import (
     DataSetTypeError,
     DataTypeError,
@@ -26,7 +27,6 @@ from pyop2cxx.exceptions import (
     UsageError,
 )
 from pyop2cxx.op2 import Dat, DataSet, Set  # noqa: F401 - reprs need them
-from pyop2cxx.types.checks import DTYPES, address_of
 
 if TYPE_CHECKING:
     from pathlib import Path

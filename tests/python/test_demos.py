@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 
 from pyop2cxx import op2
-from pyop2cxx.io import read_hdf5, write_mesh
 from pyop2cxx.mesh import airfoil_mesh
-from pyop2cxx.stream import Stream
+from pyop2cxx.mesh.files import read_hdf5, write_mesh
+from pyop2cxx.reports.bandwidth import Stream
 
 DEMOS = Path(__file__).parents[2] / "demos"
 STREAM = Stream(threads=2, array_bytes=8, cache_bytes=1, copy=1e10, triad=1e10)

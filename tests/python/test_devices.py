@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from small_world import World, run_python
 
-from pyop2cxx import info, op2
-from pyop2cxx.devices import choose_device, describe
+from pyop2cxx import op2
+from pyop2cxx.backends._devices import choose_device, describe
 from pyop2cxx.exceptions import ConfigurationError
+from pyop2cxx.reports import machine
 from pyop2cxx.runtime import runtime
 
 if TYPE_CHECKING:
@@ -93,11 +94,11 @@ def test_devices_of_this_machine_are_listed() -> None:
     (found,) = [backend for backend in op2.backends() if backend.name == "opencl"]
     if not found.available:
         pytest.skip(found.reason)
-    report = info.collect()["devices"]
+    report = machine.collect()["devices"]
     assert "opencl 0" in report
     assert report["opencl 0"]["memory_bytes"] > 0
     assert str(report["opencl 0"]["name"]) in found.details
-    assert str(report["opencl 0"]["driver"]) in info.as_text(info.collect())
+    assert str(report["opencl 0"]["driver"]) in machine.as_text(machine.collect())
 
 
 def test_a_device_is_opened_once() -> None:

@@ -5,8 +5,8 @@ from __future__ import annotations
 
 import pytest
 
-from pyop2cxx.front.disambiguate import unambiguous
-from pyop2cxx.front.parse import parse_c
+from pyop2cxx.kernel.parser.disambiguate import unambiguous
+from pyop2cxx.kernel.parser.parse import parse_c
 
 
 def squeezed(text: str) -> str:

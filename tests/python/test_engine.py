@@ -11,8 +11,8 @@ import pytest
 from small_world import World, run_python, scale, statistics
 
 from pyop2cxx import _core, op2
-from pyop2cxx.engine import Bounded, Engine
 from pyop2cxx.runtime import runtime
+from pyop2cxx.runtime.engine import Bounded, Engine
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING
 import pytest
 
 from pyop2cxx import op2
-from pyop2cxx.cli import main
 from pyop2cxx.exceptions import UsageError
-from pyop2cxx.explain import explain_program, watched
+from pyop2cxx.pipeline.explain import explain_program, watched
+from pyop2cxx.reports.cli import main
 from pyop2cxx.runtime import runtime
 
 if TYPE_CHECKING:

@@ -5,8 +5,8 @@ from __future__ import annotations
 
 import pytest
 
-from pyop2cxx.front.parse import parse_c
-from pyop2cxx.front.wire import Expr, literal
+from pyop2cxx.kernel.parser.parse import parse_c
+from pyop2cxx.kernel.parser.wire import Expr, literal
 
 
 def read(text: str) -> Expr:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from pyop2cxx import extras
+from pyop2cxx.base import extras
 from pyop2cxx.exceptions import MissingExtraError
 
 if TYPE_CHECKING:

@@ -10,8 +10,8 @@ import pytest
 
 from pyop2cxx import op2
 from pyop2cxx.exceptions import ArityTypeError, DataValueError, DimTypeError, SizeTypeError
-from pyop2cxx.io import write_mesh
 from pyop2cxx.mesh import airfoil_mesh
+from pyop2cxx.mesh.files import write_mesh
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -12,8 +12,8 @@ import pytest
 
 from pyop2cxx import op2
 from pyop2cxx.exceptions import DataValueError, UsageError
-from pyop2cxx.mpi import PyOP2CommError
 from pyop2cxx.op2 import INC, READ, WRITE
+from pyop2cxx.runtime.communicators import PyOP2CommError
 
 BACKENDS = [backend.name for backend in op2.backends() if backend.available]
 TEXT = "void f(const double *x, double *y, double *g) { y[0] += x[1]; y[1] += x[0]; g[0] += 1; }"

@@ -4,8 +4,8 @@ from __future__ import annotations
 import pytest
 
 from pyop2cxx import op2
-from pyop2cxx.iteration import items_of, path_of
-from pyop2cxx.types.global_maps import GlobalMap
+from pyop2cxx.sets.global_maps import GlobalMap
+from pyop2cxx.sets.items import items_of, path_of
 
 
 def test_all_elements_lead_to_the_one_entity() -> None:

@@ -8,7 +8,7 @@ import pytest
 
 from pyop2cxx import op2
 from pyop2cxx.exceptions import UnsupportedError
-from pyop2cxx.types import GlobalSet
+from pyop2cxx.sets.global_sets import GlobalSet
 
 
 def test_one_process_owns_the_values() -> None:

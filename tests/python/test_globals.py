@@ -8,6 +8,7 @@ import pytest
 from numpy import array, dtype  # noqa: F401 - reprs need them
 
 from pyop2cxx import op2
+from pyop2cxx.base.arrays import address_of
 from pyop2cxx.exceptions import (
     DataTypeError,
     DataValueError,
@@ -19,7 +20,6 @@ from pyop2cxx.exceptions import (
     UsageError,
 )
 from pyop2cxx.op2 import Global
-from pyop2cxx.types.checks import address_of
 
 
 @pytest.fixture

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from pyop2cxx.exceptions import DataTypeError, DataValueError, MissingExtraError, UsageError
-from pyop2cxx.io import read_hdf5, read_hdf5_fields, write_hdf5
 from pyop2cxx.mesh import airfoil_mesh, free_stream
+from pyop2cxx.mesh.files import read_hdf5, read_hdf5_fields, write_hdf5
 
 
 @pytest.fixture(scope="module")

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from pyop2cxx import _core
-from pyop2cxx.front import headers
-from pyop2cxx.kernel import Kernel
+from pyop2cxx.kernel.kernel import Kernel
+from pyop2cxx.kernel.parser import headers
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from pyop2cxx import _core
-from pyop2cxx.cache_cli import make_service
 from pyop2cxx.exceptions import CompilationError, ToolchainError
+from pyop2cxx.reports.cache import make_service
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -28,7 +28,7 @@ Origin = _core.jit.Origin
 PROGRAM = """
 import sys
 from pyop2cxx import _core
-from pyop2cxx.cache_cli import make_service
+from pyop2cxx.reports.cache import make_service
 service = make_service(cache_dir=sys.argv[1], cc=sys.argv[2])
 loaded = service.load(sys.argv[3], _core.jit.Language.c, [], "test")
 print(loaded.origin.name)

@@ -10,8 +10,8 @@ from kernel_corpus import KERNELS
 
 from pyop2cxx import op2
 from pyop2cxx.exceptions import UsageError
-from pyop2cxx.front import known
-from pyop2cxx.front.known import Description
+from pyop2cxx.kernel.parser import known
+from pyop2cxx.kernel.parser.known import Description
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -6,9 +6,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from pyop2cxx import extras, krylov
+from pyop2cxx.algebra import krylov
+from pyop2cxx.algebra.solvers import DEFAULTS
+from pyop2cxx.base import extras
 from pyop2cxx.exceptions import ConvergenceError, SolverOptionError
-from pyop2cxx.linalg import DEFAULTS
 
 sparse = pytest.importorskip("scipy.sparse")
 

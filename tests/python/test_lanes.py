@@ -14,12 +14,12 @@ import pytest
 from random_kernels import carriers, loop_of, many_kernels
 
 from pyop2cxx import _core, op2
-from pyop2cxx.batch import compile_together
-from pyop2cxx.engine import Engine
 from pyop2cxx.exceptions import UnsupportedError, UsageError
 from pyop2cxx.op2 import INC, READ, RW, WRITE
-from pyop2cxx.pipeline import chosen_device
+from pyop2cxx.pipeline.flow import chosen_device
+from pyop2cxx.pipeline.together import compile_together
 from pyop2cxx.runtime import runtime
+from pyop2cxx.runtime.engine import Engine
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 

@@ -3,7 +3,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from pyop2cxx import logger, op2
+from pyop2cxx import op2
+from pyop2cxx.pyop2 import logger
 
 if TYPE_CHECKING:
     import pytest

@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pyop2cxx import op2
+from pyop2cxx.base.arrays import address_of
 from pyop2cxx.exceptions import (
     ArityTypeError,
     DataValueError,
@@ -17,7 +18,6 @@ from pyop2cxx.exceptions import (
     NameTypeError,
     SetTypeError,
 )
-from pyop2cxx.types.checks import address_of
 
 INTEGERS = ["int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64"]
 

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from pyop2cxx import op2
+from pyop2cxx.data.mat_paths import MatPath, MixedMatPath
 from pyop2cxx.exceptions import (
     DataValueError,
     MapTypeError,
@@ -18,7 +19,6 @@ from pyop2cxx.exceptions import (
 )
 from pyop2cxx.op2 import INC, WRITE
 from pyop2cxx.runtime import runtime
-from pyop2cxx.types.mat_paths import MatPath, MixedMatPath
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

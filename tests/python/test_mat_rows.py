@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from pyop2cxx import op2
+from pyop2cxx.data.mat_rows import places_of_rows
 from pyop2cxx.op2 import INC
-from pyop2cxx.types.mat_rows import places_of_rows
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pytest
 
-from pyop2cxx import extras, op2
+from pyop2cxx import op2
+from pyop2cxx.base import extras
 from pyop2cxx.exceptions import (
     AssemblyStateError,
     DataTypeError,

@@ -5,8 +5,8 @@ import numpy as np
 import pytest
 
 from pyop2cxx.exceptions import DataValueError
-from pyop2cxx.io import read_npz, write_npz
 from pyop2cxx.mesh import airfoil_mesh
+from pyop2cxx.mesh.files import read_npz, write_npz
 
 
 @pytest.fixture(scope="module")

@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from pyop2cxx import _core, nvrtc
+from pyop2cxx import _core
+from pyop2cxx.backends import _nvrtc as nvrtc
 from pyop2cxx.exceptions import CompilationError, ToolchainError, UsageError
 
 SOURCE = """

@@ -38,12 +38,12 @@ def test_pyop2s_names_are_there() -> None:
 
 
 def test_pyop2s_modules_are_there() -> None:
-    from pyop2cxx.parloop import DatParloopArg, LegacyParloop, Parloop, parloop
+    from pyop2cxx.loop.parloop import DatParloopArg, LegacyParloop, Parloop, parloop
 
     assert (Parloop, DatParloopArg) == (op2.Parloop, op2.DatParloopArg)
     assert (LegacyParloop, parloop) == (op2.ParLoop, op2.par_loop)
     with pytest.raises(AttributeError, match="no attribute 'nothing'"):
-        _ = importlib.import_module("pyop2cxx.parloop").nothing
+        _ = importlib.import_module("pyop2cxx.loop.parloop").nothing
 
 
 def test_life() -> None:

@@ -15,9 +15,9 @@ from hypothesis import strategies as st
 from test_lanes import REFUSED, assemble, check, compute, cpu_grid, values_of
 
 from pyop2cxx import _core, op2
-from pyop2cxx.batch import compile_together
 from pyop2cxx.exceptions import UnsupportedError
 from pyop2cxx.op2 import INC, MAX, MIN, READ
+from pyop2cxx.pipeline.together import compile_together
 from pyop2cxx.runtime import runtime
 
 sys.path.insert(0, str(Path(__file__).parents[1]))

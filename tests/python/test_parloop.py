@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 from small_world import FLUX, World, run_python, scale, statistics
 
-from pyop2cxx import op2, parloop, pipeline, symbolic
+from pyop2cxx import op2
 from pyop2cxx.exceptions import (
     HaloFrozenError,
     KernelTypeError,
@@ -26,6 +26,8 @@ from pyop2cxx.exceptions import (
     UnsupportedError,
     UsageError,
 )
+from pyop2cxx.loop import parloop, symbolic
+from pyop2cxx.pipeline import flow
 from pyop2cxx.runtime import runtime
 
 if TYPE_CHECKING:
@@ -238,7 +240,7 @@ def test_repeating_a_loop_checks_nothing_again(
 ) -> None:
     checks = spied(monkeypatch, parloop, "check")
     builds = spied(monkeypatch, symbolic, "build")
-    lookups = spied(monkeypatch, pipeline, "executable")
+    lookups = spied(monkeypatch, flow, "executable")
     op2.init(backend=backend)
     w = World()
     loop, kernel = w.loop(), op2.Kernel(FLUX, "flux")

@@ -6,7 +6,7 @@ from __future__ import annotations
 import pytest
 
 from pyop2cxx.exceptions import UsageError
-from pyop2cxx.front.parse import parse_c, parse_opaque
+from pyop2cxx.kernel.parser.parse import parse_c, parse_opaque
 
 
 def test_functions_stand_callee_first() -> None:

@@ -4,8 +4,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from pyop2cxx import extras, op2, petsc
+from pyop2cxx import op2
+from pyop2cxx.base import extras
 from pyop2cxx.exceptions import ContractError, MissingExtraError
+from pyop2cxx.interop import petsc
 
 HAS_PETSC = extras.installed()["petsc4py"]
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from pyop2cxx import op2, petsc_build
+from pyop2cxx import op2
 from pyop2cxx.exceptions import UnsupportedError
+from pyop2cxx.interop import petsc_build
 
 needs_petsc = pytest.mark.skipif(
     petsc_build.build() is None, reason="PETSc's headers or petsc4py are not installed"

@@ -10,8 +10,8 @@ import pytest
 
 from pyop2cxx import _core, op2
 from pyop2cxx.exceptions import UsageError
-from pyop2cxx.front.preprocess import preprocess
-from pyop2cxx.kernel import Kernel
+from pyop2cxx.kernel.kernel import Kernel
+from pyop2cxx.kernel.parser.preprocess import preprocess
 
 if TYPE_CHECKING:
     from pathlib import Path

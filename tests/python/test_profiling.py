@@ -7,7 +7,7 @@ import pytest
 
 from pyop2cxx import op2
 from pyop2cxx.exceptions import UsageError
-from pyop2cxx.profiling import (
+from pyop2cxx.pyop2.profiling import (
     Timer,
     get_timers,
     profile,

@@ -12,7 +12,7 @@ import pytest
 
 from pyop2cxx import op2
 from pyop2cxx.exceptions import MapValueError, SetTypeError, UsageError
-from pyop2cxx.python_loop import PythonLoop
+from pyop2cxx.loop.python_loop import PythonLoop
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 

@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-import pyop2cxx.renumber
+import pyop2cxx.data.renumber
 from pyop2cxx import exceptions, op2
 from pyop2cxx._core import plan as room
-from pyop2cxx.renumber import Renumbering, renumber
+from pyop2cxx.data.renumber import Renumbering, renumber
 
 METHODS = ["rcm", "hilbert", "morton", "lines"]
 
@@ -210,7 +210,7 @@ def test_needs_loops_that_run() -> None:
 
 
 def test_examples() -> None:
-    found = doctest.testmod(pyop2cxx.renumber)
+    found = doctest.testmod(pyop2cxx.data.renumber)
     assert found.attempted > 8
     assert found.failed == 0
 

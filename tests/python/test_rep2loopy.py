@@ -8,9 +8,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pyop2cxx import extras, op2
-from pyop2cxx.codegen import rep2loopy
+from pyop2cxx import op2
+from pyop2cxx.base import extras
 from pyop2cxx.exceptions import UnsupportedError
+from pyop2cxx.pyop2.codegen import rep2loopy
 
 needs_loopy = pytest.mark.skipif(not extras.installed()["loopy"], reason="loopy is not installed")
 N = 4

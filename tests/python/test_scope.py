@@ -5,8 +5,8 @@ from __future__ import annotations
 
 import pytest
 
-from pyop2cxx.front.parse import parse_c
-from pyop2cxx.front.scope import Binding, Scope, size_of
+from pyop2cxx.kernel.parser.parse import parse_c
+from pyop2cxx.kernel.parser.scope import Binding, Scope, size_of
 
 
 def test_inner_names_hide_outer_ones() -> None:

@@ -5,8 +5,8 @@ from __future__ import annotations
 
 import pytest
 
-from pyop2cxx.front.parse import parse_c
-from pyop2cxx.front.wire import Body, Expr, literal
+from pyop2cxx.kernel.parser.parse import parse_c
+from pyop2cxx.kernel.parser.wire import Body, Expr, literal
 
 N: Expr = ("name", 2, "n", None, ())
 ONE = literal("1", 2)

@@ -188,7 +188,7 @@ def test_an_extra_imported_elsewhere_is_found(tmp_path: Path) -> None:
 )
 def test_module_state_is_found(tmp_path: Path, text: str) -> None:
     write(tmp_path, "pyop2cxx/kernel.py", text + "\n")
-    write(tmp_path, "pyop2cxx/runtime.py", text + "\n")
+    write(tmp_path, "pyop2cxx/runtime/state.py", text + "\n")
     [breach] = structure.state_breaches(tmp_path)
     assert breach.startswith("pyop2cxx/kernel.py:")
 

@@ -9,9 +9,10 @@ import numpy as np
 import pytest
 from small_world import EDGES, FLUX, statistics
 
-from pyop2cxx import op2, symbolic
-from pyop2cxx.iteration import items_of
+from pyop2cxx import op2
+from pyop2cxx.loop import symbolic
 from pyop2cxx.runtime import runtime
+from pyop2cxx.sets.items import items_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

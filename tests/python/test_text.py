@@ -4,8 +4,8 @@ from __future__ import annotations
 import pytest
 
 from pyop2cxx.exceptions import DataValueError
-from pyop2cxx.io import read_text, write_text
 from pyop2cxx.mesh import airfoil_mesh
+from pyop2cxx.mesh.files import read_text, write_text
 
 
 @pytest.fixture(scope="module")

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import pytest
 
-from pyop2cxx.front.tokens import substitute, token_stream
+from pyop2cxx.kernel.parser.tokens import substitute, token_stream
 
 
 @pytest.mark.parametrize(

@@ -17,7 +17,7 @@ from pyop2cxx.runtime import runtime
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from pyop2cxx.types.carrier import DataCarrier
+    from pyop2cxx.data.carrier import DataCarrier
 
 N = 6
 

@@ -5,16 +5,14 @@ import importlib
 
 import pytest
 
-from pyop2cxx import types
-from pyop2cxx.types.carrier import DataCarrier
+from pyop2cxx.data.carrier import DataCarrier
+from pyop2cxx.pyop2 import types
 
 MODULES = {
-    "access": ["READ", "Access"],
     "dat": ["Dat", "DatView", "MixedDat"],
     "data_carrier": [],
     "dataset": ["DataSet", "GlobalDataSet", "MixedDataSet"],
     "glob": ["Constant", "Global"],
-    "halo": ["Halo"],
     "map": ["ComposedMap", "Map", "MixedMap", "PermutedMap"],
     "mat": ["Mat", "Sparsity"],
     "set": ["ExtrudedSet", "GlobalSet", "MixedSet", "Set", "Subset"],
@@ -23,14 +21,14 @@ MODULES = {
 
 @pytest.mark.parametrize("module", MODULES)
 def test_pyop2s_modules_hold_the_same_classes(module: str) -> None:
-    found = importlib.import_module(f"pyop2cxx.types.{module}")
+    found = importlib.import_module(f"pyop2cxx.pyop2.types.{module}")
     for name in MODULES[module]:
         assert getattr(found, name) is getattr(types, name)
         assert name in types.__all__
 
 
 def test_what_has_no_public_name() -> None:
-    from pyop2cxx.types import data_carrier
+    from pyop2cxx.pyop2.types import data_carrier
 
     assert data_carrier.DataCarrier is DataCarrier
     assert issubclass(types.Mat, DataCarrier)

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import pytest
 
-from pyop2cxx.front.parse import parse_c
+from pyop2cxx.kernel.parser.parse import parse_c
 
 
 def step(kind: str, *, const: bool = False, restrict: bool = False) -> tuple[str, int, bool, bool]:

@@ -6,8 +6,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from pyop2cxx import utils
 from pyop2cxx.exceptions import DataTypeError, DataValueError, NameTypeError, UsageError
+from pyop2cxx.pyop2 import utils
 
 
 def test_tuples() -> None:

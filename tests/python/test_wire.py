@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from pyop2cxx import _core
-from pyop2cxx.front.wire import Function, OpaqueKernel, call, literal
+from pyop2cxx.kernel.parser.wire import Function, OpaqueKernel, call, literal
 
 DOUBLE = ("float64", False, ())
 POINTER = ("float64", False, (("*", 0, False, False),))

@@ -1,0 +1,439 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Algebra of Dats and Globals on a device: by loops over their scalars, whose results stay there.
+
+A loop is compiled once for each operation and combination of dtypes, not for an expression. Where
+the scalars of all operands lie in the same order, which is nearly always, they are looped over
+themselves, so that the number of components is not in the text; else the Set is. Numbers travel to
+the device with commands, which are no copies.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from pyop2cxx import _core
+from pyop2cxx.base.access import INC, READ, RW, WRITE
+from pyop2cxx.data.args import DatArg, GlobalArg
+from pyop2cxx.data.carrier import DataCarrier
+from pyop2cxx.data.dats import Dat
+from pyop2cxx.data.globals import Global
+from pyop2cxx.exceptions import UnsupportedError
+from pyop2cxx.kernel.kernel import Kernel
+from pyop2cxx.loop.parloop import par_loop
+from pyop2cxx.runtime import runtime
+from pyop2cxx.sets.sets import Set
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from pyop2cxx.base.access import Access
+    from pyop2cxx.base.arrays import Array
+
+_ON_DEVICE = (_core.Where.device, _core.Where.both)
+
+
+class Flat(Dat):
+    """The scalars of a Dat or Global, as a Dat on a Set of their own: the same memory.
+
+    Args:
+        carrier: The Dat or Global.
+        scalars: A Set of as many entities as scalars are used.
+    """
+
+    _kind = "Flat"
+
+    def __init__(self, carrier: DataCarrier, scalars: Set) -> None:
+        self._uid = runtime.next_uid()
+        self._name = carrier.name
+        self._dtype = carrier.dtype
+        self._cdim = 1
+        self._dataset = scalars**1
+        self._set = scalars
+        self._layout = "aos"
+        self._values = None  # the carrier has allocated them; this keeps nothing alive
+        self._buffer = carrier._buffer
+        self._checked = {}
+        self._frozen = None
+        self.halo_valid = True
+
+    def __del__(self) -> None:
+        """Leave the memory alone: it is the carrier's."""
+
+    def _allocated(self, member: str) -> Array:
+        return np.empty(0, self._dtype)
+
+
+class Operand(NamedTuple):
+    """What a kernel takes as one argument.
+
+    Attributes:
+        arg: The argument.
+        dtype: Of its values.
+        is_number: Whether it has one value for all.
+    """
+
+    arg: Any
+    dtype: np.dtype[Any]
+    is_number: bool = False
+
+
+def is_at(*operands: object) -> bool:
+    """Say whether loops run on a device and the values of an operand are there."""
+    if runtime.static or not runtime.coherence.is_active:
+        return False
+    carriers = [o for o in operands if isinstance(o, DataCarrier)]
+    return any(c._buffer.where in _ON_DEVICE for c in carriers) and runtime.device is not None
+
+
+def combine(op: str, out: Any, left: Any, right: Any, *, whole: bool) -> bool:
+    """Compute ``out = left op right`` on the device.
+
+    Args:
+        op: One of ``+ - * /``; or ``=``, for ``out = left`` alone.
+        out: The Dat or Global written; it may be an operand.
+        left: One like it, or a number as an array without dimensions, or a Global of one value.
+        right: The same.
+        whole: Whether ghosts' values are computed, too.
+
+    Returns:
+        Whether that was possible; if not, nothing is changed.
+
+    Raises:
+        ZeroDivisionError: An integer would be divided by zero; nothing is changed.
+    """
+    carriers = [out, *(o for o in (left, right) if _is_array(o, out))]
+    place = _place(carriers, whole=whole)
+    if place is None:
+        return False
+    common = _common(left, right)
+    if op == "/" and common.kind in "iu" and _has_zero(right, out, whole=whole):
+        raise ZeroDivisionError
+    args, given, names = [], [], []
+    for slot, (letter, o) in enumerate((("l", left), ("r", right))):
+        names.append("" if o is None else "o" if o is out else letter)
+        if names[-1] == letter:
+            operand = _operand(o, out, common, place, READ, slot)
+            args.append(operand.arg)
+            given.append((letter, _name(operand.dtype), operand.is_number))
+    target = _operand(out, out, common, place, RW if "o" in names else WRITE, 0)
+    dtypes = (_name(target.dtype), _name(common))
+    text = _combining(op, tuple(given), (names[0], names[1]), dtypes, place.width)
+    return _run(text, place, [*args, target.arg]) and _wrote(out, whole=whole and place.n > 0)
+
+
+def axpy(alpha: Any, x: Any, y: Any, *, whole: bool) -> bool:
+    """Compute ``y += alpha * x`` on the device; arguments and result as for `combine`."""
+    place = _place([x, y], whole=whole)
+    if place is None:
+        return False
+    common = _common(alpha, x, y)
+    factor = _operand(alpha, y, common, place, READ, 0)
+    source = _operand(x, y, common, place, READ, 1)
+    target = _operand(y, y, common, place, RW, 0)
+    dtypes = (_name(factor.dtype), _name(source.dtype), _name(target.dtype), _name(common))
+    done = _run(_adding(dtypes, place.width), place, [factor.arg, source.arg, target.arg])
+    return done and _wrote(y, whole=whole and place.n > 0)
+
+
+def dot(x: Any, y: Any, *, conjugate: bool) -> Any:
+    """Return the sum of products, or None if the device cannot compute it."""
+    place = _place([x, y], whole=False)
+    if place is None:
+        return None
+    common = _common(x, y)
+    wide = {"f": np.dtype(float), "c": np.dtype(complex)}.get(common.kind, common)
+    total = _number_on_device(wide, "dot", 0, wide.type(0))
+    args = [_operand(o, x, common, place, READ, 0) for o in (x, y)]
+    dtypes = (_name(args[0].dtype), _name(args[1].dtype), _name(wide))
+    text = _summing(dtypes, place.width, conjugate and wide.kind == "c")
+    if not _run(text, place, [args[0].arg, args[1].arg, total(INC)]):
+        return None
+    total._on_host(_core.Use.read, "inner" if conjugate else "dot", is_explicit=True)
+    return total._values[0].item()
+
+
+def copy(source: Dat, target: Dat, subset: Any) -> bool:
+    """Copy values within the device, converting them; result as for `combine`."""
+    if subset is None:
+        return combine("=", target, source, None, whole=source.halo_valid)
+    place = _place_of_part(subset, [source, target])
+    return place is not None and _assign(place, target, source)
+
+
+def zero(target: Dat, subset: Any) -> bool:
+    """Set the values of a part to zero on the device; result as for `combine`.
+
+    Args:
+        target: The Dat, or a component of one.
+        subset: The part; None means all of it, if there are no ghosts.
+    """
+    whole = target._set
+    if subset is None and whole.size != whole.total_size:
+        return False
+    place = _place_of_part(whole if subset is None else subset, [target])
+    return place is not None and _assign(place, target, np.asarray(0))
+
+
+# Where loops run over
+
+
+class _Place(NamedTuple):
+    """What a loop runs over.
+
+    Attributes:
+        iterset: The Set.
+        width: Values of an entity.
+        n: Scalars, or 0 where the Set is the Dats' own.
+    """
+
+    iterset: Set
+    width: int
+    n: int
+
+
+def _is_array(operand: Any, out: Any) -> bool:
+    """Whether an operand has a value for each of the result's."""
+    return (
+        isinstance(operand, Dat)
+        or (operand is out and isinstance(operand, DataCarrier))
+        or (isinstance(operand, Global) and isinstance(out, Global) and operand.cdim == out.cdim)
+    )
+
+
+def _place(carriers: Sequence[Any], *, whole: bool) -> _Place | None:
+    """Return what a loop over these Dats, or Globals, runs over; None if there is no way."""
+    first = carriers[0]
+    if isinstance(first, Global):
+        return _Place(_scalars(runtime.engine.scalars, first.cdim), 1, first.cdim)
+    entities = first._set.total_size if whole else first._set.size
+    layouts = {c._buffer.is_soa and c.cdim > 1 for c in carriers}
+    is_dense = all(c._stride == 0 for c in carriers)
+    is_all = entities == first._set.total_size
+    if is_dense and len(layouts) == 1 and (layouts == {False} or is_all):
+        n = entities * first.cdim
+        return _Place(_scalars(first._set._flat_sets, n), 1, n)
+    return _Place(first._set, first.cdim, 0)  # ghosts, if there are any, are left out
+
+
+def _place_of_part(subset: Any, carriers: Sequence[Dat]) -> _Place | None:
+    if not isinstance(subset, Set):
+        return None
+    return _Place(subset, carriers[0].cdim, 0)
+
+
+def _scalars(known: dict[int, Set], n: int) -> Set:
+    """Return a Set of n entities, the same one each time."""
+    if n not in known:
+        known[n] = Set(n, f"{n} scalars")
+    return known[n]
+
+
+def _operand(
+    o: Any, out: Any, common: np.dtype[Any], place: _Place, access: Access, slot: int
+) -> Operand:
+    if not _is_array(o, out):
+        return _number(o, common, slot)
+    if isinstance(o, Dat):
+        o._allocated("algebra")
+    if place.n == 0:
+        return Operand(DatArg(o, None, access), o.dtype)
+    known: Flat | None = o.__dict__.get("_flat")
+    if known is None or known._set is not place.iterset:
+        known = o._flat = Flat(o, place.iterset)
+    return Operand(DatArg(known, None, access), o.dtype)
+
+
+# Numbers
+
+
+def _number(value: Any, common: np.dtype[Any], slot: int) -> Operand:
+    """Return a number as an argument; the value of a Global stays where it is."""
+    if isinstance(value, Global):
+        if value._buffer.where == _core.Where.device:
+            return Operand(GlobalArg(value, READ), value.dtype, is_number=True)
+        value = value.data_ro.reshape(())
+    kept = _number_on_device(common, "number", slot, value)
+    return Operand(GlobalArg(kept, READ), common, is_number=True)
+
+
+def _number_on_device(dtype: np.dtype[Any], use: str, slot: int, value: Any) -> Global:
+    """Return the Global that numbers of this dtype are put into, with a value, on the device."""
+    kept = runtime.engine.numbers
+    key = (_name(dtype), use, slot)
+    if key not in kept:
+        kept[key] = Global(1, None, dtype, use)
+    found: Global = kept[key]
+    device = runtime.device
+    assert device is not None  # or no values were there
+    found._buffer.set_on_device(device, np.asarray(value).astype(dtype).tobytes())
+    return found
+
+
+def _common(*operands: Any) -> np.dtype[Any]:
+    """Return the dtype that values are combined in."""
+    return _common_of(tuple(o.dtype for o in operands if o is not None))
+
+
+@lru_cache(maxsize=256)
+def _common_of(dtypes: tuple[np.dtype[Any], ...]) -> np.dtype[Any]:
+    known = [_core.dtype_from_name(_name(dtype)) for dtype in dtypes]
+    found = _core.common_dtype(known[0], known[0])
+    for dtype in known[1:]:
+        found = _core.common_dtype(found, dtype)
+    return np.dtype(found.name)
+
+
+@lru_cache(maxsize=64)
+def _name(dtype: np.dtype[Any]) -> str:
+    return str(dtype.name)  # which NumPy makes anew each time
+
+
+def _has_zero(divisor: Any, out: Any, *, whole: bool) -> bool:
+    if not _is_array(divisor, out):
+        if isinstance(divisor, Global):
+            divisor._on_host(_core.Use.read, "/", is_explicit=True)
+            return not divisor._values.all()
+        return not np.all(divisor)
+    place = _place([divisor], whole=whole)
+    if place is None:
+        return not divisor.data_ro.all()
+    count = _number_on_device(np.dtype(np.int64), "zeros", 0, np.int64(0))
+    arg = _operand(divisor, divisor, divisor.dtype, place, READ, 0)
+    if not _run(_counting(_name(arg.dtype), place.width), place, [arg.arg, count(INC)]):
+        return not divisor.data_ro.all()
+    count._on_host(_core.Use.read, "/", is_explicit=True)
+    return bool(count._values[0])
+
+
+# Running
+
+
+def _run(text: tuple[str, str], place: _Place, args: Sequence[Any]) -> bool:
+    try:
+        par_loop(_kernel(*text), place.iterset, *args)
+    except UnsupportedError:
+        return False  # such as float64 on a device that has none
+    return True
+
+
+def _assign(place: _Place, target: Dat, source: Any) -> bool:
+    common = _common(source)
+    operand = _operand(source, target, common, place, READ, 0)
+    out = _operand(target, target, common, place, WRITE, 0)
+    given = (("l", _name(operand.dtype), operand.is_number),)
+    text = _combining("=", given, ("l", ""), (_name(out.dtype), _name(common)), place.width)
+    done = _run(text, place, [operand.arg, out.arg])
+    return done and _wrote(target, whole=False)
+
+
+def _wrote(out: Any, *, whole: bool) -> bool:
+    if isinstance(out, Dat):
+        out.halo_valid = whole or out._set.size == out._set.total_size
+    return True
+
+
+@lru_cache(maxsize=512)
+def _kernel(text: str, name: str) -> Kernel:
+    return Kernel(text, name, abi="2026")
+
+
+# Texts
+
+
+def _c(name: str) -> str:
+    return _core.c_name_of(_core.dtype_from_name(name))
+
+
+def _value(name: str, common: str, index: str) -> str:
+    return f"({_c(common)}){name}[{index}]"
+
+
+def _wrapping(op: str, left: str, right: str, common: str) -> str:
+    """Return a sum, difference or product; that of integers wraps around."""
+    if np.dtype(common).kind != "i":
+        return f"{left} {op} {right}"
+    return f"({_c(common)})((uint64_t){left} {op} (uint64_t){right})"
+
+
+def _statement(op: str, a: str, b: str, common: str) -> list[str]:
+    """Return statements that leave the result in `value`."""
+    t = _c(common)
+    if op == "=":
+        return [f"{t} value = {a};"]
+    lines = [f"{t} a = {a};", f"{t} b = {b};"]
+    if op != "/":
+        return [*lines, f"{t} value = {_wrapping(op, 'a', 'b', common)};"]
+    if np.dtype(common).kind == "i":  # the lowest integer has no counterpart
+        return [*lines, f"{t} value = b == -1 ? ({t})(0 - (uint64_t)a) : a / b;"]
+    return [*lines, f"{t} value = a / b;"]
+
+
+def _stored(out: str, dtype: str, index: str) -> str:
+    return f"{out}[{index}] = ({_c(dtype)})value;"
+
+
+def _function(
+    name: str, parameters: Sequence[str], body: Sequence[str], width: int
+) -> tuple[str, str]:
+    lines = [f"    {line}" for line in body]
+    loop = [f"  for (int i = 0; i < {width}; ++i) {{"] if width > 1 else ["  {"]
+    text = [f"void {name}({', '.join(parameters)}) {{", *loop, *lines, "  }", "}"]
+    return "\n".join(text) + "\n", name
+
+
+_OPERATIONS = {"+": "add", "-": "subtract", "*": "multiply", "/": "divide", "=": "assign"}
+
+
+@lru_cache(maxsize=512)
+def _combining(
+    op: str,
+    given: tuple[tuple[str, str, bool], ...],
+    names: tuple[str, str],
+    dtypes: tuple[str, str],
+    width: int,
+) -> tuple[str, str]:
+    out, common = dtypes
+    at = "i" if width > 1 else "0"
+    known = {name: (dtype, "0" if is_number else at) for name, dtype, is_number in given}
+    known["o"] = (out, at)
+    a, b = (_value(name, common, known[name][1]) if name else "" for name in names)
+    parameters = [*(f"const {_c(dtype)} *{name}" for name, dtype, _ in given), f"{_c(out)} *o"]
+    body = [*_statement(op, a, b, common), _stored("o", out, at)]
+    return _function(f"algebra_{_OPERATIONS[op]}", parameters, body, width)
+
+
+@lru_cache(maxsize=512)
+def _adding(dtypes: tuple[str, str, str, str], width: int) -> tuple[str, str]:
+    alpha, x, y, common = dtypes
+    t, index = _c(common), "i" if width > 1 else "0"
+    body = [
+        f"{t} f = {_value('alpha', common, '0')};",
+        f"{t} v = {_value('x', common, index)};",
+        f"{t} w = {_value('y', common, index)};",
+        f"{t} p = {_wrapping('*', 'f', 'v', common)};",
+        f"{t} value = {_wrapping('+', 'w', 'p', common)};",
+        _stored("y", y, index),
+    ]
+    parameters = [f"const {_c(alpha)} *alpha", f"const {_c(x)} *x", f"{_c(y)} *y"]
+    return _function("algebra_axpy", parameters, body, width)
+
+
+@lru_cache(maxsize=512)
+def _summing(dtypes: tuple[str, str, str], width: int, conjugate: bool) -> tuple[str, str]:
+    x, y, wide = dtypes
+    t, index = _c(wide), "i" if width > 1 else "0"
+    body = [f"{t} a = {_value('x', wide, index)};", f"{t} b = {_value('y', wide, index)};"]
+    other = "conj(b)" if conjugate else "b"
+    body += [f"total[0] += {_wrapping('*', 'a', other, wide)};"]
+    parameters = [f"const {_c(x)} *x", f"const {_c(y)} *y", f"{t} *total"]
+    return _function("algebra_dot", parameters, body, width)
+
+
+@lru_cache(maxsize=64)
+def _counting(dtype: str, width: int) -> tuple[str, str]:
+    body = [f"total[0] += x[{'i' if width > 1 else '0'}] == 0 ? 1 : 0;"]
+    parameters = [f"const {_c(dtype)} *x", "long *total"]
+    return _function("algebra_zeros", parameters, body, width)

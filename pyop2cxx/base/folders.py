@@ -1,0 +1,19 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Where this package lies: found here, so that modules may move."""
+
+from pathlib import Path
+
+PACKAGE = Path(__file__).parents[1]
+BACKENDS = PACKAGE / "backends"
+
+
+def backend_names(folder: Path = BACKENDS) -> tuple[str, ...]:
+    """Return the backends of a folder, sorted: its Python files without leading underscore."""
+    found = (path.stem for path in folder.glob("*.py"))
+    return tuple(sorted(name for name in found if not name.startswith("_")))
+
+
+def template_folder() -> Path:
+    """Where the templates are: in the installed package, or beside it in a source tree."""
+    inside = PACKAGE / "templates"
+    return inside if inside.is_dir() else PACKAGE.parent / "templates"

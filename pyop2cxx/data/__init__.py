@@ -1,0 +1,2 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What has values: Dats, Globals, Constants, Mats."""

@@ -1,0 +1,370 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Sums, products and norms of Dats and Globals. Nothing is compiled for an expression."""
+
+from __future__ import annotations
+
+import warnings
+from math import sqrt
+from numbers import Number
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+
+from pyop2cxx import _core
+from pyop2cxx.base.arrays import address_of
+from pyop2cxx.exceptions import (
+    DataTypeError,
+    DataValueError,
+    DatTypeError,
+    MapValueError,
+    UsageError,
+    user_stacklevel,
+)
+from pyop2cxx.runtime import runtime
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from typing_extensions import Self
+
+    from pyop2cxx.base.arrays import Array
+
+    Scalar = int | float | complex
+
+
+_OPERATORS = ("+", "-", "*", "/")
+
+
+class Algebra:
+    """What Dats and Globals can do as vectors. A result has the dtype of its left operand."""
+
+    _kind: ClassVar[str]
+
+    # What the classes say of their values
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        """The dtype of a value."""
+        raise NotImplementedError
+
+    @property
+    def _what(self) -> str:
+        raise NotImplementedError
+
+    def _alike(self) -> Self:
+        """Return another one like this, of zeros."""
+        raise NotImplementedError
+
+    def _check_same(self, other: Any, operation: str) -> None:
+        """Raise if the other's values do not belong to the same entities."""
+        raise NotImplementedError
+
+    def _operand(self, whole: bool) -> Array:
+        raise NotImplementedError
+
+    def _outcome(self, whole: bool, *, fresh: bool) -> Array:
+        raise NotImplementedError
+
+    def _has_ghosts(self) -> bool:
+        """Whether ghosts are up to date, so that results for them are, too."""
+        raise NotImplementedError
+
+    # Operations
+
+    def __add__(self, other: Any) -> Self:
+        return self._result("+", self, other)
+
+    def __radd__(self, other: Any) -> Self:
+        return self._result("+", other, self)
+
+    def __iadd__(self, other: Any) -> Self:
+        return self._update("+", other)
+
+    def __sub__(self, other: Any) -> Self:
+        return self._result("-", self, other)
+
+    def __rsub__(self, other: Any) -> Self:
+        return self._result("-", other, self)
+
+    def __isub__(self, other: Any) -> Self:
+        return self._update("-", other)
+
+    def __mul__(self, other: Any) -> Self:
+        return self._result("*", self, other)
+
+    def __rmul__(self, other: Any) -> Self:
+        return self._result("*", other, self)
+
+    def __imul__(self, other: Any) -> Self:
+        return self._update("*", other)
+
+    def __truediv__(self, other: Any) -> Self:
+        return self._result("/", self, other)
+
+    def __rtruediv__(self, other: Any) -> Self:
+        return self._result("/", other, self)
+
+    def __itruediv__(self, other: Any) -> Self:
+        return self._update("/", other)
+
+    def __neg__(self) -> Self:
+        if self.dtype.kind == "c":
+            return self._result("-", 0, self)
+        return self._result("*", self, -1)
+
+    def __pos__(self) -> Self:
+        return self._result("+", self, 0)
+
+    # NumPy must leave `array_scalar * dat` to us
+    __array_ufunc__ = None
+
+    def inner(self, other: Self) -> Scalar:
+        """Return the sum of products with the other's complex conjugates, over owned entities.
+
+        The sum does not depend on the number of threads; float32 is added in float64.
+
+        Raises:
+            DatTypeError, MapValueError, DataValueError: The other one does not match.
+        """
+        return self._dot("inner", other, conjugate=True)
+
+    def dot(self, other: Self) -> Scalar:
+        """Return the sum of products, over owned entities; errors as for `inner`."""
+        return self._dot("dot", other, conjugate=False)
+
+    @property
+    def norm(self) -> float:
+        """The square root of the sum of squares, over owned entities."""
+        return sqrt(complex(self.inner(self)).real)
+
+    def axpy(self, alpha: Scalar, other: Self) -> None:
+        """Add a multiple of another one: ``self += alpha * other``, in one pass.
+
+        Raises:
+            DataTypeError: `alpha` is not a number.
+            DatTypeError, MapValueError, DataValueError: The other one does not match.
+        """
+        self._check_like(other, "axpy")
+        factor = self._number(alpha, "axpy")
+        whole = self._has_ghosts() and other._has_ghosts()
+        runtime.require_running(self._what, "axpy")
+        if at_device(self, other) and device_algebra().axpy(factor, other, self, whole=whole):
+            return
+        factor = self._values_of(factor, whole)
+        # before the other one is looked at: it may be the same, and its version must not matter
+        target = _column(self._outcome(whole, fresh=False))
+        _core.axpy(_column(factor), _column(other._operand(whole)), target, _threads())
+
+    def maxpy(self, alphas: Sequence[Scalar], others: Sequence[Self]) -> None:
+        """Add multiples of several others; all are checked before anything is added.
+
+        Raises:
+            DataValueError: There are not as many numbers as others.
+            DataTypeError, DatTypeError, MapValueError: As for `axpy`.
+        """
+        if len(alphas) != len(others):
+            raise DataValueError(
+                f"{self._what}: maxpy got {len(alphas)} numbers, but {len(others)} others"
+            )
+        for alpha, other in zip(alphas, others, strict=True):
+            self._check_like(other, "maxpy")
+            self._number(alpha, "maxpy")
+        for alpha, other in zip(alphas, others, strict=True):
+            self.axpy(alpha, other)
+
+    # How they are carried out
+
+    def _result(self, op: str, left: Any, right: Any) -> Self:
+        pair = self._pair(op, left, right)
+        if pair is None:
+            return NotImplemented  # type: ignore[no-any-return]  # as operators do
+        left, right, whole = pair
+        made = self._alike()
+        runtime.require_running(self._what, op)
+        if self._on_device(op, made, left, right, whole):
+            return made
+        left, right = self._values_of(left, whole), self._values_of(right, whole)
+        self._combine(op, made._outcome(whole, fresh=True), left, right)
+        return made
+
+    def _update(self, op: str, other: Any) -> Self:
+        pair = self._pair(op, self, other)
+        if pair is None:
+            return NotImplemented  # type: ignore[no-any-return]  # as operators do
+        _, right, whole = pair
+        runtime.require_running(self._what, op)
+        if self._on_device(op, self, self, right, whole):
+            return self
+        right = self._values_of(right, whole)
+        self._refuse_zero(op, right)
+        out = self._outcome(whole, fresh=False)
+        self._combine(op, out, out, right)
+        return self
+
+    def _on_device(self, op: str, out: Any, left: Any, right: Any, whole: bool) -> bool:
+        """Combine on the device where the values are, and say whether that was possible."""
+        if not at_device(left, right) or self._loses_imaginary(left, right):
+            return False
+        try:
+            return bool(device_algebra().combine(op, out, left, right, whole=whole))
+        except ZeroDivisionError:
+            raise DataValueError(
+                f"{self._what}: '{op}': an integer would be divided by zero"
+            ) from None
+
+    def _values_of(self, operand: Any, whole: bool) -> Array:
+        """Return an operand's values on the host: of a number, an array without dimensions."""
+        if not isinstance(operand, Algebra):
+            return operand  # type: ignore[no-any-return]
+        if _is_single(operand) and operand is not self:
+            return operand._operand(False).reshape(())
+        return operand._operand(whole)
+
+    def _pair(self, op: str, left: Any, right: Any) -> tuple[Any, Any, bool] | None:
+        """Return the operands, numbers as arrays, and whether ghosts' values are computed."""
+        operands = (left, right)
+        for operand in operands:
+            if operand is self or _is_number(operand) or _is_single(operand):
+                continue
+            if not isinstance(operand, Algebra) or operand._family() is not self._family():
+                return None
+            self._check_like(operand, op)
+        whole = all(o._has_ghosts() for o in operands if isinstance(o, Algebra))
+        for operand in operands:
+            if _is_single(operand):
+                self._check_real(operand.dtype, op)
+        given = [self._number(o, op) if _is_number(o) else o for o in operands]
+        return given[0], given[1], whole
+
+    def _loses_imaginary(self, *operands: Any) -> bool:
+        return self.dtype.kind != "c" and any(o.dtype.kind == "c" for o in operands)
+
+    def _combine(self, op: str, out: Array, left: Array, right: Array) -> None:
+        found = out
+        if self._loses_imaginary(left, right):  # as in C: computed in full, then cut
+            found = np.empty(out.shape, np.result_type(left, right))
+        columns = _column(found), _column(left), _column(right)
+        try:
+            _core.combine(op, *columns, _threads())
+        except UsageError as error:
+            raise DataValueError(f"{self._what}: '{op}': {error}") from None
+        if found is not out:
+            out[...] = found.real
+
+    def _refuse_zero(self, op: str, right: Array) -> None:
+        """Integers cannot be divided by zero; find out before this counts as written."""
+        if op == "/" and self.dtype.kind in "iu" and right.dtype.kind in "iu" and not right.all():
+            raise DataValueError(f"{self._what}: '/': an integer would be divided by zero")
+
+    def _dot(self, name: str, other: Self, *, conjugate: bool) -> Scalar:
+        self._check_like(other, name)
+        runtime.require_running(self._what, name)
+        if at_device(self, other):
+            found: Scalar | None = device_algebra().dot(self, other, conjugate=conjugate)
+            if found is not None:
+                return found
+        left, right = _column(self._operand(False)), _column(other._operand(False))
+        total: Scalar = _core.dot(left, right, conjugate, _threads())
+        return total
+
+    def _check_like(self, other: Any, operation: str) -> None:
+        if not isinstance(other, Algebra) or other._family() is not self._family():
+            raise DatTypeError(
+                f"{self._what}: '{operation}' with {other!r} of type {type(other).__name__}; "
+                f"expected another {self._family().__name__}"
+            )
+        self._check_same(other, operation)
+        self._check_real(other.dtype, operation)
+
+    def _family(self) -> type[Any]:
+        """Return the class whose objects combine."""
+        raise NotImplementedError
+
+    def _check_real(self, dtype: np.dtype[Any], operation: str) -> None:
+        """Warn where an operator leaves out imaginary parts, as PyOP2 does; raise elsewhere."""
+        if dtype.kind != "c" or self.dtype.kind == "c" or operation in ("inner", "dot"):
+            return
+        message = f"{self._what} is real: '{operation}' with complex values loses imaginary parts"
+        if operation not in _OPERATORS:
+            raise DataValueError(message)
+        category = getattr(np, "exceptions", np).ComplexWarning  # NumPy 2 moved it
+        warnings.warn(message, category, stacklevel=user_stacklevel() - 1)
+
+    def _number(self, value: Any, operation: str) -> Any:
+        """Return a number as an array without dimensions; a Global of one value as it is."""
+        if _is_single(value):
+            self._check_real(value.dtype, operation)
+            return value  # read later, if at all: it may be on a device
+        if _is_number(value):
+            found: Array = np.asarray(value)
+        else:
+            raise DataTypeError(
+                f"{self._what}: '{operation}' takes a number, got {value!r} of type "
+                f"{type(value).__name__}"
+            )
+        if found.dtype.kind == "b" or found.dtype.kind not in "iufc":
+            found = found.astype(np.int64)
+        self._check_real(found.dtype, operation)
+        return found
+
+
+def check_same_place(one: Any, other: Any, operation: str) -> None:
+    """Check that two Dats are on the same Set and of the same dim."""
+    if other._set is not one._set:
+        raise MapValueError(
+            f"{one._what}: '{operation}' with {other._what}; both must be on the same Set"
+        )
+    if other.dim != one.dim:
+        raise DataValueError(
+            f"{one._what} has dim {one.dim}: '{operation}' with {other._what} of dim {other.dim}"
+        )
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, Number | np.number | np.bool_)
+
+
+def _is_single(value: object) -> bool:
+    """Whether this is a Global of one value, which can stand for a number."""
+    return isinstance(value, Algebra) and value._kind == "Global" and value.cdim == 1  # type: ignore[attr-defined]
+
+
+def device_algebra() -> Any:
+    """Return the module that computes on devices; it needs loops, and loops need Dats."""
+    from pyop2cxx.algebra import on_devices as module
+
+    return module
+
+
+def at_device(*operands: object) -> bool:
+    """Say whether loops run on a device and an operand's values are there."""
+    return runtime.coherence.is_active and bool(device_algebra().is_at(*operands))
+
+
+def copy_values(target: Array, source: Array) -> None:
+    """Copy an array into another of its shape, with all threads where nothing is converted."""
+    is_plain = target.dtype == source.dtype and not np.may_share_memory(target, source)
+    if is_plain and target.flags.c_contiguous and source.flags.c_contiguous:
+        _core.copy(address_of(target), address_of(source), source.nbytes, _threads())
+    else:
+        target[...] = source
+
+
+def _column(values: Array) -> Any:
+    dtype = _core.dtype_from_name(values.dtype.name)
+    stride = 1
+    if values.ndim == 0:
+        stride = 0  # one value for all
+    elif not values.flags.c_contiguous:
+        stride = values.strides[0] // values.itemsize
+    return _core.Column(
+        dtype=dtype,
+        address=address_of(values),
+        n=values.size,
+        stride=stride,
+    )
+
+
+def _threads() -> int:
+    engine = runtime.engine
+    return engine.n_threads if engine.backend(runtime.backend).facts.threads else 1

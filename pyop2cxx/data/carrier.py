@@ -1,0 +1,418 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What all objects that hold values share."""
+
+from __future__ import annotations
+
+import sys
+from math import prod
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+
+from pyop2cxx import _core
+from pyop2cxx.base.access import Access, checked_access
+from pyop2cxx.base.arrays import (
+    address_of,
+    as_array,
+    as_dim,
+    as_dtype,
+    as_name,
+    as_numpy,
+    as_zeros,
+)
+from pyop2cxx.exceptions import ContractError, IndexValueError, NoDataError, UsageError, user_line
+from pyop2cxx.interop import dlpack
+from pyop2cxx.runtime import runtime
+from pyop2cxx.sets import from_hdf5
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from numpy.typing import ArrayLike, DTypeLike
+    from typing_extensions import Self
+
+    from pyop2cxx.base.arrays import Array
+
+
+class DataCarrier:
+    """An object that holds values, such as a Dat or a Global. Equal only to itself."""
+
+    _kind: ClassVar[str]
+    _uid: int
+    _name: str
+    _dtype: np.dtype[Any]
+    _buffer: _core.Buffer
+    _stride = 0
+    """Scalars from a row to the next, where these are not all that lies between; else 0."""
+    _component = 0
+    """Of the row, where the values begin."""
+    _values: Array | None
+
+    @property
+    def name(self) -> str:
+        """What messages call it."""
+        return self._name
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        """The dtype of a value."""
+        return self._dtype
+
+    @property
+    def ctype(self) -> str:
+        """The C type of a value."""
+        return _core.c_name_of(_core.dtype_from_name(self._dtype.name))
+
+    @property
+    def dat_version(self) -> int:
+        """Grows by one with every use that may write: by loops, and by taking writeable data."""
+        return self._buffer.version
+
+    def _force_evaluation(self, read: bool = True, write: bool = True) -> None:
+        """Do nothing, for programs that reach for it: loops run when they are called."""
+
+    def increment_dat_version(self) -> None:
+        """Say that the values were changed by other means."""
+        self._buffer.increment_version()
+
+    # Where the values are
+
+    @property
+    def residence(self) -> str:
+        """Where the values are valid: 'host', 'device', 'both', or 'neither' if there are none."""
+        return self._buffer.where.name
+
+    def to_host(self) -> None:
+        """Copy the values to the host if they are newer on a device.
+
+        Raises:
+            ExecutionError: A loop that wrote them has failed.
+        """
+        self._on_host(_core.Use.read, "to_host", is_explicit=True)
+
+    def to_device(self) -> None:
+        """Copy the values to the device that loops run on now, unless they are valid there.
+
+        Nothing happens if loops run on the host, so that programs for devices run everywhere.
+
+        Raises:
+            ExecutionError: The device is full.
+        """
+        runtime.require_running(self._what, "to_device")
+        device = runtime.device
+        if device is not None:
+            self._put_on(device, _core.Use.read, "to_device")
+
+    def _put_on(self, device: _core.Device, use: _core.Use, member: str) -> None:
+        """Copy the values to a device because the program asks for it."""
+        self._host_array(member)
+        if self._buffer.on_device(device, use, f"{self._kind}.{member}", is_explicit=True):
+            runtime.coherence.attribute(user_line())
+
+    def _host_array(self, member: str) -> Array:
+        """Return all values as they lie on the host, up to date or not."""
+        raise NotImplementedError
+
+    # Memory shared with other libraries
+
+    def _shared_on_host(self) -> Array:
+        """Return what other libraries may write to."""
+        raise NotImplementedError
+
+    def _shared_shape(self) -> tuple[tuple[int, ...], tuple[int, ...]]:
+        """Return shape and strides, in items, of what is shared on a device."""
+        raise NotImplementedError
+
+    def _adopt_on_device(self, shared: _core.exchange.SharedArray) -> None:
+        device = runtime.device
+        assert device is not None  # or nothing could have been taken
+        _core.exchange.adopt(self._buffer, device, shared)
+
+    def __dlpack_device__(self) -> tuple[int, int]:
+        """Say where `__dlpack__` finds the values: on the CUDA device of loops, or on the host."""
+        return dlpack.place_of(None if runtime.static else runtime.device)
+
+    def __dlpack__(
+        self,
+        *,
+        stream: int | None = None,
+        max_version: tuple[int, int] | None = None,
+        dl_device: tuple[int, int] | None = None,
+        copy: bool | None = None,
+    ) -> Any:
+        """Share the values, writeable, with a library that knows DLPack; this counts as a write.
+
+        All loops so far are done when this returns, so the consumer's stream does not matter. What
+        loops, `data` or assignments do afterwards is the consumer's to await, and the other way
+        round: take `__dlpack__` again before each writing from outside.
+        """
+        place = self.__dlpack_device__()
+        if (place if dl_device is None else tuple(dl_device)) == dlpack.HOST:
+            return dlpack.host_capsule(self._shared_on_host(), max_version, copy=copy)
+        if copy or (dl_device is not None and tuple(dl_device) != place):
+            raise BufferError(
+                f"{self._what}: shared as it is on {place} or on the host, not copied"
+            )
+        return dlpack.device_capsule(self._shared_on_device("__dlpack__"), max_version)
+
+    @property
+    def __cuda_array_interface__(self) -> dict[str, Any]:
+        """The values on the CUDA device of loops, writeable; this counts as a write.
+
+        Raises:
+            AttributeError: Loops do not run on a CUDA device.
+        """
+        if self.__dlpack_device__() == dlpack.HOST:
+            raise AttributeError(f"{self._what} is not on a CUDA device: backend {runtime.backend}")
+        return dlpack.cuda_interface(self._shared_on_device("__cuda_array_interface__"))
+
+    def _shared_on_device(self, member: str, *, write: bool = True) -> _core.exchange.SharedArray:
+        device = runtime.device
+        assert device is not None
+        shape, strides = self._shared_shape()
+        self._put_on(device, _core.Use.read_write if write else _core.Use.read, member)
+        if write:
+            self._buffer.increment_version()
+        device.finish()
+        return _core.exchange.share(
+            self._buffer, device, self._dtype.name, list(shape), list(strides)
+        )
+
+    def _on_host(self, use: _core.Use, member: str, *, is_explicit: bool = False) -> None:
+        """Let the host read or write the values; call this before each use of `_values`.
+
+        Raises:
+            TransferError: They would have to be copied, which ``strict_residency`` forbids.
+        """
+        coherence = runtime.coherence
+        if coherence.is_active and self._buffer.on_host(use, f"{self._kind}.{member}", is_explicit):
+            coherence.attribute(user_line())
+
+    @property
+    def _shown(self) -> Array | None:
+        """The values for `str` and `repr`: whoever looks at them has asked for the copy."""
+        if self._values is not None:
+            self._on_host(_core.Use.read, "__str__", is_explicit=True)
+        return self._values
+
+    def _make_buffer(self, dim: int, *, is_soa: bool = False) -> _core.Buffer:
+        return _core.Buffer(
+            coherence=runtime.coherence,
+            what=self._what,
+            is_soa=is_soa,
+            dim=dim,
+            item_bytes=self._dtype.itemsize,
+        )
+
+    def __del__(self) -> None:
+        if runtime.coherence.is_active and not sys.is_finalizing():
+            _release(self)
+
+    @property
+    def split(self) -> tuple[Self, ...]:
+        """The components: there is one."""
+        return (self,)
+
+    @property
+    def _what(self) -> str:
+        return f"{self._kind} '{self._name}'"
+
+    def __iter__(self) -> Iterator[Self]:
+        yield self
+
+    def __len__(self) -> int:
+        return 1
+
+    def __getitem__(self, index: int) -> Self:
+        if index != 0:
+            raise IndexValueError(
+                f"{self._what} has one component, 0; got index {index!r}. Its values are in "
+                "data and data_ro"
+            )
+        return self
+
+
+class SetFreeCarrier(DataCarrier):
+    """Values that belong to no Set: what Global, Constant and Const share."""
+
+    _kind_accesses: ClassVar[frozenset[Access]]
+
+    def __init__(
+        self,
+        dim: int | Iterable[int],
+        data: ArrayLike | None,
+        dtype: DTypeLike | None,
+        name: str | None,
+    ) -> None:
+        self._uid = runtime.next_uid()
+        self._name = as_name(name, self._kind, f"{self._kind.lower()}_#x{self._uid:x}")
+        self._dim = as_dim(dim, self._what)
+        self._cdim = prod(self._dim)
+        shared = None
+        if data is not None and dlpack.on_a_device(data):
+            shared = dlpack.taken(data, runtime.device, self._dim, self._what)
+            data = np.empty(self._dim, shared.dtype)
+        self._values: Array = (
+            as_zeros(
+                self._dim, as_dtype("float64" if dtype is None else dtype, self._what), self._what
+            )
+            if data is None
+            else as_array(data, dtype, self._dim, self._what)
+        )
+        self._dtype = self._values.dtype
+        self._buffer = self._make_buffer(self._cdim)
+        self._buffer.reset(
+            address=address_of(self._values), n_bytes=self._values.nbytes, is_zero=data is None
+        )
+        if shared is not None:
+            self._adopt_on_device(shared)
+
+    @classmethod
+    def fromhdf5(cls, f: Any, name: str) -> Self:
+        """Return one whose values an HDF5 file holds.
+
+        Args:
+            f: A file or group of h5py's, open.
+            name: A dataset, whose shape is the dim; also the name of the object.
+
+        Raises:
+            DataValueError: There is no such dataset.
+            DimTypeError: It is a single number without a shape.
+            DataTypeError: The dtype is not one that kernels can work on.
+        """
+        values = from_hdf5.array_of(f, name, cls._kind)
+        make: Any = cls  # these take their arguments in different orders
+        made: Self = make(values.shape, data=values, name=name)
+        return made
+
+    def _checked_call(self, access: object, path: object) -> Access:
+        is_complex = self.dtype.kind == "c"
+        mode = checked_access(access, self._kind_accesses, is_complex, self._what)
+        if path is not None:
+            raise ContractError(f"{self._what} belongs to no Set; call it without {path!r}")
+        return mode
+
+    def _check_readable(self, member: str) -> None:
+        """Raise if there is nothing to read."""
+        if self._cdim == 0:
+            raise NoDataError(f"{self._what}: '{member}' was asked for, but its dim is {self._dim}")
+
+    @property
+    def data(self) -> Array:
+        """The values, writeable; shape `dim`. Assigning copies new values into them."""
+        return self._writeable("data", _core.Use.read_write)
+
+    @data.setter
+    def data(self, values: ArrayLike) -> None:
+        self._assign(values)
+
+    @property
+    def data_ro(self) -> Array:
+        """The values, read-only; shape `dim`."""
+        self._check_readable("data_ro")
+        self._on_host(_core.Use.read, "data_ro")
+        view = self._values[...]
+        view.flags.writeable = False
+        return view
+
+    @property
+    def data_wo(self) -> Array:
+        """The values, to be overwritten; shape `dim`."""
+        return self._writeable("data_wo", _core.Use.write)
+
+    def __array__(self, dtype: DTypeLike | None = None, copy: bool | None = None) -> Array:
+        """Let NumPy read the values: ``np.asarray(g)`` copies nothing."""
+        return as_numpy(self.data_ro, dtype, copy, self._what)
+
+    def _host_array(self, member: str) -> Array:
+        return self._values
+
+    def _shared_on_host(self) -> Array:
+        return self.data
+
+    def _shared_shape(self) -> tuple[tuple[int, ...], tuple[int, ...]]:
+        return self._dim, dlpack.dense_strides(self._dim)
+
+    def _assign(self, values: ArrayLike) -> None:
+        given = as_array(values, self.dtype, self._dim, self._what)
+        self._on_host(_core.Use.write, "data")
+        self._values[...] = given
+        self._buffer.increment_version()
+
+    def _read(self, member: str) -> Array:
+        self._on_host(_core.Use.read, member)
+        return self._values
+
+    def _writeable(self, member: str, use: _core.Use) -> Array:
+        self._check_readable(member)
+        self._on_host(use, member)
+        self._buffer.increment_version()
+        return self._values[...]
+
+    @property
+    def dim(self) -> tuple[int, ...]:
+        """The shape of the values."""
+        return self._dim
+
+    @property
+    def cdim(self) -> int:
+        """The number of values."""
+        return self._cdim
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """The shape of the values."""
+        return self._dim
+
+    @property
+    def nbytes(self) -> int:
+        """The bytes of the values."""
+        return self._values.nbytes
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return (type(self), (self._dim, self._read("__reduce__"), self.dtype, self._name))
+
+
+def copied(
+    source: SetFreeCarrier, data: ArrayLike | None, name: str | None
+) -> tuple[tuple[int, ...], Array, str]:
+    """Return dim, data and name of a copy.
+
+    Args:
+        source: What is copied.
+        data: Must be None; a copy cannot be given other values.
+        name: The name asked for.
+    """
+    if data is not None:
+        raise UsageError(
+            f"{source._what}: a copy takes the values of what it copies; pass its dim to give "
+            "other ones"
+        )
+    return (
+        source.dim,
+        source._read("copy").copy(),
+        f"copy_of_{source.name}" if name is None else name,
+    )
+
+
+def _release(carrier: DataCarrier) -> None:
+    """Forget the copies of a dying object, but save values that an array still shows."""
+    holder = carrier.__dict__
+    try:
+        buffer, is_allocated = carrier._buffer, holder["_values"] is not None  # no more references
+    except (AttributeError, KeyError):  # it was refused while it was made
+        return
+    is_only_there = is_allocated and buffer.where == _core.Where.device
+    buffer.release(is_kept=is_only_there and _is_shared(holder))
+
+
+def _is_shared(holder: dict[str, Any]) -> bool:
+    """Say whether others hold the memory of the array ``holder["_values"]``."""
+    return _n_holders(holder) > _n_holders({"_values": np.zeros(1)})
+
+
+def _n_holders(holder: dict[str, Any]) -> int:
+    owner = holder["_values"]
+    if owner.base is not None:
+        owner = owner.base
+    return sys.getrefcount(owner)

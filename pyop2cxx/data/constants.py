@@ -1,0 +1,176 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Constants that loops take as an argument, and named ones that kernels use by their names."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any
+
+from pyop2cxx import _core
+from pyop2cxx.base.access import CONSTANT_ACCESSES, Access
+from pyop2cxx.data.args import ConstantArg
+from pyop2cxx.data.carrier import SetFreeCarrier, copied
+from pyop2cxx.exceptions import (
+    NameTypeError,
+    NoDataError,
+    NonUniqueNameError,
+    UsageError,
+    user_line,
+)
+from pyop2cxx.runtime import runtime
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from numpy.typing import ArrayLike, DTypeLike
+
+    from pyop2cxx.base.arrays import Array
+
+_C_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+
+
+class Constant(SetFreeCarrier):
+    """Values that loops may only read, passed to them as an argument.
+
+    Args:
+        dim: The number of values, or their shape; or a Constant, to get a copy of it.
+        data: As many values; None means zeros.
+        dtype: The dtype; None means the data's, or float64 without data.
+        name: What messages call it; it never enters generated text.
+        comm: Must be None: nothing is reduced.
+
+    Raises:
+        UsageError: A communicator was given.
+        DimTypeError, DataTypeError, DataValueError, NameTypeError: As for `Global`.
+
+    Example:
+        >>> gravity = Constant(3, [0.0, 0.0, -9.81], name="gravity")
+        >>> gravity(Access.READ).access
+        <Access.READ: 1>
+    """
+
+    _kind = "Constant"
+    _kind_accesses = CONSTANT_ACCESSES
+
+    def __init__(
+        self,
+        dim: int | Iterable[int] | Constant,
+        data: ArrayLike | None = None,
+        dtype: DTypeLike | None = None,
+        name: str | None = None,
+        comm: Any = None,
+    ) -> None:
+        if comm is not None:
+            raise UsageError(
+                f"Constant: nothing is reduced, so it takes no communicator, got {comm!r}; "
+                "use a Global where processes must agree"
+            )
+        if isinstance(dim, Constant):
+            dim, data, name = copied(dim, data, name)
+        super().__init__(dim, data, dtype, name)
+
+    def __call__(self, access: Access, path: None = None) -> ConstantArg:
+        """Return this Constant as an argument of a loop.
+
+        Raises:
+            ModeValueError: The access is not READ.
+            ContractError: A Map was given: a Constant belongs to no Set.
+        """
+        if access is not Access.READ or path is not None:
+            access = self._checked_call(access, path)
+        return ConstantArg(self, access)
+
+    def duplicate(self) -> Constant:
+        """Return a Constant of its own with the same values and name."""
+        return Constant(self._dim, self._read("duplicate").copy(), None, self._name)
+
+    def __str__(self) -> str:
+        return f"OP2 Constant Argument: {self._name} with dim {self._dim} and value {self._shown}"
+
+    def __repr__(self) -> str:
+        return f"Constant({self._dim!r}, {self._shown!r}, {self.dtype!r}, {self._name!r})"
+
+
+class Const(SetFreeCarrier):
+    """A named constant that every kernel may use by its bare name.
+
+    The value may change at any time, no loop is compiled anew; a name stays taken, also when the
+    program drops the object, until `remove_from_namespace`.
+
+    Args:
+        dim: The number of values, or their shape.
+        data: As many values; None means that they are assigned later, before the first use.
+        name: A C identifier that no other Const has.
+        dtype: The dtype; None means the data's, or float64 without data.
+
+    Raises:
+        NonUniqueNameError: Another Const has that name.
+        NameTypeError: The name is not a string, or not a C identifier.
+        DimTypeError, DataTypeError, DataValueError: As for `Global`.
+
+    Example:
+        >>> gam = Const(1, 1.4, "gam")
+        >>> gam.data = 1.3
+        >>> gam.remove_from_namespace()
+    """
+
+    NonUniqueNameError = NonUniqueNameError
+    _kind = "Const"
+    _kind_accesses = frozenset()
+
+    def __init__(
+        self,
+        dim: int | Iterable[int],
+        data: ArrayLike | None = None,
+        name: str | None = None,
+        dtype: DTypeLike | None = None,
+    ) -> None:
+        super().__init__(dim, data, dtype, name)
+        if not name:
+            self._name = f"const_{self._uid}"  # unlike other default names, a C identifier
+        if not _C_NAME.fullmatch(self._name):
+            raise NameTypeError(
+                f"Const: kernels use the name, so it must be a C identifier, got '{self._name}'"
+            )
+        self._is_given = data is not None
+        self.declared_at = user_line()
+        runtime.register_constant(self)
+
+    def _check_readable(self, member: str) -> None:
+        super()._check_readable(member)
+        if not self._is_given:
+            raise NoDataError(
+                f"{self._what}: '{member}' was asked for, but no value was given yet; assign to "
+                "its data"
+            )
+
+    @property
+    def data(self) -> Array:
+        """The values, writeable; shape `dim`. Assigning copies new values into them.
+
+        Raises:
+            NoDataError: None were given yet.
+        """
+        return self._writeable("data", _core.Use.read_write)
+
+    @data.setter
+    def data(self, values: ArrayLike) -> None:
+        self._assign(values)
+        self._is_given = True
+
+    def remove_from_namespace(self) -> None:
+        """Let kernels compiled from now on not know it, so that its name can be given again."""
+        runtime.remove_constant(self)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        raise UsageError(f"{self._what}: a named constant cannot be copied, its name is taken")
+
+    def __str__(self) -> str:
+        return (
+            f"OP2 Const: {self._name} of dim {self._dim} and type {self.dtype.name} "
+            f"with value {self._shown}"
+        )
+
+    def __repr__(self) -> str:
+        values = self._shown if self._is_given else None
+        return f"Const({self._dim!r}, {values!r}, {self._name!r})"

@@ -1,0 +1,614 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Dats: values on the entities of a Set."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, Any, Protocol
+
+import numpy as np
+
+from pyop2cxx import _core
+from pyop2cxx.base.access import DAT_ACCESSES, Access, checked_access
+from pyop2cxx.base.arrays import address_of, as_array, as_dtype, as_name, as_numpy, as_zeros
+from pyop2cxx.data.algebra import (
+    Algebra,
+    at_device,
+    check_same_place,
+    copy_values,
+    device_algebra,
+)
+from pyop2cxx.data.args import DatArg, LegacyDatArg
+from pyop2cxx.data.carrier import DataCarrier
+from pyop2cxx.data.ghosts import HaloExchange
+from pyop2cxx.data.petsc_vectors import AsVec
+from pyop2cxx.exceptions import (
+    DataSetTypeError,
+    DataValueError,
+    DatTypeError,
+    MapTypeError,
+    MapValueError,
+    StaticModeError,
+    UsageError,
+)
+from pyop2cxx.interop import dlpack
+from pyop2cxx.pyop2._indices import IndexedMap
+from pyop2cxx.runtime import runtime
+from pyop2cxx.sets import from_hdf5
+from pyop2cxx.sets.maps import Map
+from pyop2cxx.sets.sets import DataSet, Set
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike, DTypeLike
+
+    from pyop2cxx.base.arrays import Array
+
+LAYOUTS = ("auto", "aos", "soa")
+"""What `Dat` takes for its `layout`."""
+
+_MOST_REMEMBERED_CHECKS = 256
+
+
+class SubsetLike(Protocol):
+    """What `Dat.zero` and `Dat.copy` need to know of a part of a Set."""
+
+    @property
+    def superset(self) -> Set:
+        """The whole Set."""
+
+    @property
+    def owned_indices(self) -> Array:
+        """The owned entities of the part, as entities of the whole Set."""
+
+
+class Dat(DataCarrier, Algebra, HaloExchange, AsVec):
+    """Values on the entities of a Set. Equal only to itself.
+
+    A NumPy array of the right dtype and number of values, contiguous in C order, is not copied:
+    the Dat and the array then share their memory. Without data, zeros are allocated when they are
+    first needed. Arrays taken from a Dat share its memory too; they stay valid, but values change
+    under them when loops write.
+
+    Args:
+        dataset: A DataSet, or a Set for one value on each entity; or a Dat, to get a copy of it.
+        data: Shape (set.total_size, *dim), or as many values in C order; None means zeros.
+        dtype: The dtype; None means the data's, or float64 without data.
+        name: What messages call it; it never enters generated text.
+        layout: How its values lie on a device: "aos", all values of an entity together; "soa", the
+            first values of all entities, then the second ones; "auto", what was measured to be
+            faster. The host always has "aos", and kernels see no difference.
+        soa: PyOP2's older way to ask for the layout "soa".
+
+    An array of CuPy, PyTorch or another library that lies on the CUDA device of loops becomes the
+    values on the device, without a copy.
+
+    Raises:
+        DataSetTypeError: The first argument is none of these.
+        DataTypeError: The dtype is not one that kernels can work on.
+        DataValueError: The data are of another number, or do not convert.
+        NameTypeError: The name is not a string.
+
+    Example:
+        >>> cells = Set(3, "cells")
+        >>> q = Dat(cells ** 2, np.zeros((3, 2)), name="q")
+        >>> q.data[0] = 1
+        >>> q.data_ro.sum(), q.dat_version
+        (np.float64(2.0), 1)
+    """
+
+    _kind = "Dat"
+    _zero_version = -1
+    """The version at which loops may take all values for zeros."""
+
+    def __init__(
+        self,
+        dataset: DataSet | Set | Dat,
+        data: ArrayLike | None = None,
+        dtype: DTypeLike | None = None,
+        name: str | None = None,
+        layout: str = "auto",
+        *,
+        soa: bool | None = None,
+    ) -> None:
+        if isinstance(dataset, Dat):
+            name, data, dtype = _copied(dataset, data, dtype, name)
+            dataset = dataset._set**1 if dataset._stride else dataset.dataset
+        self._uid = runtime.next_uid()
+        self._name = as_name(name, "Dat", f"dat_#x{self._uid:x}")
+        self._dataset = _as_dataset(dataset, self._name)
+        self._set = self._dataset.set
+        self._cdim = self._dataset.cdim
+        self._layout = _checked_layout("soa" if soa else layout, self._what)
+        shared = None
+        if data is not None and dlpack.on_a_device(data):
+            shared = self._taken(data, dtype)
+            data = np.empty(self._shape("data"), shared.dtype)
+        self._values: Array | None = None if data is None else self._adopted(data, dtype)
+        self._dtype = (
+            as_dtype("float64" if dtype is None else dtype, self._what)
+            if self._values is None
+            else self._values.dtype
+        )
+        self._buffer = self._make_buffer(self._cdim, is_soa=self._layout == "soa")
+        if self._values is not None:
+            self._point_at(self._values, is_zero=False)
+        if shared is not None:
+            self._adopt_on_device(shared)
+        self._checked: dict[int, Access] = {}
+        self._frozen: Access | None = None
+        self.halo_valid = True
+
+    @classmethod
+    def fromhdf5(cls, dataset: DataSet | Set, f: Any, name: str) -> Dat:
+        """Return a Dat whose values an HDF5 file holds.
+
+        Args:
+            dataset: A DataSet, or a Set for one value on each entity.
+            f: A file or group of h5py's, open.
+            name: A dataset of shape (set.total_size, *dim); also the name of the Dat. Where its
+                attribute ``type`` ends in ``:soa``, that is the layout on devices.
+
+        Raises:
+            DataSetTypeError: The first argument is neither.
+            DataTypeError: The dtype is not one that kernels can work on.
+            DataValueError: There is no such dataset, or it has another number of values.
+
+        Example:
+            >>> Dat.fromhdf5(Set(3) ** 2, {"x": np.ones((3, 2))}, "x").shape
+            (3, 2)
+        """
+        values = from_hdf5.values_of(f, name, "Dat")
+        return cls(dataset, values, name=name, layout=from_hdf5.layout_of(f, name))
+
+    # As an argument of a loop
+
+    def __call__(
+        self, access: Access, path: Map | IndexedMap | None = None, flatten: bool = False
+    ) -> DatArg:
+        """Return this Dat as an argument of a loop.
+
+        Args:
+            access: How the kernel uses it.
+            path: The Map from the iteration Set to this Dat's Set; None where that is the
+                iteration Set itself.
+            flatten: Of PyOP2's older conventions: order values by component first.
+
+        Raises:
+            ModeValueError: There is no such access, or not for complex values.
+            MapTypeError: The path is not a Map.
+            MapValueError: The Map leads to another Set.
+        """
+        # Programs call this in their innermost loops, so what was found right is remembered: by
+        # numbers, which keep no Map alive.
+        try:
+            mode = self._checked.get(access if path is None else path._uid << 3 | access)  # type: ignore[union-attr]
+        except (AttributeError, TypeError):
+            mode = None
+        if flatten or isinstance(path, IndexedMap):
+            index = path.index if isinstance(path, IndexedMap) else None
+            whole = path.map_ if isinstance(path, IndexedMap) else path
+            return LegacyDatArg(self, whole, self._check(access, whole), index, bool(flatten))
+        if mode is None:
+            mode = self._check(access, path)
+        return DatArg(self, path, mode)
+
+    def _field_arg(self, access: Access, path: Map | None) -> DatArg:
+        """Return this Dat as a part of a MixedDat's argument, which was checked as a whole."""
+        return DatArg(self, path, access)
+
+    def _check(self, access: Access, path: Map | None) -> Access:
+        is_complex = self._dtype.kind == "c"
+        mode = checked_access(access, DAT_ACCESSES, is_complex, self._what)
+        if path is not None:
+            self._check_path(path)
+        if len(self._checked) >= _MOST_REMEMBERED_CHECKS:
+            self._checked.clear()
+        self._checked[mode if path is None else path._uid << 3 | mode] = mode
+        return mode
+
+    def _check_path(self, path: Map) -> None:
+        if not isinstance(path, Map):
+            raise MapTypeError(
+                f"{self._what}: the path must be a Map, got {path!r} of type {type(path).__name__}"
+            )
+        if path.toset is not self._set:
+            start, end = path.iterset.name, path.toset.name
+            raise MapValueError(
+                f"{self._what}: Map '{path.name}' leads from Set '{start}' to Set '{end}', but the "
+                f"Dat lives on Set '{self._set.name}'; pass a Map {start} → {self._set.name}"
+            )
+
+    # Data
+
+    @property
+    def data(self) -> Array:
+        """The values of the owned entities, writeable; shape (set.size, *dim).
+
+        Raises:
+            StaticModeError: Under ``init(static=True)``.
+        """
+        return self._view("data", whole=False, write=True)
+
+    @property
+    def data_ro(self) -> Array:
+        """The values of the owned entities, read-only; shape (set.size, *dim)."""
+        return self._view("data_ro", whole=False, write=False)
+
+    @property
+    def data_wo(self) -> Array:
+        """The values of the owned entities, to be overwritten; shape (set.size, *dim)."""
+        return self._view("data_wo", whole=False, write=True)
+
+    @property
+    def data_with_halos(self) -> Array:
+        """The values of all entities, writeable; shape (set.total_size, *dim)."""
+        return self._view("data_with_halos", whole=True, write=True)
+
+    @property
+    def data_ro_with_halos(self) -> Array:
+        """The values of all entities, read-only; shape (set.total_size, *dim)."""
+        return self._view("data_ro_with_halos", whole=True, write=False)
+
+    @property
+    def data_wo_with_halos(self) -> Array:
+        """The values of all entities, to be overwritten; shape (set.total_size, *dim)."""
+        return self._view("data_wo_with_halos", whole=True, write=True)
+
+    @property
+    def global_data(self) -> Array:
+        """The values of all processes' owned entities, a copy: of this one, the only one."""
+        found: Array = self.data_ro.copy()
+        return found
+
+    @property
+    def _data(self) -> Array:
+        """All values, ghosts' too, as PyOP2's Halos reach around `data`: nothing is counted."""
+        values = self._allocated("_data")
+        self._on_host(_core.Use.read_write, "_data")
+        return values[:]
+
+    @_data.setter
+    def _data(self, given: ArrayLike) -> None:
+        """Take other values, ghosts' too, into the same memory; this counts as a write."""
+        values = as_array(given, self._dtype, self._shape("_data"), self._what)
+        self._data[...] = values
+        self._wrote(halo_valid=self.halo_valid)
+
+    def __array__(self, dtype: DTypeLike | None = None, copy: bool | None = None) -> Array:
+        """Let NumPy read the values of the owned entities: ``np.asarray(dat)`` copies nothing."""
+        return as_numpy(self.data_ro, dtype, copy, self._what)
+
+    def _view(self, member: str, *, whole: bool, write: bool) -> Array:
+        if runtime.static:
+            runtime.require_running(self._what, member)
+        if whole and "_wo" not in member and self._set.halo is not None:
+            mode = Access.RW if write else Access.READ
+            self.global_to_local_begin(mode)
+            self.global_to_local_end(mode)
+        values = self._allocated(member)
+        if runtime.coherence.is_active:
+            self._on_host(_use(write, member, whole or self._set.size == len(values)), member)
+        view = values[:] if whole else values[: self._set.size]
+        if write:
+            self._wrote(halo_valid=False)
+        else:
+            view.flags.writeable = False
+        return view
+
+    def _lent(self, *, write: bool) -> tuple[Array, bool]:
+        """Show the owned values to another library, which can tell whether it changed them.
+
+        Returns:
+            The values, and whether a write is still to be counted, by `increment_dat_version`.
+        """
+        if not write:
+            return self.data_ro, False
+        values = self._allocated("vec")
+        if runtime.static or self._zero_version == self._buffer.version:
+            return self.data, False  # loops know these values: they must not go unnoticed
+        self._on_host(_core.Use.read_write, "vec")
+        self.halo_valid = False
+        return values[: self._set.size], True
+
+    def _wrote(self, *, halo_valid: bool) -> None:
+        self._buffer.increment_version()
+        self.halo_valid = halo_valid
+
+    def _allocated(self, member: str) -> Array:
+        """Return the whole array, zeros if there was none. Loops call this before they start."""
+        if self._values is None:
+            values = as_zeros(self._shape(member), self._dtype, self._what)
+            self._point_at(values, is_zero=True)
+            self._values = values
+        return self._values
+
+    def _point_at(self, values: Array, *, is_zero: bool) -> None:
+        self._zero_version = self._buffer.version if is_zero else -1
+        self._buffer.reset(address=address_of(values), n_bytes=values.nbytes, is_zero=is_zero)
+
+    @property
+    def _is_allocated(self) -> bool:
+        return self._values is not None
+
+    def _adopted(self, data: ArrayLike, dtype: DTypeLike | None) -> Array:
+        if not self._set.is_sized:
+            raise DataValueError(
+                f"{self._what}: data were given, but the Set has no size to compare theirs with; "
+                "give both or neither"
+            )
+        return as_array(data, dtype, self._shape("data"), self._what)
+
+    def _taken(self, data: ArrayLike, dtype: DTypeLike | None) -> _core.exchange.SharedArray:
+        """Return memory of a device as it is; nothing converts it."""
+        runtime.require_running(self._what, "data on a device")
+        if not self._set.is_sized:
+            raise DataValueError(f"{self._what}: data were given, but the Set has no size")
+        shared = dlpack.taken(data, runtime.device, self._shape("data"), self._what)
+        if dtype is not None and as_dtype(dtype, self._what) != np.dtype(shared.dtype):
+            raise DataValueError(
+                f"{self._what}: memory of a device is used in place, so dtype {dtype} cannot be "
+                f"made of its {shared.dtype}; convert the array first"
+            )
+        if self._layout == "soa" and self._cdim > 1:
+            raise DataValueError(
+                f"{self._what}: memory of a device is used in place, and lies in layout 'aos'"
+            )
+        return shared
+
+    def _host_array(self, member: str) -> Array:
+        return self._allocated(member)
+
+    def _shared_on_host(self) -> Array:
+        return self.data
+
+    def _shared_shape(self) -> tuple[tuple[int, ...], tuple[int, ...]]:
+        whole = self._shape("__dlpack__")
+        shape = (self._set.size, *whole[1:])
+        if not self._buffer.is_soa:
+            return shape, dlpack.dense_strides(shape)
+        columns = dlpack.dense_strides(whole[1:])
+        return shape, (1, *(whole[0] * stride for stride in columns))
+
+    def _shape(self, member: str) -> tuple[int, ...]:
+        if not self._set.is_sized:
+            raise StaticModeError(
+                f"{self._what}: '{member}' is unknown, for the Set was made without a size under "
+                "init(static=True); give it a size, or do not ask"
+            )
+        return (self._set.total_size, *(() if self._cdim == 1 else self._dataset.dim))
+
+    # As a vector
+
+    def _alike(self) -> Dat:
+        return Dat(self._set**self.dim, None, self._dtype)
+
+    def _family(self) -> type[Dat]:
+        return Dat
+
+    def _check_same(self, other: Dat, operation: str) -> None:
+        check_same_place(self, other, operation)
+
+    def _has_ghosts(self) -> bool:
+        return self.halo_valid
+
+    def _operand(self, whole: bool) -> Array:
+        return self.data_ro_with_halos if whole else self.data_ro
+
+    def _outcome(self, whole: bool, *, fresh: bool) -> Array:
+        if fresh:
+            values = self.data_wo_with_halos if whole else self.data_wo
+        else:
+            values = self.data_with_halos if whole else self.data
+        self.halo_valid = whole or self._set.size == self._set.total_size
+        return values
+
+    # Whole-Dat operations
+
+    def zero(self, subset: SubsetLike | None = None) -> None:
+        """Set the values to zero: all of them, or those of the owned entities of a part.
+
+        Raises:
+            MapValueError: The subset is a part of another Set.
+        """
+        runtime.require_running(self._what, "zero")
+        if subset is None:
+            if self._values is not None and not self._buffer.zero_on_device():
+                self._on_host(_core.Use.write, "zero")
+                self._values.fill(0)
+            self._wrote(halo_valid=True)
+            return
+        self._check_subset(subset)
+        if at_device(self) and device_algebra().zero(self, subset):
+            return
+        values = self._allocated("zero")
+        self._on_host(_core.Use.read_write, "zero")
+        values[subset.owned_indices] = 0
+        self._wrote(halo_valid=False)
+
+    def copy(self, other: Dat, subset: SubsetLike | None = None) -> None:
+        """Copy the values into another Dat, converting them to its dtype.
+
+        Args:
+            other: The Dat written, on the same Set and of the same dim.
+            subset: If given, only the owned entities of this part are copied.
+
+        Raises:
+            DatTypeError: The other is not a Dat.
+            MapValueError: The other Dat, or the subset, is on another Set.
+            DataValueError: The dims differ, or complex values would go into real ones.
+        """
+        runtime.require_running(self._what, "copy")
+        self._check_target(other)
+        if subset is not None:
+            self._check_subset(subset)
+        if other is self:
+            return
+        source, target = self._allocated("copy"), other._allocated("copy")
+        same = subset is None and self._dtype == other._dtype
+        same = same and self._stride == other._stride == 0  # not components of others
+        if same and other._buffer.copy_on_device(self._buffer):
+            other._wrote(halo_valid=self.halo_valid)
+            return
+        if at_device(self, other) and device_algebra().copy(self, other, subset):
+            return
+        whole = subset is None and self.halo_valid
+        self._on_host(_core.Use.read, "copy")
+        other._on_host(_core.Use.write if whole else _core.Use.read_write, "copy")
+        if subset is not None:
+            target[subset.owned_indices] = source[subset.owned_indices]
+        elif self.halo_valid:
+            copy_values(target, source)
+        else:
+            copy_values(target[: self._set.size], source[: self._set.size])
+        other._wrote(halo_valid=subset is None and self.halo_valid)
+
+    def save(self, filename: str | os.PathLike[str]) -> None:
+        """Write the values of the owned entities to a file of NumPy's format, ending in .npy."""
+        np.save(_npy(filename), self.data_ro, allow_pickle=False)
+
+    def load(self, filename: str | os.PathLike[str]) -> None:
+        """Read the values of the owned entities from a file of NumPy's format, ending in .npy.
+
+        Raises:
+            DataValueError: The file holds values of another number, or that do not convert.
+        """
+        runtime.require_running(self._what, "load")
+        path = _npy(filename)
+        shape = (self._set.size, *self._shape("load")[1:])
+        found = np.load(path, allow_pickle=False)
+        loaded = as_array(found, self._dtype, shape, f"{self._what}: file {path}")
+        self.data_wo[...] = loaded
+
+    def _check_subset(self, subset: SubsetLike) -> None:
+        if subset.superset is not self._set:
+            raise MapValueError(
+                f"{self._what}: the subset is a part of Set '{subset.superset.name}'; "
+                "pass a part of the Dat's own Set"
+            )
+
+    def _check_target(self, other: Dat) -> None:
+        if not isinstance(other, Dat):
+            raise DatTypeError(
+                f"{self._what}: copy writes into a Dat, got {other!r} of type "
+                f"{type(other).__name__}"
+            )
+        if other._set is not self._set:
+            raise MapValueError(
+                f"{self._what} cannot be copied into {other._what}; "
+                "copy to a Dat on the same Set, or write a loop"
+            )
+        if other.dim != self.dim:
+            raise DataValueError(
+                f"{self._what} has dim {self.dim}, it cannot be copied into {other._what} of dim "
+                f"{other.dim}"
+            )
+        if self._dtype.kind == "c" and other._dtype.kind != "c":
+            raise DataValueError(
+                f"{self._what} is complex, it cannot be copied into {other._what} of dtype "
+                f"{other._dtype}; copy its real part"
+            )
+
+    # What it is
+
+    @property
+    def dataset(self) -> DataSet:
+        """The DataSet it lives on."""
+        return self._dataset
+
+    @property
+    def comm(self) -> Any:
+        """The communicator of its Set."""
+        return self._set.comm
+
+    @property
+    def dim(self) -> tuple[int, ...]:
+        """The shape of the values on each entity."""
+        return self._dataset.dim
+
+    @property
+    def cdim(self) -> int:
+        """The number of values on each entity."""
+        return self._cdim
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """The shape of all values, ghosts' too."""
+        return self._shape("shape")
+
+    @property
+    def nbytes(self) -> int:
+        """The bytes of all values, ghosts' too, whether they are allocated yet or not."""
+        return self._dtype.itemsize * self._cdim * self._shape("nbytes")[0]
+
+    @property
+    def layout(self) -> str:
+        """How its values lie on a device: 'aos' or 'soa'."""
+        return "soa" if self._layout == "soa" else "aos"
+
+    @property
+    def soa(self) -> bool:
+        """Whether its layout is "soa"."""
+        return self._layout == "soa"
+
+    @property
+    def _what(self) -> str:
+        return f"{self._kind} '{self._name}' on Set '{self._set.name}'"
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        if self._values is not None:
+            self._on_host(_core.Use.read, "__reduce__")
+        return (
+            type(self),
+            (self._dataset, self._values, self._dtype, self._name, self._layout),
+        )
+
+    def __str__(self) -> str:
+        return f"OP2 Dat: {self._name} on ({self._dataset}) with datatype {self._dtype.name}"
+
+    def __repr__(self) -> str:
+        return f"Dat({self._dataset!r}, None, {self._dtype!r}, {self._name!r})"
+
+
+def _as_dataset(found: object, name: str) -> DataSet:
+    if isinstance(found, DataSet):
+        return found
+    if isinstance(found, Set):
+        return found**1
+    raise DataSetTypeError(
+        f"Dat '{name}': expected a DataSet, a Set or a Dat, got {found!r} of type "
+        f"{type(found).__name__}"
+    )
+
+
+def _copied(
+    source: Dat, data: ArrayLike | None, dtype: DTypeLike | None, name: str | None
+) -> tuple[str, ArrayLike | None, DTypeLike]:
+    """Return name, data and dtype of a copy; zeros that nobody asked for stay unallocated."""
+    if data is not None:
+        raise UsageError(
+            f"Dat('{source.name}', data): a copy takes the values of the Dat; pass its dataset to "
+            "give other ones"
+        )
+    if source._values is not None:
+        source._on_host(_core.Use.read, "copy")
+    values = None if source._values is None else source._values.copy()
+    kind = source.dtype if dtype is None else dtype
+    return f"copy_of_{source.name}" if name is None else name, values, kind
+
+
+def _checked_layout(layout: object, what: str) -> str:
+    if isinstance(layout, str) and layout in LAYOUTS:
+        return layout
+    raise UsageError(f"{what}: there is no layout {layout!r}; there are: {', '.join(LAYOUTS)}")
+
+
+def _use(write: bool, member: str, whole: bool) -> _core.Use:
+    """Say what becomes of the values that are shown; those of ghosts may not be lost."""
+    if not write:
+        return _core.Use.read
+    return _core.Use.write if whole and "_wo" in member else _core.Use.read_write
+
+
+def _npy(filename: str | os.PathLike[str]) -> str:
+    path = os.fspath(filename)
+    return path if path.endswith(".npy") else path + ".npy"

@@ -1,0 +1,216 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Globals: values that belong to no Set, read by loops or reduced into."""
+
+from __future__ import annotations
+
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+from pyop2cxx import _core
+from pyop2cxx.base.access import GLOBAL_ACCESSES, ORDERED_ACCESSES, Access
+from pyop2cxx.data.algebra import Algebra
+from pyop2cxx.data.args import GlobalArg
+from pyop2cxx.data.carrier import SetFreeCarrier, copied
+from pyop2cxx.data.constants import Constant
+from pyop2cxx.data.petsc_vectors import AsVec
+from pyop2cxx.exceptions import DataValueError, DatTypeError
+from pyop2cxx.runtime import communicators, runtime
+from pyop2cxx.sets.global_sets import GlobalDataSet
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from numpy.typing import ArrayLike, DTypeLike
+
+    from pyop2cxx.base.arrays import Array
+
+
+class Global(SetFreeCarrier, Algebra, AsVec):
+    """Values that belong to no Set, read by loops or reduced into: a time step, a residual.
+
+    Args:
+        dim: The number of values, or their shape; or a Global or Constant, to get a copy of it.
+        data: As many values; None means zeros.
+        dtype: The dtype; None means the data's, or float64 without data.
+        name: What messages call it; it never enters generated text.
+        comm: The communicator whose processes reduce together; None means this process alone.
+            So far it must be of one process.
+
+    Raises:
+        DimTypeError: The dim is not an integer or a tuple of integers.
+        DataTypeError: The dtype is not one that kernels can work on.
+        DataValueError: The data are of another number, or do not convert.
+        NameTypeError: The name is not a string.
+
+    Example:
+        >>> rms = Global(1, 0.0, name="rms")
+        >>> rms.data = 2
+        >>> print(rms)
+        OP2 Global Argument: rms with dim (1,) and value [2.]
+    """
+
+    _kind = "Global"
+    _kind_accesses = GLOBAL_ACCESSES
+
+    def __init__(
+        self,
+        dim: int | Iterable[int] | Global | Constant,
+        data: ArrayLike | None = None,
+        dtype: DTypeLike | None = None,
+        name: str | None = None,
+        comm: Any = None,
+    ) -> None:
+        if isinstance(dim, Global | Constant):
+            if isinstance(dim, Global):
+                comm = dim._comm if comm is None else comm
+            dim, data, name = copied(dim, data, name)
+        super().__init__(dim, data, dtype, name)
+        self._comm: Any = communicators.checked_comm(comm, self._what)
+        self._accesses = (
+            GLOBAL_ACCESSES - ORDERED_ACCESSES if self.dtype.kind == "c" else GLOBAL_ACCESSES
+        )
+
+    def __call__(self, access: Access, path: None = None) -> GlobalArg:
+        """Return this Global as an argument of a loop.
+
+        Raises:
+            ModeValueError: The access is not READ, INC, MIN or MAX, or not for complex values.
+            ContractError: A Map was given: a Global belongs to no Set.
+        """
+        if access.__class__ is not Access or access not in self._accesses or path is not None:
+            access = self._checked_call(access, path)
+        return GlobalArg(self, access)
+
+    def _check_readable(self, member: str) -> None:
+        runtime.require_running(self._what, member)
+        super()._check_readable(member)
+
+    @property
+    def data_with_halos(self) -> Array:
+        """The same as `data`: a Global has no ghosts."""
+        return self._writeable("data_with_halos", _core.Use.read_write)
+
+    @property
+    def data_ro_with_halos(self) -> Array:
+        """The same as `data_ro`: a Global has no ghosts."""
+        return self.data_ro
+
+    @property
+    def data_wo_with_halos(self) -> Array:
+        """The same as `data_wo`: a Global has no ghosts."""
+        return self._writeable("data_wo_with_halos", _core.Use.write)
+
+    @property
+    def global_data(self) -> Array:
+        """A copy of the values, which are the same on all processes."""
+        found: Array = self.data_ro.copy()
+        return found
+
+    @property
+    def _data(self) -> Array:
+        """The values, as PyOP2's programs reach around `data`: nothing is counted."""
+        return self._read("_data")[...]
+
+    @property
+    def comm(self) -> Any:
+        """The communicator whose processes reduce together: of one process, so far."""
+        return communicators.COMM_WORLD if self._comm is None else self._comm
+
+    def zero(self) -> None:
+        """Set the values to zero."""
+        if not self._buffer.zero_on_device():
+            self._on_host(_core.Use.write, "zero")
+            self._values.fill(0)
+        self._buffer.increment_version()
+
+    def copy(self, other: Global) -> None:
+        """Copy the values into another Global of the same number, converting them to its dtype.
+
+        Raises:
+            DatTypeError: The other is not a Global.
+            DataValueError: It holds another number of values, or complex ones would become real.
+        """
+        if not isinstance(other, Global):
+            raise DatTypeError(
+                f"{self._what}: copy writes into a Global, got {other!r} of type "
+                f"{type(other).__name__}"
+            )
+        other.data = self.data_ro
+
+    @property
+    def dataset(self) -> GlobalDataSet:
+        """What it has in place of a DataSet."""
+        return GlobalDataSet(self)
+
+    def _alike(self) -> Global:
+        return Global(self._dim, None, self.dtype, comm=self._comm)
+
+    def _family(self) -> type[Global]:
+        return Global
+
+    def _check_same(self, other: Global, operation: str) -> None:
+        if other.dim != self._dim:
+            raise DataValueError(
+                f"{self._what} has dim {self._dim}: '{operation}' with {other._what} of dim "
+                f"{other.dim}"
+            )
+
+    def _has_ghosts(self) -> bool:
+        return True
+
+    def _operand(self, whole: bool) -> Array:
+        return self.data_ro
+
+    def _outcome(self, whole: bool, *, fresh: bool) -> Array:
+        return self.data_wo if fresh else self.data
+
+    def _field_arg(self, access: Access, path: None) -> GlobalArg:
+        """Return this Global as a part of a MixedDat's argument."""
+        return self(access)
+
+    def _lent(self, *, write: bool) -> tuple[Array, bool]:
+        """Show the values to another library: as a Dat does, but a write always counts."""
+        return (self.data if write else self.data_ro), False
+
+    def duplicate(self) -> Global:
+        """Return a Global of its own with the same values and name."""
+        return Global(self._dim, self._read("duplicate").copy(), None, self._name, self._comm)
+
+    # Part of a Dat's interface, so that a Global can stand among Dats
+
+    @property
+    def halo_valid(self) -> bool:
+        """True: a Global has no ghosts."""
+        return True
+
+    def global_to_local_begin(self, access_mode: Access) -> None:
+        """Do nothing: a Global has no ghosts."""
+
+    def global_to_local_end(self, access_mode: Access) -> None:
+        """Do nothing: a Global has no ghosts."""
+
+    def local_to_global_begin(self, insert_mode: Access) -> None:
+        """Do nothing: a Global has no ghosts."""
+
+    def local_to_global_end(self, insert_mode: Access) -> None:
+        """Do nothing: a Global has no ghosts."""
+
+    @contextmanager
+    def frozen_halo(self, access_mode: Access) -> Iterator[None]:
+        """Do nothing: a Global has no ghosts."""
+        yield
+
+    def freeze_halo(self, access_mode: Access) -> None:
+        """Do nothing: a Global has no ghosts."""
+
+    def _refuse_frozen(self) -> None:
+        """Do nothing: a Global has no ghosts."""
+
+    def unfreeze_halo(self) -> None:
+        """Do nothing: a Global has no ghosts."""
+
+    def __str__(self) -> str:
+        return f"OP2 Global Argument: {self._name} with dim {self._dim} and value {self._shown}"
+
+    def __repr__(self) -> str:
+        return f"Global({self._dim!r}, {self._shown!r}, {self.dtype!r}, {self._name!r})"

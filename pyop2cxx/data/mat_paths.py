@@ -1,0 +1,433 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""How loops reach matrices: pairs of Maps, what is left out, and the blocks of mixed ones."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from hashlib import blake2b
+from itertools import product
+from math import prod
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from pyop2cxx import _core
+from pyop2cxx.base.access import INC, Access
+from pyop2cxx.base.arrays import address_of
+from pyop2cxx.data.args import DenseBlockArg, MatArg, MixedMatArg, PlacedBlockArg
+from pyop2cxx.exceptions import DataValueError, MapTypeError, MapValueError
+from pyop2cxx.runtime import runtime
+from pyop2cxx.sets.derived_maps import ComposedMap
+from pyop2cxx.sets.global_maps import GlobalMap
+from pyop2cxx.sets.maps import Map
+from pyop2cxx.sets.masked import MaskedMap
+
+if TYPE_CHECKING:
+    from pyop2cxx.base.arrays import Array
+    from pyop2cxx.data.mats import Mat
+    from pyop2cxx.sets.sets import Set
+
+    Mask = tuple[Array, _core.MapTable] | None
+    Part = MatArg | DenseBlockArg | PlacedBlockArg
+
+_PAIR = 2
+
+
+class MatPath:
+    """How a loop reaches a matrix: two Maps, and the entries to leave out.
+
+    Attributes:
+        rows: The Map to the rows.
+        cols: The Map to the columns.
+        row_mask: A table that is negative for rows to leave out; None leaves none out.
+        col_mask: The same for columns.
+        unrolled: Whether these are scalar rows and columns, not blocks.
+        given: What to pass with the Maps for the same path: lgmaps and unroll_map.
+        by_columns: Whether there is one row only, so that elements meet in columns.
+    """
+
+    def __init__(
+        self,
+        rows: Map,
+        cols: Map,
+        masks: tuple[Mask, Mask],
+        unrolled: bool,
+        given: tuple[Any, bool] = (None, False),
+        by_columns: bool = False,
+    ) -> None:
+        self._uid = runtime.next_uid()
+        self.rows = rows
+        self.cols = cols
+        self._masks = masks  # the arrays that the tables point to stay alive
+        self.row_mask = None if masks[0] is None else masks[0][1]
+        self.col_mask = None if masks[1] is None else masks[1][1]
+        self.unrolled = unrolled
+        self.given = given
+        self.by_columns = by_columns
+
+    @property
+    def maps(self) -> tuple[Map, Map]:
+        """Both Maps."""
+        return self.rows, self.cols
+
+    @property
+    def is_masked(self) -> bool:
+        """Whether some entries may have no place."""
+        # entries of these may lead nowhere
+        composed = isinstance(self.rows, ComposedMap) or isinstance(self.cols, ComposedMap)
+        return composed or self.row_mask is not None or self.col_mask is not None
+
+    @property
+    def name(self) -> str:
+        """The names of both Maps, for messages."""
+        return f"{self.rows.name} x {self.cols.name}"
+
+
+class MixedMatPath:
+    """How a loop reaches the blocks of a matrix.
+
+    Attributes:
+        rows: The Map to the rows of each field; None where these are a Global's.
+        cols: The same for columns.
+        given: What to pass with the Maps for the same path: lgmaps and unroll_map.
+    """
+
+    def __init__(
+        self, rows: tuple[Map | None, ...], cols: tuple[Map | None, ...], given: tuple[Any, bool]
+    ) -> None:
+        self._uid = runtime.next_uid()
+        self.rows = rows
+        self.cols = cols
+        self.given = given
+
+    @property
+    def maps(self) -> tuple[tuple[Map | None, ...], tuple[Map | None, ...]]:
+        """The Maps to rows and to columns."""
+        return self.rows, self.cols
+
+    @property
+    def name(self) -> str:
+        """The names of all Maps, for messages."""
+        sides = (", ".join("a Global" if m is None else m.name for m in side) for side in self.maps)
+        return " x ".join(sides)
+
+
+def argument(mat: Mat, access: Access, path: object, lgmaps: Any, unroll_map: bool) -> MatArg:
+    """Return a matrix of one block as an argument of a loop; see `Mat.__call__`.
+
+    Raises:
+        MapTypeError: The path is not a pair of Maps.
+        MapValueError: The Sparsity was made from other Maps.
+        DataValueError: The arrays of `lgmaps` do not fit.
+    """
+    rows, cols = _checked_path(mat, path)
+    key = (rows._uid, cols._uid)
+    known = mat._paths.get(key) if lgmaps is None else None
+    if known is None:
+        masks, unrolled = _masks(mat, lgmaps, unroll_map)
+        known = MatPath(rows, cols, masks, unrolled, (lgmaps, unroll_map))
+        if any(mask is not None for mask in masks):
+            known = mat._paths.setdefault(_mask_key(known), known)
+        else:
+            mat._paths[key] = known
+    return MatArg(mat, known, access)
+
+
+def mixed_argument(
+    mat: Mat, access: Access, path: object, lgmaps: Any, unroll_map: bool
+) -> MixedMatArg:
+    """Return a matrix of several blocks, or of a Global's, as an argument; see `Mat.__call__`.
+
+    Raises:
+        MapTypeError: The path is not a pair of MixedMaps.
+        MapValueError: The Sparsity was made from other Maps.
+        DataValueError: There is not one pair of arrays for each block in `lgmaps`.
+    """
+    sides = _checked_sides(mat, path)
+    given = _lgmaps_by_block(mat, lgmaps)
+    found = [
+        _block(mat[i, j], access, sides[0][i], sides[1][j], masks, unroll_map)
+        for (i, j), masks in zip(_cells(mat), given, strict=True)
+    ]
+    parts, cells = _joined(mat, found)
+    key = ("mixed", *(None if m is None else m._uid for side in sides for m in side))
+    key += tuple(_part_key(part) for part in parts)
+    if key not in mat._paths:
+        mat._paths[key] = MixedMatPath(*sides, (lgmaps, unroll_map))
+    return MixedMatArg(mat, mat._paths[key], access, parts, cells)
+
+
+def unlisted_argument(
+    mat: Mat, access: Access, rows: tuple[Map | None, ...], cols: tuple[Map | None, ...]
+) -> MatArg | MixedMatArg:
+    """Return a matrix as an argument by Maps that its Sparsity need not have been made from.
+
+    Whether their entries have places is found out by the loop. The path is forgotten with it.
+
+    Args:
+        mat: The matrix.
+        access: How the kernel uses it.
+        rows: For each field the Map to its rows; None where these are a Global's.
+        cols: The same for columns.
+    """
+    if not mat.is_mixed and rows[0] is not None and cols[0] is not None:
+        return _unlisted(mat, access, rows[0], cols[0])
+    found: list[list[Part]] = []
+    for i, j in _cells(mat):
+        r, c = rows[i], cols[j]
+        if r is not None and c is not None:
+            found.append([_unlisted(mat[i, j], access, r, c)])
+        else:
+            found.append(_dense_block(mat[i, j], access, r, c, (None, None), False))
+    return MixedMatArg(mat, MixedMatPath(rows, cols, (None, False)), access, *_joined(mat, found))
+
+
+def _unlisted(mat: Mat, access: Access, rows: Map, cols: Map) -> MatArg:
+    return MatArg(mat, MatPath(rows, cols, (None, None), False), access)
+
+
+def _cells(mat: Mat) -> list[tuple[int, int]]:
+    n, m = mat.sparsity.shape
+    return list(product(range(n), range(m)))
+
+
+def _joined(
+    mat: Mat, found: list[list[Part]]
+) -> tuple[tuple[Part, ...], tuple[tuple[int, int, int], ...]]:
+    """Return the parts of all blocks end to end, and the `cells` of a `MixedMatArg`."""
+    pairs = list(zip(_cells(mat), found, strict=True))
+    cells = tuple((i, j, k) for (i, j), of_block in pairs for k in range(len(of_block)))
+    return tuple(part for _, of_block in pairs for part in of_block), cells
+
+
+def _part_key(part: Part) -> Any:
+    if isinstance(part, PlacedBlockArg):
+        return part.unrolled, *_digests(part.masks)
+    return None if part.map_ is None else part.map_._uid
+
+
+def placed(arg: Any, whole: Set) -> Any:
+    """Return an argument of a loop with the places of what needs some beside a Global.
+
+    Args:
+        arg: The argument, of any kind.
+        whole: The Set that Maps of the loop start on.
+    """
+    if not isinstance(arg, MixedMatArg) or not any(
+        isinstance(part, PlacedBlockArg) for part in arg.parts
+    ):
+        return arg
+    parts = (_placed(p, whole) if isinstance(p, PlacedBlockArg) else p for p in arg.parts)
+    return type(arg)(arg.data, arg.map_, arg.access, tuple(parts), arg.cells)
+
+
+def with_places(arg: Any) -> Any:
+    """Return an argument of a loop in which all that is left out has places it could have had.
+
+    Args:
+        arg: The argument, of any kind.
+    """
+    if not isinstance(arg, MixedMatArg) or arg.map_.given[0] is None:
+        return arg
+    mat, (lgmaps, unroll_map) = arg.data, arg.map_.given
+    found: list[list[Part]] = []
+    for (i, j), masks in zip(_cells(mat), _lgmaps_by_block(mat, lgmaps), strict=True):
+        block, rows, cols = mat[i, j], arg.map_.rows[i], arg.map_.cols[j]
+        if rows is not None and cols is not None:
+            found.append([argument(block, arg.access, (rows, cols), masks, unroll_map)])
+        else:
+            given = _masks(block, masks, unroll_map)
+            found.append([PlacedBlockArg(block, rows, cols, arg.access, *given)])
+    return type(arg)(mat, arg.map_, arg.access, *_joined(mat, found))
+
+
+def _placed(part: PlacedBlockArg, whole: Set) -> MatArg:
+    paths = part.data._paths
+    targets = [dset.set for dset in part.data.sparsity.dsets]
+    rows, cols = (
+        _to_global(paths, whole, target) if map_ is None else map_
+        for map_, target in zip((part.rows, part.cols), targets, strict=True)
+    )
+    by_columns = part.rows is None and part.cols is not None
+    path = MatPath(rows, cols, part.masks, part.unrolled, by_columns=by_columns)
+    return MatArg(part.data, paths.setdefault(_mask_key(path), path), part.access)
+
+
+def _to_global(paths: dict[tuple[Any, ...], Any], start: Set, target: Set) -> Map:
+    key = ("global", start._uid, target._uid)
+    if key not in paths:
+        paths[key] = GlobalMap(start, target)
+    found: Map = paths[key]
+    return found
+
+
+def _block(
+    block: Mat, access: Access, rows: Map | None, cols: Map | None, lgmaps: Any, unroll_map: bool
+) -> list[Part]:
+    if rows is not None and cols is not None:
+        return [argument(block, access, (rows, cols), lgmaps, unroll_map)]
+    _check_listed(block, rows, cols)
+    return _dense_block(block, access, rows, cols, *_masks(block, lgmaps, unroll_map))
+
+
+def _dense_block(
+    block: Mat,
+    access: Access,
+    rows: Map | None,
+    cols: Map | None,
+    masks: tuple[Mask, Mask],
+    unrolled: bool,
+) -> list[Part]:
+    whole = rows if cols is None else cols
+    if whole is None and access == INC and masks == (None, None):
+        return [DenseBlockArg(block, None, access, block.cdim, 0, 0)]
+    dropped = None if whole is None else _dropped(block, whole, (rows, cols), masks, unrolled)
+    if whole is None or dropped is None:
+        return [PlacedBlockArg(block, rows, cols, access, masks, unrolled)]
+    if dropped.any():
+        key = ("masked", whole._uid, blake2b(dropped.tobytes()).digest())
+        whole = block._paths.setdefault(key, MaskedMap(whole, dropped))
+    row_dim, col_dim = block.block_dims
+    if cols is None:
+        return [DenseBlockArg(block, whole, access, row_dim * col_dim, 0, 0)]
+    if row_dim == 1:
+        return [DenseBlockArg(block, whole, access, col_dim, 0, 0)]
+    # for each column entity the values of one row after those of another; kernels want rows
+    return [
+        DenseBlockArg(block, whole, access, col_dim, row_dim * col_dim, r * col_dim)
+        for r in range(row_dim)
+    ]
+
+
+def _dropped(
+    block: Mat,
+    whole: Map,
+    maps: tuple[Map | None, Map | None],
+    masks: tuple[Mask, Mask],
+    unrolled: bool,
+) -> Array | None:
+    """Return which entities beside a Global are left out, all values of each.
+
+    Returns:
+        Shape (toset.total_size,), bool; None if a Map cannot lead elsewhere in their place: of some
+        only components are left out, it moves along columns, or leads nowhere from some elements.
+    """
+    if whole._is_partial:
+        return None
+    dropped = np.zeros(whole.toset.total_size if whole.toset.is_sized else 0, bool)
+    for side, mask, dim in zip(maps, masks, block.block_dims, strict=True):
+        if mask is None:
+            continue
+        left_out = (mask[0] < 0).reshape(-1, dim if unrolled else 1)
+        if whole.offset is not None or (left_out.any(axis=1) != left_out.all(axis=1)).any():
+            return None
+        # of a Global's side there is one, for all
+        dropped |= left_out[:, 0] if side is not None else left_out[0, 0]
+    return dropped
+
+
+def _checked_path(mat: Mat, path: object) -> tuple[Map, Map]:
+    if (
+        not isinstance(path, Sequence)
+        or len(path) != _PAIR
+        or not all(isinstance(map_, Map) for map_ in path)
+    ):
+        raise MapTypeError(
+            f"{mat._what}: the path must be a pair of Maps, (rows, columns), got {path!r}"
+        )
+    _check_listed(mat, *path)
+    return path[0], path[1]
+
+
+def _check_listed(mat: Mat, rows: Map | None, cols: Map | None) -> None:
+    if (rows, cols) not in mat.sparsity:
+        names = ["None" if map_ is None else f"'{map_.name}'" for map_ in (rows, cols)]
+        raise MapValueError(
+            f"{mat._what}: the Maps {' and '.join(names)} are no pair that Sparsity "
+            f"'{mat.sparsity.name}' was made from, so their entries have no place; make it from "
+            "them, too"
+        )
+
+
+def _checked_sides(mat: Mat, path: object) -> tuple[tuple[Map | None, ...], tuple[Map | None, ...]]:
+    if not isinstance(path, Sequence) or len(path) != _PAIR:
+        raise MapTypeError(
+            f"{mat._what}: the path must be a pair, (rows, columns), of MixedMaps or of tuples "
+            f"with a Map for each field, got {path!r}"
+        )
+    sides = []
+    for side, n, what in zip(path, mat.sparsity.shape, ("rows", "columns"), strict=True):
+        fields = (side,) if side is None or isinstance(side, Map) else tuple(side)
+        if len(fields) != n or not all(f is None or isinstance(f, Map) for f in fields):
+            raise MapTypeError(
+                f"{mat._what}: the {what} have {n} fields; pass a MixedMap, or a tuple with a Map "
+                f"for each, or None for a Global, got {side!r}"
+            )
+        sides.append(fields)
+    return sides[0], sides[1]
+
+
+def _lgmaps_by_block(mat: Mat, lgmaps: Any) -> list[Any]:
+    n = prod(mat.sparsity.shape)
+    if lgmaps is None:
+        return [None] * n
+    if n == 1 and isinstance(lgmaps, Sequence) and len(lgmaps) == _PAIR:
+        lgmaps = [lgmaps]
+    if not isinstance(lgmaps, Sequence) or len(lgmaps) != n:
+        raise DataValueError(
+            f"{mat._what}: lgmaps must be a list of a pair (rows, columns) for each of the {n} "
+            f"blocks, by rows, got {lgmaps!r}"
+        )
+    return list(lgmaps)
+
+
+def _masks(mat: Mat, lgmaps: Any, unroll_map: bool) -> tuple[tuple[Mask, Mask], bool]:
+    if lgmaps is None:
+        return (None, None), False
+    if isinstance(lgmaps, Sequence) and len(lgmaps) == 1:
+        lgmaps = lgmaps[0]
+    if not isinstance(lgmaps, Sequence) or len(lgmaps) != _PAIR:
+        raise DataValueError(
+            f"{mat._what}: lgmaps must be a pair (rows, columns), either of them None, got "
+            f"{lgmaps!r}"
+        )
+    unrolled = bool(unroll_map) and prod(mat.block_dims) > 1
+    pairs = zip(lgmaps, mat.sparsity.dsets, mat.block_dims, ("rows", "columns"), strict=True)
+    row_mask, col_mask = (
+        _mask(mat, found, dset.set.total_size, dim if unrolled else 1, dim, what)
+        for found, dset, dim, what in pairs
+    )
+    return (row_mask, col_mask), unrolled and not (row_mask is None and col_mask is None)
+
+
+def _mask(mat: Mat, given: Any, n: int, dim: int, block: int, what: str) -> Mask:
+    if given is None:
+        return None
+    wanted = "block_indices" if dim == 1 and block > 1 else "indices"
+    values = np.asarray(getattr(given, wanted, getattr(given, "indices", given)))
+    if values.dtype.kind not in "iu" or values.shape != (n * dim,):
+        raise DataValueError(
+            f"{mat._what}: lgmaps: the {what} need integers of shape ({n * dim},), got dtype "
+            f"{values.dtype}, shape {values.shape}"
+        )
+    bad = np.flatnonzero((values >= 0) & (values != np.arange(n * dim)))
+    if bad.size:
+        raise DataValueError(
+            f"{mat._what}: lgmaps: entry {bad[0]} of the {what} is {values[bad[0]]}; each is "
+            "its own number, or negative where it is left out"
+        )
+    if not (values < 0).any():
+        return None
+    held = np.ascontiguousarray(values, np.int64)
+    table = _core.MapTable(
+        address=address_of(held), index_bytes=8, n_rows=n * dim, arity=1, n_targets=n * dim
+    )
+    return held, table
+
+
+def _mask_key(path: MatPath) -> tuple[Any, ...]:
+    return (path.rows._uid, path.cols._uid, path.unrolled, *_digests(path._masks))
+
+
+def _digests(masks: tuple[Mask, Mask]) -> tuple[bytes | None, ...]:
+    return tuple(None if m is None else blake2b(m[0].tobytes()).digest() for m in masks)

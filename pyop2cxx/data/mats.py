@@ -1,0 +1,760 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Matrices: values at the places of a Sparsity."""
+
+from __future__ import annotations
+
+from math import prod
+from typing import TYPE_CHECKING, Any, ClassVar, overload
+from weakref import ref
+
+import numpy as np
+
+from pyop2cxx import _core
+from pyop2cxx.base import extras
+from pyop2cxx.base.access import INC, WRITE, Access, checked_access
+from pyop2cxx.base.arrays import address_of, as_dtype, as_name, as_zeros, is_integer
+from pyop2cxx.data import mat_paths, mat_rows
+from pyop2cxx.data.algebra import at_device
+from pyop2cxx.data.args import LegacyMatArg, LegacyMixedMatArg
+from pyop2cxx.data.carrier import DataCarrier
+from pyop2cxx.data.dats import Dat
+from pyop2cxx.data.globals import Global
+from pyop2cxx.data.mixed import MixedDat, MixedDataSet
+from pyop2cxx.data.petsc_vectors import spread
+from pyop2cxx.exceptions import (
+    AssemblyStateError,
+    DataTypeError,
+    DataValueError,
+    DatTypeError,
+    IndexValueError,
+    MapValueError,
+    SparsityFormatError,
+    SparsityTypeError,
+    UsageError,
+)
+from pyop2cxx.interop import cupy, dlpack, petsc
+from pyop2cxx.pyop2._indices import plain_maps
+from pyop2cxx.runtime import runtime
+from pyop2cxx.sets.global_sets import GlobalDataSet
+from pyop2cxx.sets.sparsities import Sparsity
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from numpy.typing import ArrayLike, DTypeLike
+
+    from pyop2cxx.base.arrays import Array
+    from pyop2cxx.data.args import MatArg, MixedMatArg
+
+    Vector = Dat | MixedDat | Global
+
+MAT_ACCESSES = frozenset({WRITE, INC})
+_MOST_DENSE_ENTRIES = 1_000_000
+
+
+class Mat(DataCarrier):
+    """A matrix: a dense block of values at each place of a Sparsity. Equal only to itself.
+
+    Loops add element tensors to it (``INC``) or set entries (``WRITE``). Where each entry of each
+    element lies is found in the first loop over a pair of Maps; later ones search nothing.
+
+    Args:
+        sparsity: Where there may be values.
+        dtype: The dtype; None means float64.
+        name: What messages call it; it never enters generated text.
+
+    Raises:
+        SparsityTypeError: The first argument is not a Sparsity.
+        DataTypeError: The dtype is not one that kernels can work on.
+        NameTypeError: The name is not a string.
+
+    Example:
+        >>> from pyop2cxx import op2
+        >>> cells, nodes = op2.Set(2), op2.Set(3)
+        >>> c2n = op2.Map(cells, nodes, 2, [0, 1, 1, 2])
+        >>> mat = op2.Mat(op2.Sparsity((nodes ** 1, nodes ** 1), [(c2n, c2n, None)]))
+        >>> text = "void k(double *A) { A[0] += 1; A[1] -= 1; A[2] -= 1; A[3] += 1; }"
+        >>> op2.par_loop(op2.Kernel(text, "k"), cells, mat(op2.INC, (c2n, c2n)))
+        >>> mat.values.tolist()
+        [[1.0, -1.0, 0.0], [-1.0, 2.0, -1.0], [0.0, -1.0, 1.0]]
+    """
+
+    ASSEMBLED: ClassVar[str] = "ASSEMBLED"
+    """Nothing is pending: the values may be read."""
+    INSERT_VALUES: ClassVar[str] = "INSERT_VALUES"
+    """Entries were set since the last `assemble`."""
+    ADD_VALUES: ClassVar[str] = "ADD_VALUES"
+    """Entries were added to since the last `assemble`."""
+
+    _kind = "Mat"
+
+    def __init__(
+        self, sparsity: Sparsity, dtype: DTypeLike | None = None, name: str | None = None
+    ) -> None:
+        if not isinstance(sparsity, Sparsity):
+            raise SparsityTypeError(
+                f"Mat: expected a Sparsity, got {sparsity!r} of type {type(sparsity).__name__}"
+            )
+        self._uid = runtime.next_uid()
+        self._name = as_name(name, "Mat", f"mat_#x{self._uid:x}")
+        self._sparsity = sparsity
+        self._dtype = as_dtype("float64" if dtype is None else dtype, self._what)
+        self._state = Mat.ASSEMBLED
+        self._owner: Mat | None = None
+        self._whole: ref[Mat] | None = None
+        self._paths: dict[tuple[Any, ...], Any] = {}
+        self._row_loops: dict[tuple[Any, ...], Any] = {}
+        self._buffer = self._make_buffer(1 if self.is_mixed else self.cdim)
+        self._values: Array | None = None
+        self._scipy: Any = None
+        if sparsity.shape == (1, 1):
+            self._parts: tuple[tuple[Mat, ...], ...] = ()
+            if not runtime.static:
+                self._allocate()
+            return
+        self._parts = tuple(
+            tuple(self._block(i, j) for j in range(sparsity.shape[1]))
+            for i in range(sparsity.shape[0])
+        )
+
+    def _block(self, i: int, j: int) -> Mat:
+        kind = Mat if self._sparsity.nested else MatBlock
+        made = kind(self._sparsity[i, j], self._dtype, f"{self._name}_{i}_{j}")
+        made._owner = None if self._sparsity.nested else self
+        made._whole = ref(self)
+        return made
+
+    def _allocate(self) -> None:
+        rows, cols = self.block_dims
+        shape = (len(self._sparsity.colidx), rows, cols)
+        if self._sparsity.is_dense:  # behind the last place goes what loops leave out
+            shape = (shape[0] + 1, rows, cols)
+        memory = as_zeros(shape, self._dtype, self._what)
+        self._values = memory[: len(self._sparsity.colidx)]
+        self._buffer.reset(address=address_of(memory), n_bytes=memory.nbytes, is_zero=True)
+
+    # As an argument of a loop
+
+    def __call__(
+        self,
+        access: Access,
+        path: tuple[Any, Any],
+        lgmaps: Any = None,
+        unroll_map: bool = False,
+        flatten: bool = False,
+    ) -> MatArg | MixedMatArg:
+        """Return this Mat as an argument of a loop.
+
+        Args:
+            access: INC or WRITE.
+            path: The Maps from the iteration Set to the rows and to the columns; of PyOP2's older
+                conventions, each indexed by ``op2.i``. Of a mixed matrix MixedMaps, or Maps in a
+                tuple; None for a Global. The kernel then gets one tensor for all blocks, rows of
+                all fields times columns of all fields.
+            lgmaps: What to leave out: a pair of arrays (rows, columns), either None, shape
+                (Set.total_size,), integers: negative where the row or the column is left out, its
+                own number elsewhere. Also a list of one such pair, and objects with `indices`; of a
+                mixed matrix a list of a pair for each block, by rows.
+            unroll_map: Whether the arrays say this for each scalar, shape
+                (Set.total_size * dim,), where blocks have several.
+            flatten: Of PyOP2's older conventions: order rows and columns by component first.
+
+        Raises:
+            ModeValueError: There is no such access, or not for a Mat.
+            MapTypeError: The path is not a pair of Maps.
+            MapValueError: The Sparsity was made from other Maps.
+            DataValueError: The arrays of `lgmaps` do not fit.
+        """
+        mode = checked_access(access, MAT_ACCESSES, False, self._what)
+        maps = plain_maps(path)
+        if self.is_mixed or self._sparsity.is_dense:
+            mixed = mat_paths.mixed_argument(self, mode, maps, lgmaps, unroll_map)
+            if flatten:
+                return LegacyMixedMatArg(self, mixed.map_, mode, mixed.parts, mixed.cells)
+            return mixed
+        found = mat_paths.argument(self, mode, maps, lgmaps, unroll_map)
+        return LegacyMatArg(self, found.map_, mode) if flatten else found
+
+    # Blocks
+
+    @property
+    def _blocks(self) -> tuple[tuple[Mat, ...], ...]:
+        # not stored: large arrays should go when the last reference does
+        return self._parts or ((self,),)
+
+    @property
+    def comm(self) -> Any:
+        """The communicator of its rows."""
+        return self._sparsity.comm
+
+    @property
+    def sparsity(self) -> Sparsity:
+        """Where there may be values."""
+        return self._sparsity
+
+    @property
+    def split(self) -> tuple[Any, ...]:
+        """The blocks, by rows."""
+        return tuple(self)
+
+    @property
+    def blocks(self) -> tuple[tuple[Mat, ...], ...]:
+        """The blocks of a mixed matrix, by rows; the matrix itself where it is not mixed."""
+        return self._blocks
+
+    @overload  # type: ignore[override]  # a row has several blocks
+    def __getitem__(self, index: tuple[int, int]) -> Mat: ...
+
+    @overload
+    def __getitem__(self, index: int) -> tuple[Mat, ...]: ...
+
+    def __getitem__(self, index: Any) -> Any:
+        """Return a block, or with one number a row of them."""
+        try:
+            if is_integer(index):
+                return self._blocks[index]
+            i, j = index
+            return self._blocks[i][j]
+        except (TypeError, ValueError, IndexError):
+            n, m = self._sparsity.shape
+            raise IndexValueError(
+                f"{self._what} has {n} x {m} blocks, got index {index!r}; pass [row, column], or "
+                "[row] for all of a row"
+            ) from None
+
+    def __iter__(self) -> Iterator[Mat]:
+        for row in self._blocks:
+            yield from row
+
+    @property
+    def is_mixed(self) -> bool:
+        """Whether it has several blocks."""
+        return self._sparsity.shape != (1, 1)
+
+    # Sizes
+
+    @property
+    def dims(self) -> tuple[tuple[tuple[int, int], ...], ...]:
+        """For each block the scalars of a row entity and of a column entity."""
+        return self._sparsity.dims
+
+    @property
+    def block_dims(self) -> tuple[int, int]:
+        """Scalars of a row entity and of a column entity, where the matrix is not mixed."""
+        self._plain("block_dims")
+        return self.dims[0][0]
+
+    @property
+    def cdim(self) -> int:
+        """Scalars at each place."""
+        return prod(self.block_dims)
+
+    @property
+    def nrows(self) -> int:
+        """Owned scalar rows."""
+        return sum(int(part.set.size) * int(part.cdim) for part in self._sparsity.dsets[0])
+
+    @property
+    def ncols(self) -> int:
+        """Owned scalar columns."""
+        return sum(int(part.set.size) * int(part.cdim) for part in self._sparsity.dsets[1])
+
+    @property
+    def nblock_rows(self) -> int:
+        """Owned rows of blocks."""
+        self._plain("nblock_rows")
+        return int(self._sparsity.dsets[0].set.size)
+
+    @property
+    def nblock_cols(self) -> int:
+        """Owned columns of blocks."""
+        self._plain("nblock_cols")
+        return int(self._sparsity.dsets[1].set.size)
+
+    @property
+    def nblocks(self) -> int:
+        """Blocks of a mixed matrix."""
+        return prod(self._sparsity.shape)
+
+    @property
+    def nbytes(self) -> int:
+        """The bytes of the values."""
+        if self.is_mixed:
+            return sum(block.nbytes for block in self)
+        return int(self._sparsity.rowptr[-1]) * self.cdim * self._dtype.itemsize
+
+    def _plain(self, member: str) -> None:
+        if self.is_mixed:
+            raise SparsityFormatError(
+                f"{self._what}: '{member}' of a mixed matrix; ask one of its blocks: "
+                f"mat[i, j].{member}"
+            )
+
+    # Assembly state
+
+    @property
+    def assembly_state(self) -> str:
+        """ASSEMBLED, INSERT_VALUES or ADD_VALUES: what loops have done since `assemble`."""
+        return self._state if self._owner is None else self._owner.assembly_state
+
+    def change_assembly_state(self, new_state: str) -> None:
+        """Say what comes next; between setting and adding what is pending is flushed."""
+        if self._owner is not None:
+            self._owner.change_assembly_state(new_state)
+            return
+        pending = Mat.ASSEMBLED not in (new_state, self._state)
+        if pending and new_state != self._state:
+            self._flush_assembly()
+        self._state = new_state
+
+    def _flush_assembly(self) -> None:
+        """Bring pending values of other processes to them: without MPI there are none."""
+
+    def assemble(self) -> None:
+        """Say that loops and calls have added all they will for now."""
+        self.change_assembly_state(Mat.ASSEMBLED)
+        if self.is_mixed and self._sparsity.nested:
+            for block in self:
+                block.assemble()
+
+    @property
+    def dat_version(self) -> int:
+        """Grows with every use that may write.
+
+        Raises:
+            AssemblyStateError: The matrix is not assembled.
+        """
+        if self.assembly_state is not Mat.ASSEMBLED:
+            raise AssemblyStateError(
+                f"{self._what}: the version of a matrix that is not assembled; call assemble()"
+            )
+        return sum(block._buffer.version for block in self)
+
+    def increment_dat_version(self) -> None:
+        """Say that the values were changed by other means."""
+        for block in self:
+            block._buffer.increment_version()
+
+    # Values
+
+    @property
+    def array(self) -> Array:
+        """The values in the order of the Sparsity's places, writeable; shape (n * rows * cols,)."""
+        return self._stored("array", write=True).reshape(-1)
+
+    @property
+    def values(self) -> Array:
+        """The matrix as a dense array, a copy; shape (nrows, ncols).
+
+        Raises:
+            SparsityFormatError: It would have more than a million entries.
+        """
+        shape = (self._n_stored(0), self._n_stored(1))
+        if prod(shape) > _MOST_DENSE_ENTRIES:
+            raise SparsityFormatError(
+                f"{self._what}: a dense array of {shape[0]} x {shape[1]} values is more than a "
+                "million; use to_scipy()"
+            )
+        if self.is_mixed:
+            return np.block([[block.values for block in row] for row in self._blocks])
+        values, sparsity = self._stored("values", write=False), self._sparsity
+        rows, cols = self.block_dims
+        dense = np.zeros((shape[0] // rows, rows, shape[1] // cols, cols), self._dtype)
+        at = np.repeat(np.arange(shape[0] // rows), np.diff(sparsity.rowptr))
+        dense[at, :, sparsity.colidx, :] = values
+        return dense.reshape(shape)
+
+    def _n_stored(self, side: int) -> int:
+        return sum(int(p.set.total_size) * int(p.cdim) for p in self._sparsity.dsets[side])
+
+    def _allocated(self, member: str) -> Array:
+        """Return the values as they lie on the host, up to date or not."""
+        runtime.require_running(self._what, member)
+        self._plain(member)
+        if self._values is None:
+            self._allocate()
+        assert self._values is not None  # allocated above
+        return self._values
+
+    def _stored(self, member: str, *, write: bool) -> Array:
+        values = self._allocated(member)
+        self._on_host(_core.Use.read_write if write else _core.Use.read, member)
+        if write:
+            self._buffer.increment_version()
+        return values
+
+    # Memory shared with other libraries: the values in the order of the Sparsity's places
+
+    def _host_array(self, member: str) -> Array:
+        return self._allocated(member)
+
+    def _shared_on_host(self) -> Array:
+        return self._stored("__dlpack__", write=True)
+
+    def _shared_shape(self) -> tuple[tuple[int, ...], tuple[int, ...]]:
+        shape = self._allocated("__dlpack__").shape
+        return shape, dlpack.dense_strides(shape)
+
+    @property
+    def residence(self) -> str:
+        """Where the values are valid, as of a Dat; 'mixed' if blocks are not alike."""
+        found = {block._buffer.where.name for block in self}
+        return found.pop() if len(found) == 1 else "mixed"
+
+    def to_host(self) -> None:
+        """Copy the values to the host if they are newer on a device.
+
+        Raises:
+            ExecutionError: A loop that wrote them has failed.
+        """
+        for block in self:
+            block._on_host(_core.Use.read, "to_host", is_explicit=True)
+
+    def to_device(self) -> None:
+        """Copy the values to the device that loops run on now; nothing if that is the host.
+
+        Raises:
+            ExecutionError: The device is full.
+        """
+        runtime.require_running(self._what, "to_device")
+        device = runtime.device
+        if device is not None:
+            for block in self:
+                block._put_on(device, _core.Use.read, "to_device")
+
+    def zero(self) -> None:
+        """Set all values to zero."""
+        for block in self:
+            values = block._allocated("zero")
+            if not block._buffer.zero_on_device():
+                block._on_host(_core.Use.write, "zero")
+                values.fill(0)
+            block._buffer.increment_version()
+        self._forget_state()
+
+    def _forget_state(self) -> None:
+        self.change_assembly_state(Mat.ASSEMBLED)
+        if self.is_mixed and self._sparsity.nested:
+            for block in self:
+                block._forget_state()
+
+    def zero_rows(self, rows: Any, diag_val: float = 1.0, idx: int | None = None) -> None:
+        """Set whole rows to zero, and their diagonal entries to a value: boundary conditions.
+
+        Args:
+            rows: A Subset of the rows' Set, or the numbers of entities.
+            diag_val: The value on the diagonal.
+            idx: The component of each entity to change; None means all of them.
+
+        Raises:
+            IndexValueError: There is no such row or component, or no place for its diagonal.
+            MapValueError: The Subset is a part of another Set.
+        """
+        found, components = self._rows(rows, idx)
+        places = self._diagonal(found)
+        cols = self.block_dims[1]
+        whole = [component * cols + c for component in components for c in range(cols)]
+        mat_rows.put(self, mat_rows.places_of_rows(self, found), whole, 0, "zero_rows")
+        mat_rows.put(self, places, self._on_diagonal(components), diag_val, "zero_rows")
+        self.change_assembly_state(Mat.ASSEMBLED)
+
+    def set_local_diagonal_entries(
+        self, rows: Any, diag_val: float = 1.0, idx: int | None = None
+    ) -> None:
+        """Set the diagonal entries of rows; the arguments are those of `zero_rows`.
+
+        Raises:
+            IndexValueError: As for `zero_rows`.
+        """
+        found, components = self._rows(rows, idx)
+        places = self._diagonal(found)
+        offsets = self._on_diagonal(components)
+        mat_rows.put(self, places, offsets, diag_val, "set_local_diagonal_entries")
+        self.change_assembly_state(Mat.INSERT_VALUES)
+
+    def inc_local_diagonal_entries(
+        self, rows: Any, diag_val: float = 1.0, idx: int | None = None
+    ) -> None:
+        """Add to the diagonal entries of rows; the arguments are those of `zero_rows`.
+
+        Raises:
+            IndexValueError: As for `zero_rows`.
+        """
+        found, components = self._rows(rows, idx)
+        places = self._diagonal(found)
+        offsets = self._on_diagonal(components)
+        mat_rows.add(self, places, offsets, diag_val, "inc_local_diagonal_entries")
+        self.change_assembly_state(Mat.ADD_VALUES)
+
+    def addto_values(self, rows: ArrayLike, cols: ArrayLike, values: ArrayLike) -> None:
+        """Add a dense array to the entries where rows and columns meet.
+
+        Args:
+            rows: Numbers of entities; negative ones are left out.
+            cols: The same for columns.
+            values: Shape (len(rows) * rows' dim, len(cols) * columns' dim), or as many values.
+
+        Raises:
+            IndexValueError: There is no such row or column, or no place where two meet.
+            DataValueError: The values are of another number, or do not convert.
+        """
+        places, found = self._places(rows, cols, values)
+        np.add.at(self._stored("addto_values", write=True), places, found)
+        self.change_assembly_state(Mat.ADD_VALUES)
+
+    def set_values(self, rows: ArrayLike, cols: ArrayLike, values: ArrayLike) -> None:
+        """Set the entries where rows and columns meet; the arguments are those of `addto_values`.
+
+        Raises:
+            IndexValueError: As for `addto_values`.
+            DataValueError: As for `addto_values`.
+        """
+        places, found = self._places(rows, cols, values)
+        self._stored("set_values", write=True)[places] = found
+        self.change_assembly_state(Mat.INSERT_VALUES)
+
+    def _rows(self, rows: Any, idx: int | None) -> tuple[Array, range]:
+        self._plain("rows")
+        superset = getattr(rows, "superset", None)
+        mine = self._sparsity.dsets[0].set
+        if superset is not None and superset is not mine:
+            raise MapValueError(
+                f"{self._what}: the Subset is a part of Set '{superset.name}', but the rows are "
+                f"on '{mine.name}'"
+            )
+        found = np.unique(self._numbers(rows if superset is None else rows.indices, "row", 0))
+        if found.size and found[0] < 0:
+            raise IndexValueError(f"{self._what}: there is no row {found[0]}")
+        dim = self.block_dims[0]
+        if idx is not None and not 0 <= idx < dim:
+            raise IndexValueError(
+                f"{self._what}: there is no component {idx}; rows have {dim} of them"
+            )
+        return found, range(dim) if idx is None else range(idx, idx + 1)
+
+    def _numbers(self, given: Any, what: str, side: int) -> Array:
+        numbers = np.atleast_1d(np.asarray(given))
+        if numbers.size == 0:
+            return np.zeros(0, np.int64)
+        if numbers.dtype.kind not in "iu":
+            raise DataTypeError(
+                f"{self._what}: {what} numbers must be integers, got dtype {numbers.dtype}"
+            )
+        n = self._sparsity.dsets[side].set.total_size
+        if numbers.max() >= n:
+            raise IndexValueError(
+                f"{self._what}: there is no {what} {numbers.max()}; there are 0 to {n - 1}"
+            )
+        return numbers.astype(np.int64).reshape(-1)
+
+    def _on_diagonal(self, components: range) -> list[int]:
+        return [component * self.block_dims[1] + component for component in components]
+
+    def _diagonal(self, rows: Array) -> Array:
+        if self.block_dims[0] != self.block_dims[1]:
+            raise IndexValueError(f"{self._what}: its blocks are not square: no diagonal entries")
+        places: Array = self._sparsity.diagonal()[rows]
+        missing = np.flatnonzero(places < 0)
+        if missing.size:
+            raise IndexValueError(
+                f"{self._what}: row {rows[missing[0]]} has no place for its diagonal entry"
+            )
+        return places
+
+    def _places(self, rows: ArrayLike, cols: ArrayLike, values: ArrayLike) -> tuple[Array, Array]:
+        """Return places and blocks of values: shapes (n,) and (n, rows' dim, columns' dim)."""
+        self._plain("values")
+        i, j = self._numbers(rows, "row", 0), self._numbers(cols, "column", 1)
+        r, c = self.block_dims
+        given = np.asarray(values)
+        if given.size != i.size * r * j.size * c or not np.can_cast(
+            given.dtype, self._dtype, "same_kind"
+        ):
+            raise DataValueError(
+                f"{self._what}: expected {i.size * r} x {j.size * c} values of dtype "
+                f"{self._dtype}, got shape {given.shape} of dtype {given.dtype}"
+            )
+        blocks = given.reshape(i.size, r, j.size, c).transpose(0, 2, 1, 3)
+        keep_rows, keep_cols = np.flatnonzero(i >= 0), np.flatnonzero(j >= 0)
+        places = np.empty((keep_rows.size, keep_cols.size), np.int64)
+        for n, row in enumerate(i[keep_rows]):
+            places[n] = self._find(int(row), j[keep_cols])
+        kept = blocks[np.ix_(keep_rows, keep_cols)]
+        return places.reshape(-1), kept.reshape(-1, r, c)
+
+    def _find(self, row: int, cols: Array) -> Array:
+        begin, end = self._sparsity.rowptr[row : row + 2]
+        there = self._sparsity.colidx[begin:end]
+        at = np.searchsorted(there, cols)
+        known = np.append(there, -1)  # no column is -1: what lies behind the last is missing
+        missing = np.flatnonzero(known[at] != cols)
+        if missing.size:
+            raise IndexValueError(
+                f"{self._what}: row {row} has no place for column {cols[missing[0]]}"
+            )
+        found: Array = begin + at
+        return found
+
+    # Copies and products
+
+    def duplicate(self, copy: bool = True) -> Mat:
+        """Return a matrix of the same Sparsity and dtype: with the same values, or zeros.
+
+        Args:
+            copy: Whether the values are copied.
+        """
+        made = Mat(self._sparsity, self._dtype, f"copy_of_{self._name}")
+        if copy:
+            for theirs, mine in zip(made, self, strict=True):
+                target = theirs._allocated("duplicate")
+                mine._allocated("duplicate")
+                if not theirs._buffer.copy_on_device(mine._buffer):
+                    target[...] = mine._stored("duplicate", write=False)
+                theirs._buffer.increment_version()
+        return made
+
+    def to_scipy(self) -> Any:
+        """Return the matrix for SciPy, sharing the memory of its values: CSR, or BSR of blocks.
+
+        A mixed matrix is copied into one CSR matrix.
+
+        Returns:
+            A ``scipy.sparse.csr_array`` or ``bsr_array`` of shape (nrows, ncols), ghosts too.
+
+        Raises:
+            MissingExtraError: SciPy is not installed.
+        """
+        sparse = extras.load("scipy.sparse", "Mat.to_scipy()")
+        if self.is_mixed:
+            blocks = [[block.to_scipy() for block in row] for row in self._blocks]
+            return sparse.block_array(blocks, format="csr")
+        values = self._stored("to_scipy", write=False)
+        if self._scipy is None:
+            sparsity, shape = self._sparsity, (self._n_stored(0), self._n_stored(1))
+            index = (sparsity.colidx, sparsity.rowptr)
+            if self.cdim == 1:
+                made = sparse.csr_array((values.reshape(-1), *index), shape=shape, copy=False)
+            else:
+                made = sparse.bsr_array((values, *index), shape=shape, copy=False)
+            made.has_sorted_indices = True
+            made.has_canonical_format = True
+            self._scipy = made
+        return self._scipy
+
+    @property
+    def handle(self) -> Any:
+        """The matrix for PETSc, by petsc4py; it shares the memory of the values if it is plain.
+
+        Raises:
+            MissingExtraError: petsc4py is not installed.
+            ContractError: The dtype is not PETSc's scalar type.
+        """
+        return petsc.matrix(self)
+
+    def to_cupy(self) -> Any:
+        """Return the matrix on a CUDA device, for CuPy's solvers.
+
+        Where loops run on that device, it shares the memory of single values, and blocks are copied
+        there; sharing counts as a write. Otherwise the values are copied from the host.
+
+        Returns:
+            A ``cupyx.scipy.sparse.csr_matrix`` of shape (nrows, ncols), ghosts too.
+
+        Raises:
+            MissingExtraError: CuPy is not installed.
+        """
+        return cupy.matrix(self, write=True)
+
+    def mult(self, x: Vector, y: Vector) -> None:
+        """Compute ``y = A x``: by SciPy, or by CuPy where loops run on CUDA and the values are.
+
+        Args:
+            x: On the DataSet of the columns; a MixedDat for a mixed matrix, a Global for columns of
+                a Global.
+            y: On the DataSet of the rows; overwritten.
+
+        Raises:
+            DatTypeError: One of them is not a Dat, MixedDat or Global where it should be.
+            DataValueError: One of them lives on another DataSet.
+            MissingExtraError: SciPy is not installed.
+        """
+        for dat, side, what in ((x, 1, "columns"), (y, 0, "rows")):
+            self._check_vector(dat, side, what)
+        if self._is_on_cuda(x):
+            cupy.put(y, cupy.matrix(self, write=False) @ cupy.vector(x))
+            return
+        fields = [field.data_ro_with_halos.reshape(-1) for field in x.split]
+        product = self.to_scipy() @ np.concatenate(fields)
+        spread(product, (field.data_wo_with_halos for field in y.split))
+
+    def _is_on_cuda(self, x: Vector) -> bool:
+        """Say whether values are where CuPy can take them; it is not shown those of ghosts."""
+        is_whole = (self._n_stored(0), self._n_stored(1)) == (self.nrows, self.ncols)
+        return is_whole and at_device(*self, *x.split) and cupy.is_possible()
+
+    def __mul__(self, x: Vector) -> Any:
+        """Return ``A x``, a Dat, MixedDat or Global on the DataSet of the rows."""
+        if not isinstance(x, Dat | MixedDat | Global):
+            return NotImplemented
+        rows = self._sparsity.dsets[0]
+        made = _vector_kind(rows)
+        where = rows.dim if made is Global else rows
+        y: Any = made(where, dtype=np.result_type(self._dtype, x.dtype))
+        self.mult(x, y)
+        return y
+
+    __matmul__ = __mul__
+
+    def _check_vector(self, dat: Any, side: int, what: str) -> None:
+        wanted = self._sparsity.dsets[side]
+        kind = _vector_kind(wanted)
+        if not isinstance(dat, kind):
+            raise DatTypeError(
+                f"{self._what}: expected a {kind.__name__} for the {what}, got {dat!r} of type "
+                f"{type(dat).__name__}"
+            )
+        if not is_same_space(dat.dataset, wanted):
+            raise DataValueError(
+                f"{self._what}: {kind._kind} '{dat.name}' has dim {dat.dim}, but the {what} are on "
+                f"Set '{wanted.set.name}' with dim {wanted.dim}"
+            )
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        raise UsageError(f"{self._what}: a matrix cannot be pickled; pickle to_scipy()")
+
+    def __str__(self) -> str:
+        return f"OP2 Mat: {self._name}, sparsity ({self._sparsity}), datatype {self._dtype.name}"
+
+    def __repr__(self) -> str:
+        return f"Mat({self._sparsity!r}, {self._dtype!r}, {self._name!r})"
+
+
+def _vector_kind(dset: Any) -> type[Any]:
+    """Return what holds values on the DataSet of a matrix's rows or columns."""
+    if isinstance(dset, MixedDataSet):
+        return MixedDat
+    return Global if isinstance(dset, GlobalDataSet) else Dat
+
+
+def is_same_space(found: Any, wanted: Any) -> bool:
+    """Whether values on two DataSets correspond; those of Globals do if they are as many."""
+    both_global = isinstance(found, GlobalDataSet) and isinstance(wanted, GlobalDataSet)
+    if both_global:
+        return bool(found.cdim == wanted.cdim)
+    if isinstance(found, MixedDataSet) and isinstance(wanted, MixedDataSet):
+        return len(found) == len(wanted) and all(map(is_same_space, found, wanted))
+    return bool(found == wanted)
+
+
+class MatBlock(Mat):
+    """A block of a mixed matrix that is not nested: it is assembled with the whole only."""
+
+    def assemble(self) -> None:
+        """Refuse: the whole matrix is assembled, not a block of it.
+
+        Raises:
+            AssemblyStateError: Always.
+        """
+        raise AssemblyStateError(
+            f"{self._what} is a block of a matrix that is not nested; assemble the whole matrix"
+        )

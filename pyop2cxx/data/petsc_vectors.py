@@ -1,0 +1,69 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Dats and Globals as PETSc's vectors: what their classes share."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from pyop2cxx.base.access import READ, RW, WRITE, Access
+from pyop2cxx.exceptions import ModeValueError
+from pyop2cxx.interop import petsc
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from contextlib import AbstractContextManager
+
+
+def spread(values: Any, fields: Iterable[Any]) -> None:
+    """Copy an array of one dimension into others, of any shapes, that together hold as many.
+
+    Args:
+        values: Of NumPy or CuPy.
+        fields: Arrays of the same library, filled one after the other.
+    """
+    begin = 0
+    for field in fields:
+        field[...] = values[begin : begin + field.size].reshape(field.shape)
+        begin += field.size
+
+
+class AsVec:
+    """Contexts that show values as a ``petsc4py.PETSc.Vec``, where petsc4py is installed.
+
+    The vector of a Dat or a Global shares the memory of the values on the host; loops must not use
+    them meanwhile. That of a MixedDat is a copy of its fields, one after the other, which is copied
+    back at the end of the context.
+
+    Entering a context raises MissingExtraError without petsc4py, and ContractError if the dtype is
+    not PETSc's scalar type.
+    """
+
+    @property
+    def vec(self) -> AbstractContextManager[Any]:
+        """A context with a vector to read and write; counts as a write."""
+        return self.vec_context(RW)
+
+    @property
+    def vec_ro(self) -> AbstractContextManager[Any]:
+        """A context with a vector to read; petsc4py cannot forbid to write to it."""
+        return self.vec_context(READ)
+
+    @property
+    def vec_wo(self) -> AbstractContextManager[Any]:
+        """A context with a vector to be overwritten; counts as a write."""
+        return self.vec_context(WRITE)
+
+    def vec_context(self, access: Access) -> AbstractContextManager[Any]:
+        """Return a context with a vector.
+
+        Args:
+            access: READ, WRITE or RW.
+
+        Raises:
+            ModeValueError: There is no such access, or another one.
+        """
+        if access not in (READ, WRITE, RW):
+            raise ModeValueError(
+                f"vec_context: the access must be READ, WRITE or RW, got {access!r}"
+            )
+        return petsc.vector(self, read=access != WRITE, write=access != READ)

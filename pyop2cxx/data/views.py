@@ -1,0 +1,170 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Views of one component of a Dat, as an argument of loops and as arrays."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from pyop2cxx.base.arrays import is_integer
+from pyop2cxx.data.algebra import at_device, device_algebra
+from pyop2cxx.data.dats import Dat
+from pyop2cxx.exceptions import ContractError, DatTypeError, IndexTypeError, IndexValueError
+from pyop2cxx.runtime import runtime
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from pyop2cxx.base.arrays import Array
+    from pyop2cxx.data.dats import SubsetLike
+
+
+class DatView(Dat):
+    """One component of a Dat: the same memory, and one value on each entity.
+
+    Args:
+        dat: The Dat.
+        index: Of the component: an integer for each entry of the Dat's dim.
+
+    Raises:
+        DatTypeError: The first argument is not a Dat.
+        IndexTypeError: The index is not an integer or several.
+        ContractError: It has not one integer for each entry of the dim.
+        IndexValueError: There is no such component.
+
+    Example:
+        >>> from pyop2cxx import op2
+        >>> q = op2.Dat(op2.Set(2) ** 3)
+        >>> DatView(q, 1).data[:] = 7
+        >>> q.data_ro.tolist()
+        [[0.0, 7.0, 0.0], [0.0, 7.0, 0.0]]
+    """
+
+    _kind = "DatView"
+
+    def __init__(self, dat: Dat, index: int | Iterable[int]) -> None:
+        if not isinstance(dat, Dat):
+            raise DatTypeError(f"DatView: expected a Dat, got {dat!r} of type {type(dat).__name__}")
+        if isinstance(dat, DatView):
+            raise DatTypeError(f"{dat._what} is a view of one value already; view its parent")
+        place = _as_index(dat, index)
+        if not runtime.static:
+            dat._allocated("DatView")
+        self._uid = runtime.next_uid()
+        self._name = f"view_{list(place)}_of_{dat.name}"
+        self._parent = dat
+        self._index = place
+        self._component = int(np.ravel_multi_index(place, dat.dim))
+        self._stride = dat.cdim
+        self._dataset = dat.dataset
+        self._set = dat.dataset.set
+        self._cdim = 1
+        self._dtype = dat.dtype
+        self._buffer = dat._buffer
+        self._layout = dat._layout
+        self._checked = {}
+
+    def _lent(self, *, write: bool) -> tuple[Array, bool]:
+        return (self.data if write else self.data_ro), False
+
+    def __del__(self) -> None:
+        """Leave the memory alone: it is the parent's."""
+
+    @property
+    def parent(self) -> Dat:
+        """The Dat."""
+        return self._parent
+
+    @property
+    def index(self) -> tuple[int, ...]:
+        """Of the component, one integer for each entry of the parent's dim."""
+        return self._index
+
+    @property
+    def dim(self) -> tuple[int, ...]:
+        """The shape of the values on each entity: one value."""
+        return (1,)
+
+    @property
+    def halo_valid(self) -> bool:
+        """Whether the ghosts of the parent are up to date."""
+        return self._parent.halo_valid
+
+    @halo_valid.setter
+    def halo_valid(self, valid: bool) -> None:
+        self._parent.halo_valid = valid
+
+    @property
+    def _exchanged(self) -> Dat:
+        return self._parent
+
+    @property
+    def _frozen(self) -> Any:
+        return self._parent._frozen
+
+    @_frozen.setter
+    def _frozen(self, access: Any) -> None:
+        self._parent._frozen = access
+
+    @property
+    def _values(self) -> Array | None:  # type: ignore[override]
+        values = self._parent._values
+        return None if values is None else self._component_of(values)
+
+    def _component_of(self, values: Array) -> Array:
+        return values.reshape(len(values), -1)[:, self._component]
+
+    def _allocated(self, member: str) -> Array:
+        return self._component_of(self._parent._allocated(member))
+
+    def _view(self, member: str, *, whole: bool, write: bool) -> Array:
+        # the other components must survive, whatever becomes of this one
+        kept = member.replace("_wo", "")
+        return self._component_of(self._parent._view(kept, whole=whole, write=write))
+
+    def zero(self, subset: SubsetLike | None = None) -> None:
+        """Set the values to zero; other components stay. See `Dat.zero`."""
+        if subset is not None:
+            super().zero(subset)
+            return
+        runtime.require_running(self._what, "zero")
+        if not (at_device(self) and device_algebra().zero(self, None)):
+            self.data_with_halos[...] = 0
+        self.halo_valid = True
+
+    def _shape(self, member: str) -> tuple[int, ...]:
+        return self._parent._shape(member)[:1]
+
+    @property
+    def nbytes(self) -> int:
+        """The bytes of the values, without those of other components between them."""
+        return self._dtype.itemsize * self._shape("nbytes")[0]
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return (DatView, (self._parent, self._index))
+
+    def __str__(self) -> str:
+        return f"OP2 DatView: component {list(self._index)} of ({self._parent})"
+
+    def __repr__(self) -> str:
+        return f"DatView({self._parent!r}, {self._index!r})"
+
+
+def _as_index(dat: Dat, index: int | Iterable[int]) -> tuple[int, ...]:
+    what = f"DatView of {dat._what}"
+    try:
+        place = (index,) if is_integer(index) else tuple(index)  # type: ignore[arg-type]
+    except TypeError:
+        place = (None,)  # type: ignore[assignment]
+    if not all(is_integer(i) for i in place):
+        raise IndexTypeError(
+            f"{what}: the index must be an integer or a tuple of integers, got {index!r}"
+        )
+    if len(place) != len(dat.dim):
+        raise ContractError(
+            f"{what} of dim {dat.dim}: the index needs {len(dat.dim)} integers, got {index!r}"
+        )
+    if not all(0 <= i < n for i, n in zip(place, dat.dim, strict=True)):
+        raise IndexValueError(f"{what} of dim {dat.dim}: there is no component {index!r}")
+    return tuple(int(i) for i in place)

@@ -1,0 +1,128 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Values on the CUDA device of loops as CuPy's arrays and matrices, sharing their memory."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from pyop2cxx.base import extras
+from pyop2cxx.base.arrays import MOST_INT32
+from pyop2cxx.data.petsc_vectors import spread
+from pyop2cxx.interop import dlpack
+from pyop2cxx.runtime import runtime
+
+if TYPE_CHECKING:
+    from pyop2cxx import _core
+    from pyop2cxx.base.arrays import Array
+    from pyop2cxx.data.carrier import DataCarrier
+    from pyop2cxx.data.mats import Mat, Vector
+    from pyop2cxx.sets.sparsities import Sparsity
+
+
+class _Shown:
+    """What CuPy asks for the memory, and keeps alive with its array."""
+
+    def __init__(self, shared: _core.exchange.SharedArray) -> None:
+        self._shared = shared
+        self.__cuda_array_interface__ = dlpack.cuda_interface(shared)
+
+
+def is_possible() -> bool:
+    """Say whether loops run on a CUDA device and CuPy is installed."""
+    if runtime.static or dlpack.place_of(runtime.device) == dlpack.HOST:
+        return False
+    return extras.installed()["cupyx"]
+
+
+def array(carrier: DataCarrier, *, write: bool) -> Any:
+    """Return the values of owned entities on the device, moved there if need be.
+
+    Loops so far are done. Whoever writes finishes before loops run again; see `finish`.
+
+    Args:
+        carrier: A Dat, a Global or a Mat that is not mixed.
+        write: Whether the values will be changed.
+
+    Raises:
+        MissingExtraError: CuPy is not installed.
+    """
+    cupy = extras.load("cupy", f"{carrier._what} as an array of CuPy")
+    return cupy.asarray(_Shown(carrier._shared_on_device("to_cupy", write=write)))
+
+
+def vector(dat: Vector) -> Any:
+    """Return a copy of the values of all fields, on the device, as one array of CuPy."""
+    cupy = extras.load("cupy", f"Dat '{dat.name}' as an array of CuPy")
+    return cupy.concatenate([array(part, write=False).reshape(-1) for part in dat.split])
+
+
+def put(dat: Vector, found: Any) -> None:
+    """Write an array of CuPy to a Dat or Global, or to the fields of a MixedDat."""
+    spread(found, (array(part, write=True) for part in dat.split))
+    finish()
+
+
+def finish() -> None:
+    """Wait for what CuPy computes, so that loops find it."""
+    extras.load("cupy", "waiting for it").cuda.get_current_stream().synchronize()
+
+
+def matrix(mat: Mat, *, write: bool) -> Any:
+    """Return a matrix as ``cupyx.scipy.sparse.csr_matrix``, with ghosts.
+
+    It shares the values of a Mat whose blocks are single values, if loops run on the CUDA device;
+    what has blocks is sorted into a copy there. From other places the values are copied.
+
+    Args:
+        mat: The matrix.
+        write: Whether what is shared will be changed.
+
+    Raises:
+        MissingExtraError: CuPy is not installed.
+    """
+    sparse = extras.load("cupyx.scipy.sparse", "Mat.to_cupy()")
+    if mat.is_mixed:
+        blocks = [[matrix(block, write=False) for block in row] for row in mat.blocks]
+        return sparse.bmat(blocks, format="csr")
+    shape = (mat._n_stored(0), mat._n_stored(1))
+    n_values = int(mat.sparsity.rowptr[-1]) * mat.cdim
+    if dlpack.place_of(runtime.device) == dlpack.HOST or n_values > MOST_INT32:
+        return sparse.csr_matrix(mat.to_scipy().tocsr())
+    rows, columns, order = _index(mat.sparsity)
+    values = array(mat, write=write and order is None).reshape(-1)
+    if order is not None:
+        values = values[order]
+    return sparse.csr_matrix((values, columns, rows), shape=shape)
+
+
+def _index(sparsity: Sparsity) -> tuple[Any, Any, Any]:
+    """Return where rows begin, columns, and the order of values of blocks; on the device, once."""
+    cupy = extras.load("cupy", "Mat.to_cupy()")
+    key = int(cupy.cuda.Device())
+    if key not in sparsity._on_cuda:
+        rows, columns, order = _scalars(sparsity)
+        on_device = [None if one is None else cupy.asarray(one) for one in (rows, columns, order)]
+        sparsity._on_cuda[key] = (on_device[0], on_device[1], on_device[2])
+    return sparsity._on_cuda[key]
+
+
+def _scalars(sparsity: Sparsity) -> tuple[Array, Array, Array | None]:
+    """Return the CSR index of single values, int32, and where each lies among those of blocks."""
+    ((row_dim, col_dim),) = sparsity.dims[0]
+    offset, columns = sparsity.rowptr, sparsity.colidx
+    if row_dim * col_dim == 1:
+        return offset.astype(np.int32), columns.astype(np.int32), None
+    n_blocks = np.diff(offset)
+    rows = np.concatenate([[0], np.cumsum(np.repeat(n_blocks * col_dim, row_dim))])
+    # of each scalar row its blocks, of each block one row
+    first = np.repeat(offset[:-1], row_dim)
+    counts = np.repeat(n_blocks, row_dim)
+    starts = np.cumsum(counts) - counts
+    block = np.arange(counts.sum()) + np.repeat(first - starts, counts)
+    part = np.repeat(np.tile(np.arange(row_dim), len(n_blocks)), counts)
+    c = np.arange(col_dim)
+    scalars = columns[block].astype(np.int64)[:, None] * col_dim + c
+    order = (block * row_dim + part)[:, None] * col_dim + c
+    return rows.astype(np.int32), scalars.ravel().astype(np.int32), order.ravel().astype(np.int32)

@@ -1,0 +1,113 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""PETSc's view of Mats and Dats, through petsc4py where it is installed; no values are copied."""
+
+from __future__ import annotations
+
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from pyop2cxx.base import extras
+from pyop2cxx.exceptions import ContractError, UnsupportedError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from pyop2cxx.data.mats import Mat
+
+
+def matrix(mat: Mat) -> Any:
+    """Return a PETSc matrix over the values of a Mat.
+
+    Args:
+        mat: Its dtype is PETSc's scalar type. A mixed one gives a nest of its blocks; if its
+            Sparsity is not nested, a copy of them in one matrix.
+
+    Returns:
+        AIJ by ``MatCreateSeqAIJWithArrays``, sharing the values; of square blocks, BAIJ with a copy
+        of them, since PETSc stores blocks by columns; of other blocks, a copy as AIJ.
+
+    Raises:
+        MissingExtraError: petsc4py is not installed.
+        ContractError: The dtype is not PETSc's scalar type.
+        UnsupportedError: PETSc's integers are too narrow for the matrix.
+    """
+    petsc = extras.load("petsc4py.PETSc", f"{mat._what}: handle")
+    _check_scalar(petsc, mat.dtype, mat._what)
+    if mat.is_mixed:
+        rows = [[matrix(block) for block in row] for row in mat.blocks]
+        nest = petsc.Mat().createNest(rows, comm=petsc.COMM_SELF)
+        return nest if mat.sparsity.nested else nest.convert("aij")
+    integer = np.dtype(petsc.IntType)
+    sparsity = mat.sparsity
+    if sparsity.rowptr[-1] > np.iinfo(integer).max:
+        raise UnsupportedError(
+            f"{mat._what} has {sparsity.rowptr[-1]} places, but this PETSc counts with "
+            f"{integer.name}; build PETSc with 64-bit indices"
+        )
+    index = (sparsity.rowptr.astype(integer), sparsity.colidx.astype(integer, copy=False))
+    shape = (mat._n_stored(0), mat._n_stored(1))
+    values = mat._stored("handle", write=False)
+    if mat.cdim == 1:
+        made = petsc.Mat().createAIJWithArrays(
+            size=shape, csr=(*index, values.reshape(-1)), comm=petsc.COMM_SELF
+        )
+    else:
+        rows_dim, cols_dim = mat.block_dims
+        if rows_dim != cols_dim:
+            scalar = mat.to_scipy().tocsr()
+            csr = (scalar.indptr.astype(integer), scalar.indices.astype(integer), scalar.data)
+            return petsc.Mat().createAIJ(size=shape, csr=csr, comm=petsc.COMM_SELF)
+        made = petsc.Mat().createBAIJ(
+            size=shape, bsize=rows_dim, csr=(*index, values.reshape(-1)), comm=petsc.COMM_SELF
+        )
+    made.assemble()
+    return made
+
+
+@contextmanager
+def vector(data: Any, *, read: bool, write: bool) -> Iterator[Any]:
+    """Return a PETSc vector over the values of a Dat's owned entities, or of a Global.
+
+    Args:
+        data: A Dat, a Global or a MixedDat; its dtype is PETSc's scalar type. A MixedDat's fields
+            are copied, one after the other, and copied back if they may be changed.
+        read: Whether the values are looked at. If not, a MixedDat's vector shows what its last one
+            ended with.
+        write: Whether they may be changed. A Dat's version grows only if PETSc says they were.
+
+    Raises:
+        MissingExtraError: petsc4py is not installed.
+        ContractError: The dtype is not PETSc's scalar type.
+    """
+    fields = data.split
+    petsc = extras.load("petsc4py.PETSc", f"{fields[0]._what}: vec")
+    for field in fields:
+        _check_scalar(petsc, field.dtype, field._what)
+    to_count = False
+    if len(fields) == 1:
+        shown, to_count = fields[0]._lent(write=write)
+        values, block = shown.reshape(-1), fields[0].cdim
+    else:
+        values, block = data._gathered(read=read), 1
+    made = petsc.Vec().createWithArray(
+        values, size=(values.size, None), bsize=max(block, 1), comm=petsc.COMM_SELF
+    )
+    state = made.stateGet()
+    try:
+        yield made
+    finally:
+        if to_count and made.stateGet() != state:
+            fields[0].increment_dat_version()
+        made.destroy()
+        if write and len(fields) > 1:
+            data._scatter()
+
+
+def _check_scalar(petsc: Any, dtype: np.dtype[Any], what: str) -> None:
+    scalar = np.dtype(petsc.ScalarType)
+    if dtype != scalar:
+        raise ContractError(
+            f"{what} has dtype {dtype.name}, but this PETSc computes with {scalar.name}"
+        )

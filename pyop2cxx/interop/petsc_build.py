@@ -1,0 +1,90 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What a kernel that calls PETSc is compiled with, where petsc4py and PETSc's headers are."""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+import subprocess
+from functools import lru_cache
+from pathlib import Path
+from typing import NamedTuple
+
+from pyop2cxx.base import extras
+
+HEADER = "<petscts.h>"
+"""Declares all handles, from vectors to time steppers."""
+
+_NAMES = ("Mat", "Vec", "IS", "DM", "PC", "KSP", "SNES", "TS")
+_KINDS = "|".join(_NAMES)
+_HANDLE = re.compile(rf"\b(?:{_KINDS})\s+\*?\s*\w+\s*[,;=)]")
+_CALL = re.compile(rf"\b(?:{_KINDS})[A-Z]\w+\s*\(")
+_OWN = re.compile(rf"\b(?:typedef|struct)\b[^;]*\b(?:{_KINDS})\s*[;{{]")
+
+
+class Build(NamedTuple):
+    """How to compile with PETSc.
+
+    Attributes:
+        include_dirs: Where its headers are, and MPI's.
+        ldargs: For the link.
+    """
+
+    include_dirs: tuple[str, ...] = ()
+    ldargs: tuple[str, ...] = ()
+
+
+def calls_petsc(code: str) -> bool:
+    """Say whether a kernel's text has handles of PETSc's and calls its functions.
+
+    Example:
+        >>> calls_petsc("void f(Mat m) { MatZeroEntries(m); }")
+        True
+        >>> calls_petsc("typedef struct { double x; } Vec; void f(Vec v) { VecAdd(v); }")
+        False
+    """
+    if not any(name in code for name in _NAMES):
+        return False  # as of nearly every kernel: patterns take a hundred times as long
+    found = _HANDLE.search(code) and _CALL.search(code) and not _OWN.search(code)
+    return bool(found)
+
+
+@lru_cache(maxsize=1)
+def build() -> Build | None:
+    """Find PETSc as petsc4py was built with it; None if it or its headers are not installed."""
+    if not extras.installed()["petsc4py"]:
+        return None
+    config = extras.load("petsc4py", "a kernel that calls PETSc").get_config()
+    places = [Path(config["PETSC_DIR"], config["PETSC_ARCH"]), Path(config["PETSC_DIR"])]
+    variables = places[0] / "lib" / "petsc" / "conf" / "petscvariables"
+    folders = [str(place / "include") for place in places]
+    if not variables.is_file() or not any(Path(f, "petscts.h").is_file() for f in folders):
+        return None
+    said = dict(line.split("=", 1) for line in variables.read_text().splitlines() if "=" in line)
+    values = {name.strip(): value.strip() for name, value in said.items()}
+    words = shlex.split(values.get("PETSC_CC_INCLUDES", "")) + _wrapped(values.get("CC", ""))
+    folders += [word[2:] for word in words if word.startswith("-I")]
+    libraries = shlex.split(values.get("PETSC_LIB_BASIC", "-lpetsc"))
+    where = places[0] / "lib"
+    return Build(
+        tuple(f for f in dict.fromkeys(folders) if os.path.isdir(f)),
+        (f"-L{where}", f"-Wl,-rpath,{where}", *libraries),
+    )
+
+
+def _wrapped(compiler: str) -> list[str]:
+    """Ask MPI's compiler, if that is what PETSc was built with, for what it adds."""
+    if "mpi" not in compiler:
+        return []
+    try:
+        asked = subprocess.run(
+            [*shlex.split(compiler), "-show"],
+            capture_output=True,
+            text=True,
+            check=True,
+            timeout=20,
+        )
+    except (OSError, subprocess.SubprocessError):
+        return []  # the compiler will say what it misses
+    return shlex.split(asked.stdout)

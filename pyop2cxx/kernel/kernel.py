@@ -1,0 +1,356 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The user's C kernel: parsed once into a typed AST that crosses to C++."""
+
+from __future__ import annotations
+
+import copy
+import re
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from pyop2cxx import _core
+from pyop2cxx.base.access import Access
+from pyop2cxx.exceptions import (
+    ContractError,
+    DataTypeError,
+    NameTypeError,
+    UnsupportedError,
+    UsageError,
+)
+from pyop2cxx.interop import petsc_build
+from pyop2cxx.kernel.parser import headers as known_headers
+from pyop2cxx.kernel.parser import known
+from pyop2cxx.kernel.parser.known import Description
+from pyop2cxx.kernel.parser.wire import VOID_POINTER
+from pyop2cxx.runtime import runtime
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from numpy.typing import DTypeLike
+
+    from pyop2cxx.kernel.parser.wire import ParsedKernel
+
+_ABIS = ("2026", "2016", "2013")
+
+
+class LocalKernelArg(NamedTuple):
+    """How a kernel uses a parameter, and the dtype behind it."""
+
+    access: Access
+    dtype: np.dtype[Any]
+
+
+class Kernel:
+    """A function, in C, that a loop calls once for each element.
+
+    Arguments arrive packed: each is one flat pointer, whatever map and dimension its Dat has.
+
+    Args:
+        code: C text that defines the function, with helper functions and constant tables if it
+            needs them. The mathematical functions of C are known without any include. Or a program
+            of loopy's: see `pyop2cxx.kernel.loopy`.
+        name: The function to call.
+        opts: Options for the compiler, e.g. ``["-DN=3"]``. A dict, of PyOP2's older optimisations,
+            does nothing: loops are optimised by rules of their own.
+        include_dirs: Folders with the user's own headers.
+        headers: More headers to include, e.g. ``"stdlib.h"`` or ``'#include "mine.h"'``.
+        user_code: Not supported; must be empty.
+        cpp: The text is C++: it runs on host backends only, and nothing is known of what it does.
+        flop_count: Floating-point operations of one call, where the count from the text is wrong.
+        ldargs: Options for the linker.
+        abi: The convention for arguments: ``"2026"``, or one of PyOP2's older ones, ``"2016"`` and
+            ``"2013"``; see `pyop2cxx.pyop2.conventions.adapt`. None means the option ``abi``, so
+            that a program of old kernels says it once: ``op2.init(abi="2016")``.
+        requires_zeroed_output_arguments: MIN and MAX arguments start at zero.
+        accesses: How each parameter is used, if that is known before there is a loop.
+        dtypes: The dtype behind each parameter, if known.
+        events: PyOP2's events of PETSc; kept for its programs, not used.
+
+    Attributes:
+        name: As given.
+        code: As given.
+        accesses: As given.
+        dtypes: As given.
+
+    Raises:
+        NameTypeError: `name` is not a string.
+        DataTypeError: `code` is not a string.
+        UsageError: `code` defines no function `name`, or keeps state between calls.
+        ContractError: There are not as many dtypes as accesses.
+        UnsupportedError: An option of PyOP2's that has no meaning here.
+
+    Example:
+        >>> k = Kernel("void scale(double *x) { x[0] *= 2.0; }", "scale")
+        >>> k.parameters
+        [double *x]
+    """
+
+    def __new__(cls, code: Any, *args: Any, **options: Any) -> Any:
+        """Return a `LoopyLocalKernel` for a program of loopy's, as PyOP2 does."""
+        if cls is Kernel and not isinstance(code, str):
+            from pyop2cxx.kernel.loopy import LoopyLocalKernel, is_loopy  # which is a Kernel
+
+            if is_loopy(code):
+                cls = LoopyLocalKernel
+        return object.__new__(cls)
+
+    def __init__(
+        self,
+        code: str,
+        name: str,
+        opts: Sequence[str] | Mapping[str, object] | None = None,
+        include_dirs: Sequence[str] = (),
+        headers: Sequence[str] = (),
+        user_code: str = "",
+        *,
+        cpp: bool = False,
+        flop_count: int | None = None,
+        ldargs: Sequence[str] | None = (),
+        abi: str | None = None,
+        requires_zeroed_output_arguments: bool = False,
+        accesses: Iterable[Access] | None = None,
+        dtypes: Iterable[DTypeLike] | None = None,
+        events: Sequence[object] = (),
+    ) -> None:
+        if not isinstance(name, str):
+            raise NameTypeError(f"Kernel: name must be a str, got {name!r}")
+        if not isinstance(code, str):
+            raise DataTypeError(
+                f"Kernel '{name}': code must be a str with C text, got {type(code).__name__}"
+            )
+        if abi is None:
+            abi = str(runtime.configuration["abi"])
+        if abi not in _ABIS:
+            raise UnsupportedError(
+                f"Kernel '{name}': abi={abi!r} is not supported; there are: {', '.join(_ABIS)}. In "
+                "'2026' every argument is one flat pointer, e.g. double *A with A[3*i+j]"
+            )
+        if user_code:
+            raise UnsupportedError(
+                f"Kernel '{name}': user_code is not supported; put it into the kernel's text"
+            )
+        self.accesses = None if accesses is None else tuple(Access(a) for a in accesses)
+        self.dtypes = None if dtypes is None else tuple(np.dtype(d) for d in dtypes)
+        if self.accesses and self.dtypes and len(self.accesses) != len(self.dtypes):
+            raise ContractError(
+                f"Kernel '{name}': {len(self.accesses)} accesses, but {len(self.dtypes)} dtypes "
+                "were given"
+            )
+        self.events = tuple(events)
+        self.name = name
+        self.code = code
+        self._is_legacy = abi != "2026"
+        folders = _strings(name, "include_dirs", include_dirs)
+        extra = tuple(known_headers.spelled(item) for item in _strings(name, "headers", headers))
+        extra += () if cpp else known_headers.implied(code)
+        libraries = _strings(name, "ldargs", ldargs or ())
+        linked = petsc_build.build() if petsc_build.calls_petsc(code) else None
+        if linked is not None:
+            extra += (petsc_build.HEADER,)
+            folders, libraries = folders + linked.include_dirs, libraries + linked.ldargs
+        self._description = Description(
+            code=code,
+            name=name,
+            headers=tuple(dict.fromkeys(extra)),
+            include_dirs=folders,
+            options=_options(name, opts) + (_older_macros(code) if abi != "2026" else ()),
+            ldargs=libraries,
+            cpp=bool(cpp),
+            flop_count=-1 if flop_count is None else int(flop_count),
+            abi=abi,
+            requires_zeroed_output_arguments=bool(requires_zeroed_output_arguments),
+            header_contents=known_headers.contents(
+                (
+                    item
+                    for item in (*extra, *known_headers.included(code))
+                    if not known_headers.is_known(item)
+                ),
+                folders,
+            ),
+        )
+        self.core = _build(self._description)
+
+    @property
+    def key(self) -> str:
+        """Canonical key: equal for texts that differ in blanks and comments only."""
+        return self.core.key
+
+    @property
+    def parameters(self) -> list[_core.KernelParameter]:
+        """The function's parameters; empty if they are not known."""
+        return self.core.parameters
+
+    @property
+    def opaque_reason(self) -> str:
+        """Why nothing is known of what the kernel does; empty if it has an AST."""
+        return self.core.opaque_reason
+
+    @property
+    def facts(self) -> _core.KernelFacts | None:
+        """What the kernel does with its arguments; None if it is opaque."""
+        return _facts(self.core)
+
+    @property
+    def cpp(self) -> bool:
+        """True if the text is C++."""
+        return self._description.cpp
+
+    @property
+    def calls_petsc(self) -> bool:
+        """True if it calls PETSc, which is not made for several threads at once."""
+        return petsc_build.HEADER in self._description.headers
+
+    @property
+    def abi(self) -> str:
+        """The convention for arguments."""
+        return self._description.abi
+
+    def with_untyped(self, positions: Iterable[int]) -> Kernel:
+        """Return this kernel with parameters that it does not use as ``void *``.
+
+        Args:
+            positions: Of the parameters, from 0.
+
+        Returns:
+            Itself where one of them is used, or where that cannot be known.
+        """
+        core = _build_untyped(self._description, frozenset(positions))
+        if core is None:
+            return self
+        made = copy.copy(self)
+        made.core = core
+        return made
+
+    def with_code(self, code: str, name: str) -> Kernel:
+        """Return a kernel of today's convention, of another text and the same options."""
+        return Kernel(code, name, abi="2026", **self._options())
+
+    def _options(self) -> dict[str, Any]:
+        """Return what the user gave besides the text and what it says of arguments."""
+        given = self._description
+        return {
+            "headers": given.headers,
+            "include_dirs": given.include_dirs,
+            "opts": given.options,
+            "cpp": given.cpp,
+            "flop_count": None if given.flop_count < 0 else given.flop_count,
+            "ldargs": given.ldargs,
+            "requires_zeroed_output_arguments": given.requires_zeroed_output_arguments,
+        }
+
+    @property
+    def arguments(self) -> tuple[LocalKernelArg, ...]:
+        """Access and dtype of each parameter.
+
+        Raises:
+            UsageError: The kernel was made without them.
+        """
+        if self.accesses is None or self.dtypes is None:
+            raise UsageError(
+                f"Kernel '{self.name}': its arguments are known only where accesses and dtypes "
+                "are given"
+            )
+        return tuple(map(LocalKernelArg, self.accesses, self.dtypes))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        known = {"abi": self.abi, "accesses": self.accesses, "dtypes": self.dtypes}
+        options = self._options() | known
+        return (_unpickled, (type(self), self.code, self.name, options))
+
+    @property
+    def num_flops(self) -> int:
+        """Floating-point operations of one call: as given, else counted; 0 if not known."""
+        if self._description.flop_count >= 0:
+            return self._description.flop_count
+        return 0 if self.facts is None else self.facts.n_operations
+
+    def __eq__(self, other: object) -> bool:
+        return self.key == other.key if isinstance(other, Kernel) else NotImplemented
+
+    def __hash__(self) -> int:
+        return hash(self.key)
+
+    def __str__(self) -> str:
+        return f"OP2 Kernel: {self.name}"
+
+    def __repr__(self) -> str:
+        return f'Kernel("""{self.code}""", {self.name!r})'
+
+
+def _unpickled(kind: type[Kernel], code: str, name: str, options: dict[str, Any]) -> Kernel:
+    return kind(code, name, **options)
+
+
+def _strings(name: str, option: str, values: Sequence[str]) -> tuple[str, ...]:
+    if isinstance(values, str) or not all(isinstance(value, str) for value in values):
+        raise UsageError(f"Kernel '{name}': {option} must be a sequence of strings, got {values!r}")
+    return tuple(values)
+
+
+def _older_macros(code: str) -> tuple[str, ...]:
+    """Return options that define what PyOP2 defined around kernels of its older conventions."""
+    uses = re.search(r"\bOP2_STRIDE\b", code) and not re.search(r"#\s*define\s+OP2_STRIDE\b", code)
+    # the distance between a Dat's components where they lay apart; kernels see them together
+    return ("-DOP2_STRIDE(values,i)=((values)[i])",) if uses else ()
+
+
+def _options(name: str, opts: Sequence[str] | Mapping[str, object] | None) -> tuple[str, ...]:
+    if not opts:
+        return ()
+    if hasattr(opts, "keys"):  # how PyOP2 of 2014 was to write the same loop
+        return ()
+    return _strings(name, "opts", opts)
+
+
+@lru_cache(maxsize=512)
+def _build(given: Description) -> _core.Kernel:
+    """Parse. Keyed on all that goes in, headers' contents too, so a hit is always right."""
+    return _core_of(given, *known.parsed(given))
+
+
+@lru_cache(maxsize=64)
+def _build_untyped(given: Description, positions: frozenset[int]) -> _core.Kernel | None:
+    """Build a kernel whose unused parameters take any pointer; None if they are used."""
+    parsed, tokens = known.parsed(given)
+    if not parsed.functions:
+        return None
+    entry = parsed.functions[-1]
+    if any(entry.parameters[i][0] in entry.names for i in positions):
+        return None
+    parameters = tuple(
+        (name, VOID_POINTER if i in positions else type_, line)
+        for i, (name, type_, line) in enumerate(entry.parameters)
+    )
+    functions = (*parsed.functions[:-1], entry._replace(parameters=parameters))
+    changed = parsed._replace(parameters=parameters, functions=functions)
+    return _core_of(given, changed, (*tokens, "void *", *map(str, sorted(positions))))
+
+
+def _core_of(given: Description, parsed: ParsedKernel, tokens: tuple[str, ...]) -> _core.Kernel:
+    body = _core.KernelBody(parsed.functions, parsed.tables) if parsed.functions else None
+    return _core.Kernel(
+        name=given.name,
+        text=given.code,
+        parameters=parsed.parameters,
+        body=body,
+        opaque_reason=parsed.opaque_reason,
+        cpp=given.cpp,
+        headers=parsed.headers,
+        include_dirs=given.include_dirs,
+        options=given.options,
+        ldargs=given.ldargs,
+        requires_zeroed_output_arguments=given.requires_zeroed_output_arguments,
+        flop_count=given.flop_count,
+        tokens=(*tokens, *given.headers),  # the known ones change what names mean, too
+        header_contents=given.header_contents,
+        abi=given.abi,
+    )
+
+
+@lru_cache(maxsize=512)
+def _facts(core: _core.Kernel) -> _core.KernelFacts | None:
+    """Facts, once for each core: equal descriptions share it."""
+    return None if core.body is None else _core.kernel_facts(core.body)

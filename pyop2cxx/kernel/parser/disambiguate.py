@@ -1,0 +1,137 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Tell the parser which names are types.
+
+C cannot be parsed without knowing that: ``(a) - b`` is a cast or a difference. tree-sitter knows
+only C's own type names and guesses the rest, so names of scalar types are put in its words, and
+superfluous parentheses that invite a wrong guess are blanked out. Lines do not move.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from pyop2cxx.kernel.parser.headers import TYPE_NAMES
+from pyop2cxx.kernel.parser.tokens import substitute
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+# Type names the grammar takes for granted and C kernels have no other use for.
+COMPLEX_DOUBLE = "char64_t"
+COMPLEX_FLOAT = "char32_t"
+WORDS = {**TYPE_NAMES, COMPLEX_DOUBLE: "complex128", COMPLEX_FLOAT: "complex64"}
+
+# One word of the grammar for each scalar, to stand in for other names of it.
+_WORD_OF = {
+    "bool": "bool",
+    "float32": "float",
+    "float64": "double",
+    "complex64": COMPLEX_FLOAT,
+    "complex128": COMPLEX_DOUBLE,
+    "void": "void",
+    **{f"{sign}int{bits}": f"{sign}int{bits}_t" for sign in ("", "u") for bits in (8, 16, 32, 64)},
+}
+_GRAMMAR_WORDS = {*_WORD_OF.values(), "char", "int", "size_t", "ssize_t", "ptrdiff_t"} | {
+    "intptr_t",
+    "uintptr_t",
+}
+_OTHER_NAMES = {
+    name: _WORD_OF[base] for name, base in TYPE_NAMES.items() if name not in _GRAMMAR_WORDS
+}
+_MAY_HAVE_OTHER_NAMES = re.compile("|".join(rf"\b{name}\b" for name in _OTHER_NAMES))
+
+_COMPLEX = re.compile(
+    r"\b(?:(double|float)(\s+)(?:_Complex|complex|__complex__)"
+    r"|(?:_Complex|complex|__complex__)(\s+)(double|float))\b"
+)
+# A parenthesis where an operand may start, around a name that brackets may follow.
+_SUSPECT = re.compile(r"(?:[-+*/%=<>&|^!~?:,(\[{;)]|return)\s*\(\s*[A-Za-z_]\w*\s*[\[()]")
+_PIECE = re.compile(
+    r"/\*.*?\*/|//[^\n]*|\"(?:\\.|[^\"\\\n])*\"|'(?:\\.|[^'\\\n])*'|\w+|[^\s\w]", re.DOTALL
+)
+_TYPE_WORDS = {"const", "unsigned", "signed", "long", "short", "*", *WORDS}
+_NOT_OPERANDS = {"return", "else", "do", "case", "sizeof"}
+
+
+def unambiguous(text: str, aliases: Mapping[str, str], type_names: frozenset[str]) -> str:
+    """`text` as tree-sitter reads it right.
+
+    Args:
+        text: C without directives.
+        aliases: The user's own names for scalars, and the scalar each is.
+        type_names: The user's names for pointers and arrays.
+    """
+    text = _COMPLEX.sub(_complex_word, text)
+    replacements = {name: _WORD_OF[base] for name, base in aliases.items()}
+    if _MAY_HAVE_OTHER_NAMES.search(text) is not None:
+        replacements |= _OTHER_NAMES
+    if replacements:
+        text = substitute(text, replacements)
+    if _SUSPECT.search(text) is None:
+        return text
+    characters = list(text)
+    for position in _superfluous(text, type_names):
+        characters[position] = " "
+    return "".join(characters)
+
+
+def _complex_word(match: re.Match[str]) -> str:
+    scalar = match.group(1) or match.group(4)
+    blanks = match.group(2) or match.group(3)
+    return (COMPLEX_DOUBLE if scalar == "double" else COMPLEX_FLOAT) + "\n" * blanks.count("\n")
+
+
+def _superfluous(text: str, type_names: frozenset[str]) -> Iterator[int]:
+    """Positions of the parentheses around operands that could be taken for types in casts."""
+    pieces = [
+        (match.group(), match.start())
+        for match in _PIECE.finditer(text)
+        if not match.group().startswith(("/*", "//"))
+    ]
+    words = [piece for piece, _ in pieces]
+    for start in range(len(pieces) - 2):
+        i, name = start, words[start + 1]
+        if words[i] != "(" or not (name[0].isalpha() or name[0] == "_"):
+            continue
+        if name in type_names or name in _TYPE_WORDS:
+            continue
+        end = _after_brackets(words, i + 2)
+        # what is left of ((x)) without the inner pair is as ambiguous as (x)
+        while 0 <= i < end < len(words) and (words[i], words[end]) == ("(", ")"):
+            if not _starts_operand(words, i):
+                break
+            yield pieces[i][1]
+            yield pieces[end][1]
+            i, end = i - 1, end + 1
+
+
+def _after_brackets(words: list[str], i: int) -> int:
+    """Position after the subscripts and calls that start at `words[i]`."""
+    depth = 0
+    while i < len(words) and (depth > 0 or words[i] in "[("):
+        depth += (words[i] in "[(") - (words[i] in "])")
+        i += 1
+    return i
+
+
+def _starts_operand(words: list[str], i: int) -> bool:
+    """True if an operand may start at `words[i]`, so that its parentheses mean nothing."""
+    previous = words[i - 1] if i > 0 else ";"
+    if i > 1 and words[i - 2] == "__attribute__":
+        return False
+    if previous == ")":
+        return _ends_cast(words, i - 1)
+    if previous[0].isalnum() or previous[0] == "_":
+        return previous in _NOT_OPERANDS
+    return previous not in {"]", '"', "'", "}"}
+
+
+def _ends_cast(words: list[str], i: int) -> bool:
+    i -= 1
+    n_words = 0
+    while i >= 0 and words[i] in _TYPE_WORDS:
+        i -= 1
+        n_words += 1
+    is_call = i > 0 and (words[i - 1][0].isalnum() or words[i - 1][0] == "_")
+    return n_words > 0 and i >= 0 and words[i] == "(" and not is_call

@@ -1,0 +1,186 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Expressions: from the parser's tree to wire tuples."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from pyop2cxx.kernel.parser import headers
+from pyop2cxx.kernel.parser.typing import read_descriptor, text_of
+from pyop2cxx.kernel.parser.wire import Expr, OpaqueKernel, call, literal
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from tree_sitter import Node
+
+    from pyop2cxx.kernel.parser.scope import Scope
+
+
+def read_expr(node: Node, scope: Scope) -> Expr:
+    """Read an expression.
+
+    Raises:
+        OpaqueKernel: It holds something the AST does not.
+    """
+    reader = _READERS.get(node.type)
+    if reader is None:
+        shown = text_of(node).strip()
+        shown = shown if len(shown) <= 40 else shown[:37] + "..."
+        what = node.type.replace("_", " ")
+        raise OpaqueKernel(f"'{shown}' ({what}) is not supported", scope.line(node))
+    return reader(node, scope)
+
+
+def _field(node: Node, name: str, scope: Scope) -> Expr:
+    child = node.child_by_field_name(name)
+    if child is None or child.is_missing:
+        raise OpaqueKernel(f"'{text_of(node)}' is incomplete", scope.line(node))
+    return read_expr(child, scope)
+
+
+def _operator(node: Node) -> str:
+    child = node.child_by_field_name("operator")
+    return "" if child is None else text_of(child)
+
+
+def _literal(node: Node, scope: Scope) -> Expr:
+    spelling, line = text_of(node), scope.line(node)
+    if spelling[0] in "+-":  # the parser takes a sign for part of the number
+        return ("unary", line, spelling[0], None, (literal(spelling[1:].lstrip(), line),))
+    return literal(spelling, line)
+
+
+def _name(node: Node, scope: Scope) -> Expr:
+    name = text_of(node)
+    line = scope.line(node)
+    binding = scope.find(name)
+    if binding is None:
+        known = headers.constant(name, line, has_complex=scope.has_complex)
+        if known is not None:
+            return known
+    elif binding.type is None and binding.value is not None:
+        value = literal(str(abs(binding.value)), line)
+        return value if binding.value >= 0 else ("unary", line, "-", None, (value,))
+    elif binding.is_type:
+        raise OpaqueKernel(f"'{name}' is a type and used as a value", line)
+    scope.used_names.add(name)
+    return ("name", line, name, None, ())
+
+
+def _parenthesized(node: Node, scope: Scope) -> Expr:
+    inner = [child for child in node.named_children if child.type != "comment"]
+    if len(inner) != 1:
+        raise OpaqueKernel(f"'{text_of(node)}' is not supported", scope.line(node))
+    return read_expr(inner[0], scope)
+
+
+def _unary(node: Node, scope: Scope) -> Expr:
+    return ("unary", scope.line(node), _operator(node), None, (_field(node, "argument", scope),))
+
+
+def _update(node: Node, scope: Scope) -> Expr:
+    operator = _operator(node)
+    is_prefix = text_of(node.children[0]) == operator
+    kind = "unary" if is_prefix else "postfix"
+    return (kind, scope.line(node), operator, None, (_field(node, "argument", scope),))
+
+
+def _binary(node: Node, scope: Scope) -> Expr:
+    operands = (_field(node, "left", scope), _field(node, "right", scope))
+    return ("binary", scope.line(node), _operator(node), None, operands)
+
+
+def _comma(node: Node, scope: Scope) -> Expr:
+    value = _field(node, "left", scope)
+    line = scope.line(node)
+    following = node.child_by_field_name("right")
+    while following is not None and following.type == "comma_expression":
+        # the parser groups from the right, C from the left
+        value = ("binary", line, ",", None, (value, _field(following, "left", scope)))
+        node, following = following, following.child_by_field_name("right")
+    return ("binary", line, ",", None, (value, _field(node, "right", scope)))
+
+
+def _assign(node: Node, scope: Scope) -> Expr:
+    operands = (_field(node, "left", scope), _field(node, "right", scope))
+    return ("assign", scope.line(node), _operator(node)[:-1], None, operands)
+
+
+def _ternary(node: Node, scope: Scope) -> Expr:
+    names = ("condition", "consequence", "alternative")
+    operands = tuple(_field(node, name, scope) for name in names)
+    return ("ternary", scope.line(node), "", None, operands)
+
+
+def _index(node: Node, scope: Scope) -> Expr:
+    operands = (_field(node, "argument", scope), _field(node, "index", scope))
+    return ("index", scope.line(node), "", None, operands)
+
+
+def _call(node: Node, scope: Scope) -> Expr:
+    function = node.child_by_field_name("function")
+    while function is not None and function.type == "parenthesized_expression":
+        function = function.named_children[0]
+    arguments = node.child_by_field_name("arguments")
+    line = scope.line(node)
+    if function is None or function.type != "identifier" or arguments is None:
+        raise OpaqueKernel(f"'{text_of(node)}' calls something other than a named function", line)
+    name = text_of(function)
+    if scope.find(name) is not None:
+        raise OpaqueKernel(f"'{name}' is not a function", line)
+    if name not in scope.functions:
+        name = headers.RENAMED_FUNCTIONS.get(name, name)
+    scope.used_functions.add(name)
+    passed = (child for child in arguments.named_children if child.type != "comment")
+    return call(name, line, *(read_expr(child, scope) for child in passed))
+
+
+def _cast(node: Node, scope: Scope) -> Expr:
+    target = node.child_by_field_name("type")
+    if target is None:
+        raise OpaqueKernel(f"'{text_of(node)}' is not supported", scope.line(node))
+    type_ = read_descriptor(target, scope, read_expr)
+    return ("cast", scope.line(node), "", type_, (_field(node, "value", scope),))
+
+
+def _sizeof(node: Node, scope: Scope) -> Expr:
+    target = node.child_by_field_name("type")
+    if target is not None:
+        return ("sizeof", scope.line(node), "", read_descriptor(target, scope, read_expr), ())
+    return ("sizeof", scope.line(node), "", None, (_field(node, "value", scope),))
+
+
+def _list(node: Node, scope: Scope) -> Expr:
+    items = (child for child in node.named_children if child.type != "comment")
+    return ("list", scope.line(node), "", None, tuple(read_expr(item, scope) for item in items))
+
+
+def _strings(node: Node, scope: Scope) -> Expr:
+    parts = (text_of(child) for child in node.named_children if child.type != "comment")
+    return literal(" ".join(parts), scope.line(node))
+
+
+_READERS: dict[str, Callable[[Node, Scope], Expr]] = {
+    "number_literal": _literal,
+    "char_literal": _literal,
+    "string_literal": _literal,
+    "concatenated_string": _strings,
+    "identifier": _name,
+    "true": _name,
+    "false": _name,
+    "null": _name,
+    "parenthesized_expression": _parenthesized,
+    "unary_expression": _unary,
+    "pointer_expression": _unary,
+    "update_expression": _update,
+    "binary_expression": _binary,
+    "comma_expression": _comma,
+    "assignment_expression": _assign,
+    "conditional_expression": _ternary,
+    "subscript_expression": _index,
+    "call_expression": _call,
+    "cast_expression": _cast,
+    "sizeof_expression": _sizeof,
+    "initializer_list": _list,
+}

@@ -1,0 +1,167 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Headers: the known ones are tables, the others are really included and hashed."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from pyop2cxx.kernel.parser.wire import call, literal
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from pyop2cxx.kernel.parser.wire import Expr
+
+# Everything in these that a kernel may use is in this module or in cpp/ir/known_functions.cpp.
+KNOWN_HEADERS = frozenset(
+    f"{name}.h"
+    for name in ("math", "stdint", "stdbool", "string", "complex", "stddef", "float", "limits")
+) | {"stdalign.h", "petsc.h", "petscsys.h"}
+
+_NAMES_COMPLEX = re.compile(r"\b_?[Cc]omplex\b")
+
+# Type names in one word, and the scalar each is. `long` has 64 bits wherever we run.
+TYPE_NAMES = {
+    "void": "void",
+    "bool": "bool",
+    "_Bool": "bool",
+    "char": "int8",
+    "int": "int32",
+    "float": "float32",
+    "double": "float64",
+    "size_t": "uint64",
+    "ssize_t": "int64",
+    "ptrdiff_t": "int64",
+    "intptr_t": "int64",
+    "uintptr_t": "uint64",
+    "intmax_t": "int64",
+    "uintmax_t": "uint64",
+    "PetscInt": "int32",
+    "PetscReal": "float64",
+    "PetscScalar": "float64",
+    "PetscBool": "bool",
+    **{f"int{bits}_t": f"int{bits}" for bits in (8, 16, 32, 64)},
+    **{f"uint{bits}_t": f"uint{bits}" for bits in (8, 16, 32, 64)},
+    **{f"int_least{bits}_t": f"int{bits}" for bits in (8, 16, 32, 64)},
+    **{f"uint_least{bits}_t": f"uint{bits}" for bits in (8, 16, 32, 64)},
+}
+
+_LITERALS = {
+    "true": "1",
+    "false": "0",
+    "M_E": "2.7182818284590452354",
+    "M_LOG2E": "1.4426950408889634074",
+    "M_LOG10E": "0.43429448190325182765",
+    "M_LN2": "0.69314718055994530942",
+    "M_LN10": "2.30258509299404568402",
+    "M_PI": "3.14159265358979323846",
+    "M_PI_2": "1.57079632679489661923",
+    "M_PI_4": "0.78539816339744830962",
+    "M_1_PI": "0.31830988618379067154",
+    "M_2_PI": "0.63661977236758134308",
+    "M_2_SQRTPI": "1.12837916709551257390",
+    "M_SQRT2": "1.41421356237309504880",
+    "M_SQRT1_2": "0.70710678118654752440",
+    "PETSC_PI": "3.14159265358979323846",
+    "DBL_MAX": "1.7976931348623157e+308",
+    "DBL_MIN": "2.2250738585072014e-308",
+    "DBL_EPSILON": "2.2204460492503131e-16",
+    "FLT_MAX": "3.40282347e+38f",
+    "FLT_MIN": "1.17549435e-38f",
+    "FLT_EPSILON": "1.19209290e-07f",
+    "INT_MAX": "2147483647",
+    "UINT_MAX": "4294967295u",
+    "LONG_MAX": "9223372036854775807L",
+    "ULONG_MAX": "18446744073709551615UL",
+    "INT8_MAX": "127",
+    "INT16_MAX": "32767",
+    "INT32_MAX": "2147483647",
+    "INT64_MAX": "9223372036854775807L",
+    "UINT8_MAX": "255",
+    "UINT16_MAX": "65535",
+    "UINT32_MAX": "4294967295u",
+    "UINT64_MAX": "18446744073709551615UL",
+    "SIZE_MAX": "18446744073709551615UL",
+}
+_NEAREST_MINIMUM = {  # C spells a minimum as -max - 1
+    f"{name}_MIN": f"{name}_MAX" for name in ("INT", "LONG", "INT8", "INT16", "INT32", "INT64")
+}
+
+# Macros of <math.h> that work on every real type; only as builtins do they need no header.
+RENAMED_FUNCTIONS = {
+    name: f"__builtin_{name}" for name in ("isnan", "isinf", "isfinite", "signbit")
+}
+
+_INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*([<"][^>"\n]+[>"]).*$', re.MULTILINE)
+
+
+def constant(name: str, line: int, *, has_complex: bool) -> Expr | None:
+    """What a macro of a known header stands for, or None if `name` is none of them."""
+    if name in _LITERALS:
+        return literal(_LITERALS[name], line)
+    if name in _NEAREST_MINIMUM:
+        maximum = literal(_LITERALS[_NEAREST_MINIMUM[name]], line)
+        minus: Expr = ("unary", line, "-", None, (maximum,))
+        return ("binary", line, "-", None, (minus, literal("1", line)))
+    if name == "NULL":
+        return ("cast", line, "", ("void", False, (("*", 0, False, False),)), (literal("0", line),))
+    if name == "INFINITY":
+        return call("__builtin_inff", line)
+    if name == "HUGE_VAL":
+        return call("__builtin_inf", line)
+    if name == "NAN":
+        return call("__builtin_nanf", line, literal('""', line))
+    if name == "_Complex_I" or (name == "I" and has_complex):
+        return call("__builtin_complex", line, literal("0.0f", line), literal("1.0f", line))
+    return None
+
+
+def spelled(header: str) -> str:
+    """A header with its delimiters, from any spelling: ``a.h``, ``<a.h>``, ``#include <a.h>``."""
+    found = _INCLUDE.match(header)
+    if found is not None:
+        return found.group(1)
+    header = header.strip()
+    return header if header[:1] in ("<", '"') else f"<{header}>"
+
+
+def implied(text: str) -> tuple[str, ...]:
+    """Return the headers that a text needs without naming them: PyOP2 includes <complex.h>."""
+    # a word that is not there at all is found out at once
+    names_it = "omplex" in text and _NAMES_COMPLEX.search(text)
+    return ("<complex.h>",) if names_it else ()
+
+
+def is_known(header: str) -> bool:
+    """True if `header` (with delimiters) needs no include."""
+    return header[1:-1] in KNOWN_HEADERS
+
+
+def included(text: str) -> tuple[str, ...]:
+    """The headers that `text` names, in order, with their delimiters."""
+    return tuple(dict.fromkeys(_INCLUDE.findall(text)))
+
+
+def without_includes(text: str) -> str:
+    """`text` with every include line emptied, so that lines keep their numbers."""
+    return _INCLUDE.sub("", text)
+
+
+def contents(headers: Iterable[str], include_dirs: Sequence[str]) -> tuple[str, ...]:
+    """Name and text, alternating, of the given headers and of all they include in turn.
+
+    A header that is in none of the folders is the compiler's own affair: only its name counts.
+    """
+    found: dict[str, str] = {}
+    queue = [(header, tuple(Path(folder) for folder in include_dirs)) for header in headers]
+    for header, folders in queue:
+        name = header[1:-1]
+        path = next((folder / name for folder in folders if (folder / name).is_file()), None)
+        if name in found or path is None:
+            found.setdefault(name, "")
+            continue
+        found[name] = path.read_text(encoding="utf-8", errors="replace")
+        queue += [(inner, (path.parent, *folders)) for inner in included(found[name])]
+    return tuple(part for item in found.items() for part in item)

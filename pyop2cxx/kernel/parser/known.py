@@ -1,0 +1,73 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Kernels that were parsed before, by any process: whoever finds one here needs no parser."""
+
+from __future__ import annotations
+
+import pickle
+import sys
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+from pyop2cxx.exceptions import UsageError
+from pyop2cxx.runtime.store import files, installed, remembered
+
+if TYPE_CHECKING:
+    from pyop2cxx.kernel.parser.wire import ParsedKernel
+
+_PARSERS = ("tree_sitter", "tree_sitter_c", "pcpp")
+
+
+class Description(NamedTuple):
+    """All that a kernel's C++ object is made from."""
+
+    code: str
+    name: str
+    headers: tuple[str, ...]
+    include_dirs: tuple[str, ...]
+    options: tuple[str, ...]
+    ldargs: tuple[str, ...]
+    cpp: bool
+    flop_count: int
+    abi: str
+    requires_zeroed_output_arguments: bool
+    header_contents: tuple[str, ...]
+
+
+def parsed(given: Description) -> tuple[ParsedKernel, tuple[str, ...]]:
+    """Return a kernel's tree and its tokens, from the cache directory if they are known there.
+
+    Raises:
+        UsageError: The text defines no such function, or keeps state between calls.
+    """
+    key = (tuple(given), sys.version_info[:3], _front_end())
+    # Read back only from files that Store trusts to run as code: ours, writable by nobody else.
+    found: tuple[ParsedKernel, tuple[str, ...]] = pickle.loads(
+        remembered("kernel", key, lambda: pickle.dumps(_parse(given)))
+    )
+    return found
+
+
+@cache
+def _front_end() -> tuple[object, ...]:
+    """What the result depends on besides the kernel: this package, and the parsers."""
+    return (files((Path(__file__).parent,)), *(installed(package) for package in _PARSERS))
+
+
+def _parse(given: Description) -> tuple[ParsedKernel, tuple[str, ...]]:
+    from pyop2cxx.kernel.parser import parse, tokens
+
+    try:
+        if given.cpp:
+            kernel = parse.parse_opaque(given.code, given.name, given.headers)
+        else:
+            kernel = parse.parse_c(
+                given.code,
+                given.name,
+                extra_headers=given.headers,
+                include_dirs=given.include_dirs,
+                options=given.options,
+            )
+    except UsageError as error:
+        raise UsageError(f"Kernel '{given.name}': {error}") from None
+    return kernel, tokens.token_stream(given.code)

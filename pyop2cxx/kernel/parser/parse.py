@@ -1,0 +1,319 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""From a kernel's text to functions and tables, as wire tuples."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import TYPE_CHECKING, NamedTuple
+
+from pyop2cxx.exceptions import UsageError
+from pyop2cxx.kernel.parser import headers
+from pyop2cxx.kernel.parser.disambiguate import unambiguous
+from pyop2cxx.kernel.parser.expressions import read_expr
+from pyop2cxx.kernel.parser.preprocess import preprocess
+from pyop2cxx.kernel.parser.scope import Binding, Scope
+from pyop2cxx.kernel.parser.statements import is_constant, read_block, read_statement, read_variable
+from pyop2cxx.kernel.parser.typing import read_declarator, read_parameters, read_specifiers, text_of
+from pyop2cxx.kernel.parser.wire import Function, OpaqueKernel, Parameter, ParsedKernel, Variable
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from tree_sitter import Language, Node, Tree
+
+    from pyop2cxx.kernel.parser.preprocess import Preprocessed
+
+_SKIPPED = {"comment", ";", "expression_statement"}
+
+
+@lru_cache(maxsize=1)
+def _language() -> Language:
+    import tree_sitter
+    import tree_sitter_c
+
+    return tree_sitter.Language(tree_sitter_c.language())
+
+
+def _parsed(text: str) -> Tree:
+    from tree_sitter import Parser
+
+    return Parser(_language()).parse(text.encode())  # a parser of its own for every thread
+
+
+def parse_c(
+    text: str,
+    name: str,
+    *,
+    extra_headers: Sequence[str] = (),
+    include_dirs: Sequence[str] = (),
+    options: Sequence[str] = (),
+) -> ParsedKernel:
+    """Parse the C text of the kernel `name`.
+
+    Args:
+        text: What the user wrote.
+        name: The entry function.
+        extra_headers: Headers not named in the text, with delimiters.
+        include_dirs: Where the user's own headers are.
+        options: Compiler options; ``-D`` defines macros.
+
+    Raises:
+        UsageError: No function has that name, or the kernel keeps state between calls.
+    """
+    named = (*extra_headers, *headers.included(text))
+    includes = tuple(dict.fromkeys(header for header in named if not headers.is_known(header)))
+    if any(header.startswith("<petsc") for header in includes):
+        return ParsedKernel(_signature(text, name), (), (), includes, "the kernel calls PETSc")
+    try:
+        source = preprocess(text, extra_headers, include_dirs, options)
+    except OpaqueKernel as reason:
+        return ParsedKernel(_signature(text, name), (), (), includes, str(reason))
+    has_complex = "<complex.h>" in named or "complex.h" in source.elsewhere
+    own = _own_headers(source, _line_of_include(text, includes), has_complex)
+    if own is None:
+        scope = Scope(source.lines, has_complex)
+        imported = _read_declarations(source.declarations, scope)
+        own = _OwnHeaders(scope, [], [])
+    else:
+        scope, imported, source = own.scope, set(), source._replace(headers=())
+        scope.lines = source.lines
+    tree = _tree_of(source.text, scope)
+    known = {text_of(declarator) for declarator in _function_names(tree.root_node)}
+    known |= {function.name for function in own.functions}
+    if name not in known:
+        return _elsewhere(text, name, known, imported, source.headers)
+    try:
+        defined, tables = _read_file(tree, scope)
+        functions = _reachable([*own.functions, *defined], name)
+        tables = [*own.tables, *tables]
+    except OpaqueKernel as reason:
+        return ParsedKernel(_signature(text, name), (), (), includes, str(reason))
+    used = frozenset().union(*(function.names for function in functions))
+    needed = _closure(used, tables)
+    kept = tuple(table for table in tables if table[0] in needed)
+    return ParsedKernel(functions[-1].parameters, functions, kept, source.headers, "")
+
+
+class _OwnHeaders(NamedTuple):
+    """What the user's own headers define, read as a part of the kernel."""
+
+    scope: Scope
+    functions: list[Function]
+    tables: list[Variable]
+
+
+def _own_headers(source: Preprocessed, line: int, has_complex: bool) -> _OwnHeaders | None:
+    """Read headers as a part of the kernel, so that it runs where there are none.
+
+    Returns:
+        None if some are not to be found, or are more than a kernel may be: then the compiler
+        includes them.
+    """
+    others = (name for name in source.elsewhere if not headers.is_known(f"<{name}>"))
+    if not source.headers or any(others):
+        return None
+    # there is no line of the user's but the one that names the header
+    scope = Scope((line,) * (source.declarations.count("\n") + 1), has_complex)
+    try:
+        functions, tables = _read_file(_tree_of(source.declarations, scope), scope)
+    except (OpaqueKernel, UsageError):
+        return None
+    return _OwnHeaders(scope, functions, tables)
+
+
+def _line_of_include(text: str, includes: Sequence[str]) -> int:
+    """The line, from 1, of the first of these headers; 1 if none is named in the text."""
+    lines = enumerate(text.splitlines(), 1)
+    return next((n for n, line in lines if {*headers.included(line)} & {*includes}), 1)
+
+
+def parse_opaque(text: str, name: str, extra_headers: Sequence[str]) -> ParsedKernel:
+    """What can be known of a kernel that is not C.
+
+    Raises:
+        UsageError: Nothing in the text looks like a function of that name.
+    """
+    if f"{name}(" not in text.replace(" ", "").replace("\n", "") and not headers.included(text):
+        raise UsageError(f"the text defines no function '{name}'")
+    others = tuple(dict.fromkeys(extra_headers))
+    reason = "the kernel is C++ (cpp=True), which has no AST"
+    return ParsedKernel(_signature(text, name), (), (), others, reason)
+
+
+def _tree_of(text: str, scope: Scope) -> Tree:
+    """Parse; again if the text names types of its own that the first pass could not know."""
+    first = unambiguous(text, scope.scalar_aliases(), scope.other_types())
+    tree = _parsed(first)
+    if "typedef" not in text:
+        return tree
+    for node in tree.root_node.children:
+        if node.type == "type_definition":
+            _try_statement(node, scope)
+    second = unambiguous(text, scope.scalar_aliases(), scope.other_types())
+    return _parsed(second)
+
+
+def _try_statement(node: Node, scope: Scope) -> None:
+    try:
+        read_statement(node, scope)
+    except OpaqueKernel:
+        return  # found again, and reported, when the file is read
+
+
+def _function_names(root: Node) -> list[Node]:
+    names = []
+    for node in root.children:
+        declarator = node.child_by_field_name("declarator")
+        while declarator is not None and declarator.type == "pointer_declarator":
+            declarator = declarator.child_by_field_name("declarator")
+        if node.type == "function_definition" and declarator is not None:
+            inner = declarator.child_by_field_name("declarator")
+            names += [] if inner is None else [inner]
+    return names
+
+
+def _elsewhere(
+    text: str, name: str, known: set[str], imported: set[str], includes: tuple[str, ...]
+) -> ParsedKernel:
+    """The kernel is not in the text itself: only a header can hold it."""
+    if name in imported or includes:
+        reason = f"'{name}' is not defined in the text but in a header"
+        return ParsedKernel(None, (), (), includes, reason)
+    if not text.strip():
+        return ParsedKernel(None, (), (), (), "the text is empty")
+    there = ", ".join(f"'{function}'" for function in sorted(known))
+    raise UsageError(
+        f"the text defines no function '{name}'"
+        + (f"; it defines {there}" if there else "")
+        + "; pass the name of the function to call"
+    )
+
+
+def _signature(text: str, name: str) -> tuple[Parameter, ...] | None:
+    """The parameters of `name`, from text that has no AST; None if they cannot be read."""
+    scope = Scope(None, has_complex=True)
+    tree = _parsed(unambiguous(text, {}, frozenset()))
+    try:
+        for node in tree.root_node.children:
+            declarator = node.child_by_field_name("declarator")
+            if node.type != "function_definition" or declarator is None or declarator.has_error:
+                continue
+            declared = read_declarator(declarator, ("void", False, ()), scope, read_expr)
+            if declared.name == name and declared.parameters is not None:
+                return read_parameters(declared.parameters, scope, read_expr)
+    except OpaqueKernel:
+        return None
+    return None
+
+
+def _read_declarations(text: str, scope: Scope) -> set[str]:
+    """Take in the types, constants and function names of the user's own headers."""
+    if not text:
+        return set()
+    tree = _tree_of(text, scope)
+    for node in tree.root_node.children:
+        if node.type in ("enum_specifier", "type_definition"):
+            _try_statement(node, scope)
+    return {text_of(declarator) for declarator in _function_names(tree.root_node)}
+
+
+def _read_file(tree: Tree, scope: Scope) -> tuple[list[Function], list[Variable]]:
+    root = tree.root_node
+    if root.has_error:
+        raise OpaqueKernel(*_first_error(root, scope))
+    scope.functions |= {text_of(declarator) for declarator in _function_names(root)}
+    functions: list[Function] = []
+    tables: list[Variable] = []
+    for node in root.children:
+        if node.type == "function_definition":
+            functions.append(_read_function(node, scope))
+        elif node.type == "declaration":
+            tables += _read_tables(node, scope)
+        elif node.type not in _SKIPPED:
+            read_statement(node, scope)
+    return functions, tables
+
+
+def _first_error(node: Node, scope: Scope) -> tuple[str, int]:
+    while True:
+        inner = next((child for child in node.children if child.has_error), None)
+        if inner is None:
+            break
+        node = inner
+    what = f"expected '{node.type}'" if node.is_missing else f"cannot parse '{text_of(node)[:40]}'"
+    return f"syntax error: {what}", scope.line(node)
+
+
+def _read_tables(node: Node, scope: Scope) -> list[Variable]:
+    specifiers = read_specifiers(node, scope, read_expr)
+    tables: list[Variable] = []
+    for child in node.children_by_field_name("declarator"):
+        variable = read_variable(child, specifiers, scope)
+        if variable is None or "extern" in specifiers.storage:
+            scope.names[-1].pop("" if variable is None else variable[0], None)
+            continue
+        if not is_constant(variable[1]):
+            raise UsageError(
+                f"line {variable[3]}: '{text_of(child)}' is a variable outside of all functions:"
+                " calls run in any order, on many threads and on devices, so a kernel may keep"
+                " no state; make it 'static const', or pass a Dat, a Global or a Const"
+            )
+        tables.append(variable)
+    return tables
+
+
+def _read_function(node: Node, scope: Scope) -> Function:
+    specifiers = read_specifiers(node, scope, read_expr)
+    declarator = node.child_by_field_name("declarator")
+    body = node.child_by_field_name("body")
+    declared = read_declarator(declarator, specifiers.type, scope, read_expr)
+    if declared.parameters is None or body is None:
+        raise OpaqueKernel("a function without parameters or body", scope.line(node))
+    scope.used_names, scope.used_functions = set(), set()
+    parameters = read_parameters(declared.parameters, scope, read_expr)
+    scope.enter()
+    for parameter, type_, _ in parameters:
+        scope.declare(parameter, Binding(type_))
+    statements = read_block(body, scope)
+    scope.leave()
+    return Function(
+        declared.name,
+        declared.type,
+        parameters,
+        statements,
+        scope.line(node),
+        frozenset(scope.used_functions),
+        frozenset(scope.used_names),
+    )
+
+
+def _reachable(functions: Sequence[Function], entry: str) -> tuple[Function, ...]:
+    """What `entry` calls, directly or not, callee first."""
+    by_name = {function.name: function for function in functions}
+    order: dict[str, Function] = {}
+    pending: set[str] = set()
+
+    def visit(function: Function) -> None:
+        pending.add(function.name)
+        for callee in sorted(function.calls & by_name.keys()):
+            if callee in pending:
+                raise OpaqueKernel(f"'{callee}' is recursive", by_name[callee].line)
+            if callee not in order:
+                visit(by_name[callee])
+        pending.discard(function.name)
+        order[function.name] = function
+
+    visit(by_name[entry])
+    return tuple(order.values())
+
+
+def _closure(names: frozenset[str], tables: Sequence[Variable]) -> set[str]:
+    """`names` and what the initialisers of the tables among them name."""
+    closed = set(names)
+    for name, _, value, _ in reversed(tables):
+        if name in closed and value is not None:
+            pending = [value]
+            for expr in pending:
+                closed |= {expr[2]} if expr[0] == "name" else set()
+                pending += expr[4]
+    return closed

@@ -1,0 +1,148 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What names mean while a kernel is read, and the value of constant integers."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from tree_sitter import Node
+
+    from pyop2cxx.kernel.parser.wire import Expr, Type
+
+_BYTES = {"bool": 1, "float32": 4, "float64": 8, "complex64": 8, "complex128": 16} | {
+    f"{sign}int{bits}": bits // 8 for sign in ("", "u") for bits in (8, 16, 32, 64)
+}
+
+
+class Binding(NamedTuple):
+    """What a name stands for: a type if `is_type`, else a variable or an enumerator.
+
+    `value` is set for what C++ would call constant integers: enumerators, and const integer
+    variables with a constant initialiser. Enumerators have no type of their own.
+    """
+
+    type: Type | None
+    value: int | None = None
+    is_type: bool = False
+
+
+@dataclass(slots=True)
+class Scope:
+    """The reader's state: nested names, and what the function being read uses."""
+
+    lines: tuple[int, ...] | None
+    has_complex: bool
+    names: list[dict[str, Binding]] = field(default_factory=lambda: [{}])
+    functions: set[str] = field(default_factory=set)
+    used_names: set[str] = field(default_factory=set)
+    used_functions: set[str] = field(default_factory=set)
+
+    def line(self, node: Node) -> int:
+        """The user's line of `node`, from 1."""
+        row = node.start_point[0]
+        return row + 1 if self.lines is None else self.lines[row]
+
+    def enter(self) -> None:
+        """Open a block."""
+        self.names.append({})
+
+    def leave(self) -> None:
+        """Close the innermost block."""
+        self.names.pop()
+
+    def declare(self, name: str, binding: Binding) -> None:
+        """Declare `name` in the innermost block."""
+        self.names[-1][name] = binding
+
+    def find(self, name: str) -> Binding | None:
+        """The innermost declaration of `name`."""
+        for names in reversed(self.names):
+            if name in names:
+                return names[name]
+        return None
+
+    def scalar_aliases(self) -> dict[str, str]:
+        """The type names that are plain scalars, and the scalar each is."""
+        return {
+            name: binding.type[0]
+            for name, binding in self._type_names()
+            if binding.type is not None and not binding.type[2] and not binding.type[1]
+        }
+
+    def other_types(self) -> frozenset[str]:
+        """The type names that are pointers, arrays or const."""
+        return frozenset(name for name, _ in self._type_names()) - set(self.scalar_aliases())
+
+    def _type_names(self) -> Iterable[tuple[str, Binding]]:
+        return ((name, known) for name, known in self.names[0].items() if known.is_type)
+
+
+def size_of(type_: Type) -> int | None:
+    """Bytes of a value of `type_`."""
+    base, _, steps = type_
+    size = _BYTES.get(base)
+    for kind, extent, _, _ in reversed(steps):
+        size = 8 if kind == "*" else None if size is None else size * extent
+    return size
+
+
+def evaluate(expr: Expr, scope: Scope) -> int | None:
+    """The value of a constant integer expression, None if it is none."""
+    kind, _, text, target, operands = expr
+    if kind == "literal":
+        return _integer(text)
+    if kind == "name":
+        binding = scope.find(text)
+        return None if binding is None else binding.value
+    if kind == "sizeof":
+        type_ = _type_of(operands[0], scope) if target is None else target
+        return None if type_ is None else size_of(type_)
+    if kind == "cast" and target is not None and target[0].lstrip("u").startswith("int"):
+        return evaluate(operands[0], scope)
+    if kind in ("unary", "binary", "ternary"):
+        values = [evaluate(operand, scope) for operand in operands]
+        known = [value for value in values if value is not None]
+        return _apply(text, known) if len(known) == len(values) else None
+    return None
+
+
+def _integer(spelling: str) -> int | None:
+    digits = spelling.lower().rstrip("ul")
+    try:
+        if digits.startswith("0") and digits.isdigit():
+            return int(digits, 8)
+        return int(digits, 0)
+    except ValueError:
+        return None
+
+
+def _type_of(expr: Expr, scope: Scope) -> Type | None:
+    if expr[0] == "name":
+        binding = scope.find(expr[2])
+        return None if binding is None else binding.type
+    if expr[0] == "index":
+        array = _type_of(expr[4][0], scope)
+        return None if array is None or not array[2] else (array[0], array[1], array[2][1:])
+    return None
+
+
+def _apply(op: str, values: list[int]) -> int | None:
+    if len(values) == 1:
+        return {"-": -values[0], "+": values[0], "~": ~values[0]}.get(op)
+    if len(values) == 3:
+        return values[1] if values[0] else values[2]
+    left, right = values
+    if op in "/%":
+        if right == 0:
+            return None
+        quotient = abs(left) // abs(right) * (1 if (left < 0) == (right < 0) else -1)
+        return quotient if op == "/" else left - quotient * right
+    if op in ("<<", ">>"):
+        return left << right if op == "<<" else left >> right
+    table = {"+": left + right, "-": left - right, "*": left * right}
+    comparisons = {"<": left < right, ">": left > right, "==": left == right}
+    return table.get(op, comparisons.get(op))

@@ -1,0 +1,253 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Statements: from the parser's tree to wire tuples.
+
+The tuples, after ``kind`` and ``line``::
+
+    declare   is_static, variables      for     init, condition, step, body
+    evaluate  value                     while   condition, body, is_do
+    block     body                      switch  value, cases of (label, body)
+    if        condition, then, else     return  value
+                                        break, continue
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from pyop2cxx.exceptions import UsageError
+from pyop2cxx.kernel.parser.expressions import read_expr
+from pyop2cxx.kernel.parser.scope import Binding, Scope, evaluate
+from pyop2cxx.kernel.parser.typing import (
+    Declarator,
+    Specifiers,
+    declare_enumerators,
+    read_declarator,
+    read_specifiers,
+    text_of,
+)
+from pyop2cxx.kernel.parser.wire import Body, Expr, OpaqueKernel, Stmt, Type, Variable
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+    from tree_sitter import Node
+
+_IGNORED = {"comment", ";", "{", "}"}
+
+
+def read_block(node: Node, scope: Scope) -> Body:
+    """The statements of a block, in a scope of their own."""
+    scope.enter()
+    body = _read_all(node.children, scope)
+    scope.leave()
+    return body
+
+
+def _read_all(nodes: Iterable[Node], scope: Scope) -> Body:
+    body: list[Stmt] = []
+    for node in nodes:
+        if node.type not in _IGNORED:
+            body += read_statement(node, scope)
+    return tuple(body)
+
+
+def read_statement(node: Node, scope: Scope) -> Body:
+    """Read one statement; a declaration of several variables becomes several.
+
+    Raises:
+        OpaqueKernel: It holds something the AST does not.
+    """
+    reader = _READERS.get(node.type)
+    if reader is None:
+        what = node.type.replace("_", " ")
+        raise OpaqueKernel(f"'{what}' is not supported", scope.line(node))
+    return reader(node, scope)
+
+
+def read_variable(node: Node, specifiers: Specifiers, scope: Scope) -> Variable | None:
+    """One declarator of a declaration, declared in `scope`; None for a function prototype."""
+    value_node = None
+    if node.type == "init_declarator":
+        value_node = node.child_by_field_name("value")
+    inner = node.child_by_field_name("declarator") if node.type == "init_declarator" else node
+    declared = read_declarator(inner, specifiers.type, scope, read_expr)
+    if declared.parameters is not None:
+        return None
+    scope.declare(declared.name, Binding(declared.type))
+    value = None if value_node is None else read_expr(value_node, scope)
+    type_ = _completed(declared, value, scope.line(node))
+    scope.declare(declared.name, Binding(type_, _constant(type_, value, scope)))
+    return (declared.name, type_, value, scope.line(node))
+
+
+def is_constant(type_: Type) -> bool:
+    """True if a variable of `type_` never changes."""
+    _, is_const, steps = type_
+    outer = next((step for step in steps if step[0] == "*"), None)
+    return is_const if outer is None else outer[2]
+
+
+def _constant(type_: Type, value: Expr | None, scope: Scope) -> int | None:
+    base, is_const, steps = type_
+    is_integer = not steps and base.lstrip("u").startswith("int")
+    return evaluate(value, scope) if is_const and is_integer and value is not None else None
+
+
+def _completed(declared: Declarator, value: Expr | None, line: int) -> Type:
+    base, is_const, steps = declared.type
+    if not any(kind == "[" and extent < 0 for kind, extent, _, _ in steps):
+        return declared.type
+    if steps[0][:2] != ("[", -1) or value is None or value[0] != "list":
+        raise OpaqueKernel(f"the extent of '{declared.name}' is not given", line)
+    return (base, is_const, (("[", len(value[4]), False, False), *steps[1:]))
+
+
+def _read_declaration(node: Node, scope: Scope) -> tuple[bool, list[Variable]]:
+    specifiers = read_specifiers(node, scope, read_expr)
+    if "extern" in specifiers.storage:
+        return False, []  # somebody else's: a Const, by its bare name
+    is_static = "static" in specifiers.storage
+    variables = []
+    for child in node.children_by_field_name("declarator"):
+        variable = read_variable(child, specifiers, scope)
+        if variable is None:
+            continue
+        if is_static and not is_constant(variable[1]):
+            raise UsageError(
+                f"line {variable[3]}: 'static {text_of(child)}' keeps a value from one call to"
+                " the next, but calls run in any order and on many threads; make it const, or"
+                " pass a Dat or a Global"
+            )
+        variables.append(variable)
+    return is_static, variables
+
+
+def _declaration(node: Node, scope: Scope) -> Body:
+    is_static, variables = _read_declaration(node, scope)
+    return tuple(("declare", variable[3], is_static, (variable,)) for variable in variables)
+
+
+def _type_definition(node: Node, scope: Scope) -> Body:
+    specifiers = read_specifiers(node, scope, read_expr)
+    for child in node.children_by_field_name("declarator"):
+        declared = read_declarator(child, specifiers.type, scope, read_expr)
+        scope.declare(declared.name, Binding(declared.type, is_type=True))
+    return ()
+
+
+def _enum(node: Node, scope: Scope) -> Body:
+    declare_enumerators(node, scope, read_expr)
+    return ()
+
+
+def _own_type(node: Node, scope: Scope) -> Body:
+    what = node.type.split("_")[0]
+    raise OpaqueKernel(f"a {what} (kernels with their own types have no AST)", scope.line(node))
+
+
+def _evaluate(node: Node, scope: Scope) -> Body:
+    value = next((child for child in node.named_children if child.type != "comment"), None)
+    return () if value is None else (("evaluate", scope.line(node), read_expr(value, scope)),)
+
+
+def _block(node: Node, scope: Scope) -> Body:
+    return (("block", scope.line(node), read_block(node, scope)),)
+
+
+def _required(node: Node, field: str, scope: Scope) -> Node:
+    child = node.child_by_field_name(field)
+    if child is None or child.is_missing:
+        raise OpaqueKernel(f"'{node.type.replace('_', ' ')}' is incomplete", scope.line(node))
+    return child
+
+
+def _nested(node: Node | None, scope: Scope) -> Body:
+    """The body of an if or a loop, with or without braces."""
+    if node is None:
+        return ()
+    if node.type == "compound_statement":
+        return read_block(node, scope)
+    scope.enter()
+    body = read_statement(node, scope)
+    scope.leave()
+    return body
+
+
+def _if(node: Node, scope: Scope) -> Body:
+    condition = read_expr(_required(node, "condition", scope), scope)
+    then_body = _nested(_required(node, "consequence", scope), scope)
+    otherwise = node.child_by_field_name("alternative")
+    if otherwise is not None:
+        otherwise = next(child for child in otherwise.named_children if child.type != "comment")
+    return (("if", scope.line(node), condition, then_body, _nested(otherwise, scope)),)
+
+
+def _for(node: Node, scope: Scope) -> Body:
+    scope.enter()
+    init: Body = ()
+    initializer = node.child_by_field_name("initializer")
+    if initializer is not None and initializer.type == "declaration":
+        is_static, variables = _read_declaration(initializer, scope)
+        init = (("declare", scope.line(initializer), is_static, tuple(variables)),)
+    elif initializer is not None:
+        init = (("evaluate", scope.line(initializer), read_expr(initializer, scope)),)
+    parts = [node.child_by_field_name(name) for name in ("condition", "update")]
+    condition, step = (None if part is None else read_expr(part, scope) for part in parts)
+    body = _nested(_required(node, "body", scope), scope)
+    scope.leave()
+    return (("for", scope.line(node), init, condition, step, body),)
+
+
+def _while(node: Node, scope: Scope) -> Body:
+    condition = read_expr(_required(node, "condition", scope), scope)
+    body = _nested(_required(node, "body", scope), scope)
+    return (("while", scope.line(node), condition, body, node.type == "do_statement"),)
+
+
+def _switch(node: Node, scope: Scope) -> Body:
+    value = read_expr(_required(node, "condition", scope), scope)
+    cases = []
+    scope.enter()
+    for child in _required(node, "body", scope).named_children:
+        if child.type == "comment":
+            continue
+        if child.type != "case_statement":
+            raise OpaqueKernel("a statement before the first case", scope.line(child))
+        label = child.child_by_field_name("value")
+        colon = next(i for i, part in enumerate(child.children) if part.type == ":")
+        body = _read_all(child.children[colon + 1 :], scope)
+        cases.append((None if label is None else read_expr(label, scope), body))
+    scope.leave()
+    return (("switch", scope.line(node), value, tuple(cases)),)
+
+
+def _return(node: Node, scope: Scope) -> Body:
+    value = next((child for child in node.named_children if child.type != "comment"), None)
+    return (("return", scope.line(node), None if value is None else read_expr(value, scope)),)
+
+
+def _break(node: Node, scope: Scope) -> Body:
+    return (("break", scope.line(node)),)
+
+
+def _continue(node: Node, scope: Scope) -> Body:
+    return (("continue", scope.line(node)),)
+
+
+_READERS: dict[str, Callable[[Node, Scope], Body]] = {
+    "declaration": _declaration,
+    "type_definition": _type_definition,
+    "enum_specifier": _enum,
+    "struct_specifier": _own_type,
+    "union_specifier": _own_type,
+    "expression_statement": _evaluate,
+    "compound_statement": _block,
+    "if_statement": _if,
+    "for_statement": _for,
+    "while_statement": _while,
+    "do_statement": _while,
+    "switch_statement": _switch,
+    "return_statement": _return,
+    "break_statement": _break,
+    "continue_statement": _continue,
+}

@@ -1,0 +1,205 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Types as declared: specifiers and declarators."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from pyop2cxx.kernel.parser.disambiguate import WORDS
+from pyop2cxx.kernel.parser.scope import Binding, Scope, evaluate
+from pyop2cxx.kernel.parser.wire import OpaqueKernel, Parameter, Step, Type
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from tree_sitter import Node
+
+    from pyop2cxx.kernel.parser.wire import Expr
+
+_INTEGERS = {
+    ("char",): "int8",
+    ("char", "signed"): "int8",
+    ("char", "unsigned"): "uint8",
+    (): "int32",
+    ("short",): "int16",
+    ("long",): "int64",
+    ("long", "long"): "int64",
+    ("unsigned",): "uint32",
+    ("short", "unsigned"): "uint16",
+    ("long", "unsigned"): "uint64",
+    ("long", "long", "unsigned"): "uint64",
+}
+_IGNORED_QUALIFIERS = {"const", "restrict", "__restrict__", "__restrict", "__extension__"}
+_RESTRICT = {"restrict", "__restrict__", "__restrict"}
+
+
+class Specifiers(NamedTuple):
+    """What stands before the declarators of a declaration."""
+
+    type: Type
+    storage: frozenset[str]
+
+
+class Declarator(NamedTuple):
+    """A declared name with its type; of a function, also the list of its parameters."""
+
+    name: str
+    type: Type
+    parameters: Node | None
+
+
+def text_of(node: Node) -> str:
+    """The source of `node`."""
+    return (node.text or b"").decode()
+
+
+def read_specifiers(
+    node: Node, scope: Scope, read_expr: Callable[[Node, Scope], Expr]
+) -> Specifiers:
+    """The type and the storage classes of a declaration, parameter or function definition."""
+    storage = set()
+    is_const = False
+    for child in node.children:
+        if child.type == "storage_class_specifier":
+            storage.add(text_of(child))
+        elif child.type == "type_qualifier":
+            qualifier = text_of(child)
+            is_const = is_const or qualifier == "const"
+            if qualifier not in _IGNORED_QUALIFIERS and not qualifier.startswith(
+                ("alignas", "_Alignas")
+            ):
+                raise OpaqueKernel(f"'{qualifier}' is not supported", scope.line(child))
+    specifier = node.child_by_field_name("type")
+    if specifier is None:
+        raise OpaqueKernel("a declaration without a type", scope.line(node))
+    base, base_const, steps = _read_type(specifier, scope, read_expr)
+    if is_const and steps and steps[0][0] == "*":
+        steps = ((*steps[0][:2], True, steps[0][3]), *steps[1:])
+        is_const = False
+    return Specifiers((base, base_const or is_const, steps), frozenset(storage))
+
+
+def _read_type(node: Node, scope: Scope, read_expr: Callable[[Node, Scope], Expr]) -> Type:
+    name = text_of(node)
+    if node.type in ("primitive_type", "type_identifier"):
+        binding = scope.find(name)
+        if binding is not None and binding.is_type and binding.type is not None:
+            return binding.type
+        if name in WORDS:
+            return (WORDS[name], False, ())
+    elif node.type == "sized_type_specifier":
+        words = sorted(word for word in name.split() if word not in ("int", "const"))
+        if words != ["signed"] and "signed" in words and "char" not in words:
+            words.remove("signed")
+        base = _INTEGERS.get(() if words == ["signed"] else tuple(words))
+        if base is not None:
+            return (base, False, ())
+    elif node.type == "enum_specifier":
+        declare_enumerators(node, scope, read_expr)
+        return ("int32", False, ())
+    elif node.type in ("struct_specifier", "union_specifier"):
+        name = node.type.split("_")[0]
+        raise OpaqueKernel(f"a {name} (kernels with their own types have no AST)", scope.line(node))
+    raise OpaqueKernel(f"the type '{name}' is not known", scope.line(node))
+
+
+def declare_enumerators(node: Node, scope: Scope, read_expr: Callable[[Node, Scope], Expr]) -> None:
+    """Declare the constants of an enum."""
+    body = node.child_by_field_name("body")
+    following = 0
+    for enumerator in [] if body is None else body.named_children:
+        if enumerator.type != "enumerator":
+            continue
+        name = enumerator.child_by_field_name("name")
+        given = enumerator.child_by_field_name("value")
+        value = following if given is None else evaluate(read_expr(given, scope), scope)
+        if name is None or value is None:
+            raise OpaqueKernel("an enumerator that is not a constant", scope.line(enumerator))
+        scope.declare(text_of(name), Binding(None, value))
+        following = value + 1
+
+
+def read_declarator(
+    node: Node | None, type_: Type, scope: Scope, read_expr: Callable[[Node, Scope], Expr]
+) -> Declarator:
+    """What `node` declares when its specifiers say `type_`; works from the outside in."""
+    parameters = None
+    while node is not None:
+        kind = node.type.removeprefix("abstract_")
+        if kind in ("identifier", "type_identifier", "field_identifier", "primitive_type"):
+            return Declarator(text_of(node), type_, parameters)
+        if kind == "pointer_declarator":
+            type_ = _prepended(_pointer(node, scope), type_)
+        elif kind == "array_declarator":
+            type_ = _prepended(("[", _extent(node, scope, read_expr), False, False), type_)
+        elif kind == "function_declarator" and parameters is None:
+            parameters = node.child_by_field_name("parameters")
+            inner = node.child_by_field_name("declarator")
+            if inner is None or inner.type != "identifier":
+                raise OpaqueKernel("a function pointer", scope.line(node))
+        elif kind != "parenthesized_declarator":
+            raise OpaqueKernel(f"'{text_of(node)}' is not supported", scope.line(node))
+        node = _inner(node)
+    return Declarator("", type_, parameters)
+
+
+def _inner(node: Node) -> Node | None:
+    inner = node.child_by_field_name("declarator")
+    if inner is None and node.type.endswith("parenthesized_declarator"):
+        inner = next((child for child in node.named_children if child.type != "comment"), None)
+    return inner
+
+
+def _prepended(step: Step, type_: Type) -> Type:
+    return (type_[0], type_[1], (step, *type_[2]))
+
+
+def _pointer(node: Node, scope: Scope) -> Step:
+    qualifiers = {text_of(child) for child in node.children if child.type == "type_qualifier"}
+    if not qualifiers <= _IGNORED_QUALIFIERS:
+        raise OpaqueKernel(f"'{text_of(node)}' is not supported", scope.line(node))
+    return ("*", 0, "const" in qualifiers, bool(qualifiers & _RESTRICT))
+
+
+def _extent(node: Node, scope: Scope, read_expr: Callable[[Node, Scope], Expr]) -> int:
+    size = node.child_by_field_name("size")
+    if size is None:
+        return -1
+    value = evaluate(read_expr(size, scope), scope) if size.type != "*" else None
+    if value is None:
+        raise OpaqueKernel(
+            f"the extent of '{text_of(node)}' is not a constant (arrays in kernels have a fixed"
+            " size)",
+            scope.line(node),
+        )
+    return value
+
+
+def read_descriptor(node: Node, scope: Scope, read_expr: Callable[[Node, Scope], Expr]) -> Type:
+    """The type in a cast or a sizeof."""
+    specifiers = read_specifiers(node, scope, read_expr)
+    declared = read_declarator(
+        node.child_by_field_name("declarator"), specifiers.type, scope, read_expr
+    )
+    return declared.type
+
+
+def read_parameters(
+    node: Node, scope: Scope, read_expr: Callable[[Node, Scope], Expr]
+) -> tuple[Parameter, ...]:
+    """The parameters of a function, each with the type it was declared with."""
+    parameters = []
+    for child in node.named_children:
+        if child.type == "comment":
+            continue
+        if child.type != "parameter_declaration":
+            raise OpaqueKernel("a function with '...'", scope.line(child))
+        specifiers = read_specifiers(child, scope, read_expr)
+        inner = child.child_by_field_name("declarator")
+        declared = read_declarator(inner, specifiers.type, scope, read_expr)
+        if declared.parameters is not None:
+            raise OpaqueKernel("a function pointer", scope.line(child))
+        if declared.type == ("void", False, ()) and not declared.name:
+            continue
+        parameters.append((declared.name, declared.type, scope.line(child)))
+    return tuple(parameters)

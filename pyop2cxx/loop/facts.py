@@ -1,0 +1,254 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What the text of a loop is chosen by besides the loop itself, and how much the loop moves."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from pyop2cxx import _core
+from pyop2cxx.base.access import INC, MAX, MIN, READ, WRITE
+from pyop2cxx.base.arrays import MOST_INT32
+from pyop2cxx.data.args import DatArg, DenseBlockArg, MatArg
+from pyop2cxx.loop import symbolic
+from pyop2cxx.runtime import runtime
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from pyop2cxx.backends._backend import Backend
+    from pyop2cxx.loop.symbolic import Part
+    from pyop2cxx.sets.items import Items
+    from pyop2cxx.sets.sets import Set
+
+# Padded columns may hold so many entries for each incidence.
+_MOST_PADDING = 1.5
+
+
+class LoopFacts:
+    """Widths of indices, properties of Maps, bytes: what depends on sizes and values.
+
+    Attributes:
+        iterset: What the loop runs over.
+        items: The same, as work items.
+        parts: The arguments, mixed ones field by field.
+    """
+
+    def __init__(self, iterset: Set, items: Items, parts: tuple[Part, ...]) -> None:
+        self.iterset = iterset
+        self.items = items
+        self.parts = parts
+
+    def options(
+        self, built: symbolic.Symbolic, backend: Backend, given: Mapping[str, Any]
+    ) -> _core.LoweringOptions:
+        """Say how the loop is lowered, before the rules have chosen.
+
+        Args:
+            built: The symbolic loop.
+            backend: For which it is lowered.
+            given: Options of ``generate()``; what is not given is as configured.
+        """
+        configured = runtime.configuration
+        element, entry, target = self.widths(built)
+        on_grid = backend.facts.lanes == _core.Lanes.grid
+        return _core.LoweringOptions(
+            deterministic=bool(given.get("deterministic", configured["deterministic"])),
+            debug=bool(given.get("debug", configured["debug"])),
+            element_bytes=element,
+            entry_bytes=entry,
+            target_bytes=target,
+            position_bytes=self.position_bytes(),
+            transposed=True,
+            interleaved=True,
+            padded=on_grid and self.is_evenly_covered(built),
+            index_bytes=self.index_bytes(built) if on_grid else 8,
+            soa=self.columns() if on_grid else [],
+            convention=given.get("convention", 1),
+            lanes=0,
+        )
+
+    def map_facts(self, map_: Any) -> _core.LoweringMapFacts:
+        """Facts cost a pass over the values, so they are found only where something is written."""
+        written = any(symbolic.target_map(arg) is map_ and arg.access != READ for arg in self.parts)
+        table = map_._current_table() if map_.has_values else None
+        if runtime.static or table is None or not written or self.items.extruded:
+            width = 4 if table is None else table.index_bytes
+            return _core.LoweringMapFacts(index_bytes=width, injective=False)
+        engine = runtime.engine
+        facts = engine.plans.facts(table, self.items.whole.size, engine.n_threads)
+        return _core.LoweringMapFacts(index_bytes=facts.index_bytes, injective=facts.injective)
+
+    def widths(self, built: symbolic.Symbolic) -> tuple[int, int, int]:
+        """Bytes of element numbers, of incidences and of target numbers in plan arrays."""
+        if not self.iterset.is_sized:
+            return 4, 4, 4
+        n = self.items.n
+        targets = [m.toset.total_size for m in built.maps if m.toset.is_sized]
+        counts = (n, n * max(built.loop.n_slots(), 1), max(targets, default=0))
+        element, entry, target = (4 if count <= MOST_INT32 else 8 for count in counts)
+        return element, entry, target
+
+    @property
+    def inserted(self) -> tuple[MatArg, ...]:
+        """Blocks of matrices whose entries have to be found."""
+        return tuple(arg for arg in self.parts if isinstance(arg, MatArg))
+
+    def position_bytes(self) -> int:
+        """Bytes of a place within the longest row of all matrices."""
+        longest = [arg.data.sparsity.longest_row for arg in self.inserted if not runtime.static]
+        return _core.plan.position_bytes(max(longest, default=0))
+
+    def binding(self, built: symbolic.Symbolic, **data: Any) -> _core.Binding:
+        """Bind the loop to its elements and Maps as they are now.
+
+        Args:
+            built: The symbolic loop.
+            **data: Other fields of a `Binding`; plans need none of them.
+        """
+        none: dict[str, Any] = {
+            "arguments": [],
+            "constants": [],
+            "matrices": [],
+            "matrix_paths": [],
+        }
+        return _core.Binding(
+            maps=[table_of(map_) for map_ in built.maps],
+            spaces=list(built.spaces),
+            n_elements=self.items.n,
+            paths=built.loop.maps,
+            iteration=built.loop.iteration,
+            items=list(self.items.tables),
+            **(none | data),
+        )
+
+    def matrices(self) -> list[_core.plan.PositionSpec]:
+        """Say which positions of which matrices the loop needs."""
+        n_bytes = self.position_bytes()
+        return [_positions(arg, n_bytes) for arg in self.inserted]
+
+    def index_bytes(self, built: symbolic.Symbolic) -> int:
+        """4 if every index into an argument, a Map or a plan's array fits, with room to stride."""
+        sets = [self.iterset, *(map_.toset for map_ in built.maps)]
+        if not all(one.is_sized for one in sets):
+            return 8
+        n = max(self.items.n, self.items.whole.total_size)
+        counts = [n * max(built.loop.n_slots(), 1)]
+        counts += [n * map_.arity for map_ in built.maps]
+        both = 2 if self.items.facets else 1
+        for arg in self.parts:
+            if isinstance(arg, MatArg):
+                counts.append(n * _extent(arg) * both**2)
+            elif isinstance(arg, DenseBlockArg):
+                sizes = [dset.set.total_size for dset in arg.data.sparsity.dsets]
+                counts.append(max(sizes) * arg.data.cdim)
+            elif isinstance(arg, DatArg):
+                counts.append(
+                    arg.data.dataset.set.total_size * max(arg.data._stride, arg.data.cdim)
+                )
+            if isinstance(arg, DatArg | DenseBlockArg) and arg.map_ is not None:
+                counts.append(n * arg.map_.arity * symbolic.layout_of(arg)[0] * both)  # scratch
+        return 4 if max(counts) <= MOST_INT32 // 2 else 8
+
+    def columns(self) -> list[int]:
+        """Arguments whose values lie on a device as a structure of arrays."""
+        return [
+            i
+            for i, arg in enumerate(self.parts)
+            if isinstance(arg, DatArg) and arg.data._buffer.is_soa
+        ]
+
+    def is_evenly_covered(self, built: symbolic.Symbolic) -> bool:
+        """Say whether targets have so similar numbers of elements that padding costs little."""
+        reduced = {
+            map_._uid: map_
+            for map_, access in ((symbolic.target_map(a), a.access) for a in self.parts)
+            if map_ is not None and access in (INC, MIN, MAX)
+        }
+        if not reduced or self.items.extruded or self.iterset is not self.items.whole:
+            return False
+        if runtime.static or not all(map_.has_values for map_ in reduced.values()):
+            return True  # as on most meshes
+        engine = runtime.engine
+        n_entries = n_padded = 0
+        for map_ in reduced.values():
+            facts = engine.plans.facts(table_of(map_), self.iterset.size, engine.n_threads)
+            n_entries += self.iterset.size * map_.arity
+            n_padded += facts.degree_max * map_.toset.total_size
+        return n_padded <= _MOST_PADDING * n_entries
+
+    def column_fill(self, built: symbolic.Symbolic, lanes: int, least: float) -> float:
+        """Say how full columns of one slot are: of incidences, as many targets side by side.
+
+        Costs a plan at the first call. Columns are kept for the loop if they are full enough.
+
+        Args:
+            built: The symbolic loop, which reduces through Maps.
+            lanes: Targets side by side.
+            least: From where on columns are kept.
+        """
+        if runtime.static or not all(map_.has_values for map_ in built.maps):
+            return 1.0  # as on meshes that are numbered regularly
+        engine = runtime.engine
+        return _core.column_fill(
+            loop=built.loop,
+            binding=self.binding(built),
+            plans=engine.plans,
+            lanes=lanes,
+            least=least,
+            n_threads=engine.n_threads,
+        )
+
+    @property
+    def useful_bytes(self) -> int:
+        """Bytes that one call must move: each Dat and Map entry once, INC and RW both ways."""
+        n = self.items.n
+        dats: dict[int, int] = {}
+        maps: dict[int, int] = {}
+        for arg in self.parts:
+            if isinstance(arg, MatArg):
+                rows_map, cols_map = arg.maps
+                maps[rows_map._uid] = n * rows_map.arity * table_of(rows_map).index_bytes
+                positions = n * rows_map.arity * cols_map.arity * self.position_bytes()
+                dats[arg.data._uid] = 2 * arg.data.nbytes + positions
+            if isinstance(arg, DenseBlockArg):
+                dats[arg.data._uid] = 2 * arg.data.nbytes
+                if arg.map_ is not None:
+                    maps[arg.map_._uid] = n * arg.map_.arity * table_of(arg.map_).index_bytes
+            if not isinstance(arg, DatArg):
+                continue
+            rows = n
+            if arg.map_ is not None:
+                rows = min(n * arg.map_.arity, arg.data.dataset.set.total_size)
+                maps[arg.map_._uid] = n * arg.map_.arity * table_of(arg.map_).index_bytes
+            ways = 1 if arg.access in (READ, WRITE) else 2
+            moved = rows * arg.data.cdim * arg.data.dtype.itemsize * ways
+            dats[arg.data._uid] = max(dats.get(arg.data._uid, 0), moved)
+        return sum(dats.values()) + sum(maps.values())
+
+
+def table_of(map_: Any) -> _core.MapTable:
+    """Return the values of a Map as they are now."""
+    table: _core.MapTable = map_._current_table()
+    return table
+
+
+def _extent(arg: MatArg) -> int:
+    """Entries of an element's tensor."""
+    rows, cols = arg.maps
+    return rows.arity * cols.arity * arg.data.cdim
+
+
+def _positions(arg: MatArg, n_bytes: int) -> _core.plan.PositionSpec:
+    """Say which positions of which matrix a loop needs."""
+    path, (row_dim, col_dim) = arg.map_, arg.data.block_dims
+    return _core.plan.PositionSpec(
+        sparsity=arg.data.sparsity._table("loops"),
+        n_elements=path.rows.iterset.size,
+        rows=table_of(path.rows),
+        columns=table_of(path.cols),
+        row_mask=path.row_mask,  # type: ignore[arg-type]  # None is allowed
+        column_mask=path.col_mask,  # type: ignore[arg-type]  # None is allowed
+        row_dim=row_dim if path.unrolled else 1,
+        column_dim=col_dim if path.unrolled else 1,
+        bytes=n_bytes,
+    )

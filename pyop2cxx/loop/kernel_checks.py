@@ -1,0 +1,171 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""A kernel against the arguments of a loop."""
+
+from __future__ import annotations
+
+import warnings
+from typing import TYPE_CHECKING, NamedTuple
+
+from pyop2cxx import _core
+from pyop2cxx.exceptions import KernelWarning, UsageError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    import numpy as np
+
+    from pyop2cxx.kernel.kernel import Kernel
+
+_ADVICE_POINTER = (
+    "arguments arrive packed, one flat pointer each: declare {expected} and write"
+    " {name}[i * n + j] for {name}[i][j]"
+)
+
+
+class Descriptor(NamedTuple):
+    """One argument of a loop, as far as the kernel sees it.
+
+    Attributes:
+        position: In the call, from 0.
+        what: For messages, e.g. ``"Dat 'q'"``.
+        dtype: Of its scalars; None for what is passed on unseen.
+        access: A `pyop2cxx.base.access.Access` or its number; None for a number passed by value.
+    """
+
+    position: int
+    what: str
+    dtype: np.dtype[np.generic] | None
+    access: int | None
+
+
+def fitting(kernel: Kernel, descriptors: Sequence[tuple[int, str, object, int | None]]) -> Kernel:
+    """Return the kernel as a loop can call it: what it does not use may be of any dtype.
+
+    Args:
+        kernel: The user's.
+        descriptors: As for `check`, which raised, and is to be called again if this returns
+            another kernel.
+    """
+    parameters = kernel.core.parameters
+    if kernel.core.body is None or len(parameters) != len(descriptors):
+        return kernel
+    arguments = [Descriptor(*descriptor) for descriptor in descriptors]  # type: ignore[arg-type] # dtype
+    other = [
+        argument.position
+        for parameter, argument in zip(parameters, arguments, strict=True)
+        if argument.access is not None
+        and parameter.type.depth == 1
+        and argument.dtype is not None
+        and not _has_dtype(parameter, argument.dtype)
+        and parameter.type.base != "void"
+    ]
+    return kernel.with_untyped(other) if other else kernel
+
+
+def _has_dtype(parameter: _core.KernelParameter, dtype: np.dtype[np.generic]) -> bool:
+    wanted = "uint8" if dtype.name == "bool" else dtype.name
+    return parameter.type.dtype is not None and parameter.type.dtype.name == wanted
+
+
+def check(
+    kernel: Kernel,
+    descriptors: Sequence[tuple[int, str, object, int | None]],
+    *,
+    stacklevel: int = 3,
+    strict: bool = False,
+) -> None:
+    """Check a kernel's parameters against the arguments it will get.
+
+    Args:
+        kernel: Opaque kernels are checked as far as their parameters could be read.
+        descriptors: One for each argument, see `Descriptor`.
+        stacklevel: Of warnings, so that they name the user's call of ``par_loop``.
+        strict: Raise what would be a warning.
+
+    Raises:
+        UsageError: Wrong number of arguments, or a parameter with a wrong type; what else would
+            be warned of, if `strict`.
+
+    Warns:
+        KernelWarning: The kernel writes a READ argument, or uses the value of an INC argument.
+    """
+    core = kernel.core
+    if not core.text.strip():
+        raise UsageError(f"Kernel '{kernel.name}' has no text; pass C code that defines it")
+    if not core.has_signature:
+        return
+    arguments = [Descriptor(*descriptor) for descriptor in descriptors]  # type: ignore[arg-type] # dtype
+    _check_count(kernel, arguments)
+    for parameter, argument in zip(core.parameters, arguments, strict=True):
+        _check_type(kernel, parameter, argument)
+    facts = kernel.facts
+    if facts is None:
+        return
+    for parameter, argument, known in zip(
+        core.parameters, arguments, facts.parameters, strict=True
+    ):
+        message = _misuse(parameter, argument, known)
+        if message is None:
+            continue
+        if strict:
+            raise UsageError(f"Kernel '{kernel.name}': {message}; strict=True allows no such thing")
+        warnings.warn(f"Kernel '{kernel.name}': {message}", KernelWarning, stacklevel=stacklevel)
+
+
+def _check_count(kernel: Kernel, arguments: Sequence[Descriptor]) -> None:
+    parameters = kernel.core.parameters
+    if len(parameters) == len(arguments):
+        return
+    raise UsageError(
+        f"Kernel '{kernel.name}' has {len(parameters)} parameters"
+        f" ({', '.join(map(repr, parameters))}) but the loop passes {len(arguments)} arguments"
+        f" ({', '.join(argument.what for argument in arguments)});"
+        " pass one argument for each parameter, in their order"
+    )
+
+
+def _check_type(kernel: Kernel, parameter: _core.KernelParameter, argument: Descriptor) -> None:
+    type_ = parameter.type
+    if argument.dtype is None or (type_.base == "void" and type_.depth > 0):
+        return
+    wanted = argument.dtype.name
+    wanted = "uint8" if wanted == "bool" else wanted
+    star = "" if argument.access is None else "*"
+    c_name = _core.c_name_of(_core.dtype_from_name(wanted))
+    expected = f"'{c_name} {star}{parameter.name}'"
+    depth = 0 if argument.access is None else 1
+    has_right_scalar = _has_dtype(parameter, argument.dtype)
+    if type_.depth == depth and has_right_scalar:
+        return
+    advice = f"declare it {expected}"
+    if type_.depth > 1:
+        advice = _ADVICE_POINTER.format(expected=expected, name=parameter.name)
+    elif not has_right_scalar and type_.depth == depth:
+        advice += f", or make the data {type_.base}"
+    raise UsageError(
+        f"Kernel '{kernel.name}', line {parameter.line}: parameter '{parameter!r}' gets argument"
+        f" {argument.position}, {argument.what}, of dtype {argument.dtype.name}:"
+        f" expected {expected}, got '{parameter!r}'; {advice}"
+    )
+
+
+def _misuse(
+    parameter: _core.KernelParameter, argument: Descriptor, known: _core.ParameterFacts
+) -> str | None:
+    if argument.access is None:
+        return None
+    access = _core.Access(int(argument.access))
+    shown = f"parameter '{parameter.name}' (argument {argument.position}, {argument.what})"
+    if access == _core.Access.read and known.is_written:
+        return (
+            f"line {known.first_write_line} writes to {shown}, which the loop only READs;"
+            " pass it with RW, WRITE or INC, or declare it const"
+        )
+    line = known.foreign_read_line(access) if access == _core.Access.inc else 0
+    if line:
+        return (
+            f"line {line} uses the value of {shown}, which the loop INCrements: it holds this"
+            " element's share only, or a sum that others are still adding to; use a local"
+            " variable, or pass it with RW"
+        )
+    return None

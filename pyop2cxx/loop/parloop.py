@@ -1,0 +1,736 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Parallel loops: checked and recorded when made, generated and run on demand."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from pyop2cxx import _core
+from pyop2cxx.base.access import INC, READ
+from pyop2cxx.base.regions import IterationRegion
+from pyop2cxx.data.args import (
+    ConstantArg,
+    DatArg,
+    DenseBlockArg,
+    DoubledGlobalArg,
+    GlobalArg,
+    LegacyDatArg,
+    LegacyMatArg,
+    LegacyMixedDatArg,
+    LegacyMixedMatArg,
+    MatArg,
+    MixedDatArg,
+    MixedMatArg,
+)
+from pyop2cxx.data.ghosts import REDUCED
+from pyop2cxx.data.handles import PassthroughArg
+from pyop2cxx.data.mat_paths import placed
+from pyop2cxx.data.mats import Mat
+from pyop2cxx.data.mixed import MixedSet
+from pyop2cxx.exceptions import (
+    HaloFrozenError,
+    IndexValueError,
+    KernelTypeError,
+    MapValueError,
+    SetTypeError,
+    StaticModeError,
+    UnsupportedError,
+    UsageError,
+    user_line,
+    user_stacklevel,
+)
+from pyop2cxx.kernel.kernel import Kernel
+from pyop2cxx.loop import symbolic, value_checks
+from pyop2cxx.loop.columns import through_columns
+from pyop2cxx.loop.facts import LoopFacts
+from pyop2cxx.loop.kernel_checks import Descriptor, check, fitting
+from pyop2cxx.pipeline import flow
+from pyop2cxx.pyop2.conventions import adapt
+from pyop2cxx.runtime import runtime
+from pyop2cxx.sets.items import check_defined, check_reach, items_of
+from pyop2cxx.sets.sets import Set
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from pyop2cxx.base.access import Access
+    from pyop2cxx.data.dats import Dat
+    from pyop2cxx.loop.symbolic import Arg, Part
+    from pyop2cxx.pipeline.explain import Explanation
+    from pyop2cxx.sets.maps import Map
+
+_GENERATE_OPTIONS = ("convention", "debug", "deterministic", "lanes", "strategy")
+_LAYER = np.dtype(np.int32)
+_WITH_HALOS = (DatArg, LegacyDatArg, MixedDatArg, LegacyMixedDatArg)
+_MATRICES = (MatArg, LegacyMatArg, MixedMatArg, LegacyMixedMatArg)
+
+
+class ParLoop:
+    """One kernel over one Set, with its arguments: recorded, not run.
+
+    Everything is checked here, so `compute` repeats nothing: keep the object and call it again
+    where a loop runs often.
+
+    Args:
+        kernel: The kernel.
+        iterset: The Set whose entities it is called for.
+        *args: One for each parameter of the kernel: ``dat(access, map)``, ``glob(access)``.
+        strategy: How racing updates are resolved: 'direct', 'owner', 'scratch', 'atomic', 'block'
+            or 'colour'; None means the default rule's choice.
+        block_size: Elements of one block of strategy 'block'; None means chosen from the size.
+        iteration_region: The part of each column, where the Set is extruded; None means all.
+        iterate: The same, as PyOP2 called it once.
+        pass_layer_arg: Whether the kernel gets the number of the layer as its last parameter, an
+            int, where the Set is extruded.
+        lanes: Elements computed side by side in vectors: a power of two up to 16; 0 or 1 means one
+            after the other; None means the default rule's choice.
+
+    Attributes:
+        kernel: As given.
+        iterset: As given.
+        args: As given.
+
+    Raises:
+        KernelTypeError: The kernel is not a Kernel.
+        SetTypeError: The Set is not a Set.
+        MapValueError: A Map has no values or starts elsewhere; a Dat is on another Set.
+        IterateValueError: There is no such region, or the Set is not extruded.
+        UsageError: Arguments do not fit the kernel's parameters.
+
+    Example:
+        >>> from pyop2cxx import op2
+        >>> cells = op2.Set(3)
+        >>> x = op2.Dat(cells, [1.0, 2.0, 3.0])
+        >>> double = op2.Kernel("void twice(double *x) { *x *= 2; }", "twice")
+        >>> op2.ParLoop(double, cells, x(op2.RW)).compute()
+        >>> x.data_ro.tolist()
+        [2.0, 4.0, 6.0]
+    """
+
+    def __init__(
+        self,
+        kernel: Kernel,
+        iterset: Set,
+        *args: Arg,
+        strategy: str | None = None,
+        block_size: int | None = None,
+        iteration_region: IterationRegion | None = None,
+        iterate: IterationRegion | None = None,
+        pass_layer_arg: bool = False,
+        lanes: int | None = None,
+    ) -> None:
+        self.kernel = self._checked_kernel(kernel)
+        self._what = f"par_loop '{kernel.name}'"
+        if isinstance(iterset, MixedSet):
+            raise SetTypeError(
+                f"{self._what}: cannot iterate over a MixedSet; loop over each of its Sets"
+            )
+        if not isinstance(iterset, Set):
+            raise SetTypeError(
+                f"{self._what}: the second argument must be the Set to iterate over, got "
+                f"{iterset!r} of type {type(iterset).__name__}"
+            )
+        self.iterset = iterset
+        self.args = args
+        self.iteration_region = _checked_region(iteration_region, iterate, self._what)
+        self.pass_layer_arg = bool(pass_layer_arg)
+        self._items = items_of(iterset, self.iteration_region, self.pass_layer_arg, self._what)
+        self._strategy = _checked_strategy(strategy, self._what)
+        self._block_size = _checked_block_size(block_size, self._what)
+        self._lanes = _checked_lanes(lanes, self._what)
+        for i, arg in enumerate(args):
+            self._check_kind(i, arg)
+        self.args = args = tuple(placed(arg, self._items.whole) for arg in args)
+        self._parts, numbers = symbolic.parts_of(args)
+        for i, part in zip(numbers or range(len(args)), self._parts, strict=True):
+            self._check_arg(i, part)
+        self._adapt_kernel()
+        self._line = user_line()
+        self._epoch = -1
+        self._checks = False
+        self._prepared: _core.PreparedLoop
+        self._note_effects()
+
+    def _checked_kernel(self, kernel: Kernel) -> Kernel:
+        if not isinstance(kernel, Kernel):
+            raise KernelTypeError(
+                f"par_loop: the first argument must be a Kernel, got {kernel!r} of type "
+                f"{type(kernel).__name__}"
+            )
+        return kernel
+
+    def _adapt_kernel(self) -> None:
+        """Check that the kernel takes these arguments, or let a function call it that does."""
+        kernel, layer, given = self.kernel, self.pass_layer_arg, self.args
+        if kernel.abi == "2026" and not adapt.needs_adapting(kernel):
+            self._check_kernel()
+        else:
+            self.pass_layer_arg = layer or (kernel.abi == "2013" and self._items.extruded)
+            self._items = items_of(
+                self.iterset, self.iteration_region, self.pass_layer_arg, self._what
+            )
+            self.kernel, self.args = adapt.adapted(
+                kernel, self.args, layer=self.pass_layer_arg, facets=self._items.facets
+            )
+        if self._items.extruded:
+            self.args = tuple(through_columns(arg, self._items.base) for arg in self.args)
+        if self.args is not given:
+            self._parts = symbolic.parts_of(self.args)[0]
+
+    def _note_effects(self) -> None:
+        """Find out what a run has to keep up to date besides the values."""
+        self._facts = LoopFacts(self.iterset, self._items, self._parts)
+        self._written = _written_dats(self._parts)
+        self._ghosts = _ghosts(self._parts)
+        self._assembled = tuple(arg for arg in self.args if isinstance(arg, MatArg | MixedMatArg))
+
+    def _check_kind(self, i: int, arg: Arg) -> None:
+        known = DatArg | MixedDatArg | GlobalArg | ConstantArg | PassthroughArg
+        if not isinstance(arg, known | MatArg | MixedMatArg):
+            raise UsageError(
+                f"{self._what}: arg {i} must be made by calling a Dat or Global with an access, "
+                f"such as dat(op2.READ, map), got {arg!r} of type {type(arg).__name__}"
+            )
+        if self.kernel.abi == "2026" and (_legacy_form(arg) or (0, False))[1]:
+            raise UsageError(
+                f"{self._what}: arg {i}: flatten is of PyOP2's older conventions; leave it out, or "
+                "say which one the kernel follows: Kernel(..., abi='2016')"
+            )
+
+    def _check_arg(self, i: int, arg: Part) -> None:
+        if isinstance(arg, MatArg | DenseBlockArg):
+            self._check_matrix(i, arg)
+            return
+        if not isinstance(arg, DatArg):
+            return
+        dat, map_ = arg.data, arg.map_
+        if map_ is None:
+            if dat.dataset.set is not self._items.base:
+                raise MapValueError(
+                    f"{self._what}: arg {i}: Dat '{dat.name}' lives on Set "
+                    f"'{dat.dataset.set.name}', but the loop runs over '{self.iterset.name}'; "
+                    f"pass a Map {self.iterset.name} → {dat.dataset.set.name}"
+                )
+            return
+        if map_.iterset is not self._items.whole and map_.iterset is not self._items.base:
+            raise MapValueError(
+                f"{self._what}: arg {i}: Map '{map_.name}' starts on Set '{map_.iterset.name}', "
+                f"but the loop runs over '{self.iterset.name}'; "
+                f"pass a Map {self.iterset.name} → {dat.dataset.set.name}"
+            )
+        self._check_values(i, map_)
+
+    def _check_values(self, i: int, map_: Map, *, drops: bool = False) -> None:
+        """Check where a Map leads; `drops`: what leads nowhere is left out."""
+        if not map_.has_values and not runtime.static:
+            raise MapValueError(
+                f"{self._what}: arg {i}: Map '{map_.name}' has no values yet; give it some by "
+                "update_values() before it is used in a loop"
+            )
+        if map_.has_values and not runtime.static and not drops:
+            check_defined(map_, self._items, self.iterset, f"{self._what}: arg {i}")
+        if self._items.extruded and map_.has_values:
+            check_reach(map_, self._items, self.iterset, f"{self._what}: arg {i}")
+
+    def replace_data(self, index: int, new: Any) -> None:
+        """Use other data from now on, of the same kind, shape and dtype, by the same Map.
+
+        Args:
+            index: The number of the argument.
+            new: A Dat, Global, Constant or MixedDat; or what holds one as its `data`.
+
+        Raises:
+            IndexValueError: There is no such argument.
+            UsageError: The data do not fit; the loop is as before.
+            MapValueError: A Dat is on another Set.
+
+        Example:
+            >>> from pyop2cxx import op2
+            >>> cells = op2.Set(2)
+            >>> a, b = op2.Dat(cells), op2.Dat(cells)
+            >>> one = op2.Kernel("void one(double *x) { *x = 1; }", "one")
+            >>> loop = op2.ParLoop(one, cells, a(op2.WRITE))
+            >>> loop.replace_data(0, b)
+            >>> loop.compute()
+            >>> b.data_ro.tolist()
+            [1.0, 1.0]
+        """
+        if not 0 <= index < len(self.args):
+            raise IndexValueError(
+                f"{self._what} has arguments 0 to {len(self.args) - 1}, got index {index}"
+            )
+        old: Any = self.args[index]
+        data = new if isinstance(new, type(old.data)) else getattr(new, "data", None)
+        if not isinstance(data, type(old.data)) or _kind_of(data) != _kind_of(old.data):
+            dtype, dim = _kind_of(old.data)
+            raise UsageError(
+                f"{self._what}: arg {index}: {type(old.data).__name__} '{old.data.name}' of dtype "
+                f"{dtype} and {dim} values can be replaced by one like it, got {new!r}"
+            )
+        if isinstance(old, MatArg | MixedMatArg):
+            lgmaps, unroll_map = old.map_.given
+            given = data(old.access, old.map_.maps, lgmaps=lgmaps, unroll_map=unroll_map)
+        else:
+            given = data(old.access) if old.map_ is None else data(old.access, old.map_)
+        given = placed(given, self._items.whole)
+        if isinstance(old, DoubledGlobalArg):
+            given = DoubledGlobalArg(data, None, old.access)
+        parts, numbers = symbolic.parts_of((*self.args[:index], given, *self.args[index + 1 :]))
+        for i, part in zip(numbers or range(len(self.args)), parts, strict=True):
+            self._check_arg(i, part)
+        self.args = (*self.args[:index], given, *self.args[index + 1 :])
+        self._parts = parts
+        self._note_effects()
+        self._epoch = -1
+
+    @property
+    def arguments(self) -> tuple[Arg, ...]:
+        """The arguments, as PyOP2 calls them."""
+        return self.args
+
+    @property
+    def accesses(self) -> tuple[Access, ...]:
+        """How each argument is used."""
+        return tuple(arg.access for arg in self.args)
+
+    @property
+    def num_flops(self) -> int:
+        """Floating-point operations of one call of the loop; 0 if not known."""
+        return self.kernel.num_flops * self._items.n
+
+    def _check_matrix(self, i: int, arg: MatArg | DenseBlockArg) -> None:
+        for map_ in symbolic.maps_of(arg):
+            if map_.iterset is not self._items.whole:
+                raise MapValueError(
+                    f"{self._what}: arg {i}: Map '{map_.name}' starts on Set "
+                    f"'{map_.iterset.name}', but the loop runs over '{self.iterset.name}'; "
+                    f"pass Maps from there to the rows and columns of Mat '{arg.data.name}'"
+                )
+            self._check_values(i, map_, drops=isinstance(arg, MatArg))
+
+    def _check_kernel(self) -> None:
+        descriptors = [
+            Descriptor(
+                i,
+                f"{type(a.data).__name__} '{a.data.name}'",
+                None if isinstance(a, PassthroughArg) else a.data.dtype,
+                a.access,
+            )
+            for i, a in enumerate(self.args)
+        ]
+        if self.pass_layer_arg:
+            descriptors.append(Descriptor(len(self.args), "the layer", _LAYER, None))
+        level, strict = user_stacklevel(), runtime.configuration["strict"]
+        try:
+            check(self.kernel, descriptors, stacklevel=level, strict=strict)
+        except UsageError:
+            fitted = fitting(self.kernel, descriptors)
+            if fitted is self.kernel:
+                raise
+            check(fitted, descriptors, stacklevel=level, strict=strict)
+            self.kernel = fitted
+
+    # Text
+
+    def generate(self, options: Mapping[str, Any] | None = None) -> flow.GeneratedCode:
+        """Return the text of this loop for the current backend, without running anything.
+
+        Args:
+            options: ``strategy``; ``convention`` (1: the arguments of source document 003, 2:
+                unique Dats and Maps only); ``deterministic``; ``debug``; ``lanes``. What is not
+                given is as configured.
+
+        Returns:
+            The text, a `str`, with `files`, `signature`, `strategy`, `lanes`, `why_lanes`, `ir`,
+            `key` and `header`.
+
+        Raises:
+            UsageError: An option is unknown.
+            UnsupportedError: The strategy, or the number of lanes, is not possible here.
+        """
+        given = dict(options or {})
+        unknown = sorted(set(given) - set(_GENERATE_OPTIONS))
+        if unknown:
+            raise UsageError(
+                f"{self._what}: generate() has no option {', '.join(map(repr, unknown))}; there "
+                f"are: {', '.join(_GENERATE_OPTIONS)}"
+            )
+        _check_generate_options(given, self._what)
+        request = self._request(symbolic.build(self.kernel, self.args, self._items), given)
+        choice = flow.choose(request)
+        known = flow.generate(request, choice)
+        code = flow.GeneratedCode(known)
+        code.__dict__.update(known.__dict__)
+        code.files, code.ir = dict(known.files), dict(known.ir)
+        code.why, code.header = choice.why, self._header(known.strategy)
+        code.why_lanes = choice.why_lanes
+        if runtime.on_loop is not None:
+            runtime.on_loop(self)
+        return code
+
+    def explain(self) -> Explanation:
+        """Say how this loop would run now, and why: strategy, lanes, and the rules' figures.
+
+        Nothing is compiled or run. `print` it, or read its attributes.
+
+        Raises:
+            UnsupportedError: The strategy, or the number of lanes, is not possible here.
+
+        Example:
+            >>> from pyop2cxx import op2
+            >>> x = op2.Dat(op2.Set(3))
+            >>> double = op2.Kernel("void twice(double *x) { *x *= 2; }", "twice")
+            >>> op2.ParLoop(double, x.dataset.set, x(op2.RW)).explain().why_lanes
+            '1 operations for 2 scalars moved: too little to gain'
+        """
+        from pyop2cxx.pipeline.explain import explain
+
+        return explain(self)
+
+    def _header(self, strategy: str) -> str:
+        lines = [f"{self._what} over Set '{self.iterset.name}', strategy {strategy}"]
+        for i, arg in enumerate(self.args):
+            path = f" via Map '{arg.map_.name}'" if arg.map_ is not None else ""
+            kind = type(arg.data).__name__
+            lines.append(f"  arg {i}: {kind} '{arg.data.name}' {arg.access.name}{path}")
+        return "\n".join(lines)
+
+    # Running
+
+    def compute(self) -> None:
+        """Run the loop once, now.
+
+        Raises:
+            StaticModeError: Under ``init(static=True)``.
+            CompilationError: The compiler rejects the kernel.
+            ToolchainError: There is no compiler.
+            ExecutionError: The loop failed while it ran.
+        """
+        if self._epoch != runtime.epoch:
+            self._prepare()
+        if runtime.n_frozen:
+            _check_frozen(self._parts, self._what)
+        if self._checks:
+            value_checks.check_before(self)
+        if self._ghosts:
+            _bring_to_ghosts(self._ghosts)
+        if self._prepared.run():
+            runtime.coherence.attribute(user_line())
+        for dat in self._written:
+            dat.halo_valid = False
+        for arg in self._assembled:
+            _note_assembly(arg)
+        if self._ghosts:
+            _gather_from_ghosts(self._ghosts)
+        if self._checks:
+            value_checks.check_after(self)
+
+    __call__ = compute
+
+    def _check_runnable(self) -> int:
+        """Check what may have changed since the loop was made, and return the epoch of that."""
+        if runtime.static:
+            raise StaticModeError(
+                f"{self._what}: 'compute' needs loops that run, but init(static=True) only "
+                "generates text; call generate(), or run without static=True"
+            )
+        _check_frozen(self._parts, self._what)
+        for i, arg in enumerate(self._parts):
+            if isinstance(arg, DatArg):
+                if arg.map_ is not None:  # its values may have changed since the loop was made
+                    check_defined(arg.map_, self._items, self.iterset, f"{self._what}: arg {i}")
+                arg.data._allocated("par_loop")
+        return runtime.epoch
+
+    def _prepare(self) -> None:
+        epoch = self._check_runnable()
+        built = symbolic.build(self.kernel, self.args, self._items)
+        for constant in built.constants:
+            constant._check_readable(f"value for {self._what}")
+        request = self._request(built, {})
+        engine = runtime.engine
+        executable = flow.executable(request)
+        device = flow.chosen_device(request.backend)
+        if device is not None and any(isinstance(arg, PassthroughArg) for arg in self._parts):
+            raise UnsupportedError(
+                f"{self._what}: a PassthroughArg is an address of this process, which a device "
+                "cannot reach; run the loop on a backend of the host"
+            )
+        self._prepared = _core.PreparedLoop(
+            executable=executable,
+            binding=self._facts.binding(
+                built,
+                arguments=[arg.data._buffer for arg in self._parts],
+                constants=[constant._buffer for constant in built.constants],
+                matrices=self._facts.matrices(),
+                matrix_paths=[
+                    (built.maps.index(arg.map_.rows), built.maps.index(arg.map_.cols))
+                    for arg in self._facts.inserted
+                ],
+            ),
+            options=_core.LaunchOptions(
+                n_threads=1 if self.kernel.calls_petsc else engine.n_threads,
+                block_size=self._block_size,
+                useful_bytes=self._facts.useful_bytes,
+            ),
+            plans=engine.plans,
+            timing=engine.timing(self.kernel.name, request.backend.name, executable.strategy),
+            mirror=None if device is None else device.mirror,
+        )
+        self._checks = bool(runtime.configuration["debug"])
+        self._epoch = epoch
+        if runtime.on_loop is not None:
+            runtime.on_loop(self)
+
+    def _current_request(self) -> flow.Request:
+        """Say what decides the text of the loop as it would run now."""
+        return self._request(symbolic.build(self.kernel, self.args, self._items), {})
+
+    def _request(self, built: symbolic.Symbolic, given: Mapping[str, Any]) -> flow.Request:
+        backend = runtime.engine.backend(runtime.backend)
+        return flow.Request(
+            name=self.kernel.name,
+            line=self._line,
+            kernel=self.kernel,
+            loop=built.loop,
+            backend=backend,
+            map_facts=tuple(self._facts.map_facts(map_) for map_ in built.maps),
+            options=self._facts.options(built, backend, given),
+            strategy=given.get("strategy", self._strategy),
+            lanes=given.get("lanes", self._lanes),
+            column_fill=partial(self._facts.column_fill, built),
+        )
+
+    @property
+    def useful_bytes(self) -> int:
+        """Bytes that one call must move: each Dat and Map entry once, INC and RW both ways."""
+        return self._facts.useful_bytes
+
+
+def par_loop(
+    kernel: Kernel | Callable[..., object],
+    iterset: Set,
+    *args: Arg,
+    strategy: str | None = None,
+    block_size: int | None = None,
+    iteration_region: IterationRegion | None = None,
+    iterate: IterationRegion | None = None,
+    pass_layer_arg: bool = False,
+    lanes: int | None = None,
+) -> None:
+    """Call a kernel for each entity of a Set, now.
+
+    The same as ``ParLoop(...).compute()``; a loop that was run before with the same objects is
+    remembered, without keeping their data alive.
+
+    Args:
+        kernel: The kernel; or, for debugging, a Python function: see
+            `pyop2cxx.loop.python_loop.PythonLoop`.
+        iterset: The Set whose entities it is called for.
+        *args: One for each parameter of the kernel: ``dat(access, map)``, ``glob(access)``.
+        strategy: As for `ParLoop`.
+        block_size: As for `ParLoop`.
+        iteration_region: As for `ParLoop`.
+        iterate: As for `ParLoop`.
+        pass_layer_arg: As for `ParLoop`.
+        lanes: As for `ParLoop`.
+
+    Raises:
+        UsageError: As for `ParLoop`.
+        CompilationError: The compiler rejects the kernel.
+
+    Example:
+        >>> from pyop2cxx import op2
+        >>> cells = op2.Set(3)
+        >>> x = op2.Dat(cells, [1.0, 2.0, 3.0])
+        >>> total = op2.Global(1, 0.0)
+        >>> add = op2.Kernel("void add(double *x, double *sum) { *sum += *x; }", "add")
+        >>> op2.par_loop(add, cells, x(op2.READ), total(op2.INC))
+        >>> total.data_ro.tolist()
+        [6.0]
+    """
+    if not isinstance(kernel, Kernel) and callable(kernel):
+        from pyop2cxx.loop.python_loop import PythonLoop
+
+        layers = {"iterate": iterate, "pass_layer_arg": pass_layer_arg}
+        PythonLoop(kernel, iterset, *args, iteration_region=iteration_region, **layers).compute()
+        return
+    loops = runtime.engine.loops
+    try:
+        # access first: what is no argument has none, and asking a Dat for its data counts as a use
+        key = (
+            id(kernel),
+            iterset._uid,
+            runtime.epoch,
+            strategy,
+            block_size,
+            iteration_region or iterate,
+            pass_layer_arg,
+            kernel._is_legacy and tuple(map(_legacy_form, args)),
+            lanes,
+            *[(a.access, a.data._uid, None if a.map_ is None else a.map_._uid) for a in args],
+        )
+        known = loops.find(key)
+    except (AttributeError, TypeError):
+        known = None  # ParLoop says what is wrong
+    if known is not None and known[0] is kernel:
+        if runtime.n_frozen:
+            _check_frozen(symbolic.parts_of(args)[0], f"par_loop '{kernel.name}'")
+        if known[1].run():
+            runtime.coherence.attribute(user_line())
+        for arg in args:
+            if arg.access != READ and arg.__class__ in _WITH_HALOS:
+                arg.data.halo_valid = False
+            elif arg.__class__ in _MATRICES:
+                _note_assembly(arg)
+        return
+    loop = ParLoop(
+        kernel,
+        iterset,
+        *args,
+        strategy=strategy,
+        block_size=block_size,
+        iteration_region=iteration_region,
+        iterate=iterate,
+        pass_layer_arg=pass_layer_arg,
+        lanes=lanes,
+    )
+    loop.compute()
+    if not loop._checks and not loop._ghosts:
+        loops.keep(key, (kernel, loop._prepared))
+
+
+parloop = par_loop
+LegacyParloop = ParLoop
+
+_WITHOUT_DATA = (
+    *("Parloop", "GlobalParloopArg", "DatParloopArg", "MixedDatParloopArg", "MatParloopArg"),
+    *("MixedMatParloopArg", "PassthroughParloopArg"),
+)
+
+
+def __getattr__(name: str) -> Any:
+    """Find what ``pyop2.parloop`` has and `pyop2cxx.pyop2.global_kernel` builds on this module."""
+    if name in _WITHOUT_DATA:
+        from pyop2cxx.pyop2 import global_kernel
+
+        return getattr(global_kernel, name)
+    if name == "generate_single_cell_wrapper":
+        from pyop2cxx.pyop2 import _single_cell as single_cell
+
+        return single_cell.generate_single_cell_wrapper
+    raise AttributeError(f"module 'pyop2cxx.loop.parloop' has no attribute '{name}'")
+
+
+def _kind_of(data: Any) -> tuple[Any, Any]:
+    return data.dtype, data.dims if isinstance(data, Mat) else data.cdim
+
+
+def _check_frozen(args: tuple[Part, ...], what: str) -> None:
+    for i, arg in enumerate(args):
+        frozen = arg.data._frozen if isinstance(arg, DatArg) else None
+        if frozen is not None and frozen != arg.access:
+            raise HaloFrozenError(
+                f"{what}: arg {i}: the halo of Dat '{arg.data.name}' is frozen with {frozen.name}, "
+                f"but the loop uses it with {arg.access.name}; leave frozen_halo() first"
+            )
+
+
+def _legacy_form(arg: Arg) -> tuple[int | None, bool] | None:
+    if isinstance(arg, LegacyMatArg | LegacyMixedMatArg):
+        return None, True
+    if isinstance(arg, LegacyDatArg | LegacyMixedDatArg):
+        return arg.index, arg.flatten
+    return None
+
+
+def _checked_region(region: object, older: object, what: str) -> IterationRegion | None:
+    if region is not None and older is not None:
+        raise UsageError(f"{what}: iteration_region and iterate are the same; give one of them")
+    found = older if region is None else region
+    return None if found is None else IterationRegion(found)  # type: ignore[arg-type]
+
+
+def _note_assembly(arg: MatArg | MixedMatArg) -> None:
+    state = Mat.ADD_VALUES if arg.access == INC else Mat.INSERT_VALUES
+    arg.data.change_assembly_state(state)
+    if isinstance(arg, MixedMatArg):
+        for block in arg.data:
+            block.change_assembly_state(state)
+
+
+def _written_dats(args: tuple[Part, ...]) -> tuple[Dat, ...]:
+    found = {
+        arg.data._uid: arg.data for arg in args if isinstance(arg, DatArg) and arg.access != READ
+    }
+    return tuple(found.values())
+
+
+def _ghosts(args: tuple[Part, ...]) -> tuple[tuple[Dat, Access], ...]:
+    """Return the Dats whose Halo a loop needs: those reached by Maps; each with its access."""
+    found = {
+        (arg.data._uid, arg.access): (arg.data, arg.access)
+        for arg in args
+        if isinstance(arg, DatArg)
+        and arg.map_ is not None
+        and not arg.map_._is_of_columns
+        and arg.data.dataset.set.halo is not None
+    }
+    return tuple(found.values())
+
+
+def _bring_to_ghosts(ghosts: tuple[tuple[Dat, Access], ...]) -> None:
+    for dat, access in ghosts:
+        dat.global_to_local_begin(access)
+    for dat, access in ghosts:
+        dat.global_to_local_end(access)
+
+
+def _gather_from_ghosts(ghosts: tuple[tuple[Dat, Access], ...]) -> None:
+    reduced = [(dat, access) for dat, access in ghosts if access in REDUCED]
+    for dat, access in reduced:
+        dat.local_to_global_begin(access)
+    for dat, access in reduced:
+        dat.local_to_global_end(access)
+
+
+def _checked_strategy(strategy: object, what: str) -> str | None:
+    if strategy is None or strategy in _core.STRATEGIES:
+        return strategy
+    raise UsageError(
+        f"{what}: there is no strategy {strategy!r}; there are: {', '.join(_core.STRATEGIES)}"
+    )
+
+
+def _checked_lanes(lanes: object, what: str) -> int | None:
+    if lanes is None:
+        return None
+    if isinstance(lanes, int) and not isinstance(lanes, bool) and lanes in (0, 1, 2, 4, 8, 16):
+        return lanes
+    raise UsageError(
+        f"{what}: lanes must be None for the default rule's choice, 0 or 1 for none, or 2, 4, 8 or "
+        f"16 elements side by side, got {lanes!r}"
+    )
+
+
+def _check_generate_options(given: dict[str, Any], what: str) -> None:
+    if "lanes" in given:
+        given["lanes"] = _checked_lanes(given["lanes"], what)
+    if "strategy" in given:
+        given["strategy"] = _checked_strategy(given["strategy"], what)
+    if given.get("convention", 1) not in (1, 2):
+        raise UsageError(f"{what}: convention must be 1 or 2, got {given['convention']!r}")
+    for name in ("debug", "deterministic"):
+        if not isinstance(given.get(name, False), bool):
+            raise UsageError(f"{what}: {name} must be True or False, got {given[name]!r}")
+
+
+def _checked_block_size(block_size: object, what: str) -> int:
+    if block_size is None:
+        return 0
+    if isinstance(block_size, int) and not isinstance(block_size, bool) and block_size > 0:
+        return block_size
+    raise UsageError(f"{what}: block_size must be a positive int, got {block_size!r}")

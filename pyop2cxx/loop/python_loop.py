@@ -1,0 +1,371 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Loops whose kernel is a Python function, for debugging: slow, but with all of Python inside.
+
+They take what other loops take, are checked as these are, and keep halos and assembly states alike.
+Values are brought to the host.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from pyop2cxx import _core
+from pyop2cxx.base.access import INC, MAX, MIN, READ, WRITE
+from pyop2cxx.base.regions import ALL
+from pyop2cxx.data.args import DatArg, DenseBlockArg, MatArg, MixedDatArg, MixedMatArg
+from pyop2cxx.data.carrier import SetFreeCarrier
+from pyop2cxx.data.handles import PassthroughArg
+from pyop2cxx.loop import symbolic
+from pyop2cxx.loop.parloop import ParLoop
+from pyop2cxx.sets.extruded import ExtrudedSet
+from pyop2cxx.sets.items import Items, levels_of
+from pyop2cxx.sets.masked import MaskedMap
+from pyop2cxx.sets.subsets import Subset
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from pyop2cxx.base.access import Access
+    from pyop2cxx.base.arrays import Array
+    from pyop2cxx.loop.symbolic import Arg, Part
+    from pyop2cxx.sets.maps import Map
+    from pyop2cxx.sets.sets import Set
+
+
+class PythonKernel:
+    """A Python function where a `Kernel` is expected.
+
+    Args:
+        function: The function.
+
+    Attributes:
+        function: The function.
+        name: What messages call it.
+        num_flops: Not known.
+    """
+
+    abi = "2026"
+    num_flops = 0
+
+    def __init__(self, function: Callable[..., object]) -> None:
+        self.function = function
+        self.name: str = getattr(function, "__name__", "function")
+
+
+class PythonLoop(ParLoop):
+    """A loop that calls a Python function for each owned entity of a Set, in order.
+
+    The function gets an array for each argument, packed by the same rules as a C kernel's:
+
+    =====================================  =====================================================
+    a Dat without a Map                    shape ``(*dim)``: the values themselves
+    a Dat behind a Map                     shape ``(arity, *dim)``; ``(2 * arity, *dim)`` between
+                                           two cells of a column
+    a Global or Constant                   shape ``(*dim)``
+    a MixedDat                             shape ``(n,)``: the fields end to end
+    a Mat                                  shape ``(rows, columns)``, of all blocks if it is mixed
+    a PassthroughArg                       its address, an int
+    =====================================  =====================================================
+
+    INC and, behind a Map, WRITE arrays start at zero, those of matrices always do; those of READ
+    arguments cannot be written. With `pass_layer_arg` the layer follows, an int.
+
+    Args:
+        function: The function.
+        iterset: The Set, of any kind.
+        *args: The arguments, as for `ParLoop`.
+        **how: ``iteration_region``, ``iterate`` and ``pass_layer_arg`` of `ParLoop`.
+
+    Raises:
+        UsageError: As for `ParLoop`.
+
+    Example:
+        >>> from pyop2cxx import op2
+        >>> cells, nodes = op2.Set(2), op2.Set(3)
+        >>> ends = op2.Map(cells, nodes, 2, [0, 1, 1, 2])
+        >>> degree = op2.Dat(nodes)
+        >>> def count(degree):
+        ...     degree += 1
+        >>> PythonLoop(count, cells, degree(op2.INC, ends)).compute()
+        >>> degree.data_ro.tolist()
+        [1.0, 2.0, 1.0]
+    """
+
+    def __init__(
+        self, function: Callable[..., object], iterset: Set, *args: Arg, **how: Any
+    ) -> None:
+        self._function = function
+        super().__init__(PythonKernel(function), iterset, *args, **how)  # type: ignore[arg-type]
+
+    def _checked_kernel(self, kernel: Any) -> Any:
+        return kernel
+
+    def _adapt_kernel(self) -> None:
+        """Any function takes any arguments."""
+
+    def _prepare(self) -> None:
+        self._epoch = self._check_runnable()
+        self._prepared = _Run(self)  # type: ignore[assignment]
+
+
+class _Run:
+    """What `ParLoop.compute` runs."""
+
+    def __init__(self, loop: PythonLoop) -> None:
+        self._function = loop._function
+        self._loop = loop
+
+    def run(self) -> bool:
+        """Call the function for each item; no copies are left for the caller to account for."""
+        loop = self._loop
+        arguments = [_Joined(arg, loop._items) for arg in loop.args]
+        for item in _items(loop):
+            packs = [argument.packed(item) for argument in arguments]
+            layer = (item.layer,) if loop.pass_layer_arg else ()
+            self._function(*packs, *layer)
+            for argument, pack in zip(arguments, packs, strict=True):
+                argument.unpack(item, pack)
+        return False
+
+
+# What is visited
+
+
+@dataclass(frozen=True, slots=True)
+class _Item:
+    """One element.
+
+    Attributes:
+        n: The entity.
+        level: Of a cell in its column, from 0.
+        layer: The same as kernels know it.
+        n_levels: Cells of the column.
+    """
+
+    n: int
+    level: int = 0
+    layer: int = 0
+    n_levels: int = 1
+
+
+def _items(loop: PythonLoop) -> Iterator[_Item]:
+    iterset, whole = loop.iterset, loop._items.whole
+    owned = iterset.owned_indices if isinstance(iterset, Subset) else range(iterset.size)
+    if not isinstance(whole, ExtrudedSet):
+        yield from (_Item(int(n)) for n in owned)
+        return
+    region = loop.iteration_region or ALL
+    for n in map(int, owned):
+        bottom, end = whole.layers_array[0 if whole.constant_layers else n]
+        n_levels = int(end - bottom) - 1
+        visited, first = levels_of(whole, n_levels, region)
+        for level in range(first, first + visited):
+            yield _Item(n, level, int(bottom) + level, n_levels)
+
+
+class _Path:
+    """The entities that a Map leads to from an item."""
+
+    def __init__(self, map_: Map, items: Items) -> None:
+        self._rows = map_.values_with_halo.astype(np.int64)
+        self._offset = None if not items.extruded else map_.offset
+        quotient = map_.offset_quotient
+        self._start = 0 if quotient is None else quotient.astype(np.int64)
+        self._periodic = items.extruded and items.whole.extruded_periodic  # type: ignore[attr-defined]
+        self._facets = items.facets and not map_._is_of_columns
+
+    def entities(self, item: _Item) -> Array:
+        row: Array = self._rows[item.n]
+        cells = [self._of_cell(row, item, above) for above in range(2 if self._facets else 1)]
+        return np.concatenate(cells)
+
+    def _of_cell(self, row: Array, item: _Item, above: int) -> Array:
+        if self._offset is None:
+            return row
+        levels: Any = item.level + above
+        if self._periodic:
+            levels = (levels + self._start) % item.n_levels - self._start % item.n_levels
+        found: Array = row + self._offset * levels
+        return found
+
+
+# How arguments are packed
+
+
+class _Values:
+    """A Dat, Global or Constant, or a part of a matrix that lies in memory as a Dat does."""
+
+    def __init__(self, part: Any, items: Items) -> None:
+        self.access: Access = part.access
+        self._values = _shown(part)
+        self._path = None if part.map_ is None else _Path(part.map_, items)
+        self._is_entity = isinstance(part, DatArg)
+
+    def packed(self, item: _Item) -> Array:
+        values = self._values
+        if self._path is not None:
+            rows = self._path.entities(item)
+            if self.access in (INC, WRITE):
+                return np.zeros((len(rows), *values.shape[1:]), values.dtype)
+            pack: Array = values[rows]
+        elif self._is_entity:
+            pack = self._of(item)
+        elif self.access == INC:
+            return np.zeros_like(values)
+        else:
+            pack = values[...]
+        pack.flags.writeable = self.access != READ
+        return pack
+
+    def _of(self, item: _Item) -> Array:
+        """Return a view of an entity's values, shape ``(*dim)``, of one value ``(1,)``."""
+        row = slice(item.n, item.n + 1) if self._values.ndim == 1 else item.n
+        found: Array = self._values[row]
+        return found
+
+    def unpack(self, item: _Item, pack: Array) -> None:
+        """Bring what the function left in an array of its own back."""
+        if self.access == READ:
+            return
+        if self._path is None:
+            if self._is_entity:
+                self._of(item)[...] = pack
+            elif self.access == INC:
+                self._values += pack
+            else:
+                self._values[...] = pack
+            return
+        rows = self._path.entities(item)
+        pack = pack.reshape(len(rows), *self._values.shape[1:])
+        if self.access in _UPDATES:
+            _UPDATES[self.access].at(self._values, rows, pack)
+        else:
+            self._values[rows] = pack
+
+
+_UPDATES: dict[Any, Any] = {INC: np.add, MIN: np.minimum, MAX: np.maximum}
+
+
+def _shown(part: Any) -> Array:
+    """Return an argument's values on the host; what is written counts as that."""
+    data = part.data
+    is_free = isinstance(data, SetFreeCarrier)
+    values: Array = data._values if is_free else data._allocated("par_loop")
+    is_read = part.access == READ
+    data._on_host(_core.Use.read if is_read else _core.Use.read_write, "par_loop")
+    if not is_read:
+        data._buffer.increment_version()
+    if not isinstance(part, DenseBlockArg):
+        return values
+    width = part.stride or part.dim
+    if isinstance(part.map_, MaskedMap) and values.base is not None:
+        values = values.base  # with the place of what is left out
+    return values.reshape(-1, width)[:, part.component : part.component + part.dim]
+
+
+class _Block:
+    """A block of a matrix whose entries have places."""
+
+    def __init__(self, part: MatArg, items: Items) -> None:
+        self.access = part.access
+        mat, path = part.data, part.map_
+        self._mat = mat
+        self._rows, self._cols = _Path(path.rows, items), _Path(path.cols, items)
+        self._values = mat._stored("par_loop", write=True)
+        row_dim, col_dim = mat.block_dims
+        self._dims = row_dim, col_dim
+        self._masks = [
+            None if mask is None else np.repeat(mask[0] >= 0, 1 if path.unrolled else dim)
+            for mask, dim in zip(path._masks, self._dims, strict=True)
+        ]
+
+    def packed(self, item: _Item) -> Array:
+        (r, c), n = self._dims, len(self._rows.entities(item))
+        return np.zeros((n * r, len(self._cols.entities(item)) * c), self._values.dtype)
+
+    def unpack(self, item: _Item, pack: Array) -> None:
+        """Add or set the entries that have a place and are not left out."""
+        (r, c), rows, cols = self._dims, self._rows.entities(item), self._cols.entities(item)
+        tensor = pack.reshape(len(rows), r, len(cols), c)
+        known = np.flatnonzero(cols >= 0)
+        kept_cols = np.stack([self._kept(1, col) for col in cols[known]]) if len(known) else None
+        for i, row in enumerate(rows):
+            if row < 0 or kept_cols is None:
+                continue
+            kept = self._kept(0, row)[None, :, None] & kept_cols[:, None, :]
+            at, i_row, i_col = np.nonzero(kept)
+            places = self._mat._find(int(row), cols[known])[at], i_row, i_col
+            values = tensor[i][:, known].transpose(1, 0, 2)[kept]
+            if self.access == INC:
+                np.add.at(self._values, places, values)
+            else:
+                self._values[places] = values
+
+    def _kept(self, side: int, entity: int) -> Array:
+        """Which scalars of a row or column entity are not left out; shape (dim,)."""
+        mask, dim = self._masks[side], self._dims[side]
+        return np.ones(dim, bool) if mask is None else mask[entity * dim : (entity + 1) * dim]
+
+
+class _Joined:
+    """One parameter of the function: an argument, or the parts of one together."""
+
+    def __init__(self, arg: Arg, items: Items) -> None:
+        self._address = arg._buffer.address if isinstance(arg, PassthroughArg) else None
+        parts: tuple[Part, ...] = () if self._address is not None else symbolic.parts_of((arg,))[0]
+        self._parts = [_part(part, items) for part in parts]
+        self._is_mixed = isinstance(arg, MixedDatArg)
+        self._is_read = arg.access == READ
+        self._places: list[tuple[int, int, int, int]] = []
+        if isinstance(arg, MixedMatArg):
+            both = 2 if items.facets else 1
+            arities = {
+                map_._uid: map_.arity * (both if items.extruded else 1)
+                for side in arg.map_.maps
+                for map_ in side
+                if map_ is not None
+            }
+            self._places = symbolic.cells_of(arg, arities)
+
+    def packed(self, item: _Item) -> Any:
+        if self._address is not None:
+            return self._address
+        packs = [part.packed(item) for part in self._parts]
+        if self._places:
+            ends = [
+                row + pack.size // n_columns
+                for (row, _, n_columns, _), pack in zip(self._places, packs, strict=True)
+            ]
+            return np.zeros((max(ends), self._places[0][3]), packs[0].dtype)
+        if not self._is_mixed:
+            return packs[0]
+        joined = np.concatenate([pack.reshape(-1) for pack in packs])
+        joined.flags.writeable = not self._is_read
+        return joined
+
+    def unpack(self, item: _Item, pack: Array) -> None:
+        """Hand the parts of an array to the arguments that they are of."""
+        if self._places:
+            for part, (row, column, n_columns, _) in zip(self._parts, self._places, strict=True):
+                shape = part.packed(item).shape
+                n_rows = int(np.prod(shape)) // n_columns
+                block = pack[row : row + n_rows, column : column + n_columns]
+                part.unpack(item, block.reshape(shape))
+            return
+        if not self._is_mixed:
+            for part in self._parts:
+                part.unpack(item, pack)
+            return
+        begin = 0
+        for part in self._parts:
+            shape = part.packed(item).shape
+            n = int(np.prod(shape))
+            part.unpack(item, pack[begin : begin + n].reshape(shape))
+            begin += n
+
+
+def _part(part: Part, items: Items) -> _Values | _Block:
+    return _Block(part, items) if isinstance(part, MatArg) else _Values(part, items)

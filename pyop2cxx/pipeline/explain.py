@@ -1,0 +1,202 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Why a loop runs as it does: strategy, lanes, and what the rules weighed."""
+
+from __future__ import annotations
+
+import re
+import runpy
+import sys
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from pyop2cxx import _core
+from pyop2cxx.backends._backend import DeviceToolchain
+from pyop2cxx.exceptions import ToolchainError, UsageError
+from pyop2cxx.pipeline import flow
+from pyop2cxx.runtime import runtime
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from pyop2cxx.loop.parloop import ParLoop
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Explanation:
+    """What was decided about a loop, and by which figures. As a `str` it is for reading.
+
+    Attributes:
+        loop: The kernel's name.
+        iterset: The Set's name.
+        line: Where the user made the loop; empty if that is not known.
+        backend: Where it runs.
+        elements: How often the kernel is called; 0 if the Set has no size.
+        strategy: How racing updates are resolved.
+        why: Why so.
+        refused: Why each strategy that is not possible is not.
+        lanes: Elements computed side by side in vectors; 0 for one after the other.
+        why_lanes: Why so many, or why none; names the kernel's line if one forbids it.
+        kernel_line: That line's text; empty if there is none.
+        operations: Floating-point operations of one call of the kernel; None if it is opaque.
+        scalars: Values gathered and scattered by one call; INC and RW count twice.
+        bytes: Bytes that the whole loop must move; None where sizes are not known.
+        least_operations: What the rule asks of a kernel before it takes lanes.
+        least_operations_a_scalar: The same for each of `scalars`.
+        vector_bytes: Of the machine's widest vectors; 0 if that is not known.
+        gather_bytes: Of the gather instructions used; 0 if rows are loaded and transposed.
+    """
+
+    loop: str
+    iterset: str
+    line: str
+    backend: str
+    elements: int
+    strategy: str
+    why: str
+    refused: dict[str, str]
+    lanes: int
+    why_lanes: str
+    kernel_line: str
+    operations: int | None
+    scalars: int
+    bytes: int | None
+    least_operations: int
+    least_operations_a_scalar: int
+    vector_bytes: int
+    gather_bytes: int
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return the attributes by name, as JSON takes them."""
+        return asdict(self)
+
+    def __str__(self) -> str:
+        made_at = f", made at {self.line}" if self.line else ""
+        lines = [f"par_loop '{self.loop}' over Set '{self.iterset}'{made_at}"]
+        lines.append(f"  backend   {self.backend}")
+        lines.append(f"  strategy  {self.strategy}: {self.why}")
+        lines += [f"            not {name}: {why}" for name, why in self.refused.items()]
+        lanes = f"{self.lanes} lanes" if self.lanes else "scalar"
+        by_gathers = ", by gather instructions" if self.gather_bytes else ""
+        lines.append(f"  lanes     {lanes}: {self.why_lanes}{by_gathers}")
+        if self.kernel_line:
+            lines.append(f"            {self.kernel_line}")
+        lines.append(f"  a call    {self._work()}")
+        if self.bytes is not None:
+            lines.append(f"  the loop  {self.elements} calls, {_readable(self.bytes)} to be moved")
+        lines.append(
+            f"  rule      lanes from {self.least_operations} operations a call and "
+            f"{self.least_operations_a_scalar} a value moved; "
+            + (f"vectors of {self.vector_bytes} bytes" if self.vector_bytes else "vectors unknown")
+        )
+        return "\n".join(lines)
+
+    def _work(self) -> str:
+        if self.operations is None:
+            return f"{self.scalars} values moved; operations are not known: the kernel is opaque"
+        ratio = self.operations / self.scalars if self.scalars else float(self.operations)
+        return f"{self.operations} operations, {self.scalars} values moved ({ratio:.1f} for each)"
+
+
+def explain(loop: ParLoop) -> Explanation:
+    """Say how a loop would run now, and why. Nothing is compiled or run.
+
+    Raises:
+        UnsupportedError: The strategy, or the number of lanes, that was asked for is not possible.
+    """
+    request = loop._current_request()
+    toolchain = request.backend.toolchain
+    try:  # what a device can do decides, too, if there is one
+        on_device = isinstance(toolchain, DeviceToolchain) and not runtime.static
+        asked = flow.wanted(request) if on_device else None
+    except ToolchainError:
+        asked = None
+    choice = flow.choose(request) if asked is None else asked.choice
+    about = (request.loop, request.backend.facts, list(request.map_facts), request.options)
+    refused = {name: _core.why_not(name, *about) for name in _core.STRATEGIES}
+    work = _core.lane_work(request.loop)
+    rule = _core.lane_rule(choice.strategy, *about[:2], choice.options)
+    is_sized = loop.iterset.is_sized and not runtime.static
+    return Explanation(
+        loop=loop.kernel.name,
+        iterset=loop.iterset.name,
+        line=request.line,
+        backend=request.backend.name,
+        elements=loop._items.n,
+        strategy=choice.strategy,
+        why=choice.why,
+        refused={name: why for name, why in refused.items() if why},
+        lanes=choice.options.lanes,
+        why_lanes=choice.why_lanes,
+        kernel_line=_quoted(loop, choice.why_lanes),
+        operations=None if request.kernel.core.body is None else work.n_operations,
+        scalars=work.n_scalars,
+        bytes=loop.useful_bytes if is_sized else None,
+        least_operations=rule.least_operations,
+        least_operations_a_scalar=rule.least_operations_a_scalar,
+        vector_bytes=runtime.engine.vector_bytes,
+        gather_bytes=choice.options.gather_bytes,
+    )
+
+
+def _quoted(loop: ParLoop, why: str) -> str:
+    """Return the kernel's line that a reason names."""
+    found = re.search(r"\(line (\d+) of the kernel\)", why)
+    lines = loop.kernel.code.splitlines()
+    if found is None or not 0 < int(found[1]) <= len(lines):
+        return ""
+    return f"line {found[1]}: {lines[int(found[1]) - 1].strip()}"
+
+
+def _readable(n_bytes: int) -> str:
+    if n_bytes < 10_000:
+        return f"{n_bytes} bytes"
+    return f"{n_bytes / 1e6:.1f} MB" if n_bytes >= 100_000 else f"{n_bytes / 1e3:.1f} kB"
+
+
+@contextmanager
+def watched() -> Iterator[list[Explanation]]:
+    """Collect the explanations of all loops that are generated or run in a `with` block.
+
+    Loops that are decided alike appear once.
+    """
+    found: list[Explanation] = []
+
+    def note(loop: ParLoop) -> None:
+        made = explain(loop)
+        if made not in found:
+            found.append(made)
+
+    outer, runtime.on_loop = runtime.on_loop, note
+    try:
+        yield found
+    finally:
+        runtime.on_loop = outer
+
+
+def explain_program(path: str, arguments: Sequence[str]) -> list[Explanation]:
+    """Run a Python program and say of each of its loops how it ran.
+
+    Args:
+        path: The program.
+        arguments: What it finds in `sys.argv` behind its own name.
+
+    Raises:
+        UsageError: There is no such file.
+    """
+    program = Path(path)
+    if not program.is_file():
+        raise UsageError(f"explain: there is no file '{path}'; pass a Python program")
+    before = sys.argv, sys.path[:]
+    sys.argv = [path, *arguments]
+    sys.path.insert(0, str(program.resolve().parent))
+    with watched() as found:
+        try:
+            runpy.run_path(path, run_name="__main__")
+        except SystemExit as end:
+            if end.code not in (None, 0):
+                raise
+        finally:
+            sys.argv, sys.path[:] = before
+    return found

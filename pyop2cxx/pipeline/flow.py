@@ -1,0 +1,416 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The way of one loop: strategy, lower, print, frame, compile, register.
+
+The symbolic half (up to the text) never sees sizes or data; the other half never sees text that it
+could change.
+"""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import dataclass, replace
+from functools import cache
+from pathlib import Path, PurePosixPath
+from typing import TYPE_CHECKING, Any
+
+from pyop2cxx import _core
+from pyop2cxx.backends._backend import DeviceToolchain
+from pyop2cxx.base.folders import BACKENDS, template_folder
+from pyop2cxx.exceptions import CompilationError, ToolchainError, UnsupportedError, UsageError
+from pyop2cxx.pipeline.frames import render
+from pyop2cxx.pipeline.rejections import explain_rejection
+from pyop2cxx.runtime import runtime
+from pyop2cxx.runtime.store import files, remembered
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from pyop2cxx.backends._backend import Backend
+    from pyop2cxx.backends._devices import OpenDevice
+    from pyop2cxx.kernel.kernel import Kernel
+
+
+_DUMPS = ("lower", "source")
+_STAGES = ("strategy", "legalise", "expand")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Request:
+    """Everything that decides the text of a loop.
+
+    Attributes:
+        name: The kernel's name.
+        line: Where the user made the loop, for messages.
+        kernel: The user's kernel.
+        loop: The symbolic loop.
+        backend: Where it shall run.
+        map_facts: What is known of each Map.
+        options: Deterministic, debug, widths of plan arrays, calling convention.
+        strategy: Forced by the user, or None.
+        lanes: Elements side by side, forced by the user; 0 or 1 for none, or None.
+        column_fill: How full columns of one slot are, for so many targets side by side; they are
+            kept if they are at least so full. Costs as much as a plan at the first call.
+    """
+
+    name: str
+    line: str
+    kernel: Kernel
+    loop: _core.Loop
+    backend: Backend
+    map_facts: tuple[_core.LoweringMapFacts, ...]
+    options: _core.LoweringOptions
+    strategy: str | None
+    lanes: int | None
+    column_fill: Callable[[int, float], float]
+
+
+class GeneratedCode(str):
+    """The text of a loop: all that is compiled, and nothing of what the user called things.
+
+    Attributes:
+        files: Text by file name; the first one is this string.
+        signature: The wrapper's prototype, in the order of the calling convention.
+        strategy: How racing updates are resolved.
+        why: Why this strategy.
+        lanes: Elements computed side by side in vectors; 0 for one after the other.
+        why_lanes: Why so many, or why none.
+        ir: KernelIR after each stage of lowering, by the stage's name.
+        key: Canonical key of the text: signature of the loop, backend, strategy, options.
+        header: What the user called things, for reading beside the text.
+    """
+
+    files: dict[str, str]
+    signature: str
+    strategy: str
+    why: str
+    lanes: int
+    why_lanes: str
+    ir: dict[str, str]
+    key: str
+    header: str
+    module: _core.Module
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Choice:
+    """A strategy and a number of lanes, why they were taken, and the key of their text."""
+
+    strategy: str
+    why: str
+    options: _core.LoweringOptions
+    why_lanes: str
+    key: str
+
+
+def choose(request: Request) -> Choice:
+    """Pick the strategy and the number of lanes: the user's, or the default rules'.
+
+    Raises:
+        UsageError: There is no strategy of that name.
+        UnsupportedError: The strategy, or as many lanes, are not possible for this loop; the
+            message says why.
+    """
+    about = (request.loop, request.backend.facts, list(request.map_facts), request.options)
+    if request.strategy is None:
+        strategy, why = _core.choose_strategy(*about)
+    else:
+        strategy, why = _core.force_strategy(request.strategy, *about)
+    vector_bytes = runtime.engine.vector_bytes if _may_use_lanes(request) else 0
+    gather_bytes = runtime.engine.gather_bytes if _wants_gathers(request) else 0
+
+    def lanes(options: _core.LoweringOptions) -> tuple[_core.LoweringOptions, str]:
+        return _core.choose_lanes(
+            request.lanes, vector_bytes, gather_bytes, strategy, *about[:3], options
+        )
+
+    options, why_lanes = lanes(request.options)
+    if options.lanes > 0 and _wants_gathers(request) and gather_bytes == 0:
+        raise UnsupportedError(
+            f"par_loop '{request.name}': option 'hardware_gathers' needs AVX2 or AVX-512, but the "
+            "C compiler makes no such code for this machine, or its target is not known "
+            "(static=True, or -m flags in 'cflags'); turn the option off, or pass lanes=0"
+        )
+    if strategy == "owner" and options.lanes > 1:
+        why_walk = _choose_columns(request, options)
+        if not options.by_slot:  # lighter kernels gain nothing then
+            options, why_lanes = lanes(options)
+        why_lanes += f"; {why_walk}"
+    lowering = _core.lowering_key(strategy, *about[1:3], options)
+    # the text of an opaque kernel is passed on as it is written, comments and all
+    verbatim = request.kernel.code if request.kernel.core.body is None else ""
+    key = repr((request.loop.signature(), verbatim, request.backend.name, lowering))
+    return Choice(strategy=strategy, why=why, options=options, why_lanes=why_lanes, key=key)
+
+
+def _choose_columns(request: Request, options: _core.LoweringOptions) -> str:
+    """Let targets be side by side if their incidences fill the columns, and say so."""
+    least = _core.least_fill(request.loop)
+    fill = request.column_fill(options.lanes, least)
+    options.by_slot = fill >= least
+    if options.by_slot:
+        return f"a target in each, with columns of one slot that are {fill:.0%} full"
+    return (
+        "incidences one after the other: columns of one slot would be "
+        f"{fill:.0%} full, and pay from {least:.0%} on"
+    )
+
+
+def _wants_gathers(request: Request) -> bool:
+    on_grid = request.backend.facts.lanes == _core.Lanes.grid
+    return bool(runtime.configuration["hardware_gathers"]) and not on_grid
+
+
+def _may_use_lanes(request: Request) -> bool:
+    """Whether anybody must know how wide the machine's vectors are: finding out costs a probe."""
+    facts = request.backend.facts
+    is_cpu = facts.lanes != _core.Lanes.grid or facts.in_turn
+    return request.lanes is None and request.kernel.core.body is not None and is_cpu
+
+
+def generate(request: Request, choice: Choice) -> GeneratedCode:
+    """Return the text of a loop, from memory if it was generated before."""
+    engine = runtime.engine
+    known: GeneratedCode | None = engine.texts.find(choice.key)
+    if known is not None:
+        return known
+    module, stages = _core.lower(
+        request.loop,
+        choice.strategy,
+        request.backend.facts,
+        list(request.map_facts),
+        choice.options,
+    )
+    text = remembered(
+        "text",
+        (choice.key, _printer()),
+        lambda: _frame(request, choice, module, line_markers=False).encode(),
+    )
+    code = GeneratedCode(text.decode())
+    suffix = request.backend.suffix[1 if request.kernel.cpp else 0]
+    code.files = {f"{request.name}_{request.backend.name}_{choice.strategy}{suffix}": str(code)}
+    code.signature = "\n".join(_core.prototypes(module, request.backend.dialect))
+    code.strategy = choice.strategy
+    code.why = choice.why
+    code.lanes = choice.options.lanes
+    code.why_lanes = choice.why_lanes
+    code.ir = {stage: stages[stage] for stage in sorted(stages, key=_STAGES.index)}
+    code.key = choice.key
+    code.header = ""
+    code.module = module
+    engine.remember_text(choice.key, code)
+    _dump(request, code)
+    return code
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Wanted:
+    """A loop on its way to an Executable.
+
+    Attributes:
+        request: What decides its text, less what the device cannot do.
+        device: Where it runs; None for the host.
+        choice: Strategy and lanes.
+        flags: Of the compiler.
+        query: What the dispatcher is asked for.
+    """
+
+    request: Request
+    device: OpenDevice | None
+    choice: Choice
+    flags: tuple[str, ...]
+    query: _core.Query
+
+
+def wanted(request: Request) -> Wanted:
+    """Say which Executable a loop needs.
+
+    Raises:
+        ToolchainError: There is no device.
+        UnsupportedError: The device cannot do what the loop needs.
+    """
+    options = runtime.configuration
+    device = chosen_device(request.backend)
+    if device is not None:
+        request = _suited(request, device)
+    choice = choose(request)
+    flags = _flags(request)
+    tools = (options["cc"], options["cxx"]) if device is None else device.key
+    query = _core.Query(
+        loop=request.name,
+        strategy=choice.strategy,
+        signature=request.loop.signature(),
+        source=repr((choice.key, flags, tools)),
+    )
+    return Wanted(request=request, device=device, choice=choice, flags=flags, query=query)
+
+
+def executable(request: Request) -> _core.Executable:
+    """Return something that runs the loop: known, from the disk cache, or compiled now.
+
+    Raises:
+        CompilationError: The compiler rejects the kernel; the message shows the user's line.
+        ToolchainError: There is no compiler or no device, or it broke.
+        UnsupportedError: The device cannot do what the loop needs.
+    """
+    engine, asked = runtime.engine, wanted(request)
+    found = engine.dispatcher.resolve(asked.query)
+    if found is not None:
+        return found
+    request, choice, device = asked.request, asked.choice, asked.device
+    code = generate(request, choice)
+    if device is None:
+        library = _load(request, choice, code, asked.flags)
+        made = _core.make_executable(
+            code.module, library, choice.strategy, is_parallel=request.backend.facts.threads
+        )
+    else:
+        program = _load_on(device, request, choice, code, asked.flags)
+        made = _core.make_device_executable(code.module, program, choice.strategy, suffix="")
+    engine.jit_table.insert(asked.query, made)
+    return made
+
+
+def chosen_device(backend: Backend) -> OpenDevice | None:
+    """Return the device that loops of this backend run on, opened; None if that is the host."""
+    on_host = not isinstance(backend.toolchain, DeviceToolchain)
+    return None if on_host else runtime.engine.device(backend)
+
+
+def _suited(request: Request, device: OpenDevice) -> Request:
+    """Say what this very device cannot do, of what its backend can, and how its lanes run."""
+    facts, info = request.backend.facts, device.info
+    if info.float64 >= facts.float64 and not info.is_cpu:
+        return request
+    suited = _core.Facts(
+        lanes=facts.lanes,
+        atomics=facts.atomics,
+        float_atomics=facts.float_atomics,
+        warp=facts.warp,
+        one_address_space=facts.one_address_space,
+        complex_arithmetic=facts.complex_arithmetic,
+        float64=facts.float64 and info.float64,
+        in_turn=info.is_cpu,
+        fences=facts.fences,
+    )
+    return replace(request, backend=replace(request.backend, facts=suited))
+
+
+@cache
+def _printer() -> tuple[object, ...]:
+    """What a text depends on besides its key: the core, the dialects and the templates."""
+    templates = [folder for folder in template_folder().iterdir() if folder.is_dir()]
+    core = Path(_core.__file__).stat()
+    return (_core.__version__, core.st_size, core.st_mtime_ns, files([BACKENDS, *templates]))
+
+
+def _frame(request: Request, choice: Choice, module: _core.Module, *, line_markers: bool) -> str:
+    body = _core.print_source(
+        module,
+        request.loop,
+        request.backend.dialect,
+        line_markers=line_markers,
+        linkage='extern "C" ' if request.kernel.cpp else "",
+    )
+    context: dict[str, Any] = {
+        "version": _core.__version__,
+        "kernel": request.name,
+        "strategy": choice.strategy,
+        "body": body.rstrip("\n"),
+    }
+    if isinstance(request.backend.toolchain, DeviceToolchain):
+        context["preludes"] = _preludes(request, module)
+    else:
+        context["headers"] = request.kernel.core.headers
+    return render(request.backend.template, context)
+
+
+def _preludes(request: Request, module: _core.Module) -> list[str]:
+    """Texts that the language has to be given before this loop's own."""
+    needs = _core.needs(module, request.loop)
+    needs += ["no_contraction"] * request.options.deterministic
+    folder = PurePosixPath(request.backend.template).parent
+    known = request.backend.preludes
+    return [render(f"{folder}/{need}.j2", {}).rstrip("\n") for need in needs if need in known]
+
+
+def _flags(request: Request) -> tuple[str, ...]:
+    """Compiler flags beyond the ones all code gets, most specific last."""
+    engine, options, kernel = runtime.engine, runtime.configuration, request.kernel
+    toolchain = request.backend.toolchain
+    if isinstance(toolchain, DeviceToolchain):
+        chosen = [*toolchain.flags]
+        chosen += toolchain.deterministic_flags if options["deterministic"] else ()
+        chosen += toolchain.debug_flags if options["debug"] else ()
+        return tuple(chosen)
+    flags = [*toolchain.flags]
+    if options["deterministic"]:
+        flags.append("-ffp-contract=off")
+    if options["debug"]:
+        flags += ["-O0", "-g"]
+    flags += engine.option_flags("cxxflags" if kernel.cpp else "cflags")
+    flags += [f"-I{folder}" for folder in kernel.core.include_dirs]
+    flags += kernel.core.options
+    flags += [*engine.option_flags("ldflags"), *kernel.core.ldargs]
+    return tuple(flags)
+
+
+def _load(
+    request: Request, choice: Choice, code: GeneratedCode, flags: tuple[str, ...]
+) -> _core.jit.Library:
+    language = _core.jit.Language.cxx if request.kernel.cpp else _core.jit.Language.c
+    service = runtime.engine.service
+    try:
+        loaded = service.load(str(code), language, list(flags), _core.__version__)
+    except CompilationError as error:
+        marked = _frame(request, choice, code.module, line_markers=True)
+
+        def compile_marked() -> object:
+            return service.load(marked, language, list(flags), "diagnostic")
+
+        raise explain_rejection(request, error, compile_marked) from None
+    except ToolchainError as error:
+        error.args = (f"par_loop '{request.name}' on backend '{request.backend.name}': {error}",)
+        raise
+    runtime.engine.tell_notices()
+    return loaded.library
+
+
+def _load_on(
+    device: OpenDevice,
+    request: Request,
+    choice: Choice,
+    code: GeneratedCode,
+    flags: tuple[str, ...],
+) -> _core.Program:
+    service = runtime.engine.device_service
+    try:
+        made = service.compile(device.compiler, str(code), list(flags), _core.__version__)
+        program = device.device.load(made)
+    except CompilationError as error:
+        marked = _frame(request, choice, code.module, line_markers=True)
+
+        def compile_marked() -> object:
+            return service.compile(device.compiler, marked, list(flags), "diagnostic")
+
+        raise explain_rejection(request, error, compile_marked) from None
+    except ToolchainError as error:
+        error.args = (f"par_loop '{request.name}' on backend '{request.backend.name}': {error}",)
+        raise
+    runtime.engine.tell_notices()
+    return program
+
+
+def _dump(request: Request, code: GeneratedCode) -> None:
+    """Write what `PYOP2CXX_DUMP` asks for to standard error."""
+    wanted = {stage.strip() for stage in runtime.configuration["dump"].split(",")} - {""}
+    if wanted - {*_DUMPS}:
+        raise UsageError(
+            f"option 'dump': there is no stage {', '.join(sorted(wanted - {*_DUMPS}))}; there are: "
+            f"{', '.join(_DUMPS)}"
+        )
+    if "lower" in wanted:
+        sys.stderr.write(request.loop.dump())
+        for stage, text in code.ir.items():
+            sys.stderr.write(f"--- {request.name}: {stage}\n{text}")
+    if "source" in wanted:
+        sys.stderr.write(f"--- {request.name}: source\n{code}")

@@ -1,0 +1,360 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""A loop without data, called with the addresses of data.
+
+The objects that it needs are made over that memory for one call: sizes follow from where Maps lead.
+Loops that run often are a `Parloop`, which makes them once.
+"""
+
+from __future__ import annotations
+
+import ctypes
+from math import prod
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from pyop2cxx.base.arrays import is_integer
+from pyop2cxx.data import mat_paths
+from pyop2cxx.data.args import DatArg, GlobalArg
+from pyop2cxx.data.dats import Dat
+from pyop2cxx.data.globals import Global
+from pyop2cxx.data.handles import OpaqueType, PassthroughArg
+from pyop2cxx.data.mats import Mat
+from pyop2cxx.data.mixed import MixedDat, MixedDataSet, MixedMap
+from pyop2cxx.data.views import DatView
+from pyop2cxx.exceptions import UsageError
+from pyop2cxx.loop.parloop import ParLoop
+from pyop2cxx.pyop2 import global_kernel as gk
+from pyop2cxx.sets.derived_maps import ComposedMap, PermutedMap
+from pyop2cxx.sets.extruded import ExtrudedSet
+from pyop2cxx.sets.global_sets import GlobalDataSet
+from pyop2cxx.sets.maps import Map
+from pyop2cxx.sets.sets import Set
+from pyop2cxx.sets.sparsities import Sparsity
+from pyop2cxx.sets.subsets import Subset
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from pyop2cxx.base.arrays import Array
+
+_INDEX = np.dtype(np.int32)
+
+
+def n_addresses(kernel: gk.GlobalKernel) -> int:
+    """Return how many addresses a call takes: of layers, of a Subset, of data and of Maps."""
+    lists = int(kernel.extruded) + int(kernel.subset)
+    data = sum(len(_fields(argument)) for argument in kernel.arguments)
+    return lists + data + len(_unique_maps(kernel))
+
+
+def call(kernel: gk.GlobalKernel, args: Sequence[Any]) -> None:
+    """Run a loop over memory.
+
+    Args:
+        kernel: The loop.
+        args: What `GlobalKernel.__call__` takes behind the communicator.
+    """
+    what = f"GlobalKernel '{kernel.name}'"
+    wanted = 2 + n_addresses(kernel)
+    args = [one for arg in args for one in (arg if _is_mixed(arg) else (arg,))]
+    if len(args) != wanted:
+        raise UsageError(
+            f"{what}: {len(args)} arguments behind the communicator, expected {wanted}"
+        )
+    start, end, *addresses = args
+    if not (is_integer(start) and is_integer(end) and 0 <= start <= end):
+        raise UsageError(f"{what}: there are no elements from {start!r} to {end!r}")
+    memory = _Given(
+        [
+            a if isinstance(a, Mat) else _address(a, f"{what}: address {i}")
+            for i, a in enumerate(addresses)
+        ],
+        what,
+    )
+    built = _Built(kernel, start, end, memory)
+    loop = built.loop()
+    loop.compute()
+    for part in loop._parts:
+        if isinstance(part, DatArg | GlobalArg):
+            part.data.to_host()
+
+
+def text(kernel: gk.GlobalKernel) -> str:
+    """Return what the current backend compiles, as far as that depends on no data."""
+    # two elements that share their targets, as those of any mesh may
+    return _Built(kernel, 0, 2, _Made()).loop().generate()
+
+
+def _address(given: Any, what: str) -> int:
+    if isinstance(given, np.ndarray):
+        return int(given.ctypes.data)
+    if isinstance(given, ctypes.c_void_p):
+        given = given.value
+    elif isinstance(given, ctypes._Pointer | ctypes.Array):
+        given = ctypes.cast(given, ctypes.c_void_p).value
+    if not is_integer(given) or given < 1:
+        raise UsageError(f"{what} must be an integer, a ctypes pointer or an array, got {given!r}")
+    return int(given)
+
+
+def _is_mixed(given: Any) -> bool:
+    return isinstance(given, Mat) and given.is_mixed
+
+
+class _Given:
+    """Memory at addresses, and matrices, taken in their order."""
+
+    is_real = True
+
+    def __init__(self, addresses: Sequence[int | Mat], what: str) -> None:
+        self._addresses: Iterator[tuple[int, int | Mat]] = iter(enumerate(addresses))
+        self._what = what
+
+    def take(self) -> int:
+        i, found = next(self._addresses)
+        if isinstance(found, Mat):
+            raise UsageError(f"{self._what}: address {i}: there is no matrix here, got {found!r}")
+        return found
+
+    def take_matrix(self) -> Any:
+        i, found = next(self._addresses)
+        if not isinstance(found, Mat):
+            raise UsageError(
+                f"{self._what}: address {i}: values of a matrix have no address by which their "
+                f"places could be found; pass the Mat itself, got {found!r}"
+            )
+        return found
+
+    def array(self, address: int, shape: tuple[int, ...], dtype: np.dtype[Any]) -> Array:
+        if prod(shape) == 0:
+            return np.zeros(shape, dtype)
+        raw: Any = (ctypes.c_char * (prod(shape) * dtype.itemsize)).from_address(address)
+        return np.frombuffer(raw, dtype).reshape(shape)
+
+
+class _Made:
+    """Memory of zeros, for text."""
+
+    is_real = False
+
+    def take(self) -> int:
+        return 1
+
+    take_matrix = take
+
+    def array(self, address: int, shape: tuple[int, ...], dtype: np.dtype[Any]) -> Array:
+        return np.zeros(shape, dtype)
+
+
+def _fields(argument: Any) -> tuple[Any, ...]:
+    """Return an argument, or those that it is made of."""
+    return getattr(argument, "arguments", (argument,))
+
+
+def _unique_maps(kernel: gk.GlobalKernel) -> dict[int, Any]:
+    """Return the Maps that have values, by identity, in order of first use."""
+    found: dict[int, Any] = {}
+    for argument in kernel.arguments:
+        for field in _fields(argument):
+            for map_ in getattr(field, "maps", (getattr(field, "map_", None),)):
+                for base in _bases(map_):
+                    found.setdefault(id(base), base)
+    return found
+
+
+def _bases(map_: Any) -> tuple[Any, ...]:
+    if map_ is None:
+        return ()
+    if hasattr(map_, "base_maps"):
+        return tuple(base for one in map_.base_maps for base in _bases(one))
+    return _bases(map_.base_map) if hasattr(map_, "base_map") else (map_,)
+
+
+class _Built:
+    """Sets, Maps and Dats over memory."""
+
+    def __init__(
+        self, kernel: gk.GlobalKernel, start: int, end: int, memory: _Given | _Made
+    ) -> None:
+        self._kernel, self._memory = kernel, memory
+        layers = memory.take() if kernel.extruded else 0
+        indices = np.arange(start, end)
+        if kernel.subset:
+            whole = memory.array(memory.take(), (end,), _INDEX)
+            indices = whole[start:end] if memory.is_real else indices
+        n = int(indices.max()) + 1 if indices.size else end
+        self._base = Set(n)
+        self._whole = self._extruded(layers, n) if kernel.extruded else self._base
+        is_part = kernel.subset or start > 0
+        self.iterset = Subset(self._whole, indices) if is_part else self._whole
+        fields = [_fields(argument) for argument in kernel.arguments]
+        self._data = [
+            [
+                memory.take_matrix() if isinstance(one, gk.MatKernelArg) else memory.take()
+                for one in field
+            ]
+            for field in fields
+        ]
+        self._tables = {key: memory.take() for key in _unique_maps(kernel)}
+        self._maps: dict[tuple[int, Set | None], Map] = {}
+
+    def _extruded(self, layers: int, n: int) -> ExtrudedSet:
+        is_constant = self._kernel.constant_layers
+        bounds = self._memory.array(layers, (1 if is_constant else n, 2), _INDEX)
+        if not self._memory.is_real:
+            bounds = bounds + np.array([0, 3], _INDEX)
+        given = int(bounds[0, 1] - bounds[0, 0]) if is_constant else bounds
+        return ExtrudedSet(self._base, given, self._kernel.extruded_periodic)
+
+    def loop(self) -> ParLoop:
+        """Return the loop over all of it."""
+        kernel, local = self._kernel, self._kernel.local_kernel
+        dtypes = _dtypes(kernel)
+        args = [
+            self._called(argument, addresses, dtype, access)
+            for argument, addresses, dtype, access in zip(
+                kernel.arguments, self._data, dtypes, local.accesses or (), strict=True
+            )
+        ]
+        region, layer = kernel.iteration_region, kernel.pass_layer_arg
+        return ParLoop(local, self.iterset, *args, iteration_region=region, pass_layer_arg=layer)
+
+    # Arguments
+
+    def _called(self, wanted: Any, found: list[Any], dtype: Any, access: Any) -> Any:
+        if self._memory.is_real and isinstance(wanted, gk.MatKernelArg | gk.MixedMatKernelArg):
+            return self._given_matrix(wanted, found, access)
+        return gk._called(self._argument(wanted, found, dtype), wanted, access)
+
+    def _argument(self, wanted: Any, addresses: list[int], dtype: Any) -> Any:
+        if isinstance(wanted, gk.PassthroughKernelArg):
+            handle = PassthroughArg(OpaqueType("void"), addresses[0])
+            return gk.PassthroughParloopArg(handle)
+        if isinstance(wanted, gk.MatKernelArg | gk.MixedMatKernelArg):
+            return self._matrix(wanted, dtype)
+        if isinstance(wanted, gk.GlobalKernelArg):
+            return gk.GlobalParloopArg(self._global(wanted, addresses[0], dtype))
+        if isinstance(wanted, gk.DatKernelArg):
+            return gk.DatParloopArg(*self._dat(wanted, addresses[0], dtype))
+        fields = [
+            self._dat(field, address, dtype)
+            if isinstance(field, gk.DatKernelArg)
+            else (self._global(field, address, dtype), None)
+            for field, address in zip(wanted.arguments, addresses, strict=True)
+        ]
+        maps = [map_ for _, map_ in fields]
+        path = MixedMap(maps) if any(map_ is not None for map_ in maps) else None
+        return gk.MixedDatParloopArg(MixedDat([data for data, _ in fields]), path)
+
+    def _global(self, wanted: Any, address: int, dtype: Any) -> Global:
+        return Global(wanted.dim, self._memory.array(address, tuple(wanted.dim), dtype))
+
+    def _dat(self, wanted: Any, address: int, dtype: Any) -> tuple[Dat, Map | None]:
+        map_ = None if wanted.map_ is None else self._map(wanted.map_)
+        target = self._base if map_ is None else map_.toset
+        shape = (target.total_size, *wanted.dim)
+        dat = Dat(target**wanted.dim, self._memory.array(address, shape, dtype))
+        return (dat if wanted.index is None else DatView(dat, wanted.index)), map_
+
+    def _given_matrix(self, wanted: Any, blocks: list[Mat], access: Any) -> Any:
+        what = f"GlobalKernel '{self._kernel.name}'"
+        mat = blocks[0]
+        if isinstance(wanted, gk.MixedMatKernelArg):
+            found = None if mat._whole is None else mat._whole()
+            if found is None or found.sparsity.shape != wanted.shape or list(found) != blocks:
+                raise UsageError(
+                    f"{what}: expected a Mat of {wanted.shape[0]} x {wanted.shape[1]} blocks, or "
+                    f"all of its blocks by rows, got {blocks!r}"
+                )
+            mat = found
+        for block, expected in zip(blocks, _fields(wanted), strict=True):
+            dims = tuple(prod(dim) for dim in expected.dims)
+            if block.block_dims != dims:
+                raise UsageError(
+                    f"{what}: {block._what} has blocks of {block.block_dims}, expected {dims}"
+                )
+        rows, cols = (
+            tuple(
+                None if block.maps[side] is None else self._map(block.maps[side], target=dset.set)
+                for block, dset in zip(first, mat.sparsity.dsets[side], strict=True)
+            )
+            for side, first in enumerate(_first_blocks(wanted))
+        )
+        return mat_paths.unlisted_argument(mat, access, rows, cols)
+
+    def _matrix(self, wanted: Any, dtype: Any) -> Any:
+        """Return a matrix like the one that a call is given, for text."""
+        sides: list[tuple[list[Map | None], list[Any]]] = []
+        for side, blocks in enumerate(_first_blocks(wanted)):
+            maps = [None if b.maps[side] is None else self._map(b.maps[side]) for b in blocks]
+            dims = [block.dims[side] for block in blocks]
+            dsets = [
+                GlobalDataSet(Global(dim)) if map_ is None else map_.toset**dim
+                for map_, dim in zip(maps, dims, strict=True)
+            ]
+            sides.append((maps, dsets))
+        (rows, row_dsets), (cols, col_dsets) = sides
+        if isinstance(wanted, gk.MatKernelArg):
+            pair: Any = (rows[0], cols[0])
+            sparsity = Sparsity((row_dsets[0], col_dsets[0]), [(*pair, None)])
+            return gk.MatParloopArg(Mat(sparsity, dtype), pair)
+        pair = (MixedMap(rows), MixedMap(cols))
+        both = (MixedDataSet(row_dsets), MixedDataSet(col_dsets))
+        return gk.MixedMatParloopArg(Mat(Sparsity(both, [(*pair, None)]), dtype), pair)
+
+    # Maps
+
+    def _map(self, wanted: Any, start: Set | None = None, target: Set | None = None) -> Map:
+        """Return a Map over memory; without a target to a Set as large as it reaches."""
+        key = (id(wanted), target)
+        if key not in self._maps:
+            self._maps[key] = self._new_map(wanted, start or self._whole, target)
+        return self._maps[key]
+
+    def _new_map(self, wanted: Any, start: Set, target: Set | None) -> Map:
+        if hasattr(wanted, "base_maps"):
+            chain: list[Map] = []
+            for one in reversed(wanted.base_maps):
+                end = target if one is wanted.base_maps[0] else None
+                chain.insert(0, self._map(one, chain[0].toset if chain else start, end))
+            return ComposedMap(*chain)
+        if hasattr(wanted, "base_map"):
+            return PermutedMap(self._map(wanted.base_map, start, target), wanted.permutation)
+        shape = (start.total_size, wanted.arity)
+        values = self._memory.array(self._tables[id(wanted)], shape, _INDEX)
+        if target is None:
+            target = Set(self._reach(values, wanted, start) + 1)
+        quotient = wanted.offset_quotient
+        return Map(start, target, wanted.arity, values, None, wanted.offset, quotient)
+
+    def _reach(self, values: Array, wanted: Any, start: Set) -> int:
+        """Return the last entity that a Map leads to, from any cell of a column."""
+        if values.size == 0:
+            return -1
+        highest = int(values.max())
+        if wanted.offset is None or not isinstance(start, ExtrudedSet):
+            return highest
+        levels = start.layers_array[:, 1] - start.layers_array[:, 0] - 2  # of the top cells
+        first = np.zeros(wanted.arity, np.int64)
+        if start.extruded_periodic and wanted.offset_quotient is not None:
+            first = np.asarray(wanted.offset_quotient, np.int64)
+        first = first % (levels[:, None] + 1)
+        ends = (-first, levels[:, None] - first)
+        offset = np.asarray(wanted.offset, np.int64)
+        return max(int((values + offset * end).max()) for end in ends)
+
+
+def _first_blocks(wanted: Any) -> tuple[tuple[Any, ...], tuple[Any, ...]]:
+    """Return the blocks that say where rows lead, and those that say it of columns."""
+    n = getattr(wanted, "shape", (1, 1))[1]
+    return _fields(wanted)[::n], _fields(wanted)[:n]
+
+
+def _dtypes(kernel: gk.GlobalKernel) -> list[np.dtype[Any]]:
+    """Return the dtypes behind the parameters: those given, or those of the C types."""
+    local = kernel.local_kernel
+    if local.dtypes is not None:
+        return [np.dtype(dtype) for dtype in local.dtypes]
+    bases = [str(parameter.type.base) for parameter in local.parameters]
+    return [np.dtype("uint8" if base in ("void", "bool") else base) for base in bases]

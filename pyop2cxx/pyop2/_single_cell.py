@@ -1,0 +1,133 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""A loop's body for one element, as C text that programs compile into libraries of their own."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from pyop2cxx import _core
+from pyop2cxx.data.handles import OpaqueType, PassthroughArg
+from pyop2cxx.data.mat_paths import with_places
+from pyop2cxx.exceptions import UsageError
+from pyop2cxx.kernel.kernel import Kernel
+from pyop2cxx.loop import symbolic
+from pyop2cxx.loop.facts import LoopFacts
+from pyop2cxx.loop.parloop import ParLoop
+from pyop2cxx.pipeline import flow
+from pyop2cxx.pyop2._single_cell_text import POSITION_BYTES, Wrapping, parameters_of
+from pyop2cxx.runtime import runtime
+from pyop2cxx.sets.extruded import ExtrudedSet
+from pyop2cxx.sets.items import one_cell
+from pyop2cxx.sets.subsets import Subset
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from pyop2cxx.sets.sets import Set
+
+_SOMEWHERE = 1
+
+
+def generate_single_cell_wrapper(
+    iterset: Set,
+    args: Sequence[Any],
+    forward_args: Sequence[str] = (),
+    kernel_name: str | None = None,
+    wrapper_name: str | None = None,
+) -> str:
+    """Return C text of a function that packs the data of one element and calls a kernel.
+
+    The function takes, in this order: the forwarded arguments; ``int start``, the element, and
+    ``int end``, one more; where the Set is extruded, ``const int *layers``, the bottom layer and
+    the cell's layer and two, or where columns have layers of their own such a pair for each column,
+    and if these are periodic, too, the Set's own pairs, ``const int *bounds``; a pointer for each
+    argument's data, of a mixed one for each field; and one for the values of each Map, in order of
+    first use.
+
+    A matrix, or a block of one, has three pointers: its values, ``const long *rowptr`` and
+    ``colidx`` of its Sparsity; and where something is left out, the arrays of its lgmaps, int64, or
+    null. The function then finds the element's places, and returns an int: 0, or 1 if an entry has
+    none, when nothing of the element has been added.
+
+    Args:
+        iterset: The Set.
+        args: The arguments, as for `par_loop`.
+        forward_args: C types of what the kernel gets first, as it is.
+        kernel_name: The kernel, which stands before this text.
+        wrapper_name: The function; None means ``wrap_<kernel>``.
+
+    Raises:
+        UsageError: There is no kernel's name; arguments do not belong to the Set.
+
+    Example:
+        >>> from pyop2cxx import op2
+        >>> cells, nodes = op2.Set(1), op2.Set(2)
+        >>> x = op2.Dat(nodes)
+        >>> ends = op2.Map(cells, nodes, 2, [0, 1])
+        >>> text = generate_single_cell_wrapper(cells, [x(op2.READ, ends)], ["double *"], "f", "g")
+        >>> text.splitlines()[-3]
+        'void g(double *farg0, int start, int end, const double *arg0, const int *map0) {'
+    """
+    if not kernel_name:
+        raise UsageError("generate_single_cell_wrapper: the kernel's name is missing")
+    wrapper = wrapper_name or f"wrap_{kernel_name}"
+    alias = f"{wrapper}_kernel"
+    handles = [PassthroughArg(OpaqueType("char"), _SOMEWHERE) for _ in forward_args]
+    calling = _calling(alias, kernel_name, forward_args, has_args=bool(args))
+    kernel = Kernel(f"void {alias}();\n{calling}", alias, cpp=True)
+    # of a kernel that stands elsewhere nothing is known, as of one in C++
+    whole = iterset.superset if isinstance(iterset, Subset) else iterset
+    loop = _OneElement(kernel, whole, *handles, *map(with_places, args))
+    body = _body(loop).rstrip("\n")
+    wrapping = Wrapping(wrapper, alias, forward_args, loop._parts[len(handles) :], whole)
+    return "\n".join(
+        [
+            f"#define op2_context_v1 {wrapper}_context",
+            body,
+            "#undef op2_context_v1",
+            f"#undef {alias}",
+            "",
+            *wrapping.lines(parameters_of(body, f"wrap_{alias}")),
+            "",
+        ]
+    )
+
+
+class _OneElement(ParLoop):
+    """A loop whose text suits any matrix, and any number of layers."""
+
+    def _adapt_kernel(self) -> None:
+        super()._adapt_kernel()
+        whole = self._items.whole
+        if isinstance(whole, ExtrudedSet):  # its level is given, not looked up
+            self._items = replace(self._items, iteration=one_cell(whole))
+
+    def _note_effects(self) -> None:
+        super()._note_effects()
+        self._facts = _OneElementFacts(self.iterset, self._items, self._parts)
+
+
+class _OneElementFacts(LoopFacts):
+    def position_bytes(self) -> int:
+        return POSITION_BYTES
+
+
+def _body(loop: ParLoop) -> str:
+    """Return the text of the loop over a range, as C."""
+    with runtime.use_backend("sequential"):
+        built = symbolic.build(loop.kernel, loop.args, loop._items)
+        request = loop._request(built, {"lanes": 0})
+        module = flow.generate(request, flow.choose(request)).module
+    return _core.print_source(
+        module, request.loop, request.backend.dialect, line_markers=False, linkage="static "
+    )
+
+
+def _calling(alias: str, kernel: str, types: Sequence[str], *, has_args: bool) -> str:
+    """Return the macro that hands on what is forwarded: addresses of the wrapper's parameters."""
+    names = [f"f{i}" for i in range(len(types))]
+    values = [f"*({type_} *)(void *)({name})" for name, type_ in zip(names, types, strict=True)]
+    rest = (["..."], ["__VA_ARGS__"]) if has_args else ([], [])
+    parameters, given = ", ".join(names + rest[0]), ", ".join(values + rest[1])
+    return f"#define {alias}({parameters}) {kernel}({given})"

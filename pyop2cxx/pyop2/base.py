@@ -1,0 +1,84 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The names that programs for PyOP2 of 2013 and 2016 import from ``pyop2.base``."""
+
+from typing import Any
+
+from pyop2cxx.algebra.solvers import DEFAULTS, Solver
+from pyop2cxx.base.access import INC, MAX, MIN, READ, RW, WRITE, Access
+from pyop2cxx.base.regions import ALL, ON_BOTTOM, ON_INTERIOR_FACETS, ON_TOP, IterationRegion
+from pyop2cxx.data.constants import Const
+from pyop2cxx.data.dats import Dat
+from pyop2cxx.data.globals import Global
+from pyop2cxx.data.mats import Mat
+from pyop2cxx.data.mixed import MixedDat, MixedDataSet, MixedMap, MixedSet
+from pyop2cxx.data.views import DatView
+from pyop2cxx.kernel.kernel import Kernel
+from pyop2cxx.loop.parloop import ParLoop, par_loop
+from pyop2cxx.pyop2._indices import IterationIndex, i
+from pyop2cxx.sets.extruded import ExtrudedSet
+from pyop2cxx.sets.halo import Halo
+from pyop2cxx.sets.maps import Map
+from pyop2cxx.sets.sets import DataSet, LocalSet, Set
+from pyop2cxx.sets.sparsities import Sparsity
+from pyop2cxx.sets.subsets import Subset
+
+DEFAULT_SOLVER_PARAMETERS = DEFAULTS
+"""What `Solver` does where it is told nothing else."""
+
+
+class _Trace:
+    """Where PyOP2 kept loops that were yet to run: here nothing waits."""
+
+    def evaluate_all(self) -> None:
+        """Do nothing: all loops have run."""
+
+    def evaluate(self, reads: Any = None, writes: Any = None) -> None:
+        """Do nothing: all loops have run."""
+
+    def clear(self) -> None:
+        """Do nothing: there are none."""
+
+    def in_queue(self, loop: Any) -> bool:
+        """Say that a loop does not wait."""
+        return False
+
+
+_trace = _Trace()
+
+__all__ = [
+    "ALL",
+    "INC",
+    "MAX",
+    "MIN",
+    "ON_BOTTOM",
+    "ON_INTERIOR_FACETS",
+    "ON_TOP",
+    "READ",
+    "RW",
+    "WRITE",
+    "Access",
+    "Const",
+    "Dat",
+    "DatView",
+    "DataSet",
+    "ExtrudedSet",
+    "Global",
+    "Halo",
+    "IterationIndex",
+    "IterationRegion",
+    "Kernel",
+    "LocalSet",
+    "Map",
+    "Mat",
+    "MixedDat",
+    "MixedDataSet",
+    "MixedMap",
+    "MixedSet",
+    "ParLoop",
+    "Set",
+    "Solver",
+    "Sparsity",
+    "Subset",
+    "i",
+    "par_loop",
+]

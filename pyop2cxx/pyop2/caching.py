@@ -1,0 +1,275 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Results of a program's own functions, kept: what programs import ``pyop2.caching`` for.
+
+Results are kept for each communicator by itself, in memory or in files; it may be of several
+processes. The caches of loops are not among them: ``python -m pyop2cxx cache`` shows those.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import pickle
+from collections.abc import Callable, Hashable, Iterator, MutableMapping
+from functools import wraps
+from pathlib import Path
+from typing import Any, NamedTuple, TypeVar
+
+from pyop2cxx import _core
+from pyop2cxx.base.files import replacing
+from pyop2cxx.exceptions import DataTypeError, HashError
+from pyop2cxx.runtime import communicators, runtime
+
+Function = TypeVar("Function", bound=Callable[..., Any])
+
+_MISS = object()
+_OTHERS_MAY_WRITE = 0o022
+
+
+class DEFAULT_CACHE(dict[Hashable, Any]):
+    """A cache in memory."""
+
+
+class CacheRecord(NamedTuple):
+    """A cache that was made.
+
+    Attributes:
+        cidx: Its key among those of the communicator, see `get_comm_caches`.
+        comm: The communicator.
+        func_module: Where the function is that it serves.
+        func_name: That function.
+    """
+
+    cidx: int
+    comm: Any
+    func_module: str
+    func_name: str
+
+
+class DictLikeDiskAccess(MutableMapping[Hashable, Any]):
+    """A cache in files, one for each entry, that other processes share.
+
+    Values are pickled. A file that others may write to is not read.
+
+    Args:
+        cachedir: The folder; it is made when something is kept.
+        extension: Of the files.
+    """
+
+    def __init__(self, cachedir: str | os.PathLike[str], extension: str = ".pickle") -> None:
+        self.cachedir = Path(cachedir)
+        self.extension = extension
+
+    def _path(self, key: Hashable) -> Path:
+        return self.cachedir / (hashlib.sha256(repr(key).encode()).hexdigest() + self.extension)
+
+    def __getitem__(self, key: Hashable) -> Any:
+        """Return what is kept; what cannot be read is not there."""
+        try:
+            with self._path(key).open("rb") as file:
+                facts = os.fstat(file.fileno())
+                if facts.st_uid != os.getuid() or facts.st_mode & _OTHERS_MAY_WRITE:
+                    raise KeyError(key)
+                known, value = pickle.load(file)
+        except (OSError, EOFError, pickle.UnpicklingError):
+            raise KeyError(key) from None
+        if known != repr(key):
+            raise KeyError(key)
+        return value
+
+    def __setitem__(self, key: Hashable, value: Any) -> None:
+        self.cachedir.mkdir(mode=0o700, parents=True, exist_ok=True)
+        with replacing(self._path(key)) as path:
+            path.chmod(0o600)
+            path.write_bytes(pickle.dumps((repr(key), value)))
+
+    def __delitem__(self, key: Hashable) -> None:
+        try:
+            self._path(key).unlink()
+        except FileNotFoundError:
+            raise KeyError(key) from None
+
+    def __iter__(self) -> Iterator[Hashable]:
+        raise DataTypeError("a cache in files knows keys only by their digests")
+
+    def __len__(self) -> int:
+        return sum(1 for _ in self.cachedir.glob("*" + self.extension))
+
+
+def default_get_comm(*args: Any, **options: Any) -> Any:
+    """Return the communicator among a call's arguments.
+
+    Raises:
+        DataTypeError: There is none.
+    """
+    for found in (*args, *options.values()):
+        if _is_comm(found):
+            return found
+    raise DataTypeError("memory_cache: a cached function takes a communicator, but none was passed")
+
+
+def default_parallel_hashkey(*args: Any, **options: Any) -> Hashable:
+    """Return a call's arguments, without communicators, as a key."""
+    plain = tuple(found for found in args if not _is_comm(found))
+    return plain, tuple(sorted((k, v) for k, v in options.items() if not _is_comm(v)))
+
+
+def memory_cache(
+    hashkey: Callable[..., Hashable] = default_parallel_hashkey,
+    get_comm: Callable[..., Any] = default_get_comm,
+    make_cache: Callable[[], MutableMapping[Hashable, Any]] = DEFAULT_CACHE,
+    bcast: bool = False,
+) -> Callable[[Function], Function]:
+    """Return a decorator that keeps a function's results in memory.
+
+    Args:
+        hashkey: Makes a key of a call's arguments.
+        get_comm: Finds the communicator among them.
+        make_cache: Makes the cache of a communicator.
+        bcast: Whether one of several processes computes, and the others are given its result.
+
+    Raises (when the function is called):
+        HashError: A key cannot be hashed.
+
+    Example:
+        >>> from pyop2cxx.runtime.communicators import COMM_SELF
+        >>> @memory_cache()
+        ... def squares(n, comm):
+        ...     return [i * i for i in range(n)]
+        >>> squares(3, comm=COMM_SELF) is squares(3, comm=COMM_SELF)
+        True
+    """
+    number = runtime.next_uid()
+
+    def decorator(function: Function) -> Function:
+        @wraps(function)
+        def cached(*args: Any, **options: Any) -> Any:
+            comm = get_comm(*args, **options)
+            caches = get_comm_caches(comm)
+            if number not in caches:
+                caches[number] = make_cache()
+                record = CacheRecord(number, comm, function.__module__, function.__qualname__)
+                runtime.known_caches.append(record)
+            cache, key = caches[number], hashkey(*args, **options)
+            try:
+                hash(key)
+            except TypeError as error:
+                raise HashError(
+                    f"{function.__qualname__}: its result is not kept: {error}"
+                ) from None
+            found = known = cache.get(key, _MISS)
+            if bcast and comm.size > 1:
+                found = _shared(comm, cache, found, lambda: function(*args, **options))
+            elif found is _MISS:
+                found = function(*args, **options)
+            if known is _MISS:
+                cache[key] = found
+            return found
+
+        return cached  # type: ignore[return-value]  # it is called as the function is
+
+    return decorator
+
+
+def _shared(comm: Any, cache: Any, found: Any, compute: Callable[[], Any]) -> Any:
+    """Agree on a result: that of a process that knows it, else the first one computes it."""
+    if isinstance(cache, DictLikeDiskAccess):  # others may have written to it meanwhile
+        knowing: int = comm.allreduce(-1 if found is _MISS else comm.rank, op=communicators.MPI.MAX)
+        if knowing >= 0:
+            return comm.bcast(None if found is _MISS else found, root=knowing)
+    return communicators.safe_noncollective(comm, compute) if found is _MISS else found
+
+
+parallel_cache = memory_cache
+
+
+def disk_only_cache(
+    *args: Any, cachedir: str | os.PathLike[str] | None = None, **options: Any
+) -> Callable[[Function], Function]:
+    """Return a decorator that keeps a function's results in files.
+
+    Args:
+        *args: As for `memory_cache`.
+        cachedir: The folder; None means one in the cache directory.
+        **options: As for `memory_cache`.
+    """
+
+    def files() -> DictLikeDiskAccess:
+        if cachedir is not None:
+            return DictLikeDiskAccess(cachedir)
+        chosen = _core.jit.cache_directory(runtime.configuration["cache_dir"])
+        return DictLikeDiskAccess(Path(chosen) / "functions")
+
+    return memory_cache(*args, **options | {"make_cache": files})
+
+
+def memory_and_disk_cache(
+    *args: Any, cachedir: str | os.PathLike[str] | None = None, **options: Any
+) -> Callable[[Function], Function]:
+    """Return a decorator that keeps results in files, and in memory what this process used."""
+
+    def decorator(function: Function) -> Function:
+        in_memory = memory_cache(*args, **options)
+        return in_memory(disk_only_cache(*args, cachedir=cachedir, **options)(function))
+
+    return decorator
+
+
+def serial_cache(
+    hashkey: Callable[..., Hashable],
+    cache_factory: Callable[[], MutableMapping[Hashable, Any]] = DEFAULT_CACHE,
+) -> Callable[[Function], Function]:
+    """Return a decorator that keeps a function's results in memory, whoever asks.
+
+    Args:
+        hashkey: Makes a key of a call's arguments.
+        cache_factory: Makes the cache.
+    """
+    cache = cache_factory()
+
+    def decorator(function: Function) -> Function:
+        @wraps(function)
+        def cached(*args: Any, **options: Any) -> Any:
+            key = hashkey(*args, **options)
+            found = cache.get(key, _MISS)
+            if found is _MISS:
+                found = cache[key] = function(*args, **options)
+            return found
+
+        return cached  # type: ignore[return-value]  # it is called as the function is
+
+    return decorator
+
+
+def get_comm_caches(comm: Any) -> dict[int, MutableMapping[Hashable, Any]]:
+    """Return a communicator's caches, which go when it does.
+
+    Raises:
+        PyOP2CommError: It is no communicator.
+    """
+    communicators.as_comm(comm, "a cached function")
+    if not hasattr(comm, "Set_attr"):
+        return runtime.caches
+    if runtime.caches_key is None:
+        runtime.caches_key = type(comm).Create_keyval()
+    found: dict[int, Any] | None = comm.Get_attr(runtime.caches_key)
+    if found is None:
+        found = {}
+        comm.Set_attr(runtime.caches_key, found)
+    return found
+
+
+def clear_memory_cache(comm: Any) -> None:
+    """Forget what is kept in memory for a communicator; files stay."""
+    get_comm_caches(comm).clear()
+
+
+def _is_comm(found: object) -> bool:
+    return hasattr(found, "Get_rank") and hasattr(found, "allreduce")
+
+
+def __getattr__(name: str) -> Any:
+    """Find what PyOP2's programs look into: the records of all caches."""
+    if name == "_KNOWN_CACHES":
+        return runtime.known_caches
+    raise AttributeError(f"module 'pyop2cxx.pyop2.caching' has no attribute '{name}'")

@@ -1,0 +1,188 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""``inverse`` and ``solve`` in loopy's kernels, for ``loopy.register_callable``.
+
+loopy calls a C function of ours, for matrices of the size at hand: Gaussian elimination with
+partial pivoting in arrays of constant size. It needs no library, so it runs on devices as well,
+where PyOP2's functions of these names call LAPACK.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from math import prod
+from typing import Any
+
+from pyop2cxx.base import extras
+from pyop2cxx.exceptions import UnsupportedError
+
+_SCALARS = {
+    "float64": ("double", "fabs"),
+    "float32": ("float", "fabsf"),
+    "complex128": ("double _Complex", "cabs"),
+    "complex64": ("float _Complex", "cabsf"),
+}
+
+_ELIMINATION = """
+  for (int k = 0; k < {n}; ++k) {{
+    int pivot = k;
+    for (int i = k + 1; i < {n}; ++i)
+      if ({abs}(m[{n} * i + k]) > {abs}(m[{n} * pivot + k])) pivot = i;
+    if (pivot != k) {{
+      for (int j = 0; j < {n}; ++j) {{
+        const {scalar} swapped = m[{n} * k + j];
+        m[{n} * k + j] = m[{n} * pivot + j];
+        m[{n} * pivot + j] = swapped;
+      }}
+      for (int j = 0; j < {columns}; ++j) {{
+        const {scalar} swapped = x[{columns} * k + j];
+        x[{columns} * k + j] = x[{columns} * pivot + j];
+        x[{columns} * pivot + j] = swapped;
+      }}
+    }}
+    for (int i = k + 1; i < {n}; ++i) {{
+      const {scalar} factor = m[{n} * i + k] / m[{n} * k + k];
+      for (int j = k + 1; j < {n}; ++j) m[{n} * i + j] -= factor * m[{n} * k + j];
+      for (int j = 0; j < {columns}; ++j) x[{columns} * i + j] -= factor * x[{columns} * k + j];
+    }}
+  }}
+  for (int l = 0; l < {n}; ++l) {{
+    const int i = {n} - 1 - l;
+    for (int j = 0; j < {columns}; ++j) {{
+      {scalar} left = x[{columns} * i + j];
+      for (int k = i + 1; k < {n}; ++k) left -= m[{n} * i + k] * x[{columns} * k + j];
+      x[{columns} * i + j] = left / m[{n} * i + i];
+    }}
+  }}
+"""
+
+_FUNCTIONS = {
+    "inverse": """
+static void {name}({scalar} *x, const {scalar} *a)
+{{
+  {scalar} m[{n} * {n}];
+  for (int i = 0; i < {n} * {n}; ++i) m[i] = a[i];
+  for (int i = 0; i < {n}; ++i)
+    for (int j = 0; j < {n}; ++j) x[{n} * i + j] = i == j ? 1 : 0;
+{elimination}}}
+""",
+    "solve": """
+static void {name}({scalar} *x, const {scalar} *a, const {scalar} *b)
+{{
+  {scalar} m[{n} * {n}];
+  for (int i = 0; i < {n} * {n}; ++i) m[i] = a[i];
+  for (int i = 0; i < {n}; ++i) x[i] = b[i];
+{elimination}}}
+""",
+}
+
+
+def function_text(what: str, n: int, dtype: str) -> tuple[str, str]:
+    """Return a C function's name and text.
+
+    Args:
+        what: ``inverse`` of a matrix, or ``solve`` with one right-hand side.
+        n: Rows and columns of the matrix.
+        dtype: Of all values: ``float64``, ``float32``, ``complex128`` or ``complex64``.
+
+    Raises:
+        UnsupportedError: There is none of this dtype.
+
+    Example:
+        >>> function_text("solve", 2, "float64")[0]
+        'op2_solve_2_float64'
+    """
+    if dtype not in _SCALARS:
+        raise UnsupportedError(
+            f"'{what}' in a loopy kernel: of real or complex numbers, got {dtype}; convert them"
+        )
+    scalar, absolute = _SCALARS[dtype]
+    name = f"op2_{what}_{n}_{dtype}"
+    columns = n if what == "inverse" else 1
+    elimination = _ELIMINATION.format(n=n, columns=columns, scalar=scalar, abs=absolute)
+    found = _FUNCTIONS[what].format(name=name, n=n, scalar=scalar, elimination=elimination)
+    return name, found
+
+
+class _Dense:
+    """What loopy asks of a callable; joined with its ``ScalarCallable`` when one is asked for.
+
+    Attributes:
+        name: ``inverse`` or ``solve``.
+    """
+
+    name: str
+    arg_id_to_dtype: Any
+    arg_id_to_descr: Any
+
+    def __init__(
+        self,
+        name: str | None = None,
+        arg_id_to_dtype: Any = None,
+        arg_id_to_descr: Any = None,
+        name_in_target: str | None = None,
+    ) -> None:
+        super().__init__(  # type: ignore[call-arg]  # loopy's, by the order of resolution
+            type(self).name, arg_id_to_dtype, arg_id_to_descr, name_in_target or type(self).name
+        )
+
+    def with_types(self, arg_id_to_dtype: Any, callables: Any) -> tuple[Any, Any]:
+        """Give the result the matrix's dtype."""
+        found = dict(arg_id_to_dtype)
+        if found.get(0) is not None:
+            found[-1] = found[0]
+        return self._with(arg_id_to_dtype=found), callables
+
+    def with_descrs(self, arg_id_to_descr: Any, callables: Any) -> tuple[Any, Any]:
+        """Ask for arrays as they lie in C, row by row."""
+        found = {
+            i: d.copy(dim_tags=_row_by_row(d.shape)) if hasattr(d, "dim_tags") else d
+            for i, d in arg_id_to_descr.items()
+        }
+        return self._with(arg_id_to_descr=found), callables
+
+    def emit_call_insn(
+        self, insn: Any, target: Any, expression_to_code_mapper: Any
+    ) -> tuple[Any, bool]:
+        """Call the function with the result first; nothing is returned."""
+        context = extras.load("loopy.expression", self.name).dtype_to_type_context
+        dtype = self.arg_id_to_dtype[0]
+        given = [
+            expression_to_code_mapper(operand, 0, context(target, dtype), dtype).expr
+            for operand in (insn.assignees[0], *insn.expression.parameters)
+        ]
+        function = extras.load("pymbolic", self.name).var(self._function()[0])
+        return function(*given), False
+
+    def generate_preambles(self, target: Any) -> Any:
+        """Write the function."""
+        yield self._function()
+
+    def _function(self) -> tuple[str, str]:
+        n = int(self.arg_id_to_descr[0].shape[0])
+        return function_text(self.name, n, self.arg_id_to_dtype[0].numpy_dtype.name)
+
+    def _with(self, **changed: dict[Any, Any]) -> Any:
+        frozen = extras.load("constantdict", self.name).constantdict
+        copy: Any = self.copy  # type: ignore[attr-defined]  # loopy's
+        return copy(**{name: frozen(found) for name, found in changed.items()})
+
+
+def _row_by_row(shape: tuple[int, ...]) -> tuple[Any, ...]:
+    tag = extras.load("loopy.kernel.array", "a loopy kernel").FixedStrideArrayDimTag
+    n_dims = len(shape)
+    strides = [prod(int(extent) for extent in shape[i + 1 :]) for i in range(n_dims)]
+    return tuple(
+        tag(stride=stride, layout_nesting_level=n_dims - 1 - i) for i, stride in enumerate(strides)
+    )
+
+
+_CLASSES = {"INVCallable": "inverse", "SolveCallable": "solve"}
+
+
+@lru_cache(maxsize=len(_CLASSES))
+def __getattr__(name: str) -> Any:
+    """Make a class when it is asked for: it derives from one of loopy's."""
+    if name not in _CLASSES:
+        raise AttributeError(f"module 'pyop2cxx.pyop2.codegen.rep2loopy' has no attribute '{name}'")
+    base = extras.load("loopy", name).ScalarCallable
+    return type(name, (_Dense, base), {"name": _CLASSES[name], "__module__": __name__})

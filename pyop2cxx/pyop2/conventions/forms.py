@@ -1,0 +1,262 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""How a kernel of an older convention takes each argument."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, replace
+from math import prod
+from typing import TYPE_CHECKING
+
+from pyop2cxx import _core
+from pyop2cxx.data.args import (
+    DatArg,
+    LegacyDatArg,
+    LegacyMatArg,
+    LegacyMixedDatArg,
+    LegacyMixedMatArg,
+    MatArg,
+    MixedDatArg,
+    MixedMatArg,
+)
+from pyop2cxx.exceptions import IndexValueError, UsageError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from pyop2cxx.kernel.kernel import Kernel
+    from pyop2cxx.loop.symbolic import Arg
+    from pyop2cxx.sets.maps import Map
+
+
+@dataclass(frozen=True, slots=True)
+class Field:
+    """Values that lie end to end: those of the entries of a Map.
+
+    Attributes:
+        arity: Entries of the Map, of one cell.
+        dim: Values of an entry.
+        cells: Of an element: 2 of a facet, else 1.
+    """
+
+    arity: int
+    dim: int
+    cells: int = 1
+
+    @property
+    def n_entries(self) -> int:
+        """Entries of an element."""
+        return self.cells * self.arity
+
+    @property
+    def size(self) -> int:
+        """Values of an element."""
+        return self.n_entries * self.dim
+
+
+@dataclass(frozen=True, slots=True)
+class Form:
+    """How one argument is taken.
+
+    Attributes:
+        kind: 'live', 'rows', 'scalars', 'flat', 'flattened', 'point', 'array', 'block' or
+            'tensor'.
+        c_type: The C type of a value.
+        access: The number of the access.
+        fields: What it is made of; of a matrix, its rows.
+        columns: Of a matrix only.
+        index: The dimension of the space the kernel is called over; of 'point' only.
+        flatten: Whether values are ordered by component first.
+        extents: Of the array of arrays that the kernel takes.
+    """
+
+    kind: str
+    c_type: str
+    access: int
+    fields: tuple[Field, ...]
+    columns: tuple[Field, ...] = ()
+    index: int = 0
+    flatten: bool = False
+    extents: tuple[int, ...] = ()
+
+    @property
+    def size(self) -> int:
+        """Values of an element."""
+        return size_of(self.fields) * (size_of(self.columns) if self.columns else 1)
+
+    def n_points(self, side: tuple[Field, ...]) -> int:
+        """How often the kernel is called for one dimension of the space."""
+        return size_of(side) if self.flatten else sum(field.n_entries for field in side)
+
+    def point_dim(self, side: tuple[Field, ...]) -> int:
+        """How many values the kernel then sees."""
+        return 1 if self.flatten else side[0].dim
+
+    @property
+    def seen(self) -> int:
+        """How many values the kernel sees in one call."""
+        if self.kind == "block":
+            return self.point_dim(self.fields) * self.point_dim(self.columns)
+        return self.point_dim(self.fields) if self.kind == "point" else self.size
+
+
+def size_of(fields: Iterable[Field]) -> int:
+    """Return the values of fields that lie end to end."""
+    return sum(field.size for field in fields)
+
+
+def components_first(fields: Iterable[Field]) -> tuple[int, ...]:
+    """Return where values lie that are ordered by field, cell, component, entry."""
+    places: list[int] = []
+    start = 0
+    for field in fields:
+        places += [
+            start + (cell * field.arity + k) * field.dim + c
+            for cell in range(field.cells)
+            for c in range(field.dim)
+            for k in range(field.arity)
+        ]
+        start += field.size
+    return tuple(places)
+
+
+def form_of(kernel: Kernel, i: int, arg: Arg, cells: int) -> Form:
+    """Return how a kernel takes an argument.
+
+    Args:
+        kernel: The kernel.
+        i: The number of the argument, for messages.
+        arg: The argument.
+        cells: Of an element: 2 of a facet, else 1.
+
+    Raises:
+        UsageError: It would get entries of fields of different dims one by one.
+    """
+    c_type = _core.c_name_of(_core.dtype_from_name(arg.data.dtype.name))
+    access = int(arg.access)
+    if isinstance(arg, MatArg | MixedMatArg):
+        rows, columns = _sides(arg, cells)
+        flatten = isinstance(arg, LegacyMatArg | LegacyMixedMatArg) and _reorders(rows + columns)
+        kind = "block" if kernel.abi == "2013" else "tensor" if flatten else "live"
+        form = Form(kind, c_type, access, rows, columns, flatten=flatten)
+    else:
+        fields = _fields(arg, cells)
+        index, flatten = _asked(arg, fields)
+        form = Form(_kind(arg, kernel.abi, index, flatten), c_type, access, fields)
+        form = replace(form, index=index or 0, flatten=flatten)
+    if form.kind in ("block", "point") and not flatten:
+        for side in filter(None, (form.fields, form.columns)):
+            if len({field.dim for field in side}) > 1:
+                raise UsageError(
+                    f"Kernel '{kernel.name}': argument {i} has fields of {[f.dim for f in side]} "
+                    "values on an entity, which a kernel of 2013 cannot take one by one; pass "
+                    "flatten=True, or each field by itself"
+                )
+    return form
+
+
+def _asked(arg: Arg, fields: tuple[Field, ...]) -> tuple[int | None, bool]:
+    """Return the dimension of ``op2.i`` and whether values change places."""
+    if not isinstance(arg, LegacyDatArg | LegacyMixedDatArg):
+        return None, False
+    return arg.index, arg.flatten and (arg.index is None or _reorders(fields))
+
+
+def _kind(arg: Arg, abi: str, index: int | None, flatten: bool) -> str:
+    if not isinstance(arg, DatArg | MixedDatArg) or arg.map_ is None or abi == "2026":
+        return "live"
+    if index is not None:
+        return "point" if abi == "2013" else "flattened" if flatten else "flat"
+    if flatten:
+        return "scalars"
+    # one entry of a Map is a Map of one entry
+    return "live" if isinstance(arg, DatArg) and arg.map_._is_slot else "rows"
+
+
+def _fields(arg: Arg, cells: int) -> tuple[Field, ...]:
+    if isinstance(arg, MixedDatArg):
+        maps = [None] * len(arg.data) if arg.map_ is None else arg.map_.split
+        return tuple(
+            _field(map_, dat.cdim, cells) for dat, map_ in zip(arg.data, maps, strict=True)
+        )
+    return (_field(arg.map_ if isinstance(arg, DatArg) else None, arg.data.cdim, cells),)
+
+
+def _field(map_: Map | None, dim: int, cells: int) -> Field:
+    return Field(1, dim) if map_ is None else Field(map_.arity, dim, cells)
+
+
+def _sides(arg: MatArg | MixedMatArg, cells: int) -> tuple[tuple[Field, ...], tuple[Field, ...]]:
+    """Return the rows and the columns of an element's matrix."""
+    mat, (row_maps, col_maps) = arg.data, arg.map_.maps
+    if isinstance(arg, MatArg):
+        dims = mat.block_dims
+        return (_field(arg.maps[0], dims[0], cells),), (_field(arg.maps[1], dims[1], cells),)
+    rows, columns = (tuple(part.cdim for part in side) for side in mat.sparsity.dsets)
+    return (
+        tuple(_field(m, dim, cells) for m, dim in zip(row_maps, rows, strict=True)),
+        tuple(_field(m, dim, cells) for m, dim in zip(col_maps, columns, strict=True)),
+    )
+
+
+def _reorders(fields: tuple[Field, ...]) -> bool:
+    return any(field.dim > 1 for field in fields)
+
+
+def takes_anything(kernel: Kernel) -> bool:
+    """Say whether the kernel is declared as ``void k()``, which C calls with any arguments."""
+    if not kernel.core.has_signature or kernel.parameters:
+        return False
+    return re.search(rf"\b{kernel.name}\s*\(\s*\)", kernel.code) is not None
+
+
+def extents_of(parameter: _core.KernelParameter) -> tuple[int, ...]:
+    """Return the extents of an array of arrays, 0 for a first one left out; () for all else."""
+    if parameter.type.depth < 2:  # an array of arrays
+        return ()
+    found = re.findall(r"\[(\d*)\]", parameter.type.c_text(parameter.name))
+    return tuple(int(n or 0) for n in found) if len(found) == parameter.type.depth else ()
+
+
+def shaped(kernel: Kernel, i: int, form: Form) -> Form:
+    """Return the form of an argument that its parameter takes as an array of arrays.
+
+    Raises:
+        UsageError: The array has not as many values as the argument.
+    """
+    if i >= len(kernel.parameters) or form.kind in ("rows", "scalars", "flattened"):
+        return form
+    extents = extents_of(kernel.parameters[i])
+    if not extents:
+        return form
+    size = form.seen
+    if extents[0] == 0:
+        extents = (size // max(prod(extents[1:]), 1), *extents[1:])
+    if prod(extents) != size:
+        raise UsageError(
+            f"Kernel '{kernel.name}': parameter '{kernel.parameters[i]!r}' has {prod(extents)} "
+            f"values, but argument {i} has {size} of one element"
+        )
+    kind = form.kind if form.kind in ("block", "point", "tensor") else "array"
+    return replace(form, kind=kind, extents=extents)
+
+
+def extents_of_space(name: str, forms: tuple[Form, ...]) -> tuple[int, ...]:
+    """Return the sizes of the space that a kernel of 2013 is called over.
+
+    Raises:
+        IndexValueError: Two arguments run over different numbers of entries.
+    """
+    found: dict[int, int] = {}
+    spaces = [(f.index, f.n_points(f.fields)) for f in forms if f.kind == "point"]
+    for form in forms:
+        if form.kind == "block":
+            spaces += [(0, form.n_points(form.fields)), (1, form.n_points(form.columns))]
+    for index, n_points in spaces:
+        size = found.setdefault(index, n_points)
+        if size != n_points:
+            raise IndexValueError(
+                f"Kernel '{name}': op2.i[{index}] runs over {size} entries of one Map and "
+                f"{n_points} of another"
+            )
+    return tuple(found[index] for index in sorted(found))

@@ -1,0 +1,647 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Loops in two steps, as PyOP2 of 2022 splits them: what is computed, and with which data.
+
+A `GlobalKernel` is a loop without data: a kernel, what its arguments look like, and what is
+iterated over. A `Parloop` gives it data, and can be given other data by `replace_data`.
+"""
+
+from __future__ import annotations
+
+import ctypes
+from dataclasses import dataclass, field, fields, is_dataclass
+from math import prod
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from pyop2cxx.base.access import READ
+from pyop2cxx.data.args import DoubledGlobalArg
+from pyop2cxx.exceptions import MapTypeError, SetTypeError, UnsupportedError, UsageError
+from pyop2cxx.kernel.kernel import Kernel
+from pyop2cxx.loop.parloop import ParLoop
+from pyop2cxx.runtime import communicators
+from pyop2cxx.sets.extruded import ExtrudedSet
+from pyop2cxx.sets.items import items_of
+from pyop2cxx.sets.subsets import Subset
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from pyop2cxx.base.access import Access
+    from pyop2cxx.base.regions import IterationRegion
+    from pyop2cxx.data.constants import Constant
+    from pyop2cxx.data.dats import Dat
+    from pyop2cxx.data.globals import Global
+    from pyop2cxx.data.handles import PassthroughArg
+    from pyop2cxx.data.mats import Mat
+    from pyop2cxx.data.mixed import MixedDat, MixedMap
+    from pyop2cxx.pipeline.explain import Explanation
+    from pyop2cxx.sets.maps import Map
+    from pyop2cxx.sets.sets import Set
+
+
+class LocalKernel(Kernel):
+    """A Kernel that knows how its arguments are used.
+
+    Args:
+        code: As for `Kernel`.
+        name: As for `Kernel`.
+        accesses: How each parameter is used.
+        dtypes: The dtype behind each parameter, if known.
+        **options: As for `Kernel`.
+
+    Raises:
+        ContractError: There are not as many dtypes as accesses.
+
+    Example:
+        >>> LocalKernel("void f(double *x) { *x = 1; }", "f", [Access.WRITE]).accesses
+        (<Access.WRITE: 2>,)
+    """
+
+    def __init__(
+        self,
+        code: str,
+        name: str,
+        accesses: Iterable[Access] | None = None,
+        dtypes: Iterable[Any] | None = None,
+        **options: Any,
+    ) -> None:
+        super().__init__(code, name, accesses=accesses, dtypes=dtypes, **options)
+
+
+CStringLocalKernel = LocalKernel
+
+
+class _Described:
+    """What can be compared by its content."""
+
+    @property
+    def cache_key(self) -> tuple[Any, ...]:
+        """Equal for what looks the same."""
+        return (type(self), *(_content(getattr(self, f.name)) for f in fields(self)))  # type: ignore[arg-type]
+
+
+def _content(found: Any) -> Any:
+    if isinstance(found, tuple):
+        return tuple(map(_content, found))
+    return found.cache_key if isinstance(found, _Described) else found
+
+
+@dataclass(frozen=True, eq=False)
+class MapKernelArg(_Described):
+    """A Map without values. Compared by identity: one Map used twice is one object.
+
+    Attributes:
+        arity: How many entities each one leads to.
+        offset: How far entries move from a layer to the next.
+        offset_quotient: The same where the extrusion is periodic.
+    """
+
+    arity: int
+    offset: tuple[int, ...] | None = None
+    offset_quotient: tuple[int, ...] | None = None
+
+    def __post_init__(self) -> None:
+        _check_hashable(self.offset, "MapKernelArg: the offset")
+        _check_hashable(self.offset_quotient, "MapKernelArg: the offset_quotient")
+
+
+@dataclass(frozen=True, eq=False)
+class PermutedMapKernelArg(_Described):
+    """A PermutedMap without values.
+
+    Attributes:
+        base_map: The Map.
+        permutation: Which entry comes where.
+    """
+
+    base_map: MapKernelArg
+    permutation: tuple[int, ...]
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.base_map, MapKernelArg):
+            raise MapTypeError(f"PermutedMapKernelArg: expected a MapKernelArg: {self.base_map!r}")
+        _check_hashable(self.permutation, "PermutedMapKernelArg: the permutation")
+
+    @property
+    def arity(self) -> int:
+        """How many entities each one leads to."""
+        return self.base_map.arity
+
+
+@dataclass(frozen=True, eq=False)
+class ComposedMapKernelArg(_Described):
+    """A ComposedMap without values.
+
+    Attributes:
+        base_maps: The Maps, the last one applied first.
+    """
+
+    base_maps: tuple[MapKernelArg, ...]
+
+    def __init__(self, *maps: MapKernelArg) -> None:
+        if not maps or not all(isinstance(m, MapKernelArg) for m in maps):
+            raise MapTypeError(f"ComposedMapKernelArg: expected MapKernelArgs, got {maps!r}")
+        object.__setattr__(self, "base_maps", maps)
+
+    @property
+    def arity(self) -> int:
+        """How many entities each one leads to."""
+        return self.base_maps[0].arity
+
+
+@dataclass(frozen=True)
+class GlobalKernelArg(_Described):
+    """A Global without values.
+
+    Attributes:
+        dim: Its shape.
+        double: Whether the kernel gets it twice, for both cells of a facet; then it is READ.
+    """
+
+    dim: tuple[int, ...]
+    double: bool = False
+
+    @property
+    def maps(self) -> tuple[Any, ...]:
+        """None: a Global is on no Set."""
+        return ()
+
+
+@dataclass(frozen=True)
+class DatKernelArg(_Described):
+    """A Dat without values.
+
+    Attributes:
+        dim: The shape of its values on each entity.
+        map_: The Map; None if direct.
+        index: The component, where the Dat is a DatView.
+    """
+
+    dim: tuple[int, ...]
+    map_: Any = None
+    index: tuple[int, ...] | None = None
+
+    @property
+    def maps(self) -> tuple[Any, ...]:
+        """The Map, if there is one."""
+        return () if self.map_ is None else (self.map_,)
+
+    @property
+    def is_direct(self) -> bool:
+        """Whether there is no Map."""
+        return self.map_ is None
+
+    @property
+    def is_indirect(self) -> bool:
+        """Whether there is a Map."""
+        return self.map_ is not None
+
+
+@dataclass(frozen=True)
+class MixedDatKernelArg(_Described):
+    """A MixedDat without values.
+
+    Attributes:
+        arguments: Its fields.
+    """
+
+    arguments: tuple[DatKernelArg | GlobalKernelArg, ...]
+
+    @property
+    def maps(self) -> tuple[Any, ...]:
+        """The Maps of the fields that have one."""
+        return tuple(map_ for argument in self.arguments for map_ in argument.maps)
+
+    @property
+    def is_direct(self) -> bool:
+        """Whether there are no Maps."""
+        return not self.maps
+
+    @property
+    def is_indirect(self) -> bool:
+        """Whether there are Maps."""
+        return bool(self.maps)
+
+
+@dataclass(frozen=True)
+class MatKernelArg(_Described):
+    """A Mat without values.
+
+    Attributes:
+        dims: The shapes of the values on each row entity and on each column entity.
+        maps: The Maps to rows and columns.
+        unroll: Whether lgmaps say for each scalar what is left out.
+    """
+
+    dims: tuple[tuple[int, ...], tuple[int, ...]]
+    maps: tuple[Any, Any]
+    unroll: bool = False
+
+
+@dataclass(frozen=True)
+class MixedMatKernelArg(_Described):
+    """A Mat of several blocks without values.
+
+    Attributes:
+        arguments: Its blocks, by rows.
+        shape: How many there are of them in a column and in a row.
+    """
+
+    arguments: tuple[MatKernelArg, ...]
+    shape: tuple[int, int]
+
+    @property
+    def maps(self) -> tuple[Any, ...]:
+        """The Maps of all blocks."""
+        return tuple(map_ for argument in self.arguments for map_ in argument.maps)
+
+    def __post_init__(self) -> None:
+        if len(self.arguments) != prod(self.shape):
+            raise UsageError(
+                f"MixedMatKernelArg: {len(self.arguments)} blocks, expected {self.shape[0]} x "
+                f"{self.shape[1]}"
+            )
+
+
+@dataclass(frozen=True)
+class PassthroughKernelArg(_Described):
+    """An address without a value."""
+
+    @property
+    def maps(self) -> tuple[Any, ...]:
+        """None: an address is on no Set."""
+        return ()
+
+
+@dataclass(frozen=True)
+class GlobalParloopArg:
+    """The data of a `GlobalKernelArg`."""
+
+    data: Global | Constant
+    map_: None = field(default=None, init=False)
+
+
+@dataclass(frozen=True)
+class DatParloopArg:
+    """The data of a `DatKernelArg`."""
+
+    data: Dat
+    map_: Map | None = None
+
+
+@dataclass(frozen=True)
+class MixedDatParloopArg:
+    """The data of a `MixedDatKernelArg`."""
+
+    data: MixedDat
+    map_: MixedMap | None = None
+
+
+@dataclass(frozen=True)
+class MatParloopArg:
+    """The data of a `MatKernelArg`, and what is left out: see `Mat`."""
+
+    data: Mat
+    maps: tuple[Map, Map]
+    lgmaps: Any = None
+
+
+@dataclass(frozen=True)
+class MixedMatParloopArg:
+    """The data of a `MixedMatKernelArg`, and what is left out: see `Mat`."""
+
+    data: Mat
+    maps: tuple[MixedMap, MixedMap]
+    lgmaps: Any = None
+
+
+@dataclass(frozen=True)
+class PassthroughParloopArg:
+    """The address of a `PassthroughKernelArg`."""
+
+    data: PassthroughArg
+    map_: None = field(default=None, init=False)
+
+
+_KINDS: dict[type[Any], type[Any]] = {
+    GlobalKernelArg: GlobalParloopArg,
+    DatKernelArg: DatParloopArg,
+    MixedDatKernelArg: MixedDatParloopArg,
+    MatKernelArg: MatParloopArg,
+    MixedMatKernelArg: MixedMatParloopArg,
+    PassthroughKernelArg: PassthroughParloopArg,
+}
+
+
+def _check_hashable(found: object, what: str) -> None:
+    try:
+        hash(found)
+    except TypeError:
+        raise UsageError(f"{what} must be a tuple, got {found!r}") from None
+
+
+class GlobalKernel:
+    """A loop without data.
+
+    Args:
+        local_kernel: The kernel, with accesses.
+        arguments: What each argument looks like.
+        extruded: Whether the Set is extruded.
+        extruded_periodic: Whether it is periodic.
+        constant_layers: Whether its columns have the same number of layers.
+        subset: Whether it is a Subset.
+        iteration_region: The part of each column.
+        pass_layer_arg: Whether the kernel gets the layer.
+
+    Raises:
+        UsageError: There are not as many arguments as accesses, or layers without extrusion.
+        UnsupportedError: A Global that is not READ would be passed twice.
+    """
+
+    def __init__(
+        self,
+        local_kernel: LocalKernel,
+        arguments: Sequence[Any],
+        *,
+        extruded: bool = False,
+        extruded_periodic: bool = False,
+        constant_layers: bool = False,
+        subset: bool = False,
+        iteration_region: IterationRegion | None = None,
+        pass_layer_arg: bool = False,
+    ) -> None:
+        what = f"GlobalKernel '{local_kernel.name}'"
+        if local_kernel.accesses is None or len(local_kernel.accesses) != len(arguments):
+            raise UsageError(
+                f"{what}: {len(arguments)} arguments, but the kernel has the accesses "
+                f"{local_kernel.accesses}"
+            )
+        if (pass_layer_arg or constant_layers or iteration_region) and not extruded:
+            raise UsageError(f"{what}: layers and regions are of extruded Sets; pass extruded=True")
+        if not all(type(argument) in _KINDS for argument in arguments):
+            names = ", ".join(kind.__name__ for kind in _KINDS)
+            raise UsageError(f"{what}: arguments must be of {names}; got {arguments!r}")
+        for i, (argument, access) in enumerate(zip(arguments, local_kernel.accesses, strict=True)):
+            if getattr(argument, "double", False) and access != READ:
+                raise UnsupportedError(
+                    f"{what}: argument {i}: double=True is for a Global that is READ, got "
+                    f"{access.name}"
+                )
+        self.local_kernel = local_kernel
+        self.arguments = tuple(arguments)
+        self.extruded = extruded
+        self.extruded_periodic = extruded_periodic
+        self.constant_layers = constant_layers
+        self.subset = subset
+        self.iteration_region = iteration_region
+        self.pass_layer_arg = pass_layer_arg
+
+    @property
+    def name(self) -> str:
+        """The kernel's name."""
+        return self.local_kernel.name
+
+    def __call__(self, comm: Any, *args: Any) -> None:
+        """Run the loop over memory.
+
+        Args:
+            comm: A communicator, of this process.
+            *args: The first element and one past the last; then addresses: of the layers, int32,
+                where the Set is extruded, shape (1, 2), or (elements, 2) where columns differ; of
+                the entities, int32, where it is a Subset; of each argument's data, a MixedDat's
+                field by field; of the values of each Map, int32, in order of first use. Integers,
+                ctypes pointers or arrays. In place of a matrix's address stands the Mat, because
+                only it knows where its entries are; a mixed one counts as its blocks do, by rows.
+
+        Raises:
+            UsageError: There are not as many, or one is no address, or no Mat where one belongs;
+                entries have no place in it.
+
+        Example:
+            >>> from pyop2cxx import op2
+            >>> text = "void f(double *x) { x[0] += 1; }"
+            >>> local = op2.LocalKernel(text, "f", [op2.INC], ["float64"])
+            >>> path = op2.MapKernelArg(1)
+            >>> kernel = op2.GlobalKernel(local, [op2.DatKernelArg((1,), path)])
+            >>> x, values = np.zeros(2), np.array([0, 1, 1], np.int32)
+            >>> kernel(op2.COMM_WORLD, 0, 3, x, values)
+            >>> x.tolist()
+            [1.0, 2.0]
+        """
+        from pyop2cxx.pyop2 import _global_call as global_call
+
+        communicators.checked_comm(comm, f"GlobalKernel '{self.name}'")
+        global_call.call(self, args)
+
+    @property
+    def zipped_arguments(self) -> tuple[tuple[Any, Any], ...]:
+        """For each argument its access and dtype, and what it looks like.
+
+        Raises:
+            UsageError: The kernel was made without dtypes.
+        """
+        return tuple(zip(self.local_kernel.arguments, self.arguments, strict=True))
+
+    @property
+    def argtypes(self) -> tuple[type[Any], ...]:
+        """The ctypes of what a call takes after the communicator: two integers, and addresses."""
+        from pyop2cxx.pyop2 import _global_call as global_call
+
+        addresses = [ctypes.c_void_p] * global_call.n_addresses(self)
+        return (ctypes.c_int, ctypes.c_int, *addresses)
+
+    @property
+    def code_to_compile(self) -> str:
+        """The text for the current backend, as far as it depends on no data."""
+        from pyop2cxx.pyop2 import _global_call as global_call
+
+        return global_call.text(self)
+
+    @property
+    def cache_key(self) -> tuple[Any, ...]:
+        """Equal for loops that compute the same: a Map used twice counts, its values do not."""
+        numbers: dict[int, int] = {}
+        arguments = tuple(_key(argument, numbers) for argument in self.arguments)
+        flags = (self.extruded, self.extruded_periodic, self.constant_layers, self.subset)
+        kernel = self.local_kernel
+        how = (self.iteration_region, self.pass_layer_arg)
+        return (kernel.key, kernel.accesses, arguments, flags, how)
+
+    def num_flops(self, iterset: Set) -> int:
+        """Return the floating-point operations of one loop over a Set; 0 if not known."""
+        region, layer = self.iteration_region, self.pass_layer_arg
+        return self.local_kernel.num_flops * items_of(iterset, region, layer, self.name).n
+
+    def explain(self, iterset: Set, arguments: Sequence[Any]) -> Explanation:
+        """Say how this loop would run over such a Set with such data, and why.
+
+        Args:
+            iterset: As for `Parloop`.
+            arguments: As for `Parloop`.
+
+        Raises:
+            UsageError: As `Parloop` does.
+        """
+        return Parloop(self, iterset, arguments).explain()
+
+    def check(self, iterset: Set) -> None:
+        """Check that this was made for a Set.
+
+        Raises:
+            SetTypeError: The Set is extruded, or a Subset, and this is not for such, or not so.
+        """
+        whole = iterset.superset if isinstance(iterset, Subset) else iterset
+        columns = whole if isinstance(whole, ExtrudedSet) else None
+        found = {
+            "subset": isinstance(iterset, Subset),
+            "extruded": columns is not None,
+            "constant_layers": columns is not None and columns.constant_layers,
+            "extruded_periodic": columns is not None and columns.extruded_periodic,
+        }
+        wrong = [name for name, value in found.items() if getattr(self, name) != value]
+        if wrong:
+            raise SetTypeError(
+                f"GlobalKernel '{self.name}' was made for another kind of Set than "
+                f"'{iterset.name}': {', '.join(f'{name}={found[name]}' for name in wrong)}"
+            )
+
+
+class Parloop(ParLoop):
+    """A `GlobalKernel` with data, ready to be called.
+
+    Args:
+        global_knl: The loop without data.
+        iterset: The Set.
+        arguments: The data of each argument.
+
+    Raises:
+        UsageError: There are not as many as the kernel has, or of another kind or shape.
+        SetTypeError: The Set is of another kind.
+        MapTypeError: A Map is missing, or has another arity.
+        MapValueError: As for `ParLoop`.
+    """
+
+    def __init__(self, global_knl: GlobalKernel, iterset: Set, arguments: Sequence[Any]) -> None:
+        what = f"Parloop '{global_knl.name}'"
+        if len(arguments) != len(global_knl.arguments):
+            raise UsageError(
+                f"{what}: {len(arguments)} arguments, expected {len(global_knl.arguments)}"
+            )
+        global_knl.check(iterset)
+        for i, (given, wanted) in enumerate(zip(arguments, global_knl.arguments, strict=True)):
+            _check(given, wanted, f"{what}: argument {i}")
+        accesses = global_knl.local_kernel.accesses or ()
+        super().__init__(
+            global_knl.local_kernel,
+            iterset,
+            *(
+                _called(given, wanted, access)
+                for given, wanted, access in zip(
+                    arguments, global_knl.arguments, accesses, strict=True
+                )
+            ),
+            iteration_region=global_knl.iteration_region,
+            pass_layer_arg=global_knl.pass_layer_arg,
+        )
+        self.global_kernel = global_knl
+
+    @property
+    def local_kernel(self) -> LocalKernel:
+        """The kernel of one element."""
+        return self.global_kernel.local_kernel
+
+    @property
+    def comm(self) -> Any:
+        """The communicator of the Set."""
+        return self.iterset.comm
+
+    @property
+    def zipped_arguments(self) -> tuple[tuple[Any, Any, Any], ...]:
+        """For each argument access and dtype, what it looks like, and its data."""
+        pairs = self.global_kernel.zipped_arguments
+        return tuple((*pair, arg) for pair, arg in zip(pairs, self.args, strict=True))
+
+
+def _key(argument: Any, numbers: dict[int, int]) -> tuple[Any, ...]:
+    """Return the content of an argument, with Maps numbered in order of first use."""
+
+    def of(found: Any) -> Any:
+        if isinstance(found, MapKernelArg):
+            number = numbers.setdefault(id(found), len(numbers))
+            return (number, found.arity, found.offset, found.offset_quotient)
+        if isinstance(found, tuple):
+            return tuple(map(of, found))
+        if is_dataclass(found):
+            return (type(found).__name__, *(of(getattr(found, f.name)) for f in fields(found)))
+        return found
+
+    return of(argument)  # type: ignore[no-any-return]
+
+
+def _called(argument: Any, wanted: Any, access: Access) -> Any:
+    if isinstance(argument, GlobalParloopArg):
+        called = argument.data(access)
+        is_double = isinstance(wanted, GlobalKernelArg) and wanted.double
+        return DoubledGlobalArg(argument.data, None, access) if is_double else called  # type: ignore[arg-type]
+    if isinstance(argument, PassthroughParloopArg):
+        return argument.data
+    if isinstance(argument, MatParloopArg):
+        return argument.data(access, argument.maps, argument.lgmaps, wanted.unroll)
+    if isinstance(argument, MixedMatParloopArg):
+        unroll = any(block.unroll for block in wanted.arguments)
+        return argument.data(access, argument.maps, argument.lgmaps, unroll)
+    return argument.data(access, argument.map_)
+
+
+def _check(given: Any, wanted: Any, what: str) -> None:
+    kind = _KINDS[type(wanted)]
+    if not isinstance(given, kind):
+        raise UsageError(f"{what}: expected a {kind.__name__}, got {given!r}")
+    if isinstance(wanted, MixedDatKernelArg):
+        _check_fields(given, wanted, what)
+    elif isinstance(wanted, MixedMatKernelArg):
+        _check_blocks(given, wanted, what)
+    elif isinstance(wanted, MatKernelArg):
+        blocks = tuple(prod(dim) for dim in wanted.dims)
+        if tuple(given.data.block_dims) != blocks:
+            raise UsageError(f"{what}: blocks of {given.data.block_dims}, expected {blocks}")
+        for map_, expected in zip(given.maps, wanted.maps, strict=True):
+            _check_arity(map_, expected, what)
+    elif not isinstance(wanted, PassthroughKernelArg):
+        dim = (1,) if getattr(wanted, "index", None) is not None else wanted.dim
+        if tuple(given.data.dim) != tuple(np.atleast_1d(dim)):
+            raise UsageError(f"{what}: dim {given.data.dim}, expected {wanted.dim}")
+        if isinstance(wanted, DatKernelArg):
+            _check_arity(given.map_, wanted.map_, what)
+
+
+def _check_fields(given: MixedDatParloopArg, wanted: MixedDatKernelArg, what: str) -> None:
+    dats: tuple[Any, ...] = given.data.split
+    maps = [None] * len(dats) if given.map_ is None else given.map_.split
+    if len(dats) != len(wanted.arguments):
+        raise UsageError(f"{what}: {len(dats)} fields, expected {len(wanted.arguments)}")
+    for i, (dat, map_, expected) in enumerate(zip(dats, maps, wanted.arguments, strict=True)):
+        is_global = isinstance(expected, GlobalKernelArg)
+        part = GlobalParloopArg(dat) if is_global else DatParloopArg(dat, map_)
+        _check(part, expected, f"{what}: field {i}")
+
+
+def _check_blocks(given: MixedMatParloopArg, wanted: MixedMatKernelArg, what: str) -> None:
+    shape = given.data.sparsity.shape
+    if shape != tuple(wanted.shape):
+        raise UsageError(f"{what}: {shape} blocks, expected {tuple(wanted.shape)}")
+    sides = [tuple(side) for side in given.maps]
+    if tuple(map(len, sides)) != shape:
+        raise MapTypeError(f"{what}: a pair of MixedMaps, of {shape} Maps, got {given.maps!r}")
+    for number, expected in enumerate(wanted.arguments):
+        i, j = divmod(number, shape[1])
+        part = MatParloopArg(given.data[i, j], (sides[0][i], sides[1][j]))
+        _check(part, expected, f"{what}: block {i, j}")
+
+
+def _check_arity(given: Map | None, wanted: Any, what: str) -> None:
+    arity = None if given is None else given.arity
+    expected = None if wanted is None else wanted.arity
+    if arity != expected:
+        raise MapTypeError(f"{what}: a Map of arity {arity}, expected {expected}")

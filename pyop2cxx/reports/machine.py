@@ -1,0 +1,187 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What this machine offers: the report behind ``pyop2cxx info``."""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import platform
+import sys
+from importlib import metadata
+from typing import TYPE_CHECKING, TypeAlias
+
+from pyop2cxx import __version__, _core, op2
+from pyop2cxx.backends._backend import DeviceToolchain
+from pyop2cxx.backends._devices import describe
+from pyop2cxx.base import extras
+from pyop2cxx.base.folders import PACKAGE
+from pyop2cxx.exceptions import ToolchainError
+from pyop2cxx.runtime import runtime
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+Entry: TypeAlias = "dict[str, str | int | bool | None]"
+Report: TypeAlias = "dict[str, dict[str, Entry]]"
+
+_OPENMP_SOURCE = "int openmp_date(void) { return _OPENMP; }\n"
+_OPENMP_VERSIONS = {201307: "4.0", 201511: "4.5", 201811: "5.0", 202011: "5.1", 202111: "5.2"}
+
+
+def collect() -> Report:
+    """Look at the backends, compilers, threads, cache and extras.
+
+    Returns:
+        Section, then entry, then its properties. What is missing or does not work has a non-empty
+        property ``problem``; the rest of the report does not depend on it.
+
+    Example:
+        >>> collect()["versions"]["pyop2cxx"]["version"] == __version__
+        True
+    """
+    service = runtime.engine.service
+    return {
+        "versions": _versions(),
+        "backends": _backends(),
+        "devices": _devices(),
+        "compilers": {
+            "C": _compiler(service, _core.jit.Language.c),
+            "C++": _compiler(service, _core.jit.Language.cxx),
+            "OpenMP": _openmp(service),
+        },
+        "threads": {
+            "available": {"count": _core.available_threads()},
+            "of a loop": {"count": runtime.engine.n_threads},
+        },
+        "cache": {"on disk": _cache(service)},
+        "extras": {name: _extra(name) for name in extras.EXTRAS},
+    }
+
+
+def _versions() -> dict[str, Entry]:
+    return {
+        "pyop2cxx": {"version": __version__, "path": str(PACKAGE)},
+        "Python": {"version": platform.python_version(), "path": sys.executable},
+        "NumPy": {"version": metadata.version("numpy")},
+    }
+
+
+def _backends() -> dict[str, Entry]:
+    return {
+        found.name: {
+            "available": found.available,
+            "summary": found.summary,
+            "details": found.details,
+            "problem": "" if found.available else found.reason,
+        }
+        for found in op2.backends()
+    }
+
+
+def _devices() -> dict[str, Entry]:
+    """Each device of each backend that has some; why others have none is said of the backend."""
+    engine, found = runtime.engine, {}
+    for name in runtime.backend_names():
+        toolchain = engine.backend(name).toolchain
+        if not isinstance(toolchain, DeviceToolchain):
+            continue
+        with contextlib.suppress(ToolchainError):
+            for number, device in enumerate(toolchain.list_devices()):
+                found[f"{name} {number}"] = _device(device)
+    return found
+
+
+def _device(device: _core.DeviceInfo) -> Entry:
+    return {
+        "summary": describe(device),
+        "name": device.name,
+        "platform": device.platform,
+        "driver": device.driver,
+        "capability": device.capability,
+        "memory_bytes": device.memory_bytes,
+        "units": device.n_units,
+        "float64": device.float64,
+        "problem": "",
+    }
+
+
+def _compiler(service: _core.jit.Service, language: _core.jit.Language) -> Entry:
+    try:
+        compiler = service.compiler(language=language)
+    except ToolchainError as error:
+        return {"problem": str(error)}
+    target = " ".join(flag for flag in compiler.resolved_arch if flag.startswith("-march="))
+    return {
+        "version": compiler.version.strip(),
+        "path": compiler.path,
+        "target": target,
+        "problem": "",
+    }
+
+
+def _openmp(service: _core.jit.Service) -> Entry:
+    """Ask the C compiler, which shows at once whether it finds its OpenMP library."""
+    try:
+        loaded = service.load(
+            source=_OPENMP_SOURCE,
+            language=_core.jit.Language.c,
+            extra_flags=["-fopenmp"],
+            key_extra="info",
+        )
+    except ToolchainError as error:
+        return {"problem": str(error)}
+    function = ctypes.CFUNCTYPE(ctypes.c_int)(loaded.library.symbol("openmp_date"))
+    date = function()
+    return {"version": _OPENMP_VERSIONS.get(date, str(date)), "problem": ""}
+
+
+def _cache(service: _core.jit.Service) -> Entry:
+    found = service.info()
+    return {
+        "path": found.path,
+        "entries": found.n_entries,
+        "bytes": found.n_bytes,
+        "problem": found.problem,
+    }
+
+
+def _extra(name: str) -> Entry:
+    try:
+        return {"version": metadata.version(name), "problem": ""}
+    except metadata.PackageNotFoundError:
+        return {"problem": f"not installed: pip install 'pyop2cxx[{extras.EXTRAS[name]}]'"}
+
+
+def as_text(report: Report) -> str:
+    """Lay out a report for reading: one line an entry, in columns.
+
+    Args:
+        report: What `collect` returned.
+
+    Returns:
+        The lines, without a newline at the end.
+    """
+    width = max(len(name) for entries in report.values() for name in entries)
+    lines = []
+    for section, entries in report.items():
+        lines.append(section)
+        for name, entry in entries.items():
+            first, *more = ", ".join(_phrases(entry)).splitlines() or [""]
+            lines.append(f"  {name:<{width}}  {first}".rstrip())
+            # A compiler's complaint may have several lines.
+            lines += [f"  {'':<{width}}  {line}".rstrip() for line in more]
+    return "\n".join(lines)
+
+
+def _phrases(entry: Entry) -> Iterator[str]:
+    """Say each property so that it needs no label."""
+    if entry.get("problem"):
+        yield f"unavailable: {entry['problem']}" if "available" in entry else f"{entry['problem']}"
+    if entry.get("available"):
+        yield "available"
+    for name in ("count", "version", "path", "target", "summary"):
+        if entry.get(name):
+            yield str(entry[name])
+    if "entries" in entry:
+        yield f"{entry['entries']} loops"
+        yield f"{int(entry['bytes'] or 0) / 2**20:.1f} MiB"

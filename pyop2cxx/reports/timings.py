@@ -1,0 +1,130 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What there is and what it has cost: backends and timings."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, TypedDict
+
+from pyop2cxx import _core
+from pyop2cxx.backends._backend import DeviceToolchain
+from pyop2cxx.backends._devices import choose_device, describe
+from pyop2cxx.exceptions import ConfigurationError, ToolchainError
+from pyop2cxx.runtime import runtime
+
+if TYPE_CHECKING:
+    from pyop2cxx.backends._backend import Backend
+
+_PROBE = "int op2_probe(void) { return 0; }\n"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BackendInfo:
+    """A backend as `op2.backends` lists it.
+
+    Attributes:
+        name: For `op2.init(backend=...)`.
+        summary: What it is, in a line.
+        available: Whether loops can run on it now.
+        reason: If not: what was looked for, and what to install.
+        details: What it would use: compiler and threads, or a line for each device.
+    """
+
+    name: str
+    summary: str
+    available: bool
+    reason: str
+    details: str
+
+
+class LoopTiming(TypedDict):
+    """What the loops of one kernel have cost.
+
+    Attributes:
+        calls: How often they ran.
+        seconds: Wall time inside them, plans and compilation apart. A device's loops are only
+            enqueued in that time.
+        plan_seconds: Wall time spent on plans.
+        useful_bytes: Bytes that all calls had to move: each Dat and Map entry once a call.
+    """
+
+    calls: int
+    seconds: float
+    plan_seconds: float
+    useful_bytes: int
+
+
+def backends() -> tuple[BackendInfo, ...]:
+    """Return all backends, available or not.
+
+    Example:
+        >>> from pyop2cxx import op2
+        >>> sorted(b.name for b in op2.backends() if b.available)[-1]
+        'sequential'
+    """
+    return tuple(_probe(name) for name in runtime.backend_names())
+
+
+def _probe(name: str) -> BackendInfo:
+    engine = runtime.engine
+    backend = engine.backend(name)
+    if isinstance(backend.toolchain, DeviceToolchain):
+        return _probe_devices(backend, backend.toolchain)
+    reason = details = ""
+    try:
+        compiler = engine.service.compiler(_core.jit.Language.c)
+        flags = list(backend.toolchain.flags)
+        engine.service.load(_PROBE, _core.jit.Language.c, flags, _core.__version__)
+        threads = engine.n_threads if backend.facts.threads else 1
+        details = f"{' '.join(compiler.command)} ({compiler.version}), threads: {threads}"
+    except ToolchainError as error:
+        reason = f"{error}; to install what it needs: {backend.toolchain.install}"
+    return BackendInfo(
+        name=name,
+        summary=backend.summary,
+        available=not reason,
+        reason=reason,
+        details=details,
+    )
+
+
+def _probe_devices(backend: Backend, toolchain: DeviceToolchain) -> BackendInfo:
+    """List the devices and mark the one that loops would run on."""
+    options = runtime.configuration
+    reason, lines = "", []
+    try:
+        found = toolchain.list_devices()
+        chosen = choose_device(found, options["platform"], options["device"])
+        for number, info in enumerate(found):
+            mark = " (chosen)" if number == chosen and len(found) > 1 else ""
+            lines.append(f"device {number}{mark}: {describe(info)}")
+    except (ToolchainError, ConfigurationError) as error:
+        reason = str(error)
+    return BackendInfo(
+        name=backend.name,
+        summary=backend.summary,
+        available=not reason,
+        reason=reason,
+        details="\n".join(lines),
+    )
+
+
+def timings() -> dict[str, LoopTiming]:
+    """Return what the loops of each kernel have cost so far, by the kernel's name.
+
+    Example:
+        >>> from pyop2cxx import op2
+        >>> all(timing["calls"] > 0 for timing in op2.timings().values())
+        True
+    """
+    rows: dict[str, LoopTiming] = {}
+    for (name, _, _), timing in runtime.engine.timings.items():
+        if timing.n_calls == 0:
+            continue
+        empty = LoopTiming(calls=0, seconds=0.0, plan_seconds=0.0, useful_bytes=0)
+        row = rows.setdefault(name, empty)
+        row["calls"] += timing.n_calls
+        row["seconds"] += timing.nanoseconds * 1e-9
+        row["plan_seconds"] += timing.plan_nanoseconds * 1e-9
+        row["useful_bytes"] += timing.useful_bytes
+    return rows

@@ -1,0 +1,204 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The names that programs for PyOP2 import from ``pyop2.mpi``. Programs run in one process, so far.
+
+With mpi4py, `MPI` is its module and `COMM_WORLD` its communicator; without it both are of this
+module, and of one process. A Set or Global that is given a communicator of several processes
+refuses it, rather than computing on one part of the mesh.
+"""
+
+from __future__ import annotations
+
+from contextlib import contextmanager
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from pyop2cxx.base import extras
+from pyop2cxx.exceptions import MissingExtraError, UnsupportedError, UsageError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+Result = TypeVar("Result")
+
+_SUPPLIED = ("MPI", "COMM_WORLD", "COMM_SELF")
+
+
+class PyOP2CommError(UsageError):
+    """A communicator is not one that can be used here."""
+
+
+class OneProcess:
+    """A communicator of this process alone, where there is no mpi4py.
+
+    It has mpi4py's methods for Python objects. Equal to every other one.
+
+    Example:
+        >>> comm = OneProcess()
+        >>> comm.rank, comm.size, comm.allreduce(3)
+        (0, 1, 3)
+    """
+
+    rank = 0
+    size = 1
+    name = "one process"
+
+    def Get_rank(self) -> int:
+        """Return 0."""
+        return 0
+
+    def Get_size(self) -> int:
+        """Return 1."""
+        return 1
+
+    def Dup(self) -> OneProcess:
+        """Return this communicator: nothing could tell two apart."""
+        return self
+
+    def Free(self) -> None:
+        """Do nothing."""
+
+    def barrier(self) -> None:
+        """Do nothing: nobody else is waited for."""
+
+    Barrier = barrier
+
+    def bcast(self, found: Result, root: int = 0) -> Result:
+        """Return what was given."""
+        self._check_root(root)
+        return found
+
+    def allreduce(self, found: Result, op: Any = None) -> Result:
+        """Return what was given."""
+        return found
+
+    def reduce(self, found: Result, op: Any = None, root: int = 0) -> Result:
+        """Return what was given."""
+        self._check_root(root)
+        return found
+
+    def gather(self, found: Result, root: int = 0) -> list[Result]:
+        """Return what was given, in a list of one."""
+        self._check_root(root)
+        return [found]
+
+    def allgather(self, found: Result) -> list[Result]:
+        """Return what was given, in a list of one."""
+        return [found]
+
+    def _check_root(self, root: int) -> None:
+        if root != 0:
+            raise PyOP2CommError(f"there is one process, of rank 0; got root={root!r}")
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, OneProcess)
+
+    def __hash__(self) -> int:
+        return hash(OneProcess)
+
+    def __repr__(self) -> str:
+        return "OneProcess()"
+
+
+def __getattr__(name: str) -> Any:
+    """Find mpi4py when it is first asked for: importing it starts MPI."""
+    if name not in _SUPPLIED:
+        raise AttributeError(f"module 'pyop2cxx.runtime.communicators' has no attribute '{name}'")
+    try:
+        found = extras.load("mpi4py.MPI", "pyop2cxx.runtime.communicators")
+    except MissingExtraError:
+        alone = OneProcess()
+        found = SimpleNamespace(
+            Comm=OneProcess, COMM_WORLD=alone, COMM_SELF=alone, SUM="sum", MIN="min", MAX="max"
+        )
+    return found if name == "MPI" else getattr(found, name)
+
+
+def as_comm(comm: Any, what: str) -> Any:
+    """Return a communicator, of however many processes, or None.
+
+    Raises:
+        PyOP2CommError: It has no size: it is no communicator.
+    """
+    if comm is not None and not isinstance(getattr(comm, "size", None), int):
+        raise PyOP2CommError(
+            f"{what}: expected a communicator of mpi4py or None, got {comm!r} of type "
+            f"{type(comm).__name__}"
+        )
+    return comm
+
+
+def checked_comm(comm: Any, what: str) -> Any:
+    """Return a communicator that an object is given, or None.
+
+    Raises:
+        PyOP2CommError: It is no communicator.
+        UnsupportedError: It is of several processes.
+    """
+    if as_comm(comm, what) is not None and comm.size != 1:
+        raise UnsupportedError(
+            f"{what}: the communicator is of {comm.size} processes, but programs run in one so "
+            "far; use threads or a device, or pass MPI.COMM_SELF where each process has a mesh of "
+            "its own"
+        )
+    return comm
+
+
+def collective(function: Callable[..., Result]) -> Callable[..., Result]:
+    """Mark a function that all processes have to call, for its readers."""
+    return function
+
+
+def is_pyop2_comm(comm: Any) -> bool:
+    """Return False: no communicators are made behind the user's."""
+    as_comm(comm, "is_pyop2_comm")
+    return False
+
+
+def internal_comm(comm: Any, obj: Any) -> Any:
+    """Return the communicator itself, where PyOP2 makes one for `obj` to use inside."""
+    return as_comm(comm, "internal_comm")
+
+
+def compilation_comm(comm: Any, obj: Any) -> Any:
+    """Return the communicator itself: this process compiles."""
+    return as_comm(comm, "compilation_comm")
+
+
+@contextmanager
+def temp_internal_comm(comm: Any) -> Iterator[Any]:
+    """Lend the communicator itself to a `with` block."""
+    yield as_comm(comm, "temp_internal_comm")
+
+
+def safe_noncollective(
+    comm: Any, function: Callable[..., Result], *args: Any, root: int = 0, **options: Any
+) -> Result:
+    """Call a function on one process, and return its result, or raise its error, on all.
+
+    Args:
+        comm: A communicator, of however many processes.
+        function: What to call; its result or error is pickled if there are several.
+        *args: For the function.
+        root: The process that calls it.
+        **options: For the function.
+
+    Raises:
+        PyOP2CommError: There is no process `root`.
+    """
+    as_comm(comm, "safe_noncollective")
+    size = 1 if comm is None else comm.size
+    if not 0 <= root < size:
+        raise PyOP2CommError(f"there are processes 0 to {size - 1}; got root={root!r}")
+    if size == 1:
+        return function(*args, **options)
+    outcome: tuple[Any, Exception | None] | None = None
+    if comm.rank == root:
+        try:
+            outcome = function(*args, **options), None
+        except Exception as error:  # whatever it is, the others have to know
+            outcome = None, error
+    found: Result
+    found, raised = comm.bcast(outcome, root=root)
+    if raised is not None:
+        raise raised
+    return found

@@ -1,0 +1,217 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What loops share while a program runs: compile service, dispatcher, plans, timings."""
+
+from __future__ import annotations
+
+import contextlib
+import importlib
+import os
+import shlex
+import threading
+import warnings
+from collections import OrderedDict
+from typing import TYPE_CHECKING, Any
+from weakref import WeakValueDictionary
+
+from pyop2cxx import _core
+from pyop2cxx.backends._backend import DeviceToolchain
+from pyop2cxx.backends._devices import open_chosen
+from pyop2cxx.exceptions import ToolchainError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from pyop2cxx.backends._backend import Backend
+    from pyop2cxx.backends._devices import OpenDevice
+    from pyop2cxx.data.globals import Global
+    from pyop2cxx.pipeline.flow import GeneratedCode
+    from pyop2cxx.sets.sets import Set
+    from pyop2cxx.sets.sparsities import Sparsity
+
+_MOST_EXECUTABLES = 4096
+_MOST_TEXTS = 1024
+_MOST_LOOPS = 1024
+_MOST_DISK_BYTES = 1 << 30
+_MOST_BINARY_BYTES = 1 << 28
+_COMPILE_TIMEOUT_SECONDS = 600.0
+
+
+class Bounded(OrderedDict[Any, Any]):
+    """A dictionary that forgets what was used longest ago.
+
+    Args:
+        most: How many entries it holds.
+    """
+
+    def __init__(self, most: int) -> None:
+        super().__init__()
+        self._most = most
+
+    def find(self, key: object) -> Any:
+        """Return the value and mark it as used, or None."""
+        value = self.get(key)
+        if value is not None:
+            with contextlib.suppress(KeyError):  # another thread has just dropped it
+                self.move_to_end(key)
+        return value
+
+    def keep(self, key: object, value: object) -> None:
+        """Store a value as the one used last."""
+        self[key] = value
+        with contextlib.suppress(KeyError):
+            self.move_to_end(key)
+            if len(self) > self._most:
+                self.popitem(last=False)
+
+
+class Engine:
+    """The services behind loops. One for each Runtime.
+
+    Attributes:
+        coherence: The Runtime's.
+        dispatcher: Finds Executables.
+        jit_table: The dispatcher's provider of what was compiled here.
+        plans: Plans by the maps they were derived from.
+        texts: Generated texts by their key.
+        loops: Prepared loops by the identities of their arguments; hold no data.
+        timings: What loops have cost, by name, backend and strategy.
+        sparsities: Sparsities by what they were made from, while they are in use.
+        numbers: Globals that algebra on devices puts numbers into, by dtype and use.
+        scalars: Sets of as many entities as Globals have values.
+        n_generated: Texts generated so far, as opposed to found in `texts`.
+    """
+
+    def __init__(self, configuration: Mapping[str, Any], coherence: _core.Coherence) -> None:
+        self._configuration = configuration
+        self.coherence = coherence
+        self._service: tuple[tuple[str, str, str], _core.jit.Service] | None = None
+        self._available: tuple[set[int], int] | None = None  # CPUs, and threads at once
+        self._device_service: tuple[str, _core.DeviceService] | None = None
+        self._devices: dict[tuple[str, str, str], OpenDevice] = {}
+        self._opening = threading.Lock()
+        self._backends: dict[str, Backend] = {}
+        self.dispatcher = _core.Dispatcher()
+        self.jit_table = _core.JitTable(max_entries=_MOST_EXECUTABLES)
+        self.dispatcher.add(self.jit_table)
+        self.plans = _core.plan.PlanCache()
+        self.texts = Bounded(_MOST_TEXTS)
+        self.loops = Bounded(_MOST_LOOPS)
+        self.timings: dict[tuple[str, str, str], _core.Timing] = {}
+        self.sparsities: WeakValueDictionary[Any, Sparsity] = WeakValueDictionary()
+        self.numbers: dict[tuple[str, str, int], Global] = {}
+        self.scalars: dict[int, Set] = {}
+        self.n_generated = 0
+
+    @property
+    def service(self) -> _core.jit.Service:
+        """The compile service for the compilers and cache directory chosen now."""
+        options = self._configuration
+        wanted = (options["cache_dir"], options["cc"], options["cxx"])
+        if self._service is None or self._service[0] != wanted:
+            service = _core.jit.Service(
+                cache_dir=wanted[0],
+                use_disk=True,
+                max_disk_bytes=_MOST_DISK_BYTES,
+                max_memory_entries=_MOST_EXECUTABLES,
+                compile_timeout_seconds=_COMPILE_TIMEOUT_SECONDS,
+                cc=wanted[1],
+                cxx=wanted[2],
+            )
+            self._service = (wanted, service)
+        return self._service[1]
+
+    @property
+    def device_service(self) -> _core.DeviceService:
+        """The compile service of all devices, for the cache directory chosen now."""
+        wanted = str(self._configuration["cache_dir"])
+        if self._device_service is None or self._device_service[0] != wanted:
+            service = _core.DeviceService(
+                cache_dir=wanted,
+                use_disk=True,
+                max_disk_bytes=_MOST_DISK_BYTES,
+                max_memory_bytes=_MOST_BINARY_BYTES,
+                compile_timeout_seconds=_COMPILE_TIMEOUT_SECONDS,
+            )
+            self._device_service = (wanted, service)
+        return self._device_service[1]
+
+    def device(self, backend: Backend) -> OpenDevice:
+        """Return the device that the options mean, opening it on first use.
+
+        Raises:
+            ConfigurationError: There is no such device.
+            ToolchainError: There is no library, platform or device at all.
+        """
+        toolchain = backend.toolchain
+        assert isinstance(toolchain, DeviceToolchain)
+        options = self._configuration
+        key = (backend.name, str(options["platform"]), str(options["device"]))
+        found = self._devices.get(key)
+        if found is None:
+            with self._opening:  # two of one device would not know each other's memory
+                found = self._devices.get(key)
+                if found is None:
+                    found = open_chosen(toolchain, key[1], key[2], self.coherence)
+                    self._devices[key] = found
+        return found
+
+    def backend(self, name: str) -> Backend:
+        """Return the backend of this name, reading its file on first use."""
+        if name not in self._backends:
+            self._backends[name] = importlib.import_module(f"pyop2cxx.backends.{name}").BACKEND
+        return self._backends[name]
+
+    @property
+    def vector_bytes(self) -> int:
+        """Bytes of the widest vectors that the C compiler makes for this machine; 0: unknown."""
+        compiler = self._compiler_for_this_machine()
+        return 0 if compiler is None else _core.jit.vector_bytes(compiler)
+
+    @property
+    def gather_bytes(self) -> int:
+        """Bytes of the widest gather instructions of this machine; 0: none, or unknown."""
+        compiler = self._compiler_for_this_machine()
+        return 0 if compiler is None else _core.jit.gather_bytes(compiler)
+
+    def _compiler_for_this_machine(self) -> _core.jit.HostCompiler | None:
+        """Return the C compiler, unless text is for another machine or there is none."""
+        flags = self.option_flags("cflags")
+        if self._configuration["static"] or any(flag.startswith("-m") for flag in flags):
+            return None
+        try:
+            return self.service.compiler(_core.jit.Language.c)
+        except ToolchainError:
+            return None  # whoever needs the compiler says so
+
+    @property
+    def n_threads(self) -> int:
+        """Threads of one loop: as configured, or all that this process may use."""
+        return int(self._configuration["threads"]) or self._available_threads()
+
+    def _available_threads(self) -> int:
+        """Read the control groups' files only where the CPUs of this process are others."""
+        cpus = os.sched_getaffinity(0)
+        if self._available is None or self._available[0] != cpus:
+            self._available = (cpus, _core.available_threads())
+        return self._available[1]
+
+    def option_flags(self, option: str) -> tuple[str, ...]:
+        """Split a configured string of compiler flags as a shell would."""
+        return tuple(shlex.split(self._configuration[option]))
+
+    def timing(self, name: str, backend: str, strategy: str) -> _core.Timing:
+        """Return the counters that all loops of this kind share."""
+        return self.timings.setdefault((name, backend, strategy), _core.Timing())
+
+    def remember_text(self, key: str, text: GeneratedCode) -> None:
+        """Keep a generated text for the next loop that needs it."""
+        self.n_generated += 1
+        self.texts.keep(key, text)
+
+    def tell_notices(self) -> None:
+        """Turn what the compile service has to say into warnings."""
+        notices = self.service.take_notices() if self._service else []
+        if self._device_service is not None:
+            notices += self._device_service[1].take_notices()
+        for notice in notices:
+            warnings.warn(notice, RuntimeWarning, stacklevel=2)

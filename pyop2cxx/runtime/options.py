@@ -1,0 +1,352 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The options of pyop2cxx: one table that says each one's type, default and meaning.
+
+Every option is also an environment variable, ``PYOP2CXX_`` and the option's name in capitals.
+What a program sets wins over the environment, and the environment over the default.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import warnings
+from collections.abc import Callable, Iterable, Iterator, Mapping, MutableMapping
+from dataclasses import dataclass
+from numbers import Integral
+from typing import Any
+
+from pyop2cxx.base import extras
+from pyop2cxx.base.folders import backend_names
+from pyop2cxx.exceptions import ConfigurationError, UnknownBackendError, user_stacklevel
+
+_PREFIX = "PYOP2CXX_"
+_TRUE_WORDS = ("1", "true", "yes", "on")
+_FALSE_WORDS = ("0", "false", "no", "off", "")
+_LEVELS = ("DEBUG", "INFO", "WARNING", "ERROR", "CRITICAL")
+_OTHER_LEVELS = {"WARN": "WARNING", "FATAL": "CRITICAL"}  # which `logging` knows, too
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Option:
+    """One row of the table.
+
+    Attributes:
+        name: The key of `op2.configuration` and the keyword of `op2.init`.
+        type: What a value must be: `bool`, `int` (never negative) or `str`.
+        default: The value where neither the program nor the environment says otherwise.
+        choices: The values there are; empty where any value of the type will do.
+        help: One sentence for the documentation and for messages.
+    """
+
+    name: str
+    type: type[bool] | type[int] | type[str]
+    default: bool | int | str
+    help: str
+    choices: tuple[str, ...] = ()
+
+    @property
+    def variable(self) -> str:
+        """The environment variable that sets this option."""
+        return _PREFIX + self.name.upper()
+
+
+OPTIONS: tuple[Option, ...] = (
+    Option(name="backend", type=str, default="sequential", help="Where loops run."),
+    Option(
+        name="platform",
+        type=str,
+        default="",
+        help="Part of the name of the OpenCL platform to use; empty means any.",
+    ),
+    Option(
+        name="device",
+        type=str,
+        default="",
+        help="The device to use: its number as `pyop2cxx info` lists them, or part of its name; "
+        "empty means the first that is not a CPU, else the first.",
+    ),
+    Option(
+        name="abi",
+        type=str,
+        default="2026",
+        choices=("2026", "2016", "2013"),
+        help="The convention for arguments of kernels that do not name theirs: today's, or PyOP2's "
+        "of 2016 or 2013.",
+    ),
+    Option(
+        name="static",
+        type=bool,
+        default=False,
+        help="Only generate text: no sizes, data, compiler or device are needed.",
+    ),
+    Option(
+        name="debug",
+        type=bool,
+        default=False,
+        help="Check bounds and NaNs, naming loop, argument and element; compile with -O0 -g.",
+    ),
+    Option(
+        name="log_level",
+        type=str,
+        default="WARNING",
+        choices=_LEVELS,
+        help="The level of the logger 'pyop2cxx'; the numbers of `logging` are accepted too.",
+    ),
+    Option(
+        name="cache_dir",
+        type=str,
+        default="",
+        help="Where compiled loops are kept; empty means the user's cache directory.",
+    ),
+    Option(
+        name="threads",
+        type=int,
+        default=0,
+        help="Threads of one loop; 0 means all that this process may use.",
+    ),
+    Option(
+        name="deterministic",
+        type=bool,
+        default=False,
+        help="The same bits whatever the number of threads: only strategies that keep an order.",
+    ),
+    Option(
+        name="hardware_gathers",
+        type=bool,
+        default=False,
+        help="Loops on lanes load by gather instructions (AVX2, AVX-512) instead of whole rows: "
+        "slower on most processors.",
+    ),
+    Option(
+        name="strict",
+        type=bool,
+        default=False,
+        help="A kernel that does what its access descriptors do not allow is an error.",
+    ),
+    Option(
+        name="strict_residency",
+        type=bool,
+        default=False,
+        help="A copy between host and device that the program did not ask for is an error.",
+    ),
+    Option(name="cc", type=str, default="cc", help="The C compiler."),
+    Option(name="cxx", type=str, default="c++", help="The C++ compiler, for cpp=True kernels."),
+    Option(name="cflags", type=str, default="", help="More flags for the C compiler."),
+    Option(name="cxxflags", type=str, default="", help="More flags for the C++ compiler."),
+    Option(name="ldflags", type=str, default="", help="More flags for the link."),
+    Option(
+        name="dump",
+        type=str,
+        default="",
+        help="Stages of a loop's way to machine code to print, with commas: 'lower,source'.",
+    ),
+)
+
+
+def _of_pyop2(name: str, default: bool | int | str) -> Option:
+    return Option(name=name, type=type(default), default=default, help="PyOP2's; has no effect.")
+
+
+PYOP2_OPTIONS: tuple[Option, ...] = (
+    *(_of_pyop2(name, True) for name in ("type_check", "check_src_hashes", "matnest")),
+    *(_of_pyop2(name, True) for name in ("block_sparsity", "node_local_compilation")),
+    *(_of_pyop2(name, False) for name in ("lazy_evaluation", "loop_fusion", "dump_gencode")),
+    *(_of_pyop2(name, False) for name in ("no_fork_available", "print_cache_size")),
+    *(_of_pyop2(name, False) for name in ("print_cache_info", "print_summary")),
+    *(_of_pyop2(name, False) for name in ("compute_kernel_flops", "spmd_strict", "safe_math")),
+    *(_of_pyop2(name, "") for name in ("compiler", "simd_isa", "blas", "dump_gencode_path")),
+    _of_pyop2("gpu_strategy", ""),
+    _of_pyop2("simd_width", 4),
+    _of_pyop2("lazy_max_trace_length", 100),
+)
+"""Options that PyOP2's programs set and that mean nothing here: kept, checked, and not listed."""
+
+
+class Configuration(MutableMapping[str, Any]):
+    """The options and their values: a dictionary that checks what is put into it.
+
+    Nothing is changed unless every value given is right, so a caught error leaves the old state.
+
+    Args:
+        backends: Says which backends there are, when a backend is chosen; None means those of this
+            package.
+
+    Attributes:
+        on_change: Called with the names of the options whose values did change.
+
+    Example:
+        >>> options = Configuration(lambda: ("sequential",))
+        >>> options["threads"] = 2
+        >>> options["threads"]
+        2
+    """
+
+    def __init__(self, backends: Callable[[], tuple[str, ...]] | None = None) -> None:
+        self.on_change: Callable[[frozenset[str]], None] | None = None
+        self._backends = backend_names if backends is None else backends
+        self._options = {option.name: option for option in OPTIONS + PYOP2_OPTIONS}
+        self._foreign: dict[str, Any] = {}
+        self._values: dict[str, bool | int | str] = {o.name: o.default for o in OPTIONS}
+        self.reset()
+
+    def __getitem__(self, name: str) -> Any:
+        if name in self._foreign:
+            return self._foreign[name]
+        return self._values[name] if name in self._values else self._option(name).default
+
+    def __setitem__(self, name: str, value: Any) -> None:
+        self.reconfigure(**{name: value})
+
+    def __delitem__(self, name: str) -> None:
+        raise ConfigurationError(
+            f"option '{name}' cannot be deleted; set it to its default "
+            f"{self._option(name).default!r}, or call reset() for all of them"
+        )
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._values)
+
+    def __len__(self) -> int:
+        return len(self._values)
+
+    def __repr__(self) -> str:
+        return f"Configuration({self._values!r})"
+
+    def update(self, *others: Any, **options: Any) -> None:
+        """Set several options, or none of them if one is wrong."""
+        self.reconfigure(**dict(*others, **options))
+
+    def reconfigure(self, **options: Any) -> None:
+        """Set several options, or none of them if one is wrong.
+
+        An unknown option is kept for the program, as PyOP2 keeps it; nothing here reads it.
+
+        Raises:
+            ConfigurationError: A value is of a wrong type or unknown.
+
+        Warns:
+            UserWarning: An option is unknown.
+        """
+        known = {name: value for name, value in options.items() if name in self._options}
+        checked: dict[str, Any] = {name: self._checked(name, known[name]) for name in known}
+        for name in options.keys() - known.keys():
+            warnings.warn(
+                f"{self._unknown(name)}; it is kept, but nothing here reads it",
+                stacklevel=user_stacklevel() - 1,
+            )
+            checked[name] = options[name]
+        self._replace(checked)
+
+    def check_names(self, names: Iterable[str]) -> None:
+        """Check that there are options of these names.
+
+        Raises:
+            ConfigurationError: An option is unknown.
+        """
+        for name in names:
+            self._option(name)
+
+    def reset(self, environment: Mapping[str, str] | None = None) -> None:
+        """Return every option to what the environment says, else to its default.
+
+        Args:
+            environment: Read instead of `os.environ`.
+
+        Raises:
+            ConfigurationError: A variable has a value that its option cannot take.
+        """
+        found = os.environ if environment is None else environment
+        self._foreign = {}
+        self._replace({o.name: self._from_text(o, found.get(o.variable)) for o in OPTIONS})
+
+    def _replace(self, values: dict[str, Any]) -> None:
+        ours = {name: value for name, value in values.items() if name in self._values}
+        self._foreign.update({name: v for name, v in values.items() if name not in ours})
+        names = frozenset(name for name, value in ours.items() if self._values[name] != value)
+        self._values.update(ours)
+        if names and self.on_change is not None:
+            self.on_change(names)
+
+    def _option(self, name: str) -> Option:
+        if name not in self._options:
+            raise ConfigurationError(self._unknown(name))
+        return self._options[name]
+
+    def _unknown(self, name: str) -> str:
+        return f"unknown option {name!r}; there are: {', '.join(self._values)}"
+
+    def _from_text(self, option: Option, text: str | None) -> bool | int | str:
+        if text is None:
+            return option.default
+        try:
+            return self._checked(option.name, _parsed(option, text))
+        except ConfigurationError as error:
+            raise ConfigurationError(f"environment variable {option.variable}: {error}") from None
+
+    def _checked(self, name: str, value: object) -> bool | int | str:
+        option = self._option(name)
+        found = _normalised(option, value)
+        # bool is an int, so the exact type must be asked for
+        if type(found) is not option.type:
+            raise ConfigurationError(
+                f"option '{name}' must be {_name_of(option.type)}, got {value!r} "
+                f"of type {type(value).__name__} ({option.help})"
+            )
+        if isinstance(found, int) and found < 0:
+            raise ConfigurationError(f"option '{name}' must not be negative, got {found}")
+        choices = self._backends() if name == "backend" else option.choices
+        if (choices or name == "backend") and found not in choices:
+            kind = UnknownBackendError if name == "backend" else ConfigurationError
+            raise kind(f"option '{name}' has no value {value!r}; there are: {_listed(choices)}")
+        return found
+
+
+def __getattr__(name: str) -> Any:
+    """Find the program's options, as ``pyop2.configuration`` has them, when they are asked for."""
+    if name == "configuration":
+        from pyop2cxx.runtime import runtime  # which needs this module
+
+        return runtime.configuration
+    if name == "target":  # what loopy is to write: C
+        return extras.load("loopy", "configuration.target").CWithGNULibcTarget()
+    raise AttributeError(f"module 'pyop2cxx.runtime.options' has no attribute '{name}'")
+
+
+def _normalised(option: Option, value: object) -> object:
+    """Return the spelling that is kept: numbers of devices, paths and log levels have others."""
+    if isinstance(value, Integral) and not isinstance(value, bool):
+        number = int(value)
+        if option.name == "device":
+            return str(number)
+        if option.name == "debug":  # PyOP2 once had levels of it
+            return number > 0
+        return logging.getLevelName(number) if option.name == "log_level" else number
+    if isinstance(value, os.PathLike):
+        return os.fspath(value)
+    if option.name == "log_level" and isinstance(value, str):
+        return _OTHER_LEVELS.get(value.upper(), value.upper())
+    return value
+
+
+def _parsed(option: Option, text: str) -> bool | int | str:
+    if option.type is bool:
+        word = text.strip().lower()
+        if word not in _TRUE_WORDS + _FALSE_WORDS:
+            raise ConfigurationError(
+                f"expected one of {_listed(_TRUE_WORDS + _FALSE_WORDS)}, got {text!r}"
+            )
+        return word in _TRUE_WORDS
+    if option.type is int:
+        try:
+            return int(text)
+        except ValueError:
+            raise ConfigurationError(f"expected an integer, got {text!r}") from None
+    return text
+
+
+def _name_of(kind: type) -> str:
+    return {bool: "True or False", int: "an integer", str: "a string"}[kind]
+
+
+def _listed(names: Iterable[str]) -> str:
+    return ", ".join(repr(name) for name in names) or "none"

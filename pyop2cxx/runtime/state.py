@@ -1,0 +1,269 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The state of a running program: options, backend, named constants. There is one Runtime."""
+
+from __future__ import annotations
+
+import atexit
+import itertools
+import logging
+import threading
+from contextlib import contextmanager
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any
+
+from pyop2cxx import _core
+from pyop2cxx.base.folders import BACKENDS, backend_names
+from pyop2cxx.exceptions import (
+    NonUniqueNameError,
+    StaticModeError,
+    UnknownBackendError,
+)
+from pyop2cxx.runtime.communicators import checked_comm
+from pyop2cxx.runtime.engine import Engine
+from pyop2cxx.runtime.options import Configuration
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping
+
+    from pyop2cxx.data.constants import Const
+    from pyop2cxx.loop.parloop import ParLoop
+
+
+class Runtime:
+    """All state that outlives a call.
+
+    Attributes:
+        configuration: The options.
+        logger: The logger 'pyop2cxx'.
+        epoch: Grows whenever an option, the backend or the named constants change. What was
+            derived from them, such as a prepared loop, is stale once it has grown.
+        static: Whether text is generated but nothing runs: the option of that name.
+        n_frozen: Dats whose halos are frozen: while there are none, loops need not look.
+        regions: How often parts of the program were timed, and the seconds, by name.
+        program_options: Names of the program's own options, which `init` is handed with its own.
+        caches: Of the program's own functions, where there is no mpi4py; see
+            `pyop2cxx.pyop2.caching`.
+        caches_key: By which communicators of mpi4py have theirs.
+        known_caches: Records of all of them.
+        timers: When parts that are being timed began, by name.
+        coherence: Keeps values the same on the host and on devices.
+        on_loop: Called with each ParLoop that is generated or prepared to run, if there is one.
+        backend_folder: Each file in it whose name has no leading underscore is a backend.
+    """
+
+    def __init__(self) -> None:
+        self.logger = logging.getLogger("pyop2cxx")
+        self.epoch = 0
+        self.n_frozen = 0
+        self.on_loop: Callable[[ParLoop], None] | None = None
+        self.regions: dict[str, tuple[int, float]] = {}
+        self.timers: dict[str, float] = {}
+        self.program_options: set[str] = set()
+        self.caches: dict[int, Any] = {}
+        self.caches_key: int | None = None
+        self.known_caches: list[Any] = []
+        self.coherence = _core.Coherence()
+        self._device: _core.Device | None = None
+        self._device_epoch = -1  # it was asked for then
+        self.backend_folder = BACKENDS
+        self._uids = itertools.count(1)
+        self._backends: list[str] = []
+        self._constants: dict[str, Const] = {}
+        self._initialised = False
+        self._is_registered = False  # with atexit
+        self.configuration = Configuration(self.backend_names)
+        self.configuration.on_change = self._options_changed
+        self.static: bool = self.configuration["static"]
+        self.coherence.is_strict = self.configuration["strict_residency"]
+        self._apply_log_level()
+        self._engine: Engine | None = None
+        self._making = threading.Lock()
+
+    @property
+    def engine(self) -> Engine:
+        """The services behind loops, made when the first loop needs them."""
+        if self._engine is None:
+            with self._making:  # of several threads that run the first loops, one makes it
+                if self._engine is None:
+                    self._engine = Engine(self.configuration, self.coherence)
+                    self._exit_at_exit()
+        return self._engine
+
+    def next_uid(self) -> int:
+        """Return a number that no other object of this process has or will have.
+
+        An `id` is used again once its object is gone; loops are remembered by these instead.
+        """
+        return next(self._uids)
+
+    # Life
+
+    def init(self, *, comm: Any = None, **options: Any) -> None:
+        """Set options, or none of them if one is wrong. May be called again, or not at all.
+
+        Args:
+            comm: A communicator, as PyOP2 takes it: of one process, so far.
+            **options: See the table `pyop2cxx.runtime.options.OPTIONS`. Those that the program
+                declared for itself on `pyop2cxx.pyop2.utils.parser` are passed over.
+
+        Raises:
+            ConfigurationError: An option is unknown or has a wrong type or an unknown value.
+
+        Example:
+            >>> from pyop2cxx import op2
+            >>> op2.init(threads=2, deterministic=True)
+            >>> op2.exit()
+        """
+        checked_comm(comm, "init")
+        ours = {name: v for name, v in options.items() if name not in self.program_options}
+        self.configuration.check_names(ours)
+        self.configuration.reconfigure(**ours)
+        self._initialised = True
+        self._exit_at_exit()
+
+    def exit(self) -> None:
+        """Forget what `init` and `Const` set; the environment's options hold again.
+
+        Called when the process ends, if it used anything that has to be left in order.
+        """
+        self._initialised = False
+        self._backends.clear()
+        self._constants.clear()
+        self.regions.clear()
+        self.timers.clear()
+        self.program_options.clear()
+        self.epoch += 1
+        self.configuration.reset()
+
+    def _exit_at_exit(self) -> None:
+        if not self._is_registered:
+            atexit.register(self.exit)
+            self._is_registered = True
+
+    def initialised(self) -> bool:
+        """Say whether `init` was called, and `exit` not since."""
+        return self._initialised
+
+    def set_log_level(self, level: str | int) -> None:
+        """Set the level of the logger 'pyop2cxx' by its name or number."""
+        self.configuration["log_level"] = level
+
+    def _options_changed(self, names: frozenset[str]) -> None:
+        self.epoch += 1
+        self.static = self.configuration["static"]
+        self.coherence.is_strict = self.configuration["strict_residency"]
+        if "log_level" in names:
+            self._apply_log_level()
+
+    def _apply_log_level(self) -> None:
+        self.logger.setLevel(self.configuration["log_level"])
+        # Python's handler of last resort drops what is below a warning
+        if not self.logger.isEnabledFor(logging.INFO) or self.logger.hasHandlers():
+            return
+        self.logger.addHandler(logging.StreamHandler())
+
+    # Backend
+
+    def backend_names(self) -> tuple[str, ...]:
+        """Return the backends there are, sorted; some may lack their compiler or device."""
+        return backend_names(self.backend_folder)
+
+    @property
+    def backend(self) -> str:
+        """The name of the backend that loops run on now."""
+        return self._backends[-1] if self._backends else str(self.configuration["backend"])
+
+    @contextmanager
+    def use_backend(self, name: str) -> Iterator[None]:
+        """Run the loops of a `with` block on another backend. Blocks may be nested.
+
+        The choice holds for the whole process, not for one thread.
+
+        Raises:
+            UnknownBackendError: There is no such backend.
+
+        Example:
+            >>> from pyop2cxx import op2
+            >>> with op2.backend("sequential"):
+            ...     pass
+        """
+        known = self.backend_names()
+        if name not in known:
+            raise UnknownBackendError(
+                f"there is no backend {name!r}; there are: {', '.join(known) or 'none'}"
+            )
+        self._backends.append(name)
+        self.epoch += 1
+        try:
+            yield
+        finally:
+            # exit() inside the block has emptied the stack
+            if self._backends:
+                self._backends.pop()
+            self.epoch += 1
+
+    @property
+    def device(self) -> _core.Device | None:
+        """The device that loops run on now, opened; None if they run on the host.
+
+        Raises:
+            ConfigurationError: There is no such device.
+            ToolchainError: There is no library, platform or device at all.
+        """
+        from pyop2cxx.pipeline.flow import chosen_device
+
+        if self._device_epoch != self.epoch:
+            opened = chosen_device(self.engine.backend(self.backend))
+            self._device = None if opened is None else opened.device
+            self._device_epoch = self.epoch
+        return self._device
+
+    # Static mode
+
+    def require_running(self, owner: str, member: str) -> None:
+        """Refuse what only a program that runs loops can answer.
+
+        Args:
+            owner: The object, as it should be called in the message: ``Dat 'q'``.
+            member: What was asked of it.
+
+        Raises:
+            StaticModeError: Under ``init(static=True)``.
+        """
+        if self.static:
+            raise StaticModeError(
+                f"{owner}: '{member}' needs loops that run, but init(static=True) only generates "
+                "text; guard this line, or run without static=True"
+            )
+
+    # Constants that kernels use by their bare names
+
+    @property
+    def constants(self) -> Mapping[str, Const]:
+        """The Consts by name, a read-only view."""
+        return MappingProxyType(self._constants)
+
+    def register_constant(self, constant: Const) -> None:
+        """Make a Const known to kernels.
+
+        Raises:
+            NonUniqueNameError: Another Const has its name.
+        """
+        other = self._constants.get(constant.name)
+        if other is not None:
+            raise NonUniqueNameError(
+                f"Const '{constant.name}' was already declared"
+                f"{' at ' + other.declared_at if other.declared_at else ''}; choose another name, "
+                "set the value of that one, or call its remove_from_namespace()"
+            )
+        self._constants[constant.name] = constant
+        self.epoch += 1
+
+    def remove_constant(self, constant: Const) -> None:
+        """Make a Const unknown to kernels compiled from now on; harmless if it already is."""
+        if self._constants.get(constant.name) is constant:
+            del self._constants[constant.name]
+            self.epoch += 1
+
+
+runtime = Runtime()

@@ -1,0 +1,287 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Maps made of other Maps: with entries in another order, or one after the other."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from pyop2cxx.base.arrays import MOST_INT32, as_name
+from pyop2cxx.exceptions import (
+    ContractError,
+    MapTypeError,
+    MapValueError,
+    NoDataError,
+    UnsupportedError,
+)
+from pyop2cxx.sets.maps import Map
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from pyop2cxx import _core
+    from pyop2cxx.base.arrays import Array
+
+
+class EntriesOfMap(Map):
+    """Some entries of each row of a Map, in some order; the values are the Map's own."""
+
+    _map: Map
+    _chosen: list[int]
+
+    def _choose(self, map_: Map, chosen: Iterable[int], name: str) -> None:
+        self._init_like(map_, map_.iterset, name)
+        self._map = map_
+        self._chosen = list(chosen)
+        self._arity = len(self._chosen)
+        inner = range(map_.arity) if map_._slots is None else map_._slots
+        self._slots = tuple(inner[i] for i in self._chosen)
+        for which in ("_offset", "_offset_quotient"):
+            found: Array | None = getattr(map_, which)
+            setattr(self, which, None if found is None else found[self._chosen])
+
+    @property
+    def _width(self) -> int:
+        return self._map._width
+
+    @property
+    def has_values(self) -> bool:
+        """Whether the Map was given values."""
+        return self._map.has_values
+
+    @property
+    def _is_partial(self) -> bool:  # type: ignore[override]  # as the Map is now
+        return self._map._is_partial
+
+    def _current_table(self) -> _core.MapTable | None:
+        return self._map._current_table()
+
+    def _view(self, member: str, n_rows: int) -> Array:
+        view = self._map._view(member, n_rows)[:, self._chosen]
+        view.flags.writeable = False
+        return view
+
+    def update_values(self, values: Any) -> None:
+        """Refuse: the values are the Map's own."""
+        raise MapValueError(f"Map '{self._name}': update the values of Map '{self._map.name}'")
+
+
+class PermutedMap(EntriesOfMap):
+    """A Map with its entries in another order: entry `i` is entry `permutation[i]` of the Map.
+
+    The values are the Map's own; the order is part of generated text.
+
+    Args:
+        map_: The Map.
+        permutation: Each number below its arity once.
+
+    Raises:
+        MapTypeError: The first argument is not a Map.
+        UnsupportedError: It is a ComposedMap; permute its first Map instead.
+        ContractError: The numbers are no permutation.
+
+    Example:
+        >>> from pyop2cxx import op2
+        >>> edges, nodes = op2.Set(1), op2.Set(2)
+        >>> there = op2.Map(edges, nodes, 2, [0, 1])
+        >>> PermutedMap(there, [1, 0]).permutation
+        (1, 0)
+    """
+
+    def __init__(self, map_: Map, permutation: Iterable[int]) -> None:
+        if not isinstance(map_, Map):
+            raise MapTypeError(
+                f"PermutedMap: expected a Map, got {map_!r} of type {type(map_).__name__}"
+            )
+        if isinstance(map_, ComposedMap):
+            raise UnsupportedError(
+                f"PermutedMap of ComposedMap '{map_.name}': permute the first Map that it is "
+                "composed of instead"
+            )
+        order = tuple(int(i) for i in permutation)
+        if sorted(order) != list(range(map_.arity)):
+            raise ContractError(
+                f"PermutedMap of Map '{map_.name}': expected each of 0 to {map_.arity - 1} once, "
+                f"got {order}"
+            )
+        self._choose(map_, order, f"permuted_{map_.name}")
+
+    @property
+    def map_(self) -> Map:
+        """The Map."""
+        return self._map
+
+    @property
+    def permutation(self) -> tuple[int, ...]:
+        """Which of the Map's entries comes where; shape (arity,)."""
+        return tuple(self._chosen)
+
+    @property
+    def flattened_maps(self) -> tuple[Map, ...]:
+        """The Maps that this one is made of."""
+        return self._map.flattened_maps
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return (PermutedMap, (self._map, self.permutation))
+
+    def __repr__(self) -> str:
+        return f"PermutedMap({self._map!r}, {self.permutation!r})"
+
+
+class DerivedMap(Map):
+    """A Map whose values follow from those of others.
+
+    They are looked up once, when first needed and when a Map's values have changed, so that loops
+    have one indirection only. Those who derive call `_derive` and say how by `_looked_up`.
+    """
+
+    _maps: tuple[Map, ...]
+    _seen: tuple[int, ...]
+
+    def _derive(self, maps: tuple[Map, ...]) -> None:
+        self._maps = maps
+        self._seen = ()
+
+    @property
+    def has_values(self) -> bool:
+        """Whether all of the Maps were given values."""
+        return all(map_.has_values for map_ in self._maps)
+
+    @property
+    def _is_partial(self) -> bool:  # type: ignore[override]  # as the Maps are now
+        return any(map_._is_partial for map_ in self._maps)
+
+    def _current_table(self) -> _core.MapTable | None:
+        tables = [map_._current_table() for map_ in self._maps]
+        if any(table is None for table in tables):
+            return None
+        seen = tuple(table.version for table in tables if table is not None)
+        if self._values is None or self._table is None:
+            self._adopt(self._stored())
+        elif seen != self._seen:
+            self._values[...] = self._stored()
+            self._table.increment_version()
+        self._seen = seen
+        return self._table
+
+    def _stored(self) -> Array:
+        dtype = np.int64 if self._toset.total_size > MOST_INT32 else np.int32
+        return np.require(self._looked_up(), dtype, ("C", "A", "W", "O"))
+
+    def _looked_up(self) -> Array:
+        """Return the values; shape (iterset.total_size, arity), of any integer dtype."""
+        raise NotImplementedError
+
+    def _view(self, member: str, n_rows: int) -> Array:
+        self._current_table()
+        return super()._view(member, n_rows)
+
+
+class ComposedMap(DerivedMap):
+    """Maps one after the other: ``ComposedMap(m0, m1)`` leads from `n` to ``m0[m1[n]]``.
+
+    An entry -1 of a Map leads nowhere, and must be one for all
+    entries of an element; loops must leave such elements out (`indices_active_with_halo`).
+
+    Args:
+        *maps: The last one is applied first. All but the first have arity 1.
+        name: What messages call it.
+
+    Raises:
+        MapTypeError: One is no Map, has another arity, or does not start where the next one ends.
+
+    Example:
+        >>> from pyop2cxx import op2
+        >>> a, b, c = (op2.Set(2) for _ in range(3))
+        >>> there, on = op2.Map(a, b, 1, [1, 0]), op2.Map(b, c, 1, [0, 1])
+        >>> ComposedMap(on, there).values_with_halo.ravel().tolist()
+        [1, 0]
+    """
+
+    def __init__(self, *maps: Map, name: str | None = None) -> None:
+        if not maps or not all(isinstance(map_, Map) for map_ in maps):
+            raise MapTypeError(f"ComposedMap: expected Maps, got {maps!r}")
+        for outer, inner in pairwise(maps):
+            if inner.arity != 1:
+                raise MapTypeError(
+                    f"ComposedMap: only the first Map may have an arity other than 1, but "
+                    f"'{inner.name}' has {inner.arity}"
+                )
+            if outer.iterset is not inner.toset:
+                raise MapTypeError(
+                    f"ComposedMap: Map '{outer.name}' starts on Set '{outer.iterset.name}', but "
+                    f"Map '{inner.name}' leads to '{inner.toset.name}'"
+                )
+        default = "_o_".join(map_.name for map_ in maps)
+        self._init_like(maps[0], maps[-1].iterset, as_name(name, "ComposedMap", default))
+        self._derive(maps)
+
+    @property
+    def maps_(self) -> tuple[Map, ...]:
+        """The Maps, the last one applied first."""
+        return self._maps
+
+    @property
+    def flattened_maps(self) -> tuple[Map, ...]:
+        """The Maps, and those that they are made of."""
+        return tuple(part for map_ in self._maps for part in map_.flattened_maps)
+
+    @property
+    def values(self) -> Array:
+        """Refuse, as PyOP2 does: ghosts may lead to owned entities.
+
+        Raises:
+            NoDataError: Always; use `values_with_halo`.
+        """
+        raise NoDataError(f"ComposedMap '{self._name}' has no 'values'; use values_with_halo")
+
+    @property
+    def indices_active_with_halo(self) -> Array:
+        """The entities that lead somewhere; those with an entry -1 are left out."""
+        return np.flatnonzero((self.values_with_halo >= 0).all(axis=1))
+
+    def _looked_up(self) -> Array:
+        found: Array = self._maps[-1].values_with_halo
+        for map_ in reversed(self._maps[:-1]):
+            leads = found[:, 0] >= 0
+            rows = np.full((len(found), map_.arity), -1, np.int64)
+            rows[leads] = map_.values_with_halo[found[leads, 0]]
+            if ((rows < 0).any(axis=1) != (rows < 0).all(axis=1)).any():
+                raise ContractError(
+                    f"ComposedMap '{self._name}': an element leads nowhere by some of its entries "
+                    "only; give all of them -1"
+                )
+            found = rows
+        return found
+
+    def update_values(self, values: Any) -> None:
+        """Refuse: the values follow from those of the Maps."""
+        raise MapValueError(f"ComposedMap '{self._name}': update the values of one of its Maps")
+
+    def __le__(self, other: object) -> bool:
+        raise UnsupportedError(f"ComposedMap '{self._name}' cannot be compared with another Map")
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return (ComposedMap, self._maps)
+
+    def __str__(self) -> str:
+        return f"OP2 ComposedMap of Maps: {', '.join(map_.name for map_ in self._maps)}"
+
+    def __repr__(self) -> str:
+        return f"ComposedMap({', '.join(repr(map_) for map_ in self._maps)})"
+
+
+class MapSlot(EntriesOfMap):
+    """One entry of each row of a Map: ``edge2node[1]``. Of PyOP2's older conventions.
+
+    Args:
+        map_: The Map.
+        slot: Which entry.
+    """
+
+    _is_slot = True
+
+    def __init__(self, map_: Map, slot: int) -> None:
+        self._choose(map_, [slot], f"{map_.name}[{slot}]")

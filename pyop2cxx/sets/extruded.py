@@ -1,0 +1,145 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Extruded Sets: columns of cells over the entities of a Set."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from pyop2cxx.base.arrays import is_integer
+from pyop2cxx.exceptions import SetTypeError, SizeTypeError, UnsupportedError, UsageError
+from pyop2cxx.sets.sets import Set
+from pyop2cxx.sets.subsets import Subset
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from typing import NoReturn
+
+    from numpy.typing import ArrayLike
+
+    from pyop2cxx.base.arrays import Array
+
+
+class ExtrudedSet(Set):
+    """Columns of cells over the entities of a Set. Its entities are the columns.
+
+    Loops visit the cells of each column from the bottom up. Dats without a Map are on the base Set:
+    one row a column. Maps must start here; their `offset` says how far an entry moves from a cell
+    to the one above.
+
+    Args:
+        parent: The base Set.
+        layers: The number of layers of every column, one more than it has cells; or shape
+            (parent.total_size, 2): for each column its lowest layer, and one past its highest.
+        extruded_periodic: Whether the top of a column is its bottom.
+
+    Raises:
+        SetTypeError: The parent is not a Set, or a Subset or extruded already.
+        SizeTypeError: A column has no cell, or the layers have another shape.
+
+    Example:
+        >>> from pyop2cxx import op2
+        >>> columns = ExtrudedSet(op2.Set(4, "base"), 3)
+        >>> columns.layers, columns.size
+        (3, 4)
+    """
+
+    def __init__(
+        self, parent: Set, layers: int | ArrayLike, extruded_periodic: bool = False
+    ) -> None:
+        if not isinstance(parent, Set) or isinstance(parent, ExtrudedSet | Subset):
+            raise SetTypeError(
+                f"ExtrudedSet: the parent must be a Set that is neither a Subset nor extruded, got "
+                f"{parent!r} of type {type(parent).__name__}"
+            )
+        place = (parent.halo, parent._comm, parent.constrained_size)
+        sizes = parent.sizes if parent.is_sized else None
+        super().__init__(sizes, f"{parent.name}_extruded", *place)
+        self._parent = parent
+        self._constant_layers = is_integer(layers)
+        self._layers_array = _as_layers(layers, parent)
+        self._extruded_periodic = bool(extruded_periodic)
+        self._lists: dict[object, Any] = {}
+
+    @property
+    def parent(self) -> Set:
+        """The base Set."""
+        return self._parent
+
+    @property
+    def constant_layers(self) -> bool:
+        """Whether every column has as many layers and starts at layer 0."""
+        return self._constant_layers
+
+    @property
+    def layers(self) -> int:
+        """The number of layers of every column, one more than it has cells.
+
+        Raises:
+            UsageError: It differs between columns.
+        """
+        if not self.constant_layers:
+            raise UsageError(
+                f"ExtrudedSet '{self._name}': 'layers' differs between columns; see layers_array"
+            )
+        return int(self._layers_array[0, 1])
+
+    @property
+    def layers_array(self) -> Array:
+        """The lowest layer and one past the highest: shape (1, 2), or of each column."""
+        view = self._layers_array[:]
+        view.flags.writeable = False
+        return view
+
+    @property
+    def extruded_periodic(self) -> bool:
+        """Whether the top of a column is its bottom."""
+        return self._extruded_periodic
+
+    def __contains__(self, found: object) -> bool:
+        """Say whether this is the base Set, or a DataSet on it."""
+        return found is self._parent or getattr(found, "set", None) is self._parent
+
+    def __pow__(self, dim: int | Iterable[int]) -> NoReturn:
+        raise UnsupportedError(
+            f"ExtrudedSet '{self._name}': values do not live on extruded Sets; make the DataSet of "
+            "its parent, or of a Set of all degrees of freedom and a Map with offsets"
+        )
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        layers = self.layers if self.constant_layers else self._layers_array
+        return (ExtrudedSet, (self._parent, layers, self._extruded_periodic))
+
+    def __str__(self) -> str:
+        layers = self.layers if self.constant_layers else "variable"
+        return f"OP2 ExtrudedSet: {self._name} with size {self.size} ({layers} layers)"
+
+    def __repr__(self) -> str:
+        layers = self.layers if self.constant_layers else self._layers_array.tolist()
+        return f"ExtrudedSet({self._parent!r}, {layers!r})"
+
+
+def _as_layers(layers: int | ArrayLike, parent: Set) -> Array:
+    what = f"ExtrudedSet of Set '{parent.name}'"
+    if is_integer(layers):
+        if layers < 2:
+            raise SizeTypeError(f"{what}: a column of cells has at least 2 layers, got {layers}")
+        return np.array([[0, layers]], np.int64)
+    try:
+        found = np.asarray(layers)
+    except ValueError:
+        found = np.empty(0)
+    shape = (parent.total_size, 2)
+    if found.dtype.kind not in "iu" or found.shape != shape:
+        raise SizeTypeError(
+            f"{what}: the layers must be an integer or integers of shape {shape}, got {layers!r}"
+        )
+    bounds = found.astype(np.int64)
+    short = np.flatnonzero(bounds[:, 1] - bounds[:, 0] < 2)
+    if short.size:
+        raise SizeTypeError(
+            f"{what}: a column of cells has at least 2 layers, but column {short[0]} is "
+            f"{bounds[short[0]].tolist()} (lowest layer, one past the highest)"
+        )
+    return bounds

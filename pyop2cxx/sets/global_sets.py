@@ -1,0 +1,107 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The Set and DataSet of a Global, so that it can stand among Dats."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from pyop2cxx.exceptions import UnsupportedError
+from pyop2cxx.sets.sets import Set
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from pyop2cxx.data.globals import Global
+
+
+class GlobalSet(Set):
+    """A Set of one entity: what a Global's values are on.
+
+    Args:
+        comm: The communicator; None means this process alone.
+
+    Example:
+        >>> GlobalSet().size
+        1
+    """
+
+    def __init__(self, comm: Any = None) -> None:
+        super().__init__(1, "Global", comm=comm)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return (GlobalSet, (self._comm,))
+
+    def __repr__(self) -> str:
+        return "GlobalSet()"
+
+
+class GlobalDataSet:
+    """What a Global has in place of a DataSet. Equal if the Globals are the same.
+
+    Args:
+        global_: The Global.
+
+    Example:
+        >>> from pyop2cxx import op2
+        >>> op2.GlobalDataSet(op2.Global(3)).cdim
+        3
+    """
+
+    def __init__(self, global_: Global) -> None:
+        self._global = global_
+        self._set = GlobalSet(global_._comm)
+
+    @property
+    def set(self) -> GlobalSet:
+        """A Set of one entity."""
+        return self._set
+
+    @property
+    def dim(self) -> tuple[int, ...]:
+        """The shape of the values."""
+        return self._global.dim
+
+    @property
+    def cdim(self) -> int:
+        """The number of values."""
+        return self._global.cdim
+
+    @property
+    def name(self) -> str:
+        """What messages call it."""
+        return self._global.name
+
+    @property
+    def comm(self) -> Any:
+        """The communicator: of one process, so far."""
+        return self._global.comm
+
+    @property
+    def size(self) -> int:
+        """How many entities this process owns: one, or none."""
+        return self._set.size
+
+    @property
+    def field_ises(self) -> Any:
+        """Refuse, as PyOP2 does."""
+        raise UnsupportedError("GlobalDataSet has no field_ises")
+
+    def __iter__(self) -> Iterator[GlobalDataSet]:
+        yield self
+
+    def __len__(self) -> int:
+        return 1
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, GlobalDataSet):
+            return NotImplemented
+        return self._global is other._global
+
+    def __hash__(self) -> int:
+        return hash((GlobalDataSet, id(self._global)))
+
+    def __str__(self) -> str:
+        return f"OP2 GlobalDataSet: {self.name} on Global {self._global.name}"
+
+    def __repr__(self) -> str:
+        return f"GlobalDataSet({self._global!r})"

@@ -1,0 +1,56 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Halos: how ghosts are kept up to date between processes."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from pyop2cxx.base.access import Access
+    from pyop2cxx.data.dats import Dat
+
+
+class Halo(ABC):
+    """How the ghosts of a Set are exchanged: a base class for those who know how.
+
+    A Set without a Halo belongs to this process alone.
+
+    Example:
+        >>> class Nothing(Halo):
+        ...     comm = None
+        ...     local_to_global_numbering = ()
+        ...     def global_to_local_begin(self, dat, insert_mode): ...
+        ...     def global_to_local_end(self, dat, insert_mode): ...
+        ...     def local_to_global_begin(self, dat, insert_mode): ...
+        ...     def local_to_global_end(self, dat, insert_mode): ...
+        >>> from pyop2cxx import op2
+        >>> op2.Set((1, 2, 3), halo=Nothing()).halo.comm is None
+        True
+    """
+
+    @property
+    @abstractmethod
+    def comm(self) -> Any:
+        """The communicator."""
+
+    @property
+    @abstractmethod
+    def local_to_global_numbering(self) -> Any:
+        """The global number of each entity, ghosts too; shape (total_size,)."""
+
+    @abstractmethod
+    def global_to_local_begin(self, dat: Dat, insert_mode: Access) -> None:
+        """Begin to bring the owners' values to the ghosts."""
+
+    @abstractmethod
+    def global_to_local_end(self, dat: Dat, insert_mode: Access) -> None:
+        """End what `global_to_local_begin` began."""
+
+    @abstractmethod
+    def local_to_global_begin(self, dat: Dat, insert_mode: Access) -> None:
+        """Begin to bring the ghosts' values to their owners, who add or compare them."""
+
+    @abstractmethod
+    def local_to_global_end(self, dat: Dat, insert_mode: Access) -> None:
+        """End what `local_to_global_begin` began."""

@@ -1,0 +1,268 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What a loop over a Set visits: work items, and the lists that say which elements they are."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from pyop2cxx import _core
+from pyop2cxx.base.arrays import MOST_INT32, MOST_INT64, address_of
+from pyop2cxx.base.regions import ALL, IterationRegion
+from pyop2cxx.exceptions import IterateValueError, MapValueError, SizeTypeError, UsageError
+from pyop2cxx.sets.extruded import ExtrudedSet
+from pyop2cxx.sets.subsets import Subset
+
+if TYPE_CHECKING:
+    from pyop2cxx.base.arrays import Array
+    from pyop2cxx.sets.maps import Map
+    from pyop2cxx.sets.sets import Set
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Items:
+    """The work items of a loop.
+
+    Attributes:
+        iteration: Their kind, the symbolic part.
+        n: How many there are; 0 if the Set has no size.
+        facets: Whether an item is a cell and the one above it.
+        base: The Set that Dats without a Map are on.
+        whole: The Set that Maps start on.
+        tables: Lists that generated code looks elements up in, in its order.
+        arrays: The memory of the lists.
+    """
+
+    iteration: _core.Iteration
+    n: int
+    facets: bool
+    base: Set
+    whole: Set
+    tables: tuple[_core.MapTable, ...] = ()
+    arrays: tuple[Array, ...] = ()
+
+    @property
+    def extruded(self) -> bool:
+        """Whether the items are cells of columns."""
+        return isinstance(self.whole, ExtrudedSet)
+
+
+def items_of(iterset: Set, region: IterationRegion | None, pass_layer: bool, what: str) -> Items:
+    """Return what a loop over a Set visits.
+
+    Args:
+        iterset: A Set, a Subset, or an extruded one.
+        region: The part of each column; None means all of it.
+        pass_layer: Whether the kernel gets the layer.
+        what: The loop, for messages.
+
+    Raises:
+        IterateValueError: A region of a Set that is not extruded.
+        UsageError: Layers of such a Set were asked for.
+    """
+    whole = iterset.superset if isinstance(iterset, Subset) else iterset
+    if isinstance(whole, ExtrudedSet):
+        key = (region or ALL, pass_layer)
+        lists: dict[object, Items] = iterset._lists  # type: ignore[attr-defined]  # both have it
+        if key not in lists:
+            lists[key] = _cells(iterset, whole, *key)
+        return lists[key]
+    if region is not None and region != ALL:
+        raise IterateValueError(
+            f"{what}: region {region.name} is a part of columns, but Set '{whole.name}' is not "
+            "extruded; loop over an ExtrudedSet"
+        )
+    if pass_layer:
+        raise UsageError(
+            f"{what}: pass_layer_arg was asked for, but Set '{whole.name}' is not extruded"
+        )
+    if not isinstance(iterset, Subset):
+        n = iterset.size if iterset.is_sized else 0
+        return Items(iteration=_kind(iterset), n=n, facets=False, base=whole, whole=whole)
+    return Items(
+        iteration=_kind(whole, subset=True),
+        n=iterset.size,
+        facets=False,
+        base=whole,
+        whole=whole,
+        tables=(iterset._table,),
+    )
+
+
+def _kind(whole: Set, *, subset: bool = False, **layers: bool) -> _core.Iteration:
+    wide = whole.is_sized and whole.total_size > MOST_INT32
+    usual = {
+        "extruded": False,
+        "constant_layers": False,
+        "periodic": False,
+        "pass_layer": False,
+    }
+    return _core.Iteration(subset=subset, **(usual | layers), index_bytes=8 if wide else 4)
+
+
+def one_cell(whole: ExtrudedSet) -> _core.Iteration:
+    """Return what a loop over one cell is that is told its level: layers count as constant.
+
+    Args:
+        whole: The Set.
+    """
+    return _kind(
+        whole,
+        extruded=True,
+        constant_layers=True,
+        periodic=whole.extruded_periodic,
+        pass_layer=False,
+    )
+
+
+def levels_of(whole: ExtrudedSet, n_levels: Any, region: IterationRegion) -> tuple[Any, Any]:
+    """Return how many cells of a column are visited, and the level of the first one."""
+    zero = n_levels - n_levels
+    if region == IterationRegion.BOTTOM:
+        return zero + 1, zero
+    if region == IterationRegion.TOP:
+        return zero + 1, n_levels - 1
+    if region == IterationRegion.INTERIOR_FACETS and not whole.extruded_periodic:
+        return n_levels - 1, zero
+    return n_levels, zero
+
+
+def _cells(iterset: Set, whole: ExtrudedSet, region: IterationRegion, pass_layer: bool) -> Items:
+    facets = region == IterationRegion.INTERIOR_FACETS
+    constant = whole.constant_layers
+    kind = _kind(
+        whole,
+        subset=constant and isinstance(iterset, Subset),
+        extruded=True,
+        constant_layers=constant,
+        periodic=whole.extruded_periodic,
+        pass_layer=pass_layer,
+    )
+    if constant:
+        visited, first = levels_of(whole, whole.layers - 1, region)
+        layers = np.array([[visited, first, 0, whole.layers - 1]], np.int64)
+        n = iterset.size * visited if iterset.is_sized else 0
+        tables, arrays = [_table(layers)], [layers]
+        if n > MOST_INT64:
+            raise SizeTypeError(
+                f"Set '{whole.name}': {iterset.size} columns of {visited} cells are more than "
+                "int64 can number"
+            )
+        if isinstance(iterset, Subset):
+            tables.append(iterset._table)
+    else:
+        n, arrays = _listed_cells(iterset, whole, region)
+        tables = [_table(array) for array in arrays]
+    return Items(
+        iteration=kind,
+        n=n,
+        facets=facets,
+        base=whole.parent,
+        whole=whole,
+        tables=tuple(tables),
+        arrays=tuple(arrays),
+    )
+
+
+def _listed_cells(
+    iterset: Set, whole: ExtrudedSet, region: IterationRegion
+) -> tuple[int, list[Array]]:
+    owned = isinstance(iterset, Subset)
+    columns = iterset.owned_indices if owned else np.arange(whole.size)  # type: ignore[attr-defined]
+    bounds = whole.layers_array - [0, 1]  # one past the top cell
+    n_levels = bounds[columns, 1] - bounds[columns, 0]
+    visited, first = levels_of(whole, n_levels, region)
+    starts = np.cumsum(visited) - visited
+    n = int(visited.sum())
+    wide = whole.total_size > MOST_INT32
+    index = np.dtype(np.int64 if wide else np.int32)
+    levels = np.arange(n) - np.repeat(starts - first, visited)
+    found = [np.repeat(columns, visited).astype(index), levels.astype(index)]
+    return n, [found[0].reshape(-1, 1), found[1].reshape(-1, 1), np.ascontiguousarray(bounds)]
+
+
+def _table(array: Array) -> _core.MapTable:
+    return _core.MapTable(
+        address=address_of(array),
+        index_bytes=array.itemsize,
+        n_rows=array.shape[0],
+        arity=array.shape[1],
+        n_targets=MOST_INT32,
+    )
+
+
+def path_of(map_: Map, items: Items, toset: int) -> _core.MapRef:
+    """Return the symbolic path of a Map in a loop.
+
+    Args:
+        map_: The Map.
+        items: What the loop visits.
+        toset: The number of the Map's target Set.
+    """
+    width = map_._width
+    slots = map_._slots
+    if not items.extruded:
+        rows = [] if slots is None else [_core.RowRef(slot, 0, 0, 0) for slot in slots]
+        return _core.MapRef(arity=map_.arity, toset=toset, width=width, rows=rows)
+    if slots is None:
+        slots = tuple(range(map_.arity))
+    offsets = [0] * len(slots) if map_.offset is None else map_.offset.tolist()
+    quotient = map_.offset_quotient
+    quotients = [0] * len(slots) if quotient is None else quotient.tolist()
+    rows = [
+        _core.RowRef(slot, offset, start, above)
+        for above in range(2 if items.facets and not map_._is_of_columns else 1)
+        for slot, offset, start in zip(slots, offsets, quotients, strict=True)
+    ]
+    return _core.MapRef(arity=len(rows), toset=toset, width=width, rows=rows)
+
+
+def check_reach(map_: Map, items: Items, iterset: Set, what: str) -> None:
+    """Check that a Map leads to its target Set from every cell that a loop visits.
+
+    Raises:
+        MapValueError: Its offsets lead out of it; the message names column and level.
+    """
+    whole = items.whole
+    if not isinstance(whole, ExtrudedSet) or map_.offset is None or not items.n:
+        return
+    columns = iterset.owned_indices if isinstance(iterset, Subset) else np.arange(whole.size)
+    bounds = whole.layers_array
+    highest = bounds[:, 1] - bounds[:, 0] - 2  # the level of the top cell
+    top = highest if whole.constant_layers else highest[columns]
+    quotient = map_.offset_quotient
+    start = np.zeros(map_.arity, np.int64) if quotient is None else quotient.astype(np.int64)
+    start = start % (top[:, None] + 1) if whole.extruded_periodic else start * 0
+    values = map_.values_with_halo[columns].astype(np.int64)
+    n_targets = map_.toset.total_size
+    for ends in (-start, top[:, None] - start):
+        reached = values + map_.offset * ends
+        wrong = np.argwhere((reached < 0) | (reached >= n_targets))
+        if wrong.size:
+            row, slot = (int(i) for i in wrong[0])
+            raise MapValueError(
+                f"{what}: Map '{map_.name}' leads from column {int(columns[row])}, slot {slot}, to "
+                f"{int(reached[row, slot])}, but Set '{map_.toset.name}' has entities 0 to "
+                f"{n_targets - 1}; check its offset {map_.offset.tolist()}"
+            )
+
+
+def check_defined(map_: Map, items: Items, iterset: Set, what: str) -> None:
+    """Check that a Map leads somewhere from every element that a loop visits.
+
+    Raises:
+        MapValueError: An entry is -1; the message names element and slot.
+    """
+    if not map_._is_partial:
+        return
+    visited = iterset.owned_indices if isinstance(iterset, Subset) else np.arange(iterset.size)
+    wrong = np.argwhere(map_.values_with_halo[visited] < 0)
+    if wrong.size:
+        row, slot = (int(i) for i in wrong[0])
+        raise MapValueError(
+            f"{what}: Map '{map_.name}' leads nowhere from element {int(visited[row])}, slot "
+            f"{slot}, of Set '{items.whole.name}'; loop over the Subset of the elements that lead "
+            "somewhere"
+        )

@@ -1,0 +1,414 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Maps from the entities of one Set to those of another."""
+
+from __future__ import annotations
+
+from math import prod
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+
+from pyop2cxx import _core
+from pyop2cxx.base.arrays import MOST_INT32, address_of, as_name, is_integer
+from pyop2cxx.exceptions import ArityTypeError, DataValueError, MapValueError, SetTypeError
+from pyop2cxx.pyop2._indices import IndexedMap, indexed
+from pyop2cxx.runtime import runtime
+from pyop2cxx.sets import from_hdf5
+from pyop2cxx.sets.sets import Set
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from numpy.typing import ArrayLike
+
+    from pyop2cxx.base.arrays import Array
+
+
+class MapValues(np.ndarray[Any, np.dtype[Any]]):
+    """The values of a Map: an array, read-only but for assignments to its elements.
+
+    Attributes:
+        map_: The Map, which checks what is assigned; None for arrays made from this one.
+    """
+
+    map_: Map | None = None
+
+    def __setitem__(self, index: Any, value: Any) -> None:
+        """Change values of the Map, as `Map.update_values` does, or nothing if one is wrong."""
+        if self.map_ is None:
+            super().__setitem__(index, value)
+            return
+        changed = np.array(self.map_.values_with_halo)
+        changed[: len(self)][index] = value
+        self.map_.update_values(changed)
+
+
+class Map:
+    """Where the entities of one Set lead in another: the two cells of each edge.
+
+    Equal only to itself.
+
+    Values of any integer dtype are taken; they are kept as int32, or as int64 where the target Set
+    needs it. An array that already is what is kept is not copied. Loops build plans from the
+    values, so they are changed by `update_values`, or by assignments such as ``map.values[0] = 1``,
+    which call it. The arrays that a Map returns are otherwise read-only.
+
+    Args:
+        iterset: The Set it starts on.
+        toset: The Set it leads to.
+        arity: How many entities each one leads to.
+        values: Shape (iterset.total_size, arity), entries in [0, toset.total_size). May be given
+            later, by `update_values`, but before the Map is used in a loop. An entry -1,
+            `VALUE_UNDEFINED`, leads nowhere: loops over such elements assemble into what is left
+            of a matrix, but take no Dats by it.
+        name: What messages call it; it never enters generated text.
+        offset: Shape (arity,): how far each entry moves from a layer to the next, where Sets are
+            extruded.
+        offset_quotient: Shape (arity,): the same where the extrusion is periodic.
+
+    Raises:
+        SetTypeError: One of the Sets is not a Set.
+        ArityTypeError: The arity is not a positive integer.
+        NameTypeError: The name is not a string.
+        DataValueError: The values are not integers, of another number, or out of range.
+
+    Example:
+        >>> edges, nodes = Set(2, "edges"), Set(3, "nodes")
+        >>> e2n = Map(edges, nodes, 2, [0, 1, 1, 2], "edge2node")
+        >>> e2n.values.tolist()
+        [[0, 1], [1, 2]]
+    """
+
+    VALUE_UNDEFINED: ClassVar[int] = -1
+    """The entry that leads nowhere."""
+
+    def __init__(
+        self,
+        iterset: Set,
+        toset: Set,
+        arity: int,
+        values: ArrayLike | None = None,
+        name: str | None = None,
+        offset: ArrayLike | None = None,
+        offset_quotient: ArrayLike | None = None,
+    ) -> None:
+        self._uid = runtime.next_uid()
+        self._name = as_name(name, "Map", f"map_#x{self._uid:x}")
+        self._iterset = _as_set(iterset, f"Map '{self._name}': the Set it starts on")
+        self._toset = _as_set(toset, f"Map '{self._name}': the Set it leads to")
+        self._arity = _as_arity(arity, self._name)
+        self._offset = self._as_offset(offset, "offset")
+        self._offset_quotient = self._as_offset(offset_quotient, "offset_quotient")
+        self._values: Array | None = None
+        self._is_partial = False
+        self._table: _core.MapTable | None = None
+        self._entries: dict[int, Map] = {}
+        self._slots: tuple[int, ...] | None = None
+        if values is None and iterset.is_sized and iterset.total_size == 0:
+            values = ()
+        if values is not None:
+            checked, self._is_partial = self._checked(values)
+            self._adopt(checked)
+
+    @classmethod
+    def fromhdf5(cls, iterset: Set, toset: Set, f: Any, name: str) -> Map:
+        """Return a Map whose values an HDF5 file holds.
+
+        Args:
+            iterset: The Set it starts on.
+            toset: The Set it leads to.
+            f: A file or group of h5py's, open.
+            name: A dataset of integers, shape (iterset.total_size, arity); also the Map's name.
+
+        Raises:
+            DataValueError: There is no such dataset, or its values do not fit.
+            ArityTypeError: It has not two dimensions.
+
+        Example:
+            >>> edges, nodes = Set(2), Set(3)
+            >>> Map.fromhdf5(edges, nodes, {"ends": np.array([[0, 1], [1, 2]])}, "ends").arity
+            2
+        """
+        rows = from_hdf5.rows_of(f, name)
+        return cls(iterset, toset, rows.shape[1], rows, name)
+
+    _is_slot = False
+    """Whether this is one entry of another Map."""
+    _is_partial: bool
+    """Whether entries may lead nowhere."""
+    _is_of_columns = False
+    """Whether two cells of a column lead to one entity together."""
+
+    def _init_like(self, map_: Map, iterset: Set, name: str) -> None:
+        """Be a path that leads where another Map leads, but without values of its own."""
+        self._uid = runtime.next_uid()
+        self._name = name
+        self._iterset = iterset
+        self._toset = map_.toset
+        self._arity = map_.arity
+        self._offset = map_.offset
+        self._offset_quotient = map_.offset_quotient
+        self._values = None
+        self._table = None
+        self._entries = {}
+        self._slots = None
+
+    def _current_table(self) -> _core.MapTable | None:
+        """Return the values as loops read them, up to date; None if there are none."""
+        return self._table
+
+    @property
+    def iterset(self) -> Set:
+        """The Set it starts on."""
+        return self._iterset
+
+    @property
+    def toset(self) -> Set:
+        """The Set it leads to."""
+        return self._toset
+
+    @property
+    def comm(self) -> Any:
+        """The communicator of the Set it leads to."""
+        return self._toset.comm
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        """The dtype of an entry: int64 where the target has more entities than int32 counts."""
+        wide = self._toset.is_sized and self._toset.total_size > MOST_INT32
+        return np.dtype(np.int64 if wide else np.int32)
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Entities of the Set it starts on, ghosts too, and arity."""
+        return (self._iterset.total_size, self._arity)
+
+    @property
+    def arity(self) -> int:
+        """How many entities each one leads to."""
+        return self._arity
+
+    @property
+    def _width(self) -> int:
+        """Entries of a row of the values that loops read."""
+        return self._arity
+
+    @property
+    def arities(self) -> tuple[int, ...]:
+        """The arity of each component: this Map has one."""
+        return (self._arity,)
+
+    @property
+    def arange(self) -> tuple[int, ...]:
+        """Where each component's slots begin, and where the last one's end."""
+        return (0, self._arity)
+
+    @property
+    def name(self) -> str:
+        """What messages call it."""
+        return self._name
+
+    @property
+    def offset(self) -> Array | None:
+        """How far each entry moves from a layer to the next; None without extrusion."""
+        return self._offset
+
+    @property
+    def offset_quotient(self) -> Array | None:
+        """The same for a periodic extrusion; None without one."""
+        return self._offset_quotient
+
+    @property
+    def split(self) -> tuple[Map, ...]:
+        """The components: this Map has one."""
+        return (self,)
+
+    @property
+    def flattened_maps(self) -> tuple[Map, ...]:
+        """The Maps that this one is made of: itself."""
+        return (self,)
+
+    @property
+    def has_values(self) -> bool:
+        """Whether values were given, as they must be before the Map is used in a loop."""
+        return self._values is not None
+
+    @property
+    def values(self) -> Array:
+        """The values of the owned entities; shape (iterset.size, arity).
+
+        Assignments to its elements go through `update_values`.
+
+        Raises:
+            MapValueError: The Map was given none.
+        """
+        return self._view("values", self._iterset.size)
+
+    @property
+    def values_with_halo(self) -> Array:
+        """The values of all entities; shape (iterset.total_size, arity); as `values` otherwise.
+
+        Raises:
+            MapValueError: The Map was given none.
+        """
+        return self._view("values_with_halo", self._iterset.total_size)
+
+    def update_values(self, values: ArrayLike) -> None:
+        """Change the values. Plans built from the old ones are built anew.
+
+        The new values are written over the old ones, so if the Map shares its memory with an array
+        of yours, that array changes. After writing to that array yourself, pass it here.
+
+        Args:
+            values: Shape (iterset.total_size, arity), entries in [0, toset.total_size).
+
+        Raises:
+            DataValueError: They are not integers, of another number, or out of range; the old
+                values are kept.
+
+        Example:
+            >>> nodes = Set(3, "nodes")
+            >>> following = Map(nodes, nodes, 1, [1, 2, 0])
+            >>> following.update_values([2, 0, 1])
+            >>> following.values.ravel().tolist()
+            [2, 0, 1]
+        """
+        checked, self._is_partial = self._checked(values)
+        if self._values is None or self._table is None:
+            self._adopt(checked)
+            return
+        self._values[...] = checked
+        self._table.increment_version()
+        runtime.epoch += 1  # strategies were chosen by what was known of the old values
+
+    def _view(self, member: str, n_rows: int) -> Array:
+        if self._values is None:
+            raise MapValueError(
+                f"Map '{self._name}': '{member}' was asked for, but the Map was made without "
+                "values; give them to Map(...) or to update_values"
+            )
+        view = self._values[:n_rows].view(MapValues)
+        view.flags.writeable = False
+        view.map_ = self
+        return view
+
+    def _adopt(self, values: Array) -> None:
+        self._values = values
+        self._table = _core.MapTable(
+            address=address_of(values),
+            index_bytes=values.itemsize,
+            n_rows=values.shape[0],
+            arity=self._arity,
+            n_targets=self._toset.total_size,
+        )
+
+    def _checked(self, values: ArrayLike) -> tuple[Array, bool]:
+        """Return the values as they are kept, and whether some of them lead nowhere."""
+        shape = (self._iterset.total_size, self._arity)
+        found = self._as_integers(values, "values", shape)
+        partial = self._check_range(found)
+        wide = self._toset.total_size > MOST_INT32
+        dtype = np.dtype(np.int64 if wide else np.int32)
+        return np.require(found, dtype=dtype, requirements=("C", "A", "W")), partial
+
+    def _as_integers(self, values: ArrayLike, what: str, shape: tuple[int, ...]) -> Array:
+        try:
+            found = np.asarray(values)
+        except ValueError as error:
+            raise DataValueError(f"Map '{self._name}': {what}: {error}") from None
+        if found.size == 0:
+            found = found.astype(np.int32)
+        if found.dtype.kind == "f":
+            with np.errstate(invalid="ignore"):  # the range check finds what this spoils
+                found = found.astype(np.int64)
+        if found.dtype.kind not in "iu":
+            raise DataValueError(
+                f"Map '{self._name}': {what} must be integers, got dtype {found.dtype}"
+            )
+        if found.size != prod(shape):
+            raise DataValueError(
+                f"Map '{self._name}' from Set '{self._iterset.name}': expected {what} of shape "
+                f"{shape}, got shape {found.shape}"
+            )
+        return found.reshape(shape)
+
+    def _check_range(self, values: Array) -> bool:
+        """Say whether some entries lead nowhere, once all are known to be such or targets."""
+        n_targets = self._toset.total_size
+        least = values.min() if values.size else 0
+        if values.size == 0 or (least >= self.VALUE_UNDEFINED and values.max() < n_targets):
+            return bool(least < 0)
+        row, slot = (int(i) for i in np.argwhere((values < -1) | (values >= n_targets))[0])
+        raise DataValueError(
+            f"Map '{self._name}': row {row}, slot {slot} is {values[row, slot]}, but Set "
+            f"'{self._toset.name}' has entities 0 to {n_targets - 1}; is the numbering from 1, or "
+            "the Map's target another Set? (-1 stands for no entity)"
+        )
+
+    def _as_offset(self, offset: ArrayLike | None, what: str) -> Array | None:
+        if offset is None or np.size(offset) == 0:
+            return None
+        found = self._as_integers(offset, what, (self._arity,)).astype(np.int32)
+        found.flags.writeable = False
+        return found
+
+    def __getitem__(self, index: Any) -> Any:
+        """Return one entry of each row as a path of its own, for PyOP2's older conventions.
+
+        Args:
+            index: The entry; or ``op2.i[0]``, for all of them one after the other.
+
+        Raises:
+            IndexTypeError, IndexValueError: It is neither.
+            UnsupportedError: It is a slice.
+        """
+        from pyop2cxx.sets.derived_maps import MapSlot  # a MapSlot is a Map
+
+        found = indexed(self, index)
+        if isinstance(found, IndexedMap):
+            return found
+        # the same object each time, so that loops see one path
+        if found not in self._entries:
+            self._entries[found] = MapSlot(self, found)
+        return self._entries[found]
+
+    def __le__(self, other: object) -> bool:
+        """Say whether this is the other Map, as PyOP2's Sparsity asks."""
+        return self is other
+
+    def __iter__(self) -> Iterator[Map]:
+        yield self
+
+    def __len__(self) -> int:
+        return 1
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        sets = (self._iterset, self._toset)
+        offsets = (self._offset, self._offset_quotient)
+        return (type(self), (*sets, self._arity, self._values, self._name, *offsets))
+
+    def __str__(self) -> str:
+        return (
+            f"OP2 Map: {self._name} from ({self._iterset}) to ({self._toset}) "
+            f"with arity {self._arity}"
+        )
+
+    def __repr__(self) -> str:
+        return (
+            f"Map({self._iterset!r}, {self._toset!r}, {self._arity!r}, None, {self._name!r}, "
+            f"{self._offset!r}, {self._offset_quotient!r})"
+        )
+
+
+def _as_set(found: object, what: str) -> Set:
+    if not isinstance(found, Set):
+        raise SetTypeError(f"{what} must be a Set, got {found!r} of type {type(found).__name__}")
+    return found
+
+
+def _as_arity(arity: object, name: str) -> int:
+    if not is_integer(arity) or not 1 <= arity <= MOST_INT32:
+        raise ArityTypeError(
+            f"Map '{name}': the arity must be a positive integer up to {MOST_INT32}, got {arity!r}"
+        )
+    return int(arity)

@@ -1,0 +1,569 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Sparsities: where a matrix between two Sets may have values."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, overload
+
+import numpy as np
+
+from pyop2cxx import _core
+from pyop2cxx.base.arrays import address_of, as_name, is_integer
+from pyop2cxx.base.regions import ALL, IterationRegion
+from pyop2cxx.data.mixed import MixedDataSet, MixedMap, MixedSet
+from pyop2cxx.exceptions import (
+    DataSetTypeError,
+    ExecutionError,
+    IndexValueError,
+    MapTypeError,
+    MapValueError,
+    SparsityShapeError,
+    UnsupportedError,
+)
+from pyop2cxx.runtime import runtime
+from pyop2cxx.sets.extruded import ExtrudedSet
+from pyop2cxx.sets.global_sets import GlobalDataSet
+from pyop2cxx.sets.maps import Map
+from pyop2cxx.sets.sets import DataSet, Set
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from pyop2cxx.base.arrays import Array
+
+    Pair = tuple[Any, Any]
+    Regions = tuple[Any, ...]
+    Blocks = Mapping[tuple[int, int], tuple[tuple[Any, Any, Regions], ...]]
+
+_PAIR = 2
+_TRIPLE = 3
+
+
+class Sparsity:
+    """Where a matrix between two Sets may have values: what pairs of Maps couple.
+
+    Rows and columns count entities; each place holds a dense block of the dims of the DataSets. The
+    places are found when the Sparsity is made, in parallel. A Sparsity of one DataSet with itself
+    also has a place for each diagonal entry. The same arguments give the same object.
+
+    Args:
+        dsets: The DataSets (or Sets) of rows and columns; one alone stands for both.
+        maps_and_regions: Pairs of Maps ``(rows, columns)``, or ``(rows, columns, regions)``, in a
+            list; or one such pair, or one Map for both; or, for mixed DataSets, such lists by
+            block: ``{(i, j): [...]}``. A pair of mixed Maps couples every block.
+        name: What messages call it.
+        nest: Whether each block of a mixed matrix counts as a matrix of its own.
+        block_sparse: Whether a matrix of blocks keeps them together. Here it always does; kept for
+            PyOP2's programs.
+        diagonal_block: Whether a Sparsity of one DataSet with itself gets its diagonal.
+
+    Raises:
+        DataSetTypeError: A DataSet is none.
+        SparsityShapeError: There are not two DataSets; a block does not exist; Maps start on
+            different Sets, or lead elsewhere than to the rows and the columns.
+        MapTypeError: The Maps are not in one of these forms, or not Maps.
+        MapValueError: A Map has no values, or there is no Map at all.
+        NameTypeError: The name is not a string.
+
+    Example:
+        >>> cells, nodes = Set(2, "cells"), Set(4, "nodes")
+        >>> c2n = Map(cells, nodes, 3, [0, 1, 3, 2, 3, 1], "c2n")
+        >>> sparsity = Sparsity((nodes ** 1, nodes ** 1), [(c2n, c2n, None)])
+        >>> sparsity.nz, sparsity.nnz.tolist()
+        (14, [3, 4, 3, 4])
+    """
+
+    _uid: int
+    _name: str
+    _dsets: tuple[Any, Any]
+    _given: Blocks
+    _maps_and_regions: dict[tuple[int, int], tuple[tuple[Any, Any, Any], ...]]
+    _nested: bool
+    _block_sparse: bool
+    _diagonal_block: bool
+    _found: _core.plan.Sparsity | None
+    _diagonal: Array | None
+    _on_cuda: dict[int, tuple[Any, Any, Any]]
+
+    def __new__(
+        cls,
+        dsets: Any,
+        maps_and_regions: Any,
+        name: str | None = None,
+        nest: bool | None = None,
+        block_sparse: bool | None = None,
+        diagonal_block: bool = True,
+    ) -> Sparsity:
+        """Return the Sparsity of these arguments, made now if there is none."""
+        pair = _as_dsets(dsets)
+        as_name(name, "Sparsity", "")
+        given = _as_blocks(maps_and_regions, pair)
+        flags = (nest is not False, block_sparse is not False, bool(diagonal_block))
+        key = (
+            *(getattr(part, "_uid", part) for ds in pair for part in ds),
+            tuple(len(ds) for ds in pair),
+            frozenset(
+                (block, frozenset((*map(_uid, entry[:2]), entry[2]) for entry in entries))
+                for block, entries in given.items()
+            ),
+            *flags,
+            runtime.static,
+        )
+        known: Sparsity | None = runtime.engine.sparsities.get(key)
+        if known is None:
+            known = object.__new__(cls)
+            known._make(pair, given, name, flags)
+            runtime.engine.sparsities[key] = known
+        return known
+
+    def _make(
+        self,
+        dsets: tuple[Any, Any],
+        given: Blocks,
+        name: str | None,
+        flags: tuple[bool, bool, bool],
+    ) -> None:
+        self._uid = runtime.next_uid()
+        self._name = as_name(name, "Sparsity", f"sparsity_#x{self._uid:x}")
+        self._dsets = dsets
+        self._given = given
+        self._maps_and_regions = {
+            block: tuple((r, c, regions or None) for r, c, regions in entries)
+            for block, entries in given.items()
+        }
+        self._nested, self._block_sparse, self._diagonal_block = flags
+        self._found = None
+        self._diagonal = None
+        self._on_cuda = {}
+        if self.shape == (1, 1):
+            self._parts: tuple[tuple[Sparsity, ...], ...] = ()
+            self._found = None if runtime.static else self._build()
+            return
+        self._parts = tuple(
+            tuple(self._block(i, j) for j in range(self.shape[1])) for i in range(self.shape[0])
+        )
+
+    def _block(self, i: int, j: int) -> Sparsity:
+        rows, columns = self._dsets[0][i], self._dsets[1][j]
+        entries = self._given.get((i, j), ())
+        made = object.__new__(Sparsity)
+        flags = (self._nested, self._block_sparse, self._diagonal_block and i == j)
+        made._make((rows, columns), {(0, 0): entries}, f"{self._name}_{i}_{j}", flags)
+        return made
+
+    def _build(self) -> _core.plan.Sparsity:
+        rows, columns = self._dsets
+        shape = (rows.set.total_size, columns.set.total_size)
+        kept: list[Array] = []  # memory of tables, until they are read
+        pairs = []
+        for r, c, regions in self._given.get((0, 0), ()):
+            if r is None or c is None:
+                pairs.append(_dense_pair(shape, kept))
+            else:
+                pairs += _pairs(r, c, regions)
+        try:
+            return _core.plan.build_sparsity(
+                n_rows=shape[0],
+                n_columns=shape[1],
+                pairs=pairs,
+                diagonal=self._diagonal_block and rows == columns,
+                n_threads=runtime.engine.n_threads,
+            )
+        except MemoryError:
+            raise ExecutionError(
+                f"Sparsity '{self._name}': there is no memory for {shape[0]} rows of "
+                f"'{rows.set.name}' and {shape[1]} columns of '{columns.set.name}'"
+            ) from None
+
+    # Blocks
+
+    @property
+    def _blocks(self) -> tuple[tuple[Sparsity, ...], ...]:
+        # not stored: large arrays should go when the last reference does
+        return self._parts or ((self,),)
+
+    @property
+    def comm(self) -> Any:
+        """The communicator of the rows."""
+        return self._dsets[0].comm
+
+    @property
+    def dsets(self) -> tuple[Any, Any]:
+        """The DataSets of rows and columns."""
+        return self._dsets
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Blocks of a mixed matrix: rows and columns of them; (1, 1) where it is not mixed."""
+        return len(self._dsets[0]), len(self._dsets[1])
+
+    @property
+    def dims(self) -> tuple[tuple[tuple[int, int], ...], ...]:
+        """For each block the scalars of a row entity and of a column entity."""
+        rows, columns = self._dsets
+        return tuple(tuple((r.cdim, c.cdim) for c in columns) for r in rows)
+
+    @property
+    def is_dense(self) -> bool:
+        """Whether it has one block, whose rows or columns are a Global's."""
+        return any(len(side) == 1 and isinstance(side, GlobalDataSet) for side in self._dsets)
+
+    @property
+    def nested(self) -> bool:
+        """Whether each block of a mixed matrix counts as a matrix of its own."""
+        return self._nested
+
+    @property
+    def rcmaps(self) -> dict[tuple[int, int], list[Pair]]:
+        """For each block the pairs of Maps, each once."""
+        return {
+            block: list(dict.fromkeys((r, c) for r, c, _ in entries))
+            for block, entries in self._given.items()
+        }
+
+    @property
+    def maps(self) -> list[Pair]:
+        """The pairs of Maps of all blocks, each once, the oldest first; PyOP2's older name."""
+        found = dict.fromkeys(pair for pairs in self.rcmaps.values() for pair in pairs)
+        return sorted(found, key=lambda pair: [_uid(map_) or 0 for map_ in pair])
+
+    @property
+    def rmaps(self) -> list[Any]:
+        """The Maps to rows, one for each pair."""
+        return [rows for rows, _ in self.maps]
+
+    @property
+    def cmaps(self) -> list[Any]:
+        """The Maps to columns, one for each pair."""
+        return [columns for _, columns in self.maps]
+
+    @property
+    def iteration_regions(self) -> dict[tuple[int, int], list[Any]]:
+        """For each block the regions of its pairs; (None) means everything."""
+        return {
+            block: [regions or None for _, _, regions in entries]
+            for block, entries in self._given.items()
+        }
+
+    @overload
+    def __getitem__(self, index: tuple[int, int]) -> Sparsity: ...
+
+    @overload
+    def __getitem__(self, index: int) -> tuple[Sparsity, ...]: ...
+
+    def __getitem__(self, index: Any) -> Any:
+        """Return a block, or with one number a row of them."""
+        try:
+            if is_integer(index):
+                return self._blocks[index]
+            i, j = index
+            return self._blocks[i][j]
+        except (TypeError, ValueError, IndexError):
+            raise IndexValueError(
+                f"Sparsity '{self._name}' has {self.shape[0]} x {self.shape[1]} blocks, got index "
+                f"{index!r}; pass [row, column], or [row] for all of a row"
+            ) from None
+
+    def __iter__(self) -> Iterator[Sparsity]:
+        for row in self._blocks:
+            yield from row
+
+    def __contains__(self, pair: object) -> bool:
+        """Say whether this pair of Maps is one that the Sparsity was made from."""
+        if not isinstance(pair, Sequence) or len(pair) != _PAIR:
+            return False
+        wanted = tuple(_plain(map_) for map_ in pair)
+        return any(
+            wanted == (_plain(r), _plain(c)) for pairs in self.rcmaps.values() for r, c in pairs
+        )
+
+    # Sizes
+
+    @property
+    def name(self) -> str:
+        """What messages call it."""
+        return self._name
+
+    @property
+    def nrows(self) -> int:
+        """Owned rows of entities, of all blocks."""
+        return sum(int(part.set.size) for part in self._dsets[0])
+
+    @property
+    def ncols(self) -> int:
+        """Owned columns of entities, of all blocks."""
+        return sum(int(part.set.size) for part in self._dsets[1])
+
+    @property
+    def nnz(self) -> Array:
+        """Places of each owned row, int64; shape (dsets[0].size,).
+
+        Raises:
+            UnsupportedError: The Sparsity is mixed; ask a block.
+        """
+        offset = self._table("nnz").row_offset[: self._dsets[0].set.size + 1]
+        counts: Array = np.diff(offset)
+        return counts
+
+    @property
+    def onnz(self) -> Array:
+        """Places of each owned row whose column another process owns: without MPI none."""
+        return np.zeros(self._dsets[0].set.size, np.int64)
+
+    @property
+    def nz(self) -> int:
+        """Places of the owned rows, of all blocks."""
+        return sum(int(block.nnz.sum()) for block in self)
+
+    @property
+    def onz(self) -> int:
+        """Places whose column another process owns: without MPI none."""
+        return 0
+
+    @property
+    def rowptr(self) -> Array:
+        """Where each row begins in `colidx`, and the end of the last; int64, read-only."""
+        return self._table("rowptr").row_offset
+
+    @property
+    def colidx(self) -> Array:
+        """Columns of the places, ascending in each row; int32 where they fit, read-only."""
+        return self._table("colidx").columns
+
+    @property
+    def longest_row(self) -> int:
+        """Places of the row that has most."""
+        return self._table("longest_row").longest_row
+
+    def diagonal(self) -> Array:
+        """Return for each row the place of its diagonal entry, or -1; int64, read-only."""
+        if self._diagonal is None:
+            offset, columns = self.rowptr, self.colidx
+            rows = np.repeat(np.arange(len(offset) - 1), np.diff(offset))
+            places = np.flatnonzero(rows == columns)
+            found = np.full(len(offset) - 1, -1, np.int64)
+            found[rows[places]] = places
+            found.flags.writeable = False
+            self._diagonal = found
+        return self._diagonal
+
+    def _table(self, member: str) -> _core.plan.Sparsity:
+        if self.shape != (1, 1):
+            raise UnsupportedError(
+                f"Sparsity '{self._name}': '{member}' of a mixed Sparsity; ask one of its blocks: "
+                f"sparsity[i, j].{member}"
+            )
+        if self._found is None:
+            runtime.require_running(f"Sparsity '{self._name}'", member)
+            self._found = self._build()
+        return self._found
+
+    def __str__(self) -> str:
+        return (
+            f"OP2 Sparsity: dsets {self._dsets}, maps_and_regions {self._maps_and_regions}, "
+            f"name {self._name}, nested {self._nested}, block_sparse {self._block_sparse}, "
+            f"diagonal_block {self._diagonal_block}"
+        )
+
+    def __repr__(self) -> str:
+        return (
+            f"Sparsity({self._dsets!r}, {self._maps_and_regions!r}, name={self._name!r}, "
+            f"nested={self._nested!r}, block_sparse={self._block_sparse!r}, "
+            f"diagonal_block={self._diagonal_block!r})"
+        )
+
+
+def _pairs(rows: Map, columns: Map, regions: Regions) -> list[_core.plan.MapPair]:
+    """Return tables of the elements that couple rows and columns, one pair for each region."""
+    from pyop2cxx.sets.items import check_reach, items_of, path_of
+
+    iterset = rows.iterset
+    if not isinstance(iterset, ExtrudedSet):
+        tables = {"rows": _table(rows), "columns": _table(columns)}
+        return [_core.plan.MapPair(**tables, n_elements=iterset.size)]
+    pairs = []
+    for region in dict.fromkeys(regions or (ALL,)):
+        items = items_of(iterset, IterationRegion(region), False, "Sparsity")
+        tables = {}
+        for side, map_ in (("rows", rows), ("columns", columns)):
+            check_reach(map_, items, iterset, "Sparsity")
+            tables[side] = _core.plan.path_table(
+                map=_table(map_),
+                path=path_of(map_, items, 0),
+                iteration=items.iteration,
+                items=list(items.tables),
+                n=items.n,
+                n_threads=runtime.engine.n_threads,
+            )
+        pairs.append(_core.plan.MapPair(**tables, n_elements=items.n))
+    return pairs
+
+
+def _dense_pair(shape: tuple[int, int], kept: list[Array]) -> _core.plan.MapPair:
+    """Couple a Global's one entity with all of the other side."""
+    n = max(shape)
+    every, one = np.arange(n).reshape(n, 1), np.zeros((n, 1), np.int64)
+    kept += [every, one]
+    tables = [
+        _core.MapTable(
+            address=address_of(values),
+            index_bytes=8,
+            n_rows=n,
+            arity=1,
+            n_targets=size,
+        )
+        for values, size in zip([every if size == n else one for size in shape], shape, strict=True)
+    ]
+    return _core.plan.MapPair(rows=tables[0], columns=tables[1], n_elements=n)
+
+
+def _table(map_: Map) -> _core.MapTable:
+    table = map_._current_table()
+    assert table is not None  # checked: has_values
+    return table
+
+
+def _uid(map_: Map | None) -> int | None:
+    return None if map_ is None else map_._uid
+
+
+def _plain(map_: Any) -> Any:
+    """The Map below a permuted one: it couples the same entities."""
+    return getattr(map_, "map_", map_)
+
+
+def _is_dataset(found: object) -> bool:
+    return isinstance(found, DataSet | MixedDataSet | GlobalDataSet)
+
+
+def _as_dsets(dsets: object) -> tuple[Any, Any]:
+    if isinstance(dsets, Set | MixedSet) or _is_dataset(dsets):
+        dsets = (dsets, dsets)
+    if isinstance(dsets, str) or not isinstance(dsets, Sequence):
+        raise DataSetTypeError(
+            f"Sparsity: expected the DataSets (rows, columns), got {dsets!r} of type "
+            f"{type(dsets).__name__}"
+        )
+    if len(dsets) != _PAIR:
+        raise SparsityShapeError(
+            f"Sparsity: expected two DataSets, (rows, columns), got {len(dsets)}"
+        )
+    rows, columns = (ds**1 if isinstance(ds, Set | MixedSet) else ds for ds in dsets)
+    for what, found in (("rows", rows), ("columns", columns)):
+        if not _is_dataset(found):
+            raise DataSetTypeError(
+                f"Sparsity: the {what} must be a DataSet, got {found!r} of type "
+                f"{type(found).__name__}"
+            )
+    return rows, columns
+
+
+def _as_blocks(given: object, dsets: tuple[Any, Any]) -> Blocks:
+    """Return the pairs of Maps by block, each pair once, all of them checked."""
+    shape = (len(dsets[0]), len(dsets[1]))
+    if isinstance(given, Mapping):
+        blocks = {_as_block(block, shape): _as_entries(entries) for block, entries in given.items()}
+    else:
+        blocks = _split(_as_entries(given), shape)
+    if not any(blocks.values()):
+        raise MapValueError("Sparsity: there is no pair of Maps; pass [(rows, columns, None)]")
+    for (i, j), entries in blocks.items():
+        rows, columns = tuple(dsets[0])[i], tuple(dsets[1])[j]
+        for r, c, _ in entries:
+            _check_pair(r, c, rows, columns)
+    return blocks
+
+
+def _as_block(block: object, shape: tuple[int, int]) -> tuple[int, int]:
+    if (
+        isinstance(block, tuple)
+        and len(block) == _PAIR
+        and all(isinstance(n, int) for n in block)
+        and 0 <= block[0] < shape[0]
+        and 0 <= block[1] < shape[1]
+    ):
+        return block
+    raise SparsityShapeError(
+        f"Sparsity: there is no block {block!r}; the DataSets have {shape[0]} x {shape[1]}"
+    )
+
+
+def _as_entries(given: object) -> tuple[tuple[Any, Any, Regions], ...]:
+    if isinstance(given, Map | MixedMap):
+        given = [(given, given)]
+    elif isinstance(given, tuple) and len(given) == _PAIR and isinstance(given[0], Map | MixedMap):
+        given = [given]
+    if isinstance(given, str) or not isinstance(given, Iterable):
+        raise MapTypeError(
+            f"Sparsity: expected a list of pairs of Maps, [(rows, columns, regions)], got "
+            f"{given!r} of type {type(given).__name__}"
+        )
+    return tuple(dict.fromkeys(_as_entry(entry) for entry in given))
+
+
+def _as_entry(entry: object) -> tuple[Any, Any, Regions]:
+    if (
+        isinstance(entry, str)
+        or not isinstance(entry, Sequence)
+        or len(entry) not in (_PAIR, _TRIPLE)
+    ):
+        raise MapTypeError(
+            "Sparsity: expected a pair of Maps (rows, columns) or (rows, columns, regions), got "
+            f"{entry!r}"
+        )
+    for what, found in zip(("rows", "columns"), entry[:2], strict=True):
+        if found is not None and not isinstance(found, Map | MixedMap):
+            raise MapTypeError(
+                f"Sparsity: the Map of the {what} must be a Map, or None for a Global, got "
+                f"{found!r} of type {type(found).__name__}"
+            )
+    regions = () if len(entry) == _PAIR or entry[2] is None else tuple(entry[2])
+    return entry[0], entry[1], regions
+
+
+def _split(
+    entries: Iterable[tuple[Any, Any, Regions]], shape: tuple[int, int]
+) -> dict[tuple[int, int], tuple[tuple[Any, Any, Regions], ...]]:
+    """Spread pairs of mixed Maps over the blocks."""
+    blocks: dict[tuple[int, int], list[tuple[Any, Any, Regions]]] = {
+        (i, j): [] for i in range(shape[0]) for j in range(shape[1])
+    }
+    for r, c, regions in entries:
+        rows, columns = ((None,) if m is None else tuple(m.split) for m in (r, c))
+        if (len(rows), len(columns)) != shape:
+            raise SparsityShapeError(
+                f"Sparsity: a pair of Maps with {len(rows)} x {len(columns)} components, but the "
+                f"DataSets have {shape[0]} x {shape[1]}"
+            )
+        for (i, j), found in blocks.items():
+            found.append((rows[i], columns[j], regions))
+    return {block: tuple(dict.fromkeys(found)) for block, found in blocks.items()}
+
+
+def _check_pair(r: Map | None, c: Map | None, rows: Any, columns: Any) -> None:
+    for map_, dset, what in ((r, rows, "rows"), (c, columns, "columns")):
+        if (map_ is None) != isinstance(dset, GlobalDataSet):
+            found = "None" if map_ is None else f"Map '{map_.name}'"
+            raise MapTypeError(
+                f"Sparsity: {found} for the {what} on {dset}: a Global's rows or columns have no "
+                "Map, pass None; all others need one"
+            )
+    if r is not None and c is not None and r.iterset is not c.iterset:
+        raise SparsityShapeError(
+            f"Sparsity: Map '{r.name}' starts on Set '{r.iterset.name}', but Map '{c.name}' on "
+            f"'{c.iterset.name}'; the two Maps of a pair start on one Set"
+        )
+    for map_, dset, what in ((r, rows, "rows"), (c, columns, "columns")):
+        if map_ is None:
+            continue
+        if map_.toset is not dset.set:
+            raise SparsityShapeError(
+                f"Sparsity: Map '{map_.name}' leads to Set '{map_.toset.name}', but the {what} "
+                f"are on '{dset.set.name}'; pass a Map {map_.iterset.name} → {dset.set.name}"
+            )
+        if not map_.has_values and not runtime.static:
+            raise MapValueError(
+                f"Sparsity: Map '{map_.name}' has no values yet; give it some by "
+                "update_values() first"
+            )

@@ -1,0 +1,212 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Subsets: some entities of a Set, to loop over; and the algebra of Sets and Subsets."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from pyop2cxx import _core
+from pyop2cxx.base.arrays import MOST_INT32, address_of
+from pyop2cxx.exceptions import (
+    IndexTypeError,
+    SetTypeError,
+    SetValueError,
+    SubsetIndexOutOfBounds,
+    UnsupportedError,
+)
+from pyop2cxx.sets.sets import Set
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from typing import NoReturn
+
+    from numpy.typing import ArrayLike
+
+    from pyop2cxx.base.arrays import Array
+
+
+class Subset(Set):
+    """Some entities of a Set, in ascending order and each once. Loops run over the owned ones.
+
+    Args:
+        superset: The Set. A Subset stands for the Set it is a part of: its indices are looked up.
+        indices: Entities of the superset, in any order, repeated or not.
+
+    Raises:
+        SetTypeError: The superset is not a Set.
+        IndexTypeError: The indices are not integers.
+        SubsetIndexOutOfBounds: One of them is no entity of the superset.
+
+    Example:
+        >>> from pyop2cxx import op2
+        >>> cells = op2.Set(5, "cells")
+        >>> Subset(cells, [3, 1, 3]).indices.tolist()
+        [1, 3]
+    """
+
+    def __init__(self, superset: Set, indices: ArrayLike | Iterable[int]) -> None:
+        if not isinstance(superset, Set):
+            raise SetTypeError(
+                f"Subset: the superset must be a Set, got {superset!r} of type "
+                f"{type(superset).__name__}"
+            )
+        found = _as_indices(superset, indices)
+        if isinstance(superset, Subset):
+            found, superset = superset.indices[found], superset.superset
+        counts = [int(np.searchsorted(found, n)) for n in superset.sizes]
+        super().__init__(counts, f"part_of_{superset.name}", superset.halo, superset._comm)
+        self._superset = superset
+        wide = superset.total_size > MOST_INT32
+        self._indices = np.require(found, np.int64 if wide else np.int32, ("C", "A", "W"))
+        self._table = _core.MapTable(
+            address=address_of(self._indices),
+            index_bytes=self._indices.itemsize,
+            n_rows=len(self._indices),
+            arity=1,
+            n_targets=superset.total_size,
+        )
+        self._lists: dict[object, Any] = {}
+
+    @property
+    def superset(self) -> Set:
+        """The whole Set."""
+        return self._superset
+
+    @property
+    def indices(self) -> Array:  # type: ignore[override]  # as in PyOP2
+        """The entities, ghosts too, read-only, ascending; shape (total_size,)."""
+        view = self._indices[:]
+        view.flags.writeable = False
+        return view
+
+    @property
+    def owned_indices(self) -> Array:
+        """The owned entities, read-only, ascending; shape (size,)."""
+        return self.indices[: self.size]
+
+    @property
+    def parent(self) -> Set:
+        """The Set below the superset, where this is extruded.
+
+        Raises:
+            AttributeError: It is not.
+        """
+        whole: Any = self._superset
+        parent: Set = whole.parent
+        return parent
+
+    @property
+    def constant_layers(self) -> bool:
+        """Whether all columns of the superset have the same layers, where it is extruded.
+
+        Raises:
+            AttributeError: It is not.
+        """
+        whole: Any = self._superset
+        return bool(whole.constant_layers)
+
+    @property
+    def layers(self) -> Any:
+        """The layers of the superset."""
+        return self._superset.layers
+
+    @property
+    def layers_array(self) -> Array:
+        """The layers of the columns in this part; see `ExtrudedSet.layers_array`."""
+        whole: Any = self._superset
+        layers: Array = whole.layers_array
+        return layers if whole.constant_layers else layers[self._indices]
+
+    def __pow__(self, dim: int | Iterable[int]) -> NoReturn:
+        raise UnsupportedError(
+            f"Subset of Set '{self._superset.name}': values live on whole Sets; make the DataSet "
+            "of the superset"
+        )
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return (Subset, (self._superset, self._indices))
+
+    def __str__(self) -> str:
+        return f"OP2 Subset: {self._name} with size {self.size} of ({self._superset})"
+
+    def __repr__(self) -> str:
+        return f"Subset({self._superset!r}, {self._indices.tolist()!r})"
+
+
+def _as_indices(superset: Set, indices: ArrayLike | Iterable[int]) -> Array:
+    what = f"Subset of Set '{superset.name}'"
+    try:
+        given = indices if isinstance(indices, np.ndarray) else list(indices)  # type: ignore[arg-type]
+        found = np.asarray(given)
+    except (TypeError, ValueError):
+        raise IndexTypeError(f"{what}: the indices must be integers, got {indices!r}") from None
+    if found.size == 0:
+        found = found.astype(np.int64)
+    if found.dtype.kind not in "iu":
+        raise IndexTypeError(f"{what}: the indices must be integers, got {indices!r}")
+    unique = np.unique(found)
+    if unique.size and (unique[0] < 0 or unique[-1] >= superset.total_size):
+        wrong = unique[0] if unique[0] < 0 else unique[-1]
+        raise SubsetIndexOutOfBounds(
+            f"{what}: there is no entity {wrong}; there are 0 to {superset.total_size - 1}"
+        )
+    return unique
+
+
+def _numbers(part: Set) -> Array:
+    return part.indices if isinstance(part, Subset) else np.arange(part.total_size)
+
+
+def _whole(part: Set, other: object, operation: str) -> Set:
+    """Return the Set that both operands are parts of."""
+    whole = part.superset if isinstance(part, Subset) else part
+    if not isinstance(other, Set):
+        raise SetTypeError(
+            f"Set '{part.name}': {operation} takes a Set or a Subset, got {other!r} of type "
+            f"{type(other).__name__}"
+        )
+    if isinstance(other, Subset):
+        if other.superset is not whole:
+            raise SetTypeError(
+                f"Set '{part.name}': {operation} with a part of another Set, "
+                f"'{other.superset.name}'; both must be parts of '{whole.name}'"
+            )
+    elif other is not whole:
+        kind = SetTypeError if isinstance(part, Subset) else SetValueError
+        raise kind(
+            f"Set '{part.name}': {operation} with Set '{other.name}', which it has nothing to do "
+            f"with; pass a part of '{whole.name}'"
+        )
+    return whole
+
+
+def intersection(part: Set, other: Set) -> Set:
+    """Return the entities in both operands."""
+    whole = _whole(part, other, "intersection")
+    if part is whole:
+        return other
+    if other is whole:
+        return part
+    return Subset(whole, np.intersect1d(_numbers(part), _numbers(other)))
+
+
+def union(part: Set, other: Set) -> Set:
+    """Return the entities in any of the operands."""
+    whole = _whole(part, other, "union")
+    if part is whole or other is whole:
+        return whole
+    return Subset(whole, np.union1d(_numbers(part), _numbers(other)))
+
+
+def difference(part: Set, other: Set) -> Subset:
+    """Return the entities of the first operand that are not in the second."""
+    whole = _whole(part, other, "difference")
+    return Subset(whole, np.setdiff1d(_numbers(part), _numbers(other)))
+
+
+def symmetric_difference(part: Set, other: Set) -> Subset:
+    """Return the entities in just one of the operands."""
+    whole = _whole(part, other, "symmetric_difference")
+    return Subset(whole, np.setxor1d(_numbers(part), _numbers(other)))

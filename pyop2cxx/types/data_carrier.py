@@ -1,6 +1,0 @@
-# SPDX-License-Identifier: BSD-3-Clause
-"""The names that programs for PyOP2 import from ``pyop2.types.data_carrier``."""
-
-from pyop2cxx.types.carrier import DataCarrier
-
-__all__ = ["DataCarrier"]

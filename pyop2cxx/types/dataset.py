@@ -1,8 +1,0 @@
-# SPDX-License-Identifier: BSD-3-Clause
-"""The names that programs for PyOP2 import from ``pyop2.types.dataset``."""
-
-from pyop2cxx.types.global_sets import GlobalDataSet
-from pyop2cxx.types.mixed import MixedDataSet
-from pyop2cxx.types.sets import DataSet
-
-__all__ = ["DataSet", "GlobalDataSet", "MixedDataSet"]

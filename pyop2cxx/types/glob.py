@@ -1,7 +1,0 @@
-# SPDX-License-Identifier: BSD-3-Clause
-"""The names that programs for PyOP2 import from ``pyop2.types.glob``."""
-
-from pyop2cxx.types.constants import Constant
-from pyop2cxx.types.globals import Global
-
-__all__ = ["Constant", "Global"]

@@ -1,0 +1,139 @@
+# SPDX-License-Identifier: BSD-3-Clause
+from __future__ import annotations
+
+import array
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as st_numpy
+
+from pyop2cxx import _core
+from pyop2cxx.base.arrays import DTYPES, address_of, as_array, as_dim, as_dtype, as_name
+from pyop2cxx.exceptions import DataTypeError, DataValueError, DimTypeError, NameTypeError
+
+
+@given(st.lists(st.integers(0, 5), max_size=4))
+def test_any_integers_are_a_dim(entries: list[int]) -> None:
+    assert as_dim(entries, "Dat") == tuple(entries)
+    assert as_dim(np.array(entries, dtype=np.int64), "Dat") == tuple(entries)
+
+
+@pytest.mark.parametrize("dim", ["illegaldim", (1, "illegaldim"), 1.0, -1, (2, -1), None, True])
+def test_nothing_else_is_a_dim(dim: object) -> None:
+    with pytest.raises(DimTypeError, match="the dim must be an integer or a tuple"):
+        as_dim(dim, "Dat")
+
+
+def test_names() -> None:
+    assert as_name(None, "Set", "set_1") == as_name("", "Set", "set_1") == "set_1"
+    assert as_name("cells", "Set", "set_1") == "cells"
+    with pytest.raises(NameTypeError, match=r"^Set: .* got 2 of type int"):
+        as_name(2, "Set", "set_1")
+
+
+def test_the_core_knows_the_same_dtypes() -> None:
+    assert set(_core.DType.__members__) == set(DTYPES)
+    assert [str(as_dtype(name, "Dat")) for name in DTYPES] == list(DTYPES)
+
+
+@pytest.mark.parametrize("dtype", [np.longlong, np.ulonglong, "<i8", ">i8", int])
+def test_other_spellings_of_a_dtype_are_the_same(dtype: Any) -> None:
+    assert as_dtype(dtype, "Dat").name in ("int64", "uint64")
+    assert as_dtype(dtype, "Dat").isnative
+
+
+@pytest.mark.parametrize("dtype", ["illegal_type", "float16", "U3", "O", "M8[s]", "f8,f8"])
+def test_nothing_else_is_a_dtype(dtype: str) -> None:
+    with pytest.raises(DataTypeError, match=r"^Dat 'q': .*there are: int8, .*complex128"):
+        as_dtype(dtype, "Dat 'q'")
+
+
+@given(
+    st_numpy.arrays(
+        st.sampled_from(DTYPES), st_numpy.array_shapes(min_dims=1, min_side=0), elements={}
+    )
+)
+def test_a_fitting_array_is_not_copied(values: np.ndarray[Any, Any]) -> None:
+    found = as_array(values, None, values.shape, "Dat")
+    assert address_of(found) == address_of(values)
+    assert (found.dtype, found.shape) == (values.dtype, values.shape)
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        [1.0, 2.0, 3.0, 4.0],
+        np.arange(1, 5, dtype=">f8"),
+        np.repeat([1.0, 2.0, 3.0, 4.0], 2)[::2],
+        np.frombuffer(np.arange(1, 5, dtype=float).tobytes()),
+        np.frombuffer(b"x" + np.arange(1, 5, dtype=float).tobytes(), dtype=float, offset=1),
+        np.arange(1, 5),
+    ],
+    ids=["list", "byte order", "stride", "read-only", "unaligned", "other dtype"],
+)
+def test_an_unfitting_array_is_copied(data: Any) -> None:
+    found = as_array(data, "float64", (2, 2), "Dat")
+    assert found.tolist() == [[1.0, 2.0], [3.0, 4.0]]
+    assert not np.shares_memory(found, np.asarray(data))
+    assert found.dtype == np.dtype("float64")
+    assert found.flags.carray
+
+
+@pytest.mark.parametrize(
+    "make", [lambda: array.array("d", [1, 2]), lambda: memoryview(bytearray(16)).cast("d")]
+)
+def test_a_buffer_is_not_copied(make: Any) -> None:
+    data = make()
+    as_array(data, None, (2,), "Dat")[1] = 7
+    assert data[1] == 7
+
+
+class HasArray:
+    def __init__(self) -> None:
+        self.values = np.zeros(2)
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray[Any, Any]:
+        return self.values
+
+
+def test_an_object_with_an_array_is_not_copied() -> None:
+    data = HasArray()
+    as_array(data, None, (2,), "Dat")[1] = 7
+    assert data.values.tolist() == [0, 7]
+
+
+@pytest.mark.parametrize(
+    ("data", "dtype", "message"),
+    [
+        ([1, 2, 3], None, r"expected 2 values \(shape \(2,\)\), got 3 \(shape \(3,\)\)"),
+        ([[1], [2, 3]], None, "do not convert to numbers"),
+        (["a", "b"], "float64", "do not convert to float64"),
+        ([1, 300], "int8", "range from 1 to 300, it from -128 to 127"),
+        ([-1, 1], "uint64", "range from -1 to 1"),
+        ([0.0, np.nan], "int32", "range from nan to nan"),
+        ([2**70, 0], "uint64", "do not convert to uint64"),
+        ([1j, 0], "float64", "pass their real part"),
+        (np.array([1, None]), "int64", "do not convert to int64"),
+    ],
+)
+def test_data_that_do_not_fit(data: Any, dtype: str | None, message: str) -> None:
+    with pytest.raises(DataValueError, match=rf"^Dat 'q': .*{message}"):
+        as_array(data, dtype, (2,), "Dat 'q'")
+
+
+@given(st.sampled_from(DTYPES), st.sampled_from(DTYPES))
+def test_every_conversion_of_small_numbers_works_but_complex_to_real(old: str, new: str) -> None:
+    data = np.array([0, 1, 100], dtype=old)
+    if np.dtype(old).kind == "c" and np.dtype(new).kind != "c":
+        with pytest.raises(DataValueError):
+            as_array(data, new, (3,), "Dat")
+    else:
+        found = as_array(data, new, (3,), "Dat")
+        assert (found.dtype, found.tolist()) == (np.dtype(new), [0, 1, 100])
+
+
+def test_digits_after_the_point_may_go() -> None:
+    assert as_array([1.5, 2.5], "int32", (2,), "Dat").tolist() == [1, 2]

@@ -1,0 +1,59 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What a loop's text is chosen by: widths, properties of Maps, bytes moved."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from pyop2cxx import op2
+from pyop2cxx.loop import symbolic
+
+ADD = "void f(double *y) { y[0] += 1; }"
+
+
+def loop_of(entries, n_targets=100):
+    """A loop that adds through a Map with these entries."""
+    edges, nodes = op2.Set(len(entries)), op2.Set(n_targets)
+    map_ = op2.Map(edges, nodes, 1, np.asarray(entries))
+    return op2.ParLoop(op2.Kernel(ADD, "f"), edges, op2.Dat(nodes)(op2.INC, map_))
+
+
+def built_from(loop):
+    return symbolic.build(loop.kernel, loop.args, loop._items)
+
+
+@pytest.mark.usefixtures("static")
+def test_indices_of_devices_are_wide_where_results_of_elements_need_it() -> None:
+    nodes = op2.Set(100)
+    kernel = op2.Kernel("void f(double *y) { y[0] += 1; }", "f")
+    widths = []
+    for n in (2**26, 2**28):
+        edges = op2.Set(n)
+        y = op2.Dat(nodes**4)(op2.INC, op2.Map(edges, nodes, 2))
+        loop = op2.ParLoop(kernel, edges, y)
+        widths.append(loop._facts.index_bytes(built_from(loop)))
+    assert widths == [4, 8]  # 2 * 2**28 targets fit, results of 4 values for each do not
+
+
+def test_a_map_that_leads_nowhere_twice_needs_no_care() -> None:
+    with op2.backend("openmp"):
+        for entries, strategy in (([3, 1, 2], "direct"), ([3, 1, 3], "block")):
+            assert loop_of(entries).explain().strategy == strategy
+
+
+def test_targets_with_as_many_elements_each_are_evenly_covered() -> None:
+    for entries, evenly in ((np.arange(200) % 100, True), (np.zeros(200, dtype=int), False)):
+        loop = loop_of(entries)
+        assert loop._facts.is_evenly_covered(built_from(loop)) == evenly
+
+
+def test_columns_are_as_full_as_groups_of_targets_are_alike() -> None:
+    for entries, fill in ((np.arange(200) % 100, 1.0), (np.zeros(200, dtype=int), 0.25)):
+        loop = loop_of(entries)
+        assert loop._facts.column_fill(built_from(loop), 4, 0.5) == fill
+
+
+def test_moved_bytes_are_bounded_by_the_target() -> None:
+    loop = loop_of(np.zeros(200, dtype=int), n_targets=3)
+    assert loop.useful_bytes == 2 * 3 * 8 + 200 * 4

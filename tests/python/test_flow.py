@@ -1,0 +1,441 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The text of loops: its order of parameters, its golden form, and that compilers take it."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pytest
+from small_world import FLUX, World, run_python
+
+from pyop2cxx import op2
+from pyop2cxx.backends._backend import HostToolchain
+from pyop2cxx.exceptions import UnsupportedError, UsageError
+from pyop2cxx.runtime import runtime
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from pyop2cxx.pipeline.flow import GeneratedCode
+
+GOLDEN = Path(__file__).parents[1] / "golden"
+BACKENDS = runtime.backend_names()
+HOSTS = [n for n in BACKENDS if isinstance(runtime.engine.backend(n).toolchain, HostToolchain)]
+GOLDENS = (*HOSTS, "opencl", "cuda")
+STRATEGIES = ("direct", "owner", "scratch", "atomic", "block", "colour")
+
+
+@pytest.fixture(autouse=True)
+def clean() -> Iterator[None]:
+    yield
+    op2.exit()
+
+
+def flux() -> op2.ParLoop:
+    return World().loop()
+
+
+def power() -> op2.ParLoop:
+    op2.Const(2, [1.0, 2.0], "gains")
+    op2.Const(1, 1, "first", dtype="int32")
+    code = "void power(const float *x, double *y) { y[0] = gains[first] * x[0]; }"
+    cells = op2.Set(3)
+    x, y = op2.Dat(cells, dtype="float32"), op2.Dat(cells)
+    return op2.ParLoop(op2.Kernel(code, "power"), cells, x(op2.READ), y(op2.WRITE))
+
+
+def lowest() -> op2.ParLoop:
+    w = World()
+    code = """#include <math.h>
+/* The lowest of a node's neighbours, and of all. */
+static double least(double a, double b) { return fmin(a, b); }
+void lowest(const double *q, double *low, double *lowest_of_all) {
+  double value = least(q[0], q[2]);
+  for (int i = 0; i < 2; ++i) { if (value < low[i]) low[i] = value; }
+  if (value < lowest_of_all[0]) lowest_of_all[0] = value;
+}"""
+    low = op2.Dat(w.nodes)
+    return op2.ParLoop(
+        op2.Kernel(code, "lowest"),
+        w.edges,
+        w.q(op2.READ, w.e2n),
+        low(op2.MIN, w.e2n),
+        w.total(op2.MIN),
+    )
+
+
+LOOPS = {"flux": flux, "power": power, "lowest": lowest}
+
+
+def texts(backends: Sequence[str], convention: int = 1) -> dict[str, GeneratedCode]:
+    """Every text that the loops have on some backends, by a name for it."""
+    found = {}
+    for name, make in LOOPS.items():
+        loop = make()
+        for backend in backends:
+            with op2.backend(backend):
+                for strategy in STRATEGIES if name != "power" else ("direct",):
+                    options = {"strategy": strategy, "convention": convention}
+                    try:
+                        found[f"{name}_{backend}_{strategy}"] = loop.generate(options)
+                    except UnsupportedError as error:
+                        assert "possible: " in str(error)  # noqa: PT017 - in a helper
+        for constant in list(runtime.constants.values()):
+            constant.remove_from_namespace()
+    return found
+
+
+def test_each_strategy_has_a_text_on_each_backend_that_can() -> None:
+    found = set(texts(BACKENDS))
+    for name in ("flux", "lowest"):
+        for backend in BACKENDS:
+            blocks = ("block",) if backend in HOSTS else ()
+            for strategy in ("owner", "scratch", "atomic", "colour", *blocks):
+                assert f"{name}_{backend}_{strategy}" in found
+    assert "flux_sequential_direct" in found  # one lane has no races
+    assert "flux_openmp_direct" not in found
+    assert {f"power_{backend}_direct" for backend in BACKENDS} <= found
+
+
+def test_texts_are_the_golden_ones() -> None:
+    """After a change that is meant: UPDATE_GOLDEN=1 pytest ..., then read the difference."""
+    found = {
+        f"{name}{Path(next(iter(code.files))).suffix}": re.sub(
+            r"^/\* pyop2cxx \S+:", "/* pyop2cxx VERSION:", code
+        )
+        for name, code in texts(GOLDENS).items()
+    }
+    if os.environ.get("UPDATE_GOLDEN"):
+        GOLDEN.mkdir(exist_ok=True)
+        for path in GOLDEN.iterdir():
+            path.unlink()
+        for name, text in found.items():
+            (GOLDEN / name).write_text(text)
+    assert {path.name for path in GOLDEN.iterdir()} == found.keys()
+    for name, text in found.items():
+        assert text == (GOLDEN / name).read_text(), name
+
+
+@pytest.mark.parametrize("compiler", ["gcc", "clang"])
+@pytest.mark.parametrize("convention", [1, 2])
+def test_texts_compile_alone_and_without_a_warning(
+    compiler: str, convention: int, tmp_path: Path
+) -> None:
+    for name, code in texts(HOSTS, convention).items():
+        path = tmp_path / f"{name}_{next(iter(code.files))}"
+        path.write_text(code)
+        openmp = ["-fopenmp"] if "#pragma omp" in code else []
+        compile_alone([compiler, "-std=c11", *openmp], path)
+
+
+@pytest.mark.skipif("opencl" not in BACKENDS, reason="no backend of this language")
+def test_texts_in_opencl_compile_alone_and_without_a_warning(tmp_path: Path) -> None:
+    for name, code in texts(["opencl"]).items():
+        path = tmp_path / f"{name}.cl"
+        path.write_text(code)
+        language = ["-x", "cl", "-cl-std=CL1.2", "-Xclang", "-finclude-default-header"]
+        compile_alone(["clang", *language, "-target", "spir64"], path)
+
+
+@pytest.mark.parametrize(("compiler", "language"), [("g++", "c++"), ("clang++", "c++")])
+@pytest.mark.parametrize("backend", HOSTS)
+def test_texts_of_kernels_in_cpp_compile_as_cpp(
+    compiler: str, language: str, backend: str, tmp_path: Path
+) -> None:
+    w = World()
+    code = "#include <algorithm>\n" + FLUX.replace(
+        "total[0] += f * f", "total[0] += std::max(f, -f)"
+    )
+    loop = op2.ParLoop(op2.Kernel(code, "flux", cpp=True), w.edges, *w.args())
+    with op2.backend(backend):
+        for strategy in (None, "atomic", "block", "colour", "scratch"):
+            text = loop.generate({"strategy": strategy})
+            [name] = text.files
+            assert name.endswith(".cpp")
+            assert 'extern "C" int op2_launch_flux' in text
+            path = tmp_path / name
+            path.write_text(text)
+            openmp = ["-fopenmp"] if "#pragma omp" in text else []
+            compile_alone([compiler, "-x", language, "-std=c++17", *openmp], path)
+        loop.compute()
+    np.testing.assert_allclose(w.r.data_ro, w.expected())
+
+
+def compile_alone(command: list[str], path: Path) -> None:
+    flags = ["-O1", "-Wall", "-Wextra", "-Werror", "-fsyntax-only"]
+    ran = subprocess.run([*command, *flags, str(path)], capture_output=True, text=True, check=False)
+    assert ran.returncode == 0, f"{ran.stderr}\n{path.read_text()}"
+
+
+# Names
+
+
+KEYWORDS = {
+    *(
+        "char",
+        "const",
+        "do",
+        "double",
+        "float",
+        "for",
+        "if",
+        "inline",
+        "int",
+        "long",
+        "return",
+        "static",
+    ),
+    *("struct", "unsigned", "void", "while"),
+}
+
+
+def identifiers() -> list[str]:
+    """Every name that generated texts have for something of their own."""
+    found = set()
+    for code in texts(HOSTS).values():
+        without_comments = re.sub(r"/\*.*?\*/", "", str(code), flags=re.DOTALL)
+        found |= set(re.findall(r"\b[A-Za-z][A-Za-z0-9_]*\b", without_comments))
+    mine = {name for name in found if re.match(r"(op2|wrap|sum)_|.*_(pack|partial|map|own)", name)}
+    return sorted(found - mine - KEYWORDS)
+
+
+def named_loop(kernel: str, names: list[str]) -> op2.ParLoop:
+    """The flux loop with other names for kernel and parameters."""
+    w = World()
+    new = dict(zip(("flux", "q", "r", "total"), (kernel, *names), strict=True))
+    new |= {"f": "own_f", "c": "own_c"}
+    code = re.sub(r"\b[a-z]\w*\b", lambda found: new.get(found.group(), found.group()), FLUX)
+    return op2.ParLoop(op2.Kernel(code, kernel), w.edges, *w.args())
+
+
+@pytest.mark.parametrize("backend", HOSTS)
+def test_any_name_will_do_for_parameters_and_kernels(backend: str, tmp_path: Path) -> None:
+    names = [name for name in identifiers() if name not in ("fmin", "omp")]
+    assert {"begin", "context", "n", "argv"} <= set(names)
+    names += ["a", "b"][: -len(names) % 3]
+    wrong = []
+    for i in range(0, len(names), 3):
+        loop = named_loop(names[i - 1], names[i : i + 3])
+        for strategy in ("owner", "scratch", "atomic", "block", "colour"):
+            with op2.backend(backend):
+                code = loop.generate({"strategy": strategy})
+            path = tmp_path / "names.c"
+            path.write_text(code)
+            try:
+                compile_alone(["gcc", "-std=c11", "-fopenmp"], path)
+            except AssertionError as error:
+                said = re.findall("error: .*", str(error))[0]
+                wrong.append(f"{names[i - 1]}({', '.join(names[i : i + 3])}), {strategy}: {said}")
+    assert wrong == []
+
+
+# The order of source document 003
+
+
+SIGNATURES = {
+    (1, "direct"): """wrap_k(long begin, long end,
+    const double *__restrict__ x,
+    double *__restrict__ y,
+    const double *__restrict__ a_const,
+    const float *__restrict__ b_const,
+    const int *__restrict__ c_const)""",
+    (2, "direct"): """wrap_k(long begin, long end,
+    const double *__restrict__ x,
+    double *__restrict__ y,
+    const double *__restrict__ a_const,
+    const float *__restrict__ b_const,
+    const int *__restrict__ c_const)""",
+    (1, "indirect"): """wrap_k(long begin, long end,
+    const double *__restrict__ x,
+    const double *__restrict__ p,
+    const int *__restrict__ p_map,
+    double *__restrict__ y,
+    const int *__restrict__ y_map,
+    const long *__restrict__ g,
+    double *__restrict__ sum,
+    const double *__restrict__ a_const,
+    const float *__restrict__ b_const,
+    const int *__restrict__ c_const)""",
+    (2, "indirect"): """wrap_k(long begin, long end,
+    const double *__restrict__ x,
+    const double *__restrict__ p,
+    const int *__restrict__ p_map,
+    double *__restrict__ y,
+    const long *__restrict__ g,
+    double *__restrict__ sum,
+    const double *__restrict__ a_const,
+    const float *__restrict__ b_const,
+    const int *__restrict__ c_const)""",
+    (1, "twice"): """wrap_k(long begin, long end,
+    double *p,
+    const int *__restrict__ p_map,
+    double *y,
+    const int *__restrict__ y_map,
+    const double *__restrict__ a_const,
+    const float *__restrict__ b_const,
+    const int *__restrict__ c_const)""",
+    (2, "twice"): """wrap_k(long begin, long end,
+    double *p,
+    const int *__restrict__ p_map,
+    const double *__restrict__ a_const,
+    const float *__restrict__ b_const,
+    const int *__restrict__ c_const)""",
+}
+
+
+def ordered_loop(shape: str) -> op2.ParLoop:
+    nodes, edges = op2.Set(4, "nodes"), op2.Set(3, "edges")
+    e2n = op2.Map(edges, nodes, 2, [[0, 1], [1, 2], [2, 3]], "e2n")
+    for name, dtype in (("c_const", "int32"), ("b_const", "float32"), ("a_const", "float64")):
+        op2.Const(1, 1, name, dtype)
+    uses = "a_const + b_const + c_const;"
+    x, y, p = op2.Dat(edges, name="x"), op2.Dat(edges, name="y"), op2.Dat(nodes**2, name="p")
+    r, g, total = op2.Dat(nodes), op2.Global(1, 1, dtype="int64"), op2.Global(1)
+    if shape == "direct":
+        code = f"void k(const double *x, double *y) {{ y[0] = x[0] + {uses} }}"
+        return op2.ParLoop(op2.Kernel(code, "k"), edges, x(op2.READ), y(op2.WRITE))
+    if shape == "twice":
+        code = f"void k(double *p, double *y) {{ p[0] = {uses} y[1] = p[0]; }}"
+        return op2.ParLoop(op2.Kernel(code, "k"), edges, p(op2.RW, e2n), p(op2.RW, e2n))
+    code = (
+        "void k(const double *x, const double *p, double *y, const long *g, double *sum) {"
+        f" y[0] += x[0] + p[3] * g[0] + {uses} sum[0] += x[0]; }}"
+    )
+    args = (x(op2.READ), p(op2.READ, e2n), r(op2.INC, e2n), g(op2.READ), total(op2.INC))
+    return op2.ParLoop(op2.Kernel(code, "k"), edges, *args)
+
+
+@pytest.mark.parametrize(("convention", "shape"), SIGNATURES)
+@pytest.mark.parametrize("backend", ["sequential", "openmp"])
+def test_parameters_come_in_the_order_of_document_003(
+    backend: str, convention: int, shape: str
+) -> None:
+    op2.init(backend=backend)
+    code = ordered_loop(shape).generate({"convention": convention})
+    # what stands before the name keeps the function apart, and is no part of the convention
+    assert code.signature[code.signature.index("wrap_k") :] == SIGNATURES[convention, shape]
+    assert code.signature + " {" in code
+
+
+@pytest.mark.skipif("opencl" not in BACKENDS, reason="no backend of this order")
+def test_parameters_on_devices_come_in_the_order_of_document_003() -> None:
+    op2.init(backend="opencl")
+    code = ordered_loop("indirect").generate({"strategy": "block"})
+    wrapper = code.signature[: code.signature.index(")")]
+    names = re.findall(r"(\w+)(?:,|$)", wrapper.replace("\n", ""))
+    tail = ["ind_sizes", "ind_offs", "blkmap", "offset", "nelems", "nthrcol", "thrcol"]
+    assert names == [
+        *("x", "p", "y", "g", "sum_partial", "a_const", "b_const", "c_const", "p_map"),
+        *("y_ind_map", "y_loc_map", *tail, "block_offset", "slot"),
+    ]
+    op2.exit()  # the Consts of the other loop go
+    op2.init(backend="opencl")
+    direct = ordered_loop("direct").generate()
+    wrapper = direct.signature[: direct.signature.index(")")]
+    names = re.findall(r"(\w+)(?:,|$)", wrapper.replace("\n", ""))
+    assert names == ["x", "y", "a_const", "b_const", "c_const", "begin", "end"]
+
+
+# The same text everywhere
+
+
+DIGEST = """
+import hashlib, sys
+sys.path.insert(0, {folder!r})
+from test_flow import BACKENDS, texts
+found = sorted((n, str(c), c.key, c.ir) for n, c in texts(BACKENDS).items())
+print(hashlib.sha256(repr(found).encode()).hexdigest())
+"""
+
+
+def test_texts_are_the_same_in_every_process(tmp_path: Path) -> None:
+    script = DIGEST.format(folder=str(Path(__file__).parent))
+    runs = [run_python(script, tmp_path, PYTHONHASHSEED=seed) for seed in ("0", "1", "random")]
+    assert [run.stderr for run in runs] == [""] * 3
+    assert len({run.stdout for run in runs}) == 1
+
+
+def test_a_text_that_is_on_disk_is_not_printed_again(tmp_path: Path) -> None:
+    script = """
+from pyop2cxx import _core, op2
+op2.init(backend="openmp")
+printed, n_printed = _core.print_source, []
+_core.print_source = lambda *args, **how: n_printed.append(1) or printed(*args, **how)
+kernel, cells = op2.Kernel("void f(double *x) { *x += %s; }", "f"), op2.Set(2)
+loop = op2.ParLoop(kernel, cells, op2.Dat(cells)(op2.RW))
+print(repr(loop.generate()), len(n_printed))
+"""
+    first, again, other = (
+        run_python(script % value, tmp_path).stdout.splitlines() for value in (1, 1, 2)
+    )
+    assert first[-1].endswith(" 1")
+    assert again[-1] == first[-1].removesuffix("1") + "0"
+    assert other[-1].endswith(" 1")
+
+
+def test_the_spelling_of_an_opaque_kernel_that_came_first_does_not_matter() -> None:
+    w = World()
+    first, second = (
+        op2.ParLoop(op2.Kernel(comment + FLUX, "flux", cpp=True), w.edges, *w.args()).generate()
+        for comment in ("// one\n", "// two\n")
+    )
+    assert "// one" in first
+    assert "// one" not in second
+    assert "// two" in second
+
+
+def test_options_that_change_the_text_change_the_key() -> None:
+    loop = World().loop()
+    codes = [
+        loop.generate(options)
+        for options in (
+            {},
+            {"convention": 2},
+            {"strategy": "owner"},
+            {"strategy": "atomic"},
+            {"deterministic": True},
+            {"debug": True},
+        )
+    ]
+    assert len({code.key for code in codes}) == len(codes)
+
+
+# Dumps
+
+
+def test_a_dump_prints_every_stage(capsys: pytest.CaptureFixture[str]) -> None:
+    op2.init(dump="lower, source")
+    kernel = op2.Kernel("void shown(double *x) { x[0] += 0.125; }", "shown")
+    cells = op2.Set(2)
+    code = op2.ParLoop(kernel, cells, op2.Dat(cells)(op2.RW)).generate()
+    said = capsys.readouterr().err
+    places = [said.index("loop shown")]
+    places += [said.index(f"--- shown: {stage}\n{text}") for stage, text in code.ir.items()]
+    places += [said.index(f"--- shown: source\n{code}")]
+    assert places == sorted(places)
+    assert said.count("---") == len(code.ir) + 1
+
+
+def test_a_dump_by_the_environment_prints_what_is_asked_for(tmp_path: Path) -> None:
+    script = (
+        "from pyop2cxx import op2\n"
+        "cells = op2.Set(2)\n"
+        "k = op2.Kernel('void shown(double *x) { x[0] += 0.125; }', 'shown')\n"
+        "op2.par_loop(k, cells, op2.Dat(cells)(op2.RW))\n"
+    )
+    ran = run_python(script, tmp_path, PYOP2CXX_DUMP="source")
+    assert ran.returncode == 0
+    assert ran.stderr.startswith("--- shown: source\n/* pyop2cxx")
+    assert "legalise" not in ran.stderr
+    ran = run_python(script, tmp_path, PYOP2CXX_DUMP="sauce")
+    assert "option 'dump': there is no stage sauce; there are: lower, source" in ran.stderr
+
+
+def test_a_strategy_that_is_unknown_to_the_core_is_listed() -> None:
+    with pytest.raises(UsageError, match="direct, owner, scratch, atomic, block, colour"):
+        World().loop().generate({"strategy": "guess"})
