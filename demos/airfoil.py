@@ -14,6 +14,7 @@ import math
 import os
 import sys
 import time
+from contextlib import nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -102,7 +103,7 @@ class Airfoil:
         return math.sqrt(float(self.rms.data_ro[0]) / self.n_cells)
 
 
-MEASURED = ("calls", "seconds", "useful_bytes")
+MEASURED = ("calls", "seconds", "enqueue_seconds", "useful_bytes")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -114,7 +115,8 @@ class Run:
         first_seconds: Wall time of the first iteration, which also compiles and plans.
         seconds: Wall time of all iterations.
         plan_seconds: Wall time spent on plans.
-        loops: Calls, seconds and useful bytes of each loop, by its name.
+        loops: Calls, seconds, seconds in which a device's loops were enqueued, and useful bytes of
+            each loop, by its name.
     """
 
     rms: dict[int, float]
@@ -183,15 +185,19 @@ def print_table(result: Run, stream: Stream) -> None:
     total_seconds = total_bytes = 0.0
     for name, loop in result.loops.items():
         seconds, n_bytes = loop["seconds"], loop["useful_bytes"]
+        if loop["enqueue_seconds"]:
+            print(f"{name:12s} {int(loop['calls']):6d}  enqueued on a device: see --profile")
+            continue
         total_seconds += seconds
         total_bytes += n_bytes
         _print_row(name, int(loop["calls"]), seconds, n_bytes, stream)
-    _print_row("all loops", 0, total_seconds, total_bytes, stream)
-    outside = result.seconds - total_seconds
+    outside = ""
+    if total_seconds:
+        _print_row("all loops", 0, total_seconds, total_bytes, stream)
+        outside = f"{result.seconds - total_seconds:.3f} s of it outside the loops, "
     print(
-        f"{result.seconds:.3f} s in all, {outside:.3f} s of it outside the loops, of which "
-        f"{result.plan_seconds:.3f} s for plans; the first iteration, which also compiles, took "
-        f"{result.first_seconds:.3f} s"
+        f"{result.seconds:.3f} s in all, {outside}{result.plan_seconds:.3f} s for plans; the first "
+        f"iteration, which also compiles, took {result.first_seconds:.3f} s"
     )
     beyond = "" if stream.is_beyond_cache else ", less than four times the cache"
     print(
@@ -219,7 +225,9 @@ def arguments(argv: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument("--iterations", type=int, default=1000, help="default: %(default)s")
     parser.add_argument("--strategy", help="how interior and boundary fluxes are added up")
     parser.add_argument("--plot", type=Path, help="draw the Mach number into this file")
-    parser.add_argument("--profile", action="store_true", help="say where each loop came from")
+    parser.add_argument(
+        "--profile", action="store_true", help="say what each loop cost and where it came from"
+    )
     parser.add_argument("--json", type=Path, help="write the measurements to this file")
     options = parser.parse_args(argv)
     if options.iterations < 1:
@@ -248,11 +256,13 @@ def main(
     if options.write_mesh:
         write_mesh(mesh, options.write_mesh)
     airfoil = Airfoil(mesh, options.strategy)
-    result = run(airfoil, options.iterations)
+    with op2.profile() if options.profile else nullcontext() as profile:
+        result = run(airfoil, options.iterations)
     stream = measure(1 if options.backend == "sequential" else threads)
     print_table(result, stream)
     passed = check(mesh.n_cells, result.rms)
-    if options.profile:
+    if profile is not None:
+        print(profile)
         print(op2.dispatch.report())
     if options.plot:
         plot_mach(mesh, airfoil.q.data_ro, options.plot)

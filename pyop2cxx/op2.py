@@ -41,6 +41,8 @@ from pyop2cxx.pyop2.global_kernel import (
     PermutedMapKernelArg,
 )
 from pyop2cxx.reports import dispatch, transfers
+from pyop2cxx.reports.profile import Profile as profile
+from pyop2cxx.reports.profile import wait
 from pyop2cxx.reports.timings import backends, timings
 from pyop2cxx.runtime import communicators, runtime
 from pyop2cxx.runtime.communicators import collective
@@ -167,10 +169,12 @@ __all__ = [
     "initialised",
     "par_loop",
     "parloop",
+    "profile",
     "renumber",
     "set_log_level",
     "solve",
     "timings",
     "transfers",
+    "wait",
     "warning",
 ]

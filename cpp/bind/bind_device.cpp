@@ -67,6 +67,8 @@ void bind_values(py::module_& core) {
             return device.load(*binary.bytes);
           },
           py::arg("binary"), Unlocked())
+      .def("start_clock", &Device::start_clock, Unlocked())
+      .def("stop_clock", &Device::stop_clock, Unlocked())
       .def("measure_copy_rate", &runtime::measure_copy_rate, py::arg("n_bytes"),
            py::arg("n_copies"), Unlocked());
   py::class_<jit::DeviceCompiler, std::shared_ptr<jit::DeviceCompiler>>(core, "DeviceCompiler")
@@ -113,6 +115,8 @@ void bind_device(py::module_& core) {
   py::class_<DeviceMirror, std::shared_ptr<DeviceMirror>>(core, "DeviceMirror")
       .def(py::init<std::shared_ptr<runtime::Device>, std::shared_ptr<mesh::Coherence>>(),
            py::arg("device"), py::arg("coherence"))
+      .def(
+          "settle", [](DeviceMirror& mirror) { mirror.meter().settle(); }, Unlocked())
       .def_property_readonly("n_arrays", &DeviceMirror::n_arrays);
   core.def("make_device_executable", &make_device_executable, py::arg("module"), py::arg("program"),
            py::arg("strategy"), py::arg("suffix"));

@@ -65,6 +65,7 @@ void bind_mesh(py::module_& core) {
 
   py::class_<Coherence, std::shared_ptr<Coherence>>(core, "Coherence")
       .def(py::init<>())
+      .def_property_readonly("trace", &Coherence::trace)
       .def_property_readonly("is_active", &Coherence::is_active)
       .def_property(
           "is_strict", [](const Coherence& coherence) { return coherence.is_strict.load(); },

@@ -22,12 +22,17 @@ void bind_runtime(py::module_& core) {
   using Buffers = std::vector<std::shared_ptr<mesh::Buffer>>;
 
   py::class_<Timing, std::shared_ptr<Timing>>(core, "Timing")
-      .def(py::init<>())
+      .def(py::init<std::shared_ptr<Trace>>(), py::arg("trace"))
       .def_property_readonly("n_calls", [](const Timing& t) { return t.n_calls.load(); })
       .def_property_readonly("nanoseconds", [](const Timing& t) { return t.nanoseconds.load(); })
       .def_property_readonly("plan_nanoseconds",
                              [](const Timing& t) { return t.plan_nanoseconds.load(); })
-      .def_property_readonly("useful_bytes", [](const Timing& t) { return t.useful_bytes.load(); });
+      .def_property_readonly("useful_bytes", [](const Timing& t) { return t.useful_bytes.load(); })
+      .def_property_readonly("n_measured", [](const Timing& t) { return t.n_measured.load(); })
+      .def_property_readonly("measured_nanoseconds",
+                             [](const Timing& t) { return t.measured_nanoseconds.load(); })
+      .def_property_readonly("measured_bytes",
+                             [](const Timing& t) { return t.measured_bytes.load(); });
 
   py::module_ room = core.attr("plan").cast<py::module_>();
   room.def(

@@ -226,6 +226,10 @@ void Coherence::record(const Device& device, Direction direction, std::string_vi
   transfer.n_bytes = n_bytes;
   transfer.nanoseconds = nanoseconds;
   transfers_.record(std::move(transfer));
+  if (!trace_->is_on()) return;
+  const std::string way = direction == Direction::to_device ? " to the device" : " to the host";
+  trace_->add(
+      {std::string(what) + way, "copy", "host", trace_clock() - nanoseconds, nanoseconds, n_bytes});
 }
 
 void Coherence::check_overlaps(std::span<const BufferUse> uses, std::string_view where) {

@@ -12,6 +12,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/trace.hpp"
 #include "mesh/device.hpp"
 #include "mesh/transfers.hpp"
 #include "mesh/transpose.hpp"
@@ -89,6 +90,12 @@ DeviceCopy& ensure_copy(Memory& memory, const std::shared_ptr<Device>& device,
 /// As long as nothing was ever put on a device, is_active() is false and nobody need ask more.
 class Coherence {
  public:
+  /// @param[in] trace What copies are noted in while somebody profiles.
+  explicit Coherence(std::shared_ptr<Trace> trace = std::make_shared<Trace>())
+      : trace_(std::move(trace)) {}
+
+  [[nodiscard]] const std::shared_ptr<Trace>& trace() const { return trace_; }
+
   [[nodiscard]] bool is_active() const { return is_active_.load(std::memory_order_relaxed); }
 
   /// @brief Make the arguments of a loop valid on a device, then mark what it writes.
@@ -146,6 +153,7 @@ class Coherence {
   std::multimap<std::uintptr_t, std::unique_ptr<Memory>> ranges_;  // by their begin
   std::uintptr_t longest_ = 0;                                     // bytes of any range so far
   Transfers transfers_;
+  std::shared_ptr<Trace> trace_;
 };
 
 }  // namespace op2::mesh

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -33,6 +34,23 @@ using exec::Grid;
 using exec::LaunchArgument;
 using exec::Program;
 
+/// @brief Launches whose time a device measures by its own clock.
+class DeviceSpan {
+ public:
+  struct Interval {
+    std::int64_t begin = 0;  ///< by trace_clock(), as near as the device can tell
+    std::int64_t nanoseconds = 0;
+  };
+
+  DeviceSpan() = default;
+  DeviceSpan(const DeviceSpan&) = delete;
+  DeviceSpan& operator=(const DeviceSpan&) = delete;
+  virtual ~DeviceSpan() = default;
+
+  /// @brief What it took; nothing while it is under way, or if it failed. Waits for nothing.
+  [[nodiscard]] virtual std::optional<Interval> measured() = 0;
+};
+
 /// @brief A device that runs kernels, in the order in which they are launched.
 class Device : public mesh::Device {
  public:
@@ -43,8 +61,22 @@ class Device : public mesh::Device {
 
   /// @brief Enqueue a kernel; waits for nothing.
   /// @param[in] loop Named in the error that a fault raises at the next wait; must outlive it.
+  /// @param[in] span What it is measured with, open; null: it is not measured.
   virtual void launch(DeviceKernel& kernel, const Grid& grid,
-                      std::span<const LaunchArgument> arguments, const std::string& loop) = 0;
+                      std::span<const LaunchArgument> arguments, const std::string& loop,
+                      DeviceSpan* span) = 0;
+  void launch(DeviceKernel& kernel, const Grid& grid, std::span<const LaunchArgument> arguments,
+              const std::string& loop) {
+    launch(kernel, grid, arguments, loop, nullptr);
+  }
+
+  /// @brief From now on spans can be opened; calls may nest. May wait, and make launches slower.
+  virtual void start_clock() {}
+  virtual void stop_clock() {}
+  /// @brief Begin to measure launches; null while the clock is stopped, or if the device has none.
+  [[nodiscard]] virtual std::unique_ptr<DeviceSpan> open_span() { return nullptr; }
+  /// @brief Nothing more is launched with it.
+  virtual void close_span(DeviceSpan& /*span*/) {}
 };
 
 }  // namespace op2::runtime

@@ -115,7 +115,7 @@ void DeviceLoop::place_scratch() {
   scratch_ = std::move(later);
 }
 
-void DeviceLoop::run(std::span<void* const> addresses, const std::string& loop) {
+void DeviceLoop::run(std::span<void* const> addresses, const std::string& loop, DeviceSpan* span) {
   Device& device = *mirror_->device();
   for (const Patch& patch : buffers_) {
     launches_[patch.launch].arguments[patch.position] = addresses[patch.from];
@@ -132,7 +132,7 @@ void DeviceLoop::run(std::span<void* const> addresses, const std::string& loop) 
     }
   }
   for (const Prepared& launch : launches_) {
-    device.launch(*launch.kernel, launch.grid, launch.arguments, loop);
+    device.launch(*launch.kernel, launch.grid, launch.arguments, loop, span);
   }
 }
 

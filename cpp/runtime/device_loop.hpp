@@ -46,7 +46,8 @@ class DeviceLoop {
   /// @param[in] addresses On the device: of the arguments that are data or constants, in the order
   /// in which Executable::arguments has them.
   /// @param[in] loop For messages; must live as long as this object.
-  void run(std::span<void* const> addresses, const std::string& loop);
+  /// @param[in] span As for Device::launch.
+  void run(std::span<void* const> addresses, const std::string& loop, DeviceSpan* span = nullptr);
 
   [[nodiscard]] std::size_t n_launches() const { return launches_.size(); }
 

@@ -9,7 +9,7 @@ namespace op2::runtime {
 
 DeviceMirror::DeviceMirror(std::shared_ptr<Device> device,
                            std::shared_ptr<mesh::Coherence> coherence)
-    : device_(std::move(device)), coherence_(std::move(coherence)) {}
+    : device_(std::move(device)), coherence_(std::move(coherence)), meter_(device_) {}
 
 std::shared_ptr<void> DeviceMirror::map(const std::shared_ptr<const mesh::MapTable>& map,
                                         const mesh::TransferCause& cause) {

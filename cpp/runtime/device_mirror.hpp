@@ -11,6 +11,7 @@
 #include "mesh/coherence.hpp"
 #include "mesh/map_table.hpp"
 #include "runtime/device.hpp"
+#include "runtime/meter.hpp"
 
 namespace op2::runtime {
 
@@ -24,6 +25,9 @@ class DeviceMirror {
 
   [[nodiscard]] const std::shared_ptr<Device>& device() const { return device_; }
   [[nodiscard]] mesh::Coherence& coherence() const { return *coherence_; }
+
+  /// @brief Measures loops on the device.
+  [[nodiscard]] Meter& meter() { return meter_; }
 
   /// @brief The values of @p map as they are now.
   [[nodiscard]] std::shared_ptr<void> map(const std::shared_ptr<const mesh::MapTable>& map,
@@ -52,6 +56,7 @@ class DeviceMirror {
 
   std::shared_ptr<Device> device_;
   std::shared_ptr<mesh::Coherence> coherence_;
+  Meter meter_;
   mutable std::mutex mutex_;
   std::unordered_map<const void*, Entry> entries_;  // by the address on the host
   std::size_t n_entries_to_sweep_ = 64;

@@ -4,18 +4,16 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <chrono>
 #include <iterator>
 #include <utility>
 
 #include "base/error.hpp"
 #include "base/overload.hpp"
 #include "runtime/host/threads.hpp"
+#include "runtime/nvtx.hpp"
 
 namespace op2::runtime {
 namespace {
-
-using Clock = std::chrono::steady_clock;
 
 constexpr std::size_t scratch_alignment = 64;
 
@@ -27,10 +25,6 @@ constexpr std::int64_t elements_per_thread = 512;
 constexpr std::int64_t block_size_max = 4096;
 constexpr std::int64_t block_size_min = 256;
 constexpr std::int64_t blocks_per_thread = 4;
-
-std::int64_t since(Clock::time_point start) {
-  return std::chrono::duration_cast<std::chrono::nanoseconds>(Clock::now() - start).count();
-}
 
 template <class T>
 PlanArray array_of(const std::vector<T>& values) {
@@ -84,6 +78,7 @@ void PreparedLoop::note_uses() {
 bool PreparedLoop::run() {
   const std::lock_guard lock(mutex_);
   check_fork();
+  const NamedRange range(what_.c_str());
   ensure_plan();
   const bool has_copied = mirror_ ? run_on_device() : run_on_host();
   timing_->useful_bytes += options_.useful_bytes;
@@ -91,10 +86,25 @@ bool PreparedLoop::run() {
   return has_copied;
 }
 
+void PreparedLoop::note(std::string_view kind, std::int64_t begin, std::int64_t n_bytes) const {
+  if (!timing_->trace->is_on()) return;
+  timing_->trace->add(
+      {executable_->name, std::string(kind), "host", begin, trace_clock() - begin, n_bytes});
+}
+
+/// The very first call pays for what a driver puts off until then.
+bool PreparedLoop::is_measured() {
+  const Trace& trace = *timing_->trace;
+  const bool is_first = !std::exchange(has_run_, true);
+  if (is_first || !trace.is_on()) return false;
+  if (std::exchange(trace_number_, trace.number()) != trace.number()) n_profiled_ = 0;
+  return n_profiled_++ % trace.every() == 0;
+}
+
 bool PreparedLoop::run_on_host() {
   const bool has_copied = mesh::bring_to_host(uses_, {what_});
   count_writes();
-  const Clock::time_point start = Clock::now();
+  const std::int64_t start = trace_clock();
   if (n_items_ > 0) {
     gather_addresses();
     std::fill(std::begin(error_), std::end(error_), 0);
@@ -103,7 +113,8 @@ bool PreparedLoop::run_on_host() {
                                            static_cast<unsigned int>(argv_.size()));
     if (status != 0) check_error();
   }
-  timing_->nanoseconds += since(start);
+  timing_->nanoseconds += trace_clock() - start;
+  note("loop", start, options_.useful_bytes);
   return has_copied;
 }
 
@@ -112,12 +123,18 @@ bool PreparedLoop::run_on_device() {
   const bool has_copied =
       n_items_ > 0 && mirror_->coherence().to_device(mirror_->device(), uses_, handles_, {what_});
   count_writes();
-  const Clock::time_point start = Clock::now();
+  const std::int64_t start = trace_clock();
   if (n_items_ > 0) {
     note_parallel_region();  // a driver's threads do not come along either
-    device_loop_->run(handles_, executable_->name);
+    Meter& meter = mirror_->meter();
+    std::unique_ptr<DeviceSpan> span = is_measured() ? meter.open() : nullptr;
+    device_loop_->run(handles_, executable_->name, span.get());
+    if (span) {
+      meter.close(std::move(span), timing_, executable_->name, options_.useful_bytes);
+    }
   }
-  timing_->nanoseconds += since(start);
+  timing_->nanoseconds += trace_clock() - start;
+  note("enqueue", start, 0);
   return has_copied;
 }
 
@@ -144,7 +161,7 @@ void PreparedLoop::prepare() {
 void PreparedLoop::ensure_plan() {
   if (has_plan_ && !plan_is_stale()) return;
   has_plan_ = false;  // also if building the new one fails
-  const Clock::time_point start = Clock::now();
+  const std::int64_t start = trace_clock();
   build_plan();
   if (mirror_ == nullptr) {
     size_scratch();
@@ -159,7 +176,8 @@ void PreparedLoop::ensure_plan() {
                                      DevicePlan{plan_arrays_, plan_, n_items_, options_.block_size,
                                                 std::move(strides), matrix_arrays_, item_bytes});
   }
-  timing_->plan_nanoseconds += since(start);
+  timing_->plan_nanoseconds += trace_clock() - start;
+  note("plan", start, plan_bytes_);
   has_plan_ = true;
 }
 

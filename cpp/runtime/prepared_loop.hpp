@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <mutex>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -18,18 +18,11 @@
 #include "runtime/binding.hpp"
 #include "runtime/device_loop.hpp"
 #include "runtime/device_mirror.hpp"
+#include "runtime/timing.hpp"
 
 namespace op2::runtime {
 
 using ExecutablePtr = std::shared_ptr<const exec::Executable>;
-
-/// @brief What loops of one name have cost so far; shared by all PreparedLoops of that name.
-struct Timing {
-  std::atomic<std::int64_t> n_calls = 0;
-  std::atomic<std::int64_t> nanoseconds = 0;       ///< in run(), plans apart
-  std::atomic<std::int64_t> plan_nanoseconds = 0;  ///< building plans
-  std::atomic<std::int64_t> useful_bytes = 0;      ///< of all calls
-};
 
 struct LaunchOptions {
   int n_threads = 1;
@@ -89,6 +82,8 @@ class PreparedLoop {
   void check_fork() const;
   bool run_on_host();
   bool run_on_device();
+  [[nodiscard]] bool is_measured();
+  void note(std::string_view kind, std::int64_t begin, std::int64_t n_bytes) const;
   void count_writes();
 
   ExecutablePtr executable_;
@@ -119,6 +114,9 @@ class PreparedLoop {
   std::vector<void*> handles_;  // [uses_] on the device
 
   std::shared_ptr<Timing> timing_;
+  std::int64_t trace_number_ = 0;  // of the profile that the next two are of
+  std::int64_t n_profiled_ = 0;    // calls
+  bool has_run_ = false;
   std::int64_t n_colours_ = 0;
   std::int64_t plan_bytes_ = 0;
 };

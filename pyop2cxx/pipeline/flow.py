@@ -257,6 +257,7 @@ def executable(request: Request) -> _core.Executable:
     if found is not None:
         return found
     request, choice, device = asked.request, asked.choice, asked.device
+    start = _core.trace_clock()
     code = generate(request, choice)
     if device is None:
         library = _load(request, choice, code, asked.flags)
@@ -267,6 +268,8 @@ def executable(request: Request) -> _core.Executable:
         program = _load_on(device, request, choice, code, asked.flags)
         made = _core.make_device_executable(code.module, program, choice.strategy, suffix="")
     engine.jit_table.insert(asked.query, made)
+    spent = _core.trace_clock() - start
+    engine.coherence.trace.add(_core.TraceSpan(request.name, "compile", "host", start, spent))
     return made
 
 

@@ -34,6 +34,8 @@ _MOST_LOOPS = 1024
 _MOST_DISK_BYTES = 1 << 30
 _MOST_BINARY_BYTES = 1 << 28
 _COMPILE_TIMEOUT_SECONDS = 600.0
+_MOST_COPY_BYTES = 1 << 28
+_N_COPIES = 4
 
 
 class Bounded(OrderedDict[Any, Any]):
@@ -89,6 +91,7 @@ class Engine:
         self._device_service: tuple[str, _core.DeviceService] | None = None
         self._devices: dict[tuple[str, str, str], OpenDevice] = {}
         self._opening = threading.Lock()
+        self._copy_rates: dict[tuple[str, int], float] = {}
         self._backends: dict[str, Backend] = {}
         self.dispatcher = _core.Dispatcher()
         self.jit_table = _core.JitTable(max_entries=_MOST_EXECUTABLES)
@@ -152,7 +155,24 @@ class Engine:
                 found = self._devices.get(key)
                 if found is None:
                     found = open_chosen(toolchain, key[1], key[2], self.coherence)
+                    if self.coherence.trace.is_on:
+                        found.device.start_clock()
                     self._devices[key] = found
+        return found
+
+    @property
+    def devices(self) -> tuple[OpenDevice, ...]:
+        """The devices that are open."""
+        with self._opening:
+            return tuple(self._devices.values())
+
+    def copy_rate(self, opened: OpenDevice) -> float:
+        """Return the bytes a second that a copy within a device reads and writes, measured once."""
+        found = self._copy_rates.get(opened.key)
+        if found is None:
+            n_bytes = min(_MOST_COPY_BYTES, opened.info.memory_bytes // 16)
+            found = opened.device.measure_copy_rate(n_bytes, _N_COPIES)
+            self._copy_rates[opened.key] = found
         return found
 
     def backend(self, name: str) -> Backend:
@@ -201,7 +221,9 @@ class Engine:
 
     def timing(self, name: str, backend: str, strategy: str) -> _core.Timing:
         """Return the counters that all loops of this kind share."""
-        return self.timings.setdefault((name, backend, strategy), _core.Timing())
+        return self.timings.setdefault(
+            (name, backend, strategy), _core.Timing(self.coherence.trace)
+        )
 
     def remember_text(self, key: str, text: GeneratedCode) -> None:
         """Keep a generated text for the next loop that needs it."""

@@ -97,6 +97,8 @@ std::shared_ptr<const Api> load_api() {
   library.require(api->set_argument, "clSetKernelArg");
   library.require(api->kernel_info, "clGetKernelWorkGroupInfo");
   library.require(api->event_info, "clGetEventInfo");
+  library.require(api->event_profile, "clGetEventProfilingInfo");
+  library.require(api->retain_event, "clRetainEvent");
   library.require(api->release_event, "clReleaseEvent");
   return api;
 }

@@ -64,12 +64,16 @@ constexpr Count program_binaries = 0x1166;
 constexpr Count build_log = 0x1183;
 constexpr Count kernel_work_group_size = 0x11B0;
 constexpr Count event_status = 0x11D3;
+constexpr Count command_queued = 0x1280;
+constexpr Count command_start = 0x1282;
+constexpr Count command_end = 0x1283;
 }  // namespace query
 
 constexpr Flags all_device_types = 0xFFFFFFFF;
 constexpr Flags cpu_device_type = 1U << 1;
 constexpr Flags gpu_device_type = 1U << 2;
 constexpr Flags read_write_memory = 1U << 0;
+constexpr Flags profiling_queue = 1U << 1;
 
 /// @brief The entry points, found in the ICD loader. Never unloaded: vendors' libraries keep
 /// threads that would wake in unmapped memory.
@@ -111,6 +115,8 @@ struct Api {
   Status (*set_argument)(KernelId, Count, std::size_t, const void*);
   Status (*kernel_info)(KernelId, DeviceId, Count, std::size_t, void*, std::size_t*);
   Status (*event_info)(Event, Count, std::size_t, void*, std::size_t*);
+  Status (*event_profile)(Event, Count, std::size_t, void*, std::size_t*);
+  Status (*retain_event)(Event);
   Status (*release_event)(Event);
 };
 

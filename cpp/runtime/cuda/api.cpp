@@ -33,6 +33,8 @@ void resolve_devices(const VendorLibrary& library, Driver& driver) {
   library.require(driver.event_create, "cuEventCreate");
   library.require(driver.event_record, "cuEventRecord");
   library.require(driver.event_synchronize, "cuEventSynchronize");
+  library.require(driver.event_query, "cuEventQuery");
+  library.require(driver.event_elapsed_time, "cuEventElapsedTime");
   library.require(driver.event_destroy, "cuEventDestroy_v2");
 }
 

@@ -47,7 +47,7 @@ enum FunctionAttribute : int { function_max_threads_per_block = 0 };
 enum PoolAttribute : int { pool_release_threshold = 4 };
 enum PointerAttribute : int { pointer_memory_type = 2 };
 enum StreamFlag : unsigned { stream_default = 0 };
-enum EventFlag : unsigned { event_disable_timing = 2 };
+enum EventFlag : unsigned { event_default = 0, event_disable_timing = 2 };
 
 /// @brief Of a launch: CUlaunchAttribute.
 struct LaunchAttribute {
@@ -102,6 +102,8 @@ struct Driver {
   Result (*event_create)(EventHandle* event, unsigned flags) = nullptr;
   Result (*event_record)(EventHandle event, StreamHandle stream) = nullptr;
   Result (*event_synchronize)(EventHandle event) = nullptr;
+  Result (*event_query)(EventHandle event) = nullptr;
+  Result (*event_elapsed_time)(float* milliseconds, EventHandle from, EventHandle to) = nullptr;
   Result (*event_destroy)(EventHandle event) = nullptr;
 
   Result (*mem_get_info)(std::size_t* free, std::size_t* total) = nullptr;

@@ -8,6 +8,7 @@
 #include <string_view>
 
 #include "runtime/cuda/api.hpp"
+#include "runtime/cuda/clock.hpp"
 #include "runtime/cuda/context.hpp"
 #include "runtime/cuda/memory.hpp"
 #include "runtime/cuda/program.hpp"
@@ -46,8 +47,13 @@ class Gpu final : public Device {
   void finish() override;
 
   [[nodiscard]] std::shared_ptr<Program> load(const std::string& binary) override;
+  using Device::launch;
   void launch(DeviceKernel& kernel, const Grid& grid, std::span<const LaunchArgument> arguments,
-              const std::string& loop) override;
+              const std::string& loop, DeviceSpan* span) override;
+  void start_clock() override;
+  void stop_clock() override { clock_->stop(); }
+  [[nodiscard]] std::unique_ptr<DeviceSpan> open_span() override { return clock_->open(); }
+  void close_span(DeviceSpan& span) override { clock_->close(span); }
 
  private:
   void check_usable() const;
@@ -59,6 +65,7 @@ class Gpu final : public Device {
   std::shared_ptr<Context> context_;
   Memory memory_;
   Staging staging_;
+  std::shared_ptr<Clock> clock_;
   DeviceInfo info_;
   mutable std::mutex mutex_;  // guards everything below; never held while waiting
   InFlight in_flight_;

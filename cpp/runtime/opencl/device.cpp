@@ -7,12 +7,14 @@
 #include <cstddef>
 #include <deque>
 #include <mutex>
+#include <optional>
 #include <span>
 #include <unordered_map>
 #include <utility>
 
 #include "base/error.hpp"
 #include "base/overload.hpp"
+#include "base/trace.hpp"
 #include "jit/opencl/api.hpp"
 #include "jit/opencl/compiler.hpp"
 #include "runtime/opencl/memory_pool.hpp"
@@ -134,6 +136,48 @@ struct Pending {
   std::unique_ptr<std::byte[]> staged;  // what an upload reads
 };
 
+/// Launches between which nothing else was enqueued: from the start of the first to the end of the
+/// last. Needs a queue that keeps time.
+class OpenclSpan : public DeviceSpan {
+ public:
+  explicit OpenclSpan(std::shared_ptr<const Api> api) : api_(std::move(api)) {}
+
+  void add(Event event) {
+    if (api_->retain_event(event) != jit::opencl::code::success) return;
+    if (first_.get() == nullptr) {
+      enqueued_ = trace_clock();
+      (void)api_->retain_event(event);
+      first_ = Owned<Event>(event, api_->release_event);
+    }
+    last_ = Owned<Event>(event, api_->release_event);
+  }
+
+  [[nodiscard]] std::optional<Interval> measured() override {
+    namespace query = jit::opencl::query;
+    const auto queued = time(first_.get(), query::command_queued);
+    const auto start = time(first_.get(), query::command_start);
+    const auto end = time(last_.get(), query::command_end);
+    if (!queued || !start || !end) return std::nullopt;
+    // the two clocks meet where the host enqueues
+    return Interval{enqueued_ + *start - *queued, *end - *start};
+  }
+
+ private:
+  [[nodiscard]] std::optional<std::int64_t> time(Event event, jit::opencl::Count which) const {
+    std::uint64_t found = 0;
+    if (event == nullptr || api_->event_profile(event, which, sizeof found, &found, nullptr) !=
+                                jit::opencl::code::success) {
+      return std::nullopt;
+    }
+    return static_cast<std::int64_t>(found);
+  }
+
+  std::shared_ptr<const Api> api_;
+  Owned<Event> first_;
+  Owned<Event> last_;
+  std::int64_t enqueued_ = 0;
+};
+
 class OpenclDevice : public Device {
  public:
   OpenclDevice(std::shared_ptr<const Api> api, const FoundDevice& found)
@@ -143,10 +187,7 @@ class OpenclDevice : public Device {
         pool_(std::make_shared<MemoryPool>(api_, jit::opencl::make_context(*api_, found),
                                            info_.memory_bytes,
                                            "OpenCL device '" + info_.name + "'")) {
-    Status status = jit::opencl::code::success;
-    queue_ =
-        Owned<Queue>(api_->create_queue(pool_->context(), id_, 0, &status), api_->release_queue);
-    check(status, "clCreateCommandQueue");
+    queue_ = make_queue(0);
   }
   OpenclDevice(const OpenclDevice&) = delete;
   OpenclDevice& operator=(const OpenclDevice&) = delete;
@@ -237,8 +278,23 @@ class OpenclDevice : public Device {
     return std::make_shared<OpenclProgram>(api_, pool_, id_, std::move(program));
   }
 
+  void start_clock() override {
+    const std::scoped_lock guard(mutex_);
+    if (n_clocks_++ == 0) change_queue(jit::opencl::profiling_queue);
+  }
+
+  void stop_clock() override {
+    const std::scoped_lock guard(mutex_);
+    if (n_clocks_ > 0 && --n_clocks_ == 0) change_queue(0);
+  }
+
+  [[nodiscard]] std::unique_ptr<DeviceSpan> open_span() override {
+    const std::scoped_lock guard(mutex_);
+    return n_clocks_ == 0 ? nullptr : std::make_unique<OpenclSpan>(api_);
+  }
+
   void launch(DeviceKernel& kernel, const Grid& grid, std::span<const LaunchArgument> arguments,
-              const std::string& loop) override {
+              const std::string& loop, DeviceSpan* span) override {
     const std::scoped_lock guard(mutex_);  // a kernel's arguments are its state
     KernelId id = static_cast<OpenclKernel&>(kernel).id();
     for (std::size_t i = 0; i < arguments.size(); ++i) {
@@ -263,6 +319,7 @@ class OpenclDevice : public Device {
           fmt::format("par_loop '{}' cannot be launched on {}, {} blocks of {} lanes: {}", loop,
                       name(), grid.n_blocks, grid.n_lanes, jit::opencl::status_name(status)));
     }
+    if (span != nullptr) static_cast<OpenclSpan*>(span)->add(event);
     note({Owned<Event>(event, api_->release_event), loop, nullptr});
     if (++n_since_flush_ >= launches_per_flush) {
       n_since_flush_ = 0;
@@ -292,6 +349,21 @@ class OpenclDevice : public Device {
                              api_->release_program);
     check(status, "clCreateProgramWithBinary");
     return program;
+  }
+
+  [[nodiscard]] Owned<Queue> make_queue(jit::opencl::Flags properties) const {
+    Status status = jit::opencl::code::success;
+    Owned<Queue> queue(api_->create_queue(pool_->context(), id_, properties, &status),
+                       api_->release_queue);
+    check(status, "clCreateCommandQueue");
+    return queue;
+  }
+
+  /// A queue keeps time or does not for all its life, and only within one is there an order.
+  void change_queue(jit::opencl::Flags properties) {
+    Owned<Queue> queue = make_queue(properties);
+    wait();
+    queue_ = std::move(queue);
   }
 
   static std::size_t size(std::int64_t n) { return static_cast<std::size_t>(n); }
@@ -353,6 +425,7 @@ class OpenclDevice : public Device {
   std::deque<Pending> pending_;  // in order
   std::string fault_;            // of a command no longer pending
   int n_since_flush_ = 0;
+  int n_clocks_ = 0;  // asked for
 };
 
 }  // namespace

@@ -40,6 +40,21 @@ class RecordedProgram : public Program {
   std::map<std::string, std::unique_ptr<RecordedKernel>> kernels_;
 };
 
+/// Done once the device was waited for.
+class RecordedSpan : public DeviceSpan {
+ public:
+  explicit RecordedSpan(const int* n_waits) : n_waits_(n_waits), n_before_(*n_waits) {}
+  [[nodiscard]] std::optional<Interval> measured() override {
+    if (*n_waits_ == n_before_) return std::nullopt;
+    return Interval{0, nanoseconds};
+  }
+  std::int64_t nanoseconds = 0;
+
+ private:
+  const int* n_waits_;
+  int n_before_;
+};
+
 /// A stand-in for a vendor: its memory is the host's, and launches are only written down.
 class RecordingDevice : public Device {
  public:
@@ -85,14 +100,24 @@ class RecordingDevice : public Device {
   }
   void finish() override { ++n_waits; }
   void launch(DeviceKernel& kernel, const Grid& grid, std::span<const LaunchArgument> arguments,
-              const std::string& loop) override {
+              const std::string& loop, DeviceSpan* span) override {
+    if (span != nullptr) static_cast<RecordedSpan*>(span)->nanoseconds += nanoseconds_a_launch;
     launches.push_back({static_cast<RecordedKernel&>(kernel).name(),
                         grid,
                         {arguments.begin(), arguments.end()},
                         loop});
   }
 
+  using Device::launch;
+  void start_clock() override { ++n_clocks; }
+  void stop_clock() override { --n_clocks; }
+  [[nodiscard]] std::unique_ptr<DeviceSpan> open_span() override {
+    return n_clocks > 0 ? std::make_unique<RecordedSpan>(&n_waits) : nullptr;
+  }
+
   std::vector<Launched> launches;
+  std::int64_t nanoseconds_a_launch = 1000;
+  int n_clocks = 0;
   int n_allocations = 0;
   std::int64_t n_bytes_allocated = 0;
   int n_uploads = 0;

@@ -180,11 +180,19 @@ void set_devices(Driver& driver) {
   };
   driver.stream_synchronize = synchronize;
   driver.event_create = [](EventHandle* event, unsigned) {
-    *event = handle<EventHandle>(0x40);
+    *event = handle<EventHandle>(static_cast<std::uintptr_t>(0x40 + ++gpu->n_made));
     ++gpu->n_events;
     return success;
   };
-  driver.event_record = [](EventHandle, StreamHandle) { return gpu->pending_fault; };
+  driver.event_record = [](EventHandle event, StreamHandle) {
+    gpu->recorded[event] = static_cast<float>(gpu->launches.size());
+    return gpu->pending_fault;
+  };
+  driver.event_query = [](EventHandle) { return gpu->is_busy ? 600 : gpu->pending_fault; };
+  driver.event_elapsed_time = [](float* milliseconds, EventHandle from, EventHandle to) {
+    *milliseconds = gpu->recorded.at(to) - gpu->recorded.at(from);
+    return success;
+  };
   driver.event_synchronize = [](EventHandle) { return gpu->pending_fault; };
   driver.event_destroy = [](EventHandle) {
     --gpu->n_events;

@@ -38,7 +38,10 @@ struct FakeGpu {
   int n_contexts = 0;
   int n_streams = 0;
   int n_events = 0;
-  int n_host_blocks = 0;  // of page-locked memory
+  int n_made = 0;                         // events, ever
+  bool is_busy = false;                   // what an event says that is asked
+  std::map<EventHandle, float> recorded;  // after how many launches, each of a millisecond
+  int n_host_blocks = 0;                  // of page-locked memory
   int n_modules = 0;
   int n_waits = 0;
   int n_trims = 0;

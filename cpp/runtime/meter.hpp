@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <mutex>
+#include <string>
+
+#include "runtime/device.hpp"
+#include "runtime/timing.hpp"
+
+namespace op2::runtime {
+
+/// @brief Loops on one device whose time it measures. Nothing waits for a result but settle(); it
+/// is read when a later loop is measured and it is there. Safe to use from several threads.
+class Meter {
+ public:
+  /// @brief Loops under way at most; beyond, calls are not measured.
+  static constexpr std::size_t most_under_way = 256;
+
+  explicit Meter(std::shared_ptr<Device> device) : device_(std::move(device)) {}
+
+  /// @brief Begin to measure what this thread enqueues next; null if that is not possible now.
+  [[nodiscard]] std::unique_ptr<DeviceSpan> open();
+
+  /// @brief End it, and later add what it took to @p timing and to its Trace.
+  void close(std::unique_ptr<DeviceSpan> span, std::shared_ptr<Timing> timing, std::string loop,
+             std::int64_t n_bytes);
+
+  /// @brief Wait for the device, and add up all that is under way.
+  /// @throws ExecutionError if a loop has failed.
+  void settle();
+
+ private:
+  struct UnderWay {
+    std::unique_ptr<DeviceSpan> span;
+    std::shared_ptr<Timing> timing;
+    std::string loop;
+    std::int64_t n_bytes;
+  };
+
+  void collect();
+
+  std::shared_ptr<Device> device_;
+  std::mutex mutex_;
+  std::deque<UnderWay> under_way_;  // in order
+};
+
+/// @brief Nanoseconds of the device's own time for what @p enqueue launches, given the span to
+/// launch it with; waits before and after. -1 if the device does not measure.
+template <class Enqueue>
+[[nodiscard]] std::int64_t elapsed(Device& device, const Enqueue& enqueue) {
+  device.start_clock();
+  const std::unique_ptr<DeviceSpan> span = device.open_span();
+  enqueue(span.get());
+  if (span) device.close_span(*span);
+  device.finish();
+  const auto found = span ? span->measured() : std::nullopt;
+  device.stop_clock();
+  return found ? found->nanoseconds : -1;
+}
+
+}  // namespace op2::runtime

@@ -1,0 +1,352 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Where the time of a part of a program went: ``with op2.profile() as p:``."""
+
+from __future__ import annotations
+
+import json
+import os
+from dataclasses import dataclass
+from pathlib import Path
+from time import perf_counter
+from typing import TYPE_CHECKING, NamedTuple
+
+from pyop2cxx import _core
+from pyop2cxx.backends._backend import DeviceToolchain
+from pyop2cxx.exceptions import UsageError
+from pyop2cxx.runtime import runtime
+
+if TYPE_CHECKING:
+    from types import TracebackType
+
+    from typing_extensions import Self
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LoopCost:
+    """What the loops of one kernel, on one backend by one strategy, have cost.
+
+    Attributes:
+        loop: The kernel's name.
+        backend: Where they ran.
+        strategy: How racing updates were resolved.
+        calls: How often they ran.
+        measured: Of how many calls the time is known: all on the host, samples on a device.
+        seconds: Of all calls, those that were not measured taken to be like the others; on a device
+            by its own clock. None if no call was measured.
+        enqueue_seconds: In which the host enqueued them; 0 for loops of the host.
+        bytes: That all calls had to move: each Dat and Map entry once a call.
+        plan_seconds: For building plans.
+        compile_seconds: For generating and compiling text, or loading what was compiled before.
+    """
+
+    loop: str
+    backend: str
+    strategy: str
+    calls: int
+    measured: int
+    seconds: float | None
+    enqueue_seconds: float
+    bytes: int
+    plan_seconds: float
+    compile_seconds: float
+
+    @property
+    def rate(self) -> float | None:
+        """Bytes a second; None if no call was measured."""
+        return self.bytes / self.seconds if self.seconds else None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CopyCost:
+    """Copies between host and devices, one way.
+
+    Attributes:
+        to_device: True from the host to a device, False back.
+        count: How many.
+        bytes: Of all of them.
+        seconds: Wall time of all of them; a copy to the host also waits for the loops before it.
+    """
+
+    to_device: bool
+    count: int
+    bytes: int
+    seconds: float
+
+
+class _Counts(NamedTuple):
+    """The counters of a Timing, at one moment."""
+
+    calls: int = 0
+    nanoseconds: int = 0
+    plan: int = 0
+    bytes: int = 0
+    measured: int = 0
+    measured_nanoseconds: int = 0
+    measured_bytes: int = 0
+
+    @classmethod
+    def of(cls, timing: _core.Timing) -> _Counts:
+        return cls(
+            timing.n_calls,
+            timing.nanoseconds,
+            timing.plan_nanoseconds,
+            timing.useful_bytes,
+            timing.n_measured,
+            timing.measured_nanoseconds,
+            timing.measured_bytes,
+        )
+
+    def since(self, before: _Counts) -> _Counts:
+        return _Counts(*(now - then for now, then in zip(self, before, strict=True)))
+
+
+class Profile:
+    """What ran in a ``with`` block and what it cost. `print` it for a table.
+
+    Loops of the host are timed by the host's clock. Those of a device are timed by the device, and
+    nobody waits for that but the end of the block. As marks between kernels keep them from
+    overlapping, only some calls of a loop are measured, and never the very first of all.
+
+    Args:
+        every: Of the calls of a loop on a device, the first and each so-many-th after it is
+            measured; 1 measures all.
+
+    Attributes:
+        loops: A `LoopCost` for each kernel, backend and strategy; those that took longest first.
+        copies: A `CopyCost` for each direction in which something was copied.
+        seconds: Wall time of the block, of waiting for the devices at its end, too.
+
+    Raises:
+        UsageError: `every` is less than 1; or another profile is being made.
+
+    Example:
+        >>> from pyop2cxx import op2
+        >>> x = op2.Dat(op2.Set(3))
+        >>> one = op2.Kernel("void one(double *x) { *x = 1; }", "one")
+        >>> with op2.backend("sequential"), op2.profile() as p:
+        ...     op2.par_loop(one, x.dataset.set, x(op2.WRITE))
+        >>> [(row.loop, row.calls, row.bytes) for row in p.loops]
+        [('one', 1, 24)]
+    """
+
+    def __init__(self, every: int = 16) -> None:
+        if every < 1:
+            raise UsageError(f"profile: every {every} calls: expected a number from 1 on")
+        self.loops: tuple[LoopCost, ...] = ()
+        self.copies: tuple[CopyCost, ...] = ()
+        self.seconds = 0.0
+        self._every = every
+        self._spans: list[_core.TraceSpan] = []
+        self._before: dict[tuple[str, str, str], _Counts] = {}
+        self._copied: dict[bool, tuple[int, int, int]] = {}
+        self._begin = 0.0
+
+    def __enter__(self) -> Self:
+        engine, trace = runtime.engine, runtime.coherence.trace
+        if trace.is_on:
+            raise UsageError("profile: another profile is being made; end its 'with' block first")
+        for opened in engine.devices:
+            opened.device.start_clock()
+        self._before = {key: _Counts.of(timing) for key, timing in engine.timings.items()}
+        self._copied = _copies()
+        trace.start(self._every)
+        self._begin = perf_counter()
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        trace = runtime.coherence.trace
+        try:
+            for opened in runtime.engine.devices:
+                if error is None:  # else a wait might hide it behind its own
+                    opened.mirror.settle()
+                opened.device.stop_clock()
+        finally:
+            trace.stop()
+            self.seconds = perf_counter() - self._begin
+            self._spans = trace.spans()
+            self.loops = self._loop_costs()
+            self.copies = self._copy_costs()
+
+    def _loop_costs(self) -> tuple[LoopCost, ...]:
+        compiling: dict[str, int] = {}
+        for span in self._spans:
+            if span.kind in ("compile", "load"):
+                compiling[span.what] = compiling.get(span.what, 0) + span.nanoseconds
+        found = []
+        for key, timing in runtime.engine.timings.items():
+            spent = _Counts.of(timing).since(self._before.get(key, _Counts()))
+            if spent.calls:
+                found.append(_cost(key, spent, compiling.pop(key[0], 0)))
+        return tuple(sorted(found, key=lambda row: -(row.seconds or row.enqueue_seconds)))
+
+    def _copy_costs(self) -> tuple[CopyCost, ...]:
+        costs = []
+        for to_device, now in _copies().items():
+            before = self._copied.get(to_device, (0, 0, 0))
+            count, n_bytes, spent = (new - old for new, old in zip(now, before, strict=True))
+            if count > 0:
+                costs.append(
+                    CopyCost(to_device=to_device, count=count, bytes=n_bytes, seconds=spent * 1e-9)
+                )
+        return tuple(costs)
+
+    def trace(self, path: str | os.PathLike[str]) -> None:
+        """Write what ran when, as chrome://tracing and ui.perfetto.dev read it.
+
+        Args:
+            path: A JSON file; one that was there is replaced.
+        """
+        places = {"host": 0}
+        events: list[dict[str, object]] = []
+        for span in self._spans:
+            row = places.setdefault(span.place, len(places))
+            events.append(
+                {
+                    "name": span.what,
+                    "cat": span.kind,
+                    "ph": "X",
+                    "pid": os.getpid(),
+                    "tid": row,
+                    "ts": span.begin * 1e-3,
+                    "dur": span.nanoseconds * 1e-3,
+                    "args": {"bytes": span.n_bytes} if span.n_bytes else {},
+                }
+            )
+        events += [
+            {
+                "name": "thread_name",
+                "ph": "M",
+                "pid": os.getpid(),
+                "tid": row,
+                "args": {"name": place},
+            }
+            for place, row in places.items()
+        ]
+        Path(path).write_text(json.dumps({"traceEvents": events}) + "\n", encoding="utf-8")
+
+    def __str__(self) -> str:
+        rows = [_HEAD, *(self._cells(cost) for cost in self.loops)]
+        widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+        lines = []
+        for row in rows:
+            first, *others = (c.rjust(w) for c, w in zip(row, widths, strict=True))
+            lines.append("  ".join([first.strip().ljust(widths[0]), *others]).rstrip())
+        for copy in self.copies:
+            where = "to devices" if copy.to_device else "to the host"
+            lines.append(
+                f"{copy.count} copies {where}, {copy.bytes / 1e6:.1f} MB, {copy.seconds:.6f} s"
+            )
+        lines.append(f"{self.seconds:.6f} s in all; {self._legend()}")
+        return "\n".join(lines)
+
+    def _cells(self, cost: LoopCost) -> tuple[str, ...]:
+        copy_rate = _copy_rate(cost.backend)
+        known = cost.seconds is not None and cost.rate is not None
+        return (
+            cost.loop,
+            cost.backend,
+            str(cost.calls),
+            str(cost.measured),
+            f"{cost.seconds:.6f}" if cost.seconds is not None else "-",
+            f"{1e3 * cost.seconds / cost.calls:.4f}" if cost.seconds is not None else "-",
+            f"{cost.rate / 1e9:.1f}" if known and cost.rate else "-",
+            f"{cost.rate / copy_rate:.0%}" if known and cost.rate and copy_rate else "-",
+            f"{cost.enqueue_seconds:.6f}" if cost.enqueue_seconds else "-",
+            f"{cost.plan_seconds:.6f}" if cost.plan_seconds else "-",
+            f"{cost.compile_seconds:.6f}" if cost.compile_seconds else "-",
+        )
+
+    def _legend(self) -> str:
+        rates = {cost.backend: _copy_rate(cost.backend) for cost in self.loops}
+        known = [f"a copy within {b} moves {r / 1e9:.1f} GB/s" for b, r in rates.items() if r]
+        return "; ".join(["times are seconds", *known])
+
+
+_HEAD = (
+    "loop",
+    "backend",
+    "calls",
+    "measured",
+    "seconds",
+    "ms/call",
+    "GB/s",
+    "/copy",
+    "enqueue",
+    "plan",
+    "compile",
+)
+
+
+def _cost(key: tuple[str, str, str], spent: _Counts, compile_nanoseconds: int) -> LoopCost:
+    name, backend, strategy = key
+    on_host = _is_on_host(backend)
+    measured, seconds = spent.calls, spent.nanoseconds * 1e-9
+    if not on_host:
+        measured, seconds = spent.measured, _estimate(spent)
+    return LoopCost(
+        loop=name,
+        backend=backend,
+        strategy=strategy,
+        calls=spent.calls,
+        measured=measured,
+        seconds=seconds if measured else None,
+        enqueue_seconds=0.0 if on_host else spent.nanoseconds * 1e-9,
+        bytes=spent.bytes,
+        plan_seconds=spent.plan * 1e-9,
+        compile_seconds=compile_nanoseconds * 1e-9,
+    )
+
+
+def _estimate(spent: _Counts) -> float:
+    """Return the seconds of all calls: loops of one name may run over Sets of several sizes."""
+    if spent.measured == 0:
+        return 0.0
+    share = spent.bytes / spent.measured_bytes if spent.measured_bytes else 0.0
+    return spent.measured_nanoseconds * 1e-9 * (share or spent.calls / spent.measured)
+
+
+def _is_on_host(backend: str) -> bool:
+    return not isinstance(runtime.engine.backend(backend).toolchain, DeviceToolchain)
+
+
+def _copies() -> dict[bool, tuple[int, int, int]]:
+    """Return number, bytes and nanoseconds of the copies so far, by whether to a device."""
+    found: dict[bool, tuple[int, int, int]] = {}
+    for row in runtime.coherence.transfers():
+        to_device = row.direction == _core.Direction.to_device
+        count, n_bytes, spent = found.get(to_device, (0, 0, 0))
+        found[to_device] = (
+            count + row.n_copies,
+            n_bytes + row.n_bytes,
+            spent + row.nanoseconds,
+        )
+    return found
+
+
+def _copy_rate(backend: str) -> float:
+    """Return the bytes a second of a copy within the device; 0 for the host, or if none is open."""
+    return next(
+        (runtime.engine.copy_rate(o) for o in runtime.engine.devices if o.key[0] == backend), 0.0
+    )
+
+
+def wait() -> None:
+    """Wait until all loops on all devices are done.
+
+    Nothing else needs it: reading values waits for them. It is for taking wall times, and for
+    learning here rather than later that a loop has failed.
+
+    Raises:
+        ExecutionError: A loop has failed; the message names it.
+
+    Example:
+        >>> from pyop2cxx import op2
+        >>> op2.wait()
+    """
+    for opened in runtime.engine.devices:
+        opened.device.finish()
