@@ -11,12 +11,14 @@ from typing import Any
 
 import numpy as np
 from corpus import (
+    IMPURE_SUMS,
     N_ELEMENTS,
     N_TARGETS,
     SUMS,
     SUMS_ON_TWO_SETS,
     Array,
     Problem,
+    added,
     at_places,
     case,
     elements,
@@ -205,3 +207,65 @@ def components_left_out_of_rows_of_a_global(rng: np.random.Generator) -> Problem
         args=(argument, op2.Dat(prism.base, x.copy())(READ)),
         expected=((mat, of_global(mat, rows, tensors, is_row=True)),),
     )
+
+
+def with_partial_rows(rng: np.random.Generator, *, with_vector: bool) -> Problem:
+    """Return a loop that counts every element, also those from which no row leads anywhere.
+
+    Args:
+        rng: For values.
+        with_vector: Whether it adds to a Dat, too, by a Map that leads somewhere from all elements.
+    """
+    cells, nodes, others = elements(), targets(), op2.Set(200, "others")
+    rows = rng.integers(N_TARGETS, size=(N_ELEMENTS, 2))
+    rows[rng.random(rows.shape) < 0.4] = -1
+    rows[::5] = -1
+    c2n = op2.Map(cells, nodes, 2, rows)
+    (c2o, columns), (c2t, at) = random_map(rng, cells, others, 2), random_map(rng, cells, nodes, 1)
+    mat = op2.Mat(op2.Sparsity((nodes**1, others**1), [(c2n, c2o, None)]))
+    x = rng.standard_normal(N_ELEMENTS)
+    x[::5] *= 9  # the least and the greatest are where no row leads anywhere
+    sums, least, greatest = op2.Global(2, [1.0, 2.0]), op2.Global(1, 99.0), op2.Global(1, -99.0)
+    vector, tensor = op2.Dat(nodes), 1 + np.arange(2.0)[:, None] - 3 * np.arange(2)
+    text = f"""
+    void assemble(double *A, const double *x, double *sum, double *least, double *greatest
+                  {", double *b" if with_vector else ""}) {{
+      for (int i = 0; i < 2; ++i)
+        for (int j = 0; j < 2; ++j) A[2 * i + j] += x[0] * (1 + i - 3 * j);
+      sum[0] += x[0];
+      sum[1] += 1;
+      least[0] = x[0] < least[0] ? x[0] : least[0];
+      greatest[0] = x[0] > greatest[0] ? x[0] : greatest[0];
+      {"b[0] += 2 * x[0];" if with_vector else ""}
+    }}
+    """
+    tensors = (x[:, None, None] * tensor * (rows >= 0)[:, :, None])[:, :, None, :, None]
+    is_kept = (rows >= 0).any(axis=1)
+    held = np.where(rows < 0, rows.max(axis=1, keepdims=True), rows)[is_kept]
+    expected = (
+        (mat, at_places(mat, held, columns[is_kept], tensors[is_kept])),
+        (sums, np.array([1 + x.sum(), 2.0 + N_ELEMENTS])),
+        (least, x.min(keepdims=True)),
+        (greatest, x.max(keepdims=True)),
+    )
+    values = (mat(INC, (c2n, c2o)), op2.Dat(cells, x.copy())(READ))
+    reduced = (sums(INC), least(op2.MIN), greatest(op2.MAX))
+    return Problem(
+        kernel=op2.Kernel(text, "assemble"),
+        iterset=cells,
+        args=(*values, *reduced, *([vector(INC, c2t)] if with_vector else [])),
+        expected=(
+            *expected,
+            *([(vector, added(np.zeros(N_TARGETS), at[:, 0], 2 * x))] if with_vector else []),
+        ),
+    )
+
+
+@case(IMPURE_SUMS)  # no target has to do with elements whose rows lead nowhere
+def matrix_by_partial_rows_and_globals(rng: np.random.Generator) -> Problem:
+    return with_partial_rows(rng, with_vector=False)
+
+
+@case(SUMS)
+def matrix_by_partial_rows_and_globals_and_vector(rng: np.random.Generator) -> Problem:
+    return with_partial_rows(rng, with_vector=True)

@@ -23,7 +23,6 @@ namespace op2::bind {
 namespace {
 
 using lower::Facts;
-using lower::MapFacts;
 using lower::Options;
 
 using Stages = std::map<std::string, std::string>;
@@ -151,8 +150,6 @@ void bind_options(py::module_& core) {
       .def_readonly("float64", &Facts::float64)
       .def_readonly("in_turn", &Facts::in_turn)
       .def_readonly("fences", &Facts::fences);
-  py::class_<MapFacts>(core, "LoweringMapFacts")
-      .def(py::init<int, bool>(), py::arg("index_bytes"), py::arg("injective"));
   py::class_<Options>(core, "LoweringOptions")
       .def(py::init<bool, bool, int, int, int, int, bool, bool, bool, int, std::vector<int>, int,
                     int>(),

@@ -34,11 +34,11 @@ plan::ConflictSet loop_of(std::int64_t n, MapHolder subset, Conflicts conflicts)
 }
 
 void bind_facts(py::module_& room) {
-  using mesh::MapFacts;
   py::class_<MapFacts>(room, "MapFacts")
       .def(py::init<int, std::int64_t, std::int64_t, bool, bool>(), py::arg("index_bytes"),
-           py::arg("degree_min"), py::arg("degree_max"), py::arg("injective"),
-           py::arg("has_negative"))
+           py::arg("degree_min") = MapFacts().degree_min,
+           py::arg("degree_max") = MapFacts().degree_max, py::arg("injective") = false,
+           py::arg("has_negative") = true)
       .def_readonly("index_bytes", &MapFacts::index_bytes)
       .def_readonly("degree_min", &MapFacts::degree_min)
       .def_readonly("degree_max", &MapFacts::degree_max)

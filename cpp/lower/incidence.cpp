@@ -83,6 +83,13 @@ bool is_added_at_last(const Builder& builder, const ir::IndirectDat& dat) {
   return builder.is_grid() && dat.access == Access::inc;
 }
 
+/// True if a Dat is reached by @p map, which must lead somewhere from every element then.
+bool leads_to_dat(const ir::Loop& loop, int map) {
+  return std::any_of(loop.args.begin(), loop.args.end(), [map](const ir::Arg& arg) {
+    return std::holds_alternative<ir::IndirectDat>(arg) && ir::target_map_of(arg) == map;
+  });
+}
+
 /// True for the first argument that accumulates into its name.
 bool is_first(const std::vector<std::string>& names, std::size_t i) {
   return std::find(names.begin(), names.end(), names[i]) ==
@@ -151,6 +158,16 @@ int n_slots(const ir::Loop& loop) {
   int slots = 0;
   for (const int map : reduced_maps(loop)) slots += loop.maps[static_cast<std::size_t>(map)].arity;
   return slots;
+}
+
+std::optional<int> counting_slot(const ir::Loop& loop, const std::vector<MapFacts>& maps) {
+  int first = 0;
+  for (const int map : reduced_maps(loop)) {
+    const auto at = static_cast<std::size_t>(map);
+    if (!maps[at].has_negative || leads_to_dat(loop, map)) return first;
+    first += loop.maps[at].arity;
+  }
+  return std::nullopt;
 }
 
 std::vector<kir::Parameter> Incidence::parameters() const {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -44,6 +45,12 @@ enum class Sizes : std::uint8_t { always, if_padded };
 
 /// @brief Slots of the Maps that Dats and matrices are reduced through: incidences an element has.
 [[nodiscard]] int n_slots(const ir::Loop& loop);
+
+/// @brief The slot in which an element is counted once: the first one of a Map that leads somewhere
+/// from every element, as those of Dats do. Nothing if each Map may have entries that lead nowhere:
+/// from the targets some elements are not seen at all.
+[[nodiscard]] std::optional<int> counting_slot(const ir::Loop& loop,
+                                               const std::vector<MapFacts>& maps);
 
 /// @brief Ask the plan for the inverse of every Map that a Dat or a matrix is reduced through.
 [[nodiscard]] Incidence add_incidence(Builder& builder, Sizes sizes);

@@ -51,7 +51,7 @@ kir::Block loads(Builder& builder, const std::vector<std::size_t>& args,
 }
 
 /// What the element body stores besides the owned shares: reduced Globals. An INC counts once an
-/// element, at its first incidence, which is always there; MIN and MAX may be repeated.
+/// element, in the slot that every element has; MIN and MAX may be repeated.
 kir::Block global_stores(Builder& builder) {
   const ir::Loop& loop = builder.request().loop;
   PackedLoop& packed = builder.packed();
@@ -66,7 +66,8 @@ kir::Block global_stores(Builder& builder) {
     (ir::access_of(arg) == Access::inc ? once : always).push_back(stmt);
   }
   if (!once.empty()) {
-    always.push_back({kir::If{kir::equal(kir::name("o"), kir::integer(0)), std::move(once)}});
+    const kir::Expr slot = kir::integer(counting_slot(loop, builder.request().maps).value());
+    always.push_back({kir::If{kir::equal(kir::name("o"), slot), std::move(once)}});
   }
   return always;
 }

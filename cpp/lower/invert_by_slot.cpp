@@ -291,8 +291,8 @@ class BySlotLoop {
     return out;
   }
 
-  /// An INC counts once an element, in the columns of its first slot, which is always there; MIN
-  /// and MAX may be repeated.
+  /// An INC counts once an element, in the columns of the slot that every element has; MIN and MAX
+  /// may be repeated.
   kir::Block shares_of_globals() {
     kir::Block once;
     kir::Block out;
@@ -305,7 +305,8 @@ class BySlotLoop {
       }
     });
     if (!once.empty()) {
-      out.push_back({kir::If{kir::equal(kir::name("o"), kir::integer(0)), std::move(once)}});
+      const kir::Expr slot = kir::integer(counting_slot(loop_, builder_.request().maps).value());
+      out.push_back({kir::If{kir::equal(kir::name("o"), slot), std::move(once)}});
     }
     return out;
   }

@@ -36,7 +36,7 @@ std::string key_of(Strategy strategy, const Facts& facts, const std::vector<MapF
   out.flag(facts.one_address_space).flag(facts.complex_arithmetic).flag(facts.float64);
   out.flag(facts.in_turn).flag(facts.fences);
   for (const MapFacts& map : maps) {
-    out.open("map").number(map.index_bytes).flag(map.injective).close();
+    out.open("map").number(map.index_bytes).flag(map.injective).flag(map.has_negative).close();
   }
   out.flag(options.deterministic)
       .flag(options.debug)

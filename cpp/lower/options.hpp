@@ -6,6 +6,8 @@
 #include <string_view>
 #include <vector>
 
+#include "base/map_facts.hpp"
+
 namespace op2::lower {
 
 /// @brief How racing updates are resolved. What each does: architecture, section 5.
@@ -39,13 +41,6 @@ struct Facts {
   bool in_turn = false;  ///< of a grid: a CPU, each of whose few lanes has vectors of its own
   bool fences = false;   ///< a block can see what another one of the same launch has written
   bool operator==(const Facts&) const = default;
-};
-
-/// @brief What the symbolic column may know of a Map's values.
-struct MapFacts {
-  int index_bytes = 4;
-  bool injective = false;  ///< no two entries are equal
-  bool operator==(const MapFacts&) const = default;
 };
 
 struct Options {

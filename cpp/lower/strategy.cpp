@@ -117,8 +117,20 @@ Verdict sums_by_target(const Loop& loop, const Races& races) {
   return {};
 }
 
-Verdict owner_is_legal(const Loop& loop, const Races& races) {
+/// Elements are found from their targets, so one from which all Maps may lead nowhere is not seen.
+Verdict all_are_counted(const Loop& loop, const std::vector<MapFacts>& maps) {
+  const auto global = std::find_if(loop.args.begin(), loop.args.end(), [](const Arg& arg) {
+    return std::holds_alternative<ir::GlobalReduce>(arg);
+  });
+  if (global == loop.args.end() || counting_slot(loop, maps)) return {};
+  return no(describe(loop, static_cast<std::size_t>(global - loop.args.begin())) +
+            " counts every element, and the rows of some may all lead nowhere (-1): no target is "
+            "found from which they would be visited");
+}
+
+Verdict owner_is_legal(const Loop& loop, const Races& races, const std::vector<MapFacts>& maps) {
   if (Verdict verdict = sums_by_target(loop, races); !verdict.ok) return verdict;
+  if (Verdict verdict = all_are_counted(loop, maps); !verdict.ok) return verdict;
   for (std::size_t i = 0; i < loop.args.size(); ++i) {
     const auto* dat = std::get_if<DirectDat>(&loop.args[i]);
     if (dat != nullptr && writes(dat->access)) {
@@ -317,7 +329,7 @@ Verdict applicable(Strategy strategy, const Loop& loop, const Facts& facts,
     case Strategy::direct:
       return always_on_one_lane(races, facts);
     case Strategy::owner:
-      return owner_is_legal(loop, races);
+      return owner_is_legal(loop, races, maps);
     case Strategy::scratch:
       return sums_by_target(loop, races);
     case Strategy::atomic:

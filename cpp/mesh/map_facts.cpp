@@ -122,11 +122,10 @@ MapFacts map_facts(const MapTable& map, std::int64_t n, int n_threads) {
   MapFacts facts;
   facts.index_bytes = map.index_bytes();
   facts.has_negative = n_entries > 0 && values.least < 0;
-  if (map.n_targets() > 0) {
-    const Extremes degree = degrees(map, n_entries, n_threads);
-    facts.degree_min = degree.least;
-    facts.degree_max = degree.greatest;
-  }
+  const bool has_targets = map.n_targets() > 0;
+  const Extremes degree = has_targets ? degrees(map, n_entries, n_threads) : Extremes{0, 0};
+  facts.degree_min = degree.least;
+  facts.degree_max = degree.greatest;
   facts.injective = facts.degree_max <= 1;
   return facts;
 }

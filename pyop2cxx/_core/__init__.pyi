@@ -50,7 +50,6 @@ __all__: list[str] = [
     "Lanes",
     "LaunchOptions",
     "Loop",
-    "LoweringMapFacts",
     "LoweringOptions",
     "MapRef",
     "MapTable",
@@ -754,11 +753,6 @@ class Facts:
     @property
     def warp(self) -> int: ...
 
-class LoweringMapFacts:
-    def __init__(
-        self, index_bytes: typing.SupportsInt | typing.SupportsIndex, injective: bool
-    ) -> None: ...
-
 class LoweringOptions:
     by_slot: bool
     def __init__(
@@ -1005,13 +999,13 @@ def choose_lanes(
     strategy: str,
     loop: Loop,
     facts: Facts,
-    maps: collections.abc.Sequence[LoweringMapFacts],
+    maps: collections.abc.Sequence[plan.MapFacts],
     options: LoweringOptions,
 ) -> tuple[LoweringOptions, str]: ...
 def choose_strategy(
     loop: Loop,
     facts: Facts,
-    maps: collections.abc.Sequence[LoweringMapFacts],
+    maps: collections.abc.Sequence[plan.MapFacts],
     options: LoweringOptions,
 ) -> tuple[str, str]: ...
 def column_fill(
@@ -1045,7 +1039,7 @@ def force_strategy(
     strategy: str,
     loop: Loop,
     facts: Facts,
-    maps: collections.abc.Sequence[LoweringMapFacts],
+    maps: collections.abc.Sequence[plan.MapFacts],
     options: LoweringOptions,
 ) -> tuple[str, str]: ...
 def forked_after_parallel_region() -> bool: ...
@@ -1059,13 +1053,13 @@ def lower(
     loop: Loop,
     strategy: str,
     facts: Facts,
-    maps: collections.abc.Sequence[LoweringMapFacts],
+    maps: collections.abc.Sequence[plan.MapFacts],
     options: LoweringOptions,
 ) -> tuple[Module, dict[str, str]]: ...
 def lowering_key(
     strategy: str,
     facts: Facts,
-    maps: collections.abc.Sequence[LoweringMapFacts],
+    maps: collections.abc.Sequence[plan.MapFacts],
     options: LoweringOptions,
 ) -> str: ...
 def make_device_executable(
@@ -1085,7 +1079,7 @@ def why_not(
     strategy: str,
     loop: Loop,
     facts: Facts,
-    maps: collections.abc.Sequence[LoweringMapFacts],
+    maps: collections.abc.Sequence[plan.MapFacts],
     options: LoweringOptions,
 ) -> str: ...
 

@@ -55,10 +55,10 @@ class MapFacts:
     def __init__(
         self,
         index_bytes: typing.SupportsInt | typing.SupportsIndex,
-        degree_min: typing.SupportsInt | typing.SupportsIndex,
-        degree_max: typing.SupportsInt | typing.SupportsIndex,
-        injective: bool,
-        has_negative: bool,
+        degree_min: typing.SupportsInt | typing.SupportsIndex = 0,
+        degree_max: typing.SupportsInt | typing.SupportsIndex = 9223372036854775807,
+        injective: bool = False,
+        has_negative: bool = True,
     ) -> None: ...
     @property
     def degree_max(self) -> int: ...

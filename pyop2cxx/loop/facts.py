@@ -67,16 +67,19 @@ class LoopFacts:
             lanes=0,
         )
 
-    def map_facts(self, map_: Any) -> _core.LoweringMapFacts:
-        """Facts cost a pass over the values, so they are found only where something is written."""
+    def map_facts(self, map_: Any) -> _core.plan.MapFacts:
+        """Degrees cost a pass over the values, so they are found only where something is written.
+
+        Elsewhere, and in static mode, they may be any. Whether entries lead nowhere a Map knows
+        since it got its values; without any, none does.
+        """
         written = any(symbolic.target_map(arg) is map_ and arg.access != READ for arg in self.parts)
         table = map_._current_table() if map_.has_values else None
         if runtime.static or table is None or not written or self.items.extruded:
             width = 4 if table is None else table.index_bytes
-            return _core.LoweringMapFacts(index_bytes=width, injective=False)
+            return _core.plan.MapFacts(index_bytes=width, has_negative=map_._is_partial)
         engine = runtime.engine
-        facts = engine.plans.facts(table, self.items.whole.size, engine.n_threads)
-        return _core.LoweringMapFacts(index_bytes=facts.index_bytes, injective=facts.injective)
+        return engine.plans.facts(table, self.items.whole.size, engine.n_threads)
 
     def widths(self, built: symbolic.Symbolic) -> tuple[int, int, int]:
         """Bytes of element numbers, of incidences and of target numbers in plan arrays."""

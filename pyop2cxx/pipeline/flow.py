@@ -57,7 +57,7 @@ class Request:
     kernel: Kernel
     loop: _core.Loop
     backend: Backend
-    map_facts: tuple[_core.LoweringMapFacts, ...]
+    map_facts: tuple[_core.plan.MapFacts, ...]
     options: _core.LoweringOptions
     strategy: str | None
     lanes: int | None

@@ -483,6 +483,22 @@ def test_signature_in_the_order_of_the_convention() -> None:
     )
 
 
+def test_elements_without_rows_are_counted_on_gpus() -> None:
+    """Owners would not see them; the rule takes owners wherever an element has two targets."""
+    edges, nodes = op2.Set(4), op2.Set(4)
+    whole = op2.Map(edges, nodes, 2, [[0, 1], [1, 2], [2, 3], [3, 0]])
+    partial = op2.Map(edges, nodes, 2, [[0, 1], [1, 2], [-1, 3], [-1, -1]])
+    total = op2.Global(1, 0.0)
+    kernel = op2.Kernel("void k(double *A, double *sum) { A[0] += 1; sum[0] += 1; }", "k")
+    chosen = []
+    for rows in (whole, partial):
+        mat = op2.Mat(op2.Sparsity((nodes, nodes), [(rows, whole, None)]))
+        with op2.backend("cuda"):
+            loop = op2.ParLoop(kernel, edges, mat(INC, (rows, whole)), total(INC))
+            chosen.append(loop.generate().strategy)
+    assert chosen == ["owner", "atomic"]
+
+
 def test_matrices_go_with_their_last_reference() -> None:
     world = World()
     seen = [weakref.ref(thing) for thing in (world.mat, world.sparsity)]

@@ -18,6 +18,7 @@ ROOT = Path(__file__).parents[2]
 EXCEPTIONS = {
     "cpp/base/abi": "declarations shared with generated code; no code of its own",
     "cpp/base/access": "an enum and predicates over it, used by every test of ir and lower",
+    "cpp/base/map_facts": "data without behaviour; found in tests/cpp/mesh/test_map_facts.cpp",
     "cpp/base/error": "exception classes without behaviour; their mapping is test_errors.py",
     "cpp/base/overload": "the two lines that std::visit needs",
     "cpp/mesh/device": "an interface; its implementations have the tests",

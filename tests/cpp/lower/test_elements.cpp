@@ -55,7 +55,7 @@ TEST(LayOutElements, AtomicIsForRacingReductionsOnly) {
   const ir::Loop loop = make_loop(
       {indirect("a", Access::inc, 0), indirect("b", Access::max, 0), indirect("c", Access::inc, 1)},
       {{2, 0}, {1, 1}});
-  const std::vector<MapFacts> maps{{4, false}, {4, true}};
+  const std::vector<MapFacts> maps{{}, {.injective = true}};
   kir::Module module;
   (void)lower({loop, Strategy::atomic, threads, maps, {}},
               [&module](Stage stage, const kir::Module& at) {

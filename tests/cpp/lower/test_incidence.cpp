@@ -57,6 +57,17 @@ TEST(Slots, AreTheAritiesOfTheReducedMapsSummedOnce) {
   EXPECT_EQ(n_slots(make_loop({direct("x", Access::inc)})), 0);
 }
 
+TEST(CountingSlot, IsTheFirstOfAMapThatLeadsSomewhereFromAll) {
+  EXPECT_EQ(counting_slot(two_maps(), testing::no_facts(two_maps())), 0);  // Maps of Dats do
+  const ir::MatArg matrix{DType::float64, 1, 1, Access::inc, 0, 1, true, false, testing::own_data};
+  const ir::Loop rows = make_loop({{"A", matrix}}, {{2, 0}, {3, 1}});
+  EXPECT_EQ(counting_slot(rows, {{}, {}}), std::nullopt);
+  EXPECT_EQ(counting_slot(rows, {{.has_negative = false}, {}}), 0);
+  const ir::Loop both =
+      make_loop({{"A", matrix}, indirect("b", Access::inc, 2)}, {{2, 0}, {3, 1}, {1, 0}});
+  EXPECT_EQ(counting_slot(both, {{}, {}, {}}), 2);
+}
+
 TEST(AddIncidence, AsksForTheInverseOfTheReducedMaps) {
   Workshop workshop(two_maps(), {.entry_bytes = 8, .target_bytes = 4});
   const Incidence incidence = add_incidence(workshop.builder, Sizes::if_padded);

@@ -104,7 +104,7 @@ TEST(Matrix, RacesAreThoseOfItsRows) {
   const Races races = find_races(loop, no_facts(loop));
   EXPECT_EQ(races.conflicts, (std::vector<int>{0}));
   EXPECT_EQ(races.reductions, (std::vector<std::size_t>{0}));
-  EXPECT_TRUE(find_races(loop, {{4, true}}).none());
+  EXPECT_TRUE(find_races(loop, {{.injective = true}}).none());
   for (const Strategy strategy :
        {Strategy::owner, Strategy::scratch, Strategy::atomic, Strategy::block, Strategy::colour}) {
     EXPECT_TRUE(applicable(strategy, loop, threads, no_facts(loop), {}).ok) << name_of(strategy);
@@ -156,11 +156,11 @@ TEST(Matrix, GridsTakeEveryStrategy) {
   const ir::Loop loop = assembly(matrix(Access::inc), 3);
   for (const Strategy strategy :
        {Strategy::atomic, Strategy::owner, Strategy::scratch, Strategy::block, Strategy::colour}) {
-    EXPECT_TRUE(applicable(strategy, loop, grid, {{4, false}}, {}).ok);
+    EXPECT_TRUE(applicable(strategy, loop, grid, {MapFacts{}}, {}).ok);
   }
   EXPECT_TRUE(lowered(loop, Strategy::block, grid).plan.staged.empty());
-  EXPECT_EQ(choose(loop, grid, {{4, false}}, {}).strategy, Strategy::atomic);
-  EXPECT_EQ(choose(loop, grid, {{4, false}}, {.deterministic = true}).strategy, Strategy::colour);
+  EXPECT_EQ(choose(loop, grid, {MapFacts{}}, {}).strategy, Strategy::atomic);
+  EXPECT_EQ(choose(loop, grid, {MapFacts{}}, {.deterministic = true}).strategy, Strategy::colour);
   const kir::Module module = lowered(loop, Strategy::atomic, grid);
   EXPECT_EQ(count<kir::Atomic>(module.functions.front().body), 9);
   // nothing is staged: elements of a block take turns

@@ -50,10 +50,12 @@ TEST(LoweringKey, DiffersForEverythingThatChangesTheCode) {
   add(Strategy::block, {.float64 = false}, maps, {});
   add(Strategy::block, {.in_turn = true}, maps, {});
   add(Strategy::block, {.fences = true}, maps, {});
-  add(Strategy::block, facts, {{8, false}, {4, false}}, {});
-  add(Strategy::block, facts, {{4, false}, {8, false}}, {});
-  add(Strategy::block, facts, {{4, true}, {4, false}}, {});
-  add(Strategy::block, facts, {{4, false}}, {});
+  const MapFacts any;
+  add(Strategy::block, facts, {{.index_bytes = 8}, any}, {});
+  add(Strategy::block, facts, {any, {.index_bytes = 8}}, {});
+  add(Strategy::block, facts, {{.injective = true}, any}, {});
+  add(Strategy::block, facts, {{.has_negative = false}, any}, {});
+  add(Strategy::block, facts, {any}, {});
   add(Strategy::block, facts, maps, {.deterministic = true});
   add(Strategy::block, facts, maps, {.debug = true});
   add(Strategy::block, facts, maps, {.element_bytes = 8});
@@ -69,6 +71,8 @@ TEST(LoweringKey, DiffersForEverythingThatChangesTheCode) {
   add(Strategy::block, facts, maps, {.soa = {1}});
   EXPECT_EQ(std::set<std::string>(keys.begin(), keys.end()).size(), keys.size());
   EXPECT_EQ(key_of(Strategy::block, facts, maps, {}), keys.front());
+  // degrees decide about options; the text does not depend on them otherwise
+  EXPECT_EQ(key_of(Strategy::block, facts, {{.degree_max = 6}, {}}, {}), keys.front());
 }
 
 }  // namespace

@@ -85,7 +85,7 @@ TEST(PackConventions, ParametersSayWhatTheyStandFor) {
 TEST(PackConventions, MapsHaveTheWidthOfTheirIndices) {
   const ir::Loop loop =
       make_loop({indirect("x", Access::read, 0), indirect("y", Access::inc, 1)}, {{1, 0}, {1, 0}});
-  const PackedLoop body = pack(loop, {{4, false}, {8, false}}, testing::threads, {});
+  const PackedLoop body = pack(loop, {{}, {.index_bytes = 8}}, testing::threads, {});
   EXPECT_EQ(parameter(body, "x_map").type, (kir::VariableType{DType::int32, true, true}));
   EXPECT_EQ(parameter(body, "y_map").type, (kir::VariableType{DType::int64, true, true}));
 }

@@ -28,8 +28,8 @@ using Maps = std::vector<int>;
 
 const std::vector<ir::MapRef> two_maps{{2, 0}, {2, 0}};
 const std::vector<ir::MapRef> two_target_sets{{2, 0}, {2, 1}};
-constexpr MapFacts injective{4, true};
-constexpr MapFacts any{4, false};
+constexpr MapFacts injective{.injective = true};
+constexpr MapFacts any;
 
 constexpr Facts no_atomics{Lanes::threads, false};
 constexpr Options deterministic{.deterministic = true};
@@ -260,6 +260,36 @@ TEST(Owner, RunsTheKernelSeveralTimesAnElement) {
   EXPECT_EQ(why_not(Strategy::owner, also_direct),
             "arg 1 ('z') is written directly; the kernel runs several times an element");
   EXPECT_EQ(why_not(Strategy::scratch, also_direct), "");
+}
+
+/// A matrix by Map 0 and a Global that counts elements.
+ir::Loop counted_rows(Access access, std::vector<testing::NamedArg> more = {}) {
+  const ir::MatArg matrix{DType::float64, 1, 1, Access::inc, 0, 1, true, false, testing::own_data};
+  std::vector<testing::NamedArg> args{{"A", matrix}, global_reduce("g", access)};
+  args.insert(args.end(), more.begin(), more.end());
+  return make_loop(args, {{2, 0}, {2, 1}, {1, 0}});
+}
+
+TEST(Owner, SeesNoElementWhoseRowsAllLeadNowhere) {
+  const MapFacts whole{.has_negative = false};
+  for (const Access access : {Access::inc, Access::min, Access::max}) {
+    const ir::Loop loop = counted_rows(access);
+    const auto why = [&loop](const std::vector<MapFacts>& maps) {
+      return applicable(Strategy::owner, loop, testing::grid, maps, {}).why;
+    };
+    EXPECT_EQ(
+        why({any, any, any}),
+        "arg 1 ('g') counts every element, and the rows of some may all lead nowhere (-1): no "
+        "target is found from which they would be visited");
+    EXPECT_EQ(why({whole, any, any}), "");
+    const auto choice = [&loop](const std::vector<MapFacts>& maps) {
+      return choose(loop, testing::grid, maps, {}).strategy;
+    };
+    EXPECT_EQ(choice({any, any, any}), Strategy::atomic);
+    EXPECT_EQ(choice({whole, any, any}), Strategy::owner);
+  }
+  const ir::Loop with_dat = counted_rows(Access::inc, {indirect("b", Access::inc, 2)});
+  EXPECT_EQ(why_not(Strategy::owner, with_dat), "");
 }
 
 TEST(Owner, NeedsAPureKernel) {
