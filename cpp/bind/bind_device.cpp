@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "bind/bind.hpp"
-#include "exec/executable.hpp"
+#include "exec/build.hpp"
 #include "jit/device_service.hpp"
 #include "runtime/copy_rate.hpp"
 #include "runtime/device_mirror.hpp"
@@ -16,27 +16,6 @@ namespace op2::bind {
 namespace {
 
 using Unlocked = py::call_guard<py::gil_scoped_release>;
-
-/// Programs are opaque to Python: it only carries them from the compiler to an Executable.
-std::shared_ptr<exec::Executable> make_device_executable(
-    const kir::Module& module, const std::shared_ptr<exec::Program>& program,
-    const std::string& strategy, const std::string& suffix) {
-  exec::DeviceCode code{program, {}, module.launch, suffix};
-  for (const kir::Function& function : module.functions) {
-    if (!function.is_kernel) continue;
-    kir::Function& kept = code.kernels.emplace_back(function);
-    kept.body.clear();
-  }
-  auto made = std::make_shared<exec::Executable>();
-  made->arguments = module.argv;
-  made->plan = module.plan;
-  made->scratch = module.scratch;
-  made->items = module.items;
-  made->name = module.kernel->name;
-  made->strategy = strategy;
-  made->device = std::make_shared<const exec::DeviceCode>(std::move(code));
-  return made;
-}
 
 void bind_values(py::module_& core) {
   using runtime::Device;
@@ -118,8 +97,9 @@ void bind_device(py::module_& core) {
       .def(
           "settle", [](DeviceMirror& mirror) { mirror.meter().settle(); }, Unlocked())
       .def_property_readonly("n_arrays", &DeviceMirror::n_arrays);
-  core.def("make_device_executable", &make_device_executable, py::arg("module"), py::arg("program"),
-           py::arg("strategy"), py::arg("suffix"));
+  // Programs are opaque to Python: it only carries them from the compiler to an Executable.
+  core.def("make_device_executable", &exec::device_executable, py::arg("module"), py::arg("loop"),
+           py::arg("program"), py::arg("strategy"), py::arg("suffix"));
   bind_opencl(core);
 }
 

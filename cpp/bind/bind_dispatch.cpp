@@ -3,22 +3,10 @@
 
 #include "bind/bind.hpp"
 #include "dispatch/dispatcher.hpp"
+#include "exec/build.hpp"
 #include "jit/library.hpp"
 
 namespace op2::bind {
-namespace {
-
-std::shared_ptr<exec::Executable> make_executable(const kir::Module& module,
-                                                  const std::shared_ptr<jit::Library>& library,
-                                                  const std::string& strategy, bool is_parallel) {
-  return std::make_shared<exec::Executable>(
-      exec::Executable{reinterpret_cast<op2_launch_v1>(library->symbol(module.launch_name)),
-                       library, module.argv, module.plan, module.scratch, module.items,
-                       module.kernel->name, strategy, is_parallel, nullptr});
-}
-
-}  // namespace
-
 void bind_dispatch(py::module_& core) {
   using dispatch::Dispatcher;
   using dispatch::Event;
@@ -31,8 +19,16 @@ void bind_dispatch(py::module_& core) {
       .def_readonly("name", &exec::Executable::name)
       .def_readonly("strategy", &exec::Executable::strategy);
 
-  core.def("make_executable", &make_executable, py::arg("module"), py::arg("library"),
-           py::arg("strategy"), py::arg("is_parallel"));
+  core.def(
+      "make_executable",
+      [](const kir::Module& module, const ir::Loop& loop,
+         const std::shared_ptr<jit::Library>& library, const std::string& strategy,
+         bool is_parallel) {
+        const auto launch = reinterpret_cast<op2_launch_v1>(library->symbol(module.launch_name));
+        return exec::host_executable(module, loop, launch, library, strategy, is_parallel);
+      },
+      py::arg("module"), py::arg("loop"), py::arg("library"), py::arg("strategy"),
+      py::arg("is_parallel"));
 
   py::class_<Query>(core, "Query")
       .def(py::init<std::string, std::string, std::string, std::string>(), py::arg("loop"),

@@ -6,18 +6,28 @@
 #include <vector>
 
 #include "base/abi.h"
+#include "base/access.hpp"
+#include "base/dtype.hpp"
+#include "exec/launch_program.hpp"
 #include "exec/program.hpp"
 #include "ir/kernel_ir.hpp"
 
 namespace op2::exec {
 
-/// @brief What runs on a device instead of a launch function: kernels, and the small program that
-/// says which of them run with what.
+/// @brief What runs on a device instead of a launch function: kernels, and what says which of them
+/// run with what.
 struct DeviceCode {
   std::shared_ptr<Program> program;
-  std::vector<kir::Function> kernels;  ///< without bodies
-  kir::Block launch;                   ///< Module::launch of a grid
-  std::string suffix = {};             ///< of the kernels' names in the program, if it has others
+  LaunchProgram launch;
+};
+
+/// @brief What a loop does with one of its arguments.
+struct DataUse {
+  Access access = Access::read;
+  DType storage = DType::float64;  ///< in memory
+  DType seen = DType::float64;     ///< by the kernel
+  bool is_overwritten = false;     ///< whatever was there for an element: no path leaves any of it
+  bool operator==(const DataUse&) const = default;
 };
 
 /// @brief Something that runs a loop: what every provider returns and every backend launches.
@@ -27,6 +37,7 @@ struct Executable {
   op2_launch_v1 launch = nullptr;         ///< null: on a device
   std::shared_ptr<const void> owner;      ///< keeps the code loaded
   std::vector<kir::Parameter> arguments;  ///< of argv: role, index, dtype
+  std::vector<DataUse> data;              ///< of the loop's arguments, by Parameter::index
   kir::PlanSpec plan;
   kir::ScratchSpec scratch;
   kir::Items items = kir::Items::elements;

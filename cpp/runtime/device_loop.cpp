@@ -19,14 +19,20 @@ DeviceLoop::DeviceLoop(const exec::Executable& executable, std::shared_ptr<Devic
                        std::span<const std::shared_ptr<const mesh::MapTable>> maps,
                        const DevicePlan& plan)
     : mirror_(std::move(mirror)), program_(executable.device->program) {
-  const GridRule rule = grid_rule(
-      mirror_->device()->info(),
-      {plan.n_lanes, maps.empty(), asks_for_blocks(executable.device->launch), plan.item_bytes});
-  list_ = flatten(*executable.device, executable.arguments, plan.arrays, plan.n_items, rule,
-                  plan.strides);
+  const exec::LaunchProgram& program = executable.device->launch;
+  const GridRule rule =
+      grid_rule(mirror_->device()->info(),
+                {plan.n_lanes, maps.empty(), exec::asks_for_blocks(program), plan.item_bytes});
+  LaunchInput input{{}, plan.n_items, plan.strides};
+  for (const kir::Parameter& argument : executable.arguments) {
+    const bool is_of_plan = argument.role == kir::Role::plan;
+    input.arrays.push_back(is_of_plan ? plan.arrays.at(static_cast<std::size_t>(argument.index))
+                                      : PlanArray{});
+  }
+  list_ = flatten(program, input, rule);
   launches_.reserve(list_.launches.size());
   for (const FlatLaunch& flat : list_.launches) {
-    DeviceKernel& kernel = program_->kernel(flat.function + executable.device->suffix);
+    DeviceKernel& kernel = program_->kernel(flat.function);
     Grid grid = flat.grid;
     while (grid.n_lanes > 1 && grid.n_lanes > kernel.max_lanes()) grid.n_lanes /= 2;
     launches_.push_back({&kernel, grid, std::vector<LaunchArgument>(flat.arguments.size())});

@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <bit>
-#include <functional>
 #include <map>
 #include <utility>
 
@@ -43,259 +42,158 @@ std::int64_t blocks_for(const GridRule& rule, std::int64_t n_items) {
 
 class Evaluator {
  public:
-  Evaluator(const exec::DeviceCode& code, const std::vector<kir::Parameter>& arguments,
-            const std::vector<PlanArray>& plan, std::int64_t n_items, const GridRule& rule,
-            const std::vector<std::int64_t>& strides)
-      : plan_(plan), rule_(rule), strides_(strides), values_{{"begin", 0}, {"end", n_items}} {
-    for (const kir::Function& kernel : code.kernels) kernels_.emplace(kernel.name, &kernel);
-    for (std::size_t i = 0; i < arguments.size(); ++i) {
-      arguments_.emplace(arguments[i].name, std::pair(static_cast<int>(i), &arguments[i]));
-    }
-  }
+  Evaluator(const exec::LaunchProgram& program, const LaunchInput& input, const GridRule& rule)
+      : program_(program),
+        input_(input),
+        rule_(rule),
+        values_{{"begin", 0}, {"end", input.n_items}} {}
 
-  void run(const kir::Block& block) {
-    for (const kir::Stmt& statement : block) run(statement);
+  LaunchList run() {
+    run(program_.steps);
+    return std::move(list_);
   }
-
-  LaunchList take() { return std::move(list_); }
 
  private:
-  [[noreturn]] static void refuse(const std::string& what) {
-    throw InternalError("the launch of a grid cannot hold " + what);
-  }
-
-  void run(const kir::Stmt& statement) {
-    std::visit(overload{[this](const kir::Decl& decl) {
-                          values_[decl.name] = decl.value.empty() ? 0 : value(decl.value[0]);
-                        },
-                        [this](const kir::Assign& assign) { run(assign); },
-                        [this](const kir::For& loop) { run(loop); },
-                        [this](const kir::If& choice) {
-                          if (value(choice.condition) != 0) run(choice.then);
-                        },
-                        [this](const kir::Launch& launch) { run(launch); },
-                        [this](const kir::Scratch& scratch) { run(scratch); },
-                        [](const kir::Atomic&) { refuse("an atomic update"); },
-                        [](const kir::CallUser&) { refuse("a call of the kernel"); },
-                        [](const kir::Call&) { refuse("a call"); },
-                        [](const kir::Region&) { refuse("a team of threads"); },
-                        [](const kir::Barrier&) { refuse("a barrier"); },
-                        [](const kir::Arrive&) { refuse("an arrival"); },
-                        [](const kir::Gather&) { refuse("a gather"); },
-                        [](const kir::Scatter&) { refuse("a scatter"); },
-                        [](const kir::MatInsert&) { refuse("an insert"); },
-                        [](const kir::LaneGather&) { refuse("a gather into lanes"); },
-                        [](const kir::LaneTurn&) { refuse("a transposition of lanes"); },
-                        [](const kir::LaneStore&) { refuse("a store of a lane"); },
-                        [](const kir::LaneAdd&) { refuse("a sum of lanes"); },
-                        [](const kir::LaneShare&) { refuse("a share of lanes"); },
-                        [](const kir::LaneFold&) { refuse("a sum over lanes"); }},
-               statement.node);
-  }
-
-  void run(const kir::Assign& assign) {
-    const auto* target = std::get_if<kir::Name>(&assign.target.node);
-    if (target == nullptr) refuse("a store");
-    std::int64_t& held = values_[target->name];
-    const std::int64_t now = value(assign.value);
-    switch (assign.update) {
-      case kir::Update::set:
-        held = now;
-        return;
-      case kir::Update::add:
-        held += now;
-        return;
-      case kir::Update::min:
-        held = std::min(held, now);
-        return;
-      case kir::Update::max:
-        held = std::max(held, now);
-        return;
+  void run(const exec::Steps& steps) {
+    for (const exec::Step& step : steps) {
+      std::visit([this](const auto& node) { run(node); }, step.node);
     }
   }
 
-  void run(const kir::For& loop) {
-    if (loop.axis != kir::Axis::serial) refuse("a loop over lanes");
-    const std::int64_t end = value(loop.end);
-    for (std::int64_t i = value(loop.begin); i < end; ++i) {
-      values_[loop.index] = i;
-      run(loop.body);
+  void run(const exec::Set& set) { values_[set.variable] = value(set.value); }
+
+  void run(const exec::Repeat& repeat) {
+    const std::int64_t end = value(repeat.end);
+    for (std::int64_t i = value(repeat.begin); i < end; ++i) {
+      values_[repeat.variable] = i;
+      run(repeat.body);
     }
   }
 
-  void run(const kir::Scratch& scratch) {
-    const std::int64_t n_bytes = std::max<std::int64_t>(value(scratch.extent), 0) *
-                                 static_cast<std::int64_t>(size_of(scratch.dtype));
-    scratch_[scratch.name] = static_cast<int>(list_.scratch.size());
-    list_.scratch.push_back({n_bytes, scratch.is_zero});
+  void run(const exec::When& when) {
+    if (value(when.condition) != 0) run(when.then);
   }
 
-  void run(const kir::Launch& launch) {
-    const auto found = kernels_.find(launch.function);
-    if (found == kernels_.end()) {
-      throw InternalError(fmt::format("a launch of '{}', which is no kernel", launch.function));
-    }
-    const kir::Function& kernel = *found->second;
+  void run(const exec::Allocate& allocate) {
+    const std::int64_t n_bytes =
+        std::max<std::int64_t>(value(allocate.extent), 0) * allocate.item_bytes;
+    scratch_[allocate.scratch] = static_cast<int>(list_.scratch.size());
+    list_.scratch.push_back({n_bytes, allocate.is_zero});
+  }
+
+  void run(const exec::LaunchStep& launch) {
     const std::int64_t n_items = value(launch.items);
     if (n_items <= 0) return;
-    if (kernel.parameters.size() != launch.arguments.size()) {
-      throw InternalError(fmt::format("kernel '{}' takes {} arguments but is launched with {}",
-                                      kernel.name, kernel.parameters.size(),
-                                      launch.arguments.size()));
-    }
-    FlatLaunch flat{kernel.name, grid(launch.grid, n_items, kernel), {}};
-    for (std::size_t i = 0; i < launch.arguments.size(); ++i) {
-      const kir::Expr& argument = launch.arguments[i];
-      if (kernel.parameters[i].type.is_pointer) {
-        flat.arguments.emplace_back(slot(argument));
-      } else {
-        flat.arguments.emplace_back(value(argument));
-      }
+    const exec::LaunchedKernel& kernel =
+        program_.kernels.at(static_cast<std::size_t>(launch.kernel));
+    FlatLaunch flat{kernel.name, grid(launch.grid, n_items, kernel.max_lanes), {}};
+    for (const auto& argument : launch.arguments) {
+      std::visit(
+          overload{[&](const exec::MemorySlot& slot) { flat.arguments.emplace_back(placed(slot)); },
+                   [&](const exec::Value& number) { flat.arguments.emplace_back(value(number)); }},
+          argument);
     }
     list_.launches.push_back(std::move(flat));
   }
 
-  [[nodiscard]] Grid grid(kir::Grid kind, std::int64_t n_items, const kir::Function& kernel) const {
-    const int n_lanes =
-        kernel.max_lanes > 0 ? std::min(rule_.n_lanes, kernel.max_lanes) : rule_.n_lanes;
+  [[nodiscard]] Grid grid(exec::GridKind kind, std::int64_t n_items, int max_lanes) const {
+    const int n_lanes = max_lanes > 0 ? std::min(rule_.n_lanes, max_lanes) : rule_.n_lanes;
     switch (kind) {
-      case kir::Grid::items:
+      case exec::GridKind::items:
         return {blocks_for(rule_, n_items), n_lanes};
-      case kir::Grid::blocks:
+      case exec::GridKind::blocks:
         return {n_items, n_lanes};
-      case kir::Grid::single:
+      case exec::GridKind::single:
         return {1, n_lanes};
     }
-    throw InternalError("grid: not a Grid");
+    throw InternalError("grid: not a GridKind");
   }
 
-  [[nodiscard]] LaunchSlot slot(const kir::Expr& expr) const {
-    const auto* name = std::get_if<kir::Name>(&expr.node);
-    if (name == nullptr) refuse("a pointer that is computed");
-    if (const auto found = scratch_.find(name->name); found != scratch_.end()) {
-      return {true, found->second};
-    }
-    const auto found = arguments_.find(name->name);
-    if (found == arguments_.end()) {
-      throw InternalError(fmt::format("a launch uses the unknown pointer '{}'", name->name));
-    }
-    return {false, found->second.first};
+  [[nodiscard]] exec::MemorySlot placed(const exec::MemorySlot& slot) const {
+    if (!slot.is_scratch) return slot;
+    const auto found = scratch_.find(slot.index);
+    if (found != scratch_.end()) return {true, found->second};
+    throw InternalError(fmt::format("a launch uses scratch {} before it is there", slot.index));
   }
 
-  [[nodiscard]] std::int64_t value(const kir::Expr& expr) const {
-    return std::visit(
-        overload{[](const kir::Integer& integer) { return integer.value; },
-                 [this](const kir::Name& name) { return named(name.name); },
-                 [this](const kir::Element& element) {
-                   return entry(element.array, value(element.subscript[0]));
-                 },
-                 [this](const kir::Binary& binary) {
-                   return apply(binary.op, value(binary.operands[0]), value(binary.operands[1]));
-                 },
-                 [this](const kir::Widen& widen) { return value(widen.operands[0]); },
-                 [this](const kir::Minimum& minimum) {
-                   return std::min(value(minimum.operands[0]), value(minimum.operands[1]));
-                 },
-                 [this](const kir::Select& select) {
-                   return value(select.operands[value(select.operands[0]) != 0 ? 1 : 2]);
-                 },
-                 [this](const kir::BlocksFor& blocks) {
-                   return blocks_for(rule_, value(blocks.items[0]));
-                 },
-                 [this](const kir::Stride& stride) {
-                   return strides_.at(static_cast<std::size_t>(stride.argument));
-                 },
-                 [](const kir::Offset&) -> std::int64_t { refuse("an address"); },
-                 [](const kir::ScratchAt&) -> std::int64_t { refuse("scratch of the host"); },
-                 [](const kir::Shuffle&) -> std::int64_t { refuse("a shuffle"); },
-                 [](const kir::LaneOf&) -> std::int64_t { refuse("a lane of a vector"); },
-                 [](const kir::Builtin&) -> std::int64_t { refuse("the place of a lane"); }},
-        expr.node);
+  [[nodiscard]] std::int64_t value(const exec::Value& value) const {
+    return std::visit([this](const auto& node) { return evaluate(node); }, value.node);
   }
 
-  static std::int64_t apply(kir::BinaryOp op, std::int64_t left, std::int64_t right) {
-    switch (op) {
-      case kir::BinaryOp::add:
-        return left + right;
-      case kir::BinaryOp::subtract:
-        return left - right;
-      case kir::BinaryOp::multiply:
-        return left * right;
-      case kir::BinaryOp::divide:
-        return left / right;
-      case kir::BinaryOp::modulo:
-        return left % right;
-      case kir::BinaryOp::less:
-        return left < right ? 1 : 0;
-      case kir::BinaryOp::equal:
-        return left == right ? 1 : 0;
-    }
-    throw InternalError("apply: not a BinaryOp");
+  [[nodiscard]] std::int64_t evaluate(const exec::Number& number) const { return number.value; }
+
+  [[nodiscard]] std::int64_t evaluate(const exec::Variable& variable) const {
+    const auto found = values_.find(variable.name);
+    if (found != values_.end()) return found->second;
+    throw InternalError(fmt::format("a launch uses the unknown value '{}'", variable.name));
   }
 
-  /// A value; of a pointer, whether it is there.
-  [[nodiscard]] std::int64_t named(const std::string& name) const {
-    if (const auto found = values_.find(name); found != values_.end()) return found->second;
-    if (arguments_.contains(name)) {
-      const kir::Parameter& argument = *arguments_.at(name).second;
-      if (argument.role != kir::Role::plan) return 1;
-      return array(argument).data != nullptr ? 1 : 0;
+  [[nodiscard]] std::int64_t evaluate(const exec::Entry& entry) const {
+    const PlanArray& from = input_.arrays.at(static_cast<std::size_t>(entry.argument));
+    const std::int64_t i = value(entry.at[0]);
+    if (i < 0 || i >= from.n_bytes / entry.n_bytes) {
+      throw InternalError(fmt::format("a launch reads entry {} of argument {}, which has {} bytes",
+                                      i, entry.argument, from.n_bytes));
     }
-    throw InternalError(fmt::format("a launch uses the unknown value '{}'", name));
-  }
-
-  [[nodiscard]] const PlanArray& array(const kir::Parameter& argument) const {
-    return plan_.at(static_cast<std::size_t>(argument.index));
-  }
-
-  [[nodiscard]] std::int64_t entry(const std::string& name, std::int64_t i) const {
-    const auto found = arguments_.find(name);
-    if (found == arguments_.end() || found->second.second->role != kir::Role::plan) {
-      refuse("the values of '" + name + "'");
-    }
-    const kir::Parameter& argument = *found->second.second;
-    const PlanArray& from = array(argument);
-    const auto width = static_cast<std::int64_t>(size_of(argument.type.dtype));
-    if (i < 0 || (i + 1) * width > from.n_bytes) {
-      throw InternalError(
-          fmt::format("a launch reads '{}'[{}] of {} bytes", name, i, from.n_bytes));
-    }
-    if (width == 4) return static_cast<const std::int32_t*>(from.data)[i];
+    if (entry.n_bytes == 4) return static_cast<const std::int32_t*>(from.data)[i];
     return static_cast<const std::int64_t*>(from.data)[i];
   }
 
-  const std::vector<PlanArray>& plan_;
+  [[nodiscard]] std::int64_t evaluate(const exec::IsThere& asked) const {
+    return input_.arrays.at(static_cast<std::size_t>(asked.argument)).data != nullptr ? 1 : 0;
+  }
+
+  [[nodiscard]] std::int64_t evaluate(const exec::Operation& operation) const {
+    const std::int64_t left = value(operation.operands[0]);
+    const std::int64_t right = value(operation.operands[1]);
+    const bool divides =
+        operation.op == exec::Operator::divide || operation.op == exec::Operator::modulo;
+    if (divides && right == 0) throw InternalError("a launch divides by zero");
+    return apply(operation.op, left, right);
+  }
+
+  [[nodiscard]] static std::int64_t apply(exec::Operator op, std::int64_t left,
+                                          std::int64_t right) {
+    switch (op) {
+      case exec::Operator::add:
+        return left + right;
+      case exec::Operator::subtract:
+        return left - right;
+      case exec::Operator::multiply:
+        return left * right;
+      case exec::Operator::divide:
+        return left / right;
+      case exec::Operator::modulo:
+        return left % right;
+      case exec::Operator::less:
+        return left < right ? 1 : 0;
+      case exec::Operator::equal:
+        return left == right ? 1 : 0;
+      case exec::Operator::least:
+        return std::min(left, right);
+    }
+    throw InternalError("apply: not an Operator");
+  }
+
+  [[nodiscard]] std::int64_t evaluate(const exec::Choice& choice) const {
+    return value(choice.operands[value(choice.operands[0]) != 0 ? 1 : 2]);
+  }
+
+  [[nodiscard]] std::int64_t evaluate(const exec::BlocksOf& blocks) const {
+    return blocks_for(rule_, value(blocks.items[0]));
+  }
+
+  [[nodiscard]] std::int64_t evaluate(const exec::StrideOf& stride) const {
+    return input_.strides.at(static_cast<std::size_t>(stride.data));
+  }
+
+  const exec::LaunchProgram& program_;
+  const LaunchInput& input_;
   GridRule rule_;
-  const std::vector<std::int64_t>& strides_;
-  std::map<std::string, const kir::Function*> kernels_;
-  std::map<std::string, std::pair<int, const kir::Parameter*>> arguments_;
   std::map<std::string, std::int64_t> values_;
-  std::map<std::string, int> scratch_;
+  std::map<int, int> scratch_;
   LaunchList list_;
 };
-
-/// Whether any expression of @p expr asks for blocks.
-bool asks(const kir::Expr& expr) {
-  if (std::holds_alternative<kir::BlocksFor>(expr.node)) return true;
-  const auto any = [](const std::vector<kir::Expr>& operands) {
-    return std::ranges::any_of(operands, asks);
-  };
-  return std::visit(
-      overload{[](const kir::Integer&) { return false; }, [](const kir::Name&) { return false; },
-               [](const kir::Builtin&) { return false; },
-               [any](const kir::Element& e) { return any(e.subscript); },
-               [any](const kir::Offset& e) { return any(e.subscript); },
-               [any](const kir::Binary& e) { return any(e.operands); },
-               [any](const kir::Widen& e) { return any(e.operands); },
-               [any](const kir::Minimum& e) { return any(e.operands); },
-               [any](const kir::Select& e) { return any(e.operands); },
-               [any](const kir::ScratchAt& e) { return any(e.bytes); },
-               [any](const kir::Shuffle& e) { return any(e.operands); },
-               [](const kir::Stride&) { return false; },
-               [any](const kir::LaneOf& e) { return any(e.operands); },
-               [](const kir::BlocksFor&) { return true; }},
-      expr.node);
-}
 
 }  // namespace
 
@@ -323,46 +221,9 @@ GridRule grid_rule(const DeviceInfo& device, const LoopTraits& loop) {
   return {static_cast<int>(n_lanes), is_bounded ? n_units * per_unit : blocks_max};
 }
 
-bool asks_for_blocks(const kir::Block& launch) {
-  return std::ranges::any_of(launch, [](const kir::Stmt& statement) {
-    return std::visit(
-        overload{[](const kir::Decl& decl) { return std::ranges::any_of(decl.value, asks); },
-                 [](const kir::Assign& assign) { return asks(assign.value); },
-                 [](const kir::For& loop) {
-                   return asks(loop.begin) || asks(loop.end) || asks_for_blocks(loop.body);
-                 },
-                 [](const kir::If& choice) {
-                   return asks(choice.condition) || asks_for_blocks(choice.then);
-                 },
-                 [](const kir::Launch& launched) {
-                   return asks(launched.items) || std::ranges::any_of(launched.arguments, asks);
-                 },
-                 [](const kir::Scratch& scratch) { return asks(scratch.extent); },
-                 [](const kir::Atomic&) { return false; },
-                 [](const kir::CallUser&) { return false; },
-                 [](const kir::Call&) { return false; },
-                 [](const kir::Region&) { return false; },
-                 [](const kir::Barrier&) { return false; },
-                 [](const kir::Arrive&) { return false; },
-                 [](const kir::Gather&) { return false; },
-                 [](const kir::MatInsert&) { return false; },
-                 [](const kir::Scatter&) { return false; },
-                 [](const kir::LaneGather&) { return false; },
-                 [](const kir::LaneTurn&) { return false; },
-                 [](const kir::LaneStore&) { return false; },
-                 [](const kir::LaneAdd&) { return false; },
-                 [](const kir::LaneShare&) { return false; },
-                 [](const kir::LaneFold&) { return false; }},
-        statement.node);
-  });
-}
-
-LaunchList flatten(const exec::DeviceCode& code, const std::vector<kir::Parameter>& arguments,
-                   const std::vector<PlanArray>& plan, std::int64_t n_items, const GridRule& rule,
-                   const std::vector<std::int64_t>& strides) {
-  Evaluator evaluator(code, arguments, plan, n_items, rule, strides);
-  evaluator.run(code.launch);
-  return evaluator.take();
+LaunchList flatten(const exec::LaunchProgram& program, const LaunchInput& input,
+                   const GridRule& rule) {
+  return Evaluator(program, input, rule).run();
 }
 
 }  // namespace op2::runtime

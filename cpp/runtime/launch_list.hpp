@@ -6,7 +6,7 @@
 #include <variant>
 #include <vector>
 
-#include "exec/executable.hpp"
+#include "exec/launch_program.hpp"
 #include "runtime/device.hpp"
 
 namespace op2::runtime {
@@ -35,15 +35,7 @@ struct LoopTraits {
 /// @brief The rule for a device; what the user wants is rounded down to a power of two.
 [[nodiscard]] GridRule grid_rule(const DeviceInfo& device, const LoopTraits& loop);
 
-/// @brief Whether a launch asks how many blocks there will be.
-[[nodiscard]] bool asks_for_blocks(const kir::Block& launch);
-
-/// @brief Memory that a launch takes: argument `index` of argv, or scratch number `index`.
-struct LaunchSlot {
-  bool is_scratch = false;
-  int index = 0;
-  bool operator==(const LaunchSlot&) const = default;
-};
+using LaunchSlot = exec::MemorySlot;
 
 /// @brief One launch, but for addresses.
 struct FlatLaunch {
@@ -53,7 +45,7 @@ struct FlatLaunch {
   bool operator==(const FlatLaunch&) const = default;
 };
 
-/// @brief Scratch memory, see kir::Scratch.
+/// @brief Scratch memory, see exec::Allocate.
 struct LaunchScratch {
   std::int64_t n_bytes = 0;
   bool is_zero = false;
@@ -66,15 +58,16 @@ struct LaunchList {
   std::vector<LaunchScratch> scratch;
 };
 
-/// @brief Evaluate the launch program of a loop for one plan.
-/// @param[in] plan The plan's arrays, by Parameter::index of role plan; read on the host.
-/// @param[in] n_items What `end` is; `begin` is 0.
-/// @param[in] strides Of each of the loop's arguments the rows that its Dat has.
-/// @throws InternalError if the program is not made of what kir::Module::launch may hold.
-[[nodiscard]] LaunchList flatten(const exec::DeviceCode& code,
-                                 const std::vector<kir::Parameter>& arguments,
-                                 const std::vector<PlanArray>& plan, std::int64_t n_items,
-                                 const GridRule& rule,
-                                 const std::vector<std::int64_t>& strides = {});
+/// @brief What a LaunchProgram is evaluated for.
+struct LaunchInput {
+  std::vector<PlanArray> arrays = {};      ///< [Executable::arguments] of the plan; others: absent
+  std::int64_t n_items = 0;                ///< what `end` is; `begin` is 0
+  std::vector<std::int64_t> strides = {};  ///< of each of the loop's arguments the rows of its Dat
+};
+
+/// @brief Evaluate what a loop launches for one plan. The plan's arrays are read on the host.
+/// @throws InternalError if the program reads what is not there.
+[[nodiscard]] LaunchList flatten(const exec::LaunchProgram& program, const LaunchInput& input,
+                                 const GridRule& rule);
 
 }  // namespace op2::runtime

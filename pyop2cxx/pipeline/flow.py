@@ -262,11 +262,17 @@ def executable(request: Request) -> _core.Executable:
     if device is None:
         library = _load(request, choice, code, asked.flags)
         made = _core.make_executable(
-            code.module, library, choice.strategy, is_parallel=request.backend.facts.threads
+            code.module,
+            request.loop,
+            library,
+            choice.strategy,
+            is_parallel=request.backend.facts.threads,
         )
     else:
         program = _load_on(device, request, choice, code, asked.flags)
-        made = _core.make_device_executable(code.module, program, choice.strategy, suffix="")
+        made = _core.make_device_executable(
+            code.module, request.loop, program, choice.strategy, suffix=""
+        )
     engine.jit_table.insert(asked.query, made)
     spent = _core.trace_clock() - start
     engine.coherence.trace.add(_core.TraceSpan(request.name, "compile", "host", start, spent))

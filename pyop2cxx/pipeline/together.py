@@ -79,7 +79,11 @@ def _compile(group: Sequence[tuple[flow.Wanted, flow.GeneratedCode]]) -> None:
     runtime.engine.tell_notices()
     for number, (wanted, code) in enumerate(group):
         executable = _core.make_device_executable(
-            code.module, program, wanted.choice.strategy, suffix=_suffix(number)
+            code.module,
+            wanted.request.loop,
+            program,
+            wanted.choice.strategy,
+            suffix=_suffix(number),
         )
         engine.jit_table.insert(wanted.query, executable)
 

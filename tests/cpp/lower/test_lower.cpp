@@ -13,6 +13,7 @@
 #include "cg/context.hpp"
 #include "cg/kernel_printer.hpp"
 #include "cg/module_printer.hpp"
+#include "exec/build.hpp"
 #include "loops.hpp"
 #include "runtime/prepared_loop.hpp"
 
@@ -135,10 +136,9 @@ runtime::ExecutablePtr compiled(const kir::Module& module, const ir::Loop& loop,
   std::vector<std::string> flags{"-Wall", "-Wextra", "-Werror", "-O1"};
   if (is_parallel) flags.emplace_back("-fopenmp");
   const jit::Loaded loaded = service.load(context.finish(), jit::Language::c, flags, "");
-  return std::make_shared<exec::Executable>(
-      exec::Executable{reinterpret_cast<op2_launch_v1>(loaded.library->symbol(module.launch_name)),
-                       loaded.library, module.argv, module.plan, module.scratch, module.items,
-                       loop.kernel->name, std::string(name_of(strategy)), false, nullptr});
+  return exec::host_executable(
+      module, loop, reinterpret_cast<op2_launch_v1>(loaded.library->symbol(module.launch_name)),
+      loaded.library, std::string(name_of(strategy)), false);
 }
 
 /// Run sums() once.

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "exec/build.hpp"
 #include "runtime/recording_device.hpp"
 
 namespace op2::runtime {
@@ -34,22 +35,23 @@ class DeviceLoopTest : public ::testing::Test {
                             pointer("sizes", Role::plan, 0, DType::int64),
                             pointer("colour_offset", Role::plan, 1, DType::int64),
                             pointer("block_of", Role::plan, 2, DType::int32)};
-    code.program = std::make_shared<RecordedProgram>(64);
-    code.kernels = {{"res_block",
-                     {pointer("x", Role::data, 0, DType::float64),
-                      pointer("gam", Role::constant, 0, DType::float64),
-                      pointer("map", Role::map, 0, DType::int32),
-                      pointer("block_of", Role::plan, 2, DType::int32), number("block_offset")},
-                     {},
-                     true,
-                     0}};
+    code.functions = {{"res_block",
+                       {pointer("x", Role::data, 0, DType::float64),
+                        pointer("gam", Role::constant, 0, DType::float64),
+                        pointer("map", Role::map, 0, DType::int32),
+                        pointer("block_of", Role::plan, 2, DType::int32), number("block_offset")},
+                       {},
+                       true,
+                       0}};
     plan.owner = map;
     plan.arrays = {{sizes.data(), 8}, {colour_offset.data(), 32}, {block_of.data(), 28}};
     plan.n_items = 7;
   }
 
   std::unique_ptr<DeviceLoop> loop() {
-    executable.device = std::make_shared<exec::DeviceCode>(code);
+    code.argv = executable.arguments;
+    executable.device = std::make_shared<exec::DeviceCode>(exec::DeviceCode{
+        std::make_shared<RecordedProgram>(64), exec::launch_program(code, suffix)});
     return std::make_unique<DeviceLoop>(executable, mirror, maps, plan);
   }
 
@@ -73,7 +75,8 @@ class DeviceLoopTest : public ::testing::Test {
   std::shared_ptr<mesh::Coherence> coherence = std::make_shared<mesh::Coherence>();
   std::shared_ptr<DeviceMirror> mirror = std::make_shared<DeviceMirror>(device, coherence);
   exec::Executable executable;
-  exec::DeviceCode code;
+  kir::Module code;
+  std::string suffix;
   std::vector<std::int32_t> values = {0, 1};
   std::shared_ptr<mesh::MapTable> map = std::make_shared<mesh::MapTable>(values.data(), 4, 2, 1, 3);
   std::vector<std::shared_ptr<const mesh::MapTable>> maps = {map};
@@ -131,7 +134,7 @@ TEST_F(DeviceLoopTest, ArraysOfMatricesAreUploadedOnceForAllLoops) {
   const auto positions = std::make_shared<std::vector<std::uint8_t>>(3, std::uint8_t{5});
   const Parameter parameter = pointer("position", Role::matrix, 1, DType::uint8);
   executable.arguments.push_back(parameter);
-  code.kernels[0].parameters = {parameter};
+  code.functions[0].parameters = {parameter};
   code.launch = {{kir::Launch{"res_block", kir::Grid::items, integer(7), {kir::name("position")}}}};
   plan.matrices = {{}, {{positions->data(), 3}, positions}};
   const auto made = loop();
@@ -154,7 +157,7 @@ TEST_F(DeviceLoopTest, BlocksAreNoLargerThanTheKernelAllows) {
 }
 
 TEST_F(DeviceLoopTest, LargeScratchIsGivenBackBetweenRuns) {
-  code.kernels = {{"sum", {pointer("s", Role::local, 0, DType::float64)}, {}, true, 0}};
+  code.functions = {{"sum", {pointer("s", Role::local, 0, DType::float64)}, {}, true, 0}};
   for (const std::int64_t extent : {std::int64_t{8}, std::int64_t{1} << 20}) {
     code.launch = {{kir::Scratch{DType::float64, "s", integer(extent)}},
                    {kir::Launch{"sum", kir::Grid::single, integer(1), {kir::name("s")}}},
@@ -171,15 +174,15 @@ TEST_F(DeviceLoopTest, LargeScratchIsGivenBackBetweenRuns) {
 }
 
 TEST_F(DeviceLoopTest, KernelsOfAProgramOfManyLoopsHaveNamesOfTheirOwn) {
-  code.kernels = {{"sum", {}, {}, true, 0}};
+  code.functions = {{"sum", {}, {}, true, 0}};
   code.launch = {{kir::Launch{"sum", kir::Grid::single, integer(1), {}}}};
-  code.suffix = "_loop3";
+  suffix = "_loop3";
   loop()->run(std::vector<void*>{&x, &gam}, executable.name);
   EXPECT_EQ(device->launches.back().kernel, "sum_loop3");
 }
 
 TEST_F(DeviceLoopTest, ScratchThatIsZeroIsKept) {
-  code.kernels = {{"sum", {pointer("s", Role::local, 0, DType::uint8)}, {}, true, 0}};
+  code.functions = {{"sum", {pointer("s", Role::local, 0, DType::uint8)}, {}, true, 0}};
   constexpr std::int64_t extent = std::int64_t{1} << 20;
   code.launch = {{kir::Scratch{DType::uint8, "s", integer(extent), /*is_zero=*/true}},
                  {kir::Launch{"sum", kir::Grid::single, integer(1), {kir::name("s")}}}};

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "base/error.hpp"
+#include "exec/build.hpp"
 
 namespace op2::runtime {
 namespace {
@@ -29,21 +30,23 @@ kir::Stmt launch(const std::string& function, kir::Grid grid, Expr items,
 class LaunchListTest : public ::testing::Test {
  protected:
   LaunchListTest() {
-    code.kernels = {
+    code.argv = arguments;
+    code.functions = {
         {"wrap", {pointer("x", Role::data, 0), number("begin"), number("end")}, {}, true, 0},
         {"small", {pointer("s", Role::local, 0), number("n")}, {}, true, 32}};
   }
   LaunchList list(std::int64_t n_items = 1000) {
-    return flatten(code, arguments, plan, n_items, rule);
+    return flatten(program(), {arrays, n_items, {}}, rule);
   }
+  [[nodiscard]] exec::LaunchProgram program() const { return exec::launch_program(code, ""); }
 
-  exec::DeviceCode code;
+  kir::Module code;
   std::vector<Parameter> arguments = {
       pointer("x", Role::data, 0, DType::float64), pointer("sizes", Role::plan, 0, DType::int64),
       pointer("offset", Role::plan, 1), pointer("rows", Role::plan, 2)};
   std::vector<std::int64_t> sizes = {3};
   std::vector<std::int32_t> offset = {0, 400, 400, 1000};
-  std::vector<PlanArray> plan = {{sizes.data(), 8}, {offset.data(), 16}, {}};
+  std::vector<PlanArray> arrays = {{}, {sizes.data(), 8}, {offset.data(), 16}, {}};
   GridRule rule{128, 6};
 };
 
@@ -93,13 +96,13 @@ TEST_F(LaunchListTest, ScratchIsSizedByTheBlocksThereWillBe) {
   EXPECT_EQ(found.scratch, (std::vector<LaunchScratch>{{3 * 4 * 8, false}}));
   EXPECT_EQ(found.launches[0],
             (FlatLaunch{"small", {1, 32}, {LaunchSlot{true, 0}, std::int64_t{3}}}));
-  EXPECT_TRUE(asks_for_blocks(code.launch));
+  EXPECT_TRUE(exec::asks_for_blocks(program()));
 }
 
 TEST_F(LaunchListTest, AStrideIsTheRowsOfAnArgument) {
   code.launch = {
       launch("small", kir::Grid::single, integer(1), {kir::name("x"), Expr{kir::Stride{1}}})};
-  const LaunchList found = flatten(code, arguments, plan, 10, rule, {7, 9});
+  const LaunchList found = flatten(program(), {arrays, 10, {7, 9}}, rule);
   EXPECT_EQ(found.launches[0].arguments[1],
             (std::variant<LaunchSlot, std::int64_t>{std::int64_t{9}}));
 }
@@ -117,7 +120,7 @@ TEST_F(LaunchListTest, ValuesAreComputed) {
   const LaunchList found = list();
   ASSERT_EQ(found.launches.size(), 1U);
   EXPECT_EQ(std::get<std::int64_t>(found.launches[0].arguments[1]), 6);
-  EXPECT_FALSE(asks_for_blocks(code.launch));
+  EXPECT_FALSE(exec::asks_for_blocks(program()));
 }
 
 TEST_F(LaunchListTest, WhatCannotBeIsOurFault) {
@@ -136,6 +139,7 @@ TEST_F(LaunchListTest, WhatCannotBeIsOurFault) {
   refused({kir::Barrier{}});
   refused({kir::Arrive{"last", "n", kir::integer(1)}});
   refused({kir::CallUser{}});
+  refused({kir::If{integer(1) / integer(0), {}}});
 }
 
 TEST(GridRule, FollowsTheDevice) {

@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "exec/program.hpp"
+
+namespace op2::exec {
+
+/// What a device launches for a loop, as a value that can be written to a file: which kernels with
+/// what, computed once a plan from its arrays and sizes. Arguments are numbers in
+/// Executable::arguments; `begin` and `end` are variables that are there from the start.
+
+// ---------------------------------------------------------------------------------- expressions
+
+struct Value;
+
+struct Number {
+  std::int64_t value = 0;
+  bool operator==(const Number&) const = default;
+};
+
+struct Variable {
+  std::string name;
+  bool operator==(const Variable&) const = default;
+};
+
+/// @brief An entry of a plan's array, which the host reads: `at` holds one expression.
+struct Entry {
+  int argument = 0;
+  int n_bytes = 8;  ///< of an entry: 4 or 8
+  std::vector<Value> at;
+  bool operator==(const Entry&) const = default;
+};
+
+/// @brief 1 if the plan has that array, else 0.
+struct IsThere {
+  int argument = 0;
+  bool operator==(const IsThere&) const = default;
+};
+
+enum class Operator : std::uint8_t { add, subtract, multiply, divide, modulo, less, equal, least };
+
+struct Operation {
+  Operator op = Operator::add;
+  std::vector<Value> operands;  // [2]
+  bool operator==(const Operation&) const = default;
+};
+
+/// @brief `condition != 0 ? then : otherwise`.
+struct Choice {
+  std::vector<Value> operands;  // [3]
+  bool operator==(const Choice&) const = default;
+};
+
+/// @brief How many blocks a launch over `items` work items gets.
+struct BlocksOf {
+  std::vector<Value> items;  // [1]
+  bool operator==(const BlocksOf&) const = default;
+};
+
+/// @brief Scalars from one component to the next of the Dat of the loop's argument `data`.
+struct StrideOf {
+  int data = 0;
+  bool operator==(const StrideOf&) const = default;
+};
+
+struct Value {
+  std::variant<Number, Variable, Entry, IsThere, Operation, Choice, BlocksOf, StrideOf> node;
+  bool operator==(const Value&) const = default;
+};
+
+// ----------------------------------------------------------------------------------- statements
+
+struct Step;
+using Steps = std::vector<Step>;
+
+struct Set {
+  std::string variable;
+  Value value;
+  bool operator==(const Set&) const = default;
+};
+
+/// @brief `body` for `variable` = begin, ..., end - 1.
+struct Repeat {
+  std::string variable;
+  Value begin;
+  Value end;
+  Steps body;
+  bool operator==(const Repeat&) const = default;
+};
+
+struct When {
+  Value condition;
+  Steps then;
+  bool operator==(const When&) const = default;
+};
+
+/// @brief Memory of the device until the last launch; `is_zero`: at first, and what launches leave
+/// there is there the next time.
+struct Allocate {
+  int scratch = 0;  ///< its number
+  int item_bytes = 8;
+  Value extent;
+  bool is_zero = false;
+  bool operator==(const Allocate&) const = default;
+};
+
+/// @brief Memory that a kernel takes: argument `index`, or scratch number `index`.
+struct MemorySlot {
+  bool is_scratch = false;
+  int index = 0;
+  bool operator==(const MemorySlot&) const = default;
+};
+
+enum class GridKind : std::uint8_t {
+  items,   ///< enough lanes for the items, or fewer that stride
+  blocks,  ///< as many blocks as there are items
+  single,  ///< one block
+};
+
+/// @brief Nothing is launched for no items.
+struct LaunchStep {
+  int kernel = 0;  ///< of LaunchProgram::kernels
+  GridKind grid = GridKind::items;
+  Value items;
+  std::vector<std::variant<MemorySlot, Value>> arguments;
+  bool operator==(const LaunchStep&) const = default;
+};
+
+struct Step {
+  std::variant<Set, Repeat, When, Allocate, LaunchStep> node;
+  bool operator==(const Step&) const = default;
+};
+
+struct LaunchedKernel {
+  std::string name;   ///< in the Program
+  int max_lanes = 0;  ///< a block may have; 0: any number
+  bool operator==(const LaunchedKernel&) const = default;
+};
+
+struct LaunchProgram {
+  std::vector<LaunchedKernel> kernels;
+  Steps steps;
+  bool operator==(const LaunchProgram&) const = default;
+};
+
+/// @brief Whether the program asks how many blocks there will be.
+[[nodiscard]] bool asks_for_blocks(const LaunchProgram& program);
+
+/// @brief The program as canonical text: equal programs, and only these, have equal texts.
+[[nodiscard]] std::string canonical(const LaunchProgram& program);
+
+/// @brief The program that canonical() wrote. @throws UsageError saying what is wrong, and where.
+[[nodiscard]] LaunchProgram read_launch_program(std::string_view text);
+
+}  // namespace op2::exec
