@@ -15,11 +15,12 @@ extern "C" {
 
 /* What a launch needs besides its arguments. Lives for the call only. */
 struct op2_context_v1 {
-  void* queue;   /* device queue; null on the host */
+  void* queue;   /* reserved for a device's queue, null */
   void* scratch; /* scratch_bytes bytes, 64-byte aligned, contents undefined on entry */
   long scratch_bytes;
-  void* parameters;   /* parameter block of a graph; null outside one */
-  long* error;        /* [4]: code, argument, element, detail; all zero on entry */
+  void* parameters;   /* reserved for the parameters of a graph, null */
+  long* error;        /* [4]: code, argument, element, detail; all zero on entry. A code other than
+                         0 says that a check failed, whatever the launch returns */
   int n_threads;      /* threads a host launch may use, >= 1 */
   unsigned int flags; /* reserved, 0 */
 };

@@ -66,13 +66,22 @@ void PreparedLoop::note_uses() {
   what_ = fmt::format("par_loop '{}'", executable_->name);
   for (const kir::Parameter& argument : executable_->arguments) {
     const auto index = static_cast<std::size_t>(argument.index);
-    const auto use = argument.type.is_const ? mesh::Use::read : mesh::Use::read_write;
     if (argument.role == kir::Role::data) {
-      uses_.push_back({binding_.arguments[index].get(), use, argument.index});
+      uses_.push_back({binding_.arguments[index].get(), use_of(argument), argument.index});
     } else if (argument.role == kir::Role::constant) {
       uses_.push_back({binding_.constants[index].get(), mesh::Use::read, -1});
     }
   }
+}
+
+/// What is overwritten completely need not be copied to where it will be.
+mesh::Use PreparedLoop::use_of(const kir::Parameter& argument) const {
+  if (argument.type.is_const) return mesh::Use::read;
+  const auto index = static_cast<std::size_t>(argument.index);
+  const bool is_overwritten = index < executable_->data.size() &&
+                              executable_->data[index].is_overwritten &&
+                              binding_.arguments[index]->n_rows() == binding_.n_elements;
+  return is_overwritten ? mesh::Use::write : mesh::Use::read_write;
 }
 
 bool PreparedLoop::run() {
@@ -111,7 +120,7 @@ bool PreparedLoop::run_on_host() {
     if (executable_->is_parallel) note_parallel_region();
     const int status = executable_->launch(&context_, 0, n_items_, argv_.data(),
                                            static_cast<unsigned int>(argv_.size()));
-    if (status != 0) check_error();
+    if (status != 0 || error_[0] != 0) report_error(status);
   }
   timing_->nanoseconds += trace_clock() - start;
   note("loop", start, options_.useful_bytes);
@@ -460,10 +469,11 @@ void PreparedLoop::gather_addresses() {
   }
 }
 
-void PreparedLoop::check_error() const {
+void PreparedLoop::report_error(int status) const {
+  const long code = error_[0] != 0 ? error_[0] : status;
   throw ExecutionError(
       fmt::format("par_loop '{}': check {} failed: argument {}, element {}, value {}",
-                  executable_->name, error_[0], error_[1], error_[2], error_[3]));
+                  executable_->name, code, error_[1], error_[2], error_[3]));
 }
 
 }  // namespace op2::runtime

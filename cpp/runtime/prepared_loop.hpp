@@ -77,8 +77,9 @@ class PreparedLoop {
   [[nodiscard]] int threads_for_size() const;
   void size_scratch();
   void note_uses();
+  [[nodiscard]] mesh::Use use_of(const kir::Parameter& argument) const;
   void gather_addresses();
-  void check_error() const;
+  [[noreturn]] void report_error(int status) const;
   void check_fork() const;
   bool run_on_host();
   bool run_on_device();

@@ -421,3 +421,49 @@ def test_loops_over_parts_of_one_array_are_refused_where_one_writes(device: _cor
     shift = op2.Kernel("void shift(double *a, const double *b) { *a = *b; }", "shift")
     with pytest.raises(NotImplementedError, match=r"'head' .* shares .* arg 1: Dat 'tail'"):
         op2.par_loop(shift, three, head(op2.WRITE), tail(op2.READ))
+
+
+def test_what_a_loop_overwrites_is_not_copied_before(device: _core.Device) -> None:
+    cells = op2.Set(50, "cells")
+    x = op2.Dat(cells**2, np.arange(100.0), name="x")
+    one = op2.Kernel("void one(double *x) { x[0] = 1; x[1] = 2; }", "one")
+    op2.transfers.clear()
+    op2.par_loop(one, cells, x(op2.WRITE))
+    assert not op2.transfers.report()
+    assert x.data_ro.tolist() == [[1.0, 2.0]] * 50
+
+
+@pytest.mark.parametrize("how", ["half", "subset", "map", "view", "both", "ghosts"])
+def test_what_may_keep_old_values_is_copied_before(device: _core.Device, how: str) -> None:
+    cells = op2.Set((30, 40, 50) if how == "ghosts" else 50, "cells")
+    x = op2.Dat(cells**2, np.arange(100.0), name="x")
+    expected = np.arange(100.0).reshape(50, 2)
+    both = op2.Kernel("void both(double *x) { x[0] = 1; x[1] = 2; }", "both")
+    iterset, args = cells, [x(op2.WRITE)]
+    if how == "half":  # the contract is not kept, and nothing is lost for it
+        both = op2.Kernel("void both(double *x) { x[0] = 1; }", "both")
+        expected[:, 0] = 1
+    elif how == "subset":
+        iterset = op2.Subset(cells, [3, 7])
+        expected[[3, 7]] = 1, 2
+    elif how == "map":
+        some = op2.Set(2, "some")
+        iterset, args = some, [x(op2.WRITE, op2.Map(some, cells, 1, [[3], [7]], "to"))]
+        expected[[3, 7]] = 1, 2
+    elif how == "view":
+        both = op2.Kernel("void both(double *x) { x[0] = 1; }", "both")
+        args = [op2.DatView(x, 1)(op2.WRITE)]
+        expected[:, 1] = 1
+    elif how == "both":
+        both = op2.Kernel(
+            "void both(double *x, const double *y) { x[0] = y[1]; x[1] = y[0]; }", "both"
+        )
+        args = [x(op2.WRITE), x(op2.READ)]
+        expected = None
+    else:
+        expected[:40] = 1, 2
+    op2.transfers.clear()
+    op2.par_loop(both, iterset, *args)
+    assert [row.to_device for row in op2.transfers.report() if "'x'" in row.what] == [True]
+    if expected is not None:
+        assert (x.data_ro_with_halos == expected).all()

@@ -14,6 +14,7 @@
 #include <utility>
 #include <vector>
 
+#include "../base/message_of.hpp"
 #include "base/error.hpp"
 #include "runtime/host/threads.hpp"
 
@@ -152,6 +153,30 @@ TEST_F(PreparedLoopTest, LaunchesOverAllElementsWithAddressesInTheirPlaces) {
   EXPECT_EQ(seen().context.parameters, nullptr);
   EXPECT_EQ(seen().context.flags, 0U);
   EXPECT_EQ(seen().error, (std::vector<long>{0, 0, 0, 0}));
+}
+
+/// A check that fails at element 3 of argument 1 and does not stop the launch.
+int fails_quietly(const op2_context_v1* context, long, long, void* const*, unsigned int) {
+  if (context->error[0] != 0) return 1;  // it is all zero on entry
+  context->error[0] = 7;
+  context->error[1] = 1;
+  context->error[2] = 3;
+  context->error[3] = -5;
+  return 0;
+}
+
+TEST_F(PreparedLoopTest, WhatGeneratedCodeFindsWrongIsAnError) {
+  executable.launch = fails_quietly;
+  const auto loop = prepared();
+  for (int run = 0; run < 2; ++run) {
+    EXPECT_EQ(op2::testing::message_of<ExecutionError>([&] { loop->run(); }),
+              "par_loop 'res': check 7 failed: argument 1, element 3, value -5");
+  }
+  executable.launch = [](const op2_context_v1*, long, long, void* const*, unsigned int) {
+    return 9;
+  };
+  EXPECT_EQ(op2::testing::message_of<ExecutionError>([&] { prepared()->run(); }),
+            "par_loop 'res': check 9 failed: argument 0, element 0, value 0");
 }
 
 TEST_F(PreparedLoopTest, ReadsAddressesAtEachLaunch) {
