@@ -51,6 +51,8 @@ std::string print_source(const kir::Module& module, const ir::Loop& loop,
   cg::KernelStyle style;
   style.line_markers = line_markers;
   if (loop.kernel->cpp) style.boolean = "bool";
+  const bool is_scalar = !module.kernel_on_lanes && !kir::has_kernels(module);
+  if (is_scalar) style.row_length = lower::row_length;
   cg::reserve_local_names(context);
   const ir::Kernel kernel =
       module.kernel_on_lanes ? *module.kernel_on_lanes : lower::with_constants(loop);
@@ -168,6 +170,8 @@ void bind_options(py::module_& core) {
       .def_readonly("operations_a_scalar_for_wide", &lower::LaneRule::operations_a_scalar_for_wide);
   py::class_<lower::LaneWork>(core, "LaneWork")
       .def_readonly("n_operations", &lower::LaneWork::n_operations)
+      .def_readonly("n_slow", &lower::LaneWork::n_slow)
+      .def_readonly("n_in_rows", &lower::LaneWork::n_in_rows)
       .def_readonly("n_scalars", &lower::LaneWork::n_scalars)
       .def_readonly("widest", &lower::LaneWork::widest);
 }

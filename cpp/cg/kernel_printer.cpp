@@ -16,7 +16,9 @@
 #include "cg/adapt.hpp"
 #include "cg/kernel_expressions.hpp"
 #include "cg/lane_calls.hpp"
+#include "ir/integers.hpp"
 #include "ir/kernel_ir.hpp"
+#include "ir/kernel_rows.hpp"
 #include "ir/kernel_walk.hpp"
 #include "ir/known_functions.hpp"
 
@@ -29,7 +31,10 @@ using ir::Type;
 class StatementPrinter {
  public:
   StatementPrinter(Context& context, const KernelStyle& style, const ir::Kernel& kernel)
-      : context_(context), style_(style), kernel_(kernel) {}
+      : context_(context),
+        style_(style),
+        kernel_(kernel),
+        constants_(kernel.body ? ir::constant_integers(*kernel.body) : ir::Integers{}) {}
 
   void body(const ir::Body& statements) {
     for (const ir::Stmt& stmt : statements) statement(stmt);
@@ -61,7 +66,9 @@ class StatementPrinter {
             [this](const ir::Evaluate& node) { context_.statement(print(node.value) + ";"); },
             [this](const ir::Block& node) { nested("", node.body); },
             [this](const ir::If& node) { branches(node); },
-            [this](const ir::For& node) { nested(for_header(node), node.body); },
+            [this](const ir::For& node) {
+              nested(std::string(rolled_if_row(node)) + for_header(node), node.body);
+            },
             [this](const ir::While& node) { loop(node); },
             [this](const ir::Switch& node) { cases(node); },
             [this](const ir::Return& node) {
@@ -96,6 +103,21 @@ class StatementPrinter {
       body(*rest);
     }
     context_.end_branch();
+  }
+
+  [[nodiscard]] std::string_view rolled_if_row(const ir::For& node) {
+    if (style_.row_length == 0 || ir::has_inner_loop(node)) return "";
+    const bool is_row = ir::runs_along_rows(node, constants_, style_.row_length) && computes(node);
+    return is_row ? rolled(context_) : "";
+  }
+
+  /// Loops that only copy are none to GCC, but calls of memcpy.
+  [[nodiscard]] static bool computes(const ir::For& loop) {
+    bool found = false;
+    ir::for_each_expr_in(loop.body, [&found](const Expr& expr) {
+      found |= std::holds_alternative<ir::Binary>(expr.node) && ir::is_floating(expr.type.base);
+    });
+    return found;
   }
 
   [[nodiscard]] std::string for_header(const ir::For& node) const {
@@ -138,6 +160,7 @@ class StatementPrinter {
   Context& context_;
   const KernelStyle& style_;
   const ir::Kernel& kernel_;
+  const ir::Integers constants_;
 };
 
 std::set<std::string> calls_of(const ir::KernelBody& body) {
@@ -273,6 +296,13 @@ std::string name_printed(const ir::Kernel& kernel) {
 }
 
 }  // namespace
+
+std::string_view rolled(Context& context) {
+  context.top_level_once(
+      "#ifdef __clang__\n#define op2_rolled\n#else\n"
+      "#define op2_rolled _Pragma(\"GCC unroll 1\")\n#endif");
+  return "op2_rolled ";
+}
 
 std::string print_kernel(Context& context, const ir::Kernel& original, const KernelStyle& given) {
   if (context.dialect().library != nullptr && original.body) {

@@ -2,12 +2,17 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 
 #include "cg/context.hpp"
 #include "cg/kernel_expressions.hpp"
 #include "ir/kernel_body.hpp"
 
 namespace op2::cg {
+
+/// @brief The word in front of a loop that GCC is to leave as it is; Clang's code is better if it
+/// may do as it likes.
+[[nodiscard]] std::string_view rolled(Context& context);
 
 /// @brief Print a kernel's tables and functions, ready to be called.
 ///

@@ -11,6 +11,7 @@
 #include "base/error.hpp"
 #include "base/overload.hpp"
 #include "cg/atomics.hpp"
+#include "cg/kernel_printer.hpp"
 #include "cg/lane_types.hpp"
 #include "cg/lanes.hpp"
 #include "lower/names_used.hpp"
@@ -276,23 +277,20 @@ class Printer {
     }
     context_.begin_branch(fmt::format("{5}for ({1} {0} = {2}; {0} < {3}; {4})", loop.index,
                                       context_.dialect().type_name(loop.index_type), expr(begin),
-                                      expr(loop.end), step, rolled(loop)));
+                                      expr(loop.end), step, rolled_if_gathering(loop)));
     block(loop.body);
     context_.end_branch();
   }
 
   /// Rows are loaded in a loop to save the compiler's time. GCC would unroll it, which takes it
-  /// half as long again and makes nothing faster; Clang's code is better if it may.
-  std::string_view rolled(const kir::For& loop) {
+  /// half as long again and makes nothing faster.
+  std::string_view rolled_if_gathering(const kir::For& loop) {
     const auto is_gather = [](const kir::Stmt& stmt) {
       return std::holds_alternative<kir::LaneGather>(stmt.node);
     };
     const bool is_of_gathers = !loop.body.empty() && std::ranges::all_of(loop.body, is_gather);
     if ((!is_of_gathers && !loop.is_rolled) || context_.dialect().has_vectors) return "";
-    context_.top_level_once(
-        "#ifdef __clang__\n#define op2_rolled\n#else\n"
-        "#define op2_rolled _Pragma(\"GCC unroll 1\")\n#endif");
-    return "op2_rolled ";
+    return rolled(context_);
   }
 
   void update(const kir::Atomic& atomic) {

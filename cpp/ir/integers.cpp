@@ -192,7 +192,7 @@ Integers constant_integers(const KernelBody& body) {
   return known;
 }
 
-std::optional<std::int64_t> trip_count(const For& loop, const Integers& known) {
+std::optional<Counted> counted(const For& loop, const Integers& known) {
   const auto start = start_of(loop, known);
   if (!start || !loop.condition || !loop.step) return std::nullopt;
   const auto stride = stride_of(*loop.step, start->name, known);
@@ -205,13 +205,21 @@ std::optional<std::int64_t> trip_count(const For& loop, const Integers& known) {
   const std::int64_t pace = *stride > 0 ? *stride : -*stride;
   const bool upward = test->op == BinaryOp::less || test->op == BinaryOp::less_equal;
   const bool downward = test->op == BinaryOp::greater || test->op == BinaryOp::greater_equal;
+  const auto times = [&](std::int64_t n) {
+    return Counted{.name = start->name, .first = start->value, .stride = *stride, .n = n};
+  };
   if (test->op == BinaryOp::not_equal && distance % pace == 0 && distance >= 0) {
-    return distance / pace;
+    return times(distance / pace);
   }
   if (!(*stride > 0 ? upward : downward)) return std::nullopt;
   const bool inclusive = test->op == BinaryOp::less_equal || test->op == BinaryOp::greater_equal;
   const std::int64_t reach = distance + (inclusive ? 1 : 0);
-  return reach <= 0 ? 0 : (reach + pace - 1) / pace;
+  return times(reach <= 0 ? 0 : (reach + pace - 1) / pace);
+}
+
+std::optional<std::int64_t> trip_count(const For& loop, const Integers& known) {
+  const auto found = counted(loop, known);
+  return found ? std::optional(found->n) : std::nullopt;
 }
 
 }  // namespace op2::ir

@@ -25,8 +25,19 @@ using Integers = std::map<std::string, std::int64_t, std::less<>>;
 /// @brief The value of an integer expression without effects, if it can be told.
 [[nodiscard]] std::optional<std::int64_t> integer_value(const Expr& expr, const Integers& known);
 
-/// @brief How often the body of a loop over an integer runs, if its bounds can be told and it
-/// neither changes its variable nor breaks off in a way that this does not see.
+/// @brief What the variable of a loop goes through: first, first + stride, ..., @p n values.
+struct Counted {
+  std::string name;
+  std::int64_t first;
+  std::int64_t stride;
+  std::int64_t n;
+};
+
+/// @brief What a loop over an integer goes through, if its bounds can be told and it neither
+/// changes its variable nor breaks off in a way that this does not see.
+[[nodiscard]] std::optional<Counted> counted(const For& loop, const Integers& known);
+
+/// @brief How often the body of such a loop runs.
 [[nodiscard]] std::optional<std::int64_t> trip_count(const For& loop, const Integers& known);
 
 /// @brief The file-scope constants that are integers.

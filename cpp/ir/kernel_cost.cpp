@@ -1,20 +1,24 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "ir/kernel_cost.hpp"
 
-#include <algorithm>
 #include <map>
-#include <optional>
 #include <string>
+#include <utility>
 
 #include "base/overload.hpp"
 #include "ir/integers.hpp"
+#include "ir/kernel_rows.hpp"
 #include "ir/known_functions.hpp"
 #include "ir/unique_names.hpp"
 
 namespace op2::ir {
 namespace {
 
-using Costs = std::map<std::string, std::int64_t, std::less<>>;
+using Costs = std::map<std::string, Work, std::less<>>;
+
+// Steps of loops that are gone through one by one because the bounds of others depend on them; from
+// then on a loop counts by its middle. Some milliseconds.
+constexpr std::int64_t most_steps = 4096;
 
 std::int64_t cost_of(BinaryOp op, const Type& type) {
   if (!type.is_scalar() || !is_floating(type.base)) return 0;
@@ -46,93 +50,161 @@ std::int64_t cost_of(BinaryOp op, const Type& type) {
   return 0;
 }
 
+bool is_slow(const std::string& function) {
+  return function.starts_with("sqrt") || function == "csqrt" || function.starts_with("cbrt");
+}
+
+Work dearer(const Work& left, const Work& right) {
+  return left.n_operations < right.n_operations ? right : left;
+}
+
 class Counter {
  public:
-  Counter(const Costs& callees, Integers known) : callees_(callees), known_(std::move(known)) {}
+  Counter(const Costs& callees, Integers known, std::int64_t row_length)
+      : callees_(callees), known_(std::move(known)), row_length_(row_length) {}
 
-  std::int64_t statements(const Body& body) {
-    std::int64_t sum = 0;
+  Work statements(const Body& body) {
+    Work sum;
     for (const Stmt& stmt : body) sum += statement(stmt);
     return sum;
   }
 
  private:
-  std::int64_t statement(const Stmt& stmt) {
+  Work statement(const Stmt& stmt) {
     return std::visit(
         overload{[this](const Declare& node) { return declare(node); },
                  [this](const Evaluate& node) { return cost(node.value); },
                  [this](const Block& node) { return statements(node.body); },
                  [this](const If& node) {
-                   const std::int64_t yes = statements(node.then_body);
-                   const std::int64_t no = statements(node.else_body);
-                   return cost(node.condition) + std::max(yes, no);
+                   Work sum = cost(node.condition);
+                   const Work yes = statements(node.then_body);
+                   return sum += dearer(yes, statements(node.else_body));
                  },
                  [this](const For& node) { return loop(node); },
-                 [this](const While& node) { return cost(node.condition) + statements(node.body); },
-                 [this](const Switch& node) {
-                   std::int64_t dearest = 0;
-                   for (const Case& entry : node.cases) {
-                     dearest = std::max(dearest, statements(entry.body));
-                   }
-                   return cost(node.value) + dearest;
+                 [this](const While& node) {
+                   Work sum = cost(node.condition);
+                   return sum += statements(node.body);
                  },
-                 [this](const Return& node) { return node.value ? cost(*node.value) : 0; },
-                 [](const Break&) { return std::int64_t{0}; },
-                 [](const Continue&) { return std::int64_t{0}; }},
+                 [this](const Switch& node) {
+                   Work dearest;
+                   for (const Case& entry : node.cases) {
+                     dearest = dearer(dearest, statements(entry.body));
+                   }
+                   return dearest += cost(node.value);
+                 },
+                 [this](const Return& node) { return node.value ? cost(*node.value) : Work{}; },
+                 [](const Break&) { return Work{}; }, [](const Continue&) { return Work{}; }},
         stmt.node);
   }
 
-  std::int64_t declare(const Declare& node) {
-    std::int64_t sum = 0;
+  Work declare(const Declare& node) {
+    Work sum;
     for (const Variable& variable : node.variables) {
       if (!variable.value) continue;
       if (!node.is_static) sum += cost(*variable.value);
       if (!variable.type.is_const || !variable.type.is_scalar()) continue;
+      known_.erase(variable.name);  // it was another one in the step before
       if (const auto value = integer_value(*variable.value, known_)) known_[variable.name] = *value;
     }
     return sum;
   }
 
-  std::int64_t loop(const For& node) {
-    const std::int64_t once = statements(node.body) + (node.condition ? cost(*node.condition) : 0) +
-                              (node.step ? cost(*node.step) : 0);
-    return statements(node.init) + trip_count(node, known_).value_or(1) * once;
+  Work loop(const For& node) {
+    Work sum = statements(node.init);
+    const auto range = counted(node, known_);
+    if (!range) {
+      has_unknown_ = true;
+      return sum += once(node);
+    }
+    const bool had_unknown = std::exchange(has_unknown_, false);
+    Work all = once(node).times(range->n);
+    if (has_unknown_) all = step_by_step(node, *range);
+    has_unknown_ |= had_unknown;
+    if (runs_along_rows(node, known_, row_length_)) all.n_in_rows = all.n_operations;
+    return sum += all;
   }
 
-  [[nodiscard]] std::int64_t cost(const Expr& expr) const {
-    std::int64_t sum = own_cost(expr);
-    const bool is_evaluated = !std::holds_alternative<SizeOf>(expr.node);
-    for (const Expr& operand : expr.operands) sum += is_evaluated ? cost(operand) : 0;
+  Work once(const For& node) {
+    Work sum = statements(node.body);
+    if (node.condition) sum += cost(*node.condition);
+    if (node.step) sum += cost(*node.step);
     return sum;
   }
 
-  [[nodiscard]] std::int64_t own_cost(const Expr& expr) const {
-    if (const auto* node = std::get_if<Binary>(&expr.node)) return cost_of(node->op, expr.type);
-    if (const auto* node = std::get_if<Assign>(&expr.node)) {
-      return node->op ? cost_of(*node->op, expr.type) : 0;
+  /// The same with the loop's variable known, because bounds of loops inside depend on it.
+  Work step_by_step(const For& node, const Counted& range) {
+    Work sum;
+    n_steps_ += range.n;
+    has_unknown_ = false;
+    if (n_steps_ > most_steps) {
+      known_[range.name] = range.first + range.stride * (range.n - 1) / 2;
+      sum = once(node).times(range.n);
+    } else {
+      for (std::int64_t i = 0; i < range.n; ++i) {
+        known_[range.name] = range.first + i * range.stride;
+        sum += once(node);
+      }
     }
+    known_.erase(range.name);
+    return sum;
+  }
+
+  [[nodiscard]] Work cost(const Expr& expr) const {
+    Work sum = own_cost(expr);
+    const bool is_evaluated = !std::holds_alternative<SizeOf>(expr.node);
+    for (const Expr& operand : expr.operands) sum += is_evaluated ? cost(operand) : Work{};
+    return sum;
+  }
+
+  [[nodiscard]] Work own_cost(const Expr& expr) const {
+    const auto by = [&expr](BinaryOp op) {
+      const std::int64_t n = cost_of(op, expr.type);
+      return Work{.n_operations = n, .n_slow = n > 0 && op == BinaryOp::divide ? 1 : 0};
+    };
+    if (const auto* node = std::get_if<Binary>(&expr.node)) return by(node->op);
+    if (const auto* node = std::get_if<Assign>(&expr.node))
+      return node->op ? by(*node->op) : Work{};
     const auto* call = std::get_if<Call>(&expr.node);
-    if (call == nullptr) return 0;
+    if (call == nullptr) return {};
     const auto callee = callees_.find(call->function);
     if (callee != callees_.end()) return callee->second;
     const KnownFunction* known = known_function(call->function);
-    return known == nullptr ? 0 : known->n_operations;
+    const std::int64_t n = known == nullptr ? 0 : known->n_operations;
+    return {.n_operations = n, .n_slow = is_slow(call->function) ? n : 0};
   }
 
   const Costs& callees_;
   Integers known_;
+  std::int64_t row_length_;
+  std::int64_t n_steps_ = 0;
+  bool has_unknown_ = false;  // a loop was met whose bounds could not be told
 };
 
 }  // namespace
 
-std::int64_t n_operations(const KernelBody& body) {
+Work& Work::operator+=(const Work& more) {
+  n_operations += more.n_operations;
+  n_slow += more.n_slow;
+  n_in_rows += more.n_in_rows;
+  return *this;
+}
+
+Work Work::times(std::int64_t n) const {
+  return {.n_operations = n * n_operations, .n_slow = n * n_slow, .n_in_rows = n * n_in_rows};
+}
+
+Work work_of(const KernelBody& body, std::int64_t row_length) {
   Costs costs;
   const Integers known = constant_integers(body);
   for (const FunctionDef& function : body.functions) {
     const FunctionDef named = with_unique_names(function);
-    costs[function.name] = Counter(costs, known).statements(named.body);
+    costs[function.name] = Counter(costs, known, row_length).statements(named.body);
   }
   return costs.at(body.entry().name);
+}
+
+std::int64_t n_operations(const KernelBody& body) {
+  return work_of(body, 1).n_operations;
 }
 
 }  // namespace op2::ir

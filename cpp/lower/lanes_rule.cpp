@@ -30,6 +30,11 @@ constexpr int half_bytes = 32;
 constexpr std::int64_t least_operations_on_grid = 75;
 // But it does not where a Global is reduced, whose order it has to keep.
 constexpr std::int64_t least_scalars_of_reduction = 4;
+// On a CPU a division or a root takes as long as several other operations, and lanes share it.
+constexpr std::int64_t operations_a_division = 4;
+// A kernel of which at least this part runs along rows is faster if the compiler vectorises those:
+// nothing has to be transposed, and sums stay in registers.
+constexpr double least_part_in_rows = 0.75;
 
 LaneChoice none(std::string why) {
   return {0, std::move(why)};
@@ -51,6 +56,18 @@ bool goes_over_columns(const Request& request) {
          (request.strategy == Strategy::direct || request.strategy == Strategy::block);
 }
 
+/// Operations, as long as one of the quick ones takes.
+std::int64_t weight_of(const Request& request, const LaneWork& work) {
+  const bool is_host = request.facts.lanes != Lanes::grid;
+  return work.n_operations + (is_host ? (operations_a_division - 1) * work.n_slow : 0);
+}
+
+bool runs_along_rows(const Request& request, const LaneWork& work) {
+  return request.facts.lanes != Lanes::grid && work.n_in_rows > 0 &&
+         static_cast<double>(work.n_in_rows) >=
+             least_part_in_rows * static_cast<double>(work.n_operations);
+}
+
 LaneChoice by_rule(const Request& request, int vector_bytes) {
   const ir::Loop& loop = request.loop;
   if (!loop.kernel->body) {
@@ -63,12 +80,18 @@ LaneChoice by_rule(const Request& request, int vector_bytes) {
   if (vector_bytes == 0) return none("how wide the machine's vectors are is not known");
   const LaneWork work = lane_work(loop);
   const LaneRule rule = lane_rule(request);
-  if (work.n_operations < rule.least_operations ||
-      work.n_operations < rule.least_operations_a_scalar * work.n_scalars) {
+  const std::int64_t weight = weight_of(request, work);
+  if (weight < rule.least_operations || weight < rule.least_operations_a_scalar * work.n_scalars) {
     return none(fmt::format("{} operations for {} scalars moved: too little to gain",
                             work.n_operations, work.n_scalars));
   }
-  const bool is_wide = work.n_operations >= rule.operations_a_scalar_for_wide * work.n_scalars;
+  if (runs_along_rows(request, work)) {
+    return none(
+        fmt::format("{} of {} operations are in loops along rows, which the compiler turns "
+                    "into vectors",
+                    work.n_in_rows, work.n_operations));
+  }
+  const bool is_wide = weight >= rule.operations_a_scalar_for_wide * work.n_scalars;
   const int n_bytes = is_wide ? vector_bytes : std::min(vector_bytes, half_bytes);
   Options options = request.options;
   options.lanes = n_bytes / std::max(work.widest, 4);
@@ -104,7 +127,12 @@ LaneWork lane_work(const ir::Loop& loop) {
     const auto dtype = ir::dtype_of(ir::part_base(type.base));
     if (dtype) work.widest = std::max(work.widest, static_cast<int>(size_of(*dtype)));
   };
-  if (loop.kernel->body) work.n_operations = ir::n_operations(*loop.kernel->body);
+  if (loop.kernel->body) {
+    const ir::Work counted = ir::work_of(*loop.kernel->body, row_length);
+    work.n_operations = counted.n_operations;
+    work.n_slow = counted.n_slow;
+    work.n_in_rows = counted.n_in_rows;
+  }
   for (const ir::Arg& arg : loop.args) {
     const Access access = ir::access_of(arg);
     const bool is_carried = !std::holds_alternative<ir::GlobalRead>(arg) &&

@@ -15,6 +15,9 @@ struct LaneChoice {
   std::string why;
 };
 
+/// @brief Steps from which on a loop along a row is left to the compiler's own vectors.
+inline constexpr std::int64_t row_length = 6;
+
 /// @brief What the default rule asks of a loop.
 struct LaneRule {
   std::int64_t least_operations;              ///< of one call of the kernel
@@ -26,6 +29,8 @@ struct LaneRule {
 /// @brief What the default rule weighs.
 struct LaneWork {
   std::int64_t n_operations = 0;  ///< of one call of the kernel
+  std::int64_t n_slow = 0;        ///< divisions and roots among them
+  std::int64_t n_in_rows = 0;     ///< in loops that compilers vectorise, see ir::runs_along_rows
   std::int64_t n_scalars = 0;     ///< gathered and scattered by one call
   int widest = 0;                 ///< bytes of the widest value
 };

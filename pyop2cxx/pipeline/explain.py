@@ -46,6 +46,8 @@ class Explanation:
         least_operations_a_scalar: The same for each of `scalars`.
         vector_bytes: Of the machine's widest vectors; 0 if that is not known.
         gather_bytes: Of the gather instructions used; 0 if rows are loaded and transposed.
+        slow_operations: Divisions and roots among the operations.
+        operations_in_rows: Operations in loops that the compiler turns into vectors by itself.
     """
 
     loop: str
@@ -66,6 +68,8 @@ class Explanation:
     least_operations_a_scalar: int
     vector_bytes: int
     gather_bytes: int
+    slow_operations: int
+    operations_in_rows: int
 
     def as_dict(self) -> dict[str, Any]:
         """Return the attributes by name, as JSON takes them."""
@@ -96,7 +100,9 @@ class Explanation:
         if self.operations is None:
             return f"{self.scalars} values moved; operations are not known: the kernel is opaque"
         ratio = self.operations / self.scalars if self.scalars else float(self.operations)
-        return f"{self.operations} operations, {self.scalars} values moved ({ratio:.1f} for each)"
+        slow = f", {self.slow_operations} divisions and roots" if self.slow_operations else ""
+        moved = f"{self.scalars} values moved ({ratio:.1f} for each)"
+        return f"{self.operations} operations{slow}, {moved}"
 
 
 def explain(loop: ParLoop) -> Explanation:
@@ -137,6 +143,8 @@ def explain(loop: ParLoop) -> Explanation:
         least_operations_a_scalar=rule.least_operations_a_scalar,
         vector_bytes=runtime.engine.vector_bytes,
         gather_bytes=choice.options.gather_bytes,
+        slow_operations=work.n_slow,
+        operations_in_rows=work.n_in_rows,
     )
 
 

@@ -68,6 +68,66 @@ def test_explanation_agrees_with_what_is_generated() -> None:
         assert found.elements == 3
 
 
+def dense_loop(name: str, text: str, n: int) -> op2.ParLoop:
+    cells = op2.Set(3)
+    a, b, c = (op2.Dat(cells ** (n * n)) for _ in range(3))
+    kernel = op2.Kernel(text.replace("N", str(n)), name)
+    return op2.ParLoop(kernel, cells, a(op2.READ), b(op2.READ), c(op2.WRITE))
+
+
+def test_triangular_loops_count_in_full() -> None:
+    text = """
+    #include <math.h>
+    void factor(const double *a, const double *b, double *l) {
+      for (int i = 0; i < N; ++i)
+        for (int j = 0; j <= i; ++j) {
+          double s = a[N * i + j] + b[0];
+          for (int k = 0; k < j; ++k) s -= l[N * i + k] * l[N * j + k];
+          if (i == j) l[N * i + i] = sqrt(s);
+          else l[N * i + j] = s / l[N * j + j];
+        }
+    }"""
+    for n in (3, 16):
+        found = dense_loop("factor", text, n).explain()
+        in_loops = 2 * sum(j for i in range(n) for j in range(i + 1))
+        assert found.operations == in_loops + 2 * (n * (n + 1) // 2)
+        assert found.slow_operations == n * (n + 1) // 2
+        assert "too little to gain" not in found.why_lanes or n == 3
+        assert f"{found.slow_operations} divisions and roots" in str(found)
+
+
+ROWS = """
+void product(const double *a, const double *b, double *c) {
+  for (int i = 0; i < N; ++i) {
+    double row[N];
+    for (int j = 0; j < N; ++j) row[j] = 0;
+    for (int k = 0; k < N; ++k)
+      for (int j = 0; j < N; ++j) row[j] += a[N * i + k] * b[N * k + j];
+    for (int j = 0; j < N; ++j) c[N * i + j] = row[j];
+  }
+}"""
+
+
+@pytest.mark.parametrize("backend", ["sequential", "openmp"])
+def test_rows_are_left_to_the_compiler(backend: str) -> None:
+    op2.init(backend=backend)
+    loop = dense_loop("product", ROWS, 8)
+    found, code = loop.explain(), loop.generate()
+    assert found.lanes == 0
+    assert found.operations == found.operations_in_rows == 2 * 8**3
+    assert "in loops along rows" in found.why_lanes
+    assert code.count("op2_rolled for") == 1  # not those that only copy
+    assert "op2_rolled" not in loop.generate({"lanes": 4})
+    short = dense_loop("product", ROWS, 4)
+    assert short.explain().operations_in_rows == 0
+    assert "op2_rolled" not in short.generate()
+
+
+def test_rows_on_devices_are_loops_as_written() -> None:
+    with op2.backend("cuda"):
+        assert "op2_rolled" not in dense_loop("product", ROWS, 8).generate()
+
+
 def test_reasons_quote_the_kernels_line() -> None:
     found = edge_loop(SEARCH, "search").explain()
     assert found.lanes == 0

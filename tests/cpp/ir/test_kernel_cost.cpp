@@ -45,6 +45,51 @@ TEST(Cost, LoopsMultiplyAndBranchesTakeTheDearer) {
   EXPECT_EQ(cost({declare("n", constant, lit("5")), counted}), 5);
 }
 
+/// `for (int j = first; j < end; ++j) x[0] = x[1] + x[2];`
+Stmt sums(const std::string& j, Expr first, Expr end) {
+  return {.node = For{.init = {declare(j, whole(), std::move(first))},
+                      .condition = less(name(j), std::move(end)),
+                      .step = unary(UnaryOp::pre_increment, name(j)),
+                      .body = {eval(sum)}}};
+}
+
+TEST(Cost, BoundsMayFollowFromOuterLoops) {
+  EXPECT_EQ(cost({loop("i", 4, {sums("j", lit("0"), name("i"))})}), 6);
+  EXPECT_EQ(cost({loop("i", 4, {sums("j", add(name("i"), lit("1")), lit("4"))})}), 6);
+  EXPECT_EQ(cost({loop("i", 4, {loop("j", 5, {sums("k", name("i"), name("j"))})})}),
+            4 + 3 + 2 + 1 + 6 + 3 + 1);
+  const Type constant{.base = Base::int32, .is_const = true, .derivation = {}};
+  EXPECT_EQ(cost({loop("i", 4,
+                       {declare("n", constant, mul(lit("2"), name("i"))),
+                        sums("j", lit("0"), name("n"))})}),
+            12);
+  Stmt down = loop("i", 0, {sums("j", lit("0"), name("i"))});
+  std::get<For>(down.node).init = {declare("i", whole(), lit("4"))};
+  std::get<For>(down.node).condition = binary(BinaryOp::greater, name("i"), lit("0"));
+  std::get<For>(down.node).step = unary(UnaryOp::pre_decrement, name("i"));
+  EXPECT_EQ(cost({down}), 10);
+  EXPECT_EQ(cost({loop("i", 4, {sums("j", lit("0"), name("n"))})}), 4);  // unknown: once
+}
+
+TEST(Cost, LongLoopsCountByTheirMiddle) {
+  EXPECT_EQ(cost({loop("i", 100001, {sums("j", lit("0"), name("i"))})}), 100001LL * 50000);
+}
+
+TEST(Cost, DivisionsAndRootsAreSlow) {
+  const Expr root =
+      call("sqrt", {binary(BinaryOp::divide, at("x", 0), add(at("x", 1), at("x", 2)))});
+  const Work found = work_of(kernel({loop("i", 3, {eval(root)})}), 6);
+  EXPECT_EQ(found, (Work{.n_operations = 9, .n_slow = 6, .n_in_rows = 0}));
+}
+
+TEST(Cost, LoopsAlongRowsAreCountedApart) {
+  const Stmt row = loop(
+      "j", 8, {eval(assign(at(name("y"), name("j")), mul(at(name("x"), name("j")), lit("2.0"))))});
+  const KernelBody body = kernel({row, loop("i", 3, {row}), eval(sum)});
+  EXPECT_EQ(work_of(body, 6), (Work{.n_operations = 33, .n_slow = 0, .n_in_rows = 32}));
+  EXPECT_EQ(work_of(body, 9), (Work{.n_operations = 33, .n_slow = 0, .n_in_rows = 0}));
+}
+
 TEST(Cost, HelpersCountAtEachCall) {
   const FunctionDef helper = function("f", {{"x", pointer()}}, {eval(sum)});
   const Stmt use = eval(call("f", {name("x")}));

@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cstdint>
+
+#include "ir/integers.hpp"
+#include "ir/kernel_body.hpp"
+
+namespace op2::ir {
+
+/// @brief True if compilers turn a loop inside a kernel into vectors well by themselves.
+///
+/// It runs at least @p least times, a number that can be told, one by one along contiguous memory:
+/// each access moves by one value or stays where it is. What it computes goes to memory once, or is
+/// summed in a small array of the kernel's own, which stays in registers. There is nothing else in
+/// it than arithmetic, and loops that do not depend on it.
+[[nodiscard]] bool runs_along_rows(const For& loop, const Integers& known, std::int64_t least);
+
+/// @brief True if there is another loop in the body of @p loop.
+[[nodiscard]] bool has_inner_loop(const For& loop);
+
+}  // namespace op2::ir
