@@ -55,6 +55,7 @@ class Flat(Dat):
         self._layout = "aos"
         self._values = None  # the carrier has allocated them; this keeps nothing alive
         self._buffer = carrier._buffer
+        self._lent_out = carrier._lent_out
         self._checked = {}
         self._frozen = None
         self.halo_valid = True

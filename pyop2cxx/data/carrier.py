@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import sys
+import weakref
 from math import prod
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -34,6 +35,53 @@ if TYPE_CHECKING:
     from pyop2cxx.base.arrays import Array
 
 
+class Lent:
+    """Writeable arrays of a carrier's values that were handed out and are still held.
+
+    They are writeable as long as what is written there counts: from when the host is asked for the
+    values until a device takes them.
+    """
+
+    __slots__ = ("_ended", "_n_to_sweep", "_out")
+
+    def __init__(self) -> None:
+        self._out: list[weakref.ref[Array]] = []
+        self._ended: list[weakref.ref[Array]] = []
+        self._n_to_sweep = 8
+
+    def __bool__(self) -> bool:
+        return bool(self._out)
+
+    def lend(self, view: Array) -> Array:
+        """Hand out an array; those that a device has ended are writeable again, too."""
+        if self._ended:
+            self._out += self._set_writeable(self._ended, writeable=True)
+            self._ended = []
+        self._out.append(weakref.ref(view))
+        if len(self._out) > self._n_to_sweep:
+            self._out = [known for known in self._out if known() is not None]
+            self._n_to_sweep = 2 * len(self._out) + 8
+        return view
+
+    def recall(self) -> None:
+        """A device has taken the values: what the host wrote from now on would be lost."""
+        self._ended += self._set_writeable(self._out, writeable=False)
+        self._out = []
+
+    @staticmethod
+    def _set_writeable(
+        known: Iterable[weakref.ref[Array]], *, writeable: bool
+    ) -> list[weakref.ref[Array]]:
+        """Mark the arrays that are held, and return them; those the program changed are left."""
+        marked = []
+        for one in known:
+            view = one()
+            if view is not None and view.flags.writeable != writeable:
+                view.flags.writeable = writeable
+                marked.append(one)
+        return marked
+
+
 class DataCarrier:
     """An object that holds values, such as a Dat or a Global. Equal only to itself."""
 
@@ -47,6 +95,7 @@ class DataCarrier:
     _component = 0
     """Of the row, where the values begin."""
     _values: Array | None
+    _lent_out: Lent
 
     @property
     def name(self) -> str:
@@ -106,6 +155,7 @@ class DataCarrier:
     def _put_on(self, device: _core.Device, use: _core.Use, member: str) -> None:
         """Copy the values to a device because the program asks for it."""
         self._host_array(member)
+        self._lent_out.recall()
         if self._buffer.on_device(device, use, f"{self._kind}.{member}", is_explicit=True):
             runtime.coherence.attribute(user_line())
 
@@ -196,6 +246,7 @@ class DataCarrier:
         return self._values
 
     def _make_buffer(self, dim: int, *, is_soa: bool = False) -> _core.Buffer:
+        self._lent_out = Lent()
         return _core.Buffer(
             coherence=runtime.coherence,
             what=self._what,
@@ -347,7 +398,7 @@ class SetFreeCarrier(DataCarrier):
         self._check_readable(member)
         self._on_host(use, member)
         self._buffer.increment_version()
-        return self._values[...]
+        return self._lent_out.lend(self._values[...])
 
     @property
     def dim(self) -> tuple[int, ...]:

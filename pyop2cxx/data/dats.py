@@ -265,7 +265,7 @@ class Dat(DataCarrier, Algebra, HaloExchange, AsVec):
         """All values, ghosts' too, as PyOP2's Halos reach around `data`: nothing is counted."""
         values = self._allocated("_data")
         self._on_host(_core.Use.read_write, "_data")
-        return values[:]
+        return self._lent_out.lend(values[:])
 
     @_data.setter
     def _data(self, given: ArrayLike) -> None:
@@ -291,6 +291,7 @@ class Dat(DataCarrier, Algebra, HaloExchange, AsVec):
         view = values[:] if whole else values[: self._set.size]
         if write:
             self._wrote(halo_valid=False)
+            self._lent_out.lend(view)
         else:
             view.flags.writeable = False
         return view
@@ -308,7 +309,7 @@ class Dat(DataCarrier, Algebra, HaloExchange, AsVec):
             return self.data, False  # loops know these values: they must not go unnoticed
         self._on_host(_core.Use.read_write, "vec")
         self.halo_valid = False
-        return values[: self._set.size], True
+        return self._lent_out.lend(values[: self._set.size]), True
 
     def _wrote(self, *, halo_valid: bool) -> None:
         self._buffer.increment_version()

@@ -62,6 +62,7 @@ class DatView(Dat):
         self._cdim = 1
         self._dtype = dat.dtype
         self._buffer = dat._buffer
+        self._lent_out = dat._lent_out
         self._layout = dat._layout
         self._checked = {}
 
@@ -121,7 +122,8 @@ class DatView(Dat):
     def _view(self, member: str, *, whole: bool, write: bool) -> Array:
         # the other components must survive, whatever becomes of this one
         kept = member.replace("_wo", "")
-        return self._component_of(self._parent._view(kept, whole=whole, write=write))
+        view = self._component_of(self._parent._view(kept, whole=whole, write=write))
+        return self._lent_out.lend(view) if write else view
 
     def zero(self, subset: SubsetLike | None = None) -> None:
         """Set the values to zero; other components stay. See `Dat.zero`."""

@@ -57,6 +57,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from pyop2cxx.base.access import Access
+    from pyop2cxx.data.carrier import Lent
     from pyop2cxx.data.dats import Dat
     from pyop2cxx.loop.symbolic import Arg, Part
     from pyop2cxx.pipeline.explain import Explanation
@@ -152,6 +153,7 @@ class ParLoop:
         self._epoch = -1
         self._checks = False
         self._prepared: _core.PreparedLoop
+        self._run: Callable[[], bool]
         self._note_effects()
 
     def _checked_kernel(self, kernel: Kernel) -> Kernel:
@@ -417,7 +419,7 @@ class ParLoop:
             value_checks.check_before(self)
         if self._ghosts:
             _bring_to_ghosts(self._ghosts)
-        if self._prepared.run():
+        if self._run():
             runtime.coherence.attribute(user_line())
         for dat in self._written:
             dat.halo_valid = False
@@ -480,6 +482,11 @@ class ParLoop:
             timing=engine.timing(self.kernel.name, request.backend.name, executable.strategy),
             mirror=None if device is None else device.mirror,
         )
+        self._run = self._prepared.run
+        if device is not None:
+            carriers: list[Any] = [*(arg.data for arg in self._parts), *built.constants]
+            lent = tuple({id(one._lent_out): one._lent_out for one in carriers}.values())
+            self._run = partial(_run_on_device, self._prepared, lent)
         self._checks = bool(runtime.configuration["debug"])
         self._epoch = epoch
         if runtime.on_loop is not None:
@@ -508,6 +515,15 @@ class ParLoop:
     def useful_bytes(self) -> int:
         """Bytes that one call must move: each Dat and Map entry once, INC and RW both ways."""
         return self._facts.useful_bytes
+
+
+def _run_on_device(prepared: _core.PreparedLoop, lent: tuple[Lent, ...]) -> bool:
+    """Run a loop, and end the arrays that were handed out of what it uses."""
+    has_copied = prepared.run()
+    for arrays in lent:
+        if arrays:
+            arrays.recall()
+    return has_copied
 
 
 def par_loop(
@@ -579,7 +595,7 @@ def par_loop(
     if known is not None and known[0] is kernel:
         if runtime.n_frozen:
             _check_frozen(symbolic.parts_of(args)[0], f"par_loop '{kernel.name}'")
-        if known[1].run():
+        if known[1]():
             runtime.coherence.attribute(user_line())
         for arg in args:
             if arg.access != READ and arg.__class__ in _WITH_HALOS:
@@ -600,7 +616,7 @@ def par_loop(
     )
     loop.compute()
     if not loop._checks and not loop._ghosts:
-        loops.keep(key, (kernel, loop._prepared))
+        loops.keep(key, (kernel, loop._run))
 
 
 parloop = par_loop

@@ -467,3 +467,96 @@ def test_what_may_keep_old_values_is_copied_before(device: _core.Device, how: st
     assert [row.to_device for row in op2.transfers.report() if "'x'" in row.what] == [True]
     if expected is not None:
         assert (x.data_ro_with_halos == expected).all()
+
+
+def doubled(dat: Any) -> None:
+    double = op2.Kernel("void twice(double *x) { *x *= 2; }", "twice")
+    op2.par_loop(double, dat.dataset.set, dat(op2.RW))
+
+
+@pytest.mark.parametrize("member", ["data", "data_wo", "data_with_halos", "data_wo_with_halos"])
+def test_an_array_ends_when_a_device_takes_the_values(device: _core.Device, member: str) -> None:
+    x = op2.Dat(op2.Set(N), np.arange(float(N)), name="x")
+    held = getattr(x, member)
+    held[:] = 1
+    doubled(x)
+    with pytest.raises(ValueError, match="read-only"):
+        held[0] = 7  # the device has newer values: this would be lost
+    assert x.data_ro.tolist() == [2.0] * N
+    assert x.data[0] == 2.0  # asked for again: this one and the one from before count
+    held[0] = 7
+    doubled(x)
+    assert x.data_ro.tolist() == [14.0] + [4.0] * (N - 1)
+
+
+def test_an_array_ends_when_a_device_only_reads_the_values(device: _core.Device) -> None:
+    x = op2.Dat(op2.Set(N), np.ones(N), name="x")
+    total = op2.Global(1, 0.0, name="total")
+    add = op2.Kernel("void add(const double *x, double *total) { *total += *x; }", "add")
+    held = x.data
+    op2.par_loop(add, x.dataset.set, x(op2.READ), total(op2.INC))
+    with pytest.raises(ValueError, match="read-only"):
+        held[0] = 7  # the device's copy counts as valid
+    x.data[0] = 7
+    op2.par_loop(add, x.dataset.set, x(op2.READ), total(op2.INC))
+    assert total.data_ro[0] == N + N + 6
+
+
+@pytest.mark.parametrize("how", ["global", "constant", "view", "to_device", "algebra"])
+def test_arrays_of_all_kinds_end(device: _core.Device, how: str) -> None:
+    nodes = op2.Set(N)
+    x = op2.Dat(nodes**2, np.ones((N, 2)), name="x")
+    held = x.data
+    if how == "global":
+        total = op2.Global(1, 0.0, name="total")
+        held = total.data
+        add = op2.Kernel("void add(const double *x, double *total) { *total += *x; }", "add")
+        op2.par_loop(add, nodes, x(op2.READ), total(op2.INC))
+    elif how == "constant":
+        factor = op2.Const(1, 2.0, "factor_of_x", "float64")
+        held = factor.data
+        times = op2.Kernel("void times(double *x) { *x *= factor_of_x; }", "times")
+        try:
+            op2.par_loop(times, nodes, op2.Dat(nodes)(op2.RW))
+        finally:
+            factor.remove_from_namespace()
+    elif how == "view":
+        view = op2.DatView(x, 1)
+        held = view.data
+        doubled(view)
+    elif how == "to_device":
+        x.to_device()
+    else:
+        y = op2.Dat(nodes**2, np.ones((N, 2)), name="y")
+        y.to_device()
+        x.axpy(2.0, y)
+    with pytest.raises(ValueError, match="read-only"):
+        held[...] = 3
+
+
+def test_a_remembered_loop_ends_arrays_too(device: _core.Device) -> None:
+    x = op2.Dat(op2.Set(N), np.ones(N), name="x")
+    double = op2.Kernel("void twice(double *x) { *x *= 2; }", "twice")
+    for _ in range(3):
+        held = x.data
+        op2.par_loop(double, x.dataset.set, x(op2.RW))
+        with pytest.raises(ValueError, match="read-only"):
+            held[0] = 7
+
+
+def test_arrays_stay_writeable_on_the_host() -> None:
+    with op2.backend("sequential"):
+        x = op2.Dat(op2.Set(N), np.ones(N), name="x")
+        held = x.data
+        doubled(x)
+        held[0] = 7
+        assert x.data_ro.tolist() == [7.0] + [2.0] * (N - 1)
+
+
+def test_an_array_that_the_program_made_read_only_stays_so(device: _core.Device) -> None:
+    x = op2.Dat(op2.Set(N), np.ones(N), name="x")
+    held = x.data
+    held.flags.writeable = False
+    doubled(x)
+    assert x.data is not held
+    assert not held.flags.writeable
