@@ -14,7 +14,7 @@
 #include "cg/kernel_printer.hpp"
 #include "cg/lane_types.hpp"
 #include "cg/lanes.hpp"
-#include "lower/names_used.hpp"
+#include "ir/kir_walk.hpp"
 
 namespace op2::cg {
 namespace {
@@ -90,7 +90,7 @@ class Printer {
 
   /// A convention may ask for parameters that this loop has no use for.
   void note_unused(const kir::Function& function) {
-    const std::set<std::string> used = lower::names_used(function.body);
+    const std::set<std::string> used = kir::names_used(function.body);
     for (const kir::Parameter& parameter : function.parameters) {
       if (used.contains(parameter.name)) continue;
       context_.statement(fmt::format("(void){};", parameter.name));
@@ -104,7 +104,7 @@ class Printer {
                     "    void *const *argv, unsigned int argc)",
                     linkage, module_.launch_name));
     context_.statement("(void)context;\n(void)argc;");
-    const std::set<std::string> used = lower::names_used(module_.launch);
+    const std::set<std::string> used = kir::names_used(module_.launch);
     for (std::size_t i = 0; i < module_.argv.size(); ++i) {
       if (used.contains(module_.argv[i].name)) unpack(module_.argv[i], i);
     }

@@ -4,22 +4,16 @@
 #include <set>
 
 #include "ir/kernel_walk.hpp"
+#include "ir/kir_walk.hpp"
 
 namespace op2::cg {
 namespace {
 
 bool has_wide_atomics(const kir::Block& block) {
-  for (const kir::Stmt& stmt : block) {
+  return kir::any_stmt(block, [](const kir::Stmt& stmt) {
     const auto* atomic = std::get_if<kir::Atomic>(&stmt.node);
-    if (atomic != nullptr && size_of(atomic->dtype) >= 8 && atomic->dtype != DType::complex64) {
-      return true;
-    }
-    const auto* loop = std::get_if<kir::For>(&stmt.node);
-    if (loop != nullptr && has_wide_atomics(loop->body)) return true;
-    const auto* branch = std::get_if<kir::If>(&stmt.node);
-    if (branch != nullptr && has_wide_atomics(branch->then)) return true;
-  }
-  return false;
+    return atomic != nullptr && size_of(atomic->dtype) >= 8 && atomic->dtype != DType::complex64;
+  });
 }
 
 std::set<ir::Base> bases_of(const ir::Loop& loop) {

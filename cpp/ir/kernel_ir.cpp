@@ -10,6 +10,7 @@
 
 #include "base/error.hpp"
 #include "base/overload.hpp"
+#include "ir/kir_walk.hpp"
 
 namespace op2::kir {
 namespace {
@@ -270,17 +271,6 @@ std::string dump(const std::vector<Parameter>& parameters) {
   return out;
 }
 
-/// Visit every statement of a block, outer ones first.
-template <class Visitor>
-void walk(const Block& block, const Visitor& visit) {
-  for (const Stmt& stmt : block) {
-    visit(stmt);
-    if (const auto* loop = std::get_if<For>(&stmt.node)) walk(loop->body, visit);
-    if (const auto* branch = std::get_if<If>(&stmt.node)) walk(branch->then, visit);
-    if (const auto* region = std::get_if<Region>(&stmt.node)) walk(region->body, visit);
-  }
-}
-
 const Function& callee_of(const Module& module, const std::string& name) {
   const auto callee =
       std::find_if(module.functions.begin(), module.functions.end(),
@@ -329,21 +319,7 @@ bool is_evaluated(const Stmt& stmt) {
                         [](const If&) { return true; },
                         [](const Launch&) { return true; },
                         [](const Scratch&) { return true; },
-                        [](const Atomic&) { return false; },
-                        [](const CallUser&) { return false; },
-                        [](const Call&) { return false; },
-                        [](const Region&) { return false; },
-                        [](const Barrier&) { return false; },
-                        [](const Arrive&) { return false; },
-                        [](const Gather&) { return false; },
-                        [](const Scatter&) { return false; },
-                        [](const MatInsert&) { return false; },
-                        [](const LaneGather&) { return false; },
-                        [](const LaneTurn&) { return false; },
-                        [](const LaneStore&) { return false; },
-                        [](const LaneAdd&) { return false; },
-                        [](const LaneShare&) { return false; },
-                        [](const LaneFold&) { return false; },
+                        [](const auto& /*other*/) { return false; },
                     },
                     stmt.node);
 }
@@ -372,7 +348,7 @@ bool is_of_team(const Stmt& stmt) {
 }
 
 void check_statements(const Module& module, const Function& function) {
-  walk(function.body, [&](const Stmt& stmt) {
+  for_each_stmt(function.body, [&](const Stmt& stmt) {
     if (const auto* call = std::get_if<Call>(&stmt.node)) check_call(module, *call);
     if (is_of_launch(stmt)) throw InternalError(function.name + ": a launch within a function");
     if (function.is_kernel ? is_of_team(stmt) : is_of_block(stmt)) {
@@ -383,7 +359,7 @@ void check_statements(const Module& module, const Function& function) {
 
 void check_launch_body(const Module& module) {
   const bool is_grid = has_kernels(module);
-  walk(module.launch, [&](const Stmt& stmt) {
+  for_each_stmt(module.launch, [&](const Stmt& stmt) {
     if (const auto* call = std::get_if<Call>(&stmt.node)) check_call(module, *call);
     if (const auto* launch = std::get_if<Launch>(&stmt.node)) check_launch(module, *launch);
     if (is_grid ? !is_evaluated(stmt) : is_of_launch(stmt) || is_of_block(stmt)) {
@@ -531,8 +507,8 @@ bool is_expanded(const Module& module) {
       expanded = false;
     }
   };
-  for (const Function& function : module.functions) walk(function.body, check);
-  walk(module.launch, check);
+  for (const Function& function : module.functions) for_each_stmt(function.body, check);
+  for_each_stmt(module.launch, check);
   return expanded;
 }
 

@@ -8,7 +8,8 @@
 
 #include "base/error.hpp"
 #include "base/overload.hpp"
-#include "lower/names_used.hpp"
+#include "ir/kir_walk.hpp"
+#include "lower/make.hpp"
 
 namespace op2::lower {
 namespace {
@@ -20,30 +21,10 @@ std::int64_t round_up(std::int64_t value, std::int64_t multiple) {
   return (value + multiple - 1) / multiple * multiple;
 }
 
-kir::Stmt for_components(int extent, kir::Assign body) {
-  return {kir::For{kir::Axis::serial, "c", kir::integer(0), kir::integer(extent), {{body}}}};
-}
-
-kir::VariableType constant_index() {
-  return {DType::int64, true, false};
-}
-
-/// A number that a launch hands over.
-kir::Parameter number(const std::string& name) {
-  return {name, {DType::int64, false, false}, false, kir::Role::local, 0};
-}
-
-bool calls_kernel(const kir::Block& block) {
-  return std::any_of(block.begin(), block.end(), [](const kir::Stmt& stmt) {
-    if (const auto* loop = std::get_if<kir::For>(&stmt.node)) return calls_kernel(loop->body);
-    return std::holds_alternative<kir::CallUser>(stmt.node);
-  });
-}
-
 /// @param[in] kept Parameters that stay where the kernel is called, used or not.
 void drop_unused(std::vector<kir::Parameter>& parameters, const kir::Block& body,
                  const std::vector<std::string>& kept) {
-  auto used = names_used(body);
+  auto used = kir::names_used(body);
   if (calls_kernel(body)) used.insert(kept.begin(), kept.end());
   std::erase_if(parameters, [&used](const kir::Parameter& parameter) {
     return !used.contains(parameter.name);
@@ -279,13 +260,13 @@ void Builder::finish_grid(kir::Block work) {
     module_.launch.push_back(
         {kir::Scratch{result.dtype, result.name, items * kir::integer(result.extent)}});
   }
-  module_.launch.insert(module_.launch.end(), work.begin(), work.end());
+  append(module_.launch, std::move(work));
 }
 
 void Builder::finish_team(kir::Block work, const kir::Expr& n_slots) {
   kir::Block& out = module_.launch;
   if (!partials_.empty()) {
-    out.push_back({kir::Decl{constant_index(), "n_slots", 0, {n_slots}}});
+    out.push_back(index_decl("n_slots", n_slots));
   }
   const kir::Expr count = partials_.empty() ? kir::integer(0) : kir::name("n_slots");
   const kir::Expr slot = kir::name("slot");
@@ -304,7 +285,7 @@ void Builder::finish_team(kir::Block work, const kir::Expr& n_slots) {
                             "slot",
                             kir::integer(0),
                             count,
-                            {for_components(ir::dim_of(arg), {at, kir::Update::set, start})}}});
+                            {for_components(ir::dim_of(arg), at, kir::Update::set, start)}}});
   }
   for (const ItemResult& result : item_results_) {
     const kir::Expr items = whole_end() - whole_begin();
@@ -314,7 +295,7 @@ void Builder::finish_team(kir::Block work, const kir::Expr& n_slots) {
                              {kir::scratch_at(count * kir::integer(module_.scratch.per_slot) +
                                               items * kir::integer(result.offset))}}});
   }
-  out.insert(out.end(), work.begin(), work.end());
+  append(out, std::move(work));
   for (const Partial& partial : partials_) {
     const ir::Arg& arg = request_.loop.args[partial.arg];
     const kir::Expr at =
@@ -325,8 +306,8 @@ void Builder::finish_team(kir::Block work, const kir::Expr& n_slots) {
                   kir::integer(0),
                   count,
                   {for_components(ir::dim_of(arg),
-                                  {kir::element(packed_.args[partial.arg].data, kir::name("c")),
-                                   update_of(ir::access_of(arg)), at})}}});
+                                  kir::element(packed_.args[partial.arg].data, kir::name("c")),
+                                  update_of(ir::access_of(arg)), at)}}});
   }
 }
 

@@ -1,14 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <utility>
 
+#include "lower/make.hpp"
 #include "lower/passes.hpp"
 
 namespace op2::lower {
 namespace {
-
-kir::VariableType index_type() {
-  return {DType::int64, true, false};
-}
 
 /// `for (colour = 0; colour < sizes[0]; ++colour) body`, in one team of threads or as launches.
 kir::Block for_colours(const Builder& builder, const kir::Parameter& sizes, kir::Block body) {
@@ -70,7 +67,7 @@ void launch_blocks(Builder& builder, const Races& races) {
   const BlockPlan plan = add_block_plan(builder, races);
   const kir::Expr block = kir::name("block");
   kir::Block one{
-      {kir::Decl{index_type(), "block", 0, {kir::element(plan.block_of.name, kir::name("k"))}}},
+      index_decl("block", kir::element(plan.block_of.name, kir::name("k"))),
       {kir::For{
           kir::Axis::serial, packed.items.position, kir::element(plan.block_offset.name, block),
           kir::element(plan.block_offset.name, block + kir::integer(1)), element_body(packed)}}};
@@ -84,8 +81,7 @@ void launch_blocks(Builder& builder, const Races& races) {
   const auto [begin, end] = range_of_colour(plan.colour_offset);
   const kir::Expr first = kir::name("first");
   const kir::Expr last = kir::name("last");
-  kir::Block one_colour{{kir::Decl{index_type(), "first", 0, {begin}}},
-                        {kir::Decl{index_type(), "last", 0, {end}}}};
+  kir::Block one_colour{index_decl("first", begin), index_decl("last", end)};
   one_colour.push_back(
       builder.launch(function, kir::Grid::blocks, last - first, {{"begin", first}, {"end", last}}));
   builder.finish(for_colours(builder, plan.sizes, std::move(one_colour)), kir::integer(0));
@@ -111,11 +107,10 @@ void colour_blocks(Builder& builder) {
   const kir::Expr position = kir::name("k");
   const kir::Expr block = kir::name("block");
   const auto [first, last] = range_of_colour(plan.colour_offset);
-  kir::Block body{
-      {kir::Decl{index_type(), "block", 0, {kir::element(plan.block_of.name, position)}}},
-      builder.call(function, kir::element(plan.block_offset.name, block),
-                   kir::element(plan.block_offset.name, block + kir::integer(1)),
-                   position - whole_begin())};
+  kir::Block body{index_decl("block", kir::element(plan.block_of.name, position)),
+                  builder.call(function, kir::element(plan.block_offset.name, block),
+                               kir::element(plan.block_offset.name, block + kir::integer(1)),
+                               position - whole_begin())};
   builder.finish(for_colours(builder, plan.sizes,
                              {{kir::For{kir::Axis::thread, "k", first, last, std::move(body)}}}),
                  whole_end() - whole_begin());
@@ -127,15 +122,13 @@ void colour_elements(Builder& builder) {
   const std::string function = builder.packed().names.take("wrap_" + request.loop.kernel->name);
   const kir::Parameter sizes = builder.plan_array("sizes", DType::int64);
   const kir::Parameter colour_offset = builder.plan_array("colour_offset", DType::int64);
-  const DType width = request.options.element_bytes == 4 ? DType::int32 : DType::int64;
-  const kir::Parameter elements = builder.plan_array("element", width);
+  const kir::Parameter elements =
+      builder.plan_array("element", index_dtype(request.options.element_bytes));
 
   PackedLoop& packed = builder.packed();
   kir::Block body = element_body(packed);
-  body.insert(
-      body.begin(),
-      {kir::Decl{
-          index_type(), packed.items.position, 0, {kir::element(elements.name, kir::name("k"))}}});
+  body.insert(body.begin(),
+              index_decl(packed.items.position, kir::element(elements.name, kir::name("k"))));
   std::vector<kir::Parameter> parameters = packed.parameters;
   parameters.push_back(elements);
   builder.add_function(function, std::move(parameters), "k", std::move(body));
@@ -143,8 +136,7 @@ void colour_elements(Builder& builder) {
   const auto [first, last] = range_of_colour(colour_offset);
   const kir::Expr from = kir::name("first");
   const kir::Expr to = kir::name("last");
-  kir::Block one_colour{{kir::Decl{index_type(), "first", 0, {first}}},
-                        {kir::Decl{index_type(), "last", 0, {last}}}};
+  kir::Block one_colour{index_decl("first", first), index_decl("last", last)};
   const kir::Expr slot = kir::name("slot");
   if (builder.spreads() && !builder.is_grid()) {
     one_colour.push_back({kir::For{kir::Axis::thread,

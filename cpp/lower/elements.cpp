@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <algorithm>
-#include <iterator>
 #include <utility>
 
+#include "lower/make.hpp"
 #include "lower/passes.hpp"
 
 namespace op2::lower {
@@ -58,14 +58,10 @@ kir::Block in_step(Builder& builder) {
       compute.push_back(stmt);
       continue;
     }
-    for (kir::Stmt& part :
-         transposed(std::get<kir::Scatter>(stmt.node), is_element, packed.names)) {
-      exchange.push_back(std::move(part));
-    }
+    append(exchange, transposed(std::get<kir::Scatter>(stmt.node), is_element, packed.names));
   }
   body.push_back({kir::If{is_element, std::move(compute)}});
-  body.insert(body.end(), std::make_move_iterator(exchange.begin()),
-              std::make_move_iterator(exchange.end()));
+  append(body, std::move(exchange));
   const kir::Expr warp = kir::integer(request.facts.warp);
   const kir::Expr n = whole_end() - whole_begin();
   const kir::Expr end = whole_begin() + (n + kir::integer(request.facts.warp - 1)) / warp * warp;

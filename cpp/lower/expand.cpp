@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <cstdint>
 #include <string>
 #include <utility>
 
-#include "base/overload.hpp"
+#include "ir/kir_walk.hpp"
+#include "lower/make.hpp"
 #include "lower/matrix.hpp"
 #include "lower/passes.hpp"
 
@@ -59,8 +59,8 @@ class Row {
       : rows_(rows), form_(form), name_(std::move(name)) {
     const kir::Expr start = row_offset(rows, i);
     const bool is_pointer = form == RowForm::pointer;
-    const kir::VariableType type = is_pointer ? kir::VariableType{rows.dtype, is_const, true}
-                                              : kir::VariableType{DType::int64, true, false};
+    const kir::VariableType type =
+        is_pointer ? kir::VariableType{rows.dtype, is_const, true} : index_type();
     declaration_ = {
         kir::Decl{type, name_, 0, {is_pointer ? kir::offset(rows.data, start) : start}}};
   }
@@ -96,16 +96,9 @@ kir::Block over_rows(const kir::Rows& rows, const RowNames& names, const Make& m
     const kir::Expr i = kir::name("i");
     const kir::Expr c = kir::name("c");
     const Row row(rows, names.form, names.is_const, names.prefix, i);
-    kir::Stmt components{kir::For{kir::Axis::serial,
-                                  "c",
-                                  kir::integer(0),
-                                  kir::integer(rows.dim),
-                                  {make(row.scalar(c), i * kir::integer(rows.dim) + c)}}};
-    return {{kir::For{kir::Axis::serial,
-                      "i",
-                      kir::integer(0),
-                      kir::integer(rows.arity),
-                      {row.declaration(), std::move(components)}}}};
+    kir::Stmt components =
+        for_components(rows.dim, {make(row.scalar(c), i * kir::integer(rows.dim) + c)});
+    return {serial("i", rows.arity, {row.declaration(), std::move(components)})};
   }
   kir::Block block;
   for (int i = 0; i < rows.arity; ++i) {
@@ -114,11 +107,8 @@ kir::Block over_rows(const kir::Rows& rows, const RowNames& names, const Make& m
     if (rows.dim > 0) block.push_back(row.declaration());
     if (is_long && rows.dim > 1) {
       const kir::Expr c = kir::name("c");
-      block.push_back({kir::For{kir::Axis::serial,
-                                "c",
-                                kir::integer(0),
-                                kir::integer(rows.dim),
-                                {make(row.scalar(c), kir::integer(i * rows.dim) + c)}}});
+      block.push_back(
+          for_components(rows.dim, {make(row.scalar(c), kir::integer(i * rows.dim) + c)}));
       continue;
     }
     for (int c = 0; c < rows.dim; ++c) {
@@ -149,70 +139,26 @@ kir::Block expand_scatter(const kir::Scatter& scatter) {
 }
 
 bool scatters(const kir::Block& block) {
-  return std::any_of(block.begin(), block.end(), [](const kir::Stmt& stmt) {
-    if (const auto* loop = std::get_if<kir::For>(&stmt.node)) return scatters(loop->body);
-    if (const auto* branch = std::get_if<kir::If>(&stmt.node)) return scatters(branch->then);
-    if (const auto* region = std::get_if<kir::Region>(&stmt.node)) return scatters(region->body);
+  return kir::any_stmt(block, [](const kir::Stmt& stmt) {
     return std::holds_alternative<kir::Scatter>(stmt.node) ||
            std::holds_alternative<kir::MatInsert>(stmt.node);
   });
-}
-
-kir::Block expand_block(kir::Block block, RowForm form);
-
-kir::Block expand_stmt(kir::Stmt stmt, RowForm form) {
-  return std::visit(
-      overload{
-          [](kir::Decl& decl) -> kir::Block { return {{std::move(decl)}}; },
-          [](kir::Assign& assign) -> kir::Block { return {expand_assign(std::move(assign))}; },
-          [](kir::Atomic& atomic) -> kir::Block { return {{std::move(atomic)}}; },
-          [](kir::CallUser& call) -> kir::Block { return {{std::move(call)}}; },
-          [](kir::Call& call) -> kir::Block { return {{std::move(call)}}; },
-          [form](kir::For& loop) -> kir::Block {
-            loop.body = expand_block(std::move(loop.body), form);
-            return {{std::move(loop)}};
-          },
-          [form](kir::If& branch) -> kir::Block {
-            branch.then = expand_block(std::move(branch.then), form);
-            return {{std::move(branch)}};
-          },
-          [form](kir::Region& region) -> kir::Block {
-            region.body = expand_block(std::move(region.body), form);
-            return {{std::move(region)}};
-          },
-          [](kir::Barrier& barrier) -> kir::Block { return {{barrier}}; },
-          [](kir::Arrive& arrive) -> kir::Block { return {{std::move(arrive)}}; },
-          [](kir::Launch& launch) -> kir::Block { return {{std::move(launch)}}; },
-          [](kir::Scratch& scratch) -> kir::Block { return {{std::move(scratch)}}; },
-          [form](kir::Gather& gather) { return expand_gather(gather, form); },
-          [](kir::Scatter& scatter) { return expand_scatter(scatter); },
-          [](kir::MatInsert& insert) { return expand_insert(insert); },
-          [](kir::LaneGather& gather) -> kir::Block { return {{std::move(gather)}}; },
-          [](kir::LaneTurn& turn) -> kir::Block { return {{std::move(turn)}}; },
-          [](kir::LaneStore& store) -> kir::Block { return {{std::move(store)}}; },
-          [](kir::LaneAdd& sum) -> kir::Block { return {{std::move(sum)}}; },
-          [](kir::LaneShare& share) -> kir::Block { return {{std::move(share)}}; },
-          [](kir::LaneFold& fold) -> kir::Block { return {{std::move(fold)}}; },
-      },
-      stmt.node);
-}
-
-kir::Block expand_block(kir::Block block, RowForm form) {
-  kir::Block out;
-  out.reserve(block.size());
-  for (kir::Stmt& stmt : block) {
-    for (kir::Stmt& expanded : expand_stmt(std::move(stmt), form)) {
-      out.push_back(std::move(expanded));
-    }
-  }
-  return out;
 }
 
 }  // namespace
 
 kir::Block expand(kir::Block block) {
   const RowForm form = scatters(block) ? RowForm::pointer : RowForm::offset;
-  return expand_block(std::move(block), form);
+  return kir::map_stmts(std::move(block), [form](kir::Stmt stmt) -> kir::Block {
+    if (auto* assign = std::get_if<kir::Assign>(&stmt.node))
+      return {expand_assign(std::move(*assign))};
+    if (const auto* gather = std::get_if<kir::Gather>(&stmt.node))
+      return expand_gather(*gather, form);
+    if (const auto* scatter = std::get_if<kir::Scatter>(&stmt.node))
+      return expand_scatter(*scatter);
+    if (const auto* insert = std::get_if<kir::MatInsert>(&stmt.node)) return expand_insert(*insert);
+    return {std::move(stmt)};
+  });
 }
 
 }  // namespace op2::lower

@@ -5,21 +5,13 @@
 #include <utility>
 
 #include "base/error.hpp"
+#include "lower/make.hpp"
 
 namespace op2::lower {
 namespace {
 
-kir::VariableType index_type() {
-  return {DType::int64, true, false};
-}
-
 const ir::IndirectDat& indirect(const ir::Loop& loop, std::size_t arg) {
   return std::get<ir::IndirectDat>(loop.args[arg]);
-}
-
-kir::Stmt for_components(int dim, kir::Assign body) {
-  return {
-      kir::For{kir::Axis::serial, "c", kir::integer(0), kir::integer(dim), {{std::move(body)}}}};
 }
 
 kir::Expr at_target(Builder& builder, std::size_t arg) {
@@ -71,7 +63,7 @@ kir::Block along_columns(const Incidence& incidence, kir::Block body) {
   };
   const kir::Expr k = kir::name("k");
   kir::Block column{
-      {kir::Decl{index_type(), "entry", 0, {kir::name("next")}}},
+      index_decl("entry", kir::name("next")),
       {kir::Assign{kir::name("next"), kir::Update::set, entry_of(k + kir::integer(1))}},
       {kir::If{kir::less(none, kir::name("entry")), std::move(body)}}};
   return {{kir::Decl{{DType::int64}, "next", 0, {entry_of(kir::integer(0))}}},
@@ -177,7 +169,6 @@ std::vector<kir::Parameter> Incidence::parameters() const {
 
 Incidence add_incidence(Builder& builder, Sizes sizes) {
   const Request& request = builder.request();
-  const auto width = [](int bytes) { return bytes == 4 ? DType::int32 : DType::int64; };
   Incidence incidence;
   incidence.maps = reduced_maps(request.loop);
   incidence.n_slots = n_slots(request.loop);
@@ -190,8 +181,8 @@ Incidence add_incidence(Builder& builder, Sizes sizes) {
   if (!incidence.is_padded) {
     incidence.offset = builder.plan_array("incidence_offset", DType::int64);
   }
-  incidence.entry = builder.plan_array("incidence", width(request.options.entry_bytes));
-  incidence.target = builder.plan_array("touched", width(request.options.target_bytes));
+  incidence.entry = builder.plan_array("incidence", index_dtype(request.options.entry_bytes));
+  incidence.target = builder.plan_array("touched", index_dtype(request.options.target_bytes));
   if (incidence.is_padded) {
     const auto size = [&incidence](int i) {
       return kir::element(incidence.sizes.name, kir::integer(i));
@@ -207,10 +198,8 @@ Incidence add_incidence(Builder& builder, Sizes sizes) {
 kir::Block of_target(const Incidence& incidence, kir::Block body) {
   const kir::Expr t = kir::name("t");
   const kir::Expr listed = kir::element(incidence.target.name, t);
-  body.insert(
-      body.begin(),
-      {kir::Decl{
-          index_type(), "target", 0, {kir::select(kir::name(incidence.target.name), listed, t)}}});
+  body.insert(body.begin(),
+              index_decl("target", kir::select(kir::name(incidence.target.name), listed, t)));
   return body;
 }
 
@@ -221,9 +210,9 @@ kir::Block of_entry(Builder& builder, const Incidence& incidence, const kir::Exp
                     const kir::Block& body) {
   const kir::Expr slots = kir::integer(incidence.n_slots);
   const std::string& position = builder.packed().items.position;
-  kir::Block declared{{kir::Decl{index_type(), position, 0, {entry / slots}}},
-                      {kir::Decl{index_type(), "o", 0, {entry - kir::name(position) * slots}}}};
-  declared.insert(declared.end(), body.begin(), body.end());
+  kir::Block declared{index_decl(position, entry / slots),
+                      index_decl("o", entry - kir::name(position) * slots)};
+  append(declared, std::move(body));
   return declared;
 }
 
@@ -292,7 +281,7 @@ kir::Stmt add_share(Builder& builder, const Incidence& incidence, std::size_t ar
   const kir::Expr start = kir::integer(0);
   const Share share{builder.packed().args[arg].pack, start, slots.first, slots.arity, dat.dim};
   kir::Stmt add =
-      for_components(dat.dim, {at_target(builder, arg), update_of(dat.access), indexed(share)});
+      for_components(dat.dim, at_target(builder, arg), update_of(dat.access), indexed(share));
   return where_slot_is(incidence, slots, {std::move(add)});
 }
 
@@ -319,7 +308,7 @@ kir::Block load_accumulators(Builder& builder, const std::vector<std::string>& n
     const kir::Expr start =
         is_added_at_last(builder, dat) ? kir::integer(0) : at_target(builder, args[i]);
     block.push_back(
-        for_components(dat.dim, {kir::element(names[i], kir::name("c")), kir::Update::set, start}));
+        for_components(dat.dim, kir::element(names[i], kir::name("c")), kir::Update::set, start));
   }
   return block;
 }
@@ -332,8 +321,8 @@ kir::Block store_accumulators(Builder& builder, const std::vector<std::string>& 
     if (!is_first(names, i)) continue;
     const ir::IndirectDat& dat = indirect(loop, args[i]);
     const kir::Update update = is_added_at_last(builder, dat) ? kir::Update::add : kir::Update::set;
-    block.push_back(for_components(
-        dat.dim, {at_target(builder, args[i]), update, kir::element(names[i], kir::name("c"))}));
+    block.push_back(for_components(dat.dim, at_target(builder, args[i]), update,
+                                   kir::element(names[i], kir::name("c"))));
   }
   return block;
 }
@@ -347,8 +336,8 @@ kir::Stmt keep_share(const Builder& builder, const Incidence& incidence, std::si
   const Share share{values, at, slots.first, slots.arity, dat.dim};
   const bool selects = from == ShareFrom::pack && slots.arity <= selected_slots;
   const kir::Stmt add =
-      for_components(dat.dim, {kir::element(accumulator, kir::name("c")), update_of(dat.access),
-                               selects ? selected(share) : indexed(share)});
+      for_components(dat.dim, kir::element(accumulator, kir::name("c")), update_of(dat.access),
+                     selects ? selected(share) : indexed(share));
   return where_slot_is(incidence, slots, {add});
 }
 

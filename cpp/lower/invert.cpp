@@ -4,6 +4,7 @@
 
 #include "lower/incidence.hpp"
 #include "lower/invert_by_slot.hpp"
+#include "lower/make.hpp"
 #include "lower/matrix.hpp"
 #include "lower/passes.hpp"
 
@@ -15,16 +16,9 @@ namespace {
 kir::Block own_rows(const ir::IndirectDat& dat, const std::string& pack, int arity,
                     const std::string& accumulator) {
   const kir::Expr at = kir::name("i") * kir::integer(dat.dim) + kir::name("c");
-  return {{kir::For{kir::Axis::serial,
-                    "i",
-                    kir::integer(0),
-                    kir::integer(arity),
-                    {{kir::For{kir::Axis::serial,
-                               "c",
-                               kir::integer(0),
-                               kir::integer(dat.dim),
-                               {{kir::Assign{kir::element(pack, at), kir::Update::set,
-                                             kir::element(accumulator, kir::name("c"))}}}}}}}}};
+  return {serial("i", arity,
+                 {for_components(dat.dim, kir::element(pack, at), kir::Update::set,
+                                 kir::element(accumulator, kir::name("c")))})};
 }
 
 /// The loads of the element body, with the gathers of reduced arguments replaced.
@@ -43,9 +37,9 @@ kir::Block loads(Builder& builder, const std::vector<std::size_t>& args,
       continue;
     }
     const auto& dat = std::get<ir::IndirectDat>(loop.args[*owned]);
-    const kir::Block rows = own_rows(dat, gather->pack, gather->rows.arity,
-                                     accumulators[static_cast<std::size_t>(owned - args.begin())]);
-    out.insert(out.end(), rows.begin(), rows.end());
+    kir::Block rows = own_rows(dat, gather->pack, gather->rows.arity,
+                               accumulators[static_cast<std::size_t>(owned - args.begin())]);
+    append(out, std::move(rows));
   }
   return out;
 }
@@ -99,19 +93,18 @@ kir::Block visit_all(Builder& builder, const Incidence& incidence) {
   PackedLoop& packed = builder.packed();
   const ir::Loop& loop = builder.request().loop;
   std::vector<OwnedRow> rows = take_rows(builder);
-  kir::Block visit{
-      {kir::Decl{{DType::int64, true, false}, "target", 0, {target_of_slot(builder, incidence)}}}};
-  const kir::Block load = loads_of_all(builder);
-  visit.insert(visit.end(), load.begin(), load.end());
+  kir::Block visit{index_decl("target", target_of_slot(builder, incidence))};
+  kir::Block load = loads_of_all(builder);
+  append(visit, std::move(load));
   append_call(visit, packed);
   for (const std::size_t arg : reduced_args(loop)) {
     visit.push_back(add_share(builder, incidence, arg));
   }
-  const kir::Block starts = declare_rows(builder, rows);
-  visit.insert(visit.end(), starts.begin(), starts.end());
+  kir::Block starts = declare_rows(builder, rows);
+  append(visit, std::move(starts));
   for (const OwnedRow& row : rows) visit.push_back(add_to_row(builder, incidence, row));
-  const kir::Block globals = global_stores(builder);
-  visit.insert(visit.end(), globals.begin(), globals.end());
+  kir::Block globals = global_stores(builder);
+  append(visit, std::move(globals));
   return {for_all_incidences(builder, incidence, located(packed.items, std::move(visit)))};
 }
 
@@ -152,17 +145,16 @@ void invert(Builder& builder) {
                                packed.args[args[i]].pack, kir::integer(0), ShareFrom::pack));
   }
   for (const OwnedRow& row : rows) visit.push_back(add_to_row(builder, incidence, row));
-  const kir::Block globals = global_stores(builder);
-  visit.insert(visit.end(), globals.begin(), globals.end());
+  kir::Block globals = global_stores(builder);
+  append(visit, std::move(globals));
 
   kir::Block body = load_accumulators(builder, accumulators);
-  const kir::Block starts = declare_rows(builder, rows);
-  body.insert(body.end(), starts.begin(), starts.end());
-  const kir::Block walk =
-      for_incidences(builder, incidence, located(packed.items, std::move(visit)));
-  body.insert(body.end(), walk.begin(), walk.end());
-  const kir::Block store = store_accumulators(builder, accumulators);
-  body.insert(body.end(), store.begin(), store.end());
+  kir::Block starts = declare_rows(builder, rows);
+  append(body, std::move(starts));
+  kir::Block walk = for_incidences(builder, incidence, located(packed.items, std::move(visit)));
+  append(body, std::move(walk));
+  kir::Block store = store_accumulators(builder, accumulators);
+  append(body, std::move(store));
 
   builder.add_function(function, std::move(parameters), "t", of_target(incidence, std::move(body)));
   finish(builder, function);

@@ -6,19 +6,16 @@
 #include <utility>
 
 #include "base/error.hpp"
+#include "ir/kir_walk.hpp"
 #include "lower/incidence.hpp"
 #include "lower/items.hpp"
 #include "lower/lanes_rule.hpp"
+#include "lower/make.hpp"
 #include "lower/matrix.hpp"
-#include "lower/names_used.hpp"
 #include "lower/passes.hpp"
 
 namespace op2::lower {
 namespace {
-
-kir::VariableType index_type() {
-  return {DType::int64, true, false};
-}
 
 // On a grid threads share out so many targets at a time, as all `owner` loops on lanes do.
 constexpr int targets_a_run = 64;
@@ -62,15 +59,14 @@ class BySlotLoop {
 
   void ask_for_plan() {
     const Options& options = builder_.request().options;
-    const auto width = [](int bytes) { return bytes == 4 ? DType::int32 : DType::int64; };
     incidence_.maps = reduced_maps(loop_);
     incidence_.n_slots = n_slots(loop_);
     sizes_ = array("sizes", DType::int64);
     offset_ = array("column_offset", DType::int64);
     slot_ = array("column_slot", DType::int32);
-    entry_type_ = width(options.entry_bytes);
+    entry_type_ = index_dtype(options.entry_bytes);
     entry_ = array("incidence", entry_type_);
-    target_ = array("row_target", width(options.target_bytes));
+    target_ = array("row_target", index_dtype(options.target_bytes));
     kir::PlanSpec& plan = builder_.module().plan;
     plan.kind = kir::PlanKind::columns;
     plan.occurrences = incidence_.maps;
@@ -81,7 +77,8 @@ class BySlotLoop {
       if (dat == nullptr || dat->access != Access::read || rows_of_map_.contains(dat->map))
         continue;
       plan.composed.push_back(dat->map);
-      rows_of_map_[dat->map] = array(packed_.args[i].map + "_rows", width(options.target_bytes));
+      rows_of_map_[dat->map] =
+          array(packed_.args[i].map + "_rows", index_dtype(options.target_bytes));
     }
   }
 
@@ -117,8 +114,8 @@ class BySlotLoop {
     const kir::Expr t = kir::name("t");
     const kir::Expr last = kir::element(sizes_, kir::integer(0)) - kir::integer(1);
     const kir::Expr row = kir::name("group") * kir::integer(lanes_) + kir::name("side");
-    kir::Block body{{kir::Decl{index_type(), "t", 0, {kir::minimum(row, last)}}},
-                    {kir::Decl{index_type(), "target", 0, {kir::element(target_, t)}}}};
+    kir::Block body{index_decl("t", kir::minimum(row, last)),
+                    index_decl("target", kir::element(target_, t))};
     for_sums([&](const kir::Rows& rows, const std::string& sum) {
       body.push_back({kir::Decl{{rows.dtype}, sum, std::max(rows.dim, 1), {}}});
       body.push_back({kir::Gather{sum, rows}});
@@ -188,8 +185,8 @@ class BySlotLoop {
         {"at", at},
         {"o", kir::element(slot_, kir::name("k"))}};
     for (const auto& [name, value] : values) {
-      if (!names_used(visit).contains(name)) continue;
-      visit.insert(visit.begin(), {kir::Decl{index_type(), name, 0, {value}}});
+      if (!kir::names_used(visit).contains(name)) continue;
+      visit.insert(visit.begin(), index_decl(name, value));
     }
     return visit;
   }
@@ -220,12 +217,8 @@ class BySlotLoop {
     const int dim = gather.rows.dim;
     const kir::Expr c = kir::name("c");
     for (int i = 0; i < gather.rows.arity; ++i) {
-      out.push_back({kir::For{kir::Axis::serial,
-                              "c",
-                              kir::integer(0),
-                              kir::integer(dim),
-                              {{kir::Assign{kir::element(gather.pack, kir::integer(i * dim) + c),
-                                            kir::Update::set, kir::element(sum, c)}}}}});
+      out.push_back(for_components(dim, kir::element(gather.pack, kir::integer(i * dim) + c),
+                                   kir::Update::set, kir::element(sum, c)));
     }
     return out;
   }

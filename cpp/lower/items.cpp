@@ -4,7 +4,8 @@
 #include <algorithm>
 #include <utility>
 
-#include "lower/names_used.hpp"
+#include "ir/kir_walk.hpp"
+#include "lower/make.hpp"
 
 namespace op2::lower {
 namespace {
@@ -21,7 +22,7 @@ class Finder {
       add_variable_layers();
     } else if (iteration_.subset) {
       items_.position = "position";
-      declare("n", looked_up("subset", index_type(), position()));
+      declare("n", looked_up("subset", list_dtype(), position()));
     }
     return std::move(items_);
   }
@@ -29,9 +30,7 @@ class Finder {
  private:
   [[nodiscard]] kir::Expr position() const { return kir::name(items_.position); }
 
-  [[nodiscard]] DType index_type() const {
-    return iteration_.index_bytes == 4 ? DType::int32 : DType::int64;
-  }
+  [[nodiscard]] DType list_dtype() const { return index_dtype(iteration_.index_bytes); }
 
   std::string list(const std::string& wanted, DType dtype) {
     const std::string name = names_.take(wanted);
@@ -45,8 +44,7 @@ class Finder {
   }
 
   void declare(const std::string& name, kir::Expr value) {
-    items_.declarations.push_back(
-        {kir::Decl{{DType::int64, true, false}, name, 0, {std::move(value)}}});
+    items_.declarations.push_back(index_decl(name, std::move(value)));
   }
 
   void add_constant_layers() {
@@ -55,7 +53,7 @@ class Finder {
     const kir::Expr visited = kir::element(layers, kir::integer(0));
     const kir::Expr row = kir::name("row");
     declare("row", position() / visited);
-    declare("n", iteration_.subset ? looked_up("subset", index_type(), row) : row);
+    declare("n", iteration_.subset ? looked_up("subset", list_dtype(), row) : row);
     declare("level", kir::element(layers, kir::integer(1)) + (position() - row * visited));
     declare("layer", kir::element(layers, kir::integer(2)) + kir::name("level"));
     declare("n_levels", kir::element(layers, kir::integer(3)));
@@ -63,8 +61,8 @@ class Finder {
 
   void add_variable_layers() {
     items_.position = "position";
-    declare("n", looked_up("columns", index_type(), position()));
-    declare("level", looked_up("levels", index_type(), position()));
+    declare("n", looked_up("columns", list_dtype(), position()));
+    declare("level", looked_up("levels", list_dtype(), position()));
     const std::string bounds = list("bounds", DType::int64);
     const kir::Expr two = kir::integer(2);
     const kir::Expr bottom = kir::element(bounds, kir::name("n") * two);
@@ -97,7 +95,7 @@ ItemLocals item_locals(const ir::Iteration& iteration, Names& names) {
 kir::Block located(const ItemLocals& items, kir::Block body) {
   for (auto it = items.declarations.rbegin(); it != items.declarations.rend(); ++it) {
     const auto& decl = std::get<kir::Decl>(it->node);
-    if (names_used(body).contains(decl.name)) body.insert(body.begin(), *it);
+    if (kir::names_used(body).contains(decl.name)) body.insert(body.begin(), *it);
   }
   return body;
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "lower/lanes_columns.hpp"
+#include "lower/make.hpp"
 
 #include <utility>
 
@@ -71,7 +72,7 @@ kir::Block over_columns(const kir::For& loop, const ColumnLoop& found, const Col
   const kir::Expr past =
       declare(out, "past", open + kir::select(kir::less(open * n, end), one, zero));
   if (found.first_level) {
-    out.push_back({kir::Decl{{DType::int64, true, false}, names.bottom, 0, {*found.first_level}}});
+    out.push_back(index_decl(names.bottom, *found.first_level));
   }
   out.push_back({kir::Decl{{DType::int64, false, false}, names.live, 0, {zero}}});
 

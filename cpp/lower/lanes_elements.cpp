@@ -1,19 +1,16 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "lower/lanes_elements.hpp"
+#include "lower/make.hpp"
 
 #include <utility>
 
 namespace op2::lower {
 
-kir::Stmt serial(const char* index, int n, kir::Block body) {
-  return {kir::For{kir::Axis::serial, index, kir::integer(0), kir::integer(n), std::move(body)}};
-}
-
 namespace {
 
 /// The first entry with the Map's entry number @p i in place of its first one.
 kir::Expr like_first(const kir::Rows& rows, const kir::Expr& i) {
-  return replaced(rows.entries.front(), [&rows, &i](const kir::Expr& part) {
+  return kir::map_expr(rows.entries.front(), [&rows, &i](const kir::Expr& part) {
     const auto* element = std::get_if<kir::Element>(&part.node);
     return element != nullptr && element->array == rows.map
                ? std::optional(kir::element(rows.map, element->subscript.front() + i))
@@ -65,7 +62,7 @@ std::string LaneElements::fresh(const std::string& wanted) {
 
 kir::Expr LaneElements::declare(kir::Block& block, const std::string& wanted, kir::Expr value) {
   const std::string name = fresh(wanted);
-  block.push_back({kir::Decl{{DType::int64, true, false}, name, 0, {std::move(value)}}});
+  block.push_back(index_decl(name, std::move(value)));
   return kir::name(name);
 }
 
@@ -80,29 +77,26 @@ int LaneElements::n_pieces(int dim) const {
 }
 
 bool LaneElements::varies(const kir::Expr& expr) const {
-  bool found = false;
-  (void)replaced(expr, [this, &found](const kir::Expr& part) -> std::optional<kir::Expr> {
+  return kir::any_expr(expr, [this](const kir::Expr& part) {
     const auto* name = std::get_if<kir::Name>(&part.node);
     const auto* element = std::get_if<kir::Element>(&part.node);
-    found |= name != nullptr && by_lane_.contains(name->name);
-    found |= element != nullptr && is_pack(element->array);
-    return std::nullopt;
+    return (name != nullptr && by_lane_.contains(name->name)) ||
+           (element != nullptr && is_pack(element->array));
   });
-  return found;
 }
 
 /// An entry of a Map by the first name of its table.
 std::optional<kir::Expr> LaneElements::first_of_same(const kir::Expr& expr,
-                                                     const Replacement& by) const {
+                                                     const kir::Replacement& by) const {
   const auto* element = std::get_if<kir::Element>(&expr.node);
   if (element == nullptr) return std::nullopt;
   const auto found = same_map_.find(element->array);
   if (found == same_map_.end()) return std::nullopt;
-  return kir::element(found->second, replaced(element->subscript.front(), by));
+  return kir::element(found->second, kir::map_expr(element->subscript.front(), by));
 }
 
 kir::Expr LaneElements::on_lane(const kir::Expr& expr, int lane) const {
-  const Replacement by = [this, lane, &by](const kir::Expr& part) -> std::optional<kir::Expr> {
+  const kir::Replacement by = [this, lane, &by](const kir::Expr& part) -> std::optional<kir::Expr> {
     if (const auto* name = std::get_if<kir::Name>(&part.node)) {
       const auto found = by_lane_.find(name->name);
       if (found == by_lane_.end()) return std::nullopt;
@@ -110,7 +104,7 @@ kir::Expr LaneElements::on_lane(const kir::Expr& expr, int lane) const {
     }
     return first_of_same(part, by);
   };
-  return replaced(expr, by);
+  return kir::map_expr(expr, by);
 }
 
 std::vector<kir::Expr> LaneElements::on_lanes(const kir::Expr& expr) const {
@@ -120,26 +114,26 @@ std::vector<kir::Expr> LaneElements::on_lanes(const kir::Expr& expr) const {
 }
 
 std::optional<kir::Expr> LaneElements::part_in_lane(const kir::Expr& part,
-                                                    const Replacement& by) const {
+                                                    const kir::Replacement& by) const {
   if (const auto* name = std::get_if<kir::Name>(&part.node)) {
     const auto found = in_lane_.find(name->name);
     return found == in_lane_.end() ? std::nullopt : std::optional(found->second);
   }
   const auto* element = std::get_if<kir::Element>(&part.node);
   if (element != nullptr && is_pack(element->array)) {
-    return kir::lane_of(element->array, replaced(element->subscript.front(), by), lane());
+    return kir::lane_of(element->array, kir::map_expr(element->subscript.front(), by), lane());
   }
   return first_of_same(part, by);
 }
 
 kir::Expr LaneElements::in_lane(const kir::Expr& expr) const {
-  const Replacement by = [this, &by](const kir::Expr& part) { return part_in_lane(part, by); };
-  return replaced(expr, by);
+  const kir::Replacement by = [this, &by](const kir::Expr& part) { return part_in_lane(part, by); };
+  return kir::map_expr(expr, by);
 }
 
 kir::Block LaneElements::in_lane(const kir::Block& block) const {
-  const Replacement by = [this, &by](const kir::Expr& part) { return part_in_lane(part, by); };
-  return replaced(block, by);
+  const kir::Replacement by = [this, &by](const kir::Expr& part) { return part_in_lane(part, by); };
+  return kir::map_exprs(block, by);
 }
 
 }  // namespace op2::lower

@@ -8,16 +8,13 @@
 #include <vector>
 
 #include "ir/kernel_ir.hpp"
-#include "lower/replace.hpp"
+#include "ir/kir_walk.hpp"
 
 namespace op2::lower {
 
 /// Up to so many pieces of rows are loaded, or turned back, by one statement each: their vectors
 /// stay in registers then. More of them go through loops, which compile faster.
 inline constexpr int unrolled_pieces = 4;
-
-/// @brief `for (index = 0; index < n; ++index) body`
-[[nodiscard]] kir::Stmt serial(const char* index, int n, kir::Block body);
 
 /// @brief True if one expression says where any of the rows starts: a Map's entries in their order,
 /// each perhaps as far below the element as the others.
@@ -68,9 +65,9 @@ class LaneElements {
 
  private:
   [[nodiscard]] std::optional<kir::Expr> first_of_same(const kir::Expr& expr,
-                                                       const Replacement& by) const;
+                                                       const kir::Replacement& by) const;
   [[nodiscard]] std::optional<kir::Expr> part_in_lane(const kir::Expr& part,
-                                                      const Replacement& by) const;
+                                                      const kir::Replacement& by) const;
 
   int lanes_;
   std::set<std::string> taken_;

@@ -12,6 +12,7 @@
 
 #include "base/overload.hpp"
 #include "ir/kernel_facts.hpp"
+#include "ir/kir_walk.hpp"
 #include "lower/items.hpp"
 #include "lower/lanes_columns.hpp"
 #include "lower/lanes_elements.hpp"
@@ -20,7 +21,7 @@
 #include "lower/lanes_rule.hpp"
 #include "lower/lanes_stores.hpp"
 #include "lower/lanes_varying.hpp"
-#include "lower/names_used.hpp"
+#include "lower/make.hpp"
 
 namespace op2::lower {
 namespace {
@@ -29,7 +30,8 @@ namespace {
   throw Refusal{std::move(why)};
 }
 
-bool calls_kernel(const kir::Block& block) {
+/// Itself, not in a loop inside.
+bool calls_kernel_itself(const kir::Block& block) {
   return std::ranges::any_of(block, [](const kir::Stmt& stmt) {
     return std::holds_alternative<kir::CallUser>(stmt.node);
   });
@@ -50,17 +52,6 @@ bool is_on_lanes(const kir::Stmt& stmt) {
   }
   return std::holds_alternative<kir::LaneShare>(stmt.node) ||
          std::holds_alternative<kir::LaneFold>(stmt.node);
-}
-
-bool calls_kernel_inside(const kir::Block& block) {
-  return calls_kernel(block) || std::ranges::any_of(block, [](const kir::Stmt& stmt) {
-           const auto* loop = std::get_if<kir::For>(&stmt.node);
-           return loop != nullptr && calls_kernel_inside(loop->body);
-         });
-}
-
-kir::VariableType index_type() {
-  return {DType::int64, true, false};
 }
 
 /// Number of the kernel's parameter that is the layer: it follows those of the arguments.
@@ -149,7 +140,7 @@ class LaneLoop {
     elements_.add_variable(loop.index, elements_.on_lanes(position(kir::name(names.row))),
                            elements_.in_lane(position(kir::name(names.row))));
     if (found.first_level) {
-      body_.push_back({kir::Decl{index_type(), "level", 0, {kir::name(names.bottom) + step}}});
+      body_.push_back(index_decl("level", kir::name(names.bottom) + step));
     }
     if (request_.options.gather_bytes == 0) {  // its instructions ask for offsets
       tables_.emplace(function_, kir::name(names.bottom), step, elements_);
@@ -239,23 +230,9 @@ class LaneLoop {
                    [this](const kir::Scatter& node) { stores_.scatter(node); },
                    [this](const kir::MatInsert& node) { stores_.insert(node); },
                    [this](const kir::For& node) {
-                     calls_kernel(node.body) ? together(node) : components(node);
+                     calls_kernel_itself(node.body) ? together(node) : components(node);
                    },
-                   [](const kir::Assign&) { unknown(); },
-                   [](const kir::Atomic&) { unknown(); },
-                   [](const kir::Call&) { unknown(); },
-                   [](const kir::If&) { unknown(); },
-                   [](const kir::Region&) { unknown(); },
-                   [](const kir::Barrier&) { unknown(); },
-                   [](const kir::Arrive&) { unknown(); },
-                   [](const kir::Launch&) { unknown(); },
-                   [](const kir::Scratch&) { unknown(); },
-                   [](const kir::LaneGather&) { unknown(); },
-                   [](const kir::LaneTurn&) { unknown(); },
-                   [](const kir::LaneStore&) { unknown(); },
-                   [](const kir::LaneAdd&) { unknown(); },
-                   [](const kir::LaneShare&) { unknown(); },
-                   [](const kir::LaneFold&) { unknown(); },
+                   [](const auto& /*another step*/) { unknown(); },
                },
                stmt.node);
   }
@@ -461,7 +438,7 @@ class LaneLoop {
     for (auto stmt = body.rbegin(); stmt != body.rend(); ++stmt) {
       const auto* decl = std::get_if<kir::Decl>(&stmt->node);
       if (decl != nullptr && decl->extent == 0 && !used.contains(decl->name)) continue;
-      used.merge(names_used({*stmt}));
+      used.merge(kir::names_used({*stmt}));
       kept.push_back(std::move(*stmt));
     }
     std::ranges::reverse(kept);
@@ -472,7 +449,7 @@ class LaneLoop {
   static void drop_unused_in_loops(kir::Block& body) {
     for (kir::Stmt& stmt : body) {
       auto* loop = std::get_if<kir::For>(&stmt.node);
-      if (loop != nullptr && calls_kernel_inside(loop->body)) drop_unused_in_loops(loop->body);
+      if (loop != nullptr && calls_kernel(loop->body)) drop_unused_in_loops(loop->body);
     }
     drop_unused(body);
   }
@@ -497,7 +474,7 @@ class LaneLoop {
 
 /// Names that nothing new in @p function may have.
 std::set<std::string> taken_names(const kir::Function& function, const Request& request) {
-  std::set<std::string> names = names_used(function.body);
+  std::set<std::string> names = kir::names_used(function.body);
   for (const kir::Parameter& parameter : function.parameters) names.insert(parameter.name);
   for (const std::string_view name : kir::local_names()) names.emplace(name);
   for (const ir::FunctionDef& other : request.loop.kernel->body->functions)
@@ -512,7 +489,8 @@ bool rewrite(kir::Block& block, const kir::Function& function, const Request& re
   kir::Block out;
   for (kir::Stmt& stmt : block) {
     auto* loop = std::get_if<kir::For>(&stmt.node);
-    if (loop != nullptr && (calls_kernel(loop->body) || vector_loop(loop->body) != nullptr)) {
+    if (loop != nullptr &&
+        (calls_kernel_itself(loop->body) || vector_loop(loop->body) != nullptr)) {
       LaneLoop lanes(request, function, taken_names(function, request));
       for (kir::Stmt& made : lanes.run(*loop)) out.push_back(std::move(made));
       found = true;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "lower/lanes_rows.hpp"
+#include "lower/make.hpp"
 
 #include <algorithm>
 #include <utility>
@@ -8,20 +9,7 @@ namespace op2::lower {
 namespace {
 
 bool uses(const kir::Expr& expr, const char* wanted) {
-  bool found = false;
-  (void)replaced(expr, [wanted, &found](const kir::Expr& part) -> std::optional<kir::Expr> {
-    const auto* name = std::get_if<kir::Name>(&part.node);
-    found |= name != nullptr && name->name == wanted;
-    return std::nullopt;
-  });
-  return found;
-}
-
-kir::Expr with(const kir::Expr& expr, const std::string& from, const kir::Expr& by) {
-  return replaced(expr, [&from, &by](const kir::Expr& part) {
-    const auto* name = std::get_if<kir::Name>(&part.node);
-    return name != nullptr && name->name == from ? std::optional(by) : std::nullopt;
-  });
+  return kir::any_expr(expr, [wanted](const kir::Expr& part) { return part == kir::name(wanted); });
 }
 
 const kir::Binary* binary(const kir::Expr& expr, kir::BinaryOp op) {

@@ -5,9 +5,10 @@
 #include <iterator>
 #include <utility>
 
+#include "ir/kir_walk.hpp"
 #include "ir/lane_functions.hpp"
+#include "lower/make.hpp"
 #include "lower/matrix.hpp"
-#include "lower/names_used.hpp"
 
 namespace op2::lower {
 namespace {
@@ -21,13 +22,6 @@ DType part_of(DType dtype) {
 
 int n_parts(DType dtype) {
   return is_complex(dtype) ? 2 : 1;
-}
-
-kir::Expr with(const kir::Expr& expr, const std::string& from, const kir::Expr& by) {
-  return replaced(expr, [&from, &by](const kir::Expr& part) {
-    const auto* name = std::get_if<kir::Name>(&part.node);
-    return name != nullptr && name->name == from ? std::optional(by) : std::nullopt;
-  });
 }
 
 }  // namespace
@@ -189,7 +183,7 @@ kir::Block LaneStores::finished(const kir::Expr& live) {
   kir::Block each = std::move(body_);
   for (auto local = locals_.rbegin(); local != locals_.rend(); ++local) {
     const auto& decl = std::get<kir::Decl>(local->node);
-    if (names_used(each).contains(decl.name)) each.insert(each.begin(), *local);
+    if (kir::names_used(each).contains(decl.name)) each.insert(each.begin(), *local);
   }
   if (!is_repeatable_) {
     each = {{kir::If{kir::less(LaneElements::lane(), live), std::move(each)}}};

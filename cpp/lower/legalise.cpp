@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <utility>
 
+#include "ir/kir_walk.hpp"
+#include "lower/make.hpp"
 #include "lower/passes.hpp"
 
 namespace op2::lower {
@@ -9,7 +11,6 @@ namespace {
 /// A lane that strides over the grid would fetch whole lines of a cache for an item of each.
 kir::Block in_runs(kir::For loop) {
   const kir::Expr n_global = kir::builtin(kir::Builtin::n_global);
-  const kir::VariableType index{DType::int64, true, false};
   const kir::Expr first = kir::name("lane_first");
   const kir::Expr n_items = kir::name("lane_items");
   // whole passes of a loop on lanes, whose last pass alone may be shorter
@@ -17,9 +18,8 @@ kir::Block in_runs(kir::For loop) {
   const kir::Expr n_per_pass = n_global * step;
   const kir::Expr n_passes = (loop.end - loop.begin + n_per_pass - kir::integer(1)) / n_per_pass;
   kir::Block out{
-      {kir::Decl{index, "lane_items", 0, {n_passes * step}}},
-      {kir::Decl{
-          index, "lane_first", 0, {loop.begin + kir::builtin(kir::Builtin::global_id) * n_items}}}};
+      index_decl("lane_items", n_passes * step),
+      index_decl("lane_first", loop.begin + kir::builtin(kir::Builtin::global_id) * n_items)};
   loop.axis = kir::Axis::serial;
   loop.end = kir::minimum(first + n_items, loop.end);
   loop.begin = first;
@@ -35,7 +35,7 @@ kir::Block grid_in_runs(kir::Block block) {
       out.push_back(std::move(stmt));
       continue;
     }
-    for (kir::Stmt& part : in_runs(std::move(*loop))) out.push_back(std::move(part));
+    append(out, in_runs(std::move(*loop)));
   }
   return out;
 }
@@ -45,24 +45,11 @@ kir::Block grid_in_runs(kir::Block block) {
 kir::Block legalise(kir::Block block, const Facts& facts) {
   if (facts.lanes == Lanes::grid && facts.in_turn) return grid_in_runs(std::move(block));
   if (facts.lanes != Lanes::one) return block;
-  kir::Block out;
-  for (kir::Stmt& stmt : block) {
-    if (auto* region = std::get_if<kir::Region>(&stmt.node)) {
-      for (kir::Stmt& inner : legalise(std::move(region->body), facts)) {
-        out.push_back(std::move(inner));
-      }
-      continue;
-    }
-    if (auto* loop = std::get_if<kir::For>(&stmt.node)) {
-      loop->axis = kir::Axis::serial;
-      loop->body = legalise(std::move(loop->body), facts);
-    }
-    if (auto* branch = std::get_if<kir::If>(&stmt.node)) {
-      branch->then = legalise(std::move(branch->then), facts);
-    }
-    out.push_back(std::move(stmt));
-  }
-  return out;
+  return kir::map_stmts(std::move(block), [](kir::Stmt stmt) -> kir::Block {
+    if (auto* region = std::get_if<kir::Region>(&stmt.node)) return std::move(region->body);
+    if (auto* loop = std::get_if<kir::For>(&stmt.node)) loop->axis = kir::Axis::serial;
+    return {std::move(stmt)};
+  });
 }
 
 }  // namespace op2::lower

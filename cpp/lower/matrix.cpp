@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "base/error.hpp"
+#include "lower/make.hpp"
 
 namespace op2::lower {
 namespace {
@@ -67,10 +68,6 @@ kir::Stmt updated(const kir::MatInsert& insert, kir::Expr target, kir::Expr valu
   return {kir::Assign{std::move(target), insert.update, std::move(value)}};
 }
 
-kir::Stmt serial(const char* index, int n, kir::Block body) {
-  return {kir::For{kir::Axis::serial, index, kir::integer(0), kir::integer(n), std::move(body)}};
-}
-
 /// Call @p make for the scalars of row @p i, in loops or one by one.
 template <class Make>
 kir::Block over_row(const kir::Entries& entries, const kir::Expr& i, bool one_by_one,
@@ -119,14 +116,14 @@ kir::Block insert_row(const kir::MatInsert& insert, const kir::Expr& i, const st
                                0,
                                {kir::offset(entries.data, row_begin(entries, row))}}});
   }
-  const kir::Block updates = over_row(entries, i, one_by_one, [&](const Scalar& at) {
+  kir::Block updates = over_row(entries, i, one_by_one, [&](const Scalar& at) {
     const kir::Expr target =
         direct ? kir::element(entries.data, row_begin(entries, row) + in_row(at, entries))
                : kir::element(pointer, in_row(at, entries));
     const kir::Expr value = kir::element(insert.pack, in_row_order(at, entries));
     return guarded(entries, at, updated(insert, target, value));
   });
-  block.insert(block.end(), updates.begin(), updates.end());
+  append(block, std::move(updates));
   return block;
 }
 
@@ -170,9 +167,8 @@ kir::Block expand_insert(const kir::MatInsert& insert) {
   }
   kir::Block block;
   for (int i = 0; i < entries.row_arity; ++i) {
-    const kir::Block row =
-        insert_row(insert, kir::integer(i), fmt::format("{}{}", pointer, i), !is_long);
-    block.insert(block.end(), row.begin(), row.end());
+    kir::Block row = insert_row(insert, kir::integer(i), fmt::format("{}{}", pointer, i), !is_long);
+    append(block, std::move(row));
   }
   return block;
 }

@@ -9,6 +9,7 @@
 #include "base/error.hpp"
 #include "base/overload.hpp"
 #include "ir/kernel_stores.hpp"
+#include "lower/make.hpp"
 #include "lower/matrix.hpp"
 
 namespace op2::lower {
@@ -162,8 +163,7 @@ class Packer {
   std::string map_parameter(int map, const std::string& wanted) {
     std::string& shared = map_names_[static_cast<std::size_t>(map)];
     if (is_unique_ && !shared.empty()) return shared;
-    const DType index =
-        maps_[static_cast<std::size_t>(map)].index_bytes == 4 ? DType::int32 : DType::int64;
+    const DType index = index_dtype(maps_[static_cast<std::size_t>(map)].index_bytes);
     const std::string name = packed_.names.take(wanted);
     packed_.parameters.push_back({name, {index, true, true}, true, kir::Role::map, map});
     shared = name;
@@ -195,15 +195,10 @@ class Packer {
       const kir::Expr c = kir::name("c");
       const kir::Expr inside = kir::element(joined, kir::integer(at) + c);
       const kir::Expr outside = kir::element(part.pack.empty() ? part.data : part.pack, c);
-      const auto copy = [n](const kir::Expr& to, const kir::Expr& from) -> kir::Stmt {
-        return {kir::For{kir::Axis::serial,
-                         "c",
-                         kir::integer(0),
-                         kir::integer(n),
-                         {{kir::Assign{to, kir::Update::set, from}}}}};
-      };
-      packed_.load.push_back(copy(inside, outside));
-      if (writes(ir::access_of(loop_.args[i]))) packed_.split.push_back(copy(outside, inside));
+      packed_.load.push_back(for_components(n, inside, kir::Update::set, outside));
+      if (writes(ir::access_of(loop_.args[i]))) {
+        packed_.split.push_back(for_components(n, outside, kir::Update::set, inside));
+      }
       at += n;
     }
     packed_.call.arguments.push_back(kir::name(joined));
@@ -219,14 +214,10 @@ class Packer {
       const kir::Expr c = kir::name("c");
       for (int row = 0; row < n_rows; ++row) {
         const int begin = (place.row + row) * place.width + place.column;
-        packed_.split.push_back({kir::For{
-            kir::Axis::serial,
-            "c",
-            kir::integer(0),
-            kir::integer(place.n_columns),
-            {{kir::Assign{
-                kir::element(packed_.args[i].pack, kir::integer(row * place.n_columns) + c),
-                kir::Update::set, kir::element(joined, kir::integer(begin) + c)}}}}});
+        packed_.split.push_back(for_components(
+            place.n_columns,
+            kir::element(packed_.args[i].pack, kir::integer(row * place.n_columns) + c),
+            kir::Update::set, kir::element(joined, kir::integer(begin) + c)));
       }
     }
     packed_.call.arguments.push_back(kir::name(joined));
@@ -378,21 +369,13 @@ class Packer {
     PackedArg& packed = packed_.args.back();
     declare_pack(i, global.dtype, global.dim, global.access == Access::inc);
     if (global.access != Access::inc) {
-      packed_.load.push_back(
-          {kir::For{kir::Axis::serial,
-                    "c",
-                    kir::integer(0),
-                    kir::integer(global.dim),
-                    {{kir::Assign{kir::element(packed.pack, kir::name("c")), kir::Update::set,
-                                  kir::element(packed.data, kir::name("c"))}}}}});
+      packed_.load.push_back(for_components(global.dim, kir::element(packed.pack, kir::name("c")),
+                                            kir::Update::set,
+                                            kir::element(packed.data, kir::name("c"))));
     }
-    packed_.store.push_back(
-        {kir::For{kir::Axis::serial,
-                  "c",
-                  kir::integer(0),
-                  kir::integer(global.dim),
-                  {{kir::Assign{kir::element(packed.data, kir::name("c")), update_of(global.access),
-                                kir::element(packed.pack, kir::name("c"))}}}}});
+    packed_.store.push_back(for_components(global.dim, kir::element(packed.data, kir::name("c")),
+                                           update_of(global.access),
+                                           kir::element(packed.pack, kir::name("c"))));
   }
 
   /// A name that also leaves room for the pointers to rows, `<pack>_from0`, `<pack>_to0`, …

@@ -1,22 +1,18 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <algorithm>
-#include <iterator>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "base/error.hpp"
-#include "lower/names_used.hpp"
+#include "ir/kir_walk.hpp"
+#include "lower/make.hpp"
 #include "lower/passes.hpp"
 #include "lower/reduce_tree.hpp"
-#include "lower/rename.hpp"
 
 namespace op2::lower {
 namespace {
-
-void append(kir::Block& out, kir::Block more) {
-  out.insert(out.end(), std::make_move_iterator(more.begin()), std::make_move_iterator(more.end()));
-}
 
 kir::Expr n_chunks(const kir::Expr& items) {
   return (items + kir::integer(deterministic_chunk - 1)) / kir::integer(deterministic_chunk);
@@ -39,10 +35,6 @@ std::vector<Reduced> reduced_globals(Builder& builder) {
                    names.take(data + "_tree"), names.take(data + "_got")});
   }
   return out;
-}
-
-kir::Parameter number(const std::string& name) {
-  return {name, {DType::int64}, false, kir::Role::local, 0};
 }
 
 kir::Parameter memory(const std::string& name, DType dtype, bool is_const = false) {
@@ -104,7 +96,7 @@ class Reducer {
  private:
   /// A function of one lane works on the Globals themselves.
   [[nodiscard]] bool reduces(const kir::Function& function) const {
-    const auto used = names_used(function.body);
+    const auto used = kir::names_used(function.body);
     const auto& globals = tree_.globals();
     return !is_single(module_.launch, function.name) &&
            std::any_of(globals.begin(), globals.end(),
@@ -112,7 +104,7 @@ class Reducer {
   }
 
   static bool is_single(const kir::Block& block, const std::string& function) {
-    return std::any_of(block.begin(), block.end(), [&function](const kir::Stmt& stmt) {
+    return kir::any_stmt(block, [&function](const kir::Stmt& stmt) {
       const auto* launch = std::get_if<kir::Launch>(&stmt.node);
       return launch != nullptr && launch->function == function && launch->grid == kir::Grid::single;
     });
@@ -171,7 +163,7 @@ class Reducer {
   [[nodiscard]] kir::Block by_lanes(kir::Block work) const {
     kir::Block out;
     for (const Reduced& global : tree_.globals()) {
-      rename(work, global.data, global.lane);
+      kir::rename(work, global.data, global.lane);
       // sums were declared as zero
       if (global.starts_at_zero()) continue;
       out.push_back(for_components(global.dim, {{kir::Assign{tree_.own(global, kir::name("c")),
@@ -209,7 +201,7 @@ class Reducer {
     const kir::Expr at = items.begin + kir::name("chunk") * kir::integer(deterministic_chunk) +
                          kir::name("round") * n_leaves + kir::name("lane");
     kir::Block one_item{
-        {kir::Decl{{DType::int64, true, false}, items.index, 0, {at}}},
+        index_decl(items.index, at),
         {kir::If{kir::less(kir::name(items.index), items.end), std::move(items.body)}}};
     return {{kir::For{kir::Axis::serial, "round", kir::integer(0),
                       kir::integer(deterministic_chunk / tree_.n_lanes()), std::move(one_item)}}};
@@ -225,7 +217,7 @@ class Reducer {
     items.end = kir::minimum(items.begin + n_items, items.end);
     kir::Block out;
     for (const Reduced& global : tree_.globals()) {
-      rename(work, global.data, global.lane);
+      kir::rename(work, global.data, global.lane);
       out.push_back({kir::Decl{{global.dtype}, global.lane, global.dim, {}}});
       out.push_back(
           for_components(global.dim, {{kir::Assign{kir::element(global.lane, kir::name("c")),
@@ -242,19 +234,11 @@ class Reducer {
 
   /// A leaf stands in for the Global.
   void replace_components(kir::Block& block, const Reduced& global) const {
-    for (kir::Stmt& stmt : block) {
-      if (auto* loop = std::get_if<kir::For>(&stmt.node)) replace_components(loop->body, global);
-      if (auto* branch = std::get_if<kir::If>(&stmt.node)) {
-        replace_components(branch->then, global);
-      }
-      auto* assign = std::get_if<kir::Assign>(&stmt.node);
-      if (assign == nullptr) continue;
-      for (kir::Expr* side : {&assign->target, &assign->value}) {
-        auto* element = std::get_if<kir::Element>(&side->node);
-        if (element == nullptr || element->array != global.data) continue;
-        *side = tree_.own(global, kir::Expr(element->subscript.front()));
-      }
-    }
+    block = kir::map_exprs(std::move(block), [&](const kir::Expr& expr) {
+      const auto* element = std::get_if<kir::Element>(&expr.node);
+      if (element == nullptr || element->array != global.data) return std::optional<kir::Expr>();
+      return std::optional(tree_.own(global, element->subscript.front()));
+    });
   }
 
   /// The last block of a launch has the partial results of all.

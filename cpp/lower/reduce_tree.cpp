@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "lower/reduce_tree.hpp"
+#include "lower/make.hpp"
 
 #include <algorithm>
-#include <iterator>
 #include <utility>
 
 namespace op2::lower {
@@ -24,10 +24,6 @@ kir::Expr component() {
   return kir::name("c");
 }
 
-void append(kir::Block& out, kir::Block more) {
-  out.insert(out.end(), std::make_move_iterator(more.begin()), std::make_move_iterator(more.end()));
-}
-
 kir::Stmt over_leaves(const kir::Expr& begin, int end, kir::Block body) {
   return {kir::For{kir::Axis::lane, "lane", begin, kir::integer(end), std::move(body)}};
 }
@@ -40,10 +36,6 @@ kir::Expr Reduced::start() const {
 
 kir::Expr Reduced::partial_of(const kir::Expr& slot) const {
   return kir::element(partial, slot * kir::integer(dim) + component());
-}
-
-kir::Stmt for_components(int dim, kir::Block body) {
-  return {kir::For{kir::Axis::serial, "c", kir::integer(0), kir::integer(dim), std::move(body)}};
 }
 
 kir::Stmt on_first_lane(kir::Block body) {

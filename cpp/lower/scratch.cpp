@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "lower/incidence.hpp"
+#include "lower/make.hpp"
 #include "lower/matrix.hpp"
 #include "lower/passes.hpp"
 
@@ -13,12 +14,8 @@ namespace {
 kir::Stmt keep(const std::string& position, const std::string& values, const std::string& pack,
                int extent) {
   const kir::Expr at = kir::name(position) * kir::integer(extent) + kir::name("c");
-  return {kir::For{kir::Axis::serial,
-                   "c",
-                   kir::integer(0),
-                   kir::integer(extent),
-                   {{kir::Assign{kir::element(values, at), kir::Update::set,
-                                 kir::element(pack, kir::name("c"))}}}}};
+  return for_components(extent, kir::element(values, at), kir::Update::set,
+                        kir::element(pack, kir::name("c")));
 }
 
 }  // namespace
@@ -54,7 +51,7 @@ void sum_from_scratch(Builder& builder) {
     }
   }
   std::vector<OwnedRow> rows = take_rows(builder);
-  const kir::Block starts = declare_rows(builder, rows);
+  kir::Block starts = declare_rows(builder, rows);
   for (OwnedRow& row : rows) {
     const int extent = ir::extent_of(loop, loop.args[row.arg]);
     const kir::Parameter results = builder.item_results(row.arg, extent);
@@ -78,19 +75,18 @@ void sum_from_scratch(Builder& builder) {
                        element_body(packed));
 
   kir::Block body = load_accumulators(builder, accumulators);
-  body.insert(body.end(), starts.begin(), starts.end());
-  const kir::Block walk =
-      for_incidences(builder, incidence, located(packed.items, std::move(shares)));
-  body.insert(body.end(), walk.begin(), walk.end());
-  const kir::Block store = store_accumulators(builder, accumulators);
-  body.insert(body.end(), store.begin(), store.end());
+  append(body, std::move(starts));
+  kir::Block walk = for_incidences(builder, incidence, located(packed.items, std::move(shares)));
+  append(body, std::move(walk));
+  kir::Block store = store_accumulators(builder, accumulators);
+  append(body, std::move(store));
   builder.add_function(gather, std::move(sum_parameters), "t",
                        of_target(incidence, std::move(body)));
 
   kir::Block work = builder.over_range(compute, whole_begin(), whole_end());
-  const kir::Block sums = builder.over_range(gather, kir::integer(0),
-                                             kir::element(incidence.sizes.name, kir::integer(0)));
-  work.insert(work.end(), sums.begin(), sums.end());
+  kir::Block sums = builder.over_range(gather, kir::integer(0),
+                                       kir::element(incidence.sizes.name, kir::integer(0)));
+  append(work, std::move(sums));
   builder.finish(std::move(work), builder.slots(whole_begin(), whole_end()));
   builder.module().items = kir::Items::elements;
 }

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <algorithm>
-#include <iterator>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "lower/make.hpp"
 #include "lower/passes.hpp"
 
 namespace op2::lower {
@@ -16,14 +16,6 @@ namespace {
 constexpr int block_elements = 256;
 constexpr int block_elements_min = 16;
 constexpr std::int64_t staging_bytes = 24 * 1024;
-
-kir::VariableType index_type() {
-  return {DType::int64, true, false};
-}
-
-kir::Stmt index_decl(const std::string& name, kir::Expr value) {
-  return {kir::Decl{index_type(), name, 0, {std::move(value)}}};
-}
 
 /// A Dat that is reduced through a Map: its targets of a block have copies in shared memory.
 struct Staged {
@@ -65,11 +57,6 @@ class Stager {
   }
 
  private:
-  static void append(kir::Block& out, kir::Block more) {
-    out.insert(out.end(), std::make_move_iterator(more.begin()),
-               std::make_move_iterator(more.end()));
-  }
-
   // --------------------------------------------------------------------------------- what and how
 
   /// Nothing is staged where an element must see what the one before it did.
@@ -253,11 +240,9 @@ class Stager {
 
   /// The thread colour of the lane's element; -1 if it has none.
   [[nodiscard]] kir::Stmt colour() const {
-    return {kir::Decl{index_type(),
-                      "own_colour",
-                      0,
-                      {kir::select(is_element(), kir::element(thrcol_.name, kir::name(position())),
-                                   kir::integer(-1))}}};
+    return index_decl("own_colour",
+                      kir::select(is_element(), kir::element(thrcol_.name, kir::name(position())),
+                                  kir::integer(-1)));
   }
 
   [[nodiscard]] kir::Block over_colours(kir::Block body) const {

@@ -2,11 +2,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <iterator>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "lower/make.hpp"
 #include "lower/passes.hpp"
 
 namespace op2::lower {
@@ -22,10 +22,6 @@ int power_of_two_from(int n) {
   int power = 1;
   while (power < n) power *= 2;
   return power;
-}
-
-kir::Stmt index_decl(const std::string& name, kir::Expr value) {
-  return {kir::Decl{{DType::int64, true, false}, name, 0, {std::move(value)}}};
 }
 
 kir::Expr lane_id() {

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "ir/kernel_body.hpp"
+#include "ir/kir_walk.hpp"
 #include "ir/loop.hpp"
 #include "lower/lower.hpp"
 
@@ -188,18 +189,7 @@ inline std::vector<std::string> names_of(const std::vector<kir::Parameter>& para
   return names;
 }
 
-/// Visit every statement of @p block, outer ones first.
-template <class Visitor>
-void for_each_stmt(const kir::Block& block, const Visitor& visit) {
-  for (const kir::Stmt& stmt : block) {
-    visit(stmt);
-    if (const auto* loop = std::get_if<kir::For>(&stmt.node)) for_each_stmt(loop->body, visit);
-    if (const auto* branch = std::get_if<kir::If>(&stmt.node)) for_each_stmt(branch->then, visit);
-    if (const auto* region = std::get_if<kir::Region>(&stmt.node)) {
-      for_each_stmt(region->body, visit);
-    }
-  }
-}
+using kir::for_each_stmt;
 
 /// How many statements of kind Node a block holds.
 template <class Node>

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "lower/make.hpp"
+
+#include <iterator>
+#include <optional>
+#include <utility>
+
+#include "ir/kir_walk.hpp"
+
+namespace op2::lower {
+
+kir::Stmt index_decl(std::string name, kir::Expr value) {
+  return {kir::Decl{index_type(), std::move(name), 0, {std::move(value)}}};
+}
+
+kir::Parameter number(std::string name) {
+  return {std::move(name), {DType::int64}, false, kir::Role::local, 0};
+}
+
+kir::Stmt serial(std::string index, int n, kir::Block body) {
+  return {kir::For{kir::Axis::serial, std::move(index), kir::integer(0), kir::integer(n),
+                   std::move(body)}};
+}
+
+kir::Stmt for_components(int n, kir::Block body) {
+  return serial("c", n, std::move(body));
+}
+
+kir::Stmt for_components(int n, kir::Expr target, kir::Update update, kir::Expr value) {
+  return for_components(n, {{kir::Assign{std::move(target), update, std::move(value)}}});
+}
+
+void append(kir::Block& out, kir::Block more) {
+  out.insert(out.end(), std::make_move_iterator(more.begin()), std::make_move_iterator(more.end()));
+}
+
+kir::Expr with(const kir::Expr& expr, const std::string& name, const kir::Expr& by) {
+  return kir::map_expr(expr, [&](const kir::Expr& part) {
+    const auto* variable = std::get_if<kir::Name>(&part.node);
+    return variable != nullptr && variable->name == name ? std::optional(by) : std::nullopt;
+  });
+}
+
+bool calls_kernel(const kir::Block& block) {
+  return kir::any_stmt(block, [](const kir::Stmt& stmt) {
+    return std::holds_alternative<kir::CallUser>(stmt.node);
+  });
+}
+
+}  // namespace op2::lower

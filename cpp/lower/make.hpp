@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <string>
+
+#include "ir/kernel_ir.hpp"
+
+namespace op2::lower {
+
+/// Pieces of KernelIR that passes make again and again.
+
+/// @brief A constant index in 64 bits.
+[[nodiscard]] inline kir::VariableType index_type() {
+  return {DType::int64, true, false};
+}
+/// @brief The integer of @p bytes that plans and Maps keep indices in: 4 or 8.
+[[nodiscard]] inline DType index_dtype(int bytes) {
+  return bytes == 4 ? DType::int32 : DType::int64;
+}
+/// @brief `const long name = value;`
+[[nodiscard]] kir::Stmt index_decl(std::string name, kir::Expr value);
+/// @brief A number that a launch hands over.
+[[nodiscard]] kir::Parameter number(std::string name);
+/// @brief `for (index = 0; index < n; ++index) body`
+[[nodiscard]] kir::Stmt serial(std::string index, int n, kir::Block body);
+/// @brief The same over components, `c`.
+[[nodiscard]] kir::Stmt for_components(int n, kir::Block body);
+/// @brief `target op= value` for components [0, n), which both say in terms of `c`.
+[[nodiscard]] kir::Stmt for_components(int n, kir::Expr target, kir::Update update,
+                                       kir::Expr value);
+/// @brief @p more behind the statements of @p out.
+void append(kir::Block& out, kir::Block more);
+/// @brief @p expr with @p by for the variable @p name.
+[[nodiscard]] kir::Expr with(const kir::Expr& expr, const std::string& name, const kir::Expr& by);
+/// @brief True if the user's kernel is called anywhere in @p block.
+[[nodiscard]] bool calls_kernel(const kir::Block& block);
+
+}  // namespace op2::lower

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "lower/make.hpp"
+
+#include <gtest/gtest.h>
+
+namespace op2::lower {
+namespace {
+
+using kir::integer;
+using kir::name;
+
+TEST(Make, ComponentsAreCountedByC) {
+  const kir::Stmt made =
+      for_components(3, kir::element("y", name("c")), kir::Update::add, name("v"));
+  const auto& loop = std::get<kir::For>(made.node);
+  EXPECT_EQ(loop.index, "c");
+  EXPECT_EQ(loop.end, integer(3));
+  EXPECT_EQ(loop.body,
+            (kir::Block{{kir::Assign{kir::element("y", name("c")), kir::Update::add, name("v")}}}));
+}
+
+TEST(Make, IndicesHaveTheWidthThatIsAskedFor) {
+  EXPECT_EQ(index_dtype(4), DType::int32);
+  EXPECT_EQ(index_dtype(8), DType::int64);
+}
+
+TEST(Make, WithReplacesOneVariable) {
+  EXPECT_EQ(with(name("a") + kir::element("a", name("b")), "a", name("z")),
+            name("z") + kir::element("a", name("b")));
+}
+
+TEST(Make, ACallIsFoundInLoopsBranchesAndTeams) {
+  const kir::Block call{{kir::CallUser{{}}}};
+  EXPECT_TRUE(calls_kernel(call));
+  EXPECT_TRUE(calls_kernel({{kir::Region{{serial("i", 2, {{kir::If{name("a"), call}}})}}}}));
+  EXPECT_FALSE(calls_kernel({serial("i", 2, {})}));
+}
+
+TEST(Make, AppendKeepsTheOrder) {
+  kir::Block out{{kir::Barrier{}}};
+  append(out, {index_decl("a", integer(1)), index_decl("b", integer(2))});
+  ASSERT_EQ(out.size(), 3U);
+  EXPECT_EQ(std::get<kir::Decl>(out[1].node).name, "a");
+  EXPECT_EQ(std::get<kir::Decl>(out[2].node).type, index_type());
+}
+
+}  // namespace
+}  // namespace op2::lower
