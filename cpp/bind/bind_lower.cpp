@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <pybind11/stl.h>
 
-#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -11,6 +10,7 @@
 #include "cg/kernel_printer.hpp"
 #include "cg/module_printer.hpp"
 #include "cg/needs.hpp"
+#include "ir/kir_dump.hpp"
 #include "ir/loop.hpp"
 #include "ir/signature.hpp"
 #include "lower/constants.hpp"
@@ -25,9 +25,9 @@ namespace {
 using lower::Facts;
 using lower::Options;
 
-using Stages = std::map<std::string, std::string>;
+using Stages = std::vector<std::pair<std::string, std::string>>;
 
-/// The module, and a dump of it after each stage.
+/// The module, and a dump of it after each pass that ran, in their order.
 std::pair<std::shared_ptr<kir::Module>, Stages> lower_loop(const ir::Loop& loop,
                                                            const std::string& strategy,
                                                            const Facts& facts,
@@ -37,7 +37,7 @@ std::pair<std::shared_ptr<kir::Module>, Stages> lower_loop(const ir::Loop& loop,
   const lower::Request request{loop, lower::strategy_from_name(strategy), facts, maps, options};
   const auto observe = [&stages](lower::Stage stage, const kir::Module& module) {
     const auto index = static_cast<std::size_t>(stage);
-    stages[std::string(lower::stage_names[index])] = kir::dump(module);
+    stages.emplace_back(lower::stage_names[index], kir::dump(module));
   };
   auto module = std::make_shared<kir::Module>(lower::lower(request, observe));
   return {std::move(module), std::move(stages)};
@@ -181,6 +181,8 @@ void bind_options(py::module_& core) {
 void bind_lower(py::module_& core) {
   bind_loop(core);
   bind_options(core);
+  core.attr("PASSES") = py::cast(
+      std::vector<std::string>(std::begin(lower::stage_names), std::end(lower::stage_names)));
   core.attr("STRATEGIES") = py::cast(
       std::vector<std::string>(std::begin(lower::strategy_names), std::end(lower::strategy_names)));
   core.def(

@@ -14,6 +14,7 @@
 #include "cg/kernel_printer.hpp"
 #include "cg/lane_types.hpp"
 #include "cg/lanes.hpp"
+#include "ir/kir_verify.hpp"
 #include "ir/kir_walk.hpp"
 
 namespace op2::cg {

@@ -539,14 +539,7 @@ struct Module {
 /// functions and parameters must not have them.
 [[nodiscard]] std::span<const std::string_view> local_names();
 
-/// @brief Check names, arities of nodes and that calls match functions. @throws InternalError.
-void verify(const Module& module);
-
-/// @brief True if only nodes that dialects print are left.
-[[nodiscard]] bool is_expanded(const Module& module);
-
-/// @brief Readable text, for `PYOP2CXX_DUMP=lower` and tests.
-[[nodiscard]] std::string dump(const Module& module);
-[[nodiscard]] std::string dump(const Expr& expr);
+/// @throws InternalError if @p module has no function of that name.
+[[nodiscard]] const Function& function_of(const Module& module, const std::string& name);
 
 }  // namespace op2::kir

@@ -166,14 +166,6 @@ kir::Expr Builder::scalar(std::size_t arg, const kir::Expr& row, const kir::Expr
   return kir::element(packed.data, row + (kir::integer(component) + c) * kir::name(packed.stride));
 }
 
-const kir::Function& Builder::function(const std::string& name) const {
-  const auto found =
-      std::find_if(module_.functions.begin(), module_.functions.end(),
-                   [&name](const kir::Function& other) { return other.name == name; });
-  if (found == module_.functions.end()) throw InternalError("call before its function");
-  return *found;
-}
-
 kir::Stmt Builder::launch(const std::string& name, kir::Grid grid, const kir::Expr& items,
                           const std::vector<std::pair<std::string, kir::Expr>>& numbers) const {
   kir::Launch launch{name, grid, items, {}};
@@ -181,7 +173,7 @@ kir::Stmt Builder::launch(const std::string& name, kir::Grid grid, const kir::Ex
     return std::find_if(list.begin(), list.end(),
                         [&wanted](const auto& number) { return number.first == wanted; });
   };
-  for (const kir::Parameter& parameter : function(name).parameters) {
+  for (const kir::Parameter& parameter : kir::function_of(module_, name).parameters) {
     const auto given = value_in(numbers, parameter.name);
     const auto known = value_in(numbers_, parameter.name);
     if (parameter.role == kir::Role::stride) {
@@ -217,7 +209,7 @@ kir::Expr Builder::slot_end(const kir::Expr& begin, const kir::Expr& end,
 kir::Stmt Builder::call(const std::string& function, const kir::Expr& begin, const kir::Expr& end,
                         const kir::Expr& slot) const {
   kir::Call call{function, {begin, end}};
-  for (const kir::Parameter& parameter : this->function(function).parameters) {
+  for (const kir::Parameter& parameter : kir::function_of(module_, function).parameters) {
     const auto partial =
         std::find_if(partials_.begin(), partials_.end(), [&](const Partial& candidate) {
           return parameter.role == kir::Role::data &&

@@ -35,6 +35,7 @@ class Builder {
   [[nodiscard]] const Request& request() const { return request_; }
   [[nodiscard]] PackedLoop& packed() { return packed_; }
   [[nodiscard]] kir::Module& module() { return module_; }
+  [[nodiscard]] const kir::Module& module() const { return module_; }
 
   /// @brief Append an array to argv that the plan provides. Returns its parameter.
   kir::Parameter plan_array(const std::string& name, DType dtype);
@@ -113,7 +114,6 @@ class Builder {
   void find_partials();
   void finish_team(kir::Block work, const kir::Expr& n_slots);
   void finish_grid(kir::Block work);
-  const kir::Function& function(const std::string& name) const;
 
   const Request& request_;
   PackedLoop packed_;

@@ -6,19 +6,23 @@
 #include <utility>
 
 #include "base/error.hpp"
+#include "ir/kir_verify.hpp"
 #include "lower/lanes_loop.hpp"
 #include "lower/passes.hpp"
 
 namespace op2::lower {
 namespace {
 
-template <class Pass>
-void over_blocks(kir::Module& module, const Pass& pass) {
-  for (kir::Function& function : module.functions) function.body = pass(std::move(function.body));
-  module.launch = pass(std::move(module.launch));
+/// Rewrite the body of every function, and the launch.
+template <class Rewrite>
+void over_blocks(kir::Module& module, const Rewrite& rewrite) {
+  for (kir::Function& function : module.functions) {
+    function.body = rewrite(std::move(function.body));
+  }
+  module.launch = rewrite(std::move(module.launch));
 }
 
-void apply_strategy(Builder& builder) {
+void lay_out(Builder& builder) {
   switch (builder.request().strategy) {
     case Strategy::direct:
     case Strategy::atomic:
@@ -43,14 +47,17 @@ void note_slots(kir::Module& module, const Request& request) {
   }
 }
 
+void apply_strategy(Builder& builder) {
+  lay_out(builder);
+  note_slots(builder.module(), builder.request());
+}
+
 Builder builder_for(const Request& request) {
   return {request, pack(request.loop, request.maps, request.facts, request.options)};
 }
 
-/// The loops over elements on lanes, if lanes were chosen.
 void vectorise(Builder& builder) {
   const Request& request = builder.request();
-  if (request.options.lanes < 2) return;
   LoopOnLanes on_lanes = loop_on_lanes(builder.module(), request);
   if (!on_lanes.module) {
     throw InternalError(fmt::format("lower: not on {} lanes: {}; choose_lanes() asks first",
@@ -59,44 +66,81 @@ void vectorise(Builder& builder) {
   builder.module() = std::move(*on_lanes.module);
 }
 
+void legalise_all(Builder& builder) {
+  over_blocks(builder.module(), [&builder](kir::Block block) {
+    return legalise(std::move(block), builder.request().facts);
+  });
+}
+
+void expand_all(Builder& builder) {
+  over_blocks(builder.module(), [](kir::Block block) { return expand(std::move(block)); });
+  if (!kir::is_expanded(builder.module())) {
+    throw InternalError("expand left a node that dialects do not print");
+  }
+}
+
+void narrow_all(Builder& builder) {
+  for (kir::Function& function : builder.module().functions) {
+    function.body = narrow(std::move(function.body));
+  }
+}
+
+/// Maps that are stored by column are longer than what the width was found for; only processors,
+/// which have units for wide numbers, have them.
+bool is_small(const Builder& builder) {
+  const kir::Module& module = builder.module();
+  return kir::has_kernels(module) && builder.request().options.index_bytes == 4 &&
+         module.plan.kind != kir::PlanKind::columns;
+}
+
+struct Pass {
+  Stage stage;
+  bool (*applies)(const Builder&);
+  void (*run)(Builder&);
+};
+
+bool always(const Builder& /*builder*/) {
+  return true;
+}
+
+// What surrounds a loop before this table are `pack`, which makes the body of one element, and
+// after it the printer.
+constexpr Pass passes[] = {
+    {Stage::strategy, always, apply_strategy},
+    {Stage::lanes, [](const Builder& builder) { return builder.request().options.lanes > 1; },
+     vectorise},
+    {Stage::reduce, [](const Builder& builder) { return builder.is_grid(); }, reduce},
+    {Stage::legalise, always, legalise_all},
+    {Stage::expand, always, expand_all},
+    {Stage::narrow, is_small, narrow_all},
+};
+
+void verify_after(Stage stage, const kir::Module& module) {
+  try {
+    kir::verify(module);
+  } catch (const InternalError& error) {
+    throw InternalError(fmt::format("after pass '{}': {}",
+                                    stage_names[static_cast<std::size_t>(stage)], error.what()));
+  }
+}
+
 }  // namespace
 
 std::string why_not_on_lanes(const Request& request) {
   Builder builder = builder_for(request);
-  apply_strategy(builder);
+  lay_out(builder);
   return loop_on_lanes(builder.module(), request).why;
 }
 
 kir::Module lower(const Request& request, const Observer& observe) {
-  // pack -> strategy (one of the strategy passes) -> vectorise -> reduce, legalise -> expand,
-  // narrow
   Builder builder = builder_for(request);
-  apply_strategy(builder);
-  note_slots(builder.module(), request);
-  vectorise(builder);
-  verify(builder.module());
-  observe(Stage::strategy, builder.module());
-
-  if (builder.is_grid()) reduce(builder);
-  kir::Module module = std::move(builder.module());
-  over_blocks(module,
-              [&request](kir::Block block) { return legalise(std::move(block), request.facts); });
-  verify(module);
-  observe(Stage::legalise, module);
-
-  over_blocks(module, [](kir::Block block) { return expand(std::move(block)); });
-  // Maps that are stored by column are longer than what the width was found for; only processors,
-  // which have units for wide numbers, have them.
-  const bool is_small = module.plan.kind != kir::PlanKind::columns;
-  if (has_kernels(module) && request.options.index_bytes == 4 && is_small) {
-    for (kir::Function& function : module.functions) {
-      function.body = narrow(std::move(function.body));
-    }
+  for (const Pass& pass : passes) {
+    if (!pass.applies(builder)) continue;
+    pass.run(builder);
+    verify_after(pass.stage, builder.module());
+    observe(pass.stage, builder.module());
   }
-  verify(module);
-  if (!is_expanded(module)) throw InternalError("expand left a node that dialects do not print");
-  observe(Stage::expand, module);
-  return module;
+  return std::move(builder.module());
 }
 
 }  // namespace op2::lower

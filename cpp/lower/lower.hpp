@@ -8,18 +8,21 @@
 
 namespace op2::lower {
 
-/// @brief The stages of lowering, in order; see the pass table in lower.cpp.
-enum class Stage : std::uint8_t { strategy, legalise, expand };
+/// @brief The passes of lowering, in their order. Which loops each is for stands in the table in
+/// lower.cpp, what it does in passes.hpp.
+enum class Stage : std::uint8_t { strategy, lanes, reduce, legalise, expand, narrow };
 
-inline constexpr std::string_view stage_names[] = {"strategy", "legalise", "expand"};
+inline constexpr std::string_view stage_names[] = {"strategy", "lanes",  "reduce",
+                                                   "legalise", "expand", "narrow"};
 
-/// @brief Called with the module after each stage, for dumps and tests.
+/// @brief Called with the module after each pass that ran, for dumps and tests.
 using Observer = std::function<void(Stage, const kir::Module&)>;
 
 /// @brief Why the loop cannot run on `options.lanes` lanes; empty if it can.
 [[nodiscard]] std::string why_not_on_lanes(const Request& request);
 
-/// @brief Loop to printable KernelIR. The result is verified after every stage.
+/// @brief Loop to printable KernelIR, pass by pass.
+/// @throws InternalError naming the pass after which the module is no program; see kir::verify().
 [[nodiscard]] kir::Module lower(const Request& request, const Observer& observe);
 
 }  // namespace op2::lower

@@ -55,6 +55,7 @@ __all__: list[str] = [
     "MapTable",
     "MatArg",
     "Module",
+    "PASSES",
     "ParameterFacts",
     "Place",
     "PreparedLoop",
@@ -1059,7 +1060,7 @@ def lower(
     facts: Facts,
     maps: collections.abc.Sequence[plan.MapFacts],
     options: LoweringOptions,
-) -> tuple[Module, dict[str, str]]: ...
+) -> tuple[Module, list[tuple[str, str]]]: ...
 def lowering_key(
     strategy: str,
     facts: Facts,
@@ -1087,5 +1088,6 @@ def why_not(
     options: LoweringOptions,
 ) -> str: ...
 
+PASSES: list[str] = ["strategy", "lanes", "reduce", "legalise", "expand", "narrow"]
 STRATEGIES: list[str] = ["direct", "owner", "scratch", "atomic", "block", "colour"]
 __version__: str

@@ -30,8 +30,7 @@ if TYPE_CHECKING:
     from pyop2cxx.kernel.kernel import Kernel
 
 
-_DUMPS = ("lower", "source")
-_STAGES = ("strategy", "legalise", "expand")
+_DUMPS = ("lower", *_core.PASSES, "source")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -193,7 +192,7 @@ def generate(request: Request, choice: Choice) -> GeneratedCode:
     code.why = choice.why
     code.lanes = choice.options.lanes
     code.why_lanes = choice.why_lanes
-    code.ir = {stage: stages[stage] for stage in sorted(stages, key=_STAGES.index)}
+    code.ir = dict(stages)
     code.key = choice.key
     code.header = ""
     code.module = module
@@ -410,16 +409,28 @@ def _load_on(
 
 
 def _dump(request: Request, code: GeneratedCode) -> None:
-    """Write what `PYOP2CXX_DUMP` asks for to standard error."""
-    wanted = {stage.strip() for stage in runtime.configuration["dump"].split(",")} - {""}
-    if wanted - {*_DUMPS}:
+    """Write what `PYOP2CXX_DUMP` asks for to standard error, or into the folder that it names."""
+    wanted = {word.strip() for word in runtime.configuration["dump"].split(",")} - {""}
+    folders = sorted(word for word in wanted if "/" in word)
+    stages = wanted.difference(folders)
+    if stages - {*_DUMPS}:
         raise UsageError(
-            f"option 'dump': there is no stage {', '.join(sorted(wanted - {*_DUMPS}))}; there are: "
-            f"{', '.join(_DUMPS)}"
+            f"option 'dump': there is no stage {', '.join(sorted(stages - {*_DUMPS}))}; there are: "
+            f"{', '.join(_DUMPS)}; a word with a '/' is the folder to write to"
         )
-    if "lower" in wanted:
-        sys.stderr.write(request.loop.dump())
-        for stage, text in code.ir.items():
+    texts = {"loop": request.loop.dump(), **code.ir} if stages & {*_DUMPS[:-1]} else {}
+    if "lower" not in stages:
+        texts = {stage: text for stage, text in texts.items() if stage in stages}
+    if "source" in stages:
+        texts["source"] = str(code)
+    for number, (stage, text) in enumerate(texts.items()):
+        if folders:
+            _write_dump(Path(folders[0]), f"{request.name}_{code.strategy}", number, stage, text)
+        else:
             sys.stderr.write(f"--- {request.name}: {stage}\n{text}")
-    if "source" in wanted:
-        sys.stderr.write(f"--- {request.name}: source\n{code}")
+
+
+def _write_dump(folder: Path, name: str, number: int, stage: str, text: str) -> None:
+    """Write one stage to a file of its own, numbered in their order."""
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / f"{name}.{number}_{stage}.txt").write_text(text)

@@ -138,7 +138,8 @@ OPTIONS: tuple[Option, ...] = (
         name="dump",
         type=str,
         default="",
-        help="Stages of a loop's way to machine code to print, with commas: 'lower,source'.",
+        help="Stages of a loop's way to machine code to print, with commas: 'lower' for the code "
+        "after each pass, a pass alone ('expand'), 'source'. With a folder ('dumps/') to its files.",
     ),
 )
 

@@ -414,11 +414,24 @@ def test_a_dump_prints_every_stage(capsys: pytest.CaptureFixture[str]) -> None:
     cells = op2.Set(2)
     code = op2.ParLoop(kernel, cells, op2.Dat(cells)(op2.RW)).generate()
     said = capsys.readouterr().err
-    places = [said.index("loop shown")]
+    places = [said.index("--- shown: loop\nloop shown")]
     places += [said.index(f"--- shown: {stage}\n{text}") for stage, text in code.ir.items()]
     places += [said.index(f"--- shown: source\n{code}")]
     assert places == sorted(places)
-    assert said.count("---") == len(code.ir) + 1
+    assert said.count("---") == len(code.ir) + 2
+
+
+def test_a_dump_of_one_pass_goes_to_a_folder(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    op2.init(dump=f"expand, {tmp_path}/dumps")
+    kernel = op2.Kernel("void kept(double *x) { x[0] += 0.125; }", "kept")
+    cells = op2.Set(2)
+    code = op2.ParLoop(kernel, cells, op2.Dat(cells)(op2.RW)).generate()
+    (file,) = (tmp_path / "dumps").iterdir()
+    assert file.name == f"kept_{code.strategy}.0_expand.txt"
+    assert file.read_text() == code.ir["expand"]
+    assert capsys.readouterr().err == ""
 
 
 def test_a_dump_by_the_environment_prints_what_is_asked_for(tmp_path: Path) -> None:
@@ -433,7 +446,7 @@ def test_a_dump_by_the_environment_prints_what_is_asked_for(tmp_path: Path) -> N
     assert ran.stderr.startswith("--- shown: source\n/* pyop2cxx")
     assert "legalise" not in ran.stderr
     ran = run_python(script, tmp_path, PYOP2CXX_DUMP="sauce")
-    assert "option 'dump': there is no stage sauce; there are: lower, source" in ran.stderr
+    assert "option 'dump': there is no stage sauce; there are: lower, strategy," in ran.stderr
 
 
 def test_a_strategy_that_is_unknown_to_the_core_is_listed() -> None:

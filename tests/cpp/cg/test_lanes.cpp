@@ -7,6 +7,8 @@
 
 #include "lane_text.hpp"
 
+#include "ir/kir_dump.hpp"
+
 namespace op2::cg {
 namespace {
 

@@ -7,6 +7,8 @@
 #include <string>
 #include <vector>
 
+#include "ir/kir_dump.hpp"
+
 namespace op2::kir {
 namespace {
 

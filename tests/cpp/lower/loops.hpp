@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "ir/kernel_body.hpp"
+#include "ir/kir_dump.hpp"
 #include "ir/kir_walk.hpp"
 #include "ir/loop.hpp"
 #include "lower/lower.hpp"
@@ -165,22 +166,23 @@ inline std::vector<MapFacts> no_facts(const ir::Loop& loop) {
   return std::vector<MapFacts>(loop.maps.size());
 }
 
-/// The module after @p stage.
+/// The module after @p stage, or after the last one before it that this loop goes through.
 inline kir::Module lowered(const ir::Loop& loop, Strategy strategy, const Facts& facts = threads,
-                           Stage stage = Stage::expand, const Options& options = {}) {
+                           Stage stage = Stage::narrow, const Options& options = {}) {
   const std::vector<MapFacts> maps = no_facts(loop);
   kir::Module wanted;
   (void)lower({loop, strategy, facts, maps, options},
               [&wanted, stage](Stage seen, const kir::Module& module) {
-                if (seen == stage) wanted = module;
+                if (seen <= stage) wanted = module;
               });
   return wanted;
 }
 
-/// What the strategy pass itself made, as text: gathers and scatters are still one line each.
+/// What the strategy made, on lanes if they were asked for, as text: gathers and scatters are still
+/// one line each.
 inline std::string strategy_dump(const ir::Loop& loop, Strategy strategy,
                                  const Facts& facts = threads, const Options& options = {}) {
-  return kir::dump(lowered(loop, strategy, facts, Stage::strategy, options));
+  return kir::dump(lowered(loop, strategy, facts, Stage::lanes, options));
 }
 
 inline std::vector<std::string> names_of(const std::vector<kir::Parameter>& parameters) {

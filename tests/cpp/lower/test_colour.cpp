@@ -132,7 +132,7 @@ TEST(ColourElements, AsksForColouredElements) {
   EXPECT_EQ(module.plan.conflicts, (std::vector<int>{0}));
   EXPECT_EQ(plan_arrays(module)[2].type.dtype, DType::int32);
   const kir::Module wide =
-      lowered(edge_loop(), Strategy::colour, threads, Stage::expand, {.element_bytes = 8});
+      lowered(edge_loop(), Strategy::colour, threads, Stage::narrow, {.element_bytes = 8});
   EXPECT_EQ(plan_arrays(wide)[2].type.dtype, DType::int64);
 }
 

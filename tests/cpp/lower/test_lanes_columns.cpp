@@ -8,6 +8,8 @@
 #include <utility>
 #include <vector>
 
+#include "ir/kir_dump.hpp"
+
 namespace op2::lower {
 namespace {
 

@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include "ir/kir_dump.hpp"
+
 namespace op2::lower {
 namespace {
 

@@ -161,7 +161,7 @@ TEST(LanesLoop, MapsStoredByColumnMayBeLongerThanNarrowIndicesReach) {
   Options narrow = on(4);
   narrow.index_bytes = 4;
   const kir::Module module =
-      lowered(typed(edge_loop()), Strategy::owner, processor, Stage::expand, narrow);
+      lowered(typed(edge_loop()), Strategy::owner, processor, Stage::narrow, narrow);
   EXPECT_TRUE(has(kir::dump(module), "decl const int64 at3")) << kir::dump(module);
 }
 

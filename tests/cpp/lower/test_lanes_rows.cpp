@@ -5,6 +5,8 @@
 
 #include <string>
 
+#include "ir/kir_dump.hpp"
+
 namespace op2::lower {
 namespace {
 

@@ -5,6 +5,8 @@
 
 #include <algorithm>
 
+#include "ir/kir_dump.hpp"
+
 namespace op2::lower {
 namespace {
 

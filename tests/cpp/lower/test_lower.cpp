@@ -14,6 +14,7 @@
 #include "cg/kernel_printer.hpp"
 #include "cg/module_printer.hpp"
 #include "exec/build.hpp"
+#include "ir/kir_verify.hpp"
 #include "loops.hpp"
 #include "runtime/prepared_loop.hpp"
 
@@ -29,13 +30,19 @@ constexpr Strategy all_strategies[] = {Strategy::direct, Strategy::owner, Strate
 
 // --------------------------------------------------------------------------------------- stages
 
-TEST(Lower, ShowsEveryStageInOrder) {
+TEST(Lower, ShowsEveryPassInOrder) {
   const ir::Loop loop = edge_loop();
   const std::vector<MapFacts> maps = testing::no_facts(loop);
   std::vector<Stage> stages;
-  (void)lower({loop, Strategy::block, testing::threads, maps, {}},
-              [&stages](Stage stage, const kir::Module&) { stages.push_back(stage); });
+  const auto note = [&stages](Stage stage, const kir::Module&) { stages.push_back(stage); };
+  (void)lower({loop, Strategy::block, testing::threads, maps, {}}, note);
   EXPECT_EQ(stages, (std::vector<Stage>{Stage::strategy, Stage::legalise, Stage::expand}));
+  stages.clear();
+  Options small;
+  small.index_bytes = 4;
+  (void)lower({loop, Strategy::atomic, testing::grid, maps, small}, note);
+  EXPECT_EQ(stages, (std::vector<Stage>{Stage::strategy, Stage::reduce, Stage::legalise,
+                                        Stage::expand, Stage::narrow}));
   EXPECT_EQ(stage_names[static_cast<std::size_t>(Stage::legalise)], "legalise");
 }
 
@@ -62,7 +69,7 @@ TEST(Lower, FixedChunksAreForSlotsOfThreads) {
   const ir::Loop loop = testing::make_loop(
       {indirect("y", Access::inc, 0), global_reduce("s", Access::inc)}, testing::edges_to_nodes());
   const auto chunk = [&loop](Strategy strategy, bool deterministic) {
-    return testing::lowered(loop, strategy, testing::threads, Stage::expand,
+    return testing::lowered(loop, strategy, testing::threads, Stage::narrow,
                             {.deterministic = deterministic})
         .scratch.chunk;
   };
@@ -145,7 +152,7 @@ runtime::ExecutablePtr compiled(const kir::Module& module, const ir::Loop& loop,
 Values result_of(const Strip& strip, Strategy strategy, const Facts& facts, const Options& options,
                  jit::Service& service) {
   const ir::Loop loop = sums();
-  const kir::Module module = testing::lowered(loop, strategy, facts, Stage::expand, options);
+  const kir::Module module = testing::lowered(loop, strategy, facts, Stage::narrow, options);
   Values values;
   const auto buffer = [](std::vector<double>& data) {
     return std::make_shared<mesh::Buffer>(data.data(), static_cast<std::int64_t>(8 * data.size()));

@@ -31,7 +31,7 @@ ir::Loop assembly(const ir::MatArg& mat, int arity = 2) {
 }
 
 std::string expanded(const ir::Loop& loop, const Options& options = {}) {
-  return kir::dump(lowered(loop, Strategy::direct, one_lane, Stage::expand, options));
+  return kir::dump(lowered(loop, Strategy::direct, one_lane, Stage::narrow, options));
 }
 
 TEST(Matrix, IsInsertedAtKnownPlaces) {
@@ -217,7 +217,7 @@ TEST(Matrix, ConventionOneNamesBothMapsUsedOrNot) {
     Options options;
     options.convention = convention;
     return testing::names_of(
-        lowered(loop, Strategy::direct, one_lane, Stage::expand, options).functions[0].parameters);
+        lowered(loop, Strategy::direct, one_lane, Stage::narrow, options).functions[0].parameters);
   };
   EXPECT_EQ(parameters(1),
             (std::vector<std::string>{"A", "A_row_map", "A_col_map", "A_row_start", "A_position"}));

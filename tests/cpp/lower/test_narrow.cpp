@@ -13,7 +13,7 @@ using testing::indirect;
 std::string text_of(const Options& options, Strategy strategy = Strategy::atomic) {
   const ir::Loop loop = testing::make_loop(
       {indirect("y", Access::inc, 0, 2, testing::own_data, DType::int64)}, {{2, 0}});
-  return kir::dump(testing::lowered(loop, strategy, testing::grid, Stage::expand, options));
+  return kir::dump(testing::lowered(loop, strategy, testing::grid, Stage::narrow, options));
 }
 
 TEST(Narrow, IndicesAreNeitherDeclaredNorWidenedToSixtyFourBits) {
@@ -32,7 +32,7 @@ TEST(Narrow, ValuesKeepTheirTypes) {
 TEST(Narrow, LoopsCountInThirtyTwoBits) {
   const ir::Loop loop = testing::edge_loop();
   const kir::Module module =
-      testing::lowered(loop, Strategy::atomic, testing::grid, Stage::expand, {.index_bytes = 4});
+      testing::lowered(loop, Strategy::atomic, testing::grid, Stage::narrow, {.index_bytes = 4});
   const auto& grid = std::get<kir::For>(module.functions.front().body.front().node);
   EXPECT_EQ(grid.index_type, DType::int32);
 }
@@ -40,7 +40,7 @@ TEST(Narrow, LoopsCountInThirtyTwoBits) {
 TEST(Narrow, HostsKeepTheirText) {
   const ir::Loop loop = testing::edge_loop();
   EXPECT_EQ(kir::dump(testing::lowered(loop, Strategy::block)),
-            kir::dump(testing::lowered(loop, Strategy::block, testing::threads, Stage::expand,
+            kir::dump(testing::lowered(loop, Strategy::block, testing::threads, Stage::narrow,
                                        {.index_bytes = 4})));
 }
 
