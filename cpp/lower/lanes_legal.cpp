@@ -36,6 +36,17 @@ void check_grid(const Request& request) {
   if (!request.options.soa.empty()) refuse("its Dats lie as structures of arrays");
 }
 
+/// All lanes load before the first one stores: what an element reads may not be another's result.
+/// Elements of one colour do not meet, and what is only written is stored in the elements' order.
+void check_overwrites(const Request& request, const Races& races) {
+  if (request.strategy == Strategy::colour) return;
+  for (const std::size_t arg : races.overwrites) {
+    if (ir::access_of(request.loop.args[arg]) == Access::rw) {
+      refuse(fmt::format("arg {} is RW through a Map whose targets elements share", arg));
+    }
+  }
+}
+
 }  // namespace
 
 void check_side_by_side(const Request& request) {
@@ -44,12 +55,7 @@ void check_side_by_side(const Request& request) {
   const Races races = find_races(loop, request.maps);
   if (races.overlaps) refuse("written memory overlaps other arguments");
   if (races.reads_written) refuse("memory that is incremented is also read through a Map");
-  if (!races.overwrites.empty() && request.strategy != Strategy::colour) {
-    const std::size_t arg = races.overwrites.front();
-    if (ir::access_of(loop.args[arg]) == Access::rw) {
-      refuse(fmt::format("arg {} is RW through a Map whose targets elements share", arg));
-    }
-  }
+  check_overwrites(request, races);
   for (std::size_t i = 0; i < loop.args.size(); ++i) {
     const Access access = ir::access_of(loop.args[i]);
     for (std::size_t j = 0; j < i; ++j) {

@@ -400,7 +400,7 @@ def test_values_of_cells_and_maxima_over_columns(n: int) -> None:
     layers = 3
     text = """void f(const double *x, double *z, double *w, double *most) {
       for (int i = 0; i < 2; ++i) z[i] = x[0] * x[1] + i;
-      w[0] += x[1] - x[0];
+      w[0] = 1 + x[1] - x[0];
       for (int i = 0; i < 2; ++i) if (x[i] > most[i]) most[i] = x[i];
     }"""
     columns = op2.ExtrudedSet(op2.Set(n), layers + 1)
@@ -410,8 +410,8 @@ def test_values_of_cells_and_maxima_over_columns(n: int) -> None:
     own = op2.Map(columns, cells, 1, np.arange(n)[:, None] * layers, offset=[1])
     values = np.random.default_rng(n).standard_normal((n, layers + 1))
     x, most = op2.Dat(points, values.ravel()), op2.Dat(points, np.full(points.size, -9.0))
-    z, w = op2.Dat(cells**2), op2.Dat(cells, np.ones(cells.size))
-    args = (x(READ, c2p), z(WRITE, own), w(RW, own), most(op2.MAX, c2p))
+    z, w = op2.Dat(cells**2), op2.Dat(cells)
+    args = (x(READ, c2p), z(WRITE, own), w(WRITE, own), most(op2.MAX, c2p))
     loop = op2.ParLoop(op2.Kernel(text, "f"), columns, *args, lanes=LANES_OF_TAILS, block_size=7)
     loop.compute()
     low, high = values[:, :-1].ravel(), values[:, 1:].ravel()

@@ -40,6 +40,17 @@ TEST(LanesLegal, SharedTargetsMayBeOverwrittenByColourOnly) {
   EXPECT_EQ(refusal(shared, Strategy::colour, threads), "");
 }
 
+TEST(LanesLegal, EveryOverwrittenArgumentIsLookedAt) {
+  const ir::Loop both =
+      make_loop({indirect("w", Access::write, 0), indirect("y", Access::rw, 0)}, edges_to_nodes());
+  EXPECT_EQ(refusal(both, Strategy::direct),
+            "arg 1 is RW through a Map whose targets elements share");
+  EXPECT_EQ(refusal(both, Strategy::colour, threads), "");
+  const ir::Loop writes = make_loop(
+      {indirect("w", Access::write, 0), indirect("y", Access::write, 0)}, edges_to_nodes());
+  EXPECT_EQ(refusal(writes, Strategy::direct), "");
+}
+
 TEST(LanesLegal, WrittenMemoryMayNotBeReadBesides) {
   const ir::Loop twice =
       make_loop({direct("x", Access::read, 1, {0, 0}), direct("y", Access::write, 1, {0, 0})});
