@@ -95,8 +95,18 @@ ParameterSet Aliases::of(const Expr& expr) const {
           [this, &expr](const Index&) { return of(expr.operands[0]); },
           [&all, &expr](const Call&) { return may_point(expr.type) ? all(0) : ParameterSet{}; },
           [&all](const Cast&) { return all(0); }, [](const SizeOf&) { return ParameterSet{}; },
-          [&all](const InitList&) { return all(0); }},
+          [this, &expr](const InitList&) { return of_items(expr); }},
       expr.node);
+}
+
+/// Values that were read are copies: they lead nowhere.
+ParameterSet Aliases::of_items(const Expr& list) const {
+  ParameterSet result;
+  for (const Expr& item : list.operands) {
+    const bool is_list = std::holds_alternative<InitList>(item.node);
+    if (is_list || may_point(item.type)) result.merge(of(item));
+  }
+  return result;
 }
 
 }  // namespace op2::ir

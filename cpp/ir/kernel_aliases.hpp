@@ -27,6 +27,7 @@ class Aliases {
   bool flow(const std::string& name, const Expr& value);
   bool flow_everywhere(const Expr& value);
   bool assign(const Expr& expr);
+  [[nodiscard]] ParameterSet of_items(const Expr& list) const;
 
   std::map<std::string, ParameterSet> names_;
 };

@@ -23,6 +23,19 @@ TEST(Aliases, FollowPointersThroughLocals) {
   EXPECT_EQ(aliases.of(at("a", 1)), ParameterSet{});
 }
 
+TEST(Aliases, ValuesThatStartAnArrayAreCopies) {
+  const auto list = [](std::vector<Expr> items) {
+    return Expr{.node = InitList{}, .operands = std::move(items), .type = {}};
+  };
+  const Aliases aliases =
+      aliases_of({declare("v", array(number(), 2), list({at("x", 0), lit("1")})),
+                  declare("p", array(pointer(), 1), list({name("y")})),
+                  declare("m", array(array(number(), 1), 1), list({list({at("x", 0)})}))});
+  EXPECT_EQ(aliases.of(at("v", 1)), ParameterSet{});
+  EXPECT_EQ(aliases.of(at("p", 0)), ParameterSet{1});
+  EXPECT_EQ(aliases.of(at("m", 0)), ParameterSet{});
+}
+
 TEST(Aliases, DoNotDependOnTheOrderOfStatements) {
   const Aliases aliases = aliases_of(
       {declare("p", pointer()), declare("q", pointer()), eval(assign(name("p"), name("q"))),
