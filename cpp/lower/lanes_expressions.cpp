@@ -102,8 +102,13 @@ Expr LaneExpressions::mask(const Expr& expr) {
 
 Expr LaneExpressions::effect(const Expr& expr) {
   if (const auto* node = std::get_if<ir::Unary>(&expr.node)) {
-    const bool is_post = node->op == UnaryOp::post_increment || node->op == UnaryOp::post_decrement;
-    if (is_post && varies(expr.operands[0])) return step(node->op, expr.operands[0]);
+    if (node->op >= UnaryOp::pre_increment && varies(expr.operands[0])) {
+      return step(node->op, expr.operands[0]);
+    }
+  }
+  const auto* assigns = std::get_if<ir::Assign>(&expr.node);
+  if (assigns != nullptr && varies(expr.operands[0])) {
+    return assign(assigns->op, expr.operands[0], expr.operands[1]);
   }
   const auto* binary_node = std::get_if<ir::Binary>(&expr.node);
   if (binary_node != nullptr && binary_node->op == BinaryOp::comma) {
@@ -132,7 +137,8 @@ Expr LaneExpressions::value(const Expr& expr) {
                         [this, &expr](const ir::Binary& node) { return value_of(node, expr); },
                         [this, &expr](const ir::Assign& node) {
                           if (!expr.operands[0].type.derivation.empty()) return rebuilt(expr);
-                          return assign(node.op, expr.operands[0], expr.operands[1]);
+                          return with_value(expr.operands[0],
+                                            assign(node.op, expr.operands[0], expr.operands[1]));
                         },
                         [this, &expr](const ir::Ternary&) { return choice(expr); },
                         [this, &expr](const ir::Index&) { return element(expr); },
@@ -179,20 +185,29 @@ Expr LaneExpressions::value_of(const ir::Unary& node, const Expr& expr) {
     }
     case UnaryOp::pre_increment:
     case UnaryOp::pre_decrement:
-      return step(node.op, operand);
+      return with_value(operand, step(node.op, operand));
     case UnaryOp::post_increment:
     case UnaryOp::post_decrement: {
       const bool up = node.op == UnaryOp::post_increment;
       const Base base = lane_base(expr.type.base);
       // one more and one less again may be another number
       if (ir::is_floating(base)) throw Refusal{"the value before `++` or `--` of it is used"};
-      return binary(up ? BinaryOp::subtract : BinaryOp::add, step(node.op, operand),
+      return binary(up ? BinaryOp::subtract : BinaryOp::add,
+                    with_value(operand, step(node.op, operand)),
                     cast(ir::scalar(base), literal("1", Base::int32)), values_.vector(base));
     }
     case UnaryOp::address:
       break;
   }
   throw InternalError("lanes: an address is no value");
+}
+
+/// Lanes that each store to a place of their own give no value: what is there then is read.
+Expr LaneExpressions::with_value(const Expr& target, Expr assigned) {
+  if (!varies(target) || !subscript_varies(target)) return assigned;
+  Expr stored = element(target);
+  Type type = stored.type;
+  return binary(BinaryOp::comma, std::move(assigned), std::move(stored), std::move(type));
 }
 
 Expr LaneExpressions::step(UnaryOp op, const Expr& target) {

@@ -63,6 +63,7 @@ class LaneExpressions {
   ir::Expr value_of(const ir::Call& node, const ir::Expr& expr);
   ir::Expr value_of(const ir::Cast& node, const ir::Expr& expr);
   ir::Expr choice(const ir::Expr& expr);
+  ir::Expr with_value(const ir::Expr& target, ir::Expr assigned);
   ir::Expr step(ir::UnaryOp op, const ir::Expr& target);
   ir::Expr assign(std::optional<ir::BinaryOp> op, const ir::Expr& target, const ir::Expr& operand);
   [[nodiscard]] bool subscript_varies(const ir::Expr& expr) const;

@@ -57,6 +57,16 @@ TEST_F(LanesExpressions, SubscriptsFromDataPickAndPut) {
   EXPECT_EQ(function_of(retyped(assign(place, lit("1.0")))), "op2_put_float64x4");
 }
 
+TEST_F(LanesExpressions, WhatWasPutIsReadWhereItsValueIsUsed) {
+  const Expr place = at(name("x"), cast(whole(), at("x", 1)));
+  const Expr made = retyped(unary(ir::UnaryOp::minus, assign(place, lit("1.0"))));
+  ASSERT_EQ(made.operands.size(), 1U);
+  const Expr& both = made.operands[0];
+  ASSERT_TRUE(std::holds_alternative<ir::Binary>(both.node));
+  EXPECT_EQ(function_of(both.operands[0]), "op2_put_float64x4");
+  EXPECT_EQ(function_of(both.operands[1]), "op2_pick_float64x4");
+}
+
 TEST_F(LanesExpressions, LanesThatAreOffKeepToTheArray) {
   const Expr made = under_a_mask(at(name("x"), cast(whole(), at("x", 1))));
   ASSERT_EQ(made.operands.size(), 2U);
