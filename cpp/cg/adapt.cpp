@@ -10,6 +10,7 @@
 
 #include "base/overload.hpp"
 #include "cg/complex_numbers.hpp"
+#include "cg/conditions.hpp"
 #include "ir/kernel_walk.hpp"
 #include "ir/known_functions.hpp"
 #include "ir/lane_functions.hpp"
@@ -22,6 +23,24 @@ using ir::Expr;
 using ir::Type;
 
 // ------------------------------------------------------------------------------------------ names
+
+/// Parameters and locals of all functions.
+std::set<std::string> local_names(const ir::KernelBody& body) {
+  std::set<std::string> names;
+  struct Collector {
+    std::set<std::string>& names;
+    void enter() {}
+    void leave() {}
+    void declare(const ir::Variable& variable) { names.insert(variable.name); }
+    void expression(const Expr& /*expr*/) {}
+  };
+  Collector collector{names};
+  for (const ir::FunctionDef& function : body.functions) {
+    for (const ir::Parameter& parameter : function.parameters) names.insert(parameter.name);
+    ir::walk_scoped(function.body, collector);
+  }
+  return names;
+}
 
 std::set<std::string> all_names(const ir::KernelBody& body) {
   std::set<std::string> names;
@@ -46,7 +65,8 @@ std::set<std::string> all_names(const ir::KernelBody& body) {
   return names;
 }
 
-/// Renames what the dialect keeps for itself, and moves static tables to file scope.
+/// Renames what the dialect keeps for itself, and moves static tables to file scope. No local has
+/// the name of a table then, so that a table is known by its name alone.
 class Renamer {
  public:
   Renamer(ir::KernelBody& body, const Dialect& dialect)
@@ -54,9 +74,10 @@ class Renamer {
 
   void run() {
     scopes_.enter();
+    const std::set<std::string> locals = local_names(body_);
     for (ir::Variable& table : body_.tables) {
       if (table.value) expression(*table.value);
-      declare_as(table.name, is_function_word(table.name));
+      declare_as(table.name, is_function_word(table.name) || locals.contains(table.name));
     }
     for (ir::FunctionDef& function : body_.functions) {
       scopes_.enter();
@@ -338,6 +359,7 @@ ir::KernelBody adapted(ir::KernelBody body, const Dialect& dialect) {
     if (table.value) rewriter.expression(*table.value);
   }
   for (ir::FunctionDef& function : body.functions) ir::walk_scoped(function.body, rewriter);
+  if (dialect.compares_conditions) spell_out_conditions(body);
   spell_out_complex(body, dialect.complex_by);
   return body;
 }

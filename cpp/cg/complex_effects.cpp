@@ -109,7 +109,8 @@ class Rewriter {
 
   void assign(Expr& expr) {
     const bool is_simple = !std::get<ir::Assign>(expr.node).op;
-    if (is_simple || !any_complex(expr.operands)) return;
+    const bool is_known = expr.operands[0].type.is_known();  // else the compiler tells
+    if (is_simple || !is_known || !any_complex(expr.operands)) return;
     std::vector<Expr> steps;
     expr.operands[0] = found_once(std::move(expr.operands[0]), steps);
     steps.push_back(std::move(expr));

@@ -8,6 +8,7 @@
 
 #include "base/overload.hpp"
 #include "cg/complex_effects.hpp"
+#include "cg/conditions.hpp"
 #include "ir/kernel_types.hpp"
 #include "ir/kernel_walk.hpp"
 
@@ -38,12 +39,20 @@ Base part_of(Base base) {
 // ------------------------------------------------------------------------------------ conversions
 
 /// Make @p value one of type @p wanted, if either is complex; C does it by itself.
+/// Of what nobody declared the compiler tells.
 void convert(Expr& value, const Type& wanted) {
+  if (!wanted.is_known() || !value.type.is_known()) return;
   if (!wanted.is_scalar() || !value.type.is_scalar() || value.type.base == wanted.base) return;
   if (!is_complex(wanted) && !is_complex(value)) return;
   const Type target = ir::scalar(wanted.base);
   const int line = value.line;
   value = {ir::Cast{target}, {std::move(value)}, target, line};
+}
+
+/// What the items of a list are that an array starts as.
+Type item_of(Type type) {
+  while (type.is_array()) type = ir::element_of(type);
+  return type;
 }
 
 void convert_items(Expr& list, const Type& wanted) {
@@ -56,15 +65,9 @@ void convert_items(Expr& list, const Type& wanted) {
   }
 }
 
-/// A number as a truth value.
-void compare_with_zero(Expr& condition) {
-  if (!is_complex(condition)) return;
-  const int line = condition.line;
-  Expr zero{ir::Literal{"0"}, {}, ir::scalar(Base::int32), line};
-  condition = {ir::Binary{BinaryOp::not_equal},
-               {std::move(condition), std::move(zero)},
-               ir::scalar(Base::int32),
-               line};
+/// A complex number as a truth value.
+void become_truth(Expr& condition) {
+  if (is_complex(condition)) compare_with_zero(condition);
 }
 
 /// Puts conversions where C has them, from the outside in.
@@ -80,7 +83,7 @@ class Converter {
                    [&expr](const ir::Binary& node) { binary(node.op, expr); },
                    [&expr](const ir::Assign&) { assign(expr); },
                    [&expr](const ir::Ternary&) {
-                     compare_with_zero(expr.operands[0]);
+                     become_truth(expr.operands[0]);
                      convert(expr.operands[1], expr.type);
                      convert(expr.operands[2], expr.type);
                    },
@@ -101,7 +104,7 @@ class Converter {
   static void unary(UnaryOp op, Expr& expr) {
     Expr& operand = expr.operands[0];
     if (!is_complex(operand)) return;
-    if (op == UnaryOp::logical_not) compare_with_zero(operand);
+    if (op == UnaryOp::logical_not) become_truth(operand);
     if (op == UnaryOp::bit_not) {
       const Base base = operand.type.base;
       expr = call("conj" + suffix_of(base), {Expr(operand)}, base, expr.line);
@@ -115,7 +118,7 @@ class Converter {
         ir::scalar(ir::common_base(expr.operands[0].type.base, expr.operands[1].type.base));
     for (Expr& operand : expr.operands) {
       if (is_logical) {
-        compare_with_zero(operand);
+        become_truth(operand);
       } else {
         convert(operand, common);
       }
@@ -229,11 +232,9 @@ void convert_statement(ir::Stmt& stmt, const Type& result) {
   std::visit(overload{
                  [](ir::Declare& node) {
                    for (ir::Variable& variable : node.variables) {
-                     if (variable.type.lanes > 0) continue;
-                     if (!variable.value || !ir::is_complex(variable.type.base)) {
-                       if (variable.value) convert(*variable.value, variable.type);
-                     } else if (std::holds_alternative<ir::InitList>(variable.value->node)) {
-                       convert_items(*variable.value, ir::scalar(variable.type.base));
+                     if (variable.type.lanes > 0 || !variable.value) continue;
+                     if (std::holds_alternative<ir::InitList>(variable.value->node)) {
+                       convert_items(*variable.value, item_of(variable.type));
                      } else {
                        convert(*variable.value, variable.type);
                      }
@@ -241,11 +242,11 @@ void convert_statement(ir::Stmt& stmt, const Type& result) {
                  },
                  [](ir::Evaluate&) {},
                  [](ir::Block&) {},
-                 [](ir::If& node) { compare_with_zero(node.condition); },
+                 [](ir::If& node) { become_truth(node.condition); },
                  [](ir::For& node) {
-                   if (node.condition) compare_with_zero(*node.condition);
+                   if (node.condition) become_truth(*node.condition);
                  },
-                 [](ir::While& node) { compare_with_zero(node.condition); },
+                 [](ir::While& node) { become_truth(node.condition); },
                  [](ir::Switch&) {},
                  [&result](ir::Return& node) {
                    if (node.value) convert(*node.value, result);

@@ -87,6 +87,7 @@ const Dialect& make_opencl() {
       .exchange = Exchange::opencl,
       .is_cxx = false,
       .has_vectors = true,
+      .compares_conditions = true,
       .has_constant_space = true,
       .library = opencl_library,
       .words = opencl_words(),

@@ -56,7 +56,8 @@ struct Dialect {
   bool is_cxx = false;  ///< Refuses conversions that C makes.
   /// Vectors are types, as double8: a cast fills one, and __builtin_astype renames its bits.
   bool has_vectors = false;
-  bool has_constant_space = false;  ///< Tables are in an address space of their own.
+  bool compares_conditions = false;  ///< Floating-point numbers are no truth values.
+  bool has_constant_space = false;   ///< Tables are in an address space of their own.
   /// What the C library's functions are called; null: as in C, with prototypes.
   LibraryFunction (*library)(const ir::KnownFunction& function) = nullptr;
   std::span<const std::string_view> words;      ///< That C does not have: no name may be one.

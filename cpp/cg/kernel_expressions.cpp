@@ -3,8 +3,10 @@
 
 #include <fmt/format.h>
 
+#include <optional>
 #include <variant>
 
+#include "base/error.hpp"
 #include "base/overload.hpp"
 #include "cg/lane_types.hpp"
 
@@ -221,10 +223,12 @@ class ExpressionPrinter {
 
 std::string scalar_text(const Type& type, const Dialect& dialect, const KernelStyle& style) {
   const std::string constness = type.is_const ? "const " : "";
-  if (type.lanes > 0) return constness + vector_name(*ir::dtype_of(type.base), type.lanes);
   if (type.base == ir::Base::none) return constness + "void";
+  const std::optional<DType> dtype = ir::dtype_of(type.base);
+  if (!dtype) throw InternalError("kernel: a type is printed that is not known");
+  if (type.lanes > 0) return constness + vector_name(*dtype, type.lanes);
   if (type.base == ir::Base::boolean) return fmt::format("{}{}", constness, style.boolean);
-  return fmt::format("{}{}", constness, dialect.type_name(*ir::dtype_of(type.base)));
+  return fmt::format("{}{}", constness, dialect.type_name(*dtype));
 }
 
 std::string declarator_text(const Type& type, std::string_view name, const Dialect& dialect) {

@@ -6,6 +6,8 @@
 #include <cstdint>
 #include <limits>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "base/dtype.hpp"
 #include "ir/kernel_walk.hpp"
@@ -100,6 +102,13 @@ Type ternary(const Type& left, const Type& right) {
   return arithmetic(left, right);
 }
 
+/// `2[x]` is C for `x[2]`; everything behind looks for the array in front.
+void put_array_first(std::vector<Expr>& operands) {
+  const bool is_swapped =
+      operands[0].type.derivation.empty() && !operands[1].type.derivation.empty();
+  if (is_swapped) std::swap(operands[0], operands[1]);
+}
+
 class Inference {
  public:
   explicit Inference(const KernelBody& body) : body_(body) {}
@@ -113,6 +122,7 @@ class Inference {
 
   void expression(Expr& expr) {
     for (Expr& operand : expr.operands) expression(operand);
+    if (std::holds_alternative<Index>(expr.node)) put_array_first(expr.operands);
     expr.type = type_of(expr);
   }
 

@@ -11,7 +11,8 @@ namespace op2::ir {
 ///
 /// Run after parsing and after anything that adds declarations (bind_constants). An expression
 /// that depends on an undeclared name or an unknown function keeps the unknown type: it is the
-/// compiler that reports such names, at the user's line.
+/// compiler that reports such names, at the user's line. Subscripts come out with the array as the
+/// first operand, also where the text has `2[x]`.
 [[nodiscard]] KernelBody infer_types(KernelBody body);
 
 /// @brief What C converts the operands of an arithmetic operator or a comparison to.

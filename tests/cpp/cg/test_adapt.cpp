@@ -77,6 +77,19 @@ ir::KernelBody with_table(bool passes_it_on) {
   return {{}, {std::move(inner), function("k", "x", std::move(body))}};
 }
 
+TEST(Adapt, ATableIsKnownByItsNameAlone) {
+  ir::Variable table{"w", array_of(Base::float64, 2),
+                     Expr{ir::InitList{}, {literal("1"), literal("2")}, {}, 1}, 1};
+  const Expr call_inner = call("inner", {name_of("w", table.type)}, Base::none);
+  const ir::FunctionDef inner = function(
+      "inner", "w", {evaluate(assign(entry(name_of("w", pointer), literal("0")), literal("3")))});
+  const ir::KernelBody body{{table}, {inner, function("k", "x", {evaluate(call_inner)})}};
+  const std::string text = text_of(body, opencl_dialect());
+  EXPECT_NE(text.find("void inner(double *w) {\n  w[0] = 3;"), std::string::npos) << text;
+  EXPECT_NE(text.find("__constant const double w_[2] = {1, 2};"), std::string::npos) << text;
+  EXPECT_NE(text.find("inner(w__copy);"), std::string::npos) << text;
+}
+
 TEST(Adapt, StaticTablesMoveToFileScope) {
   EXPECT_EQ(text_of(with_table(false), opencl_dialect()),
             "__constant const double table_w[2] = {1, 2};\n"

@@ -81,6 +81,18 @@ TEST(ComplexNumbers, OperandsBecomeWhatTheResultIs) {
             "z + (op2_complex128)d");
 }
 
+TEST(ComplexNumbers, SubscriptsEitherWay) {
+  EXPECT_EQ(made(unary(ir::UnaryOp::minus, {ir::Index{}, {literal("0"), name("p")}, {}, 3})),
+            "-p[0]");
+  EXPECT_EQ(made(assign(name("d"), {ir::Index{}, {name("i"), name("p")}, {}, 3}, BinaryOp::add)),
+            "d = (double)creal(op2_complex128(d, 0) + p[i])");
+}
+
+TEST(ComplexNumbers, WhatNobodyDeclaredIsLeftToTheCompiler) {
+  EXPECT_EQ(made(assign(name("z"), name("nobody"), BinaryOp::add)), "z = z + nobody");
+  EXPECT_EQ(made(assign(name("z"), called("nobody", {name("z")}))), "z = nobody(z)");
+}
+
 TEST(ComplexNumbers, Comparisons) {
   EXPECT_EQ(made(binary(BinaryOp::equal, name("z"), name("i"))),
             "op2_complex128_equal(z, op2_complex128(i, 0))");

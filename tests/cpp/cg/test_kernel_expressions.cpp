@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "../ir/ast.hpp"
+#include "base/error.hpp"
 
 namespace op2::cg {
 namespace {
@@ -78,6 +79,12 @@ TEST(VariablesText, SharesTheScalar) {
       .variables = {{.name = "i", .type = whole(), .value = lit("0")},
                     {.name = "p", .type = ir::pointer_to(whole()), .value = name("q")}}};
   EXPECT_EQ(variables_text(node, c_dialect()), "static int i = 0, *p = q");
+}
+
+TEST(DeclarationText, AnUnknownTypeIsOurMistake) {
+  EXPECT_THROW((void)declaration_text(ir::Type{}, "x", c_dialect()), InternalError);
+  EXPECT_THROW((void)declaration_text(ir::on_lanes(ir::Base::unknown, 4), "x", c_dialect()),
+               InternalError);
 }
 
 }  // namespace

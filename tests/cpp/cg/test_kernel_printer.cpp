@@ -3,9 +3,10 @@
 
 #include <gtest/gtest.h>
 
+#include <exception>
 #include <string>
 
-#include "../ir/ast.hpp"
+#include "../ir/random_expressions.hpp"
 
 namespace op2::cg {
 namespace {
@@ -138,6 +139,22 @@ TEST(KernelPrinter, VerbatimTextIsRenamedWhereGeneratedCodeNeedsItsName) {
             "#undef target\n");
   kernel.name = "other";
   EXPECT_EQ(printed(kernel), "#include \"a.h\"\nvoid target(double *x) {}\n");
+}
+
+TEST(KernelPrinter, NoShapeOfAnExpressionMisleadsIt) {
+  for (unsigned seed = 0; seed < 300; ++seed) {
+    const Kernel kernel = named(RandomExpressions(seed).body(4, 1 + static_cast<int>(seed % 4)),
+                                std::to_string(seed));
+    for (const Dialect* dialect : {&c_dialect(), &opencl_dialect(), &cuda_dialect()}) {
+      Context context(*dialect);
+      try {
+        print_kernel(context, kernel, {});
+        EXPECT_NE(context.finish().find("k("), std::string::npos) << seed;
+      } catch (const std::exception& error) {
+        ADD_FAILURE() << dialect->name << ", seed " << seed << ": " << error.what();
+      }
+    }
+  }
 }
 
 }  // namespace

@@ -78,6 +78,16 @@ TEST(InferTypes, FollowsPointers) {
   EXPECT_EQ(type_of(cast(pointer_to(whole()), name("x"))), pointer_to(whole()));
 }
 
+TEST(InferTypes, ASubscriptEitherWayHasTheArrayInFront) {
+  using namespace ast;
+  EXPECT_EQ(type_of(at(lit("1"), name("x"))), number());
+  EXPECT_EQ(type_of(at(lit("1"), name("a"))), array(number(), 2));
+  EXPECT_FALSE(type_of(at(lit("1"), lit("0"))).is_known());
+  const KernelBody body = ast::kernel({ast::eval(at(lit("1"), name("x")))});
+  const Expr& expr = std::get<Evaluate>(body.entry().body.front().node).value;
+  EXPECT_EQ(std::get<Name>(expr.operands[0].node).name, "x");
+}
+
 TEST(InferTypes, KnowsFunctions) {
   using namespace ast;
   EXPECT_EQ(type_of(call("half", {})).base, Base::float32);
