@@ -58,6 +58,8 @@ void bind_mesh(py::module_& core) {
       .def_readonly("n_bytes", &Transfer::n_bytes)
       .def_readonly("nanoseconds", &Transfer::nanoseconds);
 
+  core.attr("MOST_SET_BYTES") = Buffer::most_set_bytes;
+
   // A device that others bring: Python only passes it on.
   py::class_<Device, std::shared_ptr<Device>>(core, "Device")
       .def_property_readonly("name", &Device::name)

@@ -136,9 +136,9 @@ bool Buffer::zero_on_device() {
 void Buffer::set_on_device(const std::shared_ptr<Device>& device,
                            std::span<const std::byte> value) {
   const auto n_bytes = static_cast<std::int64_t>(value.size());
-  if (n_bytes != n_bytes_ || (n_bytes != 4 && n_bytes != 8 && n_bytes != 16)) {
-    throw UsageError(fmt::format("{} has {} bytes; a number of {} bytes cannot be all of it", what_,
-                                 n_bytes_, n_bytes));
+  if (n_bytes != n_bytes_ || n_bytes % 4 != 0 || n_bytes == 0 || n_bytes > most_set_bytes) {
+    throw UsageError(fmt::format("{} has {} bytes; {} bytes cannot go with commands into all of it",
+                                 what_, n_bytes_, n_bytes));
   }
   const std::lock_guard lock(coherence_->mutex_);
   Memory& mine = coherence_->attached(*this);

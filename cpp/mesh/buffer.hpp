@@ -81,8 +81,12 @@ class Buffer {
   /// @return Whether that was possible; if not, nothing is changed and the host has to do it.
   bool zero_on_device();
 
-  /// @brief Write a number on the host and on a device, where it goes with a command and no copy.
-  /// @param[in] value As many bytes as the Buffer has: 4, 8 or 16.
+  /// @brief More bytes are a copy.
+  static constexpr std::int64_t most_set_bytes = 256;
+
+  /// @brief Write a few numbers on the host and on a device, where they go with commands and no
+  /// copy.
+  /// @param[in] value As many bytes as the Buffer has: a multiple of 4, at most most_set_bytes.
   /// @throws UsageError if it has another number of bytes.
   void set_on_device(const std::shared_ptr<Device>& device, std::span<const std::byte> value);
 

@@ -61,8 +61,9 @@ class Device {
   /// @brief Set every byte to zero.
   virtual void zero(void* memory, std::int64_t offset, std::int64_t n_bytes) = 0;
 
-  /// @brief Set memory to a number that the host knows: it travels with the command, not as a copy.
-  /// @param[in] value 4, 8 or 16 bytes.
+  /// @brief Set memory to a few numbers that the host knows: they travel with commands, not as a
+  /// copy.
+  /// @param[in] value A multiple of 4 bytes.
   virtual void set(void* memory, std::span<const std::byte> value) {
     upload(memory, 0, value.data(), static_cast<std::int64_t>(value.size()));
   }

@@ -51,6 +51,7 @@ __all__: list[str] = [
     "LaunchOptions",
     "Loop",
     "LoweringOptions",
+    "MOST_SET_BYTES",
     "MapRef",
     "MapTable",
     "MatArg",
@@ -791,9 +792,9 @@ class LaneRule:
 
 class LaneWork:
     @property
-    def n_operations(self) -> int: ...
-    @property
     def n_in_rows(self) -> int: ...
+    @property
+    def n_operations(self) -> int: ...
     @property
     def n_scalars(self) -> int: ...
     @property
@@ -1088,6 +1089,7 @@ def why_not(
     options: LoweringOptions,
 ) -> str: ...
 
+MOST_SET_BYTES: int = 256
 PASSES: list[str] = ["strategy", "lanes", "reduce", "legalise", "expand", "narrow"]
 STRATEGIES: list[str] = ["direct", "owner", "scratch", "atomic", "block", "colour"]
 __version__: str

@@ -141,19 +141,36 @@ def axpy(alpha: Any, x: Any, y: Any, *, whole: bool) -> bool:
 
 def dot(x: Any, y: Any, *, conjugate: bool) -> Any:
     """Return the sum of products, or None if the device cannot compute it."""
+    total = _dotted(x, y, None, conjugate=conjugate)
+    if total is None:
+        return None
+    total._on_host(_core.Use.read, "inner" if conjugate else "dot", is_explicit=True)
+    return total._values[0].item()
+
+
+def dot_into(x: Any, y: Any, target: Global, *, conjugate: bool) -> bool:
+    """Put the sum of products into a Global of one value; result as for `combine`."""
+    total = _dotted(x, y, target, conjugate=conjugate)
+    return total is not None and (total is target or combine("=", target, total, None, whole=True))
+
+
+def _dotted(x: Any, y: Any, target: Global | None, *, conjugate: bool) -> Global | None:
+    """Return the Global that the sum is in: the target, if it has the sum's dtype."""
     place = _place([x, y], whole=False)
     if place is None:
         return None
     common = _common(x, y)
     wide = {"f": np.dtype(float), "c": np.dtype(complex)}.get(common.kind, common)
-    total = _number_on_device(wide, "dot", 0, wide.type(0))
+    total = target
+    if total is None or total.dtype != wide or total in (x, y):
+        total = _number_on_device(wide, "dot", 0, wide.type(0))
+    else:
+        total._set_by_command(np.zeros(1, wide))
     args = [_operand(o, x, common, place, READ, 0) for o in (x, y)]
     dtypes = (_name(args[0].dtype), _name(args[1].dtype), _name(wide))
     text = _summing(dtypes, place.width, conjugate and wide.kind == "c")
-    if not _run(text, place, [args[0].arg, args[1].arg, total(INC)]):
-        return None
-    total._on_host(_core.Use.read, "inner" if conjugate else "dot", is_explicit=True)
-    return total._values[0].item()
+    done = _run(text, place, [args[0].arg, args[1].arg, total(INC)])
+    return total if done else None
 
 
 def copy(source: Dat, target: Dat, subset: Any) -> bool:

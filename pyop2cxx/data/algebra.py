@@ -132,6 +132,19 @@ class Algebra:
         """Return the sum of products, over owned entities; errors as for `inner`."""
         return self._dot("dot", other, conjugate=False)
 
+    def inner_into(self, other: Self, target: Any) -> None:
+        """Put what `inner` returns into a Global of one value; on a device, without waiting for it.
+
+        Raises:
+            DatTypeError, MapValueError, DataValueError: The other one does not match, or the target
+                is no Global of one value, or is real while the sum is complex.
+        """
+        self._dot_into("inner_into", other, target, conjugate=True)
+
+    def dot_into(self, other: Self, target: Any) -> None:
+        """Put what `dot` returns into a Global of one value; as `inner_into`."""
+        self._dot_into("dot_into", other, target, conjugate=False)
+
     @property
     def norm(self) -> float:
         """The square root of the sum of squares, over owned entities."""
@@ -267,6 +280,22 @@ class Algebra:
         total: Scalar = _core.dot(left, right, conjugate, _threads())
         return total
 
+    def _dot_into(self, name: str, other: Self, target: Any, *, conjugate: bool) -> None:
+        self._check_like(other, name)
+        if not _is_single(target):
+            raise DatTypeError(
+                f"{self._what}: '{name}' puts a number into a Global of one value, got {target!r} "
+                f"of type {type(target).__name__}"
+            )
+        if target.dtype.kind != "c" and "c" in (self.dtype.kind, other.dtype.kind):
+            raise DataValueError(f"{target._what} is real: '{name}' of complex values is not")
+        runtime.require_running(self._what, name)
+        if at_device(self, other) and device_algebra().dot_into(
+            self, other, target, conjugate=conjugate
+        ):
+            return
+        target.data = self._dot(name, other, conjugate=conjugate)
+
     def _check_like(self, other: Any, operation: str) -> None:
         if not isinstance(other, Algebra) or other._family() is not self._family():
             raise DatTypeError(
@@ -282,7 +311,7 @@ class Algebra:
 
     def _check_real(self, dtype: np.dtype[Any], operation: str) -> None:
         """Warn where an operator leaves out imaginary parts, as PyOP2 does; raise elsewhere."""
-        if dtype.kind != "c" or self.dtype.kind == "c" or operation in ("inner", "dot"):
+        if dtype.kind != "c" or self.dtype.kind == "c" or operation.startswith(("inner", "dot")):
             return
         message = f"{self._what} is real: '{operation}' with complex values loses imaginary parts"
         if operation not in _OPERATORS:

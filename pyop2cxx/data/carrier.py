@@ -228,6 +228,19 @@ class DataCarrier:
             self._buffer, device, self._dtype.name, list(shape), list(strides)
         )
 
+    def _set_by_command(self, values: Array) -> bool:
+        """Set all values, if they are few, on the host and on the device of loops without a copy.
+
+        Returns:
+            Whether that was possible; if not, nothing is changed.
+        """
+        device = runtime.device
+        if device is None or values.nbytes % 4 or not 0 < values.nbytes <= _core.MOST_SET_BYTES:
+            return False
+        self._buffer.set_on_device(device, values.tobytes())
+        self._lent_out.recall()
+        return True
+
     def _on_host(self, use: _core.Use, member: str, *, is_explicit: bool = False) -> None:
         """Let the host read or write the values; call this before each use of `_values`.
 
@@ -386,9 +399,15 @@ class SetFreeCarrier(DataCarrier):
 
     def _assign(self, values: ArrayLike) -> None:
         given = as_array(values, self.dtype, self._dim, self._what)
-        self._on_host(_core.Use.write, "data")
-        self._values[...] = given
+        if not (self._is_on_a_device() and self._set_by_command(given)):
+            self._on_host(_core.Use.write, "data")
+            self._values[...] = given
         self._buffer.increment_version()
+
+    def _is_on_a_device(self) -> bool:
+        if not runtime.coherence.is_active:
+            return False
+        return self._buffer.where in (_core.Where.device, _core.Where.both)
 
     def _read(self, member: str) -> Array:
         self._on_host(_core.Use.read, member)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from pyop2cxx import _core
 from pyop2cxx.base.access import GLOBAL_ACCESSES, ORDERED_ACCESSES, Access
-from pyop2cxx.data.algebra import Algebra
+from pyop2cxx.data.algebra import Algebra, at_device, device_algebra
 from pyop2cxx.data.args import GlobalArg
 from pyop2cxx.data.carrier import SetFreeCarrier, copied
 from pyop2cxx.data.constants import Constant
@@ -135,7 +135,41 @@ class Global(SetFreeCarrier, Algebra, AsVec):
                 f"{self._what}: copy writes into a Global, got {other!r} of type "
                 f"{type(other).__name__}"
             )
-        other.data = self.data_ro
+        if other is self:
+            return
+        if other.dim == self._dim and self._copied_on_device(other):
+            other._lent_out.recall()
+            other._buffer.increment_version()
+        else:
+            other.data = self.data_ro
+
+    def _copied_on_device(self, other: Global) -> bool:
+        """Copy on the device where the values are, and say whether that was possible."""
+        if self.dtype == other.dtype:
+            return other._buffer.copy_on_device(self._buffer)
+        if not at_device(self, other) or (self.dtype.kind == "c" and other.dtype.kind != "c"):
+            return False
+        return bool(device_algebra().combine("=", other, self, None, whole=True))
+
+    def assign(self, value: ArrayLike | Global) -> None:
+        """Set the values: to those of another Global, or to numbers.
+
+        On a device this is enqueued like a loop: nobody waits, and nothing is copied.
+
+        Raises:
+            DataValueError: They are of another number, or do not convert.
+
+        Example:
+            >>> step, half = Global(1, 2.0, name="step"), Global(1, 0.0, name="half")
+            >>> half.assign(step)
+            >>> half *= 0.5
+            >>> print(half.data_ro)
+            [1.]
+        """
+        if isinstance(value, Global):
+            value.copy(self)
+        else:
+            self.data = value
 
     @property
     def dataset(self) -> GlobalDataSet:

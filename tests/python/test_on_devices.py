@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pytest
 
-from pyop2cxx import op2
-from pyop2cxx.exceptions import DataValueError, TransferError
+from pyop2cxx import _core, op2
+from pyop2cxx.exceptions import DataValueError, DatTypeError, TransferError
+from pyop2cxx.runtime import runtime
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -348,3 +349,143 @@ def test_mixed_dats() -> None:
         dat_.to_host()
     for found, wanted in zip(other.data_ro, x, strict=True):
         np.testing.assert_allclose(found, 2 * wanted)
+
+
+def laplace(n: int) -> Any:
+    """A symmetric positive matrix as a loop over the edges of a path."""
+    nodes, edges = op2.Set(n, "nodes"), op2.Set(n - 1, "edges")
+    ends = op2.Map(edges, nodes, 2, np.stack([np.arange(n - 1), np.arange(1, n)], 1), "ends")
+    own = op2.Kernel("void own(const double *x, double *y) { *y = *x; }", "own")
+    edge = op2.Kernel(
+        "void edge(const double *x, double *y) { double d = x[1] - x[0]; y[0] -= d; y[1] += d; }",
+        "edge",
+    )
+
+    def times(x: Any, y: Any) -> None:
+        op2.par_loop(own, nodes, x(op2.READ), y(op2.WRITE))
+        op2.par_loop(edge, edges, x(op2.READ, ends), y(op2.INC, ends))
+
+    return nodes, times
+
+
+def conjugate_gradients(nodes: op2.Set, times: Any, b: Any, n: int, after: Any) -> Any:
+    """Solve without ever asking the host for a number."""
+    x, r, p, q = (op2.Dat(nodes, name=name) for name in "xrpq")
+    rr, new, pq, alpha, beta = (op2.Global(1, 0.0, name=name) for name in "ABCDE")
+    b.copy(r)
+    b.copy(p)
+    r.inner_into(r, rr)
+    for iteration in range(n):
+        times(p, q)
+        p.inner_into(q, pq)
+        alpha.assign(rr)
+        alpha /= pq
+        x.axpy(alpha, p)
+        alpha *= -1.0
+        r.axpy(alpha, q)
+        r.inner_into(r, new)
+        beta.assign(new)
+        beta /= rr
+        p *= beta
+        p += r
+        rr.assign(new)
+        after(iteration)
+    return x
+
+
+def test_conjugate_gradients_never_wait(device: _core.Device) -> None:
+    nodes, times = laplace(200)
+    b = op2.Dat(nodes, np.linspace(0.0, 1.0, 200), name="b")
+    b.to_device()
+    found = []
+
+    def after(iteration: int) -> None:
+        if iteration == 0:  # Maps and plans are there now
+            op2.configuration["strict_residency"] = True
+            op2.transfers.clear()
+        found.append(len(op2.transfers.report()))
+
+    try:
+        x = conjugate_gradients(nodes, times, b, 40, after)
+        assert found == [0] * 40
+        assert x.residence == "device"
+    finally:
+        op2.configuration["strict_residency"] = False
+    y = op2.Dat(nodes, name="y")
+    times(x, y)
+    assert np.allclose(y.data_ro, b.data_ro, atol=1e-6)
+
+
+def test_conjugate_gradients_are_the_same_on_the_host() -> None:
+    with op2.backend("sequential"):
+        nodes, times = laplace(200)
+        b = op2.Dat(nodes, np.linspace(0.0, 1.0, 200), name="b")
+        x = conjugate_gradients(nodes, times, b, 40, lambda _: None)
+        y = op2.Dat(nodes, name="y")
+        times(x, y)
+        assert np.allclose(y.data_ro, b.data_ro, atol=1e-6)
+
+
+def on_device(dim: int, value: Any, dtype: Any = float) -> Any:
+    """A Global whose values a loop on the device has."""
+    made = op2.Global(dim, np.broadcast_to(value, dim).astype(dtype), name="made")
+    made._buffer.on_device(runtime.device, _core.Use.read_write, "test", is_explicit=True)
+    return made
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32, np.int32, np.complex128])
+def test_globals_are_copied_and_set_where_they_are(
+    device: _core.Device, strictly: None, dtype: Any
+) -> None:
+    source, target = on_device(3, [1, 2, 3], np.float64), on_device(3, 0, dtype)
+    op2.transfers.clear()
+    source.copy(target)
+    assert target.residence == "device"
+    assert not op2.transfers.report()
+    target.to_host()
+    assert target.data_ro.tolist() == [1, 2, 3]
+    version = target.dat_version
+    again = on_device(3, 0, dtype)
+    op2.transfers.clear()
+    again.data = [4, 5, 6]
+    again.assign(target)
+    target.assign([7, 7, 7])
+    assert not op2.transfers.report()
+    assert again.residence in ("device", "both")
+    assert target.dat_version == version + 1
+    again.to_host()
+    assert again.data_ro.tolist() == [1, 2, 3]
+    assert target.data_ro.tolist() == [7] * 3
+
+
+def test_many_numbers_are_a_copy(device: _core.Device) -> None:
+    target = on_device(1000, 1)
+    target.data = np.arange(1000.0)
+    assert target.residence == "host"
+    assert target.data_ro[7] == 7
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32, np.complex128])
+def test_a_product_goes_into_a_global_of_another_dtype(device: _core.Device, dtype: Any) -> None:
+    nodes = op2.Set(50)
+    x = op2.Dat(nodes, np.arange(50), np.float32, name="x")
+    x.to_device()
+    target = op2.Global(1, 3, dtype, name="target")
+    x.dot_into(x, target)
+    assert target.residence == "device"
+    assert target.data_ro[0] == np.dot(np.arange(50.0), np.arange(50.0))
+
+
+def test_a_product_needs_a_global_that_takes_it() -> None:
+    with op2.backend("sequential"):
+        x = op2.Dat(op2.Set(3), [1.0, 2.0, 3.0], name="x")
+        z = op2.Dat(x.dataset.set, [1j, 2, 3], name="z")
+        target = op2.Global(1, 0.0, name="target")
+        x.inner_into(x, target)
+        assert target.data_ro[0] == 14.0
+        with pytest.raises(DatTypeError, match="'inner_into' puts a number into a Global of one"):
+            x.inner_into(x, op2.Global(2, [0.0, 0.0]))
+        with pytest.raises(DataValueError, match="Global 'target' is real"):
+            z.dot_into(x, target)
+        with pytest.raises(DatTypeError):
+            x.inner_into(target, target)

@@ -253,9 +253,12 @@ class OpenclDevice : public Device {
 
   void set(void* memory, std::span<const std::byte> value) override {
     const std::scoped_lock guard(mutex_);
-    after(api_->fill_buffer(queue_.get(), static_cast<Memory>(memory), value.data(), value.size(),
-                            0, value.size(), 0, nullptr, nullptr),
-          "clEnqueueFillBuffer");
+    const std::size_t n = value.size() % 16 == 0 ? 16 : value.size() % 8 == 0 ? 8 : 4;
+    for (std::size_t at = 0; at < value.size(); at += n) {
+      after(api_->fill_buffer(queue_.get(), static_cast<Memory>(memory), value.data() + at, n, at,
+                              n, 0, nullptr, nullptr),
+            "clEnqueueFillBuffer");
+    }
   }
 
   void finish() override {

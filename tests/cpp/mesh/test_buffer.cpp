@@ -135,7 +135,22 @@ TEST_F(BufferOnDevice, ANumberIsWrittenOnBothSides) {
   EXPECT_TRUE(coherence->transfers().rows().empty());
   const float narrow = 1.0F;
   EXPECT_THROW(one->set_on_device(device, std::as_bytes(std::span(&narrow, 1))), UsageError);
-  EXPECT_THROW(buffer->set_on_device(device, std::as_bytes(std::span(values))), UsageError);
+  std::array<double, 33> many{};  // 8 bytes too many
+  const auto all = tracked(coherence, many.data(), sizeof many);
+  EXPECT_THROW(all->set_on_device(device, std::as_bytes(std::span(many))), UsageError);
+  std::array<char, 6> odd{};
+  const auto text = tracked(coherence, odd.data(), sizeof odd);
+  EXPECT_THROW(text->set_on_device(device, std::as_bytes(std::span(odd))), UsageError);
+}
+
+TEST_F(BufferOnDevice, AFewNumbersAreWrittenOnBothSides) {
+  std::array<double, 5> numbers{};
+  const auto few = tracked(coherence, numbers.data(), sizeof numbers);
+  const std::array<double, 5> wanted = {1, 2, 3, 4, 5};
+  few->set_on_device(device, std::as_bytes(std::span(wanted)));
+  EXPECT_EQ(numbers, wanted);
+  EXPECT_EQ(static_cast<double*>(few->on_device(device, Use::read, {"loop"}))[4], 5.0);
+  EXPECT_TRUE(coherence->transfers().rows().empty());
 }
 
 TEST_F(BufferOnDevice, IsCopiedWhereItsValuesAre) {
