@@ -152,7 +152,7 @@ engine._devices[key] = replace(opened, compiler=nvrtc.compiler("sm_85"))
 n = 1 << 20
 nodes = op2.Set(n, "nodes")
 before = op2.Map(nodes, nodes, 1, (np.arange(n) - 1) % n, "before")
-a, b = op2.Dat(nodes, np.arange(n), name="a"), op2.Dat(nodes, np.zeros(n), name="b")
+a, b = op2.Dat(nodes, np.arange(float(n)), name="a"), op2.Dat(nodes, np.zeros(n), name="b")
 shift = op2.Kernel("static void shift(const double *x, double *y) { *y = *x; }", "shift")
 for _ in range(100):  # each loop reads what others' lanes wrote in the one before
     op2.par_loop(shift, nodes, a(op2.READ, before), b(op2.WRITE))

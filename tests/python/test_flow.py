@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
+from programs import needs_program, with_program
 from small_world import FLUX, World, run_python
 
 from pyop2cxx import op2
@@ -121,7 +122,7 @@ def test_texts_are_the_golden_ones() -> None:
         assert text == (GOLDEN / name).read_text(), name
 
 
-@pytest.mark.parametrize("compiler", ["gcc", "clang"])
+@pytest.mark.parametrize("compiler", [with_program("gcc"), with_program("clang")])
 @pytest.mark.parametrize("convention", [1, 2])
 def test_texts_compile_alone_and_without_a_warning(
     compiler: str, convention: int, tmp_path: Path
@@ -133,6 +134,7 @@ def test_texts_compile_alone_and_without_a_warning(
         compile_alone([compiler, "-std=c11", *openmp], path)
 
 
+@needs_program("clang")
 @pytest.mark.skipif("opencl" not in BACKENDS, reason="no backend of this language")
 def test_texts_in_opencl_compile_alone_and_without_a_warning(tmp_path: Path) -> None:
     for name, code in texts(["opencl"]).items():
@@ -142,7 +144,9 @@ def test_texts_in_opencl_compile_alone_and_without_a_warning(tmp_path: Path) -> 
         compile_alone(["clang", *language, "-target", "spir64"], path)
 
 
-@pytest.mark.parametrize(("compiler", "language"), [("g++", "c++"), ("clang++", "c++")])
+@pytest.mark.parametrize(
+    ("compiler", "language"), [with_program("g++", "c++"), with_program("clang++", "c++")]
+)
 @pytest.mark.parametrize("backend", HOSTS)
 def test_texts_of_kernels_in_cpp_compile_as_cpp(
     compiler: str, language: str, backend: str, tmp_path: Path

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
+from programs import with_program
 from random_kernels import carriers, loop_of, many_kernels
 
 from pyop2cxx import _core, op2
@@ -461,7 +462,7 @@ def test_columns_without_facets_in_between() -> None:
     assert not y.data_ro.any()
 
 
-@pytest.mark.parametrize("compiler", ["gcc", "clang"])
+@pytest.mark.parametrize("compiler", [with_program("gcc"), with_program("clang")])
 @pytest.mark.parametrize(
     ("name", "target"),
     [

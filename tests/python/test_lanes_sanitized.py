@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
+from programs import with_program
 from random_kernels import carriers, loop_of, many_kernels
 from test_owner_lanes import force, sums_data, sums_of
 
@@ -97,7 +98,7 @@ class Program:
         return out
 
 
-@pytest.mark.parametrize(("compiler", "lanes"), [("gcc", 4), ("clang", 8)])
+@pytest.mark.parametrize(("compiler", "lanes"), [with_program("gcc", 4), with_program("clang", 8)])
 def test_random_kernels(compiler: str, lanes: int, tmp_path: Path) -> None:
     kernel = op2.Kernel(many_kernels(lanes, 2), "many")
     text = str(loop_of(kernel, carriers(1, 0), lanes).generate())
@@ -183,7 +184,7 @@ def columns_of(maps: list[NDArray[Any]], n_targets: int, lanes: int) -> dict[str
     }
 
 
-@pytest.mark.parametrize(("compiler", "lanes"), [("gcc", 4), ("clang", 8)])
+@pytest.mark.parametrize(("compiler", "lanes"), [with_program("gcc", 4), with_program("clang", 8)])
 def test_owners_by_slot(compiler: str, lanes: int, tmp_path: Path) -> None:
     """Groups that are not full, and targets without elements."""
     with pytest.MonkeyPatch.context() as patch:

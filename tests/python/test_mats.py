@@ -515,6 +515,7 @@ def test_matrices_go_with_their_last_reference() -> None:
 def test_blocks_share_their_values(nest: bool) -> None:
     """A block is a matrix of its own, with memory of its own, nested or not."""
     pytest.importorskip("scipy")
+    op2.init(backend="sequential")  # NumPy takes memory of the host only
     cells, nodes, other = op2.Set(2), op2.Set(3), op2.Set(2)
     both = op2.MixedDataSet((nodes**1, other**2))
     c2n, c2o = op2.Map(cells, nodes, 2, [0, 1, 1, 2]), op2.Map(cells, other, 1, [0, 1])

@@ -167,6 +167,7 @@ def test_a_wrong_call_says_what_and_changes_nothing(name: str) -> None:
 
 
 def test_a_strategy_that_cannot_be_says_why_and_which_can() -> None:
+    op2.init(backend="sequential")
     w = World()
     loop = w.loop(strategy="direct")
     with (
@@ -267,6 +268,7 @@ def test_a_changed_option_is_seen_by_a_loop_that_ran_before() -> None:
 
 
 def test_one_loop_runs_on_both_backends() -> None:
+    op2.init(backend="sequential")
     w = World()
     loop = w.loop()
     for n, backend in enumerate(["sequential", "openmp", "sequential", "openmp"], 1):
@@ -418,6 +420,7 @@ def test_a_frozen_halo_takes_one_access_only(remembered: bool) -> None:
 
 
 def test_generate_gives_text_with_all_that_belongs_to_it() -> None:
+    op2.init(backend="sequential")
     code = World("my_").loop().generate()
     assert isinstance(code, str)
     assert code.files == {"flux_sequential_direct.c": str(code)}

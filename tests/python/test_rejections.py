@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+from programs import with_program
 from small_world import scale, statistics
 
 from pyop2cxx import op2
@@ -44,7 +45,7 @@ def rejected(code: str = BAD, **options: object) -> tuple[CompilationError, op2.
 
 
 @pytest.mark.parametrize("backend", ["sequential", "openmp"])
-@pytest.mark.parametrize("cc", ["gcc", "clang"])
+@pytest.mark.parametrize("cc", [with_program("gcc"), with_program("clang")])
 def test_the_compilers_message_is_about_the_users_line(backend: str, cc: str) -> None:
     op2.init(backend=backend, cc=cc)
     error, x = rejected()

@@ -1,0 +1,22 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Programs that some tests start: a machine may have them or not."""
+
+from __future__ import annotations
+
+import shutil
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+if TYPE_CHECKING:
+    from _pytest.mark import ParameterSet
+
+
+def needs_program(name: str) -> pytest.MarkDecorator:
+    """Return a mark that skips a test where a program is not on the path."""
+    return pytest.mark.skipif(shutil.which(name) is None, reason=f"there is no {name} on the path")
+
+
+def with_program(name: str, *more: Any) -> ParameterSet:
+    """Return a case of a test that starts a program, skipped where there is none."""
+    return pytest.param(name, *more, marks=needs_program(name))
