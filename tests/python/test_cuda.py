@@ -10,6 +10,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+from kernel_shapes import Shapes
+from test_kernel_shapes import N_STATEMENTS, loop_over
 
 from pyop2cxx import _core, op2
 from pyop2cxx.backends import _nvrtc as nvrtc
@@ -112,6 +114,17 @@ def test_the_corpus_compiles_for_gpus_that_are_not_here(
         }
     rejected = {name: str(one.exception()) for name, one in made.items() if one.exception()}
     assert not rejected, "\n".join(f"{name}: {text}" for name, text in rejected.items())
+
+
+@needs_nvrtc
+@pytest.mark.parametrize("seed", range(6))
+def test_expressions_of_every_shape_compile(service: _core.DeviceService, seed: int) -> None:
+    op2.init(static=True)
+    with op2.backend("cuda"):
+        loop, _ = loop_over(Shapes(seed).kernel(N_STATEMENTS, depth=2))
+        text = str(loop.generate())
+    flags = runtime.engine.backend("cuda").toolchain.flags
+    service.compile(nvrtc.compiler("sm_90"), text, flags, "")
 
 
 @needs_nvrtc
