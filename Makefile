@@ -19,7 +19,7 @@ test: ## C++ tests, the same under ASan, UBSan and TSan, Python tests
 	@tools/setup.sh test
 	@tools/test.sh
 
-lint: ## ruff, mypy, clang-format, stub, -Wall -Wextra -Werror with g++ and clang 14
+lint: ## ruff, mypy, clang-format, stub, manual, -Wall -Wextra -Werror with g++ and clang 14
 	@tools/setup.sh lint
 	@tools/lint.sh
 

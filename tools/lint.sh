@@ -32,11 +32,14 @@ clang_compiles() {
 }
 gnu_compiles() { "$venv_python" tools/compile_check.py g++; }
 
+manual() { "$venv_python" -m sphinx -W --keep-going -q -b html docs build/docs; }
+
 check "ruff check" "$venv_python" -m ruff check --quiet "${python_sources[@]}"
 check "ruff format" "$venv_python" -m ruff format --check --quiet "${python_sources[@]}"
 check "mypy --strict" "$venv_python" -m mypy --no-error-summary
 check "clang-format" clang_format
 check "stub of the extension" tools/make_stubs.sh --check
+check "the manual" manual
 check "-Wall -Wextra -Werror, clang++-14" clang_compiles
 grep -qs 'COMPILER_ID "GNU"' "$build_dir"/CMakeFiles/*/CMakeCXXCompiler.cmake ||
   check "-Wall -Wextra -Werror, g++" gnu_compiles

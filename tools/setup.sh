@@ -10,7 +10,7 @@ readonly target=${1:-}
 case $target in
   demo | bench) tools=(build python) extras=demo tests=OFF ;;
   test) tools=(build python gtest sanitizers opencl) extras=test tests=ON ;;
-  lint) tools=(build python gtest sanitizers format) extras=lint tests=ON ;;
+  lint) tools=(build python gtest sanitizers format) extras=docs,lint tests=ON ;;
   docs) tools=(build python) extras=docs tests=OFF ;;
   *) fail "usage: tools/setup.sh demo|test|lint|bench|docs (got '$target')" ;;
 esac
