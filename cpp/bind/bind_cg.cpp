@@ -9,7 +9,7 @@
 namespace op2::bind {
 namespace {
 
-void bind_values(py::module_& module) {
+void bind_statement_values(py::module_& module) {
   using namespace cg;
   py::enum_<Reorder>(module, "Reorder")
       .value("direct", Reorder::direct)
@@ -103,7 +103,7 @@ void bind_context(py::module_& module) {
 
 void bind_cg(py::module_& core) {
   py::module_ module = core.def_submodule("cg", "The generation context. See cpp/cg.");
-  bind_values(module);
+  bind_statement_values(module);
   bind_scope(module);
   bind_context(module);
 }

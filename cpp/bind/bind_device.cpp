@@ -17,7 +17,7 @@ namespace {
 
 using Unlocked = py::call_guard<py::gil_scoped_release>;
 
-void bind_values(py::module_& core) {
+void bind_device_values(py::module_& core) {
   using runtime::Device;
   using runtime::DeviceInfo;
   py::class_<DeviceInfo>(core, "DeviceInfo")
@@ -89,7 +89,7 @@ void bind_opencl(py::module_& core) {
 
 void bind_device(py::module_& core) {
   using runtime::DeviceMirror;
-  bind_values(core);
+  bind_device_values(core);
   bind_device_service(core);
   py::class_<DeviceMirror, std::shared_ptr<DeviceMirror>>(core, "DeviceMirror")
       .def(py::init<std::shared_ptr<runtime::Device>, std::shared_ptr<mesh::Coherence>>(),

@@ -43,7 +43,7 @@ py::capsule capsule_of(SharedArray array, bool is_versioned) {
   return py::reinterpret_steal<py::capsule>(made);
 }
 
-SharedArray array_of(const py::capsule& capsule) {
+SharedArray shared_array(const py::capsule& capsule) {
   PyObject* const raw = capsule.ptr();
   if (PyCapsule_IsValid(raw, versioned_name) != 0) {
     void* const holder = PyCapsule_GetPointer(raw, versioned_name);
@@ -113,7 +113,7 @@ void bind_exchange(py::module_& core) {
       .def_property_readonly("is_contiguous", &mesh::is_contiguous);
 
   module.def("to_capsule", &capsule_of, py::arg("array"), py::arg("is_versioned"));
-  module.def("from_capsule", &array_of, py::arg("capsule"));
+  module.def("from_capsule", &shared_array, py::arg("capsule"));
   module.def(
       "share",
       [](Buffer& buffer, const std::shared_ptr<Device>& device, const std::string& dtype,

@@ -31,7 +31,7 @@ std::unique_ptr<jit::Service> make_service(std::string cache_dir, bool use_disk,
                                                      std::move(cc), std::move(cxx), check_signals});
 }
 
-void bind_values(py::module_& module) {
+void bind_compiler_values(py::module_& module) {
   using jit::Library;
   py::enum_<jit::Language>(module, "Language")
       .value("c", jit::Language::c)
@@ -90,7 +90,7 @@ void bind_jit(py::module_& core) {
   using jit::Service;
   using Unlocked = py::call_guard<py::gil_scoped_release>;
   py::module_ module = core.def_submodule("jit", "Compile services and their caches.");
-  bind_values(module);
+  bind_compiler_values(module);
   bind_reports(module);
   py::class_<Service>(module, "Service")
       .def(py::init(&make_service), py::kw_only(), py::arg("cache_dir"), py::arg("use_disk"),

@@ -222,7 +222,7 @@ std::string c_text(const Type& type, const std::string& name) {
   return cg::declaration_text(type, name, cg::c_dialect());
 }
 
-void bind_facts(py::module_& core) {
+void bind_kernel_facts(py::module_& core) {
   using ir::KernelFacts;
   using ir::ParameterFacts;
   py::class_<ParameterFacts>(core, "ParameterFacts")
@@ -274,7 +274,7 @@ void bind_types(py::module_& core) {
 void bind_kernel(py::module_& core) {
   using ir::Kernel;
   bind_types(core);
-  bind_facts(core);
+  bind_kernel_facts(core);
   py::class_<Kernel, std::shared_ptr<Kernel>>(core, "Kernel")
       .def(py::init([](std::string name, std::string text, const py::object& parameters,
                        std::optional<ir::KernelBody> body, std::string opaque_reason, bool cpp,

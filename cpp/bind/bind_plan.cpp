@@ -33,7 +33,7 @@ plan::ConflictSet loop_of(std::int64_t n, MapHolder subset, Conflicts conflicts)
   return {{n, std::move(subset)}, std::move(conflicts)};
 }
 
-void bind_facts(py::module_& room) {
+void bind_map_facts(py::module_& room) {
   py::class_<MapFacts>(room, "MapFacts")
       .def(py::init<int, std::int64_t, std::int64_t, bool, bool>(), py::arg("index_bytes"),
            py::arg("degree_min") = MapFacts().degree_min,
@@ -336,7 +336,7 @@ void bind_permutations(py::module_& room) {
 
 void bind_plan(py::module_& core) {
   py::module_ room = core.def_submodule("plan", "Everything derived from the values of maps.");
-  bind_facts(room);
+  bind_map_facts(room);
   bind_specs(room);
   bind_colourings(room);
   bind_inverses(room);

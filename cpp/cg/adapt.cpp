@@ -320,7 +320,7 @@ void shorten(ir::Literal& literal) {
   }
 }
 
-struct Rewriter {
+struct Adaptor {
   const Dialect& dialect;
 
   void enter() {}
@@ -353,12 +353,12 @@ ir::KernelBody adapted(ir::KernelBody body, const Dialect& dialect) {
       copy_tables(body, function);
     }
   }
-  Rewriter rewriter{dialect};
+  Adaptor adaptor{dialect};
   for (ir::Variable& table : body.tables) {
-    rewriter.initialiser(table);
-    if (table.value) rewriter.expression(*table.value);
+    adaptor.initialiser(table);
+    if (table.value) adaptor.expression(*table.value);
   }
-  for (ir::FunctionDef& function : body.functions) ir::walk_scoped(function.body, rewriter);
+  for (ir::FunctionDef& function : body.functions) ir::walk_scoped(function.body, adaptor);
   if (dialect.compares_conditions) spell_out_conditions(body);
   spell_out_complex(body, dialect.complex_by);
   return body;

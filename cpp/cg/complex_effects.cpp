@@ -49,9 +49,9 @@ void discard(Expr& expr) {
   }
 }
 
-class Rewriter {
+class EffectRewriter {
  public:
-  Rewriter(const ir::KernelBody& body, const ir::FunctionDef& function) {
+  EffectRewriter(const ir::KernelBody& body, const ir::FunctionDef& function) {
     for (const ir::Variable& table : body.tables) taken_.insert(table.name);
     for (const ir::FunctionDef& other : body.functions) taken_.insert(other.name);
     for (const ir::Parameter& parameter : function.parameters) taken_.insert(parameter.name);
@@ -178,7 +178,7 @@ bool any_complex(const std::vector<Expr>& operands) {
 void spell_out_effects(ir::KernelBody& body) {
   for (ir::FunctionDef& function : body.functions) {
     discard_values(function.body);
-    Rewriter rewriter(body, function);
+    EffectRewriter rewriter(body, function);
     ir::walk_scoped(function.body, rewriter);
     const ir::Body locals = std::move(rewriter).locals();
     function.body.insert(function.body.begin(), locals.begin(), locals.end());

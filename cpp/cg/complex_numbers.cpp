@@ -11,6 +11,7 @@
 #include "cg/conditions.hpp"
 #include "ir/kernel_types.hpp"
 #include "ir/kernel_walk.hpp"
+#include "ir/lane_functions.hpp"
 
 namespace op2::cg {
 namespace {
@@ -31,9 +32,6 @@ std::string suffix_of(Base base) {
 
 std::string struct_of(Base base) {
   return base == Base::complex64 ? "op2_complex64" : "op2_complex128";
-}
-Base part_of(Base base) {
-  return base == Base::complex64 ? Base::float32 : Base::float64;
 }
 
 // ------------------------------------------------------------------------------------ conversions
@@ -141,7 +139,7 @@ class Converter {
 
   /// A number made of its parts, of the width that it has.
   static void make(Expr& expr) {
-    const Type part = ir::scalar(part_of(expr.type.base));
+    const Type part = ir::scalar(ir::part_base(expr.type.base));
     std::get<ir::Call>(expr.node).function = struct_of(expr.type.base);
     for (Expr& operand : expr.operands) {
       if (auto* cast = std::get_if<ir::Cast>(&operand.node)) cast->target = part;
@@ -218,8 +216,8 @@ struct Caller {
         operand = {
             ir::Unary{UnaryOp::logical_not}, {Expr(operand)}, ir::scalar(Base::int32), expr.line};
       } else {
-        operand = call("creal" + suffix_of(source.base), {Expr(operand)}, part_of(source.base),
-                       expr.line);
+        operand = call("creal" + suffix_of(source.base), {Expr(operand)},
+                       ir::part_base(source.base), expr.line);
       }
     }
   }

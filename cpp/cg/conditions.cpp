@@ -12,7 +12,7 @@ namespace {
 using ir::Expr;
 
 /// A truth value as languages want it; numbers of vectors are masks already.
-void become_truth(Expr& expr) {
+void become_condition(Expr& expr) {
   const bool is_number = expr.type.is_scalar() && ir::is_floating(expr.type.base);
   if (is_number && expr.type.lanes == 0) compare_with_zero(expr);
 }
@@ -23,12 +23,12 @@ bool is_logical(ir::BinaryOp op) {
 
 void look_at(Expr& expr) {
   if (const auto* node = std::get_if<ir::Unary>(&expr.node)) {
-    if (node->op == ir::UnaryOp::logical_not) become_truth(expr.operands[0]);
+    if (node->op == ir::UnaryOp::logical_not) become_condition(expr.operands[0]);
   } else if (const auto* node = std::get_if<ir::Binary>(&expr.node)) {
     if (!is_logical(node->op)) return;
-    for (Expr& operand : expr.operands) become_truth(operand);
+    for (Expr& operand : expr.operands) become_condition(operand);
   } else if (std::holds_alternative<ir::Ternary>(expr.node)) {
-    become_truth(expr.operands[0]);
+    become_condition(expr.operands[0]);
   }
 }
 
@@ -37,11 +37,11 @@ void look_at(ir::Stmt& stmt) {
                  [](ir::Declare&) {},
                  [](ir::Evaluate&) {},
                  [](ir::Block&) {},
-                 [](ir::If& node) { become_truth(node.condition); },
+                 [](ir::If& node) { become_condition(node.condition); },
                  [](ir::For& node) {
-                   if (node.condition) become_truth(*node.condition);
+                   if (node.condition) become_condition(*node.condition);
                  },
-                 [](ir::While& node) { become_truth(node.condition); },
+                 [](ir::While& node) { become_condition(node.condition); },
                  [](ir::Switch&) {},
                  [](ir::Return&) {},
                  [](ir::Break&) {},

@@ -49,7 +49,7 @@ void require_declarable(const Declaration& declaration) {
   }
 }
 
-std::string declarator_text(const Declarator& declarator, const std::string& name) {
+std::string variable_text(const Declarator& declarator, const std::string& name) {
   const std::string sized = name + declarator.extents;
   return declarator.init.empty() ? sized : fmt::format("{} = {}", sized, declarator.init);
 }
@@ -253,7 +253,7 @@ std::vector<Step> Body::steps_of(const Declaration& declaration,
     std::string declarators;
     for (std::size_t i = 0; i < resolutions.size(); ++i) {
       declarators += i == 0 ? "" : ", ";
-      declarators += declarator_text(declaration.declarators[i], resolutions[i].name);
+      declarators += variable_text(declaration.declarators[i], resolutions[i].name);
     }
     print(Role::declare, joined(declaration.type, declarators),
           effects_of(declaration, resolutions));
@@ -264,7 +264,7 @@ std::vector<Step> Body::steps_of(const Declaration& declaration,
     const std::string& name = resolutions[i].name;
     const auto effects = effects_of(declaration, std::span(resolutions).subspan(i, 1));
     if (is_new(resolutions[i])) {
-      print(Role::declare, joined(declaration.type, declarator_text(declarator, name)), effects);
+      print(Role::declare, joined(declaration.type, variable_text(declarator, name)), effects);
     } else if (resolutions[i].verdict == Verdict::reuse && !declarator.init.empty()) {
       // Grouped by kind alone it would overwrite what the section before still reads.
       const bool may_move = sections_.back().reorder == Reorder::merge_fas_checked;

@@ -63,7 +63,7 @@ void define_put(Context& out, const std::string& name, const Spelled& t, int lan
   }
 }
 
-std::string plain_name(std::string name, DType dtype) {
+std::string lane_name(std::string name, DType dtype) {
   if (name.starts_with("__builtin_")) name.erase(0, 10);
   if (dtype == DType::float32 && !name.empty() && name.back() == 'f') name.pop_back();
   return name;
@@ -71,7 +71,7 @@ std::string plain_name(std::string name, DType dtype) {
 
 /// The few library functions that are cheaper as whole vectors than lane by lane.
 std::string vector_form(const std::string& function, const Spelled& t, DType dtype, int lanes) {
-  const std::string name = plain_name(function, dtype);
+  const std::string name = lane_name(function, dtype);
   if (name == "fabs") {
     const std::string_view bits = dtype == DType::float32 ? "0x7fffffff" : "0x7fffffffffffffff";
     return fmt::format("({})(({})a & {})", t.type, t.mask, bits);
@@ -92,7 +92,7 @@ struct VectorMath {
 std::optional<VectorMath> vector_math(const std::string& function, DType dtype, int lanes,
                                       std::size_t n_arguments) {
   constexpr std::array<std::string_view, 5> known{"exp", "log", "pow", "sin", "cos"};
-  const std::string name = plain_name(function, dtype);
+  const std::string name = lane_name(function, dtype);
   if (std::ranges::find(known, name) == known.end()) return std::nullopt;
   struct Width {
     std::size_t bytes;
@@ -221,7 +221,7 @@ std::string complex_form(const ir::LaneFunction& function, const std::string& ty
     default:
       return "";
   }
-  const std::string name = plain_name(function.function, DType::float64);
+  const std::string name = lane_name(function.function, DType::float64);
   if (name == "complex") return made("a", "b");
   if (name == "creal" || name == "crealf") return "a.re";
   if (name == "cimag" || name == "cimagf") return "a.im";

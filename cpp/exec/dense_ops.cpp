@@ -112,9 +112,9 @@ DType dtype_of() {
 
 /// Reads a column a block at a time in type T: in place where it can be, else converted.
 template <class T>
-class Reader {
+class ColumnReader {
  public:
-  explicit Reader(const Column& column)
+  explicit ColumnReader(const Column& column)
       : column_(column), in_place_(column.stride == 1 && column.dtype == dtype_of<T>()) {
     if (column.stride == 0) convert(0, block);
   }
@@ -142,9 +142,9 @@ class Reader {
 
 /// Writes a column a block at a time in type T.
 template <class T>
-class Writer {
+class ColumnWriter {
  public:
-  explicit Writer(const Column& column)
+  explicit ColumnWriter(const Column& column)
       : column_(column), in_place_(column.stride == 1 && column.dtype == dtype_of<T>()) {}
 
   T* at(std::int64_t begin) {
@@ -221,9 +221,9 @@ void over_blocks(const Column& out, const Column& left, const Column& right, int
   parallel_for(
       n_threads, out.n,
       [&out, &left, &right, &f](std::int64_t begin, std::int64_t end, int) {
-        Reader<T> from_left(left);
-        Reader<T> from_right(right);
-        Writer<T> writer(out);
+        ColumnReader<T> from_left(left);
+        ColumnReader<T> from_right(right);
+        ColumnWriter<T> writer(out);
         for (std::int64_t at = begin; at < end; at += block) {
           const std::int64_t n = std::min(block, end - at);
           const T* a = from_left.at(at, n);
@@ -321,7 +321,8 @@ AddProducts<T> products_adder() {
 }
 
 template <class T>
-T piece_sum(Reader<T>& x, Reader<T>& y, AddProducts<T> add, std::int64_t begin, std::int64_t end) {
+T piece_sum(ColumnReader<T>& x, ColumnReader<T>& y, AddProducts<T> add, std::int64_t begin,
+            std::int64_t end) {
   Accumulators<T> sums{};
   for (std::int64_t at = begin; at < end; at += block) {
     const std::int64_t n = std::min(block, end - at);
@@ -340,8 +341,8 @@ T dot_as(const Column& x, const Column& y, bool conjugate, int n_threads) {
   parallel_for(
       n_threads, n_pieces,
       [&x, &y, add, &sums](std::int64_t first, std::int64_t last, int) {
-        Reader<T> from_x(x);
-        Reader<T> from_y(y);
+        ColumnReader<T> from_x(x);
+        ColumnReader<T> from_y(y);
         for (std::int64_t p = first; p < last; ++p) {
           sums[static_cast<std::size_t>(p)] =
               piece_sum(from_x, from_y, add, p * piece, std::min((p + 1) * piece, x.n));
@@ -389,7 +390,7 @@ void axpy(const Column& alpha, const Column& x, const Column& y, int n_threads) 
   const DType dtype = common(common(alpha.dtype, x.dtype), y.dtype);
   with_common(dtype, [&](auto sample) {
     using T = decltype(sample);
-    Reader<T> reader(alpha);
+    ColumnReader<T> reader(alpha);
     const T factor = *reader.at(0, 1);
     over_blocks<T>(y, x, y, n_threads,
                    [factor](const T& a, const T& b) { return sum(b, product(factor, a)); });

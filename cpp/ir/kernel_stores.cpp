@@ -23,13 +23,13 @@ constexpr int max_steps = 200'000;  // some 6 ms; kernels beyond it get the caut
 struct Unknown {
   bool operator==(const Unknown&) const = default;
 };
-// A place behind a parameter of the entry function, counted in scalars.
-struct Place {
+// A scalar behind a parameter of the entry function, counted in scalars.
+struct Pointed {
   int parameter = 0;
   std::int64_t offset = 0;
-  bool operator==(const Place&) const = default;
+  bool operator==(const Pointed&) const = default;
 };
-using Value = std::variant<Unknown, std::int64_t, Place>;
+using Value = std::variant<Unknown, std::int64_t, Pointed>;
 using Written = std::vector<std::set<std::int64_t>>;  // by parameter
 
 // What is known at one point of the program, on all paths that lead there.
@@ -86,7 +86,7 @@ class Machine {
     std::vector<Value> arguments;
     for (std::size_t i = 0; i < entry.parameters.size(); ++i) {
       const bool points = !entry.parameters[i].type.derivation.empty();
-      arguments.emplace_back(points ? Value(Place{.parameter = static_cast<int>(i), .offset = 0})
+      arguments.emplace_back(points ? Value(Pointed{.parameter = static_cast<int>(i), .offset = 0})
                                     : Value(Unknown{}));
     }
     state.written.resize(entry.parameters.size());
@@ -284,7 +284,7 @@ class Machine {
   // What a variable of this type holds after `value` went into it; integers that C would wrap or
   // convert are not followed.
   static Value held(const Value& value, const Type& type) {
-    if (std::holds_alternative<Place>(value)) return type.is_pointer() ? value : Unknown{};
+    if (std::holds_alternative<Pointed>(value)) return type.is_pointer() ? value : Unknown{};
     const auto* known = std::get_if<std::int64_t>(&value);
     if (known == nullptr || !type.is_scalar() || !is_integer(type.base)) return Unknown{};
     const bool is_signed = type.base == Base::int32 || type.base == Base::int64;
@@ -316,11 +316,11 @@ class Machine {
   }
 
   static Value moved(const Value& base, const Value& index, const Type& element, int sign) {
-    const auto* pointer = std::get_if<Place>(&base);
+    const auto* pointer = std::get_if<Pointed>(&base);
     const auto* count = std::get_if<std::int64_t>(&index);
     if (pointer == nullptr || count == nullptr || element.is_pointer()) return Unknown{};
-    return Place{.parameter = pointer->parameter,
-                 .offset = pointer->offset + sign * *count * n_scalars(element)};
+    return Pointed{.parameter = pointer->parameter,
+                   .offset = pointer->offset + sign * *count * n_scalars(element)};
   }
 
   Value unary(UnaryOp op, const Expr& expr) {
@@ -354,7 +354,7 @@ class Machine {
     const auto* a = std::get_if<std::int64_t>(&left);
     const auto* b = std::get_if<std::int64_t>(&right);
     if (a != nullptr && b != nullptr) return number(apply(op, *a, *b));
-    if (op == BinaryOp::add && std::holds_alternative<Place>(right)) {
+    if (op == BinaryOp::add && std::holds_alternative<Pointed>(right)) {
       return moved(right, left, element, 1);
     }
     if (op == BinaryOp::add || op == BinaryOp::subtract) {
@@ -374,7 +374,7 @@ class Machine {
       return known == nullptr ? Value(Unknown{}) : sum(op, left, right, {});
     }
     const Value right = evaluate(expr.operands[1]);
-    if (std::holds_alternative<Place>(left) || std::holds_alternative<Place>(right)) {
+    if (std::holds_alternative<Pointed>(left) || std::holds_alternative<Pointed>(right)) {
       return sum(op, left, right, element_of(expr.type));
     }
     // Compared or combined with an unsigned integer, a negative one is not itself.
@@ -419,14 +419,14 @@ class Machine {
       return;
     }
     const Value where = place(target);
-    const auto* known = std::get_if<Place>(&where);
+    const auto* known = std::get_if<Pointed>(&where);
     if (known == nullptr || !target.type.is_scalar() || !now_) return;
     now_->written[static_cast<std::size_t>(known->parameter)].insert(known->offset);
   }
 
   Value cast(const Cast& node, const Expr& expr) {
     const Value value = evaluate(expr.operands[0]);
-    if (std::holds_alternative<Place>(value)) {
+    if (std::holds_alternative<Pointed>(value)) {
       const bool same_scalar = node.target.base == expr.operands[0].type.base;
       return same_scalar && !node.target.derivation.empty() ? value : Value(Unknown{});
     }

@@ -44,7 +44,7 @@ Type additive(BinaryOp op, const Type& left, const Type& right) {
   return arithmetic(left, right);
 }
 
-Type binary(BinaryOp op, const Type& left, const Type& right) {
+Type binary_type(BinaryOp op, const Type& left, const Type& right) {
   switch (op) {
     case BinaryOp::multiply:
     case BinaryOp::divide:
@@ -130,20 +130,21 @@ class Inference {
   [[nodiscard]] Type type_of(const Expr& expr) const {
     const auto operand = [&expr](std::size_t i) -> const Type& { return expr.operands[i].type; };
     return std::visit(
-        overload{[](const Literal& node) { return type_of_literal(node.spelling); },
-                 [this](const Name& node) {
-                   const Type* type = names_.find(node.name);
-                   return type == nullptr ? Type{} : *type;
-                 },
-                 [&operand](const Unary& node) { return unary(node.op, operand(0)); },
-                 [&operand](const Binary& node) { return binary(node.op, operand(0), operand(1)); },
-                 [&operand](const Assign&) { return value_of(operand(0)); },
-                 [&operand](const Ternary&) { return ternary(operand(1), operand(2)); },
-                 [&operand](const Index&) { return element_of(operand(0)); },
-                 [this, &expr](const Call& node) { return type_of_call(node, expr); },
-                 [](const Cast& node) { return value_of(node.target); },
-                 [](const SizeOf&) { return scalar(Base::uint64); },
-                 [](const InitList&) { return Type{}; }},
+        overload{
+            [](const Literal& node) { return type_of_literal(node.spelling); },
+            [this](const Name& node) {
+              const Type* type = names_.find(node.name);
+              return type == nullptr ? Type{} : *type;
+            },
+            [&operand](const Unary& node) { return unary(node.op, operand(0)); },
+            [&operand](const Binary& node) { return binary_type(node.op, operand(0), operand(1)); },
+            [&operand](const Assign&) { return value_of(operand(0)); },
+            [&operand](const Ternary&) { return ternary(operand(1), operand(2)); },
+            [&operand](const Index&) { return element_of(operand(0)); },
+            [this, &expr](const Call& node) { return type_of_call(node, expr); },
+            [](const Cast& node) { return value_of(node.target); },
+            [](const SizeOf&) { return scalar(Base::uint64); },
+            [](const InitList&) { return Type{}; }},
         expr.node);
   }
 

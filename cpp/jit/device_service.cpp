@@ -10,6 +10,7 @@
 
 #include "base/digest.hpp"
 #include "base/error.hpp"
+#include "jit/clock.hpp"
 #include "jit/entry.hpp"
 #include "jit/file.hpp"
 
@@ -17,13 +18,8 @@ namespace op2::jit {
 namespace {
 
 namespace fs = std::filesystem;
-using Clock = std::chrono::steady_clock;
 
 constexpr std::string_view binary_suffix = "bin";
-
-double seconds_since(Clock::time_point start) {
-  return std::chrono::duration<double>(Clock::now() - start).count();
-}
 
 std::string key_of(const DeviceCompiler& compiler, const std::string& source,
                    const std::vector<std::string>& options, const std::string& extra) {

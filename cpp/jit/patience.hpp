@@ -4,6 +4,8 @@
 #include <chrono>
 #include <functional>
 
+#include "jit/clock.hpp"
+
 namespace op2::jit {
 
 /// @brief Called about every 50 ms while something is waited for; may throw to give up the wait.
@@ -34,7 +36,6 @@ class Wait {
   }
 
  private:
-  using Clock = std::chrono::steady_clock;
   const Patience& patience_;
   Clock::time_point start_ = Clock::now();
   Clock::time_point last_check_ = start_;

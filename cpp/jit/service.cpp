@@ -15,6 +15,7 @@
 #include "base/abi.h"
 #include "base/digest.hpp"
 #include "base/error.hpp"
+#include "jit/clock.hpp"
 #include "jit/entry.hpp"
 #include "jit/file.hpp"
 #include "jit/probe.hpp"
@@ -24,14 +25,9 @@ namespace op2::jit {
 namespace {
 
 namespace fs = std::filesystem;
-using Clock = std::chrono::steady_clock;
 
 constexpr std::string_view object_suffix = "so";
 const std::string probe_suffix = "probe";
-
-double seconds_since(Clock::time_point start) {
-  return std::chrono::duration<double>(Clock::now() - start).count();
-}
 
 /// Turn the finished file @p path into a cache entry of @p key, readable by its owner only.
 void seal(const fs::path& path, const std::string& key) {

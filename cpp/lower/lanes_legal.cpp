@@ -15,10 +15,6 @@
 namespace op2::lower {
 namespace {
 
-[[noreturn]] void refuse(std::string why) {
-  throw Refusal{std::move(why)};
-}
-
 std::vector<bool> varying_parameters(const ir::Loop& loop) {
   std::vector<bool> varies;
   for (std::size_t i = 0; i < loop.args.size(); ++i) {

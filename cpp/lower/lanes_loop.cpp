@@ -26,10 +26,6 @@
 namespace op2::lower {
 namespace {
 
-[[noreturn]] void refuse(std::string why) {
-  throw Refusal{std::move(why)};
-}
-
 /// Itself, not in a loop inside.
 bool calls_kernel_itself(const kir::Block& block) {
   return std::ranges::any_of(block, [](const kir::Stmt& stmt) {

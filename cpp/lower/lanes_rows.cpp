@@ -17,7 +17,7 @@ const kir::Binary* binary(const kir::Expr& expr, kir::BinaryOp op) {
   return node != nullptr && node->op == op ? node : nullptr;
 }
 
-std::optional<std::int64_t> number(const kir::Expr& expr) {
+std::optional<std::int64_t> integer_of(const kir::Expr& expr) {
   const auto* node = std::get_if<kir::Integer>(&expr.node);
   return node == nullptr ? std::nullopt : std::optional(node->value);
 }
@@ -26,11 +26,11 @@ std::optional<std::int64_t> number(const kir::Expr& expr) {
 std::optional<std::int64_t> worth_of_level(const kir::Expr& expr) {
   const kir::Binary* product = binary(expr, kir::BinaryOp::multiply);
   const auto by =
-      product == nullptr ? std::optional<std::int64_t>(1) : number(product->operands[1]);
+      product == nullptr ? std::optional<std::int64_t>(1) : integer_of(product->operands[1]);
   const kir::Expr& levels = product == nullptr ? expr : product->operands[0];
   const kir::Binary* sum = binary(levels, kir::BinaryOp::add);
   const bool is_above =
-      sum != nullptr && sum->operands[0] == kir::name("level") && number(sum->operands[1]);
+      sum != nullptr && sum->operands[0] == kir::name("level") && integer_of(sum->operands[1]);
   return levels == kir::name("level") || is_above ? by : std::nullopt;
 }
 
@@ -65,7 +65,7 @@ std::optional<kir::Expr> RowTables::address(const kir::Rows& rows, const kir::Ex
                                             const kir::Expr& lane) {
   const Table* table = table_of(rows);
   if (table == nullptr) return std::nullopt;
-  const auto which = static_cast<std::size_t>(number(i).value_or(0));
+  const auto which = static_cast<std::size_t>(integer_of(i).value_or(0));
   return kir::element(table->name, place(i, lane)) +
          step_ * kir::integer(table->climbs[which].by * stride_of(rows));
 }
@@ -116,18 +116,18 @@ RowTables::Filling RowTables::filling_of(const Table& table, const kir::Expr& el
     rows.entries[i] = with(table.climbs[i].start, "n", element);
   }
   // the lane is in the expression already; what is left are names of the same Map
-  const auto number = [this, &rows](const kir::Expr& i) {
+  const auto number_of = [this, &rows](const kir::Expr& i) {
     return elements_.on_lane(row_start(rows, i), 0);
   };
   Filling made{{}, kir::integer(0), rows.arity > 1 && is_regular(rows), {&table}};
-  for (int i = 0; i < rows.arity; ++i) made.numbers.push_back(number(kir::integer(i)));
-  if (made.is_regular) made.any = number(kir::name("i"));
+  for (int i = 0; i < rows.arity; ++i) made.numbers.push_back(number_of(kir::integer(i)));
+  if (made.is_regular) made.any = number_of(kir::name("i"));
   return made;
 }
 
 void RowTables::fill(kir::Block& block, const Filling& filling) const {
   const auto entry = [this, &filling](kir::Block& to, const kir::Expr& value, const kir::Expr& i) {
-    const auto which = number(i);
+    const auto which = integer_of(i);
     const kir::Expr foot =
         elements_.declare(to, which ? "foot" + std::to_string(*which) : "foot", value);
     for (const Table* table : filling.tables) {

@@ -14,7 +14,7 @@ namespace op2::lower {
 namespace {
 
 // Up to so many scalars of one lane are stored by one statement each.
-constexpr int unrolled_scalars = 16;
+constexpr int unrolled_stores = 16;
 
 DType part_of(DType dtype) {
   return *ir::dtype_of(ir::part_base(ir::base_of(dtype)));
@@ -76,7 +76,7 @@ void LaneStores::scatter(const kir::Scatter& node) {
                  kir::element(node.pack, i * kir::integer(dim) + c));
   };
   const bool is_loop = is_regular(rows) || (tables_ != nullptr && tables_->is_even(rows));
-  if (rows.arity * dim <= unrolled_scalars || !is_loop) {
+  if (rows.arity * dim <= unrolled_stores || !is_loop) {
     for (int i = 0; i < rows.arity; ++i) {
       const Place place = place_of(rows, kir::integer(i));
       for (int c = 0; c < dim; ++c) scalar(place, kir::integer(i), kir::integer(c));

@@ -5,6 +5,7 @@
 #include <map>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "ir/kernel_body.hpp"
@@ -20,6 +21,10 @@ struct Refusal {
   /// @brief The reason, and where.
   [[nodiscard]] std::string text() const;
 };
+
+[[noreturn]] inline void refuse(std::string why) {
+  throw Refusal{std::move(why)};
+}
 
 /// @brief Run what refuses, and say that it stands at @p line unless something inside knows better.
 template <class Run>

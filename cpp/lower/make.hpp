@@ -17,6 +17,10 @@ namespace op2::lower {
 [[nodiscard]] inline DType index_dtype(int bytes) {
   return bytes == 4 ? DType::int32 : DType::int64;
 }
+/// @brief The lane that runs this, among those of its block.
+[[nodiscard]] inline kir::Expr lane_id() {
+  return kir::builtin(kir::Builtin::lane_id);
+}
 /// @brief `const long name = value;`
 [[nodiscard]] kir::Stmt index_decl(std::string name, kir::Expr value);
 /// @brief A number that a launch hands over.

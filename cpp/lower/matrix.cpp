@@ -13,7 +13,7 @@ namespace op2::lower {
 namespace {
 
 // As for the rows of Dats: GCC does not unroll nests of short loops around private arrays.
-constexpr int unrolled_scalars = 64;
+constexpr int unrolled_entries = 64;
 
 /// One scalar of an element's tensor: component r of row i, component c of column j.
 struct Scalar {
@@ -161,7 +161,7 @@ kir::Block expand_insert(const kir::MatInsert& insert) {
   const kir::Entries& entries = insert.entries;
   const std::string pointer = insert.pack + "_to";
   const bool is_long =
-      entries.row_arity * entries.col_arity * block_size(entries) > unrolled_scalars;
+      entries.row_arity * entries.col_arity * block_size(entries) > unrolled_entries;
   if (is_long && entries.rows.empty()) {
     return {serial("i", entries.row_arity, insert_row(insert, kir::name("i"), pointer, false))};
   }

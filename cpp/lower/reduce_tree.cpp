@@ -16,10 +16,6 @@ constexpr std::int64_t most_bytes = 16 * 1024;
 // Scalars that lanes exchange one by one; more go through shared memory at once.
 constexpr int most_exchanged = 16;
 
-kir::Expr lane_id() {
-  return kir::builtin(kir::Builtin::lane_id);
-}
-
 kir::Expr component() {
   return kir::name("c");
 }

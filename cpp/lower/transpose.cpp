@@ -24,10 +24,6 @@ int power_of_two_from(int n) {
   return power;
 }
 
-kir::Expr lane_id() {
-  return kir::builtin(kir::Builtin::lane_id);
-}
-
 /// Writes the exchange of one pack's rows between neighbouring lanes.
 class Transposer {
  public:

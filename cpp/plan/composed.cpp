@@ -10,13 +10,10 @@
 
 #include "base/error.hpp"
 #include "base/parallel.hpp"
+#include "plan/at.hpp"
 
 namespace op2::plan {
 namespace {
-
-std::size_t at(std::int64_t i) {
-  return static_cast<std::size_t>(i);
-}
 
 /// The rows of a map in the order of @p elements, which number rows of @p subset, if there is one.
 template <class Index, class Value, class Entry>

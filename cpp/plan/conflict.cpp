@@ -26,7 +26,7 @@ bool covers(const Space& space, const Space& part) {
   });
 }
 
-void check(const Conflict& conflict) {
+void check_conflict(const Conflict& conflict) {
   if (!conflict.map) throw UsageError("plan: a conflict has no map");
   if (conflict.slot < all_slots || conflict.slot >= conflict.map->arity()) {
     throw UsageError(fmt::format("plan: a conflict names slot {} of a map of arity {}",
@@ -50,7 +50,7 @@ std::vector<Space> collect_spaces(const std::vector<Conflict>& conflicts) {
   std::vector<int> names;
   std::vector<Space> spaces;
   for (const Conflict& conflict : conflicts) {
-    check(conflict);
+    check_conflict(conflict);
     const auto found = std::find(names.begin(), names.end(), conflict.space);
     const auto index = static_cast<std::size_t>(found - names.begin());
     if (found == names.end()) {

@@ -16,7 +16,7 @@ namespace op2::plan {
 namespace {
 
 constexpr int max_dim = 3;
-using Cell = std::array<std::uint32_t, max_dim>;
+using GridCell = std::array<std::uint32_t, max_dim>;
 
 /// Corner and side of the cube around all points.
 struct Cube {
@@ -110,7 +110,7 @@ Lines lines_of(const Box& box, std::size_t dim, std::int64_t n, double last_cell
 
 /// From a grid cell to the transposed Hilbert index: J. Skilling, "Programming the Hilbert curve",
 /// AIP Conference Proceedings 707 (2004), 381-387.
-void to_hilbert(Cell& cell, std::size_t dim, int n_bits) {
+void to_hilbert(GridCell& cell, std::size_t dim, int n_bits) {
   const std::uint32_t highest = std::uint32_t{1} << (n_bits - 1);
   for (std::uint32_t bit = highest; bit > 1; bit >>= 1) {
     const std::uint32_t below = bit - 1;
@@ -133,14 +133,14 @@ void to_hilbert(Cell& cell, std::size_t dim, int n_bits) {
 }
 
 /// The cells of all axes one after the other: which line, then where on it.
-std::uint64_t concatenate(const Cell& cell, const Lines& lines, std::size_t dim, int n_bits) {
+std::uint64_t concatenate(const GridCell& cell, const Lines& lines, std::size_t dim, int n_bits) {
   std::uint64_t key = 0;
   for (std::size_t i = 0; i < dim; ++i) key = key << n_bits | cell[lines.axes[i]];
   return key;
 }
 
 /// The bits of all axes, most significant first.
-std::uint64_t interleave(const Cell& cell, std::size_t dim, int n_bits) {
+std::uint64_t interleave(const GridCell& cell, std::size_t dim, int n_bits) {
   std::uint64_t key = 0;
   for (int bit = n_bits - 1; bit >= 0; --bit) {
     for (std::size_t axis = 0; axis < dim; ++axis) key = key << 1 | (cell[axis] >> bit & 1);
@@ -171,7 +171,7 @@ std::vector<std::uint64_t> curve_keys(Curve curve, std::span<const double> coord
                         std::int64_t begin, std::int64_t end, int) {
     for (auto point = static_cast<std::size_t>(begin); point < static_cast<std::size_t>(end);
          ++point) {
-      Cell cell{};
+      GridCell cell{};
       for (std::size_t axis = 0; axis < width; ++axis) {
         const double place =
             (coordinates[point * width + axis] - cube.low[axis]) * lines.scale[axis];

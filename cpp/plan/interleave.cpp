@@ -13,16 +13,13 @@
 
 #include "base/error.hpp"
 #include "base/parallel.hpp"
+#include "plan/at.hpp"
 #include "plan/permutation.hpp"
 
 namespace op2::plan {
 namespace {
 
 using Keys = std::vector<std::uint64_t>;
-
-std::size_t at(std::int64_t index) {
-  return static_cast<std::size_t>(index);
-}
 
 /// The smallest target of each element; one past all targets if it has none.
 Keys smallest_targets(const mesh::MapTable& map, std::int64_t n, int n_threads) {

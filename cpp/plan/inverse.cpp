@@ -153,7 +153,7 @@ void sort_incidences(const Incidences& incidences, std::int64_t n_targets, int n
   offset.back() = bucket_offset.back();
 }
 
-void check(const InverseSpec& spec, int n_threads) {
+void check_occurrences(const InverseSpec& spec, int n_threads) {
   if (spec.occurrences.empty()) throw UsageError("plan: nothing to invert: no occurrences");
   std::vector<MapPointer> maps;
   for (const Occurrence& occurrence : spec.occurrences) {
@@ -236,7 +236,7 @@ std::int64_t PaddedInverse::bytes() const {
 }
 
 InverseMap invert(const InverseSpec& spec, int n_threads) {
-  check(spec, n_threads);
+  check_occurrences(spec, n_threads);
   InverseMap inverse;
   inverse.n_targets = spec.occurrences.front().map->n_targets();
   inverse.n_rows = inverse.n_targets;

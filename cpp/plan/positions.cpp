@@ -24,7 +24,7 @@ void check_mask(const MapPointer& mask, std::int64_t n, std::string_view what) {
   }
 }
 
-void check(const PositionSpec& spec) {
+void check_positions(const PositionSpec& spec) {
   const Sparsity& sparsity = *spec.sparsity;
   if (spec.rows->n_targets() != sparsity.n_rows ||
       spec.columns->n_targets() != sparsity.n_columns) {
@@ -184,7 +184,7 @@ std::int64_t Positions::bytes() const {
 
 Positions find_positions(const PositionSpec& spec, int n_threads) {
   check_elements(spec.elements, {spec.rows, spec.columns}, n_threads);
-  check(spec);
+  check_positions(spec);
   return {std::visit(
       [&spec, n_threads](const auto& columns) { return find_as_wide(spec, columns, n_threads); },
       spec.sparsity->columns)};

@@ -12,13 +12,10 @@
 
 #include "base/error.hpp"
 #include "base/parallel.hpp"
+#include "plan/at.hpp"
 
 namespace op2::plan {
 namespace {
-
-std::size_t at(std::int64_t i) {
-  return static_cast<std::size_t>(i);
-}
 
 // Rows that are sorted together: enough to find some that are alike, and so few that what they
 // touch stays in cache. A multiple of any number of lanes.

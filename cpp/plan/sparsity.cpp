@@ -30,7 +30,7 @@ void check_map(const MapPointer& map, std::int64_t n_elements, std::int64_t n_ta
   mesh::check_range(*map, what, true, n_threads);
 }
 
-void check(const SparsitySpec& spec, int n_threads) {
+void check_sparsity(const SparsitySpec& spec, int n_threads) {
   if (spec.n_rows < 0 || spec.n_columns < 0) throw UsageError("sparsity: negative size");
   for (const MapPair& pair : spec.pairs) {
     check_map(pair.rows, pair.n_elements, spec.n_rows, "rows", n_threads);
@@ -159,7 +159,7 @@ void merge(const SparsitySpec& spec, const std::vector<Source>& sources, Sparsit
 }  // namespace
 
 Sparsity build_sparsity(const SparsitySpec& spec, int n_threads) {
-  check(spec, n_threads);
+  check_sparsity(spec, n_threads);
   Sparsity sparsity;
   sparsity.n_rows = spec.n_rows;
   sparsity.n_columns = spec.n_columns;

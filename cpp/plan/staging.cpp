@@ -12,6 +12,7 @@
 
 #include "base/error.hpp"
 #include "base/parallel.hpp"
+#include "plan/at.hpp"
 #include "plan/footprint.hpp"
 
 namespace op2::plan {
@@ -19,12 +20,8 @@ namespace {
 
 constexpr std::int64_t block_grain = 16;  // blocks that are worth a thread
 
-std::size_t at(std::int64_t index) {
-  return static_cast<std::size_t>(index);
-}
-
-void check(const ConflictSet& loop, const std::vector<MapPointer>& staged,
-           std::int64_t block_size) {
+void check_staging(const ConflictSet& loop, const std::vector<MapPointer>& staged,
+                   std::int64_t block_size) {
   if (loop.elements.subset && !staged.empty()) {
     throw UsageError("plan: targets of subsets cannot be staged");
   }
@@ -75,8 +72,8 @@ class ThreadColours {
 };
 
 /// The distinct targets of elements [begin, end), ascending.
-std::vector<std::int32_t> targets_of(const mesh::MapTable& map, std::int64_t begin,
-                                     std::int64_t end) {
+std::vector<std::int32_t> targets_of_block(const mesh::MapTable& map, std::int64_t begin,
+                                           std::int64_t end) {
   std::vector<std::int32_t> found;
   found.reserve(at((end - begin) * map.arity()));
   for (std::int64_t n = begin; n < end; ++n) {
@@ -120,7 +117,7 @@ class Stager {
           for (std::int64_t b = begin; b < end; ++b) {
             const std::int64_t first = plan_.first[at(b)];
             const std::int64_t last = first + plan_.n_elements[at(b)];
-            targets[at(b)] = targets_of(map, first, last);
+            targets[at(b)] = targets_of_block(map, first, last);
             place(map, targets[at(b)], first, last, out);
           }
         },
@@ -160,7 +157,7 @@ std::int64_t StagedPlan::bytes() const {
 
 StagedPlan stage(const ConflictSet& loop, const std::vector<MapPointer>& staged,
                  std::int64_t block_size, int n_threads) {
-  check(loop, staged, block_size);
+  check_staging(loop, staged, block_size);
   BlockPlan blocks = colour_blocks(loop, block_size, n_threads);
   const auto n_blocks = static_cast<std::int64_t>(blocks.block_of.size());
   StagedPlan plan;

@@ -38,7 +38,7 @@ std::int64_t levels_above(const TableSpec& spec, const TableRow& row, const Cell
   return (level + row.quotient) % cell.n_levels - row.quotient % cell.n_levels;
 }
 
-std::vector<TableRow> rows_of(const TableSpec& spec) {
+std::vector<TableRow> table_rows(const TableSpec& spec) {
   if (!spec.rows.empty()) return spec.rows;
   std::vector<TableRow> rows;
   for (int slot = 0; slot < spec.map->arity(); ++slot) rows.push_back({slot, 0, 0, 0});
@@ -48,7 +48,7 @@ std::vector<TableRow> rows_of(const TableSpec& spec) {
 }  // namespace
 
 TargetTable target_table(const TableSpec& spec, int n_threads) {
-  const std::vector<TableRow> rows = rows_of(spec);
+  const std::vector<TableRow> rows = table_rows(spec);
   const auto arity = static_cast<std::int64_t>(rows.size());
   const std::int64_t n_targets = spec.map->n_targets();
   TargetTable table{make_index_array(spec.n * arity, n_targets), nullptr};

@@ -38,6 +38,15 @@ _BRANCH = re.compile(r"\{%-?\s*(?:if|elif)\b(.*?)%\}|\{\{[^}]*?\bif\b(.*?)\}\}",
 _FORBIDDEN_TEST = re.compile(
     r"access|backend|\b(?:read|write|rw|inc|min|max)\b|" + "|".join(BACKENDS), re.IGNORECASE
 )
+_NAMESPACE = re.compile(r"^namespace ([\w:]+) \{$", re.MULTILINE)
+_UNNAMED = re.compile(r"^namespace \{\n(.*?)^\}  // namespace$", re.DOTALL | re.MULTILINE)
+_DEFINED = re.compile(
+    r"^(?!return|using|namespace|typedef|static_assert|TEST|[#/} ])(?:template <[^\n]*>\n)?"
+    r"(?:(?:class|struct|enum class|enum) (\w+)"
+    r"|[\w:<>,&*\[\] ]*?[ *&>](\w+)(?:\[\w*\])*(?:\(| =|\{|;))",
+    re.MULTILINE,
+)
+_ALIAS = re.compile(r"^using (\w+) = ([^;]*);", re.MULTILINE)
 _STATEFUL = {
     *("count", "cycle", "defaultdict", "deque", "Counter", "OrderedDict", "local", "ContextVar"),
     *("Lock", "RLock", "Condition", "WeakKeyDictionary", "WeakValueDictionary", "WeakSet"),
@@ -103,6 +112,36 @@ def backend_name_breaches(root: Path) -> list[str]:
         code = _COMMENT.sub(lambda match: match.group(1) or "", path.read_text()).lower()
         breaches += [f"{name} names the backend '{b}'" for b in BACKENDS if b in code]
     return breaches
+
+
+def unnamed_breaches(root: Path) -> list[str]:
+    """Units of a room share no name in unnamed namespaces: they may be compiled as one.
+
+    An overload would compile, but could change which function an old call means.
+    """
+    breaches = []
+    for folder in ("cpp", "tests/cpp"):
+        seen: dict[tuple[str, str], tuple[Path, str]] = {}
+        for path in sorted((root / folder).rglob("*.cpp")):
+            for space, name, meaning in _unnamed_names(path.read_text()):
+                other, same = seen.setdefault((space, name), (path, meaning))
+                if other != path and not (meaning and meaning == same):
+                    places = f"{path.relative_to(root)} and {other.relative_to(root)}"
+                    breaches.append(
+                        f"{places} both define {space}::{name}; rename one, or share it"
+                    )
+    return breaches
+
+
+def _unnamed_names(text: str) -> set[tuple[str, str, str]]:
+    """Namespace and name of what a unit keeps to itself; of an alias also what it stands for."""
+    names = set()
+    for block in _UNNAMED.finditer(text):
+        around = _NAMESPACE.findall(text[: block.start()])
+        space = around[-1] if around else ""
+        names |= {(space, m[1] or m[2], "") for m in _DEFINED.finditer(block[1])}
+        names |= {(space, m[1], m[2]) for m in _ALIAS.finditer(block[1])}
+    return names
 
 
 def template_breaches(root: Path) -> list[str]:

@@ -26,6 +26,8 @@ EXCEPTIONS = {
     "cpp/jit/device_compiler": "an interface; its implementations have the tests",
     "cpp/runtime/device": "an interface; its implementations have the tests",
     "cpp/runtime/timing": "counters without behaviour; tests/cpp/runtime/test_prepared_loop.cpp",
+    "cpp/plan/at": "a cast",
+    "cpp/jit/clock": "a subtraction",
     "cpp/cg/declaration": "tests/cpp/cg/test_declare.cpp",
     "cpp/cg/statement": "tests/cpp/cg/test_schedule.cpp",
     "pyop2cxx/__main__": "tests/python/test_cli.py",
@@ -38,6 +40,7 @@ EXCEPTIONS = {
     [
         structure.include_breaches,
         structure.backend_name_breaches,
+        structure.unnamed_breaches,
         structure.template_breaches,
         structure.spdx_breaches,
         structure.print_breaches,
@@ -99,6 +102,40 @@ def test_a_backend_name_outside_code_or_passes_is_fine(tmp_path: Path) -> None:
     write(tmp_path, "cpp/ir/a.cpp", "// as on cuda\n/* openmp\n opencl */ int a;\n")
     write(tmp_path, "cpp/jit/a.cpp", 'auto name = "cuda";\n')
     assert structure.backend_name_breaches(tmp_path) == []
+
+
+UNNAMED = """namespace op2::lower {{
+namespace {{
+
+{}
+
+}}  // namespace
+}}  // namespace op2::lower
+"""
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("int half(int i) {", "double half(double x) {"),
+        ("struct Row {", "using Row = int;"),
+        ("constexpr int most = 3;", "template <class T>\nT most(T x) {"),
+        ("const int table[] = {1};", "class table {"),
+    ],
+)
+def test_a_name_that_two_units_define_is_found(tmp_path: Path, one: str, other: str) -> None:
+    write(tmp_path, "cpp/lower/one.cpp", UNNAMED.format(one))
+    write(tmp_path, "cpp/lower/other.cpp", UNNAMED.format(other))
+    assert len(structure.unnamed_breaches(tmp_path)) == 1
+
+
+def test_names_of_other_namespaces_locals_and_equal_aliases_are_fine(tmp_path: Path) -> None:
+    inside = "using Rows = int;\nvoid f() {{\n  const int half = 3;\n}}".replace("{{", "{")
+    write(tmp_path, "cpp/lower/one.cpp", UNNAMED.format(inside.replace("}}", "}")))
+    plan = UNNAMED.replace("op2::lower", "op2::plan")
+    write(tmp_path, "cpp/plan/two.cpp", plan.format("int half(int i) {"))
+    write(tmp_path, "cpp/lower/three.cpp", UNNAMED.format("using Rows = int;\nint half(int i) {"))
+    assert structure.unnamed_breaches(tmp_path) == []
 
 
 @pytest.mark.parametrize(

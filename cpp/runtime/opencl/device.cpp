@@ -48,7 +48,7 @@ constexpr std::size_t n_pending_max = 256;
 constexpr int launches_per_flush = 16;
 
 template <class T>
-T number(const Api& api, DeviceId device, jit::opencl::Count property) {
+T number_of(const Api& api, DeviceId device, jit::opencl::Count property) {
   T value{};
   check(api.device_info(device, property, sizeof value, &value, nullptr), "clGetDeviceInfo");
   return value;
@@ -63,17 +63,19 @@ DeviceInfo describe(const Api& api, const FoundDevice& found) {
   info.driver = text_of(api, found.id, query::driver_version);
   info.capability = text_of(api, found.id, query::c_version);
   info.memory_bytes =
-      static_cast<std::int64_t>(number<std::uint64_t>(api, found.id, query::global_memory));
+      static_cast<std::int64_t>(number_of<std::uint64_t>(api, found.id, query::global_memory));
   info.shared_bytes =
-      static_cast<std::int64_t>(number<std::uint64_t>(api, found.id, query::local_memory));
-  info.n_units = static_cast<int>(number<std::uint32_t>(api, found.id, query::max_compute_units));
-  info.max_lanes = static_cast<int>(number<std::size_t>(api, found.id, query::max_work_group_size));
+      static_cast<std::int64_t>(number_of<std::uint64_t>(api, found.id, query::local_memory));
+  info.n_units =
+      static_cast<int>(number_of<std::uint32_t>(api, found.id, query::max_compute_units));
+  info.max_lanes =
+      static_cast<int>(number_of<std::size_t>(api, found.id, query::max_work_group_size));
   std::uint64_t double_config = 0;  // devices without float64 may not know the question
   (void)api.device_info(found.id, query::double_config, sizeof double_config, &double_config,
                         nullptr);
   info.float64 = double_config != 0;
   // a simulator says that it is everything
-  const auto type = number<std::uint64_t>(api, found.id, query::device_type);
+  const auto type = number_of<std::uint64_t>(api, found.id, query::device_type);
   info.is_cpu =
       (type & jit::opencl::cpu_device_type) != 0 && (type & jit::opencl::gpu_device_type) == 0;
   return info;

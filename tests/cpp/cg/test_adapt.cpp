@@ -18,17 +18,17 @@ using ir::Expr;
 Expr name_of(const std::string& name, ir::Type type) {
   return {ir::Name{name}, {}, std::move(type), 1};
 }
-Expr literal(const std::string& spelling, Base base = Base::int32) {
+Expr number_literal(const std::string& spelling, Base base = Base::int32) {
   return {ir::Literal{spelling}, {}, ir::scalar(base), 1};
 }
-Expr call(const std::string& function, std::vector<Expr> arguments, Base result) {
+Expr call_of(const std::string& function, std::vector<Expr> arguments, Base result) {
   return {ir::Call{function}, std::move(arguments), ir::scalar(result), 1};
 }
 Expr entry(Expr array, Expr index) {
   const ir::Type type = ir::element_of(array.type);
   return {ir::Index{}, {std::move(array), std::move(index)}, type, 1};
 }
-Expr assign(Expr target, Expr value) {
+Expr set_to(Expr target, Expr value) {
   const ir::Type type = target.type;
   return {ir::Assign{}, {std::move(target), std::move(value)}, type, 1};
 }
@@ -43,18 +43,18 @@ ir::Type array_of(Base base, std::int64_t extent) {
   return type;
 }
 
-const ir::Type pointer = ir::pointer_to(ir::scalar(Base::float64));
+const ir::Type to_numbers = ir::pointer_to(ir::scalar(Base::float64));
 
-ir::FunctionDef function(const std::string& name, const std::string& parameter, ir::Body body) {
+ir::FunctionDef function_of(const std::string& name, const std::string& parameter, ir::Body body) {
   ir::FunctionDef out;
   out.name = name;
   out.result = ir::scalar(Base::none);
-  out.parameters = {{parameter, pointer, 1}};
+  out.parameters = {{parameter, to_numbers, 1}};
   out.body = std::move(body);
   return out;
 }
 
-std::string text_of(const ir::KernelBody& body, const Dialect& dialect) {
+std::string adapted_text(const ir::KernelBody& body, const Dialect& dialect) {
   ir::Kernel kernel;
   kernel.name = body.entry().name;
   kernel.key = "k";
@@ -67,31 +67,33 @@ std::string text_of(const ir::KernelBody& body, const Dialect& dialect) {
 /// `static const double w[2] = {1, 2}; x[0] = w[1];`, and then `inner(w)` if asked for.
 ir::KernelBody with_table(bool passes_it_on) {
   ir::Variable table{"w", array_of(Base::float64, 2),
-                     Expr{ir::InitList{}, {literal("1"), literal("2")}, {}, 1}, 1};
+                     Expr{ir::InitList{}, {number_literal("1"), number_literal("2")}, {}, 1}, 1};
   const Expr use = name_of("w", table.type);
-  ir::Body body{
-      {ir::Declare{true, {table}}, 1},
-      evaluate(assign(entry(name_of("x", pointer), literal("0")), entry(use, literal("1"))))};
-  if (passes_it_on) body.push_back(evaluate(call("inner", {use}, Base::none)));
-  ir::FunctionDef inner = function("inner", "y", {});
-  return {{}, {std::move(inner), function("k", "x", std::move(body))}};
+  ir::Body body{{ir::Declare{true, {table}}, 1},
+                evaluate(set_to(entry(name_of("x", to_numbers), number_literal("0")),
+                                entry(use, number_literal("1"))))};
+  if (passes_it_on) body.push_back(evaluate(call_of("inner", {use}, Base::none)));
+  ir::FunctionDef inner = function_of("inner", "y", {});
+  return {{}, {std::move(inner), function_of("k", "x", std::move(body))}};
 }
 
 TEST(Adapt, ATableIsKnownByItsNameAlone) {
   ir::Variable table{"w", array_of(Base::float64, 2),
-                     Expr{ir::InitList{}, {literal("1"), literal("2")}, {}, 1}, 1};
-  const Expr call_inner = call("inner", {name_of("w", table.type)}, Base::none);
-  const ir::FunctionDef inner = function(
-      "inner", "w", {evaluate(assign(entry(name_of("w", pointer), literal("0")), literal("3")))});
-  const ir::KernelBody body{{table}, {inner, function("k", "x", {evaluate(call_inner)})}};
-  const std::string text = text_of(body, opencl_dialect());
+                     Expr{ir::InitList{}, {number_literal("1"), number_literal("2")}, {}, 1}, 1};
+  const Expr call_inner = call_of("inner", {name_of("w", table.type)}, Base::none);
+  const ir::FunctionDef inner =
+      function_of("inner", "w",
+                  {evaluate(set_to(entry(name_of("w", to_numbers), number_literal("0")),
+                                   number_literal("3")))});
+  const ir::KernelBody body{{table}, {inner, function_of("k", "x", {evaluate(call_inner)})}};
+  const std::string text = adapted_text(body, opencl_dialect());
   EXPECT_NE(text.find("void inner(double *w) {\n  w[0] = 3;"), std::string::npos) << text;
   EXPECT_NE(text.find("__constant const double w_[2] = {1, 2};"), std::string::npos) << text;
   EXPECT_NE(text.find("inner(w__copy);"), std::string::npos) << text;
 }
 
 TEST(Adapt, StaticTablesMoveToFileScope) {
-  EXPECT_EQ(text_of(with_table(false), opencl_dialect()),
+  EXPECT_EQ(adapted_text(with_table(false), opencl_dialect()),
             "__constant const double table_w[2] = {1, 2};\n"
             "\n"
             "static inline void inner(double *y) {\n"
@@ -100,18 +102,18 @@ TEST(Adapt, StaticTablesMoveToFileScope) {
             "static inline void k(double *x) {\n"
             "  x[0] = table_w[1];\n"
             "}\n");
-  EXPECT_EQ(text_of(with_table(false), cuda_dialect()).substr(0, 40),
+  EXPECT_EQ(adapted_text(with_table(false), cuda_dialect()).substr(0, 40),
             "static __constant__ const double table_w");
 }
 
 TEST(Adapt, ATableWhoseAddressIsPassedOnIsCopiedWhereItMustBe) {
-  const std::string text = text_of(with_table(true), opencl_dialect());
+  const std::string text = adapted_text(with_table(true), opencl_dialect());
   EXPECT_NE(text.find("  const double table_w_copy[2] = {1, 2};\n"
                       "  x[0] = table_w_copy[1];\n"
                       "  inner(table_w_copy);\n"),
             std::string::npos)
       << text;
-  const std::string cuda = text_of(with_table(true), cuda_dialect());
+  const std::string cuda = adapted_text(with_table(true), cuda_dialect());
   EXPECT_NE(cuda.find("inner(table_w);"), std::string::npos) << cuda;
 }
 
@@ -119,14 +121,14 @@ TEST(Adapt, LanesLookTablesUpWhereTheyAre) {
   ir::KernelBody body = with_table(false);
   ir::Body& statements = body.functions[1].body;
   const Expr table = name_of("w", array_of(Base::float64, 2));
-  const Expr first = entry(table, literal("0"));
+  const Expr first = entry(table, number_literal("0"));
   const Expr address{
       ir::Unary{ir::UnaryOp::address}, {first}, ir::pointer_to(ir::scalar(Base::float64)), 1};
-  Expr found = call("op2_lookup_float64x4", {address, name_of("i", ir::on_lanes(Base::int64, 4))},
-                    Base::float64);
+  Expr found = call_of("op2_lookup_float64x4",
+                       {address, name_of("i", ir::on_lanes(Base::int64, 4))}, Base::float64);
   found.type = ir::on_lanes(Base::float64, 4);
   statements.push_back(evaluate(found));
-  const std::string text = text_of(body, opencl_dialect());
+  const std::string text = adapted_text(body, opencl_dialect());
   EXPECT_NE(text.find("op2_table_float64x4(&table_w[0], i);"), std::string::npos) << text;
   EXPECT_NE(text.find("op2_table_float64x4(const __constant double *from, op2_int64x4 index)"),
             std::string::npos)
@@ -137,16 +139,17 @@ TEST(Adapt, LanesLookTablesUpWhereTheyAre) {
 TEST(Adapt, WordsOfTheDialectAreRenamed) {
   const ir::KernelBody body{
       {},
-      {function("max", "global", {}),
-       function("half", "x", {evaluate(call("max", {name_of("x", pointer)}, Base::none))})}};
-  EXPECT_EQ(text_of(body, opencl_dialect()),
+      {function_of("max", "global", {}),
+       function_of("half", "x",
+                   {evaluate(call_of("max", {name_of("x", to_numbers)}, Base::none))})}};
+  EXPECT_EQ(adapted_text(body, opencl_dialect()),
             "static inline void max_(double *global_) {\n"
             "}\n"
             "\n"
             "static inline void half_(double *x) {\n"
             "  max_(x);\n"
             "}\n");
-  EXPECT_EQ(text_of(body, cuda_dialect()),
+  EXPECT_EQ(adapted_text(body, cuda_dialect()),
             "static __device__ inline void max_(double *global) {\n"
             "}\n"
             "\n"
@@ -156,30 +159,30 @@ TEST(Adapt, WordsOfTheDialectAreRenamed) {
 }
 
 TEST(Adapt, LibraryCallsGetTheTypesThatCConvertsTo) {
-  const Expr x = entry(name_of("x", pointer), literal("0"));
+  const Expr x = entry(name_of("x", to_numbers), number_literal("0"));
   const auto printed = [&x](const Expr& value, const Dialect& dialect) {
     const std::string text =
-        text_of({{}, {function("k", "x", {evaluate(assign(x, value))})}}, dialect);
+        adapted_text({{}, {function_of("k", "x", {evaluate(set_to(x, value))})}}, dialect);
     const std::size_t at = text.find("x[0] = ") + 7;
     return text.substr(at, text.find(';') - at);
   };
-  const Expr power = call("pow", {x, literal("2")}, Base::float64);
+  const Expr power = call_of("pow", {x, number_literal("2")}, Base::float64);
   EXPECT_EQ(printed(power, opencl_dialect()), "pow(x[0], (double)2)");
   EXPECT_EQ(printed(power, cuda_dialect()), "pow(x[0], (double)2)");
-  const Expr single = call("fabsf", {x}, Base::float32);
+  const Expr single = call_of("fabsf", {x}, Base::float32);
   EXPECT_EQ(printed(single, opencl_dialect()), "fabs((float)x[0])");
   EXPECT_EQ(printed(single, cuda_dialect()), "fabsf((float)x[0])");
-  const Expr magnitude = call("abs", {literal("3")}, Base::int32);
+  const Expr magnitude = call_of("abs", {number_literal("3")}, Base::int32);
   EXPECT_EQ(printed(magnitude, opencl_dialect()), "(int)abs(3)");
-  const Expr infinity = call("__builtin_inf", {}, Base::float64);
+  const Expr infinity = call_of("__builtin_inf", {}, Base::float64);
   EXPECT_EQ(printed(infinity, opencl_dialect()), "(double)INFINITY");
 }
 
 /// The function whose list `{item}` initialises an array of this type.
 std::string text_of_list(ir::Type type, Expr item) {
   ir::Variable list{"r", std::move(type), Expr{ir::InitList{}, {std::move(item)}, {}, 1}, 1};
-  return text_of({{}, {function("k", "x", {{ir::Declare{false, {std::move(list)}}, 1}})}},
-                 cuda_dialect());
+  return adapted_text({{}, {function_of("k", "x", {{ir::Declare{false, {std::move(list)}}, 1}})}},
+                      cuda_dialect());
 }
 
 TEST(Adapt, NumbersOfAListAreConvertedAndPointersAreNot) {
@@ -189,7 +192,7 @@ TEST(Adapt, NumbersOfAListAreConvertedAndPointersAreNot) {
   EXPECT_NE(converted.find("double r[1] = {(double)n};"), std::string::npos) << converted;
   ir::Type pointers = numbers;
   pointers.derivation.push_back({.kind = ir::Derivation::Kind::pointer});
-  const std::string kept = text_of_list(pointers, name_of("x", pointer));
+  const std::string kept = text_of_list(pointers, name_of("x", to_numbers));
   EXPECT_NE(kept.find("double *r[1] = {x};"), std::string::npos) << kept;
 }
 

@@ -9,7 +9,7 @@
 namespace op2::cg {
 namespace {
 
-class Body : public testing::Test {
+class Body : public ::testing::Test {
  protected:
   Context context{c_dialect(), {.indent = 0}};
 

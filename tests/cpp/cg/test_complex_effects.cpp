@@ -21,28 +21,28 @@ using ir::BinaryOp;
 using ir::Expr;
 using ir::UnaryOp;
 
-Expr name(const std::string& text) {
+Expr variable(const std::string& text) {
   return {ir::Name{text}, {}, {}, 3};
 }
-Expr unary(UnaryOp op, Expr operand) {
+Expr unary_expr(UnaryOp op, Expr operand) {
   return {ir::Unary{op}, {std::move(operand)}, {}, 3};
 }
-Expr binary(BinaryOp op, Expr left, Expr right) {
+Expr binary_expr(BinaryOp op, Expr left, Expr right) {
   return {ir::Binary{op}, {std::move(left), std::move(right)}, {}, 3};
 }
-Expr assign(Expr target, Expr value, std::optional<BinaryOp> op = {}) {
+Expr assigned(Expr target, Expr value, std::optional<BinaryOp> op = {}) {
   return {ir::Assign{op}, {std::move(target), std::move(value)}, {}, 3};
 }
-Expr at(const std::string& array, Expr index) {
-  return {ir::Index{}, {name(array), std::move(index)}, {}, 3};
+Expr element_at(const std::string& array, Expr index) {
+  return {ir::Index{}, {variable(array), std::move(index)}, {}, 3};
 }
 Expr next(const std::string& text) {
-  return unary(UnaryOp::post_increment, name(text));
+  return unary_expr(UnaryOp::post_increment, variable(text));
 }
 
 /// `void f(double complex z, double *d, float complex *p, int i, int place)`, on one line a
 /// statement.
-std::vector<std::string> made(ir::Body statements) {
+std::vector<std::string> declared(ir::Body statements) {
   ir::FunctionDef function;
   function.name = "f";
   function.result = ir::scalar(Base::none);
@@ -66,46 +66,50 @@ std::vector<std::string> made(ir::Body statements) {
   }
   return lines;
 }
-std::vector<std::string> made(Expr expr) {
-  return made({{ir::Evaluate{std::move(expr)}, 3}});
+std::vector<std::string> declared(Expr expr) {
+  return declared({{ir::Evaluate{std::move(expr)}, 3}});
 }
 
 using Lines = std::vector<std::string>;
 
 TEST(ComplexEffects, CountingBefore) {
-  EXPECT_EQ(made(unary(UnaryOp::pre_increment, name("z"))), Lines{"z += 1"});
-  EXPECT_EQ(made(assign(name("z"), unary(UnaryOp::pre_decrement, at("p", name("i"))))),
+  EXPECT_EQ(declared(unary_expr(UnaryOp::pre_increment, variable("z"))), Lines{"z += 1"});
+  EXPECT_EQ(declared(assigned(variable("z"),
+                              unary_expr(UnaryOp::pre_decrement, element_at("p", variable("i"))))),
             Lines{"z = p[i] -= 1"});
 }
 
 TEST(ComplexEffects, CountingAfterKeepsTheValue) {
-  EXPECT_EQ(made(assign(at("p", name("i")), next("z"))),
+  EXPECT_EQ(declared(assigned(element_at("p", variable("i")), next("z"))),
             (Lines{"double _Complex before", "p[i] = (before = z, z += 1, before)"}));
 }
 
 TEST(ComplexEffects, UnusedValuesAreNotKept) {
-  EXPECT_EQ(made(next("z")), Lines{"z += 1"});
-  EXPECT_EQ(made(binary(BinaryOp::comma, next("i"), next("z"))), Lines{"i++, z += 1"});
-  EXPECT_EQ(made(binary(BinaryOp::comma, next("z"), next("i"))), Lines{"z += 1, i++"});
+  EXPECT_EQ(declared(next("z")), Lines{"z += 1"});
+  EXPECT_EQ(declared(binary_expr(BinaryOp::comma, next("i"), next("z"))), Lines{"i++, z += 1"});
+  EXPECT_EQ(declared(binary_expr(BinaryOp::comma, next("z"), next("i"))), Lines{"z += 1, i++"});
   ir::For loop;
-  loop.step = unary(UnaryOp::post_decrement, name("z"));
-  EXPECT_EQ(made({{loop, 3}}), Lines{"z -= 1"});
+  loop.step = unary_expr(UnaryOp::post_decrement, variable("z"));
+  EXPECT_EQ(declared({{loop, 3}}), Lines{"z -= 1"});
 }
 
 TEST(ComplexEffects, TargetsWithEffectsAreFoundOnce) {
-  EXPECT_EQ(made(assign(at("p", next("i")), name("z"), BinaryOp::multiply)),
+  EXPECT_EQ(declared(assigned(element_at("p", next("i")), variable("z"), BinaryOp::multiply)),
             (Lines{"float _Complex *place2", "place2 = &p[i++], *place2 *= z"}));
-  EXPECT_EQ(made(assign(unary(UnaryOp::dereference, next("d")), name("z"), BinaryOp::add)),
-            (Lines{"double *place2", "place2 = d++, *place2 += z"}));
-  EXPECT_EQ(made(assign(name("z"), unary(UnaryOp::post_increment, at("p", next("i"))))),
+  EXPECT_EQ(
+      declared(assigned(unary_expr(UnaryOp::dereference, next("d")), variable("z"), BinaryOp::add)),
+      (Lines{"double *place2", "place2 = d++, *place2 += z"}));
+  EXPECT_EQ(declared(assigned(variable("z"),
+                              unary_expr(UnaryOp::post_increment, element_at("p", next("i"))))),
             (Lines{"float _Complex *place2", "float _Complex before",
                    "z = (place2 = &p[i++], before = *place2, *place2 += 1, before)"}));
 }
 
 TEST(ComplexEffects, OfRealNumbersStay) {
-  EXPECT_EQ(made(assign(at("d", next("i")), name("i"), BinaryOp::multiply)), Lines{"d[i++] *= i"});
-  EXPECT_EQ(made(next("i")), Lines{"i++"});
-  EXPECT_EQ(made(assign(at("p", next("i")), name("z"))), Lines{"p[i++] = z"});
+  EXPECT_EQ(declared(assigned(element_at("d", next("i")), variable("i"), BinaryOp::multiply)),
+            Lines{"d[i++] *= i"});
+  EXPECT_EQ(declared(next("i")), Lines{"i++"});
+  EXPECT_EQ(declared(assigned(element_at("p", next("i")), variable("z"))), Lines{"p[i++] = z"});
 }
 
 }  // namespace

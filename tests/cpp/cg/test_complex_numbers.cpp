@@ -18,33 +18,33 @@ using ir::Base;
 using ir::BinaryOp;
 using ir::Expr;
 
-Expr name(const std::string& text) {
+Expr named_value(const std::string& text) {
   return {ir::Name{text}, {}, {}, 3};
 }
-Expr literal(const std::string& spelling) {
+Expr digits(const std::string& spelling) {
   return {ir::Literal{spelling}, {}, {}, 3};
 }
-Expr binary(BinaryOp op, Expr left, Expr right) {
+Expr binary_of(BinaryOp op, Expr left, Expr right) {
   return {ir::Binary{op}, {std::move(left), std::move(right)}, {}, 3};
 }
-Expr unary(ir::UnaryOp op, Expr operand) {
+Expr unary_of(ir::UnaryOp op, Expr operand) {
   return {ir::Unary{op}, {std::move(operand)}, {}, 3};
 }
-Expr cast(Base base, Expr operand) {
+Expr cast_to(Base base, Expr operand) {
   return {ir::Cast{ir::scalar(base)}, {std::move(operand)}, {}, 3};
 }
-Expr assign(Expr target, Expr value, std::optional<BinaryOp> op = {}) {
+Expr assignment(Expr target, Expr value, std::optional<BinaryOp> op = {}) {
   return {ir::Assign{op}, {std::move(target), std::move(value)}, {}, 3};
 }
-Expr at(const std::string& array, Expr index) {
-  return {ir::Index{}, {name(array), std::move(index)}, {}, 3};
+Expr item_at(const std::string& array, Expr index) {
+  return {ir::Index{}, {named_value(array), std::move(index)}, {}, 3};
 }
 Expr called(const std::string& function, std::vector<Expr> arguments) {
   return {ir::Call{function}, std::move(arguments), {}, 3};
 }
 
 /// `double complex f(double complex z, double d, float complex s, double complex *p, int i)`.
-ir::KernelBody body_of(ir::Body statements) {
+ir::KernelBody kernel_of(ir::Body statements) {
   ir::FunctionDef function;
   function.name = "f";
   function.result = ir::scalar(Base::complex128);
@@ -59,7 +59,7 @@ ir::KernelBody body_of(ir::Body statements) {
 
 /// What an expression becomes.
 std::string made(Expr expr, ComplexBy how = ComplexBy::functions) {
-  ir::KernelBody body = body_of({{ir::Evaluate{std::move(expr)}, 3}});
+  ir::KernelBody body = kernel_of({{ir::Evaluate{std::move(expr)}, 3}});
   spell_out_complex(body, how);
   const auto& statement = std::get<ir::Evaluate>(body.functions.front().body.front().node);
   const Dialect& dialect = how == ComplexBy::functions ? opencl_dialect() : cuda_dialect();
@@ -67,67 +67,78 @@ std::string made(Expr expr, ComplexBy how = ComplexBy::functions) {
 }
 
 TEST(ComplexNumbers, ProductsAndQuotientsAreCalls) {
-  EXPECT_EQ(made(binary(BinaryOp::multiply, name("z"), name("z"))),
+  EXPECT_EQ(made(binary_of(BinaryOp::multiply, named_value("z"), named_value("z"))),
             "op2_complex128_multiply(z, z)");
-  EXPECT_EQ(made(binary(BinaryOp::divide, name("s"), name("s"))), "op2_complex64_divide(s, s)");
-  EXPECT_EQ(made(binary(BinaryOp::add, name("z"), name("z"))), "z + z");
-  EXPECT_EQ(made(binary(BinaryOp::multiply, name("d"), name("d"))), "d * d");
+  EXPECT_EQ(made(binary_of(BinaryOp::divide, named_value("s"), named_value("s"))),
+            "op2_complex64_divide(s, s)");
+  EXPECT_EQ(made(binary_of(BinaryOp::add, named_value("z"), named_value("z"))), "z + z");
+  EXPECT_EQ(made(binary_of(BinaryOp::multiply, named_value("d"), named_value("d"))), "d * d");
 }
 
 TEST(ComplexNumbers, OperandsBecomeWhatTheResultIs) {
-  EXPECT_EQ(made(binary(BinaryOp::add, name("z"), name("d"))), "z + op2_complex128(d, 0)");
-  EXPECT_EQ(made(binary(BinaryOp::subtract, name("s"), name("z"))), "op2_complex128_from(s) - z");
-  EXPECT_EQ(made(binary(BinaryOp::add, name("z"), name("d")), ComplexBy::operators),
-            "z + (op2_complex128)d");
+  EXPECT_EQ(made(binary_of(BinaryOp::add, named_value("z"), named_value("d"))),
+            "z + op2_complex128(d, 0)");
+  EXPECT_EQ(made(binary_of(BinaryOp::subtract, named_value("s"), named_value("z"))),
+            "op2_complex128_from(s) - z");
+  EXPECT_EQ(
+      made(binary_of(BinaryOp::add, named_value("z"), named_value("d")), ComplexBy::operators),
+      "z + (op2_complex128)d");
 }
 
 TEST(ComplexNumbers, SubscriptsEitherWay) {
-  EXPECT_EQ(made(unary(ir::UnaryOp::minus, {ir::Index{}, {literal("0"), name("p")}, {}, 3})),
-            "-p[0]");
-  EXPECT_EQ(made(assign(name("d"), {ir::Index{}, {name("i"), name("p")}, {}, 3}, BinaryOp::add)),
-            "d = (double)creal(op2_complex128(d, 0) + p[i])");
+  EXPECT_EQ(
+      made(unary_of(ir::UnaryOp::minus, {ir::Index{}, {digits("0"), named_value("p")}, {}, 3})),
+      "-p[0]");
+  EXPECT_EQ(
+      made(assignment(named_value("d"), {ir::Index{}, {named_value("i"), named_value("p")}, {}, 3},
+                      BinaryOp::add)),
+      "d = (double)creal(op2_complex128(d, 0) + p[i])");
 }
 
 TEST(ComplexNumbers, WhatNobodyDeclaredIsLeftToTheCompiler) {
-  EXPECT_EQ(made(assign(name("z"), name("nobody"), BinaryOp::add)), "z = z + nobody");
-  EXPECT_EQ(made(assign(name("z"), called("nobody", {name("z")}))), "z = nobody(z)");
+  EXPECT_EQ(made(assignment(named_value("z"), named_value("nobody"), BinaryOp::add)),
+            "z = z + nobody");
+  EXPECT_EQ(made(assignment(named_value("z"), called("nobody", {named_value("z")}))),
+            "z = nobody(z)");
 }
 
 TEST(ComplexNumbers, Comparisons) {
-  EXPECT_EQ(made(binary(BinaryOp::equal, name("z"), name("i"))),
+  EXPECT_EQ(made(binary_of(BinaryOp::equal, named_value("z"), named_value("i"))),
             "op2_complex128_equal(z, op2_complex128(i, 0))");
-  EXPECT_EQ(made(binary(BinaryOp::not_equal, name("z"), name("s"))),
+  EXPECT_EQ(made(binary_of(BinaryOp::not_equal, named_value("z"), named_value("s"))),
             "!op2_complex128_equal(z, op2_complex128_from(s))");
-  EXPECT_EQ(made(unary(ir::UnaryOp::logical_not, name("s"))),
+  EXPECT_EQ(made(unary_of(ir::UnaryOp::logical_not, named_value("s"))),
             "!(!op2_complex64_equal(s, op2_complex64(0, 0)))");
-  EXPECT_EQ(made(binary(BinaryOp::logical_and, name("z"), name("d")), ComplexBy::operators),
+  EXPECT_EQ(made(binary_of(BinaryOp::logical_and, named_value("z"), named_value("d")),
+                 ComplexBy::operators),
             "(z != (op2_complex128)0) && d");
 }
 
 TEST(ComplexNumbers, Assignments) {
-  EXPECT_EQ(made(assign(name("z"), literal("1.0"))), "z = op2_complex128(1.0, 0)");
-  EXPECT_EQ(made(assign(name("d"), name("z"))), "d = (double)creal(z)");
-  EXPECT_EQ(made(assign(name("z"), name("d"), BinaryOp::add)), "z = z + op2_complex128(d, 0)");
-  EXPECT_EQ(made(assign(name("d"), name("z"), BinaryOp::multiply)),
+  EXPECT_EQ(made(assignment(named_value("z"), digits("1.0"))), "z = op2_complex128(1.0, 0)");
+  EXPECT_EQ(made(assignment(named_value("d"), named_value("z"))), "d = (double)creal(z)");
+  EXPECT_EQ(made(assignment(named_value("z"), named_value("d"), BinaryOp::add)),
+            "z = z + op2_complex128(d, 0)");
+  EXPECT_EQ(made(assignment(named_value("d"), named_value("z"), BinaryOp::multiply)),
             "d = (double)creal(op2_complex128_multiply(op2_complex128(d, 0), z))");
-  EXPECT_EQ(made(assign(name("d"), name("d"), BinaryOp::multiply)), "d *= d");
+  EXPECT_EQ(made(assignment(named_value("d"), named_value("d"), BinaryOp::multiply)), "d *= d");
 }
 
 TEST(ComplexNumbers, Casts) {
-  EXPECT_EQ(made(cast(Base::complex64, name("z"))), "op2_complex64_from(z)");
-  EXPECT_EQ(made(cast(Base::complex128, name("z"))), "z");
-  EXPECT_EQ(made(cast(Base::float32, name("s"))), "(float)crealf(s)");
-  EXPECT_EQ(made(cast(Base::int64, name("d"))), "(long)d");
-  EXPECT_EQ(made(cast(Base::boolean, name("z"))),
+  EXPECT_EQ(made(cast_to(Base::complex64, named_value("z"))), "op2_complex64_from(z)");
+  EXPECT_EQ(made(cast_to(Base::complex128, named_value("z"))), "z");
+  EXPECT_EQ(made(cast_to(Base::float32, named_value("s"))), "(float)crealf(s)");
+  EXPECT_EQ(made(cast_to(Base::int64, named_value("d"))), "(long)d");
+  EXPECT_EQ(made(cast_to(Base::boolean, named_value("z"))),
             "(_Bool)(!op2_complex128_equal(z, op2_complex128(0, 0)))");
 }
 
 TEST(ComplexNumbers, ConjugatesAndUnits) {
-  EXPECT_EQ(made(unary(ir::UnaryOp::bit_not, name("s"))), "conjf(s)");
-  EXPECT_EQ(made(unary(ir::UnaryOp::bit_not, name("i"))), "~i");
-  Expr unit = called("complex", {literal("0.0f"), literal("1.0f")});
+  EXPECT_EQ(made(unary_of(ir::UnaryOp::bit_not, named_value("s"))), "conjf(s)");
+  EXPECT_EQ(made(unary_of(ir::UnaryOp::bit_not, named_value("i"))), "~i");
+  Expr unit = called("complex", {digits("0.0f"), digits("1.0f")});
   unit.type = ir::scalar(Base::complex64);
-  ir::KernelBody body = body_of({{ir::Return{name("d")}, 3}});
+  ir::KernelBody body = kernel_of({{ir::Return{named_value("d")}, 3}});
   body.functions.front().body.push_back({ir::Evaluate{unit}, 4});
   spell_out_complex(body, ComplexBy::functions);
   const ir::Body& statements = body.functions.front().body;
@@ -141,8 +152,8 @@ TEST(ComplexNumbers, TablesBecomeLocal) {
   ir::Type type = ir::scalar(Base::complex128);
   type.is_const = true;
   type.derivation = {{.kind = ir::Derivation::Kind::array, .extent = 2}};
-  Expr values{ir::InitList{}, {literal("1"), literal("2.0")}, {}, 1};
-  ir::KernelBody body = body_of({{ir::Evaluate{at("w", literal("0"))}, 3}});
+  Expr values{ir::InitList{}, {digits("1"), digits("2.0")}, {}, 1};
+  ir::KernelBody body = kernel_of({{ir::Evaluate{item_at("w", digits("0"))}, 3}});
   body.tables = {{"w", type, values, 1}, {"unused", type, values, 2}};
   body = ir::infer_types(std::move(body));
   spell_out_complex(body, ComplexBy::functions);
@@ -154,11 +165,12 @@ TEST(ComplexNumbers, TablesBecomeLocal) {
 }
 
 TEST(ComplexNumbers, CountingIsAssigning) {
-  EXPECT_EQ(made(unary(ir::UnaryOp::post_increment, name("z"))), "z = z + op2_complex128(1, 0)");
-  EXPECT_EQ(made(unary(ir::UnaryOp::pre_decrement, name("s")), ComplexBy::operators),
+  EXPECT_EQ(made(unary_of(ir::UnaryOp::post_increment, named_value("z"))),
+            "z = z + op2_complex128(1, 0)");
+  EXPECT_EQ(made(unary_of(ir::UnaryOp::pre_decrement, named_value("s")), ComplexBy::operators),
             "s = s - (op2_complex64)1");
-  const Expr moving = at("p", unary(ir::UnaryOp::post_increment, name("i")));
-  EXPECT_EQ(made(assign(moving, name("z"))), "p[i++] = z");
+  const Expr moving = item_at("p", unary_of(ir::UnaryOp::post_increment, named_value("i")));
+  EXPECT_EQ(made(assignment(moving, named_value("z"))), "p[i++] = z");
 }
 
 TEST(ComplexNumbers, OfSeveralElementsHaveFunctionsAlready) {

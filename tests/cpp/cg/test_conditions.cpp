@@ -19,7 +19,7 @@ const Expr number_x = at("x", 0);
 const Expr flag = less(at("x", 0), at("y", 0));
 
 /// What the statement becomes of a kernel `k(double *x, double *y)`.
-std::string made(ir::Stmt stmt) {
+std::string condition_text(ir::Stmt stmt) {
   ir::Kernel out;
   ir::KernelBody body = ir::ast::kernel({std::move(stmt)});
   spell_out_conditions(body);
@@ -34,7 +34,7 @@ std::string made(ir::Stmt stmt) {
 }
 
 std::string value(Expr expr) {
-  const std::string text = made(eval(std::move(expr)));
+  const std::string text = condition_text(eval(std::move(expr)));
   return text.substr(0, text.find(';'));
 }
 
@@ -56,11 +56,11 @@ TEST(Conditions, WhatIsATruthValueStays) {
 }
 
 TEST(Conditions, OfStatements) {
-  EXPECT_EQ(made(branch(number_x, {give()})), "if (x[0] != 0) {\nreturn;\n}\n");
-  EXPECT_EQ(made({ir::While{number_x, {}, false}}), "while (x[0] != 0) {\n}\n");
-  EXPECT_EQ(made({ir::While{number_x, {}, true}}), "do {\n} while (x[0] != 0);\n");
-  EXPECT_EQ(made({ir::For{{}, number_x, std::nullopt, {}}}), "for (; x[0] != 0;) {\n}\n");
-  EXPECT_EQ(made({ir::For{{}, std::nullopt, std::nullopt, {}}}), "for (;;) {\n}\n");
+  EXPECT_EQ(condition_text(branch(number_x, {give()})), "if (x[0] != 0) {\nreturn;\n}\n");
+  EXPECT_EQ(condition_text({ir::While{number_x, {}, false}}), "while (x[0] != 0) {\n}\n");
+  EXPECT_EQ(condition_text({ir::While{number_x, {}, true}}), "do {\n} while (x[0] != 0);\n");
+  EXPECT_EQ(condition_text({ir::For{{}, number_x, std::nullopt, {}}}), "for (; x[0] != 0;) {\n}\n");
+  EXPECT_EQ(condition_text({ir::For{{}, std::nullopt, std::nullopt, {}}}), "for (;;) {\n}\n");
 }
 
 }  // namespace

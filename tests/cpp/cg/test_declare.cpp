@@ -9,7 +9,7 @@
 namespace op2::cg {
 namespace {
 
-class Declare : public testing::Test {
+class Declare : public ::testing::Test {
  protected:
   Context context{c_dialect(), {.indent = 0}};
 

@@ -57,7 +57,7 @@ TEST(KernelPrinter, PrintsPrototypesTablesAndFunctions) {
 TEST(KernelPrinter, PrintsEveryStatement) {
   const ir::Expr x = at("x", 0);
   const Kernel kernel =
-      named(ir::ast::kernel(Body{
+      named(ir::ast::kernel(ir::Body{
                 branch(x, {eval(x)}, {branch(x, {}, {give()})}),
                 loop("i", 2, {{.node = ir::Continue{}}}),
                 {.node = ir::For{}},
@@ -98,8 +98,8 @@ TEST(KernelPrinter, PrintsEveryStatement) {
 }
 
 TEST(KernelPrinter, TwoKernelsOfOneNameLiveInOneText) {
-  const Kernel one = named(ir::ast::kernel(Body{eval(at("x", 0))}), "one");
-  const Kernel two = named(ir::ast::kernel(Body{eval(at("x", 1))}), "two");
+  const Kernel one = named(ir::ast::kernel(ir::Body{eval(at("x", 0))}), "one");
+  const Kernel two = named(ir::ast::kernel(ir::Body{eval(at("x", 1))}), "two");
   Context context(c_dialect());
   const std::string first = print_kernel(context, one);
   const std::string second = print_kernel(context, two);
@@ -123,7 +123,7 @@ TEST(KernelPrinter, OpaqueTextIsVerbatim) {
 
 TEST(KernelPrinter, MarksLines) {
   const std::string text =
-      printed(named(ir::ast::kernel(Body{eval(at("x", 0), 12)}), "k"), {.line_markers = true});
+      printed(named(ir::ast::kernel(ir::Body{eval(at("x", 0), 12)}), "k"), {.line_markers = true});
   EXPECT_NE(text.find("#line 12 \"<kernel k>\"\n  x[0];"), std::string::npos);
 }
 

@@ -28,7 +28,7 @@ using lower::testing::make_loop;
 constexpr Strategy all_strategies[] = {Strategy::direct, Strategy::owner, Strategy::scratch,
                                        Strategy::atomic, Strategy::block, Strategy::colour};
 
-std::string printed(const kir::Module& module, const std::string& linkage = "") {
+std::string printed_module(const kir::Module& module, const std::string& linkage = "") {
   Context context(c_dialect());
   print_module(context, module, "res", linkage);
   return context.finish();
@@ -40,7 +40,7 @@ std::string statements(kir::Block block) {
   module.kernel = edge_loop().kernel;
   module.launch_name = "launch";
   module.launch = std::move(block);
-  const std::string text = printed(module);
+  const std::string text = printed_module(module);
   const std::string before = "  (void)argc;\n";
   const std::string after = "  return 0;\n";
   const std::size_t begin = text.find(before) + before.size();
@@ -48,7 +48,7 @@ std::string statements(kir::Block block) {
 }
 
 /// An expression as it is printed.
-std::string text_of(kir::Expr expr) {
+std::string module_text(kir::Expr expr) {
   const std::string text = statements({{kir::CallUser{{std::move(expr)}}}});
   return text.substr(6, text.size() - 6 - 3);  // "  res(" and ");\n"
 }
@@ -90,10 +90,10 @@ TEST(PrintModule, AnArrayOfPointersStaysInMemory) {
 // ------------------------------------------------------------------------------------ golden text
 
 TEST(PrintModule, ABlockLoop) {
-  EXPECT_EQ(
-      printed(lowered(make_loop({indirect("y", Access::inc, 0)}, lower::testing::edges_to_nodes()),
-                      Strategy::block)),
-      R"(static __attribute__((noinline)) void wrap_res(long begin, long end,
+  EXPECT_EQ(printed_module(lowered(
+                make_loop({indirect("y", Access::inc, 0)}, lower::testing::edges_to_nodes()),
+                Strategy::block)),
+            R"(static __attribute__((noinline)) void wrap_res(long begin, long end,
     double *__restrict__ y,
     const int *__restrict__ y_map) {
   for (long n = begin; n < end; ++n) {
@@ -150,15 +150,16 @@ TEST(PrintModule, NeedsAnExpandedModule) {
 
 TEST(PrintModule, OneLaneSaysNothingOfThreads) {
   for (const Strategy strategy : all_strategies) {
-    const std::string text = printed(lowered(edge_loop(), strategy, lower::testing::one_lane));
+    const std::string text =
+        printed_module(lowered(edge_loop(), strategy, lower::testing::one_lane));
     EXPECT_EQ(text.find("#pragma"), std::string::npos) << text;
   }
 }
 
 TEST(PrintModule, LinkageStandsBeforeTheLaunchFunctionOnly) {
   const kir::Module module = lowered(edge_loop(), Strategy::block);
-  EXPECT_EQ(printed(module).find("extern"), std::string::npos);
-  const std::string text = printed(module, "extern \"C\" ");
+  EXPECT_EQ(printed_module(module).find("extern"), std::string::npos);
+  const std::string text = printed_module(module, "extern \"C\" ");
   EXPECT_EQ(n_times(text, "extern \"C\""), 1U);
   EXPECT_NE(text.find("\nextern \"C\" int op2_launch_res(const struct op2_context_v1 *context, "),
             std::string::npos)
@@ -190,35 +191,36 @@ TEST(PrintExpression, ParenthesesOnlyWhereTheyAreNeeded) {
   const kir::Expr a = kir::name("a");
   const kir::Expr b = kir::name("b");
   const kir::Expr c = kir::name("c");
-  EXPECT_EQ(text_of(a + b * c), "a + b * c");
-  EXPECT_EQ(text_of((a + b) * c), "(a + b) * c");
-  EXPECT_EQ(text_of(a - b - c), "a - b - c");
-  EXPECT_EQ(text_of(a - (b - c)), "a - (b - c)");
-  EXPECT_EQ(text_of(a - (b + c)), "a - (b + c)");
-  EXPECT_EQ(text_of(a * b / c), "a * b / c");
-  EXPECT_EQ(text_of(a * (b / c)), "a * (b / c)");
-  EXPECT_EQ(text_of(kir::less(a + b, c)), "a + b < c");
-  EXPECT_EQ(text_of(kir::equal(kir::less(a, b), c)), "a < b == c");
+  EXPECT_EQ(module_text(a + b * c), "a + b * c");
+  EXPECT_EQ(module_text((a + b) * c), "(a + b) * c");
+  EXPECT_EQ(module_text(a - b - c), "a - b - c");
+  EXPECT_EQ(module_text(a - (b - c)), "a - (b - c)");
+  EXPECT_EQ(module_text(a - (b + c)), "a - (b + c)");
+  EXPECT_EQ(module_text(a * b / c), "a * b / c");
+  EXPECT_EQ(module_text(a * (b / c)), "a * (b / c)");
+  EXPECT_EQ(module_text(kir::less(a + b, c)), "a + b < c");
+  EXPECT_EQ(module_text(kir::equal(kir::less(a, b), c)), "a < b == c");
 }
 
 TEST(PrintExpression, ChoicesAreClosedInThemselves) {
   const kir::Expr a = kir::name("a");
   const kir::Expr b = kir::name("b");
-  EXPECT_EQ(text_of(kir::minimum(a + kir::integer(1), b) * kir::integer(2)),
+  EXPECT_EQ(module_text(kir::minimum(a + kir::integer(1), b) * kir::integer(2)),
             "(a + 1 < b ? a + 1 : b) * 2");
-  EXPECT_EQ(text_of(kir::select(kir::less(a, b), b, a) - a), "(a < b ? b : a) - a");
-  EXPECT_EQ(text_of(kir::minimum(kir::minimum(a, b), kir::integer(3))),
+  EXPECT_EQ(module_text(kir::select(kir::less(a, b), b, a) - a), "(a < b ? b : a) - a");
+  EXPECT_EQ(module_text(kir::minimum(kir::minimum(a, b), kir::integer(3))),
             "((a < b ? a : b) < 3 ? (a < b ? a : b) : 3)");
 }
 
 TEST(PrintExpression, AddressesCastsAndBuiltins) {
   const kir::Expr n = kir::name("n");
-  EXPECT_EQ(text_of(kir::offset("x", n * kir::integer(4))), "x + n * 4");
-  EXPECT_EQ(text_of(kir::element("x", kir::element("m", n) + kir::integer(1))), "x[m[n] + 1]");
-  EXPECT_EQ(text_of(kir::widen(kir::element("m", n)) * kir::integer(4)), "(long)m[n] * 4");
-  EXPECT_EQ(text_of(kir::widen(n + kir::integer(1))), "(long)(n + 1)");
-  EXPECT_EQ(text_of(kir::builtin(kir::Builtin::n_threads)), "context->n_threads");
-  EXPECT_EQ(text_of(kir::scratch_at(n + kir::integer(8))), "((char *)context->scratch + n + 8)");
+  EXPECT_EQ(module_text(kir::offset("x", n * kir::integer(4))), "x + n * 4");
+  EXPECT_EQ(module_text(kir::element("x", kir::element("m", n) + kir::integer(1))), "x[m[n] + 1]");
+  EXPECT_EQ(module_text(kir::widen(kir::element("m", n)) * kir::integer(4)), "(long)m[n] * 4");
+  EXPECT_EQ(module_text(kir::widen(n + kir::integer(1))), "(long)(n + 1)");
+  EXPECT_EQ(module_text(kir::builtin(kir::Builtin::n_threads)), "context->n_threads");
+  EXPECT_EQ(module_text(kir::scratch_at(n + kir::integer(8))),
+            "((char *)context->scratch + n + 8)");
 }
 
 // ---------------------------------------------------------------------------------------- atomics
@@ -233,7 +235,7 @@ std::string with_atomics(kir::Block block) {
   module.kernel = edge_loop().kernel;
   module.launch_name = "launch";
   module.launch = std::move(block);
-  return printed(module);
+  return printed_module(module);
 }
 
 TEST(PrintAtomics, AHelperIsWrittenOnceForEachTypeAndOperation) {

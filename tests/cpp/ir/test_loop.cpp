@@ -27,7 +27,7 @@ Loop airfoil_like() {
       {{"gam", DType::float64, 1}, {"qinf", DType::float64, 4}}};
 }
 
-std::string failure_of(const std::function<void(Loop&)>& damage) {
+std::string failure_of_loop(const std::function<void(Loop&)>& damage) {
   Loop loop = airfoil_like();
   damage(loop);
   try {
@@ -77,37 +77,37 @@ TEST(Loop, CountsDirectBytesTwiceIfTheyAreReadAndWritten) {
 }
 
 TEST(LoopVerify, AcceptsASoundLoop) {
-  EXPECT_EQ(failure_of([](Loop&) {}), "");
+  EXPECT_EQ(failure_of_loop([](Loop&) {}), "");
 }
 
 TEST(LoopVerify, NamesWhatIsBroken) {
-  EXPECT_EQ(failure_of([](Loop& loop) { loop.kernel = nullptr; }), "loop without a kernel");
-  EXPECT_EQ(failure_of([](Loop& loop) { std::get<DirectDat>(loop.args[2]).dim = -1; }),
+  EXPECT_EQ(failure_of_loop([](Loop& loop) { loop.kernel = nullptr; }), "loop without a kernel");
+  EXPECT_EQ(failure_of_loop([](Loop& loop) { std::get<DirectDat>(loop.args[2]).dim = -1; }),
             "loop 'res_calc': arg 2: negative dim");
-  EXPECT_EQ(failure_of([](Loop& loop) { std::get<IndirectDat>(loop.args[1]).map = 2; }),
+  EXPECT_EQ(failure_of_loop([](Loop& loop) { std::get<IndirectDat>(loop.args[1]).map = 2; }),
             "loop 'res_calc': arg 1: map out of range");
-  EXPECT_EQ(failure_of([](Loop& loop) { std::get<IndirectDat>(loop.args[0]).map = -1; }),
+  EXPECT_EQ(failure_of_loop([](Loop& loop) { std::get<IndirectDat>(loop.args[0]).map = -1; }),
             "loop 'res_calc': arg 0: map out of range");
-  EXPECT_EQ(failure_of([](Loop& loop) { std::swap(loop.constants[0], loop.constants[1]); }),
+  EXPECT_EQ(failure_of_loop([](Loop& loop) { std::swap(loop.constants[0], loop.constants[1]); }),
             "constants are not sorted by name");
 }
 
 TEST(LoopVerify, AGlobalIsOnlyReduced) {
   for (const Access access : {Access::read, Access::write, Access::rw}) {
-    EXPECT_EQ(
-        failure_of([access](Loop& loop) { std::get<GlobalReduce>(loop.args[6]).access = access; }),
-        "loop 'res_calc': arg 6: a Global is reduced by INC, MIN or MAX only");
+    EXPECT_EQ(failure_of_loop(
+                  [access](Loop& loop) { std::get<GlobalReduce>(loop.args[6]).access = access; }),
+              "loop 'res_calc': arg 6: a Global is reduced by INC, MIN or MAX only");
   }
   for (const Access access : {Access::inc, Access::min, Access::max}) {
-    EXPECT_EQ(
-        failure_of([access](Loop& loop) { std::get<GlobalReduce>(loop.args[6]).access = access; }),
-        "");
+    EXPECT_EQ(failure_of_loop(
+                  [access](Loop& loop) { std::get<GlobalReduce>(loop.args[6]).access = access; }),
+              "");
   }
 }
 
 TEST(LoopVerify, BlocksLieInTheirTensors) {
   const auto placed = [](const Place& place) {
-    return failure_of([&place](Loop& loop) {
+    return failure_of_loop([&place](Loop& loop) {
       loop.places.resize(loop.args.size());
       loop.places[0] = place;  // of an argument of 4 scalars
     });
@@ -118,12 +118,12 @@ TEST(LoopVerify, BlocksLieInTheirTensors) {
        {Place{0, 3, 2, 4}, Place{0, 0, 3, 4}, Place{-1, 0, 2, 4}, Place{0, 0, 0, 4}}) {
     EXPECT_EQ(placed(place), "loop 'res_calc': a block is not in its tensor");
   }
-  EXPECT_EQ(failure_of([](Loop& loop) { loop.places.resize(1); }),
+  EXPECT_EQ(failure_of_loop([](Loop& loop) { loop.places.resize(1); }),
             "there is not one place for each argument");
 }
 
 TEST(LoopVerify, AllowsDimZero) {
-  EXPECT_EQ(failure_of([](Loop& loop) { std::get<DirectDat>(loop.args[2]).dim = 0; }), "");
+  EXPECT_EQ(failure_of_loop([](Loop& loop) { std::get<DirectDat>(loop.args[2]).dim = 0; }), "");
 }
 
 TEST(LoopDump, HasALineForEveryArgumentAndConst) {

@@ -42,7 +42,7 @@ class Brackets : public DeviceCompiler {
   std::string device_;
 };
 
-DeviceServiceOptions options_in(const std::filesystem::path& directory) {
+DeviceServiceOptions device_options_in(const std::filesystem::path& directory) {
   DeviceServiceOptions options;
   options.cache_dir = directory.string();
   options.max_disk_bytes = 1 << 20;
@@ -58,7 +58,7 @@ class DeviceServiceTest : public ::testing::Test {
   }
   TemporaryDirectory directory;
   Brackets compiler;
-  DeviceService service{options_in(directory.path())};
+  DeviceService service{device_options_in(directory.path())};
 };
 
 TEST_F(DeviceServiceTest, CompilesOnceThenRemembers) {
@@ -74,7 +74,7 @@ TEST_F(DeviceServiceTest, CompilesOnceThenRemembers) {
 
 TEST_F(DeviceServiceTest, AnotherProcessFindsItOnDisk) {
   const DeviceBinary first = get("a");
-  DeviceService other(options_in(directory.path()));
+  DeviceService other(device_options_in(directory.path()));
   const DeviceBinary found = other.compile(compiler, "a", {}, "v1");
   EXPECT_EQ(found.origin, Origin::disk);
   EXPECT_EQ(*found.bytes, *first.bytes);
@@ -97,7 +97,7 @@ TEST_F(DeviceServiceTest, DamagedEntriesAreMisses) {
   std::string bytes = read_file(first.path);
   bytes[1] = '?';
   write_file(first.path, bytes);
-  DeviceService other(options_in(directory.path()));
+  DeviceService other(device_options_in(directory.path()));
   const DeviceBinary again = other.compile(compiler, "a", {}, "v1");
   EXPECT_EQ(again.origin, Origin::compiled);
   EXPECT_EQ(*again.bytes, "[a]");
@@ -138,7 +138,7 @@ TEST_F(DeviceServiceTest, AnInterruptedFlightIsFlownAgain) {
 }
 
 TEST_F(DeviceServiceTest, MemoryIsBounded) {
-  DeviceServiceOptions options = options_in(directory.path());
+  DeviceServiceOptions options = device_options_in(directory.path());
   options.use_disk = false;
   options.max_memory_bytes = 6;
   DeviceService small(options);
@@ -156,7 +156,7 @@ TEST_F(DeviceServiceTest, MemoryIsBounded) {
 
 TEST_F(DeviceServiceTest, WithoutADirectoryItSaysSoOnce) {
   write_file(directory.path() / "file", "");
-  DeviceService service_without(options_in(directory.path() / "file"));
+  DeviceService service_without(device_options_in(directory.path() / "file"));
   EXPECT_EQ(*service_without.compile(compiler, "a", {}, "").bytes, "[a]");
   EXPECT_EQ(*service_without.compile(compiler, "b", {}, "").bytes, "[b]");
   EXPECT_EQ(service_without.take_notices().size(), 1U);

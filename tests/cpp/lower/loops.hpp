@@ -16,6 +16,13 @@
 /// Small loops made by hand: an argument list, and a kernel whose body does what the accesses say.
 namespace op2::lower::testing {
 
+inline constexpr Strategy all_strategies[] = {Strategy::direct, Strategy::owner, Strategy::scratch,
+                                              Strategy::atomic, Strategy::block, Strategy::colour};
+
+inline bool contains(const std::string& text, const std::string& part) {
+  return text.find(part) != std::string::npos;
+}
+
 /// An argument and the name of the kernel's parameter for it.
 struct NamedArg {
   std::string name;

@@ -12,7 +12,7 @@ namespace {
 
 using kir::Update;
 
-kir::Rows rows_of(int arity, int dim) {
+kir::Rows rows_through(int arity, int dim) {
   return {DType::float64, dim, arity, "x", "x_map", kir::name("n")};
 }
 
@@ -30,7 +30,7 @@ std::string expanded(kir::Block block) {
 }
 
 TEST(Expand, AGatherIsOneStatementAScalarBehindAnOffsetToEachRow) {
-  EXPECT_EQ(expanded(kir::Stmt{kir::Gather{"p", rows_of(2, 2)}}),
+  EXPECT_EQ(expanded(kir::Stmt{kir::Gather{"p", rows_through(2, 2)}}),
             "launch ()\n"
             "  decl const int64 p_from0 = (long(x_map[(n * 2)]) * 2)\n"
             "  p[0] = x[p_from0]\n"
@@ -41,8 +41,8 @@ TEST(Expand, AGatherIsOneStatementAScalarBehindAnOffsetToEachRow) {
 }
 
 TEST(Expand, WhereALoopAlsoScattersRowsAreBehindPointers) {
-  const kir::Scatter scatter{"r", rows_of(1, 1), Update::add, kir::Sync::none};
-  EXPECT_EQ(expanded(kir::Block{{kir::Gather{"p", rows_of(1, 2)}}, {scatter}}),
+  const kir::Scatter scatter{"r", rows_through(1, 1), Update::add, kir::Sync::none};
+  EXPECT_EQ(expanded(kir::Block{{kir::Gather{"p", rows_through(1, 2)}}, {scatter}}),
             "launch ()\n"
             "  decl const float64* p_from0 = &x[(long(x_map[n]) * 2)]\n"
             "  p[0] = p_from0[0]\n"
@@ -52,7 +52,7 @@ TEST(Expand, WhereALoopAlsoScattersRowsAreBehindPointers) {
 }
 
 TEST(Expand, LongRowsStayLoops) {
-  EXPECT_EQ(expanded(kir::Stmt{kir::Gather{"p", rows_of(5, 100)}}),
+  EXPECT_EQ(expanded(kir::Stmt{kir::Gather{"p", rows_through(5, 100)}}),
             "launch ()\n"
             "  for serial i in [0, 5)\n"
             "    decl const int64 p_from = (long(x_map[((n * 5) + i)]) * 100)\n"
@@ -61,15 +61,15 @@ TEST(Expand, LongRowsStayLoops) {
 }
 
 TEST(Expand, RowsWithoutComponentsMoveNothing) {
-  EXPECT_EQ(expanded(kir::Stmt{kir::Gather{"p", rows_of(3, 0)}}), "launch ()\n");
-  EXPECT_EQ(
-      expanded(kir::Stmt{kir::Scatter{"p", rows_of(100, 0), kir::Update::add, kir::Sync::none}}),
-      "launch ()\n");
+  EXPECT_EQ(expanded(kir::Stmt{kir::Gather{"p", rows_through(3, 0)}}), "launch ()\n");
+  EXPECT_EQ(expanded(kir::Stmt{
+                kir::Scatter{"p", rows_through(100, 0), kir::Update::add, kir::Sync::none}}),
+            "launch ()\n");
 }
 
 /// A scatter of one scalar, without the line that declares `p_to0`.
 std::string scattered(Update update, kir::Sync sync) {
-  const std::string text = expanded(kir::Stmt{kir::Scatter{"p", rows_of(1, 1), update, sync}});
+  const std::string text = expanded(kir::Stmt{kir::Scatter{"p", rows_through(1, 1), update, sync}});
   const std::string row = "launch ()\n  decl float64* p_to0 = &x[long(x_map[n])]\n";
   EXPECT_TRUE(text.starts_with(row)) << text;
   return text.substr(row.size());

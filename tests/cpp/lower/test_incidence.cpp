@@ -16,8 +16,8 @@ using testing::edge_loop;
 using testing::indirect;
 using testing::make_loop;
 
-struct Workshop {
-  explicit Workshop(ir::Loop what, const Options& how = {}, const Facts& where = testing::threads)
+struct Workbench {
+  explicit Workbench(ir::Loop what, const Options& how = {}, const Facts& where = testing::threads)
       : loop(std::move(what)), facts(where), maps(testing::no_facts(loop)), options(how) {}
 
   ir::Loop loop;
@@ -28,7 +28,7 @@ struct Workshop {
   Builder builder{request, pack(loop, maps, facts, options)};
 };
 
-std::string dump(const kir::Block& block) {
+std::string incidence_dump(const kir::Block& block) {
   kir::Module module;
   module.launch = block;
   const std::string text = kir::dump(module);
@@ -36,14 +36,14 @@ std::string dump(const kir::Block& block) {
 }
 
 /// Two Maps to one Set are reduced through, a third is only read through.
-ir::Loop two_maps() {
+ir::Loop loop_of_two_maps() {
   return make_loop({indirect("a", Access::read, 0), indirect("b", Access::inc, 1, 2),
                     indirect("c", Access::inc, 2), indirect("d", Access::max, 1)},
                    {{2, 0}, {3, 1}, {2, 1}});
 }
 
 TEST(ReducedArgs, AreReductionsThroughMaps) {
-  EXPECT_EQ(reduced_args(two_maps()), (std::vector<std::size_t>{1, 2, 3}));
+  EXPECT_EQ(reduced_args(loop_of_two_maps()), (std::vector<std::size_t>{1, 2, 3}));
   EXPECT_EQ(
       reduced_args(make_loop({direct("x", Access::inc), testing::global_reduce("s", Access::inc),
                               indirect("y", Access::rw, 0)},
@@ -52,13 +52,14 @@ TEST(ReducedArgs, AreReductionsThroughMaps) {
 }
 
 TEST(Slots, AreTheAritiesOfTheReducedMapsSummedOnce) {
-  EXPECT_EQ(n_slots(two_maps()), 3 + 2);
+  EXPECT_EQ(n_slots(loop_of_two_maps()), 3 + 2);
   EXPECT_EQ(n_slots(edge_loop()), 2);
   EXPECT_EQ(n_slots(make_loop({direct("x", Access::inc)})), 0);
 }
 
 TEST(CountingSlot, IsTheFirstOfAMapThatLeadsSomewhereFromAll) {
-  EXPECT_EQ(counting_slot(two_maps(), testing::no_facts(two_maps())), 0);  // Maps of Dats do
+  EXPECT_EQ(counting_slot(loop_of_two_maps(), testing::no_facts(loop_of_two_maps())),
+            0);  // Maps of Dats do
   const ir::MatArg matrix{DType::float64, 1, 1, Access::inc, 0, 1, true, false, testing::own_data};
   const ir::Loop rows = make_loop({{"A", matrix}}, {{2, 0}, {3, 1}});
   EXPECT_EQ(counting_slot(rows, {{}, {}}), std::nullopt);
@@ -69,7 +70,7 @@ TEST(CountingSlot, IsTheFirstOfAMapThatLeadsSomewhereFromAll) {
 }
 
 TEST(AddIncidence, AsksForTheInverseOfTheReducedMaps) {
-  Workshop workshop(two_maps(), {.entry_bytes = 8, .target_bytes = 4});
+  Workbench workshop(loop_of_two_maps(), {.entry_bytes = 8, .target_bytes = 4});
   const Incidence incidence = add_incidence(workshop.builder, Sizes::if_padded);
   EXPECT_EQ(incidence.maps, (std::vector<int>{1, 2}));
   EXPECT_EQ(incidence.n_slots, 5);
@@ -81,17 +82,18 @@ TEST(AddIncidence, AsksForTheInverseOfTheReducedMaps) {
 }
 
 TEST(OfTarget, ListsThemOnlyIfTheyAreListed) {
-  Workshop workshop(edge_loop());
+  Workbench workshop(edge_loop());
   const Incidence incidence = add_incidence(workshop.builder, Sizes::if_padded);
-  EXPECT_EQ(dump(of_target(incidence, {{kir::CallUser{{kir::name("target")}}}})),
+  EXPECT_EQ(incidence_dump(of_target(incidence, {{kir::CallUser{{kir::name("target")}}}})),
             "  decl const int64 target = select(touched, touched[t], t)\n"
             "  kernel(target)\n");
 }
 
 TEST(ForIncidences, SplitsAnEntryIntoElementAndSlot) {
-  Workshop workshop(edge_loop());
+  Workbench workshop(edge_loop());
   const Incidence incidence = add_incidence(workshop.builder, Sizes::if_padded);
-  EXPECT_EQ(dump(for_incidences(workshop.builder, incidence, {{kir::CallUser{{kir::name("n")}}}})),
+  EXPECT_EQ(incidence_dump(
+                for_incidences(workshop.builder, incidence, {{kir::CallUser{{kir::name("n")}}}})),
             "  for serial k in [incidence_offset[t], incidence_offset[(t + 1)])\n"
             "    decl const int64 n = (incidence[k] / 2)\n"
             "    decl const int64 o = (incidence[k] - (n * 2))\n"
@@ -99,12 +101,13 @@ TEST(ForIncidences, SplitsAnEntryIntoElementAndSlot) {
 }
 
 TEST(ForIncidences, PaddedOnesAreColumnsThatMayHaveHoles) {
-  Workshop workshop(edge_loop(), {.padded = true}, testing::grid);
+  Workbench workshop(edge_loop(), {.padded = true}, testing::grid);
   const Incidence incidence = add_incidence(workshop.builder, Sizes::if_padded);
   EXPECT_EQ(workshop.builder.module().plan.kind, kir::PlanKind::padded);
   EXPECT_EQ(incidence.sizes.index, 0);
   EXPECT_EQ(incidence.entry.index, 1);
-  EXPECT_EQ(dump(for_incidences(workshop.builder, incidence, {{kir::CallUser{{kir::name("n")}}}})),
+  EXPECT_EQ(incidence_dump(
+                for_incidences(workshop.builder, incidence, {{kir::CallUser{{kir::name("n")}}}})),
             "  decl int64 next = select((0 < n_columns), incidence[t], -1)\n"
             "  for serial k in [0, n_columns)\n"
             "    decl const int64 entry = next\n"
@@ -116,18 +119,18 @@ TEST(ForIncidences, PaddedOnesAreColumnsThatMayHaveHoles) {
 }
 
 TEST(Accumulators, OnAGridSumsAreAddedAtLast) {
-  Workshop workshop(
+  Workbench workshop(
       make_loop({indirect("a", Access::inc, 0), indirect("b", Access::min, 0)}, {{2, 0}}), {},
       testing::grid);
   const std::vector<std::string> names = take_accumulators(workshop.builder);
-  EXPECT_EQ(dump(load_accumulators(workshop.builder, names)),
+  EXPECT_EQ(incidence_dump(load_accumulators(workshop.builder, names)),
             "  decl float64 a_own[1]\n"
             "  for serial c in [0, 1)\n"
             "    a_own[c] = 0\n"
             "  decl float64 b_own[1]\n"
             "  for serial c in [0, 1)\n"
             "    b_own[c] = b[(target + c)]\n");
-  EXPECT_EQ(dump(store_accumulators(workshop.builder, names)),
+  EXPECT_EQ(incidence_dump(store_accumulators(workshop.builder, names)),
             "  for serial c in [0, 1)\n"
             "    a[(target + c)] += a_own[c]\n"
             "  for serial c in [0, 1)\n"
@@ -135,20 +138,20 @@ TEST(Accumulators, OnAGridSumsAreAddedAtLast) {
 }
 
 TEST(Accumulators, OneForEachDat) {
-  Workshop workshop(
+  Workbench workshop(
       make_loop({indirect("a", Access::inc, 0, 1, {0, 0}), indirect("b", Access::inc, 0, 1, {1, 1}),
                  indirect("c", Access::inc, 1, 1, {0, 0})},
                 {{2, 0}, {3, 0}}));
   const std::vector<std::string> names = take_accumulators(workshop.builder);
   EXPECT_EQ(names, (std::vector<std::string>{"a_own", "b_own", "a_own"}));
-  EXPECT_EQ(dump(load_accumulators(workshop.builder, names)),
+  EXPECT_EQ(incidence_dump(load_accumulators(workshop.builder, names)),
             "  decl float64 a_own[1]\n"
             "  for serial c in [0, 1)\n"
             "    a_own[c] = a[(target + c)]\n"
             "  decl float64 b_own[1]\n"
             "  for serial c in [0, 1)\n"
             "    b_own[c] = b[(target + c)]\n");
-  EXPECT_EQ(dump(store_accumulators(workshop.builder, names)),
+  EXPECT_EQ(incidence_dump(store_accumulators(workshop.builder, names)),
             "  for serial c in [0, 1)\n"
             "    a[(target + c)] = a_own[c]\n"
             "  for serial c in [0, 1)\n"
@@ -158,9 +161,10 @@ TEST(Accumulators, OneForEachDat) {
 /// The share of argument @p arg, added to `own` from `values`.
 std::string share_of(const ir::Loop& loop, std::size_t arg, ShareFrom from,
                      const kir::Expr& at = kir::integer(0)) {
-  Workshop workshop(loop);
+  Workbench workshop(loop);
   const Incidence incidence = add_incidence(workshop.builder, Sizes::if_padded);
-  return dump({{keep_share(workshop.builder, incidence, arg, "own", "values", at, from)}});
+  return incidence_dump(
+      {{keep_share(workshop.builder, incidence, arg, "own", "values", at, from)}});
 }
 
 TEST(KeepShare, FromMemoryIsIndexedByTheSlot) {
@@ -170,11 +174,11 @@ TEST(KeepShare, FromMemoryIsIndexedByTheSlot) {
 }
 
 TEST(KeepShare, WithSeveralMapsOnlyTheArgumentsOwnSlots) {
-  EXPECT_EQ(share_of(two_maps(), 1, ShareFrom::memory),
+  EXPECT_EQ(share_of(loop_of_two_maps(), 1, ShareFrom::memory),
             "  if (o < 3)\n"
             "    for serial c in [0, 2)\n"
             "      own[c] += values[((o * 2) + c)]\n");
-  EXPECT_EQ(share_of(two_maps(), 2, ShareFrom::memory, kir::name("at")),
+  EXPECT_EQ(share_of(loop_of_two_maps(), 2, ShareFrom::memory, kir::name("at")),
             "  if (2 < o)\n"
             "    if (o < 5)\n"
             "      for serial c in [0, 1)\n"
@@ -182,12 +186,12 @@ TEST(KeepShare, WithSeveralMapsOnlyTheArgumentsOwnSlots) {
 }
 
 TEST(KeepShare, FromAPackOfFewSlotsIsSelected) {
-  EXPECT_EQ(share_of(two_maps(), 1, ShareFrom::pack),
+  EXPECT_EQ(share_of(loop_of_two_maps(), 1, ShareFrom::pack),
             "  if (o < 3)\n"
             "    for serial c in [0, 2)\n"
             "      own[c] += select((o == 0), values[c], select((o == 1), values[(2 + c)], "
             "values[(4 + c)]))\n");
-  EXPECT_EQ(share_of(two_maps(), 2, ShareFrom::pack),
+  EXPECT_EQ(share_of(loop_of_two_maps(), 2, ShareFrom::pack),
             "  if (2 < o)\n"
             "    if (o < 5)\n"
             "      for serial c in [0, 1)\n"

@@ -29,10 +29,6 @@ kir::Module inverted(const ir::Loop& loop, const Facts& facts = threads, int lan
   return builder.module();
 }
 
-bool has(const std::string& text, const std::string& part) {
-  return text.find(part) != std::string::npos;
-}
-
 TEST(InvertBySlot, OneTargetALaneKeepsTheShareOfItsColumnsSlot) {
   const std::string text = kir::dump(inverted(edge_loop()));
   EXPECT_EQ(text.substr(0, text.find("launch ")),
@@ -72,16 +68,18 @@ TEST(InvertBySlot, ThePlanIsAskedForColumnsAndTheMapsBehindThem) {
 TEST(InvertBySlot, AnExtremumStartsAtTheTargetsValueInEveryRow) {
   const std::string text =
       kir::dump(inverted(make_loop({indirect("m", Access::min, 0)}, testing::edges_to_nodes())));
-  EXPECT_TRUE(has(text, "        for serial c in [0, 1)\n          m_pack[(1 + c)] = m_own[c]\n"))
+  EXPECT_TRUE(testing::contains(
+      text, "        for serial c in [0, 1)\n          m_pack[(1 + c)] = m_own[c]\n"))
       << text;
-  EXPECT_TRUE(has(text, "m_own min= m_pack[o] x1 where incidence[(k * 4)...] >= 0")) << text;
+  EXPECT_TRUE(testing::contains(text, "m_own min= m_pack[o] x1 where incidence[(k * 4)...] >= 0"))
+      << text;
 }
 
 TEST(InvertBySlot, SharesOfOtherMapsAreLeftOut) {
   const std::string text = kir::dump(inverted(make_loop(
       {indirect("a", Access::inc, 0, 2), indirect("b", Access::inc, 1)}, {{2, 0}, {1, 0}})));
-  EXPECT_TRUE(has(text, "if (o < 2)\n          a_own += a_pack[(o * 2)] x2")) << text;
-  EXPECT_TRUE(has(text, "b_own += b_pack[(o - 2)] x1")) << text;
+  EXPECT_TRUE(testing::contains(text, "if (o < 2)\n          a_own += a_pack[(o * 2)] x2")) << text;
+  EXPECT_TRUE(testing::contains(text, "b_own += b_pack[(o - 2)] x1")) << text;
 }
 
 TEST(InvertBySlot, AGlobalSumCountsTheColumnsOfTheFirstSlot) {
@@ -89,32 +87,35 @@ TEST(InvertBySlot, AGlobalSumCountsTheColumnsOfTheFirstSlot) {
       kir::dump(inverted(make_loop({indirect("y", Access::inc, 0), global_reduce("s", Access::inc),
                                     global_reduce("m", Access::max)},
                                    testing::edges_to_nodes())));
-  EXPECT_TRUE(has(text, "  decl float64x4 s_sum[1] = 0\n  for serial group")) << text;
-  EXPECT_TRUE(has(text, "if (o == 0)\n          s_sum += s_pack[0] x1 where")) << text;
-  EXPECT_TRUE(has(text, "        m max= lanes of m_pack x1\n")) << text;
-  EXPECT_TRUE(has(text, "  s += lanes of s_sum x1\n")) << text;
+  EXPECT_TRUE(testing::contains(text, "  decl float64x4 s_sum[1] = 0\n  for serial group")) << text;
+  EXPECT_TRUE(testing::contains(text, "if (o == 0)\n          s_sum += s_pack[0] x1 where"))
+      << text;
+  EXPECT_TRUE(testing::contains(text, "        m max= lanes of m_pack x1\n")) << text;
+  EXPECT_TRUE(testing::contains(text, "  s += lanes of s_sum x1\n")) << text;
 }
 
 TEST(InvertBySlot, ThreadsOfAGridTakeRunsOfGroups) {
   constexpr Facts processor{.lanes = Lanes::grid, .atomics = true, .in_turn = true};
   const std::string text = kir::dump(inverted(edge_loop(), processor, 8));
-  EXPECT_TRUE(has(text,
-                  "for grid k in [begin, end) by 8\n"
-                  "    for serial group in [k, min((k + 8), end))\n"))
+  EXPECT_TRUE(testing::contains(text,
+                                "for grid k in [begin, end) by 8\n"
+                                "    for serial group in [k, min((k + 8), end))\n"))
       << text;
 }
 
 TEST(InvertBySlot, RowsOfMatricesAreAddedToBySidesWithAnIncidence) {
   const ir::MatArg mat{DType::float64, 1, 1, Access::inc, 0, 0, false, false, testing::own_data};
   const std::string text = kir::dump(inverted(make_loop({{"A", mat}}, testing::edges_to_nodes())));
-  EXPECT_TRUE(has(text,
-                  "        if (-1 < entry)\n"
-                  "          decl float64* A_row = &A[A_row_start[target]]\n"
-                  "          for serial column in [0, 2)\n"
-                  "            A_row[A_position[((n * 4) + ((o * 2) + column))]] += "
-                  "A_pack[((o * 2) + column)]\n"))
+  EXPECT_TRUE(testing::contains(text,
+                                "        if (-1 < entry)\n"
+                                "          decl float64* A_row = &A[A_row_start[target]]\n"
+                                "          for serial column in [0, 2)\n"
+                                "            A_row[A_position[((n * 4) + ((o * 2) + column))]] += "
+                                "A_pack[((o * 2) + column)]\n"))
       << text;
-  EXPECT_TRUE(has(text, "decl const int64 n = select((entry < 0), (-1 - entry), entry)")) << text;
+  EXPECT_TRUE(
+      testing::contains(text, "decl const int64 n = select((entry < 0), (-1 - entry), entry)"))
+      << text;
 }
 
 TEST(InvertBySlot, HeavyKernelsNeedFullerColumns) {

@@ -21,7 +21,7 @@ ItemLocals locals_of(const ir::Iteration& iteration) {
   return item_locals(iteration, names);
 }
 
-std::string dump(const kir::Block& block) {
+std::string item_dump(const kir::Block& block) {
   kir::Module module;
   module.launch = block;
   const std::string text = kir::dump(module);
@@ -45,7 +45,7 @@ TEST(ItemLocals, ElementsOfASubsetAreLookedUp) {
   ASSERT_EQ(names_of(items.parameters), std::vector<std::string>{"subset"});
   EXPECT_EQ(items.parameters[0].type.dtype, DType::int64);
   EXPECT_EQ(items.parameters[0].role, kir::Role::items);
-  EXPECT_NE(dump(located(items, uses("n"))).find("subset[position]"), std::string::npos);
+  EXPECT_NE(item_dump(located(items, uses("n"))).find("subset[position]"), std::string::npos);
 }
 
 TEST(ItemLocals, ColumnsAreDividedIntoLayers) {

@@ -26,38 +26,35 @@ std::string text_of(const ir::KernelBody& body, const std::vector<bool>& varies 
   return context.finish();
 }
 
-bool has(const std::string& text, const std::string& part) {
-  return text.find(part) != std::string::npos;
-}
-
 TEST(LanesKernel, ValuesByElementBecomeVectors) {
   const std::string text =
       text_of(kernel({declare("t", number(), mul(lit("2.0"), at("x", 0))),
                       eval(ir::ast::update(ir::BinaryOp::add, at("y", 1), name("t")))}));
-  EXPECT_TRUE(has(text, "op2_float64x4 t = 2.0 * x[0];")) << text;
-  EXPECT_TRUE(has(text, "y[1] += t;")) << text;
+  EXPECT_TRUE(testing::contains(text, "op2_float64x4 t = 2.0 * x[0];")) << text;
+  EXPECT_TRUE(testing::contains(text, "y[1] += t;")) << text;
 }
 
 TEST(LanesKernel, WhatIsTheSameForAllStaysScalar) {
   const std::string text = text_of(kernel({eval(assign(at("y", 0), at("x", 0)))}), {false, true});
-  EXPECT_TRUE(has(text, "double *x")) << text;
-  EXPECT_TRUE(has(text, "y[0] = (x[0] - (op2_float64x4){0});")) << text;
+  EXPECT_TRUE(testing::contains(text, "double *x")) << text;
+  EXPECT_TRUE(testing::contains(text, "y[0] = (x[0] - (op2_float64x4){0});")) << text;
 }
 
 TEST(LanesKernel, BranchesOnDataBlend) {
   const std::string text =
       text_of(kernel({branch(less(at("x", 0), at("x", 1)), {eval(assign(at("y", 0), lit("1.0")))},
                              {eval(assign(at("y", 0), at("x", 0)))})}));
-  EXPECT_FALSE(has(text, "if (x")) << text;
-  EXPECT_TRUE(has(text, "op2_mask1 = x[0] < x[1];")) << text;
-  EXPECT_TRUE(has(text, "op2_mask2 = ~op2_mask1;")) << text;
-  EXPECT_TRUE(has(text, "y[0] = op2_blend_float64x4(op2_mask2, x[0], y[0]);")) << text;
+  EXPECT_FALSE(testing::contains(text, "if (x")) << text;
+  EXPECT_TRUE(testing::contains(text, "op2_mask1 = x[0] < x[1];")) << text;
+  EXPECT_TRUE(testing::contains(text, "op2_mask2 = ~op2_mask1;")) << text;
+  EXPECT_TRUE(testing::contains(text, "y[0] = op2_blend_float64x4(op2_mask2, x[0], y[0]);"))
+      << text;
 }
 
 TEST(LanesKernel, LibraryFunctionsRunByLane) {
   const std::string text = text_of(kernel({eval(assign(at("y", 0), call("sqrt", {at("x", 0)})))}));
-  EXPECT_TRUE(has(text, "y[0] = op2_sqrt_float64x4(x[0]);")) << text;
-  EXPECT_TRUE(has(text, "__builtin_sqrt(a[lane])")) << text;
+  EXPECT_TRUE(testing::contains(text, "y[0] = op2_sqrt_float64x4(x[0]);")) << text;
+  EXPECT_TRUE(testing::contains(text, "__builtin_sqrt(a[lane])")) << text;
 }
 
 TEST(LanesKernel, SubscriptsFromDataLookUpTables) {
@@ -68,7 +65,7 @@ TEST(LanesKernel, SubscriptsFromDataLookUpTables) {
       kernel({function("k", {{"x", pointer()}, {"y", pointer()}},
                        {eval(assign(at("y", 0), at(name("table"), cast(whole(), at("x", 0)))))})},
              {table});
-  EXPECT_TRUE(has(text_of(body), "op2_lookup_float64x4(&table[0]")) << text_of(body);
+  EXPECT_TRUE(testing::contains(text_of(body), "op2_lookup_float64x4(&table[0]")) << text_of(body);
 }
 
 TEST(LanesKernel, RefusesWithAReason) {

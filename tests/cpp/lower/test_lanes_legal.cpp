@@ -11,7 +11,8 @@ namespace op2::lower::testing {
 namespace {
 
 /// Why elements cannot be computed side by side; empty if they can.
-std::string refusal(const ir::Loop& loop, Strategy strategy, const Facts& facts = one_lane) {
+std::string refusal_of_kernel(const ir::Loop& loop, Strategy strategy,
+                              const Facts& facts = one_lane) {
   const std::vector<MapFacts> maps = no_facts(loop);
   const Options options;
   try {
@@ -23,50 +24,50 @@ std::string refusal(const ir::Loop& loop, Strategy strategy, const Facts& facts 
 }
 
 TEST(LanesLegal, AdditionsMayMeetAndReadsMayOverlap) {
-  EXPECT_EQ(refusal(edge_loop(), Strategy::block, threads), "");
+  EXPECT_EQ(refusal_of_kernel(edge_loop(), Strategy::block, threads), "");
   const ir::Loop twice =
       make_loop({direct("x", Access::read, 1, {0, 0}), direct("y", Access::read, 1, {0, 0})});
-  EXPECT_EQ(refusal(twice, Strategy::direct), "");
+  EXPECT_EQ(refusal_of_kernel(twice, Strategy::direct), "");
   const ir::Loop sums = make_loop(
       {indirect("y", Access::inc, 0, 1, {0, 0}), indirect("z", Access::inc, 0, 1, {0, 0})},
       edges_to_nodes());
-  EXPECT_EQ(refusal(sums, Strategy::direct), "");
+  EXPECT_EQ(refusal_of_kernel(sums, Strategy::direct), "");
 }
 
 TEST(LanesLegal, SharedTargetsMayBeOverwrittenByColourOnly) {
   const ir::Loop shared = make_loop({indirect("y", Access::rw, 0)}, edges_to_nodes());
-  EXPECT_EQ(refusal(shared, Strategy::direct),
+  EXPECT_EQ(refusal_of_kernel(shared, Strategy::direct),
             "arg 0 is RW through a Map whose targets elements share");
-  EXPECT_EQ(refusal(shared, Strategy::colour, threads), "");
+  EXPECT_EQ(refusal_of_kernel(shared, Strategy::colour, threads), "");
 }
 
 TEST(LanesLegal, EveryOverwrittenArgumentIsLookedAt) {
   const ir::Loop both =
       make_loop({indirect("w", Access::write, 0), indirect("y", Access::rw, 0)}, edges_to_nodes());
-  EXPECT_EQ(refusal(both, Strategy::direct),
+  EXPECT_EQ(refusal_of_kernel(both, Strategy::direct),
             "arg 1 is RW through a Map whose targets elements share");
-  EXPECT_EQ(refusal(both, Strategy::colour, threads), "");
+  EXPECT_EQ(refusal_of_kernel(both, Strategy::colour, threads), "");
   const ir::Loop writes = make_loop(
       {indirect("w", Access::write, 0), indirect("y", Access::write, 0)}, edges_to_nodes());
-  EXPECT_EQ(refusal(writes, Strategy::direct), "");
+  EXPECT_EQ(refusal_of_kernel(writes, Strategy::direct), "");
 }
 
 TEST(LanesLegal, WrittenMemoryMayNotBeReadBesides) {
   const ir::Loop twice =
       make_loop({direct("x", Access::read, 1, {0, 0}), direct("y", Access::write, 1, {0, 0})});
-  EXPECT_EQ(refusal(twice, Strategy::direct), "args 0 and 1 share written memory");
+  EXPECT_EQ(refusal_of_kernel(twice, Strategy::direct), "args 0 and 1 share written memory");
 }
 
 TEST(LanesLegal, AGridHasThemWhereItsLanesAreThreadsOfACpu) {
   Facts grid;
   grid.lanes = Lanes::grid;
   const ir::Loop loop = make_loop({direct("x", Access::read), direct("y", Access::write)});
-  EXPECT_EQ(refusal(loop, Strategy::direct, grid),
+  EXPECT_EQ(refusal_of_kernel(loop, Strategy::direct, grid),
             "the backend spreads elements over lanes itself");
   grid.in_turn = true;
-  EXPECT_EQ(refusal(loop, Strategy::direct, grid), "");
+  EXPECT_EQ(refusal_of_kernel(loop, Strategy::direct, grid), "");
   const ir::Loop sum = make_loop({direct("x", Access::read), global_reduce("s", Access::inc)});
-  EXPECT_EQ(refusal(sum, Strategy::direct, grid), "");
+  EXPECT_EQ(refusal_of_kernel(sum, Strategy::direct, grid), "");
 }
 
 TEST(LanesLegal, TheKernelIsRetypedAndHasAnotherKey) {

@@ -10,13 +10,13 @@
 namespace op2::lower {
 namespace {
 
-constexpr int n_lanes = 4;
+constexpr int store_lanes = 4;
 
 class LanesStores : public ::testing::Test {
  protected:
-  LanesStores() : elements_(kir::Function{}, {}, n_lanes), stores_(elements_) {
+  LanesStores() : elements_(kir::Function{}, {}, store_lanes), stores_(elements_) {
     std::vector<kir::Expr> by_lane;
-    for (int lane = 0; lane < n_lanes; ++lane) by_lane.push_back(kir::integer(lane));
+    for (int lane = 0; lane < store_lanes; ++lane) by_lane.push_back(kir::integer(lane));
     elements_.add_variable("n", by_lane, kir::name("n_lane"));
     elements_.add_pack("pack", DType::float64);
   }
@@ -131,7 +131,7 @@ TEST_F(LanesStores, AtomicsStayAtomics) {
 TEST_F(LanesStores, AnElementsOwnRowIsStoredByEveryLane) {
   stores_.scatter({"pack", rows(4, 1, ""), kir::Update::set, kir::Sync::none});
   const kir::Block made = finished();
-  EXPECT_EQ(count_of<kir::LaneStore>(made), n_lanes);
+  EXPECT_EQ(count_of<kir::LaneStore>(made), store_lanes);
   EXPECT_EQ(count_of<kir::For>(made), 0);
 }
 

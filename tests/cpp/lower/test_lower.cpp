@@ -25,9 +25,6 @@ using testing::edge_loop;
 using testing::global_reduce;
 using testing::indirect;
 
-constexpr Strategy all_strategies[] = {Strategy::direct, Strategy::owner, Strategy::scratch,
-                                       Strategy::atomic, Strategy::block, Strategy::colour};
-
 // --------------------------------------------------------------------------------------- stages
 
 TEST(Lower, ShowsEveryPassInOrder) {
@@ -47,7 +44,7 @@ TEST(Lower, ShowsEveryPassInOrder) {
 }
 
 TEST(Lower, EndsWithWhatDialectsPrint) {
-  for (const Strategy strategy : all_strategies) {
+  for (const Strategy strategy : testing::all_strategies) {
     for (const Facts& facts : {testing::one_lane, testing::threads}) {
       const kir::Module module = testing::lowered(edge_loop(), strategy, facts);
       EXPECT_TRUE(kir::is_expanded(module)) << name_of(strategy);
@@ -59,7 +56,7 @@ TEST(Lower, EndsWithWhatDialectsPrint) {
 }
 
 TEST(Lower, GivesTheSameModuleEachTime) {
-  for (const Strategy strategy : all_strategies) {
+  for (const Strategy strategy : testing::all_strategies) {
     EXPECT_EQ(kir::dump(testing::lowered(edge_loop(), strategy)),
               kir::dump(testing::lowered(edge_loop(), strategy)));
   }
@@ -178,7 +175,7 @@ TEST(LoweredLoops, GiveTheSameResultWhateverTheStrategy) {
   const Values wanted = expected(strip);
   const ir::Loop loop = sums();
   for (const Facts& facts : {testing::one_lane, testing::threads}) {
-    for (const Strategy strategy : all_strategies) {
+    for (const Strategy strategy : testing::all_strategies) {
       if (!applicable(strategy, loop, facts, testing::no_facts(loop), {}).ok) continue;
       const Values values = result_of(strip, strategy, facts, {}, service);
       EXPECT_EQ(values.y, wanted.y) << name_of(strategy);

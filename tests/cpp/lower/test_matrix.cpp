@@ -30,7 +30,7 @@ ir::Loop assembly(const ir::MatArg& mat, int arity = 2) {
   return make_loop({{"A", mat}}, {{arity, 0}});
 }
 
-std::string expanded(const ir::Loop& loop, const Options& options = {}) {
+std::string expanded_insert(const ir::Loop& loop, const Options& options = {}) {
   return kir::dump(lowered(loop, Strategy::direct, one_lane, Stage::narrow, options));
 }
 
@@ -48,7 +48,7 @@ TEST(Matrix, IsInsertedAtKnownPlaces) {
 }
 
 TEST(Matrix, SmallTensorsAreWrittenOut) {
-  const std::string text = expanded(assembly(matrix(Access::inc)));
+  const std::string text = expanded_insert(assembly(matrix(Access::inc)));
   EXPECT_NE(text.find("    decl float64* A_pack_to0 = &A[A_row_start[A_row_map[(n * 2)]]]\n"
                       "    A_pack_to0[A_position[(n * 4)]] += A_pack[0]\n"
                       "    A_pack_to0[A_position[((n * 4) + 1)]] += A_pack[1]\n"
@@ -58,7 +58,7 @@ TEST(Matrix, SmallTensorsAreWrittenOut) {
 }
 
 TEST(Matrix, LargeTensorsAreLoops) {
-  const std::string text = expanded(assembly(matrix(Access::write), 10));
+  const std::string text = expanded_insert(assembly(matrix(Access::write), 10));
   EXPECT_NE(text.find("    for serial i in [0, 10)\n"
                       "      decl float64* A_pack_to = &A[A_row_start[A_row_map[((n * 10) + i)]]]\n"
                       "      for serial column in [0, 10)\n"
@@ -69,7 +69,7 @@ TEST(Matrix, LargeTensorsAreLoops) {
 }
 
 TEST(Matrix, BlocksKeepTheirScalarsTogether) {
-  const std::string text = expanded(assembly(matrix(Access::inc, 2, 3), 4));
+  const std::string text = expanded_insert(assembly(matrix(Access::inc, 2, 3), 4));
   EXPECT_NE(
       text.find("A_pack_to[((long(A_position[((n * 16) + ((i * 4) + column))]) * 6) + "
                 "((part * 3) + c))] += A_pack[((((i * 2) + part) * 12) + ((column * 3) + c))]"),
@@ -80,7 +80,7 @@ TEST(Matrix, BlocksKeepTheirScalarsTogether) {
 TEST(Matrix, DroppedEntriesAreNotTouchedNorAreTheirRows) {
   ir::MatArg mat = matrix(Access::inc);
   mat.masked = true;
-  const std::string text = expanded(assembly(mat));
+  const std::string text = expanded_insert(assembly(mat));
   EXPECT_NE(text.find("    if (A_position[(n * 4)] < 255)\n"
                       "      A[(A_row_start[A_row_map[(n * 2)]] + A_position[(n * 4)])] += "
                       "A_pack[0]\n"),
@@ -88,14 +88,14 @@ TEST(Matrix, DroppedEntriesAreNotTouchedNorAreTheirRows) {
       << text;
   Options wide;
   wide.position_bytes = 4;
-  EXPECT_NE(expanded(assembly(mat), wide).find("< 2147483647)"), std::string::npos);
+  EXPECT_NE(expanded_insert(assembly(mat), wide).find("< 2147483647)"), std::string::npos);
   EXPECT_EQ(first_dropped(2), 65535);
 }
 
 TEST(Matrix, ScalarPositionsOfBlocks) {
   ir::MatArg mat = matrix(Access::inc, 2, 2);
   mat.masked = mat.unrolled = true;
-  const std::string text = expanded(assembly(mat, 1));
+  const std::string text = expanded_insert(assembly(mat, 1));
   EXPECT_NE(text.find("if (A_position[((n * 4) + 3)] < 255)"), std::string::npos) << text;
 }
 
@@ -125,7 +125,7 @@ TEST(Matrix, RowsThatAreListedAreReachedOneByOne) {
   ir::Loop loop = assembly(matrix(Access::inc, 1, 5));
   loop.maps[0].width = 3;
   loop.maps[0].rows = {{2, 0, 0, 0}, {0, 0, 0, 0}};
-  const std::string text = expanded(loop);
+  const std::string text = expanded_insert(loop);
   EXPECT_NE(text.find("A_row_start[long(A_row_map[((n * 3) + 2)])]"), std::string::npos) << text;
   EXPECT_NE(text.find("A_row_start[long(A_row_map[(n * 3)])]"), std::string::npos) << text;
 }
@@ -134,7 +134,7 @@ TEST(Matrix, CellsOfColumnsHavePositionsOfTheirOwn) {
   ir::Loop loop = assembly(matrix(Access::inc));
   loop.iteration.layers = ir::Layers::constant;
   loop.maps[0].rows = {{0, 1, 0, 0}, {1, 1, 0, 0}};
-  const std::string text = expanded(loop);
+  const std::string text = expanded_insert(loop);
   EXPECT_NE(text.find("A_position[((position * 4) + 3)]"), std::string::npos) << text;
   EXPECT_NE(text.find("level"), std::string::npos) << text;
 }

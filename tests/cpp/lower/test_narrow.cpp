@@ -10,23 +10,23 @@ namespace {
 
 using testing::indirect;
 
-std::string text_of(const Options& options, Strategy strategy = Strategy::atomic) {
+std::string narrow_text(const Options& options, Strategy strategy = Strategy::atomic) {
   const ir::Loop loop = testing::make_loop(
       {indirect("y", Access::inc, 0, 2, testing::own_data, DType::int64)}, {{2, 0}});
   return kir::dump(testing::lowered(loop, strategy, testing::grid, Stage::narrow, options));
 }
 
 TEST(Narrow, IndicesAreNeitherDeclaredNorWidenedToSixtyFourBits) {
-  const std::string wide = text_of({}, Strategy::owner);
-  const std::string narrow = text_of({.index_bytes = 4}, Strategy::owner);
+  const std::string wide = narrow_text({}, Strategy::owner);
+  const std::string narrow = narrow_text({.index_bytes = 4}, Strategy::owner);
   EXPECT_NE(wide.find("decl const int64 n = "), std::string::npos) << wide;
   EXPECT_NE(narrow.find("decl const int32 n = "), std::string::npos) << narrow;
-  EXPECT_NE(text_of({}).find("long("), std::string::npos);
-  EXPECT_EQ(text_of({.index_bytes = 4}).find("long("), std::string::npos);
+  EXPECT_NE(narrow_text({}).find("long("), std::string::npos);
+  EXPECT_EQ(narrow_text({.index_bytes = 4}).find("long("), std::string::npos);
 }
 
 TEST(Narrow, ValuesKeepTheirTypes) {
-  EXPECT_NE(text_of({.index_bytes = 4}).find("decl int64 y_pack[4] = 0"), std::string::npos);
+  EXPECT_NE(narrow_text({.index_bytes = 4}).find("decl int64 y_pack[4] = 0"), std::string::npos);
 }
 
 TEST(Narrow, LoopsCountInThirtyTwoBits) {

@@ -13,9 +13,6 @@
 namespace op2::lower {
 namespace {
 
-constexpr Strategy all_strategies[] = {Strategy::direct, Strategy::owner, Strategy::scratch,
-                                       Strategy::atomic, Strategy::block, Strategy::colour};
-
 using NameSet = std::set<std::string>;
 
 /// Names that a block declares: variables and loop indices.
@@ -44,7 +41,7 @@ TEST(Passes, NoVariableHidesAnArgument) {
         {testing::indirect(name, Access::inc, 0), testing::global_reduce(name + "_2", Access::inc)},
         testing::edges_to_nodes());
   };
-  for (const Strategy strategy : all_strategies) {
+  for (const Strategy strategy : testing::all_strategies) {
     const kir::Module module = testing::lowered(loop_with("x"), strategy);
     names.merge(declared_in(module.launch));
     for (const kir::Function& function : module.functions) {
@@ -53,7 +50,7 @@ TEST(Passes, NoVariableHidesAnArgument) {
   }
   EXPECT_GT(names.size(), 10U);
   for (const std::string& name : names) {
-    for (const Strategy strategy : all_strategies) {
+    for (const Strategy strategy : testing::all_strategies) {
       const kir::Module module = testing::lowered(loop_with(name), strategy);
       const std::string where(name_of(strategy));
       expect_no_clash(where, module.argv, module.launch);
@@ -68,7 +65,7 @@ TEST(Passes, EveryStrategyDescribesItsArgvInAbiOrder) {
   ir::Loop loop =
       testing::make_loop({testing::indirect("x", Access::inc, 0), testing::global_read("g")},
                          testing::edges_to_nodes());
-  for (const Strategy strategy : all_strategies) {
+  for (const Strategy strategy : testing::all_strategies) {
     std::vector<kir::Role> roles;
     for (const kir::Parameter& parameter : testing::lowered(loop, strategy).argv) {
       roles.push_back(parameter.role);

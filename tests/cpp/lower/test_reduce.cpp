@@ -16,7 +16,7 @@ using testing::global_reduce;
 using testing::lowered;
 using testing::make_loop;
 
-constexpr Facts warps{.lanes = Lanes::grid, .atomics = true, .warp = 32, .fences = true};
+constexpr Facts fenced_warps{.lanes = Lanes::grid, .atomics = true, .warp = 32, .fences = true};
 
 /// After the pass, before rows are expanded.
 std::string reduced(const ir::Loop& loop, Strategy strategy = Strategy::direct,
@@ -24,12 +24,8 @@ std::string reduced(const ir::Loop& loop, Strategy strategy = Strategy::direct,
   return kir::dump(lowered(loop, strategy, facts, Stage::legalise, options));
 }
 
-std::string launch_of(const std::string& text) {
+std::string launches_of(const std::string& text) {
   return text.substr(text.find('\n', text.find("launch op2_")) + 1);
-}
-
-bool contains(const std::string& text, const std::string& part) {
-  return text.find(part) != std::string::npos;
 }
 
 ir::Loop summing_loop() {
@@ -38,30 +34,32 @@ ir::Loop summing_loop() {
 
 TEST(Reduce, EveryLaneSumsIntoAValueOfItsOwn) {
   const std::string text = reduced(summing_loop());
-  EXPECT_TRUE(contains(text,
-                       "kernel wrap_res(const float64* x, float64* s_partial, int64 begin, "
-                       "int64 end, int64 slot)\n"
-                       "  decl shared float64 s_tree[512]\n"
-                       "  decl float64 s_lane[2] = 0\n"
-                       "  for grid n in [begin, end)\n"))
+  EXPECT_TRUE(
+      testing::contains(text,
+                        "kernel wrap_res(const float64* x, float64* s_partial, int64 begin, "
+                        "int64 end, int64 slot)\n"
+                        "  decl shared float64 s_tree[512]\n"
+                        "  decl float64 s_lane[2] = 0\n"
+                        "  for grid n in [begin, end)\n"))
       << text;
-  EXPECT_TRUE(contains(text, "      s_lane[c] += s_pack[c]\n")) << text;
-  EXPECT_TRUE(contains(text, "s_partial[(((slot + @block) * 2) + c)] = s_tree[(c * 256)]")) << text;
+  EXPECT_TRUE(testing::contains(text, "      s_lane[c] += s_pack[c]\n")) << text;
+  EXPECT_TRUE(testing::contains(text, "s_partial[(((slot + @block) * 2) + c)] = s_tree[(c * 256)]"))
+      << text;
 }
 
 TEST(Reduce, TheTreeHalvesItsLeavesBehindBarriers) {
   const std::string text = reduced(summing_loop());
   for (const std::string half : {"128", "64", "32", "16", "8", "4", "2", "1"}) {
-    EXPECT_TRUE(contains(text,
-                         "  barrier\n"
-                         "  for lane lane in [0, " +
-                             half + ")\n"))
+    EXPECT_TRUE(testing::contains(text,
+                                  "  barrier\n"
+                                  "  for lane lane in [0, " +
+                                      half + ")\n"))
         << text;
   }
 }
 
 TEST(Reduce, ALastLaunchCombinesWhatTheBlocksFound) {
-  EXPECT_EQ(launch_of(reduced(summing_loop())),
+  EXPECT_EQ(launches_of(reduced(summing_loop())),
             "  scratch float64 s_partial[(@blocks_for((end - begin)) * 2)]\n"
             "  decl int64 n_slots = 0\n"
             "  launch wrap_res over (end - begin) items (x, s_partial, begin, end, n_slots)\n"
@@ -73,19 +71,24 @@ TEST(Reduce, LaunchesOfColoursFillSlotsOneAfterTheOther) {
   const ir::Loop loop =
       make_loop({testing::indirect("y", Access::inc, 0), global_reduce("s", Access::inc)},
                 testing::edges_to_nodes());
-  const std::string text = launch_of(reduced(loop, Strategy::colour));
-  EXPECT_TRUE(contains(text, "scratch float64 s_partial[(@blocks_for((end - begin)) * sizes[0])]"))
+  const std::string text = launches_of(reduced(loop, Strategy::colour));
+  EXPECT_TRUE(
+      testing::contains(text, "scratch float64 s_partial[(@blocks_for((end - begin)) * sizes[0])]"))
       << text;
-  EXPECT_TRUE(contains(text, "    n_slots = (n_slots + @blocks_for((last - first)))\n")) << text;
-  const std::string fixed = launch_of(reduced(loop, Strategy::colour, {.deterministic = true}));
-  EXPECT_TRUE(contains(fixed, "s_partial[((((end - begin) + 2047) / 2048) + sizes[0])]")) << fixed;
+  EXPECT_TRUE(testing::contains(text, "    n_slots = (n_slots + @blocks_for((last - first)))\n"))
+      << text;
+  const std::string fixed = launches_of(reduced(loop, Strategy::colour, {.deterministic = true}));
+  EXPECT_TRUE(testing::contains(fixed, "s_partial[((((end - begin) + 2047) / 2048) + sizes[0])]"))
+      << fixed;
 }
 
 TEST(Reduce, MinimaStartAtTheGlobalsValue) {
   const std::string text = reduced(make_loop({global_reduce("m", Access::min, 1, DType::int32)}));
-  EXPECT_TRUE(contains(text, "kernel wrap_res(const int32* m, int32* m_partial, ")) << text;
-  EXPECT_TRUE(contains(text, "    m_lane[c] = m[c]\n")) << text;
-  EXPECT_TRUE(contains(text, "m_tree[((c * 256) + lane)] min= m_tree[((c * 256) + (lane + 128))]"))
+  EXPECT_TRUE(testing::contains(text, "kernel wrap_res(const int32* m, int32* m_partial, "))
+      << text;
+  EXPECT_TRUE(testing::contains(text, "    m_lane[c] = m[c]\n")) << text;
+  EXPECT_TRUE(
+      testing::contains(text, "m_tree[((c * 256) + lane)] min= m_tree[((c * 256) + (lane + 128))]"))
       << text;
 }
 
@@ -93,23 +96,25 @@ TEST(Reduce, DeterministicSumsFollowAFixedTreeOverFixedChunks) {
   const kir::Module module = lowered(summing_loop(), Strategy::direct, testing::grid,
                                      Stage::legalise, {.deterministic = true});
   const std::string text = kir::dump(module);
-  EXPECT_TRUE(contains(text,
-                       "  for block chunk in [0, (((end - begin) + 2047) / 2048))\n"
-                       "    for lane lane in [0, 256)\n"))
+  EXPECT_TRUE(testing::contains(text,
+                                "  for block chunk in [0, (((end - begin) + 2047) / 2048))\n"
+                                "    for lane lane in [0, 256)\n"))
       << text;
-  EXPECT_TRUE(contains(text,
-                       "      for serial round in [0, 8)\n"
-                       "        decl const int64 n = (((begin + (chunk * 2048)) + (round * 256)) "
-                       "+ lane)\n"
-                       "        if (n < end)\n"))
+  EXPECT_TRUE(
+      testing::contains(text,
+                        "      for serial round in [0, 8)\n"
+                        "        decl const int64 n = (((begin + (chunk * 2048)) + (round * 256)) "
+                        "+ lane)\n"
+                        "        if (n < end)\n"))
       << text;
-  EXPECT_TRUE(contains(text, "s_tree[((c * 256) + lane)] += s_pack[c]")) << text;
-  EXPECT_FALSE(contains(text.substr(0, text.find("launch op2_")), "@block")) << text;
+  EXPECT_TRUE(testing::contains(text, "s_tree[((c * 256) + lane)] += s_pack[c]")) << text;
+  EXPECT_FALSE(testing::contains(text.substr(0, text.find("launch op2_")), "@block")) << text;
   EXPECT_EQ(module.functions.front().max_lanes, 0);  // any number gives the same bits
 }
 
 /// The summing loop with four elements side by side, on a CPU.
-kir::Module on_lanes(Strategy strategy, ir::Loop loop, bool deterministic, bool by_slot = true) {
+kir::Module reduced_on_lanes(Strategy strategy, ir::Loop loop, bool deterministic,
+                             bool by_slot = true) {
   Facts processor = testing::grid;
   processor.in_turn = true;
   Options options;
@@ -123,21 +128,21 @@ kir::Module on_lanes(Strategy strategy, ir::Loop loop, bool deterministic, bool 
 }
 
 TEST(Reduce, LanesFoldTheirSumsIntoTheLanesOwnValue) {
-  const std::string text = kir::dump(on_lanes(Strategy::direct, summing_loop(), false));
-  EXPECT_TRUE(contains(text, "  decl float64 s_lane[2] = 0\n")) << text;
-  EXPECT_TRUE(contains(text, "    s_lanes += s_pack x2, live live lanes\n")) << text;
-  EXPECT_TRUE(contains(text, "  s_lane += lanes of s_lanes x2\n")) << text;
+  const std::string text = kir::dump(reduced_on_lanes(Strategy::direct, summing_loop(), false));
+  EXPECT_TRUE(testing::contains(text, "  decl float64 s_lane[2] = 0\n")) << text;
+  EXPECT_TRUE(testing::contains(text, "    s_lanes += s_pack x2, live live lanes\n")) << text;
+  EXPECT_TRUE(testing::contains(text, "  s_lane += lanes of s_lanes x2\n")) << text;
 }
 
 TEST(Reduce, LanesGiveEachLeafARunOfItems) {
-  const kir::Module module = on_lanes(Strategy::direct, summing_loop(), true);
+  const kir::Module module = reduced_on_lanes(Strategy::direct, summing_loop(), true);
   const std::string text = kir::dump(module);
-  EXPECT_TRUE(contains(text, "    for lane lane in [0, 256)\n")) << text;
-  EXPECT_TRUE(contains(text,
-                       "      for serial n in [((begin + (chunk * 2048)) + (lane * 8)), "
-                       "min((((begin + (chunk * 2048)) + (lane * 8)) + 8), end)) by 4\n"))
+  EXPECT_TRUE(testing::contains(text, "    for lane lane in [0, 256)\n")) << text;
+  EXPECT_TRUE(testing::contains(text,
+                                "      for serial n in [((begin + (chunk * 2048)) + (lane * 8)), "
+                                "min((((begin + (chunk * 2048)) + (lane * 8)) + 8), end)) by 4\n"))
       << text;
-  EXPECT_TRUE(contains(text, "        s_tree[((c * 256) + lane)] += s_lane[c]\n")) << text;
+  EXPECT_TRUE(testing::contains(text, "        s_tree[((c * 256) + lane)] += s_lane[c]\n")) << text;
   EXPECT_EQ(module.functions.front().max_lanes, 0);
 }
 
@@ -145,41 +150,41 @@ TEST(Reduce, ALeafHasWholeGroupsOfTargets) {
   const ir::Loop loop =
       make_loop({testing::indirect("y", Access::inc, 0), global_reduce("s", Access::max)},
                 testing::edges_to_nodes());
-  const std::string columns = kir::dump(on_lanes(Strategy::owner, loop, true));
-  EXPECT_TRUE(contains(columns, "    for lane lane in [0, 128)\n")) << columns;
-  EXPECT_TRUE(contains(columns, "(lane * 16)) + 16), end)) by 16\n")) << columns;
-  const std::string text = kir::dump(on_lanes(Strategy::owner, loop, true, false));
-  EXPECT_TRUE(contains(text, "    for lane lane in [0, 32)\n")) << text;
-  EXPECT_TRUE(contains(text, "(lane * 64)) + 64), end)) by 64\n")) << text;
+  const std::string columns = kir::dump(reduced_on_lanes(Strategy::owner, loop, true));
+  EXPECT_TRUE(testing::contains(columns, "    for lane lane in [0, 128)\n")) << columns;
+  EXPECT_TRUE(testing::contains(columns, "(lane * 16)) + 16), end)) by 16\n")) << columns;
+  const std::string text = kir::dump(reduced_on_lanes(Strategy::owner, loop, true, false));
+  EXPECT_TRUE(testing::contains(text, "    for lane lane in [0, 32)\n")) << text;
+  EXPECT_TRUE(testing::contains(text, "(lane * 64)) + 64), end)) by 64\n")) << text;
 }
 
 TEST(Reduce, LargeGlobalsGetSmallerTrees) {
   const kir::Module module = lowered(make_loop({global_reduce("s", Access::inc, 64)}),
                                      Strategy::direct, testing::grid, Stage::legalise);
   EXPECT_EQ(module.functions.front().max_lanes, 32);
-  EXPECT_TRUE(contains(kir::dump(module), "decl shared float64 s_tree[2048]"));
+  EXPECT_TRUE(testing::contains(kir::dump(module), "decl shared float64 s_tree[2048]"));
 }
 
 TEST(Reduce, WhereBlocksSeeEachOtherTheLastOneCombines) {
-  const std::string text = reduced(summing_loop(), Strategy::direct, {}, warps);
-  EXPECT_TRUE(contains(text,
-                       "kernel wrap_res(const float64* x, float64* s, float64* s_partial, "
-                       "int64 begin, int64 end, uint32* n_arrived)\n"))
+  const std::string text = reduced(summing_loop(), Strategy::direct, {}, fenced_warps);
+  EXPECT_TRUE(testing::contains(text,
+                                "kernel wrap_res(const float64* x, float64* s, float64* s_partial, "
+                                "int64 begin, int64 end, uint32* n_arrived)\n"))
       << text;
-  EXPECT_TRUE(contains(text,
-                       "      s_partial[((@block * 2) + c)] = s_lane[c]\n"
-                       "  if (@lane == 0)\n"
-                       "    arrive is_last of @blocks at n_arrived\n"
-                       "  barrier\n"
-                       "  if is_last\n"
-                       "    for serial c in [0, 2)\n"
-                       "      s_lane[c] = 0\n"
-                       "    for lane k in [0, @blocks)\n"
-                       "      for serial c in [0, 2)\n"
-                       "        s_lane[c] += s_partial[((k * 2) + c)]\n"))
+  EXPECT_TRUE(testing::contains(text,
+                                "      s_partial[((@block * 2) + c)] = s_lane[c]\n"
+                                "  if (@lane == 0)\n"
+                                "    arrive is_last of @blocks at n_arrived\n"
+                                "  barrier\n"
+                                "  if is_last\n"
+                                "    for serial c in [0, 2)\n"
+                                "      s_lane[c] = 0\n"
+                                "    for lane k in [0, @blocks)\n"
+                                "      for serial c in [0, 2)\n"
+                                "        s_lane[c] += s_partial[((k * 2) + c)]\n"))
       << text;
-  EXPECT_TRUE(contains(text, "        s[c] += s_lane[c]\n")) << text;
-  EXPECT_EQ(launch_of(text),
+  EXPECT_TRUE(testing::contains(text, "        s[c] += s_lane[c]\n")) << text;
+  EXPECT_EQ(launches_of(text),
             "  scratch float64 s_partial[(@blocks_for((end - begin)) * 2)]\n"
             "  scratch zero uint32 n_arrived[1]\n"
             "  launch wrap_res over (end - begin) items (x, s, s_partial, begin, end, "
@@ -190,23 +195,25 @@ TEST(Reduce, EachLaunchOfAColourCombinesItsOwn) {
   const ir::Loop loop =
       make_loop({testing::indirect("y", Access::inc, 0), global_reduce("s", Access::inc)},
                 testing::edges_to_nodes());
-  const std::string text = launch_of(reduced(loop, Strategy::colour, {}, warps));
-  EXPECT_TRUE(contains(text, "scratch float64 s_partial[@blocks_for((end - begin))]\n")) << text;
-  EXPECT_FALSE(contains(text, "n_slots")) << text;
-  EXPECT_FALSE(contains(text, "finish")) << text;
+  const std::string text = launches_of(reduced(loop, Strategy::colour, {}, fenced_warps));
+  EXPECT_TRUE(testing::contains(text, "scratch float64 s_partial[@blocks_for((end - begin))]\n"))
+      << text;
+  EXPECT_FALSE(testing::contains(text, "n_slots")) << text;
+  EXPECT_FALSE(testing::contains(text, "finish")) << text;
 }
 
 TEST(Reduce, TheLastBlockKeepsToTheFixedTree) {
   const std::string text =
-      reduced(summing_loop(), Strategy::direct, {.deterministic = true}, warps);
-  EXPECT_FALSE(contains(text, "shuffle")) << text;
-  EXPECT_TRUE(contains(text,
-                       "  if is_last\n"
-                       "    for lane lane in [0, 256)\n"))
+      reduced(summing_loop(), Strategy::direct, {.deterministic = true}, fenced_warps);
+  EXPECT_FALSE(testing::contains(text, "shuffle")) << text;
+  EXPECT_TRUE(testing::contains(text,
+                                "  if is_last\n"
+                                "    for lane lane in [0, 256)\n"))
       << text;
-  EXPECT_TRUE(contains(text,
-                       "for serial k in [0, ((((((end - begin) + 2047) / 2048) - lane) + 255) / "
-                       "256))"))
+  EXPECT_TRUE(
+      testing::contains(text,
+                        "for serial k in [0, ((((((end - begin) + 2047) / 2048) - lane) + 255) / "
+                        "256))"))
       << text;
 }
 
@@ -221,9 +228,10 @@ TEST(Reduce, OneLaneWorksOnTheGlobalItself) {
        global_reduce("s", Access::inc)},
       testing::edges_to_nodes());
   const std::string text = reduced(loop, Strategy::block);
-  EXPECT_TRUE(contains(text, "  if (@lane == 0)\n    for serial n in [begin, end)\n")) << text;
-  EXPECT_TRUE(contains(text, "s[c] += s_pack[c]")) << text;
-  EXPECT_FALSE(contains(text, "finish")) << text;
+  EXPECT_TRUE(testing::contains(text, "  if (@lane == 0)\n    for serial n in [begin, end)\n"))
+      << text;
+  EXPECT_TRUE(testing::contains(text, "s[c] += s_pack[c]")) << text;
+  EXPECT_FALSE(testing::contains(text, "finish")) << text;
 }
 
 }  // namespace

@@ -20,32 +20,29 @@ std::string dump_of(kir::Block body) {
   return kir::dump(module);
 }
 
-bool contains(const std::string& text, const std::string& part) {
-  return text.find(part) != std::string::npos;
-}
-
 TEST(ReductionTree, WarpsExchangeRegisters) {
   const ReductionTree tree({global_of(DType::float64, 1)}, 32, false);
   const std::string text = dump_of(tree.combined());
   for (const std::string half : {"16", "8", "4", "2", "1"}) {
-    EXPECT_TRUE(contains(text, "    decl float64 s_got = shuffle32(s_lane[c], (@lane + " + half +
-                                   "))\n"
-                                   "    s_lane[c] += s_got\n"))
+    EXPECT_TRUE(testing::contains(text, "    decl float64 s_got = shuffle32(s_lane[c], (@lane + " +
+                                            half +
+                                            "))\n"
+                                            "    s_lane[c] += s_got\n"))
         << text;
   }
-  EXPECT_TRUE(contains(text, "s_tree[((c * 8) + (@lane / 32))] = s_lane[c]")) << text;
-  EXPECT_TRUE(contains(dump_of(tree.declarations()), "decl shared float64 s_tree[8]\n"));
+  EXPECT_TRUE(testing::contains(text, "s_tree[((c * 8) + (@lane / 32))] = s_lane[c]")) << text;
+  EXPECT_TRUE(testing::contains(dump_of(tree.declarations()), "decl shared float64 s_tree[8]\n"));
 }
 
 TEST(ReductionTree, AMinimumIsComparedAfterTheExchange) {
   const ReductionTree tree({global_of(DType::int8, 1, kir::Update::min)}, 32, false);
-  EXPECT_TRUE(contains(dump_of(tree.combined()), "    s_lane[c] min= s_got\n"));
-  EXPECT_TRUE(contains(dump_of(tree.starts()), "    s_lane[c] = s[c]\n"));
+  EXPECT_TRUE(testing::contains(dump_of(tree.combined()), "    s_lane[c] min= s_got\n"));
+  EXPECT_TRUE(testing::contains(dump_of(tree.starts()), "    s_lane[c] = s[c]\n"));
 }
 
 TEST(ReductionTree, FoldsLeavesWhereNothingElseIsPossible) {
   const auto has_leaves = [](const ReductionTree& tree) {
-    return contains(dump_of(tree.combined()), "s_tree[((c * 256) + lane)] += ");
+    return testing::contains(dump_of(tree.combined()), "s_tree[((c * 256) + lane)] += ");
   };
   EXPECT_TRUE(has_leaves({{global_of(DType::float64, 1)}, 0, false}));
   EXPECT_TRUE(has_leaves({{global_of(DType::complex64, 1)}, 32, false}));
@@ -64,14 +61,15 @@ TEST(ReductionTree, AFixedOrderAddsToLeaves) {
   EXPECT_EQ(kir::dump(fixed.own(global, kir::name("c"))), "s_tree[((c * 256) + lane)]");
   EXPECT_EQ(kir::dump(ReductionTree({global}, 32, false).own(global, kir::name("c"))), "s_lane[c]");
   const std::string text = dump_of(fixed.combined_partials(kir::name("n_slots")));
-  EXPECT_TRUE(contains(text, "for serial k in [0, (((n_slots - lane) + 255) / 256))\n")) << text;
+  EXPECT_TRUE(testing::contains(text, "for serial k in [0, (((n_slots - lane) + 255) / 256))\n"))
+      << text;
 }
 
 TEST(ReductionTree, ResultsGoToASlotOrToTheGlobals) {
   const ReductionTree tree({global_of(DType::float64, 2)}, 32, false);
-  EXPECT_TRUE(contains(dump_of(tree.to_slot(kir::name("slot"))),
-                       "s_partial[((slot * 2) + c)] = s_lane[c]\n"));
-  EXPECT_TRUE(contains(dump_of(tree.to_globals()), "s[c] += s_lane[c]\n"));
+  EXPECT_TRUE(testing::contains(dump_of(tree.to_slot(kir::name("slot"))),
+                                "s_partial[((slot * 2) + c)] = s_lane[c]\n"));
+  EXPECT_TRUE(testing::contains(dump_of(tree.to_globals()), "s[c] += s_lane[c]\n"));
 }
 
 }  // namespace

@@ -19,10 +19,6 @@ kir::Module staged(const ir::Loop& loop) {
   return lowered(loop, Strategy::block, testing::grid, Stage::strategy);
 }
 
-bool contains(const std::string& text, const std::string& part) {
-  return text.find(part) != std::string::npos;
-}
-
 ir::Loop flux_loop() {
   return make_loop({indirect("q", Access::read, 0, 2), indirect("r", Access::inc, 0, 2),
                     testing::global_reduce("total", Access::inc)},
@@ -50,38 +46,41 @@ TEST(StageBlocks, PlanSaysWhatIsStaged) {
 
 TEST(StageBlocks, ColoursDifferByTheirBlockOffsetAlone) {
   const std::string text = kir::dump(staged(flux_loop()));
-  EXPECT_TRUE(contains(text,
-                       "  for serial colour in [0, sizes[0])\n"
-                       "    decl const int64 first = "))
+  EXPECT_TRUE(testing::contains(text,
+                                "  for serial colour in [0, sizes[0])\n"
+                                "    decl const int64 first = "))
       << text;
-  EXPECT_TRUE(
-      contains(text, "    launch wrap_res over (last - first) blocks (q, r, total, x_map, ") ||
-      contains(text, "    launch wrap_res over (last - first) blocks (q, r, total, q_map, "))
+  EXPECT_TRUE(testing::contains(
+                  text, "    launch wrap_res over (last - first) blocks (q, r, total, x_map, ") ||
+              testing::contains(
+                  text, "    launch wrap_res over (last - first) blocks (q, r, total, q_map, "))
       << text;
-  EXPECT_TRUE(contains(text, "nthrcol, thrcol, first)\n")) << text;
+  EXPECT_TRUE(testing::contains(text, "nthrcol, thrcol, first)\n")) << text;
 }
 
 TEST(StageBlocks, IncrementsAreSummedInSharedMemoryByThreadColours) {
   const std::string text = kir::dump(staged(flux_loop()));
-  EXPECT_TRUE(contains(text, "  decl shared float64 r_shared[1024]\n")) << text;
-  EXPECT_TRUE(contains(text, "    r_shared[i] = 0\n  barrier\n")) << text;
-  EXPECT_TRUE(contains(text,
-                       "      if (own_colour == colour)\n"
-                       "        scatter float64 r_shared[r_loc_map[n] x2] x2 += r_pack\n"
-                       "      barrier\n"))
+  EXPECT_TRUE(testing::contains(text, "  decl shared float64 r_shared[1024]\n")) << text;
+  EXPECT_TRUE(testing::contains(text, "    r_shared[i] = 0\n  barrier\n")) << text;
+  EXPECT_TRUE(testing::contains(text,
+                                "      if (own_colour == colour)\n"
+                                "        scatter float64 r_shared[r_loc_map[n] x2] x2 += r_pack\n"
+                                "      barrier\n"))
       << text;
-  EXPECT_TRUE(contains(text,
-                       "    r[((long(r_ind_map[(ind_offs[block] + (i / 2))]) * 2) + (i % 2))] += "
-                       "r_shared[i]\n"))
+  EXPECT_TRUE(
+      testing::contains(text,
+                        "    r[((long(r_ind_map[(ind_offs[block] + (i / 2))]) * 2) + (i % 2))] += "
+                        "r_shared[i]\n"))
       << text;
 }
 
 TEST(StageBlocks, MinimaStartAtTheirTargets) {
   const std::string text =
       kir::dump(staged(make_loop({indirect("m", Access::min, 0)}, testing::edges_to_nodes())));
-  EXPECT_TRUE(contains(text, "    m_shared[i] = m[long(m_ind_map[(ind_offs[block] + i)])]\n"))
+  EXPECT_TRUE(
+      testing::contains(text, "    m_shared[i] = m[long(m_ind_map[(ind_offs[block] + i)])]\n"))
       << text;
-  EXPECT_TRUE(contains(text, "] min= m_shared[i]\n")) << text;
+  EXPECT_TRUE(testing::contains(text, "] min= m_shared[i]\n")) << text;
 }
 
 TEST(StageBlocks, WhatIsOverwrittenRunsWholeInTurns) {
@@ -89,14 +88,14 @@ TEST(StageBlocks, WhatIsOverwrittenRunsWholeInTurns) {
       staged(make_loop({indirect("w", Access::rw, 0)}, testing::edges_to_nodes()));
   const std::string text = kir::dump(module);
   EXPECT_TRUE(module.plan.staged.empty());
-  EXPECT_FALSE(contains(text, "shared")) << text;
-  EXPECT_TRUE(contains(text,
-                       "      if (own_colour == colour)\n"
-                       "        decl float64 w_pack[2]\n"
-                       "        gather w_pack = float64 w[w_map[n] x2] x1\n"
-                       "        kernel(w_pack)\n"
-                       "        scatter float64 w[w_map[n] x2] x1 = w_pack\n"
-                       "      barrier global\n"))
+  EXPECT_FALSE(testing::contains(text, "shared")) << text;
+  EXPECT_TRUE(testing::contains(text,
+                                "      if (own_colour == colour)\n"
+                                "        decl float64 w_pack[2]\n"
+                                "        gather w_pack = float64 w[w_map[n] x2] x1\n"
+                                "        kernel(w_pack)\n"
+                                "        scatter float64 w[w_map[n] x2] x1 = w_pack\n"
+                                "      barrier global\n"))
       << text;
 }
 
@@ -106,13 +105,13 @@ TEST(StageBlocks, ElementsOfASubsetTakeTurns) {
   const kir::Module module = staged(loop);
   EXPECT_TRUE(module.plan.staged.empty());
   const std::string text = kir::dump(module);
-  EXPECT_TRUE(contains(text,
-                       "    decl const int64 own_colour = select((position < last), "
-                       "thrcol[position], -1)\n"))
+  EXPECT_TRUE(testing::contains(text,
+                                "    decl const int64 own_colour = select((position < last), "
+                                "thrcol[position], -1)\n"))
       << text;
-  EXPECT_TRUE(contains(text,
-                       "      if (own_colour == colour)\n"
-                       "        decl const int64 n = long(subset[position])\n"))
+  EXPECT_TRUE(testing::contains(text,
+                                "      if (own_colour == colour)\n"
+                                "        decl const int64 n = long(subset[position])\n"))
       << text;
 }
 
@@ -137,7 +136,7 @@ TEST(StageBlocks, TwoMapsAreTwoLists) {
                  indirect("c", Access::inc, 0, 1, {1, 1})},
                 {{2, 0}, {3, 0}}));
   EXPECT_EQ(module.plan.staged, (std::vector<int>{0, 1, 0}));
-  EXPECT_TRUE(contains(kir::dump(module), "ind_sizes[((block * 3) + 1)]"));
+  EXPECT_TRUE(testing::contains(kir::dump(module), "ind_sizes[((block * 3) + 1)]"));
 }
 
 }  // namespace

@@ -13,16 +13,17 @@
 namespace op2::lower {
 namespace {
 
-constexpr int n_lanes = 8;
-constexpr Facts warps{.lanes = Lanes::grid, .atomics = true, .float_atomics = true, .warp = 32};
+constexpr int warp_lanes = 8;
+constexpr Facts adding_warps{
+    .lanes = Lanes::grid, .atomics = true, .float_atomics = true, .warp = 32};
 
-using Values = std::array<double, n_lanes>;
+using LaneValues = std::array<double, warp_lanes>;
 
 /// Runs statements on a few lanes in step, as a warp does, and keeps what is added where.
 class Warp {
  public:
   Warp(int dim, int n_elements) : n_elements_(n_elements) {
-    for (int lane = 0; lane < n_lanes; ++lane) {
+    for (int lane = 0; lane < warp_lanes; ++lane) {
       for (int i = 0; i < 2; ++i) {
         map_[lane * 2 + i] = lane + 3 * i;
         for (int c = 0; c < dim; ++c) pack_[i * dim + c][at(lane)] = 100 * lane + 10 * i + c;
@@ -37,9 +38,9 @@ class Warp {
       } else if (const auto* assign = std::get_if<kir::Assign>(&stmt.node)) {
         values_[std::get<kir::Name>(assign->target.node).name] = value(assign->value);
       } else if (const auto* branch = std::get_if<kir::If>(&stmt.node)) {
-        const Values condition = value(branch->condition);
+        const LaneValues condition = value(branch->condition);
         std::vector<bool> inner = active;
-        for (int lane = 0; lane < n_lanes; ++lane) {
+        for (int lane = 0; lane < warp_lanes; ++lane) {
           inner[at(lane)] = active[at(lane)] && condition[at(lane)] != 0;
         }
         run(branch->then, inner);
@@ -57,38 +58,38 @@ class Warp {
 
   void add(const kir::Atomic& atomic, const std::vector<bool>& active) {
     const auto& target = std::get<kir::Element>(atomic.target.node);
-    const Values where = value(target.subscript.front());
-    const Values what = value(atomic.value);
+    const LaneValues where = value(target.subscript.front());
+    const LaneValues what = value(atomic.value);
     transactions.emplace_back();
-    for (int lane = 0; lane < n_lanes; ++lane) {
+    for (int lane = 0; lane < warp_lanes; ++lane) {
       if (!active[at(lane)]) continue;
       sums[static_cast<int>(where[at(lane)])] += what[at(lane)];
       transactions.back().push_back(static_cast<int>(where[at(lane)]));
     }
   }
 
-  Values value(const kir::Expr& expr) {
+  LaneValues value(const kir::Expr& expr) {
     return std::visit(overload{
                           [](const kir::Integer& node) {
-                            Values out;
+                            LaneValues out;
                             out.fill(static_cast<double>(node.value));
                             return out;
                           },
                           [this](const kir::Name& node) { return named(node.name); },
                           [this](const kir::Element& node) {
-                            const Values index = value(node.subscript.front());
-                            Values out{};
-                            for (int lane = 0; lane < n_lanes; ++lane) {
+                            const LaneValues index = value(node.subscript.front());
+                            LaneValues out{};
+                            for (int lane = 0; lane < warp_lanes; ++lane) {
                               const int i = static_cast<int>(index[at(lane)]);
                               out[at(lane)] = node.array == "y_map" ? map_[i] : pack_[i][at(lane)];
                             }
                             return out;
                           },
                           [this](const kir::Binary& node) {
-                            const Values a = value(node.operands[0]);
-                            const Values b = value(node.operands[1]);
-                            Values out{};
-                            for (int lane = 0; lane < n_lanes; ++lane) {
+                            const LaneValues a = value(node.operands[0]);
+                            const LaneValues b = value(node.operands[1]);
+                            LaneValues out{};
+                            for (int lane = 0; lane < warp_lanes; ++lane) {
                               out[at(lane)] = apply(node.op, static_cast<int>(a[at(lane)]),
                                                     static_cast<int>(b[at(lane)]));
                             }
@@ -96,45 +97,45 @@ class Warp {
                           },
                           [this](const kir::Widen& node) { return value(node.operands[0]); },
                           [this](const kir::Select& node) {
-                            const Values condition = value(node.operands[0]);
-                            const Values yes = value(node.operands[1]);
-                            const Values no = value(node.operands[2]);
-                            Values out{};
-                            for (int lane = 0; lane < n_lanes; ++lane) {
+                            const LaneValues condition = value(node.operands[0]);
+                            const LaneValues yes = value(node.operands[1]);
+                            const LaneValues no = value(node.operands[2]);
+                            LaneValues out{};
+                            for (int lane = 0; lane < warp_lanes; ++lane) {
                               out[at(lane)] =
                                   condition[at(lane)] != 0 ? yes[at(lane)] : no[at(lane)];
                             }
                             return out;
                           },
                           [this](const kir::Shuffle& node) {
-                            const Values sent = value(node.operands[0]);
-                            const Values from = value(node.operands[1]);
-                            Values out{};
-                            for (int lane = 0; lane < n_lanes; ++lane) {
+                            const LaneValues sent = value(node.operands[0]);
+                            const LaneValues from = value(node.operands[1]);
+                            LaneValues out{};
+                            for (int lane = 0; lane < warp_lanes; ++lane) {
                               const int group = lane / node.width * node.width;
                               out[at(lane)] = sent[at(group + static_cast<int>(from[at(lane)]))];
                             }
                             return out;
                           },
                           [](const kir::Builtin&) {
-                            Values out{};
-                            for (int lane = 0; lane < n_lanes; ++lane) out[at(lane)] = lane;
+                            LaneValues out{};
+                            for (int lane = 0; lane < warp_lanes; ++lane) out[at(lane)] = lane;
                             return out;
                           },
-                          [](const kir::Offset&) { return Values{}; },
-                          [](const kir::Minimum&) { return Values{}; },
-                          [](const kir::ScratchAt&) { return Values{}; },
-                          [](const kir::Stride&) { return Values{}; },
-                          [](const kir::LaneOf&) { return Values{}; },
-                          [](const kir::BlocksFor&) { return Values{}; },
+                          [](const kir::Offset&) { return LaneValues{}; },
+                          [](const kir::Minimum&) { return LaneValues{}; },
+                          [](const kir::ScratchAt&) { return LaneValues{}; },
+                          [](const kir::Stride&) { return LaneValues{}; },
+                          [](const kir::LaneOf&) { return LaneValues{}; },
+                          [](const kir::BlocksFor&) { return LaneValues{}; },
                       },
                       expr.node);
   }
 
-  Values named(const std::string& name) {
+  LaneValues named(const std::string& name) {
     if (values_.contains(name)) return values_.at(name);
-    Values out{};
-    for (int lane = 0; lane < n_lanes; ++lane) {
+    LaneValues out{};
+    for (int lane = 0; lane < warp_lanes; ++lane) {
       out[at(lane)] = name == "n" ? lane : n_elements_;  // or `end`
     }
     return out;
@@ -162,11 +163,11 @@ class Warp {
 
   int n_elements_;
   std::map<int, int> map_;
-  std::map<int, Values> pack_;
-  std::map<std::string, Values> values_;
+  std::map<int, LaneValues> pack_;
+  std::map<std::string, LaneValues> values_;
 };
 
-kir::Scatter rows_of(int dim) {
+kir::Scatter scatter_of(int dim) {
   return {"y_pack",
           {DType::float64, dim, 2, "y", "y_map", kir::name("n")},
           kir::Update::add,
@@ -177,11 +178,11 @@ class Transposed : public ::testing::TestWithParam<int> {};
 
 TEST_P(Transposed, AddsWhatEveryLaneWouldAddItself) {
   const int dim = GetParam();
-  for (const int n_elements : {n_lanes, 5, 1}) {
+  for (const int n_elements : {warp_lanes, 5, 1}) {
     Names names({});
     Warp warp(dim, n_elements);
-    warp.run(transposed(rows_of(dim), kir::less(kir::name("n"), kir::name("end")), names),
-             std::vector<bool>(n_lanes, true));
+    warp.run(transposed(scatter_of(dim), kir::less(kir::name("n"), kir::name("end")), names),
+             std::vector<bool>(warp_lanes, true));
     std::map<int, double> expected;
     for (int lane = 0; lane < n_elements; ++lane) {
       for (int i = 0; i < 2; ++i) {
@@ -198,31 +199,31 @@ INSTANTIATE_TEST_SUITE_P(Dims, Transposed, ::testing::Values(2, 3, 4, 5, 8, 9, 1
 
 TEST(TransposedScatter, ConsecutiveLanesAddToConsecutiveScalars) {
   Names names({});
-  Warp warp(4, n_lanes);
-  warp.run(transposed(rows_of(4), kir::less(kir::name("n"), kir::name("end")), names),
-           std::vector<bool>(n_lanes, true));
+  Warp warp(4, warp_lanes);
+  warp.run(transposed(scatter_of(4), kir::less(kir::name("n"), kir::name("end")), names),
+           std::vector<bool>(warp_lanes, true));
   EXPECT_EQ(warp.transactions.front(), (std::vector<int>{0, 1, 2, 3, 16, 17, 18, 19}));
 }
 
 TEST(CanTranspose, NeedsAWarpAndRowsOfSeveralScalars) {
-  EXPECT_TRUE(can_transpose(rows_of(4), warps));
-  EXPECT_FALSE(can_transpose(rows_of(1), warps));
-  EXPECT_FALSE(can_transpose(rows_of(4), testing::grid));
-  EXPECT_FALSE(can_transpose(rows_of(64), warps));
-  kir::Scatter plain = rows_of(4);
+  EXPECT_TRUE(can_transpose(scatter_of(4), adding_warps));
+  EXPECT_FALSE(can_transpose(scatter_of(1), adding_warps));
+  EXPECT_FALSE(can_transpose(scatter_of(4), testing::grid));
+  EXPECT_FALSE(can_transpose(scatter_of(64), adding_warps));
+  kir::Scatter plain = scatter_of(4);
   plain.sync = kir::Sync::none;
-  EXPECT_FALSE(can_transpose(plain, warps));
-  kir::Scatter apart = rows_of(4);
+  EXPECT_FALSE(can_transpose(plain, adding_warps));
+  kir::Scatter apart = scatter_of(4);
   apart.rows.columns = "y_stride";
-  EXPECT_FALSE(can_transpose(apart, warps));
-  kir::Scatter complex = rows_of(4);
+  EXPECT_FALSE(can_transpose(apart, adding_warps));
+  kir::Scatter complex = scatter_of(4);
   complex.rows.dtype = DType::complex128;
-  EXPECT_FALSE(can_transpose(complex, warps));
+  EXPECT_FALSE(can_transpose(complex, adding_warps));
 }
 
 TEST(TransposedAtomics, AllLanesOfAWarpGetThere) {
   const ir::Loop loop = testing::make_loop({testing::indirect("y", Access::inc, 0, 4)}, {{2, 0}});
-  const std::string text = testing::strategy_dump(loop, Strategy::atomic, warps);
+  const std::string text = testing::strategy_dump(loop, Strategy::atomic, adding_warps);
   EXPECT_NE(text.find("  for grid n in [begin, (begin + ((((end - begin) + 31) / 32) * 32)))\n"),
             std::string::npos)
       << text;
@@ -230,7 +231,7 @@ TEST(TransposedAtomics, AllLanesOfAWarpGetThere) {
   EXPECT_NE(text.find("    decl const int64 y_pack_at0 = select((n < end), "), std::string::npos)
       << text;
   const std::string plain =
-      testing::strategy_dump(loop, Strategy::atomic, warps, {.transposed = false});
+      testing::strategy_dump(loop, Strategy::atomic, adding_warps, {.transposed = false});
   EXPECT_NE(plain.find("scatter atomic float64 y[y_map[n] x2] x4 += y_pack"), std::string::npos);
 }
 

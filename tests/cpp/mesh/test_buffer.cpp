@@ -41,7 +41,7 @@ std::shared_ptr<Buffer> tracked(const std::shared_ptr<Coherence>& coherence, voi
   return buffer;
 }
 
-class BufferOnDevice : public testing::Test {
+class BufferOnDevice : public ::testing::Test {
  protected:
   std::shared_ptr<Coherence> coherence = std::make_shared<Coherence>();
   std::shared_ptr<HostDevice> device = std::make_shared<HostDevice>();

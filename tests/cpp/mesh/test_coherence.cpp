@@ -29,7 +29,7 @@ std::shared_ptr<Buffer> over(const std::shared_ptr<Coherence>& coherence, void* 
   return buffer;
 }
 
-class CoherenceTest : public testing::Test {
+class CoherenceTest : public ::testing::Test {
  protected:
   std::shared_ptr<Coherence> coherence = std::make_shared<Coherence>();
   std::shared_ptr<HostDevice> device = std::make_shared<HostDevice>("gpu 0");
@@ -349,7 +349,7 @@ TEST(CoherenceProperty, EveryReadSeesTheLastWriteWhereverItWas) {
     Walk walk(seed);
     for (int step = 0; step < 200; ++step) {
       walk.step();
-      if (testing::Test::HasFailure()) FAIL() << "at step " << step;
+      if (::testing::Test::HasFailure()) FAIL() << "at step " << step;
     }
     walk.check_all();
   }

@@ -14,6 +14,14 @@
 
 namespace op2::plan::testing {
 
+inline std::vector<std::int64_t> widen(const IndexArray& indices) {
+  return std::visit(overload{[](const std::vector<std::int32_t>& narrow) {
+                               return std::vector<std::int64_t>(narrow.begin(), narrow.end());
+                             },
+                             [](const std::vector<std::int64_t>& wide) { return wide; }},
+                    indices);
+}
+
 inline std::int64_t entry_of(const IndexArray& indices, std::int64_t i) {
   return std::visit(overload{[i](const std::vector<std::int32_t>& narrow) {
                                return std::int64_t{narrow.at(static_cast<std::size_t>(i))};

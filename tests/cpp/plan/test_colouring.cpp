@@ -18,14 +18,6 @@ using testing::path_map;
 using testing::random_map;
 using testing::TestMap;
 
-std::vector<std::int64_t> widen(const IndexArray& indices) {
-  return std::visit(overload{[](const std::vector<std::int32_t>& narrow) {
-                               return std::vector<std::int64_t>(narrow.begin(), narrow.end());
-                             },
-                             [](const std::vector<std::int64_t>& wide) { return wide; }},
-                    indices);
-}
-
 /// (space, target) pairs that the elements touch.
 std::set<std::pair<int, std::int64_t>> touched(const std::vector<Conflict>& conflicts,
                                                const std::vector<std::int64_t>& elements) {
@@ -87,7 +79,7 @@ void expect_valid(const ConflictSet& loop, const BlockPlan& plan) {
 void expect_valid(const ConflictSet& loop, const ElementPlan& plan) {
   std::vector<std::int64_t> expected;
   for (std::int64_t k = 0; k < loop.elements.n; ++k) expected.push_back(element_at(loop, k));
-  const std::vector<std::int64_t> elements = widen(plan.elements);
+  const std::vector<std::int64_t> elements = testing::widen(plan.elements);
   std::vector<std::int64_t> found = elements;
   std::sort(expected.begin(), expected.end());
   std::sort(found.begin(), found.end());
@@ -155,7 +147,7 @@ TEST(ColourElements, FirstFitOfAPath) {
   const ConflictSet loop{{6, nullptr}, {{map.table, all_slots, 0}}};
   const ElementPlan plan = colour_elements(loop, 1);
   EXPECT_EQ(plan.colour_offset, (std::vector<std::int64_t>{0, 3, 6}));
-  EXPECT_EQ(widen(plan.elements), (std::vector<std::int64_t>{0, 2, 4, 1, 3, 5}));
+  EXPECT_EQ(testing::widen(plan.elements), (std::vector<std::int64_t>{0, 2, 4, 1, 3, 5}));
   EXPECT_EQ(plan.statistics, (ColourStatistics{2, 3, 3, 7, 5}));
 }
 

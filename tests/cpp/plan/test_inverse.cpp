@@ -16,14 +16,6 @@ using testing::path_map;
 using testing::random_map;
 using testing::TestMap;
 
-std::vector<std::int64_t> widen(const IndexArray& indices) {
-  return std::visit(overload{[](const std::vector<std::int32_t>& narrow) {
-                               return std::vector<std::int64_t>(narrow.begin(), narrow.end());
-                             },
-                             [](const std::vector<std::int64_t>& wide) { return wide; }},
-                    indices);
-}
-
 /// The rows that invert() promises, from the definition: one list of entries a target.
 std::vector<std::vector<std::int64_t>> expected_rows(const InverseSpec& spec) {
   using Incidence = std::tuple<std::int64_t, std::int64_t, std::int64_t>;  // sort keys, entry
@@ -52,7 +44,7 @@ std::vector<std::vector<std::int64_t>> expected_rows(const InverseSpec& spec) {
 }
 
 std::vector<std::vector<std::int64_t>> rows_of(const InverseMap& inverse) {
-  const std::vector<std::int64_t> entries = widen(inverse.entries);
+  const std::vector<std::int64_t> entries = testing::widen(inverse.entries);
   std::vector<std::vector<std::int64_t>> rows;
   for (std::size_t r = 0; r + 1 < inverse.offset.size(); ++r) {
     rows.emplace_back(entries.begin() + inverse.offset[r], entries.begin() + inverse.offset[r + 1]);
@@ -61,7 +53,7 @@ std::vector<std::vector<std::int64_t>> rows_of(const InverseMap& inverse) {
 }
 
 std::vector<std::vector<std::int64_t>> rows_of(const PaddedInverse& padded) {
-  const std::vector<std::int64_t> columns = widen(padded.columns);
+  const std::vector<std::int64_t> columns = testing::widen(padded.columns);
   std::vector<std::vector<std::int64_t>> rows(static_cast<std::size_t>(padded.n_rows));
   for (std::int64_t column = 0; column < padded.width; ++column) {
     for (std::int64_t row = 0; row < padded.n_rows; ++row) {
@@ -84,12 +76,12 @@ TEST(Invert, APath) {
   const auto map = path_map(3);
   const InverseMap inverse = invert(spec_of(3, map.table, IncidenceOrder::by_element), 1);
   EXPECT_EQ(inverse.offset, (std::vector<std::int64_t>{0, 1, 3, 5, 6}));
-  EXPECT_EQ(widen(inverse.entries), (std::vector<std::int64_t>{0, 1, 2, 3, 4, 5}));
+  EXPECT_EQ(testing::widen(inverse.entries), (std::vector<std::int64_t>{0, 1, 2, 3, 4, 5}));
   EXPECT_EQ(inverse.degree_max, 2);
   EXPECT_DOUBLE_EQ(inverse.degree_mean(), 1.5);
   EXPECT_EQ(inverse.bytes(), 5 * 8 + 6 * 4);
   const InverseMap by_slot = invert(spec_of(3, map.table, IncidenceOrder::by_slot), 1);
-  EXPECT_EQ(widen(by_slot.entries), (std::vector<std::int64_t>{0, 2, 1, 4, 3, 5}));
+  EXPECT_EQ(testing::widen(by_slot.entries), (std::vector<std::int64_t>{0, 2, 1, 4, 3, 5}));
 }
 
 TEST(Invert, EqualsItsDefinition) {
@@ -136,7 +128,7 @@ TEST(Invert, TouchedOnlyNamesTheTargets) {
   InverseSpec spec = spec_of(4, map.table, IncidenceOrder::by_element);
   spec.touched_only = true;
   const InverseMap inverse = invert(spec, 1);
-  EXPECT_EQ(widen(inverse.rows), (std::vector<std::int64_t>{3, 7}));
+  EXPECT_EQ(testing::widen(inverse.rows), (std::vector<std::int64_t>{3, 7}));
   EXPECT_EQ(rows_of(inverse), (std::vector<std::vector<std::int64_t>>{{1, 2}, {0}}));
 }
 
@@ -196,7 +188,7 @@ TEST(Pad, HoldsTheSameRowsWithoutGaps) {
   const PaddedInverse padded = pad(inverse, 2);
   EXPECT_EQ(padded.width, inverse.degree_max);
   EXPECT_EQ(rows_of(padded), rows_of(inverse));
-  const std::vector<std::int64_t> columns = widen(padded.columns);
+  const std::vector<std::int64_t> columns = testing::widen(padded.columns);
   for (std::size_t i = 0; i + 5000 < columns.size(); ++i) {
     if (columns[i] < 0) {
       EXPECT_LT(columns[i + 5000], 0);  // padding only at a row's end
@@ -209,8 +201,8 @@ TEST(Pad, KeepsTheNamesOfTouchedRows) {
   InverseSpec spec = spec_of(4, map.table, IncidenceOrder::by_slot);
   spec.touched_only = true;
   const PaddedInverse padded = pad(invert(spec, 1), 1);
-  EXPECT_EQ(widen(padded.rows), (std::vector<std::int64_t>{3, 7}));
-  EXPECT_EQ(widen(padded.columns), (std::vector<std::int64_t>{1, 0, 2, -1}));
+  EXPECT_EQ(testing::widen(padded.rows), (std::vector<std::int64_t>{3, 7}));
+  EXPECT_EQ(testing::widen(padded.columns), (std::vector<std::int64_t>{1, 0, 2, -1}));
   EXPECT_EQ(padded.bytes(), 2 * 4 + 4 * 4);
 }
 

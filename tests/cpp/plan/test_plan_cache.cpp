@@ -24,7 +24,7 @@ ConflictSet loop_of(std::int64_t n, std::vector<Conflict> conflicts, MapPointer 
   return loop;
 }
 
-InverseSpec spec_of(const MapPointer& map) {
+InverseSpec request_of(const MapPointer& map) {
   InverseSpec spec;
   spec.elements.n = map->n_rows();
   spec.occurrences = {{map, 0}, {map, 1}};
@@ -39,11 +39,11 @@ TEST(PlanCache, FindsWhatItBuilt) {
   const auto first = cache.blocks(loop, 4, 1);
   EXPECT_EQ(cache.blocks(loop, 4, 2), first);
   EXPECT_EQ(cache.elements(loop, 1), cache.elements(loop, 1));
-  EXPECT_EQ(cache.inverse(spec_of(map.table), 1), cache.inverse(spec_of(map.table), 1));
-  EXPECT_EQ(cache.padded(spec_of(map.table), 1), cache.padded(spec_of(map.table), 1));
+  EXPECT_EQ(cache.inverse(request_of(map.table), 1), cache.inverse(request_of(map.table), 1));
+  EXPECT_EQ(cache.padded(request_of(map.table), 1), cache.padded(request_of(map.table), 1));
   EXPECT_EQ(cache.facts(map.table, 20, 1), cache.facts(map.table, 20, 1));
-  const auto columns = cache.columns(spec_of(map.table), 4, 1);
-  EXPECT_EQ(cache.columns(spec_of(map.table), 4, 2), columns);
+  const auto columns = cache.columns(request_of(map.table), 4, 1);
+  EXPECT_EQ(cache.columns(request_of(map.table), 4, 2), columns);
   const PlanCache::Statistics statistics = cache.statistics();
   EXPECT_EQ(statistics.hits, 6);
   EXPECT_EQ(statistics.misses, 6);
@@ -55,7 +55,7 @@ TEST(PlanCache, ComposedMapsShareTheirColumns) {
   PlanCache cache;
   const auto map = path_map(20);
   const TestMap<> other(std::vector<std::int32_t>(20, 3), 1, 5);
-  const InverseSpec spec = spec_of(map.table);
+  const InverseSpec spec = request_of(map.table);
   const auto own = cache.composed(map.table, spec, 4, 4, 1);
   EXPECT_EQ(cache.composed(map.table, spec, 4, 4, 2), own);
   EXPECT_EQ(cache.statistics().n_plans, 2);
@@ -70,7 +70,7 @@ TEST(PlanCache, ComposedMapsShareTheirColumns) {
 TEST(PlanCache, ColumnsThatAreNotFullEnoughAreNotKept) {
   PlanCache cache;
   const auto map = path_map(20);
-  const InverseSpec spec = spec_of(map.table);
+  const InverseSpec spec = request_of(map.table);
   const double fill = cache.column_fill(spec, 4, 1.5, 1);
   EXPECT_EQ(cache.statistics().n_plans, 1);
   const PlanCache::Statistics before = cache.statistics();
@@ -109,7 +109,7 @@ TEST(PlanCache, EveryPartOfTheSpecificationCounts) {
   (void)cache.blocks(loop_of(20, {{map.table, 0, 0}, {map.table, 1, 1}}), 4, 1);
   (void)cache.blocks(loop_of(20, {{twin.table, all_slots, 0}}), 4, 1);
   (void)cache.elements(loop_of(20, {all}), 1);
-  InverseSpec spec = spec_of(map.table);
+  InverseSpec spec = request_of(map.table);
   (void)cache.inverse(spec, 1);
   spec.order = IncidenceOrder::by_element;
   (void)cache.inverse(spec, 1);
@@ -120,7 +120,7 @@ TEST(PlanCache, EveryPartOfTheSpecificationCounts) {
   std::swap(spec.occurrences[0], spec.occurrences[1]);
   (void)cache.inverse(spec, 1);
   (void)cache.padded(spec, 1);
-  (void)cache.padded(spec_of(map.table), 1);
+  (void)cache.padded(request_of(map.table), 1);
   (void)cache.facts(map.table, 20, 1);
   (void)cache.facts(map.table, 19, 1);
   EXPECT_EQ(cache.statistics().hits, 0);

@@ -17,7 +17,8 @@ using testing::path_map;
 using testing::random_map;
 using testing::TestMap;
 
-PositionSpec spec_of(const TestMap<>& rows, const TestMap<>& columns, std::int64_t n, int bytes) {
+PositionSpec positions_of(const TestMap<>& rows, const TestMap<>& columns, std::int64_t n,
+                          int bytes) {
   const SparsitySpec spec{
       rows.table->n_targets(), columns.table->n_targets(), {{rows.table, columns.table, n}}, false};
   PositionSpec wanted;
@@ -39,7 +40,7 @@ TEST(Positions, AreNarrowWhereRowsAreShort) {
 
 TEST(Positions, OfAPath) {
   const TestMap<> path = path_map(3);
-  const Positions found = find_positions(spec_of(path, path, 3, 1), 1);
+  const Positions found = find_positions(positions_of(path, path, 3, 1), 1);
   EXPECT_EQ(std::get<std::vector<std::uint8_t>>(found.values),
             (std::vector<std::uint8_t>{0, 1, 0, 1, 1, 2, 0, 1, 1, 2, 0, 1}));
   EXPECT_EQ(found.bytes(), 12);
@@ -48,7 +49,7 @@ TEST(Positions, OfAPath) {
 TEST(Positions, LeadToTheColumnTheyWereAskedFor) {
   const TestMap<> rows = random_map(3000, 3, 800, 0.1, true, 5);
   const TestMap<> columns = random_map(3000, 2, 500, 0.1, true, 6);
-  const PositionSpec spec = spec_of(rows, columns, 3000, 2);
+  const PositionSpec spec = positions_of(rows, columns, 3000, 2);
   for (const int n_threads : {1, 3}) {
     const Positions found = find_positions(spec, n_threads);
     const auto& values = std::get<std::vector<std::uint16_t>>(found.values);
@@ -76,7 +77,7 @@ TEST(Positions, MasksDropRowsAndColumns) {
   const TestMap<> path = path_map(2);
   const TestMap<std::int64_t> rows({0, -1, 2}, 1, 3);
   const TestMap<std::int64_t> columns({-1, 1, 2}, 1, 3);
-  PositionSpec spec = spec_of(path, path, 2, 1);
+  PositionSpec spec = positions_of(path, path, 2, 1);
   spec.row_mask = rows.table;
   spec.column_mask = columns.table;
   constexpr std::uint8_t none = dropped<std::uint8_t>;
@@ -87,7 +88,7 @@ TEST(Positions, MasksDropRowsAndColumns) {
 TEST(Positions, MasksOfScalars) {
   const TestMap<> map({0, 1}, 2, 2);
   const TestMap<std::int64_t> rows({0, -1, 2, 3}, 1, 4);
-  PositionSpec spec = spec_of(map, map, 1, 1);
+  PositionSpec spec = positions_of(map, map, 1, 1);
   spec.row_mask = rows.table;
   spec.row_dim = 2;
   spec.column_dim = 1;
@@ -98,7 +99,7 @@ TEST(Positions, MasksOfScalars) {
 
 TEST(Positions, RefuseWhatHasNoPlace) {
   TestMap<> path = path_map(3);
-  PositionSpec spec = spec_of(path, path, 3, 1);
+  PositionSpec spec = positions_of(path, path, 3, 1);
   const TestMap<std::int64_t> short_mask({0, 1}, 1, 4);
   PositionSpec masked = spec;
   masked.row_mask = short_mask.table;
@@ -107,20 +108,20 @@ TEST(Positions, RefuseWhatHasNoPlace) {
   EXPECT_THROW((void)find_positions(spec, 1), UsageError);
   const TestMap<> wide = random_map(2000, 1, 1000, 1.0, false, 7);
   const TestMap<> one(std::vector<std::int32_t>(2000, 0), 1, 1);
-  EXPECT_THROW((void)find_positions(spec_of(one, wide, 2000, 1), 1), UsageError);
-  EXPECT_NO_THROW((void)find_positions(spec_of(one, wide, 2000, 2), 1));
+  EXPECT_THROW((void)find_positions(positions_of(one, wide, 2000, 1), 1), UsageError);
+  EXPECT_NO_THROW((void)find_positions(positions_of(one, wide, 2000, 2), 1));
 }
 
 TEST(Positions, AreFoundOnceWhileTheMatrixLives) {
   const TestMap<> path = path_map(3);
   PlanCache cache;
-  PositionSpec spec = spec_of(path, path, 3, 1);
+  PositionSpec spec = positions_of(path, path, 3, 1);
   const auto first = cache.positions(spec, 1);
   EXPECT_EQ(cache.positions(spec, 1), first);
   spec.bytes = 2;
   EXPECT_NE(cache.positions(spec, 1), first);
   EXPECT_EQ(cache.statistics().n_plans, 2);
-  spec = spec_of(path, path, 3, 1);
+  spec = positions_of(path, path, 3, 1);
   EXPECT_EQ(cache.statistics().n_plans, 0);  // the old sparsity is gone
   EXPECT_NE(cache.positions(spec, 1), first);
   path.table->increment_version();

@@ -18,7 +18,7 @@ using testing::path_map;
 using testing::random_map;
 using testing::TestMap;
 
-InverseSpec by_slot(const std::vector<MapPointer>& maps) {
+InverseSpec sorted_by_slot(const std::vector<MapPointer>& maps) {
   InverseSpec spec{{maps.front()->n_rows(), nullptr}, {}, IncidenceOrder::by_slot};
   for (const MapPointer& map : maps) {
     for (int slot = 0; slot < map->arity(); ++slot) spec.occurrences.push_back({map, slot});
@@ -69,9 +69,9 @@ TEST(SlotColumns, EveryIncidenceIsMetOnceInTheOrderOfSlots) {
     for (unsigned seed = 0; seed < 4; ++seed) {
       const TestMap<> map = random_map(257, 3, 60 + seed, 0.3, seed % 2 == 0, seed);
       const TestMap<> other = random_map(257, 2, 60 + seed, 1.0, true, seed + 9);
-      expect_every_incidence_once(by_slot({map.table}), lanes);
-      expect_every_incidence_once(by_slot({map.table, other.table}), lanes);
-      InverseSpec touched = by_slot({map.table});
+      expect_every_incidence_once(sorted_by_slot({map.table}), lanes);
+      expect_every_incidence_once(sorted_by_slot({map.table, other.table}), lanes);
+      InverseSpec touched = sorted_by_slot({map.table});
       touched.elements.n = 9;
       touched.touched_only = true;
       expect_every_incidence_once(touched, lanes);
@@ -81,7 +81,7 @@ TEST(SlotColumns, EveryIncidenceIsMetOnceInTheOrderOfSlots) {
 
 TEST(SlotColumns, AGroupHasOfEachSlotTheMostThatOneRowNeeds) {
   const TestMap<> map = random_map(400, 3, 90, 0.5, true, 3);
-  const InverseMap inverse = invert(by_slot({map.table}), 1);
+  const InverseMap inverse = invert(sorted_by_slot({map.table}), 1);
   const SlotColumns columns = slot_columns(inverse, 8, 1);
   for (std::int64_t group = 0; group < columns.n_groups(); ++group) {
     std::map<std::int64_t, std::int64_t> most;
@@ -112,7 +112,7 @@ TEST(SlotColumns, RowsThatAreAlikeComeSideBySideAndStayNear) {
     }
   }
   const TestMap<> map(values, 2, 1000);
-  const SlotColumns columns = slot_columns(invert(by_slot({map.table}), 1), 4, 1);
+  const SlotColumns columns = slot_columns(invert(sorted_by_slot({map.table}), 1), 4, 1);
   EXPECT_DOUBLE_EQ(columns.fill(), 1.0);
   for (std::int64_t row = 0; row < columns.n_rows; ++row) {
     EXPECT_EQ(entry_of(columns.targets, row) / 256, row / 256);
@@ -121,7 +121,7 @@ TEST(SlotColumns, RowsThatAreAlikeComeSideBySideAndStayNear) {
 
 TEST(SlotColumns, GapsRepeatAnElementOfTheirColumn) {
   const TestMap<> map = random_map(300, 2, 61, 1.0, true, 5);
-  const SlotColumns columns = slot_columns(invert(by_slot({map.table}), 1), 4, 2);
+  const SlotColumns columns = slot_columns(invert(sorted_by_slot({map.table}), 1), 4, 2);
   std::int64_t n_gaps = 0;
   for (std::int64_t column = 0; column < columns.n_columns(); ++column) {
     std::vector<std::int64_t> here;
@@ -140,7 +140,7 @@ TEST(SlotColumns, GapsRepeatAnElementOfTheirColumn) {
 
 TEST(SlotColumns, DoNotDependOnThreads) {
   const TestMap<> map = random_map(50000, 3, 20000, 0.2, false, 6);
-  const InverseMap inverse = invert(by_slot({map.table}), 1);
+  const InverseMap inverse = invert(sorted_by_slot({map.table}), 1);
   const SlotColumns one = slot_columns(inverse, 2, 1);
   const SlotColumns many = slot_columns(inverse, 2, 5);
   EXPECT_EQ(one.targets, many.targets);
@@ -151,7 +151,7 @@ TEST(SlotColumns, DoNotDependOnThreads) {
 
 TEST(SlotColumns, OfNothingAreNone) {
   const TestMap<> none({}, 2, 5);
-  const SlotColumns columns = slot_columns(invert(by_slot({none.table}), 1), 4, 1);
+  const SlotColumns columns = slot_columns(invert(sorted_by_slot({none.table}), 1), 4, 1);
   EXPECT_EQ(columns.n_groups(), 2);
   EXPECT_EQ(columns.n_columns(), 0);
   EXPECT_DOUBLE_EQ(columns.fill(), 1.0);
@@ -160,7 +160,7 @@ TEST(SlotColumns, OfNothingAreNone) {
 
 TEST(SlotColumns, AskForTheRightOrderAndLanes) {
   const TestMap<> map = path_map(5);  // the table does not own the values
-  InverseSpec spec = by_slot({map.table});
+  InverseSpec spec = sorted_by_slot({map.table});
   EXPECT_THROW((void)slot_columns(invert(spec, 1), 0, 1), UsageError);
   spec.order = IncidenceOrder::by_element;
   EXPECT_THROW((void)slot_columns(invert(spec, 1), 4, 1), UsageError);

@@ -66,8 +66,8 @@ void expect_thread_colours(const ConflictSet& loop, const StagedPlan& plan) {
   }
 }
 
-void expect_valid(const ConflictSet& loop, const std::vector<MapPointer>& staged,
-                  std::int64_t block_size) {
+void expect_valid_staging(const ConflictSet& loop, const std::vector<MapPointer>& staged,
+                          std::int64_t block_size) {
   const StagedPlan plan = stage(loop, staged, block_size, 1);
   const BlockPlan blocks = colour_blocks(loop, block_size, 1);
   EXPECT_EQ(plan.colour_offset, blocks.colour_offset);
@@ -86,14 +86,14 @@ void expect_valid(const ConflictSet& loop, const std::vector<MapPointer>& staged
 
 TEST(Stage, APath) {
   const TestMap<> edges = path_map(1000);
-  expect_valid({{1000, nullptr}, {{edges.table}}}, {edges.table}, 64);
+  expect_valid_staging({{1000, nullptr}, {{edges.table}}}, {edges.table}, 64);
 }
 
 TEST(Stage, SeveralMapsAndOneTwice) {
   const TestMap<> one = random_map(900, 3, 200, 0.2, false, 1);
   const TestMap<> two = random_map(900, 2, 50, 1.0, false, 2);
-  expect_valid({{900, nullptr}, {{one.table, all_slots, 0}, {two.table, all_slots, 1}}},
-               {one.table, two.table, one.table}, 37);
+  expect_valid_staging({{900, nullptr}, {{one.table, all_slots, 0}, {two.table, all_slots, 1}}},
+                       {one.table, two.table, one.table}, 37);
 }
 
 TEST(Stage, ManyElementsOfATargetNeedManyColours) {
@@ -101,7 +101,7 @@ TEST(Stage, ManyElementsOfATargetNeedManyColours) {
   const ConflictSet loop{{200, nullptr}, {{hub.table}}};
   const StagedPlan plan = stage(loop, {hub.table}, 128, 1);
   EXPECT_EQ(plan.n_thread_colours, (std::vector<std::int32_t>{128, 72}));
-  expect_valid(loop, {hub.table}, 128);
+  expect_valid_staging(loop, {hub.table}, 128);
 }
 
 TEST(Stage, WithoutMapsThereIsOneColour) {

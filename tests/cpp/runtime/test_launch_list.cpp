@@ -14,16 +14,16 @@ using kir::integer;
 using kir::Parameter;
 using kir::Role;
 
-Parameter pointer(const std::string& name, Role role, int index, DType dtype = DType::int32) {
+Parameter read_only(const std::string& name, Role role, int index, DType dtype = DType::int32) {
   return {name, {dtype, true, true}, true, role, index};
 }
 
-Parameter number(const std::string& name) {
+Parameter plain_number(const std::string& name) {
   return {name, {DType::int64, true, false}, false, Role::local, 0};
 }
 
-kir::Stmt launch(const std::string& function, kir::Grid grid, Expr items,
-                 std::vector<Expr> arguments) {
+kir::Stmt launch_stmt(const std::string& function, kir::Grid grid, Expr items,
+                      std::vector<Expr> arguments) {
   return {kir::Launch{function, grid, std::move(items), std::move(arguments)}};
 }
 
@@ -31,9 +31,12 @@ class LaunchListTest : public ::testing::Test {
  protected:
   LaunchListTest() {
     code.argv = arguments;
-    code.functions = {
-        {"wrap", {pointer("x", Role::data, 0), number("begin"), number("end")}, {}, true, 0},
-        {"small", {pointer("s", Role::local, 0), number("n")}, {}, true, 32}};
+    code.functions = {{"wrap",
+                       {read_only("x", Role::data, 0), plain_number("begin"), plain_number("end")},
+                       {},
+                       true,
+                       0},
+                      {"small", {read_only("s", Role::local, 0), plain_number("n")}, {}, true, 32}};
   }
   LaunchList list(std::int64_t n_items = 1000) {
     return flatten(program(), {arrays, n_items, {}}, rule);
@@ -41,9 +44,10 @@ class LaunchListTest : public ::testing::Test {
   [[nodiscard]] exec::LaunchProgram program() const { return exec::launch_program(code, ""); }
 
   kir::Module code;
-  std::vector<Parameter> arguments = {
-      pointer("x", Role::data, 0, DType::float64), pointer("sizes", Role::plan, 0, DType::int64),
-      pointer("offset", Role::plan, 1), pointer("rows", Role::plan, 2)};
+  std::vector<Parameter> arguments = {read_only("x", Role::data, 0, DType::float64),
+                                      read_only("sizes", Role::plan, 0, DType::int64),
+                                      read_only("offset", Role::plan, 1),
+                                      read_only("rows", Role::plan, 2)};
   std::vector<std::int64_t> sizes = {3};
   std::vector<std::int32_t> offset = {0, 400, 400, 1000};
   std::vector<PlanArray> arrays = {{}, {sizes.data(), 8}, {offset.data(), 16}, {}};
@@ -51,8 +55,8 @@ class LaunchListTest : public ::testing::Test {
 };
 
 TEST_F(LaunchListTest, ItemsGetBlocksUpToTheBound) {
-  code.launch = {launch("wrap", kir::Grid::items, kir::name("end"),
-                        {kir::name("x"), kir::name("begin"), kir::name("end")})};
+  code.launch = {launch_stmt("wrap", kir::Grid::items, kir::name("end"),
+                             {kir::name("x"), kir::name("begin"), kir::name("end")})};
   const LaunchList found = list(300);
   ASSERT_EQ(found.launches.size(), 1U);
   EXPECT_EQ(
@@ -63,20 +67,20 @@ TEST_F(LaunchListTest, ItemsGetBlocksUpToTheBound) {
 }
 
 TEST_F(LaunchListTest, NothingIsLaunchedForNoItems) {
-  code.launch = {
-      launch("wrap", kir::Grid::items, kir::name("end"), {kir::name("x"), integer(0), integer(0)})};
+  code.launch = {launch_stmt("wrap", kir::Grid::items, kir::name("end"),
+                             {kir::name("x"), integer(0), integer(0)})};
   EXPECT_TRUE(list(0).launches.empty());
 }
 
 TEST_F(LaunchListTest, AColouredLoopIsOneLaunchAColour) {
   const Expr begin = kir::element("offset", kir::name("colour"));
   const Expr end = kir::element("offset", kir::name("colour") + integer(1));
-  code.launch = {
-      {kir::For{kir::Axis::serial,
-                "colour",
-                integer(0),
-                kir::element("sizes", integer(0)),
-                {launch("wrap", kir::Grid::blocks, end - begin, {kir::name("x"), begin, end})}}}};
+  code.launch = {{kir::For{
+      kir::Axis::serial,
+      "colour",
+      integer(0),
+      kir::element("sizes", integer(0)),
+      {launch_stmt("wrap", kir::Grid::blocks, end - begin, {kir::name("x"), begin, end})}}}};
   const LaunchList found = list();
   ASSERT_EQ(found.launches.size(), 2U);  // the second colour is empty
   EXPECT_EQ(
@@ -91,7 +95,7 @@ TEST_F(LaunchListTest, AColouredLoopIsOneLaunchAColour) {
 TEST_F(LaunchListTest, ScratchIsSizedByTheBlocksThereWillBe) {
   const Expr blocks = kir::blocks_for(kir::name("end"));
   code.launch = {{kir::Scratch{DType::float64, "s", blocks * integer(4)}},
-                 launch("small", kir::Grid::single, integer(1), {kir::name("s"), blocks})};
+                 launch_stmt("small", kir::Grid::single, integer(1), {kir::name("s"), blocks})};
   const LaunchList found = list(300);
   EXPECT_EQ(found.scratch, (std::vector<LaunchScratch>{{3 * 4 * 8, false}}));
   EXPECT_EQ(found.launches[0],
@@ -101,7 +105,7 @@ TEST_F(LaunchListTest, ScratchIsSizedByTheBlocksThereWillBe) {
 
 TEST_F(LaunchListTest, AStrideIsTheRowsOfAnArgument) {
   code.launch = {
-      launch("small", kir::Grid::single, integer(1), {kir::name("x"), Expr{kir::Stride{1}}})};
+      launch_stmt("small", kir::Grid::single, integer(1), {kir::name("x"), Expr{kir::Stride{1}}})};
   const LaunchList found = flatten(program(), {arrays, 10, {7, 9}}, rule);
   EXPECT_EQ(found.launches[0].arguments[1],
             (std::variant<LaunchSlot, std::int64_t>{std::int64_t{9}}));
@@ -111,10 +115,12 @@ TEST_F(LaunchListTest, ValuesAreComputed) {
   code.launch = {
       {kir::Decl{{DType::int64, false, false}, "n", 0, {kir::minimum(integer(7), integer(5))}}},
       {kir::Assign{kir::name("n"), kir::Update::add, integer(9) % integer(4)}},
-      {kir::If{kir::less(kir::name("n"), integer(6)),
-               {launch("small", kir::Grid::single, integer(1), {kir::name("x"), integer(1)})}}},
-      {kir::If{kir::equal(kir::name("n"), integer(6)),
-               {launch("small", kir::Grid::single, integer(1),
+      {kir::If{
+          kir::less(kir::name("n"), integer(6)),
+          {launch_stmt("small", kir::Grid::single, integer(1), {kir::name("x"), integer(1)})}}},
+      {kir::If{
+          kir::equal(kir::name("n"), integer(6)),
+          {launch_stmt("small", kir::Grid::single, integer(1),
                        {kir::name("x"), kir::select(kir::name("rows"), integer(1),
                                                     kir::widen(integer(20)) / integer(3))})}}}};
   const LaunchList found = list();
@@ -128,14 +134,15 @@ TEST_F(LaunchListTest, WhatCannotBeIsOurFault) {
     code.launch = {std::move(statement)};
     EXPECT_THROW((void)list(), InternalError);
   };
-  refused(launch("nobody", kir::Grid::single, integer(1), {}));
-  refused(launch("small", kir::Grid::single, integer(1), {integer(1)}));
-  refused(launch("small", kir::Grid::single, integer(1), {kir::name("nothing"), integer(1)}));
-  refused(launch("small", kir::Grid::single, kir::name("nothing"), {kir::name("x"), integer(1)}));
-  refused(launch("small", kir::Grid::single, kir::element("offset", integer(4)),
-                 {kir::name("x"), integer(1)}));
-  refused(launch("small", kir::Grid::single, kir::element("x", integer(0)),
-                 {kir::name("x"), integer(1)}));
+  refused(launch_stmt("nobody", kir::Grid::single, integer(1), {}));
+  refused(launch_stmt("small", kir::Grid::single, integer(1), {integer(1)}));
+  refused(launch_stmt("small", kir::Grid::single, integer(1), {kir::name("nothing"), integer(1)}));
+  refused(
+      launch_stmt("small", kir::Grid::single, kir::name("nothing"), {kir::name("x"), integer(1)}));
+  refused(launch_stmt("small", kir::Grid::single, kir::element("offset", integer(4)),
+                      {kir::name("x"), integer(1)}));
+  refused(launch_stmt("small", kir::Grid::single, kir::element("x", integer(0)),
+                      {kir::name("x"), integer(1)}));
   refused({kir::Barrier{}});
   refused({kir::Arrive{"last", "n", kir::integer(1)}});
   refused({kir::CallUser{}});
