@@ -21,7 +21,6 @@ from pyop2cxx import op2
 from pyop2cxx.exceptions import UnsupportedError
 from pyop2cxx.mesh import airfoil_mesh, unit_square_mesh
 from pyop2cxx.op2 import INC, READ
-from pyop2cxx.pipeline.flow import chosen_device
 from pyop2cxx.runtime import runtime
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "demos"))
@@ -37,7 +36,7 @@ STRATEGIES = ("direct", "colour", "block", "atomic", "owner", "scratch")
 
 def wait() -> None:
     """Wait until the device has done all that is enqueued."""
-    device = chosen_device(runtime.engine.backend("opencl"))
+    device = runtime.engine.chosen_device(runtime.engine.backend("opencl"))
     assert device is not None
     device.device.finish()
 

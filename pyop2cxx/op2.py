@@ -6,28 +6,25 @@ from typing import Any
 from pyop2cxx.algebra.solvers import Solver, solve
 from pyop2cxx.base.access import INC, MAX, MIN, READ, RW, WRITE, Access
 from pyop2cxx.base.regions import ALL, ON_BOTTOM, ON_INTERIOR_FACETS, ON_TOP, IterationRegion
-from pyop2cxx.data.args import DatArg, GlobalArg, MatArg, MixedDatArg, MixedMatArg
 from pyop2cxx.data.constants import Const, Constant
-from pyop2cxx.data.dats import Dat
-from pyop2cxx.data.globals import Global
+from pyop2cxx.data.dats import Dat, DatArg
+from pyop2cxx.data.globals import Global, GlobalArg
 from pyop2cxx.data.handles import OpaqueType, PassthroughArg
+from pyop2cxx.data.mat_args import MatArg, MixedMatArg
 from pyop2cxx.data.mats import Mat
-from pyop2cxx.data.mixed import MixedDat, MixedDataSet, MixedMap, MixedSet
+from pyop2cxx.data.mixed_dats import MixedDat, MixedDatArg
 from pyop2cxx.data.renumber import renumber
 from pyop2cxx.data.views import DatView
-from pyop2cxx.kernel.kernel import Kernel
-from pyop2cxx.kernel.loopy import LoopyLocalKernel
-from pyop2cxx.loop.parloop import LegacyParloop, ParLoop, par_loop
+from pyop2cxx.kernel.kernel import CStringLocalKernel, Kernel, LocalKernel, LoopyLocalKernel
+from pyop2cxx.loop.parloop import ParLoop
+from pyop2cxx.loop.run import par_loop
 from pyop2cxx.pyop2._indices import IterationIndex, i
-from pyop2cxx.pyop2.global_kernel import (
+from pyop2cxx.pyop2._kernel_args import (
     ComposedMapKernelArg,
-    CStringLocalKernel,
     DatKernelArg,
     DatParloopArg,
-    GlobalKernel,
     GlobalKernelArg,
     GlobalParloopArg,
-    LocalKernel,
     MapKernelArg,
     MatKernelArg,
     MatParloopArg,
@@ -35,27 +32,29 @@ from pyop2cxx.pyop2.global_kernel import (
     MixedDatParloopArg,
     MixedMatKernelArg,
     MixedMatParloopArg,
-    Parloop,
     PassthroughKernelArg,
     PassthroughParloopArg,
     PermutedMapKernelArg,
 )
+from pyop2cxx.pyop2.global_kernel import GlobalKernel, Parloop
 from pyop2cxx.reports import dispatch, transfers
+from pyop2cxx.reports.backends import backends, timings
 from pyop2cxx.reports.profile import Profile as profile
 from pyop2cxx.reports.profile import wait
-from pyop2cxx.reports.timings import backends, timings
 from pyop2cxx.runtime import communicators, runtime
 from pyop2cxx.runtime.communicators import collective
+from pyop2cxx.sets.datasets import DataSet
 from pyop2cxx.sets.derived_maps import ComposedMap, PermutedMap
 from pyop2cxx.sets.extruded import ExtrudedSet
 from pyop2cxx.sets.global_sets import GlobalDataSet
 from pyop2cxx.sets.halo import Halo
 from pyop2cxx.sets.maps import Map
-from pyop2cxx.sets.sets import DataSet, LocalSet, Set
+from pyop2cxx.sets.mixed_sets import MixedDataSet, MixedMap, MixedSet
+from pyop2cxx.sets.sets import LocalSet, Set, Subset
 from pyop2cxx.sets.sparsities import Sparsity
-from pyop2cxx.sets.subsets import Subset
 
 parloop = par_loop
+LegacyParloop = ParLoop
 DatLegacyArg = DatArg
 GlobalLegacyArg = GlobalArg
 MatLegacyArg = MatArg

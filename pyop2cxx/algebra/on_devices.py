@@ -16,13 +16,12 @@ import numpy as np
 
 from pyop2cxx import _core
 from pyop2cxx.base.access import INC, READ, RW, WRITE
-from pyop2cxx.data.args import DatArg, GlobalArg
 from pyop2cxx.data.carrier import DataCarrier
-from pyop2cxx.data.dats import Dat
-from pyop2cxx.data.globals import Global
+from pyop2cxx.data.dats import Dat, DatArg
+from pyop2cxx.data.globals import Global, GlobalArg
 from pyop2cxx.exceptions import UnsupportedError
 from pyop2cxx.kernel.kernel import Kernel
-from pyop2cxx.loop.parloop import par_loop
+from pyop2cxx.loop.run import par_loop
 from pyop2cxx.runtime import runtime
 from pyop2cxx.sets.sets import Set
 

@@ -11,11 +11,11 @@ import numpy as np
 from pyop2cxx.algebra import krylov
 from pyop2cxx.algebra.krylov import Convergence
 from pyop2cxx.base import extras
+from pyop2cxx.base.arrays import spread
 from pyop2cxx.data.dats import Dat
 from pyop2cxx.data.globals import Global
 from pyop2cxx.data.mats import Mat, is_same_space
-from pyop2cxx.data.mixed import MixedDat
-from pyop2cxx.data.petsc_vectors import spread
+from pyop2cxx.data.mixed_dats import MixedDat
 from pyop2cxx.exceptions import (
     ConvergenceError,
     DataValueError,

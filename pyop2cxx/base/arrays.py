@@ -216,3 +216,16 @@ def as_numpy(values: Array, dtype: DTypeLike | None, copy: bool | None, what: st
             raise DataValueError(f"{what}: dtype {values.dtype} to {dtype} needs a copy")
         return values.astype(dtype)
     return values.copy() if copy else values
+
+
+def spread(values: Any, fields: Iterable[Any]) -> None:
+    """Copy an array of one dimension into others, of any shapes, that together hold as many.
+
+    Args:
+        values: Of NumPy or CuPy.
+        fields: Arrays of the same library, filled one after the other.
+    """
+    begin = 0
+    for field in fields:
+        field[...] = values[begin : begin + field.size].reshape(field.shape)
+        begin += field.size

@@ -21,6 +21,7 @@ from pyop2cxx.exceptions import (
     user_stacklevel,
 )
 from pyop2cxx.runtime import runtime
+from pyop2cxx.runtime.seams import device_algebra
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -219,7 +220,7 @@ class Algebra:
         if not at_device(left, right) or self._loses_imaginary(left, right):
             return False
         try:
-            return bool(device_algebra().combine(op, out, left, right, whole=whole))
+            return device_algebra().combine(op, out, left, right, whole=whole)
         except ZeroDivisionError:
             raise DataValueError(
                 f"{self._what}: '{op}': an integer would be divided by zero"
@@ -358,16 +359,9 @@ def _is_single(value: object) -> bool:
     return isinstance(value, Algebra) and value._kind == "Global" and value.cdim == 1  # type: ignore[attr-defined]
 
 
-def device_algebra() -> Any:
-    """Return the module that computes on devices; it needs loops, and loops need Dats."""
-    from pyop2cxx.algebra import on_devices as module
-
-    return module
-
-
 def at_device(*operands: object) -> bool:
     """Say whether loops run on a device and an operand's values are there."""
-    return runtime.coherence.is_active and bool(device_algebra().is_at(*operands))
+    return runtime.coherence.is_active and device_algebra().is_at(*operands)
 
 
 def copy_values(target: Array, source: Array) -> None:

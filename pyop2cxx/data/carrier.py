@@ -486,3 +486,19 @@ def _n_holders(holder: dict[str, Any]) -> int:
     if owner.base is not None:
         owner = owner.base
     return sys.getrefcount(owner)
+
+
+class Argument:
+    """What arguments of all kinds have by PyOP2's older names."""
+
+    __slots__ = ()
+
+    @property
+    def map(self) -> Any:
+        """The Map; None if there is none."""
+        return self.map_  # type: ignore[attr-defined] # all that derive from this have one
+
+    @property
+    def split(self) -> tuple[Any, ...]:
+        """The arguments of the fields that this is made of: of one, itself."""
+        return getattr(self, "parts", (self,))

@@ -4,12 +4,12 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from pyop2cxx import _core
 from pyop2cxx.base.access import CONSTANT_ACCESSES, Access
-from pyop2cxx.data.args import ConstantArg
-from pyop2cxx.data.carrier import SetFreeCarrier, copied
+from pyop2cxx.data.carrier import Argument, SetFreeCarrier, copied
 from pyop2cxx.exceptions import (
     NameTypeError,
     NoDataError,
@@ -174,3 +174,19 @@ class Const(SetFreeCarrier):
     def __repr__(self) -> str:
         values = self._shown if self._is_given else None
         return f"Const({self._dim!r}, {values!r}, {self._name!r})"
+
+
+@dataclass(slots=True)
+class ConstantArg(Argument):
+    """A Constant as a loop uses it.
+
+    Attributes:
+        data: The Constant.
+        access: READ.
+        map_: None, so that arguments of all kinds can be asked.
+    """
+
+    map_: ClassVar[None] = None
+
+    data: Constant
+    access: Access

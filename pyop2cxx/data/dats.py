@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import os
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
@@ -11,15 +12,8 @@ import numpy as np
 from pyop2cxx import _core
 from pyop2cxx.base.access import DAT_ACCESSES, Access, checked_access
 from pyop2cxx.base.arrays import address_of, as_array, as_dtype, as_name, as_numpy, as_zeros
-from pyop2cxx.data.algebra import (
-    Algebra,
-    at_device,
-    check_same_place,
-    copy_values,
-    device_algebra,
-)
-from pyop2cxx.data.args import DatArg, LegacyDatArg
-from pyop2cxx.data.carrier import DataCarrier
+from pyop2cxx.data.algebra import Algebra, at_device, check_same_place, copy_values
+from pyop2cxx.data.carrier import Argument, DataCarrier
 from pyop2cxx.data.ghosts import HaloExchange
 from pyop2cxx.data.petsc_vectors import AsVec
 from pyop2cxx.exceptions import (
@@ -32,11 +26,12 @@ from pyop2cxx.exceptions import (
     UsageError,
 )
 from pyop2cxx.interop import dlpack
-from pyop2cxx.pyop2._indices import IndexedMap
 from pyop2cxx.runtime import runtime
+from pyop2cxx.runtime.seams import device_algebra
 from pyop2cxx.sets import from_hdf5
-from pyop2cxx.sets.maps import Map
-from pyop2cxx.sets.sets import DataSet, Set
+from pyop2cxx.sets.datasets import DataSet
+from pyop2cxx.sets.maps import Map, unindexed
+from pyop2cxx.sets.sets import Set
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, DTypeLike
@@ -163,7 +158,7 @@ class Dat(DataCarrier, Algebra, HaloExchange, AsVec):
     # As an argument of a loop
 
     def __call__(
-        self, access: Access, path: Map | IndexedMap | None = None, flatten: bool = False
+        self, access: Access, path: Map | Any | None = None, flatten: bool = False
     ) -> DatArg:
         """Return this Dat as an argument of a loop.
 
@@ -181,16 +176,16 @@ class Dat(DataCarrier, Algebra, HaloExchange, AsVec):
         # Programs call this in their innermost loops, so what was found right is remembered: by
         # numbers, which keep no Map alive.
         try:
-            mode = self._checked.get(access if path is None else path._uid << 3 | access)  # type: ignore[union-attr]
+            mode = self._checked.get(access if path is None else path._uid << 3 | access)
         except (AttributeError, TypeError):
             mode = None
-        if flatten or isinstance(path, IndexedMap):
-            index = path.index if isinstance(path, IndexedMap) else None
-            whole = path.map_ if isinstance(path, IndexedMap) else path
-            return LegacyDatArg(self, whole, self._check(access, whole), index, bool(flatten))
-        if mode is None:
-            mode = self._check(access, path)
-        return DatArg(self, path, mode)
+        if mode is not None and not flatten:
+            return DatArg(self, path, mode)
+        whole, index = unindexed(path)
+        mode = self._check(access, whole)
+        if flatten or index is not None:
+            return LegacyDatArg(self, whole, mode, index, bool(flatten))
+        return DatArg(self, whole, mode)
 
     def _field_arg(self, access: Access, path: Map | None) -> DatArg:
         """Return this Dat as a part of a MixedDat's argument, which was checked as a whole."""
@@ -613,3 +608,31 @@ def _use(write: bool, member: str, whole: bool) -> _core.Use:
 def _npy(filename: str | os.PathLike[str]) -> str:
     path = os.fspath(filename)
     return path if path.endswith(".npy") else path + ".npy"
+
+
+@dataclass(slots=True)
+class DatArg(Argument):
+    """A Dat as a loop uses it.
+
+    Attributes:
+        data: The Dat.
+        map_: The Map from the iteration Set to the Dat's Set; None means direct.
+        access: How the kernel uses it.
+    """
+
+    data: Dat
+    map_: Map | None
+    access: Access
+
+
+@dataclass(slots=True)
+class LegacyDatArg(DatArg):
+    """A Dat as a kernel of an older convention uses it.
+
+    Attributes:
+        index: Of ``op2.i``; None where the Map was not indexed by it.
+        flatten: Whether values are ordered by component first.
+    """
+
+    index: int | None
+    flatten: bool

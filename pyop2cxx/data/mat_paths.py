@@ -14,105 +14,30 @@ import numpy as np
 from pyop2cxx import _core
 from pyop2cxx.base.access import INC, Access
 from pyop2cxx.base.arrays import address_of
-from pyop2cxx.data.args import DenseBlockArg, MatArg, MixedMatArg, PlacedBlockArg
+from pyop2cxx.data.mat_args import (
+    DenseBlockArg,
+    MatArg,
+    MatPath,
+    MixedMatArg,
+    MixedMatPath,
+    PlacedBlockArg,
+)
 from pyop2cxx.exceptions import DataValueError, MapTypeError, MapValueError
-from pyop2cxx.runtime import runtime
-from pyop2cxx.sets.derived_maps import ComposedMap
-from pyop2cxx.sets.global_maps import GlobalMap
+from pyop2cxx.sets.derived_maps import GlobalMap, MaskedMap
 from pyop2cxx.sets.maps import Map
-from pyop2cxx.sets.masked import MaskedMap
 
 if TYPE_CHECKING:
     from pyop2cxx.base.arrays import Array
-    from pyop2cxx.data.mats import Mat
+    from pyop2cxx.data.mat_args import Mask
+    from pyop2cxx.data.mat_values import MatValues
     from pyop2cxx.sets.sets import Set
 
-    Mask = tuple[Array, _core.MapTable] | None
-    Part = MatArg | DenseBlockArg | PlacedBlockArg
+    BlockPart = MatArg | DenseBlockArg | PlacedBlockArg
 
 _PAIR = 2
 
 
-class MatPath:
-    """How a loop reaches a matrix: two Maps, and the entries to leave out.
-
-    Attributes:
-        rows: The Map to the rows.
-        cols: The Map to the columns.
-        row_mask: A table that is negative for rows to leave out; None leaves none out.
-        col_mask: The same for columns.
-        unrolled: Whether these are scalar rows and columns, not blocks.
-        given: What to pass with the Maps for the same path: lgmaps and unroll_map.
-        by_columns: Whether there is one row only, so that elements meet in columns.
-    """
-
-    def __init__(
-        self,
-        rows: Map,
-        cols: Map,
-        masks: tuple[Mask, Mask],
-        unrolled: bool,
-        given: tuple[Any, bool] = (None, False),
-        by_columns: bool = False,
-    ) -> None:
-        self._uid = runtime.next_uid()
-        self.rows = rows
-        self.cols = cols
-        self._masks = masks  # the arrays that the tables point to stay alive
-        self.row_mask = None if masks[0] is None else masks[0][1]
-        self.col_mask = None if masks[1] is None else masks[1][1]
-        self.unrolled = unrolled
-        self.given = given
-        self.by_columns = by_columns
-
-    @property
-    def maps(self) -> tuple[Map, Map]:
-        """Both Maps."""
-        return self.rows, self.cols
-
-    @property
-    def is_masked(self) -> bool:
-        """Whether some entries may have no place."""
-        # entries of these may lead nowhere
-        composed = isinstance(self.rows, ComposedMap) or isinstance(self.cols, ComposedMap)
-        return composed or self.row_mask is not None or self.col_mask is not None
-
-    @property
-    def name(self) -> str:
-        """The names of both Maps, for messages."""
-        return f"{self.rows.name} x {self.cols.name}"
-
-
-class MixedMatPath:
-    """How a loop reaches the blocks of a matrix.
-
-    Attributes:
-        rows: The Map to the rows of each field; None where these are a Global's.
-        cols: The same for columns.
-        given: What to pass with the Maps for the same path: lgmaps and unroll_map.
-    """
-
-    def __init__(
-        self, rows: tuple[Map | None, ...], cols: tuple[Map | None, ...], given: tuple[Any, bool]
-    ) -> None:
-        self._uid = runtime.next_uid()
-        self.rows = rows
-        self.cols = cols
-        self.given = given
-
-    @property
-    def maps(self) -> tuple[tuple[Map | None, ...], tuple[Map | None, ...]]:
-        """The Maps to rows and to columns."""
-        return self.rows, self.cols
-
-    @property
-    def name(self) -> str:
-        """The names of all Maps, for messages."""
-        sides = (", ".join("a Global" if m is None else m.name for m in side) for side in self.maps)
-        return " x ".join(sides)
-
-
-def argument(mat: Mat, access: Access, path: object, lgmaps: Any, unroll_map: bool) -> MatArg:
+def argument(mat: MatValues, access: Access, path: object, lgmaps: Any, unroll_map: bool) -> MatArg:
     """Return a matrix of one block as an argument of a loop; see `Mat.__call__`.
 
     Raises:
@@ -134,7 +59,7 @@ def argument(mat: Mat, access: Access, path: object, lgmaps: Any, unroll_map: bo
 
 
 def mixed_argument(
-    mat: Mat, access: Access, path: object, lgmaps: Any, unroll_map: bool
+    mat: MatValues, access: Access, path: object, lgmaps: Any, unroll_map: bool
 ) -> MixedMatArg:
     """Return a matrix of several blocks, or of a Global's, as an argument; see `Mat.__call__`.
 
@@ -158,7 +83,7 @@ def mixed_argument(
 
 
 def unlisted_argument(
-    mat: Mat, access: Access, rows: tuple[Map | None, ...], cols: tuple[Map | None, ...]
+    mat: MatValues, access: Access, rows: tuple[Map | None, ...], cols: tuple[Map | None, ...]
 ) -> MatArg | MixedMatArg:
     """Return a matrix as an argument by Maps that its Sparsity need not have been made from.
 
@@ -172,7 +97,7 @@ def unlisted_argument(
     """
     if not mat.is_mixed and rows[0] is not None and cols[0] is not None:
         return _unlisted(mat, access, rows[0], cols[0])
-    found: list[list[Part]] = []
+    found: list[list[BlockPart]] = []
     for i, j in _cells(mat):
         r, c = rows[i], cols[j]
         if r is not None and c is not None:
@@ -182,25 +107,25 @@ def unlisted_argument(
     return MixedMatArg(mat, MixedMatPath(rows, cols, (None, False)), access, *_joined(mat, found))
 
 
-def _unlisted(mat: Mat, access: Access, rows: Map, cols: Map) -> MatArg:
+def _unlisted(mat: MatValues, access: Access, rows: Map, cols: Map) -> MatArg:
     return MatArg(mat, MatPath(rows, cols, (None, None), False), access)
 
 
-def _cells(mat: Mat) -> list[tuple[int, int]]:
+def _cells(mat: MatValues) -> list[tuple[int, int]]:
     n, m = mat.sparsity.shape
     return list(product(range(n), range(m)))
 
 
 def _joined(
-    mat: Mat, found: list[list[Part]]
-) -> tuple[tuple[Part, ...], tuple[tuple[int, int, int], ...]]:
+    mat: MatValues, found: list[list[BlockPart]]
+) -> tuple[tuple[BlockPart, ...], tuple[tuple[int, int, int], ...]]:
     """Return the parts of all blocks end to end, and the `cells` of a `MixedMatArg`."""
     pairs = list(zip(_cells(mat), found, strict=True))
     cells = tuple((i, j, k) for (i, j), of_block in pairs for k in range(len(of_block)))
     return tuple(part for _, of_block in pairs for part in of_block), cells
 
 
-def _part_key(part: Part) -> Any:
+def _part_key(part: BlockPart) -> Any:
     if isinstance(part, PlacedBlockArg):
         return part.unrolled, *_digests(part.masks)
     return None if part.map_ is None else part.map_._uid
@@ -230,7 +155,7 @@ def with_places(arg: Any) -> Any:
     if not isinstance(arg, MixedMatArg) or arg.map_.given[0] is None:
         return arg
     mat, (lgmaps, unroll_map) = arg.data, arg.map_.given
-    found: list[list[Part]] = []
+    found: list[list[BlockPart]] = []
     for (i, j), masks in zip(_cells(mat), _lgmaps_by_block(mat, lgmaps), strict=True):
         block, rows, cols = mat[i, j], arg.map_.rows[i], arg.map_.cols[j]
         if rows is not None and cols is not None:
@@ -262,8 +187,13 @@ def _to_global(paths: dict[tuple[Any, ...], Any], start: Set, target: Set) -> Ma
 
 
 def _block(
-    block: Mat, access: Access, rows: Map | None, cols: Map | None, lgmaps: Any, unroll_map: bool
-) -> list[Part]:
+    block: MatValues,
+    access: Access,
+    rows: Map | None,
+    cols: Map | None,
+    lgmaps: Any,
+    unroll_map: bool,
+) -> list[BlockPart]:
     if rows is not None and cols is not None:
         return [argument(block, access, (rows, cols), lgmaps, unroll_map)]
     _check_listed(block, rows, cols)
@@ -271,13 +201,13 @@ def _block(
 
 
 def _dense_block(
-    block: Mat,
+    block: MatValues,
     access: Access,
     rows: Map | None,
     cols: Map | None,
     masks: tuple[Mask, Mask],
     unrolled: bool,
-) -> list[Part]:
+) -> list[BlockPart]:
     whole = rows if cols is None else cols
     if whole is None and access == INC and masks == (None, None):
         return [DenseBlockArg(block, None, access, block.cdim, 0, 0)]
@@ -300,7 +230,7 @@ def _dense_block(
 
 
 def _dropped(
-    block: Mat,
+    block: MatValues,
     whole: Map,
     maps: tuple[Map | None, Map | None],
     masks: tuple[Mask, Mask],
@@ -326,7 +256,7 @@ def _dropped(
     return dropped
 
 
-def _checked_path(mat: Mat, path: object) -> tuple[Map, Map]:
+def _checked_path(mat: MatValues, path: object) -> tuple[Map, Map]:
     if (
         not isinstance(path, Sequence)
         or len(path) != _PAIR
@@ -339,7 +269,7 @@ def _checked_path(mat: Mat, path: object) -> tuple[Map, Map]:
     return path[0], path[1]
 
 
-def _check_listed(mat: Mat, rows: Map | None, cols: Map | None) -> None:
+def _check_listed(mat: MatValues, rows: Map | None, cols: Map | None) -> None:
     if (rows, cols) not in mat.sparsity:
         names = ["None" if map_ is None else f"'{map_.name}'" for map_ in (rows, cols)]
         raise MapValueError(
@@ -349,7 +279,9 @@ def _check_listed(mat: Mat, rows: Map | None, cols: Map | None) -> None:
         )
 
 
-def _checked_sides(mat: Mat, path: object) -> tuple[tuple[Map | None, ...], tuple[Map | None, ...]]:
+def _checked_sides(
+    mat: MatValues, path: object
+) -> tuple[tuple[Map | None, ...], tuple[Map | None, ...]]:
     if not isinstance(path, Sequence) or len(path) != _PAIR:
         raise MapTypeError(
             f"{mat._what}: the path must be a pair, (rows, columns), of MixedMaps or of tuples "
@@ -367,7 +299,7 @@ def _checked_sides(mat: Mat, path: object) -> tuple[tuple[Map | None, ...], tupl
     return sides[0], sides[1]
 
 
-def _lgmaps_by_block(mat: Mat, lgmaps: Any) -> list[Any]:
+def _lgmaps_by_block(mat: MatValues, lgmaps: Any) -> list[Any]:
     n = prod(mat.sparsity.shape)
     if lgmaps is None:
         return [None] * n
@@ -381,7 +313,7 @@ def _lgmaps_by_block(mat: Mat, lgmaps: Any) -> list[Any]:
     return list(lgmaps)
 
 
-def _masks(mat: Mat, lgmaps: Any, unroll_map: bool) -> tuple[tuple[Mask, Mask], bool]:
+def _masks(mat: MatValues, lgmaps: Any, unroll_map: bool) -> tuple[tuple[Mask, Mask], bool]:
     if lgmaps is None:
         return (None, None), False
     if isinstance(lgmaps, Sequence) and len(lgmaps) == 1:
@@ -400,7 +332,7 @@ def _masks(mat: Mat, lgmaps: Any, unroll_map: bool) -> tuple[tuple[Mask, Mask], 
     return (row_mask, col_mask), unrolled and not (row_mask is None and col_mask is None)
 
 
-def _mask(mat: Mat, given: Any, n: int, dim: int, block: int, what: str) -> Mask:
+def _mask(mat: MatValues, given: Any, n: int, dim: int, block: int, what: str) -> Mask:
     if given is None:
         return None
     wanted = "block_indices" if dim == 1 and block > 1 else "indices"

@@ -3,24 +3,20 @@
 
 from __future__ import annotations
 
-from math import prod
-from typing import TYPE_CHECKING, Any, ClassVar, overload
-from weakref import ref
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from pyop2cxx import _core
 from pyop2cxx.base import extras
 from pyop2cxx.base.access import INC, WRITE, Access, checked_access
-from pyop2cxx.base.arrays import address_of, as_dtype, as_name, as_zeros, is_integer
+from pyop2cxx.base.arrays import spread
 from pyop2cxx.data import mat_paths, mat_rows
 from pyop2cxx.data.algebra import at_device
-from pyop2cxx.data.args import LegacyMatArg, LegacyMixedMatArg
-from pyop2cxx.data.carrier import DataCarrier
 from pyop2cxx.data.dats import Dat
 from pyop2cxx.data.globals import Global
-from pyop2cxx.data.mixed import MixedDat, MixedDataSet
-from pyop2cxx.data.petsc_vectors import spread
+from pyop2cxx.data.mat_args import LegacyMatArg, LegacyMixedMatArg
+from pyop2cxx.data.mat_values import MatValues
+from pyop2cxx.data.mixed_dats import MixedDat
 from pyop2cxx.exceptions import (
     AssemblyStateError,
     DataTypeError,
@@ -28,31 +24,25 @@ from pyop2cxx.exceptions import (
     DatTypeError,
     IndexValueError,
     MapValueError,
-    SparsityFormatError,
-    SparsityTypeError,
     UsageError,
 )
-from pyop2cxx.interop import cupy, dlpack, petsc
-from pyop2cxx.pyop2._indices import plain_maps
-from pyop2cxx.runtime import runtime
+from pyop2cxx.interop import cupy, petsc
 from pyop2cxx.sets.global_sets import GlobalDataSet
-from pyop2cxx.sets.sparsities import Sparsity
+from pyop2cxx.sets.maps import unindexed
+from pyop2cxx.sets.mixed_sets import MixedDataSet
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from numpy.typing import ArrayLike, DTypeLike
+    from numpy.typing import ArrayLike
 
     from pyop2cxx.base.arrays import Array
-    from pyop2cxx.data.args import MatArg, MixedMatArg
+    from pyop2cxx.data.mat_args import MatArg, MixedMatArg
 
     Vector = Dat | MixedDat | Global
 
 MAT_ACCESSES = frozenset({WRITE, INC})
-_MOST_DENSE_ENTRIES = 1_000_000
 
 
-class Mat(DataCarrier):
+class Mat(MatValues):
     """A matrix: a dense block of values at each place of a Sparsity. Equal only to itself.
 
     Loops add element tensors to it (``INC``) or set entries (``WRITE``). Where each entry of each
@@ -79,59 +69,10 @@ class Mat(DataCarrier):
         [[1.0, -1.0, 0.0], [-1.0, 2.0, -1.0], [0.0, -1.0, 1.0]]
     """
 
-    ASSEMBLED: ClassVar[str] = "ASSEMBLED"
-    """Nothing is pending: the values may be read."""
-    INSERT_VALUES: ClassVar[str] = "INSERT_VALUES"
-    """Entries were set since the last `assemble`."""
-    ADD_VALUES: ClassVar[str] = "ADD_VALUES"
-    """Entries were added to since the last `assemble`."""
-
     _kind = "Mat"
 
-    def __init__(
-        self, sparsity: Sparsity, dtype: DTypeLike | None = None, name: str | None = None
-    ) -> None:
-        if not isinstance(sparsity, Sparsity):
-            raise SparsityTypeError(
-                f"Mat: expected a Sparsity, got {sparsity!r} of type {type(sparsity).__name__}"
-            )
-        self._uid = runtime.next_uid()
-        self._name = as_name(name, "Mat", f"mat_#x{self._uid:x}")
-        self._sparsity = sparsity
-        self._dtype = as_dtype("float64" if dtype is None else dtype, self._what)
-        self._state = Mat.ASSEMBLED
-        self._owner: Mat | None = None
-        self._whole: ref[Mat] | None = None
-        self._paths: dict[tuple[Any, ...], Any] = {}
-        self._row_loops: dict[tuple[Any, ...], Any] = {}
-        self._buffer = self._make_buffer(1 if self.is_mixed else self.cdim)
-        self._values: Array | None = None
-        self._scipy: Any = None
-        if sparsity.shape == (1, 1):
-            self._parts: tuple[tuple[Mat, ...], ...] = ()
-            if not runtime.static:
-                self._allocate()
-            return
-        self._parts = tuple(
-            tuple(self._block(i, j) for j in range(sparsity.shape[1]))
-            for i in range(sparsity.shape[0])
-        )
-
-    def _block(self, i: int, j: int) -> Mat:
-        kind = Mat if self._sparsity.nested else MatBlock
-        made = kind(self._sparsity[i, j], self._dtype, f"{self._name}_{i}_{j}")
-        made._owner = None if self._sparsity.nested else self
-        made._whole = ref(self)
-        return made
-
-    def _allocate(self) -> None:
-        rows, cols = self.block_dims
-        shape = (len(self._sparsity.colidx), rows, cols)
-        if self._sparsity.is_dense:  # behind the last place goes what loops leave out
-            shape = (shape[0] + 1, rows, cols)
-        memory = as_zeros(shape, self._dtype, self._what)
-        self._values = memory[: len(self._sparsity.colidx)]
-        self._buffer.reset(address=address_of(memory), n_bytes=memory.nbytes, is_zero=True)
+    def _kind_of_block(self) -> type[Mat]:
+        return Mat if self._sparsity.nested else MatBlock
 
     # As an argument of a loop
 
@@ -166,7 +107,8 @@ class Mat(DataCarrier):
             DataValueError: The arrays of `lgmaps` do not fit.
         """
         mode = checked_access(access, MAT_ACCESSES, False, self._what)
-        maps = plain_maps(path)
+        is_pair = isinstance(path, tuple | list)
+        maps: Any = tuple(unindexed(one)[0] for one in path) if is_pair else path
         if self.is_mixed or self._sparsity.is_dense:
             mixed = mat_paths.mixed_argument(self, mode, maps, lgmaps, unroll_map)
             if flatten:
@@ -175,268 +117,7 @@ class Mat(DataCarrier):
         found = mat_paths.argument(self, mode, maps, lgmaps, unroll_map)
         return LegacyMatArg(self, found.map_, mode) if flatten else found
 
-    # Blocks
-
-    @property
-    def _blocks(self) -> tuple[tuple[Mat, ...], ...]:
-        # not stored: large arrays should go when the last reference does
-        return self._parts or ((self,),)
-
-    @property
-    def comm(self) -> Any:
-        """The communicator of its rows."""
-        return self._sparsity.comm
-
-    @property
-    def sparsity(self) -> Sparsity:
-        """Where there may be values."""
-        return self._sparsity
-
-    @property
-    def split(self) -> tuple[Any, ...]:
-        """The blocks, by rows."""
-        return tuple(self)
-
-    @property
-    def blocks(self) -> tuple[tuple[Mat, ...], ...]:
-        """The blocks of a mixed matrix, by rows; the matrix itself where it is not mixed."""
-        return self._blocks
-
-    @overload  # type: ignore[override]  # a row has several blocks
-    def __getitem__(self, index: tuple[int, int]) -> Mat: ...
-
-    @overload
-    def __getitem__(self, index: int) -> tuple[Mat, ...]: ...
-
-    def __getitem__(self, index: Any) -> Any:
-        """Return a block, or with one number a row of them."""
-        try:
-            if is_integer(index):
-                return self._blocks[index]
-            i, j = index
-            return self._blocks[i][j]
-        except (TypeError, ValueError, IndexError):
-            n, m = self._sparsity.shape
-            raise IndexValueError(
-                f"{self._what} has {n} x {m} blocks, got index {index!r}; pass [row, column], or "
-                "[row] for all of a row"
-            ) from None
-
-    def __iter__(self) -> Iterator[Mat]:
-        for row in self._blocks:
-            yield from row
-
-    @property
-    def is_mixed(self) -> bool:
-        """Whether it has several blocks."""
-        return self._sparsity.shape != (1, 1)
-
-    # Sizes
-
-    @property
-    def dims(self) -> tuple[tuple[tuple[int, int], ...], ...]:
-        """For each block the scalars of a row entity and of a column entity."""
-        return self._sparsity.dims
-
-    @property
-    def block_dims(self) -> tuple[int, int]:
-        """Scalars of a row entity and of a column entity, where the matrix is not mixed."""
-        self._plain("block_dims")
-        return self.dims[0][0]
-
-    @property
-    def cdim(self) -> int:
-        """Scalars at each place."""
-        return prod(self.block_dims)
-
-    @property
-    def nrows(self) -> int:
-        """Owned scalar rows."""
-        return sum(int(part.set.size) * int(part.cdim) for part in self._sparsity.dsets[0])
-
-    @property
-    def ncols(self) -> int:
-        """Owned scalar columns."""
-        return sum(int(part.set.size) * int(part.cdim) for part in self._sparsity.dsets[1])
-
-    @property
-    def nblock_rows(self) -> int:
-        """Owned rows of blocks."""
-        self._plain("nblock_rows")
-        return int(self._sparsity.dsets[0].set.size)
-
-    @property
-    def nblock_cols(self) -> int:
-        """Owned columns of blocks."""
-        self._plain("nblock_cols")
-        return int(self._sparsity.dsets[1].set.size)
-
-    @property
-    def nblocks(self) -> int:
-        """Blocks of a mixed matrix."""
-        return prod(self._sparsity.shape)
-
-    @property
-    def nbytes(self) -> int:
-        """The bytes of the values."""
-        if self.is_mixed:
-            return sum(block.nbytes for block in self)
-        return int(self._sparsity.rowptr[-1]) * self.cdim * self._dtype.itemsize
-
-    def _plain(self, member: str) -> None:
-        if self.is_mixed:
-            raise SparsityFormatError(
-                f"{self._what}: '{member}' of a mixed matrix; ask one of its blocks: "
-                f"mat[i, j].{member}"
-            )
-
-    # Assembly state
-
-    @property
-    def assembly_state(self) -> str:
-        """ASSEMBLED, INSERT_VALUES or ADD_VALUES: what loops have done since `assemble`."""
-        return self._state if self._owner is None else self._owner.assembly_state
-
-    def change_assembly_state(self, new_state: str) -> None:
-        """Say what comes next; between setting and adding what is pending is flushed."""
-        if self._owner is not None:
-            self._owner.change_assembly_state(new_state)
-            return
-        pending = Mat.ASSEMBLED not in (new_state, self._state)
-        if pending and new_state != self._state:
-            self._flush_assembly()
-        self._state = new_state
-
-    def _flush_assembly(self) -> None:
-        """Bring pending values of other processes to them: without MPI there are none."""
-
-    def assemble(self) -> None:
-        """Say that loops and calls have added all they will for now."""
-        self.change_assembly_state(Mat.ASSEMBLED)
-        if self.is_mixed and self._sparsity.nested:
-            for block in self:
-                block.assemble()
-
-    @property
-    def dat_version(self) -> int:
-        """Grows with every use that may write.
-
-        Raises:
-            AssemblyStateError: The matrix is not assembled.
-        """
-        if self.assembly_state is not Mat.ASSEMBLED:
-            raise AssemblyStateError(
-                f"{self._what}: the version of a matrix that is not assembled; call assemble()"
-            )
-        return sum(block._buffer.version for block in self)
-
-    def increment_dat_version(self) -> None:
-        """Say that the values were changed by other means."""
-        for block in self:
-            block._buffer.increment_version()
-
-    # Values
-
-    @property
-    def array(self) -> Array:
-        """The values in the order of the Sparsity's places, writeable; shape (n * rows * cols,)."""
-        return self._stored("array", write=True).reshape(-1)
-
-    @property
-    def values(self) -> Array:
-        """The matrix as a dense array, a copy; shape (nrows, ncols).
-
-        Raises:
-            SparsityFormatError: It would have more than a million entries.
-        """
-        shape = (self._n_stored(0), self._n_stored(1))
-        if prod(shape) > _MOST_DENSE_ENTRIES:
-            raise SparsityFormatError(
-                f"{self._what}: a dense array of {shape[0]} x {shape[1]} values is more than a "
-                "million; use to_scipy()"
-            )
-        if self.is_mixed:
-            return np.block([[block.values for block in row] for row in self._blocks])
-        values, sparsity = self._stored("values", write=False), self._sparsity
-        rows, cols = self.block_dims
-        dense = np.zeros((shape[0] // rows, rows, shape[1] // cols, cols), self._dtype)
-        at = np.repeat(np.arange(shape[0] // rows), np.diff(sparsity.rowptr))
-        dense[at, :, sparsity.colidx, :] = values
-        return dense.reshape(shape)
-
-    def _n_stored(self, side: int) -> int:
-        return sum(int(p.set.total_size) * int(p.cdim) for p in self._sparsity.dsets[side])
-
-    def _allocated(self, member: str) -> Array:
-        """Return the values as they lie on the host, up to date or not."""
-        runtime.require_running(self._what, member)
-        self._plain(member)
-        if self._values is None:
-            self._allocate()
-        assert self._values is not None  # allocated above
-        return self._values
-
-    def _stored(self, member: str, *, write: bool) -> Array:
-        values = self._allocated(member)
-        self._on_host(_core.Use.read_write if write else _core.Use.read, member)
-        if write:
-            self._buffer.increment_version()
-        return values
-
-    # Memory shared with other libraries: the values in the order of the Sparsity's places
-
-    def _host_array(self, member: str) -> Array:
-        return self._allocated(member)
-
-    def _shared_on_host(self) -> Array:
-        return self._stored("__dlpack__", write=True)
-
-    def _shared_shape(self) -> tuple[tuple[int, ...], tuple[int, ...]]:
-        shape = self._allocated("__dlpack__").shape
-        return shape, dlpack.dense_strides(shape)
-
-    @property
-    def residence(self) -> str:
-        """Where the values are valid, as of a Dat; 'mixed' if blocks are not alike."""
-        found = {block._buffer.where.name for block in self}
-        return found.pop() if len(found) == 1 else "mixed"
-
-    def to_host(self) -> None:
-        """Copy the values to the host if they are newer on a device.
-
-        Raises:
-            ExecutionError: A loop that wrote them has failed.
-        """
-        for block in self:
-            block._on_host(_core.Use.read, "to_host", is_explicit=True)
-
-    def to_device(self) -> None:
-        """Copy the values to the device that loops run on now; nothing if that is the host.
-
-        Raises:
-            ExecutionError: The device is full.
-        """
-        runtime.require_running(self._what, "to_device")
-        device = runtime.device
-        if device is not None:
-            for block in self:
-                block._put_on(device, _core.Use.read, "to_device")
-
-    def zero(self) -> None:
-        """Set all values to zero."""
-        for block in self:
-            values = block._allocated("zero")
-            if not block._buffer.zero_on_device():
-                block._on_host(_core.Use.write, "zero")
-                values.fill(0)
-            block._buffer.increment_version()
-        self._forget_state()
-
-    def _forget_state(self) -> None:
-        self.change_assembly_state(Mat.ASSEMBLED)
-        if self.is_mixed and self._sparsity.nested:
-            for block in self:
-                block._forget_state()
+    # Rows and entries
 
     def zero_rows(self, rows: Any, diag_val: float = 1.0, idx: int | None = None) -> None:
         """Set whole rows to zero, and their diagonal entries to a value: boundary conditions.
@@ -581,19 +262,6 @@ class Mat(DataCarrier):
             places[n] = self._find(int(row), j[keep_cols])
         kept = blocks[np.ix_(keep_rows, keep_cols)]
         return places.reshape(-1), kept.reshape(-1, r, c)
-
-    def _find(self, row: int, cols: Array) -> Array:
-        begin, end = self._sparsity.rowptr[row : row + 2]
-        there = self._sparsity.colidx[begin:end]
-        at = np.searchsorted(there, cols)
-        known = np.append(there, -1)  # no column is -1: what lies behind the last is missing
-        missing = np.flatnonzero(known[at] != cols)
-        if missing.size:
-            raise IndexValueError(
-                f"{self._what}: row {row} has no place for column {cols[missing[0]]}"
-            )
-        found: Array = begin + at
-        return found
 
     # Copies and products
 

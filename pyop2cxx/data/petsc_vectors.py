@@ -10,21 +10,7 @@ from pyop2cxx.exceptions import ModeValueError
 from pyop2cxx.interop import petsc
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
     from contextlib import AbstractContextManager
-
-
-def spread(values: Any, fields: Iterable[Any]) -> None:
-    """Copy an array of one dimension into others, of any shapes, that together hold as many.
-
-    Args:
-        values: Of NumPy or CuPy.
-        fields: Arrays of the same library, filled one after the other.
-    """
-    begin = 0
-    for field in fields:
-        field[...] = values[begin : begin + field.size].reshape(field.shape)
-        begin += field.size
 
 
 class AsVec:

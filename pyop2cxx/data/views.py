@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from pyop2cxx.base.arrays import is_integer
-from pyop2cxx.data.algebra import at_device, device_algebra
+from pyop2cxx.data.algebra import at_device
 from pyop2cxx.data.dats import Dat
 from pyop2cxx.exceptions import ContractError, DatTypeError, IndexTypeError, IndexValueError
 from pyop2cxx.runtime import runtime
+from pyop2cxx.runtime.seams import device_algebra
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -8,17 +8,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from pyop2cxx.base import extras
-from pyop2cxx.base.arrays import MOST_INT32
-from pyop2cxx.data.petsc_vectors import spread
+from pyop2cxx.base.arrays import MOST_INT32, spread
 from pyop2cxx.interop import dlpack
 from pyop2cxx.runtime import runtime
 
 if TYPE_CHECKING:
     from pyop2cxx import _core
     from pyop2cxx.base.arrays import Array
-    from pyop2cxx.data.carrier import DataCarrier
-    from pyop2cxx.data.mats import Mat, Vector
-    from pyop2cxx.sets.sparsities import Sparsity
 
 
 class _Shown:
@@ -36,7 +32,7 @@ def is_possible() -> bool:
     return extras.installed()["cupyx"]
 
 
-def array(carrier: DataCarrier, *, write: bool) -> Any:
+def array(carrier: Any, *, write: bool) -> Any:
     """Return the values of owned entities on the device, moved there if need be.
 
     Loops so far are done. Whoever writes finishes before loops run again; see `finish`.
@@ -52,13 +48,13 @@ def array(carrier: DataCarrier, *, write: bool) -> Any:
     return cupy.asarray(_Shown(carrier._shared_on_device("to_cupy", write=write)))
 
 
-def vector(dat: Vector) -> Any:
+def vector(dat: Any) -> Any:
     """Return a copy of the values of all fields, on the device, as one array of CuPy."""
     cupy = extras.load("cupy", f"Dat '{dat.name}' as an array of CuPy")
     return cupy.concatenate([array(part, write=False).reshape(-1) for part in dat.split])
 
 
-def put(dat: Vector, found: Any) -> None:
+def put(dat: Any, found: Any) -> None:
     """Write an array of CuPy to a Dat or Global, or to the fields of a MixedDat."""
     spread(found, (array(part, write=True) for part in dat.split))
     finish()
@@ -69,7 +65,7 @@ def finish() -> None:
     extras.load("cupy", "waiting for it").cuda.get_current_stream().synchronize()
 
 
-def matrix(mat: Mat, *, write: bool) -> Any:
+def matrix(mat: Any, *, write: bool) -> Any:
     """Return a matrix as ``cupyx.scipy.sparse.csr_matrix``, with ghosts.
 
     It shares the values of a Mat whose blocks are single values, if loops run on the CUDA device;
@@ -97,7 +93,7 @@ def matrix(mat: Mat, *, write: bool) -> Any:
     return sparse.csr_matrix((values, columns, rows), shape=shape)
 
 
-def _index(sparsity: Sparsity) -> tuple[Any, Any, Any]:
+def _index(sparsity: Any) -> tuple[Any, Any, Any]:
     """Return where rows begin, columns, and the order of values of blocks; on the device, once."""
     cupy = extras.load("cupy", "Mat.to_cupy()")
     key = int(cupy.cuda.Device())
@@ -105,10 +101,11 @@ def _index(sparsity: Sparsity) -> tuple[Any, Any, Any]:
         rows, columns, order = _scalars(sparsity)
         on_device = [None if one is None else cupy.asarray(one) for one in (rows, columns, order)]
         sparsity._on_cuda[key] = (on_device[0], on_device[1], on_device[2])
-    return sparsity._on_cuda[key]
+    found: tuple[Any, Any, Any] = sparsity._on_cuda[key]
+    return found
 
 
-def _scalars(sparsity: Sparsity) -> tuple[Array, Array, Array | None]:
+def _scalars(sparsity: Any) -> tuple[Array, Array, Array | None]:
     """Return the CSR index of single values, int32, and where each lies among those of blocks."""
     ((row_dim, col_dim),) = sparsity.dims[0]
     offset, columns = sparsity.rowptr, sparsity.colidx

@@ -14,10 +14,8 @@ from pyop2cxx.exceptions import ContractError, UnsupportedError
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from pyop2cxx.data.mats import Mat
 
-
-def matrix(mat: Mat) -> Any:
+def matrix(mat: Any) -> Any:
     """Return a PETSc matrix over the values of a Mat.
 
     Args:

@@ -20,6 +20,7 @@ from pyop2cxx.exceptions import (
     UsageError,
 )
 from pyop2cxx.interop import petsc_build
+from pyop2cxx.kernel.loopy import is_loopy, written
 from pyop2cxx.kernel.parser import headers as known_headers
 from pyop2cxx.kernel.parser import known
 from pyop2cxx.kernel.parser.known import Description
@@ -90,11 +91,8 @@ class Kernel:
 
     def __new__(cls, code: Any, *args: Any, **options: Any) -> Any:
         """Return a `LoopyLocalKernel` for a program of loopy's, as PyOP2 does."""
-        if cls is Kernel and not isinstance(code, str):
-            from pyop2cxx.kernel.loopy import LoopyLocalKernel, is_loopy  # which is a Kernel
-
-            if is_loopy(code):
-                cls = LoopyLocalKernel
+        if cls is Kernel and is_loopy(code):
+            cls = LoopyLocalKernel
         return object.__new__(cls)
 
     def __init__(
@@ -354,3 +352,89 @@ def _core_of(given: Description, parsed: ParsedKernel, tokens: tuple[str, ...]) 
 def _facts(core: _core.Kernel) -> _core.KernelFacts | None:
     """Facts, once for each core: equal descriptions share it."""
     return None if core.body is None else _core.kernel_facts(core.body)
+
+
+class LocalKernel(Kernel):
+    """A Kernel that knows how its arguments are used.
+
+    Args:
+        code: As for `Kernel`.
+        name: As for `Kernel`.
+        accesses: How each parameter is used.
+        dtypes: The dtype behind each parameter, if known.
+        **options: As for `Kernel`.
+
+    Raises:
+        ContractError: There are not as many dtypes as accesses.
+
+    Example:
+        >>> LocalKernel("void f(double *x) { *x = 1; }", "f", [Access.WRITE]).accesses
+        (<Access.WRITE: 2>,)
+    """
+
+    def __init__(
+        self,
+        code: str,
+        name: str,
+        accesses: Iterable[Access] | None = None,
+        dtypes: Iterable[Any] | None = None,
+        **options: Any,
+    ) -> None:
+        super().__init__(code, name, accesses=accesses, dtypes=dtypes, **options)
+
+
+CStringLocalKernel = LocalKernel
+
+
+class LoopyLocalKernel(LocalKernel):
+    """A Kernel that is a program of loopy's; it needs the extra ``loopy``.
+
+    loopy schedules it and writes C, on all backends the same, whatever the program's target is.
+    Arrays must be of known shape and dtype, since arguments arrive as one flat pointer each.
+
+    Args:
+        code: A ``loopy.TranslationUnit`` or ``loopy.LoopKernel``.
+        name: Of the kernel in it that loops call.
+        accesses: How each array is used, if that is known before there is a loop.
+        **options: As for `pyop2cxx.kernel.kernel.Kernel`.
+
+    Attributes:
+        code: As given.
+        dtypes: Of the kernel's arrays, as loopy knows them.
+
+    Raises:
+        DataTypeError: `code` is no program of loopy's.
+        UsageError: It has no kernel of that name, or loopy cannot write C for it.
+        MissingExtraError: loopy is not installed.
+
+    Example:
+        >>> import loopy  # doctest: +SKIP
+        >>> twice = loopy.make_kernel(
+        ...     "{[i]: 0 <= i < 3}", "y[i] = 2 * x[i]", name="twice", lang_version=(2018, 2)
+        ... )  # doctest: +SKIP
+        >>> typed = loopy.add_dtypes(twice, {"x": "float64", "y": "float64"})  # doctest: +SKIP
+        >>> op2.Kernel(typed, "twice").parameters  # doctest: +SKIP
+        [double *y, const double *x]
+    """
+
+    def __init__(
+        self, code: Any, name: str, accesses: Iterable[Access] | None = None, **options: Any
+    ) -> None:
+        if not is_loopy(code):
+            raise DataTypeError(
+                f"Kernel '{name}': expected a TranslationUnit or LoopKernel of loopy, got "
+                f"{type(code).__name__}"
+            )
+        text, dtypes = written(code, name)
+        super().__init__(text, name, accesses, **{"dtypes": dtypes, "abi": "2026"} | options)
+        self.code = code
+
+    @property
+    def text(self) -> str:
+        """The C that loopy wrote."""
+        return self.core.text
+
+
+def free_names(kernel: Kernel) -> list[str]:
+    """Names that the kernel uses but nobody declares: Consts, if there are such; sorted."""
+    return [] if kernel.facts is None else kernel.facts.free_names

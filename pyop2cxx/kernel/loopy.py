@@ -3,67 +3,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from pyop2cxx.base import extras
-from pyop2cxx.exceptions import DataTypeError, UsageError
-from pyop2cxx.pyop2.global_kernel import LocalKernel
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from pyop2cxx.base.access import Access
-
-
-class LoopyLocalKernel(LocalKernel):
-    """A Kernel that is a program of loopy's; it needs the extra ``loopy``.
-
-    loopy schedules it and writes C, on all backends the same, whatever the program's target is.
-    Arrays must be of known shape and dtype, since arguments arrive as one flat pointer each.
-
-    Args:
-        code: A ``loopy.TranslationUnit`` or ``loopy.LoopKernel``.
-        name: Of the kernel in it that loops call.
-        accesses: How each array is used, if that is known before there is a loop.
-        **options: As for `pyop2cxx.kernel.kernel.Kernel`.
-
-    Attributes:
-        code: As given.
-        dtypes: Of the kernel's arrays, as loopy knows them.
-
-    Raises:
-        DataTypeError: `code` is no program of loopy's.
-        UsageError: It has no kernel of that name, or loopy cannot write C for it.
-        MissingExtraError: loopy is not installed.
-
-    Example:
-        >>> import loopy  # doctest: +SKIP
-        >>> twice = loopy.make_kernel(
-        ...     "{[i]: 0 <= i < 3}", "y[i] = 2 * x[i]", name="twice", lang_version=(2018, 2)
-        ... )  # doctest: +SKIP
-        >>> typed = loopy.add_dtypes(twice, {"x": "float64", "y": "float64"})  # doctest: +SKIP
-        >>> op2.Kernel(typed, "twice").parameters  # doctest: +SKIP
-        [double *y, const double *x]
-    """
-
-    def __init__(
-        self, code: Any, name: str, accesses: Iterable[Access] | None = None, **options: Any
-    ) -> None:
-        if not is_loopy(code):
-            raise DataTypeError(
-                f"Kernel '{name}': expected a TranslationUnit or LoopKernel of loopy, got "
-                f"{type(code).__name__}"
-            )
-        text, dtypes = written(code, name)
-        super().__init__(text, name, accesses, **{"dtypes": dtypes, "abi": "2026"} | options)
-        self.code = code
-
-    @property
-    def text(self) -> str:
-        """The C that loopy wrote."""
-        return self.core.text
+from pyop2cxx.exceptions import UsageError
 
 
 def is_loopy(code: object) -> bool:

@@ -8,15 +8,17 @@ from typing import TYPE_CHECKING, Any
 from pyop2cxx import _core
 from pyop2cxx.base.access import INC, MAX, MIN, READ, WRITE
 from pyop2cxx.base.arrays import MOST_INT32
-from pyop2cxx.data.args import DatArg, DenseBlockArg, MatArg
-from pyop2cxx.loop import symbolic
+from pyop2cxx.data.dats import DatArg
+from pyop2cxx.data.mat_args import DenseBlockArg, MatArg
+from pyop2cxx.loop.parts import layout_of, target_map
 from pyop2cxx.runtime import runtime
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from pyop2cxx.backends._backend import Backend
-    from pyop2cxx.loop.symbolic import Part
+    from pyop2cxx.loop import symbolic
+    from pyop2cxx.loop.parts import Part
     from pyop2cxx.sets.items import Items
     from pyop2cxx.sets.sets import Set
 
@@ -73,7 +75,7 @@ class LoopFacts:
         Elsewhere, and in static mode, they may be any. Whether entries lead nowhere a Map knows
         since it got its values; without any, none does.
         """
-        written = any(symbolic.target_map(arg) is map_ and arg.access != READ for arg in self.parts)
+        written = any(target_map(arg) is map_ and arg.access != READ for arg in self.parts)
         table = map_._current_table() if map_.has_values else None
         if runtime.static or table is None or not written or self.items.extruded:
             width = 4 if table is None else table.index_bytes
@@ -149,7 +151,7 @@ class LoopFacts:
                     arg.data.dataset.set.total_size * max(arg.data._stride, arg.data.cdim)
                 )
             if isinstance(arg, DatArg | DenseBlockArg) and arg.map_ is not None:
-                counts.append(n * arg.map_.arity * symbolic.layout_of(arg)[0] * both)  # scratch
+                counts.append(n * arg.map_.arity * layout_of(arg)[0] * both)  # scratch
         return 4 if max(counts) <= MOST_INT32 // 2 else 8
 
     def columns(self) -> list[int]:
@@ -164,7 +166,7 @@ class LoopFacts:
         """Say whether targets have so similar numbers of elements that padding costs little."""
         reduced = {
             map_._uid: map_
-            for map_, access in ((symbolic.target_map(a), a.access) for a in self.parts)
+            for map_, access in ((target_map(a), a.access) for a in self.parts)
             if map_ is not None and access in (INC, MIN, MAX)
         }
         if not reduced or self.items.extruded or self.iterset is not self.items.whole:

@@ -9,29 +9,18 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from pyop2cxx import _core
-from pyop2cxx.base.access import INC, READ
-from pyop2cxx.base.regions import IterationRegion
-from pyop2cxx.data.args import (
-    ConstantArg,
-    DatArg,
+from pyop2cxx.data.constants import ConstantArg
+from pyop2cxx.data.dats import DatArg
+from pyop2cxx.data.globals import GlobalArg
+from pyop2cxx.data.handles import PassthroughArg
+from pyop2cxx.data.mat_args import (
     DenseBlockArg,
-    DoubledGlobalArg,
-    GlobalArg,
-    LegacyDatArg,
-    LegacyMatArg,
-    LegacyMixedDatArg,
-    LegacyMixedMatArg,
     MatArg,
-    MixedDatArg,
     MixedMatArg,
 )
-from pyop2cxx.data.ghosts import REDUCED
-from pyop2cxx.data.handles import PassthroughArg
 from pyop2cxx.data.mat_paths import placed
-from pyop2cxx.data.mats import Mat
-from pyop2cxx.data.mixed import MixedSet
+from pyop2cxx.data.mixed_dats import DoubledGlobalArg, MixedDatArg
 from pyop2cxx.exceptions import (
-    HaloFrozenError,
     IndexValueError,
     KernelTypeError,
     MapValueError,
@@ -43,30 +32,49 @@ from pyop2cxx.exceptions import (
     user_stacklevel,
 )
 from pyop2cxx.kernel.kernel import Kernel
+from pyop2cxx.kernel.shapes import needs_wrapper, wrapped
 from pyop2cxx.loop import symbolic, value_checks
-from pyop2cxx.loop.columns import through_columns
+from pyop2cxx.loop.checks import (
+    check_generate_options,
+    checked_block_size,
+    checked_lanes,
+    checked_region,
+    checked_strategy,
+    kind_of,
+    legacy_form,
+)
+from pyop2cxx.loop.execute import (
+    bring_to_ghosts,
+    check_frozen,
+    gather_from_ghosts,
+    ghosts_of,
+    note_assembly,
+    run_on_device,
+    written_dats,
+)
 from pyop2cxx.loop.facts import LoopFacts
 from pyop2cxx.loop.kernel_checks import Descriptor, check, fitting
+from pyop2cxx.loop.parts import maps_of, parts_of, through_columns, values_of
 from pyop2cxx.pipeline import flow
-from pyop2cxx.pyop2.conventions import adapt
+from pyop2cxx.pipeline.explain import explain
+from pyop2cxx.pipeline.request import GeneratedCode, Request
 from pyop2cxx.runtime import runtime
+from pyop2cxx.runtime.seams import conventions
 from pyop2cxx.sets.items import check_defined, check_reach, items_of
+from pyop2cxx.sets.mixed_sets import MixedSet
 from pyop2cxx.sets.sets import Set
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from pyop2cxx.base.access import Access
-    from pyop2cxx.data.carrier import Lent
-    from pyop2cxx.data.dats import Dat
-    from pyop2cxx.loop.symbolic import Arg, Part
+    from pyop2cxx.base.regions import IterationRegion
+    from pyop2cxx.loop.parts import Arg, Part
     from pyop2cxx.pipeline.explain import Explanation
     from pyop2cxx.sets.maps import Map
 
 _GENERATE_OPTIONS = ("convention", "debug", "deterministic", "lanes", "strategy")
 _LAYER = np.dtype(np.int32)
-_WITH_HALOS = (DatArg, LegacyDatArg, MixedDatArg, LegacyMixedDatArg)
-_MATRICES = (MatArg, LegacyMatArg, MixedMatArg, LegacyMixedMatArg)
 
 
 class ParLoop:
@@ -136,16 +144,16 @@ class ParLoop:
             )
         self.iterset = iterset
         self.args = args
-        self.iteration_region = _checked_region(iteration_region, iterate, self._what)
+        self.iteration_region = checked_region(iteration_region, iterate, self._what)
         self.pass_layer_arg = bool(pass_layer_arg)
         self._items = items_of(iterset, self.iteration_region, self.pass_layer_arg, self._what)
-        self._strategy = _checked_strategy(strategy, self._what)
-        self._block_size = _checked_block_size(block_size, self._what)
-        self._lanes = _checked_lanes(lanes, self._what)
+        self._strategy = checked_strategy(strategy, self._what)
+        self._block_size = checked_block_size(block_size, self._what)
+        self._lanes = checked_lanes(lanes, self._what)
         for i, arg in enumerate(args):
             self._check_kind(i, arg)
         self.args = args = tuple(placed(arg, self._items.whole) for arg in args)
-        self._parts, numbers = symbolic.parts_of(args)
+        self._parts, numbers = parts_of(args)
         for i, part in zip(numbers or range(len(args)), self._parts, strict=True):
             self._check_arg(i, part)
         self._adapt_kernel()
@@ -167,26 +175,32 @@ class ParLoop:
     def _adapt_kernel(self) -> None:
         """Check that the kernel takes these arguments, or let a function call it that does."""
         kernel, layer, given = self.kernel, self.pass_layer_arg, self.args
-        if kernel.abi == "2026" and not adapt.needs_adapting(kernel):
-            self._check_kernel()
+        if kernel.abi != "2026":
+            self._adapt_older_kernel()
+        elif needs_wrapper(kernel):
+            values = values_of(given, 2 if self._items.facets else 1)
+            self.kernel = wrapped(kernel, given, values, layer=layer)
         else:
-            self.pass_layer_arg = layer or (kernel.abi == "2013" and self._items.extruded)
-            self._items = items_of(
-                self.iterset, self.iteration_region, self.pass_layer_arg, self._what
-            )
-            self.kernel, self.args = adapt.adapted(
-                kernel, self.args, layer=self.pass_layer_arg, facets=self._items.facets
-            )
+            self._check_kernel()
         if self._items.extruded:
             self.args = tuple(through_columns(arg, self._items.base) for arg in self.args)
         if self.args is not given:
-            self._parts = symbolic.parts_of(self.args)[0]
+            self._parts = parts_of(self.args)[0]
+
+    def _adapt_older_kernel(self) -> None:
+        """Let a function of today's convention call a kernel of an older one."""
+        kernel = self.kernel
+        self.pass_layer_arg |= kernel.abi == "2013" and self._items.extruded
+        self._items = items_of(self.iterset, self.iteration_region, self.pass_layer_arg, self._what)
+        self.kernel, self.args = conventions().adapted(
+            kernel, self.args, layer=self.pass_layer_arg, facets=self._items.facets
+        )
 
     def _note_effects(self) -> None:
         """Find out what a run has to keep up to date besides the values."""
         self._facts = LoopFacts(self.iterset, self._items, self._parts)
-        self._written = _written_dats(self._parts)
-        self._ghosts = _ghosts(self._parts)
+        self._written = written_dats(self._parts)
+        self._ghosts = ghosts_of(self._parts)
         self._assembled = tuple(arg for arg in self.args if isinstance(arg, MatArg | MixedMatArg))
 
     def _check_kind(self, i: int, arg: Arg) -> None:
@@ -196,7 +210,7 @@ class ParLoop:
                 f"{self._what}: arg {i} must be made by calling a Dat or Global with an access, "
                 f"such as dat(op2.READ, map), got {arg!r} of type {type(arg).__name__}"
             )
-        if self.kernel.abi == "2026" and (_legacy_form(arg) or (0, False))[1]:
+        if self.kernel.abi == "2026" and (legacy_form(arg) or (0, False))[1]:
             raise UsageError(
                 f"{self._what}: arg {i}: flatten is of PyOP2's older conventions; leave it out, or "
                 "say which one the kernel follows: Kernel(..., abi='2016')"
@@ -266,8 +280,8 @@ class ParLoop:
             )
         old: Any = self.args[index]
         data = new if isinstance(new, type(old.data)) else getattr(new, "data", None)
-        if not isinstance(data, type(old.data)) or _kind_of(data) != _kind_of(old.data):
-            dtype, dim = _kind_of(old.data)
+        if not isinstance(data, type(old.data)) or kind_of(data) != kind_of(old.data):
+            dtype, dim = kind_of(old.data)
             raise UsageError(
                 f"{self._what}: arg {index}: {type(old.data).__name__} '{old.data.name}' of dtype "
                 f"{dtype} and {dim} values can be replaced by one like it, got {new!r}"
@@ -280,7 +294,7 @@ class ParLoop:
         given = placed(given, self._items.whole)
         if isinstance(old, DoubledGlobalArg):
             given = DoubledGlobalArg(data, None, old.access)
-        parts, numbers = symbolic.parts_of((*self.args[:index], given, *self.args[index + 1 :]))
+        parts, numbers = parts_of((*self.args[:index], given, *self.args[index + 1 :]))
         for i, part in zip(numbers or range(len(self.args)), parts, strict=True):
             self._check_arg(i, part)
         self.args = (*self.args[:index], given, *self.args[index + 1 :])
@@ -304,7 +318,7 @@ class ParLoop:
         return self.kernel.num_flops * self._items.n
 
     def _check_matrix(self, i: int, arg: MatArg | DenseBlockArg) -> None:
-        for map_ in symbolic.maps_of(arg):
+        for map_ in maps_of(arg):
             if map_.iterset is not self._items.whole:
                 raise MapValueError(
                     f"{self._what}: arg {i}: Map '{map_.name}' starts on Set "
@@ -337,7 +351,7 @@ class ParLoop:
 
     # Text
 
-    def generate(self, options: Mapping[str, Any] | None = None) -> flow.GeneratedCode:
+    def generate(self, options: Mapping[str, Any] | None = None) -> GeneratedCode:
         """Return the text of this loop for the current backend, without running anything.
 
         Args:
@@ -360,11 +374,11 @@ class ParLoop:
                 f"{self._what}: generate() has no option {', '.join(map(repr, unknown))}; there "
                 f"are: {', '.join(_GENERATE_OPTIONS)}"
             )
-        _check_generate_options(given, self._what)
+        check_generate_options(given, self._what)
         request = self._request(symbolic.build(self.kernel, self.args, self._items), given)
         choice = flow.choose(request)
         known = flow.generate(request, choice)
-        code = flow.GeneratedCode(known)
+        code = GeneratedCode(known)
         code.__dict__.update(known.__dict__)
         code.files, code.ir = dict(known.files), dict(known.ir)
         code.why, code.header = choice.why, self._header(known.strategy)
@@ -388,9 +402,9 @@ class ParLoop:
             >>> op2.ParLoop(double, x.dataset.set, x(op2.RW)).explain().why_lanes
             '1 operations for 2 scalars moved: too little to gain'
         """
-        from pyop2cxx.pipeline.explain import explain
-
-        return explain(self)
+        is_sized = self.iterset.is_sized and not runtime.static
+        n_bytes = self.useful_bytes if is_sized else None
+        return explain(self._current_request(), self.iterset.name, self._items.n, n_bytes)
 
     def _header(self, strategy: str) -> str:
         lines = [f"{self._what} over Set '{self.iterset.name}', strategy {strategy}"]
@@ -414,21 +428,21 @@ class ParLoop:
         if self._epoch != runtime.epoch:
             self._prepare()
         if runtime.n_frozen:
-            _check_frozen(self._parts, self._what)
+            check_frozen(self._parts, self._what)
         if self._checks:
-            value_checks.check_before(self)
+            value_checks.check_before(self.kernel.name, self._parts)
         if self._ghosts:
-            _bring_to_ghosts(self._ghosts)
+            bring_to_ghosts(self._ghosts)
         if self._run():
             runtime.coherence.attribute(user_line())
         for dat in self._written:
             dat.halo_valid = False
         for arg in self._assembled:
-            _note_assembly(arg)
+            note_assembly(arg)
         if self._ghosts:
-            _gather_from_ghosts(self._ghosts)
+            gather_from_ghosts(self._ghosts)
         if self._checks:
-            value_checks.check_after(self)
+            value_checks.check_after(self.kernel.name, self._parts)
 
     __call__ = compute
 
@@ -439,7 +453,7 @@ class ParLoop:
                 f"{self._what}: 'compute' needs loops that run, but init(static=True) only "
                 "generates text; call generate(), or run without static=True"
             )
-        _check_frozen(self._parts, self._what)
+        check_frozen(self._parts, self._what)
         for i, arg in enumerate(self._parts):
             if isinstance(arg, DatArg):
                 if arg.map_ is not None:  # its values may have changed since the loop was made
@@ -455,7 +469,7 @@ class ParLoop:
         request = self._request(built, {})
         engine = runtime.engine
         executable = flow.executable(request)
-        device = flow.chosen_device(request.backend)
+        device = engine.chosen_device(request.backend)
         if device is not None and any(isinstance(arg, PassthroughArg) for arg in self._parts):
             raise UnsupportedError(
                 f"{self._what}: a PassthroughArg is an address of this process, which a device "
@@ -486,19 +500,19 @@ class ParLoop:
         if device is not None:
             carriers: list[Any] = [*(arg.data for arg in self._parts), *built.constants]
             lent = tuple({id(one._lent_out): one._lent_out for one in carriers}.values())
-            self._run = partial(_run_on_device, self._prepared, lent)
+            self._run = partial(run_on_device, self._prepared, lent)
         self._checks = bool(runtime.configuration["debug"])
         self._epoch = epoch
         if runtime.on_loop is not None:
             runtime.on_loop(self)
 
-    def _current_request(self) -> flow.Request:
+    def _current_request(self) -> Request:
         """Say what decides the text of the loop as it would run now."""
         return self._request(symbolic.build(self.kernel, self.args, self._items), {})
 
-    def _request(self, built: symbolic.Symbolic, given: Mapping[str, Any]) -> flow.Request:
+    def _request(self, built: symbolic.Symbolic, given: Mapping[str, Any]) -> Request:
         backend = runtime.engine.backend(runtime.backend)
-        return flow.Request(
+        return Request(
             name=self.kernel.name,
             line=self._line,
             kernel=self.kernel,
@@ -515,238 +529,3 @@ class ParLoop:
     def useful_bytes(self) -> int:
         """Bytes that one call must move: each Dat and Map entry once, INC and RW both ways."""
         return self._facts.useful_bytes
-
-
-def _run_on_device(prepared: _core.PreparedLoop, lent: tuple[Lent, ...]) -> bool:
-    """Run a loop, and end the arrays that were handed out of what it uses."""
-    has_copied = prepared.run()
-    for arrays in lent:
-        if arrays:
-            arrays.recall()
-    return has_copied
-
-
-def par_loop(
-    kernel: Kernel | Callable[..., object],
-    iterset: Set,
-    *args: Arg,
-    strategy: str | None = None,
-    block_size: int | None = None,
-    iteration_region: IterationRegion | None = None,
-    iterate: IterationRegion | None = None,
-    pass_layer_arg: bool = False,
-    lanes: int | None = None,
-) -> None:
-    """Call a kernel for each entity of a Set, now.
-
-    The same as ``ParLoop(...).compute()``; a loop that was run before with the same objects is
-    remembered, without keeping their data alive.
-
-    Args:
-        kernel: The kernel; or, for debugging, a Python function: see
-            `pyop2cxx.loop.python_loop.PythonLoop`.
-        iterset: The Set whose entities it is called for.
-        *args: One for each parameter of the kernel: ``dat(access, map)``, ``glob(access)``.
-        strategy: As for `ParLoop`.
-        block_size: As for `ParLoop`.
-        iteration_region: As for `ParLoop`.
-        iterate: As for `ParLoop`.
-        pass_layer_arg: As for `ParLoop`.
-        lanes: As for `ParLoop`.
-
-    Raises:
-        UsageError: As for `ParLoop`.
-        CompilationError: The compiler rejects the kernel.
-
-    Example:
-        >>> from pyop2cxx import op2
-        >>> cells = op2.Set(3)
-        >>> x = op2.Dat(cells, [1.0, 2.0, 3.0])
-        >>> total = op2.Global(1, 0.0)
-        >>> add = op2.Kernel("void add(double *x, double *sum) { *sum += *x; }", "add")
-        >>> op2.par_loop(add, cells, x(op2.READ), total(op2.INC))
-        >>> total.data_ro.tolist()
-        [6.0]
-    """
-    if not isinstance(kernel, Kernel) and callable(kernel):
-        from pyop2cxx.loop.python_loop import PythonLoop
-
-        layers = {"iterate": iterate, "pass_layer_arg": pass_layer_arg}
-        PythonLoop(kernel, iterset, *args, iteration_region=iteration_region, **layers).compute()
-        return
-    loops = runtime.engine.loops
-    try:
-        # access first: what is no argument has none, and asking a Dat for its data counts as a use
-        key = (
-            id(kernel),
-            iterset._uid,
-            runtime.epoch,
-            strategy,
-            block_size,
-            iteration_region or iterate,
-            pass_layer_arg,
-            kernel._is_legacy and tuple(map(_legacy_form, args)),
-            lanes,
-            *[(a.access, a.data._uid, None if a.map_ is None else a.map_._uid) for a in args],
-        )
-        known = loops.find(key)
-    except (AttributeError, TypeError):
-        known = None  # ParLoop says what is wrong
-    if known is not None and known[0] is kernel:
-        if runtime.n_frozen:
-            _check_frozen(symbolic.parts_of(args)[0], f"par_loop '{kernel.name}'")
-        if known[1]():
-            runtime.coherence.attribute(user_line())
-        for arg in args:
-            if arg.access != READ and arg.__class__ in _WITH_HALOS:
-                arg.data.halo_valid = False
-            elif arg.__class__ in _MATRICES:
-                _note_assembly(arg)
-        return
-    loop = ParLoop(
-        kernel,
-        iterset,
-        *args,
-        strategy=strategy,
-        block_size=block_size,
-        iteration_region=iteration_region,
-        iterate=iterate,
-        pass_layer_arg=pass_layer_arg,
-        lanes=lanes,
-    )
-    loop.compute()
-    if not loop._checks and not loop._ghosts:
-        loops.keep(key, (kernel, loop._run))
-
-
-parloop = par_loop
-LegacyParloop = ParLoop
-
-_WITHOUT_DATA = (
-    *("Parloop", "GlobalParloopArg", "DatParloopArg", "MixedDatParloopArg", "MatParloopArg"),
-    *("MixedMatParloopArg", "PassthroughParloopArg"),
-)
-
-
-def __getattr__(name: str) -> Any:
-    """Find what ``pyop2.parloop`` has and `pyop2cxx.pyop2.global_kernel` builds on this module."""
-    if name in _WITHOUT_DATA:
-        from pyop2cxx.pyop2 import global_kernel
-
-        return getattr(global_kernel, name)
-    if name == "generate_single_cell_wrapper":
-        from pyop2cxx.pyop2 import _single_cell as single_cell
-
-        return single_cell.generate_single_cell_wrapper
-    raise AttributeError(f"module 'pyop2cxx.loop.parloop' has no attribute '{name}'")
-
-
-def _kind_of(data: Any) -> tuple[Any, Any]:
-    return data.dtype, data.dims if isinstance(data, Mat) else data.cdim
-
-
-def _check_frozen(args: tuple[Part, ...], what: str) -> None:
-    for i, arg in enumerate(args):
-        frozen = arg.data._frozen if isinstance(arg, DatArg) else None
-        if frozen is not None and frozen != arg.access:
-            raise HaloFrozenError(
-                f"{what}: arg {i}: the halo of Dat '{arg.data.name}' is frozen with {frozen.name}, "
-                f"but the loop uses it with {arg.access.name}; leave frozen_halo() first"
-            )
-
-
-def _legacy_form(arg: Arg) -> tuple[int | None, bool] | None:
-    if isinstance(arg, LegacyMatArg | LegacyMixedMatArg):
-        return None, True
-    if isinstance(arg, LegacyDatArg | LegacyMixedDatArg):
-        return arg.index, arg.flatten
-    return None
-
-
-def _checked_region(region: object, older: object, what: str) -> IterationRegion | None:
-    if region is not None and older is not None:
-        raise UsageError(f"{what}: iteration_region and iterate are the same; give one of them")
-    found = older if region is None else region
-    return None if found is None else IterationRegion(found)  # type: ignore[arg-type]
-
-
-def _note_assembly(arg: MatArg | MixedMatArg) -> None:
-    state = Mat.ADD_VALUES if arg.access == INC else Mat.INSERT_VALUES
-    arg.data.change_assembly_state(state)
-    if isinstance(arg, MixedMatArg):
-        for block in arg.data:
-            block.change_assembly_state(state)
-
-
-def _written_dats(args: tuple[Part, ...]) -> tuple[Dat, ...]:
-    found = {
-        arg.data._uid: arg.data for arg in args if isinstance(arg, DatArg) and arg.access != READ
-    }
-    return tuple(found.values())
-
-
-def _ghosts(args: tuple[Part, ...]) -> tuple[tuple[Dat, Access], ...]:
-    """Return the Dats whose Halo a loop needs: those reached by Maps; each with its access."""
-    found = {
-        (arg.data._uid, arg.access): (arg.data, arg.access)
-        for arg in args
-        if isinstance(arg, DatArg)
-        and arg.map_ is not None
-        and not arg.map_._is_of_columns
-        and arg.data.dataset.set.halo is not None
-    }
-    return tuple(found.values())
-
-
-def _bring_to_ghosts(ghosts: tuple[tuple[Dat, Access], ...]) -> None:
-    for dat, access in ghosts:
-        dat.global_to_local_begin(access)
-    for dat, access in ghosts:
-        dat.global_to_local_end(access)
-
-
-def _gather_from_ghosts(ghosts: tuple[tuple[Dat, Access], ...]) -> None:
-    reduced = [(dat, access) for dat, access in ghosts if access in REDUCED]
-    for dat, access in reduced:
-        dat.local_to_global_begin(access)
-    for dat, access in reduced:
-        dat.local_to_global_end(access)
-
-
-def _checked_strategy(strategy: object, what: str) -> str | None:
-    if strategy is None or strategy in _core.STRATEGIES:
-        return strategy
-    raise UsageError(
-        f"{what}: there is no strategy {strategy!r}; there are: {', '.join(_core.STRATEGIES)}"
-    )
-
-
-def _checked_lanes(lanes: object, what: str) -> int | None:
-    if lanes is None:
-        return None
-    if isinstance(lanes, int) and not isinstance(lanes, bool) and lanes in (0, 1, 2, 4, 8, 16):
-        return lanes
-    raise UsageError(
-        f"{what}: lanes must be None for the default rule's choice, 0 or 1 for none, or 2, 4, 8 or "
-        f"16 elements side by side, got {lanes!r}"
-    )
-
-
-def _check_generate_options(given: dict[str, Any], what: str) -> None:
-    if "lanes" in given:
-        given["lanes"] = _checked_lanes(given["lanes"], what)
-    if "strategy" in given:
-        given["strategy"] = _checked_strategy(given["strategy"], what)
-    if given.get("convention", 1) not in (1, 2):
-        raise UsageError(f"{what}: convention must be 1 or 2, got {given['convention']!r}")
-    for name in ("debug", "deterministic"):
-        if not isinstance(given.get(name, False), bool):
-            raise UsageError(f"{what}: {name} must be True or False, got {given[name]!r}")
-
-
-def _checked_block_size(block_size: object, what: str) -> int:
-    if block_size is None:
-        return 0
-    if isinstance(block_size, int) and not isinstance(block_size, bool) and block_size > 0:
-        return block_size
-    raise UsageError(f"{what}: block_size must be a positive int, got {block_size!r}")

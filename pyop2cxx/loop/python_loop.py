@@ -15,22 +15,24 @@ import numpy as np
 from pyop2cxx import _core
 from pyop2cxx.base.access import INC, MAX, MIN, READ, WRITE
 from pyop2cxx.base.regions import ALL
-from pyop2cxx.data.args import DatArg, DenseBlockArg, MatArg, MixedDatArg, MixedMatArg
 from pyop2cxx.data.carrier import SetFreeCarrier
+from pyop2cxx.data.dats import DatArg
 from pyop2cxx.data.handles import PassthroughArg
-from pyop2cxx.loop import symbolic
+from pyop2cxx.data.mat_args import DenseBlockArg, MatArg, MixedMatArg
+from pyop2cxx.data.mixed_dats import MixedDatArg
 from pyop2cxx.loop.parloop import ParLoop
+from pyop2cxx.loop.parts import cells_of, parts_of
+from pyop2cxx.sets.derived_maps import MaskedMap
 from pyop2cxx.sets.extruded import ExtrudedSet
 from pyop2cxx.sets.items import Items, levels_of
-from pyop2cxx.sets.masked import MaskedMap
-from pyop2cxx.sets.subsets import Subset
+from pyop2cxx.sets.sets import Subset
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from pyop2cxx.base.access import Access
     from pyop2cxx.base.arrays import Array
-    from pyop2cxx.loop.symbolic import Arg, Part
+    from pyop2cxx.loop.parts import Arg, Part
     from pyop2cxx.sets.maps import Map
     from pyop2cxx.sets.sets import Set
 
@@ -108,7 +110,7 @@ class PythonLoop(ParLoop):
 
     def _prepare(self) -> None:
         self._epoch = self._check_runnable()
-        self._prepared = _Run(self)  # type: ignore[assignment]
+        self._run = _Run(self).run
 
 
 class _Run:
@@ -315,7 +317,7 @@ class _Joined:
 
     def __init__(self, arg: Arg, items: Items) -> None:
         self._address = arg._buffer.address if isinstance(arg, PassthroughArg) else None
-        parts: tuple[Part, ...] = () if self._address is not None else symbolic.parts_of((arg,))[0]
+        parts: tuple[Part, ...] = () if self._address is not None else parts_of((arg,))[0]
         self._parts = [_part(part, items) for part in parts]
         self._is_mixed = isinstance(arg, MixedDatArg)
         self._is_read = arg.access == READ
@@ -328,7 +330,7 @@ class _Joined:
                 for map_ in side
                 if map_ is not None
             }
-            self._places = symbolic.cells_of(arg, arities)
+            self._places = cells_of(arg, arities)
 
     def packed(self, item: _Item) -> Any:
         if self._address is not None:

@@ -4,27 +4,28 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from pyop2cxx import _core
 from pyop2cxx.base.access import READ
-from pyop2cxx.data.args import DatArg, DenseBlockArg, MatArg, MixedDatArg, MixedMatArg
+from pyop2cxx.data.dats import DatArg
 from pyop2cxx.data.handles import PassthroughArg
+from pyop2cxx.data.mat_args import DenseBlockArg, MatArg, MixedMatArg
+from pyop2cxx.data.mixed_dats import MixedDatArg
+from pyop2cxx.kernel.kernel import free_names
+from pyop2cxx.loop.parts import cells_of, is_masked, layout_of, maps_of, parts_of, target_map
 from pyop2cxx.runtime import runtime
+from pyop2cxx.sets.derived_maps import MaskedMap
 from pyop2cxx.sets.items import path_of
-from pyop2cxx.sets.masked import MaskedMap
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Mapping, Sequence
 
-    from pyop2cxx.data.args import ConstantArg, GlobalArg
     from pyop2cxx.data.constants import Const
     from pyop2cxx.kernel.kernel import Kernel
+    from pyop2cxx.loop.parts import Arg, Part
     from pyop2cxx.sets.items import Items
     from pyop2cxx.sets.maps import Map
-
-    Part = DatArg | GlobalArg | ConstantArg | PassthroughArg | MatArg | DenseBlockArg
-    Arg = Part | MixedDatArg | MixedMatArg
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,23 +43,6 @@ class Symbolic:
     maps: tuple[Map, ...]
     spaces: tuple[int, ...]
     constants: tuple[Const, ...]
-
-
-def parts_of(args: Sequence[Arg]) -> tuple[tuple[Part, ...], list[int]]:
-    """Take arguments apart that are made of several, as a MixedDat is of its fields.
-
-    Returns:
-        The parts, and for each the number of its argument; no numbers where nothing was taken
-        apart.
-    """
-    parts: list[Part] = []
-    numbers: list[int] = []
-    for i, arg in enumerate(args):
-        # blocks of matrices have their places by now
-        found: Any = arg.parts if isinstance(arg, MixedDatArg | MixedMatArg) else (arg,)
-        parts += found
-        numbers += [i] * len(found)
-    return tuple(parts), ([] if len(parts) == len(args) else numbers)
 
 
 def build(kernel: Kernel, arguments: Sequence[Arg], items: Items) -> Symbolic:
@@ -116,47 +100,6 @@ def _places_of(arg: MixedMatArg, arities: Mapping[int, int]) -> list[_core.Place
     ]
 
 
-def cells_of(arg: MixedMatArg, arities: Mapping[int, int]) -> list[tuple[int, int, int, int]]:
-    """Say for each part of a mixed matrix where it lies in the kernel's tensor.
-
-    Args:
-        arg: The argument.
-        arities: Of its Maps in the loop, by number.
-
-    Returns:
-        First row, first column and number of columns of each part, and the tensor's width.
-    """
-    heights, widths = (
-        [
-            dset.cdim * (1 if map_ is None else arities[map_._uid])
-            for dset, map_ in zip(dsets, maps, strict=True)
-        ]
-        for dsets, maps in zip(arg.data.sparsity.dsets, arg.map_.maps, strict=True)
-    )
-    return [
-        (sum(heights[:i]) + k, sum(widths[:j]), widths[j], sum(widths)) for i, j, k in arg.cells
-    ]
-
-
-def maps_of(arg: Part) -> tuple[Map, ...]:
-    """Return the Maps of an argument: none, one, or a matrix's two."""
-    if isinstance(arg, MatArg):
-        return arg.maps
-    return () if arg.map_ is None else (arg.map_,)
-
-
-def target_map(arg: Part) -> Map | None:
-    """Return the Map to what an argument's elements may fight over: a matrix's rows, if many."""
-    if isinstance(arg, MatArg):
-        return arg.map_.cols if arg.map_.by_columns else arg.map_.rows
-    return arg.map_
-
-
-def free_names(kernel: Kernel) -> list[str]:
-    """Names that the kernel uses but nobody declares: Consts, if there are such; sorted."""
-    return [] if kernel.facts is None else kernel.facts.free_names
-
-
 def _dtype(data: object) -> _core.DType:
     return _core.dtype_from_name(data.dtype.name)  # type: ignore[attr-defined]
 
@@ -199,18 +142,6 @@ def _node(
     if arg.access == READ:
         return _core.GlobalRead(dtype=dtype, dim=dim, alias=alias)
     return _core.GlobalReduce(dtype=dtype, dim=dim, access=access, alias=alias)
-
-
-def is_masked(arg: MatArg) -> bool:
-    """Say whether entries of a matrix may have no place."""
-    return arg.map_.is_masked or any(map_._is_partial for map_ in arg.maps)
-
-
-def layout_of(arg: Part) -> tuple[int, int, int]:
-    """Return values on an entity, from one to the next or 0, and where they begin among those."""
-    if isinstance(arg, DenseBlockArg):
-        return arg.dim, arg.stride, arg.component
-    return arg.data.cdim, arg.data._stride, arg.data._component
 
 
 def _numbered(keys: Sequence[Hashable]) -> list[int]:

@@ -9,52 +9,54 @@ import numpy as np
 
 from pyop2cxx import _core
 from pyop2cxx.base.access import READ, RW
-from pyop2cxx.data.args import DatArg, DenseBlockArg, MatArg
+from pyop2cxx.data.dats import DatArg
 from pyop2cxx.data.handles import PassthroughArg
+from pyop2cxx.data.mat_args import DenseBlockArg, MatArg
 from pyop2cxx.exceptions import ExecutionError, UsageError
-from pyop2cxx.loop.symbolic import maps_of
+from pyop2cxx.loop.parts import maps_of
 
 if TYPE_CHECKING:
-    from pyop2cxx.loop.parloop import ParLoop
-    from pyop2cxx.loop.symbolic import Part
+    from collections.abc import Sequence
+
+    from pyop2cxx.loop.parts import Part
     from pyop2cxx.sets.maps import Map
 
 
-def check_before(loop: ParLoop) -> None:
+def check_before(kernel: str, parts: Sequence[Part]) -> None:
     """Check what a loop is about to read, before it changes anything.
 
     Raises:
         ExecutionError: A Map entry is out of range, or a value that is read is NaN; the message
             names the loop, the argument and the element.
     """
-    for i, arg in enumerate(loop._parts):
+    for i, arg in enumerate(parts):
         for map_ in maps_of(arg):
-            _check_map(loop, i, map_)
+            _check_map(kernel, i, map_)
         if arg.access in (READ, RW):
-            _check_numbers(loop, i, arg, "is NaN before the loop")
+            _check_numbers(kernel, i, arg, "is NaN before the loop")
 
 
-def check_after(loop: ParLoop) -> None:
+def check_after(kernel: str, parts: Sequence[Part]) -> None:
     """Check what a loop has written.
 
     Raises:
         ExecutionError: A value is NaN; the message names the loop, the argument and the element.
     """
-    for i, arg in enumerate(loop._parts):
+    for i, arg in enumerate(parts):
         if arg.access != READ:
-            _check_numbers(loop, i, arg, "became NaN in this loop")
+            _check_numbers(kernel, i, arg, "became NaN in this loop")
 
 
-def _check_map(loop: ParLoop, i: int, map_: Map) -> None:
+def _check_map(kernel: str, i: int, map_: Map) -> None:
     table = map_._current_table()
     assert table is not None  # a loop without Map values is refused when it is made
     try:
         _core.plan.check_range(table, map_.name, negative_allowed=False, n_threads=1)
     except UsageError as error:
-        raise ExecutionError(f"par_loop '{loop.kernel.name}': arg {i}: {error}") from None
+        raise ExecutionError(f"par_loop '{kernel}': arg {i}: {error}") from None
 
 
-def _check_numbers(loop: ParLoop, i: int, arg: Part, what: str) -> None:
+def _check_numbers(kernel: str, i: int, arg: Part, what: str) -> None:
     if isinstance(arg, PassthroughArg):
         return
     values = arg.data._values
@@ -71,6 +73,6 @@ def _check_numbers(loop: ParLoop, i: int, arg: Part, what: str) -> None:
     where = f"{kind} {element}" if on_set else "its value"
     shown = np.array2string(rows[element], precision=6, threshold=8)
     raise ExecutionError(
-        f"par_loop '{loop.kernel.name}': arg {i}: {type(arg.data).__name__} '{arg.data.name}', "
+        f"par_loop '{kernel}': arg {i}: {type(arg.data).__name__} '{arg.data.name}', "
         f"{where} {what}: {shown} ({bad.size} of {len(rows)} elements)"
     )

@@ -4,23 +4,20 @@
 from __future__ import annotations
 
 import re
-import runpy
-import sys
-from contextlib import contextmanager
 from dataclasses import asdict, dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pyop2cxx import _core
 from pyop2cxx.backends._backend import DeviceToolchain
-from pyop2cxx.exceptions import ToolchainError, UsageError
+from pyop2cxx.exceptions import ToolchainError
 from pyop2cxx.pipeline import flow
 from pyop2cxx.runtime import runtime
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from pyop2cxx.kernel.kernel import Kernel
+    from pyop2cxx.pipeline.request import Request
 
-    from pyop2cxx.loop.parloop import ParLoop
+    pass
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -105,13 +102,18 @@ class Explanation:
         return f"{self.operations} operations{slow}, {moved}"
 
 
-def explain(loop: ParLoop) -> Explanation:
+def explain(request: Request, iterset: str, n_elements: int, n_bytes: int | None) -> Explanation:
     """Say how a loop would run now, and why. Nothing is compiled or run.
+
+    Args:
+        request: The loop.
+        iterset: The name of its Set.
+        n_elements: How often the kernel is called.
+        n_bytes: Bytes that must be moved; None where that is not known.
 
     Raises:
         UnsupportedError: The strategy, or the number of lanes, that was asked for is not possible.
     """
-    request = loop._current_request()
     toolchain = request.backend.toolchain
     try:  # what a device can do decides, too, if there is one
         on_device = isinstance(toolchain, DeviceToolchain) and not runtime.static
@@ -123,22 +125,21 @@ def explain(loop: ParLoop) -> Explanation:
     refused = {name: _core.why_not(name, *about) for name in _core.STRATEGIES}
     work = _core.lane_work(request.loop)
     rule = _core.lane_rule(choice.strategy, *about[:2], choice.options)
-    is_sized = loop.iterset.is_sized and not runtime.static
     return Explanation(
-        loop=loop.kernel.name,
-        iterset=loop.iterset.name,
+        loop=request.name,
+        iterset=iterset,
         line=request.line,
         backend=request.backend.name,
-        elements=loop._items.n,
+        elements=n_elements,
         strategy=choice.strategy,
         why=choice.why,
         refused={name: why for name, why in refused.items() if why},
         lanes=choice.options.lanes,
         why_lanes=choice.why_lanes,
-        kernel_line=_quoted(loop, choice.why_lanes),
+        kernel_line=_quoted(request.kernel, choice.why_lanes),
         operations=None if request.kernel.core.body is None else work.n_operations,
         scalars=work.n_scalars,
-        bytes=loop.useful_bytes if is_sized else None,
+        bytes=n_bytes,
         least_operations=rule.least_operations,
         least_operations_a_scalar=rule.least_operations_a_scalar,
         vector_bytes=runtime.engine.vector_bytes,
@@ -148,10 +149,10 @@ def explain(loop: ParLoop) -> Explanation:
     )
 
 
-def _quoted(loop: ParLoop, why: str) -> str:
+def _quoted(kernel: Kernel, why: str) -> str:
     """Return the kernel's line that a reason names."""
     found = re.search(r"\(line (\d+) of the kernel\)", why)
-    lines = loop.kernel.code.splitlines()
+    lines = kernel.code.splitlines()
     if found is None or not 0 < int(found[1]) <= len(lines):
         return ""
     return f"line {found[1]}: {lines[int(found[1]) - 1].strip()}"
@@ -161,50 +162,3 @@ def _readable(n_bytes: int) -> str:
     if n_bytes < 10_000:
         return f"{n_bytes} bytes"
     return f"{n_bytes / 1e6:.1f} MB" if n_bytes >= 100_000 else f"{n_bytes / 1e3:.1f} kB"
-
-
-@contextmanager
-def watched() -> Iterator[list[Explanation]]:
-    """Collect the explanations of all loops that are generated or run in a `with` block.
-
-    Loops that are decided alike appear once.
-    """
-    found: list[Explanation] = []
-
-    def note(loop: ParLoop) -> None:
-        made = explain(loop)
-        if made not in found:
-            found.append(made)
-
-    outer, runtime.on_loop = runtime.on_loop, note
-    try:
-        yield found
-    finally:
-        runtime.on_loop = outer
-
-
-def explain_program(path: str, arguments: Sequence[str]) -> list[Explanation]:
-    """Run a Python program and say of each of its loops how it ran.
-
-    Args:
-        path: The program.
-        arguments: What it finds in `sys.argv` behind its own name.
-
-    Raises:
-        UsageError: There is no such file.
-    """
-    program = Path(path)
-    if not program.is_file():
-        raise UsageError(f"explain: there is no file '{path}'; pass a Python program")
-    before = sys.argv, sys.path[:]
-    sys.argv = [path, *arguments]
-    sys.path.insert(0, str(program.resolve().parent))
-    with watched() as found:
-        try:
-            runpy.run_path(path, run_name="__main__")
-        except SystemExit as end:
-            if end.code not in (None, 0):
-                raise
-        finally:
-            sys.argv, sys.path[:] = before
-    return found

@@ -19,86 +19,15 @@ from pyop2cxx.base.folders import BACKENDS, template_folder
 from pyop2cxx.exceptions import CompilationError, ToolchainError, UnsupportedError, UsageError
 from pyop2cxx.pipeline.frames import render
 from pyop2cxx.pipeline.rejections import explain_rejection
+from pyop2cxx.pipeline.request import Choice, GeneratedCode, Request
 from pyop2cxx.runtime import runtime
 from pyop2cxx.runtime.store import files, remembered
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from pyop2cxx.backends._backend import Backend
     from pyop2cxx.backends._devices import OpenDevice
-    from pyop2cxx.kernel.kernel import Kernel
 
 
 _DUMPS = ("lower", *_core.PASSES, "source")
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Request:
-    """Everything that decides the text of a loop.
-
-    Attributes:
-        name: The kernel's name.
-        line: Where the user made the loop, for messages.
-        kernel: The user's kernel.
-        loop: The symbolic loop.
-        backend: Where it shall run.
-        map_facts: What is known of each Map.
-        options: Deterministic, debug, widths of plan arrays, calling convention.
-        strategy: Forced by the user, or None.
-        lanes: Elements side by side, forced by the user; 0 or 1 for none, or None.
-        column_fill: How full columns of one slot are, for so many targets side by side; they are
-            kept if they are at least so full. Costs as much as a plan at the first call.
-    """
-
-    name: str
-    line: str
-    kernel: Kernel
-    loop: _core.Loop
-    backend: Backend
-    map_facts: tuple[_core.plan.MapFacts, ...]
-    options: _core.LoweringOptions
-    strategy: str | None
-    lanes: int | None
-    column_fill: Callable[[int, float], float]
-
-
-class GeneratedCode(str):
-    """The text of a loop: all that is compiled, and nothing of what the user called things.
-
-    Attributes:
-        files: Text by file name; the first one is this string.
-        signature: The wrapper's prototype, in the order of the calling convention.
-        strategy: How racing updates are resolved.
-        why: Why this strategy.
-        lanes: Elements computed side by side in vectors; 0 for one after the other.
-        why_lanes: Why so many, or why none.
-        ir: KernelIR after each stage of lowering, by the stage's name.
-        key: Canonical key of the text: signature of the loop, backend, strategy, options.
-        header: What the user called things, for reading beside the text.
-    """
-
-    files: dict[str, str]
-    signature: str
-    strategy: str
-    why: str
-    lanes: int
-    why_lanes: str
-    ir: dict[str, str]
-    key: str
-    header: str
-    module: _core.Module
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Choice:
-    """A strategy and a number of lanes, why they were taken, and the key of their text."""
-
-    strategy: str
-    why: str
-    options: _core.LoweringOptions
-    why_lanes: str
-    key: str
 
 
 def choose(request: Request) -> Choice:
@@ -228,7 +157,7 @@ def wanted(request: Request) -> Wanted:
         UnsupportedError: The device cannot do what the loop needs.
     """
     options = runtime.configuration
-    device = chosen_device(request.backend)
+    device = runtime.engine.chosen_device(request.backend)
     if device is not None:
         request = _suited(request, device)
     choice = choose(request)
@@ -276,12 +205,6 @@ def executable(request: Request) -> _core.Executable:
     spent = _core.trace_clock() - start
     engine.coherence.trace.add(_core.TraceSpan(request.name, "compile", "host", start, spent))
     return made
-
-
-def chosen_device(backend: Backend) -> OpenDevice | None:
-    """Return the device that loops of this backend run on, opened; None if that is the host."""
-    on_host = not isinstance(backend.toolchain, DeviceToolchain)
-    return None if on_host else runtime.engine.device(backend)
 
 
 def _suited(request: Request, device: OpenDevice) -> Request:

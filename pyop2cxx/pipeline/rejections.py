@@ -7,13 +7,13 @@ import re
 from typing import TYPE_CHECKING
 
 from pyop2cxx.exceptions import CompilationError
-from pyop2cxx.loop.symbolic import free_names
+from pyop2cxx.kernel.kernel import free_names
 from pyop2cxx.runtime import runtime
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from pyop2cxx.pipeline.flow import Request
+    from pyop2cxx.pipeline.request import Request
 
 _MOST_LINES = 40
 

@@ -17,6 +17,8 @@ from pyop2cxx.runtime import runtime
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
+    from pyop2cxx.pipeline.request import GeneratedCode
+
 # What generated texts have at file scope: functions, kernels and tables, types of structs, and
 # types of vectors.
 _AT_FILE_SCOPE = re.compile(
@@ -55,7 +57,7 @@ def compile_together(loops: Iterable[Any]) -> int:
         ...     compile_together([op2.ParLoop(kernel, cells, x(op2.WRITE))])
         0
     """
-    groups: dict[tuple[str, ...], list[tuple[flow.Wanted, flow.GeneratedCode]]] = {}
+    groups: dict[tuple[str, ...], list[tuple[flow.Wanted, GeneratedCode]]] = {}
     for loop in loops:
         wanted = flow.wanted(loop._current_request())
         if wanted.device is None or runtime.engine.dispatcher.resolve(wanted.query) is not None:
@@ -68,7 +70,7 @@ def compile_together(loops: Iterable[Any]) -> int:
     return sum(map(len, groups.values()))
 
 
-def _compile(group: Sequence[tuple[flow.Wanted, flow.GeneratedCode]]) -> None:
+def _compile(group: Sequence[tuple[flow.Wanted, GeneratedCode]]) -> None:
     engine, first = runtime.engine, group[0][0]
     device = first.device
     assert device is not None

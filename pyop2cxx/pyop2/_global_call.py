@@ -15,23 +15,35 @@ import numpy as np
 
 from pyop2cxx.base.arrays import is_integer
 from pyop2cxx.data import mat_paths
-from pyop2cxx.data.args import DatArg, GlobalArg
-from pyop2cxx.data.dats import Dat
-from pyop2cxx.data.globals import Global
+from pyop2cxx.data.dats import Dat, DatArg
+from pyop2cxx.data.globals import Global, GlobalArg
 from pyop2cxx.data.handles import OpaqueType, PassthroughArg
 from pyop2cxx.data.mats import Mat
-from pyop2cxx.data.mixed import MixedDat, MixedDataSet, MixedMap
+from pyop2cxx.data.mixed_dats import MixedDat
 from pyop2cxx.data.views import DatView
 from pyop2cxx.exceptions import UsageError
 from pyop2cxx.loop.parloop import ParLoop
-from pyop2cxx.pyop2 import global_kernel as gk
+from pyop2cxx.pyop2._kernel_args import (
+    DatKernelArg,
+    DatParloopArg,
+    GlobalKernelArg,
+    GlobalParloopArg,
+    MatKernelArg,
+    MatParloopArg,
+    MixedDatParloopArg,
+    MixedMatKernelArg,
+    MixedMatParloopArg,
+    PassthroughKernelArg,
+    PassthroughParloopArg,
+    called,
+)
 from pyop2cxx.sets.derived_maps import ComposedMap, PermutedMap
 from pyop2cxx.sets.extruded import ExtrudedSet
 from pyop2cxx.sets.global_sets import GlobalDataSet
 from pyop2cxx.sets.maps import Map
-from pyop2cxx.sets.sets import Set
+from pyop2cxx.sets.mixed_sets import MixedDataSet, MixedMap
+from pyop2cxx.sets.sets import Set, Subset
 from pyop2cxx.sets.sparsities import Sparsity
-from pyop2cxx.sets.subsets import Subset
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -41,14 +53,14 @@ if TYPE_CHECKING:
 _INDEX = np.dtype(np.int32)
 
 
-def n_addresses(kernel: gk.GlobalKernel) -> int:
+def n_addresses(kernel: Any) -> int:
     """Return how many addresses a call takes: of layers, of a Subset, of data and of Maps."""
     lists = int(kernel.extruded) + int(kernel.subset)
     data = sum(len(_fields(argument)) for argument in kernel.arguments)
     return lists + data + len(_unique_maps(kernel))
 
 
-def call(kernel: gk.GlobalKernel, args: Sequence[Any]) -> None:
+def call(kernel: Any, args: Sequence[Any]) -> None:
     """Run a loop over memory.
 
     Args:
@@ -80,7 +92,7 @@ def call(kernel: gk.GlobalKernel, args: Sequence[Any]) -> None:
             part.data.to_host()
 
 
-def text(kernel: gk.GlobalKernel) -> str:
+def text(kernel: Any) -> str:
     """Return what the current backend compiles, as far as that depends on no data."""
     # two elements that share their targets, as those of any mesh may
     return _Built(kernel, 0, 2, _Made()).loop().generate()
@@ -152,7 +164,7 @@ def _fields(argument: Any) -> tuple[Any, ...]:
     return getattr(argument, "arguments", (argument,))
 
 
-def _unique_maps(kernel: gk.GlobalKernel) -> dict[int, Any]:
+def _unique_maps(kernel: Any) -> dict[int, Any]:
     """Return the Maps that have values, by identity, in order of first use."""
     found: dict[int, Any] = {}
     for argument in kernel.arguments:
@@ -174,9 +186,7 @@ def _bases(map_: Any) -> tuple[Any, ...]:
 class _Built:
     """Sets, Maps and Dats over memory."""
 
-    def __init__(
-        self, kernel: gk.GlobalKernel, start: int, end: int, memory: _Given | _Made
-    ) -> None:
+    def __init__(self, kernel: Any, start: int, end: int, memory: _Given | _Made) -> None:
         self._kernel, self._memory = kernel, memory
         layers = memory.take() if kernel.extruded else 0
         indices = np.arange(start, end)
@@ -191,7 +201,7 @@ class _Built:
         fields = [_fields(argument) for argument in kernel.arguments]
         self._data = [
             [
-                memory.take_matrix() if isinstance(one, gk.MatKernelArg) else memory.take()
+                memory.take_matrix() if isinstance(one, MatKernelArg) else memory.take()
                 for one in field
             ]
             for field in fields
@@ -223,29 +233,29 @@ class _Built:
     # Arguments
 
     def _called(self, wanted: Any, found: list[Any], dtype: Any, access: Any) -> Any:
-        if self._memory.is_real and isinstance(wanted, gk.MatKernelArg | gk.MixedMatKernelArg):
+        if self._memory.is_real and isinstance(wanted, MatKernelArg | MixedMatKernelArg):
             return self._given_matrix(wanted, found, access)
-        return gk._called(self._argument(wanted, found, dtype), wanted, access)
+        return called(self._argument(wanted, found, dtype), wanted, access)
 
     def _argument(self, wanted: Any, addresses: list[int], dtype: Any) -> Any:
-        if isinstance(wanted, gk.PassthroughKernelArg):
+        if isinstance(wanted, PassthroughKernelArg):
             handle = PassthroughArg(OpaqueType("void"), addresses[0])
-            return gk.PassthroughParloopArg(handle)
-        if isinstance(wanted, gk.MatKernelArg | gk.MixedMatKernelArg):
+            return PassthroughParloopArg(handle)
+        if isinstance(wanted, MatKernelArg | MixedMatKernelArg):
             return self._matrix(wanted, dtype)
-        if isinstance(wanted, gk.GlobalKernelArg):
-            return gk.GlobalParloopArg(self._global(wanted, addresses[0], dtype))
-        if isinstance(wanted, gk.DatKernelArg):
-            return gk.DatParloopArg(*self._dat(wanted, addresses[0], dtype))
+        if isinstance(wanted, GlobalKernelArg):
+            return GlobalParloopArg(self._global(wanted, addresses[0], dtype))
+        if isinstance(wanted, DatKernelArg):
+            return DatParloopArg(*self._dat(wanted, addresses[0], dtype))
         fields = [
             self._dat(field, address, dtype)
-            if isinstance(field, gk.DatKernelArg)
+            if isinstance(field, DatKernelArg)
             else (self._global(field, address, dtype), None)
             for field, address in zip(wanted.arguments, addresses, strict=True)
         ]
         maps = [map_ for _, map_ in fields]
         path = MixedMap(maps) if any(map_ is not None for map_ in maps) else None
-        return gk.MixedDatParloopArg(MixedDat([data for data, _ in fields]), path)
+        return MixedDatParloopArg(MixedDat([data for data, _ in fields]), path)
 
     def _global(self, wanted: Any, address: int, dtype: Any) -> Global:
         return Global(wanted.dim, self._memory.array(address, tuple(wanted.dim), dtype))
@@ -260,7 +270,7 @@ class _Built:
     def _given_matrix(self, wanted: Any, blocks: list[Mat], access: Any) -> Any:
         what = f"GlobalKernel '{self._kernel.name}'"
         mat = blocks[0]
-        if isinstance(wanted, gk.MixedMatKernelArg):
+        if isinstance(wanted, MixedMatKernelArg):
             found = None if mat._whole is None else mat._whole()
             if found is None or found.sparsity.shape != wanted.shape or list(found) != blocks:
                 raise UsageError(
@@ -295,13 +305,13 @@ class _Built:
             ]
             sides.append((maps, dsets))
         (rows, row_dsets), (cols, col_dsets) = sides
-        if isinstance(wanted, gk.MatKernelArg):
+        if isinstance(wanted, MatKernelArg):
             pair: Any = (rows[0], cols[0])
             sparsity = Sparsity((row_dsets[0], col_dsets[0]), [(*pair, None)])
-            return gk.MatParloopArg(Mat(sparsity, dtype), pair)
+            return MatParloopArg(Mat(sparsity, dtype), pair)
         pair = (MixedMap(rows), MixedMap(cols))
         both = (MixedDataSet(row_dsets), MixedDataSet(col_dsets))
-        return gk.MixedMatParloopArg(Mat(Sparsity(both, [(*pair, None)]), dtype), pair)
+        return MixedMatParloopArg(Mat(Sparsity(both, [(*pair, None)]), dtype), pair)
 
     # Maps
 
@@ -351,7 +361,7 @@ def _first_blocks(wanted: Any) -> tuple[tuple[Any, ...], tuple[Any, ...]]:
     return _fields(wanted)[::n], _fields(wanted)[:n]
 
 
-def _dtypes(kernel: gk.GlobalKernel) -> list[np.dtype[Any]]:
+def _dtypes(kernel: Any) -> list[np.dtype[Any]]:
     """Return the dtypes behind the parameters: those given, or those of the C types."""
     local = kernel.local_kernel
     if local.dtypes is not None:

@@ -6,13 +6,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from pyop2cxx.base.arrays import is_integer
-from pyop2cxx.exceptions import IndexTypeError, IndexValueError, UnsupportedError
+from pyop2cxx.exceptions import IndexTypeError, IndexValueError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from pyop2cxx.data.mixed import MixedMap
     from pyop2cxx.sets.maps import Map
+    from pyop2cxx.sets.mixed_sets import MixedMap
 
 
 class IterationIndex:
@@ -46,6 +46,18 @@ class IterationIndex:
     def __getitem__(self, index: int) -> IterationIndex:
         return IterationIndex(index)
 
+    def of_map(self, map_: Map | MixedMap) -> IndexedMap:
+        """Return ``map[op2.i[k]]``.
+
+        Raises:
+            IndexValueError: The dimension is neither 0 nor 1.
+        """
+        if self._index not in (0, 1):
+            raise IndexValueError(
+                f"Map '{map_.name}': the dimension must be op2.i[0] or op2.i[1], got {self!r}"
+            )
+        return IndexedMap(map_, self._index)
+
     def __iter__(self) -> Iterator[IterationIndex]:
         yield self
 
@@ -70,44 +82,17 @@ class IndexedMap:
     Args:
         map_: The Map, or the MixedMap.
         index: 0 or 1, the dimension.
+
+    Attributes:
+        whole: The Map.
+        index: As given.
     """
 
-    __slots__ = ("index", "map_")
+    __slots__ = ("index", "whole")
 
     def __init__(self, map_: Map | MixedMap, index: int) -> None:
-        self.map_: Any = map_
+        self.whole: Any = map_
         self.index = index
-
-
-def indexed(map_: Map | MixedMap, index: Any) -> IndexedMap | int:
-    """Return ``map[op2.i[k]]``, or the entry that ``map[k]`` means.
-
-    Raises:
-        IndexTypeError: The index is neither an integer nor made of `op2.i`.
-        IndexValueError: There is no such entry, or the dimension is neither 0 nor 1.
-        UnsupportedError: It is a slice.
-    """
-    what = f"Map '{map_.name}'"
-    if isinstance(index, slice):
-        raise UnsupportedError(f"{what}: slices of Maps do not exist; pass the Map, or one entry")
-    if isinstance(index, IterationIndex):
-        if index.index not in (0, 1):
-            raise IndexValueError(
-                f"{what}: the dimension must be op2.i[0] or op2.i[1], got {index!r}"
-            )
-        return IndexedMap(map_, index.index)
-    if not is_integer(index):
-        raise IndexTypeError(f"{what}: the index must be an integer or of op2.i, got {index!r}")
-    if not 0 <= index < map_.arity:
-        raise IndexValueError(f"{what} has entries 0 to {map_.arity - 1}, got index {index}")
-    return int(index)
-
-
-def plain_maps(path: Any) -> Any:
-    """Return a pair of Maps without the indices of older conventions; all else as it is."""
-    if not isinstance(path, tuple | list):
-        return path
-    return tuple(one.map_ if isinstance(one, IndexedMap) else one for one in path)
 
 
 i = IterationIndex()

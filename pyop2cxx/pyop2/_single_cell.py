@@ -19,7 +19,7 @@ from pyop2cxx.pyop2._single_cell_text import POSITION_BYTES, Wrapping, parameter
 from pyop2cxx.runtime import runtime
 from pyop2cxx.sets.extruded import ExtrudedSet
 from pyop2cxx.sets.items import one_cell
-from pyop2cxx.sets.subsets import Subset
+from pyop2cxx.sets.sets import Subset
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

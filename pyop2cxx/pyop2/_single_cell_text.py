@@ -11,15 +11,16 @@ import re
 from typing import TYPE_CHECKING, Any
 
 from pyop2cxx.base.arrays import MOST_INT32
-from pyop2cxx.data.args import DatArg, MatArg
-from pyop2cxx.loop.symbolic import is_masked, layout_of, maps_of
+from pyop2cxx.data.dats import DatArg
+from pyop2cxx.data.mat_args import MatArg
+from pyop2cxx.loop.parts import is_masked, layout_of, maps_of
+from pyop2cxx.sets.derived_maps import GlobalMap
 from pyop2cxx.sets.extruded import ExtrudedSet
-from pyop2cxx.sets.global_maps import GlobalMap
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from pyop2cxx.loop.symbolic import Part
+    from pyop2cxx.loop.parts import Part
     from pyop2cxx.sets.maps import Map
     from pyop2cxx.sets.sets import Set
 

@@ -10,17 +10,19 @@ from pyop2cxx.data.constants import Const
 from pyop2cxx.data.dats import Dat
 from pyop2cxx.data.globals import Global
 from pyop2cxx.data.mats import Mat
-from pyop2cxx.data.mixed import MixedDat, MixedDataSet, MixedMap, MixedSet
+from pyop2cxx.data.mixed_dats import MixedDat
 from pyop2cxx.data.views import DatView
 from pyop2cxx.kernel.kernel import Kernel
-from pyop2cxx.loop.parloop import ParLoop, par_loop
+from pyop2cxx.loop.parloop import ParLoop
+from pyop2cxx.loop.run import par_loop
 from pyop2cxx.pyop2._indices import IterationIndex, i
+from pyop2cxx.sets.datasets import DataSet
 from pyop2cxx.sets.extruded import ExtrudedSet
 from pyop2cxx.sets.halo import Halo
 from pyop2cxx.sets.maps import Map
-from pyop2cxx.sets.sets import DataSet, LocalSet, Set
+from pyop2cxx.sets.mixed_sets import MixedDataSet, MixedMap, MixedSet
+from pyop2cxx.sets.sets import LocalSet, Set, Subset
 from pyop2cxx.sets.sparsities import Sparsity
-from pyop2cxx.sets.subsets import Subset
 
 DEFAULT_SOLVER_PARAMETERS = DEFAULTS
 """What `Solver` does where it is told nothing else."""

@@ -8,337 +8,45 @@ iterated over. A `Parloop` gives it data, and can be given other data by `replac
 from __future__ import annotations
 
 import ctypes
-from dataclasses import dataclass, field, fields, is_dataclass
+from dataclasses import fields, is_dataclass
 from math import prod
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from pyop2cxx.base.access import READ
-from pyop2cxx.data.args import DoubledGlobalArg
 from pyop2cxx.exceptions import MapTypeError, SetTypeError, UnsupportedError, UsageError
-from pyop2cxx.kernel.kernel import Kernel
 from pyop2cxx.loop.parloop import ParLoop
+from pyop2cxx.pyop2 import _global_call as global_call
+from pyop2cxx.pyop2._kernel_args import (
+    KINDS,
+    DatKernelArg,
+    DatParloopArg,
+    GlobalKernelArg,
+    GlobalParloopArg,
+    MapKernelArg,
+    MatKernelArg,
+    MatParloopArg,
+    MixedDatKernelArg,
+    MixedDatParloopArg,
+    MixedMatKernelArg,
+    MixedMatParloopArg,
+    PassthroughKernelArg,
+    called,
+)
 from pyop2cxx.runtime import communicators
 from pyop2cxx.sets.extruded import ExtrudedSet
 from pyop2cxx.sets.items import items_of
-from pyop2cxx.sets.subsets import Subset
+from pyop2cxx.sets.sets import Subset
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Sequence
 
-    from pyop2cxx.base.access import Access
     from pyop2cxx.base.regions import IterationRegion
-    from pyop2cxx.data.constants import Constant
-    from pyop2cxx.data.dats import Dat
-    from pyop2cxx.data.globals import Global
-    from pyop2cxx.data.handles import PassthroughArg
-    from pyop2cxx.data.mats import Mat
-    from pyop2cxx.data.mixed import MixedDat, MixedMap
+    from pyop2cxx.kernel.kernel import LocalKernel
     from pyop2cxx.pipeline.explain import Explanation
     from pyop2cxx.sets.maps import Map
     from pyop2cxx.sets.sets import Set
-
-
-class LocalKernel(Kernel):
-    """A Kernel that knows how its arguments are used.
-
-    Args:
-        code: As for `Kernel`.
-        name: As for `Kernel`.
-        accesses: How each parameter is used.
-        dtypes: The dtype behind each parameter, if known.
-        **options: As for `Kernel`.
-
-    Raises:
-        ContractError: There are not as many dtypes as accesses.
-
-    Example:
-        >>> LocalKernel("void f(double *x) { *x = 1; }", "f", [Access.WRITE]).accesses
-        (<Access.WRITE: 2>,)
-    """
-
-    def __init__(
-        self,
-        code: str,
-        name: str,
-        accesses: Iterable[Access] | None = None,
-        dtypes: Iterable[Any] | None = None,
-        **options: Any,
-    ) -> None:
-        super().__init__(code, name, accesses=accesses, dtypes=dtypes, **options)
-
-
-CStringLocalKernel = LocalKernel
-
-
-class _Described:
-    """What can be compared by its content."""
-
-    @property
-    def cache_key(self) -> tuple[Any, ...]:
-        """Equal for what looks the same."""
-        return (type(self), *(_content(getattr(self, f.name)) for f in fields(self)))  # type: ignore[arg-type]
-
-
-def _content(found: Any) -> Any:
-    if isinstance(found, tuple):
-        return tuple(map(_content, found))
-    return found.cache_key if isinstance(found, _Described) else found
-
-
-@dataclass(frozen=True, eq=False)
-class MapKernelArg(_Described):
-    """A Map without values. Compared by identity: one Map used twice is one object.
-
-    Attributes:
-        arity: How many entities each one leads to.
-        offset: How far entries move from a layer to the next.
-        offset_quotient: The same where the extrusion is periodic.
-    """
-
-    arity: int
-    offset: tuple[int, ...] | None = None
-    offset_quotient: tuple[int, ...] | None = None
-
-    def __post_init__(self) -> None:
-        _check_hashable(self.offset, "MapKernelArg: the offset")
-        _check_hashable(self.offset_quotient, "MapKernelArg: the offset_quotient")
-
-
-@dataclass(frozen=True, eq=False)
-class PermutedMapKernelArg(_Described):
-    """A PermutedMap without values.
-
-    Attributes:
-        base_map: The Map.
-        permutation: Which entry comes where.
-    """
-
-    base_map: MapKernelArg
-    permutation: tuple[int, ...]
-
-    def __post_init__(self) -> None:
-        if not isinstance(self.base_map, MapKernelArg):
-            raise MapTypeError(f"PermutedMapKernelArg: expected a MapKernelArg: {self.base_map!r}")
-        _check_hashable(self.permutation, "PermutedMapKernelArg: the permutation")
-
-    @property
-    def arity(self) -> int:
-        """How many entities each one leads to."""
-        return self.base_map.arity
-
-
-@dataclass(frozen=True, eq=False)
-class ComposedMapKernelArg(_Described):
-    """A ComposedMap without values.
-
-    Attributes:
-        base_maps: The Maps, the last one applied first.
-    """
-
-    base_maps: tuple[MapKernelArg, ...]
-
-    def __init__(self, *maps: MapKernelArg) -> None:
-        if not maps or not all(isinstance(m, MapKernelArg) for m in maps):
-            raise MapTypeError(f"ComposedMapKernelArg: expected MapKernelArgs, got {maps!r}")
-        object.__setattr__(self, "base_maps", maps)
-
-    @property
-    def arity(self) -> int:
-        """How many entities each one leads to."""
-        return self.base_maps[0].arity
-
-
-@dataclass(frozen=True)
-class GlobalKernelArg(_Described):
-    """A Global without values.
-
-    Attributes:
-        dim: Its shape.
-        double: Whether the kernel gets it twice, for both cells of a facet; then it is READ.
-    """
-
-    dim: tuple[int, ...]
-    double: bool = False
-
-    @property
-    def maps(self) -> tuple[Any, ...]:
-        """None: a Global is on no Set."""
-        return ()
-
-
-@dataclass(frozen=True)
-class DatKernelArg(_Described):
-    """A Dat without values.
-
-    Attributes:
-        dim: The shape of its values on each entity.
-        map_: The Map; None if direct.
-        index: The component, where the Dat is a DatView.
-    """
-
-    dim: tuple[int, ...]
-    map_: Any = None
-    index: tuple[int, ...] | None = None
-
-    @property
-    def maps(self) -> tuple[Any, ...]:
-        """The Map, if there is one."""
-        return () if self.map_ is None else (self.map_,)
-
-    @property
-    def is_direct(self) -> bool:
-        """Whether there is no Map."""
-        return self.map_ is None
-
-    @property
-    def is_indirect(self) -> bool:
-        """Whether there is a Map."""
-        return self.map_ is not None
-
-
-@dataclass(frozen=True)
-class MixedDatKernelArg(_Described):
-    """A MixedDat without values.
-
-    Attributes:
-        arguments: Its fields.
-    """
-
-    arguments: tuple[DatKernelArg | GlobalKernelArg, ...]
-
-    @property
-    def maps(self) -> tuple[Any, ...]:
-        """The Maps of the fields that have one."""
-        return tuple(map_ for argument in self.arguments for map_ in argument.maps)
-
-    @property
-    def is_direct(self) -> bool:
-        """Whether there are no Maps."""
-        return not self.maps
-
-    @property
-    def is_indirect(self) -> bool:
-        """Whether there are Maps."""
-        return bool(self.maps)
-
-
-@dataclass(frozen=True)
-class MatKernelArg(_Described):
-    """A Mat without values.
-
-    Attributes:
-        dims: The shapes of the values on each row entity and on each column entity.
-        maps: The Maps to rows and columns.
-        unroll: Whether lgmaps say for each scalar what is left out.
-    """
-
-    dims: tuple[tuple[int, ...], tuple[int, ...]]
-    maps: tuple[Any, Any]
-    unroll: bool = False
-
-
-@dataclass(frozen=True)
-class MixedMatKernelArg(_Described):
-    """A Mat of several blocks without values.
-
-    Attributes:
-        arguments: Its blocks, by rows.
-        shape: How many there are of them in a column and in a row.
-    """
-
-    arguments: tuple[MatKernelArg, ...]
-    shape: tuple[int, int]
-
-    @property
-    def maps(self) -> tuple[Any, ...]:
-        """The Maps of all blocks."""
-        return tuple(map_ for argument in self.arguments for map_ in argument.maps)
-
-    def __post_init__(self) -> None:
-        if len(self.arguments) != prod(self.shape):
-            raise UsageError(
-                f"MixedMatKernelArg: {len(self.arguments)} blocks, expected {self.shape[0]} x "
-                f"{self.shape[1]}"
-            )
-
-
-@dataclass(frozen=True)
-class PassthroughKernelArg(_Described):
-    """An address without a value."""
-
-    @property
-    def maps(self) -> tuple[Any, ...]:
-        """None: an address is on no Set."""
-        return ()
-
-
-@dataclass(frozen=True)
-class GlobalParloopArg:
-    """The data of a `GlobalKernelArg`."""
-
-    data: Global | Constant
-    map_: None = field(default=None, init=False)
-
-
-@dataclass(frozen=True)
-class DatParloopArg:
-    """The data of a `DatKernelArg`."""
-
-    data: Dat
-    map_: Map | None = None
-
-
-@dataclass(frozen=True)
-class MixedDatParloopArg:
-    """The data of a `MixedDatKernelArg`."""
-
-    data: MixedDat
-    map_: MixedMap | None = None
-
-
-@dataclass(frozen=True)
-class MatParloopArg:
-    """The data of a `MatKernelArg`, and what is left out: see `Mat`."""
-
-    data: Mat
-    maps: tuple[Map, Map]
-    lgmaps: Any = None
-
-
-@dataclass(frozen=True)
-class MixedMatParloopArg:
-    """The data of a `MixedMatKernelArg`, and what is left out: see `Mat`."""
-
-    data: Mat
-    maps: tuple[MixedMap, MixedMap]
-    lgmaps: Any = None
-
-
-@dataclass(frozen=True)
-class PassthroughParloopArg:
-    """The address of a `PassthroughKernelArg`."""
-
-    data: PassthroughArg
-    map_: None = field(default=None, init=False)
-
-
-_KINDS: dict[type[Any], type[Any]] = {
-    GlobalKernelArg: GlobalParloopArg,
-    DatKernelArg: DatParloopArg,
-    MixedDatKernelArg: MixedDatParloopArg,
-    MatKernelArg: MatParloopArg,
-    MixedMatKernelArg: MixedMatParloopArg,
-    PassthroughKernelArg: PassthroughParloopArg,
-}
-
-
-def _check_hashable(found: object, what: str) -> None:
-    try:
-        hash(found)
-    except TypeError:
-        raise UsageError(f"{what} must be a tuple, got {found!r}") from None
 
 
 class GlobalKernel:
@@ -379,8 +87,8 @@ class GlobalKernel:
             )
         if (pass_layer_arg or constant_layers or iteration_region) and not extruded:
             raise UsageError(f"{what}: layers and regions are of extruded Sets; pass extruded=True")
-        if not all(type(argument) in _KINDS for argument in arguments):
-            names = ", ".join(kind.__name__ for kind in _KINDS)
+        if not all(type(argument) in KINDS for argument in arguments):
+            names = ", ".join(kind.__name__ for kind in KINDS)
             raise UsageError(f"{what}: arguments must be of {names}; got {arguments!r}")
         for i, (argument, access) in enumerate(zip(arguments, local_kernel.accesses, strict=True)):
             if getattr(argument, "double", False) and access != READ:
@@ -429,8 +137,6 @@ class GlobalKernel:
             >>> x.tolist()
             [1.0, 2.0]
         """
-        from pyop2cxx.pyop2 import _global_call as global_call
-
         communicators.checked_comm(comm, f"GlobalKernel '{self.name}'")
         global_call.call(self, args)
 
@@ -446,16 +152,12 @@ class GlobalKernel:
     @property
     def argtypes(self) -> tuple[type[Any], ...]:
         """The ctypes of what a call takes after the communicator: two integers, and addresses."""
-        from pyop2cxx.pyop2 import _global_call as global_call
-
         addresses = [ctypes.c_void_p] * global_call.n_addresses(self)
         return (ctypes.c_int, ctypes.c_int, *addresses)
 
     @property
     def code_to_compile(self) -> str:
         """The text for the current backend, as far as it depends on no data."""
-        from pyop2cxx.pyop2 import _global_call as global_call
-
         return global_call.text(self)
 
     @property
@@ -536,7 +238,7 @@ class Parloop(ParLoop):
             global_knl.local_kernel,
             iterset,
             *(
-                _called(given, wanted, access)
+                called(given, wanted, access)
                 for given, wanted, access in zip(
                     arguments, global_knl.arguments, accesses, strict=True
                 )
@@ -579,23 +281,8 @@ def _key(argument: Any, numbers: dict[int, int]) -> tuple[Any, ...]:
     return of(argument)  # type: ignore[no-any-return]
 
 
-def _called(argument: Any, wanted: Any, access: Access) -> Any:
-    if isinstance(argument, GlobalParloopArg):
-        called = argument.data(access)
-        is_double = isinstance(wanted, GlobalKernelArg) and wanted.double
-        return DoubledGlobalArg(argument.data, None, access) if is_double else called  # type: ignore[arg-type]
-    if isinstance(argument, PassthroughParloopArg):
-        return argument.data
-    if isinstance(argument, MatParloopArg):
-        return argument.data(access, argument.maps, argument.lgmaps, wanted.unroll)
-    if isinstance(argument, MixedMatParloopArg):
-        unroll = any(block.unroll for block in wanted.arguments)
-        return argument.data(access, argument.maps, argument.lgmaps, unroll)
-    return argument.data(access, argument.map_)
-
-
 def _check(given: Any, wanted: Any, what: str) -> None:
-    kind = _KINDS[type(wanted)]
+    kind = KINDS[type(wanted)]
     if not isinstance(given, kind):
         raise UsageError(f"{what}: expected a {kind.__name__}, got {given!r}")
     if isinstance(wanted, MixedDatKernelArg):

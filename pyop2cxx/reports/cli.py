@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING
 
 from pyop2cxx import __version__
 from pyop2cxx.exceptions import Op2Error
-from pyop2cxx.pipeline.explain import explain_program
 from pyop2cxx.reports import machine
 from pyop2cxx.reports.cache import cache_clear, cache_info, cache_path
+from pyop2cxx.reports.explain_program import explain_program
 from pyop2cxx.runtime import runtime
 
 if TYPE_CHECKING:

@@ -10,12 +10,13 @@ import sys
 from importlib import metadata
 from typing import TYPE_CHECKING, TypeAlias
 
-from pyop2cxx import __version__, _core, op2
+from pyop2cxx import __version__, _core
 from pyop2cxx.backends._backend import DeviceToolchain
 from pyop2cxx.backends._devices import describe
 from pyop2cxx.base import extras
 from pyop2cxx.base.folders import PACKAGE
 from pyop2cxx.exceptions import ToolchainError
+from pyop2cxx.reports.backends import backends
 from pyop2cxx.runtime import runtime
 
 if TYPE_CHECKING:
@@ -74,7 +75,7 @@ def _backends() -> dict[str, Entry]:
             "details": found.details,
             "problem": "" if found.available else found.reason,
         }
-        for found in op2.backends()
+        for found in backends()
     }
 
 

@@ -23,10 +23,6 @@ if TYPE_CHECKING:
 
     from pyop2cxx.backends._backend import Backend
     from pyop2cxx.backends._devices import OpenDevice
-    from pyop2cxx.data.globals import Global
-    from pyop2cxx.pipeline.flow import GeneratedCode
-    from pyop2cxx.sets.sets import Set
-    from pyop2cxx.sets.sparsities import Sparsity
 
 _MOST_EXECUTABLES = 4096
 _MOST_TEXTS = 1024
@@ -100,9 +96,9 @@ class Engine:
         self.texts = Bounded(_MOST_TEXTS)
         self.loops = Bounded(_MOST_LOOPS)
         self.timings: dict[tuple[str, str, str], _core.Timing] = {}
-        self.sparsities: WeakValueDictionary[Any, Sparsity] = WeakValueDictionary()
-        self.numbers: dict[tuple[str, str, int], Global] = {}
-        self.scalars: dict[int, Set] = {}
+        self.sparsities: WeakValueDictionary[Any, Any] = WeakValueDictionary()
+        self.numbers: dict[tuple[str, str, int], Any] = {}
+        self.scalars: dict[int, Any] = {}
         self.n_generated = 0
 
     @property
@@ -175,6 +171,10 @@ class Engine:
             self._copy_rates[opened.key] = found
         return found
 
+    def chosen_device(self, backend: Backend) -> OpenDevice | None:
+        """Return the device that loops of this backend run on, opened; None if that is the host."""
+        return self.device(backend) if isinstance(backend.toolchain, DeviceToolchain) else None
+
     def backend(self, name: str) -> Backend:
         """Return the backend of this name, reading its file on first use."""
         if name not in self._backends:
@@ -225,7 +225,7 @@ class Engine:
             (name, backend, strategy), _core.Timing(self.coherence.trace)
         )
 
-    def remember_text(self, key: str, text: GeneratedCode) -> None:
+    def remember_text(self, key: str, text: Any) -> None:
         """Keep a generated text for the next loop that needs it."""
         self.n_generated += 1
         self.texts.keep(key, text)

@@ -15,7 +15,6 @@ from dataclasses import dataclass
 from numbers import Integral
 from typing import Any
 
-from pyop2cxx.base import extras
 from pyop2cxx.base.folders import backend_names
 from pyop2cxx.exceptions import ConfigurationError, UnknownBackendError, user_stacklevel
 
@@ -139,7 +138,7 @@ OPTIONS: tuple[Option, ...] = (
         type=str,
         default="",
         help="Stages of a loop's way to machine code to print, with commas: 'lower' for the code "
-        "after each pass, a pass alone ('expand'), 'source'. With a folder ('dumps/') to its files.",
+        "after each pass, a pass alone ('expand'), 'source'. With a folder ('dumps/') to files.",
     ),
 )
 
@@ -300,17 +299,6 @@ class Configuration(MutableMapping[str, Any]):
             kind = UnknownBackendError if name == "backend" else ConfigurationError
             raise kind(f"option '{name}' has no value {value!r}; there are: {_listed(choices)}")
         return found
-
-
-def __getattr__(name: str) -> Any:
-    """Find the program's options, as ``pyop2.configuration`` has them, when they are asked for."""
-    if name == "configuration":
-        from pyop2cxx.runtime import runtime  # which needs this module
-
-        return runtime.configuration
-    if name == "target":  # what loopy is to write: C
-        return extras.load("loopy", "configuration.target").CWithGNULibcTarget()
-    raise AttributeError(f"module 'pyop2cxx.runtime.options' has no attribute '{name}'")
 
 
 def _normalised(option: Option, value: object) -> object:

@@ -25,9 +25,6 @@ from pyop2cxx.runtime.options import Configuration
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
-    from pyop2cxx.data.constants import Const
-    from pyop2cxx.loop.parloop import ParLoop
-
 
 class Runtime:
     """All state that outlives a call.
@@ -55,7 +52,7 @@ class Runtime:
         self.logger = logging.getLogger("pyop2cxx")
         self.epoch = 0
         self.n_frozen = 0
-        self.on_loop: Callable[[ParLoop], None] | None = None
+        self.on_loop: Callable[[Any], None] | None = None
         self.regions: dict[str, tuple[int, float]] = {}
         self.timers: dict[str, float] = {}
         self.program_options: set[str] = set()
@@ -68,7 +65,7 @@ class Runtime:
         self.backend_folder = BACKENDS
         self._uids = itertools.count(1)
         self._backends: list[str] = []
-        self._constants: dict[str, Const] = {}
+        self._constants: dict[str, Any] = {}
         self._initialised = False
         self._is_registered = False  # with atexit
         self.configuration = Configuration(self.backend_names)
@@ -210,10 +207,8 @@ class Runtime:
             ConfigurationError: There is no such device.
             ToolchainError: There is no library, platform or device at all.
         """
-        from pyop2cxx.pipeline.flow import chosen_device
-
         if self._device_epoch != self.epoch:
-            opened = chosen_device(self.engine.backend(self.backend))
+            opened = self.engine.chosen_device(self.engine.backend(self.backend))
             self._device = None if opened is None else opened.device
             self._device_epoch = self.epoch
         return self._device
@@ -239,18 +234,18 @@ class Runtime:
     # Constants that kernels use by their bare names
 
     @property
-    def constants(self) -> Mapping[str, Const]:
+    def constants(self) -> Mapping[str, Any]:
         """The Consts by name, a read-only view."""
         return MappingProxyType(self._constants)
 
-    def register_constant(self, constant: Const) -> None:
+    def register_constant(self, constant: Any) -> None:
         """Make a Const known to kernels.
 
         Raises:
             NonUniqueNameError: Another Const has its name.
         """
-        other = self._constants.get(constant.name)
-        if other is not None:
+        if constant.name in self._constants:
+            other = self._constants[constant.name]
             raise NonUniqueNameError(
                 f"Const '{constant.name}' was already declared"
                 f"{' at ' + other.declared_at if other.declared_at else ''}; choose another name, "
@@ -259,9 +254,10 @@ class Runtime:
         self._constants[constant.name] = constant
         self.epoch += 1
 
-    def remove_constant(self, constant: Const) -> None:
+    def remove_constant(self, constant: Any) -> None:
         """Make a Const unknown to kernels compiled from now on; harmless if it already is."""
-        if self._constants.get(constant.name) is constant:
+        known = self._constants.get(constant.name)
+        if known is not None and known is constant:
             del self._constants[constant.name]
             self.epoch += 1
 

@@ -16,56 +16,14 @@ from pyop2cxx.exceptions import (
     NoDataError,
     UnsupportedError,
 )
-from pyop2cxx.sets.maps import Map
+from pyop2cxx.sets.maps import EntriesOfMap, Map
+from pyop2cxx.sets.sets import Set
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from pyop2cxx import _core
     from pyop2cxx.base.arrays import Array
-
-
-class EntriesOfMap(Map):
-    """Some entries of each row of a Map, in some order; the values are the Map's own."""
-
-    _map: Map
-    _chosen: list[int]
-
-    def _choose(self, map_: Map, chosen: Iterable[int], name: str) -> None:
-        self._init_like(map_, map_.iterset, name)
-        self._map = map_
-        self._chosen = list(chosen)
-        self._arity = len(self._chosen)
-        inner = range(map_.arity) if map_._slots is None else map_._slots
-        self._slots = tuple(inner[i] for i in self._chosen)
-        for which in ("_offset", "_offset_quotient"):
-            found: Array | None = getattr(map_, which)
-            setattr(self, which, None if found is None else found[self._chosen])
-
-    @property
-    def _width(self) -> int:
-        return self._map._width
-
-    @property
-    def has_values(self) -> bool:
-        """Whether the Map was given values."""
-        return self._map.has_values
-
-    @property
-    def _is_partial(self) -> bool:  # type: ignore[override]  # as the Map is now
-        return self._map._is_partial
-
-    def _current_table(self) -> _core.MapTable | None:
-        return self._map._current_table()
-
-    def _view(self, member: str, n_rows: int) -> Array:
-        view = self._map._view(member, n_rows)[:, self._chosen]
-        view.flags.writeable = False
-        return view
-
-    def update_values(self, values: Any) -> None:
-        """Refuse: the values are the Map's own."""
-        raise MapValueError(f"Map '{self._name}': update the values of Map '{self._map.name}'")
 
 
 class PermutedMap(EntriesOfMap):
@@ -273,15 +231,69 @@ class ComposedMap(DerivedMap):
         return f"ComposedMap({', '.join(repr(map_) for map_ in self._maps)})"
 
 
-class MapSlot(EntriesOfMap):
-    """One entry of each row of a Map: ``edge2node[1]``. Of PyOP2's older conventions.
+class MaskedMap(DerivedMap):
+    """A Map to as many entities and one more, which takes the place of those left out.
 
     Args:
-        map_: The Map.
-        slot: Which entry.
+        map_: The Map, not one that moves from layer to layer.
+        dropped: Which entities of its target are left out; shape (toset.total_size,), bool.
     """
 
-    _is_slot = True
+    def __init__(self, map_: Map, dropped: Array) -> None:
+        self._init_like(map_, map_.iterset, f"masked_{map_.name}")
+        n = len(dropped)
+        self._toset = Set(n + 1, f"{map_.toset.name}, and what is left out")
+        self._leads = np.where(dropped, n, np.arange(n))
+        self._derive((map_,))
 
-    def __init__(self, map_: Map, slot: int) -> None:
-        self._choose(map_, [slot], f"{map_.name}[{slot}]")
+    @property
+    def map_(self) -> Map:
+        """The Map."""
+        return self._maps[0]
+
+    def _looked_up(self) -> Array:
+        values = self.map_.values_with_halo
+        return np.where(values < 0, -1, self._leads[values])
+
+    def update_values(self, values: Any) -> None:
+        """Refuse: the values follow from those of the Map."""
+        raise MapValueError(f"{self._name}: update the values of Map '{self.map_.name}'")
+
+
+class GlobalMap(Map):
+    """From every element to the one entity of a Global.
+
+    Between two cells of a column it leads there once.
+
+    Args:
+        iterset: The Set it starts on.
+        toset: The Global's Set.
+
+    Example:
+        >>> from pyop2cxx import op2
+        >>> rows = op2.GlobalDataSet(op2.Global(2)).set
+        >>> GlobalMap(op2.Set(2), rows).values.tolist()
+        [[0], [0]]
+    """
+
+    _is_of_columns = True
+
+    def __init__(self, iterset: Set, toset: Set) -> None:
+        values = np.zeros(iterset.total_size, np.int32) if iterset.is_sized else None
+        super().__init__(iterset, toset, 1, values, f"{iterset.name}_to_{toset.name}")
+
+
+class ColumnMap(Map):
+    """From each column, with all its cells, to the entity of the base Set that it stands on.
+
+    Between two cells it leads to one entity, not to one for each.
+
+    Args:
+        base: The base Set.
+    """
+
+    _is_of_columns = True
+
+    def __init__(self, base: Set) -> None:
+        values = np.arange(base.total_size) if base.is_sized else None
+        super().__init__(base, base, 1, values, f"column_of_{base.name}")

@@ -9,11 +9,9 @@ import numpy as np
 
 from pyop2cxx.base.arrays import is_integer
 from pyop2cxx.exceptions import SetTypeError, SizeTypeError, UnsupportedError, UsageError
-from pyop2cxx.sets.sets import Set
-from pyop2cxx.sets.subsets import Subset
+from pyop2cxx.sets.sets import Set, Subset
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
     from typing import NoReturn
 
     from numpy.typing import ArrayLike
@@ -101,7 +99,8 @@ class ExtrudedSet(Set):
         """Say whether this is the base Set, or a DataSet on it."""
         return found is self._parent or getattr(found, "set", None) is self._parent
 
-    def __pow__(self, dim: int | Iterable[int]) -> NoReturn:
+    def refuse_values(self) -> NoReturn:
+        """Refuse: values live elsewhere."""
         raise UnsupportedError(
             f"ExtrudedSet '{self._name}': values do not live on extruded Sets; make the DataSet of "
             "its parent, or of a Set of all degrees of freedom and a Map with offsets"

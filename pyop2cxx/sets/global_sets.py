@@ -11,8 +11,6 @@ from pyop2cxx.sets.sets import Set
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from pyop2cxx.data.globals import Global
-
 
 class GlobalSet(Set):
     """A Set of one entity: what a Global's values are on.
@@ -47,7 +45,7 @@ class GlobalDataSet:
         3
     """
 
-    def __init__(self, global_: Global) -> None:
+    def __init__(self, global_: Any) -> None:
         self._global = global_
         self._set = GlobalSet(global_._comm)
 
@@ -59,17 +57,17 @@ class GlobalDataSet:
     @property
     def dim(self) -> tuple[int, ...]:
         """The shape of the values."""
-        return self._global.dim
+        return tuple(self._global.dim)
 
     @property
     def cdim(self) -> int:
         """The number of values."""
-        return self._global.cdim
+        return int(self._global.cdim)
 
     @property
     def name(self) -> str:
         """What messages call it."""
-        return self._global.name
+        return str(self._global.name)
 
     @property
     def comm(self) -> Any:

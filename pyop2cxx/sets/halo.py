@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from pyop2cxx.base.access import Access
-    from pyop2cxx.data.dats import Dat
 
 
 class Halo(ABC):
@@ -40,17 +39,17 @@ class Halo(ABC):
         """The global number of each entity, ghosts too; shape (total_size,)."""
 
     @abstractmethod
-    def global_to_local_begin(self, dat: Dat, insert_mode: Access) -> None:
+    def global_to_local_begin(self, dat: Any, insert_mode: Access) -> None:
         """Begin to bring the owners' values to the ghosts."""
 
     @abstractmethod
-    def global_to_local_end(self, dat: Dat, insert_mode: Access) -> None:
+    def global_to_local_end(self, dat: Any, insert_mode: Access) -> None:
         """End what `global_to_local_begin` began."""
 
     @abstractmethod
-    def local_to_global_begin(self, dat: Dat, insert_mode: Access) -> None:
+    def local_to_global_begin(self, dat: Any, insert_mode: Access) -> None:
         """Begin to bring the ghosts' values to their owners, who add or compare them."""
 
     @abstractmethod
-    def local_to_global_end(self, dat: Dat, insert_mode: Access) -> None:
+    def local_to_global_end(self, dat: Any, insert_mode: Access) -> None:
         """End what `local_to_global_begin` began."""

@@ -13,7 +13,7 @@ from pyop2cxx.base.arrays import MOST_INT32, MOST_INT64, address_of
 from pyop2cxx.base.regions import ALL, IterationRegion
 from pyop2cxx.exceptions import IterateValueError, MapValueError, SizeTypeError, UsageError
 from pyop2cxx.sets.extruded import ExtrudedSet
-from pyop2cxx.sets.subsets import Subset
+from pyop2cxx.sets.sets import Subset
 
 if TYPE_CHECKING:
     from pyop2cxx.base.arrays import Array

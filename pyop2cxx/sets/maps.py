@@ -10,14 +10,21 @@ import numpy as np
 
 from pyop2cxx import _core
 from pyop2cxx.base.arrays import MOST_INT32, address_of, as_name, is_integer
-from pyop2cxx.exceptions import ArityTypeError, DataValueError, MapValueError, SetTypeError
-from pyop2cxx.pyop2._indices import IndexedMap, indexed
+from pyop2cxx.exceptions import (
+    ArityTypeError,
+    DataValueError,
+    IndexTypeError,
+    IndexValueError,
+    MapValueError,
+    SetTypeError,
+    UnsupportedError,
+)
 from pyop2cxx.runtime import runtime
 from pyop2cxx.sets import from_hdf5
 from pyop2cxx.sets.sets import Set
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
     from numpy.typing import ArrayLike
 
@@ -362,11 +369,9 @@ class Map:
             IndexTypeError, IndexValueError: It is neither.
             UnsupportedError: It is a slice.
         """
-        from pyop2cxx.sets.derived_maps import MapSlot  # a MapSlot is a Map
-
-        found = indexed(self, index)
-        if isinstance(found, IndexedMap):
-            return found
+        if hasattr(index, "of_map"):
+            return index.of_map(self)
+        found = _as_slot(self, index)
         # the same object each time, so that loops see one path
         if found not in self._entries:
             self._entries[found] = MapSlot(self, found)
@@ -406,9 +411,88 @@ def _as_set(found: object, what: str) -> Set:
     return found
 
 
+def _as_slot(map_: Map, index: Any) -> int:
+    what = f"Map '{map_.name}'"
+    if isinstance(index, slice):
+        raise UnsupportedError(f"{what}: slices of Maps do not exist; pass the Map, or one entry")
+    if not is_integer(index):
+        raise IndexTypeError(f"{what}: the index must be an integer or of op2.i, got {index!r}")
+    if not 0 <= index < map_.arity:
+        raise IndexValueError(f"{what} has entries 0 to {map_.arity - 1}, got index {index}")
+    return int(index)
+
+
 def _as_arity(arity: object, name: str) -> int:
     if not is_integer(arity) or not 1 <= arity <= MOST_INT32:
         raise ArityTypeError(
             f"Map '{name}': the arity must be a positive integer up to {MOST_INT32}, got {arity!r}"
         )
     return int(arity)
+
+
+class EntriesOfMap(Map):
+    """Some entries of each row of a Map, in some order; the values are the Map's own."""
+
+    _map: Map
+    _chosen: list[int]
+
+    def _choose(self, map_: Map, chosen: Iterable[int], name: str) -> None:
+        self._init_like(map_, map_.iterset, name)
+        self._map = map_
+        self._chosen = list(chosen)
+        self._arity = len(self._chosen)
+        inner = range(map_.arity) if map_._slots is None else map_._slots
+        self._slots = tuple(inner[i] for i in self._chosen)
+        for which in ("_offset", "_offset_quotient"):
+            found: Array | None = getattr(map_, which)
+            setattr(self, which, None if found is None else found[self._chosen])
+
+    @property
+    def _width(self) -> int:
+        return self._map._width
+
+    @property
+    def has_values(self) -> bool:
+        """Whether the Map was given values."""
+        return self._map.has_values
+
+    @property
+    def _is_partial(self) -> bool:  # type: ignore[override]  # as the Map is now
+        return self._map._is_partial
+
+    def _current_table(self) -> _core.MapTable | None:
+        return self._map._current_table()
+
+    def _view(self, member: str, n_rows: int) -> Array:
+        view = self._map._view(member, n_rows)[:, self._chosen]
+        view.flags.writeable = False
+        return view
+
+    def update_values(self, values: Any) -> None:
+        """Refuse: the values are the Map's own."""
+        raise MapValueError(f"Map '{self._name}': update the values of Map '{self._map.name}'")
+
+
+class MapSlot(EntriesOfMap):
+    """One entry of each row of a Map: ``edge2node[1]``. Of PyOP2's older conventions.
+
+    Args:
+        map_: The Map.
+        slot: Which entry.
+    """
+
+    _is_slot = True
+
+    def __init__(self, map_: Map, slot: int) -> None:
+        self._choose(map_, [slot], f"{map_.name}[{slot}]")
+
+
+def unindexed(path: Any) -> tuple[Any, int | None]:
+    """Return a path without the index that PyOP2's older conventions give it, and that index.
+
+    Args:
+        path: A Map or what stands for one; of those conventions an object with `whole`, the Map,
+            and `index`.
+    """
+    whole = getattr(path, "whole", None)
+    return (path, None) if whole is None else (whole, path.index)

@@ -3,47 +3,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
-from math import prod
-from typing import TYPE_CHECKING, Any
-from weakref import WeakValueDictionary
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 
-from pyop2cxx.base.arrays import MOST_INT64, as_dim, as_name, is_integer
+from pyop2cxx import _core
+from pyop2cxx.base.arrays import MOST_INT32, address_of
 from pyop2cxx.exceptions import (
-    ContractError,
-    DataTypeError,
+    IndexTypeError,
     SetTypeError,
-    SizeTypeError,
-    StaticModeError,
+    SetValueError,
+    SubsetIndexOutOfBounds,
+    UnsupportedError,
 )
-from pyop2cxx.runtime import communicators, runtime
 from pyop2cxx.sets import from_hdf5
+from pyop2cxx.sets.datasets import DataSet
+from pyop2cxx.sets.entities import Entities, check_first
 
 if TYPE_CHECKING:
-    from pyop2cxx.sets.maps import Map
+    from collections.abc import Callable, Iterable, Iterator
 
-_N_OLDER_SIZES = 4
+    from numpy.typing import ArrayLike
 
-
-@dataclass(frozen=True, slots=True)
-class SetPartition:
-    """A range of a Set's entities.
-
-    Attributes:
-        set: The Set.
-        offset: The first entity.
-        size: How many there are.
-    """
-
-    set: Set
-    offset: int
-    size: int
+    from pyop2cxx.base.arrays import Array
 
 
-class Set:
+class Set(Entities):
     """A set of mesh entities, such as cells or edges. Equal only to itself.
 
     Under MPI the entities of a process come in this order: core (owned, and their loops need
@@ -71,25 +56,6 @@ class Set:
         (2,)
     """
 
-    def __init__(
-        self,
-        size: int | Iterable[int] | None = None,
-        name: str | None = None,
-        halo: Any = None,
-        comm: Any = None,
-        constrained_size: int = 0,
-    ) -> None:
-        self._uid = runtime.next_uid()
-        self._name = as_name(name, "Set", f"set_#x{self._uid:x}")
-        self._sizes = _as_sizes(size, self._name)
-        self._halo = halo
-        self._comm = communicators.checked_comm(comm, f"Set '{self._name}'")
-        self._constrained_size = constrained_size
-        self._partition_size = 1024
-        self._datasets: WeakValueDictionary[tuple[Any, ...], DataSet] = WeakValueDictionary()
-        self._flat_sets: dict[int, Set] = {}  # of scalars, for algebra on devices
-        self._column_map: Map | None = None  # once a loop over columns has needed it
-
     @classmethod
     def fromhdf5(cls, f: Any, name: str) -> Set:
         """Return a Set whose size an HDF5 file holds.
@@ -109,98 +75,12 @@ class Set:
         return cls(from_hdf5.size_of(f, name), name)
 
     @property
-    def is_sized(self) -> bool:
-        """Whether the size is known, as it always is unless ``init(static=True)``."""
-        return self._sizes is not None
-
-    def _known(self, member: str) -> tuple[int, int, int]:
-        if self._sizes is None:
-            raise StaticModeError(
-                f"Set '{self._name}': '{member}' is unknown, for the Set was made without a size "
-                "under init(static=True); give it a size, or do not ask"
-            )
-        return self._sizes
-
-    @property
-    def core_size(self) -> int:
-        """Entities whose loops need nothing of other processes."""
-        return self._known("core_size")[0]
-
-    @property
-    def size(self) -> int:
-        """Entities that this process owns."""
-        return self._known("size")[1]
-
-    @property
-    def total_size(self) -> int:
-        """Entities that this process owns or sees as ghosts."""
-        return self._known("total_size")[2]
-
-    @property
-    def sizes(self) -> tuple[int, int, int]:
-        """The three sizes: core, owned, all."""
-        return self._known("sizes")
-
-    @property
-    def constrained_size(self) -> int:
-        """How many of the owned entities are constrained."""
-        return self._constrained_size
-
-    @property
-    def indices(self) -> range:
-        """The entities, ghosts too."""
-        return range(self._known("indices")[2])
-
-    @property
-    def core_part(self) -> SetPartition:
-        """The core entities."""
-        return SetPartition(self, 0, self._known("core_part")[0])
-
-    @property
-    def owned_part(self) -> SetPartition:
-        """The entities that are owned but not core."""
-        core, owned, _ = self._known("owned_part")
-        return SetPartition(self, core, owned - core)
-
-    @property
-    def exec_size(self) -> int:
-        """Entities that loops visit: those owned. In 2016 PyOP2 computed some ghosts, too."""
-        return self._known("exec_size")[1]
-
-    @property
-    def exec_part(self) -> SetPartition:
-        """Ghosts that loops visit: none."""
-        return SetPartition(self, self._known("exec_part")[1], 0)
-
-    @property
-    def all_part(self) -> SetPartition:
-        """All entities."""
-        return SetPartition(self, 0, self._known("all_part")[2])
-
-    @property
-    def name(self) -> str:
-        """What messages call it."""
-        return self._name
-
-    @property
-    def halo(self) -> Any:
-        """How ghosts are exchanged; None without MPI."""
-        return self._halo
-
-    @property
-    def comm(self) -> Any:
-        """The communicator: of one process, so far."""
-        return communicators.COMM_WORLD if self._comm is None else self._comm
-
-    @property
     def layers(self) -> int | None:
         """None: only extruded Sets have layers."""
         return None
 
     def __call__(self, *indices: Any) -> Set:
         """Return the Subset of these entities: ``cells(0, 3)`` or ``cells([0, 3])``."""
-        from pyop2cxx.sets.subsets import Subset  # a Subset is a Set
-
         return Subset(self, indices[0] if len(indices) == 1 and np.ndim(indices[0]) else indices)
 
     def intersection(self, other: Set) -> Set:
@@ -225,10 +105,8 @@ class Set:
         return self._combine("symmetric_difference", other)
 
     def _combine(self, operation: str, other: Set) -> Set:
-        from pyop2cxx.sets import subsets  # a Subset is a Set
-
-        combined: Set = getattr(subsets, operation)(self, other)
-        return combined
+        combine: Callable[[Set, Set], Set] = globals()[operation]
+        return combine(self, other)
 
     @property
     def partition_size(self) -> int:
@@ -254,7 +132,7 @@ class Set:
         return 1
 
     def __getitem__(self, index: int) -> Set:
-        _check_first(index, f"Set '{self._name}'")
+        check_first(index, f"Set '{self._name}'")
         return self
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -285,168 +163,187 @@ def LocalSet(set: Set) -> Set:
     return set
 
 
-class DataSet:
-    """A Set with the shape of the values on each entity.
-
-    The same arguments give the same object, so that the Dats made of them can be told to match.
-    DataSets that differ in the name only are two objects, but equal.
+class Subset(Set):
+    """Some entities of a Set, in ascending order and each once. Loops run over the owned ones.
 
     Args:
-        iter_set: The Set.
-        dim: The number of values on each entity, or their shape.
-        name: What messages call it.
-        apply_local_global_filter: Part of PyOP2's interface to PETSc: whether local-to-global
-            numberings leave constrained entities out.
+        superset: The Set. A Subset stands for the Set it is a part of: its indices are looked up.
+        indices: Entities of the superset, in any order, repeated or not.
 
     Raises:
-        SetTypeError: The first argument is not a Set.
-        DimTypeError: The dim is not an integer or a tuple of integers.
-        NameTypeError: The name is not a string.
-        DataTypeError: The filter is not a truth value.
+        SetTypeError: The superset is not a Set.
+        IndexTypeError: The indices are not integers.
+        SubsetIndexOutOfBounds: One of them is no entity of the superset.
 
     Example:
-        >>> cells = Set(4, "cells")
-        >>> DataSet(cells, (2, 3)).cdim
-        6
-        >>> DataSet(cells, 2) is cells ** 2
-        True
+        >>> from pyop2cxx import op2
+        >>> cells = op2.Set(5, "cells")
+        >>> Subset(cells, [3, 1, 3]).indices.tolist()
+        [1, 3]
     """
 
-    _uid: int
-    _set: Set
-    _dim: tuple[int, ...]
-    _cdim: int
-    _name: str
-    _apply_local_global_filter: bool
-
-    def __new__(
-        cls,
-        iter_set: Set,
-        dim: int | Iterable[int] = 1,
-        name: str | None = None,
-        apply_local_global_filter: bool = False,
-    ) -> DataSet:
-        """Return the DataSet of these arguments, made now if there is none."""
-        if not isinstance(iter_set, Set):
+    def __init__(self, superset: Set, indices: ArrayLike | Iterable[int]) -> None:
+        if not isinstance(superset, Set):
             raise SetTypeError(
-                f"DataSet: expected a Set, got {iter_set!r} of type {type(iter_set).__name__}"
+                f"Subset: the superset must be a Set, got {superset!r} of type "
+                f"{type(superset).__name__}"
             )
-        if type(iter_set).__pow__ is not Set.__pow__:
-            iter_set**dim  # Subsets and extruded Sets say why they have no DataSets
-        if not isinstance(apply_local_global_filter, bool):
-            raise DataTypeError(
-                f"DataSet: the filter must be True or False, got {apply_local_global_filter!r}"
-            )
-        shape = as_dim(dim, "DataSet")
-        key = (cls, shape, as_name(name, "DataSet", ""), apply_local_global_filter)
-        found = iter_set._datasets.get(key)
-        if found is None:
-            found = super().__new__(cls)
-            found._uid = runtime.next_uid()
-            found._set = iter_set
-            found._dim = shape
-            found._cdim = prod(shape)
-            found._name = as_name(name, "DataSet", f"dset_#x{found._uid:x}")
-            found._apply_local_global_filter = apply_local_global_filter
-            iter_set._datasets[key] = found
-        return found
+        found = _as_indices(superset, indices)
+        if isinstance(superset, Subset):
+            found, superset = superset.indices[found], superset.superset
+        counts = [int(np.searchsorted(found, n)) for n in superset.sizes]
+        super().__init__(counts, f"part_of_{superset.name}", superset.halo, superset._comm)
+        self._superset = superset
+        wide = superset.total_size > MOST_INT32
+        self._indices = np.require(found, np.int64 if wide else np.int32, ("C", "A", "W"))
+        self._table = _core.MapTable(
+            address=address_of(self._indices),
+            index_bytes=self._indices.itemsize,
+            n_rows=len(self._indices),
+            arity=1,
+            n_targets=superset.total_size,
+        )
+        self._lists: dict[object, Any] = {}
 
     @property
-    def set(self) -> Set:
-        """The Set."""
-        return self._set
+    def superset(self) -> Set:
+        """The whole Set."""
+        return self._superset
 
     @property
-    def dim(self) -> tuple[int, ...]:
-        """The shape of the values on each entity."""
-        return self._dim
+    def indices(self) -> Array:  # type: ignore[override]  # as in PyOP2
+        """The entities, ghosts too, read-only, ascending; shape (total_size,)."""
+        view = self._indices[:]
+        view.flags.writeable = False
+        return view
 
     @property
-    def cdim(self) -> int:
-        """The number of values on each entity."""
-        return self._cdim
+    def owned_indices(self) -> Array:
+        """The owned entities, read-only, ascending; shape (size,)."""
+        return self.indices[: self.size]
 
     @property
-    def name(self) -> str:
-        """What messages call it."""
-        return self._name
+    def parent(self) -> Set:
+        """The Set below the superset, where this is extruded.
 
-    def __getattr__(self, name: str) -> Any:
-        """Ask the Set for what a DataSet has not: its sizes, its halo."""
-        if name.startswith("_") or not hasattr(Set, name):
-            raise AttributeError(f"neither DataSet nor Set has an attribute '{name}'")
-        return getattr(self._set, name)
+        Raises:
+            AttributeError: It is not.
+        """
+        whole: Any = self._superset
+        parent: Set = whole.parent
+        return parent
 
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, DataSet):
-            return NotImplemented
-        return self._content() == other._content()
+    @property
+    def constant_layers(self) -> bool:
+        """Whether all columns of the superset have the same layers, where it is extruded.
 
-    def __hash__(self) -> int:
-        return hash(self._content())
+        Raises:
+            AttributeError: It is not.
+        """
+        whole: Any = self._superset
+        return bool(whole.constant_layers)
 
-    def _content(self) -> tuple[object, ...]:
-        return (self._set, self._dim, self._apply_local_global_filter)
+    @property
+    def layers(self) -> Any:
+        """The layers of the superset."""
+        return self._superset.layers
 
-    def __contains__(self, dat: object) -> bool:
-        """Say whether a Dat lives on this DataSet."""
-        return bool(getattr(dat, "dataset", None) == self)
+    @property
+    def layers_array(self) -> Array:
+        """The layers of the columns in this part; see `ExtrudedSet.layers_array`."""
+        whole: Any = self._superset
+        layers: Array = whole.layers_array
+        return layers if whole.constant_layers else layers[self._indices]
 
-    def __iter__(self) -> Iterator[DataSet]:
-        yield self
-
-    def __len__(self) -> int:
-        return 1
-
-    def __getitem__(self, index: int) -> DataSet:
-        _check_first(index, f"DataSet '{self._name}'")
-        return self
+    def refuse_values(self) -> NoReturn:
+        """Refuse: values live elsewhere."""
+        raise UnsupportedError(
+            f"Subset of Set '{self._superset.name}': values live on whole Sets; make the DataSet "
+            "of the superset"
+        )
 
     def __reduce__(self) -> tuple[Any, ...]:
-        name, keep = self._name, self._apply_local_global_filter
-        return (type(self), (self._set, self._dim, name, keep))
+        return (Subset, (self._superset, self._indices))
 
     def __str__(self) -> str:
-        return (
-            f"OP2 DataSet: {self._name} on set {self._set}, with dim {self._dim}, "
-            f"{self._apply_local_global_filter}"
-        )
+        return f"OP2 Subset: {self._name} with size {self.size} of ({self._superset})"
 
     def __repr__(self) -> str:
-        return (
-            f"DataSet({self._set!r}, {self._dim!r}, {self._name!r}, "
-            f"{self._apply_local_global_filter!r})"
-        )
+        return f"Subset({self._superset!r}, {self._indices.tolist()!r})"
 
 
-def _as_sizes(size: object, name: str) -> tuple[int, int, int] | None:
-    if size is None and runtime.static:
-        return None
-    entries = tuple(size) if isinstance(size, Iterable) and not isinstance(size, str) else (size,)
-    if len(entries) == _N_OLDER_SIZES and entries[1] == entries[2]:
-        entries = (*entries[:2], entries[3])
-    if len(entries) not in (1, 3) or not all(is_integer(n) and n >= 0 for n in entries):
-        hint = "; only under init(static=True) may it be left out" if size is None else ""
-        older = (
-            "; ghosts are not computed, so the third of four sizes must be the second"
-            if len(entries) == _N_OLDER_SIZES
-            else ""
+def _as_indices(superset: Set, indices: ArrayLike | Iterable[int]) -> Array:
+    what = f"Subset of Set '{superset.name}'"
+    try:
+        given = indices if isinstance(indices, np.ndarray) else list(indices)  # type: ignore[arg-type]
+        found = np.asarray(given)
+    except (TypeError, ValueError):
+        raise IndexTypeError(f"{what}: the indices must be integers, got {indices!r}") from None
+    if found.size == 0:
+        found = found.astype(np.int64)
+    if found.dtype.kind not in "iu":
+        raise IndexTypeError(f"{what}: the indices must be integers, got {indices!r}")
+    unique = np.unique(found)
+    if unique.size and (unique[0] < 0 or unique[-1] >= superset.total_size):
+        wrong = unique[0] if unique[0] < 0 else unique[-1]
+        raise SubsetIndexOutOfBounds(
+            f"{what}: there is no entity {wrong}; there are 0 to {superset.total_size - 1}"
         )
-        raise SizeTypeError(
-            f"Set '{name}': the size must be an integer or three, (core, owned, total), none "
-            f"negative, got {size!r}{hint}{older}"
-        )
-    core, owned, total = (int(n) for n in (entries * 3)[:3])
-    if not core <= owned <= total:
-        raise ContractError(
-            f"Set '{name}': the sizes (core, owned, total) must not shrink, since each counts the "
-            f"one before too, got {(core, owned, total)}"
-        )
-    if total > MOST_INT64:
-        raise SizeTypeError(f"Set '{name}': {total} entities are more than int64 can number")
-    return core, owned, total
+    return unique
 
 
-def _check_first(index: int, what: str) -> None:
-    if index != 0:
-        raise ContractError(f"{what} has one component, 0; got index {index!r}")
+def _numbers(part: Set) -> Array:
+    return part.indices if isinstance(part, Subset) else np.arange(part.total_size)
+
+
+def _whole(part: Set, other: object, operation: str) -> Set:
+    """Return the Set that both operands are parts of."""
+    whole = part.superset if isinstance(part, Subset) else part
+    if not isinstance(other, Set):
+        raise SetTypeError(
+            f"Set '{part.name}': {operation} takes a Set or a Subset, got {other!r} of type "
+            f"{type(other).__name__}"
+        )
+    if isinstance(other, Subset):
+        if other.superset is not whole:
+            raise SetTypeError(
+                f"Set '{part.name}': {operation} with a part of another Set, "
+                f"'{other.superset.name}'; both must be parts of '{whole.name}'"
+            )
+    elif other is not whole:
+        kind = SetTypeError if isinstance(part, Subset) else SetValueError
+        raise kind(
+            f"Set '{part.name}': {operation} with Set '{other.name}', which it has nothing to do "
+            f"with; pass a part of '{whole.name}'"
+        )
+    return whole
+
+
+def intersection(part: Set, other: Set) -> Set:
+    """Return the entities in both operands."""
+    whole = _whole(part, other, "intersection")
+    if part is whole:
+        return other
+    if other is whole:
+        return part
+    return Subset(whole, np.intersect1d(_numbers(part), _numbers(other)))
+
+
+def union(part: Set, other: Set) -> Set:
+    """Return the entities in any of the operands."""
+    whole = _whole(part, other, "union")
+    if part is whole or other is whole:
+        return whole
+    return Subset(whole, np.union1d(_numbers(part), _numbers(other)))
+
+
+def difference(part: Set, other: Set) -> Subset:
+    """Return the entities of the first operand that are not in the second."""
+    whole = _whole(part, other, "difference")
+    return Subset(whole, np.setdiff1d(_numbers(part), _numbers(other)))
+
+
+def symmetric_difference(part: Set, other: Set) -> Subset:
+    """Return the entities in just one of the operands."""
+    whole = _whole(part, other, "symmetric_difference")
+    return Subset(whole, np.setxor1d(_numbers(part), _numbers(other)))

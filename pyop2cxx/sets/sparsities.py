@@ -11,7 +11,6 @@ import numpy as np
 from pyop2cxx import _core
 from pyop2cxx.base.arrays import address_of, as_name, is_integer
 from pyop2cxx.base.regions import ALL, IterationRegion
-from pyop2cxx.data.mixed import MixedDataSet, MixedMap, MixedSet
 from pyop2cxx.exceptions import (
     DataSetTypeError,
     ExecutionError,
@@ -22,10 +21,13 @@ from pyop2cxx.exceptions import (
     UnsupportedError,
 )
 from pyop2cxx.runtime import runtime
+from pyop2cxx.sets.datasets import DataSet
 from pyop2cxx.sets.extruded import ExtrudedSet
 from pyop2cxx.sets.global_sets import GlobalDataSet
+from pyop2cxx.sets.items import check_reach, items_of, path_of
 from pyop2cxx.sets.maps import Map
-from pyop2cxx.sets.sets import DataSet, Set
+from pyop2cxx.sets.mixed_sets import MixedDataSet, MixedMap, MixedSet
+from pyop2cxx.sets.sets import Set
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -376,8 +378,6 @@ class Sparsity:
 
 def _pairs(rows: Map, columns: Map, regions: Regions) -> list[_core.plan.MapPair]:
     """Return tables of the elements that couple rows and columns, one pair for each region."""
-    from pyop2cxx.sets.items import check_reach, items_of, path_of
-
     iterset = rows.iterset
     if not isinstance(iterset, ExtrudedSet):
         tables = {"rows": _table(rows), "columns": _table(columns)}

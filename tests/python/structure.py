@@ -23,6 +23,31 @@ RANKS = {
     "tune": 9,
     "bind": 10,
 }
+PYTHON_RANKS = {
+    "exceptions": 0,
+    "base": 1,
+    "backends": 2,
+    "runtime": 3,
+    "interop": 4,
+    "sets": 5,
+    "data": 6,
+    "kernel": 7,
+    "pipeline": 8,
+    "loop": 9,
+    "algebra": 10,
+    "mesh": 11,
+    "reports": 12,
+    "pyop2": 13,
+    "op2": 14,
+    "__init__": 15,
+    "__main__": 15,
+}
+"""Rooms of the package, from the ground up; beside them the modules that lie in no room."""
+PIPELINE_NEVER_SEES = "data"
+LATE_IMPORTS = {
+    ("kernel.parser.known", "kernel.parser.parse"): "a kernel that is known needs no parser",
+    ("kernel.parser.known", "kernel.parser.tokens"): "a kernel that is known needs no parser",
+}
 SYMBOLIC = ("ir", "lower", "cg", "dense")
 CONCRETE = ("mesh", "plan", "runtime")
 PASSES = ("ir", "lower")
@@ -100,6 +125,95 @@ def _include_breach(room: str, name: Path, quote: str, target: str) -> str:
     if other != room and RANKS[other] >= RANKS[room]:
         return "not downward"
     return ""
+
+
+def import_breaches(root: Path) -> list[str]:
+    """Python imports go downward only, wherever they stand, and late ones are for a reason.
+
+    An import counts if it is for types only or inside a function, too. Nothing but the face sees
+    `pyop2`, and the pipeline never sees data.
+    """
+    breaches = []
+    for source, target, line, is_late in python_imports(root):
+        reason = _import_breach(source, target)
+        if not reason and is_late and (source, target) not in LATE_IMPORTS:
+            reason = "inside a function; only optional packages are imported there"
+        if reason:
+            breaches.append(f"{source}:{line} imports {target}: {reason}")
+    return breaches
+
+
+def _import_breach(source: str, target: str) -> str:
+    here, there = source.partition(".")[0], target.partition(".")[0]
+    for room in (here, there):
+        if room not in PYTHON_RANKS:
+            return f"'{room}' is not a room"
+    if there == "pyop2" and here not in ("pyop2", "op2"):
+        return "only op2.py sees PyOP2's tree"
+    if here == "pipeline" and there == PIPELINE_NEVER_SEES:
+        return "the pipeline never sees data"
+    if here != there and PYTHON_RANKS[there] >= PYTHON_RANKS[here]:
+        return "not downward"
+    return ""
+
+
+def import_circles(root: Path) -> list[list[str]]:
+    """Modules that import each other, in whatever way, directly or by others."""
+    graph: dict[str, set[str]] = {}
+    for source, target, _, _ in python_imports(root):
+        graph.setdefault(source, set()).add(target)
+    reached = {module: _reached(graph, module) for module in graph}
+    tied = {m: {n for n in found if m in reached.get(n, ())} for m, found in reached.items()}
+    return [list(one) for one in sorted({tuple(sorted(found)) for found in tied.values() if found})]
+
+
+def _reached(graph: dict[str, set[str]], start: str) -> set[str]:
+    """All modules that a module leads to, itself only by a circle."""
+    found: set[str] = set()
+    waiting = [start]
+    while waiting:
+        for target in graph.get(waiting.pop(), ()):
+            if target not in found:
+                found.add(target)
+                waiting.append(target)
+    return found
+
+
+def python_imports(root: Path) -> list[tuple[str, str, int, bool]]:
+    """Return all imports between modules: who, whom, in which line, whether in a function."""
+    known = {_module(root, path) for path in python_modules(root)}
+    found = []
+    for path in python_modules(root):
+        source, tree = _module(root, path), ast.parse(path.read_text())
+        late = {
+            id(inner)
+            for function in ast.walk(tree)
+            if isinstance(function, ast.FunctionDef | ast.AsyncFunctionDef)
+            for inner in ast.walk(function)
+        }
+        for node in ast.walk(tree):
+            for target in _imported(node, known):
+                if target not in (source, "__init__"):
+                    found.append((source, target, node.lineno, id(node) in late))  # type: ignore[attr-defined]
+    return found
+
+
+def _module(root: Path, path: Path) -> str:
+    """Return a module's name below the package."""
+    parts = path.relative_to(root / "pyop2cxx").with_suffix("").parts
+    return ".".join(parts[:-1] if len(parts) > 1 and parts[-1] == "__init__" else parts)
+
+
+def _imported(node: ast.AST, known: set[str]) -> set[str]:
+    """Return the modules of the package that a statement imports."""
+    if isinstance(node, ast.Import):
+        names = [a.name for a in node.names if a.name.startswith("pyop2cxx.")]
+        return {name.removeprefix("pyop2cxx.") for name in names} & known
+    if not isinstance(node, ast.ImportFrom) or not re.match(r"pyop2cxx(\.|$)", node.module or ""):
+        return set()
+    place = (node.module or "").removeprefix("pyop2cxx").lstrip(".")
+    whole = (".".join(filter(None, (place, alias.name))) for alias in node.names)
+    return {name if name in known else place for name in whole} & known
 
 
 def backend_name_breaches(root: Path) -> list[str]:

@@ -7,7 +7,9 @@ import weakref
 import pytest
 
 from pyop2cxx import op2
-from pyop2cxx.data.args import ConstantArg, DatArg, GlobalArg
+from pyop2cxx.data.constants import ConstantArg
+from pyop2cxx.data.dats import DatArg
+from pyop2cxx.data.globals import GlobalArg
 from pyop2cxx.exceptions import MapTypeError, MapValueError, ModeValueError
 
 

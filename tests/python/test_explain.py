@@ -11,8 +11,8 @@ import pytest
 
 from pyop2cxx import op2
 from pyop2cxx.exceptions import UsageError
-from pyop2cxx.pipeline.explain import explain_program, watched
 from pyop2cxx.reports.cli import main
+from pyop2cxx.reports.explain_program import explain_program, watched
 from pyop2cxx.runtime import runtime
 
 if TYPE_CHECKING:

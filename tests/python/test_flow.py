@@ -22,7 +22,7 @@ from pyop2cxx.runtime import runtime
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from pyop2cxx.pipeline.flow import GeneratedCode
+    from pyop2cxx.pipeline.request import GeneratedCode
 
 GOLDEN = Path(__file__).parents[1] / "golden"
 BACKENDS = runtime.backend_names()

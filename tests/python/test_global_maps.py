@@ -4,7 +4,7 @@ from __future__ import annotations
 import pytest
 
 from pyop2cxx import op2
-from pyop2cxx.sets.global_maps import GlobalMap
+from pyop2cxx.sets.derived_maps import GlobalMap
 from pyop2cxx.sets.items import items_of, path_of
 
 

@@ -28,7 +28,7 @@ def test_an_entry_is_the_same_path_each_time() -> None:
     entry = E2N[1]
     assert entry is E2N[1]
     assert (entry.arity, entry.values.tolist()) == (1, [[1], [2]])
-    assert E2N[op2.i[0]].map_ is E2N
+    assert E2N[op2.i[0]].whole is E2N
 
 
 @pytest.mark.parametrize(

@@ -17,7 +17,6 @@ from random_kernels import carriers, loop_of, many_kernels
 from pyop2cxx import _core, op2
 from pyop2cxx.exceptions import UnsupportedError, UsageError
 from pyop2cxx.op2 import INC, READ, RW, WRITE
-from pyop2cxx.pipeline.flow import chosen_device
 from pyop2cxx.pipeline.together import compile_together
 from pyop2cxx.runtime import runtime
 from pyop2cxx.runtime.engine import Engine
@@ -153,7 +152,7 @@ def cpu_grid() -> str:
             continue
         known = runtime.engine.backend(backend.name)
         if known.facts.lanes == _core.Lanes.grid:
-            device = chosen_device(known)
+            device = runtime.engine.chosen_device(known)
             if device is not None and device.info.is_cpu:
                 return backend.name
     pytest.skip("no device is a CPU")

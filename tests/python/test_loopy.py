@@ -10,7 +10,8 @@ import pytest
 from pyop2cxx import op2
 from pyop2cxx.base import extras
 from pyop2cxx.exceptions import DataTypeError, MissingExtraError, UsageError
-from pyop2cxx.kernel.loopy import LoopyLocalKernel, is_loopy, written
+from pyop2cxx.kernel.kernel import LoopyLocalKernel
+from pyop2cxx.kernel.loopy import is_loopy, written
 
 HAS_LOOPY = extras.installed()["loopy"]
 needs_loopy = pytest.mark.skipif(not HAS_LOOPY, reason="loopy is not installed")

@@ -6,7 +6,7 @@ import pytest
 
 from pyop2cxx import op2
 from pyop2cxx.exceptions import MapValueError
-from pyop2cxx.sets.masked import MaskedMap
+from pyop2cxx.sets.derived_maps import MaskedMap
 
 CELLS, NODES = op2.Set(2, "cells"), op2.Set(3, "nodes")
 

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from pyop2cxx import op2
-from pyop2cxx.data.mat_paths import MatPath, MixedMatPath
+from pyop2cxx.data.mat_args import MatPath, MixedMatPath
 from pyop2cxx.exceptions import (
     DataValueError,
     MapTypeError,

@@ -7,9 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from pyop2cxx import op2
 from pyop2cxx.exceptions import ConfigurationError
-from pyop2cxx.runtime import options as configuration
 from pyop2cxx.runtime.options import OPTIONS, Configuration
 
 
@@ -181,9 +179,3 @@ def test_debug_was_a_level_once() -> None:
         assert options["debug"] is wanted
     with pytest.raises(ConfigurationError):
         options["debug"] = "illegal"
-
-
-def test_the_programs_options_are_found_here() -> None:
-    assert configuration.configuration is op2.configuration
-    with pytest.raises(AttributeError, match="no attribute 'nothing'"):
-        _ = configuration.nothing

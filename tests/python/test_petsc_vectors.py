@@ -8,7 +8,7 @@ import pytest
 
 from pyop2cxx import op2
 from pyop2cxx.base import extras
-from pyop2cxx.data.petsc_vectors import spread
+from pyop2cxx.base.arrays import spread
 from pyop2cxx.exceptions import ContractError, MissingExtraError, ModeValueError
 
 HAS_PETSC = extras.installed()["petsc4py"]

@@ -16,6 +16,8 @@ from pyop2cxx.exceptions import ConfigurationError, MapTypeError, SizeTypeError,
 PAGE = (Path(__file__).parents[2] / "docs/pyop2.md").read_text()
 MODULES = {
     "types": "Dat",
+    "configuration": "configuration",
+    "parloop": "Parloop",
     "global_kernel": "GlobalKernel",
     "local_kernel": "CStringLocalKernel",
     "logger": "set_log_level",

@@ -23,7 +23,7 @@ from pyop2cxx.exceptions import (
     StaticModeError,
 )
 from pyop2cxx.op2 import DataSet, LocalSet, Set
-from pyop2cxx.sets.sets import SetPartition
+from pyop2cxx.sets.entities import SetPartition
 
 
 def test_one_size_is_all_sizes() -> None:

@@ -12,8 +12,8 @@ import pytest
 
 from pyop2cxx import op2
 from pyop2cxx.exceptions import UsageError
-from pyop2cxx.loop.parloop import generate_single_cell_wrapper
 from pyop2cxx.op2 import INC, READ
+from pyop2cxx.pyop2._single_cell import generate_single_cell_wrapper
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from pyop2cxx import op2
-from pyop2cxx.loop.symbolic import parts_of
+from pyop2cxx.loop.parts import parts_of
 from pyop2cxx.op2 import INC, READ
 from pyop2cxx.pyop2._single_cell_text import Wrapping, parameters_of
 

@@ -31,7 +31,14 @@ EXCEPTIONS = {
     "cpp/cg/declaration": "tests/cpp/cg/test_declare.cpp",
     "cpp/cg/statement": "tests/cpp/cg/test_schedule.cpp",
     "pyop2cxx/__main__": "tests/python/test_cli.py",
+    "pyop2cxx/data/mat_args": "tests/python/test_mat_paths.py",
+    "pyop2cxx/data/mat_values": "tests/python/test_mats.py",
     "pyop2cxx/exceptions": "tests/python/test_errors.py",
+    "pyop2cxx/loop/checks": "tests/python/test_parloop.py",
+    "pyop2cxx/loop/execute": "tests/python/test_parloop.py",
+    "pyop2cxx/loop/run": "tests/python/test_parloop.py",
+    "pyop2cxx/pipeline/request": "tests/python/test_flow.py",
+    "pyop2cxx/reports/explain_program": "tests/python/test_explain.py",
 }
 
 
@@ -39,6 +46,8 @@ EXCEPTIONS = {
     "breaches",
     [
         structure.include_breaches,
+        structure.import_breaches,
+        structure.import_circles,
         structure.backend_name_breaches,
         structure.unnamed_breaches,
         structure.template_breaches,
@@ -82,6 +91,37 @@ def test_a_forbidden_include_is_found(tmp_path: Path, name: str, text: str, comp
     [breach] = structure.include_breaches(tmp_path)
     assert name in breach
     assert complaint in breach
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "complaint"),
+    [
+        ("sets/a.py", "from pyop2cxx.data.dats import Dat\n", "not downward"),
+        ("base/a.py", "if TYPE_CHECKING:\n    from pyop2cxx.sets import b\n", "not downward"),
+        ("data/a.py", "def f():\n    import pyop2cxx.loop.run\n", "not downward"),
+        ("loop/a.py", "def f():\n    from pyop2cxx.sets.b import Set\n", "inside a function"),
+        ("loop/a.py", "from pyop2cxx.pyop2 import caching\n", "only op2.py"),
+        ("pipeline/a.py", "from pyop2cxx.data.dats import Dat\n", "never sees data"),
+        ("utils.py", "from pyop2cxx.sets.b import Set\n", "is not a room"),
+    ],
+)
+def test_a_forbidden_import_is_found(tmp_path: Path, name: str, text: str, complaint: str) -> None:
+    for module in ("sets/b", "data/dats", "loop/run", "pyop2/caching"):
+        write(tmp_path, f"pyop2cxx/{module}.py", "")
+    write(tmp_path, f"pyop2cxx/{name}", text)
+    [breach] = structure.import_breaches(tmp_path)
+    assert complaint in breach
+
+
+def test_a_circle_of_imports_is_found(tmp_path: Path) -> None:
+    write(tmp_path, "pyop2cxx/sets/a.py", "from pyop2cxx.sets import b\n")
+    write(tmp_path, "pyop2cxx/sets/b.py", "def f():\n    from pyop2cxx.sets.c import C\n")
+    write(tmp_path, "pyop2cxx/sets/c.py", "from pyop2cxx.sets.d import D\n")
+    write(tmp_path, "pyop2cxx/sets/d.py", "")
+    assert structure.import_circles(tmp_path) == []
+    text = "if TYPE_CHECKING:\n    from pyop2cxx.sets.a import A\nfrom pyop2cxx.sets.d import D\n"
+    write(tmp_path, "pyop2cxx/sets/c.py", text)
+    assert structure.import_circles(tmp_path) == [["sets.a", "sets.b", "sets.c"]]
 
 
 def test_downward_includes_are_fine(tmp_path: Path) -> None:

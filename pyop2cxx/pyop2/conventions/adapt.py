@@ -28,30 +28,17 @@ from dataclasses import replace
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from pyop2cxx import _core
 from pyop2cxx.base.access import INC, RW, WRITE
-from pyop2cxx.data.args import DatArg, MixedDatArg
-from pyop2cxx.exceptions import UsageError
-from pyop2cxx.pyop2.conventions.forms import (
-    Form,
-    extents_of,
-    extents_of_space,
-    form_of,
-    shaped,
-    takes_anything,
-)
+from pyop2cxx.data.dats import DatArg
+from pyop2cxx.data.mixed_dats import MixedDatArg
+from pyop2cxx.kernel.shapes import check_parameters, takes_anything
+from pyop2cxx.pyop2.conventions.forms import Form, extents_of_space, form_of, shaped
 from pyop2cxx.pyop2.conventions.live import uses_value
 from pyop2cxx.pyop2.conventions.text import wrapper
 
 if TYPE_CHECKING:
     from pyop2cxx.kernel.kernel import Kernel
-    from pyop2cxx.loop.symbolic import Arg
-
-
-def needs_adapting(kernel: Kernel) -> bool:
-    """Say whether a kernel of today's convention has to be called in another form or by name."""
-    is_renamed = kernel.core.body is None and kernel.name in _core.local_names()
-    return is_renamed or takes_anything(kernel) or any(extents_of(p) for p in kernel.parameters)
+    from pyop2cxx.loop.parts import Arg
 
 
 def adapted(
@@ -72,10 +59,8 @@ def adapted(
     forms = tuple(form_of(kernel, i, arg, 2 if facets else 1) for i, arg in enumerate(args))
     extents = extents_of_space(kernel.name, forms)
     if not takes_anything(kernel):
-        _check_parameters(kernel, args, len(args) + len(extents) + layer)
+        check_parameters(kernel, args, len(args) + len(extents) + layer)
         forms = tuple(shaped(kernel, i, form) for i, form in enumerate(forms))
-    if kernel.abi == "2026":
-        return _wrapped(kernel, forms, extents, layer), args
     passed = tuple(
         _passed(kernel, i, *pair) for i, pair in enumerate(zip(args, forms, strict=True))
     )
@@ -108,24 +93,6 @@ def _uses_value(kernel: Kernel, i: int) -> bool:
         return False
     parameter = kernel.parameters[i]
     return uses_value(kernel.code, kernel.name, parameter.name, parameter.type.depth)
-
-
-def _check_parameters(kernel: Kernel, args: tuple[Arg, ...], wanted: int) -> None:
-    parameters = kernel.core.parameters
-    if not kernel.core.has_signature:
-        return
-    if len(parameters) != wanted:
-        raise UsageError(
-            f"Kernel '{kernel.name}' has {len(parameters)} parameters "
-            f"({', '.join(map(repr, parameters))}), but the loop passes {wanted}"
-        )
-    for i, (parameter, arg) in enumerate(zip(parameters, args, strict=False)):
-        found, dtype = parameter.type.dtype, arg.data.dtype
-        if found is not None and found != _core.dtype_from_name(dtype.name):
-            raise UsageError(
-                f"Kernel '{kernel.name}': parameter '{parameter!r}' gets argument {i}, "
-                f"{type(arg.data).__name__} '{arg.data.name}' of dtype {dtype.name}"
-            )
 
 
 @lru_cache(maxsize=256)

@@ -3,29 +3,21 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass, replace
-from math import prod
 from typing import TYPE_CHECKING
 
 from pyop2cxx import _core
-from pyop2cxx.data.args import (
-    DatArg,
-    LegacyDatArg,
-    LegacyMatArg,
-    LegacyMixedDatArg,
-    LegacyMixedMatArg,
-    MatArg,
-    MixedDatArg,
-    MixedMatArg,
-)
+from pyop2cxx.data.dats import DatArg, LegacyDatArg
+from pyop2cxx.data.mat_args import LegacyMatArg, LegacyMixedMatArg, MatArg, MixedMatArg
+from pyop2cxx.data.mixed_dats import LegacyMixedDatArg, MixedDatArg
 from pyop2cxx.exceptions import IndexValueError, UsageError
+from pyop2cxx.kernel.shapes import fitting_extents
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from pyop2cxx.kernel.kernel import Kernel
-    from pyop2cxx.loop.symbolic import Arg
+    from pyop2cxx.loop.parts import Arg
     from pyop2cxx.sets.maps import Map
 
 
@@ -163,7 +155,7 @@ def _asked(arg: Arg, fields: tuple[Field, ...]) -> tuple[int | None, bool]:
 
 
 def _kind(arg: Arg, abi: str, index: int | None, flatten: bool) -> str:
-    if not isinstance(arg, DatArg | MixedDatArg) or arg.map_ is None or abi == "2026":
+    if not isinstance(arg, DatArg | MixedDatArg) or arg.map_ is None:
         return "live"
     if index is not None:
         return "point" if abi == "2013" else "flattened" if flatten else "flat"
@@ -203,40 +195,17 @@ def _reorders(fields: tuple[Field, ...]) -> bool:
     return any(field.dim > 1 for field in fields)
 
 
-def takes_anything(kernel: Kernel) -> bool:
-    """Say whether the kernel is declared as ``void k()``, which C calls with any arguments."""
-    if not kernel.core.has_signature or kernel.parameters:
-        return False
-    return re.search(rf"\b{kernel.name}\s*\(\s*\)", kernel.code) is not None
-
-
-def extents_of(parameter: _core.KernelParameter) -> tuple[int, ...]:
-    """Return the extents of an array of arrays, 0 for a first one left out; () for all else."""
-    if parameter.type.depth < 2:  # an array of arrays
-        return ()
-    found = re.findall(r"\[(\d*)\]", parameter.type.c_text(parameter.name))
-    return tuple(int(n or 0) for n in found) if len(found) == parameter.type.depth else ()
-
-
 def shaped(kernel: Kernel, i: int, form: Form) -> Form:
     """Return the form of an argument that its parameter takes as an array of arrays.
 
     Raises:
         UsageError: The array has not as many values as the argument.
     """
-    if i >= len(kernel.parameters) or form.kind in ("rows", "scalars", "flattened"):
+    if form.kind in ("rows", "scalars", "flattened"):
         return form
-    extents = extents_of(kernel.parameters[i])
+    extents = fitting_extents(kernel, i, form.seen)
     if not extents:
         return form
-    size = form.seen
-    if extents[0] == 0:
-        extents = (size // max(prod(extents[1:]), 1), *extents[1:])
-    if prod(extents) != size:
-        raise UsageError(
-            f"Kernel '{kernel.name}': parameter '{kernel.parameters[i]!r}' has {prod(extents)} "
-            f"values, but argument {i} has {size} of one element"
-        )
     kind = form.kind if form.kind in ("block", "point", "tensor") else "array"
     return replace(form, kind=kind, extents=extents)
 

@@ -3,23 +3,24 @@
 
 from pyop2cxx.base.access import INC, MAX, MIN, READ, RW, WRITE, Access
 from pyop2cxx.base.regions import ALL, ON_BOTTOM, ON_INTERIOR_FACETS, ON_TOP, IterationRegion
-from pyop2cxx.data.args import ConstantArg, DatArg, GlobalArg, MatArg, MixedDatArg
-from pyop2cxx.data.constants import Const, Constant
-from pyop2cxx.data.dats import Dat
-from pyop2cxx.data.globals import Global
+from pyop2cxx.data.constants import Const, Constant, ConstantArg
+from pyop2cxx.data.dats import Dat, DatArg
+from pyop2cxx.data.globals import Global, GlobalArg
 from pyop2cxx.data.handles import OpaqueType, PassthroughArg
+from pyop2cxx.data.mat_args import MatArg
 from pyop2cxx.data.mats import Mat
-from pyop2cxx.data.mixed import MixedDat, MixedDataSet, MixedMap, MixedSet
+from pyop2cxx.data.mixed_dats import MixedDat, MixedDatArg
 from pyop2cxx.data.views import DatView
 from pyop2cxx.pyop2._indices import IterationIndex, i
+from pyop2cxx.sets.datasets import DataSet
 from pyop2cxx.sets.derived_maps import ComposedMap, PermutedMap
 from pyop2cxx.sets.extruded import ExtrudedSet
 from pyop2cxx.sets.global_sets import GlobalDataSet, GlobalSet
 from pyop2cxx.sets.halo import Halo
 from pyop2cxx.sets.maps import Map
-from pyop2cxx.sets.sets import DataSet, LocalSet, Set
+from pyop2cxx.sets.mixed_sets import MixedDataSet, MixedMap, MixedSet
+from pyop2cxx.sets.sets import LocalSet, Set, Subset
 from pyop2cxx.sets.sparsities import Sparsity
-from pyop2cxx.sets.subsets import Subset
 
 __all__ = [
     "ALL",

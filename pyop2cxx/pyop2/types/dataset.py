@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The names that programs for PyOP2 import from ``pyop2.types.dataset``."""
 
-from pyop2cxx.data.mixed import MixedDataSet
+from pyop2cxx.sets.datasets import DataSet
 from pyop2cxx.sets.global_sets import GlobalDataSet
-from pyop2cxx.sets.sets import DataSet
+from pyop2cxx.sets.mixed_sets import MixedDataSet
 
 __all__ = ["DataSet", "GlobalDataSet", "MixedDataSet"]

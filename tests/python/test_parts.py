@@ -8,8 +8,9 @@ import pytest
 
 from pyop2cxx import op2
 from pyop2cxx.exceptions import UnsupportedError
-from pyop2cxx.loop.columns import ColumnMap, through_columns
+from pyop2cxx.loop.parts import through_columns
 from pyop2cxx.op2 import INC, READ, RW, WRITE
+from pyop2cxx.sets.derived_maps import ColumnMap
 
 COUNT = op2.Kernel("void count(double *x) { *x += 1; }", "count")
 

@@ -1,0 +1,73 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Changes of single rows of a matrix on a device: by loops over their places."""
+
+from __future__ import annotations
+
+from hashlib import blake2b
+from typing import TYPE_CHECKING, Any
+
+from pyop2cxx.base.access import READ, RW
+from pyop2cxx.data.globals import Global
+from pyop2cxx.data.mat_args import DenseBlockArg, MixedMatArg, MixedMatPath
+from pyop2cxx.exceptions import user_line
+from pyop2cxx.kernel.kernel import Kernel
+from pyop2cxx.loop.parloop import ParLoop
+from pyop2cxx.runtime import runtime
+from pyop2cxx.sets.maps import Map
+from pyop2cxx.sets.sets import Set
+
+if TYPE_CHECKING:
+    from pyop2cxx import _core
+    from pyop2cxx.base.arrays import Array
+    from pyop2cxx.data.mat_values import MatValues
+
+_MOST_KEPT = 8
+
+
+def change(mat: MatValues, places: Array, offsets: tuple[int, ...], value: Any, sign: str) -> None:
+    """Set (``=``) or add to (``+=``) values of a matrix where they are.
+
+    Args:
+        mat: The matrix, not mixed.
+        places: Each once.
+        offsets: Which of the values at each place.
+        value: The value.
+        sign: What is done.
+    """
+    if places.size == 0:
+        return
+    key = (runtime.epoch, sign, offsets, blake2b(places.tobytes()).digest())
+    if key not in mat._row_loops:
+        while len(mat._row_loops) >= _MOST_KEPT:
+            del mat._row_loops[next(iter(mat._row_loops))]
+        mat._row_loops[key] = _loop(mat, places, offsets, sign)
+    loop, given, _ = mat._row_loops[key]
+    given.data[...] = value
+    given.to_device()  # asked for by the call
+    if loop.run():
+        runtime.coherence.attribute(user_line())
+
+
+def _loop(
+    mat: MatValues, places: Array, offsets: tuple[int, ...], sign: str
+) -> tuple[_core.PreparedLoop, Global, Map]:
+    """Return a loop over places, the Global that holds what is put there, and what it needs.
+
+    The loop holds no reference to the matrix, which keeps it, nor to the memory of its Map.
+    """
+    chosen = Set(places.size, "chosen")
+    every = Set(int(mat.sparsity.rowptr[-1]), "places")
+    to_place = Map(chosen, every, 1, places, "to_place")
+    part = DenseBlockArg(mat, to_place, RW, mat.cdim, 0, 0)
+    path = MixedMatPath((to_place,), (None,), (None, False))
+    given = Global(1, 0, mat.dtype, name="given")
+    body = " ".join(f"A[{offset}] {sign} v[0];" for offset in offsets)
+    kernel = Kernel(
+        f"void change_rows({mat.ctype} *A, const {mat.ctype} *v) {{ {body} }}",
+        "change_rows",
+        abi="2026",
+    )
+    arg = MixedMatArg(mat, path, RW, (part,), ((0, 0, 0),))
+    loop = ParLoop(kernel, chosen, arg, given(READ))
+    loop._prepare()
+    return loop._prepared, given, to_place

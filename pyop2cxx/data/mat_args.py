@@ -1,0 +1,192 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""A Mat as an argument of a loop, whole or taken apart."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from pyop2cxx.data.carrier import Argument
+from pyop2cxx.runtime import runtime
+from pyop2cxx.sets.derived_maps import ComposedMap
+
+if TYPE_CHECKING:
+    from pyop2cxx import _core
+    from pyop2cxx.base.access import Access
+    from pyop2cxx.base.arrays import Array
+    from pyop2cxx.data.mat_values import MatValues
+    from pyop2cxx.sets.maps import Map
+
+    Mask = tuple[Array, _core.MapTable] | None
+
+
+@dataclass(slots=True)
+class MatArg(Argument):
+    """A Mat as a loop uses it.
+
+    Attributes:
+        data: The Mat.
+        map_: The Maps to its rows and columns, and what is left out.
+        access: How the kernel uses it.
+    """
+
+    data: MatValues
+    map_: MatPath
+    access: Access
+
+    @property
+    def maps(self) -> tuple[Map, Map]:
+        """The Maps to rows and columns."""
+        return self.map_.rows, self.map_.cols
+
+
+@dataclass(slots=True)
+class LegacyMatArg(MatArg):
+    """A Mat whose rows and columns a kernel of an older convention orders by component first."""
+
+
+@dataclass(slots=True)
+class DenseBlockArg:
+    """Rows or columns of a Global in a matrix: these lie in memory as a Dat's values do.
+
+    Attributes:
+        data: The block.
+        map_: The Map to the other side; None if both are of Globals.
+        access: How the kernel uses it.
+        dim: The values on each entity that the part has.
+        stride: Values from an entity to the next, where these are not all; else 0.
+        component: Where the part begins among them.
+    """
+
+    data: MatValues
+    map_: Map | None
+    access: Access
+    dim: int
+    stride: int
+    component: int
+
+
+@dataclass(slots=True)
+class PlacedBlockArg:
+    """Rows or columns of a Global whose entries need places, because some are left out.
+
+    A loop makes a `MatArg` of it, when it is known where its Maps start.
+
+    Attributes:
+        data: The block.
+        rows: The Map to the rows; None if they are the Global's.
+        cols: The same for columns.
+        access: How the kernel uses it.
+        masks: What is left out of rows and of columns, as of a `MatPath`.
+        unrolled: Whether that is said of scalars, not of blocks.
+    """
+
+    data: MatValues
+    rows: Map | None
+    cols: Map | None
+    access: Access
+    masks: tuple[Any, Any]
+    unrolled: bool
+
+
+@dataclass(slots=True)
+class MixedMatArg(Argument):
+    """A Mat of several blocks, or with a Global's, as a loop uses it: one tensor for all of it.
+
+    Attributes:
+        data: The Mat.
+        map_: The Maps to rows and columns.
+        access: How the kernel uses it.
+        parts: The blocks as arguments of their own, by rows.
+        cells: For each part the row and the column of its block, and its row within the block.
+    """
+
+    data: MatValues
+    map_: MixedMatPath
+    access: Access
+    parts: tuple[MatArg | DenseBlockArg | PlacedBlockArg, ...]
+    cells: tuple[tuple[int, int, int], ...]
+
+
+@dataclass(slots=True)
+class LegacyMixedMatArg(MixedMatArg):
+    """A Mat of several blocks, ordered by component first within each field."""
+
+
+class MatPath:
+    """How a loop reaches a matrix: two Maps, and the entries to leave out.
+
+    Attributes:
+        rows: The Map to the rows.
+        cols: The Map to the columns.
+        row_mask: A table that is negative for rows to leave out; None leaves none out.
+        col_mask: The same for columns.
+        unrolled: Whether these are scalar rows and columns, not blocks.
+        given: What to pass with the Maps for the same path: lgmaps and unroll_map.
+        by_columns: Whether there is one row only, so that elements meet in columns.
+    """
+
+    def __init__(
+        self,
+        rows: Map,
+        cols: Map,
+        masks: tuple[Mask, Mask],
+        unrolled: bool,
+        given: tuple[Any, bool] = (None, False),
+        by_columns: bool = False,
+    ) -> None:
+        self._uid = runtime.next_uid()
+        self.rows = rows
+        self.cols = cols
+        self._masks = masks  # the arrays that the tables point to stay alive
+        self.row_mask = None if masks[0] is None else masks[0][1]
+        self.col_mask = None if masks[1] is None else masks[1][1]
+        self.unrolled = unrolled
+        self.given = given
+        self.by_columns = by_columns
+
+    @property
+    def maps(self) -> tuple[Map, Map]:
+        """Both Maps."""
+        return self.rows, self.cols
+
+    @property
+    def is_masked(self) -> bool:
+        """Whether some entries may have no place."""
+        # entries of these may lead nowhere
+        composed = isinstance(self.rows, ComposedMap) or isinstance(self.cols, ComposedMap)
+        return composed or self.row_mask is not None or self.col_mask is not None
+
+    @property
+    def name(self) -> str:
+        """The names of both Maps, for messages."""
+        return f"{self.rows.name} x {self.cols.name}"
+
+
+class MixedMatPath:
+    """How a loop reaches the blocks of a matrix.
+
+    Attributes:
+        rows: The Map to the rows of each field; None where these are a Global's.
+        cols: The same for columns.
+        given: What to pass with the Maps for the same path: lgmaps and unroll_map.
+    """
+
+    def __init__(
+        self, rows: tuple[Map | None, ...], cols: tuple[Map | None, ...], given: tuple[Any, bool]
+    ) -> None:
+        self._uid = runtime.next_uid()
+        self.rows = rows
+        self.cols = cols
+        self.given = given
+
+    @property
+    def maps(self) -> tuple[tuple[Map | None, ...], tuple[Map | None, ...]]:
+        """The Maps to rows and to columns."""
+        return self.rows, self.cols
+
+    @property
+    def name(self) -> str:
+        """The names of all Maps, for messages."""
+        sides = (", ".join("a Global" if m is None else m.name for m in side) for side in self.maps)
+        return " x ".join(sides)

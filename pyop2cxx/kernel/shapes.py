@@ -1,0 +1,197 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Kernels declared otherwise than by flat pointers: ``double x[3][2]``, and ``void k()``.
+
+Each is wrapped in a function that takes flat pointers and calls it.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from functools import lru_cache
+from math import prod
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from pyop2cxx import _core
+from pyop2cxx.base.access import INC, READ
+from pyop2cxx.exceptions import UsageError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from pyop2cxx.kernel.kernel import Kernel
+
+
+class Value(NamedTuple):
+    """What a kernel gets for one argument of a loop.
+
+    Attributes:
+        c_type: The C type of a scalar.
+        access: The number of the access.
+        size: Scalars of one element.
+    """
+
+    c_type: str
+    access: int
+    size: int
+
+
+@dataclass(frozen=True, slots=True)
+class Text:
+    """Statements before and after a call."""
+
+    before: list[str]
+    after: list[str]
+
+
+def needs_wrapper(kernel: Kernel) -> bool:
+    """Say whether a kernel of today's convention has to be called in another form or by name."""
+    is_renamed = kernel.core.body is None and kernel.name in _core.local_names()
+    return is_renamed or takes_anything(kernel) or any(extents_of(p) for p in kernel.parameters)
+
+
+def wrapped(kernel: Kernel, args: Sequence[Any], values: Sequence[Value], *, layer: bool) -> Kernel:
+    """Return a kernel that takes flat pointers and calls one that does not.
+
+    Args:
+        kernel: The kernel.
+        args: The arguments of a loop, for messages.
+        values: What it gets for each.
+        layer: Whether it gets the layer, after all else.
+
+    Raises:
+        UsageError: The kernel has not as many parameters, or of another shape or dtype.
+    """
+    if takes_anything(kernel):
+        return _wrapped(kernel, tuple(values), ((),) * len(values), layer)
+    check_parameters(kernel, args, len(args) + layer)
+    extents = tuple(fitting_extents(kernel, i, value.size) for i, value in enumerate(values))
+    return _wrapped(kernel, tuple(values), extents, layer)
+
+
+@lru_cache(maxsize=256)
+def _wrapped(
+    kernel: Kernel, values: tuple[Value, ...], extents: tuple[tuple[int, ...], ...], layer: bool
+) -> Kernel:
+    outer = Text([], [])
+    passed = []
+    for i, (value, shape) in enumerate(zip(values, extents, strict=True)):
+        plain = plain_pointer(i, value.c_type, value.access)
+        passed.append(
+            copied(i, value.c_type, value.access, shape, flat_place(shape), outer)
+            if shape
+            else plain
+        )
+    parameters = [parameter(i, value.c_type, value.access) for i, value in enumerate(values)]
+    if layer:
+        parameters.append("int layer")
+        passed.append("layer")
+    name = f"{kernel.name}_packed"
+    call = f"{kernel.name}({'' if takes_anything(kernel) else ', '.join(passed)});"
+    return kernel.with_code(f"{kernel.code}\n{function(name, parameters, call, outer)}", name)
+
+
+def takes_anything(kernel: Kernel) -> bool:
+    """Say whether the kernel is declared as ``void k()``, which C calls with any arguments."""
+    if not kernel.core.has_signature or kernel.parameters:
+        return False
+    return re.search(rf"\b{kernel.name}\s*\(\s*\)", kernel.code) is not None
+
+
+def extents_of(parameter: _core.KernelParameter) -> tuple[int, ...]:
+    """Return the extents of an array of arrays, 0 for a first one left out; () for all else."""
+    if parameter.type.depth < 2:  # an array of arrays
+        return ()
+    found = re.findall(r"\[(\d*)\]", parameter.type.c_text(parameter.name))
+    return tuple(int(n or 0) for n in found) if len(found) == parameter.type.depth else ()
+
+
+def fitting_extents(kernel: Kernel, i: int, size: int) -> tuple[int, ...]:
+    """Return the extents of the array of arrays that a kernel takes; () for all else.
+
+    Args:
+        kernel: The kernel.
+        i: The number of the argument.
+        size: How many values the kernel sees of it.
+
+    Raises:
+        UsageError: The array has not as many.
+    """
+    if i >= len(kernel.parameters):
+        return ()
+    extents = extents_of(kernel.parameters[i])
+    if not extents:
+        return ()
+    if extents[0] == 0:
+        extents = (size // max(prod(extents[1:]), 1), *extents[1:])
+    if prod(extents) != size:
+        raise UsageError(
+            f"Kernel '{kernel.name}': parameter '{kernel.parameters[i]!r}' has {prod(extents)} "
+            f"values, but argument {i} has {size} of one element"
+        )
+    return extents
+
+
+def check_parameters(kernel: Kernel, args: Sequence[Any], wanted: int) -> None:
+    """Raise unless a kernel has so many parameters, each of its argument's dtype."""
+    parameters = kernel.core.parameters
+    if not kernel.core.has_signature:
+        return
+    if len(parameters) != wanted:
+        raise UsageError(
+            f"Kernel '{kernel.name}' has {len(parameters)} parameters "
+            f"({', '.join(map(repr, parameters))}), but the loop passes {wanted}"
+        )
+    for i, (parameter, arg) in enumerate(zip(parameters, args, strict=False)):
+        found, dtype = parameter.type.dtype, arg.data.dtype
+        if found is not None and found != _core.dtype_from_name(dtype.name):
+            raise UsageError(
+                f"Kernel '{kernel.name}': parameter '{parameter!r}' gets argument {i}, "
+                f"{type(arg.data).__name__} '{arg.data.name}' of dtype {dtype.name}"
+            )
+
+
+# Text
+
+
+def function(name: str, parameters: Sequence[str], call: str, outer: Text) -> str:
+    """Return the text of a function that calls a kernel between statements."""
+    body = "\n  ".join([*outer.before, call, *outer.after])
+    return f"void {name}({', '.join(parameters)}) {{\n  {body}\n}}\n"
+
+
+def parameter(i: int, c_type: str, access: int) -> str:
+    """Return the declaration of a flat pointer."""
+    return f"{'const ' if access == READ else ''}{c_type} *a{i}"
+
+
+def plain_pointer(i: int, c_type: str, access: int) -> str:
+    """Return the pointer for a kernel, which seldom declares const what it only reads."""
+    return f"({c_type} *)a{i}" if access == READ else f"a{i}"
+
+
+def flat_place(extents: tuple[int, ...]) -> str:
+    """Return where value ``[p0][p1]...`` of an array lies."""
+    return " + ".join(f"p{k} * {prod(extents[k + 1 :])}" for k in range(len(extents)))
+
+
+def copied(i: int, c_type: str, access: int, extents: tuple[int, ...], at: str, text: Text) -> str:
+    """Write the copies into an array of arrays and back; return its name.
+
+    Args:
+        i: The number of the argument.
+        c_type: Of its values.
+        access: The number of its access.
+        extents: Of the array.
+        at: Where value ``[p0][p1]...`` lies behind the flat pointer.
+        text: Where the copies are written.
+    """
+    array = f"r{i}" + "".join(f"[{n}]" for n in extents)
+    value = f"r{i}" + "".join(f"[p{k}]" for k in range(len(extents)))
+    loops = " ".join(f"for (int p{k} = 0; p{k} < {n}; ++p{k})" for k, n in enumerate(extents))
+    first = "0" if access == INC else f"a{i}[{at}]"
+    text.before.append(f"{c_type} {array}; {loops} {value} = {first};")
+    if access != READ:
+        added = "+=" if access == INC else "="
+        text.after.append(f"{loops} a{i}[{at}] {added} {value};")
+    return f"r{i}"

@@ -1,0 +1,123 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""A loop in one call; what ran before with the same objects is remembered."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from pyop2cxx.base.access import READ
+from pyop2cxx.data.dats import DatArg, LegacyDatArg
+from pyop2cxx.data.mat_args import LegacyMatArg, LegacyMixedMatArg, MatArg, MixedMatArg
+from pyop2cxx.data.mixed_dats import LegacyMixedDatArg, MixedDatArg
+from pyop2cxx.exceptions import user_line
+from pyop2cxx.kernel.kernel import Kernel
+from pyop2cxx.loop.checks import legacy_form
+from pyop2cxx.loop.execute import check_frozen, note_assembly
+from pyop2cxx.loop.parloop import ParLoop
+from pyop2cxx.loop.parts import parts_of
+from pyop2cxx.loop.python_loop import PythonLoop
+from pyop2cxx.runtime import runtime
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from pyop2cxx.base.regions import IterationRegion
+    from pyop2cxx.loop.parts import Arg
+    from pyop2cxx.sets.sets import Set
+
+
+def par_loop(
+    kernel: Kernel | Callable[..., object],
+    iterset: Set,
+    *args: Arg,
+    strategy: str | None = None,
+    block_size: int | None = None,
+    iteration_region: IterationRegion | None = None,
+    iterate: IterationRegion | None = None,
+    pass_layer_arg: bool = False,
+    lanes: int | None = None,
+) -> None:
+    """Call a kernel for each entity of a Set, now.
+
+    The same as ``ParLoop(...).compute()``; a loop that was run before with the same objects is
+    remembered, without keeping their data alive.
+
+    Args:
+        kernel: The kernel; or, for debugging, a Python function: see
+            `pyop2cxx.loop.python_loop.PythonLoop`.
+        iterset: The Set whose entities it is called for.
+        *args: One for each parameter of the kernel: ``dat(access, map)``, ``glob(access)``.
+        strategy: As for `ParLoop`.
+        block_size: As for `ParLoop`.
+        iteration_region: As for `ParLoop`.
+        iterate: As for `ParLoop`.
+        pass_layer_arg: As for `ParLoop`.
+        lanes: As for `ParLoop`.
+
+    Raises:
+        UsageError: As for `ParLoop`.
+        CompilationError: The compiler rejects the kernel.
+
+    Example:
+        >>> from pyop2cxx import op2
+        >>> cells = op2.Set(3)
+        >>> x = op2.Dat(cells, [1.0, 2.0, 3.0])
+        >>> total = op2.Global(1, 0.0)
+        >>> add = op2.Kernel("void add(double *x, double *sum) { *sum += *x; }", "add")
+        >>> op2.par_loop(add, cells, x(op2.READ), total(op2.INC))
+        >>> total.data_ro.tolist()
+        [6.0]
+    """
+    if not isinstance(kernel, Kernel) and callable(kernel):
+        layers = {"iterate": iterate, "pass_layer_arg": pass_layer_arg}
+        PythonLoop(kernel, iterset, *args, iteration_region=iteration_region, **layers).compute()
+        return
+    loops = runtime.engine.loops
+    try:
+        # access first: what is no argument has none, and asking a Dat for its data counts as a use
+        key = (
+            id(kernel),
+            iterset._uid,
+            runtime.epoch,
+            strategy,
+            block_size,
+            iteration_region or iterate,
+            pass_layer_arg,
+            kernel._is_legacy and tuple(map(legacy_form, args)),
+            lanes,
+            *[(a.access, a.data._uid, None if a.map_ is None else a.map_._uid) for a in args],
+        )
+        known = loops.find(key)
+    except (AttributeError, TypeError):
+        known = None  # ParLoop says what is wrong
+    if known is not None and known[0] is kernel:
+        if runtime.n_frozen:
+            check_frozen(parts_of(args)[0], f"par_loop '{kernel.name}'")
+        if known[1]():
+            runtime.coherence.attribute(user_line())
+        for arg in args:
+            if arg.access != READ and arg.__class__ in _WITH_HALOS:
+                arg.data.halo_valid = False
+            elif arg.__class__ in _MATRICES:
+                note_assembly(arg)
+        return
+    loop = ParLoop(
+        kernel,
+        iterset,
+        *args,
+        strategy=strategy,
+        block_size=block_size,
+        iteration_region=iteration_region,
+        iterate=iterate,
+        pass_layer_arg=pass_layer_arg,
+        lanes=lanes,
+    )
+    loop.compute()
+    if not loop._checks and not loop._ghosts:
+        loops.keep(key, (kernel, loop._run))
+
+
+_MATRICES = (MatArg, LegacyMatArg, MixedMatArg, LegacyMixedMatArg)
+
+
+_WITH_HALOS = (DatArg, LegacyDatArg, MixedDatArg, LegacyMixedDatArg)

@@ -1,0 +1,82 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What decides the text of a loop, what was chosen, and the text."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from pyop2cxx import _core
+    from pyop2cxx.backends._backend import Backend
+    from pyop2cxx.kernel.kernel import Kernel
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Request:
+    """Everything that decides the text of a loop.
+
+    Attributes:
+        name: The kernel's name.
+        line: Where the user made the loop, for messages.
+        kernel: The user's kernel.
+        loop: The symbolic loop.
+        backend: Where it shall run.
+        map_facts: What is known of each Map.
+        options: Deterministic, debug, widths of plan arrays, calling convention.
+        strategy: Forced by the user, or None.
+        lanes: Elements side by side, forced by the user; 0 or 1 for none, or None.
+        column_fill: How full columns of one slot are, for so many targets side by side; they are
+            kept if they are at least so full. Costs as much as a plan at the first call.
+    """
+
+    name: str
+    line: str
+    kernel: Kernel
+    loop: _core.Loop
+    backend: Backend
+    map_facts: tuple[_core.plan.MapFacts, ...]
+    options: _core.LoweringOptions
+    strategy: str | None
+    lanes: int | None
+    column_fill: Callable[[int, float], float]
+
+
+class GeneratedCode(str):
+    """The text of a loop: all that is compiled, and nothing of what the user called things.
+
+    Attributes:
+        files: Text by file name; the first one is this string.
+        signature: The wrapper's prototype, in the order of the calling convention.
+        strategy: How racing updates are resolved.
+        why: Why this strategy.
+        lanes: Elements computed side by side in vectors; 0 for one after the other.
+        why_lanes: Why so many, or why none.
+        ir: KernelIR after each stage of lowering, by the stage's name.
+        key: Canonical key of the text: signature of the loop, backend, strategy, options.
+        header: What the user called things, for reading beside the text.
+    """
+
+    files: dict[str, str]
+    signature: str
+    strategy: str
+    why: str
+    lanes: int
+    why_lanes: str
+    ir: dict[str, str]
+    key: str
+    header: str
+    module: _core.Module
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Choice:
+    """A strategy and a number of lanes, why they were taken, and the key of their text."""
+
+    strategy: str
+    why: str
+    options: _core.LoweringOptions
+    why_lanes: str
+    key: str

@@ -1,0 +1,306 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What the arguments of a `GlobalKernel` look like, without data and with it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, fields
+from math import prod
+from typing import TYPE_CHECKING, Any
+
+from pyop2cxx.data.mixed_dats import DoubledGlobalArg, MixedDat
+from pyop2cxx.exceptions import MapTypeError, UsageError
+
+if TYPE_CHECKING:
+    from pyop2cxx.base.access import Access
+    from pyop2cxx.data.constants import Constant
+    from pyop2cxx.data.dats import Dat
+    from pyop2cxx.data.globals import Global
+    from pyop2cxx.data.handles import PassthroughArg
+    from pyop2cxx.data.mats import Mat
+    from pyop2cxx.sets.maps import Map
+    from pyop2cxx.sets.mixed_sets import MixedMap
+
+
+class _Described:
+    """What can be compared by its content."""
+
+    @property
+    def cache_key(self) -> tuple[Any, ...]:
+        """Equal for what looks the same."""
+        return (type(self), *(_content(getattr(self, f.name)) for f in fields(self)))  # type: ignore[arg-type]
+
+
+def _content(found: Any) -> Any:
+    if isinstance(found, tuple):
+        return tuple(map(_content, found))
+    return found.cache_key if isinstance(found, _Described) else found
+
+
+@dataclass(frozen=True, eq=False)
+class MapKernelArg(_Described):
+    """A Map without values. Compared by identity: one Map used twice is one object.
+
+    Attributes:
+        arity: How many entities each one leads to.
+        offset: How far entries move from a layer to the next.
+        offset_quotient: The same where the extrusion is periodic.
+    """
+
+    arity: int
+    offset: tuple[int, ...] | None = None
+    offset_quotient: tuple[int, ...] | None = None
+
+    def __post_init__(self) -> None:
+        _check_hashable(self.offset, "MapKernelArg: the offset")
+        _check_hashable(self.offset_quotient, "MapKernelArg: the offset_quotient")
+
+
+@dataclass(frozen=True, eq=False)
+class PermutedMapKernelArg(_Described):
+    """A PermutedMap without values.
+
+    Attributes:
+        base_map: The Map.
+        permutation: Which entry comes where.
+    """
+
+    base_map: MapKernelArg
+    permutation: tuple[int, ...]
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.base_map, MapKernelArg):
+            raise MapTypeError(f"PermutedMapKernelArg: expected a MapKernelArg: {self.base_map!r}")
+        _check_hashable(self.permutation, "PermutedMapKernelArg: the permutation")
+
+    @property
+    def arity(self) -> int:
+        """How many entities each one leads to."""
+        return self.base_map.arity
+
+
+@dataclass(frozen=True, eq=False)
+class ComposedMapKernelArg(_Described):
+    """A ComposedMap without values.
+
+    Attributes:
+        base_maps: The Maps, the last one applied first.
+    """
+
+    base_maps: tuple[MapKernelArg, ...]
+
+    def __init__(self, *maps: MapKernelArg) -> None:
+        if not maps or not all(isinstance(m, MapKernelArg) for m in maps):
+            raise MapTypeError(f"ComposedMapKernelArg: expected MapKernelArgs, got {maps!r}")
+        object.__setattr__(self, "base_maps", maps)
+
+    @property
+    def arity(self) -> int:
+        """How many entities each one leads to."""
+        return self.base_maps[0].arity
+
+
+@dataclass(frozen=True)
+class GlobalKernelArg(_Described):
+    """A Global without values.
+
+    Attributes:
+        dim: Its shape.
+        double: Whether the kernel gets it twice, for both cells of a facet; then it is READ.
+    """
+
+    dim: tuple[int, ...]
+    double: bool = False
+
+    @property
+    def maps(self) -> tuple[Any, ...]:
+        """None: a Global is on no Set."""
+        return ()
+
+
+@dataclass(frozen=True)
+class DatKernelArg(_Described):
+    """A Dat without values.
+
+    Attributes:
+        dim: The shape of its values on each entity.
+        map_: The Map; None if direct.
+        index: The component, where the Dat is a DatView.
+    """
+
+    dim: tuple[int, ...]
+    map_: Any = None
+    index: tuple[int, ...] | None = None
+
+    @property
+    def maps(self) -> tuple[Any, ...]:
+        """The Map, if there is one."""
+        return () if self.map_ is None else (self.map_,)
+
+    @property
+    def is_direct(self) -> bool:
+        """Whether there is no Map."""
+        return self.map_ is None
+
+    @property
+    def is_indirect(self) -> bool:
+        """Whether there is a Map."""
+        return self.map_ is not None
+
+
+@dataclass(frozen=True)
+class MixedDatKernelArg(_Described):
+    """A MixedDat without values.
+
+    Attributes:
+        arguments: Its fields.
+    """
+
+    arguments: tuple[DatKernelArg | GlobalKernelArg, ...]
+
+    @property
+    def maps(self) -> tuple[Any, ...]:
+        """The Maps of the fields that have one."""
+        return tuple(map_ for argument in self.arguments for map_ in argument.maps)
+
+    @property
+    def is_direct(self) -> bool:
+        """Whether there are no Maps."""
+        return not self.maps
+
+    @property
+    def is_indirect(self) -> bool:
+        """Whether there are Maps."""
+        return bool(self.maps)
+
+
+@dataclass(frozen=True)
+class MatKernelArg(_Described):
+    """A Mat without values.
+
+    Attributes:
+        dims: The shapes of the values on each row entity and on each column entity.
+        maps: The Maps to rows and columns.
+        unroll: Whether lgmaps say for each scalar what is left out.
+    """
+
+    dims: tuple[tuple[int, ...], tuple[int, ...]]
+    maps: tuple[Any, Any]
+    unroll: bool = False
+
+
+@dataclass(frozen=True)
+class MixedMatKernelArg(_Described):
+    """A Mat of several blocks without values.
+
+    Attributes:
+        arguments: Its blocks, by rows.
+        shape: How many there are of them in a column and in a row.
+    """
+
+    arguments: tuple[MatKernelArg, ...]
+    shape: tuple[int, int]
+
+    @property
+    def maps(self) -> tuple[Any, ...]:
+        """The Maps of all blocks."""
+        return tuple(map_ for argument in self.arguments for map_ in argument.maps)
+
+    def __post_init__(self) -> None:
+        if len(self.arguments) != prod(self.shape):
+            raise UsageError(
+                f"MixedMatKernelArg: {len(self.arguments)} blocks, expected {self.shape[0]} x "
+                f"{self.shape[1]}"
+            )
+
+
+@dataclass(frozen=True)
+class PassthroughKernelArg(_Described):
+    """An address without a value."""
+
+    @property
+    def maps(self) -> tuple[Any, ...]:
+        """None: an address is on no Set."""
+        return ()
+
+
+@dataclass(frozen=True)
+class GlobalParloopArg:
+    """The data of a `GlobalKernelArg`."""
+
+    data: Global | Constant
+    map_: None = field(default=None, init=False)
+
+
+@dataclass(frozen=True)
+class DatParloopArg:
+    """The data of a `DatKernelArg`."""
+
+    data: Dat
+    map_: Map | None = None
+
+
+@dataclass(frozen=True)
+class MixedDatParloopArg:
+    """The data of a `MixedDatKernelArg`."""
+
+    data: MixedDat
+    map_: MixedMap | None = None
+
+
+@dataclass(frozen=True)
+class MatParloopArg:
+    """The data of a `MatKernelArg`, and what is left out: see `Mat`."""
+
+    data: Mat
+    maps: tuple[Map, Map]
+    lgmaps: Any = None
+
+
+@dataclass(frozen=True)
+class MixedMatParloopArg:
+    """The data of a `MixedMatKernelArg`, and what is left out: see `Mat`."""
+
+    data: Mat
+    maps: tuple[MixedMap, MixedMap]
+    lgmaps: Any = None
+
+
+@dataclass(frozen=True)
+class PassthroughParloopArg:
+    """The address of a `PassthroughKernelArg`."""
+
+    data: PassthroughArg
+    map_: None = field(default=None, init=False)
+
+
+KINDS: dict[type[Any], type[Any]] = {
+    GlobalKernelArg: GlobalParloopArg,
+    DatKernelArg: DatParloopArg,
+    MixedDatKernelArg: MixedDatParloopArg,
+    MatKernelArg: MatParloopArg,
+    MixedMatKernelArg: MixedMatParloopArg,
+    PassthroughKernelArg: PassthroughParloopArg,
+}
+
+
+def _check_hashable(found: object, what: str) -> None:
+    try:
+        hash(found)
+    except TypeError:
+        raise UsageError(f"{what} must be a tuple, got {found!r}") from None
+
+
+def called(argument: Any, wanted: Any, access: Access) -> Any:
+    """Return the argument of a loop that data with their description stand for."""
+    if isinstance(argument, GlobalParloopArg):
+        called = argument.data(access)
+        is_double = isinstance(wanted, GlobalKernelArg) and wanted.double
+        return DoubledGlobalArg(argument.data, None, access) if is_double else called  # type: ignore[arg-type]
+    if isinstance(argument, PassthroughParloopArg):
+        return argument.data
+    if isinstance(argument, MatParloopArg):
+        return argument.data(access, argument.maps, argument.lgmaps, wanted.unroll)
+    if isinstance(argument, MixedMatParloopArg):
+        unroll = any(block.unroll for block in wanted.arguments)
+        return argument.data(access, argument.maps, argument.lgmaps, unroll)
+    return argument.data(access, argument.map_)

@@ -1,0 +1,80 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What lower rooms ask of higher ones, found by name when first needed, as backends are.
+
+Nobody has to announce itself, so a program that imports one room alone meets no gap.
+"""
+
+from __future__ import annotations
+
+import importlib
+from functools import cache
+from typing import TYPE_CHECKING, Any, Protocol, cast
+
+from pyop2cxx.exceptions import UnsupportedError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from pyop2cxx.base.arrays import Array
+
+
+class DeviceAlgebra(Protocol):
+    """Algebra where the values are on a device; see `pyop2cxx.algebra.on_devices`.
+
+    What returns False or None could not be done there.
+    """
+
+    def is_at(self, *operands: object) -> bool:
+        """Say whether loops run on a device and the values of an operand are there."""
+
+    def combine(self, op: str, out: Any, left: Any, right: Any, *, whole: bool) -> bool:
+        """Compute ``out = left op right``."""
+
+    def axpy(self, alpha: Any, x: Any, y: Any, *, whole: bool) -> bool:
+        """Compute ``y += alpha * x``."""
+
+    def dot(self, x: Any, y: Any, *, conjugate: bool) -> Any:
+        """Return the sum of products."""
+
+    def dot_into(self, x: Any, y: Any, target: Any, *, conjugate: bool) -> bool:
+        """Put the sum of products into a Global."""
+
+    def copy(self, source: Any, target: Any, subset: Any) -> bool:
+        """Copy values."""
+
+    def zero(self, target: Any, subset: Any) -> bool:
+        """Set values to zero."""
+
+
+class Conventions(Protocol):
+    """Kernels of PyOP2's older conventions; see `pyop2cxx.pyop2.conventions.adapt`."""
+
+    adapted: Callable[..., tuple[Any, tuple[Any, ...]]]
+
+
+@cache
+def device_algebra() -> DeviceAlgebra:
+    """Return who computes with values on devices."""
+    return cast("DeviceAlgebra", importlib.import_module("pyop2cxx.algebra.on_devices"))
+
+
+def change_places(mat: Any, places: Array, offsets: tuple[int, ...], value: Any, sign: str) -> None:
+    """Set (``=``) or add to (``+=``) values of a matrix on its device."""
+    importlib.import_module("pyop2cxx.algebra.mat_rows").change(mat, places, offsets, value, sign)
+
+
+@cache
+def conventions() -> Conventions:
+    """Return who adapts kernels of PyOP2's older conventions.
+
+    Raises:
+        UnsupportedError: This installation is without them.
+    """
+    try:
+        found = importlib.import_module("pyop2cxx.pyop2.conventions.adapt")
+    except ModuleNotFoundError:
+        raise UnsupportedError(
+            "kernels of PyOP2's older conventions need pyop2cxx.pyop2, which this installation "
+            "lacks; write the kernel for today's, abi='2026'"
+        ) from None
+    return cast("Conventions", found)

@@ -1,0 +1,174 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What all Sets have: entities of three kinds, counted, and where they come from."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+from weakref import WeakValueDictionary
+
+from pyop2cxx.base.arrays import MOST_INT64, as_name, is_integer
+from pyop2cxx.exceptions import ContractError, SizeTypeError, StaticModeError
+from pyop2cxx.runtime import communicators, runtime
+
+_N_OLDER_SIZES = 4
+
+
+@dataclass(frozen=True, slots=True)
+class SetPartition:
+    """A range of a Set's entities.
+
+    Attributes:
+        set: The Set.
+        offset: The first entity.
+        size: How many there are.
+    """
+
+    set: Entities
+    offset: int
+    size: int
+
+
+class Entities:
+    """The entities of a Set: core, owned but not core, ghosts. See `Set`."""
+
+    def __init__(
+        self,
+        size: int | Iterable[int] | None = None,
+        name: str | None = None,
+        halo: Any = None,
+        comm: Any = None,
+        constrained_size: int = 0,
+    ) -> None:
+        self._uid = runtime.next_uid()
+        self._name = as_name(name, "Set", f"set_#x{self._uid:x}")
+        self._sizes = _as_sizes(size, self._name)
+        self._halo = halo
+        self._comm = communicators.checked_comm(comm, f"Set '{self._name}'")
+        self._constrained_size = constrained_size
+        self._partition_size = 1024
+        self._datasets: WeakValueDictionary[tuple[Any, ...], Any] = WeakValueDictionary()
+        self._flat_sets: dict[int, Any] = {}  # of scalars, for algebra on devices
+        self._column_map: Any = None  # once a loop over columns has needed it
+
+    def refuse_values(self) -> None:
+        """Raise if values cannot live on these entities."""
+
+    @property
+    def is_sized(self) -> bool:
+        """Whether the size is known, as it always is unless ``init(static=True)``."""
+        return self._sizes is not None
+
+    def _known(self, member: str) -> tuple[int, int, int]:
+        if self._sizes is None:
+            raise StaticModeError(
+                f"Set '{self._name}': '{member}' is unknown, for the Set was made without a size "
+                "under init(static=True); give it a size, or do not ask"
+            )
+        return self._sizes
+
+    @property
+    def core_size(self) -> int:
+        """Entities whose loops need nothing of other processes."""
+        return self._known("core_size")[0]
+
+    @property
+    def size(self) -> int:
+        """Entities that this process owns."""
+        return self._known("size")[1]
+
+    @property
+    def total_size(self) -> int:
+        """Entities that this process owns or sees as ghosts."""
+        return self._known("total_size")[2]
+
+    @property
+    def sizes(self) -> tuple[int, int, int]:
+        """The three sizes: core, owned, all."""
+        return self._known("sizes")
+
+    @property
+    def constrained_size(self) -> int:
+        """How many of the owned entities are constrained."""
+        return self._constrained_size
+
+    @property
+    def indices(self) -> range:
+        """The entities, ghosts too."""
+        return range(self._known("indices")[2])
+
+    @property
+    def core_part(self) -> SetPartition:
+        """The core entities."""
+        return SetPartition(self, 0, self._known("core_part")[0])
+
+    @property
+    def owned_part(self) -> SetPartition:
+        """The entities that are owned but not core."""
+        core, owned, _ = self._known("owned_part")
+        return SetPartition(self, core, owned - core)
+
+    @property
+    def exec_size(self) -> int:
+        """Entities that loops visit: those owned. In 2016 PyOP2 computed some ghosts, too."""
+        return self._known("exec_size")[1]
+
+    @property
+    def exec_part(self) -> SetPartition:
+        """Ghosts that loops visit: none."""
+        return SetPartition(self, self._known("exec_part")[1], 0)
+
+    @property
+    def all_part(self) -> SetPartition:
+        """All entities."""
+        return SetPartition(self, 0, self._known("all_part")[2])
+
+    @property
+    def name(self) -> str:
+        """What messages call it."""
+        return self._name
+
+    @property
+    def halo(self) -> Any:
+        """How ghosts are exchanged; None without MPI."""
+        return self._halo
+
+    @property
+    def comm(self) -> Any:
+        """The communicator: of one process, so far."""
+        return communicators.COMM_WORLD if self._comm is None else self._comm
+
+
+def _as_sizes(size: object, name: str) -> tuple[int, int, int] | None:
+    if size is None and runtime.static:
+        return None
+    entries = tuple(size) if isinstance(size, Iterable) and not isinstance(size, str) else (size,)
+    if len(entries) == _N_OLDER_SIZES and entries[1] == entries[2]:
+        entries = (*entries[:2], entries[3])
+    if len(entries) not in (1, 3) or not all(is_integer(n) and n >= 0 for n in entries):
+        hint = "; only under init(static=True) may it be left out" if size is None else ""
+        older = (
+            "; ghosts are not computed, so the third of four sizes must be the second"
+            if len(entries) == _N_OLDER_SIZES
+            else ""
+        )
+        raise SizeTypeError(
+            f"Set '{name}': the size must be an integer or three, (core, owned, total), none "
+            f"negative, got {size!r}{hint}{older}"
+        )
+    core, owned, total = (int(n) for n in (entries * 3)[:3])
+    if not core <= owned <= total:
+        raise ContractError(
+            f"Set '{name}': the sizes (core, owned, total) must not shrink, since each counts the "
+            f"one before too, got {(core, owned, total)}"
+        )
+    if total > MOST_INT64:
+        raise SizeTypeError(f"Set '{name}': {total} entities are more than int64 can number")
+    return core, owned, total
+
+
+def check_first(index: int, what: str) -> None:
+    """Raise unless the index is that of the one component."""
+    if index != 0:
+        raise ContractError(f"{what} has one component, 0; got index {index!r}")
