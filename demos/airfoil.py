@@ -40,7 +40,7 @@ from pyop2cxx.reports.bandwidth import Stream, measure_stream
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from pyop2cxx.reports.backends import LoopTiming
+    from pyop2cxx.reports.timings import LoopTiming
 
 
 class Airfoil:

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The public names: ``from pyop2cxx import op2``."""
 
-from typing import Any
+import importlib.util
+from typing import TYPE_CHECKING, Any
 
 from pyop2cxx.algebra.solvers import Solver, solve
 from pyop2cxx.base.access import INC, MAX, MIN, READ, RW, WRITE, Access
@@ -18,31 +19,12 @@ from pyop2cxx.data.views import DatView
 from pyop2cxx.kernel.kernel import CStringLocalKernel, Kernel, LocalKernel, LoopyLocalKernel
 from pyop2cxx.loop.parloop import ParLoop
 from pyop2cxx.loop.run import par_loop
-from pyop2cxx.pyop2._indices import IterationIndex, i
-from pyop2cxx.pyop2._kernel_args import (
-    ComposedMapKernelArg,
-    DatKernelArg,
-    DatParloopArg,
-    GlobalKernelArg,
-    GlobalParloopArg,
-    MapKernelArg,
-    MatKernelArg,
-    MatParloopArg,
-    MixedDatKernelArg,
-    MixedDatParloopArg,
-    MixedMatKernelArg,
-    MixedMatParloopArg,
-    PassthroughKernelArg,
-    PassthroughParloopArg,
-    PermutedMapKernelArg,
-)
-from pyop2cxx.pyop2.global_kernel import GlobalKernel, Parloop
 from pyop2cxx.reports import dispatch, transfers
-from pyop2cxx.reports.backends import backends, timings
+from pyop2cxx.reports.backends import backends
 from pyop2cxx.reports.profile import Profile as profile
 from pyop2cxx.reports.profile import wait
+from pyop2cxx.reports.timings import timings
 from pyop2cxx.runtime import communicators, runtime
-from pyop2cxx.runtime.communicators import collective
 from pyop2cxx.sets.datasets import DataSet
 from pyop2cxx.sets.derived_maps import ComposedMap, PermutedMap
 from pyop2cxx.sets.extruded import ExtrudedSet
@@ -52,6 +34,58 @@ from pyop2cxx.sets.maps import Map
 from pyop2cxx.sets.mixed_sets import MixedDataSet, MixedMap, MixedSet
 from pyop2cxx.sets.sets import LocalSet, Set, Subset
 from pyop2cxx.sets.sparsities import Sparsity
+
+if TYPE_CHECKING:
+    from pyop2cxx.pyop2._indices import IterationIndex, i
+    from pyop2cxx.pyop2._kernel_args import (
+        ComposedMapKernelArg,
+        DatKernelArg,
+        DatParloopArg,
+        GlobalKernelArg,
+        GlobalParloopArg,
+        MapKernelArg,
+        MatKernelArg,
+        MatParloopArg,
+        MixedDatKernelArg,
+        MixedDatParloopArg,
+        MixedMatKernelArg,
+        MixedMatParloopArg,
+        PassthroughKernelArg,
+        PassthroughParloopArg,
+        PermutedMapKernelArg,
+    )
+    from pyop2cxx.pyop2.global_kernel import GlobalKernel, Parloop
+    from pyop2cxx.pyop2.mpi import collective
+
+_OF_PYOP2 = {
+    "_indices": (
+        "IterationIndex",
+        "i",
+    ),
+    "_kernel_args": (
+        "ComposedMapKernelArg",
+        "DatKernelArg",
+        "DatParloopArg",
+        "GlobalKernelArg",
+        "GlobalParloopArg",
+        "MapKernelArg",
+        "MatKernelArg",
+        "MatParloopArg",
+        "MixedDatKernelArg",
+        "MixedDatParloopArg",
+        "MixedMatKernelArg",
+        "MixedMatParloopArg",
+        "PassthroughKernelArg",
+        "PassthroughParloopArg",
+        "PermutedMapKernelArg",
+    ),
+    "global_kernel": (
+        "GlobalKernel",
+        "Parloop",
+    ),
+    "mpi": ("collective",),
+}
+"""Names that only PyOP2's programs use, by their modules; found when they are first asked for."""
 
 parloop = par_loop
 LegacyParloop = ParLoop
@@ -79,9 +113,14 @@ COMM_WORLD: Any
 
 
 def __getattr__(name: str) -> Any:
-    """Find `MPI` and `COMM_WORLD` when they are first asked for."""
+    """Find `MPI` and `COMM_WORLD`, and what is only PyOP2's, when they are first asked for."""
     if name in ("MPI", "COMM_WORLD"):
         return getattr(communicators, name)
+    for module, names in _OF_PYOP2.items():
+        if name in names and importlib.util.find_spec("pyop2cxx.pyop2") is not None:
+            found = getattr(importlib.import_module(f"pyop2cxx.pyop2.{module}"), name)
+            globals()[name] = found
+            return found
     raise AttributeError(f"module 'pyop2cxx.op2' has no attribute '{name}'")
 
 

@@ -18,6 +18,7 @@ from typing import Any, NamedTuple, TypeVar
 from pyop2cxx import _core
 from pyop2cxx.base.files import replacing
 from pyop2cxx.exceptions import DataTypeError, HashError
+from pyop2cxx.pyop2.mpi import safe_noncollective
 from pyop2cxx.runtime import communicators, runtime
 
 Function = TypeVar("Function", bound=Callable[..., Any])
@@ -114,6 +115,21 @@ def default_parallel_hashkey(*args: Any, **options: Any) -> Hashable:
     return plain, tuple(sorted((k, v) for k, v in options.items() if not _is_comm(v)))
 
 
+class Caches:
+    """The caches of the program's own functions.
+
+    Attributes:
+        alone: Where there is no mpi4py, all of them, by number.
+        key: By which communicators of mpi4py have theirs.
+        records: Of all of them.
+    """
+
+    def __init__(self) -> None:
+        self.alone: dict[int, Any] = {}
+        self.key: int | None = None
+        self.records: list[CacheRecord] = []
+
+
 def memory_cache(
     hashkey: Callable[..., Hashable] = default_parallel_hashkey,
     get_comm: Callable[..., Any] = default_get_comm,
@@ -149,7 +165,7 @@ def memory_cache(
             if number not in caches:
                 caches[number] = make_cache()
                 record = CacheRecord(number, comm, function.__module__, function.__qualname__)
-                runtime.known_caches.append(record)
+                runtime.of(Caches).records.append(record)
             cache, key = caches[number], hashkey(*args, **options)
             try:
                 hash(key)
@@ -177,7 +193,7 @@ def _shared(comm: Any, cache: Any, found: Any, compute: Callable[[], Any]) -> An
         knowing: int = comm.allreduce(-1 if found is _MISS else comm.rank, op=communicators.MPI.MAX)
         if knowing >= 0:
             return comm.bcast(None if found is _MISS else found, root=knowing)
-    return communicators.safe_noncollective(comm, compute) if found is _MISS else found
+    return safe_noncollective(comm, compute) if found is _MISS else found
 
 
 parallel_cache = memory_cache
@@ -249,13 +265,13 @@ def get_comm_caches(comm: Any) -> dict[int, MutableMapping[Hashable, Any]]:
     """
     communicators.as_comm(comm, "a cached function")
     if not hasattr(comm, "Set_attr"):
-        return runtime.caches
-    if runtime.caches_key is None:
-        runtime.caches_key = type(comm).Create_keyval()
-    found: dict[int, Any] | None = comm.Get_attr(runtime.caches_key)
+        return runtime.of(Caches).alone
+    if runtime.of(Caches).key is None:
+        runtime.of(Caches).key = type(comm).Create_keyval()
+    found: dict[int, Any] | None = comm.Get_attr(runtime.of(Caches).key)
     if found is None:
         found = {}
-        comm.Set_attr(runtime.caches_key, found)
+        comm.Set_attr(runtime.of(Caches).key, found)
     return found
 
 
@@ -271,5 +287,5 @@ def _is_comm(found: object) -> bool:
 def __getattr__(name: str) -> Any:
     """Find what PyOP2's programs look into: the records of all caches."""
     if name == "_KNOWN_CACHES":
-        return runtime.known_caches
+        return runtime.of(Caches).records
     raise AttributeError(f"module 'pyop2cxx.pyop2.caching' has no attribute '{name}'")

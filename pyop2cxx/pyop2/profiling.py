@@ -32,6 +32,19 @@ class RegionTiming(TypedDict):
     seconds: float
 
 
+class Times:
+    """What was measured so far.
+
+    Attributes:
+        regions: How often parts of the program were timed, and the seconds, by name.
+        timers: When parts that are being timed began, by name.
+    """
+
+    def __init__(self) -> None:
+        self.regions: dict[str, tuple[int, float]] = {}
+        self.timers: dict[str, float] = {}
+
+
 @contextmanager
 def timed_region(name: str) -> Iterator[None]:
     """Add the wall time of a `with` block to the region of this name.
@@ -50,8 +63,8 @@ def timed_region(name: str) -> Iterator[None]:
 
 
 def _add(name: str, elapsed: float) -> None:
-    calls, seconds = runtime.regions.get(name, (0, 0.0))
-    runtime.regions[name] = (calls + 1, seconds + elapsed)
+    calls, seconds = runtime.of(Times).regions.get(name, (0, 0.0))
+    runtime.of(Times).regions[name] = (calls + 1, seconds + elapsed)
 
 
 timed_stage = timed_region
@@ -75,7 +88,7 @@ def regions() -> dict[str, RegionTiming]:
     """Return what all regions have cost so far, by name."""
     return {
         name: RegionTiming(calls=calls, seconds=seconds)
-        for name, (calls, seconds) in runtime.regions.items()
+        for name, (calls, seconds) in runtime.of(Times).regions.items()
     }
 
 
@@ -109,9 +122,9 @@ class Timer:
         Raises:
             UsageError: It is running already.
         """
-        if self.name in runtime.timers:
+        if self.name in runtime.of(Times).timers:
             raise UsageError(f"Timer '{self.name}' is running; stop it first")
-        runtime.timers[self.name] = perf_counter()
+        runtime.of(Times).timers[self.name] = perf_counter()
 
     def stop(self) -> None:
         """Add the time since `start`.
@@ -119,9 +132,9 @@ class Timer:
         Raises:
             UsageError: It is not running.
         """
-        if self.name not in runtime.timers:
+        if self.name not in runtime.of(Times).timers:
             raise UsageError(f"Timer '{self.name}' is not running; start it first")
-        self._elapsed = perf_counter() - runtime.timers.pop(self.name)
+        self._elapsed = perf_counter() - runtime.of(Times).timers.pop(self.name)
         _add(self.name, self._elapsed)
 
     @property
@@ -132,12 +145,12 @@ class Timer:
     @property
     def ncalls(self) -> int:
         """How often the region was measured."""
-        return runtime.regions.get(self.name, (0, 0.0))[0]
+        return runtime.of(Times).regions.get(self.name, (0, 0.0))[0]
 
     @property
     def total(self) -> float:
         """Seconds of the region in all."""
-        return runtime.regions.get(self.name, (0, 0.0))[1]
+        return runtime.of(Times).regions.get(self.name, (0, 0.0))[1]
 
     @property
     def average(self) -> float:
@@ -173,16 +186,16 @@ def profile(function: Callable[..., Result]) -> Callable[..., Result]:
 
 def get_timers(reset: bool = False) -> dict[str, Timer]:
     """Return a `Timer` for each region, by name; `reset` forgets them once they are asked for."""
-    found = {name: Timer(name) for name in runtime.regions}
+    found = {name: Timer(name) for name in runtime.of(Times).regions}
     if reset:
-        runtime.regions.clear()
+        runtime.of(Times).regions.clear()
     return found
 
 
 def reset() -> None:
     """Forget what all regions have cost."""
-    runtime.regions.clear()
-    runtime.timers.clear()
+    runtime.of(Times).regions.clear()
+    runtime.of(Times).timers.clear()
 
 
 def summary(filename: str | os.PathLike[str] | None = None) -> None:
@@ -194,7 +207,7 @@ def summary(filename: str | os.PathLike[str] | None = None) -> None:
     head = ("Timer", "Total time", "Calls", "Average time")
     rows = [
         (name, f"{seconds:g}", str(calls), f"{seconds / calls:g}")
-        for name, (calls, seconds) in runtime.regions.items()
+        for name, (calls, seconds) in runtime.of(Times).regions.items()
     ]
     if filename is not None:
         with open(filename, "w", newline="", encoding="utf-8") as file:

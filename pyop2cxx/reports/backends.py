@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What there is and what it has cost: backends and timings."""
+"""Which backends there are, and what they would use here."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, TypedDict
+from typing import TYPE_CHECKING
 
 from pyop2cxx import _core
 from pyop2cxx.backends._backend import DeviceToolchain
@@ -35,25 +35,6 @@ class BackendInfo:
     available: bool
     reason: str
     details: str
-
-
-class LoopTiming(TypedDict):
-    """What the loops of one kernel have cost.
-
-    Attributes:
-        calls: How often they ran.
-        seconds: Wall time inside those that ran on the host, plans and compilation apart.
-        enqueue_seconds: Wall time in which those on devices were enqueued. How long they took is
-            what `op2.profile` tells.
-        plan_seconds: Wall time spent on plans.
-        useful_bytes: Bytes that all calls had to move: each Dat and Map entry once a call.
-    """
-
-    calls: int
-    seconds: float
-    enqueue_seconds: float
-    plan_seconds: float
-    useful_bytes: int
 
 
 def backends() -> tuple[BackendInfo, ...]:
@@ -109,30 +90,3 @@ def _probe_devices(backend: Backend, toolchain: DeviceToolchain) -> BackendInfo:
         reason=reason,
         details="\n".join(lines),
     )
-
-
-def timings() -> dict[str, LoopTiming]:
-    """Return what the loops of each kernel have cost so far, by the kernel's name.
-
-    Example:
-        >>> from pyop2cxx import op2
-        >>> all(timing["calls"] > 0 for timing in op2.timings().values())
-        True
-    """
-    rows: dict[str, LoopTiming] = {}
-    engine = runtime.engine
-    for (name, backend, _), timing in engine.timings.items():
-        if timing.n_calls == 0:
-            continue
-        empty = LoopTiming(
-            calls=0, seconds=0.0, enqueue_seconds=0.0, plan_seconds=0.0, useful_bytes=0
-        )
-        row = rows.setdefault(name, empty)
-        row["calls"] += timing.n_calls
-        if isinstance(engine.backend(backend).toolchain, DeviceToolchain):
-            row["enqueue_seconds"] += timing.nanoseconds * 1e-9
-        else:
-            row["seconds"] += timing.nanoseconds * 1e-9
-        row["plan_seconds"] += timing.plan_nanoseconds * 1e-9
-        row["useful_bytes"] += timing.useful_bytes
-    return rows

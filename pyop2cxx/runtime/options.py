@@ -17,6 +17,7 @@ from typing import Any
 
 from pyop2cxx.base.folders import backend_names
 from pyop2cxx.exceptions import ConfigurationError, UnknownBackendError, user_stacklevel
+from pyop2cxx.runtime import seams
 
 _PREFIX = "PYOP2CXX_"
 _TRUE_WORDS = ("1", "true", "yes", "on")
@@ -143,25 +144,6 @@ OPTIONS: tuple[Option, ...] = (
 )
 
 
-def _of_pyop2(name: str, default: bool | int | str) -> Option:
-    return Option(name=name, type=type(default), default=default, help="PyOP2's; has no effect.")
-
-
-PYOP2_OPTIONS: tuple[Option, ...] = (
-    *(_of_pyop2(name, True) for name in ("type_check", "check_src_hashes", "matnest")),
-    *(_of_pyop2(name, True) for name in ("block_sparsity", "node_local_compilation")),
-    *(_of_pyop2(name, False) for name in ("lazy_evaluation", "loop_fusion", "dump_gencode")),
-    *(_of_pyop2(name, False) for name in ("no_fork_available", "print_cache_size")),
-    *(_of_pyop2(name, False) for name in ("print_cache_info", "print_summary")),
-    *(_of_pyop2(name, False) for name in ("compute_kernel_flops", "spmd_strict", "safe_math")),
-    *(_of_pyop2(name, "") for name in ("compiler", "simd_isa", "blas", "dump_gencode_path")),
-    _of_pyop2("gpu_strategy", ""),
-    _of_pyop2("simd_width", 4),
-    _of_pyop2("lazy_max_trace_length", 100),
-)
-"""Options that PyOP2's programs set and that mean nothing here: kept, checked, and not listed."""
-
-
 class Configuration(MutableMapping[str, Any]):
     """The options and their values: a dictionary that checks what is put into it.
 
@@ -184,7 +166,7 @@ class Configuration(MutableMapping[str, Any]):
     def __init__(self, backends: Callable[[], tuple[str, ...]] | None = None) -> None:
         self.on_change: Callable[[frozenset[str]], None] | None = None
         self._backends = backend_names if backends is None else backends
-        self._options = {option.name: option for option in OPTIONS + PYOP2_OPTIONS}
+        self._options = {option.name: option for option in OPTIONS}
         self._foreign: dict[str, Any] = {}
         self._values: dict[str, bool | int | str] = {o.name: o.default for o in OPTIONS}
         self.reset()
@@ -227,7 +209,7 @@ class Configuration(MutableMapping[str, Any]):
         Warns:
             UserWarning: An option is unknown.
         """
-        known = {name: value for name, value in options.items() if name in self._options}
+        known = {name: value for name, value in options.items() if self._is_known(name)}
         checked: dict[str, Any] = {name: self._checked(name, known[name]) for name in known}
         for name in options.keys() - known.keys():
             warnings.warn(
@@ -268,9 +250,15 @@ class Configuration(MutableMapping[str, Any]):
             self.on_change(names)
 
     def _option(self, name: str) -> Option:
-        if name not in self._options:
+        if not self._is_known(name):
             raise ConfigurationError(self._unknown(name))
         return self._options[name]
+
+    def _is_known(self, name: str) -> bool:
+        """Say whether there is an option of this name; PyOP2's are looked up when first needed."""
+        if name not in self._options:
+            self._options |= {o.name: o for o in seams.older_options() if o.name == name}
+        return name in self._options
 
     def _unknown(self, name: str) -> str:
         return f"unknown option {name!r}; there are: {', '.join(self._values)}"

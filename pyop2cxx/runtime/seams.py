@@ -6,7 +6,7 @@ Nobody has to announce itself, so a program that imports one room alone meets no
 
 from __future__ import annotations
 
-import importlib
+import importlib.util
 from functools import cache
 from typing import TYPE_CHECKING, Any, Protocol, cast
 
@@ -61,6 +61,15 @@ def device_algebra() -> DeviceAlgebra:
 def change_places(mat: Any, places: Array, offsets: tuple[int, ...], value: Any, sign: str) -> None:
     """Set (``=``) or add to (``+=``) values of a matrix on its device."""
     importlib.import_module("pyop2cxx.algebra.mat_rows").change(mat, places, offsets, value, sign)
+
+
+@cache
+def older_options() -> tuple[Any, ...]:
+    """Return options that PyOP2's programs set and that mean nothing here."""
+    if importlib.util.find_spec("pyop2cxx.pyop2") is None:
+        return ()
+    found = importlib.import_module("pyop2cxx.pyop2.configuration").PYOP2_OPTIONS
+    return cast("tuple[Any, ...]", found)
 
 
 @cache

@@ -9,7 +9,7 @@ import logging
 import threading
 from contextlib import contextmanager
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from pyop2cxx import _core
 from pyop2cxx.base.folders import BACKENDS, backend_names
@@ -26,6 +26,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
 
+T = TypeVar("T")
+
+
 class Runtime:
     """All state that outlives a call.
 
@@ -36,13 +39,7 @@ class Runtime:
             derived from them, such as a prepared loop, is stale once it has grown.
         static: Whether text is generated but nothing runs: the option of that name.
         n_frozen: Dats whose halos are frozen: while there are none, loops need not look.
-        regions: How often parts of the program were timed, and the seconds, by name.
         program_options: Names of the program's own options, which `init` is handed with its own.
-        caches: Of the program's own functions, where there is no mpi4py; see
-            `pyop2cxx.pyop2.caching`.
-        caches_key: By which communicators of mpi4py have theirs.
-        known_caches: Records of all of them.
-        timers: When parts that are being timed began, by name.
         coherence: Keeps values the same on the host and on devices.
         on_loop: Called with each ParLoop that is generated or prepared to run, if there is one.
         backend_folder: Each file in it whose name has no leading underscore is a backend.
@@ -53,12 +50,8 @@ class Runtime:
         self.epoch = 0
         self.n_frozen = 0
         self.on_loop: Callable[[Any], None] | None = None
-        self.regions: dict[str, tuple[int, float]] = {}
-        self.timers: dict[str, float] = {}
+        self._states: dict[type[Any], Any] = {}
         self.program_options: set[str] = set()
-        self.caches: dict[int, Any] = {}
-        self.caches_key: int | None = None
-        self.known_caches: list[Any] = []
         self.coherence = _core.Coherence()
         self._device: _core.Device | None = None
         self._device_epoch = -1  # it was asked for then
@@ -85,6 +78,19 @@ class Runtime:
                     self._engine = Engine(self.configuration, self.coherence)
                     self._exit_at_exit()
         return self._engine
+
+    def of(self, kind: type[T]) -> T:
+        """Return the one object of a class until `exit`, made when first asked for.
+
+        So each room can declare the state that it needs.
+
+        Args:
+            kind: A class that is made without arguments.
+        """
+        found: T | None = self._states.get(kind)
+        if found is None:
+            found = self._states.setdefault(kind, kind())
+        return found
 
     def next_uid(self) -> int:
         """Return a number that no other object of this process has or will have.
@@ -126,8 +132,7 @@ class Runtime:
         self._initialised = False
         self._backends.clear()
         self._constants.clear()
-        self.regions.clear()
-        self.timers.clear()
+        self._states.clear()
         self.program_options.clear()
         self.epoch += 1
         self.configuration.reset()

@@ -4,7 +4,10 @@
 from __future__ import annotations
 
 import importlib
+import os
 import re
+import subprocess
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -15,12 +18,15 @@ from pyop2cxx.exceptions import ConfigurationError, MapTypeError, SizeTypeError,
 
 PAGE = (Path(__file__).parents[2] / "docs/pyop2.md").read_text()
 MODULES = {
+    "op2": "par_loop",
+    "exceptions": "MapValueError",
     "types": "Dat",
     "configuration": "configuration",
     "parloop": "Parloop",
     "global_kernel": "GlobalKernel",
     "local_kernel": "CStringLocalKernel",
     "logger": "set_log_level",
+    "mpi": "COMM_WORLD",
     "base": "ParLoop",
     "utils": "verify_reshape",
     "datatypes": "as_cstr",
@@ -28,12 +34,14 @@ MODULES = {
     "caching": "memory_cache",
     "compilation": "load",
     "codegen.rep2loopy": "function_text",
+    "types.access": "READ",
+    "types.halo": "Halo",
 }
 
 
 @pytest.mark.parametrize("module", MODULES)
 def test_modules_that_are_there(module: str) -> None:
-    assert f"`{module}`" in PAGE
+    assert f"`{module}`" in PAGE or module.startswith("types.")
     assert hasattr(importlib.import_module(f"pyop2cxx.pyop2.{module}"), MODULES[module])
 
 
@@ -100,3 +108,77 @@ def test_options() -> None:
 def test_columns_have_no_values() -> None:
     with pytest.raises(UnsupportedError):
         op2.ExtrudedSet(op2.Set(2), 3) ** 1
+
+
+def run(program: str, **environment: str) -> subprocess.CompletedProcess[str]:
+    path = ":".join(filter(None, (environment.get("first", ""), *sys.path)))
+    return subprocess.run(
+        [sys.executable, "-c", program],
+        env={"PYTHONPATH": path, "PATH": os.environ["PATH"]},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+def test_all_of_op2_is_in_the_package_itself() -> None:
+    program = """
+from pyop2cxx import Set, configuration, op2, pyop2
+assert Set is op2.Set and configuration is op2.configuration
+assert pyop2.Set is Set and pyop2.op2 is op2 and pyop2.READ is op2.READ
+from pyop2cxx.pyop2.op2 import Dat, GlobalKernel
+from pyop2cxx.pyop2 import op2 as again
+assert again is op2 and Dat is op2.Dat and GlobalKernel is op2.GlobalKernel
+try:
+    from pyop2cxx import nothing
+except ImportError as error:
+    print("no nothing")
+"""
+    done = run(program)
+    assert done.stdout == "no nothing\n", done.stderr
+
+
+INSTALLED = """
+import pyop2cxx.pyop2
+pyop2cxx.pyop2.install()
+pyop2cxx.pyop2.install()
+import pyop2
+from pyop2 import op2, READ
+from pyop2.types.dat import Dat
+from pyop2.types import Map
+import pyop2.global_kernel, pyop2.codegen.rep2loopy
+import pyop2cxx.op2
+assert op2 is pyop2cxx.op2 and Dat is op2.Dat and Map is op2.Map and READ is op2.READ
+assert pyop2.global_kernel is pyop2cxx.pyop2.global_kernel
+assert pyop2.global_kernel.GlobalKernel is op2.GlobalKernel
+assert pyop2.global_kernel.__spec__.name == "pyop2cxx.pyop2.global_kernel"
+try:
+    import pyop2.nothing
+except ModuleNotFoundError as error:
+    print(error)
+"""
+
+
+def test_a_program_of_pyop2s_modules_runs_once_they_are_installed() -> None:
+    done = run(INSTALLED)
+    assert done.stdout == "No module named 'pyop2.nothing'\n", done.stderr
+
+
+def test_a_real_pyop2_is_left_alone(tmp_path: Path) -> None:
+    (tmp_path / "pyop2").mkdir()
+    (tmp_path / "pyop2" / "__init__.py").write_text("name = 'real'\n")
+    program = """
+import pyop2cxx.pyop2
+from pyop2cxx.exceptions import UsageError
+try:
+    pyop2cxx.pyop2.install()
+except UsageError as error:
+    print(error)
+import pyop2
+print(pyop2.name)
+"""
+    done = run(program, first=str(tmp_path))
+    first, second = done.stdout.splitlines()
+    assert "there is a module 'pyop2' already" in first, done.stderr
+    assert str(tmp_path) in first
+    assert second == "real"

@@ -9,10 +9,12 @@ from pyop2cxx.data.carrier import DataCarrier
 from pyop2cxx.pyop2 import types
 
 MODULES = {
+    "access": ["READ", "Access"],
     "dat": ["Dat", "DatView", "MixedDat"],
     "data_carrier": [],
     "dataset": ["DataSet", "GlobalDataSet", "MixedDataSet"],
     "glob": ["Constant", "Global"],
+    "halo": ["Halo"],
     "map": ["ComposedMap", "Map", "MixedMap", "PermutedMap"],
     "mat": ["Mat", "Sparsity"],
     "set": ["ExtrudedSet", "GlobalSet", "MixedSet", "Set", "Subset"],
