@@ -38,7 +38,9 @@ void bind_dispatch(py::module_& core) {
       .def_readonly("provider", &Event::provider)
       .def_readonly("strategy", &Event::strategy)
       .def_readonly("rejected", &Event::rejected)
-      .def_readonly("n_resolved", &Event::n_resolved);
+      .def_readonly("n_resolved", &Event::n_resolved)
+      .def_readonly("origin", &Event::origin)
+      .def_readonly("nanoseconds", &Event::nanoseconds);
   py::class_<Provider, std::shared_ptr<Provider>>(core, "Provider")
       .def_property_readonly("name", &Provider::name);
   py::class_<JitTable, Provider, std::shared_ptr<JitTable>>(core, "JitTable")
@@ -59,6 +61,8 @@ void bind_dispatch(py::module_& core) {
             return std::const_pointer_cast<exec::Executable>(dispatcher.resolve(query));
           },
           py::arg("query"))
+      .def("filled", &Dispatcher::filled, py::arg("query"), py::arg("origin"),
+           py::arg("nanoseconds"))
       .def("events", &Dispatcher::events)
       .def("clear_events", &Dispatcher::clear_events);
 }

@@ -70,17 +70,38 @@ void Dispatcher::clear_events() {
   events_.clear();
 }
 
+void Dispatcher::filled(const Query& query, const std::string& origin, std::int64_t nanoseconds) {
+  const std::lock_guard lock(mutex_);
+  const auto miss = std::ranges::find_if(events_, [&query](const Event& event) {
+    return event.loop == query.loop && event.strategy == query.strategy && event.provider.empty() &&
+           event.origin.empty();
+  });
+  if (miss == events_.end()) return;  // forgotten since
+  Event event = *miss;
+  if (--miss->n_resolved == 0) events_.erase(miss);
+  event.n_resolved = 1;
+  event.origin = origin;
+  event.nanoseconds = nanoseconds;
+  count(std::move(event));
+}
+
 void Dispatcher::record(Event event) {
   const std::lock_guard lock(mutex_);
+  count(std::move(event));
+}
+
+void Dispatcher::count(Event event) {
   const auto same = std::find_if(events_.begin(), events_.end(), [&event](const Event& other) {
     return other.loop == event.loop && other.provider == event.provider &&
-           other.strategy == event.strategy && other.rejected == event.rejected;
+           other.strategy == event.strategy && other.rejected == event.rejected &&
+           other.origin == event.origin;
   });
-  if (same != events_.end()) {
-    ++same->n_resolved;
-  } else {
+  if (same == events_.end()) {
     events_.push_back(std::move(event));
+    return;
   }
+  same->n_resolved += event.n_resolved;
+  same->nanoseconds += event.nanoseconds;
 }
 
 }  // namespace op2::dispatch

@@ -73,6 +73,10 @@ struct Event {
   std::string strategy;  ///< of what was found, else the one that was asked for
   std::string rejected;  ///< "provider: reason; ..." of those asked before
   std::int64_t n_resolved = 0;
+  /// If nobody had it, what was done: "compiled"; "disk", "memory": loaded from that cache. Empty:
+  /// nothing, or it failed.
+  std::string origin = {};
+  std::int64_t nanoseconds = 0;  ///< that it took, generating the text included
   bool operator==(const Event&) const = default;
 };
 
@@ -85,11 +89,15 @@ class Dispatcher {
   /// @brief The first provider's Executable, or null. Records an event either way.
   [[nodiscard]] ExecutablePtr resolve(const Query& query);
 
+  /// @brief Say what was done after resolve() had found nobody.
+  void filled(const Query& query, const std::string& origin, std::int64_t nanoseconds);
+
   [[nodiscard]] std::vector<Event> events() const;
   void clear_events();
 
  private:
   void record(Event event);
+  void count(Event event);  // the mutex is held
 
   mutable std::mutex mutex_;
   std::vector<std::shared_ptr<Provider>> providers_;

@@ -188,7 +188,7 @@ def executable(request: Request) -> _core.Executable:
     start = _core.trace_clock()
     code = generate(request, choice)
     if device is None:
-        library = _load(request, choice, code, asked.flags)
+        library, origin = _load(request, choice, code, asked.flags)
         made = _core.make_executable(
             code.module,
             request.loop,
@@ -197,13 +197,15 @@ def executable(request: Request) -> _core.Executable:
             is_parallel=request.backend.facts.threads,
         )
     else:
-        program = _load_on(device, request, choice, code, asked.flags)
+        program, origin = _load_on(device, request, choice, code, asked.flags)
         made = _core.make_device_executable(
             code.module, request.loop, program, choice.strategy, suffix=""
         )
     engine.jit_table.insert(asked.query, made)
     spent = _core.trace_clock() - start
-    engine.coherence.trace.add(_core.TraceSpan(request.name, "compile", "host", start, spent))
+    engine.dispatcher.filled(asked.query, origin.name, spent)
+    kind = "compile" if origin == _core.jit.Origin.compiled else "load"
+    engine.coherence.trace.add(_core.TraceSpan(request.name, kind, "host", start, spent))
     return made
 
 
@@ -287,7 +289,7 @@ def _flags(request: Request) -> tuple[str, ...]:
 
 def _load(
     request: Request, choice: Choice, code: GeneratedCode, flags: tuple[str, ...]
-) -> _core.jit.Library:
+) -> tuple[_core.jit.Library, _core.jit.Origin]:
     language = _core.jit.Language.cxx if request.kernel.cpp else _core.jit.Language.c
     service = runtime.engine.service
     try:
@@ -303,7 +305,7 @@ def _load(
         error.args = (f"par_loop '{request.name}' on backend '{request.backend.name}': {error}",)
         raise
     runtime.engine.tell_notices()
-    return loaded.library
+    return loaded.library, loaded.origin
 
 
 def _load_on(
@@ -312,7 +314,7 @@ def _load_on(
     choice: Choice,
     code: GeneratedCode,
     flags: tuple[str, ...],
-) -> _core.Program:
+) -> tuple[_core.Program, _core.jit.Origin]:
     service = runtime.engine.device_service
     try:
         made = service.compile(device.compiler, str(code), list(flags), _core.__version__)
@@ -328,7 +330,7 @@ def _load_on(
         error.args = (f"par_loop '{request.name}' on backend '{request.backend.name}': {error}",)
         raise
     runtime.engine.tell_notices()
-    return program
+    return program, made.origin
 
 
 def _dump(request: Request, code: GeneratedCode) -> None:

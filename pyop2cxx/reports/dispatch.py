@@ -14,10 +14,13 @@ class Row:
 
     Attributes:
         loop: The kernel's name.
-        provider: Who had it; empty if nobody did, so that it was generated and compiled.
+        provider: Who had it; empty if nobody did, see `origin`.
         strategy: How racing updates are resolved.
         rejected: Who was asked before, and why they had nothing.
         count: How often.
+        origin: If nobody had it, what was done: 'compiled'; 'disk' or 'memory' if loaded from
+            a cache; empty if it failed.
+        seconds: That this took, generating the text included.
     """
 
     loop: str
@@ -25,6 +28,8 @@ class Row:
     strategy: str
     rejected: str
     count: int
+    origin: str = ""
+    seconds: float = 0.0
 
 
 class Report(tuple[Row, ...]):
@@ -33,11 +38,18 @@ class Report(tuple[Row, ...]):
     __slots__ = ()
 
     def __str__(self) -> str:
-        head = ("loop", "provider", "strategy", "count", "rejected")
+        head = ("loop", "provider", "strategy", "count", "ms", "rejected")
         cells = [head]
         for row in self:
             cells.append(
-                (row.loop, row.provider or "-", row.strategy or "-", str(row.count), row.rejected)
+                (
+                    row.loop,
+                    row.provider or row.origin or "-",
+                    row.strategy or "-",
+                    str(row.count),
+                    f"{1e3 * row.seconds:.1f}" if row.origin else "-",
+                    row.rejected,
+                )
             )
         widths = [max(len(line[i]) for line in cells) for i in range(len(head))]
         lines = ("  ".join(c.ljust(w) for c, w in zip(line, widths, strict=True)) for line in cells)
@@ -59,6 +71,8 @@ def report() -> Report:
             strategy=event.strategy,
             rejected=event.rejected,
             count=event.n_resolved,
+            origin=event.origin,
+            seconds=event.nanoseconds * 1e-9,
         )
         for event in runtime.engine.dispatcher.events()
     )

@@ -9,6 +9,7 @@ import pytest
 from small_world import World, scale
 
 from pyop2cxx import op2
+from pyop2cxx.runtime import runtime
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -51,6 +52,22 @@ def test_misses_equal_the_compilers_runs(tmp_path: Path) -> None:
     assert found["jit"] == 4  # a ParLoop for each factor, and the first factor's second par_loop
 
 
+def test_rows_tell_what_was_compiled_from_what_was_loaded(tmp_path: Path) -> None:
+    op2.init(cache_dir=tmp_path / "cache")
+    w = World()
+    for origin in ("compiled", "disk"):
+        op2.dispatch.clear()
+        runtime.engine.jit_table.clear()
+        op2.init(cache_dir=tmp_path / "other")  # another service, without what this one remembers
+        _ = runtime.engine.service
+        op2.init(cache_dir=tmp_path / "cache")
+        w.loop(strategy="owner").compute()
+        (row,) = [row for row in op2.dispatch.report() if row.loop == "flux"]
+        assert (row.provider, row.origin, row.count) == ("", origin, 1)
+        assert 0 < row.seconds < 100
+        assert f" {origin} " in str(op2.dispatch.report())
+
+
 def test_rows_say_who_was_asked_and_what_ran() -> None:
     w = World()
     op2.init(backend="openmp")
@@ -71,7 +88,7 @@ def test_the_report_prints_as_a_table() -> None:
     w.loop(strategy="owner").compute()
     w.loop(strategy="owner").compute()
     lines = str(op2.dispatch.report()).splitlines()
-    assert lines[0].split() == ["loop", "provider", "strategy", "count", "rejected"]
+    assert lines[0].split() == ["loop", "provider", "strategy", "count", "ms", "rejected"]
     assert ["flux", "jit", "owner"] in [line.split()[:3] for line in lines]
     op2.dispatch.clear()
     assert op2.dispatch.report() == ()

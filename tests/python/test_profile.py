@@ -149,7 +149,8 @@ def test_a_trace_is_read_by_chrome(backend: str, tmp_path: Path) -> None:
             assert event["ts"] * 1e3 <= after + 1e6
     assert ran[0]["tid"] == (rows["host"] if not is_device(backend) else max(rows.values()))
     kinds = {event["cat"] for event in events if event["ph"] == "X"}
-    assert {"compile", "plan"} <= kinds
+    assert "plan" in kinds
+    assert kinds & {"compile", "load"}  # the disk may have it
     assert ("enqueue" in kinds) == is_device(backend)
 
 
