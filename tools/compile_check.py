@@ -57,9 +57,17 @@ class Unit(NamedTuple):
 
 
 def built_units(folder: Path) -> set[Path]:
-    """The sources that a build folder's list of commands names."""
+    """The sources that a build folder's list of commands names, by themselves or in batches."""
     commands = json.loads((folder / "compile_commands.json").read_text())
-    return {Path(command["file"]).resolve() for command in commands}
+    return {unit for command in commands for unit in batched(Path(command["file"]).resolve())}
+
+
+def batched(file: Path) -> set[Path]:
+    """The sources that CMake put together in a file of its own, or the file if it is a source."""
+    if file.parent.name != "Unity":
+        return {file}
+    included = re.findall(r'^#include "(.+)"', file.read_text(), re.MULTILINE)
+    return {Path(name).resolve() for name in included}
 
 
 def first_include(source: Path) -> str:

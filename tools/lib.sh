@@ -16,9 +16,10 @@ fail() {
   exit 1
 }
 
-# The C++ tests under sanitizers, by clang with its warnings as errors: g++ made the ordinary build,
-# so that the two builds are both compilers' turn at every unit. clang needs a third of g++'s time here;
-# -O0, because a minute of slower tests costs less than optimising what the sanitizers add.
+# The C++ tests under sanitizers, by clang with its warnings as errors: g++ made the ordinary build, so
+# that the two builds are both compilers' turn at every unit, alone there and in batches here. clang needs
+# a third of g++'s time for this; -O0, because a minute of slower tests costs less than optimising what the
+# sanitizers add.
 readonly sanitized=build/sanitize threads=build/threads
 # The rooms where threads meet, with the one that they name types of.
 readonly concrete_rooms='base;mesh;ir;plan;exec;dispatch;jit;runtime'
@@ -26,6 +27,7 @@ sanitized_build() {
   local folder=$1 sanitizers=$2
   cmake -S . -B "$folder" -G Ninja -DPYOP2CXX_TESTS=ON -DPYOP2CXX_PYTHON=OFF \
     -DPYOP2CXX_SANITIZE="$sanitizers" -DPYOP2CXX_WERROR=ON -DPYOP2CXX_FMT_LIBRARY=ON \
+    -DPYOP2CXX_UNITY=ON \
     -DCMAKE_CXX_COMPILER=clang++-14 -DCMAKE_BUILD_TYPE=None -DCMAKE_CXX_FLAGS=-O0 "${@:3}" &&
     cmake --build "$folder" -- -k 0
 }
@@ -41,4 +43,31 @@ step() {
     cat "$log" >&2
     fail "$message: failed (${name}; this log is $log)"
   fi
+}
+
+# step_shown: the same, and how far it is: the counts [n/m] that ninja writes, in place on a terminal,
+# else one line in ten.
+step_shown() {
+  local name=$1 message=$2 log=$logs/$1.txt
+  shift 2
+  say "$message"
+  if ! "$@" 2>&1 | tee "$log" | show_counts "$([[ -t 1 ]] && echo terminal)"; then
+    cat "$log" >&2
+    fail "$message: failed (${name}; this log is $log)"
+  fi
+}
+
+show_counts() {
+  local terminal=$1 line last=0 tenth
+  while IFS= read -r line; do
+    [[ $line =~ \[([0-9]+)/([0-9]+)\] ]] || continue
+    tenth=$((10 * BASH_REMATCH[1] / BASH_REMATCH[2]))
+    if [[ -n $terminal ]]; then
+      printf '\r    compiling %s' "${BASH_REMATCH[0]}"
+    elif ((tenth > last)); then
+      printf '    compiling %s\n' "${BASH_REMATCH[0]}"
+    fi
+    last=$tenth
+  done
+  if [[ -n $terminal ]]; then printf '\n'; fi
 }

@@ -136,6 +136,8 @@ export PIP_PROGRESS_BAR=off
 # Extras and tests only ever grow, so that `make lint` and `make test` do not undo each other.
 all_extras=$({ cat "$had_extras" 2>/dev/null || true; echo "$extras"; } | sort -u)
 if grep -qs 'PYOP2CXX_TESTS:BOOL=ON' "$build_dir/CMakeCache.txt"; then tests=ON; fi
+# Who runs the tests changes something: then units are compiled by themselves, and warnings are errors.
+unity=$([[ $tests == ON ]] && echo OFF || echo ON)
 
 # Contents of what is compiled, names of what is only listed (an editable build maps modules).
 fingerprint() {
@@ -150,9 +152,10 @@ build_requirements() { sed -n '/^\[build-system\]/,/^$/s/^requires = \[\(.*\)\]/
 install_editable() {
   build_requirements | tr -d ' "' | tr ',' '\n' >"$logs/build-requirements.txt"
   "${pip[@]}" install --requirement "$logs/build-requirements.txt"
-  "${pip[@]}" install --no-build-isolation --config-settings=build-dir="$build_dir" \
+  "${pip[@]}" install --verbose --no-build-isolation --config-settings=build-dir="$build_dir" \
     --config-settings=cmake.define.PYOP2CXX_TESTS="$tests" \
-    --config-settings=cmake.define.PYOP2CXX_WERROR=ON \
+    --config-settings=cmake.define.PYOP2CXX_WERROR="$tests" \
+    --config-settings=cmake.define.PYOP2CXX_UNITY="$unity" \
     --config-settings=cmake.define.PYOP2CXX_FMT_LIBRARY=ON \
     --editable ".[${all_extras//$'\n'/,}]"
 }
@@ -160,7 +163,7 @@ install_editable() {
 wanted=$(fingerprint | sha256sum)
 if [[ ! -e $stamp || $(<"$stamp") != "$wanted" ]]; then
   rm -f "$stamp"
-  step build "building pyop2cxx with [${all_extras//$'\n'/,}] into $venv" install_editable
+  step_shown build "building pyop2cxx with [${all_extras//$'\n'/,}] into $venv" install_editable
   echo "$all_extras" >"$had_extras"
   echo "$wanted" >"$stamp"
 fi
