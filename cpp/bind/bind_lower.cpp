@@ -7,13 +7,12 @@
 
 #include "bind/bind.hpp"
 #include "cg/context.hpp"
-#include "cg/kernel_printer.hpp"
 #include "cg/module_printer.hpp"
 #include "cg/needs.hpp"
+#include "cg/source.hpp"
 #include "ir/kir_dump.hpp"
 #include "ir/loop.hpp"
 #include "ir/signature.hpp"
-#include "lower/constants.hpp"
 #include "lower/incidence.hpp"
 #include "lower/invert_by_slot.hpp"
 #include "lower/lanes_rule.hpp"
@@ -41,24 +40,6 @@ std::pair<std::shared_ptr<kir::Module>, Stages> lower_loop(const ir::Loop& loop,
   };
   auto module = std::make_shared<kir::Module>(lower::lower(request, observe));
   return {std::move(module), std::move(stages)};
-}
-
-/// The body of the translation unit: the user's kernel, the wrappers, the launch function.
-std::string print_source(const kir::Module& module, const ir::Loop& loop,
-                         const cg::Dialect& dialect, bool line_markers,
-                         const std::string& linkage) {
-  cg::Context context(dialect);
-  cg::KernelStyle style;
-  style.line_markers = line_markers;
-  if (loop.kernel->cpp) style.boolean = "bool";
-  const bool is_scalar = !module.kernel_on_lanes && !kir::has_kernels(module);
-  if (is_scalar) style.row_length = lower::row_length;
-  cg::reserve_local_names(context);
-  const ir::Kernel kernel =
-      module.kernel_on_lanes ? *module.kernel_on_lanes : lower::with_constants(loop);
-  const std::string entry = cg::print_kernel(context, kernel, style);
-  cg::print_module(context, module, entry, linkage);
-  return context.finish();
 }
 
 std::vector<std::string> prototypes(const kir::Module& module, const cg::Dialect& dialect) {
@@ -244,13 +225,13 @@ void bind_lower(py::module_& core) {
       .def_readonly("launch_name", &kir::Module::launch_name);
   core.def("lower", &lower_loop, py::arg("loop"), py::arg("strategy"), py::arg("facts"),
            py::arg("maps"), py::arg("options"));
-  core.def("print_source", &print_source, py::arg("module"), py::arg("loop"), py::arg("dialect"),
+  core.def("print_source", &cg::print_source, py::arg("module"), py::arg("dialect"),
            py::arg("line_markers"), py::arg("linkage"));
   core.def("local_names", [] {
     const auto names = kir::local_names();
     return std::vector<std::string>(names.begin(), names.end());
   });
-  core.def("needs", &cg::needs, py::arg("module"), py::arg("loop"));
+  core.def("needs", &cg::needs, py::arg("module"));
   core.def("prototypes", &prototypes, py::arg("module"), py::arg("dialect"));
 }
 

@@ -74,8 +74,8 @@ int precedence(kir::BinaryOp op) {
 /// Prints the statements of one module. Expressions are text; statements go through the context.
 class Printer {
  public:
-  Printer(Context& context, const kir::Module& module, const std::string& entry)
-      : context_(context), module_(module), entry_(entry) {}
+  Printer(Context& context, const kir::Module& module, const std::vector<std::string>& entries)
+      : context_(context), module_(module), entries_(entries) {}
 
   void function(const kir::Function& function) {
     const Scope scope = context_.function(prototype(context_.dialect(), function));
@@ -146,7 +146,9 @@ class Printer {
             },
             [this](const kir::Atomic& atomic) { update(atomic); },
             [this](const kir::CallUser& call) {
-              context_.statement(fmt::format("{}({});", entry_, list(call.arguments)));
+              context_.statement(fmt::format("{}({});",
+                                             entries_.at(static_cast<std::size_t>(call.kernel)),
+                                             list(call.arguments)));
             },
             [this](const kir::Call& call) {
               context_.statement(fmt::format("{}({});", call.function, list(call.arguments)));
@@ -418,7 +420,7 @@ class Printer {
 
   Context& context_;
   const kir::Module& module_;
-  const std::string& entry_;
+  const std::vector<std::string>& entries_;
   std::map<std::string, kir::VariableType> packs_;  // arrays of vectors
 };
 
@@ -454,11 +456,11 @@ void reserve_local_names(Context& context) {
   for (const std::string_view name : kir::local_names()) context.reserve(name);
 }
 
-void print_module(Context& context, const kir::Module& module, const std::string& entry,
-                  const std::string& linkage) {
+void print_module(Context& context, const kir::Module& module,
+                  const std::vector<std::string>& entries, const std::string& linkage) {
   if (!kir::is_expanded(module)) throw InternalError("print_module needs an expanded module");
   for (const std::string_view name : kir::local_names()) context.release(name);
-  Printer printer(context, module, entry);
+  Printer printer(context, module, entries);
   for (const kir::Function& function : module.functions) printer.function(function);
   // The launches of a grid are the runtime's affair.
   if (!kir::has_kernels(module)) printer.launch(linkage);

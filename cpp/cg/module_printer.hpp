@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "cg/context.hpp"
 #include "ir/kernel_ir.hpp"
@@ -14,11 +15,12 @@ void reserve_local_names(Context& context);
 
 /// @brief Print the wrappers and the launch function of an expanded module into @p context.
 ///
-/// The user's kernel must be printed before (kernel_printer.hpp); @p entry is the name it got.
+/// The kernels must be printed before (kernel_printer.hpp). @param[in] entries Their names, in the
+/// order of Module::kernels.
 /// @param[in] linkage Before the launch function's type: `extern "C" ` in C++ text.
 /// @throws InternalError if the module is not expanded.
-void print_module(Context& context, const kir::Module& module, const std::string& entry,
-                  const std::string& linkage);
+void print_module(Context& context, const kir::Module& module,
+                  const std::vector<std::string>& entries, const std::string& linkage);
 
 /// @brief Prototype of a wrapper, as it is printed: what `GeneratedCode.signature` shows.
 [[nodiscard]] std::string prototype(const Dialect& dialect, const kir::Function& function);

@@ -16,36 +16,42 @@ bool has_wide_atomics(const kir::Block& block) {
   });
 }
 
-std::set<ir::Base> bases_of(const ir::Loop& loop) {
-  std::set<ir::Base> bases;
-  for (const ir::Arg& arg : loop.args) bases.insert(ir::base_of(ir::dtype_of(arg)));
-  for (const ir::ConstRef& constant : loop.constants) bases.insert(ir::base_of(constant.dtype));
-  if (!loop.kernel->body) return bases;
-  for (const ir::Variable& table : loop.kernel->body->tables) bases.insert(table.type.base);
-  struct Visitor {
-    std::set<ir::Base>& bases;
-    void enter() {}
-    void leave() {}
-    void declare(const ir::Variable& variable) { bases.insert(variable.type.base); }
-    void expression(const ir::Expr& expr) {
-      ir::for_each_expr(expr, [this](const ir::Expr& part) {
-        bases.insert(part.type.base);
-        if (const auto* cast = std::get_if<ir::Cast>(&part.node)) bases.insert(cast->target.base);
-      });
-    }
-  };
-  Visitor visitor{bases};
-  for (const ir::FunctionDef& function : loop.kernel->body->functions) {
+/// Collects what the variables and values of a kernel are made of.
+struct Collector {
+  std::set<ir::Base>& bases;
+  void enter() {}
+  void leave() {}
+  void declare(const ir::Variable& variable) { bases.insert(variable.type.base); }
+  void expression(const ir::Expr& expr) {
+    ir::for_each_expr(expr, [this](const ir::Expr& part) {
+      bases.insert(part.type.base);
+      if (const auto* cast = std::get_if<ir::Cast>(&part.node)) bases.insert(cast->target.base);
+    });
+  }
+};
+
+void add_bases(std::set<ir::Base>& bases, const ir::KernelBody& body) {
+  for (const ir::Variable& table : body.tables) bases.insert(table.type.base);
+  Collector collector{bases};
+  for (const ir::FunctionDef& function : body.functions) {
     for (const ir::Parameter& parameter : function.parameters) bases.insert(parameter.type.base);
-    ir::walk_scoped(function.body, visitor);
+    ir::walk_scoped(function.body, collector);
+  }
+}
+
+std::set<ir::Base> bases_of(const kir::Module& module) {
+  std::set<ir::Base> bases;
+  for (const kir::Parameter& array : module.argv) bases.insert(ir::base_of(array.type.dtype));
+  for (const ir::KernelPtr& kernel : module.kernels) {
+    if (kernel->body) add_bases(bases, *kernel->body);
   }
   return bases;
 }
 
 }  // namespace
 
-std::vector<std::string> needs(const kir::Module& module, const ir::Loop& loop) {
-  const std::set<ir::Base> bases = bases_of(loop);
+std::vector<std::string> needs(const kir::Module& module) {
+  const std::set<ir::Base> bases = bases_of(module);
   std::vector<std::string> out;
   if (bases.contains(ir::Base::float64) || bases.contains(ir::Base::complex128)) {
     out.emplace_back("float64");

@@ -236,7 +236,7 @@ std::shared_ptr<Executable> executable(const kir::Module& module, const ir::Loop
   made->plan = module.plan;
   made->scratch = module.scratch;
   made->items = module.items;
-  made->name = module.kernel->name;
+  made->name = module.name;
   made->strategy = strategy;
   return made;
 }

@@ -206,9 +206,10 @@ struct Atomic {
   bool operator==(const Atomic&) const = default;
 };
 
-/// @brief Call of the user's kernel.
+/// @brief Call of one of the module's kernels, which the user wrote.
 struct CallUser {
   std::vector<Expr> arguments;
+  int kernel = 0;  ///< of Module::kernels
   bool operator==(const CallUser&) const = default;
 };
 
@@ -517,9 +518,11 @@ struct ScratchSpec {
 enum class Items : std::uint8_t { elements, blocks, targets, groups };
 
 struct Module {
-  std::shared_ptr<const ir::Kernel> kernel;
-  /// What `CallUser` calls instead of `kernel`: the same for several elements, one a lane.
-  std::shared_ptr<const ir::Kernel> kernel_on_lanes;
+  std::string name;  ///< of the loop, as messages and file names have it
+  /// What `CallUser` calls, ready to be printed: with Consts as parameters, perhaps for several
+  /// elements, one a lane.
+  std::vector<ir::KernelPtr> kernels;
+  int lanes = 0;  ///< elements that one call computes side by side; 0: one alone
   std::vector<Function> functions;  ///< wrappers, callees first
   std::string launch_name;
   std::vector<Parameter> argv;  ///< roles data, constant, map, items, plan, in ABI order

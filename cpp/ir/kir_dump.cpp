@@ -165,7 +165,10 @@ void dump(std::string& out, const Stmt& stmt, int depth) {
             line(fmt::format("atomic {} {} {}", dump(atomic.target), symbol(atomic.update),
                              dump(atomic.value)));
           },
-          [&line](const CallUser& call) { line(fmt::format("kernel({})", list(call.arguments))); },
+          [&line](const CallUser& call) {
+            line(fmt::format("kernel{}({})", call.kernel == 0 ? "" : std::to_string(call.kernel),
+                             list(call.arguments)));
+          },
           [&line](const Call& call) {
             line(fmt::format("call {}({})", call.function, list(call.arguments)));
           },

@@ -125,7 +125,7 @@ class Checker {
                      if (kind(atomic.target).dtype != atomic.dtype)
                        fail("an atomic of another type");
                    },
-                   [this](const CallUser& call) { kinds(call.arguments); },
+                   [this](const CallUser& call) { check_kernel(call); },
                    [this](const Call& call) { check_call(call); },
                    [this](const For& loop) { check_loop(loop); },
                    [this](const If& branch) {
@@ -233,6 +233,17 @@ class Checker {
     const Variable& variable = find(*base);
     if (std::holds_alternative<Name>(target.node)) return variable.is_const;
     return variable.kind.is_const && variable.kind.depth < 2;
+  }
+
+  void check_kernel(const CallUser& call) {
+    kinds(call.arguments);
+    if (call.kernel < 0 || call.kernel >= std::ssize(module_.kernels)) {
+      fail(fmt::format("call of kernel number {} of {}", call.kernel, module_.kernels.size()));
+    }
+    const ir::Kernel& kernel = *module_.kernels[static_cast<std::size_t>(call.kernel)];
+    if (kernel.body) {
+      check_count(kernel.name, call.arguments.size(), kernel.body->entry().parameters.size());
+    }
   }
 
   void check_call(const Call& call) {
@@ -541,7 +552,9 @@ void check_launch(const Module& module) {
 }  // namespace
 
 void verify(const Module& module) {
-  if (!module.kernel) fail("module without a kernel");
+  if (module.kernels.empty() || std::ranges::count(module.kernels, nullptr) > 0) {
+    fail("module without a kernel");
+  }
   check_unique(module);
   for (const Function& function : module.functions) check_function(module, function);
   check_launch(module);

@@ -4,11 +4,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <memory>
 #include <utility>
 
 #include "base/error.hpp"
 #include "base/overload.hpp"
 #include "ir/kir_walk.hpp"
+#include "lower/constants.hpp"
 #include "lower/make.hpp"
 
 namespace op2::lower {
@@ -42,19 +44,22 @@ kir::Expr whole_end() {
 
 void append_call(kir::Block& block, const PackedLoop& packed) {
   block.push_back({packed.call});
-  block.insert(block.end(), packed.split.begin(), packed.split.end());
+  append(block, packed.split);
 }
 
 kir::Block element_body(const PackedLoop& packed) {
-  kir::Block body = packed.load;
+  kir::Block body = loads(packed);
   append_call(body, packed);
-  body.insert(body.end(), packed.store.begin(), packed.store.end());
+  append(body, stores(packed));
   return located(packed.items, std::move(body));
 }
 
 Builder::Builder(const Request& request, PackedLoop packed)
     : request_(request), packed_(std::move(packed)) {
-  module_.kernel = request.loop.kernel;
+  module_.name = request.loop.kernel->name;
+  module_.kernels = {request.loop.constants.empty()
+                         ? request.loop.kernel
+                         : std::make_shared<const ir::Kernel>(with_constants(request.loop))};
   module_.launch_name = packed_.names.take("op2_launch_" + request.loop.kernel->name);
   declare_arguments();
   find_partials();

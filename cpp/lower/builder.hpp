@@ -34,6 +34,7 @@ class Builder {
 
   [[nodiscard]] const Request& request() const { return request_; }
   [[nodiscard]] PackedLoop& packed() { return packed_; }
+  [[nodiscard]] const PackedLoop& packed() const { return packed_; }
   [[nodiscard]] kir::Module& module() { return module_; }
   [[nodiscard]] const kir::Module& module() const { return module_; }
 

@@ -13,17 +13,16 @@ void make_atomic(Builder& builder) {
   const Races races = find_races(builder.request().loop, builder.request().maps);
   PackedLoop& packed = builder.packed();
   for (const std::size_t arg : races.reductions) {
-    for (kir::Stmt& stmt : packed.store) {
-      auto* scatter = std::get_if<kir::Scatter>(&stmt.node);
-      if (scatter != nullptr && scatter->pack == packed.args[arg].pack) {
-        scatter->sync = kir::Sync::atomic;
-      }
-      auto* insert = std::get_if<kir::MatInsert>(&stmt.node);
-      if (insert != nullptr && insert->pack == packed.args[arg].pack) {
-        insert->sync = kir::Sync::atomic;
-      }
+    for (kir::Stmt& stmt : packed.args[arg].store) {
+      if (auto* scatter = std::get_if<kir::Scatter>(&stmt.node)) scatter->sync = kir::Sync::atomic;
+      if (auto* insert = std::get_if<kir::MatInsert>(&stmt.node)) insert->sync = kir::Sync::atomic;
     }
   }
+}
+
+bool is_atomic(const kir::Stmt& stmt) {
+  const auto* scatter = std::get_if<kir::Scatter>(&stmt.node);
+  return scatter != nullptr && scatter->sync == kir::Sync::atomic;
 }
 
 bool transposes(const kir::Stmt& stmt, const Request& request) {
@@ -35,7 +34,7 @@ bool transposes(const kir::Stmt& stmt, const Request& request) {
 bool runs_in_step(Builder& builder) {
   const PackedLoop& packed = builder.packed();
   return builder.is_grid() && packed.items.declarations.empty() && packed.items.position == "n" &&
-         std::any_of(packed.store.begin(), packed.store.end(), [&builder](const kir::Stmt& stmt) {
+         std::ranges::any_of(stores(packed), [&builder](const kir::Stmt& stmt) {
            return transposes(stmt, builder.request());
          });
 }
@@ -47,13 +46,13 @@ kir::Block in_step(Builder& builder) {
   PackedLoop& packed = builder.packed();
   kir::Block body;
   kir::Block compute;
-  for (const kir::Stmt& stmt : packed.load) {
+  for (const kir::Stmt& stmt : loads(packed)) {
     (std::holds_alternative<kir::Decl>(stmt.node) ? body : compute).push_back(stmt);
   }
   append_call(compute, packed);
   kir::Block exchange;
   const kir::Expr is_element = kir::less(kir::name("n"), whole_end());
-  for (const kir::Stmt& stmt : packed.store) {
+  for (const kir::Stmt& stmt : stores(packed)) {
     if (!transposes(stmt, request)) {
       compute.push_back(stmt);
       continue;
@@ -88,13 +87,8 @@ int interleaved_map(Builder& builder) {
     const auto* dat = std::get_if<ir::IndirectDat>(&loop.args[i]);
     if (dat == nullptr) continue;
     const ir::MapRef& map = loop.maps[static_cast<std::size_t>(dat->map)];
-    const bool is_atomic =
-        std::any_of(packed.store.begin(), packed.store.end(), [&](const kir::Stmt& stmt) {
-          const auto* scatter = std::get_if<kir::Scatter>(&stmt.node);
-          return scatter != nullptr && scatter->pack == packed.args[i].pack &&
-                 scatter->sync == kir::Sync::atomic;
-        });
-    if (is_atomic && map.rows.empty() && map.arity >= least_targets) return dat->map;
+    const bool adds = std::ranges::any_of(packed.args[i].store, is_atomic);
+    if (adds && map.rows.empty() && map.arity >= least_targets) return dat->map;
   }
   return -1;
 }

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include <algorithm>
 #include <utility>
 
 #include "lower/incidence.hpp"
@@ -21,43 +20,29 @@ kir::Block own_rows(const ir::IndirectDat& dat, const std::string& pack, int ari
                                  kir::element(accumulator, kir::name("c")))})};
 }
 
-/// The loads of the element body, with the gathers of reduced arguments replaced.
-kir::Block loads(Builder& builder, const std::vector<std::size_t>& args,
-                 const std::vector<std::string>& accumulators) {
+/// The packs of reduced arguments that start at the owner's value, and not at zero.
+void load_own_rows(Builder& builder, const std::vector<std::string>& accumulators) {
   const ir::Loop& loop = builder.request().loop;
-  PackedLoop& packed = builder.packed();
-  kir::Block out;
-  for (const kir::Stmt& stmt : packed.load) {
-    const auto* gather = std::get_if<kir::Gather>(&stmt.node);
-    const auto owned = std::find_if(args.begin(), args.end(), [&](std::size_t arg) {
-      return gather != nullptr && packed.args[arg].pack == gather->pack;
-    });
-    if (owned == args.end()) {
-      out.push_back(stmt);
-      continue;
-    }
-    const auto& dat = std::get<ir::IndirectDat>(loop.args[*owned]);
-    kir::Block rows = own_rows(dat, gather->pack, gather->rows.arity,
-                               accumulators[static_cast<std::size_t>(owned - args.begin())]);
-    append(out, std::move(rows));
+  const std::vector<std::size_t> args = reduced_args(loop);
+  for (std::size_t i = 0; i < args.size(); ++i) {
+    PackedArg& packed = builder.packed().args[args[i]];
+    if (packed.load.empty()) continue;
+    const auto& dat = std::get<ir::IndirectDat>(loop.args[args[i]]);
+    packed.load = own_rows(dat, packed.pack, loop.maps[static_cast<std::size_t>(dat.map)].arity,
+                           accumulators[i]);
   }
-  return out;
 }
 
 /// What the element body stores besides the owned shares: reduced Globals. An INC counts once an
 /// element, in the slot that every element has; MIN and MAX may be repeated.
-kir::Block global_stores(Builder& builder) {
+kir::Block global_stores(const Builder& builder) {
   const ir::Loop& loop = builder.request().loop;
-  PackedLoop& packed = builder.packed();
   kir::Block once;
   kir::Block always;
-  std::size_t next = 0;
-  for (const ir::Arg& arg : loop.args) {
-    const bool stores = writes(ir::access_of(arg));
-    if (!stores) continue;
-    const kir::Stmt& stmt = packed.store[next++];
-    if (!std::holds_alternative<ir::GlobalReduce>(arg)) continue;
-    (ir::access_of(arg) == Access::inc ? once : always).push_back(stmt);
+  for (std::size_t i = 0; i < loop.args.size(); ++i) {
+    if (!std::holds_alternative<ir::GlobalReduce>(loop.args[i])) continue;
+    append(ir::access_of(loop.args[i]) == Access::inc ? once : always,
+           builder.packed().args[i].store);
   }
   if (!once.empty()) {
     const kir::Expr slot = kir::integer(counting_slot(loop, builder.request().maps).value());
@@ -66,24 +51,15 @@ kir::Block global_stores(Builder& builder) {
   return always;
 }
 
-/// The loads of the element body; a MIN or MAX pack starts at the target's value in every row.
-kir::Block loads_of_all(Builder& builder) {
-  const ir::Loop& loop = builder.request().loop;
-  const std::vector<std::size_t> reduced = reduced_args(loop);
-  PackedLoop& packed = builder.packed();
-  kir::Block out = packed.load;
-  for (kir::Stmt& stmt : out) {
-    auto* gather = std::get_if<kir::Gather>(&stmt.node);
-    const bool is_owned = std::any_of(reduced.begin(), reduced.end(), [&](std::size_t arg) {
-      return gather != nullptr && packed.args[arg].pack == gather->pack;
-    });
-    if (is_owned) {
-      gather->rows.entries.assign(static_cast<std::size_t>(gather->rows.arity),
-                                  kir::name("target"));
-      gather->rows.stride = gather->rows.stride == 0 ? gather->rows.dim : gather->rows.stride;
+/// A MIN or MAX pack starts at the target's value in every row.
+void load_target_rows(Builder& builder) {
+  for (const std::size_t arg : reduced_args(builder.request().loop)) {
+    for (kir::Stmt& stmt : builder.packed().args[arg].load) {
+      kir::Rows& rows = std::get<kir::Gather>(stmt.node).rows;
+      rows.entries.assign(static_cast<std::size_t>(rows.arity), kir::name("target"));
+      rows.stride = rows.stride == 0 ? rows.dim : rows.stride;
     }
   }
-  return out;
 }
 
 /// For lanes: one loop over the incidences of all targets of a range, so that every pass but the
@@ -94,8 +70,8 @@ kir::Block visit_all(Builder& builder, const Incidence& incidence) {
   const ir::Loop& loop = builder.request().loop;
   std::vector<OwnedRow> rows = take_rows(builder);
   kir::Block visit{index_decl("target", target_of_slot(builder, incidence))};
-  kir::Block load = loads_of_all(builder);
-  append(visit, std::move(load));
+  load_target_rows(builder);
+  append(visit, loads(packed));
   append_call(visit, packed);
   for (const std::size_t arg : reduced_args(loop)) {
     visit.push_back(add_share(builder, incidence, arg));
@@ -138,7 +114,8 @@ void invert(Builder& builder) {
   const std::vector<std::string> accumulators = take_accumulators(builder);
   const std::vector<OwnedRow> rows = take_rows(builder);
 
-  kir::Block visit = loads(builder, args, accumulators);
+  load_own_rows(builder, accumulators);
+  kir::Block visit = loads(packed);
   append_call(visit, packed);
   for (std::size_t i = 0; i < args.size(); ++i) {
     visit.push_back(keep_share(builder, incidence, args[i], accumulators[i],

@@ -149,7 +149,7 @@ class BySlotLoop {
   // -------------------------------------------------------------------------------- one column
 
   kir::Block of_column() {
-    kir::Block visit = loads();
+    kir::Block visit = loads_of_side();
     append_call(visit, packed_);
     const std::vector<std::size_t> args = reduced_args(loop_);
     for (std::size_t i = 0; i < args.size(); ++i) {
@@ -193,23 +193,22 @@ class BySlotLoop {
 
   /// As for one element, but that Maps are read by column, and that MIN and MAX start at the
   /// target's value in every row: what other slots get does not matter.
-  kir::Block loads() const {
-    kir::Block out;
-    for (const kir::Stmt& stmt : packed_.load) {
-      const auto* gather = std::get_if<kir::Gather>(&stmt.node);
-      if (gather == nullptr || gather->rows.map.empty()) {
-        out.push_back(stmt);
-      } else if (const std::string* sum = sum_of(gather->pack)) {
-        for (kir::Stmt& row : own_rows(*gather, *sum)) out.push_back(std::move(row));
-      } else {
-        kir::Gather by_column = *gather;
-        by_column.rows.map = rows_of_map_.at(map_of(gather->rows.map));
-        by_column.rows.element = kir::name("at");
-        by_column.rows.entries.clear();
-        out.push_back({std::move(by_column)});
-      }
+  kir::Block loads_of_side() {
+    const std::vector<std::size_t> reduced = reduced_args(loop_);
+    for (std::size_t i = 0; i < reduced.size(); ++i) {
+      kir::Block& load = packed_.args[reduced[i]].load;
+      if (load.empty()) continue;
+      load = own_rows(std::get<kir::Gather>(load.front().node), accumulators_[i]);
     }
-    return out;
+    for (std::size_t i = 0; i < loop_.args.size(); ++i) {
+      const auto* dat = std::get_if<ir::IndirectDat>(&loop_.args[i]);
+      if (dat == nullptr || dat->access != Access::read || packed_.args[i].load.empty()) continue;
+      kir::Rows& rows = std::get<kir::Gather>(packed_.args[i].load.front().node).rows;
+      rows.map = rows_of_map_.at(dat->map);
+      rows.element = kir::name("at");
+      rows.entries.clear();
+    }
+    return loads(packed_);
   }
 
   static kir::Block own_rows(const kir::Gather& gather, const std::string& sum) {
@@ -221,22 +220,6 @@ class BySlotLoop {
                                    kir::Update::set, kir::element(sum, c)));
     }
     return out;
-  }
-
-  /// The sum of the reduced argument that has this pack; null if there is none.
-  [[nodiscard]] const std::string* sum_of(const std::string& pack) const {
-    const std::vector<std::size_t> args = reduced_args(loop_);
-    for (std::size_t i = 0; i < args.size(); ++i) {
-      if (packed_.args[args[i]].pack == pack) return &accumulators_[i];
-    }
-    return nullptr;
-  }
-
-  [[nodiscard]] int map_of(const std::string& parameter) const {
-    for (std::size_t i = 0; i < loop_.args.size(); ++i) {
-      if (packed_.args[i].map == parameter) return ir::target_map_of(loop_.args[i]);
-    }
-    throw InternalError("rows through a Map that no argument has");
   }
 
   [[nodiscard]] kir::Stmt share(const std::string& sum, std::size_t arg, const kir::Expr& row,

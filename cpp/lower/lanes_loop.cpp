@@ -512,7 +512,8 @@ bool rewrite(kir::Block& block, const kir::Function& function, const Request& re
 LoopOnLanes loop_on_lanes(const kir::Module& module, const Request& request) {
   try {
     kir::Module out = module;
-    out.kernel_on_lanes = kernel_for_lanes(request);
+    out.kernels = {kernel_for_lanes(request)};
+    out.lanes = request.options.lanes;
     check_side_by_side(request);
     bool found = false;
     for (kir::Function& function : out.functions) {

@@ -127,13 +127,8 @@ kir::Block insert_row(const kir::MatInsert& insert, const kir::Expr& i, const st
   return block;
 }
 
-/// The insert among the stores of the element body that belongs to an argument.
 const kir::MatInsert& insert_of(const PackedLoop& packed, std::size_t arg) {
-  for (const kir::Stmt& stmt : packed.store) {
-    const auto* insert = std::get_if<kir::MatInsert>(&stmt.node);
-    if (insert != nullptr && insert->pack == packed.args[arg].pack) return *insert;
-  }
-  throw InternalError("a matrix argument without its insert");
+  return std::get<kir::MatInsert>(packed.args[arg].store.front().node);
 }
 
 }  // namespace

@@ -88,7 +88,7 @@ class Packer {
         facts_(facts),
         options_(options),
         is_unique_(options.convention == 2 || facts.lanes == Lanes::grid),
-        packed_{{}, {}, {}, {}, {}, {}, Names(reserved_names(loop)), {}, {}},
+        packed_{{}, {}, {}, {}, {}, Names(reserved_names(loop)), {}, {}},
         map_names_(loop.maps.size()) {}
 
   PackedLoop run() {
@@ -186,8 +186,8 @@ class Packer {
     }
     const std::string joined = packed_.names.take(parameter_name(loop_, last) + "_joined");
     if (ir::place_of(loop_, last) != nullptr) return join_blocks(first, last, joined, extent);
-    packed_.load.push_back(
-        {kir::Decl{{ir::dtype_of(loop_.args[last])}, joined, std::max(extent, 1), {}}});
+    kir::Block& join = packed_.args[last].join;
+    join.push_back({kir::Decl{{ir::dtype_of(loop_.args[last])}, joined, std::max(extent, 1), {}}});
     int at = 0;
     for (std::size_t i = first; i <= last; ++i) {
       const PackedArg& part = packed_.args[i];
@@ -195,7 +195,7 @@ class Packer {
       const kir::Expr c = kir::name("c");
       const kir::Expr inside = kir::element(joined, kir::integer(at) + c);
       const kir::Expr outside = kir::element(part.pack.empty() ? part.data : part.pack, c);
-      packed_.load.push_back(for_components(n, inside, kir::Update::set, outside));
+      join.push_back(for_components(n, inside, kir::Update::set, outside));
       if (writes(ir::access_of(loop_.args[i]))) {
         packed_.split.push_back(for_components(n, outside, kir::Update::set, inside));
       }
@@ -206,7 +206,7 @@ class Packer {
 
   /// The blocks of a matrix in one array that starts at zero, and each into its own after the call.
   void join_blocks(std::size_t first, std::size_t last, const std::string& joined, int extent) {
-    packed_.load.push_back(
+    packed_.args[last].join.push_back(
         {kir::Decl{{ir::dtype_of(loop_.args[last])}, joined, extent, {kir::integer(0)}}});
     for (std::size_t i = first; i <= last; ++i) {
       const ir::Place& place = *ir::place_of(loop_, i);
@@ -236,9 +236,9 @@ class Packer {
     kir::Rows rows = rows_of(dat, packed.data);
     rows.columns = columns_of(i);
     declare_pack(i, dat.dtype, dat.dim, false);
-    if (!is_overwritten(i, dat)) packed_.load.push_back({kir::Gather{packed.pack, rows}});
+    if (!is_overwritten(i, dat)) packed.load.push_back({kir::Gather{packed.pack, rows}});
     if (is_written_directly(i)) {
-      packed_.store.push_back({kir::Scatter{packed.pack, rows, kir::Update::set, kir::Sync::none}});
+      packed.store.push_back({kir::Scatter{packed.pack, rows, kir::Update::set, kir::Sync::none}});
     }
   }
 
@@ -294,7 +294,6 @@ class Packer {
   void share_pack(std::size_t i, std::size_t earlier) {
     PackedArg& packed = packed_.args.back();
     packed.pack = packed_.args[earlier].pack;
-    packed.owns_pack = false;
     pass(i, kir::name(packed.pack));
   }
 
@@ -304,7 +303,7 @@ class Packer {
   }
 
   void add_read(std::size_t i, const GlobalRead& global) {
-    const PackedArg& packed = packed_.args.back();
+    PackedArg& packed = packed_.args.back();
     // C lets a kernel leave out the const of what it only reads; languages of grids may not.
     const bool is_host = facts_.lanes != Lanes::grid;
     if (is_host || (facts_.one_address_space && takes_const(i))) {
@@ -312,7 +311,7 @@ class Packer {
       return;
     }
     declare_pack(i, global.dtype, global.dim, false);
-    packed_.load.push_back({kir::Gather{
+    packed.load.push_back({kir::Gather{
         packed.pack, {global.dtype, global.dim, 1, packed.data, "", kir::integer(0)}}});
   }
 
@@ -324,9 +323,9 @@ class Packer {
     rows.columns = columns_of(i);
     const bool starts_at_zero = dat.access == Access::inc || dat.access == Access::write;
     declare_pack(i, dat.dtype, extent, starts_at_zero);
-    if (!starts_at_zero) packed_.load.push_back({kir::Gather{packed.pack, rows}});
+    if (!starts_at_zero) packed.load.push_back({kir::Gather{packed.pack, rows}});
     if (writes(dat.access)) {
-      packed_.store.push_back(
+      packed.store.push_back(
           {kir::Scatter{packed.pack, rows, update_of(dat.access), kir::Sync::none}});
     }
   }
@@ -361,7 +360,7 @@ class Packer {
                          mat.masked ? first_dropped(bytes) : 0,
                          mat.unrolled,
                          targets_of(loop_, mat.row_map, packed.map)};
-    packed_.store.push_back(
+    packed.store.push_back(
         {kir::MatInsert{packed.pack, std::move(entries), update_of(mat.access), kir::Sync::none}});
   }
 
@@ -369,13 +368,13 @@ class Packer {
     PackedArg& packed = packed_.args.back();
     declare_pack(i, global.dtype, global.dim, global.access == Access::inc);
     if (global.access != Access::inc) {
-      packed_.load.push_back(for_components(global.dim, kir::element(packed.pack, kir::name("c")),
-                                            kir::Update::set,
-                                            kir::element(packed.data, kir::name("c"))));
+      packed.load.push_back(for_components(global.dim, kir::element(packed.pack, kir::name("c")),
+                                           kir::Update::set,
+                                           kir::element(packed.data, kir::name("c"))));
     }
-    packed_.store.push_back(for_components(global.dim, kir::element(packed.data, kir::name("c")),
-                                           update_of(global.access),
-                                           kir::element(packed.pack, kir::name("c"))));
+    packed.store.push_back(for_components(global.dim, kir::element(packed.data, kir::name("c")),
+                                          update_of(global.access),
+                                          kir::element(packed.pack, kir::name("c"))));
   }
 
   /// A name that also leaves room for the pointers to rows, `<pack>_from0`, `<pack>_to0`, …
@@ -397,7 +396,7 @@ class Packer {
     // C has no arrays of length zero; a Dat of dim 0 still hands a valid pointer to the kernel.
     kir::Decl decl{{dtype}, packed.pack, std::max(extent, 1), {}};
     if (starts_at_zero) decl.value = {kir::integer(0)};
-    packed_.load.push_back({std::move(decl)});
+    packed.decl.push_back({std::move(decl)});
     pass(i, kir::name(packed.pack));
   }
 
@@ -412,8 +411,8 @@ class Packer {
       return;
     }
     const std::string pack = packed_.names.take(name + "_pack");
-    packed_.load.push_back({kir::Decl{{constant.dtype}, pack, std::max(constant.dim, 1), {}}});
-    packed_.load.push_back(
+    packed_.constants.push_back({kir::Decl{{constant.dtype}, pack, std::max(constant.dim, 1), {}}});
+    packed_.constants.push_back(
         {kir::Gather{pack, {constant.dtype, constant.dim, 1, name, "", kir::integer(0)}}});
     packed_.call.arguments.push_back(kir::name(pack));
   }
@@ -464,6 +463,23 @@ kir::Update update_of(Access access) {
       break;
   }
   throw InternalError("a READ argument has no update");
+}
+
+kir::Block loads(const PackedLoop& packed) {
+  kir::Block out;
+  for (const PackedArg& arg : packed.args) {
+    append(out, arg.decl);
+    append(out, arg.load);
+    append(out, arg.join);
+  }
+  append(out, packed.constants);
+  return out;
+}
+
+kir::Block stores(const PackedLoop& packed) {
+  kir::Block out;
+  for (const PackedArg& arg : packed.args) append(out, arg.store);
+  return out;
 }
 
 PackedLoop pack(const Loop& loop, const std::vector<MapFacts>& maps, const Facts& facts,

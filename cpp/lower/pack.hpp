@@ -12,13 +12,19 @@
 
 namespace op2::lower {
 
-/// @brief How one argument of the loop is carried to the kernel and back.
+/// @brief How one argument of the loop is carried to the kernel and back. Strategies put other
+/// statements in the place of its load and its store.
 struct PackedArg {
-  std::string data;       ///< parameter of the wrapper
-  std::string map;        ///< parameter of the wrapper; empty if direct; of a matrix the row map
-  std::string pack;       ///< private array handed to the kernel; empty if the pointer is live
-  std::string stride;     ///< parameter of the wrapper; empty if components stand together
-  bool owns_pack = true;  ///< false if an earlier argument's pack serves this one, too
+  std::string data = {};    ///< parameter of the wrapper
+  std::string map = {};     ///< parameter of the wrapper; empty if direct; of a matrix the row map
+  std::string pack = {};    ///< private array handed to the kernel; empty if the pointer is live
+  std::string stride = {};  ///< parameter of the wrapper; empty if components stand together
+  kir::Block decl = {};     ///< declares the pack, if the argument has one of its own
+  kir::Block load = {};     ///< fills it
+  kir::Block store = {};    ///< writes it back, Sync::none
+  /// Behind the load of the last part of a parameter: the array that the kernel gets, made of the
+  /// packs of all parts.
+  kir::Block join = {};
 };
 
 /// @brief The strategy-neutral body of a loop: what happens for one element, named `n`, of the
@@ -26,10 +32,9 @@ struct PackedArg {
 struct PackedLoop {
   std::vector<kir::Parameter> parameters;  ///< of the wrapper, in the order of the convention
   std::vector<PackedArg> args;             ///< one for each argument of the loop
-  kir::Block load;                         ///< declare the packs and fill them
+  kir::Block constants;                    ///< private copies of Consts, if they need some
   kir::CallUser call;
   kir::Block split;  ///< after the call: take packs of several arguments apart again
-  kir::Block store;  ///< write the packs back, Sync::none; one statement an argument
   Names names;
   ItemLocals items;
   std::vector<std::string> kept;  ///< parameters that the convention asks for, used or not
@@ -47,6 +52,11 @@ struct PackedLoop {
 /// devices: Dats, Globals that are read, Globals that are reduced, Consts, Maps.
 [[nodiscard]] PackedLoop pack(const ir::Loop& loop, const std::vector<MapFacts>& maps,
                               const Facts& facts, const Options& options);
+
+/// @brief Declare the packs and fill them, in the order of the arguments.
+[[nodiscard]] kir::Block loads(const PackedLoop& packed);
+/// @brief Write the packs back, in the order of the arguments.
+[[nodiscard]] kir::Block stores(const PackedLoop& packed);
 
 /// @brief The update that carries a pack of access @p access into its target.
 [[nodiscard]] kir::Update update_of(Access access);

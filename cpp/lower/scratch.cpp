@@ -43,12 +43,8 @@ void sum_from_scratch(Builder& builder) {
     shares.push_back(keep_share(builder, incidence, arg, accumulators[i], results.name,
                                 kir::name(packed.items.position) * kir::integer(extent),
                                 ShareFrom::memory));
-    for (kir::Stmt& stmt : packed.store) {
-      const auto* scatter = std::get_if<kir::Scatter>(&stmt.node);
-      if (scatter != nullptr && scatter->pack == packed.args[arg].pack) {
-        stmt = keep(packed.items.position, results.name, packed.args[arg].pack, extent);
-      }
-    }
+    packed.args[arg].store = {
+        keep(packed.items.position, results.name, packed.args[arg].pack, extent)};
   }
   std::vector<OwnedRow> rows = take_rows(builder);
   kir::Block starts = declare_rows(builder, rows);
@@ -63,13 +59,9 @@ void sum_from_scratch(Builder& builder) {
     shares.push_back(add_to_row(builder, incidence, row));
   }
   for (const OwnedRow& row : rows) {
-    const std::string& pack = packed.args[row.arg].pack;
-    for (kir::Stmt& stmt : packed.store) {
-      const auto* insert = std::get_if<kir::MatInsert>(&stmt.node);
-      if (insert == nullptr || insert->pack != pack) continue;
-      stmt =
-          keep(packed.items.position, row.results, pack, ir::extent_of(loop, loop.args[row.arg]));
-    }
+    packed.args[row.arg].store = {keep(packed.items.position, row.results,
+                                       packed.args[row.arg].pack,
+                                       ir::extent_of(loop, loop.args[row.arg]))};
   }
   builder.add_function(compute, std::move(compute_parameters), packed.items.position,
                        element_body(packed));

@@ -265,33 +265,24 @@ class Stager {
     const PackedLoop& packed = builder_.packed();
     kir::Block out;
     kir::Block compute;
-    for (const kir::Stmt& stmt : packed.load) {
+    for (const kir::Stmt& stmt : loads(packed)) {
       const auto* decl = std::get_if<kir::Decl>(&stmt.node);
       (decl != nullptr ? out : compute).push_back(stmt);
     }
     append_call(compute, packed);
     kir::Block add;
-    for (const kir::Stmt& stmt : packed.store) {
-      const auto* scatter = std::get_if<kir::Scatter>(&stmt.node);
-      const Staged* dat = scatter == nullptr ? nullptr : staged_of_pack(scatter->pack);
-      if (dat == nullptr) {
-        compute.push_back(stmt);
+    for (std::size_t arg = 0; arg < packed.args.size(); ++arg) {
+      const kir::Block& store = packed.args[arg].store;
+      if (const Staged* dat = staged_of(arg)) {
+        add.push_back(add_to_shared(std::get<kir::Scatter>(store.front().node), *dat));
       } else {
-        add.push_back(add_to_shared(*scatter, *dat));
+        append(compute, store);
       }
     }
     out.push_back({kir::If{is_element(), std::move(compute)}});
     out.push_back(colour());
     append(out, over_colours(std::move(add)));
     return out;
-  }
-
-  [[nodiscard]] const Staged* staged_of_pack(const std::string& pack) const {
-    const auto& args = builder_.packed().args;
-    for (std::size_t arg = 0; arg < args.size(); ++arg) {
-      if (args[arg].pack == pack) return staged_of(arg);
-    }
-    return nullptr;
   }
 
   /// The scatter of an element, with the shared copies for the Dat and loc_map for the Map.

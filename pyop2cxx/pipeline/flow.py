@@ -239,7 +239,6 @@ def _printer() -> tuple[object, ...]:
 def _frame(request: Request, choice: Choice, module: _core.Module, *, line_markers: bool) -> str:
     body = _core.print_source(
         module,
-        request.loop,
         request.backend.dialect,
         line_markers=line_markers,
         linkage='extern "C" ' if request.kernel.cpp else "",
@@ -259,7 +258,7 @@ def _frame(request: Request, choice: Choice, module: _core.Module, *, line_marke
 
 def _preludes(request: Request, module: _core.Module) -> list[str]:
     """Texts that the language has to be given before this loop's own."""
-    needs = _core.needs(module, request.loop)
+    needs = _core.needs(module)
     needs += ["no_contraction"] * request.options.deterministic
     folder = PurePosixPath(request.backend.template).parent
     known = request.backend.preludes

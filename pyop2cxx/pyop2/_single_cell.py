@@ -120,7 +120,7 @@ def _body(loop: ParLoop) -> str:
         request = loop._request(built, {"lanes": 0})
         module = flow.generate(request, flow.choose(request)).module
     return _core.print_source(
-        module, request.loop, request.backend.dialect, line_markers=False, linkage="static "
+        module, request.backend.dialect, line_markers=False, linkage="static "
     )
 
 

@@ -30,14 +30,14 @@ constexpr Strategy all_strategies[] = {Strategy::direct, Strategy::owner, Strate
 
 std::string printed_module(const kir::Module& module, const std::string& linkage = "") {
   Context context(c_dialect());
-  print_module(context, module, "res", linkage);
+  print_module(context, module, {"res"}, linkage);
   return context.finish();
 }
 
 /// The statements of a launch function that has only @p block, without the frame around them.
 std::string statements(kir::Block block) {
   kir::Module module;
-  module.kernel = edge_loop().kernel;
+  module.kernels = {edge_loop().kernel};
   module.launch_name = "launch";
   module.launch = std::move(block);
   const std::string text = printed_module(module);
@@ -145,7 +145,7 @@ TEST(PrintModule, NeedsAnExpandedModule) {
   Context context(c_dialect());
   const kir::Module module =
       lowered(edge_loop(), Strategy::direct, lower::testing::threads, lower::Stage::strategy);
-  EXPECT_THROW(print_module(context, module, "res", ""), InternalError);
+  EXPECT_THROW(print_module(context, module, {"res"}, ""), InternalError);
 }
 
 TEST(PrintModule, OneLaneSaysNothingOfThreads) {
@@ -168,7 +168,7 @@ TEST(PrintModule, LinkageStandsBeforeTheLaunchFunctionOnly) {
 
 TEST(PrintModule, CallsTheKernelByTheNameItGot) {
   Context context(c_dialect());
-  print_module(context, lowered(edge_loop(), Strategy::direct), "res_1", "");
+  print_module(context, lowered(edge_loop(), Strategy::direct), {"res_1"}, "");
   EXPECT_NE(context.finish().find("res_1(x_pack, y_pack);"), std::string::npos);
 }
 
@@ -232,7 +232,7 @@ kir::Stmt atomic(DType dtype, kir::Update update = kir::Update::add) {
 
 std::string with_atomics(kir::Block block) {
   kir::Module module;
-  module.kernel = edge_loop().kernel;
+  module.kernels = {edge_loop().kernel};
   module.launch_name = "launch";
   module.launch = std::move(block);
   return printed_module(module);
@@ -274,7 +274,7 @@ TEST(PrintAtomics, AComplexSumIsTwoSums) {
 /// A launched function that takes a pointer and a number and has @p body.
 std::string printed_kernel(const Dialect& dialect, kir::Block body) {
   kir::Module module;
-  module.kernel = edge_loop().kernel;
+  module.kernels = {edge_loop().kernel};
   module.launch_name = "launch";
   module.functions = {{"wrap_res",
                        {{"x", {DType::float64, false, true}, true, kir::Role::data, 0},
@@ -282,7 +282,7 @@ std::string printed_kernel(const Dialect& dialect, kir::Block body) {
                        std::move(body),
                        true}};
   Context context(dialect);
-  print_module(context, module, "res", "");
+  print_module(context, module, {"res"}, "");
   return context.finish();
 }
 
@@ -384,7 +384,7 @@ std::string whole_text(const ir::Loop& loop, Strategy strategy, const std::strin
   Context context(c_dialect());
   reserve_local_names(context);
   const std::string entry = print_kernel(context, *loop.kernel);
-  print_module(context, lowered(loop, strategy), entry, linkage);
+  print_module(context, lowered(loop, strategy), {entry}, linkage);
   return context.finish();
 }
 

@@ -22,7 +22,7 @@ std::vector<std::string> needs_of(const lower::testing::NamedArg& arg, Strategy 
   const ir::Loop loop = lower::testing::make_loop(
       {arg}, has_map ? std::vector<ir::MapRef>{{2, 0}} : std::vector<ir::MapRef>{});
   std::vector<std::string> found =
-      needs(lower::testing::lowered(loop, strategy, lower::testing::grid), loop);
+      needs(lower::testing::lowered(loop, strategy, lower::testing::grid));
   std::sort(found.begin(), found.end());
   return found;
 }

@@ -20,7 +20,7 @@ inline Module every_node() {
   kernel->name = "res";
   const Rows rows{DType::float64, 2, 3, "x", "x_map", name("n")};
   Module module;
-  module.kernel = kernel;
+  module.kernels = {kernel};
   module.functions = {{"wrap_res",
                        {pointer("x"), {"x_map", {DType::int32, true, true}, true, Role::map, 0}},
                        {{For{Axis::serial,
@@ -54,7 +54,7 @@ inline Module every_node() {
 /// A loop on a grid: two launches and memory between them.
 inline Module on_grid() {
   Module module;
-  module.kernel = std::make_shared<ir::Kernel>();
+  module.kernels = {std::make_shared<ir::Kernel>()};
   const Parameter end{"end", {DType::int64}, false, Role::local, 0};
   module.functions = {
       {"wrap",

@@ -58,7 +58,8 @@ TEST(Verify, AcceptsASoundModule) {
 }
 
 TEST(Verify, NeedsAKernel) {
-  EXPECT_EQ(failure_of([](Module& module) { module.kernel = nullptr; }), "module without a kernel");
+  EXPECT_EQ(failure_of([](Module& module) { module.kernels = {nullptr}; }),
+            "module without a kernel");
 }
 
 TEST(Verify, SaysWhere) {

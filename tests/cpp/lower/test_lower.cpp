@@ -136,7 +136,7 @@ runtime::ExecutablePtr compiled(const kir::Module& module, const ir::Loop& loop,
                                 bool is_parallel, jit::Service& service) {
   cg::Context context(cg::c_dialect());
   const std::string entry = cg::print_kernel(context, *loop.kernel);
-  cg::print_module(context, module, entry, "");
+  cg::print_module(context, module, {entry}, "");
   std::vector<std::string> flags{"-Wall", "-Wextra", "-Werror", "-O1"};
   if (is_parallel) flags.emplace_back("-fopenmp");
   const jit::Loaded loaded = service.load(context.finish(), jit::Language::c, flags, "");

@@ -8,6 +8,7 @@
 
 #include "base/error.hpp"
 #include "loops.hpp"
+#include "lower/make.hpp"
 
 namespace op2::lower {
 namespace {
@@ -31,9 +32,9 @@ PackedLoop packed(const ir::Loop& loop, const Options& options = {}) {
 std::string body_of(const ir::Loop& loop, const Options& options = {}) {
   const PackedLoop body = packed(loop, options);
   kir::Module module;
-  module.launch = body.load;
+  module.launch = loads(body);
   module.launch.push_back({body.call});
-  module.launch.insert(module.launch.end(), body.store.begin(), body.store.end());
+  append(module.launch, stores(body));
   const std::string text = kir::dump(module);
   return text.substr(text.find('\n') + 1);
 }
@@ -177,8 +178,10 @@ TEST(PackSharing, OneDatReadTwiceThroughOneMapIsGatheredOnce) {
       edges_to_nodes());
   const PackedLoop body = packed(loop);
   EXPECT_EQ(body.args[1].pack, "a_pack");
-  EXPECT_TRUE(body.args[0].owns_pack);
-  EXPECT_FALSE(body.args[1].owns_pack);
+  EXPECT_EQ(body.args[0].decl.size(), 1U);
+  EXPECT_EQ(body.args[0].load.size(), 1U);
+  EXPECT_TRUE(body.args[1].decl.empty());
+  EXPECT_TRUE(body.args[1].load.empty());
   EXPECT_EQ(body_of(loop),
             "  decl float64 a_pack[2]\n"
             "  gather a_pack = float64 a[a_map[n] x2] x1\n"
@@ -188,7 +191,7 @@ TEST(PackSharing, OneDatReadTwiceThroughOneMapIsGatheredOnce) {
 TEST(PackSharing, NothingElseShares) {
   const auto n_gathers = [](const testing::NamedArg& first, const testing::NamedArg& second) {
     const ir::Loop loop = make_loop({first, second}, {{2, 0}, {2, 0}});
-    return testing::count<kir::Gather>(packed(loop).load);
+    return testing::count<kir::Gather>(loads(packed(loop)));
   };
   const testing::NamedArg a = indirect("a", Access::read, 0, 1, {0, 0});
   EXPECT_EQ(n_gathers(a, indirect("b", Access::read, 0, 1, {1, 1})), 2);  // another Dat
@@ -230,9 +233,9 @@ std::pair<std::vector<std::string>, std::string> on_grid(const ir::Loop& loop,
   facts.one_address_space = one_address_space;
   const PackedLoop body = pack(loop, testing::no_facts(loop), facts, {});
   kir::Module module;
-  module.launch = body.load;
+  module.launch = loads(body);
   module.launch.push_back({body.call});
-  module.launch.insert(module.launch.end(), body.store.begin(), body.store.end());
+  append(module.launch, stores(body));
   const std::string text = kir::dump(module);
   return {names_of(body.parameters), text.substr(text.find('\n') + 1)};
 }
