@@ -96,15 +96,18 @@ void bind_loop(py::module_& core) {
       .def(py::init([](std::shared_ptr<ir::Kernel> kernel, std::vector<ir::Arg> args,
                        std::vector<ir::MapRef> maps, std::vector<ir::ConstRef> constants,
                        std::vector<int> parameters, ir::Iteration iteration,
-                       std::vector<ir::Place> places) {
-             auto loop = std::make_shared<ir::Loop>(
-                 ir::Loop{std::move(kernel), std::move(args), std::move(maps), std::move(constants),
-                          std::move(parameters), iteration, std::move(places)});
+                       std::vector<ir::Place> places, int set) {
+             auto loop = std::make_shared<ir::Loop>(ir::loop_of(
+                 std::move(kernel), std::move(args), std::move(maps), std::move(constants)));
+             loop->parameters = std::move(parameters);
+             loop->iteration = iteration;
+             loop->places = std::move(places);
+             loop->set = set;
              ir::verify(*loop);
              return loop;
            }),
            py::arg("kernel"), py::arg("args"), py::arg("maps"), py::arg("constants"),
-           py::arg("parameters"), py::arg("iteration"), py::arg("places"))
+           py::arg("parameters"), py::arg("iteration"), py::arg("places"), py::arg("set"))
       .def_readonly("maps", &ir::Loop::maps)
       .def_readonly("iteration", &ir::Loop::iteration)
       .def("signature", &ir::signature)
@@ -162,6 +165,7 @@ void bind_options(py::module_& core) {
 void bind_lower(py::module_& core) {
   bind_loop(core);
   bind_options(core);
+  core.attr("VISITED_ALONE") = ir::visited_alone;
   core.attr("PASSES") = py::cast(
       std::vector<std::string>(std::begin(lower::stage_names), std::end(lower::stage_names)));
   core.attr("STRATEGIES") = py::cast(

@@ -216,7 +216,7 @@ bool is_overwritten(const ir::Loop& loop, std::size_t i) {
   const auto* dat = std::get_if<ir::DirectDat>(&loop.args[i]);
   const bool is_plain = dat != nullptr && dat->access == Access::write &&
                         ir::stride_of(*dat) == dat->dim && !ir::is_part(loop, i);
-  if (!is_plain || !loop.kernel->body || loop.iteration.subset ||
+  if (!is_plain || !ir::kernel_of(loop, i).body || loop.iteration.subset ||
       loop.iteration.layers != ir::Layers::none) {
     return false;
   }
@@ -225,7 +225,7 @@ bool is_overwritten(const ir::Loop& loop, std::size_t i) {
   };
   if (std::ranges::count_if(loop.args, shares) != 1) return false;
   const auto parameter = static_cast<std::size_t>(ir::parameter_of(loop, i));
-  return ir::surely_stored(*loop.kernel->body).at(parameter) >= dat->dim;
+  return ir::surely_stored(*ir::kernel_of(loop, i).body).at(parameter) >= dat->dim;
 }
 
 std::shared_ptr<Executable> executable(const kir::Module& module, const ir::Loop& loop,
@@ -252,7 +252,7 @@ std::vector<DataUse> data_uses(const ir::Loop& loop) {
   for (std::size_t i = 0; i < loop.args.size(); ++i) {
     const ir::Arg& arg = loop.args[i];
     const auto parameter = static_cast<std::size_t>(ir::parameter_of(loop, i));
-    const auto& parameters = loop.kernel->parameters;
+    const auto& parameters = ir::kernel_of(loop, i).parameters;
     const DType storage = ir::dtype_of(arg);
     const ir::Base base =
         parameter < parameters.size() ? parameters[parameter].type.base : ir::Base::unknown;

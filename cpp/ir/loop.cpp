@@ -4,7 +4,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <numeric>
 #include <string_view>
+#include <utility>
 
 #include "base/error.hpp"
 #include "base/overload.hpp"
@@ -38,13 +40,65 @@ Access access_of(const Arg& arg) {
                     arg);
 }
 
-int parameter_of(const Loop& loop, std::size_t arg) {
-  return loop.parameters.empty() ? static_cast<int>(arg) : loop.parameters[arg];
+Loop loop_of(KernelPtr kernel, std::vector<Arg> args, std::vector<MapRef> maps,
+             std::vector<ConstRef> constants) {
+  return {{{std::move(kernel)}}, std::move(args), std::move(maps), std::move(constants)};
 }
 
-bool is_part(const Loop& loop, std::size_t arg) {
-  const std::vector<int>& of = loop.parameters;
-  return !of.empty() && std::count(of.begin(), of.end(), of[arg]) > 1;
+std::string name_of(const Group& group) {
+  std::string name;
+  for (const Member& member : group.members) {
+    name += (name.empty() ? "" : "_") + member.kernel->name;
+  }
+  return name;
+}
+
+std::size_t member_of(const Group& group, std::size_t arg) {
+  return group.calls.empty() ? 0 : static_cast<std::size_t>(group.calls[arg]);
+}
+
+const Kernel& kernel_of(const Group& group, std::size_t arg) {
+  return *group.members[member_of(group, arg)].kernel;
+}
+
+const Kernel& kernel_of(const Group& group) {
+  if (group.members.size() != 1) {
+    throw InternalError(fmt::format("'{}' has several kernels", name_of(group)));
+  }
+  return *group.members.front().kernel;
+}
+
+std::vector<int> constants_of(const Group& group, std::size_t member) {
+  if (group.members.size() > 1) return group.members[member].constants;
+  std::vector<int> all(group.constants.size());
+  std::iota(all.begin(), all.end(), 0);
+  return all;
+}
+
+namespace {
+
+/// The first argument of the member that @p arg is of.
+std::size_t first_beside(const Group& group, std::size_t arg) {
+  if (group.calls.empty()) return 0;
+  const auto found = std::ranges::find(group.calls, group.calls[arg]);
+  return static_cast<std::size_t>(found - group.calls.begin());
+}
+
+}  // namespace
+
+int parameter_of(const Group& group, std::size_t arg) {
+  if (!group.parameters.empty()) return group.parameters[arg];
+  return static_cast<int>(arg - first_beside(group, arg));
+}
+
+bool is_part(const Group& group, std::size_t arg) {
+  if (group.parameters.empty()) return false;
+  int n = 0;
+  for (std::size_t i = first_beside(group, arg);
+       i < group.args.size() && member_of(group, i) == member_of(group, arg); ++i) {
+    n += group.parameters[i] == group.parameters[arg] ? 1 : 0;
+  }
+  return n > 1;
 }
 
 const Place* place_of(const Loop& loop, std::size_t arg) {
@@ -73,23 +127,6 @@ int target_map_of(const Arg& arg) {
       arg);
 }
 
-bool writes_indirectly(const Loop& loop) {
-  return std::any_of(loop.args.begin(), loop.args.end(), [](const Arg& arg) {
-    return target_map_of(arg) >= 0 && writes(access_of(arg));
-  });
-}
-
-std::int64_t direct_bytes_per_element(const Loop& loop) {
-  std::int64_t bytes = 0;
-  for (const Arg& arg : loop.args) {
-    if (const auto* dat = std::get_if<DirectDat>(&arg)) {
-      const bool both_ways = dat->access != Access::read && dat->access != Access::write;
-      bytes += static_cast<std::int64_t>(size_of(dat->dtype)) * dat->dim * (both_ways ? 2 : 1);
-    }
-  }
-  return bytes;
-}
-
 namespace {
 
 void verify(const MapRef& map) {
@@ -111,29 +148,47 @@ std::string dump(const Iteration& iteration) {
                      iteration.pass_layer ? " passing the layer" : "");
 }
 
+/// Arguments are in the order of the members, and within each in that of the parameters.
+void verify_order(const Group& group) {
+  const std::size_t n = group.args.size();
+  const bool has_members =
+      group.members.size() == 1
+          ? group.calls.empty() || std::ranges::count(group.calls, 0) == std::ssize(group.args)
+          : group.calls.size() == n && std::ranges::is_sorted(group.calls) &&
+                (n == 0 ||
+                 (group.calls.front() >= 0 && group.calls.back() < std::ssize(group.members)));
+  if (!has_members) throw InternalError("arguments are not in the order of the members");
+  if (group.parameters.empty()) return;
+  bool is_sorted = group.parameters.size() == n;
+  for (std::size_t i = 1; is_sorted && i < n; ++i) {
+    is_sorted = member_of(group, i) != member_of(group, i - 1) ||
+                group.parameters[i - 1] <= group.parameters[i];
+  }
+  if (!is_sorted) throw InternalError("arguments are not in the order of their parameters");
+}
+
 void verify(const Loop& loop, const Place& place, int extent) {
   if (place.width == 0) return;
   const bool fits = place.row >= 0 && place.column >= 0 && place.n_columns > 0 &&
                     place.column + place.n_columns <= place.width && extent % place.n_columns == 0;
   if (!fits) {
-    throw InternalError(fmt::format("loop '{}': a block is not in its tensor", loop.kernel->name));
+    throw InternalError(fmt::format("loop '{}': a block is not in its tensor", name_of(loop)));
   }
 }
 
 }  // namespace
 
 void verify(const Loop& loop) {
-  if (!loop.kernel) throw InternalError("loop without a kernel");
-  if (!loop.parameters.empty() &&
-      (loop.parameters.size() != loop.args.size() ||
-       !std::is_sorted(loop.parameters.begin(), loop.parameters.end()))) {
-    throw InternalError("arguments are not in the order of their parameters");
+  const auto has_kernel = [](const Member& member) { return member.kernel != nullptr; };
+  if (loop.members.empty() || !std::ranges::all_of(loop.members, has_kernel)) {
+    throw InternalError("loop without a kernel");
   }
+  verify_order(loop);
   for (const MapRef& map : loop.maps) verify(map);
   for (std::size_t i = 0; i < loop.args.size(); ++i) {
     const Arg& arg = loop.args[i];
     const auto fail = [&loop, i](std::string_view what) {
-      throw InternalError(fmt::format("loop '{}': arg {}: {}", loop.kernel->name, i, what));
+      throw InternalError(fmt::format("loop '{}': arg {}: {}", name_of(loop), i, what));
     };
     if (dim_of(arg) < 0) fail("negative dim");
     const auto check_map = [&loop, &fail](int map) {
@@ -166,7 +221,7 @@ void verify(const Loop& loop) {
 }
 
 std::string dump(const Loop& loop) {
-  std::string out = fmt::format("loop {}{}\n", loop.kernel->name, dump(loop.iteration));
+  std::string out = fmt::format("loop {}{}\n", name_of(loop), dump(loop.iteration));
   for (const Arg& arg : loop.args) {
     const std::string scalars = fmt::format("{} x{} data {} memory {}", name_of(dtype_of(arg)),
                                             dim_of(arg), alias_of(arg).data, alias_of(arg).memory);

@@ -14,8 +14,8 @@
 
 namespace op2::ir {
 
-/// The symbolic loop: what is computed, without sizes, pointers or the user's names for Sets, Maps
-/// and Dats. Its canonical form is the signature; see signature.hpp.
+/// Symbolic loops: what is computed, without sizes, pointers or the user's names for Sets, Maps and
+/// Dats. Their canonical form is the signature; see signature.hpp.
 
 /// @brief Which memory an argument touches, as classes numbered in order of first use.
 ///
@@ -44,7 +44,7 @@ struct RowRef {
 /// @brief A path: a Map, and the entries of its rows that an argument is made of.
 struct MapRef {
   int arity = 1;                  ///< rows of an argument
-  int toset = 0;                  ///< numbers the target Sets in order of first use
+  int toset = 0;                  ///< number of the target Set, in order of first use
   int width = 0;                  ///< entries of a row of the Map; 0: as many as `arity`
   std::vector<RowRef> rows = {};  ///< [arity]; empty: all entries of the Map in their order
   bool operator==(const MapRef&) const = default;
@@ -52,6 +52,11 @@ struct MapRef {
 
 /// @brief Whether the layers of an extruded Set are as many in every column.
 enum class Layers : std::uint8_t { none, constant, variable };
+
+/// @brief In the place of a Set's number: the visited Set, if no Map leads to it.
+inline constexpr int visited_alone = -1;
+/// @brief In the place of a Set's number: a Global, or the entries of a matrix.
+inline constexpr int no_set = -2;
 
 /// @brief How work items become elements. Sizes, lists and numbers of layers are run-time data.
 struct Iteration {
@@ -144,28 +149,77 @@ struct Place {
   bool operator==(const Place&) const = default;
 };
 
-struct Loop {
-  std::shared_ptr<const Kernel> kernel;
-  std::vector<Arg> args;            ///< in the order of the kernel's parameters
+/// @brief What one call of a member's kernel is for: an item of the Group, or each pair (element,
+/// slot) that leads to it, in a fixed order. In the latter case Maps lead from the elements to the
+/// Group's Set, and the item keeps the share of the slot.
+enum class Visit : std::uint8_t { items, incidences };
+
+/// @brief One loop of a Group: a kernel, and how it is visited.
+struct Member {
+  KernelPtr kernel;
+  Visit visit = Visit::items;
+  std::vector<int> constants = {};  ///< of the Group, ascending; the only member uses all of them
+};
+
+/// @brief A version of what a Dat or Global holds: every member that writes it makes a new one.
+struct Value {
+  int set = 0;  ///< number of its Set, as Group::set
+  DType dtype = DType::float64;
+  int dim = 1;
+  Alias alias;
+  int version = 0;     ///< 0: what was there before the Group
+  bool stored = true;  ///< somebody looks at it after the Group, so memory must hold it
+  bool operator==(const Value&) const = default;
+};
+
+/// @brief Which versions an argument reads and writes: numbers of Group::values; -1: none.
+struct Operand {
+  int reads = -1;
+  int writes = -1;
+  bool operator==(const Operand&) const = default;
+};
+
+/// @brief Loops that are carried out item by item, one member after the other for each item.
+///
+/// Equal numbers mean equal things in all members: Sets, Dats, memory, Maps, Consts. A par_loop is
+/// a Group of one member.
+struct Group {
+  std::vector<Member> members;
+  std::vector<Arg> args;            ///< of the members in turn, in the order of their parameters
   std::vector<MapRef> maps;         ///< unique paths in order of first use
   std::vector<ConstRef> constants;  ///< referenced ones only, sorted by name
-  /// [args] the kernel's parameter that each argument is a part of, ascending; empty: argument i
-  /// is parameter i. Arguments of one parameter, the fields of a mixed Dat, are packed end to end.
+  /// [args] the kernel's parameter that each argument is a part of, ascending within a member;
+  /// empty: argument i of a member is its parameter i. Arguments of one parameter, the fields of a
+  /// mixed Dat, are packed end to end.
   std::vector<int> parameters = {};
   Iteration iteration = {};
   /// [args] of parts that are blocks of a matrix instead, which start at zero; of width 0 for other
   /// arguments. Empty: there are none.
   std::vector<Place> places = {};
+  std::vector<int> calls = {};  ///< [args] the member of each, ascending; empty: all of the first
+  int set = visited_alone;      ///< number of the Set whose items are visited, as MapRef::toset
+  std::vector<Value> values = {};      ///< empty: nobody asked for them; see number_values()
+  std::vector<Operand> operands = {};  ///< [args]
 };
 
-/// @brief The kernel's parameter that @p arg is, or is a part of.
-[[nodiscard]] int parameter_of(const Loop& loop, std::size_t arg);
+/// @brief A par_loop: one kernel.
+using Loop = Group;
 
-/// @brief True if the parameter of @p arg is made of several arguments.
-[[nodiscard]] bool is_part(const Loop& loop, std::size_t arg);
+/// @brief A Group of one member that visits items.
+[[nodiscard]] Loop loop_of(KernelPtr kernel, std::vector<Arg> args, std::vector<MapRef> maps,
+                           std::vector<ConstRef> constants);
 
-/// @brief The place of @p arg in its parameter's tensor; null if parts are end to end.
-[[nodiscard]] const Place* place_of(const Loop& loop, std::size_t arg);
+/// @brief The names of the members' kernels, joined by `_`.
+[[nodiscard]] std::string name_of(const Group& group);
+
+/// @brief The member that @p arg is an argument of.
+[[nodiscard]] std::size_t member_of(const Group& group, std::size_t arg);
+[[nodiscard]] const Kernel& kernel_of(const Group& group, std::size_t arg);
+/// @brief The kernel of a Group of one. @throws InternalError if there are several.
+[[nodiscard]] const Kernel& kernel_of(const Group& group);
+
+/// @brief The Consts that a member's kernel gets, as numbers of Group::constants.
+[[nodiscard]] std::vector<int> constants_of(const Group& group, std::size_t member);
 
 [[nodiscard]] DType dtype_of(const Arg& arg);
 [[nodiscard]] int dim_of(const Arg& arg);
@@ -180,13 +234,6 @@ struct Loop {
 /// two elements that share no row share no entry, or the column map of one row. -1 if there is
 /// none.
 [[nodiscard]] int target_map_of(const Arg& arg);
-
-/// @brief True if any argument writes through a Map.
-[[nodiscard]] bool writes_indirectly(const Loop& loop);
-
-/// @brief Bytes one pass must move if caches were perfect is run-time data; this is its symbolic
-/// part: bytes per element of the direct arguments and maps. INC and RW count twice.
-[[nodiscard]] std::int64_t direct_bytes_per_element(const Loop& loop);
 
 /// @brief Check the loop against itself and its kernel. @throws InternalError naming the argument.
 void verify(const Loop& loop);

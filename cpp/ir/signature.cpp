@@ -80,11 +80,30 @@ void add(Canonical& out, const Arg& arg) {
   out.close();
 }
 
+/// Of a Group of one its kernel alone.
+void add_members(Canonical& out, const Group& group) {
+  if (group.members.size() == 1 && group.members.front().visit == Visit::items) {
+    out.text(group.members.front().kernel->key);
+    return;
+  }
+  for (const Member& member : group.members) {
+    out.open("member").text(member.kernel->key).number(static_cast<int>(member.visit));
+    for (const int constant : member.constants) out.number(constant);
+    out.close();
+  }
+  out.open("calls").number(group.set);
+  for (const int member : group.calls) out.number(member);
+  out.close().open("values");
+  for (const Value& value : group.values) out.number(value.version).flag(value.stored);
+  out.close();
+}
+
 }  // namespace
 
 std::string signature(const Loop& loop) {
   Canonical out;
-  out.open("loop").number(signature_version).text(loop.kernel->key);
+  out.open("loop").number(signature_version);
+  add_members(out, loop);
   for (const Arg& arg : loop.args) add(out, arg);
   for (const MapRef& map : loop.maps) add(out, map);
   if (!loop.parameters.empty()) {

@@ -33,6 +33,11 @@ void drop_unused(std::vector<kir::Parameter>& parameters, const kir::Block& body
   });
 }
 
+ir::KernelPtr kernel_of_member(const ir::Group& group, std::size_t member) {
+  if (ir::constants_of(group, member).empty()) return group.members[member].kernel;
+  return std::make_shared<const ir::Kernel>(with_constants(group, member));
+}
+
 }  // namespace
 
 kir::Expr whole_begin() {
@@ -43,8 +48,10 @@ kir::Expr whole_end() {
 }
 
 void append_call(kir::Block& block, const PackedLoop& packed) {
-  block.push_back({packed.call});
-  append(block, packed.split);
+  for (const PackedCall& member : packed.members) {
+    block.push_back({member.call});
+    append(block, member.split);
+  }
 }
 
 kir::Block element_body(const PackedLoop& packed) {
@@ -56,11 +63,11 @@ kir::Block element_body(const PackedLoop& packed) {
 
 Builder::Builder(const Request& request, PackedLoop packed)
     : request_(request), packed_(std::move(packed)) {
-  module_.name = request.loop.kernel->name;
-  module_.kernels = {request.loop.constants.empty()
-                         ? request.loop.kernel
-                         : std::make_shared<const ir::Kernel>(with_constants(request.loop))};
-  module_.launch_name = packed_.names.take("op2_launch_" + request.loop.kernel->name);
+  module_.name = ir::name_of(request.loop);
+  for (std::size_t member = 0; member < request.loop.members.size(); ++member) {
+    module_.kernels.push_back(kernel_of_member(request.loop, member));
+  }
+  module_.launch_name = packed_.names.take("op2_launch_" + module_.name);
   declare_arguments();
   find_partials();
 }

@@ -27,7 +27,7 @@ std::pair<kir::Expr, kir::Expr> range_of_colour(const kir::Parameter& colour_off
 /// What Maps cannot tell apart runs in order on one lane.
 void run_in_order(Builder& builder) {
   const std::string function =
-      builder.packed().names.take("wrap_" + builder.request().loop.kernel->name);
+      builder.packed().names.take("wrap_" + ir::name_of(builder.request().loop));
   kir::Block in_order{
       {kir::If{kir::equal(kir::builtin(kir::Builtin::lane_id), kir::integer(0)),
                {{kir::For{kir::Axis::serial, builder.packed().items.position, whole_begin(),
@@ -63,7 +63,7 @@ BlockPlan add_block_plan(Builder& builder, const Races& races) {
 /// On a grid that is a CPU a block of elements is for one thread, as on the host.
 void launch_blocks(Builder& builder, const Races& races) {
   PackedLoop& packed = builder.packed();
-  const std::string function = packed.names.take("wrap_" + builder.request().loop.kernel->name);
+  const std::string function = packed.names.take("wrap_" + ir::name_of(builder.request().loop));
   const BlockPlan plan = add_block_plan(builder, races);
   const kir::Expr block = kir::name("block");
   kir::Block one{
@@ -99,7 +99,7 @@ void colour_blocks(Builder& builder) {
     if (races.none() && request.options.deterministic) return lay_out_elements(builder);
     return request.facts.in_turn ? launch_blocks(builder, races) : stage_blocks(builder);
   }
-  const std::string function = builder.packed().names.take("wrap_" + request.loop.kernel->name);
+  const std::string function = builder.packed().names.take("wrap_" + ir::name_of(request.loop));
   builder.add_function(function, builder.packed().parameters, builder.packed().items.position,
                        element_body(builder.packed()));
 
@@ -119,7 +119,7 @@ void colour_blocks(Builder& builder) {
 
 void colour_elements(Builder& builder) {
   const Request& request = builder.request();
-  const std::string function = builder.packed().names.take("wrap_" + request.loop.kernel->name);
+  const std::string function = builder.packed().names.take("wrap_" + ir::name_of(request.loop));
   const kir::Parameter sizes = builder.plan_array("sizes", DType::int64);
   const kir::Parameter colour_offset = builder.plan_array("colour_offset", DType::int64);
   const kir::Parameter elements =

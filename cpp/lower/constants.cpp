@@ -11,15 +11,17 @@
 
 namespace op2::lower {
 
-ir::Kernel with_constants(const ir::Loop& loop) {
-  ir::Kernel kernel = *loop.kernel;
-  if (loop.constants.empty()) return kernel;
+ir::Kernel with_constants(const ir::Group& group, std::size_t member) {
+  ir::Kernel kernel = *group.members[member].kernel;
+  const std::vector<int> used = ir::constants_of(group, member);
+  if (used.empty()) return kernel;
   if (!kernel.body) {
     throw UnsupportedError(fmt::format("kernel '{}' is opaque ({}); pass its Consts as arguments",
                                        kernel.name, kernel.opaque_reason));
   }
   std::vector<ir::Parameter> wanted;
-  for (const ir::ConstRef& constant : loop.constants) {
+  for (const int i : used) {
+    const ir::ConstRef& constant = group.constants[static_cast<std::size_t>(i)];
     ir::Type type = ir::scalar(ir::base_of(constant.dtype));
     type.is_const = true;
     if (constant.dim != 1) type = ir::pointer_to(type);

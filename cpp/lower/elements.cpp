@@ -98,7 +98,7 @@ int interleaved_map(Builder& builder) {
 void lay_out_elements(Builder& builder) {
   if (builder.request().strategy == Strategy::atomic && builder.spreads()) make_atomic(builder);
   const std::string function =
-      builder.packed().names.take("wrap_" + builder.request().loop.kernel->name);
+      builder.packed().names.take("wrap_" + ir::name_of(builder.request().loop));
   if (runs_in_step(builder)) {
     builder.add_kernel(function, Builder::with_range(builder.packed().parameters),
                        in_step(builder));

@@ -96,7 +96,7 @@ void invert(Builder& builder) {
   const bool is_on_lanes = builder.request().options.lanes > 1;
   if (is_on_lanes && builder.request().options.by_slot) return invert_by_slot(builder);
   const ir::Loop& loop = builder.request().loop;
-  const std::string function = builder.packed().names.take("wrap_" + loop.kernel->name);
+  const std::string function = builder.packed().names.take("wrap_" + ir::name_of(loop));
   const Incidence incidence = add_incidence(builder, Sizes::if_padded);
   PackedLoop& packed = builder.packed();
   std::vector<kir::Parameter> parameters = packed.parameters;

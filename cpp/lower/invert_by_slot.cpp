@@ -34,7 +34,7 @@ class BySlotLoop {
         loop_(builder.request().loop),
         packed_(builder.packed()),
         lanes_(builder.request().options.lanes),
-        function_(packed_.names.take("wrap_" + loop_.kernel->name)) {
+        function_(packed_.names.take("wrap_" + ir::name_of(loop_))) {
     ask_for_plan();
   }
 

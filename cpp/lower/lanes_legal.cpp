@@ -65,7 +65,7 @@ void check_side_by_side(const Request& request) {
     }
     const bool is_extremum = access == Access::min || access == Access::max;
     if (is_extremum && std::holds_alternative<ir::IndirectDat>(loop.args[i]) &&
-        !ir::kernel_facts(*loop.kernel->body)
+        !ir::kernel_facts(*ir::kernel_of(loop).body)
              .parameters[static_cast<std::size_t>(ir::parameter_of(loop, i))]
              .commutes(access)) {
       refuse(fmt::format("arg {} is MIN or MAX, and the kernel uses its value", i));
@@ -74,8 +74,9 @@ void check_side_by_side(const Request& request) {
 }
 
 std::shared_ptr<const ir::Kernel> kernel_for_lanes(const Request& request) {
-  if (!request.loop.kernel->body) {
-    refuse(fmt::format("the kernel is opaque ({})", request.loop.kernel->opaque_reason));
+  if (request.loop.members.size() > 1) refuse("several kernels are called for each element");
+  if (!ir::kernel_of(request.loop).body) {
+    refuse(fmt::format("the kernel is opaque ({})", ir::kernel_of(request.loop).opaque_reason));
   }
   auto kernel = std::make_shared<ir::Kernel>(with_constants(request.loop));
   KernelOnLanes made =

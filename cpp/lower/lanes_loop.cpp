@@ -320,7 +320,7 @@ class LaneLoop {
 
   /// An index that differs by lane as the vector that the kernel takes.
   kir::Expr vector_of(const kir::Expr& index) {
-    const ir::FunctionDef& entry = request_.loop.kernel->body->entry();
+    const ir::FunctionDef& entry = ir::kernel_of(request_.loop).body->entry();
     const auto dtype = ir::dtype_of(entry.parameters[layer_parameter(request_.loop)].type.base);
     if (!dtype) refuse("the layer is passed as something else than a number");
     const std::string pack = elements_.fresh("layers_by_lane");
@@ -354,7 +354,7 @@ class LaneLoop {
   }
 
   [[nodiscard]] bool is_overwritten(std::size_t i, int dim) {
-    if (!facts_) facts_ = ir::kernel_facts(*request_.loop.kernel->body);
+    if (!facts_) facts_ = ir::kernel_facts(*ir::kernel_of(request_.loop).body);
     const auto at = static_cast<std::size_t>(ir::parameter_of(request_.loop, i));
     return facts_->parameters[at].n_surely_written >= dim;
   }
@@ -473,9 +473,10 @@ std::set<std::string> taken_names(const kir::Function& function, const Request& 
   std::set<std::string> names = kir::names_used(function.body);
   for (const kir::Parameter& parameter : function.parameters) names.insert(parameter.name);
   for (const std::string_view name : kir::local_names()) names.emplace(name);
-  for (const ir::FunctionDef& other : request.loop.kernel->body->functions)
+  for (const ir::FunctionDef& other : ir::kernel_of(request.loop).body->functions)
     names.insert(other.name);
-  for (const ir::Variable& table : request.loop.kernel->body->tables) names.insert(table.name);
+  for (const ir::Variable& table : ir::kernel_of(request.loop).body->tables)
+    names.insert(table.name);
   return names;
 }
 

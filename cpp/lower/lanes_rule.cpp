@@ -70,8 +70,9 @@ bool runs_along_rows(const Request& request, const LaneWork& work) {
 
 LaneChoice by_rule(const Request& request, int vector_bytes) {
   const ir::Loop& loop = request.loop;
-  if (!loop.kernel->body) {
-    return none(fmt::format("the kernel is opaque ({})", loop.kernel->opaque_reason));
+  if (loop.members.size() > 1) return none("several kernels are called for each element");
+  if (!ir::kernel_of(loop).body) {
+    return none(fmt::format("the kernel is opaque ({})", ir::kernel_of(loop).opaque_reason));
   }
   if (request.facts.lanes == Lanes::grid && !request.facts.in_turn) {
     return none("the backend spreads elements over lanes itself");
@@ -127,8 +128,8 @@ LaneWork lane_work(const ir::Loop& loop) {
     const auto dtype = ir::dtype_of(ir::part_base(type.base));
     if (dtype) work.widest = std::max(work.widest, static_cast<int>(size_of(*dtype)));
   };
-  if (loop.kernel->body) {
-    const ir::Work counted = ir::work_of(*loop.kernel->body, row_length);
+  if (ir::kernel_of(loop).body) {
+    const ir::Work counted = ir::work_of(*ir::kernel_of(loop).body, row_length);
     work.n_operations = counted.n_operations;
     work.n_slow = counted.n_slow;
     work.n_in_rows = counted.n_in_rows;
@@ -144,8 +145,8 @@ LaneWork lane_work(const ir::Loop& loop) {
     }
     look(ir::scalar(ir::base_of(ir::dtype_of(arg))));
   }
-  if (!loop.kernel->body) return work;
-  for (const ir::FunctionDef& function : loop.kernel->body->functions) {
+  if (!ir::kernel_of(loop).body) return work;
+  for (const ir::FunctionDef& function : ir::kernel_of(loop).body->functions) {
     ir::for_each_expr_in(function.body, [&look](const ir::Expr& expr) {
       if (ir::is_floating(expr.type.base)) look(expr.type);
     });
@@ -161,7 +162,7 @@ LaneChoice choose_lanes(const Request& request, std::optional<int> forced, int v
   const std::string why = why_not(request, options);
   if (why.empty()) return {*forced, "asked for"};
   throw UnsupportedError(fmt::format("par_loop '{}': lanes={} cannot be used: {}; use lanes=0",
-                                     request.loop.kernel->name, *forced, why));
+                                     ir::name_of(request.loop), *forced, why));
 }
 
 }  // namespace op2::lower

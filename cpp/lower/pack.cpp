@@ -8,6 +8,7 @@
 
 #include "base/error.hpp"
 #include "base/overload.hpp"
+#include "ir/group.hpp"
 #include "ir/kernel_stores.hpp"
 #include "lower/make.hpp"
 #include "lower/matrix.hpp"
@@ -23,14 +24,15 @@ using ir::IndirectDat;
 using ir::Loop;
 using ir::MatArg;
 
-/// Names the wrapper itself uses, and every name of the kernel's file scope.
+/// Names the wrapper itself uses, and every name of the kernels' file scopes.
 std::vector<std::string> reserved_names(const Loop& loop) {
-  std::vector<std::string> names{loop.kernel->name, loop.kernel->name + "_kernel"};
-  if (loop.kernel->body) {
-    for (const ir::FunctionDef& function : loop.kernel->body->functions) {
-      names.push_back(function.name);
-    }
-    for (const ir::Variable& table : loop.kernel->body->tables) names.push_back(table.name);
+  std::vector<std::string> names;
+  for (const ir::Member& member : loop.members) {
+    const ir::Kernel& kernel = *member.kernel;
+    names.insert(names.end(), {kernel.name, kernel.name + "_kernel"});
+    if (!kernel.body) continue;
+    for (const ir::FunctionDef& function : kernel.body->functions) names.push_back(function.name);
+    for (const ir::Variable& table : kernel.body->tables) names.push_back(table.name);
   }
   const auto locals = kir::local_names();
   names.insert(names.end(), locals.begin(), locals.end());
@@ -39,30 +41,36 @@ std::vector<std::string> reserved_names(const Loop& loop) {
 
 /// The name of the kernel's parameter that the argument is, or is a part of.
 std::string parameter_name(const Loop& loop, std::size_t arg) {
-  const auto& parameters = loop.kernel->parameters;
+  const auto& parameters = ir::kernel_of(loop, arg).parameters;
   const auto at = static_cast<std::size_t>(ir::parameter_of(loop, arg));
   const bool named = at < parameters.size() && !parameters[at].name.empty();
   return named ? parameters[at].name : fmt::format("arg{}", at);
+}
+
+bool is_same_parameter(const Loop& loop, std::size_t left, std::size_t right) {
+  return ir::member_of(loop, left) == ir::member_of(loop, right) &&
+         ir::parameter_of(loop, left) == ir::parameter_of(loop, right);
 }
 
 std::string base_name(const Loop& loop, std::size_t arg) {
   const std::string name = parameter_name(loop, arg);
   if (!ir::is_part(loop, arg)) return name;
   std::size_t first = arg;
-  while (first > 0 && loop.parameters[first - 1] == loop.parameters[arg]) --first;
+  while (first > 0 && is_same_parameter(loop, first - 1, arg)) --first;
   return fmt::format("{}_{}", name, arg - first);
 }
 
 /// No other parameter reaches the same memory, or nobody writes it.
-bool is_unaliased(const Loop& loop, std::size_t arg, bool is_grid) {
+/// @param[in] is_shared Arguments of one Dat are one parameter.
+bool is_unaliased(const Loop& loop, std::size_t arg, bool is_shared) {
   const ir::Alias& alias = ir::alias_of(loop.args[arg]);
   int sharers = 1;
   bool written = false;
   for (std::size_t i = 0; i < loop.args.size(); ++i) {
     const ir::Alias& other = ir::alias_of(loop.args[i]);
     if (other.memory != alias.memory) continue;
-    const bool is_same_parameter = i == arg || (is_grid && other.data == alias.data);
-    sharers += is_same_parameter ? 0 : 1;
+    const bool is_itself = i == arg || (is_shared && other.data == alias.data);
+    sharers += is_itself ? 0 : 1;
     written |= writes(ir::access_of(loop.args[i]));
   }
   return sharers == 1 || !written;
@@ -87,21 +95,27 @@ class Packer {
         maps_(maps),
         facts_(facts),
         options_(options),
-        is_unique_(options.convention == 2 || facts.lanes == Lanes::grid),
-        packed_{{}, {}, {}, {}, {}, Names(reserved_names(loop)), {}, {}},
-        map_names_(loop.maps.size()) {}
+        is_shared_(facts.lanes == Lanes::grid || loop.members.size() > 1),
+        is_unique_(options.convention == 2 || is_shared_),
+        packed_{{}, {}, {}, {}, Names(reserved_names(loop)), {}, {}},
+        map_names_(loop.maps.size()) {
+    for (int member = 0; member < std::ssize(loop.members); ++member) {
+      packed_.members.push_back({{{}, member}});
+    }
+  }
 
   PackedLoop run() {
     for (std::size_t i = 0; i < loop_.args.size(); ++i) {
       add_argument(i);
-      const bool ends_parameter = i + 1 == loop_.args.size() ||
-                                  ir::parameter_of(loop_, i) != ir::parameter_of(loop_, i + 1);
+      const bool ends_parameter = i + 1 == loop_.args.size() || !is_same_parameter(loop_, i, i + 1);
       if (ir::is_part(loop_, i) && ends_parameter) join_parts(i);
     }
     packed_.items = item_locals(loop_.iteration, packed_.names);
     const std::vector<kir::Parameter>& lists = packed_.items.parameters;
     packed_.parameters.insert(packed_.parameters.end(), lists.begin(), lists.end());
-    if (loop_.iteration.pass_layer) packed_.call.arguments.push_back(kir::name("layer"));
+    for (PackedCall& member : packed_.members) {
+      if (loop_.iteration.pass_layer) member.call.arguments.push_back(kir::name("layer"));
+    }
     for (std::size_t i = 0; i < loop_.constants.size(); ++i) add_constant(i);
     packed_.parameters.insert(packed_.parameters.end(), matrix_arrays_.begin(),
                               matrix_arrays_.end());
@@ -148,7 +162,7 @@ class Packer {
     const bool is_const = !writes(ir::access_of(arg));
     packed_.parameters.push_back({name,
                                   {ir::dtype_of(arg), is_const, true},
-                                  is_unaliased(loop_, i, facts_.lanes == Lanes::grid),
+                                  is_unaliased(loop_, i, is_shared_),
                                   kir::Role::data,
                                   static_cast<int>(i)});
     return name;
@@ -172,8 +186,11 @@ class Packer {
 
   /// Hand an argument to the kernel, unless it is a part of what the kernel gets.
   void pass(std::size_t i, kir::Expr argument) {
-    if (!ir::is_part(loop_, i)) packed_.call.arguments.push_back(std::move(argument));
+    if (!ir::is_part(loop_, i)) call_of(i).call.arguments.push_back(std::move(argument));
   }
+
+  /// The call that argument @p i is for.
+  PackedCall& call_of(std::size_t i) { return packed_.members[ir::member_of(loop_, i)]; }
 
   /// The parts of a parameter end to end in one array, and back after the call.
   void join_parts(std::size_t last) {
@@ -182,7 +199,7 @@ class Packer {
     for (std::size_t i = last;; --i) {
       extent += ir::extent_of(loop_, loop_.args[i]);
       first = i;
-      if (i == 0 || ir::parameter_of(loop_, i - 1) != ir::parameter_of(loop_, last)) break;
+      if (i == 0 || !is_same_parameter(loop_, i - 1, last)) break;
     }
     const std::string joined = packed_.names.take(parameter_name(loop_, last) + "_joined");
     if (ir::place_of(loop_, last) != nullptr) return join_blocks(first, last, joined, extent);
@@ -197,11 +214,11 @@ class Packer {
       const kir::Expr outside = kir::element(part.pack.empty() ? part.data : part.pack, c);
       join.push_back(for_components(n, inside, kir::Update::set, outside));
       if (writes(ir::access_of(loop_.args[i]))) {
-        packed_.split.push_back(for_components(n, outside, kir::Update::set, inside));
+        call_of(last).split.push_back(for_components(n, outside, kir::Update::set, inside));
       }
       at += n;
     }
-    packed_.call.arguments.push_back(kir::name(joined));
+    call_of(last).call.arguments.push_back(kir::name(joined));
   }
 
   /// The blocks of a matrix in one array that starts at zero, and each into its own after the call.
@@ -214,32 +231,61 @@ class Packer {
       const kir::Expr c = kir::name("c");
       for (int row = 0; row < n_rows; ++row) {
         const int begin = (place.row + row) * place.width + place.column;
-        packed_.split.push_back(for_components(
+        call_of(last).split.push_back(for_components(
             place.n_columns,
             kir::element(packed_.args[i].pack, kir::integer(row * place.n_columns) + c),
             kir::Update::set, kir::element(joined, kir::integer(begin) + c)));
       }
     }
-    packed_.call.arguments.push_back(kir::name(joined));
+    call_of(last).call.arguments.push_back(kir::name(joined));
   }
 
   void add_direct(std::size_t i, const DirectDat& dat) {
     PackedArg& packed = packed_.args.back();
-    // A part cannot be live.
-    if (facts_.lanes != Lanes::grid && !ir::is_part(loop_, i)) {
+    if (is_live(i)) {
       pass(i, kir::offset(packed.data, kir::name("n") * kir::integer(ir::stride_of(dat)) +
                                            kir::integer(dat.component)));
       return;
     }
     const auto earlier = earlier_direct(i);
-    if (earlier && !packed_.args[*earlier].pack.empty()) return share_pack(i, *earlier);
     kir::Rows rows = rows_of(dat, packed.data);
     rows.columns = columns_of(i);
-    declare_pack(i, dat.dtype, dat.dim, false);
-    if (!is_overwritten(i, dat)) packed.load.push_back({kir::Gather{packed.pack, rows}});
-    if (is_written_directly(i)) {
+    if (earlier && !packed_.args[*earlier].pack.empty()) {
+      share_pack(i, *earlier);
+    } else {
+      declare_pack(i, dat.dtype, dat.dim, false);
+      if (!is_overwritten(i, dat)) packed.load.push_back({kir::Gather{packed.pack, rows}});
+    }
+    if (stores_here(i)) {
       packed.store.push_back({kir::Scatter{packed.pack, rows, kir::Update::set, kir::Sync::none}});
     }
+  }
+
+  /// The kernel gets the address of the element's own row. Parts are joined in an array, and what
+  /// one member hands on to the next never needs to be in memory.
+  [[nodiscard]] bool is_live(std::size_t i) const {
+    return facts_.lanes != Lanes::grid && !ir::is_part(loop_, i) && !ir::is_handed_on(loop_, i) &&
+           ir::is_stored(loop_, i);
+  }
+
+  /// A pack is stored once, by the first argument of the last member that writes it.
+  [[nodiscard]] bool stores_here(std::size_t i) const {
+    std::optional<std::size_t> last;  // member
+    for (std::size_t other = 0; other < loop_.args.size(); ++other) {
+      if (is_same_direct(i, other) && writes(ir::access_of(loop_.args[other]))) {
+        last = ir::member_of(loop_, other);
+      }
+    }
+    return last == ir::member_of(loop_, i) && ir::is_stored(loop_, i) && is_first_beside(i);
+  }
+
+  /// The first argument of its member that is this Dat's.
+  [[nodiscard]] bool is_first_beside(std::size_t i) const {
+    for (std::size_t earlier = 0; earlier < i; ++earlier) {
+      const bool is_beside = ir::member_of(loop_, earlier) == ir::member_of(loop_, i);
+      if (is_beside && is_same_direct(earlier, i)) return false;
+    }
+    return true;
   }
 
   /// The number of scalars between components, for a structure of arrays; else nothing.
@@ -273,22 +319,17 @@ class Packer {
            ir::alias_of(loop_.args[i]).data == ir::alias_of(loop_.args[j]).data;
   }
 
-  bool is_written_directly(std::size_t i) const {
-    for (std::size_t other = 0; other < loop_.args.size(); ++other) {
-      if (is_same_direct(i, other) && writes(ir::access_of(loop_.args[other]))) return true;
-    }
-    return false;
-  }
-
   /// True if what was there before cannot matter: the kernel is known to write every component,
-  /// and no other argument shows it.
+  /// and no other argument of its shows it.
   bool is_overwritten(std::size_t i, const DirectDat& dat) const {
-    if (dat.access != Access::write || !loop_.kernel->body || ir::is_part(loop_, i)) return false;
+    const ir::Kernel& kernel = ir::kernel_of(loop_, i);
+    if (dat.access != Access::write || !kernel.body || ir::is_part(loop_, i)) return false;
     for (std::size_t other = 0; other < loop_.args.size(); ++other) {
-      if (other != i && is_same_direct(i, other)) return false;
+      const bool is_beside = ir::member_of(loop_, other) == ir::member_of(loop_, i);
+      if (other != i && is_beside && is_same_direct(i, other)) return false;
     }
     const auto parameter = static_cast<std::size_t>(ir::parameter_of(loop_, i));
-    return ir::surely_stored(*loop_.kernel->body)[parameter] >= dat.dim;
+    return ir::surely_stored(*kernel.body)[parameter] >= dat.dim;
   }
 
   void share_pack(std::size_t i, std::size_t earlier) {
@@ -299,7 +340,8 @@ class Packer {
 
   [[nodiscard]] bool takes_const(std::size_t i) const {
     const auto at = static_cast<std::size_t>(ir::parameter_of(loop_, i));
-    return at < loop_.kernel->parameters.size() && loop_.kernel->parameters[at].type.is_const;
+    const auto& parameters = ir::kernel_of(loop_, i).parameters;
+    return at < parameters.size() && parameters[at].type.is_const;
   }
 
   void add_read(std::size_t i, const GlobalRead& global) {
@@ -380,9 +422,10 @@ class Packer {
   /// A name that also leaves room for the pointers to rows, `<pack>_from0`, `<pack>_to0`, …
   std::string pack_name(std::size_t i) const {
     const auto is_taken = [this](const std::string& name) {
-      const auto& parameters = loop_.kernel->parameters;
-      return std::any_of(parameters.begin(), parameters.end(), [&name](const auto& parameter) {
-        return parameter.name.starts_with(name + "_");
+      return std::ranges::any_of(loop_.members, [&name](const ir::Member& member) {
+        return std::ranges::any_of(member.kernel->parameters, [&name](const auto& parameter) {
+          return parameter.name.starts_with(name + "_");
+        });
       });
     };
     std::string name = base_name(loop_, i) + "_pack";
@@ -406,15 +449,23 @@ class Packer {
     packed_.parameters.push_back(
         {name, {constant.dtype, true, true}, true, kir::Role::constant, static_cast<int>(i)});
     if (constant.dim == 1 || facts_.one_address_space) {
-      packed_.call.arguments.push_back(constant.dim == 1 ? kir::element(name, kir::integer(0))
-                                                         : kir::name(name));
+      pass_constant(i, constant.dim == 1 ? kir::element(name, kir::integer(0)) : kir::name(name));
       return;
     }
     const std::string pack = packed_.names.take(name + "_pack");
     packed_.constants.push_back({kir::Decl{{constant.dtype}, pack, std::max(constant.dim, 1), {}}});
     packed_.constants.push_back(
         {kir::Gather{pack, {constant.dtype, constant.dim, 1, name, "", kir::integer(0)}}});
-    packed_.call.arguments.push_back(kir::name(pack));
+    pass_constant(i, kir::name(pack));
+  }
+
+  /// To the members whose kernels use it.
+  void pass_constant(std::size_t i, const kir::Expr& argument) {
+    for (std::size_t member = 0; member < packed_.members.size(); ++member) {
+      const std::vector<int> used = ir::constants_of(loop_, member);
+      if (std::ranges::count(used, static_cast<int>(i)) == 0) continue;
+      packed_.members[member].call.arguments.push_back(argument);
+    }
   }
 
   void sort_parameters() {
@@ -440,6 +491,7 @@ class Packer {
   const std::vector<MapFacts>& maps_;
   const Facts& facts_;
   const Options& options_;
+  const bool is_shared_;  // arguments of one Dat are one parameter, and know of each other
   const bool is_unique_;  // each array is one parameter
   PackedLoop packed_;
   std::vector<std::string> map_names_;
@@ -482,9 +534,9 @@ kir::Block stores(const PackedLoop& packed) {
   return out;
 }
 
-PackedLoop pack(const Loop& loop, const std::vector<MapFacts>& maps, const Facts& facts,
+PackedLoop pack(const ir::Group& group, const std::vector<MapFacts>& maps, const Facts& facts,
                 const Options& options) {
-  return Packer(loop, maps, facts, options).run();
+  return Packer(group, maps, facts, options).run();
 }
 
 }  // namespace op2::lower

@@ -27,14 +27,19 @@ struct PackedArg {
   kir::Block join = {};
 };
 
-/// @brief The strategy-neutral body of a loop: what happens for one element, named `n`, of the
+/// @brief The call of one member's kernel.
+struct PackedCall {
+  kir::CallUser call;
+  kir::Block split = {};  ///< after the call: take packs of several arguments apart again
+};
+
+/// @brief The strategy-neutral body of a Group: what happens for one element, named `n`, of the
 /// item at `items.position`.
 struct PackedLoop {
   std::vector<kir::Parameter> parameters;  ///< of the wrapper, in the order of the convention
-  std::vector<PackedArg> args;             ///< one for each argument of the loop
+  std::vector<PackedArg> args;             ///< one for each argument of the Group
   kir::Block constants;                    ///< private copies of Consts, if they need some
-  kir::CallUser call;
-  kir::Block split;  ///< after the call: take packs of several arguments apart again
+  std::vector<PackedCall> members;
   Names names;
   ItemLocals items;
   std::vector<std::string> kept;  ///< parameters that the convention asks for, used or not
@@ -43,14 +48,16 @@ struct PackedLoop {
 /// @brief Build the body of one element: gather, call, scatter.
 ///
 /// READ, RW, MIN, MAX through a Map load; INC and WRITE start at zero; WRITE stores all
-/// components. Direct arguments are live pointers. Reduced Globals get a private value for each
-/// call. (PyOP2 2026 conventions; decisions 7.)
+/// components. Direct arguments are live pointers, unless one member hands them on to the next:
+/// then they share a pack, which is stored behind the last member that writes it, if it is to be
+/// stored (ir::Value::stored). Reduced Globals get a private value for each call. (PyOP2 2026
+/// conventions; decisions 7.)
 ///
 /// On a grid direct arguments are packed, too: they load and store, and only the load of one that
 /// the kernel certainly writes in full is left out. Where private memory is an address space of its
 /// own, so are Globals and Consts. Parameters are then unique and in the order of document 003 for
 /// devices: Dats, Globals that are read, Globals that are reduced, Consts, Maps.
-[[nodiscard]] PackedLoop pack(const ir::Loop& loop, const std::vector<MapFacts>& maps,
+[[nodiscard]] PackedLoop pack(const ir::Group& group, const std::vector<MapFacts>& maps,
                               const Facts& facts, const Options& options);
 
 /// @brief Declare the packs and fill them, in the order of the arguments.

@@ -329,7 +329,7 @@ class Reducer {
   /// One block combines the partial results of all launches.
   void add_finish() {
     kir::Function finish;
-    finish.name = builder_.packed().names.take("finish_" + builder_.request().loop.kernel->name);
+    finish.name = builder_.packed().names.take("finish_" + ir::name_of(builder_.request().loop));
     finish.is_kernel = true;
     finish.max_lanes = is_fixed_ ? 0 : tree_.n_lanes();
     std::vector<kir::Expr> arguments;

@@ -22,8 +22,8 @@ kir::Stmt keep(const std::string& position, const std::string& values, const std
 
 void sum_from_scratch(Builder& builder) {
   const ir::Loop& loop = builder.request().loop;
-  const std::string compute = builder.packed().names.take("wrap_" + loop.kernel->name);
-  const std::string gather = builder.packed().names.take("sum_" + loop.kernel->name);
+  const std::string compute = builder.packed().names.take("wrap_" + ir::name_of(loop));
+  const std::string gather = builder.packed().names.take("sum_" + ir::name_of(loop));
   const Incidence incidence = add_incidence(builder, Sizes::always);
   PackedLoop& packed = builder.packed();
 

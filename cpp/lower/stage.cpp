@@ -51,7 +51,7 @@ class Stager {
       append(body, rounds(together()));
       append(body, over_targets(&Stager::flush, /*in_turns=*/true));
     }
-    const std::string function = builder_.packed().names.take("wrap_" + loop_.kernel->name);
+    const std::string function = builder_.packed().names.take("wrap_" + ir::name_of(loop_));
     builder_.add_kernel(function, parameters(), std::move(body));
     launch(function);
   }

@@ -64,7 +64,7 @@ bool is_private(const Touches& touch, const std::vector<MapFacts>& maps) {
 }
 
 std::string describe(const Loop& loop, std::size_t arg) {
-  const auto& parameters = loop.kernel->parameters;
+  const auto& parameters = ir::kernel_of(loop, arg).parameters;
   const auto at = static_cast<std::size_t>(ir::parameter_of(loop, arg));
   return at < parameters.size() && !parameters[at].name.empty()
              ? fmt::format("arg {} ('{}')", at, parameters[at].name)
@@ -78,7 +78,7 @@ constexpr const char* value_is_used =
 /// the kernel what was there.
 bool commutes(const Loop& loop, std::size_t arg, Access access) {
   if (access == Access::inc) return true;
-  const ir::Kernel& kernel = *loop.kernel;
+  const ir::Kernel& kernel = ir::kernel_of(loop, arg);
   const auto parameter = static_cast<std::size_t>(ir::parameter_of(loop, arg));
   return kernel.body && ir::kernel_facts(*kernel.body).parameters[parameter].commutes(access);
 }
@@ -129,6 +129,7 @@ Verdict all_are_counted(const Loop& loop, const std::vector<MapFacts>& maps) {
 }
 
 Verdict owner_is_legal(const Loop& loop, const Races& races, const std::vector<MapFacts>& maps) {
+  if (loop.members.size() > 1) return no("several kernels are called for each element");
   if (Verdict verdict = sums_by_target(loop, races); !verdict.ok) return verdict;
   if (Verdict verdict = all_are_counted(loop, maps); !verdict.ok) return verdict;
   for (std::size_t i = 0; i < loop.args.size(); ++i) {
@@ -138,8 +139,9 @@ Verdict owner_is_legal(const Loop& loop, const Races& races, const std::vector<M
                 " is written directly; the kernel runs several times an element");
     }
   }
-  if (!loop.kernel->body) return no("the kernel is opaque, so it is not known to be pure");
-  const ir::KernelFacts facts = ir::kernel_facts(*loop.kernel->body);
+  const ir::Kernel& kernel = ir::kernel_of(loop);
+  if (!kernel.body) return no("the kernel is opaque, so it is not known to be pure");
+  const ir::KernelFacts facts = ir::kernel_facts(*kernel.body);
   if (!facts.is_pure()) {
     return no(fmt::format("the kernel calls '{}', which may have effects of its own",
                           facts.unknown_functions.front()));
@@ -204,7 +206,7 @@ void check_supported(const Loop& loop, const Facts& facts) {
   const Verdict verdict = supported(loop, facts);
   if (verdict.ok) return;
   throw UnsupportedError(
-      fmt::format("par_loop '{}': the backend cannot run it: {}", loop.kernel->name, verdict.why));
+      fmt::format("par_loop '{}': the backend cannot run it: {}", ir::name_of(loop), verdict.why));
 }
 
 bool uses_float64(const ir::KernelBody& body) {
@@ -256,39 +258,8 @@ bool is_deterministic(Strategy strategy) {
   return strategy != Strategy::atomic && strategy != Strategy::block;
 }
 
-}  // namespace
-
-Races find_races(const Loop& loop, const std::vector<MapFacts>& maps) {
-  Races races;
-  std::set<int> conflicts;
-  for (const auto& [memory, touch] : touches_by_memory(loop)) {
-    if (!touch.written) continue;
-    const bool through_maps = !touch.maps.empty();
-    const bool mixed = through_maps && touch.direct;
-    if (touch.data.size() > 1 || mixed) races.overlaps = true;
-    if (!through_maps || is_private(touch, maps)) continue;
-    conflicts.insert(touch.maps.begin(), touch.maps.end());
-    races.reads_written |= touch.read_indirectly;
-    for (const std::size_t arg : touch.args) {
-      const Access access = ir::access_of(loop.args[arg]);
-      if (!writes(access)) continue;
-      (is_reduction(access) ? races.reductions : races.overwrites).push_back(arg);
-    }
-  }
-  races.conflicts.assign(conflicts.begin(), conflicts.end());
-  return races;
-}
-
-Verdict supported(const Loop& loop, const Facts& facts) {
-  const ir::Kernel& kernel = *loop.kernel;
-  for (std::size_t i = 0; i < loop.args.size(); ++i) {
-    const DType dtype = ir::dtype_of(loop.args[i]);
-    if (!facts.float64 && (dtype == DType::float64 || dtype == DType::complex128)) {
-      return no(fmt::format("{} is {}, and the device has no float64", describe(loop, i),
-                            name_of(dtype)));
-    }
-  }
-  if (facts.lanes != Lanes::grid) return {};
+/// May @p kernel run on a device?
+Verdict kernel_is_supported(const ir::Kernel& kernel, const Facts& facts) {
   if (!kernel.body) {
     return no(
         fmt::format("the kernel is opaque ({}), and a device needs one in C that can be "
@@ -313,6 +284,44 @@ Verdict supported(const Loop& loop, const Facts& facts) {
     return no(
         "the kernel computes with complex numbers, which the backend can only move; run this "
         "loop on a backend with complex_arithmetic");
+  }
+  return {};
+}
+
+}  // namespace
+
+Races find_races(const Loop& loop, const std::vector<MapFacts>& maps) {
+  Races races;
+  std::set<int> conflicts;
+  for (const auto& [memory, touch] : touches_by_memory(loop)) {
+    if (!touch.written) continue;
+    const bool through_maps = !touch.maps.empty();
+    const bool mixed = through_maps && touch.direct;
+    if (touch.data.size() > 1 || mixed) races.overlaps = true;
+    if (!through_maps || is_private(touch, maps)) continue;
+    conflicts.insert(touch.maps.begin(), touch.maps.end());
+    races.reads_written |= touch.read_indirectly;
+    for (const std::size_t arg : touch.args) {
+      const Access access = ir::access_of(loop.args[arg]);
+      if (!writes(access)) continue;
+      (is_reduction(access) ? races.reductions : races.overwrites).push_back(arg);
+    }
+  }
+  races.conflicts.assign(conflicts.begin(), conflicts.end());
+  return races;
+}
+
+Verdict supported(const Loop& loop, const Facts& facts) {
+  for (std::size_t i = 0; i < loop.args.size(); ++i) {
+    const DType dtype = ir::dtype_of(loop.args[i]);
+    if (!facts.float64 && (dtype == DType::float64 || dtype == DType::complex128)) {
+      return no(fmt::format("{} is {}, and the device has no float64", describe(loop, i),
+                            name_of(dtype)));
+    }
+  }
+  if (facts.lanes != Lanes::grid) return {};
+  for (const ir::Member& member : loop.members) {
+    if (Verdict verdict = kernel_is_supported(*member.kernel, facts); !verdict.ok) return verdict;
   }
   return {};
 }
@@ -371,7 +380,7 @@ Choice force(Strategy strategy, const Loop& loop, const Facts& facts,
   }
   throw UnsupportedError(
       fmt::format("par_loop '{}': strategy '{}' cannot be used: {}; possible: {}",
-                  loop.kernel->name, name_of(strategy), verdict.why, fmt::join(possible, ", ")));
+                  ir::name_of(loop), name_of(strategy), verdict.why, fmt::join(possible, ", ")));
 }
 
 }  // namespace op2::lower

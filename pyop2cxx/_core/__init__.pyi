@@ -71,6 +71,7 @@ __all__: list[str] = [
     "TraceSpan",
     "Transfer",
     "Use",
+    "VISITED_ALONE",
     "Where",
     "available_threads",
     "axpy",
@@ -676,6 +677,7 @@ class Loop:
         parameters: collections.abc.Sequence[typing.SupportsInt | typing.SupportsIndex],
         iteration: Iteration,
         places: collections.abc.Sequence[Place],
+        set: typing.SupportsInt | typing.SupportsIndex,
     ) -> None: ...
     def dump(self) -> str: ...
     def n_slots(self) -> int: ...
@@ -1081,10 +1083,10 @@ def make_device_executable(
 def make_executable(
     module: Module, loop: Loop, library: jit.Library, strategy: str, is_parallel: bool
 ) -> Executable: ...
-def needs(module: Module, loop: Loop) -> list[str]: ...
+def needs(module: Module) -> list[str]: ...
 def note_parallel_region() -> None: ...
 def print_source(
-    module: Module, loop: Loop, dialect: cg.Dialect, line_markers: bool, linkage: str
+    module: Module, dialect: cg.Dialect, line_markers: bool, linkage: str
 ) -> str: ...
 def prototypes(module: Module, dialect: cg.Dialect) -> list[str]: ...
 def trace_clock() -> int: ...
@@ -1099,4 +1101,5 @@ def why_not(
 MOST_SET_BYTES: int = 256
 PASSES: list[str] = ["strategy", "lanes", "reduce", "legalise", "expand", "narrow"]
 STRATEGIES: list[str] = ["direct", "owner", "scratch", "atomic", "block", "colour"]
+VISITED_ALONE: int = -1
 __version__: str

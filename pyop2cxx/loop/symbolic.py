@@ -75,9 +75,16 @@ def build(kernel: Kernel, arguments: Sequence[Arg], items: Items) -> Symbolic:
         parameters=parameters,
         iteration=items.iteration,
         places=_places(arguments, arities),
+        set=_set_number(items, maps, tosets),
     )
     spaces = _spaces(args, maps, memory)
     return Symbolic(loop=loop, maps=maps, spaces=spaces, constants=constants)
+
+
+def _set_number(items: Items, maps: Sequence[Map], tosets: Sequence[int]) -> int:
+    """Return the number of the visited Set among those that Maps lead to, or that of none."""
+    numbers = {m.toset._uid: number for m, number in zip(maps, tosets, strict=True)}
+    return numbers.get(items.whole._uid, _core.VISITED_ALONE)
 
 
 def _places(arguments: Sequence[Arg], arities: Mapping[int, int]) -> list[_core.Place]:

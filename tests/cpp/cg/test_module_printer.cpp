@@ -37,7 +37,7 @@ std::string printed_module(const kir::Module& module, const std::string& linkage
 /// The statements of a launch function that has only @p block, without the frame around them.
 std::string statements(kir::Block block) {
   kir::Module module;
-  module.kernels = {edge_loop().kernel};
+  module.kernels = {edge_loop().members[0].kernel};
   module.launch_name = "launch";
   module.launch = std::move(block);
   const std::string text = printed_module(module);
@@ -232,7 +232,7 @@ kir::Stmt atomic(DType dtype, kir::Update update = kir::Update::add) {
 
 std::string with_atomics(kir::Block block) {
   kir::Module module;
-  module.kernels = {edge_loop().kernel};
+  module.kernels = {edge_loop().members[0].kernel};
   module.launch_name = "launch";
   module.launch = std::move(block);
   return printed_module(module);
@@ -274,7 +274,7 @@ TEST(PrintAtomics, AComplexSumIsTwoSums) {
 /// A launched function that takes a pointer and a number and has @p body.
 std::string printed_kernel(const Dialect& dialect, kir::Block body) {
   kir::Module module;
-  module.kernels = {edge_loop().kernel};
+  module.kernels = {edge_loop().members[0].kernel};
   module.launch_name = "launch";
   module.functions = {{"wrap_res",
                        {{"x", {DType::float64, false, true}, true, kir::Role::data, 0},
@@ -383,7 +383,7 @@ std::string complaints(jit::Language language, const std::string& text,
 std::string whole_text(const ir::Loop& loop, Strategy strategy, const std::string& linkage = "") {
   Context context(c_dialect());
   reserve_local_names(context);
-  const std::string entry = print_kernel(context, *loop.kernel);
+  const std::string entry = print_kernel(context, *loop.members[0].kernel);
   print_module(context, lowered(loop, strategy), {entry}, linkage);
   return context.finish();
 }

@@ -15,7 +15,7 @@ namespace {
 Loop airfoil_like() {
   auto kernel = std::make_shared<Kernel>();
   kernel->name = "res_calc";
-  return {
+  return loop_of(
       kernel,
       {IndirectDat{DType::float64, 2, Access::read, 0, {0, 0}},
        IndirectDat{DType::float64, 4, Access::inc, 1, {1, 1}},
@@ -24,7 +24,7 @@ Loop airfoil_like() {
        DirectDat{DType::float64, 2, Access::write, {4, 4}}, GlobalRead{DType::float64, 1, {5, 5}},
        GlobalReduce{DType::int64, 2, Access::max, {6, 6}}},
       {{2, 0}, {3, 1}},
-      {{"gam", DType::float64, 1}, {"qinf", DType::float64, 4}}};
+      {{"gam", DType::float64, 1}, {"qinf", DType::float64, 4}});
 }
 
 std::string failure_of_loop(const std::function<void(Loop&)>& damage) {
@@ -64,24 +64,12 @@ TEST(Loop, ElementsMeetInRowsOfAMatrixUnlessThereIsOne) {
   EXPECT_EQ(target_map_of(matrix), 1);
 }
 
-TEST(Loop, WritesIndirectlyOnlyIfAWriteGoesThroughAMap) {
-  Loop loop = airfoil_like();
-  EXPECT_TRUE(writes_indirectly(loop));
-  std::get<IndirectDat>(loop.args[1]).access = Access::read;
-  EXPECT_FALSE(writes_indirectly(loop));  // the direct and global writes stay
-}
-
-TEST(Loop, CountsDirectBytesTwiceIfTheyAreReadAndWritten) {
-  // int32 RW both ways, float32 x3 READ and float64 x2 WRITE one way; maps and Globals not at all.
-  EXPECT_EQ(direct_bytes_per_element(airfoil_like()), 2 * 4 + 3 * 4 + 2 * 8);
-}
-
 TEST(LoopVerify, AcceptsASoundLoop) {
   EXPECT_EQ(failure_of_loop([](Loop&) {}), "");
 }
 
 TEST(LoopVerify, NamesWhatIsBroken) {
-  EXPECT_EQ(failure_of_loop([](Loop& loop) { loop.kernel = nullptr; }), "loop without a kernel");
+  EXPECT_EQ(failure_of_loop([](Loop& loop) { loop.members[0].kernel = nullptr; }), "loop without a kernel");
   EXPECT_EQ(failure_of_loop([](Loop& loop) { std::get<DirectDat>(loop.args[2]).dim = -1; }),
             "loop 'res_calc': arg 2: negative dim");
   EXPECT_EQ(failure_of_loop([](Loop& loop) { std::get<IndirectDat>(loop.args[1]).map = 2; }),

@@ -21,13 +21,13 @@ std::shared_ptr<const Kernel> kernel_with(std::string key) {
 }
 
 Loop base_loop() {
-  return {
+  return loop_of(
       kernel_with("tokens"),
       {DirectDat{DType::float64, 2, Access::read, {0, 0}},
        IndirectDat{DType::float64, 2, Access::inc, 0, {1, 1}},
        GlobalRead{DType::float64, 2, {2, 2}}, GlobalReduce{DType::float64, 2, Access::min, {3, 3}}},
       {{2, 0}, {2, 0}},
-      {{"gam", DType::float64, 2}}};
+      {{"gam", DType::float64, 2}});
 }
 
 using Change = std::pair<const char*, std::function<void(Loop&)>>;
@@ -47,7 +47,7 @@ GlobalReduce& reduce(Loop& loop) {
 
 std::vector<Change> every_field() {
   return {
-      {"kernel", [](Loop& loop) { loop.kernel = kernel_with("others"); }},
+      {"kernel", [](Loop& loop) { loop.members[0].kernel = kernel_with("others"); }},
       {"direct dtype", [](Loop& loop) { direct(loop).dtype = DType::float32; }},
       {"direct dim", [](Loop& loop) { direct(loop).dim = 1; }},
       {"direct access", [](Loop& loop) { direct(loop).access = Access::rw; }},
@@ -111,10 +111,10 @@ TEST(Signature, IsEqualForEqualLoops) {
 TEST(Signature, KnowsTheKernelByItsKeyAlone) {
   // Text, comments and source lines differ; the tokens, and so the key, do not.
   Loop loop = base_loop();
-  auto kernel = std::make_shared<Kernel>(*loop.kernel);
+  auto kernel = std::make_shared<Kernel>(*loop.members[0].kernel);
   kernel->text = "/* another comment */";
   kernel->flop_count = 12;
-  loop.kernel = kernel;
+  loop.members[0].kernel = kernel;
   EXPECT_EQ(signature(loop), signature(base_loop()));
 }
 

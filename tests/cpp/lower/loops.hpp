@@ -91,7 +91,7 @@ std::shared_ptr<ir::Kernel> kernel_for(const std::string& name, const std::vecto
   ir::FunctionDef function;
   function.name = name;
   function.result = ir::scalar(ir::Base::none);
-  const ir::Loop shape{nullptr, {}, maps, {}};
+  const ir::Loop shape = ir::loop_of(nullptr, {}, maps, {});
   for (const NamedArg& named : args) {
     ir::Type scalar = ir::scalar(ir::base_of(ir::dtype_of(named.arg)));
     const Access access = ir::access_of(named.arg);
@@ -134,7 +134,7 @@ inline std::vector<ir::Arg> numbered(const std::vector<NamedArg>& named) {
 template <class Value>
 ir::Loop make_loop_of(const std::string& name, const std::vector<NamedArg>& args,
                       const std::vector<ir::MapRef>& maps, const Value& value) {
-  return {kernel_for(name, args, maps, value), numbered(args), maps, {}};
+  return ir::loop_of(kernel_for(name, args, maps, value), numbered(args), maps, {});
 }
 
 /// A loop whose kernel adds 1 to whatever it may write.
@@ -145,11 +145,11 @@ inline ir::Loop make_loop(const std::vector<NamedArg>& args,
 
 /// The same loop with a kernel of which nothing is known.
 inline ir::Loop with_opaque_kernel(ir::Loop loop) {
-  auto kernel = std::make_shared<ir::Kernel>(*loop.kernel);
+  auto kernel = std::make_shared<ir::Kernel>(*loop.members[0].kernel);
   kernel->body.reset();
   kernel->text = "void res() {}";
   kernel->opaque_reason = "cpp=True";
-  loop.kernel = std::move(kernel);
+  loop.members[0].kernel = std::move(kernel);
   return loop;
 }
 

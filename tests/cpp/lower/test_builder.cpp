@@ -216,9 +216,9 @@ TEST(BuilderItemResults, LieBehindTheSlotsOneArrayAfterTheOther) {
 TEST(Builder, NamesTheLaunchAfterTheKernel) {
   Workshop workshop(edge_loop());
   EXPECT_EQ(workshop.builder.module().launch_name, "op2_launch_res");
-  EXPECT_EQ(workshop.builder.module().name, workshop.loop.kernel->name);
+  EXPECT_EQ(workshop.builder.module().name, workshop.loop.members[0].kernel->name);
   ASSERT_EQ(workshop.builder.module().kernels.size(), 1U);
-  EXPECT_EQ(workshop.builder.module().kernels[0]->key, workshop.loop.kernel->key);
+  EXPECT_EQ(workshop.builder.module().kernels[0]->key, workshop.loop.members[0].kernel->key);
 }
 
 }  // namespace

@@ -15,13 +15,13 @@ namespace {
 /// `x[0] = gam; x[1] = qinf[3];`
 ir::Loop loop_with_constants() {
   ir::Loop loop = testing::make_loop({testing::direct("x", Access::write, 2)});
-  auto kernel = std::make_shared<ir::Kernel>(*loop.kernel);
+  auto kernel = std::make_shared<ir::Kernel>(*loop.members[0].kernel);
   kernel->body->functions.front().body = {
       testing::update_statement(Access::write, testing::entry_of("x", 0),
                                 testing::name_of_variable("gam")),
       testing::update_statement(Access::write, testing::entry_of("x", 1),
                                 testing::entry_of("qinf", 3))};
-  loop.kernel = kernel;
+  loop.members[0].kernel = kernel;
   loop.constants = {{"gam", DType::float64, 1}, {"qinf", DType::float32, 4}};
   return loop;
 }
@@ -43,14 +43,14 @@ TEST(WithConstants, BindsThemAsHiddenParametersInTheLoopsOrder) {
 TEST(WithConstants, LeavesTheLoopsKernelAsItIs) {
   const ir::Loop loop = loop_with_constants();
   (void)with_constants(loop);
-  EXPECT_EQ(loop.kernel->body->entry().parameters.size(), 1U);
+  EXPECT_EQ(loop.members[0].kernel->body->entry().parameters.size(), 1U);
 }
 
 TEST(WithConstants, WithoutConstsNothingChanges) {
   const ir::Loop loop = testing::edge_loop();
-  EXPECT_EQ(with_constants(loop).body, loop.kernel->body);
+  EXPECT_EQ(with_constants(loop).body, loop.members[0].kernel->body);
   const ir::Loop opaque = testing::with_opaque_kernel(loop);
-  EXPECT_EQ(with_constants(opaque).text, opaque.kernel->text);
+  EXPECT_EQ(with_constants(opaque).text, opaque.members[0].kernel->text);
 }
 
 TEST(WithConstants, NeedsToKnowTheKernelsNames) {

@@ -72,16 +72,16 @@ TEST(LanesLegal, AGridHasThemWhereItsLanesAreThreadsOfACpu) {
 
 TEST(LanesLegal, TheKernelIsRetypedAndHasAnotherKey) {
   ir::Loop loop = edge_loop();
-  auto typed = std::make_shared<ir::Kernel>(*loop.kernel);
+  auto typed = std::make_shared<ir::Kernel>(*loop.members[0].kernel);
   typed->body = ir::infer_types(std::move(*typed->body));
-  loop.kernel = std::move(typed);
+  loop.members[0].kernel = std::move(typed);
   const std::vector<MapFacts> maps = no_facts(loop);
   Options options;
   options.lanes = 4;
   const Request request{loop, Strategy::direct, one_lane, maps, options};
   const auto kernel = kernel_for_lanes(request);
   EXPECT_EQ(kernel->body->entry().parameters[0].type.lanes, 4);
-  EXPECT_NE(kernel->key, loop.kernel->key);
+  EXPECT_NE(kernel->key, loop.members[0].kernel->key);
   const ir::Loop opaque = with_opaque_kernel(edge_loop());
   EXPECT_THROW((void)kernel_for_lanes({opaque, Strategy::direct, one_lane, maps, options}),
                Refusal);

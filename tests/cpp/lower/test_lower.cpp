@@ -135,7 +135,7 @@ Values expected(const Strip& strip) {
 runtime::ExecutablePtr compiled(const kir::Module& module, const ir::Loop& loop, Strategy strategy,
                                 bool is_parallel, jit::Service& service) {
   cg::Context context(cg::c_dialect());
-  const std::string entry = cg::print_kernel(context, *loop.kernel);
+  const std::string entry = cg::print_kernel(context, *loop.members[0].kernel);
   cg::print_module(context, module, {entry}, "");
   std::vector<std::string> flags{"-Wall", "-Wextra", "-Werror", "-O1"};
   if (is_parallel) flags.emplace_back("-fopenmp");

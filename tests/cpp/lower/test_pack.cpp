@@ -208,10 +208,10 @@ TEST(PackNames, ClashWithNothingOfTheWrapper) {
 
 TEST(PackNames, AreNumberedWhereTheKernelHasNone) {
   ir::Loop loop = make_loop({direct("x", Access::read), direct("y", Access::write)});
-  auto kernel = std::make_shared<ir::Kernel>(*loop.kernel);
+  auto kernel = std::make_shared<ir::Kernel>(*loop.members[0].kernel);
   kernel->parameters[0].name = "";
   kernel->parameters.pop_back();
-  loop.kernel = kernel;
+  loop.members[0].kernel = kernel;
   EXPECT_EQ(names_of(packed(loop).parameters), (std::vector<std::string>{"arg0", "arg1"}));
 }
 

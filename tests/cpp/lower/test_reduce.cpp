@@ -121,9 +121,9 @@ kir::Module reduced_on_lanes(Strategy strategy, ir::Loop loop, bool deterministi
   options.lanes = 4;
   options.deterministic = deterministic;
   options.by_slot = by_slot;
-  auto kernel = std::make_shared<ir::Kernel>(*loop.kernel);
+  auto kernel = std::make_shared<ir::Kernel>(*loop.members[0].kernel);
   kernel->body = ir::infer_types(std::move(*kernel->body));
-  loop.kernel = std::move(kernel);
+  loop.members[0].kernel = std::move(kernel);
   return lowered(loop, strategy, processor, Stage::legalise, options);
 }
 

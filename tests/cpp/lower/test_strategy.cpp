@@ -250,7 +250,7 @@ TEST(SumsByTarget, AnExtremumMustFlowIntoNothingElse) {
   EXPECT_EQ(why_not(Strategy::scratch, with_opaque_kernel(loop)), why);
   // A kernel that adds to what it should only minimise.
   const ir::Loop adding = make_loop({indirect("y", Access::inc, 0)}, testing::edges_to_nodes());
-  loop.kernel = adding.kernel;
+  loop.members[0].kernel = adding.members[0].kernel;
   EXPECT_EQ(why_not(Strategy::owner, loop), why);
 }
 
@@ -297,10 +297,10 @@ TEST(Owner, NeedsAPureKernel) {
             "the kernel is opaque, so it is not known to be pure");
   EXPECT_EQ(why_not(Strategy::scratch, with_opaque_kernel(edge_loop())), "");
   ir::Loop printing = edge_loop();
-  auto kernel = std::make_shared<ir::Kernel>(*printing.kernel);
+  auto kernel = std::make_shared<ir::Kernel>(*printing.members[0].kernel);
   const ir::Expr call{ir::Call{"puts"}, {}, {}, testing::some_line};
   kernel->body->functions.front().body.push_back({ir::Evaluate{call}, testing::some_line});
-  printing.kernel = kernel;
+  printing.members[0].kernel = kernel;
   EXPECT_EQ(why_not(Strategy::owner, printing),
             "the kernel calls 'puts', which may have effects of its own");
 }

@@ -12,9 +12,9 @@ namespace op2::lower::testing {
 
 /// The loop with the types that the front end would have given its kernel's expressions.
 inline ir::Loop typed(ir::Loop loop) {
-  auto kernel = std::make_shared<ir::Kernel>(*loop.kernel);
+  auto kernel = std::make_shared<ir::Kernel>(*loop.members[0].kernel);
   kernel->body = ir::infer_types(std::move(*kernel->body));
-  loop.kernel = std::move(kernel);
+  loop.members[0].kernel = std::move(kernel);
   return loop;
 }
 

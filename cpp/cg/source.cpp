@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "cg/source.hpp"
+
+#include <vector>
+
+#include "cg/context.hpp"
+#include "cg/kernel_printer.hpp"
+#include "cg/module_printer.hpp"
+#include "lower/lanes_rule.hpp"
+
+namespace op2::cg {
+
+std::string print_source(const kir::Module& module, const Dialect& dialect, bool line_markers,
+                         const std::string& linkage) {
+  Context context(dialect);
+  reserve_local_names(context);
+  std::vector<std::string> entries;
+  for (const ir::KernelPtr& kernel : module.kernels) {
+    KernelStyle style;
+    style.line_markers = line_markers;
+    if (kernel->cpp) style.boolean = "bool";
+    if (module.lanes == 0 && !kir::has_kernels(module)) style.row_length = lower::row_length;
+    entries.push_back(print_kernel(context, *kernel, style));
+  }
+  print_module(context, module, entries, linkage);
+  return context.finish();
+}
+
+}  // namespace op2::cg

@@ -1,0 +1,236 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "ir/group.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <utility>
+
+#include "base/error.hpp"
+#include "base/overload.hpp"
+#include "ir/constants.hpp"
+#include "ir/kernel_stores.hpp"
+
+namespace op2::ir {
+namespace {
+
+void check_numbered_together(const Loop& first, const Loop& other) {
+  const bool is_alike = first.maps == other.maps && first.constants == other.constants &&
+                        first.iteration == other.iteration && first.set == other.set &&
+                        other.members.size() == 1;
+  if (is_alike) return;
+  throw InternalError(fmt::format("'{}' and '{}' are not numbered together, or visit other items",
+                                  name_of(first), name_of(other)));
+}
+
+/// Of the Consts that all loops list together those that @p kernel uses.
+std::vector<int> constants_used(const Kernel& kernel, const std::vector<ConstRef>& constants) {
+  std::vector<int> used;
+  if (!kernel.body || constants.empty()) return used;
+  const std::vector<std::string> names = free_names(*kernel.body);
+  for (std::size_t i = 0; i < constants.size(); ++i) {
+    if (std::ranges::binary_search(names, constants[i].name)) used.push_back(static_cast<int>(i));
+  }
+  return used;
+}
+
+void add(Group& group, const Loop& loop, bool has_parameters, bool has_places) {
+  const int number = static_cast<int>(group.members.size());
+  Member member = loop.members.front();
+  member.constants = constants_used(*member.kernel, loop.constants);
+  group.members.push_back(std::move(member));
+  for (std::size_t i = 0; i < loop.args.size(); ++i) {
+    group.args.push_back(loop.args[i]);
+    group.calls.push_back(number);
+    if (has_parameters) group.parameters.push_back(parameter_of(loop, i));
+    if (has_places) group.places.push_back(loop.places.empty() ? Place{} : loop.places[i]);
+  }
+}
+
+bool is_indirect_sum(const Arg& arg) {
+  return target_map_of(arg) >= 0 && access_of(arg) == Access::inc;
+}
+
+/// Both touch the item's own row, in one way.
+bool is_same_row(const Arg& left, const Arg& right) {
+  const auto* one = std::get_if<DirectDat>(&left);
+  const auto* other = std::get_if<DirectDat>(&right);
+  return one != nullptr && other != nullptr && one->alias == other->alias &&
+         one->dim == other->dim && one->stride == other->stride &&
+         one->component == other->component;
+}
+
+/// A sum over an item's incidences is complete when the next member gets there.
+bool is_own_sum(const Group& group, std::size_t sum, std::size_t later) {
+  const auto* dat = std::get_if<IndirectDat>(&group.args[sum]);
+  const auto* direct = std::get_if<DirectDat>(&group.args[later]);
+  return dat != nullptr && direct != nullptr &&
+         group.members[member_of(group, sum)].visit == Visit::incidences &&
+         group.members[member_of(group, later)].visit == Visit::items &&
+         is_reduction(dat->access) && dat->alias == direct->alias && dat->dim == direct->dim &&
+         dat->stride == direct->stride && dat->component == direct->component &&
+         group.maps[static_cast<std::size_t>(dat->map)].toset == group.set;
+}
+
+bool reduces_alike(const Arg& left, const Arg& right) {
+  if (is_indirect_sum(left) && is_indirect_sum(right)) return true;
+  return std::holds_alternative<GlobalReduce>(left) &&
+         std::holds_alternative<GlobalReduce>(right) && alias_of(left) == alias_of(right) &&
+         access_of(left) == access_of(right);
+}
+
+bool may_follow(const Group& group, std::size_t i, std::size_t j) {
+  const Arg& left = group.args[i];
+  const Arg& right = group.args[j];
+  if (alias_of(left).memory != alias_of(right).memory) return true;
+  if (!writes(access_of(left)) && !writes(access_of(right))) return true;
+  return is_same_row(left, right) || reduces_alike(left, right) || is_own_sum(group, i, j);
+}
+
+std::string described(const Group& group, std::size_t arg) {
+  const Kernel& kernel = kernel_of(group, arg);
+  const auto at = static_cast<std::size_t>(parameter_of(group, arg));
+  return fmt::format("arg {} ('{}') of '{}'", at,
+                     at < kernel.parameters.size() ? kernel.parameters[at].name : "", kernel.name);
+}
+
+int set_of(const Group& group, const Arg& arg) {
+  return std::visit(overload{
+                        [&group](const DirectDat&) { return group.set; },
+                        [&group](const IndirectDat& dat) {
+                          return group.maps[static_cast<std::size_t>(dat.map)].toset;
+                        },
+                        [](const auto& /*global*/) { return no_set; },
+                    },
+                    arg);
+}
+
+/// Walks the members in their order and gives versions numbers.
+class Numbering {
+ public:
+  explicit Numbering(Group& group) : group_(group) {
+    group_.values.clear();
+    group_.operands.assign(group_.args.size(), {});
+  }
+
+  void run() {
+    for (std::size_t member = 0; member < group_.members.size(); ++member) {
+      for_args(member, [this](std::size_t arg) { read(arg); });
+      made_.clear();
+      for_args(member, [this](std::size_t arg) { write(arg); });
+    }
+  }
+
+ private:
+  template <class Visit>
+  void for_args(std::size_t member, const Visit& visit) {
+    for (std::size_t arg = 0; arg < group_.args.size(); ++arg) {
+      if (member_of(group_, arg) == member) visit(arg);
+    }
+  }
+
+  int add(std::size_t arg, int version) {
+    const Arg& node = group_.args[arg];
+    group_.values.push_back(
+        {set_of(group_, node), dtype_of(node), dim_of(node), alias_of(node), version, true});
+    return static_cast<int>(group_.values.size()) - 1;
+  }
+
+  int current(std::size_t arg) {
+    const int data = alias_of(group_.args[arg]).data;
+    const auto known = current_.find(data);
+    return known != current_.end() ? known->second : current_[data] = add(arg, 0);
+  }
+
+  void read(std::size_t arg) {
+    if (!defines(group_, arg)) group_.operands[arg].reads = current(arg);
+  }
+
+  /// Arguments of one member that write the same Dat make one version of it together.
+  void write(std::size_t arg) {
+    if (!writes(access_of(group_.args[arg]))) return;
+    const int data = alias_of(group_.args[arg]).data;
+    if (!made_.contains(data)) {
+      const int version = group_.values[static_cast<std::size_t>(current(arg))].version;
+      made_[data] = add(arg, version + 1);
+    }
+    current_[data] = group_.operands[arg].writes = made_[data];
+  }
+
+  Group& group_;
+  std::map<int, int> current_;  // of each Dat the version that holds now
+  std::map<int, int> made_;     // ... that the member makes
+};
+
+}  // namespace
+
+Group fused(const std::vector<Loop>& loops) {
+  if (loops.empty()) throw InternalError("a Group of no loops");
+  const Loop& first = loops.front();
+  const bool has_parameters =
+      std::ranges::any_of(loops, [](const Loop& loop) { return !loop.parameters.empty(); });
+  const bool has_places =
+      std::ranges::any_of(loops, [](const Loop& loop) { return !loop.places.empty(); });
+  Group group;
+  group.maps = first.maps;
+  group.constants = first.constants;
+  group.iteration = first.iteration;
+  group.set = first.set;
+  for (const Loop& loop : loops) {
+    check_numbered_together(first, loop);
+    add(group, loop, has_parameters, has_places);
+  }
+  number_values(group);
+  return group;
+}
+
+std::string why_not_fused(const Group& group) {
+  for (std::size_t j = 0; j < group.args.size(); ++j) {
+    for (std::size_t i = 0; i < j; ++i) {
+      if (member_of(group, i) == member_of(group, j) || may_follow(group, i, j)) continue;
+      return fmt::format("{} and {} share memory that one of them writes, and not item by item",
+                         described(group, i), described(group, j));
+    }
+  }
+  return "";
+}
+
+bool defines(const Group& group, std::size_t arg) {
+  const auto* dat = std::get_if<DirectDat>(&group.args[arg]);
+  const Kernel& kernel = kernel_of(group, arg);
+  const bool is_whole = dat != nullptr && dat->access == Access::write && dat->stride == 0 &&
+                        !group.iteration.subset && group.iteration.layers == Layers::none &&
+                        kernel.body && !is_part(group, arg);
+  if (!is_whole) return false;
+  const auto parameter = static_cast<std::size_t>(parameter_of(group, arg));
+  return surely_stored(*kernel.body)[parameter] >= dat->dim;
+}
+
+void number_values(Group& group) {
+  Numbering(group).run();
+}
+
+bool is_handed_on(const Group& group, std::size_t arg) {
+  if (!std::holds_alternative<DirectDat>(group.args[arg])) return false;
+  bool is_written = false;
+  bool is_shared = false;
+  for (std::size_t i = 0; i < group.args.size(); ++i) {
+    if (alias_of(group.args[i]).data != alias_of(group.args[arg]).data) continue;
+    is_written |= writes(access_of(group.args[i]));
+    is_shared |= member_of(group, i) != member_of(group, arg);
+  }
+  return is_written && is_shared;
+}
+
+bool is_stored(const Group& group, std::size_t arg) {
+  bool stored = true;
+  for (std::size_t i = 0; i < group.operands.size(); ++i) {
+    const int value = group.operands[i].writes;
+    if (value < 0 || alias_of(group.args[i]).data != alias_of(group.args[arg]).data) continue;
+    stored = group.values[static_cast<std::size_t>(value)].stored;  // the last one decides
+  }
+  return stored;
+}
+
+}  // namespace op2::ir

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "ir/loop.hpp"
+
+namespace op2::ir {
+
+/// @brief Loops as one Group, in their order.
+/// @param[in] loops Numbered together: their Maps, Consts, iterations and Sets are the same lists,
+/// and equal numbers in their aliases are equal Dats and memory.
+/// @throws InternalError if they are not.
+[[nodiscard]] Group fused(const std::vector<Loop>& loops);
+
+/// @brief Why items may not go through all members one after the other; empty if they may.
+///
+/// What one member writes another one may touch only at the same item, or if both reduce into it
+/// alike: an item sees of others neither what they are going to write nor what they have written.
+[[nodiscard]] std::string why_not_fused(const Group& group);
+
+/// @brief True if @p arg writes all that there is to its Dat: for all items of its Set, all
+/// components, whatever branches the kernel takes.
+[[nodiscard]] bool defines(const Group& group, std::size_t arg);
+
+/// @brief Number the versions that members read and write: fill Group::values and ::operands.
+/// Every value counts as stored.
+void number_values(Group& group);
+
+/// @brief True if a version that one member writes directly is read directly by a later one.
+[[nodiscard]] bool is_handed_on(const Group& group, std::size_t arg);
+
+/// @brief True if memory must hold the last version of what @p arg writes.
+[[nodiscard]] bool is_stored(const Group& group, std::size_t arg);
+
+}  // namespace op2::ir

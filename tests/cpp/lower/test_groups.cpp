@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/// Several loops in one function: see ir/group.hpp and pack().
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "../jit/support.hpp"
+#include "cg/source.hpp"
+#include "ir/group.hpp"
+#include "loops.hpp"
+#include "lower/pack.hpp"
+
+namespace op2::lower {
+namespace {
+
+using testing::direct;
+using testing::indirect;
+using testing::NamedArg;
+
+constexpr ir::Alias q{0, 0};
+constexpr ir::Alias work{1, 1};
+constexpr ir::Alias r{2, 2};
+
+/// Component c of every argument that may be written gets @p value; through Map 0 to Set 1.
+ir::Loop loop(const std::string& name, const std::vector<NamedArg>& args, const ir::Expr& value) {
+  ir::Loop made =
+      testing::make_loop_of(name, args, {{2, 1}}, [&value](int) { return ir::Expr(value); });
+  made.set = 0;
+  return made;
+}
+
+/// `work = 2 x[0]`, then `r += y[0]`, both for the same items: `y` is `work`.
+ir::Group double_and_add() {
+  const ir::Expr two{ir::Literal{"2"}, {}, {}, testing::some_line};
+  const ir::Expr doubled{
+      ir::Binary{ir::BinaryOp::multiply}, {two, testing::entry_of("x", 0)}, {}, testing::some_line};
+  return ir::fused(
+      {loop("twice", {direct("x", Access::read, 1, q), direct("y", Access::write, 1, work)},
+            doubled),
+       loop("add", {direct("y", Access::read, 1, work), direct("r", Access::inc, 1, r)},
+            testing::entry_of("y", 0))});
+}
+
+/// Nobody looks at `work` afterwards.
+ir::Group with_temporary() {
+  ir::Group group = double_and_add();
+  for (ir::Value& value : group.values) {
+    if (value.alias == work) value.stored = false;
+  }
+  return group;
+}
+
+TEST(Groups, OneFunctionCallsBothKernels) {
+  const kir::Module module =
+      testing::lowered(double_and_add(), Strategy::direct, testing::one_lane, Stage::strategy);
+  ASSERT_EQ(module.functions.size(), 1U);
+  EXPECT_EQ(module.name, "twice_add");
+  EXPECT_EQ(module.kernels.size(), 2U);
+  EXPECT_EQ(kir::dump(module),
+            "function wrap_twice_add(const float64* x, float64* y, float64* r)\n"
+            "  for serial n in [begin, end)\n"
+            "    decl float64 y_pack[1]\n"
+            "    kernel(&x[n], y_pack)\n"
+            "    kernel1(y_pack, &r[n])\n"
+            "    scatter float64 y[n] x1 = y_pack\n"
+            "launch op2_launch_twice_add(const float64* x, float64* y, float64* r)\n"
+            "  call wrap_twice_add(begin, end, x, y, r)\n");
+}
+
+TEST(Groups, WhatNobodyLooksAtIsNeverInMemory) {
+  const kir::Module module =
+      testing::lowered(with_temporary(), Strategy::direct, testing::threads, Stage::strategy);
+  EXPECT_EQ(names_of(module.functions.front().parameters), (std::vector<std::string>{"x", "r"}));
+  EXPECT_EQ(testing::count<kir::Scatter>(module.functions.front().body), 0);
+  EXPECT_EQ(testing::count<kir::Gather>(module.functions.front().body), 0);
+}
+
+TEST(Groups, OnAGridTheOtherRowsArePackedToo) {
+  const kir::Module module =
+      testing::lowered(with_temporary(), Strategy::direct, testing::grid, Stage::strategy);
+  const kir::Block& body = module.functions.front().body;
+  EXPECT_EQ(testing::count<kir::CallUser>(body), 2);
+  EXPECT_EQ(testing::count<kir::Gather>(body), 2);   // x, r
+  EXPECT_EQ(testing::count<kir::Scatter>(body), 1);  // r
+}
+
+TEST(Groups, AValueThatOnlySomeItemsGetIsLoadedFirst) {
+  ir::Group group = double_and_add();
+  auto& written = std::get<ir::DirectDat>(group.args[1]);
+  written.dim = 2;  // the kernel writes one component
+  std::get<ir::DirectDat>(group.args[2]).dim = 2;
+  const kir::Module module =
+      testing::lowered(group, Strategy::direct, testing::one_lane, Stage::strategy);
+  EXPECT_EQ(testing::count<kir::Gather>(module.functions.front().body), 1);
+}
+
+TEST(Groups, TheLastMemberThatWritesStores) {
+  const ir::Expr one = testing::literal("1.0");
+  const ir::Group group = ir::fused(
+      {loop("a", {direct("y", Access::write, 1, work)}, one),
+       loop("b", {direct("y", Access::rw, 1, work)}, one),
+       loop("c", {direct("y", Access::read, 1, work), direct("z", Access::write, 1, r)}, one)});
+  const std::vector<MapFacts> maps = testing::no_facts(group);
+  const PackedLoop packed = pack(group, maps, testing::one_lane, {});
+  EXPECT_TRUE(packed.args[0].store.empty());
+  EXPECT_EQ(packed.args[1].store.size(), 1U);
+  EXPECT_TRUE(packed.args[2].store.empty());
+  EXPECT_EQ(packed.args[2].pack, packed.args[0].pack);
+  EXPECT_TRUE(packed.args[3].pack.empty());  // its own row, in place
+}
+
+TEST(Groups, MembersThatOnlyReadOneDatReadItInPlace) {
+  const ir::Expr one = testing::literal("1.0");
+  const ir::Group group = ir::fused(
+      {loop("a", {direct("x", Access::read, 1, q), direct("y", Access::write, 1, work)}, one),
+       loop("b", {direct("x", Access::read, 1, q), direct("z", Access::write, 1, r)}, one)});
+  const kir::Module module =
+      testing::lowered(group, Strategy::direct, testing::one_lane, Stage::strategy);
+  EXPECT_EQ(testing::count<kir::Decl>(module.functions.front().body), 0);
+  EXPECT_EQ(names_of(module.functions.front().parameters),
+            (std::vector<std::string>{"x", "y", "z"}));
+}
+
+TEST(Groups, IncrementsOfAllMembersAreResolvedTogether) {
+  const ir::Expr one = testing::literal("1.0");
+  const ir::Group group = ir::fused({loop("a", {indirect("y", Access::inc, 0, 1, r)}, one),
+                                     loop("b", {indirect("y", Access::inc, 0, 1, r)}, one)});
+  EXPECT_EQ(ir::why_not_fused(group), "");
+  const Races races = find_races(group, testing::no_facts(group));
+  EXPECT_EQ(races.conflicts, (std::vector<int>{0}));
+  EXPECT_FALSE(races.overlaps);
+  const kir::Module module =
+      testing::lowered(group, Strategy::colour, testing::threads, Stage::strategy);
+  EXPECT_EQ(testing::count<kir::Scatter>(module.functions.front().body), 2);
+}
+
+TEST(Groups, ThePrintedTextComputesBoth) {
+  const kir::Module module =
+      testing::lowered(with_temporary(), Strategy::direct, testing::one_lane);
+  const std::string text = cg::print_source(module, cg::c_dialect(), false, "");
+  EXPECT_NE(
+      text.find("    double y_pack[1];\n    twice(x + n, y_pack);\n    add(y_pack, r + n);\n"),
+      std::string::npos)
+      << text;
+  const jit::testing::TemporaryDirectory directory;
+  jit::Service service(jit::testing::options_in(directory.path()));
+  const jit::Loaded loaded =
+      service.load(text, jit::Language::c, {"-Wall", "-Wextra", "-Werror", "-O1"}, "");
+  std::vector<double> x{1.0, 2.0, 3.0};
+  std::vector<double> y{-1.0, -1.0, -1.0};
+  std::vector<double> sum{10.0, 20.0, 30.0};
+  ASSERT_EQ(names_of(module.argv), (std::vector<std::string>{"x", "y", "r"}));
+  void* const argv[] = {x.data(), y.data(), sum.data()};
+  const op2_context_v1 context{};
+  const auto launch = reinterpret_cast<op2_launch_v1>(loaded.library->symbol(module.launch_name));
+  EXPECT_EQ(launch(&context, 0, 3, argv, 3), 0);
+  EXPECT_EQ(sum, (std::vector<double>{12.0, 24.0, 36.0}));
+  EXPECT_EQ(y, (std::vector<double>{-1.0, -1.0, -1.0}));  // only a local variable
+}
+
+}  // namespace
+}  // namespace op2::lower
