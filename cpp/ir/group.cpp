@@ -95,6 +95,14 @@ std::string described(const Group& group, std::size_t arg) {
                      at < kernel.parameters.size() ? kernel.parameters[at].name : "", kernel.name);
 }
 
+/// Are all elements of the argument's Set visited, and nothing else? The iteration is that of the
+/// elements where a member is visited by incidences; the others go over all items then.
+bool is_plain(const Group& group, std::size_t arg) {
+  const std::optional<std::size_t> member = inverted_member(group);
+  if (member && *member != member_of(group, arg)) return true;
+  return !member && !group.iteration.subset && group.iteration.layers == Layers::none;
+}
+
 int set_of(const Group& group, const Arg& arg) {
   return std::visit(overload{
                         [&group](const DirectDat&) { return group.set; },
@@ -196,12 +204,37 @@ std::string why_not_fused(const Group& group) {
   return "";
 }
 
+Group inverted(const Group& group) {
+  if (inverted_member(group)) return group;
+  const auto reduced = std::ranges::find_if(group.args, [](const Arg& arg) {
+    return target_map_of(arg) >= 0 && is_reduction(access_of(arg));
+  });
+  if (group.members.size() != 1 || reduced == group.args.end()) {
+    throw InternalError(fmt::format("'{}' cannot be inverted", name_of(group)));
+  }
+  Group out = group;
+  out.members.front().visit = Visit::incidences;
+  out.set = out.maps[static_cast<std::size_t>(target_map_of(*reduced))].toset;
+  return out;
+}
+
+std::optional<std::size_t> inverted_member(const Group& group) {
+  const auto found = std::ranges::find(group.members, Visit::incidences, &Member::visit);
+  if (found == group.members.end()) return std::nullopt;
+  return static_cast<std::size_t>(found - group.members.begin());
+}
+
+bool is_summed(const Group& group, std::size_t arg) {
+  if (target_map_of(group.args[arg]) < 0 || !is_reduction(access_of(group.args[arg]))) return false;
+  const std::optional<std::size_t> member = inverted_member(group);
+  return !member || *member == member_of(group, arg);
+}
+
 bool defines(const Group& group, std::size_t arg) {
   const auto* dat = std::get_if<DirectDat>(&group.args[arg]);
   const Kernel& kernel = kernel_of(group, arg);
   const bool is_whole = dat != nullptr && dat->access == Access::write && dat->stride == 0 &&
-                        !group.iteration.subset && group.iteration.layers == Layers::none &&
-                        kernel.body && !is_part(group, arg);
+                        is_plain(group, arg) && kernel.body && !is_part(group, arg);
   if (!is_whole) return false;
   const auto parameter = static_cast<std::size_t>(parameter_of(group, arg));
   return surely_stored(*kernel.body)[parameter] >= dat->dim;

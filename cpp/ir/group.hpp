@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -19,6 +20,19 @@ namespace op2::ir {
 /// What one member writes another one may touch only at the same item, or if both reduce into it
 /// alike: an item sees of others neither what they are going to write nor what they have written.
 [[nodiscard]] std::string why_not_fused(const Group& group);
+
+/// @brief The same loop from the other side: over the targets that it reduces into, its kernel
+/// called for each pair (element, slot) that leads to one. A Group whose member is visited so stays
+/// as it is.
+/// @throws InternalError if nothing is reduced through a Map.
+[[nodiscard]] Group inverted(const Group& group);
+
+/// @brief The member that is visited by the incidences of the items; nothing if there is none.
+[[nodiscard]] std::optional<std::size_t> inverted_member(const Group& group);
+
+/// @brief True if @p arg is summed item by item: reduced through a Map, and where one member is
+/// visited by incidences by that one.
+[[nodiscard]] bool is_summed(const Group& group, std::size_t arg);
 
 /// @brief True if @p arg writes all that there is to its Dat: for all items of its Set, all
 /// components, whatever branches the kernel takes.

@@ -502,6 +502,7 @@ struct PlanSpec {
   int lanes = 0;                   ///< columns: targets of a group
   std::vector<int> composed = {};  ///< columns: maps whose rows follow the columns, in order
   int composed_bytes = 4;          ///< columns: width of their entries
+  bool all_targets = false;        ///< inverse, padded: rows also for targets without incidences
   bool operator==(const PlanSpec&) const = default;
 };
 

@@ -48,10 +48,12 @@ kir::Expr whole_end() {
 }
 
 void append_call(kir::Block& block, const PackedLoop& packed) {
-  for (const PackedCall& member : packed.members) {
-    block.push_back({member.call});
-    append(block, member.split);
-  }
+  for (const PackedCall& member : packed.members) append_call(block, member);
+}
+
+void append_call(kir::Block& block, const PackedCall& member) {
+  block.push_back({member.call});
+  append(block, member.split);
 }
 
 kir::Block element_body(const PackedLoop& packed) {

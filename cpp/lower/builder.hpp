@@ -124,8 +124,10 @@ class Builder {
   std::vector<std::pair<std::string, kir::Expr>> numbers_;
 };
 
-/// @brief Append the call of the kernel, and what takes joined packs apart again.
+/// @brief Append the calls of the kernels, and what takes joined packs apart again.
 void append_call(kir::Block& block, const PackedLoop& packed);
+/// @brief The call of one member alone.
+void append_call(kir::Block& block, const PackedCall& member);
 
 /// @brief What happens for the item at `items.position`: find the element, load, call, store.
 [[nodiscard]] kir::Block element_body(const PackedLoop& packed);

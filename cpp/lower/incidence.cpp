@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "base/error.hpp"
+#include "ir/group.hpp"
 #include "lower/make.hpp"
 
 namespace op2::lower {
@@ -70,9 +71,16 @@ kir::Block along_columns(const Incidence& incidence, kir::Block body) {
           {kir::For{kir::Axis::serial, "k", kir::integer(0), n_columns, std::move(column)}}};
 }
 
-/// On a grid a sum does not wait for what was there before: that is added at last.
-bool is_added_at_last(const Builder& builder, const ir::IndirectDat& dat) {
-  return builder.is_grid() && dat.access == Access::inc;
+/// On a grid a sum does not wait for what was there before: that is added at last, unless somebody
+/// looks at the sum before.
+bool is_added_at_last(const Builder& builder, std::size_t arg) {
+  const ir::Loop& loop = builder.request().loop;
+  const auto is_seen = [&](const ir::Arg& other) {
+    return std::holds_alternative<ir::DirectDat>(other) &&
+           ir::alias_of(other).data == ir::alias_of(loop.args[arg]).data;
+  };
+  return builder.is_grid() && ir::access_of(loop.args[arg]) == Access::inc &&
+         std::ranges::none_of(loop.args, is_seen);
 }
 
 /// True if a Dat is reached by @p map, which must lead somewhere from every element then.
@@ -92,9 +100,9 @@ bool is_first(const std::vector<std::string>& names, std::size_t i) {
 
 std::vector<int> reduced_maps(const ir::Loop& loop) {
   std::vector<int> maps;
-  for (const ir::Arg& arg : loop.args) {
-    const int map = ir::target_map_of(arg);
-    if (map < 0 || !is_reduction(ir::access_of(arg))) continue;
+  for (std::size_t i = 0; i < loop.args.size(); ++i) {
+    if (!ir::is_summed(loop, i)) continue;
+    const int map = ir::target_map_of(loop.args[i]);
     if (std::find(maps.begin(), maps.end(), map) == maps.end()) maps.push_back(map);
   }
   return maps;
@@ -103,8 +111,8 @@ std::vector<int> reduced_maps(const ir::Loop& loop) {
 std::vector<std::size_t> reduced_args(const ir::Loop& loop) {
   std::vector<std::size_t> args;
   for (std::size_t i = 0; i < loop.args.size(); ++i) {
-    const auto* dat = std::get_if<ir::IndirectDat>(&loop.args[i]);
-    if (dat != nullptr && is_reduction(dat->access)) args.push_back(i);
+    const bool is_dat = std::holds_alternative<ir::IndirectDat>(loop.args[i]);
+    if (is_dat && ir::is_summed(loop, i)) args.push_back(i);
   }
   return args;
 }
@@ -114,6 +122,10 @@ std::vector<std::string> take_accumulators(Builder& builder) {
   const std::vector<std::size_t> args = reduced_args(loop);
   std::vector<std::string> names;
   for (const std::size_t arg : args) {
+    if (const std::string& sum = builder.packed().args[arg].sum; !sum.empty()) {
+      names.push_back(sum);
+      continue;
+    }
     const int data = ir::alias_of(loop.args[arg]).data;
     const auto earlier = std::find_if(args.begin(), args.end(), [&](std::size_t other) {
       return ir::alias_of(loop.args[other]).data == data;
@@ -306,7 +318,7 @@ kir::Block load_accumulators(Builder& builder, const std::vector<std::string>& n
     const ir::IndirectDat& dat = indirect(loop, args[i]);
     block.push_back({kir::Decl{{dat.dtype}, names[i], std::max(dat.dim, 1), {}}});
     const kir::Expr start =
-        is_added_at_last(builder, dat) ? kir::integer(0) : at_target(builder, args[i]);
+        is_added_at_last(builder, args[i]) ? kir::integer(0) : at_target(builder, args[i]);
     block.push_back(
         for_components(dat.dim, kir::element(names[i], kir::name("c")), kir::Update::set, start));
   }
@@ -318,9 +330,10 @@ kir::Block store_accumulators(Builder& builder, const std::vector<std::string>& 
   kir::Block block;
   const std::vector<std::size_t> args = reduced_args(loop);
   for (std::size_t i = 0; i < args.size(); ++i) {
-    if (!is_first(names, i)) continue;
+    if (!is_first(names, i) || !ir::is_stored(loop, args[i])) continue;
     const ir::IndirectDat& dat = indirect(loop, args[i]);
-    const kir::Update update = is_added_at_last(builder, dat) ? kir::Update::add : kir::Update::set;
+    const kir::Update update =
+        is_added_at_last(builder, args[i]) ? kir::Update::add : kir::Update::set;
     block.push_back(for_components(dat.dim, at_target(builder, args[i]), update,
                                    kir::element(names[i], kir::name("c"))));
   }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <utility>
 
+#include "ir/group.hpp"
 #include "lower/incidence.hpp"
 #include "lower/invert_by_slot.hpp"
 #include "lower/make.hpp"
@@ -35,11 +36,12 @@ void load_own_rows(Builder& builder, const std::vector<std::string>& accumulator
 
 /// What the element body stores besides the owned shares: reduced Globals. An INC counts once an
 /// element, in the slot that every element has; MIN and MAX may be repeated.
-kir::Block global_stores(const Builder& builder) {
+kir::Block global_stores(const Builder& builder, std::size_t member) {
   const ir::Loop& loop = builder.request().loop;
+  const PackedCall& call = builder.packed().members[member];
   kir::Block once;
   kir::Block always;
-  for (std::size_t i = 0; i < loop.args.size(); ++i) {
+  for (std::size_t i = call.first_arg; i < call.end_arg; ++i) {
     if (!std::holds_alternative<ir::GlobalReduce>(loop.args[i])) continue;
     append(ir::access_of(loop.args[i]) == Access::inc ? once : always,
            builder.packed().args[i].store);
@@ -79,8 +81,7 @@ kir::Block visit_all(Builder& builder, const Incidence& incidence) {
   kir::Block starts = declare_rows(builder, rows);
   append(visit, std::move(starts));
   for (const OwnedRow& row : rows) visit.push_back(add_to_row(builder, incidence, row));
-  kir::Block globals = global_stores(builder);
-  append(visit, std::move(globals));
+  append(visit, global_stores(builder, 0));
   return {for_all_incidences(builder, incidence, located(packed.items, std::move(visit)))};
 }
 
@@ -90,50 +91,73 @@ void finish(Builder& builder, const std::string& function) {
   builder.module().items = kir::Items::targets;
 }
 
+/// The other members of the Group, for the target itself.
+kir::Block of_members(const PackedLoop& packed, std::size_t begin, std::size_t end) {
+  kir::Block out;
+  for (std::size_t member = begin; member < end; ++member) {
+    append(out, loads(packed, member));
+    append_call(out, packed.members[member]);
+    append(out, stores(packed, member));
+  }
+  return out;
+}
+
+/// What is done for one incidence: recompute the kernel, keep the share of the slot.
+kir::Block visit_one(Builder& builder, const Incidence& incidence, std::size_t member,
+                     const std::vector<std::string>& sums, const std::vector<OwnedRow>& rows) {
+  PackedLoop& packed = builder.packed();
+  load_own_rows(builder, sums);
+  kir::Block visit = loads(packed, member);
+  if (packed.members.size() == 1) append(visit, packed.constants);
+  append_call(visit, packed.members[member]);
+  const std::vector<std::size_t> args = reduced_args(builder.request().loop);
+  for (std::size_t i = 0; i < args.size(); ++i) {
+    visit.push_back(keep_share(builder, incidence, args[i], sums[i], packed.args[args[i]].pack,
+                               kir::integer(0), ShareFrom::pack));
+  }
+  for (const OwnedRow& row : rows) visit.push_back(add_to_row(builder, incidence, row));
+  append(visit, global_stores(builder, member));
+  return located(packed.items, std::move(visit));
+}
+
+/// What is done for one target: sum over its incidences, and between loading and storing the sums
+/// whatever other members do.
+kir::Block of_one_target(Builder& builder, const Incidence& incidence, std::size_t member) {
+  PackedLoop& packed = builder.packed();
+  const std::vector<std::string> sums = take_accumulators(builder);
+  const std::vector<OwnedRow> rows = take_rows(builder);
+  kir::Block visit = visit_one(builder, incidence, member, sums, rows);
+  kir::Block body = load_accumulators(builder, sums);
+  append(body, declare_rows(builder, rows));
+  if (packed.members.size() > 1) append(body, packed.constants);
+  append(body, of_members(packed, 0, member));
+  append(body, for_incidences(builder, incidence, std::move(visit)));
+  append(body, of_members(packed, member + 1, packed.members.size()));
+  append(body, store_accumulators(builder, sums));
+  return of_target(incidence, std::move(body));
+}
+
 }  // namespace
 
 void invert(Builder& builder) {
   const bool is_on_lanes = builder.request().options.lanes > 1;
   if (is_on_lanes && builder.request().options.by_slot) return invert_by_slot(builder);
-  const ir::Loop& loop = builder.request().loop;
-  const std::string function = builder.packed().names.take("wrap_" + ir::name_of(loop));
+  const ir::Group& group = builder.request().loop;
+  const std::string function = builder.packed().names.take("wrap_" + ir::name_of(group));
   const Incidence incidence = add_incidence(builder, Sizes::if_padded);
-  PackedLoop& packed = builder.packed();
-  std::vector<kir::Parameter> parameters = packed.parameters;
+  builder.module().plan.all_targets = group.members.size() > 1;
+  std::vector<kir::Parameter> parameters = builder.packed().parameters;
   for (kir::Parameter& parameter : incidence.parameters()) parameters.push_back(parameter);
-  if (is_on_lanes) {
-    kir::Block visit = visit_all(builder, incidence);
-    if (builder.is_grid()) {
-      builder.add_kernel(function, Builder::with_range(std::move(parameters)), std::move(visit));
-    } else {
-      builder.add_range_function(function, std::move(parameters), std::move(visit));
-    }
-    return finish(builder, function);
+  if (!is_on_lanes) {
+    const std::size_t member = ir::inverted_member(group).value();
+    builder.add_function(function, std::move(parameters), "t",
+                         of_one_target(builder, incidence, member));
+  } else if (builder.is_grid()) {
+    builder.add_kernel(function, Builder::with_range(std::move(parameters)),
+                       visit_all(builder, incidence));
+  } else {
+    builder.add_range_function(function, std::move(parameters), visit_all(builder, incidence));
   }
-  const std::vector<std::size_t> args = reduced_args(loop);
-  const std::vector<std::string> accumulators = take_accumulators(builder);
-  const std::vector<OwnedRow> rows = take_rows(builder);
-
-  load_own_rows(builder, accumulators);
-  kir::Block visit = loads(packed);
-  append_call(visit, packed);
-  for (std::size_t i = 0; i < args.size(); ++i) {
-    visit.push_back(keep_share(builder, incidence, args[i], accumulators[i],
-                               packed.args[args[i]].pack, kir::integer(0), ShareFrom::pack));
-  }
-  for (const OwnedRow& row : rows) visit.push_back(add_to_row(builder, incidence, row));
-  kir::Block globals = global_stores(builder);
-  append(visit, std::move(globals));
-
-  kir::Block body = load_accumulators(builder, accumulators);
-  kir::Block starts = declare_rows(builder, rows);
-  append(body, std::move(starts));
-  kir::Block walk = for_incidences(builder, incidence, located(packed.items, std::move(visit)));
-  append(body, std::move(walk));
-  kir::Block store = store_accumulators(builder, accumulators);
-  append(body, std::move(store));
-
-  builder.add_function(function, std::move(parameters), "t", of_target(incidence, std::move(body)));
   finish(builder, function);
 }
 

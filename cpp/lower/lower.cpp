@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "base/error.hpp"
+#include "ir/group.hpp"
 #include "ir/kir_verify.hpp"
 #include "lower/lanes_loop.hpp"
 #include "lower/passes.hpp"
@@ -124,15 +125,28 @@ void verify_after(Stage stage, const kir::Module& module) {
   }
 }
 
+/// `owner` is the same loop from the other side.
+ir::Group seen_from_targets(const Request& request) {
+  return request.strategy == Strategy::owner ? ir::inverted(request.loop) : request.loop;
+}
+
+Request over(const ir::Group& group, const Request& request) {
+  return {group, request.strategy, request.facts, request.maps, request.options};
+}
+
 }  // namespace
 
-std::string why_not_on_lanes(const Request& request) {
+std::string why_not_on_lanes(const Request& given) {
+  const ir::Group group = seen_from_targets(given);
+  const Request request = over(group, given);
   Builder builder = builder_for(request);
   lay_out(builder);
   return loop_on_lanes(builder.module(), request).why;
 }
 
-kir::Module lower(const Request& request, const Observer& observe) {
+kir::Module lower(const Request& given, const Observer& observe) {
+  const ir::Group group = seen_from_targets(given);
+  const Request request = over(group, given);
   Builder builder = builder_for(request);
   for (const Pass& pass : passes) {
     if (!pass.applies(builder)) continue;

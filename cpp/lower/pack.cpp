@@ -99,8 +99,8 @@ class Packer {
         is_unique_(options.convention == 2 || is_shared_),
         packed_{{}, {}, {}, {}, Names(reserved_names(loop)), {}, {}},
         map_names_(loop.maps.size()) {
-    for (int member = 0; member < std::ssize(loop.members); ++member) {
-      packed_.members.push_back({{{}, member}});
+    for (std::size_t member = 0; member < loop.members.size(); ++member) {
+      packed_.members.push_back({{{}, static_cast<int>(member)}});
     }
   }
 
@@ -126,6 +126,8 @@ class Packer {
  private:
   void add_argument(std::size_t i) {
     const Arg& arg = loop_.args[i];
+    if (call_of(i).end_arg == 0) call_of(i).first_arg = i;
+    call_of(i).end_arg = i + 1;
     PackedArg packed;
     packed.data = data_parameter(i);
     if (const auto* dat = std::get_if<IndirectDat>(&arg)) {
@@ -243,12 +245,17 @@ class Packer {
   void add_direct(std::size_t i, const DirectDat& dat) {
     PackedArg& packed = packed_.args.back();
     if (is_live(i)) {
-      pass(i, kir::offset(packed.data, kir::name("n") * kir::integer(ir::stride_of(dat)) +
+      pass(i, kir::offset(packed.data, element_of(i) * kir::integer(ir::stride_of(dat)) +
                                            kir::integer(dat.component)));
       return;
     }
+    if (const auto sum = earlier_sum(i)) {
+      packed.pack = packed_.args[*sum].sum;
+      return pass(i, kir::name(packed.pack));
+    }
     const auto earlier = earlier_direct(i);
     kir::Rows rows = rows_of(dat, packed.data);
+    rows.element = element_of(i);
     rows.columns = columns_of(i);
     if (earlier && !packed_.args[*earlier].pack.empty()) {
       share_pack(i, *earlier);
@@ -266,6 +273,31 @@ class Packer {
   [[nodiscard]] bool is_live(std::size_t i) const {
     return facts_.lanes != Lanes::grid && !ir::is_part(loop_, i) && !ir::is_handed_on(loop_, i) &&
            ir::is_stored(loop_, i);
+  }
+
+  /// The item's own element; of a member that is visited by incidences the element that leads
+  /// there.
+  [[nodiscard]] kir::Expr element_of(std::size_t i) const {
+    const auto inverted = ir::inverted_member(loop_);
+    return kir::name(!inverted || *inverted == ir::member_of(loop_, i) ? "n" : "target");
+  }
+
+  /// The first argument of this Dat that is summed target by target.
+  [[nodiscard]] std::optional<std::size_t> earlier_sum(std::size_t i) const {
+    for (std::size_t earlier = 0; earlier < i; ++earlier) {
+      const bool is_same =
+          ir::alias_of(loop_.args[earlier]).data == ir::alias_of(loop_.args[i]).data;
+      if (is_same && !packed_.args[earlier].sum.empty()) return earlier;
+    }
+    return std::nullopt;
+  }
+
+  /// Where a member is visited by incidences: the item's private sum, one for each Dat.
+  void name_sum(std::size_t i) {
+    if (!ir::inverted_member(loop_) || !ir::is_summed(loop_, i)) return;
+    PackedArg& packed = packed_.args[i];
+    const auto earlier = earlier_sum(i);
+    packed.sum = earlier ? packed_.args[*earlier].sum : packed_.names.take(packed.data + "_own");
   }
 
   /// A pack is stored once, by the first argument of the last member that writes it.
@@ -364,6 +396,7 @@ class Packer {
     kir::Rows rows = rows_of(loop_, dat, packed.data, packed.map);
     rows.columns = columns_of(i);
     const bool starts_at_zero = dat.access == Access::inc || dat.access == Access::write;
+    name_sum(i);
     declare_pack(i, dat.dtype, extent, starts_at_zero);
     if (!starts_at_zero) packed.load.push_back({kir::Gather{packed.pack, rows}});
     if (writes(dat.access)) {
@@ -519,12 +552,26 @@ kir::Update update_of(Access access) {
 
 kir::Block loads(const PackedLoop& packed) {
   kir::Block out;
-  for (const PackedArg& arg : packed.args) {
-    append(out, arg.decl);
-    append(out, arg.load);
-    append(out, arg.join);
-  }
+  for (std::size_t i = 0; i < packed.members.size(); ++i) append(out, loads(packed, i));
   append(out, packed.constants);
+  return out;
+}
+
+kir::Block loads(const PackedLoop& packed, std::size_t member) {
+  kir::Block out;
+  const PackedCall& call = packed.members[member];
+  for (std::size_t i = call.first_arg; i < call.end_arg; ++i) {
+    append(out, packed.args[i].decl);
+    append(out, packed.args[i].load);
+    append(out, packed.args[i].join);
+  }
+  return out;
+}
+
+kir::Block stores(const PackedLoop& packed, std::size_t member) {
+  kir::Block out;
+  const PackedCall& call = packed.members[member];
+  for (std::size_t i = call.first_arg; i < call.end_arg; ++i) append(out, packed.args[i].store);
   return out;
 }
 

@@ -22,6 +22,7 @@ struct PackedArg {
   kir::Block decl = {};     ///< declares the pack, if the argument has one of its own
   kir::Block load = {};     ///< fills it
   kir::Block store = {};    ///< writes it back, Sync::none
+  std::string sum = {};     ///< private sum of an item, if its incidences are summed here
   /// Behind the load of the last part of a parameter: the array that the kernel gets, made of the
   /// packs of all parts.
   kir::Block join = {};
@@ -30,6 +31,8 @@ struct PackedArg {
 /// @brief The call of one member's kernel.
 struct PackedCall {
   kir::CallUser call;
+  std::size_t first_arg = 0;
+  std::size_t end_arg = 0;
   kir::Block split = {};  ///< after the call: take packs of several arguments apart again
 };
 
@@ -60,10 +63,13 @@ struct PackedLoop {
 [[nodiscard]] PackedLoop pack(const ir::Group& group, const std::vector<MapFacts>& maps,
                               const Facts& facts, const Options& options);
 
-/// @brief Declare the packs and fill them, in the order of the arguments.
+/// @brief Declare the packs and fill them, in the order of the arguments; Consts at last.
 [[nodiscard]] kir::Block loads(const PackedLoop& packed);
+/// @brief The packs of one member alone.
+[[nodiscard]] kir::Block loads(const PackedLoop& packed, std::size_t member);
 /// @brief Write the packs back, in the order of the arguments.
 [[nodiscard]] kir::Block stores(const PackedLoop& packed);
+[[nodiscard]] kir::Block stores(const PackedLoop& packed, std::size_t member);
 
 /// @brief The update that carries a pack of access @p access into its target.
 [[nodiscard]] kir::Update update_of(Access access);

@@ -37,8 +37,9 @@ void stage_blocks(Builder& builder);
 /// @brief `colour`: colours one after the other, the elements of a colour over the lanes.
 void colour_elements(Builder& builder);
 
-/// @brief `owner`: one item a target; it recomputes the kernel for every incident element and
-/// keeps its own share.
+/// @brief A Group with a member that is visited by incidences, which is what `owner` makes of a
+/// loop: one item a target; it recomputes the kernel for every incident element and keeps its own
+/// share. What other members do for the target comes before and after that.
 void invert(Builder& builder);
 
 /// @brief `scratch`: element results to scratch memory, then one item a target sums its share.

@@ -48,7 +48,8 @@ std::vector<plan::Occurrence> occurrences_of(const Binding& binding, int map,
 }
 
 plan::InverseSpec inverse_of(const Binding& binding, const std::vector<int>& maps,
-                             plan::IncidenceOrder order, plan::PlanCache& plans, int n_threads) {
+                             plan::IncidenceOrder order, plan::PlanCache& plans, int n_threads,
+                             bool all_targets) {
   plan::InverseSpec spec;
   spec.elements = elements_of(binding);
   spec.order = order;
@@ -60,7 +61,7 @@ plan::InverseSpec inverse_of(const Binding& binding, const std::vector<int>& map
     spec.occurrences.insert(spec.occurrences.end(), rows.begin(), rows.end());
   }
   const auto n_entries = binding.n_elements * static_cast<std::int64_t>(spec.occurrences.size());
-  spec.touched_only = n_entries < n_targets;
+  spec.touched_only = !all_targets && n_entries < n_targets;
   return spec;
 }
 

@@ -43,8 +43,9 @@ struct Binding {
 /// @brief The inverse of some Maps of a loop, one slot after the other, by position.
 ///
 /// Only for targets that are touched, where the loop cannot touch all of them.
+/// @param[in] all_targets For all of them whatever is touched.
 [[nodiscard]] plan::InverseSpec inverse_of(const Binding& binding, const std::vector<int>& maps,
                                            plan::IncidenceOrder order, plan::PlanCache& plans,
-                                           int n_threads);
+                                           int n_threads, bool all_targets = false);
 
 }  // namespace op2::runtime

@@ -242,7 +242,9 @@ plan::ConflictSet PreparedLoop::conflicts() const {
 }
 
 plan::InverseSpec PreparedLoop::inverse_spec(plan::IncidenceOrder order) const {
-  return inverse_of(binding_, executable_->plan.occurrences, order, *plans_, options_.n_threads);
+  const kir::PlanSpec& plan = executable_->plan;
+  return inverse_of(binding_, plan.occurrences, order, *plans_, options_.n_threads,
+                    plan.all_targets);
 }
 
 void PreparedLoop::use_blocks() {

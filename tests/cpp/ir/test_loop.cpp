@@ -23,8 +23,7 @@ Loop airfoil_like() {
        DirectDat{DType::float32, 3, Access::read, {3, 3}},
        DirectDat{DType::float64, 2, Access::write, {4, 4}}, GlobalRead{DType::float64, 1, {5, 5}},
        GlobalReduce{DType::int64, 2, Access::max, {6, 6}}},
-      {{2, 0}, {3, 1}},
-      {{"gam", DType::float64, 1}, {"qinf", DType::float64, 4}});
+      {{2, 0}, {3, 1}}, {{"gam", DType::float64, 1}, {"qinf", DType::float64, 4}});
 }
 
 std::string failure_of_loop(const std::function<void(Loop&)>& damage) {

@@ -26,8 +26,7 @@ Loop base_loop() {
       {DirectDat{DType::float64, 2, Access::read, {0, 0}},
        IndirectDat{DType::float64, 2, Access::inc, 0, {1, 1}},
        GlobalRead{DType::float64, 2, {2, 2}}, GlobalReduce{DType::float64, 2, Access::min, {3, 3}}},
-      {{2, 0}, {2, 0}},
-      {{"gam", DType::float64, 2}});
+      {{2, 0}, {2, 0}}, {{"gam", DType::float64, 2}});
 }
 
 using Change = std::pair<const char*, std::function<void(Loop&)>>;
