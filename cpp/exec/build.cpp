@@ -10,7 +10,7 @@
 
 #include "base/error.hpp"
 #include "base/overload.hpp"
-#include "ir/kernel_stores.hpp"
+#include "ir/group.hpp"
 
 namespace op2::exec {
 namespace {
@@ -213,19 +213,10 @@ class Translator {
 
 /// Whether the kernel writes all of the argument, on every path, and where it lies nothing else is.
 bool is_overwritten(const ir::Loop& loop, std::size_t i) {
-  const auto* dat = std::get_if<ir::DirectDat>(&loop.args[i]);
-  const bool is_plain = dat != nullptr && dat->access == Access::write &&
-                        ir::stride_of(*dat) == dat->dim && !ir::is_part(loop, i);
-  if (!is_plain || !ir::kernel_of(loop, i).body || loop.iteration.subset ||
-      loop.iteration.layers != ir::Layers::none) {
-    return false;
-  }
   const auto shares = [&](const ir::Arg& other) {
-    return ir::alias_of(other).memory == dat->alias.memory;
+    return ir::alias_of(other).memory == ir::alias_of(loop.args[i]).memory;
   };
-  if (std::ranges::count_if(loop.args, shares) != 1) return false;
-  const auto parameter = static_cast<std::size_t>(ir::parameter_of(loop, i));
-  return ir::surely_stored(*ir::kernel_of(loop, i).body).at(parameter) >= dat->dim;
+  return ir::defines(loop, i) && std::ranges::count_if(loop.args, shares) == 1;
 }
 
 std::shared_ptr<Executable> executable(const kir::Module& module, const ir::Loop& loop,

@@ -35,7 +35,7 @@ std::vector<int> constants_used(const Kernel& kernel, const std::vector<ConstRef
   return used;
 }
 
-void add(Group& group, const Loop& loop, bool has_parameters, bool has_places) {
+void add_loop(Group& group, const Loop& loop, bool has_parameters, bool has_places) {
   const int number = static_cast<int>(group.members.size());
   Member member = loop.members.front();
   member.constants = constants_used(*member.kernel, loop.constants);
@@ -187,7 +187,7 @@ Group fused(const std::vector<Loop>& loops) {
   group.set = first.set;
   for (const Loop& loop : loops) {
     check_numbered_together(first, loop);
-    add(group, loop, has_parameters, has_places);
+    add_loop(group, loop, has_parameters, has_places);
   }
   number_values(group);
   return group;
@@ -233,8 +233,9 @@ bool is_summed(const Group& group, std::size_t arg) {
 bool defines(const Group& group, std::size_t arg) {
   const auto* dat = std::get_if<DirectDat>(&group.args[arg]);
   const Kernel& kernel = kernel_of(group, arg);
-  const bool is_whole = dat != nullptr && dat->access == Access::write && dat->stride == 0 &&
-                        is_plain(group, arg) && kernel.body && !is_part(group, arg);
+  const bool is_whole = dat != nullptr && dat->access == Access::write &&
+                        stride_of(*dat) == dat->dim && is_plain(group, arg) && kernel.body &&
+                        !is_part(group, arg);
   if (!is_whole) return false;
   const auto parameter = static_cast<std::size_t>(parameter_of(group, arg));
   return surely_stored(*kernel.body)[parameter] >= dat->dim;

@@ -523,7 +523,7 @@ struct Module {
   /// What `CallUser` calls, ready to be printed: with Consts as parameters, perhaps for several
   /// elements, one a lane.
   std::vector<ir::KernelPtr> kernels;
-  int lanes = 0;  ///< elements that one call computes side by side; 0: one alone
+  int lanes = 0;                    ///< elements that one call computes side by side; 0: one alone
   std::vector<Function> functions;  ///< wrappers, callees first
   std::string launch_name;
   std::vector<Parameter> argv;  ///< roles data, constant, map, items, plan, in ABI order

@@ -221,6 +221,15 @@ using Loop = Group;
 /// @brief The Consts that a member's kernel gets, as numbers of Group::constants.
 [[nodiscard]] std::vector<int> constants_of(const Group& group, std::size_t member);
 
+/// @brief The kernel's parameter that @p arg is, or is a part of.
+[[nodiscard]] int parameter_of(const Group& group, std::size_t arg);
+
+/// @brief True if the parameter of @p arg is made of several arguments.
+[[nodiscard]] bool is_part(const Group& group, std::size_t arg);
+
+/// @brief The place of @p arg in its parameter's tensor; null if parts are end to end.
+[[nodiscard]] const Place* place_of(const Group& group, std::size_t arg);
+
 [[nodiscard]] DType dtype_of(const Arg& arg);
 [[nodiscard]] int dim_of(const Arg& arg);
 [[nodiscard]] Access access_of(const Arg& arg);

@@ -132,6 +132,26 @@ TEST(WhyNotFused, ASumOverTheItemsIncidencesIsComplete) {
   EXPECT_EQ(why_not_fused(group), "");
 }
 
+TEST(Inverted, IsTheLoopFromItsTargets) {
+  const Loop sum =
+      loop("sum", {indirect("x", Access::read, 0, 1, q), indirect("y", Access::inc, 0, 1, r)});
+  EXPECT_FALSE(inverted_member(sum));
+  EXPECT_TRUE(is_summed(sum, 1));
+  const Group group = inverted(sum);
+  EXPECT_EQ(inverted_member(group), 0U);
+  EXPECT_EQ(group.set, 1);
+  EXPECT_EQ(inverted(group).set, 1);  // stays as it is
+  EXPECT_THROW((void)inverted(loop("one", {direct("y", Access::inc, 1, r)})), InternalError);
+}
+
+TEST(Inverted, OnlyTheMemberThatIsVisitedSoIsSummed) {
+  Loop other = loop("other", {indirect("z", Access::inc, 0, 1, q)});
+  other.set = 1;
+  const Group group = fused({inverted(loop("sum", {indirect("y", Access::inc, 0, 1, r)})), other});
+  EXPECT_TRUE(is_summed(group, 0));
+  EXPECT_FALSE(is_summed(group, 1));
+}
+
 TEST(Values, EveryMemberThatWritesMakesAVersion) {
   const Group group =
       fused({loop("one", {direct("x", Access::read, 1, q), direct("y", Access::write, 1, r)}),

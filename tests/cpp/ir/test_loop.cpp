@@ -68,7 +68,8 @@ TEST(LoopVerify, AcceptsASoundLoop) {
 }
 
 TEST(LoopVerify, NamesWhatIsBroken) {
-  EXPECT_EQ(failure_of_loop([](Loop& loop) { loop.members[0].kernel = nullptr; }), "loop without a kernel");
+  EXPECT_EQ(failure_of_loop([](Loop& loop) { loop.members[0].kernel = nullptr; }),
+            "loop without a kernel");
   EXPECT_EQ(failure_of_loop([](Loop& loop) { std::get<DirectDat>(loop.args[2]).dim = -1; }),
             "loop 'res_calc': arg 2: negative dim");
   EXPECT_EQ(failure_of_loop([](Loop& loop) { std::get<IndirectDat>(loop.args[1]).map = 2; }),
