@@ -14,6 +14,8 @@
 #include "cg/kernel_printer.hpp"
 #include "ir/constants.hpp"
 #include "ir/kernel_body.hpp"
+#include "ir/kernel_bounds.hpp"
+#include "ir/kernel_checks.hpp"
 #include "ir/kernel_facts.hpp"
 #include "ir/kernel_types.hpp"
 
@@ -229,6 +231,8 @@ void bind_kernel_facts(py::module_& core) {
       .def_property_readonly("is_read", &ParameterFacts::is_read)
       .def_property_readonly("is_written", &ParameterFacts::is_written)
       .def_property_readonly("first_write_line", &ParameterFacts::first_write_line)
+      .def_property_readonly(
+          "store_line", [](const ParameterFacts& facts) { return facts.line_of(ir::Use::store); })
       .def_readonly("n_surely_written", &ParameterFacts::n_surely_written)
       .def("foreign_read_line", &ParameterFacts::foreign_read_line, py::arg("access"))
       .def("commutes", &ParameterFacts::commutes, py::arg("access"));
@@ -243,6 +247,52 @@ void bind_kernel_facts(py::module_& core) {
   core.def("kernel_facts", &ir::kernel_facts, py::arg("body"));
 }
 
+void bind_bounds(py::module_& core) {
+  using ir::OutOfBounds;
+  py::class_<OutOfBounds>(core, "OutOfBounds")
+      .def_readonly("line", &OutOfBounds::line)
+      .def_readonly("array", &OutOfBounds::array)
+      .def_readonly("parameter", &OutOfBounds::parameter)
+      .def_readonly("index", &OutOfBounds::index)
+      .def_readonly("extent", &OutOfBounds::extent)
+      .def_readonly("is_guarded", &OutOfBounds::is_guarded);
+  py::class_<ir::CheckInput>(core, "CheckInput")
+      .def_property_readonly("extents",
+                             [](const ir::CheckInput& input) { return input.run.extents; })
+      .def_readonly("accesses", &ir::CheckInput::accesses)
+      .def("key", [](const ir::CheckInput& input) {
+        return py::make_tuple(input.accesses, input.run.extents, input.run.uniform,
+                              input.run.constants);
+      });
+  py::class_<ir::CheckSite>(core, "CheckSite")
+      .def_property_readonly(
+          "check",
+          [](const ir::CheckSite& site) {
+            return std::string(ir::check_names[static_cast<std::size_t>(site.check)]);
+          })
+      .def_readonly("line", &ir::CheckSite::line)
+      .def_readonly("name", &ir::CheckSite::name)
+      .def_readonly("parameter", &ir::CheckSite::parameter)
+      .def_readonly("extent", &ir::CheckSite::extent);
+  py::class_<ir::CheckedBody>(core, "CheckedBody")
+      .def_readonly("body", &ir::CheckedBody::body)
+      .def_readonly("entry", &ir::CheckedBody::entry)
+      .def_readonly("sites", &ir::CheckedBody::sites)
+      .def_property_readonly("line",
+                             [](const ir::CheckedBody& made) { return made.body.entry().line; })
+      .def_readonly("has_bits", &ir::CheckedBody::has_bits)
+      .def_readonly("n_stored", &ir::CheckedBody::n_stored);
+  core.def("with_checks", &ir::with_checks, py::arg("body"), py::arg("input"));
+  core.def("checked_kernel", &ir::checked_kernel, py::arg("prelude"), py::arg("checked"),
+           py::arg("shell"));
+  core.def(
+      "out_of_bounds",
+      [](const ir::KernelBody& body, const ir::CheckInput& input) {
+        return ir::out_of_bounds(body, input.run);
+      },
+      py::arg("body"), py::arg("input"));
+}
+
 void bind_types(py::module_& core) {
   py::class_<Type>(core, "KernelType")
       .def_property_readonly("base",
@@ -250,6 +300,8 @@ void bind_types(py::module_& core) {
       .def_property_readonly("dtype", [](const Type& type) { return ir::dtype_of(type.base); })
       .def_readonly("is_const", &Type::is_const)
       .def_property_readonly("depth", &Type::depth)
+      .def_property_readonly("scalar_text",
+                             [](const Type& type) { return std::string(ir::c_name_of(type.base)); })
       .def("c_text", &c_text, py::arg("name"));
 
   py::class_<ir::Parameter>(core, "KernelParameter")
@@ -275,6 +327,7 @@ void bind_kernel(py::module_& core) {
   using ir::Kernel;
   bind_types(core);
   bind_kernel_facts(core);
+  bind_bounds(core);
   py::class_<Kernel, std::shared_ptr<Kernel>>(core, "Kernel")
       .def(py::init([](std::string name, std::string text, const py::object& parameters,
                        std::optional<ir::KernelBody> body, std::string opaque_reason, bool cpp,

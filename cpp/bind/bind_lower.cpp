@@ -12,6 +12,7 @@
 #include "cg/source.hpp"
 #include "ir/kir_dump.hpp"
 #include "ir/loop.hpp"
+#include "ir/loop_input.hpp"
 #include "ir/signature.hpp"
 #include "lower/incidence.hpp"
 #include "lower/invert_by_slot.hpp"
@@ -82,11 +83,16 @@ void bind_loop(py::module_& core) {
                        bool pass_layer, int index_bytes) {
              const ir::Layers layers =
                  constant_layers ? ir::Layers::constant : ir::Layers::variable;
-             return ir::Iteration{subset, extruded ? layers : ir::Layers::none, periodic,
-                                  pass_layer, index_bytes};
+             return ir::Iteration{subset,      extruded ? layers : ir::Layers::none,
+                                  periodic,    pass_layer,
+                                  index_bytes, false};
            }),
            py::arg("subset"), py::arg("extruded"), py::arg("constant_layers"), py::arg("periodic"),
-           py::arg("pass_layer"), py::arg("index_bytes"));
+           py::arg("pass_layer"), py::arg("index_bytes"))
+      .def("with_element", [](ir::Iteration iteration) {
+        iteration.pass_element = true;
+        return iteration;
+      });
   py::class_<ir::ConstRef>(core, "ConstRef")
       .def(py::init<std::string, DType, int>(), py::arg("name"), py::arg("dtype"), py::arg("dim"));
   py::class_<ir::Place>(core, "Place")
@@ -112,7 +118,8 @@ void bind_loop(py::module_& core) {
       .def_readonly("iteration", &ir::Loop::iteration)
       .def("signature", &ir::signature)
       .def("dump", [](const ir::Loop& loop) { return ir::dump(loop); })
-      .def("n_slots", &lower::n_slots);
+      .def("n_slots", &lower::n_slots)
+      .def("check_input", &ir::check_input);
 }
 
 void bind_options(py::module_& core) {

@@ -89,6 +89,9 @@ void bind_runtime(py::module_& core) {
            py::arg("timing"), py::arg("mirror"))
       .def("run", &PreparedLoop::run, Unlocked())
       .def("prepare", &PreparedLoop::prepare, Unlocked())
+      .def("run_saving", &PreparedLoop::run_saving, py::arg("also"), Unlocked())
+      .def("restore", &PreparedLoop::restore, Unlocked())
+      .def("forget_saved", &PreparedLoop::forget_saved, Unlocked())
       .def_property_readonly("n_colours", &PreparedLoop::n_colours)
       .def_property_readonly("plan_bytes", &PreparedLoop::plan_bytes);
 }

@@ -65,6 +65,7 @@ struct Iteration {
   bool periodic = false;         ///< the top layer is below the bottom one
   bool pass_layer = false;       ///< the kernel's last parameter is the layer
   int index_bytes = 4;           ///< width of the lists of elements, columns and levels
+  bool pass_element = false;     ///< after it: the element, where there are layers the work item
   bool operator==(const Iteration&) const = default;
 };
 

@@ -40,7 +40,9 @@ void add(Canonical& out, const Iteration& iteration) {
   if (iteration == Iteration{}) return;
   out.open("iteration").number(iteration.subset ? 1 : 0);
   out.number(static_cast<int>(iteration.layers)).number(iteration.periodic ? 1 : 0);
-  out.number(iteration.pass_layer ? 1 : 0).number(iteration.index_bytes).close();
+  out.number(iteration.pass_layer ? 1 : 0).number(iteration.index_bytes);
+  if (iteration.pass_element) out.text("element");
+  out.close();
 }
 
 void add(Canonical& out, const Arg& arg) {

@@ -5,6 +5,7 @@
 
 #include <map>
 #include <string>
+#include <utility>
 
 #include "ir/kernel_walk.hpp"
 
@@ -50,6 +51,15 @@ FunctionDef with_unique_names(FunctionDef function) {
   walk_scoped(function.body, renamer);
   renamer.leave();
   return function;
+}
+
+std::string user_name(const std::string& name) {
+  return name.substr(0, name.find('#'));
+}
+
+KernelBody with_unique_names(KernelBody body) {
+  for (FunctionDef& function : body.functions) function = with_unique_names(std::move(function));
+  return body;
 }
 
 }  // namespace op2::ir

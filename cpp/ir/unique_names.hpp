@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <string>
+
 #include "ir/kernel_body.hpp"
 
 namespace op2::ir {
@@ -10,5 +12,11 @@ namespace op2::ir {
 /// For analysis only: the new names (`x#2`) are not C. A name then stands for one variable
 /// wherever it is met, and passes need no scopes.
 [[nodiscard]] FunctionDef with_unique_names(FunctionDef function);
+
+/// @brief The user's name of what with_unique_names() calls @p name.
+[[nodiscard]] std::string user_name(const std::string& name);
+
+/// @brief The same for every function of a kernel.
+[[nodiscard]] KernelBody with_unique_names(KernelBody body);
 
 }  // namespace op2::ir

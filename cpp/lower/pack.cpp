@@ -115,6 +115,10 @@ class Packer {
     packed_.parameters.insert(packed_.parameters.end(), lists.begin(), lists.end());
     for (PackedCall& member : packed_.members) {
       if (loop_.iteration.pass_layer) member.call.arguments.push_back(kir::name("layer"));
+      if (loop_.iteration.pass_element) {
+        const bool has_layers = loop_.iteration.layers != ir::Layers::none;
+        member.call.arguments.push_back(kir::name(has_layers ? "position" : "n"));
+      }
     }
     for (std::size_t i = 0; i < loop_.constants.size(); ++i) add_constant(i);
     packed_.parameters.insert(packed_.parameters.end(), matrix_arrays_.begin(),

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstring>
 #include <iterator>
 #include <utility>
 
@@ -110,8 +111,66 @@ bool PreparedLoop::is_measured() {
   return n_profiled_++ % trace.every() == 0;
 }
 
+bool PreparedLoop::run_saving(const std::vector<int>& also) {
+  {
+    const std::lock_guard lock(mutex_);
+    saved_.clear();
+    save_also_ = also;
+    saving_uses_ = uses_;
+    for (mesh::BufferUse& use : saving_uses_) {
+      // what would be overwritten unseen has to be put back
+      if (use.use == mesh::Use::write) use.use = mesh::Use::read_write;
+    }
+    is_saving_ = true;
+  }
+  try {
+    const bool has_copied = run();
+    is_saving_ = false;
+    return has_copied;
+  } catch (...) {
+    is_saving_ = false;
+    throw;
+  }
+}
+
+void PreparedLoop::save(std::size_t use) {
+  const mesh::BufferUse& used = uses_[use];
+  const bool is_asked_for =
+      std::find(save_also_.begin(), save_also_.end(), used.argument) != save_also_.end();
+  const std::int64_t n_bytes = used.buffer->n_bytes();
+  if ((used.use == mesh::Use::read && !is_asked_for) || n_bytes == 0) return;
+  Saved& kept = saved_.emplace_back(Saved{use, nullptr, nullptr});
+  if (mirror_ == nullptr) {
+    kept.on_host = std::make_unique_for_overwrite<std::byte[]>(static_cast<std::size_t>(n_bytes));
+    std::memcpy(kept.on_host.get(), used.buffer->data(), static_cast<std::size_t>(n_bytes));
+  } else {
+    kept.on_device = mirror_->device()->allocate(n_bytes, "what " + what_ + " may have to restore");
+    mirror_->device()->copy(kept.on_device.get(), 0, handles_[use], 0, n_bytes);
+  }
+}
+
+void PreparedLoop::restore() {
+  const std::lock_guard lock(mutex_);
+  for (const Saved& kept : saved_) {
+    mesh::Buffer& buffer = *uses_[kept.use].buffer;
+    if (kept.on_host) {
+      std::memcpy(buffer.data(), kept.on_host.get(), static_cast<std::size_t>(buffer.n_bytes()));
+      continue;
+    }
+    void* const handle = buffer.on_device(mirror_->device(), mesh::Use::write, {what_});
+    mirror_->device()->copy(handle, 0, kept.on_device.get(), 0, buffer.n_bytes());
+  }
+  saved_.clear();
+}
+
+void PreparedLoop::forget_saved() {
+  const std::lock_guard lock(mutex_);
+  saved_.clear();
+}
+
 bool PreparedLoop::run_on_host() {
-  const bool has_copied = mesh::bring_to_host(uses_, {what_});
+  const bool has_copied = mesh::bring_to_host(current_uses(), {what_});
+  for (std::size_t i = 0; is_saving_ && i < uses_.size(); ++i) save(i);
   count_writes();
   const std::int64_t start = trace_clock();
   if (n_items_ > 0) {
@@ -129,8 +188,9 @@ bool PreparedLoop::run_on_host() {
 
 bool PreparedLoop::run_on_device() {
   // A loop over nothing moves nothing.
-  const bool has_copied =
-      n_items_ > 0 && mirror_->coherence().to_device(mirror_->device(), uses_, handles_, {what_});
+  const bool has_copied = n_items_ > 0 && mirror_->coherence().to_device(
+                                              mirror_->device(), current_uses(), handles_, {what_});
+  for (std::size_t i = 0; is_saving_ && n_items_ > 0 && i < uses_.size(); ++i) save(i);
   count_writes();
   const std::int64_t start = trace_clock();
   if (n_items_ > 0) {

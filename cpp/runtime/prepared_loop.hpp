@@ -53,6 +53,17 @@ class PreparedLoop {
   /// @brief Build the plan now instead of in the first run.
   void prepare();
 
+  /// @brief run(), and keep what the arguments held before, for restore().
+  /// @param[in] also Arguments that are only read, but may be written against their access.
+  bool run_saving(const std::vector<int>& also);
+
+  /// @brief Give the arguments the values that they had before the last run_saving(), on the host
+  /// or on the device, wherever it ran.
+  void restore();
+
+  /// @brief Forget what run_saving() kept.
+  void forget_saved();
+
   [[nodiscard]] std::int64_t n_colours() const { return n_colours_; }
   [[nodiscard]] std::int64_t plan_bytes() const { return plan_bytes_; }
   [[nodiscard]] const exec::Executable& executable() const { return *executable_; }
@@ -82,6 +93,10 @@ class PreparedLoop {
   [[noreturn]] void report_error(int status) const;
   void check_fork() const;
   bool run_on_host();
+  void save(std::size_t use);
+  [[nodiscard]] const std::vector<mesh::BufferUse>& current_uses() const {
+    return is_saving_ ? saving_uses_ : uses_;
+  }
   bool run_on_device();
   [[nodiscard]] bool is_measured();
   void note(std::string_view kind, std::int64_t begin, std::int64_t n_bytes) const;
@@ -113,6 +128,17 @@ class PreparedLoop {
   std::shared_ptr<DeviceMirror> mirror_;  // null on the host
   std::unique_ptr<DeviceLoop> device_loop_;
   std::vector<void*> handles_;  // [uses_] on the device
+
+  /// What an argument held, on the host or on the device.
+  struct Saved {
+    std::size_t use;
+    std::unique_ptr<std::byte[]> on_host;
+    std::shared_ptr<void> on_device;
+  };
+  std::vector<int> save_also_;                // arguments besides those that are written
+  std::vector<mesh::BufferUse> saving_uses_;  // uses_ while run_saving() runs
+  bool is_saving_ = false;
+  std::vector<Saved> saved_;
 
   std::shared_ptr<Timing> timing_;
   std::int64_t trace_number_ = 0;  // of the profile that the next two are of

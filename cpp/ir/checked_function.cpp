@@ -1,0 +1,549 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "ir/checked_function.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "base/overload.hpp"
+#include "ir/kernel_make.hpp"
+#include "ir/kernel_updates.hpp"
+#include "ir/kernel_walk.hpp"
+#include "ir/unique_names.hpp"
+
+namespace op2::ir {
+namespace {
+
+constexpr std::string_view reports = "op2_check";
+
+std::string flag_of(const std::string& name) {
+  return "op2_has_" + name;
+}
+
+bool is_step(UnaryOp op) {
+  return op >= UnaryOp::pre_increment;
+}
+
+/// What the functions of the prelude call a use.
+std::int64_t kind_of(Use use) {
+  return use == Use::load ? 0 : use == Use::store ? 1 : 2;
+}
+
+Check check_of(Use use) {
+  return use == Use::load ? Check::load : use == Use::store ? Check::store : Check::update;
+}
+
+}  // namespace
+
+std::int64_t CheckSites::number(Check check, const Expr& expr, const RunObject& about) {
+  const auto [known, is_new] =
+      known_.emplace(std::pair(&expr, check), static_cast<std::int64_t>(sites_.size()));
+  if (is_new) {
+    sites_.push_back({.check = check,
+                      .line = expr.line,
+                      .name = user_name(about.name),
+                      .parameter = about.parameter,
+                      .extent = about.extent});
+  }
+  return known->second;
+}
+
+CheckedFunction::CheckedFunction(CheckedKernel& kernel, const FunctionDef& function)
+    : kernel_(kernel),
+      function_(function),
+      pointers_(function, kernel.body, kernel.input, kernel.has_bits,
+                [this](const Expr& expr) { return value(expr); }) {
+  struct Locals {
+    std::set<std::string>& arrays;
+    void enter() {}
+    void leave() {}
+    void expression(const Expr& /*expr*/) {}
+    void declare(const Variable& variable) {
+      if (variable.type.is_array()) arrays.insert(variable.name);
+    }
+  };
+  Locals locals{arrays_};
+  walk_scoped(function.body, locals);
+  flags_ = watched_scalars();
+}
+
+FunctionDef CheckedFunction::run() {
+  FunctionDef made = function_;
+  made.body = statements(function_.body);
+  Body head = pointers_.declarations();
+  for (const std::string& flag : flags_) {
+    head.push_back(make::declare(flag_of(flag), scalar(Base::int32), make::number(0)));
+  }
+  head.insert(head.end(), declarations_.begin(), declarations_.end());
+  made.body.insert(made.body.begin(), head.begin(), head.end());
+  const bool is_entry = &function_ == &kernel_.body.entry();
+  std::vector<Parameter> extra;
+  if (!is_entry) extra = CheckedPointers::companions(function_, kernel_.has_bits);
+  for (std::size_t i = 0; is_entry && kernel_.has_bits && i < made.parameters.size(); ++i) {
+    if (!kernel_.input.accesses[i]) continue;
+    extra.push_back({.name = CheckedPointers::bits_of(made.parameters[i].name),
+                     .type = pointer_to(scalar(Base::uint8)),
+                     .line = 0});
+  }
+  extra.push_back(
+      {.name = std::string(reports), .type = pointer_to(scalar(Base::int64)), .line = 0});
+  made.parameters.insert(made.parameters.end(), extra.begin(), extra.end());
+  return made;
+}
+
+/// Local scalars that may be used without a value, and that no pointer can give one.
+std::set<std::string> CheckedFunction::watched_scalars() const {
+  std::set<std::string> bare;
+  struct Locals {
+    std::set<std::string>& bare;
+    void enter() {}
+    void leave() {}
+    void expression(const Expr& /*expr*/) {}
+    void declare(const Variable& variable) {
+      if (!variable.value && variable.type.is_scalar()) bare.insert(variable.name);
+    }
+  };
+  Locals locals{bare};
+  walk_scoped(function_.body, locals);
+  std::set<std::string> unsure;
+  std::set<const Expr*> targets;  // `x = ...` uses no x
+  for_each_expr_in(function_.body, [&](const Expr& expr) {
+    const auto* assign = std::get_if<Assign>(&expr.node);
+    if (assign != nullptr && !assign->op) targets.insert(&expr.operands[0]);
+    const auto* unary = std::get_if<Unary>(&expr.node);
+    if (unary != nullptr && unary->op == UnaryOp::address) {
+      if (const auto* name = std::get_if<Name>(&expr.operands[0].node)) bare.erase(name->name);
+    }
+    const auto* name = std::get_if<Name>(&expr.node);
+    if (name == nullptr || targets.contains(&expr)) return;
+    if (!kernel_.proofs.has_value(expr)) unsure.insert(name->name);
+  });
+  std::erase_if(bare, [&unsure](const std::string& name) { return !unsure.contains(name); });
+  return bare;
+}
+
+// -------------------------------------------------------------------------------------- statements
+
+Body CheckedFunction::statements(const Body& body) {
+  Body made;
+  for (const Stmt& stmt : body) statement(stmt, made);
+  return made;
+}
+
+void CheckedFunction::statement(const Stmt& stmt, Body& into) {
+  const auto add = [&into, &stmt](StmtNode node) {
+    into.push_back({.node = std::move(node), .line = stmt.line});
+  };
+  std::visit(
+      overload{
+          [&](const Declare& node) { declare(node, stmt.line, into); },
+          [&](const Evaluate& node) { add(Evaluate{value(node.value)}); },
+          [&](const Block& node) { add(Block{statements(node.body)}); },
+          [&](const If& node) {
+            add(If{value(node.condition), statements(node.then_body), statements(node.else_body)});
+          },
+          [&](const For& node) {
+            Body around;
+            Body init = head_of(node, around);
+            const auto part = [this](const std::optional<Expr>& expr) {
+              return expr ? std::optional(value(*expr)) : std::nullopt;
+            };
+            For made{std::move(init), part(node.condition), part(node.step), statements(node.body)};
+            if (around.empty()) return add(std::move(made));
+            around.push_back({.node = std::move(made), .line = stmt.line});
+            add(Block{std::move(around)});
+          },
+          [&](const While& node) {
+            add(While{value(node.condition), statements(node.body), node.is_do});
+          },
+          [&](const Switch& node) {
+            Switch made{value(node.value), {}};
+            for (const Case& entry : node.cases) {
+              made.cases.push_back({entry.label, statements(entry.body)});
+            }
+            add(std::move(made));
+          },
+          [&](const Return& node) {
+            if (!node.value) return add(node);
+            add(Return{finite(*node.value, value(*node.value), function_.result)});
+          },
+          [&](const Break& node) { add(node); }, [&](const Continue& node) { add(node); }},
+      stmt.node);
+}
+
+void CheckedFunction::declare(const Declare& node, int line, Body& into) {
+  if (node.is_static) {
+    into.push_back({.node = node, .line = line});
+    return;
+  }
+  for (const Variable& variable : node.variables) before_declaration(variable, into);
+  Declare made = node;
+  for (Variable& variable : made.variables) {
+    if (!variable.value) continue;
+    const RunObject outer = std::exchange(target_, RunObject{.name = variable.name});
+    const Expr& given =
+        *node.variables[static_cast<std::size_t>(&variable - made.variables.data())].value;
+    variable.value = finite(given, value(given), variable.type);
+    target_ = outer;
+  }
+  into.push_back({.node = std::move(made), .line = line});
+  for (const Variable& variable : node.variables) after_declaration(variable, into);
+}
+
+void CheckedFunction::before_declaration(const Variable& variable, Body& into) {
+  if (!variable.value) return;
+  if (auto follow = pointers_.follow(variable.name, *variable.value)) {
+    into.push_back(make::evaluate(std::move(*follow)));
+  }
+}
+
+void CheckedFunction::after_declaration(const Variable& variable, Body& into) {
+  if (flags_.contains(variable.name)) {
+    into.push_back(
+        make::evaluate(make::assign(make::name(flag_of(variable.name)), make::number(0))));
+  }
+  const bool is_watched =
+      kernel_.has_bits && variable.type.is_array() && CheckedPointers::is_followed(variable.type);
+  if (!is_watched) return;
+  const std::string bits = CheckedPointers::bits_of(variable.name);
+  Type type = scalar(Base::uint8);
+  type.derivation.push_back({.kind = Derivation::Kind::array, .extent = n_scalars(variable.type)});
+  declarations_.push_back(make::declare(bits, type, std::nullopt));
+  into.push_back(make::evaluate(
+      make::call("op2_clear", {make::name(bits), make::number(n_scalars(variable.type)),
+                               make::number(variable.value ? 3 : 2)})));
+}
+
+/// The first part of a `for`; what has to be done for it goes before the loop.
+Body CheckedFunction::head_of(const For& node, Body& into) {
+  if (node.init.empty()) return {};
+  Body made;
+  statement(node.init.front(), made);
+  if (made.size() == 1) return made;
+  for (Stmt& stmt : made) into.push_back(std::move(stmt));
+  return {};
+}
+
+// ------------------------------------------------------------------------------------- expressions
+
+Expr CheckedFunction::operands(const Expr& expr) {
+  Expr made = expr;
+  for (std::size_t i = 0; i < expr.operands.size(); ++i) made.operands[i] = value(expr.operands[i]);
+  return made;
+}
+
+Expr CheckedFunction::value(const Expr& expr) {
+  return std::visit(
+      overload{[&](const Literal&) { return expr; },
+               [&](const Name& node) { return name_used(expr, node.name); },
+               [&](const Unary& node) { return unary(node.op, expr); },
+               [&](const Binary& node) { return binary(node.op, expr); },
+               [&](const Assign& node) { return assign(node, expr); },
+               [&](const Ternary&) { return operands(expr); },
+               [&](const Index&) { return place(expr, Use::load); },
+               [&](const Call& node) { return call(node, expr); },
+               [&](const Cast&) { return operands(expr); }, [&](const SizeOf&) { return expr; },
+               [&](const InitList&) { return operands(expr); }},
+      expr.node);
+}
+
+Expr CheckedFunction::name_used(const Expr& expr, const std::string& name) {
+  if (!flags_.contains(name) || kernel_.proofs.has_value(expr)) return expr;
+  Expr watch = report("op2_has", {make::name(flag_of(name))}, Check::unset, expr);
+  return make::comma(std::move(watch), expr);
+}
+
+Expr CheckedFunction::unary(UnaryOp op, const Expr& expr) {
+  const Expr& operand = expr.operands[0];
+  if (op == UnaryOp::dereference) return place(expr, Use::load);
+  Expr made = expr;
+  if (op == UnaryOp::address) {
+    // one past the end may be pointed to
+    const bool is_place = std::holds_alternative<Index>(operand.node);
+    made.operands[0] = is_place ? operands(operand) : place(operand, std::nullopt);
+    return made;
+  }
+  if (!is_step(op)) return operands(expr);
+  made.operands[0] = place(operand, Use::increment);
+  const auto* name = std::get_if<Name>(&operand.node);
+  if (name == nullptr) return made;
+  if (flags_.contains(name->name) && !kernel_.proofs.has_value(operand)) {
+    return make::comma(report("op2_has", {make::name(flag_of(name->name))}, Check::unset, operand),
+                       made);
+  }
+  const bool is_up = op == UnaryOp::pre_increment || op == UnaryOp::post_increment;
+  const Expr after = make::of(Unary{is_up ? UnaryOp::pre_increment : UnaryOp::pre_decrement},
+                              {operand}, expr.line);
+  auto follow = pointers_.follow(name->name, after);
+  return follow ? make::comma(std::move(*follow), made) : made;
+}
+
+Expr CheckedFunction::binary(BinaryOp op, const Expr& expr) {
+  Expr made = operands(expr);
+  if (!is_integer(expr.type.base) || !expr.type.is_scalar()) return made;
+  if (kernel_.proofs.is_defined(expr)) return made;
+  const bool points = !expr.operands[0].type.derivation.empty();
+  switch (op) {
+    case BinaryOp::divide:
+    case BinaryOp::modulo:
+      made.operands[1] = divisor(expr, std::move(made.operands[1]), expr.type);
+      return made;
+    case BinaryOp::shift_left:
+    case BinaryOp::shift_right:
+      made.operands[1] = shift(expr, std::move(made.operands[1]), expr.type);
+      return made;
+    case BinaryOp::add:
+    case BinaryOp::subtract:
+    case BinaryOp::multiply:
+      if (points) return made;
+      return in_range(op, expr, std::move(made.operands[0]), std::move(made.operands[1]),
+                      expr.type);
+    default:
+      return made;
+  }
+}
+
+Expr CheckedFunction::call(const Call& node, const Expr& expr) {
+  Expr made = operands(expr);
+  const FunctionDef* callee = kernel_.body.function(node.function);
+  if (callee == nullptr) return made;
+  std::get<Call>(made.node).function = "op2_checked_" + node.function;
+  for (Expr& argument : pointers_.arguments(*callee, expr)) {
+    made.operands.push_back(std::move(argument));
+  }
+  made.operands.push_back(make::name(std::string(reports)));
+  if (!is_floating(callee->result.base) || !callee->result.is_scalar()) return made;
+  // The value of a call, so that what it is a part of can tell where it came from.
+  const auto known = results_.find(&expr);
+  std::string& name = known == results_.end() ? results_[&expr] : known->second;
+  if (name.empty()) name = temporary(callee->result);
+  return make::assign(make::name(name), std::move(made));
+}
+
+Expr CheckedFunction::assigned_pointer(const Assign& node, const Expr& expr) {
+  Expr made = expr;
+  made.operands[0] = place(expr.operands[0], node.op ? Use::increment : Use::store);
+  made.operands[1] = value(expr.operands[1]);
+  const auto* name = std::get_if<Name>(&expr.operands[0].node);
+  if (name == nullptr) return made;
+  auto follow = pointers_.follow(name->name, node.op ? expr : expr.operands[1]);
+  return follow ? make::comma(std::move(*follow), std::move(made)) : made;
+}
+
+Expr CheckedFunction::assign(const Assign& node, const Expr& expr) {
+  const Expr& target = expr.operands[0];
+  if (!target.type.derivation.empty()) return assigned_pointer(node, expr);
+  const std::optional<Update> update = update_of(expr);
+  const Use use = update ? update->use : node.op ? Use::increment : Use::store;
+  const bool is_foreign = node.op && !update;  // `*=` and the like use the value and replace it
+  const bool is_arithmetic =
+      node.op && (*node.op == BinaryOp::add || *node.op == BinaryOp::subtract ||
+                  *node.op == BinaryOp::multiply);
+  const bool is_signed = target.type.base == Base::int32 || target.type.base == Base::int64;
+  const bool spells_out = node.op && has_no_effect(target) &&
+                          (is_floating(target.type.base) || (is_arithmetic && is_signed));
+  Expr made = expr;
+  made.operands[0] = place(target, is_foreign ? Use::store : use);
+  if (is_foreign && verdict(target, Use::store) == Verdict::fine) {
+    made.operands[0] = place(target, Use::load);
+  }
+  const Expr* outer = own_;
+  const RunObject outer_target = std::exchange(target_, about(target));
+  if (update) own_ = &target;
+  Expr from = value(expr.operands[1]);
+  own_ = outer;
+  Expr original = expr.operands[1];
+  if (spells_out) {
+    const Expr before = place(target, std::nullopt);
+    original = make::binary(*node.op, target, expr.operands[1]);
+    original.line = expr.line;
+    original.type = target.type;
+    from = is_floating(target.type.base) || is_floating(expr.operands[1].type.base)
+               ? make::binary(*node.op, before, std::move(from))
+               : in_range(*node.op, expr, before, std::move(from), target.type);
+    made.node = Assign{};
+  } else if (node.op && is_integer(target.type.base)) {
+    if (*node.op == BinaryOp::divide || *node.op == BinaryOp::modulo) {
+      from = divisor(expr, std::move(from), target.type);
+    }
+    if (*node.op == BinaryOp::shift_left || *node.op == BinaryOp::shift_right) {
+      from = shift(expr, std::move(from), target.type);
+    }
+  }
+  if (spells_out && is_floating(target.type.base)) {
+    std::vector<Expr> given;
+    leaves(target, given);
+    leaves(expr.operands[1], given);
+    from = may_make(original, target.type) ? made_of(expr, std::move(from), target.type, given)
+                                           : std::move(from);
+  } else {
+    from = finite(expr.operands[1], std::move(from), target.type);
+  }
+  const auto* name = std::get_if<Name>(&target.node);
+  if (name != nullptr && flags_.contains(name->name)) {
+    const std::string held = temporary(target.type);
+    from = make::comma(make::comma(make::assign(make::name(held), std::move(from)),
+                                   make::assign(make::name(flag_of(name->name)), make::number(1))),
+                       make::name(held));
+  }
+  made.operands[1] = std::move(from);
+  target_ = outer_target;
+  return made;
+}
+
+// ------------------------------------------------------------------------------------------ places
+
+Expr CheckedFunction::place(const Expr& expr, std::optional<Use> use) {
+  if (use && own_ != nullptr && *use == Use::load && expr == *own_) use = std::nullopt;
+  const auto* unary = std::get_if<Unary>(&expr.node);
+  if (std::holds_alternative<Index>(expr.node)) {
+    Expr made = operands(expr);
+    const Expr& base = expr.operands[0];
+    const bool is_scalar = expr.type.derivation.empty();
+    const auto reach = has_no_effect(base) ? pointers_.reach(base) : std::nullopt;
+    made.operands[1] = inside(expr, std::move(made.operands[1]), reach);
+    if (use && is_scalar) made.operands[1] = used(expr, std::move(made.operands[1]), reach, *use);
+    return made;
+  }
+  if (unary == nullptr || unary->op != UnaryOp::dereference) {
+    return std::holds_alternative<Name>(expr.node) ? expr : operands(expr);
+  }
+  const Expr& base = expr.operands[0];
+  if (const auto* step = std::get_if<Unary>(&base.node); step != nullptr && is_step(step->op)) {
+    return place_behind_step(expr, *step, use);
+  }
+  Expr made = operands(expr);
+  if (!has_no_effect(base)) return made;
+  const auto reach = pointers_.reach(base);
+  Expr at = inside(expr, make::number(0), reach);
+  if (use && expr.type.derivation.empty()) at = used(expr, std::move(at), reach, *use);
+  if (make::value_of(at)) return made;
+  return make::index(std::move(made.operands[0]), std::move(at));
+}
+
+/// `*p++`: after the step, the place is beside the pointer.
+Expr CheckedFunction::place_behind_step(const Expr& expr, const Unary& step,
+                                        std::optional<Use> use) {
+  const Expr& base = expr.operands[0];
+  const Expr& pointer = base.operands[0];
+  Expr made = operands(expr);
+  if (!std::holds_alternative<Name>(pointer.node)) return made;
+  const int back = step.op == UnaryOp::post_increment   ? -1
+                   : step.op == UnaryOp::post_decrement ? 1
+                                                        : 0;
+  const auto reach = pointers_.reach(pointer);
+  Expr at = inside(expr, make::number(back), reach);
+  if (use && expr.type.derivation.empty()) at = used(expr, std::move(at), reach, *use);
+  if (make::value_of(at)) return made;
+  const Expr moved = make::binary(BinaryOp::add, pointer, std::move(at));
+  made.operands[0] = make::comma(std::move(made.operands[0]), moved);
+  return made;
+}
+
+RunObject CheckedFunction::about(const Expr& site) const {
+  const Expr* base = &site;
+  while (!base->operands.empty() &&
+         (std::holds_alternative<Index>(base->node) || std::holds_alternative<Unary>(base->node) ||
+          std::holds_alternative<Binary>(base->node))) {
+    base = &base->operands[0];
+  }
+  RunObject found{.name = {}, .parameter = -1, .extent = -1};
+  if (const auto* name = std::get_if<Name>(&base->node)) found.name = name->name;
+  const RunObject* object = kernel_.proofs.object(site);
+  if (object != nullptr && object->parameter >= 0) return *object;
+  if (&function_ != &kernel_.body.entry()) return found;
+  for (std::size_t i = 0; i < function_.parameters.size(); ++i) {
+    if (function_.parameters[i].name == found.name) found.parameter = static_cast<int>(i);
+  }
+  return found;
+}
+
+Expr CheckedFunction::report(std::string function, std::vector<Expr> arguments, Check check,
+                             const Expr& site) {
+  // Of a value it matters where it goes to.
+  const RunObject found = check >= Check::made ? target_ : about(site);
+  arguments.push_back(make::number(kernel_.sites.number(check, site, found)));
+  arguments.push_back(make::name(std::string(reports)));
+  return make::call(std::move(function), std::move(arguments));
+}
+
+Expr CheckedFunction::inside(const Expr& site, Expr index, const std::optional<Reach>& reach) {
+  const Type& array = site.operands[0].type;
+  if (kernel_.proofs.is_inside(site)) return index;
+  RunObject object = about(site);
+  std::vector<Expr> arguments{std::move(index)};
+  if (array.is_array() && array.derivation[0].extent >= 0) {
+    object.extent = array.derivation[0].extent;
+    arguments.push_back(make::number(0));
+    arguments.push_back(make::number(object.extent));
+    arguments.push_back(make::number(object.parameter));
+  } else if (reach) {
+    const std::int64_t width = std::max<std::int64_t>(n_scalars(site.type), 1);
+    const Expr high = make::over(reach->high, width);
+    const auto low = make::value_of(reach->low);
+    if (const auto known = make::value_of(high); known && low && *low == 0) object.extent = *known;
+    arguments.push_back(make::over(reach->low, width));
+    arguments.push_back(high);
+    arguments.push_back(reach->who);
+  } else {
+    return std::move(arguments.front());
+  }
+  arguments.push_back(make::number(kernel_.sites.number(Check::bounds, site, object)));
+  arguments.push_back(make::name(std::string(reports)));
+  return make::call("op2_at", std::move(arguments));
+}
+
+bool CheckedFunction::is_table(const std::string& name) const {
+  const auto is_called = [&name](const Variable& table) { return table.name == name; };
+  return std::ranges::any_of(kernel_.body.tables, is_called) ||
+         kernel_.input.run.constants.contains(name);
+}
+
+CheckedFunction::Verdict CheckedFunction::verdict_of_parameter(Access access, Use use,
+                                                               bool is_set) const {
+  switch (access) {
+    case Access::read:
+      return use == Use::load ? Verdict::fine : Verdict::wrong;
+    case Access::rw:
+    case Access::min:
+    case Access::max:
+      return Verdict::fine;
+    case Access::inc:
+      return use == Use::increment ? Verdict::fine : Verdict::wrong;
+    case Access::write:
+      if (use != Use::store && !is_set) return Verdict::ask;
+      return use == Use::load ? Verdict::fine : Verdict::mark;
+  }
+  return Verdict::fine;
+}
+
+CheckedFunction::Verdict CheckedFunction::verdict(const Expr& site, Use use) const {
+  const RunObject* object = kernel_.proofs.object(site);
+  if (object == nullptr) return Verdict::ask;
+  const bool is_set = kernel_.proofs.is_set(site);
+  if (object->parameter >= 0) {
+    const auto& access = kernel_.input.accesses[static_cast<std::size_t>(object->parameter)];
+    return access ? verdict_of_parameter(*access, use, is_set) : Verdict::fine;
+  }
+  if (is_table(object->name)) return Verdict::fine;
+  if (use != Use::store && !is_set) return Verdict::ask;
+  return use == Use::load ? Verdict::fine : Verdict::mark;
+}
+
+/// Watch what a scalar is used for.
+Expr CheckedFunction::used(const Expr& site, Expr index, const std::optional<Reach>& reach,
+                           Use use) {
+  const Verdict found = verdict(site, use);
+  if (found == Verdict::fine) return index;
+  if (found == Verdict::wrong) {
+    return report("op2_wrong", {std::move(index)}, check_of(use), site);
+  }
+  if (found == Verdict::ask) kernel_.needs_bits = true;
+  const bool is_watched = kernel_.has_bits && reach && reach->bits != make::number(0);
+  if (!is_watched) return index;
+  return report("op2_touch",
+                {std::move(index), reach->low, reach->who, reach->bits, make::number(kind_of(use))},
+                check_of(use), site);
+}
+
+}  // namespace op2::ir

@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "ir/checked_pointers.hpp"
+#include "ir/kernel_checks.hpp"
+#include "ir/kernel_facts.hpp"
+#include "ir/kernel_proofs.hpp"
+
+namespace op2::ir {
+
+/// @brief Numbers the checks of a kernel.
+class CheckSites {
+ public:
+  /// @brief The number of a check at @p expr, the same if asked again.
+  std::int64_t number(Check check, const Expr& expr, const RunObject& about);
+  [[nodiscard]] std::vector<CheckSite> take() { return std::move(sites_); }
+
+ private:
+  std::map<std::pair<const Expr*, Check>, std::int64_t> known_;
+  std::vector<CheckSite> sites_;
+};
+
+/// @brief What the functions of one kernel are checked with.
+struct CheckedKernel {
+  const KernelBody& body;  ///< with unique names
+  const CheckInput& input;
+  const KernelProofs& proofs;
+  CheckSites& sites;
+  bool has_bits = false;
+  bool needs_bits = false;  ///< found out: something can be told at run time only
+};
+
+/// @brief Adds the checks to one function.
+class CheckedFunction {
+ public:
+  CheckedFunction(CheckedKernel& kernel, const FunctionDef& function);
+
+  [[nodiscard]] FunctionDef run();
+
+ private:
+  // statements
+  Body statements(const Body& body);
+  void statement(const Stmt& stmt, Body& into);
+  void declare(const Declare& node, int line, Body& into);
+  void before_declaration(const Variable& variable, Body& into);
+  void after_declaration(const Variable& variable, Body& into);
+  Body head_of(const For& node, Body& into);
+
+  // expressions that are evaluated, and places that are used
+  Expr value(const Expr& expr);
+  Expr operands(const Expr& expr);
+  Expr name_used(const Expr& expr, const std::string& name);
+  Expr unary(UnaryOp op, const Expr& expr);
+  Expr binary(BinaryOp op, const Expr& expr);
+  Expr call(const Call& node, const Expr& expr);
+  Expr assign(const Assign& node, const Expr& expr);
+  Expr assigned_pointer(const Assign& node, const Expr& expr);
+  Expr place(const Expr& expr, std::optional<Use> use);
+  Expr place_behind_step(const Expr& expr, const Unary& step, std::optional<Use> use);
+
+  // checks of a subscript
+  Expr inside(const Expr& site, Expr index, const std::optional<Reach>& reach);
+  Expr used(const Expr& site, Expr index, const std::optional<Reach>& reach, Use use);
+  enum class Verdict : std::uint8_t { fine, mark, wrong, ask };
+  [[nodiscard]] Verdict verdict(const Expr& site, Use use) const;
+  [[nodiscard]] Verdict verdict_of_parameter(Access access, Use use, bool is_set) const;
+  [[nodiscard]] bool is_table(const std::string& name) const;
+  [[nodiscard]] RunObject about(const Expr& site) const;
+
+  // checks of values
+  Expr finite(const Expr& original, Expr checked, const Type& target);
+  Expr made_of(const Expr& site, Expr checked, const Type& target, const std::vector<Expr>& given);
+  [[nodiscard]] bool may_make(const Expr& original, const Type& target) const;
+  void leaves(const Expr& expr, std::vector<Expr>& found);
+  Expr in_range(BinaryOp op, const Expr& expr, Expr left, Expr right, const Type& type);
+  Expr divisor(const Expr& site, Expr value, const Type& type);
+  Expr shift(const Expr& site, Expr value, const Type& left);
+
+  Expr report(std::string function, std::vector<Expr> arguments, Check check, const Expr& site);
+  std::string temporary(const Type& type);
+  [[nodiscard]] std::set<std::string> watched_scalars() const;
+
+  CheckedKernel& kernel_;
+  const FunctionDef& function_;
+  std::set<std::string> arrays_;                // declared here
+  std::set<std::string> flags_;                 // scalars whose having a value is watched
+  std::map<const Expr*, std::string> results_;  // of calls, as leaves of what they are part of
+  RunObject target_;                            // what the assignment under way gives a value to
+  const Expr* own_ = nullptr;                   // what the update under way reads of its target
+  Body declarations_;
+  CheckedPointers pointers_;
+};
+
+}  // namespace op2::ir

@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "ir/kernel_checks.hpp"
+
+#include <algorithm>
+#include <set>
+#include <utility>
+
+#include "ir/checked_function.hpp"
+#include "ir/kernel_proofs.hpp"
+#include "ir/kernel_types.hpp"
+#include "ir/kernel_walk.hpp"
+#include "ir/unique_names.hpp"
+
+namespace op2::ir {
+namespace {
+
+/// Unique names have a `#`, which is not C.
+void spell(std::string& name) {
+  const auto at = name.find('#');
+  if (at != std::string::npos) name.replace(at, 1, "_op2_");
+}
+
+void spell_names(FunctionDef& function) {
+  struct Speller {
+    void enter() {}
+    void leave() {}
+    void declare(Variable& variable) { spell(variable.name); }
+    void expression(Expr& expr) {
+      for_each_expr(expr, [](Expr& part) {
+        if (auto* name = std::get_if<Name>(&part.node)) spell(name->name);
+      });
+    }
+  };
+  Speller speller;
+  walk_scoped(function.body, speller);
+}
+
+std::string checked_name(const std::string& function) {
+  return "op2_checked_" + function;
+}
+
+CheckedBody checked(const KernelBody& named, const CheckInput& input, const KernelProofs& proofs,
+                    bool has_bits, bool& needs_bits) {
+  CheckSites sites;
+  CheckedKernel kernel{named, input, proofs, sites, has_bits, false};
+  CheckedBody made;
+  made.body.tables = named.tables;
+  for (const FunctionDef& function : named.functions) {
+    FunctionDef done = CheckedFunction(kernel, function).run();
+    spell_names(done);
+    done.name = checked_name(function.name);
+    made.body.functions.push_back(std::move(done));
+  }
+  made.entry = made.body.entry().name;
+  made.sites = sites.take();
+  made.has_bits = has_bits;
+  needs_bits = kernel.needs_bits;
+  return made;
+}
+
+std::set<std::string> calls_in(const std::vector<FunctionDef>& functions) {
+  std::set<std::string> names;
+  for (const FunctionDef& function : functions) {
+    for_each_expr_in(function.body, [&names](const Expr& expr) {
+      if (const auto* call = std::get_if<Call>(&expr.node)) names.insert(call->function);
+    });
+  }
+  return names;
+}
+
+/// WRITE promises every component: what cannot be proven is watched.
+bool leaves_some_unwritten(const KernelProofs& proofs, const CheckInput& input) {
+  for (std::size_t i = 0; i < input.accesses.size(); ++i) {
+    const bool is_written = input.accesses[i] == Access::write;
+    if (is_written && proofs.n_stored(i) < input.run.extents[i]) return true;
+  }
+  return false;
+}
+
+}  // namespace
+
+CheckedBody with_checks(const KernelBody& body, const CheckInput& input) {
+  const KernelBody named = with_unique_names(body);
+  const KernelProofs proofs(named, input.run);
+  bool needs_bits = leaves_some_unwritten(proofs, input);
+  bool asks = false;
+  CheckedBody made = checked(named, input, proofs, needs_bits, asks);
+  if (asks && !needs_bits) made = checked(named, input, proofs, true, asks);
+  for (std::size_t i = 0; i < input.accesses.size(); ++i) {
+    made.n_stored.push_back(proofs.n_stored(i));
+  }
+  made.body = infer_types(std::move(made.body));
+  return made;
+}
+
+KernelBody checked_kernel(const KernelBody& prelude, const CheckedBody& checked,
+                          const KernelBody& shell) {
+  KernelBody made;
+  made.tables = checked.body.tables;
+  made.functions = checked.body.functions;
+  made.functions.insert(made.functions.end(), shell.functions.begin(), shell.functions.end());
+  std::set<std::string> called = calls_in(made.functions);
+  std::vector<FunctionDef> first;
+  for (auto function = prelude.functions.rbegin(); function != prelude.functions.rend();
+       ++function) {
+    if (!called.contains(function->name)) continue;
+    called.merge(calls_in({*function}));
+    first.insert(first.begin(), *function);
+  }
+  made.functions.insert(made.functions.begin(), first.begin(), first.end());
+  return infer_types(std::move(made));
+}
+
+}  // namespace op2::ir

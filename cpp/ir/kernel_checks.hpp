@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/access.hpp"
+#include "ir/kernel_body.hpp"
+#include "ir/kernel_run.hpp"
+
+namespace op2::ir {
+
+/// @brief What a check in a kernel watches.
+enum class Check : std::uint8_t {
+  bounds,    ///< a subscript leaves its array
+  load,      ///< a value is used that the access does not give, or that nobody has written
+  store,     ///< a value is overwritten that the access does not let
+  update,    ///< a value is updated that the access does not let, or that nobody has written
+  unset,     ///< a local variable is used before it has a value
+  made,      ///< a floating-point value is not finite, although all it was made from are
+  divisor,   ///< an integer is divided by zero
+  shift,     ///< an integer is shifted by more bits than it has, or by fewer than none
+  overflow,  ///< a result does not fit its integer type
+};
+inline constexpr std::string_view check_names[] = {"bounds", "load",    "store", "update",  "unset",
+                                                   "made",   "divisor", "shift", "overflow"};
+
+/// @brief Where a check stands, for messages.
+struct CheckSite {
+  Check check = Check::bounds;
+  int line = 0;
+  std::string name;    ///< of the array or variable, as the user wrote it; may be empty
+  int parameter = -1;  ///< of the entry function, if it is known to be that
+  std::int64_t extent = -1;
+};
+
+struct CheckInput {
+  std::vector<std::optional<Access>> accesses;  ///< [parameters] nothing: not looked at
+  RunInput run;
+};
+
+/// @brief A kernel that watches itself.
+struct CheckedBody {
+  /// The kernel's functions. All get one more parameter at their end, `long *op2_check`, which they
+  /// hand to the functions of the prelude; the entry function before it, if `has_bits`, one
+  /// `unsigned char *` for each parameter with an access.
+  KernelBody body;
+  std::string entry;                   ///< what its entry function is called now
+  std::vector<CheckSite> sites;        ///< by number; those of functions that are called come first
+  bool has_bits = false;               ///< what each scalar is used for is watched while it runs
+  std::vector<std::int64_t> n_stored;  ///< [parameters] scalars surely written: 0 to this - 1
+};
+
+/// What the entry function is called, and what names that checks add begin with.
+inline constexpr std::string_view check_prefix = "op2_";
+
+/// @brief Add the checks of check mode, but for those that hold whatever the data.
+///
+/// Each failed check reports its number and carries on without harm: subscripts stay inside.
+[[nodiscard]] CheckedBody with_checks(const KernelBody& body, const CheckInput& input);
+
+/// @brief One kernel: what checks call, the checked functions, and the function around them.
+/// @param[in] prelude Functions, callee first; those that nothing calls are left out.
+/// @param[in] shell Its entry function is called by the loop, and calls `checked.entry`.
+[[nodiscard]] KernelBody checked_kernel(const KernelBody& prelude, const CheckedBody& checked,
+                                        const KernelBody& shell);
+
+}  // namespace op2::ir

@@ -1,0 +1,704 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "ir/kernel_run.hpp"
+
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <variant>
+
+#include "base/overload.hpp"
+#include "ir/constants.hpp"
+#include "ir/integers.hpp"
+#include "ir/kernel_walk.hpp"
+#include "ir/known_functions.hpp"
+
+namespace op2::ir {
+namespace {
+
+constexpr int max_steps = 200'000;  // some 6 ms; kernels beyond it get the cautious answer
+
+struct Unknown {
+  bool is_uniform = false;  // the same for all elements
+  bool operator==(const Unknown&) const = default;
+};
+// A scalar in an array, counted in scalars.
+struct Pointed {
+  int object = 0;
+  std::int64_t offset = 0;
+  bool is_exact = true;  // false: somewhere in the array
+  bool operator==(const Pointed&) const = default;
+};
+using Value = std::variant<Unknown, std::int64_t, Pointed>;
+using Written = std::vector<std::set<std::int64_t>>;  // by object
+
+// What is known at one point of the program, on all paths that lead there.
+struct State {
+  std::map<std::string, Value, std::less<>> variables;
+  Written written;
+  std::set<std::string, std::less<>> unset;  // locals without a value on some path
+};
+using Reached = std::optional<State>;  // nothing: no path leads there
+
+Written intersection(const Written& left, const Written& right) {
+  Written result(std::min(left.size(), right.size()));
+  for (std::size_t i = 0; i < result.size(); ++i) {
+    std::ranges::set_intersection(left[i], right[i], std::inserter(result[i], result[i].end()));
+  }
+  return result;
+}
+
+Reached joined(Reached left, Reached right) {
+  if (!left) return right;
+  if (!right) return left;
+  left->written = intersection(left->written, right->written);
+  left->unset.merge(right->unset);
+  std::erase_if(left->variables, [&right](const auto& item) {
+    const auto other = right->variables.find(item.first);
+    return other == right->variables.end() || other->second != item.second;
+  });
+  return left;
+}
+
+struct TooLong {};
+
+// Where the paths that left a loop or switch early meet again.
+struct Exits {
+  Reached broken;
+  Reached continued;
+};
+
+class Machine {
+ public:
+  Machine(const KernelBody& named, const RunInput& input, RunListener* listener)
+      : body_(named), input_(input), listener_(listener), constants_(constant_integers(named)) {
+    for (const FunctionDef& function : named.functions) {
+      for_each_expr_in(function.body, [this](const Expr& expr) {
+        const auto* unary = std::get_if<Unary>(&expr.node);
+        if (unary == nullptr || unary->op != UnaryOp::address) return;
+        if (const auto* of = std::get_if<Name>(&expr.operands[0].node)) addressed_.insert(of->name);
+      });
+    }
+    for (std::string& name : free_names(named)) free_.insert(std::move(name));
+  }
+
+  [[nodiscard]] Written run() {
+    const FunctionDef& entry = body_.entry();
+    State state;
+    std::vector<Value> arguments;
+    for (std::size_t i = 0; i < entry.parameters.size(); ++i) {
+      const bool points = !entry.parameters[i].type.derivation.empty();
+      arguments.emplace_back(points ? Value(Pointed{.object = static_cast<int>(i)})
+                                    : Value(Unknown{}));
+      objects_.push_back({.name = entry.parameters[i].name,
+                          .parameter = static_cast<int>(i),
+                          .extent = i < input_.extents.size() ? input_.extents[i] : -1,
+                          .is_uniform = i < input_.uniform.size() && input_.uniform[i]});
+    }
+    state.written.resize(entry.parameters.size());
+    now_ = std::move(state);
+    if (listener_ != nullptr) add_tables();
+    call(entry.name, arguments);
+    Written written = now_ ? std::move(now_->written) : Written();
+    written.resize(entry.parameters.size());
+    return written;
+  }
+
+ private:
+  void count() {
+    if (++n_steps_ > max_steps) throw TooLong{};
+  }
+
+  void call(const std::string& name, const std::vector<Value>& arguments) {
+    const FunctionDef& function = *body_.function(name);
+    const FunctionDef* outer_function = std::exchange(function_, &function);
+    auto outer_variables = std::exchange(now_->variables, {});
+    auto outer_unset = std::exchange(now_->unset, {});
+    for (std::size_t i = 0; i < function.parameters.size() && i < arguments.size(); ++i) {
+      const Parameter& parameter = function.parameters[i];
+      set(parameter.name, held(arguments[i], decayed(parameter.type)));
+    }
+    auto outer_loops = std::exchange(loops_, {});
+    Reached outer_returned = std::exchange(returned_, std::nullopt);
+    statements(function.body);
+    now_ = joined(std::move(now_), std::move(returned_));
+    returned_ = std::move(outer_returned);
+    loops_ = std::move(outer_loops);
+    function_ = outer_function;
+    if (!now_) return;
+    now_->variables = std::move(outer_variables);
+    now_->unset = std::move(outer_unset);
+  }
+
+  void statements(const Body& body) {
+    for (const Stmt& stmt : body) {
+      if (!now_) return;
+      count();
+      statement(stmt);
+    }
+  }
+
+  void statement(const Stmt& stmt) {
+    std::visit(overload{[this](const Declare& node) {
+                          for (const Variable& variable : node.variables) declare(variable);
+                        },
+                        [this](const Evaluate& node) { evaluate(node.value); },
+                        [this](const Block& node) { statements(node.body); },
+                        [this](const If& node) { branch(node); },
+                        [this](const For& node) {
+                          statements(node.init);
+                          loop(node.condition, node.step, node.body, true);
+                        },
+                        [this](const While& node) {
+                          loop(node.condition, std::nullopt, node.body, !node.is_do);
+                        },
+                        [this](const Switch& node) { choose(node); },
+                        [this](const Return& node) {
+                          if (node.value) evaluate(*node.value);
+                          returned_ =
+                              joined(std::move(returned_), std::exchange(now_, std::nullopt));
+                        },
+                        [this](const Break&) { leave(&Exits::broken); },
+                        [this](const Continue&) { leave(&Exits::continued); }},
+               stmt.node);
+  }
+
+  void leave(Reached Exits::*exit) {
+    Reached& target = loops_.back().*exit;
+    target = joined(std::move(target), std::exchange(now_, std::nullopt));
+  }
+
+  void declare(const Variable& variable) {
+    const Value value = variable.value ? evaluate(*variable.value) : Value(Unknown{});
+    if (variable.type.is_array() && listener_ != nullptr) {
+      return declare_array(variable);
+    }
+    set(variable.name, held(value, variable.type));
+    if (!variable.value && now_) now_->unset.insert(variable.name);
+  }
+
+  // One object for each array of each function: a second call begins with it anew.
+  void declare_array(const Variable& variable) {
+    const std::string of = function_ == nullptr ? std::string() : function_->name;
+    const auto [known, is_new] =
+        arrays_.emplace(std::pair(of, variable.name), static_cast<int>(objects_.size()));
+    const int object = known->second;
+    const std::int64_t extent =
+        variable.type.derivation[0].extent < 0 ? -1 : n_scalars(variable.type);
+    if (is_new) objects_.push_back({.name = variable.name, .extent = extent});
+    if (!now_) return;
+    std::set<std::int64_t>& written = written_of(object);
+    written.clear();
+    if (variable.value) {
+      for (std::int64_t i = 0; i < extent; ++i) written.insert(i);
+    }
+    now_->variables[variable.name] = Pointed{.object = object};
+  }
+
+  // Tables at file scope and Consts, under their names.
+  void add_tables() {
+    for (const Variable& table : body_.tables) {
+      if (!table.type.is_array()) continue;
+      declare_array(table);
+      globals_.emplace(table.name, now_->variables[table.name]);
+    }
+    for (const auto& [name, extent] : input_.constants) {
+      if (!free_.contains(name) || extent == 1) continue;
+      globals_.emplace(name, Pointed{.object = static_cast<int>(objects_.size())});
+      objects_.push_back({.name = name, .extent = extent, .is_uniform = true});
+      std::set<std::int64_t>& written = written_of(static_cast<int>(objects_.size()) - 1);
+      for (std::int64_t i = 0; i < extent; ++i) written.insert(i);
+    }
+  }
+
+  std::set<std::int64_t>& written_of(int object) {
+    const auto i = static_cast<std::size_t>(object);
+    if (now_->written.size() <= i) now_->written.resize(i + 1);
+    return now_->written[i];
+  }
+
+  void set(const std::string& name, const Value& value) {
+    if (!now_) return;
+    forget(name, value);
+    now_->unset.erase(name);
+  }
+
+  // Whether it has a value is as before.
+  void forget(const std::string& name, const Value& value) {
+    // What a pointer may change behind our back is not followed.
+    if (now_) now_->variables[name] = addressed_.contains(name) ? Value(Unknown{}) : value;
+  }
+
+  struct Truth {
+    std::optional<bool> known;
+    bool is_uniform = false;  // ... where it is not known
+  };
+
+  // 1 or 0 for a condition that can be told.
+  Truth truth(const Expr& condition) {
+    const Value value = evaluate(condition);
+    if (const auto* number = std::get_if<std::int64_t>(&value)) return {.known = *number != 0};
+    return {.is_uniform = is_uniform(value)};
+  }
+
+  static bool is_uniform(const Value& value) {
+    if (const auto* unknown = std::get_if<Unknown>(&value)) return unknown->is_uniform;
+    return std::holds_alternative<std::int64_t>(value);
+  }
+
+  // What follows runs under a condition that nobody can tell.
+  class Guard {
+   public:
+    Guard(int& n_guards, bool is_uniform) : n_guards_(n_guards), is_uniform_(is_uniform) {
+      n_guards_ += is_uniform_ ? 1 : 0;
+    }
+    Guard(const Guard&) = delete;
+    Guard& operator=(const Guard&) = delete;
+    ~Guard() { n_guards_ -= is_uniform_ ? 1 : 0; }
+
+   private:
+    int& n_guards_;
+    bool is_uniform_;
+  };
+
+  void branch(const If& node) {
+    const Truth condition = truth(node.condition);
+    if (condition.known) {
+      statements(*condition.known ? node.then_body : node.else_body);
+      return;
+    }
+    const Guard guard(n_guards_, condition.is_uniform);
+    const Reached before = now_;
+    statements(node.then_body);
+    Reached after_then = std::exchange(now_, before);
+    statements(node.else_body);
+    now_ = joined(std::move(now_), std::move(after_then));
+  }
+
+  void loop(const std::optional<Expr>& condition, const std::optional<Expr>& step, const Body& body,
+            bool tests_first) {
+    loops_.emplace_back();
+    while (now_) {
+      count();
+      if (tests_first && condition) {
+        const Truth goes_on = truth(*condition);
+        if (!goes_on.known) {
+          forget_loop(body, step, *condition);
+          look_at_loop(body, step, *condition, goes_on.is_uniform);
+          break;
+        }
+        if (!*goes_on.known) break;
+      }
+      tests_first = true;
+      statements(body);
+      now_ = joined(std::move(now_), std::exchange(loops_.back().continued, std::nullopt));
+      if (now_ && step) evaluate(*step);
+    }
+    now_ = joined(std::move(now_), std::move(loops_.back().broken));
+    loops_.pop_back();
+  }
+
+  // The loop runs on for a number of times that nobody knows: nothing it writes is sure, and what
+  // it assigns is unknown. A return inside leaves with what is sure now.
+  void forget_loop(const Body& body, const std::optional<Expr>& step, const Expr& condition) {
+    forget_assigned(condition);
+    if (step) forget_assigned(*step);
+    for_each_expr_in(body, [this](const Expr& expr) { forget_target(expr); });
+    // Harmless without a return: what follows has at least what is sure now.
+    returned_ = joined(std::move(returned_), now_);
+  }
+
+  // Any of its rounds, for the listener: from what is known in all of them.
+  void look_at_loop(const Body& body, const std::optional<Expr>& step, const Expr& condition,
+                    bool is_uniform) {
+    if (listener_ == nullptr) return;
+    const Reached before = now_;
+    const Reached returned = returned_;
+    const std::vector<Exits> loops = loops_;
+    const Guard guard(n_guards_, is_uniform);
+    evaluate(condition);
+    statements(body);
+    now_ = joined(std::move(now_), loops_.back().continued);
+    if (now_ && step) evaluate(*step);
+    now_ = before;
+    returned_ = returned;
+    loops_ = loops;
+  }
+
+  void forget_assigned(const Expr& expr) {
+    for_each_expr(expr, [this](const Expr& part) { forget_target(part); });
+  }
+
+  void forget_target(const Expr& expr) {
+    if (!std::holds_alternative<Assign>(expr.node) && !is_step(expr)) return;
+    if (const auto* name = std::get_if<Name>(&expr.operands[0].node)) forget(name->name, Unknown{});
+  }
+
+  static bool is_step(const Expr& expr) {
+    const auto* unary = std::get_if<Unary>(&expr.node);
+    return unary != nullptr && unary->op >= UnaryOp::pre_increment;
+  }
+
+  void choose(const Switch& node) {
+    const Guard guard(n_guards_, is_uniform(evaluate(node.value)));
+    const Reached before = std::exchange(now_, std::nullopt);
+    loops_.emplace_back();
+    bool has_default = false;
+    // Any case may be entered, and each runs on into the next.
+    for (const Case& entry : node.cases) {
+      now_ = joined(std::move(now_), before);
+      statements(entry.body);
+      has_default = has_default || !entry.label;
+    }
+    if (!has_default) now_ = joined(std::move(now_), before);
+    now_ = joined(std::move(now_), std::move(loops_.back().broken));
+    Reached continued = std::move(loops_.back().continued);
+    loops_.pop_back();
+    if (continued) {
+      Reached& outer = loops_.back().continued;
+      outer = joined(std::move(outer), std::move(continued));
+    }
+  }
+
+  Value evaluate(const Expr& expr) {
+    count();
+    return std::visit(overload{[](const Literal& node) -> Value {
+                                 const auto whole = integer_of(node.spelling);
+                                 return whole ? Value(*whole) : Value(Unknown{.is_uniform = true});
+                               },
+                               [this, &expr](const Name& node) { return named(node.name, expr); },
+                               [this, &expr](const Unary& node) { return unary(node.op, expr); },
+                               [this, &expr](const Binary& node) { return binary(node.op, expr); },
+                               [this, &expr](const Assign& node) { return assign(node, expr); },
+                               [this, &expr](const Ternary&) { return ternary(expr); },
+                               [this, &expr](const Index&) { return decayed_place(expr); },
+                               [this, &expr](const Call& node) { return call_of(node, expr); },
+                               [this, &expr](const Cast& node) { return cast(node, expr); },
+                               [this, &expr](const SizeOf& node) { return size(node, expr); },
+                               [this, &expr](const InitList&) -> Value {
+                                 for (const Expr& operand : expr.operands) evaluate(operand);
+                                 return Unknown{};
+                               }},
+                      expr.node);
+  }
+
+  Value named(const std::string& name, const Expr& expr) {
+    if (!now_) return Unknown{};
+    if (listener_ != nullptr && expr.type.is_scalar()) {
+      listener_->use(expr, !now_->unset.contains(name));
+    }
+    const auto found = now_->variables.find(name);
+    if (found != now_->variables.end()) return found->second;
+    if (const auto global = globals_.find(name); global != globals_.end()) return global->second;
+    const auto constant = constants_.find(name);
+    if (constant != constants_.end()) return constant->second;
+    return Unknown{.is_uniform = free_.contains(name)};
+  }
+
+  Value size(const SizeOf& node, const Expr& expr) const {
+    const Type& type = node.target ? *node.target : expr.operands[0].type;
+    const auto dtype = dtype_of(type.base);
+    if (listener_ == nullptr || !dtype || type.is_pointer()) return Unknown{};
+    return n_scalars(type) * static_cast<std::int64_t>(size_of(*dtype));
+  }
+
+  static Value number(std::optional<std::int64_t> value) {
+    return value ? Value(*value) : Value(Unknown{});
+  }
+
+  // What a variable of this type holds after `value` went into it; integers that C would wrap or
+  // convert are not followed.
+  static Value held(const Value& value, const Type& type) {
+    if (std::holds_alternative<Pointed>(value)) return type.is_pointer() ? value : Unknown{};
+    const auto* known = std::get_if<std::int64_t>(&value);
+    if (known == nullptr || !type.is_scalar() || !is_integer(type.base)) {
+      return Unknown{.is_uniform = is_uniform(value)};
+    }
+    const bool is_signed = type.base == Base::int32 || type.base == Base::int64;
+    const std::int64_t limit = (std::int64_t{1} << (is_narrow(type.base) ? 7 : 31)) - 1;
+    return *known > limit || *known < (is_signed ? -limit : 0) ? Value(Unknown{}) : value;
+  }
+
+  static bool is_narrow(Base base) {
+    return base == Base::int8 || base == Base::uint8 || base == Base::int16 ||
+           base == Base::uint16 || base == Base::boolean;
+  }
+
+  // An array is the place of its first element; the value of an element is not followed.
+  Value decayed_place(const Expr& expr) {
+    const Value where = place(expr);
+    if (expr.type.is_array()) return where;
+    touch(expr, where);
+    const auto* known = std::get_if<Pointed>(&where);
+    return Unknown{.is_uniform = known != nullptr && object(*known).is_uniform};
+  }
+
+  [[nodiscard]] const RunObject& object(const Pointed& place) const {
+    return objects_[static_cast<std::size_t>(place.object)];
+  }
+
+  // Where an lvalue lies; Unknown for local scalars.
+  Value place(const Expr& expr, bool is_accessed = true) {
+    const auto* unary = std::get_if<Unary>(&expr.node);
+    const bool is_index = std::holds_alternative<Index>(expr.node);
+    if (!is_index && (unary == nullptr || unary->op != UnaryOp::dereference)) return Unknown{};
+    const Value base = evaluate(expr.operands[0]);
+    const Value index = is_index ? evaluate(expr.operands[1]) : Value(std::int64_t{0});
+    if (is_accessed) tell_subscript(expr, base, index);
+    return is_index ? moved(base, index, expr.type, 1) : base;
+  }
+
+  void tell_subscript(const Expr& site, const Value& base, const Value& index) {
+    if (listener_ == nullptr) return;
+    const auto* in = std::get_if<Pointed>(&base);
+    const auto* known = std::get_if<std::int64_t>(&index);
+    RunSubscript met{.site = site, .array = {}, .index = {}, .is_guarded = n_guards_ > 0};
+    if (in != nullptr) {
+      met.array = object(*in).name;
+      met.parameter = object(*in).parameter;
+    }
+    const Type& array = site.operands[0].type;
+    if (array.is_array()) {
+      met.extent = array.derivation[0].extent;
+      if (known != nullptr) met.index = *known;
+    } else if (in != nullptr && object(*in).extent >= 0 && !site.type.is_pointer()) {
+      const std::int64_t width = std::max<std::int64_t>(n_scalars(site.type), 1);
+      met.extent = object(*in).extent / width;
+      const bool is_whole = in->offset % width == 0;
+      if (known != nullptr && in->is_exact && is_whole) met.index = in->offset / width + *known;
+    }
+    listener_->subscript(met);
+  }
+
+  void touch(const Expr& site, const Value& where) {
+    if (listener_ == nullptr || !now_) return;
+    const auto* in = std::get_if<Pointed>(&where);
+    if (in == nullptr) return listener_->touch(site, nullptr, false);
+    const std::set<std::int64_t>& written = written_of(in->object);
+    const std::int64_t extent = object(*in).extent;
+    const bool is_all = extent >= 0 && static_cast<std::int64_t>(written.size()) >= extent;
+    listener_->touch(site, &object(*in), is_all || (in->is_exact && written.contains(in->offset)));
+  }
+
+  static Value moved(const Value& base, const Value& index, const Type& element, int sign) {
+    const auto* pointer = std::get_if<Pointed>(&base);
+    const auto* count = std::get_if<std::int64_t>(&index);
+    if (pointer == nullptr || element.is_pointer()) return Unknown{};
+    if (count == nullptr || !pointer->is_exact) {
+      return Pointed{.object = pointer->object, .is_exact = false};
+    }
+    return Pointed{.object = pointer->object,
+                   .offset = pointer->offset + sign * *count * n_scalars(element)};
+  }
+
+  Value unary(UnaryOp op, const Expr& expr) {
+    const Expr& operand = expr.operands[0];
+    if (op == UnaryOp::address) {
+      if (const auto* name = std::get_if<Name>(&operand.node); name != nullptr && now_) {
+        now_->unset.erase(name->name);
+        const auto found = now_->variables.find(name->name);
+        const bool is_array = operand.type.is_array() && found != now_->variables.end();
+        return is_array ? found->second : Value(Unknown{});
+      }
+      return place(operand, false);
+    }
+    if (op == UnaryOp::dereference) return decayed_place(expr);
+    if (op >= UnaryOp::pre_increment) return step(op, expr);
+    const Value value = evaluate(operand);
+    const auto* known = std::get_if<std::int64_t>(&value);
+    return known == nullptr ? Value(Unknown{.is_uniform = is_uniform(value)})
+                            : held(number(apply(op, *known)), expr.type);
+  }
+
+  Value step(UnaryOp op, const Expr& expr) {
+    const bool is_up = op == UnaryOp::pre_increment || op == UnaryOp::post_increment;
+    const bool is_post = op == UnaryOp::post_increment || op == UnaryOp::post_decrement;
+    const Expr& target = expr.operands[0];
+    if (!std::holds_alternative<Name>(target.node)) {
+      store(target, Unknown{});
+      return Unknown{};
+    }
+    const Value before = evaluate(target);
+    const Value after = sum(is_up ? BinaryOp::add : BinaryOp::subtract, before,
+                            Value(std::int64_t{1}), element_of(target.type));
+    store(target, after);
+    return is_post ? before : after;
+  }
+
+  Value sum(BinaryOp op, const Value& left, const Value& right, const Type& element) {
+    const auto* a = std::get_if<std::int64_t>(&left);
+    const auto* b = std::get_if<std::int64_t>(&right);
+    if (a != nullptr && b != nullptr) return number(apply(op, *a, *b));
+    if (op == BinaryOp::add && std::holds_alternative<Pointed>(right)) {
+      return moved(right, left, element, 1);
+    }
+    if (op == BinaryOp::add || op == BinaryOp::subtract) {
+      return moved(left, right, element, op == BinaryOp::add ? 1 : -1);
+    }
+    return Unknown{};
+  }
+
+  static Value of_both(const Value& left, const Value& right) {
+    return Unknown{.is_uniform = is_uniform(left) && is_uniform(right)};
+  }
+
+  Value binary(BinaryOp op, const Expr& expr) {
+    const Value left = evaluate(expr.operands[0]);
+    if (op == BinaryOp::comma) return evaluate(expr.operands[1]);
+    if (op == BinaryOp::logical_and || op == BinaryOp::logical_or) {
+      const auto* known = std::get_if<std::int64_t>(&left);
+      const bool decides = known != nullptr && (*known != 0) == (op == BinaryOp::logical_or);
+      if (decides) return std::int64_t{op == BinaryOp::logical_or};
+      const Value right = perhaps(expr.operands[1], known != nullptr, is_uniform(left));
+      return known == nullptr || std::get_if<std::int64_t>(&right) == nullptr
+                 ? of_both(left, right)
+                 : sum(op, left, right, {});
+    }
+    const Value right = evaluate(expr.operands[1]);
+    if (std::holds_alternative<Pointed>(left) || std::holds_alternative<Pointed>(right)) {
+      return sum(op, left, right, element_of(expr.type));
+    }
+    // Compared or combined with an unsigned integer, a negative one is not itself.
+    for (const Expr& operand : expr.operands) {
+      if (held(left, operand.type) != left || held(right, operand.type) != right) {
+        return computed(expr, of_both(left, right));
+      }
+    }
+    const Value value = held(sum(op, left, right, {}), expr.type);
+    const bool is_known = std::holds_alternative<std::int64_t>(value);
+    return computed(expr, is_known ? value : of_both(left, right));
+  }
+
+  Value computed(const Expr& expr, const Value& value) {
+    if (listener_ != nullptr) {
+      listener_->compute(expr, std::holds_alternative<std::int64_t>(value));
+    }
+    return value;
+  }
+
+  // Evaluate what may not be evaluated: its stores are not sure.
+  Value perhaps(const Expr& expr, bool is_sure, bool is_uniform = false) {
+    if (is_sure) return evaluate(expr);
+    const Guard guard(n_guards_, is_uniform);
+    const Reached before = now_;
+    const Value value = evaluate(expr);
+    now_ = joined(std::move(now_), before);
+    return value;
+  }
+
+  Value ternary(const Expr& expr) {
+    const Truth condition = truth(expr.operands[0]);
+    if (condition.known) return evaluate(expr.operands[*condition.known ? 1 : 2]);
+    const Value yes = perhaps(expr.operands[1], false, condition.is_uniform);
+    const Value no = perhaps(expr.operands[2], false, condition.is_uniform);
+    if (yes == no) return yes;
+    const auto* one = std::get_if<Pointed>(&yes);
+    const auto* other = std::get_if<Pointed>(&no);
+    if (one != nullptr && other != nullptr && one->object == other->object) {
+      return Pointed{.object = one->object, .is_exact = false};
+    }
+    return Unknown{.is_uniform = condition.is_uniform && is_uniform(yes) && is_uniform(no)};
+  }
+
+  Value assign(const Assign& node, const Expr& expr) {
+    Value value = evaluate(expr.operands[1]);
+    if (node.op) {
+      const bool is_name = std::holds_alternative<Name>(expr.operands[0].node);
+      const Value before = is_name ? evaluate(expr.operands[0]) : Value(Unknown{});
+      value = sum(*node.op, before, value, element_of(expr.type));
+    }
+    store(expr.operands[0], value);
+    return value;
+  }
+
+  void store(const Expr& target, const Value& value) {
+    if (const auto* name = std::get_if<Name>(&target.node)) {
+      set(name->name, held(value, target.type));
+      return;
+    }
+    const Value where = place(target);
+    touch(target, where);
+    const auto* known = std::get_if<Pointed>(&where);
+    const bool is_scalar = target.type.is_scalar();
+    if (known == nullptr || !known->is_exact || !is_scalar || !now_) return;
+    written_of(known->object).insert(known->offset);
+  }
+
+  Value cast(const Cast& node, const Expr& expr) {
+    const Value value = evaluate(expr.operands[0]);
+    if (std::holds_alternative<Pointed>(value)) {
+      const bool same_scalar = node.target.base == expr.operands[0].type.base;
+      return same_scalar && !node.target.derivation.empty() ? value : Value(Unknown{});
+    }
+    return held(value, node.target);
+  }
+
+  Value call_of(const Call& node, const Expr& expr) {
+    std::vector<Value> arguments;
+    for (const Expr& operand : expr.operands) arguments.push_back(evaluate(operand));
+    if (now_ && body_.function(node.function) != nullptr) {
+      call(node.function, arguments);
+    } else if (now_ && listener_ != nullptr) {
+      call_library(node.function, expr, arguments);
+    }
+    return Unknown{};
+  }
+
+  // What a function of the library writes through its pointers; of unknown ones all is forgiven.
+  void call_library(const std::string& name, const Expr& expr,
+                    const std::vector<Value>& arguments) {
+    const KnownFunction* known = known_function(name);
+    const bool is_memory = name.find("mem") != std::string::npos && arguments.size() == 3;
+    for (std::size_t i = 0; i < arguments.size(); ++i) {
+      const auto* to = std::get_if<Pointed>(&arguments[i]);
+      if (to == nullptr) continue;
+      if (known != nullptr && (i >= known->parameters.size() || !known->writes(i))) continue;
+      const auto dtype = dtype_of(expr.operands[i].type.base);
+      std::int64_t n = object(*to).extent - to->offset;
+      if (known != nullptr && !is_memory) n = 1;
+      if (known != nullptr && is_memory && dtype) {
+        const auto* bytes = std::get_if<std::int64_t>(&arguments[2]);
+        n = bytes == nullptr ? 0 : *bytes / static_cast<std::int64_t>(size_of(*dtype));
+      }
+      if (known != nullptr && !to->is_exact) continue;
+      for (std::int64_t c = 0; c < std::min(n, object(*to).extent); ++c) {
+        written_of(to->object).insert(to->offset + c);
+      }
+    }
+  }
+
+  const KernelBody& body_;
+  const RunInput& input_;
+  RunListener* listener_;
+  Integers constants_;
+  std::set<std::string> free_;       // names that nobody declares
+  std::set<std::string> addressed_;  // locals of any function whose address is taken
+  std::vector<RunObject> objects_;   // those of the entry function's parameters first
+  std::map<std::pair<std::string, std::string>, int> arrays_;  // by function and name
+  std::map<std::string, Value, std::less<>> globals_;          // tables and Consts
+  const FunctionDef* function_ = nullptr;
+  int n_guards_ = 0;
+  Reached now_;
+  Reached returned_;
+  std::vector<Exits> loops_;
+  int n_steps_ = 0;
+};
+
+}  // namespace
+
+RunResult run_kernel(const KernelBody& named, const RunInput& input, RunListener* listener) {
+  RunResult result;
+  result.stored.resize(named.entry().parameters.size());
+  try {
+    result.stored = Machine(named, input, listener).run();
+    result.is_complete = true;
+  } catch (const TooLong&) {
+    // Too long to follow: nothing is sure.
+  }
+  return result;
+}
+
+}  // namespace op2::ir

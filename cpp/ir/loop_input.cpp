@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "ir/loop_input.hpp"
+
+#include <variant>
+
+namespace op2::ir {
+namespace {
+
+/// A pointer that is handed on: nothing is known of what is behind it.
+bool is_handle(const Arg& arg) {
+  const auto* dat = std::get_if<DirectDat>(&arg);
+  return dat != nullptr && dat->dim == 0 && dat->stride == 0;
+}
+
+}  // namespace
+
+CheckInput check_input(const Loop& loop) {
+  CheckInput input;
+  const std::size_t n = kernel_of(loop).parameters.size();
+  input.accesses.resize(n);
+  input.run.extents.assign(n, -1);
+  input.run.uniform.assign(n, false);
+  for (std::size_t i = 0; i < loop.args.size(); ++i) {
+    const auto at = static_cast<std::size_t>(parameter_of(loop, i));
+    if (at >= n || is_handle(loop.args[i])) continue;
+    std::int64_t& extent = input.run.extents[at];
+    extent = (extent < 0 ? 0 : extent) + extent_of(loop, loop.args[i]);
+    // entries of a matrix that are left alone become 0
+    const bool is_set_matrix =
+        std::holds_alternative<MatArg>(loop.args[i]) && access_of(loop.args[i]) == Access::write;
+    input.accesses[at] = is_set_matrix ? Access::rw : access_of(loop.args[i]);
+    input.run.uniform[at] = std::holds_alternative<GlobalRead>(loop.args[i]);
+  }
+  for (const ConstRef& constant : loop.constants) {
+    input.run.constants.emplace(constant.name, constant.dim);
+  }
+  return input;
+}
+
+}  // namespace op2::ir

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "ir/loop_input.hpp"
+
+#include <gtest/gtest.h>
+
+#include "ast.hpp"
+
+namespace op2::ir {
+namespace {
+
+Loop loop_of(std::size_t n_parameters) {
+  auto kernel = std::make_shared<Kernel>();
+  for (std::size_t i = 0; i < n_parameters; ++i) {
+    kernel->parameters.push_back({.name = "x", .type = pointer_to(scalar(Base::float64))});
+  }
+  return loop_of(kernel, {}, {}, {});
+}
+
+TEST(LoopInput, ExtentsAccessesAndGlobals) {
+  Loop loop = loop_of(3);
+  loop.maps = {{.arity = 3}};
+  loop.args = {IndirectDat{DType::float64, 2, Access::inc, 0, {}},
+               DirectDat{DType::float64, 4, Access::write, {}}, GlobalRead{DType::float64, 1, {}}};
+  loop.constants = {{"c", DType::float64, 5}};
+  const CheckInput input = check_input(loop);
+  EXPECT_EQ(input.run.extents, (std::vector<std::int64_t>{6, 4, 1}));
+  EXPECT_EQ(input.run.uniform, (std::vector<bool>{false, false, true}));
+  EXPECT_EQ(input.accesses[0], Access::inc);
+  EXPECT_EQ(input.accesses[1], Access::write);
+  EXPECT_EQ(input.run.constants.at("c"), 5);
+}
+
+TEST(LoopInput, PartsOfOneParameterAddUp) {
+  Loop loop = loop_of(1);
+  loop.args = {DirectDat{DType::float64, 4, Access::read, {}},
+               DirectDat{DType::float64, 1, Access::read, {}}};
+  loop.parameters = {0, 0};
+  EXPECT_EQ(check_input(loop).run.extents, (std::vector<std::int64_t>{5}));
+}
+
+TEST(LoopInput, HandlesAndLayersAreNotLookedAt) {
+  Loop loop = loop_of(2);
+  loop.args = {DirectDat{DType::uint64, 0, Access::read, {}}};
+  const CheckInput input = check_input(loop);
+  EXPECT_EQ(input.run.extents, (std::vector<std::int64_t>{-1, -1}));
+  EXPECT_FALSE(input.accesses[0]);
+  EXPECT_FALSE(input.accesses[1]);
+}
+
+}  // namespace
+}  // namespace op2::ir
