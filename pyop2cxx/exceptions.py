@@ -50,6 +50,26 @@ class ExecutionError(Op2Error, RuntimeError):
     """A loop failed while it ran."""
 
 
+class CheckError(ExecutionError):
+    """A check of check mode failed; nothing was written by the loop.
+
+    Attributes:
+        loop: The kernel's name.
+        line: Of the kernel; 0 if it is not about one.
+        argument: The number of the argument; -1 if it is about none.
+        element: The first one, in the order of the Set; -1 if it is about none.
+        check: What was watched: ``"bounds"``, ``"made"``, ``"races"``, ...
+        value: The index or value that was found.
+    """
+
+    loop: str = ""
+    line: int = 0
+    argument: int = -1
+    element: int = -1
+    check: str = ""
+    value: int = 0
+
+
 class OutOfMemoryError(ExecutionError, MemoryError):
     """The host has not as much memory as the values of an object need."""
 

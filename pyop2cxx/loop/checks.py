@@ -73,6 +73,13 @@ def check_generate_options(given: dict[str, Any], what: str) -> None:
             raise UsageError(f"{what}: {name} must be True or False, got {given[name]!r}")
 
 
+def checked_flag(name: str, value: object, what: str) -> bool | None:
+    """Return a switch that may be left open."""
+    if value is None or isinstance(value, bool):
+        return value
+    raise UsageError(f"{what}: {name} must be True or False, got {value!r}")
+
+
 def checked_block_size(block_size: object, what: str) -> int:
     """Return the elements of a block; 0 for a size chosen later."""
     if block_size is None:

@@ -87,7 +87,7 @@ def check(
             be warned of, if `strict`.
 
     Warns:
-        KernelWarning: The kernel writes a READ argument, or uses the value of an INC argument.
+        KernelWarning: The kernel writes a READ argument, or uses or overwrites an INC argument.
     """
     core = kernel.core
     if not core.text.strip():
@@ -167,5 +167,10 @@ def _misuse(
             f"line {line} uses the value of {shown}, which the loop INCrements: it holds this"
             " element's share only, or a sum that others are still adding to; use a local"
             " variable, or pass it with RW"
+        )
+    if access == _core.Access.inc and known.store_line:
+        return (
+            f"line {known.store_line} overwrites {shown}, which the loop INCrements: what it holds"
+            " is added to the Dat, and may be a sum already; write +=, or pass it with WRITE"
         )
     return None

@@ -34,9 +34,12 @@ from pyop2cxx.exceptions import (
 from pyop2cxx.kernel.kernel import Kernel
 from pyop2cxx.kernel.shapes import needs_wrapper, wrapped
 from pyop2cxx.loop import symbolic, value_checks
+from pyop2cxx.loop.bounds import check_bounds
+from pyop2cxx.loop.check_mode import CheckedRun
 from pyop2cxx.loop.checks import (
     check_generate_options,
     checked_block_size,
+    checked_flag,
     checked_lanes,
     checked_region,
     checked_strategy,
@@ -54,6 +57,7 @@ from pyop2cxx.loop.execute import (
 )
 from pyop2cxx.loop.facts import LoopFacts
 from pyop2cxx.loop.kernel_checks import Descriptor, check, fitting
+from pyop2cxx.loop.meetings import check_races
 from pyop2cxx.loop.parts import maps_of, parts_of, through_columns, values_of
 from pyop2cxx.pipeline import flow
 from pyop2cxx.pipeline.explain import explain
@@ -69,6 +73,7 @@ if TYPE_CHECKING:
 
     from pyop2cxx.base.access import Access
     from pyop2cxx.base.regions import IterationRegion
+    from pyop2cxx.data.carrier import Lent
     from pyop2cxx.loop.parts import Arg, Part
     from pyop2cxx.pipeline.explain import Explanation
     from pyop2cxx.sets.maps import Map
@@ -96,6 +101,10 @@ class ParLoop:
             int, where the Set is extruded.
         lanes: Elements computed side by side in vectors: a power of two up to 16; 0 or 1 means one
             after the other; None means the default rule's choice.
+        check: Whether the loop runs in check mode; None means as the options `check` and `debug`
+            say.
+        equal_writes: For check mode: elements that write one value through a Map write equal
+            values, so that it does not matter which one is last.
 
     Attributes:
         kernel: As given.
@@ -130,6 +139,8 @@ class ParLoop:
         iterate: IterationRegion | None = None,
         pass_layer_arg: bool = False,
         lanes: int | None = None,
+        check: bool | None = None,
+        equal_writes: bool = False,
     ) -> None:
         self.kernel = self._checked_kernel(kernel)
         self._what = f"par_loop '{kernel.name}'"
@@ -150,6 +161,8 @@ class ParLoop:
         self._strategy = checked_strategy(strategy, self._what)
         self._block_size = checked_block_size(block_size, self._what)
         self._lanes = checked_lanes(lanes, self._what)
+        self._check = checked_flag("check", check, self._what)
+        self._equal_writes = bool(checked_flag("equal_writes", equal_writes, self._what))
         for i, arg in enumerate(args):
             self._check_kind(i, arg)
         self.args = args = tuple(placed(arg, self._items.whole) for arg in args)
@@ -162,6 +175,7 @@ class ParLoop:
         self._checks = False
         self._prepared: _core.PreparedLoop
         self._run: Callable[[], bool]
+        self._lent: tuple[Lent, ...] = ()
         self._note_effects()
 
     def _checked_kernel(self, kernel: Kernel) -> Kernel:
@@ -186,6 +200,14 @@ class ParLoop:
             self.args = tuple(through_columns(arg, self._items.base) for arg in self.args)
         if self.args is not given:
             self._parts = parts_of(self.args)[0]
+        check_bounds(
+            self.kernel,
+            symbolic.build(self.kernel, self.args, self._items).loop,
+            [f"{type(arg.data).__name__} '{arg.data.name}'" for arg in self.args],
+            self._what,
+            stacklevel=user_stacklevel(),
+            strict=runtime.configuration["strict"],
+        )
 
     def _adapt_older_kernel(self) -> None:
         """Let a function of today's convention call a kernel of an older one."""
@@ -430,7 +452,7 @@ class ParLoop:
         if runtime.n_frozen:
             check_frozen(self._parts, self._what)
         if self._checks:
-            value_checks.check_before(self.kernel.name, self._parts)
+            self._check_before()
         if self._ghosts:
             bring_to_ghosts(self._ghosts)
         if self._run():
@@ -441,10 +463,17 @@ class ParLoop:
             note_assembly(arg)
         if self._ghosts:
             gather_from_ghosts(self._ghosts)
-        if self._checks:
+        if self._checks and runtime.configuration["debug"]:
             value_checks.check_after(self.kernel.name, self._parts)
 
     __call__ = compute
+
+    def _check_before(self) -> None:
+        """Check what a loop is about to use, in debug and check mode."""
+        if runtime.configuration["debug"]:
+            value_checks.check_before(self.kernel.name, self._parts)
+        if self._wants_checks():
+            check_races(self, equal_writes=self._equal_writes)
 
     def _check_runnable(self) -> int:
         """Check what may have changed since the loop was made, and return the epoch of that."""
@@ -463,6 +492,11 @@ class ParLoop:
 
     def _prepare(self) -> None:
         epoch = self._check_runnable()
+        self._checks = self._wants_checks() or bool(runtime.configuration["debug"])
+        if self._wants_checks() and self.kernel.core.body is not None:
+            checked = CheckedRun(self)
+            self._run, self._prepared, self._epoch = checked.run, checked.prepared, epoch
+            return
         built = symbolic.build(self.kernel, self.args, self._items)
         for constant in built.constants:
             constant._check_readable(f"value for {self._what}")
@@ -501,10 +535,15 @@ class ParLoop:
             carriers: list[Any] = [*(arg.data for arg in self._parts), *built.constants]
             lent = tuple({id(one._lent_out): one._lent_out for one in carriers}.values())
             self._run = partial(run_on_device, self._prepared, lent)
-        self._checks = bool(runtime.configuration["debug"])
+            self._lent = lent
         self._epoch = epoch
         if runtime.on_loop is not None:
             runtime.on_loop(self)
+
+    def _wants_checks(self) -> bool:
+        """Whether the loop runs in check mode."""
+        options = runtime.configuration
+        return bool(options["check"] or options["debug"]) if self._check is None else self._check
 
     def _current_request(self) -> Request:
         """Say what decides the text of the loop as it would run now."""

@@ -36,6 +36,8 @@ def par_loop(
     iterate: IterationRegion | None = None,
     pass_layer_arg: bool = False,
     lanes: int | None = None,
+    check: bool | None = None,
+    equal_writes: bool = False,
 ) -> None:
     """Call a kernel for each entity of a Set, now.
 
@@ -53,6 +55,8 @@ def par_loop(
         iterate: As for `ParLoop`.
         pass_layer_arg: As for `ParLoop`.
         lanes: As for `ParLoop`.
+        check: As for `ParLoop`.
+        equal_writes: As for `ParLoop`.
 
     Raises:
         UsageError: As for `ParLoop`.
@@ -85,6 +89,8 @@ def par_loop(
             pass_layer_arg,
             kernel._is_legacy and tuple(map(legacy_form, args)),
             lanes,
+            check,
+            equal_writes,
             *[(a.access, a.data._uid, None if a.map_ is None else a.map_._uid) for a in args],
         )
         known = loops.find(key)
@@ -111,6 +117,8 @@ def par_loop(
         iterate=iterate,
         pass_layer_arg=pass_layer_arg,
         lanes=lanes,
+        check=check,
+        equal_writes=equal_writes,
     )
     loop.compute()
     if not loop._checks and not loop._ghosts:

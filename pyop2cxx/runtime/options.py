@@ -83,7 +83,14 @@ OPTIONS: tuple[Option, ...] = (
         name="debug",
         type=bool,
         default=False,
-        help="Check bounds and NaNs, naming loop, argument and element; compile with -O0 -g.",
+        help="Check mode, and NaNs that loops get or make; compile with -O0 -g.",
+    ),
+    Option(
+        name="check",
+        type=bool,
+        default=False,
+        help="Check mode: bounds, access contracts, races and values of every kernel, naming loop, "
+        "kernel line, argument and element; a loop that fails writes nothing.",
     ),
     Option(
         name="log_level",

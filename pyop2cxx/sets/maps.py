@@ -110,6 +110,7 @@ class Map:
         self._is_partial = False
         self._table: _core.MapTable | None = None
         self._entries: dict[int, Map] = {}
+        self._meetings: dict[object, tuple[int, int, int] | None] = {}
         self._slots: tuple[int, ...] | None = None
         if values is None and iterset.is_sized and iterset.total_size == 0:
             values = ()
@@ -158,6 +159,7 @@ class Map:
         self._values = None
         self._table = None
         self._entries = {}
+        self._meetings = {}
         self._slots = None
 
     def _current_table(self) -> _core.MapTable | None:

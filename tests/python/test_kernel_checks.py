@@ -155,7 +155,6 @@ INCREMENTS = [
     "for (int i = 0; i < 4; i++) *(r + i) += x[i];",
     "double *s = r + 1; s[0] += x[0]; *s -= 1;",
     "double (*s)[2] = (double (*)[2])r; s[1][0] += x[0];",
-    "r[0] = 0; r[0] += x[0];",
     "add(r, x);",
     "add(r + 2, x); add(&r[1], x);",
     "(void)r;",
@@ -198,6 +197,21 @@ def known(statement: str) -> list[str]:
 @pytest.mark.parametrize("statement", INCREMENTS)
 def test_an_increment_is_no_use(statement: str) -> None:
     assert known(statement) == []
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "r[0] = x[0];",
+        "r[0] = 0; r[0] += x[0];",
+        "double *p = r; *p = 1;",
+        "if (x[0] > 0) r[0] = 1;",
+    ],
+)
+def test_an_increment_that_overwrites(statement: str) -> None:
+    (message,) = known(statement)
+    assert "line 4 overwrites parameter 'r' (argument 1, r), which the loop INC" in message
+    assert "write +=" in message
 
 
 @pytest.mark.parametrize("statement", USES)

@@ -22,8 +22,10 @@ def test_a_nan_written_names_loop_argument_and_element() -> None:
     x = op2.Dat(cells, [1.0, 2.0, 0.0, 4.0], name="x")
     y = op2.Dat(cells, name="y")
     kernel = op2.Kernel(INVERT, "invert")
-    with pytest.raises(ExecutionError, match=r"'invert': arg 1: Dat 'y', element 2 became NaN"):
+    with pytest.raises(ExecutionError, match=r"'invert': element 2 .* Dat 'y'\) became NaN here"):
         op2.par_loop(kernel, cells, x(op2.READ), y(op2.WRITE))
+    with pytest.raises(ExecutionError, match=r"'invert': arg 1: Dat 'y', element 2 became NaN"):
+        op2.par_loop(kernel, cells, x(op2.READ), y(op2.WRITE), check=False)
 
 
 def test_a_nan_read_is_found_before_anything_changes() -> None:

@@ -1,0 +1,99 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Subscripts of a kernel that leave their arrays whatever the data: errors of every loop."""
+
+from __future__ import annotations
+
+import warnings
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
+from pyop2cxx import _core
+from pyop2cxx.exceptions import KernelWarning, UsageError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from pyop2cxx.kernel.kernel import Kernel
+
+
+def check_bounds(
+    kernel: Kernel,
+    loop: _core.Loop,
+    arguments: Sequence[str],
+    what: str,
+    *,
+    stacklevel: int,
+    strict: bool,
+) -> None:
+    """Check all subscripts of a kernel whose values are known against what the loop passes.
+
+    Args:
+        kernel: Of the loop; nothing is known of an opaque one.
+        loop: Says how much is behind each parameter.
+        arguments: What each parameter gets, for messages: ``"Dat 'q'"``.
+        what: The loop, for messages.
+        stacklevel: Of the warning, so that it names the user's call.
+        strict: Raise what would be a warning.
+
+    Raises:
+        UsageError: A subscript leaves its array. Under a condition that is the same for all
+            elements, such as on a Const, that is a warning instead.
+
+    Warns:
+        KernelWarning: As said above.
+    """
+    if kernel.core.body is None:
+        return
+    given = loop.check_input()
+    for found in _found(kernel.core, _Key(given)):
+        message = _message(kernel, found, arguments, what)
+        if not found.is_guarded:
+            raise UsageError(message)
+        message += "; it stands under a condition on what is the same for all elements"
+        if strict:
+            raise UsageError(f"{message}; strict=True allows no such thing")
+        warnings.warn(message, KernelWarning, stacklevel=stacklevel)
+
+
+class _Key:
+    """What a loop passes, compared by value."""
+
+    def __init__(self, given: _core.CheckInput) -> None:
+        self.given = given
+        self._text = repr(given.key())
+
+    def __hash__(self) -> int:
+        return hash(self._text)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _Key) and self._text == other._text
+
+
+@lru_cache(maxsize=512)
+def _found(core: _core.Kernel, key: _Key) -> list[_core.OutOfBounds]:
+    assert core.body is not None
+    return _core.out_of_bounds(core.body, key.given)
+
+
+def line_of(text: str, line: int) -> str:
+    """Return a line of a kernel, without the blanks around it; nothing if it is not the user's."""
+    lines = text.splitlines()
+    return lines[line - 1].strip() if 0 < line <= len(lines) else ""
+
+
+def _message(kernel: Kernel, found: _core.OutOfBounds, arguments: Sequence[str], what: str) -> str:
+    array = f"'{found.array}'" if found.array else "an array"
+    last = found.extent - 1
+    holds = f"holds {found.extent} values, 0 to {last}" if found.extent > 0 else "holds no values"
+    advice = "correct the index, or the array's size"
+    if 0 <= found.parameter < len(arguments):
+        array += f" (argument {found.parameter}, {arguments[found.parameter]})"
+        advice = (
+            "correct the index; a Dat behind a Map has arity x dim values, one row of dim values "
+            "after the other"
+        )
+    shown = line_of(kernel.code, found.line)
+    return (
+        f"{what}: kernel line {found.line}{f': {shown!r}' if shown else ''}: index {found.index} "
+        f"is outside of {array}, which {holds}; {advice}"
+    )

@@ -1,0 +1,254 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Check mode: loops whose kernels watch themselves, and that write nothing if they find something.
+
+A loop's kernel gets the checks and reports the first finding, in the order of the elements, as a
+Global of two numbers that the loop reduces by MIN: all backends and strategies can do that, and all
+find the same. What a loop wrote that found something is undone.
+"""
+
+from __future__ import annotations
+
+import copy
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from pyop2cxx import _core
+from pyop2cxx.base.access import MIN, READ
+from pyop2cxx.data.globals import Global
+from pyop2cxx.exceptions import CheckError, UnsupportedError
+from pyop2cxx.loop import symbolic
+from pyop2cxx.loop.bounds import line_of
+from pyop2cxx.loop.checked_kernel import Site, checked
+from pyop2cxx.loop.parts import parts_of
+
+_NOTHING = np.iinfo(np.int64).max
+
+
+class CheckedRun:
+    """What `ParLoop.compute` runs in check mode.
+
+    Args:
+        loop: The loop; its kernel is not opaque.
+
+    Attributes:
+        prepared: The loop with the checked kernel.
+    """
+
+    def __init__(self, loop: Any) -> None:
+        self._loop = loop
+        plain = symbolic.build(loop.kernel, loop.args, loop._items).loop
+        made = checked(loop.kernel, plain, layer=loop.pass_layer_arg)
+        self._sites = made.sites
+        self._found = Global(2, [_NOTHING, _NOTHING], np.int64, "op2_found")
+        self._wanted = Global(1, [-1], np.int64, "op2_wanted")
+        self._also = _written_against_access(loop)
+        inner = self._inner(loop, made.kernel)
+        try:
+            inner._prepare()
+        except UnsupportedError:
+            if loop._strategy is None:
+                raise
+            inner._strategy = None  # which may not do for a loop with a Global
+            inner._prepare()
+        self.prepared, self._lent = inner._prepared, inner._lent
+
+    def _inner(self, loop: Any, kernel: Any) -> Any:
+        """Return the loop with the checked kernel and its arguments."""
+        inner = copy.copy(loop)
+        inner.kernel = kernel
+        inner.args = (*loop.args, self._found(MIN), self._wanted(READ))
+        inner._parts = parts_of(inner.args)[0]
+        inner._items = replace(loop._items, iteration=loop._items.iteration.with_element())
+        inner._lanes, inner._check = 0, False
+        inner._note_effects()
+        return inner
+
+    def run(self) -> bool:
+        """Run the loop.
+
+        Raises:
+            CheckError: A check failed; all values are as before.
+        """
+        has_copied, (number, _) = self._once(-1)
+        if number == _NOTHING:
+            self.prepared.forget_saved()
+            return has_copied
+        self.prepared.restore()
+        _, (_, value) = self._once(number)
+        self.prepared.restore()
+        raise _error(self._loop, self._sites, int(number), int(value))
+
+    def _once(self, wanted: int) -> tuple[bool, tuple[int, int]]:
+        _give(self._found, [_NOTHING, _NOTHING])
+        _give(self._wanted, [wanted])
+        has_copied = self.prepared.run_saving(self._also)
+        for arrays in self._lent:
+            if arrays:
+                arrays.recall()
+        self._found._on_host(_core.Use.read, "check", is_explicit=True)
+        number, value = self._found._values
+        return has_copied, (int(number), int(value))
+
+
+def _give(given: Global, values: list[int]) -> None:
+    """Set a Global of ours where it is, without a transfer that the user would have to allow."""
+    given._on_host(_core.Use.write, "check", is_explicit=True)
+    given._values[...] = values
+    given._buffer.increment_version()
+
+
+def _written_against_access(loop: Any) -> list[int]:
+    """Arguments that are only READ, but that the kernel may write all the same."""
+    facts, parts = loop.kernel.facts, loop._parts
+    if facts is None:
+        return []
+    numbers = parts_of(loop.args)[1] or list(range(len(parts)))
+    return [
+        i
+        for i, (part, at) in enumerate(zip(parts, numbers, strict=True))
+        if part.access == READ and facts.parameters[at].is_written
+    ]
+
+
+# Messages
+
+
+def _error(loop: Any, sites: tuple[Site, ...], number: int, value: int) -> CheckError:
+    element, site = divmod(number, max(len(sites), 1))
+    found = sites[site]
+    parameter, index = found.place(value)
+    where = f"{loop._what}: {_element(loop, element)}: kernel line {found.line}"
+    shown = line_of(loop.kernel.code, found.line)
+    array = _array(loop, found, parameter)
+    what = _MESSAGES[found.check](_Finding(loop, found, parameter, index, array))
+    error = CheckError(
+        f"{where}{f': {shown!r}' if shown else ''}: {what}. Nothing was written by this loop"
+    )
+    error.loop, error.line, error.element = loop.kernel.name, found.line, element
+    error.argument, error.check, error.value = parameter, found.check, index
+    return error
+
+
+def _element(loop: Any, number: int) -> str:
+    """Say which element has this number in the kernel's eyes."""
+    items = loop._items
+    name = loop.iterset.name
+    if not items.extruded:
+        return f"element {number} of Set '{name}'"
+    per_column = max(items.n // max(int(loop.iterset.size), 1), 1)
+    if not items.whole.constant_layers:
+        return f"item {number} of Set '{name}'"
+    return f"column {number // per_column}, cell {number % per_column} of Set '{name}'"
+
+
+class _Finding:
+    """What a message is made from."""
+
+    def __init__(self, loop: Any, site: Site, parameter: int, index: int, array: str) -> None:
+        self.site, self.parameter, self.index, self.array = site, parameter, index, array
+        self.access = loop.args[parameter].access.name if 0 <= parameter < len(loop.args) else ""
+        self.extent = site.extent
+
+
+def _array(loop: Any, site: Site, parameter: int) -> str:
+    name = f"'{site.name}'" if site.name else "an array"
+    if not 0 <= parameter < len(loop.args):
+        return name
+    data = loop.args[parameter].data
+    return f"{name} (argument {parameter}, {type(data).__name__} '{data.name}')"
+
+
+def _bounds(found: _Finding) -> str:
+    size = f", which holds {found.extent} values, 0 to {found.extent - 1}"
+    return (
+        f"index {found.index} is outside of {found.array}{size if found.extent >= 0 else ''}; "
+        "correct the index; a Dat behind a Map has arity x dim values, one row after the other"
+    )
+
+
+def _load(found: _Finding) -> str:
+    at = f"value {found.index} of {found.array}"
+    if found.access == "INC":
+        return (
+            f"{at} is used, but the loop INCrements it: it holds this element's share only, or a "
+            "sum that others are still adding to; use a local variable, or pass it with RW"
+        )
+    if found.access == "WRITE":
+        return (
+            f"{at} is used before it is written, but the loop WRITEs it: what was there before is "
+            "not handed over; pass it with RW"
+        )
+    return f"{at} is used before it has a value; give the array an initial value, as in = {{0}}"
+
+
+def _store(found: _Finding) -> str:
+    at = f"value {found.index} of {found.array}"
+    if found.access == "INC":
+        return f"{at} is overwritten, but the loop INCrements it; write +=, or pass it with WRITE"
+    return (
+        f"{at} is overwritten, but the loop only {found.access}s it; pass it with RW or WRITE, or "
+        "work on a local copy"
+    )
+
+
+def _update(found: _Finding) -> str:
+    if found.access == "READ":
+        return _store(found)
+    return _load(found)
+
+
+def _unset(found: _Finding) -> str:
+    return f"the variable {found.array} is used before it has a value; give it an initial value"
+
+
+def _made(found: _Finding) -> str:
+    kind = "NaN" if found.index == 0 else "infinite"
+    return (
+        f"the value for {found.array} became {kind} here, although all it was made from were "
+        "finite; look for a division by zero, the root or logarithm of a negative number, or an "
+        "overflow"
+    )
+
+
+def _divisor(found: _Finding) -> str:
+    return "an integer is divided by zero; test the divisor first"
+
+
+def _shift(found: _Finding) -> str:
+    return f"an integer is shifted by {found.index} bits; shift by 0 to one less than it has"
+
+
+def _overflow(found: _Finding) -> str:
+    return f"the result does not fit its integer type (got {found.index}); compute it in int64_t"
+
+
+def _written(found: _Finding) -> str:
+    return (
+        f"value {found.index} of {found.array} was not written, but the loop WRITEs it: all "
+        f"{found.extent} values have to be written on every path; write it, or pass it with RW"
+    )
+
+
+def _extreme(found: _Finding) -> str:
+    way = "raised" if found.access == "MIN" else "lowered"
+    return (
+        f"value {found.index} of {found.array} was {way}, but the loop takes its {found.access}; "
+        "write only what is the smaller, or the larger, of the two"
+    )
+
+
+_MESSAGES = {
+    "bounds": _bounds,
+    "load": _load,
+    "store": _store,
+    "update": _update,
+    "unset": _unset,
+    "made": _made,
+    "divisor": _divisor,
+    "shift": _shift,
+    "overflow": _overflow,
+    "written": _written,
+    "extreme": _extreme,
+}

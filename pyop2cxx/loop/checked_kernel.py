@@ -1,0 +1,183 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""A kernel with the checks of check mode inside, and what each check says when it fails."""
+
+from __future__ import annotations
+
+import copy
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
+from pyop2cxx import _core
+from pyop2cxx.kernel.parser import known
+from pyop2cxx.kernel.parser.known import Description
+from pyop2cxx.pipeline.frames import render
+
+if TYPE_CHECKING:
+    from pyop2cxx.kernel.kernel import Kernel
+    from pyop2cxx.kernel.parser.wire import ParsedKernel
+
+_A, _B = 1 << 40, 1 << 39  # how prelude.j2 packs a parameter and an index into one number
+
+
+@dataclass(frozen=True, slots=True)
+class Site:
+    """One check in a kernel.
+
+    Attributes:
+        check: What it watches: a name of the core's, or ``"written"`` and ``"extreme"``.
+        line: Of the kernel.
+        name: Of the array or variable; may be empty.
+        parameter: The kernel's, or -1.
+        extent: Values of the array, or -1.
+    """
+
+    check: str
+    line: int
+    name: str
+    parameter: int
+    extent: int
+
+    def place(self, value: int) -> tuple[int, int]:
+        """Return the parameter that a finding is about, or -1, and the index."""
+        if self.check not in ("bounds", "load", "store", "update"):
+            return self.parameter, value
+        who = (value + _B) // _A
+        return (self.parameter if who < 0 else who), value - who * _A
+
+
+@dataclass(frozen=True, slots=True)
+class CheckedKernel:
+    """A kernel with two more arguments, and the element after all others.
+
+    Attributes:
+        kernel: Its arguments are those of the user's, then `long *` for the first finding, MIN of
+            two, and `const long *` for the number of the finding whose value is wanted.
+        sites: By number; a finding's number is that of its element times their number and its own.
+    """
+
+    kernel: Kernel
+    sites: tuple[Site, ...]
+
+
+def checked(kernel: Kernel, loop: _core.Loop, *, layer: bool) -> CheckedKernel:
+    """Return a kernel that watches itself.
+
+    Args:
+        kernel: The user's, not opaque.
+        loop: Says how much is behind each parameter, and what it is used for.
+        layer: Whether its last parameter is the layer.
+    """
+    assert kernel.core.body is not None
+    given = loop.check_input()
+    made = _core.with_checks(kernel.core.body, given)
+    sites = [Site(s.check, s.line, s.name, s.parameter, s.extent) for s in made.sites]
+    text = _shell(kernel, made, given, sites, layer=layer)
+    shell, _ = known.parsed(_description(text, kernel.name))
+    body = _core.checked_kernel(_prelude(), made, _core.KernelBody(shell.functions, shell.tables))
+    core = kernel.core
+    result = copy.copy(kernel)
+    result.core = _core.Kernel(
+        name=kernel.name,
+        text=core.text,
+        parameters=shell.parameters,
+        body=body,
+        opaque_reason="",
+        cpp=False,
+        headers=core.headers,
+        include_dirs=core.include_dirs,
+        options=core.options,
+        ldargs=core.ldargs,
+        requires_zeroed_output_arguments=core.requires_zeroed_output_arguments,
+        flop_count=core.flop_count,
+        tokens=("checked", core.key, text, repr(given.key()), _prelude_text()),
+        header_contents=(),
+        abi=kernel.abi,
+    )
+    return CheckedKernel(result, tuple(sites))
+
+
+def _shell(
+    kernel: Kernel,
+    made: _core.CheckedBody,
+    given: _core.CheckInput,
+    sites: list[Site],
+    *,
+    layer: bool,
+) -> str:
+    """Return the text of the function that the loop calls; what it checks itself is added."""
+    own = kernel.core.parameters
+    names = [parameter.name or f"op2_a{i}" for i, parameter in enumerate(own)]
+    parameters = [p.type.c_text(name) for p, name in zip(own, names, strict=True)]
+    hidden = ["long *op2_found", "const long *op2_wanted"]
+    at = len(own) - layer
+    watched, kept, promised = [], [], []
+    line = made.line
+    for i, (access, extent) in enumerate(zip(given.accesses, given.extents, strict=True)):
+        if access is None:
+            continue
+        known_facts = kernel.facts.parameters[i] if kernel.facts else None
+        array = {"name": names[i], "extent": max(extent, 1)}
+        if made.has_bits:
+            watched.append(array | {"bits": _BITS[access]})
+        if access == _core.Access.write and made.n_stored[i] < extent:
+            promised.append(array | {"site": len(sites)})
+            sites.append(Site("written", line, own[i].name, i, extent))
+        commutes = known_facts is not None and known_facts.commutes(access)
+        if access in _WRONG_WAY and not commutes and own[i].type.depth == 1:
+            c_type = own[i].type.scalar_text
+            relation = _WRONG_WAY[access]
+            kept.append(array | {"site": len(sites), "c_type": c_type, "relation": relation})
+            sites.append(Site("extreme", line, own[i].name, i, extent))
+    bits = [f"op2_bits_{array['name']}" for array in watched]
+    return render(
+        "check/shell.j2",
+        {
+            "name": kernel.name,
+            "parameters": [*parameters[:at], *hidden, *parameters[at:], "long op2_element"],
+            "arguments": [*names, *bits, "op2_check"],
+            "entry": made.entry,
+            "n_sites": max(len(sites), 1),
+            "watched": watched,
+            "kept": kept,
+            "promised": promised,
+        },
+    )
+
+
+_BITS = {
+    _core.Access.read: 1,
+    _core.Access.write: 2,
+    _core.Access.inc: 4,
+    _core.Access.rw: 3,
+    _core.Access.min: 3,
+    _core.Access.max: 3,
+}
+_WRONG_WAY = {_core.Access.min: ">", _core.Access.max: "<"}
+
+
+@lru_cache(maxsize=1)
+def _prelude_text() -> str:
+    return render("check/prelude.j2", {})
+
+
+@lru_cache(maxsize=1)
+def _prelude() -> _core.KernelBody:
+    parsed: ParsedKernel = known.parsed(_description(_prelude_text(), "op2_prelude"))[0]
+    return _core.KernelBody(parsed.functions, parsed.tables)
+
+
+def _description(text: str, name: str) -> Description:
+    return Description(
+        code=text,
+        name=name,
+        headers=(),
+        include_dirs=(),
+        options=(),
+        ldargs=(),
+        cpp=False,
+        flop_count=-1,
+        abi="2026",
+        requires_zeroed_output_arguments=False,
+        header_contents=(),
+    )

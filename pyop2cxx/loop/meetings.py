@@ -1,0 +1,257 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Races, found from the Maps before a loop runs: two elements use one value, and one writes it.
+
+The same for all backends: where elements meet, the result depends on their order, whatever order a
+strategy keeps.
+"""
+
+from __future__ import annotations
+
+import itertools
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from pyop2cxx.base.access import INC, MAX, MIN, READ, RW, WRITE
+from pyop2cxx.base.regions import ALL
+from pyop2cxx.data.dats import DatArg
+from pyop2cxx.data.globals import GlobalArg
+from pyop2cxx.exceptions import CheckError
+from pyop2cxx.loop import symbolic
+from pyop2cxx.loop.parts import layout_of
+from pyop2cxx.sets.items import levels_of
+from pyop2cxx.sets.sets import Subset
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+    from pyop2cxx.sets.maps import Map
+
+    Numbers = npt.NDArray[np.int64]
+
+_SUMMED = (INC, MIN, MAX)
+
+
+def check_races(loop: Any, *, equal_writes: bool) -> None:
+    """Check that no two elements of a loop meet where one writes.
+
+    Args:
+        loop: The loop.
+        equal_writes: The user says that elements that meet write equal values.
+
+    Raises:
+        CheckError: They do; the message names two of them.
+    """
+    if loop._items.n < 2:
+        return
+    parts = loop._parts
+    memory = symbolic._aliases(parts)[1]
+    for i, arg in enumerate(parts):
+        is_set = isinstance(arg, DatArg) and arg.access in (RW, WRITE)
+        if is_set and arg.map_ is not None and not equal_writes:
+            _check_own(loop, i, arg)
+    for i, j in itertools.combinations(range(len(parts)), 2):
+        if memory[i] == memory[j] and _can_race(parts[i], parts[j]):
+            _check_pair(loop, i, j, equal_writes=equal_writes)
+
+
+def _can_race(one: Any, other: Any) -> bool:
+    accesses = {one.access, other.access}
+    if accesses == {READ} or (len(accesses) == 1 and one.access in _SUMMED):
+        return False
+    kinds = DatArg | GlobalArg
+    return isinstance(one, kinds) and isinstance(other, kinds)
+
+
+def _check_own(loop: Any, i: int, arg: Any) -> None:
+    """RW or WRITE through a Map: found once for each Map, as long as it does not change."""
+    map_: Map = arg.map_
+    table = map_._current_table()
+    key = (None if table is None else table.version, loop.iterset._uid, loop.iteration_region)
+    if key not in map_._meetings:
+        map_._meetings.clear()
+        map_._meetings[key] = _meeting(_Rows(loop, map_).rows)
+    found = map_._meetings[key]
+    if found is None:
+        return
+    first, second, target = found
+    access = arg.access.name
+    advice = (
+        "pass it with INC, or if they write equal values say so: par_loop(..., equal_writes=True)"
+        if arg.access == WRITE
+        else "pass it with INC, MIN or MAX, or read one Dat and write another"
+    )
+    raise _error(
+        loop,
+        i,
+        second,
+        f"elements {first} and {second} both {access} entity {target} of Set "
+        f"'{map_.toset.name}' through Map '{map_.name}', so the result depends on their order; "
+        f"{advice}",
+    )
+
+
+def _meeting(rows: Numbers) -> tuple[int, int, int] | None:
+    """Return two elements with a common target, and that; the pair that is complete first."""
+    lowest, highest, at = _users(rows)
+    meets = np.flatnonzero(highest > lowest)
+    if not meets.size:
+        return None
+    first = meets[np.argmin(highest[meets])]
+    return int(lowest[first]), int(highest[first]), int(at + first)
+
+
+def _users(rows: Numbers) -> tuple[Numbers, Numbers, int]:
+    """Return for each target the first and the last element that uses it, and the first target."""
+    elements = np.repeat(np.arange(len(rows), dtype=np.int64), rows.shape[1])
+    targets = rows.reshape(-1)
+    known = targets >= 0
+    elements, targets = elements[known], targets[known]
+    at = int(targets.min()) if targets.size else 0
+    n = int(targets.max()) - at + 1 if targets.size else 0
+    lowest = np.full(n, np.iinfo(np.int64).max, dtype=np.int64)
+    highest = np.full(n, -1, dtype=np.int64)
+    # elements ascend, so that the last one that is stored is the highest, and the other way round
+    highest[targets - at] = elements
+    lowest[targets[::-1] - at] = elements[::-1]
+    return lowest, highest, at
+
+
+def _check_pair(loop: Any, i: int, j: int, *, equal_writes: bool) -> None:
+    one, other = loop._parts[i], loop._parts[j]
+    if isinstance(one, GlobalArg) or isinstance(other, GlobalArg):
+        _refuse_pair(loop, i, j, 0, 1)
+    if equal_writes and {one.access, other.access} == {WRITE}:
+        return
+    same_rows = _same_rows(one, other)
+    if same_rows is None:
+        return  # different components
+    rows = [_units(loop, arg, whole=not same_rows) for arg in (one, other)]
+    lowest, highest, at = _users(rows[0])
+    elements = np.repeat(np.arange(len(rows[1]), dtype=np.int64), rows[1].shape[1])
+    targets = rows[1].reshape(-1) - at
+    shared = (targets >= 0) & (targets < len(lowest))
+    elements, targets = elements[shared], targets[shared]
+    meets = (highest[targets] >= 0) & (
+        (lowest[targets] != elements) | (highest[targets] != elements)
+    )
+    found = np.flatnonzero(meets)
+    if not found.size:
+        return
+    k = int(found[0])
+    element, target = int(elements[k]), int(targets[k])
+    met = int(lowest[target])
+    _refuse_pair(loop, i, j, int(highest[target]) if met == element else met, element)
+
+
+def _refuse_pair(loop: Any, i: int, j: int, first: int, second: int) -> None:
+    one, other = loop._parts[i], loop._parts[j]
+    is_same = one.data is other.data
+    what = f"{type(one.data).__name__} '{one.data.name}'"
+    both = (
+        f"{what} is"
+        if is_same
+        else f"{what}, which shares memory with argument {j}, "
+        f"{type(other.data).__name__} '{other.data.name}', is"
+    )
+    written = i if one.access != READ else j
+    raise _error(
+        loop,
+        written,
+        second,
+        f"{both} used with {one.access.name} by element {first} and with "
+        f"{other.access.name} by element {second} at the same place, so the result depends on "
+        "their order; write into a Dat of its own, and copy it back after the loop",
+    )
+
+
+def _same_rows(one: Any, other: Any) -> bool | None:
+    """Whether rows can be compared by number; None if they have no value in common."""
+    layouts = [(a.data._buffer.address, *layout_of(a)) for a in (one, other)]
+    (address, dim, stride, component), (address_b, dim_b, stride_b, component_b) = layouts
+    width, width_b = stride or dim, stride_b or dim_b
+    if address != address_b or width != width_b or one.data.dtype != other.data.dtype:
+        return False
+    is_apart = component + dim <= component_b or component_b + dim_b <= component
+    return None if is_apart else True
+
+
+def _units(loop: Any, arg: Any, *, whole: bool) -> Numbers:
+    """The rows that elements use; `whole`: the bytes, so that other layouts can be compared."""
+    rows = _Rows(loop, arg.map_).rows
+    if not whole:
+        return rows
+    dim, stride, component = layout_of(arg)
+    size = arg.data.dtype.itemsize
+    begin = arg.data._buffer.address + (rows * (stride or dim) + component) * size
+    found: Numbers = (begin[:, :, None] + np.arange(dim * size)).reshape(len(rows), -1)
+    return found
+
+
+class _Rows:
+    """The entities that each item of a loop reaches through a Map, shape (n, arity).
+
+    Attributes:
+        rows: As said; negative where there is none.
+    """
+
+    def __init__(self, loop: Any, map_: Map | None) -> None:
+        items, iterset = loop._items, loop.iterset
+        if isinstance(iterset, Subset):
+            elements = np.asarray(iterset.owned_indices, dtype=np.int64)
+        else:
+            elements = np.arange(iterset.size, dtype=np.int64)
+        if not items.extruded:
+            if map_ is None:
+                self.rows: Numbers = elements[:, None]
+            else:
+                self.rows = map_.values_with_halo[elements].astype(np.int64)
+            return
+        whole: Any = items.whole
+        layers = whole.layers_array.astype(np.int64)
+        bounds = (
+            np.broadcast_to(layers, (len(elements), 2))
+            if whole.constant_layers
+            else (layers[elements])
+        )
+        n_levels = bounds[:, 1] - bounds[:, 0] - 1
+        visited, start = levels_of(whole, n_levels, loop.iteration_region or ALL)
+        visited = np.broadcast_to(visited, n_levels.shape)
+        start = np.broadcast_to(start, n_levels.shape)
+        columns = np.repeat(elements, visited)
+        first = np.repeat(np.cumsum(visited) - visited, visited)
+        levels = np.arange(len(columns), dtype=np.int64) - first + np.repeat(start, visited)
+        if map_ is None:
+            self.rows = columns[:, None]
+            return
+        base = map_.values_with_halo.astype(np.int64)[columns]
+        both = (0, 1) if items.facets and not map_._is_of_columns else (0,)
+        self.rows = np.concatenate(
+            [
+                _at_level(map_, base, levels + above, np.repeat(n_levels, visited), whole)
+                for above in both
+            ],
+            axis=1,
+        )
+
+
+def _at_level(map_: Map, base: Numbers, levels: Numbers, n_levels: Numbers, whole: Any) -> Numbers:
+    if map_.offset is None:
+        return base
+    quotient = map_.offset_quotient
+    start = np.zeros(1, np.int64) if quotient is None else quotient.astype(np.int64)
+    up: Any = levels[:, None]
+    if whole.extruded_periodic:
+        up = (up + start) % n_levels[:, None] - start % n_levels[:, None]
+    return np.where(base < 0, base, base + map_.offset * up)
+
+
+def _error(loop: Any, argument: int, element: int, message: str) -> CheckError:
+    error = CheckError(f"{loop._what}: arg {argument}: {message}. Nothing was written by this loop")
+    error.loop, error.argument, error.element, error.check = (
+        loop.kernel.name,
+        argument,
+        element,
+        "races",
+    )
+    return error

@@ -1,0 +1,458 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Mistakes that users make, each found on every backend; and no alarm where there is none."""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pytest
+
+from pyop2cxx import _core, op2
+from pyop2cxx.exceptions import CheckError, KernelWarning, UsageError
+from pyop2cxx.runtime import runtime
+
+sys.path.insert(0, str(Path(__file__).parents[1]))
+
+from corpus import CASES, Case
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+BACKENDS = [backend.name for backend in op2.backends() if backend.available]
+each_backend = pytest.mark.parametrize("backend", BACKENDS)
+
+pytestmark = pytest.mark.filterwarnings("ignore::pyop2cxx.exceptions.KernelWarning")
+
+
+@pytest.fixture(autouse=True)
+def options() -> Iterator[None]:
+    yield
+    op2.exit()
+
+
+class World:
+    """Six edges of a chain of seven nodes, and data on both."""
+
+    def __init__(self) -> None:
+        self.nodes, self.edges = op2.Set(7, "nodes"), op2.Set(6, "edges")
+        ends = np.array([[i, i + 1] for i in range(6)])
+        self.ends = op2.Map(self.edges, self.nodes, 2, ends, "ends")
+        self.own = op2.Map(self.edges, self.nodes, 1, ends[:, :1], "own")
+        self.x = op2.Dat(self.nodes, [3.0, 4.0, 5.0, 0.0, -2.0, 1.0, 2.0], name="x")
+        self.y = op2.Dat(self.edges, np.arange(1.0, 7.0), name="y")
+        self.v = op2.Dat(self.edges**2, np.ones((6, 2)), name="v")
+        self.z = op2.Dat(self.nodes, np.ones(7), name="z")
+        self.i = op2.Dat(self.edges, np.array([0, 1, 0, 1, 5, 2], np.int32), name="i")
+        self.n = op2.Global(1, 4, np.int32, name="n")
+        self.least = op2.Global(1, 0.5, name="least")
+        self.memory = np.arange(1.0, 8.0)
+        self.one = op2.Dat(self.nodes, self.memory, name="one")
+        self.other = op2.Dat(self.nodes, self.memory, name="other")
+
+    def values(self) -> list[Any]:
+        """Return a copy of all that loops may write."""
+        written = (self.x, self.y, self.v, self.z, self.i, self.least, self.one, self.other)
+        return [np.array(one.data_ro) for one in written]
+
+
+@dataclass(frozen=True)
+class Bug:
+    """A mistake: a kernel, `args` in the words of `World`, and what has to be said of it."""
+
+    name: str
+    code: str
+    args: str
+    check: str
+    line: int = 1
+    argument: int = -1
+    element: int = -1
+    says: tuple[str, ...] = field(default=())
+
+
+BUGS = [
+    Bug(
+        "a literal index beyond arity x dim",
+        "void k(double *y, double *x) {\n  y[0] = x[2];\n}",
+        "y(WRITE), x(READ, ends)",
+        "at par_loop",
+        says=("kernel line 2", "index 2", "argument 1", "Dat 'x'", "0 to 1"),
+    ),
+    Bug(
+        "a loop that runs one too far",
+        "void k(double *y) {\n  double w[3] = {1, 2, 3};\n"
+        "  for (int c = 0; c <= 3; ++c)\n    y[0] += w[c];\n}",
+        "y(RW)",
+        "at par_loop",
+        says=("kernel line 4", "index 3", "'w'", "0 to 2"),
+    ),
+    Bug(
+        "an index from data",
+        "void k(double *y, double *x, int *i) {\n  y[0] = x[i[0]];\n}",
+        "y(WRITE), x(READ, ends), i(READ)",
+        "bounds",
+        2,
+        1,
+        4,
+        ("index 5", "0 to 1"),
+    ),
+    Bug(
+        "a helper that gets too little",
+        "static void fill(double *p, int n) {\n  for (int c = 0; c < n; ++c) p[c] = 1;\n}\n"
+        "void k(double *v, int *n) {\n  fill(v, n[0]);\n}",
+        "v(WRITE), n(READ)",
+        "bounds",
+        2,
+        0,
+        0,
+        ("index 2",),
+    ),
+    Bug(
+        "a READ argument that is written",
+        "void k(double *y, double *x) {\n  x[0] = 1;\n  y[0] = x[0];\n}",
+        "y(WRITE), x(READ, ends)",
+        "store",
+        2,
+        1,
+        0,
+        ("READ",),
+    ),
+    Bug(
+        "an INC argument that is assigned",
+        "void k(double *z) {\n  z[0] = 1;\n  z[1] += 1;\n}",
+        "z(INC, ends)",
+        "store",
+        2,
+        0,
+        0,
+        ("INC", "+="),
+    ),
+    Bug(
+        "an INC argument that is used",
+        "void k(double *z, double *y) {\n  z[0] += 1;\n  y[0] = 2 * z[0];\n}",
+        "z(INC, ends), y(WRITE)",
+        "load",
+        3,
+        0,
+        0,
+        ("INC",),
+    ),
+    Bug(
+        "a WRITE argument that is not written on all paths",
+        "void k(double *y, double *x) {\n  if (x[0] > 0)\n    y[0] = x[0];\n}",
+        "y(WRITE), x(READ, ends)",
+        "written",
+        1,
+        0,
+        3,
+        ("WRITE", "value 0"),
+    ),
+    Bug(
+        "a WRITE argument of which a component is left out",
+        "void k(double *v, double *x) {\n  v[0] = x[0];\n  if (x[1] >= 0) v[1] = 1;\n}",
+        "v(WRITE), x(READ, ends)",
+        "written",
+        1,
+        0,
+        3,
+        ("WRITE", "value 1"),
+    ),
+    Bug(
+        "a WRITE argument that is read first",
+        "void k(double *v) {\n  v[1] = v[0];\n  v[0] = 1;\n}",
+        "v(WRITE)",
+        "load",
+        2,
+        0,
+        0,
+        ("WRITE", "value 0"),
+    ),
+    Bug(
+        "a MIN argument that is raised",
+        "void k(double *least, double *y) {\n  least[0] = y[0] < 3 ? 0.25 : 9;\n}",
+        "least(MIN), y(READ)",
+        "extreme",
+        1,
+        0,
+        2,
+        ("MIN", "raised"),
+    ),
+    Bug(
+        "RW where two elements meet",
+        "void k(double *z) { z[0] *= 2; z[1] += 1; }",
+        "z(RW, ends)",
+        "races",
+        0,
+        0,
+        1,
+        ("elements 0 and 1", "entity 1", "Map 'ends'"),
+    ),
+    Bug(
+        "WRITE where two elements meet",
+        "void k(double *z, double *y) { z[0] = y[0]; z[1] = y[0]; }",
+        "z(WRITE, ends), y(READ)",
+        "races",
+        0,
+        0,
+        1,
+        ("elements 0 and 1", "equal_writes=True"),
+    ),
+    Bug(
+        "a Dat that is read through a Map and written through another",
+        "void k(double *a, double *b) { a[0] = b[0] + b[1]; }",
+        "z(WRITE, own), z(READ, ends)",
+        "races",
+        0,
+        0,
+        0,
+        ("arg 0", "Dat 'z'", "READ by element 0"),
+    ),
+    Bug(
+        "two Dats over one memory",
+        "void k(double *a, double *b) { a[0] = b[0] + b[1]; }",
+        "one(WRITE, own), other(READ, ends)",
+        "races",
+        0,
+        0,
+        0,
+        ("shares memory", "Dat 'other'"),
+    ),
+    Bug(
+        "the root of a negative number",
+        "void k(double *y, double *x) {\n  double r = sqrt(x[0]);\n  y[0] = r;\n}",
+        "y(WRITE), x(READ, ends)",
+        "made",
+        2,
+        -1,
+        4,
+        ("NaN",),
+    ),
+    Bug(
+        "a division by zero",
+        "void k(double *y, double *x) {\n  y[0] = 1;\n  y[0] /= x[0];\n}",
+        "y(WRITE), x(READ, ends)",
+        "made",
+        3,
+        0,
+        3,
+        ("infinite",),
+    ),
+    Bug(
+        "an integer that is divided by zero",
+        "void k(double *y, int *i) {\n  y[0] = 6 % (i[0] - 2);\n}",
+        "y(WRITE), i(READ)",
+        "divisor",
+        2,
+        0,
+        5,
+        ("divided by zero",),
+    ),
+    Bug(
+        "a shift too far",
+        "void k(double *y, int *i) {\n  y[0] = 1 << (8 * i[0]);\n}",
+        "y(WRITE), i(READ)",
+        "shift",
+        2,
+        0,
+        4,
+        ("40 bits",),
+    ),
+    Bug(
+        "a sum that does not fit",
+        "void k(double *y, int *i) {\n  int big = i[0] * 1000000000;\n  y[0] = big;\n}",
+        "y(WRITE), i(READ)",
+        "overflow",
+        2,
+        -1,
+        4,
+        ("5000000000",),
+    ),
+    Bug(
+        "a variable without a value",
+        "void k(double *y, double *x) {\n  double best;\n  if (x[0] > 0) best = x[0];\n"
+        "  y[0] = best;\n}",
+        "y(WRITE), x(READ, ends)",
+        "unset",
+        4,
+        -1,
+        3,
+        ("'best'",),
+    ),
+    Bug(
+        "an array without values",
+        "void k(double *y, int *i) {\n  double t[3];\n  t[0] = 1;\n  t[1] = 2;\n"
+        "  y[0] = t[i[0] % 3];\n}",
+        "y(WRITE), i(READ)",
+        "load",
+        5,
+        -1,
+        4,
+        ("value 2", "'t'"),
+    ),
+]
+
+
+def run(world: World, bug: Bug, **options: Any) -> None:
+    names = {name: getattr(op2, name) for name in ("READ", "WRITE", "RW", "INC", "MIN", "MAX")}
+    args = eval(f"({bug.args},)", names | vars(world))
+    op2.par_loop(op2.Kernel(bug.code, "k"), world.edges, *args, **options)
+
+
+@each_backend
+@pytest.mark.parametrize("bug", BUGS, ids=lambda bug: bug.name.replace(" ", "-"))
+def test_every_bug_is_found_and_nothing_is_written(bug: Bug, backend: str) -> None:
+    op2.init(backend=backend, check=True)
+    world = World()
+    before = world.values()
+    if bug.check == "at par_loop":
+        with pytest.raises(UsageError) as caught:
+            run(world, bug)
+    else:
+        with pytest.raises(CheckError) as caught:
+            run(world, bug)
+        error = caught.value
+        assert isinstance(error, CheckError)
+        assert (error.check, error.line) == (bug.check, bug.line)
+        assert (error.argument, error.element) == (bug.argument, bug.element)
+        assert "nothing was written" in str(error).lower()
+    message = str(caught.value)
+    assert "par_loop 'k'" in message
+    for said in bug.says:
+        assert said in message
+    if bug.check not in ("at par_loop", "races"):
+        assert f"kernel line {bug.line}" in message
+        assert f"element {bug.element}" in message
+    for old, new in zip(before, world.values(), strict=True):
+        np.testing.assert_array_equal(old, new)
+
+
+def test_a_literal_index_is_an_error_without_check_mode() -> None:
+    op2.init(backend="sequential")
+    with pytest.raises(UsageError, match="index 2 is outside of 'x'"):
+        run(World(), BUGS[0])
+
+
+def test_a_condition_on_a_const_lets_an_index_stand() -> None:
+    op2.init(backend="sequential")
+    op2.Const(1, 2, "n_dims", dtype=np.int32)
+    code = "void k(double *y) { y[0] = 1; if (n_dims == 3) y[1] = 1; }"
+    bug = Bug("", code, "y(WRITE)", "")
+    with pytest.warns(KernelWarning, match="index 1 is outside of 'y'"):
+        run(World(), bug)
+    op2.init(strict=True)
+    with pytest.raises(UsageError, match=r"index 1 is outside of 'y'.*strict=True"):
+        run(World(), bug)
+
+
+def test_one_loop_alone_is_checked() -> None:
+    op2.init(backend="sequential")
+    world = World()
+    run(world, BUGS[7])
+    with pytest.raises(CheckError):
+        run(world, BUGS[7], check=True)
+    op2.init(check=True)
+    run(world, BUGS[7], check=False)
+
+
+def test_debug_includes_it() -> None:
+    op2.init(backend="sequential", debug=True)
+    with pytest.raises(CheckError, match="element 4"):
+        run(World(), BUGS[2])
+
+
+@each_backend
+def test_what_comes_in_is_no_finding(backend: str) -> None:
+    op2.init(backend=backend, check=True)
+    world = World()
+    world.x.data[3] = np.nan
+    code = "void k(double *y, double *x) { double t = 2 * x[0]; y[0] = t + sqrt(x[1] * x[1]); }"
+    run(world, Bug("", code, "y(WRITE), x(READ, ends)", ""))
+    assert np.isnan(world.y.data_ro[[2, 3]]).all()
+    code = "void k(double *y) { double least = INFINITY; y[0] = fmin(least, y[0]); }"
+    run(world, Bug("", code, "y(RW)", ""))
+
+
+@each_backend
+def test_elements_that_write_equal_values(backend: str) -> None:
+    op2.init(backend=backend, check=True)
+    world = World()
+    bug = Bug("", "void k(double *z) { z[0] = 2; z[1] = 2; }", "z(WRITE, ends)", "")
+    run(world, bug, equal_writes=True)
+    assert world.z.data_ro.tolist() == [2.0] * 7
+
+
+@each_backend
+def test_a_loop_goes_on_after_a_finding(backend: str) -> None:
+    op2.init(backend=backend)
+    world = World()
+    kernel = op2.Kernel("void k(double *y, int *i) { y[0] = 6 / i[0]; }", "k")
+    loop = op2.ParLoop(kernel, world.edges, world.y(op2.WRITE), world.i(op2.READ), check=True)
+    with pytest.raises(CheckError, match=r"element 0 of Set 'edges'.*divided by zero"):
+        loop.compute()
+    world.i.data[...] = 3
+    loop.compute()
+    assert world.y.data_ro.tolist() == [2.0] * 6
+
+
+@each_backend
+def test_cells_of_columns_are_named(backend: str) -> None:
+    op2.init(backend=backend, check=True)
+    cells = op2.ExtrudedSet(op2.Set(3, "base"), 5)
+    nodes = op2.Set(15, "nodes")
+    up = op2.Map(cells, nodes, 2, [[0, 1], [5, 6], [10, 11]], "up", offset=[1, 1])
+    x = op2.Dat(nodes, np.arange(15.0) - 7, name="x")
+    s = op2.Global(1, 0.0, name="s")
+    kernel = op2.Kernel("void k(double *s, double *x) { s[0] += 1 / x[1]; }", "k")
+    with pytest.raises(CheckError, match="column 1, cell 1 of Set"):
+        op2.par_loop(kernel, cells, s(op2.INC), x(op2.READ, up))
+    assert s.data_ro[0] == 0
+
+
+# What cases of the corpus do on purpose
+ON_PURPOSE = {
+    "indirect_write": "written",
+    "indirect_write_shared": "races",
+    "indirect_rw_shared": "races",
+    "inc_of_what_is_read": "races",
+    "overlapping_slices": "races",
+    "one_dat_directly_and_through_map": "races",
+    "extruded_updates_on_the_base": "races",
+}
+
+
+def lacks(backend: str) -> set[str]:
+    """What this backend does not have, of what cases need."""
+    facts = runtime.engine.backend(backend).facts
+    on_grid = facts.lanes == _core.Lanes.grid
+    found = set() if facts.complex_arithmetic else {"complex"}
+    return found | ({"cpp", "headers", "overlap"} if on_grid else set())
+
+
+@each_backend
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
+def test_no_false_alarms(case: Case, backend: str) -> None:
+    op2.init(backend=backend, check=True)
+    if case.needs & lacks(backend):
+        pytest.skip("not on this backend")
+    problem = case.problem()
+    found = ""
+    try:
+        op2.ParLoop(problem.kernel, problem.iterset, *problem.args, **problem.options).compute()
+    except CheckError as error:
+        found = error.check
+    finally:
+        for constant in problem.constants:
+            constant.remove_from_namespace()
+    assert found == ON_PURPOSE.get(case.name, "")
+    if not found and problem.check is None:
+        for carrier, want in problem.expected:
+            got = (
+                carrier.data_ro_with_halos
+                if isinstance(carrier, op2.Dat)
+                else (carrier.array if isinstance(carrier, op2.Mat) else carrier.data_ro)
+            )
+            scale = max(case.tolerance, 1e-6) * (np.abs(want).max() if want.size else 1)
+            np.testing.assert_allclose(got, want, rtol=0, atol=scale)

@@ -1,0 +1,110 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Elements that meet: found from the Maps, once, and only where they do."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pytest
+
+from pyop2cxx import op2
+from pyop2cxx.exceptions import CheckError
+from pyop2cxx.loop.meetings import check_races
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+COPY = "void k(double *a, const double *b) { a[0] = b[0]; }"
+SET = "void k(double *a) { a[0] = 1; }"
+
+
+@pytest.fixture(autouse=True)
+def options() -> Iterator[None]:
+    op2.init(backend="sequential")
+    yield
+    op2.exit()
+
+
+def check(code: str, iterset: op2.Set, *args: Any, equal_writes: bool = False, **how: Any) -> None:
+    loop = op2.ParLoop(op2.Kernel(code, "k"), iterset, *args, **how)
+    check_races(loop, equal_writes=equal_writes)
+
+
+def test_two_elements_and_the_entity() -> None:
+    edges, nodes = op2.Set(4, "edges"), op2.Set(5, "nodes")
+    a = op2.Dat(nodes, name="a")
+    apart = op2.Map(edges, nodes, 1, [4, 2, 0, 1], "apart")
+    check(SET, edges, a(op2.WRITE, apart))
+    together = op2.Map(edges, nodes, 1, [4, 2, 0, 2], "together")
+    with pytest.raises(CheckError, match="elements 1 and 3 both WRITE entity 2 of Set 'nodes'"):
+        check(SET, edges, a(op2.WRITE, together))
+    check(SET, edges, a(op2.WRITE, together), equal_writes=True)
+    check("void k(double *a) { a[0] += 1; }", edges, a(op2.INC, together))
+    check(SET, op2.Subset(edges, [0, 1, 2]), a(op2.WRITE, together))
+
+
+def test_a_map_that_changes_is_looked_at_again() -> None:
+    edges, nodes = op2.Set(2), op2.Set(3)
+    path = op2.Map(edges, nodes, 1, [0, 1])
+    a = op2.Dat(nodes)
+    loop = op2.ParLoop(op2.Kernel(SET, "k"), edges, a(op2.RW, path))
+    check_races(loop, equal_writes=False)
+    path.update_values([1, 1])
+    with pytest.raises(CheckError, match="elements 0 and 1 both RW"):
+        check_races(loop, equal_writes=False)
+
+
+def test_one_dat_in_two_ways() -> None:
+    nodes = op2.Set(4, "nodes")
+    a = op2.Dat(nodes, name="a")
+    shifted = op2.Map(nodes, nodes, 1, [1, 2, 3, 0], "shifted")
+    own = op2.Map(nodes, nodes, 1, [0, 1, 2, 3], "own")
+    with pytest.raises(CheckError, match=r"Dat 'a' is used with WRITE .* and with READ"):
+        check(COPY, nodes, a(op2.WRITE), a(op2.READ, shifted))
+    with pytest.raises(CheckError, match=r"Dat 'a' is used with WRITE .* and with READ"):
+        check(COPY, nodes, a(op2.WRITE, shifted), a(op2.READ))
+    check(COPY, nodes, a(op2.WRITE), a(op2.READ, own))
+    check(COPY, nodes, a(op2.WRITE), a(op2.READ))
+
+
+def test_components_of_one_dat_are_apart() -> None:
+    nodes = op2.Set(4)
+    both = op2.Dat(nodes**2)
+    shifted = op2.Map(nodes, nodes, 1, [1, 2, 3, 0])
+    check(COPY, nodes, op2.DatView(both, 0)(op2.WRITE), op2.DatView(both, 1)(op2.READ, shifted))
+    with pytest.raises(CheckError):
+        check(COPY, nodes, op2.DatView(both, 0)(op2.WRITE), op2.DatView(both, 0)(op2.READ, shifted))
+
+
+def test_memory_that_two_dats_share_in_part() -> None:
+    memory = np.zeros(6)
+    ones, others = op2.Set(4, "ones"), op2.Set(4, "others")
+    a, b = op2.Dat(ones, memory[:4], name="a"), op2.Dat(others, memory[2:], name="b")
+    far = op2.Map(ones, others, 1, [2, 3, 2, 3])
+    check(COPY, ones, a(op2.WRITE), b(op2.READ, far))
+    near = op2.Map(ones, others, 1, [0, 3, 2, 3])
+    with pytest.raises(CheckError, match="'a', which shares memory with argument 1, Dat 'b'"):
+        check(COPY, ones, a(op2.WRITE), b(op2.READ, near))
+
+
+def test_cells_of_a_column_meet_on_its_base() -> None:
+    columns = op2.Set(3, "columns")
+    cells = op2.ExtrudedSet(columns, 4)
+    base = op2.Dat(columns, name="base")
+    with pytest.raises(CheckError, match="elements 0 and 2 both RW"):
+        check(SET, cells, base(op2.RW))
+    nodes = op2.Set(12)
+    up = op2.Map(cells, nodes, 1, [[0], [4], [8]], offset=[1])
+    check(SET, cells, op2.Dat(nodes)(op2.RW, up))
+    still = op2.Map(cells, nodes, 1, [[0], [4], [8]], offset=[0])
+    with pytest.raises(CheckError, match="elements 0 and 2 both RW"):
+        check(SET, cells, op2.Dat(nodes)(op2.RW, still))
+
+
+def test_a_global_that_is_summed_and_read() -> None:
+    cells = op2.Set(3)
+    total = op2.Global(1, 0.0, name="total")
+    code = "void k(double *s, const double *t) { s[0] += t[0]; }"
+    with pytest.raises(CheckError, match="Global 'total'"):
+        check(code, cells, total(op2.INC), total(op2.READ))
