@@ -47,7 +47,7 @@ void run(Ran& ran, Body body) {
   run(ran, kernel(std::move(body)), {.extents = {2, 3}});
 }
 
-Stmt set(Expr place) {
+Stmt put(Expr place) {
   return eval(assign(std::move(place), lit("1.0")));
 }
 
@@ -55,15 +55,15 @@ using Lines = std::vector<std::string>;
 
 TEST(Run, TellsSubscripts) {
   Ran ran;
-  run(ran, {set(at("x", 1)), set(at("x", 2)), set(unary(UnaryOp::dereference, name("y")))});
+  run(ran, {put(at("x", 1)), put(at("x", 2)), put(unary(UnaryOp::dereference, name("y")))});
   EXPECT_EQ(ran.log.lines, (Lines{"x[1/2]", "x[2/2]", "y[0/3]"}));
   EXPECT_TRUE(ran.result.is_complete);
 }
 
 TEST(Run, FollowsLoopsAndPointers) {
   Ran ran;
-  run(ran, {loop("i", 2, {set(at(name("x"), name("i")))}),
-            declare("p", pointer(), add(name("y"), lit("2"))), set(at("p", 1))});
+  run(ran, {loop("i", 2, {put(at(name("x"), name("i")))}),
+            declare("p", pointer(), add(name("y"), lit("2"))), put(at("p", 1))});
   EXPECT_EQ(ran.log.lines, (Lines{"x[0/2]", "x[1/2]", "y[3/3]"}));
 }
 
@@ -72,14 +72,14 @@ TEST(Run, LocalArraysHaveTheirOwnBounds) {
   Type array = scalar(Base::float64);
   array.derivation = {{.kind = Derivation::Kind::array, .extent = 2},
                       {.kind = Derivation::Kind::array, .extent = 3}};
-  run(ran, {declare("a", array), set(at(at("a", 1), lit("3"))), set(at(at("a", 2), lit("0")))});
+  run(ran, {declare("a", array), put(at(at("a", 1), lit("3"))), put(at(at("a", 2), lit("0")))});
   EXPECT_EQ(ran.log.lines, (Lines{"a[1/2]", "a[3/3]", "a[2/2]", "a[0/3]"}));
 }
 
 TEST(Run, LooksIntoLoopsThatDependOnData) {
   Ran ran;
   const Expr data = less(at("y", 0), lit("0."));
-  run(ran, {{.node = While{.condition = data, .body = {set(at("x", 5))}}}});
+  run(ran, {{.node = While{.condition = data, .body = {put(at("x", 5))}}}});
   EXPECT_NE(std::ranges::find(ran.log.lines, "x[5/2]"), ran.log.lines.end());
   EXPECT_TRUE(ran.result.stored[0].empty());
 }
@@ -87,7 +87,7 @@ TEST(Run, LooksIntoLoopsThatDependOnData) {
 TEST(Run, ConditionsOnTheSameForAllAreGuards) {
   Ran ran;
   const auto branches = [](Expr condition) {
-    return kernel({branch(std::move(condition), {set(at("x", 5))})});
+    return kernel({branch(std::move(condition), {put(at("x", 5))})});
   };
   run(ran, branches(binary(BinaryOp::equal, name("dim"), lit("3"))), {.extents = {2, 3}});
   EXPECT_EQ(ran.log.lines, (Lines{"x[5/2] guarded"}));
@@ -119,7 +119,7 @@ TEST(Run, ConstsHaveExtents) {
 
 TEST(Run, PointingPastTheEndIsNoSubscript) {
   Ran ran;
-  run(ran, {declare("p", pointer(), unary(UnaryOp::address, at("x", 2))), set(at("p", -1))});
+  run(ran, {declare("p", pointer(), unary(UnaryOp::address, at("x", 2))), put(at("p", -1))});
   EXPECT_EQ(ran.log.lines, (Lines{"x[1/2]"}));
 }
 
