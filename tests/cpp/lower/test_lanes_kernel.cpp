@@ -6,6 +6,7 @@
 #include "../ir/ast.hpp"
 #include "cg/kernel_printer.hpp"
 #include "ir/lane_functions.hpp"
+#include "loops.hpp"
 
 namespace op2::lower {
 namespace {
