@@ -27,6 +27,7 @@ void bind_device_values(py::module_& core) {
       .def_readonly("driver", &DeviceInfo::driver)
       .def_readonly("capability", &DeviceInfo::capability)
       .def_readonly("memory_bytes", &DeviceInfo::memory_bytes)
+      .def_readonly("largest_bytes", &DeviceInfo::largest_bytes)
       .def_readonly("shared_bytes", &DeviceInfo::shared_bytes)
       .def_readonly("n_units", &DeviceInfo::n_units)
       .def_readonly("max_lanes", &DeviceInfo::max_lanes)

@@ -54,22 +54,34 @@ void bind_runtime(py::module_& core) {
                        std::int64_t n_elements, std::vector<ir::MapRef> paths,
                        ir::Iteration iteration, std::vector<std::shared_ptr<mesh::MapTable>> items,
                        std::vector<plan::PositionSpec> matrices,
-                       std::vector<std::pair<int, int>> matrix_paths) {
-             return Binding{
-                 std::move(arguments), std::move(constants),   std::move(maps), std::move(spaces),
-                 n_elements,           std::move(paths),       iteration,       std::move(items),
-                 std::move(matrices),  std::move(matrix_paths)};
+                       std::vector<std::pair<int, int>> matrix_paths, std::vector<int> map_users,
+                       std::vector<int> matrix_users) {
+             return Binding{std::move(arguments),
+                            std::move(constants),
+                            std::move(maps),
+                            std::move(spaces),
+                            n_elements,
+                            std::move(paths),
+                            iteration,
+                            std::move(items),
+                            std::move(matrices),
+                            std::move(matrix_paths),
+                            std::move(map_users),
+                            std::move(matrix_users)};
            }),
            py::arg("arguments"), py::arg("constants"), py::arg("maps"), py::arg("spaces"),
            py::arg("n_elements"), py::arg("paths"), py::arg("iteration"), py::arg("items"),
-           py::arg("matrices"), py::arg("matrix_paths"));
+           py::arg("matrices"), py::arg("matrix_paths"), py::arg("map_users"),
+           py::arg("matrix_users"));
   core.def(
       "column_fill",
       [](const ir::Loop& loop, const Binding& binding, plan::PlanCache& plans, int lanes,
          double least, int n_threads) {
-        const plan::InverseSpec spec = runtime::inverse_of(
-            binding, lower::reduced_maps(loop), plan::IncidenceOrder::by_slot, plans, n_threads);
-        return plans.column_fill(spec, lanes, least, n_threads);
+        return runtime::for_loop(loop.kernel->name, [&] {
+          const plan::InverseSpec spec = runtime::inverse_of(
+              binding, lower::reduced_maps(loop), plan::IncidenceOrder::by_slot, plans, n_threads);
+          return plans.column_fill(spec, lanes, least, n_threads);
+        });
       },
       py::arg("loop"), py::arg("binding"), py::arg("plans"), py::arg("lanes"), py::arg("least"),
       py::arg("n_threads"), Unlocked());

@@ -45,6 +45,41 @@ std::vector<TableRow> table_rows(const TableSpec& spec) {
   return rows;
 }
 
+/// Where a row of the table leads; the entry of the Map itself where that is negative, because what
+/// leads nowhere does so at every level.
+std::int64_t target_of(const TableSpec& spec, const TableRow& row, const Cell& cell) {
+  const std::int64_t entry = spec.map->at(cell.column, row.slot);
+  return entry < 0 ? entry : entry + row.offset * levels_above(spec, row, cell);
+}
+
+/// Whether a target is none of the Map's target Set, though its entry leads somewhere.
+bool is_outside(const TableSpec& spec, const TableRow& row, const Cell& cell) {
+  const std::int64_t target = target_of(spec, row, cell);
+  return target >= spec.map->n_targets() ||
+         (target < 0 && spec.map->at(cell.column, row.slot) >= 0);
+}
+
+[[noreturn]] void leads_outside(const TableSpec& spec, const std::vector<TableRow>& rows,
+                                std::int64_t position) {
+  const Cell cell = cell_at(spec, position);
+  const auto row = std::find_if(rows.begin(), rows.end(), [&](const TableRow& candidate) {
+    return is_outside(spec, candidate, cell);
+  });
+  const bool moves = row->offset != 0;
+  throw UsageError(
+      fmt::format("plan: row {} of the Map, entry {}, leads to {}{}, but there are {} targets; {}",
+                  cell.column, row->slot, target_of(spec, *row, cell),
+                  moves ? fmt::format(" at level {}", cell.level) : "", spec.map->n_targets(),
+                  moves ? "check the Map's offsets" : "pass changed values to Map.update_values"));
+}
+
+/// The first position of a part of the table that has an entry outside.
+void note_first(std::atomic<std::int64_t>& first, std::int64_t position) {
+  std::int64_t known = first;
+  while (position < known && !first.compare_exchange_weak(known, position)) {
+  }
+}
+
 }  // namespace
 
 TargetTable target_table(const TableSpec& spec, int n_threads) {
@@ -52,7 +87,7 @@ TargetTable target_table(const TableSpec& spec, int n_threads) {
   const auto arity = static_cast<std::int64_t>(rows.size());
   const std::int64_t n_targets = spec.map->n_targets();
   TargetTable table{make_index_array(spec.n * arity, n_targets), nullptr};
-  std::atomic<std::int64_t> outside = -1;
+  std::atomic<std::int64_t> outside = spec.n;
   std::visit(
       [&](auto& values) {
         using Index = typename std::decay_t<decltype(values)>::value_type;
@@ -61,10 +96,9 @@ TargetTable target_table(const TableSpec& spec, int n_threads) {
             const Cell cell = cell_at(spec, position);
             for (std::int64_t i = 0; i < arity; ++i) {
               const TableRow& row = rows[static_cast<std::size_t>(i)];
-              const std::int64_t target =
-                  spec.map->at(cell.column, row.slot) + row.offset * levels_above(spec, row, cell);
-              if (target < 0 || target >= n_targets) outside = position;
-              values[static_cast<std::size_t>(position * arity + i)] = static_cast<Index>(target);
+              if (is_outside(spec, row, cell)) note_first(outside, position);
+              values[static_cast<std::size_t>(position * arity + i)] =
+                  static_cast<Index>(target_of(spec, row, cell));
             }
           }
         });
@@ -72,12 +106,7 @@ TargetTable target_table(const TableSpec& spec, int n_threads) {
                                                      spec.n, static_cast<int>(arity), n_targets);
       },
       table.values);
-  if (outside >= 0) {
-    const Cell cell = cell_at(spec, outside);
-    throw UsageError(fmt::format(
-        "plan: column {}, level {} leads outside the {} targets; check the Map's offsets",
-        cell.column, cell.level, n_targets));
-  }
+  if (outside < spec.n) leads_outside(spec, rows, outside);
   return table;
 }
 

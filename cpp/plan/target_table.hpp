@@ -42,8 +42,8 @@ struct TargetTable {
   std::unique_ptr<mesh::MapTable> map;  // into values
 };
 
-/// @brief Write the targets down.
-/// @throws UsageError if a cell would lead outside the Map's target Set.
+/// @brief Write the targets down. A negative entry leads nowhere from every cell, and stays so.
+/// @throws UsageError naming the first row and entry that lead outside the Map's target Set.
 [[nodiscard]] TargetTable target_table(const TableSpec& spec, int n_threads);
 
 }  // namespace op2::plan

@@ -11,6 +11,11 @@ plan::TableSpec table_spec(const Binding& binding, std::size_t i) {
                     binding.n_elements);
 }
 
+plan::MapPointer table_of(const Binding& binding, std::size_t i, const plan::TableSpec& spec,
+                          plan::PlanCache& plans, int n_threads) {
+  return for_user(binding.map_users, i, [&] { return plans.table(spec, n_threads); });
+}
+
 bool has_rows(const Binding& binding, std::size_t i) {
   return i < binding.paths.size() && !binding.paths[i].rows.empty();
 }
@@ -29,7 +34,7 @@ plan::MapPointer targets_of(const Binding& binding, int map, plan::PlanCache& pl
   if (!is_extruded && !has_rows(binding, i)) return binding.maps[i];
   const plan::TableSpec spec =
       is_extruded ? table_spec(binding, i) : path_table(binding.maps[i], binding.paths[i]);
-  return plans.table(spec, n_threads);
+  return table_of(binding, i, spec, plans, n_threads);
 }
 
 std::vector<plan::Occurrence> occurrences_of(const Binding& binding, int map,
@@ -38,7 +43,7 @@ std::vector<plan::Occurrence> occurrences_of(const Binding& binding, int map,
   plan::MapPointer table = binding.maps[i];
   std::vector<plan::Occurrence> found;
   if (binding.iteration.layers != ir::Layers::none) {
-    table = plans.table(table_spec(binding, i), n_threads);
+    table = table_of(binding, i, table_spec(binding, i), plans, n_threads);
   } else if (has_rows(binding, i)) {
     for (const ir::RowRef& row : binding.paths[i].rows) found.push_back({table, row.slot});
     return found;

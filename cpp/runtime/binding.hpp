@@ -1,11 +1,16 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <fmt/format.h>
+
+#include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <string>
 #include <utility>
 #include <vector>
 
+#include "base/error.hpp"
 #include "ir/loop.hpp"
 #include "mesh/buffer.hpp"
 #include "mesh/map_table.hpp"
@@ -27,7 +32,33 @@ struct Binding {
   std::vector<plan::PositionSpec> matrices;  ///< one for each matrix among the arguments
   /// Of each matrix the paths to rows and to columns, as numbers of Maps.
   std::vector<std::pair<int, int>> matrix_paths = {};
+  /// For messages: the first argument by each Map, and that of each matrix; empty: unknown.
+  std::vector<int> map_users = {};
+  std::vector<int> matrix_users = {};
 };
+
+/// @brief Do what is done for one of a loop's arguments; what is wrong there names the argument.
+/// @param[in] users Binding::map_users or matrix_users.
+template <class Action>
+auto for_user(const std::vector<int>& users, std::size_t i, const Action& action)
+    -> decltype(action()) {
+  try {
+    return action();
+  } catch (const UsageError& error) {
+    if (i >= users.size()) throw;
+    throw UsageError(fmt::format("arg {}: {}", users[i], error.what()));
+  }
+}
+
+/// @brief Do what is done for a loop; what is wrong there names the loop.
+template <class Action>
+auto for_loop(const std::string& name, const Action& action) -> decltype(action()) {
+  try {
+    return action();
+  } catch (const UsageError& error) {
+    throw UsageError(fmt::format("par_loop '{}': {}", name, error.what()));
+  }
+}
 
 /// @brief The elements that the items of a loop are, for plans.
 [[nodiscard]] plan::Elements elements_of(const Binding& binding);

@@ -21,10 +21,11 @@ struct DeviceInfo {
   std::string driver;      ///< version
   std::string capability;  ///< "sm_90", "OpenCL C 1.2"
   std::int64_t memory_bytes = 0;
-  std::int64_t shared_bytes = 0;  ///< of one block
-  int n_units = 0;                ///< multiprocessors, compute units
-  int max_lanes = 0;              ///< of one block
-  int warp = 0;                   ///< lanes that can exchange registers; 0: none
+  std::int64_t largest_bytes = 0;  ///< of a single buffer
+  std::int64_t shared_bytes = 0;   ///< of one block
+  int n_units = 0;                 ///< multiprocessors, compute units
+  int max_lanes = 0;               ///< of one block
+  int warp = 0;                    ///< lanes that can exchange registers; 0: none
   bool float64 = false;
   bool is_cpu = false;
 };

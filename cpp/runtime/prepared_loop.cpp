@@ -231,7 +231,7 @@ void PreparedLoop::ensure_plan() {
   if (has_plan_ && !plan_is_stale()) return;
   has_plan_ = false;  // also if building the new one fails
   const std::int64_t start = trace_clock();
-  build_plan();
+  for_loop(executable_->name, [this] { build_plan(); });
   if (mirror_ == nullptr) {
     size_scratch();
   } else {
@@ -460,7 +460,8 @@ void PreparedLoop::find_positions() {
   matrix_maps_.clear();
   for (std::size_t i = 0; i < binding_.matrices.size(); ++i) {
     const plan::PositionSpec spec = position_spec(i);
-    const auto positions = plans_->positions(spec, options_.n_threads);
+    const auto positions = for_user(binding_.matrix_users, i,
+                                    [&] { return plans_->positions(spec, options_.n_threads); });
     matrix_arrays_.push_back({array_of(spec.sparsity->row_offset), spec.sparsity});
     matrix_arrays_.push_back(
         {std::visit([](const auto& values) { return array_of(values); }, positions->values),

@@ -933,6 +933,8 @@ class DeviceInfo:
     @property
     def is_cpu(self) -> bool: ...
     @property
+    def largest_bytes(self) -> int: ...
+    @property
     def max_lanes(self) -> int: ...
     @property
     def memory_bytes(self) -> int: ...
@@ -1035,6 +1037,8 @@ class Binding:
                 typing.SupportsInt | typing.SupportsIndex, typing.SupportsInt | typing.SupportsIndex
             ]
         ],
+        map_users: collections.abc.Sequence[typing.SupportsInt | typing.SupportsIndex],
+        matrix_users: collections.abc.Sequence[typing.SupportsInt | typing.SupportsIndex],
     ) -> None: ...
 
 class LaunchOptions:

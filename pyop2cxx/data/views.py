@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from math import prod
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -115,7 +116,7 @@ class DatView(Dat):
         return None if values is None else self._component_of(values)
 
     def _component_of(self, values: Array) -> Array:
-        return values.reshape(len(values), -1)[:, self._component]
+        return values.reshape(len(values), prod(values.shape[1:]))[:, self._component]
 
     def _allocated(self, member: str) -> Array:
         return self._component_of(self._parent._allocated(member))

@@ -10,11 +10,11 @@ from pyop2cxx.base.access import INC, MAX, MIN, READ, WRITE
 from pyop2cxx.base.arrays import MOST_INT32
 from pyop2cxx.data.dats import DatArg
 from pyop2cxx.data.mat_args import DenseBlockArg, MatArg
-from pyop2cxx.loop.parts import layout_of, target_map
+from pyop2cxx.loop.parts import layout_of, maps_of, target_map
 from pyop2cxx.runtime import runtime
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from pyop2cxx.backends._backend import Backend
     from pyop2cxx.loop import symbolic
@@ -33,12 +33,16 @@ class LoopFacts:
         iterset: What the loop runs over.
         items: The same, as work items.
         parts: The arguments, mixed ones field by field.
+        numbers: For each part the number of its argument.
     """
 
-    def __init__(self, iterset: Set, items: Items, parts: tuple[Part, ...]) -> None:
+    def __init__(
+        self, iterset: Set, items: Items, parts: tuple[Part, ...], numbers: Sequence[int]
+    ) -> None:
         self.iterset = iterset
         self.items = items
         self.parts = parts
+        self.numbers = numbers or range(len(parts))
 
     def options(
         self, built: symbolic.Symbolic, backend: Backend, given: Mapping[str, Any]
@@ -123,8 +127,19 @@ class LoopFacts:
             paths=built.loop.maps,
             iteration=built.loop.iteration,
             items=list(self.items.tables),
+            map_users=[self._user_of(map_) for map_ in built.maps],
+            matrix_users=[
+                i
+                for i, part in zip(self.numbers, self.parts, strict=True)
+                if isinstance(part, MatArg)
+            ],
             **(none | data),
         )
+
+    def _user_of(self, map_: Any) -> int:
+        """The first argument that goes by a Map, for messages."""
+        pairs = zip(self.numbers, self.parts, strict=True)
+        return next(i for i, part in pairs if any(m is map_ for m in maps_of(part)))
 
     def matrices(self) -> list[_core.plan.PositionSpec]:
         """Say which positions of which matrices the loop needs."""

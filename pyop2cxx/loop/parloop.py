@@ -169,6 +169,7 @@ class ParLoop:
         self._parts, numbers = parts_of(args)
         for i, part in zip(numbers or range(len(args)), self._parts, strict=True):
             self._check_arg(i, part)
+        self._seen = runtime.epoch
         self._adapt_kernel()
         self._line = user_line()
         self._epoch = -1
@@ -220,7 +221,7 @@ class ParLoop:
 
     def _note_effects(self) -> None:
         """Find out what a run has to keep up to date besides the values."""
-        self._facts = LoopFacts(self.iterset, self._items, self._parts)
+        self._facts = LoopFacts(self.iterset, self._items, *parts_of(self.args))
         self._written = written_dats(self._parts)
         self._ghosts = ghosts_of(self._parts)
         self._assembled = tuple(arg for arg in self.args if isinstance(arg, MatArg | MixedMatArg))
@@ -483,12 +484,14 @@ class ParLoop:
                 "generates text; call generate(), or run without static=True"
             )
         check_frozen(self._parts, self._what)
-        for i, arg in enumerate(self._parts):
+        for i, arg in zip(self._facts.numbers, self._parts, strict=True):
+            if self._seen != runtime.epoch:
+                for map_ in maps_of(arg):
+                    self._check_values(i, map_, drops=isinstance(arg, MatArg))
             if isinstance(arg, DatArg):
-                if arg.map_ is not None:  # its values may have changed since the loop was made
-                    check_defined(arg.map_, self._items, self.iterset, f"{self._what}: arg {i}")
                 arg.data._allocated("par_loop")
-        return runtime.epoch
+        self._seen = runtime.epoch
+        return self._seen
 
     def _prepare(self) -> None:
         epoch = self._check_runnable()

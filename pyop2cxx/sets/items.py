@@ -222,6 +222,8 @@ def path_of(map_: Map, items: Items, toset: int) -> _core.MapRef:
 def check_reach(map_: Map, items: Items, iterset: Set, what: str) -> None:
     """Check that a Map leads to its target Set from every cell that a loop visits.
 
+    Entries that lead nowhere do so from all cells; `check_defined` finds them.
+
     Raises:
         MapValueError: Its offsets lead out of it; the message names column and level.
     """
@@ -239,7 +241,7 @@ def check_reach(map_: Map, items: Items, iterset: Set, what: str) -> None:
     n_targets = map_.toset.total_size
     for ends in (-start, top[:, None] - start):
         reached = values + map_.offset * ends
-        wrong = np.argwhere((reached < 0) | (reached >= n_targets))
+        wrong = np.argwhere((values >= 0) & ((reached < 0) | (reached >= n_targets)))
         if wrong.size:
             row, slot = (int(i) for i in wrong[0])
             raise MapValueError(

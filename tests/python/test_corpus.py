@@ -36,6 +36,7 @@ from corpus import (
     loops_of,
     random_map,
 )
+from memory import require_memory
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -327,6 +328,8 @@ def test_a_map_that_stops_being_injective(backend: str, strategy: str | None) ->
 
 @pytest.mark.parametrize("backend", BACKENDS)
 def test_maps_with_more_targets_than_int32_counts(backend: str) -> None:
+    with op2.backend(backend):
+        require_memory(2**31 + 8)
     many = op2.Set(2**31 + 8)
     few = elements(4)
     values = np.array([[0], [2**31], [2**31 + 7], [5]])

@@ -134,3 +134,110 @@ def test_pickling_and_text() -> None:
         assert again.values_with_halo.tolist() == one.values_with_halo.tolist()
         assert type(one).__name__ in repr(one)
         assert "Map" in str(one)
+
+
+BACKENDS = [found.name for found in op2.backends() if found.available]
+STRATEGIES = ("direct", "owner", "scratch", "atomic", "block", "colour")
+N, M = 30, 40
+
+
+class Path:
+    """A Map, what it is seen through, and how its values are then ordered."""
+
+    def __init__(self, kind: str) -> None:
+        self.rng = np.random.default_rng(5)
+        self.start, self.end = op2.Set(N, "start"), op2.Set(M, "end")
+        self.base = op2.Map(self.start, self.end, 3, self.random(), "there")
+        self.seen: op2.Map = self.base
+        if kind == "permuted":
+            self.seen = op2.PermutedMap(self.base, [2, 0, 1])
+        if kind == "composed":
+            first = op2.Map(self.start, self.start, 1, self.rng.permutation(N))
+            self.seen = op2.ComposedMap(self.base, first)
+
+    def random(self) -> np.ndarray:
+        return self.rng.integers(0, M, (N, 3))
+
+    def change(self, *, partial: bool = False) -> None:
+        values = self.random()
+        if partial:
+            values[16, 1] = values[3, 2] = op2.Map.VALUE_UNDEFINED
+        self.base.update_values(values)
+
+
+def add_to_dat(path: Path, strategy: str) -> None:
+    x = op2.Dat(path.end)
+    kernel = op2.Kernel("void k(double *x) { for (int i = 0; i < 3; ++i) x[i] += i + 1; }", "k")
+    loop = op2.ParLoop(kernel, path.start, x(op2.INC, path.seen), strategy=strategy)
+    for _ in range(3):
+        x.zero()
+        loop.compute()
+        wanted = np.zeros(M)
+        for i, targets in enumerate(path.seen.values_with_halo.T):
+            np.add.at(wanted, targets, i + 1)
+        np.testing.assert_array_equal(x.data_ro, wanted)
+        path.change()
+
+
+def add_to_matrix(path: Path, strategy: str, *, partial: bool) -> None:
+    every = op2.Map(op2.Set(1), path.end, M, range(M))
+    mat = op2.Mat(op2.Sparsity((path.end, path.end), [(path.seen, path.seen), (every, every)]))
+    kernel = op2.Kernel(
+        "void k(double a[3][3]) { for (int i = 0; i < 9; ++i) a[i / 3][i % 3] += i + 1; }", "k"
+    )
+    args = (path.seen, path.seen)
+    loop = op2.ParLoop(kernel, path.start, mat(op2.INC, args), strategy=strategy)
+    for last in (False, False, True):
+        mat.zero()
+        loop.compute()
+        mat.assemble()
+        wanted = np.zeros((M, M))
+        for row in path.seen.values_with_halo:
+            for entry, (i, j) in enumerate(np.ndindex(3, 3)):
+                if row[i] >= 0 and row[j] >= 0:
+                    wanted[row[i], row[j]] += entry + 1
+        np.testing.assert_array_equal(mat.values, wanted)
+        if not last:
+            path.change(partial=partial)
+
+
+@pytest.mark.parametrize("kind", ["permuted", "composed"])
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_what_is_derived_from_a_map_follows_its_values(backend: str, kind: str) -> None:
+    done = 0
+    with op2.backend(backend):
+        for strategy in STRATEGIES:
+            try:
+                add_to_dat(Path(kind), strategy)
+                add_to_matrix(Path(kind), strategy, partial=kind == "permuted")
+            except UnsupportedError:
+                continue
+            done += 1
+    assert done >= 3
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_columns_that_lead_nowhere_leave_their_entries_out(backend: str) -> None:
+    base, nodes = op2.Set(3), op2.Set(12)
+    columns = op2.ExtrudedSet(base, 4)
+    there = op2.Map(columns, nodes, 2, [0, 1, -1, 5, 8, 9], "there", offset=[1, 1])
+    mat = op2.Mat(op2.Sparsity((nodes, nodes), [(there, there)]))
+    kernel = op2.Kernel("void k(double a[2][2]) { a[0][1] += 2; a[1][1] += 3; }", "k")
+    wanted = np.zeros((12, 12))
+    for bottom in ([0, 1], [-1, 5], [8, 9]):
+        for level in range(3):
+            wanted[bottom[1] + level, bottom[1] + level] += 3
+            if bottom[0] >= 0:
+                wanted[bottom[0] + level, bottom[1] + level] += 2
+    done = 0
+    with op2.backend(backend):
+        for strategy in STRATEGIES:
+            mat.zero()
+            try:
+                op2.par_loop(kernel, columns, mat(op2.INC, (there, there)), strategy=strategy)
+            except UnsupportedError:
+                continue
+            mat.assemble()
+            np.testing.assert_array_equal(mat.values, wanted)
+            done += 1
+    assert done >= 3

@@ -129,7 +129,9 @@ ROWS = {
     "foreign maps": Row(
         lambda w: w.assemble(w.x, (w.other, w.other)), x.MapValueError, "'other' and 'other'"
     ),
-    "maps that have changed": Row(changed, x.UsageError, "has no place"),
+    "maps that have changed": Row(
+        changed, x.UsageError, r"par_loop .*: arg \d: matrix: element .*has no place"
+    ),
     "beyond memory": Row(
         lambda w: op2.par_loop(
             op2.Kernel("void one(double *x) { *x = 1; }", "one"),

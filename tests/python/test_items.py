@@ -70,6 +70,28 @@ def test_reach_of_offsets() -> None:
     check_reach(too_far, items_of(part, None, False, "loop"), part, "loop")
 
 
+def test_what_leads_nowhere_reaches_nothing() -> None:
+    nodes = op2.Set(10, "nodes")
+    columns = op2.ExtrudedSet(BASE, 5)
+    there = op2.Map(columns, nodes, 1, [6, -1, 5, -1], offset=[1])
+    check_reach(there, items_of(columns, None, False, "loop"), columns, "loop")
+
+
+def test_values_that_lead_out_later_are_found_before_the_loop_runs() -> None:
+    nodes = op2.Set(20, "nodes")
+    columns = op2.ExtrudedSet(BASE, 5)
+    there = op2.Map(columns, nodes, 2, [0, 1] * 4, "there", offset=[1, 4])
+    x = op2.Dat(nodes)
+    kernel = op2.Kernel("void add(double *x) { x[0] += 1; x[1] += 1; }", "add")
+    loop = op2.ParLoop(kernel, columns, x(op2.INC, there))
+    loop.compute()
+    before = x.data_ro.copy()
+    there.update_values([0, 1, 0, 1, 0, 9, 0, 1])
+    with pytest.raises(MapValueError, match="par_loop 'add': arg 0: .*column 2, slot 1, to 21"):
+        loop.compute()
+    np.testing.assert_array_equal(x.data_ro, before)
+
+
 def test_reach_around_a_period() -> None:
     nodes = op2.Set(12, "nodes")
     columns = op2.ExtrudedSet(BASE, 5, extruded_periodic=True)

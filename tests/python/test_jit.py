@@ -141,7 +141,7 @@ def test_ctrl_c_ends_the_wait_for_a_compiler(tmp_path: Path) -> None:
     with pytest.raises(KeyboardInterrupt):
         service.load(source_of(1), C, [], "test")
     thread.join()
-    assert time.monotonic() - begin < 20
+    assert time.monotonic() - begin < 60  # the compiler's sleep
     assert list((cache / "work").iterdir()) == []
     assert list(cache.glob("*.lock")) == []
 

@@ -30,6 +30,18 @@ def test_a_view_is_a_component() -> None:
     assert whole.data_ro[:, 0].tolist() == [0, 3, 6]
 
 
+def test_a_view_of_nothing_is_an_argument_like_any_other(device: object) -> None:
+    nothing, nodes = op2.Set(0), op2.Set(3)
+    q = op2.Dat(nothing**3)
+    x = op2.Dat(nodes)
+    there = op2.Map(nothing, nodes, 1, [])
+    kernel = op2.Kernel("void add(double *x, double *q) { *x += *q; *q = 1; }", "add")
+    view = op2.DatView(q, 1)
+    op2.par_loop(kernel, nothing, x(op2.INC, there), view(op2.RW))
+    assert (view.data_ro.shape, view.shape) == ((0,), (0,))
+    assert x.data_ro.tolist() == [0, 0, 0]
+
+
 def test_versions_and_halos_are_the_parents() -> None:
     whole = dat()
     view = op2.DatView(whole, 2)

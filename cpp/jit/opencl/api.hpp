@@ -51,6 +51,7 @@ constexpr Count device_type = 0x1000;
 constexpr Count max_compute_units = 0x1002;
 constexpr Count max_work_group_size = 0x1004;
 constexpr Count double_config = 0x1032;
+constexpr Count largest_buffer = 0x1010;
 constexpr Count global_memory = 0x101F;
 constexpr Count local_memory = 0x1023;
 constexpr Count compiler_available = 0x1028;

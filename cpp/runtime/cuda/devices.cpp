@@ -48,6 +48,7 @@ DeviceInfo describe_device(const Driver& driver, int index, const std::string& v
   info.capability =
       architecture(attribute(compute_capability_major), attribute(compute_capability_minor));
   info.memory_bytes = static_cast<std::int64_t>(n_bytes);
+  info.largest_bytes = info.memory_bytes;
   info.shared_bytes = attribute(max_shared_memory_per_block);
   info.n_units = attribute(multiprocessor_count);
   info.max_lanes = attribute(max_threads_per_block);

@@ -64,6 +64,8 @@ DeviceInfo describe(const Api& api, const FoundDevice& found) {
   info.capability = text_of(api, found.id, query::c_version);
   info.memory_bytes =
       static_cast<std::int64_t>(number_of<std::uint64_t>(api, found.id, query::global_memory));
+  info.largest_bytes =
+      static_cast<std::int64_t>(number_of<std::uint64_t>(api, found.id, query::largest_buffer));
   info.shared_bytes =
       static_cast<std::int64_t>(number_of<std::uint64_t>(api, found.id, query::local_memory));
   info.n_units =
@@ -187,7 +189,7 @@ class OpenclDevice : public Device {
         id_(found.id),
         info_(describe(*api_, found)),
         pool_(std::make_shared<MemoryPool>(api_, jit::opencl::make_context(*api_, found),
-                                           info_.memory_bytes,
+                                           MemoryLimits{info_.memory_bytes, info_.largest_bytes},
                                            "OpenCL device '" + info_.name + "'")) {
     queue_ = make_queue(0);
   }

@@ -34,11 +34,11 @@ double mebibytes(std::int64_t n_bytes) {
 }  // namespace
 
 MemoryPool::MemoryPool(std::shared_ptr<const jit::opencl::Api> api,
-                       jit::opencl::Owned<jit::opencl::Context> context,
-                       std::int64_t n_device_bytes, std::string device_name)
+                       jit::opencl::Owned<jit::opencl::Context> context, const MemoryLimits& limits,
+                       std::string device_name)
     : api_(std::move(api)),
       context_(std::move(context)),
-      n_device_bytes_(n_device_bytes),
+      limits_(limits),
       device_name_(std::move(device_name)) {}
 
 MemoryPool::~MemoryPool() {
@@ -61,16 +61,34 @@ std::shared_ptr<void> MemoryPool::allocate(std::int64_t n_bytes, std::string_vie
   Memory memory = take(size);
   if (memory == nullptr) memory = make(size);
   if (memory == nullptr) {
-    throw ExecutionError(fmt::format(
-        "{} of {:.1f} MiB does not fit onto {}: of {:.1f} MiB, this program uses {:.1f}; use "
-        "smaller data, drop what is no longer needed, or choose another device",
-        what, mebibytes(n_bytes), device_name_, mebibytes(n_device_bytes_),
-        mebibytes(n_used_bytes_)));
+    throw ExecutionError(fmt::format("{} of {:.1f} MiB does not fit onto {}: {}", what,
+                                     mebibytes(n_bytes), device_name_, limit_hit(size)));
   }
   n_used_bytes_ += size;
   return {memory, [pool = shared_from_this(), size](void* handle) {
             pool->give_back(static_cast<Memory>(handle), size);
           }};
+}
+
+std::string MemoryPool::limit_hit(std::int64_t n_bytes) const {
+  const double all = mebibytes(limits_.n_bytes);
+  if (n_bytes > limits_.n_bytes_buffer) {
+    return fmt::format(
+        "its largest single buffer is {:.1f} MiB, of {:.1f} in all; use smaller data, or choose "
+        "another device",
+        mebibytes(limits_.n_bytes_buffer), all);
+  }
+  if (n_used_bytes_ + n_bytes > limits_.n_bytes) {
+    return fmt::format(
+        "of {:.1f} MiB, this program uses {:.1f}; use smaller data, drop what is no longer needed, "
+        "or choose another device",
+        all, mebibytes(n_used_bytes_));
+  }
+  return fmt::format(
+      "its driver gives no more, though of {:.1f} MiB this program uses {:.1f} only; other "
+      "programs "
+      "may use the rest: try again, use smaller data, or choose another device",
+      all, mebibytes(n_used_bytes_));
 }
 
 Memory MemoryPool::take(std::int64_t n_bytes) {
@@ -83,9 +101,10 @@ Memory MemoryPool::take(std::int64_t n_bytes) {
 }
 
 Memory MemoryPool::make(std::int64_t n_bytes) {
+  if (n_bytes > limits_.n_bytes_buffer) return nullptr;
   // Drivers give memory lazily and fail much later, in a launch that cannot say for whom.
-  if (n_used_bytes_ + n_idle_bytes_ + n_bytes > n_device_bytes_) trim(0);
-  if (n_used_bytes_ + n_bytes > n_device_bytes_) return nullptr;
+  if (n_used_bytes_ + n_idle_bytes_ + n_bytes > limits_.n_bytes) trim(0);
+  if (n_used_bytes_ + n_bytes > limits_.n_bytes) return nullptr;
   for (int attempt = 0; attempt < 2; ++attempt) {
     Status status = jit::opencl::code::success;
     Memory memory = api_->create_buffer(context_.get(), jit::opencl::read_write_memory,
@@ -101,7 +120,7 @@ void MemoryPool::give_back(Memory memory, std::int64_t n_bytes) {
   idle_[n_bytes].push_back(memory);
   n_idle_bytes_ += n_bytes;
   n_used_bytes_ -= n_bytes;
-  trim(n_device_bytes_ / idle_share);
+  trim(limits_.n_bytes / idle_share);
 }
 
 void MemoryPool::trim(std::int64_t n_idle_max) {

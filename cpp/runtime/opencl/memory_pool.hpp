@@ -13,6 +13,12 @@
 
 namespace op2::runtime::opencl {
 
+/// @brief What a device says of its memory.
+struct MemoryLimits {
+  std::int64_t n_bytes = 0;         ///< in all
+  std::int64_t n_bytes_buffer = 0;  ///< of a single buffer
+};
+
 /// @brief Memory of one device, kept for the next who needs as much: the driver takes up to
 /// milliseconds to give some.
 ///
@@ -20,16 +26,15 @@ namespace op2::runtime::opencl {
 /// pieces may outlive the device.
 class MemoryPool : public std::enable_shared_from_this<MemoryPool> {
  public:
-  /// @param[in] n_device_bytes What the device has in all.
   MemoryPool(std::shared_ptr<const jit::opencl::Api> api,
-             jit::opencl::Owned<jit::opencl::Context> context, std::int64_t n_device_bytes,
+             jit::opencl::Owned<jit::opencl::Context> context, const MemoryLimits& limits,
              std::string device_name);
   MemoryPool(const MemoryPool&) = delete;
   MemoryPool& operator=(const MemoryPool&) = delete;
   ~MemoryPool();
 
   /// @brief At least @p n_bytes, contents undefined; returned to the pool when dropped.
-  /// @throws ExecutionError naming @p what, its size and what is free.
+  /// @throws ExecutionError naming @p what, its size and the limit that it hits.
   [[nodiscard]] std::shared_ptr<void> allocate(std::int64_t n_bytes, std::string_view what);
 
   [[nodiscard]] jit::opencl::Context context() const { return context_.get(); }
@@ -39,12 +44,13 @@ class MemoryPool : public std::enable_shared_from_this<MemoryPool> {
  private:
   [[nodiscard]] jit::opencl::Memory take(std::int64_t n_bytes);
   [[nodiscard]] jit::opencl::Memory make(std::int64_t n_bytes);
+  [[nodiscard]] std::string limit_hit(std::int64_t n_bytes) const;
   void give_back(jit::opencl::Memory memory, std::int64_t n_bytes);
   void trim(std::int64_t n_idle_max);
 
   std::shared_ptr<const jit::opencl::Api> api_;
   jit::opencl::Owned<jit::opencl::Context> context_;
-  std::int64_t n_device_bytes_;
+  MemoryLimits limits_;
   std::string device_name_;
   mutable std::mutex mutex_;
   std::unordered_map<std::int64_t, std::vector<jit::opencl::Memory>> idle_;  // by size

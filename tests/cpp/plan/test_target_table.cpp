@@ -6,12 +6,14 @@
 #include <cstdint>
 #include <vector>
 
+#include "../base/message_of.hpp"
 #include "base/error.hpp"
 #include "maps.hpp"
 
 namespace op2::plan {
 namespace {
 
+using op2::testing::message_of;
 using testing::TestMap;
 
 std::vector<std::int64_t> values_of(const TargetTable& table) {
@@ -96,7 +98,30 @@ TEST(TargetTable, RepeatsEntriesWithoutOffsets) {
 TEST(TargetTable, RefusesToLeaveTheTargets) {
   Columns columns;
   columns.spec.rows = {{0, 7}};
-  EXPECT_THROW((void)target_table(columns.spec, 1), UsageError);
+  EXPECT_EQ(message_of<UsageError>([&] { (void)target_table(columns.spec, 2); }),
+            "plan: row 0 of the Map, entry 0, leads to 21 at level 3, but there are 20 targets; "
+            "check the Map's offsets");
+}
+
+TEST(TargetTable, SaysWhichRowHasAnEntryThatIsNoTarget) {
+  const TestMap<> map({0, 1, 2, 9}, 2, 5);
+  TableSpec spec;
+  spec.map = map.table;
+  spec.rows = {{1, 0}, {0, 0}};
+  spec.n = 2;
+  EXPECT_EQ(message_of<UsageError>([&] { (void)target_table(spec, 1); }),
+            "plan: row 1 of the Map, entry 1, leads to 9, but there are 5 targets; pass changed "
+            "values to Map.update_values");
+}
+
+TEST(TargetTable, WhatLeadsNowhereDoesSoAtEveryLevel) {
+  const TestMap<> map({-1, 1, 10, 11}, 2, 20);
+  Columns columns;
+  columns.spec.map = map.table;
+  columns.spec.n_visited = 2;
+  columns.spec.n = 4;
+  EXPECT_EQ(values_of(target_table(columns.spec, 2)),
+            (std::vector<std::int64_t>{-1, 1, -1, 2, 10, 11, 11, 12}));
 }
 
 }  // namespace

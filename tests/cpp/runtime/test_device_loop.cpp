@@ -71,7 +71,7 @@ class DeviceLoopTest : public ::testing::Test {
   }
 
   std::shared_ptr<RecordingDevice> device = std::make_shared<RecordingDevice>(
-      DeviceInfo{"toy", "", "toy", "", "", 1 << 30, 1 << 16, 4, 1024, 0, true, false});
+      DeviceInfo{"toy", "", "toy", "", "", 1 << 30, 1 << 30, 1 << 16, 4, 1024, 0, true, false});
   std::shared_ptr<mesh::Coherence> coherence = std::make_shared<mesh::Coherence>();
   std::shared_ptr<DeviceMirror> mirror = std::make_shared<DeviceMirror>(device, coherence);
   exec::Executable executable;

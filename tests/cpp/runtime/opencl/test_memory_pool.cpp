@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include "../../base/message_of.hpp"
 #include "base/error.hpp"
 
 namespace op2::runtime::opencl {
@@ -11,6 +12,7 @@ namespace {
 using jit::opencl::Api;
 using jit::opencl::code::allocation_failure;
 using jit::opencl::code::success;
+using testing::message_of;
 
 /// A vendor that counts instead of giving memory; it has `n_left` pieces.
 struct Vendor {
@@ -43,8 +45,9 @@ class MemoryPoolTest : public ::testing::Test {
     };
   }
   std::shared_ptr<Api> api = std::make_shared<Api>();
-  std::shared_ptr<MemoryPool> pool = std::make_shared<MemoryPool>(
-      api, jit::opencl::Owned<jit::opencl::Context>(), 100 << 20, "device 'toy'");
+  std::shared_ptr<MemoryPool> pool =
+      std::make_shared<MemoryPool>(api, jit::opencl::Owned<jit::opencl::Context>(),
+                                   MemoryLimits{100 << 20, 90 << 20}, "device 'toy'");
 };
 
 TEST_F(MemoryPoolTest, ReusesWhatWasDropped) {
@@ -80,15 +83,25 @@ TEST_F(MemoryPoolTest, GivesIdleMemoryUpBeforeItFails) {
 
 TEST_F(MemoryPoolTest, SaysWhoseMemoryDoesNotFit) {
   const auto used = pool->allocate(30 << 20, "a");
-  try {
-    (void)pool->allocate(80 << 20, "Dat 'q'");
-    FAIL();
-  } catch (const ExecutionError& error) {
-    EXPECT_STREQ(error.what(),
-                 "Dat 'q' of 80.0 MiB does not fit onto device 'toy': of 100.0 MiB, this program "
-                 "uses 30.0; use smaller data, drop what is no longer needed, or choose another "
-                 "device");
-  }
+  EXPECT_EQ(message_of<ExecutionError>([&] { (void)pool->allocate(80 << 20, "Dat 'q'"); }),
+            "Dat 'q' of 80.0 MiB does not fit onto device 'toy': of 100.0 MiB, this program uses "
+            "30.0; use smaller data, drop what is no longer needed, or choose another device");
+}
+
+TEST_F(MemoryPoolTest, NamesTheLargestBufferWhereThatIsTheLimit) {
+  EXPECT_EQ(message_of<ExecutionError>([&] { (void)pool->allocate(95 << 20, "Dat 'q'"); }),
+            "Dat 'q' of 95.0 MiB does not fit onto device 'toy': its largest single buffer is 90.0 "
+            "MiB, of 100.0 in all; use smaller data, or choose another device");
+  EXPECT_EQ(vendor().n_made, 0);
+}
+
+TEST_F(MemoryPoolTest, SaysWhereOtherProgramsMayHaveTheMemory) {
+  vendor().n_left = 0;
+  EXPECT_EQ(
+      message_of<ExecutionError>([&] { (void)pool->allocate(8 << 20, "Dat 'q'"); }),
+      "Dat 'q' of 8.0 MiB does not fit onto device 'toy': its driver gives no more, though of "
+      "100.0 MiB this program uses 0.0 only; other programs may use the rest: try again, use "
+      "smaller data, or choose another device");
 }
 
 TEST_F(MemoryPoolTest, PiecesOutliveThePool) {
