@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "../jit/support.hpp"
+#include "base/abi.h"
 #include "cg/source.hpp"
 #include "ir/group.hpp"
 #include "loops.hpp"
@@ -18,6 +19,7 @@ namespace {
 using testing::direct;
 using testing::indirect;
 using testing::NamedArg;
+using testing::names_of;
 
 constexpr ir::Alias q{0, 0};
 constexpr ir::Alias work{1, 1};
