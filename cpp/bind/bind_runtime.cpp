@@ -77,7 +77,7 @@ void bind_runtime(py::module_& core) {
       "column_fill",
       [](const ir::Loop& loop, const Binding& binding, plan::PlanCache& plans, int lanes,
          double least, int n_threads) {
-        return runtime::for_loop(loop.kernel->name, [&] {
+        return runtime::for_loop(ir::name_of(loop), [&] {
           const plan::InverseSpec spec = runtime::inverse_of(
               binding, lower::reduced_maps(loop), plan::IncidenceOrder::by_slot, plans, n_threads);
           return plans.column_fill(spec, lanes, least, n_threads);

@@ -14,6 +14,7 @@ from pyop2cxx.kernel.kernel import Kernel
 from pyop2cxx.loop import symbolic
 from pyop2cxx.loop.facts import LoopFacts
 from pyop2cxx.loop.parloop import ParLoop
+from pyop2cxx.loop.parts import parts_of
 from pyop2cxx.pipeline import flow
 from pyop2cxx.pyop2._single_cell_text import POSITION_BYTES, Wrapping, parameters_of
 from pyop2cxx.runtime import runtime
@@ -105,7 +106,7 @@ class _OneElement(ParLoop):
 
     def _note_effects(self) -> None:
         super()._note_effects()
-        self._facts = _OneElementFacts(self.iterset, self._items, self._parts)
+        self._facts = _OneElementFacts(self.iterset, self._items, *parts_of(self.args))
 
 
 class _OneElementFacts(LoopFacts):

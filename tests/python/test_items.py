@@ -87,7 +87,7 @@ def test_values_that_lead_out_later_are_found_before_the_loop_runs() -> None:
     loop.compute()
     before = x.data_ro.copy()
     there.update_values([0, 1, 0, 1, 0, 9, 0, 1])
-    with pytest.raises(MapValueError, match="par_loop 'add': arg 0: .*column 2, slot 1, to 21"):
+    with pytest.raises(MapValueError, match=r"par_loop 'add': arg 0: .*column 2, slot 1, to 21"):
         loop.compute()
     np.testing.assert_array_equal(x.data_ro, before)
 
