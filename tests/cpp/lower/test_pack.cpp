@@ -8,6 +8,7 @@
 
 #include "base/error.hpp"
 #include "loops.hpp"
+#include "lower/builder.hpp"
 #include "lower/make.hpp"
 
 namespace op2::lower {
@@ -33,7 +34,7 @@ std::string body_of(const ir::Loop& loop, const Options& options = {}) {
   const PackedLoop body = packed(loop, options);
   kir::Module module;
   module.launch = loads(body);
-  module.launch.push_back({body.call});
+  append_call(module.launch, body);
   append(module.launch, stores(body));
   const std::string text = kir::dump(module);
   return text.substr(text.find('\n') + 1);
@@ -234,7 +235,7 @@ std::pair<std::vector<std::string>, std::string> on_grid(const ir::Loop& loop,
   const PackedLoop body = pack(loop, testing::no_facts(loop), facts, {});
   kir::Module module;
   module.launch = loads(body);
-  module.launch.push_back({body.call});
+  append_call(module.launch, body);
   append(module.launch, stores(body));
   const std::string text = kir::dump(module);
   return {names_of(body.parameters), text.substr(text.find('\n') + 1)};
