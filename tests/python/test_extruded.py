@@ -135,7 +135,7 @@ def test_text_does_not_depend_on_the_number_of_layers() -> None:
     for layers in (3, 7):
         columns, nodes = op2.ExtrudedSet(BASE, layers), op2.Set(30)
         there = op2.Map(columns, nodes, 1, [0, 10, 20], offset=[1])
-        loop = op2.ParLoop(kernel(), columns, op2.Dat(nodes)(op2.INC, there))
+        loop = op2.ParLoop(kernel(), columns, op2.Dat(nodes)(op2.WRITE, there))
         texts.add(str(loop.generate()))
     assert len(texts) == 1
 

@@ -20,7 +20,7 @@ using testing::threads;
 using testing::typed;
 
 /// What the pass itself makes, before anything is on lanes.
-kir::Module inverted(const ir::Loop& loop, const Facts& facts = threads, int lanes = 4) {
+kir::Module by_slot(const ir::Loop& loop, const Facts& facts = threads, int lanes = 4) {
   const Options options = on(lanes);
   const std::vector<MapFacts> maps = testing::no_facts(loop);
   const Request request{loop, Strategy::owner, facts, maps, options};
@@ -30,7 +30,7 @@ kir::Module inverted(const ir::Loop& loop, const Facts& facts = threads, int lan
 }
 
 TEST(InvertBySlot, OneTargetALaneKeepsTheShareOfItsColumnsSlot) {
-  const std::string text = kir::dump(inverted(edge_loop()));
+  const std::string text = kir::dump(by_slot(edge_loop()));
   EXPECT_EQ(text.substr(0, text.find("launch ")),
             "function wrap_res(const float64* x, float64* y, const int64* sizes, "
             "const int64* column_offset, const int32* column_slot, const int32* incidence, "
@@ -54,9 +54,9 @@ TEST(InvertBySlot, OneTargetALaneKeepsTheShareOfItsColumnsSlot) {
 
 TEST(InvertBySlot, ThePlanIsAskedForColumnsAndTheMapsBehindThem) {
   const kir::Module module =
-      inverted(make_loop({indirect("x", Access::read, 0), indirect("y", Access::inc, 1),
-                          indirect("z", Access::read, 0)},
-                         {{3, 0}, {2, 1}}));
+      by_slot(make_loop({indirect("x", Access::read, 0), indirect("y", Access::inc, 1),
+                         indirect("z", Access::read, 0)},
+                        {{3, 0}, {2, 1}}));
   EXPECT_EQ(module.items, kir::Items::groups);
   EXPECT_EQ(module.plan.kind, kir::PlanKind::columns);
   EXPECT_EQ(module.plan.occurrences, (std::vector<int>{1}));
@@ -67,7 +67,7 @@ TEST(InvertBySlot, ThePlanIsAskedForColumnsAndTheMapsBehindThem) {
 
 TEST(InvertBySlot, AnExtremumStartsAtTheTargetsValueInEveryRow) {
   const std::string text =
-      kir::dump(inverted(make_loop({indirect("m", Access::min, 0)}, testing::edges_to_nodes())));
+      kir::dump(by_slot(make_loop({indirect("m", Access::min, 0)}, testing::edges_to_nodes())));
   EXPECT_TRUE(testing::contains(
       text, "        for serial c in [0, 1)\n          m_pack[(1 + c)] = m_own[c]\n"))
       << text;
@@ -76,7 +76,7 @@ TEST(InvertBySlot, AnExtremumStartsAtTheTargetsValueInEveryRow) {
 }
 
 TEST(InvertBySlot, SharesOfOtherMapsAreLeftOut) {
-  const std::string text = kir::dump(inverted(make_loop(
+  const std::string text = kir::dump(by_slot(make_loop(
       {indirect("a", Access::inc, 0, 2), indirect("b", Access::inc, 1)}, {{2, 0}, {1, 0}})));
   EXPECT_TRUE(testing::contains(text, "if (o < 2)\n          a_own += a_pack[(o * 2)] x2")) << text;
   EXPECT_TRUE(testing::contains(text, "b_own += b_pack[(o - 2)] x1")) << text;
@@ -84,9 +84,9 @@ TEST(InvertBySlot, SharesOfOtherMapsAreLeftOut) {
 
 TEST(InvertBySlot, AGlobalSumCountsTheColumnsOfTheFirstSlot) {
   const std::string text =
-      kir::dump(inverted(make_loop({indirect("y", Access::inc, 0), global_reduce("s", Access::inc),
-                                    global_reduce("m", Access::max)},
-                                   testing::edges_to_nodes())));
+      kir::dump(by_slot(make_loop({indirect("y", Access::inc, 0), global_reduce("s", Access::inc),
+                                   global_reduce("m", Access::max)},
+                                  testing::edges_to_nodes())));
   EXPECT_TRUE(testing::contains(text, "  decl float64x4 s_sum[1] = 0\n  for serial group")) << text;
   EXPECT_TRUE(testing::contains(text, "if (o == 0)\n          s_sum += s_pack[0] x1 where"))
       << text;
@@ -96,7 +96,7 @@ TEST(InvertBySlot, AGlobalSumCountsTheColumnsOfTheFirstSlot) {
 
 TEST(InvertBySlot, ThreadsOfAGridTakeRunsOfGroups) {
   constexpr Facts processor{.lanes = Lanes::grid, .atomics = true, .in_turn = true};
-  const std::string text = kir::dump(inverted(edge_loop(), processor, 8));
+  const std::string text = kir::dump(by_slot(edge_loop(), processor, 8));
   EXPECT_TRUE(testing::contains(text,
                                 "for grid k in [begin, end) by 8\n"
                                 "    for serial group in [k, min((k + 8), end))\n"))
@@ -105,7 +105,7 @@ TEST(InvertBySlot, ThreadsOfAGridTakeRunsOfGroups) {
 
 TEST(InvertBySlot, RowsOfMatricesAreAddedToBySidesWithAnIncidence) {
   const ir::MatArg mat{DType::float64, 1, 1, Access::inc, 0, 0, false, false, testing::own_data};
-  const std::string text = kir::dump(inverted(make_loop({{"A", mat}}, testing::edges_to_nodes())));
+  const std::string text = kir::dump(by_slot(make_loop({{"A", mat}}, testing::edges_to_nodes())));
   EXPECT_TRUE(testing::contains(text,
                                 "        if (-1 < entry)\n"
                                 "          decl float64* A_row = &A[A_row_start[target]]\n"
