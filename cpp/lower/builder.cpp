@@ -88,7 +88,7 @@ void Builder::declare_arguments() {
                                       return parameter.role == kir::Role::map &&
                                              parameter.index == static_cast<int>(map);
                                     });
-    module_.argv.push_back(*first);
+    if (first != packed_.parameters.end()) module_.argv.push_back(*first);
   }
   add_role(kir::Role::items);
   add_role(kir::Role::matrix);

@@ -153,6 +153,18 @@ inline ir::Loop with_opaque_kernel(ir::Loop loop) {
   return loop;
 }
 
+/// The same loop with a kernel that mentions these Consts.
+inline ir::Loop with_consts(ir::Loop loop, std::vector<ir::ConstRef> constants) {
+  auto kernel = std::make_shared<ir::Kernel>(*loop.members[0].kernel);
+  for (const ir::ConstRef& constant : constants) {
+    kernel->body->functions.back().body.push_back(
+        {ir::Evaluate{name_of_variable(constant.name)}, some_line});
+  }
+  loop.members[0].kernel = std::move(kernel);
+  loop.constants = std::move(constants);
+  return loop;
+}
+
 /// Two nodes of an edge: the map of most of these loops.
 inline std::vector<ir::MapRef> edges_to_nodes() {
   return {{2, 0}};

@@ -48,13 +48,10 @@ ir::Loop reducing_loop() {
 }
 
 TEST(BuilderArgv, HasDataThenConstsThenEachMapOnce) {
-  ir::Loop loop =
-      testing::make_loop_of("res",
-                            {indirect("a", Access::read, 1), global_read("g"),
-                             indirect("b", Access::inc, 0), indirect("d", Access::read, 1)},
-                            {{2, 0}, {3, 1}}, [](int) { return testing::name_of_variable("gam"); });
-  loop.constants = {{"gam", DType::float64, 1}};
-  Workshop workshop(loop);
+  const ir::Loop loop = make_loop({indirect("a", Access::read, 1), global_read("g"),
+                                   indirect("b", Access::inc, 0), indirect("d", Access::read, 1)},
+                                  {{2, 0}, {3, 1}});
+  Workshop workshop(testing::with_consts(loop, {{"gam", DType::float64, 1}}));
   EXPECT_EQ(names_of(workshop.builder.module().argv),
             (std::vector<std::string>{"a", "g", "b", "d", "gam", "b_map", "a_map"}));
 }

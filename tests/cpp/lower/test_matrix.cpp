@@ -143,6 +143,9 @@ TEST(Matrix, BlocksOfOneTensorAreTakenApartAfterTheCall) {
   ir::MatArg right = matrix(Access::inc);
   right.col_map = 1;
   ir::Loop loop = make_loop({{"A", matrix(Access::inc)}, {"B", right}}, {{2, 0}, {1, 1}});
+  auto kernel = std::make_shared<ir::Kernel>(*loop.members[0].kernel);
+  kernel->body->functions.back().parameters.pop_back();  // both are one
+  loop.members[0].kernel = kernel;
   loop.parameters = {0, 0};
   loop.places = {{0, 0, 2, 3}, {0, 2, 1, 3}};
   const std::string text = strategy_dump(loop, Strategy::direct, one_lane);

@@ -26,8 +26,7 @@ ir::Loop flux_loop() {
 }
 
 TEST(StageBlocks, ParametersAreInTheOrderOfDocument003) {
-  ir::Loop loop = flux_loop();
-  loop.constants = {{"gam", DType::float64, 1}};
+  const ir::Loop loop = testing::with_consts(flux_loop(), {{"gam", DType::float64, 1}});
   const kir::Module module = lowered(loop, Strategy::block, testing::grid, Stage::legalise);
   EXPECT_EQ(names_of(module.functions.front().parameters),
             (std::vector<std::string>{"q", "r", "total_partial", "gam", "q_map", "r_ind_map",
