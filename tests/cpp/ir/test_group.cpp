@@ -25,7 +25,7 @@ constexpr Alias other_r{2, 1};  // over the same memory
 constexpr Alias g{3, 3};
 
 /// A loop of the numbering that all of these share: one Map from the visited Set 0 to Set 1.
-Loop loop(const std::string& name, const std::vector<NamedArg>& args) {
+Loop loop_named(const std::string& name, const std::vector<NamedArg>& args) {
   Loop made = lower::testing::make_loop_of(name, args, {{2, 1}},
                                            [](int) { return lower::testing::literal("1.0"); });
   made.set = 0;
@@ -33,11 +33,12 @@ Loop loop(const std::string& name, const std::vector<NamedArg>& args) {
 }
 
 std::string failure_of(const std::vector<NamedArg>& first, const std::vector<NamedArg>& second) {
-  return why_not_fused(fused({loop("one", first), loop("two", second)}));
+  return why_not_fused(fused({loop_named("one", first), loop_named("two", second)}));
 }
 
 TEST(Group, AParLoopIsAGroupOfOne) {
-  const Loop one = loop("one", {direct("x", Access::read, 1, q), direct("y", Access::write, 1, r)});
+  const Loop one =
+      loop_named("one", {direct("x", Access::read, 1, q), direct("y", Access::write, 1, r)});
   EXPECT_EQ(name_of(one), "one");
   EXPECT_EQ(member_of(one, 1), 0U);
   EXPECT_EQ(parameter_of(one, 1), 1);
@@ -46,9 +47,9 @@ TEST(Group, AParLoopIsAGroupOfOne) {
 }
 
 TEST(Group, ArgumentsAreOfTheirMembersParameters) {
-  const Group group =
-      fused({loop("one", {direct("x", Access::read, 1, q)}),
-             loop("two", {direct("y", Access::read, 1, r), direct("z", Access::write, 1, q)})});
+  const Group group = fused(
+      {loop_named("one", {direct("x", Access::read, 1, q)}),
+       loop_named("two", {direct("y", Access::read, 1, r), direct("z", Access::write, 1, q)})});
   verify(group);
   EXPECT_EQ(name_of(group), "one_two");
   EXPECT_EQ(group.calls, (std::vector<int>{0, 1, 1}));
@@ -59,9 +60,10 @@ TEST(Group, ArgumentsAreOfTheirMembersParameters) {
 }
 
 TEST(Group, PartsAreToldApartByMember) {
-  Loop parts = loop("parts", {direct("x", Access::read, 1, q), direct("x", Access::read, 1, r)});
+  Loop parts =
+      loop_named("parts", {direct("x", Access::read, 1, q), direct("x", Access::read, 1, r)});
   parts.parameters = {0, 0};
-  const Group group = fused({parts, loop("one", {direct("x", Access::read, 1, q)})});
+  const Group group = fused({parts, loop_named("one", {direct("x", Access::read, 1, q)})});
   EXPECT_EQ(group.parameters, (std::vector<int>{0, 0, 0}));
   EXPECT_TRUE(is_part(group, 0));
   EXPECT_TRUE(is_part(group, 1));
@@ -70,7 +72,7 @@ TEST(Group, PartsAreToldApartByMember) {
 }
 
 TEST(Group, IsOfLoopsThatAreNumberedTogether) {
-  const Loop one = loop("one", {direct("x", Access::read, 1, q)});
+  const Loop one = loop_named("one", {direct("x", Access::read, 1, q)});
   Loop elsewhere = one;
   elsewhere.set = 1;
   EXPECT_THROW((void)fused({one, elsewhere}), InternalError);
@@ -81,8 +83,8 @@ TEST(Group, IsOfLoopsThatAreNumberedTogether) {
 }
 
 TEST(Group, VerifyFindsArgumentsOfNoMember) {
-  Group group = fused({loop("one", {direct("x", Access::read, 1, q)}),
-                       loop("two", {direct("y", Access::read, 1, r)})});
+  Group group = fused({loop_named("one", {direct("x", Access::read, 1, q)}),
+                       loop_named("two", {direct("y", Access::read, 1, r)})});
   group.calls = {1, 0};
   EXPECT_THROW(verify(group), InternalError);
   group.calls = {0, 2};
@@ -124,8 +126,8 @@ TEST(WhyNotFused, AReductionIsCompleteBehindAllItemsOnly) {
 }
 
 TEST(WhyNotFused, ASumOverTheItemsIncidencesIsComplete) {
-  Group group = fused({loop("sum", {indirect("y", Access::inc, 0, 1, q)}),
-                       loop("use", {direct("x", Access::rw, 1, q)})});
+  Group group = fused({loop_named("sum", {indirect("y", Access::inc, 0, 1, q)}),
+                       loop_named("use", {direct("x", Access::rw, 1, q)})});
   EXPECT_NE(why_not_fused(group), "");
   group.set = 1;
   group.members[0].visit = Visit::incidences;
@@ -133,30 +135,31 @@ TEST(WhyNotFused, ASumOverTheItemsIncidencesIsComplete) {
 }
 
 TEST(Inverted, IsTheLoopFromItsTargets) {
-  const Loop sum =
-      loop("sum", {indirect("x", Access::read, 0, 1, q), indirect("y", Access::inc, 0, 1, r)});
+  const Loop sum = loop_named(
+      "sum", {indirect("x", Access::read, 0, 1, q), indirect("y", Access::inc, 0, 1, r)});
   EXPECT_FALSE(inverted_member(sum));
   EXPECT_TRUE(is_summed(sum, 1));
   const Group group = inverted(sum);
   EXPECT_EQ(inverted_member(group), 0U);
   EXPECT_EQ(group.set, 1);
   EXPECT_EQ(inverted(group).set, 1);  // stays as it is
-  EXPECT_THROW((void)inverted(loop("one", {direct("y", Access::inc, 1, r)})), InternalError);
+  EXPECT_THROW((void)inverted(loop_named("one", {direct("y", Access::inc, 1, r)})), InternalError);
 }
 
 TEST(Inverted, OnlyTheMemberThatIsVisitedSoIsSummed) {
-  Loop other = loop("other", {indirect("z", Access::inc, 0, 1, q)});
+  Loop other = loop_named("other", {indirect("z", Access::inc, 0, 1, q)});
   other.set = 1;
-  const Group group = fused({inverted(loop("sum", {indirect("y", Access::inc, 0, 1, r)})), other});
+  const Group group =
+      fused({inverted(loop_named("sum", {indirect("y", Access::inc, 0, 1, r)})), other});
   EXPECT_TRUE(is_summed(group, 0));
   EXPECT_FALSE(is_summed(group, 1));
 }
 
 TEST(Values, EveryMemberThatWritesMakesAVersion) {
   const Group group =
-      fused({loop("one", {direct("x", Access::read, 1, q), direct("y", Access::write, 1, r)}),
-             loop("two", {direct("y", Access::rw, 1, r)}),
-             loop("three", {direct("y", Access::read, 1, r)})});
+      fused({loop_named("one", {direct("x", Access::read, 1, q), direct("y", Access::write, 1, r)}),
+             loop_named("two", {direct("y", Access::rw, 1, r)}),
+             loop_named("three", {direct("y", Access::read, 1, r)})});
   const auto version = [&group](int value) {
     return group.values[static_cast<std::size_t>(value)].version;
   };
@@ -171,26 +174,26 @@ TEST(Values, EveryMemberThatWritesMakesAVersion) {
 }
 
 TEST(Values, APartIsNoDefinition) {
-  Loop subset = loop("one", {direct("y", Access::write, 1, r)});
+  Loop subset = loop_named("one", {direct("y", Access::write, 1, r)});
   EXPECT_TRUE(defines(subset, 0));
   subset.iteration.subset = true;
   EXPECT_FALSE(defines(subset, 0));
-  EXPECT_FALSE(defines(loop("one", {direct("y", Access::rw, 1, r)}), 0));
-  EXPECT_FALSE(defines(loop("one", {indirect("y", Access::write, 0, 1, r)}), 0));
+  EXPECT_FALSE(defines(loop_named("one", {direct("y", Access::rw, 1, r)}), 0));
+  EXPECT_FALSE(defines(loop_named("one", {indirect("y", Access::write, 0, 1, r)}), 0));
 }
 
 TEST(Values, ReadersAndWritersOfOneMemberSeeTheSameVersion) {
   const Group group =
-      fused({loop("one", {direct("y", Access::inc, 1, r), direct("x", Access::read, 1, r),
-                          direct("z", Access::rw, 1, r)})});
+      fused({loop_named("one", {direct("y", Access::inc, 1, r), direct("x", Access::read, 1, r),
+                                direct("z", Access::rw, 1, r)})});
   EXPECT_EQ(group.operands[0].reads, group.operands[1].reads);
   EXPECT_EQ(group.operands[0].writes, group.operands[2].writes);
 }
 
 TEST(Values, WhatIsHandedOnAndStored) {
-  Group group =
-      fused({loop("one", {direct("x", Access::read, 1, q), direct("y", Access::write, 1, r)}),
-             loop("two", {direct("y", Access::read, 1, r), direct("x", Access::read, 1, q)})});
+  Group group = fused(
+      {loop_named("one", {direct("x", Access::read, 1, q), direct("y", Access::write, 1, r)}),
+       loop_named("two", {direct("y", Access::read, 1, r), direct("x", Access::read, 1, q)})});
   EXPECT_FALSE(is_handed_on(group, 0));  // nobody writes it
   EXPECT_TRUE(is_handed_on(group, 1));
   EXPECT_TRUE(is_handed_on(group, 2));
@@ -202,8 +205,8 @@ TEST(Values, WhatIsHandedOnAndStored) {
 }
 
 TEST(Signature, OfAGroupSaysWhoCallsWhatAndWhatIsStored) {
-  const Loop one = loop("one", {direct("y", Access::write, 1, r)});
-  const Loop two = loop("two", {direct("y", Access::read, 1, r)});
+  const Loop one = loop_named("one", {direct("y", Access::write, 1, r)});
+  const Loop two = loop_named("two", {direct("y", Access::read, 1, r)});
   Group group = fused({one, two});
   const std::string before = signature(group);
   EXPECT_NE(before, signature(fused({two, one})));

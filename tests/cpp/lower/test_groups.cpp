@@ -26,7 +26,8 @@ constexpr ir::Alias work{1, 1};
 constexpr ir::Alias r{2, 2};
 
 /// Component c of every argument that may be written gets @p value; through Map 0 to Set 1.
-ir::Loop loop(const std::string& name, const std::vector<NamedArg>& args, const ir::Expr& value) {
+ir::Loop loop_named(const std::string& name, const std::vector<NamedArg>& args,
+                    const ir::Expr& value) {
   ir::Loop made =
       testing::make_loop_of(name, args, {{2, 1}}, [&value](int) { return ir::Expr(value); });
   made.set = 0;
@@ -39,10 +40,10 @@ ir::Group double_and_add() {
   const ir::Expr doubled{
       ir::Binary{ir::BinaryOp::multiply}, {two, testing::entry_of("x", 0)}, {}, testing::some_line};
   return ir::fused(
-      {loop("twice", {direct("x", Access::read, 1, q), direct("y", Access::write, 1, work)},
-            doubled),
-       loop("add", {direct("y", Access::read, 1, work), direct("r", Access::inc, 1, r)},
-            testing::entry_of("y", 0))});
+      {loop_named("twice", {direct("x", Access::read, 1, q), direct("y", Access::write, 1, work)},
+                  doubled),
+       loop_named("add", {direct("y", Access::read, 1, work), direct("r", Access::inc, 1, r)},
+                  testing::entry_of("y", 0))});
 }
 
 /// Nobody looks at `work` afterwards.
@@ -101,9 +102,10 @@ TEST(Groups, AValueThatOnlySomeItemsGetIsLoadedFirst) {
 TEST(Groups, TheLastMemberThatWritesStores) {
   const ir::Expr one = testing::literal("1.0");
   const ir::Group group = ir::fused(
-      {loop("a", {direct("y", Access::write, 1, work)}, one),
-       loop("b", {direct("y", Access::rw, 1, work)}, one),
-       loop("c", {direct("y", Access::read, 1, work), direct("z", Access::write, 1, r)}, one)});
+      {loop_named("a", {direct("y", Access::write, 1, work)}, one),
+       loop_named("b", {direct("y", Access::rw, 1, work)}, one),
+       loop_named("c", {direct("y", Access::read, 1, work), direct("z", Access::write, 1, r)},
+                  one)});
   const std::vector<MapFacts> maps = testing::no_facts(group);
   const PackedLoop packed = pack(group, maps, testing::one_lane, {});
   EXPECT_TRUE(packed.args[0].store.empty());
@@ -116,8 +118,8 @@ TEST(Groups, TheLastMemberThatWritesStores) {
 TEST(Groups, MembersThatOnlyReadOneDatReadItInPlace) {
   const ir::Expr one = testing::literal("1.0");
   const ir::Group group = ir::fused(
-      {loop("a", {direct("x", Access::read, 1, q), direct("y", Access::write, 1, work)}, one),
-       loop("b", {direct("x", Access::read, 1, q), direct("z", Access::write, 1, r)}, one)});
+      {loop_named("a", {direct("x", Access::read, 1, q), direct("y", Access::write, 1, work)}, one),
+       loop_named("b", {direct("x", Access::read, 1, q), direct("z", Access::write, 1, r)}, one)});
   const kir::Module module =
       testing::lowered(group, Strategy::direct, testing::one_lane, Stage::strategy);
   EXPECT_EQ(testing::count<kir::Decl>(module.functions.front().body), 0);
@@ -127,8 +129,8 @@ TEST(Groups, MembersThatOnlyReadOneDatReadItInPlace) {
 
 TEST(Groups, IncrementsOfAllMembersAreResolvedTogether) {
   const ir::Expr one = testing::literal("1.0");
-  const ir::Group group = ir::fused({loop("a", {indirect("y", Access::inc, 0, 1, r)}, one),
-                                     loop("b", {indirect("y", Access::inc, 0, 1, r)}, one)});
+  const ir::Group group = ir::fused({loop_named("a", {indirect("y", Access::inc, 0, 1, r)}, one),
+                                     loop_named("b", {indirect("y", Access::inc, 0, 1, r)}, one)});
   EXPECT_EQ(ir::why_not_fused(group), "");
   const Races races = find_races(group, testing::no_facts(group));
   EXPECT_EQ(races.conflicts, (std::vector<int>{0}));
@@ -141,10 +143,10 @@ TEST(Groups, IncrementsOfAllMembersAreResolvedTogether) {
 /// Edges add 1 to both of their nodes; a node takes what it has got: `z = y`.
 ir::Group sum_and_take() {
   const ir::Loop sum =
-      loop("sum", {indirect("y", Access::inc, 0, 1, work)}, testing::literal("1.0"));
+      loop_named("sum", {indirect("y", Access::inc, 0, 1, work)}, testing::literal("1.0"));
   ir::Loop take =
-      loop("take", {direct("y", Access::read, 1, work), direct("z", Access::write, 1, r)},
-           testing::entry_of("y", 0));
+      loop_named("take", {direct("y", Access::read, 1, work), direct("z", Access::write, 1, r)},
+                 testing::entry_of("y", 0));
   take.set = 1;
   return ir::fused({ir::inverted(sum), take});
 }
