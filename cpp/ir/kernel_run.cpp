@@ -233,7 +233,7 @@ class Machine {
   }
 
   struct Truth {
-    std::optional<bool> known;
+    std::optional<bool> known{};
     bool is_uniform = false;  // ... where it is not known
   };
 

@@ -9,28 +9,12 @@
 namespace op2::exec {
 namespace {
 
-using lower::Strategy;
 using lower::testing::direct;
 using lower::testing::indirect;
 using lower::testing::make_loop;
 
 bool is_overwritten(const ir::Loop& loop, std::size_t i = 0) {
   return data_uses(loop).at(i).is_overwritten;
-}
-
-TEST(Build, WhatADeviceLaunchesCanBeWrittenDown) {
-  const ir::Loop loop = make_loop({indirect("x", Access::read, 0), indirect("y", Access::inc, 0),
-                                   lower::testing::global_reduce("s", Access::inc)},
-                                  lower::testing::edges_to_nodes());
-  for (const Strategy strategy :
-       {Strategy::atomic, Strategy::colour, Strategy::owner, Strategy::scratch, Strategy::block}) {
-    const kir::Module module = lower::testing::lowered(loop, strategy, lower::testing::grid);
-    const LaunchProgram program = launch_program(module, "_loop1");
-    ASSERT_FALSE(program.kernels.empty());
-    EXPECT_TRUE(program.kernels[0].name.ends_with("_loop1"));
-    EXPECT_FALSE(program.steps.empty());
-    EXPECT_EQ(read_launch_program(canonical(program)), program);
-  }
 }
 
 TEST(Build, WhatOnlyALaneCanDoIsNotLaunched) {
