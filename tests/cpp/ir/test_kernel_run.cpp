@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "ast.hpp"
 #include "ir/unique_names.hpp"
 
