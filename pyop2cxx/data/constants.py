@@ -95,7 +95,8 @@ class Const(SetFreeCarrier):
     """A named constant that every kernel may use by its bare name.
 
     The value may change at any time, no loop is compiled anew; a name stays taken, also when the
-    program drops the object, until `remove_from_namespace`.
+    program drops the object, until `remove_from_namespace`. Declared again with the same dim and
+    dtype it is the same object with a new value, so that a cell of a notebook can be run twice.
 
     Args:
         dim: The number of values, or their shape.
@@ -104,7 +105,7 @@ class Const(SetFreeCarrier):
         dtype: The dtype; None means the data's, or float64 without data.
 
     Raises:
-        NonUniqueNameError: Another Const has that name.
+        NonUniqueNameError: A Const of another dim or dtype has that name.
         NameTypeError: The name is not a string, or not a C identifier.
         DimTypeError, DataTypeError, DataValueError: As for `Global`.
 
@@ -118,6 +119,17 @@ class Const(SetFreeCarrier):
     _kind = "Const"
     _kind_accesses = frozenset()
 
+    def __new__(
+        cls,
+        dim: int | Iterable[int],
+        data: ArrayLike | None = None,
+        name: str | None = None,
+        dtype: DTypeLike | None = None,
+    ) -> Const:
+        """Return the Const of that name, if there is one: `__init__` says whether it may be."""
+        known = runtime.constants.get(name) if isinstance(name, str) else None
+        return known if type(known) is cls else super().__new__(cls)
+
     def __init__(
         self,
         dim: int | Iterable[int],
@@ -125,6 +137,9 @@ class Const(SetFreeCarrier):
         name: str | None = None,
         dtype: DTypeLike | None = None,
     ) -> None:
+        if "declared_at" in self.__dict__:
+            self._declare_again(Constant(dim, data, dtype, name), is_given=data is not None)
+            return
         super().__init__(dim, data, dtype, name)
         if not name:
             self._name = f"const_{self._uid}"  # unlike other default names, a C identifier
@@ -135,6 +150,26 @@ class Const(SetFreeCarrier):
         self._is_given = data is not None
         self.declared_at = user_line()
         runtime.register_constant(self)
+
+    def _declare_again(self, given: Constant, *, is_given: bool) -> None:
+        """Take the values of a second declaration, if it says the same otherwise."""
+        if (given.dim, given.dtype) != (self._dim, self.dtype):
+            raise NonUniqueNameError(
+                f"{self._what} was already declared at {self.declared_at}, with dim {self._dim} "
+                f"and dtype {self.dtype.name}; got dim {given.dim} and dtype {given.dtype.name}. "
+                "Choose another name, or call remove_from_namespace() of that one"
+            )
+        if is_given:
+            self.data = given.data_ro
+        declared_at = user_line()
+        runtime.logger.debug(
+            "%s, of %s, is declared again at %s%s",
+            self._what,
+            self.declared_at,
+            declared_at,
+            ": its values are the new ones" if is_given else "",
+        )
+        self.declared_at = declared_at
 
     def _check_readable(self, member: str) -> None:
         super()._check_readable(member)

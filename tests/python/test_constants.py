@@ -2,7 +2,7 @@
 from __future__ import annotations
 
 import copy
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
@@ -76,7 +76,7 @@ def test_a_const_is_known_by_its_name(gam: op2.Const) -> None:
 
 def test_a_name_is_taken_until_it_is_given_back(gam: op2.Const) -> None:
     with pytest.raises(op2.Const.NonUniqueNameError, match=r"declared at .*test_constants\.py:\d+"):
-        op2.Const(1, 1.4, "".join(["g", "am"]))  # compared by value
+        op2.Const(2, [1.4, 1.5], "".join(["g", "am"]))  # compared by value
     gam.remove_from_namespace()
     gam.remove_from_namespace()
     other = op2.Const((2,), [1, 2], "gam")
@@ -84,6 +84,46 @@ def test_a_name_is_taken_until_it_is_given_back(gam: op2.Const) -> None:
     assert runtime.constants["gam"] is other
     other.remove_from_namespace()
     assert "gam" not in runtime.constants
+
+
+def test_a_const_declared_again_takes_the_new_value(
+    gam: op2.Const, caplog: pytest.LogCaptureFixture
+) -> None:
+    epoch = runtime.epoch
+    with caplog.at_level("DEBUG", logger="pyop2cxx"):
+        again = op2.Const(1, 1.3, "gam")
+    assert again is gam
+    assert (gam.data_ro[0], runtime.epoch) == (1.3, epoch)
+    assert "Const 'gam', of " in caplog.text
+    assert "is declared again at " in caplog.text
+    assert op2.Const((1,), name="gam").data_ro[0] == 1.3
+
+
+@pytest.mark.parametrize("how", [{"dim": 2}, {"dtype": "float32"}, {"data": 1}])
+def test_a_const_declared_again_is_otherwise_the_same(gam: op2.Const, how: dict[str, Any]) -> None:
+    given = {"dim": 1, "data": None, "name": "gam", **how}
+    with pytest.raises(
+        op2.Const.NonUniqueNameError, match=r"dim \(1,\) and dtype float64; got dim"
+    ):
+        op2.Const(**given)
+    assert gam.data_ro[0] == 1.4
+    assert runtime.constants["gam"] is gam
+
+
+def test_a_const_declared_again_with_wrong_values_keeps_its_own(gam: op2.Const) -> None:
+    with pytest.raises(DataValueError):
+        op2.Const(1, [1.0, 2.0], "gam")
+    assert gam.data_ro[0] == 1.4
+
+
+def test_a_loop_sees_the_value_that_was_declared_again(gam: op2.Const) -> None:
+    cells = op2.Set(2)
+    x = op2.Dat(cells, name="x")
+    kernel = op2.Kernel("void scaled(double *x) { x[0] = 2 * gam; }", "scaled")
+    op2.par_loop(kernel, cells, x(op2.WRITE))
+    op2.Const(1, 3.0, "gam")
+    op2.par_loop(kernel, cells, x(op2.WRITE))
+    assert x.data_ro.tolist() == [6, 6]
 
 
 def test_a_wrong_const_takes_no_name() -> None:
