@@ -16,6 +16,7 @@ import numpy as np
 
 from pyop2cxx import _core
 from pyop2cxx.base.access import INC, READ, RW, WRITE
+from pyop2cxx.base.conversions import limits
 from pyop2cxx.data.carrier import DataCarrier
 from pyop2cxx.data.dats import Dat, DatArg
 from pyop2cxx.data.globals import Global, GlobalArg
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
 
     from pyop2cxx.base.access import Access
     from pyop2cxx.base.arrays import Array
+    from pyop2cxx.base.conversions import Limits
 
 _ON_DEVICE = (_core.Where.device, _core.Where.both)
 
@@ -180,6 +182,16 @@ def copy(source: Dat, target: Dat, subset: Any) -> bool:
     return place is not None and _assign(place, target, source)
 
 
+def n_unfit(source: Any, target: np.dtype[Any], subset: Any) -> int | None:
+    """Count the values to copy that another dtype does not hold; None if the device cannot."""
+    whole = subset is None and source.halo_valid
+    place = _place([source], whole=whole) if subset is None else _place_of_part(subset, [source])
+    known = limits(source.dtype, target)
+    if place is None or known is None:
+        return None
+    return _counted(_unfit(_name(source.dtype), known, place.width), source, place, "copy")
+
+
 def zero(target: Dat, subset: Any) -> bool:
     """Set the values of a part to zero on the device; result as for `combine`.
 
@@ -317,12 +329,18 @@ def _has_zero(divisor: Any, out: Any, *, whole: bool) -> bool:
     place = _place([divisor], whole=whole)
     if place is None:
         return not divisor.data_ro.all()
-    count = _number_on_device(np.dtype(np.int64), "zeros", 0, np.int64(0))
-    arg = _operand(divisor, divisor, divisor.dtype, place, READ, 0)
-    if not _run(_counting(_name(arg.dtype), place.width), place, [arg.arg, count(INC)]):
-        return not divisor.data_ro.all()
-    count._on_host(_core.Use.read, "/", is_explicit=True)
-    return bool(count._values[0])
+    found = _counted(_zeros(_name(divisor.dtype), place.width), divisor, place, "/")
+    return not divisor.data_ro.all() if found is None else found > 0
+
+
+def _counted(text: tuple[str, str], operand: Any, place: _Place, member: str) -> int | None:
+    """Return what a kernel counts among an operand's values; None if the device cannot."""
+    count = _number_on_device(np.dtype(np.int64), "count", 0, np.int64(0))
+    arg = _operand(operand, operand, operand.dtype, place, READ, 0)
+    if not _run(text, place, [arg.arg, count(INC)]):
+        return None
+    count._on_host(_core.Use.read, member, is_explicit=True)
+    return int(count._values[0])
 
 
 # Running
@@ -450,7 +468,31 @@ def _summing(dtypes: tuple[str, str, str], width: int, conjugate: bool) -> tuple
 
 
 @lru_cache(maxsize=64)
-def _counting(dtype: str, width: int) -> tuple[str, str]:
-    body = [f"total[0] += x[{'i' if width > 1 else '0'}] == 0 ? 1 : 0;"]
+def _zeros(dtype: str, width: int) -> tuple[str, str]:
+    return _counting("zeros", dtype, "{x} == 0", width)
+
+
+@lru_cache(maxsize=64)
+def _unfit(dtype: str, known: Limits, width: int) -> tuple[str, str]:
+    return _counting("unfit", dtype, _is_unfit(np.dtype(dtype), known), width)
+
+
+def _is_unfit(dtype: np.dtype[Any], known: Limits) -> str:
+    """Return the condition that a value, ``{x}``, is not within limits."""
+    beyond = f"(isfinite({{y}}) && fabs({{y}}) >= {known.end})"
+    if dtype.kind == "c":
+        return " || ".join(beyond.format(y=f"{part}({{x}})") for part in ("creal", "cimag"))
+    if known.is_open:
+        return beyond.format(y="{x}")
+    if dtype.kind == "f":
+        suffix = "f" if dtype.itemsize == 4 else ""
+        return f"!({{x}} >= {known.low}{suffix} && {{x}} < {known.end}{suffix})"
+    suffix = "L" if dtype.kind == "i" else "UL"
+    return f"{{x}} < {known.low}{suffix} || {{x}} > {int(known.end) - 1}{suffix}"
+
+
+def _counting(what: str, dtype: str, condition: str, width: int) -> tuple[str, str]:
+    is_counted = condition.format(x="x[i]" if width > 1 else "x[0]")
+    body = [f"total[0] += {is_counted} ? 1 : 0;"]
     parameters = [f"const {_c(dtype)} *x", "long *total"]
-    return _function("algebra_zeros", parameters, body, width)
+    return _function(f"algebra_{what}", parameters, body, width)

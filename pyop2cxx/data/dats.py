@@ -12,6 +12,7 @@ import numpy as np
 from pyop2cxx import _core
 from pyop2cxx.base.access import DAT_ACCESSES, Access, checked_access
 from pyop2cxx.base.arrays import address_of, as_array, as_dtype, as_name, as_numpy, as_zeros
+from pyop2cxx.base.conversions import check_casting, first_unfit, limits
 from pyop2cxx.data.algebra import Algebra, at_device, check_same_place, copy_values
 from pyop2cxx.data.carrier import Argument, DataCarrier
 from pyop2cxx.data.ghosts import HaloExchange
@@ -421,24 +422,32 @@ class Dat(DataCarrier, Algebra, HaloExchange, AsVec):
         values[subset.owned_indices] = 0
         self._wrote(halo_valid=False)
 
-    def copy(self, other: Dat, subset: SubsetLike | None = None) -> None:
+    def copy(
+        self, other: Dat, subset: SubsetLike | None = None, *, casting: str = "fitting"
+    ) -> None:
         """Copy the values into another Dat, converting them to its dtype.
 
         Args:
             other: The Dat written, on the same Set and of the same dim.
             subset: If given, only the owned entities of this part are copied.
+            casting: ``"fitting"``, a value beyond the other dtype's range is an error; or
+                ``"unsafe"``, it becomes whatever C makes of it.
 
         Raises:
             DatTypeError: The other is not a Dat.
             MapValueError: The other Dat, or the subset, is on another Set.
-            DataValueError: The dims differ, or complex values would go into real ones.
+            DataValueError: The dims differ, complex values would go into real ones, or a value does
+                not fit; nothing is copied then.
         """
         runtime.require_running(self._what, "copy")
+        check_casting(casting, f"{self._what}: copy")
         self._check_target(other)
         if subset is not None:
             self._check_subset(subset)
         if other is self:
             return
+        if casting == "fitting":
+            self._check_fits(other, subset)
         source, target = self._allocated("copy"), other._allocated("copy")
         same = subset is None and self._dtype == other._dtype
         same = same and self._stride == other._stride == 0  # not components of others
@@ -457,6 +466,30 @@ class Dat(DataCarrier, Algebra, HaloExchange, AsVec):
         else:
             copy_values(target[: self._set.size], source[: self._set.size])
         other._wrote(halo_valid=subset is None and self.halo_valid)
+
+    def _check_fits(self, other: Dat, subset: SubsetLike | None) -> None:
+        """Check that a copy loses no value; only a device's count of those is waited for."""
+        if limits(self._dtype, other._dtype) is None:
+            return
+        is_there = at_device(self)
+        counted = device_algebra().n_unfit(self, other._dtype, subset) if is_there else None
+        if counted == 0:
+            return
+        values = self._allocated("copy")
+        self._on_host(_core.Use.read, "copy", is_explicit=counted is not None)
+        if subset is not None:
+            copied = values[subset.owned_indices]
+        else:
+            copied = values if self.halo_valid else values[: self._set.size]
+        place = first_unfit(copied, other._dtype)
+        if place is not None:
+            entity = place[0] if subset is None else int(subset.owned_indices[place[0]])
+            at = f" at {list(place[1:])}" if self._cdim > 1 else ""
+            raise DataValueError(
+                f"{self._what}: copy: the value {copied[place]} of entity {entity}{at} does not "
+                f"fit into {other._dtype.name} of {other._what}; nothing was copied. Pass "
+                "casting='unsafe' to convert it all the same"
+            )
 
     def save(self, filename: str | os.PathLike[str]) -> None:
         """Write the values of the owned entities to a file of NumPy's format, ending in .npy."""

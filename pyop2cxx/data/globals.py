@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from pyop2cxx import _core
 from pyop2cxx.base.access import GLOBAL_ACCESSES, ORDERED_ACCESSES, Access
+from pyop2cxx.base.conversions import check_casting, first_unfit
 from pyop2cxx.data.algebra import Algebra, at_device
 from pyop2cxx.data.carrier import Argument, SetFreeCarrier, copied
 from pyop2cxx.data.constants import Constant
@@ -124,13 +125,19 @@ class Global(SetFreeCarrier, Algebra, AsVec):
             self._values.fill(0)
         self._buffer.increment_version()
 
-    def copy(self, other: Global) -> None:
+    def copy(self, other: Global, *, casting: str = "fitting") -> None:
         """Copy the values into another Global of the same number, converting them to its dtype.
+
+        Args:
+            other: The Global written.
+            casting: As for `Dat.copy`; on a device it is always ``"unsafe"``, as nobody waits.
 
         Raises:
             DatTypeError: The other is not a Global.
-            DataValueError: It holds another number of values, or complex ones would become real.
+            DataValueError: It holds another number of values, complex ones would become real, or a
+                value does not fit.
         """
+        check_casting(casting, f"{self._what}: copy")
         if not isinstance(other, Global):
             raise DatTypeError(
                 f"{self._what}: copy writes into a Global, got {other!r} of type "
@@ -138,11 +145,28 @@ class Global(SetFreeCarrier, Algebra, AsVec):
             )
         if other is self:
             return
+        if casting == "fitting":
+            self._check_fits(other)
         if other.dim == self._dim and self._copied_on_device(other):
             other._lent_out.recall()
             other._buffer.increment_version()
+        elif casting == "unsafe" and self.dtype.kind != "c":
+            other.data = self.data_ro.astype(other.dtype)
         else:
             other.data = self.data_ro
+
+    def _check_fits(self, other: Global, subset: None = None) -> None:
+        """Check that a copy loses no value; on a device nobody waits to know that."""
+        if at_device(self, other):
+            return
+        self._on_host(_core.Use.read, "copy")
+        place = first_unfit(self._values, other.dtype)
+        if place is not None:
+            raise DataValueError(
+                f"{self._what}: copy: the value {self._values[place]} at {list(place)} does not "
+                f"fit into {other.dtype.name} of {other._what}; nothing was copied. Pass "
+                "casting='unsafe' to convert it all the same"
+            )
 
     def _copied_on_device(self, other: Global) -> bool:
         """Copy on the device where the values are, and say whether that was possible."""

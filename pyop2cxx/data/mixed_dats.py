@@ -16,6 +16,7 @@ import numpy as np
 
 from pyop2cxx.base.access import DAT_ACCESSES, Access, checked_access
 from pyop2cxx.base.arrays import spread
+from pyop2cxx.base.conversions import check_casting
 from pyop2cxx.data.carrier import Argument
 from pyop2cxx.data.dats import Dat, DatArg
 from pyop2cxx.data.ghosts import OlderNames
@@ -275,18 +276,23 @@ class MixedDat(Fields[Dat], AsVec, OlderNames):
         for dat in self:
             dat.zero()
 
-    def copy(self, other: MixedDat, subset: Set | None = None) -> None:
+    def copy(self, other: MixedDat, subset: Set | None = None, *, casting: str = "fitting") -> None:
         """Copy the values into another MixedDat on the same DataSets.
 
         Raises:
             UnsupportedError: A subset was given: the fields are on different Sets.
             DatTypeError: The other is not a MixedDat.
+            DataValueError: A value does not fit, see `Dat.copy`.
         """
         if subset is not None:
             raise UnsupportedError("MixedDat.copy takes no subset: copy the fields one by one")
         _check_like(self, other)
-        for dat, target in zip(self, other, strict=True):
-            dat.copy(target)
+        check_casting(casting, f"MixedDat {self.name}: copy")
+        pairs = tuple(zip(self, other, strict=True))
+        for dat, target in pairs if casting == "fitting" else ():
+            dat._check_fits(target, None)
+        for dat, target in pairs:
+            dat.copy(target, casting="unsafe")  # or checked by now
 
     # As a vector: field by field
 

@@ -42,6 +42,9 @@ class DeviceAlgebra(Protocol):
     def copy(self, source: Any, target: Any, subset: Any) -> bool:
         """Copy values."""
 
+    def n_unfit(self, source: Any, target: Any, subset: Any) -> int | None:
+        """Count the values to copy that another dtype does not hold."""
+
     def zero(self, target: Any, subset: Any) -> bool:
         """Set values to zero."""
 

@@ -236,6 +236,30 @@ def test_copy_to_itself_changes_nothing(q: op2.Dat) -> None:
     assert q.dat_version == 0
 
 
+def test_a_copy_names_the_first_value_that_does_not_fit(cells: op2.Set) -> None:
+    source = op2.Dat(cells**2, [1, 2, 3, 300.5, -129, 6, 7, 8, 9, 1000], "float64", name="source")
+    target = op2.Dat(cells**2, dtype="int8", name="target")
+    with pytest.raises(DataValueError, match=r"value 300\.5 of entity 1 at \[1\] .*'target'"):
+        source.copy(target)
+    assert (target.dat_version, target._is_allocated and target.data_ro.any()) == (0, False)
+    with pytest.raises(DataValueError, match=r"-129\.0 of entity 2 at \[0\]"):
+        source.copy(target, Part(cells, np.array([0, 2])))
+    source.copy(target, Part(cells, np.array([0])))
+    assert target.data_ro[0].tolist() == [1, 2]
+    source.copy(target, casting="unsafe")
+    assert target.data_ro[0].tolist() == [1, 2]
+    with pytest.raises(DataValueError, match="casting must be one of 'fitting', 'unsafe'"):
+        source.copy(target, casting="safe")
+
+
+def test_stale_ghosts_are_not_copied_and_may_not_fit(cells: op2.Set) -> None:
+    source = op2.Dat(cells, [1, 2, 3, 4, 1000], "int64")
+    target = op2.Dat(cells, dtype="int8")
+    source.halo_valid = False
+    source.copy(target)
+    assert target.data_ro.tolist() == [1, 2, 3]
+
+
 def test_illegal_copies(q: op2.Dat, cells: op2.Set) -> None:
     with pytest.raises(DatTypeError):
         q.copy(np.zeros(10))  # type: ignore[arg-type]

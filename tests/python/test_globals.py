@@ -121,6 +121,16 @@ def test_zero_copy_and_duplicate(g: op2.Global) -> None:
         op2.Global(1, 1j).copy(g)
 
 
+def test_a_copy_of_a_global_names_what_does_not_fit() -> None:
+    many, few = op2.Global(2, [1.0, 1e300], name="many"), op2.Global(2, None, "float32", "few")
+    with pytest.raises(DataValueError, match=r"'many': copy: the value 1e\+300 at \[1\] .*'few'"):
+        many.copy(few)
+    assert few.dat_version == 0
+    with np.errstate(over="ignore"):
+        many.copy(few, casting="unsafe")
+    assert few.data_ro.tolist() == [1, np.inf]
+
+
 def test_a_global_of_a_global_is_a_copy(g: op2.Global) -> None:
     other = op2.Global(g)
     g.zero()

@@ -134,6 +134,17 @@ def test_dats() -> None:
         op2.MixedDat((op2.Dat(A), op2.Dat(B, dtype=np.int32)))
 
 
+def test_a_copy_that_does_not_fit_changes_no_field() -> None:
+    cells, nodes = op2.Set(2), op2.Set(3)
+    wide = op2.MixedDat([op2.Dat(cells, [1, 2]), op2.Dat(nodes, [3, 400, 5])])
+    narrow = op2.MixedDat([op2.Dat(cells, dtype="int8"), op2.Dat(nodes, dtype="int8")])
+    with pytest.raises(DataValueError, match="value 400 of entity 1 does not fit into int8"):
+        wide.copy(narrow)
+    assert [dat.data_ro.tolist() for dat in narrow] == [[0, 0], [0, 0, 0]]
+    wide.copy(narrow, casting="unsafe")
+    assert narrow[0].data_ro.tolist() == [1, 2]
+
+
 def test_zero_and_copy() -> None:
     both, other = mixed(), mixed()
     other.zero()

@@ -426,6 +426,39 @@ def test_conjugate_gradients_are_the_same_on_the_host() -> None:
         assert np.allclose(y.data_ro, b.data_ro, atol=1e-6)
 
 
+UNFIT = [
+    ("float64", "int8", 300.0),
+    ("float64", "uint8", -1.0),
+    ("float64", "int64", 2.0**63),
+    ("float64", "float32", 1e300),
+    ("float32", "int32", np.nan),
+    ("int64", "int16", -40000),
+    ("uint64", "int64", 2**63),
+    ("complex128", "complex64", 1e300j),
+]
+
+
+@pytest.mark.parametrize(("source", "target", "value"), UNFIT)
+@pytest.mark.parametrize("layout", ["aos", "soa"])
+def test_a_copy_on_the_device_names_what_does_not_fit(
+    strictly: None, source: str, target: str, value: Any, layout: str
+) -> None:
+    a, b = dat(source, layout=layout, name="a"), dat(target)
+    wanted = b.data_ro.copy()
+    there(a, b)
+    a.copy(b)  # all of them fit
+    assert not copies()
+    for one in (a, b):
+        one.to_host()
+    a.data[2, 1] = value
+    b.data[...] = wanted
+    there(a, b)
+    with pytest.raises(DataValueError, match=r"'a'.*: copy: .* of entity 2 at \[1\] does not fit"):
+        a.copy(b)
+    b.to_host()
+    assert np.array_equal(b.data_ro, wanted)
+
+
 def on_device(dim: int, value: Any, dtype: Any = float) -> Any:
     """A Global whose values a loop on the device has."""
     made = op2.Global(dim, np.broadcast_to(value, dim).astype(dtype), name="made")
