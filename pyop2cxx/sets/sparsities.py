@@ -80,6 +80,7 @@ class Sparsity:
     _name: str
     _dsets: tuple[Any, Any]
     _given: Blocks
+    _mixed_pairs: tuple[Pair, ...]
     _maps_and_regions: dict[tuple[int, int], tuple[tuple[Any, Any, Any], ...]]
     _nested: bool
     _block_sparse: bool
@@ -117,6 +118,7 @@ class Sparsity:
             known = object.__new__(cls)
             known._make(pair, given, name, flags)
             runtime.engine.sparsities[key] = known
+        known._mixed_pairs = known._mixed_pairs or _mixed_pairs(maps_and_regions)
         return known
 
     def _make(
@@ -130,6 +132,7 @@ class Sparsity:
         self._name = as_name(name, "Sparsity", f"sparsity_#x{self._uid:x}")
         self._dsets = dsets
         self._given = given
+        self._mixed_pairs = ()
         self._maps_and_regions = {
             block: tuple((r, c, regions or None) for r, c, regions in entries)
             for block, entries in given.items()
@@ -226,7 +229,9 @@ class Sparsity:
 
     @property
     def maps(self) -> list[Pair]:
-        """The pairs of Maps of all blocks, each once, the oldest first; PyOP2's older name."""
+        """The pairs of Maps, or of MixedMaps, each once, the oldest first; PyOP2's older name."""
+        if self._mixed_pairs:
+            return list(self._mixed_pairs)
         found = dict.fromkeys(pair for pairs in self.rcmaps.values() for pair in pairs)
         return sorted(found, key=lambda pair: [_uid(map_) or 0 for map_ in pair])
 
@@ -473,6 +478,14 @@ def _as_blocks(given: object, dsets: tuple[Any, Any]) -> Blocks:
         for r, c, _ in entries:
             _check_pair(r, c, rows, columns)
     return blocks
+
+
+def _mixed_pairs(given: object) -> tuple[Pair, ...]:
+    """Return the pairs of MixedMaps that a Sparsity is made from; none if it is by blocks."""
+    if isinstance(given, Mapping):
+        return ()
+    pairs = dict.fromkeys((rows, columns) for rows, columns, _ in _as_entries(given))
+    return tuple(pair for pair in pairs if any(isinstance(map_, MixedMap) for map_ in pair))
 
 
 def _as_block(block: object, shape: tuple[int, int]) -> tuple[int, int]:

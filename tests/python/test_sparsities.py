@@ -184,3 +184,19 @@ def test_maps_by_their_older_names() -> None:
     assert op2.Sparsity(nodes, [(first, second), (first, first)]).maps == sparsity.maps
     assert sparsity.rmaps == [first, first]
     assert sparsity.cmaps == [first, second]
+
+
+def test_mixed_maps_by_their_older_names() -> None:
+    a, b = op2.Set(2), op2.Set(3)
+    path = op2.MixedMap((op2.Map(a, a, 1, [0, 1]), op2.Map(a, b, 1, [0, 2])))
+    other = op2.MixedMap((op2.Map(a, a, 2, [0, 1, 1, 0]), op2.Map(a, b, 1, [1, 2])))
+    both = op2.MixedDataSet((a, b))
+    sparsity = op2.Sparsity((both, both), [(path, path, None), (path, other, None)])
+    assert sparsity.maps == [(path, path), (path, other)]
+    assert (sparsity.rmaps, sparsity.cmaps) == ([path, path], [path, other])
+    assert sparsity[0, 1].maps == [(path[0], path[1]), (path[0], other[1])]
+    blocks = {(i, j): [(path[i], path[j], None)] for i in range(2) for j in range(2)}
+    by_blocks = op2.Sparsity((both, both), blocks)
+    assert set(by_blocks.rmaps) == {*path}
+    assert op2.Sparsity((both, both), [(path, path, None)]) is by_blocks
+    assert by_blocks.rmaps == [path]
