@@ -206,16 +206,17 @@ class Kernel:
         """The convention for arguments."""
         return self._description.abi
 
-    def with_untyped(self, positions: Iterable[int]) -> Kernel:
+    def with_untyped(self, positions: Iterable[int], function: str = "") -> Kernel:
         """Return this kernel with parameters that it does not use as ``void *``.
 
         Args:
             positions: Of the parameters, from 0.
+            function: Whose they are, of those in the text; empty means the kernel itself.
 
         Returns:
             Itself where one of them is used, or where that cannot be known.
         """
-        core = _build_untyped(self._description, frozenset(positions))
+        core = _build_untyped(self._description, frozenset(positions), function or self.name)
         if core is None:
             return self
         made = copy.copy(self)
@@ -310,21 +311,24 @@ def _build(given: Description) -> _core.Kernel:
 
 
 @lru_cache(maxsize=64)
-def _build_untyped(given: Description, positions: frozenset[int]) -> _core.Kernel | None:
-    """Build a kernel whose unused parameters take any pointer; None if they are used."""
+def _build_untyped(given: Description, positions: frozenset[int], name: str) -> _core.Kernel | None:
+    """Build a kernel where parameters of a function take any pointer; None if they are used."""
     parsed, tokens = known.parsed(given)
-    if not parsed.functions:
-        return None
-    entry = parsed.functions[-1]
-    if any(entry.parameters[i][0] in entry.names for i in positions):
+    function = next((found for found in parsed.functions if found.name == name), None)
+    if function is None or any(function.parameters[i][0] in function.names for i in positions):
         return None
     parameters = tuple(
-        (name, VOID_POINTER if i in positions else type_, line)
-        for i, (name, type_, line) in enumerate(entry.parameters)
+        (parameter, VOID_POINTER if i in positions else type_, line)
+        for i, (parameter, type_, line) in enumerate(function.parameters)
     )
-    functions = (*parsed.functions[:-1], entry._replace(parameters=parameters))
-    changed = parsed._replace(parameters=parameters, functions=functions)
-    return _core_of(given, changed, (*tokens, "void *", *map(str, sorted(positions))))
+    changed = parsed._replace(
+        parameters=parameters if name == given.name else parsed.parameters,
+        functions=tuple(
+            found._replace(parameters=parameters) if found is function else found
+            for found in parsed.functions
+        ),
+    )
+    return _core_of(given, changed, (*tokens, name, "void *", *map(str, sorted(positions))))
 
 
 def _core_of(given: Description, parsed: ParsedKernel, tokens: tuple[str, ...]) -> _core.Kernel:

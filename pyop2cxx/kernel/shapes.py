@@ -63,15 +63,19 @@ def wrapped(kernel: Kernel, args: Sequence[Any], values: Sequence[Value], *, lay
         UsageError: The kernel has not as many parameters, or of another shape or dtype.
     """
     if takes_anything(kernel):
-        return _wrapped(kernel, tuple(values), ((),) * len(values), layer)
-    check_parameters(kernel, args, len(args) + layer)
+        return _wrapped(kernel, tuple(values), ((),) * len(values), layer, ())
+    untyped = check_parameters(kernel, args, len(args) + layer)
     extents = tuple(fitting_extents(kernel, i, value.size) for i, value in enumerate(values))
-    return _wrapped(kernel, tuple(values), extents, layer)
+    return _wrapped(kernel, tuple(values), extents, layer, untyped)
 
 
 @lru_cache(maxsize=256)
 def _wrapped(
-    kernel: Kernel, values: tuple[Value, ...], extents: tuple[tuple[int, ...], ...], layer: bool
+    kernel: Kernel,
+    values: tuple[Value, ...],
+    extents: tuple[tuple[int, ...], ...],
+    layer: bool,
+    untyped: tuple[int, ...],
 ) -> Kernel:
     outer = Text([], [])
     passed = []
@@ -88,7 +92,20 @@ def _wrapped(
         passed.append("layer")
     name = f"{kernel.name}_packed"
     call = f"{kernel.name}({'' if takes_anything(kernel) else ', '.join(passed)});"
-    return kernel.with_code(f"{kernel.code}\n{function(name, parameters, call, outer)}", name)
+    return calling(kernel, name, function(name, parameters, call, outer), untyped)
+
+
+def calling(kernel: Kernel, name: str, text: str, untyped: tuple[int, ...]) -> Kernel:
+    """Return the kernel that calls another one.
+
+    Args:
+        kernel: The one called.
+        name: The function that calls it.
+        text: The text of that.
+        untyped: The parameters of the one called that take whatever they are given.
+    """
+    made = kernel.with_code(f"{kernel.code}\n{text}", name)
+    return made.with_untyped(untyped, kernel.name) if untyped else made
 
 
 def takes_anything(kernel: Kernel) -> bool:
@@ -132,23 +149,32 @@ def fitting_extents(kernel: Kernel, i: int, size: int) -> tuple[int, ...]:
     return extents
 
 
-def check_parameters(kernel: Kernel, args: Sequence[Any], wanted: int) -> None:
-    """Raise unless a kernel has so many parameters, each of its argument's dtype."""
+def check_parameters(kernel: Kernel, args: Sequence[Any], wanted: int) -> tuple[int, ...]:
+    """Raise unless a kernel has so many parameters, each of its argument's dtype or unused.
+
+    Returns:
+        The numbers of those that are of another dtype.
+    """
     parameters = kernel.core.parameters
     if not kernel.core.has_signature:
-        return
+        return ()
     if len(parameters) != wanted:
         raise UsageError(
             f"Kernel '{kernel.name}' has {len(parameters)} parameters "
             f"({', '.join(map(repr, parameters))}), but the loop passes {wanted}"
         )
+    untyped = []
     for i, (parameter, arg) in enumerate(zip(parameters, args, strict=False)):
         found, dtype = parameter.type.dtype, arg.data.dtype
-        if found is not None and found != _core.dtype_from_name(dtype.name):
+        if found is None or found == _core.dtype_from_name(dtype.name):
+            continue
+        if kernel.with_untyped((i,)) is kernel:
             raise UsageError(
                 f"Kernel '{kernel.name}': parameter '{parameter!r}' gets argument {i}, "
                 f"{type(arg.data).__name__} '{arg.data.name}' of dtype {dtype.name}"
             )
+        untyped.append(i)
+    return tuple(untyped)
 
 
 # Text

@@ -67,6 +67,16 @@ def _has_dtype(parameter: _core.KernelParameter, dtype: np.dtype[np.generic]) ->
     return parameter.type.dtype is not None and parameter.type.dtype.name == wanted
 
 
+def check_text(kernel: Kernel) -> None:
+    """Check that a kernel, which may be made without, has a text to run.
+
+    Raises:
+        UsageError: It has none.
+    """
+    if not kernel.code.strip():
+        raise UsageError(f"Kernel '{kernel.name}' has no text; pass C code that defines it")
+
+
 def check(
     kernel: Kernel,
     descriptors: Sequence[tuple[int, str, object, int | None]],
@@ -90,8 +100,6 @@ def check(
         KernelWarning: The kernel writes a READ argument, or uses or overwrites an INC argument.
     """
     core = kernel.core
-    if not core.text.strip():
-        raise UsageError(f"Kernel '{kernel.name}' has no text; pass C code that defines it")
     if not core.has_signature:
         return
     arguments = [Descriptor(*descriptor) for descriptor in descriptors]  # type: ignore[arg-type] # dtype

@@ -56,7 +56,7 @@ from pyop2cxx.loop.execute import (
     written_dats,
 )
 from pyop2cxx.loop.facts import LoopFacts
-from pyop2cxx.loop.kernel_checks import Descriptor, check, fitting
+from pyop2cxx.loop.kernel_checks import Descriptor, check, check_text, fitting
 from pyop2cxx.loop.meetings import check_races
 from pyop2cxx.loop.parts import maps_of, parts_of, through_columns, values_of
 from pyop2cxx.pipeline import flow
@@ -185,6 +185,7 @@ class ParLoop:
                 f"par_loop: the first argument must be a Kernel, got {kernel!r} of type "
                 f"{type(kernel).__name__}"
             )
+        check_text(kernel)
         return kernel
 
     def _adapt_kernel(self) -> None:

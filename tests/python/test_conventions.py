@@ -191,9 +191,55 @@ def test_wrong_uses() -> None:
             x(op2.READ, other[op2.i[0]]),
         )
     with pytest.raises(UsageError, match=r"gets argument 0, Dat .* of dtype float64"):
-        run("void k(float *x) {}", "2016", x(op2.READ, E2N[0]))
+        run("void k(float *x) { float y = x[0]; }", "2016", x(op2.READ, E2N[0]))
     with pytest.raises(UsageError, match=r"has 1 parameters .*, but the loop passes 2"):
         run("void k(double *x) {}", "2013", x(op2.READ, E2N[op2.i[0]]))
+
+
+@pytest.mark.parametrize("backend", ["sequential", "openmp", "opencl"])
+@pytest.mark.parametrize("form", ["live", "rows", "flattened", "array"])
+@both
+def test_what_a_kernel_does_not_use_is_of_any_dtype(abi: str, form: str, backend: str) -> None:
+    x, unused = op2.Dat(NODES), op2.Dat(NODES**2, np.zeros((15, 2)), "int32")
+    declared = {"live": "*", "rows": "**", "flattened": "*", "array": ""}[form]
+    extents = "[2][2]" if form == "array" else ""
+    path = {"live": E2N[0], "rows": E2N, "array": E2N[op2.i[0]], "flattened": E2N[op2.i[0]]}[form]
+    if abi == "2013" and form in ("array", "flattened"):
+        return  # these are called for each point
+    text = f"void k(double *x, double {declared}y{extents}) {{ x[0] += 1; }}"
+    args = x(op2.INC, E2N[0]), unused(op2.READ, path, flatten=form == "flattened")
+    with op2.backend(backend):
+        run(text, abi, *args)
+    assert x.data_ro.tolist() == np.bincount(VALUES[:, 0], minlength=15).tolist()
+    with pytest.raises(UsageError, match=r"gets argument 1, Dat .* of dtype int32"):
+        op2.ParLoop(op2.Kernel(text.replace("+= 1", "+= y != 0"), "k", abi=abi), EDGES, *args)
+
+
+def test_spaces_of_2016_have_one_size() -> None:
+    x, y = op2.Dat(NODES), op2.Dat(NODES**2)
+    three = op2.Map(EDGES, NODES, 3, np.zeros((40, 3), int))
+    text = "void k(double *x, double *y) { x[0] += 1; y[0] += 1; }"
+    args = x(op2.INC, E2N[op2.i[0]]), y(op2.INC, three[op2.i[0]])
+    wanted = r"'k': op2.i\[0\] runs over 2 entries of argument 0 and over 3 of argument 1"
+    with pytest.raises(IndexValueError, match=wanted):
+        run(text, "2016", *args)
+    run(text, "2016", x(op2.INC, E2N[op2.i[0]]), y(op2.INC, three[op2.i[1]]))
+    mat = op2.Mat(op2.Sparsity((NODES**1, NODES**1), [(three, three, None)]))
+    path = (three[op2.i[0]], three[op2.i[1]])
+    with pytest.raises(IndexValueError, match="over 2 entries of argument 0 and over 3"):
+        run(
+            "void k(double *x, double A[3][3]) {}",
+            "2016",
+            x(op2.READ, E2N[op2.i[0]]),
+            mat(op2.INC, path),
+        )
+
+
+@pytest.mark.parametrize("abi", ["2013", "2016", "2026"])
+def test_a_kernel_without_text_has_nothing_to_run(abi: str) -> None:
+    x = op2.Dat(NODES)
+    with pytest.raises(UsageError, match="Kernel 'k' has no text"):
+        op2.ParLoop(op2.Kernel("", "k", abi=abi), NODES, x(op2.RW))
 
 
 CELLS = op2.Set(6)
@@ -541,6 +587,11 @@ def legacy_loops() -> dict[str, Any]:
             "2016",
             "void k(double *x, double *y) { *y += *x; }",
             (scalar(op2.READ, C2N[0]), scalar(op2.INC, C2N[1])),
+        ),
+        "unused": (
+            "2016",
+            "void k(double **x, float **y, float z[3]) { x[0][0] += 1; }",
+            (y(op2.INC, C2N), x(op2.READ, C2N), x(op2.READ, one)),
         ),
         "mixed": (
             "2016",

@@ -11,7 +11,7 @@ import pytest
 from pyop2cxx import op2
 from pyop2cxx.exceptions import KernelWarning, UsageError
 from pyop2cxx.kernel.kernel import Kernel
-from pyop2cxx.loop.kernel_checks import check, fitting
+from pyop2cxx.loop.kernel_checks import check, check_text, fitting
 
 READ, WRITE, RW, INC, MIN, MAX = 1, 2, 3, 4, 5, 6
 
@@ -108,7 +108,7 @@ def test_wrong_types(parameter: str, dtype: str | None, access: int | None, mess
 
 def test_no_text() -> None:
     with pytest.raises(UsageError, match="Kernel 'k' has no text"):
-        run("  ", ("Dat 'q'", "float64", RW))
+        check_text(Kernel("  ", "k"))
 
 
 def test_an_opaque_kernel_is_checked_as_far_as_it_is_known() -> None:

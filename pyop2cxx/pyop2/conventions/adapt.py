@@ -31,8 +31,8 @@ from typing import TYPE_CHECKING
 from pyop2cxx.base.access import INC, RW, WRITE
 from pyop2cxx.data.dats import DatArg
 from pyop2cxx.data.mixed_dats import MixedDatArg
-from pyop2cxx.kernel.shapes import check_parameters, takes_anything
-from pyop2cxx.pyop2.conventions.forms import Form, extents_of_space, form_of, shaped
+from pyop2cxx.kernel.shapes import calling, check_parameters, takes_anything
+from pyop2cxx.pyop2.conventions.forms import Form, check_space, extents_of_space, form_of, shaped
 from pyop2cxx.pyop2.conventions.live import uses_value
 from pyop2cxx.pyop2.conventions.text import wrapper
 
@@ -57,9 +57,11 @@ def adapted(
         UsageError: The kernel has not as many parameters as this needs, or of another shape.
     """
     forms = tuple(form_of(kernel, i, arg, 2 if facets else 1) for i, arg in enumerate(args))
+    check_space(kernel.name, args, forms)
     extents = extents_of_space(kernel.name, forms)
+    untyped: tuple[int, ...] = ()
     if not takes_anything(kernel):
-        check_parameters(kernel, args, len(args) + len(extents) + layer)
+        untyped = check_parameters(kernel, args, len(args) + len(extents) + layer)
         forms = tuple(shaped(kernel, i, form) for i, form in enumerate(forms))
     passed = tuple(
         _passed(kernel, i, *pair) for i, pair in enumerate(zip(args, forms, strict=True))
@@ -68,7 +70,7 @@ def adapted(
         form if arg.access == form.access else replace(form, access=int(arg.access))
         for arg, form in zip(passed, forms, strict=True)
     )
-    return _wrapped(kernel, forms, extents, layer), passed
+    return _wrapped(kernel, forms, extents, layer, untyped), passed
 
 
 def _passed(kernel: Kernel, i: int, arg: Arg, form: Form) -> Arg:
@@ -97,8 +99,12 @@ def _uses_value(kernel: Kernel, i: int) -> bool:
 
 @lru_cache(maxsize=256)
 def _wrapped(
-    kernel: Kernel, forms: tuple[Form, ...], extents: tuple[int, ...], layer: bool
+    kernel: Kernel,
+    forms: tuple[Form, ...],
+    extents: tuple[int, ...],
+    layer: bool,
+    untyped: tuple[int, ...],
 ) -> Kernel:
     name = f"{kernel.name}_packed"
     text = wrapper(kernel.name, name, forms, extents, layer, silent=takes_anything(kernel))
-    return kernel.with_code(f"{kernel.code}\n{text}", name)
+    return calling(kernel, name, text, untyped)

@@ -78,7 +78,7 @@ class Form:
 
     def n_points(self, side: tuple[Field, ...]) -> int:
         """How often the kernel is called for one dimension of the space."""
-        return size_of(side) if self.flatten else sum(field.n_entries for field in side)
+        return size_of(side) if self.flatten else _n_entries(side)
 
     def point_dim(self, side: tuple[Field, ...]) -> int:
         """How many values the kernel then sees."""
@@ -95,6 +95,10 @@ class Form:
 def size_of(fields: Iterable[Field]) -> int:
     """Return the values of fields that lie end to end."""
     return sum(field.size for field in fields)
+
+
+def _n_entries(fields: Iterable[Field]) -> int:
+    return sum(field.n_entries for field in fields)
 
 
 def components_first(fields: Iterable[Field]) -> tuple[int, ...]:
@@ -208,6 +212,31 @@ def shaped(kernel: Kernel, i: int, form: Form) -> Form:
         return form
     kind = form.kind if form.kind in ("block", "point", "tensor") else "array"
     return replace(form, kind=kind, extents=extents)
+
+
+def check_space(name: str, args: Iterable[Arg], forms: Iterable[Form]) -> None:
+    """Check that all that a kernel of 2016 takes by ``op2.i[k]`` runs over as many entries.
+
+    Flattened values are as many for each entry as the Dat has, which need not be the same.
+
+    Raises:
+        IndexValueError: Two arguments do not.
+    """
+    found: dict[int, tuple[int, int]] = {}
+    for i, (arg, form) in enumerate(zip(args, forms, strict=True)):
+        spaces: list[tuple[int, int]] = []
+        if form.kind in ("flat", "flattened"):
+            spaces = [(form.index, _n_entries(form.fields))]
+        elif isinstance(arg, MatArg | MixedMatArg) and form.kind != "block":
+            spaces = [(0, _n_entries(form.fields)), (1, _n_entries(form.columns))]
+        for index, size in spaces:
+            first, wanted = found.setdefault(index, (i, size))
+            if size != wanted:
+                raise IndexValueError(
+                    f"Kernel '{name}': op2.i[{index}] runs over {wanted} entries of argument "
+                    f"{first} and over {size} of argument {i}; pass one of the two by its Map "
+                    "without op2.i"
+                )
 
 
 def extents_of_space(name: str, forms: tuple[Form, ...]) -> tuple[int, ...]:
