@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 from pyop2cxx.base.access import READ, RW
 from pyop2cxx.data.globals import Global
 from pyop2cxx.data.mat_args import DenseBlockArg, MixedMatArg, MixedMatPath
-from pyop2cxx.exceptions import user_line
 from pyop2cxx.kernel.kernel import Kernel
 from pyop2cxx.loop.parloop import ParLoop
 from pyop2cxx.runtime import runtime
@@ -17,9 +16,9 @@ from pyop2cxx.sets.maps import Map
 from pyop2cxx.sets.sets import Set
 
 if TYPE_CHECKING:
-    from pyop2cxx import _core
     from pyop2cxx.base.arrays import Array
     from pyop2cxx.data.mat_values import MatValues
+    from pyop2cxx.loop.execute import Run
 
 _MOST_KEPT = 8
 
@@ -41,25 +40,29 @@ def change(mat: MatValues, places: Array, offsets: tuple[int, ...], value: Any, 
         while len(mat._row_loops) >= _MOST_KEPT:
             del mat._row_loops[next(iter(mat._row_loops))]
         mat._row_loops[key] = _loop(mat, places, offsets, sign)
-    loop, given, _ = mat._row_loops[key]
+    run, given, to_place = mat._row_loops[key]
     given.data[...] = value
     given.to_device()  # asked for by the call
-    if loop.run():
-        runtime.coherence.attribute(user_line())
+    run.once((_argument(mat, to_place), given(READ)))
+
+
+def _argument(mat: MatValues, to_place: Map) -> MixedMatArg:
+    """Return a matrix as an argument of a loop over places, with all values of each."""
+    part = DenseBlockArg(mat, to_place, RW, mat.cdim, 0, 0)
+    path = MixedMatPath((to_place,), (None,), (None, False))
+    return MixedMatArg(mat, path, RW, (part,), ((0, 0, 0),))
 
 
 def _loop(
     mat: MatValues, places: Array, offsets: tuple[int, ...], sign: str
-) -> tuple[_core.PreparedLoop, Global, Map]:
-    """Return a loop over places, the Global that holds what is put there, and what it needs.
+) -> tuple[Run, Global, Map]:
+    """Return a run over places, the Global that holds what is put there, and the Map there.
 
-    The loop holds no reference to the matrix, which keeps it, nor to the memory of its Map.
+    The run holds no reference to the matrix, which keeps it, nor to the memory of its Map.
     """
     chosen = Set(places.size, "chosen")
     every = Set(int(mat.sparsity.rowptr[-1]), "places")
     to_place = Map(chosen, every, 1, places, "to_place")
-    part = DenseBlockArg(mat, to_place, RW, mat.cdim, 0, 0)
-    path = MixedMatPath((to_place,), (None,), (None, False))
     given = Global(1, 0, mat.dtype, name="given")
     body = " ".join(f"A[{offset}] {sign} v[0];" for offset in offsets)
     kernel = Kernel(
@@ -67,7 +70,6 @@ def _loop(
         "change_rows",
         abi="2026",
     )
-    arg = MixedMatArg(mat, path, RW, (part,), ((0, 0, 0),))
-    loop = ParLoop(kernel, chosen, arg, given(READ))
+    loop = ParLoop(kernel, chosen, _argument(mat, to_place), given(READ), check=False)
     loop._prepare()
-    return loop._prepared, given, to_place
+    return loop._run.unwatched(), given, to_place

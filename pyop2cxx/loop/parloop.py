@@ -33,7 +33,7 @@ from pyop2cxx.exceptions import (
 )
 from pyop2cxx.kernel.kernel import Kernel
 from pyop2cxx.kernel.shapes import needs_wrapper, wrapped
-from pyop2cxx.loop import symbolic, value_checks
+from pyop2cxx.loop import symbolic
 from pyop2cxx.loop.bounds import check_bounds
 from pyop2cxx.loop.check_mode import CheckedRun
 from pyop2cxx.loop.checks import (
@@ -46,19 +46,11 @@ from pyop2cxx.loop.checks import (
     kind_of,
     legacy_form,
 )
-from pyop2cxx.loop.execute import (
-    bring_to_ghosts,
-    check_frozen,
-    gather_from_ghosts,
-    ghosts_of,
-    note_assembly,
-    run_on_device,
-    written_dats,
-)
+from pyop2cxx.loop.execute import Run, check_frozen, effects_of, run_on_device
 from pyop2cxx.loop.facts import LoopFacts
 from pyop2cxx.loop.kernel_checks import Descriptor, check, check_text, fitting
-from pyop2cxx.loop.meetings import check_races
 from pyop2cxx.loop.parts import maps_of, parts_of, through_columns, values_of
+from pyop2cxx.loop.value_checks import WatchedArguments
 from pyop2cxx.pipeline import flow
 from pyop2cxx.pipeline.explain import explain
 from pyop2cxx.pipeline.request import GeneratedCode, Request
@@ -173,9 +165,8 @@ class ParLoop:
         self._adapt_kernel()
         self._line = user_line()
         self._epoch = -1
-        self._checks = False
         self._prepared: _core.PreparedLoop
-        self._run: Callable[[], bool]
+        self._run: Run
         self._lent: tuple[Lent, ...] = ()
         self._note_effects()
 
@@ -223,9 +214,7 @@ class ParLoop:
     def _note_effects(self) -> None:
         """Find out what a run has to keep up to date besides the values."""
         self._facts = LoopFacts(self.iterset, self._items, *parts_of(self.args))
-        self._written = written_dats(self._parts)
-        self._ghosts = ghosts_of(self._parts)
-        self._assembled = tuple(arg for arg in self.args if isinstance(arg, MatArg | MixedMatArg))
+        self._effects = effects_of(self.args)
 
     def _check_kind(self, i: int, arg: Arg) -> None:
         known = DatArg | MixedDatArg | GlobalArg | ConstantArg | PassthroughArg
@@ -451,31 +440,9 @@ class ParLoop:
         """
         if self._epoch != runtime.epoch:
             self._prepare()
-        if runtime.n_frozen:
-            check_frozen(self._parts, self._what)
-        if self._checks:
-            self._check_before()
-        if self._ghosts:
-            bring_to_ghosts(self._ghosts)
-        if self._run():
-            runtime.coherence.attribute(user_line())
-        for dat in self._written:
-            dat.halo_valid = False
-        for arg in self._assembled:
-            note_assembly(arg)
-        if self._ghosts:
-            gather_from_ghosts(self._ghosts)
-        if self._checks and runtime.configuration["debug"]:
-            value_checks.check_after(self.kernel.name, self._parts)
+        self._run.once(self.args)
 
     __call__ = compute
-
-    def _check_before(self) -> None:
-        """Check what a loop is about to use, in debug and check mode."""
-        if runtime.configuration["debug"]:
-            value_checks.check_before(self.kernel.name, self._parts)
-        if self._wants_checks():
-            check_races(self, equal_writes=self._equal_writes)
 
     def _check_runnable(self) -> int:
         """Check what may have changed since the loop was made, and return the epoch of that."""
@@ -484,7 +451,7 @@ class ParLoop:
                 f"{self._what}: 'compute' needs loops that run, but init(static=True) only "
                 "generates text; call generate(), or run without static=True"
             )
-        check_frozen(self._parts, self._what)
+        check_frozen(self._effects, self.args, self._what)
         for i, arg in zip(self._facts.numbers, self._parts, strict=True):
             if self._seen != runtime.epoch:
                 for map_ in maps_of(arg):
@@ -496,10 +463,10 @@ class ParLoop:
 
     def _prepare(self) -> None:
         epoch = self._check_runnable()
-        self._checks = self._wants_checks() or bool(runtime.configuration["debug"])
         if self._wants_checks() and self.kernel.core.body is not None:
             checked = CheckedRun(self)
-            self._run, self._prepared, self._epoch = checked.run, checked.prepared, epoch
+            self._become(checked.run, epoch)
+            self._prepared = checked.prepared
             return
         built = symbolic.build(self.kernel, self.args, self._items)
         for constant in built.constants:
@@ -534,15 +501,21 @@ class ParLoop:
             timing=engine.timing(self.kernel.name, request.backend.name, executable.strategy),
             mirror=None if device is None else device.mirror,
         )
-        self._run = self._prepared.run
+        launch = self._prepared.run
         if device is not None:
             carriers: list[Any] = [*(arg.data for arg in self._parts), *built.constants]
             lent = tuple({id(one._lent_out): one._lent_out for one in carriers}.values())
-            self._run = partial(run_on_device, self._prepared, lent)
+            launch = partial(run_on_device, self._prepared, lent)
             self._lent = lent
-        self._epoch = epoch
+        self._become(launch, epoch)
         if runtime.on_loop is not None:
             runtime.on_loop(self)
+
+    def _become(self, launch: Callable[[], bool], epoch: int) -> None:
+        """Run by this from now on, for as long as nothing changes that the epoch tells."""
+        debug, races = bool(runtime.configuration["debug"]), self._wants_checks()
+        watch = WatchedArguments(self, debug=debug, races=races) if debug or races else None
+        self._run, self._epoch = Run(self._what, self._effects, launch, watch), epoch
 
     def _wants_checks(self) -> bool:
         """Whether the loop runs in check mode."""

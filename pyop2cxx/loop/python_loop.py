@@ -20,6 +20,7 @@ from pyop2cxx.data.dats import DatArg
 from pyop2cxx.data.handles import PassthroughArg
 from pyop2cxx.data.mat_args import DenseBlockArg, MatArg, MixedMatArg
 from pyop2cxx.data.mixed_dats import MixedDatArg
+from pyop2cxx.loop.execute import Run
 from pyop2cxx.loop.parloop import ParLoop
 from pyop2cxx.loop.parts import cells_of, parts_of
 from pyop2cxx.sets.derived_maps import MaskedMap
@@ -109,12 +110,12 @@ class PythonLoop(ParLoop):
         """Any function takes any arguments."""
 
     def _prepare(self) -> None:
-        self._epoch = self._check_runnable()
-        self._run = _Run(self).run
+        epoch = self._check_runnable()
+        self._run, self._epoch = Run(self._what, self._effects, _Calls(self).run), epoch
 
 
-class _Run:
-    """What `ParLoop.compute` runs."""
+class _Calls:
+    """What a run computes: calls of the function."""
 
     def __init__(self, loop: PythonLoop) -> None:
         self._function = loop._function

@@ -5,16 +5,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from pyop2cxx.base.access import READ
-from pyop2cxx.data.dats import DatArg, LegacyDatArg
-from pyop2cxx.data.mat_args import LegacyMatArg, LegacyMixedMatArg, MatArg, MixedMatArg
-from pyop2cxx.data.mixed_dats import LegacyMixedDatArg, MixedDatArg
-from pyop2cxx.exceptions import user_line
 from pyop2cxx.kernel.kernel import Kernel
 from pyop2cxx.loop.checks import legacy_form
-from pyop2cxx.loop.execute import check_frozen, note_assembly
 from pyop2cxx.loop.parloop import ParLoop
-from pyop2cxx.loop.parts import parts_of
 from pyop2cxx.loop.python_loop import PythonLoop
 from pyop2cxx.runtime import runtime
 
@@ -97,15 +90,7 @@ def par_loop(
     except (AttributeError, TypeError):
         known = None  # ParLoop says what is wrong
     if known is not None and known[0] is kernel:
-        if runtime.n_frozen:
-            check_frozen(parts_of(args)[0], f"par_loop '{kernel.name}'")
-        if known[1]():
-            runtime.coherence.attribute(user_line())
-        for arg in args:
-            if arg.access != READ and arg.__class__ in _WITH_HALOS:
-                arg.data.halo_valid = False
-            elif arg.__class__ in _MATRICES:
-                note_assembly(arg)
+        known[1].once(args)
         return
     loop = ParLoop(
         kernel,
@@ -121,11 +106,5 @@ def par_loop(
         equal_writes=equal_writes,
     )
     loop.compute()
-    if not loop._checks and not loop._ghosts:
+    if not loop._run.is_watched:
         loops.keep(key, (kernel, loop._run))
-
-
-_MATRICES = (MatArg, LegacyMatArg, MixedMatArg, LegacyMixedMatArg)
-
-
-_WITH_HALOS = (DatArg, LegacyDatArg, MixedDatArg, LegacyMixedDatArg)

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -13,6 +13,7 @@ from pyop2cxx.data.dats import DatArg
 from pyop2cxx.data.handles import PassthroughArg
 from pyop2cxx.data.mat_args import DenseBlockArg, MatArg
 from pyop2cxx.exceptions import ExecutionError, UsageError
+from pyop2cxx.loop.meetings import check_races
 from pyop2cxx.loop.parts import maps_of
 
 if TYPE_CHECKING:
@@ -20,6 +21,31 @@ if TYPE_CHECKING:
 
     from pyop2cxx.loop.parts import Part
     from pyop2cxx.sets.maps import Map
+
+
+class WatchedArguments:
+    """Looks at what a loop is about to use, and at what it has written.
+
+    Args:
+        loop: The loop.
+        debug: Whether Map entries and values are looked at.
+        races: Whether elements that meet are looked for.
+    """
+
+    def __init__(self, loop: Any, *, debug: bool, races: bool) -> None:
+        self._loop, self._debug, self._races = loop, debug, races
+
+    def before(self) -> None:
+        """Raise if the loop must not run."""
+        if self._debug:
+            check_before(self._loop.kernel.name, self._loop._parts)
+        if self._races:
+            check_races(self._loop, equal_writes=self._loop._equal_writes)
+
+    def after(self) -> None:
+        """Raise if the loop wrote a NaN."""
+        if self._debug:
+            check_after(self._loop.kernel.name, self._loop._parts)
 
 
 def check_before(kernel: str, parts: Sequence[Part]) -> None:

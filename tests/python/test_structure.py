@@ -37,7 +37,6 @@ EXCEPTIONS = {
     "pyop2cxx/data/mat_values": "tests/python/test_mats.py",
     "pyop2cxx/exceptions": "tests/python/test_errors.py",
     "pyop2cxx/loop/checks": "tests/python/test_parloop.py",
-    "pyop2cxx/loop/execute": "tests/python/test_parloop.py",
     "pyop2cxx/loop/run": "tests/python/test_parloop.py",
     "pyop2cxx/pipeline/request": "tests/python/test_flow.py",
     "pyop2cxx/reports/explain_program": "tests/python/test_explain.py",
