@@ -24,6 +24,7 @@ from pyop2cxx.exceptions import UnsupportedError
 from pyop2cxx.kernel.kernel import Kernel
 from pyop2cxx.loop.run import par_loop
 from pyop2cxx.runtime import runtime
+from pyop2cxx.runtime.communicators import ALONE
 from pyop2cxx.sets.sets import Set
 
 if TYPE_CHECKING:
@@ -293,7 +294,7 @@ def _number_on_device(dtype: np.dtype[Any], use: str, slot: int, value: Any) -> 
     kept = runtime.engine.numbers
     key = (_name(dtype), use, slot)
     if key not in kept:
-        kept[key] = Global(1, None, dtype, use)
+        kept[key] = Global(1, None, dtype, use, ALONE)
     found: Global = kept[key]
     device = runtime.device
     assert device is not None  # or no values were there

@@ -266,6 +266,8 @@ def _check_system(A: object, x: object, b: object) -> None:
                 f"solve: {name} must be a Dat, a MixedDat or a Global, got {dat!r} of type "
                 f"{type(dat).__name__}"
             )
+        for part in dat:
+            part._check_summed("solve")
     assert isinstance(x, Dat | MixedDat | Global)
     assert isinstance(b, Dat | MixedDat | Global)
     if isinstance(A, Mat):

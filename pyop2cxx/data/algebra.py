@@ -149,7 +149,7 @@ class Algebra:
     @property
     def norm(self) -> float:
         """The square root of the sum of squares, over owned entities."""
-        return sqrt(complex(self.inner(self)).real)
+        return sqrt(complex(self._dot("norm", self, conjugate=True)).real)
 
     def axpy(self, alpha: Scalar, other: Self) -> None:
         """Add a multiple of another one: ``self += alpha * other``, in one pass.
@@ -273,6 +273,7 @@ class Algebra:
     def _dot(self, name: str, other: Self, *, conjugate: bool) -> Scalar:
         self._check_like(other, name)
         runtime.require_running(self._what, name)
+        self._check_summed(name)
         if at_device(self, other):
             found: Scalar | None = device_algebra().dot(self, other, conjugate=conjugate)
             if found is not None:
@@ -291,6 +292,7 @@ class Algebra:
         if target.dtype.kind != "c" and "c" in (self.dtype.kind, other.dtype.kind):
             raise DataValueError(f"{target._what} is real: '{name}' of complex values is not")
         runtime.require_running(self._what, name)
+        self._check_summed(name)
         if at_device(self, other) and device_algebra().dot_into(
             self, other, target, conjugate=conjugate
         ):
@@ -305,6 +307,9 @@ class Algebra:
             )
         self._check_same(other, operation)
         self._check_real(other.dtype, operation)
+
+    def _check_summed(self, member: str) -> None:
+        """Raise if other processes have a part of the values that a sum is of."""
 
     def _family(self) -> type[Any]:
         """Return the class whose objects combine."""

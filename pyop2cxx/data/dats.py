@@ -27,7 +27,7 @@ from pyop2cxx.exceptions import (
     UsageError,
 )
 from pyop2cxx.interop import dlpack
-from pyop2cxx.runtime import runtime
+from pyop2cxx.runtime import communicators, runtime
 from pyop2cxx.runtime.seams import device_algebra
 from pyop2cxx.sets import from_hdf5
 from pyop2cxx.sets.datasets import DataSet
@@ -466,6 +466,9 @@ class Dat(DataCarrier, Algebra, HaloExchange, AsVec):
         else:
             copy_values(target[: self._set.size], source[: self._set.size])
         other._wrote(halo_valid=subset is None and self.halo_valid)
+
+    def _check_summed(self, member: str) -> None:
+        communicators.check_alone(self._set._comm, self._what, member)
 
     def _check_fits(self, other: Dat, subset: SubsetLike | None) -> None:
         """Check that a copy loses no value; only a device's count of those is waited for."""

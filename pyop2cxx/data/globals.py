@@ -78,9 +78,12 @@ class Global(SetFreeCarrier, Algebra, AsVec):
         Raises:
             ModeValueError: The access is not READ, INC, MIN or MAX, or not for complex values.
             ContractError: A Map was given: a Global belongs to no Set.
+            UnsupportedError: MPI runs several processes, whose sums would have to be one.
         """
         if access.__class__ is not Access or access not in self._accesses or path is not None:
             access = self._checked_call(access, path)
+        if access is not Access.READ:
+            communicators.check_alone(self._comm, self._what, access.name)
         return GlobalArg(self, access)
 
     def _check_readable(self, member: str) -> None:
@@ -116,7 +119,7 @@ class Global(SetFreeCarrier, Algebra, AsVec):
     @property
     def comm(self) -> Any:
         """The communicator whose processes reduce together: of one process, so far."""
-        return communicators.COMM_WORLD if self._comm is None else self._comm
+        return communicators.comm_of(self._comm, self._what)
 
     def zero(self) -> None:
         """Set the values to zero."""

@@ -27,6 +27,7 @@ from pyop2cxx.exceptions import (
     UsageError,
 )
 from pyop2cxx.interop import cupy, petsc
+from pyop2cxx.runtime.communicators import check_alone
 from pyop2cxx.sets.global_sets import GlobalDataSet
 from pyop2cxx.sets.maps import unindexed
 from pyop2cxx.sets.mixed_sets import MixedDataSet
@@ -105,8 +106,11 @@ class Mat(MatValues):
             MapTypeError: The path is not a pair of Maps.
             MapValueError: The Sparsity was made from other Maps.
             DataValueError: The arrays of `lgmaps` do not fit.
+            UnsupportedError: MPI runs several processes, which would add to each other's rows.
         """
         mode = checked_access(access, MAT_ACCESSES, False, self._what)
+        for part in self._sparsity.dsets[0]:
+            check_alone(part.set._comm, self._what, mode.name)
         is_pair = isinstance(path, tuple | list)
         maps: Any = tuple(unindexed(one)[0] for one in path) if is_pair else path
         if self.is_mixed or self._sparsity.is_dense:

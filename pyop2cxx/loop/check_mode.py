@@ -22,6 +22,7 @@ from pyop2cxx.loop import symbolic
 from pyop2cxx.loop.bounds import line_of
 from pyop2cxx.loop.checked_kernel import Site, checked
 from pyop2cxx.loop.parts import parts_of
+from pyop2cxx.runtime.communicators import ALONE
 
 _NOTHING = np.iinfo(np.int64).max
 
@@ -41,8 +42,8 @@ class CheckedRun:
         plain = symbolic.build(loop.kernel, loop.args, loop._items).loop
         made = checked(loop.kernel, plain, layer=loop.pass_layer_arg)
         self._sites = made.sites
-        self._found = Global(2, [_NOTHING, _NOTHING], np.int64, "op2_found")
-        self._wanted = Global(1, [-1], np.int64, "op2_wanted")
+        self._found = Global(2, [_NOTHING, _NOTHING], np.int64, "op2_found", ALONE)
+        self._wanted = Global(1, [-1], np.int64, "op2_wanted", ALONE)
         self._also = _written_against_access(loop)
         inner = self._inner(loop, made.kernel)
         try:

@@ -3,11 +3,13 @@
 
 With mpi4py, `MPI` is its module and `COMM_WORLD` its communicator; without it both are of this
 module, and of one process. A Set or Global that is given a communicator of several processes
-refuses it, rather than computing on one part of the mesh.
+refuses it, rather than computing on one part of the mesh; and one that is given none refuses sums
+where MPI runs several, which would be those of one part.
 """
 
 from __future__ import annotations
 
+import sys
 from types import SimpleNamespace
 from typing import Any, TypeVar
 
@@ -16,6 +18,7 @@ from pyop2cxx.exceptions import MissingExtraError, UnsupportedError, UsageError
 
 Result = TypeVar("Result")
 
+_MPI_MODULES = ("mpi4py.MPI", "petsc4py.PETSc")
 _SUPPLIED = ("MPI", "COMM_WORLD", "COMM_SELF")
 
 
@@ -95,6 +98,10 @@ class OneProcess:
         return "OneProcess()"
 
 
+ALONE = OneProcess()
+"""The communicator of what this package makes for itself."""
+
+
 def __getattr__(name: str) -> Any:
     """Find mpi4py when it is first asked for: importing it starts MPI."""
     if name not in _SUPPLIED:
@@ -137,3 +144,44 @@ def checked_comm(comm: Any, what: str) -> Any:
             "its own"
         )
     return comm
+
+
+def n_processes() -> int:
+    """Return how many processes MPI runs this program in, if the program has started it; else 1."""
+    for name in _MPI_MODULES:
+        module = sys.modules.get(name)
+        if module is not None:
+            return int(module.COMM_WORLD.size)
+    return 1
+
+
+def check_alone(comm: Any, what: str, member: str) -> None:
+    """Refuse what would be this process's own where several work on one mesh.
+
+    Args:
+        comm: What the object was given; None says nothing of other processes.
+        what: The object, for the message.
+        member: What was asked of it.
+
+    Raises:
+        UnsupportedError: Nothing was given, and MPI runs several processes.
+    """
+    if comm is None and n_processes() > 1:
+        raise UnsupportedError(
+            f"{what}: '{member}' would be that of this process alone, but MPI runs "
+            f"{n_processes()}, and programs run in one so far. Where each process has a mesh of "
+            "its own say so: pass comm=MPI.COMM_SELF to its Sets and Globals"
+        )
+
+
+def comm_of(comm: Any, what: str) -> Any:
+    """Return the communicator of an object: what it was given, or the world if that is one process.
+
+    Raises:
+        UnsupportedError: Nothing was given, and MPI runs several processes.
+    """
+    if comm is not None:
+        return comm
+    world = __getattr__("COMM_WORLD")  # which starts MPI
+    check_alone(None, what, "comm")
+    return world

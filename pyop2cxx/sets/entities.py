@@ -137,7 +137,7 @@ class Entities:
     @property
     def comm(self) -> Any:
         """The communicator: of one process, so far."""
-        return communicators.COMM_WORLD if self._comm is None else self._comm
+        return communicators.comm_of(self._comm, f"Set '{self._name}'")
 
 
 def _as_sizes(size: object, name: str) -> tuple[int, int, int] | None:

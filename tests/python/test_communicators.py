@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 from __future__ import annotations
 
+import re
 import sys
 from types import ModuleType, SimpleNamespace
 from typing import Any
@@ -54,6 +55,58 @@ def test_several_processes_are_refused(make: Any) -> None:
         make(SimpleNamespace(rank=0, size=2))
     with pytest.raises(communicators.PyOP2CommError, match="expected a communicator"):
         make(3)
+
+
+@pytest.fixture
+def two_processes(monkeypatch: pytest.MonkeyPatch) -> SimpleNamespace:
+    """MPI as mpi4py shows it to one of two processes."""
+    package, module = ModuleType("mpi4py"), ModuleType("mpi4py.MPI")
+    module.COMM_WORLD = SimpleNamespace(rank=0, size=2)  # type: ignore[attr-defined]
+    monkeypatch.setitem(sys.modules, "mpi4py", package)
+    monkeypatch.setitem(sys.modules, "mpi4py.MPI", module)
+    return SimpleNamespace(rank=0, size=1)  # COMM_SELF
+
+
+def uses(comm: Any) -> dict[str, Any]:
+    """What is of one process where several work on one mesh, by what the message says."""
+    cells = op2.Set(3, "cells", comm=comm)
+    x, g = op2.Dat(cells, [3.0, 4.0, 0.0], name="x"), op2.Global(1, 0.0, name="g", comm=comm)
+    both = op2.MixedDat([x, op2.Dat(cells)])
+    itself = op2.Map(cells, cells, 1, [0, 1, 2])
+    mat = op2.Mat(op2.Sparsity(cells**1, [(itself, itself, None)]), name="m")
+    return {
+        "Set 'cells': 'comm'": lambda: cells.comm,
+        "Global 'g': 'comm'": lambda: g.comm,
+        "Global 'g': 'INC'": lambda: g(op2.INC),
+        "Global 'g': 'MIN'": lambda: g(op2.MIN),
+        "Dat 'x' on Set 'cells': 'norm'": lambda: x.norm,
+        "Dat 'x' on Set 'cells': 'inner'": lambda: both.inner(both),
+        "Dat 'x' on Set 'cells': 'dot'": lambda: x.dot(x),
+        "Dat 'x' on Set 'cells': 'inner_into'": lambda: x.inner_into(x, g),
+        "Mat 'm': 'INC'": lambda: mat(op2.INC, (itself, itself)),
+        "Dat 'x' on Set 'cells': 'solve'": lambda: op2.solve(lambda x, y: x.copy(y), x, x),
+    }
+
+
+@pytest.mark.parametrize("use", sorted(uses(None)))
+def test_sums_of_one_of_several_processes_are_refused(use: str, two_processes: Any) -> None:
+    with pytest.raises(
+        UnsupportedError, match=rf"^{re.escape(use)} would be .* but MPI runs 2, .*"
+    ):
+        uses(None)[use]()
+    if "solve" not in use:  # which needs SciPy
+        uses(two_processes)[use]()
+
+
+@pytest.mark.usefixtures("two_processes")
+def test_what_each_of_several_processes_may_do() -> None:
+    cells = op2.Set(3)
+    x, g = op2.Dat(cells, [3.0, 4.0, 0.0]), op2.Global(1, 2.0)
+    kernel = op2.Kernel("void k(double *x, const double *g) { x[0] *= g[0]; }", "k")
+    op2.par_loop(kernel, cells, x(op2.RW), g(op2.READ))
+    op2.par_loop(kernel, cells, x(op2.RW), g(op2.READ), check=True)
+    x += 1
+    assert x.data_ro.tolist() == [13, 17, 1]
 
 
 def test_there_is_nothing_else() -> None:
