@@ -3,7 +3,7 @@
 #   PYTHON=/path/to/python3  use this interpreter (>= 3.10)    VENV=dir  another place than .venv
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint build bench docs stubs clean distclean
+.PHONY: help demo test fuzz lint build bench docs stubs clean distclean
 export PYTHON VENV
 
 venv_python := $(or $(VENV),.venv)/bin/python
@@ -18,6 +18,11 @@ demo: ## airfoil on 720 000 cells: 100 iterations on openmp, time per loop again
 test: ## C++ tests, the same under ASan, UBSan and TSan, Python tests
 	@tools/setup.sh test
 	@tools/test.sh
+
+fuzz: ## random loops against an interpreter: BACKEND=openmp COUNT=100000 SEED=1 CFLAGS=-O0
+	@tools/setup.sh test
+	@$(venv_python) tests/fuzz/run.py --backend $(or $(BACKEND),openmp) --count $(or $(COUNT),100000) \
+	  $(if $(SEED),--seed $(SEED)) --cflags=$(or $(CFLAGS),-O0)
 
 lint: ## ruff, mypy, clang-format, stub, manual, -Wall -Wextra -Werror with g++ and clang 14
 	@tools/setup.sh lint

@@ -1,0 +1,353 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Runs a random kernel in Python: from its tree, by C's rules, with neither parser nor compiler.
+
+A kernel becomes a Python function of lists. Real numbers are Python's: those that decide anything
+are exact in the kernel's own type, and the error of all others is bounded beforehand.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any
+
+from fuzz.c_types import BY_NAME, CType, common, promoted
+from fuzz.make import COMPARISONS
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from fuzz.tree import Expr, Function, Kernel, Stmt
+
+
+class WrongFacts(Exception):
+    """A value lies outside of what the generator took for certain: the generator is wrong."""
+
+
+def _wrap(value: int, bits: int, signed: bool) -> int:
+    value &= (1 << bits) - 1
+    return value - (1 << bits) if signed and value >> (bits - 1) else value
+
+
+def _quotient(a: int, b: int) -> int:
+    size = abs(a) // abs(b)
+    return size if (a < 0) == (b < 0) else -size
+
+
+def _remainder(a: int, b: int) -> int:
+    return a - b * _quotient(a, b)
+
+
+def _checked(value: Any, e: Expr) -> Any:
+    """Compare a value with what is certain of it."""
+    facts = e.facts
+    slack = facts.error + 1e-9 * facts.size if facts.error else 0.0
+    parts = (value.real, value.imag) if isinstance(value, complex) else (value,)
+    for part in parts:
+        low, high = facts.low - slack, facts.high + slack
+        is_fine = low <= part <= high
+        if facts.is_exact and not e.type.is_integer:
+            is_fine = is_fine and part * 2**facts.fraction == int(part * 2**facts.fraction)
+        if e.type.is_integer:
+            is_fine = is_fine and isinstance(value, int) and e.type.low <= value <= e.type.high
+        if not is_fine:
+            raise WrongFacts(f"{value!r} of {e}")
+    return value
+
+
+_LIBRARY: dict[str, Callable[..., Any]] = {
+    "fabs": abs,
+    "abs": abs,
+    "labs": abs,
+    "floor": lambda x: float(math.floor(x)),
+    "ceil": lambda x: float(math.ceil(x)),
+    "trunc": lambda x: float(math.trunc(x)),
+    "rint": lambda x: float(round(x)),
+    "fmin": min,
+    "fmax": max,
+    "sin": math.sin,
+    "cos": math.cos,
+    "tanh": math.tanh,
+    "atan": math.atan,
+    "sqrt": math.sqrt,
+    "exp": math.exp,
+    "log": math.log,
+    "creal": lambda z: z.real,
+    "cimag": lambda z: z.imag,
+    "conj": lambda z: z.conjugate(),
+    "cabs": abs,
+}
+
+
+class Writer:
+    """Turns functions into the text of Python functions.
+
+    Args:
+        kernel: The kernel.
+        checked: Whether every value is compared with its facts.
+    """
+
+    def __init__(self, kernel: Kernel, checked: bool) -> None:
+        self.kernel = kernel
+        self.checked = checked
+        self.lines: list[str] = []
+        self.depth = 0
+        self.pointers: dict[str, str] = {}  # names that have an offset, which is a variable
+        self.n_switches = 0
+        self.noted: list[Expr] = []
+
+    def line(self, text: str) -> None:
+        self.lines.append("  " * self.depth + text)
+
+    # Expressions
+
+    def value(self, e: Expr) -> str:
+        text = self._value(e)
+        if not self.checked or e.op == "literal":
+            return text
+        self.noted.append(e)
+        return f"_checked({text}, _e[{len(self.noted) - 1}])"
+
+    def as_type(self, e: Expr, t: CType) -> str:
+        """Return an operand once C has converted it."""
+        return converted(self.value(e), e.type, t)
+
+    def _value(self, e: Expr) -> str:
+        op = e.op
+        if op == "literal":
+            return e.word.rstrip("uLf")
+        if op == "name":
+            return e.word
+        if op == "at":
+            return self.place(e)
+        if op == "cast":
+            return self.as_type(e.args[0], e.type)
+        if op == "sign":
+            return self._sign(e)
+        if op == "?":
+            condition = self.value(e.args[0])
+            a, b = (self.as_type(arg, e.type) for arg in e.args[1:])
+            return f"({a} if {condition} else {b})"
+        if op == "call":
+            return self._call(e)
+        if op == "function":
+            return self._library(e)
+        return self._binary(e)
+
+    def place(self, e: Expr) -> str:
+        """Return an entry of an array or of what is pointed to, or a variable."""
+        if e.op == "name":
+            return e.word
+        index = [self.value(arg) for arg in e.args]
+        if e.word in self.pointers:
+            return f"{e.word}[{self.pointers[e.word]} + {index[0]}]"
+        return e.word + "".join(f"[{i}]" for i in index)
+
+    def _sign(self, e: Expr) -> str:
+        if e.word == "!":
+            return f"(0 if {self.value(e.args[0])} else 1)"
+        operand = self.as_type(e.args[0], e.type)
+        return _as_unsigned(f"({e.word}{operand})", e.type)
+
+    def _binary(self, e: Expr) -> str:
+        op, (a, b) = e.op, e.args
+        if op in ("&&", "||"):
+            word = "and" if op == "&&" else "or"
+            return f"(1 if ({self.value(a)}) {word} ({self.value(b)}) else 0)"
+        if op in ("<<", ">>"):
+            t = promoted(a.type)
+            return _as_unsigned(f"({self.as_type(a, t)} {op} {self.value(b)})", t)
+        t = common(a.type, b.type)
+        x, y = self.as_type(a, t), self.as_type(b, t)
+        if op in COMPARISONS:
+            return f"(1 if {x} {op} {y} else 0)"
+        if t.is_integer and op in "/%":
+            return f"{'_quotient' if op == '/' else '_remainder'}({x}, {y})"
+        return _as_unsigned(f"({x} {op} {y})", t)
+
+    def _call(self, e: Expr) -> str:
+        called = next(f for f in self.kernel.functions if f.name == e.word)
+        return self.call_text(called, e.args)
+
+    def call_text(self, called: Function, args: tuple[Expr, ...] | list[Expr]) -> str:
+        """Return a call; a pointer is passed as its list and where in it."""
+        texts = []
+        for parameter, arg in zip(called.parameters, args, strict=True):
+            if not parameter.size:
+                texts.append(self.as_type(arg, parameter.type))
+                continue
+            offset = self.value(arg.args[0]) if arg.args else "0"
+            inner = self.pointers.get(arg.word, "0")
+            texts.append(f"{arg.word}, {inner} + {offset}")
+        return f"{called.name}({', '.join(texts)})"
+
+    def _library(self, e: Expr) -> str:
+        single = e.word.endswith("f")
+        plain = e.word[:-1] if single else e.word
+        if plain in ("creal", "cimag", "conj", "cabs"):
+            args = [self.value(arg) for arg in e.args]
+        else:
+            args = [self.as_type(arg, e.type) for arg in e.args]
+        return f"_f_{plain}({', '.join(args)})"
+
+    # Statements
+
+    def block(self, body: list[Stmt]) -> None:
+        self.depth += 1
+        for stmt in body:
+            getattr(self, f"_{stmt.op}_stmt")(stmt)
+        if not body:
+            self.line("pass")
+        self.depth -= 1
+
+    def _declare_stmt(self, s: Stmt) -> None:
+        assert s.type is not None
+        self.line(f"{s.word} = {self.as_type(s.exprs[0], s.type)}")
+
+    def _array_stmt(self, s: Stmt) -> None:
+        assert s.type is not None
+        values = [self.as_type(e, s.type) for e in s.exprs]
+        values += [converted("0", BY_NAME["int32"], s.type)] * (math.prod(s.numbers) - len(values))
+        self.line(f"{s.word} = {_nested(values, s.numbers)}")
+
+    def _pointer_stmt(self, s: Stmt) -> None:
+        base = s.exprs[0]
+        inner = self.pointers.get(base.word, "0")
+        self.line(f"{s.word} = {base.word}")
+        self.line(f"{s.word}_o = {inner} + {self.value(base.args[0])}")
+        self.pointers[s.word] = f"{s.word}_o"
+
+    def _set_stmt(self, s: Stmt) -> None:
+        target, value = s.exprs
+        place = self.place(target)
+        result = self.as_type(value, target.type)
+        self.line(f"{place} = {result}")
+        if self.checked:
+            self.noted.append(target)
+            self.line(f"_checked({place}, _e[{len(self.noted) - 1}])")
+
+    def _call_stmt(self, s: Stmt) -> None:
+        called = next(f for f in self.kernel.functions if f.name == s.word)
+        self.line(self.call_text(called, s.exprs))
+
+    def _block_stmt(self, s: Stmt) -> None:
+        self.line("if True:")
+        self.block(s.bodies[0])
+
+    def _if_stmt(self, s: Stmt) -> None:
+        self.line(f"if {self.value(s.exprs[0])}:")
+        self.block(s.bodies[0])
+        if len(s.bodies) > 1:
+            self.line("else:")
+            self.block(s.bodies[1])
+
+    def _for_stmt(self, s: Stmt) -> None:
+        first, _, step = s.numbers
+        end = self.value(s.exprs[0])
+        self.line(f"for {s.word} in range({first}, {end}, {step}):")
+        self.block(s.bodies[0])
+
+    def _while_stmt(self, s: Stmt) -> None:
+        self.line(f"{s.word} = {s.numbers[0]}")
+        condition = f" and {self.value(s.exprs[0])}" if s.exprs else ""
+        self.line(f"while {s.word} > 0{condition}:")
+        self.line(f"  {s.word} -= 1")
+        self.block(s.bodies[0])
+
+    def _do_stmt(self, s: Stmt) -> None:
+        self.line(f"{s.word} = {s.numbers[0]}")
+        self.line("while True:")
+        self.block(s.bodies[0])
+        self.line(f"  {s.word} -= 1")
+        self.line(f"  if not {s.word} > 0: break")
+
+    def _switch_stmt(self, s: Stmt) -> None:
+        """Each case is entered if it, or one before it that did not end, has the label."""
+        self.n_switches += 1
+        at = f"_at{self.n_switches}"
+        labels = {label: i for i, label in enumerate(s.numbers) if label >= 0}
+        default = next((i for i, label in enumerate(s.numbers) if label < 0), len(s.numbers))
+        self.line(f"{at} = {labels}.get({self.value(s.exprs[0])}, {default})")
+        self.line("for _ in (0,):")
+        for i, body in enumerate(s.bodies):
+            self.line(f"  if {at} <= {i}:")
+            self.depth += 1
+            self.block(body)
+            self.depth -= 1
+        if not s.bodies:
+            self.line("  pass")
+
+    def _return_stmt(self, s: Stmt) -> None:
+        value = self.as_type(s.exprs[0], s.type) if s.exprs and s.type is not None else ""
+        self.line(f"return {value}")
+
+    def _break_stmt(self, _: Stmt) -> None:
+        self.line("break")
+
+    def _continue_stmt(self, _: Stmt) -> None:
+        self.line("continue")
+
+    def function(self, f: Function) -> None:
+        self.pointers = {p.name: f"{p.name}_o" for p in f.parameters if p.size}
+        names = [f"{p.name}, {p.name}_o" if p.size else p.name for p in f.parameters]
+        self.line(f"def {f.name}({', '.join(names)}):")
+        self.block(f.body)
+
+    def whole(self) -> str:
+        """Return the text of all tables and functions."""
+        for table in self.kernel.tables:
+            values = [converted(repr(v), table.type, table.type) for v in table.values]
+            self.line(f"{table.name} = {_nested(values, table.shape)}")
+        for f in self.kernel.functions:
+            self.function(f)
+        return "\n".join(self.lines) + "\n"
+
+
+def _as_unsigned(text: str, t: CType) -> str:
+    return f"({text} & {t.high})" if t.kind == "u" else text
+
+
+def converted(text: str, source: CType, t: CType) -> str:
+    """Return what a conversion makes of a value."""
+    if source is t:
+        return text
+    if t.kind == "c":
+        return text if source.kind == "c" else f"complex({text})"
+    if t.kind == "f":
+        return text if source.kind == "f" else f"float({text})"
+    if source.kind == "f":
+        return f"int({text})"
+    if source.low >= t.low and source.high <= t.high:
+        return text
+    return f"_wrap({text}, {t.bits}, {t.kind == 'i'})"
+
+
+def _nested(values: list[str], shape: tuple[int, ...]) -> str:
+    if len(shape) == 1:
+        return f"[{', '.join(values)}]"
+    n = shape[1]
+    rows = [f"[{', '.join(values[i : i + n])}]" for i in range(0, len(values), n)]
+    return f"[{', '.join(rows)}]"
+
+
+def compiled(kernel: Kernel, *, checked: bool = False) -> Callable[..., None]:
+    """Return a Python function that does what the kernel does to lists of numbers.
+
+    Args:
+        kernel: The kernel.
+        checked: Whether every value is compared with what the generator took for certain.
+
+    Returns:
+        Takes each argument as a list and where in it the argument begins.
+    """
+    writer = Writer(kernel, checked)
+    text = writer.whole()
+    names: dict[str, Any] = {
+        "_wrap": _wrap,
+        "_quotient": _quotient,
+        "_remainder": _remainder,
+        "_checked": _checked,
+        "_e": writer.noted,
+        **{f"_f_{name}": function for name, function in _LIBRARY.items()},
+    }
+    exec(compile(text, f"<{kernel.main.name}>", "exec"), names)
+    return names[kernel.main.name]  # type: ignore[no-any-return]

@@ -1,0 +1,397 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Random loops: Sets, Maps, arguments and their values, as plain data, and what they must do.
+
+Nothing here knows pyop2cxx: `run` visits the elements one after the other and calls the kernel's
+interpreter with lists.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+from random import Random
+from typing import TYPE_CHECKING, Any
+
+from fuzz.c_types import COMPLEXES, DOUBLE, FLOAT, INT, INTEGERS, CType
+from fuzz.facts import Facts
+from fuzz.grammar import Grammar, Name, facts_of, sum_facts, sum_of, table_names
+from fuzz.interpreter import compiled
+from fuzz.tree import Parameter
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from fuzz.tree import Kernel
+
+MOST_VALUES = 8  # that one argument points to
+
+
+@dataclass(slots=True)
+class Path:
+    """A Map.
+
+    Attributes:
+        name: What programs call it.
+        target: The Set that it leads to.
+        rows: Of each element, as the loop reads them.
+        offsets: How far each entry moves from a cell to the one above; empty if not extruded.
+        arity: Entries of a row.
+        order: It is a Map in another order: which of its entries comes where; empty for none.
+        through: It is composed: the element of an inner Set that each element leads to first.
+    """
+
+    name: str
+    target: str
+    rows: list[list[int]]
+    arity: int
+    offsets: list[int] = field(default_factory=list)
+    order: list[int] = field(default_factory=list)
+    through: list[int] = field(default_factory=list)
+
+
+@dataclass(slots=True)
+class Data:
+    """A Dat or a Global.
+
+    Attributes:
+        name: What programs call it.
+        type: Of its values.
+        on: Its Set; empty for a Global.
+        dim: Of one entity.
+        values: All of them, row by row.
+    """
+
+    name: str
+    type: CType
+    on: str
+    dim: tuple[int, ...]
+    values: list[Any]
+
+    @property
+    def width(self) -> int:
+        return math.prod(self.dim)
+
+
+@dataclass(slots=True)
+class Arg:
+    """An argument.
+
+    Attributes:
+        data: What it is made of.
+        access: Its access, as programs write it.
+        path: The Map; None if it is direct or a Global.
+        component: The component that a view shows; None for all.
+        tolerance: How far off each result may be.
+    """
+
+    data: Data
+    access: str
+    path: Path | None = None
+    component: int | None = None
+    tolerance: float = 0.0
+
+    @property
+    def width(self) -> int:
+        return 1 if self.component is not None else self.data.width
+
+
+@dataclass(slots=True)
+class Loop:
+    """A loop.
+
+    Attributes:
+        seed: It is made of.
+        kernel: Its kernel.
+        sets: Owned and all entities of Sets by their names; the loop runs over "cells".
+        args: Its arguments.
+        constants: Consts: name, type, and the values.
+        part: The elements of a Subset; None for all.
+        extruded: Whether there are columns of cells.
+        layers: First layer and one past the last of each column.
+        even: Whether all columns have equal heights.
+        region: The part of each column; empty for all.
+        layer: Whether the kernel gets the number of the layer.
+    """
+
+    seed: int
+    kernel: Kernel
+    sets: dict[str, tuple[int, int]]
+    args: list[Arg]
+    constants: list[tuple[str, CType, list[Any]]] = field(default_factory=list)
+    part: list[int] | None = None
+    extruded: bool = False
+    layers: list[tuple[int, int]] = field(default_factory=list)
+    even: bool = True
+    region: str = ""
+    layer: bool = False
+
+    def paths_used(self) -> list[Path]:
+        """Return the Maps that arguments need, each once."""
+        found = {arg.path.name: arg.path for arg in self.args if arg.path is not None}
+        return list(found.values())
+
+    def cells(self) -> Iterator[tuple[int, int, int]]:
+        """Yield element, layer, and how many cells it is above the lowest of its column."""
+        for element in range(self.sets["cells"][0]) if self.part is None else self.part:
+            if not self.extruded:
+                yield element, 0, 0
+                continue
+            bottom, end = self.layers[element]
+            all_cells = range(bottom, end - 1)
+            if self.region == "ON_BOTTOM":
+                all_cells = all_cells[:1]
+            elif self.region == "ON_TOP":
+                all_cells = all_cells[-1:]
+            for layer in all_cells:
+                yield element, layer, layer - bottom
+
+
+# What a loop must do
+
+
+def run(loop: Loop, *, checked: bool = False, times: int = 1) -> dict[str, list[Any]]:
+    """Return the values of all Dats and Globals after the loop, by name."""
+    call = compiled(loop.kernel, checked=checked)
+    call.__globals__["_Complex_I"] = 1j
+    for name, t, values in loop.constants:
+        call.__globals__[name] = values if len(values) > 1 else _python(values[0], t)
+    state = {
+        arg.data.name: [_python(v, arg.data.type) for v in arg.data.values] for arg in loop.args
+    }
+    for _ in range(times):
+        for cell in loop.cells():
+            _visit(loop, call, state, cell)
+    return state
+
+
+def _python(value: Any, t: CType) -> Any:
+    return complex(value) if t.kind == "c" else float(value) if t.kind == "f" else value
+
+
+def _visit(loop: Loop, call: Any, state: dict[str, list[Any]], cell: tuple[int, int, int]) -> None:
+    element, layer, above = cell
+    packs: list[Any] = []
+    stores = []
+    for arg in loop.args:
+        values = state[arg.data.name]
+        places = _places(arg, element, above)
+        if arg.access in ("INC", "WRITE") and arg.path is not None:
+            pack = [_python(0, arg.data.type)] * len(places)
+        else:
+            pack = [values[i] for i in places]
+        packs += [pack, 0]
+        if arg.access != "READ":
+            stores.append((arg, values, places, pack))
+    call(*packs, *([layer] if loop.layer else []))
+    for arg, values, places, pack in stores:
+        _store(arg, values, places, pack)
+
+
+def _places(arg: Arg, element: int, above: int) -> list[int]:
+    """Return where in the list of all values those of an argument are, for one element."""
+    width = arg.data.width
+    if not arg.data.on:
+        return list(range(width))
+    path = arg.path
+    rows = [element] if path is None else path.rows[element]
+    if path is not None and path.offsets:
+        rows = [row + above * offset for row, offset in zip(rows, path.offsets, strict=True)]
+    if arg.component is not None:
+        return [row * width + arg.component for row in rows]
+    return [row * width + c for row in rows for c in range(width)]
+
+
+def _store(arg: Arg, values: list[Any], places: list[int], pack: list[Any]) -> None:
+    t = arg.data.type
+    for place, value in zip(places, pack, strict=True):
+        if arg.access == "INC" and arg.path is not None:
+            total = values[place] + value
+            if t.is_integer:
+                total &= (1 << t.bits) - 1
+                total -= (1 << t.bits) * (t.kind == "i" and total > t.high)
+            values[place] = total
+        elif arg.access in ("MIN", "MAX"):
+            values[place] = (min if arg.access == "MIN" else max)(values[place], value)
+        else:
+            values[place] = value
+
+
+# Random loops
+
+
+class Maker:
+    """Makes the loop of a seed."""
+
+    def __init__(self, seed: int) -> None:
+        self.seed = seed
+        self.random = Random(seed)
+        self.grammar = Grammar(self.random, f"s{seed}_")
+        n = self.random.choice([0, 1, 2, 3, 5, 7, 8, 9, 13, 17, 21, 33])
+        ghosts = self.random.choice([0, 0, 0, 2])
+        self.loop = Loop(seed, None, {"cells": (n, n + ghosts)}, [])  # type: ignore[arg-type]
+        self.paths: list[Path] = []
+        self.parameters: list[Parameter] = []
+        self.writes: list[Parameter] = []
+
+    def chance(self, share: float) -> bool:
+        return self.random.random() < share
+
+    def made(self) -> Loop:
+        self._iteration()
+        self._maps()
+        for _ in range(self.random.randint(0, 2)):
+            self.grammar.table()
+        self.grammar.names = table_names(self.grammar.tables)
+        if self.chance(0.2):
+            self._constant()
+        outside = self.grammar.names
+        for _ in range(self.random.choice([0, 0, 1, 2])):
+            self.grammar.helper()
+        self.grammar.names = outside
+        n_args = self.random.randint(2, 6)
+        for _ in range(n_args):
+            self._argument()
+        if all(arg.access == "READ" for arg in self.loop.args):
+            self._argument("INC")
+        if self.loop.extruded and self.chance(0.4):
+            self.loop.layer = True
+            self.parameters.append(Parameter("layer", INT, Facts(0, 9)))
+            self.grammar.names.append(Name("layer", INT, Facts(0, 9)))
+        n = self.random.choice([1, 2, 3, 4, 6, 9])
+        self.loop.kernel = self.grammar.main(self.parameters, self.writes, n)
+        self._tolerances()
+        return self.loop
+
+    def _iteration(self) -> None:
+        loop, (n, total) = self.loop, self.loop.sets["cells"]
+        if self.chance(0.25):
+            loop.extruded, loop.even = True, self.chance(0.7) or not total
+            if loop.even:
+                loop.layers = [(0, self.random.randint(2, 5))] * max(total, 1)
+            else:
+                lows = [self.random.randint(0, 2) for _ in range(total)]
+                loop.layers = [(low, low + self.random.randint(2, 5)) for low in lows]
+            loop.region = self.random.choice(["", "", "ALL", "ON_BOTTOM", "ON_TOP"])
+        if self.chance(0.2):
+            loop.part = sorted(self.random.sample(range(n), self.random.randint(0, n)))
+
+    def _maps(self) -> None:
+        _, total = self.loop.sets["cells"]
+        for number in range(self.random.randint(1, 3)):
+            arity = self.random.randint(1, 4)
+            is_apart = self.chance(0.35) and not self.loop.extruded
+            size = total * arity + 1 if is_apart else self.random.choice([1, 2, 3, 6, 20])
+            name = f"nodes{number}"
+            path = Path(f"map{number}", name, [], arity)
+            if is_apart:
+                places = self.random.sample(range(size), total * arity)
+                path.rows = [places[i * arity : (i + 1) * arity] for i in range(total)]
+            elif self.chance(0.2) and not self.loop.extruded:
+                inner = [[self.random.randrange(size) for _ in range(arity)] for _ in range(3)]
+                path.through = [self.random.randrange(3) for _ in range(total)]
+                path.rows = [inner[i] for i in path.through]
+            else:
+                path.rows = [
+                    [self.random.randrange(size) for _ in range(arity)] for _ in range(total)
+                ]
+            if not path.through and self.chance(0.2):
+                path.order = self.random.sample(range(arity), arity)
+            if self.loop.extruded:
+                path.offsets = [self.random.randint(0, 2) for _ in range(arity)]
+                size += 2 * 8
+            self.loop.sets[name] = (size, size)
+            self.paths.append(path)
+
+    def _constant(self) -> None:
+        t = self.random.choice([DOUBLE, INT, FLOAT])
+        facts = Facts(0, 3) if t is INT else Facts(-8.0, 8.0, 2)
+        n = self.random.choice([1, 3])
+        word = f"s{self.seed}_c"
+        self.loop.constants.append((word, t, [self._number(t, facts) for _ in range(n)]))
+        self.grammar.names.append(Name(word, t, facts, () if n == 1 else (n,)))
+
+    def _number(self, t: CType, facts: Facts) -> Any:
+        """Return a value of these facts that its type holds exactly."""
+        if t.is_integer:
+            ends = [facts.low, facts.high]
+            return self.random.choice(
+                [self.random.randint(*ends), self.random.randint(*ends), *ends]
+            )
+        scale = 2 ** (facts.fraction if facts.is_exact else 3)
+        low, high = int(facts.low * scale), int(facts.high * scale)
+        parts = [self.random.randint(low, high) / scale for _ in range(2)]
+        return complex(*parts) if t.kind == "c" else parts[0]
+
+    def _argument(self, access: str = "") -> None:
+        number = len(self.loop.args)
+        t = self.grammar.any_type()
+        place = self.random.choice(["direct", "direct", "map", "map", "map", "global"])
+        path = self.random.choice(self.paths) if place == "map" else None
+        if not access:
+            access = self.random.choice(self._accesses(place, path, t))
+        is_exact = t.is_integer or self.chance(0.75)
+        facts = sum_facts(t, is_exact) if access == "INC" else facts_of(self.random, t)
+        start = Facts(-8, 7, 1) if access == "INC" and not t.is_integer else facts
+        start = Facts(max(t.low, -9), 9) if access == "INC" and t.is_integer else start
+        arity = 1 if path is None else path.arity
+        dims = [(1,), (1,), (2,), (3,), (2, 2)] if place != "global" else [(1,), (1,), (3,)]
+        dim = self.random.choice([d for d in dims if math.prod(d) * arity <= MOST_VALUES])
+        on = "" if place == "global" else "cells" if path is None else path.target
+        n = self.loop.sets[on][1] if on else 1
+        values = [self._number(t, start) for _ in range(n * math.prod(dim))]
+        arg = Arg(Data(f"d{number}", t, on, dim, values), access, path)
+        if on and len(dim) == 1 and dim[0] > 1 and self.chance(0.15):
+            arg.component = self.random.randrange(dim[0])
+        self.loop.args.append(arg)
+        self._parameter(arg, f"p{number}", facts, arity * arg.width, is_exact)
+
+    def _accesses(self, place: str, path: Path | None, t: CType) -> list[str]:
+        found = ["READ", "READ", "INC"]
+        if t.kind != "c":
+            found += ["MIN", "MAX"]
+        if place == "direct" and not self.loop.extruded:
+            found += ["WRITE", "WRITE", "RW", "RW"]
+        if path is not None and self._is_apart(path):
+            found += ["WRITE", "RW"]
+        return found
+
+    def _is_apart(self, path: Path) -> bool:
+        every = [node for row in path.rows for node in row]
+        return not self.loop.extruded and len(set(every)) == len(every)
+
+    def _parameter(self, arg: Arg, word: str, facts: Facts, size: int, is_exact: bool) -> None:
+        t, access = arg.data.type, arg.access
+        const = access == "READ" and self.chance(0.9)
+        p = Parameter(word, t, facts, size, const, self.random.randrange(3))
+        self.parameters.append(p)
+        if access in ("READ", "RW"):
+            name = Name(word, t, facts, (size,), access == "RW")
+            self.grammar.names.append(name)
+        elif access == "WRITE":
+            self.writes.append(p)
+        elif access == "INC":
+            self.grammar.sums.append(sum_of(p, is_exact))
+        else:
+            self.grammar.bests.append((p, "<" if access == "MIN" else ">"))
+
+    def _tolerances(self) -> None:
+        """Say how far off results may be: rounding, as often as it may happen."""
+        n_cells = sum(1 for _ in self.loop.cells())
+        sums = {s.parameter.name: s for s in self.grammar.sums}
+        for arg, p in zip(self.loop.args, self.parameters, strict=False):
+            found = sums.get(p.name)
+            if found is None:
+                arg.tolerance = 2 * p.facts.error
+                continue
+            if p.type.is_integer or found.fraction >= 0:
+                continue
+            often = 4 * n_cells + 4  # entries of one row may lead to one target
+            arg.tolerance = 2 * often * (found.error + often * found.size * p.type.epsilon + 1e-12)
+
+
+def random_loop(seed: int) -> Loop:
+    """Return the loop of a seed."""
+    return Maker(seed).made()
+
+
+__all__ = ["COMPLEXES", "INTEGERS", "Arg", "Data", "Loop", "Path", "random_loop", "run"]

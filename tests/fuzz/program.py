@@ -1,0 +1,162 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Writes a random loop as a Python program. What the tests run is this text, too."""
+
+from __future__ import annotations
+
+import textwrap
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from fuzz.text import source
+
+if TYPE_CHECKING:
+    from fuzz.loops import Arg, Data, Loop, Path
+
+
+@dataclass(frozen=True, slots=True)
+class Way:
+    """How a loop is run.
+
+    Attributes:
+        backend: The backend.
+        options: Of pyop2cxx.
+        how: Keywords of the ParLoop.
+    """
+
+    backend: str = "sequential"
+    options: dict[str, Any] = field(default_factory=dict)
+    how: dict[str, Any] = field(default_factory=dict)
+
+    def __str__(self) -> str:
+        words = {"backend": self.backend, **self.options, **self.how}
+        return ", ".join(f"{name}={value!r}" for name, value in words.items())
+
+
+def setup(loop: Loop) -> str:
+    """Return a text that defines `make(**how)`, which returns the ParLoop and its data by name."""
+    lines = ["import numpy as np", "from pyop2cxx import op2", ""]
+    lines += [f'kernel = op2.Kernel("""\n{source(loop.kernel)}""", "{loop.kernel.main.name}")']
+    lines += [f'{name} = op2.Set({_size(size)}, "{name}")' for name, size in loop.sets.items()]
+    lines += _iteration(loop)
+    for path in loop.paths_used():
+        lines += _path(path, "cells" if not loop.extruded else "columns")
+    lines += [_constant(*constant) for constant in loop.constants]
+    lines += ["", "", "def make(**how):"]
+    seen = set()
+    for arg in loop.args:
+        if arg.data.name not in seen:
+            lines.append(textwrap.indent(_data(arg.data), "    "))
+            seen.add(arg.data.name)
+    lines += [f"    how = {{{_fixed(loop)}, **how}}"] if _fixed(loop) else []
+    args = ", ".join(map(_arg, loop.args))
+    lines.append(f"    loop = op2.ParLoop(kernel, {_iterset(loop)}, {args}, **how)")
+    lines.append(f"    return loop, {{{', '.join(f'{n!r}: {n}' for n in sorted(seen))}}}")
+    return "\n".join(lines) + "\n"
+
+
+def program(loop: Loop, way: Way, expected: dict[str, list[Any]]) -> str:
+    """Return a whole program that runs the loop in one way and compares."""
+    options = "".join(f", {name}={value!r}" for name, value in way.options.items())
+    how = ", ".join(f"{name}={value!r}" for name, value in way.how.items())
+    lines = [setup(loop), "", f'op2.init(backend="{way.backend}"{options})']
+    lines += [f"loop, data = make({how})", "loop.compute()"]
+    for arg in loop.args:
+        name = arg.data.name
+        lines += [
+            f"got = data[{name!r}].data_ro{'_with_halos' if arg.data.on else ''}",
+            f"want = np.array({expected[name]!r}, got.dtype).reshape(got.shape)",
+            "np.testing.assert_allclose("
+            f"got, want, rtol=0, atol={arg.tolerance!r}, err_msg={name!r})",
+        ]
+    return "\n".join(lines) + "\n"
+
+
+def _size(size: tuple[int, int]) -> str:
+    n, total = size
+    return str(n) if n == total else f"({n}, {n}, {total})"
+
+
+def _iteration(loop: Loop) -> list[str]:
+    lines = []
+    whole = "cells"
+    if loop.extruded:
+        layers = str(loop.layers[0][1]) if loop.even else f"np.array({loop.layers}).reshape(-1, 2)"
+        lines.append(f"columns = op2.ExtrudedSet(cells, {layers})")
+        whole = "columns"
+    if loop.part is not None:
+        lines.append(f"part = op2.Subset({whole}, {loop.part})")
+    return lines
+
+
+def _iterset(loop: Loop) -> str:
+    return "part" if loop.part is not None else "columns" if loop.extruded else "cells"
+
+
+def _path(path: Path, source_set: str) -> list[str]:
+    rows = path.rows
+    lines: list[str] = []
+    name = f"{path.name}_as_stored" if path.order else path.name
+    offsets = path.offsets
+    if path.order:  # entry i is what is stored as entry order[i]
+        inverse = [path.order.index(i) for i in range(len(path.order))]
+        rows = [[row[i] for i in inverse] for row in rows]
+        offsets = [offsets[i] for i in inverse] if offsets else []
+    if path.through:
+        inner: dict[int, list[int]] = dict(zip(path.through, rows, strict=True))
+        lines.append(f'{path.name}_on = op2.Set(3, "between")')
+        width = path.arity
+        values = [inner.get(i, [0] * width) for i in range(3)]
+        lines.append(
+            f"{path.name}_a = op2.Map({source_set}, {path.name}_on, 1, {_array(path.through, 1)})"
+        )
+        lines.append(
+            f"{path.name}_b = op2.Map({path.name}_on, {path.target}, {width}, "
+            f"{_array(values, width)})"
+        )
+        return [*lines, f"{path.name} = op2.ComposedMap({path.name}_b, {path.name}_a)"]
+    more = f", offset={offsets}" if offsets else ""
+    lines.append(
+        f"{name} = op2.Map({source_set}, {path.target}, {path.arity}, "
+        f"{_array(rows, path.arity)}{more})"
+    )
+    if path.order:
+        lines.append(f"{path.name} = op2.PermutedMap({name}, {path.order})")
+    return lines
+
+
+def _array(rows: list[Any], width: int) -> str:
+    return f"np.array({rows}, np.int32).reshape(-1, {width})"
+
+
+def _constant(name: str, t: Any, values: list[Any]) -> str:
+    return f'{name} = op2.Const({len(values)}, {values}, "{name}", dtype="{t.name}")'
+
+
+def _data(data: Data) -> str:
+    values = f'np.array({data.values}, "{data.type.name}")'
+    dim = data.dim[0] if len(data.dim) == 1 else data.dim
+    if not data.on:
+        return f'{data.name} = op2.Global({dim}, {values}, "{data.type.name}")'
+    extents = ", ".join(str(n) for n in data.dim)
+    shape = f"({extents},)" if len(data.dim) == 1 else f"({extents})"
+    return (
+        f"{data.name} = op2.Dat({data.on} ** {shape}, "
+        f"{values}.reshape(({data.on}.total_size, *{shape})))"
+    )
+
+
+def _arg(arg: Arg) -> str:
+    name = arg.data.name
+    if arg.component is not None:
+        name = f"op2.DatView({name}, {arg.component})"
+    path = f", {arg.path.name}" if arg.path is not None else ""
+    return f"{name}(op2.{arg.access}{path})"
+
+
+def _fixed(loop: Loop) -> str:
+    words = []
+    if loop.region:
+        words.append(f'"iteration_region": op2.{loop.region}')
+    if loop.layer:
+        words.append('"pass_layer_arg": True')
+    return ", ".join(words)

@@ -1,0 +1,290 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Runs random loops in every way a backend has and compares them with the interpreter.
+
+`python tests/fuzz/run.py --backend openmp --count 1000 --seed 0` prints how many there were, and of
+each failure its seed and the smallest program found that fails in the same way.
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import sys
+import time
+import warnings
+from collections import Counter
+from dataclasses import dataclass, field
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import numpy as np
+
+sys.path.insert(0, str(Path(__file__).parents[1]))
+
+from fuzz.batch import compile_batch
+from fuzz.loops import Loop, random_loop, run
+from fuzz.program import Way, program, setup
+from fuzz.shrink import shrunk
+from pyop2cxx import _core, op2
+from pyop2cxx.exceptions import CompilationError, KernelWarning, UnsupportedError
+
+MOST_SHOWN = 4  # failures of one kind
+STRATEGIES = (None, *_core.STRATEGIES)
+
+
+@dataclass(slots=True)
+class Failure:
+    """A loop that did not do what it must.
+
+    Attributes:
+        kind: 'wrong', or the name of the exception.
+        message: What differs, or what the exception says.
+        loop: The loop.
+        way: How it was run.
+    """
+
+    kind: str
+    message: str
+    loop: Loop
+    way: Way
+
+    def resembles(self, other: Failure) -> bool:
+        """Whether this is the same fault, as far as can be told."""
+        shorter = min(len(self.message), len(other.message), 20)
+        is_same = self.message[-shorter:] == other.message[-shorter:]
+        return self.kind == other.kind and (self.kind == "wrong" or is_same)
+
+
+@dataclass(slots=True)
+class Report:
+    """What was run.
+
+    Attributes:
+        n_loops: Loops.
+        n_runs: Runs of them.
+        n_refused: Ways that a loop does not allow.
+        refusals: Why, and how often.
+        failures: What went wrong.
+    """
+
+    n_loops: int = 0
+    n_runs: int = 0
+    n_refused: int = 0
+    refusals: Counter[str] = field(default_factory=Counter)
+    failures: list[Failure] = field(default_factory=list)
+
+
+@dataclass(slots=True)
+class Attempt:
+    """A loop on its way: made for one way of running it; all ways share `names`."""
+
+    loop: Loop
+    way: Way
+    expected: dict[str, list[Any]]
+    names: dict[str, Any] = field(default_factory=dict)
+    parloop: Any = None
+    data: dict[str, Any] = field(default_factory=dict)
+
+
+def ways(loop: Loop, backend: str, n: int) -> list[Way]:
+    """Return some of the ways in which a loop may be run, the same for a seed."""
+    random = Random(loop.seed)
+    found = []
+    for number in range(n):
+        how: dict[str, Any] = {"strategy": random.choice(STRATEGIES) if number else None}
+        lanes = random.choice([None, 0, 0, 2, 4, 8])
+        how["lanes"] = lanes if number and backend != "cuda" else None
+        if how["strategy"] == "block":
+            how["block_size"] = random.choice([1, 2, 5, 16])
+        options = {"threads": random.choice([1, 2, 3])}
+        options["deterministic"] = random.random() < 0.3
+        how = {name: value for name, value in how.items() if value is not None}
+        found.append(Way(backend, options, how))
+    return found
+
+
+def prepare(attempts: list[Attempt], report: Report) -> list[Attempt]:
+    """Make the ParLoops; what the library refuses with a reason is counted."""
+    ready = []
+    for attempt in attempts:
+        loop = attempt.loop
+        try:
+            if not attempt.names:
+                exec(setup(loop), attempt.names)
+            with op2.backend(attempt.way.backend):
+                attempt.parloop, attempt.data = attempt.names["make"](**attempt.way.how)
+                attempt.parloop.generate()
+            ready.append(attempt)
+        except UnsupportedError as error:
+            report.n_refused += 1
+            report.refusals[reason_of(error)] += 1
+        except Exception as error:
+            fail(report, attempt, error)
+    return ready
+
+
+def reason_of(error: Exception) -> str:
+    """Return an error's message without what differs from loop to loop."""
+    return str(error).split(": ", 1)[-1][:70]
+
+
+def fail(report: Report, attempt: Attempt, error: Exception) -> None:
+    kind = type(error).__name__
+    report.failures.append(Failure(kind, str(error), attempt.loop, attempt.way))
+
+
+def check(attempt: Attempt) -> str:
+    """Run a loop and return what differs from the interpreter; empty if nothing does."""
+    with op2.backend(attempt.way.backend):
+        attempt.parloop.compute()
+        for arg in attempt.loop.args:
+            found = attempt.data[arg.data.name]
+            got = found.data_ro_with_halos if arg.data.on else found.data_ro
+            want = np.array(attempt.expected[arg.data.name], got.dtype).reshape(got.shape)
+            if got.size == 0:
+                continue
+            is_fine = got == want if arg.tolerance == 0.0 else np.abs(got - want) <= arg.tolerance
+            if not is_fine.all():
+                return (
+                    f"{arg.access} {arg.data.name}: got {got.ravel().tolist()}, "
+                    f"expected {want.ravel().tolist()}, off by at most {arg.tolerance:g}"
+                )
+    return ""
+
+
+def run_together(attempts: list[Attempt], report: Report) -> None:
+    """Compile attempts as a few units, in which each kernel is named once, and run each."""
+    groups: list[list[Attempt]] = []
+    seen: Counter[str] = Counter()
+    for attempt in attempts:
+        name = attempt.loop.kernel.main.name
+        groups += [[]] * (seen[name] == len(groups))
+        groups[seen[name]] = [*groups[seen[name]], attempt]
+        seen[name] += 1
+    for group in groups:
+        with op2.backend(group[0].way.backend), contextlib.suppress(CompilationError):
+            compile_batch([attempt.parloop for attempt in group])  # the loop itself says so below
+    for attempt in attempts:
+        op2.init(**attempt.way.options)
+        finish(attempt, report)
+
+
+def finish(attempt: Attempt, report: Report) -> None:
+    report.n_runs += 1
+    try:
+        difference = check(attempt)
+    except Exception as error:
+        fail(report, attempt, error)
+        return
+    if difference:
+        report.failures.append(Failure("wrong", difference, attempt.loop, attempt.way))
+
+
+def run_seeds(seeds: range, backend: str, n_ways: int, report: Report) -> None:
+    """Run the loops of some seeds, compiled as few units."""
+    attempts = []
+    for seed in seeds:
+        loop = random_loop(seed)
+        expected = run(loop)
+        names: dict[str, Any] = {}
+        attempts += [Attempt(loop, way, expected, names) for way in ways(loop, backend, n_ways)]
+        report.n_loops += 1
+    by_options: dict[bool, list[Attempt]] = {}
+    for attempt in attempts:
+        by_options.setdefault(attempt.way.options["deterministic"], []).append(attempt)
+    try:
+        for deterministic, group in by_options.items():
+            op2.init(deterministic=deterministic)
+            run_together(prepare(group, report), report)
+    finally:
+        forget_constants(attempts)
+
+
+def forget_constants(attempts: list[Attempt]) -> None:
+    names = {name for attempt in attempts for name, _, _ in attempt.loop.constants}
+    from pyop2cxx.runtime import runtime
+
+    for name in names & set(runtime.constants):
+        runtime.constants[name].remove_from_namespace()
+
+
+def one(loop: Loop, way: Way) -> Failure | None:
+    """Run one loop in one way by itself."""
+    report = Report()
+    op2.init(**way.options)
+    attempt = Attempt(loop, way, run(loop))
+    try:
+        for ready in prepare([attempt], report):
+            finish(ready, report)
+    finally:
+        forget_constants([attempt])
+    return report.failures[0] if report.failures else None
+
+
+def smallest(failure: Failure) -> Failure:
+    """Return a smaller failure of the same kind."""
+    found = [failure]
+
+    def fails(loop: Loop) -> bool:
+        try:
+            again = one(loop, failure.way)
+        except Exception:  # what was left makes no sense
+            return False
+        if again is None or not again.resembles(failure):
+            return False
+        found.append(again)
+        return True
+
+    shrunk(failure.loop, fails)
+    return found[-1]
+
+
+def show(failure: Failure, *, is_small: bool = False) -> None:
+    """Print a failure and a program that shows it."""
+    loop, way = failure.loop, failure.way
+    print(f"# seed {loop.seed}, {way}: {failure.kind}\n# {failure.message[:2000]}", flush=True)
+    if not is_small:
+        failure = smallest(failure)
+    print(program(failure.loop, way, run(failure.loop)), flush=True)
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--backend", default="openmp")
+    parser.add_argument("--count", type=int, default=1000, help="loops")
+    parser.add_argument("--seed", type=int, default=None, help="of the first; else by the clock")
+    parser.add_argument("--ways", type=int, default=2, help="runs of each loop")
+    parser.add_argument("--batch", type=int, default=50, help="loops compiled as one")
+    parser.add_argument("--cflags", default="-O0", help="of the host's compiler")
+    parser.add_argument("--seconds", type=float, default=1e9, help="stop then")
+    parser.add_argument("--no-shrink", action="store_true")
+    given = parser.parse_args()
+    warnings.simplefilter("ignore")
+    warnings.simplefilter("error", KernelWarning)
+    first = int(time.time()) if given.seed is None else given.seed
+    op2.init(cflags=given.cflags)
+    report, start = Report(), time.monotonic()
+    for at in range(first, first + given.count, given.batch):
+        seeds = range(at, min(at + given.batch, first + given.count))
+        run_seeds(seeds, given.backend, given.ways, report)
+        if time.monotonic() - start > given.seconds:
+            break
+    spent = time.monotonic() - start
+    print(
+        f"{given.backend}: seeds {first} to {first + report.n_loops - 1}: {report.n_loops} loops, "
+        f"{report.n_runs} runs, {report.n_refused} ways refused, {len(report.failures)} failures, "
+        f"{spent:.0f} s, {report.n_runs / spent:.1f} runs/s"
+    )
+    for reason, n in report.refusals.most_common(12):
+        print(f"  {n:6d} refused: {reason}")
+    shown: Counter[str] = Counter()
+    for failure in report.failures:
+        shown[failure.kind] += 1
+        if shown[failure.kind] <= MOST_SHOWN:
+            show(failure, is_small=given.no_shrink)
+    return 1 if report.failures else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

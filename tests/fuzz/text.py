@@ -1,0 +1,204 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Prints a random kernel as C."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from fuzz.c_types import CType
+    from fuzz.tree import Expr, Function, Kernel, Parameter, Stmt
+
+_STRENGTH = {
+    "?": 1,
+    "||": 2,
+    "&&": 3,
+    "|": 4,
+    "^": 5,
+    "&": 6,
+    "==": 7,
+    "!=": 7,
+    "<": 8,
+    "<=": 8,
+    ">": 8,
+    ">=": 8,
+    "<<": 9,
+    ">>": 9,
+    "+": 10,
+    "-": 10,
+    "*": 11,
+    "/": 11,
+    "%": 11,
+    "cast": 12,
+    "sign": 12,
+}
+
+
+def strength(e: Expr) -> int:
+    """Return how tightly an expression binds; what is not an operator binds tightest."""
+    return _STRENGTH.get(e.op, 13)
+
+
+def operand(e: Expr, least: int) -> str:
+    """Return an operand, in parentheses where it binds less tightly than its operator."""
+    text = expression(e)
+    return text if strength(e) >= least else f"({text})"
+
+
+def expression(e: Expr) -> str:
+    """Return an expression with as few parentheses as C allows."""
+    if e.op in ("literal", "name"):
+        return e.word
+    if e.op == "at":
+        return e.word + "".join(f"[{expression(arg)}]" for arg in e.args)
+    if e.op == "cast":
+        return f"({e.type.spellings[0]}){operand(e.args[0], 12)}"
+    if e.op == "sign":
+        inner = operand(e.args[0], 12)
+        return f"{e.word}({inner})" if inner[0] == e.word else f"{e.word}{inner}"
+    if e.op == "?":
+        a, b, c = e.args
+        return f"{operand(a, 2)} ? {expression(b)} : {operand(c, 1)}"
+    if e.op in ("call", "function"):
+        return f"{e.word}({', '.join(map(expression, e.args))})"
+    if e.op == "+p":
+        return e.word if not e.args else f"{e.word} + {operand(e.args[0], 11)}"
+    a, b = e.args
+    least = strength(e)
+    return f"{operand(a, least)} {e.op} {operand(b, least + 1)}"
+
+
+class Printer:
+    """Collects lines."""
+
+    def __init__(self) -> None:
+        self.lines: list[str] = []
+        self.depth = 0
+
+    def line(self, text: str) -> None:
+        self.lines.append("  " * self.depth + text)
+
+    def block(self, body: list[Stmt]) -> None:
+        self.depth += 1
+        for stmt in body:
+            getattr(self, f"_{stmt.op}")(stmt)
+        self.depth -= 1
+
+    def _declare(self, s: Stmt) -> None:
+        const = "const " if s.numbers else ""
+        self.line(f"{const}{_spelled(s.type)} {s.word} = {expression(s.exprs[0])};")
+
+    def _array(self, s: Stmt) -> None:
+        values = ", ".join(map(expression, s.exprs))
+        extents = "".join(f"[{n}]" for n in s.numbers)
+        if len(s.numbers) == 2 and len(s.exprs) > 1:
+            n = s.numbers[1]
+            rows = [s.exprs[i : i + n] for i in range(0, len(s.exprs), n)]
+            values = ", ".join(f"{{{', '.join(map(expression, row))}}}" for row in rows)
+        self.line(f"{_spelled(s.type)} {s.word}{extents} = {{{values}}};")
+
+    def _pointer(self, s: Stmt) -> None:
+        self.line(f"const {_spelled(s.type)} *{s.word} = {expression(s.exprs[0])};")
+
+    def _set(self, s: Stmt) -> None:
+        target, value = s.exprs
+        if s.word == "++":
+            self.line(f"{expression(target)}++;")
+        elif s.word:
+            self.line(f"{expression(target)} {s.word}= {expression(value.args[1])};")
+        else:
+            self.line(f"{expression(target)} = {expression(value)};")
+
+    def _call(self, s: Stmt) -> None:
+        self.line(f"{s.word}({', '.join(map(expression, s.exprs))});")
+
+    def _block(self, s: Stmt) -> None:
+        self.line("{")
+        self.block(s.bodies[0])
+        self.line("}")
+
+    def _if(self, s: Stmt) -> None:
+        self.line(f"if ({expression(s.exprs[0])}) {{")
+        self.block(s.bodies[0])
+        if len(s.bodies) > 1:
+            self.line("} else {")
+            self.block(s.bodies[1])
+        self.line("}")
+
+    def _for(self, s: Stmt) -> None:
+        first, _, step = s.numbers
+        j, end = s.word, operand(s.exprs[0], 9)
+        on = f"++{j}" if step == 1 else f"--{j}" if step == -1 else f"{j} += {step}"
+        self.line(f"for (int {j} = {first}; {j} {'<' if step > 0 else '>'} {end}; {on}) {{")
+        self.block(s.bodies[0])
+        self.line("}")
+
+    def _while(self, s: Stmt) -> None:
+        self.line(f"int {s.word} = {s.numbers[0]};")
+        condition = f" && {operand(s.exprs[0], 4)}" if s.exprs else ""
+        self.line(f"while ({s.word} > 0{condition}) {{")
+        self.line(f"  --{s.word};")
+        self.block(s.bodies[0])
+        self.line("}")
+
+    def _do(self, s: Stmt) -> None:
+        self.line(f"int {s.word} = {s.numbers[0]};")
+        self.line("do {")
+        self.block(s.bodies[0])
+        self.line(f"}} while (--{s.word} > 0);")
+
+    def _switch(self, s: Stmt) -> None:
+        self.line(f"switch ({expression(s.exprs[0])}) {{")
+        for label, body in zip(s.numbers, s.bodies, strict=True):
+            self.line(f"case {label}:" if label >= 0 else "default:")
+            self.block(body)
+        self.line("}")
+
+    def _return(self, s: Stmt) -> None:
+        self.line(f"return {expression(s.exprs[0])};" if s.exprs else "return;")
+
+    def _break(self, _: Stmt) -> None:
+        self.line("break;")
+
+    def _continue(self, _: Stmt) -> None:
+        self.line("continue;")
+
+    def function(self, f: Function, *, is_main: bool) -> None:
+        before = "" if is_main else "static "
+        returned = "void" if f.type is None else _spelled(f.type)
+        self.line(f"{before}{returned} {f.name}({', '.join(map(_parameter, f.parameters))})")
+        self.line("{")
+        self.block(f.body)
+        self.line("}")
+
+
+def _spelled(t: CType | None) -> str:
+    return t.spellings[0] if t is not None else "void"
+
+
+def _parameter(p: Parameter) -> str:
+    spelling = p.type.spellings[p.spelling % len(p.type.spellings)]
+    if not p.size:
+        return f"{spelling} {p.name}"
+    return f"{'const ' if p.const else ''}{spelling} *{p.name}"
+
+
+def _number(value: float, t: CType) -> str:
+    return f"{value!r}f" if t.kind == "f" and t.bits == 32 else repr(value)
+
+
+def source(kernel: Kernel) -> str:
+    """Return the kernel as C."""
+    printer = Printer()
+    for table in kernel.tables:
+        extents = "".join(f"[{n}]" for n in table.shape)
+        values = [_number(v, table.type) for v in table.values]
+        if len(table.shape) == 2:
+            n = table.shape[1]
+            rows = [values[i : i + n] for i in range(0, len(values), n)]
+            values = [f"{{{', '.join(row)}}}" for row in rows]
+        spelled = _spelled(table.type)
+        printer.line(f"static const {spelled} {table.name}{extents} = {{{', '.join(values)}}};")
+    for f in kernel.functions:
+        printer.function(f, is_main=f is kernel.main)
+    return "\n".join(printer.lines) + "\n"

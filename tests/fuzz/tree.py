@@ -1,0 +1,132 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The tree of a random kernel: made by `grammar`, printed by `text`, run by `interpreter`."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from fuzz.facts import Facts
+
+if TYPE_CHECKING:
+    from fuzz.c_types import CType
+
+
+@dataclass(frozen=True, slots=True)
+class Expr:
+    """An expression.
+
+    Attributes:
+        op: 'literal', 'name', 'at' (an entry), 'cast', '?', ',', 'call', 'function' (of the
+            library), 'sign' and the operators of two operands by their spelling.
+        type: By C's rules.
+        facts: What is certain of its value.
+        args: Operands.
+        word: The name, the spelling of a literal, the operator of a sign.
+    """
+
+    op: str
+    type: CType
+    facts: Facts
+    args: tuple[Expr, ...] = ()
+    word: str = ""
+
+
+@dataclass(slots=True)
+class Stmt:
+    """A statement.
+
+    Attributes:
+        op: 'declare', 'array', 'set', 'if', 'for', 'while', 'do', 'switch', 'return', 'break',
+            'continue', 'pointer', 'block', 'call'.
+        word: A name, or an operator of assignment.
+        exprs: Expressions, in the order of the text.
+        bodies: Bodies, in the order of the text.
+        type: Of what is declared.
+        numbers: Extents, bounds of a loop, or labels.
+        keep: Whether the loop would break its contract without it.
+    """
+
+    op: str
+    word: str = ""
+    exprs: list[Expr] = field(default_factory=list)
+    bodies: list[list[Stmt]] = field(default_factory=list)
+    type: CType | None = None
+    numbers: tuple[int, ...] = ()
+    keep: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Parameter:
+    """A parameter of a function: a number, or where `size` is not 0 a pointer to as many.
+
+    Attributes:
+        name: Its name.
+        type: Of the number, or of what is pointed to.
+        facts: What is certain of it.
+        size: Of what is pointed to.
+        const: Whether it is only read.
+        spelling: Which of the type's names is written.
+    """
+
+    name: str
+    type: CType
+    facts: Facts
+    size: int = 0
+    const: bool = True
+    spelling: int = 0
+
+
+@dataclass(slots=True)
+class Function:
+    """A function.
+
+    Attributes:
+        name: Its name.
+        parameters: Its parameters.
+        body: Its statements.
+        type: What it returns; None for nothing.
+        facts: What is certain of that.
+    """
+
+    name: str
+    parameters: list[Parameter]
+    body: list[Stmt]
+    type: CType | None = None
+    facts: Facts = field(default_factory=lambda: Facts(0, 0))
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """A constant table at file scope.
+
+    Attributes:
+        name: Its name.
+        type: Of its entries.
+        facts: What is certain of each.
+        shape: One or two extents.
+        values: The entries, row by row.
+    """
+
+    name: str
+    type: CType
+    facts: Facts
+    shape: tuple[int, ...]
+    values: tuple[float, ...]
+
+
+@dataclass(slots=True)
+class Kernel:
+    """A kernel: tables and functions, of which the last one is what the loop calls.
+
+    Attributes:
+        tables: Constant tables.
+        functions: Functions.
+    """
+
+    tables: list[Table]
+    functions: list[Function]
+
+    @property
+    def main(self) -> Function:
+        return self.functions[-1]

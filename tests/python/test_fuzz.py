@@ -1,0 +1,78 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Random loops against an interpreter of their own: a short run, and that the tools can fail."""
+
+from __future__ import annotations
+
+import sys
+import warnings
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from pyop2cxx import op2
+from pyop2cxx.exceptions import KernelWarning
+
+sys.path.insert(0, str(Path(__file__).parents[1]))
+
+from fuzz.loops import random_loop, run
+from fuzz.program import Way, program
+from fuzz.run import Failure, Report, run_seeds, smallest
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+N_LOOPS = {"sequential": 60, "openmp": 60, "opencl": 30}
+N_TOGETHER = 30
+BACKENDS = [backend.name for backend in op2.backends() if backend.available]
+
+
+@pytest.fixture(autouse=True)
+def quickly_compiled() -> Iterator[None]:
+    op2.init(cflags="-O0")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        warnings.simplefilter("error", KernelWarning)
+        yield
+    op2.exit()
+
+
+@pytest.mark.parametrize("backend", [name for name in N_LOOPS if name in BACKENDS])
+def test_loops_do_what_the_interpreter_does(backend: str) -> None:
+    report = Report()
+    for first in range(0, N_LOOPS[backend], N_TOGETHER):
+        run_seeds(range(first, first + N_TOGETHER), backend, 2, report)
+    found = [
+        f"seed {f.loop.seed}, {f.way}: {f.kind}: {f.message}\n{program(f.loop, f.way, run(f.loop))}"
+        for f in report.failures
+    ]
+    assert not found, "\n\n".join(found[:3])
+    assert report.n_runs >= report.n_loops
+
+
+def test_facts_hold_whatever_is_computed() -> None:
+    """What the generator relies on so that C leaves nothing undefined."""
+    for seed in range(1000, 1100):
+        run(random_loop(seed), checked=True)
+
+
+def test_a_seed_is_always_the_same_program() -> None:
+    loop = random_loop(7)
+    assert program(loop, Way(), run(loop)) == program(random_loop(7), Way(), run(random_loop(7)))
+
+
+def test_a_wrong_number_is_found_and_shrunk(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As if compilers added where kernels subtract."""
+    monkeypatch.setattr("fuzz.interpreter._quotient", lambda a, b: a // b + 1)
+    report = Report()
+    run_seeds(range(20), "sequential", 1, report)
+    wrong = [f for f in report.failures if f.kind == "wrong"]
+    assert wrong
+    small = smallest(wrong[0])
+    assert isinstance(small, Failure)
+    assert size(small) <= size(wrong[0])
+    assert "/" in program(small.loop, small.way, run(small.loop))
+
+
+def size(failure: Failure) -> int:
+    return len(program(failure.loop, failure.way, {a.data.name: [] for a in failure.loop.args}))
