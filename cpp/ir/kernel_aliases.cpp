@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "ir/kernel_aliases.hpp"
 
+#include <algorithm>
+
 #include "ir/kernel_walk.hpp"
 
 namespace op2::ir {
@@ -8,6 +10,13 @@ namespace {
 
 bool may_point(const Type& type) {
   return !type.derivation.empty() || !type.is_known();
+}
+
+/// An array of numbers is a pointer where it is used, but no pointer is stored in it.
+bool holds_pointers(const Type& type) {
+  return !type.is_known() || std::ranges::any_of(type.derivation, [](const Derivation& step) {
+    return step.kind == Derivation::Kind::pointer;
+  });
 }
 
 // The initialisers and assignments of a function, in any order.
@@ -41,7 +50,7 @@ Aliases::Aliases(const FunctionDef& function) {
   while (changed) {
     changed = false;
     for (const Variable* variable : flows.variables) {
-      const bool points = variable->value && names_.contains(variable->name);
+      const bool points = variable->value && holds_pointers(variable->type);
       if (points) changed = flow(variable->name, *variable->value) || changed;
     }
     for (const Expr* expr : flows.assignments) changed = assign(*expr) || changed;

@@ -36,6 +36,14 @@ TEST(Aliases, ValuesThatStartAnArrayAreCopies) {
   EXPECT_EQ(aliases.of(at("m", 0)), ParameterSet{});
 }
 
+TEST(Aliases, AnArrayOfNumbersHoldsNoPointers) {
+  // The type of a choice is unknown where that of a Const in it is.
+  Expr items{.node = InitList{}, .operands = {}, .type = {}};
+  items.operands.push_back(ternary(lit("1"), at("x", 0), name("scale")));
+  const Aliases aliases = aliases_of({declare("v", array(number(), 1), std::move(items))});
+  EXPECT_EQ(aliases.of(at("v", 0)), ParameterSet{});
+}
+
 TEST(Aliases, DoNotDependOnTheOrderOfStatements) {
   const Aliases aliases = aliases_of(
       {declare("p", pointer()), declare("q", pointer()), eval(assign(name("p"), name("q"))),
