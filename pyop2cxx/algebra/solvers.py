@@ -25,6 +25,7 @@ from pyop2cxx.exceptions import (
 )
 from pyop2cxx.interop import cupy, dlpack
 from pyop2cxx.runtime import runtime
+from pyop2cxx.runtime.tracebacks import ends_tracebacks
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -76,6 +77,7 @@ _SAME = {
 }
 
 
+@ends_tracebacks("__init__", "solve")
 class Solver:
     """Solves ``A x = b`` by a library, controlled by PETSc's option names.
 

@@ -18,6 +18,7 @@ from pyop2cxx.exceptions import (
     user_line,
 )
 from pyop2cxx.runtime import runtime
+from pyop2cxx.runtime.tracebacks import ends_tracebacks
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
 _C_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
 
+@ends_tracebacks("__init__")
 class Constant(SetFreeCarrier):
     """Values that loops may only read, passed to them as an argument.
 
@@ -91,6 +93,7 @@ class Constant(SetFreeCarrier):
         return f"Constant({self._dim!r}, {self._shown!r}, {self.dtype!r}, {self._name!r})"
 
 
+@ends_tracebacks("__init__")
 class Const(SetFreeCarrier):
     """A named constant that every kernel may use by its bare name.
 

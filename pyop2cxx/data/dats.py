@@ -29,6 +29,7 @@ from pyop2cxx.exceptions import (
 from pyop2cxx.interop import dlpack
 from pyop2cxx.runtime import communicators, runtime
 from pyop2cxx.runtime.seams import device_algebra
+from pyop2cxx.runtime.tracebacks import ends_tracebacks
 from pyop2cxx.sets import from_hdf5
 from pyop2cxx.sets.datasets import DataSet
 from pyop2cxx.sets.maps import Map, unindexed
@@ -57,6 +58,7 @@ class SubsetLike(Protocol):
         """The owned entities of the part, as entities of the whole Set."""
 
 
+@ends_tracebacks("__init__", "_check", "copy", "zero", "load")
 class Dat(DataCarrier, Algebra, HaloExchange, AsVec):
     """Values on the entities of a Set. Equal only to itself.
 

@@ -17,6 +17,7 @@ from pyop2cxx.data.petsc_vectors import AsVec
 from pyop2cxx.exceptions import DataValueError, DatTypeError
 from pyop2cxx.runtime import communicators, runtime
 from pyop2cxx.runtime.seams import device_algebra
+from pyop2cxx.runtime.tracebacks import ends_tracebacks
 from pyop2cxx.sets.global_sets import GlobalDataSet
 
 if TYPE_CHECKING:
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
     from pyop2cxx.base.arrays import Array
 
 
+@ends_tracebacks("__init__", "copy", "assign")
 class Global(SetFreeCarrier, Algebra, AsVec):
     """Values that belong to no Set, read by loops or reduced into: a time step, a residual.
 

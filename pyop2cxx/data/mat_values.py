@@ -20,6 +20,7 @@ from pyop2cxx.exceptions import (
 )
 from pyop2cxx.interop import dlpack
 from pyop2cxx.runtime import runtime
+from pyop2cxx.runtime.tracebacks import ends_tracebacks
 from pyop2cxx.sets.sparsities import Sparsity
 
 if TYPE_CHECKING:
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
 _MOST_DENSE_ENTRIES = 1_000_000
 
 
+@ends_tracebacks("__init__")
 class MatValues(DataCarrier):
     """The values of a matrix; see `Mat`."""
 

@@ -28,6 +28,7 @@ from pyop2cxx.exceptions import (
 )
 from pyop2cxx.interop import cupy, petsc
 from pyop2cxx.runtime.communicators import check_alone
+from pyop2cxx.runtime.tracebacks import ends_tracebacks
 from pyop2cxx.sets.global_sets import GlobalDataSet
 from pyop2cxx.sets.maps import unindexed
 from pyop2cxx.sets.mixed_sets import MixedDataSet
@@ -43,6 +44,7 @@ if TYPE_CHECKING:
 MAT_ACCESSES = frozenset({WRITE, INC})
 
 
+@ends_tracebacks("__call__")
 class Mat(MatValues):
     """A matrix: a dense block of values at each place of a Sparsity. Equal only to itself.
 

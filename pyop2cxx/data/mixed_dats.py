@@ -31,6 +31,7 @@ from pyop2cxx.exceptions import (
     user_stacklevel,
 )
 from pyop2cxx.runtime import runtime
+from pyop2cxx.runtime.tracebacks import ends_tracebacks
 from pyop2cxx.sets.datasets import DataSet
 from pyop2cxx.sets.global_sets import GlobalDataSet
 from pyop2cxx.sets.maps import Map, unindexed
@@ -70,6 +71,7 @@ def _of_fields(member: str, doc: str) -> Any:
     return property(values)
 
 
+@ends_tracebacks("__init__")
 class MixedDat(Fields[Dat], AsVec, OlderNames):
     """Several Dats as one. Kernels get their fields end to end, in one array.
 

@@ -14,6 +14,7 @@ from pyop2cxx.data.dats import Dat
 from pyop2cxx.exceptions import ContractError, DatTypeError, IndexTypeError, IndexValueError
 from pyop2cxx.runtime import runtime
 from pyop2cxx.runtime.seams import device_algebra
+from pyop2cxx.runtime.tracebacks import ends_tracebacks
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from pyop2cxx.data.dats import SubsetLike
 
 
+@ends_tracebacks("__init__")
 class DatView(Dat):
     """One component of a Dat: the same memory, and one value on each entity.
 

@@ -26,6 +26,7 @@ from pyop2cxx.kernel.parser import known
 from pyop2cxx.kernel.parser.known import Description
 from pyop2cxx.kernel.parser.wire import VOID_POINTER
 from pyop2cxx.runtime import runtime
+from pyop2cxx.runtime.tracebacks import ends_tracebacks
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -44,6 +45,7 @@ class LocalKernelArg(NamedTuple):
     dtype: np.dtype[Any]
 
 
+@ends_tracebacks("__init__")
 class Kernel:
     """A function, in C, that a loop calls once for each element.
 
@@ -73,6 +75,9 @@ class Kernel:
     Attributes:
         name: As given.
         code: As given.
+        shown_name: What messages and reports call it: the name, but of a function that calls the
+            user's kernel, the name of that.
+        shown_code: In the same way, the text that messages quote.
         accesses: As given.
         dtypes: As given.
 
@@ -140,6 +145,7 @@ class Kernel:
         self.events = tuple(events)
         self.name = name
         self.code = code
+        self.shown_name, self.shown_code = name, code
         self._is_legacy = abi != "2026"
         folders = _strings(name, "include_dirs", include_dirs)
         extra = tuple(known_headers.spelled(item) for item in _strings(name, "headers", headers))

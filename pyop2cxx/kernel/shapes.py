@@ -105,6 +105,7 @@ def calling(kernel: Kernel, name: str, text: str, untyped: tuple[int, ...]) -> K
         untyped: The parameters of the one called that take whatever they are given.
     """
     made = kernel.with_code(f"{kernel.code}\n{text}", name)
+    made.shown_name, made.shown_code = kernel.shown_name, kernel.shown_code
     return made.with_untyped(untyped, kernel.name) if untyped else made
 
 

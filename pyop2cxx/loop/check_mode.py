@@ -127,7 +127,7 @@ def _error(loop: Any, sites: tuple[Site, ...], number: int, value: int) -> Check
     error = CheckError(
         f"{where}{f': {shown!r}' if shown else ''}: {what}. Nothing was written by this loop"
     )
-    error.loop, error.line, error.element = loop.kernel.name, found.line, element
+    error.loop, error.line, error.element = loop.kernel.shown_name, found.line, element
     error.argument, error.check, error.value = parameter, found.check, index
     return error
 

@@ -249,7 +249,7 @@ def _at_level(map_: Map, base: Numbers, levels: Numbers, n_levels: Numbers, whol
 def _error(loop: Any, argument: int, element: int, message: str) -> CheckError:
     error = CheckError(f"{loop._what}: arg {argument}: {message}. Nothing was written by this loop")
     error.loop, error.argument, error.element, error.check = (
-        loop.kernel.name,
+        loop.kernel.shown_name,
         argument,
         element,
         "races",

@@ -24,6 +24,7 @@ from pyop2cxx.exceptions import (
     IndexValueError,
     KernelTypeError,
     MapValueError,
+    Op2Error,
     SetTypeError,
     StaticModeError,
     UnsupportedError,
@@ -56,6 +57,7 @@ from pyop2cxx.pipeline.explain import explain
 from pyop2cxx.pipeline.request import GeneratedCode, Request
 from pyop2cxx.runtime import runtime
 from pyop2cxx.runtime.seams import conventions
+from pyop2cxx.runtime.tracebacks import ends_tracebacks, shorten
 from pyop2cxx.sets.items import check_defined, check_reach, items_of
 from pyop2cxx.sets.mixed_sets import MixedSet
 from pyop2cxx.sets.sets import Set
@@ -74,6 +76,7 @@ _GENERATE_OPTIONS = ("convention", "debug", "deterministic", "lanes", "strategy"
 _LAYER = np.dtype(np.int32)
 
 
+@ends_tracebacks("__init__", "generate", "explain", "replace_data")
 class ParLoop:
     """One kernel over one Set, with its arguments: recorded, not run.
 
@@ -438,9 +441,13 @@ class ParLoop:
             ToolchainError: There is no compiler.
             ExecutionError: The loop failed while it ran.
         """
-        if self._epoch != runtime.epoch:
-            self._prepare()
-        self._run.once(self.args)
+        try:
+            if self._epoch != runtime.epoch:
+                self._prepare()
+            self._run.once(self.args)
+        except Op2Error as error:
+            shorten(error)
+            raise error
 
     __call__ = compute
 
@@ -498,7 +505,7 @@ class ParLoop:
                 useful_bytes=self._facts.useful_bytes,
             ),
             plans=engine.plans,
-            timing=engine.timing(self.kernel.name, request.backend.name, executable.strategy),
+            timing=engine.timing(self.kernel.shown_name, request.backend.name, executable.strategy),
             mirror=None if device is None else device.mirror,
         )
         launch = self._prepared.run
@@ -529,7 +536,7 @@ class ParLoop:
     def _request(self, built: symbolic.Symbolic, given: Mapping[str, Any]) -> Request:
         backend = runtime.engine.backend(runtime.backend)
         return Request(
-            name=self.kernel.name,
+            name=self.kernel.shown_name,
             line=self._line,
             kernel=self.kernel,
             loop=built.loop,

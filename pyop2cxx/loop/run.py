@@ -5,11 +5,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from pyop2cxx.exceptions import Op2Error
 from pyop2cxx.kernel.kernel import Kernel
 from pyop2cxx.loop.checks import legacy_form
 from pyop2cxx.loop.parloop import ParLoop
 from pyop2cxx.loop.python_loop import PythonLoop
 from pyop2cxx.runtime import runtime
+from pyop2cxx.runtime.tracebacks import shorten
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -65,46 +67,52 @@ def par_loop(
         >>> total.data_ro.tolist()
         [6.0]
     """
-    if not isinstance(kernel, Kernel) and callable(kernel):
-        layers = {"iterate": iterate, "pass_layer_arg": pass_layer_arg}
-        PythonLoop(kernel, iterset, *args, iteration_region=iteration_region, **layers).compute()
-        return
-    loops = runtime.engine.loops
     try:
-        # access first: what is no argument has none, and asking a Dat for its data counts as a use
-        key = (
-            id(kernel),
-            iterset._uid,
-            runtime.epoch,
-            strategy,
-            block_size,
-            iteration_region or iterate,
-            pass_layer_arg,
-            kernel._is_legacy and tuple(map(legacy_form, args)),
-            lanes,
-            check,
-            equal_writes,
-            *[(a.access, a.data._uid, None if a.map_ is None else a.map_._uid) for a in args],
+        if not isinstance(kernel, Kernel) and callable(kernel):
+            layers = {"iterate": iterate, "pass_layer_arg": pass_layer_arg}
+            PythonLoop(
+                kernel, iterset, *args, iteration_region=iteration_region, **layers
+            ).compute()
+            return
+        loops = runtime.engine.loops
+        try:
+            # access first: what is no argument has none, and asking a Dat for data is a use
+            key = (
+                id(kernel),
+                iterset._uid,
+                runtime.epoch,
+                strategy,
+                block_size,
+                iteration_region or iterate,
+                pass_layer_arg,
+                kernel._is_legacy and tuple(map(legacy_form, args)),
+                lanes,
+                check,
+                equal_writes,
+                *[(a.access, a.data._uid, None if a.map_ is None else a.map_._uid) for a in args],
+            )
+            known = loops.find(key)
+        except (AttributeError, TypeError):
+            known = None  # ParLoop says what is wrong
+        if known is not None and known[0] is kernel:
+            known[1].once(args)
+            return
+        loop = ParLoop(
+            kernel,
+            iterset,
+            *args,
+            strategy=strategy,
+            block_size=block_size,
+            iteration_region=iteration_region,
+            iterate=iterate,
+            pass_layer_arg=pass_layer_arg,
+            lanes=lanes,
+            check=check,
+            equal_writes=equal_writes,
         )
-        known = loops.find(key)
-    except (AttributeError, TypeError):
-        known = None  # ParLoop says what is wrong
-    if known is not None and known[0] is kernel:
-        known[1].once(args)
-        return
-    loop = ParLoop(
-        kernel,
-        iterset,
-        *args,
-        strategy=strategy,
-        block_size=block_size,
-        iteration_region=iteration_region,
-        iterate=iterate,
-        pass_layer_arg=pass_layer_arg,
-        lanes=lanes,
-        check=check,
-        equal_writes=equal_writes,
-    )
-    loop.compute()
-    if not loop._run.is_watched:
-        loops.keep(key, (kernel, loop._run))
+        loop.compute()
+        if not loop._run.is_watched:
+            loops.keep(key, (kernel, loop._run))
+    except Op2Error as error:
+        shorten(error)
+        raise error

@@ -38,14 +38,14 @@ class WatchedArguments:
     def before(self) -> None:
         """Raise if the loop must not run."""
         if self._debug:
-            check_before(self._loop.kernel.name, self._loop._parts)
+            check_before(self._loop.kernel.shown_name, self._loop._parts)
         if self._races:
             check_races(self._loop, equal_writes=self._loop._equal_writes)
 
     def after(self) -> None:
         """Raise if the loop wrote a NaN."""
         if self._debug:
-            check_after(self._loop.kernel.name, self._loop._parts)
+            check_after(self._loop.kernel.shown_name, self._loop._parts)
 
 
 def check_before(kernel: str, parts: Sequence[Part]) -> None:

@@ -18,7 +18,7 @@ from pyop2cxx.backends._backend import DeviceToolchain
 from pyop2cxx.base.folders import BACKENDS, template_folder
 from pyop2cxx.exceptions import CompilationError, ToolchainError, UnsupportedError, UsageError
 from pyop2cxx.pipeline.frames import render
-from pyop2cxx.pipeline.rejections import explain_rejection
+from pyop2cxx.pipeline.rejections import explain_rejection, refused
 from pyop2cxx.pipeline.request import Choice, GeneratedCode, Request
 from pyop2cxx.runtime import runtime
 from pyop2cxx.runtime.store import files, remembered
@@ -39,10 +39,13 @@ def choose(request: Request) -> Choice:
             message says why.
     """
     about = (request.loop, request.backend.facts, list(request.map_facts), request.options)
-    if request.strategy is None:
-        strategy, why = _core.choose_strategy(*about)
-    else:
-        strategy, why = _core.force_strategy(request.strategy, *about)
+    try:
+        if request.strategy is None:
+            strategy, why = _core.choose_strategy(*about)
+        else:
+            strategy, why = _core.force_strategy(request.strategy, *about)
+    except UnsupportedError as error:
+        raise UnsupportedError(refused(request, str(error))) from None
     vector_bytes = runtime.engine.vector_bytes if _may_use_lanes(request) else 0
     gather_bytes = runtime.engine.gather_bytes if _wants_gathers(request) else 0
 
@@ -245,7 +248,7 @@ def _frame(request: Request, choice: Choice, module: _core.Module, *, line_marke
     )
     context: dict[str, Any] = {
         "version": _core.__version__,
-        "kernel": request.name,
+        "kernel": request.kernel.name,
         "strategy": choice.strategy,
         "body": body.rstrip("\n"),
     }

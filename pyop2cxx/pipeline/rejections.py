@@ -6,6 +6,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from pyop2cxx.base.quoting import quoted
 from pyop2cxx.exceptions import CompilationError
 from pyop2cxx.kernel.kernel import free_names
 from pyop2cxx.runtime import runtime
@@ -38,21 +39,32 @@ def explain_rejection(
         compile_marked()
     except CompilationError as second:
         said = second.stderr
-    lines = said.strip().splitlines()
+    lines = _about_the_user(request, said)
     shown = "\n".join(f"  {line}" for line in lines[:_MOST_LINES])
     if len(lines) > _MOST_LINES:
         shown += f"\n  ... {len(lines) - _MOST_LINES} more lines in the exception's .stderr"
-    quoted = _quote(request, said) + _name_strangers(request, said)
+    quotation = _quote(request, "\n".join(lines)) + _name_strangers(request, said)
     made_at = f", made at {request.line}" if request.line else ""
     explained = CompilationError(
         f"par_loop '{request.name}'{made_at}, on backend '{request.backend.name}': the compiler "
-        f"rejects the kernel:\n{shown}\n{quoted}generated source: {error.source_path}\n"
+        f"rejects the kernel:\n{shown}\n{quotation}generated source: {error.source_path}\n"
         f"command: {error.command}"
     )
     explained.command = error.command
     explained.stderr = said
     explained.source_path = error.source_path
     return explained
+
+
+def refused(request: Request, message: str) -> str:
+    """Return a refusal by the user's name of the kernel, with the line that is not understood."""
+    kernel = request.kernel
+    message = message.replace(f"par_loop '{kernel.name}'", f"par_loop '{request.name}'")
+    place = re.match(r"line (\d+), column (\d+)", kernel.opaque_reason)
+    if place is None or kernel.opaque_reason not in message:
+        return message
+    shown = quoted(kernel.shown_code, int(place.group(1)), int(place.group(2)))
+    return f"{message}\n{shown}" if shown else message
 
 
 def _name_strangers(request: Request, said: str) -> str:
@@ -69,13 +81,38 @@ def _name_strangers(request: Request, said: str) -> str:
     return f"no Const has the name {', '.join(names)}: make it before the loop runs\n"
 
 
+def _about_the_user(request: Request, said: str) -> list[str]:
+    """Return the lines of a message, without those about functions that the user never wrote."""
+    marker, shown = f"<kernel {request.kernel.name}>", f"<kernel {request.name}>"
+    all_lines = [line.replace(marker, shown) for line in said.strip().splitlines()]
+    strange = f"{shown}: In function "
+    ours = request.kernel.name if request.kernel.name != request.name else strange
+    return [line for line in all_lines if strange not in line and ours not in line] or all_lines
+
+
 def _quote(request: Request, said: str) -> str:
-    """Quote the user's line that the first error is about."""
-    found = re.search(rf"<kernel {re.escape(request.name)}>:(\d+)", said)
+    """Quote the user's line that the first error is about, with a caret where that is known."""
+    found = re.search(rf"<kernel {re.escape(request.name)}>:(\d+)(?::(\d+))?:? *(.*)", said)
     if found is None:
         return ""
-    number = int(found.group(1))
-    lines = request.kernel.code.splitlines()
-    if not 1 <= number <= len(lines):
-        return ""
-    return f"kernel '{request.name}', line {number}: {lines[number - 1].strip()}\n"
+    number, column = int(found.group(1)), int(found.group(2) or 0)
+    lines = request.kernel.shown_code.splitlines()
+    if number > len(lines):  # something is missing where the text ends
+        number = max((n for n, line in enumerate(lines, 1) if line.strip()), default=0)
+        column = len(lines[number - 1]) + 1 if number else 0
+    elif request.kernel.core.body is not None:
+        column = _column_of(lines[number - 1], found.group(3))
+    shown = quoted(request.kernel.shown_code, number, column)
+    return f"kernel '{request.name}', line {number}:\n{shown}\n" if shown else ""
+
+
+def _column_of(line: str, message: str) -> int:
+    """Return where what a message names stands in a line, from 1; 0 if it is not there once.
+
+    Columns that the compiler says are those of text that was made from the user's.
+    """
+    for name in re.findall(r"['\"\u2018]([A-Za-z_]\w*)['\"\u2019]", message):
+        places = [place.start() for place in re.finditer(rf"\b{name}\b", line)]
+        if len(places) == 1:
+            return places[0] + 1
+    return 0

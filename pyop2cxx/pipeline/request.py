@@ -19,9 +19,9 @@ class Request:
     """Everything that decides the text of a loop.
 
     Attributes:
-        name: The kernel's name.
+        name: What messages call the loop: the name of the user's kernel.
         line: Where the user made the loop, for messages.
-        kernel: The user's kernel.
+        kernel: The user's kernel, or a function that calls it.
         loop: The symbolic loop.
         backend: Where it shall run.
         map_facts: What is known of each Map.

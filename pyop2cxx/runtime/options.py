@@ -136,6 +136,12 @@ OPTIONS: tuple[Option, ...] = (
         default=False,
         help="A copy between host and device that the program did not ask for is an error.",
     ),
+    Option(
+        name="full_tracebacks",
+        type=bool,
+        default=False,
+        help="Errors show all frames of pyop2cxx above the user's line; so does debug.",
+    ),
     Option(name="cc", type=str, default="cc", help="The C compiler."),
     Option(name="cxx", type=str, default="c++", help="The C++ compiler, for cpp=True kernels."),
     Option(name="cflags", type=str, default="", help="More flags for the C compiler."),

@@ -9,12 +9,14 @@ from typing import TYPE_CHECKING, Any
 from pyop2cxx.base.arrays import as_dim, as_name
 from pyop2cxx.exceptions import DataTypeError, SetTypeError
 from pyop2cxx.runtime import runtime
+from pyop2cxx.runtime.tracebacks import ends_tracebacks
 from pyop2cxx.sets.entities import Entities, check_first
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
 
+@ends_tracebacks("__new__")
 class DataSet:
     """A Set with the shape of the values on each entity.
 

@@ -16,6 +16,7 @@ from pyop2cxx.exceptions import (
     NoDataError,
     UnsupportedError,
 )
+from pyop2cxx.runtime.tracebacks import ends_tracebacks
 from pyop2cxx.sets.maps import EntriesOfMap, Map
 from pyop2cxx.sets.sets import Set
 
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
     from pyop2cxx.base.arrays import Array
 
 
+@ends_tracebacks("__init__")
 class PermutedMap(EntriesOfMap):
     """A Map with its entries in another order: entry `i` is entry `permutation[i]` of the Map.
 
@@ -137,6 +139,7 @@ class DerivedMap(Map):
         return super()._view(member, n_rows)
 
 
+@ends_tracebacks("__init__")
 class ComposedMap(DerivedMap):
     """Maps one after the other: ``ComposedMap(m0, m1)`` leads from `n` to ``m0[m1[n]]``.
 

@@ -11,6 +11,7 @@ from weakref import WeakValueDictionary
 from pyop2cxx.base.arrays import MOST_INT64, as_name, is_integer
 from pyop2cxx.exceptions import ContractError, SizeTypeError, StaticModeError
 from pyop2cxx.runtime import communicators, runtime
+from pyop2cxx.runtime.tracebacks import ends_tracebacks
 
 _N_OLDER_SIZES = 4
 
@@ -30,6 +31,7 @@ class SetPartition:
     size: int
 
 
+@ends_tracebacks("__init__")
 class Entities:
     """The entities of a Set: core, owned but not core, ghosts. See `Set`."""
 

@@ -9,6 +9,7 @@ import numpy as np
 
 from pyop2cxx.base.arrays import is_integer
 from pyop2cxx.exceptions import SetTypeError, SizeTypeError, UnsupportedError, UsageError
+from pyop2cxx.runtime.tracebacks import ends_tracebacks
 from pyop2cxx.sets.sets import Set, Subset
 
 if TYPE_CHECKING:
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     from pyop2cxx.base.arrays import Array
 
 
+@ends_tracebacks("__init__")
 class ExtrudedSet(Set):
     """Columns of cells over the entities of a Set. Its entities are the columns.
 

@@ -20,6 +20,7 @@ from pyop2cxx.exceptions import (
     UnsupportedError,
 )
 from pyop2cxx.runtime import runtime
+from pyop2cxx.runtime.tracebacks import ends_tracebacks
 from pyop2cxx.sets import from_hdf5
 from pyop2cxx.sets.sets import Set
 
@@ -50,6 +51,7 @@ class MapValues(np.ndarray[Any, np.dtype[Any]]):
         self.map_.update_values(changed)
 
 
+@ends_tracebacks("__init__")
 class Map:
     """Where the entities of one Set lead in another: the two cells of each edge.
 

@@ -20,6 +20,7 @@ from pyop2cxx.exceptions import (
     UsageError,
 )
 from pyop2cxx.runtime import runtime
+from pyop2cxx.runtime.tracebacks import ends_tracebacks
 from pyop2cxx.sets.datasets import DataSet
 from pyop2cxx.sets.global_sets import GlobalDataSet
 from pyop2cxx.sets.maps import Map
@@ -118,6 +119,7 @@ def _sum(what: str, doc: str) -> Any:
     return property(total)
 
 
+@ends_tracebacks("__new__")
 class MixedSet(Fields[Set]):
     """Several Sets as one. Loops run over each by itself.
 
@@ -195,6 +197,7 @@ def _layers_of(one: Set) -> object:
     return one.layers_array.tolist()
 
 
+@ends_tracebacks("__new__")
 class MixedDataSet(Fields[DataSet]):
     """Several DataSets as one.
 
@@ -289,6 +292,7 @@ def _listed_dims(dims: object) -> tuple[Any, ...]:
     return tuple(dims)
 
 
+@ends_tracebacks("__new__")
 class MixedMap(Fields[Map]):
     """Maps from one Set to each Set of several.
 

@@ -16,6 +16,7 @@ from pyop2cxx.exceptions import (
     SubsetIndexOutOfBounds,
     UnsupportedError,
 )
+from pyop2cxx.runtime.tracebacks import ends_tracebacks
 from pyop2cxx.sets import from_hdf5
 from pyop2cxx.sets.datasets import DataSet
 from pyop2cxx.sets.entities import Entities, check_first
@@ -163,6 +164,7 @@ def LocalSet(set: Set) -> Set:
     return set
 
 
+@ends_tracebacks("__init__")
 class Subset(Set):
     """Some entities of a Set, in ascending order and each once. Loops run over the owned ones.
 

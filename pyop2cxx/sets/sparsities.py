@@ -21,6 +21,7 @@ from pyop2cxx.exceptions import (
     UnsupportedError,
 )
 from pyop2cxx.runtime import runtime
+from pyop2cxx.runtime.tracebacks import ends_tracebacks
 from pyop2cxx.sets.datasets import DataSet
 from pyop2cxx.sets.extruded import ExtrudedSet
 from pyop2cxx.sets.global_sets import GlobalDataSet
@@ -42,6 +43,7 @@ _PAIR = 2
 _TRIPLE = 3
 
 
+@ends_tracebacks("__new__")
 class Sparsity:
     """Where a matrix between two Sets may have values: what pairs of Maps couple.
 

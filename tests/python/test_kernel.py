@@ -307,7 +307,7 @@ def test_a_known_vendor_function_is_not_taken_for_granted() -> None:
 @pytest.mark.parametrize(
     ("code", "reason"),
     [
-        ("void k(double *x) {\n  x[0] = ;\n}", "line 2: syntax error"),
+        ("void k(double *x) {\n  x[0] = ;\n}", "line 2, column 8: syntax error"),
         ("void k(double *x) {\n  goto end;\n end: ;\n}", "line 2: 'goto statement'"),
         ("void k(double *x) {\n  x[0] = ({ 1; });\n}", "line 2: '{ 1; }'"),
         ("struct s { int a; };\nvoid k(double *x) { struct s t; }", "line 1: a struct"),

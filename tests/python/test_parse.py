@@ -39,8 +39,8 @@ def test_an_extern_variable_is_a_free_name() -> None:
 
 
 def test_the_first_syntax_error_is_told() -> None:
-    parsed = parse_c("void k(double *x) {\n  x[0] = 1\n  x[1] = 2;\n}\nvoid (", "k")
-    assert parsed.opaque_reason.startswith("line 2: syntax error: ")
+    parsed = parse_c("void k(double *x) {\n  x[0] = 1\n  x[1] = 2;\n}\nvoid ()", "k")
+    assert parsed.opaque_reason.startswith("line 2, column 10: syntax error: ")
     assert parsed.functions == ()
 
 

@@ -14,7 +14,12 @@ from programs import with_program
 from small_world import scale, statistics
 
 from pyop2cxx import op2
-from pyop2cxx.exceptions import CompilationError, ToolchainError
+from pyop2cxx.exceptions import (
+    CompilationError,
+    ToolchainError,
+    UnsupportedError,
+    UsageError,
+)
 from pyop2cxx.runtime import runtime
 
 if TYPE_CHECKING:
@@ -26,6 +31,11 @@ BAD = """void bad(double *x) {
 
   x[0] = y + zeta;
 }"""
+QUOTED = """
+kernel 'bad', line 5:
+  5 |   x[0] = y + zeta;
+    |              ^
+"""
 
 
 @pytest.fixture(autouse=True)
@@ -53,7 +63,7 @@ def test_the_compilers_message_is_about_the_users_line(backend: str, cc: str) ->
     assert f"par_loop 'bad', made at {__file__}:" in message
     assert f"on backend '{backend}': the compiler rejects the kernel" in message
     assert "<kernel bad>:5:14: error: " in message
-    assert "kernel 'bad', line 5: x[0] = y + zeta;" in message
+    assert QUOTED in message
     assert "no Const has the name zeta" in message
     assert f"generated source: {error.source_path}" in message
     assert error.command in message
@@ -99,7 +109,7 @@ def test_the_next_good_loop_runs() -> None:
 def test_a_kernel_in_cpp_is_shown_at_its_line_too() -> None:
     error, _ = rejected(BAD, cpp=True)
     assert "<kernel bad>:5:" in str(error)
-    assert "kernel 'bad', line 5: x[0] = y + zeta;" in str(error)
+    assert QUOTED in str(error)
 
 
 def test_long_messages_are_cut_and_kept_whole_beside() -> None:
@@ -135,3 +145,57 @@ def test_a_missing_compiler_is_not_the_kernels_fault() -> None:
     op2.par_loop(scale(6.5), cells, x(op2.RW))
     assert x.data_ro.tolist() == [6.5, 6.5]
     assert statistics()[0] == before[0] + 1
+
+
+MISSING = [
+    ("void bad(double *x) {\n  x[0] = 1\n  x[0] += 1;\n}", 2, 11),
+    ("void bad(double *x) {\n  x[0] = 1\n}", 2, 11),
+    ("void bad(double x[1]) {\n  x[0] = 1;\n}\nstatic const int n = 3\n\n", 4, 23),
+]
+
+
+@pytest.mark.parametrize(("code", "line", "column"), MISSING)
+@pytest.mark.parametrize("abi", ["2026", "2016"])
+def test_a_missing_semicolon_is_shown_where_it_is_missing(
+    code: str, line: int, column: int, abi: str
+) -> None:
+    error, _ = rejected(code, abi=abi)
+    message = str(error).split("generated source")[0]
+    shown = code.splitlines()[line - 1]
+    assert message.endswith(
+        f"kernel 'bad', line {line}:\n  {line} | {shown}\n    | {' ' * (column - 1)}^\n"
+    )
+    assert "expected" in message
+    assert "bad_" not in message
+    assert "packed" not in message
+
+
+def test_functions_that_only_the_generated_text_has_are_not_shown() -> None:
+    code = "void bad(double x[1][1]) {\n  x[0][0] = zeta;\n}"
+    error, x = rejected(code)
+    assert "In function" not in str(error).split("generated source")[0]
+    assert "kernel 'bad', line 2:\n  2 |   x[0][0] = zeta;\n    |             ^\n" in str(error)
+    op2.Const(1, 4.0, "zeta")
+    op2.par_loop(op2.Kernel(code, "bad"), x.dataset.set, x(op2.RW))
+    assert "bad" in str(op2.timings())
+    assert "packed" not in str(op2.timings())
+
+
+@pytest.mark.usefixtures("device")
+def test_a_syntax_error_is_shown_where_the_kernel_would_be_translated() -> None:
+    x = op2.Dat(op2.Set(2))
+    kernel = op2.Kernel("void bad(double *x) {\n  int i = 0\n  x[0] = i;\n}", "bad")
+    with op2.backend("opencl"), pytest.raises(UnsupportedError) as caught:
+        op2.par_loop(kernel, x.dataset.set, x(op2.RW))
+    message = str(caught.value)
+    assert "par_loop 'bad'" in message
+    assert "line 2, column 11: syntax error: cannot parse '0'" in message
+    assert message.endswith("\n  2 |   int i = 0\n    |           ^")
+
+
+def test_a_function_that_is_not_understood_is_not_just_missing() -> None:
+    with pytest.raises(
+        UsageError, match=r"no function 'bad' that can be read; line 1: syntax"
+    ) as e:
+        op2.Kernel("voidbad(double *x) { }", "bad")
+    assert str(e.value).endswith("  1 | voidbad(double *x) { }\n    |                   ^")

@@ -6,8 +6,10 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
+from pyop2cxx.base.quoting import quoted
 from pyop2cxx.exceptions import UsageError
 from pyop2cxx.kernel.parser import headers
+from pyop2cxx.kernel.parser.brackets import mistake_in
 from pyop2cxx.kernel.parser.disambiguate import unambiguous
 from pyop2cxx.kernel.parser.expressions import read_expr
 from pyop2cxx.kernel.parser.preprocess import preprocess
@@ -68,19 +70,22 @@ def parse_c(
         source = preprocess(text, extra_headers, include_dirs, options)
     except OpaqueKernel as reason:
         return ParsedKernel(_signature(text, name), (), (), includes, str(reason))
+    _check_brackets(source, text)
     has_complex = "<complex.h>" in named or "complex.h" in source.elsewhere
     own = _own_headers(source, _line_of_include(text, includes), has_complex)
     if own is None:
-        scope = Scope(source.lines, has_complex)
+        scope = Scope(source.lines, has_complex, text)
         imported = _read_declarations(source.declarations, scope)
         own = _OwnHeaders(scope, [], [])
     else:
         scope, imported, source = own.scope, set(), source._replace(headers=())
-        scope.lines = source.lines
+        scope.lines, scope.text = source.lines, text
     tree = _tree_of(source.text, scope)
     known = {text_of(declarator) for declarator in _function_names(tree.root_node)}
     known |= {function.name for function in own.functions}
     if name not in known:
+        if name not in imported and not source.headers:
+            _check_tree(tree, scope, name)
         return _elsewhere(text, name, known, imported, source.headers)
     try:
         defined, tables = _read_file(tree, scope)
@@ -92,6 +97,42 @@ def parse_c(
     needed = _closure(used, tables)
     kept = tuple(table for table in tables if table[0] in needed)
     return ParsedKernel(functions[-1].parameters, functions, kept, source.headers, "")
+
+
+def _check_brackets(source: Preprocessed, text: str) -> None:
+    """Raise if a bracket or a quote is never closed; macros of headers unseen may hide some."""
+    found = None if source.elsewhere else mistake_in(source.text)
+    if found is None:
+        return
+    row = source.text.split("\n")[found.row]
+    line = found.row + 1 if source.lines is None else source.lines[found.row]
+    column = _column_of(text, line, row, found.column, row[found.column])
+    raise UsageError(f"line {line}: {found.what}\n{quoted(text, line, column)}")
+
+
+def _check_tree(tree: Tree, scope: Scope, name: str) -> None:
+    """Raise if the text is understood in part only: a function that is not found may be there."""
+    if tree.root_node.has_error:
+        error = _first_error(tree.root_node, scope)
+        shown = quoted(scope.text, error.line, error.column)
+        raise UsageError(
+            f"the text defines no function '{name}' that can be read; line {error.line}: "
+            f"{error.what}\n{shown}"
+        )
+
+
+def _column_of(text: str, line: int, row: str, column: int, piece: str) -> int:
+    """Return the user's column, from 1, of what the parser saw in a row; 0 if it is not known."""
+    lines = text.splitlines()
+    given = lines[line - 1] if 1 <= line <= len(lines) else ""
+    if given == row:
+        return column + 1
+    if not piece or given.count(piece) != row.count(piece):
+        return 0
+    at = -1
+    for _ in range(row[: column + 1].count(piece) if len(piece) == 1 else 1):
+        at = given.find(piece, at + 1)
+    return at + 1
 
 
 class _OwnHeaders(NamedTuple):
@@ -220,7 +261,8 @@ def _read_declarations(text: str, scope: Scope) -> set[str]:
 def _read_file(tree: Tree, scope: Scope) -> tuple[list[Function], list[Variable]]:
     root = tree.root_node
     if root.has_error:
-        raise OpaqueKernel(*_first_error(root, scope))
+        error = _first_error(root, scope)
+        raise OpaqueKernel(error.what, error.line, error.column)
     scope.functions |= {text_of(declarator) for declarator in _function_names(root)}
     functions: list[Function] = []
     tables: list[Variable] = []
@@ -234,14 +276,33 @@ def _read_file(tree: Tree, scope: Scope) -> tuple[list[Function], list[Variable]
     return functions, tables
 
 
-def _first_error(node: Node, scope: Scope) -> tuple[str, int]:
+class _SyntaxError(NamedTuple):
+    """What the parser could not read; the column, from 1, is 0 if it is not known."""
+
+    what: str
+    line: int
+    column: int
+
+
+def _first_error(node: Node, scope: Scope) -> _SyntaxError:
+    root = node
     while True:
         inner = next((child for child in node.children if child.has_error), None)
         if inner is None:
             break
         node = inner
     what = f"expected '{node.type}'" if node.is_missing else f"cannot parse '{text_of(node)[:40]}'"
-    return f"syntax error: {what}", scope.line(node)
+    piece = text_of(node).split("\n")[0]
+    place = _column_of(scope.text, scope.line(node), *_place_of(node, root), piece)
+    return _SyntaxError(f"syntax error: {what}", scope.line(node), place)
+
+
+def _place_of(node: Node, root: Node) -> tuple[str, int]:
+    """Return the row of the text that a node starts in, and where in it, in characters from 0."""
+    before = (root.text or b"")[: node.start_byte - root.start_byte]
+    start = len(before.split(b"\n")[-1].decode())
+    rows = (root.text or b"").decode().split("\n")
+    return rows[before.count(b"\n")], start
 
 
 def _read_tables(node: Node, scope: Scope) -> list[Variable]:

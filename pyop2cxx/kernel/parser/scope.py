@@ -36,6 +36,7 @@ class Scope:
 
     lines: tuple[int, ...] | None
     has_complex: bool
+    text: str = ""
     names: list[dict[str, Binding]] = field(default_factory=lambda: [{}])
     functions: set[str] = field(default_factory=set)
     used_names: set[str] = field(default_factory=set)

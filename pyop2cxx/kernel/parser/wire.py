@@ -65,5 +65,5 @@ def call(function: str, line: int, *arguments: Expr) -> Expr:
 class OpaqueKernel(Exception):
     """The text is C that the AST does not hold: the kernel is kept verbatim."""
 
-    def __init__(self, reason: str, line: int) -> None:
-        super().__init__(f"line {line}: {reason}")
+    def __init__(self, reason: str, line: int, column: int = 0) -> None:
+        super().__init__(f"line {line}{f', column {column}' if column else ''}: {reason}")

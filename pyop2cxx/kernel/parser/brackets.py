@@ -1,0 +1,105 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Brackets, quotes and comments that are never closed: what no C can have, wherever they stand."""
+
+from __future__ import annotations
+
+import re
+from itertools import accumulate
+from typing import NamedTuple
+
+_PIECE = re.compile(
+    r"(?P<skip>/\*.*?\*/|//[^\n]*|\"(?:\\.|[^\"\\\n])*\"|'(?:\\.|[^'\\\n])*')"
+    r"|(?P<open>/\*|[\"'])|(?P<bracket>[()\[\]{}])",
+    re.DOTALL,
+)
+_OPENER = {")": "(", "]": "[", "}": "{"}
+
+
+class Mistake(NamedTuple):
+    """What is wrong, and where.
+
+    Attributes:
+        what: The sentence.
+        row: Of the text, from 0.
+        column: From 0.
+    """
+
+    what: str
+    row: int
+    column: int
+
+
+class _Bracket(NamedTuple):
+    """A bracket that is open.
+
+    Attributes:
+        character: Which.
+        row: Of the text, from 0.
+        column: From 0.
+        indent: Blanks before the first word of its line.
+    """
+
+    character: str
+    row: int
+    column: int
+    indent: int
+
+
+def mistake_in(text: str) -> Mistake | None:
+    """Return the first bracket, quote or comment of C text that has no counterpart.
+
+    Where a brace is missing, the one that lacks it is guessed from how the text is indented.
+    """
+    rows = text.split("\n")
+    starts = list(accumulate((len(line) + 1 for line in rows), initial=0))
+    opened: list[_Bracket] = []
+    odd: tuple[_Bracket, int] | None = None
+    row = 0
+    for piece in _PIECE.finditer(text):
+        if piece.group("skip") is not None:
+            continue
+        while starts[row + 1] <= piece.start():
+            row += 1
+        character, column = piece.group(), piece.start() - starts[row]
+        if piece.group("open") is not None:
+            return Mistake(f"{character} is never closed", row, column)
+        here = _Bracket(character, row, column, len(rows[row]) - len(rows[row].lstrip()))
+        if character not in _OPENER:
+            opened.append(here)
+            continue
+        wrong = _unmatched(opened, here)
+        if wrong is not None:
+            return wrong
+        closed = opened.pop()
+        if odd is None and _ends_an_outer_one(closed, here, opened):
+            odd = closed, row
+    return _left_open(opened, odd)
+
+
+def _unmatched(opened: list[_Bracket], here: _Bracket) -> Mistake | None:
+    wanted = _OPENER[here.character]
+    if opened and opened[-1].character == wanted:
+        return None
+    if not any(one.character == wanted for one in opened):
+        return Mistake(f"'{here.character}' closes nothing", here.row, here.column)
+    inner = opened[-1]
+    what = f"'{inner.character}' is never closed: a '{here.character}' follows first"
+    return Mistake(what, inner.row, inner.column)
+
+
+def _ends_an_outer_one(closed: _Bracket, here: _Bracket, opened: list[_Bracket]) -> bool:
+    """Say whether a brace that begins a line stands below another one than it closes."""
+    return (
+        here.character == "}"
+        and here.column == here.indent < closed.indent
+        and any(one.indent == here.indent for one in opened)
+    )
+
+
+def _left_open(opened: list[_Bracket], odd: tuple[_Bracket, int] | None) -> Mistake | None:
+    if not opened:
+        return None
+    found = opened[-1]
+    if found.character == "{" and odd is not None:
+        found = odd[0]
+    return Mistake(f"'{found.character}' is never closed", found.row, found.column)
