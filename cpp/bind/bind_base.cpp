@@ -1,15 +1,77 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <pybind11/stl.h>
 
+#include <fmt/format.h>
+
+#include <algorithm>
 #include <memory>
 
 #include "base/access.hpp"
 #include "base/digest.hpp"
 #include "base/dtype.hpp"
+#include "base/error.hpp"
 #include "base/trace.hpp"
+#include "base/tuning.hpp"
 #include "bind/bind.hpp"
 
 namespace op2::bind {
+namespace {
+
+void bind_tuning(py::module_& core) {
+  py::class_<Tunable>(core, "Tunable")
+      .def_property_readonly("name", [](const Tunable& one) { return std::string(one.name); })
+      .def_property_readonly(
+          "steers",
+          [](const Tunable& one) {
+            return std::string(steers_names[static_cast<std::size_t>(one.steers)]);
+          })
+      .def_property_readonly("unit", [](const Tunable& one) { return std::string(one.unit); })
+      .def_property_readonly("meaning", [](const Tunable& one) { return std::string(one.meaning); })
+      .def_readonly("least", &Tunable::least)
+      .def_readonly("most", &Tunable::most)
+      .def_readonly("is_power", &Tunable::is_power);
+  py::class_<Tuning>(core, "Tuning")
+      .def(py::init<>())
+      .def(
+          "with_value",
+          [](Tuning tuning, const std::string& name, const TunedValue& value) {
+            tune(tuning, name, value);
+            return tuning;
+          },
+          py::arg("name"), py::arg("value"))
+      .def("values",
+           [](const Tuning& tuning) {
+             std::vector<std::pair<std::string, TunedValue>> found;
+             for (const Tunable& one : tunables()) {
+               found.emplace_back(one.name, tuned(tuning, one.name));
+             }
+             return found;
+           })
+      .def("__str__", &text_of)
+      .def("__eq__",
+           [](const Tuning& tuning, const py::object& other) {
+             return py::isinstance<Tuning>(other) && tuning == other.cast<const Tuning&>();
+           })
+      .def("__hash__", [](const Tuning& tuning) {
+        return static_cast<py::ssize_t>(std::hash<std::string>{}(text_of(tuning)));
+      });
+  core.attr("DEVICE_CLASSES") = py::cast(
+      std::vector<std::string>(std::begin(device_class_names), std::end(device_class_names)));
+  core.def("tunables", &tunables);
+  core.def(
+      "tuning_of_class",
+      [](const std::string& name) {
+        const auto* found = std::ranges::find(device_class_names, name);
+        if (found == std::end(device_class_names)) {
+          throw UsageError(fmt::format("tuning: there is no class of devices '{}'; there are: {}",
+                                       name, fmt::join(device_class_names, ", ")));
+        }
+        return Tuning::of(static_cast<DeviceClass>(found - std::begin(device_class_names)));
+      },
+      py::arg("device_class"));
+}
+
+}  // namespace
 
 void bind_base(py::module_& core) {
   auto dtype = py::enum_<DType>(core, "DType");
@@ -30,6 +92,7 @@ void bind_base(py::module_& core) {
       .value("max", Access::max);
 
   core.def("digest", &digest, py::arg("bytes"));
+  bind_tuning(core);
 
   py::class_<Trace::Span>(core, "TraceSpan")
       .def(py::init([](std::string what, std::string kind, std::string place, std::int64_t begin,

@@ -144,16 +144,39 @@ void bind_options(py::module_& core) {
       .def_readonly("in_turn", &Facts::in_turn)
       .def_readonly("fences", &Facts::fences);
   py::class_<Options>(core, "LoweringOptions")
-      .def(py::init<bool, bool, int, int, int, int, bool, bool, bool, int, std::vector<int>, int,
-                    int>(),
+      .def(py::init([](bool deterministic, bool debug, int element_bytes, int entry_bytes,
+                       int target_bytes, int position_bytes, bool padded, int index_bytes,
+                       std::vector<int> soa, int convention, const Tuning& tuning) {
+             Options made;
+             made.deterministic = deterministic;
+             made.debug = debug;
+             made.element_bytes = element_bytes;
+             made.entry_bytes = entry_bytes;
+             made.target_bytes = target_bytes;
+             made.position_bytes = position_bytes;
+             made.padded = padded;
+             made.index_bytes = index_bytes;
+             made.soa = std::move(soa);
+             made.convention = convention;
+             made.tuning = tuning;
+             return made;
+           }),
            py::arg("deterministic"), py::arg("debug"), py::arg("element_bytes"),
            py::arg("entry_bytes"), py::arg("target_bytes"), py::arg("position_bytes"),
-           py::arg("transposed"), py::arg("interleaved"), py::arg("padded"), py::arg("index_bytes"),
-           py::arg("soa"), py::arg("convention"), py::arg("lanes"))
+           py::arg("padded"), py::arg("index_bytes"), py::arg("soa"), py::arg("convention"),
+           py::arg("tuning"))
       .def_readonly("deterministic", &Options::deterministic)
       .def_readonly("debug", &Options::debug)
       .def_readonly("lanes", &Options::lanes)
       .def_readwrite("by_slot", &Options::by_slot)
+      .def_readonly("tuning", &Options::tuning)
+      .def(
+          "tuned",
+          [](Options options, const Tuning& tuning) {
+            options.tuning = tuning;
+            return options;
+          },
+          py::arg("tuning"))
       .def_readonly("gather_bytes", &Options::gather_bytes);
   py::class_<lower::LaneRule>(core, "LaneRule")
       .def_readonly("least_operations", &lower::LaneRule::least_operations)
@@ -175,6 +198,9 @@ void bind_lower(py::module_& core) {
   core.attr("VISITED_ALONE") = ir::visited_alone;
   core.attr("PASSES") = py::cast(
       std::vector<std::string>(std::begin(lower::stage_names), std::end(lower::stage_names)));
+  core.def(
+      "usual_tuning", [](const Facts& facts) { return Tuning::of(lower::class_of(facts)); },
+      py::arg("facts"));
   core.attr("STRATEGIES") = py::cast(
       std::vector<std::string>(std::begin(lower::strategy_names), std::end(lower::strategy_names)));
   core.def(
@@ -215,8 +241,8 @@ void bind_lower(py::module_& core) {
         return lower::lane_rule({loop, lower::strategy_from_name(strategy), facts, {}, options});
       },
       py::arg("strategy"), py::arg("loop"), py::arg("facts"), py::arg("options"));
-  core.def("least_fill", &lower::least_fill, py::arg("loop"));
-  core.def("lane_work", &lower::lane_work, py::arg("loop"));
+  core.def("least_fill", &lower::least_fill, py::arg("loop"), py::arg("tuning"));
+  core.def("lane_work", &lower::lane_work, py::arg("loop"), py::arg("tuning"));
   core.def(
       "why_not",
       [](const std::string& strategy, const ir::Loop& loop, const Facts& facts,

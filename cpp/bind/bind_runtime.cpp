@@ -76,18 +76,19 @@ void bind_runtime(py::module_& core) {
   core.def(
       "column_fill",
       [](const ir::Loop& loop, const Binding& binding, plan::PlanCache& plans, int lanes,
-         double least, int n_threads) {
+         const Tuning& tuning, double least, int n_threads) {
         return runtime::for_loop(ir::name_of(loop), [&] {
           const plan::InverseSpec spec = runtime::inverse_of(
               binding, lower::reduced_maps(loop), plan::IncidenceOrder::by_slot, plans, n_threads);
-          return plans.column_fill(spec, lanes, least, n_threads);
+          const plan::SlotLayout layout{lanes, tuning.slot_window};
+          return plans.column_fill(spec, layout, least, n_threads);
         });
       },
-      py::arg("loop"), py::arg("binding"), py::arg("plans"), py::arg("lanes"), py::arg("least"),
-      py::arg("n_threads"), Unlocked());
+      py::arg("loop"), py::arg("binding"), py::arg("plans"), py::arg("lanes"), py::arg("tuning"),
+      py::arg("least"), py::arg("n_threads"), Unlocked());
   py::class_<LaunchOptions>(core, "LaunchOptions")
-      .def(py::init<int, std::int64_t, std::int64_t>(), py::arg("n_threads"), py::arg("block_size"),
-           py::arg("useful_bytes"));
+      .def(py::init<int, std::int64_t, std::int64_t, Tuning>(), py::arg("n_threads"),
+           py::arg("block_size"), py::arg("useful_bytes"), py::arg("tuning"));
   py::class_<PreparedLoop>(core, "PreparedLoop")
       .def(py::init([](std::shared_ptr<exec::Executable> executable, Binding binding,
                        LaunchOptions options, std::shared_ptr<plan::PlanCache> plans,

@@ -172,9 +172,6 @@ std::string first_function(Context& context, DType mask, int lanes) {
   });
 }
 
-// Up to so many components of a share are one statement each.
-constexpr int unrolled_shares = 16;
-
 /// The lanes of a column that have an incidence: those whose entry is not negative.
 std::string on_function(Context& context, DType entry, DType mask, int lanes) {
   const std::string type = vector_type(context, mask, lanes);
@@ -323,7 +320,7 @@ void print_lane_share(Context& context, const kir::LaneShare& share, const LaneS
       context.statement(fmt::format("{} = {}({}, {}, {});", target, function, on, target, value));
     }
   };
-  if (share.extent > unrolled_shares) {
+  if (share.extent > share.unrolled) {
     context.begin_branch(fmt::format("for (int c = 0; c < {}; ++c)", share.extent));
     statement(kir::name("c"));
     context.end_branch();

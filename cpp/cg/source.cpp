@@ -6,7 +6,6 @@
 #include "cg/context.hpp"
 #include "cg/kernel_printer.hpp"
 #include "cg/module_printer.hpp"
-#include "lower/lanes_rule.hpp"
 
 namespace op2::cg {
 
@@ -19,7 +18,7 @@ std::string print_source(const kir::Module& module, const Dialect& dialect, bool
     KernelStyle style;
     style.line_markers = line_markers;
     if (kernel->cpp) style.boolean = "bool";
-    if (module.lanes == 0 && !kir::has_kernels(module)) style.row_length = lower::row_length;
+    style.row_length = module.row_length;
     entries.push_back(print_kernel(context, *kernel, style));
   }
   print_module(context, module, entries, linkage);

@@ -425,6 +425,7 @@ struct LaneShare {
   std::string entries;
   DType entry_dtype;
   Expr first;
+  int unrolled = 16;  ///< up to so many components are one statement each
   bool operator==(const LaneShare&) const = default;
 };
 
@@ -534,6 +535,8 @@ struct Module {
   PlanSpec plan;
   ScratchSpec scratch;
   Items items = Items::elements;
+  /// Loops of `kernel` along rows that have at least so many steps stay loops; 0: none.
+  std::int64_t row_length = 0;
 };
 
 /// @brief True if the module's functions are launched on a grid.

@@ -16,9 +16,6 @@
 namespace op2::lower {
 namespace {
 
-// Partial results of two lanes never share a cache line.
-constexpr std::int64_t line_bytes = 64;
-
 std::int64_t round_up(std::int64_t value, std::int64_t multiple) {
   return (value + multiple - 1) / multiple * multiple;
 }
@@ -101,7 +98,7 @@ void Builder::find_partials() {
     const auto* global = std::get_if<ir::GlobalReduce>(&request_.loop.args[i]);
     if (global == nullptr || global->dim == 0) continue;
     const auto size = static_cast<std::int64_t>(size_of(global->dtype));
-    const std::int64_t bytes = round_up(global->dim * size, line_bytes);
+    const std::int64_t bytes = round_up(global->dim * size, request_.options.tuning.partial_bytes);
     partials_.push_back({i, packed_.names.take(packed_.args[i].data + "_partial"),
                          static_cast<int>(bytes / size), module_.scratch.per_slot});
     module_.scratch.per_slot += bytes;
@@ -204,13 +201,14 @@ kir::Stmt Builder::launch(const std::string& name, kir::Grid grid, const kir::Ex
 
 kir::Expr Builder::slots(const kir::Expr& begin, const kir::Expr& end) const {
   if (!request_.options.deterministic) return kir::builtin(kir::Builtin::n_threads);
-  const kir::Expr chunk = kir::integer(deterministic_chunk);
-  return (end - begin + kir::integer(deterministic_chunk - 1)) / chunk;
+  const int chunk = request_.options.tuning.deterministic_chunk;
+  return (end - begin + kir::integer(chunk - 1)) / kir::integer(chunk);
 }
 
 kir::Expr Builder::slot_begin(const kir::Expr& begin, const kir::Expr& end,
                               const kir::Expr& slot) const {
-  if (request_.options.deterministic) return begin + slot * kir::integer(deterministic_chunk);
+  const int chunk = request_.options.tuning.deterministic_chunk;
+  if (request_.options.deterministic) return begin + slot * kir::integer(chunk);
   return begin + (end - begin) * slot / slots(begin, end);
 }
 

@@ -13,10 +13,6 @@
 
 namespace op2::lower {
 
-/// @brief Elements of one partial sum under deterministic=True. Fixed, so that bits depend on
-/// nothing else; large enough that combining is free, small enough to feed many threads.
-inline constexpr std::int64_t deterministic_chunk = 2048;
-
 /// @brief Everything a strategy pass may look at.
 struct Request {
   const ir::Loop& loop;

@@ -27,7 +27,8 @@ bool is_atomic(const kir::Stmt& stmt) {
 
 bool transposes(const kir::Stmt& stmt, const Request& request) {
   const auto* scatter = std::get_if<kir::Scatter>(&stmt.node);
-  return scatter != nullptr && request.options.transposed && can_transpose(*scatter, request.facts);
+  return scatter != nullptr && request.options.tuning.transposed &&
+         can_transpose(*scatter, request.facts, request.options.tuning);
 }
 
 /// Only a loop over all elements in their order: the position of a lane without one says nothing.
@@ -57,7 +58,8 @@ kir::Block in_step(Builder& builder) {
       compute.push_back(stmt);
       continue;
     }
-    append(exchange, transposed(std::get<kir::Scatter>(stmt.node), is_element, packed.names));
+    append(exchange, transposed(std::get<kir::Scatter>(stmt.node), is_element, packed.names,
+                                request.options.tuning));
   }
   body.push_back({kir::If{is_element, std::move(compute)}});
   append(body, std::move(exchange));
@@ -66,9 +68,6 @@ kir::Block in_step(Builder& builder) {
   const kir::Expr end = whole_begin() + (n + kir::integer(request.facts.warp - 1)) / warp * warp;
   return {{kir::For{kir::Axis::grid, "n", whole_begin(), end, std::move(body)}}};
 }
-
-// Targets of an element from which on many neighbours share one: two of an edge's are distinct.
-constexpr int least_targets = 3;
 
 /// The first Map through which lanes that add to memory at once might meet; -1: they cannot. All
 /// that depends on the elements must come from Maps, whose rows the runtime then puts in order.
@@ -79,8 +78,8 @@ int interleaved_map(Builder& builder) {
   const bool has_own = std::any_of(loop.args.begin(), loop.args.end(), [](const ir::Arg& arg) {
     return std::holds_alternative<ir::DirectDat>(arg) || std::holds_alternative<ir::MatArg>(arg);
   });
-  if (!builder.is_grid() || request.facts.warp == 0 || !request.options.interleaved || has_own ||
-      runs_in_step(builder) || packed.items.position != "n") {
+  if (!builder.is_grid() || request.facts.warp == 0 || !request.options.tuning.interleaved ||
+      has_own || runs_in_step(builder) || packed.items.position != "n") {
     return -1;
   }
   for (std::size_t i = 0; i < loop.args.size(); ++i) {
@@ -88,7 +87,9 @@ int interleaved_map(Builder& builder) {
     if (dat == nullptr) continue;
     const ir::MapRef& map = loop.maps[static_cast<std::size_t>(dat->map)];
     const bool adds = std::ranges::any_of(packed.args[i].store, is_atomic);
-    if (adds && map.rows.empty() && map.arity >= least_targets) return dat->map;
+    // many neighbours share a target then: two of an edge's are distinct
+    const bool shares = map.arity >= request.options.tuning.interleaved_targets;
+    if (adds && map.rows.empty() && shares) return dat->map;
   }
   return -1;
 }

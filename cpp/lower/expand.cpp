@@ -13,10 +13,6 @@
 namespace op2::lower {
 namespace {
 
-// Rows of up to this many scalars become one statement a scalar: GCC does not unroll a nest of two
-// short loops around private arrays, which costs airfoil's edge loop 13 % (docs/performance.md).
-constexpr int unrolled_scalars = 64;
-
 /// How the rows of a packed argument are reached. Behind a pointer to each row GCC keeps them in
 /// registers best (10 % on a loop that scatters); behind an offset it can still vectorise a loop
 /// that only gathers (1.5x on airfoil's adt_calc). docs/performance.md
@@ -85,13 +81,15 @@ struct RowNames {
   RowForm form;
   bool is_const;
   std::string prefix;
+  int unrolled_scalars;
 };
 
 /// Statements for all scalars of the rows, `make(target or source, pack position)`: one by one
-/// behind the start of each row, or in two loops.
+/// behind the start of each row, or in two loops. GCC does not unroll a nest of two short loops
+/// around private arrays, which costs airfoil's edge loop 13 % (docs/performance.md).
 template <class Make>
 kir::Block over_rows(const kir::Rows& rows, const RowNames& names, const Make& make) {
-  const bool is_long = rows.arity * rows.dim > unrolled_scalars;
+  const bool is_long = rows.arity * rows.dim > names.unrolled_scalars;
   if (is_long && rows.entries.empty()) {
     const kir::Expr i = kir::name("i");
     const kir::Expr c = kir::name("c");
@@ -118,14 +116,14 @@ kir::Block over_rows(const kir::Rows& rows, const RowNames& names, const Make& m
   return block;
 }
 
-kir::Block expand_gather(const kir::Gather& gather, RowForm form) {
+kir::Block expand_gather(const kir::Gather& gather, RowForm form, const Tuning& tuning) {
   const auto load = [&gather](const kir::Expr& source, const kir::Expr& at) -> kir::Stmt {
     return {kir::Assign{kir::element(gather.pack, at), kir::Update::set, source}};
   };
-  return over_rows(gather.rows, {form, true, gather.pack + "_from"}, load);
+  return over_rows(gather.rows, {form, true, gather.pack + "_from", tuning.unrolled_scalars}, load);
 }
 
-kir::Block expand_scatter(const kir::Scatter& scatter) {
+kir::Block expand_scatter(const kir::Scatter& scatter, const Tuning& tuning) {
   const auto store = [&scatter](const kir::Expr& target, const kir::Expr& at) -> kir::Stmt {
     const kir::Expr value = kir::element(scatter.pack, at);
     if (scatter.sync == kir::Sync::atomic) {
@@ -135,7 +133,8 @@ kir::Block expand_scatter(const kir::Scatter& scatter) {
   };
   // a pointer would have to say which memory it reaches
   const RowForm form = scatter.rows.is_shared ? RowForm::offset : RowForm::pointer;
-  return over_rows(scatter.rows, {form, false, scatter.pack + "_to"}, store);
+  return over_rows(scatter.rows, {form, false, scatter.pack + "_to", tuning.unrolled_scalars},
+                   store);
 }
 
 bool scatters(const kir::Block& block) {
@@ -147,16 +146,17 @@ bool scatters(const kir::Block& block) {
 
 }  // namespace
 
-kir::Block expand(kir::Block block) {
+kir::Block expand(kir::Block block, const Tuning& tuning) {
   const RowForm form = scatters(block) ? RowForm::pointer : RowForm::offset;
-  return kir::map_stmts(std::move(block), [form](kir::Stmt stmt) -> kir::Block {
+  return kir::map_stmts(std::move(block), [form, &tuning](kir::Stmt stmt) -> kir::Block {
     if (auto* assign = std::get_if<kir::Assign>(&stmt.node))
       return {expand_assign(std::move(*assign))};
     if (const auto* gather = std::get_if<kir::Gather>(&stmt.node))
-      return expand_gather(*gather, form);
+      return expand_gather(*gather, form, tuning);
     if (const auto* scatter = std::get_if<kir::Scatter>(&stmt.node))
-      return expand_scatter(*scatter);
-    if (const auto* insert = std::get_if<kir::MatInsert>(&stmt.node)) return expand_insert(*insert);
+      return expand_scatter(*scatter, tuning);
+    if (const auto* insert = std::get_if<kir::MatInsert>(&stmt.node))
+      return expand_insert(*insert, tuning);
     return {std::move(stmt)};
   });
 }

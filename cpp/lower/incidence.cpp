@@ -19,10 +19,6 @@ kir::Expr at_target(Builder& builder, std::size_t arg) {
   return builder.scalar(arg, kir::name("target"), kir::name("c"));
 }
 
-// A private array with a subscript that is not constant cannot live in registers. Up to this many
-// slots a chain of selects is cheaper than the array's way through memory.
-constexpr int selected_slots = 4;
-
 /// Component c of slot o among the results of one element.
 struct Share {
   const std::string& values;
@@ -48,10 +44,6 @@ kir::Expr selected(const Share& share) {
   }
   return value;
 }
-
-// On a grid lanes share a loop over the incidences of so many targets: passes that are not full
-// must be few, and groups enough for all threads.
-constexpr int targets_a_group = 64;
 
 /// Consecutive targets read consecutive entries of a column. The next column's entry is on its way
 /// while this one's element is computed: all that follows depends on it.
@@ -256,14 +248,11 @@ kir::Stmt for_all_incidences(Builder& builder, const Incidence& incidence, kir::
   };
   if (!builder.is_grid()) return over(whole_begin(), whole_end());
   const kir::Expr t = kir::name("t");
-  const kir::Expr next = kir::minimum(t + kir::integer(targets_a_group), whole_end());
-  return {kir::For{kir::Axis::grid,
-                   "t",
-                   whole_begin(),
-                   whole_end(),
-                   {over(t, next)},
-                   DType::int64,
-                   targets_a_group}};
+  // lanes share the incidences of so many targets: few passes are not full, all threads get some
+  const int run = builder.request().options.tuning.owner_run;
+  const kir::Expr next = kir::minimum(t + kir::integer(run), whole_end());
+  return {kir::For{
+      kir::Axis::grid, "t", whole_begin(), whole_end(), {over(t, next)}, DType::int64, run}};
 }
 
 kir::Expr target_of_slot(Builder& builder, const Incidence& incidence) {
@@ -347,7 +336,10 @@ kir::Stmt keep_share(const Builder& builder, const Incidence& incidence, std::si
   const ir::IndirectDat& dat = indirect(loop, arg);
   const SlotRange slots = slots_of(incidence, loop, dat.map);
   const Share share{values, at, slots.first, slots.arity, dat.dim};
-  const bool selects = from == ShareFrom::pack && slots.arity <= selected_slots;
+  // A private array with a subscript that is not constant cannot live in registers: a chain of
+  // selects is cheaper than the array's way through memory.
+  const bool selects =
+      from == ShareFrom::pack && slots.arity <= builder.request().options.tuning.selected_slots;
   const kir::Stmt add =
       for_components(dat.dim, kir::element(accumulator, kir::name("c")), update_of(dat.access),
                      selects ? selected(share) : indexed(share));

@@ -17,15 +17,6 @@
 namespace op2::lower {
 namespace {
 
-// On a grid threads share out so many targets at a time, as all `owner` loops on lanes do.
-constexpr int targets_a_run = 64;
-
-// Lanes without an incidence compute in vain. A light kernel gains more by going through memory in
-// order than that costs; a heavy one gains little.
-constexpr double least_fill_if_light = 0.75;
-constexpr double least_fill_if_heavy = 0.95;
-constexpr std::int64_t heavy_operations_a_scalar = 8;
-
 /// The plan's arrays, and the loop that goes through them.
 class BySlotLoop {
  public:
@@ -102,7 +93,8 @@ class BySlotLoop {
       return out;
     };
     if (!builder_.is_grid()) return over(whole_begin(), whole_end());
-    const int run = targets_a_run / lanes_;
+    // threads share out so many targets at a time, as all `owner` loops on lanes do
+    const int run = builder_.request().options.tuning.owner_run / lanes_;
     const kir::Expr t = kir::name("k");
     return {
         {kir::For{kir::Axis::grid, "k", whole_begin(), whole_end(),
@@ -225,7 +217,8 @@ class BySlotLoop {
   [[nodiscard]] kir::Stmt share(const std::string& sum, std::size_t arg, const kir::Expr& row,
                                 int dim, kir::Update update) const {
     return {kir::LaneShare{sum, packed_.args[arg].pack, row, vector(arg), dim, update, entry_,
-                           entry_type_, kir::name("k") * kir::integer(lanes_)}};
+                           entry_type_, kir::name("k") * kir::integer(lanes_),
+                           builder_.request().options.tuning.unrolled_shares}};
   }
 
   [[nodiscard]] kir::VariableType vector(std::size_t arg) const {
@@ -308,10 +301,12 @@ class BySlotLoop {
 
 }  // namespace
 
-double least_fill(const ir::Loop& loop) {
-  const LaneWork work = lane_work(loop);
-  const bool is_heavy = work.n_operations >= heavy_operations_a_scalar * work.n_scalars;
-  return is_heavy ? least_fill_if_heavy : least_fill_if_light;
+// Lanes without an incidence compute in vain. A light kernel gains more by going through memory in
+// order than that costs; a heavy one gains little.
+double least_fill(const ir::Loop& loop, const Tuning& tuning) {
+  const LaneWork work = lane_work(loop, tuning);
+  const bool is_heavy = work.n_operations >= tuning.heavy_operations_a_scalar * work.n_scalars;
+  return is_heavy ? tuning.column_fill_heavy : tuning.column_fill_light;
 }
 
 void invert_by_slot(Builder& builder) {

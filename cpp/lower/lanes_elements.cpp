@@ -42,8 +42,9 @@ kir::Expr row_start(const kir::Rows& rows, const kir::Expr& i) {
   return kir::widen(entry) * kir::integer(stride) + component;
 }
 
-LaneElements::LaneElements(const kir::Function& function, std::set<std::string> taken, int lanes)
-    : lanes_(lanes), taken_(std::move(taken)) {
+LaneElements::LaneElements(const kir::Function& function, std::set<std::string> taken, int lanes,
+                           const Tuning& tuning)
+    : lanes_(lanes), tuning_(tuning), taken_(std::move(taken)) {
   // Arguments may share a Map whose table has a name for each of them.
   std::map<int, std::string> first_map;
   for (const kir::Parameter& parameter : function.parameters) {

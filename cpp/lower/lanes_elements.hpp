@@ -7,14 +7,11 @@
 #include <string>
 #include <vector>
 
+#include "base/tuning.hpp"
 #include "ir/kernel_ir.hpp"
 #include "ir/kir_walk.hpp"
 
 namespace op2::lower {
-
-/// Up to so many pieces of rows are loaded, or turned back, by one statement each: their vectors
-/// stay in registers then. More of them go through loops, which compile faster.
-inline constexpr int unrolled_pieces = 4;
 
 /// @brief True if one expression says where any of the rows starts: a Map's entries in their order,
 /// each perhaps as far below the element as the others.
@@ -30,7 +27,12 @@ inline constexpr int unrolled_pieces = 4;
 /// or in a loop over the lanes (in_lane); packs are arrays of vectors.
 class LaneElements {
  public:
-  LaneElements(const kir::Function& function, std::set<std::string> taken, int lanes);
+  LaneElements(const kir::Function& function, std::set<std::string> taken, int lanes,
+               const Tuning& tuning = {});
+
+  /// @brief Pieces of rows that are loaded, or turned back, by one statement each have their
+  /// vectors in registers; more of them go through loops, which compile faster.
+  [[nodiscard]] const Tuning& tuning() const { return tuning_; }
 
   [[nodiscard]] int lanes() const { return lanes_; }
   /// @brief The variable of the loop over lanes.
@@ -70,6 +72,7 @@ class LaneElements {
                                                       const kir::Replacement& by) const;
 
   int lanes_;
+  Tuning tuning_;
   std::set<std::string> taken_;
   std::map<std::string, std::string> same_map_;            // its table's first name
   std::map<std::string, std::vector<kir::Expr>> by_lane_;  // [lanes] what a variable is

@@ -35,6 +35,7 @@ bool is_zero(const Expr& expr) {
 struct Shared {
   LaneInstances& instances;
   LaneValues values;
+  int masked_expressions;
   std::map<const LaneInstance*, std::string> names;
   std::set<std::string, std::less<>> taken;
   ir::KernelBody out;
@@ -62,6 +63,7 @@ class Retyper {
   Retyper(Shared& shared, const LaneInstance& in)
       : in_(in),
         values_(shared.values),
+        masked_expressions_(shared.masked_expressions),
         expressions_(
             shared.instances, in, shared.values,
             [&shared](const LaneInstance& instance) { return instance_name(shared, instance); },
@@ -219,15 +221,15 @@ class Retyper {
   }
 
   /// Skipping the statements where no lane wants them pays, or avoids what only they may do.
-  [[nodiscard]] static bool is_worth_a_test(const Body& statements) {
-    constexpr int few = 24;
+  [[nodiscard]] bool is_worth_a_test(const Body& statements) const {
+    const int few = masked_expressions_;
     int n_expressions = 0;
     bool has_loop = false;
     for (const Stmt& stmt : statements) {
       has_loop |= std::holds_alternative<ir::For>(stmt.node) ||
                   std::holds_alternative<ir::While>(stmt.node);
     }
-    ir::for_each_expr_in(statements, [&n_expressions](const Expr& expr) {
+    ir::for_each_expr_in(statements, [&n_expressions, few](const Expr& expr) {
       ++n_expressions;
       if (std::holds_alternative<ir::Call>(expr.node)) n_expressions += few;
       if (std::holds_alternative<ir::Index>(expr.node) &&
@@ -240,6 +242,7 @@ class Retyper {
 
   const LaneInstance& in_;
   LaneValues values_;
+  int masked_expressions_;
   LaneExpressions expressions_;
   Body out_;
   int n_masks_ = 0;
@@ -268,15 +271,16 @@ Base mask_of(const ir::KernelBody& body) {
 }  // namespace
 
 KernelOnLanes kernel_on_lanes(const ir::KernelBody& body, const std::vector<bool>& varies,
-                              int lanes) {
+                              int lanes, const Tuning& tuning) {
   try {
-    const ir::KernelBody prepared = prepared_for_lanes(body);
+    const ir::KernelBody prepared = prepared_for_lanes(body, tuning);
     LaneInstances instances(prepared);
     const LaneInstance& entry = instances.of(prepared.entry().name, varies, false);
     if (entry.varying_parameters != varies) {
       throw Refusal{"it writes behind an argument that is the same for all elements"};
     }
-    Shared shared{instances, LaneValues(lanes, mask_of(prepared)), {}, {}, {}};
+    Shared shared{
+        instances, LaneValues(lanes, mask_of(prepared)), tuning.masked_expressions, {}, {}, {}};
     for (const ir::Variable& table : prepared.tables) shared.taken.insert(table.name);
     shared.out.tables = prepared.tables;
     (void)instance_name(shared, entry);

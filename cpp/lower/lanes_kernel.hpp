@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "base/tuning.hpp"
 #include "ir/kernel_body.hpp"
 
 namespace op2::lower {
@@ -23,6 +24,7 @@ struct KernelOnLanes {
 ///
 /// @param[in] varies For each parameter of the entry function: does it point to values by element?
 [[nodiscard]] KernelOnLanes kernel_on_lanes(const ir::KernelBody& body,
-                                            const std::vector<bool>& varies, int lanes);
+                                            const std::vector<bool>& varies, int lanes,
+                                            const Tuning& tuning = {});
 
 }  // namespace op2::lower

@@ -79,8 +79,8 @@ std::shared_ptr<const ir::Kernel> kernel_for_lanes(const Request& request) {
     refuse(fmt::format("the kernel is opaque ({})", ir::kernel_of(request.loop).opaque_reason));
   }
   auto kernel = std::make_shared<ir::Kernel>(with_constants(request.loop));
-  KernelOnLanes made =
-      kernel_on_lanes(*kernel->body, varying_parameters(request.loop), request.options.lanes);
+  KernelOnLanes made = kernel_on_lanes(*kernel->body, varying_parameters(request.loop),
+                                       request.options.lanes, request.options.tuning);
   if (!made.body) refuse(made.why);
   kernel->body = std::move(made.body);
   kernel->key += fmt::format(":lanes{}", request.options.lanes);

@@ -68,7 +68,7 @@ class LaneLoop {
       : request_(request),
         function_(function),
         lanes_(request.options.lanes),
-        elements_(function, std::move(taken), lanes_),
+        elements_(function, std::move(taken), lanes_, request.options.tuning),
         stores_(elements_) {}
 
   kir::Block run(const kir::For& loop) {
@@ -265,12 +265,13 @@ class LaneLoop {
   /// Over columns, where it is known once for many cells where rows are, light kernels do little
   /// but load them: loops would cost a third of the time there.
   [[nodiscard]] int most_unrolled(const kir::Rows& rows) const {
-    const LaneWork work = lane_work(request_.loop);
+    const LaneWork work = lane_work(request_.loop, request_.options.tuning);
+    const int pieces = request_.options.tuning.unrolled_pieces;
     const bool is_light =
         work.n_operations < lane_rule(request_).operations_a_scalar_for_wide * work.n_scalars;
-    if (is_light && !rows.entries.empty()) return 4 * unrolled_pieces;
+    if (is_light && !rows.entries.empty()) return 4 * pieces;
     // a row of one component takes a load for each lane, and gains nothing from being turned
-    return rows.dim == 1 ? unrolled_pieces - 1 : unrolled_pieces;
+    return rows.dim == 1 ? pieces - 1 : pieces;
   }
 
   void gather(const kir::Gather& node) {

@@ -224,15 +224,14 @@ bool always_returns(const Body& body) {
 }
 
 /// Moves what follows an If that may return into its branches, as often as needed.
-Body with_returns_last(Body body) {
-  constexpr std::size_t most_copied = 8;
+Body with_returns_last(Body body, std::size_t most_copied) {
   for (std::size_t i = 0; i < body.size(); ++i) {
     if (auto* block = std::get_if<ir::Block>(&body[i].node)) {
       if (!returns_somewhere(block->body)) continue;
       Body merged(body.begin(), body.begin() + static_cast<std::ptrdiff_t>(i));
       merged.insert(merged.end(), block->body.begin(), block->body.end());
       merged.insert(merged.end(), body.begin() + static_cast<std::ptrdiff_t>(i) + 1, body.end());
-      return with_returns_last(std::move(merged));
+      return with_returns_last(std::move(merged), most_copied);
     }
     if (std::holds_alternative<ir::Return>(body[i].node)) {
       body.resize(i + 1);
@@ -248,7 +247,7 @@ Body with_returns_last(Body body) {
     if (runs_on_twice && rest.size() > most_copied) return body;
     for (Body* side : {&branch->then_body, &branch->else_body}) {
       side->insert(side->end(), rest.begin(), rest.end());
-      *side = with_returns_last(std::move(*side));
+      *side = with_returns_last(std::move(*side), most_copied);
     }
     body.resize(i + 1);
     return body;
@@ -275,11 +274,11 @@ void assign_result(Body& body, const std::optional<Expr>& result) {
   last = evaluate(std::move(assign), last.line);
 }
 
-void return_at_end(FunctionDef& function) {
+void return_at_end(FunctionDef& function, std::size_t most_copied) {
   Body before_last = function.body;
   if (ends_with_return(before_last)) before_last.pop_back();
   if (!returns_somewhere(before_last)) return;
-  Body body = with_returns_last(function.body);
+  Body body = with_returns_last(function.body, most_copied);
   if (!body.empty() && ends_with_return(body)) {  // it was the first return, not in a branch
     function.body = std::move(body);
     return;
@@ -300,14 +299,14 @@ void return_at_end(FunctionDef& function) {
 
 }  // namespace
 
-ir::KernelBody prepared_for_lanes(ir::KernelBody body) {
+ir::KernelBody prepared_for_lanes(ir::KernelBody body, const Tuning& tuning) {
   Spelling spelling(body);
   for (FunctionDef& function : body.functions) {
     function = ir::with_unique_names(std::move(function));
     spelling.start_function();
     ir::walk_scoped(function.body, spelling);
     replace_switches(function);
-    return_at_end(function);
+    return_at_end(function, static_cast<std::size_t>(tuning.copied_statements));
   }
   return body;
 }

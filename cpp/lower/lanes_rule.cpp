@@ -14,28 +14,6 @@
 namespace op2::lower {
 namespace {
 
-// Below these, moving data into lanes and back costs more than they save: docs/performance.md.
-constexpr std::int64_t least_operations = 40;
-constexpr std::int64_t least_operations_a_scalar = 2;
-// Lanes over columns find what Maps say once a column.
-constexpr std::int64_t least_operations_a_scalar_in_columns = 1;
-// Owners that go by slot read what they gather in order, and need not ask which share is theirs.
-constexpr std::int64_t least_operations_by_slot = 25;
-constexpr std::int64_t least_operations_a_scalar_by_slot = 1;
-// Below this, rows and their transposition decide: half of the widest vectors is as fast, and
-// compiled in two thirds of the time.
-constexpr std::int64_t operations_a_scalar_for_wide = 8;
-constexpr int half_bytes = 32;
-// A device's compiler vectorises lighter loops by itself: lanes slow adt_calc down, which has 65.
-constexpr std::int64_t least_operations_on_grid = 75;
-// But it does not where a Global is reduced, whose order it has to keep.
-constexpr std::int64_t least_scalars_of_reduction = 4;
-// On a CPU a division or a root takes as long as several other operations, and lanes share it.
-constexpr std::int64_t operations_a_division = 4;
-// A kernel of which at least this part runs along rows is faster if the compiler vectorises those:
-// nothing has to be transposed, and sums stay in registers.
-constexpr double least_part_in_rows = 0.75;
-
 LaneChoice none(std::string why) {
   return {0, std::move(why)};
 }
@@ -58,14 +36,13 @@ bool goes_over_columns(const Request& request) {
 
 /// Operations, as long as one of the quick ones takes.
 std::int64_t weight_of(const Request& request, const LaneWork& work) {
-  const bool is_host = request.facts.lanes != Lanes::grid;
-  return work.n_operations + (is_host ? (operations_a_division - 1) * work.n_slow : 0);
+  return work.n_operations + (request.options.tuning.operations_a_division - 1) * work.n_slow;
 }
 
 bool runs_along_rows(const Request& request, const LaneWork& work) {
-  return request.facts.lanes != Lanes::grid && work.n_in_rows > 0 &&
+  return work.n_in_rows > 0 &&
          static_cast<double>(work.n_in_rows) >=
-             least_part_in_rows * static_cast<double>(work.n_operations);
+             request.options.tuning.least_part_in_rows * static_cast<double>(work.n_operations);
 }
 
 LaneChoice by_rule(const Request& request, int vector_bytes) {
@@ -79,7 +56,7 @@ LaneChoice by_rule(const Request& request, int vector_bytes) {
   }
   if (request.options.debug) return none("debug=True looks at one element after the other");
   if (vector_bytes == 0) return none("how wide the machine's vectors are is not known");
-  const LaneWork work = lane_work(loop);
+  const LaneWork work = lane_work(loop, request.options.tuning);
   const LaneRule rule = lane_rule(request);
   const std::int64_t weight = weight_of(request, work);
   if (weight < rule.least_operations || weight < rule.least_operations_a_scalar * work.n_scalars) {
@@ -93,7 +70,8 @@ LaneChoice by_rule(const Request& request, int vector_bytes) {
                     work.n_in_rows, work.n_operations));
   }
   const bool is_wide = weight >= rule.operations_a_scalar_for_wide * work.n_scalars;
-  const int n_bytes = is_wide ? vector_bytes : std::min(vector_bytes, half_bytes);
+  const int n_bytes =
+      is_wide ? vector_bytes : std::min(vector_bytes, request.options.tuning.narrow_bytes);
   Options options = request.options;
   options.lanes = n_bytes / std::max(work.widest, 4);
   if (options.lanes < 2) return none("the machine's vectors hold one value");
@@ -106,22 +84,24 @@ LaneChoice by_rule(const Request& request, int vector_bytes) {
 }  // namespace
 
 LaneRule lane_rule(const Request& request) {
+  const Tuning& tuning = request.options.tuning;
   const bool is_grid = request.facts.lanes == Lanes::grid;
+  // a device's compiler keeps the order in which a Global is summed, and makes no vectors there
   if (is_grid && reduces_global(request.loop) &&
-      lane_work(request.loop).n_scalars >= least_scalars_of_reduction) {
-    return {0, 0, operations_a_scalar_for_wide};
+      lane_work(request.loop, tuning).n_scalars >= tuning.least_reduced_scalars) {
+    return {0, 0, tuning.wide_operations_a_scalar};
   }
   if (request.strategy == Strategy::owner && request.options.by_slot) {
-    return {least_operations_by_slot, least_operations_a_scalar_by_slot,
-            operations_a_scalar_for_wide};
+    return {tuning.slot_operations, tuning.slot_operations_a_scalar,
+            tuning.wide_operations_a_scalar};
   }
-  return {
-      is_grid ? least_operations_on_grid : least_operations,
-      goes_over_columns(request) ? least_operations_a_scalar_in_columns : least_operations_a_scalar,
-      operations_a_scalar_for_wide};
+  return {tuning.lane_operations,
+          goes_over_columns(request) ? tuning.column_operations_a_scalar
+                                     : tuning.lane_operations_a_scalar,
+          tuning.wide_operations_a_scalar};
 }
 
-LaneWork lane_work(const ir::Loop& loop) {
+LaneWork lane_work(const ir::Loop& loop, const Tuning& tuning) {
   LaneWork work;
   // complex vectors are two real ones
   const auto look = [&work](const ir::Type& type) {
@@ -129,7 +109,7 @@ LaneWork lane_work(const ir::Loop& loop) {
     if (dtype) work.widest = std::max(work.widest, static_cast<int>(size_of(*dtype)));
   };
   if (ir::kernel_of(loop).body) {
-    const ir::Work counted = ir::work_of(*ir::kernel_of(loop).body, row_length);
+    const ir::Work counted = ir::work_of(*ir::kernel_of(loop).body, tuning.row_length);
     work.n_operations = counted.n_operations;
     work.n_slow = counted.n_slow;
     work.n_in_rows = counted.n_in_rows;

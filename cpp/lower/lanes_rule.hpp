@@ -15,9 +15,6 @@ struct LaneChoice {
   std::string why;
 };
 
-/// @brief Steps from which on a loop along a row is left to the compiler's own vectors.
-inline constexpr std::int64_t row_length = 6;
-
 /// @brief What the default rule asks of a loop.
 struct LaneRule {
   std::int64_t least_operations;              ///< of one call of the kernel
@@ -35,7 +32,7 @@ struct LaneWork {
   int widest = 0;                 ///< bytes of the widest value
 };
 /// @brief Nothing is known of an opaque kernel's operations: they count as none.
-[[nodiscard]] LaneWork lane_work(const ir::Loop& loop);
+[[nodiscard]] LaneWork lane_work(const ir::Loop& loop, const Tuning& tuning);
 
 /// @brief The user's choice, or the default rule's (docs/strategies.md).
 /// @param[in] forced 0 or 1: none; nothing: the rule decides.

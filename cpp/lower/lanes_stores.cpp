@@ -13,9 +13,6 @@
 namespace op2::lower {
 namespace {
 
-// Up to so many scalars of one lane are stored by one statement each.
-constexpr int unrolled_stores = 16;
-
 DType part_of(DType dtype) {
   return *ir::dtype_of(ir::part_base(ir::base_of(dtype)));
 }
@@ -50,8 +47,9 @@ void LaneStores::scatter(const kir::Scatter& node) {
   const int dim = rows.dim;
   const bool is_whole = node.sync == kir::Sync::none &&
                         (node.update == kir::Update::set || node.update == kir::Update::add);
-  const bool by_rows = is_whole && (n_parts(rows.dtype) * dim > 1 || rows.map.empty()) &&
-                       rows.arity * elements_.n_pieces(dim) <= 2 * unrolled_pieces;
+  const bool by_rows =
+      is_whole && (n_parts(rows.dtype) * dim > 1 || rows.map.empty()) &&
+      rows.arity * elements_.n_pieces(dim) <= 2 * elements_.tuning().unrolled_pieces;
   const bool is_own =
       by_rows && rows.map.empty() && rows.entries.empty() && node.update == kir::Update::set;
   // addresses in tables are those of the last column; others would lie behind it
@@ -76,7 +74,7 @@ void LaneStores::scatter(const kir::Scatter& node) {
                  kir::element(node.pack, i * kir::integer(dim) + c));
   };
   const bool is_loop = is_regular(rows) || (tables_ != nullptr && tables_->is_even(rows));
-  if (rows.arity * dim <= unrolled_stores || !is_loop) {
+  if (rows.arity * dim <= elements_.tuning().unrolled_lane_scalars || !is_loop) {
     for (int i = 0; i < rows.arity; ++i) {
       const Place place = place_of(rows, kir::integer(i));
       for (int c = 0; c < dim; ++c) scalar(place, kir::integer(i), kir::integer(c));
@@ -165,13 +163,14 @@ kir::Stmt LaneStores::piece_stored(const PackedRow& row, const kir::RowPiece& pi
 
 void LaneStores::insert(const kir::MatInsert& node) {
   is_repeatable_ = false;
-  for (kir::Stmt& stmt : elements_.in_lane(expand_insert(node))) body_.push_back(std::move(stmt));
+  for (kir::Stmt& stmt : elements_.in_lane(expand_insert(node, elements_.tuning())))
+    body_.push_back(std::move(stmt));
 }
 
 void LaneStores::keep(const kir::Element& target, const std::string& pack, const kir::For& node,
                       int extent) {
   is_repeatable_ = false;
-  if (elements_.n_pieces(extent) > 2 * unrolled_pieces) return by_lane({node});
+  if (elements_.n_pieces(extent) > 2 * elements_.tuning().unrolled_pieces) return by_lane({node});
   const kir::Expr start = with(target.subscript.front(), node.index, kir::integer(0));
   store_row({pack, kir::integer(0), extent, target.array, start, kir::Update::set});
 }

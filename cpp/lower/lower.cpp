@@ -44,7 +44,7 @@ void lay_out(Builder& builder) {
 void note_slots(kir::Module& module, const Request& request) {
   if (request.facts.lanes == Lanes::grid) return;
   if (module.scratch.chunk == 0 && request.options.deterministic) {
-    module.scratch.chunk = deterministic_chunk;
+    module.scratch.chunk = request.options.tuning.deterministic_chunk;
   }
 }
 
@@ -74,7 +74,9 @@ void legalise_all(Builder& builder) {
 }
 
 void expand_all(Builder& builder) {
-  over_blocks(builder.module(), [](kir::Block block) { return expand(std::move(block)); });
+  over_blocks(builder.module(), [&builder](kir::Block block) {
+    return expand(std::move(block), builder.request().options.tuning);
+  });
   if (!kir::is_expanded(builder.module())) {
     throw InternalError("expand left a node that dialects do not print");
   }
@@ -154,6 +156,9 @@ kir::Module lower(const Request& given, const Observer& observe) {
     verify_after(pass.stage, builder.module());
     observe(pass.stage, builder.module());
   }
+  kir::Module& made = builder.module();
+  if (made.lanes == 0 && !kir::has_kernels(made))
+    made.row_length = request.options.tuning.row_length;
   return std::move(builder.module());
 }
 

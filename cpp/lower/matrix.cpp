@@ -12,9 +12,6 @@
 namespace op2::lower {
 namespace {
 
-// As for the rows of Dats: GCC does not unroll nests of short loops around private arrays.
-constexpr int unrolled_entries = 64;
-
 /// One scalar of an element's tensor: component r of row i, component c of column j.
 struct Scalar {
   kir::Expr i;
@@ -152,11 +149,11 @@ std::vector<std::size_t> matrix_args(const ir::Loop& loop) {
   return args;
 }
 
-kir::Block expand_insert(const kir::MatInsert& insert) {
+kir::Block expand_insert(const kir::MatInsert& insert, const Tuning& tuning) {
   const kir::Entries& entries = insert.entries;
   const std::string pointer = insert.pack + "_to";
   const bool is_long =
-      entries.row_arity * entries.col_arity * block_size(entries) > unrolled_entries;
+      entries.row_arity * entries.col_arity * block_size(entries) > tuning.unrolled_scalars;
   if (is_long && entries.rows.empty()) {
     return {serial("i", entries.row_arity, insert_row(insert, kir::name("i"), pointer, false))};
   }

@@ -20,7 +20,7 @@ namespace op2::lower {
 [[nodiscard]] std::vector<std::size_t> matrix_args(const ir::Loop& loop);
 
 /// @brief Loops and updates for all entries of one element's tensor.
-[[nodiscard]] kir::Block expand_insert(const kir::MatInsert& insert);
+[[nodiscard]] kir::Block expand_insert(const kir::MatInsert& insert, const Tuning& tuning);
 
 /// @brief The matrices whose rows an owner of rows adds to, and the names of those rows' starts.
 struct OwnedRow {

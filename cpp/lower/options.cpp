@@ -13,7 +13,7 @@ namespace op2::lower {
 namespace {
 
 // Grows whenever the same inputs give different code: binaries of older versions must not match.
-constexpr int generator_version = 4;
+constexpr int generator_version = 5;
 
 }  // namespace
 
@@ -25,6 +25,11 @@ Strategy strategy_from_name(std::string_view name) {
                     fmt::join(std::begin(strategy_names), std::end(strategy_names), ", ")));
   }
   return static_cast<Strategy>(found - std::begin(strategy_names));
+}
+
+DeviceClass class_of(const Facts& facts) {
+  if (facts.lanes != Lanes::grid) return DeviceClass::host;
+  return facts.in_turn ? DeviceClass::processor : DeviceClass::gpu;
 }
 
 std::string key_of(Strategy strategy, const Facts& facts, const std::vector<MapFacts>& maps,
@@ -48,13 +53,12 @@ std::string key_of(Strategy strategy, const Facts& facts, const std::vector<MapF
       .number(options.lanes)
       .flag(options.by_slot)
       .number(options.gather_bytes)
-      .flag(options.transposed)
-      .flag(options.interleaved)
       .flag(options.padded)
       .number(options.index_bytes);
   out.open("soa");
   for (const int arg : options.soa) out.number(arg);
   out.close();
+  out.text(text_that_steers_text(options.tuning));
   return out.close().str();
 }
 

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/map_facts.hpp"
+#include "base/tuning.hpp"
 
 namespace op2::lower {
 
@@ -50,8 +51,6 @@ struct Options {
   int entry_bytes = 4;        ///< plan arrays: width of element number times slots
   int target_bytes = 4;       ///< plan arrays: width of target numbers
   int position_bytes = 1;     ///< plan arrays: width of places within a matrix's row: 1, 2 or 4
-  bool transposed = true;     ///< lanes that exchange registers share the rows they add to
-  bool interleaved = true;    ///< ... or else neighbouring lanes add to neighbouring rows
   bool padded = false;        ///< on a grid: incidences as columns of equal length
   int index_bytes = 8;        ///< on a grid: width of all index arithmetic
   std::vector<int> soa = {};  ///< on a grid: arguments whose Dats lie as structures of arrays
@@ -59,8 +58,12 @@ struct Options {
   int lanes = 0;         ///< elements computed side by side in vectors; 0: one after the other
   bool by_slot = true;   ///< `owner` on lanes: one target a lane, incidences in columns of one slot
   int gather_bytes = 0;  ///< lanes are loaded by gather instructions of so many bytes; 0: by rows
+  Tuning tuning = {};
   bool operator==(const Options&) const = default;
 };
+
+/// @brief Whose default numbers fit a backend.
+[[nodiscard]] DeviceClass class_of(const Facts& facts);
 
 /// @brief Canonical text of everything a strategy's code depends on besides the signature.
 [[nodiscard]] std::string key_of(Strategy strategy, const Facts& facts,

@@ -16,14 +16,15 @@ void lay_out_elements(Builder& builder);
 
 /// @brief True if neighbouring lanes can share the rows of an atomic scatter: they exchange
 /// registers, and rows have several components.
-[[nodiscard]] bool can_transpose(const kir::Scatter& scatter, const Facts& facts);
+[[nodiscard]] bool can_transpose(const kir::Scatter& scatter, const Facts& facts,
+                                 const Tuning& tuning);
 
 /// @brief The scatter's statements with rows and components transposed between neighbouring lanes:
 /// they add consecutive scalars of one row at a time, which is one transaction instead of many.
 ///
 /// All lanes of a warp must get here; those for which @p is_element is false have nothing to add.
 [[nodiscard]] kir::Block transposed(const kir::Scatter& scatter, const kir::Expr& is_element,
-                                    Names& names);
+                                    Names& names, const Tuning& tuning);
 
 /// @brief `block`: colours one after the other, the blocks of a colour over the lanes, the
 /// elements of a block in order.
@@ -64,6 +65,6 @@ void reduce(Builder& builder);
 /// @brief Rewrite Gather, Scatter and min/max assignments into loops, stores and Ifs, so
 /// that dialects print few kinds of statement. Last but for
 /// `narrow`.
-[[nodiscard]] kir::Block expand(kir::Block block);
+[[nodiscard]] kir::Block expand(kir::Block block, const Tuning& tuning);
 
 }  // namespace op2::lower

@@ -14,8 +14,8 @@
 namespace op2::lower {
 namespace {
 
-kir::Expr n_chunks(const kir::Expr& items) {
-  return (items + kir::integer(deterministic_chunk - 1)) / kir::integer(deterministic_chunk);
+kir::Expr n_chunks(const kir::Expr& items, int chunk) {
+  return (items + kir::integer(chunk - 1)) / kir::integer(chunk);
 }
 
 /// Unique Globals that the loop reduces into.
@@ -73,8 +73,10 @@ class Reducer {
         module_(builder.module()),
         is_fixed_(builder.request().options.deterministic),
         by_last_block_(builder.request().facts.fences),
+        chunk_(builder.request().options.tuning.deterministic_chunk),
         tree_(reduced_globals(builder), builder.request().facts.warp, is_fixed_,
-              is_fixed_ ? static_cast<int>(deterministic_chunk / longest_step(module_)) : 0) {}
+              builder.request().options.tuning,
+              is_fixed_ ? static_cast<int>(chunk_ / longest_step(module_)) : 0) {}
 
   void run() {
     for (const kir::Function& function : module_.functions) {
@@ -175,9 +177,9 @@ class Reducer {
     return out;
   }
 
-  static kir::Expr n_chunks_of(const kir::Function& function) {
+  [[nodiscard]] kir::Expr n_chunks_of(const kir::Function& function) const {
     const kir::For& items = items_of(function.body);
-    return n_chunks(items.end - items.begin);
+    return n_chunks(items.end - items.begin, chunk_);
   }
 
   /// Chunks of a fixed size, a fixed share of each for every leaf of a fixed tree: the same sums
@@ -190,30 +192,30 @@ class Reducer {
                                kir::integer(tree_.n_lanes()), std::move(leaves)}}};
     append(chunk, tree_.combined());
     chunk.push_back(on_first_lane(tree_.to_slot(slot(kir::name("chunk")))));
-    return {{kir::For{kir::Axis::block, "chunk", kir::integer(0), n_chunks(items.end - items.begin),
-                      std::move(chunk)}}};
+    return {{kir::For{kir::Axis::block, "chunk", kir::integer(0),
+                      n_chunks(items.end - items.begin, chunk_), std::move(chunk)}}};
   }
 
   /// Neighbouring leaves take neighbouring items, one a round.
   [[nodiscard]] kir::Block items_of_leaf(kir::For items) const {
     for (const Reduced& global : tree_.globals()) replace_components(items.body, global);
     const kir::Expr n_leaves = kir::integer(tree_.n_lanes());
-    const kir::Expr at = items.begin + kir::name("chunk") * kir::integer(deterministic_chunk) +
+    const kir::Expr at = items.begin + kir::name("chunk") * kir::integer(chunk_) +
                          kir::name("round") * n_leaves + kir::name("lane");
     kir::Block one_item{
         index_decl(items.index, at),
         {kir::If{kir::less(kir::name(items.index), items.end), std::move(items.body)}}};
     return {{kir::For{kir::Axis::serial, "round", kir::integer(0),
-                      kir::integer(deterministic_chunk / tree_.n_lanes()), std::move(one_item)}}};
+                      kir::integer(chunk_ / tree_.n_lanes()), std::move(one_item)}}};
   }
 
   /// A leaf's items follow each other, and are taken several at a time.
   [[nodiscard]] kir::Block run_of_leaf(kir::Block work) const {
     kir::For& items = items_of(work);
-    const kir::Expr n_items = kir::integer(deterministic_chunk / tree_.n_lanes());
+    const kir::Expr n_items = kir::integer(chunk_ / tree_.n_lanes());
     items.axis = kir::Axis::serial;
-    items.begin = items.begin + kir::name("chunk") * kir::integer(deterministic_chunk) +
-                  kir::name("lane") * n_items;
+    items.begin =
+        items.begin + kir::name("chunk") * kir::integer(chunk_) + kir::name("lane") * n_items;
     items.end = kir::minimum(items.begin + n_items, items.end);
     kir::Block out;
     for (const Reduced& global : tree_.globals()) {
@@ -288,7 +290,7 @@ class Reducer {
         continue;
       }
       if (is_fixed_) {
-        launch->items = n_chunks(launch->items);
+        launch->items = n_chunks(launch->items, chunk_);
         launch->grid = kir::Grid::blocks;
       }
       launch->arguments = arguments_of(*launch);
@@ -307,7 +309,7 @@ class Reducer {
     if (n_times == kir::integer(1)) return slots_of(launch);
     const kir::Expr items = whole_end() - whole_begin();
     const kir::Expr n_sharing = by_last_block_ ? kir::integer(1) : n_times;
-    if (is_fixed_) return n_chunks(items) + n_sharing;
+    if (is_fixed_) return n_chunks(items, chunk_) + n_sharing;
     return launch.grid == kir::Grid::blocks ? items : kir::blocks_for(items) * n_sharing;
   }
 
@@ -357,6 +359,7 @@ class Reducer {
   kir::Module& module_;
   bool is_fixed_;
   bool by_last_block_;
+  int chunk_;  // elements of a partial sum in a fixed order
   ReductionTree tree_;
   std::vector<std::string> functions_;  // that reduce
   std::string counter_;                 // of the blocks that are done

@@ -8,14 +8,6 @@
 namespace op2::lower {
 namespace {
 
-// Lanes whose values are combined, and the shared memory they may take: with more a device would
-// run fewer blocks side by side.
-constexpr int most_lanes = 256;
-constexpr std::int64_t most_bytes = 16 * 1024;
-
-// Scalars that lanes exchange one by one; more go through shared memory at once.
-constexpr int most_exchanged = 16;
-
 kir::Expr component() {
   return kir::name("c");
 }
@@ -38,11 +30,12 @@ kir::Stmt on_first_lane(kir::Block body) {
   return {kir::If{kir::equal(lane_id(), kir::integer(0)), std::move(body)}};
 }
 
-ReductionTree::ReductionTree(std::vector<Reduced> globals, int warp, bool is_fixed, int most_leaves)
+ReductionTree::ReductionTree(std::vector<Reduced> globals, int warp, bool is_fixed,
+                             const Tuning& tuning, int most_leaves)
     : globals_(std::move(globals)),
       is_fixed_(is_fixed),
       warp_(warp),
-      n_lanes_(most_leaves == 0 ? most_lanes : std::min(most_lanes, most_leaves)) {
+      n_lanes_(most_leaves == 0 ? tuning.tree_lanes : std::min(tuning.tree_lanes, most_leaves)) {
   std::int64_t bytes = 0;  // of one lane
   int n_scalars = 0;
   bool is_real = true;
@@ -51,11 +44,11 @@ ReductionTree::ReductionTree(std::vector<Reduced> globals, int warp, bool is_fix
     n_scalars += global.dim;
     is_real = is_real && !is_complex(global.dtype);
   }
-  if (!is_fixed && warp > 0 && is_real && n_scalars <= most_exchanged) {
+  if (!is_fixed && warp > 0 && is_real && n_scalars <= tuning.exchanged_scalars) {
     shape_ = Shape::warps;
     return;
   }
-  while (n_lanes_ > 1 && n_lanes_ * bytes > most_bytes) n_lanes_ /= 2;
+  while (n_lanes_ > 1 && n_lanes_ * bytes > tuning.tree_bytes) n_lanes_ /= 2;
 }
 
 kir::Block ReductionTree::declarations() const {

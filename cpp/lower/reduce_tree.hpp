@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "base/tuning.hpp"
 #include "ir/kernel_ir.hpp"
 #include "lower/names.hpp"
 
@@ -42,7 +43,8 @@ class ReductionTree {
   /// @param[in] warp Lanes that exchange registers; 0: none.
   /// @param[in] is_fixed The order of additions must not depend on the number of lanes.
   /// @param[in] most_leaves The most leaves that there is work for, a power of two; 0: any number.
-  ReductionTree(std::vector<Reduced> globals, int warp, bool is_fixed, int most_leaves = 0);
+  ReductionTree(std::vector<Reduced> globals, int warp, bool is_fixed, const Tuning& tuning = {},
+                int most_leaves = 0);
 
   [[nodiscard]] const std::vector<Reduced>& globals() const { return globals_; }
   /// @brief The most lanes a block may have; with a fixed order, any number will do.

@@ -10,13 +10,6 @@
 namespace op2::lower {
 namespace {
 
-// Elements of a block, and what of a block's shared memory their increments may fill: with more,
-// a device would run fewer blocks side by side. A loop whose increments need more than that for a
-// few elements keeps them in global memory.
-constexpr int block_elements = 256;
-constexpr int block_elements_min = 16;
-constexpr std::int64_t staging_bytes = 24 * 1024;
-
 /// A Dat that is reduced through a Map: its targets of a block have copies in shared memory.
 struct Staged {
   std::size_t arg;  // the first of its arguments
@@ -37,7 +30,8 @@ class Stager {
   explicit Stager(Builder& builder)
       : builder_(builder),
         loop_(builder.request().loop),
-        races_(find_races(loop_, builder.request().maps)) {}
+        races_(find_races(loop_, builder.request().maps)),
+        n_elements_(builder.request().options.tuning.staged_elements) {}
 
   void run() {
     find_staged();
@@ -78,12 +72,16 @@ class Stager {
                          {},
                          static_cast<int>(staged_.size())});
     }
-    while (n_elements_ >= block_elements_min && n_elements_ * bytes_per_element() > staging_bytes) {
-      n_elements_ /= 2;
-    }
-    if (n_elements_ >= block_elements_min) return;
+    // With more shared memory a device would run fewer blocks side by side; increments that need
+    // more than that for a few elements stay in global memory.
+    const Tuning& tuning = builder_.request().options.tuning;
+    const auto is_too_large = [&] {
+      return n_elements_ * bytes_per_element() > tuning.staged_bytes;
+    };
+    while (n_elements_ >= tuning.least_staged_elements && is_too_large()) n_elements_ /= 2;
+    if (n_elements_ >= tuning.least_staged_elements) return;
     staged_.clear();
-    n_elements_ = block_elements;
+    n_elements_ = tuning.staged_elements;
   }
 
   [[nodiscard]] bool can_stage() const {
@@ -316,7 +314,7 @@ class Stager {
   const ir::Loop& loop_;
   Races races_;
   std::vector<Staged> staged_;
-  int n_elements_ = block_elements;
+  int n_elements_;
   kir::Parameter ind_sizes_, ind_offs_, blkmap_, offset_, nelems_, nthrcol_, thrcol_, sizes_,
       colour_offset_;
 };

@@ -171,9 +171,6 @@ Verdict always_on_one_lane(const Races& races, const Facts& facts) {
   return no("elements that run at the same time may write the same target");
 }
 
-/// Slots of an element for which calling the kernel once a slot is cheaper than atomics.
-constexpr int owner_slots = 2;
-
 Choice choose_on_grid(const Loop& loop, const Facts& facts, const std::vector<MapFacts>& maps,
                       const Options& options) {
   const auto may = [&](Strategy strategy) {
@@ -185,7 +182,7 @@ Choice choose_on_grid(const Loop& loop, const Facts& facts, const std::vector<Ma
   if (facts.in_turn && may(Strategy::colour)) {
     return {Strategy::colour, "lanes take turns: no two elements of a colour meet"};
   }
-  if (n_slots(loop) == owner_slots && may(Strategy::owner)) {
+  if (n_slots(loop) == options.tuning.owner_slots && may(Strategy::owner)) {
     return {Strategy::owner, "an element adds to two targets: each sums its own share"};
   }
   const bool has_matrix = std::any_of(loop.args.begin(), loop.args.end(), [](const Arg& arg) {

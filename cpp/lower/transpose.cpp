@@ -12,12 +12,6 @@
 namespace op2::lower {
 namespace {
 
-// Lanes that share a row: more would exchange more registers than the sums are worth.
-constexpr int most_sharers = 8;
-
-// Beyond this many scalars rows are visited in loops, and registers cannot be.
-constexpr int most_scalars = 64;
-
 int power_of_two_from(int n) {
   int power = 1;
   while (power < n) power *= 2;
@@ -27,7 +21,8 @@ int power_of_two_from(int n) {
 /// Writes the exchange of one pack's rows between neighbouring lanes.
 class Transposer {
  public:
-  Transposer(const kir::Scatter& scatter, Names& names) : scatter_(scatter), names_(names) {}
+  Transposer(const kir::Scatter& scatter, Names& names, int most_sharers)
+      : scatter_(scatter), names_(names), most_sharers_(most_sharers) {}
 
   [[nodiscard]] kir::Block run(const kir::Expr& is_element) {
     const kir::Rows& rows = scatter_.rows;
@@ -40,8 +35,8 @@ class Transposer {
       out.push_back(index_decl(
           at,
           kir::select(is_element, kir::widen(entry) * kir::integer(rows.dim), kir::integer(-1))));
-      for (int base = 0; base < rows.dim; base += most_sharers) {
-        one_group(out, at, i * rows.dim, base, std::min(most_sharers, rows.dim - base));
+      for (int base = 0; base < rows.dim; base += most_sharers_) {
+        one_group(out, at, i * rows.dim, base, std::min(most_sharers_, rows.dim - base));
       }
     }
     return out;
@@ -123,21 +118,23 @@ class Transposer {
 
   const kir::Scatter& scatter_;
   Names& names_;
+  int most_sharers_;  // more would exchange more registers than the sums are worth
   std::vector<std::string> registers_;
 };
 
 }  // namespace
 
-bool can_transpose(const kir::Scatter& scatter, const Facts& facts) {
+bool can_transpose(const kir::Scatter& scatter, const Facts& facts, const Tuning& tuning) {
   const kir::Rows& rows = scatter.rows;
-  return facts.warp >= most_sharers && scatter.sync == kir::Sync::atomic && rows.dim > 1 &&
+  return facts.warp >= tuning.sharing_lanes && scatter.sync == kir::Sync::atomic && rows.dim > 1 &&
          rows.entries.empty() && rows.stride == 0 && rows.component == 0 && rows.columns.empty() &&
          !is_complex(rows.dtype) && size_of(rows.dtype) >= 4 &&
-         rows.arity * rows.dim <= most_scalars;
+         rows.arity * rows.dim <= tuning.transposed_scalars;
 }
 
-kir::Block transposed(const kir::Scatter& scatter, const kir::Expr& is_element, Names& names) {
-  return Transposer(scatter, names).run(is_element);
+kir::Block transposed(const kir::Scatter& scatter, const kir::Expr& is_element, Names& names,
+                      const Tuning& tuning) {
+  return Transposer(scatter, names, tuning.sharing_lanes).run(is_element);
 }
 
 }  // namespace op2::lower

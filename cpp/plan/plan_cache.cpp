@@ -10,12 +10,6 @@
 #include "plan/composed.hpp"
 
 namespace op2::plan {
-namespace {
-
-// Targets of which elements take turns: as many as lanes add to memory at once.
-constexpr std::int64_t interleaved_window = 32;
-
-}  // namespace
 
 /// Collects what a plan is derived from. The kind of plan comes first; lists go with their length,
 /// so that no two specifications give the same words.
@@ -73,6 +67,10 @@ class PlanCache::KeyBuilder {
     return number(static_cast<std::int64_t>(spec.order))
         .number(static_cast<std::int64_t>(spec.origin))
         .number(spec.touched_only ? 1 : 0);
+  }
+
+  KeyBuilder& columns(const InverseSpec& spec, const SlotLayout& layout) {
+    return number(layout.lanes).number(layout.window).inverse(spec);
   }
 
   KeyBuilder& positions(const PositionSpec& spec) {
@@ -165,21 +163,22 @@ std::shared_ptr<const PaddedInverse> PlanCache::padded(const InverseSpec& spec, 
       key, [&spec, n_threads] { return pad(invert(spec, n_threads), n_threads); });
 }
 
-std::shared_ptr<const SlotColumns> PlanCache::columns(const InverseSpec& spec, int lanes,
-                                                      int n_threads) {
-  const Key key = KeyBuilder(KeyBuilder::Kind::columns).number(lanes).inverse(spec).take();
-  return find_or_build<SlotColumns>(key, [&spec, lanes, n_threads] {
-    return slot_columns(invert(spec, n_threads), lanes, n_threads);
+std::shared_ptr<const SlotColumns> PlanCache::columns(const InverseSpec& spec,
+                                                      const SlotLayout& layout, int n_threads) {
+  const Key key = KeyBuilder(KeyBuilder::Kind::columns).columns(spec, layout).take();
+  return find_or_build<SlotColumns>(key, [&spec, &layout, n_threads] {
+    return slot_columns(invert(spec, n_threads), layout, n_threads);
   });
 }
 
-double PlanCache::column_fill(const InverseSpec& spec, int lanes, double least, int n_threads) {
+double PlanCache::column_fill(const InverseSpec& spec, const SlotLayout& layout, double least,
+                              int n_threads) {
   std::optional<SlotColumns> built;
-  const auto words = [&spec, lanes](KeyBuilder::Kind kind) {
-    return KeyBuilder(kind).number(lanes).inverse(spec).take();
+  const auto words = [&spec, &layout](KeyBuilder::Kind kind) {
+    return KeyBuilder(kind).columns(spec, layout).take();
   };
   const auto found = find_or_build<Fill>(words(KeyBuilder::Kind::column_fill), [&] {
-    built = slot_columns(invert(spec, n_threads), lanes, n_threads);
+    built = slot_columns(invert(spec, n_threads), layout, n_threads);
     return Fill{built->fill()};
   });
   if (built && found->fill >= least) {
@@ -190,14 +189,14 @@ double PlanCache::column_fill(const InverseSpec& spec, int lanes, double least, 
 }
 
 std::shared_ptr<const IndexArray> PlanCache::composed(const MapPointer& map,
-                                                      const InverseSpec& spec, int lanes,
-                                                      int index_bytes, int n_threads) {
-  const auto laid_out = columns(spec, lanes, n_threads);
+                                                      const InverseSpec& spec,
+                                                      const SlotLayout& layout, int index_bytes,
+                                                      int n_threads) {
+  const auto laid_out = columns(spec, layout, n_threads);
   const Key key = KeyBuilder(KeyBuilder::Kind::composed)
                       .map(map)
-                      .number(lanes)
                       .number(index_bytes)
-                      .inverse(spec)
+                      .columns(spec, layout)
                       .take();
   const bool is_looked_up = spec.origin == EntryOrigin::position;
   const mesh::MapTable* subset = is_looked_up ? spec.elements.subset.get() : nullptr;
@@ -231,11 +230,13 @@ std::shared_ptr<const StagedPlan> PlanCache::staged(const ConflictSet& loop,
 }
 
 MapPointer PlanCache::interleaved(const MapPointer& map, const MapPointer& by, std::int64_t n,
-                                  int n_threads) {
-  const Key order = KeyBuilder(KeyBuilder::Kind::interleaved).number(n).map(by).take();
+                                  std::int64_t window, int n_threads) {
+  const Key order =
+      KeyBuilder(KeyBuilder::Kind::interleaved).number(n).number(window).map(by).take();
   const auto plan = find_or_build<Interleaved>(
-      order, [&by, n, n_threads] { return interleave(*by, n, interleaved_window, n_threads); });
-  const Key key = KeyBuilder(KeyBuilder::Kind::reordered).number(n).map(map).map(by).take();
+      order, [&by, n, window, n_threads] { return interleave(*by, n, window, n_threads); });
+  const Key key =
+      KeyBuilder(KeyBuilder::Kind::reordered).number(n).number(window).map(map).map(by).take();
   const auto owner = find_or_build<TargetTable>(
       key, [&map, &plan, n_threads] { return reordered(*map, *plan, n_threads); });
   return {owner, owner->map.get()};

@@ -34,14 +34,16 @@ class PlanCache {
   [[nodiscard]] std::shared_ptr<const ElementPlan> elements(const ConflictSet& loop, int n_threads);
   [[nodiscard]] std::shared_ptr<const InverseMap> inverse(const InverseSpec& spec, int n_threads);
   [[nodiscard]] std::shared_ptr<const PaddedInverse> padded(const InverseSpec& spec, int n_threads);
-  [[nodiscard]] std::shared_ptr<const SlotColumns> columns(const InverseSpec& spec, int lanes,
-                                                           int n_threads);
+  [[nodiscard]] std::shared_ptr<const SlotColumns> columns(const InverseSpec& spec,
+                                                           const SlotLayout& layout, int n_threads);
   /// @brief How full columns() are. They are kept for whoever asks next if that is @p least or
   /// more.
-  [[nodiscard]] double column_fill(const InverseSpec& spec, int lanes, double least, int n_threads);
+  [[nodiscard]] double column_fill(const InverseSpec& spec, const SlotLayout& layout, double least,
+                                   int n_threads);
   /// @brief A map composed with columns(); see compose().
   [[nodiscard]] std::shared_ptr<const IndexArray> composed(const MapPointer& map,
-                                                           const InverseSpec& spec, int lanes,
+                                                           const InverseSpec& spec,
+                                                           const SlotLayout& layout,
                                                            int index_bytes, int n_threads);
   [[nodiscard]] std::shared_ptr<const Positions> positions(const PositionSpec& spec, int n_threads);
   /// @brief The targets of a loop whose work items are not rows of its Maps. The pointer owns them.
@@ -49,10 +51,10 @@ class PlanCache {
   [[nodiscard]] std::shared_ptr<const StagedPlan> staged(const ConflictSet& loop,
                                                          const std::vector<MapPointer>& maps,
                                                          std::int64_t block_size, int n_threads);
-  /// @brief The first @p n rows of a map, interleaved by the targets of @p by. The pointer owns
-  /// them.
+  /// @brief The first @p n rows of a map, interleaved by the targets of @p by, of which @p window
+  /// are as many as lanes add to memory at once. The pointer owns them.
   [[nodiscard]] MapPointer interleaved(const MapPointer& map, const MapPointer& by, std::int64_t n,
-                                       int n_threads);
+                                       std::int64_t window, int n_threads);
   [[nodiscard]] mesh::MapFacts facts(const MapPointer& map, std::int64_t n, int n_threads);
 
   /// @brief What is left of columns that are not kept.

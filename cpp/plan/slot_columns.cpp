@@ -17,10 +17,6 @@
 namespace op2::plan {
 namespace {
 
-// Rows that are sorted together: enough to find some that are alike, and so few that what they
-// touch stays in cache. A multiple of any number of lanes.
-constexpr std::int64_t window = 256;
-
 /// The rows of an inverse that is sorted by slot, slot by slot.
 template <class Entry>
 class Rows {
@@ -57,7 +53,7 @@ class Rows {
 /// The rows of each window, those with as many incidences of each slot side by side.
 template <class Entry>
 std::vector<std::int64_t> order_of(const InverseMap& inverse, const Rows<Entry>& rows,
-                                   int n_threads) {
+                                   std::int64_t window, int n_threads) {
   std::vector<std::int64_t> order(at(inverse.n_rows));
   std::iota(order.begin(), order.end(), std::int64_t{0});
   const std::int64_t width = inverse.n_occurrences;
@@ -128,10 +124,10 @@ IndexArray targets_of(const InverseMap& inverse, const std::vector<std::int64_t>
 
 template <class Entry>
 void lay_out(const InverseMap& inverse, const std::vector<Entry>& entries, SlotColumns& columns,
-             int n_threads) {
+             std::int64_t window, int n_threads) {
   const Rows<Entry> rows(inverse, entries);
   const std::int64_t lanes = columns.lanes;
-  const std::vector<std::int64_t> order = order_of(inverse, rows, n_threads);
+  const std::vector<std::int64_t> order = order_of(inverse, rows, window, n_threads);
   columns.targets = targets_of(inverse, order);
   const std::int64_t n_groups = (inverse.n_rows + lanes - 1) / lanes;
   const auto rows_of = [&](std::int64_t group) {
@@ -191,19 +187,25 @@ std::int64_t SlotColumns::bytes() const {
   return bytes_of(targets) + bytes_of(column_offset) + bytes_of(slot) + bytes_of(elements);
 }
 
-SlotColumns slot_columns(const InverseMap& inverse, int lanes, int n_threads) {
+SlotColumns slot_columns(const InverseMap& inverse, const SlotLayout& layout, int n_threads) {
+  const int lanes = layout.lanes;
   if (inverse.order != IncidenceOrder::by_slot) {
     throw UsageError("plan: columns of one slot need an inverse map sorted by slot");
   }
   if (lanes < 1) throw UsageError(fmt::format("plan: columns of {} lanes", lanes));
+  if (layout.window < 1 || layout.window % lanes != 0) {
+    throw UsageError(
+        fmt::format("plan: columns of {} lanes in windows of {}", lanes, layout.window));
+  }
   SlotColumns columns;
   columns.n_targets = inverse.n_targets;
   columns.n_rows = inverse.n_rows;
   columns.n_occurrences = inverse.n_occurrences;
   columns.lanes = lanes;
   columns.n_incidences = inverse.n_entries();
-  std::visit([&](const auto& entries) { lay_out(inverse, entries, columns, n_threads); },
-             inverse.entries);
+  std::visit(
+      [&](const auto& entries) { lay_out(inverse, entries, columns, layout.window, n_threads); },
+      inverse.entries);
   return columns;
 }
 

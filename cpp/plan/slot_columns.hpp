@@ -36,8 +36,18 @@ struct SlotColumns {
   [[nodiscard]] std::int64_t bytes() const;
 };
 
+/// @brief How columns are laid out.
+struct SlotLayout {
+  int lanes = 1;  ///< rows side by side
+  /// Rows that are sorted together, a multiple of `lanes`: enough to find some that are alike, and
+  /// so few that what they touch stays in cache.
+  std::int64_t window = 256;
+};
+
 /// @brief Lay an inverse out in columns. Independent of @p n_threads.
-/// @throws UsageError if the inverse is not sorted by slot, or there are no lanes.
-[[nodiscard]] SlotColumns slot_columns(const InverseMap& inverse, int lanes, int n_threads);
+/// @throws UsageError if the inverse is not sorted by slot, there are no lanes, or a window is not
+/// a multiple of them.
+[[nodiscard]] SlotColumns slot_columns(const InverseMap& inverse, const SlotLayout& layout,
+                                       int n_threads);
 
 }  // namespace op2::plan

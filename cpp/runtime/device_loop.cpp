@@ -7,22 +7,14 @@
 #include "base/error.hpp"
 
 namespace op2::runtime {
-namespace {
-
-// Scratch memory above this is given back between runs, so that loops can share it: all work is
-// enqueued in one order.
-constexpr std::int64_t kept_scratch_bytes = std::int64_t{1} << 16;
-
-}  // namespace
-
 DeviceLoop::DeviceLoop(const exec::Executable& executable, std::shared_ptr<DeviceMirror> mirror,
                        std::span<const std::shared_ptr<const mesh::MapTable>> maps,
                        const DevicePlan& plan)
     : mirror_(std::move(mirror)), program_(executable.device->program) {
   const exec::LaunchProgram& program = executable.device->launch;
-  const GridRule rule =
-      grid_rule(mirror_->device()->info(),
-                {plan.n_lanes, maps.empty(), exec::asks_for_blocks(program), plan.item_bytes});
+  const GridRule rule = grid_rule(
+      mirror_->device()->info(),
+      {plan.n_lanes, maps.empty(), exec::asks_for_blocks(program), plan.item_bytes}, plan.tuning);
   LaunchInput input{{}, plan.n_items, plan.strides};
   for (const kir::Parameter& argument : executable.arguments) {
     const bool is_of_plan = argument.role == kir::Role::plan;
@@ -38,7 +30,7 @@ DeviceLoop::DeviceLoop(const exec::Executable& executable, std::shared_ptr<Devic
     launches_.push_back({&kernel, grid, std::vector<LaunchArgument>(flat.arguments.size())});
   }
   place_fixed(executable, maps, plan);
-  place_scratch();
+  place_scratch(plan.tuning.kept_scratch_bytes);
 }
 
 void DeviceLoop::place_fixed(const exec::Executable& executable,
@@ -100,7 +92,7 @@ void DeviceLoop::place_fixed(const exec::Executable& executable,
   }
 }
 
-void DeviceLoop::place_scratch() {
+void DeviceLoop::place_scratch(std::int64_t kept_scratch_bytes) {
   std::vector<Patch> later;
   std::vector<std::shared_ptr<void>> kept(list_.scratch.size());
   for (const Patch& patch : scratch_) {

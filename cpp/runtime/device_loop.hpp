@@ -30,6 +30,7 @@ struct DevicePlan {
   std::vector<std::int64_t> strides = {};  ///< of each argument: rows of its Dat, in layout SoA
   std::vector<OwnedArray> matrices = {};   ///< by Parameter::index of role matrix
   std::int64_t item_bytes = 0;             ///< that an item moves; 0: unknown
+  Tuning tuning = {};                      ///< for the device's class
 };
 
 /// @brief A loop's launches on one device, ready but for the addresses of its Buffers.
@@ -67,7 +68,9 @@ class DeviceLoop {
   void place_fixed(const exec::Executable& executable,
                    std::span<const std::shared_ptr<const mesh::MapTable>> maps,
                    const DevicePlan& plan);
-  void place_scratch();
+  /// Scratch memory of more than so many bytes is given back between runs, so that loops can share
+  /// it: all work is enqueued in one order.
+  void place_scratch(std::int64_t kept_scratch_bytes);
 
   std::shared_ptr<DeviceMirror> mirror_;
   std::shared_ptr<exec::Program> program_;

@@ -14,25 +14,6 @@
 namespace op2::runtime {
 namespace {
 
-// Lanes of a block where nobody says otherwise; measured in docs/performance.md.
-constexpr int gpu_lanes = 128;
-constexpr int gpu_lanes_streaming = 256;
-constexpr int cpu_lanes = 64;
-
-// A processor's compiler makes every kernel anew for each number of lanes: powers of this are
-// enough.
-constexpr int cpu_lanes_factor = 8;
-
-// Blocks a multiprocessor: enough to keep it busy, few enough to add their partial results up
-// quickly; measured in docs/performance.md. A core takes one block after the other.
-constexpr std::int64_t gpu_blocks_per_unit = 6;
-constexpr std::int64_t gpu_blocks_per_unit_light = 8;
-constexpr std::int64_t cpu_blocks_per_unit = 16;
-
-// Lanes that move less than this each have too few bytes under way between them; a `dot` of float64
-// moves 16.
-constexpr std::int64_t light_item_bytes = 48;
-
 // Without partial results, only the launch itself bounds them.
 constexpr std::int64_t blocks_max = std::int64_t{1} << 20;
 
@@ -197,25 +178,19 @@ class Evaluator {
 
 }  // namespace
 
-GridRule grid_rule(const DeviceInfo& device, const LoopTraits& loop) {
-  const bool is_light = loop.is_direct && loop.item_bytes > 0 && loop.item_bytes < light_item_bytes;
+GridRule grid_rule(const DeviceInfo& device, const LoopTraits& loop, const Tuning& tuning) {
+  const bool is_light =
+      loop.is_direct && loop.item_bytes > 0 && loop.item_bytes < tuning.light_bytes;
   const bool is_streaming = is_light || (loop.is_direct && !loop.has_partials);
-  std::int64_t n_lanes = loop.n_lanes_wanted > 0 ? loop.n_lanes_wanted
-                         : device.is_cpu         ? cpu_lanes
-                         : is_streaming          ? gpu_lanes_streaming
-                                                 : gpu_lanes;
-  n_lanes = std::clamp<std::int64_t>(n_lanes, 1, std::max(device.max_lanes, 1));
-  n_lanes = static_cast<std::int64_t>(std::bit_floor(static_cast<std::uint64_t>(n_lanes)));
-  if (device.is_cpu) {
-    std::int64_t power = 1;
-    while (power * cpu_lanes_factor <= n_lanes) power *= cpu_lanes_factor;
-    n_lanes = power;
-  }
+  const std::int64_t wanted = loop.n_lanes_wanted > 0 ? loop.n_lanes_wanted
+                              : is_streaming          ? tuning.streaming_lanes
+                                                      : tuning.block_lanes;
+  const std::int64_t most = std::clamp<std::int64_t>(wanted, 1, std::max(device.max_lanes, 1));
+  std::int64_t n_lanes = 1;
+  while (n_lanes * tuning.lanes_factor <= most) n_lanes *= tuning.lanes_factor;
   // Lanes that exchange registers must all be there.
   n_lanes = std::max<std::int64_t>(n_lanes, device.warp);
-  const std::int64_t per_unit = device.is_cpu ? cpu_blocks_per_unit
-                                : is_light    ? gpu_blocks_per_unit_light
-                                              : gpu_blocks_per_unit;
+  const std::int64_t per_unit = is_light ? tuning.blocks_a_unit_light : tuning.blocks_a_unit;
   const std::int64_t n_units = std::max(device.n_units, 1);
   const bool is_bounded = loop.has_partials || device.is_cpu;
   return {static_cast<int>(n_lanes), is_bounded ? n_units * per_unit : blocks_max};

@@ -6,6 +6,7 @@
 #include <variant>
 #include <vector>
 
+#include "base/tuning.hpp"
 #include "exec/launch_program.hpp"
 #include "runtime/device.hpp"
 
@@ -33,7 +34,9 @@ struct LoopTraits {
 };
 
 /// @brief The rule for a device; what the user wants is rounded down to a power of two.
-[[nodiscard]] GridRule grid_rule(const DeviceInfo& device, const LoopTraits& loop);
+/// @param[in] tuning For the device's class.
+[[nodiscard]] GridRule grid_rule(const DeviceInfo& device, const LoopTraits& loop,
+                                 const Tuning& tuning);
 
 using LaunchSlot = exec::MemorySlot;
 

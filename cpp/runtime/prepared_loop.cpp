@@ -18,15 +18,6 @@ namespace {
 
 constexpr std::size_t scratch_alignment = 64;
 
-// Below this many elements a thread costs more to wake than it saves.
-constexpr std::int64_t elements_per_thread = 512;
-
-// Elements of a block: few colours and little revisiting between them, and still many blocks to
-// balance with (docs/performance.md). Small loops are cut so that every thread has some.
-constexpr std::int64_t block_size_max = 4096;
-constexpr std::int64_t block_size_min = 256;
-constexpr std::int64_t blocks_per_thread = 4;
-
 template <class T>
 PlanArray array_of(const std::vector<T>& values) {
   return {values.data(), static_cast<std::int64_t>(values.size() * sizeof(T))};
@@ -240,10 +231,10 @@ void PreparedLoop::ensure_plan() {
     std::vector<std::int64_t> strides;
     for (const auto& argument : binding_.arguments) strides.push_back(argument->n_rows());
     const auto item_bytes = options_.useful_bytes / std::max<std::int64_t>(n_items_, 1);
-    device_loop_ =
-        std::make_unique<DeviceLoop>(*executable_, mirror_, tables,
-                                     DevicePlan{plan_arrays_, plan_, n_items_, options_.block_size,
-                                                std::move(strides), matrix_arrays_, item_bytes});
+    device_loop_ = std::make_unique<DeviceLoop>(
+        *executable_, mirror_, tables,
+        DevicePlan{plan_arrays_, plan_, n_items_, options_.block_size, std::move(strides),
+                   matrix_arrays_, item_bytes, options_.tuning});
   }
   timing_->plan_nanoseconds += trace_clock() - start;
   note("plan", start, plan_bytes_);
@@ -309,9 +300,14 @@ plan::InverseSpec PreparedLoop::inverse_spec(plan::IncidenceOrder order) const {
 
 void PreparedLoop::use_blocks() {
   const std::int64_t n = binding_.n_elements;
-  const std::int64_t wanted = n / (blocks_per_thread * options_.n_threads);
-  std::int64_t size = options_.block_size > 0 ? options_.block_size
-                                              : std::clamp(wanted, block_size_min, block_size_max);
+  // Few colours and little revisiting between blocks, and still many to balance with
+  // (docs/performance.md). Small loops are cut so that every thread has some.
+  const Tuning& tuning = options_.tuning;
+  const std::int64_t least = tuning.least_block_elements;
+  const std::int64_t most = std::max<std::int64_t>(least, tuning.block_elements);
+  const std::int64_t wanted = n / (tuning.blocks_a_thread * options_.n_threads);
+  std::int64_t size =
+      options_.block_size > 0 ? options_.block_size : std::clamp(wanted, least, most);
   if (executable_->plan.single_block) size = std::max<std::int64_t>(n, 1);
   const auto blocks = plans_->blocks(conflicts(), size, options_.n_threads);
   n_items_ = static_cast<std::int64_t>(blocks->block_of.size());
@@ -368,7 +364,8 @@ void PreparedLoop::use_interleaved() {
   n_items_ = binding_.n_elements;
   plan_bytes_ = 0;
   for (plan::MapPointer& map : tables_) {
-    map = plans_->interleaved(map, by, n_items_, options_.n_threads);
+    map = plans_->interleaved(map, by, n_items_, options_.tuning.interleaved_window,
+                              options_.n_threads);
     plan_bytes_ += n_items_ * map->arity() * map->index_bytes();
   }
 }
@@ -396,7 +393,8 @@ void PreparedLoop::use_columns() {
   const kir::PlanSpec& asked = executable_->plan;
   const plan::InverseSpec spec = inverse_spec(plan::IncidenceOrder::by_slot);
   const auto held = std::make_shared<Columns>();
-  held->columns = plans_->columns(spec, asked.lanes, options_.n_threads);
+  const plan::SlotLayout layout{asked.lanes, options_.tuning.slot_window};
+  held->columns = plans_->columns(spec, layout, options_.n_threads);
   held->sizes = {held->columns->n_rows};
   n_items_ = held->columns->n_groups();
   plan_bytes_ = held->columns->bytes();
@@ -405,7 +403,7 @@ void PreparedLoop::use_columns() {
                   array_of(held->columns->targets)};
   for (const int map : asked.composed) {
     held->composed.push_back(
-        plans_->composed(targets_of(binding_, map, *plans_, options_.n_threads), spec, asked.lanes,
+        plans_->composed(targets_of(binding_, map, *plans_, options_.n_threads), spec, layout,
                          asked.composed_bytes, options_.n_threads));
     plan_arrays_.push_back(array_of(*held->composed.back()));
     plan_bytes_ += plan::bytes_of(*held->composed.back());
@@ -477,7 +475,8 @@ void PreparedLoop::find_positions() {
 }
 
 int PreparedLoop::threads_for_size() const {
-  const std::int64_t useful = binding_.n_elements / elements_per_thread;
+  // with fewer elements a thread costs more to wake than it saves
+  const std::int64_t useful = binding_.n_elements / options_.tuning.thread_elements;
   return static_cast<int>(std::clamp<std::int64_t>(useful, 1, options_.n_threads));
 }
 

@@ -28,6 +28,7 @@ struct LaunchOptions {
   int n_threads = 1;
   std::int64_t block_size = 0;    ///< 0: chosen from the number of elements and threads
   std::int64_t useful_bytes = 0;  ///< a call must move if caches were perfect
+  Tuning tuning = {};             ///< for the device's class
 };
 
 /// @brief A loop ready to run: resolved, bound and planned. run() costs about a microsecond.

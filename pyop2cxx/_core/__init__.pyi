@@ -25,6 +25,7 @@ __all__: list[str] = [
     "Coherence",
     "Column",
     "ConstRef",
+    "DEVICE_CLASSES",
     "DType",
     "Device",
     "DeviceBinary",
@@ -74,6 +75,8 @@ __all__: list[str] = [
     "Trace",
     "TraceSpan",
     "Transfer",
+    "Tunable",
+    "Tuning",
     "Use",
     "VISITED_ALONE",
     "Where",
@@ -114,6 +117,9 @@ __all__: list[str] = [
     "print_source",
     "prototypes",
     "trace_clock",
+    "tunables",
+    "tuning_of_class",
+    "usual_tuning",
     "why_not",
     "with_checks",
 ]
@@ -225,6 +231,38 @@ class Access:
     def name(self) -> str: ...
     @property
     def value(self) -> int: ...
+
+class Tunable:
+    @property
+    def is_power(self) -> bool: ...
+    @property
+    def least(self) -> float: ...
+    @property
+    def meaning(self) -> str: ...
+    @property
+    def most(self) -> float: ...
+    @property
+    def name(self) -> str: ...
+    @property
+    def steers(self) -> str: ...
+    @property
+    def unit(self) -> str: ...
+
+class Tuning:
+    def __eq__(self, arg0: typing.Any) -> bool: ...
+    def __hash__(self) -> int: ...
+    def __init__(self) -> None: ...
+    def __str__(self) -> str: ...
+    def values(self) -> list[tuple[str, bool | int | float]]: ...
+    def with_value(
+        self,
+        name: str,
+        value: bool
+        | typing.SupportsInt
+        | typing.SupportsIndex
+        | typing.SupportsFloat
+        | typing.SupportsIndex,
+    ) -> Tuning: ...
 
 class TraceSpan:
     def __init__(
@@ -827,14 +865,13 @@ class LoweringOptions:
         entry_bytes: typing.SupportsInt | typing.SupportsIndex,
         target_bytes: typing.SupportsInt | typing.SupportsIndex,
         position_bytes: typing.SupportsInt | typing.SupportsIndex,
-        transposed: bool,
-        interleaved: bool,
         padded: bool,
         index_bytes: typing.SupportsInt | typing.SupportsIndex,
         soa: collections.abc.Sequence[typing.SupportsInt | typing.SupportsIndex],
         convention: typing.SupportsInt | typing.SupportsIndex,
-        lanes: typing.SupportsInt | typing.SupportsIndex,
+        tuning: Tuning,
     ) -> None: ...
+    def tuned(self, tuning: Tuning) -> LoweringOptions: ...
     @property
     def debug(self) -> bool: ...
     @property
@@ -843,6 +880,8 @@ class LoweringOptions:
     def gather_bytes(self) -> int: ...
     @property
     def lanes(self) -> int: ...
+    @property
+    def tuning(self) -> Tuning: ...
 
 class LaneRule:
     @property
@@ -1047,6 +1086,7 @@ class LaunchOptions:
         n_threads: typing.SupportsInt | typing.SupportsIndex,
         block_size: typing.SupportsInt | typing.SupportsIndex,
         useful_bytes: typing.SupportsInt | typing.SupportsIndex,
+        tuning: Tuning,
     ) -> None: ...
 
 class PreparedLoop:
@@ -1098,6 +1138,7 @@ def column_fill(
     binding: Binding,
     plans: plan.PlanCache,
     lanes: typing.SupportsInt | typing.SupportsIndex,
+    tuning: Tuning,
     least: typing.SupportsFloat | typing.SupportsIndex,
     n_threads: typing.SupportsInt | typing.SupportsIndex,
 ) -> float: ...
@@ -1131,8 +1172,8 @@ def forked_after_parallel_region() -> bool: ...
 def kernel_facts(body: KernelBody) -> KernelFacts: ...
 def kernel_text(kernel: Kernel, line_markers: bool) -> str: ...
 def lane_rule(strategy: str, loop: Loop, facts: Facts, options: LoweringOptions) -> LaneRule: ...
-def lane_work(loop: Loop) -> LaneWork: ...
-def least_fill(loop: Loop) -> float: ...
+def lane_work(loop: Loop, tuning: Tuning) -> LaneWork: ...
+def least_fill(loop: Loop, tuning: Tuning) -> float: ...
 def local_names() -> list[str]: ...
 def lower(
     loop: Loop,
@@ -1159,6 +1200,9 @@ def out_of_bounds(body: KernelBody, input: CheckInput) -> list[OutOfBounds]: ...
 def print_source(module: Module, dialect: cg.Dialect, line_markers: bool, linkage: str) -> str: ...
 def prototypes(module: Module, dialect: cg.Dialect) -> list[str]: ...
 def trace_clock() -> int: ...
+def tunables() -> list[Tunable]: ...
+def tuning_of_class(device_class: str) -> Tuning: ...
+def usual_tuning(facts: Facts) -> Tuning: ...
 def why_not(
     strategy: str,
     loop: Loop,
@@ -1168,6 +1212,7 @@ def why_not(
 ) -> str: ...
 def with_checks(body: KernelBody, input: CheckInput) -> CheckedBody: ...
 
+DEVICE_CLASSES: list[str] = ["host", "processor", "gpu"]
 MOST_SET_BYTES: int = 256
 PASSES: list[str] = ["strategy", "lanes", "reduce", "legalise", "expand", "narrow"]
 STRATEGIES: list[str] = ["direct", "owner", "scratch", "atomic", "block", "colour"]

@@ -12,6 +12,7 @@ from pyop2cxx.data.mat_args import LegacyMatArg, LegacyMixedMatArg
 from pyop2cxx.data.mats import Mat
 from pyop2cxx.data.mixed_dats import LegacyMixedDatArg
 from pyop2cxx.exceptions import UsageError
+from pyop2cxx.pipeline import tuning as tuning_numbers
 
 if TYPE_CHECKING:
     from pyop2cxx.loop.parts import Arg
@@ -64,6 +65,8 @@ def check_generate_options(given: dict[str, Any], what: str) -> None:
     """Check what `ParLoop.generate` was given, and put it into the form that is used."""
     if "lanes" in given:
         given["lanes"] = checked_lanes(given["lanes"], what)
+    if "tuning" in given:
+        given["tuning"] = tuning_numbers.checked(given["tuning"], what)
     if "strategy" in given:
         given["strategy"] = checked_strategy(given["strategy"], what)
     if given.get("convention", 1) not in (1, 2):

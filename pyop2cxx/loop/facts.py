@@ -11,6 +11,7 @@ from pyop2cxx.base.arrays import MOST_INT32
 from pyop2cxx.data.dats import DatArg
 from pyop2cxx.data.mat_args import DenseBlockArg, MatArg
 from pyop2cxx.loop.parts import layout_of, maps_of, target_map
+from pyop2cxx.pipeline.tuning import tuning_of
 from pyop2cxx.runtime import runtime
 
 if TYPE_CHECKING:
@@ -21,9 +22,6 @@ if TYPE_CHECKING:
     from pyop2cxx.loop.parts import Part
     from pyop2cxx.sets.items import Items
     from pyop2cxx.sets.sets import Set
-
-# Padded columns may hold so many entries for each incidence.
-_MOST_PADDING = 1.5
 
 
 class LoopFacts:
@@ -57,6 +55,8 @@ class LoopFacts:
         configured = runtime.configuration
         element, entry, target = self.widths(built)
         on_grid = backend.facts.lanes == _core.Lanes.grid
+        tuning = tuning_of(backend.facts, given.get("tuning", ()))
+        most_padding = dict(tuning.values())["most_padding"]
         return _core.LoweringOptions(
             deterministic=bool(given.get("deterministic", configured["deterministic"])),
             debug=bool(given.get("debug", configured["debug"])),
@@ -64,13 +64,11 @@ class LoopFacts:
             entry_bytes=entry,
             target_bytes=target,
             position_bytes=self.position_bytes(),
-            transposed=True,
-            interleaved=True,
-            padded=on_grid and self.is_evenly_covered(built),
+            padded=on_grid and self.is_evenly_covered(built, most_padding),
             index_bytes=self.index_bytes(built) if on_grid else 8,
             soa=self.columns() if on_grid else [],
             convention=given.get("convention", 1),
-            lanes=0,
+            tuning=tuning,
         )
 
     def map_facts(self, map_: Any) -> _core.plan.MapFacts:
@@ -177,8 +175,13 @@ class LoopFacts:
             if isinstance(arg, DatArg) and arg.data._buffer.is_soa
         ]
 
-    def is_evenly_covered(self, built: symbolic.Symbolic) -> bool:
-        """Say whether targets have so similar numbers of elements that padding costs little."""
+    def is_evenly_covered(self, built: symbolic.Symbolic, most_padding: float) -> bool:
+        """Say whether targets have so similar numbers of elements that padding costs little.
+
+        Args:
+            built: The symbolic loop.
+            most_padding: Entries that padded columns may hold for each incidence.
+        """
         reduced = {
             map_._uid: map_
             for map_, access in ((target_map(a), a.access) for a in self.parts)
@@ -194,9 +197,11 @@ class LoopFacts:
             facts = engine.plans.facts(table_of(map_), self.iterset.size, engine.n_threads)
             n_entries += self.iterset.size * map_.arity
             n_padded += facts.degree_max * map_.toset.total_size
-        return n_padded <= _MOST_PADDING * n_entries
+        return n_padded <= most_padding * n_entries
 
-    def column_fill(self, built: symbolic.Symbolic, lanes: int, least: float) -> float:
+    def column_fill(
+        self, built: symbolic.Symbolic, lanes: int, tuning: _core.Tuning, least: float
+    ) -> float:
         """Say how full columns of one slot are: of incidences, as many targets side by side.
 
         Costs a plan at the first call. Columns are kept for the loop if they are full enough.
@@ -204,6 +209,7 @@ class LoopFacts:
         Args:
             built: The symbolic loop, which reduces through Maps.
             lanes: Targets side by side.
+            tuning: How many of them are sorted together.
             least: From where on columns are kept.
         """
         if runtime.static or not all(map_.has_values for map_ in built.maps):
@@ -214,6 +220,7 @@ class LoopFacts:
             binding=self.binding(built),
             plans=engine.plans,
             lanes=lanes,
+            tuning=tuning,
             least=least,
             n_threads=engine.n_threads,
         )

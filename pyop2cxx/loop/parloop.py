@@ -53,6 +53,7 @@ from pyop2cxx.loop.kernel_checks import Descriptor, check, check_text, fitting
 from pyop2cxx.loop.parts import maps_of, parts_of, through_columns, values_of
 from pyop2cxx.loop.value_checks import WatchedArguments
 from pyop2cxx.pipeline import flow
+from pyop2cxx.pipeline import tuning as tuning_numbers
 from pyop2cxx.pipeline.explain import explain
 from pyop2cxx.pipeline.request import GeneratedCode, Request
 from pyop2cxx.runtime import runtime
@@ -72,7 +73,7 @@ if TYPE_CHECKING:
     from pyop2cxx.pipeline.explain import Explanation
     from pyop2cxx.sets.maps import Map
 
-_GENERATE_OPTIONS = ("convention", "debug", "deterministic", "lanes", "strategy")
+_GENERATE_OPTIONS = ("convention", "debug", "deterministic", "lanes", "strategy", "tuning")
 _LAYER = np.dtype(np.int32)
 
 
@@ -100,6 +101,8 @@ class ParLoop:
             say.
         equal_writes: For check mode: elements that write one value through a Map write equal
             values, so that it does not matter which one is last.
+        tuning: Numbers that steer the text and the launches, by name, where the defaults are not
+            wanted: ``{"block_elements": 1024}``. All give the same results.
 
     Attributes:
         kernel: As given.
@@ -136,6 +139,7 @@ class ParLoop:
         lanes: int | None = None,
         check: bool | None = None,
         equal_writes: bool = False,
+        tuning: Mapping[str, bool | int | float] | None = None,
     ) -> None:
         self.kernel = self._checked_kernel(kernel)
         self._what = f"par_loop '{kernel.name}'"
@@ -158,6 +162,7 @@ class ParLoop:
         self._lanes = checked_lanes(lanes, self._what)
         self._check = checked_flag("check", check, self._what)
         self._equal_writes = bool(checked_flag("equal_writes", equal_writes, self._what))
+        self._tuning = tuning_numbers.checked(tuning, self._what)
         for i, arg in enumerate(args):
             self._check_kind(i, arg)
         self.args = args = tuple(placed(arg, self._items.whole) for arg in args)
@@ -372,8 +377,8 @@ class ParLoop:
 
         Args:
             options: ``strategy``; ``convention`` (1: the arguments of source document 003, 2:
-                unique Dats and Maps only); ``deterministic``; ``debug``; ``lanes``. What is not
-                given is as configured.
+                unique Dats and Maps only); ``deterministic``; ``debug``; ``lanes``; ``tuning``.
+                What is not given is as configured.
 
         Returns:
             The text, a `str`, with `files`, `signature`, `strategy`, `lanes`, `why_lanes`, `ir`,
@@ -503,6 +508,7 @@ class ParLoop:
                 n_threads=1 if self.kernel.calls_petsc else engine.n_threads,
                 block_size=self._block_size,
                 useful_bytes=self._facts.useful_bytes,
+                tuning=flow.launch_tuning(request, device),
             ),
             plans=engine.plans,
             timing=engine.timing(self.kernel.shown_name, request.backend.name, executable.strategy),
@@ -533,8 +539,9 @@ class ParLoop:
         """Say what decides the text of the loop as it would run now."""
         return self._request(symbolic.build(self.kernel, self.args, self._items), {})
 
-    def _request(self, built: symbolic.Symbolic, given: Mapping[str, Any]) -> Request:
+    def _request(self, built: symbolic.Symbolic, given: dict[str, Any]) -> Request:
         backend = runtime.engine.backend(runtime.backend)
+        tuning = given.get("tuning", self._tuning)
         return Request(
             name=self.kernel.shown_name,
             line=self._line,
@@ -542,9 +549,10 @@ class ParLoop:
             loop=built.loop,
             backend=backend,
             map_facts=tuple(self._facts.map_facts(map_) for map_ in built.maps),
-            options=self._facts.options(built, backend, given),
+            options=self._facts.options(built, backend, given | {"tuning": tuning}),
             strategy=given.get("strategy", self._strategy),
             lanes=given.get("lanes", self._lanes),
+            tuning=tuning,
             column_fill=partial(self._facts.column_fill, built),
         )
 

@@ -14,7 +14,7 @@ from pyop2cxx.runtime import runtime
 from pyop2cxx.runtime.tracebacks import shorten
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
     from pyop2cxx.base.regions import IterationRegion
     from pyop2cxx.loop.parts import Arg
@@ -31,6 +31,7 @@ def par_loop(
     iterate: IterationRegion | None = None,
     pass_layer_arg: bool = False,
     lanes: int | None = None,
+    tuning: Mapping[str, bool | int | float] | None = None,
     check: bool | None = None,
     equal_writes: bool = False,
 ) -> None:
@@ -50,6 +51,7 @@ def par_loop(
         iterate: As for `ParLoop`.
         pass_layer_arg: As for `ParLoop`.
         lanes: As for `ParLoop`.
+        tuning: As for `ParLoop`.
         check: As for `ParLoop`.
         equal_writes: As for `ParLoop`.
 
@@ -87,6 +89,7 @@ def par_loop(
                 pass_layer_arg,
                 kernel._is_legacy and tuple(map(legacy_form, args)),
                 lanes,
+                repr(sorted(tuning.items())) if tuning else None,
                 check,
                 equal_writes,
                 *[(a.access, a.data._uid, None if a.map_ is None else a.map_._uid) for a in args],
@@ -107,6 +110,7 @@ def par_loop(
             iterate=iterate,
             pass_layer_arg=pass_layer_arg,
             lanes=lanes,
+            tuning=tuning,
             check=check,
             equal_writes=equal_writes,
         )

@@ -11,6 +11,7 @@ from pyop2cxx import _core
 from pyop2cxx.backends._backend import DeviceToolchain
 from pyop2cxx.exceptions import ToolchainError
 from pyop2cxx.pipeline import flow
+from pyop2cxx.pipeline.tuning import changed
 from pyop2cxx.runtime import runtime
 
 if TYPE_CHECKING:
@@ -45,6 +46,7 @@ class Explanation:
         gather_bytes: Of the gather instructions used; 0 if rows are loaded and transposed.
         slow_operations: Divisions and roots among the operations.
         operations_in_rows: Operations in loops that the compiler turns into vectors by itself.
+        tuning: Numbers that are not the backend's defaults, by name.
     """
 
     loop: str
@@ -67,6 +69,7 @@ class Explanation:
     gather_bytes: int
     slow_operations: int
     operations_in_rows: int
+    tuning: dict[str, bool | int | float]
 
     def as_dict(self) -> dict[str, Any]:
         """Return the attributes by name, as JSON takes them."""
@@ -91,6 +94,9 @@ class Explanation:
             f"{self.least_operations_a_scalar} a value moved; "
             + (f"vectors of {self.vector_bytes} bytes" if self.vector_bytes else "vectors unknown")
         )
+        if self.tuning:
+            numbers = ", ".join(f"{name} = {value}" for name, value in self.tuning.items())
+            lines.append(f"  tuning    {numbers}")
         return "\n".join(lines)
 
     def _work(self) -> str:
@@ -121,9 +127,10 @@ def explain(request: Request, iterset: str, n_elements: int, n_bytes: int | None
     except ToolchainError:
         asked = None
     choice = flow.choose(request) if asked is None else asked.choice
+    facts = request.backend.facts if asked is None else asked.request.backend.facts
     about = (request.loop, request.backend.facts, list(request.map_facts), request.options)
     refused = {name: _core.why_not(name, *about) for name in _core.STRATEGIES}
-    work = _core.lane_work(request.loop)
+    work = _core.lane_work(request.loop, choice.options.tuning)
     rule = _core.lane_rule(choice.strategy, *about[:2], choice.options)
     return Explanation(
         loop=request.name,
@@ -146,6 +153,7 @@ def explain(request: Request, iterset: str, n_elements: int, n_bytes: int | None
         gather_bytes=choice.options.gather_bytes,
         slow_operations=work.n_slow,
         operations_in_rows=work.n_in_rows,
+        tuning=changed(facts, choice.options.tuning),
     )
 
 

@@ -20,6 +20,7 @@ from pyop2cxx.exceptions import CompilationError, ToolchainError, UnsupportedErr
 from pyop2cxx.pipeline.frames import render
 from pyop2cxx.pipeline.rejections import explain_rejection, refused
 from pyop2cxx.pipeline.request import Choice, GeneratedCode, Request
+from pyop2cxx.pipeline.tuning import tuning_of
 from pyop2cxx.runtime import runtime
 from pyop2cxx.runtime.store import files, remembered
 
@@ -75,8 +76,8 @@ def choose(request: Request) -> Choice:
 
 def _choose_columns(request: Request, options: _core.LoweringOptions) -> str:
     """Let targets be side by side if their incidences fill the columns, and say so."""
-    least = _core.least_fill(request.loop)
-    fill = request.column_fill(options.lanes, least)
+    least = _core.least_fill(request.loop, options.tuning)
+    fill = request.column_fill(options.lanes, options.tuning, least)
     options.by_slot = fill >= least
     if options.by_slot:
         return f"a target in each, with columns of one slot that are {fill:.0%} full"
@@ -228,7 +229,16 @@ def _suited(request: Request, device: OpenDevice) -> Request:
         in_turn=info.is_cpu,
         fences=facts.fences,
     )
-    return replace(request, backend=replace(request.backend, facts=suited))
+    return replace(
+        request,
+        backend=replace(request.backend, facts=suited),
+        options=request.options.tuned(tuning_of(suited, request.tuning)),
+    )
+
+
+def launch_tuning(request: Request, device: OpenDevice | None) -> _core.Tuning:
+    """Return the numbers that steer the launches of a loop, for the device where it runs."""
+    return (request if device is None else _suited(request, device)).options.tuning
 
 
 @cache

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from pyop2cxx import _core
     from pyop2cxx.backends._backend import Backend
     from pyop2cxx.kernel.kernel import Kernel
+    from pyop2cxx.pipeline.tuning import Overrides
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -28,6 +29,7 @@ class Request:
         options: Deterministic, debug, widths of plan arrays, calling convention.
         strategy: Forced by the user, or None.
         lanes: Elements side by side, forced by the user; 0 or 1 for none, or None.
+        tuning: Numbers that the user has set; `options` has all of them.
         column_fill: How full columns of one slot are, for so many targets side by side; they are
             kept if they are at least so full. Costs as much as a plan at the first call.
     """
@@ -41,7 +43,8 @@ class Request:
     options: _core.LoweringOptions
     strategy: str | None
     lanes: int | None
-    column_fill: Callable[[int, float], float]
+    tuning: Overrides
+    column_fill: Callable[[int, _core.Tuning, float], float]
 
 
 class GeneratedCode(str):

@@ -6,7 +6,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from pyop2cxx import op2
+from pyop2cxx import _core, op2
 from pyop2cxx.loop import symbolic
 
 ADD = "void f(double *y) { y[0] += 1; }"
@@ -45,13 +45,13 @@ def test_a_map_that_leads_nowhere_twice_needs_no_care() -> None:
 def test_targets_with_as_many_elements_each_are_evenly_covered() -> None:
     for entries, evenly in ((np.arange(200) % 100, True), (np.zeros(200, dtype=int), False)):
         loop = loop_of(entries)
-        assert loop._facts.is_evenly_covered(built_from(loop)) == evenly
+        assert loop._facts.is_evenly_covered(built_from(loop), 1.5) == evenly
 
 
 def test_columns_are_as_full_as_groups_of_targets_are_alike() -> None:
     for entries, fill in ((np.arange(200) % 100, 1.0), (np.zeros(200, dtype=int), 0.25)):
         loop = loop_of(entries)
-        assert loop._facts.column_fill(built_from(loop), 4, 0.5) == fill
+        assert loop._facts.column_fill(built_from(loop), 4, _core.Tuning(), 0.5) == fill
 
 
 def test_moved_bytes_are_bounded_by_the_target() -> None:

@@ -63,7 +63,7 @@ def options() -> Iterator[None]:
 
 def force(monkeypatch: pytest.MonkeyPatch, *, by_slot: bool) -> None:
     """Let targets be side by side however full columns are, or never."""
-    monkeypatch.setattr(_core, "least_fill", lambda _: 0.0 if by_slot else 2.0)
+    monkeypatch.setattr(_core, "least_fill", lambda *_: 0.0 if by_slot else 2.0)
 
 
 def ready(name: str) -> tuple[Case, Problem]:

@@ -78,7 +78,7 @@ TEST(LayOutElements, ReductionsHaveASlotAThreadOrAFixedChunk) {
   EXPECT_EQ(lowered(loop, Strategy::direct).scratch, (kir::ScratchSpec{64, 0, 0}));
   EXPECT_EQ(
       lowered(loop, Strategy::direct, threads, Stage::narrow, {.deterministic = true}).scratch,
-      (kir::ScratchSpec{64, 0, deterministic_chunk}));
+      (kir::ScratchSpec{64, 0, Tuning().deterministic_chunk}));
   EXPECT_EQ(lowered(loop, Strategy::direct, one_lane).scratch, kir::ScratchSpec{});
 }
 
@@ -97,7 +97,7 @@ TEST(LayOutElements, NeighbouringLanesAddToNeighbouringTargets) {
   EXPECT_EQ(module.plan.kind, kir::PlanKind::interleaved);
   EXPECT_EQ(module.plan.interleaved, 1);
   // the order is that of the Maps' rows: the code knows nothing of it
-  EXPECT_EQ(kir::dump(module), kir::dump(on_warps(loop, {.interleaved = false})));
+  EXPECT_EQ(kir::dump(module), kir::dump(on_warps(loop, {.tuning = {.interleaved = false}})));
 }
 
 TEST(LayOutElements, ElementsKeepTheirOrderWhereAnotherGainsNothing) {
@@ -106,7 +106,7 @@ TEST(LayOutElements, ElementsKeepTheirOrderWhereAnotherGainsNothing) {
   };
   const ir::Loop tets = make_loop({indirect("y", Access::inc, 0)}, {{4, 0}});
   EXPECT_EQ(plan_of(tets), kir::PlanKind::interleaved);
-  EXPECT_EQ(plan_of(tets, {.interleaved = false}), kir::PlanKind::none);
+  EXPECT_EQ(plan_of(tets, {.tuning = {.interleaved = false}}), kir::PlanKind::none);
   // two targets, rows that lanes share, values on the elements themselves
   EXPECT_EQ(plan_of(make_loop({indirect("y", Access::inc, 0)}, {{2, 0}})), kir::PlanKind::none);
   EXPECT_EQ(plan_of(make_loop({indirect("y", Access::inc, 0, 2)}, {{4, 0}})), kir::PlanKind::none);

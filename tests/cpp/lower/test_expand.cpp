@@ -18,14 +18,14 @@ kir::Rows rows_through(int arity, int dim) {
 
 std::string expanded(kir::Stmt stmt) {
   kir::Module module;
-  module.launch = expand({std::move(stmt)});
+  module.launch = expand({std::move(stmt)}, {});
   EXPECT_TRUE(kir::is_expanded(module));
   return kir::dump(module);
 }
 
 std::string expanded(kir::Block block) {
   kir::Module module;
-  module.launch = expand(std::move(block));
+  module.launch = expand(std::move(block), {});
   return kir::dump(module);
 }
 
@@ -99,7 +99,8 @@ TEST(Expand, ReachesEveryNestedBlock) {
   const kir::Block block =
       expand({{kir::Region{inner}},
               {kir::If{kir::name("c"), inner}},
-              {kir::For{kir::Axis::thread, "k", kir::integer(0), kir::integer(2), inner}}});
+              {kir::For{kir::Axis::thread, "k", kir::integer(0), kir::integer(2), inner}}},
+             {});
   kir::Module module;
   module.launch = block;
   EXPECT_TRUE(kir::is_expanded(module));
@@ -113,7 +114,7 @@ TEST(Expand, LeavesTheRestAsItIs) {
                          {kir::Call{"wrap", {}}},
                          {kir::Atomic{DType::int32, kir::name("a"), Update::add, kir::name("b")}},
                          {kir::Assign{kir::name("a"), Update::add, kir::name("b")}}};
-  EXPECT_EQ(expand(block), block);
+  EXPECT_EQ(expand(block, {}), block);
 }
 
 }  // namespace

@@ -10,8 +10,9 @@ namespace op2::lower::testing {
 namespace {
 
 LaneChoice choice(const ir::Loop& loop, std::optional<int> forced, int vector_bytes,
-                  const Options& options = {}, const Facts& facts = one_lane) {
+                  Options options = {}, const Facts& facts = one_lane) {
   const std::vector<MapFacts> maps = no_facts(loop);
+  options.tuning = Tuning::of(class_of(facts));
   return choose_lanes({loop, Strategy::direct, facts, maps, options}, forced, vector_bytes);
 }
 
@@ -29,7 +30,7 @@ ir::Loop heavy_loop(DType dtype, int n_terms = 100) {
 }
 
 TEST(LanesRule, CountsWorkAndWhatIsMoved) {
-  const LaneWork work = lane_work(heavy_loop(DType::float64));
+  const LaneWork work = lane_work(heavy_loop(DType::float64), {});
   EXPECT_GE(work.n_operations, 200);
   EXPECT_EQ(work.n_scalars, 6);
   EXPECT_EQ(work.widest, 8);
@@ -47,9 +48,10 @@ TEST(LanesRule, OwnersThatGoBySlotNeedLess) {
   const auto owners = [&](const Facts& facts, bool by_slot) {
     Options options;
     options.by_slot = by_slot;
+    options.tuning = Tuning::of(class_of(facts));
     return choose_lanes({loop, Strategy::owner, facts, maps, options}, std::nullopt, 32).lanes;
   };
-  EXPECT_LT(lane_work(loop).n_operations, 40);
+  EXPECT_LT(lane_work(loop, {}).n_operations, 40);
   EXPECT_EQ(choice(loop, std::nullopt, 32).lanes, 0);
   EXPECT_EQ(owners(one_lane, true), 4);
   EXPECT_EQ(owners(one_lane, false), 0);
@@ -91,7 +93,7 @@ TEST(LanesRule, AsksForLessOverColumns) {
 }
 
 TEST(LanesRule, KnowsNothingOfOpaqueKernels) {
-  const LaneWork work = lane_work(with_opaque_kernel(edge_loop()));
+  const LaneWork work = lane_work(with_opaque_kernel(edge_loop()), {});
   EXPECT_EQ(work.n_operations, 0);
   EXPECT_GT(work.n_scalars, 0);
 }

@@ -71,8 +71,8 @@ TEST(Lower, FixedChunksAreForSlotsOfThreads) {
         .scratch.chunk;
   };
   EXPECT_EQ(chunk(Strategy::owner, false), 0);
-  EXPECT_EQ(chunk(Strategy::owner, true), deterministic_chunk);
-  EXPECT_EQ(chunk(Strategy::colour, true), deterministic_chunk);
+  EXPECT_EQ(chunk(Strategy::owner, true), Tuning().deterministic_chunk);
+  EXPECT_EQ(chunk(Strategy::colour, true), Tuning().deterministic_chunk);
   EXPECT_EQ(chunk(Strategy::block, true), -1);  // a slot a block
 }
 

@@ -62,8 +62,9 @@ TEST(LoweringKey, DiffersForEverythingThatChangesTheCode) {
   add(Strategy::block, facts, maps, {.entry_bytes = 8});
   add(Strategy::block, facts, maps, {.target_bytes = 8});
   add(Strategy::block, facts, maps, {.convention = 2});
-  add(Strategy::block, facts, maps, {.transposed = false});
-  add(Strategy::block, facts, maps, {.interleaved = false});
+  add(Strategy::block, facts, maps, {.tuning = {.transposed = false}});
+  add(Strategy::block, facts, maps, {.tuning = {.interleaved = false}});
+  add(Strategy::block, facts, maps, {.tuning = {.unrolled_scalars = 8}});
   add(Strategy::block, facts, maps, {.padded = true});
   add(Strategy::block, facts, maps, {.index_bytes = 4});
   add(Strategy::block, facts, maps, {.by_slot = false});

@@ -181,7 +181,7 @@ TEST_P(Transposed, AddsWhatEveryLaneWouldAddItself) {
   for (const int n_elements : {warp_lanes, 5, 1}) {
     Names names({});
     Warp warp(dim, n_elements);
-    warp.run(transposed(scatter_of(dim), kir::less(kir::name("n"), kir::name("end")), names),
+    warp.run(transposed(scatter_of(dim), kir::less(kir::name("n"), kir::name("end")), names, {}),
              std::vector<bool>(warp_lanes, true));
     std::map<int, double> expected;
     for (int lane = 0; lane < n_elements; ++lane) {
@@ -200,25 +200,25 @@ INSTANTIATE_TEST_SUITE_P(Dims, Transposed, ::testing::Values(2, 3, 4, 5, 8, 9, 1
 TEST(TransposedScatter, ConsecutiveLanesAddToConsecutiveScalars) {
   Names names({});
   Warp warp(4, warp_lanes);
-  warp.run(transposed(scatter_of(4), kir::less(kir::name("n"), kir::name("end")), names),
+  warp.run(transposed(scatter_of(4), kir::less(kir::name("n"), kir::name("end")), names, {}),
            std::vector<bool>(warp_lanes, true));
   EXPECT_EQ(warp.transactions.front(), (std::vector<int>{0, 1, 2, 3, 16, 17, 18, 19}));
 }
 
 TEST(CanTranspose, NeedsAWarpAndRowsOfSeveralScalars) {
-  EXPECT_TRUE(can_transpose(scatter_of(4), adding_warps));
-  EXPECT_FALSE(can_transpose(scatter_of(1), adding_warps));
-  EXPECT_FALSE(can_transpose(scatter_of(4), testing::grid));
-  EXPECT_FALSE(can_transpose(scatter_of(64), adding_warps));
+  EXPECT_TRUE(can_transpose(scatter_of(4), adding_warps, {}));
+  EXPECT_FALSE(can_transpose(scatter_of(1), adding_warps, {}));
+  EXPECT_FALSE(can_transpose(scatter_of(4), testing::grid, {}));
+  EXPECT_FALSE(can_transpose(scatter_of(64), adding_warps, {}));
   kir::Scatter plain = scatter_of(4);
   plain.sync = kir::Sync::none;
-  EXPECT_FALSE(can_transpose(plain, adding_warps));
+  EXPECT_FALSE(can_transpose(plain, adding_warps, {}));
   kir::Scatter apart = scatter_of(4);
   apart.rows.columns = "y_stride";
-  EXPECT_FALSE(can_transpose(apart, adding_warps));
+  EXPECT_FALSE(can_transpose(apart, adding_warps, {}));
   kir::Scatter complex = scatter_of(4);
   complex.rows.dtype = DType::complex128;
-  EXPECT_FALSE(can_transpose(complex, adding_warps));
+  EXPECT_FALSE(can_transpose(complex, adding_warps, {}));
 }
 
 TEST(TransposedAtomics, AllLanesOfAWarpGetThere) {
@@ -230,8 +230,8 @@ TEST(TransposedAtomics, AllLanesOfAWarpGetThere) {
   EXPECT_NE(text.find("    if (n < end)\n      kernel(y_pack)\n"), std::string::npos) << text;
   EXPECT_NE(text.find("    decl const int64 y_pack_at0 = select((n < end), "), std::string::npos)
       << text;
-  const std::string plain =
-      testing::strategy_dump(loop, Strategy::atomic, adding_warps, {.transposed = false});
+  const std::string plain = testing::strategy_dump(loop, Strategy::atomic, adding_warps,
+                                                   {.tuning = {.transposed = false}});
   EXPECT_NE(plain.find("scatter atomic float64 y[y_map[n] x2] x4 += y_pack"), std::string::npos);
 }
 

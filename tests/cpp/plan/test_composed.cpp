@@ -39,7 +39,7 @@ void expect_rows_of_columns(const TestMap<Index>& map, const SlotColumns& column
 
 TEST(Composed, LanesOfColumnsOfOneSlot) {
   const TestMap<> map = random_map(300, 2, 61, 1.0, true, 6);
-  const SlotColumns columns = slot_columns(invert(by_slot(map), 1), 8, 1);
+  const SlotColumns columns = slot_columns(invert(by_slot(map), 1), {8}, 1);
   expect_rows_of_columns(random_map(300, 3, 40, 1.0, false, 7), columns, nullptr, 4);
   expect_rows_of_columns(random_map<std::int64_t>(300, 1, 40, 1.0, true, 8), columns, nullptr, 4);
   expect_rows_of_columns(random_map(300, 2, 40, 1.0, true, 9), columns, nullptr, 8);
@@ -53,12 +53,12 @@ TEST(Composed, ColumnsMayCountPositionsInASubset) {
   InverseSpec spec = by_slot(map);
   spec.elements = {subset.table->n_rows(), subset.table};
   spec.origin = EntryOrigin::position;
-  const SlotColumns columns = slot_columns(invert(spec, 1), 4, 1);
+  const SlotColumns columns = slot_columns(invert(spec, 1), {4}, 1);
   expect_rows_of_columns(map, columns, subset.table.get(), 4);
 }
 
 TEST(Composed, ColumnsNeedRowsForAllElementsAndWidthEnough) {
-  const SlotColumns columns = slot_columns(invert(by_slot(path_map(5)), 1), 4, 1);
+  const SlotColumns columns = slot_columns(invert(by_slot(path_map(5)), 1), {4}, 1);
   EXPECT_THROW((void)compose(*path_map(4).table, columns, nullptr, 4, 1), UsageError);
   const TestMap<std::int64_t> far(std::vector<std::int64_t>(5, 0), 1, std::int64_t{1} << 32);
   EXPECT_THROW((void)compose(*far.table, columns, nullptr, 4, 1), UsageError);
@@ -66,7 +66,7 @@ TEST(Composed, ColumnsNeedRowsForAllElementsAndWidthEnough) {
 
 TEST(Composed, NothingComesOfNothing) {
   const TestMap<> none({}, 2, 5);
-  const SlotColumns columns = slot_columns(invert(by_slot(none), 1), 4, 1);
+  const SlotColumns columns = slot_columns(invert(by_slot(none), 1), {4}, 1);
   EXPECT_EQ(bytes_of(compose(*none.table, columns, nullptr, 4, 2)), 0);
 }
 

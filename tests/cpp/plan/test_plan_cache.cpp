@@ -42,12 +42,13 @@ TEST(PlanCache, FindsWhatItBuilt) {
   EXPECT_EQ(cache.inverse(request_of(map.table), 1), cache.inverse(request_of(map.table), 1));
   EXPECT_EQ(cache.padded(request_of(map.table), 1), cache.padded(request_of(map.table), 1));
   EXPECT_EQ(cache.facts(map.table, 20, 1), cache.facts(map.table, 20, 1));
-  const auto columns = cache.columns(request_of(map.table), 4, 1);
-  EXPECT_EQ(cache.columns(request_of(map.table), 4, 2), columns);
+  const auto columns = cache.columns(request_of(map.table), {4}, 1);
+  EXPECT_EQ(cache.columns(request_of(map.table), {4}, 2), columns);
+  EXPECT_NE(cache.columns(request_of(map.table), {4, 64}, 1), columns);
   const PlanCache::Statistics statistics = cache.statistics();
   EXPECT_EQ(statistics.hits, 6);
-  EXPECT_EQ(statistics.misses, 6);
-  EXPECT_EQ(statistics.n_plans, 6);
+  EXPECT_EQ(statistics.misses, 7);
+  EXPECT_EQ(statistics.n_plans, 7);
   EXPECT_GT(statistics.bytes, first->bytes());
 }
 
@@ -56,14 +57,14 @@ TEST(PlanCache, ComposedMapsShareTheirColumns) {
   const auto map = path_map(20);
   const TestMap<> other(std::vector<std::int32_t>(20, 3), 1, 5);
   const InverseSpec spec = request_of(map.table);
-  const auto own = cache.composed(map.table, spec, 4, 4, 1);
-  EXPECT_EQ(cache.composed(map.table, spec, 4, 4, 2), own);
+  const auto own = cache.composed(map.table, spec, {4}, 4, 1);
+  EXPECT_EQ(cache.composed(map.table, spec, {4}, 4, 2), own);
   EXPECT_EQ(cache.statistics().n_plans, 2);
-  const auto columns = cache.columns(spec, 4, 1);
+  const auto columns = cache.columns(spec, {4}, 1);
   EXPECT_EQ(cache.statistics().bytes, columns->bytes() + bytes_of(*own));
-  EXPECT_NE(cache.composed(map.table, spec, 8, 4, 1), own);
-  EXPECT_NE(cache.composed(map.table, spec, 4, 8, 1), own);
-  EXPECT_NE(cache.composed(other.table, spec, 4, 4, 1), own);
+  EXPECT_NE(cache.composed(map.table, spec, {8}, 4, 1), own);
+  EXPECT_NE(cache.composed(map.table, spec, {4}, 8, 1), own);
+  EXPECT_NE(cache.composed(other.table, spec, {4}, 4, 1), own);
   EXPECT_EQ(cache.statistics().n_plans, 6);
 }
 
@@ -71,17 +72,17 @@ TEST(PlanCache, ColumnsThatAreNotFullEnoughAreNotKept) {
   PlanCache cache;
   const auto map = path_map(20);
   const InverseSpec spec = request_of(map.table);
-  const double fill = cache.column_fill(spec, 4, 1.5, 1);
+  const double fill = cache.column_fill(spec, {4}, 1.5, 1);
   EXPECT_EQ(cache.statistics().n_plans, 1);
   const PlanCache::Statistics before = cache.statistics();
-  EXPECT_DOUBLE_EQ(cache.columns(spec, 4, 1)->fill(), fill);
+  EXPECT_DOUBLE_EQ(cache.columns(spec, {4}, 1)->fill(), fill);
   EXPECT_EQ(cache.statistics().misses, before.misses + 1);
-  EXPECT_DOUBLE_EQ(cache.column_fill(spec, 4, 1.5, 1), fill);
+  EXPECT_DOUBLE_EQ(cache.column_fill(spec, {4}, 1.5, 1), fill);
   EXPECT_EQ(cache.statistics().misses, before.misses + 1);
-  (void)cache.column_fill(spec, 8, 0.0, 1);
+  (void)cache.column_fill(spec, {8}, 0.0, 1);
   EXPECT_EQ(cache.statistics().n_plans, 4);
   const std::int64_t misses = cache.statistics().misses;
-  (void)cache.columns(spec, 8, 1);
+  (void)cache.columns(spec, {8}, 1);
   EXPECT_EQ(cache.statistics().misses, misses);
 }
 

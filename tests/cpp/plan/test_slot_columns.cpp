@@ -49,7 +49,7 @@ std::map<std::int64_t, std::vector<std::int64_t>> met(const SlotColumns& columns
 
 void expect_every_incidence_once(const InverseSpec& spec, int lanes) {
   const InverseMap inverse = invert(spec, 1);
-  const SlotColumns columns = slot_columns(inverse, lanes, 3);
+  const SlotColumns columns = slot_columns(inverse, {lanes}, 3);
   EXPECT_EQ(columns.n_groups(), (inverse.n_rows + lanes - 1) / lanes);
   EXPECT_EQ(columns.n_incidences, inverse.n_entries());
   const auto rows = met(columns);
@@ -82,7 +82,7 @@ TEST(SlotColumns, EveryIncidenceIsMetOnceInTheOrderOfSlots) {
 TEST(SlotColumns, AGroupHasOfEachSlotTheMostThatOneRowNeeds) {
   const TestMap<> map = random_map(400, 3, 90, 0.5, true, 3);
   const InverseMap inverse = invert(sorted_by_slot({map.table}), 1);
-  const SlotColumns columns = slot_columns(inverse, 8, 1);
+  const SlotColumns columns = slot_columns(inverse, {8}, 1);
   for (std::int64_t group = 0; group < columns.n_groups(); ++group) {
     std::map<std::int64_t, std::int64_t> most;
     for (std::int64_t row = 8 * group; row < std::min<std::int64_t>(8 * group + 8, 90); ++row) {
@@ -112,16 +112,21 @@ TEST(SlotColumns, RowsThatAreAlikeComeSideBySideAndStayNear) {
     }
   }
   const TestMap<> map(values, 2, 1000);
-  const SlotColumns columns = slot_columns(invert(sorted_by_slot({map.table}), 1), 4, 1);
+  const SlotColumns columns = slot_columns(invert(sorted_by_slot({map.table}), 1), {4}, 1);
   EXPECT_DOUBLE_EQ(columns.fill(), 1.0);
   for (std::int64_t row = 0; row < columns.n_rows; ++row) {
     EXPECT_EQ(entry_of(columns.targets, row) / 256, row / 256);
+  }
+  const SlotColumns near = slot_columns(invert(sorted_by_slot({map.table}), 1), {4, 16}, 1);
+  EXPECT_DOUBLE_EQ(near.fill(), 1.0);
+  for (std::int64_t row = 0; row < near.n_rows; ++row) {
+    EXPECT_EQ(entry_of(near.targets, row) / 16, row / 16);
   }
 }
 
 TEST(SlotColumns, GapsRepeatAnElementOfTheirColumn) {
   const TestMap<> map = random_map(300, 2, 61, 1.0, true, 5);
-  const SlotColumns columns = slot_columns(invert(sorted_by_slot({map.table}), 1), 4, 2);
+  const SlotColumns columns = slot_columns(invert(sorted_by_slot({map.table}), 1), {4}, 2);
   std::int64_t n_gaps = 0;
   for (std::int64_t column = 0; column < columns.n_columns(); ++column) {
     std::vector<std::int64_t> here;
@@ -141,8 +146,8 @@ TEST(SlotColumns, GapsRepeatAnElementOfTheirColumn) {
 TEST(SlotColumns, DoNotDependOnThreads) {
   const TestMap<> map = random_map(50000, 3, 20000, 0.2, false, 6);
   const InverseMap inverse = invert(sorted_by_slot({map.table}), 1);
-  const SlotColumns one = slot_columns(inverse, 2, 1);
-  const SlotColumns many = slot_columns(inverse, 2, 5);
+  const SlotColumns one = slot_columns(inverse, {2}, 1);
+  const SlotColumns many = slot_columns(inverse, {2}, 5);
   EXPECT_EQ(one.targets, many.targets);
   EXPECT_EQ(one.column_offset, many.column_offset);
   EXPECT_EQ(one.slot, many.slot);
@@ -151,7 +156,7 @@ TEST(SlotColumns, DoNotDependOnThreads) {
 
 TEST(SlotColumns, OfNothingAreNone) {
   const TestMap<> none({}, 2, 5);
-  const SlotColumns columns = slot_columns(invert(sorted_by_slot({none.table}), 1), 4, 1);
+  const SlotColumns columns = slot_columns(invert(sorted_by_slot({none.table}), 1), {4}, 1);
   EXPECT_EQ(columns.n_groups(), 2);
   EXPECT_EQ(columns.n_columns(), 0);
   EXPECT_DOUBLE_EQ(columns.fill(), 1.0);
@@ -161,9 +166,10 @@ TEST(SlotColumns, OfNothingAreNone) {
 TEST(SlotColumns, AskForTheRightOrderAndLanes) {
   const TestMap<> map = path_map(5);  // the table does not own the values
   InverseSpec spec = sorted_by_slot({map.table});
-  EXPECT_THROW((void)slot_columns(invert(spec, 1), 0, 1), UsageError);
+  EXPECT_THROW((void)slot_columns(invert(spec, 1), {0}, 1), UsageError);
+  EXPECT_THROW((void)slot_columns(invert(spec, 1), {8, 12}, 1), UsageError);
   spec.order = IncidenceOrder::by_element;
-  EXPECT_THROW((void)slot_columns(invert(spec, 1), 4, 1), UsageError);
+  EXPECT_THROW((void)slot_columns(invert(spec, 1), {4}, 1), UsageError);
 }
 
 }  // namespace

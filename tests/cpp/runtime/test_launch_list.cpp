@@ -149,34 +149,43 @@ TEST_F(LaunchListTest, WhatCannotBeIsOurFault) {
   refused({kir::If{integer(1) / integer(0), {}}});
 }
 
+GridRule rule_of(const DeviceInfo& device, const LoopTraits& loop) {
+  const auto kind = device.is_cpu ? DeviceClass::processor : DeviceClass::gpu;
+  return grid_rule(device, loop, Tuning::of(kind));
+}
+
 TEST(GridRule, FollowsTheDevice) {
   DeviceInfo gpu;
   gpu.n_units = 132;
   gpu.max_lanes = 1024;
-  const GridRule free = grid_rule(gpu, {0, false, false});
+  const GridRule free = rule_of(gpu, {0, false, false});
   EXPECT_GE(free.max_blocks * free.n_lanes, std::int64_t{1} << 24);
-  const GridRule bounded = grid_rule(gpu, {0, false, true});
+  const GridRule bounded = rule_of(gpu, {0, false, true});
   EXPECT_EQ(bounded.n_lanes, free.n_lanes);
-  EXPECT_GT(grid_rule(gpu, {0, true, false}).n_lanes, free.n_lanes);
-  EXPECT_EQ(grid_rule(gpu, {0, true, true}), bounded);
-  EXPECT_EQ(grid_rule(gpu, {0, true, true, 136}), bounded);
-  const GridRule light = grid_rule(gpu, {0, true, true, 16});
+  EXPECT_GT(rule_of(gpu, {0, true, false}).n_lanes, free.n_lanes);
+  EXPECT_EQ(rule_of(gpu, {0, true, true}), bounded);
+  EXPECT_EQ(rule_of(gpu, {0, true, true, 136}), bounded);
+  const GridRule light = rule_of(gpu, {0, true, true, 16});
   EXPECT_GT(light.n_lanes * light.max_blocks, bounded.n_lanes * bounded.max_blocks);
-  EXPECT_EQ(grid_rule(gpu, {0, false, true, 16}), bounded);
+  EXPECT_EQ(rule_of(gpu, {0, false, true, 16}), bounded);
   EXPECT_LT(bounded.max_blocks, 132 * 32);
-  EXPECT_EQ(grid_rule(gpu, {100, true, false}).n_lanes, 64);
-  EXPECT_EQ(grid_rule(gpu, {1 << 20, false, false}).n_lanes, 1024);
-  EXPECT_EQ(grid_rule(gpu, {1, false, false}).n_lanes, 1);
+  EXPECT_EQ(rule_of(gpu, {100, true, false}).n_lanes, 64);
+  EXPECT_EQ(rule_of(gpu, {1 << 20, false, false}).n_lanes, 1024);
+  EXPECT_EQ(rule_of(gpu, {1, false, false}).n_lanes, 1);
   gpu.warp = 32;
-  EXPECT_EQ(grid_rule(gpu, {7, false, false}).n_lanes, 32);
+  EXPECT_EQ(rule_of(gpu, {7, false, false}).n_lanes, 32);
   gpu.warp = 0;
   DeviceInfo cpu = gpu;
   cpu.is_cpu = true;
   cpu.n_units = 2;
-  EXPECT_LT(grid_rule(cpu, {0, false, false}).max_blocks, 1000);
-  EXPECT_EQ(grid_rule(cpu, {0, false, false}).n_lanes, 64);
-  EXPECT_EQ(grid_rule(cpu, {7, false, false}).n_lanes, 1);
-  EXPECT_EQ(grid_rule(cpu, {63, false, false}).n_lanes, 8);
+  EXPECT_LT(rule_of(cpu, {0, false, false}).max_blocks, 1000);
+  EXPECT_EQ(rule_of(cpu, {0, false, false}).n_lanes, 64);
+  EXPECT_EQ(rule_of(cpu, {7, false, false}).n_lanes, 1);
+  EXPECT_EQ(rule_of(cpu, {63, false, false}).n_lanes, 8);
+  Tuning wide = Tuning::of(DeviceClass::gpu);
+  wide.block_lanes = 512;
+  wide.blocks_a_unit = 1;
+  EXPECT_EQ(grid_rule(gpu, {0, false, true}, wide), (GridRule{512, 132}));
 }
 
 }  // namespace

@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+namespace op2 {
+
+/// @brief What a loop runs on, as far as numbers differ: the host, a processor that takes loops as
+/// a device does, or a GPU.
+enum class DeviceClass : std::uint8_t { host, processor, gpu };
+
+inline constexpr std::string_view device_class_names[] = {"host", "processor", "gpu"};
+
+/// @brief Every number that steers the text of a loop or its launches, but for facts of data.
+///
+/// What each means, its unit and its range: tunables(). Any values in their ranges give right
+/// results; of the bits of sums `deterministic_chunk` decides, and what steers lanes and order. The
+/// defaults were measured: docs/performance.md.
+struct Tuning {
+  // ------------------------------------------------------------------------- which strategy
+  int owner_slots = 2;
+  double most_padding = 1.5;
+  // ----------------------------------------------------------------------------- which lanes
+  int lane_operations = 40;
+  int lane_operations_a_scalar = 2;
+  int column_operations_a_scalar = 1;
+  int slot_operations = 25;
+  int slot_operations_a_scalar = 1;
+  int least_reduced_scalars = 4;
+  int wide_operations_a_scalar = 8;
+  int narrow_bytes = 32;
+  int operations_a_division = 4;
+  int row_length = 6;
+  double least_part_in_rows = 0.75;
+  double column_fill_light = 0.75;
+  double column_fill_heavy = 0.95;
+  int heavy_operations_a_scalar = 8;
+  // ----------------------------------------------------------------------- text of all loops
+  int unrolled_scalars = 64;
+  int selected_slots = 4;
+  int partial_bytes = 64;
+  int deterministic_chunk = 2048;
+  // ---------------------------------------------------------------------------- text of lanes
+  int unrolled_pieces = 4;
+  int unrolled_lane_scalars = 16;
+  int unrolled_shares = 16;
+  int masked_expressions = 24;
+  int copied_statements = 8;
+  // -------------------------------------------------------------------------- text of devices
+  bool transposed = true;
+  bool interleaved = true;
+  int sharing_lanes = 8;
+  int transposed_scalars = 64;
+  int interleaved_targets = 3;
+  int interleaved_window = 32;
+  int staged_elements = 256;
+  int least_staged_elements = 16;
+  int staged_bytes = 24 * 1024;
+  int owner_run = 64;
+  int tree_lanes = 256;
+  int tree_bytes = 16 * 1024;
+  int exchanged_scalars = 16;
+  // -------------------------------------------------------------------------------- launches
+  int thread_elements = 512;
+  int block_elements = 4096;
+  int least_block_elements = 256;
+  int blocks_a_thread = 4;
+  int block_lanes = 128;
+  int streaming_lanes = 256;
+  int lanes_factor = 2;
+  int blocks_a_unit = 6;
+  int blocks_a_unit_light = 8;
+  int light_bytes = 48;
+  int slot_window = 256;
+  int kept_scratch_bytes = 65536;
+
+  bool operator==(const Tuning&) const = default;
+
+  /// @brief The defaults.
+  [[nodiscard]] static Tuning of(DeviceClass device);
+};
+
+/// @brief What a number can change: which strategy or how many lanes are chosen, the text of what
+/// is chosen, or only how the text is launched and its plans are laid out.
+enum class Steers : std::uint8_t { choice, text, launch };
+
+inline constexpr std::string_view steers_names[] = {"choice", "text", "launch"};
+
+/// @brief One of the numbers, for those who read and set them by name.
+struct Tunable {
+  using Member = std::variant<int Tuning::*, double Tuning::*, bool Tuning::*>;
+  std::string_view name;
+  Member member;
+  Steers steers = Steers::text;
+  std::string_view unit;
+  std::string_view meaning;
+  double least = 0;
+  double most = 1;
+  bool is_power = false;  ///< of two
+};
+
+/// @brief All of them, in the order of the struct.
+[[nodiscard]] const std::vector<Tunable>& tunables();
+
+using TunedValue = std::variant<bool, std::int64_t, double>;
+
+/// @brief The value called @p name. @throws UsageError listing all names.
+[[nodiscard]] TunedValue tuned(const Tuning& tuning, std::string_view name);
+
+/// @brief Set the value called @p name.
+/// @throws UsageError if there is none of that name, or @p value is of another kind or out of
+/// range.
+void tune(Tuning& tuning, std::string_view name, const TunedValue& value);
+
+/// @brief Canonical text: "name=value" of all that differ from Tuning(), in order, comma-separated.
+[[nodiscard]] std::string text_of(const Tuning& tuning);
+
+/// @brief The same of those that steer text: what else differs does not change a loop's code.
+[[nodiscard]] std::string text_that_steers_text(const Tuning& tuning);
+
+}  // namespace op2

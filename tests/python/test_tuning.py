@@ -1,0 +1,169 @@
+# SPDX-License-Identifier: BSD-3-Clause
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pytest
+
+from pyop2cxx import _core, op2
+from pyop2cxx.exceptions import UsageError
+from pyop2cxx.op2 import INC, READ
+from pyop2cxx.pipeline.tuning import checked
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+COUNT = "void count(double *y) { y[0] += 1; y[1] += 1; }"
+
+
+@pytest.fixture(autouse=True)
+def clean() -> Iterator[None]:
+    yield
+    op2.exit()
+
+
+def edges(n: int = 4000) -> tuple[op2.Kernel, op2.Set, op2.Map, op2.Dat]:
+    source, target = op2.Set(n), op2.Set(n + 1)
+    ends = np.stack([np.arange(n), np.arange(1, n + 1)], axis=1)
+    return op2.Kernel(COUNT, "count"), source, op2.Map(source, target, 2, ends), op2.Dat(target)
+
+
+def edge_loop(tuning: object) -> op2.ParLoop:
+    kernel, source, ends, y = edges()
+    return op2.ParLoop(kernel, source, y(INC, ends), tuning=tuning)
+
+
+def test_numbers_steer_the_text_and_its_key() -> None:
+    with op2.backend("openmp"):
+        usual, rolled = edge_loop(None).generate(), edge_loop({"unrolled_scalars": 0}).generate()
+        assert usual == edge_loop({}).generate()
+        assert usual == edge_loop({"unrolled_scalars": 64}).generate()
+        assert usual == edge_loop({"unrolled_scalars": 0}).generate({"tuning": None})
+        assert rolled == edge_loop(None).generate({"tuning": {"unrolled_scalars": 0}})
+    assert usual != rolled
+    assert usual.key != rolled.key
+
+
+def test_numbers_steer_launches_and_results_stay() -> None:
+    op2.init(backend="openmp", threads=2)
+    expected = np.array([1.0, *[2.0] * 3999, 1.0])
+    for tuning in (None, {"block_elements": 64, "least_block_elements": 16}):
+        kernel, source, ends, y = edges()
+        op2.par_loop(kernel, source, y(INC, ends), tuning=tuning)
+        np.testing.assert_array_equal(y.data_ro, expected)
+        op2.par_loop(kernel, source, y(INC, ends), tuning=tuning)
+        np.testing.assert_array_equal(y.data_ro, 2 * expected)
+
+
+def test_explanations_show_what_is_not_usual() -> None:
+    found = edge_loop({"selected_slots": 2}).explain()
+    assert found.tuning == {"selected_slots": 2}
+    assert "tuning    selected_slots = 2" in str(found)
+    assert edge_loop(None).explain().tuning == {}
+
+
+@pytest.mark.parametrize(
+    ("tuning", "message"),
+    [
+        (
+            {"speed": 1},
+            r"par_loop 'count': tuning: there is no 'speed'; there are: block_elements,",
+        ),
+        ({"block_lanes": 100}, "'block_lanes' must be a power of two from 1 to 1024, got 100"),
+        ({"transposed": 1}, "'transposed' must be True or False, got 1"),
+        ({"row_length": "8"}, "'row_length' must be a number, got '8'"),
+        ({1: 2}, "tuning must be a dict from names to numbers"),
+        ([1], "tuning must be a dict from names to numbers"),
+    ],
+)
+def test_wrong_numbers(tuning: object, message: str) -> None:
+    kernel, source, ends, y = edges()
+    with pytest.raises(UsageError, match=message):
+        op2.par_loop(kernel, source, y(INC, ends), tuning=tuning)
+    with pytest.raises(UsageError, match=message):
+        op2.ParLoop(kernel, source, y(INC, ends)).generate({"tuning": tuning})
+    assert not y.data_ro.any()
+
+
+@pytest.mark.parametrize("steers", ["choice", "text", "launch"])
+def test_no_number_changes_what_a_loop_computes(steers: str) -> None:
+    """At both ends of its range; texts that were run before are not run again."""
+    op2.init(backend="openmp", threads=2)
+    _, source, ends, y = edges(3000)
+    total = op2.Global(1, 0.0)
+    sum_up = op2.Kernel(
+        "void sum_up(double *y, double *x, double *total)"
+        "{ for (int i = 0; i < 8; ++i) y[0] += x[i % 2] / (i + 1); y[1] += 1; total[0] += 1; }",
+        "sum_up",
+    )
+    x = op2.Dat(ends.toset, np.arange(3001.0))
+    found, texts = [], set()
+    for one in (None, *(one for one in _core.tunables() if one.steers == steers)):
+        for value in ends_of(one):
+            tuning = None if one is None else {one.name: value}
+            for strategy in ("block", "owner"):
+                y.data[:], total.data[:] = 0, 0
+                args = (y(INC, ends), x(READ, ends), total(INC))
+                loop = op2.ParLoop(sum_up, source, *args, strategy=strategy, tuning=tuning)
+                if steers == "launch" or loop.generate() not in texts:
+                    texts.add(loop.generate())
+                    loop.compute()
+                    found.append((y.data_ro.copy(), total.data_ro[0]))
+    assert len(found) > 2
+    for values, n in found:
+        np.testing.assert_allclose(values, found[0][0], rtol=1e-13)
+        assert n == 3000
+
+
+def ends_of(one: _core.Tunable | None) -> list[object]:
+    if one is None:
+        return [None]
+    usual = dict(_core.Tuning().values())[one.name]
+    if isinstance(usual, bool):
+        return [False, True]
+    return [type(usual)(one.least), type(usual)(one.most)]
+
+
+def test_launches_alone_need_no_other_text() -> None:
+    with op2.backend("openmp"):
+        usual = edge_loop(None).generate()
+        for one in _core.tunables():
+            for value in ends_of(one):
+                other = edge_loop({one.name: value}).generate()
+                if one.steers == "launch":
+                    assert other.key == usual.key
+
+
+def test_values_are_compared_hashed_and_printed() -> None:
+    usual = _core.Tuning()
+    other = usual.with_value("block_lanes", 64)
+    assert other != usual
+    assert hash(other) == hash(_core.Tuning().with_value("block_lanes", 64))
+    assert len({usual, other, usual.with_value("block_lanes", 128)}) == 2
+    assert str(other) == "block_lanes=64"
+    with pytest.raises(UsageError, match="no class of devices 'toaster'; there are: host, proc"):
+        _core.tuning_of_class("toaster")
+
+
+def test_the_page_of_the_numbers_is_complete() -> None:
+    page = (Path(__file__).parents[2] / "docs/tuning.md").read_text()
+    rows = [[cell.strip() for cell in line.split("|")[1:-1]] for line in page.splitlines()]
+    listed = {row[0].strip("`"): row[1:] for row in rows if len(row) == 8 and row[0][0] == "`"}
+    usual = [dict(_core.tuning_of_class(name).values()) for name in _core.DEVICE_CLASSES]
+    assert list(listed) == [one.name for one in _core.tunables()]
+    for one in _core.tunables():
+        defaults = [str(values[one.name]) for values in usual]
+        *row, allowed, meaning = listed[one.name]
+        assert (row, meaning) == ([one.steers, one.unit, *defaults], one.meaning)
+        assert ("powers of two" in allowed) == one.is_power
+        if allowed != "True, False":
+            first, last = map(int, re.findall(r"\d+", f"{allowed} {2**30}")[:2])
+            assert (first, last) == (one.least, one.most)
+
+
+def test_all_numbers_can_be_set_to_what_they_are() -> None:
+    for name, value in _core.Tuning().values():
+        assert checked({name: value}, "par_loop") == ((name, value),)
