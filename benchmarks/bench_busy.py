@@ -2,10 +2,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """`openmp` against `sequential` on a quiet machine and beside other processes.
 
-The others are made here: processes that count, one for each core this program may use, or as many as
---load names. They end with the measurement, and by themselves after five minutes. Both backends take
-turns in one process, in rounds of about a tenth of a second; the ratio is that of the medians. Beside
-others it should stay below 1.3, whatever the loops are.
+The others are made here: processes that count, one for each core this program may use, or as many
+as --load names. They end with the measurement, and by themselves after five minutes. Both backends
+take turns in one process, in rounds of about a tenth of a second; the ratio is that of the medians.
+Beside others it should stay below 1.3, whatever the loops are.
 """
 
 from __future__ import annotations
