@@ -373,6 +373,9 @@ void bind_kernel(py::module_& core) {
       .def_readonly("key", &Kernel::key);
 
   core.def(
+      "is_known_function",
+      [](const std::string& name) { return ir::known_function(name) != nullptr; }, py::arg("name"));
+  core.def(
       "kernel_text",
       [](const Kernel& kernel, bool line_markers) {
         cg::Context context(cg::c_dialect());

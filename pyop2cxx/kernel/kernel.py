@@ -339,16 +339,23 @@ def _build_untyped(given: Description, positions: frozenset[int], name: str) -> 
 
 def _core_of(given: Description, parsed: ParsedKernel, tokens: tuple[str, ...]) -> _core.Kernel:
     body = _core.KernelBody(parsed.functions, parsed.tables) if parsed.functions else None
+    text, headers, options = given.code, parsed.headers, given.options
+    if body is None:  # the compiler reads the text itself, and has to know what is known
+        text = known_headers.with_one_long(given.code)
+        named = known_headers.included(given.code)
+        headers = (*known_headers.needed(tokens, named, cpp=given.cpp), *headers)
+        if not any("petsc" in header for header in (*named, *headers)):
+            options += known_headers.petsc_names(tokens)
     return _core.Kernel(
         name=given.name,
-        text=given.code,
+        text=text,
         parameters=parsed.parameters,
         body=body,
         opaque_reason=parsed.opaque_reason,
         cpp=given.cpp,
-        headers=parsed.headers,
+        headers=headers,
         include_dirs=given.include_dirs,
-        options=given.options,
+        options=options,
         ldargs=given.ldargs,
         requires_zeroed_output_arguments=given.requires_zeroed_output_arguments,
         flop_count=given.flop_count,

@@ -7,11 +7,12 @@ import ctypes
 import subprocess
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import pytest
 from cg_programs import PROGRAM, interpreted, write
 from hypothesis import HealthCheck, Phase, given, settings
 
-from pyop2cxx import _core
+from pyop2cxx import _core, op2
 from pyop2cxx.exceptions import UsageError
 
 if TYPE_CHECKING:
@@ -121,3 +122,32 @@ def test_budget_is_an_error_that_reports_the_partial_size() -> None:
             context.statement("an_unrolled_statement_of_many_bytes();")
         context.statement("f();")
     assert context.finish() == "void f(void) {\n  f();\n}\n"
+
+
+@pytest.mark.parametrize("backend", ["sequential", "openmp", "opencl"])
+@pytest.mark.parametrize("strategy", ["owner", "scratch", "atomic", "block", "colour"])
+def test_a_function_takes_pointers_to_all_kinds_of_memory(backend: str, strategy: str) -> None:
+    """A device keeps tables, locals, Globals and what is staged in memories of their own."""
+    text = """
+    static const double table[2] = {1, 2};
+    double sum(const double *a) { return a[0] + a[1]; }
+    double *same(double *a) { return a; }
+    void put(double *to, const double *from) { to[0] += sum(from); to[1] += from[1]; }
+    void k(double *y, const double *x, const double *g, double *r) {
+      double l[2] = {1, 2};
+      put(y, x); put(y, g); put(l, table); put(same(y), l);
+      r[0] += sum(l) + sum(x) + sum(table) + sum(g);
+    }"""
+    edges, nodes = op2.Set(20), op2.Set(15)
+    values = np.random.default_rng(3).integers(0, 15, (20, 2))
+    y, x = op2.Dat(nodes), op2.Dat(edges**2, np.arange(40.0))
+    g, r = op2.Global(2, [5.0, 6.0]), op2.Global(1, 0.0)
+    args = y(op2.INC, op2.Map(edges, nodes, 2, values)), x(op2.READ), g(op2.READ), r(op2.INC)
+    with op2.backend(backend):
+        op2.par_loop(op2.Kernel(text, "k"), edges, *args, strategy=strategy)
+    pairs = np.arange(40.0).reshape(20, 2)
+    wanted = np.zeros(15)
+    np.add.at(wanted, values[:, 0], pairs.sum(axis=1) + 11 + (1 + 3) + (2 + 2))
+    np.add.at(wanted, values[:, 1], pairs[:, 1] + 6 + (2 + 2))
+    np.testing.assert_allclose(y.data_ro, wanted, rtol=1e-12)
+    assert r.data_ro[0] == 20 * (8 + 3 + 11) + pairs.sum()

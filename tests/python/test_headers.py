@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from pyop2cxx import _core
+from pyop2cxx import _core, op2
 from pyop2cxx.kernel.kernel import Kernel
 from pyop2cxx.kernel.parser import headers
 
@@ -82,3 +82,71 @@ def test_the_imaginary_unit_is_known_where_complex_values_are() -> None:
 def test_a_local_name_hides_a_macro() -> None:
     kernel = Kernel("void k(double *M_PI) { double NAN = 1; M_PI[0] = NAN; }", "k")
     assert "M_PI[0] = NAN;" in _core.kernel_text(kernel.core, line_markers=False)
+
+
+# Kernels that the compiler reads as they are
+
+OPAQUE = "goto end; end: ;"
+NAMES = [
+    "x[0] = abs(-3) + labs(-3L);",
+    "int8_t q = 3; uint64_t r = UINT64_MAX; x[0] = q + r + SIZE_MAX;",
+    "double y[2]; memset(y, 0, sizeof y); x[0] = y[0];",
+    "x[0] = fabs(-3.0) + sqrtf(2.0f) + fmin(1, 2);",
+    "bool b = true; x[0] = b;",
+    "size_t n = 3; ptrdiff_t p = 1; int *q = NULL; x[0] = n + p + (q == NULL);",
+    "ssize_t n = 3; x[0] = n;",
+    "x[0] = INT_MAX + LONG_MIN + DBL_EPSILON;",
+    "x[0] = M_PI;",
+    "if (isnan(x[0]) || x[0] == INFINITY) x[0] = 1;",
+    "double complex z = 1 + 2 * I; x[0] = creal(z);",
+    "PetscScalar s = 2; PetscInt i = 1; x[0] = s + i + PETSC_PI;",
+]
+
+
+@pytest.mark.parametrize("statement", NAMES)
+@pytest.mark.parametrize("backend", ["sequential", "openmp"])
+def test_opaque_kernels_get_the_names_that_parsed_ones_get(statement: str, backend: str) -> None:
+    found = []
+    for text in (statement, statement + OPAQUE):
+        x = op2.Dat(op2.Set(2), [1.0, 2.0])
+        kernel = op2.Kernel(f"void k(double *x) {{ {text} }}", "k")
+        assert (kernel.opaque_reason != "") == (OPAQUE in text)
+        with op2.backend(backend):
+            op2.par_loop(kernel, x.dataset.set, x(op2.RW))
+        found.append(x.data_ro.tolist())
+    assert found[0] == found[1]
+
+
+def test_kernels_in_cpp_get_them_too() -> None:
+    x = op2.Dat(op2.Set(1), [-2.0])
+    text = "void k(double *x) { int64_t n = 3; x[0] = fabs(x[0]) + n; }"
+    op2.par_loop(op2.Kernel(text, "k", cpp=True), x.dataset.set, x(op2.RW))
+    assert x.data_ro.tolist() == [5.0]
+
+
+def test_only_what_a_text_names_is_included() -> None:
+    assert headers.needed(("double", "x"), (), cpp=False) == ()
+    assert headers.needed(("fabs", "bool"), (), cpp=False) == ("<stdbool.h>", "<math.h>")
+    assert headers.needed(("fabs", "bool"), ("<math.h>",), cpp=False) == ("<stdbool.h>",)
+    assert headers.needed(("complex",), (), cpp=True) == ()
+
+
+@pytest.mark.parametrize("kind", ["long long", "unsigned long long int", "long", "int64_t"])
+@pytest.mark.parametrize("how", ["parsed", "opaque", "C++"])
+@pytest.mark.parametrize("backend", ["sequential", "openmp", "opencl"])
+@pytest.mark.parametrize("abi", ["2026", "2016"])
+def test_a_long_long_is_a_long(kind: str, how: str, backend: str, abi: str) -> None:
+    if backend == "opencl" and how != "parsed":
+        return  # devices translate kernels
+    dtype = "uint64" if "unsigned" in kind else "int64"
+    x = op2.Dat(op2.Set(3), [1, 2, 2**40], dtype)
+    text = f"void k({kind} *x) {{ {kind} y = 1; x[0] += y; {OPAQUE if how == 'opaque' else ''} }}"
+    with op2.backend(backend):
+        op2.par_loop(op2.Kernel(text, "k", cpp=how == "C++", abi=abi), x.dataset.set, x(op2.RW))
+    assert x.data_ro.tolist() == [2, 3, 2**40 + 1]
+
+
+def test_words_keep_their_places() -> None:
+    text = 'long long x; /* long long */ long\n  long y; "long long" longlong'
+    wanted = 'long      x; /* long long */ long\n       y; "long long" longlong'
+    assert headers.with_one_long(text) == wanted

@@ -7,6 +7,8 @@ import re
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from pyop2cxx import _core
+from pyop2cxx.kernel.parser.tokens import COMMENT, STRING
 from pyop2cxx.kernel.parser.wire import call, literal
 
 if TYPE_CHECKING:
@@ -94,6 +96,28 @@ RENAMED_FUNCTIONS = {
     name: f"__builtin_{name}" for name in ("isnan", "isinf", "isfinite", "signbit")
 }
 
+# What needs which header where the compiler reads the text itself.
+_NEEDS = {
+    "<stdint.h>": re.compile(r"u?int(_least)?\d+_t|u?int(ptr|max)_t|(U?INT\d+|SIZE)_(MAX|MIN)"),
+    "<stdbool.h>": re.compile(r"bool|true|false"),
+    "<stddef.h>": re.compile(r"size_t|ptrdiff_t|NULL"),
+    "<sys/types.h>": re.compile(r"ssize_t"),
+    "<limits.h>": re.compile(r"U?(INT|LONG)_(MAX|MIN)"),
+    "<float.h>": re.compile(r"(DBL|FLT)_\w+"),
+    "<string.h>": re.compile(r"mem(cpy|move|set|cmp)"),
+    "<stdlib.h>": re.compile(r"l?abs"),
+    "<math.h>": re.compile(r"M_\w+|NAN|INFINITY|HUGE_VAL|signbit|is(nan|inf|finite)"),
+}
+_NOT_OF_MATH = re.compile(r"mem\w+|l?abs")
+_PETSC_NAMES = {
+    "PetscInt": "int",
+    "PetscReal": "double",
+    "PetscScalar": "double",
+    "PetscBool": "_Bool",
+    "PETSC_PI": _LITERALS["PETSC_PI"],
+}
+
+_LONG_LONG = re.compile(rf"{COMMENT}|{STRING}|\blong(?P<blanks>\s+)long\b", re.DOTALL)
 _INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*([<"][^>"\n]+[>"]).*$', re.MULTILINE)
 
 
@@ -132,6 +156,47 @@ def implied(text: str) -> tuple[str, ...]:
     # a word that is not there at all is found out at once
     names_it = "omplex" in text and _NAMES_COMPLEX.search(text)
     return ("<complex.h>",) if names_it else ()
+
+
+def needed(tokens: Iterable[str], given: Iterable[str], *, cpp: bool) -> tuple[str, ...]:
+    """Return the known headers that a text needs where the compiler reads it itself.
+
+    Args:
+        tokens: Of the text.
+        given: The headers it names, which are included as they are.
+        cpp: Whether it is C++, which has complex numbers of its own.
+    """
+    names = {token for token in tokens if token.isidentifier()}
+    found = [
+        header for header, known in _NEEDS.items() if any(known.fullmatch(name) for name in names)
+    ]
+    if any(_core.is_known_function(name) and not _NOT_OF_MATH.fullmatch(name) for name in names):
+        found.append("<math.h>")
+    if not cpp and any(_NAMES_COMPLEX.fullmatch(name) for name in names):
+        found.append("<complex.h>")
+    return tuple(header for header in dict.fromkeys(found) if header not in given)
+
+
+def petsc_names(tokens: Iterable[str]) -> tuple[str, ...]:
+    """Return options that define PETSc's names where a text uses them without PETSc."""
+    names = {*tokens} & _PETSC_NAMES.keys()
+    return tuple(f"-D{name}={_PETSC_NAMES[name]}" for name in sorted(names))
+
+
+def with_one_long(text: str) -> str:
+    """Return C or C++ text where `long long` is `long`, which has as many bits wherever we run.
+
+    Dats of int64 are `long` in generated text, and a pointer to the one is none to the other.
+    Nothing changes its place.
+    """
+    if "long" not in text:
+        return text
+    return _LONG_LONG.sub(_one_long, text)
+
+
+def _one_long(match: re.Match[str]) -> str:
+    between = match.group("blanks")
+    return match.group() if between is None else f"long{between}    "
 
 
 def is_known(header: str) -> bool:

@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-_STRING = r'"(?:\\.|[^"\\\n])*"' + r"|'(?:\\.|[^'\\\n])*'"
-_COMMENT = r"/\*.*?\*/|//[^\n]*"
+STRING = r'"(?:\\.|[^"\\\n])*"' + r"|'(?:\\.|[^'\\\n])*'"
+COMMENT = r"/\*.*?\*/|//[^\n]*"
 _RAW_STRING = r'R"(?P<fence>[^()\\\s]*)\(.*?\)(?P=fence)"'
 _TOKEN = re.compile(
-    rf"(?P<skip>[ \t\r\f\v\n]+|{_COMMENT})"
-    rf"|(?P<token>{_RAW_STRING}|{_STRING}"
+    rf"(?P<skip>[ \t\r\f\v\n]+|{COMMENT})"
+    rf"|(?P<token>{_RAW_STRING}|{STRING}"
     r"|(?<![\w.])\.?\d(?:[eEpP][+-]|[\w.])*|\w+"
     r"|\.\.\.|<<=|>>=|->\*?|\+\+|--|<<|>>|<=|>=|==|!=|&&|\|\||[-+*/%&|^]=|##|::|.)",
     re.DOTALL,
@@ -45,7 +45,7 @@ def token_stream(text: str) -> tuple[str, ...]:
 def substitute(text: str, replacements: Mapping[str, str]) -> str:
     """Replace whole identifiers of `text`, but not inside comments, strings and characters."""
     names = "|".join(re.escape(name) for name in replacements)
-    pattern = re.compile(rf"{_COMMENT}|{_STRING}|\b(?P<name>{names})\b", re.DOTALL)
+    pattern = re.compile(rf"{COMMENT}|{STRING}|\b(?P<name>{names})\b", re.DOTALL)
 
     def replaced(match: re.Match[str]) -> str:
         name = match.group("name")
