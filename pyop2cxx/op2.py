@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 from pyop2cxx.algebra.solvers import Solver, solve
 from pyop2cxx.base.access import INC, MAX, MIN, READ, RW, WRITE, Access
 from pyop2cxx.base.regions import ALL, ON_BOTTOM, ON_INTERIOR_FACETS, ON_TOP, IterationRegion
-from pyop2cxx.data.constants import Const, Constant
+from pyop2cxx.data.constants import Const, Constant, GlobalArg
 from pyop2cxx.data.dats import Dat, DatArg
-from pyop2cxx.data.globals import Global, GlobalArg
+from pyop2cxx.data.globals import Global
 from pyop2cxx.data.handles import OpaqueType, PassthroughArg
 from pyop2cxx.data.mat_args import MatArg, MixedMatArg
 from pyop2cxx.data.mats import Mat

@@ -18,8 +18,9 @@ from pyop2cxx import _core
 from pyop2cxx.base.access import INC, READ, RW, WRITE
 from pyop2cxx.base.conversions import limits
 from pyop2cxx.data.carrier import DataCarrier
+from pyop2cxx.data.constants import GlobalArg
 from pyop2cxx.data.dats import Dat, DatArg
-from pyop2cxx.data.globals import Global, GlobalArg
+from pyop2cxx.data.globals import Global
 from pyop2cxx.exceptions import UnsupportedError
 from pyop2cxx.kernel.kernel import Kernel
 from pyop2cxx.loop.run import par_loop

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import sys
 import weakref
+from dataclasses import dataclass
 from math import prod
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -488,17 +489,46 @@ def _n_holders(holder: dict[str, Any]) -> int:
     return sys.getrefcount(owner)
 
 
+@dataclass(frozen=True, slots=True)
+class OlderForm:
+    """How a kernel of PyOP2's older conventions takes an argument; nothing else looks at it.
+
+    Attributes:
+        index: Of ``op2.i``; None where the Map was not indexed by it.
+        flatten: Whether values are ordered by component first.
+    """
+
+    index: int | None
+    flatten: bool
+
+
+def older_form(index: int | None, flatten: bool) -> OlderForm | None:
+    """Return how a kernel of an older convention takes an argument; None if like one of today's."""
+    return OlderForm(index, bool(flatten)) if flatten or index is not None else None
+
+
 class Argument:
-    """What arguments of all kinds have by PyOP2's older names."""
+    """What arguments of loops have in common; those of all kinds can be asked for their `map_`.
+
+    Attributes:
+        form: For kernels of older conventions; None of what cannot be taken otherwise.
+    """
 
     __slots__ = ()
 
+    form: Any = None
+
     @property
     def map(self) -> Any:
-        """The Map; None if there is none."""
+        """The Map, by PyOP2's older name; None if there is none."""
         return self.map_  # type: ignore[attr-defined] # all that derive from this have one
 
     @property
     def split(self) -> tuple[Any, ...]:
         """The arguments of the fields that this is made of: of one, itself."""
         return getattr(self, "parts", (self,))
+
+    def of(self, data: Any) -> Any:
+        """Return other data as the same argument."""
+        map_ = self.map
+        return data(self.access) if map_ is None else data(self.access, map_)  # type: ignore[attr-defined]

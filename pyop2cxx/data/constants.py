@@ -71,7 +71,7 @@ class Constant(SetFreeCarrier):
             dim, data, name = copied(dim, data, name)
         super().__init__(dim, data, dtype, name)
 
-    def __call__(self, access: Access, path: None = None) -> ConstantArg:
+    def __call__(self, access: Access, path: None = None) -> GlobalArg:
         """Return this Constant as an argument of a loop.
 
         Raises:
@@ -80,7 +80,7 @@ class Constant(SetFreeCarrier):
         """
         if access is not Access.READ or path is not None:
             access = self._checked_call(access, path)
-        return ConstantArg(self, access)
+        return GlobalArg(self, access)
 
     def duplicate(self) -> Constant:
         """Return a Constant of its own with the same values and name."""
@@ -215,16 +215,16 @@ class Const(SetFreeCarrier):
 
 
 @dataclass(slots=True)
-class ConstantArg(Argument):
-    """A Constant as a loop uses it.
+class GlobalArg(Argument):
+    """A Global or Constant as a loop uses it.
 
     Attributes:
-        data: The Constant.
-        access: READ.
+        data: The Global or Constant.
+        access: How the kernel uses it.
         map_: None, so that arguments of all kinds can be asked.
     """
 
     map_: ClassVar[None] = None
 
-    data: Constant
+    data: Any
     access: Access

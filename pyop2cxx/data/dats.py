@@ -14,7 +14,7 @@ from pyop2cxx.base.access import DAT_ACCESSES, Access, checked_access
 from pyop2cxx.base.arrays import address_of, as_array, as_dtype, as_name, as_numpy, as_zeros
 from pyop2cxx.base.conversions import check_casting, first_unfit, limits
 from pyop2cxx.data.algebra import Algebra, at_device, check_same_place, copy_values
-from pyop2cxx.data.carrier import Argument, DataCarrier
+from pyop2cxx.data.carrier import Argument, DataCarrier, OlderForm, older_form
 from pyop2cxx.data.ghosts import HaloExchange
 from pyop2cxx.data.petsc_vectors import AsVec
 from pyop2cxx.exceptions import (
@@ -186,9 +186,7 @@ class Dat(DataCarrier, Algebra, HaloExchange, AsVec):
             return DatArg(self, path, mode)
         whole, index = unindexed(path)
         mode = self._check(access, whole)
-        if flatten or index is not None:
-            return LegacyDatArg(self, whole, mode, index, bool(flatten))
-        return DatArg(self, whole, mode)
+        return DatArg(self, whole, mode, older_form(index, flatten))
 
     def _field_arg(self, access: Access, path: Map | None) -> DatArg:
         """Return this Dat as a part of a MixedDat's argument, which was checked as a whole."""
@@ -656,21 +654,10 @@ class DatArg(Argument):
         data: The Dat.
         map_: The Map from the iteration Set to the Dat's Set; None means direct.
         access: How the kernel uses it.
+        form: As of `Argument`.
     """
 
     data: Dat
     map_: Map | None
     access: Access
-
-
-@dataclass(slots=True)
-class LegacyDatArg(DatArg):
-    """A Dat as a kernel of an older convention uses it.
-
-    Attributes:
-        index: Of ``op2.i``; None where the Map was not indexed by it.
-        flatten: Whether values are ordered by component first.
-    """
-
-    index: int | None
-    flatten: bool
+    form: OlderForm | None = None

@@ -4,15 +4,14 @@
 from __future__ import annotations
 
 from contextlib import contextmanager
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any
 
 from pyop2cxx import _core
 from pyop2cxx.base.access import GLOBAL_ACCESSES, ORDERED_ACCESSES, Access
 from pyop2cxx.base.conversions import check_casting, first_unfit
 from pyop2cxx.data.algebra import Algebra, at_device
-from pyop2cxx.data.carrier import Argument, SetFreeCarrier, copied
-from pyop2cxx.data.constants import Constant
+from pyop2cxx.data.carrier import SetFreeCarrier, copied
+from pyop2cxx.data.constants import Constant, GlobalArg
 from pyop2cxx.data.petsc_vectors import AsVec
 from pyop2cxx.exceptions import DataValueError, DatTypeError
 from pyop2cxx.runtime import communicators, runtime
@@ -278,19 +277,3 @@ class Global(SetFreeCarrier, Algebra, AsVec):
 
     def __repr__(self) -> str:
         return f"Global({self._dim!r}, {self._shown!r}, {self.dtype!r}, {self._name!r})"
-
-
-@dataclass(slots=True)
-class GlobalArg(Argument):
-    """A Global as a loop uses it.
-
-    Attributes:
-        data: The Global.
-        access: How the kernel uses it.
-        map_: None, so that arguments of all kinds can be asked.
-    """
-
-    map_: ClassVar[None] = None
-
-    data: Global
-    access: Access

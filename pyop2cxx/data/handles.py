@@ -56,9 +56,8 @@ class PassthroughArg:
 
     access: ClassVar[Access] = Access.RW
     map_: ClassVar[None] = None
+    form: ClassVar[None] = None
     cdim: ClassVar[int] = 0
-    _stride: ClassVar[int] = 0
-    _component: ClassVar[int] = 0
 
     def __init__(self, dtype: OpaqueType, data_ptr: int) -> None:
         if not isinstance(dtype, OpaqueType):
@@ -85,6 +84,10 @@ class PassthroughArg:
     def data(self) -> Self:
         """Itself: there is nothing else to name."""
         return self
+
+    def of(self, data: Self) -> Self:
+        """Return another one as the same argument: as it is."""
+        return data
 
     @property
     def split(self) -> tuple[Self, ...]:

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from pyop2cxx import _core
     from pyop2cxx.base.access import Access
     from pyop2cxx.base.arrays import Array
+    from pyop2cxx.data.carrier import OlderForm
     from pyop2cxx.data.mat_values import MatValues
     from pyop2cxx.sets.maps import Map
 
@@ -28,21 +29,22 @@ class MatArg(Argument):
         data: The Mat.
         map_: The Maps to its rows and columns, and what is left out.
         access: How the kernel uses it.
+        form: As of `Argument`.
     """
 
     data: MatValues
     map_: MatPath
     access: Access
+    form: OlderForm | None = None
+
+    def of(self, data: Any) -> Any:
+        """Return another Mat as the same argument."""
+        return _again(self, data)
 
     @property
     def maps(self) -> tuple[Map, Map]:
         """The Maps to rows and columns."""
         return self.map_.rows, self.map_.cols
-
-
-@dataclass(slots=True)
-class LegacyMatArg(MatArg):
-    """A Mat whose rows and columns a kernel of an older convention orders by component first."""
 
 
 @dataclass(slots=True)
@@ -99,6 +101,7 @@ class MixedMatArg(Argument):
         access: How the kernel uses it.
         parts: The blocks as arguments of their own, by rows.
         cells: For each part the row and the column of its block, and its row within the block.
+        form: As of `Argument`.
     """
 
     data: MatValues
@@ -106,11 +109,16 @@ class MixedMatArg(Argument):
     access: Access
     parts: tuple[MatArg | DenseBlockArg | PlacedBlockArg, ...]
     cells: tuple[tuple[int, int, int], ...]
+    form: OlderForm | None = None
+
+    def of(self, data: Any) -> Any:
+        """Return another Mat as the same argument."""
+        return _again(self, data)
 
 
-@dataclass(slots=True)
-class LegacyMixedMatArg(MixedMatArg):
-    """A Mat of several blocks, ordered by component first within each field."""
+def _again(arg: MatArg | MixedMatArg, data: Any) -> Any:
+    lgmaps, unroll_map = arg.map_.given
+    return data(arg.access, arg.map_.maps, lgmaps=lgmaps, unroll_map=unroll_map)
 
 
 class MatPath:

@@ -131,21 +131,6 @@ def _part_key(part: BlockPart) -> Any:
     return None if part.map_ is None else part.map_._uid
 
 
-def placed(arg: Any, whole: Set) -> Any:
-    """Return an argument of a loop with the places of what needs some beside a Global.
-
-    Args:
-        arg: The argument, of any kind.
-        whole: The Set that Maps of the loop start on.
-    """
-    if not isinstance(arg, MixedMatArg) or not any(
-        isinstance(part, PlacedBlockArg) for part in arg.parts
-    ):
-        return arg
-    parts = (_placed(p, whole) if isinstance(p, PlacedBlockArg) else p for p in arg.parts)
-    return type(arg)(arg.data, arg.map_, arg.access, tuple(parts), arg.cells)
-
-
 def with_places(arg: Any) -> Any:
     """Return an argument of a loop in which all that is left out has places it could have had.
 
@@ -163,10 +148,16 @@ def with_places(arg: Any) -> Any:
         else:
             given = _masks(block, masks, unroll_map)
             found.append([PlacedBlockArg(block, rows, cols, arg.access, *given)])
-    return type(arg)(mat, arg.map_, arg.access, *_joined(mat, found))
+    return MixedMatArg(mat, arg.map_, arg.access, *_joined(mat, found), arg.form)
 
 
-def _placed(part: PlacedBlockArg, whole: Set) -> MatArg:
+def placed(part: PlacedBlockArg, whole: Set) -> MatArg:
+    """Return what needs places beside a Global as a block that has them.
+
+    Args:
+        part: The rows or columns.
+        whole: The Set that Maps of the loop start on.
+    """
     paths = part.data._paths
     targets = [dset.set for dset in part.data.sparsity.dsets]
     rows, cols = (

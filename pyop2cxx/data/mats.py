@@ -12,9 +12,9 @@ from pyop2cxx.base.access import INC, WRITE, Access, checked_access
 from pyop2cxx.base.arrays import spread
 from pyop2cxx.data import mat_paths, mat_rows
 from pyop2cxx.data.algebra import at_device
+from pyop2cxx.data.carrier import older_form
 from pyop2cxx.data.dats import Dat
 from pyop2cxx.data.globals import Global
-from pyop2cxx.data.mat_args import LegacyMatArg, LegacyMixedMatArg
 from pyop2cxx.data.mat_values import MatValues
 from pyop2cxx.data.mixed_dats import MixedDat
 from pyop2cxx.exceptions import (
@@ -117,11 +117,11 @@ class Mat(MatValues):
         maps: Any = tuple(unindexed(one)[0] for one in path) if is_pair else path
         if self.is_mixed or self._sparsity.is_dense:
             mixed = mat_paths.mixed_argument(self, mode, maps, lgmaps, unroll_map)
-            if flatten:
-                return LegacyMixedMatArg(self, mixed.map_, mode, mixed.parts, mixed.cells)
+            mixed.form = older_form(None, flatten)
             return mixed
         found = mat_paths.argument(self, mode, maps, lgmaps, unroll_map)
-        return LegacyMatArg(self, found.map_, mode) if flatten else found
+        found.form = older_form(None, flatten)
+        return found
 
     # Rows and entries
 

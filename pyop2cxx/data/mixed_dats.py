@@ -17,10 +17,10 @@ import numpy as np
 from pyop2cxx.base.access import DAT_ACCESSES, Access, checked_access
 from pyop2cxx.base.arrays import spread
 from pyop2cxx.base.conversions import check_casting
-from pyop2cxx.data.carrier import Argument
+from pyop2cxx.data.carrier import Argument, OlderForm, older_form
 from pyop2cxx.data.dats import Dat, DatArg
 from pyop2cxx.data.ghosts import OlderNames
-from pyop2cxx.data.globals import Global, GlobalArg
+from pyop2cxx.data.globals import Global
 from pyop2cxx.data.petsc_vectors import AsVec
 from pyop2cxx.exceptions import (
     DataSetTypeError,
@@ -44,6 +44,7 @@ if TYPE_CHECKING:
     from typing_extensions import Self
 
     from pyop2cxx.base.arrays import Array
+    from pyop2cxx.data.constants import GlobalArg
 
 
 def _fits_by_size(dat: Any, map_: Any) -> bool:
@@ -144,9 +145,7 @@ class MixedDat(Fields[Dat], AsVec, OlderNames):
                     raise MapValueError(f"{what}: only a Global has no Map, but {dat._what} is one")
                 if not _fits_by_size(dat, map_):
                     dat(mode, map_)
-        if flatten or index is not None:
-            return LegacyMixedDatArg(self, maps, mode, index, bool(flatten))
-        return MixedDatArg(self, maps, mode)
+        return MixedDatArg(self, maps, mode, older_form(index, flatten))
 
     data = _of_fields("data", "The values of the owned entities, writeable, by field.")
     data_ro = _of_fields("data_ro", "The values of the owned entities, read-only, by field.")
@@ -434,11 +433,13 @@ class MixedDatArg(Argument):
         data: The MixedDat.
         map_: The MixedMap; None means direct.
         access: How the kernel uses it.
+        form: As of `Argument`.
     """
 
     data: MixedDat
     map_: MixedMap | None
     access: Access
+    form: OlderForm | None = None
 
     @property
     def parts(self) -> tuple[DatArg | GlobalArg, ...]:
@@ -446,34 +447,3 @@ class MixedDatArg(Argument):
         maps = [None] * len(self.data) if self.map_ is None else self.map_.split
         fields = zip(self.data.split, maps, strict=True)
         return tuple(dat._field_arg(self.access, map_) for dat, map_ in fields)
-
-
-@dataclass(slots=True)
-class LegacyMixedDatArg(MixedDatArg):
-    """A MixedDat as a kernel of an older convention uses it.
-
-    Attributes:
-        index: Of ``op2.i``; None where the MixedMap was not indexed by it.
-        flatten: Whether the values of each field are ordered by component first.
-    """
-
-    index: int | None
-    flatten: bool
-
-
-@dataclass(slots=True)
-class DoubledGlobalArg(MixedDatArg):
-    """A Global that the kernel gets twice, end to end: once for each cell of a facet.
-
-    Attributes:
-        data: The Global.
-        map_: None.
-        access: READ.
-    """
-
-    data: Global  # type: ignore[assignment]
-
-    @property
-    def parts(self) -> tuple[DatArg | GlobalArg, ...]:
-        """The Global, twice."""
-        return (GlobalArg(self.data, self.access),) * 2

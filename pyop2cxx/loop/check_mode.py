@@ -18,7 +18,6 @@ from pyop2cxx import _core
 from pyop2cxx.base.access import MIN, READ
 from pyop2cxx.data.globals import Global
 from pyop2cxx.exceptions import CheckError, UnsupportedError
-from pyop2cxx.loop import symbolic
 from pyop2cxx.loop.bounds import line_of
 from pyop2cxx.loop.checked_kernel import Site, checked
 from pyop2cxx.loop.parts import parts_of
@@ -39,8 +38,7 @@ class CheckedRun:
 
     def __init__(self, loop: Any) -> None:
         self._loop = loop
-        plain = symbolic.build(loop.kernel, loop.args, loop._items).loop
-        made = checked(loop.kernel, plain, layer=loop.pass_layer_arg)
+        made = checked(loop.kernel, loop._symbolic().loop, layer=loop.pass_layer_arg)
         self._sites = made.sites
         self._found = Global(2, [_NOTHING, _NOTHING], np.int64, "op2_found", ALONE)
         self._wanted = Global(1, [-1], np.int64, "op2_wanted", ALONE)
@@ -60,8 +58,8 @@ class CheckedRun:
         inner = copy.copy(loop)
         inner.kernel = kernel
         inner.args = (*loop.args, self._found(MIN), self._wanted(READ))
-        inner._parts = parts_of(inner.args)[0]
         inner._items = replace(loop._items, iteration=loop._items.iteration.with_element())
+        inner._parts, inner._built = parts_of(inner.args, inner._items), None
         inner._lanes, inner._check = 0, False
         inner._note_effects()
         return inner
@@ -105,11 +103,10 @@ def _written_against_access(loop: Any) -> list[int]:
     facts, parts = loop.kernel.facts, loop._parts
     if facts is None:
         return []
-    numbers = parts_of(loop.args)[1] or list(range(len(parts)))
     return [
         i
-        for i, (part, at) in enumerate(zip(parts, numbers, strict=True))
-        if part.access == READ and facts.parameters[at].is_written
+        for i, part in enumerate(parts)
+        if part.access == READ and facts.parameters[part.number].is_written
     ]
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The options of a loop are checked before anything is made."""
+"""The options and arguments of a loop are checked before anything is made."""
 
 from __future__ import annotations
 
@@ -7,15 +7,18 @@ from typing import TYPE_CHECKING, Any
 
 from pyop2cxx import _core
 from pyop2cxx.base.regions import IterationRegion
-from pyop2cxx.data.dats import LegacyDatArg
-from pyop2cxx.data.mat_args import LegacyMatArg, LegacyMixedMatArg
 from pyop2cxx.data.mats import Mat
-from pyop2cxx.data.mixed_dats import LegacyMixedDatArg
-from pyop2cxx.exceptions import UsageError
+from pyop2cxx.exceptions import MapValueError, UsageError
 from pyop2cxx.pipeline import tuning as tuning_numbers
+from pyop2cxx.runtime import runtime
+from pyop2cxx.sets.items import check_defined, check_reach
 
 if TYPE_CHECKING:
-    from pyop2cxx.loop.parts import Arg
+    from collections.abc import Iterable, Sequence
+
+    from pyop2cxx.loop.parts import Part
+    from pyop2cxx.sets.items import Items
+    from pyop2cxx.sets.sets import Set
 
 
 def kind_of(data: Any) -> tuple[Any, Any]:
@@ -23,13 +26,79 @@ def kind_of(data: Any) -> tuple[Any, Any]:
     return data.dtype, data.dims if isinstance(data, Mat) else data.cdim
 
 
-def legacy_form(arg: Arg) -> tuple[int | None, bool] | None:
-    """Return what an argument says of PyOP2's older conventions: its index and `flatten`."""
-    if isinstance(arg, LegacyMatArg | LegacyMixedMatArg):
-        return None, True
-    if isinstance(arg, LegacyDatArg | LegacyMixedDatArg):
-        return arg.index, arg.flatten
-    return None
+def check_forms(args: Iterable[Any], what: str) -> None:
+    """Check that no argument is taken as only kernels of older conventions take it.
+
+    Raises:
+        UsageError: One is.
+    """
+    for i, arg in enumerate(args):
+        if arg.form is not None and arg.form.flatten:
+            raise UsageError(
+                f"{what}: arg {i}: flatten is of PyOP2's older conventions; leave it out, or "
+                "say which one the kernel follows: Kernel(..., abi='2016')"
+            )
+
+
+def check_parts(parts: Sequence[Part], items: Items, iterset: Set, what: str) -> None:
+    """Check that Dats and Maps belong to the Set that a loop runs over.
+
+    Raises:
+        MapValueError: A Map has no values or starts elsewhere; a Dat is on another Set.
+    """
+    for part in parts:
+        if part.is_of_matrix:
+            _check_matrix(part, items, iterset, what)
+        elif part.home is not None:
+            _check_dat(part, part.home, items, iterset, what)
+    check_values(parts, items, iterset, what)
+
+
+def _check_dat(part: Part, home: Set, items: Items, iterset: Set, what: str) -> None:
+    starts, what = iterset.name, f"{what}: arg {part.number}"
+    if not part.maps and home is not items.base:
+        raise MapValueError(
+            f"{what}: Dat '{part.data.name}' lives on Set '{home.name}', but the loop runs over "
+            f"'{starts}'; pass a Map {starts} → {home.name}"
+        )
+    for map_ in part.maps:
+        if map_.iterset is not items.whole and map_.iterset is not items.base:
+            raise MapValueError(
+                f"{what}: Map '{map_.name}' starts on Set '{map_.iterset.name}', but the loop runs "
+                f"over '{starts}'; pass a Map {starts} → {home.name}"
+            )
+
+
+def _check_matrix(part: Part, items: Items, iterset: Set, what: str) -> None:
+    for map_ in part.maps:
+        if map_.iterset is not items.whole:
+            raise MapValueError(
+                f"{what}: arg {part.number}: Map '{map_.name}' starts on Set "
+                f"'{map_.iterset.name}', but the loop runs over '{iterset.name}'; "
+                f"pass Maps from there to the rows and columns of Mat '{part.data.name}'"
+            )
+
+
+def check_values(parts: Iterable[Part], items: Items, iterset: Set, what: str) -> None:
+    """Check where Maps lead, as their values are now.
+
+    Raises:
+        MapValueError: A Map has no values, or leads nowhere or out of its Set.
+    """
+    for part in parts:
+        where = f"{what}: arg {part.number}"
+        for map_ in part.maps:
+            if map_.has_values:
+                # what leads nowhere in a matrix is left out
+                if part.path is None and not runtime.static:
+                    check_defined(map_, items, iterset, where)
+                if items.extruded:
+                    check_reach(map_, items, iterset, where)
+            elif not runtime.static and not map_._is_of_columns:
+                raise MapValueError(
+                    f"{where}: Map '{map_.name}' has no values yet; give it some by "
+                    "update_values() before it is used in a loop"
+                )
 
 
 def checked_region(region: object, older: object, what: str) -> IterationRegion | None:

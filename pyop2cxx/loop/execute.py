@@ -8,24 +8,31 @@ of matrices that change on a device all go through `Run`.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING
 
+from pyop2cxx import _core
 from pyop2cxx.base.access import INC, READ, Access
-from pyop2cxx.data.dats import Dat, DatArg
+from pyop2cxx.data.dats import Dat
 from pyop2cxx.data.ghosts import REDUCED
-from pyop2cxx.data.mat_args import MatArg, MixedMatArg
 from pyop2cxx.data.mats import Mat
-from pyop2cxx.data.mixed_dats import MixedDatArg
-from pyop2cxx.exceptions import HaloFrozenError, user_line
+from pyop2cxx.exceptions import HaloFrozenError, StaticModeError, UnsupportedError, user_line
+from pyop2cxx.loop.check_mode import CheckedRun
+from pyop2cxx.loop.checks import check_values
+from pyop2cxx.loop.parts import Kind
+from pyop2cxx.loop.value_checks import WatchedArguments
+from pyop2cxx.pipeline import flow
 from pyop2cxx.runtime import runtime
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
     from typing import Any, Protocol
 
-    from pyop2cxx import _core
+    from pyop2cxx.backends._devices import OpenDevice
     from pyop2cxx.data.carrier import Lent
-    from pyop2cxx.loop.parts import Arg
+    from pyop2cxx.loop.parts import Arg, Part
+    from pyop2cxx.loop.symbolic import Symbolic
+    from pyop2cxx.pipeline.request import Request
 
     class Watch(Protocol):
         """What looks at a loop's arguments before and after a run."""
@@ -55,32 +62,27 @@ class Effects:
     ghosts: tuple[tuple[int, int, Access], ...]
 
 
-def effects_of(args: Sequence[Arg]) -> Effects:
+def effects_of(parts: Sequence[Part]) -> Effects:
     """Return what a loop with these arguments changes beside values."""
-    dats = tuple(i for i, arg in enumerate(args) if any(_dats_of(arg)))
+    dats = [part for part in parts if part.home is not None]
+    ghosts = {
+        (part.data._uid, part.access): (part.number, part.field, part.access)
+        for part in dats
+        if part.map_ is not None
+        and not part.map_._is_of_columns
+        and part.data.dataset.set.halo is not None
+    }
     return Effects(
-        dats=dats,
-        written=tuple(i for i in dats if args[i].access != READ),
-        assembled=tuple(i for i, arg in enumerate(args) if isinstance(arg, MatArg | MixedMatArg)),
-        ghosts=_ghosts_of(args),
+        dats=_numbers(dats),
+        written=_numbers(part for part in dats if part.access != READ),
+        assembled=_numbers(part for part in parts if part.is_of_matrix),
+        ghosts=tuple(ghosts.values()),
     )
 
 
-def _dats_of(arg: Arg) -> list[DatArg | None]:
-    """Return the fields of an argument; None in place of what is no Dat."""
-    fields = arg.parts if isinstance(arg, MixedDatArg) else (arg,)
-    return [field if isinstance(field, DatArg) else None for field in fields]
-
-
-def _ghosts_of(args: Sequence[Arg]) -> tuple[tuple[int, int, Access], ...]:
-    found: dict[tuple[int, Access], tuple[int, int, Access]] = {}
-    for i, arg in enumerate(args):
-        for k, field in enumerate(_dats_of(arg)):
-            if field is None or field.map_ is None or field.map_._is_of_columns:
-                continue
-            if field.data.dataset.set.halo is not None:
-                found[field.data._uid, field.access] = (i, k, field.access)
-    return tuple(found.values())
+def _numbers(parts: Iterable[Part]) -> tuple[int, ...]:
+    """Return the arguments that parts are of, each once."""
+    return tuple(dict.fromkeys(part.number for part in parts))
 
 
 class Run:
@@ -177,9 +179,114 @@ def _note_assembly(arg: Any) -> None:
     """Let a matrix, and its blocks, know whether entries were set or added."""
     state = Mat.ADD_VALUES if arg.access == INC else Mat.INSERT_VALUES
     arg.data.change_assembly_state(state)
-    if isinstance(arg, MixedMatArg):
+    if len(arg.split) > 1:
         for block in arg.data:
             block.change_assembly_state(state)
+
+
+# How a loop gets ready
+
+
+def checked_epoch(loop: Any) -> int:
+    """Check what may have changed since a loop was made, and return the epoch of that.
+
+    Args:
+        loop: A `ParLoop`.
+
+    Raises:
+        StaticModeError: Under ``init(static=True)``.
+        HaloFrozenError: A Dat's frozen halo was promised another access.
+        MapValueError: A Map got values that lead nowhere.
+    """
+    if runtime.static:
+        raise StaticModeError(
+            f"{loop._what}: 'compute' needs loops that run, but init(static=True) only "
+            "generates text; call generate(), or run without static=True"
+        )
+    check_frozen(loop._effects, loop.args, loop._what)
+    if loop._seen != runtime.epoch:
+        check_values(loop._parts, loop._items, loop.iterset, loop._what)
+    for part in loop._parts:
+        if part.home is not None:
+            part.data._allocated("par_loop")
+    loop._seen = runtime.epoch
+    return runtime.epoch
+
+
+def prepare(loop: Any) -> None:
+    """Get a loop ready to run for as long as nothing changes that the epoch tells.
+
+    Args:
+        loop: A `ParLoop`.
+
+    Raises:
+        CompilationError: The compiler rejects the kernel.
+        ToolchainError: There is no compiler, or no device.
+        UnsupportedError: The backend cannot do what the loop needs.
+    """
+    epoch = checked_epoch(loop)
+    if loop._wants_checks() and loop.kernel.core.body is not None:
+        checked = CheckedRun(loop)
+        launch, loop._prepared = checked.run, checked.prepared
+    else:
+        launch = _launch(loop)
+    debug, races = bool(runtime.configuration["debug"]), loop._wants_checks()
+    watch = WatchedArguments(loop, debug=debug, races=races) if debug or races else None
+    loop._run, loop._epoch = Run(loop._what, loop._effects, launch, watch), epoch
+
+
+def _launch(loop: Any) -> Callable[[], bool]:
+    """Return what runs the kernel."""
+    built = loop._symbolic()
+    for constant in built.constants:
+        constant._check_readable(f"value for {loop._what}")
+    request = loop._request(built, {})
+    executable = flow.executable(request)
+    device = runtime.engine.chosen_device(request.backend)
+    if device is not None and any(part.kind is Kind.HANDLE for part in loop._parts):
+        raise UnsupportedError(
+            f"{loop._what}: a PassthroughArg is an address of this process, which a device "
+            "cannot reach; run the loop on a backend of the host"
+        )
+    loop._prepared = _prepared(loop, built, request, executable, device)
+    if runtime.on_loop is not None:
+        runtime.on_loop(loop)
+    if device is None:
+        launch: Callable[[], bool] = loop._prepared.run
+        return launch
+    carriers: list[Any] = [*(part.data for part in loop._parts), *built.constants]
+    loop._lent = tuple({id(one._lent_out): one._lent_out for one in carriers}.values())
+    return partial(run_on_device, loop._prepared, loop._lent)
+
+
+def _prepared(
+    loop: Any,
+    built: Symbolic,
+    request: Request,
+    executable: _core.Executable,
+    device: OpenDevice | None,
+) -> _core.PreparedLoop:
+    """Bind what was compiled to a loop's data."""
+    facts, engine = loop._facts, runtime.engine
+    return _core.PreparedLoop(
+        executable=executable,
+        binding=facts.binding(
+            built,
+            arguments=[part.buffer for part in loop._parts],
+            constants=[constant._buffer for constant in built.constants],
+            matrices=facts.matrices(),
+            matrix_paths=facts.matrix_paths(built),
+        ),
+        options=_core.LaunchOptions(
+            n_threads=1 if loop.kernel.calls_petsc else engine.n_threads,
+            block_size=loop._block_size,
+            useful_bytes=facts.useful_bytes,
+            tuning=flow.launch_tuning(request, device),
+        ),
+        plans=engine.plans,
+        timing=engine.timing(loop.kernel.shown_name, request.backend.name, executable.strategy),
+        mirror=None if device is None else device.mirror,
+    )
 
 
 def run_on_device(prepared: _core.PreparedLoop, lent: tuple[Lent, ...]) -> bool:

@@ -3,14 +3,13 @@
 
 from __future__ import annotations
 
+from math import prod
 from typing import TYPE_CHECKING, Any
 
 from pyop2cxx import _core
 from pyop2cxx.base.access import INC, MAX, MIN, READ, WRITE
 from pyop2cxx.base.arrays import MOST_INT32
-from pyop2cxx.data.dats import DatArg
-from pyop2cxx.data.mat_args import DenseBlockArg, MatArg
-from pyop2cxx.loop.parts import layout_of, maps_of, target_map
+from pyop2cxx.loop.parts import Kind
 from pyop2cxx.pipeline.tuning import tuning_of
 from pyop2cxx.runtime import runtime
 
@@ -31,16 +30,12 @@ class LoopFacts:
         iterset: What the loop runs over.
         items: The same, as work items.
         parts: The arguments, mixed ones field by field.
-        numbers: For each part the number of its argument.
     """
 
-    def __init__(
-        self, iterset: Set, items: Items, parts: tuple[Part, ...], numbers: Sequence[int]
-    ) -> None:
+    def __init__(self, iterset: Set, items: Items, parts: Sequence[Part]) -> None:
         self.iterset = iterset
         self.items = items
         self.parts = parts
-        self.numbers = numbers or range(len(parts))
 
     def options(
         self, built: symbolic.Symbolic, backend: Backend, given: Mapping[str, Any]
@@ -77,7 +72,7 @@ class LoopFacts:
         Elsewhere, and in static mode, they may be any. Whether entries lead nowhere a Map knows
         since it got its values; without any, none does.
         """
-        written = any(target_map(arg) is map_ and arg.access != READ for arg in self.parts)
+        written = any(part.target is map_ and part.access != READ for part in self.parts)
         table = map_._current_table() if map_.has_values else None
         if runtime.static or table is None or not written or self.items.extruded:
             width = 4 if table is None else table.index_bytes
@@ -96,13 +91,13 @@ class LoopFacts:
         return element, entry, target
 
     @property
-    def inserted(self) -> tuple[MatArg, ...]:
+    def inserted(self) -> tuple[Part, ...]:
         """Blocks of matrices whose entries have to be found."""
-        return tuple(arg for arg in self.parts if isinstance(arg, MatArg))
+        return tuple(part for part in self.parts if part.path is not None)
 
     def position_bytes(self) -> int:
         """Bytes of a place within the longest row of all matrices."""
-        longest = [arg.data.sparsity.longest_row for arg in self.inserted if not runtime.static]
+        longest = [one.data.sparsity.longest_row for one in self.inserted if not runtime.static]
         return _core.plan.position_bytes(max(longest, default=0))
 
     def binding(self, built: symbolic.Symbolic, **data: Any) -> _core.Binding:
@@ -126,23 +121,23 @@ class LoopFacts:
             iteration=built.loop.iteration,
             items=list(self.items.tables),
             map_users=[self._user_of(map_) for map_ in built.maps],
-            matrix_users=[
-                i
-                for i, part in zip(self.numbers, self.parts, strict=True)
-                if isinstance(part, MatArg)
-            ],
+            matrix_users=[part.number for part in self.inserted],
             **(none | data),
         )
 
     def _user_of(self, map_: Any) -> int:
         """The first argument that goes by a Map, for messages."""
-        pairs = zip(self.numbers, self.parts, strict=True)
-        return next(i for i, part in pairs if any(m is map_ for m in maps_of(part)))
+        return next(part.number for part in self.parts if any(m is map_ for m in part.maps))
 
     def matrices(self) -> list[_core.plan.PositionSpec]:
         """Say which positions of which matrices the loop needs."""
         n_bytes = self.position_bytes()
-        return [_positions(arg, n_bytes) for arg in self.inserted]
+        return [_positions(part, n_bytes) for part in self.inserted]
+
+    def matrix_paths(self, built: symbolic.Symbolic) -> list[tuple[int, int]]:
+        """Say by which Maps of the loop rows and columns of matrices are reached."""
+        pairs = (part.maps for part in self.inserted)
+        return [(built.maps.index(rows), built.maps.index(cols)) for rows, cols in pairs]
 
     def index_bytes(self, built: symbolic.Symbolic) -> int:
         """4 if every index into an argument, a Map or a plan's array fits, with room to stride."""
@@ -153,26 +148,19 @@ class LoopFacts:
         counts = [n * max(built.loop.n_slots(), 1)]
         counts += [n * map_.arity for map_ in built.maps]
         both = 2 if self.items.facets else 1
-        for arg in self.parts:
-            if isinstance(arg, MatArg):
-                counts.append(n * _extent(arg) * both**2)
-            elif isinstance(arg, DenseBlockArg):
-                sizes = [dset.set.total_size for dset in arg.data.sparsity.dsets]
-                counts.append(max(sizes) * arg.data.cdim)
-            elif isinstance(arg, DatArg):
-                counts.append(
-                    arg.data.dataset.set.total_size * max(arg.data._stride, arg.data.cdim)
-                )
-            if isinstance(arg, DatArg | DenseBlockArg) and arg.map_ is not None:
-                counts.append(n * arg.map_.arity * layout_of(arg)[0] * both)  # scratch
+        for part in self.parts:
+            if part.path is not None:
+                counts.append(n * _extent(part) * both**2)
+            elif part.kind is Kind.ROWS:
+                rows = self.items.base if part.map_ is None else part.map_.toset
+                counts.append(rows.total_size * max(part.stride, part.dim))
+                counts += [n * map_.arity * part.dim * both for map_ in part.maps]  # scratch
         return 4 if max(counts) <= MOST_INT32 // 2 else 8
 
     def columns(self) -> list[int]:
         """Arguments whose values lie on a device as a structure of arrays."""
         return [
-            i
-            for i, arg in enumerate(self.parts)
-            if isinstance(arg, DatArg) and arg.data._buffer.is_soa
+            i for i, part in enumerate(self.parts) if part.kind is Kind.ROWS and part.buffer.is_soa
         ]
 
     def is_evenly_covered(self, built: symbolic.Symbolic, most_padding: float) -> bool:
@@ -184,7 +172,7 @@ class LoopFacts:
         """
         reduced = {
             map_._uid: map_
-            for map_, access in ((target_map(a), a.access) for a in self.parts)
+            for map_, access in ((part.target, part.access) for part in self.parts)
             if map_ is not None and access in (INC, MIN, MAX)
         }
         if not reduced or self.items.extruded or self.iterset is not self.items.whole:
@@ -231,26 +219,24 @@ class LoopFacts:
         n = self.items.n
         dats: dict[int, int] = {}
         maps: dict[int, int] = {}
-        for arg in self.parts:
-            if isinstance(arg, MatArg):
-                rows_map, cols_map = arg.maps
-                maps[rows_map._uid] = n * rows_map.arity * table_of(rows_map).index_bytes
-                positions = n * rows_map.arity * cols_map.arity * self.position_bytes()
-                dats[arg.data._uid] = 2 * arg.data.nbytes + positions
-            if isinstance(arg, DenseBlockArg):
-                dats[arg.data._uid] = 2 * arg.data.nbytes
-                if arg.map_ is not None:
-                    maps[arg.map_._uid] = n * arg.map_.arity * table_of(arg.map_).index_bytes
-            if not isinstance(arg, DatArg):
-                continue
-            rows = n
-            if arg.map_ is not None:
-                rows = min(n * arg.map_.arity, arg.data.dataset.set.total_size)
-                maps[arg.map_._uid] = n * arg.map_.arity * table_of(arg.map_).index_bytes
-            ways = 1 if arg.access in (READ, WRITE) else 2
-            moved = rows * arg.data.cdim * arg.data.dtype.itemsize * ways
-            dats[arg.data._uid] = max(dats.get(arg.data._uid, 0), moved)
+        for part in self.parts:
+            # of a matrix with places, those of columns are not read
+            for map_ in part.maps[:1]:
+                maps[map_._uid] = n * map_.arity * table_of(map_).index_bytes
+            moved = self._moved_bytes(part)
+            dats[part.data._uid] = max(dats.get(part.data._uid, 0), moved)
         return sum(dats.values()) + sum(maps.values())
+
+    def _moved_bytes(self, part: Part) -> int:
+        n = self.items.n
+        if part.is_of_matrix:
+            places = n * prod(map_.arity for map_ in part.maps) if part.path is not None else 0
+            return int(2 * part.data.nbytes + places * self.position_bytes())
+        if part.home is None:
+            return 0
+        rows = n if part.map_ is None else min(n * part.map_.arity, part.home.total_size)
+        ways = 1 if part.access in (READ, WRITE) else 2
+        return rows * part.dim * part.dtype.itemsize * ways
 
 
 def table_of(map_: Any) -> _core.MapTable:
@@ -259,17 +245,17 @@ def table_of(map_: Any) -> _core.MapTable:
     return table
 
 
-def _extent(arg: MatArg) -> int:
+def _extent(part: Part) -> int:
     """Entries of an element's tensor."""
-    rows, cols = arg.maps
-    return rows.arity * cols.arity * arg.data.cdim
+    return prod(map_.arity for map_ in part.maps) * part.dim
 
 
-def _positions(arg: MatArg, n_bytes: int) -> _core.plan.PositionSpec:
+def _positions(part: Part, n_bytes: int) -> _core.plan.PositionSpec:
     """Say which positions of which matrix a loop needs."""
-    path, (row_dim, col_dim) = arg.map_, arg.data.block_dims
+    path, (row_dim, col_dim) = part.path, part.data.block_dims
+    assert path is not None  # one that is found by places
     return _core.plan.PositionSpec(
-        sparsity=arg.data.sparsity._table("loops"),
+        sparsity=part.data.sparsity._table("loops"),
         n_elements=path.rows.iterset.size,
         rows=table_of(path.rows),
         columns=table_of(path.cols),

@@ -14,17 +14,18 @@ import numpy as np
 
 from pyop2cxx.base.access import INC, MAX, MIN, READ, RW, WRITE
 from pyop2cxx.base.regions import ALL
-from pyop2cxx.data.dats import DatArg
-from pyop2cxx.data.globals import GlobalArg
 from pyop2cxx.exceptions import CheckError
-from pyop2cxx.loop import symbolic
-from pyop2cxx.loop.parts import layout_of
+from pyop2cxx.loop.parts import Kind
+from pyop2cxx.loop.symbolic import aliases
 from pyop2cxx.sets.items import levels_of
 from pyop2cxx.sets.sets import Subset
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     import numpy.typing as npt
 
+    from pyop2cxx.loop.parts import Part
     from pyop2cxx.sets.maps import Map
 
     Numbers = npt.NDArray[np.int64]
@@ -44,28 +45,26 @@ def check_races(loop: Any, *, equal_writes: bool) -> None:
     """
     if loop._items.n < 2:
         return
-    parts = loop._parts
-    memory = symbolic._aliases(parts)[1]
-    for i, arg in enumerate(parts):
-        is_set = isinstance(arg, DatArg) and arg.access in (RW, WRITE)
-        if is_set and arg.map_ is not None and not equal_writes:
-            _check_own(loop, i, arg)
+    parts: Sequence[Part] = loop._parts
+    memory = aliases(parts)[1]
+    for part in parts:
+        is_set = part.home is not None and part.access in (RW, WRITE)
+        if is_set and part.map_ is not None and not equal_writes:
+            _check_own(loop, part, part.map_)
     for i, j in itertools.combinations(range(len(parts)), 2):
         if memory[i] == memory[j] and _can_race(parts[i], parts[j]):
-            _check_pair(loop, i, j, equal_writes=equal_writes)
+            _check_pair(loop, parts[i], parts[j], equal_writes=equal_writes)
 
 
-def _can_race(one: Any, other: Any) -> bool:
+def _can_race(one: Part, other: Part) -> bool:
     accesses = {one.access, other.access}
     if accesses == {READ} or (len(accesses) == 1 and one.access in _SUMMED):
         return False
-    kinds = DatArg | GlobalArg
-    return isinstance(one, kinds) and isinstance(other, kinds)
+    return not any(part.is_of_matrix or part.kind is Kind.HANDLE for part in (one, other))
 
 
-def _check_own(loop: Any, i: int, arg: Any) -> None:
+def _check_own(loop: Any, part: Part, map_: Map) -> None:
     """RW or WRITE through a Map: found once for each Map, as long as it does not change."""
-    map_: Map = arg.map_
     table = map_._current_table()
     key = (None if table is None else table.version, loop.iterset._uid, loop.iteration_region)
     if key not in map_._meetings:
@@ -75,15 +74,15 @@ def _check_own(loop: Any, i: int, arg: Any) -> None:
     if found is None:
         return
     first, second, target = found
-    access = arg.access.name
+    access = part.access.name
     advice = (
         "pass it with INC, or if they write equal values say so: par_loop(..., equal_writes=True)"
-        if arg.access == WRITE
+        if part.access == WRITE
         else "pass it with INC, MIN or MAX, or read one Dat and write another"
     )
     raise _error(
         loop,
-        i,
+        part.number,
         second,
         f"elements {first} and {second} both {access} entity {target} of Set "
         f"'{map_.toset.name}' through Map '{map_.name}', so the result depends on their order; "
@@ -117,16 +116,15 @@ def _users(rows: Numbers) -> tuple[Numbers, Numbers, int]:
     return lowest, highest, at
 
 
-def _check_pair(loop: Any, i: int, j: int, *, equal_writes: bool) -> None:
-    one, other = loop._parts[i], loop._parts[j]
-    if isinstance(one, GlobalArg) or isinstance(other, GlobalArg):
-        _refuse_pair(loop, i, j, 0, 1)
+def _check_pair(loop: Any, one: Part, other: Part, *, equal_writes: bool) -> None:
+    if Kind.TOTAL in (one.kind, other.kind):
+        _refuse_pair(loop, one, other, 0, 1)
     if equal_writes and {one.access, other.access} == {WRITE}:
         return
     same_rows = _same_rows(one, other)
     if same_rows is None:
         return  # different components
-    rows = [_units(loop, arg, whole=not same_rows) for arg in (one, other)]
+    rows = [_units(loop, part, whole=not same_rows) for part in (one, other)]
     lowest, highest, at = _users(rows[0])
     elements = np.repeat(np.arange(len(rows[1]), dtype=np.int64), rows[1].shape[1])
     targets = rows[1].reshape(-1) - at
@@ -141,20 +139,19 @@ def _check_pair(loop: Any, i: int, j: int, *, equal_writes: bool) -> None:
     k = int(found[0])
     element, target = int(elements[k]), int(targets[k])
     met = int(lowest[target])
-    _refuse_pair(loop, i, j, int(highest[target]) if met == element else met, element)
+    _refuse_pair(loop, one, other, int(highest[target]) if met == element else met, element)
 
 
-def _refuse_pair(loop: Any, i: int, j: int, first: int, second: int) -> None:
-    one, other = loop._parts[i], loop._parts[j]
+def _refuse_pair(loop: Any, one: Part, other: Part, first: int, second: int) -> None:
     is_same = one.data is other.data
     what = f"{type(one.data).__name__} '{one.data.name}'"
     both = (
         f"{what} is"
         if is_same
-        else f"{what}, which shares memory with argument {j}, "
+        else f"{what}, which shares memory with argument {other.number}, "
         f"{type(other.data).__name__} '{other.data.name}', is"
     )
-    written = i if one.access != READ else j
+    written = one.number if one.access != READ else other.number
     raise _error(
         loop,
         written,
@@ -165,25 +162,25 @@ def _refuse_pair(loop: Any, i: int, j: int, first: int, second: int) -> None:
     )
 
 
-def _same_rows(one: Any, other: Any) -> bool | None:
+def _same_rows(one: Part, other: Part) -> bool | None:
     """Whether rows can be compared by number; None if they have no value in common."""
-    layouts = [(a.data._buffer.address, *layout_of(a)) for a in (one, other)]
-    (address, dim, stride, component), (address_b, dim_b, stride_b, component_b) = layouts
+    (dim, stride, component), (dim_b, stride_b, component_b) = one.layout, other.layout
     width, width_b = stride or dim, stride_b or dim_b
-    if address != address_b or width != width_b or one.data.dtype != other.data.dtype:
+    is_elsewhere = one.buffer.address != other.buffer.address
+    if is_elsewhere or width != width_b or one.dtype != other.dtype:
         return False
     is_apart = component + dim <= component_b or component_b + dim_b <= component
     return None if is_apart else True
 
 
-def _units(loop: Any, arg: Any, *, whole: bool) -> Numbers:
+def _units(loop: Any, part: Part, *, whole: bool) -> Numbers:
     """The rows that elements use; `whole`: the bytes, so that other layouts can be compared."""
-    rows = _Rows(loop, arg.map_).rows
+    rows = _Rows(loop, part.map_).rows
     if not whole:
         return rows
-    dim, stride, component = layout_of(arg)
-    size = arg.data.dtype.itemsize
-    begin = arg.data._buffer.address + (rows * (stride or dim) + component) * size
+    dim, stride, component = part.layout
+    size = part.dtype.itemsize
+    begin = part.buffer.address + (rows * (stride or dim) + component) * size
     found: Numbers = (begin[:, :, None] + np.arange(dim * size)).reshape(len(rows), -1)
     return found
 

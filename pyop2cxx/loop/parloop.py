@@ -8,26 +8,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from pyop2cxx import _core
-from pyop2cxx.data.constants import ConstantArg
-from pyop2cxx.data.dats import DatArg
-from pyop2cxx.data.globals import GlobalArg
-from pyop2cxx.data.handles import PassthroughArg
-from pyop2cxx.data.mat_args import (
-    DenseBlockArg,
-    MatArg,
-    MixedMatArg,
-)
-from pyop2cxx.data.mat_paths import placed
-from pyop2cxx.data.mixed_dats import DoubledGlobalArg, MixedDatArg
 from pyop2cxx.exceptions import (
     IndexValueError,
     KernelTypeError,
-    MapValueError,
     Op2Error,
     SetTypeError,
-    StaticModeError,
-    UnsupportedError,
     UsageError,
     user_line,
     user_stacklevel,
@@ -36,22 +21,21 @@ from pyop2cxx.kernel.kernel import Kernel
 from pyop2cxx.kernel.shapes import needs_wrapper, wrapped
 from pyop2cxx.loop import symbolic
 from pyop2cxx.loop.bounds import check_bounds
-from pyop2cxx.loop.check_mode import CheckedRun
 from pyop2cxx.loop.checks import (
+    check_forms,
     check_generate_options,
+    check_parts,
     checked_block_size,
     checked_flag,
     checked_lanes,
     checked_region,
     checked_strategy,
     kind_of,
-    legacy_form,
 )
-from pyop2cxx.loop.execute import Run, check_frozen, effects_of, run_on_device
+from pyop2cxx.loop.execute import effects_of, prepare
 from pyop2cxx.loop.facts import LoopFacts
 from pyop2cxx.loop.kernel_checks import Descriptor, check, check_text, fitting
-from pyop2cxx.loop.parts import maps_of, parts_of, through_columns, values_of
-from pyop2cxx.loop.value_checks import WatchedArguments
+from pyop2cxx.loop.parts import Kind, parts_of, values_of
 from pyop2cxx.pipeline import flow
 from pyop2cxx.pipeline import tuning as tuning_numbers
 from pyop2cxx.pipeline.explain import explain
@@ -59,19 +43,21 @@ from pyop2cxx.pipeline.request import GeneratedCode, Request
 from pyop2cxx.runtime import runtime
 from pyop2cxx.runtime.seams import conventions
 from pyop2cxx.runtime.tracebacks import ends_tracebacks, shorten
-from pyop2cxx.sets.items import check_defined, check_reach, items_of
+from pyop2cxx.sets.items import items_of
 from pyop2cxx.sets.mixed_sets import MixedSet
 from pyop2cxx.sets.sets import Set
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Mapping
 
+    from pyop2cxx import _core
     from pyop2cxx.base.access import Access
     from pyop2cxx.base.regions import IterationRegion
     from pyop2cxx.data.carrier import Lent
-    from pyop2cxx.loop.parts import Arg, Part
+    from pyop2cxx.loop.execute import Run
+    from pyop2cxx.loop.parts import Arg
+    from pyop2cxx.loop.symbolic import Symbolic
     from pyop2cxx.pipeline.explain import Explanation
-    from pyop2cxx.sets.maps import Map
 
 _GENERATE_OPTIONS = ("convention", "debug", "deterministic", "lanes", "strategy", "tuning")
 _LAYER = np.dtype(np.int32)
@@ -126,6 +112,8 @@ class ParLoop:
         [2.0, 4.0, 6.0]
     """
 
+    _facts_kind = LoopFacts
+
     def __init__(
         self,
         kernel: Kernel,
@@ -163,14 +151,14 @@ class ParLoop:
         self._check = checked_flag("check", check, self._what)
         self._equal_writes = bool(checked_flag("equal_writes", equal_writes, self._what))
         self._tuning = tuning_numbers.checked(tuning, self._what)
-        for i, arg in enumerate(args):
-            self._check_kind(i, arg)
-        self.args = args = tuple(placed(arg, self._items.whole) for arg in args)
-        self._parts, numbers = parts_of(args)
-        for i, part in zip(numbers or range(len(args)), self._parts, strict=True):
-            self._check_arg(i, part)
+        self._parts = parts_of(args, self._items, self._what)
+        check_parts(self._parts, self._items, iterset, self._what)
+        if kernel.abi == "2026":
+            check_forms(args, self._what)
         self._seen = runtime.epoch
         self._adapt_kernel()
+        self._built: Symbolic | None = None
+        self._check_bounds()
         self._line = user_line()
         self._epoch = -1
         self._prepared: _core.PreparedLoop
@@ -189,26 +177,14 @@ class ParLoop:
 
     def _adapt_kernel(self) -> None:
         """Check that the kernel takes these arguments, or let a function call it that does."""
-        kernel, layer, given = self.kernel, self.pass_layer_arg, self.args
+        kernel = self.kernel
         if kernel.abi != "2026":
             self._adapt_older_kernel()
         elif needs_wrapper(kernel):
-            values = values_of(given, 2 if self._items.facets else 1)
-            self.kernel = wrapped(kernel, given, values, layer=layer)
+            values = values_of(self.args, self._parts)
+            self.kernel = wrapped(kernel, self.args, values, layer=self.pass_layer_arg)
         else:
             self._check_kernel()
-        if self._items.extruded:
-            self.args = tuple(through_columns(arg, self._items.base) for arg in self.args)
-        if self.args is not given:
-            self._parts = parts_of(self.args)[0]
-        check_bounds(
-            self.kernel,
-            symbolic.build(self.kernel, self.args, self._items).loop,
-            [f"{type(arg.data).__name__} '{arg.data.name}'" for arg in self.args],
-            self._what,
-            stacklevel=user_stacklevel(),
-            strict=runtime.configuration["strict"],
-        )
 
     def _adapt_older_kernel(self) -> None:
         """Let a function of today's convention call a kernel of an older one."""
@@ -218,59 +194,53 @@ class ParLoop:
         self.kernel, self.args = conventions().adapted(
             kernel, self.args, layer=self.pass_layer_arg, facets=self._items.facets
         )
+        self._parts = parts_of(self.args, self._items)
+
+    def _check_kernel(self) -> None:
+        handles = {part.number for part in self._parts if part.kind is Kind.HANDLE}
+        descriptors = [
+            Descriptor(i, name, None if i in handles else arg.data.dtype, arg.access)
+            for i, (name, arg) in enumerate(zip(self._names(), self.args, strict=True))
+        ]
+        if self.pass_layer_arg:
+            descriptors.append(Descriptor(len(self.args), "the layer", _LAYER, None))
+        level, strict = user_stacklevel(), runtime.configuration["strict"]
+        try:
+            check(self.kernel, descriptors, stacklevel=level, strict=strict)
+        except UsageError:
+            fitted = fitting(self.kernel, descriptors)
+            if fitted is self.kernel:
+                raise
+            check(fitted, descriptors, stacklevel=level, strict=strict)
+            self.kernel = fitted
+
+    def _check_bounds(self) -> None:
+        """Check the kernel's subscripts that are the same whatever the data."""
+        level, strict = user_stacklevel(), runtime.configuration["strict"]
+        loop = self._symbolic().loop
+        check_bounds(self.kernel, loop, self._names(), self._what, stacklevel=level, strict=strict)
+
+    def _names(self) -> list[str]:
+        """What messages call the arguments."""
+        return [f"{type(arg.data).__name__} '{arg.data.name}'" for arg in self.args]
 
     def _note_effects(self) -> None:
         """Find out what a run has to keep up to date besides the values."""
-        self._facts = LoopFacts(self.iterset, self._items, *parts_of(self.args))
-        self._effects = effects_of(self.args)
+        self._effects = effects_of(self._parts)
+        self._known_facts: LoopFacts | None = None
 
-    def _check_kind(self, i: int, arg: Arg) -> None:
-        known = DatArg | MixedDatArg | GlobalArg | ConstantArg | PassthroughArg
-        if not isinstance(arg, known | MatArg | MixedMatArg):
-            raise UsageError(
-                f"{self._what}: arg {i} must be made by calling a Dat or Global with an access, "
-                f"such as dat(op2.READ, map), got {arg!r} of type {type(arg).__name__}"
-            )
-        if self.kernel.abi == "2026" and (legacy_form(arg) or (0, False))[1]:
-            raise UsageError(
-                f"{self._what}: arg {i}: flatten is of PyOP2's older conventions; leave it out, or "
-                "say which one the kernel follows: Kernel(..., abi='2016')"
-            )
+    @property
+    def _facts(self) -> LoopFacts:
+        """What the text is chosen by besides the loop itself."""
+        if self._known_facts is None:
+            self._known_facts = self._facts_kind(self.iterset, self._items, self._parts)
+        return self._known_facts
 
-    def _check_arg(self, i: int, arg: Part) -> None:
-        if isinstance(arg, MatArg | DenseBlockArg):
-            self._check_matrix(i, arg)
-            return
-        if not isinstance(arg, DatArg):
-            return
-        dat, map_ = arg.data, arg.map_
-        if map_ is None:
-            if dat.dataset.set is not self._items.base:
-                raise MapValueError(
-                    f"{self._what}: arg {i}: Dat '{dat.name}' lives on Set "
-                    f"'{dat.dataset.set.name}', but the loop runs over '{self.iterset.name}'; "
-                    f"pass a Map {self.iterset.name} → {dat.dataset.set.name}"
-                )
-            return
-        if map_.iterset is not self._items.whole and map_.iterset is not self._items.base:
-            raise MapValueError(
-                f"{self._what}: arg {i}: Map '{map_.name}' starts on Set '{map_.iterset.name}', "
-                f"but the loop runs over '{self.iterset.name}'; "
-                f"pass a Map {self.iterset.name} → {dat.dataset.set.name}"
-            )
-        self._check_values(i, map_)
-
-    def _check_values(self, i: int, map_: Map, *, drops: bool = False) -> None:
-        """Check where a Map leads; `drops`: what leads nowhere is left out."""
-        if not map_.has_values and not runtime.static:
-            raise MapValueError(
-                f"{self._what}: arg {i}: Map '{map_.name}' has no values yet; give it some by "
-                "update_values() before it is used in a loop"
-            )
-        if map_.has_values and not runtime.static and not drops:
-            check_defined(map_, self._items, self.iterset, f"{self._what}: arg {i}")
-        if self._items.extruded and map_.has_values:
-            check_reach(map_, self._items, self.iterset, f"{self._what}: arg {i}")
+    def _symbolic(self) -> Symbolic:
+        """Return the loop without its data, as things are now."""
+        if self._built is None or not self._built.is_current:
+            self._built = symbolic.build(self.kernel, self._parts, self._items)
+        return self._built
 
     def replace_data(self, index: int, new: Any) -> None:
         """Use other data from now on, of the same kind, shape and dtype, by the same Map.
@@ -307,19 +277,10 @@ class ParLoop:
                 f"{self._what}: arg {index}: {type(old.data).__name__} '{old.data.name}' of dtype "
                 f"{dtype} and {dim} values can be replaced by one like it, got {new!r}"
             )
-        if isinstance(old, MatArg | MixedMatArg):
-            lgmaps, unroll_map = old.map_.given
-            given = data(old.access, old.map_.maps, lgmaps=lgmaps, unroll_map=unroll_map)
-        else:
-            given = data(old.access) if old.map_ is None else data(old.access, old.map_)
-        given = placed(given, self._items.whole)
-        if isinstance(old, DoubledGlobalArg):
-            given = DoubledGlobalArg(data, None, old.access)
-        parts, numbers = parts_of((*self.args[:index], given, *self.args[index + 1 :]))
-        for i, part in zip(numbers or range(len(self.args)), parts, strict=True):
-            self._check_arg(i, part)
-        self.args = (*self.args[:index], given, *self.args[index + 1 :])
-        self._parts = parts
+        args = (*self.args[:index], old.of(data), *self.args[index + 1 :])
+        parts = parts_of(args, self._items)
+        check_parts(parts, self._items, self.iterset, self._what)
+        self.args, self._parts, self._built = args, parts, None
         self._note_effects()
         self._epoch = -1
 
@@ -337,38 +298,6 @@ class ParLoop:
     def num_flops(self) -> int:
         """Floating-point operations of one call of the loop; 0 if not known."""
         return self.kernel.num_flops * self._items.n
-
-    def _check_matrix(self, i: int, arg: MatArg | DenseBlockArg) -> None:
-        for map_ in maps_of(arg):
-            if map_.iterset is not self._items.whole:
-                raise MapValueError(
-                    f"{self._what}: arg {i}: Map '{map_.name}' starts on Set "
-                    f"'{map_.iterset.name}', but the loop runs over '{self.iterset.name}'; "
-                    f"pass Maps from there to the rows and columns of Mat '{arg.data.name}'"
-                )
-            self._check_values(i, map_, drops=isinstance(arg, MatArg))
-
-    def _check_kernel(self) -> None:
-        descriptors = [
-            Descriptor(
-                i,
-                f"{type(a.data).__name__} '{a.data.name}'",
-                None if isinstance(a, PassthroughArg) else a.data.dtype,
-                a.access,
-            )
-            for i, a in enumerate(self.args)
-        ]
-        if self.pass_layer_arg:
-            descriptors.append(Descriptor(len(self.args), "the layer", _LAYER, None))
-        level, strict = user_stacklevel(), runtime.configuration["strict"]
-        try:
-            check(self.kernel, descriptors, stacklevel=level, strict=strict)
-        except UsageError:
-            fitted = fitting(self.kernel, descriptors)
-            if fitted is self.kernel:
-                raise
-            check(fitted, descriptors, stacklevel=level, strict=strict)
-            self.kernel = fitted
 
     # Text
 
@@ -396,7 +325,7 @@ class ParLoop:
                 f"are: {', '.join(_GENERATE_OPTIONS)}"
             )
         check_generate_options(given, self._what)
-        request = self._request(symbolic.build(self.kernel, self.args, self._items), given)
+        request = self._request(self._symbolic(), given)
         choice = flow.choose(request)
         known = flow.generate(request, choice)
         code = GeneratedCode(known)
@@ -456,79 +385,8 @@ class ParLoop:
 
     __call__ = compute
 
-    def _check_runnable(self) -> int:
-        """Check what may have changed since the loop was made, and return the epoch of that."""
-        if runtime.static:
-            raise StaticModeError(
-                f"{self._what}: 'compute' needs loops that run, but init(static=True) only "
-                "generates text; call generate(), or run without static=True"
-            )
-        check_frozen(self._effects, self.args, self._what)
-        for i, arg in zip(self._facts.numbers, self._parts, strict=True):
-            if self._seen != runtime.epoch:
-                for map_ in maps_of(arg):
-                    self._check_values(i, map_, drops=isinstance(arg, MatArg))
-            if isinstance(arg, DatArg):
-                arg.data._allocated("par_loop")
-        self._seen = runtime.epoch
-        return self._seen
-
     def _prepare(self) -> None:
-        epoch = self._check_runnable()
-        if self._wants_checks() and self.kernel.core.body is not None:
-            checked = CheckedRun(self)
-            self._become(checked.run, epoch)
-            self._prepared = checked.prepared
-            return
-        built = symbolic.build(self.kernel, self.args, self._items)
-        for constant in built.constants:
-            constant._check_readable(f"value for {self._what}")
-        request = self._request(built, {})
-        engine = runtime.engine
-        executable = flow.executable(request)
-        device = engine.chosen_device(request.backend)
-        if device is not None and any(isinstance(arg, PassthroughArg) for arg in self._parts):
-            raise UnsupportedError(
-                f"{self._what}: a PassthroughArg is an address of this process, which a device "
-                "cannot reach; run the loop on a backend of the host"
-            )
-        self._prepared = _core.PreparedLoop(
-            executable=executable,
-            binding=self._facts.binding(
-                built,
-                arguments=[arg.data._buffer for arg in self._parts],
-                constants=[constant._buffer for constant in built.constants],
-                matrices=self._facts.matrices(),
-                matrix_paths=[
-                    (built.maps.index(arg.map_.rows), built.maps.index(arg.map_.cols))
-                    for arg in self._facts.inserted
-                ],
-            ),
-            options=_core.LaunchOptions(
-                n_threads=1 if self.kernel.calls_petsc else engine.n_threads,
-                block_size=self._block_size,
-                useful_bytes=self._facts.useful_bytes,
-                tuning=flow.launch_tuning(request, device),
-            ),
-            plans=engine.plans,
-            timing=engine.timing(self.kernel.shown_name, request.backend.name, executable.strategy),
-            mirror=None if device is None else device.mirror,
-        )
-        launch = self._prepared.run
-        if device is not None:
-            carriers: list[Any] = [*(arg.data for arg in self._parts), *built.constants]
-            lent = tuple({id(one._lent_out): one._lent_out for one in carriers}.values())
-            launch = partial(run_on_device, self._prepared, lent)
-            self._lent = lent
-        self._become(launch, epoch)
-        if runtime.on_loop is not None:
-            runtime.on_loop(self)
-
-    def _become(self, launch: Callable[[], bool], epoch: int) -> None:
-        """Run by this from now on, for as long as nothing changes that the epoch tells."""
-        debug, races = bool(runtime.configuration["debug"]), self._wants_checks()
-        watch = WatchedArguments(self, debug=debug, races=races) if debug or races else None
-        self._run, self._epoch = Run(self._what, self._effects, launch, watch), epoch
+        prepare(self)
 
     def _wants_checks(self) -> bool:
         """Whether the loop runs in check mode."""
@@ -537,7 +395,7 @@ class ParLoop:
 
     def _current_request(self) -> Request:
         """Say what decides the text of the loop as it would run now."""
-        return self._request(symbolic.build(self.kernel, self.args, self._items), {})
+        return self._request(self._symbolic(), {})
 
     def _request(self, built: symbolic.Symbolic, given: dict[str, Any]) -> Request:
         backend = runtime.engine.backend(runtime.backend)

@@ -1,117 +1,227 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The arguments of a loop and the parts that they are made of."""
+"""The arguments of a loop as the arrays that it works on: made once, and read by all that follows.
+
+Only this file knows what kinds of arguments there are. One that is made elsewhere says what its
+arrays are by ``@arrays_of.register``.
+"""
 
 from __future__ import annotations
 
+from dataclasses import dataclass, replace
+from enum import Enum
+from functools import singledispatch
 from math import prod
 from typing import TYPE_CHECKING, Any
 
 from pyop2cxx import _core
 from pyop2cxx.base.access import READ, RW, WRITE
-from pyop2cxx.data.dats import Dat, DatArg
-from pyop2cxx.data.mat_args import DenseBlockArg, MatArg, MixedMatArg
+from pyop2cxx.data.constants import GlobalArg
+from pyop2cxx.data.dats import DatArg
+from pyop2cxx.data.handles import PassthroughArg
+from pyop2cxx.data.mat_args import DenseBlockArg, MatArg, MixedMatArg, PlacedBlockArg
+from pyop2cxx.data.mat_paths import placed
 from pyop2cxx.data.mixed_dats import MixedDatArg
+from pyop2cxx.exceptions import UsageError
 from pyop2cxx.kernel.shapes import Value
 from pyop2cxx.sets.derived_maps import ColumnMap
-from pyop2cxx.sets.mixed_sets import MixedMap
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
-    from pyop2cxx.data.constants import ConstantArg
-    from pyop2cxx.data.globals import GlobalArg
-    from pyop2cxx.data.handles import PassthroughArg
+    import numpy as np
+
+    from pyop2cxx.base.access import Access
+    from pyop2cxx.data.mat_args import MatPath
+    from pyop2cxx.sets.items import Items
     from pyop2cxx.sets.maps import Map
     from pyop2cxx.sets.sets import Set
 
-    Part = DatArg | GlobalArg | ConstantArg | PassthroughArg | MatArg | DenseBlockArg
-    Arg = Part | MixedDatArg | MixedMatArg
+    Arg = DatArg | GlobalArg | PassthroughArg | MatArg | MixedDatArg | MixedMatArg
 
 
-def parts_of(args: Sequence[Arg]) -> tuple[tuple[Part, ...], list[int]]:
-    """Take arguments apart that are made of several, as a MixedDat is of its fields.
+class Kind(Enum):
+    """How elements find the values of a part."""
 
-    Returns:
-        The parts, and for each the number of its argument; no numbers where nothing was taken
-        apart.
+    ROWS = "a row on each entity: of a Dat, or of a matrix beside a Global"
+    TOTAL = "the same for all elements"
+    PLACES = "entries of a matrix, where rows and columns meet"
+    HANDLE = "an address that is passed on"
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """Where a part lies in the tensor of a matrix of several blocks.
+
+    Attributes:
+        rows: For each field its values on an entity, and its Map; None of a Global.
+        columns: The same for columns.
+        row: The field of the rows.
+        column: The field of the columns.
+        within: The row within the block.
+        is_alone: Whether the tensor is this part.
+    """
+
+    rows: tuple[tuple[int, Map | None], ...]
+    columns: tuple[tuple[int, Map | None], ...]
+    row: int
+    column: int
+    within: int
+    is_alone: bool
+
+    def place(self, arities: Mapping[int, int]) -> tuple[int, int, int, int]:
+        """Return first row, first column and number of columns, and the tensor's width.
+
+        Args:
+            arities: Of the Maps in the loop, by number.
+        """
+        heights, widths = (
+            [dim * (1 if map_ is None else arities[map_._uid]) for dim, map_ in side]
+            for side in (self.rows, self.columns)
+        )
+        first = sum(heights[: self.row]) + self.within
+        return first, sum(widths[: self.column]), widths[self.column], sum(widths)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Part:
+    """An array that a loop works on: an argument's, or that of a field or block of one.
+
+    Attributes:
+        number: The argument.
+        field: Which of its fields or blocks.
+        kind: How elements find their values.
+        data: What holds them: a Dat, Global or Constant, a Mat that is not mixed, or a handle.
+        access: How the loop uses them.
+        maps: The Maps that they are found by: none, one, or those to rows and columns.
+        dim: Values of a row; of a matrix, of a block.
+        stride: Values from one row to the next, where `dim` are not all of them; else 0.
+        component: Where the part begins among them.
+        n_scalars: Values that an element's kernel gets.
+        home: The Set that a Dat is on; None of others.
+        path: How the places of a matrix are found; None of others.
+        is_field: Whether the kernel gets it end to end with the argument's other parts.
+        cell: Where it lies among the blocks of a matrix; None of others.
+    """
+
+    number: int
+    field: int = 0
+    kind: Kind
+    data: Any
+    access: Access
+    maps: tuple[Map, ...] = ()
+    dim: int
+    stride: int = 0
+    component: int = 0
+    n_scalars: int
+    home: Set | None = None
+    path: MatPath | None = None
+    is_field: bool = False
+    cell: Cell | None = None
+
+    @property
+    def buffer(self) -> _core.Buffer:
+        """The memory of the values."""
+        found: _core.Buffer = self.data._buffer
+        return found
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        """The dtype of a value."""
+        found: np.dtype[Any] = self.data.dtype
+        return found
+
+    @property
+    def map_(self) -> Map | None:
+        """The Map to rows of values; None where there is none, or more than one."""
+        return self.maps[0] if self.kind is Kind.ROWS and self.maps else None
+
+    @property
+    def target(self) -> Map | None:
+        """The Map to what elements may fight over: a matrix's rows, if there are many."""
+        by_columns = self.path is not None and self.path.by_columns
+        return self.maps[by_columns] if self.maps else None
+
+    @property
+    def layout(self) -> tuple[int, int, int]:
+        """Values of a row, from one row to the next or 0, and where they begin among those."""
+        return self.dim, self.stride, self.component
+
+    @property
+    def is_of_matrix(self) -> bool:
+        """Whether the values are a matrix's, found by places or in memory as a Dat's are."""
+        return self.path is not None or self.cell is not None
+
+    @property
+    def is_masked(self) -> bool:
+        """Whether entries of a matrix may have no place."""
+        partial = any(map_._is_partial for map_ in self.maps)
+        return self.path is not None and (self.path.is_masked or partial)
+
+
+def parts_of(args: Iterable[Any], items: Items, what: str = "par_loop") -> tuple[Part, ...]:
+    """Return the arrays that a loop works on, in the order of its arguments.
+
+    Args:
+        args: The arguments.
+        items: What the loop visits.
+        what: The loop, for messages.
+
+    Raises:
+        UsageError: One is no argument of a loop.
     """
     parts: list[Part] = []
-    numbers: list[int] = []
-    for i, arg in enumerate(args):
-        # blocks of matrices have their places by now
-        found: Any = arg.parts if isinstance(arg, MixedDatArg | MixedMatArg) else (arg,)
-        parts += found
-        numbers += [i] * len(found)
-    return tuple(parts), ([] if len(parts) == len(args) else numbers)
+    for number, arg in enumerate(args):
+        try:
+            parts += arrays_of(arg, number, items)
+        except NotAnArgumentError:
+            raise UsageError(
+                f"{what}: arg {number} must be made by calling a Dat or Global with an access, "
+                f"such as dat(op2.READ, map), got {arg!r} of type {type(arg).__name__}"
+            ) from None
+    return tuple(parts)
 
 
-def cells_of(arg: MixedMatArg, arities: Mapping[int, int]) -> list[tuple[int, int, int, int]]:
-    """Say for each part of a mixed matrix where it lies in the kernel's tensor.
+class NotAnArgumentError(Exception):
+    """Something stands where an argument of a loop is expected."""
+
+
+@singledispatch
+def arrays_of(arg: object, number: int, items: Items) -> Sequence[Part]:
+    """Return the arrays of an argument.
 
     Args:
         arg: The argument.
-        arities: Of its Maps in the loop, by number.
-
-    Returns:
-        First row, first column and number of columns of each part, and the tensor's width.
+        number: Which one it is.
+        items: What the loop visits.
     """
-    heights, widths = (
-        [
-            dset.cdim * (1 if map_ is None else arities[map_._uid])
-            for dset, map_ in zip(dsets, maps, strict=True)
-        ]
-        for dsets, maps in zip(arg.data.sparsity.dsets, arg.map_.maps, strict=True)
+    raise NotAnArgumentError
+
+
+@arrays_of.register(DatArg)
+def _of_dat(arg: DatArg, number: int, items: Items) -> Sequence[Part]:
+    """Return the array of a Dat.
+
+    Values of the base Set are updated by columns: a kernel sees the values themselves, as it does
+    without a Map, so WRITE becomes RW, because what it leaves alone must stay.
+    """
+    dat, access, map_, home = arg.data, arg.access, arg.map_, arg.data.dataset.set
+    if items.extruded and map_ is None and access != READ and home is items.base:
+        access, map_ = (RW if access == WRITE else access), _column_map(items.base)
+    maps = () if map_ is None else (map_,)
+    return (
+        Part(
+            number=number,
+            kind=Kind.ROWS,
+            data=dat,
+            access=access,
+            maps=maps,
+            dim=dat.cdim,
+            stride=dat._stride,
+            component=dat._component,
+            n_scalars=_n_scalars(maps, (dat.cdim,), items),
+            home=home,
+        ),
     )
-    return [
-        (sum(heights[:i]) + k, sum(widths[:j]), widths[j], sum(widths)) for i, j, k in arg.cells
-    ]
-
-
-def maps_of(arg: Part) -> tuple[Map, ...]:
-    """Return the Maps of an argument: none, one, or a matrix's two."""
-    if isinstance(arg, MatArg):
-        return arg.maps
-    return () if arg.map_ is None else (arg.map_,)
-
-
-def target_map(arg: Part) -> Map | None:
-    """Return the Map to what an argument's elements may fight over: a matrix's rows, if many."""
-    if isinstance(arg, MatArg):
-        return arg.map_.cols if arg.map_.by_columns else arg.map_.rows
-    return arg.map_
-
-
-def is_masked(arg: MatArg) -> bool:
-    """Say whether entries of a matrix may have no place."""
-    return arg.map_.is_masked or any(map_._is_partial for map_ in arg.maps)
-
-
-def layout_of(arg: Part) -> tuple[int, int, int]:
-    """Return values on an entity, from one to the next or 0, and where they begin among those."""
-    if isinstance(arg, DenseBlockArg):
-        return arg.dim, arg.stride, arg.component
-    return arg.data.cdim, arg.data._stride, arg.data._component
-
-
-def through_columns(arg: Arg, base: Set) -> Arg:
-    """Return an argument of a loop over cells, by columns if it updates values of the base Set.
-
-    A kernel sees the values themselves, as it does without a Map: WRITE becomes RW, because what it
-    leaves alone must stay.
-
-    Args:
-        arg: The argument.
-        base: The Set below the cells.
-    """
-    if not isinstance(arg, DatArg | MixedDatArg) or arg.map_ is not None or arg.access == READ:
-        return arg
-    access = RW if arg.access == WRITE else arg.access
-    if isinstance(arg, DatArg):
-        return DatArg(arg.data, _column_map(base), access)
-    maps = [_column_map(base) if isinstance(dat, Dat) else None for dat in arg.data.split]
-    if all(map_ is None for map_ in maps):
-        return arg
-    return MixedDatArg(arg.data, MixedMap(maps), access)
 
 
 def _column_map(base: Set) -> Map:
@@ -121,39 +231,104 @@ def _column_map(base: Set) -> Map:
     return found
 
 
-def values_of(args: Sequence[Arg], cells: int) -> tuple[Value, ...]:
-    """Say what a kernel of today's convention gets for each argument.
+@arrays_of.register(GlobalArg)
+def _of_global(arg: GlobalArg, number: int, items: Items) -> Sequence[Part]:
+    dim = arg.data.cdim
+    return (_total(number, arg.data, arg.access, dim),)
 
-    Args:
-        args: The arguments.
-        cells: Of an element: 2 of a facet, else 1.
-    """
-    return tuple(
-        Value(
-            _core.c_name_of(_core.dtype_from_name(arg.data.dtype.name)),
-            int(arg.access),
-            _n_scalars(arg, cells),
-        )
-        for arg in args
+
+def _total(number: int, data: Any, access: Access, dim: int) -> Part:
+    return Part(
+        number=number, kind=Kind.TOTAL, data=data, access=access, dim=dim, n_scalars=data.cdim
     )
 
 
-def _n_scalars(arg: Arg, cells: int) -> int:
-    """Return how many scalars of an argument belong to one element."""
-    if isinstance(arg, MatArg):
-        (rows, cols), (row_dim, col_dim) = arg.maps, arg.data.block_dims
-        return _n_of(rows, row_dim, cells) * _n_of(cols, col_dim, cells)
-    if isinstance(arg, MixedMatArg):
-        sides = zip(arg.map_.maps, arg.data.sparsity.dsets, strict=True)
-        return prod(
-            sum(_n_of(map_, dset.cdim, cells) for map_, dset in zip(maps, dsets, strict=True))
-            for maps, dsets in sides
-        )
-    if isinstance(arg, MixedDatArg) and arg.map_ is not None:
-        fields = zip(arg.data.split, arg.map_.split, strict=True)
-        return sum(_n_of(map_, dat.cdim, cells) for dat, map_ in fields)
-    return _n_of(arg.map_ if isinstance(arg, DatArg) else None, arg.data.cdim, cells)
+@arrays_of.register(PassthroughArg)
+def _of_handle(arg: PassthroughArg, number: int, items: Items) -> Sequence[Part]:
+    # a row of no values: the pointer is handed on, and elements are called once each
+    return (Part(number=number, kind=Kind.HANDLE, data=arg, access=arg.access, dim=0, n_scalars=0),)
 
 
-def _n_of(map_: Map | None, dim: int, cells: int) -> int:
-    return dim if map_ is None else map_.arity * dim * cells
+@arrays_of.register(MixedDatArg)
+def _of_fields(arg: MixedDatArg, number: int, items: Items) -> Sequence[Part]:
+    return [
+        replace(part, field=k, is_field=True)
+        for k, field in enumerate(arg.parts)
+        for part in arrays_of(field, number, items)
+    ]
+
+
+@arrays_of.register(MatArg)
+def _of_matrix(arg: MatArg, number: int, items: Items) -> Sequence[Part]:
+    return (
+        Part(
+            number=number,
+            kind=Kind.PLACES,
+            data=arg.data,
+            access=arg.access,
+            maps=arg.maps,
+            dim=arg.data.cdim,
+            n_scalars=_n_scalars(arg.maps, arg.data.block_dims, items),
+            path=arg.map_,
+        ),
+    )
+
+
+@arrays_of.register(DenseBlockArg)
+def _of_dense_block(arg: DenseBlockArg, number: int, items: Items) -> Sequence[Part]:
+    if arg.map_ is None:
+        return (_total(number, arg.data, arg.access, arg.dim),)
+    return (
+        Part(
+            number=number,
+            kind=Kind.ROWS,
+            data=arg.data,
+            access=arg.access,
+            maps=(arg.map_,),
+            dim=arg.dim,
+            stride=arg.stride,
+            component=arg.component,
+            n_scalars=_n_scalars((arg.map_,), (arg.dim,), items),
+        ),
+    )
+
+
+@arrays_of.register(PlacedBlockArg)
+def _of_placed_block(arg: PlacedBlockArg, number: int, items: Items) -> Sequence[Part]:
+    return arrays_of(placed(arg, items.whole), number, items)
+
+
+@arrays_of.register(MixedMatArg)
+def _of_blocks(arg: MixedMatArg, number: int, items: Items) -> Sequence[Part]:
+    rows, columns = (
+        tuple((dset.cdim, map_) for dset, map_ in zip(dsets, maps, strict=True))
+        for dsets, maps in zip(arg.data.sparsity.dsets, arg.map_.maps, strict=True)
+    )
+    is_alone = len(arg.parts) == 1
+    return [
+        replace(part, field=k, cell=Cell(rows, columns, *cell, is_alone))
+        for k, (block, cell) in enumerate(zip(arg.parts, arg.cells, strict=True))
+        for part in arrays_of(block, number, items)
+    ]
+
+
+def _n_scalars(maps: Sequence[Map], dims: Sequence[int], items: Items) -> int:
+    """Return how many values behind Maps, or without one, belong to one element."""
+    both = 2 if items.facets else 1
+    reached = (map_.arity * (1 if map_._is_of_columns else both) for map_ in maps)
+    return prod(dims) * prod(reached)
+
+
+def values_of(args: Sequence[Arg], parts: Sequence[Part]) -> tuple[Value, ...]:
+    """Say what a kernel of today's convention gets for each argument."""
+    sizes = [0] * len(args)
+    for part in parts:
+        sizes[part.number] += part.n_scalars
+    names = (_core.c_name_of(dtype_of(arg.data)) for arg in args)
+    given = zip(names, args, sizes, strict=True)
+    return tuple(Value(name, int(arg.access), size) for name, arg, size in given)
+
+
+def dtype_of(data: Any) -> _core.DType:
+    """Return the core's name for the dtype of values."""
+    return _core.dtype_from_name(data.dtype.name)

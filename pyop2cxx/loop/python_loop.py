@@ -8,6 +8,7 @@ Values are brought to the host.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -15,24 +16,20 @@ import numpy as np
 from pyop2cxx import _core
 from pyop2cxx.base.access import INC, MAX, MIN, READ, WRITE
 from pyop2cxx.base.regions import ALL
-from pyop2cxx.data.carrier import SetFreeCarrier
-from pyop2cxx.data.dats import DatArg
-from pyop2cxx.data.handles import PassthroughArg
-from pyop2cxx.data.mat_args import DenseBlockArg, MatArg, MixedMatArg
-from pyop2cxx.data.mixed_dats import MixedDatArg
-from pyop2cxx.loop.execute import Run
+from pyop2cxx.loop.execute import Run, checked_epoch
 from pyop2cxx.loop.parloop import ParLoop
-from pyop2cxx.loop.parts import cells_of, parts_of
+from pyop2cxx.loop.parts import Kind
 from pyop2cxx.sets.derived_maps import MaskedMap
 from pyop2cxx.sets.extruded import ExtrudedSet
 from pyop2cxx.sets.items import Items, levels_of
 from pyop2cxx.sets.sets import Subset
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Sequence
 
     from pyop2cxx.base.access import Access
     from pyop2cxx.base.arrays import Array
+    from pyop2cxx.data.mat_args import MatPath
     from pyop2cxx.loop.parts import Arg, Part
     from pyop2cxx.sets.maps import Map
     from pyop2cxx.sets.sets import Set
@@ -109,8 +106,11 @@ class PythonLoop(ParLoop):
     def _adapt_kernel(self) -> None:
         """Any function takes any arguments."""
 
+    def _check_bounds(self) -> None:
+        """Python checks subscripts itself."""
+
     def _prepare(self) -> None:
-        epoch = self._check_runnable()
+        epoch = checked_epoch(self)
         self._run, self._epoch = Run(self._what, self._effects, _Calls(self).run), epoch
 
 
@@ -124,7 +124,8 @@ class _Calls:
     def run(self) -> bool:
         """Call the function for each item; no copies are left for the caller to account for."""
         loop = self._loop
-        arguments = [_Joined(arg, loop._items) for arg in loop.args]
+        by_argument = groupby(loop._parts, key=lambda part: part.number)
+        arguments = [_Joined(list(parts), loop._items) for _, parts in by_argument]
         for item in _items(loop):
             packs = [argument.packed(item) for argument in arguments]
             layer = (item.layer,) if loop.pass_layer_arg else ()
@@ -201,11 +202,13 @@ class _Path:
 class _Values:
     """A Dat, Global or Constant, or a part of a matrix that lies in memory as a Dat does."""
 
-    def __init__(self, part: Any, items: Items) -> None:
+    def __init__(self, part: Part, items: Items) -> None:
         self.access: Access = part.access
         self._values = _shown(part)
-        self._path = None if part.map_ is None else _Path(part.map_, items)
-        self._is_entity = isinstance(part, DatArg)
+        # what cells update by columns is seen as without a Map
+        is_reached = part.map_ is not None and not part.map_._is_of_columns
+        self._path = _Path(part.maps[0], items) if is_reached else None
+        self._is_entity = part.home is not None
 
     def packed(self, item: _Item) -> Array:
         values = self._values
@@ -252,16 +255,16 @@ class _Values:
 _UPDATES: dict[Any, Any] = {INC: np.add, MIN: np.minimum, MAX: np.maximum}
 
 
-def _shown(part: Any) -> Array:
+def _shown(part: Part) -> Array:
     """Return an argument's values on the host; what is written counts as that."""
     data = part.data
-    is_free = isinstance(data, SetFreeCarrier)
+    is_free = part.kind is Kind.TOTAL and not part.is_of_matrix
     values: Array = data._values if is_free else data._allocated("par_loop")
     is_read = part.access == READ
     data._on_host(_core.Use.read if is_read else _core.Use.read_write, "par_loop")
     if not is_read:
         data._buffer.increment_version()
-    if not isinstance(part, DenseBlockArg):
+    if not part.is_of_matrix:
         return values
     width = part.stride or part.dim
     if isinstance(part.map_, MaskedMap) and values.base is not None:
@@ -272,9 +275,9 @@ def _shown(part: Any) -> Array:
 class _Block:
     """A block of a matrix whose entries have places."""
 
-    def __init__(self, part: MatArg, items: Items) -> None:
+    def __init__(self, part: Part, path: MatPath, items: Items) -> None:
         self.access = part.access
-        mat, path = part.data, part.map_
+        mat = part.data
         self._mat = mat
         self._rows, self._cols = _Path(path.rows, items), _Path(path.cols, items)
         self._values = mat._stored("par_loop", write=True)
@@ -316,22 +319,18 @@ class _Block:
 class _Joined:
     """One parameter of the function: an argument, or the parts of one together."""
 
-    def __init__(self, arg: Arg, items: Items) -> None:
-        self._address = arg._buffer.address if isinstance(arg, PassthroughArg) else None
-        parts: tuple[Part, ...] = () if self._address is not None else parts_of((arg,))[0]
-        self._parts = [_part(part, items) for part in parts]
-        self._is_mixed = isinstance(arg, MixedDatArg)
-        self._is_read = arg.access == READ
+    def __init__(self, parts: Sequence[Part], items: Items) -> None:
+        first = parts[0]
+        self._address = first.buffer.address if first.kind is Kind.HANDLE else None
+        self._parts = [_part(part, items) for part in parts if part.kind is not Kind.HANDLE]
+        self._is_mixed = first.is_field
+        self._is_read = first.access == READ
         self._places: list[tuple[int, int, int, int]] = []
-        if isinstance(arg, MixedMatArg):
+        if first.cell is not None:
             both = 2 if items.facets else 1
-            arities = {
-                map_._uid: map_.arity * (both if items.extruded else 1)
-                for side in arg.map_.maps
-                for map_ in side
-                if map_ is not None
-            }
-            self._places = cells_of(arg, arities)
+            sides = (*first.cell.rows, *first.cell.columns)
+            arities = {map_._uid: map_.arity * both for _, map_ in sides if map_ is not None}
+            self._places = [part.cell.place(arities) for part in parts if part.cell is not None]
 
     def packed(self, item: _Item) -> Any:
         if self._address is not None:
@@ -371,4 +370,4 @@ class _Joined:
 
 
 def _part(part: Part, items: Items) -> _Values | _Block:
-    return _Block(part, items) if isinstance(part, MatArg) else _Values(part, items)
+    return _Values(part, items) if part.path is None else _Block(part, part.path, items)

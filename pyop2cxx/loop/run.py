@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 from pyop2cxx.exceptions import Op2Error
 from pyop2cxx.kernel.kernel import Kernel
-from pyop2cxx.loop.checks import legacy_form
 from pyop2cxx.loop.parloop import ParLoop
 from pyop2cxx.loop.python_loop import PythonLoop
 from pyop2cxx.runtime import runtime
@@ -87,7 +86,7 @@ def par_loop(
                 block_size,
                 iteration_region or iterate,
                 pass_layer_arg,
-                kernel._is_legacy and tuple(map(legacy_form, args)),
+                kernel._is_legacy and tuple(arg.form for arg in args),
                 lanes,
                 repr(sorted(tuning.items())) if tuning else None,
                 check,

@@ -9,12 +9,9 @@ import numpy as np
 
 from pyop2cxx import _core
 from pyop2cxx.base.access import READ, RW
-from pyop2cxx.data.dats import DatArg
-from pyop2cxx.data.handles import PassthroughArg
-from pyop2cxx.data.mat_args import DenseBlockArg, MatArg
 from pyop2cxx.exceptions import ExecutionError, UsageError
 from pyop2cxx.loop.meetings import check_races
-from pyop2cxx.loop.parts import maps_of
+from pyop2cxx.loop.parts import Kind
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -55,11 +52,11 @@ def check_before(kernel: str, parts: Sequence[Part]) -> None:
         ExecutionError: A Map entry is out of range, or a value that is read is NaN; the message
             names the loop, the argument and the element.
     """
-    for i, arg in enumerate(parts):
-        for map_ in maps_of(arg):
-            _check_map(kernel, i, map_)
-        if arg.access in (READ, RW):
-            _check_numbers(kernel, i, arg, "is NaN before the loop")
+    for part in parts:
+        for map_ in part.maps:
+            _check_map(kernel, part.number, map_)
+        if part.access in (READ, RW):
+            _check_numbers(kernel, part, "is NaN before the loop")
 
 
 def check_after(kernel: str, parts: Sequence[Part]) -> None:
@@ -68,9 +65,9 @@ def check_after(kernel: str, parts: Sequence[Part]) -> None:
     Raises:
         ExecutionError: A value is NaN; the message names the loop, the argument and the element.
     """
-    for i, arg in enumerate(parts):
-        if arg.access != READ:
-            _check_numbers(kernel, i, arg, "became NaN in this loop")
+    for part in parts:
+        if part.access != READ:
+            _check_numbers(kernel, part, "became NaN in this loop")
 
 
 def _check_map(kernel: str, i: int, map_: Map) -> None:
@@ -82,23 +79,24 @@ def _check_map(kernel: str, i: int, map_: Map) -> None:
         raise ExecutionError(f"par_loop '{kernel}': arg {i}: {error}") from None
 
 
-def _check_numbers(kernel: str, i: int, arg: Part, what: str) -> None:
-    if isinstance(arg, PassthroughArg):
+def _check_numbers(kernel: str, part: Part, what: str) -> None:
+    if part.kind is Kind.HANDLE:
         return
-    values = arg.data._values
+    data = part.data
+    values = data._values
     if values is None or values.dtype.kind not in "fc":
         return
-    arg.data._on_host(_core.Use.read, "debug", is_explicit=True)
-    on_set = isinstance(arg, DatArg | MatArg | DenseBlockArg)
+    data._on_host(_core.Use.read, "debug", is_explicit=True)
+    on_set = part.home is not None or part.is_of_matrix
     rows = values.reshape(len(values) if on_set and values.size else 1, -1)
     bad = np.flatnonzero(np.isnan(rows).any(axis=1))
     if bad.size == 0:
         return
     element = int(bad[0])
-    kind = "place" if isinstance(arg, MatArg | DenseBlockArg) else "element"
+    kind = "place" if part.is_of_matrix else "element"
     where = f"{kind} {element}" if on_set else "its value"
     shown = np.array2string(rows[element], precision=6, threshold=8)
     raise ExecutionError(
-        f"par_loop '{kernel}': arg {i}: {type(arg.data).__name__} '{arg.data.name}', "
+        f"par_loop '{kernel}': arg {part.number}: {type(data).__name__} '{data.name}', "
         f"{where} {what}: {shown} ({bad.size} of {len(rows)} elements)"
     )

@@ -15,14 +15,15 @@ import numpy as np
 
 from pyop2cxx.base.arrays import is_integer
 from pyop2cxx.data import mat_paths
-from pyop2cxx.data.dats import Dat, DatArg
-from pyop2cxx.data.globals import Global, GlobalArg
+from pyop2cxx.data.dats import Dat
+from pyop2cxx.data.globals import Global
 from pyop2cxx.data.handles import OpaqueType, PassthroughArg
 from pyop2cxx.data.mats import Mat
 from pyop2cxx.data.mixed_dats import MixedDat
 from pyop2cxx.data.views import DatView
 from pyop2cxx.exceptions import UsageError
 from pyop2cxx.loop.parloop import ParLoop
+from pyop2cxx.loop.parts import Kind
 from pyop2cxx.pyop2._kernel_args import (
     DatKernelArg,
     DatParloopArg,
@@ -88,7 +89,7 @@ def call(kernel: Any, args: Sequence[Any]) -> None:
     loop = built.loop()
     loop.compute()
     for part in loop._parts:
-        if isinstance(part, DatArg | GlobalArg):
+        if part.kind is not Kind.HANDLE and not part.is_of_matrix:
             part.data.to_host()
 
 

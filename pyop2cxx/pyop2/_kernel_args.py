@@ -7,7 +7,8 @@ from dataclasses import dataclass, field, fields
 from math import prod
 from typing import TYPE_CHECKING, Any
 
-from pyop2cxx.data.mixed_dats import DoubledGlobalArg, MixedDat
+from pyop2cxx.data.constants import GlobalArg
+from pyop2cxx.data.mixed_dats import MixedDat, MixedDatArg
 from pyop2cxx.exceptions import MapTypeError, UsageError
 
 if TYPE_CHECKING:
@@ -288,6 +289,28 @@ def _check_hashable(found: object, what: str) -> None:
         hash(found)
     except TypeError:
         raise UsageError(f"{what} must be a tuple, got {found!r}") from None
+
+
+@dataclass(slots=True)
+class DoubledGlobalArg(MixedDatArg):
+    """A Global that the kernel gets twice, end to end: once for each cell of a facet.
+
+    Attributes:
+        data: The Global.
+        map_: None.
+        access: READ.
+    """
+
+    data: Global  # type: ignore[assignment]
+
+    @property
+    def parts(self) -> tuple[GlobalArg, ...]:
+        """The Global, twice."""
+        return (GlobalArg(self.data, self.access),) * 2
+
+    def of(self, data: Any) -> Any:
+        """Return another Global as the same argument."""
+        return DoubledGlobalArg(data, None, self.access)
 
 
 def called(argument: Any, wanted: Any, access: Access) -> Any:

@@ -11,10 +11,8 @@ from pyop2cxx.data.handles import OpaqueType, PassthroughArg
 from pyop2cxx.data.mat_paths import with_places
 from pyop2cxx.exceptions import UsageError
 from pyop2cxx.kernel.kernel import Kernel
-from pyop2cxx.loop import symbolic
 from pyop2cxx.loop.facts import LoopFacts
 from pyop2cxx.loop.parloop import ParLoop
-from pyop2cxx.loop.parts import parts_of
 from pyop2cxx.pipeline import flow
 from pyop2cxx.pyop2._single_cell_text import POSITION_BYTES, Wrapping, parameters_of
 from pyop2cxx.runtime import runtime
@@ -95,8 +93,15 @@ def generate_single_cell_wrapper(
     )
 
 
+class _OneElementFacts(LoopFacts):
+    def position_bytes(self) -> int:
+        return POSITION_BYTES
+
+
 class _OneElement(ParLoop):
     """A loop whose text suits any matrix, and any number of layers."""
+
+    _facts_kind = _OneElementFacts
 
     def _adapt_kernel(self) -> None:
         super()._adapt_kernel()
@@ -104,21 +109,11 @@ class _OneElement(ParLoop):
         if isinstance(whole, ExtrudedSet):  # its level is given, not looked up
             self._items = replace(self._items, iteration=one_cell(whole))
 
-    def _note_effects(self) -> None:
-        super()._note_effects()
-        self._facts = _OneElementFacts(self.iterset, self._items, *parts_of(self.args))
-
-
-class _OneElementFacts(LoopFacts):
-    def position_bytes(self) -> int:
-        return POSITION_BYTES
-
 
 def _body(loop: ParLoop) -> str:
     """Return the text of the loop over a range, as C."""
     with runtime.use_backend("sequential"):
-        built = symbolic.build(loop.kernel, loop.args, loop._items)
-        request = loop._request(built, {"lanes": 0})
+        request = loop._request(loop._symbolic(), {"lanes": 0})
         module = flow.generate(request, flow.choose(request)).module
     return _core.print_source(
         module, request.backend.dialect, line_markers=False, linkage="static "

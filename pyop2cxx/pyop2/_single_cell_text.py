@@ -11,9 +11,6 @@ import re
 from typing import TYPE_CHECKING, Any
 
 from pyop2cxx.base.arrays import MOST_INT32
-from pyop2cxx.data.dats import DatArg
-from pyop2cxx.data.mat_args import MatArg
-from pyop2cxx.loop.parts import is_masked, layout_of, maps_of
 from pyop2cxx.sets.derived_maps import GlobalMap
 from pyop2cxx.sets.extruded import ExtrudedSet
 
@@ -87,11 +84,11 @@ class Wrapping:
     ) -> None:
         self._name, self._alias, self._types = name, alias, types
         self._parts, self._whole = parts, whole
-        found = {map_._uid: map_ for part in parts for map_ in maps_of(part)}
+        found = {map_._uid: map_ for part in parts for map_ in part.maps}
         maps = [map_ for map_ in found.values() if not map_._is_of_columns]
         self._maps = {map_._uid: f"map{i}" for i, map_ in enumerate(maps)}
         self._given_maps = maps
-        self._matrices = [i for i, part in enumerate(parts) if isinstance(part, MatArg)]
+        self._matrices = [i for i, part in enumerate(parts) if part.path is not None]
         self._columns = whole if isinstance(whole, ExtrudedSet) else None
         own_layers = self._columns is not None and not self._columns.constant_layers
         self._alone = bool(self._matrices) or own_layers or len(maps) < len(found)
@@ -127,7 +124,7 @@ class Wrapping:
             constness = "const " if part.access.name == "READ" else ""
             data: Any = part.data
             yield f"{constness}{data.ctype} *arg{i}"
-            if isinstance(part, MatArg):
+            if part.path is not None:
                 yield f"const long *arg{i}_rowptr"
                 yield f"const {_index(part)} *arg{i}_colidx"
                 if _is_cut(part):
@@ -156,14 +153,13 @@ class Wrapping:
                 yield self._map(maps[0])
             else:
                 at = next(numbers)
-                maps = maps_of(self._parts[at])
+                maps = self._parts[at].maps
                 yield self._data(at)
 
     def _data(self, i: int) -> str:
         part = self._parts[i]
-        if isinstance(part, DatArg) and part.map_ is None:
-            dim, stride, _ = layout_of(part)
-            return self._moved(f"arg{i}", stride or dim)
+        if part.home is not None and part.map_ is None:
+            return self._moved(f"arg{i}", part.stride or part.dim)
         return f"arg{i}"
 
     def _map(self, map_: Map) -> str:
@@ -193,7 +189,7 @@ class Wrapping:
         return [f"{indent}const long cell[4] = {{1, {level}, {first}, {n_levels}}};"]
 
     def _own_maps(self) -> list[str]:
-        found = {map_._uid: map_ for part in self._parts for map_ in maps_of(part)}
+        found = {map_._uid: map_ for part in self._parts for map_ in part.maps}
         own = {self._map(map_): map_ for map_ in found.values() if map_._is_of_columns}
         return [
             f"    const {_map_index(map_)} {name}[1] = "
@@ -205,7 +201,7 @@ class Wrapping:
         """Return the search for the element's places in matrices."""
         for i in self._matrices:
             part: Any = self._parts[i]
-            dims = part.data.block_dims if part.map_.unrolled else (1, 1)
+            dims = part.data.block_dims if part.path.unrolled else (1, 1)
             arities = [map_.arity for map_ in part.maps]
             given = []
             for side, map_, arity, dim in zip(
@@ -216,7 +212,7 @@ class Wrapping:
                 kept = f"arg{i}_{side}_kept" if _is_cut(part) else "0"
                 given.append(f"arg{i}_{side}, {arity}, {dim}, {kept}")
             n = arities[0] * arities[1] * dims[0] * dims[1]
-            arrays = f"arg{i}_places, {int(is_masked(part))}, arg{i}_rowptr, arg{i}_colidx"
+            arrays = f"arg{i}_places, {int(part.is_masked)}, arg{i}_rowptr, arg{i}_colidx"
             yield f"    int arg{i}_places[{n}];"
             yield f"    if (!{self._search(part)}({arrays}, {', '.join(given)})) return 1;"
 
@@ -236,7 +232,7 @@ class Wrapping:
                 level = f"((cell[1] + {start}) % cell[3] - {start} % cell[3])"
             yield f"{value} < 0 ? -1 : {value} + {offset} * {level}" if offset else value
 
-    def _search(self, part: MatArg) -> str:
+    def _search(self, part: Part) -> str:
         return f"{self._name}_places" + ("" if _index(part) == "int" else "_long")
 
     def _searches(self) -> list[str]:
@@ -248,7 +244,7 @@ class Wrapping:
         ]
 
 
-def _index(part: MatArg) -> str:
+def _index(part: Part) -> str:
     return "int" if part.data.sparsity.colidx.dtype.itemsize == POSITION_BYTES else "long"
 
 
@@ -258,6 +254,7 @@ def _map_index(map_: Map) -> str:
     return "int" if table.index_bytes == POSITION_BYTES else "long"
 
 
-def _is_cut(part: MatArg) -> bool:
+def _is_cut(part: Part) -> bool:
     """Whether rows or columns are left out."""
-    return part.map_.row_mask is not None or part.map_.col_mask is not None
+    path = part.path
+    return path is not None and (path.row_mask is not None or path.col_mask is not None)

@@ -7,9 +7,8 @@ import weakref
 import pytest
 
 from pyop2cxx import op2
-from pyop2cxx.data.constants import ConstantArg
+from pyop2cxx.data.constants import GlobalArg
 from pyop2cxx.data.dats import DatArg
-from pyop2cxx.data.globals import GlobalArg
 from pyop2cxx.exceptions import MapTypeError, MapValueError, ModeValueError
 
 
@@ -37,7 +36,7 @@ def test_globals_and_constants_give_theirs() -> None:
     g, c = op2.Global(1, 0.0), op2.Constant(1, 2.0)
     for access in (op2.READ, op2.INC, op2.MIN, op2.MAX):
         assert g(access) == GlobalArg(g, access)
-    assert c(op2.READ) == ConstantArg(c, op2.READ)
+    assert c(op2.READ) == GlobalArg(c, op2.READ)
     assert g(op2.INC).map_ is c(op2.READ).map_ is None
 
 

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from pyop2cxx import _core, op2
-from pyop2cxx.loop import symbolic
 from pyop2cxx.loop.checked_kernel import CheckedKernel, Site, checked
 
 if TYPE_CHECKING:
@@ -27,7 +26,7 @@ def made(code: str, access: Any = op2.WRITE) -> CheckedKernel:
     loop = op2.ParLoop(
         op2.Kernel(code, "k"), cells, op2.Dat(cells)(access), op2.Dat(cells**2)(op2.READ)
     )
-    built = symbolic.build(loop.kernel, loop.args, loop._items)
+    built = loop._symbolic()
     return checked(loop.kernel, built.loop, layer=False)
 
 

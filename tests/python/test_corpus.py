@@ -17,6 +17,7 @@ from hypothesis import strategies as st
 from pyop2cxx import _core, op2
 from pyop2cxx.exceptions import UnsupportedError
 from pyop2cxx.loop import symbolic
+from pyop2cxx.loop.parts import parts_of
 from pyop2cxx.op2 import INC, MAX, MIN, READ, RW, WRITE
 from pyop2cxx.pipeline import flow
 from pyop2cxx.pipeline.together import compile_together
@@ -349,7 +350,7 @@ def test_maps_with_more_targets_than_int32_counts(backend: str) -> None:
 
 def spaces_of(kernel: str, *args: Any) -> tuple[int, ...]:
     items = items_of(args[0].map_.iterset, None, False, "f")
-    return symbolic.build(op2.Kernel(kernel, "f"), args, items).spaces
+    return symbolic.build(op2.Kernel(kernel, "f"), parts_of(args, items), items).spaces
 
 
 def test_maps_to_one_of_two_dats_conflict() -> None:

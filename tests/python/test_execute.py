@@ -10,6 +10,8 @@ from pyop2cxx import op2
 from pyop2cxx.base.access import INC, READ, WRITE
 from pyop2cxx.exceptions import HaloFrozenError
 from pyop2cxx.loop.execute import Effects, Run, effects_of
+from pyop2cxx.loop.parts import Part, parts_of
+from pyop2cxx.sets.items import items_of
 
 ADD = op2.Kernel("void add(const double *x, double *y) { y[0] += x[0]; y[1] += x[0]; }", "add")
 
@@ -47,6 +49,10 @@ class TellingWatch:
         self.told.append("after")
 
 
+def parts(args: Any, over: op2.Set) -> tuple[Part, ...]:
+    return parts_of(args, items_of(over, None, False, "loop"))
+
+
 @pytest.fixture
 def told() -> list[str]:
     return []
@@ -62,7 +68,7 @@ def world(told: list[str]) -> tuple[op2.Set, op2.Map, op2.Dat, op2.Dat]:
 
 
 def test_a_run_is_checked_brought_computed_noted_and_gathered(told: list[str], world: Any) -> None:
-    _, ends, x, y = world
+    links, ends, x, y = world
     args = (x(READ, ends), y(INC, ends))
     x.halo_valid = False
 
@@ -70,7 +76,7 @@ def test_a_run_is_checked_brought_computed_noted_and_gathered(told: list[str], w
         told.append(f"launch {x.halo_valid}")
         return False
 
-    run = Run("loop", effects_of(args), launch, TellingWatch(told))
+    run = Run("loop", effects_of(parts(args, links)), launch, TellingWatch(told))
     assert run.is_watched
     assert not run.unwatched().is_watched
     run.once(args)
@@ -87,7 +93,7 @@ def test_effects_are_numbers_of_arguments(world: Any) -> None:
     args = (total(INC), here(WRITE), mixed(INC, path), x(READ, ends), x(READ, ends))
     ghosts = ((2, 0, INC), (4, 0, READ))  # of what comes twice, once
     wanted = Effects(dats=(1, 2, 3, 4), written=(1, 2), assembled=(), ghosts=ghosts)
-    assert effects_of(args) == wanted
+    assert effects_of(parts(args, links)) == wanted
 
 
 def test_a_remembered_loop_exchanges_as_before(told: list[str], world: Any) -> None:

@@ -7,7 +7,6 @@ import numpy as np
 import pytest
 
 from pyop2cxx import _core, op2
-from pyop2cxx.loop import symbolic
 
 ADD = "void f(double *y) { y[0] += 1; }"
 
@@ -20,7 +19,7 @@ def loop_of(entries, n_targets=100):
 
 
 def built_from(loop):
-    return symbolic.build(loop.kernel, loop.args, loop._items)
+    return loop._symbolic()
 
 
 @pytest.mark.usefixtures("static")

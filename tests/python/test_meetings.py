@@ -108,3 +108,13 @@ def test_a_global_that_is_summed_and_read() -> None:
     code = "void k(double *s, const double *t) { s[0] += t[0]; }"
     with pytest.raises(CheckError, match="Global 'total'"):
         check(code, cells, total(op2.INC), total(op2.READ))
+
+
+def test_a_field_is_named_by_its_argument() -> None:
+    edges, nodes = op2.Set(2), op2.Set(3)
+    apart, together = op2.Map(edges, nodes, 1, [0, 1]), op2.Map(edges, nodes, 1, [2, 2])
+    both = op2.MixedDat((op2.Dat(nodes), op2.Dat(nodes)))
+    path = op2.MixedMap((apart, together))
+    with pytest.raises(CheckError, match=r"arg 0: elements 0 and 1 both WRITE") as caught:
+        check("void k(double *a) { a[0] = 1; a[1] = 2; }", edges, both(op2.WRITE, path))
+    assert caught.value.argument == 0

@@ -1,31 +1,140 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Dats on the base Set that cells of a column update; the corpus has loops over them."""
+"""What loops know of their arguments; the corpus has loops over what cells update by columns."""
 
 from __future__ import annotations
+
+import inspect
+import sys
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 
+import pyop2cxx
 from pyop2cxx import op2
-from pyop2cxx.exceptions import UnsupportedError
-from pyop2cxx.loop.parts import through_columns
+from pyop2cxx.data.dats import DatArg
+from pyop2cxx.exceptions import UnsupportedError, UsageError
+from pyop2cxx.loop.parts import Kind, Part, parts_of
 from pyop2cxx.op2 import INC, READ, RW, WRITE
 from pyop2cxx.sets.derived_maps import ColumnMap
+from pyop2cxx.sets.items import items_of
 
 COUNT = op2.Kernel("void count(double *x) { *x += 1; }", "count")
 
 
+def parts(*args: Any, over: op2.Set, region: Any = None) -> tuple[Part, ...]:
+    return parts_of(args, items_of(over, region, False, "loop"))
+
+
 def test_which_arguments_are_seen_by_columns() -> None:
     base = op2.Set(3)
-    x, g = op2.Dat(base), op2.Global(1, 0.0)
-    assert through_columns(x(READ), base).map_ is None
-    assert through_columns(g(INC), base).map_ is None
-    found = [through_columns(x(access), base) for access in (INC, RW, WRITE)]
-    assert [arg.access for arg in found] == [INC, RW, RW]
-    assert len({id(arg.map_) for arg in found}) == 1
+    columns, x, g = op2.ExtrudedSet(base, 4), op2.Dat(base), op2.Global(1, 0.0)
+    elsewhere = op2.Dat(op2.Set(3))
+    found = parts(x(READ), g(INC), elsewhere(INC), over=columns)
+    assert [part.maps for part in found] == [(), (), ()]
+    assert [part.maps for part in parts(x(INC), over=base)] == [()]
+    found = parts(x(INC), x(RW), x(WRITE), over=columns)
+    assert [part.access for part in found] == [INC, RW, RW]
+    assert len({id(part.map_) for part in found}) == 1
     mixed = op2.MixedDat((x, g))
-    assert [map_ is None for map_ in through_columns(mixed(INC), base).map_] == [False, True]
-    assert through_columns(op2.MixedDat((g, g))(INC), base).map_ is None
+    assert [len(part.maps) for part in parts(mixed(INC), over=columns)] == [1, 0]
+
+
+def test_what_a_part_says() -> None:
+    cells, nodes = op2.Set(2), op2.Set(3)
+    ends = op2.Map(cells, nodes, 2, [0, 1, 1, 2])
+    x, y, g = op2.Dat(nodes**2, name="x"), op2.Dat(cells**3), op2.Global(4)
+    mat = op2.Mat(op2.Sparsity((nodes**1, nodes**2), [(ends, ends)]))
+    handle = op2.PassthroughArg(op2.OpaqueType("box"), 64)
+    args = (x(READ, ends), op2.DatView(y, 1)(WRITE), g(INC), mat(INC, (ends, ends)), handle)
+    found = parts(*args, over=cells)
+    assert [part.number for part in found] == [0, 1, 2, 3, 4]
+    kinds = [Kind.ROWS, Kind.ROWS, Kind.TOTAL, Kind.PLACES, Kind.HANDLE]
+    assert [part.kind for part in found] == kinds
+    assert [part.layout for part in found[:4]] == [(2, 0, 0), (1, 3, 1), (4, 0, 0), (2, 0, 0)]
+    assert [part.n_scalars for part in found] == [4, 1, 4, 8, 0]
+    assert [part.home for part in found] == [nodes, cells, None, None, None]
+    assert [part.is_of_matrix for part in found] == [False, False, False, True, False]
+    assert [part.target for part in found] == [ends, None, None, ends, None]
+    assert [part.map_ for part in found] == [ends, None, None, None, None]
+
+
+def test_fields_and_blocks_know_where_they_are() -> None:
+    cells, nodes = op2.Set(2), op2.Set(3)
+    ends = op2.Map(cells, nodes, 2, [0, 1, 1, 2])
+    x, g = op2.Dat(nodes**2), op2.Global(1, 0.0)
+    both = op2.MixedMap((ends, None))
+    fields = parts(g(READ), op2.MixedDat((x, g))(READ, both), over=cells)
+    assert [(part.number, part.field, part.is_field) for part in fields] == [
+        (0, 0, False),
+        (1, 0, True),
+        (1, 1, True),
+    ]
+    dsets = op2.MixedDataSet((nodes**2, op2.GlobalDataSet(g)))
+    mat = op2.Mat(
+        op2.Sparsity(
+            (dsets, dsets),
+            {(i, j): [(r, c, None)] for i, r in enumerate(both) for j, c in enumerate(both)},
+        )
+    )
+    blocks = parts(mat(INC, (both, both)), over=cells)
+    arities = {ends._uid: 2}
+    # two rows of the Global's columns, of two values each, beside the block and below it
+    assert [part.cell.place(arities) for part in blocks if part.cell] == [
+        (0, 0, 4, 5),
+        (0, 4, 1, 5),
+        (4, 0, 4, 5),
+        (4, 4, 1, 5),
+    ]
+    assert sum(part.n_scalars for part in blocks) == 25
+
+
+def test_what_is_no_argument_is_named() -> None:
+    x = op2.Dat(op2.Set(3))
+    with pytest.raises(UsageError, match=r"par_loop: arg 1 must be made by calling .* got 3"):
+        parts_of((x(READ), 3), items_of(x.dataset.set, None, False, "loop"))
+
+
+def test_an_argument_is_looked_at_in_one_file_after_the_other() -> None:
+    """No file sees an argument of an everyday loop again, but the one that runs loops.
+
+    What an argument says of itself is no stay.
+    """
+    cells, nodes = op2.Set(2), op2.Set(3)
+    ends = op2.Map(cells, nodes, 2, [0, 1, 1, 2])
+    x, y = op2.Dat(nodes, [1.0, 2.0, 3.0]), op2.Dat(cells, [0.0, 0.0])
+    copy = op2.Kernel("void copy(const double *x, double *y) { y[0] = x[0] + x[1]; }", "copy")
+    stays: list[str] = []
+    folder = str(Path(pyop2cxx.__file__).parent)
+
+    def sees(value: object) -> bool:
+        if isinstance(value, tuple | list):
+            return any(map(sees, value))
+        return isinstance(value, DatArg | Part)
+
+    def trace(frame: Any, event: str, _: object) -> None:
+        code = frame.f_code
+        if event != "call" or not code.co_filename.startswith(folder):
+            return
+        n = code.co_argcount + code.co_kwonlyargcount
+        has_more = bool(code.co_flags & inspect.CO_VARARGS)
+        given = [frame.f_locals.get(name) for name in code.co_varnames[: n + has_more]]
+        file = code.co_filename[len(folder) + 1 :]
+        is_its_own = n > 0 and isinstance(given[0], DatArg | Part) and code.co_varnames[0] == "self"
+        if any(map(sees, given)) and not is_its_own and stays[-1:] != [file]:
+            stays.append(file)
+
+    with op2.backend("sequential"):
+        sys.setprofile(trace)
+        try:
+            op2.par_loop(copy, cells, x(READ, ends), y(WRITE))
+        finally:
+            sys.setprofile(None)
+    assert y.data_ro.tolist() == [3.0, 5.0]
+    assert 4 <= len(stays) <= 11, stays  # and the Dat's, which makes it
+    seen_again = {file for file in stays if stays.count(file) > 1}
+    assert seen_again <= {"loop/execute.py"}, stays
 
 
 def test_a_column_leads_to_what_it_stands_on() -> None:

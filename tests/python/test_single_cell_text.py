@@ -7,6 +7,7 @@ from pyop2cxx import op2
 from pyop2cxx.loop.parts import parts_of
 from pyop2cxx.op2 import INC, READ
 from pyop2cxx.pyop2._single_cell_text import Wrapping, parameters_of
+from pyop2cxx.sets.items import items_of
 
 CELLS, NODES = op2.Set(2, "cells"), op2.Set(3, "nodes")
 C2N = op2.Map(CELLS, NODES, 2, [0, 1, 1, 2], "c2n")
@@ -26,7 +27,7 @@ def test_parameters_behind_the_range() -> None:
 def test_pointers_are_moved_where_the_loop_sees_one_element_only() -> None:
     mat = op2.Mat(op2.Sparsity((NODES**1, NODES**1), [(C2N, C2N, None)]))
     w = op2.Dat(CELLS**3)
-    parts = parts_of((mat(INC, (C2N, C2N)), w(READ)))[0]
+    parts = parts_of((mat(INC, (C2N, C2N)), w(READ)), items_of(CELLS, None, False, "loop"))
     wrapping = Wrapping("one", "k", (), parts, CELLS)
     wanted = ["arg0", "arg0_row_map", "arg0_col_map", "arg1", "arg0_row_start", "arg0_position"]
     search, head, *_, call, brace, end, _ = wrapping.lines(wanted)

@@ -11,6 +11,7 @@ from small_world import EDGES, FLUX, statistics
 
 from pyop2cxx import op2
 from pyop2cxx.loop import symbolic
+from pyop2cxx.loop.parts import parts_of
 from pyop2cxx.runtime import runtime
 from pyop2cxx.sets.items import items_of
 
@@ -97,7 +98,7 @@ SPELLINGS: dict[str, dict[str, Any]] = {
 
 
 def signature(loop: op2.ParLoop) -> str:
-    return symbolic.build(loop.kernel, loop.args, loop._items).loop.signature()
+    return loop._symbolic().loop.signature()
 
 
 def test_24_spellings_are_one_signature_one_text_and_one_compilation() -> None:
@@ -172,7 +173,8 @@ def test_wide_indices_are_another_text_but_the_same_signature() -> None:
 
 
 def numbers(*carriers: Any) -> tuple[list[int], list[int]]:
-    return symbolic._aliases([carrier(op2.READ) for carrier in carriers])
+    items = items_of(carriers[0].dataset.set, None, False, "f")
+    return symbolic.aliases(parts_of([carrier(op2.READ) for carrier in carriers], items))
 
 
 def test_aliases_are_found_by_memory() -> None:
@@ -215,5 +217,5 @@ def test_consts_are_found_by_name_and_sorted() -> None:
     assert symbolic.free_names(kernel) == ["a_const", "eps", "zeta"]
     cells = op2.Set(2)
     items = items_of(cells, None, False, "loop")
-    built = symbolic.build(kernel, [op2.Dat(cells)(op2.RW)], items)
+    built = symbolic.build(kernel, parts_of([op2.Dat(cells)(op2.RW)], items), items)
     assert [constant.name for constant in built.constants] == ["a_const", "zeta"]

@@ -7,9 +7,9 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from pyop2cxx import _core
-from pyop2cxx.data.dats import DatArg, LegacyDatArg
-from pyop2cxx.data.mat_args import LegacyMatArg, LegacyMixedMatArg, MatArg, MixedMatArg
-from pyop2cxx.data.mixed_dats import LegacyMixedDatArg, MixedDatArg
+from pyop2cxx.data.dats import DatArg
+from pyop2cxx.data.mat_args import MatArg, MixedMatArg
+from pyop2cxx.data.mixed_dats import MixedDatArg
 from pyop2cxx.exceptions import IndexValueError, UsageError
 from pyop2cxx.kernel.shapes import fitting_extents
 
@@ -132,7 +132,7 @@ def form_of(kernel: Kernel, i: int, arg: Arg, cells: int) -> Form:
     access = int(arg.access)
     if isinstance(arg, MatArg | MixedMatArg):
         rows, columns = _sides(arg, cells)
-        flatten = isinstance(arg, LegacyMatArg | LegacyMixedMatArg) and _reorders(rows + columns)
+        flatten = arg.form is not None and _reorders(rows + columns)
         kind = "block" if kernel.abi == "2013" else "tensor" if flatten else "live"
         form = Form(kind, c_type, access, rows, columns, flatten=flatten)
     else:
@@ -153,9 +153,10 @@ def form_of(kernel: Kernel, i: int, arg: Arg, cells: int) -> Form:
 
 def _asked(arg: Arg, fields: tuple[Field, ...]) -> tuple[int | None, bool]:
     """Return the dimension of ``op2.i`` and whether values change places."""
-    if not isinstance(arg, LegacyDatArg | LegacyMixedDatArg):
+    if arg.form is None:
         return None, False
-    return arg.index, arg.flatten and (arg.index is None or _reorders(fields))
+    index = arg.form.index
+    return index, arg.form.flatten and (index is None or _reorders(fields))
 
 
 def _kind(arg: Arg, abi: str, index: int | None, flatten: bool) -> str:
