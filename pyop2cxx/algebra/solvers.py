@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -28,7 +29,7 @@ from pyop2cxx.runtime import runtime
 from pyop2cxx.runtime.tracebacks import ends_tracebacks
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable
 
     from numpy.typing import NDArray
 
@@ -120,6 +121,11 @@ class Solver:
         Raises:
             SolverOptionError: An option is unknown or has an unknown value.
         """
+        if not isinstance(parameters, Mapping):
+            raise SolverOptionError(
+                f"Solver: the options must be a dict, got {parameters!r} of type "
+                f"{type(parameters).__name__}"
+            )
         wanted = dict(self._parameters)
         for name, value in parameters.items():
             known = OLD_NAMES.get(name, name)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from pyop2cxx import _core
-from pyop2cxx.base.arrays import address_of
+from pyop2cxx.base.arrays import MOST_INT64, address_of
 from pyop2cxx.exceptions import (
     DataTypeError,
     DataValueError,
@@ -338,6 +338,8 @@ class Algebra:
                 f"{type(value).__name__}"
             )
         if found.dtype.kind == "b" or found.dtype.kind not in "iufc":
+            if not -MOST_INT64 <= value <= MOST_INT64:  # NumPy has no type for it
+                raise DataTypeError(f"{self._what}: '{operation}' takes 64 bits, got {value!r}")
             found = found.astype(np.int64)
         self._check_real(found.dtype, operation)
         return found

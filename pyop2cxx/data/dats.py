@@ -23,6 +23,7 @@ from pyop2cxx.exceptions import (
     DatTypeError,
     MapTypeError,
     MapValueError,
+    SetTypeError,
     StaticModeError,
     UsageError,
 )
@@ -512,6 +513,11 @@ class Dat(DataCarrier, Algebra, HaloExchange, AsVec):
         self.data_wo[...] = loaded
 
     def _check_subset(self, subset: SubsetLike) -> None:
+        if not isinstance(getattr(subset, "superset", None), Set):
+            raise SetTypeError(
+                f"{self._what}: expected a Subset of Set '{self._set.name}', got {subset!r} of "
+                f"type {type(subset).__name__}"
+            )
         if subset.superset is not self._set:
             raise MapValueError(
                 f"{self._what}: the subset is a part of Set '{subset.superset.name}'; "

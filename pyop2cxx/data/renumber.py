@@ -17,16 +17,15 @@ from pyop2cxx._core import plan as room
 from pyop2cxx.base import extras
 from pyop2cxx.base.arrays import address_of
 from pyop2cxx.data.dats import Dat
-from pyop2cxx.exceptions import DatTypeError, MapTypeError, UsageError
+from pyop2cxx.exceptions import DatTypeError, MapTypeError, SetTypeError, UsageError
 from pyop2cxx.runtime import runtime
 from pyop2cxx.sets.maps import Map
+from pyop2cxx.sets.sets import Set
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     import numpy.typing as npt
-
-    from pyop2cxx.sets.sets import Set
 
     Array: TypeAlias = npt.NDArray[Any]
     Numbers: TypeAlias = npt.NDArray[np.int64]
@@ -306,6 +305,11 @@ def _through(
         data = data.data_ro
     if on is None:
         raise UsageError("Renumbering: say which Set the array belongs to: on=")
+    if not isinstance(on, Set):
+        raise SetTypeError(
+            f"Renumbering: 'on' must be the Set that the array belongs to, got {on!r} of type "
+            f"{type(on).__name__}"
+        )
     rows = np.asarray(data)
     if rows.ndim == 0 or len(rows) not in (on.size, on.total_size):
         raise UsageError(

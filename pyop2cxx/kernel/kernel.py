@@ -15,6 +15,7 @@ from pyop2cxx.base.access import Access
 from pyop2cxx.exceptions import (
     ContractError,
     DataTypeError,
+    IndexValueError,
     NameTypeError,
     UnsupportedError,
     UsageError,
@@ -321,7 +322,15 @@ def _build_untyped(given: Description, positions: frozenset[int], name: str) -> 
     """Build a kernel where parameters of a function take any pointer; None if they are used."""
     parsed, tokens = known.parsed(given)
     function = next((found for found in parsed.functions if found.name == name), None)
-    if function is None or any(function.parameters[i][0] in function.names for i in positions):
+    if function is None:
+        return None
+    unknown = sorted(positions - set(range(len(function.parameters))))
+    if unknown:
+        raise IndexValueError(
+            f"Kernel '{name}': there is no parameter {unknown[0]!r}; they are numbered from 0 to "
+            f"{len(function.parameters) - 1}"
+        )
+    if any(function.parameters[i][0] in function.names for i in positions):
         return None
     parameters = tuple(
         (parameter, VOID_POINTER if i in positions else type_, line)

@@ -15,7 +15,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from pyop2cxx.base.access import READ
-from pyop2cxx.exceptions import MapTypeError, SetTypeError, UnsupportedError, UsageError
+from pyop2cxx.exceptions import (
+    KernelTypeError,
+    MapTypeError,
+    SetTypeError,
+    UnsupportedError,
+    UsageError,
+)
+from pyop2cxx.kernel.kernel import Kernel
 from pyop2cxx.loop.parloop import ParLoop
 from pyop2cxx.pyop2 import _global_call as global_call
 from pyop2cxx.pyop2._kernel_args import (
@@ -79,6 +86,11 @@ class GlobalKernel:
         iteration_region: IterationRegion | None = None,
         pass_layer_arg: bool = False,
     ) -> None:
+        if not isinstance(local_kernel, Kernel):
+            raise KernelTypeError(
+                f"GlobalKernel: expected a LocalKernel, got {local_kernel!r} of type "
+                f"{type(local_kernel).__name__}"
+            )
         what = f"GlobalKernel '{local_kernel.name}'"
         if local_kernel.accesses is None or len(local_kernel.accesses) != len(arguments):
             raise UsageError(
@@ -225,6 +237,11 @@ class Parloop(ParLoop):
     """
 
     def __init__(self, global_knl: GlobalKernel, iterset: Set, arguments: Sequence[Any]) -> None:
+        if not isinstance(global_knl, GlobalKernel):
+            raise KernelTypeError(
+                f"Parloop: expected a GlobalKernel, got {global_knl!r} of type "
+                f"{type(global_knl).__name__}"
+            )
         what = f"Parloop '{global_knl.name}'"
         if len(arguments) != len(global_knl.arguments):
             raise UsageError(

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from pyop2cxx.base.arrays import MOST_INT32, as_name
+from pyop2cxx.base.arrays import MOST_INT32, as_name, is_integer
 from pyop2cxx.exceptions import (
     ContractError,
     MapTypeError,
@@ -60,11 +60,12 @@ class PermutedMap(EntriesOfMap):
                 f"PermutedMap of ComposedMap '{map_.name}': permute the first Map that it is "
                 "composed of instead"
             )
-        order = tuple(int(i) for i in permutation)
-        if sorted(order) != list(range(map_.arity)):
+        given = tuple(permutation)
+        order = tuple(int(i) for i in given if is_integer(i))
+        if len(order) != len(given) or sorted(order) != list(range(map_.arity)):
             raise ContractError(
                 f"PermutedMap of Map '{map_.name}': expected each of 0 to {map_.arity - 1} once, "
-                f"got {order}"
+                f"got {given}"
             )
         self._choose(map_, order, f"permuted_{map_.name}")
 

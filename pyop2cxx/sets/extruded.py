@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from pyop2cxx.base.arrays import is_integer
+from pyop2cxx.base.arrays import MOST_INT32, is_integer
 from pyop2cxx.exceptions import SetTypeError, SizeTypeError, UnsupportedError, UsageError
 from pyop2cxx.runtime.tracebacks import ends_tracebacks
 from pyop2cxx.sets.sets import Set, Subset
@@ -126,6 +126,8 @@ def _as_layers(layers: int | ArrayLike, parent: Set) -> Array:
     if is_integer(layers):
         if layers < 2:
             raise SizeTypeError(f"{what}: a column of cells has at least 2 layers, got {layers}")
+        if layers > MOST_INT32:
+            raise SizeTypeError(f"{what}: at most {MOST_INT32} layers are possible, got {layers}")
         return np.array([[0, layers]], np.int64)
     try:
         found = np.asarray(layers)

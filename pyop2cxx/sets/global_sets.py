@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from pyop2cxx.exceptions import UnsupportedError
+from pyop2cxx.exceptions import DatTypeError, UnsupportedError
 from pyop2cxx.sets.sets import Set
 
 if TYPE_CHECKING:
@@ -39,6 +39,9 @@ class GlobalDataSet:
     Args:
         global_: The Global.
 
+    Raises:
+        DatTypeError: It is something else.
+
     Example:
         >>> from pyop2cxx import op2
         >>> op2.GlobalDataSet(op2.Global(3)).cdim
@@ -46,6 +49,11 @@ class GlobalDataSet:
     """
 
     def __init__(self, global_: Any) -> None:
+        if getattr(global_, "_kind", None) not in ("Global", "Constant"):
+            raise DatTypeError(
+                f"GlobalDataSet: expected a Global, got {global_!r} of type "
+                f"{type(global_).__name__}"
+            )
         self._global = global_
         self._set = GlobalSet(global_._comm)
 
