@@ -3,13 +3,13 @@
 #   PYTHON=/path/to/python3  use this interpreter (>= 3.10)    VENV=dir  another place than .venv
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
-.PHONY: help demo test fuzz lint build bench docs stubs clean distclean
+.PHONY: help demo test fuzz fuzz-calls fuzz-kills fuzz-memory lint build bench docs stubs clean distclean
 export PYTHON VENV
 
 venv_python := $(or $(VENV),.venv)/bin/python
 
 help: ## list the targets
-	@awk -F ':.*## ' '/^[a-z]+:.*## /{printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 demo: ## airfoil on 720 000 cells: 100 iterations on openmp, time per loop against STREAM
 	@tools/setup.sh demo
@@ -19,10 +19,23 @@ test: ## C++ tests, the same under ASan, UBSan and TSan, Python tests
 	@tools/setup.sh test
 	@tools/test.sh
 
-fuzz: ## random loops against an interpreter: BACKEND=openmp COUNT=100000 SEED=1 CFLAGS=-O0
+fuzz: ## random loops for hours: BACKEND=openmp COUNT=100000 SEED=1 CFLAGS=-O0
 	@tools/setup.sh test
 	@$(venv_python) tests/fuzz/run.py --backend $(or $(BACKEND),openmp) --count $(or $(COUNT),100000) \
 	  $(if $(SEED),--seed $(SEED)) --cflags=$(or $(CFLAGS),-O0)
+
+fuzz-calls: ## hostile calls of the interface: COUNT=1000000 SEED=1
+	@tools/setup.sh test
+	@$(venv_python) tests/fuzz/hostile.py --count $(or $(COUNT),1000000) $(if $(SEED),--seed $(SEED))
+
+fuzz-kills: ## kill -9 while loops are compiled and cached: BACKEND=sequential COUNT=200 SEED=1
+	@tools/setup.sh test
+	@$(venv_python) tests/fuzz/kills.py --backend $(or $(BACKEND),sequential) \
+	  --count $(or $(COUNT),200) $(if $(SEED),--seed $(SEED))
+
+fuzz-memory: ## the corpus as host code under ASan and UBSan
+	@tools/setup.sh test
+	@$(venv_python) tests/fuzz/sanitized.py
 
 lint: ## ruff, mypy, clang-format, stub, manual, -Wall -Wextra -Werror with g++ and clang 14
 	@tools/setup.sh lint

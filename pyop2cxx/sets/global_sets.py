@@ -49,7 +49,7 @@ class GlobalDataSet:
     """
 
     def __init__(self, global_: Any) -> None:
-        if getattr(global_, "_kind", None) not in ("Global", "Constant"):
+        if getattr(global_, "_kind", None) != "Global":
             raise DatTypeError(
                 f"GlobalDataSet: expected a Global, got {global_!r} of type "
                 f"{type(global_).__name__}"

@@ -42,15 +42,20 @@ def run_corpus(backend: str, names: list[str]) -> None:
 
 
 def run_case(case: Case, strategy: str) -> None:
-    problem = case.problem()
     sys.stderr.write(f"== {case.name} {strategy}\n")
     sys.stderr.flush()
-    how = {**problem.options, "strategy": strategy}
     try:
-        op2.ParLoop(problem.kernel, problem.iterset, *problem.args, **how).compute()
+        run_case_by(case, {"strategy": strategy})
     except UnsupportedError:
         sys.stderr.write("== refused\n")
-        return
+
+
+def run_case_by(case: Case, how: dict[str, Any]) -> None:
+    """Run a case with these keywords of the loop, and compare with NumPy."""
+    problem = case.problem()
+    how = {**problem.options, **how}
+    try:
+        op2.ParLoop(problem.kernel, problem.iterset, *problem.args, **how).compute()
     finally:
         for constant in problem.constants:
             constant.remove_from_namespace()

@@ -15,9 +15,11 @@ from pyop2cxx.exceptions import KernelWarning
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
+from fuzz.kills import kill_many
 from fuzz.loops import random_loop, run
 from fuzz.program import Way, program
 from fuzz.run import Failure, Report, run_seeds, smallest
+from fuzz.sanitized import OVERRUN, watch
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -48,6 +50,17 @@ def test_loops_do_what_the_interpreter_does(backend: str) -> None:
     ]
     assert not found, "\n\n".join(found[:3])
     assert report.n_runs >= report.n_loops
+
+
+def test_sanitizers_see_what_generated_code_does() -> None:
+    """A case of the corpus is clean; what reads too far is not."""
+    reports = watch([OVERRUN, "direct_read_write"])
+    assert list(reports) == [OVERRUN]
+    assert "heap-buffer-overflow" in reports[OVERRUN]
+
+
+def test_kills_are_not_noticed() -> None:
+    assert kill_many(2, 3, "sequential") >= 2
 
 
 def test_facts_hold_whatever_is_computed() -> None:

@@ -43,6 +43,7 @@ def two_entries() -> op2.Map:
         (lambda: op2.GlobalKernel(1.5, ()), KernelTypeError),
         (lambda: op2.Parloop(1.5, op2.Set(1), ()), KernelTypeError),
         (lambda: op2.GlobalDataSet(dat()), DatTypeError),
+        (lambda: op2.GlobalDataSet(op2.Constant(1, 1.0)), DatTypeError),
         (lambda: op2.Solver(parameters=3), SolverOptionError),
         (lambda: op2.ExtrudedSet(op2.Set(2), 10**30), SizeTypeError),
         (lambda: dat().zero(subset=7), SetTypeError),

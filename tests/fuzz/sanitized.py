@@ -1,0 +1,108 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Runs the corpus as host code that AddressSanitizer and UndefinedBehaviorSanitizer watch.
+
+Every case by every strategy, with and without lanes, on `sequential` and `openmp`:
+`python tests/fuzz/sanitized.py`, or with names of cases. Each case that is reported is named.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import warnings
+from pathlib import Path
+
+TESTS = Path(__file__).parents[1]
+sys.path[:0] = [str(TESTS), str(TESTS / "python")]
+
+FLAGS = "-O0 -g1 -fsanitize=address,undefined -fno-sanitize-recover=all"
+BACKENDS = ("sequential", "openmp")
+LANES = (0, 4)
+OVERRUN = "overrun"  # no case: what must be found
+
+
+def environment() -> dict[str, str]:
+    """Return the environment of a process that may load sanitized code."""
+    found = [
+        subprocess.run(
+            ["gcc", f"-print-file-name={name}"], capture_output=True, text=True, check=True
+        ).stdout.strip()
+        for name in ("libasan.so", "libubsan.so")
+    ]
+    options = "detect_leaks=0:abort_on_error=0:exitcode=66"
+    return {**os.environ, "LD_PRELOAD": " ".join(found), "ASAN_OPTIONS": options}
+
+
+def run_cases(names: list[str]) -> None:
+    """Run cases, in a process that has the sanitizers."""
+    from corpus import CASES
+    from race_check import run_case_by
+
+    from pyop2cxx import _core, op2
+    from pyop2cxx.exceptions import UnsupportedError
+
+    warnings.simplefilter("ignore")
+    if OVERRUN in names:
+        overrun()
+    for case in CASES:
+        if case.name not in names or case.needs & {"cpp", "headers"}:
+            continue
+        print(f"== {case.name}", flush=True)
+        for backend in BACKENDS:
+            op2.init(backend=backend, cflags=FLAGS, threads=3)
+            for strategy in _core.STRATEGIES:
+                for lanes in LANES:
+                    try:
+                        run_case_by(case, {"strategy": strategy, "lanes": lanes})
+                    except UnsupportedError:
+                        continue
+
+
+def overrun() -> None:
+    """Read behind the end of a Dat, which is not known before the loop runs."""
+    from pyop2cxx import op2
+
+    print(f"== {OVERRUN}", flush=True)
+    op2.init(cflags=FLAGS)
+    cells = op2.Set(3)
+    far, x = op2.Dat(cells, [0, 0, 1], dtype="int32"), op2.Dat(cells)
+    kernel = op2.Kernel("void f(const int *i, double *x) { x[i[0]] = 1; }", "f")
+    op2.par_loop(kernel, cells, far(op2.READ), x(op2.RW))
+
+
+def watch(names: list[str]) -> dict[str, str]:
+    """Run cases in children, a new one after each report; return the reports by case."""
+    reports: dict[str, str] = {}
+    left = list(names)
+    while left:
+        command = [sys.executable, __file__, "--child", *left]
+        done = subprocess.run(
+            command, env=environment(), capture_output=True, text=True, check=False
+        )
+        seen = [line[3:] for line in done.stdout.splitlines() if line.startswith("== ")]
+        if done.returncode == 0:
+            break
+        at = seen[-1] if seen else left[0]
+        begin = max(done.stderr.find("ERROR: "), done.stderr.find("runtime error: ") - 99, 0)
+        reports[at] = done.stderr[begin : begin + 3000]
+        left = left[left.index(at) + 1 :]
+    return reports
+
+
+def main(args: list[str]) -> int:
+    if args[:1] == ["--child"]:
+        run_cases(args[1:])
+        return 0
+    from corpus import CASES
+
+    names = args or [case.name for case in CASES]
+    reports = watch(names)
+    for name, report in reports.items():
+        print(f"\n{name}\n{report}")
+    print(f"{len(names)} cases, {len(reports)} with findings")
+    return 1 if reports else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
