@@ -20,8 +20,6 @@ if TYPE_CHECKING:
     from pyop2cxx.data.mat_values import MatValues
     from pyop2cxx.loop.execute import Run
 
-_MOST_KEPT = 8
-
 
 def change(mat: MatValues, places: Array, offsets: tuple[int, ...], value: Any, sign: str) -> None:
     """Set (``=``) or add to (``+=``) values of a matrix where they are.
@@ -36,11 +34,7 @@ def change(mat: MatValues, places: Array, offsets: tuple[int, ...], value: Any, 
     if places.size == 0:
         return
     key = (runtime.epoch, sign, offsets, blake2b(places.tobytes()).digest())
-    if key not in mat._row_loops:
-        while len(mat._row_loops) >= _MOST_KEPT:
-            del mat._row_loops[next(iter(mat._row_loops))]
-        mat._row_loops[key] = _loop(mat, places, offsets, sign)
-    run, given, to_place = mat._row_loops[key]
+    run, given, to_place = mat._row_loops.made(key, lambda: _loop(mat, places, offsets, sign))
     given.data[...] = value
     given.to_device()  # asked for by the call
     run.once((_argument(mat, to_place), given(READ)))

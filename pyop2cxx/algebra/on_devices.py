@@ -26,6 +26,7 @@ from pyop2cxx.kernel.kernel import Kernel
 from pyop2cxx.loop.run import par_loop
 from pyop2cxx.runtime import runtime
 from pyop2cxx.runtime.communicators import ALONE
+from pyop2cxx.runtime.memo import until_exit
 from pyop2cxx.sets.sets import Set
 
 if TYPE_CHECKING:
@@ -372,7 +373,7 @@ def _wrote(out: Any, *, whole: bool) -> bool:
     return True
 
 
-@lru_cache(maxsize=512)
+@until_exit(512)
 def _kernel(text: str, name: str) -> Kernel:
     return Kernel(text, name, abi="2026")
 

@@ -20,6 +20,7 @@ from pyop2cxx.exceptions import (
 )
 from pyop2cxx.interop import dlpack
 from pyop2cxx.runtime import runtime
+from pyop2cxx.runtime.memo import Memo
 from pyop2cxx.runtime.tracebacks import ends_tracebacks
 from pyop2cxx.sets.sparsities import Sparsity
 
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
     from pyop2cxx.base.arrays import Array
 
 _MOST_DENSE_ENTRIES = 1_000_000
+_MOST_ROW_LOOPS = 8
 
 
 @ends_tracebacks("__init__")
@@ -59,7 +61,7 @@ class MatValues(DataCarrier):
         self._owner: Any = None
         self._whole: ref[Any] | None = None
         self._paths: dict[tuple[Any, ...], Any] = {}
-        self._row_loops: dict[tuple[Any, ...], Any] = {}
+        self._row_loops = Memo(_MOST_ROW_LOOPS)
         self._buffer = self._make_buffer(1 if self.is_mixed else self.cdim)
         self._values: Array | None = None
         self._scipy: Any = None

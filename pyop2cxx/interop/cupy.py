@@ -96,12 +96,11 @@ def matrix(mat: Any, *, write: bool) -> Any:
 def _index(sparsity: Any) -> tuple[Any, Any, Any]:
     """Return where rows begin, columns, and the order of values of blocks; on the device, once."""
     cupy = extras.load("cupy", "Mat.to_cupy()")
-    key = int(cupy.cuda.Device())
-    if key not in sparsity._on_cuda:
-        rows, columns, order = _scalars(sparsity)
-        on_device = [None if one is None else cupy.asarray(one) for one in (rows, columns, order)]
-        sparsity._on_cuda[key] = (on_device[0], on_device[1], on_device[2])
-    found: tuple[Any, Any, Any] = sparsity._on_cuda[key]
+
+    def copied() -> tuple[Any, ...]:
+        return tuple(None if one is None else cupy.asarray(one) for one in _scalars(sparsity))
+
+    found: tuple[Any, Any, Any] = sparsity._on_cuda.made(int(cupy.cuda.Device()), copied)
     return found
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import copy
 import re
-from functools import lru_cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -27,6 +26,7 @@ from pyop2cxx.kernel.parser import known
 from pyop2cxx.kernel.parser.known import Description
 from pyop2cxx.kernel.parser.wire import VOID_POINTER
 from pyop2cxx.runtime import runtime
+from pyop2cxx.runtime.memo import until_exit
 from pyop2cxx.runtime.tracebacks import ends_tracebacks
 
 if TYPE_CHECKING:
@@ -311,13 +311,13 @@ def _options(name: str, opts: Sequence[str] | Mapping[str, object] | None) -> tu
     return _strings(name, "opts", opts)
 
 
-@lru_cache(maxsize=512)
+@until_exit(512)
 def _build(given: Description) -> _core.Kernel:
     """Parse. Keyed on all that goes in, headers' contents too, so a hit is always right."""
     return _core_of(given, *known.parsed(given))
 
 
-@lru_cache(maxsize=64)
+@until_exit(64)
 def _build_untyped(given: Description, positions: frozenset[int], name: str) -> _core.Kernel | None:
     """Build a kernel where parameters of a function take any pointer; None if they are used."""
     parsed, tokens = known.parsed(given)
@@ -374,7 +374,7 @@ def _core_of(given: Description, parsed: ParsedKernel, tokens: tuple[str, ...]) 
     )
 
 
-@lru_cache(maxsize=512)
+@until_exit(512)
 def _facts(core: _core.Kernel) -> _core.KernelFacts | None:
     """Facts, once for each core: equal descriptions share it."""
     return None if core.body is None else _core.kernel_facts(core.body)

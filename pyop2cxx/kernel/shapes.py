@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from functools import lru_cache
 from math import prod
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pyop2cxx import _core
 from pyop2cxx.base.access import INC, READ
 from pyop2cxx.exceptions import UsageError
+from pyop2cxx.runtime.memo import until_exit
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -69,7 +69,7 @@ def wrapped(kernel: Kernel, args: Sequence[Any], values: Sequence[Value], *, lay
     return _wrapped(kernel, tuple(values), extents, layer, untyped)
 
 
-@lru_cache(maxsize=256)
+@until_exit(256)
 def _wrapped(
     kernel: Kernel,
     values: tuple[Value, ...],

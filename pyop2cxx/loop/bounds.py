@@ -4,11 +4,11 @@
 from __future__ import annotations
 
 import warnings
-from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from pyop2cxx import _core
 from pyop2cxx.exceptions import KernelWarning, UsageError
+from pyop2cxx.runtime.memo import until_exit
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -69,7 +69,7 @@ class _Key:
         return isinstance(other, _Key) and self._text == other._text
 
 
-@lru_cache(maxsize=512)
+@until_exit(512)
 def _found(core: _core.Kernel, key: _Key) -> list[_core.OutOfBounds]:
     assert core.body is not None
     return _core.out_of_bounds(core.body, key.given)

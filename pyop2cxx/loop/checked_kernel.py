@@ -12,6 +12,7 @@ from pyop2cxx import _core
 from pyop2cxx.kernel.parser import known
 from pyop2cxx.kernel.parser.known import Description
 from pyop2cxx.pipeline.frames import render
+from pyop2cxx.runtime.memo import until_exit
 
 if TYPE_CHECKING:
     from pyop2cxx.kernel.kernel import Kernel
@@ -161,7 +162,7 @@ def _prelude_text() -> str:
     return render("check/prelude.j2", {})
 
 
-@lru_cache(maxsize=1)
+@until_exit(1)
 def _prelude() -> _core.KernelBody:
     parsed: ParsedKernel = known.parsed(_description(_prelude_text(), "op2_prelude"))[0]
     return _core.KernelBody(parsed.functions, parsed.tables)

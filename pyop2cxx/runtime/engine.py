@@ -19,7 +19,7 @@ from pyop2cxx.backends._devices import open_chosen
 from pyop2cxx.exceptions import ToolchainError
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
     from pyop2cxx.backends._backend import Backend
     from pyop2cxx.backends._devices import OpenDevice
@@ -51,6 +51,14 @@ class Bounded(OrderedDict[Any, Any]):
         if value is not None:
             with contextlib.suppress(KeyError):  # another thread has just dropped it
                 self.move_to_end(key)
+        return value
+
+    def made(self, key: object, make: Callable[[], Any]) -> Any:
+        """Return the value, made and kept if there is none."""
+        value = self.find(key)
+        if value is None:
+            value = make()
+            self.keep(key, value)
         return value
 
     def keep(self, key: object, value: object) -> None:

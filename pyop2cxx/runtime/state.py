@@ -10,6 +10,7 @@ import threading
 from contextlib import contextmanager
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, TypeVar
+from weakref import WeakSet
 
 from pyop2cxx import _core
 from pyop2cxx.base.folders import BACKENDS, backend_names
@@ -19,7 +20,7 @@ from pyop2cxx.exceptions import (
     UnknownBackendError,
 )
 from pyop2cxx.runtime.communicators import checked_comm
-from pyop2cxx.runtime.engine import Engine
+from pyop2cxx.runtime.engine import Bounded, Engine
 from pyop2cxx.runtime.options import Configuration
 
 if TYPE_CHECKING:
@@ -59,6 +60,8 @@ class Runtime:
         self._uids = itertools.count(1)
         self._backends: list[str] = []
         self._constants: dict[str, Any] = {}
+        self._tables: WeakSet[Any] = WeakSet()
+        self._clears: list[Callable[[], None]] = []
         self._initialised = False
         self._is_registered = False  # with atexit
         self.configuration = Configuration(self.backend_names)
@@ -125,17 +128,34 @@ class Runtime:
         self._exit_at_exit()
 
     def exit(self) -> None:
-        """Forget what `init` and `Const` set; the environment's options hold again.
+        """Forget what `init` and `Const` set, and all that was remembered of loops.
 
-        Called when the process ends, if it used anything that has to be left in order.
+        The environment's options hold again. No table keeps a Set, Dat, Kernel or device alive;
+        those that the program still holds may be used as before. Called when the process ends, if
+        it used anything that has to be left in order.
         """
         self._initialised = False
         self._backends.clear()
         self._constants.clear()
         self._states.clear()
         self.program_options.clear()
+        self._engine = None
+        self._device, self._device_epoch = None, -1
+        for clear in (*self._clears, *(table.clear for table in self._tables)):
+            clear()
         self.epoch += 1
         self.configuration.reset()
+
+    def forget_at_exit(self, remembered: Bounded | Callable[[], None]) -> None:
+        """Let `exit` clear what holds objects of a program; see `pyop2cxx.runtime.memo`.
+
+        Args:
+            remembered: A table, which is not kept alive; or what clears a table of a module.
+        """
+        if isinstance(remembered, Bounded):
+            self._tables.add(remembered)
+        else:
+            self._clears.append(remembered)
 
     def _exit_at_exit(self) -> None:
         if not self._is_registered:

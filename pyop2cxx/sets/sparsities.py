@@ -21,6 +21,7 @@ from pyop2cxx.exceptions import (
     UnsupportedError,
 )
 from pyop2cxx.runtime import runtime
+from pyop2cxx.runtime.memo import Memo
 from pyop2cxx.runtime.tracebacks import ends_tracebacks
 from pyop2cxx.sets.datasets import DataSet
 from pyop2cxx.sets.extruded import ExtrudedSet
@@ -89,7 +90,7 @@ class Sparsity:
     _diagonal_block: bool
     _found: _core.plan.Sparsity | None
     _diagonal: Array | None
-    _on_cuda: dict[int, tuple[Any, Any, Any]]
+    _on_cuda: Memo
 
     def __new__(
         cls,
@@ -142,7 +143,7 @@ class Sparsity:
         self._nested, self._block_sparse, self._diagonal_block = flags
         self._found = None
         self._diagonal = None
-        self._on_cuda = {}
+        self._on_cuda = Memo(most=8)  # devices
         if self.shape == (1, 1):
             self._parts: tuple[tuple[Sparsity, ...], ...] = ()
             self._found = None if runtime.static else self._build()

@@ -25,7 +25,6 @@ gets.
 from __future__ import annotations
 
 from dataclasses import replace
-from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from pyop2cxx.base.access import INC, RW, WRITE
@@ -35,6 +34,7 @@ from pyop2cxx.kernel.shapes import calling, check_parameters, takes_anything
 from pyop2cxx.pyop2.conventions.forms import Form, check_space, extents_of_space, form_of, shaped
 from pyop2cxx.pyop2.conventions.live import uses_value
 from pyop2cxx.pyop2.conventions.text import wrapper
+from pyop2cxx.runtime.memo import until_exit
 
 if TYPE_CHECKING:
     from pyop2cxx.kernel.kernel import Kernel
@@ -97,7 +97,7 @@ def _uses_value(kernel: Kernel, i: int) -> bool:
     return uses_value(kernel.code, kernel.name, parameter.name, parameter.type.depth)
 
 
-@lru_cache(maxsize=256)
+@until_exit(256)
 def _wrapped(
     kernel: Kernel,
     forms: tuple[Form, ...],
