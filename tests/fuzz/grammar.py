@@ -501,7 +501,7 @@ class Grammar:
         if p.type.kind == "f" and self.chance(0.5):
             found = make.function("fmin" if op == "<" else "fmax", target, value)
             if found is not None:
-                return [Stmt("set", "", [target, found])]
+                return [Stmt("set", "", [target, found], is_best=True)]
         if not value.facts.is_exact:
             return []
         test = make.binary(op, value, target)
@@ -509,8 +509,9 @@ class Grammar:
             return []
         if self.chance(0.3):
             picked = make.choice(test, value, target)
-            return [] if picked is None else [Stmt("set", "", [target, picked])]
-        return [Stmt("if", exprs=[test], bodies=[[Stmt("set", "", [target, value])]])]
+            return [] if picked is None else [Stmt("set", "", [target, picked], is_best=True)]
+        inner = Stmt("set", "", [target, value], is_best=True)
+        return [Stmt("if", exprs=[test], bodies=[[inner]], is_best=True)]
 
     def _block(self, place: Place, depth: int) -> list[Stmt]:
         return [Stmt("block", bodies=[self.block(place, 2, depth - 1)])]

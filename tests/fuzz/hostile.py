@@ -12,7 +12,6 @@ import argparse
 import copy
 import faulthandler
 import inspect
-import mmap
 import operator
 import os
 import pickle
@@ -31,6 +30,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+sys.path.insert(0, str(Path(__file__).parents[1]))
+
+from fuzz.children import in_child
 from pyop2cxx import op2
 from pyop2cxx.exceptions import InternalError, Op2Error
 
@@ -42,7 +44,6 @@ MOST_BYTES = 3 << 30  # that a child may allocate
 MOST_SECONDS = 60.0  # for one call
 N_IN_WORLD = 400  # calls before all objects are made anew
 MOST_OBJECTS = 60
-_NOTE_BYTES = 1 << 14
 
 CLASSES = [
     op2.Set,
@@ -507,52 +508,38 @@ def judge(error: BaseException, what: str, outcome: Outcome) -> None:
 # In the parent
 
 
-def in_child(seed: int, n: int) -> Outcome:
+def calls_in_child(seed: int, n: int) -> Outcome:
     """Make calls in a child; its end, if it is not its own, is a fault."""
-    shared = mmap.mmap(-1, _NOTE_BYTES)
-    reading, writing = os.pipe()
-    pid = os.fork()
-    if pid == 0:
-        os.close(reading)
-        _child(seed, n, shared, writing)
-    os.close(writing)
-    with os.fdopen(reading, "rb") as stream:
-        answer = stream.read()
-    _, status = os.waitpid(pid, 0)
-    if status == 0:
-        return pickle.loads(answer)  # type: ignore[no-any-return]  # our own child's
-    last = shared[:].split(b"\0")[0].decode(errors="replace")
-    how = f"signal {os.WTERMSIG(status)}" if os.WIFSIGNALED(status) else f"exit {status >> 8}"
+    answer, how, last = in_child(lambda note: _confined(seed, n, note))
+    if answer is not None:
+        return answer  # type: ignore[no-any-return]
     outcome = Outcome(n_calls=int(last.split("call ")[1].split(":")[0]))
     outcome.faults[f"{how} in {last.split(': ', 1)[1][:40]}"] = last
     outcome.n_faults[how] += 1
     return outcome
 
 
-def _child(seed: int, n: int, shared: mmap.mmap, writing: int) -> None:
+def _confined(seed: int, n: int, note: Callable[[str], None]) -> Outcome:
+    """Make calls where memory and time have bounds, in a folder of their own."""
     resource.setrlimit(resource.RLIMIT_AS, (_used_bytes() + MOST_BYTES,) * 2)
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     signal.signal(signal.SIGALRM, signal.SIG_DFL)
     faulthandler.disable()
-    os.chdir(tempfile.mkdtemp(prefix="hostile"))
+    warnings.simplefilter("ignore")
+    np.seterr(all="ignore")
     silence = os.open(os.devnull, os.O_WRONLY)
     os.dup2(silence, 1)
     os.dup2(silence, 2)
-    warnings.simplefilter("ignore")
-    np.seterr(all="ignore")
 
-    def note(text: str) -> None:
+    def noted(text: str) -> None:
         signal.setitimer(signal.ITIMER_REAL, MOST_SECONDS)
-        data = text.encode(errors="replace")[: _NOTE_BYTES - 1]
-        shared[: len(data) + 1] = data + b"\0"
+        note(text)
 
-    try:
-        outcome = make_calls(seed, n, note)
-        os.write(writing, pickle.dumps(outcome))
-        os._exit(0)
-    except BaseException:
-        note(f"{shared[:200].split(bytes(1))[0].decode()}\n{traceback.format_exc()}")
-        os._exit(77)
+    with tempfile.TemporaryDirectory(prefix="hostile") as folder:
+        os.chdir(folder)
+        outcome = make_calls(seed, n, noted)
+        os.chdir("/")
+    return outcome
 
 
 def _used_bytes() -> int:
@@ -564,7 +551,7 @@ def make_many(first: int, count: int, at_once: int = 2000, seconds: float = 1e9)
     """Make calls in children that follow one another."""
     total, start, seed = Outcome(), time.monotonic(), first
     while total.n_calls < count and time.monotonic() - start < seconds:
-        found = in_child(seed, min(at_once, count - total.n_calls))
+        found = calls_in_child(seed, min(at_once, count - total.n_calls))
         total.n_calls += max(found.n_calls, 1)
         total.raised += found.raised
         total.n_faults += found.n_faults

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from random import Random
 from typing import TYPE_CHECKING, Any
 
-from fuzz.c_types import COMPLEXES, DOUBLE, FLOAT, INT, INTEGERS, CType
+from fuzz.c_types import DOUBLE, FLOAT, INT, LONG, CType
 from fuzz.facts import Facts
 from fuzz.grammar import Grammar, Name, facts_of, sum_facts, sum_of, table_names
 from fuzz.interpreter import compiled
@@ -24,6 +24,8 @@ if TYPE_CHECKING:
     from fuzz.tree import Kernel
 
 MOST_VALUES = 8  # that one argument points to
+MATRIX = "a matrix"
+FACETS = "ON_INTERIOR_FACETS"
 
 
 @dataclass(slots=True)
@@ -51,13 +53,13 @@ class Path:
 
 @dataclass(slots=True)
 class Data:
-    """A Dat or a Global.
+    """A Dat, a Global or a Mat.
 
     Attributes:
         name: What programs call it.
         type: Of its values.
-        on: Its Set; empty for a Global.
-        dim: Of one entity.
+        on: Its Set; empty for a Global, MATRIX for a Mat.
+        dim: Of one entity; of a Mat, the numbers of all its rows and columns.
         values: All of them, row by row.
     """
 
@@ -82,6 +84,8 @@ class Arg:
         path: The Map; None if it is direct or a Global.
         component: The component that a view shows; None for all.
         tolerance: How far off each result may be.
+        columns: The Map to the columns of a Mat.
+        block: Rows and columns of a Mat for each pair of entities.
     """
 
     data: Data
@@ -89,6 +93,8 @@ class Arg:
     path: Path | None = None
     component: int | None = None
     tolerance: float = 0.0
+    columns: Path | None = None
+    block: tuple[int, int] = (1, 1)
 
     @property
     def width(self) -> int:
@@ -127,8 +133,8 @@ class Loop:
 
     def paths_used(self) -> list[Path]:
         """Return the Maps that arguments need, each once."""
-        found = {arg.path.name: arg.path for arg in self.args if arg.path is not None}
-        return list(found.values())
+        found = [path for arg in self.args for path in (arg.path, arg.columns) if path is not None]
+        return list({path.name: path for path in found}.values())
 
     def cells(self) -> Iterator[tuple[int, int, int]]:
         """Yield element, layer, and how many cells it is above the lowest of its column."""
@@ -142,6 +148,8 @@ class Loop:
                 all_cells = all_cells[:1]
             elif self.region == "ON_TOP":
                 all_cells = all_cells[-1:]
+            elif self.region == FACETS:
+                all_cells = all_cells[:-1]
             for layer in all_cells:
                 yield element, layer, layer - bottom
 
@@ -174,8 +182,9 @@ def _visit(loop: Loop, call: Any, state: dict[str, list[Any]], cell: tuple[int, 
     stores = []
     for arg in loop.args:
         values = state[arg.data.name]
-        places = _places(arg, element, above)
-        if arg.access in ("INC", "WRITE") and arg.path is not None:
+        places = _places(arg, element, above, 2 if loop.region == FACETS else 1)
+        # memory that several arguments add to is told what each has added
+        if arg.access == "INC" or (arg.access == "WRITE" and arg.path is not None):
             pack = [_python(0, arg.data.type)] * len(places)
         else:
             pack = [values[i] for i in places]
@@ -187,24 +196,43 @@ def _visit(loop: Loop, call: Any, state: dict[str, list[Any]], cell: tuple[int, 
         _store(arg, values, places, pack)
 
 
-def _places(arg: Arg, element: int, above: int) -> list[int]:
+def _places(arg: Arg, element: int, above: int, n_cells: int) -> list[int]:
     """Return where in the list of all values those of an argument are, for one element."""
     width = arg.data.width
     if not arg.data.on:
         return list(range(width))
     path = arg.path
-    rows = [element] if path is None else path.rows[element]
-    if path is not None and path.offsets:
-        rows = [row + above * offset for row, offset in zip(rows, path.offsets, strict=True)]
+    if arg.columns is not None:
+        assert path is not None
+        rows = _spread(_entities(path, element, above, n_cells), arg.block[0])
+        columns = _spread(_entities(arg.columns, element, above, n_cells), arg.block[1])
+        return [row * arg.data.dim[1] + column for row in rows for column in columns]
+    rows = [element] if path is None else _entities(path, element, above, n_cells)
     if arg.component is not None:
         return [row * width + arg.component for row in rows]
-    return [row * width + c for row in rows for c in range(width)]
+    return _spread(rows, width)
+
+
+def _spread(entities: list[int], width: int) -> list[int]:
+    return [entity * width + c for entity in entities for c in range(width)]
+
+
+def _entities(path: Path, element: int, above: int, n_cells: int) -> list[int]:
+    """Return where a Map leads from a cell, or from one and then from the next above it."""
+    row = path.rows[element]
+    if not path.offsets:
+        return row
+    return [
+        entity + (above + cell) * offset
+        for cell in range(n_cells)
+        for entity, offset in zip(row, path.offsets, strict=True)
+    ]
 
 
 def _store(arg: Arg, values: list[Any], places: list[int], pack: list[Any]) -> None:
     t = arg.data.type
     for place, value in zip(places, pack, strict=True):
-        if arg.access == "INC" and arg.path is not None:
+        if arg.access == "INC":
             total = values[place] + value
             if t.is_integer:
                 total &= (1 << t.bits) - 1
@@ -250,7 +278,10 @@ class Maker:
         self.grammar.names = outside
         n_args = self.random.randint(2, 6)
         for _ in range(n_args):
-            self._argument()
+            if not (self.chance(0.15) and self._again()):
+                self._argument()
+        if self.chance(0.15) and self.loop.region != FACETS:
+            self._matrix()
         if all(arg.access == "READ" for arg in self.loop.args):
             self._argument("INC")
         if self.loop.extruded and self.chance(0.4):
@@ -271,7 +302,7 @@ class Maker:
             else:
                 lows = [self.random.randint(0, 2) for _ in range(total)]
                 loop.layers = [(low, low + self.random.randint(2, 5)) for low in lows]
-            loop.region = self.random.choice(["", "", "ALL", "ON_BOTTOM", "ON_TOP"])
+            loop.region = self.random.choice(["", "", "ALL", "ON_BOTTOM", "ON_TOP", FACETS])
         if self.chance(0.2):
             loop.part = sorted(self.random.sample(range(n), self.random.randint(0, n)))
 
@@ -333,7 +364,7 @@ class Maker:
         facts = sum_facts(t, is_exact) if access == "INC" else facts_of(self.random, t)
         start = Facts(-8, 7, 1) if access == "INC" and not t.is_integer else facts
         start = Facts(max(t.low, -9), 9) if access == "INC" and t.is_integer else start
-        arity = 1 if path is None else path.arity
+        arity = self._entries(path)
         dims = [(1,), (1,), (2,), (3,), (2, 2)] if place != "global" else [(1,), (1,), (3,)]
         dim = self.random.choice([d for d in dims if math.prod(d) * arity <= MOST_VALUES])
         on = "" if place == "global" else "cells" if path is None else path.target
@@ -344,6 +375,48 @@ class Maker:
             arg.component = self.random.randrange(dim[0])
         self.loop.args.append(arg)
         self._parameter(arg, f"p{number}", facts, arity * arg.width, is_exact)
+
+    def _entries(self, path: Path | None) -> int:
+        if path is None:
+            return 1
+        return path.arity * (2 if self.loop.region == FACETS else 1)
+
+    def _again(self) -> bool:
+        """Use a Dat that is read, or added to, once more; say whether there is one."""
+        known = zip(self.loop.args, self.parameters, strict=True)
+        found = [(a, p) for a, p in known if a.access in ("READ", "INC") and a.data.on]
+        if not found:
+            return False
+        other, p = self.random.choice(found)
+        paths = [path for path in self.paths if path.target == other.data.on] or [None]
+        path = self.random.choice(paths)
+        size = self._entries(path) * other.width
+        is_exact = p.facts.is_exact
+        self.loop.args.append(Arg(other.data, other.access, path, other.component))
+        word = f"p{len(self.loop.args) - 1}"
+        self._parameter(self.loop.args[-1], word, p.facts, size, is_exact)
+        return True
+
+    def _matrix(self) -> None:
+        """Add to a Mat."""
+        rows, columns = self.random.choice(self.paths), self.random.choice(self.paths)
+        t, block = self.random.choice([DOUBLE, DOUBLE, LONG]), (1, 1)
+        sizes = [(1, 1), (2, 1), (1, 3), (2, 2)]
+        fits = [b for b in sizes if rows.arity * columns.arity * math.prod(b) <= 2 * MOST_VALUES]
+        if not fits:
+            return
+        block = self.random.choice(fits)
+        number = len(self.loop.args)
+        dim = (
+            self.loop.sets[rows.target][1] * block[0],
+            self.loop.sets[columns.target][1] * block[1],
+        )
+        data = Data(f"d{number}", t, MATRIX, dim, [0] * math.prod(dim))
+        is_exact = t is LONG or self.chance(0.7)
+        arg = Arg(data, "INC", rows, columns=columns, block=block)
+        self.loop.args.append(arg)
+        size = rows.arity * columns.arity * math.prod(block)
+        self._parameter(arg, f"p{number}", sum_facts(t, is_exact), size, is_exact)
 
     def _accesses(self, place: str, path: Path | None, t: CType) -> list[str]:
         found = ["READ", "READ", "INC"]
@@ -377,6 +450,7 @@ class Maker:
     def _tolerances(self) -> None:
         """Say how far off results may be: rounding, as often as it may happen."""
         n_cells = sum(1 for _ in self.loop.cells())
+        shared: dict[str, float] = {}
         sums = {s.parameter.name: s for s in self.grammar.sums}
         for arg, p in zip(self.loop.args, self.parameters, strict=False):
             found = sums.get(p.name)
@@ -385,13 +459,13 @@ class Maker:
                 continue
             if p.type.is_integer or found.fraction >= 0:
                 continue
-            often = 4 * n_cells + 4  # entries of one row may lead to one target
-            arg.tolerance = 2 * often * (found.error + often * found.size * p.type.epsilon + 1e-12)
+            often = 16 * n_cells + 16  # entries of one row may lead to one target
+            own = 2 * often * (found.error + often * found.size * p.type.epsilon + 1e-12)
+            shared[arg.data.name] = shared.get(arg.data.name, 0.0) + own
+        for arg in self.loop.args:
+            arg.tolerance = shared.get(arg.data.name, arg.tolerance)
 
 
 def random_loop(seed: int) -> Loop:
     """Return the loop of a seed."""
     return Maker(seed).made()
-
-
-__all__ = ["COMPLEXES", "INTEGERS", "Arg", "Data", "Loop", "Path", "random_loop", "run"]

@@ -7,6 +7,7 @@ import textwrap
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from fuzz.loops import MATRIX
 from fuzz.text import source
 
 if TYPE_CHECKING:
@@ -45,7 +46,7 @@ def setup(loop: Loop) -> str:
     seen = set()
     for arg in loop.args:
         if arg.data.name not in seen:
-            lines.append(textwrap.indent(_data(arg.data), "    "))
+            lines.append(textwrap.indent(_data(arg), "    "))
             seen.add(arg.data.name)
     lines += [f"    how = {{{_fixed(loop)}, **how}}"] if _fixed(loop) else []
     args = ", ".join(map(_arg, loop.args))
@@ -63,7 +64,7 @@ def program(loop: Loop, way: Way, expected: dict[str, list[Any]]) -> str:
     for arg in loop.args:
         name = arg.data.name
         lines += [
-            f"got = data[{name!r}].data_ro{'_with_halos' if arg.data.on else ''}",
+            f"got = data[{name!r}].{reading(arg.data)}",
             f"want = np.array({expected[name]!r}, got.dtype).reshape(got.shape)",
             "np.testing.assert_allclose("
             f"got, want, rtol=0, atol={arg.tolerance!r}, err_msg={name!r})",
@@ -132,7 +133,17 @@ def _constant(name: str, t: Any, values: list[Any]) -> str:
     return f'{name} = op2.Const({len(values)}, {values}, "{name}", dtype="{t.name}")'
 
 
-def _data(data: Data) -> str:
+def reading(data: Data) -> str:
+    """Return the member of a Dat, Global or Mat that has all values."""
+    return "values" if data.on == MATRIX else f"data_ro{'_with_halos' if data.on else ''}"
+
+
+def _data(arg: Arg) -> str:
+    data = arg.data
+    if arg.columns is not None and arg.path is not None:
+        places = f"[({arg.path.name}, {arg.columns.name}, None)]"
+        spaces = f"({arg.path.target} ** {arg.block[0]}, {arg.columns.target} ** {arg.block[1]})"
+        return f'{data.name} = op2.Mat(op2.Sparsity({spaces}, {places}), "{data.type.name}")'
     values = f'np.array({data.values}, "{data.type.name}")'
     dim = data.dim[0] if len(data.dim) == 1 else data.dim
     if not data.on:
@@ -150,6 +161,8 @@ def _arg(arg: Arg) -> str:
     if arg.component is not None:
         name = f"op2.DatView({name}, {arg.component})"
     path = f", {arg.path.name}" if arg.path is not None else ""
+    if arg.columns is not None and arg.path is not None:
+        path = f", ({arg.path.name}, {arg.columns.name})"
     return f"{name}(op2.{arg.access}{path})"
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import argparse
 import contextlib
+import os
 import sys
 import time
 import warnings
@@ -16,18 +17,23 @@ from collections import Counter
 from dataclasses import dataclass, field
 from pathlib import Path
 from random import Random
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from fuzz.batch import compile_batch
+from fuzz.children import in_child
 from fuzz.loops import Loop, random_loop, run
-from fuzz.program import Way, program, setup
+from fuzz.program import Way, program, reading, setup
 from fuzz.shrink import shrunk
 from pyop2cxx import _core, op2
 from pyop2cxx.exceptions import CompilationError, KernelWarning, UnsupportedError
+from pyop2cxx.pipeline import flow
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 MOST_SHOWN = 4  # failures of one kind
 STRATEGIES = (None, *_core.STRATEGIES)
@@ -74,6 +80,16 @@ class Report:
     refusals: Counter[str] = field(default_factory=Counter)
     failures: list[Failure] = field(default_factory=list)
 
+    def joined(self, other: Report) -> Report:
+        """Return both as one."""
+        return Report(
+            self.n_loops + other.n_loops,
+            self.n_runs + other.n_runs,
+            self.n_refused + other.n_refused,
+            self.refusals + other.refusals,
+            self.failures + other.failures,
+        )
+
 
 @dataclass(slots=True)
 class Attempt:
@@ -83,6 +99,7 @@ class Attempt:
     way: Way
     expected: dict[str, list[Any]]
     names: dict[str, Any] = field(default_factory=dict)
+    number: int = 0
     parloop: Any = None
     data: dict[str, Any] = field(default_factory=dict)
 
@@ -114,7 +131,7 @@ def prepare(attempts: list[Attempt], report: Report) -> list[Attempt]:
                 exec(setup(loop), attempt.names)
             with op2.backend(attempt.way.backend):
                 attempt.parloop, attempt.data = attempt.names["make"](**attempt.way.how)
-                attempt.parloop.generate()
+                flow.wanted(attempt.parloop._current_request())  # refuses what cannot be
             ready.append(attempt)
         except UnsupportedError as error:
             report.n_refused += 1
@@ -139,8 +156,7 @@ def check(attempt: Attempt) -> str:
     with op2.backend(attempt.way.backend):
         attempt.parloop.compute()
         for arg in attempt.loop.args:
-            found = attempt.data[arg.data.name]
-            got = found.data_ro_with_halos if arg.data.on else found.data_ro
+            got = getattr(attempt.data[arg.data.name], reading(arg.data))
             want = np.array(attempt.expected[arg.data.name], got.dtype).reshape(got.shape)
             if got.size == 0:
                 continue
@@ -153,7 +169,7 @@ def check(attempt: Attempt) -> str:
     return ""
 
 
-def run_together(attempts: list[Attempt], report: Report) -> None:
+def run_together(attempts: list[Attempt], report: Report, note: Callable[[str], None]) -> None:
     """Compile attempts as a few units, in which each kernel is named once, and run each."""
     groups: list[list[Attempt]] = []
     seen: Counter[str] = Counter()
@@ -167,7 +183,9 @@ def run_together(attempts: list[Attempt], report: Report) -> None:
             compile_batch([attempt.parloop for attempt in group])  # the loop itself says so below
     for attempt in attempts:
         op2.init(**attempt.way.options)
+        note(f"{attempt.loop.seed} {attempt.number}")
         finish(attempt, report)
+        note("")
 
 
 def finish(attempt: Attempt, report: Report) -> None:
@@ -181,14 +199,27 @@ def finish(attempt: Attempt, report: Report) -> None:
         report.failures.append(Failure("wrong", difference, attempt.loop, attempt.way))
 
 
-def run_seeds(seeds: range, backend: str, n_ways: int, report: Report) -> None:
+def silent(_: str) -> None:
+    """Note nothing."""
+
+
+def run_seeds(
+    seeds: range,
+    backend: str,
+    n_ways: int,
+    report: Report,
+    note: Callable[[str], None] = silent,
+) -> None:
     """Run the loops of some seeds, compiled as few units."""
     attempts = []
     for seed in seeds:
         loop = random_loop(seed)
         expected = run(loop)
         names: dict[str, Any] = {}
-        attempts += [Attempt(loop, way, expected, names) for way in ways(loop, backend, n_ways)]
+        attempts += [
+            Attempt(loop, way, expected, names, number)
+            for number, way in enumerate(ways(loop, backend, n_ways))
+        ]
         report.n_loops += 1
     by_options: dict[bool, list[Attempt]] = {}
     for attempt in attempts:
@@ -196,7 +227,7 @@ def run_seeds(seeds: range, backend: str, n_ways: int, report: Report) -> None:
     try:
         for deterministic, group in by_options.items():
             op2.init(deterministic=deterministic)
-            run_together(prepare(group, report), report)
+            run_together(prepare(group, report), report, note)
     finally:
         forget_constants(attempts)
 
@@ -227,10 +258,7 @@ def smallest(failure: Failure) -> Failure:
     found = [failure]
 
     def fails(loop: Loop) -> bool:
-        try:
-            again = one(loop, failure.way)
-        except Exception:  # what was left makes no sense
-            return False
+        again = one_in_child(loop, failure.way)
         if again is None or not again.resembles(failure):
             return False
         found.append(again)
@@ -238,6 +266,50 @@ def smallest(failure: Failure) -> Failure:
 
     shrunk(failure.loop, fails)
     return found[-1]
+
+
+def one_in_child(loop: Loop, way: Way) -> Failure | None:
+    """Run one loop in a child; none if what was left of a loop makes no sense."""
+
+    def run_it(_: Callable[[str], None]) -> Failure | None:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 2)  # what compilers of devices say
+        try:
+            return one(loop, way)
+        except Exception:
+            return None
+
+    answer, how, _ = in_child(run_it)
+    if how.startswith("signal"):
+        return Failure(how, "", loop, way)
+    return answer  # type: ignore[no-any-return]
+
+
+def seeds_in_child(seeds: range, backend: str, n_ways: int) -> Report:
+    """Run the loops of some seeds in a child; if it crashes, that is a failure of one of them."""
+
+    def run_them(note: Callable[[str], None]) -> Report:
+        report = Report()
+        run_seeds(seeds, backend, n_ways, report, note)
+        return report
+
+    answer, how, last = in_child(run_them)
+    if answer is not None:
+        return answer  # type: ignore[no-any-return]
+    if not last:  # not in a loop; one by one it will be told which
+        halves = (seeds[: len(seeds) // 2], seeds[len(seeds) // 2 :])
+        if len(seeds) == 1:
+            loop = random_loop(seeds[0])
+            return Report(1, 0, 0, failures=[Failure(how, "", loop, Way(backend))])
+        first, second = (seeds_in_child(half, backend, n_ways) for half in halves)
+        return first.joined(second)
+    seed, number = map(int, last.split())
+    loop = random_loop(seed)
+    crash = Failure(how, "", loop, ways(loop, backend, n_ways)[number])
+    others = [seeds_in_child(range(s, s + 1), backend, n_ways) for s in seeds if s != seed]
+    found = Report(1, 1, 0, failures=[crash])
+    for other in others:
+        found = found.joined(other)
+    return found
 
 
 def show(failure: Failure, *, is_small: bool = False) -> None:
@@ -265,9 +337,10 @@ def main() -> int:
     first = int(time.time()) if given.seed is None else given.seed
     op2.init(cflags=given.cflags)
     report, start = Report(), time.monotonic()
+    # children see devices that nobody has opened yet, and what they leave behind goes with them
     for at in range(first, first + given.count, given.batch):
         seeds = range(at, min(at + given.batch, first + given.count))
-        run_seeds(seeds, given.backend, given.ways, report)
+        report = report.joined(seeds_in_child(seeds, given.backend, given.ways))
         if time.monotonic() - start > given.seconds:
             break
     spent = time.monotonic() - start

@@ -62,7 +62,7 @@ def edits(loop: Loop) -> Iterator[Callable[[], bool]]:
     for f in kernel.functions:
         for stmt in statements(f.body):
             for i, e in enumerate(stmt.exprs):
-                if stmt.op == "set" and (i == 0 or stmt.word):
+                if stmt.is_best or (stmt.op == "set" and (i == 0 or stmt.word)):
                     continue
                 for simpler in simplified(e):
                     yield lambda stmt=stmt, i=i, e=simpler: put(stmt, i, e)
@@ -90,7 +90,7 @@ def drop(body: list[Stmt], i: int) -> bool:
 
 def hoist(body: list[Stmt], i: int) -> bool:
     """Put what is in a statement in its place."""
-    if not body[i].bodies:
+    if not body[i].bodies or body[i].is_best:
         return False
     body[i : i + 1] = [stmt for inner in body[i].bodies for stmt in inner if stmt.op != "break"]
     return True

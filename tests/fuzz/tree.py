@@ -45,6 +45,7 @@ class Stmt:
         type: Of what is declared.
         numbers: Extents, bounds of a loop, or labels.
         keep: Whether the loop would break its contract without it.
+        is_best: Whether it lowers or raises an argument, which nothing else in its place does.
     """
 
     op: str
@@ -54,6 +55,7 @@ class Stmt:
     type: CType | None = None
     numbers: tuple[int, ...] = ()
     keep: bool = False
+    is_best: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,12 +20,13 @@ from fuzz.loops import random_loop, run
 from fuzz.program import Way, program
 from fuzz.run import Failure, Report, run_seeds, smallest
 from fuzz.sanitized import OVERRUN, watch
+from fuzz.text import source
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-N_LOOPS = {"sequential": 60, "openmp": 60, "opencl": 30}
-N_TOGETHER = 30
+N_LOOPS = {"sequential": 60, "openmp": 60, "opencl": 16}
+N_TOGETHER = 60
 BACKENDS = [backend.name for backend in op2.backends() if backend.available]
 
 
@@ -43,7 +44,8 @@ def quickly_compiled() -> Iterator[None]:
 def test_loops_do_what_the_interpreter_does(backend: str) -> None:
     report = Report()
     for first in range(0, N_LOOPS[backend], N_TOGETHER):
-        run_seeds(range(first, first + N_TOGETHER), backend, 2, report)
+        seeds = range(first, min(first + N_TOGETHER, N_LOOPS[backend]))
+        run_seeds(seeds, backend, 2, report)
     found = [
         f"seed {f.loop.seed}, {f.way}: {f.kind}: {f.message}\n{program(f.loop, f.way, run(f.loop))}"
         for f in report.failures
@@ -84,7 +86,7 @@ def test_a_wrong_number_is_found_and_shrunk(monkeypatch: pytest.MonkeyPatch) -> 
     small = smallest(wrong[0])
     assert isinstance(small, Failure)
     assert size(small) <= size(wrong[0])
-    assert "/" in program(small.loop, small.way, run(small.loop))
+    assert {"/", "%"} & set(source(small.loop.kernel))
 
 
 def size(failure: Failure) -> int:
