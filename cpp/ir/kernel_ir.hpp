@@ -456,9 +456,40 @@ enum class Role : std::uint8_t {
   map,       ///< unique Map number `index`
   matrix,    ///< of matrix number `index / 2`: 0 the starts of its rows, 1 positions of entries
   items,     ///< list number `index` that says which elements the loop visits
-  plan,      ///< the plan's array number `index`
+  plan,      ///< the plan's array `array`, number `index` of those that are called so
   local,     ///< computed by the launch: a partial result, a piece of scratch
   stride,    ///< a number: Stride of argument `index`
+};
+
+/// @brief What an array of a plan holds; plan/arrays.hpp says of each its shape and makes it.
+enum class PlanArray : std::uint8_t {
+  none,
+  sizes,
+  // blocks, colours
+  colour_offset,
+  block_of,
+  block_offset,
+  elements,
+  // inverse, padded
+  incidence_offset,
+  incidences,
+  touched,
+  // columns
+  column_offset,
+  column_slot,
+  column_elements,
+  column_targets,
+  composed_rows,  ///< one for each of PlanSpec::composed
+  // staged
+  staged_targets,    ///< one for each of PlanSpec::staged
+  staged_positions,  ///< likewise
+  n_staged,
+  first_staged,
+  staged_blocks,
+  first_element,
+  n_elements,
+  n_lane_colours,
+  lane_colour,
 };
 
 struct Parameter {
@@ -467,6 +498,7 @@ struct Parameter {
   bool is_restrict = false;
   Role role = Role::data;
   int index = 0;
+  PlanArray array = PlanArray::none;
   bool operator==(const Parameter&) const = default;
 };
 
@@ -480,7 +512,7 @@ struct Function {
   int max_lanes = 0;       ///< of a kernel: the most lanes a block may have; 0: any number
 };
 
-/// @brief Which arrays a strategy needs from the plan. Their order is the order in argv.
+/// @brief Which plan a strategy needs: a group of PlanArray.
 enum class PlanKind : std::uint8_t {
   none,
   blocks,

@@ -105,15 +105,16 @@ void Builder::find_partials() {
   }
 }
 
-kir::Parameter Builder::plan_array(const std::string& name, DType dtype) {
-  const auto index = std::count_if(
-      module_.argv.begin(), module_.argv.end(),
-      [](const kir::Parameter& parameter) { return parameter.role == kir::Role::plan; });
+kir::Parameter Builder::plan_array(kir::PlanArray array, const std::string& name, DType dtype) {
+  const auto index =
+      std::count_if(module_.argv.begin(), module_.argv.end(),
+                    [array](const kir::Parameter& parameter) { return parameter.array == array; });
   module_.argv.push_back({packed_.names.take(name),
                           {dtype, true, true},
                           true,
                           kir::Role::plan,
-                          static_cast<int>(index)});
+                          static_cast<int>(index),
+                          array});
   return module_.argv.back();
 }
 

@@ -35,7 +35,7 @@ class Builder {
   [[nodiscard]] const kir::Module& module() const { return module_; }
 
   /// @brief Append an array to argv that the plan provides. Returns its parameter.
-  kir::Parameter plan_array(const std::string& name, DType dtype);
+  kir::Parameter plan_array(kir::PlanArray array, const std::string& name, DType dtype);
 
   /// @brief Add the wrapper over work items: @p index counts [begin, end) around @p body.
   /// Parameters that the body does not use are left out.

@@ -48,10 +48,12 @@ struct BlockPlan {
 
 BlockPlan add_block_plan(Builder& builder, const Races& races) {
   BlockPlan plan;
-  plan.sizes = builder.plan_array("sizes", DType::int64);
-  plan.colour_offset = builder.plan_array("colour_offset", DType::int64);
-  plan.block_of = builder.plan_array("block_of", DType::int64);
-  plan.block_offset = builder.plan_array("block_offset", DType::int64);
+  plan.sizes = builder.plan_array(kir::PlanArray::sizes, "sizes", DType::int64);
+  plan.colour_offset =
+      builder.plan_array(kir::PlanArray::colour_offset, "colour_offset", DType::int64);
+  plan.block_of = builder.plan_array(kir::PlanArray::block_of, "block_of", DType::int64);
+  plan.block_offset =
+      builder.plan_array(kir::PlanArray::block_offset, "block_offset", DType::int64);
   kir::Module& module = builder.module();
   module.items = kir::Items::blocks;
   module.plan.kind = kir::PlanKind::blocks;
@@ -120,10 +122,11 @@ void colour_blocks(Builder& builder) {
 void colour_elements(Builder& builder) {
   const Request& request = builder.request();
   const std::string function = builder.packed().names.take("wrap_" + ir::name_of(request.loop));
-  const kir::Parameter sizes = builder.plan_array("sizes", DType::int64);
-  const kir::Parameter colour_offset = builder.plan_array("colour_offset", DType::int64);
-  const kir::Parameter elements =
-      builder.plan_array("element", index_dtype(request.options.element_bytes));
+  const kir::Parameter sizes = builder.plan_array(kir::PlanArray::sizes, "sizes", DType::int64);
+  const kir::Parameter colour_offset =
+      builder.plan_array(kir::PlanArray::colour_offset, "colour_offset", DType::int64);
+  const kir::Parameter elements = builder.plan_array(kir::PlanArray::elements, "element",
+                                                     index_dtype(request.options.element_bytes));
 
   PackedLoop& packed = builder.packed();
   kir::Block body = element_body(packed);

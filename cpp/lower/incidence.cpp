@@ -180,13 +180,16 @@ Incidence add_incidence(Builder& builder, Sizes sizes) {
   const bool has_lanes = request.options.lanes > 1;
   incidence.is_padded = request.options.padded && builder.is_grid() && !has_lanes;
   if (incidence.is_padded || sizes == Sizes::always) {
-    incidence.sizes = builder.plan_array("sizes", DType::int64);
+    incidence.sizes = builder.plan_array(kir::PlanArray::sizes, "sizes", DType::int64);
   }
   if (!incidence.is_padded) {
-    incidence.offset = builder.plan_array("incidence_offset", DType::int64);
+    incidence.offset =
+        builder.plan_array(kir::PlanArray::incidence_offset, "incidence_offset", DType::int64);
   }
-  incidence.entry = builder.plan_array("incidence", index_dtype(request.options.entry_bytes));
-  incidence.target = builder.plan_array("touched", index_dtype(request.options.target_bytes));
+  incidence.entry = builder.plan_array(kir::PlanArray::incidences, "incidence",
+                                       index_dtype(request.options.entry_bytes));
+  incidence.target = builder.plan_array(kir::PlanArray::touched, "touched",
+                                        index_dtype(request.options.target_bytes));
   if (incidence.is_padded) {
     const auto size = [&incidence](int i) {
       return kir::element(incidence.sizes.name, kir::integer(i));

@@ -52,12 +52,13 @@ class BySlotLoop {
     const Options& options = builder_.request().options;
     incidence_.maps = reduced_maps(loop_);
     incidence_.n_slots = n_slots(loop_);
-    sizes_ = array("sizes", DType::int64);
-    offset_ = array("column_offset", DType::int64);
-    slot_ = array("column_slot", DType::int32);
+    sizes_ = array(kir::PlanArray::sizes, "sizes", DType::int64);
+    offset_ = array(kir::PlanArray::column_offset, "column_offset", DType::int64);
+    slot_ = array(kir::PlanArray::column_slot, "column_slot", DType::int32);
     entry_type_ = index_dtype(options.entry_bytes);
-    entry_ = array("incidence", entry_type_);
-    target_ = array("row_target", index_dtype(options.target_bytes));
+    entry_ = array(kir::PlanArray::column_elements, "incidence", entry_type_);
+    target_ =
+        array(kir::PlanArray::column_targets, "row_target", index_dtype(options.target_bytes));
     kir::PlanSpec& plan = builder_.module().plan;
     plan.kind = kir::PlanKind::columns;
     plan.occurrences = incidence_.maps;
@@ -68,13 +69,13 @@ class BySlotLoop {
       if (dat == nullptr || dat->access != Access::read || rows_of_map_.contains(dat->map))
         continue;
       plan.composed.push_back(dat->map);
-      rows_of_map_[dat->map] =
-          array(packed_.args[i].map + "_rows", index_dtype(options.target_bytes));
+      rows_of_map_[dat->map] = array(kir::PlanArray::composed_rows, packed_.args[i].map + "_rows",
+                                     index_dtype(options.target_bytes));
     }
   }
 
-  std::string array(const std::string& name, DType dtype) {
-    arrays_.push_back(builder_.plan_array(name, dtype));
+  std::string array(kir::PlanArray array, const std::string& name, DType dtype) {
+    arrays_.push_back(builder_.plan_array(array, name, dtype));
     return arrays_.back().name;
   }
 

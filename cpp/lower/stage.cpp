@@ -124,23 +124,26 @@ class Stager {
   void declare_plan() {
     kir::PlanSpec& plan = builder_.module().plan;
     for (Staged& dat : staged_) {
-      dat.ind_map = builder_.plan_array(base_name(dat) + "_ind_map", DType::int32);
+      dat.ind_map = builder_.plan_array(kir::PlanArray::staged_targets, base_name(dat) + "_ind_map",
+                                        DType::int32);
       plan.staged.push_back(dat.map);
     }
     for (Staged& dat : staged_) {
-      dat.loc_map = builder_.plan_array(base_name(dat) + "_loc_map", DType::uint16);
+      dat.loc_map = builder_.plan_array(kir::PlanArray::staged_positions,
+                                        base_name(dat) + "_loc_map", DType::uint16);
     }
     if (!staged_.empty()) {
-      ind_sizes_ = builder_.plan_array("ind_sizes", DType::int32);
-      ind_offs_ = builder_.plan_array("ind_offs", DType::int64);
+      ind_sizes_ = builder_.plan_array(kir::PlanArray::n_staged, "ind_sizes", DType::int32);
+      ind_offs_ = builder_.plan_array(kir::PlanArray::first_staged, "ind_offs", DType::int64);
     }
-    blkmap_ = builder_.plan_array("blkmap", DType::int32);
-    offset_ = builder_.plan_array("offset", DType::int64);
-    nelems_ = builder_.plan_array("nelems", DType::int32);
-    nthrcol_ = builder_.plan_array("nthrcol", DType::int32);
-    thrcol_ = builder_.plan_array("thrcol", DType::int32);
-    sizes_ = builder_.plan_array("sizes", DType::int64);
-    colour_offset_ = builder_.plan_array("colour_offset", DType::int64);
+    blkmap_ = builder_.plan_array(kir::PlanArray::staged_blocks, "blkmap", DType::int32);
+    offset_ = builder_.plan_array(kir::PlanArray::first_element, "offset", DType::int64);
+    nelems_ = builder_.plan_array(kir::PlanArray::n_elements, "nelems", DType::int32);
+    nthrcol_ = builder_.plan_array(kir::PlanArray::n_lane_colours, "nthrcol", DType::int32);
+    thrcol_ = builder_.plan_array(kir::PlanArray::lane_colour, "thrcol", DType::int32);
+    sizes_ = builder_.plan_array(kir::PlanArray::sizes, "sizes", DType::int64);
+    colour_offset_ =
+        builder_.plan_array(kir::PlanArray::colour_offset, "colour_offset", DType::int64);
     plan.kind = kir::PlanKind::staged;
     plan.conflicts = races_.conflicts;
     plan.block_size = n_elements_;

@@ -18,8 +18,7 @@ DeviceLoop::DeviceLoop(const exec::Executable& executable, std::shared_ptr<Devic
   LaunchInput input{{}, plan.n_items, plan.strides};
   for (const kir::Parameter& argument : executable.arguments) {
     const bool is_of_plan = argument.role == kir::Role::plan;
-    input.arrays.push_back(is_of_plan ? plan.arrays.at(static_cast<std::size_t>(argument.index))
-                                      : PlanArray{});
+    input.arrays.push_back(is_of_plan ? plan.arrays.at(argument) : plan::HostArray{});
   }
   list_ = flatten(program, input, rule);
   launches_.reserve(list_.launches.size());
@@ -58,11 +57,11 @@ void DeviceLoop::place_fixed(const exec::Executable& executable,
     } else if (argument.role == kir::Role::items) {
       known[i] = mirror_->map(maps[first_list + index], cause);
     } else if (argument.role == kir::Role::matrix) {
-      const OwnedArray& found = plan.matrices.at(index);
-      known[i] = mirror_->array(found.owner, found.array.data, found.array.n_bytes, cause);
+      const plan::HostArray& found = plan.matrices.at(index);
+      known[i] = mirror_->array(found.owner, found.data, found.n_bytes, cause);
     } else {
-      const PlanArray& array = plan.arrays.at(index);
-      known[i] = mirror_->array(plan.owner, array.data, array.n_bytes, cause);
+      const plan::HostArray& array = plan.arrays.at(argument);
+      known[i] = mirror_->array(array.owner, array.data, array.n_bytes, cause);
     }
     return known[i].get();
   };

@@ -10,27 +10,21 @@
 
 #include "exec/executable.hpp"
 #include "mesh/map_table.hpp"
+#include "plan/arrays.hpp"
 #include "runtime/device_mirror.hpp"
 #include "runtime/launch_list.hpp"
 
 namespace op2::runtime {
 
-/// @brief An array on the host, and who keeps it.
-struct OwnedArray {
-  PlanArray array;
-  std::shared_ptr<const void> owner;
-};
-
 /// @brief The plan of a loop as a device needs it.
 struct DevicePlan {
-  std::vector<PlanArray> arrays;
-  std::shared_ptr<const void> owner;  ///< of the arrays
+  plan::Arrays arrays;
   std::int64_t n_items = 0;
-  std::int64_t n_lanes = 0;                ///< of a block, wanted by the user; 0: by the device
-  std::vector<std::int64_t> strides = {};  ///< of each argument: rows of its Dat, in layout SoA
-  std::vector<OwnedArray> matrices = {};   ///< by Parameter::index of role matrix
-  std::int64_t item_bytes = 0;             ///< that an item moves; 0: unknown
-  Tuning tuning = {};                      ///< for the device's class
+  std::int64_t n_lanes = 0;                    ///< of a block, wanted by the user; 0: by the device
+  std::vector<std::int64_t> strides = {};      ///< of each argument: rows of its Dat, in layout SoA
+  std::vector<plan::HostArray> matrices = {};  ///< by Parameter::index of role matrix
+  std::int64_t item_bytes = 0;                 ///< that an item moves; 0: unknown
+  Tuning tuning = {};                          ///< for the device's class
 };
 
 /// @brief A loop's launches on one device, ready but for the addresses of its Buffers.

@@ -110,7 +110,7 @@ class Evaluator {
   }
 
   [[nodiscard]] std::int64_t evaluate(const exec::Entry& entry) const {
-    const PlanArray& from = input_.arrays.at(static_cast<std::size_t>(entry.argument));
+    const plan::HostArray& from = input_.arrays.at(static_cast<std::size_t>(entry.argument));
     const std::int64_t i = value(entry.at[0]);
     if (i < 0 || i >= from.n_bytes / entry.n_bytes) {
       throw InternalError(fmt::format("a launch reads entry {} of argument {}, which has {} bytes",

@@ -8,15 +8,10 @@
 
 #include "base/tuning.hpp"
 #include "exec/launch_program.hpp"
+#include "plan/arrays.hpp"
 #include "runtime/device.hpp"
 
 namespace op2::runtime {
-
-/// @brief An array of a plan, on the host.
-struct PlanArray {
-  const void* data = nullptr;  ///< null: absent
-  std::int64_t n_bytes = 0;
-};
 
 /// @brief How lanes are handed out to launches over items.
 struct GridRule {
@@ -63,7 +58,8 @@ struct LaunchList {
 
 /// @brief What a LaunchProgram is evaluated for.
 struct LaunchInput {
-  std::vector<PlanArray> arrays = {};      ///< [Executable::arguments] of the plan; others: absent
+  std::vector<plan::HostArray> arrays =
+      {};                                  ///< [Executable::arguments] of the plan; others: absent
   std::int64_t n_items = 0;                ///< what `end` is; `begin` is 0
   std::vector<std::int64_t> strides = {};  ///< of each of the loop's arguments the rows of its Dat
 };

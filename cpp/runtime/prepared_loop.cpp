@@ -19,20 +19,8 @@ namespace {
 constexpr std::size_t scratch_alignment = 64;
 
 template <class T>
-PlanArray array_of(const std::vector<T>& values) {
-  return {values.data(), static_cast<std::int64_t>(values.size() * sizeof(T))};
-}
-
-PlanArray array_of(const plan::IndexArray& indices) {
-  return std::visit(
-      overload{[](const std::vector<std::int32_t>& narrow) { return array_of(narrow); },
-               [](const std::vector<std::int64_t>& wide) { return array_of(wide); }},
-      indices);
-}
-
-/// The width that generated code was told; see lower::Options.
-int width(const plan::IndexArray& indices) {
-  return std::holds_alternative<std::vector<std::int32_t>>(indices) ? 4 : 8;
+plan::HostArray array_of(const std::vector<T>& values, std::shared_ptr<const void> owner) {
+  return {values.data(), plan::bytes_of(values), static_cast<int>(sizeof(T)), std::move(owner)};
 }
 
 }  // namespace
@@ -164,11 +152,11 @@ bool PreparedLoop::run_on_host() {
   for (std::size_t i = 0; is_saving_ && i < uses_.size(); ++i) save(i);
   count_writes();
   const std::int64_t start = trace_clock();
-  if (n_items_ > 0) {
+  if (plan_.n_items > 0) {
     gather_addresses();
     std::fill(std::begin(error_), std::end(error_), 0);
     if (executable_->is_parallel) note_parallel_region();
-    const int status = executable_->launch(&context_, 0, n_items_, argv_.data(),
+    const int status = executable_->launch(&context_, 0, plan_.n_items, argv_.data(),
                                            static_cast<unsigned int>(argv_.size()));
     if (status != 0 || error_[0] != 0) report_error(status);
   }
@@ -179,12 +167,13 @@ bool PreparedLoop::run_on_host() {
 
 bool PreparedLoop::run_on_device() {
   // A loop over nothing moves nothing.
-  const bool has_copied = n_items_ > 0 && mirror_->coherence().to_device(
-                                              mirror_->device(), current_uses(), handles_, {what_});
-  for (std::size_t i = 0; is_saving_ && n_items_ > 0 && i < uses_.size(); ++i) save(i);
+  const bool has_copied =
+      plan_.n_items > 0 &&
+      mirror_->coherence().to_device(mirror_->device(), current_uses(), handles_, {what_});
+  for (std::size_t i = 0; is_saving_ && plan_.n_items > 0 && i < uses_.size(); ++i) save(i);
   count_writes();
   const std::int64_t start = trace_clock();
-  if (n_items_ > 0) {
+  if (plan_.n_items > 0) {
     note_parallel_region();  // a driver's threads do not come along either
     Meter& meter = mirror_->meter();
     std::unique_ptr<DeviceSpan> span = is_measured() ? meter.open() : nullptr;
@@ -226,18 +215,18 @@ void PreparedLoop::ensure_plan() {
   if (mirror_ == nullptr) {
     size_scratch();
   } else {
-    std::vector<plan::MapPointer> tables = tables_;
+    std::vector<plan::MapPointer> tables = plan_.tables;
     tables.insert(tables.end(), binding_.items.begin(), binding_.items.end());
     std::vector<std::int64_t> strides;
     for (const auto& argument : binding_.arguments) strides.push_back(argument->n_rows());
-    const auto item_bytes = options_.useful_bytes / std::max<std::int64_t>(n_items_, 1);
+    const auto item_bytes = options_.useful_bytes / std::max<std::int64_t>(plan_.n_items, 1);
     device_loop_ = std::make_unique<DeviceLoop>(
         *executable_, mirror_, tables,
-        DevicePlan{plan_arrays_, plan_, n_items_, options_.block_size, std::move(strides),
+        DevicePlan{plan_.arrays, plan_.n_items, options_.block_size, std::move(strides),
                    matrix_arrays_, item_bytes, options_.tuning});
   }
   timing_->plan_nanoseconds += trace_clock() - start;
-  note("plan", start, plan_bytes_);
+  note("plan", start, plan_.n_bytes);
   has_plan_ = true;
 }
 
@@ -252,26 +241,28 @@ void PreparedLoop::build_plan() {
   map_versions_.clear();
   for (const auto& map : binding_.maps) map_versions_.push_back(map->version());
   find_positions();
-  tables_.assign(binding_.maps.begin(), binding_.maps.end());
-  switch (executable_->plan.kind) {
-    case kir::PlanKind::none:
-      n_items_ = binding_.n_elements;
-      return;
-    case kir::PlanKind::blocks:
-      return use_blocks();
-    case kir::PlanKind::colours:
-      return use_colours();
-    case kir::PlanKind::inverse:
-      return use_inverse();
-    case kir::PlanKind::staged:
-      return use_staged();
-    case kir::PlanKind::padded:
-      return use_padded();
-    case kir::PlanKind::interleaved:
-      return use_interleaved();
-    case kir::PlanKind::columns:
-      return use_columns();
+  plan_ = plan::make_plan(plan_request(), *plans_);
+}
+
+plan::PlanRequest PreparedLoop::plan_request() const {
+  const kir::PlanSpec& spec = executable_->plan;
+  plan::PlanRequest request;
+  request.spec = spec;
+  request.items = executable_->items;
+  request.n_elements = binding_.n_elements;
+  request.maps.assign(binding_.maps.begin(), binding_.maps.end());
+  request.block_size = options_.block_size;
+  request.n_threads = options_.n_threads;
+  request.tuning = options_.tuning;
+  request.conflicts = conflicts();
+  if (plan::inverts(spec.kind)) {
+    request.inverse = inverse_of(binding_, spec.occurrences, plan::incidence_order(spec.kind),
+                                 *plans_, options_.n_threads, spec.all_targets);
   }
+  for (const int map : spec.composed) {
+    request.composed.push_back(targets_of(binding_, map, *plans_, options_.n_threads));
+  }
+  return request;
 }
 
 plan::ConflictSet PreparedLoop::conflicts() const {
@@ -290,155 +281,6 @@ plan::ConflictSet PreparedLoop::conflicts() const {
     }
   }
   return set;
-}
-
-plan::InverseSpec PreparedLoop::inverse_spec(plan::IncidenceOrder order) const {
-  const kir::PlanSpec& plan = executable_->plan;
-  return inverse_of(binding_, plan.occurrences, order, *plans_, options_.n_threads,
-                    plan.all_targets);
-}
-
-void PreparedLoop::use_blocks() {
-  const std::int64_t n = binding_.n_elements;
-  // Few colours and little revisiting between blocks, and still many to balance with
-  // (docs/performance.md). Small loops are cut so that every thread has some.
-  const Tuning& tuning = options_.tuning;
-  const std::int64_t least = tuning.least_block_elements;
-  const std::int64_t most = std::max<std::int64_t>(least, tuning.block_elements);
-  const std::int64_t wanted = n / (tuning.blocks_a_thread * options_.n_threads);
-  std::int64_t size =
-      options_.block_size > 0 ? options_.block_size : std::clamp(wanted, least, most);
-  if (executable_->plan.single_block) size = std::max<std::int64_t>(n, 1);
-  const auto blocks = plans_->blocks(conflicts(), size, options_.n_threads);
-  n_items_ = static_cast<std::int64_t>(blocks->block_of.size());
-  n_colours_ = static_cast<std::int64_t>(blocks->colour_offset.size()) - 1;
-  plan_bytes_ = blocks->bytes();
-  plan_sizes_ = {n_colours_};
-  plan_arrays_ = {array_of(plan_sizes_), array_of(blocks->colour_offset),
-                  array_of(blocks->block_of), array_of(blocks->block_offset)};
-  plan_ = blocks;
-}
-
-void PreparedLoop::use_colours() {
-  const auto colours = plans_->elements(conflicts(), options_.n_threads);
-  n_items_ = binding_.n_elements;
-  n_colours_ = static_cast<std::int64_t>(colours->colour_offset.size()) - 1;
-  plan_bytes_ = colours->bytes();
-  plan_sizes_ = {n_colours_};
-  plan_arrays_ = {array_of(plan_sizes_), array_of(colours->colour_offset),
-                  array_of(colours->elements)};
-  plan_ = colours;
-}
-
-void PreparedLoop::use_staged() {
-  const kir::PlanSpec& spec = executable_->plan;
-  std::vector<plan::MapPointer> maps;
-  for (const int map : spec.staged) maps.push_back(binding_.maps[static_cast<std::size_t>(map)]);
-  const auto staged = plans_->staged(conflicts(), maps, spec.block_size, options_.n_threads);
-  n_items_ = static_cast<std::int64_t>(staged->block_of.size());
-  n_colours_ = static_cast<std::int64_t>(staged->colour_offset.size()) - 1;
-  plan_bytes_ = staged->bytes();
-  plan_sizes_ = {n_colours_};
-  plan_arrays_.clear();
-  for (const plan::StagingList& list : staged->lists) {
-    plan_arrays_.push_back(array_of(list.targets));
-  }
-  for (const plan::StagingList& list : staged->lists) {
-    plan_arrays_.push_back(array_of(list.positions));
-  }
-  if (!staged->lists.empty()) {
-    plan_arrays_.push_back(array_of(staged->n_targets));
-    plan_arrays_.push_back(array_of(staged->first_target));
-  }
-  for (const PlanArray& array :
-       {array_of(staged->block_of), array_of(staged->first), array_of(staged->n_elements),
-        array_of(staged->n_thread_colours), array_of(staged->thread_colour), array_of(plan_sizes_),
-        array_of(staged->colour_offset)}) {
-    plan_arrays_.push_back(array);
-  }
-  plan_ = staged;
-}
-
-void PreparedLoop::use_interleaved() {
-  const auto& by = binding_.maps[static_cast<std::size_t>(executable_->plan.interleaved)];
-  n_items_ = binding_.n_elements;
-  plan_bytes_ = 0;
-  for (plan::MapPointer& map : tables_) {
-    map = plans_->interleaved(map, by, n_items_, options_.tuning.interleaved_window,
-                              options_.n_threads);
-    plan_bytes_ += n_items_ * map->arity() * map->index_bytes();
-  }
-}
-
-void PreparedLoop::use_padded() {
-  const auto inverse =
-      plans_->padded(inverse_spec(plan::IncidenceOrder::by_element), options_.n_threads);
-  const bool needs_elements = executable_->items == kir::Items::elements;
-  n_items_ = needs_elements ? binding_.n_elements : inverse->n_rows;
-  plan_bytes_ = inverse->bytes();
-  plan_sizes_ = {inverse->n_rows, inverse->width};
-  plan_arrays_ = {array_of(plan_sizes_), array_of(inverse->columns),
-                  inverse->touched_only ? array_of(inverse->rows) : PlanArray{}};
-  plan_ = inverse;
-}
-
-/// Columns, and the Maps whose rows follow them.
-struct PreparedLoop::Columns {
-  std::vector<std::int64_t> sizes;  // [1] rows
-  std::shared_ptr<const plan::SlotColumns> columns;
-  std::vector<std::shared_ptr<const plan::IndexArray>> composed;  // [PlanSpec::composed]
-};
-
-void PreparedLoop::use_columns() {
-  const kir::PlanSpec& asked = executable_->plan;
-  const plan::InverseSpec spec = inverse_spec(plan::IncidenceOrder::by_slot);
-  const auto held = std::make_shared<Columns>();
-  const plan::SlotLayout layout{asked.lanes, options_.tuning.slot_window};
-  held->columns = plans_->columns(spec, layout, options_.n_threads);
-  held->sizes = {held->columns->n_rows};
-  n_items_ = held->columns->n_groups();
-  plan_bytes_ = held->columns->bytes();
-  plan_arrays_ = {array_of(held->sizes), array_of(held->columns->column_offset),
-                  array_of(held->columns->slot), array_of(held->columns->elements),
-                  array_of(held->columns->targets)};
-  for (const int map : asked.composed) {
-    held->composed.push_back(
-        plans_->composed(targets_of(binding_, map, *plans_, options_.n_threads), spec, layout,
-                         asked.composed_bytes, options_.n_threads));
-    plan_arrays_.push_back(array_of(*held->composed.back()));
-    plan_bytes_ += plan::bytes_of(*held->composed.back());
-  }
-  plan_ = held;
-  for (const kir::Parameter& argument : executable_->arguments) {
-    const bool is_elements = argument.role == kir::Role::plan && argument.index == 3;
-    if (is_elements &&
-        size_of(argument.type.dtype) != static_cast<std::size_t>(width(held->columns->elements))) {
-      throw InternalError("plan entries have another width than the generated code expects");
-    }
-  }
-}
-
-void PreparedLoop::use_inverse() {
-  const plan::InverseSpec spec = inverse_spec(plan::IncidenceOrder::by_element);
-  const auto inverse = plans_->inverse(spec, options_.n_threads);
-  const bool needs_elements = executable_->items == kir::Items::elements;
-  n_items_ = needs_elements ? binding_.n_elements : inverse->n_rows;
-  plan_bytes_ = inverse->bytes();
-  plan_sizes_ = {inverse->n_rows};
-  plan_arrays_.clear();
-  if (needs_elements) plan_arrays_.push_back(array_of(plan_sizes_));
-  plan_arrays_.push_back(array_of(inverse->offset));
-  plan_arrays_.push_back(array_of(inverse->entries));
-  plan_arrays_.push_back(inverse->touched_only ? array_of(inverse->rows) : PlanArray{});
-  plan_ = inverse;
-  for (const kir::Parameter& argument : executable_->arguments) {
-    const bool is_entries = argument.role == kir::Role::plan &&
-                            argument.index == static_cast<int>(plan_arrays_.size()) - 2;
-    if (is_entries &&
-        size_of(argument.type.dtype) != static_cast<std::size_t>(width(inverse->entries))) {
-      throw InternalError("plan entries have another width than the generated code expects");
-    }
-  }
 }
 
 /// Positions are found for all elements, so that parts of a Set share them; of extruded Sets, for
@@ -460,10 +302,9 @@ void PreparedLoop::find_positions() {
     const plan::PositionSpec spec = position_spec(i);
     const auto positions = for_user(binding_.matrix_users, i,
                                     [&] { return plans_->positions(spec, options_.n_threads); });
-    matrix_arrays_.push_back({array_of(spec.sparsity->row_offset), spec.sparsity});
-    matrix_arrays_.push_back(
-        {std::visit([](const auto& values) { return array_of(values); }, positions->values),
-         positions});
+    matrix_arrays_.push_back(array_of(spec.sparsity->row_offset, spec.sparsity));
+    matrix_arrays_.push_back(std::visit(
+        [&](const auto& values) { return array_of(values, positions); }, positions->values));
   }
   for (const kir::Parameter& argument : executable_->arguments) {
     if (argument.role != kir::Role::matrix || argument.index % 2 == 0) continue;
@@ -486,9 +327,9 @@ void PreparedLoop::size_scratch() {
   context_.error = error_;
   const kir::ScratchSpec& spec = executable_->scratch;
   std::int64_t n_slots = context_.n_threads;
-  if (spec.chunk > 0) n_slots = (n_items_ + spec.chunk - 1) / spec.chunk;
-  if (spec.chunk < 0) n_slots = n_items_;
-  const std::int64_t bytes = n_slots * spec.per_slot + n_items_ * spec.per_item;
+  if (spec.chunk > 0) n_slots = (plan_.n_items + spec.chunk - 1) / spec.chunk;
+  if (spec.chunk < 0) n_slots = plan_.n_items;
+  const std::int64_t bytes = n_slots * spec.per_slot + plan_.n_items * spec.per_item;
   scratch_.reset();
   if (bytes > 0) {
     scratch_ = std::make_unique_for_overwrite<std::byte[]>(static_cast<std::size_t>(bytes) +
@@ -513,16 +354,16 @@ void PreparedLoop::gather_addresses() {
         break;
       // Launches take one kind of pointer; the generated code restores const.
       case kir::Role::map:
-        argv_[i] = const_cast<void*>(tables_[index]->values());
+        argv_[i] = const_cast<void*>(plan_.tables[index]->values());
         break;
       case kir::Role::matrix:
-        argv_[i] = const_cast<void*>(matrix_arrays_[index].array.data);
+        argv_[i] = const_cast<void*>(matrix_arrays_[index].data);
         break;
       case kir::Role::items:
         argv_[i] = const_cast<void*>(binding_.items[index]->values());
         break;
       case kir::Role::plan:
-        argv_[i] = const_cast<void*>(plan_arrays_[index].data);
+        argv_[i] = const_cast<void*>(plan_.arrays.at(argument).data);
         break;
       case kir::Role::local:
       case kir::Role::stride:

@@ -14,6 +14,7 @@
 #include "ir/loop.hpp"
 #include "mesh/buffer.hpp"
 #include "mesh/map_table.hpp"
+#include "plan/arrays.hpp"
 #include "plan/plan_cache.hpp"
 #include "runtime/binding.hpp"
 #include "runtime/device_loop.hpp"
@@ -65,27 +66,18 @@ class PreparedLoop {
   /// @brief Forget what run_saving() kept.
   void forget_saved();
 
-  [[nodiscard]] std::int64_t n_colours() const { return n_colours_; }
-  [[nodiscard]] std::int64_t plan_bytes() const { return plan_bytes_; }
+  [[nodiscard]] std::int64_t n_colours() const { return plan_.n_colours; }
+  [[nodiscard]] std::int64_t plan_bytes() const { return plan_.n_bytes; }
   [[nodiscard]] const exec::Executable& executable() const { return *executable_; }
 
  private:
-  struct Columns;
-
   void ensure_plan();
   void build_plan();
-  void use_blocks();
-  void use_colours();
-  void use_inverse();
   void find_positions();
   [[nodiscard]] plan::PositionSpec position_spec(std::size_t matrix);
-  void use_staged();
-  void use_padded();
-  void use_columns();
-  void use_interleaved();
   [[nodiscard]] bool plan_is_stale() const;
   [[nodiscard]] plan::ConflictSet conflicts() const;
-  [[nodiscard]] plan::InverseSpec inverse_spec(plan::IncidenceOrder order) const;
+  [[nodiscard]] plan::PlanRequest plan_request() const;
   [[nodiscard]] int threads_for_size() const;
   void size_scratch();
   void note_uses();
@@ -112,15 +104,10 @@ class PreparedLoop {
 
   std::mutex mutex_;  // held while running
   bool has_plan_ = false;
-  std::shared_ptr<const void> plan_;  // keeps the arrays below alive
-  std::vector<PlanArray> plan_arrays_;
-  std::vector<std::int64_t> plan_sizes_;
-  std::vector<plan::MapPointer> matrix_maps_;  // that positions were found by, if not the Maps
-  std::vector<OwnedArray> matrix_arrays_;      // [2 * matrices] row starts, positions
-  std::vector<plan::MapPointer>
-      tables_;  // [maps] what the loop reads: they, or in the plan's order
-  std::vector<std::int64_t> map_versions_;  // [maps] that the plan was built from
-  std::int64_t n_items_ = 0;
+  plan::LoopPlan plan_;
+  std::vector<plan::MapPointer> matrix_maps_;   // that positions were found by, if not the Maps
+  std::vector<plan::HostArray> matrix_arrays_;  // [2 * matrices] row starts, positions
+  std::vector<std::int64_t> map_versions_;      // [maps] that the plan was built from
   std::vector<void*> argv_;
   std::unique_ptr<std::byte[]> scratch_;  // not initialised: lanes touch their part first
   op2_context_v1 context_{};
@@ -145,8 +132,6 @@ class PreparedLoop {
   std::int64_t trace_number_ = 0;  // of the profile that the next two are of
   std::int64_t n_profiled_ = 0;    // calls
   bool has_run_ = false;
-  std::int64_t n_colours_ = 0;
-  std::int64_t plan_bytes_ = 0;
 };
 
 }  // namespace op2::runtime

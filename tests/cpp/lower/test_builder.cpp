@@ -56,17 +56,23 @@ TEST(BuilderArgv, HasDataThenConstsThenEachMapOnce) {
             (std::vector<std::string>{"a", "g", "b", "d", "gam", "b_map", "a_map"}));
 }
 
-TEST(BuilderArgv, PlanArraysFollowInTheOrderTheyAreAskedFor) {
+TEST(BuilderArgv, PlanArraysFollowInTheOrderTheyAreAskedForWithNumbersOfTheirOwn) {
   Workshop workshop(make_loop({direct("sizes", Access::write)}));
-  const kir::Parameter first = workshop.builder.plan_array("sizes", DType::int64);
-  const kir::Parameter second = workshop.builder.plan_array("element", DType::int32);
+  const kir::Parameter first =
+      workshop.builder.plan_array(kir::PlanArray::sizes, "sizes", DType::int64);
+  const kir::Parameter second =
+      workshop.builder.plan_array(kir::PlanArray::composed_rows, "a", DType::int32);
+  const kir::Parameter third =
+      workshop.builder.plan_array(kir::PlanArray::composed_rows, "b", DType::int32);
   EXPECT_EQ(first.name, "sizes_1");  // the user's parameter has the name already
   EXPECT_EQ(first.index, 0);
-  EXPECT_EQ(second.index, 1);
+  EXPECT_EQ(first.array, kir::PlanArray::sizes);
+  EXPECT_EQ(second.index, 0);
+  EXPECT_EQ(third.index, 1);  // of its name
   EXPECT_EQ(second.role, kir::Role::plan);
   EXPECT_EQ(second.type, (kir::VariableType{DType::int32, true, true}));
   EXPECT_EQ(names_of(workshop.builder.module().argv),
-            (std::vector<std::string>{"sizes", "sizes_1", "element"}));
+            (std::vector<std::string>{"sizes", "sizes_1", "a", "b"}));
 }
 
 TEST(BuilderFunctions, LoseParametersThatTheyDoNotUse) {

@@ -104,8 +104,8 @@ TEST(ForIncidences, PaddedOnesAreColumnsThatMayHaveHoles) {
   Workbench workshop(edge_loop(), {.padded = true}, testing::grid);
   const Incidence incidence = add_incidence(workshop.builder, Sizes::if_padded);
   EXPECT_EQ(workshop.builder.module().plan.kind, kir::PlanKind::padded);
-  EXPECT_EQ(incidence.sizes.index, 0);
-  EXPECT_EQ(incidence.entry.index, 1);
+  EXPECT_EQ(incidence.sizes.array, kir::PlanArray::sizes);
+  EXPECT_EQ(incidence.entry.array, kir::PlanArray::incidences);
   EXPECT_EQ(incidence_dump(
                 for_incidences(workshop.builder, incidence, {{kir::CallUser{{kir::name("n")}}}})),
             "  decl int64 next = select((0 < n_columns), incidence[t], -1)\n"

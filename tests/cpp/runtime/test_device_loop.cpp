@@ -13,12 +13,17 @@ namespace {
 
 using kir::integer;
 using kir::Parameter;
+using kir::PlanArray;
 using kir::Role;
 using testing::RecordedProgram;
 using testing::RecordingDevice;
 
 Parameter pointer(const std::string& name, Role role, int index, DType dtype) {
   return {name, {dtype, false, true}, true, role, index};
+}
+
+Parameter planned(const std::string& name, PlanArray array, DType dtype) {
+  return {name, {dtype, true, true}, true, Role::plan, 0, array};
 }
 
 Parameter number(const std::string& name) {
@@ -32,19 +37,21 @@ class DeviceLoopTest : public ::testing::Test {
     executable.arguments = {pointer("x", Role::data, 0, DType::float64),
                             pointer("gam", Role::constant, 0, DType::float64),
                             pointer("map", Role::map, 0, DType::int32),
-                            pointer("sizes", Role::plan, 0, DType::int64),
-                            pointer("colour_offset", Role::plan, 1, DType::int64),
-                            pointer("block_of", Role::plan, 2, DType::int32)};
-    code.functions = {{"res_block",
-                       {pointer("x", Role::data, 0, DType::float64),
-                        pointer("gam", Role::constant, 0, DType::float64),
-                        pointer("map", Role::map, 0, DType::int32),
-                        pointer("block_of", Role::plan, 2, DType::int32), number("block_offset")},
-                       {},
-                       true,
-                       0}};
-    plan.owner = map;
-    plan.arrays = {{sizes.data(), 8}, {colour_offset.data(), 32}, {block_of.data(), 28}};
+                            planned("sizes", PlanArray::sizes, DType::int64),
+                            planned("colour_offset", PlanArray::colour_offset, DType::int64),
+                            planned("block_of", PlanArray::block_of, DType::int32)};
+    code.functions = {
+        {"res_block",
+         {pointer("x", Role::data, 0, DType::float64),
+          pointer("gam", Role::constant, 0, DType::float64),
+          pointer("map", Role::map, 0, DType::int32),
+          planned("block_of", PlanArray::block_of, DType::int32), number("block_offset")},
+         {},
+         true,
+         0}};
+    plan.arrays.add(PlanArray::sizes, {sizes.data(), 8, 8, map});
+    plan.arrays.add(PlanArray::colour_offset, {colour_offset.data(), 32, 8, map});
+    plan.arrays.add(PlanArray::block_of, {block_of.data(), 28, 4, map});
     plan.n_items = 7;
   }
 
@@ -136,7 +143,7 @@ TEST_F(DeviceLoopTest, ArraysOfMatricesAreUploadedOnceForAllLoops) {
   executable.arguments.push_back(parameter);
   code.functions[0].parameters = {parameter};
   code.launch = {{kir::Launch{"res_block", kir::Grid::items, integer(7), {kir::name("position")}}}};
-  plan.matrices = {{}, {{positions->data(), 3}, positions}};
+  plan.matrices = {{}, {positions->data(), 3, 1, positions}};
   const auto made = loop();
   const auto again = loop();
   EXPECT_EQ(device->n_uploads, 1);

@@ -50,7 +50,7 @@ class LaunchListTest : public ::testing::Test {
                                       read_only("rows", Role::plan, 2)};
   std::vector<std::int64_t> sizes = {3};
   std::vector<std::int32_t> offset = {0, 400, 400, 1000};
-  std::vector<PlanArray> arrays = {{}, {sizes.data(), 8}, {offset.data(), 16}, {}};
+  std::vector<plan::HostArray> arrays = {{}, {sizes.data(), 8, 8}, {offset.data(), 16, 4}, {}};
   GridRule rule{128, 6};
 };
 

@@ -23,6 +23,7 @@ namespace {
 
 using exec::Executable;
 using kir::Parameter;
+using kir::PlanArray;
 using kir::Role;
 
 /// What the hand-written launch functions saw; the ABI has no room for a pointer of a test's own.
@@ -85,8 +86,8 @@ Parameter map_argument(int index) {
   return {"m" + std::to_string(index), {DType::int32, true, true}, true, Role::map, index};
 }
 
-Parameter plan_argument(int index, DType dtype = DType::int64) {
-  return {"p" + std::to_string(index), {dtype, true, true}, true, Role::plan, index};
+Parameter plan_argument(PlanArray array, DType dtype = DType::int64, int number = 0) {
+  return {"p", {dtype, true, true}, true, Role::plan, number, array};
 }
 
 Parameter constant_argument(int index) {
@@ -298,7 +299,9 @@ TEST_F(PreparedLoopTest, BlocksComeAsSizesColoursBlocksAndOffsets) {
   executable.plan.kind = kir::PlanKind::blocks;
   executable.plan.conflicts = {0};
   executable.items = kir::Items::blocks;
-  executable.arguments = {plan_argument(0), plan_argument(1), plan_argument(2), plan_argument(3)};
+  executable.arguments = {plan_argument(PlanArray::sizes), plan_argument(PlanArray::colour_offset),
+                          plan_argument(PlanArray::block_of),
+                          plan_argument(PlanArray::block_offset)};
   options.block_size = 2;
   const auto loop = prepared();
   loop->run();
@@ -315,7 +318,7 @@ TEST_F(PreparedLoopTest, WhereMapsCannotTellOneBlockHoldsAll) {
   executable.plan.kind = kir::PlanKind::blocks;
   executable.plan.single_block = true;
   executable.items = kir::Items::blocks;
-  executable.arguments = {plan_argument(3)};
+  executable.arguments = {plan_argument(PlanArray::block_offset)};
   options.block_size = 2;  // asked for in vain
   const auto loop = prepared();
   loop->run();
@@ -326,7 +329,8 @@ TEST_F(PreparedLoopTest, WhereMapsCannotTellOneBlockHoldsAll) {
 TEST_F(PreparedLoopTest, ColoursComeAsSizesColoursAndElements) {
   executable.plan.kind = kir::PlanKind::colours;
   executable.plan.conflicts = {0};
-  executable.arguments = {plan_argument(0), plan_argument(1), plan_argument(2, DType::int32)};
+  executable.arguments = {plan_argument(PlanArray::sizes), plan_argument(PlanArray::colour_offset),
+                          plan_argument(PlanArray::elements, DType::int32)};
   const auto loop = prepared();
   loop->run();
   EXPECT_EQ(seen().end, n);
@@ -356,8 +360,9 @@ TEST_F(PreparedLoopTest, InverseOfTargetsComesAsOffsetsEntriesAndTouched) {
   executable.plan.kind = kir::PlanKind::inverse;
   executable.plan.occurrences = {0};
   executable.items = kir::Items::targets;
-  executable.arguments = {plan_argument(0), plan_argument(1, DType::int32),
-                          plan_argument(2, DType::int32)};
+  executable.arguments = {plan_argument(PlanArray::incidence_offset),
+                          plan_argument(PlanArray::incidences, DType::int32),
+                          plan_argument(PlanArray::touched, DType::int32)};
   const auto loop = prepared();
   loop->run();
   EXPECT_EQ(seen().end, n + 1);
@@ -372,7 +377,7 @@ TEST_F(PreparedLoopTest, InverseOfFewTargetsListsThem) {
   executable.plan.kind = kir::PlanKind::inverse;
   executable.plan.occurrences = {0};
   executable.items = kir::Items::targets;
-  executable.arguments = {plan_argument(2, DType::int32)};
+  executable.arguments = {plan_argument(PlanArray::touched, DType::int32)};
   binding.n_elements = 2;
   const auto loop = prepared();
   loop->run();
@@ -386,12 +391,12 @@ TEST_F(PreparedLoopTest, ColumnsComeWithTheMapsBehindThem) {
   executable.plan.composed = {0};
   executable.plan.lanes = 4;
   executable.items = kir::Items::groups;
-  executable.arguments = {plan_argument(0),
-                          plan_argument(1),
-                          plan_argument(2, DType::int32),
-                          plan_argument(3, DType::int32),
-                          plan_argument(4, DType::int32),
-                          plan_argument(5, DType::int32)};
+  executable.arguments = {plan_argument(PlanArray::sizes),
+                          plan_argument(PlanArray::column_offset),
+                          plan_argument(PlanArray::column_slot, DType::int32),
+                          plan_argument(PlanArray::column_elements, DType::int32),
+                          plan_argument(PlanArray::column_targets, DType::int32),
+                          plan_argument(PlanArray::composed_rows, DType::int32)};
   const auto loop = prepared();
   loop->run();
   EXPECT_EQ(seen().end, 2);  // groups of n + 1 = 7 targets
@@ -409,7 +414,7 @@ TEST_F(PreparedLoopTest, ColumnsOfAnotherWidthAreRefused) {
   executable.plan.kind = kir::PlanKind::columns;
   executable.plan.occurrences = {0};
   executable.plan.lanes = 4;
-  executable.arguments = {plan_argument(3, DType::int64)};
+  executable.arguments = {plan_argument(PlanArray::column_elements, DType::int64)};
   EXPECT_THROW(prepared()->run(), InternalError);
 }
 
@@ -417,8 +422,10 @@ TEST_F(PreparedLoopTest, InverseForElementsSaysHowManyTargetsToo) {
   executable.plan.kind = kir::PlanKind::inverse;
   executable.plan.occurrences = {0};
   executable.items = kir::Items::elements;
-  executable.arguments = {plan_argument(0), plan_argument(1), plan_argument(2, DType::int32),
-                          plan_argument(3, DType::int32)};
+  executable.arguments = {plan_argument(PlanArray::sizes),
+                          plan_argument(PlanArray::incidence_offset),
+                          plan_argument(PlanArray::incidences, DType::int32),
+                          plan_argument(PlanArray::touched, DType::int32)};
   const auto loop = prepared();
   loop->run();
   EXPECT_EQ(seen().end, n);
@@ -431,7 +438,8 @@ TEST_F(PreparedLoopTest, CodeForAnotherWidthOfEntriesIsRefused) {
   executable.plan.kind = kir::PlanKind::inverse;
   executable.plan.occurrences = {0};
   executable.items = kir::Items::targets;
-  executable.arguments = {plan_argument(0), plan_argument(1, DType::int64)};
+  executable.arguments = {plan_argument(PlanArray::incidence_offset),
+                          plan_argument(PlanArray::incidences, DType::int64)};
   EXPECT_THROW(prepared()->run(), InternalError);
   EXPECT_EQ(seen().n_launches, 0);
 }
@@ -472,7 +480,7 @@ TEST_F(PreparedLoopTest, AMapThatNoPlanFitsFailsEachTimeUntilItIsMended) {
 TEST_F(PreparedLoopTest, PlansOfEqualLoopsAreShared) {
   executable.plan.kind = kir::PlanKind::blocks;
   executable.plan.conflicts = {0};
-  executable.arguments = {plan_argument(2)};
+  executable.arguments = {plan_argument(PlanArray::block_of)};
   const auto first = prepared();
   first->run();
   void* const blocks = seen().argv[0];

@@ -1,0 +1,261 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "plan/arrays.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <variant>
+
+#include "base/error.hpp"
+
+namespace op2::plan {
+namespace {
+
+using kir::PlanArray;
+
+constexpr std::array table{
+    ArrayFacts{PlanArray::none, "none", "", "", "not of a plan"},
+    ArrayFacts{PlanArray::sizes, "sizes", "int64", "[1 or 2]",
+               "colours; or rows, and padded columns of a row"},
+    ArrayFacts{PlanArray::colour_offset, "colour_offset", "int64", "[n_colours + 1]",
+               "where the blocks or elements of each colour begin"},
+    ArrayFacts{PlanArray::block_of, "block_of", "int64", "[n_blocks]", "blocks by colour"},
+    ArrayFacts{PlanArray::block_offset, "block_offset", "int64", "[n_blocks + 1]",
+               "where the elements of each block begin"},
+    ArrayFacts{PlanArray::elements, "element", "index", "[n_elements]", "elements by colour"},
+    ArrayFacts{PlanArray::incidence_offset, "incidence_offset", "int64", "[n_rows + 1]",
+               "where the incidences of each target begin"},
+    ArrayFacts{PlanArray::incidences, "incidence", "index", "[n_incidences] or [width, n_rows]",
+               "element * slots + slot; -1 where a padded column has none"},
+    ArrayFacts{PlanArray::touched, "touched", "index", "[n_rows]",
+               "the target of each row; absent: all in order"},
+    ArrayFacts{PlanArray::column_offset, "column_offset", "int64", "[n_groups + 1]",
+               "where the columns of each group of targets begin"},
+    ArrayFacts{PlanArray::column_slot, "column_slot", "int32", "[n_columns]",
+               "the slot that all incidences of a column have"},
+    ArrayFacts{PlanArray::column_elements, "incidence", "index", "[n_columns, lanes]",
+               "the element; -1 - another one where there is none"},
+    ArrayFacts{PlanArray::column_targets, "row_target", "index", "[n_rows]",
+               "the target of each lane, group by group"},
+    ArrayFacts{PlanArray::composed_rows, "rows", "index", "[n_columns, lanes, arity]",
+               "where the elements of the columns lead by a Map"},
+    ArrayFacts{PlanArray::staged_targets, "ind_map", "int32", "[n_staged of all blocks]",
+               "the targets of each block, ascending"},
+    ArrayFacts{PlanArray::staged_positions, "loc_map", "uint16", "[n_elements, arity]",
+               "where in its block's targets an entry is"},
+    ArrayFacts{PlanArray::n_staged, "ind_sizes", "int32", "[n_blocks, n_lists]",
+               "targets of a block in a list"},
+    ArrayFacts{PlanArray::first_staged, "ind_offs", "int64", "[n_blocks, n_lists]",
+               "where they begin in the list"},
+    ArrayFacts{PlanArray::staged_blocks, "blkmap", "int32", "[n_blocks]", "blocks by colour"},
+    ArrayFacts{PlanArray::first_element, "offset", "int64", "[n_blocks]",
+               "the first element of each block"},
+    ArrayFacts{PlanArray::n_elements, "nelems", "int32", "[n_blocks]", "elements of each block"},
+    ArrayFacts{PlanArray::n_lane_colours, "nthrcol", "int32", "[n_blocks]",
+               "colours of the elements of each block"},
+    ArrayFacts{PlanArray::lane_colour, "thrcol", "int32", "[n_elements]",
+               "the colour of an element within its block"},
+};
+
+template <class T>
+HostArray array_of(const std::vector<T>& values, const std::shared_ptr<const void>& owner) {
+  return {values.data(), bytes_of(values), static_cast<int>(sizeof(T)), owner};
+}
+
+HostArray array_of(const IndexArray& indices, const std::shared_ptr<const void>& owner) {
+  return std::visit([&owner](const auto& values) { return array_of(values, owner); }, indices);
+}
+
+HostArray numbers(std::vector<std::int64_t> values) {
+  const auto held = std::make_shared<const std::vector<std::int64_t>>(std::move(values));
+  return array_of(*held, held);
+}
+
+/// Few colours and little revisiting between blocks, and still many to balance with
+/// (docs/performance.md). Small loops are cut so that every thread has some.
+std::int64_t size_of_blocks(const PlanRequest& request) {
+  const std::int64_t n = request.n_elements;
+  const Tuning& tuning = request.tuning;
+  if (request.spec.single_block) return std::max<std::int64_t>(n, 1);
+  if (request.block_size > 0) return request.block_size;
+  const std::int64_t least = tuning.least_block_elements;
+  const std::int64_t most = std::max<std::int64_t>(least, tuning.block_elements);
+  return std::clamp(n / (tuning.blocks_a_thread * request.n_threads), least, most);
+}
+
+void use_blocks(const PlanRequest& request, PlanCache& plans, LoopPlan& plan) {
+  const auto blocks = plans.blocks(request.conflicts, size_of_blocks(request), request.n_threads);
+  plan.n_items = static_cast<std::int64_t>(blocks->block_of.size());
+  plan.n_colours = static_cast<std::int64_t>(blocks->colour_offset.size()) - 1;
+  plan.n_bytes = blocks->bytes();
+  plan.arrays.add(PlanArray::sizes, numbers({plan.n_colours}));
+  plan.arrays.add(PlanArray::colour_offset, array_of(blocks->colour_offset, blocks));
+  plan.arrays.add(PlanArray::block_of, array_of(blocks->block_of, blocks));
+  plan.arrays.add(PlanArray::block_offset, array_of(blocks->block_offset, blocks));
+}
+
+void use_colours(const PlanRequest& request, PlanCache& plans, LoopPlan& plan) {
+  const auto colours = plans.elements(request.conflicts, request.n_threads);
+  plan.n_colours = static_cast<std::int64_t>(colours->colour_offset.size()) - 1;
+  plan.n_bytes = colours->bytes();
+  plan.arrays.add(PlanArray::sizes, numbers({plan.n_colours}));
+  plan.arrays.add(PlanArray::colour_offset, array_of(colours->colour_offset, colours));
+  plan.arrays.add(PlanArray::elements, array_of(colours->elements, colours));
+}
+
+void use_staged(const PlanRequest& request, PlanCache& plans, LoopPlan& plan) {
+  std::vector<MapPointer> maps;
+  for (const int map : request.spec.staged) {
+    maps.push_back(request.maps[static_cast<std::size_t>(map)]);
+  }
+  const auto staged =
+      plans.staged(request.conflicts, maps, request.spec.block_size, request.n_threads);
+  plan.n_items = static_cast<std::int64_t>(staged->block_of.size());
+  plan.n_colours = static_cast<std::int64_t>(staged->colour_offset.size()) - 1;
+  plan.n_bytes = staged->bytes();
+  int number = 0;
+  for (const StagingList& list : staged->lists) {
+    plan.arrays.add(PlanArray::staged_targets, array_of(list.targets, staged), number);
+    plan.arrays.add(PlanArray::staged_positions, array_of(list.positions, staged), number++);
+  }
+  plan.arrays.add(PlanArray::n_staged, array_of(staged->n_targets, staged));
+  plan.arrays.add(PlanArray::first_staged, array_of(staged->first_target, staged));
+  plan.arrays.add(PlanArray::staged_blocks, array_of(staged->block_of, staged));
+  plan.arrays.add(PlanArray::first_element, array_of(staged->first, staged));
+  plan.arrays.add(PlanArray::n_elements, array_of(staged->n_elements, staged));
+  plan.arrays.add(PlanArray::n_lane_colours, array_of(staged->n_thread_colours, staged));
+  plan.arrays.add(PlanArray::lane_colour, array_of(staged->thread_colour, staged));
+  plan.arrays.add(PlanArray::sizes, numbers({plan.n_colours}));
+  plan.arrays.add(PlanArray::colour_offset, array_of(staged->colour_offset, staged));
+}
+
+void use_interleaved(const PlanRequest& request, PlanCache& plans, LoopPlan& plan) {
+  const MapPointer& by = request.maps[static_cast<std::size_t>(request.spec.interleaved)];
+  for (MapPointer& map : plan.tables) {
+    map = plans.interleaved(map, by, request.n_elements, request.tuning.interleaved_window,
+                            request.n_threads);
+    plan.n_bytes += request.n_elements * map->arity() * map->index_bytes();
+  }
+}
+
+/// Work items are rows of an inverse, unless elements come first and rows after them.
+template <class Inverse>
+void use_rows(const PlanRequest& request, const std::shared_ptr<const Inverse>& inverse,
+              LoopPlan& plan) {
+  if (request.items != kir::Items::elements) plan.n_items = inverse->n_rows;
+  plan.n_bytes = inverse->bytes();
+  HostArray touched = array_of(inverse->rows, inverse);
+  if (!inverse->touched_only) touched = {};
+  plan.arrays.add(PlanArray::touched, std::move(touched));
+}
+
+void use_inverse(const PlanRequest& request, PlanCache& plans, LoopPlan& plan) {
+  const auto inverse = plans.inverse(request.inverse, request.n_threads);
+  use_rows(request, inverse, plan);
+  plan.arrays.add(PlanArray::sizes, numbers({inverse->n_rows}));
+  plan.arrays.add(PlanArray::incidence_offset, array_of(inverse->offset, inverse));
+  plan.arrays.add(PlanArray::incidences, array_of(inverse->entries, inverse));
+}
+
+void use_padded(const PlanRequest& request, PlanCache& plans, LoopPlan& plan) {
+  const auto inverse = plans.padded(request.inverse, request.n_threads);
+  use_rows(request, inverse, plan);
+  plan.arrays.add(PlanArray::sizes, numbers({inverse->n_rows, inverse->width}));
+  plan.arrays.add(PlanArray::incidences, array_of(inverse->columns, inverse));
+}
+
+void use_columns(const PlanRequest& request, PlanCache& plans, LoopPlan& plan) {
+  const SlotLayout layout{request.spec.lanes, request.tuning.slot_window};
+  const auto columns = plans.columns(request.inverse, layout, request.n_threads);
+  plan.n_items = columns->n_groups();
+  plan.n_bytes = columns->bytes();
+  plan.arrays.add(PlanArray::sizes, numbers({columns->n_rows}));
+  plan.arrays.add(PlanArray::column_offset, array_of(columns->column_offset, columns));
+  plan.arrays.add(PlanArray::column_slot, array_of(columns->slot, columns));
+  plan.arrays.add(PlanArray::column_elements, array_of(columns->elements, columns));
+  plan.arrays.add(PlanArray::column_targets, array_of(columns->targets, columns));
+  int number = 0;
+  for (const MapPointer& map : request.composed) {
+    const auto rows = plans.composed(map, request.inverse, layout, request.spec.composed_bytes,
+                                     request.n_threads);
+    plan.arrays.add(PlanArray::composed_rows, array_of(*rows, rows), number++);
+    plan.n_bytes += bytes_of(*rows);
+  }
+}
+
+}  // namespace
+
+const ArrayFacts& facts_of(kir::PlanArray array) {
+  const auto found = std::find_if(table.begin(), table.end(), [array](const ArrayFacts& facts) {
+    return facts.array == array;
+  });
+  if (found == table.end()) throw InternalError("facts_of: not an array of a plan");
+  return *found;
+}
+
+void Arrays::add(kir::PlanArray array, HostArray values, int number) {
+  entries_.push_back({array, number, std::move(values)});
+}
+
+const HostArray& Arrays::at(const kir::Parameter& parameter) const {
+  const auto found = std::find_if(entries_.begin(), entries_.end(), [&](const Entry& entry) {
+    return entry.array == parameter.array && entry.number == parameter.index;
+  });
+  if (found == entries_.end()) {
+    throw InternalError(fmt::format("the plan has no array '{}' number {}, which '{}' refers to",
+                                    facts_of(parameter.array).name, parameter.index,
+                                    parameter.name));
+  }
+  const auto wanted = static_cast<int>(size_of(parameter.type.dtype));
+  const int there = found->values.entry_bytes;
+  if (there != 0 && there != wanted) {
+    throw InternalError(
+        fmt::format("plan array '{}' has entries of {} bytes, and the generated code expects {}",
+                    parameter.name, there, wanted));
+  }
+  return found->values;
+}
+
+bool inverts(kir::PlanKind kind) {
+  return kind == kir::PlanKind::inverse || kind == kir::PlanKind::padded ||
+         kind == kir::PlanKind::columns;
+}
+
+IncidenceOrder incidence_order(kir::PlanKind kind) {
+  return kind == kir::PlanKind::columns ? IncidenceOrder::by_slot : IncidenceOrder::by_element;
+}
+
+LoopPlan make_plan(const PlanRequest& request, PlanCache& plans) {
+  LoopPlan plan;
+  plan.n_items = request.n_elements;
+  plan.tables = request.maps;
+  switch (request.spec.kind) {
+    case kir::PlanKind::none:
+      break;
+    case kir::PlanKind::blocks:
+      use_blocks(request, plans, plan);
+      break;
+    case kir::PlanKind::colours:
+      use_colours(request, plans, plan);
+      break;
+    case kir::PlanKind::inverse:
+      use_inverse(request, plans, plan);
+      break;
+    case kir::PlanKind::staged:
+      use_staged(request, plans, plan);
+      break;
+    case kir::PlanKind::padded:
+      use_padded(request, plans, plan);
+      break;
+    case kir::PlanKind::interleaved:
+      use_interleaved(request, plans, plan);
+      break;
+    case kir::PlanKind::columns:
+      use_columns(request, plans, plan);
+      break;
+  }
+  return plan;
+}
+
+}  // namespace op2::plan

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "base/tuning.hpp"
+#include "ir/kernel_ir.hpp"
+#include "plan/conflict.hpp"
+#include "plan/inverse.hpp"
+#include "plan/plan_cache.hpp"
+
+namespace op2::plan {
+
+/// @brief What there is to say of an array of plans.
+struct ArrayFacts {
+  kir::PlanArray array;
+  std::string_view name;   ///< what it is called where a loop has no better name
+  std::string_view dtype;  ///< "index": as wide as the numbers in it need
+  std::string_view shape;
+  std::string_view what;
+};
+
+/// @brief The table of all arrays that plans have.
+[[nodiscard]] const ArrayFacts& facts_of(kir::PlanArray array);
+
+/// @brief An array of a plan on the host, and who keeps it.
+struct HostArray {
+  const void* data = nullptr;  ///< null: absent, or empty
+  std::int64_t n_bytes = 0;
+  int entry_bytes = 0;  ///< 0: absent
+  std::shared_ptr<const void> owner = nullptr;
+};
+
+/// @brief The arrays of a loop's plan, by name: what runs, records and writes loops down looks them
+/// up here.
+class Arrays {
+ public:
+  /// @param[in] number Among the arrays of this name.
+  void add(kir::PlanArray array, HostArray values, int number = 0);
+
+  /// @brief What a parameter of role plan refers to.
+  /// @throws InternalError if the plan has no such array, or its entries have another width than
+  /// the generated code was told.
+  [[nodiscard]] const HostArray& at(const kir::Parameter& parameter) const;
+
+ private:
+  struct Entry {
+    kir::PlanArray array;
+    int number;
+    HostArray values;
+  };
+  std::vector<Entry> entries_;
+};
+
+/// @brief What the plan of a loop is made from.
+struct PlanRequest {
+  kir::PlanSpec spec;
+  kir::Items items = kir::Items::elements;
+  std::int64_t n_elements = 0;
+  std::vector<MapPointer> maps;      ///< unique Maps
+  ConflictSet conflicts;             ///< by PlanSpec::conflicts
+  InverseSpec inverse;               ///< by PlanSpec::occurrences, if inverts()
+  std::vector<MapPointer> composed;  ///< what PlanSpec::composed leads to
+  std::int64_t block_size = 0;       ///< elements of a block, wanted by the user; 0: by the size
+  int n_threads = 1;
+  Tuning tuning = {};
+};
+
+/// @brief The plan of a loop as it is launched.
+struct LoopPlan {
+  Arrays arrays;
+  std::int64_t n_items = 0;
+  std::int64_t n_colours = 0;
+  std::int64_t n_bytes = 0;
+  std::vector<MapPointer> tables;  ///< [maps] what the loop reads: they, or in the plan's order
+};
+
+/// @brief True if a plan of this kind needs PlanRequest::inverse.
+[[nodiscard]] bool inverts(kir::PlanKind kind);
+
+/// @brief In which order a plan of this kind wants the incidences of a target.
+[[nodiscard]] IncidenceOrder incidence_order(kir::PlanKind kind);
+
+/// @brief Build what the strategy asks for, or find it in the cache.
+[[nodiscard]] LoopPlan make_plan(const PlanRequest& request, PlanCache& plans);
+
+}  // namespace op2::plan

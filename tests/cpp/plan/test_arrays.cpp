@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "plan/arrays.hpp"
+
+#include <gtest/gtest.h>
+
+#include <set>
+#include <string>
+#include <string_view>
+
+#include "../base/message_of.hpp"
+#include "base/error.hpp"
+#include "maps.hpp"
+
+namespace op2::plan {
+namespace {
+
+using kir::PlanArray;
+using op2::testing::message_of;
+using testing::path_map;
+
+kir::Parameter parameter(PlanArray array, DType dtype, int number = 0) {
+  return {"p", {dtype, true, true}, true, kir::Role::plan, number, array};
+}
+
+TEST(Arrays, EveryOneIsInTheTable) {
+  std::set<std::string_view> names;
+  for (int i = 0; i <= static_cast<int>(PlanArray::lane_colour); ++i) {
+    const ArrayFacts& facts = facts_of(static_cast<PlanArray>(i));
+    EXPECT_EQ(static_cast<int>(facts.array), i);
+    if (i == 0) continue;
+    EXPECT_FALSE(facts.shape.empty() || facts.what.empty() || facts.dtype.empty()) << facts.name;
+    names.insert(facts.name);
+  }
+  EXPECT_GE(names.size(), 20U);
+}
+
+TEST(Arrays, AreFoundByNameAndNumber) {
+  Arrays arrays;
+  const std::vector<std::int32_t> first{1}, second{2};
+  arrays.add(PlanArray::composed_rows, {first.data(), 4, 4});
+  arrays.add(PlanArray::composed_rows, {second.data(), 4, 4}, 1);
+  arrays.add(PlanArray::touched, {});
+  EXPECT_EQ(arrays.at(parameter(PlanArray::composed_rows, DType::int32, 1)).data, second.data());
+  EXPECT_EQ(arrays.at(parameter(PlanArray::touched, DType::int64)).data, nullptr);
+  EXPECT_EQ(message_of<InternalError>(
+                [&] { (void)arrays.at(parameter(PlanArray::composed_rows, DType::int64)); }),
+            "plan array 'p' has entries of 4 bytes, and the generated code expects 8");
+  EXPECT_EQ(message_of<InternalError>(
+                [&] { (void)arrays.at(parameter(PlanArray::sizes, DType::int64)); }),
+            "the plan has no array 'sizes' number 0, which 'p' refers to");
+}
+
+TEST(MakePlan, WithoutAPlanItemsAreElements) {
+  const auto map = path_map(3);
+  PlanCache cache;
+  PlanRequest request;
+  request.n_elements = 3;
+  request.maps = {map.table};
+  const LoopPlan plan = make_plan(request, cache);
+  EXPECT_EQ(plan.n_items, 3);
+  EXPECT_EQ(plan.tables, request.maps);
+  EXPECT_EQ(plan.n_bytes, 0);
+}
+
+TEST(MakePlan, ArraysOutliveTheCache) {
+  const auto map = path_map(6);
+  LoopPlan plan;
+  {
+    PlanCache cache;
+    PlanRequest request;
+    request.spec.kind = kir::PlanKind::colours;
+    request.n_elements = 6;
+    request.maps = {map.table};
+    request.conflicts = {{6, nullptr}, {{map.table, all_slots, 0}}};
+    plan = make_plan(request, cache);
+  }
+  EXPECT_EQ(plan.n_colours, 2);
+  const HostArray& elements = plan.arrays.at(parameter(PlanArray::elements, DType::int32));
+  EXPECT_EQ(elements.n_bytes, 24);
+  EXPECT_EQ(static_cast<const std::int32_t*>(elements.data)[1], 2);
+}
+
+}  // namespace
+}  // namespace op2::plan
