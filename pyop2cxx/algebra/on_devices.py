@@ -16,6 +16,7 @@ import numpy as np
 
 from pyop2cxx import _core
 from pyop2cxx.base.access import INC, READ, RW, WRITE
+from pyop2cxx.base.arrays import c_name, core_dtype
 from pyop2cxx.base.conversions import limits
 from pyop2cxx.data.carrier import DataCarrier
 from pyop2cxx.data.constants import GlobalArg
@@ -311,7 +312,7 @@ def _common(*operands: Any) -> np.dtype[Any]:
 
 @lru_cache(maxsize=256)
 def _common_of(dtypes: tuple[np.dtype[Any], ...]) -> np.dtype[Any]:
-    known = [_core.dtype_from_name(_name(dtype)) for dtype in dtypes]
+    known = [core_dtype(_name(dtype)) for dtype in dtypes]
     found = _core.common_dtype(known[0], known[0])
     for dtype in known[1:]:
         found = _core.common_dtype(found, dtype)
@@ -381,24 +382,20 @@ def _kernel(text: str, name: str) -> Kernel:
 # Texts
 
 
-def _c(name: str) -> str:
-    return _core.c_name_of(_core.dtype_from_name(name))
-
-
 def _value(name: str, common: str, index: str) -> str:
-    return f"({_c(common)}){name}[{index}]"
+    return f"({c_name(common)}){name}[{index}]"
 
 
 def _wrapping(op: str, left: str, right: str, common: str) -> str:
     """Return a sum, difference or product; that of integers wraps around."""
     if np.dtype(common).kind != "i":
         return f"{left} {op} {right}"
-    return f"({_c(common)})((uint64_t){left} {op} (uint64_t){right})"
+    return f"({c_name(common)})((uint64_t){left} {op} (uint64_t){right})"
 
 
 def _statement(op: str, a: str, b: str, common: str) -> list[str]:
     """Return statements that leave the result in `value`."""
-    t = _c(common)
+    t = c_name(common)
     if op == "=":
         return [f"{t} value = {a};"]
     lines = [f"{t} a = {a};", f"{t} b = {b};"]
@@ -410,7 +407,7 @@ def _statement(op: str, a: str, b: str, common: str) -> list[str]:
 
 
 def _stored(out: str, dtype: str, index: str) -> str:
-    return f"{out}[{index}] = ({_c(dtype)})value;"
+    return f"{out}[{index}] = ({c_name(dtype)})value;"
 
 
 def _function(
@@ -438,7 +435,10 @@ def _combining(
     known = {name: (dtype, "0" if is_number else at) for name, dtype, is_number in given}
     known["o"] = (out, at)
     a, b = (_value(name, common, known[name][1]) if name else "" for name in names)
-    parameters = [*(f"const {_c(dtype)} *{name}" for name, dtype, _ in given), f"{_c(out)} *o"]
+    parameters = [
+        *(f"const {c_name(dtype)} *{name}" for name, dtype, _ in given),
+        f"{c_name(out)} *o",
+    ]
     body = [*_statement(op, a, b, common), _stored("o", out, at)]
     return _function(f"algebra_{_OPERATIONS[op]}", parameters, body, width)
 
@@ -446,7 +446,7 @@ def _combining(
 @lru_cache(maxsize=512)
 def _adding(dtypes: tuple[str, str, str, str], width: int) -> tuple[str, str]:
     alpha, x, y, common = dtypes
-    t, index = _c(common), "i" if width > 1 else "0"
+    t, index = c_name(common), "i" if width > 1 else "0"
     body = [
         f"{t} f = {_value('alpha', common, '0')};",
         f"{t} v = {_value('x', common, index)};",
@@ -455,18 +455,18 @@ def _adding(dtypes: tuple[str, str, str, str], width: int) -> tuple[str, str]:
         f"{t} value = {_wrapping('+', 'w', 'p', common)};",
         _stored("y", y, index),
     ]
-    parameters = [f"const {_c(alpha)} *alpha", f"const {_c(x)} *x", f"{_c(y)} *y"]
+    parameters = [f"const {c_name(alpha)} *alpha", f"const {c_name(x)} *x", f"{c_name(y)} *y"]
     return _function("algebra_axpy", parameters, body, width)
 
 
 @lru_cache(maxsize=512)
 def _summing(dtypes: tuple[str, str, str], width: int, conjugate: bool) -> tuple[str, str]:
     x, y, wide = dtypes
-    t, index = _c(wide), "i" if width > 1 else "0"
+    t, index = c_name(wide), "i" if width > 1 else "0"
     body = [f"{t} a = {_value('x', wide, index)};", f"{t} b = {_value('y', wide, index)};"]
     other = "conj(b)" if conjugate else "b"
     body += [f"total[0] += {_wrapping('*', 'a', other, wide)};"]
-    parameters = [f"const {_c(x)} *x", f"const {_c(y)} *y", f"{t} *total"]
+    parameters = [f"const {c_name(x)} *x", f"const {c_name(y)} *y", f"{t} *total"]
     return _function("algebra_dot", parameters, body, width)
 
 
@@ -497,5 +497,5 @@ def _is_unfit(dtype: np.dtype[Any], known: Limits) -> str:
 def _counting(what: str, dtype: str, condition: str, width: int) -> tuple[str, str]:
     is_counted = condition.format(x="x[i]" if width > 1 else "x[0]")
     body = [f"total[0] += {is_counted} ? 1 : 0;"]
-    parameters = [f"const {_c(dtype)} *x", "long *total"]
+    parameters = [f"const {c_name(dtype)} *x", "long *total"]
     return _function(f"algebra_{what}", parameters, body, width)

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias, TypeGuard
 
 import numpy as np
 
+from pyop2cxx import _core
 from pyop2cxx.exceptions import (
     DataTypeError,
     DataValueError,
@@ -106,6 +107,16 @@ def as_zeros(shape: tuple[int, ...], dtype: np.dtype[Any], what: str) -> Array:
             f"{what} needs {n_bytes} bytes for {prod(shape)} values of {dtype.name}, which the "
             "host does not have; make its Set or its dim smaller"
         ) from error
+
+
+def core_dtype(dtype: np.dtype[Any] | str) -> _core.DType:
+    """Return the core's name for a dtype."""
+    return _core.dtype_from_name(dtype if isinstance(dtype, str) else dtype.name)
+
+
+def c_name(dtype: np.dtype[Any] | str) -> str:
+    """Return the C type of values of a dtype."""
+    return _core.c_name_of(core_dtype(dtype))
 
 
 def as_dtype(dtype: DTypeLike, what: str) -> np.dtype[Any]:

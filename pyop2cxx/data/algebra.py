@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from pyop2cxx import _core
-from pyop2cxx.base.arrays import MOST_INT64, address_of
+from pyop2cxx.base.arrays import MOST_INT64, address_of, core_dtype
 from pyop2cxx.exceptions import (
     DataTypeError,
     DataValueError,
@@ -381,7 +381,7 @@ def copy_values(target: Array, source: Array) -> None:
 
 
 def _column(values: Array) -> Any:
-    dtype = _core.dtype_from_name(values.dtype.name)
+    dtype = core_dtype(values.dtype)
     stride = 1
     if values.ndim == 0:
         stride = 0  # one value for all

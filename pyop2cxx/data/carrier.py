@@ -21,6 +21,7 @@ from pyop2cxx.base.arrays import (
     as_name,
     as_numpy,
     as_zeros,
+    c_name,
 )
 from pyop2cxx.exceptions import ContractError, IndexValueError, NoDataError, UsageError, user_line
 from pyop2cxx.interop import dlpack
@@ -111,7 +112,7 @@ class DataCarrier:
     @property
     def ctype(self) -> str:
         """The C type of a value."""
-        return _core.c_name_of(_core.dtype_from_name(self._dtype.name))
+        return c_name(self._dtype)
 
     @property
     def dat_version(self) -> int:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pyop2cxx import _core
 from pyop2cxx.base.access import INC, READ
+from pyop2cxx.base.arrays import core_dtype
 from pyop2cxx.exceptions import UsageError
 from pyop2cxx.runtime.memo import until_exit
 
@@ -167,7 +168,7 @@ def check_parameters(kernel: Kernel, args: Sequence[Any], wanted: int) -> tuple[
     untyped = []
     for i, (parameter, arg) in enumerate(zip(parameters, args, strict=False)):
         found, dtype = parameter.type.dtype, arg.data.dtype
-        if found is None or found == _core.dtype_from_name(dtype.name):
+        if found is None or found == core_dtype(dtype):
             continue
         if kernel.with_untyped((i,)) is kernel:
             raise UsageError(

@@ -7,6 +7,7 @@ import warnings
 from typing import TYPE_CHECKING, NamedTuple
 
 from pyop2cxx import _core
+from pyop2cxx.base.arrays import c_name
 from pyop2cxx.exceptions import KernelWarning, UsageError
 
 if TYPE_CHECKING:
@@ -139,8 +140,7 @@ def _check_type(kernel: Kernel, parameter: _core.KernelParameter, argument: Desc
     wanted = argument.dtype.name
     wanted = "uint8" if wanted == "bool" else wanted
     star = "" if argument.access is None else "*"
-    c_name = _core.c_name_of(_core.dtype_from_name(wanted))
-    expected = f"'{c_name} {star}{parameter.name}'"
+    expected = f"'{c_name(wanted)} {star}{parameter.name}'"
     depth = 0 if argument.access is None else 1
     has_right_scalar = _has_dtype(parameter, argument.dtype)
     if type_.depth == depth and has_right_scalar:

@@ -328,14 +328,10 @@ class ParLoop:
         request = self._request(self._symbolic(), given)
         choice = flow.choose(request)
         known = flow.generate(request, choice)
-        code = GeneratedCode(known)
-        code.__dict__.update(known.__dict__)
-        code.files, code.ir = dict(known.files), dict(known.ir)
-        code.why, code.header = choice.why, self._header(known.strategy)
-        code.why_lanes = choice.why_lanes
         if runtime.on_loop is not None:
             runtime.on_loop(self)
-        return code
+        rest = {"files": dict(known.files), "ir": dict(known.ir)}
+        return GeneratedCode.chosen(known, choice, header=self._header(known.strategy), **rest)
 
     def explain(self) -> Explanation:
         """Say how this loop would run now, and why: strategy, lanes, and the rules' figures.

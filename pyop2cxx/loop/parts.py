@@ -13,8 +13,8 @@ from functools import singledispatch
 from math import prod
 from typing import TYPE_CHECKING, Any
 
-from pyop2cxx import _core
 from pyop2cxx.base.access import READ, RW, WRITE
+from pyop2cxx.base.arrays import c_name
 from pyop2cxx.data.constants import GlobalArg
 from pyop2cxx.data.dats import DatArg
 from pyop2cxx.data.handles import PassthroughArg
@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 
     import numpy as np
 
+    from pyop2cxx import _core
     from pyop2cxx.base.access import Access
     from pyop2cxx.data.mat_args import MatPath
     from pyop2cxx.sets.items import Items
@@ -324,11 +325,6 @@ def values_of(args: Sequence[Arg], parts: Sequence[Part]) -> tuple[Value, ...]:
     sizes = [0] * len(args)
     for part in parts:
         sizes[part.number] += part.n_scalars
-    names = (_core.c_name_of(dtype_of(arg.data)) for arg in args)
+    names = (c_name(arg.data.dtype) for arg in args)
     given = zip(names, args, sizes, strict=True)
     return tuple(Value(name, int(arg.access), size) for name, arg, size in given)
-
-
-def dtype_of(data: Any) -> _core.DType:
-    """Return the core's name for the dtype of values."""
-    return _core.dtype_from_name(data.dtype.name)

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 from pyop2cxx import _core
 from pyop2cxx.base.access import READ
+from pyop2cxx.base.arrays import core_dtype
 from pyop2cxx.kernel.kernel import free_names
-from pyop2cxx.loop.parts import Kind, dtype_of
+from pyop2cxx.loop.parts import Kind
 from pyop2cxx.runtime import runtime
 from pyop2cxx.sets.derived_maps import MaskedMap
 from pyop2cxx.sets.items import path_of
@@ -79,7 +80,9 @@ def build(kernel: Kernel, parts: Sequence[Part], items: Items) -> Symbolic:
         kernel=kernel.core,
         args=nodes,
         maps=paths,
-        constants=[_core.ConstRef(name=c.name, dtype=dtype_of(c), dim=c.cdim) for c in constants],
+        constants=[
+            _core.ConstRef(name=c.name, dtype=core_dtype(c.dtype), dim=c.cdim) for c in constants
+        ],
         parameters=[] if numbers == list(range(len(parts))) else numbers,
         iteration=items.iteration,
         places=_places(parts, arities),
@@ -118,7 +121,7 @@ def _node(
 ) -> _core.DirectDat | _core.IndirectDat | _core.GlobalRead | _core.GlobalReduce | _core.MatArg:
     dim, stride, component = part.layout
     usual: dict[str, Any] = {
-        "dtype": dtype_of(part.data),
+        "dtype": core_dtype(part.dtype),
         "access": _core.Access(int(part.access)),
         "alias": alias,
     }

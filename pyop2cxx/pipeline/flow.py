@@ -117,18 +117,17 @@ def generate(request: Request, choice: Choice) -> GeneratedCode:
         (choice.key, _printer()),
         lambda: _frame(request, choice, module, line_markers=False).encode(),
     )
-    code = GeneratedCode(text.decode())
     suffix = request.backend.suffix[1 if request.kernel.cpp else 0]
-    code.files = {f"{request.name}_{request.backend.name}_{choice.strategy}{suffix}": str(code)}
-    code.signature = "\n".join(_core.prototypes(module, request.backend.dialect))
-    code.strategy = choice.strategy
-    code.why = choice.why
-    code.lanes = choice.options.lanes
-    code.why_lanes = choice.why_lanes
-    code.ir = dict(stages)
-    code.key = choice.key
-    code.header = ""
-    code.module = module
+    file = f"{request.name}_{request.backend.name}_{choice.strategy}{suffix}"
+    code = GeneratedCode.chosen(
+        text.decode(),
+        choice,
+        files={file: text.decode()},
+        signature="\n".join(_core.prototypes(module, request.backend.dialect)),
+        ir=dict(stages),
+        header="",
+        module=module,
+    )
     engine.remember_text(choice.key, code)
     _dump(request, code)
     return code

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -47,6 +47,17 @@ class Request:
     column_fill: Callable[[int, _core.Tuning, float], float]
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Choice:
+    """A strategy and a number of lanes, why they were taken, and the key of their text."""
+
+    strategy: str
+    why: str
+    options: _core.LoweringOptions
+    why_lanes: str
+    key: str
+
+
 class GeneratedCode(str):
     """The text of a loop: all that is compiled, and nothing of what the user called things.
 
@@ -60,26 +71,32 @@ class GeneratedCode(str):
         ir: KernelIR after each stage of lowering, by the stage's name.
         key: Canonical key of the text: signature of the loop, backend, strategy, options.
         header: What the user called things, for reading beside the text.
+        module: What the text was printed from.
+        choice: What was chosen, and why.
     """
 
     files: dict[str, str]
     signature: str
-    strategy: str
-    why: str
-    lanes: int
-    why_lanes: str
     ir: dict[str, str]
-    key: str
     header: str
     module: _core.Module
+    choice: Choice
 
+    strategy = property(lambda self: self.choice.strategy)
+    why = property(lambda self: self.choice.why)
+    lanes = property(lambda self: self.choice.options.lanes)
+    why_lanes = property(lambda self: self.choice.why_lanes)
+    key = property(lambda self: self.choice.key)
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Choice:
-    """A strategy and a number of lanes, why they were taken, and the key of their text."""
+    @classmethod
+    def chosen(cls, text: str, choice: Choice, **rest: Any) -> GeneratedCode:
+        """Return a text as what was chosen for it.
 
-    strategy: str
-    why: str
-    options: _core.LoweringOptions
-    why_lanes: str
-    key: str
+        Args:
+            text: The text, or a known one for which the same was chosen for another reason.
+            choice: What was chosen.
+            **rest: Other attributes; what is not given is as of the known text.
+        """
+        made = cls(text)
+        made.__dict__ |= getattr(text, "__dict__", {}) | rest | {"choice": choice}
+        return made

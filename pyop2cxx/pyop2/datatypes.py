@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from pyop2cxx import _core
-from pyop2cxx.base.arrays import as_dtype
+from pyop2cxx.base.arrays import as_dtype, c_name
 from pyop2cxx.data.handles import OpaqueType as OpaqueType  # PyOP2 has it here
 from pyop2cxx.exceptions import DataTypeError
 
@@ -39,7 +38,7 @@ def as_cstr(dtype: DTypeLike) -> str:
         >>> as_cstr(np.float64), as_cstr("uint8")
         ('double', 'unsigned char')
     """
-    return _core.c_name_of(_core.dtype_from_name(as_numpy_dtype(dtype).name))
+    return c_name(as_numpy_dtype(dtype))
 
 
 def as_ctypes(dtype: DTypeLike) -> Any:

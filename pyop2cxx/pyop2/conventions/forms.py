@@ -6,7 +6,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from pyop2cxx import _core
+from pyop2cxx.base.arrays import c_name
 from pyop2cxx.data.dats import DatArg
 from pyop2cxx.data.mat_args import MatArg, MixedMatArg
 from pyop2cxx.data.mixed_dats import MixedDatArg
@@ -128,7 +128,7 @@ def form_of(kernel: Kernel, i: int, arg: Arg, cells: int) -> Form:
     Raises:
         UsageError: It would get entries of fields of different dims one by one.
     """
-    c_type = _core.c_name_of(_core.dtype_from_name(arg.data.dtype.name))
+    c_type = c_name(arg.data.dtype)
     access = int(arg.access)
     if isinstance(arg, MatArg | MixedMatArg):
         rows, columns = _sides(arg, cells)
