@@ -17,7 +17,7 @@ from pyop2cxx.base.regions import ALL
 from pyop2cxx.exceptions import CheckError
 from pyop2cxx.loop.parts import Kind
 from pyop2cxx.loop.symbolic import aliases
-from pyop2cxx.sets.items import levels_of
+from pyop2cxx.sets.items import levels_of, reached
 from pyop2cxx.sets.sets import Subset
 
 if TYPE_CHECKING:
@@ -222,25 +222,15 @@ class _Rows:
             self.rows = columns[:, None]
             return
         base = map_.values_with_halo.astype(np.int64)[columns]
+        n_cells = np.repeat(n_levels, visited)
         both = (0, 1) if items.facets and not map_._is_of_columns else (0,)
         self.rows = np.concatenate(
             [
-                _at_level(map_, base, levels + above, np.repeat(n_levels, visited), whole)
+                reached(map_, base, levels[:, None] + above, n_cells[:, None], items)
                 for above in both
             ],
             axis=1,
         )
-
-
-def _at_level(map_: Map, base: Numbers, levels: Numbers, n_levels: Numbers, whole: Any) -> Numbers:
-    if map_.offset is None:
-        return base
-    quotient = map_.offset_quotient
-    start = np.zeros(1, np.int64) if quotient is None else quotient.astype(np.int64)
-    up: Any = levels[:, None]
-    if whole.extruded_periodic:
-        up = (up + start) % n_levels[:, None] - start % n_levels[:, None]
-    return np.where(base < 0, base, base + map_.offset * up)
 
 
 def _error(loop: Any, argument: int, element: int, message: str) -> CheckError:

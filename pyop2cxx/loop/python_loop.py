@@ -21,7 +21,7 @@ from pyop2cxx.loop.parloop import ParLoop
 from pyop2cxx.loop.parts import Kind
 from pyop2cxx.sets.derived_maps import MaskedMap
 from pyop2cxx.sets.extruded import ExtrudedSet
-from pyop2cxx.sets.items import Items, levels_of
+from pyop2cxx.sets.items import Items, levels_of, reached
 from pyop2cxx.sets.sets import Subset
 
 if TYPE_CHECKING:
@@ -174,26 +174,15 @@ class _Path:
     """The entities that a Map leads to from an item."""
 
     def __init__(self, map_: Map, items: Items) -> None:
+        self._map, self._items = map_, items
         self._rows = map_.values_with_halo.astype(np.int64)
-        self._offset = None if not items.extruded else map_.offset
-        quotient = map_.offset_quotient
-        self._start = 0 if quotient is None else quotient.astype(np.int64)
-        self._periodic = items.extruded and items.whole.extruded_periodic  # type: ignore[attr-defined]
-        self._facets = items.facets and not map_._is_of_columns
+        self._n_cells = 2 if items.facets and not map_._is_of_columns else 1
 
     def entities(self, item: _Item) -> Array:
-        row: Array = self._rows[item.n]
-        cells = [self._of_cell(row, item, above) for above in range(2 if self._facets else 1)]
+        row = self._rows[item.n : item.n + 1]
+        levels = range(item.level, item.level + self._n_cells)
+        cells = [reached(self._map, row, at, item.n_levels, self._items)[0] for at in levels]
         return np.concatenate(cells)
-
-    def _of_cell(self, row: Array, item: _Item, above: int) -> Array:
-        if self._offset is None:
-            return row
-        levels: Any = item.level + above
-        if self._periodic:
-            levels = (levels + self._start) % item.n_levels - self._start % item.n_levels
-        found: Array = row + self._offset * levels
-        return found
 
 
 # How arguments are packed

@@ -129,6 +129,25 @@ def levels_of(whole: ExtrudedSet, n_levels: Any, region: IterationRegion) -> tup
     return n_levels, zero
 
 
+def reached(map_: Map, rows: Array, levels: Any, n_levels: Any, items: Items) -> Array:
+    """Return the entities that a Map leads to from cells; what leads nowhere does from all of them.
+
+    Args:
+        map_: The Map.
+        rows: Its values for the cells' columns, shape (n, arity), int64.
+        levels: Of the cells in their columns, from 0; a number, or shape (n, 1).
+        n_levels: Cells of the columns, in the same form.
+        items: What is visited.
+    """
+    if not items.extruded or map_.offset is None:
+        return rows
+    quotient = map_.offset_quotient
+    start = 0 if quotient is None else quotient.astype(np.int64)
+    if items.whole.extruded_periodic:  # type: ignore[attr-defined]  # it is extruded
+        levels = (levels + start) % n_levels - start % n_levels
+    return np.where(rows < 0, rows, rows + map_.offset * levels)
+
+
 def _cells(iterset: Set, whole: ExtrudedSet, region: IterationRegion, pass_layer: bool) -> Items:
     facets = region == IterationRegion.INTERIOR_FACETS
     constant = whole.constant_layers

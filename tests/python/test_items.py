@@ -6,7 +6,7 @@ import pytest
 
 from pyop2cxx import op2
 from pyop2cxx.exceptions import IterateValueError, MapValueError
-from pyop2cxx.sets.items import check_reach, items_of
+from pyop2cxx.sets.items import check_reach, items_of, reached
 
 BASE = op2.Set((2, 3, 4), "base")
 
@@ -153,3 +153,12 @@ def test_a_matrix_drops_what_leads_nowhere() -> None:
         mat.assemble()
         wanted = [[1, 2, 0, 0], [3, 5, 0, 0], [0, 0, 1, 2], [0, 0, 3, 4]]
         assert mat.values.tolist() == wanted
+
+
+def test_what_leads_nowhere_does_so_from_all_cells() -> None:
+    columns, nodes = op2.ExtrudedSet(op2.Set(2), 4), op2.Set(8)
+    map_ = op2.Map(columns, nodes, 2, [[0, 4], [-1, -1]], offset=[1, 1])
+    items = items_of(columns, None, False, "loop")
+    rows = np.array([[0, 4], [-1, -1]])
+    assert reached(map_, rows, 2, 3, items).tolist() == [[2, 6], [-1, -1]]
+    assert reached(map_, rows, np.array([[1], [2]]), 3, items).tolist() == [[1, 5], [-1, -1]]
