@@ -41,8 +41,6 @@ from pyop2cxx.sets.sets import Set
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-    from typing_extensions import Self
-
     from pyop2cxx.base.arrays import Array
     from pyop2cxx.data.constants import GlobalArg
 
@@ -70,6 +68,31 @@ def _of_fields(member: str, doc: str) -> Any:
 
     values.__doc__ = doc
     return property(values)
+
+
+def _on_fields(member: str, doc: str) -> Any:
+    def call(self: MixedDat, *args: Any) -> None:
+        for dat in self:
+            getattr(dat, member)(*args)
+
+    call.__doc__, call.__name__ = doc, member
+    return call
+
+
+def _by_fields(operation: Callable[[Any, Any], Any]) -> Any:
+    def combined(self: MixedDat, other: Any) -> MixedDat:
+        found: MixedDat = self._each(operation, other)
+        return found
+
+    return combined
+
+
+def _in_fields(operation: Callable[[Any, Any], Any]) -> Any:
+    def updated(self: MixedDat, other: Any) -> MixedDat:
+        done = self._each(operation, other)
+        return done if done is NotImplemented else self
+
+    return updated
 
 
 @ends_tracebacks("__init__")
@@ -207,25 +230,20 @@ class MixedDat(Fields[Dat], AsVec, OlderNames):
             if isinstance(dat, Dat):
                 dat.halo_valid = valid
 
-    def global_to_local_begin(self, access_mode: Access) -> None:
-        """Begin to make the ghosts of all fields ready for a loop; see `Dat`."""
-        for dat in self:
-            dat.global_to_local_begin(access_mode)
-
-    def global_to_local_end(self, access_mode: Access) -> None:
-        """End what `global_to_local_begin` began."""
-        for dat in self:
-            dat.global_to_local_end(access_mode)
-
-    def local_to_global_begin(self, insert_mode: Access) -> None:
-        """Begin to give the owners what the ghosts of all fields gathered; see `Dat`."""
-        for dat in self:
-            dat.local_to_global_begin(insert_mode)
-
-    def local_to_global_end(self, insert_mode: Access) -> None:
-        """End what `local_to_global_begin` began."""
-        for dat in self:
-            dat.local_to_global_end(insert_mode)
+    global_to_local_begin = _on_fields(
+        "global_to_local_begin",
+        "Begin to make the ghosts of all fields ready for a loop; see `Dat`.",
+    )
+    global_to_local_end = _on_fields(
+        "global_to_local_end", "End what `global_to_local_begin` began."
+    )
+    local_to_global_begin = _on_fields(
+        "local_to_global_begin", "Begin to give the owners what all ghosts gathered; see `Dat`."
+    )
+    local_to_global_end = _on_fields(
+        "local_to_global_end", "End what `local_to_global_begin` began."
+    )
+    unfreeze_halo = _on_fields("unfreeze_halo", "End what `freeze_halo` began.")
 
     @contextmanager
     def frozen_halo(self, access_mode: Access) -> Iterator[None]:
@@ -246,11 +264,6 @@ class MixedDat(Fields[Dat], AsVec, OlderNames):
             dat._refuse_frozen()
         for dat in self:
             dat.freeze_halo(access_mode)
-
-    def unfreeze_halo(self) -> None:
-        """End what `freeze_halo` began."""
-        for dat in self:
-            dat.unfreeze_halo()
 
     def _gathered(self, *, read: bool) -> Array:
         """Return an array for the owned values of all fields, with them in it if they are read."""
@@ -307,43 +320,16 @@ class MixedDat(Fields[Dat], AsVec, OlderNames):
             return NotImplemented
         return MixedDat([operation(a, b) for a, b in zip(self, others, strict=True)])
 
-    def _update(self, operation: Callable[[Any, Any], Any], other: Any) -> Any:
-        done = self._each(operation, other)
-        return done if done is NotImplemented else self
-
-    def __add__(self, other: Any) -> MixedDat:
-        return self._each(operator.add, other)  # type: ignore[no-any-return]
-
-    __radd__ = __add__
-
-    def __iadd__(self, other: Any) -> Self:
-        return self._update(operator.iadd, other)  # type: ignore[no-any-return]
-
-    def __sub__(self, other: Any) -> MixedDat:
-        return self._each(operator.sub, other)  # type: ignore[no-any-return]
-
-    def __rsub__(self, other: Any) -> MixedDat:
-        return self._each(lambda a, b: b - a, other)  # type: ignore[no-any-return]
-
-    def __isub__(self, other: Any) -> Self:
-        return self._update(operator.isub, other)  # type: ignore[no-any-return]
-
-    def __mul__(self, other: Any) -> MixedDat:
-        return self._each(operator.mul, other)  # type: ignore[no-any-return]
-
-    __rmul__ = __mul__
-
-    def __imul__(self, other: Any) -> Self:
-        return self._update(operator.imul, other)  # type: ignore[no-any-return]
-
-    def __truediv__(self, other: Any) -> MixedDat:
-        return self._each(operator.truediv, other)  # type: ignore[no-any-return]
-
-    def __rtruediv__(self, other: Any) -> MixedDat:
-        return self._each(lambda a, b: b / a, other)  # type: ignore[no-any-return]
-
-    def __itruediv__(self, other: Any) -> Self:
-        return self._update(operator.itruediv, other)  # type: ignore[no-any-return]
+    __add__ = __radd__ = _by_fields(operator.add)
+    __sub__ = _by_fields(operator.sub)
+    __rsub__ = _by_fields(lambda a, b: b - a)
+    __mul__ = __rmul__ = _by_fields(operator.mul)
+    __truediv__ = _by_fields(operator.truediv)
+    __rtruediv__ = _by_fields(lambda a, b: b / a)
+    __iadd__ = _in_fields(operator.iadd)
+    __isub__ = _in_fields(operator.isub)
+    __imul__ = _in_fields(operator.imul)
+    __itruediv__ = _in_fields(operator.itruediv)
 
     def __neg__(self) -> MixedDat:
         return MixedDat([-dat for dat in self])
