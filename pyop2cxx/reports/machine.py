@@ -17,6 +17,7 @@ from pyop2cxx.base import extras
 from pyop2cxx.base.folders import PACKAGE
 from pyop2cxx.exceptions import ToolchainError
 from pyop2cxx.reports.backends import backends
+from pyop2cxx.reports.bandwidth import CLibrary
 from pyop2cxx.runtime import runtime
 
 if TYPE_CHECKING:
@@ -48,7 +49,7 @@ def collect() -> Report:
         "compilers": {
             "C": _compiler(service, _core.jit.Language.c),
             "C++": _compiler(service, _core.jit.Language.cxx),
-            "OpenMP": _openmp(service),
+            "OpenMP": _openmp(),
         },
         "threads": {
             "available": {"count": _core.available_threads()},
@@ -120,19 +121,13 @@ def _compiler(service: _core.jit.Service, language: _core.jit.Language) -> Entry
     }
 
 
-def _openmp(service: _core.jit.Service) -> Entry:
+def _openmp() -> Entry:
     """Ask the C compiler, which shows at once whether it finds its OpenMP library."""
     try:
-        loaded = service.load(
-            source=_OPENMP_SOURCE,
-            language=_core.jit.Language.c,
-            extra_flags=["-fopenmp"],
-            key_extra="info",
-        )
+        library = CLibrary(_OPENMP_SOURCE, ["-fopenmp"])
     except ToolchainError as error:
         return {"problem": str(error)}
-    function = ctypes.CFUNCTYPE(ctypes.c_int)(loaded.library.symbol("openmp_date"))
-    date = function()
+    date = library.function("openmp_date", ctypes.c_int)()
     return {"version": _OPENMP_VERSIONS.get(date, str(date)), "problem": ""}
 
 
