@@ -95,7 +95,7 @@ class Run:
         watch: Looks at the arguments; None where nothing does.
     """
 
-    __slots__ = ("_effects", "_ghosts", "_launch", "_watch", "_what", "_written")
+    __slots__ = ("_assembled", "_effects", "_ghosts", "_launch", "_watch", "_what", "_written")
 
     def __init__(
         self, what: str, effects: Effects, launch: Callable[[], bool], watch: Watch | None = None
@@ -103,6 +103,7 @@ class Run:
         self._what = what
         self._effects = effects
         self._written = effects.written
+        self._assembled = effects.assembled
         self._ghosts = effects.ghosts
         self._launch = launch
         self._watch = watch
@@ -132,7 +133,7 @@ class Run:
             runtime.coherence.attribute(user_line())
         for i in self._written:
             args[i].data.halo_valid = False
-        for i in self._effects.assembled:
+        for i in self._assembled:
             _note_assembly(args[i])
         if self._ghosts:
             _gather_from_ghosts(self._ghosts, args)
