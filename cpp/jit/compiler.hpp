@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "jit/patience.hpp"
+#include "base/patience.hpp"
 
 namespace op2::jit {
 

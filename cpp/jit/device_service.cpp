@@ -8,9 +8,9 @@
 #include <filesystem>
 #include <utility>
 
+#include "base/clock.hpp"
 #include "base/digest.hpp"
 #include "base/error.hpp"
-#include "jit/clock.hpp"
 #include "jit/entry.hpp"
 #include "jit/file.hpp"
 

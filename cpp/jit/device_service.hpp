@@ -12,8 +12,8 @@
 #include <unordered_map>
 #include <vector>
 
+#include "base/flights.hpp"
 #include "jit/device_compiler.hpp"
-#include "jit/flights.hpp"
 #include "jit/notices.hpp"
 #include "jit/service.hpp"
 #include "jit/store.hpp"

@@ -7,7 +7,7 @@
 #include <string>
 #include <string_view>
 
-#include "jit/patience.hpp"
+#include "base/patience.hpp"
 
 namespace op2::jit {
 

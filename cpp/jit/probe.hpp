@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
+#include "base/patience.hpp"
 #include "jit/compiler.hpp"
-#include "jit/patience.hpp"
 
 namespace op2::jit {
 

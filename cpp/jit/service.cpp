@@ -13,9 +13,9 @@
 #include <utility>
 
 #include "base/abi.h"
+#include "base/clock.hpp"
 #include "base/digest.hpp"
 #include "base/error.hpp"
-#include "jit/clock.hpp"
 #include "jit/entry.hpp"
 #include "jit/file.hpp"
 #include "jit/probe.hpp"

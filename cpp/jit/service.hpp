@@ -10,12 +10,12 @@
 #include <string>
 #include <vector>
 
+#include "base/flights.hpp"
+#include "base/patience.hpp"
 #include "jit/compiler.hpp"
-#include "jit/flights.hpp"
 #include "jit/library.hpp"
 #include "jit/memory_cache.hpp"
 #include "jit/notices.hpp"
-#include "jit/patience.hpp"
 #include "jit/store.hpp"
 
 namespace op2::jit {

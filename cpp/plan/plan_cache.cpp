@@ -6,10 +6,28 @@
 #include <string_view>
 #include <utility>
 
-#include "base/overload.hpp"
 #include "plan/composed.hpp"
 
 namespace op2::plan {
+namespace {
+
+/// What is left of columns that are not kept.
+struct Fill {
+  double fill = 1.0;
+};
+
+template <class Plan>
+std::int64_t size_in_bytes(const Plan& plan) {
+  if constexpr (requires { plan.bytes(); }) {
+    return plan.bytes();
+  } else if constexpr (requires { bytes_of(plan); }) {
+    return bytes_of(plan);
+  } else {
+    return static_cast<std::int64_t>(sizeof(Plan));
+  }
+}
+
+}  // namespace
 
 /// Collects what a plan is derived from. The kind of plan comes first; lists go with their length,
 /// so that no two specifications give the same words.
@@ -43,8 +61,8 @@ class PlanCache::KeyBuilder {
     static_assert(sizeof(std::intptr_t) <= sizeof(std::int64_t));
     number(static_cast<std::int64_t>(reinterpret_cast<std::intptr_t>(map.get())));
     if (!map) return number(0);
-    key_.maps.push_back(map);
-    return number(map->version());
+    key_.dependences.push_back({map, map->version()});
+    return number(key_.dependences.back().version);
   }
 
   KeyBuilder& elements(const Elements& elements) { return number(elements.n).map(elements.subset); }
@@ -119,24 +137,32 @@ void PlanCache::purge() {
   std::erase_if(entries_, [](const auto& item) { return is_stale(item.second); });
 }
 
-template <class Result, class Build>
-std::shared_ptr<const Result> PlanCache::find_or_build(const Key& key, const Build& build) {
-  const std::lock_guard lock(mutex_);
+std::optional<std::shared_ptr<const void>> PlanCache::find(const Key& key) {
   const auto found = entries_.find(key.words);
   // A dead map's address may have been given to a new one: such an entry is stale, not a hit.
-  if (found != entries_.end() && !is_stale(found->second)) {
-    ++hits_;
-    return std::get<std::shared_ptr<const Result>>(found->second.plan);
-  }
+  if (found == entries_.end() || is_stale(found->second)) return std::nullopt;
+  ++hits_;
+  return found->second.plan;
+}
+
+void PlanCache::keep(const Key& key, std::shared_ptr<const void> plan, std::int64_t bytes) {
   ++misses_;
   purge();
-  auto plan = std::make_shared<const Result>(build());
-  Entry entry{{}, key.sparsity != nullptr, key.sparsity, plan};
-  for (const MapPointer& map : key.maps) {
-    entry.dependences.push_back(Dependence{map, map->version()});
-  }
-  entries_.insert_or_assign(key.words, std::move(entry));
-  return plan;
+  entries_.insert_or_assign(key.words, Entry{key.dependences, key.sparsity != nullptr, key.sparsity,
+                                             std::move(plan), bytes});
+}
+
+template <class Result, class Build>
+std::shared_ptr<const Result> PlanCache::find_or_build(const Key& key, const Build& build) {
+  std::int64_t bytes = 0;
+  const auto make = [&]() -> std::shared_ptr<const void> {
+    auto made = std::make_shared<const Result>(build());
+    bytes = size_in_bytes(*made);
+    return made;
+  };
+  return std::static_pointer_cast<const Result>(flights_.join(
+      key.words, [&] { return find(key); }, [this] { ++hits_; }, make,
+      [&](const std::shared_ptr<const void>& plan) { keep(key, plan, bytes); }, {}));
 }
 
 std::shared_ptr<const BlockPlan> PlanCache::blocks(const ConflictSet& loop, std::int64_t block_size,
@@ -160,14 +186,14 @@ std::shared_ptr<const InverseMap> PlanCache::inverse(const InverseSpec& spec, in
 std::shared_ptr<const PaddedInverse> PlanCache::padded(const InverseSpec& spec, int n_threads) {
   const Key key = KeyBuilder(KeyBuilder::Kind::padded).inverse(spec).take();
   return find_or_build<PaddedInverse>(
-      key, [&spec, n_threads] { return pad(invert(spec, n_threads), n_threads); });
+      key, [this, &spec, n_threads] { return pad(*inverse(spec, n_threads), n_threads); });
 }
 
 std::shared_ptr<const SlotColumns> PlanCache::columns(const InverseSpec& spec,
                                                       const SlotLayout& layout, int n_threads) {
   const Key key = KeyBuilder(KeyBuilder::Kind::columns).columns(spec, layout).take();
-  return find_or_build<SlotColumns>(key, [&spec, &layout, n_threads] {
-    return slot_columns(invert(spec, n_threads), layout, n_threads);
+  return find_or_build<SlotColumns>(key, [this, &spec, &layout, n_threads] {
+    return slot_columns(*inverse(spec, n_threads), layout, n_threads);
   });
 }
 
@@ -178,7 +204,7 @@ double PlanCache::column_fill(const InverseSpec& spec, const SlotLayout& layout,
     return KeyBuilder(kind).columns(spec, layout).take();
   };
   const auto found = find_or_build<Fill>(words(KeyBuilder::Kind::column_fill), [&] {
-    built = slot_columns(invert(spec, n_threads), layout, n_threads);
+    built = slot_columns(*inverse(spec, n_threads), layout, n_threads);
     return Fill{built->fill()};
   });
   if (built && found->fill >= least) {
@@ -192,7 +218,6 @@ std::shared_ptr<const IndexArray> PlanCache::composed(const MapPointer& map,
                                                       const InverseSpec& spec,
                                                       const SlotLayout& layout, int index_bytes,
                                                       int n_threads) {
-  const auto laid_out = columns(spec, layout, n_threads);
   const Key key = KeyBuilder(KeyBuilder::Kind::composed)
                       .map(map)
                       .number(index_bytes)
@@ -200,8 +225,8 @@ std::shared_ptr<const IndexArray> PlanCache::composed(const MapPointer& map,
                       .take();
   const bool is_looked_up = spec.origin == EntryOrigin::position;
   const mesh::MapTable* subset = is_looked_up ? spec.elements.subset.get() : nullptr;
-  return find_or_build<IndexArray>(key, [&map, &laid_out, subset, index_bytes, n_threads] {
-    return compose(*map, *laid_out, subset, index_bytes, n_threads);
+  return find_or_build<IndexArray>(key, [&, this] {
+    return compose(*map, *columns(spec, layout, n_threads), subset, index_bytes, n_threads);
   });
 }
 
@@ -231,14 +256,15 @@ std::shared_ptr<const StagedPlan> PlanCache::staged(const ConflictSet& loop,
 
 MapPointer PlanCache::interleaved(const MapPointer& map, const MapPointer& by, std::int64_t n,
                                   std::int64_t window, int n_threads) {
-  const Key order =
-      KeyBuilder(KeyBuilder::Kind::interleaved).number(n).number(window).map(by).take();
-  const auto plan = find_or_build<Interleaved>(
-      order, [&by, n, window, n_threads] { return interleave(*by, n, window, n_threads); });
+  const auto order = [&, this] {
+    return find_or_build<Interleaved>(
+        KeyBuilder(KeyBuilder::Kind::interleaved).number(n).number(window).map(by).take(),
+        [&] { return interleave(*by, n, window, n_threads); });
+  };
   const Key key =
       KeyBuilder(KeyBuilder::Kind::reordered).number(n).number(window).map(map).map(by).take();
-  const auto owner = find_or_build<TargetTable>(
-      key, [&map, &plan, n_threads] { return reordered(*map, *plan, n_threads); });
+  const auto owner =
+      find_or_build<TargetTable>(key, [&] { return reordered(*map, *order(), n_threads); });
   return {owner, owner->map.get()};
 }
 
@@ -252,23 +278,7 @@ PlanCache::Statistics PlanCache::statistics() {
   const std::lock_guard lock(mutex_);
   purge();
   Statistics found{hits_, misses_, static_cast<std::int64_t>(entries_.size()), 0};
-  const auto plan_bytes = overload{
-      [](const std::shared_ptr<const BlockPlan>& plan) { return plan->bytes(); },
-      [](const std::shared_ptr<const ElementPlan>& plan) { return plan->bytes(); },
-      [](const std::shared_ptr<const InverseMap>& plan) { return plan->bytes(); },
-      [](const std::shared_ptr<const PaddedInverse>& plan) { return plan->bytes(); },
-      [](const std::shared_ptr<const SlotColumns>& plan) { return plan->bytes(); },
-      [](const std::shared_ptr<const Fill>&) { return static_cast<std::int64_t>(sizeof(Fill)); },
-      [](const std::shared_ptr<const IndexArray>& plan) { return bytes_of(*plan); },
-      [](const std::shared_ptr<const Positions>& plan) { return plan->bytes(); },
-      [](const std::shared_ptr<const TargetTable>& plan) { return bytes_of(plan->values); },
-      [](const std::shared_ptr<const StagedPlan>& plan) { return plan->bytes(); },
-      [](const std::shared_ptr<const Interleaved>& plan) { return plan->bytes(); },
-      [](const std::shared_ptr<const mesh::MapFacts>&) {
-        return static_cast<std::int64_t>(sizeof(mesh::MapFacts));
-      },
-  };
-  for (const auto& [words, entry] : entries_) found.bytes += std::visit(plan_bytes, entry.plan);
+  for (const auto& [words, entry] : entries_) found.bytes += entry.bytes;
   return found;
 }
 

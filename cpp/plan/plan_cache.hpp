@@ -5,10 +5,11 @@
 #include <cstdint>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <unordered_map>
-#include <variant>
 #include <vector>
 
+#include "base/flights.hpp"
 #include "mesh/map_facts.hpp"
 #include "plan/colouring.hpp"
 #include "plan/conflict.hpp"
@@ -25,8 +26,9 @@ namespace op2::plan {
 ///
 /// Weak: the cache knows maps without keeping them, and drops a plan whose map has died or has
 /// changed as soon as it next builds or counts one. Whoever runs a plan holds it. Safe to call from
-/// several threads; a plan is built once. Thread counts are not in the key: plans do not depend on
-/// them.
+/// several threads: a plan is built once, outside the lock, so that whoever wants another one does
+/// not wait. What several plans need, such as an inverse, is a plan too. Thread counts are not in
+/// the key: plans do not depend on them.
 class PlanCache {
  public:
   [[nodiscard]] std::shared_ptr<const BlockPlan> blocks(const ConflictSet& loop,
@@ -57,11 +59,6 @@ class PlanCache {
                                        std::int64_t window, int n_threads);
   [[nodiscard]] mesh::MapFacts facts(const MapPointer& map, std::int64_t n, int n_threads);
 
-  /// @brief What is left of columns that are not kept.
-  struct Fill {
-    double fill = 1.0;
-  };
-
   /// @brief What the cache holds and how often it helped.
   struct Statistics {
     std::int64_t hits = 0;
@@ -76,29 +73,23 @@ class PlanCache {
   void clear();
 
  private:
-  using Plan =
-      std::variant<std::shared_ptr<const BlockPlan>, std::shared_ptr<const ElementPlan>,
-                   std::shared_ptr<const InverseMap>, std::shared_ptr<const PaddedInverse>,
-                   std::shared_ptr<const SlotColumns>, std::shared_ptr<const Fill>,
-                   std::shared_ptr<const IndexArray>, std::shared_ptr<const TargetTable>,
-                   std::shared_ptr<const StagedPlan>, std::shared_ptr<const Positions>,
-                   std::shared_ptr<const Interleaved>, std::shared_ptr<const mesh::MapFacts>>;
   using Words = std::vector<std::int64_t>;
 
-  struct Key {
-    Words words;                   // the specification, addresses and versions of the maps
-    std::vector<MapPointer> maps;  // that the words name by address
-    std::shared_ptr<const Sparsity> sparsity;  // the same; null: none
-  };
   struct Dependence {
     std::weak_ptr<const mesh::MapTable> map;
     std::int64_t version;
+  };
+  struct Key {
+    Words words;                          // kind, specification, addresses and versions of the maps
+    std::vector<Dependence> dependences;  // the maps that the words name by address
+    std::shared_ptr<const Sparsity> sparsity;  // the same; null: none
   };
   struct Entry {
     std::vector<Dependence> dependences;
     bool has_sparsity;
     std::weak_ptr<const Sparsity> sparsity;
-    Plan plan;
+    std::shared_ptr<const void> plan;  // of the type that the kind says
+    std::int64_t bytes;
   };
   struct Hash {
     std::size_t operator()(const Words& words) const;
@@ -108,11 +99,14 @@ class PlanCache {
 
   static bool is_stale(const Entry& entry);
   void purge();
+  [[nodiscard]] std::optional<std::shared_ptr<const void>> find(const Key& key);
+  void keep(const Key& key, std::shared_ptr<const void> plan, std::int64_t bytes);
 
   template <class Result, class Build>
   std::shared_ptr<const Result> find_or_build(const Key& key, const Build& build);
 
-  std::mutex mutex_;
+  std::mutex mutex_;  // guards everything below; never held while a plan is built
+  Flights<std::shared_ptr<const void>, Words, Hash> flights_{mutex_};
   std::unordered_map<Words, Entry, Hash> entries_;
   std::int64_t hits_ = 0;
   std::int64_t misses_ = 0;

@@ -40,6 +40,8 @@ struct TableSpec {
 struct TargetTable {
   IndexArray values;                    // [n, arity]
   std::unique_ptr<mesh::MapTable> map;  // into values
+
+  [[nodiscard]] std::int64_t bytes() const { return bytes_of(values); }
 };
 
 /// @brief Write the targets down. A negative entry leads nowhere from every cell, and stays so.

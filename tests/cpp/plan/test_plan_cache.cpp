@@ -46,7 +46,7 @@ TEST(PlanCache, FindsWhatItBuilt) {
   EXPECT_EQ(cache.columns(request_of(map.table), {4}, 2), columns);
   EXPECT_NE(cache.columns(request_of(map.table), {4, 64}, 1), columns);
   const PlanCache::Statistics statistics = cache.statistics();
-  EXPECT_EQ(statistics.hits, 6);
+  EXPECT_EQ(statistics.hits, 9);  // padded rows and columns share the inverse
   EXPECT_EQ(statistics.misses, 7);
   EXPECT_EQ(statistics.n_plans, 7);
   EXPECT_GT(statistics.bytes, first->bytes());
@@ -59,13 +59,14 @@ TEST(PlanCache, ComposedMapsShareTheirColumns) {
   const InverseSpec spec = request_of(map.table);
   const auto own = cache.composed(map.table, spec, {4}, 4, 1);
   EXPECT_EQ(cache.composed(map.table, spec, {4}, 4, 2), own);
-  EXPECT_EQ(cache.statistics().n_plans, 2);
+  EXPECT_EQ(cache.statistics().n_plans, 3);  // the inverse, too
   const auto columns = cache.columns(spec, {4}, 1);
-  EXPECT_EQ(cache.statistics().bytes, columns->bytes() + bytes_of(*own));
+  EXPECT_EQ(cache.statistics().bytes,
+            cache.inverse(spec, 1)->bytes() + columns->bytes() + bytes_of(*own));
   EXPECT_NE(cache.composed(map.table, spec, {8}, 4, 1), own);
   EXPECT_NE(cache.composed(map.table, spec, {4}, 8, 1), own);
   EXPECT_NE(cache.composed(other.table, spec, {4}, 4, 1), own);
-  EXPECT_EQ(cache.statistics().n_plans, 6);
+  EXPECT_EQ(cache.statistics().n_plans, 7);
 }
 
 TEST(PlanCache, ColumnsThatAreNotFullEnoughAreNotKept) {
@@ -73,14 +74,14 @@ TEST(PlanCache, ColumnsThatAreNotFullEnoughAreNotKept) {
   const auto map = path_map(20);
   const InverseSpec spec = request_of(map.table);
   const double fill = cache.column_fill(spec, {4}, 1.5, 1);
-  EXPECT_EQ(cache.statistics().n_plans, 1);
+  EXPECT_EQ(cache.statistics().n_plans, 2);
   const PlanCache::Statistics before = cache.statistics();
   EXPECT_DOUBLE_EQ(cache.columns(spec, {4}, 1)->fill(), fill);
   EXPECT_EQ(cache.statistics().misses, before.misses + 1);
   EXPECT_DOUBLE_EQ(cache.column_fill(spec, {4}, 1.5, 1), fill);
   EXPECT_EQ(cache.statistics().misses, before.misses + 1);
   (void)cache.column_fill(spec, {8}, 0.0, 1);
-  EXPECT_EQ(cache.statistics().n_plans, 4);
+  EXPECT_EQ(cache.statistics().n_plans, 5);
   const std::int64_t misses = cache.statistics().misses;
   (void)cache.columns(spec, {8}, 1);
   EXPECT_EQ(cache.statistics().misses, misses);
@@ -124,7 +125,7 @@ TEST(PlanCache, EveryPartOfTheSpecificationCounts) {
   (void)cache.padded(request_of(map.table), 1);
   (void)cache.facts(map.table, 20, 1);
   (void)cache.facts(map.table, 19, 1);
-  EXPECT_EQ(cache.statistics().hits, 0);
+  EXPECT_EQ(cache.statistics().hits, 2);  // inverses of the padded ones
   EXPECT_EQ(cache.statistics().n_plans, 18);
 }
 
@@ -187,6 +188,23 @@ TEST(PlanCache, ThreadsBuildAPlanOnce) {
   for (std::thread& thread : threads) thread.join();
   EXPECT_EQ(cache.statistics().misses, 1);
   EXPECT_EQ(cache.statistics().hits, 3);
+}
+
+TEST(PlanCache, ThreadsShareWhatPlansAreMadeFrom) {
+  PlanCache cache;
+  const auto map = path_map(5000);
+  const InverseSpec spec = request_of(map.table);
+  std::vector<std::thread> threads;
+  for (int i = 0; i < 6; ++i) {
+    threads.emplace_back([&cache, &spec, &map, i] {
+      if (i % 3 == 0) (void)cache.padded(spec, 2);
+      if (i % 3 == 1) (void)cache.columns(spec, {4}, 2);
+      if (i % 3 == 2) (void)cache.composed(map.table, spec, {4}, 4, 2);
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_EQ(cache.statistics().misses, 4);  // inverse, padded, columns, composed
+  EXPECT_EQ(cache.statistics().n_plans, 4);
 }
 
 TEST(PlanCache, AFailedBuildLeavesNothing) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "jit/patience.hpp"
+#include "base/patience.hpp"
 
 #include <gtest/gtest.h>
 
@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <stdexcept>
 
-namespace op2::jit {
+namespace op2 {
 namespace {
 
 /// Without a pause: a busy machine may take any time for one.
@@ -47,4 +47,4 @@ TEST(Wait, LetsAnInterruptThrough) {
 }
 
 }  // namespace
-}  // namespace op2::jit
+}  // namespace op2

@@ -3,7 +3,7 @@
 
 #include <chrono>
 
-namespace op2::jit {
+namespace op2 {
 
 using Clock = std::chrono::steady_clock;
 
@@ -12,4 +12,4 @@ using Clock = std::chrono::steady_clock;
   return std::chrono::duration<double>(Clock::now() - start).count();
 }
 
-}  // namespace op2::jit
+}  // namespace op2

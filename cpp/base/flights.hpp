@@ -4,6 +4,7 @@
 #include <chrono>
 #include <concepts>
 #include <exception>
+#include <functional>
 #include <future>
 #include <limits>
 #include <mutex>
@@ -14,14 +15,14 @@
 #include <utility>
 
 #include "base/error.hpp"
-#include "jit/patience.hpp"
+#include "base/patience.hpp"
 
-namespace op2::jit {
+namespace op2 {
 
 /// @brief Single flight: of all threads that want the same thing at the same time, one makes it.
 ///
 /// @tparam Made What is made; copied to everybody who waited for it.
-template <typename Made>
+template <typename Made, typename Key = std::string, typename Hash = std::hash<Key>>
 class Flights {
  public:
   /// @param[in] mutex Guards what is known already, and the flights.
@@ -40,8 +41,8 @@ class Flights {
   requires std::same_as<std::invoke_result_t<Known>, std::optional<Made>> &&
       std::same_as<std::invoke_result_t<Make>, Made> && std::invocable<Joined> &&
       std::invocable<Keep, const Made&>
-          Made join(const std::string& key, const Known& known, const Joined& joined,
-                    const Make& make, const Keep& keep, const InterruptCheck& interrupted) {
+          Made join(const Key& key, const Known& known, const Joined& joined, const Make& make,
+                    const Keep& keep, const InterruptCheck& interrupted) {
     for (;;) {
       std::promise<Landing> promise;
       std::shared_future<Landing> flight;
@@ -66,8 +67,7 @@ class Flights {
   using Landing = std::optional<Made>;
 
   template <typename Make, typename Keep>
-  Made lead(const std::string& key, std::promise<Landing>& promise, const Make& make,
-            const Keep& keep) {
+  Made lead(const Key& key, std::promise<Landing>& promise, const Make& make, const Keep& keep) {
     const auto land = [this, &key] {
       const std::scoped_lock guard(mutex_);
       flights_.erase(key);
@@ -104,7 +104,7 @@ class Flights {
   }
 
   std::mutex& mutex_;
-  std::unordered_map<std::string, std::shared_future<Landing>> flights_;
+  std::unordered_map<Key, std::shared_future<Landing>, Hash> flights_;
 };
 
-}  // namespace op2::jit
+}  // namespace op2

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "jit/flights.hpp"
+#include "base/flights.hpp"
 
 #include <gtest/gtest.h>
 
@@ -8,7 +8,7 @@
 #include <thread>
 #include <vector>
 
-namespace op2::jit {
+namespace op2 {
 namespace {
 
 /// Something that takes long to make, and what came of it.
@@ -103,4 +103,4 @@ TEST(Flights, AnInterruptIsForTheInterrupted) {
 }
 
 }  // namespace
-}  // namespace op2::jit
+}  // namespace op2

@@ -4,9 +4,9 @@
 #include <chrono>
 #include <functional>
 
-#include "jit/clock.hpp"
+#include "base/clock.hpp"
 
-namespace op2::jit {
+namespace op2 {
 
 /// @brief Called about every 50 ms while something is waited for; may throw to give up the wait.
 ///
@@ -41,4 +41,4 @@ class Wait {
   Clock::time_point last_check_ = start_;
 };
 
-}  // namespace op2::jit
+}  // namespace op2
