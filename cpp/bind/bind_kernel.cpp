@@ -6,6 +6,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -17,6 +18,7 @@
 #include "ir/kernel_bounds.hpp"
 #include "ir/kernel_checks.hpp"
 #include "ir/kernel_facts.hpp"
+#include "ir/kernel_structures.hpp"
 #include "ir/kernel_types.hpp"
 
 namespace op2::bind {
@@ -29,10 +31,14 @@ using ir::Type;
 // Decoders of the tuples that pyop2cxx/kernel/parser/wire.py describes.
 
 Type type_from(const py::handle& wire) {
+  static constexpr std::string_view of_structure = "struct ";
   const auto tuple = wire.cast<py::tuple>();
-  Type type{.base = ir::base_from_name(tuple[0].cast<std::string>()),
+  const auto base = tuple[0].cast<std::string>();
+  const bool is_structure = base.starts_with(of_structure);
+  Type type{.base = is_structure ? ir::Base::structure : ir::base_from_name(base),
             .is_const = tuple[1].cast<bool>(),
             .derivation = {}};
+  if (is_structure) type.tag = base.substr(of_structure.size());
   for (const py::handle step : tuple[2].cast<py::tuple>()) {
     const auto parts = step.cast<py::tuple>();
     const bool is_pointer = parts[0].cast<std::string>() == "*";
@@ -81,6 +87,10 @@ const std::map<std::string, MakeNode, std::less<>>& expr_makers() {
        }},
       {"ternary", [](std::string, const py::handle&) -> ir::ExprNode { return ir::Ternary{}; }},
       {"index", [](std::string, const py::handle&) -> ir::ExprNode { return ir::Index{}; }},
+      {"member",
+       [](std::string text, const py::handle&) -> ir::ExprNode {
+         return ir::MemberOf{std::move(text)};
+       }},
       {"call",
        [](std::string text, const py::handle&) -> ir::ExprNode {
          return ir::Call{std::move(text)};
@@ -207,8 +217,14 @@ std::vector<ir::Parameter> parameters_from(const py::handle& wire) {
 
 using Wire = py::typing::Tuple<py::object, py::ellipsis>;
 
-ir::KernelBody kernel_body_from(const Wire& functions, const Wire& tables) {
+ir::KernelBody kernel_body_from(const Wire& functions, const Wire& tables, const Wire& structures) {
   ir::KernelBody body{.tables = variables_from(tables), .functions = {}};
+  for (const py::handle item : structures) {
+    const auto tuple = item.cast<py::tuple>();
+    body.structures.push_back({.name = tuple[0].cast<std::string>(),
+                               .members = parameters_from(tuple[1]),
+                               .line = tuple[2].cast<int>()});
+  }
   for (const py::handle item : functions) {
     const auto tuple = item.cast<py::tuple>();
     body.functions.push_back({.name = tuple[0].cast<std::string>(),
@@ -217,7 +233,7 @@ ir::KernelBody kernel_body_from(const Wire& functions, const Wire& tables) {
                               .body = body_from(tuple[3]),
                               .line = tuple[4].cast<int>()});
   }
-  return ir::infer_types(std::move(body));
+  return ir::without_structures(ir::infer_types(std::move(body)));
 }
 
 std::string c_text(const Type& type, const std::string& name) {
@@ -312,7 +328,8 @@ void bind_types(py::module_& core) {
            [](const ir::Parameter& parameter) { return c_text(parameter.type, parameter.name); });
 
   py::class_<ir::KernelBody>(core, "KernelBody")
-      .def(py::init(&kernel_body_from), py::arg("functions"), py::arg("tables"))
+      .def(py::init(&kernel_body_from), py::arg("functions"), py::arg("tables"),
+           py::arg("structures") = py::tuple())
       .def_property_readonly("parameters",
                              [](const ir::KernelBody& body) { return body.entry().parameters; })
       .def(

@@ -86,6 +86,7 @@ class Converter {
                      convert(expr.operands[2], expr.type);
                    },
                    [](const ir::Index&) {},
+                   [](const ir::MemberOf&) {},
                    [this, &expr](const ir::Call& node) {
                      if (node.function == "complex") make(expr);
                      arguments(node.function, expr);

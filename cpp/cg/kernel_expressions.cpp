@@ -94,6 +94,7 @@ int level_of(const Expr& expr) {
                         [](const ir::Assign&) -> int { return assignment_level; },
                         [](const ir::Ternary&) -> int { return ternary_level; },
                         [](const ir::Index&) -> int { return postfix_level; },
+                        [](const ir::MemberOf&) -> int { return postfix_level; },
                         [](const ir::Call&) -> int { return postfix_level; },
                         [](const ir::Cast& node) -> int {
                           return is_to_lanes(node) ? primary_level : unary_level;
@@ -131,6 +132,9 @@ class ExpressionPrinter {
             [this, &expr](const ir::Index&) {
               return fmt::format("{}[{}]", at_least(expr.operands[0], postfix_level),
                                  at_least(expr.operands[1], assignment_level));
+            },
+            [this, &expr](const ir::MemberOf& node) {
+              return fmt::format("{}.{}", at_least(expr.operands[0], postfix_level), node.name);
             },
             [this, &expr](const ir::Call& node) {
               return fmt::format("{}({})", node.function, list(expr));

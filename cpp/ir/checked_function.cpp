@@ -241,6 +241,7 @@ Expr CheckedFunction::value(const Expr& expr) {
                [&](const Assign& node) { return assign(node, expr); },
                [&](const Ternary&) { return operands(expr); },
                [&](const Index&) { return place(expr, Use::load); },
+               [&](const MemberOf&) { return operands(expr); },
                [&](const Call& node) { return call(node, expr); },
                [&](const Cast&) { return operands(expr); }, [&](const SizeOf&) { return expr; },
                [&](const InitList&) { return operands(expr); }},

@@ -173,7 +173,8 @@ std::optional<std::int64_t> integer_value(const Expr& expr, const Integers& know
                  if (!condition) return std::nullopt;
                  return operand(*condition != 0 ? 1 : 2);
                },
-               [](const Index&) { return Value{}; }, [](const Call&) { return Value{}; },
+               [](const Index&) { return Value{}; }, [](const MemberOf&) { return Value{}; },
+               [](const Call&) { return Value{}; },
                [&expr, &operand](const Cast&) {
                  return is_integer(expr.type.base) ? operand(0) : Value{};
                },

@@ -102,6 +102,7 @@ ParameterSet Aliases::of(const Expr& expr) const {
           [&all, &expr](const Assign&) { return may_point(expr.type) ? all(0) : ParameterSet{}; },
           [&all](const Ternary&) { return all(1); },
           [this, &expr](const Index&) { return of(expr.operands[0]); },
+          [this, &expr](const MemberOf&) { return of(expr.operands[0]); },
           [&all, &expr](const Call&) { return may_point(expr.type) ? all(0) : ParameterSet{}; },
           [&all](const Cast&) { return all(0); }, [](const SizeOf&) { return ParameterSet{}; },
           [this, &expr](const InitList&) { return of_items(expr); }},

@@ -29,19 +29,21 @@ Base base_of(DType dtype) {
 
 std::optional<DType> dtype_of(Base base) {
   if (base == Base::boolean) return DType::uint8;
-  if (base == Base::unknown || base == Base::none) return std::nullopt;
+  if (base == Base::unknown || base == Base::none || base == Base::structure) return std::nullopt;
   return static_cast<DType>(static_cast<std::uint8_t>(base) - first_dtype);
 }
 
 std::string_view name_of(Base base) {
   if (base == Base::unknown) return "unknown";
   if (base == Base::none) return "void";
+  if (base == Base::structure) return "struct";
   if (base == Base::boolean) return "bool";
   return op2::name_of(*dtype_of(base));
 }
 
 std::string_view c_name_of(Base base) {
   if (base == Base::unknown || base == Base::none) return "void";
+  if (base == Base::structure) return "struct";
   if (base == Base::boolean) return "_Bool";
   return op2::c_name_of(*dtype_of(base));
 }
@@ -152,6 +154,15 @@ bool Parameter::operator==(const Parameter& other) const {
 bool FunctionDef::operator==(const FunctionDef& other) const {
   return name == other.name && result == other.result && parameters == other.parameters &&
          body == other.body;
+}
+
+bool Structure::operator==(const Structure& other) const {
+  return name == other.name && members == other.members;
+}
+
+const Structure* KernelBody::structure(std::string_view name) const {
+  const auto found = std::ranges::find(structures, name, &Structure::name);
+  return found == structures.end() ? nullptr : &*found;
 }
 
 const FunctionDef* KernelBody::function(std::string_view name) const {

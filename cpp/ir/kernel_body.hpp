@@ -33,12 +33,14 @@ enum class Base : std::uint8_t {
   float64,
   complex64,
   complex128,
+  structure,  ///< one of the kernel's own, which Type::tag names
 };
 
 [[nodiscard]] Base base_of(DType dtype);
-/// @brief The DType stored the same way (bool is stored as uint8); nothing for void and unknown.
+/// @brief The DType stored the same way (bool is stored as uint8); nothing for void, structures and
+/// unknown.
 [[nodiscard]] std::optional<DType> dtype_of(Base base);
-/// @brief "void", "bool", or the DType's NumPy name.
+/// @brief "void", "bool", "struct", or the DType's NumPy name.
 [[nodiscard]] std::string_view name_of(Base base);
 /// @brief Spelling in header-free C11.
 [[nodiscard]] std::string_view c_name_of(Base base);
@@ -58,15 +60,18 @@ struct Derivation {
   bool operator==(const Derivation&) const = default;
 };
 
-/// @brief A C type without structs: `double (*x)[2]` is {pointer, array 2} over float64.
+/// @brief A C type: `double (*x)[2]` is {pointer, array 2} over float64.
 struct Type {
   Base base = Base::unknown;
   bool is_const = false;               ///< of the scalar
   std::vector<Derivation> derivation;  ///< outermost first
   int lanes = 0;                       ///< of the scalar: values side by side; 0: just one
+  std::string tag{};                   ///< of a structure: its name in KernelBody::structures
   bool operator==(const Type&) const = default;
 
-  [[nodiscard]] bool is_scalar() const { return derivation.empty() && base != Base::none; }
+  [[nodiscard]] bool is_scalar() const {
+    return derivation.empty() && base != Base::none && base != Base::structure;
+  }
   [[nodiscard]] bool is_array() const;
   [[nodiscard]] bool is_pointer() const;
   [[nodiscard]] bool is_known() const { return base != Base::unknown; }
@@ -82,7 +87,8 @@ struct Type {
 [[nodiscard]] Type element_of(const Type& type);
 /// @brief An array as the pointer it becomes when passed or used.
 [[nodiscard]] Type decayed(Type type);
-/// @brief Scalars in one value of @p type: the product of its extents; 1 for pointers.
+/// @brief Scalars, or structures, in one value of @p type: the product of its extents; 1 for
+/// pointers.
 [[nodiscard]] std::int64_t n_scalars(const Type& type);
 
 enum class UnaryOp : std::uint8_t {
@@ -156,11 +162,15 @@ struct Ternary {  ///< operands: {condition, if true, if false}
 struct Index {  ///< operands: {array, index}
   bool operator==(const Index&) const = default;
 };
+struct MemberOf {  ///< operands: {structure}; `p->x` is a member of `*p`
+  std::string name;
+  bool operator==(const MemberOf&) const = default;
+};
 struct Call {  ///< operands: the arguments
   std::string function;
   bool operator==(const Call&) const = default;
 };
-struct Cast {  ///< operands: {argument}
+struct Cast {  ///< operands: {argument}; a structure is made of an InitList
   Type target;
   bool operator==(const Cast&) const = default;
 };
@@ -168,12 +178,12 @@ struct SizeOf {  ///< operands: {argument}, or none if a type is given
   std::optional<Type> target;
   bool operator==(const SizeOf&) const = default;
 };
-struct InitList {  ///< operands: the items
+struct InitList {  ///< operands: the items, with a list for each array and structure inside
   bool operator==(const InitList&) const = default;
 };
 
-using ExprNode = std::variant<Literal, Name, Unary, Binary, Assign, Ternary, Index, Call, Cast,
-                              SizeOf, InitList>;
+using ExprNode = std::variant<Literal, Name, Unary, Binary, Assign, Ternary, Index, MemberOf, Call,
+                              Cast, SizeOf, InitList>;
 
 struct Expr {
   ExprNode node;
@@ -272,6 +282,14 @@ struct FunctionDef {
   bool operator==(const FunctionDef& other) const;
 };
 
+/// @brief A structure that the kernel defines, wherever it does.
+struct Structure {
+  std::string name;
+  std::vector<Parameter> members;
+  int line = 0;
+  bool operator==(const Structure& other) const;
+};
+
 /// @brief A kernel as the front end understood it.
 ///
 /// Only what the entry function reaches is kept. Functions stand callee first, so the entry
@@ -279,11 +297,14 @@ struct FunctionDef {
 struct KernelBody {
   std::vector<Variable> tables;  ///< file-scope constants, in the user's order
   std::vector<FunctionDef> functions;
+  std::vector<Structure> structures = {};  ///< what is inside of another stands before it
   bool operator==(const KernelBody&) const = default;
 
   [[nodiscard]] const FunctionDef& entry() const { return functions.back(); }
   /// @return The function called @p name, or nullptr.
   [[nodiscard]] const FunctionDef* function(std::string_view name) const;
+  /// @return The structure called @p name, or nullptr.
+  [[nodiscard]] const Structure* structure(std::string_view name) const;
 };
 
 /// @brief A user's kernel, immutable once built; passed around as shared_ptr<const Kernel>.

@@ -111,6 +111,7 @@ class UseWalk {
                    place(expr);
                    if (is_scalar_place(expr)) note_all(aliases_.of(expr), Use::load, expr.line);
                  },
+                 [this, &expr](const MemberOf&) { operands(expr); },
                  [this, &expr](const Call& node) { call(node, expr); },
                  [this, &expr](const Cast& node) {
                    operands(expr);

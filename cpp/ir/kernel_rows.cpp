@@ -92,7 +92,7 @@ class RowLoop {
                    if (found) loaded_.insert(found->array->name);
                    return found && (found->slope == 0 || found->slope == 1);
                  },
-                 [](const Call&) { return false; },
+                 [](const MemberOf&) { return false; }, [](const Call&) { return false; },
                  [this, &expr](const Cast&) { return value(expr.operands[0]); },
                  [](const SizeOf&) { return true; }, [](const InitList&) { return false; }},
         expr.node);
@@ -164,7 +164,8 @@ class RowLoop {
                    return factor ? Slope{*factor * (*left == 0 ? *right : *left)} : std::nullopt;
                  },
                  [](const Assign&) { return Slope{}; }, [](const Ternary&) { return Slope{}; },
-                 [](const Index&) { return Slope{}; }, [](const Call&) { return Slope{}; },
+                 [](const Index&) { return Slope{}; }, [](const MemberOf&) { return Slope{}; },
+                 [](const Call&) { return Slope{}; },
                  [&expr, &of](const Cast&) { return is_integer(expr.type.base) ? of(0) : Slope{}; },
                  [](const SizeOf&) { return Slope{0}; }, [](const InitList&) { return Slope{}; }},
         expr.node);

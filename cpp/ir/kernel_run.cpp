@@ -375,6 +375,7 @@ class Machine {
                                [this, &expr](const Assign& node) { return assign(node, expr); },
                                [this, &expr](const Ternary&) { return ternary(expr); },
                                [this, &expr](const Index&) { return decayed_place(expr); },
+                               [](const MemberOf&) -> Value { return Unknown{}; },
                                [this, &expr](const Call& node) { return call_of(node, expr); },
                                [this, &expr](const Cast& node) { return cast(node, expr); },
                                [this, &expr](const SizeOf& node) { return size(node, expr); },

@@ -141,11 +141,24 @@ class Inference {
             [&operand](const Assign&) { return value_of(operand(0)); },
             [&operand](const Ternary&) { return ternary(operand(1), operand(2)); },
             [&operand](const Index&) { return element_of(operand(0)); },
+            [this, &operand](const MemberOf& node) { return type_of_member(node, operand(0)); },
             [this, &expr](const Call& node) { return type_of_call(node, expr); },
             [](const Cast& node) { return value_of(node.target); },
             [](const SizeOf&) { return scalar(Base::uint64); },
             [](const InitList&) { return Type{}; }},
         expr.node);
+  }
+
+  [[nodiscard]] Type type_of_member(const MemberOf& node, const Type& structure) const {
+    const Structure* known =
+        structure.derivation.empty() ? body_.structure(structure.tag) : nullptr;
+    if (known == nullptr) return Type{};
+    const auto member = std::ranges::find(known->members, node.name, &Parameter::name);
+    if (member == known->members.end()) return Type{};
+    Type type = member->type;
+    if (structure.is_const && type.is_pointer()) type.derivation.front().is_const = true;
+    if (structure.is_const && !type.is_pointer()) type.is_const = true;
+    return type;
   }
 
   [[nodiscard]] Type type_of_call(const Call& call, const Expr& expr) const {

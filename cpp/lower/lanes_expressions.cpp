@@ -142,6 +142,9 @@ Expr LaneExpressions::value(const Expr& expr) {
                         },
                         [this, &expr](const ir::Ternary&) { return choice(expr); },
                         [this, &expr](const ir::Index&) { return element(expr); },
+                        [](const ir::MemberOf&) -> Expr {
+                          throw InternalError("lanes: structures are split before");
+                        },
                         [this, &expr](const ir::Call& node) { return value_of(node, expr); },
                         [this, &expr](const ir::Cast& node) { return value_of(node, expr); },
                         [&expr](const ir::SizeOf& node) { return size_of_value(node, expr); },

@@ -340,6 +340,7 @@ std::vector<std::string> roots_of(const Expr& expr) {
                           return roots;
                         },
                         [&expr](const ir::Index&) { return roots_of(expr.operands[0]); },
+                        [&expr](const ir::MemberOf&) { return roots_of(expr.operands[0]); },
                         [](const ir::Call&) { return std::vector<std::string>{}; },
                         [&expr](const ir::Cast&) { return roots_of(expr.operands[0]); },
                         [](const ir::SizeOf&) { return std::vector<std::string>{}; },
@@ -441,6 +442,7 @@ bool LaneInstances::varies(const LaneInstance& in, const Expr& expr) {
                           }
                           return root_varies(*at);
                         },
+                        [&](const ir::MemberOf&) { return root_varies(expr.operands[0]); },
                         [&](const ir::Call& node) {
                           if (body_.function(node.function) != nullptr) {
                             return callee(in, node, expr, false).result_varies;

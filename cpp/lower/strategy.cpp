@@ -240,6 +240,7 @@ bool computes_with_complex(const ir::KernelBody& body) {
               },
               [](const ir::Ternary&) { return true; },
               [](const ir::Index&) { return false; },
+              [](const ir::MemberOf&) { return false; },
               [](const ir::Call& node) { return ir::known_function(node.function) != nullptr; },
               [](const ir::Cast&) { return true; },
               [](const ir::SizeOf&) { return false; },

@@ -530,7 +530,10 @@ class KernelParameter:
 
 class KernelBody:
     def __init__(
-        self, functions: tuple[typing.Any, ...], tables: tuple[typing.Any, ...]
+        self,
+        functions: tuple[typing.Any, ...],
+        tables: tuple[typing.Any, ...],
+        structures: tuple[typing.Any, ...] = (),
     ) -> None: ...
     def equals(self, other: KernelBody) -> bool: ...
     @property

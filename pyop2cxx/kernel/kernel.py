@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import DTypeLike
 
-    from pyop2cxx.kernel.parser.wire import ParsedKernel
+    from pyop2cxx.kernel.parser.wire import Parameter, ParsedKernel
 
 _ABIS = ("2026", "2016", "2013")
 
@@ -347,7 +347,7 @@ def _build_untyped(given: Description, positions: frozenset[int], name: str) -> 
 
 
 def _core_of(given: Description, parsed: ParsedKernel, tokens: tuple[str, ...]) -> _core.Kernel:
-    body = _core.KernelBody(parsed.functions, parsed.tables) if parsed.functions else None
+    body, parsed = _body_of(given, parsed)
     text, headers, options = given.code, parsed.headers, given.options
     if body is None:  # the compiler reads the text itself, and has to know what is known
         text = known_headers.with_one_long(given.code)
@@ -372,6 +372,28 @@ def _core_of(given: Description, parsed: ParsedKernel, tokens: tuple[str, ...]) 
         header_contents=given.header_contents,
         abi=given.abi,
     )
+
+
+def _body_of(
+    given: Description, parsed: ParsedKernel
+) -> tuple[_core.KernelBody | None, ParsedKernel]:
+    """Return the AST; None, and why, where a struct of the kernel cannot be told by its members."""
+    if not parsed.functions:
+        return None, parsed
+    try:
+        return _core.KernelBody(parsed.functions, parsed.tables, parsed.structures), parsed
+    except UnsupportedError as reason:
+        named = dict.fromkeys((*given.headers, *known_headers.included(given.code)))
+        others = tuple(header for header in named if not known_headers.is_known(header))
+        plain = parsed._replace(parameters=_plain(parsed), headers=others)
+        return None, plain._replace(opaque_reason=str(reason))
+
+
+def _plain(parsed: ParsedKernel) -> tuple[Parameter, ...] | None:
+    """Return the parameters; None if one of them is a struct, of which nothing can be said."""
+    given = parsed.parameters or ()
+    is_plain = not any(type_[0].startswith("struct ") for _, type_, _ in given)
+    return parsed.parameters if is_plain else None
 
 
 @until_exit(512)

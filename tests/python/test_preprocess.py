@@ -78,9 +78,9 @@ def test_a_kernel_may_live_in_a_header(tmp_path: Path) -> None:
     [
         "#include <stdlib.h>\ntypedef double real;\n#define ONE abs(-1)\n",
         "static int calls;\ntypedef double real;\n#define ONE 1\n",
-        "struct pair { double a, b; };\ntypedef double real;\n#define ONE 1\n",
+        "union pair { double a, b; };\ntypedef double real;\n#define ONE 1\n",
     ],
-    ids=["another header", "state", "a struct"],
+    ids=["another header", "state", "a union"],
 )
 def test_headers_that_are_more_than_a_kernel_may_be_are_included(
     tmp_path: Path, header: str

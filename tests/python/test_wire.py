@@ -17,7 +17,7 @@ def body(value: object, line: int = 1) -> _core.KernelBody:
         *("k", ("void", False, ()), (("x", POINTER, 1),), (statement,), line),
         *(frozenset[str](), frozenset[str]()),
     )
-    return _core.KernelBody((function,), ())
+    return _core.KernelBody((function,), (), ())
 
 
 def test_a_body_made_by_hand() -> None:

@@ -6,6 +6,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from pyop2cxx.kernel.parser import headers
+from pyop2cxx.kernel.parser.scope import evaluate, type_of
+from pyop2cxx.kernel.parser.structures import arranged
 from pyop2cxx.kernel.parser.typing import read_descriptor, text_of
 from pyop2cxx.kernel.parser.wire import Expr, OpaqueKernel, call, literal
 
@@ -118,6 +120,21 @@ def _index(node: Node, scope: Scope) -> Expr:
     return ("index", scope.line(node), "", None, operands)
 
 
+def _member(node: Node, scope: Scope) -> Expr:
+    line = scope.line(node)
+    structure = _field(node, "argument", scope)
+    if _operator(node) == "->":
+        structure = ("unary", line, "*", None, (structure,))
+    type_ = type_of(structure, scope)
+    members = None if type_ is None else scope.members(type_)
+    name = node.child_by_field_name("field")
+    if members is None or name is None:
+        raise OpaqueKernel(f"'{text_of(node)}' is not a member of a known struct", line)
+    if all(text_of(name) != member for member, _, _ in members):
+        raise OpaqueKernel(f"'{text_of(node)}': there is no member '{text_of(name)}'", line)
+    return ("member", line, text_of(name), None, (structure,))
+
+
 def _call(node: Node, scope: Scope) -> Expr:
     function = node.child_by_field_name("function")
     while function is not None and function.type == "parenthesized_expression":
@@ -144,16 +161,48 @@ def _cast(node: Node, scope: Scope) -> Expr:
     return ("cast", scope.line(node), "", type_, (_field(node, "value", scope),))
 
 
+def _compound(node: Node, scope: Scope) -> Expr:
+    """``(struct V){1, 2}``."""
+    line = scope.line(node)
+    target, value = node.child_by_field_name("type"), node.child_by_field_name("value")
+    if target is None or value is None:
+        raise OpaqueKernel(f"'{text_of(node)}' is not supported", line)
+    type_ = read_descriptor(target, scope, read_expr)
+    if scope.members(type_) is None:
+        raise OpaqueKernel(f"'{text_of(node)}': only structs are made in place", line)
+    return ("cast", line, "", type_, (arranged(read_expr(value, scope), type_, scope),))
+
+
 def _sizeof(node: Node, scope: Scope) -> Expr:
     target = node.child_by_field_name("type")
     if target is not None:
         return ("sizeof", scope.line(node), "", read_descriptor(target, scope, read_expr), ())
+    named = scope.find(text_of(node)[len("sizeof") :].strip("() \t\n"))
+    if named is not None and named.is_type:
+        return ("sizeof", scope.line(node), "", named.type, ())
     return ("sizeof", scope.line(node), "", None, (_field(node, "value", scope),))
 
 
 def _list(node: Node, scope: Scope) -> Expr:
     items = (child for child in node.named_children if child.type != "comment")
-    return ("list", scope.line(node), "", None, tuple(read_expr(item, scope) for item in items))
+    return ("list", scope.line(node), "", None, tuple(_item(item, scope) for item in items))
+
+
+def _item(node: Node, scope: Scope) -> Expr:
+    if node.type != "initializer_pair":
+        return read_expr(node, scope)
+    path = tuple(_designator(child, scope) for child in node.children_by_field_name("designator"))
+    return ("designated", scope.line(node), "", None, (path, _field(node, "value", scope)))
+
+
+def _designator(node: Node, scope: Scope) -> str | int:
+    inner = node.named_children[0]
+    if node.type == "field_designator":
+        return text_of(inner)
+    at = evaluate(read_expr(inner, scope), scope) if node.type == "subscript_designator" else None
+    if at is None:
+        raise OpaqueKernel(f"'{text_of(node)}' is not a constant", scope.line(node))
+    return at
 
 
 def _strings(node: Node, scope: Scope) -> Expr:
@@ -179,6 +228,8 @@ _READERS: dict[str, Callable[[Node, Scope], Expr]] = {
     "assignment_expression": _assign,
     "conditional_expression": _ternary,
     "subscript_expression": _index,
+    "field_expression": _member,
+    "compound_literal_expression": _compound,
     "call_expression": _call,
     "cast_expression": _cast,
     "sizeof_expression": _sizeof,

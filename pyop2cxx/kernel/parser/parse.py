@@ -16,7 +16,14 @@ from pyop2cxx.kernel.parser.preprocess import preprocess
 from pyop2cxx.kernel.parser.scope import Binding, Scope
 from pyop2cxx.kernel.parser.statements import is_constant, read_block, read_statement, read_variable
 from pyop2cxx.kernel.parser.typing import read_declarator, read_parameters, read_specifiers, text_of
-from pyop2cxx.kernel.parser.wire import Function, OpaqueKernel, Parameter, ParsedKernel, Variable
+from pyop2cxx.kernel.parser.wire import (
+    Function,
+    OpaqueKernel,
+    Parameter,
+    ParsedKernel,
+    Structure,
+    Variable,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -75,7 +82,9 @@ def parse_c(
     own = _own_headers(source, _line_of_include(text, includes), has_complex)
     if own is None:
         scope = Scope(source.lines, has_complex, text)
+        scope.has_structures = False  # those are for the compiler to include
         imported = _read_declarations(source.declarations, scope)
+        scope.has_structures = True
         own = _OwnHeaders(scope, [], [])
     else:
         scope, imported, source = own.scope, set(), source._replace(headers=())
@@ -96,7 +105,8 @@ def parse_c(
     used = frozenset().union(*(function.names for function in functions))
     needed = _closure(used, tables)
     kept = tuple(table for table in tables if table[0] in needed)
-    return ParsedKernel(functions[-1].parameters, functions, kept, source.headers, "")
+    structures = _structures_of((functions, kept), scope)
+    return ParsedKernel(functions[-1].parameters, functions, kept, source.headers, "", structures)
 
 
 def _check_brackets(source: Preprocessed, text: str) -> None:
@@ -187,9 +197,11 @@ def _tree_of(text: str, scope: Scope) -> Tree:
     tree = _parsed(first)
     if "typedef" not in text:
         return tree
+    before = dict(scope.tags[0]), dict(scope.structures)
     for node in tree.root_node.children:
         if node.type == "type_definition":
             _try_statement(node, scope)
+    scope.tags[0], scope.structures = before  # read again below
     second = unambiguous(text, scope.scalar_aliases(), scope.other_types())
     return _parsed(second)
 
@@ -330,6 +342,7 @@ def _read_function(node: Node, scope: Scope) -> Function:
     declared = read_declarator(declarator, specifiers.type, scope, read_expr)
     if declared.parameters is None or body is None:
         raise OpaqueKernel("a function without parameters or body", scope.line(node))
+    scope.results[declared.name] = declared.type
     scope.used_names, scope.used_functions = set(), set()
     parameters = read_parameters(declared.parameters, scope, read_expr)
     scope.enter()
@@ -366,6 +379,23 @@ def _reachable(functions: Sequence[Function], entry: str) -> tuple[Function, ...
 
     visit(by_name[entry])
     return tuple(order.values())
+
+
+def _structures_of(wire: object, scope: Scope) -> tuple[Structure, ...]:
+    """The structures that are named in `wire`, and those inside of them, in their order."""
+    if not scope.structures:
+        return ()
+    names: set[str] = set()
+    pending = [wire]
+    for part in pending:
+        if isinstance(part, tuple):
+            pending += part
+        elif isinstance(part, str) and part.startswith("struct "):
+            name = part.removeprefix("struct ")
+            if name in scope.structures and name not in names:
+                names.add(name)
+                pending.append(scope.structures[name])
+    return tuple(structure for name, structure in scope.structures.items() if name in names)
 
 
 def _closure(names: frozenset[str], tables: Sequence[Variable]) -> set[str]:

@@ -6,12 +6,14 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple
 
+from pyop2cxx.kernel.parser.wire import OpaqueKernel
+
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from tree_sitter import Node
 
-    from pyop2cxx.kernel.parser.wire import Expr, Type
+    from pyop2cxx.kernel.parser.wire import Expr, Parameter, Structure, Type
 
 _BYTES = {"bool": 1, "float32": 4, "float64": 8, "complex64": 8, "complex128": 16} | {
     f"{sign}int{bits}": bits // 8 for sign in ("", "u") for bits in (8, 16, 32, 64)
@@ -41,6 +43,10 @@ class Scope:
     functions: set[str] = field(default_factory=set)
     used_names: set[str] = field(default_factory=set)
     used_functions: set[str] = field(default_factory=set)
+    tags: list[dict[str, str]] = field(default_factory=lambda: [{}])
+    structures: dict[str, Structure] = field(default_factory=dict)
+    results: dict[str, Type] = field(default_factory=dict)
+    has_structures: bool = True
 
     def line(self, node: Node) -> int:
         """The user's line of `node`, from 1."""
@@ -50,10 +56,12 @@ class Scope:
     def enter(self) -> None:
         """Open a block."""
         self.names.append({})
+        self.tags.append({})
 
     def leave(self) -> None:
         """Close the innermost block."""
         self.names.pop()
+        self.tags.pop()
 
     def declare(self, name: str, binding: Binding) -> None:
         """Declare `name` in the innermost block."""
@@ -66,16 +74,55 @@ class Scope:
                 return names[name]
         return None
 
+    def declare_structure(self, tag: str, name: str, line: int) -> str:
+        """Declare a structure in the innermost block.
+
+        Args:
+            tag: Empty if it has none.
+            name: What it is to be called.
+            line: Where it stands.
+
+        Returns:
+            Its name, which is no other structure's.
+
+        Raises:
+            OpaqueKernel: It is defined there already, or a header defines it for the compiler.
+        """
+        if not self.has_structures:
+            raise OpaqueKernel(f"'struct {tag}' of a header", line)
+        if tag and tag in self.tags[-1]:
+            raise OpaqueKernel(f"'struct {tag}' is defined twice", line)
+        taken = {*self.structures, *(name for tags in self.tags for name in tags.values())}
+        stem, n = name, 1
+        while name in taken:
+            n += 1
+            name = f"{stem}_{n}"
+        if tag:
+            self.tags[-1][tag] = name
+        return name
+
+    def find_tag(self, tag: str) -> str | None:
+        """The structure that `tag` means here."""
+        return next((tags[tag] for tags in reversed(self.tags) if tag in tags), None)
+
+    def members(self, type_: Type) -> tuple[Parameter, ...] | None:
+        """The members of a value of `type_`, None if it is no structure."""
+        structure = self.structures.get(type_[0].removeprefix("struct "))
+        return None if type_[2] or structure is None else structure[1]
+
     def scalar_aliases(self) -> dict[str, str]:
         """The type names that are plain scalars, and the scalar each is."""
         return {
             name: binding.type[0]
             for name, binding in self._type_names()
-            if binding.type is not None and not binding.type[2] and not binding.type[1]
+            if binding.type is not None
+            and not binding.type[2]
+            and not binding.type[1]
+            and not binding.type[0].startswith("struct ")
         }
 
     def other_types(self) -> frozenset[str]:
-        """The type names that are pointers, arrays or const."""
+        """The type names that are pointers, arrays, structures or const."""
         return frozenset(name for name, _ in self._type_names()) - set(self.scalar_aliases())
 
     def _type_names(self) -> Iterable[tuple[str, Binding]]:
@@ -100,7 +147,7 @@ def evaluate(expr: Expr, scope: Scope) -> int | None:
         binding = scope.find(text)
         return None if binding is None else binding.value
     if kind == "sizeof":
-        type_ = _type_of(operands[0], scope) if target is None else target
+        type_ = type_of(operands[0], scope) if target is None else target
         return None if type_ is None else size_of(type_)
     if kind == "cast" and target is not None and target[0].lstrip("u").startswith("int"):
         return evaluate(operands[0], scope)
@@ -121,14 +168,37 @@ def _integer(spelling: str) -> int | None:
         return None
 
 
-def _type_of(expr: Expr, scope: Scope) -> Type | None:
-    if expr[0] == "name":
-        binding = scope.find(expr[2])
+def type_of(expr: Expr, scope: Scope) -> Type | None:
+    """The type of what a name, an element, a member, a call or an address is; None of all else."""
+    kind, _, text, target, operands = expr
+    if kind == "name":
+        binding = scope.find(text)
         return None if binding is None else binding.type
-    if expr[0] == "index":
-        array = _type_of(expr[4][0], scope)
-        return None if array is None or not array[2] else (array[0], array[1], array[2][1:])
+    if kind == "call":
+        return scope.results.get(text)
+    if kind == "cast":
+        return target
+    if kind == "index" or (kind == "unary" and text == "*"):
+        types = [type_of(operand, scope) for operand in operands]
+        array = next((type_ for type_ in types if type_ is not None and type_[2]), None)
+        return None if array is None else (array[0], array[1], array[2][1:])
+    if kind == "unary" and text == "&":
+        value = type_of(operands[0], scope)
+        return None if value is None else (*value[:2], (("*", 0, False, False), *value[2]))
+    if kind == "member":
+        return _type_of_member(text, type_of(operands[0], scope), scope)
+    if kind in ("assign", "binary", "ternary", "postfix", "unary"):
+        # a structure, or a pointer to one or into an array: the rest is not asked for
+        last = operands[0] if kind in ("assign", "postfix", "unary") else operands[-1]
+        sides = operands if kind == "binary" and text in "+-" else (last,)
+        found = (type_of(side, scope) for side in sides)
+        return next((t for t in found if t is not None and (t[2] or scope.members(t))), None)
     return None
+
+
+def _type_of_member(name: str, type_: Type | None, scope: Scope) -> Type | None:
+    members = None if type_ is None else scope.members(type_)
+    return next((member[1] for member in members or () if member[0] == name), None)
 
 
 def _apply(op: str, values: list[int]) -> int | None:

@@ -17,12 +17,14 @@ from typing import TYPE_CHECKING
 from pyop2cxx.exceptions import UsageError
 from pyop2cxx.kernel.parser.expressions import read_expr
 from pyop2cxx.kernel.parser.scope import Binding, Scope, evaluate
+from pyop2cxx.kernel.parser.structures import arranged
 from pyop2cxx.kernel.parser.typing import (
     Declarator,
     Specifiers,
     declare_enumerators,
     read_declarator,
     read_specifiers,
+    read_type,
     text_of,
 )
 from pyop2cxx.kernel.parser.wire import Body, Expr, OpaqueKernel, Stmt, Type, Variable
@@ -72,9 +74,11 @@ def read_variable(node: Node, specifiers: Specifiers, scope: Scope) -> Variable 
     inner = node.child_by_field_name("declarator") if node.type == "init_declarator" else node
     declared = read_declarator(inner, specifiers.type, scope, read_expr)
     if declared.parameters is not None:
+        scope.results[declared.name] = declared.type
         return None
     scope.declare(declared.name, Binding(declared.type))
     value = None if value_node is None else read_expr(value_node, scope)
+    value = None if value is None else arranged(value, declared.type, scope)
     type_ = _completed(declared, value, scope.line(node))
     scope.declare(declared.name, Binding(type_, _constant(type_, value, scope)))
     return (declared.name, type_, value, scope.line(node))
@@ -141,8 +145,8 @@ def _enum(node: Node, scope: Scope) -> Body:
 
 
 def _own_type(node: Node, scope: Scope) -> Body:
-    what = node.type.split("_")[0]
-    raise OpaqueKernel(f"a {what} (kernels with their own types have no AST)", scope.line(node))
+    read_type(node, scope, read_expr)
+    return ()
 
 
 def _evaluate(node: Node, scope: Scope) -> Body:

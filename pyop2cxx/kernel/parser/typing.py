@@ -31,6 +31,7 @@ _INTEGERS = {
 }
 _IGNORED_QUALIFIERS = {"const", "restrict", "__restrict__", "__restrict", "__extension__"}
 _RESTRICT = {"restrict", "__restrict__", "__restrict"}
+_OF_STRUCTURES = {"struct", "type_identifier", "field_declaration_list", "comment"}
 
 
 class Specifiers(NamedTuple):
@@ -72,14 +73,15 @@ def read_specifiers(
     specifier = node.child_by_field_name("type")
     if specifier is None:
         raise OpaqueKernel("a declaration without a type", scope.line(node))
-    base, base_const, steps = _read_type(specifier, scope, read_expr)
+    base, base_const, steps = read_type(specifier, scope, read_expr)
     if is_const and steps and steps[0][0] == "*":
         steps = ((*steps[0][:2], True, steps[0][3]), *steps[1:])
         is_const = False
     return Specifiers((base, base_const or is_const, steps), frozenset(storage))
 
 
-def _read_type(node: Node, scope: Scope, read_expr: Callable[[Node, Scope], Expr]) -> Type:
+def read_type(node: Node, scope: Scope, read_expr: Callable[[Node, Scope], Expr]) -> Type:
+    """The type that a specifier names or defines."""
     name = text_of(node)
     if node.type in ("primitive_type", "type_identifier"):
         binding = scope.find(name)
@@ -97,10 +99,70 @@ def _read_type(node: Node, scope: Scope, read_expr: Callable[[Node, Scope], Expr
     elif node.type == "enum_specifier":
         declare_enumerators(node, scope, read_expr)
         return ("int32", False, ())
-    elif node.type in ("struct_specifier", "union_specifier"):
-        name = node.type.split("_")[0]
-        raise OpaqueKernel(f"a {name} (kernels with their own types have no AST)", scope.line(node))
+    elif node.type == "struct_specifier":
+        return (f"struct {_read_structure(node, scope, read_expr)}", False, ())
+    elif node.type == "union_specifier":
+        raise OpaqueKernel("a union (what it holds cannot be followed)", scope.line(node))
     raise OpaqueKernel(f"the type '{name}' is not known", scope.line(node))
+
+
+def _read_structure(node: Node, scope: Scope, read_expr: Callable[[Node, Scope], Expr]) -> str:
+    """The name of a structure, which is defined if it has a body."""
+    line = scope.line(node)
+    tag = node.child_by_field_name("name")
+    body = node.child_by_field_name("body")
+    if any(child.type not in _OF_STRUCTURES for child in node.children):
+        raise OpaqueKernel("a struct with attributes", line)
+    if body is None:
+        known = None if tag is None else scope.find_tag(text_of(tag))
+        if known is None:
+            raise OpaqueKernel(f"'{text_of(node)}' is not defined before it is used", line)
+        return known
+    own = "" if tag is None else text_of(tag)
+    name = scope.declare_structure(own, own or _name_of_type(node), line)
+    members = []
+    for child in body.named_children:
+        if child.type != "comment":
+            members += _read_members(child, name, scope, read_expr)
+    if not members:
+        raise OpaqueKernel("a struct without members", line)
+    scope.structures[name] = (name, tuple(members), line)
+    return name
+
+
+def _name_of_type(node: Node) -> str:
+    """The name that a typedef gives a structure without a tag."""
+    parent = node.parent
+    named = None
+    if parent is not None and parent.type == "type_definition":
+        named = parent.child_by_field_name("declarator")
+    is_name = named is not None and named.type == "type_identifier"
+    return text_of(named) if named is not None and is_name else "unnamed"
+
+
+def _read_members(
+    node: Node, of: str, scope: Scope, read_expr: Callable[[Node, Scope], Expr]
+) -> list[Parameter]:
+    line = scope.line(node)
+    if node.type != "field_declaration":
+        raise OpaqueKernel(f"'{text_of(node)}' is not supported in a struct", line)
+    if any(child.type == "bitfield_clause" for child in node.children):
+        raise OpaqueKernel("a bit-field", line)
+    specifiers = read_specifiers(node, scope, read_expr)
+    members = []
+    for child in node.children_by_field_name("declarator"):
+        declared = read_declarator(child, specifiers.type, scope, read_expr)
+        base, _, steps = declared.type
+        if declared.parameters is not None:
+            raise OpaqueKernel("a function pointer", line)
+        if any(kind == "[" and extent < 0 for kind, extent, _, _ in steps):
+            raise OpaqueKernel(f"the extent of '{declared.name}' is not given", line)
+        if base == f"struct {of}" and not any(step[0] == "*" for step in steps):
+            raise OpaqueKernel(f"'struct {of}' contains itself", line)
+        members.append((declared.name, declared.type, line))
+    if not members:
+        raise OpaqueKernel("a member without a name", line)
+    return members
 
 
 def declare_enumerators(node: Node, scope: Scope, read_expr: Callable[[Node, Scope], Expr]) -> None:

@@ -2,7 +2,8 @@
 """The shape in which a kernel's AST crosses into C++: nested tuples, decoded once in ``cpp/bind``.
 
 A step of a type is ``(kind, extent, is_const, is_restrict)``, kind ``*`` or ``[``; a type is
-``(base, is_const, steps)``, outermost step first. An expression is
+``(base, is_const, steps)``, outermost step first; the base of a structure is ``struct`` and its
+name. An expression is
 ``(kind, line, text, type, operands)``. A statement is ``(kind, line, ...)``, see ``statements``.
 """
 
@@ -17,6 +18,7 @@ Stmt = tuple[Any, ...]
 Body = tuple[Stmt, ...]
 Variable = tuple[str, Type, Expr | None, int]
 Parameter = tuple[str, Type, int]
+Structure = tuple[str, tuple[Parameter, ...], int]  # name, members, line
 
 POINTER: Step = ("*", 0, False, False)
 VOID_POINTER: Type = ("void", False, (POINTER,))
@@ -41,6 +43,7 @@ class ParsedKernel(NamedTuple):
         parameters: Of the entry function; None if they were not understood.
         functions: Callee first, the entry function last; empty for an opaque kernel.
         tables: The file-scope constants these use.
+        structures: The structures these are made of, members before what contains them.
         headers: What must be included, with delimiters.
         opaque_reason: Why there is no AST, with a line; empty if there is one.
     """
@@ -50,6 +53,7 @@ class ParsedKernel(NamedTuple):
     tables: tuple[Variable, ...]
     headers: tuple[str, ...]
     opaque_reason: str
+    structures: tuple[Structure, ...] = ()
 
 
 def literal(spelling: str, line: int) -> Expr:

@@ -1,0 +1,123 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Initialisers with designators, or of structures, as lists that need no rules to be read."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from pyop2cxx.kernel.parser.scope import type_of
+from pyop2cxx.kernel.parser.wire import OpaqueKernel, literal
+
+if TYPE_CHECKING:
+    from pyop2cxx.kernel.parser.scope import Scope
+    from pyop2cxx.kernel.parser.wire import Expr, Type
+
+
+def arranged(value: Expr, type_: Type, scope: Scope) -> Expr:
+    """An initialiser of `type_` with one list for each array and structure, items in their order.
+
+    Raises:
+        OpaqueKernel: It has more items than the type, or continues inside of a designated part.
+    """
+    plain = not type_[0].startswith("struct ") and not _has_designators(value)
+    return value if plain or value[0] != "list" else _Arranger(scope).braced(type_, value)
+
+
+def _has_designators(value: Expr) -> bool:
+    return value[0] == "designated" or (value[0] == "list" and any(map(_has_designators, value[4])))
+
+
+class _Arranger:
+    def __init__(self, scope: Scope) -> None:
+        self._scope = scope
+
+    def braced(self, type_: Type, value: Expr) -> Expr:
+        """The list of `type_` for what stands in one pair of braces."""
+        line, items = value[1], value[4]
+        if not self._is_aggregate(type_):
+            if len(items) != 1:
+                raise OpaqueKernel("a list for a single value", line)
+            return self._inside(type_, items[0])
+        slots: dict[int, Expr] = {}
+        at = position = 0
+        while position < len(items):
+            item: Expr = items[position]
+            if item[0] == "designated":
+                at = self._place(type_, item)
+                slots[at] = self._designated(type_, at, item, slots.get(at))
+                position += 1
+            else:
+                slots[at], position = self._next(self._part(type_, at, line), items, position)
+            at += 1
+        return self._filled(type_, slots, line)
+
+    def _next(self, type_: Type, items: tuple[Expr, ...], position: int) -> tuple[Expr, int]:
+        """The value of the next part, and the position behind what it takes."""
+        item = items[position]
+        whole = item[0] == "list" or not self._is_aggregate(type_) or self._is_one(item, type_)
+        if whole:
+            return self._inside(type_, item), position + 1
+        slots: dict[int, Expr] = {}  # its own braces are left out
+        for at in range(self._n_parts(type_)):
+            if position == len(items) or items[position][0] == "designated":
+                break
+            slots[at], position = self._next(self._part(type_, at, item[1]), items, position)
+        return self._filled(type_, slots, item[1]), position
+
+    def _inside(self, type_: Type, item: Expr) -> Expr:
+        return self.braced(type_, item) if item[0] == "list" else item
+
+    def _designated(self, type_: Type, at: int, item: Expr, before: Expr | None) -> Expr:
+        _, line, _, _, (path, value) = item
+        part = self._part(type_, at, line)
+        if len(path) == 1:
+            return self._next(part, (value,), 0)[0]
+        if before is not None:
+            raise OpaqueKernel("a part is given in pieces", line)
+        inner: Expr = ("designated", line, "", None, (path[1:], value))
+        return self.braced(part, ("list", line, "", None, (inner,)))
+
+    def _place(self, type_: Type, item: Expr) -> int:
+        first = item[4][0][0]
+        if isinstance(first, int):
+            if type_[2] and first >= 0:
+                return first
+        elif not type_[2]:
+            members = self._scope.members(type_) or ()
+            found = [i for i, (name, _, _) in enumerate(members) if name == first]
+            if found:
+                return found[0]
+        raise OpaqueKernel(f"'{first}' designates no part of it", item[1])
+
+    def _is_aggregate(self, type_: Type) -> bool:
+        _, _, steps = type_
+        return steps[0][0] == "[" if steps else self._scope.members(type_) is not None
+
+    def _is_one(self, item: Expr, type_: Type) -> bool:
+        """True for what is a value of an array or structure by itself."""
+        if type_[2]:
+            return item[0] == "literal" and item[2].startswith('"')
+        found = type_of(item, self._scope)
+        return found is not None and (found[0], found[2]) == (type_[0], type_[2])
+
+    def _n_parts(self, type_: Type) -> int:
+        return int(type_[2][0][1]) if type_[2] else len(self._scope.members(type_) or ())
+
+    def _part(self, type_: Type, at: int, line: int) -> Type:
+        n = self._n_parts(type_)
+        if at >= n >= 0:  # the extent of `[]` is what there is
+            raise OpaqueKernel(f"an initialiser has more than {n} items", line)
+        if type_[2]:
+            return (type_[0], type_[1], type_[2][1:])
+        return (self._scope.members(type_) or ())[at][1]
+
+    def _filled(self, type_: Type, slots: dict[int, Expr], line: int) -> Expr:
+        slots = slots or {0: self._zero(self._part(type_, 0, line), line)}
+        parts = (
+            slots[at] if at in slots else self._zero(self._part(type_, at, line), line)
+            for at in range(max(slots) + 1)
+        )
+        return ("list", line, "", None, tuple(parts))
+
+    def _zero(self, type_: Type, line: int) -> Expr:
+        return self._filled(type_, {}, line) if self._is_aggregate(type_) else literal("0", line)
