@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+import tempfile
 import warnings
 from pathlib import Path
 
@@ -76,18 +77,33 @@ def watch(names: list[str]) -> dict[str, str]:
     reports: dict[str, str] = {}
     left = list(names)
     while left:
-        command = [sys.executable, __file__, "--child", *left]
-        done = subprocess.run(
-            command, env=environment(), capture_output=True, text=True, check=False
-        )
-        seen = [line[3:] for line in done.stdout.splitlines() if line.startswith("== ")]
-        if done.returncode == 0:
+        at, report = _first_report(left)
+        if not at:
             break
-        at = seen[-1] if seen else left[0]
-        begin = max(done.stderr.find("ERROR: "), done.stderr.find("runtime error: ") - 99, 0)
-        reports[at] = done.stderr[begin : begin + 3000]
+        print(report, flush=True)
+        reports[at] = report
         left = left[left.index(at) + 1 :]
     return reports
+
+
+def _first_report(names: list[str]) -> tuple[str, str]:
+    """Run cases until one is reported; return which, and what was said."""
+    command = [sys.executable, __file__, "--child", *names]
+    at = names[0]
+    with tempfile.TemporaryFile("w+") as said:
+        child = subprocess.Popen(
+            command, env=environment(), stdout=subprocess.PIPE, stderr=said, text=True
+        )
+        assert child.stdout is not None
+        for line in child.stdout:
+            print(line, end="", flush=True)
+            at = line.removeprefix("== ").strip() if line.startswith("== ") else at
+        if child.wait() == 0:
+            return "", ""
+        said.seek(0)
+        text = said.read()
+    begin = max(text.find("ERROR: "), text.find("runtime error: ") - 99, 0)
+    return at, text[begin : begin + 3000]
 
 
 def main(args: list[str]) -> int:
@@ -98,9 +114,7 @@ def main(args: list[str]) -> int:
 
     names = args or [case.name for case in CASES]
     reports = watch(names)
-    for name, report in reports.items():
-        print(f"\n{name}\n{report}")
-    print(f"{len(names)} cases, {len(reports)} with findings")
+    print(f"{len(names)} cases, {len(reports)} with findings: {', '.join(reports)}")
     return 1 if reports else 0
 
 
