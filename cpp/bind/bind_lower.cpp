@@ -53,7 +53,8 @@ std::vector<std::string> prototypes(const kir::Module& module, const cg::Dialect
 
 void bind_loop(py::module_& core) {
   py::class_<ir::Alias>(core, "Alias")
-      .def(py::init<int, int>(), py::arg("data"), py::arg("memory"));
+      .def(py::init<int, int>(), py::arg("data"), py::arg("memory"))
+      .def_readonly("data", &ir::Alias::data);
   py::class_<ir::DirectDat>(core, "DirectDat")
       .def(py::init<DType, int, Access, ir::Alias, int, int>(), py::arg("dtype"), py::arg("dim"),
            py::arg("access"), py::arg("alias"), py::arg("stride"), py::arg("component"));

@@ -52,13 +52,15 @@ bool is_indirect_sum(const Arg& arg) {
   return target_map_of(arg) >= 0 && access_of(arg) == Access::inc;
 }
 
-/// Both touch the item's own row, in one way.
-bool is_same_row(const Arg& left, const Arg& right) {
-  const auto* one = std::get_if<DirectDat>(&left);
-  const auto* other = std::get_if<DirectDat>(&right);
-  return one != nullptr && other != nullptr && one->alias == other->alias &&
-         one->dim == other->dim && one->stride == other->stride &&
-         one->component == other->component;
+/// Both touch the item's own row, in one way. What is visited by incidences has elements of its
+/// own.
+bool is_same_row(const Group& group, std::size_t i, std::size_t j) {
+  const auto* one = std::get_if<DirectDat>(&group.args[i]);
+  const auto* other = std::get_if<DirectDat>(&group.args[j]);
+  return group.members[member_of(group, i)].visit == Visit::items &&
+         group.members[member_of(group, j)].visit == Visit::items && one != nullptr &&
+         other != nullptr && one->alias == other->alias && one->dim == other->dim &&
+         one->stride == other->stride && one->component == other->component;
 }
 
 /// A sum over an item's incidences is complete when the next member gets there.
@@ -85,7 +87,7 @@ bool may_follow(const Group& group, std::size_t i, std::size_t j) {
   const Arg& right = group.args[j];
   if (alias_of(left).memory != alias_of(right).memory) return true;
   if (!writes(access_of(left)) && !writes(access_of(right))) return true;
-  return is_same_row(left, right) || reduces_alike(left, right) || is_own_sum(group, i, j);
+  return is_same_row(group, i, j) || reduces_alike(left, right) || is_own_sum(group, i, j);
 }
 
 std::string described(const Group& group, std::size_t arg) {

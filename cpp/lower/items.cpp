@@ -105,17 +105,18 @@ kir::Rows rows_of(const ir::Loop& loop, const ir::IndirectDat& dat, const std::s
   const ir::MapRef& path = loop.maps[static_cast<std::size_t>(dat.map)];
   kir::Rows rows{dat.dtype,      dat.dim, path.arity, data,         map,
                  kir::name("n"), {},      dat.stride, dat.component};
-  rows.entries = targets_of(loop, dat.map, map);
+  rows.entries = targets_of(loop, dat.map, map, rows.element);
   return rows;
 }
 
-std::vector<kir::Expr> targets_of(const ir::Loop& loop, int which, const std::string& map) {
+std::vector<kir::Expr> targets_of(const ir::Loop& loop, int which, const std::string& map,
+                                  const kir::Expr& element) {
   const ir::MapRef& path = loop.maps[static_cast<std::size_t>(which)];
   std::vector<kir::Expr> targets;
   const int width = path.width == 0 ? path.arity : path.width;
   for (const ir::RowRef& row : path.rows) {
-    kir::Expr entry = kir::widen(
-        kir::element(map, kir::name("n") * kir::integer(width) + kir::integer(row.slot)));
+    kir::Expr entry =
+        kir::widen(kir::element(map, element * kir::integer(width) + kir::integer(row.slot)));
     if (row.offset != 0) {
       entry = entry + levels_above(loop.iteration, row) * kir::integer(row.offset);
     }

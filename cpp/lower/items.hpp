@@ -37,9 +37,10 @@ struct ItemLocals {
 [[nodiscard]] kir::Rows rows_of(const ir::Loop& loop, const ir::IndirectDat& dat,
                                 const std::string& data, const std::string& map);
 
-/// @brief The targets of a path's entries, where they are not the Map's own in their order.
+/// @brief The targets of a path's entries for one element, where they are not the Map's own in
+/// their order.
 [[nodiscard]] std::vector<kir::Expr> targets_of(const ir::Loop& loop, int path,
-                                                const std::string& map);
+                                                const std::string& map, const kir::Expr& element);
 
 /// @brief The one row of an argument on the iteration Set.
 [[nodiscard]] kir::Rows rows_of(const ir::DirectDat& dat, const std::string& data);

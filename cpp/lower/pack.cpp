@@ -398,6 +398,8 @@ class Packer {
     if (const auto earlier = earlier_pack(loop_, i)) return share_pack(i, *earlier);
     const int extent = ir::extent_of(loop_, loop_.args[i]);
     kir::Rows rows = rows_of(loop_, dat, packed.data, packed.map);
+    rows.element = element_of(i);
+    rows.entries = targets_of(loop_, dat.map, packed.map, rows.element);
     rows.columns = columns_of(i);
     const bool starts_at_zero = dat.access == Access::inc || dat.access == Access::write;
     name_sum(i);
@@ -438,7 +440,7 @@ class Packer {
                          kir::name(loop_.iteration.layers == ir::Layers::none ? "n" : "position"),
                          mat.masked ? first_dropped(bytes) : 0,
                          mat.unrolled,
-                         targets_of(loop_, mat.row_map, packed.map)};
+                         targets_of(loop_, mat.row_map, packed.map, kir::name("n"))};
     packed.store.push_back(
         {kir::MatInsert{packed.pack, std::move(entries), update_of(mat.access), kir::Sync::none}});
   }
