@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <cstring>
 #include <mutex>
@@ -164,6 +165,26 @@ bool Buffer::copy_on_device(Buffer& source) {
     return true;
   }
   return false;
+}
+
+bool Buffer::take_on_device(Buffer& source) {
+  if (!is_tracked() || source.layout_ != layout_ || source.n_bytes_ != n_bytes_) return false;
+  const std::lock_guard lock(coherence_->mutex_);
+  if (source.memory_ == nullptr || source.memory_->host_is_valid) return false;
+  Memory& theirs = *source.memory_;
+  Memory& mine = coherence_->attached(*this);
+  if (&theirs == &mine || overwrite_needs_copy(mine)) return false;
+  const auto from = std::ranges::find_if(theirs.copies, &DeviceCopy::is_valid);
+  if (from == theirs.copies.end() || !theirs.overlapping.empty()) return false;
+  DeviceCopy& to = ensure_copy(mine, from->device, what_);
+  if (to.memory.use_count() == 1 && mine.n_buffers == 1 && mine.overlapping.empty()) {
+    std::swap(to.memory, from->memory);
+  } else {
+    from->device->copy(to.memory.get(), 0, from->memory.get(), 0, n_bytes_);
+  }
+  mark_written_on_device(mine, *from->device);
+  ++version_;
+  return true;
 }
 
 bool bring_to_host(std::span<const BufferUse> uses, const TransferCause& cause) {
