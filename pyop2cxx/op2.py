@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from pyop2cxx.algebra.solvers import Solver, solve
 from pyop2cxx.base.access import INC, MAX, MIN, READ, RW, WRITE, Access
 from pyop2cxx.base.regions import ALL, ON_BOTTOM, ON_INTERIOR_FACETS, ON_TOP, IterationRegion
+from pyop2cxx.chain.recorder import Chain as chain
 from pyop2cxx.data.constants import Const, Constant, GlobalArg
 from pyop2cxx.data.dats import Dat, DatArg
 from pyop2cxx.data.globals import Global
@@ -196,6 +197,7 @@ __all__ = [
     "Subset",
     "backend",
     "backends",
+    "chain",
     "collective",
     "configuration",
     "critical",

@@ -14,6 +14,7 @@ PYBIND11_MODULE(_core, core) {
   op2::bind::bind_cg(core);
   op2::bind::bind_kernel(core);
   op2::bind::bind_lower(core);
+  op2::bind::bind_chain(core);
   op2::bind::bind_dense(core);
   op2::bind::bind_dispatch(core);
   op2::bind::bind_device(core);

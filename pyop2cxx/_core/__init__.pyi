@@ -10,6 +10,7 @@ import typing_extensions
 from . import jit
 from . import plan
 from . import cg
+from . import chain
 from . import opencl
 from . import cuda
 from . import exchange
@@ -84,6 +85,7 @@ __all__: list[str] = [
     "axpy",
     "c_name_of",
     "cg",
+    "chain",
     "checked_kernel",
     "choose_lanes",
     "choose_strategy",
@@ -98,8 +100,8 @@ __all__: list[str] = [
     "exchange",
     "force_strategy",
     "forked_after_parallel_region",
-    "jit",
     "is_known_function",
+    "jit",
     "kernel_facts",
     "kernel_text",
     "lane_rule",
@@ -471,6 +473,7 @@ class Buffer:
         is_zero: bool,
     ) -> None: ...
     def set_on_device(self: Buffer, device: Device, value: bytes) -> None: ...
+    def take_on_device(self: Buffer, source: Buffer) -> bool: ...
     def zero_on_device(self: Buffer) -> bool: ...
     @property
     def address(self) -> int: ...
@@ -667,6 +670,8 @@ class Alias:
         data: typing.SupportsInt | typing.SupportsIndex,
         memory: typing.SupportsInt | typing.SupportsIndex,
     ) -> None: ...
+    @property
+    def data(self) -> int: ...
 
 class DirectDat:
     def __init__(

@@ -91,6 +91,8 @@ def is_at(*operands: object) -> bool:
     if runtime.static or not runtime.coherence.is_active:
         return False
     carriers = [o for o in operands if isinstance(o, DataCarrier)]
+    for carrier in carriers:
+        carrier._settle(write=True)
     return any(c._buffer.where in _ON_DEVICE for c in carriers) and runtime.device is not None
 
 
@@ -352,7 +354,8 @@ def _counted(text: tuple[str, str], operand: Any, place: _Place, member: str) ->
 
 def _run(text: tuple[str, str], place: _Place, args: Sequence[Any]) -> bool:
     try:
-        par_loop(_kernel(*text), place.iterset, *args)
+        with runtime.at_once():
+            par_loop(_kernel(*text), place.iterset, *args)
     except UnsupportedError:
         return False  # such as float64 on a device that has none
     return True

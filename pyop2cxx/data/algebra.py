@@ -293,6 +293,7 @@ class Algebra:
             raise DataValueError(f"{target._what} is real: '{name}' of complex values is not")
         runtime.require_running(self._what, name)
         self._check_summed(name)
+        target._settle(write=True)
         if at_device(self, other) and device_algebra().dot_into(
             self, other, target, conjugate=conjugate
         ):

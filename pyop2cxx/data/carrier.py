@@ -29,7 +29,7 @@ from pyop2cxx.runtime import runtime
 from pyop2cxx.sets import from_hdf5
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
 
     from numpy.typing import ArrayLike, DTypeLike
     from typing_extensions import Self
@@ -53,6 +53,11 @@ class Lent:
 
     def __bool__(self) -> bool:
         return bool(self._out)
+
+    @property
+    def is_held(self) -> bool:
+        """Whether somebody has an array that may be written now."""
+        return any(view() is not None for view in self._out)
 
     def lend(self, view: Array) -> Array:
         """Hand out an array; those that a device has ended are writeable again, too."""
@@ -117,13 +122,16 @@ class DataCarrier:
     @property
     def dat_version(self) -> int:
         """Grows by one with every use that may write: by loops, and by taking writeable data."""
+        self._settle(write=False)
         return self._buffer.version
 
     def _force_evaluation(self, read: bool = True, write: bool = True) -> None:
-        """Do nothing, for programs that reach for it: loops run when they are called."""
+        """Run the loops of a chain that read or write the values; see `op2.chain`."""
+        self._settle(write=read)
 
     def increment_dat_version(self) -> None:
         """Say that the values were changed by other means."""
+        self._settle(write=True)
         self._buffer.increment_version()
 
     # Where the values are
@@ -131,6 +139,7 @@ class DataCarrier:
     @property
     def residence(self) -> str:
         """Where the values are valid: 'host', 'device', 'both', or 'neither' if there are none."""
+        self._settle(write=False)
         return self._buffer.where.name
 
     def to_host(self) -> None:
@@ -156,10 +165,23 @@ class DataCarrier:
 
     def _put_on(self, device: _core.Device, use: _core.Use, member: str) -> None:
         """Copy the values to a device because the program asks for it."""
+        self._settle(write=use != _core.Use.read)
         self._host_array(member)
         self._lent_out.recall()
         if self._buffer.on_device(device, use, f"{self._kind}.{member}", is_explicit=True):
             runtime.coherence.attribute(user_line())
+
+    def _settle(self, *, write: bool) -> None:
+        """Run what a chain has recorded of these values before they are read, or written."""
+        if runtime.recorder is not None:
+            runtime.recorder.settle(self, write=write)
+
+    def _waits_in_chain(self, member: str, action: Callable[[], None]) -> bool:
+        """Let a chain do what overwrites all values in its place among the loops, if it can."""
+        recorder = runtime.recorder
+        if recorder is None or self._lent_out.is_held:
+            return False
+        return recorder.takes_action(f"{member} {self._name}", action, (self, True))
 
     def _host_array(self, member: str) -> Array:
         """Return all values as they lie on the host, up to date or not."""
@@ -236,6 +258,7 @@ class DataCarrier:
         Returns:
             Whether that was possible; if not, nothing is changed.
         """
+        self._settle(write=True)
         device = runtime.device
         if device is None or values.nbytes % 4 or not 0 < values.nbytes <= _core.MOST_SET_BYTES:
             return False
@@ -249,6 +272,7 @@ class DataCarrier:
         Raises:
             TransferError: They would have to be copied, which ``strict_residency`` forbids.
         """
+        self._settle(write=use != _core.Use.read)
         coherence = runtime.coherence
         if coherence.is_active and self._buffer.on_host(use, f"{self._kind}.{member}", is_explicit):
             coherence.attribute(user_line())
@@ -401,12 +425,14 @@ class SetFreeCarrier(DataCarrier):
 
     def _assign(self, values: ArrayLike) -> None:
         given = as_array(values, self.dtype, self._dim, self._what)
+        self._settle(write=True)
         if not (self._is_on_a_device() and self._set_by_command(given)):
             self._on_host(_core.Use.write, "data")
             self._values[...] = given
         self._buffer.increment_version()
 
     def _is_on_a_device(self) -> bool:
+        self._settle(write=True)
         if not runtime.coherence.is_active:
             return False
         return self._buffer.where in (_core.Where.device, _core.Where.both)

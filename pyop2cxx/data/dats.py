@@ -283,7 +283,7 @@ class Dat(DataCarrier, Algebra, HaloExchange, AsVec):
             self.global_to_local_begin(mode)
             self.global_to_local_end(mode)
         values = self._allocated(member)
-        if runtime.coherence.is_active:
+        if runtime.coherence.is_active or runtime.recorder is not None:
             self._on_host(_use(write, member, whole or self._set.size == len(values)), member)
         view = values[:] if whole else values[: self._set.size]
         if write:
@@ -409,6 +409,8 @@ class Dat(DataCarrier, Algebra, HaloExchange, AsVec):
             MapValueError: The subset is a part of another Set.
         """
         runtime.require_running(self._what, "zero")
+        if subset is None and self._waits_in_chain("zero", self.zero):
+            return
         if subset is None:
             if self._values is not None and not self._buffer.zero_on_device():
                 self._on_host(_core.Use.write, "zero")
@@ -452,6 +454,8 @@ class Dat(DataCarrier, Algebra, HaloExchange, AsVec):
         source, target = self._allocated("copy"), other._allocated("copy")
         same = subset is None and self._dtype == other._dtype
         same = same and self._stride == other._stride == 0  # not components of others
+        self._settle(write=False)
+        other._settle(write=True)
         if same and other._buffer.copy_on_device(self._buffer):
             other._wrote(halo_valid=self.halo_valid)
             return

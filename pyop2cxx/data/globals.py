@@ -124,6 +124,8 @@ class Global(SetFreeCarrier, Algebra, AsVec):
 
     def zero(self) -> None:
         """Set the values to zero."""
+        if self._waits_in_chain("zero", self.zero):
+            return
         if not self._buffer.zero_on_device():
             self._on_host(_core.Use.write, "zero")
             self._values.fill(0)
@@ -174,6 +176,8 @@ class Global(SetFreeCarrier, Algebra, AsVec):
 
     def _copied_on_device(self, other: Global) -> bool:
         """Copy on the device where the values are, and say whether that was possible."""
+        self._settle(write=False)
+        other._settle(write=True)
         if self.dtype == other.dtype:
             return other._buffer.copy_on_device(self._buffer)
         if not at_device(self, other) or (self.dtype.kind == "c" and other.dtype.kind != "c"):

@@ -109,6 +109,11 @@ class Run:
         self._watch = watch
 
     @property
+    def launch(self) -> Callable[[], bool]:
+        """Runs the kernel alone."""
+        return self._launch
+
+    @property
     def is_watched(self) -> bool:
         """Whether something looks at the arguments, so that they are kept alive."""
         return self._watch is not None
@@ -230,14 +235,18 @@ def prepare(loop: Any) -> None:
         checked = CheckedRun(loop)
         launch, loop._prepared = checked.run, checked.prepared
     else:
-        launch = _launch(loop)
+        launch = launch_of(loop)
     debug, races = bool(runtime.configuration["debug"]), loop._wants_checks()
     watch = WatchedArguments(loop, debug=debug, races=races) if debug or races else None
     loop._run, loop._epoch = Run(loop._what, loop._effects, launch, watch), epoch
 
 
-def _launch(loop: Any) -> Callable[[], bool]:
-    """Return what runs the kernel."""
+def launch_of(loop: Any) -> Callable[[], bool]:
+    """Return what runs the kernel, compiled and bound to its data as they are now.
+
+    Args:
+        loop: A `ParLoop`, or several that are one function.
+    """
     built = loop._symbolic()
     for constant in built.constants:
         constant._check_readable(f"value for {loop._what}")

@@ -48,7 +48,7 @@ from pyop2cxx.sets.mixed_sets import MixedSet
 from pyop2cxx.sets.sets import Set
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
     from pyop2cxx import _core
     from pyop2cxx.base.access import Access
@@ -161,6 +161,7 @@ class ParLoop:
         self._check_bounds()
         self._line = user_line()
         self._epoch = -1
+        self._recorded: Any = None
         self._prepared: _core.PreparedLoop
         self._run: Run
         self._lent: tuple[Lent, ...] = ()
@@ -372,6 +373,8 @@ class ParLoop:
             ExecutionError: The loop failed while it ran.
         """
         try:
+            if runtime.recorder is not None and runtime.recorder.takes(self):
+                return
             if self._epoch != runtime.epoch:
                 self._prepare()
             self._run.once(self.args)
@@ -380,6 +383,17 @@ class ParLoop:
             raise error
 
     __call__ = compute
+
+    @property
+    def is_kept(self) -> bool:
+        """Whether it is prepared, and may be run again by others without its data."""
+        return self._epoch == runtime.epoch and not self._run.is_watched
+
+    def _launched(self) -> Callable[[], bool]:
+        """Return what runs the kernel and nothing beside it, and keeps no data alive."""
+        if self._epoch != runtime.epoch:
+            self._prepare()
+        return self._run.launch
 
     def _prepare(self) -> None:
         prepare(self)

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
 from pyop2cxx.exceptions import Op2Error
@@ -70,12 +71,14 @@ def par_loop(
     """
     try:
         if not isinstance(kernel, Kernel) and callable(kernel):
+            runtime.settle()
             layers = {"iterate": iterate, "pass_layer_arg": pass_layer_arg}
             PythonLoop(
                 kernel, iterset, *args, iteration_region=iteration_region, **layers
             ).compute()
             return
         loops = runtime.engine.loops
+        key: tuple[object, ...]
         try:
             # access first: what is no argument has none, and asking a Dat for data is a use
             key = (
@@ -95,14 +98,17 @@ def par_loop(
             )
             known = loops.find(key)
         except (AttributeError, TypeError):
-            known = None  # ParLoop says what is wrong
-        if known is not None and known[0] is kernel:
+            key, known = (), None  # ParLoop says what is wrong
+        recorder = runtime.recorder
+        if recorder is not None and recorder.takes_call(key, kernel, args):
+            return
+        if recorder is None and known is not None and known[0] is kernel:
             known[1].once(args)
             return
-        loop = ParLoop(
+        make = partial(
+            ParLoop,
             kernel,
             iterset,
-            *args,
             strategy=strategy,
             block_size=block_size,
             iteration_region=iteration_region,
@@ -113,8 +119,11 @@ def par_loop(
             check=check,
             equal_writes=equal_writes,
         )
+        loop = make(*args)
+        if recorder is not None:
+            recorder.learn(key, kernel, loop, make)
         loop.compute()
-        if not loop._run.is_watched:
+        if loop.is_kept:
             loops.keep(key, (kernel, loop._run))
     except Op2Error as error:
         shorten(error)

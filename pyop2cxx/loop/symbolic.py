@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""From a par_loop's arguments to the symbolic Loop: aliases, unique Maps, constants."""
+"""From the arguments of loops to symbolic Loops: aliases, unique Maps, constants."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pyop2cxx import _core
 from pyop2cxx.base.access import READ
@@ -30,7 +30,8 @@ class Symbolic:
     """A loop without its data, and which objects stand behind its numbers.
 
     Attributes:
-        loop: The symbolic loop.
+        loop: The symbolic loop; None of what is no loop.
+        aliases: What memory each argument has.
         maps: Unique Maps in order of first use.
         spaces: For each Map the class of memory it leads to.
         constants: The Consts that the kernel uses by name, sorted.
@@ -38,7 +39,8 @@ class Symbolic:
         memory: Where each argument's values were then: a buffer, its address and its bytes.
     """
 
-    loop: _core.Loop
+    loop: Any
+    aliases: tuple[_core.Alias, ...]
     maps: tuple[Map, ...]
     spaces: tuple[int, ...]
     constants: tuple[Const, ...]
@@ -62,23 +64,73 @@ def build(kernel: Kernel, parts: Sequence[Part], items: Items) -> Symbolic:
         parts: The arguments, already checked.
         items: What the loop visits.
     """
+    return build_together([Member(kernel, parts, items)])[0]
+
+
+class Member(NamedTuple):
+    """One of several loops that are numbered together.
+
+    Attributes:
+        kernel: The user's kernel; None for what is no loop, whose arguments are numbered all the
+            same.
+        parts: The arguments.
+        items: What the loop visits.
+    """
+
+    kernel: Kernel | None
+    parts: Sequence[Part]
+    items: Items | None
+
+
+def build_together(members: Sequence[Member]) -> list[Symbolic]:
+    """Make symbolic Loops in which equal numbers mean equal things.
+
+    Args:
+        members: The loops.
+    """
+    parts = [part for member in members for part in member.parts]
     maps = tuple({map_._uid: map_ for part in parts for map_ in part.maps}.values())
-    map_index = {map_._uid: i for i, map_ in enumerate(maps)}
     tosets = _numbered([map_.toset._uid for map_ in maps])
     data, memory = aliases(parts)
-    nodes = [
-        _node(part, map_index, _core.Alias(data=data[i], memory=memory[i]))
-        for i, part in enumerate(parts)
-    ]
+    names = runtime.constants
+    used = {name for member in members if member.kernel for name in free_names(member.kernel)}
+    shared: dict[str, Any] = {
+        "maps": maps,
+        "spaces": _spaces(parts, maps, memory),
+        "constants": tuple(names[name] for name in sorted(used) if name in names),
+        "epoch": runtime.epoch,
+        "memory": tuple((b, b.address, b.n_bytes) for b in (part.buffer for part in parts)),
+    }
+    numbers = [_core.Alias(data=d, memory=m) for d, m in zip(data, memory, strict=True)]
+    sets = _set_numbers(members, maps, tosets)
+    built, first = [], 0
+    for member, number in zip(members, sets, strict=True):
+        own = tuple(numbers[first : first + len(member.parts)])
+        first += len(own)
+        loop = _loop(member, own, number, tosets, shared)
+        built.append(Symbolic(loop=loop, aliases=own, **shared))
+    return built
+
+
+def _loop(
+    member: Member,
+    own: Sequence[_core.Alias],
+    number: int,
+    tosets: Sequence[int],
+    shared: Mapping[str, Any],
+) -> Any:
+    kernel, parts, items = member
+    if kernel is None or items is None:
+        return None
+    maps, constants = shared["maps"], shared["constants"]
     paths = [path_of(m, items, t) for m, t in zip(maps, tosets, strict=True)]
     arities = {map_._uid: path.arity for map_, path in zip(maps, paths, strict=True)}
     arities |= {m.map_._uid: arities[m._uid] for m in maps if isinstance(m, MaskedMap)}
-    names = runtime.constants
-    constants = tuple(names[name] for name in free_names(kernel) if name in names)
+    index = {map_._uid: i for i, map_ in enumerate(maps)}
     numbers = [part.number for part in parts]
-    loop = _core.Loop(
+    return _core.Loop(
         kernel=kernel.core,
-        args=nodes,
+        args=[_node(part, index, alias) for part, alias in zip(parts, own, strict=True)],
         maps=paths,
         constants=[
             _core.ConstRef(name=c.name, dtype=core_dtype(c.dtype), dim=c.cdim) for c in constants
@@ -86,22 +138,27 @@ def build(kernel: Kernel, parts: Sequence[Part], items: Items) -> Symbolic:
         parameters=[] if numbers == list(range(len(parts))) else numbers,
         iteration=items.iteration,
         places=_places(parts, arities),
-        set=_set_number(items, maps, tosets),
-    )
-    return Symbolic(
-        loop=loop,
-        maps=maps,
-        spaces=_spaces(parts, maps, memory),
-        constants=constants,
-        epoch=runtime.epoch,
-        memory=tuple((b, b.address, b.n_bytes) for b in (part.buffer for part in parts)),
+        set=number,
     )
 
 
-def _set_number(items: Items, maps: Sequence[Map], tosets: Sequence[int]) -> int:
-    """Return the number of the visited Set among those that Maps lead to, or that of none."""
+def _set_numbers(
+    members: Sequence[Member], maps: Sequence[Map], tosets: Sequence[int]
+) -> list[int]:
+    """Number the visited Sets like those that Maps lead to, and then others.
+
+    Of a loop alone, a Set that no Map leads to is known by that.
+    """
     numbers = {m.toset._uid: number for m, number in zip(maps, tosets, strict=True)}
-    return numbers.get(items.whole._uid, _core.VISITED_ALONE)
+    if len(members) == 1:
+        items = members[0].items
+        return [numbers.get(items.whole._uid if items else -1, _core.VISITED_ALONE)]
+    return [
+        _core.VISITED_ALONE
+        if member.items is None
+        else numbers.setdefault(member.items.whole._uid, len(numbers))
+        for member in members
+    ]
 
 
 def _places(parts: Sequence[Part], arities: Mapping[int, int]) -> list[_core.Place]:

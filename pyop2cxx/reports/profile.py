@@ -348,5 +348,6 @@ def wait() -> None:
         >>> from pyop2cxx import op2
         >>> op2.wait()
     """
+    runtime.settle()
     for opened in runtime.engine.devices:
         opened.device.finish()

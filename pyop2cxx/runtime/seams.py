@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Protocol, cast
 from pyop2cxx.exceptions import UnsupportedError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from pyop2cxx.base.arrays import Array
 
@@ -47,6 +47,32 @@ class DeviceAlgebra(Protocol):
 
     def zero(self, target: Any, subset: Any) -> bool:
         """Set values to zero."""
+
+
+class Recorder(Protocol):
+    """Takes loops that are to run later; see `pyop2cxx.chain.recorder`."""
+
+    @property
+    def waiting(self) -> list[str]:
+        """Names of the loops that wait."""
+
+    def takes(self, loop: Any) -> bool:
+        """Record a loop; False: it runs now."""
+
+    def takes_call(self, key: object, kernel: object, args: Sequence[Any]) -> bool:
+        """Record a loop that was recorded before with the same objects."""
+
+    def learn(self, key: object, kernel: object, loop: Any, make: Callable[..., Any]) -> None:
+        """Remember a loop that is about to be recorded."""
+
+    def takes_action(self, name: str, action: Callable[[], None], *uses: tuple[Any, bool]) -> bool:
+        """Record something else that is done to values."""
+
+    def settle(self, carrier: Any, *, write: bool) -> None:
+        """Run what must have run before somebody reads, or writes, values."""
+
+    def flush(self) -> None:
+        """Run all that waits."""
 
 
 class Conventions(Protocol):

@@ -26,6 +26,8 @@ from pyop2cxx.runtime.options import Configuration
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
+    from pyop2cxx.runtime.seams import Recorder
+
 
 T = TypeVar("T")
 
@@ -42,6 +44,7 @@ class Runtime:
         n_frozen: Dats whose halos are frozen: while there are none, loops need not look.
         program_options: Names of the program's own options, which `init` is handed with its own.
         coherence: Keeps values the same on the host and on devices.
+        recorder: Takes loops that are to run later, if there is one; see `pyop2cxx.chain`.
         on_loop: Called with each ParLoop that is generated or prepared to run, if there is one.
         backend_folder: Each file in it whose name has no leading underscore is a backend.
     """
@@ -51,6 +54,7 @@ class Runtime:
         self.epoch = 0
         self.n_frozen = 0
         self.on_loop: Callable[[Any], None] | None = None
+        self.recorder: Recorder | None = None
         self._states: dict[type[Any], Any] = {}
         self.program_options: set[str] = set()
         self.coherence = _core.Coherence()
@@ -123,17 +127,37 @@ class Runtime:
         checked_comm(comm, "init")
         ours = {name: v for name, v in options.items() if name not in self.program_options}
         self.configuration.check_names(ours)
+        self.settle()
         self.configuration.reconfigure(**ours)
         self._initialised = True
         self._exit_at_exit()
+
+    def settle(self) -> None:
+        """Run all loops that a chain has recorded and not yet run."""
+        if self.recorder is not None:
+            self.recorder.flush()
+
+    @contextmanager
+    def at_once(self) -> Iterator[None]:
+        """Run the loops of a `with` block when they are called, also within a chain.
+
+        What the chain has recorded of their arguments must have run.
+        """
+        recorder, self.recorder = self.recorder, None
+        try:
+            yield
+        finally:
+            self.recorder = recorder
 
     def exit(self) -> None:
         """Forget what `init` and `Const` set, and all that was remembered of loops.
 
         The environment's options hold again. No table keeps a Set, Dat, Kernel or device alive;
         those that the program still holds may be used as before. Called when the process ends, if
-        it used anything that has to be left in order.
+        it used anything that has to be left in order. Loops that wait in a chain run first.
         """
+        self.settle()
+        self.recorder = None
         self._initialised = False
         self._backends.clear()
         self._constants.clear()
@@ -214,11 +238,13 @@ class Runtime:
             raise UnknownBackendError(
                 f"there is no backend {name!r}; there are: {', '.join(known) or 'none'}"
             )
+        self.settle()
         self._backends.append(name)
         self.epoch += 1
         try:
             yield
         finally:
+            self.settle()
             # exit() inside the block has emptied the stack
             if self._backends:
                 self._backends.pop()

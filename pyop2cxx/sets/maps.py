@@ -284,6 +284,7 @@ class Map:
             >>> following.values.ravel().tolist()
             [2, 0, 1]
         """
+        runtime.settle()
         checked, self._is_partial = self._checked(values)
         if self._values is None or self._table is None:
             self._adopt(checked)

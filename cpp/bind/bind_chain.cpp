@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <pybind11/stl.h>
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "bind/bind.hpp"
+#include "chain/schedule.hpp"
+
+namespace op2::bind {
+void bind_chain(py::module_& core) {
+  py::module_ room = core.def_submodule("chain", "Chains of loops; see cpp/chain.");
+  py::class_<chain::Entry>(room, "Entry")
+      .def(py::init([](const ir::Loop& loop, std::string why_alone, std::string why_no_invert,
+                       double n_bytes) {
+             return chain::Entry{loop, std::move(why_alone), std::move(why_no_invert), n_bytes};
+           }),
+           py::arg("loop"), py::arg("why_alone"), py::arg("why_no_invert"), py::arg("n_bytes"));
+  room.def("action", &chain::action, py::arg("uses"));
+  py::class_<chain::Passes>(room, "Passes")
+      .def(py::init<bool, bool, bool, bool>(), py::arg("fuse"), py::arg("invert"),
+           py::arg("rename"), py::arg("drop"));
+  py::class_<chain::Renamed>(room, "Renamed")
+      .def_readonly("loop", &chain::Renamed::loop)
+      .def_readonly("arg", &chain::Renamed::arg)
+      .def_readonly("writes", &chain::Renamed::writes);
+  py::class_<chain::Step>(room, "Step")
+      .def_readonly("loops", &chain::Step::loops)
+      .def_readonly("inverted", &chain::Step::inverted)
+      .def_readonly("renamed", &chain::Step::renamed)
+      .def_readonly("dropped", &chain::Step::dropped);
+  py::class_<chain::Decision>(room, "Decision")
+      .def_readonly("passed", &chain::Decision::pass)
+      .def_readonly("loops", &chain::Decision::loops)
+      .def_readonly("applied", &chain::Decision::applied)
+      .def_readonly("why", &chain::Decision::why);
+  py::class_<chain::Schedule>(room, "Schedule")
+      .def_readonly("steps", &chain::Schedule::steps)
+      .def_readonly("decisions", &chain::Schedule::decisions);
+  room.def("schedule", &chain::schedule, py::arg("chain"), py::arg("passes"));
+  room.def(
+      "group_of",
+      [](std::vector<ir::Loop> loops, std::optional<std::size_t> inverted,
+         const std::vector<int>& dropped) {
+        return std::make_shared<ir::Loop>(chain::group_of(std::move(loops), inverted, dropped));
+      },
+      py::arg("loops"), py::arg("inverted"), py::arg("dropped"));
+}
+
+}  // namespace op2::bind

@@ -1,0 +1,392 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "chain/schedule.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <utility>
+
+#include "ir/group.hpp"
+
+namespace op2::chain {
+namespace {
+
+using ir::Arg;
+
+/// A loop asks so many groups before it: what lies further back is seldom in the caches of anyone,
+/// and the work for a long chain stays bounded.
+constexpr std::size_t most_groups_asked = 16;
+
+/// Both add to, or both lower, or both raise the same values, and do nothing else with them.
+bool commutes(const Arg& left, const Arg& right) {
+  return is_reduction(access_of(left)) && access_of(left) == access_of(right);
+}
+
+bool conflicts(const Arg& left, const Arg& right) {
+  if (alias_of(left).memory != alias_of(right).memory) return false;
+  return (writes(access_of(left)) || writes(access_of(right))) && !commutes(left, right);
+}
+
+ir::Alias& alias_in(Arg& arg) {
+  return std::visit([](auto& node) -> ir::Alias& { return node.alias; }, arg);
+}
+
+/// The Set whose items a loop visits once it is seen from its targets.
+int set_from_targets(const ir::Loop& loop) {
+  return ir::inverted(loop).set;
+}
+
+/// Loops that may become one function.
+struct Candidate {
+  std::vector<std::size_t> loops;
+  std::optional<std::size_t> inverted;
+  std::vector<Renamed> renamed;
+  std::string why;  // it is none; empty: it is
+};
+
+class Scheduler {
+ public:
+  Scheduler(const std::vector<Entry>& chain, const Passes& passes)
+      : chain_(chain), passes_(passes) {
+    for (const Entry& entry : chain) {
+      for (const Arg& arg : entry.loop.args) {
+        const ir::Alias& alias = alias_of(arg);
+        n_aliases_ = std::max({n_aliases_, alias.data + 1, alias.memory + 1});
+        shapes_[alias.memory].insert(alias.data);
+      }
+    }
+    for (std::size_t later = 0; later < chain.size(); ++later) {
+      needs_.emplace_back(later);
+      for (std::size_t earlier = 0; earlier < later; ++earlier) {
+        needs_[later][earlier] = depends(chain[earlier].loop, chain[later].loop);
+      }
+    }
+  }
+
+  Schedule run() {
+    for (std::size_t i = 0; i < chain_.size(); ++i) place(i);
+    Schedule out;
+    for (const std::size_t group : in_order()) out.steps.push_back(step(groups_[group]));
+    if (passes_.drop) drop(out);
+    out.decisions = std::move(decisions_);
+    return out;
+  }
+
+ private:
+  bool group_depends(std::size_t earlier, std::size_t later) const {
+    return std::ranges::any_of(groups_[later].loops, [&](std::size_t j) {
+      return std::ranges::any_of(groups_[earlier].loops,
+                                 [&](std::size_t i) { return i < j && needs_[j][i]; });
+    });
+  }
+
+  /// Groups that must come after @p from, itself left out.
+  std::set<std::size_t> followers(std::size_t from) const {
+    std::set<std::size_t> found;
+    std::vector<std::size_t> open{from};
+    while (!open.empty()) {
+      const std::size_t at = open.back();
+      open.pop_back();
+      for (std::size_t group = 0; group < groups_.size(); ++group) {
+        if (group == at || !group_depends(at, group)) continue;
+        if (found.insert(group).second) open.push_back(group);
+      }
+    }
+    return found;
+  }
+
+  /// Does something that must come after the group have to come before the loop?
+  bool has_between(std::size_t group, std::size_t loop) const {
+    return std::ranges::any_of(followers(group), [&](std::size_t between) {
+      return between != group &&
+             std::ranges::any_of(groups_[between].loops,
+                                 [&](std::size_t member) { return needs_[loop][member]; });
+    });
+  }
+
+  void place(std::size_t loop) {
+    const std::size_t oldest = groups_.size() - std::min(groups_.size(), most_groups_asked);
+    std::optional<std::size_t> best;
+    Candidate joined;
+    for (std::size_t group = groups_.size(); group-- > oldest;) {
+      Candidate found = asked(group, loop);
+      if (!found.why.empty() || (best && n_bytes(group) <= n_bytes(*best))) continue;
+      best = group;
+      joined = std::move(found);
+    }
+    if (!best) return groups_.push_back({{loop}, std::nullopt, {}, ""});
+    note(joined.inverted && !groups_[*best].inverted ? "invert" : "fuse", joined.loops, loop, "");
+    if (joined.renamed.size() > groups_[*best].renamed.size()) {
+      note("rename", joined.loops, loop, "");
+    }
+    groups_[*best] = std::move(joined);
+  }
+
+  double n_bytes(std::size_t group) const {
+    double sum = 0.0;
+    for (const std::size_t loop : groups_[group].loops) sum += chain_[loop].n_bytes;
+    return sum;
+  }
+
+  /// The group with the loop, or why not.
+  Candidate asked(std::size_t group, std::size_t loop) {
+    if (!is_worth_asking(group, loop)) return {{}, std::nullopt, {}, "they share no Set"};
+    Candidate found = candidate(groups_[group], loop);
+    if (found.why.empty() && has_between(group, loop)) {
+      found.why = "what must come between them depends on one and is needed by the other";
+    }
+    if (!found.why.empty()) {
+      note(found.inverted ? "invert" : "fuse", groups_[group].loops, loop, found.why);
+    }
+    return found;
+  }
+
+  /// Loops that have no Set in common are not worth a line of the report.
+  bool is_worth_asking(std::size_t group, std::size_t loop) const {
+    const auto is_action = [this](std::size_t at) { return chain_[at].loop.members.empty(); };
+    if (is_action(loop) || is_action(groups_[group].loops.front())) return false;
+    const int set = set_of(groups_[group]);
+    return chain_[loop].loop.set == set || (passes_.invert && adds_to(loop, set)) ||
+           (passes_.invert && groups_[group].loops.size() == 1 && !groups_[group].inverted &&
+            adds_to(groups_[group].loops.front(), chain_[loop].loop.set));
+  }
+
+  int set_of(const Candidate& group) const {
+    if (!group.inverted) return chain_[group.loops.front()].loop.set;
+    return set_from_targets(chain_[group.loops[*group.inverted]].loop);
+  }
+
+  bool adds_to(std::size_t loop, int set) const {
+    const ir::Loop& one = chain_[loop].loop;
+    return one.set != set && std::ranges::any_of(one.args, [&](const Arg& arg) {
+             const int map = target_map_of(arg);
+             return map >= 0 && is_reduction(access_of(arg)) &&
+                    one.maps[static_cast<std::size_t>(map)].toset == set;
+           });
+  }
+
+  Candidate candidate(const Candidate& group, std::size_t loop) {
+    Candidate out = group;
+    out.loops.push_back(loop);
+    const int set = set_of(group);
+    for (const std::size_t member : out.loops) {
+      if (chain_[member].why_alone.empty()) continue;
+      out.why = fmt::format("'{}': {}", name_of(chain_[member].loop), chain_[member].why_alone);
+      return out;
+    }
+    if (chain_[loop].loop.iteration != chain_[group.loops.front()].loop.iteration) {
+      out.why = "they do not visit all elements in the same way";
+    } else if (chain_[loop].loop.set == set) {
+      if (!passes_.fuse) out.why = "the pass is switched off";
+    } else {
+      out.inverted = adds_to(loop, set) ? out.loops.size() - 1 : 0;
+      out.why = why_not_inverted(group, out.loops[*out.inverted]);
+    }
+    if (out.why.empty()) rename_and_check(out);
+    return out;
+  }
+
+  std::string why_not_inverted(const Candidate& group, std::size_t loop) const {
+    if (group.inverted) return "another loop of the group is visited from its targets already";
+    if (chain_[loop].why_no_invert.empty()) return "";
+    return fmt::format("'{}' is not visited from its targets: {}", name_of(chain_[loop].loop),
+                       chain_[loop].why_no_invert);
+  }
+
+  /// The members as they would be run, with what is renamed.
+  std::vector<ir::Loop> members_of(const Candidate& group) const {
+    std::vector<ir::Loop> out;
+    for (std::size_t i = 0; i < group.loops.size(); ++i) {
+      const ir::Loop& loop = chain_[group.loops[i]].loop;
+      out.push_back(group.inverted == i ? ir::inverted(loop) : loop);
+      for (const Renamed& renamed : group.renamed) {
+        if (renamed.loop != group.loops[i]) continue;
+        ir::Alias& alias = alias_in(out.back().args[renamed.arg]);
+        alias = {n_aliases_ + alias.data, n_aliases_ + alias.memory};
+      }
+    }
+    return out;
+  }
+
+  void rename_and_check(Candidate& group) {
+    follow_renamed(group);
+    group.why = ir::why_not_fused(ir::fused(members_of(group)));
+    if (group.why.empty() || !passes_.rename) return;
+    Candidate renamed = group;
+    if (!rename_in(renamed)) return;
+    renamed.why = ir::why_not_fused(ir::fused(members_of(renamed)));
+    if (renamed.why.empty()) group = std::move(renamed);
+  }
+
+  /// What a member before it has put into a second buffer, the last member finds there.
+  void follow_renamed(Candidate& group) const {
+    const std::size_t last = group.loops.back();
+    const std::vector<Arg>& args = chain_[last].loop.args;
+    const std::set<int> renamed = renamed_before(group);
+    for (std::size_t arg = 0; arg < args.size(); ++arg) {
+      if (!renamed.contains(alias_of(args[arg]).data)) continue;
+      group.renamed.push_back({last, arg, writes(access_of(args[arg]))});
+    }
+  }
+
+  /// The last member writes all of a Dat that members before it read through Maps: it, and whoever
+  /// comes after it, uses another buffer. Returns whether there is one.
+  bool rename_in(Candidate& group) const {
+    const std::size_t last = group.loops.back();
+    const std::vector<Arg>& args = chain_[last].loop.args;
+    const std::set<int> renamed = renamed_before(group);
+    const std::size_t n_before = group.renamed.size();
+    for (std::size_t arg = 0; arg < args.size(); ++arg) {
+      const int data = alias_of(args[arg]).data;
+      if (renamed.contains(data)) continue;  // a second time would be a third buffer
+      if (is_own(last, arg) && is_reached_elsewhere(group, data)) {
+        group.renamed.push_back({last, arg, true});
+      }
+    }
+    return group.renamed.size() > n_before;
+  }
+
+  std::set<int> renamed_before(const Candidate& group) const {
+    std::set<int> found;
+    for (const Renamed& one : group.renamed) {
+      found.insert(alias_of(chain_[one.loop].loop.args[one.arg]).data);
+    }
+    return found;
+  }
+
+  /// Is all of the Dat written, and by this argument alone?
+  bool is_own(std::size_t at, std::size_t arg) const {
+    const ir::Loop& loop = chain_[at].loop;
+    if (loop.members.empty()) return writes(access_of(loop.args[arg]));  // an action sets all
+    const ir::Alias& alias = alias_of(loop.args[arg]);
+    const auto is_same = [&](const Arg& other) { return alias_of(other).memory == alias.memory; };
+    return std::ranges::count_if(loop.args, is_same) == 1 && shapes_.at(alias.memory).size() == 1 &&
+           ir::defines(loop, arg);
+  }
+
+  bool is_reached_elsewhere(const Candidate& group, int data) const {
+    return std::ranges::any_of(group.loops, [&](std::size_t member) {
+      return member != group.loops.back() &&
+             std::ranges::any_of(chain_[member].loop.args, [&](const Arg& arg) {
+               return target_map_of(arg) >= 0 && alias_of(arg).data == data;
+             });
+    });
+  }
+
+  void note(std::string pass, std::vector<std::size_t> loops, std::size_t loop, std::string why) {
+    if (std::ranges::find(loops, loop) == loops.end()) loops.push_back(loop);
+    const bool applied = why.empty();
+    decisions_.push_back({std::move(pass), std::move(loops), applied, std::move(why)});
+  }
+
+  /// Groups in an order that dependences allow, the first loop first where there is a choice.
+  std::vector<std::size_t> in_order() const {
+    std::vector<std::size_t> out;
+    std::vector<bool> is_done(groups_.size(), false);
+    while (out.size() < groups_.size()) {
+      for (std::size_t group = 0; group < groups_.size(); ++group) {
+        if (is_done[group] || !is_ready(group, is_done)) continue;
+        is_done[group] = true;
+        out.push_back(group);
+        break;
+      }
+    }
+    return out;
+  }
+
+  bool is_ready(std::size_t group, const std::vector<bool>& is_done) const {
+    for (std::size_t other = 0; other < groups_.size(); ++other) {
+      if (other != group && !is_done[other] && group_depends(other, group)) return false;
+    }
+    return true;
+  }
+
+  static Step step(const Candidate& group) {
+    return {group.loops, group.inverted, group.renamed, {}};
+  }
+
+  void drop(Schedule& schedule) {
+    for (std::size_t at = 0; at < schedule.steps.size(); ++at) {
+      if (schedule.steps[at].loops.size() < 2) continue;
+      for (const int data : handed_on(schedule.steps[at])) {
+        if (!is_overwritten_after(schedule, at, data)) continue;
+        schedule.steps[at].dropped.push_back(data);
+        decisions_.push_back({"drop", schedule.steps[at].loops, true, ""});
+      }
+    }
+  }
+
+  /// Dats that one member writes for the next, and that nobody else can see in another shape.
+  std::set<int> handed_on(const Step& step) const {
+    Candidate group{step.loops, step.inverted, step.renamed, ""};
+    const ir::Group fused = ir::fused(members_of(group));
+    std::set<int> found;
+    for (std::size_t arg = 0; arg < fused.args.size(); ++arg) {
+      const ir::Alias& alias = alias_of(fused.args[arg]);
+      const bool is_alone = shapes_.contains(alias.memory) && shapes_.at(alias.memory).size() == 1;
+      if (is_alone && ir::is_handed_on(fused, arg)) found.insert(alias.data);
+    }
+    return found;
+  }
+
+  /// Is the next thing that happens to the Dat that all of it is written?
+  bool is_overwritten_after(const Schedule& schedule, std::size_t at, int data) const {
+    for (std::size_t next = at + 1; next < schedule.steps.size(); ++next) {
+      for (const std::size_t loop : schedule.steps[next].loops) {
+        const std::vector<Arg>& args = chain_[loop].loop.args;
+        const auto use =
+            std::ranges::find_if(args, [&](const Arg& arg) { return alias_of(arg).data == data; });
+        if (use == args.end()) continue;
+        return is_own(loop, static_cast<std::size_t>(use - args.begin()));
+      }
+    }
+    return false;
+  }
+
+  const std::vector<Entry>& chain_;
+  const Passes passes_;
+  int n_aliases_ = 0;
+  std::map<int, std::set<int>> shapes_;   // of each memory the Dats that lie in it
+  std::vector<std::vector<bool>> needs_;  // [loop][earlier loop]
+  std::vector<Candidate> groups_;
+  std::vector<Decision> decisions_;
+};
+
+}  // namespace
+
+Entry action(const std::vector<std::pair<ir::Alias, bool>>& uses) {
+  Entry out{{}, "it is no loop", "it is no loop", 0.0};
+  for (const auto& [alias, is_written] : uses) {
+    if (is_written) {
+      out.loop.args.push_back(ir::GlobalReduce{DType::float64, 1, Access::write, alias});
+    } else {
+      out.loop.args.push_back(ir::GlobalRead{DType::float64, 1, alias});
+    }
+  }
+  return out;
+}
+
+bool depends(const ir::Loop& earlier, const ir::Loop& later) {
+  return std::ranges::any_of(earlier.args, [&](const Arg& left) {
+    return std::ranges::any_of(later.args,
+                               [&](const Arg& right) { return conflicts(left, right); });
+  });
+}
+
+Schedule schedule(const std::vector<Entry>& chain, const Passes& passes) {
+  return Scheduler(chain, passes).run();
+}
+
+ir::Group group_of(std::vector<ir::Loop> loops, std::optional<std::size_t> inverted,
+                   const std::vector<int>& dropped) {
+  if (inverted) loops.at(*inverted) = ir::inverted(loops.at(*inverted));
+  ir::Group group = ir::fused(loops);
+  for (ir::Value& value : group.values) {
+    if (std::ranges::find(dropped, value.alias.data) != dropped.end()) value.stored = false;
+  }
+  return group;
+}
+
+}  // namespace op2::chain

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "ir/loop.hpp"
+
+namespace op2::chain {
+
+/// Which loops of a chain become one function. Symbolic: neither sizes nor data are seen.
+
+/// @brief One loop of a chain.
+struct Entry {
+  ir::Loop loop;              ///< numbered with all others: Dats, memory, Maps, Consts, Sets
+  std::string why_alone;      ///< why it shares no function with others; empty: it may
+  std::string why_no_invert;  ///< why it is not visited from its targets; empty: it may be
+  double n_bytes = 0.0;  ///< that it moves: where there is a choice, others join what moves more
+};
+
+/// @brief Something else that is done between loops, such as setting a Global to zero.
+/// @param[in] uses Memory, and whether all of it is written.
+[[nodiscard]] Entry action(const std::vector<std::pair<ir::Alias, bool>>& uses);
+
+/// @brief What is looked for. Each can be switched off.
+struct Passes {
+  bool fuse = true;    ///< loops over one Set become one
+  bool invert = true;  ///< loops that add to a Set through Maps become loops over that Set
+  bool rename = true;  ///< what others still read is written into a second buffer
+  bool drop = true;    ///< values that are overwritten before anyone sees them are not stored
+};
+
+/// @brief An argument of a step that uses the second buffer of its Dat.
+struct Renamed {
+  std::size_t loop;  ///< of the chain
+  std::size_t arg;
+  bool writes;
+  bool operator==(const Renamed&) const = default;
+};
+
+/// @brief One function to be run.
+struct Step {
+  std::vector<std::size_t> loops;       ///< of the chain, in their order
+  std::optional<std::size_t> inverted;  ///< the place among `loops` of the one visited so
+  std::vector<Renamed> renamed;
+  std::vector<int> dropped;  ///< Dats, as ir::Alias::data, that need not be stored
+};
+
+/// @brief Something that was tried, and what came of it.
+struct Decision {
+  std::string pass;                ///< fuse, invert, rename or drop
+  std::vector<std::size_t> loops;  ///< that it is about, ascending
+  bool applied;
+  std::string why;
+};
+
+struct Schedule {
+  std::vector<Step> steps;  ///< in the order to run
+  std::vector<Decision> decisions;
+};
+
+/// @brief Whether @p later must come after @p earlier: one writes what the other one uses. Sums
+/// into the same Dat may change places, and so may minima and maxima.
+[[nodiscard]] bool depends(const ir::Loop& earlier, const ir::Loop& later);
+
+/// @brief Group a chain.
+///
+/// Loops are taken in their order; each joins one of the groups that it may join: no path of
+/// dependences leads from there through others to it, and every item can go through all members
+/// one after the other (ir::why_not_fused). Of several it is the one that moves most.
+///
+/// A loop that adds through Maps to the Set that another one visits may be visited from there
+/// (ir::inverted), so that both become one. Where it still reads through Maps what a later member
+/// overwrites, that member writes into a second buffer.
+[[nodiscard]] Schedule schedule(const std::vector<Entry>& chain, const Passes& passes);
+
+/// @brief The Group that a step runs.
+/// @param[in] loops Its members, numbered together, with what is renamed.
+/// @param[in] dropped As Step::dropped, in the numbers of these loops.
+[[nodiscard]] ir::Group group_of(std::vector<ir::Loop> loops, std::optional<std::size_t> inverted,
+                                 const std::vector<int>& dropped);
+
+}  // namespace op2::chain

@@ -1,0 +1,75 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""
+Chains of loops; see cpp/chain.
+"""
+
+from __future__ import annotations
+import collections.abc
+import pyop2cxx._core
+import typing
+
+__all__: list[str] = [
+    "Decision",
+    "Entry",
+    "Passes",
+    "Renamed",
+    "Schedule",
+    "Step",
+    "action",
+    "group_of",
+    "schedule",
+]
+
+class Entry:
+    def __init__(
+        self,
+        loop: pyop2cxx._core.Loop,
+        why_alone: str,
+        why_no_invert: str,
+        n_bytes: typing.SupportsFloat | typing.SupportsIndex,
+    ) -> None: ...
+
+class Passes:
+    def __init__(self, fuse: bool, invert: bool, rename: bool, drop: bool) -> None: ...
+
+class Renamed:
+    @property
+    def arg(self) -> int: ...
+    @property
+    def loop(self) -> int: ...
+    @property
+    def writes(self) -> bool: ...
+
+class Step:
+    @property
+    def dropped(self) -> list[int]: ...
+    @property
+    def inverted(self) -> int | None: ...
+    @property
+    def loops(self) -> list[int]: ...
+    @property
+    def renamed(self) -> list[Renamed]: ...
+
+class Decision:
+    @property
+    def applied(self) -> bool: ...
+    @property
+    def loops(self) -> list[int]: ...
+    @property
+    def passed(self) -> str: ...
+    @property
+    def why(self) -> str: ...
+
+class Schedule:
+    @property
+    def decisions(self) -> list[Decision]: ...
+    @property
+    def steps(self) -> list[Step]: ...
+
+def action(uses: collections.abc.Sequence[tuple[pyop2cxx._core.Alias, bool]]) -> Entry: ...
+def group_of(
+    loops: collections.abc.Sequence[pyop2cxx._core.Loop],
+    inverted: typing.SupportsInt | typing.SupportsIndex | None,
+    dropped: collections.abc.Sequence[typing.SupportsInt | typing.SupportsIndex],
+) -> pyop2cxx._core.Loop: ...
+def schedule(chain: collections.abc.Sequence[Entry], passes: Passes) -> Schedule: ...

@@ -1,0 +1,234 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""From recorded loops to the functions that are run in their place."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from pyop2cxx import _core
+from pyop2cxx.base.access import READ
+from pyop2cxx.chain.group_loop import GroupLoop
+from pyop2cxx.data.ghosts import REDUCED
+from pyop2cxx.loop import symbolic
+from pyop2cxx.loop.execute import checked_epoch
+from pyop2cxx.loop.parts import Kind, Part
+from pyop2cxx.pipeline import flow
+from pyop2cxx.runtime import runtime
+from pyop2cxx.sets.sets import Subset
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from pyop2cxx.chain.entries import Entry
+    from pyop2cxx.chain.spares import Spares
+    from pyop2cxx.data.carrier import DataCarrier
+    from pyop2cxx.loop.parloop import ParLoop
+
+PASSES = ("fuse", "invert", "rename", "drop")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StepReport:
+    """One function of a chain, for reports.
+
+    Attributes:
+        loops: Numbers of the loops that it is made of.
+        inverted: The number of the loop that is visited from its targets, or None.
+        renamed: Names of the Dats that it writes into a second buffer.
+        dropped: Names of the Dats that it need not store.
+        n_bytes: What it must move.
+    """
+
+    loops: tuple[int, ...]
+    inverted: int | None
+    renamed: tuple[str, ...]
+    dropped: tuple[str, ...]
+    n_bytes: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Compiled:
+    """A chain that is ready to run. It keeps no data alive but second buffers.
+
+    Attributes:
+        steps: What is called, in this order; numbers of actions, which keep data alive.
+        names: Of the loops.
+        reports: Of the steps.
+        decisions: What was tried.
+        eager_bytes: What the loops must move one after the other.
+    """
+
+    steps: tuple[Callable[[], object] | int, ...]
+    names: tuple[str, ...]
+    reports: tuple[StepReport, ...]
+    decisions: tuple[_core.chain.Decision, ...]
+    eager_bytes: int
+
+    def run(self, entries: Sequence[Entry]) -> None:
+        """Run all steps.
+
+        Args:
+            entries: What was recorded, or the same again.
+        """
+        for step in self.steps:
+            call = entries[step].action if isinstance(step, int) else step
+            assert call is not None
+            call()
+
+
+def compiled(entries: Sequence[Entry], passes: frozenset[str], spares: Spares) -> Compiled:
+    """Find out which loops become one function, and prepare all functions.
+
+    Args:
+        entries: What was recorded, in its order.
+        passes: Those of `PASSES` that are looked for.
+        spares: Second buffers.
+    """
+    loops = [None if entry.recorded is None else entry.made() for entry in entries]
+    for loop in loops:
+        if loop is not None:
+            checked_epoch(loop)
+    chain, built = _numbered(entries, loops)
+    if runtime.device is None:
+        passes -= {"rename"}  # the program's arrays show where values are on the host
+    schedule = _core.chain.schedule(
+        chain=chain, passes=_core.chain.Passes(**{name: name in passes for name in PASSES})
+    )
+    steps: list[Callable[[], object] | int] = []
+    reports = []
+    for step in schedule.steps:
+        call, report = _prepared(step, loops, built, spares)
+        steps.append(call)
+        reports.append(report)
+    return Compiled(
+        steps=tuple(steps),
+        names=tuple(entry.recorded.name if entry.recorded else entry.name for entry in entries),
+        reports=tuple(reports),
+        decisions=tuple(schedule.decisions),
+        eager_bytes=sum(loop.useful_bytes for loop in loops if loop is not None),
+    )
+
+
+def _prepared(
+    step: _core.chain.Step,
+    loops: Sequence[ParLoop | None],
+    built: Sequence[symbolic.Symbolic],
+    spares: Spares,
+) -> tuple[Callable[[], object] | int, StepReport]:
+    """Return what runs a step, and what it is."""
+    number = step.loops[0]
+    first = loops[number]
+    if first is None:
+        return number, _report(number, 0)
+    if len(step.loops) == 1:
+        return first._launched(), _report(number, first.useful_bytes)
+    members = [loop for loop in (loops[i] for i in step.loops) if loop is not None]
+    places = {i: place for place, i in enumerate(step.loops)}
+    group = GroupLoop(
+        members,
+        step.inverted,
+        [(places[one.loop], one.arg) for one in step.renamed],
+        [_first_use(data, step.loops, places, built) for data in step.dropped],
+        spares,
+    )
+    return group.launched(), StepReport(
+        loops=tuple(step.loops),
+        inverted=None if step.inverted is None else step.loops[step.inverted],
+        renamed=group.renamed,
+        dropped=group.dropped,
+        n_bytes=group.useful_bytes,
+    )
+
+
+def _first_use(
+    data: int, loops: Sequence[int], places: dict[int, int], built: Sequence[symbolic.Symbolic]
+) -> tuple[int, int]:
+    """Find an argument by the number of its data: the place of its loop, and its own."""
+    for i in loops:
+        for k, alias in enumerate(built[i].aliases):
+            if alias.data == data:
+                return places[i], k
+    raise AssertionError(f"no argument has the data {data}")
+
+
+def _numbered(
+    entries: Sequence[Entry], loops: Sequence[ParLoop | None]
+) -> tuple[list[_core.chain.Entry], list[symbolic.Symbolic]]:
+    """Number all loops together, and say of each whether it may join others."""
+    built = symbolic.build_together(
+        [
+            symbolic.Member(None, [_used(carrier) for carrier, _ in entry.uses], None)
+            if loop is None
+            else symbolic.Member(loop.kernel, loop._parts, loop._items)
+            for entry, loop in zip(entries, loops, strict=True)
+        ]
+    )
+    found = []
+    for entry, loop, one in zip(entries, loops, built, strict=True):
+        if loop is None:
+            writes = [is_written for _, is_written in entry.uses]
+            found.append(_core.chain.action(list(zip(one.aliases, writes, strict=True))))
+        else:
+            alone = _why_alone(loop)
+            found.append(
+                _core.chain.Entry(
+                    loop=one.loop,
+                    why_alone=alone,
+                    why_no_invert=alone or _why_no_invert(loop),
+                    n_bytes=loop.useful_bytes,
+                )
+            )
+    return found, built
+
+
+def _used(carrier: DataCarrier) -> Part:
+    """Return what an action uses as an argument, to be numbered."""
+    found: Any = carrier
+    dim: int = found.cdim
+    return Part(
+        number=0,
+        kind=Kind.TOTAL,
+        data=carrier,
+        access=READ,
+        dim=dim,
+        stride=carrier._stride,
+        component=carrier._component,
+        n_scalars=dim,
+    )
+
+
+def _why_alone(loop: ParLoop) -> str:
+    """Say why a loop is no part of others' functions; empty: it may be."""
+    if isinstance(loop.iterset, Subset) or loop._items.extruded:
+        return "it visits a part of its Set, or the cells of columns"
+    if loop.kernel.core.body is None:
+        return f"its kernel is passed on as it is written: {loop.kernel.opaque_reason}"
+    if loop.kernel.core.headers or loop.kernel.core.options or loop.kernel.core.ldargs:
+        return "its kernel has headers or compiler options of its own"
+    if len(loop._parts) != len(loop.args):
+        return "it takes a MixedDat"
+    if loop._strategy not in (None, "owner") or loop._lanes or loop._tuning:
+        return "its strategy, its lanes or its tuning were asked for"
+    sets = [loop.iterset, *(part.home for part in loop._parts if part.home is not None)]
+    if any(one.size != one.total_size for one in sets):
+        return "a Set of its has ghosts"
+    if loop._strategy is not None:
+        return ""
+    lanes = flow.choose(loop._current_request()).options.lanes
+    return f"it runs on {lanes} lanes, and these take one kernel" if lanes > 1 else ""
+
+
+def _why_no_invert(loop: ParLoop) -> str:
+    """Say why a loop is not visited from its targets: the rule for single loops decides."""
+    added = [part.map_ for part in loop._parts if part.access in REDUCED]
+    if any(m is not None and loop._items.n * m.arity < m.toset.size for m in added):
+        return "it adds to few of its targets"
+    choice = flow.choose(loop._current_request())
+    if choice.strategy == "owner":
+        return ""
+    return f"alone it runs by strategy '{choice.strategy}': {choice.why}"
+
+
+def _report(loop: int, n_bytes: int) -> StepReport:
+    return StepReport(loops=(loop,), inverted=None, renamed=(), dropped=(), n_bytes=n_bytes)

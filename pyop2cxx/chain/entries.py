@@ -1,0 +1,152 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What a chain records, and which memory it touches."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from pyop2cxx.base.access import READ
+from pyop2cxx.data.constants import Const
+from pyop2cxx.loop.parts import Kind
+from pyop2cxx.runtime import runtime
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
+
+    from pyop2cxx.data.carrier import DataCarrier
+    from pyop2cxx.loop.parloop import ParLoop
+
+_FOLLOWED = (Kind.ROWS, Kind.TOTAL)
+
+
+class Recorded:
+    """A loop as a chain knows it, without its data. Equal only to itself.
+
+    Args:
+        loop: The loop.
+        make: Makes it anew from arguments; None if whoever records it keeps it.
+    """
+
+    __slots__ = ("epoch", "make", "name", "why_eager", "written")
+
+    def __init__(self, loop: ParLoop, make: Callable[..., ParLoop] | None = None) -> None:
+        self.make = make
+        self.name = loop.kernel.name
+        self.epoch = runtime.epoch
+        self.written = loop._effects.written
+        self.why_eager = _why_eager(loop)
+
+
+def _why_eager(loop: ParLoop) -> str:
+    """Say why a loop runs at once, also in a chain; empty: it waits."""
+    if not all(part.kind in _FOLLOWED and not part.is_of_matrix for part in loop._parts):
+        return "it uses a matrix or a handle, which chains do not follow"
+    if loop._effects.ghosts:
+        return "its Dats have a Halo, whose values are exchanged around it"
+    if loop._wants_checks() or runtime.configuration["debug"]:
+        return "debug and check mode look at values before and after it"
+    return ""
+
+
+class Entry:
+    """One thing that a chain will do: a loop with its arguments, or an action of the library.
+
+    One is made for each call, so it does as little as possible then.
+
+    Args:
+        recorded: The loop; None for an action.
+        args: Its arguments.
+        loop: The loop itself, if somebody has it.
+        action: What is done instead of a loop, such as setting a Global to zero.
+        name: What reports call it.
+        uses: What an action reads and writes: each with whether it writes.
+    """
+
+    __slots__ = ("action", "args", "key", "loop", "name", "recorded", "uses")
+
+    def __init__(
+        self,
+        recorded: Recorded | None,
+        args: Sequence[Any] = (),
+        loop: ParLoop | None = None,
+        action: Callable[[], None] | None = None,
+        name: str = "",
+        uses: tuple[tuple[DataCarrier, bool], ...] = (),
+    ) -> None:
+        self.recorded = recorded
+        self.args = args
+        self.loop = loop
+        self.action = action
+        self.name = name
+        self.uses = uses
+        self.key: object = recorded  # equal for entries that do the same to the same
+        if recorded is None:
+            self.key = (name, *((carrier._uid, writes) for carrier, writes in uses))
+
+    def made(self) -> ParLoop:
+        """Return the loop, made anew if nobody has it."""
+        if self.loop is not None:
+            return self.loop
+        assert self.recorded is not None
+        assert self.recorded.make is not None
+        return self.recorded.make(*self.args)
+
+    def touched(self) -> Iterable[tuple[DataCarrier, bool]]:
+        """What it uses, and whether it writes there."""
+        if self.recorded is None:
+            yield from self.uses
+        for arg in self.args:
+            for part in getattr(arg, "parts", (arg,)):
+                yield part.data, part.access != READ
+
+
+def span_of(carrier: DataCarrier) -> tuple[int, int]:
+    """Return where the host's memory of an object begins and ends.
+
+    What has none yet lies alone, at its negative number.
+    """
+    buffer = carrier._buffer
+    if buffer.n_bytes == 0:
+        return -carrier._uid, -carrier._uid + 1
+    return buffer.address, buffer.address + buffer.n_bytes
+
+
+def meets(entry: Entry, span: tuple[int, int], *, write: bool) -> bool:
+    """Say whether an entry must run before memory is read, or written, by somebody else."""
+    return any(
+        (writes or write) and _overlap(span_of(carrier), span)
+        for carrier, writes in entry.touched()
+    )
+
+
+def ancestors(entries: Sequence[Entry], wanted: set[int]) -> list[int]:
+    """Return entries and all that they depend on, by number, in their order."""
+    spans = [[(span_of(c), writes) for c, writes in entry.touched()] for entry in entries]
+    found = set(wanted)
+    for later in range(len(entries) - 1, -1, -1):
+        if later not in found:
+            continue
+        for earlier in range(later):
+            if earlier not in found and _depends(spans[earlier], spans[later]):
+                found.add(earlier)
+    return sorted(found)
+
+
+_Span = tuple[tuple[int, int], bool]
+
+
+def _depends(earlier: list[_Span], later: list[_Span]) -> bool:
+    return any(
+        (one_writes or other_writes) and _overlap(one, other)
+        for one, one_writes in earlier
+        for other, other_writes in later
+    )
+
+
+def _overlap(one: tuple[int, int], other: tuple[int, int]) -> bool:
+    return one[0] < other[1] and other[0] < one[1]
+
+
+def is_named(carrier: DataCarrier) -> bool:
+    """Say whether kernels use an object by its name, so that no argument tells who does."""
+    return isinstance(carrier, Const)

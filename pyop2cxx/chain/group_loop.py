@@ -1,0 +1,172 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Several loops that are one function: numbered, generated and bound together."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import partial
+from typing import TYPE_CHECKING
+
+from pyop2cxx import _core
+from pyop2cxx.base.access import READ, WRITE
+from pyop2cxx.chain.spares import taker
+from pyop2cxx.loop import symbolic
+from pyop2cxx.loop.execute import launch_of
+from pyop2cxx.loop.facts import LoopFacts, table_of
+from pyop2cxx.pipeline.request import Request
+from pyop2cxx.runtime import runtime
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from pyop2cxx.chain.spares import Spares
+    from pyop2cxx.data.dats import Dat
+    from pyop2cxx.loop.parloop import ParLoop
+    from pyop2cxx.loop.parts import Part
+
+
+class GroupFacts(LoopFacts):
+    """What the text of several loops is chosen by: all of them must fit.
+
+    Args:
+        main: The loop whose elements are counted.
+        loops: All loops, in their order.
+        parts: Their arguments.
+        dropped: Numbers of Dats whose values are not stored.
+    """
+
+    def __init__(
+        self,
+        main: ParLoop,
+        loops: Sequence[ParLoop],
+        parts: Sequence[Sequence[Part]],
+        dropped: frozenset[int],
+    ) -> None:
+        super().__init__(main.iterset, main._items, [part for own in parts for part in own])
+        self._loops = loops
+        self._parts_of_each = parts
+        self._dropped = dropped
+
+    def widths(self, built: symbolic.Symbolic) -> tuple[int, int, int]:
+        """Bytes of element numbers, of incidences and of target numbers in plan arrays."""
+        each = [loop._facts.widths(loop._symbolic()) for loop in self._loops]
+        element, entry, target = map(max, zip(super().widths(built), *each, strict=True))
+        return element, entry, target
+
+    def index_bytes(self, built: symbolic.Symbolic) -> int:
+        """4 if every index fits in each of the loops, with room to stride."""
+        each = [loop._facts.index_bytes(loop._symbolic()) for loop in self._loops]
+        return max(super().index_bytes(built), *each)
+
+    @property
+    def useful_bytes(self) -> int:
+        """Bytes that a call must move: not what is handed on from one loop to the next."""
+        made: set[int] = set()
+        read: dict[int, int] = {}
+        written: dict[int, int] = {}
+        for loop, own in zip(self._loops, self._parts_of_each, strict=True):
+            n = loop._items.n
+            for part in own:
+                for map_ in part.maps:
+                    read[map_._uid] = n * map_.arity * table_of(map_).index_bytes
+                if part.home is None:
+                    continue
+                rows = n if part.map_ is None else min(n * part.map_.arity, part.home.total_size)
+                uid, size = part.data._uid, rows * part.dim * part.dtype.itemsize
+                if part.access != WRITE and uid not in made:
+                    read[uid] = max(read.get(uid, 0), size)
+                if part.access != READ:
+                    made.add(uid)
+                    if uid not in self._dropped:
+                        written[uid] = max(written.get(uid, 0), size)
+        return sum(read.values()) + sum(written.values())
+
+
+class GroupLoop:
+    """Loops that a step of a chain makes one function of; to whoever runs it like a `ParLoop`.
+
+    Args:
+        loops: In their order.
+        inverted: Which of them is visited from its targets, or None.
+        renamed: Numbers of a loop among these and of its argument that use a second buffer.
+        dropped: The same, of arguments whose values need not be stored.
+        spares: Second buffers.
+    """
+
+    _block_size = 0
+
+    def __init__(
+        self,
+        loops: Sequence[ParLoop],
+        inverted: int | None,
+        renamed: Sequence[tuple[int, int]],
+        dropped: Sequence[tuple[int, int]],
+        spares: Spares,
+    ) -> None:
+        self.kernel = loops[0].kernel
+        self.name = "_".join(loop.kernel.name for loop in loops)
+        self._what = f"chain of {' + '.join(loop.kernel.name for loop in loops)}"
+        self._line = loops[0]._line
+        self._inverted = inverted
+        parts = [list(loop._parts) for loop in loops]
+        numbers = frozenset(parts[i][k].data._uid for i, k in dropped)
+        self.dropped = tuple(sorted({parts[i][k].data.name for i, k in dropped}))
+        self._renamed: dict[int, tuple[Dat, Dat]] = {}
+        for i, k in renamed:
+            dat = parts[i][k].data
+            self._renamed[dat._uid] = (dat, spares.of(dat))
+            parts[i][k] = replace(parts[i][k], data=spares.of(dat))
+        self._facts = GroupFacts(loops[inverted or 0], loops, parts, numbers)
+        self._parts = self._facts.parts
+        built = symbolic.build_together(
+            [
+                symbolic.Member(loop.kernel, own, loop._items)
+                for loop, own in zip(loops, parts, strict=True)
+            ]
+        )
+        group = _core.chain.group_of(
+            loops=[one.loop for one in built],
+            inverted=inverted,
+            dropped=[built[i].aliases[k].data for i, k in dropped],
+        )
+        self._built = replace(built[inverted or 0], loop=group)
+
+    @property
+    def renamed(self) -> tuple[str, ...]:
+        """Names of the Dats that have a second buffer."""
+        return tuple(dat.name for dat, _ in self._renamed.values())
+
+    @property
+    def useful_bytes(self) -> int:
+        """Bytes that a call must move."""
+        return self._facts.useful_bytes
+
+    def launched(self) -> Callable[[], None]:
+        """Compile the function and bind it; return what runs it."""
+        takers = tuple(taker(dat, spare) for dat, spare in self._renamed.values())
+        return partial(_run, launch_of(self), takers)
+
+    def _symbolic(self) -> symbolic.Symbolic:
+        return self._built
+
+    def _request(self, built: symbolic.Symbolic, given: Mapping[str, object]) -> Request:
+        backend = runtime.engine.backend(runtime.backend)
+        return Request(
+            name=self.name,
+            line=self._line,
+            kernel=self.kernel,
+            loop=built.loop,
+            backend=backend,
+            map_facts=tuple(self._facts.map_facts(map_) for map_ in built.maps),
+            options=self._facts.options(built, backend, given),
+            strategy=None if self._inverted is None else "owner",
+            lanes=0,
+            tuning=(),
+            column_fill=partial(self._facts.column_fill, built),
+        )
+
+
+def _run(launch: Callable[[], bool], takers: tuple[Callable[[], None], ...]) -> None:
+    launch()
+    for take in takers:
+        take()

@@ -1,0 +1,235 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""``with op2.chain():`` loops wait, and run together when somebody looks at what they write."""
+
+from __future__ import annotations
+
+import threading
+from typing import TYPE_CHECKING, Any
+
+from pyop2cxx.chain.compiled import PASSES, Compiled, compiled
+from pyop2cxx.chain.entries import Entry, Recorded, ancestors, is_named, meets, span_of
+from pyop2cxx.chain.report import Report
+from pyop2cxx.chain.spares import Spares
+from pyop2cxx.exceptions import UsageError
+from pyop2cxx.runtime import runtime
+from pyop2cxx.runtime.engine import Bounded
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
+    from types import TracebackType
+
+    from typing_extensions import Self
+
+    from pyop2cxx.data.carrier import DataCarrier
+    from pyop2cxx.loop.parloop import ParLoop
+
+_MOST_CHAINS = 256
+_MOST_CALLS = 1024
+_BOUND = 128
+"""So many loops wait at most: what was recorded keeps its data alive."""
+
+
+class ChainState:
+    """What chains remember of each other: loops that were checked, chains that were compiled."""
+
+    def __init__(self) -> None:
+        self.calls = Bounded(_MOST_CALLS)
+        self.compiled = Bounded(_MOST_CHAINS)
+        self.spares = Spares()
+
+
+class Chain:
+    """Loops of a block that wait until their results are needed, and are compiled together.
+
+    What is computed is the same as without the block, to rounding. Loops that write what is read
+    through ``data``, ``data_ro`` and the like run first; when the block ends, all that is left.
+
+    Args:
+        passes: What is looked for: of 'fuse' (loops over one Set become one), 'invert' (loops that
+            add through Maps run over their targets), 'rename' (what is still read is not
+            overwritten: a second buffer is), 'drop' (values that are overwritten unseen are not
+            stored). None means all of them.
+        bound: So many loops wait at most.
+
+    Raises:
+        UsageError: There is no such pass, or the bound is no positive number.
+
+    Example:
+        >>> from pyop2cxx import op2
+        >>> cells = op2.Set(3)
+        >>> x, y = op2.Dat(cells, [1.0, 2.0, 3.0]), op2.Dat(cells)
+        >>> twice = op2.Kernel("void twice(double *y, const double *x) { *y = 2 * *x; }", "twice")
+        >>> more = op2.Kernel("void more(double *y) { *y += 1; }", "more")
+        >>> with op2.chain() as chain:
+        ...     op2.par_loop(twice, cells, y(op2.WRITE), x(op2.READ))
+        ...     op2.par_loop(more, cells, y(op2.RW))
+        >>> y.data_ro.tolist()
+        [3.0, 5.0, 7.0]
+        >>> [step.loops for step in chain.explain().steps]
+        [(0, 1)]
+    """
+
+    def __init__(self, *, passes: Iterable[str] | None = None, bound: int = _BOUND) -> None:
+        self._passes = _checked_passes(passes)
+        if not isinstance(bound, int) or bound < 1:
+            raise UsageError(f"chain: bound must be a positive number of loops, got {bound!r}")
+        self._bound = bound
+        self._queue: list[Entry] = []
+        self._last: list[Compiled] = []
+        self._thread = 0
+        self._outer: Any = None
+        self._is_running = False
+
+    def __enter__(self) -> Self:
+        outer: object = runtime.recorder
+        if outer is self:
+            raise UsageError("chain: this block is open; make another op2.chain() for a second one")
+        self._outer, runtime.recorder = runtime.recorder, self
+        if self._outer is not None:
+            self._outer.flush()
+        self._thread = threading.get_ident()
+        self._last.clear()
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        try:
+            self.flush()  # also after an error: without the block, these loops had run before it
+        finally:
+            runtime.recorder = self._outer
+
+    # What loops ask
+
+    def takes_call(self, key: object, kernel: object, args: Sequence[Any]) -> bool:
+        """Record a loop that was recorded before with the same objects, if there is one."""
+        known: tuple[object, Recorded] | None = runtime.of(ChainState).calls.find(key)
+        if known is None or known[0] is not kernel or not self._may_wait(known[1], args):
+            return False
+        self._add(Entry(known[1], args))
+        return True
+
+    def learn(
+        self, key: object, kernel: object, loop: ParLoop, make: Callable[..., ParLoop]
+    ) -> None:
+        """Remember a loop that is about to be recorded, so that it need not be checked again."""
+        loop._recorded = Recorded(loop, make)
+        runtime.of(ChainState).calls.keep(key, (kernel, loop._recorded))
+
+    def takes(self, loop: ParLoop) -> bool:
+        """Record a loop; False: it runs now, and all that it waits for has run."""
+        if self._is_running or threading.get_ident() != self._thread or runtime.static:
+            return False
+        recorded: Recorded | None = loop._recorded
+        if recorded is None or recorded.epoch != runtime.epoch:
+            recorded = loop._recorded = Recorded(loop)
+            for part in loop._parts:
+                if hasattr(part.data, "_allocated"):
+                    part.data._allocated("chain")
+        if not self._may_wait(recorded, loop.args):
+            self.flush()
+            return False
+        self._add(Entry(recorded, loop.args, loop))
+        return True
+
+    def takes_action(
+        self, name: str, action: Callable[[], None], *uses: tuple[DataCarrier, bool]
+    ) -> bool:
+        """Record something else that is done to values, in the order of the loops."""
+        if self._is_running or threading.get_ident() != self._thread or not self._queue:
+            return False
+        self._add(Entry(None, action=action, name=name, uses=uses))
+        return True
+
+    def settle(self, carrier: DataCarrier, *, write: bool) -> None:
+        """Run what must have run before somebody reads, or writes, values."""
+        if self._is_running or not self._queue:
+            return
+        if is_named(carrier):
+            self.flush()
+            return
+        span = span_of(carrier)
+        wanted = {i for i, one in enumerate(self._queue) if meets(one, span, write=write)}
+        if wanted:
+            needed = ancestors(self._queue, wanted)
+            taken = [self._queue[i] for i in needed]
+            left = set(range(len(self._queue))).difference(needed)
+            self._queue = [self._queue[i] for i in sorted(left)]
+            self._run(taken)
+
+    def flush(self) -> None:
+        """Run all that waits."""
+        if self._queue:
+            taken, self._queue = self._queue, []
+            self._run(taken)
+
+    # What users ask
+
+    def explain(self) -> Report:
+        """Say what the block's loops became when they ran last, and what was refused and why."""
+        return Report(list(self._last))
+
+    @staticmethod
+    def pending() -> tuple[str, ...]:
+        """Return the names of the loops that wait now."""
+        recorder = runtime.recorder
+        return () if recorder is None else tuple(recorder.waiting)
+
+    @property
+    def waiting(self) -> list[str]:
+        """Names of the loops that wait."""
+        return [entry.recorded.name if entry.recorded else entry.name for entry in self._queue]
+
+    # Inside
+
+    def _may_wait(self, recorded: Recorded, args: Sequence[Any]) -> bool:
+        if self._is_running or threading.get_ident() != self._thread:
+            return False
+        if recorded.why_eager or runtime.n_frozen:
+            return False
+        return all(not arg.data._lent_out or not arg.data._lent_out.is_held for arg in args)
+
+    def _add(self, entry: Entry) -> None:
+        self._queue.append(entry)
+        if entry.recorded is not None:
+            for i in entry.recorded.written:
+                entry.args[i].data.halo_valid = False
+        if len(self._queue) >= self._bound:
+            self.flush()
+
+    def _run(self, taken: Sequence[Entry]) -> None:
+        self._is_running = True
+        try:
+            chain = self._compiled(taken)
+            chain.run(taken)
+        except BaseException:
+            # one after the other, what comes after a loop that failed would not have run
+            self._queue = []
+            raise
+        finally:
+            self._is_running = False
+        if not any(chain is known for known in self._last):
+            self._last.append(chain)
+
+    def _compiled(self, taken: Sequence[Entry]) -> Compiled:
+        state = runtime.of(ChainState)
+        key = (runtime.epoch, self._passes, *[entry.key for entry in taken])
+        found: Compiled | None = state.compiled.find(key)
+        if found is None:
+            found = compiled(taken, self._passes, state.spares)
+            state.compiled.keep(key, found)
+        return found
+
+
+def _checked_passes(given: Iterable[str] | None) -> frozenset[str]:
+    wanted = frozenset(PASSES if given is None else given)
+    unknown = sorted(wanted.difference(PASSES))
+    if unknown:
+        raise UsageError(
+            f"chain: there is no pass {', '.join(map(repr, unknown))}; there are: "
+            f"{', '.join(PASSES)}"
+        )
+    return wanted

@@ -1,0 +1,77 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What became of a chain, and why."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from pyop2cxx import _core
+    from pyop2cxx.chain.compiled import Compiled, StepReport
+
+
+class Report:
+    """What the loops of a chain became. `print` it, or read its attributes.
+
+    Attributes:
+        chains: What ran, each chain once.
+    """
+
+    def __init__(self, chains: Sequence[Compiled]) -> None:
+        self.chains = chains
+
+    @property
+    def steps(self) -> tuple[StepReport, ...]:
+        """The functions of the first chain, in the order in which they ran."""
+        return self.chains[0].reports if self.chains else ()
+
+    @property
+    def decisions(self) -> tuple[_core.chain.Decision, ...]:
+        """What was tried for the first chain."""
+        return self.chains[0].decisions if self.chains else ()
+
+    @property
+    def n_bytes(self) -> int:
+        """Bytes that one run of all chains must move, by the model."""
+        return sum(step.n_bytes for chain in self.chains for step in chain.reports)
+
+    @property
+    def eager_bytes(self) -> int:
+        """The same of the loops one after the other."""
+        return sum(chain.eager_bytes for chain in self.chains)
+
+    def __str__(self) -> str:
+        return "\n".join(line for chain in self.chains for line in _lines(chain)) or "no loops ran"
+
+
+def _lines(chain: Compiled) -> list[str]:
+    after = sum(step.n_bytes for step in chain.reports)
+    lines = [
+        f"{len(chain.names)} loops became {len(chain.reports)} functions; "
+        f"{chain.eager_bytes / 1e6:.1f} MB to move became {after / 1e6:.1f} MB"
+    ]
+    lines += [f"  {_described(step, chain.names)}" for step in chain.reports]
+    refused: dict[str, None] = {}  # each reason once, in their order
+    for one in chain.decisions:
+        if not one.applied:
+            refused.setdefault(f"  {_reason(one, chain.names)}")
+    return [*lines, *refused]
+
+
+def _described(step: StepReport, names: Sequence[str]) -> str:
+    members = [
+        f"{names[i]} seen from its targets" if i == step.inverted else names[i] for i in step.loops
+    ]
+    text = " + ".join(members)
+    if step.renamed:
+        text += f"; second buffers: {', '.join(step.renamed)}"
+    if step.dropped:
+        text += f"; not stored: {', '.join(step.dropped)}"
+    return text
+
+
+def _reason(one: _core.chain.Decision, names: Sequence[str]) -> str:
+    *group, loop = (names[i] for i in one.loops)
+    return f"{loop} does not join {' + '.join(group)} ({one.passed}): {one.why}"

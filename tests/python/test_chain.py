@@ -1,0 +1,320 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Chains: loops of a block wait, are compiled together, and compute what they do without."""
+
+from __future__ import annotations
+
+import gc
+import threading
+import weakref
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from pyop2cxx import op2
+from pyop2cxx.chain.compiled import PASSES
+from pyop2cxx.exceptions import UsageError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+N_CELLS = 60
+BACKENDS = ("sequential", "openmp", "opencl", "cuda")
+
+
+@pytest.fixture(params=BACKENDS)
+def backend(request: pytest.FixtureRequest) -> Iterator[str]:
+    """Each backend that this machine has."""
+    found = {one.name: one for one in op2.backends()}[request.param]
+    if not found.available:
+        pytest.skip(f"{request.param}: {found.reason}")
+    with op2.backend(request.param):
+        yield request.param
+
+
+def _kernel(code: str) -> op2.Kernel:
+    return op2.Kernel(code, code.split("(")[0].split()[-1])
+
+
+TWICE = _kernel("void twice(double *y, const double *x) { y[0] = 2 * x[0]; }")
+MORE = _kernel("void more(double *y) { y[0] += 1; }")
+GATHER = _kernel("void gather(double *e, const double *x) { e[0] = x[1] - x[0]; }")
+SPREAD = _kernel(
+    "void spread(double *r, const double *x, const double *e) "
+    "{ double f = x[0] - 2 * x[1] + e[0]; r[0] += f; r[1] -= f; }"
+)
+STEP = _kernel(
+    "void advance(double *q, const double *old, double *r, double *s) "
+    "{ q[0] = old[0] + 0.1 * r[0]; s[0] += r[0]; r[0] = 0; }"
+)
+LEAST = _kernel("void least(const double *q, double *m) { if (q[0] < m[0]) m[0] = q[0]; }")
+SCALED = _kernel("void scaled(double *y, const double *m) { y[0] *= m[0]; }")
+
+
+@dataclass
+class Ring:
+    """Cells in a ring, edges between neighbours, and a few Dats."""
+
+    strategy: str | None = "owner"
+    cells: op2.Set = field(default_factory=lambda: op2.Set(N_CELLS, "cells"))
+
+    def __post_init__(self) -> None:
+        self.edges = op2.Set(N_CELLS, "edges")
+        ends = [[i, (i + 1) % N_CELLS] for i in range(N_CELLS)]
+        self.ends = op2.Map(self.edges, self.cells, 2, ends, "ends")
+        random = np.random.default_rng(5)
+        self.dats = {
+            name: op2.Dat(self.cells, random.random(N_CELLS), name=name) for name in "pqrs"
+        }
+        self.flux = op2.Dat(self.edges, random.random(N_CELLS), name="flux")
+        self.sum = op2.Global(1, 0.0, name="sum")
+        self.least = op2.Global(1, 10.0, name="least")
+
+    def actions(self) -> dict[str, Callable[[], None]]:
+        """Everything that a random chain is made of, by name."""
+        p, q, r, s = self.dats.values()
+        read, write, rw, inc = op2.READ, op2.WRITE, op2.RW, op2.INC
+        cells, edges, ends = self.cells, self.edges, self.ends
+        loop = op2.par_loop
+        return {
+            "twice p q": lambda: loop(TWICE, cells, p(write), q(read)),
+            "twice q p": lambda: loop(TWICE, cells, q(write), p(read)),
+            "twice s q": lambda: loop(TWICE, cells, s(write), q(read)),
+            "more q": lambda: loop(MORE, cells, q(rw)),
+            "more r": lambda: loop(MORE, cells, r(rw)),
+            "gather": lambda: loop(GATHER, edges, self.flux(write), q(read, ends)),
+            "spread": lambda: loop(
+                *(SPREAD, edges, r(inc, ends), q(read, ends), self.flux(read)),
+                strategy=self.strategy,
+            ),
+            "spread s": lambda: loop(
+                *(SPREAD, edges, s(inc, ends), p(read, ends), self.flux(read)),
+                strategy=self.strategy,
+            ),
+            "step": lambda: loop(STEP, cells, q(write), p(read), r(rw), self.sum(inc)),
+            "least": lambda: loop(LEAST, cells, q(read), self.least(op2.MIN)),
+            "scaled": lambda: loop(SCALED, cells, s(rw), self.least(read)),
+            "zero r": r.zero,
+            "zero sum": self.sum.zero,
+            "read q": lambda: float(q.data_ro[3]),
+            "read sum": lambda: float(self.sum.data_ro[0]),
+            "set p": lambda: p.data.__setitem__(7, 0.25),
+            "axpy": lambda: s.axpy(0.5, p),
+            "copy": lambda: p.copy(s),
+        }
+
+    def values(self) -> list[np.ndarray]:
+        """All values now."""
+        carriers = [*self.dats.values(), self.flux, self.sum, self.least]
+        return [carrier.data_ro.copy() for carrier in carriers]
+
+
+def _assert_alike(one: Ring, other: Ring) -> None:
+    for mine, theirs in zip(one.values(), other.values(), strict=True):
+        np.testing.assert_allclose(mine, theirs, rtol=1e-11, atol=1e-11)
+
+
+def _one_step(ring: Ring) -> None:
+    for name in ("twice p q", "gather", "spread", "step", "twice s q"):
+        ring.actions()[name]()
+
+
+def test_a_chain_computes_what_its_loops_do(backend: str) -> None:
+    eager, lazy = Ring(), Ring()
+    for _ in range(3):
+        _one_step(eager)
+        with op2.chain():
+            _one_step(lazy)
+    _assert_alike(eager, lazy)
+
+
+def test_a_sum_through_a_map_and_what_uses_it_become_one_function(backend: str) -> None:
+    ring = Ring()
+    with op2.chain() as chain:
+        for name in ("twice p q", "more r", "spread", "step", "twice s q"):
+            ring.actions()[name]()
+    found = [step.loops for step in chain.explain().steps]
+    inverted = [step.inverted for step in chain.explain().steps]
+    if backend in ("sequential", "openmp"):
+        assert (2, 3, 4) not in found
+        assert "share memory that one of them writes" in str(chain.explain())
+    else:
+        assert (2, 3, 4) in found
+        assert inverted[found.index((2, 3, 4))] == 2
+        assert chain.explain().steps[found.index((2, 3, 4))].renamed == ("q",)
+
+
+def test_loops_wait_until_somebody_looks() -> None:
+    ring = Ring()
+    p, q, r, _ = ring.dats.values()
+    with op2.chain() as chain:
+        op2.par_loop(TWICE, ring.cells, p(op2.WRITE), q(op2.READ))
+        op2.par_loop(MORE, ring.cells, r(op2.RW))
+        assert op2.chain.pending() == ("twice", "more")
+        before = r.data_ro[0]
+        assert op2.chain.pending() == ("twice",)
+        assert before == r.data_ro[0]
+        op2.par_loop(MORE, ring.cells, q(op2.RW))
+        q.data_ro  # noqa: B018  # needs what writes q, which has to wait for what reads it
+        assert chain.pending() == ()
+    assert op2.chain.pending() == ()
+
+
+def test_reading_leaves_what_only_reads() -> None:
+    ring = Ring()
+    p, q, _, _ = ring.dats.values()
+    with op2.chain():
+        op2.par_loop(TWICE, ring.cells, p(op2.WRITE), q(op2.READ))
+        q.data_ro  # noqa: B018
+        assert op2.chain.pending() == ("twice",)
+        q.data  # noqa: B018  # may write
+        assert op2.chain.pending() == ()
+
+
+def test_a_value_that_is_overwritten_unseen_is_not_stored() -> None:
+    ring = Ring()
+    p, q, _, s = ring.dats.values()
+    with op2.backend("sequential"), op2.chain() as chain:
+        op2.par_loop(TWICE, ring.cells, p(op2.WRITE), q(op2.READ))
+        op2.par_loop(TWICE, ring.cells, s(op2.WRITE), p(op2.READ))
+        op2.par_loop(GATHER, ring.edges, ring.flux(op2.WRITE), s(op2.READ, ring.ends))
+        into = q(op2.INC, ring.ends)
+        op2.par_loop(SPREAD, ring.edges, into, s(op2.READ, ring.ends), ring.flux(op2.READ))
+        op2.par_loop(TWICE, ring.cells, p(op2.WRITE), q(op2.READ))
+    report = chain.explain()
+    assert {step.loops: step.dropped for step in report.steps}[0, 1] == ("p",)
+    assert report.n_bytes < report.eager_bytes
+    np.testing.assert_allclose(p.data_ro, 2 * q.data_ro)
+
+
+def test_passes_can_be_switched_off() -> None:
+    with op2.chain(passes=()) as chain:
+        _one_step(Ring())
+    assert all(len(step.loops) == 1 for step in chain.explain().steps)
+    with pytest.raises(UsageError, match=r"no pass 'fusion'; there are: fuse, invert"):
+        op2.chain(passes=["fusion"])
+    with pytest.raises(UsageError, match="bound must be a positive number"):
+        op2.chain(bound=0)
+
+
+def test_a_known_chain_is_not_compiled_again() -> None:
+    ring = Ring()
+    with op2.chain() as chain:
+        _one_step(ring)
+    first = chain.explain().chains
+    with op2.chain() as again:
+        _one_step(ring)
+    assert again.explain().chains[0] is first[0]
+
+
+def test_loops_that_touch_held_arrays_run_at_once() -> None:
+    ring = Ring()
+    p, q, _, _ = ring.dats.values()
+    view = p.data
+    with op2.backend("sequential"), op2.chain():
+        op2.par_loop(TWICE, ring.cells, p(op2.WRITE), q(op2.READ))
+        assert op2.chain.pending() == ()
+        np.testing.assert_array_equal(view, 2 * q.data_ro)
+
+
+def test_at_its_bound_the_queue_runs() -> None:
+    ring = Ring()
+    with op2.chain(bound=3):
+        for _ in range(7):
+            op2.par_loop(MORE, ring.cells, ring.dats["q"](op2.RW))
+        assert len(op2.chain.pending()) == 1
+
+
+def test_what_was_recorded_before_an_error_has_run() -> None:
+    ring = Ring()
+    before = ring.dats["q"].data_ro.copy()
+
+    def fail() -> None:
+        with op2.chain():
+            op2.par_loop(MORE, ring.cells, ring.dats["q"](op2.RW))
+            raise ZeroDivisionError
+
+    with pytest.raises(ZeroDivisionError):
+        fail()
+    np.testing.assert_allclose(ring.dats["q"].data_ro, before + 1)
+    assert op2.chain.pending() == ()
+
+
+def test_wrong_arguments_are_found_where_the_loop_is_written() -> None:
+    ring = Ring()
+    with op2.chain(), pytest.raises(UsageError, match="flux"):
+        op2.par_loop(MORE, ring.cells, ring.flux(op2.RW))
+
+
+def test_loops_of_other_threads_run_at_once() -> None:
+    ring = Ring()
+    with op2.chain():
+        other = threading.Thread(
+            target=lambda: op2.par_loop(MORE, ring.cells, ring.dats["r"](op2.RW))
+        )
+        other.start()
+        other.join()
+        assert op2.chain.pending() == ()
+
+
+def test_a_block_in_a_block_runs_what_waits() -> None:
+    ring = Ring()
+    with op2.chain() as outer:
+        op2.par_loop(MORE, ring.cells, ring.dats["q"](op2.RW))
+        with op2.chain():
+            assert outer.waiting == []
+            op2.par_loop(MORE, ring.cells, ring.dats["q"](op2.RW))
+        with pytest.raises(UsageError, match="this block is open"), outer:
+            pass
+
+
+def test_chains_keep_no_data_alive() -> None:
+    ring = Ring()
+    with op2.chain():
+        _one_step(ring)
+    known = weakref.ref(ring.dats["q"])
+    del ring
+    gc.collect()
+    assert known() is None
+
+
+def test_exit_runs_what_waits() -> None:
+    ring = Ring()
+    before = ring.dats["q"].data_ro.copy()
+    with op2.chain():
+        op2.par_loop(MORE, ring.cells, ring.dats["q"](op2.RW))
+        op2.exit()
+        np.testing.assert_allclose(ring.dats["q"].data_ro, before + 1)
+
+
+def _random_chain(names: list[str], passes: list[str], strategy: str | None) -> None:
+    eager, lazy = Ring(strategy), Ring(strategy)
+    for name in names:
+        eager.actions()[name]()
+    with op2.chain(passes=passes):
+        actions = lazy.actions()
+        for name in names:
+            actions[name]()
+    _assert_alike(eager, lazy)
+
+
+_NAMES = st.lists(st.sampled_from(sorted(Ring().actions())), min_size=2, max_size=9)
+_PASSES = st.lists(st.sampled_from(PASSES), unique=True)
+
+
+@given(names=_NAMES, passes=_PASSES, strategy=st.sampled_from([None, "owner"]))
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+def test_random_chains_compute_what_their_loops_do(
+    names: list[str], passes: list[str], strategy: str | None
+) -> None:
+    with op2.backend("sequential"):
+        _random_chain(names, passes, strategy)
+
+
+@given(names=_NAMES)
+@settings(max_examples=12, deadline=None, suppress_health_check=[*HealthCheck])
+def test_random_chains_on_a_device(device: object, names: list[str]) -> None:
+    _random_chain(names, list(PASSES), "owner")
