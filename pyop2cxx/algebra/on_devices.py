@@ -287,6 +287,7 @@ def _operand(
 def _number(value: Any, common: np.dtype[Any], slot: int) -> Operand:
     """Return a number as an argument; the value of a Global stays where it is."""
     if isinstance(value, Global):
+        value._settle(write=False)
         if value._buffer.where == _core.Where.device:
             return Operand(GlobalArg(value, READ), value.dtype, is_number=True)
         value = value.data_ro.reshape(())

@@ -104,6 +104,7 @@ class Ring:
             "set p": lambda: p.data.__setitem__(7, 0.25),
             "axpy": lambda: s.axpy(0.5, p),
             "copy": lambda: p.copy(s),
+            "axpy least": lambda: s.axpy(self.least, p),
         }
 
     def values(self) -> list[np.ndarray]:
@@ -161,6 +162,19 @@ def test_loops_wait_until_somebody_looks() -> None:
         q.data_ro  # noqa: B018  # needs what writes q, which has to wait for what reads it
         assert chain.pending() == ()
     assert op2.chain.pending() == ()
+
+
+def test_algebra_waits_for_the_number_that_a_chain_makes(backend: str) -> None:
+    ring = Ring()
+    p, q, r, s = ring.dats.values()
+    r.data[:] = -1
+    expected = s.data_ro - p.data_ro
+    op2.par_loop(LEAST, ring.cells, q(op2.READ), ring.least(op2.MIN))
+    op2.par_loop(SCALED, ring.cells, s(op2.RW), op2.Global(1, 1.0)(op2.READ))
+    with op2.chain():
+        op2.par_loop(LEAST, ring.cells, r(op2.READ), ring.least(op2.MIN))
+        s.axpy(ring.least, p)
+    np.testing.assert_allclose(s.data_ro, expected)
 
 
 def test_reading_leaves_what_only_reads() -> None:
