@@ -102,6 +102,8 @@ exit = runtime.exit
 initialised = runtime.initialised
 backend = runtime.use_backend
 
+runtime.follow_lazy()  # the environment may say so
+
 debug = runtime.logger.debug
 info = runtime.logger.info
 warning = runtime.logger.warning

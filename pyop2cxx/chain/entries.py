@@ -27,7 +27,7 @@ class Recorded:
         make: Makes it anew from arguments; None if whoever records it keeps it.
     """
 
-    __slots__ = ("epoch", "make", "name", "why_eager", "written")
+    __slots__ = ("epoch", "lent", "make", "name", "why_eager", "written")
 
     def __init__(self, loop: ParLoop, make: Callable[..., ParLoop] | None = None) -> None:
         self.make = make
@@ -35,6 +35,8 @@ class Recorded:
         self.epoch = runtime.epoch
         self.written = loop._effects.written
         self.why_eager = _why_eager(loop)
+        data = [] if self.why_eager else [part.data for part in loop._parts]
+        self.lent = tuple({id(one._lent_out): one._lent_out for one in data}.values())
 
 
 def _why_eager(loop: ParLoop) -> str:

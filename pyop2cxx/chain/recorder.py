@@ -10,6 +10,7 @@ from pyop2cxx.chain.compiled import PASSES, Compiled, compiled
 from pyop2cxx.chain.entries import Entry, Recorded, ancestors, is_named, meets, span_of
 from pyop2cxx.chain.report import Report
 from pyop2cxx.chain.spares import Spares
+from pyop2cxx.data.carrier import Lent
 from pyop2cxx.exceptions import UsageError
 from pyop2cxx.runtime import runtime
 from pyop2cxx.runtime.engine import Bounded
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
 
 _MOST_CHAINS = 256
 _MOST_CALLS = 1024
+_MOST_SHOWN = 64
 _BOUND = 128
 """So many loops wait at most: what was recorded keeps its data alive."""
 
@@ -107,7 +109,7 @@ class Chain:
     def takes_call(self, key: object, kernel: object, args: Sequence[Any]) -> bool:
         """Record a loop that was recorded before with the same objects, if there is one."""
         known: tuple[object, Recorded] | None = runtime.of(ChainState).calls.find(key)
-        if known is None or known[0] is not kernel or not self._may_wait(known[1], args):
+        if known is None or known[0] is not kernel or not self._may_wait(known[1]):
             return False
         self._add(Entry(known[1], args))
         return True
@@ -129,7 +131,7 @@ class Chain:
             for part in loop._parts:
                 if hasattr(part.data, "_allocated"):
                     part.data._allocated("chain")
-        if not self._may_wait(recorded, loop.args):
+        if not self._may_wait(recorded):
             self.flush()
             return False
         self._add(Entry(recorded, loop.args, loop))
@@ -185,12 +187,12 @@ class Chain:
 
     # Inside
 
-    def _may_wait(self, recorded: Recorded, args: Sequence[Any]) -> bool:
+    def _may_wait(self, recorded: Recorded) -> bool:
         if self._is_running or threading.get_ident() != self._thread:
             return False
         if recorded.why_eager or runtime.n_frozen:
             return False
-        return all(not arg.data._lent_out or not arg.data._lent_out.is_held for arg in args)
+        return not Lent.any_held(recorded.lent)
 
     def _add(self, entry: Entry) -> None:
         self._queue.append(entry)
@@ -212,7 +214,7 @@ class Chain:
         finally:
             self._is_running = False
         if not any(chain is known for known in self._last):
-            self._last.append(chain)
+            self._last = [*self._last[1 - _MOST_SHOWN :], chain]
 
     def _compiled(self, taken: Sequence[Entry]) -> Compiled:
         state = runtime.of(ChainState)
@@ -222,6 +224,13 @@ class Chain:
             found = compiled(taken, self._passes, state.spares)
             state.compiled.keep(key, found)
         return found
+
+
+def of_program() -> Chain:
+    """Return a chain for the loops that this thread runs outside of blocks."""
+    made = Chain()
+    made._thread = threading.get_ident()
+    return made
 
 
 def _checked_passes(given: Iterable[str] | None) -> frozenset[str]:

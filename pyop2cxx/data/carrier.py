@@ -54,10 +54,13 @@ class Lent:
     def __bool__(self) -> bool:
         return bool(self._out)
 
-    @property
-    def is_held(self) -> bool:
-        """Whether somebody has an array that may be written now."""
-        return any(view() is not None for view in self._out)
+    @staticmethod
+    def any_held(of: Iterable[Lent]) -> bool:
+        """Say whether somebody has an array of one of these that may be written now."""
+        for one in of:  # noqa: SIM110  # a generator would cost half of what recording a loop does
+            if one._out and any(view() is not None for view in one._out):
+                return True
+        return False
 
     def lend(self, view: Array) -> Array:
         """Hand out an array; those that a device has ended are writeable again, too."""
@@ -179,7 +182,7 @@ class DataCarrier:
     def _waits_in_chain(self, member: str, action: Callable[[], None]) -> bool:
         """Let a chain do what overwrites all values in its place among the loops, if it can."""
         recorder = runtime.recorder
-        if recorder is None or self._lent_out.is_held:
+        if recorder is None or Lent.any_held((self._lent_out,)):
             return False
         return recorder.takes_action(f"{member} {self._name}", action, (self, True))
 

@@ -118,6 +118,12 @@ OPTIONS: tuple[Option, ...] = (
         help="The same bits whatever the number of threads: only strategies that keep an order.",
     ),
     Option(
+        name="lazy",
+        type=bool,
+        default=False,
+        help="Loops of the whole program wait and are compiled together, as in op2.chain().",
+    ),
+    Option(
         name="hardware_gathers",
         type=bool,
         default=False,
@@ -167,6 +173,7 @@ class Configuration(MutableMapping[str, Any]):
             package.
 
     Attributes:
+        before_change: Called before values change.
         on_change: Called with the names of the options whose values did change.
 
     Example:
@@ -177,6 +184,7 @@ class Configuration(MutableMapping[str, Any]):
     """
 
     def __init__(self, backends: Callable[[], tuple[str, ...]] | None = None) -> None:
+        self.before_change: Callable[[], None] | None = None
         self.on_change: Callable[[frozenset[str]], None] | None = None
         self._backends = backend_names if backends is None else backends
         self._options = {option.name: option for option in OPTIONS}
@@ -258,6 +266,8 @@ class Configuration(MutableMapping[str, Any]):
         ours = {name: value for name, value in values.items() if name in self._values}
         self._foreign.update({name: v for name, v in values.items() if name not in ours})
         names = frozenset(name for name, value in ours.items() if self._values[name] != value)
+        if names and self.before_change is not None:
+            self.before_change()
         self._values.update(ours)
         if names and self.on_change is not None:
             self.on_change(names)

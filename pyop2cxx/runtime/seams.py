@@ -81,6 +81,12 @@ class Conventions(Protocol):
     adapted: Callable[..., tuple[Any, tuple[Any, ...]]]
 
 
+def new_recorder() -> Recorder:
+    """Return what records the loops of a whole program."""
+    found = importlib.import_module("pyop2cxx.chain.recorder").of_program()
+    return cast("Recorder", found)
+
+
 @cache
 def device_algebra() -> DeviceAlgebra:
     """Return who computes with values on devices."""

@@ -22,6 +22,7 @@ from pyop2cxx.exceptions import (
 from pyop2cxx.runtime.communicators import checked_comm
 from pyop2cxx.runtime.engine import Bounded, Engine
 from pyop2cxx.runtime.options import Configuration
+from pyop2cxx.runtime.seams import new_recorder
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -55,6 +56,7 @@ class Runtime:
         self.n_frozen = 0
         self.on_loop: Callable[[Any], None] | None = None
         self.recorder: Recorder | None = None
+        self._lazy_recorder: Recorder | None = None
         self._states: dict[type[Any], Any] = {}
         self.program_options: set[str] = set()
         self.coherence = _core.Coherence()
@@ -69,6 +71,7 @@ class Runtime:
         self._initialised = False
         self._is_registered = False  # with atexit
         self.configuration = Configuration(self.backend_names)
+        self.configuration.before_change = self.settle
         self.configuration.on_change = self._options_changed
         self.static: bool = self.configuration["static"]
         self.coherence.is_strict = self.configuration["strict_residency"]
@@ -127,7 +130,6 @@ class Runtime:
         checked_comm(comm, "init")
         ours = {name: v for name, v in options.items() if name not in self.program_options}
         self.configuration.check_names(ours)
-        self.settle()
         self.configuration.reconfigure(**ours)
         self._initialised = True
         self._exit_at_exit()
@@ -200,6 +202,16 @@ class Runtime:
         self.coherence.is_strict = self.configuration["strict_residency"]
         if "log_level" in names:
             self._apply_log_level()
+        if "lazy" in names:
+            self.follow_lazy()
+
+    def follow_lazy(self) -> None:
+        """Let all loops wait, or no longer, as the option 'lazy' says; blocks stay as they are."""
+        if self.configuration["lazy"] and self.recorder is None:
+            self.recorder = self._lazy_recorder = new_recorder()
+        elif not self.configuration["lazy"] and self.recorder is self._lazy_recorder:
+            self.settle()
+            self.recorder = self._lazy_recorder = None
 
     def _apply_log_level(self) -> None:
         self.logger.setLevel(self.configuration["log_level"])

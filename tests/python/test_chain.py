@@ -234,6 +234,49 @@ def test_loops_that_touch_held_arrays_run_at_once() -> None:
         np.testing.assert_array_equal(view, 2 * q.data_ro)
 
 
+def test_matrices_and_handles_run_at_once() -> None:
+    ring = Ring()
+    handle = op2.PassthroughArg(op2.OpaqueType("double"), ring.dats["q"].data_ro.ctypes.data)
+    see = op2.Kernel("void see(double *y, double *h) { *y = h[3]; }", "see")
+    sparsity = op2.Sparsity((ring.cells**1, ring.cells**1), (ring.ends, ring.ends))
+    mat = op2.Mat(sparsity)
+    ones = op2.Kernel("void ones(double *m) { m[0] += 1; m[3] += 1; }", "ones")
+    with op2.backend("sequential"), op2.chain():
+        op2.par_loop(MORE, ring.cells, ring.dats["r"](op2.RW))
+        op2.par_loop(see, ring.cells, ring.dats["s"](op2.WRITE), handle)
+        assert op2.chain.pending() == ()
+        op2.par_loop(ones, ring.edges, mat(op2.INC, (ring.ends, ring.ends)))
+        assert op2.chain.pending() == ()
+    np.testing.assert_array_equal(ring.dats["s"].data_ro, ring.dats["q"].data_ro[3])
+    np.testing.assert_array_equal(mat.values.diagonal(), 2.0)
+
+
+def test_a_whole_program_may_be_lazy() -> None:
+    ring = Ring()
+    q, r = ring.dats["q"], ring.dats["r"]
+    before = q.data_ro.copy(), r.data_ro.copy()
+    op2.init(lazy=True)
+    op2.par_loop(MORE, ring.cells, q(op2.RW))
+    op2.par_loop(MORE, ring.cells, r(op2.RW))
+    assert op2.chain.pending() == ("more", "more")
+    np.testing.assert_allclose(q.data_ro, before[0] + 1)
+    assert op2.chain.pending() == ("more",)
+    op2.configuration["lazy"] = False
+    assert op2.chain.pending() == ()
+    np.testing.assert_allclose(r.data_ro, before[1] + 1)
+    op2.par_loop(MORE, ring.cells, q(op2.RW))
+    np.testing.assert_allclose(q.data_ro, before[0] + 2)
+
+
+def test_options_change_after_what_waits() -> None:
+    ring = Ring()
+    with op2.chain():
+        op2.par_loop(MORE, ring.cells, ring.dats["q"](op2.RW))
+        op2.configuration["deterministic"] = True
+        assert op2.chain.pending() == ()
+        op2.configuration["deterministic"] = False
+
+
 def test_at_its_bound_the_queue_runs() -> None:
     ring = Ring()
     with op2.chain(bound=3):
