@@ -236,6 +236,17 @@ class HashError(CachingError):
     """A result cannot be kept under this key."""
 
 
+class UnknownTagError(UsageError, KeyError):
+    """A part of a mesh is asked for by a name that no part has."""
+
+    def __str__(self) -> str:
+        return ValueError.__str__(self)  # a KeyError shows its message quoted
+
+
+class MeshFileError(UsageError):
+    """A file holds no mesh that can be read; the message says what is wrong in it."""
+
+
 class SparsityFormatError(UsageError):
     """The Sparsity has a format this operation does not work on."""
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 import collections.abc
 import typing
 import typing_extensions
+from . import mesh
 from . import jit
 from . import plan
 from . import cg
@@ -112,6 +113,7 @@ __all__: list[str] = [
     "lowering_key",
     "make_device_executable",
     "make_executable",
+    "mesh",
     "needs",
     "note_parallel_region",
     "opencl",

@@ -14,6 +14,8 @@ if TYPE_CHECKING:
 
 EXTRAS: Mapping[str, str] = {
     "h5py": "io",
+    "meshio": "io",
+    "gmsh": "gmsh",
     "matplotlib": "plot",
     "tqdm": "demo",
     "scipy": "solve",

@@ -1,17 +1,46 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Meshes as plain arrays: generators for the demos, the tests and the examples.
+"""Meshes: of simple shapes, from arrays, from files.
 
-A mesh here is a frozen bundle of NumPy arrays; the caller makes Sets, Maps and Dats of them.
+`Mesh` has Sets, Maps, coordinates, edges, facets and named parts, ready for loops. Some older
+generators give frozen bundles of NumPy arrays instead, `AirfoilMesh` and `SquareMesh`; their
+``to_mesh()`` makes a `Mesh` of them.
 """
 
 from pyop2cxx.mesh.airfoil import AirfoilMesh, airfoil_mesh, free_stream, shuffle_mesh
+from pyop2cxx.mesh.cells import CELLS, ReferenceCell, reference_cell
+from pyop2cxx.mesh.generate import (
+    box_mesh,
+    cube_mesh,
+    disk_mesh,
+    interval_mesh,
+    rectangle_mesh,
+    square_mesh,
+)
+from pyop2cxx.mesh.mesh import Mesh
+from pyop2cxx.mesh.reading import from_gmsh, read
 from pyop2cxx.mesh.square import SquareMesh, unit_square_mesh
+from pyop2cxx.mesh.topology import Facets, MeshEntities, Tags
 
 __all__ = [
+    "CELLS",
     "AirfoilMesh",
+    "Facets",
+    "Mesh",
+    "MeshEntities",
+    "ReferenceCell",
     "SquareMesh",
+    "Tags",
     "airfoil_mesh",
+    "box_mesh",
+    "cube_mesh",
+    "disk_mesh",
     "free_stream",
+    "from_gmsh",
+    "interval_mesh",
+    "read",
+    "rectangle_mesh",
+    "reference_cell",
     "shuffle_mesh",
+    "square_mesh",
     "unit_square_mesh",
 ]

@@ -16,6 +16,8 @@ import numpy as np
 import numpy.typing as npt
 
 from pyop2cxx.exceptions import UsageError
+from pyop2cxx.mesh.cells import reference_cell
+from pyop2cxx.mesh.mesh import Mesh
 
 FloatArray: TypeAlias = npt.NDArray[np.float64]
 IntArray: TypeAlias = npt.NDArray[np.int32]
@@ -81,6 +83,34 @@ class AirfoilMesh:
     def arrays(self) -> dict[str, npt.NDArray[np.generic]]:
         """The arrays by name, in the order of the attributes."""
         return {field.name: getattr(self, field.name) for field in fields(self)}
+
+    def to_mesh(self) -> Mesh:
+        """Make a `Mesh` of the arrays, with the facet tags "wall" and "far field".
+
+        Both sides of the cut behind the section have nodes of their own here, at the same places;
+        the `Mesh` has each of them once, so that cells on both sides are neighbours.
+
+        Example:
+            >>> mesh = airfoil_mesh(8, 4).to_mesh()
+            >>> mesh.cells.size, mesh.exterior_facets.tags["wall"].size
+            (96, 8)
+        """
+        _, first, place = np.unique(self.x, axis=0, return_index=True, return_inverse=True)
+        order = np.argsort(first)
+        number = np.empty_like(order)
+        number[order] = np.arange(len(order))
+        vertex = number[place.reshape(-1)]
+        corners = self.cell2node[:, list(reference_cell("quadrilateral").vtk_order)]
+        return Mesh.from_arrays(
+            "quadrilateral",
+            self.x[first[order]],
+            vertex[corners],
+            facet_tags={
+                "wall": vertex[self.bedge2node[self.bound == WALL]],
+                "far field": vertex[self.bedge2node[self.bound == FAR_FIELD]],
+            },
+            name="airfoil_mesh",
+        )
 
 
 def airfoil_mesh(n_around: int, n_away: int, *, shuffle: int | None = None) -> AirfoilMesh:

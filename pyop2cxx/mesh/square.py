@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from pyop2cxx.exceptions import UsageError
+from pyop2cxx.mesh.mesh import Mesh
 
 if TYPE_CHECKING:
     from pyop2cxx.mesh.airfoil import FloatArray, IntArray
@@ -45,6 +46,21 @@ class SquareMesh:
     def n_facets(self) -> int:
         """Number of boundary facets."""
         return len(self.facet2vertex)
+
+    def to_mesh(self) -> Mesh:
+        """Make a `Mesh` of the arrays, with the facet tag "boundary".
+
+        Example:
+            >>> unit_square_mesh(2).to_mesh().exterior_facets.tags["boundary"].size
+            8
+        """
+        return Mesh.from_arrays(
+            "triangle",
+            self.x,
+            self.cell2vertex,
+            facet_tags={"boundary": self.facet2vertex},
+            name="unit_square_mesh",
+        )
 
 
 def unit_square_mesh(n: int) -> SquareMesh:

@@ -56,7 +56,10 @@ PASSES = ("ir", "lower")
 BACKENDS = ("cuda", "opencl", "openmp", "sequential")
 VENDOR_HEADER = re.compile(r"(cuda|nvrtc|cublas|cusparse|hip/|CL/)")
 TEMPLATE_LINES = 80
-EXTRAS = ("cupyx", "h5py", "loopy", "matplotlib", "mpi4py", "petsc4py", "pyamg", "scipy", "tqdm")
+EXTRAS = (
+    *("cupyx", "gmsh", "h5py", "loopy", "matplotlib", "meshio", "mpi4py", "petsc4py", "pyamg"),
+    *("scipy", "tqdm"),
+)
 SPDX = "SPDX-License-Identifier: BSD-3-Clause"
 
 _INCLUDE = re.compile(r'^\s*#\s*include\s*(["<])([^">]+)[">]', re.MULTILINE)

@@ -1,0 +1,197 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Meshes from files and from gmsh's models."""
+
+from __future__ import annotations
+
+import logging
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pytest
+
+from pyop2cxx.exceptions import MeshFileError, UsageError
+from pyop2cxx.mesh import Mesh, cube_mesh, from_gmsh, interval_mesh, read, square_mesh
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from pathlib import Path
+
+meshio = pytest.importorskip("meshio")
+pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning:meshio")
+
+MSH = """$MeshFormat
+4.1 0 8
+$EndMeshFormat
+$PhysicalNames
+2
+1 3 "floor"
+2 5 "plate"
+$EndPhysicalNames
+$Entities
+0 1 1 0
+1 0 0 0 1 0 0 1 3 0
+1 0 0 0 1 1 0 1 5 0
+$EndEntities
+$Nodes
+1 5 1 9
+2 1 0 5
+1
+2
+3
+4
+9
+0 0 0
+1 0 0
+1 1 0
+0 1 0
+5 5 0
+$EndNodes
+$Elements
+2 3 1 3
+1 1 1 1
+1 1 2
+2 1 2 2
+2 1 2 3
+3 1 3 4
+$EndElements
+"""
+
+
+def write(path: Path, mesh: Mesh, **more: Any) -> Path:
+    points = mesh.coordinates.data_ro.reshape(mesh.vertices.size, -1)
+    points = np.pad(points, ((0, 0), (0, 3 - points.shape[1])))
+    rows = mesh.cell_vertices.values[:, list(mesh.cell.vtk_order)]
+    cells = [(mesh.cell.meshio_name, np.asarray(rows))]
+    meshio.Mesh(points, cells, **more).write(path)
+    return path
+
+
+def test_a_file_of_gmsh_is_read_with_its_names(tmp_path: Path) -> None:
+    path = tmp_path / "plate.msh"
+    path.write_text(MSH)
+    mesh = read(path, renumber=False)
+    assert repr(mesh) == "Mesh('plate': 2 triangles, 4 vertices, 2-D, tags: plate, floor)"
+    assert mesh.cell_vertices.values.tolist() == [[0, 1, 2], [0, 2, 3]]
+    assert mesh.coordinates.data_ro.tolist() == [[0, 0], [1, 0], [1, 1], [0, 1]]
+    assert mesh.cell_tags["plate"].size == 2
+    [floor] = mesh.exterior_facets.tags["floor"].indices
+    assert mesh.exterior_facets.vertices.values[floor].tolist() == [0, 1]
+    assert read(path, gdim=3).gdim == 3
+    with pytest.raises(UsageError, match="gdim must be 2 to 3, got 1"):
+        read(path, gdim=1)
+
+
+@pytest.mark.parametrize(
+    ("generate", "suffix"),
+    [
+        (lambda: interval_mesh(3), "vtk"),
+        (lambda: square_mesh(3), "vtu"),
+        (lambda: square_mesh(3, cell="quadrilateral"), "vtk"),
+        (lambda: cube_mesh(2), "xdmf"),
+        (lambda: cube_mesh(2, cell="hexahedron"), "vtu"),
+    ],
+)
+def test_other_formats_are_read_in_tensor_order(
+    tmp_path: Path, generate: Callable[[], Mesh], suffix: str
+) -> None:
+    mesh = generate()
+    found = read(write(tmp_path / f"mesh.{suffix}", mesh), renumber=False)
+    assert found.cell_type == mesh.cell_type
+    assert np.array_equal(found.cell_vertices.values, mesh.cell_vertices.values)
+    assert np.array_equal(found.coordinates.data_ro, mesh.coordinates.data_ro)
+
+
+def test_a_mesh_is_renumbered_on_reading_and_says_so(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    path = write(tmp_path / "mesh.vtk", square_mesh(5))
+    with caplog.at_level(logging.INFO, "pyop2cxx"):
+        mesh = read(path)
+    assert [record.message for record in caplog.records if "renumbered" in record.message]
+    given = square_mesh(5).coordinates.data_ro
+    assert not np.array_equal(mesh.coordinates.data_ro, given)
+    assert np.array_equal(mesh.to_original(mesh.coordinates), given)
+
+
+def test_regions_without_names_go_by_their_numbers(tmp_path: Path) -> None:
+    mesh = square_mesh(2)
+    numbers = np.array([4, 4, 0, 0, 0, 2, 2, 2])
+    path = write(tmp_path / "m.vtu", mesh, cell_data={"medit:ref": [numbers]})
+    found = read(path)
+    assert {tag: part.size for tag, part in found.cell_tags.items()} == {"2": 3, "4": 2}
+
+
+def test_elements_of_higher_order_give_their_corners(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    points = [[0, 0, 0], [1, 0, 0], [0, 1, 0], [0.5, 0, 0], [0.5, 0.5, 0], [0, 0.5, 0]]
+    meshio.Mesh(points, [("triangle6", [[0, 1, 2, 3, 4, 5]])]).write(tmp_path / "m.vtk")
+    mesh = read(tmp_path / "m.vtk")
+    assert (mesh.cell_type, mesh.vertices.size) == ("triangle", 3)
+    assert "sides become straight" in caplog.text
+
+
+def test_files_without_a_mesh_are_refused(tmp_path: Path) -> None:
+    with pytest.raises(FileNotFoundError, match="there is no file"):
+        read(tmp_path / "none.msh")
+    cut = tmp_path / "cut.msh"
+    cut.write_text(MSH[: MSH.index("5 5 0")])
+    with pytest.raises(MeshFileError, match=r"cut\.msh: meshio cannot read"):
+        read(cut)
+    strange = tmp_path / "mesh.strange"
+    strange.write_text("?")
+    with pytest.raises(MeshFileError, match="Could not deduce file format"):
+        read(strange)
+    points = [[0, 0, 0], [1, 0, 0], [1, 1, 0], [0, 1, 0], [2, 0, 0]]
+    mixed = [("triangle", [[1, 4, 2]]), ("quad", [[0, 1, 2, 3]])]
+    meshio.Mesh(points, mixed).write(tmp_path / "mixed.vtu")
+    with pytest.raises(MeshFileError, match="1 of kind 'quad', 1 of kind 'triangle'"):
+        read(tmp_path / "mixed.vtu")
+
+
+@pytest.fixture
+def gmsh() -> Iterator[Any]:
+    try:
+        import gmsh
+    except (ImportError, OSError) as error:
+        pytest.skip(f"gmsh: {error}")
+    gmsh.initialize(interruptible=False)
+    gmsh.option.setNumber("General.Terminal", 0)
+    yield gmsh
+    gmsh.finalize()
+
+
+def test_a_model_of_gmsh_becomes_a_mesh(gmsh: Any, tmp_path: Path) -> None:
+    gmsh.model.add("hole")
+    with pytest.raises(MeshFileError, match="'hole' has no mesh"):
+        from_gmsh(gmsh.model)
+    square = gmsh.model.occ.addRectangle(0, 0, 0, 1, 1)
+    disk = gmsh.model.occ.addDisk(0.5, 0.5, 0, 0.2, 0.2)
+    gmsh.model.occ.fragment([(2, square)], [(2, disk)])
+    gmsh.model.occ.synchronize()
+    gmsh.model.addPhysicalGroup(2, [disk], name="inside")
+    gmsh.model.addPhysicalGroup(2, [3], 7)
+    around = gmsh.model.getBoundary([(2, disk)], oriented=False)
+    gmsh.model.addPhysicalGroup(1, [line for _, line in around], name="circle")
+    gmsh.option.setNumber("Mesh.MeshSizeMax", 0.1)
+    gmsh.model.mesh.generate(2)
+    mesh = from_gmsh(gmsh.model)
+    assert mesh.gdim == 2
+    assert set(mesh.cell_tags) == {"inside", "7"}
+    assert sum(part.size for part in mesh.cell_tags.values()) == mesh.cells.size
+    circle = mesh.interior_facets.vertices_of("circle").indices
+    radius = np.linalg.norm(mesh.coordinates.data_ro[circle] - 0.5, axis=1)
+    assert radius == pytest.approx(0.2)
+    for version in (2.2, 4.1):
+        gmsh.option.setNumber("Mesh.MshFileVersion", version)
+        path = tmp_path / f"{version}.msh"
+        gmsh.write(str(path))
+        again = read(path)
+        assert (again.cells.size, again.vertices.size) == (mesh.cells.size, mesh.vertices.size)
+        assert again.cell_tags["inside"].size == mesh.cell_tags["inside"].size
+        assert again.interior_facets.tags["circle"].size == len(circle)
+
+
+def test_only_a_model_is_taken_for_a_model() -> None:
+    with pytest.raises(UsageError, match=r"expected gmsh\.model"):
+        from_gmsh("square.geo")
