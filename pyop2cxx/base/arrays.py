@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from math import prod
-from numbers import Integral
+from numbers import Integral, Number
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeGuard
 
 import numpy as np
@@ -176,6 +176,21 @@ def as_array(data: ArrayLike, dtype: DTypeLike | None, shape: tuple[int, ...], w
         native = found.dtype.newbyteorder("=")
         found = np.require(found, dtype=native, requirements=("C", "A", "W"))
     return found.reshape(shape)
+
+
+def as_values(data: ArrayLike, dtype: DTypeLike | None, shape: tuple[int, ...], what: str) -> Array:
+    """Return data as `as_array` does; a single number stands for all values.
+
+    Raises:
+        DataTypeError, DataValueError: As `as_array`.
+        OutOfMemoryError: There is not as much memory as the values need.
+    """
+    if not isinstance(data, Number | np.generic) or prod(shape) == 1:
+        return as_array(data, dtype, shape, what)
+    number = as_array(data, dtype, (), what)
+    found: Array = as_zeros(shape, number.dtype, what)
+    found[...] = number
+    return found
 
 
 def _as_numpy_array(data: Any) -> Array:

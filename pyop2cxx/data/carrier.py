@@ -15,11 +15,11 @@ from pyop2cxx import _core
 from pyop2cxx.base.access import Access, checked_access
 from pyop2cxx.base.arrays import (
     address_of,
-    as_array,
     as_dim,
     as_dtype,
     as_name,
     as_numpy,
+    as_values,
     as_zeros,
     c_name,
 )
@@ -350,7 +350,7 @@ class SetFreeCarrier(DataCarrier):
                 self._dim, as_dtype("float64" if dtype is None else dtype, self._what), self._what
             )
             if data is None
-            else as_array(data, dtype, self._dim, self._what)
+            else as_values(data, dtype, self._dim, self._what)
         )
         self._dtype = self._values.dtype
         self._buffer = self._make_buffer(self._cdim)
@@ -427,7 +427,7 @@ class SetFreeCarrier(DataCarrier):
         return self._dim, dlpack.dense_strides(self._dim)
 
     def _assign(self, values: ArrayLike) -> None:
-        given = as_array(values, self.dtype, self._dim, self._what)
+        given = as_values(values, self.dtype, self._dim, self._what)
         self._settle(write=True)
         if not (self._is_on_a_device() and self._set_by_command(given)):
             self._on_host(_core.Use.write, "data")

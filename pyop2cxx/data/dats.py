@@ -11,12 +11,21 @@ import numpy as np
 
 from pyop2cxx import _core
 from pyop2cxx.base.access import DAT_ACCESSES, Access, checked_access
-from pyop2cxx.base.arrays import address_of, as_array, as_dtype, as_name, as_numpy, as_zeros
+from pyop2cxx.base.arrays import (
+    address_of,
+    as_array,
+    as_dtype,
+    as_name,
+    as_numpy,
+    as_values,
+    as_zeros,
+)
 from pyop2cxx.base.conversions import check_casting, first_unfit, limits
 from pyop2cxx.data.algebra import Algebra, at_device, check_same_place, copy_values
 from pyop2cxx.data.carrier import Argument, DataCarrier, OlderForm, older_form
 from pyop2cxx.data.ghosts import HaloExchange
 from pyop2cxx.data.petsc_vectors import AsVec
+from pyop2cxx.data.whole import WholeValues
 from pyop2cxx.exceptions import (
     DataSetTypeError,
     DataValueError,
@@ -60,7 +69,7 @@ class SubsetLike(Protocol):
 
 
 @ends_tracebacks("__init__", "_check", "copy", "zero", "load")
-class Dat(DataCarrier, Algebra, HaloExchange, AsVec):
+class Dat(DataCarrier, Algebra, HaloExchange, AsVec, WholeValues):
     """Values on the entities of a Set. Equal only to itself.
 
     A NumPy array of the right dtype and number of values, contiguous in C order, is not copied:
@@ -70,7 +79,8 @@ class Dat(DataCarrier, Algebra, HaloExchange, AsVec):
 
     Args:
         dataset: A DataSet, or a Set for one value on each entity; or a Dat, to get a copy of it.
-        data: Shape (set.total_size, *dim), or as many values in C order; None means zeros.
+        data: Shape (set.total_size, *dim), or as many values in C order; or one number for all;
+            None means zeros.
         dtype: The dtype; None means the data's, or float64 without data.
         name: What messages call it; it never enters generated text.
         layout: How its values lie on a device: "aos", all values of an entity together; "soa", the
@@ -221,10 +231,16 @@ class Dat(DataCarrier, Algebra, HaloExchange, AsVec):
     def data(self) -> Array:
         """The values of the owned entities, writeable; shape (set.size, *dim).
 
+        Assigning to it, ``dat.data = 1``, is `assign`.
+
         Raises:
             StaticModeError: Under ``init(static=True)``.
         """
         return self._view("data", whole=False, write=True)
+
+    @data.setter
+    def data(self, values: ArrayLike | Dat) -> None:
+        self.assign(values)
 
     @property
     def data_ro(self) -> Array:
@@ -334,7 +350,7 @@ class Dat(DataCarrier, Algebra, HaloExchange, AsVec):
                 f"{self._what}: data were given, but the Set has no size to compare theirs with; "
                 "give both or neither"
             )
-        return as_array(data, dtype, self._shape("data"), self._what)
+        return as_values(data, dtype, self._shape("data"), self._what)
 
     def _taken(self, data: ArrayLike, dtype: DTypeLike | None) -> _core.exchange.SharedArray:
         """Return memory of a device as it is; nothing converts it."""

@@ -15,6 +15,7 @@ from pyop2cxx.data.algebra import at_device
 from pyop2cxx.data.carrier import older_form
 from pyop2cxx.data.dats import Dat
 from pyop2cxx.data.globals import Global
+from pyop2cxx.data.mat_algebra import MatAlgebra
 from pyop2cxx.data.mat_values import MatValues
 from pyop2cxx.data.mixed_dats import MixedDat
 from pyop2cxx.exceptions import (
@@ -45,7 +46,7 @@ MAT_ACCESSES = frozenset({WRITE, INC})
 
 
 @ends_tracebacks("__call__")
-class Mat(MatValues):
+class Mat(MatAlgebra, MatValues):
     """A matrix: a dense block of values at each place of a Sparsity. Equal only to itself.
 
     Loops add element tensors to it (``INC``) or set entries (``WRITE``). Where each entry of each
@@ -280,11 +281,13 @@ class Mat(MatValues):
         made = Mat(self._sparsity, self._dtype, f"copy_of_{self._name}")
         if copy:
             for theirs, mine in zip(made, self, strict=True):
-                target = theirs._allocated("duplicate")
+                theirs._allocated("duplicate")
                 mine._allocated("duplicate")
-                if not theirs._buffer.copy_on_device(mine._buffer):
-                    target[...] = mine._stored("duplicate", write=False)
-                theirs._buffer.increment_version()
+                if theirs._buffer.copy_on_device(mine._buffer):
+                    theirs._buffer.increment_version()
+                else:
+                    values = mine._stored("duplicate", write=False)
+                    theirs._stored("duplicate", write=True)[...] = values
         return made
 
     def to_scipy(self) -> Any:
@@ -366,10 +369,10 @@ class Mat(MatValues):
         is_whole = (self._n_stored(0), self._n_stored(1)) == (self.nrows, self.ncols)
         return is_whole and at_device(*self, *x.split) and cupy.is_possible()
 
-    def __mul__(self, x: Vector) -> Any:
-        """Return ``A x``, a Dat, MixedDat or Global on the DataSet of the rows."""
+    def __mul__(self, x: Any) -> Any:
+        """Return ``A x``, a Dat, MixedDat or Global on the DataSet of the rows; or a multiple."""
         if not isinstance(x, Dat | MixedDat | Global):
-            return NotImplemented
+            return super().__mul__(x)
         rows = self._sparsity.dsets[0]
         made = _vector_kind(rows)
         where = rows.dim if made is Global else rows
@@ -377,7 +380,9 @@ class Mat(MatValues):
         self.mult(x, y)
         return y
 
-    __matmul__ = __mul__
+    def __matmul__(self, x: Vector) -> Any:
+        """Return ``A x``, as ``A * x`` does."""
+        return self * x if isinstance(x, Dat | MixedDat | Global) else NotImplemented
 
     def _check_vector(self, dat: Any, side: int, what: str) -> None:
         wanted = self._sparsity.dsets[side]

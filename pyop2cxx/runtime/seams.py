@@ -49,6 +49,16 @@ class DeviceAlgebra(Protocol):
         """Set values to zero."""
 
 
+class MatrixSums(Protocol):
+    """Sums of matrices where the values are on a device; see `pyop2cxx.algebra.mat_sums`."""
+
+    def axpy(self, alpha: Any, x: Any, y: Any) -> bool:
+        """Compute ``y += alpha * x``."""
+
+    def scale(self, alpha: Any, x: Any) -> bool:
+        """Compute ``x *= alpha``."""
+
+
 class Recorder(Protocol):
     """Takes loops that are to run later; see `pyop2cxx.chain.recorder`."""
 
@@ -91,6 +101,17 @@ def new_recorder() -> Recorder:
 def device_algebra() -> DeviceAlgebra:
     """Return who computes with values on devices."""
     return cast("DeviceAlgebra", importlib.import_module("pyop2cxx.algebra.on_devices"))
+
+
+def reduced(dat: Any, what: str) -> Any:
+    """Return the sum, least or greatest values of a Dat on a device; None if it cannot."""
+    return importlib.import_module("pyop2cxx.algebra.reductions").reduced(dat, what)
+
+
+@cache
+def matrix_sums() -> MatrixSums:
+    """Return who adds matrices on devices."""
+    return cast("MatrixSums", importlib.import_module("pyop2cxx.algebra.mat_sums"))
 
 
 def change_places(mat: Any, places: Array, offsets: tuple[int, ...], value: Any, sign: str) -> None:

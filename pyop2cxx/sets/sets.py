@@ -170,7 +170,8 @@ class Subset(Set):
 
     Args:
         superset: The Set. A Subset stands for the Set it is a part of: its indices are looked up.
-        indices: Entities of the superset, in any order, repeated or not.
+        indices: Entities of the superset, in any order, repeated or not; or a truth value for each
+            entity, shape (superset.size,) or with ghosts.
 
     Raises:
         SetTypeError: The superset is not a Set.
@@ -283,6 +284,13 @@ def _as_indices(superset: Set, indices: ArrayLike | Iterable[int]) -> Array:
         raise IndexTypeError(f"{what}: the indices must be integers, got {indices!r}") from None
     if found.size == 0:
         found = found.astype(np.int64)
+    if found.dtype.kind == "b":
+        if found.shape not in ((superset.size,), (superset.total_size,)):
+            raise IndexTypeError(
+                f"{what}: a mask has a truth value for each of its {superset.size} entities, got "
+                f"shape {found.shape}"
+            )
+        found = np.flatnonzero(found)
     if found.dtype.kind not in "iu":
         raise IndexTypeError(f"{what}: the indices must be integers, got {indices!r}")
     unique = np.unique(found)

@@ -110,7 +110,7 @@ def test_illegal_arguments(cells: op2.Set) -> None:
         op2.Dat(cells, name=2)  # type: ignore[arg-type]
     with pytest.raises(DataTypeError, match="Dat 'q' on Set 'cells': 'illegal_type'"):
         op2.Dat(cells, dtype="illegal_type", name="q")
-    for wrong in ([1] * 6, [1] * 3, [], 1.0):
+    for wrong in ([1] * 6, [1] * 3, []):
         with pytest.raises(DataValueError, match="Dat 'q' on Set 'cells': expected 5 values"):
             op2.Dat(cells, wrong, name="q")
     with pytest.raises(ModeValueError):

@@ -1,0 +1,41 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Sums of matrices on a device: their values as Dats over the same memory."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from pyop2cxx.algebra import on_devices
+from pyop2cxx.algebra.on_devices import Flat
+from pyop2cxx.sets.sets import Set
+
+if TYPE_CHECKING:
+    from pyop2cxx.data.mat_values import MatValues
+
+
+def axpy(alpha: complex, x: MatValues, y: MatValues) -> bool:
+    """Compute ``y += alpha * x`` where the values are.
+
+    Args:
+        alpha: A number.
+        x: A matrix, not mixed.
+        y: One of the same Sparsity; it may be the same.
+
+    Returns:
+        Whether that was possible; if not, nothing is changed.
+    """
+    scalars = _scalars(x)
+    source, target = Flat(x, scalars), Flat(y, scalars)
+    return on_devices.axpy(np.asarray(alpha), source, target if x is not y else source, whole=True)
+
+
+def scale(alpha: complex, x: MatValues) -> bool:
+    """Compute ``x *= alpha`` where the values are; result as of `axpy`."""
+    values = Flat(x, _scalars(x))
+    return on_devices.combine("*", values, values, np.asarray(alpha), whole=True)
+
+
+def _scalars(mat: MatValues) -> Set:
+    return Set(len(mat.sparsity.colidx) * mat.cdim, "values of a matrix")

@@ -1,0 +1,74 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Sums and extremes of a Dat on a device, by a loop over its Set."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from pyop2cxx.base.access import INC, MAX, MIN, READ
+from pyop2cxx.base.arrays import c_name
+from pyop2cxx.data.globals import Global
+from pyop2cxx.data.whole import sum_dtype
+from pyop2cxx.exceptions import UnsupportedError
+from pyop2cxx.kernel.kernel import Kernel
+from pyop2cxx.loop.run import par_loop
+from pyop2cxx.runtime import runtime
+from pyop2cxx.runtime.communicators import ALONE
+
+if TYPE_CHECKING:
+    from pyop2cxx.base.arrays import Array
+    from pyop2cxx.data.dats import Dat
+
+_ACCESS = {"sum": INC, "min": MIN, "max": MAX}
+_UPDATE = {
+    "sum": "r[{i}] += x[{i}];",
+    "min": "r[{i}] = x[{i}] < r[{i}] ? x[{i}] : r[{i}];",
+    "max": "r[{i}] = x[{i}] > r[{i}] ? x[{i}] : r[{i}];",
+}
+
+
+def reduced(dat: Dat, what: str) -> Array | None:
+    """Return the sum, or the least or greatest values, over the owned entities.
+
+    Args:
+        dat: Its values are on the device.
+        what: "sum", "min" or "max".
+
+    Returns:
+        Shape `dim`; None if the device cannot compute it.
+    """
+    dtype = sum_dtype(dat.dtype) if what == "sum" else dat.dtype
+    start = np.full(dat.dim, _start(what, dtype), dtype)
+    found = Global(dat.dim, start, dtype, "reduced", ALONE)
+    found.to_device()  # asked for by the call, like the way back
+    kernel = _kernel(what, c_name(dat.dtype), c_name(dtype), dat.cdim)
+    try:
+        with runtime.at_once():
+            par_loop(kernel, dat.dataset.set, dat(READ), found(_ACCESS[what]))
+    except UnsupportedError:
+        return None  # such as float64 on a device that has none
+    found.to_host()
+    return np.array(found.data_ro)
+
+
+def _start(what: str, dtype: np.dtype[Any]) -> Any:
+    if what == "sum":
+        return 0
+    if dtype.kind == "f":
+        return np.inf if what == "min" else -np.inf
+    limits = np.iinfo(np.uint8 if dtype.kind == "b" else dtype)
+    return limits.max if what == "min" else limits.min
+
+
+@lru_cache(maxsize=64)
+def _kernel(what: str, c_type: str, c_wide: str, width: int) -> Kernel:
+    name = f"algebra_{what}"
+    update = _UPDATE[what].format(i="i")
+    body = f"for (int i = 0; i < {width}; ++i) {{ {update} }}"
+    if width == 1:
+        body = _UPDATE[what].format(i="0")
+    text = f"void {name}(const {c_type} *x, {c_wide} *r) {{ {body} }}\n"
+    return Kernel(text, name, abi="2026")

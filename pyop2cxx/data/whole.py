@@ -1,0 +1,138 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What is done to all values of a Dat at once: setting them, and their sum and extremes."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from pyop2cxx.base.arrays import as_array
+from pyop2cxx.data.algebra import Algebra, at_device
+from pyop2cxx.exceptions import DataTypeError, DataValueError
+from pyop2cxx.runtime import runtime
+from pyop2cxx.runtime.seams import device_algebra, reduced
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
+
+    from pyop2cxx.base.arrays import Array
+
+
+class WholeValues:
+    """Members of `Dat` that treat all its values alike."""
+
+    def assign(self: Any, value: ArrayLike | Algebra, subset: Any = None) -> None:
+        """Set the values of the owned entities.
+
+        Args:
+            value: One number for all, or a Global of one value, which stays on its device; a Dat on
+                the same Set; or an array of shape (set.size, *dim), of a part
+                (subset.size, *dim).
+            subset: If given, only the owned entities of this part are set.
+
+        Raises:
+            MapValueError: The Dat, or the subset, is on another Set.
+            DataValueError: The array has another number of values, or they do not convert.
+
+        Example:
+            >>> from pyop2cxx import op2
+            >>> cells = op2.Set(3)
+            >>> q = op2.Dat(cells)
+            >>> q.assign(2)
+            >>> q.assign([5], subset=op2.Subset(cells, [1]))
+            >>> q.data_ro.tolist()
+            [2.0, 5.0, 2.0]
+        """
+        runtime.require_running(self._what, "assign")
+        if subset is not None:
+            self._check_subset(subset)
+        if isinstance(value, Algebra):
+            if value._kind == "Global":
+                self._fill(self._number(value, "assign"), subset)
+            else:
+                value.copy(self, subset)  # type: ignore[attr-defined]
+        elif np.ndim(value) == 0:
+            number = as_array(value, self._dtype, (), f"{self._what}: assign")
+            self._fill(number, subset)
+        else:
+            n = self._set.size if subset is None else len(subset.owned_indices)
+            shape = (n, *self._shape("assign")[1:])
+            found = as_array(value, self._dtype, shape, f"{self._what}: assign")
+            if subset is None:
+                self.data_wo[...] = found
+            else:
+                self._view("data", whole=False, write=True)[subset.owned_indices] = found
+
+    def _fill(self: Any, number: Any, subset: Any) -> None:
+        """Set values to one number, ghosts' too where there is no subset."""
+        is_there = at_device(self) and subset is None and self._stride == 0
+        if is_there and device_algebra().combine("=", self, number, None, whole=True):
+            self.halo_valid = True
+            return
+        single = number.data_ro.reshape(()) if isinstance(number, Algebra) else number  # type: ignore[attr-defined]
+        if subset is None:
+            self.data_wo_with_halos[...] = single
+            self.halo_valid = True
+        else:
+            self._view("data", whole=False, write=True)[subset.owned_indices] = single
+
+    def sum(self) -> Any:
+        """Return the sum over the owned entities; float32 is added in float64.
+
+        Returns:
+            A number, or for several values an entity an array of shape `dim`.
+
+        Example:
+            >>> from pyop2cxx import op2
+            >>> op2.Dat(op2.Set(3) ** 2, [[1, 2], [3, 4], [5, 6]]).sum().tolist()
+            [9, 12]
+        """
+        return self._reduced("sum")
+
+    def min(self) -> Any:
+        """Return the least value of the owned entities, of each component; NaN does not count.
+
+        Returns:
+            As `sum`.
+
+        Raises:
+            DataTypeError: Values are complex.
+            DataValueError: There are none.
+        """
+        return self._reduced("min")
+
+    def max(self) -> Any:
+        """Return the greatest value of the owned entities, as `min`.
+
+        Raises:
+            DataTypeError: Values are complex.
+            DataValueError: There are none.
+        """
+        return self._reduced("max")
+
+    def _reduced(self: Any, what: str) -> Any:
+        runtime.require_running(self._what, what)
+        self._check_summed(what)
+        if what != "sum":
+            if self._dtype.kind == "c":
+                raise DataTypeError(f"{self._what}: '{what}' of complex values is not defined")
+            if self._set.size == 0 or self._cdim == 0:
+                raise DataValueError(f"{self._what}: '{what}' of no values is not defined")
+        found = reduced(self, what) if at_device(self) else None
+        if found is None:
+            found = _reduced_on_host(self.data_ro, what)
+        return found.reshape(())[()] if self._cdim == 1 else found
+
+
+def _reduced_on_host(values: Array, what: str) -> Array:
+    if what == "sum":
+        kept: Array = np.asarray(values.sum(axis=0, dtype=sum_dtype(values.dtype)))
+        return kept
+    return np.asarray((np.fmin if what == "min" else np.fmax).reduce(values, axis=0))
+
+
+def sum_dtype(dtype: np.dtype[Any]) -> np.dtype[Any]:
+    """Return the dtype that values are added in: the widest of their kind."""
+    wide = {"f": np.float64, "c": np.complex128, "i": np.int64, "u": np.uint64, "b": np.int64}
+    return np.dtype(wide[dtype.kind])
