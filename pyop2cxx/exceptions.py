@@ -86,6 +86,10 @@ class GraphRaceError(UsageError):
     """Two unordered loops of a graph touch the same data in conflicting ways."""
 
 
+class GraphClosedError(UsageError, RuntimeError):
+    """A graph that is being built was used after that, or one that is built as if it were not."""
+
+
 class TransferError(UsageError):
     """A host-device copy was needed where implicit copies are forbidden."""
 

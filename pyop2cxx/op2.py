@@ -18,6 +18,10 @@ from pyop2cxx.data.mixed_dats import MixedDat, MixedDatArg
 from pyop2cxx.data.renumber import renumber
 from pyop2cxx.data.views import DatView
 from pyop2cxx.exceptions import CheckError
+from pyop2cxx.graph.builder import GraphBuilder as graph
+from pyop2cxx.graph.builder import create_graph
+from pyop2cxx.graph.capture import record
+from pyop2cxx.graph.graph import Graph
 from pyop2cxx.kernel.kernel import CStringLocalKernel, Kernel, LocalKernel, LoopyLocalKernel
 from pyop2cxx.loop.parloop import ParLoop
 from pyop2cxx.loop.run import par_loop
@@ -161,6 +165,7 @@ __all__ = [
     "GlobalKernelArg",
     "GlobalLegacyArg",
     "GlobalParloopArg",
+    "Graph",
     "Halo",
     "IterationIndex",
     "IterationRegion",
@@ -202,11 +207,13 @@ __all__ = [
     "chain",
     "collective",
     "configuration",
+    "create_graph",
     "critical",
     "debug",
     "dispatch",
     "error",
     "exit",
+    "graph",
     "i",
     "info",
     "init",
@@ -214,6 +221,7 @@ __all__ = [
     "par_loop",
     "parloop",
     "profile",
+    "record",
     "renumber",
     "set_log_level",
     "solve",

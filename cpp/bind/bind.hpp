@@ -19,6 +19,7 @@ void bind_cg(py::module_& core);
 void bind_kernel(py::module_& core);
 void bind_lower(py::module_& core);
 void bind_chain(py::module_& core);
+void bind_graph(py::module_& core);
 void bind_dense(py::module_& core);
 void bind_dispatch(py::module_& core);
 void bind_device(py::module_& core);

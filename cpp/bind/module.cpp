@@ -22,4 +22,5 @@ PYBIND11_MODULE(_core, core) {
   op2::bind::bind_cuda(core);
   op2::bind::bind_exchange(core);
   op2::bind::bind_runtime(core);
+  op2::bind::bind_graph(core);
 }

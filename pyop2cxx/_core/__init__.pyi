@@ -15,6 +15,7 @@ from . import chain
 from . import opencl
 from . import cuda
 from . import exchange
+from . import graph
 
 __all__: list[str] = [
     "Access",
@@ -101,6 +102,7 @@ __all__: list[str] = [
     "exchange",
     "force_strategy",
     "forked_after_parallel_region",
+    "graph",
     "is_known_function",
     "jit",
     "kernel_facts",

@@ -71,6 +71,8 @@ class Chain:
         [(0, 1)]
     """
 
+    follows_matrices = False
+
     def __init__(self, *, passes: Iterable[str] | None = None, bound: int = _BOUND) -> None:
         self._passes = _checked_passes(passes)
         if not isinstance(bound, int) or bound < 1:

@@ -11,6 +11,7 @@ from pyop2cxx.base.access import GLOBAL_ACCESSES, ORDERED_ACCESSES, Access
 from pyop2cxx.base.conversions import check_casting, first_unfit
 from pyop2cxx.data.algebra import Algebra, at_device
 from pyop2cxx.data.carrier import SetFreeCarrier, copied
+from pyop2cxx.data.conditions import Condition
 from pyop2cxx.data.constants import Constant, GlobalArg
 from pyop2cxx.data.petsc_vectors import AsVec
 from pyop2cxx.exceptions import DataValueError, DatTypeError
@@ -214,6 +215,22 @@ class Global(SetFreeCarrier, Algebra, AsVec):
 
     def _family(self) -> type[Global]:
         return Global
+
+    def __gt__(self, other: float | Global) -> Condition:
+        """Compare the single value with a number, now or later: see `Condition`."""
+        return Condition(self, ">", other)
+
+    def __ge__(self, other: float | Global) -> Condition:
+        """Compare the single value with a number, now or later: see `Condition`."""
+        return Condition(self, ">=", other)
+
+    def __lt__(self, other: float | Global) -> Condition:
+        """Compare the single value with a number, now or later: see `Condition`."""
+        return Condition(self, "<", other)
+
+    def __le__(self, other: float | Global) -> Condition:
+        """Compare the single value with a number, now or later: see `Condition`."""
+        return Condition(self, "<=", other)
 
     def _check_same(self, other: Global, operation: str) -> None:
         if other.dim != self._dim:

@@ -355,6 +355,11 @@ class MatValues(DataCarrier):
 
     def zero(self) -> None:
         """Set all values to zero."""
+        recorder = runtime.recorder
+        if recorder is not None and recorder.follows_matrices:
+            uses = [(block, True) for block in self]
+            if recorder.takes_action(f"zero {self.name}", self.zero, *uses):
+                return
         for block in self:
             values = block._allocated("zero")
             if not block._buffer.zero_on_device():

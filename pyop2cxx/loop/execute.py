@@ -138,12 +138,16 @@ class Run:
             runtime.coherence.attribute(user_line())
         for i in self._written:
             args[i].data.halo_valid = False
-        for i in self._assembled:
-            _note_assembly(args[i])
+        self.note_assembly(args)
         if self._ghosts:
             _gather_from_ghosts(self._ghosts, args)
         if self._watch is not None:
             self._watch.after()
+
+    def note_assembly(self, args: Sequence[Any]) -> None:
+        """Let matrices know that entries were set, or added."""
+        for i in self._assembled:
+            _note_assembly(args[i])
 
 
 def check_frozen(effects: Effects, args: Sequence[Arg], what: str) -> None:

@@ -60,7 +60,13 @@ class MatrixSums(Protocol):
 
 
 class Recorder(Protocol):
-    """Takes loops that are to run later; see `pyop2cxx.chain.recorder`."""
+    """Takes loops that are to run later; see `pyop2cxx.chain.recorder`.
+
+    Attributes:
+        follows_matrices: Whether it takes what is done to matrices, too.
+    """
+
+    follows_matrices: bool
 
     @property
     def waiting(self) -> list[str]:

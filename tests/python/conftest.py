@@ -42,3 +42,13 @@ def strictly() -> Iterator[None]:
     op2.configuration["strict_residency"] = True
     yield
     op2.configuration["strict_residency"] = False
+
+
+@pytest.fixture(params=("sequential", "openmp", "opencl", "cuda"))
+def backend(request: pytest.FixtureRequest) -> Iterator[str]:
+    """Each backend that this machine has."""
+    found = {one.name: one for one in op2.backends()}[request.param]
+    if not found.available:
+        pytest.skip(f"{request.param}: {found.reason}")
+    with op2.backend(request.param):
+        yield request.param

@@ -6,116 +6,16 @@ from __future__ import annotations
 import gc
 import threading
 import weakref
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from ring import GATHER, LEAST, MORE, SCALED, SPREAD, TWICE, Ring, assert_alike
 
 from pyop2cxx import op2
 from pyop2cxx.chain.compiled import PASSES
 from pyop2cxx.exceptions import UsageError
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
-N_CELLS = 60
-BACKENDS = ("sequential", "openmp", "opencl", "cuda")
-
-
-@pytest.fixture(params=BACKENDS)
-def backend(request: pytest.FixtureRequest) -> Iterator[str]:
-    """Each backend that this machine has."""
-    found = {one.name: one for one in op2.backends()}[request.param]
-    if not found.available:
-        pytest.skip(f"{request.param}: {found.reason}")
-    with op2.backend(request.param):
-        yield request.param
-
-
-def _kernel(code: str) -> op2.Kernel:
-    return op2.Kernel(code, code.split("(")[0].split()[-1])
-
-
-TWICE = _kernel("void twice(double *y, const double *x) { y[0] = 2 * x[0]; }")
-MORE = _kernel("void more(double *y) { y[0] += 1; }")
-GATHER = _kernel("void gather(double *e, const double *x) { e[0] = x[1] - x[0]; }")
-SPREAD = _kernel(
-    "void spread(double *r, const double *x, const double *e) "
-    "{ double f = x[0] - 2 * x[1] + e[0]; r[0] += f; r[1] -= f; }"
-)
-STEP = _kernel(
-    "void advance(double *q, const double *old, double *r, double *s) "
-    "{ q[0] = old[0] + 0.1 * r[0]; s[0] += r[0]; r[0] = 0; }"
-)
-LEAST = _kernel("void least(const double *q, double *m) { if (q[0] < m[0]) m[0] = q[0]; }")
-SCALED = _kernel("void scaled(double *y, const double *m) { y[0] *= m[0]; }")
-
-
-@dataclass
-class Ring:
-    """Cells in a ring, edges between neighbours, and a few Dats."""
-
-    strategy: str | None = "owner"
-    cells: op2.Set = field(default_factory=lambda: op2.Set(N_CELLS, "cells"))
-
-    def __post_init__(self) -> None:
-        self.edges = op2.Set(N_CELLS, "edges")
-        ends = [[i, (i + 1) % N_CELLS] for i in range(N_CELLS)]
-        self.ends = op2.Map(self.edges, self.cells, 2, ends, "ends")
-        random = np.random.default_rng(5)
-        self.dats = {
-            name: op2.Dat(self.cells, random.random(N_CELLS), name=name) for name in "pqrs"
-        }
-        self.flux = op2.Dat(self.edges, random.random(N_CELLS), name="flux")
-        self.sum = op2.Global(1, 0.0, name="sum")
-        self.least = op2.Global(1, 10.0, name="least")
-
-    def actions(self) -> dict[str, Callable[[], None]]:
-        """Everything that a random chain is made of, by name."""
-        p, q, r, s = self.dats.values()
-        read, write, rw, inc = op2.READ, op2.WRITE, op2.RW, op2.INC
-        cells, edges, ends = self.cells, self.edges, self.ends
-        loop = op2.par_loop
-        return {
-            "twice p q": lambda: loop(TWICE, cells, p(write), q(read)),
-            "twice q p": lambda: loop(TWICE, cells, q(write), p(read)),
-            "twice s q": lambda: loop(TWICE, cells, s(write), q(read)),
-            "more q": lambda: loop(MORE, cells, q(rw)),
-            "more r": lambda: loop(MORE, cells, r(rw)),
-            "gather": lambda: loop(GATHER, edges, self.flux(write), q(read, ends)),
-            "spread": lambda: loop(
-                *(SPREAD, edges, r(inc, ends), q(read, ends), self.flux(read)),
-                strategy=self.strategy,
-            ),
-            "spread s": lambda: loop(
-                *(SPREAD, edges, s(inc, ends), p(read, ends), self.flux(read)),
-                strategy=self.strategy,
-            ),
-            "step": lambda: loop(STEP, cells, q(write), p(read), r(rw), self.sum(inc)),
-            "least": lambda: loop(LEAST, cells, q(read), self.least(op2.MIN)),
-            "scaled": lambda: loop(SCALED, cells, s(rw), self.least(read)),
-            "zero r": r.zero,
-            "zero sum": self.sum.zero,
-            "read q": lambda: float(q.data_ro[3]),
-            "read sum": lambda: float(self.sum.data_ro[0]),
-            "set p": lambda: p.data.__setitem__(7, 0.25),
-            "axpy": lambda: s.axpy(0.5, p),
-            "copy": lambda: p.copy(s),
-            "axpy least": lambda: s.axpy(self.least, p),
-        }
-
-    def values(self) -> list[np.ndarray]:
-        """All values now."""
-        carriers = [*self.dats.values(), self.flux, self.sum, self.least]
-        return [carrier.data_ro.copy() for carrier in carriers]
-
-
-def _assert_alike(one: Ring, other: Ring) -> None:
-    for mine, theirs in zip(one.values(), other.values(), strict=True):
-        np.testing.assert_allclose(mine, theirs, rtol=1e-11, atol=1e-11)
 
 
 def _one_step(ring: Ring) -> None:
@@ -129,7 +29,7 @@ def test_a_chain_computes_what_its_loops_do(backend: str) -> None:
         _one_step(eager)
         with op2.chain():
             _one_step(lazy)
-    _assert_alike(eager, lazy)
+    assert_alike(eager, lazy)
 
 
 def test_a_sum_through_a_map_and_what_uses_it_become_one_function(backend: str) -> None:
@@ -355,7 +255,7 @@ def _random_chain(names: list[str], passes: list[str], strategy: str | None) -> 
         actions = lazy.actions()
         for name in names:
             actions[name]()
-    _assert_alike(eager, lazy)
+    assert_alike(eager, lazy)
 
 
 _NAMES = st.lists(st.sampled_from(sorted(Ring().actions())), min_size=2, max_size=9)

@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-BACKENDS = ("sequential", "openmp", "opencl", "cuda")
 HEAVY = """
 static void heavy(double *x) {
   for (int i = 0; i < 200; ++i) x[0] = x[0] * 0.999 + 1.0;
@@ -32,16 +31,6 @@ def clean() -> Iterator[None]:
     runtime.engine.timings.clear()
     yield
     op2.exit()
-
-
-@pytest.fixture(params=BACKENDS)
-def backend(request: pytest.FixtureRequest) -> Iterator[str]:
-    """Each backend that this machine has."""
-    (found,) = [one for one in op2.backends() if one.name == request.param]
-    if not found.available:
-        pytest.skip(found.reason)
-    with op2.backend(request.param):
-        yield request.param
 
 
 def is_device(backend: str) -> bool:

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <pybind11/stl.h>
+
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "bind/bind.hpp"
+#include "graph/dag.hpp"
+#include "runtime/sequence.hpp"
+
+namespace op2::bind {
+
+void bind_graph(py::module_& core) {
+  py::module_ room = core.def_submodule("graph", "Loops with their order; see cpp/graph.");
+  using Unlocked = py::call_guard<py::gil_scoped_release>;
+  py::class_<graph::Node>(room, "Node")
+      .def(py::init(
+               [](std::vector<std::size_t> after, const std::vector<std::pair<int, int>>& uses) {
+                 graph::Node node{std::move(after), {}};
+                 for (const auto& [memory, access] : uses) {
+                   node.uses.push_back({memory, static_cast<Access>(access)});
+                 }
+                 return node;
+               }),
+           py::arg("after"), py::arg("uses"));
+  py::class_<graph::Conflict>(room, "Conflict")
+      .def_readonly("earlier", &graph::Conflict::earlier)
+      .def_readonly("later", &graph::Conflict::later)
+      .def_readonly("memory", &graph::Conflict::memory);
+  room.def("races", &graph::races, py::arg("nodes"), Unlocked());
+  room.def("dependences", &graph::dependences, py::arg("nodes"), Unlocked());
+  room.def("levels", &graph::levels, py::arg("nodes"), Unlocked());
+  py::class_<runtime::Sequence>(room, "LoopSequence")
+      .def(py::init<std::vector<std::shared_ptr<runtime::PreparedLoop>>>(), py::arg("loops"))
+      .def("run", &runtime::Sequence::run, py::arg("n_times"), Unlocked());
+}
+
+}  // namespace op2::bind

@@ -1,0 +1,38 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""
+Loops with their order; see cpp/graph.
+"""
+
+from __future__ import annotations
+import collections.abc
+import pyop2cxx._core
+import typing
+
+__all__: list[str] = ["Conflict", "LoopSequence", "Node", "dependences", "levels", "races"]
+
+class Node:
+    def __init__(
+        self,
+        after: collections.abc.Sequence[typing.SupportsInt | typing.SupportsIndex],
+        uses: collections.abc.Sequence[
+            tuple[
+                typing.SupportsInt | typing.SupportsIndex, typing.SupportsInt | typing.SupportsIndex
+            ]
+        ],
+    ) -> None: ...
+
+class Conflict:
+    @property
+    def earlier(self) -> int: ...
+    @property
+    def later(self) -> int: ...
+    @property
+    def memory(self) -> int: ...
+
+class LoopSequence:
+    def __init__(self, loops: collections.abc.Sequence[pyop2cxx._core.PreparedLoop]) -> None: ...
+    def run(self, n_times: typing.SupportsInt | typing.SupportsIndex) -> bool: ...
+
+def dependences(nodes: collections.abc.Sequence[Node]) -> list[list[int]]: ...
+def levels(nodes: collections.abc.Sequence[Node]) -> list[int]: ...
+def races(nodes: collections.abc.Sequence[Node]) -> list[Conflict]: ...

@@ -1,0 +1,91 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""``residual > tolerance``: a question about a Global that is asked again and again."""
+
+from __future__ import annotations
+
+import operator
+from typing import TYPE_CHECKING, Any
+
+from pyop2cxx.exceptions import UsageError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+_COMPARISONS = {">": operator.gt, ">=": operator.ge, "<": operator.lt, "<=": operator.le}
+
+
+class Condition:
+    """A comparison of two numbers, of which at least one is a Global's.
+
+    ``bool(condition)`` compares the values of now.
+
+    Args:
+        left: A Global of one value.
+        sign: One of ``>``, ``>=``, ``<``, ``<=``.
+        right: A number or a Global of one value.
+
+    Raises:
+        UsageError: A Global has several values, or complex ones; or the right side is no number.
+
+    Example:
+        >>> from pyop2cxx import op2
+        >>> residual = op2.Global(1, 0.5, name="residual")
+        >>> is_large = residual > 0.1
+        >>> is_large
+        Condition(residual > 0.1)
+        >>> bool(is_large)
+        True
+        >>> residual.data = 0.01
+        >>> bool(is_large)
+        False
+    """
+
+    __slots__ = ("left", "right", "sign")
+
+    def __init__(self, left: Any, sign: str, right: Any) -> None:
+        for side in (left, right):
+            _check(side, sign)
+        self.left = left
+        self.sign = sign
+        self.right = right
+
+    @property
+    def data(self) -> tuple[Any, ...]:
+        """The Globals that are compared."""
+        return tuple(side for side in (self.left, self.right) if hasattr(side, "_uid"))
+
+    def bound(self, replaced: Mapping[int, Any]) -> Condition:
+        """Return the same with other Globals in the places of some."""
+        left, right = (
+            replaced.get(getattr(side, "_uid", -1), side) for side in (self.left, self.right)
+        )
+        return Condition(left, self.sign, right)
+
+    def __bool__(self) -> bool:
+        return bool(_COMPARISONS[self.sign](_value(self.left), _value(self.right)))
+
+    def __str__(self) -> str:
+        sides = [getattr(side, "name", side) for side in (self.left, self.right)]
+        return f"{sides[0]} {self.sign} {sides[1]}"
+
+    def __repr__(self) -> str:
+        return f"Condition({self})"
+
+
+def _value(side: Any) -> Any:
+    return side.data_ro[0] if hasattr(side, "_uid") else side
+
+
+def _check(side: Any, sign: str) -> None:
+    if not hasattr(side, "_uid"):
+        try:
+            float(side)
+        except (TypeError, ValueError):
+            raise UsageError(
+                f"'{sign}' compares a Global with a number or a Global, got {side!r}"
+            ) from None
+    elif side.cdim != 1 or side.dtype.kind == "c":
+        raise UsageError(
+            f"'{sign}' compares single real numbers; Global '{side.name}' has {side.cdim} of dtype "
+            f"{side.dtype}"
+        )

@@ -1,0 +1,535 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""``with op2.graph() as g:`` loops and their order are written down; nothing runs.
+
+Two types for two phases, after source document 001: what is built here cannot be run, and what
+`GraphBuilder.instantiate` returns cannot be changed.
+"""
+
+from __future__ import annotations
+
+import weakref
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from pyop2cxx.base.access import READ
+from pyop2cxx.data.carrier import DataCarrier
+from pyop2cxx.data.conditions import Condition
+from pyop2cxx.data.dats import Dat
+from pyop2cxx.data.globals import Global
+from pyop2cxx.exceptions import DataValueError, GraphClosedError, UsageError, user_line
+from pyop2cxx.graph.graph import Graph
+from pyop2cxx.graph.operations import HostCall, Inner, LoopOperation, Operation, Placed, While
+from pyop2cxx.loop.parloop import ParLoop
+from pyop2cxx.runtime.tracebacks import ends_tracebacks
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
+    from types import TracebackType
+
+    from typing_extensions import Self
+
+    from pyop2cxx.kernel.kernel import Kernel
+    from pyop2cxx.sets.sets import Set
+
+
+class Successors:
+    """What can be put behind a node, or at the beginning of a graph."""
+
+    __slots__ = ()
+
+    def _place(self, operation: Operation) -> Node:
+        raise NotImplementedError
+
+    def _open_builder(self) -> GraphBuilder:
+        raise NotImplementedError
+
+    def then(self, kernel: Kernel, iterset: Set, *args: Any, **options: Any) -> Node:
+        """Add a parallel loop.
+
+        Args:
+            kernel: The kernel.
+            iterset: The Set whose entities it is called for.
+            *args: One for each parameter of the kernel: ``dat(access, map)``, ``glob(access)``.
+            **options: As for `ParLoop`.
+
+        Returns:
+            The node. It never changes.
+
+        Raises:
+            GraphClosedError: The graph is not being built.
+            UsageError: As for `ParLoop`; nothing is added.
+        """
+        return self._place(self._open_builder()._loop(kernel, iterset, args, options))
+
+    then_parallel_for = then
+
+    def then_reduce(self, kernel: Kernel, iterset: Set, *args: Any, **options: Any) -> Node:
+        """Add a parallel loop that reduces into a Global.
+
+        Args:
+            kernel: As for `then`.
+            iterset: As for `then`.
+            *args: As for `then`; one of them is a Global with INC, MIN or MAX.
+            **options: As for `ParLoop`.
+
+        Raises:
+            GraphClosedError: The graph is not being built.
+            UsageError: No argument is a Global that is reduced; or as for `ParLoop`.
+        """
+        if not any(isinstance(arg.data, Global) and arg.access != READ for arg in args):
+            raise UsageError(
+                "graph: then_reduce needs a Global with INC, MIN or MAX among its arguments; "
+                "for other loops there is then()"
+            )
+        return self.then(kernel, iterset, *args, **options)
+
+    then_parallel_reduce = then_reduce
+
+    def then_host(
+        self,
+        function: Callable[[], object],
+        *,
+        reads: Sequence[DataCarrier] | None = None,
+        writes: Sequence[DataCarrier] | None = None,
+        name: str | None = None,
+    ) -> Node:
+        """Add a call of a Python function, which may use all of Python and of this library.
+
+        On a device it is called while the loops before it may still run; whatever it reads is
+        waited for.
+
+        Args:
+            function: Called without arguments, once a submit.
+            reads: Dats and Globals that it reads.
+            writes: Dats and Globals that it writes. If neither is given, nobody knows what it uses:
+                it must be ordered with all other nodes.
+            name: What messages and pictures call it; None means the function's name.
+
+        Raises:
+            GraphClosedError: The graph is not being built.
+            UsageError: It is no function, or something is neither a Dat nor a Global.
+        """
+        if not callable(function):
+            raise UsageError(f"graph: then_host needs a function, got {function!r}")
+        for data in (*(reads or ()), *(writes or ())):
+            if not isinstance(data, DataCarrier):
+                raise UsageError(
+                    f"graph: then_host reads and writes Dats and Globals, got {data!r} of type "
+                    f"{type(data).__name__}"
+                )
+        called = name or getattr(function, "__name__", "host")
+        return self._place(HostCall(str(called), function, reads, writes))
+
+    def then_copy(self, source: Any, target: Any, *, casting: str = "fitting") -> Node:
+        """Add a copy of all values into another Dat or Global, converted to its dtype.
+
+        Args:
+            source: What is read.
+            target: What is written: a Dat on the same Set and of the same dim, or a Global.
+            casting: As for `Dat.copy`. Without a conversion nothing waits for the host.
+
+        Raises:
+            GraphClosedError: The graph is not being built.
+            DataValueError: They do not fit each other.
+        """
+        _check_copied(source, target)
+        return self._place(_copy(source, target, casting))
+
+    then_convert = then_copy
+
+    def then_fill(self, target: Any, value: float | complex = 0) -> Node:
+        """Add setting all values of a Dat or Global to one number.
+
+        Args:
+            target: What is written.
+            value: The number; zero is enqueued on a device, others are copied to it.
+
+        Raises:
+            GraphClosedError: The graph is not being built.
+            DataValueError: The dtype does not hold the number.
+        """
+        if not isinstance(target, (Dat, Global)):
+            raise UsageError(f"graph: then_fill sets a Dat or a Global, got {target!r}")
+        held = np.asarray(value).astype(target.dtype, casting="unsafe")
+        if held != value and target.dtype.kind not in "fc":
+            raise DataValueError(
+                f"graph: then_fill: dtype {target.dtype} of '{target.name}' does not hold {value!r}"
+            )
+        return self._place(_fill(target, held[()]))
+
+    def then_scan(self, source: Dat, target: Dat) -> Node:
+        """Add an exclusive scan: each entity gets the sum over all entities before it.
+
+        It numbers what entities have, and makes the offsets of sparse rows. It runs on the host,
+        also where loops run on a device.
+
+        Args:
+            source: What is summed, component by component; the owned entities are.
+            target: What is written, on the same Set and of the same dim.
+
+        Raises:
+            GraphClosedError: The graph is not being built.
+            DataValueError: They do not fit each other.
+        """
+        if not isinstance(source, Dat) or not isinstance(target, Dat):
+            raise UsageError(f"graph: then_scan needs two Dats, got {source!r} and {target!r}")
+        _check_copied(source, target)
+        return self._place(_scan(source, target))
+
+    then_parallel_scan = then_scan
+
+    def then_graph(self, graph: Graph) -> Node:
+        """Add all nodes of another graph, as one node.
+
+        Args:
+            graph: The graph; it may be submitted alone as well.
+
+        Raises:
+            GraphClosedError: The graph is not being built.
+            UsageError: It is no `Graph`.
+        """
+        if not isinstance(graph, Graph):
+            raise UsageError(
+                f"graph: then_graph needs a Graph, got {graph!r}; instantiate() makes one"
+            )
+        return self._place(Inner(graph.name, graph._nodes))
+
+    def while_(self, condition: Condition, *, most: int) -> WhileBuilder:
+        """Add nodes that are run again as long as a condition holds.
+
+        Use it in a ``with`` statement, whose variable gets the nodes. What is behind them follows
+        the statement: ``loop.node.then(...)``.
+
+        Args:
+            condition: A comparison of a Global: ``residual > tolerance``. Looked at before each
+                pass.
+            most: So many passes at most.
+
+        Raises:
+            GraphClosedError: The graph is not being built.
+            UsageError: It is no condition, or `most` is no positive number.
+
+        Example:
+            >>> from pyop2cxx import op2
+            >>> one, x = op2.Set(1), op2.Global(1, 0.0, name="x")
+            >>> add = op2.Kernel("void add(double *x) { *x += 1; }", "add")
+            >>> with op2.graph() as g, g.while_(x < 5, most=100) as again:
+            ...     _ = again.then(add, one, x(op2.INC))
+            >>> graph = g.instantiate()
+            >>> graph.submit()
+            >>> x.data_ro.tolist()
+            [5.0]
+        """
+        if not isinstance(condition, Condition):
+            raise UsageError(
+                "graph: while_ needs a comparison of a Global, such as 'residual > 1e-8', got "
+                f"{condition!r}"
+            )
+        if not isinstance(most, int) or isinstance(most, bool) or most < 1:
+            raise UsageError(f"graph: while_: most must be a positive number, got {most!r}")
+        return WhileBuilder(self, condition, most, self._open_builder())
+
+
+class Node(Successors):
+    """A node of a graph that is being built, or several that are waited for together.
+
+    It refers to the graph without keeping it alive, and is of no use once that is built.
+    """
+
+    __slots__ = ("__weakref__", "_builder", "_name", "_numbers")
+
+    def __init__(self, builder: GraphBuilder, numbers: tuple[int, ...], name: str) -> None:
+        self._builder = weakref.ref(builder)
+        self._numbers = numbers
+        self._name = name
+
+    @property
+    def name(self) -> str:
+        """What messages and pictures call it."""
+        return self._name
+
+    def __repr__(self) -> str:
+        return f"<node {'+'.join(map(str, self._numbers))} '{self._name}'>"
+
+    def _open_builder(self) -> GraphBuilder:
+        builder = self._builder()
+        if builder is None:
+            raise GraphClosedError(f"graph: the graph of node '{self._name}' is gone")
+        builder._check_open(f"node '{self._name}'")
+        return builder
+
+    def _place(self, operation: Operation) -> Node:
+        return self._open_builder()._add(operation, self._numbers)
+
+
+@ends_tracebacks("instantiate")
+class GraphBuilder(Successors):
+    """A graph that is being built: loops, and which of them wait for which.
+
+    A node waits for the one that it is put behind by `Node.then`, or for all of `when_all`; nodes
+    that are added to the builder itself wait for nobody. A node can only be put behind one that is
+    there, so there are no circles.
+
+    Args:
+        name: What messages and pictures call it; None means 'graph'.
+
+    Example:
+        >>> from pyop2cxx import op2
+        >>> cells = op2.Set(3)
+        >>> u, v = op2.Dat(cells, [1.0, 2.0, 3.0], name="u"), op2.Dat(cells, name="v")
+        >>> twice = op2.Kernel("void twice(double *v, const double *u) { *v = 2 * *u; }", "twice")
+        >>> back = op2.Kernel("void back(double *u, const double *v) { *u = *v; }", "back")
+        >>> with op2.graph("doubling") as g:
+        ...     first = g.par_loop(twice, cells, v(op2.WRITE), u(op2.READ))
+        ...     second = first.then(back, cells, u(op2.WRITE), v(op2.READ))
+        >>> graph = g.instantiate()
+        >>> graph.submit(3)
+        >>> u.data_ro.tolist()
+        [8.0, 16.0, 24.0]
+    """
+
+    def __init__(self, name: str | None = None) -> None:
+        if name is not None and not isinstance(name, str):
+            raise UsageError(f"graph: the name must be a string, got {name!r}")
+        self._name = name or "graph"
+        self._nodes: list[Placed] = []
+        self._loops: dict[tuple[object, ...], LoopOperation] = {}
+        self._slots: dict[int, Any] = {}
+        self._state = "not open"
+
+    def __enter__(self) -> Self:
+        if self._state != "not open":
+            raise GraphClosedError(f"graph '{self._name}' was built already; make another one")
+        self._state = "open"
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self._state = "built" if kind is None else "given up"
+
+    @property
+    def name(self) -> str:
+        """What messages and pictures call it."""
+        return self._name
+
+    par_loop = Successors.then
+
+    def when_all(self, *nodes: Node) -> Node:
+        """Return what comes behind all of several nodes: ``g.when_all(a, b).then(...)``.
+
+        Raises:
+            GraphClosedError: The graph is not being built.
+            UsageError: There are none, or one is of another graph.
+        """
+        self._check_open("when_all")
+        numbers: dict[int, None] = {}
+        for node in nodes:
+            if not isinstance(node, Node) or node._builder() is not self:
+                raise UsageError(
+                    f"graph '{self._name}': when_all takes nodes of this graph, got {node!r}"
+                )
+            numbers.update(dict.fromkeys(node._numbers))
+        if not nodes:
+            raise UsageError(f"graph '{self._name}': when_all needs at least one node")
+        return Node(self, tuple(numbers), "+".join(node.name for node in nodes))
+
+    def slot(self, data: Any) -> Any:
+        """Say that another Dat or Global may take the place of this one; see `Graph.bind`.
+
+        Returns:
+            What was given.
+
+        Raises:
+            GraphClosedError: The graph is not being built.
+            UsageError: It is neither a Dat nor a Global.
+        """
+        self._check_open("slot")
+        if not isinstance(data, (Dat, Global)):
+            raise UsageError(f"graph '{self._name}': a slot is a Dat or a Global, got {data!r}")
+        self._slots[data._uid] = data
+        return data
+
+    def instantiate(self, *, on_race: str = "error") -> Graph:
+        """Return the graph, compiled and ready to run.
+
+        Args:
+            on_race: What to do about two nodes that nothing orders although one writes what the
+                other one uses: ``"error"``; ``"serialise"``, they run in the order in which they
+                were written; ``"ignore"``, their order does not matter. Sums into the same values
+                are no race, nor are minima or maxima.
+
+        Raises:
+            GraphClosedError: It was instantiated before, is not built yet, or was given up.
+            GraphRaceError: There are such nodes.
+            CompilationError: The compiler rejects a kernel.
+        """
+        if self._state != "built":
+            why = "its block has not ended" if self._state == "open" else f"it is {self._state}"
+            raise GraphClosedError(f"graph '{self._name}' cannot be instantiated: {why}")
+        made = Graph(self._name, self._nodes, self._slots, on_race)
+        self._state = "instantiated"
+        return made
+
+    # Inside
+
+    def _check_open(self, what: str) -> None:
+        if self._state != "open":
+            raise GraphClosedError(
+                f"graph '{self._name}' is {self._state}: nothing can be added by {what}; nodes are "
+                "added within 'with op2.graph() as g:'"
+            )
+
+    def _open_builder(self) -> GraphBuilder:
+        self._check_open("the graph")
+        return self
+
+    def _place(self, operation: Operation) -> Node:
+        self._check_open("the graph")
+        return self._add(operation, ())
+
+    def _add(self, operation: Operation, after: Iterable[int]) -> Node:
+        self._nodes.append(Placed(operation, tuple(after), user_line()))
+        return Node(self, (len(self._nodes) - 1,), operation.name)
+
+    def _loop(
+        self, kernel: Kernel, iterset: Set, args: tuple[Any, ...], options: dict[str, Any]
+    ) -> LoopOperation:
+        """Return a loop; the same again for the same objects, which needs no checks then."""
+        try:
+            key = (
+                id(kernel),
+                id(iterset),
+                *[(a.access, a.data._uid, None if a.map_ is None else a.map_._uid) for a in args],
+                *options.items(),
+            )
+            known = self._loops.get(key)
+        except (AttributeError, TypeError):
+            return LoopOperation(ParLoop(kernel, iterset, *args, **options))
+        if known is None:
+            known = self._loops[key] = LoopOperation(ParLoop(kernel, iterset, *args, **options))
+        return known
+
+
+class WhileBuilder(GraphBuilder):
+    """Nodes that are run again as long as a condition holds, while they are being added.
+
+    Attributes:
+        node: The node that all of this is, once the block has ended.
+    """
+
+    def __init__(
+        self, before: Successors, condition: Condition, most: int, outer: GraphBuilder
+    ) -> None:
+        super().__init__(f"while {condition}")
+        self._before = before
+        self._condition = condition
+        self._most = most
+        self._slots = outer._slots
+        self._loops = outer._loops
+        self.node: Node | None = None
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        super().__exit__(kind, error, trace)
+        if kind is None:
+            self._state = "a part of another graph"
+            self.node = self._before._place(While(self._condition, self._nodes, self._most))
+
+
+def create_graph(
+    closure: Callable[[GraphBuilder], object], *, name: str | None = None, on_race: str = "error"
+) -> Graph:
+    """Build a graph in a function, which is called once, now.
+
+    Args:
+        closure: Gets the beginning of the graph, and adds nodes: ``root.then(...)``.
+        name: What messages and pictures call it.
+        on_race: As for `GraphBuilder.instantiate`.
+
+    Raises:
+        GraphRaceError: As for `GraphBuilder.instantiate`.
+        UsageError: It is no function.
+
+    Example:
+        >>> from pyop2cxx import op2
+        >>> u = op2.Dat(op2.Set(2))
+        >>> add = op2.Kernel("void add(double *u) { *u += 1; }", "add")
+        >>> more = op2.create_graph(lambda root: root.then(add, u.dataset.set, u(op2.RW)))
+        >>> more.submit(4)
+        >>> u.data_ro.tolist()
+        [4.0, 4.0]
+    """
+    if not callable(closure):
+        raise UsageError(f"create_graph: the first argument must be a function, got {closure!r}")
+    with GraphBuilder(name or getattr(closure, "__name__", None)) as builder:
+        closure(builder)
+    return builder.instantiate(on_race=on_race)
+
+
+def _check_copied(source: Any, target: Any) -> None:
+    for data in (source, target):
+        if not isinstance(data, (Dat, Global)):
+            raise UsageError(f"graph: Dats and Globals can be copied, got {data!r}")
+    if isinstance(source, Dat) != isinstance(target, Dat):
+        raise UsageError("graph: a Dat is copied into a Dat, a Global into a Global")
+    if isinstance(source, Dat):
+        source._check_target(target)
+    else:
+        source._check_same(target, "copy")
+
+
+def _copy(source: Any, target: Any, casting: str) -> HostCall:
+    def copied() -> None:
+        source.copy(target, casting=casting)
+
+    return HostCall(
+        f"copy {source.name} to {target.name}",
+        copied,
+        [source],
+        [target],
+        lambda new: _copy(new.get(source._uid, source), new.get(target._uid, target), casting),
+    )
+
+
+def _fill(target: Any, value: Any) -> HostCall:
+    def filled() -> None:
+        if value == 0:
+            target.zero()
+        elif isinstance(target, Global):
+            target.data = value
+        else:
+            target.data_wo_with_halos[:] = value
+
+    return HostCall(
+        f"set {target.name}",
+        filled,
+        [],
+        [target],
+        lambda new: _fill(new.get(target._uid, target), value),
+    )
+
+
+def _scan(source: Dat, target: Dat) -> HostCall:
+    def scanned() -> None:
+        values = source.data_ro
+        sums = np.zeros_like(target.data_ro)
+        if len(sums):
+            np.cumsum(values[:-1], axis=0, out=sums[1:])
+        target.data_wo[:] = sums
+
+    return HostCall(
+        f"scan {source.name}",
+        scanned,
+        [source],
+        [target],
+        lambda new: _scan(new.get(source._uid, source), new.get(target._uid, target)),
+    )

@@ -1,0 +1,150 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""``op2.record(step)``: a graph of what a function does, with the order that its data demand."""
+
+from __future__ import annotations
+
+import threading
+from typing import TYPE_CHECKING, Any
+
+from pyop2cxx import _core
+from pyop2cxx.base.access import READ
+from pyop2cxx.exceptions import Op2Error, UsageError, user_line
+from pyop2cxx.graph.graph import Graph
+from pyop2cxx.graph.memory import numbered
+from pyop2cxx.graph.operations import HostCall, LoopOperation, Operation, Placed, own_copy
+from pyop2cxx.runtime import runtime
+from pyop2cxx.runtime.tracebacks import shorten
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+
+class Capture:
+    """Takes loops instead of running them, while a function is recorded.
+
+    It stands where a chain stands: see `pyop2cxx.runtime.seams.Recorder`.
+    """
+
+    follows_matrices = True
+
+    def __init__(self, name: str) -> None:
+        self.operations: list[Placed] = []
+        self._name = name
+        self._thread = threading.get_ident()
+        self._touched: dict[int, bool] = {}
+
+    @property
+    def waiting(self) -> list[str]:
+        """Names of what was recorded."""
+        return [one.operation.name for one in self.operations]
+
+    def takes(self, loop: Any) -> bool:
+        """Record a loop."""
+        if not self._is_own_thread():
+            return False
+        self._add(LoopOperation(own_copy(loop)))
+        return True
+
+    def takes_call(self, key: object, kernel: object, args: Sequence[Any]) -> bool:
+        """Say that no loop is known: each gets its own place."""
+        return False
+
+    def learn(self, key: object, kernel: object, loop: Any, make: Callable[..., Any]) -> None:
+        """Remember nothing."""
+
+    def takes_action(self, name: str, action: Callable[[], None], *uses: tuple[Any, bool]) -> bool:
+        """Record what the library does to values itself, such as setting them to zero."""
+        if not self._is_own_thread():
+            return False
+        reads = [data for data, writes in uses if not writes]
+        self._add(HostCall(name, action, reads, [data for data, writes in uses if writes]))
+        return True
+
+    def settle(self, carrier: Any, *, write: bool) -> None:
+        """Refuse what would happen once, now, instead of at each submit."""
+        if not self._is_own_thread():
+            return
+        if write:
+            raise UsageError(
+                f"record: '{self._name}' changes {carrier._what} outside of loops, which would "
+                "happen once and not at each submit; do it in a loop, or in a function of "
+                "then_host() in a graph of op2.graph()"
+            )
+        if carrier._uid in self._touched:
+            raise UsageError(
+                f"record: '{self._name}' reads {carrier._what}, which the recorded loops write: "
+                "they have not run yet; look at it after submit(), or in a function of then_host() "
+                "in a graph of op2.graph()"
+            )
+
+    def flush(self) -> None:
+        """Refuse what wants all loops to have run."""
+        if self._is_own_thread():
+            raise UsageError(
+                f"record: '{self._name}' does something that all loops before it must have run "
+                "for: it changes options, waits, runs a kernel of Python or submits a graph; take "
+                "that out of the function"
+            )
+
+    def _is_own_thread(self) -> bool:
+        return threading.get_ident() == self._thread
+
+    def _add(self, operation: Operation) -> None:
+        self.operations.append(Placed(operation, (), user_line()))
+        for data, access in operation.uses():
+            if access != READ:
+                self._touched[data._uid] = True
+
+
+def record(step: Callable[[], object], *, name: str | None = None) -> Graph:
+    """Record the loops of a function, and return them as a graph.
+
+    The function is called once, now; its loops do not run. Each waits for those before it whose
+    results it needs: loops over other data, sums into the same values, and readers may change
+    places. What the function does besides loops happens once.
+
+    Args:
+        step: A function without arguments that calls `par_loop` and ``ParLoop.compute``; ``zero``
+            is recorded too.
+        name: What messages and pictures call it; None means the function's name.
+
+    Raises:
+        UsageError: The function reads what its loops write, changes values outside of loops, or
+            changes options.
+        CompilationError: The compiler rejects a kernel.
+
+    Example:
+        >>> from pyop2cxx import op2
+        >>> cells = op2.Set(2)
+        >>> u, v = op2.Dat(cells, [1.0, 2.0]), op2.Dat(cells)
+        >>> twice = op2.Kernel("void twice(double *v, const double *u) { *v = 2 * *u; }", "twice")
+        >>> add = op2.Kernel("void add(double *u, const double *v) { *u += *v; }", "add")
+        >>> def step():
+        ...     op2.par_loop(twice, cells, v(op2.WRITE), u(op2.READ))
+        ...     op2.par_loop(add, cells, u(op2.RW), v(op2.READ))
+        >>> graph = op2.record(step)
+        >>> graph.submit(2)
+        >>> u.data_ro.tolist()
+        [9.0, 18.0]
+    """
+    if not callable(step):
+        raise UsageError(f"record: the first argument must be a function, got {step!r}")
+    name = name or getattr(step, "__name__", None) or "recorded"
+    runtime.settle()
+    capture = Capture(name)
+    outer, runtime.recorder = runtime.recorder, capture
+    try:
+        step()
+    except Op2Error as error:
+        shorten(error)
+        raise error
+    finally:
+        runtime.recorder = outer
+    nodes = capture.operations
+    edges = _core.graph.dependences(numbered(nodes)[0])
+    placed = [
+        Placed(one.operation, tuple(after), one.line)
+        for one, after in zip(nodes, edges, strict=True)
+    ]
+    data = {d._uid: d for one in nodes for d, _ in one.operation.uses()}
+    return Graph(name, placed, data, "error")

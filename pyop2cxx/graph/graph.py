@@ -1,0 +1,278 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""A graph that is ready to run: it cannot be changed, only submitted."""
+
+from __future__ import annotations
+
+import threading
+import time
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from pyop2cxx import _core
+from pyop2cxx.base.access import READ
+from pyop2cxx.exceptions import GraphClosedError, GraphRaceError, UsageError
+from pyop2cxx.graph import pictures
+from pyop2cxx.graph.memory import numbered
+from pyop2cxx.graph.operations import Inner, While
+from pyop2cxx.graph.segments import prepared
+from pyop2cxx.runtime import runtime
+from pyop2cxx.runtime.engine import Bounded
+from pyop2cxx.runtime.tracebacks import ends_tracebacks
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from pyop2cxx.graph.operations import Operation, Placed
+
+ON_RACE = ("error", "serialise", "ignore")
+_MOST_BOUND = 16
+_MOST_SHOWN = 8
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GraphStats:
+    """What a graph is made of, and how often it ran.
+
+    Attributes:
+        nodes: Nodes.
+        edges: Pairs of nodes of which one waits for the other.
+        levels: Nodes on the longest path.
+        segments: Pieces that run without Python between them: calls on the host separate them.
+        submits: How often it was submitted.
+        instantiations: How often its loops were made ready: once, and after each change of options.
+        instantiate_ms: Milliseconds that the last time took, compilers included.
+        backend: What its loops run on.
+    """
+
+    nodes: int
+    edges: int
+    levels: int
+    segments: int
+    submits: int
+    instantiations: int
+    instantiate_ms: float
+    backend: str
+
+
+@ends_tracebacks("submit", "bind")
+class Graph:
+    """Loops with their order, compiled, checked for races and bound to their data.
+
+    `GraphBuilder.instantiate` makes one. Dats live as long as it does. Values of Dats, Globals and
+    Consts are those of the moment of each submit.
+    """
+
+    def __init__(
+        self, name: str, nodes: Sequence[Placed], slots: Mapping[int, Any], on_race: str
+    ) -> None:
+        if on_race not in ON_RACE:
+            raise UsageError(
+                f"graph '{name}': on_race must be one of {', '.join(map(repr, ON_RACE))}, got "
+                f"{on_race!r}"
+            )
+        self._name = name
+        self._nodes = tuple(nodes)
+        self._slots = dict(slots)
+        self._on_race = on_race
+        self._backend: str = runtime.backend
+        self._edges = _checked(name, self._nodes, on_race)
+        self._bound = Bounded(_MOST_BOUND)
+        self._n_submits = 0
+        self._n_instantiations = 0
+        self._lock = threading.Lock()
+        self._prepare()
+
+    @property
+    def name(self) -> str:
+        """What messages and pictures call it."""
+        return self._name
+
+    @property
+    def native(self) -> None:
+        """The device's own object for a recorded graph: None, all backends replay bound loops."""
+        return None
+
+    def submit(self, n: int = 1) -> None:
+        """Run all nodes, each behind those that it waits for. On a device they are enqueued.
+
+        Args:
+            n: How often, one after the other.
+
+        Raises:
+            GraphClosedError: Loops run on another backend now than when it was instantiated.
+            HaloFrozenError: A Dat's frozen halo was promised another access.
+            ExecutionError: A loop failed; the nodes behind it did not run.
+            UsageError: n is not a positive number.
+        """
+        if not isinstance(n, int) or isinstance(n, bool) or n < 1:
+            raise UsageError(f"graph '{self._name}': submit: n must be positive, got {n!r}")
+        runtime.settle()
+        with self._lock, runtime.at_once():
+            if self._epoch != runtime.epoch:
+                self._prepare()
+            if runtime.n_frozen:
+                self._program.check_frozen()
+            self._program.run(n)
+            self._n_submits += n
+
+    def wait(self) -> None:
+        """Wait until everything that was submitted is done.
+
+        Reading values waits for them by itself.
+
+        Raises:
+            ExecutionError: A loop has failed; the message names it.
+        """
+        for opened in runtime.engine.devices:
+            opened.device.finish()
+
+    def bind(self, replaced: Mapping[Any, Any]) -> Graph:
+        """Return the same graph with other Dats or Globals in the places of slots.
+
+        It is remembered: asked for again with the same objects, it is the same graph.
+
+        Args:
+            replaced: For slots of `GraphBuilder.slot` what takes their places: of the same kind,
+                Set, dim and dtype. A slot may be given itself, or take another slot's place.
+
+        Raises:
+            UsageError: Something is no slot, does not fit, or a function of the program uses it.
+            GraphRaceError: What takes the places makes two nodes a race.
+        """
+        new: dict[int, Any] = {}
+        for old, data in replaced.items():
+            uid = getattr(old, "_uid", None)
+            if uid not in self._slots:
+                slots = ", ".join(f"'{one.name}'" for one in self._slots.values()) or "none"
+                raise UsageError(
+                    f"graph '{self._name}': {getattr(old, 'name', old)!r} is no slot; slots are: "
+                    f"{slots}; g.slot(dat) makes one while the graph is built"
+                )
+            _check_fits(self._name, old, data)
+            if data is not old:
+                new[uid] = data
+        if not new:
+            return self
+        key = tuple(sorted((uid, data._uid) for uid, data in new.items()))
+        known: Graph | None = self._bound.find(key)
+        if known is None:
+            known = self._made_with(new)
+            self._bound.keep(key, known)
+        return known
+
+    def stats(self) -> GraphStats:
+        """Say what it is made of, and how often it ran."""
+        levels = _core.graph.levels([_core.graph.Node(after, []) for after in self._edges])
+        return GraphStats(
+            nodes=len(self._nodes),
+            edges=sum(map(len, self._edges)),
+            levels=max(levels, default=-1) + 1,
+            segments=self._program.n_segments,
+            submits=self._n_submits,
+            instantiations=self._n_instantiations,
+            instantiate_ms=self._milliseconds,
+            backend=self._backend,
+        )
+
+    def to_dot(self) -> str:
+        """Return the graph in the language of Graphviz."""
+        return pictures.dot(self._name, self._labels(), self._edges)
+
+    def to_svg(self) -> str:
+        """Return a picture of the graph, as SVG."""
+        return pictures.svg(self._name, self._labels(), self._edges)
+
+    def _repr_svg_(self) -> str:
+        return self.to_svg()
+
+    def __repr__(self) -> str:
+        return f"<graph '{self._name}' of {len(self._nodes)} nodes on {self._backend}>"
+
+    def _labels(self) -> list[tuple[str, str]]:
+        return [(one.operation.name, _what_of(one.operation)) for one in self._nodes]
+
+    def _prepare(self) -> None:
+        if runtime.backend != self._backend:
+            raise GraphClosedError(
+                f"graph '{self._name}' was instantiated for backend '{self._backend}', but loops "
+                f"run on '{runtime.backend}' now; build it again, or go back to that backend"
+            )
+        start = time.perf_counter()
+        self._program = prepared(self._nodes)
+        self._epoch = runtime.epoch
+        self._milliseconds = 1000 * (time.perf_counter() - start)
+        self._n_instantiations += 1
+
+    def _made_with(self, new: Mapping[int, Any]) -> Graph:
+        known: dict[int, Operation] = {}  # nodes may share a loop
+        nodes = []
+        for one in self._nodes:
+            operation = known.get(id(one.operation))
+            if operation is None:
+                operation = known[id(one.operation)] = one.operation.bound(new)
+            nodes.append(type(one)(operation, one.after, one.line))
+        slots = {
+            data._uid: data for data in (new.get(uid, old) for uid, old in self._slots.items())
+        }
+        return Graph(self._name, nodes, slots, self._on_race)
+
+
+def _check_fits(name: str, old: Any, data: Any) -> None:
+    def kind(one: Any) -> tuple[Any, ...]:
+        home = getattr(getattr(one, "dataset", None), "set", None)
+        return (type(one).__name__, getattr(one, "dim", None), str(getattr(one, "dtype", "")), home)
+
+    if kind(data)[:3] != kind(old)[:3] or (
+        type(old).__name__ == "Dat" and data.dataset.set is not old.dataset.set
+    ):
+        raise UsageError(
+            f"graph '{name}': the place of {type(old).__name__} '{old.name}' of dim {old.dim} and "
+            f"dtype {old.dtype} can be taken by one like it on the same Set, got {data!r}"
+        )
+
+
+def _checked(name: str, nodes: Sequence[Placed], on_race: str) -> list[list[int]]:
+    """Return what each node waits for, after races were looked for."""
+    edges = [list(one.after) for one in nodes]
+    if on_race == "ignore":
+        return edges
+    symbolic, names = numbered(nodes)
+    found = _core.graph.races(symbolic)
+    if found and on_race == "error":
+        raise GraphRaceError(_message(name, nodes, found, names))
+    for one in found:
+        edges[one.later].append(one.earlier)
+    return [sorted(set(after)) for after in edges]
+
+
+def _message(
+    name: str,
+    nodes: Sequence[Placed],
+    found: Sequence[_core.graph.Conflict],
+    names: Mapping[int, str],
+) -> str:
+    lines = []
+    for one in found[:_MOST_SHOWN]:
+        first, second = nodes[one.earlier], nodes[one.later]
+        lines.append(
+            f"  node {one.earlier} '{first.operation.name}' ({first.line}) and node {one.later} "
+            f"'{second.operation.name}' ({second.line}): {names[one.memory]}"
+        )
+    if len(found) > _MOST_SHOWN:
+        lines.append(f"  and {len(found) - _MOST_SHOWN} more")
+    return (
+        f"graph '{name}': nothing orders nodes that use the same data, and one of them writes it:\n"
+        + "\n".join(lines)
+        + "\nput one behind the other with then() or when_all(), or say on_race='serialise'"
+    )
+
+
+def _what_of(operation: Operation) -> str:
+    """Return how a node uses its data, for pictures."""
+    if isinstance(operation, (While, Inner)):
+        return f"{len(operation.body)} nodes"
+    uses: dict[str, str] = {}
+    for data, access in operation.uses():
+        if access != READ:
+            uses[data.name] = access.name
+    return ", ".join(f"{data} {access}" for data, access in uses.items())

@@ -1,0 +1,203 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What the nodes of a graph do: loops, calls on the host, and loops around other nodes."""
+
+from __future__ import annotations
+
+import copy
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from pyop2cxx.base.access import READ, WRITE
+from pyop2cxx.exceptions import UsageError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping, Sequence
+
+    from pyop2cxx.base.access import Access
+    from pyop2cxx.data.carrier import DataCarrier
+    from pyop2cxx.data.conditions import Condition
+    from pyop2cxx.loop.parloop import ParLoop
+
+    Replaced = Mapping[int, Any]
+    """What is used instead of an object, by the object's number."""
+
+
+class Operation:
+    """What one node does.
+
+    Attributes:
+        name: What messages and pictures call it.
+        is_known: Whether `uses` is all that it reads and writes.
+    """
+
+    name: str
+    is_known: bool = True
+
+    def uses(self) -> Iterator[tuple[Any, Access]]:
+        """What it reads and writes."""
+        raise NotImplementedError
+
+    def bound(self, replaced: Replaced) -> Operation:
+        """Return the same with other data; itself if it uses none of what is replaced.
+
+        Raises:
+            UsageError: It cannot be made with other data.
+        """
+        raise NotImplementedError
+
+    def _is_met(self, replaced: Replaced) -> bool:
+        return any(data._uid in replaced for data, _ in self.uses())
+
+
+class LoopOperation(Operation):
+    """A parallel loop that belongs to the graph alone.
+
+    Args:
+        loop: The loop.
+    """
+
+    def __init__(self, loop: ParLoop) -> None:
+        self.loop = loop
+        self.name = loop.kernel.shown_name
+        for part in loop._parts:
+            if hasattr(part.data, "_allocated"):
+                part.data._allocated("graph")
+
+    def uses(self) -> Iterator[tuple[Any, Access]]:
+        """What the arguments and the kernel's Consts say."""
+        for part in self.loop._parts:
+            yield part.data, part.access
+        for constant in self.loop._symbolic().constants:
+            yield constant, READ
+
+    def bound(self, replaced: Replaced) -> Operation:
+        """Return the loop with other data."""
+        if not self._is_met(replaced):
+            return self
+        loop = own_copy(self.loop)
+        for i, arg in enumerate(self.loop.args):
+            data: Any = arg.data
+            if data._uid in replaced:
+                loop.replace_data(i, replaced[data._uid])
+        return LoopOperation(loop)
+
+
+def own_copy(loop: ParLoop) -> ParLoop:
+    """Return a loop that is not touched by what the program does to the given one."""
+    found = copy.copy(loop)
+    found._epoch = -1
+    return found
+
+
+class HostCall(Operation):
+    """A function that is called between loops, on the host.
+
+    Args:
+        name: What messages call it.
+        call: The function.
+        reads: What it reads; with `writes` None if nobody knows.
+        writes: What it writes.
+        remake: Makes it anew with other data; None if it cannot be.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        call: Callable[[], object],
+        reads: Sequence[DataCarrier] | None,
+        writes: Sequence[DataCarrier] | None,
+        remake: Callable[[Replaced], HostCall] | None = None,
+    ) -> None:
+        self.name = name
+        self.call = call
+        self.is_known = reads is not None or writes is not None
+        self._uses = [(data, READ) for data in reads or ()]
+        self._uses += [(data, WRITE) for data in writes or ()]
+        self._remake = remake
+
+    def uses(self) -> Iterator[tuple[Any, Access]]:
+        """What was said when the node was made."""
+        yield from self._uses
+
+    def bound(self, replaced: Replaced) -> Operation:
+        """Return a call with other data, where the library made the function."""
+        if self.is_known and not self._is_met(replaced):
+            return self
+        if self._remake is None:
+            raise UsageError(
+                f"graph: node '{self.name}' calls a function of the program, which cannot be bound "
+                "to other data; write the function so that it asks for the Dat of this submit"
+            )
+        return self._remake(replaced)
+
+
+@dataclass(frozen=True, slots=True)
+class Placed:
+    """An operation and its place in a graph.
+
+    Attributes:
+        operation: What the node does.
+        after: Numbers of the nodes that it waits for.
+        line: Where the program wrote it.
+    """
+
+    operation: Operation
+    after: tuple[int, ...]
+    line: str
+
+
+class While(Operation):
+    """Nodes that are run again as long as a condition holds.
+
+    Args:
+        condition: Looked at before each pass.
+        body: The nodes, each behind those that it waits for.
+        most: So many passes at most.
+    """
+
+    def __init__(self, condition: Condition, body: Sequence[Placed], most: int) -> None:
+        self.name = f"while {condition}"
+        self.condition = condition
+        self.body = tuple(body)
+        self.most = most
+        self.is_known = all(one.operation.is_known for one in body)
+
+    def uses(self) -> Iterator[tuple[Any, Access]]:
+        """What the condition and the body use."""
+        for data in self.condition.data:
+            yield data, READ
+        for one in self.body:
+            yield from one.operation.uses()
+
+    def bound(self, replaced: Replaced) -> Operation:
+        """Return the same around bound nodes."""
+        if not self._is_met(replaced):
+            return self
+        body = [Placed(one.operation.bound(replaced), one.after, one.line) for one in self.body]
+        return While(self.condition.bound(replaced), body, self.most)
+
+
+class Inner(Operation):
+    """All nodes of another graph, as one node.
+
+    Args:
+        name: Of that graph.
+        body: Its nodes.
+    """
+
+    def __init__(self, name: str, body: Sequence[Placed]) -> None:
+        self.name = name
+        self.body = tuple(body)
+        self.is_known = all(one.operation.is_known for one in body)
+
+    def uses(self) -> Iterator[tuple[Any, Access]]:
+        """What its nodes use."""
+        for one in self.body:
+            yield from one.operation.uses()
+
+    def bound(self, replaced: Replaced) -> Operation:
+        """Return the same with bound nodes."""
+        if not self._is_met(replaced):
+            return self
+        body = [Placed(one.operation.bound(replaced), one.after, one.line) for one in self.body]
+        return Inner(self.name, body)

@@ -1,0 +1,185 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""From nodes to what is called one after the other at a submit."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from pyop2cxx import _core
+from pyop2cxx.exceptions import UnsupportedError, user_line
+from pyop2cxx.graph.operations import HostCall, Inner, LoopOperation, Placed, While
+from pyop2cxx.loop.execute import check_frozen
+from pyop2cxx.runtime import runtime
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
+
+    from pyop2cxx.data.conditions import Condition
+    from pyop2cxx.loop.parloop import ParLoop
+
+_BATCH = 64
+"""After so many passes an interrupt from the keyboard is looked for."""
+
+
+class Program:
+    """Nodes that are ready to run, in an order in which each is behind those that it waits for.
+
+    Args:
+        segments: What is called, with how often it is to run.
+        loops: All loops.
+        n_inner: Segments inside of these.
+    """
+
+    def __init__(
+        self, segments: Sequence[Callable[[int], None]], loops: Sequence[ParLoop], n_inner: int
+    ) -> None:
+        self._segments = tuple(segments)
+        self._frozen_checks = [(loop._effects, loop.args, loop._what) for loop in loops]
+        self.n_segments = len(segments) + n_inner
+
+    def check_frozen(self) -> None:
+        """Raise if a Dat's frozen halo was promised another access."""
+        for effects, args, what in self._frozen_checks:
+            check_frozen(effects, args, what)
+
+    def run(self, n: int) -> None:
+        """Run everything, n times."""
+        if len(self._segments) == 1:
+            self._segments[0](n)
+            return
+        for _ in range(n):
+            for segment in self._segments:
+                segment(1)
+
+
+def prepared(nodes: Iterable[Placed]) -> Program:
+    """Compile and bind all loops of some nodes.
+
+    Raises:
+        CompilationError: The compiler rejects a kernel.
+        StaticModeError: Under ``init(static=True)``.
+    """
+    maker = _Maker()
+    maker.add(nodes)
+    maker.end_sequence()
+    return Program(maker.segments, list(maker.loops.values()), maker.n_inner)
+
+
+class _Maker:
+    def __init__(self) -> None:
+        self.segments: list[Callable[[int], None]] = []
+        self.loops: dict[int, ParLoop] = {}
+        self.n_inner = 0
+        self._sequence: list[ParLoop] = []
+
+    def add(self, nodes: Iterable[Placed]) -> None:
+        for one in nodes:
+            operation = one.operation
+            if isinstance(operation, LoopOperation):
+                self._add_loop(operation.loop)
+            elif isinstance(operation, Inner):
+                self.add(operation.body)
+            elif isinstance(operation, While):
+                body = prepared(operation.body)
+                self.n_inner += body.n_segments
+                self._add_segment(_Passes(operation.condition, body, operation.most))
+            elif isinstance(operation, HostCall):
+                self._add_segment(_Calls(operation.call))
+            else:
+                raise UnsupportedError(f"graph: '{operation.name}' is no kind of node")
+
+    def end_sequence(self) -> None:
+        if self._sequence:
+            loops, self._sequence = self._sequence, []
+            self.segments.append(_Loops(loops))
+
+    def _add_segment(self, segment: Callable[[int], None]) -> None:
+        self.end_sequence()
+        self.segments.append(segment)
+
+    def _add_loop(self, loop: ParLoop) -> None:
+        if id(loop) not in self.loops:
+            self.loops[id(loop)] = loop
+            if loop._epoch != runtime.epoch:
+                loop._prepare()
+        if loop._run.is_watched or loop._wants_checks() or loop._effects.ghosts:
+            self._add_segment(_Watched(loop))
+        else:
+            self._sequence.append(loop)
+
+
+class _Loops:
+    """Loops that run without Python between them."""
+
+    def __init__(self, loops: Sequence[ParLoop]) -> None:
+        self._sequence = _core.graph.LoopSequence([loop._prepared for loop in loops])
+        each = {id(loop): loop for loop in loops}.values()
+        self._lent = tuple({id(one): one for loop in each for one in loop._lent}.values())
+        self._written = tuple(
+            {
+                id(dat): dat
+                for loop in each
+                for i in loop._effects.written
+                for dat in _fields(loop.args[i])
+                if dat.dataset.set.halo is not None
+            }.values()
+        )
+        self._assembling = [loop for loop in each if loop._effects.assembled]
+
+    def __call__(self, n: int) -> None:
+        has_copied = False
+        for first in range(0, n, _BATCH):
+            has_copied |= self._sequence.run(min(_BATCH, n - first))
+        if has_copied:
+            runtime.coherence.attribute(user_line())
+        for arrays in self._lent:
+            if arrays:
+                arrays.recall()
+        for dat in self._written:
+            dat.halo_valid = False
+        for loop in self._assembling:
+            loop._run.note_assembly(loop.args)
+
+
+def _fields(arg: Any) -> Iterable[Any]:
+    """Return the Dats that an argument is made of."""
+    found: Iterable[Any] = arg.data.split
+    return found
+
+
+class _Watched:
+    """A loop that something looks at: it runs alone, by way of Python."""
+
+    def __init__(self, loop: ParLoop) -> None:
+        self._loop = loop
+
+    def __call__(self, n: int) -> None:
+        for _ in range(n):
+            self._loop._run.once(self._loop.args)
+
+
+class _Calls:
+    """A function on the host."""
+
+    def __init__(self, call: Callable[[], object]) -> None:
+        self._call = call
+
+    def __call__(self, n: int) -> None:
+        for _ in range(n):
+            self._call()
+
+
+class _Passes:
+    """Nodes that run again as long as a condition holds."""
+
+    def __init__(self, condition: Condition, body: Program, most: int) -> None:
+        self._condition = condition
+        self._body = body
+        self._most = most
+
+    def __call__(self, n: int) -> None:
+        for _ in range(n):
+            for _ in range(self._most):
+                if not self._condition:
+                    break
+                self._body.run(1)

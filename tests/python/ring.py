@@ -1,0 +1,111 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Cells in a ring with the edges between them, and loops over both: what chains and graphs do."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from pyop2cxx import op2
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+N_CELLS = 60
+
+
+def kernel(code: str) -> op2.Kernel:
+    return op2.Kernel(code, code.split("(")[0].split()[-1])
+
+
+TWICE = kernel("void twice(double *y, const double *x) { y[0] = 2 * x[0]; }")
+MORE = kernel("void more(double *y) { y[0] += 1; }")
+GATHER = kernel("void gather(double *e, const double *x) { e[0] = x[1] - x[0]; }")
+SPREAD = kernel(
+    "void spread(double *r, const double *x, const double *e) "
+    "{ double f = x[0] - 2 * x[1] + e[0]; r[0] += f; r[1] -= f; }"
+)
+STEP = kernel(
+    "void advance(double *q, const double *old, double *r, double *s) "
+    "{ q[0] = old[0] + 0.1 * r[0]; s[0] += r[0]; r[0] = 0; }"
+)
+LEAST = kernel("void least(const double *q, double *m) { if (q[0] < m[0]) m[0] = q[0]; }")
+SCALED = kernel("void scaled(double *y, const double *m) { y[0] *= m[0]; }")
+
+
+@dataclass
+class Ring:
+    """Cells in a ring, edges between neighbours, and a few Dats."""
+
+    strategy: str | None = "owner"
+    cells: op2.Set = field(default_factory=lambda: op2.Set(N_CELLS, "cells"))
+
+    def __post_init__(self) -> None:
+        self.edges = op2.Set(N_CELLS, "edges")
+        ends = [[i, (i + 1) % N_CELLS] for i in range(N_CELLS)]
+        self.ends = op2.Map(self.edges, self.cells, 2, ends, "ends")
+        random = np.random.default_rng(5)
+        self.dats = {
+            name: op2.Dat(self.cells, random.random(N_CELLS), name=name) for name in "pqrs"
+        }
+        self.flux = op2.Dat(self.edges, random.random(N_CELLS), name="flux")
+        self.sum = op2.Global(1, 0.0, name="sum")
+        self.least = op2.Global(1, 10.0, name="least")
+
+    def loops(self) -> dict[str, tuple[Any, ...]]:
+        """Loops by name: kernel, Set and arguments."""
+        p, q, r, s = self.dats.values()
+        read, write, rw, inc = op2.READ, op2.WRITE, op2.RW, op2.INC
+        cells, edges, ends = self.cells, self.edges, self.ends
+        return {
+            "twice p q": (TWICE, cells, p(write), q(read)),
+            "twice q p": (TWICE, cells, q(write), p(read)),
+            "twice s q": (TWICE, cells, s(write), q(read)),
+            "more q": (MORE, cells, q(rw)),
+            "more r": (MORE, cells, r(rw)),
+            "gather": (GATHER, edges, self.flux(write), q(read, ends)),
+            "spread": (SPREAD, edges, r(inc, ends), q(read, ends), self.flux(read)),
+            "spread s": (SPREAD, edges, s(inc, ends), p(read, ends), self.flux(read)),
+            "step": (STEP, cells, q(write), p(read), r(rw), self.sum(inc)),
+            "least": (LEAST, cells, q(read), self.least(op2.MIN)),
+            "scaled": (SCALED, cells, s(rw), self.least(read)),
+        }
+
+    def options(self, name: str) -> dict[str, Any]:
+        """How a loop is called."""
+        return {"strategy": self.strategy} if name.startswith("spread") else {}
+
+    def run(self, name: str) -> None:
+        """Run a loop now."""
+        op2.par_loop(*self.loops()[name], **self.options(name))
+
+    def actions(self) -> dict[str, Callable[[], None]]:
+        """Everything that a random chain is made of, by name."""
+        p, q, r, s = self.dats.values()
+        loops: dict[str, Callable[[], None]] = {
+            name: partial(op2.par_loop, *loop, **self.options(name))
+            for name, loop in self.loops().items()
+        }
+        return loops | {
+            "zero r": r.zero,
+            "zero sum": self.sum.zero,
+            "read q": lambda: float(q.data_ro[3]),
+            "read sum": lambda: float(self.sum.data_ro[0]),
+            "set p": lambda: p.data.__setitem__(7, 0.25),
+            "axpy": lambda: s.axpy(0.5, p),
+            "copy": lambda: p.copy(s),
+            "axpy least": lambda: s.axpy(self.least, p),
+        }
+
+    def values(self) -> list[np.ndarray]:
+        """All values now."""
+        carriers = [*self.dats.values(), self.flux, self.sum, self.least]
+        return [carrier.data_ro.copy() for carrier in carriers]
+
+
+def assert_alike(one: Ring, other: Ring) -> None:
+    for mine, theirs in zip(one.values(), other.values(), strict=True):
+        np.testing.assert_allclose(mine, theirs, rtol=1e-11, atol=1e-11)

@@ -1,0 +1,162 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""``op2.record``: a graph of what a function does."""
+
+from __future__ import annotations
+
+import threading
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from ring import MORE, TWICE, Ring, assert_alike
+
+from pyop2cxx import op2
+from pyop2cxx.exceptions import UsageError
+from pyop2cxx.runtime import runtime
+
+_RECORDED = sorted({*Ring().loops(), "zero r", "zero sum"})
+
+
+def _random_record(names: list[str]) -> None:
+    eager, lazy = Ring(), Ring()
+    actions = lazy.actions()
+
+    def step() -> None:
+        for name in names:
+            actions[name]()
+
+    graph = op2.record(step)
+    graph.submit(2)
+    for name in names * 2:
+        eager.actions()[name]()
+    assert_alike(eager, lazy)
+
+
+_NAMES = st.lists(st.sampled_from(_RECORDED), min_size=1, max_size=10)
+
+
+@given(names=_NAMES)
+@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+def test_recorded_loops_compute_what_they_do_at_once(names: list[str]) -> None:
+    with op2.backend("sequential"):
+        _random_record(names)
+
+
+@given(names=_NAMES)
+@settings(max_examples=8, deadline=None, suppress_health_check=[*HealthCheck])
+def test_recorded_loops_on_a_device(device: object, names: list[str]) -> None:
+    _random_record(names)
+
+
+def test_the_order_is_what_data_demand() -> None:
+    ring = Ring()
+
+    def step() -> None:
+        for name in ("more q", "more r", "twice p q", "spread", "least"):
+            ring.run(name)
+
+    graph = op2.record(step, name="five")
+    # twice, spread and least read q; spread also adds to r
+    assert "n0 -> n2;" in graph.to_dot()
+    assert "n0 -> n3;" in graph.to_dot()
+    assert "n1 -> n3;" in graph.to_dot()
+    assert "n0 -> n4;" in graph.to_dot()
+    assert graph.stats().edges == 4
+    assert graph.name == "five"
+
+
+def test_objects_that_are_loops_are_recorded(backend: str) -> None:
+    ring = Ring()
+    q = ring.dats["q"]
+    loop = op2.ParLoop(MORE, ring.cells, q(op2.RW))
+    before = q.data_ro.copy()
+    graph = op2.record(loop.compute)
+    np.testing.assert_array_equal(q.data_ro, before)
+    graph.submit(3)
+    loop.compute()
+    np.testing.assert_allclose(q.data_ro, before + 4)
+
+
+def test_every_dat_is_a_slot() -> None:
+    ring = Ring()
+    p, q = ring.dats["p"], ring.dats["q"]
+    graph = op2.record(lambda: op2.par_loop(TWICE, ring.cells, p(op2.WRITE), q(op2.READ)))
+    graph.bind({p: q, q: p}).submit()
+    np.testing.assert_allclose(q.data_ro, 2 * p.data_ro)
+
+
+def test_what_would_happen_only_once_is_refused() -> None:
+    ring = Ring()
+    p, q = ring.dats["p"], ring.dats["q"]
+
+    def reads() -> None:
+        ring.run("twice p q")
+        p.data_ro  # noqa: B018
+
+    def changes() -> None:
+        q.data[:] = 0
+
+    def copies() -> None:
+        p.copy(q)
+
+    def sets_an_option() -> None:
+        op2.init(deterministic=True)
+
+    with pytest.raises(
+        UsageError, match="'reads' reads Dat 'p' on Set 'cells', which the recorded loops write"
+    ):
+        op2.record(reads)
+    for step in (changes, copies):
+        with pytest.raises(UsageError, match="changes Dat 'q' on Set 'cells' outside of loops"):
+            op2.record(step)
+    with pytest.raises(UsageError, match="changes options"):
+        op2.record(sets_an_option)
+    with pytest.raises(UsageError, match="must be a function, got 3"):
+        op2.record(3)  # type: ignore[arg-type]
+    assert runtime.recorder is None
+
+
+def test_what_no_loop_writes_may_be_read() -> None:
+    ring = Ring()
+    q = ring.dats["q"]
+    seen = []
+
+    def step() -> None:
+        seen.append(float(q.data_ro[0]))
+        ring.run("twice p q")
+
+    op2.record(step).submit()
+    assert seen == [q.data_ro[0]]
+
+
+def test_loops_of_other_threads_run_at_once() -> None:
+    ring = Ring()
+    r = ring.dats["r"]
+    before = r.data_ro.copy()
+
+    def step() -> None:
+        thread = threading.Thread(target=ring.run, args=["more r"])
+        thread.start()
+        thread.join()
+        ring.run("more q")
+
+    graph = op2.record(step)
+    np.testing.assert_allclose(r.data_ro, before + 1)
+    assert graph.stats().nodes == 1
+
+
+def test_matrices_are_not_set_to_zero_behind_the_graphs_back() -> None:
+    nodes = op2.Set(3)
+    ends = op2.Map(op2.Set(2), nodes, 2, [[0, 1], [1, 2]])
+    mat = op2.Mat(op2.Sparsity((nodes, nodes), [(ends, ends, None)]))
+    fill = op2.Kernel("void fill(double *a) { for (int i = 0; i < 4; i++) a[i] += 1; }", "fill")
+
+    def step() -> None:
+        mat.zero()
+        op2.par_loop(fill, ends.iterset, mat(op2.INC, (ends, ends)))
+
+    graph = op2.record(step)
+    graph.submit(3)
+    mat.assemble()
+    assert mat.values.diagonal().tolist() == [1.0, 2.0, 1.0]
