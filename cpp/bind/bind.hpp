@@ -21,6 +21,7 @@ void bind_lower(py::module_& core);
 void bind_chain(py::module_& core);
 void bind_graph(py::module_& core);
 void bind_dense(py::module_& core);
+void bind_solvers(py::module_& core);
 void bind_dispatch(py::module_& core);
 void bind_device(py::module_& core);
 void bind_cuda(py::module_& core);

@@ -17,6 +17,7 @@ PYBIND11_MODULE(_core, core) {
   op2::bind::bind_lower(core);
   op2::bind::bind_chain(core);
   op2::bind::bind_dense(core);
+  op2::bind::bind_solvers(core);
   op2::bind::bind_dispatch(core);
   op2::bind::bind_device(core);
   op2::bind::bind_cuda(core);

@@ -5,6 +5,8 @@ The C++ core of pyop2cxx. Not public: use pyop2cxx.op2.
 
 from __future__ import annotations
 import collections.abc
+import numpy
+import numpy.typing
 import typing
 import typing_extensions
 from . import mesh
@@ -22,6 +24,7 @@ __all__: list[str] = [
     "Alias",
     "Binding",
     "Buffer",
+    "CgEnd",
     "CheckInput",
     "CheckSite",
     "CheckedBody",
@@ -94,6 +97,7 @@ __all__: list[str] = [
     "column_fill",
     "combine",
     "common_dtype",
+    "conjugate_gradients",
     "copy",
     "cuda",
     "digest",
@@ -929,6 +933,45 @@ class Column:
         stride: typing.SupportsInt | typing.SupportsIndex,
     ) -> None: ...
 
+class CgEnd:
+    """
+    Members:
+
+      converged
+
+      max_it
+
+      diverged
+
+      not_a_number
+    """
+
+    __members__: typing.ClassVar[dict[str, CgEnd]]
+    converged: typing.ClassVar[CgEnd]
+    diverged: typing.ClassVar[CgEnd]
+    max_it: typing.ClassVar[CgEnd]
+    not_a_number: typing.ClassVar[CgEnd]
+    @typing.overload
+    def __eq__(self, other: CgEnd) -> bool: ...
+    @typing.overload
+    def __eq__(self, other: typing.Any) -> bool: ...
+    def __getstate__(self) -> int: ...
+    def __hash__(self) -> int: ...
+    def __index__(self) -> int: ...
+    def __init__(self, value: typing.SupportsInt | typing.SupportsIndex) -> None: ...
+    def __int__(self) -> int: ...
+    @typing.overload
+    def __ne__(self, other: CgEnd) -> bool: ...
+    @typing.overload
+    def __ne__(self, other: typing.Any) -> bool: ...
+    def __repr__(self) -> str: ...
+    def __setstate__(self, state: typing.SupportsInt | typing.SupportsIndex) -> None: ...
+    def __str__(self) -> str: ...
+    @property
+    def name(self) -> str: ...
+    @property
+    def value(self) -> int: ...
+
 class Executable:
     @property
     def name(self) -> str: ...
@@ -1163,6 +1206,21 @@ def combine(
     n_threads: typing.SupportsInt | typing.SupportsIndex,
 ) -> None: ...
 def common_dtype(left: DType, right: DType) -> DType: ...
+def conjugate_gradients(
+    row_offset: typing.Annotated[numpy.typing.ArrayLike, numpy.int64],
+    columns: typing.Annotated[numpy.typing.ArrayLike, numpy.int32]
+    | typing.Annotated[numpy.typing.ArrayLike, numpy.int64],
+    values: typing.Annotated[numpy.typing.ArrayLike, numpy.float64],
+    dim: typing.SupportsInt | typing.SupportsIndex,
+    b: typing.Annotated[numpy.typing.ArrayLike, numpy.float64],
+    x: numpy.typing.NDArray[numpy.float64],
+    rtol: typing.SupportsFloat | typing.SupportsIndex,
+    atol: typing.SupportsFloat | typing.SupportsIndex,
+    divtol: typing.SupportsFloat | typing.SupportsIndex,
+    max_it: typing.SupportsInt | typing.SupportsIndex,
+    is_jacobi: bool,
+    n_threads: typing.SupportsInt | typing.SupportsIndex,
+) -> tuple[CgEnd, list[float]]: ...
 def copy(
     to: typing.SupportsInt | typing.SupportsIndex,
     from_: typing.SupportsInt | typing.SupportsIndex,

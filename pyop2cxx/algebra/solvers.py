@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from pyop2cxx.algebra import krylov
+from pyop2cxx.algebra import krylov, own_cg
 from pyop2cxx.algebra.krylov import Convergence
 from pyop2cxx.base import extras
 from pyop2cxx.base.arrays import spread
@@ -68,7 +68,7 @@ OLD_NAMES: Mapping[str, str] = {
 
 KRYLOV = ("cg", "gmres", "bicgstab", "preonly")
 PRECONDITIONERS = ("none", "jacobi", "ilu", "lu", "amg")
-PACKAGES = ("auto", "scipy", "petsc", "cupy")
+PACKAGES = ("auto", "own", "scipy", "petsc", "cupy")
 _SAME = {
     "bcgs": "bicgstab",
     "gamg": "amg",
@@ -90,9 +90,10 @@ class Solver:
         ``ksp_type`` is cg, gmres, bicgstab (bcgs) or preonly; ``pc_type`` is none, jacobi, ilu, lu
         (direct) or amg (gamg; by PyAMG). ``ksp_rtol`` is relative to the norm of b, ``ksp_atol``
         absolute; the solve diverges where the residual grows beyond ``ksp_divtol`` times that of
-        the start. ``package`` is scipy, petsc (petsc4py), cupy (on the backend cuda, where the
-        values are), or auto: cupy where it is installed, loops run on CUDA and CuPy has the method
-        and the preconditioner; otherwise scipy.
+        the start. ``package`` is own (cg with none or jacobi of a matrix of doubles, on all threads
+        of the host), scipy, petsc (petsc4py), cupy (on the backend cuda, where the values are), or
+        auto: cupy where it is installed, loops run on CUDA and CuPy has the method and the
+        preconditioner; else own where that is possible; otherwise scipy.
 
     Raises:
         SolverOptionError: Both ways are used; an option is unknown or has an unknown value.
@@ -176,8 +177,13 @@ class Solver:
                 f"Solver: pc_type {options['pc_type']!r} needs a matrix; pass pc_type='none' with "
                 "a function"
             )
-        package = _package(options)
-        solved = {"petsc": _solve_petsc, "cupy": _solve_cupy, "scipy": _solve_scipy}[package]
+        package = _package(options, A, x, b)
+        solved = {
+            "own": _solve_own,
+            "petsc": _solve_petsc,
+            "cupy": _solve_cupy,
+            "scipy": _solve_scipy,
+        }[package]
         found, went = solved(A, x, b, options)
         self._last = went
         self._tell(went)
@@ -290,9 +296,14 @@ def _check_system(A: object, x: object, b: object) -> None:
         raise DataValueError(f"solve: x and b, {x.name} and {b.name}, are on different DataSets")
 
 
-def _package(options: Mapping[str, Any]) -> str:
+def _package(options: Mapping[str, Any], A: Mat | Operator, x: Vector, b: Vector) -> str:
     """Return the library of this solve."""
     wanted = str(options["package"])
+    if wanted == "own" and not own_cg.is_possible(A, x, b, options):
+        raise SolverOptionError(
+            "Solver: package 'own' solves by ksp_type 'cg' with pc_type 'none' or 'jacobi', with a "
+            "Mat of float64 that is one block of square entries; choose these, or package='scipy'"
+        )
     if wanted == "cupy" and dlpack.place_of(runtime.device) == dlpack.HOST:
         raise SolverOptionError(
             f"Solver: package 'cupy' solves where loops run on a CUDA device, but they run on "
@@ -301,7 +312,9 @@ def _package(options: Mapping[str, Any]) -> str:
     if wanted != "auto":
         return wanted
     on_device = options["ksp_type"] != "bicgstab" and options["pc_type"] in ("none", "jacobi")
-    return "cupy" if on_device and cupy.is_possible() else "scipy"
+    if on_device and cupy.is_possible():
+        return "cupy"
+    return "own" if own_cg.is_possible(A, x, b, options) else "scipy"
 
 
 def _check_finite(xp: Any, found: Mapping[str, Any]) -> None:
@@ -309,6 +322,16 @@ def _check_finite(xp: Any, found: Mapping[str, Any]) -> None:
         # a sum is finite only if its terms are, and needs no array of truth values
         if values.size and not xp.isfinite(values.sum()) and not xp.isfinite(values).all():
             raise DataValueError(f"solve: {what} has values that are not finite")
+
+
+def _solve_own(
+    A: Any, x: Vector, b: Vector, options: Mapping[str, Any]
+) -> tuple[Array, Convergence]:
+    rhs = np.ascontiguousarray(b.data_ro).reshape(-1)
+    guess = np.array(x.data_ro).reshape(-1)
+    values = A._stored("solve", write=False)
+    _check_finite(np, {"b": rhs, "x": guess, A._what: values})
+    return own_cg.solve(A, rhs, guess, options)
 
 
 def _solve_scipy(

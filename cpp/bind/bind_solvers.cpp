@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <pybind11/numpy.h>
+#include <pybind11/stl.h>
+
+#include <cstdint>
+#include <span>
+#include <variant>
+
+#include "base/overload.hpp"
+#include "bind/bind.hpp"
+#include "exec/conjugate_gradients.hpp"
+
+namespace op2::bind {
+namespace {
+
+template <class T>
+using Dense = py::array_t<T, py::array::c_style>;
+using ColumnNumbers = std::variant<Dense<std::int32_t>, Dense<std::int64_t>>;
+
+template <class T>
+std::span<const T> values_of(const Dense<T>& array) {
+  return {array.data(), static_cast<std::size_t>(array.size())};
+}
+
+}  // namespace
+
+void bind_solvers(py::module_& core) {
+  using exec::CgEnd;
+  using exec::CgResult;
+  py::enum_<CgEnd>(core, "CgEnd")
+      .value("converged", CgEnd::converged)
+      .value("max_it", CgEnd::max_it)
+      .value("diverged", CgEnd::diverged)
+      .value("not_a_number", CgEnd::not_a_number);
+  core.def(
+      "conjugate_gradients",
+      [](const Dense<std::int64_t>& row_offset, const ColumnNumbers& columns,
+         const Dense<double>& values, int dim, const Dense<double>& b, Dense<double>& x,
+         double rtol, double atol, double divtol, std::int64_t max_it, bool is_jacobi,
+         int n_threads) {
+        const auto offsets = values_of(row_offset);
+        const auto entries = values_of(values);
+        const auto right = values_of(b);
+        const std::span<double> found(x.mutable_data(), static_cast<std::size_t>(x.size()));
+        const auto n_rows = static_cast<std::int64_t>(offsets.size()) - 1;
+        const exec::CgOptions options{rtol,      atol,      divtol,       max_it,
+                                      is_jacobi, n_threads, check_signals};
+        const auto solve = [&](const auto& numbers) {
+          const auto places = values_of(numbers);
+          using Index = typename decltype(places)::value_type;
+          const exec::BlockRows<Index> matrix{n_rows, dim, offsets, places, entries};
+          const py::gil_scoped_release unlocked;
+          return exec::conjugate_gradients(matrix, right, found, options);
+        };
+        CgResult result = std::visit(
+            overload{[&solve](const Dense<std::int32_t>& narrow) { return solve(narrow); },
+                     [&solve](const Dense<std::int64_t>& wide) { return solve(wide); }},
+            columns);
+        return py::make_tuple(result.end, result.history);
+      },
+      py::arg("row_offset"), py::arg("columns"), py::arg("values"), py::arg("dim"), py::arg("b"),
+      py::arg("x").noconvert(), py::arg("rtol"), py::arg("atol"), py::arg("divtol"),
+      py::arg("max_it"), py::arg("is_jacobi"), py::arg("n_threads"));
+}
+
+}  // namespace op2::bind
