@@ -18,8 +18,6 @@ if TYPE_CHECKING:
     from pyop2cxx.kernel.kernel import Kernel
     from pyop2cxx.pipeline.request import Request
 
-    pass
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Explanation:
@@ -30,22 +28,23 @@ class Explanation:
         iterset: The Set's name.
         line: Where the user made the loop; empty if that is not known.
         backend: Where it runs.
-        elements: How often the kernel is called; 0 if the Set has no size.
+        elements: Number of elements that the loop visits; 0 if the Set has no size.
         strategy: How racing updates are resolved.
         why: Why so.
         refused: Why each strategy that is not possible is not.
         lanes: Elements computed side by side in vectors; 0 for one after the other.
         why_lanes: Why so many, or why none; names the kernel's line if one forbids it.
         kernel_line: That line's text; empty if there is none.
-        operations: Floating-point operations of one call of the kernel; None if it is opaque.
+        operations: Floating-point operations of one call of the kernel; None if the kernel could
+            not be parsed.
         scalars: Values gathered and scattered by one call; INC and RW count twice.
         bytes: Bytes that the whole loop must move; None where sizes are not known.
-        least_operations: What the rule asks of a kernel before it takes lanes.
-        least_operations_a_scalar: The same for each of `scalars`.
-        vector_bytes: Of the machine's widest vectors; 0 if that is not known.
-        gather_bytes: Of the gather instructions used; 0 if rows are loaded and transposed.
+        least_operations: Kernels with fewer operations get no lanes by default.
+        least_operations_a_scalar: The same, for each of `scalars`.
+        vector_bytes: Width of the machine's widest vector registers; 0 if that is not known.
+        gather_bytes: Width of the gather instructions used; 0 if rows are loaded and transposed.
         slow_operations: Divisions and roots among the operations.
-        operations_in_rows: Operations in loops that the compiler turns into vectors by itself.
+        operations_in_rows: Operations in inner loops that the C compiler vectorises by itself.
         tuning: Numbers that are not the backend's defaults, by name.
     """
 
@@ -77,31 +76,34 @@ class Explanation:
 
     def __str__(self) -> str:
         made_at = f", made at {self.line}" if self.line else ""
-        lines = [f"par_loop '{self.loop}' over Set '{self.iterset}'{made_at}"]
-        lines.append(f"  backend   {self.backend}")
-        lines.append(f"  strategy  {self.strategy}: {self.why}")
-        lines += [f"            not {name}: {why}" for name, why in self.refused.items()]
-        lanes = f"{self.lanes} lanes" if self.lanes else "scalar"
         by_gathers = ", by gather instructions" if self.gather_bytes else ""
-        lines.append(f"  lanes     {lanes}: {self.why_lanes}{by_gathers}")
-        if self.kernel_line:
-            lines.append(f"            {self.kernel_line}")
-        lines.append(f"  a call    {self._work()}")
-        if self.bytes is not None:
-            lines.append(f"  the loop  {self.elements} calls, {_readable(self.bytes)} to be moved")
-        lines.append(
-            f"  rule      lanes from {self.least_operations} operations a call and "
-            f"{self.least_operations_a_scalar} a value moved; "
-            + (f"vectors of {self.vector_bytes} bytes" if self.vector_bytes else "vectors unknown")
-        )
-        if self.tuning:
-            numbers = ", ".join(f"{name} = {value}" for name, value in self.tuning.items())
-            lines.append(f"  tuning    {numbers}")
-        return "\n".join(lines)
+        vectors = f"{self.vector_bytes} bytes" if self.vector_bytes else "unknown"
+        numbers = ", ".join(f"{name} = {value}" for name, value in self.tuning.items())
+        rows = [("backend", self.backend), ("strategy", f"{self.strategy}: {self.why}")]
+        rows += [("", f"not {name}: {why}") for name, why in self.refused.items()]
+        rows += [
+            ("lanes", f"{self.lanes or 'none'}: {self.why_lanes}{by_gathers}"),
+            ("", self.kernel_line),
+            ("work per element", self._work()),
+            ("in total", self._total()),
+            (
+                "lanes are used from",
+                f"{self.least_operations} operations per element and "
+                f"{self.least_operations_a_scalar} per value moved; vector registers: {vectors}",
+            ),
+            ("tuning", numbers),
+        ]
+        head = f"par_loop '{self.loop}' over Set '{self.iterset}'{made_at}"
+        return "\n".join([head, *(f"  {name:<21}{text}" for name, text in rows if text)])
+
+    def _total(self) -> str:
+        if self.bytes is None:
+            return ""
+        return f"{self.elements} elements, {_readable(self.bytes)} to be moved"
 
     def _work(self) -> str:
         if self.operations is None:
-            return f"{self.scalars} values moved; operations are not known: the kernel is opaque"
+            return f"{self.scalars} values moved; unknown operations: the kernel was not parsed"
         ratio = self.operations / self.scalars if self.scalars else float(self.operations)
         slow = f", {self.slow_operations} divisions and roots" if self.slow_operations else ""
         moved = f"{self.scalars} values moved ({ratio:.1f} for each)"
