@@ -289,7 +289,7 @@ def twin_breaches(root: Path, exceptions: dict[str, str]) -> list[str]:
         root: Top of the tree.
         exceptions: Unit to the test that stands in for its own, or to the reason why none can.
     """
-    twins = _twins(root)
+    twins = tests_of_units(root)
     breaches = [
         f"exception for {unit}, which is no unit" for unit in exceptions if unit not in twins
     ]
@@ -305,8 +305,8 @@ def twin_breaches(root: Path, exceptions: dict[str, str]) -> list[str]:
     return breaches
 
 
-def _twins(root: Path) -> dict[str, list[Path]]:
-    """Each unit and the tests it may have, the one of its own name first."""
+def tests_of_units(root: Path) -> dict[str, list[Path]]:
+    """Return for each unit the tests it may have, the one of its own name first."""
     twins = {}
     for path in cpp_sources(root):
         unit = path.relative_to(root / "cpp").with_suffix("")

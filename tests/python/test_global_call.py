@@ -15,6 +15,8 @@ from pyop2cxx.exceptions import DataValueError, UsageError
 from pyop2cxx.op2 import INC, READ, WRITE
 from pyop2cxx.runtime.communicators import PyOP2CommError
 
+pytestmark = pytest.mark.pyop2
+
 BACKENDS = [backend.name for backend in op2.backends() if backend.available]
 TEXT = "void f(const double *x, double *y, double *g) { y[0] += x[1]; y[1] += x[0]; g[0] += 1; }"
 LOCAL = op2.LocalKernel(TEXT, "f", [READ, INC, INC])

@@ -18,6 +18,8 @@ from pyop2cxx.exceptions import (
 )
 from pyop2cxx.op2 import INC, READ
 
+pytestmark = pytest.mark.pyop2
+
 EDGES, NODES = op2.Set(3, "edges"), op2.Set(4, "nodes")
 E2N = op2.Map(EDGES, NODES, 2, [0, 1, 1, 2, 2, 3])
 TEXT = "void f(const double *x, double *y, double *g) { y[0] += x[1]; y[1] += x[0]; g[0] += 1; }"

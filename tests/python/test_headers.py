@@ -134,7 +134,7 @@ def test_only_what_a_text_names_is_included() -> None:
 @pytest.mark.parametrize("kind", ["long long", "unsigned long long int", "long", "int64_t"])
 @pytest.mark.parametrize("how", ["parsed", "opaque", "C++"])
 @pytest.mark.parametrize("backend", ["sequential", "openmp", "opencl"])
-@pytest.mark.parametrize("abi", ["2026", "2016"])
+@pytest.mark.parametrize("abi", ["2026", pytest.param("2016", marks=pytest.mark.pyop2)])
 def test_a_long_long_is_a_long(kind: str, how: str, backend: str, abi: str) -> None:
     if backend == "opencl" and how != "parsed":
         return  # devices translate kernels

@@ -40,8 +40,10 @@ def two_entries() -> op2.Map:
 @pytest.mark.parametrize(
     ("call", "error"),
     [
-        (lambda: op2.GlobalKernel(1.5, ()), KernelTypeError),
-        (lambda: op2.Parloop(1.5, op2.Set(1), ()), KernelTypeError),
+        pytest.param(lambda: op2.GlobalKernel(1.5, ()), KernelTypeError, marks=pytest.mark.pyop2),
+        pytest.param(
+            lambda: op2.Parloop(1.5, op2.Set(1), ()), KernelTypeError, marks=pytest.mark.pyop2
+        ),
         (lambda: op2.GlobalDataSet(dat()), DatTypeError),
         (lambda: op2.GlobalDataSet(op2.Constant(1, 1.0)), DatTypeError),
         (lambda: op2.Solver(parameters=3), SolverOptionError),

@@ -8,6 +8,8 @@ import pytest
 from pyop2cxx import op2
 from pyop2cxx.exceptions import IndexTypeError, IndexValueError, UnsupportedError, UsageError
 
+pytestmark = pytest.mark.pyop2
+
 EDGES, NODES = op2.Set(2), op2.Set(3)
 E2N = op2.Map(EDGES, NODES, 2, [0, 1, 1, 2], "e2n")
 

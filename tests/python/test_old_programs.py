@@ -27,6 +27,8 @@ from airfoil import Airfoil
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+pytestmark = pytest.mark.pyop2
+
 eras = pytest.mark.parametrize("abi", ["2013", "2016"])
 everywhere = pytest.mark.parametrize("backend", ["sequential", "openmp", "opencl"])
 on_hosts = pytest.mark.parametrize("backend", ["sequential", "openmp"])

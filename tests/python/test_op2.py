@@ -36,6 +36,7 @@ def test_pyop2s_names_are_there() -> None:
         _ = op2.nothing
 
 
+@pytest.mark.pyop2
 def test_pyop2s_modules_are_there() -> None:
     from pyop2cxx.pyop2._kernel_args import DatParloopArg
     from pyop2cxx.pyop2.global_kernel import Parloop

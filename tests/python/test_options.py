@@ -160,6 +160,7 @@ def test_changes_are_told_once_and_only_if_there_are_any(options: Configuration)
     assert told == [{"threads", "debug"}, {"threads"}]
 
 
+@pytest.mark.pyop2
 def test_options_of_pyop2_are_kept() -> None:
     options = Configuration()
     assert (options["type_check"], options["simd_width"]) == (True, 4)

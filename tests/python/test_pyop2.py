@@ -16,6 +16,8 @@ import pytest
 from pyop2cxx import op2
 from pyop2cxx.exceptions import ConfigurationError, MapTypeError, SizeTypeError, UnsupportedError
 
+pytestmark = pytest.mark.pyop2
+
 PAGE = (Path(__file__).parents[2] / "docs/pyop2.md").read_text()
 MODULES = {
     "op2": "par_loop",

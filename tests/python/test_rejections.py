@@ -155,7 +155,7 @@ MISSING = [
 
 
 @pytest.mark.parametrize(("code", "line", "column"), MISSING)
-@pytest.mark.parametrize("abi", ["2026", "2016"])
+@pytest.mark.parametrize("abi", ["2026", pytest.param("2016", marks=pytest.mark.pyop2)])
 def test_a_missing_semicolon_is_shown_where_it_is_missing(
     code: str, line: int, column: int, abi: str
 ) -> None:

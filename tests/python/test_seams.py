@@ -7,8 +7,9 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 from pyop2cxx.algebra import on_devices
-from pyop2cxx.pyop2.conventions import adapt
 from pyop2cxx.runtime import seams
 
 ROOT = Path(__file__).parents[2]
@@ -16,6 +17,12 @@ ROOT = Path(__file__).parents[2]
 
 def test_each_seam_finds_its_room() -> None:
     assert seams.device_algebra() is on_devices
+
+
+@pytest.mark.pyop2
+def test_older_conventions_are_found() -> None:
+    from pyop2cxx.pyop2.conventions import adapt
+
     assert seams.conventions() is adapt
 
 
