@@ -23,11 +23,10 @@ from pyop2cxx.data.mat_args import (
     PlacedBlockArg,
 )
 from pyop2cxx.exceptions import DataValueError, MapTypeError, MapValueError
-from pyop2cxx.sets.derived_maps import GlobalMap, MaskedMap
+from pyop2cxx.sets.derived_maps import GlobalMap
 from pyop2cxx.sets.maps import Map
 
 if TYPE_CHECKING:
-    from pyop2cxx.base.arrays import Array
     from pyop2cxx.data.mat_args import Mask
     from pyop2cxx.data.mat_values import MatValues
     from pyop2cxx.sets.sets import Set
@@ -131,26 +130,6 @@ def _part_key(part: BlockPart) -> Any:
     return None if part.map_ is None else part.map_._uid
 
 
-def with_places(arg: Any) -> Any:
-    """Return an argument of a loop in which all that is left out has places it could have had.
-
-    Args:
-        arg: The argument, of any kind.
-    """
-    if not isinstance(arg, MixedMatArg) or arg.map_.given[0] is None:
-        return arg
-    mat, (lgmaps, unroll_map) = arg.data, arg.map_.given
-    found: list[list[BlockPart]] = []
-    for (i, j), masks in zip(_cells(mat), _lgmaps_by_block(mat, lgmaps), strict=True):
-        block, rows, cols = mat[i, j], arg.map_.rows[i], arg.map_.cols[j]
-        if rows is not None and cols is not None:
-            found.append([argument(block, arg.access, (rows, cols), masks, unroll_map)])
-        else:
-            given = _masks(block, masks, unroll_map)
-            found.append([PlacedBlockArg(block, rows, cols, arg.access, *given)])
-    return MixedMatArg(mat, arg.map_, arg.access, *_joined(mat, found), arg.form)
-
-
 def placed(part: PlacedBlockArg, whole: Set) -> MatArg:
     """Return what needs places beside a Global as a block that has them.
 
@@ -200,14 +179,11 @@ def _dense_block(
     unrolled: bool,
 ) -> list[BlockPart]:
     whole = rows if cols is None else cols
-    if whole is None and access == INC and masks == (None, None):
-        return [DenseBlockArg(block, None, access, block.cdim, 0, 0)]
-    dropped = None if whole is None else _dropped(block, whole, (rows, cols), masks, unrolled)
-    if whole is None or dropped is None:
+    is_whole = masks == (None, None) and (access == INC if whole is None else not whole._is_partial)
+    if not is_whole:
         return [PlacedBlockArg(block, rows, cols, access, masks, unrolled)]
-    if dropped.any():
-        key = ("masked", whole._uid, blake2b(dropped.tobytes()).digest())
-        whole = block._paths.setdefault(key, MaskedMap(whole, dropped))
+    if whole is None:
+        return [DenseBlockArg(block, None, access, block.cdim, 0, 0)]
     row_dim, col_dim = block.block_dims
     if cols is None:
         return [DenseBlockArg(block, whole, access, row_dim * col_dim, 0, 0)]
@@ -218,33 +194,6 @@ def _dense_block(
         DenseBlockArg(block, whole, access, col_dim, row_dim * col_dim, r * col_dim)
         for r in range(row_dim)
     ]
-
-
-def _dropped(
-    block: MatValues,
-    whole: Map,
-    maps: tuple[Map | None, Map | None],
-    masks: tuple[Mask, Mask],
-    unrolled: bool,
-) -> Array | None:
-    """Return which entities beside a Global are left out, all values of each.
-
-    Returns:
-        Shape (toset.total_size,), bool; None if a Map cannot lead elsewhere in their place: of some
-        only components are left out, it moves along columns, or leads nowhere from some elements.
-    """
-    if whole._is_partial:
-        return None
-    dropped = np.zeros(whole.toset.total_size if whole.toset.is_sized else 0, bool)
-    for side, mask, dim in zip(maps, masks, block.block_dims, strict=True):
-        if mask is None:
-            continue
-        left_out = (mask[0] < 0).reshape(-1, dim if unrolled else 1)
-        if whole.offset is not None or (left_out.any(axis=1) != left_out.all(axis=1)).any():
-            return None
-        # of a Global's side there is one, for all
-        dropped |= left_out[:, 0] if side is not None else left_out[0, 0]
-    return dropped
 
 
 def _checked_path(mat: MatValues, path: object) -> tuple[Map, Map]:

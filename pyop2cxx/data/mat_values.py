@@ -87,11 +87,8 @@ class MatValues(DataCarrier):
     def _allocate(self) -> None:
         rows, cols = self.block_dims
         shape = (len(self._sparsity.colidx), rows, cols)
-        if self._sparsity.is_dense:  # behind the last place goes what loops leave out
-            shape = (shape[0] + 1, rows, cols)
-        memory = as_zeros(shape, self._dtype, self._what)
-        self._values = memory[: len(self._sparsity.colidx)]
-        self._buffer.reset(address=address_of(memory), n_bytes=memory.nbytes, is_zero=True)
+        values = self._values = as_zeros(shape, self._dtype, self._what)
+        self._buffer.reset(address=address_of(values), n_bytes=values.nbytes, is_zero=True)
 
     # Blocks
 

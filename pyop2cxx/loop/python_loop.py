@@ -19,7 +19,6 @@ from pyop2cxx.base.regions import ALL
 from pyop2cxx.loop.execute import Run, checked_epoch
 from pyop2cxx.loop.parloop import ParLoop
 from pyop2cxx.loop.parts import Kind
-from pyop2cxx.sets.derived_maps import MaskedMap
 from pyop2cxx.sets.extruded import ExtrudedSet
 from pyop2cxx.sets.items import Items, levels_of, reached
 from pyop2cxx.sets.sets import Subset
@@ -256,8 +255,6 @@ def _shown(part: Part) -> Array:
     if not part.is_of_matrix:
         return values
     width = part.stride or part.dim
-    if isinstance(part.map_, MaskedMap) and values.base is not None:
-        values = values.base  # with the place of what is left out
     return values.reshape(-1, width)[:, part.component : part.component + part.dim]
 
 

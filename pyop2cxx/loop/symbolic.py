@@ -12,7 +12,6 @@ from pyop2cxx.base.arrays import core_dtype
 from pyop2cxx.kernel.kernel import free_names
 from pyop2cxx.loop.parts import Kind
 from pyop2cxx.runtime import runtime
-from pyop2cxx.sets.derived_maps import MaskedMap
 from pyop2cxx.sets.items import path_of
 
 if TYPE_CHECKING:
@@ -125,7 +124,6 @@ def _loop(
     maps, constants = shared["maps"], shared["constants"]
     paths = [path_of(m, items, t) for m, t in zip(maps, tosets, strict=True)]
     arities = {map_._uid: path.arity for map_, path in zip(maps, paths, strict=True)}
-    arities |= {m.map_._uid: arities[m._uid] for m in maps if isinstance(m, MaskedMap)}
     index = {map_._uid: i for i, map_ in enumerate(maps)}
     numbers = [part.number for part in parts]
     return _core.Loop(

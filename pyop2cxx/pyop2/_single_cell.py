@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 
 from pyop2cxx import _core
 from pyop2cxx.data.handles import OpaqueType, PassthroughArg
-from pyop2cxx.data.mat_paths import with_places
 from pyop2cxx.exceptions import UsageError
 from pyop2cxx.kernel.kernel import Kernel
 from pyop2cxx.loop.facts import LoopFacts
@@ -47,7 +46,8 @@ def generate_single_cell_wrapper(
     A matrix, or a block of one, has three pointers: its values, ``const long *rowptr`` and
     ``colidx`` of its Sparsity; and where something is left out, the arrays of its lgmaps, int64, or
     null. The function then finds the element's places, and returns an int: 0, or 1 if an entry has
-    none, when nothing of the element has been added.
+    none, when nothing of the element has been added. A block that is added to where two Globals
+    meet, with nothing left out, has one pointer, to its values.
 
     Args:
         iterset: The Set.
@@ -77,7 +77,7 @@ def generate_single_cell_wrapper(
     kernel = Kernel(f"void {alias}();\n{calling}", alias, cpp=True)
     # of a kernel that stands elsewhere nothing is known, as of one in C++
     whole = iterset.superset if isinstance(iterset, Subset) else iterset
-    loop = _OneElement(kernel, whole, *handles, *map(with_places, args))
+    loop = _OneElement(kernel, whole, *handles, *args)
     body = _body(loop).rstrip("\n")
     wrapping = Wrapping(wrapper, alias, forward_args, loop._parts[len(handles) :], whole)
     return "\n".join(

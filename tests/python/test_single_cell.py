@@ -154,7 +154,8 @@ def test_what_is_left_out(tmp_path: Path) -> None:
         mat.zero()
         held: list[Any] = []
         for block, pair in zip(mat, lgmaps, strict=True):
-            held += of_matrix(block)
+            meets = (block.nrows, block.ncols) == (1, 1)  # two Globals: a sum, which needs no place
+            held += [block.array] if meets else of_matrix(block)
             if any(k is not None for k in pair):
                 held += [None if k is None else k.astype(np.int64) for k in pair]
         given = [None if array is None else pointer(array) for array in held]
