@@ -52,7 +52,7 @@ class Condition:
     @property
     def data(self) -> tuple[Any, ...]:
         """The Globals that are compared."""
-        return tuple(side for side in (self.left, self.right) if hasattr(side, "_uid"))
+        return tuple(side for side in (self.left, self.right) if _is_global(side))
 
     def bound(self, replaced: Mapping[int, Any]) -> Condition:
         """Return the same with other Globals in the places of some."""
@@ -73,11 +73,15 @@ class Condition:
 
 
 def _value(side: Any) -> Any:
-    return side.data_ro[0] if hasattr(side, "_uid") else side
+    return side.data_ro[0] if _is_global(side) else side
+
+
+def _is_global(side: Any) -> bool:
+    return getattr(side, "_kind", "") == "Global"  # whose module imports this one
 
 
 def _check(side: Any, sign: str) -> None:
-    if not hasattr(side, "_uid"):
+    if not _is_global(side):
         try:
             float(side)
         except (TypeError, ValueError):

@@ -45,6 +45,8 @@ def test_what_cannot_be_compared_is_refused() -> None:
     x = op2.Global(1, 1.0, name="x")
     with pytest.raises(UsageError, match="compares a Global with a number or a Global, got 'a'"):
         _ = x > "a"  # type: ignore[operator]
+    with pytest.raises(UsageError, match="compares a Global with a number or a Global, got Set"):
+        _ = x > op2.Set(3)  # type: ignore[operator]
     with pytest.raises(UsageError, match="compares single real numbers; Global 'v' has 2"):
         _ = op2.Global(2, [0.0, 1.0], name="v") > 0
     with pytest.raises(UsageError, match="dtype complex128"):
