@@ -27,6 +27,9 @@ EXTRAS: Mapping[str, str] = {
     "loopy": "loopy",
     "pymbolic": "loopy",
     "constantdict": "loopy",
+    "ufl": "fem",
+    "basix": "fem",
+    "ffcx": "fem",
 }
 """The optional packages, and the extra of pyop2cxx that installs each."""
 

@@ -39,11 +39,12 @@ PYTHON_RANKS = {
     "graph": 11,
     "algebra": 12,
     "mesh": 13,
-    "reports": 14,
-    "pyop2": 15,
-    "op2": 16,
-    "__init__": 17,
-    "__main__": 17,
+    "fem": 14,
+    "reports": 15,
+    "pyop2": 16,
+    "op2": 17,
+    "__init__": 18,
+    "__main__": 18,
 }
 """Rooms of the package, from the ground up; beside them the modules that lie in no room."""
 PIPELINE_NEVER_SEES = "data"
@@ -58,8 +59,8 @@ BACKENDS = ("cuda", "opencl", "openmp", "sequential")
 VENDOR_HEADER = re.compile(r"(cuda|nvrtc|cublas|cusparse|hip/|CL/)")
 TEMPLATE_LINES = 80
 EXTRAS = (
-    *("cupyx", "gmsh", "h5py", "loopy", "matplotlib", "meshio", "mpi4py", "petsc4py", "pyamg"),
-    *("scipy", "tqdm"),
+    *("basix", "cupyx", "ffcx", "gmsh", "h5py", "loopy", "matplotlib", "meshio", "mpi4py"),
+    *("petsc4py", "pyamg", "scipy", "tqdm", "ufl"),
 )
 SPDX = "SPDX-License-Identifier: BSD-3-Clause"
 

@@ -1,0 +1,44 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Finite elements: forms written in UFL, kernels by FFCx, assembly by parallel loops.
+
+It needs the extra ``fem``: ``pip install 'pyop2cxx[fem]'``.
+"""
+
+from pyop2cxx.fem.assembly import assemble, assemble_system, compiled
+from pyop2cxx.fem.compiler import Integral, Parameter, compile_form
+from pyop2cxx.fem.conditions import DirichletBC
+from pyop2cxx.fem.domain import Facets, MeshLike
+from pyop2cxx.fem.functions import Constant, Function
+from pyop2cxx.fem.interpolation import interpolate
+from pyop2cxx.fem.loops import Form
+from pyop2cxx.fem.operators import action
+from pyop2cxx.fem.solving import NewtonHistory, error_norm, norm, solve
+from pyop2cxx.fem.spaces import FunctionSpace
+from pyop2cxx.fem.symbols import FacetNormal, SpatialCoordinate, dS, ds, dx
+
+__all__ = [
+    "Constant",
+    "DirichletBC",
+    "FacetNormal",
+    "Facets",
+    "Form",
+    "Function",
+    "FunctionSpace",
+    "Integral",
+    "MeshLike",
+    "NewtonHistory",
+    "Parameter",
+    "SpatialCoordinate",
+    "action",
+    "assemble",
+    "assemble_system",
+    "compile_form",
+    "compiled",
+    "dS",
+    "ds",
+    "dx",
+    "error_norm",
+    "interpolate",
+    "norm",
+    "solve",
+]

@@ -1,0 +1,336 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Forms, written in UFL, become kernels: FFCx writes the C of each integral."""
+
+from __future__ import annotations
+
+import json
+import logging
+import re
+from dataclasses import dataclass, field
+from hashlib import blake2b
+from importlib.metadata import version
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from pyop2cxx.base import extras
+from pyop2cxx.base.access import INC, READ, Access
+from pyop2cxx.exceptions import DataTypeError, UnsupportedError, UsageError
+from pyop2cxx.fem import text
+from pyop2cxx.fem._packages import ufl
+from pyop2cxx.kernel.kernel import Kernel
+from pyop2cxx.runtime.store import remembered
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from numpy.typing import DTypeLike
+
+SCALARS: Mapping[str, tuple[str, str]] = {
+    "float32": ("float", "float"),
+    "float64": ("double", "double"),
+    "complex128": ("double _Complex", "double"),
+}
+"""For each dtype of a form what C calls a scalar, and a coordinate."""
+KINDS = ("cell", "exterior_facet", "interior_facet")
+"""Integrals that can be compiled, as UFL calls them."""
+EVERYWHERE = -1
+"""What stands for a subdomain where an integral is over all cells or facets."""
+_ARITY: type[BaseException] = ufl.algorithms.check_arities.ArityMismatch
+_PACKAGES = ("fenics-ufl", "fenics-basix", "fenics-ffcx")
+_LAYOUT = 2
+"""Of what is kept on disk; to be raised when it changes."""
+
+
+@dataclass(frozen=True, slots=True)
+class Parameter:
+    """An argument of an integral's kernel.
+
+    Attributes:
+        role: ``"tensor"``, ``"coefficient"``, ``"constant"``, ``"coordinates"``, ``"facets"`` (the
+            number of the facet in each cell) or ``"permutations"`` (how each cell sees the facet);
+            of kernels that turn the basis, ``"signs"``.
+        name: In the C text.
+        access: How the kernel uses it.
+        dtype: Of its values.
+        size: How many values the kernel gets.
+        number: Of the coefficient or constant, in ``form.coefficients()``, ``form.constants()``;
+            of signs the argument of the form (0, 1), else -1.
+    """
+
+    role: str
+    name: str
+    access: Access
+    dtype: np.dtype[Any]
+    size: int
+    number: int = -1
+
+
+@dataclass(frozen=True, slots=True)
+class Integral:
+    """One integral of a form, compiled.
+
+    Attributes:
+        kind: ``"cell"``, ``"exterior_facet"`` or ``"interior_facet"``.
+        subdomains: The numbers of the subdomains it is over; -1 stands for everywhere.
+        kernel: What loops call; its ``accesses`` and ``dtypes`` are given.
+        parameters: The kernel's arguments, in order.
+        shape: Of the element tensor: ``()``, ``(rows,)`` or ``(rows, columns)``; of interior
+            facets the rows of both cells, those of the first one before those of the second.
+        body: The C text within the function.
+    """
+
+    kind: str
+    subdomains: tuple[int, ...]
+    kernel: Kernel
+    parameters: tuple[Parameter, ...]
+    shape: tuple[int, ...]
+    body: str = field(repr=False)
+
+
+def compile_form(
+    form: Any,
+    dtype: DTypeLike = np.float64,
+    name: str = "",
+    options: Mapping[str, Any] | None = None,
+) -> list[Integral]:
+    """Compile a form of UFL's by FFCx, and make a kernel of each integral.
+
+    What FFCx writes is kept in the cache directory, by the form's signature, the options and the
+    versions of FFCx, UFL and Basix.
+
+    Args:
+        form: A ``ufl.Form`` of rank 0, 1 or 2 on one mesh of P1 or Q1 geometry.
+        dtype: Of scalars: float32, float64 or complex128. Coordinates are real, of that precision.
+        name: What the kernels are called, followed by the kind of integral; empty means a name
+            made of the signature.
+        options: Of FFCx, such as ``{"sum_factorization": True}``, besides ``scalar_type``.
+
+    Returns:
+        Its integrals: those over cells, then over exterior, then over interior facets.
+
+    Raises:
+        UsageError: This is not a form, or FFCx does not compile it; or the name is none of C's.
+        DataTypeError: There is no such dtype of forms.
+        UnsupportedError: An integral is over points or ridges.
+        MissingExtraError: FFCx is not installed.
+
+    Example:
+        >>> import basix.ufl, ufl
+        >>> linear = basix.ufl.element("P", "triangle", 1)
+        >>> space = ufl.FunctionSpace(ufl.Mesh(basix.ufl.element("P", "triangle", 1, shape=(2,))),
+        ...                           linear)
+        >>> u, v = ufl.TrialFunction(space), ufl.TestFunction(space)
+        >>> mass, = compile_form(u * v * ufl.dx, name="mass")
+        >>> mass.kernel.name, mass.shape, [p.role for p in mass.parameters]
+        ('mass_cell', (3, 3), ['tensor', 'coordinates'])
+    """
+    scalar = _scalar(dtype)
+    if not isinstance(form, ufl.Form):
+        raise UsageError(
+            f"compile_form: expected a ufl.Form, got {type(form).__name__}; integrate an "
+            "expression by '* ufl.dx'"
+        )
+    if name and not re.fullmatch(r"[A-Za-z_]\w*", name):
+        raise UsageError(f"compile_form: the name {name!r} is no name in C")
+    try:
+        signature = form.signature()
+    except Exception as error:  # UFL's parts raise what they like
+        raise _refused(error) from None
+    given = tuple(sorted((options or {}).items()))
+    key = ("ffcx", _LAYOUT, signature, scalar.name, given, tuple(map(version, _PACKAGES)))
+    made = remembered("form", key, lambda: json.dumps(_written(form, scalar, given)).encode())
+    called = name or f"form_{blake2b(signature.encode()).hexdigest()[:8]}"
+    described = json.loads(made)
+    return [_integral(d, scalar, _named(called, i, described)) for i, d in enumerate(described)]
+
+
+def _named(called: str, i: int, described: list[dict[str, Any]]) -> str:
+    """Return the name of a kernel; alike for the same form in every process."""
+    kind = described[i]["kind"]
+    alike = [j for j, d in enumerate(described) if d["kind"] == kind]
+    return f"{called}_{kind}" + (f"_{alike.index(i)}" if len(alike) > 1 else "")
+
+
+def _scalar(dtype: DTypeLike) -> np.dtype[Any]:
+    try:
+        scalar = np.dtype(dtype)
+    except TypeError:
+        scalar = np.dtype(object)
+    if scalar.name not in SCALARS:
+        raise DataTypeError(
+            f"compile_form: dtype must be one of {', '.join(SCALARS)}, got {dtype!r}"
+        )
+    return scalar
+
+
+def real(dtype: np.dtype[Any]) -> np.dtype[Any]:
+    """Return the dtype of coordinates in a form."""
+    return np.empty(0, dtype).real.dtype
+
+
+def _written(
+    form: Any, scalar: np.dtype[Any], options: tuple[tuple[str, Any], ...]
+) -> list[dict[str, Any]]:
+    """Let FFCx write the integrals; return what is kept of each."""
+    load = extras.load
+    needed_for = "compile_form"
+    settings = load("ffcx.options", needed_for).get_options(
+        {"scalar_type": scalar.name, "verbosity": logging.WARNING, **dict(options)}
+    )
+    try:
+        analysis = load("ffcx.analysis", needed_for).analyze_ufl_objects([form], scalar.name)
+        compute = load("ffcx.ir.representation", needed_for).compute_ir
+        found = compute(analysis, {}, "pyop2cxx", settings, False)
+        generate = load("ffcx.codegeneration.C.integral", needed_for).generator
+        (described,) = found.forms
+        for kind in described.integral_names:
+            if described.integral_names[kind] and kind not in KINDS:
+                raise UnsupportedError(
+                    f"compile_form: integrals of kind '{kind}' are not supported; there are: "
+                    f"{', '.join(KINDS)}"
+                )
+        integrals = {integral.expression.name: integral for integral in found.integrals}
+        data = (form, described, settings)
+        return [
+            _description(integrals[one], kind, _ids(described, kind, one), generate, *data)
+            for kind in KINDS
+            for one in dict.fromkeys(described.integral_names[kind])
+        ]
+    except UnsupportedError:
+        raise
+    except (Exception, _ARITY) as error:  # FFCx's parts raise what they like
+        raise _refused(error) from None
+
+
+def _refused(error: BaseException) -> UsageError:
+    kind = type(error).__name__
+    return UsageError(f"compile_form: UFL and FFCx do not compile this form: {kind}: {error}")
+
+
+def _ids(described: Any, kind: str, name: str) -> list[int]:
+    pairs = zip(described.integral_names[kind], described.subdomain_ids[kind], strict=True)
+    return [int(number) for one, number in pairs if one == name]
+
+
+def _description(
+    integral: Any,
+    kind: str,
+    subdomains: list[int],
+    generate: Any,
+    form: Any,
+    described: Any,
+    settings: Any,
+) -> dict[str, Any]:
+    """Return what is kept of an integral."""
+    expression = integral.expression
+    domains = list(dict.fromkeys(key[0] for key in expression.integrand))
+    if len(domains) != 1:
+        raise UnsupportedError("compile_form: an integral is over cells of several types")
+    body = text.body_of(generate(integral, domains[0], settings)[1])
+    n_cells = 2 if kind == "interior_facet" else 1
+    positions = described.original_coefficient_positions
+    coefficients = [
+        [positions[number], offset, n_cells * int(coefficient.ufl_element().dim)]
+        for (coefficient, offset), number in zip(
+            expression.coefficient_offsets.items(),
+            expression.coefficient_numbering.values(),
+            strict=True,
+        )
+    ]
+    constants = [
+        [number, int(offset), int(np.prod(constant.ufl_shape, dtype=int))]
+        for number, (constant, offset) in enumerate(expression.original_constant_offsets.items())
+    ]
+    domain = form.integrals()[0].ufl_domain()
+    dim = domain.geometric_dimension
+    pieces = [text.Part(f"coefficient{n}", a, size) for n, a, size in coefficients]
+    body = text.split(body, "w", pieces)
+    body = text.split(body, "c", [text.Part(f"constant{n}", a, k) for n, a, k in constants])
+    body = text.narrowed(body, "coordinate_dofs", dim)
+    n_vertices = domain.ufl_coordinate_element().dim // domain.ufl_coordinate_element().block_size
+    arguments = [
+        *(["coefficient", f"coefficient{n}", size, n] for n, _, size in coefficients),
+        *(["constant", f"constant{n}", size, n] for n, _, size in constants),
+        ["coordinates", "coordinate_dofs", n_cells * n_vertices * dim, -1],
+        ["facets", "entity_local_index", n_cells, -1],
+        ["permutations", "quadrature_permutation", n_cells, -1],
+    ]
+    return {
+        "kind": kind,
+        "subdomains": sorted(subdomains),
+        "shape": [int(n) for n in expression.tensor_shape],
+        "arguments": [a for a in arguments if text.uses(body, a[1])],
+        "body": body,
+    }
+
+
+def _integral(described: dict[str, Any], scalar: np.dtype[Any], name: str) -> Integral:
+    """Make what is kept of an integral a kernel."""
+    dtypes = {
+        "coordinates": real(scalar),
+        "facets": np.dtype(np.int32),
+        "permutations": np.dtype(np.uint8),
+    }
+    shape = tuple(described["shape"])
+    parameters = [Parameter("tensor", "A", INC, scalar, int(np.prod(shape, dtype=int)))]
+    parameters += [
+        Parameter(role, called, READ, dtypes.get(role, scalar), size, number)
+        for role, called, size, number in described["arguments"]
+    ]
+    return build(
+        name,
+        described["kind"],
+        tuple(described["subdomains"]),
+        parameters,
+        shape,
+        described["body"],
+    )
+
+
+def build(
+    name: str,
+    kind: str,
+    subdomains: tuple[int, ...],
+    parameters: list[Parameter],
+    shape: tuple[int, ...],
+    body: str,
+    before: str = "",
+) -> Integral:
+    """Make an integral of the text of a function.
+
+    Args:
+        name: Of the kernel.
+        kind: As of `Integral`.
+        subdomains: As of `Integral`.
+        parameters: As of `Integral`.
+        shape: As of `Integral`.
+        body: What stands within the function.
+        before: Other functions that it calls.
+    """
+    code = f"#include <math.h>\n#include <stdint.h>\n{_complex(parameters)}{before}"
+    code += f"{header(name, parameters)}\n{{\n{body}\n}}\n"
+    kernel = Kernel(
+        code,
+        name,
+        accesses=[parameter.access for parameter in parameters],
+        dtypes=[parameter.dtype for parameter in parameters],
+    )
+    return Integral(kind, subdomains, kernel, tuple(parameters), shape, body)
+
+
+def _complex(parameters: list[Parameter]) -> str:
+    return "#include <complex.h>\n" if parameters[0].dtype.kind == "c" else ""
+
+
+def header(name: str, parameters: list[Parameter]) -> str:
+    """Return how a function with these parameters begins."""
+    written = ", ".join(
+        f"{'' if p.access == INC else 'const '}{_ctype(p.dtype)} *restrict {p.name}"
+        for p in parameters
+    )
+    return f"static void {name}({written})"
+
+
+def _ctype(dtype: np.dtype[Any]) -> str:
+    return {"int32": "int32_t", "uint8": "uint8_t"}.get(dtype.name) or SCALARS[dtype.name][0]

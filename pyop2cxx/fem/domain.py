@@ -1,0 +1,331 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""A mesh as forms see it: geometry, edges, faces, and the facets of integrals."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Protocol
+
+import numpy as np
+
+from pyop2cxx.data.dats import Dat
+from pyop2cxx.exceptions import IndexValueError, UsageError
+from pyop2cxx.fem import cells as reference
+from pyop2cxx.fem._packages import basix, elements, ufl
+from pyop2cxx.runtime.memo import until_exit
+from pyop2cxx.sets.maps import Map
+from pyop2cxx.sets.sets import Set, Subset
+
+if TYPE_CHECKING:
+    from pyop2cxx.base.arrays import Array
+
+FIRST_NAMED = 1 << 20
+"""What stands in forms for the first tag that has a name; those below are numbers themselves."""
+
+
+class MeshLike(Protocol):
+    """What a mesh has to have.
+
+    Attributes:
+        cell_type: ``"interval"``, ``"triangle"``, ``"quadrilateral"``, ``"tetrahedron"`` or
+            ``"hexahedron"``.
+        cells: The cells.
+        vertices: The vertices.
+        cell_vertices: The vertices of each cell, in Basix's order of the reference cell.
+        coordinates: Where the vertices are: a Dat whose dim is the dimension of the space.
+    """
+
+    cell_type: str
+    cells: Set
+    vertices: Set
+    cell_vertices: Map
+    coordinates: Dat
+
+
+class Facets:
+    """Facets of a mesh: of its boundary, with one cell each, or inside, with two.
+
+    Attributes:
+        set: The facets.
+        cells: The cells of each, arity 1 or 2; the first one is UFL's ``"+"``.
+        local_numbers: The number of the facet in each of them, int32, dim 1 or 2.
+        permutations: How each of them sees the facet, uint8, dim 1 or 2; as FFCx knows it.
+        tags: Subsets by name.
+    """
+
+    def __init__(self, domain: Domain, cells: Map, local_numbers: Array, tags: Any) -> None:
+        self.set = cells.iterset
+        self.cells = cells
+        name = cells.iterset.name
+        arity = cells.arity
+        numbers = np.ascontiguousarray(local_numbers, np.int32)
+        self.local_numbers = Dat(self.set**arity, numbers, np.int32, f"{name}_local_numbers")
+        turned = domain._facet_states[cells.values, numbers]
+        self.permutations = Dat(self.set**arity, turned, np.uint8, f"{name}_permutations")
+        self.tags = tags
+
+
+class Domain:
+    """A mesh as forms see it; one for each mesh, made by `domain_of`.
+
+    Attributes:
+        mesh: The mesh.
+        cell_type: Of its cells.
+        tdim: Dimension of the cells.
+        gdim: Dimension of the space.
+        ufl: The mesh in UFL.
+        cell_vertices: The vertices of each cell, as its kernels see them: of simplices in
+            ascending order.
+    """
+
+    def __init__(self, mesh: MeshLike) -> None:
+        missing = [
+            name
+            for name in ("cell_type", "cells", "vertices", "cell_vertices", "coordinates")
+            if not hasattr(mesh, name)
+        ]
+        if missing:
+            raise UsageError(
+                f"pyop2cxx.fem: a mesh has cell_type, cells, vertices, cell_vertices, coordinates; "
+                f"this {type(mesh).__name__} has no {', '.join(missing)}"
+            )
+        self.mesh = mesh
+        self.cell_type = mesh.cell_type
+        self.tdim = reference.DIMS.get(self.cell_type, 0)
+        self.gdim = mesh.coordinates.cdim
+        n_corners = len(reference.topology(self.cell_type)[0])
+        if mesh.cell_vertices.arity != n_corners:
+            raise UsageError(
+                f"pyop2cxx.fem: a {self.cell_type} has {n_corners} vertices, but Map "
+                f"'{mesh.cell_vertices.name}' has arity {mesh.cell_vertices.arity}"
+            )
+        geometry = elements.element("P", self.cell_type, 1, shape=(self.gdim,))
+        self.ufl = ufl.Mesh(geometry, ufl_id=mesh.cells._uid, cargo=self)
+        self._place = self._sorted_places()
+        self.cell_vertices = self._kernel_vertices()
+        self._coordinates: dict[np.dtype[Any], Dat] = {}
+        self.numberings: dict[Any, Any] = {}
+
+    def ufl_id(self) -> int:
+        """Return the number by which UFL tells meshes apart."""
+        return self.mesh.cells._uid
+
+    def _sorted_places(self) -> Array | None:
+        """Return where each vertex of a simplex comes in ascending order; None if all are there."""
+        given = self.mesh.cell_vertices.values
+        if self.cell_type not in reference.SIMPLICES or (given[:, 1:] > given[:, :-1]).all():
+            return None
+        return np.argsort(np.argsort(given, axis=1), axis=1)
+
+    def _kernel_vertices(self) -> Map:
+        mesh = self.mesh
+        if self._place is None:
+            return mesh.cell_vertices
+        ordered = np.sort(mesh.cell_vertices.values, axis=1)
+        name = f"ascending_{mesh.cell_vertices.name}"
+        return Map(mesh.cells, mesh.vertices, ordered.shape[1], ordered, name)
+
+    def coordinates(self, dtype: np.dtype[Any]) -> Dat:
+        """Return the coordinates of vertices in a precision; the mesh's own where it has it."""
+        own = self.mesh.coordinates
+        if own.dtype == dtype:
+            return own
+        if dtype not in self._coordinates:
+            self._coordinates[dtype] = Dat(own.dataset, dtype=dtype, name=f"{own.name}_{dtype}")
+        copied = self._coordinates[dtype]
+        copied.data_wo[...] = own.data_ro
+        return copied
+
+    @cached_property
+    def corners(self) -> Array:
+        """Vertices of each cell, as its kernels see them; shape (n_cells, n)."""
+        return np.asarray(self.cell_vertices.values)
+
+    def entities(self, dim: int) -> tuple[Array, int]:
+        """Return the numbers of vertices, edges, faces or cells of each cell, and how many.
+
+        Args:
+            dim: 0, 1, 2, 3; at most that of the cells.
+        """
+        if dim == 0:
+            return self.corners, self.mesh.vertices.size
+        if dim == self.tdim:
+            return np.arange(len(self.corners))[:, None], len(self.corners)
+        return self._inner_entities[dim - 1]
+
+    @cached_property
+    def _inner_entities(self) -> list[tuple[Array, int]]:
+        lists = reference.topology(self.cell_type)
+        return [
+            reference.numbered(self.corners[:, np.array(lists[dim])], self.mesh.vertices.size)
+            for dim in range(1, self.tdim)
+        ]
+
+    def states(self, dim: int, entity: int) -> Array:
+        """Say how an edge or a face of each cell is turned; see `cells.states`."""
+        local = np.array(reference.topology(self.cell_type)[dim][entity])
+        return reference.states(self.corners[:, local])
+
+    @cached_property
+    def _facet_states(self) -> Array:
+        lists = reference.topology(self.cell_type)[self.tdim - 1]
+        columns = [reference.permutations(self.corners[:, np.array(one)]) for one in lists]
+        return np.stack(columns, axis=1)
+
+    def facets(self, kind: str) -> Facets:
+        """Return the facets of integrals.
+
+        Args:
+            kind: ``"exterior_facet"`` or ``"interior_facet"``.
+        """
+        return self._exterior if kind == "exterior_facet" else self._interior
+
+    @cached_property
+    def _exterior(self) -> Facets:
+        given = getattr(self.mesh, "exterior_facets", None)
+        return self._found_facets(1) if given is None else self._given_facets(given)
+
+    @cached_property
+    def _interior(self) -> Facets:
+        given = getattr(self.mesh, "interior_facets", None)
+        return self._found_facets(2) if given is None else self._given_facets(given)
+
+    def _given_facets(self, given: Any) -> Facets:
+        """Take the mesh's own facets; those of a sorted simplex have other numbers."""
+        numbers = np.asarray(given.local_numbers.data_ro).reshape(given.set.size, -1)
+        if self._place is not None:  # a facet has the number of the vertex that it lacks
+            numbers = self._place[given.cells.values, numbers]
+        return Facets(self, given.cells, numbers, getattr(given, "tags", None))
+
+    def _found_facets(self, n_cells: int) -> Facets:
+        """Find the facets that as many cells share."""
+        numbers, n = self.entities(self.tdim - 1)
+        flat = numbers.reshape(-1)
+        order = np.argsort(flat, kind="stable")
+        starts = np.searchsorted(flat[order], np.arange(n + 1))
+        first = starts[:-1][np.diff(starts) == n_cells]
+        places = order[first[:, None] + np.arange(n_cells)]
+        found, local = np.divmod(places, numbers.shape[1])
+        name = "exterior_facets" if n_cells == 1 else "interior_facets"
+        facets = Set(len(found), name)
+        map_ = Map(facets, self.mesh.cells, n_cells, found, f"{name}_cells")
+        return Facets(self, map_, local, None)
+
+    def facet_map(self, kind: str, map_: Map) -> Map:
+        """Return what a Map from cells leads to from the cells of each facet."""
+        facets = self.facets(kind)
+        key = (kind, map_._uid)
+        if key not in self.numberings:
+            arity = facets.cells.arity * map_.arity
+            values = map_.values[facets.cells.values].reshape(facets.set.size, arity)
+            name = f"{facets.set.name}_{map_.name}"
+            self.numberings[key] = Map(facets.set, map_.toset, arity, values, name)
+        found: Map = self.numberings[key]
+        return found
+
+    def part(self, kind: str, number: int) -> Set:
+        """Return the cells or facets of a subdomain.
+
+        Args:
+            kind: Of integral.
+            number: Its number in a form: the key of a tag, or of named ones `FIRST_NAMED` plus its
+                place.
+
+        Raises:
+            IndexValueError: There is none of this number.
+        """
+        tags = self.tags(kind)
+        whole = self.mesh.cells if kind == "cell" else self.facets(kind).set
+        if isinstance(tags, Mapping):
+            names = list(tags)
+            place = number - FIRST_NAMED
+            for name in names[place : place + 1] if place >= 0 else (number, str(number)):
+                if name in tags:
+                    return self._as_part(tags[name], whole)
+            known = ", ".join(map(repr, names)) or "none"
+        elif tags is not None:
+            values = np.asarray(getattr(tags, "data_ro", tags)).reshape(-1)
+            indices = np.flatnonzero(values == number)
+            if indices.size:
+                return Subset(whole, indices)
+            known = ", ".join(map(str, np.unique(values)))
+        else:
+            known = "none"
+        raise IndexValueError(
+            f"pyop2cxx.fem: Set '{whole.name}' has no subdomain {number}; it has: {known}"
+        )
+
+    def tags(self, kind: str) -> Any:
+        """Return the named parts of the cells or the facets of an integral."""
+        if kind == "cell":
+            return getattr(self.mesh, "cell_tags", None)
+        return self.facets(kind).tags
+
+    @staticmethod
+    def _as_part(found: Any, whole: Set) -> Set:
+        return found if isinstance(found, Subset) else Subset(whole, found)
+
+    def at(self, points: Array) -> Array:
+        """Return where points of the reference cell are in each cell.
+
+        Args:
+            points: Shape (n, tdim).
+
+        Returns:
+            Shape (n_cells, n, gdim).
+        """
+        # rounded, so that what lies on a vertex, or on a line of the axes, does so exactly
+        values = np.round(self._geometry.tabulate(0, points)[0, :, :, 0], 14)
+        where = np.asarray(self.mesh.coordinates.data_ro).reshape(-1, self.gdim)[self.corners]
+        found: Array = np.einsum("qv,cvd->cqd", values, where)
+        return found
+
+    def jacobians(self, points: Array) -> Array:
+        """Return derivatives of the map from the reference cell at points of each cell.
+
+        Args:
+            points: Shape (n, tdim).
+
+        Returns:
+            Shape (n_cells, n, gdim, tdim).
+        """
+        slopes = self._geometry.tabulate(1, points)[1:, :, :, 0]
+        where = np.asarray(self.mesh.coordinates.data_ro).reshape(-1, self.gdim)[self.corners]
+        found: Array = np.einsum("tqv,cvd->cqdt", slopes, where)
+        return found
+
+    @cached_property
+    def _geometry(self) -> Any:
+        cell = reference.basix_cell(self.cell_type)
+        return basix.create_element(basix.ElementFamily.P, cell, 1)
+
+
+class _Key:
+    """A mesh as a key: equal to itself only, whatever its class says."""
+
+    __slots__ = ("mesh",)
+
+    def __init__(self, mesh: Any) -> None:
+        self.mesh = mesh
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _Key) and other.mesh is self.mesh
+
+    def __hash__(self) -> int:
+        return id(self.mesh)
+
+
+def domain_of(mesh: Any) -> Domain:
+    """Return a mesh as forms see it; the same for the same mesh.
+
+    Raises:
+        UsageError: This is no mesh.
+        UnsupportedError: There are no finite elements on such cells here.
+    """
+    return _made(_Key(mesh))
+
+
+@until_exit(16)
+def _made(key: _Key) -> Domain:
+    return Domain(key.mesh)

@@ -1,0 +1,179 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Interpolation: the function of a space that agrees with another where its dofs look."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from pyop2cxx.exceptions import DataValueError, UnsupportedError, UsageError
+from pyop2cxx.fem._packages import basix, elements, ufl
+from pyop2cxx.fem.functions import Function
+from pyop2cxx.fem.loops import Form
+from pyop2cxx.fem.spaces import FunctionSpace, node_points, scalar_part
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from pyop2cxx.base.arrays import Array
+
+
+def interpolate(given: Any, target: Function | FunctionSpace) -> Function:
+    """Interpolate into a space.
+
+    Args:
+        given: A number, or an array of one value for each component; a function of coordinates,
+            of shape (gdim, n), that returns n values or (components, n) of them; an expression of
+            UFL's, of functions on the same mesh, evaluated by a loop over the cells; or for a mixed
+            space a sequence of one of these for each part.
+        target: The function to set; or a space, for a new one.
+
+    Returns:
+        The function. Where two cells give a dof different values, that of the later cell counts.
+
+    Raises:
+        DataValueError: There are not as many values or components as needed.
+        UsageError: This cannot be interpolated; the target is neither.
+        UnsupportedError: The dofs of the element are moments of derivatives.
+    """
+    function = Function(target) if isinstance(target, FunctionSpace) else target
+    if not isinstance(function, Function):
+        raise UsageError(
+            f"interpolate: expected a Function or a FunctionSpace, got {type(target).__name__}"
+        )
+    space = function.space
+    if space.parts:
+        if not isinstance(given, list | tuple) or len(given) != len(space.parts):
+            raise UsageError(
+                f"interpolate: expected a sequence for the {len(space.parts)} parts of the space"
+            )
+        found = [interpolate(*pair).values for pair in zip(given, space.parts, strict=True)]
+        function.dat.data_wo.reshape(-1)[:] = np.concatenate(found)
+    elif isinstance(given, ufl.core.expr.Expr) and not isinstance(given, int | float | complex):
+        _set(function, _evaluated(given, function))
+    elif callable(given):
+        _set_by_call(function, given)
+    else:
+        size = space.value_size
+        values = np.asarray(given)
+        if values.size not in (1, size) or values.dtype.kind not in "iufc":
+            raise DataValueError(f"interpolate: expected {size} numbers, got {given!r}")
+        flat = np.broadcast_to(values.reshape(-1, 1), (size, 1))
+        _set_by_call(function, lambda x: np.broadcast_to(flat, (size, x.shape[1])))
+    return function
+
+
+def _set_by_call(function: Function, given: Callable[[Array], Any]) -> None:
+    space = function.space
+    if node_points(space.element) is not None:
+        values = _called(space, given, space.dof_coordinates)
+        function.dat.data_wo.reshape(-1, space.dim)[:] = values.astype(function.dat.dtype)
+        return
+    where = space.domain.at(_points(space))
+    values = _called(space, given, where.reshape(-1, where.shape[-1]))
+    _set(function, values.reshape(*where.shape[:2], -1))
+
+
+def _called(space: FunctionSpace, given: Callable[[Array], Any], points: Array) -> Array:
+    """Return what a function of coordinates gives, shape (n, components)."""
+    n, size = len(points), space.value_size
+    values = np.asarray(given(points.T))
+    if values.shape == (n,) and size == 1:
+        values = values[None]
+    if values.ndim > 2 and values.shape[-1] == n:
+        values = values.reshape(-1, n)
+    if values.shape != (size, n):
+        raise DataValueError(
+            f"interpolate: for coordinates of shape {points.T.shape} expected "
+            f"{'' if size == 1 else f'({size}, {n}), '}got shape {values.shape}; a constant is "
+            "written as 0 * x[0] + 1"
+        )
+    found: Array = values.T
+    return found
+
+
+def _points(space: FunctionSpace) -> Array:
+    """Return the points of the reference cell at which an element looks."""
+    found = node_points(space.element)
+    if found is not None:
+        return found
+    inner = scalar_part(space.element).basix_element
+    if inner.interpolation_nderivs:
+        raise UnsupportedError(f"interpolate: dofs of {space.element} are moments of derivatives")
+    return np.asarray(inner.points)
+
+
+def _set(function: Function, values: Array) -> None:
+    """Set a function to what has these values at the points of each cell.
+
+    Args:
+        function: The function.
+        values: Shape (n_cells, n_points, components).
+    """
+    space = function.space
+    if node_points(space.element) is None:
+        values = _moments(space, values)
+    dofs = space.cell_dofs.values
+    n_cells, n = dofs.shape
+    if space.signs is not None:
+        values = values * space.signs.data_ro.reshape(n_cells, n, space.dim)
+    target = function.dat.data_wo.reshape(-1, space.dim)
+    target[dofs] = values.reshape(n_cells, n, space.dim).astype(function.dat.dtype)
+
+
+def _moments(space: FunctionSpace, values: Array) -> Array:
+    """Return the dofs of each cell, shape (n_cells, dofs, dim), of values at points."""
+    inner = scalar_part(space.element).basix_element
+    if inner.map_type != basix.MapType.identity:
+        values = _pulled_back(space, inner, values)
+    matrix = np.asarray(inner.interpolation_matrix)
+    n_cells, n_points, _ = values.shape
+    # Basix has the values of one component at all points after those of another
+    by_block = values.reshape(n_cells, n_points, space.dim, -1).transpose(0, 2, 3, 1)
+    found: Array = by_block.reshape(n_cells, space.dim, -1) @ matrix.T
+    return np.moveaxis(found, 1, 2)
+
+
+def _pulled_back(space: FunctionSpace, inner: Any, values: Array) -> Array:
+    jacobian = space.domain.jacobians(_points(space))
+    if jacobian.shape[-1] != jacobian.shape[-2]:
+        raise UnsupportedError("interpolate: Piola's maps are known for flat meshes only")
+    if inner.map_type == basix.MapType.covariantPiola:
+        found: Array = np.einsum("cqdt,cqd->cqt", jacobian, values)
+        return found
+    if inner.map_type == basix.MapType.contravariantPiola:
+        found = np.einsum("cqtd,cqd->cqt", np.linalg.inv(jacobian), values)
+        return np.asarray(found * np.linalg.det(jacobian)[..., None])
+    raise UnsupportedError(f"interpolate: there is no pull-back {inner.map_type.name} here")
+
+
+def _evaluated(expression: Any, function: Function) -> Array:
+    """Return an expression's values at the points of each cell, by a loop over the cells.
+
+    A linear form whose test functions are one at one point each, with these points and weights of
+    one as quadrature, has just these values.
+    """
+    space, points = function.space, _points(function.space)
+    shape = expression.ufl_shape
+    if tuple(shape) != tuple(space.value_shape):
+        raise DataValueError(
+            f"interpolate: expected an expression of shape {space.value_shape}, got {shape}"
+        )
+    weights = np.ones(len(points))
+    at_points = elements.quadrature_element(
+        space.domain.cell_type, shape, points=points, weights=weights
+    )
+    test = ufl.TestFunction(FunctionSpace(space.mesh, at_points))
+    rule = {
+        "quadrature_rule": "custom",
+        "quadrature_points": points,
+        "quadrature_weights": weights,
+    }
+    measure = ufl.Measure("dx", domain=space.domain.ufl, metadata=rule)
+    scale = abs(ufl.JacobianDeterminant(space.domain.ufl))
+    form = Form(ufl.inner(expression / scale, test) * measure, function.dat.dtype, "evaluate")
+    values = Function(form.spaces[0], form.dtype)
+    for loop in form.loops(values.dat):
+        loop.compute()
+    return np.asarray(values.values).reshape(space.domain.mesh.cells.size, len(points), -1)

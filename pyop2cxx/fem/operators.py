@@ -1,0 +1,126 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Operators without a matrix: the action of a bilinear form, computed by loops."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from pyop2cxx.base import extras
+from pyop2cxx.base.access import READ, RW, WRITE
+from pyop2cxx.data.dats import Dat
+from pyop2cxx.exceptions import UsageError
+from pyop2cxx.fem._packages import ufl
+from pyop2cxx.fem.assembly import compiled
+from pyop2cxx.fem.compiler import SCALARS
+from pyop2cxx.fem.conditions import DirichletBC, given_values
+from pyop2cxx.fem.functions import Function
+from pyop2cxx.fem.loops import Form
+from pyop2cxx.kernel.kernel import Kernel
+from pyop2cxx.loop.parloop import ParLoop
+from pyop2cxx.runtime.tracebacks import ends_tracebacks
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import DTypeLike
+
+    from pyop2cxx.base.arrays import Array
+
+
+@ends_tracebacks("__init__")
+class action:
+    """A bilinear form as an operator: ``y = A x`` without a matrix.
+
+    Rows and columns of given dofs are those of the identity, as in an assembled matrix.
+
+    Args:
+        a: The bilinear form, of one space.
+        bcs: Boundary conditions.
+        dtype: Of scalars, as of `pyop2cxx.fem.assemble`.
+
+    Attributes:
+        source: What the loops read: a function of the space.
+        target: What they add to.
+        shape: Numbers of rows and columns.
+        dtype: Of scalars.
+
+    Raises:
+        UsageError: This is no bilinear form of one space.
+
+    Example:
+        ``op2.solve(fem.action(a, bcs), u.dat, b.dat, pc_type="none")``, or SciPy's methods with
+        ``fem.action(a, bcs).to_scipy()``.
+    """
+
+    def __init__(
+        self, a: Any, bcs: Sequence[DirichletBC] = (), dtype: DTypeLike | None = None
+    ) -> None:
+        left = compiled(a, dtype)
+        if left.rank != 2 or left.spaces[0].dof_set is not left.spaces[1].dof_set:
+            raise UsageError("action: expected a bilinear form whose arguments are of one space")
+        space = left.spaces[0]
+        self.dtype = left.dtype
+        self.shape = (space.size, space.size)
+        self.source = Function(space, self.dtype, "source")
+        self.target = Function(space, self.dtype, "target")
+        form = Form(ufl.action(left.form, self.source), self.dtype)
+        self._loops = form.loops(self.target.dat)
+        held = given_values(space, bcs)[0]
+        self._held = None
+        if held.any():
+            self._held = Dat(space.dof_set**space.dim, held, np.uint8, "held")
+            take, put = _kernels(space.dim, SCALARS[self.dtype.name][0])
+            self._take, self._put = take, put
+
+    def __call__(self, x: Dat, y: Dat) -> None:
+        """Compute ``y = A x``, by loops, where the Dats are.
+
+        Args:
+            x: On the dofs of the space.
+            y: The same; not x itself.
+        """
+        dofs = self.source.space.dof_set
+        if self._held is None:
+            x.copy(self.source.dat)
+        else:
+            given = (self._held(READ), x(READ), self.source.dat(WRITE))
+            ParLoop(self._take, dofs, *given).compute()
+        self.target.dat.zero()
+        for loop in self._loops:
+            loop.compute()
+        self.target.dat.copy(y)
+        if self._held is not None:
+            ParLoop(self._put, dofs, self._held(READ), x(READ), y(RW)).compute()
+
+    def __matmul__(self, vector: Array) -> Array:
+        """Return the product with an array of shape (n,)."""
+        space = self.source.space
+        x, y = (Dat(space.dof_set**space.dim, dtype=self.dtype) for _ in range(2))
+        x.data_wo.reshape(-1)[:] = np.asarray(vector).reshape(-1)
+        self(x, y)
+        return np.array(y.data_ro).reshape(-1)
+
+    def to_scipy(self) -> Any:
+        """Return it as SciPy's ``LinearOperator``.
+
+        Raises:
+            MissingExtraError: SciPy is not installed.
+        """
+        linalg = extras.load("scipy.sparse.linalg", "fem.action.to_scipy()")
+        return linalg.LinearOperator(self.shape, matvec=self.__matmul__, dtype=self.dtype)
+
+
+def _kernels(dim: int, scalar: str) -> tuple[Kernel, Kernel]:
+    """Return what reads all but given dofs, and what keeps these as they are."""
+    each = f"for (int i = 0; i < {dim}; ++i)"
+    take = (
+        f"static void take(const unsigned char *held, const {scalar} *x, {scalar} *y)\n"
+        f"{{ {each} y[i] = held[i] ? 0.0 : x[i]; }}"
+    )
+    put = (
+        f"static void put(const unsigned char *held, const {scalar} *x, {scalar} *y)\n"
+        f"{{ {each} y[i] = held[i] ? x[i] : y[i]; }}"
+    )
+    return Kernel(take, "take"), Kernel(put, "put")

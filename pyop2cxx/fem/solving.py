@@ -1,0 +1,168 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Linear and nonlinear problems, and norms."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from pyop2cxx.algebra.solvers import solve as solve_linear
+from pyop2cxx.exceptions import ConvergenceError, UsageError
+from pyop2cxx.fem._packages import ufl
+from pyop2cxx.fem.assembly import assemble, assemble_system, compiled
+from pyop2cxx.fem.conditions import DirichletBC, given_values
+from pyop2cxx.fem.functions import Function
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from pyop2cxx.algebra.krylov import Convergence
+
+DIRECT: Mapping[str, Any] = {"ksp_type": "preonly", "pc_type": "lu"}
+"""The options of `pyop2cxx.op2.solve` where none are given."""
+
+
+@dataclass(frozen=True)
+class NewtonHistory:
+    """How Newton's method went.
+
+    Attributes:
+        residuals: Norms of the residual: at the start, and after each step.
+    """
+
+    residuals: tuple[float, ...]
+
+    @property
+    def n_iterations(self) -> int:
+        """Steps that were made."""
+        return len(self.residuals) - 1
+
+
+def solve(
+    equation: Any,
+    u: Function,
+    bcs: Sequence[DirichletBC] = (),
+    *,
+    J: Any = None,
+    rtol: float = 1e-9,
+    atol: float = 1e-10,
+    max_it: int = 25,
+    **options: Any,
+) -> Convergence | NewtonHistory:
+    """Solve a linear problem ``a == L``, or by Newton's method a nonlinear one ``F == 0``.
+
+    Args:
+        equation: Two forms, of rank 2 and 1; or the residual, of rank 1 and a function of ``u``,
+            and 0.
+        u: The solution; of a nonlinear problem, and of iterative solvers, also the first guess.
+        bcs: Boundary conditions.
+        J: The Jacobian of the residual; None means ``ufl.derivative(F, u)``.
+        rtol: Newton's method stops where the residual is smaller than that at the start by this
+            factor,
+        atol: or smaller than this.
+        max_it: Most steps of Newton's method.
+        **options: Of `pyop2cxx.op2.solve`; a sparse LU factorisation if there are none.
+
+    Returns:
+        How it went.
+
+    Raises:
+        UsageError: This is no such equation; u is of another space.
+        ConvergenceError: It did not converge; u has its last values.
+    """
+    if not isinstance(equation, ufl.equation.Equation):
+        raise UsageError("solve: expected an equation of UFL's, a == L or F == 0")
+    if not isinstance(u, Function):
+        raise UsageError(f"solve: expected a Function, got {type(u).__name__}")
+    options = options or dict(DIRECT)
+    if isinstance(equation.rhs, int | float) and equation.rhs == 0:
+        return _newton(equation.lhs, u, bcs, J, (rtol, atol, max_it), options)
+    matrix, vector = assemble_system(equation.lhs, equation.rhs, bcs, dtype=u.dat.dtype)
+    if compiled(equation.lhs, u.dat.dtype).spaces[1].dof_set is not u.space.dof_set:
+        raise UsageError(f"solve: '{u.name}' is of another space than the trial function")
+    return solve_linear(matrix, u.dat, vector.dat, **options)
+
+
+def _newton(
+    F: Any,
+    u: Function,
+    bcs: Sequence[DirichletBC],
+    J: Any,
+    tolerances: tuple[float, float, int],
+    options: dict[str, Any],
+) -> NewtonHistory:
+    rtol, atol, max_it = tolerances
+    residual = compiled(F, u.dat.dtype)
+    if residual.rank != 1 or residual.spaces[0].dof_set is not u.space.dof_set:
+        raise UsageError("solve: F is a form of rank 1 with a test function of the space of u")
+    jacobian = compiled(ufl.derivative(F, u) if J is None else J, u.dat.dtype)
+    held, values = given_values(u.space, bcs)
+    if held.any():
+        u.dat.data.reshape(-1)[held] = values[held]
+    step, vector, matrix = Function(u.space, u.dat.dtype, "step"), None, None
+    norms: list[float] = []
+    while True:
+        vector = assemble(residual, (), vector)
+        if held.any():
+            vector.dat.data.reshape(-1)[held] = 0.0
+        norms.append(float(np.linalg.norm(vector.values)))
+        if norms[-1] <= max(rtol * norms[0], atol):
+            return NewtonHistory(tuple(norms))
+        if len(norms) > max_it or not np.isfinite(norms[-1]):
+            error = ConvergenceError(
+                f"solve: Newton's method made {len(norms) - 1} steps, and the residual went from "
+                f"{norms[0]:.3e} to {norms[-1]:.3e}; a better first guess or smaller loads may help"
+            )
+            error.reason = "DIVERGED_MAX_IT" if np.isfinite(norms[-1]) else "DIVERGED_NANORINF"
+            raise error
+        matrix = assemble(jacobian, bcs, matrix)
+        step.dat.zero()
+        solve_linear(matrix, step.dat, vector.dat, **options)
+        u.dat.data[...] -= step.dat.data_ro
+
+
+def norm(expression: Any, kind: str = "L2", degree: int | None = None) -> float:
+    """Return the norm of a function or of an expression of UFL's with functions in it.
+
+    Args:
+        expression: What to measure.
+        kind: ``"L2"``, ``"H1"``, ``"H10"`` (of the gradient alone), ``"Hdiv"`` or ``"Hcurl"``.
+        degree: Of polynomials that the quadrature is exact for; None means UFL's estimate.
+
+    Raises:
+        UsageError: There is no such norm.
+    """
+    squares = {
+        "L2": (ufl.inner,),
+        "H1": (ufl.inner, _of(ufl.grad)),
+        "H10": (_of(ufl.grad),),
+        "Hdiv": (ufl.inner, _of(ufl.div)),
+        "Hcurl": (ufl.inner, _of(ufl.curl)),
+    }
+    if kind not in squares:
+        raise UsageError(f"norm: there is no norm {kind!r}; there are: {', '.join(squares)}")
+    measure = ufl.dx if degree is None else ufl.dx(degree=degree)
+    total = sum(square(expression, expression) for square in squares[kind])
+    return float(np.sqrt(max(np.real(assemble(total * measure)), 0.0)))
+
+
+def _of(derivative: Any) -> Any:
+    return lambda f, g: ufl.inner(derivative(f), derivative(g))
+
+
+def error_norm(u: Function, exact: Any, kind: str = "L2", degree: int | None = None) -> float:
+    """Return the norm of the difference of a function and an exact solution.
+
+    Args:
+        u: The function.
+        exact: An expression of UFL's, of ``fem.SpatialCoordinate(mesh)`` for instance.
+        kind: As of `norm`.
+        degree: Of the quadrature; None means three more than twice the element's degree.
+
+    Raises:
+        UsageError: There is no such norm.
+    """
+    chosen = 2 * u.space.element.embedded_superdegree + 3 if degree is None else degree
+    return norm(u - exact, kind, chosen)

@@ -1,0 +1,365 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Forms, spaces, conditions, solvers; the numbers themselves: see test_fem_reference."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+basix = pytest.importorskip("basix.ufl")
+ufl = pytest.importorskip("ufl")
+pytest.importorskip("ffcx")
+
+from fem_meshes import DIMS, Mesh, from_arrays, make_mesh  # noqa: E402
+
+from pyop2cxx import fem, op2  # noqa: E402
+from pyop2cxx.exceptions import (  # noqa: E402
+    ConvergenceError,
+    DataTypeError,
+    DataValueError,
+    DatTypeError,
+    IndexValueError,
+    InternalError,
+    UnsupportedError,
+    UsageError,
+)
+from pyop2cxx.fem import text  # noqa: E402
+from pyop2cxx.fem.spaces import node_points  # noqa: E402
+
+BACKENDS = [b.name for b in op2.backends() if b.available]
+CELLS = tuple(DIMS)
+
+
+@pytest.fixture(autouse=True)
+def _leave_no_options():
+    yield
+    op2.exit()
+
+
+@pytest.fixture
+def mesh() -> Mesh:
+    return make_mesh("triangle", 4)
+
+
+def random_function(space: fem.FunctionSpace) -> fem.Function:
+    u = fem.Function(space)
+    u.dat.data[:] = np.random.default_rng(0).random(u.dat.data.shape)
+    return u
+
+
+# The text of kernels
+
+
+def test_each_coefficient_and_constant_is_an_argument(mesh):
+    V, Q = fem.FunctionSpace(mesh, ("P", 1)), fem.FunctionSpace(mesh, ("P", 2, (2,)))
+    f, g = fem.Function(V), fem.Function(Q)
+    k, m = fem.Constant(mesh, 2.0), fem.Constant(mesh, [1.0, 2.0])
+    v = ufl.TestFunction(V)
+    (cell,) = fem.compile_form(k * f * ufl.dot(g, m) * v * ufl.dx, name="load")
+    assert cell.kernel.name == "load_cell"
+    roles = [(p.role, p.size, p.number) for p in cell.parameters]
+    assert roles == [
+        *(("tensor", 3, -1), ("coefficient", 3, 0), ("coefficient", 12, 1)),
+        *(("constant", 1, 0), ("constant", 2, 1), ("coordinates", 6, -1)),
+    ]
+    assert [a.access for a in cell.kernel.arguments] == [op2.INC, *[op2.READ] * 5]
+    assert not cell.kernel.opaque_reason
+
+
+def test_integrals_come_by_kind_and_subdomain(mesh):
+    V = fem.FunctionSpace(mesh, ("P", 1))
+    u, v = ufl.TrialFunction(V), ufl.TestFunction(V)
+    form = ufl.jump(u) * ufl.jump(v) * ufl.dS + u * v * ufl.ds((3, 4)) + 2 * u * v * ufl.ds
+    form += u * v * ufl.dx
+    found = [(i.kind, i.subdomains, i.shape) for i in fem.compile_form(form)]
+    assert found[0] == ("cell", (-1,), (3, 3))
+    assert found[-1] == ("interior_facet", (-1,), (6, 6))
+    assert sorted(found[1:-1]) == [
+        ("exterior_facet", (-1,), (3, 3)),
+        ("exterior_facet", (3, 4), (3, 3)),
+    ]
+
+
+def test_a_form_is_written_once_for_all_processes(tmp_path):
+    program = """
+import sys, basix.ufl, ufl
+from pyop2cxx import fem
+vector = basix.ufl.element("P", "triangle", 1, shape=(2,))
+space = ufl.FunctionSpace(ufl.Mesh(vector), basix.ufl.element("P", "triangle", 1))
+u, v = ufl.TrialFunction(space), ufl.TestFunction(space)
+(found,) = fem.compile_form(u * v * ufl.dx)
+print(found.kernel.name, "ffcx.compiler" in sys.modules or "ffcx.analysis" in sys.modules)
+"""
+    environment = {"XDG_CACHE_HOME": str(tmp_path), "PYTHONPATH": ":".join(sys.path)}
+    ran = [
+        subprocess.run(
+            [sys.executable, "-c", program],
+            env=environment,
+            capture_output=True,
+            text=True,
+            check=True,
+        ).stdout.split()
+        for _ in range(2)
+    ]
+    assert [r[1] for r in ran] == ["True", "False"]
+    assert ran[0][0] == ran[1][0]
+
+
+def test_importing_the_package_loads_no_ufl():
+    program = "import sys; from pyop2cxx import op2; print('ufl' in sys.modules)"
+    ran = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=True
+    )
+    assert ran.stdout == "False\n"
+
+
+def test_indices_are_rewritten():
+    body = "w[ic] * w[4 + 2 * (ic) + 1] + w[11]"
+    parts = [text.Part("a", 0, 4), text.Part("b", 4, 7), text.Part("d", 11, 1)]
+    assert text.split(body, "w", parts) == "a[ic] * b[2 * ic + 1] + d[0]"
+    assert text.narrowed("x[(ic) * 3 + 10] - x[1]", "x", 2) == "x[2 * ic + 7] - x[1]"
+    assert (
+        text.narrowed("x[t[f][0] * 3 + 1]", "x", 2)
+        == "x[(t[f][0] * 3 + 1) / 3 * 2 + (t[f][0] * 3 + 1) % 3]"
+    )
+    with pytest.raises(InternalError, match="belongs to no argument"):
+        text.split("w[12]", "w", parts)
+    with pytest.raises(InternalError, match="not linear"):
+        text.split("w[i * i]", "w", parts)
+    with pytest.raises(InternalError, match="no function"):
+        text.body_of("int x;")
+
+
+def test_what_cannot_be_compiled_is_refused(mesh):
+    V = fem.FunctionSpace(mesh, ("P", 1))
+    v = ufl.TestFunction(V)
+    with pytest.raises(UsageError, match=r"expected a ufl\.Form"):
+        fem.compile_form(v)
+    with pytest.raises(DataTypeError, match="float32, float64, complex128"):
+        fem.compile_form(v * ufl.dx, "int32")
+    with pytest.raises(UsageError, match="no name in C"):
+        fem.compile_form(v * ufl.dx, name="a b")
+    with pytest.raises(UnsupportedError, match="'vertex'"):
+        fem.compile_form(v * ufl.dP)
+    with pytest.raises(UsageError, match="do not compile this form"):
+        fem.compile_form(v * v * ufl.dx)
+
+
+# Spaces
+
+
+@pytest.mark.parametrize("degree", [1, 2, 3, 4])
+@pytest.mark.parametrize("cell", CELLS)
+def test_cells_agree_on_where_dofs_are(cell, degree):
+    V = fem.FunctionSpace(make_mesh(cell, 2), ("P", degree))
+    where = V.domain.at(node_points(V.element))
+    np.testing.assert_allclose(V.dof_coordinates[V.cell_dofs.values], where, atol=1e-13)
+    assert len(np.unique(V.dof_coordinates.round(9), axis=0)) == V.dof_set.size
+
+
+def test_dofs_of_degree_one_are_vertices(mesh):
+    V = fem.FunctionSpace(mesh, ("P", 1))
+    np.testing.assert_array_equal(V.dof_coordinates, mesh.coordinates.data_ro)
+
+
+@pytest.mark.parametrize("degree", [1, 2])
+@pytest.mark.parametrize("family", ["RT", "N1curl"])
+@pytest.mark.parametrize("cell", CELLS[1:])
+def test_what_is_to_be_continuous_is(cell, family, degree):
+    """Normal components of Raviart-Thomas, tangential ones of Nedelec."""
+    mesh = make_mesh(cell, 2, seed=degree)
+    u, n = random_function(fem.FunctionSpace(mesh, (family, degree))), fem.FacetNormal(mesh)
+    across = u("+") - u("-")
+    if family == "RT":
+        jump = ufl.dot(across, n("+"))
+    else:
+        jump = ufl.dot(across, ufl.perp(n("+"))) if DIMS[cell] == 2 else ufl.cross(n("+"), across)
+    rule = ufl.dS(degree=3)
+    assert fem.assemble(ufl.inner(jump, jump) * rule) < 1e-24 * fem.assemble(
+        ufl.inner(u("+"), u("+")) * rule
+    )
+
+
+@pytest.mark.parametrize("cell", CELLS[1:])
+@pytest.mark.parametrize("family", ["P", "DG", "RT", "N1curl"])
+def test_what_is_in_the_space_is_interpolated_exactly(cell, family):
+    mesh = make_mesh(cell, 2, bend=0.0)
+    dim = DIMS[cell]
+    space = (family, 2, (dim,)) if family in ("P", "DG") else (family, 2)
+    V = fem.FunctionSpace(mesh, space)
+    x = fem.SpatialCoordinate(mesh)
+    exact = ufl.as_vector([1 + x[0] - 2 * x[d] for d in range(dim)])
+    by_call = fem.interpolate(lambda x: np.stack([1 + x[0] - 2 * x[d] for d in range(dim)]), V)
+    by_loop = fem.interpolate(exact, V)
+    np.testing.assert_allclose(by_call.values, by_loop.values, atol=1e-12)
+    assert fem.error_norm(by_call, exact) < 1e-12
+
+
+def test_parts_of_mixed_spaces(mesh):
+    element = basix.mixed_element(
+        [basix.element("P", "triangle", 2, shape=(2,)), basix.element("P", "triangle", 1)]
+    )
+    W = fem.FunctionSpace(mesh, element)
+    w = fem.interpolate((lambda x: x**2, lambda x: x[0] - x[1]), W)
+    x = fem.SpatialCoordinate(mesh)
+    u, p = w.split()
+    assert fem.error_norm(u, ufl.as_vector([x[0] ** 2, x[1] ** 2])) < 1e-14
+    assert fem.error_norm(p, x[0] - x[1]) < 1e-14
+    q = ufl.split(w)[1]
+    assert fem.norm(q - p) < 1e-14
+    assert W.sub(1).start == W.parts[0].size == 2 * W.parts[0].dof_set.size
+    with pytest.raises(IndexValueError, match="no part 2"):
+        W.sub(2)
+
+
+def test_spaces_of_one_element_share_their_dofs(mesh):
+    one, other = (fem.FunctionSpace(mesh, ("P", 2)) for _ in range(2))
+    assert one.dof_set is other.dof_set
+    assert one.cell_dofs is other.cell_dofs
+
+
+def test_what_is_no_space_is_refused(mesh):
+    with pytest.raises(UsageError, match="has no cell_type, cells"):
+        fem.FunctionSpace("mesh", ("P", 1))
+    with pytest.raises(UsageError, match="for a tetrahedron"):
+        fem.FunctionSpace(mesh, basix.element("P", "tetrahedron", 1))
+    with pytest.raises(UsageError, match="Basix has no element"):
+        fem.FunctionSpace(mesh, ("nothing", 1))
+    with pytest.raises(UsageError, match="expected an element"):
+        fem.FunctionSpace(mesh, 1)
+    V = fem.FunctionSpace(mesh, ("P", 1))
+    with pytest.raises(DatTypeError, match="expected a Dat of dim 1"):
+        fem.Function(V, dat=op2.Dat(mesh.cells))
+    with pytest.raises(UsageError, match=r"fem\.FunctionSpace"):
+        fem.Function(mesh)
+
+
+# Assembly and solving
+
+
+def poisson(space: fem.FunctionSpace):
+    x = fem.SpatialCoordinate(space.mesh)
+    exact = ufl.sin(x[0]) * ufl.exp(x[len(x) - 1] / 2)
+    u, v = ufl.TrialFunction(space), ufl.TestFunction(space)
+    a = ufl.inner(ufl.grad(u), ufl.grad(v)) * ufl.dx
+    return exact, a, -ufl.div(ufl.grad(exact)) * v * ufl.dx
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_poisson_converges(backend):
+    errors = []
+    with op2.backend(backend):
+        for n in (4, 8):
+            V = fem.FunctionSpace(make_mesh("triangle", n), ("P", 2))
+            exact, a, L = poisson(V)
+            u = fem.Function(V)
+            fem.solve(a == L, u, [fem.DirichletBC(V, exact)])
+            errors.append(fem.error_norm(u, exact))
+    assert np.log2(errors[0] / errors[1]) > 2.7
+
+
+@pytest.mark.parametrize("cell", CELLS)
+def test_three_ways_to_hold_dofs_agree(cell):
+    V = fem.FunctionSpace(make_mesh(cell, 3), ("P", 2))
+    exact, a, L = poisson(V)
+    bcs = [fem.DirichletBC(V, exact)]
+    lifted, replaced, free = (fem.Function(V) for _ in range(3))
+    A, b = fem.assemble_system(a, L, bcs)
+    dense = A.to_scipy().toarray()
+    np.testing.assert_allclose(dense, dense.T, atol=1e-13)
+    op2.solve(A, lifted.dat, b.dat, ksp_type="preonly", pc_type="lu")
+    rows = fem.assemble(a, bcs, keep_columns=True)
+    held = fem.assemble(L, bcs)
+    op2.solve(rows, replaced.dat, held.dat, ksp_type="preonly", pc_type="lu")
+    op2.solve(fem.action(a, bcs), free.dat, b.dat, pc_type="none", ksp_rtol=1e-13)
+    np.testing.assert_allclose(replaced.values, lifted.values, atol=1e-11)
+    np.testing.assert_allclose(free.values, lifted.values, atol=1e-9)
+    np.testing.assert_allclose(fem.action(a, bcs) @ b.values, dense @ b.values, atol=1e-11)
+    assert fem.action(a, bcs).to_scipy().shape == A.to_scipy().shape
+
+
+def test_one_component_is_held(mesh):
+    V = fem.FunctionSpace(mesh, ("P", 1, (2,)))
+    bc = fem.DirichletBC(V, 3.0, lambda x: x[0] == 0, component=1)
+    assert (bc.dofs % 2 == 1).all()
+    assert (bc.values == 3.0).all()
+    assert len(bc.dofs) == 5
+    u, v = ufl.TrialFunction(V), ufl.TestFunction(V)
+    A = fem.assemble(ufl.inner(u, v) * ufl.dx, [bc]).to_scipy().toarray()
+    np.testing.assert_array_equal(A[bc.dofs], np.eye(V.size)[bc.dofs])
+    free = np.setdiff1d(np.arange(V.size), bc.dofs)
+    assert (A[free][:, bc.dofs] == 0).all()
+    bc.set(4.0)
+    assert (bc.values == 4.0).all()
+
+
+def test_conditions_that_fit_nothing_are_refused(mesh):
+    V = fem.FunctionSpace(mesh, ("P", 1))
+    with pytest.raises(IndexValueError, match="no component 1"):
+        fem.DirichletBC(V, 0, component=1)
+    with pytest.raises(IndexValueError, match="no tag 'left'"):
+        fem.DirichletBC(V, 0, "left")
+    with pytest.raises(DataValueError, match="mask of 25 booleans"):
+        fem.DirichletBC(V, 0, np.ones(3, bool))
+    with pytest.raises(DataValueError, match="a constant is written as"):
+        fem.interpolate(lambda x: 1.0, V)
+    with pytest.raises(UsageError, match="sequence of DirichletBC"):
+        fem.assemble(ufl.TestFunction(V) * ufl.dx, [1])
+
+
+def test_constants_change_without_compiling(mesh):
+    V = fem.FunctionSpace(mesh, ("P", 1))
+    k = fem.Constant(V, 2.0)
+    form = fem.Form(k * ufl.dx(domain=V.domain.ufl))
+    assert fem.assemble(form) == pytest.approx(2.0)
+    k.value = 5.0
+    assert fem.assemble(form) == pytest.approx(5.0)
+    with pytest.raises(DataValueError, match="expected shape"):
+        k.value = [1.0, 2.0]
+
+
+def test_newton_converges_quadratically(mesh):
+    V = fem.FunctionSpace(mesh, ("P", 2))
+    x = fem.SpatialCoordinate(mesh)
+    exact = 1 + x[0] * x[1]
+    u, v = fem.Function(V), ufl.TestFunction(V)
+    F = ufl.inner((1 + u**2) * ufl.grad(u), ufl.grad(v)) * ufl.dx
+    F += ufl.div((1 + exact**2) * ufl.grad(exact)) * v * ufl.dx
+    bcs = [fem.DirichletBC(V, exact)]
+    went = fem.solve(F == 0, u, bcs)
+    assert fem.error_norm(u, exact) < 1e-12
+    assert went.n_iterations <= 6
+    u.dat.zero()
+    with pytest.raises(ConvergenceError, match="Newton's method made 1 steps"):
+        fem.solve(F == 0, u, bcs, max_it=1)
+
+
+def test_a_dtype_for_all(mesh):
+    V = fem.FunctionSpace(mesh, ("P", 1))
+    f, g = fem.Function(V, "float32"), fem.Function(V)
+    with pytest.raises(DataTypeError, match="float32, float64"):
+        fem.assemble(f * g * ufl.dx)
+    fem.interpolate(2.0, f)
+    assert fem.assemble(f * f * ufl.dx) == pytest.approx(4.0, rel=1e-6)
+
+
+def test_foreign_functions_are_refused(mesh):
+    V = fem.FunctionSpace(mesh, ("P", 1))
+    with pytest.raises(UsageError, match=r"expected a fem\.Function in the form"):
+        fem.assemble(ufl.Coefficient(V) * ufl.dx)
+    with pytest.raises(UsageError, match="expected a form"):
+        fem.assemble(3)
+
+
+def test_a_single_cell_of_each_kind_has_its_volume():
+    """Jacobians of both orientations."""
+    for flip in (False, True):
+        rows = np.array([[1, 0, 2, 3]] if flip else [[0, 1, 2, 3]])
+        points = np.concatenate([np.zeros((1, 3)), np.eye(3)])
+        V = fem.FunctionSpace(from_arrays("tetrahedron", points, rows), ("P", 1))
+        one = fem.interpolate(1.0, V)
+        assert fem.assemble(one * ufl.dx) == pytest.approx(1 / 6)
+        assert fem.assemble(one * ufl.ds) == pytest.approx(1.5 + np.sqrt(3) / 2)
