@@ -251,6 +251,10 @@ class MeshFileError(UsageError):
     """A file holds no mesh that can be read; the message says what is wrong in it."""
 
 
+class StoredFileError(UsageError):
+    """A file of saved objects is damaged, or holds other objects than those asked for."""
+
+
 class SparsityFormatError(UsageError):
     """The Sparsity has a format this operation does not work on."""
 

@@ -39,12 +39,14 @@ PYTHON_RANKS = {
     "graph": 11,
     "algebra": 12,
     "mesh": 13,
-    "fem": 14,
-    "reports": 15,
-    "pyop2": 16,
-    "op2": 17,
-    "__init__": 18,
-    "__main__": 18,
+    "io": 14,
+    "plot": 15,
+    "fem": 16,
+    "reports": 17,
+    "pyop2": 18,
+    "op2": 19,
+    "__init__": 20,
+    "__main__": 20,
 }
 """Rooms of the package, from the ground up; beside them the modules that lie in no room."""
 PIPELINE_NEVER_SEES = "data"

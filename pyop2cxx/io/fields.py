@@ -1,0 +1,133 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What a picture file needs of a mesh and of values on it: plain arrays, in one numbering."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from pyop2cxx.data.dats import Dat
+from pyop2cxx.exceptions import DataTypeError, DatTypeError, UsageError
+from pyop2cxx.mesh.mesh import Mesh
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from pyop2cxx.base.arrays import Array
+    from pyop2cxx.mesh.cells import ReferenceCell
+
+NUMBERINGS = ("original", "mesh")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Shown:
+    """A mesh and values on it, as they are written.
+
+    Attributes:
+        cell: The kind of cells.
+        points: Shape (n_vertices, 3), float.
+        cells: Vertices of each cell in VTK's order, shape (n_cells, vertices of a cell), int64.
+        on_points: Values on the vertices by name, shape (n_vertices,) or (n_vertices, n).
+        on_cells: The same on the cells.
+    """
+
+    cell: ReferenceCell
+    points: Array
+    cells: Array
+    on_points: Mapping[str, Array]
+    on_cells: Mapping[str, Array]
+
+
+def shown(mesh: Mesh, fields: Mapping[str, Dat], numbering: str, what: str) -> Shown:
+    """Collect what is written.
+
+    Args:
+        mesh: The mesh.
+        fields: Dats on its vertices or its cells, by the names that the file gives them.
+        numbering: "original", of the file that the mesh was read from; or "mesh", as in use.
+        what: The function, for messages.
+
+    Raises:
+        UsageError: The first argument is no mesh, a Dat is on another Set, or there is no such
+            numbering.
+        DatTypeError: A field is not a Dat.
+        DataTypeError: Values are complex.
+    """
+    if not isinstance(mesh, Mesh):
+        raise UsageError(f"{what}: expected a Mesh, got {mesh!r} of type {type(mesh).__name__}")
+    if numbering not in NUMBERINGS:
+        raise UsageError(f"{what}: numbering must be 'original' or 'mesh', got {numbering!r}")
+    for name, dat in fields.items():
+        _check(mesh, name, dat, what)
+    is_original = numbering == "original" and mesh.renumbering is not None
+    rows = np.asarray(mesh.cell_vertices.values, np.int64)
+    points = _values_of(mesh, mesh.coordinates, is_original).reshape(mesh.vertices.size, -1)
+    if is_original:
+        # what was at place i of the file is at place numbers[i] now
+        original = np.empty(mesh.vertices.size, np.int64)
+        original[mesh.to_original(np.arange(mesh.vertices.size), mesh.vertices)] = np.arange(
+            mesh.vertices.size
+        )
+        rows = original[mesh.to_original(rows, mesh.cells)]
+    by_set = {
+        on: {
+            name: _values_of(mesh, dat, is_original)
+            for name, dat in fields.items()
+            if dat.dataset.set is on
+        }
+        for on in (mesh.vertices, mesh.cells)
+    }
+    return Shown(
+        cell=mesh.cell,
+        points=np.pad(points, ((0, 0), (0, 3 - points.shape[1]))),
+        cells=np.ascontiguousarray(rows[:, list(mesh.cell.vtk_order)]),
+        on_points=by_set[mesh.vertices],
+        on_cells=by_set[mesh.cells],
+    )
+
+
+def named(dats: tuple[Dat, ...], fields: Mapping[str, Dat], what: str) -> dict[str, Dat]:
+    """Return Dats by the names given, or by their own.
+
+    Raises:
+        DatTypeError: One of them is not a Dat.
+        UsageError: Two have one name.
+    """
+    found = dict(fields)
+    for dat in dats:
+        if not isinstance(dat, Dat):
+            raise DatTypeError(f"{what}: expected a Dat, got {dat!r} of type {type(dat).__name__}")
+        if dat.name in found:
+            raise UsageError(f"{what}: two fields are called '{dat.name}'; name them by keywords")
+        found[dat.name] = dat
+    return found
+
+
+def _check(mesh: Mesh, name: str, dat: object, what: str) -> None:
+    if not isinstance(dat, Dat):
+        raise DatTypeError(
+            f"{what}: field '{name}' must be a Dat, got {dat!r} of type {type(dat).__name__}"
+        )
+    if dat.dataset.set not in (mesh.vertices, mesh.cells):
+        raise UsageError(
+            f"{what}: field '{name}' is on Set '{dat.dataset.set.name}'; files take values on "
+            f"mesh.vertices or mesh.cells of {mesh!r}"
+        )
+    if dat.dtype.kind == "c":
+        raise DataTypeError(f"{what}: field '{name}' is complex; write its parts as two Dats")
+
+
+def _values_of(mesh: Mesh, dat: Dat, is_original: bool) -> Array:
+    values: Array = mesh.to_original(dat) if is_original else np.asarray(dat.data_ro)
+    return values.reshape(len(values), -1) if values.ndim > 2 else values
+
+
+def as_components(values: Array) -> Array:
+    """Return vectors of two as vectors of three, which is what pictures take for vectors."""
+    if values.ndim == 2 and values.shape[1] == 2:
+        return np.pad(values, ((0, 0), (0, 1)))
+    if values.ndim == 2 and values.shape[1] == 1:
+        return values[:, 0]
+    return values

@@ -1,0 +1,326 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Sets, Maps, Dats, Globals and Mats in HDF5 files, with checksums: to be continued from.
+
+A file has a group for each kind. Sets have a dataset ``sizes``; Maps ``values``, with keys of
+their Sets, and offsets; Dats and Globals ``values``; Mats ``values``, ``rowptr``, ``colidx``.
+Each dataset has an attribute ``checksum``: BLAKE2b of its dtype, shape and bytes.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from hashlib import blake2b
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from pyop2cxx.base import extras
+from pyop2cxx.base.files import replacing
+from pyop2cxx.data.dats import Dat
+from pyop2cxx.data.globals import Global
+from pyop2cxx.data.mats import Mat
+from pyop2cxx.exceptions import StoredFileError, UnsupportedError, UsageError
+from pyop2cxx.sets.maps import Map
+from pyop2cxx.sets.sets import Set
+
+if TYPE_CHECKING:
+    from pyop2cxx.base.arrays import Array
+
+    Stored = Set | Map | Dat | Global | Mat
+
+_FORMAT = "pyop2cxx"
+_VERSION = 1
+_KINDS: Mapping[str, type[Any]] = {
+    "sets": Set,
+    "maps": Map,
+    "dats": Dat,
+    "globals": Global,
+    "mats": Mat,
+}
+
+
+def save(
+    path: str | os.PathLike[str],
+    objects: Mapping[str, Stored],
+    *,
+    attributes: Mapping[str, int | float | str] | None = None,
+) -> None:
+    """Write objects to an HDF5 file. The file appears whole, or stays as it was.
+
+    It is written aside, brought to the disk, and renamed: a program that is killed meanwhile leaves
+    the older file. Sets that Maps and Dats need are written with them.
+
+    Args:
+        path: The file.
+        objects: Sets, Maps, Dats, Globals and Mats, by the names that `load` and `restore` know.
+        attributes: Numbers and texts beside them, such as the time and the step.
+
+    Raises:
+        UsageError: Something else is to be written, or a name is empty or has a slash.
+        UnsupportedError: A Set is a Subset or extruded; a Map is composed or permuted; a Mat is
+            mixed.
+        MissingExtraError: h5py is not installed.
+        OSError: The file cannot be written.
+
+    Example:
+        >>> import tempfile
+        >>> from pyop2cxx import op2
+        >>> nodes = op2.Set(3, "nodes")
+        >>> u = op2.Dat(nodes, [1.0, 2.0, 3.0])
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     save(f"{folder}/a.h5", {"u": u}, attributes={"time": 0.5})
+        ...     u.zero()
+        ...     restore(f"{folder}/a.h5", {"u": u})
+        {'time': 0.5}
+        >>> u.data_ro.tolist()
+        [1.0, 2.0, 3.0]
+    """
+    h5py = extras.load("h5py", "io.save()")
+    _check(objects)
+    with replacing(path) as temporary:
+        with h5py.File(temporary, "w") as file:
+            file.attrs["format"], file.attrs["version"] = _FORMAT, _VERSION
+            for kind in _KINDS:
+                file.create_group(kind)
+            file.create_group("attributes").attrs.update(attributes or {})
+            writer = _Writer(file, objects)
+            for name, thing in objects.items():
+                writer.put(name, thing)
+        with open(temporary, "rb") as written:
+            os.fsync(written.fileno())
+
+
+def load(path: str | os.PathLike[str]) -> dict[str, Stored]:
+    """Make the Sets, Maps, Dats and Globals that a file holds.
+
+    Those on one Set when they were saved are on one Set again. Mats are left out, for they need a
+    Sparsity: make them of the Maps, and `restore` their values.
+
+    Args:
+        path: The file.
+
+    Returns:
+        The objects by their names; Sets that were not named by the program are not among them.
+
+    Raises:
+        FileNotFoundError: There is no such file.
+        StoredFileError: It is damaged, or no file of `save`.
+        MissingExtraError: h5py is not installed.
+    """
+    with _opened(path) as file:
+        sets = {
+            key: Set(_read(group["sizes"], path).tolist(), group.attrs["label"])
+            for key, group in file["sets"].items()
+        }
+        found: dict[str, Stored] = {
+            name: sets[key] for key, group in file["sets"].items() for name in group.attrs["names"]
+        }
+        for name, group in file["maps"].items():
+            values = _read(group["values"], path)
+            start, end = sets[group.attrs["iterset"]], sets[group.attrs["toset"]]
+            offset = _read(group["offset"], path) if "offset" in group else None
+            label = group.attrs["label"]
+            found[name] = Map(start, end, values.shape[1], values, label, offset)
+        for name, group in file["dats"].items():
+            values = _read(group["values"], path)
+            dim = tuple(int(n) for n in group.attrs["dim"])
+            found[name] = Dat(sets[group.attrs["set"]] ** dim, values, name=group.attrs["label"])
+        for name, group in file["globals"].items():
+            values = _read(group["values"], path)
+            found[name] = Global(values.shape, values, name=group.attrs["label"])
+    return found
+
+
+def restore(
+    path: str | os.PathLike[str], objects: Mapping[str, Dat | Global | Mat]
+) -> dict[str, Any]:
+    """Put values from a file into objects that are there. All are checked before any is changed.
+
+    Args:
+        path: The file.
+        objects: Dats, Globals and Mats by the names that they were saved by.
+
+    Returns:
+        The attributes that were saved beside them.
+
+    Raises:
+        FileNotFoundError: There is no such file.
+        StoredFileError: It is damaged, no file of `save`, or has no object of a name; or sizes,
+            dims, dtypes or the places of a Mat differ.
+        UsageError: Something that has no values is to be restored.
+        MissingExtraError: h5py is not installed.
+    """
+    with _opened(path) as file:
+        values = {name: _values_for(file, name, thing, path) for name, thing in objects.items()}
+        attributes = {
+            name: value.item() if isinstance(value, np.generic) else value
+            for name, value in file["attributes"].attrs.items()
+        }
+    for name, thing in objects.items():
+        if isinstance(thing, Mat):
+            thing._stored("restore", write=True)[...] = values[name]
+        elif isinstance(thing, Dat):
+            thing.data_wo_with_halos[...] = values[name]
+            thing.halo_valid = True
+        else:
+            thing.data = values[name]
+    return attributes
+
+
+class _Writer:
+    """Writes objects to an open file, each Set once."""
+
+    def __init__(self, file: Any, objects: Mapping[str, Stored]) -> None:
+        self._file = file
+        self._keys: dict[Set, str] = {}
+        self._names: dict[Set, list[str]] = {}
+        for name, thing in objects.items():
+            if isinstance(thing, Set):
+                self._names.setdefault(thing, []).append(name)
+
+    def put(self, name: str, thing: Stored) -> None:
+        if isinstance(thing, Set):
+            self._key(thing)
+            return
+        kind = next(kind for kind, what in _KINDS.items() if isinstance(thing, what))
+        group = self._file[kind].create_group(name)
+        group.attrs["label"] = thing.name
+        if isinstance(thing, Map):
+            group.attrs["iterset"] = self._key(thing.iterset)
+            group.attrs["toset"] = self._key(thing.toset)
+            _write(group, "values", np.asarray(thing.values_with_halo))
+            if thing.offset is not None:
+                _write(group, "offset", thing.offset)
+        elif isinstance(thing, Dat):
+            group.attrs["set"] = self._key(thing.dataset.set)
+            group.attrs["dim"] = thing.dim
+            _write(group, "values", thing.data_ro_with_halos)
+        elif isinstance(thing, Mat):
+            _write(group, "rowptr", thing.sparsity.rowptr)
+            _write(group, "colidx", thing.sparsity.colidx)
+            _write(group, "values", thing._stored("save", write=False))
+        else:
+            _write(group, "values", thing.data_ro)
+
+    def _key(self, on: Set) -> str:
+        if on not in self._keys:
+            key = self._keys[on] = f"set_{len(self._keys)}"
+            group = self._file["sets"].create_group(key)
+            group.attrs["label"] = on.name
+            names = np.array(self._names.get(on, []), dtype=object)
+            text = extras.load("h5py", "io.save()").string_dtype()
+            group.attrs.create("names", names, dtype=text)
+            _write(group, "sizes", np.array(on.sizes, np.int64))
+        return self._keys[on]
+
+
+def _check(objects: Mapping[str, Stored]) -> None:
+    if not isinstance(objects, Mapping):
+        raise UsageError(f"save: expected a dict of objects by name, got {objects!r}")
+    for name, thing in objects.items():
+        if not isinstance(name, str) or not name or "/" in name or name == ".":
+            raise UsageError(f"save: a name must be a text without '/', got {name!r}")
+        if not isinstance(thing, tuple(_KINDS.values())):
+            raise UsageError(
+                f"save: '{name}' must be a Set, Map, Dat, Global or Mat, got {thing!r} of type "
+                f"{type(thing).__name__}"
+            )
+        if isinstance(thing, Mat):
+            if thing.is_mixed:
+                raise UnsupportedError(f"save: {thing._what} is mixed; save its blocks")
+            continue
+        for part in _sets_of(thing):
+            if type(part) is not Set:
+                raise UnsupportedError(
+                    f"save: '{name}' is on {part!r}; only whole, flat Sets can be saved"
+                )
+        if isinstance(thing, Map) and type(thing) is not Map:
+            raise UnsupportedError(f"save: '{name}' is made of other Maps; save those")
+
+
+def _sets_of(thing: Stored) -> tuple[Set, ...]:
+    if isinstance(thing, Set):
+        return (thing,)
+    if isinstance(thing, Map):
+        return (thing.iterset, thing.toset)
+    return (thing.dataset.set,) if isinstance(thing, Dat) else ()
+
+
+def _checksum(values: Array) -> str:
+    plain = np.ascontiguousarray(values)
+    digest = blake2b(f"{plain.dtype.str}{plain.shape}".encode(), digest_size=16)
+    digest.update(plain.reshape(-1).view(np.uint8).data)
+    return digest.hexdigest()
+
+
+def _write(group: Any, name: str, values: Array) -> None:
+    group.create_dataset(name, data=values).attrs["checksum"] = _checksum(values)
+
+
+def _read(dataset: Any, path: str | os.PathLike[str]) -> Array:
+    values: Array = dataset[...]
+    if _checksum(values) != dataset.attrs.get("checksum"):
+        raise StoredFileError(
+            f"{os.fspath(path)}: {dataset.name} is damaged: its values have another checksum than "
+            "when they were saved"
+        )
+    return values
+
+
+class _opened:
+    """An open file of `save`; what HDF5 finds wrong in it is a StoredFileError."""
+
+    def __init__(self, path: str | os.PathLike[str]) -> None:
+        self._path = Path(path)
+        if not self._path.is_file():
+            raise FileNotFoundError(f"there is no file {os.fspath(path)!r}")
+        self._h5py: Any = extras.load("h5py", "io.load()")
+
+    def __enter__(self) -> Any:
+        try:
+            self._file = self._h5py.File(self._path, "r")
+        except OSError as error:
+            raise StoredFileError(f"{self._path}: not an HDF5 file, or cut off: {error}") from None
+        attrs = self._file.attrs
+        if attrs.get("format") != _FORMAT or attrs.get("version") != _VERSION:
+            self._file.close()
+            raise StoredFileError(
+                f"{self._path}: not written by io.save, or by another version of it: format "
+                f"{attrs.get('format')!r}, version {attrs.get('version')!r}"
+            )
+        return self._file
+
+    def __exit__(self, kind: Any, error: BaseException | None, trace: Any) -> None:
+        self._file.close()
+        if isinstance(error, OSError | KeyError) and not isinstance(error, StoredFileError):
+            raise StoredFileError(f"{self._path} is damaged: {error}") from None
+
+
+def _values_for(file: Any, name: str, thing: object, path: str | os.PathLike[str]) -> Array:
+    kind = next((k for k in ("dats", "globals", "mats") if isinstance(thing, _KINDS[k])), None)
+    if kind is None:
+        raise UsageError(f"restore: '{name}' must be a Dat, a Global or a Mat, got {thing!r}")
+    if name not in file[kind]:
+        known = ", ".join(sorted(file[kind])) or "none"
+        raise StoredFileError(
+            f"{os.fspath(path)}: there is no '{name}' among its {kind}; there are: {known}"
+        )
+    group, target = file[kind][name], _KINDS[kind]
+    values = _read(group["values"], path)
+    wanted: Any = thing
+    shape = wanted._stored("restore", write=False).shape if target is Mat else wanted.shape
+    if values.shape != shape or values.dtype != wanted.dtype:
+        raise StoredFileError(
+            f"{os.fspath(path)}: '{name}' has shape {values.shape} of {values.dtype}, but "
+            f"{wanted._what} has {shape} of {wanted.dtype}"
+        )
+    if target is Mat:
+        for index in ("rowptr", "colidx"):
+            if not np.array_equal(_read(group[index], path), getattr(wanted.sparsity, index)):
+                raise StoredFileError(
+                    f"{os.fspath(path)}: '{name}' has other places than {wanted._what}; restore "
+                    "it into a Mat of the same mesh and Maps"
+                )
+    return values

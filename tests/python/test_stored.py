@@ -1,0 +1,182 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Objects in HDF5 files: what comes back, what is noticed, and what a kill leaves."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from pyop2cxx import op2
+from pyop2cxx.exceptions import StoredFileError, UnsupportedError, UsageError
+from pyop2cxx.io import load, restore, save
+from pyop2cxx.mesh import square_mesh
+
+h5py = pytest.importorskip("h5py")
+
+
+def world() -> dict[str, Any]:
+    mesh = square_mesh(3)
+    nodes = mesh.vertices
+    mat = op2.Mat(
+        op2.Sparsity((nodes**2, nodes**2), [(mesh.cell_vertices, mesh.cell_vertices, None)])
+    )
+    mat.set_local_diagonal_entries(range(nodes.size), 3.0)
+    mat.assemble()
+    return {
+        "nodes": nodes,
+        "cells": mesh.cells,
+        "c2n": mesh.cell_vertices,
+        "x": op2.Dat(nodes**2, np.random.default_rng(1).random((16, 2)), np.float32, "x"),
+        "n": op2.Dat(mesh.cells, np.arange(18), name="n"),
+        "g": op2.Global((2, 2), [[1j, 2], [3, 4]], name="g"),
+        "mat": mat,
+    }
+
+
+def test_objects_come_back(tmp_path: Path) -> None:
+    given = world()
+    save(tmp_path / "a.h5", given, attributes={"time": 0.25, "step": 7, "name": "heat"})
+    found: dict[str, Any] = load(tmp_path / "a.h5")
+    assert set(found) == set(given) - {"mat"}
+    assert found["c2n"].toset is found["nodes"] is found["x"].dataset.set
+    assert found["c2n"].iterset is found["cells"] is found["n"].dataset.set
+    assert found["nodes"].sizes == given["nodes"].sizes
+    assert found["nodes"].name == "vertices"
+    assert np.array_equal(found["c2n"].values, given["c2n"].values)
+    for name in ("x", "n", "g"):
+        assert np.array_equal(found[name].data_ro, given[name].data_ro)
+        assert (found[name].dtype, found[name].dim) == (given[name].dtype, given[name].dim)
+    kept = given["mat"].values.copy()
+    for name in ("x", "n", "mat"):
+        given[name].zero()
+    given["g"].data = 0
+    restored = {name: given[name] for name in ("x", "n", "g", "mat")}
+    attributes = restore(tmp_path / "a.h5", restored)
+    assert attributes == {"time": 0.25, "step": 7, "name": "heat"}
+    assert np.array_equal(given["x"].data_ro, found["x"].data_ro)
+    assert np.array_equal(given["g"].data_ro, found["g"].data_ro)
+    assert np.array_equal(given["mat"].values, kept)
+
+
+def test_sets_with_ghosts_and_offsets_come_back(tmp_path: Path) -> None:
+    nodes, cells = op2.Set((1, 2, 4), "nodes"), op2.Set(2, "cells")
+    rows = op2.Map(cells, nodes, 2, [[0, 1], [2, 3]], "rows", offset=[1, 1])
+    q = op2.Dat(nodes, [1.0, 2, 3, 4])
+    save(tmp_path / "a.h5", {"rows": rows, "q": q})
+    found: dict[str, Any] = load(tmp_path / "a.h5")
+    assert found["q"].dataset.set.sizes == (1, 2, 4)
+    assert found["q"].data_ro_with_halos.tolist() == [1, 2, 3, 4]
+    assert found["rows"].offset.tolist() == [1, 1]
+
+
+def test_damage_is_noticed(tmp_path: Path) -> None:
+    given = world()
+    path = tmp_path / "a.h5"
+    save(path, given)
+    whole = path.read_bytes()
+    values = np.ascontiguousarray(given["x"].data_ro).tobytes()
+    place = whole.index(values)
+    path.write_bytes(whole[:place] + bytes([whole[place] ^ 1]) + whole[place + 1 :])
+    before = given["x"].data_ro.copy()
+    for read in (lambda: load(path), lambda: restore(path, {"x": given["x"]})):
+        with pytest.raises(StoredFileError, match=r"/dats/x/values is damaged"):
+            read()
+    assert np.array_equal(given["x"].data_ro, before)
+    path.write_bytes(whole[: len(whole) // 2])
+    with pytest.raises(StoredFileError):
+        load(path)
+    path.write_text("text")
+    with pytest.raises(StoredFileError, match="not an HDF5 file"):
+        load(path)
+    with h5py.File(path, "w"):
+        pass
+    with pytest.raises(StoredFileError, match=r"not written by io\.save"):
+        load(path)
+    with pytest.raises(FileNotFoundError, match="there is no file"):
+        load(tmp_path / "none.h5")
+
+
+def test_other_objects_are_refused_before_anything_changes(tmp_path: Path) -> None:
+    given = world()
+    path = tmp_path / "a.h5"
+    save(path, given)
+    other = op2.Dat(given["nodes"] ** 2, 5.0, name="other")
+    wrong = {"n": given["n"], "x": other}
+    given["n"].data = 1
+    with pytest.raises(StoredFileError, match=r"'x' has shape \(16, 2\) of float32, but Dat"):
+        restore(path, wrong)
+    assert given["n"].sum() == 18
+    with pytest.raises(StoredFileError, match="no 'y' among its dats; there are: n, x"):
+        restore(path, {"y": other})
+    with pytest.raises(UsageError, match="must be a Dat, a Global or a Mat"):
+        restore(path, {"c2n": given["c2n"]})
+    smaller = square_mesh(2)
+    c2v, nodes = smaller.cell_vertices, smaller.vertices**2
+    mat = op2.Mat(op2.Sparsity((nodes, nodes), [(c2v, c2v, None)]))
+    with pytest.raises(StoredFileError, match="'mat' has shape"):
+        restore(path, {"mat": mat})
+
+
+def test_what_cannot_be_saved_leaves_the_older_file(tmp_path: Path) -> None:
+    given = world()
+    path = tmp_path / "a.h5"
+    save(path, given)
+    before = path.read_bytes()
+    nodes = given["nodes"]
+    with pytest.raises(UnsupportedError, match="only whole, flat Sets"):
+        save(path, {"part": op2.Subset(nodes, [0])})
+    with pytest.raises(UsageError, match="must be a Set, Map, Dat, Global or Mat"):
+        save(path, {"x": np.ones(3)})  # type: ignore[dict-item]
+    with pytest.raises(UsageError, match="a name must be a text without '/'"):
+        save(path, {"a/b": given["x"]})
+    with pytest.raises(UsageError, match="expected a dict"):
+        save(path, given["x"])
+    with pytest.raises(TypeError):
+        save(path, given, attributes={"time": object()})  # type: ignore[dict-item]
+    assert path.read_bytes() == before
+    assert [file.name for file in tmp_path.iterdir()] == ["a.h5"]
+
+
+PROGRAM = """
+import sys
+import numpy as np
+from pyop2cxx import op2
+from pyop2cxx.io import save
+
+u = op2.Dat(op2.Set(200_000), dtype=float, name="u")
+print("ready", flush=True)
+for step in range(1, 10_000):
+    u.data = step
+    save(sys.argv[1], {"u": u}, attributes={"step": step})
+"""
+
+
+@pytest.mark.parametrize("delay", [0.05, 0.13, 0.31])
+def test_a_kill_leaves_a_whole_file(tmp_path: Path, delay: float) -> None:
+    path = tmp_path / "checkpoint.h5"
+    root = Path(__file__).parents[2]
+    environment = dict(os.environ, PYTHONPATH=str(root))
+    with subprocess.Popen(
+        [sys.executable, "-c", PROGRAM, str(path)],
+        env=environment,
+        stdout=subprocess.PIPE,
+    ) as program:
+        assert program.stdout is not None
+        assert program.stdout.readline() == b"ready\n"
+        deadline = time.monotonic() + 60
+        while not path.exists() and time.monotonic() < deadline:
+            time.sleep(0.01)
+        time.sleep(delay)
+        program.send_signal(signal.SIGKILL)
+    u = op2.Dat(op2.Set(200_000), dtype=float)
+    step = restore(path, {"u": u})["step"]
+    assert step >= 1
+    assert (u.data_ro == step).all()
