@@ -17,6 +17,7 @@ EXTRAS: Mapping[str, str] = {
     "meshio": "io",
     "gmsh": "gmsh",
     "matplotlib": "plot",
+    "mpl_toolkits": "plot",
     "tqdm": "demo",
     "scipy": "solve",
     "pyamg": "amg",

@@ -1,0 +1,118 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Where pictures are drawn: axes that the caller has, or a figure of their own."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from pyop2cxx.base import extras
+from pyop2cxx.base.files import replacing
+from pyop2cxx.exceptions import UnsupportedError, UsageError
+from pyop2cxx.mesh.mesh import Mesh
+
+if TYPE_CHECKING:
+    import os
+
+    from pyop2cxx.base.arrays import Array
+
+_DOTS_PER_INCH = 150
+# Corners of a flat cell, in the order around it.
+_AROUND = {"triangle": (0, 1, 2), "quadrilateral": (0, 1, 3, 2)}
+_FACE_TYPES = {"tetrahedron": "triangle", "hexahedron": "quadrilateral"}
+
+
+def axes_for(axes: Any, gdim: int, title: str) -> Any:
+    """Return axes to draw on.
+
+    Args:
+        axes: The caller's; None for new ones.
+        gdim: 3 for axes in perspective.
+        title: Written above new ones.
+
+    Raises:
+        UsageError: The caller's are flat, but the picture is not, or the other way round.
+        MissingExtraError: matplotlib is not installed.
+    """
+    if axes is not None:
+        if (getattr(axes, "name", "") == "3d") != (gdim == 3):
+            kind = "projection='3d'" if gdim == 3 else "flat axes"
+            raise UsageError(f"the picture of a mesh in {gdim}-D needs {kind}")
+        return axes
+    figure_module = extras.load("matplotlib.figure", "plotting")
+    # Figure is used without pyplot: that would choose a window system and keep the figure alive.
+    figure = figure_module.Figure(layout="constrained")
+    if gdim == 3:
+        extras.load("mpl_toolkits.mplot3d", "plotting")  # registers the projection
+        return figure.add_subplot(projection="3d", title=title)
+    return figure.add_subplot(title=title)
+
+
+def finished(axes: Any, path: str | os.PathLike[str] | None) -> Any:
+    """Return the figure, and write it to a file where one is given; whole or not at all."""
+    figure = axes.figure
+    if path is not None:
+        with replacing(path) as temporary:
+            figure.savefig(temporary, dpi=_DOTS_PER_INCH)
+    return figure
+
+
+def check_mesh(mesh: object, what: str) -> Mesh:
+    """Return a mesh that can be drawn.
+
+    Raises:
+        UsageError: It is none.
+    """
+    if not isinstance(mesh, Mesh):
+        raise UsageError(f"{what}: expected a Mesh, got {mesh!r} of type {type(mesh).__name__}")
+    return mesh
+
+
+def polygons(mesh: Mesh) -> tuple[Array, Array]:
+    """Return what is drawn of the cells: they themselves, or the boundary of solid ones.
+
+    Returns:
+        The vertices of each polygon, going around it, shape (n, corners); and the cell that each
+        belongs to, shape (n,).
+
+    Raises:
+        UnsupportedError: Cells are intervals.
+    """
+    if mesh.tdim == 1:
+        raise UnsupportedError("intervals have no polygons; plot_values draws their values")
+    if mesh.tdim == 2:
+        rows = mesh.cell_vertices.values[:, list(_AROUND[mesh.cell_type])]
+        return np.asarray(rows), np.arange(mesh.cells.size)
+    facets = mesh.exterior_facets
+    kind = _FACE_TYPES[mesh.cell_type]
+    rows = facets.vertices.values[:, list(_AROUND[kind])]
+    return np.asarray(rows), np.asarray(facets.cells.values[:, 0])
+
+
+def collection(mesh: Mesh, corners: Array, **style: Any) -> Any:
+    """Return matplotlib's collection of polygons with the given corners."""
+    if mesh.gdim == 3:
+        art = extras.load("mpl_toolkits.mplot3d.art3d", "plotting")
+        return art.Poly3DCollection(corners, **style)
+    return extras.load("matplotlib.collections", "plotting").PolyCollection(corners, **style)
+
+
+def add(axes: Any, drawn: Any, mesh: Mesh) -> None:
+    """Add polygons to axes, and show all of them at one scale."""
+    points = np.asarray(mesh.coordinates.data_ro).reshape(mesh.vertices.size, -1)
+    low, high = points.min(axis=0), points.max(axis=0)
+    if mesh.gdim == 3:
+        axes.add_collection3d(drawn)
+        axes.set(xlim=(low[0], high[0]), ylim=(low[1], high[1]), zlim=(low[2], high[2]))
+        axes.set_box_aspect(np.maximum(high - low, 1e-12 * (high - low).max()))
+        return
+    axes.add_collection(drawn, autolim=False)
+    margin = 0.02 * (high - low).max()
+    axes.set(
+        xlim=(low[0] - margin, high[0] + margin),
+        ylim=(low[1] - margin, high[1] + margin),
+        aspect="equal",
+        xlabel="x",
+        ylabel="y",
+    )

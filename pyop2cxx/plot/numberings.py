@@ -1,0 +1,120 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Pictures of what a loop makes of a mesh: the order of its cells, and colours."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from pyop2cxx._core import plan as room
+from pyop2cxx.plot.canvas import add, axes_for, check_mesh, collection, finished, polygons
+from pyop2cxx.runtime import runtime
+
+if TYPE_CHECKING:
+    import os
+
+    from pyop2cxx.base.arrays import Array
+    from pyop2cxx.mesh.mesh import Mesh
+
+
+def plot_numbering(
+    mesh: Mesh,
+    path: str | os.PathLike[str] | None = None,
+    *,
+    axes: Any = None,
+    title: str | None = None,
+) -> Any:
+    """Draw the order in which loops visit the cells: by colour, from the first to the last.
+
+    Where neighbours have like colours, loops find what they need in the caches.
+
+    Args:
+        mesh: The mesh, not of intervals.
+        path: As of `plot_mesh`.
+        axes: As of `plot_mesh`.
+        title: Written above.
+
+    Returns:
+        The figure.
+
+    Raises:
+        UsageError, UnsupportedError, MissingExtraError, OSError: As of `plot_mesh`.
+
+    Example:
+        >>> from pyop2cxx.mesh import square_mesh
+        >>> plot_numbering(square_mesh(4)).axes[0].get_title()
+        'order of 32 cells'
+    """
+    check_mesh(mesh, "plot_numbering")
+    number = np.arange(mesh.cells.size)
+    heading = title or f"order of {mesh.cells.size} cells"
+    return _coloured(mesh, number, path, axes, heading, "turbo", "number")
+
+
+def plot_colours(
+    mesh: Mesh,
+    path: str | os.PathLike[str] | None = None,
+    *,
+    axes: Any = None,
+    title: str | None = None,
+) -> Any:
+    """Draw colours of the cells: no two of one colour have a vertex in common.
+
+    Cells of one colour can add to their vertices at the same time. This is the colouring of single
+    cells; loops with the strategy "colour" also make blocks of cells, which have colours.
+
+    Args:
+        mesh: The mesh, not of intervals.
+        path: As of `plot_mesh`.
+        axes: As of `plot_mesh`.
+        title: Written above.
+
+    Returns:
+        The figure.
+
+    Raises:
+        UsageError, UnsupportedError, MissingExtraError, OSError: As of `plot_mesh`.
+
+    Example:
+        >>> from pyop2cxx.mesh import square_mesh
+        >>> figure = plot_colours(square_mesh(4))
+    """
+    check_mesh(mesh, "plot_colours")
+    colours = colours_of(mesh)
+    heading = title or f"{colours.max() + 1} colours of {mesh.cells.size} cells"
+    return _coloured(mesh, colours, path, axes, heading, "tab20", "colour")
+
+
+def colours_of(mesh: Mesh) -> Array:
+    """Return the colour of each cell, shape (n_cells,), from 0."""
+    table = mesh.cell_vertices._current_table()
+    assert table is not None  # a mesh's Map has values
+    conflict = room.Conflict(table, room.all_slots, 0)
+    n = mesh.cells.size
+    plan = room.colour_elements(n, None, [conflict], runtime.engine.n_threads)  # type: ignore[arg-type]  # None is taken
+    colours = np.empty(mesh.cells.size, np.int64)
+    for colour, (begin, end) in enumerate(
+        zip(plan.colour_offset[:-1], plan.colour_offset[1:], strict=True)
+    ):
+        colours[plan.elements[begin:end]] = colour
+    return colours
+
+
+def _coloured(
+    mesh: Mesh,
+    numbers: Array,
+    path: str | os.PathLike[str] | None,
+    axes: Any,
+    title: str,
+    cmap: str,
+    label: str,
+) -> Any:
+    rows, cells = polygons(mesh)
+    plane = axes_for(axes, mesh.gdim, title)
+    points = np.asarray(mesh.coordinates.data_ro).reshape(mesh.vertices.size, -1)
+    drawn = collection(mesh, points[rows], cmap=cmap, edgecolors="white", linewidths=0.2)
+    drawn.set_array(numbers[cells])
+    add(plane, drawn, mesh)
+    plane.figure.colorbar(drawn, ax=plane, label=label, shrink=0.85)
+    return finished(plane, path)

@@ -1,0 +1,170 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Pictures of meshes and of values on them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from pyop2cxx.data.dats import Dat
+from pyop2cxx.exceptions import DatTypeError, UsageError
+from pyop2cxx.plot.canvas import add, axes_for, check_mesh, collection, finished, polygons
+
+if TYPE_CHECKING:
+    import os
+
+    from pyop2cxx.base.arrays import Array
+    from pyop2cxx.mesh.mesh import Mesh
+
+
+def plot_mesh(
+    mesh: Mesh,
+    path: str | os.PathLike[str] | None = None,
+    *,
+    axes: Any = None,
+    title: str | None = None,
+) -> Any:
+    """Draw the cells of a mesh; of a solid one its boundary.
+
+    Args:
+        mesh: The mesh, of triangles, quadrilaterals, tetrahedra or hexahedra.
+        path: If given, the file that the picture is written to; its suffix tells the format.
+        axes: Matplotlib's axes to draw on; None makes a figure.
+        title: Written above; by default what the mesh is.
+
+    Returns:
+        The figure.
+
+    Raises:
+        UsageError: This is no mesh, or the axes are of another dimension.
+        UnsupportedError: The cells are intervals.
+        MissingExtraError: matplotlib is not installed.
+        OSError: The file cannot be written.
+
+    Example:
+        >>> from pyop2cxx.mesh import disk_mesh
+        >>> type(plot_mesh(disk_mesh(4))).__name__
+        'Figure'
+    """
+    check_mesh(mesh, "plot_mesh")
+    rows, _ = polygons(mesh)
+    plane = axes_for(axes, mesh.gdim, title or f"{mesh.name}: {mesh.cells.size} cells")
+    points = _points(mesh)
+    style = {"facecolors": "#dfe8f0", "edgecolors": "#30506e", "linewidths": 0.4}
+    add(plane, collection(mesh, points[rows], **style), mesh)
+    return finished(plane, path)
+
+
+def plot_values(
+    mesh: Mesh,
+    values: Dat,
+    path: str | os.PathLike[str] | None = None,
+    *,
+    component: int | None = None,
+    axes: Any = None,
+    title: str | None = None,
+    label: str | None = None,
+    cmap: str = "viridis",
+) -> Any:
+    """Draw values on a mesh in colours, those of vertices shaded between them.
+
+    Of solid meshes the boundary is drawn; of intervals a line, or steps for values of cells.
+
+    Args:
+        mesh: The mesh.
+        values: A Dat on its vertices or its cells, real.
+        component: Which of several values of an entity; None draws their magnitude.
+        path: As of `plot_mesh`.
+        axes: As of `plot_mesh`.
+        title: Written above; by default the name of the Dat.
+        label: Beside the scale.
+        cmap: The name of matplotlib's colour map.
+
+    Returns:
+        The figure.
+
+    Raises:
+        DatTypeError: The values are not a Dat.
+        UsageError: They are on another Set or complex, or have no such component; or as of
+            `plot_mesh`.
+        MissingExtraError: matplotlib is not installed.
+        OSError: The file cannot be written.
+
+    Example:
+        >>> from pyop2cxx import op2
+        >>> from pyop2cxx.mesh import square_mesh
+        >>> mesh = square_mesh(4)
+        >>> figure = plot_values(mesh, op2.Dat(mesh.vertices, 1.0, name="u"))
+        >>> figure.axes[0].get_title()
+        'u'
+    """
+    check_mesh(mesh, "plot_values")
+    shown = _scalars(mesh, values, component)
+    on_vertices = values.dataset.set is mesh.vertices
+    plane = axes_for(axes, 2 if mesh.tdim == 1 else mesh.gdim, title or values.name)
+    if mesh.tdim == 1:
+        _draw_line(plane, mesh, shown, on_vertices)
+        plane.set(xlabel="x", ylabel=label or values.name)
+        return finished(plane, path)
+    rows, cells = polygons(mesh)
+    points = _points(mesh)
+    if on_vertices and mesh.gdim == 2:
+        # Each quadrilateral as two triangles, which is all that shading knows.
+        triangles = (
+            rows if rows.shape[1] == 3 else np.concatenate([rows[:, :3], rows[:, [0, 2, 3]]])
+        )
+        drawn = plane.tripcolor(*points.T, triangles, shown, shading="gouraud", cmap=cmap)
+        plane.set(aspect="equal", xlabel="x", ylabel="y")
+    else:
+        colours = shown[rows].mean(axis=1) if on_vertices else shown[cells]
+        # Edges in the colour of their cell hide the seams that antialiasing leaves between cells.
+        # In perspective, matplotlib cannot say what it is before the axes are there.
+        edges = "none" if mesh.gdim == 3 else "face"
+        drawn = collection(mesh, points[rows], cmap=cmap, edgecolors=edges, linewidths=0.2)
+        drawn.set_array(colours)
+        add(plane, drawn, mesh)
+    plane.figure.colorbar(drawn, ax=plane, label=label or "", shrink=0.85)
+    return finished(plane, path)
+
+
+def _points(mesh: Mesh) -> Array:
+    found: Array = np.asarray(mesh.coordinates.data_ro).reshape(mesh.vertices.size, -1)
+    return found
+
+
+def _scalars(mesh: Mesh, values: Dat, component: int | None) -> Array:
+    """Return one number for each entity, shape (size,)."""
+    if not isinstance(values, Dat):
+        raise DatTypeError(
+            f"plot_values: expected a Dat, got {values!r} of type {type(values).__name__}"
+        )
+    if values.dataset.set not in (mesh.vertices, mesh.cells):
+        raise UsageError(
+            f"plot_values: Dat '{values.name}' is on Set '{values.dataset.set.name}'; it must be "
+            "on mesh.vertices or mesh.cells"
+        )
+    if values.dtype.kind == "c":
+        raise UsageError(f"plot_values: Dat '{values.name}' is complex; draw its real part")
+    rows = np.asarray(values.data_ro).reshape(values.dataset.set.size, -1)
+    if component is None:
+        found: Array = rows[:, 0] if rows.shape[1] == 1 else np.linalg.norm(rows, axis=1)
+        return found
+    if not 0 <= component < rows.shape[1]:
+        raise UsageError(
+            f"plot_values: Dat '{values.name}' has components 0 to {rows.shape[1] - 1}, got "
+            f"{component!r}"
+        )
+    chosen: Array = rows[:, component]
+    return chosen
+
+
+def _draw_line(axes: Any, mesh: Mesh, shown: Array, on_vertices: bool) -> None:
+    x = _points(mesh)[:, 0]
+    if on_vertices:
+        order = np.argsort(x)
+        axes.plot(x[order], shown[order])
+        return
+    ends = np.sort(x[mesh.cell_vertices.values], axis=1)
+    order = np.argsort(ends[:, 0])
+    axes.stairs(shown[order], np.append(ends[order, 0], ends[order[-1], 1]), baseline=None)
