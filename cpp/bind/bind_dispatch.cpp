@@ -1,13 +1,23 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <pybind11/stl.h>
+#include <pybind11/typing.h>
+
+#include <array>
 
 #include "bind/bind.hpp"
+#include "dispatch/ahead_table.hpp"
 #include "dispatch/dispatcher.hpp"
 #include "exec/build.hpp"
+#include "exec/portable.hpp"
 #include "jit/library.hpp"
+#include "plan/arrays.hpp"
 
 namespace op2::bind {
+namespace {
+using Described = py::typing::Dict<py::str, py::object>;
+}  // namespace
 void bind_dispatch(py::module_& core) {
+  using dispatch::AheadTable;
   using dispatch::Dispatcher;
   using dispatch::Event;
   using dispatch::JitTable;
@@ -31,8 +41,9 @@ void bind_dispatch(py::module_& core) {
       py::arg("is_parallel"));
 
   py::class_<Query>(core, "Query")
-      .def(py::init<std::string, std::string, std::string, std::string>(), py::arg("loop"),
-           py::arg("signature"), py::arg("source"), py::arg("strategy"));
+      .def(py::init<std::string, std::string, std::string, std::string, std::string>(),
+           py::arg("loop"), py::arg("signature"), py::arg("source"), py::arg("strategy"),
+           py::arg("text"));
   py::class_<Event>(core, "DispatchEvent")
       .def_readonly("loop", &Event::loop)
       .def_readonly("provider", &Event::provider)
@@ -43,6 +54,69 @@ void bind_dispatch(py::module_& core) {
       .def_readonly("nanoseconds", &Event::nanoseconds);
   py::class_<Provider, std::shared_ptr<Provider>>(core, "Provider")
       .def_property_readonly("name", &Provider::name);
+  py::class_<AheadTable, Provider, std::shared_ptr<AheadTable>>(core, "AheadTable")
+      .def(py::init<>())
+      .def(
+          "add",
+          [](AheadTable& table, const Query& query, const std::string& executable,
+             const std::shared_ptr<jit::Library>& library, const std::string& symbol) {
+            const auto made = exec::read_executable(executable);
+            made->launch = reinterpret_cast<op2_launch_v1>(library->symbol(symbol));
+            made->owner = library;
+            table.add(query, made);
+          },
+          py::arg("query"), py::arg("executable"), py::arg("library"), py::arg("symbol"))
+      .def(
+          "find", [](AheadTable& table, const Query& query) { return table.find(query).why; },
+          py::arg("query"))
+      .def("clear", &AheadTable::clear);
+  core.def(
+      "written_down",
+      [](const kir::Module& module, const ir::Loop& loop, const std::string& strategy,
+         bool is_parallel) {
+        return exec::canonical(
+            *exec::host_executable(module, loop, nullptr, nullptr, strategy, is_parallel));
+      },
+      py::arg("module"), py::arg("loop"), py::arg("strategy"), py::arg("is_parallel"));
+  core.def(
+      "range_of",
+      [](const kir::Module& module) {
+        constexpr std::array<const char*, 4> items = {"elements", "blocks", "targets", "groups"};
+        Described found;
+        found["items"] = items.at(static_cast<std::size_t>(module.items));
+        found["scratch_per_slot"] = module.scratch.per_slot;
+        found["scratch_per_item"] = module.scratch.per_item;
+        found["chunk"] = module.scratch.chunk;
+        return found;
+      },
+      py::arg("module"));
+  core.def(
+      "launches_of",
+      [](const kir::Module& module) { return exec::canonical(exec::launch_program(module, "")); },
+      py::arg("module"));
+  core.def(
+      "arguments_of",
+      [](const kir::Module& module) {
+        py::typing::List<Described> found;
+        for (const kir::Parameter& parameter : module.argv) {
+          Described one;
+          one["name"] = parameter.name;
+          one["role"] = exec::name_of(parameter.role);
+          one["number"] = parameter.index;
+          one["dtype"] = name_of(parameter.type.dtype);
+          one["pointer"] = parameter.type.is_pointer;
+          one["writes"] = parameter.type.is_pointer && !parameter.type.is_const;
+          if (parameter.role == kir::Role::plan) {
+            const plan::ArrayFacts& facts = plan::facts_of(parameter.array);
+            one["array"] = facts.name;
+            one["shape"] = facts.shape;
+            one["what"] = facts.what;
+          }
+          found.append(std::move(one));
+        }
+        return found;
+      },
+      py::arg("module"));
   py::class_<JitTable, Provider, std::shared_ptr<JitTable>>(core, "JitTable")
       .def(py::init<std::size_t>(), py::arg("max_entries"))
       .def(
@@ -55,6 +129,7 @@ void bind_dispatch(py::module_& core) {
   py::class_<Dispatcher>(core, "Dispatcher")
       .def(py::init<>())
       .def("add", &Dispatcher::add, py::arg("provider"))
+      .def("add_first", &Dispatcher::add_first, py::arg("provider"))
       .def(
           "resolve",
           [](Dispatcher& dispatcher, const Query& query) {
@@ -63,6 +138,7 @@ void bind_dispatch(py::module_& core) {
           py::arg("query"))
       .def("filled", &Dispatcher::filled, py::arg("query"), py::arg("origin"),
            py::arg("nanoseconds"))
+      .def("asked", &Dispatcher::asked, py::arg("query"))
       .def("events", &Dispatcher::events)
       .def("clear_events", &Dispatcher::clear_events);
 }

@@ -41,6 +41,7 @@ void bind_compiler_values(py::module_& module) {
       .value("disk", jit::Origin::disk)
       .value("compiled", jit::Origin::compiled);
   py::class_<Library, std::shared_ptr<Library>>(module, "Library")
+      .def(py::init<const std::string&>(), py::arg("path"))
       .def(
           "symbol",
           [](const Library& library, const std::string& name) {
@@ -60,6 +61,13 @@ void bind_compiler_values(py::module_& module) {
       .def_readonly("version", &jit::HostCompiler::version)
       .def_readonly("native_flags", &jit::HostCompiler::native_flags)
       .def_readonly("resolved_arch", &jit::HostCompiler::resolved_arch);
+  module.def(
+      "text_at",
+      [](const Library& library, const std::string& symbol) {
+        return std::string(static_cast<const char*>(library.symbol(symbol)));
+      },
+      py::arg("library"), py::arg("symbol"));
+  module.def("base_flags", &jit::base_flags, py::arg("compiler"));
   module.def("vector_bytes", &jit::vector_bytes, py::arg("compiler"));
   module.def("gather_bytes", &jit::gather_bytes, py::arg("compiler"));
 }

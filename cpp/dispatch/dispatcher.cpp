@@ -39,6 +39,11 @@ void Dispatcher::add(std::shared_ptr<Provider> provider) {
   providers_.push_back(std::move(provider));
 }
 
+void Dispatcher::add_first(std::shared_ptr<Provider> provider) {
+  const std::lock_guard lock(mutex_);
+  providers_.insert(providers_.begin(), std::move(provider));
+}
+
 ExecutablePtr Dispatcher::resolve(const Query& query) {
   std::vector<std::shared_ptr<Provider>> providers;
   {
@@ -58,6 +63,21 @@ ExecutablePtr Dispatcher::resolve(const Query& query) {
   }
   record(std::move(event));
   return nullptr;
+}
+
+std::vector<std::pair<std::string, std::string>> Dispatcher::asked(const Query& query) {
+  std::vector<std::shared_ptr<Provider>> providers;
+  {
+    const std::lock_guard lock(mutex_);
+    providers = providers_;
+  }
+  std::vector<std::pair<std::string, std::string>> answers;
+  for (const std::shared_ptr<Provider>& provider : providers) {
+    Provider::Answer answer = provider->find(query);
+    answers.emplace_back(provider->name(), answer.executable ? "" : answer.why);
+    if (answer.executable) break;
+  }
+  return answers;
 }
 
 std::vector<Event> Dispatcher::events() const {

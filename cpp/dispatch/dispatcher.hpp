@@ -8,6 +8,7 @@
 #include <mutex>
 #include <string>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "exec/executable.hpp"
@@ -22,6 +23,7 @@ struct Query {
   std::string signature;      ///< ir::signature
   std::string source;         ///< signature, backend, strategy, options, generator version
   std::string strategy = {};  ///< that is asked for, for the report
+  std::string text = {};      ///< key of the text alone, without who compiles it and how
 };
 
 /// @brief Somebody who may have an Executable for a loop.
@@ -86,8 +88,15 @@ class Dispatcher {
   /// @brief Add a provider; earlier ones are asked first.
   void add(std::shared_ptr<Provider> provider);
 
+  /// @brief Add a provider that is asked before all others.
+  void add_first(std::shared_ptr<Provider> provider);
+
   /// @brief The first provider's Executable, or null. Records an event either way.
   [[nodiscard]] ExecutablePtr resolve(const Query& query);
+
+  /// @brief Who is asked in turn, and why they have nothing; the last one has it if it gives no
+  /// reason. No event is recorded.
+  [[nodiscard]] std::vector<std::pair<std::string, std::string>> asked(const Query& query);
 
   /// @brief Say what was done after resolve() had found nobody.
   void filled(const Query& query, const std::string& origin, std::int64_t nanoseconds);

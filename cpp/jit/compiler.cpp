@@ -44,20 +44,6 @@ std::vector<std::string> language_flags(Language language) {
   throw InternalError("language_flags: not a Language");
 }
 
-std::vector<std::string> base_flags(const HostCompiler& compiler) {
-  std::vector<std::string> flags = {"-O3", "-fno-math-errno"};
-  flags.insert(flags.end(), compiler.native_flags.begin(), compiler.native_flags.end());
-  const std::vector<std::string> language = language_flags(compiler.language);
-  flags.insert(flags.end(), language.begin(), language.end());
-  // The last two keep a kernel's functions its own: inlined although the object is shared, and
-  // never replaced by a function of the same name somewhere else in the process.
-  for (const char* flag :
-       {"-pipe", "-fPIC", "-shared", "-fno-semantic-interposition", "-Wl,-Bsymbolic"}) {
-    flags.emplace_back(flag);
-  }
-  return flags;
-}
-
 std::vector<std::string> command_line(const HostCompiler& compiler, const fs::path& source,
                                       const fs::path& object,
                                       const std::vector<std::string>& extra_flags) {
@@ -116,6 +102,20 @@ void check_toolchain(const ProcessResult& result, const std::string& command,
 }
 
 }  // namespace
+
+std::vector<std::string> base_flags(const HostCompiler& compiler) {
+  std::vector<std::string> flags = {"-O3", "-fno-math-errno"};
+  flags.insert(flags.end(), compiler.native_flags.begin(), compiler.native_flags.end());
+  const std::vector<std::string> language = language_flags(compiler.language);
+  flags.insert(flags.end(), language.begin(), language.end());
+  // The last two keep a kernel's functions its own: inlined although the object is shared, and
+  // never replaced by a function of the same name somewhere else in the process.
+  for (const char* flag :
+       {"-pipe", "-fPIC", "-shared", "-fno-semantic-interposition", "-Wl,-Bsymbolic"}) {
+    flags.emplace_back(flag);
+  }
+  return flags;
+}
 
 std::string source_suffix(Language language) {
   switch (language) {

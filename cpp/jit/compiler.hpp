@@ -32,6 +32,9 @@ struct HostCompiler {
 /// none.
 [[nodiscard]] int gather_bytes(const HostCompiler& compiler);
 
+/// @brief What every shared object is compiled with, before the flags of a loop.
+[[nodiscard]] std::vector<std::string> base_flags(const HostCompiler& compiler);
+
 /// @brief Canonical text of everything about @p compiler, the flags and the environment that
 /// changes the object a source becomes.
 ///

@@ -150,7 +150,7 @@ class GroupLoop:
         return self._built
 
     def _request(self, built: symbolic.Symbolic, given: Mapping[str, object]) -> Request:
-        backend = runtime.engine.backend(runtime.backend)
+        backend = runtime.engine.backend(str(given.get("backend", runtime.backend)))
         return Request(
             name=self.name,
             line=self._line,

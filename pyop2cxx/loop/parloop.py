@@ -408,7 +408,7 @@ class ParLoop:
         return self._request(self._symbolic(), {})
 
     def _request(self, built: symbolic.Symbolic, given: dict[str, Any]) -> Request:
-        backend = runtime.engine.backend(runtime.backend)
+        backend = runtime.engine.backend(str(given.get("backend", runtime.backend)))
         tuning = given.get("tuning", self._tuning)
         return Request(
             name=self.kernel.shown_name,

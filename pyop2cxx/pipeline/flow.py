@@ -164,13 +164,14 @@ def wanted(request: Request) -> Wanted:
     if device is not None:
         request = _suited(request, device)
     choice = choose(request)
-    flags = _flags(request)
+    flags = flags_of(request)
     tools = (options["cc"], options["cxx"]) if device is None else device.key
     query = _core.Query(
         loop=request.name,
         strategy=choice.strategy,
         signature=request.loop.signature(),
         source=repr((choice.key, flags, tools)),
+        text=choice.key,
     )
     return Wanted(request=request, device=device, choice=choice, flags=flags, query=query)
 
@@ -188,6 +189,8 @@ def executable(request: Request) -> _core.Executable:
     if found is not None:
         return found
     request, choice, device = asked.request, asked.choice, asked.device
+    if runtime.configuration["eti_only"] or engine.expected:
+        raise _miss(asked)
     start = _core.trace_clock()
     code = generate(request, choice)
     if device is None:
@@ -210,6 +213,19 @@ def executable(request: Request) -> _core.Executable:
     kind = "compile" if origin == _core.jit.Origin.compiled else "load"
     engine.coherence.trace.add(_core.TraceSpan(request.name, kind, "host", start, spent))
     return made
+
+
+def _miss(asked: Wanted) -> UnsupportedError:
+    """Return the error for a loop that no table has, where nothing may be compiled."""
+    engine, request = runtime.engine, asked.request
+    why = engine.ahead.find(asked.query) if engine.n_tables else "no table is loaded"
+    allowed = "init(eti_only=True)" if runtime.configuration["eti_only"] else "dispatch.expect()"
+    return UnsupportedError(
+        f"par_loop '{request.name}' ({request.line}): {allowed} lets nothing be compiled, and the "
+        f"loaded tables do not have the loop for backend '{request.backend.name}', strategy "
+        f"'{asked.choice.strategy}': {why}; 'pyop2cxx build PROGRAM --backend "
+        f"{request.backend.name} -o DIR' with a program that runs it makes a table"
+    )
 
 
 def _suited(request: Request, device: OpenDevice) -> Request:
@@ -277,7 +293,7 @@ def _preludes(request: Request, module: _core.Module) -> list[str]:
     return [render(f"{folder}/{need}.j2", {}).rstrip("\n") for need in needs if need in known]
 
 
-def _flags(request: Request) -> tuple[str, ...]:
+def flags_of(request: Request) -> tuple[str, ...]:
     """Compiler flags beyond the ones all code gets, most specific last."""
     engine, options, kernel = runtime.engine, runtime.configuration, request.kernel
     toolchain = request.backend.toolchain

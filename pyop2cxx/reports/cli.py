@@ -1,15 +1,20 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The command line: ``pyop2cxx info``, ``pyop2cxx explain`` and ``pyop2cxx cache``."""
+"""The command line: ``pyop2cxx info``, ``explain``, ``generate``, ``build`` and ``cache``."""
 
 from __future__ import annotations
 
 import argparse
 import json
 import sys
+from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pyop2cxx import __version__
-from pyop2cxx.exceptions import Op2Error
+from pyop2cxx.ahead.entries import Collected
+from pyop2cxx.ahead.programs import run_program
+from pyop2cxx.ahead.project import Project
+from pyop2cxx.exceptions import Op2Error, UsageError
 from pyop2cxx.reports import machine
 from pyop2cxx.reports.cache import cache_clear, cache_info, cache_path
 from pyop2cxx.reports.explain_program import explain_program
@@ -66,6 +71,26 @@ def _parser() -> argparse.ArgumentParser:
     command.add_argument("arguments", nargs=argparse.REMAINDER, help="what the program takes")
     command.set_defaults(run=_explain)
 
+    for name, meaning in (
+        ("generate", "run a program and write the source of each of its loops, with a manifest"),
+        ("build", "the same, and compile the loops for the host into a library"),
+    ):
+        command = commands.add_parser(name, help=meaning)
+        command.add_argument(
+            "--backend",
+            default="",
+            help="separated by commas; otherwise the one that a loop runs on",
+        )
+        command.add_argument(
+            "--arch", default="native", help="for what processor, as -march= of the compiler has it"
+        )
+        command.add_argument("--max", type=int, default=None, help="so many loops at most")
+        command.add_argument("--name", help="of the library; the program's name otherwise")
+        command.add_argument("-o", "--output", required=True, help="the folder")
+        command.add_argument("program", help="a Python file")
+        command.add_argument("arguments", nargs=argparse.REMAINDER, help="what the program takes")
+        command.set_defaults(run=partial(_ahead, build=name == "build"))
+
     command = commands.add_parser("cache", help="the compiled loops kept on disk")
     actions = command.add_subparsers(required=True, metavar="ACTION")
     for name, action, meaning in (
@@ -92,3 +117,25 @@ def _explain(options: argparse.Namespace) -> str:
     if options.json:
         return json.dumps([one.as_dict() for one in shown], indent=2)
     return "\n\n".join(map(str, shown)) or "no loop was generated or run"
+
+
+def _ahead(options: argparse.Namespace, *, build: bool) -> str:
+    backends = [name for name in options.backend.split(",") if name]
+    for name in backends:
+        if name not in runtime.backend_names():
+            raise UsageError(
+                f"there is no backend '{name}'; there are: {', '.join(runtime.backend_names())}"
+            )
+    collected = Collected(backends)
+    command = "build" if build else "generate"
+    collected.run(partial(run_program, options.program, options.arguments, command))
+    project = Project(
+        name=options.name or Path(options.program).stem,
+        entries=list(collected.entries.values()),
+        arch=options.arch,
+        most=options.max,
+    )
+    manifest = project.write(options.output, build=build)
+    lines = [f"{manifest}: {len(project.entries)} loops"]
+    lines += [f"left out: {why}" for why in dict.fromkeys(collected.refused)]
+    return "\n".join(lines)

@@ -3,9 +3,19 @@
 
 from __future__ import annotations
 
+from contextlib import contextmanager
 from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
+from pyop2cxx.ahead.tables import Table, load
+from pyop2cxx.exceptions import UsageError
+from pyop2cxx.pipeline import flow
 from pyop2cxx.runtime import runtime
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+__all__ = ["Match", "Report", "Row", "Table", "clear", "expect", "load", "lookup", "report"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -81,3 +91,64 @@ def report() -> Report:
 def clear() -> None:
     """Forget the events so far."""
     runtime.engine.dispatcher.clear_events()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Match:
+    """Who has a loop.
+
+    Attributes:
+        loop: The kernel's name.
+        tier: 'ahead', compiled before the program ran; 'jit', in this process or in its cache; or
+            'none', it would be compiled.
+        strategy: How racing updates are resolved.
+        rejected: Who has nothing, and why.
+    """
+
+    loop: str
+    tier: str
+    strategy: str
+    rejected: str
+
+
+def lookup(loop: Any) -> Match:
+    """Say who has a loop, without compiling or running it.
+
+    Args:
+        loop: A `ParLoop`.
+
+    Raises:
+        UnsupportedError: The loop is not possible on this backend.
+    """
+    asked = flow.wanted(loop._current_request())
+    answers = runtime.engine.dispatcher.asked(asked.query)
+    rejected = "; ".join(f"{name}: {why}" for name, why in answers if why)
+    (tier, why) = answers[-1] if answers else ("none", "nobody was asked")
+    return Match(
+        loop=asked.request.name,
+        tier="none" if why else tier,
+        strategy=asked.choice.strategy,
+        rejected=rejected,
+    )
+
+
+@contextmanager
+def expect(*tiers: str) -> Iterator[None]:
+    """Let nothing be compiled in a `with` block: loops that nobody has are errors before they run.
+
+    Args:
+        *tiers: Who may have them. So far ``"ahead"``: tables that were loaded, and what this
+            process has compiled before.
+
+    Raises:
+        UsageError: There is no such tier.
+        UnsupportedError: Within the block: a loop would have to be compiled.
+    """
+    if tiers != ("ahead",):
+        raise UsageError(f"dispatch.expect: tiers are: 'ahead'; got {tiers!r}")
+    engine = runtime.engine
+    before, engine.expected = engine.expected, True
+    try:
+        yield
+    finally:
+        engine.expected = before

@@ -3,14 +3,10 @@
 
 from __future__ import annotations
 
-import runpy
-import sys
 from contextlib import contextmanager
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from pyop2cxx.exceptions import UsageError
-from pyop2cxx.runtime import runtime
+from pyop2cxx.ahead import programs
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -31,11 +27,8 @@ def watched() -> Iterator[list[Explanation]]:
         if made not in found:
             found.append(made)
 
-    outer, runtime.on_loop = runtime.on_loop, note
-    try:
+    with programs.watched(note):
         yield found
-    finally:
-        runtime.on_loop = outer
 
 
 def explain_program(path: str, arguments: Sequence[str]) -> list[Explanation]:
@@ -48,18 +41,6 @@ def explain_program(path: str, arguments: Sequence[str]) -> list[Explanation]:
     Raises:
         UsageError: There is no such file.
     """
-    program = Path(path)
-    if not program.is_file():
-        raise UsageError(f"explain: there is no file '{path}'; pass a Python program")
-    before = sys.argv, sys.path[:]
-    sys.argv = [path, *arguments]
-    sys.path.insert(0, str(program.resolve().parent))
     with watched() as found:
-        try:
-            runpy.run_path(path, run_name="__main__")
-        except SystemExit as end:
-            if end.code not in (None, 0):
-                raise
-        finally:
-            sys.argv, sys.path[:] = before
+        programs.run_program(path, arguments, "explain")
     return found

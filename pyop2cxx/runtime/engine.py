@@ -77,6 +77,10 @@ class Engine:
         coherence: The Runtime's.
         dispatcher: Finds Executables.
         jit_table: The dispatcher's provider of what was compiled here.
+        ahead: The provider of what was compiled before; asked once a table is loaded.
+        ahead_bytes: Widths of vectors and of gathers that its loops were chosen for.
+        n_tables: How many of them were loaded.
+        expected: Whether loops must be known, within `op2.dispatch.expect`.
         plans: Plans by the maps they were derived from.
         texts: Generated texts by their key.
         loops: Prepared loops by the identities of their arguments; hold no data.
@@ -100,6 +104,10 @@ class Engine:
         self.dispatcher = _core.Dispatcher()
         self.jit_table = _core.JitTable(max_entries=_MOST_EXECUTABLES)
         self.dispatcher.add(self.jit_table)
+        self.ahead = _core.AheadTable()
+        self.ahead_bytes = (0, 0)
+        self.n_tables = 0
+        self.expected = False
         self.plans = _core.plan.PlanCache()
         self.texts = Bounded(_MOST_TEXTS)
         self.loops = Bounded(_MOST_LOOPS)
@@ -192,12 +200,16 @@ class Engine:
     @property
     def vector_bytes(self) -> int:
         """Bytes of the widest vectors that the C compiler makes for this machine; 0: unknown."""
+        if self._configuration["eti_only"]:
+            return self.ahead_bytes[0]
         compiler = self._compiler_for_this_machine()
         return 0 if compiler is None else _core.jit.vector_bytes(compiler)
 
     @property
     def gather_bytes(self) -> int:
         """Bytes of the widest gather instructions of this machine; 0: none, or unknown."""
+        if self._configuration["eti_only"]:
+            return self.ahead_bytes[1]
         compiler = self._compiler_for_this_machine()
         return 0 if compiler is None else _core.jit.gather_bytes(compiler)
 

@@ -80,6 +80,12 @@ OPTIONS: tuple[Option, ...] = (
         help="Only generate text: no sizes, data, compiler or device are needed.",
     ),
     Option(
+        name="eti_only",
+        type=bool,
+        default=False,
+        help="Run only loops that `op2.dispatch.load` has loaded; no compiler is started.",
+    ),
+    Option(
         name="debug",
         type=bool,
         default=False,

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cstddef>
+#include <mutex>
+#include <string>
+#include <unordered_map>
+#include <unordered_set>
+
+#include "dispatch/dispatcher.hpp"
+
+namespace op2::dispatch {
+
+/// @brief Executables of loops that were compiled before the program ran, all that were loaded.
+class AheadTable : public Provider {
+ public:
+  [[nodiscard]] std::string name() const override { return "ahead"; }
+
+  /// @brief By Query::text: how a loop was compiled does not matter, only what of.
+  [[nodiscard]] Answer find(const Query& query) override;
+
+  /// @brief Add a loop; one that is there already stays.
+  void add(const Query& query, ExecutablePtr executable);
+
+  void clear();
+
+ private:
+  std::mutex mutex_;
+  std::unordered_map<std::string, ExecutablePtr> entries_;  // by Query::text
+  std::unordered_set<std::string> signatures_;
+  std::unordered_set<std::string> loops_;
+};
+
+}  // namespace op2::dispatch

@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "exec/portable.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <utility>
+#include <vector>
+
+#include "base/canonical_reader.hpp"
+#include "base/digest.hpp"
+#include "base/dtype.hpp"
+
+namespace op2::exec {
+namespace {
+
+constexpr std::array<std::string_view, 8> roles = {"data",  "constant", "map",   "matrix",
+                                                   "items", "plan",     "local", "stride"};
+
+/// Numbers of enumerators are written as they are: the version of what is written changes with
+/// them.
+template <class Enum>
+std::int64_t number_of(Enum value) {
+  return static_cast<std::int64_t>(value);
+}
+
+void write(Canonical& out, const std::vector<int>& numbers) {
+  out.open("numbers");
+  for (const int number : numbers) out.number(number);
+  out.close();
+}
+
+void write(Canonical& out, const kir::Parameter& parameter) {
+  out.open("parameter").text(parameter.name).text(name_of(parameter.type.dtype));
+  out.flag(parameter.type.is_const).flag(parameter.type.is_pointer).number(parameter.type.lanes);
+  out.flag(parameter.is_restrict).text(name_of(parameter.role)).number(parameter.index);
+  out.number(number_of(parameter.array)).close();
+}
+
+void write(Canonical& out, const DataUse& use) {
+  out.open("use").number(number_of(use.access)).text(name_of(use.storage)).text(name_of(use.seen));
+  out.flag(use.is_overwritten).close();
+}
+
+void write(Canonical& out, const kir::PlanSpec& plan) {
+  out.open("plan").number(number_of(plan.kind));
+  write(out, plan.conflicts);
+  write(out, plan.occurrences);
+  out.number(plan.block_size).flag(plan.single_block);
+  write(out, plan.staged);
+  out.number(plan.interleaved).number(plan.lanes);
+  write(out, plan.composed);
+  out.number(plan.composed_bytes).flag(plan.all_targets).close();
+}
+
+class ExecutableReader {
+ public:
+  explicit ExecutableReader(std::string_view text) : in_(text) {}
+
+  std::shared_ptr<Executable> executable() {
+    auto made = std::make_shared<Executable>();
+    in_.open("executable");
+    made->name = in_.text();
+    made->strategy = in_.text();
+    made->is_parallel = in_.flag();
+    made->items = enumerator<kir::Items>(4);
+    in_.open("arguments");
+    while (!in_.is_at_close()) made->arguments.push_back(parameter());
+    in_.close();
+    in_.open("data");
+    while (!in_.is_at_close()) made->data.push_back(use());
+    in_.close();
+    made->plan = plan();
+    in_.open("scratch");
+    made->scratch.per_slot = in_.number();
+    made->scratch.per_item = in_.number();
+    made->scratch.chunk = in_.number();
+    in_.close();
+    const std::string launch = in_.text();
+    if (!launch.empty()) {
+      made->device =
+          std::make_shared<const DeviceCode>(DeviceCode{nullptr, read_launch_program(launch)});
+    }
+    in_.close();
+    if (!in_.is_at_end()) in_.fail("nothing more");
+    return made;
+  }
+
+ private:
+  template <class Enum>
+  Enum enumerator(int n) {
+    const int number = in_.small();
+    if (number < 0 || number >= n) in_.fail("a known number before");
+    return static_cast<Enum>(number);
+  }
+
+  DType dtype() { return dtype_from_name(in_.text()); }
+
+  std::vector<int> numbers() {
+    std::vector<int> found;
+    in_.open("numbers");
+    while (!in_.is_at_close()) found.push_back(in_.small());
+    in_.close();
+    return found;
+  }
+
+  kir::Parameter parameter() {
+    kir::Parameter made;
+    in_.open("parameter");
+    made.name = in_.text();
+    made.type.dtype = dtype();
+    made.type.is_const = in_.flag();
+    made.type.is_pointer = in_.flag();
+    made.type.lanes = in_.small();
+    made.is_restrict = in_.flag();
+    const std::string role = in_.text();
+    const auto* known = std::ranges::find(roles, role);
+    if (known == roles.end()) in_.fail("a role before");
+    made.role = static_cast<kir::Role>(known - roles.begin());
+    made.index = in_.small();
+    made.array = enumerator<kir::PlanArray>(number_of(kir::PlanArray::lane_colour) + 1);
+    in_.close();
+    return made;
+  }
+
+  DataUse use() {
+    DataUse made;
+    in_.open("use");
+    made.access = enumerator<Access>(number_of(Access::max) + 1);
+    made.storage = dtype();
+    made.seen = dtype();
+    made.is_overwritten = in_.flag();
+    in_.close();
+    return made;
+  }
+
+  kir::PlanSpec plan() {
+    kir::PlanSpec made;
+    in_.open("plan");
+    made.kind = enumerator<kir::PlanKind>(number_of(kir::PlanKind::columns) + 1);
+    made.conflicts = numbers();
+    made.occurrences = numbers();
+    made.block_size = in_.small();
+    made.single_block = in_.flag();
+    made.staged = numbers();
+    made.interleaved = in_.small();
+    made.lanes = in_.small();
+    made.composed = numbers();
+    made.composed_bytes = in_.small();
+    made.all_targets = in_.flag();
+    in_.close();
+    return made;
+  }
+
+  CanonicalReader in_;
+};
+
+}  // namespace
+
+std::string_view name_of(kir::Role role) {
+  return roles.at(static_cast<std::size_t>(role));
+}
+
+std::string canonical(const Executable& executable) {
+  Canonical out;
+  out.open("executable").text(executable.name).text(executable.strategy);
+  out.flag(executable.is_parallel).number(number_of(executable.items));
+  out.open("arguments");
+  for (const kir::Parameter& parameter : executable.arguments) write(out, parameter);
+  out.close().open("data");
+  for (const DataUse& use : executable.data) write(out, use);
+  out.close();
+  write(out, executable.plan);
+  const kir::ScratchSpec& scratch = executable.scratch;
+  out.open("scratch").number(scratch.per_slot).number(scratch.per_item).number(scratch.chunk);
+  out.close().text(executable.device ? canonical(executable.device->launch) : "").close();
+  return out.str();
+}
+
+std::shared_ptr<Executable> read_executable(std::string_view text) {
+  return ExecutableReader(text).executable();
+}
+
+}  // namespace op2::exec

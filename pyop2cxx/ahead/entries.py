@@ -1,0 +1,142 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Loops of a program as entries of a table: their texts, and what each function takes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from pyop2cxx import _core
+from pyop2cxx.ahead.programs import watched
+from pyop2cxx.backends._backend import DeviceToolchain
+from pyop2cxx.exceptions import Op2Error
+from pyop2cxx.pipeline import flow
+from pyop2cxx.runtime import runtime
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+    from pyop2cxx.loop.parts import Part
+    from pyop2cxx.loop.symbolic import Symbolic
+    from pyop2cxx.pipeline.request import GeneratedCode, Request
+
+_KEY_DIGITS = 12
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Entry:
+    """One loop, generated for one backend.
+
+    Attributes:
+        description: What a manifest says of it.
+        text: What is compiled.
+        flags: Of the compiler, beyond those that all loops get; None for devices.
+        is_cpp: Whether it is C++.
+    """
+
+    description: dict[str, Any]
+    text: str
+    flags: tuple[str, ...] | None
+    is_cpp: bool
+
+
+class Collected:
+    """The loops of a program, each once, generated for some backends.
+
+    Args:
+        backends: Names; empty means the one that each loop runs on.
+    """
+
+    def __init__(self, backends: Sequence[str]) -> None:
+        self._backends = tuple(backends)
+        self.entries: dict[str, Entry] = {}
+        self.refused: list[str] = []
+
+    def run(self, program: Callable[[], None]) -> None:
+        """Collect the loops of a program while it runs, and generate them.
+
+        Args:
+            program: Runs it.
+        """
+        with watched(self._note):
+            program()
+
+    def _note(self, loop: Any) -> None:
+        for backend in self._backends or (runtime.backend,):
+            self._add(loop, backend)
+
+    def _add(self, loop: Any, backend: str) -> None:
+        built = loop._symbolic()
+        request = loop._request(built, {"backend": backend})
+        try:
+            choice = flow.choose(request)
+            if choice.key in self.entries:
+                return
+            code = flow.generate(request, choice)
+        except Op2Error as error:
+            self.refused.append(f"'{request.name}' on {backend}: {error}")
+            return
+        self.entries[choice.key] = _entry(request, code, built, loop._parts)
+
+
+def _entry(request: Request, code: GeneratedCode, built: Symbolic, parts: Sequence[Part]) -> Entry:
+    toolchain = request.backend.toolchain
+    on_device = isinstance(toolchain, DeviceToolchain)
+    key = _core.digest(code.key)[:_KEY_DIGITS]
+    (name,) = code.files
+    stem, _, suffix = name.rpartition(".")
+    symbol = f"{code.module.launch_name}_{key}"
+    description: dict[str, Any] = {
+        "kernel": request.name,
+        "backend": request.backend.name,
+        "strategy": code.strategy,
+        "lanes": code.lanes,
+        "file": f"src/{stem}_{key}.{suffix}",
+        "prototype": code.signature,
+        "arguments": list(_arguments(code, built, parts)),
+        "key": code.key,
+        "signature": request.loop.signature(),
+    }
+    if not on_device:
+        description["symbol"] = symbol
+        description["range"] = _core.range_of(code.module)
+        description["executable"] = _core.written_down(
+            code.module, request.loop, code.strategy, is_parallel=request.backend.facts.threads
+        )
+    else:
+        description["launch"] = _core.launches_of(code.module)
+    text = str(code)
+    if not on_device:
+        # two loops of one kernel are in one library
+        text = f"#define {code.module.launch_name} {symbol}\n{text}"
+    return Entry(
+        description=description,
+        text=text,
+        flags=None if on_device else flow.flags_of(request),
+        is_cpp=request.kernel.cpp,
+    )
+
+
+def _arguments(
+    code: GeneratedCode, built: Symbolic, parts: Sequence[Part]
+) -> Iterator[dict[str, Any]]:
+    """Say what each argument of the launch function is."""
+    for one in _core.arguments_of(code.module):
+        if one["role"] == "data":
+            part = parts[one["number"]]
+            one["access"] = part.access.name
+            one["dim"] = part.dim
+            one["object"] = f"{type(part.data).__name__} '{part.data.name}'"
+            if part.home is not None:
+                one["shape"] = f"[entities of '{part.home.name}', {part.dim}]"
+            if part.map_ is not None:
+                one["map"] = part.map_.name
+        elif one["role"] == "map":
+            map_ = built.maps[one["number"]]
+            one["object"] = f"Map '{map_.name}'"
+            one["shape"] = f"[entities of '{map_.iterset.name}', {map_.arity}]"
+        elif one["role"] == "constant":
+            constant = built.constants[one["number"]]
+            one["object"] = f"Const '{constant.name}'"
+            one["shape"] = f"[{constant.cdim}]"
+        yield one

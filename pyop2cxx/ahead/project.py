@@ -1,0 +1,228 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""A folder with the loops of a program: sources, a manifest, and a library if it is built."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import re
+import secrets
+import shutil
+import subprocess
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from pyop2cxx import _core
+from pyop2cxx.exceptions import CompilationError, ToolchainError, UsageError
+from pyop2cxx.pipeline.frames import render
+from pyop2cxx.runtime import runtime
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from pyop2cxx.ahead.entries import Entry
+
+FORMAT = 1
+MANIFEST = "manifest.json"
+_NAME = re.compile(r"[A-Za-z_]\w*")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Project:
+    """What is written into a folder.
+
+    Attributes:
+        name: Of the program: of the library, and of the CMake project.
+        entries: The loops.
+        arch: What the C compiler's ``-march`` is given.
+        most: So many loops at most; None means any number.
+    """
+
+    name: str
+    entries: Sequence[Entry]
+    arch: str = "native"
+    most: int | None = None
+
+    def write(self, folder: str, *, build: bool) -> Path:
+        """Write all files, into a folder that appears whole or not at all.
+
+        Args:
+            folder: It must not exist, be empty, or hold such a project, which is replaced.
+            build: Whether loops for the host are compiled into a library, too.
+
+        Returns:
+            The manifest.
+
+        Raises:
+            UsageError: The folder holds something else or cannot be written, there are no loops, or
+                too many.
+            CompilationError: The compiler rejects a loop.
+            ToolchainError: There is no compiler.
+        """
+        target = Path(folder)
+        self._check(target)
+        temporary = target.with_name(f".{target.name}-{secrets.token_hex(8)}")
+        try:
+            try:
+                (temporary / "src").mkdir(parents=True)
+                self._fill(temporary, build=build)
+                _replace(temporary, target)
+            except OSError as error:
+                raise UsageError(f"ahead: cannot write '{folder}': {error}") from None
+        finally:
+            shutil.rmtree(temporary, ignore_errors=True)
+        return target / MANIFEST
+
+    def _check(self, target: Path) -> None:
+        if not _NAME.fullmatch(self.name):
+            raise UsageError(
+                f"ahead: the name must be a C identifier, got {self.name!r}; pass --name"
+            )
+        if not self.entries:
+            raise UsageError("ahead: the program has run and generated no loop")
+        if self.most is not None and len(self.entries) > self.most:
+            raise UsageError(
+                f"ahead: {len(self.entries)} loops are more than --max {self.most}: "
+                f"{_factors([entry.description for entry in self.entries])}"
+            )
+        if target.exists() and not target.is_dir():
+            raise UsageError(f"ahead: '{target}' is a file; pass a folder")
+        if target.is_dir() and any(target.iterdir()) and not (target / MANIFEST).is_file():
+            raise UsageError(
+                f"ahead: '{target}' holds other files; pass an empty folder, or one that does not "
+                "exist"
+            )
+
+    def _fill(self, folder: Path, *, build: bool) -> None:
+        for entry in self.entries:
+            (folder / entry.description["file"]).write_text(entry.text)
+        on_host = [entry for entry in self.entries if entry.flags is not None]
+        loops = [entry.description for entry in self.entries]
+        digest = _core.digest(json.dumps(loops, sort_keys=True))
+        manifest: dict[str, Any] = {
+            "format": FORMAT,
+            "pyop2cxx": _core.__version__,
+            "abi": "op2_launch_v1",
+            "name": self.name,
+            "arch": self.arch,
+            "vector_bytes": runtime.engine.vector_bytes,
+            "gather_bytes": runtime.engine.gather_bytes,
+            "digest": digest,
+            "library": None,
+            "loops": loops,
+        }
+        if on_host:
+            (folder / "table.c").write_text(
+                render("ahead/table.c.j2", {"name": self.name, "digest": digest})
+            )
+            (folder / "CMakeLists.txt").write_text(self._cmake(on_host))
+        if build and on_host:
+            manifest["library"] = f"lib{self.name}.so"
+            _compile(folder, manifest["library"], on_host, self.arch)
+            manifest["library_digest"] = digest_of(folder / manifest["library"])
+        # last: who finds it finds all
+        (folder / MANIFEST).write_text(json.dumps(manifest, indent=2) + "\n")
+
+    def _cmake(self, on_host: Sequence[Entry]) -> str:
+        sources = [
+            {"file": one.description["file"], "flags": ";".join(one.flags or ())} for one in on_host
+        ]
+        return render(
+            "ahead/CMakeLists.txt.j2",
+            {
+                "name": self.name,
+                "version": _core.__version__,
+                "arch": self.arch,
+                "sources": sources,
+                "has_cpp": any(one.is_cpp for one in on_host),
+                "link_flags": _link_flags(on_host),
+            },
+        )
+
+
+def digest_of(file: Path) -> str:
+    """Return the digest of what is in a file."""
+    return hashlib.sha256(file.read_bytes()).hexdigest()
+
+
+def _replace(temporary: Path, target: Path) -> None:
+    """Put a folder in the place of another one."""
+    if target.is_dir():
+        old = target.with_name(f".{target.name}-{secrets.token_hex(8)}")
+        target.rename(old)
+        try:
+            temporary.rename(target)
+        except OSError:
+            old.rename(target)
+            raise
+        shutil.rmtree(old, ignore_errors=True)
+    else:
+        temporary.rename(target)
+
+
+def _factors(loops: Sequence[Mapping[str, Any]]) -> str:
+    """Say what makes loops many."""
+    counts = {
+        axis: len({loop[field] for loop in loops})
+        for axis, field in (
+            ("kernels", "kernel"),
+            ("backends", "backend"),
+            ("strategies", "strategy"),
+            ("numbers of lanes", "lanes"),
+        )
+    }
+    return ", ".join(f"{n} {axis}" for axis, n in counts.items())
+
+
+def _compile(folder: Path, library: str, entries: Sequence[Entry], arch: str) -> None:
+    """Compile the loops for the host as they would be at run time, into one library."""
+    service = runtime.engine.service
+    compilers = {
+        is_cpp: service.compiler(_core.jit.Language.cxx if is_cpp else _core.jit.Language.c)
+        for is_cpp in {entry.is_cpp for entry in entries} | {False}
+    }
+    objects = []
+    for entry in entries:
+        compiler = compilers[entry.is_cpp]
+        flags = [flag for flag in _core.jit.base_flags(compiler) if flag not in _OF_LINKING]
+        if arch != "native":
+            flags = [flag for flag in flags if flag not in compiler.native_flags]
+            flags.append(f"-march={arch}")
+        source = Path(entry.description["file"])
+        object_file = source.with_suffix(".o").name
+        more = [flag for flag in entry.flags or () if not flag.startswith(("-l", "-L", "-Wl,"))]
+        _run([*compiler.command, *flags, *more, "-c", str(source), "-o", object_file], folder)
+        objects.append(object_file)
+    linker = compilers[True] if True in compilers else compilers[False]
+    shared = ["-shared", "-fPIC", "-Wl,-Bsymbolic", "-o", library]
+    _run([*linker.command, *shared, "table.c", *objects, *_link_flags(entries), "-lm"], folder)
+    for name in objects:
+        (folder / name).unlink()
+
+
+_OF_LINKING = ("-shared", "-Wl,-Bsymbolic")
+
+
+def _link_flags(entries: Sequence[Entry]) -> list[str]:
+    """Return the flags that a linker needs, each once."""
+    flags = {flag for entry in entries for flag in entry.flags or ()}
+    return sorted(f for f in flags if f == "-fopenmp" or f.startswith(("-l", "-L", "-Wl,")))
+
+
+def _run(command: Sequence[str], folder: Path) -> None:
+    environment = os.environ | {"LC_ALL": "C"}
+    try:
+        done = subprocess.run(
+            command, cwd=folder, capture_output=True, text=True, env=environment, check=False
+        )
+    except OSError as error:
+        raise ToolchainError(f"ahead: cannot run '{command[0]}': {error}") from None
+    if done.returncode != 0:
+        raise CompilationError(
+            f"ahead: the compiler has failed\n  command: {' '.join(command)}\n{done.stderr}",
+            " ".join(command),
+            done.stderr,
+            "",
+        )

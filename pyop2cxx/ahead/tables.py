@@ -1,0 +1,140 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Loading what was built: loops that are found without a compiler."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from pyop2cxx import _core
+from pyop2cxx.ahead.project import FORMAT, MANIFEST, digest_of
+from pyop2cxx.exceptions import ToolchainError, UsageError
+from pyop2cxx.runtime import runtime
+
+if TYPE_CHECKING:
+    import os
+
+_SYMBOL = "op2_ahead_v1"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Table:
+    """A library of loops that was loaded.
+
+    Attributes:
+        name: Of the program that it was built from.
+        path: Of the library.
+        loops: Names of the kernels, with backend and strategy, one for each loop.
+    """
+
+    name: str
+    path: str
+    loops: tuple[tuple[str, str, str], ...]
+
+
+def load(path: str | os.PathLike[str], *, library: str | os.PathLike[str] | None = None) -> Table:
+    """Load loops that ``pyop2cxx build`` has compiled: from now on they are found there.
+
+    Args:
+        path: The folder, or its manifest.
+        library: One that was built from the sources there, by CMake; None means the folder's own.
+
+    Raises:
+        UsageError: There is no such folder, the manifest is damaged or of another version, or the
+            library is not the one that it belongs to. Nothing is loaded then.
+        ToolchainError: The library cannot be loaded.
+    """
+    manifest, folder = _read(Path(path))
+    if library is None and manifest["library"] is None:
+        raise UsageError(
+            f"dispatch.load: '{path}' holds sources only; 'pyop2cxx build' makes a library"
+        )
+    file = folder / str(manifest["library"]) if library is None else Path(library)
+    if not file.is_file():
+        raise UsageError(f"dispatch.load: the library '{file}' is gone; build it again")
+    if library is None and digest_of(file) != manifest.get("library_digest"):
+        # a library that was cut short would end the process while it is loaded
+        raise UsageError(
+            f"dispatch.load: '{file}' was changed or cut short after it was built; build it again"
+        )
+    code = _core.jit.Library(str(file))
+    _check_belongs(code, manifest, file)
+    queries = []
+    for loop in manifest["loops"]:
+        if "symbol" not in loop:
+            continue
+        query = _core.Query(
+            loop=loop["kernel"],
+            signature=loop["signature"],
+            source="",
+            strategy=loop["strategy"],
+            text=loop["key"],
+        )
+        code.symbol(loop["symbol"])  # all are there, or none is added
+        queries.append((query, loop["executable"], loop["symbol"]))
+    made = _core.AheadTable()  # what cannot be read is found before anything is added
+    for one in queries:
+        made.add(*_with(one, code))
+    engine = runtime.engine
+    if engine.n_tables == 0:
+        engine.dispatcher.add_first(engine.ahead)
+    for one in queries:
+        engine.ahead.add(*_with(one, code))
+    engine.n_tables += 1
+    engine.ahead_bytes = (manifest["vector_bytes"], manifest["gather_bytes"])
+    runtime.epoch += 1  # loops that are ready look again
+    return Table(
+        name=manifest["name"],
+        path=str(file),
+        loops=tuple(
+            (loop["kernel"], loop["backend"], loop["strategy"])
+            for loop in manifest["loops"]
+            if "symbol" in loop
+        ),
+    )
+
+
+def _with(
+    one: tuple[_core.Query, str, str], library: _core.jit.Library
+) -> tuple[_core.Query, str, _core.jit.Library, str]:
+    query, executable, symbol = one
+    return query, executable, library, symbol
+
+
+def _read(path: Path) -> tuple[dict[str, Any], Path]:
+    file = path / MANIFEST if path.is_dir() else path
+    if not file.is_file():
+        raise UsageError(f"dispatch.load: there is no manifest '{file}'; pass what was built")
+    try:
+        manifest = json.loads(file.read_text())
+        is_ours = isinstance(manifest, Mapping) and "format" in manifest
+    except (ValueError, OSError) as error:
+        raise UsageError(f"dispatch.load: '{file}' is damaged: {error}") from None
+    if not is_ours:
+        raise UsageError(f"dispatch.load: '{file}' is no manifest of pyop2cxx")
+    wanted = {"format": FORMAT, "pyop2cxx": _core.__version__, "abi": "op2_launch_v1"}
+    for field, value in wanted.items():
+        if manifest.get(field) != value:
+            raise UsageError(
+                f"dispatch.load: '{file}' is of {field} {manifest.get(field)!r}, this is pyop2cxx "
+                f"of {field} {value!r}; build it again"
+            )
+    digest = _core.digest(json.dumps(manifest.get("loops"), sort_keys=True))
+    if digest != manifest.get("digest"):
+        raise UsageError(f"dispatch.load: '{file}' was changed after it was written")
+    return dict(manifest), file.parent
+
+
+def _check_belongs(library: _core.jit.Library, manifest: Mapping[str, Any], file: Path) -> None:
+    try:
+        found = _core.jit.text_at(library, _SYMBOL)
+    except ToolchainError:
+        found = ""
+    if found != manifest["digest"]:
+        raise UsageError(
+            f"dispatch.load: '{file}' is not the library that its manifest belongs to; build both "
+            "again"
+        )

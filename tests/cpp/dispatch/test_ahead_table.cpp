@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "dispatch/ahead_table.hpp"
+
+#include <gtest/gtest.h>
+
+#include <memory>
+
+namespace op2::dispatch {
+namespace {
+
+Query asked(const std::string& loop, const std::string& signature, const std::string& text) {
+  return {loop, signature, "how it is compiled", "owner", text};
+}
+
+TEST(AheadTable, FindsALoopByItsTextWhoeverCompilesIt) {
+  AheadTable table;
+  const auto executable = std::make_shared<exec::Executable>();
+  table.add(asked("res", "s", "t"), executable);
+  Query query = asked("res", "s", "t");
+  query.source = "by another compiler";
+  EXPECT_EQ(table.find(query).executable, executable);
+}
+
+TEST(AheadTable, SaysWhatIsNearest) {
+  AheadTable table;
+  EXPECT_EQ(table.find(asked("res", "s", "t")).why, "no table is loaded");
+  table.add(asked("res", "s", "t"), std::make_shared<exec::Executable>());
+  EXPECT_EQ(table.find(asked("res", "s", "other")).why,
+            "it has this loop for another backend, strategy or other options");
+  EXPECT_EQ(table.find(asked("res", "other", "other")).why,
+            "it has a loop of this kernel, with other arguments or another text");
+  EXPECT_EQ(table.find(asked("adt", "other", "other")).why, "it has no loop of this kernel");
+}
+
+TEST(AheadTable, TheFirstOfTwoStays) {
+  AheadTable table;
+  const auto first = std::make_shared<exec::Executable>();
+  table.add(asked("res", "s", "t"), first);
+  table.add(asked("res", "s", "t"), std::make_shared<exec::Executable>());
+  EXPECT_EQ(table.find(asked("res", "s", "t")).executable, first);
+  table.clear();
+  EXPECT_EQ(table.find(asked("res", "s", "t")).executable, nullptr);
+}
+
+}  // namespace
+}  // namespace op2::dispatch

@@ -1,0 +1,421 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Loops that are generated and compiled before the program runs that uses them."""
+
+from __future__ import annotations
+
+import ctypes
+import json
+import os
+import shutil
+import subprocess
+import sys
+import textwrap
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from programs import needs_program
+
+from pyop2cxx import op2
+from pyop2cxx.ahead.project import MANIFEST
+from pyop2cxx.exceptions import ToolchainError, UnsupportedError, UsageError
+from pyop2cxx.reports.cli import main
+
+PROGRAM = """
+import sys
+import numpy as np
+from pyop2cxx import op2
+
+n = int(sys.argv[1]) if len(sys.argv) > 1 else 1000
+cells, edges = op2.Set(n, "cells"), op2.Set(n - 1, "edges")
+ends = op2.Map(edges, cells, 2, [[i, i + 1] for i in range(n - 1)], "ends")
+heat = op2.Dat(cells, np.linspace(0, 1, n) ** 2, name="heat")
+flow, total = op2.Dat(cells, name="flow"), op2.Global(1, 0.0, name="total")
+op2.Const(1, 0.25, "ahead_rate")
+flux = op2.Kernel(
+    "void flux(double *f, const double *h) { double d = h[1] - h[0]; f[0] += d; f[1] -= d; }",
+    "flux",
+)
+step = op2.Kernel(
+    "void step(double *h, double *f, double *t) "
+    "{ h[0] += ahead_rate * f[0]; f[0] = 0; t[0] += h[0]; }",
+    "step",
+)
+for _ in range(3):
+    op2.par_loop(flux, edges, flow(op2.INC, ends), heat(op2.READ, ends))
+    op2.par_loop(step, cells, heat(op2.RW), flow(op2.RW), total(op2.INC))
+print(repr(float(total.data_ro[0])))
+"""
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A program, and what was built of it."""
+    made = tmp_path_factory.mktemp("ahead")
+    (made / "heat.py").write_text(PROGRAM)
+    command = ["build", "--backend", "sequential,openmp,opencl,cuda", "-o", str(made / "lib")]
+    assert main([*command, str(made / "heat.py")]) == 0
+    op2.exit()
+    return made
+
+
+def manifest_of(folder: Path) -> dict[str, Any]:
+    found: dict[str, Any] = json.loads((folder / "lib" / MANIFEST).read_text())
+    return found
+
+
+def flux_on(backend: str, manifest: dict[str, Any]) -> dict[str, Any]:
+    """The loop 'flux' of one backend."""
+    (found,) = [
+        one for one in manifest["loops"] if (one["kernel"], one["backend"]) == ("flux", backend)
+    ]
+    return dict(found)
+
+
+def run(code: str, *arguments: str, path: str = "") -> subprocess.CompletedProcess[str]:
+    """Run a program in a process of its own, where no compiler is found."""
+    root = Path(__file__).parents[2]
+    kept = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
+    folders = [*sys.path, str(root)]
+    return subprocess.run(
+        [sys.executable, "-c", textwrap.dedent(code), *arguments],
+        env=kept | {"PATH": path, "PYTHONPATH": os.pathsep.join(p for p in folders if p)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+def with_table(folder: Path, backend: str, more: str = "") -> str:
+    return (
+        "import sys\nfrom pyop2cxx import op2\n"
+        f"op2.init(eti_only=True, backend={backend!r}, deterministic=False)\n"
+        f"op2.dispatch.load({str(folder / 'lib')!r})\n"
+        f"exec(open({str(folder / 'heat.py')!r}).read())\n{more}"
+    )
+
+
+@pytest.mark.parametrize("backend", ["sequential", "openmp"])
+def test_a_program_runs_from_a_table_without_a_compiler(folder: Path, backend: str) -> None:
+    more = "print(op2.dispatch.report())"
+    done = run(with_table(folder, backend, more))
+    assert done.returncode == 0, done.stderr
+    number, *report = done.stdout.splitlines()
+    assert abs(float(number) - 1000.5005005005022) < 1e-9
+    assert [line.split()[:2] for line in report[1:]] == [["flux", "ahead"], ["step", "ahead"]]
+
+
+def test_another_mesh_of_the_same_program_is_served_too(folder: Path) -> None:
+    done = run(with_table(folder, "sequential"), "54321")
+    assert done.returncode == 0, done.stderr
+
+
+@needs_program("strace")
+def test_no_process_is_started(folder: Path) -> None:
+    trace = folder / "trace"
+    code = f"""
+    import os, subprocess, sys
+    done = subprocess.run(
+        ["strace", "-f", "-e", "trace=execve", "-o", {str(trace)!r}, sys.executable, "-c"]
+        + [{with_table(folder, "openmp")!r}],
+        check=True,
+    )
+    """
+    done = run(code, path=os.environ["PATH"])
+    if "ptrace" in done.stderr:
+        pytest.skip("strace may not trace here")
+    assert done.returncode == 0, done.stderr
+    assert trace.read_text().count("execve(") == 1
+
+
+def test_a_loop_that_no_table_has_is_refused_before_it_runs(folder: Path) -> None:
+    more = """
+before = heat.data_ro.copy()
+other = op2.Kernel("void other(double *h) { h[0] = 0; }", "other")
+unknown = ((other, cells, heat(op2.RW)), (flux, edges, heat(op2.RW, ends), flow(op2.READ, ends)))
+for arguments in unknown:
+    try:
+        op2.par_loop(*arguments)
+    except NotImplementedError as error:
+        print(error)
+assert (heat.data_ro == before).all()
+"""
+    done = run(with_table(folder, "sequential", more))
+    assert done.returncode == 0, done.stderr
+    _, first, second = done.stdout.splitlines()
+    assert first.startswith("par_loop 'other' (")
+    assert "init(eti_only=True) lets nothing be compiled" in first
+    assert "it has no loop of this kernel" in first
+    assert "'pyop2cxx build PROGRAM --backend sequential -o DIR'" in first
+    assert "it has a loop of this kernel, with other arguments" in second
+
+
+def test_without_a_table_nothing_runs() -> None:
+    code = """
+    from pyop2cxx import op2
+    op2.init(eti_only=True, backend="sequential")
+    x = op2.Dat(op2.Set(3))
+    try:
+        op2.par_loop(op2.Kernel("void k(double *x) { x[0] = 1; }", "k"), x.dataset.set, x(op2.RW))
+    except NotImplementedError as error:
+        print(error)
+    """
+    assert "no table is loaded" in run(code).stdout
+
+
+def test_tables_are_asked_first_and_the_compiler_takes_over(folder: Path) -> None:
+    with op2.backend("sequential"):
+        table = op2.dispatch.load(folder / "lib")
+        assert ("flux", "sequential", "direct") in table.loops
+        x = op2.Dat(op2.Set(3), [1.0, 2.0, 3.0])
+        k = op2.Kernel("void only_here(double *x) { x[0] += 1; }", "only_here")
+        loop = op2.ParLoop(k, x.dataset.set, x(op2.RW))
+        match = op2.dispatch.lookup(loop)
+        assert (match.loop, match.tier) == ("only_here", "none")
+        assert "ahead: it has no loop of this kernel" in match.rejected
+        with (
+            op2.dispatch.expect("ahead"),
+            pytest.raises(UnsupportedError, match=r"expect\(\) lets"),
+        ):
+            loop.compute()
+        loop.compute()
+        assert x.data_ro.tolist() == [2.0, 3.0, 4.0]
+        assert op2.dispatch.lookup(loop).tier == "jit"
+        with op2.dispatch.expect("ahead"):
+            loop.compute()
+    op2.exit()
+
+
+def test_a_known_loop_is_looked_up_without_running_it(folder: Path) -> None:
+    more = """
+found = op2.dispatch.lookup(op2.ParLoop(flux, edges, flow(op2.INC, ends), heat(op2.READ, ends)))
+print(found.tier, found.strategy)
+"""
+    assert run(with_table(folder, "sequential", more)).stdout.split()[1:] == ["ahead", "direct"]
+
+
+def test_expect_knows_its_tiers() -> None:
+    with pytest.raises(UsageError, match="tiers are: 'ahead'"), op2.dispatch.expect("library"):
+        pass
+
+
+# What is written
+
+
+def test_the_manifest_says_how_to_call_each_function(folder: Path) -> None:
+    """Call a loop by hand, by nothing but its manifest."""
+    manifest = manifest_of(folder)
+    loop = flux_on("sequential", manifest)
+    assert loop["range"]["items"] == "elements"
+    n = 6
+    arrays = {
+        "Dat 'flow'": np.zeros(n),
+        "Dat 'heat'": np.arange(n, dtype=float) ** 2,
+        "Map 'ends'": np.array([[i, i + 1] for i in range(n - 1)]),
+    }
+    argv = [np.ascontiguousarray(arrays[one["object"]], one["dtype"]) for one in loop["arguments"]]
+    _launch(folder, loop, manifest, argv, n - 1)
+    assert argv[0].tolist() == [1.0, 2.0, 2.0, 2.0, 2.0, -9.0]
+
+
+def test_a_loop_with_a_plan_and_scratch_can_be_called_by_hand(folder: Path) -> None:
+    manifest = manifest_of(folder)
+    loop = flux_on("openmp", manifest)
+    assert loop["range"]["items"] == "blocks"
+    n = 6
+    arrays = {
+        "Dat 'flow'": np.zeros(n),
+        "Dat 'heat'": np.arange(n, dtype=float) ** 2,
+        "Map 'ends'": np.array([[i, i + 1] for i in range(n - 1)]),
+        # two blocks, each of a colour of its own: their ends meet
+        "sizes": np.array([2]),
+        "colour_offset": np.array([0, 1, 2]),
+        "block_of": np.array([0, 1]),
+        "block_offset": np.array([0, 3, n - 1]),
+    }
+    argv = [
+        np.ascontiguousarray(arrays[one.get("object") or one["array"]], one["dtype"])
+        for one in loop["arguments"]
+    ]
+    assert all(one["shape"] for one in loop["arguments"])
+    _launch(folder, loop, manifest, argv, 2)
+    assert argv[0].tolist() == [1.0, 2.0, 2.0, 2.0, 2.0, -9.0]
+
+
+class _Context(ctypes.Structure):
+    _fields_ = (
+        ("queue", ctypes.c_void_p),
+        ("scratch", ctypes.c_void_p),
+        ("scratch_bytes", ctypes.c_long),
+        ("parameters", ctypes.c_void_p),
+        ("error", ctypes.c_void_p),
+        ("n_threads", ctypes.c_int),
+        ("flags", ctypes.c_uint),
+    )
+
+
+def _launch(
+    folder: Path, loop: dict[str, Any], manifest: dict[str, Any], argv: list[Any], end: int
+) -> None:
+    library = ctypes.CDLL(str(folder / "lib" / manifest["library"]))
+    addresses = (ctypes.c_void_p * len(argv))(*[one.ctypes.data for one in argv])
+    scratch = np.zeros(1024)
+    error = np.zeros(4, np.int64)
+    context = _Context(
+        scratch=scratch.ctypes.data,
+        scratch_bytes=scratch.nbytes,
+        error=error.ctypes.data,
+        n_threads=2,
+    )
+    launch = getattr(library, loop["symbol"])
+    status = launch(
+        ctypes.byref(context), ctypes.c_long(0), ctypes.c_long(end), addresses, len(argv)
+    )
+    assert status == 0
+
+
+@needs_program("cmake")
+def test_the_project_builds_with_nothing_of_ours(folder: Path, tmp_path: Path) -> None:
+    for command in (
+        ["cmake", "-S", str(folder / "lib"), "-B", str(tmp_path)],
+        ["cmake", "--build", str(tmp_path)],
+    ):
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
+        assert done.returncode == 0, done.stdout + done.stderr
+    table = op2.dispatch.load(folder / "lib", library=tmp_path / "libheat.so")
+    assert len(table.loops) == 4
+    op2.exit()
+
+
+@needs_program("nvcc")
+def test_sources_for_cuda_compile_alone(folder: Path, tmp_path: Path) -> None:
+    sources = sorted((folder / "lib" / "src").glob("*.cu"))
+    assert len(sources) == 2
+    for source in sources:
+        done = subprocess.run(
+            ["nvcc", "-arch=sm_90", "-cubin", "-o", str(tmp_path / "out.cubin"), str(source)],
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert done.returncode == 0, done.stderr
+
+
+def test_generate_writes_sources_alone(tmp_path: Path) -> None:
+    (tmp_path / "heat.py").write_text(PROGRAM)
+    out = tmp_path / "out"
+    assert main(["generate", "-o", str(out), str(tmp_path / "heat.py")]) == 0
+    assert json.loads((out / MANIFEST).read_text())["library"] is None
+    assert len(list((out / "src").iterdir())) == 2
+    with pytest.raises(UsageError, match="sources only; 'pyop2cxx build' makes a library"):
+        op2.dispatch.load(out)
+    op2.exit()
+
+
+# Bad input
+
+
+def _fails(capsys: pytest.CaptureFixture[str], *command: str) -> str:
+    assert main([*command]) == 1
+    op2.exit()
+    return capsys.readouterr().err
+
+
+def test_bad_commands_leave_nothing_behind(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    program, out = tmp_path / "heat.py", tmp_path / "out"
+    program.write_text(PROGRAM)
+    output = ("-o", str(out))
+    assert "there is no file" in _fails(capsys, "build", *output, str(tmp_path / "none.py"))
+    assert "there is no backend 'vax'" in _fails(
+        capsys, "build", "--backend", "vax", *output, str(program)
+    )
+    error = _fails(capsys, "build", "--max", "1", *output, str(program))
+    assert "2 loops are more than --max 1: 2 kernels, 1 backends" in error
+    error = _fails(capsys, "build", "--arch", "no-such-arch", *output, str(program))
+    assert "no-such-arch" in error
+    assert "C identifier, got 'a-b'" in _fails(
+        capsys, "generate", "--name", "a-b", *output, str(program)
+    )
+    (tmp_path / "empty.py").write_text("")
+    assert "generated no loop" in _fails(capsys, "build", *output, str(tmp_path / "empty.py"))
+    (tmp_path / "full").mkdir()
+    (tmp_path / "full" / "mine").write_text("keep")
+    error = _fails(capsys, "generate", "-o", str(tmp_path / "full"), str(program))
+    assert "holds other files" in error
+    error = _fails(capsys, "generate", "-o", str(program), str(program))
+    assert "is a file" in error
+    assert sorted(one.name for one in tmp_path.iterdir() if one.name != "__pycache__") == [
+        "empty.py",
+        "full",
+        "heat.py",
+    ]
+
+
+def test_what_was_built_is_replaced(folder: Path, tmp_path: Path) -> None:
+    shutil.copytree(folder / "lib", tmp_path / "lib")
+    command = ["generate", "-o", str(tmp_path / "lib"), str(folder / "heat.py")]
+    assert main(command) == 0
+    assert not list((tmp_path / "lib").glob("*.so"))
+    assert [one.name for one in tmp_path.iterdir()] == ["lib"]
+    op2.exit()
+
+
+def _changed(folder: Path, tmp_path: Path, **fields: object) -> Path:
+    shutil.copytree(folder / "lib", tmp_path / "lib")
+    file = tmp_path / "lib" / MANIFEST
+    file.write_text(json.dumps(json.loads(file.read_text()) | fields))
+    return tmp_path / "lib"
+
+
+@pytest.mark.parametrize(
+    ("fields", "message"),
+    [
+        ({"format": 99}, "is of format 99"),
+        ({"pyop2cxx": "0.0.1"}, "is of pyop2cxx '0.0.1'"),
+        ({"abi": "op2_launch_v9"}, "is of abi 'op2_launch_v9'"),
+        ({"digest": "0"}, "was changed after it was written"),
+        ({"loops": []}, "was changed after it was written"),
+        ({"library": "gone.so"}, r"gone.so' is gone; build it again"),
+    ],
+)
+def test_tables_of_others_are_refused(
+    folder: Path, tmp_path: Path, fields: dict[str, object], message: str
+) -> None:
+    with pytest.raises(UsageError, match=message):
+        op2.dispatch.load(_changed(folder, tmp_path, **fields))
+
+
+def test_damaged_tables_are_refused(folder: Path, tmp_path: Path) -> None:
+    shutil.copytree(folder / "lib", tmp_path / "lib")
+    file, library = tmp_path / "lib" / MANIFEST, tmp_path / "lib" / "libheat.so"
+    whole = library.read_bytes()
+    library.write_bytes(whole[:2000])
+    with pytest.raises(UsageError, match="was changed or cut short"):
+        op2.dispatch.load(tmp_path / "lib")
+    library.write_bytes(whole)
+    (tmp_path / "no.so").write_text("this is no library")
+    with pytest.raises(ToolchainError):
+        op2.dispatch.load(tmp_path / "lib", library=tmp_path / "no.so")
+    compiled = subprocess.run(
+        ["cc", "-shared", "-x", "c", "-o", str(tmp_path / "other.so"), "-"],
+        input="int x;",
+        text=True,
+        check=False,
+    )
+    if compiled.returncode == 0:
+        with pytest.raises(UsageError, match="is not the library that its manifest belongs to"):
+            op2.dispatch.load(tmp_path / "lib", library=tmp_path / "other.so")
+    text = file.read_text()
+    for damaged, message in (
+        (text[: len(text) // 2], "is damaged"),
+        ("[]", "is no manifest"),
+        ("{}", "is no manifest"),
+    ):
+        file.write_text(damaged)
+        with pytest.raises(UsageError, match=message):
+            op2.dispatch.load(file)
+    with pytest.raises(UsageError, match="there is no manifest"):
+        op2.dispatch.load(tmp_path)
