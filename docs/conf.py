@@ -3,11 +3,14 @@
 
 from __future__ import annotations
 
+import importlib
 import inspect
+import re
 from typing import TYPE_CHECKING
 
 from docutils import nodes
 from docutils.parsers.rst import Directive
+from docutils.statemachine import StringList
 
 from pyop2cxx import __version__, exceptions
 from pyop2cxx.runtime.options import OPTIONS
@@ -20,7 +23,17 @@ if TYPE_CHECKING:
 project = "pyop2cxx"
 author = "the pyop2cxx developers"
 version = release = __version__
-extensions = ["myst_parser"]
+extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon"]
+autodoc_member_order = "bysource"
+autodoc_typehints = "signature"
+autodoc_default_options = {
+    "members": True,
+    "inherited-members": "int,tuple,Exception,Mapping,ndarray,Generic",  # not what is Python's
+    "special-members": "__call__",
+}
+napoleon_use_rtype = False
+# Names in signatures: some, such as Constant, exist in op2 and in fem.
+suppress_warnings = ["ref.python"]
 myst_heading_anchors = 3
 html_theme = "furo"
 html_title = f"pyop2cxx {version}"
@@ -80,11 +93,69 @@ class ErrorTable(Directive):
         return [_table(("class", "derives from", "raised when"), rows, code=2)]
 
 
+class PublicNames(Directive):
+    """Every public name of a module, from its docstrings: what ``__all__`` has, in its order."""
+
+    required_arguments = 1
+
+    def run(self) -> list[nodes.Node]:
+        """Let autodoc describe each name; another name of the same thing only points to it."""
+        module = importlib.import_module(self.arguments[0])
+        lines: list[str] = []
+        known: dict[int, str] = {}
+        for name in module.__all__:
+            found = getattr(module, name)
+            first = known.setdefault(id(found), name)
+            if first != name and not isinstance(found, (int, str)):
+                same = f"   The same as ``{first}``."
+                lines += [f".. py:data:: {module.__name__}.{name}", "", same]
+            else:
+                lines += _described(module.__name__, name, found)
+            lines.append("")
+        target = nodes.section()
+        target.document = self.state.document
+        place = f"names of {module.__name__}"
+        self.state.nested_parse(StringList(lines, place), 0, target)
+        return list(target.children)
+
+
+def _described(module: str, name: str, found: object) -> list[str]:
+    whole = f"{module}.{name}"
+    if inspect.isclass(found):
+        return [f".. autoclass:: {whole}"]
+    if inspect.ismodule(found):
+        rows = [line for n in _public(found) for line in (f"   * ``{name}.{n}``", "")]
+        return [f".. py:data:: {whole}", "", f"   {_summary(found)}", "", *rows]
+    if callable(found):
+        return [f".. autofunction:: {whole}"]
+    shown = repr(found)
+    text = shown if len(shown) < 60 else type(found).__name__
+    return [f".. py:data:: {whole}", "", f"   ``{text}``"]
+
+
+def _public(module: object) -> list[str]:
+    return [
+        f"{name}()"
+        for name, found in vars(module).items()
+        if inspect.isfunction(found)
+        and not name.startswith("_")
+        and found.__module__ == getattr(module, "__name__", "")
+    ]
+
+
 def _summary(documented: object) -> str:
     return (inspect.getdoc(documented) or "").partition("\n\n")[0].replace("\n", " ")
 
 
+def _escape_shapes(*event: object) -> None:
+    """Let the star of ``(size, *dim)`` be a star, where a docstring has it outside of code."""
+    lines: list[str] = event[-1]  # type: ignore[assignment]
+    lines[:] = [re.sub(r"(?<=[ (,])\*(\w+)(?=[),])", r"\\*\1", line) for line in lines]
+
+
 def setup(app: Sphinx) -> None:
-    """Make the two tables known."""
+    """Make the tables and the reference known."""
     app.add_directive("option-table", OptionTable)
     app.add_directive("error-table", ErrorTable)
+    app.add_directive("public-names", PublicNames)
+    app.connect("autodoc-process-docstring", _escape_shapes)
