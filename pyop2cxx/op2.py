@@ -4,7 +4,6 @@
 import importlib.util
 from typing import TYPE_CHECKING, Any
 
-from pyop2cxx.algebra.solvers import Solver, solve
 from pyop2cxx.base.access import INC, MAX, MIN, READ, RW, WRITE, Access
 from pyop2cxx.base.regions import ALL, ON_BOTTOM, ON_INTERIOR_FACETS, ON_TOP, IterationRegion
 from pyop2cxx.chain.recorder import Chain as chain
@@ -18,17 +17,11 @@ from pyop2cxx.data.mixed_dats import MixedDat, MixedDatArg
 from pyop2cxx.data.renumber import renumber
 from pyop2cxx.data.views import DatView
 from pyop2cxx.exceptions import CheckError
-from pyop2cxx.graph.builder import GraphBuilder as graph
-from pyop2cxx.graph.builder import create_graph
-from pyop2cxx.graph.capture import record
-from pyop2cxx.graph.graph import Graph
 from pyop2cxx.kernel.kernel import CStringLocalKernel, Kernel, LocalKernel, LoopyLocalKernel
 from pyop2cxx.loop.parloop import ParLoop
 from pyop2cxx.loop.run import par_loop
 from pyop2cxx.reports import dispatch, transfers
 from pyop2cxx.reports.backends import backends
-from pyop2cxx.reports.profile import Profile as profile
-from pyop2cxx.reports.profile import wait
 from pyop2cxx.reports.timings import timings
 from pyop2cxx.runtime import communicators, runtime
 from pyop2cxx.sets.datasets import DataSet
@@ -42,6 +35,11 @@ from pyop2cxx.sets.sets import LocalSet, Set, Subset
 from pyop2cxx.sets.sparsities import Sparsity
 
 if TYPE_CHECKING:
+    from pyop2cxx.algebra.solvers import Solver, solve
+    from pyop2cxx.graph.builder import GraphBuilder as graph
+    from pyop2cxx.graph.builder import create_graph
+    from pyop2cxx.graph.capture import record
+    from pyop2cxx.graph.graph import Graph
     from pyop2cxx.pyop2._indices import IterationIndex, i
     from pyop2cxx.pyop2._kernel_args import (
         ComposedMapKernelArg,
@@ -62,13 +60,16 @@ if TYPE_CHECKING:
     )
     from pyop2cxx.pyop2.global_kernel import GlobalKernel, Parloop
     from pyop2cxx.pyop2.mpi import collective
+    from pyop2cxx.reports.profile import Profile as profile
+    from pyop2cxx.reports.profile import wait
 
-_OF_PYOP2 = {
-    "_indices": (
-        "IterationIndex",
-        "i",
-    ),
-    "_kernel_args": (
+_LATE = {
+    "algebra.solvers": ("Solver", "solve"),
+    "graph.builder": ("GraphBuilder as graph", "create_graph"),
+    "graph.capture": ("record",),
+    "graph.graph": ("Graph",),
+    "pyop2._indices": ("IterationIndex", "i"),
+    "pyop2._kernel_args": (
         "ComposedMapKernelArg",
         "DatKernelArg",
         "DatParloopArg",
@@ -85,13 +86,16 @@ _OF_PYOP2 = {
         "PassthroughParloopArg",
         "PermutedMapKernelArg",
     ),
-    "global_kernel": (
-        "GlobalKernel",
-        "Parloop",
-    ),
-    "mpi": ("collective",),
+    "pyop2.global_kernel": ("GlobalKernel", "Parloop"),
+    "pyop2.mpi": ("collective",),
+    "reports.profile": ("Profile as profile", "wait"),
 }
-"""Names that only PyOP2's programs use, by their modules; found when they are first asked for."""
+"""Names that few programs use, by their modules: imported when they are first asked for."""
+_PLACES = {
+    name.rpartition(" ")[2]: (f"pyop2cxx.{module}", name.partition(" ")[0])
+    for module, names in _LATE.items()
+    for name in names
+}
 
 parloop = par_loop
 LegacyParloop = ParLoop
@@ -121,15 +125,16 @@ COMM_WORLD: Any
 
 
 def __getattr__(name: str) -> Any:
-    """Find `MPI` and `COMM_WORLD`, and what is only PyOP2's, when they are first asked for."""
+    """Find `MPI`, `COMM_WORLD` and what is imported late when they are first asked for."""
     if name in ("MPI", "COMM_WORLD"):
         return getattr(communicators, name)
-    for module, names in _OF_PYOP2.items():
-        if name in names and importlib.util.find_spec("pyop2cxx.pyop2") is not None:
-            found = getattr(importlib.import_module(f"pyop2cxx.pyop2.{module}"), name)
-            globals()[name] = found
-            return found
-    raise AttributeError(f"module 'pyop2cxx.op2' has no attribute '{name}'")
+    module, attribute = _PLACES.get(name, ("", ""))
+    room = ".".join(module.split(".")[:2])
+    if not module or importlib.util.find_spec(room) is None:  # PyOP2's may be missing
+        raise AttributeError(f"module 'pyop2cxx.op2' has no attribute '{name}'")
+    found = getattr(importlib.import_module(module), attribute)
+    globals()[name] = found
+    return found
 
 
 __all__ = [

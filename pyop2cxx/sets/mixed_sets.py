@@ -7,7 +7,6 @@ from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any, Generic, TypeVar, overload
 
 import numpy as np
-from typing_extensions import Self
 
 from pyop2cxx.base.arrays import is_integer
 from pyop2cxx.exceptions import (
@@ -28,6 +27,8 @@ from pyop2cxx.sets.sets import Set
 
 if TYPE_CHECKING:
     from weakref import WeakValueDictionary
+
+    from typing_extensions import Self
 
     from pyop2cxx.base.arrays import Array
 
