@@ -10,7 +10,7 @@ from weakref import ref
 import numpy as np
 
 from pyop2cxx import _core
-from pyop2cxx.base.arrays import address_of, as_dtype, as_name, as_zeros, is_integer
+from pyop2cxx.base.arrays import address_of, as_dtype, as_name, as_zeros
 from pyop2cxx.data.carrier import DataCarrier
 from pyop2cxx.exceptions import (
     AssemblyStateError,
@@ -22,7 +22,7 @@ from pyop2cxx.interop import dlpack
 from pyop2cxx.runtime import runtime
 from pyop2cxx.runtime.memo import Memo
 from pyop2cxx.runtime.tracebacks import ends_tracebacks
-from pyop2cxx.sets.sparsities import Sparsity
+from pyop2cxx.sets.sparsities import Sparsity, block_at
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -125,17 +125,7 @@ class MatValues(DataCarrier):
 
     def __getitem__(self, index: Any) -> Any:
         """Return a block, or with one number a row of them."""
-        try:
-            if is_integer(index):
-                return self._blocks[index]
-            i, j = index
-            return self._blocks[i][j]
-        except (TypeError, ValueError, IndexError):
-            n, m = self._sparsity.shape
-            raise IndexValueError(
-                f"{self._what} has {n} x {m} blocks, got index {index!r}; pass [row, column], or "
-                "[row] for all of a row"
-            ) from None
+        return block_at(self._blocks, index, self._what)
 
     def __iter__(self) -> Iterator[Any]:
         for row in self._blocks:

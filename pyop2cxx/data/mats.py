@@ -154,10 +154,8 @@ class Mat(MatAlgebra, MatValues):
         Raises:
             IndexValueError: As for `zero_rows`.
         """
-        found, components = self._rows(rows, idx)
-        places = self._diagonal(found)
-        offsets = self._on_diagonal(components)
-        mat_rows.put(self, places, offsets, diag_val, "set_local_diagonal_entries")
+        places = self._diagonal_values(rows, idx)
+        mat_rows.put(self, *places, diag_val, "set_local_diagonal_entries")
         self.change_assembly_state(Mat.INSERT_VALUES)
 
     def inc_local_diagonal_entries(
@@ -168,10 +166,8 @@ class Mat(MatAlgebra, MatValues):
         Raises:
             IndexValueError: As for `zero_rows`.
         """
-        found, components = self._rows(rows, idx)
-        places = self._diagonal(found)
-        offsets = self._on_diagonal(components)
-        mat_rows.add(self, places, offsets, diag_val, "inc_local_diagonal_entries")
+        places = self._diagonal_values(rows, idx)
+        mat_rows.add(self, *places, diag_val, "inc_local_diagonal_entries")
         self.change_assembly_state(Mat.ADD_VALUES)
 
     def addto_values(self, rows: ArrayLike, cols: ArrayLike, values: ArrayLike) -> None:
@@ -234,6 +230,11 @@ class Mat(MatAlgebra, MatValues):
                 f"{self._what}: there is no {what} {numbers.max()}; there are 0 to {n - 1}"
             )
         return numbers.astype(np.int64).reshape(-1)
+
+    def _diagonal_values(self, rows: Any, idx: int | None) -> tuple[Array, list[int]]:
+        """Return the places of rows' diagonal entries, and which values of each are on it."""
+        found, components = self._rows(rows, idx)
+        return self._diagonal(found), self._on_diagonal(components)
 
     def _on_diagonal(self, components: range) -> list[int]:
         return [component * self.block_dims[1] + component for component in components]

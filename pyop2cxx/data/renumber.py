@@ -8,7 +8,6 @@ tuning.
 from __future__ import annotations
 
 import itertools
-import os
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
@@ -131,7 +130,7 @@ def renumber(
     Raises:
         UsageError: The method is unknown, or coordinates are missing, not wanted or not finite.
         MissingExtraError: SciPy is not installed.
-        MapTypeError: Something in `maps` is not a Map.
+        MapTypeError: Something in `maps` is not a Map, or a Map made of others.
         DatTypeError: Something in `dats`, or `coordinates`, is not a Dat.
 
     Example:
@@ -148,6 +147,13 @@ def renumber(
     """
     runtime.require_running("op2.renumber", "renumber")
     all_maps = _distinct(maps, Map, MapTypeError)
+    for made in all_maps:
+        if made.flattened_maps != (made,):
+            names = ", ".join(f"'{part.name}'" for part in made.flattened_maps)
+            raise MapTypeError(
+                f"renumber: Map '{made.name}' has no values of its own; give those it is made of: "
+                f"{names}"
+            )
     given = (*dats,) if coordinates is None else (*dats, coordinates)
     all_dats = _distinct(given, Dat, DatTypeError)
     chosen = _checked_method(method, coordinates)
@@ -189,17 +195,13 @@ def _distinct(given: Iterable[Any], kind: type[Any], error: type[UsageError]) ->
     return found
 
 
-def _threads() -> int:
-    return int(runtime.configuration["threads"]) or len(os.sched_getaffinity(0))
-
-
 def _order(on: Set, keys: npt.NDArray[np.uint64]) -> Numbers:
     parts = np.array((0, *on.sizes), dtype=np.int64)
-    return room.order_by_key(keys, parts, _threads())
+    return room.order_by_key(keys, parts, runtime.engine.n_threads)
 
 
 def _inverse(numbers: Numbers) -> Numbers:
-    return room.inverse_permutation(numbers, _threads())
+    return room.inverse_permutation(numbers, runtime.engine.n_threads)
 
 
 def _curve_keys(method: str, coordinates: Dat) -> npt.NDArray[np.uint64]:
@@ -207,7 +209,7 @@ def _curve_keys(method: str, coordinates: Dat) -> npt.NDArray[np.uint64]:
     if values.dtype.kind == "c":
         raise UsageError(f"renumber: coordinates '{coordinates.name}' are complex; pass real ones")
     points = np.ascontiguousarray(values, dtype=np.float64)
-    return room.curve_keys(_CURVES[method], points, coordinates.cdim, _threads())
+    return room.curve_keys(_CURVES[method], points, coordinates.cdim, runtime.engine.n_threads)
 
 
 def _rcm_keys(path: Map) -> npt.NDArray[np.uint64]:
@@ -236,7 +238,7 @@ def _spread(maps: tuple[Map, ...], orders: dict[Set, Numbers]) -> dict[Set, Numb
         for path in maps:
             if path.toset in orders and path.iterset not in orders:
                 numbers = _inverse(orders[path.toset])
-                keys = room.target_keys(_table(path), numbers, _threads())
+                keys = room.target_keys(_table(path), numbers, runtime.engine.n_threads)
                 orders[path.iterset] = _order(path.iterset, keys)
                 break
         else:
@@ -267,14 +269,14 @@ def _apply(
         order = orders.get(path.iterset, _UNCHANGED)
         names = numbers.get(path.toset, _UNCHANGED)
         values = np.empty_like(path.values_with_halo)
-        room.relabel(_table(path), order, names, values, _threads())
+        room.relabel(_table(path), order, names, values, runtime.engine.n_threads)
         moved_maps.append((path, values))
     moved_dats: list[tuple[Dat, Array]] = []
     for dat in dats:
         if dat.dataset.set in orders and dat._is_allocated:
             source = dat.data_ro_with_halos
             values = np.empty_like(source)
-            room.permute_rows(source, values, orders[dat.dataset.set], _threads())
+            room.permute_rows(source, values, orders[dat.dataset.set], runtime.engine.n_threads)
             moved_dats.append((dat, values))
     for path, values in moved_maps:
         path.update_values(values)

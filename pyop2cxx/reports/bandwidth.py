@@ -81,7 +81,7 @@ def measure_stream(
     """Measure copy and triad, best of some repeats.
 
     Args:
-        threads: OpenMP threads; None takes every CPU this process may use.
+        threads: OpenMP threads; None takes as many as loops do.
         repeats: How often each is run; the fastest run counts.
         array_bytes: Size of each array; None takes four times the last-level cache, or less
             where that would fill half of the free memory.
@@ -97,7 +97,7 @@ def measure_stream(
         >>> measure_stream(1, repeats=1, array_bytes=1 << 20).triad > 0
         True
     """
-    threads = len(os.sched_getaffinity(0)) if threads is None else threads
+    threads = runtime.engine.n_threads if threads is None else threads
     cache_bytes = last_level_cache_bytes()
     if array_bytes is None:
         array_bytes = min(4 * cache_bytes, int(_MEMORY_SHARE * _available_bytes()) // 3)

@@ -264,16 +264,7 @@ class Sparsity:
 
     def __getitem__(self, index: Any) -> Any:
         """Return a block, or with one number a row of them."""
-        try:
-            if is_integer(index):
-                return self._blocks[index]
-            i, j = index
-            return self._blocks[i][j]
-        except (TypeError, ValueError, IndexError):
-            raise IndexValueError(
-                f"Sparsity '{self._name}' has {self.shape[0]} x {self.shape[1]} blocks, got index "
-                f"{index!r}; pass [row, column], or [row] for all of a row"
-            ) from None
+        return block_at(self._blocks, index, f"Sparsity '{self._name}'")
 
     def __iter__(self) -> Iterator[Sparsity]:
         for row in self._blocks:
@@ -382,6 +373,29 @@ class Sparsity:
             f"nested={self._nested!r}, block_sparse={self._block_sparse!r}, "
             f"diagonal_block={self._diagonal_block!r})"
         )
+
+
+def block_at(blocks: tuple[tuple[Any, ...], ...], index: Any, what: str) -> Any:
+    """Return the block at ``[row, column]``, or all of a ``[row]``.
+
+    Args:
+        blocks: By rows.
+        index: Two numbers, or one.
+        what: Whose they are, for messages.
+
+    Raises:
+        IndexValueError: There is no such block.
+    """
+    try:
+        if is_integer(index):
+            return blocks[index]
+        i, j = index
+        return blocks[i][j]
+    except (TypeError, ValueError, IndexError):
+        raise IndexValueError(
+            f"{what} has {len(blocks)} x {len(blocks[0])} blocks, got index {index!r}; pass "
+            "[row, column], or [row] for all of a row"
+        ) from None
 
 
 def _pairs(rows: Map, columns: Map, regions: Regions) -> list[_core.plan.MapPair]:

@@ -19,6 +19,12 @@ def test_bandwidths_are_those_of_a_machine(threads):
     assert 0 < found.triad < 1e16
 
 
+def test_threads_are_those_of_loops() -> None:
+    op2.init(threads=1)
+    assert measure_stream(repeats=1, array_bytes=1 << 16).threads == 1
+    op2.exit()
+
+
 def test_beyond_cache_means_four_times_the_last_level():
     sizes = {"threads": 1, "cache_bytes": 100, "copy": 1.0, "triad": 1.0}
     assert not Stream(array_bytes=399, **sizes).is_beyond_cache

@@ -191,6 +191,9 @@ def test_refuses_what_it_cannot_do() -> None:
         renumber([single])
     with pytest.raises(exceptions.MapTypeError, match="expected a Map"):
         renumber([grid.x])  # type: ignore[list-item]
+    permuted = op2.PermutedMap(grid.c2n, range(grid.c2n.arity)[::-1])
+    with pytest.raises(exceptions.MapTypeError, match="no values of its own; give those it"):
+        renumber([permuted], coordinates=grid.x)
     with pytest.raises(exceptions.DatTypeError, match="expected a Dat"):
         renumber([grid.c2n], [grid.cells])  # type: ignore[list-item]
     with pytest.raises(exceptions.MapValueError, match="without values"):
