@@ -13,6 +13,9 @@ extern "C" {
 
 #define OP2_ABI_VERSION 1
 
+/* One thread does what n_threads would, part by part, so that results have the same bits. */
+#define OP2_ONE_THREAD 1u
+
 /* What a launch needs besides its arguments. Lives for the call only. */
 struct op2_context_v1 {
   void* queue;   /* reserved for a device's queue, null */
@@ -22,7 +25,7 @@ struct op2_context_v1 {
   long* error;        /* [4]: code, argument, element, detail; all zero on entry. A code other than
                          0 says that a check failed, whatever the launch returns */
   int n_threads;      /* threads a host launch may use, >= 1 */
-  unsigned int flags; /* reserved, 0 */
+  unsigned int flags; /* 0, or OP2_ONE_THREAD */
 };
 
 /*

@@ -167,6 +167,8 @@ const std::vector<Tunable>& tunables() {
        0, 1024},
       {"thread_elements", &T::thread_elements, Steers::launch, "elements",
        "So many are worth waking a thread for", 1, many},
+      {"short_microseconds", &T::short_microseconds, Steers::launch, "microseconds",
+       "A loop that one thread carries out in less is left to it; 0: none is", 0, many},
       {"block_elements", &T::block_elements, Steers::launch, "elements",
        "Largest length of a block under `block`", 1, many},
       {"least_block_elements", &T::least_block_elements, Steers::launch, "elements",

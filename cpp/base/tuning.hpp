@@ -66,6 +66,7 @@ struct Tuning {
   int exchanged_scalars = 16;
   // -------------------------------------------------------------------------------- launches
   int thread_elements = 512;
+  int short_microseconds = 10;
   int block_elements = 4096;
   int least_block_elements = 256;
   int blocks_a_thread = 4;

@@ -159,13 +159,9 @@ class Printer {
               block(branch.then);
               context_.end_branch();
             },
-            [this](const kir::Region& region) {
-              context_.pragma("omp parallel num_threads(context->n_threads)");
-              context_.begin_branch("");
-              block(region.body);
-              context_.end_branch();
-            },
+            [this](const kir::Region& region) { print_region(region); },
             [this](const kir::Barrier& barrier) {
+              if (is_alone_) return;
               if (barrier.global_memory) {
                 context_.statement(context_.dialect().global_barrier);
               } else {
@@ -266,8 +262,22 @@ class Printer {
     throw InternalError("unknown axis");
   }
 
+  /// Twice: a team of one thread costs OpenMP 0.4 microseconds, plain loops cost nothing.
+  void print_region(const kir::Region& region) {
+    context_.begin_branch("if (context->flags)");
+    is_alone_ = true;
+    block(region.body);
+    is_alone_ = false;
+    context_.else_branch("else");
+    context_.pragma("omp parallel num_threads(context->n_threads)");
+    context_.begin_branch("");
+    block(region.body);
+    context_.end_branch();
+    context_.end_branch();
+  }
+
   void print_for(const kir::For& loop) {
-    if (loop.axis == kir::Axis::thread) context_.pragma("omp for schedule(static)");
+    if (loop.axis == kir::Axis::thread && !is_alone_) context_.pragma("omp for schedule(static)");
     if (loop.axis == kir::Axis::grid && !context_.dialect().grid_loop.empty()) {
       context_.pragma(context_.dialect().grid_loop);
     }
@@ -421,6 +431,7 @@ class Printer {
   Context& context_;
   const kir::Module& module_;
   const std::vector<std::string>& entries_;
+  bool is_alone_ = false;                           // printing what one thread does without a team
   std::map<std::string, kir::VariableType> packs_;  // arrays of vectors
 };
 
@@ -452,14 +463,32 @@ std::string launch_context_declaration() {
          "};";
 }
 
-void reserve_local_names(Context& context) {
+namespace {
+
+/// Parameters that a kernel could be called like, if its own name cannot be kept.
+std::vector<std::string> names_like_kernels(const kir::Module& module) {
+  std::vector<std::string> names;
+  for (const kir::Parameter& parameter : module.argv) {
+    const auto is_like = [&parameter](const ir::KernelPtr& kernel) {
+      return parameter.name.starts_with(kernel->name + "_");
+    };
+    if (std::ranges::any_of(module.kernels, is_like)) names.push_back(parameter.name);
+  }
+  return names;
+}
+
+}  // namespace
+
+void reserve_names(Context& context, const kir::Module& module) {
   for (const std::string_view name : kir::local_names()) context.reserve(name);
+  for (const std::string& name : names_like_kernels(module)) context.reserve(name);
 }
 
 void print_module(Context& context, const kir::Module& module,
                   const std::vector<std::string>& entries, const std::string& linkage) {
   if (!kir::is_expanded(module)) throw InternalError("print_module needs an expanded module");
   for (const std::string_view name : kir::local_names()) context.release(name);
+  for (const std::string& name : names_like_kernels(module)) context.release(name);
   Printer printer(context, module, entries);
   for (const kir::Function& function : module.functions) printer.function(function);
   // The launches of a grid are the runtime's affair.

@@ -9,9 +9,9 @@
 
 namespace op2::cg {
 
-/// @brief Keep the names of the wrappers' local variables from the kernel's functions. Call it
-/// before the kernel is printed.
-void reserve_local_names(Context& context);
+/// @brief Keep the names of the wrappers' variables from the kernels' functions. Call it before the
+/// kernels are printed.
+void reserve_names(Context& context, const kir::Module& module);
 
 /// @brief Print the wrappers and the launch function of an expanded module into @p context.
 ///

@@ -12,7 +12,7 @@ namespace op2::cg {
 std::string print_source(const kir::Module& module, const Dialect& dialect, bool line_markers,
                          const std::string& linkage) {
   Context context(dialect);
-  reserve_local_names(context);
+  reserve_names(context, module);
   std::vector<std::string> entries;
   for (const ir::KernelPtr& kernel : module.kernels) {
     KernelStyle style;

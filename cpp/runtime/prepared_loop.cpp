@@ -10,6 +10,7 @@
 
 #include "base/error.hpp"
 #include "base/overload.hpp"
+#include "runtime/host/contention.hpp"
 #include "runtime/host/threads.hpp"
 #include "runtime/nvtx.hpp"
 
@@ -17,6 +18,12 @@ namespace op2::runtime {
 namespace {
 
 constexpr std::size_t scratch_alignment = 64;
+
+/// One thread may carry a loop out in little time if it has few elements. With more it has to move
+/// so much, or the kernel has to be so light, that a first run by one thread would not tell.
+bool is_small(std::int64_t n_elements, const Tuning& tuning) {
+  return n_elements < std::int64_t{64} * tuning.thread_elements;
+}
 
 template <class T>
 plan::HostArray array_of(const std::vector<T>& values, std::shared_ptr<const void> owner) {
@@ -33,6 +40,9 @@ PreparedLoop::PreparedLoop(ExecutablePtr executable, Binding binding, LaunchOpti
       options_(options),
       plans_(std::move(plans)),
       argv_(executable_->arguments.size()),
+      team_(timing->team_choice(binding_.n_elements,
+                                std::int64_t{1000} * options_.tuning.short_microseconds,
+                                is_small(binding_.n_elements, options_.tuning))),
       mirror_(std::move(mirror)),
       timing_(std::move(timing)) {
   if ((executable_->device != nullptr) != (mirror_ != nullptr)) {
@@ -155,14 +165,23 @@ bool PreparedLoop::run_on_host() {
   if (plan_.n_items > 0) {
     gather_addresses();
     std::fill(std::begin(error_), std::end(error_), 0);
-    if (executable_->is_parallel) note_parallel_region();
+    const bool alone = is_alone(start);
+    context_.flags = alone ? OP2_ONE_THREAD : 0;
+    if (!alone) note_parallel_region();
     const int status = executable_->launch(&context_, 0, plan_.n_items, argv_.data(),
                                            static_cast<unsigned int>(argv_.size()));
+    if (context_.n_threads > 1) team_->note(alone, trace_clock() - start);
     if (status != 0 || error_[0] != 0) report_error(status);
   }
   timing_->nanoseconds += trace_clock() - start;
   note("loop", start, options_.useful_bytes);
   return has_copied;
+}
+
+bool PreparedLoop::is_alone(std::int64_t now) {
+  if (!executable_->is_parallel || context_.n_threads == 1) return true;
+  if (forked_after_parallel_region()) return true;  // the team did not come along
+  return team_->is_alone(contention().round(now));
 }
 
 bool PreparedLoop::run_on_device() {
@@ -194,12 +213,12 @@ void PreparedLoop::count_writes() {
 }
 
 void PreparedLoop::check_fork() const {
-  if ((mirror_ == nullptr && !executable_->is_parallel) || !forked_after_parallel_region()) return;
+  if (mirror_ == nullptr || !forked_after_parallel_region()) return;
   throw ExecutionError(fmt::format(
-      "par_loop '{}': this process was forked after a parallel loop had run, and {} did not come "
-      "along; start worker processes with the 'spawn' method, or run their loops on backend "
-      "'sequential'",
-      executable_->name, mirror_ ? "the device" : "the OpenMP threads"));
+      "par_loop '{}': this process was forked after a parallel loop had run, and the device did "
+      "not come along; start worker processes with the 'spawn' method, or run their loops on "
+      "backend 'sequential'",
+      executable_->name));
 }
 
 void PreparedLoop::prepare() {

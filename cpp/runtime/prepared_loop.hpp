@@ -19,6 +19,7 @@
 #include "runtime/binding.hpp"
 #include "runtime/device_loop.hpp"
 #include "runtime/device_mirror.hpp"
+#include "runtime/host/team_choice.hpp"
 #include "runtime/timing.hpp"
 
 namespace op2::runtime {
@@ -79,6 +80,7 @@ class PreparedLoop {
   [[nodiscard]] plan::ConflictSet conflicts() const;
   [[nodiscard]] plan::PlanRequest plan_request() const;
   [[nodiscard]] int threads_for_size() const;
+  [[nodiscard]] bool is_alone(std::int64_t now);
   void size_scratch();
   void note_uses();
   [[nodiscard]] mesh::Use use_of(const kir::Parameter& argument) const;
@@ -111,6 +113,7 @@ class PreparedLoop {
   std::vector<void*> argv_;
   std::unique_ptr<std::byte[]> scratch_;  // not initialised: lanes touch their part first
   op2_context_v1 context_{};
+  std::shared_ptr<TeamChoice> team_;
   long error_[4] = {0, 0, 0, 0};
 
   std::shared_ptr<DeviceMirror> mirror_;  // null on the host

@@ -3,9 +3,14 @@
 
 #include <atomic>
 #include <cstdint>
+#include <map>
 #include <memory>
+#include <mutex>
+#include <tuple>
+#include <utility>
 
 #include "base/trace.hpp"
+#include "runtime/host/team_choice.hpp"
 
 namespace op2::runtime {
 
@@ -25,6 +30,21 @@ struct Timing {
   std::atomic<std::int64_t> measured_bytes = 0;
 
   std::shared_ptr<Trace> trace;  ///< never null
+
+  /// @brief What loops of this name over so many elements know of threads. Loops are prepared anew
+  /// when options change, and would have to find it out again.
+  [[nodiscard]] std::shared_ptr<TeamChoice> team_choice(std::int64_t n_elements,
+                                                        std::int64_t short_nanoseconds,
+                                                        bool is_small) {
+    const std::lock_guard lock(mutex_);
+    std::shared_ptr<TeamChoice>& found = choices_[{n_elements, short_nanoseconds, is_small}];
+    if (!found) found = std::make_shared<TeamChoice>(short_nanoseconds, is_small);
+    return found;
+  }
+
+ private:
+  std::mutex mutex_;  // guards what follows
+  std::map<std::tuple<std::int64_t, std::int64_t, bool>, std::shared_ptr<TeamChoice>> choices_;
 };
 
 }  // namespace op2::runtime

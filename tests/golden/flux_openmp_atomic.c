@@ -73,11 +73,17 @@ int op2_launch_flux(const struct op2_context_v1 *context, long begin, long end,
       total_partial[slot * 8 + c] = 0;
     }
   }
-  #pragma omp parallel num_threads(context->n_threads)
-  {
-    #pragma omp for schedule(static)
+  if (context->flags) {
     for (long slot = 0; slot < context->n_threads; ++slot) {
       wrap_flux(begin + (end - begin) * slot / context->n_threads, begin + (end - begin) * (slot + 1) / context->n_threads, q, q_map, r, q_map, total_partial + slot * 8);
+    }
+  } else {
+    #pragma omp parallel num_threads(context->n_threads)
+    {
+      #pragma omp for schedule(static)
+      for (long slot = 0; slot < context->n_threads; ++slot) {
+        wrap_flux(begin + (end - begin) * slot / context->n_threads, begin + (end - begin) * (slot + 1) / context->n_threads, q, q_map, r, q_map, total_partial + slot * 8);
+      }
     }
   }
   for (long slot = 0; slot < n_slots; ++slot) {

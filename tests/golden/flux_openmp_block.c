@@ -67,13 +67,22 @@ int op2_launch_flux(const struct op2_context_v1 *context, long begin, long end,
       total_partial[slot * 8 + c] = 0;
     }
   }
-  #pragma omp parallel num_threads(context->n_threads)
-  {
+  if (context->flags) {
     for (long colour = 0; colour < sizes[0]; ++colour) {
-      #pragma omp for schedule(static)
       for (long k = (colour_offset[colour] < begin ? begin : colour_offset[colour]); k < (colour_offset[colour + 1] < end ? colour_offset[colour + 1] : end); ++k) {
         const long block = block_of[k];
         wrap_flux(block_offset[block], block_offset[block + 1], q, q_map, r, q_map, total_partial + (k - begin) * 8);
+      }
+    }
+  } else {
+    #pragma omp parallel num_threads(context->n_threads)
+    {
+      for (long colour = 0; colour < sizes[0]; ++colour) {
+        #pragma omp for schedule(static)
+        for (long k = (colour_offset[colour] < begin ? begin : colour_offset[colour]); k < (colour_offset[colour + 1] < end ? colour_offset[colour + 1] : end); ++k) {
+          const long block = block_of[k];
+          wrap_flux(block_offset[block], block_offset[block + 1], q, q_map, r, q_map, total_partial + (k - begin) * 8);
+        }
       }
     }
   }

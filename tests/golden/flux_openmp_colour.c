@@ -68,14 +68,24 @@ int op2_launch_flux(const struct op2_context_v1 *context, long begin, long end,
       total_partial[slot * 8 + c] = 0;
     }
   }
-  #pragma omp parallel num_threads(context->n_threads)
-  {
+  if (context->flags) {
     for (long colour = 0; colour < sizes[0]; ++colour) {
       const long first = (colour_offset[colour] < begin ? begin : colour_offset[colour]);
       const long last = (colour_offset[colour + 1] < end ? colour_offset[colour + 1] : end);
-      #pragma omp for schedule(static)
       for (long slot = 0; slot < context->n_threads; ++slot) {
         wrap_flux(first + (last - first) * slot / context->n_threads, first + (last - first) * (slot + 1) / context->n_threads, q, q_map, r, q_map, total_partial + slot * 8, element);
+      }
+    }
+  } else {
+    #pragma omp parallel num_threads(context->n_threads)
+    {
+      for (long colour = 0; colour < sizes[0]; ++colour) {
+        const long first = (colour_offset[colour] < begin ? begin : colour_offset[colour]);
+        const long last = (colour_offset[colour + 1] < end ? colour_offset[colour + 1] : end);
+        #pragma omp for schedule(static)
+        for (long slot = 0; slot < context->n_threads; ++slot) {
+          wrap_flux(first + (last - first) * slot / context->n_threads, first + (last - first) * (slot + 1) / context->n_threads, q, q_map, r, q_map, total_partial + slot * 8, element);
+        }
       }
     }
   }

@@ -89,18 +89,30 @@ int op2_launch_flux(const struct op2_context_v1 *context, long begin, long end,
     }
   }
   double *r_scratch = (double *)((char *)context->scratch + n_slots * 64);
-  #pragma omp parallel num_threads(context->n_threads)
-  {
-    #pragma omp for schedule(static)
+  if (context->flags) {
     for (long slot = 0; slot < context->n_threads; ++slot) {
       wrap_flux(begin + (end - begin) * slot / context->n_threads, begin + (end - begin) * (slot + 1) / context->n_threads, q, q_map, total_partial + slot * 8, r_scratch);
     }
+  } else {
+    #pragma omp parallel num_threads(context->n_threads)
+    {
+      #pragma omp for schedule(static)
+      for (long slot = 0; slot < context->n_threads; ++slot) {
+        wrap_flux(begin + (end - begin) * slot / context->n_threads, begin + (end - begin) * (slot + 1) / context->n_threads, q, q_map, total_partial + slot * 8, r_scratch);
+      }
+    }
   }
-  #pragma omp parallel num_threads(context->n_threads)
-  {
-    #pragma omp for schedule(static)
+  if (context->flags) {
     for (long slot = 0; slot < context->n_threads; ++slot) {
       sum_flux(sizes[0] * slot / context->n_threads, sizes[0] * (slot + 1) / context->n_threads, r, incidence_offset, incidence, touched, r_scratch);
+    }
+  } else {
+    #pragma omp parallel num_threads(context->n_threads)
+    {
+      #pragma omp for schedule(static)
+      for (long slot = 0; slot < context->n_threads; ++slot) {
+        sum_flux(sizes[0] * slot / context->n_threads, sizes[0] * (slot + 1) / context->n_threads, r, incidence_offset, incidence, touched, r_scratch);
+      }
     }
   }
   for (long slot = 0; slot < n_slots; ++slot) {

@@ -89,11 +89,17 @@ int op2_launch_lowest(const struct op2_context_v1 *context, long begin, long end
       lowest_of_all_partial[slot * 8 + c] = lowest_of_all[c];
     }
   }
-  #pragma omp parallel num_threads(context->n_threads)
-  {
-    #pragma omp for schedule(static)
+  if (context->flags) {
     for (long slot = 0; slot < context->n_threads; ++slot) {
       wrap_lowest(begin + (end - begin) * slot / context->n_threads, begin + (end - begin) * (slot + 1) / context->n_threads, q, q_map, low, q_map, lowest_of_all_partial + slot * 8);
+    }
+  } else {
+    #pragma omp parallel num_threads(context->n_threads)
+    {
+      #pragma omp for schedule(static)
+      for (long slot = 0; slot < context->n_threads; ++slot) {
+        wrap_lowest(begin + (end - begin) * slot / context->n_threads, begin + (end - begin) * (slot + 1) / context->n_threads, q, q_map, low, q_map, lowest_of_all_partial + slot * 8);
+      }
     }
   }
   for (long slot = 0; slot < n_slots; ++slot) {

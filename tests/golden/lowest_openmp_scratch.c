@@ -111,18 +111,30 @@ int op2_launch_lowest(const struct op2_context_v1 *context, long begin, long end
     }
   }
   double *low_scratch = (double *)((char *)context->scratch + n_slots * 64);
-  #pragma omp parallel num_threads(context->n_threads)
-  {
-    #pragma omp for schedule(static)
+  if (context->flags) {
     for (long slot = 0; slot < context->n_threads; ++slot) {
       wrap_lowest(begin + (end - begin) * slot / context->n_threads, begin + (end - begin) * (slot + 1) / context->n_threads, q, q_map, low, q_map, lowest_of_all_partial + slot * 8, low_scratch);
     }
+  } else {
+    #pragma omp parallel num_threads(context->n_threads)
+    {
+      #pragma omp for schedule(static)
+      for (long slot = 0; slot < context->n_threads; ++slot) {
+        wrap_lowest(begin + (end - begin) * slot / context->n_threads, begin + (end - begin) * (slot + 1) / context->n_threads, q, q_map, low, q_map, lowest_of_all_partial + slot * 8, low_scratch);
+      }
+    }
   }
-  #pragma omp parallel num_threads(context->n_threads)
-  {
-    #pragma omp for schedule(static)
+  if (context->flags) {
     for (long slot = 0; slot < context->n_threads; ++slot) {
       sum_lowest(sizes[0] * slot / context->n_threads, sizes[0] * (slot + 1) / context->n_threads, low, incidence_offset, incidence, touched, low_scratch);
+    }
+  } else {
+    #pragma omp parallel num_threads(context->n_threads)
+    {
+      #pragma omp for schedule(static)
+      for (long slot = 0; slot < context->n_threads; ++slot) {
+        sum_lowest(sizes[0] * slot / context->n_threads, sizes[0] * (slot + 1) / context->n_threads, low, incidence_offset, incidence, touched, low_scratch);
+      }
     }
   }
   for (long slot = 0; slot < n_slots; ++slot) {

@@ -32,11 +32,17 @@ int op2_launch_power(const struct op2_context_v1 *context, long begin, long end,
   double *const y = (double *)argv[1];
   const int *const first_1 = (const int *)argv[2];
   const double *const gains = (const double *)argv[3];
-  #pragma omp parallel num_threads(context->n_threads)
-  {
-    #pragma omp for schedule(static)
+  if (context->flags) {
     for (long slot = 0; slot < context->n_threads; ++slot) {
       wrap_power(begin + (end - begin) * slot / context->n_threads, begin + (end - begin) * (slot + 1) / context->n_threads, x, y, first_1, gains);
+    }
+  } else {
+    #pragma omp parallel num_threads(context->n_threads)
+    {
+      #pragma omp for schedule(static)
+      for (long slot = 0; slot < context->n_threads; ++slot) {
+        wrap_power(begin + (end - begin) * slot / context->n_threads, begin + (end - begin) * (slot + 1) / context->n_threads, x, y, first_1, gains);
+      }
     }
   }
   return 0;

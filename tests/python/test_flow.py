@@ -185,6 +185,7 @@ KEYWORDS = {
         "const",
         "do",
         "double",
+        "else",
         "float",
         "for",
         "if",

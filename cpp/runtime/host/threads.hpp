@@ -20,7 +20,8 @@ void note_parallel_region();
 
 /// @brief Whether this process was forked from one in which a parallel region had run.
 ///
-/// OpenMP run-times keep a pool of threads, of which the child has none: its next region hangs.
+/// OpenMP run-times keep a pool of threads, of which the child has none: its next region would
+/// hang, so loops of a child are one thread's.
 [[nodiscard]] bool forked_after_parallel_region();
 
 }  // namespace op2::runtime

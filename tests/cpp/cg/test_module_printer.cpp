@@ -126,13 +126,22 @@ int op2_launch_res(const struct op2_context_v1 *context, long begin, long end,
   const long *const colour_offset = (const long *)argv[3];
   const long *const block_of = (const long *)argv[4];
   const long *const block_offset = (const long *)argv[5];
-  #pragma omp parallel num_threads(context->n_threads)
-  {
+  if (context->flags) {
     for (long colour = 0; colour < sizes[0]; ++colour) {
-      #pragma omp for schedule(static)
       for (long k = (colour_offset[colour] < begin ? begin : colour_offset[colour]); k < (colour_offset[colour + 1] < end ? colour_offset[colour + 1] : end); ++k) {
         const long block = block_of[k];
         wrap_res(block_offset[block], block_offset[block + 1], y, y_map);
+      }
+    }
+  } else {
+    #pragma omp parallel num_threads(context->n_threads)
+    {
+      for (long colour = 0; colour < sizes[0]; ++colour) {
+        #pragma omp for schedule(static)
+        for (long k = (colour_offset[colour] < begin ? begin : colour_offset[colour]); k < (colour_offset[colour + 1] < end ? colour_offset[colour + 1] : end); ++k) {
+          const long block = block_of[k];
+          wrap_res(block_offset[block], block_offset[block + 1], y, y_map);
+        }
       }
     }
   }
@@ -382,9 +391,10 @@ std::string complaints(jit::Language language, const std::string& text,
 /// Kernel, wrappers and launch: all that is compiled.
 std::string whole_text(const ir::Loop& loop, Strategy strategy, const std::string& linkage = "") {
   Context context(c_dialect());
-  reserve_local_names(context);
+  const kir::Module module = lowered(loop, strategy);
+  reserve_names(context, module);
   const std::string entry = print_kernel(context, *loop.members[0].kernel);
-  print_module(context, lowered(loop, strategy), {entry}, linkage);
+  print_module(context, module, {entry}, linkage);
   return context.finish();
 }
 

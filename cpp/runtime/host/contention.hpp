@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <mutex>
+
+namespace op2::runtime {
+
+/// @brief Times that a thread of this process had to leave its processor to another program.
+[[nodiscard]] std::int64_t stops_of_this_process();
+
+/// @brief Whether other programs stop the threads of this process so often that teams wait for
+/// them: every thread of a team waits for the last one, and that may be stopped for milliseconds.
+///
+/// Says nothing of what to do. Loops compare one thread with a team while there is contention, once
+/// in each round; see TeamChoice. Safe to use from several threads.
+class Contention {
+ public:
+  using Counter = std::int64_t (*)();
+
+  /// @param[in] stops Counts them; asked about twenty times a second while loops run.
+  explicit Contention(Counter stops) : stops_(stops) {}
+
+  /// @brief Number of the round at @p now, in nanoseconds of one clock: 0 without contention.
+  ///
+  /// A round lasts a quarter of a second, and each that follows twice as long, up to two seconds.
+  [[nodiscard]] std::int64_t round(std::int64_t now) {
+    if (now < next_look_.load(std::memory_order_relaxed)) {
+      return round_.load(std::memory_order_relaxed);
+    }
+    return look(now);
+  }
+
+ private:
+  std::int64_t look(std::int64_t now);
+  void begin_round(std::int64_t now);
+
+  Counter stops_;
+  std::atomic<std::int64_t> next_look_ = 0;
+  std::atomic<std::int64_t> round_ = 0;
+  std::mutex mutex_;               // guards what follows
+  std::int64_t last_look_ = -1;    // none yet
+  std::int64_t last_stops_ = 0;    // at that time
+  std::int64_t last_round_ = 0;    // that there was
+  std::int64_t last_trouble_ = 0;  // end of that round
+  std::int64_t length_ = 0;        // of it
+};
+
+/// @brief That of this process.
+[[nodiscard]] Contention& contention();
+
+}  // namespace op2::runtime

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "runtime/host/contention.hpp"
+
+#include <gtest/gtest.h>
+
+namespace op2::runtime {
+namespace {
+
+constexpr std::int64_t one_ms = 1'000'000;
+
+std::int64_t& stops() {
+  static std::int64_t counted = 0;
+  return counted;
+}
+
+/// Time passes, and threads are stopped.
+class ContentionTest : public ::testing::Test {
+ protected:
+  ContentionTest() { stops() = 1000; }
+
+  std::int64_t after(std::int64_t n_ms, std::int64_t n_stops) {
+    now_ += n_ms * one_ms;
+    stops() += n_stops;
+    return contention_.round(now_);
+  }
+
+  std::int64_t now_ = 77 * one_ms;
+  Contention contention_{[] { return stops(); }};
+};
+
+TEST_F(ContentionTest, WhatWasBeforeTheFirstLookDoesNotCount) {
+  EXPECT_EQ(after(0, 0), 0);
+  EXPECT_EQ(after(51, 0), 0);
+}
+
+TEST_F(ContentionTest, AFewStopsAreNone) {
+  EXPECT_EQ(after(0, 0), 0);
+  for (int i = 0; i < 100; ++i) EXPECT_EQ(after(51, 2), 0);
+  EXPECT_EQ(after(1000, 59), 0) << "in a second in which few loops ran";
+}
+
+TEST_F(ContentionTest, ManyStopsBeginARound) {
+  EXPECT_EQ(after(0, 0), 0);
+  EXPECT_EQ(after(20, 20), 0) << "it does not look yet";
+  EXPECT_EQ(after(31, 0), 1);
+  EXPECT_EQ(after(249, 4), 1);
+  EXPECT_EQ(after(2, 0), 0);
+}
+
+TEST_F(ContentionTest, RoundsBecomeLongerWhileItGoesOn) {
+  EXPECT_EQ(after(0, 0), 0);
+  EXPECT_EQ(after(51, 10), 1);
+  EXPECT_EQ(after(251, 6), 2) << "one thread is stopped less often";
+  EXPECT_EQ(after(499, 100), 2);
+  EXPECT_EQ(after(2, 0), 3);
+  EXPECT_EQ(after(1001, 1000), 4);
+  EXPECT_EQ(after(2001, 1000), 5);
+  EXPECT_EQ(after(2001, 1000), 6);
+  EXPECT_EQ(after(2001, 0), 0);
+}
+
+TEST_F(ContentionTest, APauseBetweenRoundsIsPartOfIt) {
+  EXPECT_EQ(after(0, 0), 0);
+  EXPECT_EQ(after(51, 10), 1);
+  EXPECT_EQ(after(251, 0), 0);  // one thread had a processor for itself
+  EXPECT_EQ(after(51, 10), 2);
+  EXPECT_EQ(after(499, 0), 2);
+  EXPECT_EQ(after(2, 0), 0);
+  for (int i = 0; i < 30; ++i) EXPECT_EQ(after(51, 0), 0);
+  EXPECT_EQ(after(51, 10), 3);
+  EXPECT_EQ(after(251, 0), 0) << "short again after more than a second";
+}
+
+TEST(Contention, TheKernelCountsStops) {
+  EXPECT_GE(stops_of_this_process(), 0);
+  EXPECT_EQ(&contention(), &contention());
+}
+
+}  // namespace
+}  // namespace op2::runtime

@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "runtime/host/team_choice.hpp"
+
+#include <gtest/gtest.h>
+
+namespace op2::runtime {
+namespace {
+
+constexpr std::int64_t us = 1000;
+constexpr std::int64_t ms = 1000 * us;
+
+/// Runs that take as long as they are told; what was chosen.
+struct Program {
+  std::int64_t alone;
+  std::int64_t team;
+
+  /// Part of n runs that one thread did.
+  double run(TeamChoice& choice, std::int64_t round, int n) const {
+    int n_alone = 0;
+    for (int i = 0; i < n; ++i) {
+      const bool is_alone = choice.is_alone(round);
+      choice.note(is_alone, is_alone ? alone : team);
+      n_alone += is_alone ? 1 : 0;
+    }
+    return static_cast<double>(n_alone) / n;
+  }
+};
+
+TEST(TeamChoice, ManyElementsAreATeamsAtOnce) {
+  TeamChoice choice(10 * us, false);
+  EXPECT_EQ((Program{2 * ms, ms}.run(choice, 0, 10)), 0);
+}
+
+TEST(TeamChoice, ShortLoopsStayWithOneThread) {
+  TeamChoice choice(10 * us, true);
+  EXPECT_EQ((Program{9 * us, us}.run(choice, 0, 2000)), 1);
+}
+
+TEST(TeamChoice, HeavyKernelsOnFewElementsGetATeam) {
+  TeamChoice choice(10 * us, true);
+  EXPECT_EQ((Program{11 * us, 6 * us}.run(choice, 0, 3)), 1);
+  EXPECT_EQ((Program{11 * us, 6 * us}.run(choice, 0, 100)), 0);
+}
+
+TEST(TeamChoice, AThreadThatIsStoppedDoesNotMakeALoopLong) {
+  TeamChoice choice(10 * us, true);
+  for (int i = 0; i < 1000; ++i) {
+    ASSERT_TRUE(choice.is_alone(0));
+    choice.note(true, i % 3 == 1 ? 8 * us : 4 * ms);
+  }
+}
+
+TEST(TeamChoice, LoopsThatBecomeLongGetATeam) {
+  TeamChoice choice(10 * us, true);
+  EXPECT_EQ((Program{8 * us, us}.run(choice, 0, 100)), 1);
+  Program{20 * us, us}.run(choice, 0, 600);
+  EXPECT_FALSE(choice.is_alone(0));
+}
+
+TEST(TeamChoice, NoNumberMeansNoShortLoops) {
+  TeamChoice choice(0, true);
+  EXPECT_FALSE(choice.is_alone(0));
+}
+
+TEST(TeamChoice, ContentionLeavesALoopToWhatIsFaster) {
+  TeamChoice choice(10 * us, false);
+  const Program quiet{2 * ms, ms};
+  const Program stopped{4 * ms, 12 * ms};
+  EXPECT_EQ(quiet.run(choice, 0, 50), 0);
+  EXPECT_GT(stopped.run(choice, 1, 50), 0.9);
+  EXPECT_EQ(stopped.run(choice, 1, 50), 1);
+  EXPECT_GT(stopped.run(choice, 2, 50), 0.9) << "both are tried again";
+  EXPECT_LT(stopped.run(choice, 3, 50), 1);
+  EXPECT_EQ(quiet.run(choice, 0, 50), 0);
+}
+
+TEST(TeamChoice, ATeamThatIsFasterDespiteContentionStays) {
+  TeamChoice choice(10 * us, false);
+  const Program wide{16 * ms, 2 * ms};  // one of sixteen threads is stopped
+  EXPECT_EQ((Program{16 * ms, ms}.run(choice, 0, 50)), 0);
+  EXPECT_LE(wide.run(choice, 1, 100), 0.05);
+  EXPECT_LE(wide.run(choice, 2, 100), 0.05);
+}
+
+TEST(TeamChoice, TrialsOfShortRunsEndWhenItIsClear) {
+  TeamChoice choice(10 * us, false);
+  EXPECT_EQ((Program{160 * us, 10 * us}.run(choice, 0, 5000)), 0);
+  EXPECT_LT((Program{160 * us, 10 * us}.run(choice, 1, 5000)), 0.002);
+}
+
+}  // namespace
+}  // namespace op2::runtime
