@@ -36,6 +36,29 @@ def test_parentheses_that_look_like_a_cast_go(text: str, expected: str) -> None:
 
 
 @pytest.mark.parametrize(
+    "product",
+    [
+        "(a * (a*b)) * 0.5",
+        "(a*(b*c)) - c",
+        "(f(a) * (a * b)) * 0.5",
+        "(double)(f(a) * (a * b)) * 0.5",
+        "(f((a))*(a*b)) * 0.5",
+        "(f(f(a))*(a*b)) & *p",
+        "(f(a) * (a*p[0])) * 2.",
+        "2*(f(a) * (a*b)) * (*p)",
+        "(p[1] * (a * (b*c))) * a",
+    ],
+)
+def test_a_product_is_no_type_of_a_function(product: str) -> None:
+    text = (
+        "static int f(int a) { return a; }\n"
+        f"void k(int *p) {{ int a = 1, b = 2, c = 3; p[0] = {product.replace('0.5', '5')}; }}"
+    )
+    parsed = parse_c(text.replace("2.", "2"), "k")
+    assert parsed.opaque_reason == ""
+
+
+@pytest.mark.parametrize(
     "text",
     ["y = (double)-x;", "f(x) - 1;", "if (x) -y;", "while (x) *p = 1;", "y = (vec)(x) - 1;"],
 )

@@ -2,8 +2,9 @@
 """Tell the parser which names are types.
 
 C cannot be parsed without knowing that: ``(a) - b`` is a cast or a difference. tree-sitter knows
-only C's own type names and guesses the rest, so names of scalar types are put in its words, and
-superfluous parentheses that invite a wrong guess are blanked out. Lines do not move.
+only C's own type names and guesses the rest, so names of scalar types are put in its words,
+superfluous parentheses that invite a wrong guess are blanked out, and products that look like
+a function's type get a sign, which changes nothing. Lines do not move.
 """
 
 from __future__ import annotations
@@ -47,6 +48,8 @@ _COMPLEX = re.compile(
 )
 # A parenthesis where an operand may start, around a name that brackets may follow.
 _SUSPECT = re.compile(r"(?:[-+*/%=<>&|^!~?:,(\[{;)]|return)\s*\(\s*[A-Za-z_]\w*\s*[\[()]")
+# ... (a * (b or (f(x) * (b: a function of some b that returns a pointer to a?
+_SUSPECT_PRODUCT = re.compile(r"\(\s*[A-Za-z_]\w*\s*(?:\([^;{}]*)?\*\s*\(\s*[A-Za-z_]")
 _PIECE = re.compile(
     r"/\*.*?\*/|//[^\n]*|\"(?:\\.|[^\"\\\n])*\"|'(?:\\.|[^'\\\n])*'|\w+|[^\s\w]", re.DOTALL
 )
@@ -68,11 +71,18 @@ def unambiguous(text: str, aliases: Mapping[str, str], type_names: frozenset[str
         replacements |= _OTHER_NAMES
     if replacements:
         text = substitute(text, replacements)
-    if _SUSPECT.search(text) is None:
+    if _SUSPECT.search(text) is None and _SUSPECT_PRODUCT.search(text) is None:
         return text
     characters = list(text)
-    for position in _superfluous(text, type_names):
+    pieces = [
+        (match.group(), match.start())
+        for match in _PIECE.finditer(text)
+        if not match.group().startswith(("/*", "//"))
+    ]
+    for position in _superfluous(pieces, type_names):
         characters[position] = " "
+    for position in _products(pieces, type_names):
+        characters[position] = "(+"
     return "".join(characters)
 
 
@@ -82,19 +92,31 @@ def _complex_word(match: re.Match[str]) -> str:
     return (COMPLEX_DOUBLE if scalar == "double" else COMPLEX_FLOAT) + "\n" * blanks.count("\n")
 
 
-def _superfluous(text: str, type_names: frozenset[str]) -> Iterator[int]:
+def _products(pieces: list[tuple[str, int]], type_names: frozenset[str]) -> Iterator[int]:
+    """Positions of parentheses around products that could be taken for types in casts.
+
+    ``(a * (b * c)) * d`` might cast ``*d`` to a function of a pointer `c` to `b`.
+    """
+    words = [piece for piece, _ in pieces]
+    for i in range(len(pieces) - 2):
+        if words[i] != "(" or not _is_operand(words[i + 1], type_names):
+            continue
+        end = _after_brackets(words, i + 2)
+        if words[end : end + 2] == ["*", "("] and _starts_operand(words, i):
+            yield pieces[i][1]
+
+
+def _is_operand(name: str, type_names: frozenset[str]) -> bool:
+    is_name = name[0].isalpha() or name[0] == "_"
+    return is_name and name not in type_names and name not in _TYPE_WORDS
+
+
+def _superfluous(pieces: list[tuple[str, int]], type_names: frozenset[str]) -> Iterator[int]:
     """Positions of the parentheses around operands that could be taken for types in casts."""
-    pieces = [
-        (match.group(), match.start())
-        for match in _PIECE.finditer(text)
-        if not match.group().startswith(("/*", "//"))
-    ]
     words = [piece for piece, _ in pieces]
     for start in range(len(pieces) - 2):
         i, name = start, words[start + 1]
-        if words[i] != "(" or not (name[0].isalpha() or name[0] == "_"):
-            continue
-        if name in type_names or name in _TYPE_WORDS:
+        if words[i] != "(" or not _is_operand(name, type_names):
             continue
         end = _after_brackets(words, i + 2)
         # what is left of ((x)) without the inner pair is as ambiguous as (x)
