@@ -12,6 +12,7 @@ from pyop2cxx.base.arrays import MOST_INT64, as_name, is_integer
 from pyop2cxx.exceptions import ContractError, SizeTypeError, StaticModeError
 from pyop2cxx.runtime import communicators, runtime
 from pyop2cxx.runtime.tracebacks import ends_tracebacks
+from pyop2cxx.sets.halo import checked_halo
 
 _N_OLDER_SIZES = 4
 
@@ -46,7 +47,7 @@ class Entities:
         self._uid = runtime.next_uid()
         self._name = as_name(name, "Set", f"set_#x{self._uid:x}")
         self._sizes = _as_sizes(size, self._name)
-        self._halo = halo
+        self._halo = checked_halo(halo, f"Set '{self._name}'")
         self._comm = communicators.checked_comm(comm, f"Set '{self._name}'")
         self._constrained_size = constrained_size
         self._partition_size = 1024

@@ -6,8 +6,30 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from typing import TYPE_CHECKING, Any
 
+from pyop2cxx.exceptions import UsageError
+
 if TYPE_CHECKING:
     from pyop2cxx.base.access import Access
+
+
+_METHODS = tuple(
+    f"{way}_{end}" for way in ("global_to_local", "local_to_global") for end in ("begin", "end")
+)
+
+
+def checked_halo(halo: Any, what: str) -> Any:
+    """Return what is given as a Halo if it can exchange values, whether or not it is a `Halo`.
+
+    Raises:
+        UsageError: It has not all methods of a `Halo`.
+    """
+    missing = [name for name in _METHODS if not callable(getattr(halo, name, None))]
+    if halo is not None and missing:
+        raise UsageError(
+            f"{what}: a halo must be None or have the methods of op2.Halo, got {halo!r} of type "
+            f"{type(halo).__name__}, which lacks {', '.join(missing)}"
+        )
+    return halo
 
 
 class Halo(ABC):
