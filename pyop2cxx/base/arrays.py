@@ -102,11 +102,31 @@ def as_zeros(shape: tuple[int, ...], dtype: np.dtype[Any], what: str) -> Array:
     try:
         return np.zeros(shape, dtype)
     except (MemoryError, ValueError) as error:  # NumPy's for more than an address space
-        n_bytes = prod(shape) * dtype.itemsize
-        raise OutOfMemoryError(
-            f"{what} needs {n_bytes} bytes for {prod(shape)} values of {dtype.name}, which the "
-            "host does not have; make its Set or its dim smaller"
-        ) from error
+        raise _too_large(shape, dtype, what) from error
+
+
+def as_copy(values: Array, what: str) -> Array:
+    """Return a copy of an array.
+
+    Args:
+        values: The array.
+        what: The object that the copy is for or of, for the message.
+
+    Raises:
+        OutOfMemoryError: There is not as much memory.
+    """
+    try:
+        return np.array(values)
+    except MemoryError as error:
+        raise _too_large(values.shape, values.dtype, what) from error
+
+
+def _too_large(shape: tuple[int, ...], dtype: np.dtype[Any], what: str) -> OutOfMemoryError:
+    n_bytes = prod(shape) * dtype.itemsize
+    return OutOfMemoryError(
+        f"{what} needs {n_bytes} bytes for {prod(shape)} values of {dtype.name}, which the "
+        "host does not have; make its Set or its dim smaller"
+    )
 
 
 def core_dtype(dtype: np.dtype[Any] | str) -> _core.DType:

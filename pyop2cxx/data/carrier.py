@@ -15,6 +15,7 @@ from pyop2cxx import _core
 from pyop2cxx.base.access import Access, checked_access
 from pyop2cxx.base.arrays import (
     address_of,
+    as_copy,
     as_dim,
     as_dtype,
     as_name,
@@ -491,7 +492,7 @@ def copied(
         )
     return (
         source.dim,
-        source._read("copy").copy(),
+        as_copy(source._read("copy"), source._what),
         f"copy_of_{source.name}" if name is None else name,
     )
 

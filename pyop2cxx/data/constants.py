@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from pyop2cxx import _core
 from pyop2cxx.base.access import CONSTANT_ACCESSES, Access
+from pyop2cxx.base.arrays import as_copy
 from pyop2cxx.data.carrier import Argument, SetFreeCarrier, copied
 from pyop2cxx.exceptions import (
     NameTypeError,
@@ -84,7 +85,7 @@ class Constant(SetFreeCarrier):
 
     def duplicate(self) -> Constant:
         """Return a Constant of its own with the same values and name."""
-        return Constant(self._dim, self._read("duplicate").copy(), None, self._name)
+        return Constant(self._dim, as_copy(self._read("duplicate"), self._what), None, self._name)
 
     def __str__(self) -> str:
         return f"OP2 Constant Argument: {self._name} with dim {self._dim} and value {self._shown}"

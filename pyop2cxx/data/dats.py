@@ -14,6 +14,7 @@ from pyop2cxx.base.access import DAT_ACCESSES, Access, checked_access
 from pyop2cxx.base.arrays import (
     address_of,
     as_array,
+    as_copy,
     as_dtype,
     as_name,
     as_numpy,
@@ -270,8 +271,7 @@ class Dat(DataCarrier, Algebra, HaloExchange, AsVec, WholeValues):
     @property
     def global_data(self) -> Array:
         """The values of all processes' owned entities, a copy: of this one, the only one."""
-        found: Array = self.data_ro.copy()
-        return found
+        return as_copy(self.data_ro, self._what)
 
     @property
     def _data(self) -> Array:
@@ -649,7 +649,7 @@ def _copied(
         )
     if source._values is not None:
         source._on_host(_core.Use.read, "copy")
-    values = None if source._values is None else source._values.copy()
+    values = None if source._values is None else as_copy(source._values, source._what)
     kind = source.dtype if dtype is None else dtype
     return f"copy_of_{source.name}" if name is None else name, values, kind
 

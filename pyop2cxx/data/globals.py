@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from pyop2cxx import _core
 from pyop2cxx.base.access import GLOBAL_ACCESSES, ORDERED_ACCESSES, Access
+from pyop2cxx.base.arrays import as_copy
 from pyop2cxx.base.conversions import check_casting, first_unfit
 from pyop2cxx.data.algebra import Algebra, at_device
 from pyop2cxx.data.carrier import SetFreeCarrier, copied
@@ -110,8 +111,7 @@ class Global(SetFreeCarrier, Algebra, AsVec):
     @property
     def global_data(self) -> Array:
         """A copy of the values, which are the same on all processes."""
-        found: Array = self.data_ro.copy()
-        return found
+        return as_copy(self.data_ro, self._what)
 
     @property
     def _data(self) -> Array:
@@ -258,7 +258,8 @@ class Global(SetFreeCarrier, Algebra, AsVec):
 
     def duplicate(self) -> Global:
         """Return a Global of its own with the same values and name."""
-        return Global(self._dim, self._read("duplicate").copy(), None, self._name, self._comm)
+        values = as_copy(self._read("duplicate"), self._what)
+        return Global(self._dim, values, None, self._name, self._comm)
 
     # Part of a Dat's interface, so that a Global can stand among Dats
 

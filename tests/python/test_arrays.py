@@ -11,8 +11,14 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as st_numpy
 
 from pyop2cxx import _core
-from pyop2cxx.base.arrays import DTYPES, address_of, as_array, as_dim, as_dtype, as_name
-from pyop2cxx.exceptions import DataTypeError, DataValueError, DimTypeError, NameTypeError
+from pyop2cxx.base.arrays import DTYPES, address_of, as_array, as_copy, as_dim, as_dtype, as_name
+from pyop2cxx.exceptions import (
+    DataTypeError,
+    DataValueError,
+    DimTypeError,
+    NameTypeError,
+    OutOfMemoryError,
+)
 
 
 @given(st.lists(st.integers(0, 5), max_size=4))
@@ -25,6 +31,17 @@ def test_any_integers_are_a_dim(entries: list[int]) -> None:
 def test_nothing_else_is_a_dim(dim: object) -> None:
     with pytest.raises(DimTypeError, match="the dim must be an integer or a tuple"):
         as_dim(dim, "Dat")
+
+
+def test_a_copy_that_does_not_fit_names_what_it_is_of() -> None:
+    one = np.zeros(1)
+    kept = as_copy(one, "Dat 'q'")
+    kept[0] = 1
+    assert one[0] == 0
+    with pytest.raises(
+        OutOfMemoryError, match=r"Global 'g' needs 2305843009213693952 bytes for 28"
+    ):
+        as_copy(np.broadcast_to(one, (2**58,)), "Global 'g'")
 
 
 def test_names() -> None:
