@@ -15,8 +15,6 @@ from pyop2cxx.runtime import runtime
 if TYPE_CHECKING:
     from pyop2cxx.backends._backend import Backend
 
-_PROBE = "int op2_probe(void) { return 0; }\n"
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BackendInfo:
@@ -53,15 +51,11 @@ def _probe(name: str) -> BackendInfo:
     backend = engine.backend(name)
     if isinstance(backend.toolchain, DeviceToolchain):
         return _probe_devices(backend, backend.toolchain)
-    reason = details = ""
-    try:
+    details = ""
+    if not (reason := engine.lacks(backend)):
         compiler = engine.service.compiler(_core.jit.Language.c)
-        flags = list(backend.toolchain.flags)
-        engine.service.load(_PROBE, _core.jit.Language.c, flags, _core.__version__)
         threads = engine.n_threads if backend.facts.threads else 1
         details = f"{' '.join(compiler.command)} ({compiler.version}), threads: {threads}"
-    except ToolchainError as error:
-        reason = f"{error}; to install what it needs: {backend.toolchain.install}"
     return BackendInfo(
         name=name,
         summary=backend.summary,

@@ -72,6 +72,7 @@ def _backends() -> dict[str, Entry]:
     return {
         found.name: {
             "available": found.available,
+            "default": found.name == runtime.backend,
             "summary": found.summary,
             "details": found.details,
             "problem": "" if found.available else found.reason,
@@ -175,6 +176,8 @@ def _phrases(entry: Entry) -> Iterator[str]:
         yield f"unavailable: {entry['problem']}" if "available" in entry else f"{entry['problem']}"
     if entry.get("available"):
         yield "available"
+    if entry.get("default"):
+        yield "the default"
     for name in ("count", "version", "path", "target", "summary"):
         if entry.get(name):
             yield str(entry[name])

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from weakref import WeakValueDictionary
 
 from pyop2cxx import _core
-from pyop2cxx.backends._backend import DeviceToolchain
+from pyop2cxx.backends._backend import DeviceToolchain, HostToolchain
 from pyop2cxx.backends._devices import open_chosen
 from pyop2cxx.exceptions import ToolchainError
 
@@ -32,6 +32,7 @@ _MOST_BINARY_BYTES = 1 << 28
 _COMPILE_TIMEOUT_SECONDS = 600.0
 _MOST_COPY_BYTES = 1 << 28
 _N_COPIES = 4
+_PROBE = "int op2_probe(void) { return 0; }\n"
 
 
 class Bounded(OrderedDict[Any, Any]):
@@ -196,6 +197,19 @@ class Engine:
         if name not in self._backends:
             self._backends[name] = importlib.import_module(f"pyop2cxx.backends.{name}").BACKEND
         return self._backends[name]
+
+    def lacks(self, backend: Backend) -> str:
+        """Say what the C compiler lacks for a backend of the host; empty: nothing.
+
+        It compiles, links and loads an empty function once; later the cache answers.
+        """
+        assert isinstance(backend.toolchain, HostToolchain)
+        flags = list(backend.toolchain.flags)
+        try:
+            self.service.load(_PROBE, _core.jit.Language.c, flags, _core.__version__)
+        except ToolchainError as error:
+            return f"{error}; to install what it needs: {backend.toolchain.install}"
+        return ""
 
     @property
     def vector_bytes(self) -> int:

@@ -51,7 +51,13 @@ class Option:
 
 
 OPTIONS: tuple[Option, ...] = (
-    Option(name="backend", type=str, default="sequential", help="Where loops run."),
+    Option(
+        name="backend",
+        type=str,
+        default="",
+        help="Where loops run; empty means `openmp`, or `sequential` if the C compiler has no "
+        "OpenMP.",
+    ),
     Option(
         name="platform",
         type=str,
@@ -312,7 +318,7 @@ class Configuration(MutableMapping[str, Any]):
         if isinstance(found, int) and found < 0:
             raise ConfigurationError(f"option '{name}' must not be negative, got {found}")
         choices = self._backends() if name == "backend" else option.choices
-        if (choices or name == "backend") and found not in choices:
+        if (choices or name == "backend") and found not in (*choices, option.default):
             kind = UnknownBackendError if name == "backend" else ConfigurationError
             raise kind(f"option '{name}' has no value {value!r}; there are: {_listed(choices)}")
         return found

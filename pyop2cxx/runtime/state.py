@@ -65,6 +65,7 @@ class Runtime:
         self.backend_folder = BACKENDS
         self._uids = itertools.count(1)
         self._backends: list[str] = []
+        self._usual_backend = ""  # where nothing is chosen; empty: not known yet
         self._constants: dict[str, Any] = {}
         self._tables: WeakSet[Any] = WeakSet()
         self._clears: list[Callable[[], None]] = []
@@ -166,6 +167,7 @@ class Runtime:
         self._states.clear()
         self.program_options.clear()
         self._engine = None
+        self._usual_backend = ""
         self._device, self._device_epoch = None, -1
         for clear in (*self._clears, *(table.clear for table in self._tables)):
             clear()
@@ -198,6 +200,7 @@ class Runtime:
 
     def _options_changed(self, names: frozenset[str]) -> None:
         self.epoch += 1
+        self._usual_backend = ""
         self.static = self.configuration["static"]
         self.coherence.is_strict = self.configuration["strict_residency"]
         if "log_level" in names:
@@ -229,7 +232,23 @@ class Runtime:
     @property
     def backend(self) -> str:
         """The name of the backend that loops run on now."""
-        return self._backends[-1] if self._backends else str(self.configuration["backend"])
+        if self._backends:
+            return self._backends[-1]
+        return str(self.configuration["backend"]) or self.usual_backend
+
+    @property
+    def usual_backend(self) -> str:
+        """The backend of programs that choose none: `openmp`, if the C compiler has OpenMP.
+
+        With `init(static=True)` nothing can be lacking.
+        """
+        if not self._usual_backend:
+            engine = self.engine
+            has_threads = "openmp" in self.backend_names() and (
+                self.static or not engine.lacks(engine.backend("openmp"))
+            )
+            self._usual_backend = "openmp" if has_threads else "sequential"
+        return self._usual_backend
 
     @contextmanager
     def use_backend(self, name: str) -> Iterator[None]:

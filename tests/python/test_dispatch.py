@@ -36,7 +36,7 @@ def test_misses_equal_the_compilers_runs(tmp_path: Path) -> None:
     runs, cc = tmp_path / "runs", tmp_path / "counting-cc"
     cc.write_text(f'#!/bin/sh\ncase "$*" in *-shared*) echo run >> {runs};; esac\nexec cc "$@"\n')
     cc.chmod(0o700)
-    op2.init(cc=str(cc), cache_dir=tmp_path / "cache")
+    op2.init(backend="sequential", cc=str(cc), cache_dir=tmp_path / "cache")
     w = World()
     x = op2.Dat(w.nodes)
     for factor in (2.0, 3.0, 2.0):

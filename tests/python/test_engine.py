@@ -79,7 +79,7 @@ def test_flags_are_split_as_a_shell_does() -> None:
 
 
 def test_flags_and_options_that_change_the_binary_compile_again(tmp_path: Path) -> None:
-    op2.init(cache_dir=tmp_path)
+    op2.init(backend="openmp", cache_dir=tmp_path)
     w = World()
     x, kernel = op2.Dat(w.nodes, [1.0] * 4), scale(2.0, "flagged")
     n_compiles = []
@@ -95,6 +95,7 @@ def test_a_loop_compiled_by_another_process_is_found_on_disk(tmp_path: Path) -> 
     script = """
 from pyop2cxx import op2
 from pyop2cxx.runtime import runtime
+op2.init(backend="openmp")
 cells = op2.Set(2)
 x = op2.Dat(cells, [1.0, 2.0])
 op2.par_loop(op2.Kernel("void twice(double *x) { x[0] *= 2; }", "twice"), cells, x(op2.RW))

@@ -480,6 +480,7 @@ def test_generate_refuses_options_it_does_not_know(
 
 
 def test_generate_runs_nothing_and_allocates_nothing() -> None:
+    op2.init(backend="sequential")  # to choose one needs the compiler once
     w = World()
     before = statistics()
     w.loop().generate()

@@ -128,7 +128,7 @@ def test_flags_that_the_compiler_does_not_know_are_shown() -> None:
 
 
 def test_a_missing_compiler_is_not_the_kernels_fault() -> None:
-    op2.init(cc="no-such-cc")
+    op2.init(cc="no-such-cc", backend="sequential")
     cells = op2.Set(2)
     x = op2.Dat(cells, [1.0, 1.0])
     with pytest.raises(
