@@ -17,17 +17,21 @@ if TYPE_CHECKING:
 
 
 @contextmanager
-def watched(note: Callable[[Any], None]) -> Iterator[None]:
+def watched(
+    note: Callable[[Any], None], note_graph: Callable[[Any], None] | None = None
+) -> Iterator[None]:
     """Call a function with each loop that is generated or made ready to run in a `with` block.
 
     Args:
         note: Gets a `ParLoop`, or several loops that a chain has made one of.
+        note_graph: Gets each graph that is instantiated.
     """
     outer, runtime.on_loop = runtime.on_loop, note
+    outer_graph, runtime.on_graph = runtime.on_graph, note_graph
     try:
         yield
     finally:
-        runtime.on_loop = outer
+        runtime.on_loop, runtime.on_graph = outer, outer_graph
 
 
 def run_program(path: str, arguments: Sequence[str], command: str) -> None:

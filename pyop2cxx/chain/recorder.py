@@ -71,7 +71,7 @@ class Chain:
         [(0, 1)]
     """
 
-    follows_matrices = False
+    takes_all = False
 
     def __init__(self, *, passes: Iterable[str] | None = None, bound: int = _BOUND) -> None:
         self._passes = _checked_passes(passes)
@@ -90,7 +90,7 @@ class Chain:
             raise UsageError("chain: this block is open; make another op2.chain() for a second one")
         self._outer, runtime.recorder = runtime.recorder, self
         if self._outer is not None:
-            self._outer.flush()
+            self._outer.begin_block()
         self._thread = threading.get_ident()
         self._last.clear()
         return self
@@ -135,7 +135,7 @@ class Chain:
                     part.data._allocated("chain")
         if not self._may_wait(recorded):
             self.flush()
-            return False
+            return self._is_within_graph() and self._outer.takes(loop)
         self._add(Entry(recorded, loop.args, loop))
         return True
 
@@ -143,15 +143,23 @@ class Chain:
         self, name: str, action: Callable[[], None], *uses: tuple[DataCarrier, bool]
     ) -> bool:
         """Record something else that is done to values, in the order of the loops."""
-        if self._is_running or threading.get_ident() != self._thread or not self._queue:
+        if self._is_running or threading.get_ident() != self._thread:
+            return False
+        if not self._queue and not self._is_within_graph():
             return False
         self._add(Entry(None, action=action, name=name, uses=uses))
         return True
 
     def settle(self, carrier: DataCarrier, *, write: bool) -> None:
         """Run what must have run before somebody reads, or writes, values."""
-        if self._is_running or not self._queue:
+        if self._is_running:
             return
+        if self._queue:
+            self._run_for(carrier, write=write)
+        if self._is_within_graph():
+            self._outer.settle(carrier, write=write)
+
+    def _run_for(self, carrier: DataCarrier, *, write: bool) -> None:
         if is_named(carrier):
             self.flush()
             return
@@ -169,6 +177,14 @@ class Chain:
         if self._queue:
             taken, self._queue = self._queue, []
             self._run(taken)
+
+    def begin_block(self) -> None:
+        """Run all that waits: a block within this one is compiled alone."""
+        self.flush()
+
+    def takes_block(self, entries: Sequence[Entry], passes: frozenset[str]) -> bool:
+        """Leave the loops of a block within this one to it."""
+        return False
 
     # What users ask
 
@@ -204,7 +220,13 @@ class Chain:
         if len(self._queue) >= self._bound:
             self.flush()
 
+    def _is_within_graph(self) -> bool:
+        """Whether this is a block of a function that is being recorded as a graph."""
+        return self._outer is not None and bool(self._outer.takes_all)
+
     def _run(self, taken: Sequence[Entry]) -> None:
+        if self._outer is not None and self._outer.takes_block(taken, self._passes):
+            return
         self._is_running = True
         try:
             chain = self._compiled(taken)

@@ -343,7 +343,7 @@ class MatValues(DataCarrier):
     def zero(self) -> None:
         """Set all values to zero."""
         recorder = runtime.recorder
-        if recorder is not None and recorder.follows_matrices:
+        if recorder is not None and recorder.takes_all:
             uses = [(block, True) for block in self]
             if recorder.takes_action(f"zero {self.name}", self.zero, *uses):
                 return

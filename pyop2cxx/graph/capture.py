@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from pyop2cxx import _core
 from pyop2cxx.base.access import READ
 from pyop2cxx.exceptions import Op2Error, UsageError, user_line
+from pyop2cxx.graph.chains import ChainOperation
 from pyop2cxx.graph.graph import Graph
 from pyop2cxx.graph.memory import numbered
 from pyop2cxx.graph.operations import HostCall, LoopOperation, Operation, Placed, own_copy
@@ -18,6 +19,8 @@ from pyop2cxx.runtime.tracebacks import shorten
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from pyop2cxx.chain.entries import Entry
+
 
 class Capture:
     """Takes loops instead of running them, while a function is recorded.
@@ -25,7 +28,7 @@ class Capture:
     It stands where a chain stands: see `pyop2cxx.runtime.seams.Recorder`.
     """
 
-    follows_matrices = True
+    takes_all = True
 
     def __init__(self, name: str) -> None:
         self.operations: list[Placed] = []
@@ -77,6 +80,14 @@ class Capture:
                 "in a graph of op2.graph()"
             )
 
+    def begin_block(self) -> None:
+        """Let a chain begin: what it compiles together is taken whole."""
+
+    def takes_block(self, entries: Sequence[Entry], passes: frozenset[str]) -> bool:
+        """Record the loops of a chain, to be compiled together when the graph is."""
+        self._add(ChainOperation(entries, passes))
+        return True
+
     def flush(self) -> None:
         """Refuse what wants all loops to have run."""
         if self._is_own_thread():
@@ -105,7 +116,8 @@ def record(step: Callable[[], object], *, name: str | None = None) -> Graph:
 
     Args:
         step: A function without arguments that calls `par_loop` and ``ParLoop.compute``; ``zero``
-            is recorded too.
+            is recorded too. The loops of ``with op2.chain():`` in it are one node, which runs what
+            the chain makes of them.
         name: What messages and pictures call it; None means the function's name.
 
     Raises:

@@ -81,6 +81,8 @@ class Graph:
         self._n_instantiations = 0
         self._lock = threading.Lock()
         self._prepare()
+        if runtime.on_graph is not None:
+            runtime.on_graph(self)
 
     @property
     def name(self) -> str:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from pyop2cxx import _core
 from pyop2cxx.exceptions import UnsupportedError, user_line
+from pyop2cxx.graph.chains import ChainOperation
 from pyop2cxx.graph.operations import HostCall, Inner, LoopOperation, Placed, While
 from pyop2cxx.loop.execute import check_frozen
 from pyop2cxx.runtime import runtime
@@ -83,6 +84,8 @@ class _Maker:
                 body = prepared(operation.body)
                 self.n_inner += body.n_segments
                 self._add_segment(_Passes(operation.condition, body, operation.most))
+            elif isinstance(operation, ChainOperation):
+                self._add_segment(operation.prepared())
             elif isinstance(operation, HostCall):
                 self._add_segment(_Calls(operation.call))
             else:

@@ -14,6 +14,7 @@ from pyop2cxx import __version__
 from pyop2cxx.ahead.entries import Collected
 from pyop2cxx.ahead.programs import run_program
 from pyop2cxx.ahead.project import Project
+from pyop2cxx.base.files import replacing
 from pyop2cxx.exceptions import Op2Error, UsageError
 from pyop2cxx.reports import machine
 from pyop2cxx.reports.cache import cache_clear, cache_info, cache_path
@@ -67,6 +68,7 @@ def _parser() -> argparse.ArgumentParser:
     command.add_argument("--backend", help="where loops run unless the program says otherwise")
     command.add_argument("--loop", help="only loops of the kernel with this name")
     command.add_argument("--json", action="store_true", help="print it for programs")
+    command.add_argument("--graph", metavar="FILE", help="draw the program's graphs, as SVG")
     command.add_argument("program", help="a Python file")
     command.add_argument("arguments", nargs=argparse.REMAINDER, help="what the program takes")
     command.set_defaults(run=_explain)
@@ -112,11 +114,29 @@ def _info(options: argparse.Namespace) -> str:
 def _explain(options: argparse.Namespace) -> str:
     if options.backend is not None:
         runtime.init(backend=options.backend)
-    found = explain_program(options.program, options.arguments)
+    pictures: list[str] = []
+    found = explain_program(options.program, options.arguments, pictures)
+    if options.graph is not None:
+        _write_pictures(Path(options.graph), pictures)
     shown = [one for one in found if options.loop in (None, one.loop)]
     if options.json:
         return json.dumps([one.as_dict() for one in shown], indent=2)
     return "\n\n".join(map(str, shown)) or "no loop was generated or run"
+
+
+def _write_pictures(path: Path, pictures: Sequence[str]) -> None:
+    """Write each picture to a file: the path for the first one, numbered ones for others."""
+    if not pictures:
+        raise UsageError(
+            "explain --graph: the program has made no graph; op2.graph() and op2.record() make them"
+        )
+    for i, picture in enumerate(pictures):
+        file = path if i == 0 else path.with_name(f"{path.stem}-{i + 1}{path.suffix}")
+        try:
+            with replacing(file) as temporary:
+                temporary.write_text(picture)
+        except OSError as error:
+            raise UsageError(f"explain --graph: cannot write '{file}': {error}") from None
 
 
 def _ahead(options: argparse.Namespace, *, build: bool) -> str:

@@ -15,32 +15,39 @@ if TYPE_CHECKING:
 
 
 @contextmanager
-def watched() -> Iterator[list[Explanation]]:
+def watched(pictures: list[str] | None = None) -> Iterator[list[Explanation]]:
     """Collect the explanations of all loops that are generated or run in a `with` block.
 
     Loops that are decided alike appear once.
+
+    Args:
+        pictures: Gets a picture of each graph that is instantiated, as SVG.
     """
     found: list[Explanation] = []
+    drawn = [] if pictures is None else pictures
 
     def note(loop: Any) -> None:
         made = loop.explain()
         if made not in found:
             found.append(made)
 
-    with programs.watched(note):
+    with programs.watched(note, lambda graph: drawn.append(graph.to_svg())):
         yield found
 
 
-def explain_program(path: str, arguments: Sequence[str]) -> list[Explanation]:
+def explain_program(
+    path: str, arguments: Sequence[str], pictures: list[str] | None = None
+) -> list[Explanation]:
     """Run a Python program and say of each of its loops how it ran.
 
     Args:
         path: The program.
         arguments: What it finds in `sys.argv` behind its own name.
+        pictures: As for `watched`.
 
     Raises:
         UsageError: There is no such file.
     """
-    with watched() as found:
+    with watched(pictures) as found:
         programs.run_program(path, arguments, "explain")
     return found

@@ -63,10 +63,16 @@ class Recorder(Protocol):
     """Takes loops that are to run later; see `pyop2cxx.chain.recorder`.
 
     Attributes:
-        follows_matrices: Whether it takes what is done to matrices, too.
+        takes_all: Whether it takes everything, also what is done to matrices: nothing runs now.
     """
 
-    follows_matrices: bool
+    takes_all: bool
+
+    def begin_block(self) -> None:
+        """Get ready for a block within this one that records its own loops."""
+
+    def takes_block(self, entries: Sequence[Any], passes: frozenset[str]) -> bool:
+        """Take loops that a block has recorded, and that are to be compiled together."""
 
     @property
     def waiting(self) -> list[str]:

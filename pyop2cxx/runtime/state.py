@@ -47,6 +47,7 @@ class Runtime:
         coherence: Keeps values the same on the host and on devices.
         recorder: Takes loops that are to run later, if there is one; see `pyop2cxx.chain`.
         on_loop: Called with each ParLoop that is generated or prepared to run, if there is one.
+        on_graph: Called with each Graph that is instantiated, if there is one.
         backend_folder: Each file in it whose name has no leading underscore is a backend.
     """
 
@@ -55,6 +56,7 @@ class Runtime:
         self.epoch = 0
         self.n_frozen = 0
         self.on_loop: Callable[[Any], None] | None = None
+        self.on_graph: Callable[[Any], None] | None = None
         self.recorder: Recorder | None = None
         self._lazy_recorder: Recorder | None = None
         self._states: dict[type[Any], Any] = {}

@@ -160,3 +160,89 @@ def test_matrices_are_not_set_to_zero_behind_the_graphs_back() -> None:
     graph.submit(3)
     mat.assemble()
     assert mat.values.diagonal().tolist() == [1.0, 2.0, 1.0]
+
+
+def _chained(ring: Ring) -> None:
+    with op2.chain():
+        for name in ("twice p q", "gather", "spread", "step", "twice s q"):
+            ring.run(name)
+
+
+def test_a_chain_is_one_node_that_runs_fused(backend: str) -> None:
+    eager, lazy = Ring(), Ring()
+    graph = op2.record(lambda: _chained(lazy))
+    assert graph.stats().nodes == 1
+    for _ in range(3):
+        graph.submit()
+        for name in ("twice p q", "gather", "spread", "step", "twice s q"):
+            eager.run(name)
+    assert_alike(eager, lazy)
+    assert "chain of twice + gather + spread + advance + twice" in graph.to_dot()
+
+
+def test_chains_and_loops_are_ordered_by_their_data() -> None:
+    eager, lazy = Ring(), Ring()
+
+    def step() -> None:
+        lazy.run("more q")
+        with op2.chain():
+            lazy.run("twice p q")
+            lazy.actions()["zero r"]()
+            lazy.run("spread")
+        lazy.run("more r")
+
+    graph = op2.record(step)
+    assert graph.stats().nodes == 3
+    graph.submit(2)
+    for name in ("more q", "twice p q", "zero r", "spread", "more r") * 2:
+        eager.actions()[name]()
+    assert_alike(eager, lazy)
+
+
+def test_a_chain_in_a_graph_can_be_bound() -> None:
+    ring, other = Ring(), Ring()
+    p, q, s = (ring.dats[name] for name in "pqs")
+    new = op2.Dat(ring.cells, np.ones(ring.cells.size), name="new")
+
+    def step() -> None:
+        with op2.chain():
+            op2.par_loop(TWICE, ring.cells, p(op2.WRITE), q(op2.READ))
+            op2.par_loop(TWICE, ring.cells, s(op2.WRITE), p(op2.READ))
+
+    op2.record(step).bind({q: new}).submit()
+    assert s.data_ro.tolist() == [4.0] * ring.cells.size
+    np.testing.assert_array_equal(q.data_ro, other.dats["q"].data_ro)
+
+
+def test_what_a_chain_would_show_is_refused_while_it_is_recorded() -> None:
+    ring = Ring()
+
+    def step() -> None:
+        with op2.chain():
+            ring.run("twice p q")
+            ring.dats["p"].data_ro  # noqa: B018
+
+    with pytest.raises(UsageError, match="which the recorded loops write"):
+        op2.record(step)
+    assert runtime.recorder is None
+
+
+def test_what_a_chain_does_not_follow_is_a_node_of_its_own() -> None:
+    nodes = op2.Set(3)
+    ends = op2.Map(op2.Set(2), nodes, 2, [[0, 1], [1, 2]])
+    mat = op2.Mat(op2.Sparsity((nodes, nodes), [(ends, ends, None)]))
+    x = op2.Dat(nodes)
+    fill = op2.Kernel("void fill(double *a) { for (int i = 0; i < 4; i++) a[i] += 1; }", "fill")
+
+    def step() -> None:
+        with op2.chain():
+            op2.par_loop(MORE, nodes, x(op2.RW))
+            op2.par_loop(fill, ends.iterset, mat(op2.INC, (ends, ends)))
+            op2.par_loop(MORE, nodes, x(op2.RW))
+
+    graph = op2.record(step)
+    assert graph.stats().nodes == 3
+    graph.submit(2)
+    mat.assemble()
+    assert mat.values.diagonal().tolist() == [2.0, 4.0, 2.0]
+    assert x.data_ro.tolist() == [4.0] * 3

@@ -92,3 +92,27 @@ def test_the_module_runs(cache: Path) -> None:
         check=True,
     )
     assert done.stdout == f"{cache}\n"
+
+
+GRAPHS = """
+from pyop2cxx import op2
+x = op2.Dat(op2.Set(3))
+one = op2.Kernel("void one(double *x) { x[0] += 1; }", "one")
+step = lambda: op2.par_loop(one, x.dataset.set, x(op2.RW))
+op2.record(step, name="first")
+op2.record(step, name="second")
+"""
+
+
+def test_explain_draws_graphs(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    program, picture = tmp_path / "program.py", tmp_path / "steps.svg"
+    program.write_text(GRAPHS)
+    assert main(["explain", "--graph", str(picture), str(program)]) == 0
+    assert "<title>first</title>" in picture.read_text()
+    assert "<title>second</title>" in (tmp_path / "steps-2.svg").read_text()
+    program.write_text("")
+    assert main(["explain", "--graph", str(picture), str(program)]) == 1
+    assert "the program has made no graph" in capsys.readouterr().err
+    program.write_text(GRAPHS)
+    assert main(["explain", "--graph", str(tmp_path / "no" / "steps.svg"), str(program)]) == 1
+    assert "cannot write" in capsys.readouterr().err
