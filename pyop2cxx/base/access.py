@@ -9,7 +9,7 @@ from pyop2cxx.exceptions import ModeValueError
 
 
 class Access(IntEnum):
-    """How a kernel uses an argument. The numbers are PyOP2's.
+    """How a kernel uses an argument. The numeric values are those of PyOP2.
 
     Example:
         >>> Access("READ")

@@ -9,7 +9,7 @@ from pyop2cxx.exceptions import IterateValueError
 
 
 class IterationRegion(IntEnum):
-    """A part of every column. The numbers are PyOP2's.
+    """Which cells of each column of an extruded Set a loop visits. Numeric values are PyOP2's.
 
     Example:
         >>> IterationRegion("TOP")

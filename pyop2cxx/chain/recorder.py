@@ -47,11 +47,11 @@ class Chain:
     through ``data``, ``data_ro`` and the like run first; when the block ends, all that is left.
 
     Args:
-        passes: What is looked for: of 'fuse' (loops over one Set become one), 'invert' (loops that
-            add through Maps run over their targets), 'rename' (what is still read is not
-            overwritten: a second buffer is), 'drop' (values that are overwritten unseen are not
-            stored). None means all of them.
-        bound: So many loops wait at most.
+        passes: How loops may be combined: 'fuse' (loops over one Set become one function), 'invert'
+            (loops that increment through a Map run over its targets), 'rename' (new values go to
+            a second buffer where old ones are still read), 'drop' (values that are overwritten
+            before they are read are not stored). None means all of them.
+        bound: How many loops wait at most.
 
     Raises:
         UsageError: There is no such pass, or the bound is no positive number.

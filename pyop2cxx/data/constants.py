@@ -39,7 +39,7 @@ class Constant(SetFreeCarrier):
         dim: The number of values, or their shape; or a Constant, to get a copy of it.
         data: As many values; None means zeros.
         dtype: The dtype; None means the data's, or float64 without data.
-        name: What messages call it; it never enters generated text.
+        name: Used in messages; it does not affect the generated code.
         comm: Must be None: nothing is reduced.
 
     Raises:

@@ -83,7 +83,7 @@ class Dat(DataCarrier, Algebra, HaloExchange, AsVec, WholeValues):
         data: Shape (set.total_size, *dim), or as many values in C order; or one number for all;
             None means zeros.
         dtype: The dtype; None means the data's, or float64 without data.
-        name: What messages call it; it never enters generated text.
+        name: Used in messages; it does not affect the generated code.
         layout: How its values lie on a device: "aos", all values of an entity together; "soa", the
             first values of all entities, then the second ones; "auto", what was measured to be
             faster. The host always has "aos", and kernels see no difference.

@@ -37,7 +37,7 @@ class Global(SetFreeCarrier, Algebra, AsVec):
         dim: The number of values, or their shape; or a Global or Constant, to get a copy of it.
         data: As many values; None means zeros.
         dtype: The dtype; None means the data's, or float64 without data.
-        name: What messages call it; it never enters generated text.
+        name: Used in messages; it does not affect the generated code.
         comm: The communicator whose processes reduce together; None means this process alone.
             So far it must be of one process.
 

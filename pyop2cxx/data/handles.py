@@ -32,8 +32,8 @@ class OpaqueType:
 class PassthroughArg:
     """An address as an argument of a loop: the kernel gets it unchanged, as ``void *``.
 
-    Loops know nothing of what is behind it: kernels see to it that elements do not race for it, and
-    that it is still there. Only backends whose kernels run in this process can take it.
+    The kernel must make sure that elements do not race for what is there, and the program that it
+    is still there when the loop runs. Only backends whose kernels run in this process can take it.
 
     Args:
         dtype: What it is.

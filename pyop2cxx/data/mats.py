@@ -55,7 +55,7 @@ class Mat(MatAlgebra, MatValues):
     Args:
         sparsity: Where there may be values.
         dtype: The dtype; None means float64.
-        name: What messages call it; it never enters generated text.
+        name: Used in messages; it does not affect the generated code.
 
     Raises:
         SparsityTypeError: The first argument is not a Sparsity.

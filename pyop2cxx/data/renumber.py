@@ -122,7 +122,7 @@ def renumber(
         dats: All Dats on them.
         method: 'rcm', 'hilbert', 'morton' or 'lines'. By default, with coordinates 'lines' if loops
             run on a GPU now, else 'hilbert'; without coordinates 'rcm'.
-        coordinates: A Dat of one to three numbers an entity; moved with the others.
+        coordinates: A Dat of one to three numbers per entity; moved with the others.
 
     Returns:
         The way back.

@@ -81,7 +81,7 @@ class WholeValues:
         """Return the sum over the owned entities; float32 is added in float64.
 
         Returns:
-            A number, or for several values an entity an array of shape `dim`.
+            A number; or an array of shape `dim`, where entities have several values.
 
         Example:
             >>> from pyop2cxx import op2

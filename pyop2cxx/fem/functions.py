@@ -28,7 +28,7 @@ class Function(ufl.Coefficient):
     Args:
         space: The space.
         dtype: Of the values: float32, float64 or complex128.
-        name: What messages call it.
+        name: Used in messages.
         dat: The Dat to use, on the space's dofs; None makes one of zeros.
 
     Attributes:

@@ -267,9 +267,8 @@ class Node(Successors):
 class GraphBuilder(Successors):
     """A graph that is being built: loops, and which of them wait for which.
 
-    A node waits for the one that it is put behind by `Node.then`, or for all of `when_all`; nodes
-    that are added to the builder itself wait for nobody. A node can only be put behind one that is
-    there, so there are no circles.
+    ``node.then(...)`` adds a node that runs after this one, ``when_all(a, b).then(...)`` one that
+    runs after all of several; nodes that are added to the builder itself wait for nothing.
 
     Args:
         name: What messages and pictures call it; None means 'graph'.

@@ -58,8 +58,8 @@ class GraphStats:
 class Graph:
     """Loops with their order, compiled, checked for races and bound to their data.
 
-    `GraphBuilder.instantiate` makes one. Dats live as long as it does. Values of Dats, Globals and
-    Consts are those of the moment of each submit.
+    `GraphBuilder.instantiate` makes one. It keeps its Dats alive. It uses the values that Dats,
+    Globals and Consts have when it is submitted.
     """
 
     def __init__(

@@ -93,7 +93,7 @@ class HostCall(Operation):
     """A function that is called between loops, on the host.
 
     Args:
-        name: What messages call it.
+        name: Used in messages.
         call: The function.
         reads: What it reads; with `writes` None if nobody knows.
         writes: What it writes.

@@ -50,7 +50,7 @@ class LocalKernelArg(NamedTuple):
 class Kernel:
     """A function, in C, that a loop calls once for each element.
 
-    Arguments arrive packed: each is one flat pointer, whatever map and dimension its Dat has.
+    Each argument arrives as one flat pointer to the values of the element.
 
     Args:
         code: C text that defines the function, with helper functions and constant tables if it
@@ -62,7 +62,8 @@ class Kernel:
         include_dirs: Folders with the user's own headers.
         headers: More headers to include, e.g. ``"stdlib.h"`` or ``'#include "mine.h"'``.
         user_code: Not supported; must be empty.
-        cpp: The text is C++: it runs on host backends only, and nothing is known of what it does.
+        cpp: The text is C++: it runs on host backends only, and how it uses its arguments is not
+            checked.
         flop_count: Floating-point operations of one call, where the count from the text is wrong.
         ldargs: Options for the linker.
         abi: The convention for arguments: ``"2026"``, or one of PyOP2's older ones, ``"2016"`` and

@@ -65,10 +65,10 @@ _LAYER = np.dtype(np.int32)
 
 @ends_tracebacks("__init__", "generate", "explain", "replace_data")
 class ParLoop:
-    """One kernel over one Set, with its arguments: recorded, not run.
+    """A loop: a kernel, a Set and the arguments. `compute` runs it.
 
-    Everything is checked here, so `compute` repeats nothing: keep the object and call it again
-    where a loop runs often.
+    Arguments are checked when it is made, and not again by `compute`: keep the object where a loop
+    runs often.
 
     Args:
         kernel: The kernel.
@@ -85,10 +85,10 @@ class ParLoop:
             after the other; None means the default rule's choice.
         check: Whether the loop runs in check mode; None means as the options `check` and `debug`
             say.
-        equal_writes: For check mode: elements that write one value through a Map write equal
-            values, so that it does not matter which one is last.
-        tuning: Numbers that steer the text and the launches, by name, where the defaults are not
-            wanted: ``{"block_elements": 1024}``. All give the same results.
+        equal_writes: For check mode: elements that share a target of WRITE write equal values, so
+            that it does not matter which one is last.
+        tuning: Thresholds and sizes that are not to have their default values, by name:
+            ``{"block_elements": 1024}``. They do not change what is computed.
 
     Attributes:
         kernel: As given.

@@ -42,7 +42,7 @@ class PythonKernel:
 
     Attributes:
         function: The function.
-        name: What messages call it.
+        name: Used in messages.
         num_flops: Not known.
     """
 

@@ -41,7 +41,7 @@ class Mesh:
         coordinates: A Dat on the vertices; its dim is the geometric dimension.
         cell_tags: Named parts of the cells, `Tags`: ``mesh.cell_tags["steel"]`` is a Subset.
         renumbering: The way back to the numbers that were given; None if they are in use.
-        name: What messages call it.
+        name: Used in messages.
 
     Example:
         >>> from pyop2cxx.mesh import Mesh
@@ -111,7 +111,7 @@ class Mesh:
                 each row in any order.
             renumber: Whether cells and vertices are renumbered for locality. The mesh then keeps
                 the way back, in `renumbering`.
-            name: What messages call it.
+            name: Used in messages.
 
         Raises:
             UsageError: There is no such kind of cell, or a cell names a vertex twice.

@@ -26,7 +26,7 @@ class DataSet:
     Args:
         iter_set: The Set.
         dim: The number of values on each entity, or their shape.
-        name: What messages call it.
+        name: Used in messages.
         apply_local_global_filter: Part of PyOP2's interface to PETSc: whether local-to-global
             numberings leave constrained entities out.
 

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 class PermutedMap(EntriesOfMap):
     """A Map with its entries in another order: entry `i` is entry `permutation[i]` of the Map.
 
-    The values are the Map's own; the order is part of generated text.
+    It shares the Map's values. Loops that differ in the order are compiled separately.
 
     Args:
         map_: The Map.
@@ -149,7 +149,7 @@ class ComposedMap(DerivedMap):
 
     Args:
         *maps: The last one is applied first. All but the first have arity 1.
-        name: What messages call it.
+        name: Used in messages.
 
     Raises:
         MapTypeError: One is no Map, has another arity, or does not start where the next one ends.

@@ -25,7 +25,7 @@ class ExtrudedSet(Set):
     """Columns of cells over the entities of a Set. Its entities are the columns.
 
     Loops visit the cells of each column from the bottom up. Dats without a Map are on the base Set:
-    one row a column. Maps must start here; their `offset` says how far an entry moves from a cell
+    one row per column. Maps must start here; their `offset` says how far an entry moves from a cell
     to the one above.
 
     Args:

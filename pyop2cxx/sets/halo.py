@@ -33,7 +33,7 @@ def checked_halo(halo: Any, what: str) -> Any:
 
 
 class Halo(ABC):
-    """How the ghosts of a Set are exchanged: a base class for those who know how.
+    """Base class of objects that exchange the ghosts of a Set between processes.
 
     A Set without a Halo belongs to this process alone.
 

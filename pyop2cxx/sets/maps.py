@@ -68,9 +68,9 @@ class Map:
         arity: How many entities each one leads to.
         values: Shape (iterset.total_size, arity), entries in [0, toset.total_size). May be given
             later, by `update_values`, but before the Map is used in a loop. An entry -1,
-            `VALUE_UNDEFINED`, leads nowhere: loops over such elements assemble into what is left
-            of a matrix, but take no Dats by it.
-        name: What messages call it; it never enters generated text.
+            `VALUE_UNDEFINED`, means that there is no entity: matrices ignore what a kernel computes
+            for it; a loop over such an element that uses a Dat by this Map is an error.
+        name: Used in messages; it does not affect the generated code.
         offset: Shape (arity,): how far each entry moves from a layer to the next, where Sets are
             extruded.
         offset_quotient: Shape (arity,): the same where the extrusion is periodic.

@@ -32,14 +32,14 @@ if TYPE_CHECKING:
 class Set(Entities):
     """A set of mesh entities, such as cells or edges. Equal only to itself.
 
-    Under MPI the entities of a process come in this order: core (owned, and their loops need
-    nothing of other processes), owned but not core, ghost (owned elsewhere).
+    Under MPI the entities of a process come in this order: core (owned, and not connected to
+    ghosts), owned but not core, ghost (owned by another process).
 
     Args:
         size: The number of entities, or three growing numbers: (core, core and owned, all). May
             be None under ``init(static=True)``. PyOP2's four of 2016 are taken where they say that
             no ghosts are computed: (core, owned, owned, all).
-        name: What messages call it; it never enters generated text.
+        name: Used in messages; it does not affect the generated code.
         halo: How ghosts are exchanged.
         comm: The communicator; None means this process alone. So far it must be of one process.
         constrained_size: How many of the owned entities are constrained.

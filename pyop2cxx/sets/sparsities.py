@@ -57,7 +57,7 @@ class Sparsity:
         maps_and_regions: Pairs of Maps ``(rows, columns)``, or ``(rows, columns, regions)``, in a
             list; or one such pair, or one Map for both; or, for mixed DataSets, such lists by
             block: ``{(i, j): [...]}``. A pair of mixed Maps couples every block.
-        name: What messages call it.
+        name: Used in messages.
         nest: Whether each block of a mixed matrix counts as a matrix of its own.
         block_sparse: Whether a matrix of blocks keeps them together. Here it always does; kept for
             PyOP2's programs.

@@ -3,7 +3,7 @@
 
 Sizes of sets (``nodes``, ``edges``, ``bedges``, ``cells``) are datasets of one integer, maps
 (``pedge``, ``pecell``, ``pbedge``, ``pbecell``, ``pcell``) and data (``p_x``, ``p_q``,
-``p_qold``, ``p_adt``, ``p_res``, ``p_bound``) have one row an entity, and each of the data an
+``p_qold``, ``p_adt``, ``p_res``, ``p_bound``) have one row per entity, and each of the data an
 attribute ``type`` with the name of its C type. So ``Set.fromhdf5``, ``Map.fromhdf5`` and
 ``Dat.fromhdf5`` find what they look for.
 """
