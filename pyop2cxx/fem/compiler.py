@@ -37,8 +37,10 @@ KINDS = ("cell", "exterior_facet", "interior_facet")
 EVERYWHERE = -1
 """What stands for a subdomain where an integral is over all cells or facets."""
 _ARITY: type[BaseException] = ufl.algorithms.check_arities.ArityMismatch
+_CALLED = ("number", "vector", "matrix")
+"""What kernels without a name are called, by the rank of the form."""
 _PACKAGES = ("fenics-ufl", "fenics-basix", "fenics-ffcx")
-_LAYOUT = 2
+_LAYOUT = 3
 """Of what is kept on disk; to be raised when it changes."""
 
 
@@ -140,7 +142,9 @@ def compile_form(
     given = tuple(sorted((options or {}).items()))
     key = ("ffcx", _LAYOUT, signature, scalar.name, given, tuple(map(version, _PACKAGES)))
     made = remembered("form", key, lambda: json.dumps(_written(form, scalar, given)).encode())
-    called = name or f"form_{blake2b(signature.encode()).hexdigest()[:8]}"
+    called = (
+        name or f"{_CALLED[len(form.arguments())]}_{blake2b(signature.encode()).hexdigest()[:8]}"
+    )
     described = json.loads(made)
     return [_integral(d, scalar, _named(called, i, described)) for i, d in enumerate(described)]
 
@@ -227,7 +231,7 @@ def _description(
     domains = list(dict.fromkeys(key[0] for key in expression.integrand))
     if len(domains) != 1:
         raise UnsupportedError("compile_form: an integral is over cells of several types")
-    body = text.body_of(generate(integral, domains[0], settings)[1])
+    body = text.with_products(text.body_of(generate(integral, domains[0], settings)[1]))
     n_cells = 2 if kind == "interior_facet" else 1
     positions = described.original_coefficient_positions
     coefficients = [

@@ -106,6 +106,7 @@ class Domain:
         self.cell_vertices = self._kernel_vertices()
         self._coordinates: dict[np.dtype[Any], Dat] = {}
         self.numberings: dict[Any, Any] = {}
+        self._entities: dict[int, tuple[Array, int]] = {}
 
     def ufl_id(self) -> int:
         """Return the number by which UFL tells meshes apart."""
@@ -152,15 +153,11 @@ class Domain:
             return self.corners, self.mesh.vertices.size
         if dim == self.tdim:
             return np.arange(len(self.corners))[:, None], len(self.corners)
-        return self._inner_entities[dim - 1]
-
-    @cached_property
-    def _inner_entities(self) -> list[tuple[Array, int]]:
-        lists = reference.topology(self.cell_type)
-        return [
-            reference.numbered(self.corners[:, np.array(lists[dim])], self.mesh.vertices.size)
-            for dim in range(1, self.tdim)
-        ]
+        if dim not in self._entities:
+            local = np.array(reference.topology(self.cell_type)[dim])
+            n_vertices = self.mesh.vertices.size
+            self._entities[dim] = reference.numbered(self.corners[:, local], n_vertices)
+        return self._entities[dim]
 
     def states(self, dim: int, entity: int) -> Array:
         """Say how an edge or a face of each cell is turned; see `cells.states`."""

@@ -23,6 +23,7 @@ UFCX_DIM = 3
 _BODY = re.compile(
     r"void\* custom_data\)\s*\{\n(.*?)\n\}\s*\n+(?:bool|ufcx_integral|int|static)", re.DOTALL
 )
+_POWER = re.compile(r"\bc?powf?\((\w+), ([234])(?:\.0*)?\)")
 
 
 class Part(NamedTuple):
@@ -45,6 +46,18 @@ def body_of(implementation: str) -> str:
     if found is None:
         raise InternalError("FFCx wrote an integral in which no function could be found")
     return found[1]
+
+
+def with_products(body: str) -> str:
+    """Write small powers of values as products.
+
+    UFL's ``x**2`` becomes ``pow(x, 2)``, which costs as much as an exponential and a logarithm; and
+    vectors of PoCL's ``pow`` make a NaN of the square of zero.
+
+    Args:
+        body: C text.
+    """
+    return _POWER.sub(lambda found: f"({' * '.join([found[1]] * int(found[2]))})", body)
 
 
 def uses(body: str, name: str) -> bool:

@@ -141,6 +141,37 @@ def test_jacobi_notices_a_wrong_kernel(monkeypatch, capsys):
     assert "check: FAILED" in capsys.readouterr().out
 
 
+FORMS = {
+    **{"mass_laplace": 3, "advection_diffusion": 4, "elasticity": 2, "stokes": 3},
+    **{"mixed_poisson": 4, "hyperelasticity": 4, "maxwell": 3, "dg_advection": 6, "wave": 6},
+}
+"""Demos of forms, and cells a side with which they are run."""
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+@pytest.mark.parametrize("name", FORMS)
+def test_forms_converge_as_they_should(monkeypatch, name, backend, capsys):
+    for package in ("basix", "ffcx", "scipy", "ufl"):
+        pytest.importorskip(package)
+    argv = ["--backend", backend, "--cells", str(FORMS[name])]
+    assert demo(name, monkeypatch).main(argv) == 0, capsys.readouterr().out
+    out = capsys.readouterr().out
+    assert "check: passed" in out
+    assert "ms/call" in out
+
+
+def test_a_demo_of_forms_says_when_it_converges_too_slowly(monkeypatch, capsys):
+    for package in ("basix", "ffcx", "scipy", "ufl"):
+        pytest.importorskip(package)
+    module = demo("dg_advection", monkeypatch)
+    solve = module.solve
+    monkeypatch.setattr(module, "solve", lambda n: solve(2))
+    assert module.main(["--cells", "2"]) == 1
+    assert "check: FAILED" in capsys.readouterr().out
+    with pytest.raises(SystemExit):
+        module.main(["--cells", "1"])
+
+
 @pytest.mark.parametrize("backend", BACKENDS)
 @pytest.mark.parametrize("arguments", [[], ["--degree", "2"], ["--dim", "3", "--degree", "2"]])
 def test_poisson_comes_close_to_the_exact_solution(monkeypatch, backend, arguments, capsys):
