@@ -17,3 +17,9 @@ def template_folder() -> Path:
     """Where the templates are: in the installed package, or beside it in a source tree."""
     inside = PACKAGE / "templates"
     return inside if inside.is_dir() else PACKAGE.parent / "templates"
+
+
+def demo_folder() -> Path:
+    """Where the demos are: in the installed package, or beside it in a source tree."""
+    inside = PACKAGE / "demos"
+    return inside if inside.is_dir() else PACKAGE.parent / "demos"

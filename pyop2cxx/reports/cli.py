@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The command line: ``pyop2cxx info``, ``explain``, ``generate``, ``build`` and ``cache``."""
+"""The command line: ``info``, ``explain``, ``generate``, ``build``, ``demo`` and ``cache``."""
 
 from __future__ import annotations
 
@@ -18,6 +18,7 @@ from pyop2cxx.base.files import replacing
 from pyop2cxx.exceptions import Op2Error, UsageError
 from pyop2cxx.reports import machine
 from pyop2cxx.reports.cache import cache_clear, cache_info, cache_path
+from pyop2cxx.reports.demos import demo_list, run_demo
 from pyop2cxx.reports.explain_program import explain_program
 from pyop2cxx.runtime import runtime
 
@@ -44,10 +45,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """
     options = _parser().parse_args(arguments)
     try:
-        print(options.run(options))
+        shown = options.run(options)
     except Op2Error as error:
         print(f"pyop2cxx: {error}", file=sys.stderr)
         return 1
+    if isinstance(shown, int):
+        return shown
+    print(shown)
     return 0
 
 
@@ -93,6 +97,11 @@ def _parser() -> argparse.ArgumentParser:
         command.add_argument("arguments", nargs=argparse.REMAINDER, help="what the program takes")
         command.set_defaults(run=partial(_ahead, build=name == "build"))
 
+    command = commands.add_parser("demo", help="run a demo, or 'list' them")
+    command.add_argument("name", help="its name, or 'list'")
+    command.add_argument("arguments", nargs=argparse.REMAINDER, help="such as --backend openmp")
+    command.set_defaults(run=_demo)
+
     command = commands.add_parser("cache", help="the compiled loops kept on disk")
     actions = command.add_subparsers(required=True, metavar="ACTION")
     for name, action, meaning in (
@@ -109,6 +118,12 @@ def _parser() -> argparse.ArgumentParser:
 def _info(options: argparse.Namespace) -> str:
     report = machine.collect()
     return json.dumps(report, indent=2) if options.json else machine.as_text(report)
+
+
+def _demo(options: argparse.Namespace) -> str | int:
+    if options.name == "list":
+        return demo_list()
+    return run_demo(options.name, options.arguments)
 
 
 def _explain(options: argparse.Namespace) -> str:

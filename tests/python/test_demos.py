@@ -13,6 +13,7 @@ from pyop2cxx import op2
 from pyop2cxx.mesh import airfoil_mesh
 from pyop2cxx.mesh.files import read_hdf5, write_mesh
 from pyop2cxx.reports.bandwidth import Stream
+from pyop2cxx.reports.cli import main
 
 DEMOS = Path(__file__).parents[2] / "demos"
 STREAM = Stream(threads=2, array_bytes=8, cache_bytes=1, copy=1e10, triad=1e10)
@@ -170,6 +171,36 @@ def test_a_demo_of_forms_says_when_it_converges_too_slowly(monkeypatch, capsys):
     assert "check: FAILED" in capsys.readouterr().out
     with pytest.raises(SystemExit):
         module.main(["--cells", "1"])
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_shallow_water_loses_no_water(monkeypatch, backend, capsys, tmp_path):
+    picture = tmp_path / "depth.png"
+    argv = ["--backend", backend, "--cells", "8", "--steps", "30", "--picture", str(picture)]
+    assert demo("shallow_water", monkeypatch).main(argv) == 0
+    assert "check: passed" in capsys.readouterr().out
+    assert picture.stat().st_size > 1000
+
+
+def test_shallow_water_notices_a_leak(monkeypatch, capsys):
+    module = demo("shallow_water", monkeypatch)
+    leak = module.KERNELS.replace("r[i] -= f; r[3 + i] += f;", "r[i] -= f; r[3 + i] += 0.99 * f;")
+    monkeypatch.setattr(module, "KERNELS", leak)
+    assert module.main(["--cells", "6", "--steps", "20"]) == 1
+    assert "check: FAILED" in capsys.readouterr().out
+
+
+def test_demos_are_listed_and_run_from_the_command_line(capfd):
+    assert main(["demo", "list"]) == 0
+    listed = capfd.readouterr().out.splitlines()
+    names = [line.split()[0] for line in listed]
+    assert {"airfoil", "jacobi", "poisson", "shallow_water"} <= set(names)
+    assert "airfoil_kernels" not in names
+    assert all(len(line.split()) > 4 for line in listed)
+    assert main(["demo", "shallow_water", "--cells", "4", "--steps", "5"]) == 0
+    assert "check: passed" in capfd.readouterr().out
+    assert main(["demo", "shallow"]) == 1
+    assert "there is no demo 'shallow'; there are: " in capfd.readouterr().err
 
 
 @pytest.mark.parametrize("backend", BACKENDS)

@@ -41,10 +41,12 @@ def test_the_wheel_holds_all_that_runs(wheel: Path) -> None:
     names = set(zipfile.ZipFile(wheel).namelist())
     sources = {str(p.relative_to(ROOT)) for p in (ROOT / "pyop2cxx").rglob("*.py")}
     templates = {f"pyop2cxx/{p.relative_to(ROOT)}" for p in (ROOT / "templates").rglob("*.j2")}
+    demos = {f"pyop2cxx/{p.relative_to(ROOT)}" for p in (ROOT / "demos").rglob("*.py")}
     stubs = {str(p.relative_to(ROOT)) for p in (ROOT / "pyop2cxx").rglob("*.pyi")}
     assert templates
     assert stubs
-    assert sources | templates | stubs | {"pyop2cxx/py.typed"} <= names
+    assert demos
+    assert sources | templates | demos | stubs | {"pyop2cxx/py.typed"} <= names
     assert [name for name in names if name.endswith("LICENSE")]
 
 

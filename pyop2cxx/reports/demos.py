@@ -1,0 +1,54 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The demos that come with the package: which there are, and running one of them."""
+
+from __future__ import annotations
+
+import ast
+from typing import TYPE_CHECKING
+
+from pyop2cxx.ahead.programs import run_program
+from pyop2cxx.base.folders import demo_folder
+from pyop2cxx.exceptions import UsageError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+
+def demos() -> dict[str, str]:
+    """Return what each demo is about, in one line, by its name."""
+    found = {}
+    for path in sorted(demo_folder().glob("*.py")):
+        text = path.read_text(encoding="utf-8")
+        if '__name__ == "__main__"' in text:  # others are what several demos share
+            about = ast.get_docstring(ast.parse(text)) or ""
+            found[path.stem] = " ".join(about.partition("\n\n")[0].split())
+    return found
+
+
+def demo_list() -> str:
+    """Return the demos as a table."""
+    found = demos()
+    width = max(map(len, found), default=0)
+    return "\n".join(f"{name.ljust(width)}  {about}" for name, about in found.items())
+
+
+def run_demo(name: str, arguments: Sequence[str]) -> int:
+    """Run a demo.
+
+    Args:
+        name: One of `demos`.
+        arguments: What it takes on its command line, such as ``--backend openmp``.
+
+    Returns:
+        Its exit status: 0 if its own check passed.
+
+    Raises:
+        UsageError: There is no such demo.
+    """
+    if name not in demos():
+        raise UsageError(f"there is no demo {name!r}; there are: {', '.join(demos())}")
+    try:
+        run_program(str(demo_folder() / f"{name}.py"), arguments, "demo")
+    except SystemExit as end:
+        return end.code if isinstance(end.code, int) else 1
+    return 0
