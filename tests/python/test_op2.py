@@ -12,6 +12,7 @@ from pyop2cxx import op2
 from pyop2cxx.exceptions import ConfigurationError
 
 
+@pytest.mark.pyop2
 def test_every_public_name_is_there() -> None:
     assert all(hasattr(op2, name) for name in op2.__all__)
     assert sorted(op2.__all__) == sorted(set(op2.__all__))

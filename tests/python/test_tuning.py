@@ -61,7 +61,7 @@ def test_numbers_steer_launches_and_results_stay() -> None:
 def test_explanations_show_what_is_not_usual() -> None:
     found = edge_loop({"selected_slots": 2}).explain()
     assert found.tuning == {"selected_slots": 2}
-    assert "tuning    selected_slots = 2" in str(found)
+    assert "tuning               selected_slots = 2" in str(found)
     assert edge_loop(None).explain().tuning == {}
 
 
