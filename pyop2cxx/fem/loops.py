@@ -18,6 +18,7 @@ from pyop2cxx.fem.functions import Constant, Function
 from pyop2cxx.fem.signs import with_signs
 from pyop2cxx.fem.spaces import FunctionSpace
 from pyop2cxx.loop.parloop import ParLoop
+from pyop2cxx.runtime import runtime
 from pyop2cxx.sets.sparsities import Sparsity
 
 if TYPE_CHECKING:
@@ -29,6 +30,9 @@ if TYPE_CHECKING:
     from pyop2cxx.sets.sets import Set
 
     Tensor = Global | Dat | Mat
+
+LARGE = 64
+"""Tensors of so many entries are large: see `_tuning`."""
 
 
 class Form:
@@ -127,7 +131,12 @@ class Form:
             lgmaps: Of a matrix, what is left out: see `Mat`; by components of dofs.
         """
         return [
-            ParLoop(integral.kernel, part, *self._arguments(integral, tensor, lgmaps))
+            ParLoop(
+                integral.kernel,
+                part,
+                *self._arguments(integral, tensor, lgmaps),
+                tuning=_tuning(integral),
+            )
             for integral in self.integrals
             for part in self._parts(integral)
         ]
@@ -180,6 +189,20 @@ class Form:
             held: Whether each component of each dof is left out, shape (space.size,).
         """
         return np.where(held, -1, np.arange(self.spaces[side].size)).astype(np.int32)
+
+
+def _tuning(integral: Integral) -> dict[str, int] | None:
+    """Return numbers for loops with large tensors on processors under OpenCL.
+
+    PoCL keeps the arrays of all items of a group on the stack of one thread: 9 MB for a 20 x 20
+    tensor on eight lanes and 64 items. A stack has 8 MB, and what lies behind it is overwritten.
+    """
+    if runtime.static or integral.parameters[0].size < LARGE:
+        return None
+    opened = runtime.engine.chosen_device(runtime.engine.backend(runtime.backend))
+    if opened is None or not opened.info.is_cpu:
+        return None
+    return {"block_lanes": 8, "streaming_lanes": 8}
 
 
 def _all(found: Any, kind: type) -> list[Any]:

@@ -28,6 +28,7 @@ from pyop2cxx.exceptions import (  # noqa: E402
 )
 from pyop2cxx.fem import text  # noqa: E402
 from pyop2cxx.fem.spaces import node_points  # noqa: E402
+from pyop2cxx.runtime import runtime  # noqa: E402
 
 BACKENDS = [b.name for b in op2.backends() if b.available]
 CELLS = tuple(DIMS)
@@ -359,6 +360,22 @@ def test_a_dtype_for_all(mesh):
         fem.assemble(f * g * ufl.dx)
     fem.interpolate(2.0, f)
     assert fem.assemble(f * f * ufl.dx) == pytest.approx(4.0, rel=1e-6)
+
+
+def test_large_tensors_get_small_groups_on_processors_under_opencl():
+    """PoCL's threads overran their stacks with 64 items of a 20 x 20 tensor."""
+    V = fem.FunctionSpace(make_mesh("tetrahedron", 2), ("N1curl", 2))
+    u, v = ufl.TrialFunction(V), ufl.TestFunction(V)
+    form = fem.Form((ufl.inner(ufl.curl(u), ufl.curl(v)) + ufl.inner(u, v)) * ufl.dx)
+    here = fem.assemble(form).to_scipy().toarray()
+    if "opencl" not in BACKENDS:
+        pytest.skip("there is no OpenCL")
+    with op2.backend("opencl"):
+        (loop,) = form.loops(form.tensor())
+        is_cpu = runtime.engine.chosen_device(runtime.engine.backend("opencl")).info.is_cpu
+        assert ("block_lanes" in str(loop.explain())) == is_cpu
+        there = fem.assemble(form).to_scipy().toarray()
+    np.testing.assert_allclose(there, here, atol=1e-12 * abs(here).max())
 
 
 def test_foreign_functions_are_refused(mesh):
