@@ -62,7 +62,7 @@ def load(path: str | os.PathLike[str], *, library: str | os.PathLike[str] | None
         )
     code = _core.jit.Library(str(file))
     _check_belongs(code, manifest, file)
-    queries = []
+    queries: list[tuple[_core.Query, str, str]] = []
     for loop in manifest["loops"]:
         if "symbol" not in loop:
             continue
@@ -84,6 +84,8 @@ def load(path: str | os.PathLike[str], *, library: str | os.PathLike[str] | None
     for one in queries:
         engine.ahead.add(*_with(one, code))
     engine.n_tables += 1
+    backends = {loop["backend"] for loop in manifest["loops"] if "symbol" in loop}
+    engine.ahead_backend = "openmp" if "openmp" in backends else min(backends)
     engine.ahead_bytes = (manifest["vector_bytes"], manifest["gather_bytes"])
     runtime.epoch += 1  # loops that are ready look again
     return Table(

@@ -80,6 +80,7 @@ class Engine:
         jit_table: The dispatcher's provider of what was compiled here.
         ahead: The provider of what was compiled before; asked once a table is loaded.
         ahead_bytes: Widths of vectors and of gathers that its loops were chosen for.
+        ahead_backend: What its loops are for: 'openmp' if some are.
         n_tables: How many of them were loaded.
         expected: Whether loops must be known, within `op2.dispatch.expect`.
         plans: Plans by the maps they were derived from.
@@ -107,6 +108,7 @@ class Engine:
         self.dispatcher.add(self.jit_table)
         self.ahead = _core.AheadTable()
         self.ahead_bytes = (0, 0)
+        self.ahead_backend = "openmp"
         self.n_tables = 0
         self.expected = False
         self.plans = _core.plan.PlanCache()

@@ -106,6 +106,12 @@ def test_a_program_runs_from_a_table_without_a_compiler(folder: Path, backend: s
     assert [line.split()[:2] for line in report[1:]] == [["flux", "ahead"], ["step", "ahead"]]
 
 
+def test_a_program_need_not_say_which_backend(folder: Path) -> None:
+    done = run(with_table(folder, "", "print(op2.dispatch.report())"))
+    assert done.returncode == 0, done.stderr
+    assert "flux  ahead     block" in done.stdout
+
+
 def test_another_mesh_of_the_same_program_is_served_too(folder: Path) -> None:
     done = run(with_table(folder, "sequential"), "54321")
     assert done.returncode == 0, done.stderr
