@@ -242,8 +242,8 @@ class Runtime:
     def usual_backend(self) -> str:
         """The backend of programs that choose none: `openmp`, if the C compiler has OpenMP.
 
-        With `init(static=True)` nothing can be lacking. With `init(eti_only=True)`, where no compiler
-        may be asked, it is what the loaded tables are for.
+        With `init(static=True)` nothing can be lacking. With `init(eti_only=True)` no compiler may
+        be asked: it is what the loaded tables are for.
         """
         if self.configuration["eti_only"]:
             return self.engine.ahead_backend
