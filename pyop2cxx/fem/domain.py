@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 
 from pyop2cxx.data.dats import Dat
-from pyop2cxx.exceptions import IndexValueError, UsageError
+from pyop2cxx.exceptions import IndexValueError, UnsupportedError, UsageError
 from pyop2cxx.fem import cells as reference
 from pyop2cxx.fem._packages import basix, elements, ufl
 from pyop2cxx.runtime.memo import until_exit
@@ -99,6 +99,11 @@ class Domain:
             raise UsageError(
                 f"pyop2cxx.fem: a {self.cell_type} has {n_corners} vertices, but Map "
                 f"'{mesh.cell_vertices.name}' has arity {mesh.cell_vertices.arity}"
+            )
+        if mesh.cells.total_size != mesh.cells.size:
+            raise UnsupportedError(
+                f"pyop2cxx.fem: Set '{mesh.cells.name}' has cells of other processes; a mesh is "
+                "whole in one process here"
             )
         geometry = elements.element("P", self.cell_type, 1, shape=(self.gdim,))
         self.ufl = ufl.Mesh(geometry, ufl_id=mesh.cells._uid, cargo=self)

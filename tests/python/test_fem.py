@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -13,7 +14,7 @@ basix = pytest.importorskip("basix.ufl")
 ufl = pytest.importorskip("ufl")
 pytest.importorskip("ffcx")
 
-from fem_meshes import DIMS, Mesh, from_arrays, make_mesh  # noqa: E402
+from fem_meshes import DIMS, from_arrays, make_mesh  # noqa: E402
 
 from pyop2cxx import fem, op2  # noqa: E402
 from pyop2cxx.exceptions import (  # noqa: E402
@@ -27,7 +28,9 @@ from pyop2cxx.exceptions import (  # noqa: E402
     UsageError,
 )
 from pyop2cxx.fem import text  # noqa: E402
+from pyop2cxx.fem.cells import topology as basix_topology  # noqa: E402
 from pyop2cxx.fem.spaces import node_points  # noqa: E402
+from pyop2cxx.mesh import Mesh  # noqa: E402
 from pyop2cxx.runtime import runtime  # noqa: E402
 
 BACKENDS = [b.name for b in op2.backends() if b.available]
@@ -41,7 +44,7 @@ def _leave_no_options():
 
 
 @pytest.fixture
-def mesh() -> Mesh:
+def mesh():
     return make_mesh("triangle", 4)
 
 
@@ -246,6 +249,17 @@ def test_what_is_no_space_is_refused(mesh):
         fem.FunctionSpace(mesh, ("nothing", 1))
     with pytest.raises(UsageError, match="expected an element"):
         fem.FunctionSpace(mesh, 1)
+    cells, nodes = op2.Set((1, 1, 2), "cells"), op2.Set(4, "nodes")
+    corners = op2.Map(cells, nodes, 3, [[0, 1, 2], [1, 2, 3]])
+    part = SimpleNamespace(
+        cell_type="triangle",
+        cells=cells,
+        vertices=nodes,
+        cell_vertices=corners,
+        coordinates=op2.Dat(nodes**2),
+    )
+    with pytest.raises(UnsupportedError, match="cells of other processes"):
+        fem.FunctionSpace(part, ("P", 1))
     V = fem.FunctionSpace(mesh, ("P", 1))
     with pytest.raises(DatTypeError, match="expected a Dat of dim 1"):
         fem.Function(V, dat=op2.Dat(mesh.cells))
@@ -376,6 +390,45 @@ def test_large_tensors_get_small_groups_on_processors_under_opencl():
         assert ("block_lanes" in str(loop.explain())) == is_cpu
         there = fem.assemble(form).to_scipy().toarray()
     np.testing.assert_allclose(there, here, atol=1e-12 * abs(here).max())
+
+
+# Meshes of pyop2cxx.mesh, with facets and tags of their own
+
+
+@pytest.mark.parametrize("cell", CELLS[1:])
+def test_facets_and_tags_of_a_mesh(cell):
+    """The mesh numbers facets of cells that are turned; a linear field has known fluxes."""
+    plain = make_mesh(cell, 2, bend=0.0)
+    dim = DIMS[cell]
+    side = np.flatnonzero(plain.coordinates.data_ro[:, 0] == 1)
+    lists = basix_topology(cell)[dim - 1]
+    rows = np.concatenate([plain.cell_vertices.values[:, np.array(one)] for one in lists])
+    tags = {"right": rows[np.isin(rows, side).all(axis=1)]}
+    mesh = Mesh.from_arrays(
+        cell,
+        plain.coordinates.data_ro,
+        plain.cell_vertices.values,
+        facet_tags=tags,
+        cell_tags={"some": [0, 3]},
+    )
+    V = fem.FunctionSpace(mesh, ("P", 1))
+    x, n = fem.SpatialCoordinate(mesh), fem.FacetNormal(mesh)
+    flux = [fem.assemble(ufl.dot(x, n) * ds) for ds in (fem.ds(mesh), fem.ds(mesh, "right"))]
+    assert flux == pytest.approx([dim, 1.0])
+    u = fem.interpolate(lambda x: x[0], V)
+    jump = ufl.jump(u * x, n)
+    assert fem.assemble(jump * jump * fem.dS(mesh)) < 1e-28
+    there = fem.DirichletBC(V, 2.0, "right")
+    np.testing.assert_array_equal(there.dofs, side)
+    same = fem.DirichletBC(V, 2.0, mesh.exterior_facets.tags["right"])
+    np.testing.assert_array_equal(same.dofs, side)
+    one = fem.interpolate(1.0, V)
+    volume = fem.assemble(one * fem.dx(mesh, "some"))
+    assert volume == pytest.approx(2 / mesh.cells.size)
+    with pytest.raises(IndexValueError, match="no tag 'left'; there are: 'right'"):
+        fem.ds(mesh, "left")
+    with pytest.raises(IndexValueError, match="no subdomain 7"):
+        fem.assemble(u * fem.ds(mesh, 7))
 
 
 def test_foreign_functions_are_refused(mesh):
