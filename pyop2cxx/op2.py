@@ -22,6 +22,7 @@ from pyop2cxx.loop.parloop import ParLoop
 from pyop2cxx.loop.run import par_loop
 from pyop2cxx.reports import dispatch, transfers
 from pyop2cxx.reports.backends import backends
+from pyop2cxx.reports.progress import progress
 from pyop2cxx.reports.timings import timings
 from pyop2cxx.runtime import communicators, runtime
 from pyop2cxx.sets.datasets import DataSet
@@ -226,6 +227,7 @@ __all__ = [
     "par_loop",
     "parloop",
     "profile",
+    "progress",
     "record",
     "renumber",
     "set_log_level",

@@ -27,6 +27,7 @@ from pyop2cxx.base.arrays import (
 from pyop2cxx.exceptions import ContractError, IndexValueError, NoDataError, UsageError, user_line
 from pyop2cxx.interop import dlpack
 from pyop2cxx.runtime import runtime
+from pyop2cxx.runtime.showing import Shown
 from pyop2cxx.sets import from_hdf5
 
 if TYPE_CHECKING:
@@ -93,7 +94,7 @@ class Lent:
         return marked
 
 
-class DataCarrier:
+class DataCarrier(Shown):
     """An object that holds values, such as a Dat or a Global. Equal only to itself."""
 
     _kind: ClassVar[str]

@@ -14,6 +14,7 @@ from pyop2cxx.exceptions import DataValueError
 from pyop2cxx.mesh.cells import ReferenceCell, reference_cell
 from pyop2cxx.mesh.topology import Facets, MeshEntities, Tags, marked_points, split_facets
 from pyop2cxx.runtime import runtime
+from pyop2cxx.runtime.showing import Shown
 from pyop2cxx.sets.maps import Map
 from pyop2cxx.sets.sets import Set, Subset
 
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
     from pyop2cxx.mesh.topology import Marker, Numbers
 
 
-class Mesh:
+class Mesh(Shown):
     """Cells of one kind, their vertices, and what lies between.
 
     Made by `Mesh.from_arrays`, by generators such as `square_mesh`, or by `read`. Edges and facets

@@ -11,6 +11,7 @@ from weakref import WeakValueDictionary
 from pyop2cxx.base.arrays import MOST_INT64, as_name, is_integer
 from pyop2cxx.exceptions import ContractError, SizeTypeError, StaticModeError
 from pyop2cxx.runtime import communicators, runtime
+from pyop2cxx.runtime.showing import Shown
 from pyop2cxx.runtime.tracebacks import ends_tracebacks
 from pyop2cxx.sets.halo import checked_halo
 
@@ -33,7 +34,7 @@ class SetPartition:
 
 
 @ends_tracebacks("__init__")
-class Entities:
+class Entities(Shown):
     """The entities of a Set: core, owned but not core, ghosts. See `Set`."""
 
     def __init__(

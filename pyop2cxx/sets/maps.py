@@ -20,6 +20,7 @@ from pyop2cxx.exceptions import (
     UnsupportedError,
 )
 from pyop2cxx.runtime import runtime
+from pyop2cxx.runtime.showing import Shown
 from pyop2cxx.runtime.tracebacks import ends_tracebacks
 from pyop2cxx.sets import from_hdf5
 from pyop2cxx.sets.sets import Set
@@ -52,7 +53,7 @@ class MapValues(np.ndarray[Any, np.dtype[Any]]):
 
 
 @ends_tracebacks("__init__")
-class Map:
+class Map(Shown):
     """Where the entities of one Set lead in another: the two cells of each edge.
 
     Equal only to itself.

@@ -1,0 +1,43 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""A bar for what takes long: ``for step in op2.progress(range(1000)):``."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, TypeVar
+
+from pyop2cxx.base import extras
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+T = TypeVar("T")
+
+_SECONDS = 1.0
+"""What takes less shows nothing."""
+
+
+def progress(items: Iterable[T], label: str = "", *, total: int | None = None) -> Iterable[T]:
+    """Go through items, such as time steps, and show how far it is: by tqdm, on a terminal.
+
+    Nothing is shown where the error output is no terminal, during the first second, or where tqdm
+    is not installed; the items are the same.
+
+    Args:
+        items: What is gone through.
+        label: Written before the bar.
+        total: How many items there are, if they do not know themselves.
+
+    Returns:
+        The items, one after the other.
+
+    Example:
+        >>> sum(progress(range(4), "steps"))
+        6
+    """
+    if not extras.installed()["tqdm"]:
+        return items
+    tqdm = extras.load("tqdm", "op2.progress")
+    bar: Iterable[T] = tqdm.tqdm(
+        items, desc=label or None, total=total, disable=None, delay=_SECONDS, leave=False
+    )
+    return bar

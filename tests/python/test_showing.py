@@ -1,0 +1,80 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What notebooks show of objects."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from pyop2cxx import op2
+from pyop2cxx.mesh import square_mesh
+
+if TYPE_CHECKING:
+    from pyop2cxx import _core
+
+
+class Printer:
+    """What IPython gives to ``_repr_pretty_``."""
+
+    shown = ""
+
+    def text(self, text: str) -> None:
+        self.shown += text
+
+
+def pretty(thing: Any) -> str:
+    printer = Printer()
+    thing._repr_pretty_(printer, False)
+    return printer.shown
+
+
+def test_objects_say_what_they_are() -> None:
+    mesh = square_mesh(2)
+    nodes = mesh.vertices
+    q = op2.Dat(nodes**2, np.arange(18.0), name="q <1>")
+    assert pretty(q).splitlines()[:3] == [
+        "Dat 'q <1>'",
+        "  on         Set 'vertices', 9 entities",
+        "  dtype      float64",
+    ]
+    assert "on the host" in pretty(q)
+    assert "[[ 0.  1.]" in pretty(q)
+    html = q._repr_html_()
+    assert "<caption>Dat &#x27;q &lt;1&gt;&#x27;</caption>" in html
+    assert "<td style='text-align: left'>(2,)</td>" in html
+    assert "not allocated" in pretty(op2.Dat(nodes))
+    assert "[7.]" in pretty(op2.Global(1, 7.0))
+    assert "from    Set 'cells', 8 entities" in pretty(mesh.cell_vertices)
+    assert "[0 4]" in pretty(op2.Subset(nodes, [4, 0]))
+    assert "1, 2, 4" in pretty(op2.Set((1, 2, 4)))
+    assert "8 of kind triangle" in pretty(mesh)
+    sparsity = op2.Sparsity((nodes, nodes), [(mesh.cell_vertices, mesh.cell_vertices, None)])
+    assert "9 x 9" in pretty(op2.Mat(sparsity))
+    assert repr(q).startswith("Dat(DataSet(")  # as in PyOP2
+
+
+def test_showing_copies_nothing(device: _core.Device, strictly: None) -> None:
+    q = op2.Dat(op2.Set(4), np.ones(4))
+    q.to_device()
+    op2.par_loop(op2.Kernel("void k(double *x) { x[0] = 2; }", "k"), q.dataset.set, q(op2.WRITE))
+    version = q.dat_version
+    assert "on the device" in pretty(q)
+    assert "values" not in pretty(q)
+    assert q.dat_version == version
+
+
+def test_showing_leaves_a_chain_alone() -> None:
+    q = op2.Dat(op2.Set(4), np.ones(4))
+    with op2.chain():
+        op2.par_loop(
+            op2.Kernel("void k(double *x) { x[0] = 2; }", "k"), q.dataset.set, q(op2.WRITE)
+        )
+        assert "loops of a chain wait" in pretty(q)
+    assert "[2. 2. 2. 2.]" in pretty(q)
+
+
+def test_a_set_without_a_size_is_shown(static: None) -> None:
+    cells = op2.Set(None, "cells")
+    assert "unknown" in pretty(cells)
+    assert "unknown" in pretty(op2.Dat(cells))
