@@ -25,7 +25,7 @@ def compile_batch(loops: Sequence[op2.ParLoop]) -> None:
 
     On the host no two of one call may have kernels of one name.
     """
-    backend = runtime.engine.backend(runtime.configuration["backend"])
+    backend = runtime.engine.backend(runtime.backend)
     if runtime.engine.chosen_device(backend) is not None:
         compile_together(loops)
         return
