@@ -10,7 +10,7 @@ constexpr std::int64_t us = 1000;
 constexpr std::int64_t ms = 1000 * us;
 
 /// Runs that take as long as they are told; what was chosen.
-struct Program {
+struct LoopTimes {
   std::int64_t alone;
   std::int64_t team;
 
@@ -28,18 +28,18 @@ struct Program {
 
 TEST(TeamChoice, ManyElementsAreATeamsAtOnce) {
   TeamChoice choice(10 * us, false);
-  EXPECT_EQ((Program{2 * ms, ms}.run(choice, 0, 10)), 0);
+  EXPECT_EQ((LoopTimes{2 * ms, ms}.run(choice, 0, 10)), 0);
 }
 
 TEST(TeamChoice, ShortLoopsStayWithOneThread) {
   TeamChoice choice(10 * us, true);
-  EXPECT_EQ((Program{9 * us, us}.run(choice, 0, 2000)), 1);
+  EXPECT_EQ((LoopTimes{9 * us, us}.run(choice, 0, 2000)), 1);
 }
 
 TEST(TeamChoice, HeavyKernelsOnFewElementsGetATeam) {
   TeamChoice choice(10 * us, true);
-  EXPECT_EQ((Program{11 * us, 6 * us}.run(choice, 0, 3)), 1);
-  EXPECT_EQ((Program{11 * us, 6 * us}.run(choice, 0, 100)), 0);
+  EXPECT_EQ((LoopTimes{11 * us, 6 * us}.run(choice, 0, 3)), 1);
+  EXPECT_EQ((LoopTimes{11 * us, 6 * us}.run(choice, 0, 100)), 0);
 }
 
 TEST(TeamChoice, AThreadThatIsStoppedDoesNotMakeALoopLong) {
@@ -52,8 +52,8 @@ TEST(TeamChoice, AThreadThatIsStoppedDoesNotMakeALoopLong) {
 
 TEST(TeamChoice, LoopsThatBecomeLongGetATeam) {
   TeamChoice choice(10 * us, true);
-  EXPECT_EQ((Program{8 * us, us}.run(choice, 0, 100)), 1);
-  Program{20 * us, us}.run(choice, 0, 600);
+  EXPECT_EQ((LoopTimes{8 * us, us}.run(choice, 0, 100)), 1);
+  LoopTimes{20 * us, us}.run(choice, 0, 600);
   EXPECT_FALSE(choice.is_alone(0));
 }
 
@@ -64,8 +64,8 @@ TEST(TeamChoice, NoNumberMeansNoShortLoops) {
 
 TEST(TeamChoice, ContentionLeavesALoopToWhatIsFaster) {
   TeamChoice choice(10 * us, false);
-  const Program quiet{2 * ms, ms};
-  const Program stopped{4 * ms, 12 * ms};
+  const LoopTimes quiet{2 * ms, ms};
+  const LoopTimes stopped{4 * ms, 12 * ms};
   EXPECT_EQ(quiet.run(choice, 0, 50), 0);
   EXPECT_GT(stopped.run(choice, 1, 50), 0.9);
   EXPECT_EQ(stopped.run(choice, 1, 50), 1);
@@ -76,16 +76,16 @@ TEST(TeamChoice, ContentionLeavesALoopToWhatIsFaster) {
 
 TEST(TeamChoice, ATeamThatIsFasterDespiteContentionStays) {
   TeamChoice choice(10 * us, false);
-  const Program wide{16 * ms, 2 * ms};  // one of sixteen threads is stopped
-  EXPECT_EQ((Program{16 * ms, ms}.run(choice, 0, 50)), 0);
+  const LoopTimes wide{16 * ms, 2 * ms};  // one of sixteen threads is stopped
+  EXPECT_EQ((LoopTimes{16 * ms, ms}.run(choice, 0, 50)), 0);
   EXPECT_LE(wide.run(choice, 1, 100), 0.05);
   EXPECT_LE(wide.run(choice, 2, 100), 0.05);
 }
 
 TEST(TeamChoice, TrialsOfShortRunsEndWhenItIsClear) {
   TeamChoice choice(10 * us, false);
-  EXPECT_EQ((Program{160 * us, 10 * us}.run(choice, 0, 5000)), 0);
-  EXPECT_LT((Program{160 * us, 10 * us}.run(choice, 1, 5000)), 0.002);
+  EXPECT_EQ((LoopTimes{160 * us, 10 * us}.run(choice, 0, 5000)), 0);
+  EXPECT_LT((LoopTimes{160 * us, 10 * us}.run(choice, 1, 5000)), 0.002);
 }
 
 }  // namespace
