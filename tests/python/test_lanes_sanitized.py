@@ -58,7 +58,9 @@ SANITIZERS = ("-fsanitize=address,undefined", "-fno-sanitize-recover=all")
 
 @pytest.fixture(autouse=True)
 def options() -> Iterator[None]:
-    yield
+    """One thread, and no options left behind."""
+    with op2.backend("sequential"):
+        yield
     op2.exit()
 
 
