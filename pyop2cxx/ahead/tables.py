@@ -62,48 +62,30 @@ def load(path: str | os.PathLike[str], *, library: str | os.PathLike[str] | None
         )
     code = _core.jit.Library(str(file))
     _check_belongs(code, manifest, file)
-    queries: list[tuple[_core.Query, str, str]] = []
-    for loop in manifest["loops"]:
-        if "symbol" not in loop:
-            continue
-        query = _core.Query(
-            loop=loop["kernel"],
-            signature=loop["signature"],
-            source="",
-            strategy=loop["strategy"],
-            text=loop["key"],
-        )
-        code.symbol(loop["symbol"])  # all are there, or none is added
-        queries.append((query, loop["executable"], loop["symbol"]))
-    made = _core.AheadTable()  # what cannot be read is found before anything is added
-    for one in queries:
-        made.add(*_with(one, code))
+    built = [loop for loop in manifest["loops"] if "symbol" in loop]
     engine = runtime.engine
+    for table in (_core.AheadTable(), engine.ahead):  # the first finds what cannot be read
+        for loop in built:
+            query = _core.Query(
+                loop=loop["kernel"],
+                signature=loop["signature"],
+                source="",
+                strategy=loop["strategy"],
+                text=loop["key"],
+            )
+            table.add(query, loop["executable"], code, loop["symbol"])
     if engine.n_tables == 0:
         engine.dispatcher.add_first(engine.ahead)
-    for one in queries:
-        engine.ahead.add(*_with(one, code))
     engine.n_tables += 1
-    backends = {loop["backend"] for loop in manifest["loops"] if "symbol" in loop}
+    backends = {loop["backend"] for loop in built}
     engine.ahead_backend = "openmp" if "openmp" in backends else min(backends)
     engine.ahead_bytes = (manifest["vector_bytes"], manifest["gather_bytes"])
     runtime.epoch += 1  # loops that are ready look again
     return Table(
         name=manifest["name"],
         path=str(file),
-        loops=tuple(
-            (loop["kernel"], loop["backend"], loop["strategy"])
-            for loop in manifest["loops"]
-            if "symbol" in loop
-        ),
+        loops=tuple((loop["kernel"], loop["backend"], loop["strategy"]) for loop in built),
     )
-
-
-def _with(
-    one: tuple[_core.Query, str, str], library: _core.jit.Library
-) -> tuple[_core.Query, str, _core.jit.Library, str]:
-    query, executable, symbol = one
-    return query, executable, library, symbol
 
 
 def _read(path: Path) -> tuple[dict[str, Any], Path]:

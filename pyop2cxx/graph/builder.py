@@ -8,6 +8,7 @@ Two types for two phases, after source document 001: what is built here cannot b
 from __future__ import annotations
 
 import weakref
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -143,7 +144,7 @@ class Successors:
 
         Args:
             target: What is written.
-            value: The number; zero is enqueued on a device, others are copied to it.
+            value: The number. A Dat on a device is set there, and nobody waits.
 
         Raises:
             GraphClosedError: The graph is not being built.
@@ -500,17 +501,9 @@ def _copy(source: Any, target: Any, casting: str) -> HostCall:
 
 
 def _fill(target: Any, value: Any) -> HostCall:
-    def filled() -> None:
-        if value == 0:
-            target.zero()
-        elif isinstance(target, Global):
-            target.data = value
-        else:
-            target.data_wo_with_halos[:] = value
-
     return HostCall(
         f"set {target.name}",
-        filled,
+        target.zero if value == 0 else partial(target.assign, value),
         [],
         [target],
         lambda new: _fill(new.get(target._uid, target), value),

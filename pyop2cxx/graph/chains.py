@@ -10,7 +10,7 @@ from pyop2cxx.chain.compiled import compiled
 from pyop2cxx.chain.entries import Entry, Recorded
 from pyop2cxx.chain.recorder import ChainState
 from pyop2cxx.exceptions import UsageError
-from pyop2cxx.graph.operations import Operation, own_copy
+from pyop2cxx.graph.operations import Operation, own_copy, uses_of, with_data
 from pyop2cxx.runtime import runtime
 
 if TYPE_CHECKING:
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
     from pyop2cxx.base.access import Access
     from pyop2cxx.graph.operations import Replaced
+    from pyop2cxx.loop.parloop import ParLoop
 
 
 class ChainOperation(Operation):
@@ -41,16 +42,18 @@ class ChainOperation(Operation):
                 for data, writes in entry.uses:
                     yield data, WRITE if writes else READ
                 continue
-            for part in entry.loop._parts:
-                yield part.data, part.access
-            for constant in entry.loop._symbolic().constants:
-                yield constant, READ
+            yield from uses_of(entry.loop)
 
     def bound(self, replaced: Replaced) -> Operation:
         """Return the same chain of loops over other data."""
         if not self._is_met(replaced):
             return self
         return ChainOperation([_bound(entry, replaced) for entry in self._entries], self._passes)
+
+    @property
+    def loops(self) -> list[ParLoop]:
+        """Its loops."""
+        return [entry.loop for entry in self._entries if entry.loop is not None]
 
     def prepared(self) -> Callable[[int], None]:
         """Compile the chain, and return what runs it some times.
@@ -84,9 +87,5 @@ def _bound(entry: Entry, replaced: Replaced) -> Entry:
                 "the chain"
             )
         return entry
-    loop = own_copy(entry.loop)
-    for i, arg in enumerate(entry.args):
-        data: Any = arg.data
-        if data._uid in replaced:
-            loop.replace_data(i, replaced[data._uid])
+    loop = with_data(entry.loop, replaced)
     return Entry(Recorded(loop), loop.args, loop)

@@ -13,7 +13,7 @@ from pyop2cxx.base.access import READ
 from pyop2cxx.exceptions import GraphClosedError, GraphRaceError, UsageError
 from pyop2cxx.graph import pictures
 from pyop2cxx.graph.memory import numbered
-from pyop2cxx.graph.operations import Inner, While
+from pyop2cxx.graph.operations import Inner, While, bound_nodes
 from pyop2cxx.graph.segments import prepared
 from pyop2cxx.runtime import runtime
 from pyop2cxx.runtime.engine import Bounded
@@ -206,13 +206,7 @@ class Graph:
         self._n_instantiations += 1
 
     def _made_with(self, new: Mapping[int, Any]) -> Graph:
-        known: dict[int, Operation] = {}  # nodes may share a loop
-        nodes = []
-        for one in self._nodes:
-            operation = known.get(id(one.operation))
-            if operation is None:
-                operation = known[id(one.operation)] = one.operation.bound(new)
-            nodes.append(type(one)(operation, one.after, one.line))
+        nodes = bound_nodes(self._nodes, new)
         slots = {
             data._uid: data for data in (new.get(uid, old) for uid, old in self._slots.items())
         }

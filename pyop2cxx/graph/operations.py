@@ -65,27 +65,35 @@ class LoopOperation(Operation):
 
     def uses(self) -> Iterator[tuple[Any, Access]]:
         """What the arguments and the kernel's Consts say."""
-        for part in self.loop._parts:
-            yield part.data, part.access
-        for constant in self.loop._symbolic().constants:
-            yield constant, READ
+        yield from uses_of(self.loop)
 
     def bound(self, replaced: Replaced) -> Operation:
         """Return the loop with other data."""
-        if not self._is_met(replaced):
-            return self
-        loop = own_copy(self.loop)
-        for i, arg in enumerate(self.loop.args):
-            data: Any = arg.data
-            if data._uid in replaced:
-                loop.replace_data(i, replaced[data._uid])
-        return LoopOperation(loop)
+        return LoopOperation(with_data(self.loop, replaced)) if self._is_met(replaced) else self
 
 
 def own_copy(loop: ParLoop) -> ParLoop:
     """Return a loop that is not touched by what the program does to the given one."""
     found = copy.copy(loop)
     found._epoch = -1
+    return found
+
+
+def uses_of(loop: ParLoop) -> Iterator[tuple[Any, Access]]:
+    """What a loop reads and writes: its arguments, and the Consts that its kernel names."""
+    for part in loop._parts:
+        yield part.data, part.access
+    for constant in loop._symbolic().constants:
+        yield constant, READ
+
+
+def with_data(loop: ParLoop, replaced: Replaced) -> ParLoop:
+    """Return a loop of its own, with other data in the places of some."""
+    found = own_copy(loop)
+    for i, arg in enumerate(loop.args):
+        data: Any = arg.data
+        if data._uid in replaced:
+            found.replace_data(i, replaced[data._uid])
     return found
 
 
@@ -146,6 +154,13 @@ class Placed:
     line: str
 
 
+def bound_nodes(nodes: Sequence[Placed], replaced: Replaced) -> list[Placed]:
+    """Return nodes with other data; those that share an operation share the new one, too."""
+    operations = {id(one.operation): one.operation for one in nodes}
+    new = {key: operation.bound(replaced) for key, operation in operations.items()}
+    return [Placed(new[id(one.operation)], one.after, one.line) for one in nodes]
+
+
 class While(Operation):
     """Nodes that are run again as long as a condition holds.
 
@@ -173,7 +188,7 @@ class While(Operation):
         """Return the same around bound nodes."""
         if not self._is_met(replaced):
             return self
-        body = [Placed(one.operation.bound(replaced), one.after, one.line) for one in self.body]
+        body = bound_nodes(self.body, replaced)
         return While(self.condition.bound(replaced), body, self.most)
 
 
@@ -199,5 +214,4 @@ class Inner(Operation):
         """Return the same with bound nodes."""
         if not self._is_met(replaced):
             return self
-        body = [Placed(one.operation.bound(replaced), one.after, one.line) for one in self.body]
-        return Inner(self.name, body)
+        return Inner(self.name, bound_nodes(self.body, replaced))

@@ -27,7 +27,7 @@ class Program:
 
     Args:
         segments: What is called, with how often it is to run.
-        loops: All loops.
+        loops: All loops, those of inner segments too.
         n_inner: Segments inside of these.
     """
 
@@ -35,6 +35,7 @@ class Program:
         self, segments: Sequence[Callable[[int], None]], loops: Sequence[ParLoop], n_inner: int
     ) -> None:
         self._segments = tuple(segments)
+        self.loops = tuple(loops)
         self._frozen_checks = [(loop._effects, loop.args, loop._what) for loop in loops]
         self.n_segments = len(segments) + n_inner
 
@@ -83,13 +84,19 @@ class _Maker:
             elif isinstance(operation, While):
                 body = prepared(operation.body)
                 self.n_inner += body.n_segments
+                self._note(body.loops)
                 self._add_segment(_Passes(operation.condition, body, operation.most))
             elif isinstance(operation, ChainOperation):
+                self._note(operation.loops)
                 self._add_segment(operation.prepared())
             elif isinstance(operation, HostCall):
                 self._add_segment(_Calls(operation.call))
             else:
                 raise UnsupportedError(f"graph: '{operation.name}' is no kind of node")
+
+    def _note(self, loops: Iterable[ParLoop]) -> None:
+        """Remember loops that others run, to be checked with all others before a submit."""
+        self.loops |= {id(loop): loop for loop in loops}
 
     def end_sequence(self) -> None:
         if self._sequence:
@@ -101,10 +108,9 @@ class _Maker:
         self.segments.append(segment)
 
     def _add_loop(self, loop: ParLoop) -> None:
-        if id(loop) not in self.loops:
-            self.loops[id(loop)] = loop
-            if loop._epoch != runtime.epoch:
-                loop._prepare()
+        self._note([loop])
+        if loop._epoch != runtime.epoch:
+            loop._prepare()
         if loop._run.is_watched or loop._wants_checks() or loop._effects.ghosts:
             self._add_segment(_Watched(loop))
         else:

@@ -73,6 +73,14 @@ def flux_on(backend: str, manifest: dict[str, Any]) -> dict[str, Any]:
     return dict(found)
 
 
+def argv_of(loop: dict[str, Any], arrays: dict[str, Any]) -> list[Any]:
+    """Arrays in the order and of the dtypes of a function's arguments."""
+    return [
+        np.ascontiguousarray(arrays[one.get("object") or one["array"]], one["dtype"])
+        for one in loop["arguments"]
+    ]
+
+
 def run(code: str, *arguments: str, path: str = "") -> subprocess.CompletedProcess[str]:
     """Run a program in a process of its own, where no compiler is found."""
     root = Path(__file__).parents[2]
@@ -220,7 +228,7 @@ def test_the_manifest_says_how_to_call_each_function(folder: Path) -> None:
         "Dat 'heat'": np.arange(n, dtype=float) ** 2,
         "Map 'ends'": np.array([[i, i + 1] for i in range(n - 1)]),
     }
-    argv = [np.ascontiguousarray(arrays[one["object"]], one["dtype"]) for one in loop["arguments"]]
+    argv = argv_of(loop, arrays)
     _launch(folder, loop, manifest, argv, n - 1)
     assert argv[0].tolist() == [1.0, 2.0, 2.0, 2.0, 2.0, -9.0]
 
@@ -240,10 +248,7 @@ def test_a_loop_with_a_plan_and_scratch_can_be_called_by_hand(folder: Path) -> N
         "block_of": np.array([0, 1]),
         "block_offset": np.array([0, 3, n - 1]),
     }
-    argv = [
-        np.ascontiguousarray(arrays[one.get("object") or one["array"]], one["dtype"])
-        for one in loop["arguments"]
-    ]
+    argv = argv_of(loop, arrays)
     assert all(one["shape"] for one in loop["arguments"])
     _launch(folder, loop, manifest, argv, 2)
     assert argv[0].tolist() == [1.0, 2.0, 2.0, 2.0, 2.0, -9.0]

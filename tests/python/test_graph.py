@@ -670,6 +670,16 @@ def test_frozen_halos_are_respected() -> None:
     assert x.data_ro.tolist() == [1.0, 1.0]
 
 
+def test_frozen_halos_are_respected_within_while() -> None:
+    x, y = op2.Dat(op2.Set(2), name="x"), op2.Global(1, 1.0, name="y")
+    with op2.graph() as g, g.while_(y > 0, most=2) as again:
+        again.then(MORE, x.dataset.set, x(op2.RW))
+    graph = g.instantiate()
+    with x.frozen_halo(op2.READ), pytest.raises(HaloFrozenError, match="'x' is frozen with READ"):
+        graph.submit()
+    assert x.data_ro.tolist() == [0.0, 0.0]
+
+
 def test_another_backend_is_refused_and_other_options_are_followed() -> None:
     x = op2.Dat(op2.Set(2), name="x")
     with op2.backend("sequential"):

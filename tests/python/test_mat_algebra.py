@@ -14,19 +14,7 @@ from pyop2cxx import op2
 from pyop2cxx.exceptions import DataTypeError, MatTypeError, SparsityShapeError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from pyop2cxx import _core
-
-BACKENDS = ["sequential", "opencl"]
-
-
-@pytest.fixture(params=BACKENDS)
-def backend(request: pytest.FixtureRequest) -> Iterator[str]:
-    if not {found.name: found.available for found in op2.backends()}[request.param]:
-        pytest.skip(f"there is no {request.param}")
-    with op2.backend(request.param):
-        yield request.param
 
 
 def small_matrix(values: Any, dtype: str = "float64", dim: int = 1) -> op2.Mat:

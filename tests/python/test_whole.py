@@ -18,19 +18,7 @@ from pyop2cxx.exceptions import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from pyop2cxx import _core
-
-BACKENDS = ["sequential", "opencl"]
-
-
-@pytest.fixture(params=BACKENDS)
-def backend(request: pytest.FixtureRequest) -> Iterator[str]:
-    if not {found.name: found.available for found in op2.backends()}[request.param]:
-        pytest.skip(f"there is no {request.param}")
-    with op2.backend(request.param):
-        yield request.param
 
 
 def placed(dat: op2.Dat, backend: str) -> op2.Dat:
