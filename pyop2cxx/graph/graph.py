@@ -80,6 +80,7 @@ class Graph:
         self._n_submits = 0
         self._n_instantiations = 0
         self._lock = threading.Lock()
+        self._submitting = 0  # the thread that is
         self._prepare()
         if runtime.on_graph is not None:
             runtime.on_graph(self)
@@ -104,18 +105,22 @@ class Graph:
             GraphClosedError: Loops run on another backend now than when it was instantiated.
             HaloFrozenError: A Dat's frozen halo was promised another access.
             ExecutionError: A loop failed; the nodes behind it did not run.
-            UsageError: n is not a positive number.
+            UsageError: n is not a positive number; or a function of the graph submits the graph.
         """
         if not isinstance(n, int) or isinstance(n, bool) or n < 1:
             raise UsageError(f"graph '{self._name}': submit: n must be positive, got {n!r}")
         runtime.settle()
+        if self._submitting == threading.get_ident():
+            raise UsageError(
+                f"graph '{self._name}': a function of the graph submits the graph itself, which "
+                "would never end; while_() runs nodes again"
+            )
         with self._lock, runtime.at_once():
-            if self._epoch != runtime.epoch:
-                self._prepare()
-            if runtime.n_frozen:
-                self._program.check_frozen()
-            self._program.run(n)
-            self._n_submits += n
+            self._submitting = threading.get_ident()
+            try:
+                self._run(n)
+            finally:
+                self._submitting = 0
 
     def wait(self) -> None:
         """Wait until everything that was submitted is done.
@@ -192,6 +197,14 @@ class Graph:
 
     def _labels(self) -> list[tuple[str, str]]:
         return [(one.operation.name, _what_of(one.operation)) for one in self._nodes]
+
+    def _run(self, n: int) -> None:
+        if self._epoch != runtime.epoch:
+            self._prepare()
+        if runtime.n_frozen:
+            self._program.check_frozen()
+        self._program.run(n)
+        self._n_submits += n
 
     def _prepare(self) -> None:
         if runtime.backend != self._backend:

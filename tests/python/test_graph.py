@@ -523,6 +523,17 @@ def test_a_function_of_which_nothing_is_known_is_ordered_with_all_nodes() -> Non
         g.instantiate()
 
 
+def test_a_graph_that_submits_itself_is_refused() -> None:
+    x, made = op2.Dat(op2.Set(2)), []
+    with op2.graph("again") as g:
+        g.par_loop(MORE, x.dataset.set, x(op2.RW)).then_host(lambda: made[0].submit(), reads=[x])
+    made.append(g.instantiate())
+    for _ in range(2):
+        with pytest.raises(UsageError, match="graph 'again': a function of the graph submits"):
+            made[0].submit()
+    assert x.data_ro.tolist() == [2.0, 2.0]
+
+
 def test_a_graph_in_a_graph(backend: str) -> None:
     x = op2.Dat(op2.Set(2))
     inner = op2.create_graph(lambda root: root.then(MORE, x.dataset.set, x(op2.RW)), name="inner")
