@@ -196,6 +196,8 @@ def expressions(draw: st.DrawFn, depth: int = 4) -> str:
 @settings(max_examples=150, deadline=None)
 @given(expressions())
 @example("(((x) * ((x))) + (x)) ? (x) : (y)")
+@example("f((+((f((x))) * ((double)(x)))))")
+@example("-((x) * ((y) * (y)))")
 def test_any_expression_keeps_its_tree(expression: str) -> None:
     code = (
         "static double f(double x) { return x; }\n"

@@ -4,7 +4,7 @@
 C cannot be parsed without knowing that: ``(a) - b`` is a cast or a difference. tree-sitter knows
 only C's own type names and guesses the rest, so names of scalar types are put in its words,
 superfluous parentheses that invite a wrong guess are blanked out, and products that look like
-a function's type get a sign, which changes nothing. Lines do not move.
+a function's type get two signs, which the parser drops again. Lines do not move.
 """
 
 from __future__ import annotations
@@ -82,7 +82,7 @@ def unambiguous(text: str, aliases: Mapping[str, str], type_names: frozenset[str
     for position in _superfluous(pieces, type_names):
         characters[position] = " "
     for position in _products(pieces, type_names):
-        characters[position] = "(+"
+        characters[position] = "(+ +"
     return "".join(characters)
 
 

@@ -78,6 +78,15 @@ def _parenthesized(node: Node, scope: Scope) -> Expr:
 
 
 def _unary(node: Node, scope: Scope) -> Expr:
+    inner = node.child_by_field_name("argument")
+    if inner is None or inner.type != "unary_expression":
+        return _sign(node, scope)
+    if _operator(node) == _operator(inner) == "+":
+        return _field(inner, "argument", scope)  # signs of disambiguate's
+    return _sign(node, scope)
+
+
+def _sign(node: Node, scope: Scope) -> Expr:
     return ("unary", scope.line(node), _operator(node), None, (_field(node, "argument", scope),))
 
 
