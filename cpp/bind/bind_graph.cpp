@@ -33,7 +33,8 @@ void bind_graph(py::module_& core) {
   room.def("levels", &graph::levels, py::arg("nodes"), Unlocked());
   py::class_<runtime::Sequence>(room, "LoopSequence")
       .def(py::init<std::vector<std::shared_ptr<runtime::PreparedLoop>>>(), py::arg("loops"))
-      .def("run", &runtime::Sequence::run, py::arg("n_times"), Unlocked());
+      .def("run", &runtime::Sequence::run, py::arg("n_times"), Unlocked())
+      .def_property_readonly("native", &runtime::Sequence::native);
 }
 
 }  // namespace op2::bind

@@ -25,6 +25,7 @@ struct State {
   bool ends_with_function = false;
   std::map<std::string, std::string, std::less<>> helpers;  // key to name
   NameSet texts_once;                                       // of top_level_once()
+  std::size_t n_constant_bytes = 0;                         // of tables in constant memory
   std::string fault;                                        // what a destructor could not throw
 
   [[nodiscard]] Body& body(std::string_view what) const {
@@ -211,6 +212,13 @@ void Context::top_level_once(std::string_view text) {
   if (state_->texts_once.contains(text)) return;
   top_level(text);
   state_->texts_once.emplace(text);
+}
+
+bool Context::take_constant_memory(std::size_t n_bytes) {
+  const std::size_t limit = dialect().constant_bytes;
+  if (limit != 0 && n_bytes > limit - state_->n_constant_bytes) return false;
+  state_->n_constant_bytes += n_bytes;
+  return true;
 }
 
 void Context::reserve(std::string_view name) {

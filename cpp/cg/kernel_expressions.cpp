@@ -270,9 +270,10 @@ std::string expression_text(const ir::Expr& expr, const Dialect& dialect,
 }
 
 std::string variables_text(const ir::Declare& node, const Dialect& dialect,
-                           const KernelStyle& style) {
+                           const KernelStyle& style, std::string_view storage) {
   const ExpressionPrinter printer(dialect, style);
-  std::string text = node.is_static ? fmt::format("{} ", dialect.table) : "";
+  if (storage.empty()) storage = dialect.table;
+  std::string text = node.is_static ? fmt::format("{} ", storage) : "";
   text += scalar_text(node.variables.front().type, dialect, style);
   for (const ir::Variable& variable : node.variables) {
     text += &variable == &node.variables.front() ? " " : ", ";

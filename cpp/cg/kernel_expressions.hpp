@@ -34,7 +34,9 @@ struct KernelStyle {
                                          const KernelStyle& style = {});
 
 /// @brief A declaration with its initialisers, without the semicolon.
+/// @param[in] storage Of a static table; the dialect's if empty.
 [[nodiscard]] std::string variables_text(const ir::Declare& node, const Dialect& dialect,
-                                         const KernelStyle& style = {});
+                                         const KernelStyle& style = {},
+                                         std::string_view storage = {});
 
 }  // namespace op2::cg

@@ -6,11 +6,11 @@
 #include <vector>
 
 #include "base/abi.h"
+#include "base/abi_types.hpp"
 #include "base/access.hpp"
 #include "base/dtype.hpp"
 #include "exec/launch_program.hpp"
 #include "exec/program.hpp"
-#include "ir/kernel_ir.hpp"
 
 namespace op2::exec {
 
@@ -36,11 +36,11 @@ struct DataUse {
 struct Executable {
   op2_launch_v1 launch = nullptr;         ///< null: on a device
   std::shared_ptr<const void> owner;      ///< keeps the code loaded
-  std::vector<kir::Parameter> arguments;  ///< of argv: role, index, dtype
+  std::vector<abi::Parameter> arguments;  ///< of argv: role, index, dtype
   std::vector<DataUse> data;              ///< of the loop's arguments, by Parameter::index
-  kir::PlanSpec plan;
-  kir::ScratchSpec scratch;
-  kir::Items items = kir::Items::elements;
+  abi::PlanSpec plan;
+  abi::ScratchSpec scratch;
+  abi::Items items = abi::Items::elements;
   std::string name;  ///< of the kernel, for messages and reports
   std::string strategy;
   bool is_parallel = false;                            ///< opens a team of threads

@@ -5,8 +5,8 @@
 #include <array>
 #include <utility>
 
+#include "base/canonical.hpp"
 #include "base/canonical_reader.hpp"
-#include "base/digest.hpp"
 #include "base/overload.hpp"
 
 namespace op2::exec {

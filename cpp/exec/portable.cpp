@@ -7,8 +7,8 @@
 #include <utility>
 #include <vector>
 
+#include "base/canonical.hpp"
 #include "base/canonical_reader.hpp"
-#include "base/digest.hpp"
 #include "base/dtype.hpp"
 
 namespace op2::exec {
@@ -30,7 +30,7 @@ void write(Canonical& out, const std::vector<int>& numbers) {
   out.close();
 }
 
-void write(Canonical& out, const kir::Parameter& parameter) {
+void write(Canonical& out, const abi::Parameter& parameter) {
   out.open("parameter").text(parameter.name).text(name_of(parameter.type.dtype));
   out.flag(parameter.type.is_const).flag(parameter.type.is_pointer).number(parameter.type.lanes);
   out.flag(parameter.is_restrict).text(name_of(parameter.role)).number(parameter.index);
@@ -42,7 +42,7 @@ void write(Canonical& out, const DataUse& use) {
   out.flag(use.is_overwritten).close();
 }
 
-void write(Canonical& out, const kir::PlanSpec& plan) {
+void write(Canonical& out, const abi::PlanSpec& plan) {
   out.open("plan").number(number_of(plan.kind));
   write(out, plan.conflicts);
   write(out, plan.occurrences);
@@ -63,7 +63,7 @@ class ExecutableReader {
     made->name = in_.text();
     made->strategy = in_.text();
     made->is_parallel = in_.flag();
-    made->items = enumerator<kir::Items>(4);
+    made->items = enumerator<abi::Items>(4);
     in_.open("arguments");
     while (!in_.is_at_close()) made->arguments.push_back(parameter());
     in_.close();
@@ -104,8 +104,8 @@ class ExecutableReader {
     return found;
   }
 
-  kir::Parameter parameter() {
-    kir::Parameter made;
+  abi::Parameter parameter() {
+    abi::Parameter made;
     in_.open("parameter");
     made.name = in_.text();
     made.type.dtype = dtype();
@@ -116,9 +116,9 @@ class ExecutableReader {
     const std::string role = in_.text();
     const auto* known = std::ranges::find(roles, role);
     if (known == roles.end()) in_.fail("a role before");
-    made.role = static_cast<kir::Role>(known - roles.begin());
+    made.role = static_cast<abi::Role>(known - roles.begin());
     made.index = in_.small();
-    made.array = enumerator<kir::PlanArray>(number_of(kir::PlanArray::lane_colour) + 1);
+    made.array = enumerator<abi::PlanArray>(number_of(abi::PlanArray::lane_colour) + 1);
     in_.close();
     return made;
   }
@@ -134,10 +134,10 @@ class ExecutableReader {
     return made;
   }
 
-  kir::PlanSpec plan() {
-    kir::PlanSpec made;
+  abi::PlanSpec plan() {
+    abi::PlanSpec made;
     in_.open("plan");
-    made.kind = enumerator<kir::PlanKind>(number_of(kir::PlanKind::columns) + 1);
+    made.kind = enumerator<abi::PlanKind>(number_of(abi::PlanKind::columns) + 1);
     made.conflicts = numbers();
     made.occurrences = numbers();
     made.block_size = in_.small();
@@ -157,7 +157,7 @@ class ExecutableReader {
 
 }  // namespace
 
-std::string_view name_of(kir::Role role) {
+std::string_view name_of(abi::Role role) {
   return roles.at(static_cast<std::size_t>(role));
 }
 
@@ -166,12 +166,12 @@ std::string canonical(const Executable& executable) {
   out.open("executable").text(executable.name).text(executable.strategy);
   out.flag(executable.is_parallel).number(number_of(executable.items));
   out.open("arguments");
-  for (const kir::Parameter& parameter : executable.arguments) write(out, parameter);
+  for (const abi::Parameter& parameter : executable.arguments) write(out, parameter);
   out.close().open("data");
   for (const DataUse& use : executable.data) write(out, use);
   out.close();
   write(out, executable.plan);
-  const kir::ScratchSpec& scratch = executable.scratch;
+  const abi::ScratchSpec& scratch = executable.scratch;
   out.open("scratch").number(scratch.per_slot).number(scratch.per_item).number(scratch.chunk);
   out.close().text(executable.device ? canonical(executable.device->launch) : "").close();
   return out.str();

@@ -19,6 +19,6 @@ namespace op2::exec {
 [[nodiscard]] std::shared_ptr<Executable> read_executable(std::string_view text);
 
 /// @brief What a parameter is, by its name in manifests.
-[[nodiscard]] std::string_view name_of(kir::Role role);
+[[nodiscard]] std::string_view name_of(abi::Role role);
 
 }  // namespace op2::exec

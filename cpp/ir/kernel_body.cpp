@@ -7,7 +7,7 @@
 #include <array>
 #include <utility>
 
-#include "base/digest.hpp"
+#include "base/canonical.hpp"
 #include "base/error.hpp"
 
 namespace op2::ir {

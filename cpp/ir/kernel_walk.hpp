@@ -139,31 +139,32 @@ void for_each_expr_in(AnyBody& body, Visit&& visit) {
 }
 
 /// @brief Call @p visit on @p body and on the bodies of all statements inside, whole ones.
-template <class Visit>
-void for_each_body(Body& body, Visit&& visit) {
+template <class AnyBody, class Visit>
+void for_each_body(AnyBody& body, Visit&& visit) {
   visit(body);
-  for (Stmt& stmt : body) {
-    std::visit(overload{
-                   [](Declare&) {},
-                   [](Evaluate&) {},
-                   [&visit](Block& node) { for_each_body(node.body, visit); },
-                   [&visit](If& node) {
-                     for_each_body(node.then_body, visit);
-                     for_each_body(node.else_body, visit);
-                   },
-                   [&visit](For& node) {
-                     for_each_body(node.init, visit);
-                     for_each_body(node.body, visit);
-                   },
-                   [&visit](While& node) { for_each_body(node.body, visit); },
-                   [&visit](Switch& node) {
-                     for (Case& entry : node.cases) for_each_body(entry.body, visit);
-                   },
-                   [](Return&) {},
-                   [](Break&) {},
-                   [](Continue&) {},
-               },
-               stmt.node);
+  for (auto& stmt : body) {
+    std::visit(
+        overload{
+            [](copy_const_t<AnyBody, Declare>&) {},
+            [](copy_const_t<AnyBody, Evaluate>&) {},
+            [&visit](copy_const_t<AnyBody, Block>& node) { for_each_body(node.body, visit); },
+            [&visit](copy_const_t<AnyBody, If>& node) {
+              for_each_body(node.then_body, visit);
+              for_each_body(node.else_body, visit);
+            },
+            [&visit](copy_const_t<AnyBody, For>& node) {
+              for_each_body(node.init, visit);
+              for_each_body(node.body, visit);
+            },
+            [&visit](copy_const_t<AnyBody, While>& node) { for_each_body(node.body, visit); },
+            [&visit](copy_const_t<AnyBody, Switch>& node) {
+              for (auto& entry : node.cases) for_each_body(entry.body, visit);
+            },
+            [](copy_const_t<AnyBody, Return>&) {},
+            [](copy_const_t<AnyBody, Break>&) {},
+            [](copy_const_t<AnyBody, Continue>&) {},
+        },
+        stmt.node);
   }
 }
 

@@ -10,12 +10,18 @@
 
 #include "base/access.hpp"
 #include "base/dtype.hpp"
+#include "base/paths.hpp"
 #include "ir/kernel_body.hpp"
 
 namespace op2::ir {
 
 /// Symbolic loops: what is computed, without sizes, pointers or the user's names for Sets, Maps and
 /// Dats. Their canonical form is the signature; see signature.hpp.
+
+using op2::Iteration;
+using op2::Layers;
+using op2::MapRef;
+using op2::RowRef;
 
 /// @brief Which memory an argument touches, as classes numbered in order of first use.
 ///
@@ -28,46 +34,10 @@ struct Alias {
   bool operator==(const Alias&) const = default;
 };
 
-/// @brief Which entry of a Map's row leads to one row of an argument.
-///
-/// The target is `entry + offset * (level + above)`, where `level` counts the layers of an extruded
-/// Set from the bottom of its column; periodic: `(level + above + quotient) % levels - quotient %
-/// levels` instead.
-struct RowRef {
-  int slot = 0;      ///< of the Map
-  int offset = 0;    ///< from a layer to the next
-  int quotient = 0;  ///< layers that the entry itself lies above its column's bottom
-  int above = 0;     ///< 1: in the cell above, as the second half of an interior facet is
-  bool operator==(const RowRef&) const = default;
-};
-
-/// @brief A path: a Map, and the entries of its rows that an argument is made of.
-struct MapRef {
-  int arity = 1;                  ///< rows of an argument
-  int toset = 0;                  ///< number of the target Set, in order of first use
-  int width = 0;                  ///< entries of a row of the Map; 0: as many as `arity`
-  std::vector<RowRef> rows = {};  ///< [arity]; empty: all entries of the Map in their order
-  bool operator==(const MapRef&) const = default;
-};
-
-/// @brief Whether the layers of an extruded Set are as many in every column.
-enum class Layers : std::uint8_t { none, constant, variable };
-
 /// @brief In the place of a Set's number: the visited Set, if no Map leads to it.
 inline constexpr int visited_alone = -1;
 /// @brief In the place of a Set's number: a Global, or the entries of a matrix.
 inline constexpr int no_set = -2;
-
-/// @brief How work items become elements. Sizes, lists and numbers of layers are run-time data.
-struct Iteration {
-  bool subset = false;           ///< elements are looked up in a list
-  Layers layers = Layers::none;  ///< items are cells of columns; elements are the columns
-  bool periodic = false;         ///< the top layer is below the bottom one
-  bool pass_layer = false;       ///< the kernel's last parameter is the layer
-  int index_bytes = 4;           ///< width of the lists of elements, columns and levels
-  bool pass_element = false;     ///< after it: the element, where there are layers the work item
-  bool operator==(const Iteration&) const = default;
-};
 
 /// @brief A Dat on the iteration set, `dim` scalars an element.
 struct DirectDat {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "ir/signature.hpp"
 
-#include "base/digest.hpp"
+#include "base/canonical.hpp"
 #include "base/overload.hpp"
 
 namespace op2::ir {

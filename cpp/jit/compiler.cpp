@@ -11,7 +11,7 @@
 #include <string_view>
 #include <system_error>
 
-#include "base/digest.hpp"
+#include "base/canonical.hpp"
 #include "base/error.hpp"
 #include "jit/file.hpp"
 #include "jit/process.hpp"

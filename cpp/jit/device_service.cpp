@@ -8,6 +8,7 @@
 #include <filesystem>
 #include <utility>
 
+#include "base/canonical.hpp"
 #include "base/clock.hpp"
 #include "base/digest.hpp"
 #include "base/error.hpp"

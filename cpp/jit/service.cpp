@@ -13,6 +13,7 @@
 #include <utility>
 
 #include "base/abi.h"
+#include "base/canonical.hpp"
 #include "base/clock.hpp"
 #include "base/digest.hpp"
 #include "base/error.hpp"

@@ -10,6 +10,7 @@
 #include "ir/kir_verify.hpp"
 #include "lower/lanes_loop.hpp"
 #include "lower/passes.hpp"
+#include "lower/private_bytes.hpp"
 
 namespace op2::lower {
 namespace {
@@ -127,6 +128,11 @@ void verify_after(Stage stage, const kir::Module& module) {
   }
 }
 
+/// Drivers of processors put the arrays of all lanes of a block on the stack of one thread.
+bool on_a_processor(const Facts& facts) {
+  return facts.lanes == Lanes::grid && facts.in_turn;
+}
+
 /// `owner` is the same loop from the other side.
 ir::Group seen_from_targets(const Request& request) {
   return request.strategy == Strategy::owner ? ir::inverted(request.loop) : request.loop;
@@ -143,7 +149,11 @@ std::string why_not_on_lanes(const Request& given) {
   const Request request = over(group, given);
   Builder builder = builder_for(request);
   lay_out(builder);
-  return loop_on_lanes(builder.module(), request).why;
+  const LoopOnLanes on_lanes = loop_on_lanes(builder.module(), request);
+  if (on_lanes.module && on_a_processor(request.facts) && !fits_on_a_stack(*on_lanes.module)) {
+    return "the arrays of so many elements do not fit on a thread's stack";
+  }
+  return on_lanes.why;
 }
 
 kir::Module lower(const Request& given, const Observer& observe) {
@@ -157,6 +167,7 @@ kir::Module lower(const Request& given, const Observer& observe) {
     observe(pass.stage, builder.module());
   }
   kir::Module& made = builder.module();
+  if (builder.is_grid()) limit_lanes(made, on_a_processor(request.facts));
   if (made.lanes == 0 && !kir::has_kernels(made))
     made.row_length = request.options.tuning.row_length;
   return std::move(builder.module());

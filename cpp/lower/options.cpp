@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <iterator>
 
-#include "base/digest.hpp"
+#include "base/canonical.hpp"
 #include "base/error.hpp"
 
 namespace op2::lower {

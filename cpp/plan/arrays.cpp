@@ -12,7 +12,7 @@
 namespace op2::plan {
 namespace {
 
-using kir::PlanArray;
+using abi::PlanArray;
 
 constexpr std::array table{
     ArrayFacts{PlanArray::none, "none", "", "", "not of a plan"},
@@ -143,7 +143,7 @@ void use_interleaved(const PlanRequest& request, PlanCache& plans, LoopPlan& pla
 template <class Inverse>
 void use_rows(const PlanRequest& request, const std::shared_ptr<const Inverse>& inverse,
               LoopPlan& plan) {
-  if (request.items != kir::Items::elements) plan.n_items = inverse->n_rows;
+  if (request.items != abi::Items::elements) plan.n_items = inverse->n_rows;
   plan.n_bytes = inverse->bytes();
   HostArray touched = array_of(inverse->rows, inverse);
   if (!inverse->touched_only) touched = {};
@@ -186,7 +186,7 @@ void use_columns(const PlanRequest& request, PlanCache& plans, LoopPlan& plan) {
 
 }  // namespace
 
-const ArrayFacts& facts_of(kir::PlanArray array) {
+const ArrayFacts& facts_of(abi::PlanArray array) {
   const auto found = std::find_if(table.begin(), table.end(), [array](const ArrayFacts& facts) {
     return facts.array == array;
   });
@@ -194,11 +194,11 @@ const ArrayFacts& facts_of(kir::PlanArray array) {
   return *found;
 }
 
-void Arrays::add(kir::PlanArray array, HostArray values, int number) {
+void Arrays::add(abi::PlanArray array, HostArray values, int number) {
   entries_.push_back({array, number, std::move(values)});
 }
 
-const HostArray& Arrays::at(const kir::Parameter& parameter) const {
+const HostArray& Arrays::at(const abi::Parameter& parameter) const {
   const auto found = std::find_if(entries_.begin(), entries_.end(), [&](const Entry& entry) {
     return entry.array == parameter.array && entry.number == parameter.index;
   });
@@ -217,13 +217,13 @@ const HostArray& Arrays::at(const kir::Parameter& parameter) const {
   return found->values;
 }
 
-bool inverts(kir::PlanKind kind) {
-  return kind == kir::PlanKind::inverse || kind == kir::PlanKind::padded ||
-         kind == kir::PlanKind::columns;
+bool inverts(abi::PlanKind kind) {
+  return kind == abi::PlanKind::inverse || kind == abi::PlanKind::padded ||
+         kind == abi::PlanKind::columns;
 }
 
-IncidenceOrder incidence_order(kir::PlanKind kind) {
-  return kind == kir::PlanKind::columns ? IncidenceOrder::by_slot : IncidenceOrder::by_element;
+IncidenceOrder incidence_order(abi::PlanKind kind) {
+  return kind == abi::PlanKind::columns ? IncidenceOrder::by_slot : IncidenceOrder::by_element;
 }
 
 LoopPlan make_plan(const PlanRequest& request, PlanCache& plans) {
@@ -231,27 +231,27 @@ LoopPlan make_plan(const PlanRequest& request, PlanCache& plans) {
   plan.n_items = request.n_elements;
   plan.tables = request.maps;
   switch (request.spec.kind) {
-    case kir::PlanKind::none:
+    case abi::PlanKind::none:
       break;
-    case kir::PlanKind::blocks:
+    case abi::PlanKind::blocks:
       use_blocks(request, plans, plan);
       break;
-    case kir::PlanKind::colours:
+    case abi::PlanKind::colours:
       use_colours(request, plans, plan);
       break;
-    case kir::PlanKind::inverse:
+    case abi::PlanKind::inverse:
       use_inverse(request, plans, plan);
       break;
-    case kir::PlanKind::staged:
+    case abi::PlanKind::staged:
       use_staged(request, plans, plan);
       break;
-    case kir::PlanKind::padded:
+    case abi::PlanKind::padded:
       use_padded(request, plans, plan);
       break;
-    case kir::PlanKind::interleaved:
+    case abi::PlanKind::interleaved:
       use_interleaved(request, plans, plan);
       break;
-    case kir::PlanKind::columns:
+    case abi::PlanKind::columns:
       use_columns(request, plans, plan);
       break;
   }

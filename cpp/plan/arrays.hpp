@@ -7,8 +7,8 @@
 #include <utility>
 #include <vector>
 
+#include "base/abi_types.hpp"
 #include "base/tuning.hpp"
-#include "ir/kernel_ir.hpp"
 #include "plan/conflict.hpp"
 #include "plan/inverse.hpp"
 #include "plan/plan_cache.hpp"
@@ -17,7 +17,7 @@ namespace op2::plan {
 
 /// @brief What there is to say of an array of plans.
 struct ArrayFacts {
-  kir::PlanArray array;
+  abi::PlanArray array;
   std::string_view name;   ///< what it is called where a loop has no better name
   std::string_view dtype;  ///< "index": as wide as the numbers in it need
   std::string_view shape;
@@ -25,7 +25,7 @@ struct ArrayFacts {
 };
 
 /// @brief The table of all arrays that plans have.
-[[nodiscard]] const ArrayFacts& facts_of(kir::PlanArray array);
+[[nodiscard]] const ArrayFacts& facts_of(abi::PlanArray array);
 
 /// @brief An array of a plan on the host, and who keeps it.
 struct HostArray {
@@ -40,16 +40,16 @@ struct HostArray {
 class Arrays {
  public:
   /// @param[in] number Among the arrays of this name.
-  void add(kir::PlanArray array, HostArray values, int number = 0);
+  void add(abi::PlanArray array, HostArray values, int number = 0);
 
   /// @brief What a parameter of role plan refers to.
   /// @throws InternalError if the plan has no such array, or its entries have another width than
   /// the generated code was told.
-  [[nodiscard]] const HostArray& at(const kir::Parameter& parameter) const;
+  [[nodiscard]] const HostArray& at(const abi::Parameter& parameter) const;
 
  private:
   struct Entry {
-    kir::PlanArray array;
+    abi::PlanArray array;
     int number;
     HostArray values;
   };
@@ -58,8 +58,8 @@ class Arrays {
 
 /// @brief What the plan of a loop is made from.
 struct PlanRequest {
-  kir::PlanSpec spec;
-  kir::Items items = kir::Items::elements;
+  abi::PlanSpec spec;
+  abi::Items items = abi::Items::elements;
   std::int64_t n_elements = 0;
   std::vector<MapPointer> maps;      ///< unique Maps
   ConflictSet conflicts;             ///< by PlanSpec::conflicts
@@ -80,10 +80,10 @@ struct LoopPlan {
 };
 
 /// @brief True if a plan of this kind needs PlanRequest::inverse.
-[[nodiscard]] bool inverts(kir::PlanKind kind);
+[[nodiscard]] bool inverts(abi::PlanKind kind);
 
 /// @brief In which order a plan of this kind wants the incidences of a target.
-[[nodiscard]] IncidenceOrder incidence_order(kir::PlanKind kind);
+[[nodiscard]] IncidenceOrder incidence_order(abi::PlanKind kind);
 
 /// @brief Build what the strategy asks for, or find it in the cache.
 [[nodiscard]] LoopPlan make_plan(const PlanRequest& request, PlanCache& plans);

@@ -23,14 +23,14 @@ bool has_rows(const Binding& binding, std::size_t i) {
 }  // namespace
 
 plan::Elements elements_of(const Binding& binding) {
-  const bool looked_up = binding.iteration.subset && binding.iteration.layers == ir::Layers::none;
+  const bool looked_up = binding.iteration.subset && binding.iteration.layers == Layers::none;
   return {binding.n_elements, looked_up ? binding.items.front() : nullptr};
 }
 
 plan::MapPointer targets_of(const Binding& binding, int map, plan::PlanCache& plans,
                             int n_threads) {
   const auto i = static_cast<std::size_t>(map);
-  const bool is_extruded = binding.iteration.layers != ir::Layers::none;
+  const bool is_extruded = binding.iteration.layers != Layers::none;
   if (!is_extruded && !has_rows(binding, i)) return binding.maps[i];
   const plan::TableSpec spec =
       is_extruded ? table_spec(binding, i) : path_table(binding.maps[i], binding.paths[i]);
@@ -42,10 +42,10 @@ std::vector<plan::Occurrence> occurrences_of(const Binding& binding, int map,
   const auto i = static_cast<std::size_t>(map);
   plan::MapPointer table = binding.maps[i];
   std::vector<plan::Occurrence> found;
-  if (binding.iteration.layers != ir::Layers::none) {
+  if (binding.iteration.layers != Layers::none) {
     table = table_of(binding, i, table_spec(binding, i), plans, n_threads);
   } else if (has_rows(binding, i)) {
-    for (const ir::RowRef& row : binding.paths[i].rows) found.push_back({table, row.slot});
+    for (const RowRef& row : binding.paths[i].rows) found.push_back({table, row.slot});
     return found;
   }
   for (int slot = 0; slot < table->arity(); ++slot) found.push_back({table, slot});

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "base/error.hpp"
-#include "ir/loop.hpp"
+#include "base/paths.hpp"
 #include "mesh/buffer.hpp"
 #include "mesh/map_table.hpp"
 #include "plan/plan_cache.hpp"
@@ -23,10 +23,10 @@ struct Binding {
   std::vector<std::shared_ptr<mesh::Buffer>> arguments;  ///< one for each argument
   std::vector<std::shared_ptr<mesh::Buffer>> constants;
   std::vector<std::shared_ptr<mesh::MapTable>> maps;  ///< unique Maps
-  std::vector<int> spaces;             ///< of each Map: Maps of equal space lead to the same memory
-  std::int64_t n_elements = 0;         ///< work items
-  std::vector<ir::MapRef> paths = {};  ///< of each Map: the entries used; empty: all, in order
-  ir::Iteration iteration = {};
+  std::vector<int> spaces;         ///< of each Map: Maps of equal space lead to the same memory
+  std::int64_t n_elements = 0;     ///< work items
+  std::vector<MapRef> paths = {};  ///< of each Map: the entries used; empty: all, in order
+  Iteration iteration = {};
   /// Lists that say which elements the items are: lower::item_locals.
   std::vector<std::shared_ptr<mesh::MapTable>> items = {};
   std::vector<plan::PositionSpec> matrices;  ///< one for each matrix among the arguments

@@ -52,6 +52,18 @@ class DeviceSpan {
   [[nodiscard]] virtual std::optional<Interval> measured() = 0;
 };
 
+/// @brief Launches that a device keeps to enqueue them again, all as one.
+class Recording {
+ public:
+  Recording() = default;
+  Recording(const Recording&) = delete;
+  Recording& operator=(const Recording&) = delete;
+  virtual ~Recording() = default;
+
+  /// @brief Address of the vendor's own object.
+  [[nodiscard]] virtual std::uintptr_t native() const = 0;
+};
+
 /// @brief A device that runs kernels, in the order in which they are launched.
 class Device : public mesh::Device {
  public:
@@ -70,6 +82,14 @@ class Device : public mesh::Device {
               const std::string& loop) {
     launch(kernel, grid, arguments, loop, nullptr);
   }
+
+  /// @brief From now on the calling thread's launches are kept and not run, until stop_recording().
+  /// @return Whether the device can do that.
+  [[nodiscard]] virtual bool start_recording() { return false; }
+  /// @brief What was launched since then; null if it cannot be enqueued as one.
+  [[nodiscard]] virtual std::unique_ptr<Recording> stop_recording() { return nullptr; }
+  /// @brief Enqueue everything of a recording of this device; waits for nothing.
+  virtual void replay(Recording& /*recording*/) {}
 
   /// @brief From now on spans can be opened; calls may nest. May wait, and make launches slower.
   virtual void start_clock() {}

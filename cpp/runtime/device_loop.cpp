@@ -16,8 +16,8 @@ DeviceLoop::DeviceLoop(const exec::Executable& executable, std::shared_ptr<Devic
       mirror_->device()->info(),
       {plan.n_lanes, maps.empty(), exec::asks_for_blocks(program), plan.item_bytes}, plan.tuning);
   LaunchInput input{{}, plan.n_items, plan.strides};
-  for (const kir::Parameter& argument : executable.arguments) {
-    const bool is_of_plan = argument.role == kir::Role::plan;
+  for (const abi::Parameter& argument : executable.arguments) {
+    const bool is_of_plan = argument.role == abi::Role::plan;
     input.arrays.push_back(is_of_plan ? plan.arrays.at(argument) : plan::HostArray{});
   }
   list_ = flatten(program, input, rule);
@@ -42,21 +42,21 @@ void DeviceLoop::place_fixed(const exec::Executable& executable,
   // the lists of items follow the Maps
   const auto n_lists = std::count_if(
       executable.arguments.begin(), executable.arguments.end(),
-      [](const kir::Parameter& argument) { return argument.role == kir::Role::items; });
+      [](const abi::Parameter& argument) { return argument.role == abi::Role::items; });
   const std::size_t first_list = maps.size() - static_cast<std::size_t>(n_lists);
   for (std::size_t i = 0; i < executable.arguments.size(); ++i) {
-    const kir::Role role = executable.arguments[i].role;
-    if (role == kir::Role::data || role == kir::Role::constant) address_of[i] = n_addresses++;
+    const abi::Role role = executable.arguments[i].role;
+    if (role == abi::Role::data || role == abi::Role::constant) address_of[i] = n_addresses++;
   }
   const auto memory_of = [&](std::size_t i) -> void* {
     if (known[i]) return known[i].get();
-    const kir::Parameter& argument = executable.arguments[i];
+    const abi::Parameter& argument = executable.arguments[i];
     const auto index = static_cast<std::size_t>(argument.index);
-    if (argument.role == kir::Role::map) {
+    if (argument.role == abi::Role::map) {
       known[i] = mirror_->map(maps[index], cause);
-    } else if (argument.role == kir::Role::items) {
+    } else if (argument.role == abi::Role::items) {
       known[i] = mirror_->map(maps[first_list + index], cause);
-    } else if (argument.role == kir::Role::matrix) {
+    } else if (argument.role == abi::Role::matrix) {
       const plan::HostArray& found = plan.matrices.at(index);
       known[i] = mirror_->array(found.owner, found.data, found.n_bytes, cause);
     } else {
@@ -78,8 +78,8 @@ void DeviceLoop::place_fixed(const exec::Executable& executable,
         scratch_.push_back({l, p, index});
         continue;
       }
-      const kir::Role role = executable.arguments[index].role;
-      if (role == kir::Role::data || role == kir::Role::constant) {
+      const abi::Role role = executable.arguments[index].role;
+      if (role == abi::Role::data || role == abi::Role::constant) {
         buffers_.push_back({l, p, address_of[index]});
       } else {
         launches_[l].arguments[p] = memory_of(index);

@@ -45,6 +45,9 @@ class DeviceLoop {
   void run(std::span<void* const> addresses, const std::string& loop, DeviceSpan* span = nullptr);
 
   [[nodiscard]] std::size_t n_launches() const { return launches_.size(); }
+  /// @brief Whether run() would enqueue the same again for the same addresses: it has no scratch
+  /// memory that is allocated anew for every run.
+  [[nodiscard]] bool is_repeatable() const { return scratch_.empty(); }
 
  private:
   struct Prepared {

@@ -3,18 +3,18 @@
 
 namespace op2::runtime {
 
-plan::TableSpec path_table(const plan::MapPointer& map, const ir::MapRef& path,
-                           const ir::Iteration& iteration,
+plan::TableSpec path_table(const plan::MapPointer& map, const MapRef& path,
+                           const Iteration& iteration,
                            const std::vector<std::shared_ptr<mesh::MapTable>>& items,
                            std::int64_t n) {
   plan::TableSpec spec;
   spec.map = map;
   spec.n = n;
   spec.periodic = iteration.periodic;
-  for (const ir::RowRef& row : path.rows) {
+  for (const RowRef& row : path.rows) {
     spec.rows.push_back({row.slot, row.offset, row.quotient, row.above});
   }
-  if (iteration.layers == ir::Layers::variable) {
+  if (iteration.layers == Layers::variable) {
     spec.columns = items[0];
     spec.levels = items[1];
     spec.bounds = items[2];
@@ -28,11 +28,11 @@ plan::TableSpec path_table(const plan::MapPointer& map, const ir::MapRef& path,
   return spec;
 }
 
-plan::TableSpec path_table(const plan::MapPointer& map, const ir::MapRef& path) {
+plan::TableSpec path_table(const plan::MapPointer& map, const MapRef& path) {
   plan::TableSpec spec;
   spec.map = map;
   spec.n = map->n_rows();
-  for (const ir::RowRef& row : path.rows) spec.rows.push_back({row.slot, 0, 0, 0});
+  for (const RowRef& row : path.rows) spec.rows.push_back({row.slot, 0, 0, 0});
   return spec;
 }
 

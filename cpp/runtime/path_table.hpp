@@ -5,7 +5,7 @@
 #include <memory>
 #include <vector>
 
-#include "ir/loop.hpp"
+#include "base/paths.hpp"
 #include "mesh/map_table.hpp"
 #include "plan/target_table.hpp"
 
@@ -14,12 +14,12 @@ namespace op2::runtime {
 /// @brief What the cells of an extruded Set lead to by a path: ask the plan for this table.
 /// @param[in] items The lists that say which cells there are: lower::item_locals.
 /// @param[in] n How many cells there are.
-[[nodiscard]] plan::TableSpec path_table(const plan::MapPointer& map, const ir::MapRef& path,
-                                         const ir::Iteration& iteration,
+[[nodiscard]] plan::TableSpec path_table(const plan::MapPointer& map, const MapRef& path,
+                                         const Iteration& iteration,
                                          const std::vector<std::shared_ptr<mesh::MapTable>>& items,
                                          std::int64_t n);
 
 /// @brief What the elements of a Set lead to by a path that names entries of the Map.
-[[nodiscard]] plan::TableSpec path_table(const plan::MapPointer& map, const ir::MapRef& path);
+[[nodiscard]] plan::TableSpec path_table(const plan::MapPointer& map, const MapRef& path);
 
 }  // namespace op2::runtime

@@ -54,18 +54,18 @@ PreparedLoop::PreparedLoop(ExecutablePtr executable, Binding binding, LaunchOpti
 
 void PreparedLoop::note_uses() {
   what_ = fmt::format("par_loop '{}'", executable_->name);
-  for (const kir::Parameter& argument : executable_->arguments) {
+  for (const abi::Parameter& argument : executable_->arguments) {
     const auto index = static_cast<std::size_t>(argument.index);
-    if (argument.role == kir::Role::data) {
+    if (argument.role == abi::Role::data) {
       uses_.push_back({binding_.arguments[index].get(), use_of(argument), argument.index});
-    } else if (argument.role == kir::Role::constant) {
+    } else if (argument.role == abi::Role::constant) {
       uses_.push_back({binding_.constants[index].get(), mesh::Use::read, -1});
     }
   }
 }
 
 /// What is overwritten completely need not be copied to where it will be.
-mesh::Use PreparedLoop::use_of(const kir::Parameter& argument) const {
+mesh::Use PreparedLoop::use_of(const abi::Parameter& argument) const {
   if (argument.type.is_const) return mesh::Use::read;
   const auto index = static_cast<std::size_t>(argument.index);
   const bool is_overwritten = index < executable_->data.size() &&
@@ -206,6 +206,40 @@ bool PreparedLoop::run_on_device() {
   return has_copied;
 }
 
+Device* PreparedLoop::recorder() {
+  if (mirror_ == nullptr || timing_->trace->is_on()) return nullptr;
+  const std::lock_guard lock(mutex_);
+  check_fork();
+  ensure_plan();
+  return device_loop_->is_repeatable() ? mirror_->device().get() : nullptr;
+}
+
+bool PreparedLoop::make_ready(std::vector<std::uintptr_t>& state) {
+  const std::lock_guard lock(mutex_);
+  check_fork();
+  ensure_plan();
+  state.push_back(n_device_loops_);
+  if (plan_.n_items == 0) return false;
+  const bool has_copied =
+      mirror_->coherence().to_device(mirror_->device(), uses_, handles_, {what_});
+  count_writes();
+  for (void* handle : handles_) state.push_back(reinterpret_cast<std::uintptr_t>(handle));
+  return has_copied;
+}
+
+void PreparedLoop::launch_ready() {
+  const std::lock_guard lock(mutex_);
+  if (plan_.n_items == 0) return;
+  note_parallel_region();
+  device_loop_->run(handles_, executable_->name);
+}
+
+void PreparedLoop::count_replays(std::int64_t n) {
+  const std::lock_guard lock(mutex_);
+  timing_->useful_bytes += n * options_.useful_bytes;
+  timing_->n_calls += n;
+}
+
 void PreparedLoop::count_writes() {
   for (const mesh::BufferUse& use : uses_) {
     if (use.use != mesh::Use::read) use.buffer->increment_version();
@@ -243,6 +277,7 @@ void PreparedLoop::ensure_plan() {
         *executable_, mirror_, tables,
         DevicePlan{plan_.arrays, plan_.n_items, options_.block_size, std::move(strides),
                    matrix_arrays_, item_bytes, options_.tuning});
+    ++n_device_loops_;
   }
   timing_->plan_nanoseconds += trace_clock() - start;
   note("plan", start, plan_.n_bytes);
@@ -264,7 +299,7 @@ void PreparedLoop::build_plan() {
 }
 
 plan::PlanRequest PreparedLoop::plan_request() const {
-  const kir::PlanSpec& spec = executable_->plan;
+  const abi::PlanSpec& spec = executable_->plan;
   plan::PlanRequest request;
   request.spec = spec;
   request.items = executable_->items;
@@ -310,7 +345,7 @@ plan::PositionSpec PreparedLoop::position_spec(std::size_t matrix) {
   spec.rows = targets_of(binding_, row_path, *plans_, options_.n_threads);
   spec.columns = targets_of(binding_, column_path, *plans_, options_.n_threads);
   matrix_maps_.insert(matrix_maps_.end(), {spec.rows, spec.columns});
-  if (binding_.iteration.layers != ir::Layers::none) spec.elements = {binding_.n_elements, nullptr};
+  if (binding_.iteration.layers != Layers::none) spec.elements = {binding_.n_elements, nullptr};
   return spec;
 }
 
@@ -325,8 +360,8 @@ void PreparedLoop::find_positions() {
     matrix_arrays_.push_back(std::visit(
         [&](const auto& values) { return array_of(values, positions); }, positions->values));
   }
-  for (const kir::Parameter& argument : executable_->arguments) {
-    if (argument.role != kir::Role::matrix || argument.index % 2 == 0) continue;
+  for (const abi::Parameter& argument : executable_->arguments) {
+    if (argument.role != abi::Role::matrix || argument.index % 2 == 0) continue;
     const auto& spec = binding_.matrices[static_cast<std::size_t>(argument.index / 2)];
     if (size_of(argument.type.dtype) != static_cast<std::size_t>(spec.bytes)) {
       throw InternalError("positions have another width than the generated code expects");
@@ -344,7 +379,7 @@ void PreparedLoop::size_scratch() {
   context_ = {};
   context_.n_threads = threads_for_size();
   context_.error = error_;
-  const kir::ScratchSpec& spec = executable_->scratch;
+  const abi::ScratchSpec& spec = executable_->scratch;
   std::int64_t n_slots = context_.n_threads;
   if (spec.chunk > 0) n_slots = (plan_.n_items + spec.chunk - 1) / spec.chunk;
   if (spec.chunk < 0) n_slots = plan_.n_items;
@@ -362,30 +397,30 @@ void PreparedLoop::size_scratch() {
 
 void PreparedLoop::gather_addresses() {
   for (std::size_t i = 0; i < executable_->arguments.size(); ++i) {
-    const kir::Parameter& argument = executable_->arguments[i];
+    const abi::Parameter& argument = executable_->arguments[i];
     const auto index = static_cast<std::size_t>(argument.index);
     switch (argument.role) {
-      case kir::Role::data:
+      case abi::Role::data:
         argv_[i] = binding_.arguments[index]->data();
         break;
-      case kir::Role::constant:
+      case abi::Role::constant:
         argv_[i] = binding_.constants[index]->data();
         break;
       // Launches take one kind of pointer; the generated code restores const.
-      case kir::Role::map:
+      case abi::Role::map:
         argv_[i] = const_cast<void*>(plan_.tables[index]->values());
         break;
-      case kir::Role::matrix:
+      case abi::Role::matrix:
         argv_[i] = const_cast<void*>(matrix_arrays_[index].data);
         break;
-      case kir::Role::items:
+      case abi::Role::items:
         argv_[i] = const_cast<void*>(binding_.items[index]->values());
         break;
-      case kir::Role::plan:
+      case abi::Role::plan:
         argv_[i] = const_cast<void*>(plan_.arrays.at(argument).data);
         break;
-      case kir::Role::local:
-      case kir::Role::stride:
+      case abi::Role::local:
+      case abi::Role::stride:
         throw InternalError("a number cannot be an argument");
     }
   }

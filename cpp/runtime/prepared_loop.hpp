@@ -10,8 +10,8 @@
 #include <utility>
 #include <vector>
 
+#include "base/paths.hpp"
 #include "exec/executable.hpp"
-#include "ir/loop.hpp"
 #include "mesh/buffer.hpp"
 #include "mesh/map_table.hpp"
 #include "plan/arrays.hpp"
@@ -56,6 +56,22 @@ class PreparedLoop {
   /// @brief Build the plan now instead of in the first run.
   void prepare();
 
+  /// @brief The device that could record the launches of this loop; null if it runs on the host, is
+  /// profiled, or enqueues something else each time.
+  [[nodiscard]] Device* recorder();
+
+  /// @brief The first half of run(), on a device: everything but the launches.
+  /// @param[out] state Gets what the launches depend on: while it is the same, so are they.
+  /// @return As run().
+  bool make_ready(std::vector<std::uintptr_t>& state);
+  /// @brief The second half: enqueue what make_ready() prepared.
+  void launch_ready();
+  [[nodiscard]] std::size_t n_launches() const {
+    return device_loop_ ? device_loop_->n_launches() : 0;
+  }
+  /// @brief Count runs that were enqueued by a recording.
+  void count_replays(std::int64_t n);
+
   /// @brief run(), and keep what the arguments held before, for restore().
   /// @param[in] also Arguments that are only read, but may be written against their access.
   bool run_saving(const std::vector<int>& also);
@@ -83,7 +99,7 @@ class PreparedLoop {
   [[nodiscard]] bool is_alone(std::int64_t now);
   void size_scratch();
   void note_uses();
-  [[nodiscard]] mesh::Use use_of(const kir::Parameter& argument) const;
+  [[nodiscard]] mesh::Use use_of(const abi::Parameter& argument) const;
   void gather_addresses();
   [[noreturn]] void report_error(int status) const;
   void check_fork() const;
@@ -118,7 +134,8 @@ class PreparedLoop {
 
   std::shared_ptr<DeviceMirror> mirror_;  // null on the host
   std::unique_ptr<DeviceLoop> device_loop_;
-  std::vector<void*> handles_;  // [uses_] on the device
+  std::uintptr_t n_device_loops_ = 0;  // made so far
+  std::vector<void*> handles_;         // [uses_] on the device
 
   /// What an argument held, on the host or on the device.
   struct Saved {

@@ -4,15 +4,89 @@
 #include <utility>
 
 namespace op2::runtime {
+namespace {
+
+// Fewer launches cost no more one by one.
+constexpr std::size_t least_launches = 3;
+// What changes more often than that is not worth another recording.
+constexpr int most_recordings = 8;
+
+}  // namespace
 
 Sequence::Sequence(std::vector<std::shared_ptr<PreparedLoop>> loops) : loops_(std::move(loops)) {}
 
 bool Sequence::run(std::int64_t n_times) {
+  const std::lock_guard lock(mutex_);
   bool has_copied = false;
-  for (std::int64_t i = 0; i < n_times; ++i) {
-    for (const std::shared_ptr<PreparedLoop>& loop : loops_) has_copied |= loop->run();
+  if (n_times > 0 && !has_run_) {
+    has_copied = run_once();  // plans are made, and values brought there
+    has_run_ = true;
+    --n_times;
   }
+  if (n_times <= 0) return has_copied;
+  if (Device* device = recorder()) return replay(*device, n_times) || has_copied;
+  recording_.reset();
+  for (std::int64_t i = 0; i < n_times; ++i) has_copied |= run_once();
   return has_copied;
+}
+
+std::uintptr_t Sequence::native() const {
+  const std::lock_guard lock(mutex_);
+  return recording_ ? recording_->native() : 0;
+}
+
+bool Sequence::run_once() {
+  bool has_copied = false;
+  for (const std::shared_ptr<PreparedLoop>& loop : loops_) has_copied |= loop->run();
+  return has_copied;
+}
+
+Device* Sequence::recorder() const {
+  if (!recording_ && n_recordings_ >= most_recordings) return nullptr;
+  Device* found = nullptr;
+  std::size_t n_launches = 0;
+  for (const std::shared_ptr<PreparedLoop>& loop : loops_) {
+    Device* device = loop->recorder();
+    if (device == nullptr || (found != nullptr && found != device)) return nullptr;
+    found = device;
+    n_launches += loop->n_launches();
+  }
+  return n_launches < least_launches ? nullptr : found;
+}
+
+bool Sequence::replay(Device& device, std::int64_t n_times) {
+  std::vector<std::uintptr_t> state;
+  bool has_copied = false;
+  for (const std::shared_ptr<PreparedLoop>& loop : loops_) has_copied |= loop->make_ready(state);
+  if (state != state_) {
+    recording_.reset();
+    state_ = std::move(state);
+  }
+  if (!recording_ && n_recordings_ < most_recordings) record(device);
+  for (std::int64_t i = 0; i < n_times; ++i) {
+    if (recording_) {
+      device.replay(*recording_);
+      continue;
+    }
+    for (const std::shared_ptr<PreparedLoop>& loop : loops_) loop->launch_ready();
+  }
+  for (const std::shared_ptr<PreparedLoop>& loop : loops_) loop->count_replays(n_times);
+  return has_copied;
+}
+
+void Sequence::record(Device& device) {
+  ++n_recordings_;
+  if (!device.start_recording()) {
+    n_recordings_ = most_recordings;
+    return;
+  }
+  try {
+    for (const std::shared_ptr<PreparedLoop>& loop : loops_) loop->launch_ready();
+  } catch (...) {
+    (void)device.stop_recording();
+    throw;
+  }
+  recording_ = device.stop_recording();
 }
 
 }  // namespace op2::runtime

@@ -3,13 +3,19 @@
 
 #include <cstdint>
 #include <memory>
+#include <mutex>
 #include <vector>
 
+#include "runtime/device.hpp"
 #include "runtime/prepared_loop.hpp"
 
 namespace op2::runtime {
 
 /// @brief Loops that are ready, run one after the other without anybody between them.
+///
+/// Where the device can record launches, the second run records them, and from then on they are
+/// enqueued as one as long as nothing that they depend on changes: addresses, plans, Maps. What a
+/// run does besides, copies and counting writes, it does for every loop in both cases.
 class Sequence {
  public:
   explicit Sequence(std::vector<std::shared_ptr<PreparedLoop>> loops);
@@ -20,9 +26,21 @@ class Sequence {
   bool run(std::int64_t n_times);
 
   [[nodiscard]] std::size_t size() const { return loops_.size(); }
+  /// @brief The vendor's object that the last run enqueued; 0 if loops were enqueued one by one.
+  [[nodiscard]] std::uintptr_t native() const;
 
  private:
+  bool run_once();
+  [[nodiscard]] Device* recorder() const;
+  bool replay(Device& device, std::int64_t n_times);
+  void record(Device& device);
+
   std::vector<std::shared_ptr<PreparedLoop>> loops_;
+  mutable std::mutex mutex_;
+  bool has_run_ = false;
+  int n_recordings_ = 0;
+  std::vector<std::uintptr_t> state_;  // that the recording was made in
+  std::unique_ptr<Recording> recording_;
 };
 
 }  // namespace op2::runtime

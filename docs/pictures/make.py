@@ -15,7 +15,7 @@ from PIL import Image
 from pyop2cxx import op2
 from pyop2cxx.mesh import Mesh, airfoil_mesh, disk_mesh
 from pyop2cxx.mesh.files import write_mesh
-from pyop2cxx.plot import plot_colours, plot_numbering, plot_sparsity
+from pyop2cxx.plot import plot_colours, plot_numbering, plot_sparsity, plot_values
 
 HERE = Path(__file__).parent
 DEMOS = HERE.parents[1] / "demos"
@@ -39,6 +39,7 @@ def main() -> None:
     plot_colours(mesh, HERE / "colours.png")
     c2v, nodes = mesh.cell_vertices, mesh.vertices**1
     plot_sparsity(op2.Sparsity((nodes, nodes), [(c2v, c2v, None)]), HERE / "sparsity.png")
+    plate(disk_mesh(30))
     draw("shallow_water", "--picture", HERE / "shallow_water.png", "--steps", "150")
     with tempfile.TemporaryDirectory() as folder:
         mesh_file = Path(folder) / "airfoil.npz"
@@ -49,6 +50,13 @@ def main() -> None:
         with Image.open(path) as picture:
             small = picture.convert("RGB").quantize(96)
         small.save(path, optimize=True)
+
+
+def plate(mesh: Mesh) -> None:
+    """Draw the temperature of the tutorial, from its exact solution."""
+    r2 = (np.asarray(mesh.coordinates.data_ro) ** 2).sum(axis=1)
+    u = op2.Dat(mesh.vertices, (1 - r2) / 4, name="u")
+    plot_values(mesh, u, HERE / "plate.png", title="Temperature of the plate")
 
 
 def draw(name: str, *arguments: object) -> None:

@@ -3,10 +3,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from pyop2cxx import _core
+from pyop2cxx.ahead.functions import BACKENDS, NoFunctionError, compiled_of, function_of
 from pyop2cxx.ahead.programs import watched
 from pyop2cxx.backends._backend import DeviceToolchain
 from pyop2cxx.exceptions import Op2Error
@@ -16,6 +17,7 @@ from pyop2cxx.runtime import runtime
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
+    from pyop2cxx.ahead.functions import Compiled, Function
     from pyop2cxx.loop.parts import Part
     from pyop2cxx.loop.symbolic import Symbolic
     from pyop2cxx.pipeline.request import GeneratedCode, Request
@@ -32,12 +34,18 @@ class Entry:
         text: What is compiled.
         flags: Of the compiler, beyond those that all loops get; None for devices.
         is_cpp: Whether it is C++.
+        function: What it is for programs in C++; None if it is nothing there.
+        compiled: What such a function has to know of this code.
+        no_function: Why it is nothing there; empty otherwise.
     """
 
     description: dict[str, Any]
     text: str
     flags: tuple[str, ...] | None
     is_cpp: bool
+    function: Function | None = None
+    compiled: Compiled | None = None
+    no_function: str = ""
 
 
 class Collected:
@@ -76,7 +84,8 @@ class Collected:
         except Op2Error as error:
             self.refused.append(f"'{request.name}' on {backend}: {error}")
             return
-        self.entries[choice.key] = _entry(request, code, built, loop._parts)
+        made = _entry(request, code, built, loop._parts)
+        self.entries[choice.key] = _with_function(made, loop, request, built)
 
 
 def _entry(request: Request, code: GeneratedCode, built: Symbolic, parts: Sequence[Part]) -> Entry:
@@ -115,6 +124,18 @@ def _entry(request: Request, code: GeneratedCode, built: Symbolic, parts: Sequen
         flags=None if on_device else flow.flags_of(request),
         is_cpp=request.kernel.cpp,
     )
+
+
+def _with_function(entry: Entry, loop: Any, request: Request, built: Symbolic) -> Entry:
+    """Add what a program in C++ needs to run the loop."""
+    if request.backend.name not in BACKENDS:
+        return entry
+    try:
+        function = function_of(loop, built)
+    except NoFunctionError as error:
+        return replace(entry, no_function=str(error))
+    compiled = compiled_of(loop, request, entry.description)
+    return replace(entry, function=function, compiled=compiled)
 
 
 def _arguments(

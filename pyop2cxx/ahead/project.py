@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pyop2cxx import _core
+from pyop2cxx.ahead import cpp_files
 from pyop2cxx.exceptions import CompilationError, ToolchainError, UsageError
 from pyop2cxx.pipeline.frames import render
 from pyop2cxx.runtime import runtime
@@ -117,7 +118,8 @@ class Project:
             (folder / "table.c").write_text(
                 render("ahead/table.c.j2", {"name": self.name, "digest": digest})
             )
-            (folder / "CMakeLists.txt").write_text(self._cmake(on_host))
+            runtime_units = cpp_files.write(folder, self.name, on_host)
+            (folder / "CMakeLists.txt").write_text(self._cmake(on_host, runtime_units))
         if build and on_host:
             manifest["library"] = f"lib{self.name}.so"
             _compile(folder, manifest["library"], on_host, self.arch)
@@ -125,7 +127,7 @@ class Project:
         # last: who finds it finds all
         (folder / MANIFEST).write_text(json.dumps(manifest, indent=2) + "\n")
 
-    def _cmake(self, on_host: Sequence[Entry]) -> str:
+    def _cmake(self, on_host: Sequence[Entry], runtime_units: Sequence[str]) -> str:
         sources = [
             {"file": one.description["file"], "flags": ";".join(one.flags or ())} for one in on_host
         ]
@@ -136,7 +138,7 @@ class Project:
                 "version": _core.__version__,
                 "arch": self.arch,
                 "sources": sources,
-                "has_cpp": any(one.is_cpp for one in on_host),
+                "runtime": runtime_units,
                 "link_flags": _link_flags(on_host),
             },
         )

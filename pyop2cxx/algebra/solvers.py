@@ -111,6 +111,10 @@ class Solver:
         self._last: Convergence | None = None
         self.update_parameters(options if parameters is None else parameters)
 
+    def __repr__(self) -> str:
+        changed = [f"{k}={v!r}" for k, v in self._parameters.items() if v != DEFAULTS[k]]
+        return f"Solver({', '.join(changed)})"
+
     @property
     def parameters(self) -> dict[str, Any]:
         """The options, in PETSc's names. Change them by `update_parameters`."""

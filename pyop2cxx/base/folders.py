@@ -23,3 +23,12 @@ def demo_folder() -> Path:
     """Where the demos are: in the installed package, or beside it in a source tree."""
     inside = PACKAGE / "demos"
     return inside if inside.is_dir() else PACKAGE.parent / "demos"
+
+
+def core_folder() -> Path:
+    """Where the sources of the C++ rooms are: in the installed package, or beside it.
+
+    Only those are installed that programs in C++ need.
+    """
+    inside = PACKAGE / "cpp"
+    return inside if inside.is_dir() else PACKAGE.parent / "cpp"

@@ -84,6 +84,9 @@ class Chain:
         self._outer: Any = None
         self._is_running = False
 
+    def __repr__(self) -> str:
+        return f"<chain: {len(self._queue)} loops wait>"
+
     def __enter__(self) -> Self:
         outer: object = runtime.recorder
         if outer is self:

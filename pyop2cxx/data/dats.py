@@ -109,6 +109,8 @@ class Dat(DataCarrier, Algebra, HaloExchange, AsVec, WholeValues):
     _kind = "Dat"
     _zero_version = -1
     """The version at which loops may take all values for zeros."""
+    _numbering = 0
+    """Of its Set, when it was given its values."""
 
     def __init__(
         self,
@@ -120,6 +122,7 @@ class Dat(DataCarrier, Algebra, HaloExchange, AsVec, WholeValues):
         *,
         soa: bool | None = None,
     ) -> None:
+        source = dataset if isinstance(dataset, Dat) else None
         if isinstance(dataset, Dat):
             name, data, dtype = _copied(dataset, data, dtype, name)
             dataset = dataset._set**1 if dataset._stride else dataset.dataset
@@ -127,6 +130,7 @@ class Dat(DataCarrier, Algebra, HaloExchange, AsVec, WholeValues):
         self._name = as_name(name, "Dat", f"dat_#x{self._uid:x}")
         self._dataset = _as_dataset(dataset, self._name)
         self._set = self._dataset.set
+        self._numbering = (self._set if source is None else source)._numbering
         self._cdim = self._dataset.cdim
         self._layout = _checked_layout("soa" if soa else layout, self._what)
         shared = None
@@ -302,6 +306,8 @@ class Dat(DataCarrier, Algebra, HaloExchange, AsVec, WholeValues):
         if runtime.coherence.is_active or runtime.recorder is not None:
             self._on_host(_use(write, member, whole or self._set.size == len(values)), member)
         view = values[:] if whole else values[: self._set.size]
+        if "_wo" in member:
+            self._numbering = self._set._numbering
         if write:
             self._wrote(halo_valid=False)
             self._lent_out.lend(view)
@@ -334,6 +340,7 @@ class Dat(DataCarrier, Algebra, HaloExchange, AsVec, WholeValues):
             values = as_zeros(self._shape(member), self._dtype, self._what)
             self._point_at(values, is_zero=True)
             self._values = values
+            self._numbering = self._set._numbering
         return self._values
 
     def _point_at(self, values: Array, *, is_zero: bool) -> None:
@@ -431,6 +438,7 @@ class Dat(DataCarrier, Algebra, HaloExchange, AsVec, WholeValues):
             if self._values is not None and not self._buffer.zero_on_device():
                 self._on_host(_core.Use.write, "zero")
                 self._values.fill(0)
+            self._numbering = self._set._numbering
             self._wrote(halo_valid=True)
             return
         self._check_subset(subset)
@@ -468,6 +476,8 @@ class Dat(DataCarrier, Algebra, HaloExchange, AsVec, WholeValues):
         if casting == "fitting":
             self._check_fits(other, subset)
         source, target = self._allocated("copy"), other._allocated("copy")
+        if subset is None:
+            other._numbering = self._numbering
         same = subset is None and self._dtype == other._dtype
         same = same and self._stride == other._stride == 0  # not components of others
         self._settle(write=False)

@@ -132,7 +132,10 @@ class MatPath:
         unrolled: Whether these are scalar rows and columns, not blocks.
         given: What to pass with the Maps for the same path: lgmaps and unroll_map.
         by_columns: Whether there is one row only, so that elements meet in columns.
+        meeting: What check mode has found of elements with a common entry, and of which values.
     """
+
+    meeting: tuple[Any, tuple[int, int, int] | None] | None = None
 
     def __init__(
         self,
@@ -152,6 +155,14 @@ class MatPath:
         self.unrolled = unrolled
         self.given = given
         self.by_columns = by_columns
+
+    def __repr__(self) -> str:
+        return f"<MatPath by {self.name}>"
+
+    @property
+    def masks(self) -> tuple[Mask, Mask]:
+        """What is left out of rows and of columns: arrays, negative there, with their tables."""
+        return self._masks
 
     @property
     def maps(self) -> tuple[Map, Map]:
@@ -187,6 +198,9 @@ class MixedMatPath:
         self.rows = rows
         self.cols = cols
         self.given = given
+
+    def __repr__(self) -> str:
+        return f"<MixedMatPath by {self.name}>"
 
     @property
     def maps(self) -> tuple[tuple[Map | None, ...], tuple[Map | None, ...]]:

@@ -51,7 +51,9 @@ class Renumbering:
         self._dats = dats
         self.orders: Mapping[Set, Numbers] = orders
         self._numbers = {s: _inverse(order) for s, order in orders.items()}
-        _apply(maps, dats, orders, self._numbers)
+        self._before = {s: s._numbering for s in orders}
+        self._numbering = runtime.next_uid()
+        _apply(maps, dats, orders, self._numbers, dict.fromkeys(orders, self._numbering))
 
     def to_original(self, data: Dat | npt.ArrayLike, on: Set | None = None) -> Array:
         """Return a copy of data in the user's numbering, for output.
@@ -94,7 +96,11 @@ class Renumbering:
         """
         if not self.orders:
             raise UsageError("Renumbering.undo: nothing to undo; it was undone already")
-        _apply(self._maps, self._dats, self._numbers, self.orders)
+        fresh = runtime.next_uid()  # where it was renumbered again in between
+        after = {
+            s: n if s._numbering == self._numbering else fresh for s, n in self._before.items()
+        }
+        _apply(self._maps, self._dats, self._numbers, self.orders, after)
         self.orders, self._numbers = {}, {}
 
 
@@ -154,6 +160,13 @@ def renumber(
                 f"renumber: Map '{made.name}' has no values of its own; give those it is made of: "
                 f"{names}"
             )
+        for end in (made.iterset, made.toset):
+            if end._ground is not end:
+                raise MapTypeError(
+                    f"renumber: Map '{made.name}': Set '{end.name}' is extruded, or a part of "
+                    f"another, and has the numbers of Set '{end._ground.name}'; renumber that "
+                    "before it is extruded, or before parts are taken"
+                )
     given = (*dats,) if coordinates is None else (*dats, coordinates)
     all_dats = _distinct(given, Dat, DatTypeError)
     chosen = _checked_method(method, coordinates)
@@ -261,6 +274,7 @@ def _apply(
     dats: tuple[Dat, ...],
     orders: Mapping[Set, Numbers],
     numbers: Mapping[Set, Numbers],
+    numberings: Mapping[Set, int],
 ) -> None:
     """Move everything. New values are all made before the first old one is overwritten."""
     _refuse_overlap(dats)
@@ -278,12 +292,27 @@ def _apply(
             values = np.empty_like(source)
             room.permute_rows(source, values, orders[dat.dataset.set], runtime.engine.n_threads)
             moved_dats.append((dat, values))
+    before = {s: s._numbering for s in orders}
+    known_maps, known_dats = [path._numberings for path in maps], [dat._numbering for dat in dats]
     for path, values in moved_maps:
         path.update_values(values)
     for dat, values in moved_dats:
         halo_valid = dat.halo_valid
         dat.data_wo_with_halos[...] = values
         dat.halo_valid = halo_valid
+    for s, numbering in numberings.items():
+        s._numbering = numbering
+    runtime.has_renumbered = True
+    runtime.epoch += 1  # loops that ran before did not look
+
+    def moved(on: Set, numbering: int) -> int:
+        """Return the numbering of what had this one: what was left out before stays so."""
+        return numberings[on] if numbering == before.get(on) else numbering
+
+    for path, (start, end) in zip(maps, known_maps, strict=True):
+        path._numberings = moved(path.iterset, start), moved(path.toset, end)
+    for dat, numbering in zip(dats, known_dats, strict=True):
+        dat._numbering = moved(dat.dataset.set, numbering)
 
 
 def _refuse_overlap(dats: tuple[Dat, ...]) -> None:

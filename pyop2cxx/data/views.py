@@ -92,6 +92,14 @@ class DatView(Dat):
         return (1,)
 
     @property
+    def _numbering(self) -> int:
+        return self._parent._numbering
+
+    @_numbering.setter
+    def _numbering(self, numbering: int) -> None:
+        """Leave it: the other components keep theirs."""
+
+    @property
     def halo_valid(self) -> bool:
         """Whether the ghosts of the parent are up to date."""
         return self._parent.halo_valid

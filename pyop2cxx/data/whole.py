@@ -68,6 +68,7 @@ class WholeValues:
         """Set values to one number, ghosts' too where there is no subset."""
         is_there = at_device(self) and subset is None and self._stride == 0
         if is_there and device_algebra().combine("=", self, number, None, whole=True):
+            self._numbering = self._set._numbering
             self.halo_valid = True
             return
         single = number.data_ro.reshape(()) if isinstance(number, Algebra) else number  # type: ignore[attr-defined]

@@ -9,7 +9,7 @@ from pyop2cxx.fem.compiler import Integral, Parameter, compile_form
 from pyop2cxx.fem.conditions import DirichletBC
 from pyop2cxx.fem.domain import Facets, MeshLike
 from pyop2cxx.fem.functions import Constant, Function
-from pyop2cxx.fem.interpolation import interpolate
+from pyop2cxx.fem.interpolation import interpolate, on_mesh
 from pyop2cxx.fem.loops import Form
 from pyop2cxx.fem.operators import action
 from pyop2cxx.fem.solving import NewtonHistory, error_norm, norm, solve
@@ -40,5 +40,6 @@ __all__ = [
     "error_norm",
     "interpolate",
     "norm",
+    "on_mesh",
     "solve",
 ]

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from pyop2cxx.data.globals import Global
 from pyop2cxx.data.mats import Mat
 from pyop2cxx.exceptions import DatTypeError, UsageError
 from pyop2cxx.fem._packages import ufl
@@ -84,11 +83,11 @@ def assemble(
 
 
 def _number(form: Form) -> float | complex:
-    value = form.tensor()
-    assert isinstance(value, Global)
-    for loop in form.loops(value):
-        loop.compute()
-    found: float | complex = value.data_ro[0].item()
+    with form.number_lock:
+        value = form.number
+        value.data = 0.0
+        form.add_to(value)
+        found: float | complex = value.data_ro[0].item()
     return found
 
 
@@ -100,8 +99,7 @@ def _vector(form: Form, bcs: Sequence[DirichletBC], tensor: Any) -> Function:
         raise DatTypeError("assemble: a linear form is assembled to a Function of its space")
     held, values = given_values(space, bcs)
     tensor.dat.zero()
-    for loop in form.loops(tensor.dat):
-        loop.compute()
+    form.add_to(tensor.dat)
     if held.any():
         tensor.dat.data.reshape(-1)[held] = values[held]
     return tensor
@@ -119,8 +117,7 @@ def _matrix(
     lgmaps = None
     if rows.any() or columns.any():
         lgmaps = (form.mask(0, rows), None if keep_columns else form.mask(1, columns))
-    for loop in form.loops(tensor, lgmaps):
-        loop.compute()
+    form.add_to(tensor, lgmaps)
     if form.spaces[0].dof_set is form.spaces[1].dof_set:
         _set_diagonal(tensor, rows, diagonal)
     tensor.assemble()
@@ -160,6 +157,12 @@ def assemble_system(
     return matrix, vector
 
 
+def _lifting(a: Form) -> tuple[Function, Form]:
+    """Return a function, and what a bilinear form applied to it takes from a right-hand side."""
+    given = Function(a.spaces[1], a.dtype, "given")
+    return given, Form(-ufl.action(a.form, given), a.dtype)
+
+
 def lift(vector: Function, a: Form, bcs: Sequence[DirichletBC]) -> None:
     """Subtract from a vector what given dofs add to the other rows, and set theirs.
 
@@ -171,11 +174,9 @@ def lift(vector: Function, a: Form, bcs: Sequence[DirichletBC]) -> None:
     rows, columns = a.spaces
     held, values = given_values(columns, bcs)
     if held.any() and values.any():
-        given = Function(columns, a.dtype, "given")
+        given, action = a.derived("lifting", lambda: _lifting(a))
         given.dat.data_wo.reshape(-1)[:] = values
-        action = Form(-ufl.action(a.form, given), a.dtype)
-        for loop in action.loops(vector.dat):
-            loop.compute()
+        action.add_to(vector.dat)
     held, values = given_values(rows, bcs)
     if held.any():
         vector.dat.data.reshape(-1)[held] = values[held]

@@ -7,6 +7,7 @@ import json
 import logging
 import re
 from dataclasses import dataclass, field
+from functools import cache
 from hashlib import blake2b
 from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
@@ -89,6 +90,10 @@ class Integral:
     shape: tuple[int, ...]
     body: str = field(repr=False)
 
+    def __repr__(self) -> str:
+        names = ", ".join(parameter.name for parameter in self.parameters)
+        return f"<Integral {self.kind}: {self.kernel.name}({names}), shape {self.shape}>"
+
 
 def compile_form(
     form: Any,
@@ -140,13 +145,18 @@ def compile_form(
     except Exception as error:  # UFL's parts raise what they like
         raise _refused(error) from None
     given = tuple(sorted((options or {}).items()))
-    key = ("ffcx", _LAYOUT, signature, scalar.name, given, tuple(map(version, _PACKAGES)))
+    key = ("ffcx", _LAYOUT, signature, scalar.name, given, _versions())
     made = remembered("form", key, lambda: json.dumps(_written(form, scalar, given)).encode())
     called = (
         name or f"{_CALLED[len(form.arguments())]}_{blake2b(signature.encode()).hexdigest()[:8]}"
     )
     described = json.loads(made)
     return [_integral(d, scalar, _named(called, i, described)) for i, d in enumerate(described)]
+
+
+@cache
+def _versions() -> tuple[str, ...]:
+    return tuple(map(version, _PACKAGES))
 
 
 def _named(called: str, i: int, described: list[dict[str, Any]]) -> str:

@@ -73,6 +73,9 @@ class DirichletBC:
         self.dofs = space.start + self._own
         self.set(value)
 
+    def __repr__(self) -> str:
+        return f"<DirichletBC: {self.dofs.size} of {self.space.size} values of {self.space}>"
+
     def set(self, value: Any) -> None:
         """Change the values; the argument is that of `DirichletBC`."""
         function = value

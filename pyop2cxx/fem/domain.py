@@ -65,6 +65,9 @@ class Facets:
         self.permutations = Dat(self.set**arity, turned, np.uint8, f"{name}_permutations")
         self.tags = tags
 
+    def __repr__(self) -> str:
+        return f"Facets({self.set.size} {self.set.name})"
+
 
 class Domain:
     """A mesh as forms see it; one for each mesh, made by `domain_of`.
@@ -112,6 +115,9 @@ class Domain:
         self._coordinates: dict[np.dtype[Any], Dat] = {}
         self.numberings: dict[Any, Any] = {}
         self._entities: dict[int, tuple[Array, int]] = {}
+
+    def __repr__(self) -> str:
+        return f"<Domain of {self.mesh!r}>"
 
     def ufl_id(self) -> int:
         """Return the number by which UFL tells meshes apart."""

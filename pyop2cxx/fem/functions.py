@@ -13,6 +13,7 @@ from pyop2cxx.exceptions import DataValueError, DatTypeError, UsageError
 from pyop2cxx.fem._packages import ufl
 from pyop2cxx.fem.domain import domain_of
 from pyop2cxx.fem.spaces import FunctionSpace
+from pyop2cxx.runtime.showing import Shown
 from pyop2cxx.runtime.tracebacks import ends_tracebacks
 
 if TYPE_CHECKING:
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
 
 
 @ends_tracebacks("__init__")
-class Function(ufl.Coefficient):
+class Function(ufl.Coefficient, Shown):
     """A function of a space: a coefficient of forms whose values lie in a Dat.
 
     Args:
@@ -77,6 +78,13 @@ class Function(ufl.Coefficient):
         """What messages call it."""
         return self.dat.name
 
+    def __str__(self) -> str:  # as forms show it; UFL tells functions apart by what repr says
+        return self.name
+
+    def _as_table(self) -> tuple[str, list[tuple[str, str]]]:
+        rows = self.dat._as_table()[1]
+        return f"Function '{self.name}'", [("space", str(self.space)), *rows]
+
     @property
     def values(self) -> Array:
         """All values one after the other, shape (space.size,): a view that is not written to."""
@@ -106,7 +114,7 @@ class Function(ufl.Coefficient):
 
 
 @ends_tracebacks("__init__")
-class Constant(ufl.Constant):
+class Constant(ufl.Constant, Shown):
     """A constant of forms, whose value may change without compiling them again.
 
     Args:
@@ -126,6 +134,9 @@ class Constant(ufl.Constant):
         given = np.asarray(value, dtype)
         super().__init__(domain.ufl, given.shape)
         self.data = Global(given.size, given.reshape(-1), dtype=dtype, name="constant")
+
+    def _as_table(self) -> tuple[str, list[tuple[str, str]]]:
+        return "Constant", [("dtype", self.data.dtype.name), ("value", str(self.value))]
 
     @property
     def value(self) -> Array:

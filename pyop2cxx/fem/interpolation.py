@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from pyop2cxx.data.dats import Dat
 from pyop2cxx.exceptions import DataValueError, UnsupportedError, UsageError
 from pyop2cxx.fem._packages import basix, elements, ufl
 from pyop2cxx.fem.functions import Function
@@ -62,6 +63,37 @@ def interpolate(given: Any, target: Function | FunctionSpace) -> Function:
         flat = np.broadcast_to(values.reshape(-1, 1), (size, 1))
         _set_by_call(function, lambda x: np.broadcast_to(flat, (size, x.shape[1])))
     return function
+
+
+def on_mesh(u: Function) -> Dat:
+    """Return a function as pictures and files take it, at the vertices of its mesh.
+
+    Args:
+        u: The function, of a space that is not mixed.
+
+    Returns:
+        A Dat on ``mesh.vertices``, or on ``mesh.cells`` if the function is constant in each cell;
+        it has the function's name, and memory of its own. Where a function jumps, the value of
+        the later cell counts.
+
+    Raises:
+        UsageError: This is no function, or one of a mixed space.
+
+    Example:
+        ``plot_values(mesh, fem.on_mesh(u))``, ``write_vtu("u.vtu", mesh, fem.on_mesh(u))``.
+    """
+    if not isinstance(u, Function):
+        raise UsageError(f"on_mesh: expected a Function, got {type(u).__name__}")
+    space, mesh = u.space, u.space.mesh
+    if space.parts:
+        raise UsageError(f"on_mesh: Function '{u.name}' is of a mixed space; take one of u.split()")
+    constant = space.element.embedded_superdegree == 0
+    element = ("DG", 0, u.ufl_shape) if constant else ("P", 1, u.ufl_shape)
+    target = Function(FunctionSpace(mesh, element), u.dat.dtype)
+    found = u if space.element == target.space.element else interpolate(u, target)
+    # the dofs of these elements are numbered as the vertices and as the cells
+    on = mesh.cells if constant else mesh.vertices
+    return Dat(on**target.space.dim, np.array(found.values), u.dat.dtype, u.name)
 
 
 def _set_by_call(function: Function, given: Callable[[Array], Any]) -> None:
@@ -174,6 +206,5 @@ def _evaluated(expression: Any, function: Function) -> Array:
     scale = abs(ufl.JacobianDeterminant(space.domain.ufl))
     form = Form(ufl.inner(expression / scale, test) * measure, function.dat.dtype, "evaluate")
     values = Function(form.spaces[0], form.dtype)
-    for loop in form.loops(values.dat):
-        loop.compute()
+    form.add_to(values.dat)
     return np.asarray(values.values).reshape(space.domain.mesh.cells.size, len(points), -1)

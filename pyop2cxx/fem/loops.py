@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from functools import cached_property
+from threading import Lock
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -18,10 +19,14 @@ from pyop2cxx.fem.functions import Constant, Function
 from pyop2cxx.fem.signs import with_signs
 from pyop2cxx.fem.spaces import FunctionSpace
 from pyop2cxx.loop.parloop import ParLoop
-from pyop2cxx.runtime import runtime
+from pyop2cxx.loop.run import par_loop
+from pyop2cxx.runtime.memo import Memo
+from pyop2cxx.runtime.showing import Shown
 from pyop2cxx.sets.sparsities import Sparsity
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from numpy.typing import DTypeLike
 
     from pyop2cxx.base.arrays import Array
@@ -31,11 +36,8 @@ if TYPE_CHECKING:
 
     Tensor = Global | Dat | Mat
 
-LARGE = 64
-"""Tensors of so many entries are large: see `_tuning`."""
 
-
-class Form:
+class Form(Shown):
     """A form of UFL's on meshes and functions of `pyop2cxx.fem`, compiled.
 
     Args:
@@ -70,6 +72,20 @@ class Form:
         )
         self.dtype = self._checked_dtype(dtype)
         self.integrals = [self._signed(one) for one in compile_form(form, self.dtype, name)]
+        self._derived = Memo(8)
+        self.number_lock = Lock()
+        self._fixed: tuple[tuple[int, ...], list[list[Any]]] = ((), [])
+
+    def __repr__(self) -> str:
+        kinds = ", ".join(integral.kind for integral in self.integrals) or "nothing"
+        return f"<Form of rank {self.rank} over {kinds}, {self.dtype.name}>"
+
+    def _as_table(self) -> tuple[str, list[tuple[str, str]]]:
+        rows = [("form", str(self.form)), ("dtype", self.dtype.name)]
+        rows += [("space", str(space)) for space in self.spaces]
+        rows += [("function", one.name) for one in self.coefficients]
+        rows += [(one.kind, f"kernel '{one.kernel.name}' {one.shape}") for one in self.integrals]
+        return f"Form of rank {self.rank}", rows
 
     def _checked_dtype(self, wanted: DTypeLike | None) -> np.dtype[Any]:
         dtypes = {one.dat.dtype for one in self.coefficients}
@@ -105,6 +121,20 @@ class Form:
         """The number of its arguments: 0 of a number, 1 of a vector, 2 of a matrix."""
         return len(self.spaces)
 
+    @cached_property
+    def number(self) -> Global:
+        """What a form without arguments is assembled to; one thread at a time uses it."""
+        return Global(1, 0.0, dtype=self.dtype, name="value")
+
+    def derived(self, name: Any, make: Callable[[], Any]) -> Any:
+        """Return what is made of this form: once, and again after `pyop2cxx.op2.exit`.
+
+        Args:
+            name: By which it is found again.
+            make: Makes it.
+        """
+        return self._derived.made(name, make)
+
     def tensor(self) -> Tensor:
         """Return what it can be assembled to, zero: a Global, a Dat or a Mat."""
         if self.rank == 0:
@@ -135,11 +165,33 @@ class Form:
                 integral.kernel,
                 part,
                 *self._arguments(integral, tensor, lgmaps),
-                tuning=_tuning(integral),
             )
             for integral in self.integrals
             for part in self._parts(integral)
         ]
+
+    def add_to(self, tensor: Tensor, lgmaps: Any = None) -> None:
+        """Add the form to a tensor, now.
+
+        The same as to compute all `loops`; what ran before into the same tensor, with the same
+        functions, is remembered, without keeping the tensor alive.
+
+        Args:
+            tensor: As of `tensor`.
+            lgmaps: As of `loops`.
+        """
+        for integral, fixed in zip(self.integrals, self._fixed_arguments(), strict=True):
+            first = self._first_argument(integral, tensor, lgmaps)
+            for part in self._parts(integral):
+                par_loop(integral.kernel, part, first, *fixed)
+
+    def _fixed_arguments(self) -> list[list[Any]]:
+        """Return for each integral all arguments but the tensor, made once for the same data."""
+        data = (*(one.dat for one in self.coefficients), *(one.data for one in self.constants))
+        used = tuple(one._uid for one in data)
+        if len(self._fixed[1]) != len(self.integrals) or self._fixed[0] != used:
+            self._fixed = (used, [self._other_arguments(one) for one in self.integrals])
+        return self._fixed[1]
 
     def _parts(self, integral: Integral) -> list[Set]:
         return [self._part(integral.kind, number) for number in integral.subdomains]
@@ -153,15 +205,19 @@ class Form:
         return map_ if kind == "cell" else self.domain.facet_map(kind, map_)
 
     def _arguments(self, integral: Integral, tensor: Tensor, lgmaps: Any) -> list[Any]:
-        first, *others = integral.parameters
-        found = [self._argument(integral.kind, parameter) for parameter in others]
+        others = self._other_arguments(integral)
+        return [self._first_argument(integral, tensor, lgmaps), *others]
+
+    def _other_arguments(self, integral: Integral) -> list[Any]:
+        return [self._argument(integral.kind, one) for one in integral.parameters[1:]]
+
+    def _first_argument(self, integral: Integral, tensor: Tensor, lgmaps: Any) -> Any:
+        access = integral.parameters[0].access
         maps = [self._map(integral.kind, space.cell_dofs) for space in self.spaces]
         if isinstance(tensor, Mat):
             path = {"lgmaps": lgmaps, "unroll_map": True} if lgmaps is not None else {}
-            return [tensor(first.access, (maps[0], maps[1]), **path), *found]
-        if isinstance(tensor, Dat):
-            return [tensor(first.access, maps[0]), *found]
-        return [tensor(first.access), *found]
+            return tensor(access, (maps[0], maps[1]), **path)
+        return tensor(access, maps[0]) if isinstance(tensor, Dat) else tensor(access)
 
     def _argument(self, kind: str, parameter: Parameter) -> Any:
         domain, role = self.domain, parameter.role
@@ -189,20 +245,6 @@ class Form:
             held: Whether each component of each dof is left out, shape (space.size,).
         """
         return np.where(held, -1, np.arange(self.spaces[side].size)).astype(np.int32)
-
-
-def _tuning(integral: Integral) -> dict[str, int] | None:
-    """Return numbers for loops with large tensors on processors under OpenCL.
-
-    PoCL keeps the arrays of all items of a group on the stack of one thread: 9 MB for a 20 x 20
-    tensor on eight lanes and 64 items. A stack has 8 MB, and what lies behind it is overwritten.
-    """
-    if runtime.static or integral.parameters[0].size < LARGE:
-        return None
-    opened = runtime.engine.chosen_device(runtime.engine.backend(runtime.backend))
-    if opened is None or not opened.info.is_cpu:
-        return None
-    return {"block_lanes": 8, "streaming_lanes": 8}
 
 
 def _all(found: Any, kind: type) -> list[Any]:

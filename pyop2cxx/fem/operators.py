@@ -18,7 +18,7 @@ from pyop2cxx.fem.conditions import DirichletBC, given_values
 from pyop2cxx.fem.functions import Function
 from pyop2cxx.fem.loops import Form
 from pyop2cxx.kernel.kernel import Kernel
-from pyop2cxx.loop.parloop import ParLoop
+from pyop2cxx.loop.run import par_loop
 from pyop2cxx.runtime.tracebacks import ends_tracebacks
 
 if TYPE_CHECKING:
@@ -74,6 +74,10 @@ class action:
             take, put = _kernels(space.dim, SCALARS[self.dtype.name][0])
             self._take, self._put = take, put
 
+    def __repr__(self) -> str:
+        space = self.source.space
+        return f"<action, {self.shape[0]} x {self.shape[1]} of {self.dtype.name}, on {space}>"
+
     def __call__(self, x: Dat, y: Dat) -> None:
         """Compute ``y = A x``, by loops, where the Dats are.
 
@@ -86,13 +90,13 @@ class action:
             x.copy(self.source.dat)
         else:
             given = (self._held(READ), x(READ), self.source.dat(WRITE))
-            ParLoop(self._take, dofs, *given).compute()
+            par_loop(self._take, dofs, *given)
         self.target.dat.zero()
         for loop in self._loops:
             loop.compute()
         self.target.dat.copy(y)
         if self._held is not None:
-            ParLoop(self._put, dofs, self._held(READ), x(READ), y(RW)).compute()
+            par_loop(self._put, dofs, self._held(READ), x(READ), y(RW))
 
     def __matmul__(self, vector: Array) -> Array:
         """Return the product with an array of shape (n,)."""

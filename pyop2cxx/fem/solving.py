@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from pyop2cxx.algebra.krylov import Convergence
+    from pyop2cxx.fem.loops import Form
 
 DIRECT: Mapping[str, Any] = {"ksp_type": "preonly", "pc_type": "lu"}
 """The options of `pyop2cxx.op2.solve` where none are given."""
@@ -97,11 +99,12 @@ def _newton(
     residual = compiled(F, u.dat.dtype)
     if residual.rank != 1 or residual.spaces[0].dof_set is not u.space.dof_set:
         raise UsageError("solve: F is a form of rank 1 with a test function of the space of u")
-    jacobian = compiled(ufl.derivative(F, u) if J is None else J, u.dat.dtype)
+    jacobian = _jacobian(residual, u) if J is None else compiled(J, u.dat.dtype)
     held, values = given_values(u.space, bcs)
     if held.any():
         u.dat.data.reshape(-1)[held] = values[held]
-    step, vector, matrix = Function(u.space, u.dat.dtype, "step"), None, None
+    step, vector = residual.derived("vectors", lambda: _two_functions(u))
+    matrix = None if J is not None else jacobian.derived("matrix", jacobian.tensor)
     norms: list[float] = []
     while True:
         vector = assemble(residual, (), vector)
@@ -121,6 +124,18 @@ def _newton(
         step.dat.zero()
         solve_linear(matrix, step.dat, vector.dat, **options)
         u.dat.data[...] -= step.dat.data_ro
+
+
+def _jacobian(residual: Form, u: Function) -> Form:
+    """Return the derivative of a residual; the same one for the same residual and function."""
+    derive = partial(ufl.derivative, residual.form, u)
+    found: Form = residual.derived(("jacobian", u), lambda: compiled(derive(), u.dat.dtype))
+    return found
+
+
+def _two_functions(u: Function) -> tuple[Function, Function]:
+    """Return what holds steps and residuals of Newton's method."""
+    return Function(u.space, u.dat.dtype, "step"), Function(u.space, u.dat.dtype, "residual")
 
 
 def norm(expression: Any, kind: str = "L2", degree: int | None = None) -> float:

@@ -14,6 +14,7 @@ from pyop2cxx.exceptions import IndexValueError, UnsupportedError, UsageError
 from pyop2cxx.fem import cells as reference
 from pyop2cxx.fem._packages import elements, ufl
 from pyop2cxx.fem.domain import Domain, domain_of
+from pyop2cxx.runtime.showing import Shown
 from pyop2cxx.runtime.tracebacks import ends_tracebacks
 from pyop2cxx.sets.maps import Map
 from pyop2cxx.sets.sets import Set
@@ -40,7 +41,7 @@ class Numbering:
 
 
 @ends_tracebacks("__init__")
-class FunctionSpace(ufl.FunctionSpace):
+class FunctionSpace(ufl.FunctionSpace, Shown):
     """Functions on a mesh that are made of a finite element on each cell.
 
     Dofs are numbered by vertices, then edges, faces, and cells; those of P1 are numbered as the
@@ -143,6 +144,11 @@ class FunctionSpace(ufl.FunctionSpace):
             )
         start = sum(part.size for part in self.parts[:i])
         return Subspace(self, self.parts[i], start)
+
+    def _as_table(self) -> tuple[str, list[tuple[str, str]]]:
+        rows = [("element", str(self.element)), ("mesh", str(self.mesh))]
+        rows += [("dofs", f"Set '{self.dof_set.name}', {self.dof_set.size} entities")]
+        return "FunctionSpace", [*rows, ("values on each", str(self.dim))]
 
     def __str__(self) -> str:  # UFL tells spaces apart by what repr says
         return f"FunctionSpace({self.element}, {self.dof_set.size} dofs of dim {self.dim})"

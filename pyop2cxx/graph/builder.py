@@ -298,6 +298,9 @@ class GraphBuilder(Successors):
         self._slots: dict[int, Any] = {}
         self._state = "not open"
 
+    def __repr__(self) -> str:
+        return f"<graph '{self._name}' of {len(self._nodes)} nodes, {self._state}>"
+
     def __enter__(self) -> Self:
         if self._state != "not open":
             raise GraphClosedError(f"graph '{self._name}' was built already; make another one")

@@ -91,9 +91,13 @@ class Graph:
         return self._name
 
     @property
-    def native(self) -> None:
-        """The device's own object for a recorded graph: None, all backends replay bound loops."""
-        return None
+    def native(self) -> tuple[int, ...]:
+        """Addresses of the ``CUgraphExec`` of each piece that a GPU replays as one.
+
+        Empty before the second submit, and on backends that have no such thing: they call the bound
+        loops one after the other.
+        """
+        return self._program.native
 
     def submit(self, n: int = 1) -> None:
         """Run all nodes, each behind those that it waits for. On a device they are enqueued.

@@ -44,6 +44,12 @@ class Program:
         for effects, args, what in self._frozen_checks:
             check_frozen(effects, args, what)
 
+    @property
+    def native(self) -> tuple[int, ...]:
+        """Addresses of what the driver of a device replays, one for each piece it recorded."""
+        found = [one.native if isinstance(one, _Loops) else 0 for one in self._segments]
+        return tuple(address for address in found if address)
+
     def run(self, n: int) -> None:
         """Run everything, n times."""
         if len(self._segments) == 1:
@@ -134,6 +140,11 @@ class _Loops:
             }.values()
         )
         self._assembling = [loop for loop in each if loop._effects.assembled]
+
+    @property
+    def native(self) -> int:
+        """Address of the recording that the last run enqueued; 0 if there is none."""
+        return self._sequence.native
 
     def __call__(self, n: int) -> None:
         has_copied = False

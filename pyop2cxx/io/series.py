@@ -61,6 +61,9 @@ class TimeSeries:
         self._geometry: list[str] = []
         self._steps: list[list[str]] = []
 
+    def __repr__(self) -> str:
+        return f"TimeSeries('{self._path}', {self._mesh!r}: {len(self._times)} steps)"
+
     @property
     def times(self) -> tuple[float, ...]:
         """The times written so far."""

@@ -27,6 +27,7 @@ from pyop2cxx.kernel.parser.known import Description
 from pyop2cxx.kernel.parser.wire import VOID_POINTER
 from pyop2cxx.runtime import runtime
 from pyop2cxx.runtime.memo import until_exit
+from pyop2cxx.runtime.showing import Shown
 from pyop2cxx.runtime.tracebacks import ends_tracebacks
 
 if TYPE_CHECKING:
@@ -47,7 +48,7 @@ class LocalKernelArg(NamedTuple):
 
 
 @ends_tracebacks("__init__")
-class Kernel:
+class Kernel(Shown):
     """A function, in C, that a loop calls once for each element.
 
     Each argument arrives as one flat pointer to the values of the element.
@@ -285,6 +286,9 @@ class Kernel:
 
     def __repr__(self) -> str:
         return f'Kernel("""{self.code}""", {self.name!r})'
+
+    def _as_table(self) -> tuple[str, list[tuple[str, str]]]:
+        return f"{type(self).__name__} '{self.name}'", [("code", str(self.code).strip())]
 
 
 def _unpickled(kind: type[Kernel], code: str, name: str, options: dict[str, Any]) -> Kernel:

@@ -38,7 +38,10 @@ class CheckedRun:
 
     def __init__(self, loop: Any) -> None:
         self._loop = loop
-        made = checked(loop.kernel, loop._symbolic().loop, layer=loop.pass_layer_arg)
+        entries = frozenset(part.number for part in loop._parts if part.is_of_matrix)
+        made = checked(
+            loop.kernel, loop._symbolic().loop, layer=loop.pass_layer_arg, matrices=entries
+        )
         self._sites = made.sites
         self._found = Global(2, [_NOTHING, _NOTHING], np.int64, "op2_found", ALONE)
         self._wanted = Global(1, [-1], np.int64, "op2_wanted", ALONE)

@@ -61,19 +61,22 @@ class CheckedKernel:
     sites: tuple[Site, ...]
 
 
-def checked(kernel: Kernel, loop: _core.Loop, *, layer: bool) -> CheckedKernel:
+def checked(
+    kernel: Kernel, loop: _core.Loop, *, layer: bool, matrices: frozenset[int] = frozenset()
+) -> CheckedKernel:
     """Return a kernel that watches itself.
 
     Args:
         kernel: The user's, not opaque.
         loop: Says how much is behind each parameter, and what it is used for.
         layer: Whether its last parameter is the layer.
+        matrices: Parameters that are entries of matrices: all 0 before they are written.
     """
     assert kernel.core.body is not None
     given = loop.check_input()
     made = _core.with_checks(kernel.core.body, given)
     sites = [Site(s.check, s.line, s.name, s.parameter, s.extent) for s in made.sites]
-    text = _shell(kernel, made, given, sites, layer=layer)
+    text = _shell(kernel, made, given, sites, layer=layer, matrices=matrices)
     shell, _ = known.parsed(_description(text, kernel.name))
     body = _core.checked_kernel(_prelude(), made, _core.KernelBody(shell.functions, shell.tables))
     core = kernel.core
@@ -105,6 +108,7 @@ def _shell(
     sites: list[Site],
     *,
     layer: bool,
+    matrices: frozenset[int],
 ) -> str:
     """Return the text of the function that the loop calls; what it checks itself is added."""
     own = kernel.core.parameters
@@ -120,7 +124,9 @@ def _shell(
         known_facts = kernel.facts.parameters[i] if kernel.facts else None
         array = {"name": names[i], "extent": max(extent, 1)}
         if made.has_bits:
-            watched.append(array | {"bits": _BITS[access]})
+            watched.append(array | {"bits": _BITS[access] | (_HAS_VALUE if i in matrices else 0)})
+        if i in matrices:
+            continue
         if access == _core.Access.write and made.n_stored[i] < extent:
             promised.append(array | {"site": len(sites)})
             sites.append(Site("written", line, own[i].name, i, extent))
@@ -146,6 +152,7 @@ def _shell(
     )
 
 
+_HAS_VALUE = 1
 _BITS = {
     _core.Access.read: 1,
     _core.Access.write: 2,

@@ -13,12 +13,14 @@ from typing import TYPE_CHECKING
 
 from pyop2cxx import _core
 from pyop2cxx.base.access import INC, READ, Access
+from pyop2cxx.base.waiting import is_seen, waiting
 from pyop2cxx.data.dats import Dat
 from pyop2cxx.data.ghosts import REDUCED
 from pyop2cxx.data.mats import Mat
 from pyop2cxx.exceptions import HaloFrozenError, StaticModeError, UnsupportedError, user_line
 from pyop2cxx.loop.check_mode import CheckedRun
 from pyop2cxx.loop.checks import check_values
+from pyop2cxx.loop.numberings import note_numberings, numberings_after
 from pyop2cxx.loop.parts import Kind
 from pyop2cxx.loop.value_checks import WatchedArguments
 from pyop2cxx.pipeline import flow
@@ -42,6 +44,10 @@ if TYPE_CHECKING:
 
         def after(self) -> None:
             """Raise if what it wrote is not right."""
+
+
+LARGE = 500_000
+"""Elements from which on it is said that a loop builds its plan."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -220,6 +226,8 @@ def checked_epoch(loop: Any) -> int:
         if part.home is not None:
             part.data._allocated("par_loop")
     loop._seen = runtime.epoch
+    if not loop._wants_checks():
+        note_numberings(numberings_after(loop, check=False))
     return runtime.epoch
 
 
@@ -240,9 +248,26 @@ def prepare(loop: Any) -> None:
         launch, loop._prepared = checked.run, checked.prepared
     else:
         launch = launch_of(loop)
-    debug, races = bool(runtime.configuration["debug"]), loop._wants_checks()
-    watch = WatchedArguments(loop, debug=debug, races=races) if debug or races else None
+        if loop._items.n >= LARGE and is_seen():
+            launch = first_shown(launch, f"{loop._what}: planning {loop._items.n} elements")
+    debug, checks = bool(runtime.configuration["debug"]), loop._wants_checks()
+    watch = WatchedArguments(loop, debug=debug, checked=checks) if debug or checks else None
     loop._run, loop._epoch = Run(loop._what, loop._effects, launch, watch), epoch
+
+
+def first_shown(launch: Callable[[], bool], what: str) -> Callable[[], bool]:
+    """Return what runs a loop, and says so the first time, which builds its plan."""
+    is_first = True
+
+    def run() -> bool:
+        nonlocal is_first
+        if not is_first:
+            return launch()
+        is_first = False
+        with waiting(what):
+            return launch()
+
+    return run
 
 
 def launch_of(loop: Any) -> Callable[[], bool]:

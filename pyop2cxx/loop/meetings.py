@@ -69,7 +69,7 @@ def _check_own(loop: Any, part: Part, map_: Map) -> None:
     key = (None if table is None else table.version, loop.iterset._uid, loop.iteration_region)
     if key not in map_._meetings:
         map_._meetings.clear()
-        map_._meetings[key] = _meeting(_Rows(loop, map_).rows)
+        map_._meetings[key] = first_meeting(_Rows(loop, map_).rows)
     found = map_._meetings[key]
     if found is None:
         return
@@ -80,7 +80,7 @@ def _check_own(loop: Any, part: Part, map_: Map) -> None:
         if part.access == WRITE
         else "pass it with INC, MIN or MAX, or read one Dat and write another"
     )
-    raise _error(
+    raise race(
         loop,
         part.number,
         second,
@@ -90,8 +90,12 @@ def _check_own(loop: Any, part: Part, map_: Map) -> None:
     )
 
 
-def _meeting(rows: Numbers) -> tuple[int, int, int] | None:
-    """Return two elements with a common target, and that; the pair that is complete first."""
+def first_meeting(rows: Numbers) -> tuple[int, int, int] | None:
+    """Return two elements with a common target, and that; the pair that is complete first.
+
+    Args:
+        rows: The targets of each element, shape (n, arity); negative where there is none.
+    """
     lowest, highest, at = _users(rows)
     meets = np.flatnonzero(highest > lowest)
     if not meets.size:
@@ -152,7 +156,7 @@ def _refuse_pair(loop: Any, one: Part, other: Part, first: int, second: int) -> 
         f"{type(other.data).__name__} '{other.data.name}', is"
     )
     written = one.number if one.access != READ else other.number
-    raise _error(
+    raise race(
         loop,
         written,
         second,
@@ -183,6 +187,11 @@ def _units(loop: Any, part: Part, *, whole: bool) -> Numbers:
     begin = part.buffer.address + (rows * (stride or dim) + component) * size
     found: Numbers = (begin[:, :, None] + np.arange(dim * size)).reshape(len(rows), -1)
     return found
+
+
+def rows_of(loop: Any, map_: Map | None) -> Numbers:
+    """Return the entities that each item of a loop reaches through a Map, shape (n, arity)."""
+    return _Rows(loop, map_).rows
 
 
 class _Rows:
@@ -233,7 +242,8 @@ class _Rows:
         )
 
 
-def _error(loop: Any, argument: int, element: int, message: str) -> CheckError:
+def race(loop: Any, argument: int, element: int, message: str) -> CheckError:
+    """Return the error that says where elements meet."""
     error = CheckError(f"{loop._what}: arg {argument}: {message}. Nothing was written by this loop")
     error.loop, error.argument, error.element, error.check = (
         loop.kernel.shown_name,

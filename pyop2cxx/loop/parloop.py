@@ -36,12 +36,14 @@ from pyop2cxx.loop.execute import effects_of, prepare
 from pyop2cxx.loop.facts import LoopFacts
 from pyop2cxx.loop.kernel_checks import Descriptor, check, check_text, fitting
 from pyop2cxx.loop.parts import Kind, parts_of, values_of
+from pyop2cxx.loop.showing import as_table, in_a_line
 from pyop2cxx.pipeline import flow
 from pyop2cxx.pipeline import tuning as tuning_numbers
 from pyop2cxx.pipeline.explain import explain
 from pyop2cxx.pipeline.request import GeneratedCode, Request
 from pyop2cxx.runtime import runtime
 from pyop2cxx.runtime.seams import conventions
+from pyop2cxx.runtime.showing import Shown
 from pyop2cxx.runtime.tracebacks import ends_tracebacks, shorten
 from pyop2cxx.sets.items import items_of
 from pyop2cxx.sets.mixed_sets import MixedSet
@@ -64,7 +66,7 @@ _LAYER = np.dtype(np.int32)
 
 
 @ends_tracebacks("__init__", "generate", "explain", "replace_data")
-class ParLoop:
+class ParLoop(Shown):
     """A loop: a kernel, a Set and the arguments. `compute` runs it.
 
     Arguments are checked when it is made, and not again by `compute`: keep the object where a loop
@@ -166,6 +168,12 @@ class ParLoop:
         self._run: Run
         self._lent: tuple[Lent, ...] = ()
         self._note_effects()
+
+    def __repr__(self) -> str:
+        return in_a_line(self)
+
+    def _as_table(self) -> tuple[str, list[tuple[str, str]]]:
+        return as_table(self)
 
     def _checked_kernel(self, kernel: Kernel) -> Kernel:
         if not isinstance(kernel, Kernel):

@@ -17,6 +17,7 @@ from pyop2cxx import _core
 from pyop2cxx.base.access import INC, MAX, MIN, READ, WRITE
 from pyop2cxx.base.regions import ALL
 from pyop2cxx.loop.execute import Run, checked_epoch
+from pyop2cxx.loop.numberings import note_numberings, numberings_after
 from pyop2cxx.loop.parloop import ParLoop
 from pyop2cxx.loop.parts import Kind
 from pyop2cxx.sets.extruded import ExtrudedSet
@@ -43,6 +44,7 @@ class PythonKernel:
     Attributes:
         function: The function.
         name: Used in messages.
+        shown_name: The same.
         num_flops: Not known.
     """
 
@@ -52,6 +54,7 @@ class PythonKernel:
     def __init__(self, function: Callable[..., object]) -> None:
         self.function = function
         self.name: str = getattr(function, "__name__", "function")
+        self.shown_name = self.name
 
 
 class PythonLoop(ParLoop):
@@ -110,6 +113,8 @@ class PythonLoop(ParLoop):
 
     def _prepare(self) -> None:
         epoch = checked_epoch(self)
+        if self._wants_checks():
+            note_numberings(numberings_after(self, check=True))
         self._run, self._epoch = Run(self._what, self._effects, _Calls(self).run), epoch
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The checks of ``op2.init(debug=True)``: Map entries in range, no NaN read, none written."""
+"""What is looked at before and after a loop: in debug and check mode, by their options."""
 
 from __future__ import annotations
 
@@ -10,7 +10,9 @@ import numpy as np
 from pyop2cxx import _core
 from pyop2cxx.base.access import READ, RW
 from pyop2cxx.exceptions import ExecutionError, UsageError
+from pyop2cxx.loop.entry_meetings import check_entries
 from pyop2cxx.loop.meetings import check_races
+from pyop2cxx.loop.numberings import note_numberings, numberings_after
 from pyop2cxx.loop.parts import Kind
 
 if TYPE_CHECKING:
@@ -26,21 +28,26 @@ class WatchedArguments:
     Args:
         loop: The loop.
         debug: Whether Map entries and values are looked at.
-        races: Whether elements that meet are looked for.
+        checked: Whether elements that meet are looked for, and numberings that do not fit.
     """
 
-    def __init__(self, loop: Any, *, debug: bool, races: bool) -> None:
-        self._loop, self._debug, self._races = loop, debug, races
+    def __init__(self, loop: Any, *, debug: bool, checked: bool) -> None:
+        self._loop, self._debug, self._checked = loop, debug, checked
+        self._given_anew: list[tuple[Any, int]] = []
 
     def before(self) -> None:
         """Raise if the loop must not run."""
         if self._debug:
             check_before(self._loop.kernel.shown_name, self._loop._parts)
-        if self._races:
+        if self._checked:
+            self._given_anew = numberings_after(self._loop, check=True)
             check_races(self._loop, equal_writes=self._loop._equal_writes)
+            if self._loop._items.n > 1 and not self._loop._equal_writes:
+                check_entries(self._loop)
 
     def after(self) -> None:
-        """Raise if the loop wrote a NaN."""
+        """Note what the loop wrote, and raise if it wrote a NaN."""
+        note_numberings(self._given_anew)
         if self._debug:
             check_after(self._loop.kernel.shown_name, self._loop._parts)
 

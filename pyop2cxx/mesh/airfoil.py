@@ -60,6 +60,10 @@ class AirfoilMesh:
     bedge2cell: IntArray
     bound: IntArray
 
+    def __repr__(self) -> str:
+        sizes = f"{len(self.cell2node)} cells, {len(self.x)} nodes, {len(self.edge2node)} edges"
+        return f"AirfoilMesh({sizes}, {len(self.bound)} edges of the boundary)"
+
     @property
     def n_nodes(self) -> int:
         """Number of nodes."""

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from pyop2cxx.base.waiting import waiting
 from pyop2cxx.data.dats import Dat
 from pyop2cxx.data.renumber import Renumbering, renumber
 from pyop2cxx.exceptions import DataValueError
@@ -126,7 +127,8 @@ class Mesh(Shown):
         cell_vertices = Map(cell_set, vertex_set, kind.n_vertices, rows, "cell_vertices")
         gdim = where.shape[1]
         coordinates = Dat(vertex_set**gdim, where, name="coordinates")
-        way = _renumbered(cell_vertices, coordinates) if renumber else None
+        with waiting(f"{name}: renumbering {len(rows)} cells"):
+            way = _renumbered(cell_vertices, coordinates) if renumber else None
         mesh = cls(
             kind,
             cell_vertices,
@@ -235,7 +237,8 @@ class Mesh(Shown):
         return np.array(data.data_ro if isinstance(data, Dat) else data)
 
     def _entities(self, dim: int, name: str) -> MeshEntities:
-        return MeshEntities(self.cell, dim, self.cell_vertices, name)
+        with waiting(f"{self.name}: finding {name} of {self.cells.size} cells"):
+            return MeshEntities(self.cell, dim, self.cell_vertices, name)
 
     def _tag_facets(self, tags: Mapping[str, npt.ArrayLike]) -> None:
         for tag, rows in tags.items():

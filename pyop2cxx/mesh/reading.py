@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from pyop2cxx.base import extras
+from pyop2cxx.base.waiting import waiting
 from pyop2cxx.exceptions import MeshFileError, UsageError
 from pyop2cxx.mesh.cells import CELLS
 from pyop2cxx.mesh.mesh import Mesh
@@ -85,11 +86,10 @@ def read(
     if not place.is_file():
         raise FileNotFoundError(f"mesh.read: there is no file {os.fspath(path)!r}")
     meshio = extras.load("meshio", "reading a mesh")
-    found = _by_meshio(meshio, place)
-    points = np.asarray(found.points)
-    return _mesh_of(
-        points, _blocks_of(found, f"{place}"), renumber, gdim, name or place.stem, f"{place}"
-    )
+    with waiting(f"reading {place.name}"):
+        found = _by_meshio(meshio, place)
+        points, blocks = np.asarray(found.points), _blocks_of(found, f"{place}")
+    return _mesh_of(points, blocks, renumber, gdim, name or place.stem, f"{place}")
 
 
 def from_gmsh(

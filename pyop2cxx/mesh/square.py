@@ -32,6 +32,10 @@ class SquareMesh:
     facet2vertex: IntArray
     facet2cell: IntArray
 
+    def __repr__(self) -> str:
+        sizes = f"{len(self.cell2vertex)} triangles, {len(self.x)} vertices"
+        return f"SquareMesh({sizes}, {len(self.facet2cell)} facets of the boundary)"
+
     @property
     def n_vertices(self) -> int:
         """Number of vertices."""

@@ -13,6 +13,7 @@ from pyop2cxx.exceptions import ToolchainError
 from pyop2cxx.pipeline import flow
 from pyop2cxx.pipeline.tuning import changed
 from pyop2cxx.runtime import runtime
+from pyop2cxx.runtime.showing import Told
 
 if TYPE_CHECKING:
     from pyop2cxx.kernel.kernel import Kernel
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Explanation:
+class Explanation(Told):
     """What was decided about a loop, and by which figures. As a `str` it is for reading.
 
     Attributes:

@@ -6,6 +6,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from pyop2cxx.runtime.showing import Told
+
 if TYPE_CHECKING:
     from collections.abc import Callable
 
@@ -58,7 +60,7 @@ class Choice:
     key: str
 
 
-class GeneratedCode(str):
+class GeneratedCode(Told, str):
     """The text of a loop: all that is compiled, and nothing of what the user called things.
 
     Attributes:

@@ -117,6 +117,10 @@ class GlobalKernel:
         self.iteration_region = iteration_region
         self.pass_layer_arg = pass_layer_arg
 
+    def __repr__(self) -> str:
+        kinds = ", ".join(type(argument).__name__ for argument in self.arguments)
+        return f"<GlobalKernel '{self.name}' of {kinds or 'no arguments'}>"
+
     @property
     def name(self) -> str:
         """The kernel's name."""

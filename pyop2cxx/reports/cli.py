@@ -97,8 +97,8 @@ def _parser() -> argparse.ArgumentParser:
         command.add_argument("arguments", nargs=argparse.REMAINDER, help="what the program takes")
         command.set_defaults(run=partial(_ahead, build=name == "build"))
 
-    command = commands.add_parser("demo", help="run a demo, or 'list' them")
-    command.add_argument("name", help="its name, or 'list'")
+    command = commands.add_parser("demo", help="run a demo, or list them")
+    command.add_argument("name", nargs="?", default="list", help="its name; without one, a list")
     command.add_argument("arguments", nargs=argparse.REMAINDER, help="such as --backend openmp")
     command.set_defaults(run=_demo)
 

@@ -56,7 +56,7 @@ def collect() -> Report:
             "of a loop": {"count": runtime.engine.n_threads},
         },
         "cache": {"on disk": _cache(service)},
-        "extras": {name: _extra(name) for name in extras.EXTRAS},
+        "extras": _extras(),
     }
 
 
@@ -142,11 +142,16 @@ def _cache(service: _core.jit.Service) -> Entry:
     }
 
 
-def _extra(name: str) -> Entry:
-    try:
-        return {"version": metadata.version(name), "problem": ""}
-    except metadata.PackageNotFoundError:
-        return {"problem": f"not installed: pip install 'pyop2cxx[{extras.EXTRAS[name]}]'"}
+def _extras() -> dict[str, Entry]:
+    """Name the version of what brings each optional module: `ufl` comes with `fenics-ufl`."""
+    distributions = metadata.packages_distributions()
+    found: dict[str, Entry] = {}
+    for name, extra in extras.EXTRAS.items():
+        if brought_by := distributions.get(name):
+            found[name] = {"version": metadata.version(brought_by[0]), "problem": ""}
+        else:
+            found[name] = {"problem": f"not installed: pip install 'pyop2cxx[{extra}]'"}
+    return found
 
 
 def as_text(report: Report) -> str:

@@ -14,6 +14,7 @@ from pyop2cxx import _core
 from pyop2cxx.backends._backend import DeviceToolchain
 from pyop2cxx.exceptions import UsageError
 from pyop2cxx.runtime import runtime
+from pyop2cxx.runtime.showing import Told
 
 if TYPE_CHECKING:
     from types import TracebackType
@@ -100,7 +101,7 @@ class _Counts(NamedTuple):
         return _Counts(*(now - then for now, then in zip(self, before, strict=True)))
 
 
-class Profile:
+class Profile(Told):
     """What ran in a ``with`` block and what it cost. `print` it for a table.
 
     Loops of the host are timed by the host's clock. Those of a device are timed by the device, and
@@ -140,6 +141,9 @@ class Profile:
         self._before: dict[tuple[str, str, str], _Counts] = {}
         self._copied: dict[bool, tuple[int, int, int]] = {}
         self._begin = 0.0
+
+    def __repr__(self) -> str:
+        return f"<profile: {len(self.loops)} kinds of loops, {self.seconds:.3g} s>"
 
     def __enter__(self) -> Self:
         engine, trace = runtime.engine, runtime.coherence.trace

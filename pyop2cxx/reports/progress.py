@@ -6,14 +6,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, TypeVar
 
 from pyop2cxx.base import extras
+from pyop2cxx.base.waiting import SECONDS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
 T = TypeVar("T")
-
-_SECONDS = 1.0
-"""What takes less shows nothing."""
 
 
 def progress(items: Iterable[T], label: str = "", *, total: int | None = None) -> Iterable[T]:
@@ -38,6 +36,6 @@ def progress(items: Iterable[T], label: str = "", *, total: int | None = None) -
         return items
     tqdm = extras.load("tqdm", "op2.progress")
     bar: Iterable[T] = tqdm.tqdm(
-        items, desc=label or None, total=total, disable=None, delay=_SECONDS, leave=False
+        items, desc=label or None, total=total, disable=None, delay=SECONDS, leave=False
     )
     return bar

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from pyop2cxx import _core
 from pyop2cxx.runtime import runtime
+from pyop2cxx.runtime.showing import Told
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,7 +39,7 @@ class Transfer:
     seconds: float
 
 
-class Report(tuple[Transfer, ...]):
+class Report(Told, tuple[Transfer, ...]):
     """Transfers that print as a table."""
 
     __slots__ = ()

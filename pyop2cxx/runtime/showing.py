@@ -21,7 +21,7 @@ class Shown:
         title, rows = self._as_table()
         lines = "".join(
             f"<tr><th style='text-align: left'>{escape(name)}</th>"
-            f"<td style='text-align: left'>{escape(text)}</td></tr>"
+            f"<td style='text-align: left'>{_cell(text)}</td></tr>"
             for name, text in rows
         )
         return f"<table><caption>{escape(title)}</caption>{lines}</table>"
@@ -29,4 +29,25 @@ class Shown:
     def _repr_pretty_(self, printer: Any, cycle: bool) -> None:
         title, rows = self._as_table()
         width = max((len(name) for name, _ in rows), default=0)
-        printer.text("\n".join([title, *(f"  {name:{width}}  {text}" for name, text in rows)]))
+        lines = [
+            f"  {name if i == 0 else '':{width}}  {line}".rstrip()
+            for name, text in rows
+            for i, line in enumerate(text.splitlines() or [""])
+        ]
+        printer.text("\n".join([title, *lines]))
+
+
+class Told:
+    """Objects whose `str` is made to be read: notebooks and IPython's prompt show that."""
+
+    __slots__ = ()
+
+    def _repr_html_(self) -> str:
+        return f"<pre>{escape(str(self))}</pre>"
+
+    def _repr_pretty_(self, printer: Any, cycle: bool) -> None:
+        printer.text(str(self))
+
+
+def _cell(text: str) -> str:
+    return f"<pre>{escape(text)}</pre>" if "\n" in text else escape(text)

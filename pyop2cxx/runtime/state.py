@@ -42,6 +42,7 @@ class Runtime:
         epoch: Grows whenever an option, the backend or the named constants change. What was
             derived from them, such as a prepared loop, is stale once it has grown.
         static: Whether text is generated but nothing runs: the option of that name.
+        has_renumbered: Whether a Set was renumbered; until then loops need not look.
         n_frozen: Dats whose halos are frozen: while there are none, loops need not look.
         program_options: Names of the program's own options, which `init` is handed with its own.
         coherence: Keeps values the same on the host and on devices.
@@ -54,6 +55,7 @@ class Runtime:
     def __init__(self) -> None:
         self.logger = logging.getLogger("pyop2cxx")
         self.epoch = 0
+        self.has_renumbered = False
         self.n_frozen = 0
         self.on_loop: Callable[[Any], None] | None = None
         self.on_graph: Callable[[Any], None] | None = None

@@ -20,7 +20,7 @@ from pyop2cxx.runtime.tracebacks import ends_tracebacks
 from pyop2cxx.sets.maps import EntriesOfMap, Map
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
 
     from pyop2cxx import _core
     from pyop2cxx.base.arrays import Array
@@ -104,6 +104,10 @@ class DerivedMap(Map):
     def _derive(self, maps: tuple[Map, ...]) -> None:
         self._maps = maps
         self._seen = ()
+
+    def _numbered(self) -> Iterator[tuple[Map, Set, int]]:
+        for map_ in self._maps:
+            yield from map_._numbered()
 
     @property
     def has_values(self) -> bool:
@@ -257,6 +261,9 @@ class GlobalMap(Map):
         values = np.zeros(iterset.total_size, np.int32) if iterset.is_sized else None
         super().__init__(iterset, toset, 1, values, f"{iterset.name}_to_{toset.name}")
 
+    def _numbered(self) -> Iterator[tuple[Map, Set, int]]:
+        return iter(())  # it is the same in all numberings
+
 
 class ColumnMap(Map):
     """From each column, with all its cells, to the entity of the base Set that it stands on.
@@ -272,3 +279,6 @@ class ColumnMap(Map):
     def __init__(self, base: Set) -> None:
         values = np.arange(base.total_size) if base.is_sized else None
         super().__init__(base, base, 1, values, f"column_of_{base.name}")
+
+    def _numbered(self) -> Iterator[tuple[Map, Set, int]]:
+        return iter(())  # it is the same in all numberings

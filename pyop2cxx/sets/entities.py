@@ -37,6 +37,9 @@ class SetPartition:
 class Entities(Shown):
     """The entities of a Set: core, owned but not core, ghosts. See `Set`."""
 
+    _numbering = 0
+    """Of the last renumbering that it took part in; objects on it remember theirs."""
+
     def __init__(
         self,
         size: int | Iterable[int] | None = None,
@@ -55,6 +58,11 @@ class Entities(Shown):
         self._datasets: WeakValueDictionary[tuple[Any, ...], Any] = WeakValueDictionary()
         self._flat_sets: dict[int, Any] = {}  # of scalars, for algebra on devices
         self._column_map: Any = None  # once a loop over columns has needed it
+
+    @property
+    def _ground(self) -> Any:
+        """The Set whose numbers these entities have: of a part or of columns, the whole or base."""
+        return self
 
     def refuse_values(self) -> None:
         """Raise if values cannot live on these entities."""

@@ -68,6 +68,10 @@ class ExtrudedSet(Set):
         return self._parent
 
     @property
+    def _ground(self) -> Set:
+        return self._parent
+
+    @property
     def constant_layers(self) -> bool:
         """Whether every column has as many layers and starts at layer 0."""
         return self._constant_layers

@@ -143,6 +143,14 @@ class Map(Shown):
         rows = from_hdf5.rows_of(f, name)
         return cls(iterset, toset, rows.shape[1], rows, name)
 
+    _numberings = (0, 0)
+    """Of the Sets that it starts on and leads to, when it was given its values."""
+
+    def _numbered(self) -> Iterator[tuple[Map, Set, int]]:
+        """Return the Maps that it follows, each with either of its Sets, and the numbering."""
+        for end, on in enumerate((self._iterset, self._toset)):
+            yield self, on._ground, self._numberings[end]
+
     _is_slot = False
     """Whether this is one entry of another Map."""
     _is_partial: bool
@@ -291,6 +299,7 @@ class Map(Shown):
             self._adopt(checked)
             return
         self._values[...] = checked
+        self._note_numberings()
         self._table.increment_version()
         runtime.epoch += 1  # strategies were chosen by what was known of the old values
 
@@ -305,8 +314,13 @@ class Map(Shown):
         view.map_ = self
         return view
 
+    def _note_numberings(self) -> None:
+        start, end = self._iterset._ground, self._toset._ground
+        self._numberings = start._numbering, end._numbering
+
     def _adopt(self, values: Array) -> None:
         self._values = values
+        self._note_numberings()
         self._table = _core.MapTable(
             address=address_of(values),
             index_bytes=values.itemsize,
@@ -452,6 +466,9 @@ class EntriesOfMap(Map):
         for which in ("_offset", "_offset_quotient"):
             found: Array | None = getattr(map_, which)
             setattr(self, which, None if found is None else found[self._chosen])
+
+    def _numbered(self) -> Iterator[tuple[Map, Set, int]]:
+        return self._map._numbered()
 
     @property
     def _width(self) -> int:

@@ -192,11 +192,14 @@ class Subset(Set):
                 f"{type(superset).__name__}"
             )
         found = _as_indices(superset, indices)
+        numbering = superset._ground._numbering
         if isinstance(superset, Subset):
+            numbering = superset._numbering
             found, superset = superset.indices[found], superset.superset
         counts = [int(np.searchsorted(found, n)) for n in superset.sizes]
         super().__init__(counts, f"part_of_{superset.name}", superset.halo, superset._comm)
         self._superset = superset
+        self._numbering = numbering
         wide = superset.total_size > MOST_INT32
         self._indices = np.require(found, np.int64 if wide else np.int32, ("C", "A", "W"))
         self._table = _core.MapTable(
@@ -207,6 +210,10 @@ class Subset(Set):
             n_targets=superset.total_size,
         )
         self._lists: dict[object, Any] = {}
+
+    @property
+    def _ground(self) -> Any:
+        return self._superset._ground
 
     @property
     def superset(self) -> Set:
@@ -329,6 +336,14 @@ def _whole(part: Set, other: object, operation: str) -> Set:
     return whole
 
 
+def _made_of(whole: Set, indices: Array, *operands: Set) -> Subset:
+    """Return a Subset, left out of a renumbering of the whole if an operand was."""
+    made = Subset(whole, indices)
+    given = {one._numbering for one in operands if isinstance(one, Subset)}
+    made._numbering = next(iter(given - {made._numbering}), made._numbering)
+    return made
+
+
 def intersection(part: Set, other: Set) -> Set:
     """Return the entities in both operands."""
     whole = _whole(part, other, "intersection")
@@ -336,7 +351,7 @@ def intersection(part: Set, other: Set) -> Set:
         return other
     if other is whole:
         return part
-    return Subset(whole, np.intersect1d(_numbers(part), _numbers(other)))
+    return _made_of(whole, np.intersect1d(_numbers(part), _numbers(other)), part, other)
 
 
 def union(part: Set, other: Set) -> Set:
@@ -344,16 +359,16 @@ def union(part: Set, other: Set) -> Set:
     whole = _whole(part, other, "union")
     if part is whole or other is whole:
         return whole
-    return Subset(whole, np.union1d(_numbers(part), _numbers(other)))
+    return _made_of(whole, np.union1d(_numbers(part), _numbers(other)), part, other)
 
 
 def difference(part: Set, other: Set) -> Subset:
     """Return the entities of the first operand that are not in the second."""
     whole = _whole(part, other, "difference")
-    return Subset(whole, np.setdiff1d(_numbers(part), _numbers(other)))
+    return _made_of(whole, np.setdiff1d(_numbers(part), _numbers(other)), part, other)
 
 
 def symmetric_difference(part: Set, other: Set) -> Subset:
     """Return the entities in just one of the operands."""
     whole = _whole(part, other, "symmetric_difference")
-    return Subset(whole, np.setxor1d(_numbers(part), _numbers(other)))
+    return _made_of(whole, np.setxor1d(_numbers(part), _numbers(other)), part, other)

@@ -21,7 +21,7 @@ from fuzz.c_types import (
     CType,
 )
 from fuzz.facts import Facts, whole
-from fuzz.tree import Expr, Function, Kernel, Parameter, Stmt, Table
+from fuzz.tree import Expr, Function, Kernel, Parameter, Stmt, Structure, Table
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -44,6 +44,7 @@ class Name:
         shape: Extents of an array, or of what is pointed to; empty for a number.
         writable: Whether statements may set it.
         readable: Whether expressions may read it.
+        structure: It is one of these, whose members have names of their own.
     """
 
     word: str
@@ -52,6 +53,7 @@ class Name:
     shape: tuple[int, ...] = ()
     writable: bool = False
     readable: bool = True
+    structure: Structure | None = None
 
 
 @dataclass(slots=True)
@@ -116,6 +118,7 @@ class Grammar:
         functions: Helpers so far.
         tables: Tables so far.
         n_names: Names made so far.
+        structures: Structures so far.
     """
 
     random: Random
@@ -126,6 +129,7 @@ class Grammar:
     functions: list[Function] = field(default_factory=list)
     tables: list[Table] = field(default_factory=list)
     n_names: int = 0
+    structures: list[Structure] = field(default_factory=list)
 
     # Small decisions
 
@@ -392,6 +396,7 @@ class Grammar:
     def statement(self, place: Place, depth: int) -> list[Stmt]:
         kinds: list[Callable[[Place, int], list[Stmt]]] = [self._set] * 5 + [self._declare] * 2
         kinds += [self._array, self._pointer, self._call]
+        kinds += [self._structure] * 2 + [self._treat] * 4 if self.structures else []
         if place.sums:
             kinds += [self._add] * (4 if self.sums else 0) + [self._best] * (2 * bool(self.bests))
         if depth > 0:
@@ -420,6 +425,50 @@ class Grammar:
         word = self.fresh("v")
         self.names.append(Name(word, t, facts, shape, True))
         return [Stmt("array", word, values, type=t, numbers=shape)]
+
+    def _structure(self, _: Place, __: int) -> list[Stmt]:
+        """Declare one or two: from a list, by the names of members, by a function, as a copy."""
+        made = self.random.choice(self.structures)
+        same = self._instances(made)
+        how = self.random.choice(["list", "named", "of", *["copy"] * bool(same)])
+        n = 2 if how in ("list", "named") and self.chance(0.3) else 0
+        values: list[Expr] = []
+        for _member, t, facts, extent in () if how == "copy" else made.members * max(n, 1):
+            n_values = max(extent, 1) if how != "of" else 1
+            values += [self.value(t, facts, 1) for _k in range(n_values)]
+        source = self.random.choice(same) if how == "copy" else ""
+        word = self.fresh("v")
+        for one in [word] if not n else [f"{word}[0]", f"{word}[1]"]:
+            self.names.append(Name(one, INT, Facts(0, 0), (), False, False, made))
+            for member, t, facts, extent in made.members:
+                shape = (extent,) if extent else ()
+                self.names.append(Name(f"{one}.{member}", t, facts, shape, True))
+        exprs = [make.name(source, INT, Facts(0, 0))] if source else values
+        return [Stmt("structure", word, exprs, numbers=(n,), structure=made, how=how)]
+
+    def _treat(self, _: Place, __: int) -> list[Stmt]:
+        """Assign a structure, or hand it to a function."""
+        made = self.random.choice(self.structures)
+        same = self._instances(made)
+        if not same:
+            return []
+        target, other = (self.random.choice(same) for _ in range(2))
+        how = self.random.choice(["assign", "turn", "turned"])
+        exprs = [make.name(word, INT, Facts(0, 0)) for word in (target, other)]
+        return [Stmt("treat", "", exprs, structure=made, how=how)]
+
+    def _instances(self, made: Structure) -> list[str]:
+        return [name.word for name in self.names if name.structure is made]
+
+    def structure(self) -> None:
+        """Make a structure of one to three members."""
+        members = []
+        for i in range(self.random.randint(1, 3)):
+            t = self.any_type()
+            extent = self.random.choice([0, 0, 2, 3])
+            members.append((f"m{i}", t, facts_of(self.random, t), extent))
+        name = f"{self.prefix}r{len(self.structures)}"
+        self.structures.append(Structure(name, tuple(members)))
 
     def _pointer(self, _: Place, __: int) -> list[Stmt]:
         found = self.readable(lambda n: len(n.shape) == 1 and n.shape[0] > 1)
@@ -597,6 +646,7 @@ class Grammar:
         """Make a function that returns a value, or one that sets what it is given."""
         is_void = self.chance(0.3)
         inner = Grammar(self.random, self.prefix, tables=self.tables, functions=[*self.functions])
+        inner.structures = self.structures
         inner.names = table_names(self.tables)
         parameters = []
         for i in range(self.random.randint(1, 3)):
@@ -637,9 +687,11 @@ class Grammar:
             for i in range(p.size)
         ]
         self.names += [Name(p.name, p.type, p.facts, (p.size,), True, False) for p in writes]
-        body += self.block(Place(returns=True), n, 2)
+        place = Place(returns=True)
+        body += [stmt for _ in 2 * self.structures for stmt in self._structure(place, 0)]
+        body += self.block(place, n, 2)
         f = Function(f"{self.prefix}k", parameters, body)
-        return Kernel(self.tables, [*self.functions, f])
+        return Kernel(self.tables, [*self.functions, f], self.structures)
 
 
 def table_names(tables: list[Table]) -> list[Name]:

@@ -78,6 +78,34 @@ _LIBRARY: dict[str, Callable[..., Any]] = {
 }
 
 
+class _Structure:
+    """A structure; copies share nothing."""
+
+    def __init__(self, members: dict[str, Any]) -> None:
+        vars(self).update(members)
+
+    def copied(self) -> _Structure:
+        return _Structure({k: v[:] if isinstance(v, list) else v for k, v in vars(self).items()})
+
+    def assign(self, other: _Structure) -> None:
+        """Take the values of another one, in place: pointers to arrays stay."""
+        for name, value in vars(other.copied()).items():
+            if isinstance(value, list):
+                vars(self)[name][:] = value
+            else:
+                vars(self)[name] = value
+
+    def turn(self) -> None:
+        for value in vars(self).values():
+            if isinstance(value, list):
+                value[:] = [*value[1:], value[0]]
+
+    def turned(self) -> _Structure:
+        made = self.copied()
+        made.turn()
+        return made
+
+
 class Writer:
     """Turns functions into the text of Python functions.
 
@@ -208,6 +236,32 @@ class Writer:
         values = [self.as_type(e, s.type) for e in s.exprs]
         values += [converted("0", BY_NAME["int32"], s.type)] * (math.prod(s.numbers) - len(values))
         self.line(f"{s.word} = {_nested(values, s.numbers)}")
+
+    def _structure_stmt(self, s: Stmt) -> None:
+        assert s.structure is not None
+        if s.how == "copy":
+            self.line(f"{s.word} = {s.exprs[0].word}.copied()")
+            return
+        exprs, made = [*s.exprs], []
+        for _ in range(max(s.numbers[0], 1)):
+            members = []
+            for member, t, _facts, extent in s.structure.members:
+                n = extent if extent and s.how != "of" else 1
+                values = [self.as_type(exprs.pop(0), t) for _k in range(n)]
+                text = f"[{', '.join(values)}]" if extent else values[0]
+                repeated = f"{text} * {extent}" if extent and s.how == "of" else text
+                members.append(f"{member!r}: {repeated}")
+            made.append(f"_Structure({{{', '.join(members)}}})")
+        self.line(f"{s.word} = {f'[{chr(44).join(made)}]' if s.numbers[0] else made[0]}")
+
+    def _treat_stmt(self, s: Stmt) -> None:
+        target, other = (e.word for e in s.exprs)
+        texts = {
+            "assign": f"{target}.assign({other})",
+            "turn": f"{target}.turn()",
+            "turned": f"{target}.assign({other}.turned())",
+        }
+        self.line(texts[s.how])
 
     def _pointer_stmt(self, s: Stmt) -> None:
         base = s.exprs[0]
@@ -343,6 +397,7 @@ def compiled(kernel: Kernel, *, checked: bool = False) -> Callable[..., None]:
     text = writer.whole()
     names: dict[str, Any] = {
         "_wrap": _wrap,
+        "_Structure": _Structure,
         "_quotient": _quotient,
         "_remainder": _remainder,
         "_checked": _checked,

@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 MOST_VALUES = 8  # that one argument points to
 MATRIX = "a matrix"
 FACETS = "ON_INTERIOR_FACETS"
+KINDS = ("mixed", "periodic", "partial", "structs")
+"""What loops have beside the usual, if they are asked for it: see `random_loop`."""
 
 
 @dataclass(slots=True)
@@ -40,6 +42,7 @@ class Path:
         arity: Entries of a row.
         order: It is a Map in another order: which of its entries comes where; empty for none.
         through: It is composed: the element of an inner Set that each element leads to first.
+        quotients: Where in a periodic column each entry starts to be counted; empty if it is none.
     """
 
     name: str
@@ -49,6 +52,7 @@ class Path:
     offsets: list[int] = field(default_factory=list)
     order: list[int] = field(default_factory=list)
     through: list[int] = field(default_factory=list)
+    quotients: list[int] = field(default_factory=list)
 
 
 @dataclass(slots=True)
@@ -86,6 +90,7 @@ class Arg:
         tolerance: How far off each result may be.
         columns: The Map to the columns of a Mat.
         block: Rows and columns of a Mat for each pair of entities.
+        fields: Of a MixedDat, as arguments; its `data` then have no values.
     """
 
     data: Data
@@ -95,6 +100,7 @@ class Arg:
     tolerance: float = 0.0
     columns: Path | None = None
     block: tuple[int, int] = (1, 1)
+    fields: list[Arg] = field(default_factory=list)
 
     @property
     def width(self) -> int:
@@ -117,6 +123,7 @@ class Loop:
         even: Whether all columns have equal heights.
         region: The part of each column; empty for all.
         layer: Whether the kernel gets the number of the layer.
+        periodic: Whether the top of a column is its bottom.
     """
 
     seed: int
@@ -130,10 +137,17 @@ class Loop:
     even: bool = True
     region: str = ""
     layer: bool = False
+    periodic: bool = False
+
+    def leaves(self) -> list[Arg]:
+        """Return the arguments, of MixedDats the fields."""
+        return [leaf for arg in self.args for leaf in arg.fields or [arg]]
 
     def paths_used(self) -> list[Path]:
         """Return the Maps that arguments need, each once."""
-        found = [path for arg in self.args for path in (arg.path, arg.columns) if path is not None]
+        found = [
+            path for arg in self.leaves() for path in (arg.path, arg.columns) if path is not None
+        ]
         return list({path.name: path for path in found}.values())
 
     def cells(self) -> Iterator[tuple[int, int, int]]:
@@ -148,7 +162,7 @@ class Loop:
                 all_cells = all_cells[:1]
             elif self.region == "ON_TOP":
                 all_cells = all_cells[-1:]
-            elif self.region == FACETS:
+            elif self.region == FACETS and not self.periodic:
                 all_cells = all_cells[:-1]
             for layer in all_cells:
                 yield element, layer, layer - bottom
@@ -164,7 +178,7 @@ def run(loop: Loop, *, checked: bool = False, times: int = 1) -> dict[str, list[
     for name, t, values in loop.constants:
         call.__globals__[name] = values if len(values) > 1 else _python(values[0], t)
     state = {
-        arg.data.name: [_python(v, arg.data.type) for v in arg.data.values] for arg in loop.args
+        arg.data.name: [_python(v, arg.data.type) for v in arg.data.values] for arg in loop.leaves()
     }
     for _ in range(times):
         for cell in loop.cells():
@@ -180,58 +194,76 @@ def _visit(loop: Loop, call: Any, state: dict[str, list[Any]], cell: tuple[int, 
     element, layer, above = cell
     packs: list[Any] = []
     stores = []
+    bottom, end = loop.layers[element] if loop.periodic else (0, 1)
+    height = end - 1 - bottom
     for arg in loop.args:
-        values = state[arg.data.name]
-        places = _places(arg, element, above, 2 if loop.region == FACETS else 1)
-        # memory that several arguments add to is told what each has added
-        if arg.access == "INC" or (arg.access == "WRITE" and arg.path is not None):
-            pack = [_python(0, arg.data.type)] * len(places)
-        else:
-            pack = [values[i] for i in places]
-        packs += [pack, 0]
-        if arg.access != "READ":
-            stores.append((arg, values, places, pack))
+        whole: list[Any] = []
+        for leaf in arg.fields or [arg]:
+            values = state[leaf.data.name]
+            n_cells = 2 if loop.region == FACETS else 1
+            places = _places(leaf, element, above, n_cells, height)
+            # memory that several arguments add to is told what each has added
+            if leaf.access == "INC" or (leaf.access == "WRITE" and leaf.path is not None):
+                pack = [_python(0, leaf.data.type)] * len(places)
+            else:
+                pack = [values[i] for i in places]
+            stores.append((leaf, values, places, whole, len(whole)))
+            whole += pack
+        packs += [whole, 0]
     call(*packs, *([layer] if loop.layer else []))
-    for arg, values, places, pack in stores:
-        _store(arg, values, places, pack)
+    for arg, values, places, whole, at in stores:
+        if arg.access != "READ":
+            _store(arg, values, places, whole[at : at + len(places)])
 
 
-def _places(arg: Arg, element: int, above: int, n_cells: int) -> list[int]:
-    """Return where in the list of all values those of an argument are, for one element."""
+def _places(arg: Arg, element: int, above: int, n_cells: int, height: int) -> list[int]:
+    """Return where in the list of all values those of an argument are, for one element.
+
+    What is negative is nowhere; `height` is 0 unless columns are periodic.
+    """
     width = arg.data.width
     if not arg.data.on:
         return list(range(width))
     path = arg.path
     if arg.columns is not None:
         assert path is not None
-        rows = _spread(_entities(path, element, above, n_cells), arg.block[0])
-        columns = _spread(_entities(arg.columns, element, above, n_cells), arg.block[1])
-        return [row * arg.data.dim[1] + column for row in rows for column in columns]
-    rows = [element] if path is None else _entities(path, element, above, n_cells)
+        rows = _spread(_entities(path, element, above, n_cells, height), arg.block[0])
+        columns = _spread(_entities(arg.columns, element, above, n_cells, height), arg.block[1])
+        width = arg.data.dim[1]
+        return [-1 if min(r, c) < 0 else r * width + c for r in rows for c in columns]
+    rows = [element] if path is None else _entities(path, element, above, n_cells, height)
     if arg.component is not None:
         return [row * width + arg.component for row in rows]
     return _spread(rows, width)
 
 
 def _spread(entities: list[int], width: int) -> list[int]:
-    return [entity * width + c for entity in entities for c in range(width)]
+    return [entity * width + c if entity >= 0 else -1 for entity in entities for c in range(width)]
 
 
-def _entities(path: Path, element: int, above: int, n_cells: int) -> list[int]:
+def _entities(path: Path, element: int, above: int, n_cells: int, height: int) -> list[int]:
     """Return where a Map leads from a cell, or from one and then from the next above it."""
     row = path.rows[element]
     if not path.offsets:
         return row
+    starts = path.quotients or [0] * len(row)
     return [
-        entity + (above + cell) * offset
+        entity if entity < 0 else entity + _level(above + cell, start, height) * offset
         for cell in range(n_cells)
-        for entity, offset in zip(row, path.offsets, strict=True)
+        for entity, offset, start in zip(row, path.offsets, starts, strict=True)
     ]
+
+
+def _level(above: int, start: int, height: int) -> int:
+    """Return how many offsets an entry has moved, which began at the level `start`."""
+    return (above + start) % height - start % height if height else above
 
 
 def _store(arg: Arg, values: list[Any], places: list[int], pack: list[Any]) -> None:
     t = arg.data.type
     for place, value in zip(places, pack, strict=True):
+        if place < 0:
+            continue
         if arg.access == "INC":
             total = values[place] + value
             if t.is_integer:
@@ -250,8 +282,8 @@ def _store(arg: Arg, values: list[Any], places: list[int], pack: list[Any]) -> N
 class Maker:
     """Makes the loop of a seed."""
 
-    def __init__(self, seed: int) -> None:
-        self.seed = seed
+    def __init__(self, seed: int, kinds: frozenset[str]) -> None:
+        self.seed, self.kinds = seed, kinds
         self.random = Random(seed)
         self.grammar = Grammar(self.random, f"s{seed}_")
         n = self.random.choice([0, 1, 2, 3, 5, 7, 8, 9, 13, 17, 21, 33])
@@ -267,23 +299,8 @@ class Maker:
     def made(self) -> Loop:
         self._iteration()
         self._maps()
-        for _ in range(self.random.randint(0, 2)):
-            self.grammar.table()
-        self.grammar.names = table_names(self.grammar.tables)
-        if self.chance(0.2):
-            self._constant()
-        outside = self.grammar.names
-        for _ in range(self.random.choice([0, 0, 1, 2])):
-            self.grammar.helper()
-        self.grammar.names = outside
-        n_args = self.random.randint(2, 6)
-        for _ in range(n_args):
-            if not (self.chance(0.15) and self._again()):
-                self._argument()
-        if self.chance(0.15) and self.loop.region != FACETS:
-            self._matrix()
-        if all(arg.access == "READ" for arg in self.loop.args):
-            self._argument("INC")
+        self._outside()
+        self._arguments()
         if self.loop.extruded and self.chance(0.4):
             self.loop.layer = True
             self.parameters.append(Parameter("layer", INT, Facts(0, 9)))
@@ -293,9 +310,37 @@ class Maker:
         self._tolerances()
         return self.loop
 
+    def _outside(self) -> None:
+        """Make what is beside the kernel in its text."""
+        for _ in range(self.random.randint(0, 2)):
+            self.grammar.table()
+        self.grammar.names = table_names(self.grammar.tables)
+        if self.chance(0.2):
+            self._constant()
+        if "structs" in self.kinds:
+            for _ in range(self.random.randint(1, 2)):
+                self.grammar.structure()
+        outside = self.grammar.names
+        for _ in range(self.random.choice([0, 0, 1, 2])):
+            self.grammar.helper()
+        self.grammar.names = outside
+
+    def _arguments(self) -> None:
+        n_args = self.random.randint(2, 6)
+        for _ in range(n_args):
+            if "mixed" in self.kinds and self.chance(0.4):
+                self._mixed()
+            elif not (self.chance(0.15) and self._again()):
+                self._argument()
+        if self.chance(0.6 if "partial" in self.kinds else 0.15) and self.loop.region != FACETS:
+            self._matrix()
+        if all(arg.access == "READ" for arg in self.loop.args):
+            self._argument("INC")
+
     def _iteration(self) -> None:
         loop, (n, total) = self.loop, self.loop.sets["cells"]
-        if self.chance(0.25):
+        if self.chance(0.8 if "periodic" in self.kinds else 0.25):
+            loop.periodic = "periodic" in self.kinds
             loop.extruded, loop.even = True, self.chance(0.7) or not total
             if loop.even:
                 loop.layers = [(0, self.random.randint(2, 5))] * max(total, 1)
@@ -330,8 +375,35 @@ class Maker:
             if self.loop.extruded:
                 path.offsets = [self.random.randint(0, 2) for _ in range(arity)]
                 size += 2 * 8
+            if self.loop.periodic and self.chance(0.6):
+                path.quotients = [self.random.randint(0, 3) for _ in range(arity)]
+                back = [o * q for o, q in zip(path.offsets, path.quotients, strict=True)]
+                path.rows = [[e + b for e, b in zip(r, back, strict=True)] for r in path.rows]
+                size += max(back)
             self.loop.sets[name] = (size, size)
             self.paths.append(path)
+        if "partial" in self.kinds:
+            self._leave_out()
+
+    def _leave_out(self) -> None:
+        """Let entries of Maps lead nowhere; sometimes the loop leaves their elements out."""
+        for path in self.paths:
+            if path.through or self.chance(0.3):
+                continue
+            path.rows = [
+                [-1 if self.chance(0.3) else entity for entity in row] if self.chance(0.4) else row
+                for row in path.rows
+            ]
+        if self.chance(0.5):
+            given = self.loop.part
+            elements = range(self.loop.sets["cells"][0]) if given is None else given
+            self.loop.part = [i for i in elements if all(min(p.rows[i]) >= 0 for p in self.paths)]
+
+    def _whole_paths(self) -> list[Path]:
+        """Return the Maps that lead somewhere from all elements of the loop."""
+        part, n = self.loop.part, self.loop.sets["cells"][0]
+        visited = range(n) if part is None else part
+        return [path for path in self.paths if all(min(path.rows[i]) >= 0 for i in visited)]
 
     def _constant(self) -> None:
         t = self.random.choice([DOUBLE, INT, FLOAT])
@@ -357,7 +429,9 @@ class Maker:
         number = len(self.loop.args)
         t = self.grammar.any_type()
         place = self.random.choice(["direct", "direct", "map", "map", "map", "global"])
-        path = self.random.choice(self.paths) if place == "map" else None
+        paths = self._whole_paths()
+        place = "direct" if place == "map" and not paths else place
+        path = self.random.choice(paths) if place == "map" else None
         if not access:
             access = self.random.choice(self._accesses(place, path, t))
         is_exact = t.is_integer or self.chance(0.75)
@@ -376,6 +450,38 @@ class Maker:
         self.loop.args.append(arg)
         self._parameter(arg, f"p{number}", facts, arity * arg.width, is_exact)
 
+    def _mixed(self) -> None:
+        """Use a MixedDat."""
+        number, t = len(self.loop.args), self.grammar.any_type()
+        paths = self._whole_paths()
+        is_direct = not paths or (self.chance(0.3) and not self.loop.extruded)
+        if is_direct and self.loop.extruded:
+            return
+        chosen: list[Path | None] = [
+            None if is_direct else self.random.choice(paths)
+            for _ in range(self.random.randint(2, 3))
+        ]
+        place = "direct" if is_direct else "map"
+        found = [self._accesses(place, path, t) for path in chosen]
+        access = self.random.choice([a for a in found[0] if all(a in other for other in found)])
+        is_exact = t.is_integer or self.chance(0.75)
+        facts = sum_facts(t, is_exact) if access == "INC" else facts_of(self.random, t)
+        start = Facts(-8, 7, 1) if access == "INC" and not t.is_integer else facts
+        start = Facts(max(t.low, -9), 9) if access == "INC" and t.is_integer else start
+        fields, size = [], 0
+        for k, path in enumerate(chosen):
+            dim = self.random.choice([(1,), (1,), (2,), (3,)])
+            on = "cells" if path is None else path.target
+            n = self.loop.sets[on][1] * dim[0]
+            values = [self._number(t, start) for _ in range(n)]
+            fields.append(Arg(Data(f"d{number}_{k}", t, on, dim, values), access, path))
+            size += self._entries(path) * dim[0]
+        if size > 3 * MOST_VALUES:
+            return
+        arg = Arg(Data(f"d{number}", t, "fields", (size,), []), access, chosen[0], fields=fields)
+        self.loop.args.append(arg)
+        self._parameter(arg, f"p{number}", facts, size, is_exact)
+
     def _entries(self, path: Path | None) -> int:
         if path is None:
             return 1
@@ -384,11 +490,14 @@ class Maker:
     def _again(self) -> bool:
         """Use a Dat that is read, or added to, once more; say whether there is one."""
         known = zip(self.loop.args, self.parameters, strict=True)
-        found = [(a, p) for a, p in known if a.access in ("READ", "INC") and a.data.on]
+        found = [
+            (a, p) for a, p in known if a.access in ("READ", "INC") and a.data.on and not a.fields
+        ]
         if not found:
             return False
         other, p = self.random.choice(found)
-        paths = [path for path in self.paths if path.target == other.data.on] or [None]
+        known = self._whole_paths()
+        paths = [path for path in known if path.target == other.data.on] or [None]
         path = self.random.choice(paths)
         size = self._entries(path) * other.width
         is_exact = p.facts.is_exact
@@ -464,8 +573,16 @@ class Maker:
             shared[arg.data.name] = shared.get(arg.data.name, 0.0) + own
         for arg in self.loop.args:
             arg.tolerance = shared.get(arg.data.name, arg.tolerance)
+            for leaf in arg.fields:
+                leaf.tolerance = arg.tolerance
 
 
-def random_loop(seed: int) -> Loop:
-    """Return the loop of a seed."""
-    return Maker(seed).made()
+def random_loop(seed: int, kinds: frozenset[str] = frozenset()) -> Loop:
+    """Return the loop of a seed.
+
+    Args:
+        seed: Decides everything.
+        kinds: Those of `KINDS` that it may have: MixedDats, periodic columns, Maps of which some
+            entries lead nowhere, structures. Without them a seed is the loop it always was.
+    """
+    return Maker(seed, kinds).made()

@@ -44,7 +44,7 @@ def setup(loop: Loop) -> str:
     lines += [_constant(*constant) for constant in loop.constants]
     lines += ["", "", "def make(**how):"]
     seen = set()
-    for arg in loop.args:
+    for arg in loop.leaves():
         if arg.data.name not in seen:
             lines.append(textwrap.indent(_data(arg), "    "))
             seen.add(arg.data.name)
@@ -61,7 +61,7 @@ def program(loop: Loop, way: Way, expected: dict[str, list[Any]]) -> str:
     how = ", ".join(f"{name}={value!r}" for name, value in way.how.items())
     lines = [setup(loop), "", f'op2.init(backend="{way.backend}"{options})']
     lines += [f"loop, data = make({how})", "loop.compute()"]
-    for arg in loop.args:
+    for arg in loop.leaves():
         name = arg.data.name
         lines += [
             f"got = data[{name!r}].{reading(arg.data)}",
@@ -82,7 +82,8 @@ def _iteration(loop: Loop) -> list[str]:
     whole = "cells"
     if loop.extruded:
         layers = str(loop.layers[0][1]) if loop.even else f"np.array({loop.layers}).reshape(-1, 2)"
-        lines.append(f"columns = op2.ExtrudedSet(cells, {layers})")
+        periodic = ", extruded_periodic=True" if loop.periodic else ""
+        lines.append(f"columns = op2.ExtrudedSet(cells, {layers}{periodic})")
         whole = "columns"
     if loop.part is not None:
         lines.append(f"part = op2.Subset({whole}, {loop.part})")
@@ -97,11 +98,12 @@ def _path(path: Path, source_set: str) -> list[str]:
     rows = path.rows
     lines: list[str] = []
     name = f"{path.name}_as_stored" if path.order else path.name
-    offsets = path.offsets
+    offsets, quotients = path.offsets, path.quotients
     if path.order:  # entry i is what is stored as entry order[i]
         inverse = [path.order.index(i) for i in range(len(path.order))]
         rows = [[row[i] for i in inverse] for row in rows]
         offsets = [offsets[i] for i in inverse] if offsets else []
+        quotients = [quotients[i] for i in inverse] if quotients else []
     if path.through:
         inner: dict[int, list[int]] = dict(zip(path.through, rows, strict=True))
         lines.append(f'{path.name}_on = op2.Set(3, "between")')
@@ -116,6 +118,7 @@ def _path(path: Path, source_set: str) -> list[str]:
         )
         return [*lines, f"{path.name} = op2.ComposedMap({path.name}_b, {path.name}_a)"]
     more = f", offset={offsets}" if offsets else ""
+    more += f", offset_quotient={quotients}" if quotients else ""
     lines.append(
         f"{name} = op2.Map({source_set}, {path.target}, {path.arity}, "
         f"{_array(rows, path.arity)}{more})"
@@ -157,6 +160,11 @@ def _data(arg: Arg) -> str:
 
 
 def _arg(arg: Arg) -> str:
+    if arg.fields:
+        names = ", ".join(leaf.data.name for leaf in arg.fields)
+        maps = ", ".join(leaf.path.name for leaf in arg.fields if leaf.path is not None)
+        path = f", op2.MixedMap([{maps}])" if maps else ""
+        return f"op2.MixedDat([{names}])(op2.{arg.access}{path})"
     name = arg.data.name
     if arg.component is not None:
         name = f"op2.DatView({name}, {arg.component})"

@@ -25,7 +25,7 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from fuzz.batch import compile_batch
 from fuzz.children import in_child
-from fuzz.loops import Loop, random_loop, run
+from fuzz.loops import KINDS, Loop, random_loop, run
 from fuzz.program import Way, program, reading, setup
 from fuzz.shrink import shrunk
 from pyop2cxx import _core, op2
@@ -155,7 +155,7 @@ def check(attempt: Attempt) -> str:
     """Run a loop and return what differs from the interpreter; empty if nothing does."""
     with op2.backend(attempt.way.backend):
         attempt.parloop.compute()
-        for arg in attempt.loop.args:
+        for arg in attempt.loop.leaves():
             got = getattr(attempt.data[arg.data.name], reading(arg.data))
             want = np.array(attempt.expected[arg.data.name], got.dtype).reshape(got.shape)
             if got.size == 0:
@@ -209,11 +209,12 @@ def run_seeds(
     n_ways: int,
     report: Report,
     note: Callable[[str], None] = silent,
+    kinds: frozenset[str] = frozenset(),
 ) -> None:
     """Run the loops of some seeds, compiled as few units."""
     attempts = []
     for seed in seeds:
-        loop = random_loop(seed)
+        loop = random_loop(seed, kinds)
         expected = run(loop)
         names: dict[str, Any] = {}
         attempts += [
@@ -284,12 +285,14 @@ def one_in_child(loop: Loop, way: Way) -> Failure | None:
     return answer  # type: ignore[no-any-return]
 
 
-def seeds_in_child(seeds: range, backend: str, n_ways: int) -> Report:
+def seeds_in_child(
+    seeds: range, backend: str, n_ways: int, kinds: frozenset[str] = frozenset()
+) -> Report:
     """Run the loops of some seeds in a child; if it crashes, that is a failure of one of them."""
 
     def run_them(note: Callable[[str], None]) -> Report:
         report = Report()
-        run_seeds(seeds, backend, n_ways, report, note)
+        run_seeds(seeds, backend, n_ways, report, note, kinds)
         return report
 
     answer, how, last = in_child(run_them)
@@ -298,14 +301,14 @@ def seeds_in_child(seeds: range, backend: str, n_ways: int) -> Report:
     if not last:  # not in a loop; one by one it will be told which
         halves = (seeds[: len(seeds) // 2], seeds[len(seeds) // 2 :])
         if len(seeds) == 1:
-            loop = random_loop(seeds[0])
+            loop = random_loop(seeds[0], kinds)
             return Report(1, 0, 0, failures=[Failure(how, "", loop, Way(backend))])
-        first, second = (seeds_in_child(half, backend, n_ways) for half in halves)
+        first, second = (seeds_in_child(half, backend, n_ways, kinds) for half in halves)
         return first.joined(second)
     seed, number = map(int, last.split())
-    loop = random_loop(seed)
+    loop = random_loop(seed, kinds)
     crash = Failure(how, "", loop, ways(loop, backend, n_ways)[number])
-    others = [seeds_in_child(range(s, s + 1), backend, n_ways) for s in seeds if s != seed]
+    others = [seeds_in_child(range(s, s + 1), backend, n_ways, kinds) for s in seeds if s != seed]
     found = Report(1, 1, 0, failures=[crash])
     for other in others:
         found = found.joined(other)
@@ -330,6 +333,7 @@ def main() -> int:
     parser.add_argument("--batch", type=int, default=50, help="loops compiled as one")
     parser.add_argument("--cflags", default="-O0", help="of the host's compiler")
     parser.add_argument("--seconds", type=float, default=1e9, help="stop then")
+    parser.add_argument("--kind", action="append", default=[], choices=KINDS, help="of loops")
     parser.add_argument("--no-shrink", action="store_true")
     given = parser.parse_args()
     warnings.simplefilter("ignore")
@@ -340,12 +344,15 @@ def main() -> int:
     # children see devices that nobody has opened yet, and what they leave behind goes with them
     for at in range(first, first + given.count, given.batch):
         seeds = range(at, min(at + given.batch, first + given.count))
-        report = report.joined(seeds_in_child(seeds, given.backend, given.ways))
+        report = report.joined(
+            seeds_in_child(seeds, given.backend, given.ways, frozenset(given.kind))
+        )
         if time.monotonic() - start > given.seconds:
             break
     spent = time.monotonic() - start
     print(
-        f"{given.backend}: seeds {first} to {first + report.n_loops - 1}: {report.n_loops} loops, "
+        f"{' '.join([given.backend, *given.kind])}: seeds {first} to "
+        f"{first + report.n_loops - 1}: {report.n_loops} loops, "
         f"{report.n_runs} runs, {report.n_refused} ways refused, {len(report.failures)} failures, "
         f"{spent:.0f} s, {report.n_runs / spent:.1f} runs/s"
     )

@@ -137,7 +137,9 @@ def fewer_cells(loop: Loop, n: int) -> bool:
     for path in loop.paths_used():
         path.rows = path.rows[:n]
         path.through = path.through[:n]
-    for data in {id(arg.data): arg.data for arg in loop.args if arg.data.on == "cells"}.values():
+    for data in {
+        id(arg.data): arg.data for arg in loop.leaves() if arg.data.on == "cells"
+    }.values():
         data.values = data.values[: n * data.width]
     return total > n
 
@@ -151,9 +153,9 @@ def plain_iteration(loop: Loop) -> bool:
             return False
         loop.layer = False
         loop.kernel.main.parameters.pop()
-    loop.extruded, loop.layers = False, []
+    loop.extruded, loop.periodic, loop.layers = False, False, []
     for path in loop.paths_used():
-        path.offsets = []
+        path.offsets, path.quotients = [], []
     return not was_plain
 
 

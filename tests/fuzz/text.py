@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from fuzz.c_types import CType
-    from fuzz.tree import Expr, Function, Kernel, Parameter, Stmt
+    from fuzz.tree import Expr, Function, Kernel, Parameter, Stmt, Structure
 
 _STRENGTH = {
     "?": 1,
@@ -96,6 +96,59 @@ class Printer:
             rows = [s.exprs[i : i + n] for i in range(0, len(s.exprs), n)]
             values = ", ".join(f"{{{', '.join(map(expression, row))}}}" for row in rows)
         self.line(f"{_spelled(s.type)} {s.word}{extents} = {{{values}}};")
+
+    def _structure(self, s: Stmt) -> None:
+        assert s.structure is not None
+        name, values = s.structure.name, [expression(e) for e in s.exprs]
+        if s.how in ("of", "copy"):
+            made = values[0] if s.how == "copy" else f"{name}_of({', '.join(values)})"
+            self.line(f"struct {name} {s.word} = {made};")
+            return
+        lists = []
+        for _ in range(max(s.numbers[0], 1)):
+            texts = []
+            for member, _t, _facts, extent in s.structure.members:
+                own, values = values[: max(extent, 1)], values[max(extent, 1) :]
+                value = f"{{{', '.join(own)}}}" if extent else own[0]
+                texts.append(f".{member} = {value}" if s.how == "named" else value)
+            lists.append(f"{{{', '.join(texts)}}}")
+        extent_text = f"[{s.numbers[0]}]" if s.numbers[0] else ""
+        whole = f"{{{', '.join(lists)}}}" if s.numbers[0] else lists[0]
+        self.line(f"struct {name} {s.word}{extent_text} = {whole};")
+
+    def _treat(self, s: Stmt) -> None:
+        assert s.structure is not None
+        name, (target, other) = s.structure.name, s.exprs
+        texts = {
+            "assign": f"{target.word} = {other.word};",
+            "turn": f"{name}_turn(&{target.word});",
+            "turned": f"{target.word} = {name}_turned({other.word});",
+        }
+        self.line(texts[s.how])
+
+    def structure(self, made: Structure) -> None:
+        """Print a structure and its functions."""
+        name = made.name
+        self.line(f"struct {name} {{")
+        for member, t, _, extent in made.members:
+            self.line(f"  {_spelled(t)} {member}{f'[{extent}]' if extent else ''};")
+        self.line("};")
+        given = ", ".join(f"{_spelled(t)} {member}" for member, t, _, _ in made.members)
+        self.line(f"static struct {name} {name}_of({given})")
+        self.line(f"{{\n  struct {name} r;")
+        for member, _, _, extent in made.members:
+            each = f"for (int i = 0; i < {extent}; ++i) r.{member}[i]" if extent else f"r.{member}"
+            self.line(f"  {each} = {member};")
+        self.line("  return r;\n}")
+        self.line(f"static void {name}_turn(struct {name} *p)\n{{")
+        for member, t, _, extent in made.members:
+            if extent:
+                moved = [f"p->{member}[{i}] = p->{member}[{i + 1}]; " for i in range(extent - 1)]
+                first = f"{_spelled(t)} {member} = p->{member}[0]; "
+                self.line(f"  {first}{''.join(moved)}p->{member}[{extent - 1}] = {member};")
+        self.line("}")
+        self.line(f"static struct {name} {name}_turned(struct {name} p)")
+        self.line(f"{{\n  {name}_turn(&p);\n  return p;\n}}")
 
     def _pointer(self, s: Stmt) -> None:
         self.line(f"const {_spelled(s.type)} *{s.word} = {expression(s.exprs[0])};")
@@ -190,6 +243,8 @@ def _number(value: float, t: CType) -> str:
 def source(kernel: Kernel) -> str:
     """Return the kernel as C."""
     printer = Printer()
+    for made in kernel.structures:
+        printer.structure(made)
     for table in kernel.tables:
         extents = "".join(f"[{n}]" for n in table.shape)
         values = [_number(v, table.type) for v in table.values]

@@ -38,7 +38,8 @@ class Stmt:
 
     Attributes:
         op: 'declare', 'array', 'set', 'if', 'for', 'while', 'do', 'switch', 'return', 'break',
-            'continue', 'pointer', 'block', 'call'.
+            'continue', 'pointer', 'block', 'call', 'structure' (`numbers` say how many, 0 is one
+            alone, and `how` where its values are from), 'treat' (`how` says what is done to one).
         word: A name, or an operator of assignment.
         exprs: Expressions, in the order of the text.
         bodies: Bodies, in the order of the text.
@@ -56,6 +57,8 @@ class Stmt:
     numbers: tuple[int, ...] = ()
     keep: bool = False
     is_best: bool = False
+    structure: Structure | None = None
+    how: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,6 +120,22 @@ class Table:
     values: tuple[float, ...]
 
 
+@dataclass(frozen=True, slots=True)
+class Structure:
+    """A structure, with three functions on it.
+
+    `NAME_of` makes one, with the same value in all entries of an array; `NAME_turn` moves the
+    entries of arrays on by one, of what it points to; `NAME_turned` returns a copy so treated.
+
+    Attributes:
+        name: Its name.
+        members: Name, type, what is certain of it, and the extent of an array or 0.
+    """
+
+    name: str
+    members: tuple[tuple[str, CType, Facts, int], ...]
+
+
 @dataclass(slots=True)
 class Kernel:
     """A kernel: tables and functions, of which the last one is what the loop calls.
@@ -124,10 +143,12 @@ class Kernel:
     Attributes:
         tables: Constant tables.
         functions: Functions.
+        structures: Structures.
     """
 
     tables: list[Table]
     functions: list[Function]
+    structures: list[Structure] = field(default_factory=list)
 
     @property
     def main(self) -> Function:

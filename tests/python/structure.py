@@ -20,6 +20,7 @@ RANKS = {
     "dispatch": 5,
     "jit": 6,
     "runtime": 7,
+    "api": 8,
     "graph": 2,
     "tune": 9,
     "bind": 10,
@@ -56,7 +57,7 @@ LATE_IMPORTS = {
     ("kernel.parser.known", "kernel.parser.tokens"): "a kernel that is known needs no parser",
 }
 SYMBOLIC = ("ir", "chain", "graph", "lower", "cg", "dense")
-CONCRETE = ("mesh", "plan", "runtime")
+CONCRETE = ("mesh", "plan", "runtime", "api")
 PASSES = ("ir", "lower")
 BACKENDS = ("cuda", "opencl", "openmp", "sequential")
 VENDOR_HEADER = re.compile(r"(cuda|nvrtc|cublas|cusparse|hip/|CL/)")

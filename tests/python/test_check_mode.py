@@ -420,6 +420,7 @@ ON_PURPOSE = {
     "overlapping_slices": "races",
     "one_dat_directly_and_through_map": "races",
     "extruded_updates_on_the_base": "races",
+    "matrix_that_is_set_by_many": "races",
 }
 
 

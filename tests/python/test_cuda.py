@@ -117,6 +117,25 @@ def test_the_corpus_compiles_for_gpus_that_are_not_here(
 
 
 @needs_nvrtc
+def test_tables_larger_than_constant_memory_are_elsewhere(service: _core.DeviceService) -> None:
+    rows = {"first": 100, "large": 9000, "last": 200}
+    tables = "\n".join(
+        f"static const double {name}[{n}] = {{{', '.join(f'{i}.5' for i in range(n))}}};"
+        for name, n in rows.items()
+    )
+    sums = " + ".join(f"{name}[i[0] % {n}]" for name, n in rows.items())
+    kernel = op2.Kernel(f"void k(int *i, double *x) {{\n{tables}\nx[0] = {sums};\n}}", "k")
+    cells = op2.Set(4)
+    i, x = op2.Dat(cells, [3, 1, 4, 1], dtype="int32"), op2.Dat(cells, dtype=float)
+    with op2.backend("cuda"):
+        text = str(op2.ParLoop(kernel, cells, i(op2.READ), x(op2.WRITE)).generate())
+    storage = [line.split(" const ")[0] for line in text.splitlines() if line.endswith("};")]
+    assert storage == ["static __constant__", "static __device__", "static __constant__"]
+    flags = runtime.engine.backend("cuda").toolchain.flags
+    service.compile(nvrtc.compiler("sm_90"), text, flags, "")
+
+
+@needs_nvrtc
 @pytest.mark.parametrize("seed", range(6))
 def test_expressions_of_every_shape_compile(service: _core.DeviceService, seed: int) -> None:
     op2.init(static=True)

@@ -145,6 +145,7 @@ def test_jacobi_notices_a_wrong_kernel(monkeypatch, capsys):
 FORMS = {
     **{"mass_laplace": 3, "advection_diffusion": 4, "elasticity": 2, "stokes": 3},
     **{"mixed_poisson": 4, "hyperelasticity": 4, "maxwell": 3, "dg_advection": 6, "wave": 6},
+    **{"burgers": 2, "matrix_free": 2},
 }
 """Demos of forms, and cells a side with which they are run."""
 
@@ -173,6 +174,44 @@ def test_a_demo_of_forms_says_when_it_converges_too_slowly(monkeypatch, capsys):
         module.main(["--cells", "1"])
 
 
+def test_burgers_notices_another_viscosity(monkeypatch, capsys):
+    for package in ("basix", "ffcx", "scipy", "ufl"):
+        pytest.importorskip(package)
+    module = demo("burgers", monkeypatch)
+    inner = module.inner
+    monkeypatch.setattr(module, "inner", lambda f, g: 1.2 * inner(f, g))
+    assert module.main(["--cells", "3"]) == 1
+    assert "check: FAILED" in capsys.readouterr().out
+
+
+def test_matrix_free_notices_an_operator_that_is_not_the_matrix(monkeypatch, capsys):
+    for package in ("basix", "ffcx", "scipy", "ufl"):
+        pytest.importorskip(package)
+    module = demo("matrix_free", monkeypatch)
+    action = module.fem.action
+    monkeypatch.setattr(module.fem, "action", lambda a, bcs: action(1.001 * a, bcs))
+    assert module.main(["--cells", "2"]) == 1
+    assert "check: FAILED" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_column_sum_keeps_the_volume_and_converges(monkeypatch, backend, capsys):
+    argv = ["--backend", backend, "--cells", "4"]
+    assert demo("column_sum", monkeypatch).main(argv) == 0, capsys.readouterr().out
+    assert "check: passed" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("right", "wrong"), [("z[2 * i]) / 3.0", "z[2 * i]) / 3.00001"), ("exp(middle)", "exp(z[0])")]
+)
+def test_column_sum_notices_a_wrong_kernel(monkeypatch, capsys, right, wrong):
+    module = demo("column_sum", monkeypatch)
+    assert right in module.COLUMN
+    monkeypatch.setattr(module, "COLUMN", module.COLUMN.replace(right, wrong))
+    assert module.main(["--cells", "4"]) == 1
+    assert "check: FAILED" in capsys.readouterr().out
+
+
 @pytest.mark.parametrize("backend", BACKENDS)
 def test_shallow_water_loses_no_water(monkeypatch, backend, capsys, tmp_path):
     picture = tmp_path / "depth.png"
@@ -195,8 +234,10 @@ def test_demos_are_listed_and_run_from_the_command_line(monkeypatch, capfd):
     monkeypatch.setattr("pyop2cxx.reports.demos.demo_folder", lambda: DEMOS)
     assert main(["demo", "list"]) == 0
     listed = capfd.readouterr().out.splitlines()
+    assert main(["demo"]) == 0
+    assert capfd.readouterr().out.splitlines() == listed
     names = [line.split()[0] for line in listed]
-    assert {"airfoil", "jacobi", "poisson", "shallow_water"} <= set(names)
+    assert {"airfoil", "burgers", "column_sum", "jacobi", "matrix_free", "poisson"} <= set(names)
     assert "airfoil_kernels" not in names
     assert all(len(line.split()) > 4 for line in listed)
     assert main(["demo", "shallow_water", "--cells", "4", "--steps", "5"]) == 0

@@ -6,12 +6,13 @@ from __future__ import annotations
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import pytest
 from small_world import World, run_python
 
 from pyop2cxx import op2
 from pyop2cxx.backends._devices import choose_device, describe
-from pyop2cxx.exceptions import ConfigurationError
+from pyop2cxx.exceptions import ConfigurationError, UnsupportedError
 from pyop2cxx.reports import machine
 from pyop2cxx.runtime import runtime
 
@@ -230,3 +231,35 @@ def test_threads_that_run_the_first_loops_open_one_device(tmp_path: Path, backen
         place = tmp_path / str(attempt)
         done = run_python(f"BACKEND = {backend!r}\n{FIRST}", place)
         assert (done.returncode, done.stdout) == (0, "done 1\n"), done.stderr + done.stdout
+
+
+@pytest.mark.parametrize("n", [50, 2_000, 10_000])
+def test_large_arrays_of_a_kernel_fit_beside_those_of_its_block(backend: str, n: int) -> None:
+    """PoCL puts the arrays of all lanes of a block on one stack, which has 8 MB as a rule."""
+    code = f"""void k(double *x) {{
+        double t[{n}];
+        for (int i = 0; i < {n}; ++i) t[i] = x[0] + i;
+        for (int i = 1; i < {n}; ++i) t[i] += 0.5 * t[(i * 7) % i];
+        x[0] = t[{n - 1}] + t[{n // 2}];
+    }}"""
+    cells = op2.Set(300)
+    found = op2.Dat(cells, np.arange(300.0))
+    op2.par_loop(op2.Kernel(code, "k"), cells, found(op2.RW))
+    expected = op2.Dat(cells, np.arange(300.0))
+    with op2.backend("sequential"):
+        op2.par_loop(op2.Kernel(code, "k"), cells, expected(op2.RW))
+    np.testing.assert_allclose(found.data_ro, expected.data_ro, rtol=1e-12, err_msg=backend)
+
+
+@pytest.mark.parametrize(
+    ("name", "n", "size"), [("opencl", 500_000, "4.0"), ("cuda", 99_000, "0.8")]
+)
+def test_arrays_that_no_lane_has_room_for_are_refused(name: str, n: int, size: str) -> None:
+    """Before anything is compiled, so that it needs no device."""
+    cells = op2.Set(3)
+    x = op2.Dat(cells, [1.0, 2.0, 3.0])
+    code = f"void k(double *x) {{ double t[{n}]; t[(int)x[0]] = 2; x[0] = t[1]; }}"
+    op2.init(static=True)
+    said = rf"par_loop 'k': .*{size} MB for one element.*on the host"
+    with op2.backend(name), pytest.raises(UnsupportedError, match=said):
+        op2.ParLoop(op2.Kernel(code, "k"), cells, x(op2.RW)).generate()

@@ -55,7 +55,10 @@ def run(page: str, found: list[Example]) -> None:
 
 
 @pytest.mark.parametrize("page", PAGES)
-def test_examples_print_what_the_page_says(page: str) -> None:
+def test_examples_print_what_the_page_says(
+    page: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)  # pages write pictures
     try:
         run(page, examples((ROOT / page).read_text()))
     finally:

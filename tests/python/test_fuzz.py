@@ -16,10 +16,11 @@ from pyop2cxx.exceptions import KernelWarning
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from fuzz.kills import kill_many
-from fuzz.loops import random_loop, run
+from fuzz.loops import KINDS, random_loop, run
 from fuzz.program import Way, program
 from fuzz.run import Failure, Report, run_seeds, smallest
 from fuzz.sanitized import OVERRUN, watch
+from fuzz.shrink import statements
 from fuzz.text import source
 
 if TYPE_CHECKING:
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
 
 N_LOOPS = {"sequential": 60, "openmp": 60, "opencl": 16}
 N_TOGETHER = 60
+N_OF_KIND = {"sequential": 12, "openmp": 12, "opencl": 4}
 BACKENDS = [backend.name for backend in op2.backends() if backend.available]
 
 
@@ -54,6 +56,28 @@ def test_loops_do_what_the_interpreter_does(backend: str) -> None:
     assert report.n_runs >= report.n_loops
 
 
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("backend", [name for name in N_OF_KIND if name in BACKENDS])
+def test_loops_of_other_kinds(kind: str, backend: str) -> None:
+    report = Report()
+    run_seeds(range(N_OF_KIND[backend]), backend, 1, report, kinds=frozenset([kind]))
+    found = [f"seed {f.loop.seed}, {f.way}: {f.kind}: {f.message}" for f in report.failures]
+    assert not found, "\n\n".join(found[:3])
+    assert report.n_runs >= report.n_loops // 2
+
+
+def test_there_are_loops_of_other_kinds() -> None:
+    every = frozenset(KINDS)
+    loops = [random_loop(seed, every) for seed in range(100)]
+    paths = [path for loop in loops for path in loop.paths_used()]
+    treated = [s.how for loop in loops for f in loop.kernel.functions for s in statements(f.body)]
+    assert sum(any(arg.fields for arg in loop.args) for loop in loops) > 50
+    assert sum(loop.periodic for loop in loops) > 50
+    assert sum(any(path.quotients) for path in paths) > 20
+    assert sum(min(min(row, default=0) for row in [*path.rows, [0]]) < 0 for path in paths) > 20
+    assert {"list", "named", "of", "copy", "assign", "turn", "turned"} <= {*treated}
+
+
 def test_sanitizers_see_what_generated_code_does() -> None:
     """A case of the corpus is clean; what reads too far is not."""
     reports = watch([OVERRUN, "direct_read_write"])
@@ -69,6 +93,7 @@ def test_facts_hold_whatever_is_computed() -> None:
     """What the generator relies on so that C leaves nothing undefined."""
     for seed in range(1000, 1100):
         run(random_loop(seed), checked=True)
+        run(random_loop(seed, frozenset(KINDS)), checked=True)
 
 
 def test_a_seed_is_always_the_same_program() -> None:
@@ -90,4 +115,4 @@ def test_a_wrong_number_is_found_and_shrunk(monkeypatch: pytest.MonkeyPatch) -> 
 
 
 def size(failure: Failure) -> int:
-    return len(program(failure.loop, failure.way, {a.data.name: [] for a in failure.loop.args}))
+    return len(program(failure.loop, failure.way, {a.data.name: [] for a in failure.loop.leaves()}))

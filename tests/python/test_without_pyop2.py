@@ -62,8 +62,9 @@ def root(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     left_out = shutil.ignore_patterns("pyop2", "__pycache__", "_core*.so")
     shutil.copytree(package, made / "pyop2cxx", ignore=left_out)
     shutil.copy(_core.__file__, made / "pyop2cxx")
-    if not (package / "templates").is_dir():
-        shutil.copytree(package.parent / "templates", made / "templates")
+    for beside in ("templates", "cpp"):  # in a checkout; an installed package holds them
+        if not (package / beside).is_dir():
+            shutil.copytree(package.parent / beside, made / beside)
     yield made
     shutil.rmtree(made)
 

@@ -8,7 +8,7 @@
 #include <charconv>
 #include <utility>
 
-#include "base/digest.hpp"
+#include "base/canonical.hpp"
 #include "base/error.hpp"
 
 namespace op2::jit::nvrtc {

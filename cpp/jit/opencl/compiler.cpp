@@ -6,7 +6,7 @@
 #include <string_view>
 #include <utility>
 
-#include "base/digest.hpp"
+#include "base/canonical.hpp"
 #include "base/error.hpp"
 
 namespace op2::jit::opencl {

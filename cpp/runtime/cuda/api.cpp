@@ -30,6 +30,12 @@ void resolve_devices(const VendorLibrary& library, Driver& driver) {
   library.require(driver.stream_create, "cuStreamCreate");
   library.require(driver.stream_destroy, "cuStreamDestroy_v2");
   library.require(driver.stream_synchronize, "cuStreamSynchronize");
+  library.look_up(driver.stream_begin_capture, "cuStreamBeginCapture_v2");
+  library.look_up(driver.stream_end_capture, "cuStreamEndCapture");
+  library.look_up(driver.graph_instantiate, "cuGraphInstantiateWithFlags");
+  library.look_up(driver.graph_launch, "cuGraphLaunch");
+  library.look_up(driver.graph_destroy, "cuGraphDestroy");
+  library.look_up(driver.graph_exec_destroy, "cuGraphExecDestroy");
   library.require(driver.event_create, "cuEventCreate");
   library.require(driver.event_record, "cuEventRecord");
   library.require(driver.event_synchronize, "cuEventSynchronize");

@@ -33,6 +33,8 @@ using FunctionHandle = struct CUfunc_st*;
 using StreamHandle = struct CUstream_st*;
 using EventHandle = struct CUevent_st*;
 using PoolHandle = struct CUmemPoolHandle_st*;
+using GraphHandle = struct CUgraph_st*;
+using GraphExecHandle = struct CUgraphExec_st*;
 
 enum DeviceAttribute : int {
   max_threads_per_block = 1,
@@ -46,7 +48,8 @@ enum DeviceAttribute : int {
 enum FunctionAttribute : int { function_max_threads_per_block = 0 };
 enum PoolAttribute : int { pool_release_threshold = 4 };
 enum PointerAttribute : int { pointer_memory_type = 2 };
-enum StreamFlag : unsigned { stream_default = 0 };
+enum StreamFlag : unsigned { stream_default = 0, stream_non_blocking = 1 };
+enum CaptureMode : int { capture_relaxed = 2 };
 enum EventFlag : unsigned { event_default = 0, event_disable_timing = 2 };
 
 /// @brief Of a launch: CUlaunchAttribute.
@@ -98,6 +101,15 @@ struct Driver {
   Result (*stream_create)(StreamHandle* stream, unsigned flags) = nullptr;
   Result (*stream_destroy)(StreamHandle stream) = nullptr;
   Result (*stream_synchronize)(StreamHandle stream) = nullptr;
+
+  // the next six are null before CUDA 12.0
+  Result (*stream_begin_capture)(StreamHandle stream, CaptureMode mode) = nullptr;
+  Result (*stream_end_capture)(StreamHandle stream, GraphHandle* graph) = nullptr;
+  Result (*graph_instantiate)(GraphExecHandle* made, GraphHandle graph,
+                              unsigned long long flags) = nullptr;
+  Result (*graph_launch)(GraphExecHandle graph, StreamHandle stream) = nullptr;
+  Result (*graph_destroy)(GraphHandle graph) = nullptr;
+  Result (*graph_exec_destroy)(GraphExecHandle graph) = nullptr;
 
   Result (*event_create)(EventHandle* event, unsigned flags) = nullptr;
   Result (*event_record)(EventHandle event, StreamHandle stream) = nullptr;

@@ -201,28 +201,72 @@ void Gpu::launch(DeviceKernel& kernel, const Grid& grid, std::span<const LaunchA
   for (std::size_t i = 0; i < arguments.size(); ++i) {
     values[i] = const_cast<void*>(value_of(arguments[i]));
   }
-  {
-    const std::lock_guard lock(mutex_);
-    in_flight_.add(loop);
-    ++n_launches_;
-  }
+  const StreamHandle stream = note_launch(loop);
   const Current current(*context_);
-  const Result launched = enqueue(static_cast<Kernel&>(kernel), grid, values.data());
+  const Result launched = enqueue(static_cast<Kernel&>(kernel), grid, values.data(), stream);
   if (launched == success) return;
   check(launched, fmt::format("launch par_loop '{}' as {} blocks of {} lanes", loop, grid.n_blocks,
                               grid.n_lanes));
 }
 
-Result Gpu::enqueue(const Kernel& kernel, const Grid& grid, void** values) const {
+StreamHandle Gpu::note_launch(const std::string& loop) {
+  const std::lock_guard lock(mutex_);
+  if (capture_ && capturing_ == std::this_thread::get_id()) {
+    capture_->note(loop);
+    return capture_->stream();
+  }
+  in_flight_.add(loop);
+  ++n_launches_;
+  return context_->stream();
+}
+
+bool Gpu::start_recording() {
+  if (!Capture::is_possible(context_->driver())) return false;
+  check_usable();
+  const Current current(*context_);
+  const std::lock_guard lock(mutex_);
+  if (capture_) return false;  // another thread records
+  auto capture = std::make_unique<Capture>(context_);
+  if (!capture->begin()) return false;
+  capture_ = std::move(capture);
+  capturing_ = std::this_thread::get_id();
+  return true;
+}
+
+std::unique_ptr<Recording> Gpu::stop_recording() {
+  std::unique_ptr<Capture> capture;
+  {
+    const std::lock_guard lock(mutex_);
+    if (!capture_ || capturing_ != std::this_thread::get_id()) return nullptr;
+    capture = std::move(capture_);
+  }
+  const Current current(*context_);
+  return capture->end();
+}
+
+void Gpu::replay(Recording& recording) {
+  check_usable();
+  auto& graph = static_cast<GraphRecording&>(recording);
+  {
+    const std::lock_guard lock(mutex_);
+    for (const std::string& loop : graph.loops()) in_flight_.add(loop);
+    ++n_launches_;
+  }
+  const Current current(*context_);
+  check(context_->driver().graph_launch(graph.handle(), context_->stream()), "launch a graph");
+}
+
+Result Gpu::enqueue(const Kernel& kernel, const Grid& grid, void** values,
+                    StreamHandle stream) const {
   const auto n_blocks = static_cast<unsigned>(grid.n_blocks);
   const auto n_lanes = static_cast<unsigned>(grid.n_lanes);
   const Driver& driver = context_->driver();
   if (!kernel.waits_by_itself() || driver.launch_kernel_ex == nullptr) {
-    return driver.launch_kernel(kernel.function(), n_blocks, 1, 1, n_lanes, 1, 1, 0,
-                                context_->stream(), values, nullptr);
+    return driver.launch_kernel(kernel.function(), n_blocks, 1, 1, n_lanes, 1, 1, 0, stream, values,
+                                nullptr);
   }
   LaunchAttribute early{LaunchAttribute::programmatic_stream_serialization, 1};
-  const LaunchConfig config{{n_blocks, 1, 1}, {n_lanes, 1, 1}, 0, context_->stream(), &early, 1};
+  const LaunchConfig config{{n_blocks, 1, 1}, {n_lanes, 1, 1}, 0, stream, &early, 1};
   return driver.launch_kernel_ex(&config, kernel.function(), values, nullptr);
 }
 

@@ -6,12 +6,14 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <thread>
 
 #include "runtime/cuda/api.hpp"
 #include "runtime/cuda/clock.hpp"
 #include "runtime/cuda/context.hpp"
 #include "runtime/cuda/memory.hpp"
 #include "runtime/cuda/program.hpp"
+#include "runtime/cuda/recording.hpp"
 #include "runtime/cuda/staging.hpp"
 #include "runtime/device.hpp"
 #include "runtime/in_flight.hpp"
@@ -50,6 +52,9 @@ class Gpu final : public Device {
   using Device::launch;
   void launch(DeviceKernel& kernel, const Grid& grid, std::span<const LaunchArgument> arguments,
               const std::string& loop, DeviceSpan* span) override;
+  [[nodiscard]] bool start_recording() override;
+  [[nodiscard]] std::unique_ptr<Recording> stop_recording() override;
+  void replay(Recording& recording) override;
   void start_clock() override;
   void stop_clock() override { clock_->stop(); }
   [[nodiscard]] std::unique_ptr<DeviceSpan> open_span() override { return clock_->open(); }
@@ -60,7 +65,9 @@ class Gpu final : public Device {
   void check(Result result, std::string_view doing);
   void wait();
   [[noreturn]] void lose(Result result);
-  Result enqueue(const Kernel& kernel, const Grid& grid, void** values) const;
+  /// @brief Note a launch of the calling thread. @return The stream that it goes to.
+  StreamHandle note_launch(const std::string& loop);
+  Result enqueue(const Kernel& kernel, const Grid& grid, void** values, StreamHandle stream) const;
 
   std::shared_ptr<Context> context_;
   Memory memory_;
@@ -70,6 +77,8 @@ class Gpu final : public Device {
   mutable std::mutex mutex_;  // guards everything below; never held while waiting
   InFlight in_flight_;
   std::size_t n_launches_ = 0;
+  std::unique_ptr<Capture> capture_;  // of the thread below
+  std::thread::id capturing_;
   std::string loss_;  // what the first fault said; empty while the context lives
 };
 

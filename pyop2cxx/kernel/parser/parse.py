@@ -12,6 +12,7 @@ from pyop2cxx.kernel.parser import headers
 from pyop2cxx.kernel.parser.brackets import mistake_in
 from pyop2cxx.kernel.parser.disambiguate import unambiguous
 from pyop2cxx.kernel.parser.expressions import read_expr
+from pyop2cxx.kernel.parser.kept_values import refuse_kept_values
 from pyop2cxx.kernel.parser.preprocess import preprocess
 from pyop2cxx.kernel.parser.scope import Binding, Scope
 from pyop2cxx.kernel.parser.statements import is_constant, read_block, read_statement, read_variable
@@ -76,6 +77,7 @@ def parse_c(
     try:
         source = preprocess(text, extra_headers, include_dirs, options)
     except OpaqueKernel as reason:
+        refuse_kept_values(text)
         return ParsedKernel(_signature(text, name), (), (), includes, str(reason))
     _check_brackets(source, text)
     has_complex = "<complex.h>" in named or "complex.h" in source.elsewhere
@@ -101,6 +103,7 @@ def parse_c(
         functions = _reachable([*own.functions, *defined], name)
         tables = [*own.tables, *tables]
     except OpaqueKernel as reason:
+        refuse_kept_values(source.text, source.lines)
         return ParsedKernel(_signature(text, name), (), (), includes, str(reason))
     used = frozenset().union(*(function.names for function in functions))
     needed = _closure(used, tables)
@@ -182,10 +185,12 @@ def parse_opaque(text: str, name: str, extra_headers: Sequence[str]) -> ParsedKe
     """What can be known of a kernel that is not C.
 
     Raises:
-        UsageError: Nothing in the text looks like a function of that name.
+        UsageError: Nothing in the text looks like a function of that name, or the kernel keeps
+            state between calls.
     """
     if f"{name}(" not in text.replace(" ", "").replace("\n", "") and not headers.included(text):
         raise UsageError(f"the text defines no function '{name}'")
+    refuse_kept_values(text)
     others = tuple(dict.fromkeys(extra_headers))
     reason = "the kernel is C++ (cpp=True), which has no AST"
     return ParsedKernel(_signature(text, name), (), (), others, reason)

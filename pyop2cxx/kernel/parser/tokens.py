@@ -7,7 +7,7 @@ import re
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
 
 STRING = r'"(?:\\.|[^"\\\n])*"' + r"|'(?:\\.|[^'\\\n])*'"
 COMMENT = r"/\*.*?\*/|//[^\n]*"
@@ -40,6 +40,28 @@ def token_stream(text: str) -> tuple[str, ...]:
         line_is_fresh = False
         stream.append(token)
     return tuple(stream)
+
+
+def tokens_with_rows(text: str) -> Iterator[tuple[str, int]]:
+    """Yield the tokens of C or C++ `text`, without directives, and their rows, from 0."""
+    row, fresh_until, directive_until = 0, 0, -1
+    for match in _TOKEN.finditer(text):
+        token = match.group("token")
+        at = match.start()
+        if token == "#" and not text[text.rfind("\n", 0, at) + 1 : at].strip():
+            directive_until = _end_of_directive(text, at)
+        row += text.count("\n", fresh_until, at)
+        fresh_until = at
+        if token is not None and at >= directive_until:
+            yield token, row
+
+
+def _end_of_directive(text: str, at: int) -> int:
+    """Return where a directive ends: at the first line that does not end in a backslash."""
+    end = text.find("\n", at)
+    while end > 0 and text[max(end - 2, 0) : end].rstrip("\r").endswith("\\"):
+        end = text.find("\n", end + 1)
+    return len(text) if end < 0 else end
 
 
 def substitute(text: str, replacements: Mapping[str, str]) -> str:

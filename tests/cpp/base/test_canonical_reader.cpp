@@ -6,7 +6,7 @@
 #include <limits>
 #include <string>
 
-#include "base/digest.hpp"
+#include "base/canonical.hpp"
 #include "base/error.hpp"
 #include "message_of.hpp"
 

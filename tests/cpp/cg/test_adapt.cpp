@@ -106,6 +106,23 @@ TEST(Adapt, StaticTablesMoveToFileScope) {
             "static __constant__ const double table_w");
 }
 
+TEST(Adapt, OnlyWhatFitsGoesIntoConstantMemory) {
+  ir::KernelBody body = with_table(false);
+  ir::Variable large = std::get<ir::Declare>(body.functions[1].body.front().node).variables[0];
+  large.name = "large";
+  large.type = array_of(Base::float64, 8000);
+  ir::Variable first = large;
+  first.name = "first";
+  first.type = array_of(Base::float64, 7600);
+  body.tables = {large, first};
+  const std::string text = adapted_text(body, cuda_dialect());
+  EXPECT_NE(text.find("static __device__ const double large[8000]"), std::string::npos) << text;
+  EXPECT_NE(text.find("static __constant__ const double first[7600]"), std::string::npos) << text;
+  EXPECT_NE(text.find("static __constant__ const double table_w[2]"), std::string::npos) << text;
+  const std::string opencl = adapted_text(body, opencl_dialect());
+  EXPECT_NE(opencl.find("__constant const double large[8000]"), std::string::npos) << opencl;
+}
+
 TEST(Adapt, ATableWhoseAddressIsPassedOnIsCopiedWhereItMustBe) {
   const std::string text = adapted_text(with_table(true), opencl_dialect());
   EXPECT_NE(text.find("  const double table_w_copy[2] = {1, 2};\n"

@@ -40,10 +40,10 @@ TEST(Executable, KeepsItsCodeLoaded) {
 
 TEST(Executable, NeedsNothingOfThePlanByDefault) {
   const Executable executable;
-  EXPECT_EQ(executable.plan, kir::PlanSpec{});
-  EXPECT_EQ(executable.plan.kind, kir::PlanKind::none);
-  EXPECT_EQ(executable.scratch, kir::ScratchSpec{});
-  EXPECT_EQ(executable.items, kir::Items::elements);
+  EXPECT_EQ(executable.plan, abi::PlanSpec{});
+  EXPECT_EQ(executable.plan.kind, abi::PlanKind::none);
+  EXPECT_EQ(executable.scratch, abi::ScratchSpec{});
+  EXPECT_EQ(executable.items, abi::Items::elements);
   EXPECT_FALSE(executable.is_parallel);
 }
 

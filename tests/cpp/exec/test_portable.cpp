@@ -15,18 +15,18 @@ Executable example() {
   made.name = "res";
   made.strategy = "owner";
   made.is_parallel = true;
-  made.items = kir::Items::groups;
-  made.arguments = {{"q", {DType::float64, true, true, 4}, true, kir::Role::data, 0},
+  made.items = abi::Items::groups;
+  made.arguments = {{"q", {DType::float64, true, true, 4}, true, abi::Role::data, 0},
                     {"incidence",
                      {DType::int32, true, true},
                      true,
-                     kir::Role::plan,
+                     abi::Role::plan,
                      1,
-                     kir::PlanArray::lane_colour},
-                    {"stride", {DType::int64}, false, kir::Role::stride, 2}};
+                     abi::PlanArray::lane_colour},
+                    {"stride", {DType::int64}, false, abi::Role::stride, 2}};
   made.data = {{Access::inc, DType::float32, DType::float64, false},
                {Access::max, DType::complex128, DType::complex128, true}};
-  made.plan.kind = kir::PlanKind::columns;
+  made.plan.kind = abi::PlanKind::columns;
   made.plan.conflicts = {0, 2};
   made.plan.occurrences = {1};
   made.plan.block_size = 128;
@@ -77,10 +77,10 @@ TEST(Portable, EveryTextThatWasCutShortIsRefused) {
 
 TEST(Portable, WhatIsNoNumberOfAnEnumeratorIsRefused) {
   Executable wrong = example();
-  wrong.items = static_cast<kir::Items>(9);
+  wrong.items = static_cast<abi::Items>(9);
   EXPECT_THROW((void)read_executable(canonical(wrong)), UsageError);
   wrong = example();
-  wrong.plan.kind = static_cast<kir::PlanKind>(99);
+  wrong.plan.kind = static_cast<abi::PlanKind>(99);
   EXPECT_THROW((void)read_executable(canonical(wrong)), UsageError);
 }
 

@@ -14,12 +14,12 @@
 namespace op2::plan {
 namespace {
 
-using kir::PlanArray;
+using abi::PlanArray;
 using op2::testing::message_of;
 using testing::path_map;
 
-kir::Parameter parameter(PlanArray array, DType dtype, int number = 0) {
-  return {"p", {dtype, true, true}, true, kir::Role::plan, number, array};
+abi::Parameter parameter(PlanArray array, DType dtype, int number = 0) {
+  return {"p", {dtype, true, true}, true, abi::Role::plan, number, array};
 }
 
 TEST(Arrays, EveryOneIsInTheTable) {
@@ -68,7 +68,7 @@ TEST(MakePlan, ArraysOutliveTheCache) {
   {
     PlanCache cache;
     PlanRequest request;
-    request.spec.kind = kir::PlanKind::colours;
+    request.spec.kind = abi::PlanKind::colours;
     request.n_elements = 6;
     request.maps = {map.table};
     request.conflicts = {{6, nullptr}, {{map.table, all_slots, 0}}};

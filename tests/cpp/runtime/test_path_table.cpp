@@ -27,7 +27,7 @@ std::vector<std::int64_t> values_of(const plan::TableSpec& spec) {
 TEST(PathTable, EntriesInAnotherOrder) {
   const std::vector<std::int32_t> entries = {0, 1, 2, 3};
   const Table map = table(entries, 2, 4);
-  const ir::MapRef path{2, 0, 2, {{1, 0, 0, 0}, {0, 0, 0, 0}}};
+  const MapRef path{2, 0, 2, {{1, 0, 0, 0}, {0, 0, 0, 0}}};
   EXPECT_EQ(values_of(path_table(map, path)), (std::vector<std::int64_t>{1, 0, 3, 2}));
 }
 
@@ -35,9 +35,9 @@ TEST(PathTable, CellsOfConstantLayers) {
   const std::vector<std::int32_t> entries = {0, 10};
   const std::vector<std::int64_t> layers = {2, 1, 0, 3};  // visited, first level, layer, levels
   const Table map = table(entries, 1, 20);
-  const ir::MapRef path{2, 0, 1, {{0, 1, 0, 0}, {0, 1, 0, 1}}};
-  ir::Iteration iteration;
-  iteration.layers = ir::Layers::constant;
+  const MapRef path{2, 0, 1, {{0, 1, 0, 0}, {0, 1, 0, 1}}};
+  Iteration iteration;
+  iteration.layers = Layers::constant;
   const std::vector<Table> items = {table(layers, 4, 100)};
   EXPECT_EQ(values_of(path_table(map, path, iteration, items, 4)),
             (std::vector<std::int64_t>{1, 2, 2, 3, 11, 12, 12, 13}));
@@ -49,10 +49,10 @@ TEST(PathTable, CellsOfVariableLayers) {
   const std::vector<std::int32_t> levels = {0, 0, 1};
   const std::vector<std::int64_t> bounds = {0, 1, 0, 2};
   const Table map = table(entries, 1, 20);
-  ir::Iteration iteration;
-  iteration.layers = ir::Layers::variable;
+  Iteration iteration;
+  iteration.layers = Layers::variable;
   const std::vector<Table> items = {table(columns, 1, 2), table(levels, 1, 9), table(bounds, 2, 9)};
-  const ir::MapRef path{1, 0, 1, {{0, 2, 0, 0}}};
+  const MapRef path{1, 0, 1, {{0, 2, 0, 0}}};
   EXPECT_EQ(values_of(path_table(map, path, iteration, items, 3)),
             (std::vector<std::int64_t>{0, 10, 12}));
 }

@@ -21,10 +21,10 @@
 namespace op2::runtime {
 namespace {
 
+using abi::Parameter;
+using abi::PlanArray;
+using abi::Role;
 using exec::Executable;
-using kir::Parameter;
-using kir::PlanArray;
-using kir::Role;
 
 /// What the hand-written launch functions saw; the ABI has no room for a pointer of a test's own.
 struct Seen {
@@ -204,8 +204,8 @@ TEST_F(PreparedLoopTest, CountsWritesOfWrittenArgumentsOnly) {
 }
 
 TEST_F(PreparedLoopTest, AnEmptySetNeverLaunches) {
-  for (const kir::PlanKind kind :
-       {kir::PlanKind::none, kir::PlanKind::blocks, kir::PlanKind::colours}) {
+  for (const abi::PlanKind kind :
+       {abi::PlanKind::none, abi::PlanKind::blocks, abi::PlanKind::colours}) {
     executable.arguments = {data_argument(0, false)};
     executable.plan.kind = kind;
     executable.plan.conflicts = {0};
@@ -219,9 +219,9 @@ TEST_F(PreparedLoopTest, AnEmptySetNeverLaunches) {
 }
 
 TEST_F(PreparedLoopTest, AnEmptySetOfAnInverseNeverLaunches) {
-  executable.plan.kind = kir::PlanKind::inverse;
+  executable.plan.kind = abi::PlanKind::inverse;
   executable.plan.occurrences = {0};
-  executable.items = kir::Items::targets;
+  executable.items = abi::Items::targets;
   binding.n_elements = 0;
   prepared()->run();
   EXPECT_EQ(seen().n_launches, 0);
@@ -229,7 +229,7 @@ TEST_F(PreparedLoopTest, AnEmptySetOfAnInverseNeverLaunches) {
 
 TEST_F(PreparedLoopTest, KeepsTheBooks) {
   options.useful_bytes = 100;
-  executable.plan.kind = kir::PlanKind::blocks;
+  executable.plan.kind = abi::PlanKind::blocks;
   executable.plan.conflicts = {0};
   const auto loop = prepared();
   loop->run();
@@ -246,7 +246,7 @@ TEST_F(PreparedLoopTest, KeepsTheBooks) {
 
 class Scratch : public PreparedLoopTest {
  protected:
-  std::int64_t bytes_with(const kir::ScratchSpec& spec) {
+  std::int64_t bytes_with(const abi::ScratchSpec& spec) {
     executable.scratch = spec;
     prepared()->run();
     return seen().context.scratch_bytes;
@@ -286,9 +286,9 @@ TEST_F(Scratch, FollowsTheThreadsThatALoopIsWorth) {
 }
 
 TEST_F(Scratch, CountsBlocksWhereBlocksAreTheItems) {
-  executable.plan.kind = kir::PlanKind::blocks;
+  executable.plan.kind = abi::PlanKind::blocks;
   executable.plan.conflicts = {0};
-  executable.items = kir::Items::blocks;
+  executable.items = abi::Items::blocks;
   options.block_size = 2;
   EXPECT_EQ(bytes_with({64, 0, -1}), 3 * 64);
 }
@@ -296,9 +296,9 @@ TEST_F(Scratch, CountsBlocksWhereBlocksAreTheItems) {
 // ---------------------------------------------------------------------------------------- plans
 
 TEST_F(PreparedLoopTest, BlocksComeAsSizesColoursBlocksAndOffsets) {
-  executable.plan.kind = kir::PlanKind::blocks;
+  executable.plan.kind = abi::PlanKind::blocks;
   executable.plan.conflicts = {0};
-  executable.items = kir::Items::blocks;
+  executable.items = abi::Items::blocks;
   executable.arguments = {plan_argument(PlanArray::sizes), plan_argument(PlanArray::colour_offset),
                           plan_argument(PlanArray::block_of),
                           plan_argument(PlanArray::block_offset)};
@@ -315,9 +315,9 @@ TEST_F(PreparedLoopTest, BlocksComeAsSizesColoursBlocksAndOffsets) {
 }
 
 TEST_F(PreparedLoopTest, WhereMapsCannotTellOneBlockHoldsAll) {
-  executable.plan.kind = kir::PlanKind::blocks;
+  executable.plan.kind = abi::PlanKind::blocks;
   executable.plan.single_block = true;
-  executable.items = kir::Items::blocks;
+  executable.items = abi::Items::blocks;
   executable.arguments = {plan_argument(PlanArray::block_offset)};
   options.block_size = 2;  // asked for in vain
   const auto loop = prepared();
@@ -327,7 +327,7 @@ TEST_F(PreparedLoopTest, WhereMapsCannotTellOneBlockHoldsAll) {
 }
 
 TEST_F(PreparedLoopTest, ColoursComeAsSizesColoursAndElements) {
-  executable.plan.kind = kir::PlanKind::colours;
+  executable.plan.kind = abi::PlanKind::colours;
   executable.plan.conflicts = {0};
   executable.arguments = {plan_argument(PlanArray::sizes), plan_argument(PlanArray::colour_offset),
                           plan_argument(PlanArray::elements, DType::int32)};
@@ -344,7 +344,7 @@ TEST_F(PreparedLoopTest, MapsOfTwoSpacesDoNotConflict) {
   // The same path again, shifted: in one space it would need more colours.
   std::vector<std::int32_t> shifted(entries.rbegin(), entries.rend());
   binding.maps.push_back(std::make_shared<mesh::MapTable>(shifted.data(), 4, n, 2, n + 1));
-  executable.plan.kind = kir::PlanKind::colours;
+  executable.plan.kind = abi::PlanKind::colours;
   executable.plan.conflicts = {0, 1};
   binding.spaces = {0, 1};
   const auto apart = prepared();
@@ -357,9 +357,9 @@ TEST_F(PreparedLoopTest, MapsOfTwoSpacesDoNotConflict) {
 }
 
 TEST_F(PreparedLoopTest, InverseOfTargetsComesAsOffsetsEntriesAndTouched) {
-  executable.plan.kind = kir::PlanKind::inverse;
+  executable.plan.kind = abi::PlanKind::inverse;
   executable.plan.occurrences = {0};
-  executable.items = kir::Items::targets;
+  executable.items = abi::Items::targets;
   executable.arguments = {plan_argument(PlanArray::incidence_offset),
                           plan_argument(PlanArray::incidences, DType::int32),
                           plan_argument(PlanArray::touched, DType::int32)};
@@ -374,9 +374,9 @@ TEST_F(PreparedLoopTest, InverseOfTargetsComesAsOffsetsEntriesAndTouched) {
 TEST_F(PreparedLoopTest, InverseOfFewTargetsListsThem) {
   map = std::make_shared<mesh::MapTable>(entries.data(), 4, n, 2, 1000);
   binding.maps = {map};
-  executable.plan.kind = kir::PlanKind::inverse;
+  executable.plan.kind = abi::PlanKind::inverse;
   executable.plan.occurrences = {0};
-  executable.items = kir::Items::targets;
+  executable.items = abi::Items::targets;
   executable.arguments = {plan_argument(PlanArray::touched, DType::int32)};
   binding.n_elements = 2;
   const auto loop = prepared();
@@ -386,11 +386,11 @@ TEST_F(PreparedLoopTest, InverseOfFewTargetsListsThem) {
 }
 
 TEST_F(PreparedLoopTest, ColumnsComeWithTheMapsBehindThem) {
-  executable.plan.kind = kir::PlanKind::columns;
+  executable.plan.kind = abi::PlanKind::columns;
   executable.plan.occurrences = {0};
   executable.plan.composed = {0};
   executable.plan.lanes = 4;
-  executable.items = kir::Items::groups;
+  executable.items = abi::Items::groups;
   executable.arguments = {plan_argument(PlanArray::sizes),
                           plan_argument(PlanArray::column_offset),
                           plan_argument(PlanArray::column_slot, DType::int32),
@@ -411,7 +411,7 @@ TEST_F(PreparedLoopTest, ColumnsComeWithTheMapsBehindThem) {
 }
 
 TEST_F(PreparedLoopTest, ColumnsOfAnotherWidthAreRefused) {
-  executable.plan.kind = kir::PlanKind::columns;
+  executable.plan.kind = abi::PlanKind::columns;
   executable.plan.occurrences = {0};
   executable.plan.lanes = 4;
   executable.arguments = {plan_argument(PlanArray::column_elements, DType::int64)};
@@ -419,9 +419,9 @@ TEST_F(PreparedLoopTest, ColumnsOfAnotherWidthAreRefused) {
 }
 
 TEST_F(PreparedLoopTest, InverseForElementsSaysHowManyTargetsToo) {
-  executable.plan.kind = kir::PlanKind::inverse;
+  executable.plan.kind = abi::PlanKind::inverse;
   executable.plan.occurrences = {0};
-  executable.items = kir::Items::elements;
+  executable.items = abi::Items::elements;
   executable.arguments = {plan_argument(PlanArray::sizes),
                           plan_argument(PlanArray::incidence_offset),
                           plan_argument(PlanArray::incidences, DType::int32),
@@ -435,9 +435,9 @@ TEST_F(PreparedLoopTest, InverseForElementsSaysHowManyTargetsToo) {
 }
 
 TEST_F(PreparedLoopTest, CodeForAnotherWidthOfEntriesIsRefused) {
-  executable.plan.kind = kir::PlanKind::inverse;
+  executable.plan.kind = abi::PlanKind::inverse;
   executable.plan.occurrences = {0};
-  executable.items = kir::Items::targets;
+  executable.items = abi::Items::targets;
   executable.arguments = {plan_argument(PlanArray::incidence_offset),
                           plan_argument(PlanArray::incidences, DType::int64)};
   EXPECT_THROW(prepared()->run(), InternalError);
@@ -445,7 +445,7 @@ TEST_F(PreparedLoopTest, CodeForAnotherWidthOfEntriesIsRefused) {
 }
 
 TEST_F(PreparedLoopTest, RebuildsThePlanWhenAMapHasChanged) {
-  executable.plan.kind = kir::PlanKind::colours;
+  executable.plan.kind = abi::PlanKind::colours;
   executable.plan.conflicts = {0};
   const auto loop = prepared();
   loop->run();
@@ -461,7 +461,7 @@ TEST_F(PreparedLoopTest, RebuildsThePlanWhenAMapHasChanged) {
 }
 
 TEST_F(PreparedLoopTest, AMapThatNoPlanFitsFailsEachTimeUntilItIsMended) {
-  executable.plan.kind = kir::PlanKind::colours;
+  executable.plan.kind = abi::PlanKind::colours;
   executable.plan.conflicts = {0};
   const auto loop = prepared();
   loop->run();
@@ -478,7 +478,7 @@ TEST_F(PreparedLoopTest, AMapThatNoPlanFitsFailsEachTimeUntilItIsMended) {
 }
 
 TEST_F(PreparedLoopTest, PlansOfEqualLoopsAreShared) {
-  executable.plan.kind = kir::PlanKind::blocks;
+  executable.plan.kind = abi::PlanKind::blocks;
   executable.plan.conflicts = {0};
   executable.arguments = {plan_argument(PlanArray::block_of)};
   const auto first = prepared();
@@ -564,7 +564,7 @@ TEST_F(PreparedLoopTest, TwoLoopsShareAPlanCacheFromTwoThreads) {
   executable.launch = [](const op2_context_v1*, long, long, void* const*, unsigned int) {
     return 0;
   };
-  executable.plan.kind = kir::PlanKind::blocks;
+  executable.plan.kind = abi::PlanKind::blocks;
   executable.plan.conflicts = {0};
   const auto one = prepared();
   const auto two = prepared();

@@ -35,7 +35,7 @@ class SequenceTest : public ::testing::Test {
     auto executable = std::make_shared<Executable>();
     executable->launch = launch;
     executable->name = "loop";
-    executable->arguments = {{"x", {DType::float64, false, true}, true, kir::Role::data, 0}};
+    executable->arguments = {{"x", {DType::float64, false, true}, true, abi::Role::data, 0}};
     Binding binding;
     binding.n_elements = 1;
     binding.arguments = {buffer};

@@ -107,8 +107,10 @@ Result find_kernel(FunctionHandle* function, ModuleHandle module, const char* na
   return success;
 }
 
+const StreamHandle capture_stream = handle<StreamHandle>(0x30);
+
 Result launch(FunctionHandle function, unsigned n_blocks, unsigned, unsigned, unsigned n_lanes,
-              unsigned, unsigned, unsigned, StreamHandle, void** parameters, void**) {
+              unsigned, unsigned, unsigned, StreamHandle stream, void** parameters, void**) {
   if (gpu->current.empty()) return invalid_device;
   if (gpu->pending_fault != success) return gpu->pending_fault;
   const char* text = reinterpret_cast<const char*>(function);
@@ -118,7 +120,9 @@ Result launch(FunctionHandle function, unsigned n_blocks, unsigned, unsigned, un
   for (std::size_t i = 0; i < gpu->n_values; ++i) {
     launched.values.push_back(*static_cast<const long long*>(parameters[i]));
   }
-  gpu->launches.push_back(std::move(launched));
+  const bool is_captured = gpu->is_capturing && stream == capture_stream;
+  (is_captured ? gpu->captured : gpu->launches).push_back(std::move(launched));
+  if (is_captured) return success;
   if (name == gpu->broken_kernel) gpu->pending_fault = illegal_address;
   return success;
 }
@@ -169,8 +173,8 @@ void set_devices(Driver& driver) {
   driver.ctx_get_current = get_current;
   driver.ctx_push_current = push;
   driver.ctx_pop_current = pop;
-  driver.stream_create = [](StreamHandle* stream, unsigned) {
-    *stream = handle<StreamHandle>(0x20);
+  driver.stream_create = [](StreamHandle* stream, unsigned flags) {
+    *stream = flags == stream_non_blocking ? capture_stream : handle<StreamHandle>(0x20);
     ++gpu->n_streams;
     return success;
   };
@@ -282,6 +286,40 @@ void set_code(Driver& driver) {
   driver.launch_kernel_ex = launch_early;
 }
 
+void set_graphs(Driver& driver) {
+  driver.stream_begin_capture = [](StreamHandle, CaptureMode) {
+    gpu->is_capturing = true;
+    gpu->captured.clear();
+    return success;
+  };
+  driver.stream_end_capture = [](StreamHandle, GraphHandle* graph) {
+    gpu->is_capturing = false;
+    *graph = handle<GraphHandle>(0x60);
+    ++gpu->n_graphs;
+    return success;
+  };
+  driver.graph_instantiate = [](GraphExecHandle* made, GraphHandle, unsigned long long) {
+    if (gpu->refuses_graphs != success) return gpu->refuses_graphs;
+    *made = handle<GraphExecHandle>(0x70 + gpu->graphs.size());
+    gpu->graphs[*made] = gpu->captured;
+    return success;
+  };
+  driver.graph_launch = [](GraphExecHandle graph, StreamHandle) {
+    if (gpu->current.empty()) return invalid_device;
+    const auto& launches = gpu->graphs.at(graph);
+    gpu->launches.insert(gpu->launches.end(), launches.begin(), launches.end());
+    return gpu->pending_fault;
+  };
+  driver.graph_destroy = [](GraphHandle) {
+    --gpu->n_graphs;
+    return success;
+  };
+  driver.graph_exec_destroy = [](GraphExecHandle graph) {
+    gpu->graphs.erase(graph);
+    return success;
+  };
+}
+
 }  // namespace
 
 FakeGpu::FakeGpu() {
@@ -297,6 +335,7 @@ std::shared_ptr<const Driver> FakeGpu::driver() const {
   set_devices(*driver);
   set_memory(*driver);
   set_code(*driver);
+  if (has_graphs) set_graphs(*driver);
   return driver;
 }
 

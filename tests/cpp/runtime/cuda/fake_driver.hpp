@@ -48,6 +48,13 @@ struct FakeGpu {
   int n_early = 0;     // launches that may start while the one before ends
   int capability = 9;  // its first digit
 
+  bool has_graphs = true;
+  Result refuses_graphs = success;  // when one is instantiated
+  bool is_capturing = false;
+  std::vector<Launch> captured;  // since a capture began
+  std::map<GraphExecHandle, std::vector<Launch>> graphs;
+  int n_graphs = 0;  // not yet destroyed, of those that captures end with
+
   FakeGpu();
   FakeGpu(const FakeGpu&) = delete;
   FakeGpu& operator=(const FakeGpu&) = delete;

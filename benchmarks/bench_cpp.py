@@ -1,0 +1,104 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""The airfoil in C++ on generated loops against the same loops run from Python, in turns.
+
+Prints how long the project took to build, how large the run-time is, and the fastest step time of
+both programs, which alternate, with the median of their ratios.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import resource
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+from pyop2cxx.mesh import airfoil_mesh
+from pyop2cxx.mesh.files import write_mesh
+
+DEMOS = Path(__file__).parents[1] / "demos"
+PYTHON = """
+import sys, time
+sys.path.insert(0, sys.argv[1])
+from airfoil import Airfoil
+from pyop2cxx import op2
+from pyop2cxx.mesh.files import read_mesh
+op2.init(backend=sys.argv[3], threads=int(sys.argv[4]))
+flow = Airfoil(read_mesh(sys.argv[2]))
+flow.iterate()
+start = time.perf_counter()
+for _ in range(int(sys.argv[5]) - 1):
+    flow.iterate()
+flow.q.data_ro
+print("seconds", time.perf_counter() - start)
+"""
+
+
+def seconds_of(command: list[str]) -> float:
+    """Run a program, and return the seconds that it prints."""
+    done = subprocess.run(command, check=True, capture_output=True, text=True)
+    (line,) = (line for line in done.stdout.splitlines() if line.startswith("seconds"))
+    return float(line.split()[1])
+
+
+def build(folder: Path, mesh: Path, threads: int) -> Path:
+    """Generate the loops and build the program."""
+    demo = [str(DEMOS / "airfoil.py"), "--mesh", str(mesh), "--iterations", "1"]
+    loops = folder / "loops"
+    command = [sys.executable, "-m", "pyop2cxx", "generate", "--backend", "sequential,openmp"]
+    subprocess.run([*command, "-o", str(loops), *demo], check=True, capture_output=True)
+    start, before = time.perf_counter(), resource.getrusage(resource.RUSAGE_CHILDREN)
+    configure = ["cmake", "-S", str(DEMOS / "cpp"), "-B", str(folder / "out")]
+    options = [f"-DLOOPS={loops}", "-DBUILD_SHARED_LIBS=ON"]
+    subprocess.run([*configure, *options], check=True, capture_output=True)
+    parallel = ["--parallel", str(threads)]
+    command = ["cmake", "--build", str(folder / "out"), *parallel]
+    subprocess.run(command, check=True, capture_output=True)
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    spent = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+    wall = time.perf_counter() - start
+    print(f"build: {wall:.1f} s with {threads} jobs, {spent:.1f} s of processors")
+    library = next((folder / "out").rglob("libop2_runtime.so"))
+    stripped = folder / "stripped.so"
+    subprocess.run(["strip", "-o", str(stripped), str(library)], check=True)
+    print(f"run-time, stripped: {stripped.stat().st_size / 1e6:.2f} MB")
+    return folder / "out" / "airfoil_demo"
+
+
+def main() -> None:
+    """Build, then measure each backend."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--cells", type=int, nargs=2, default=(400, 600), help="around and away")
+    parser.add_argument("--iterations", type=int, default=30)
+    parser.add_argument("--pairs", type=int, default=5)
+    parser.add_argument("--threads", type=int, default=len(os.sched_getaffinity(0)))
+    options = parser.parse_args()
+    with tempfile.TemporaryDirectory() as name:
+        folder, mesh = Path(name), Path(name, "mesh.dat")
+        write_mesh(airfoil_mesh(*options.cells), mesh)
+        cpp = build(folder, mesh, options.threads)
+        numbers = [str(options.threads), str(options.iterations)]
+        for backend in ("sequential", "openmp"):
+            run = [str(mesh), backend, *numbers]
+            pairs = [
+                (
+                    seconds_of([str(cpp), *run, str(folder / "q.bin")]),
+                    seconds_of([sys.executable, "-c", PYTHON, str(DEMOS), *run]),
+                )
+                for _ in range(options.pairs)
+            ]
+            times = [1e3 * min(one) / (options.iterations - 1) for one in zip(*pairs, strict=True)]
+            ratio = statistics.median(one / other for one, other in pairs)
+            print(
+                f"{backend}: C++ {times[0]:.2f} ms, Python {times[1]:.2f} ms an iteration; "
+                f"median of {options.pairs} ratios {ratio:.3f}"
+            )
+
+
+if __name__ == "__main__":
+    main()

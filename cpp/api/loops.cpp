@@ -1,0 +1,216 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "api/loops.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <map>
+#include <memory>
+#include <mutex>
+
+#include "api/object_states.hpp"
+#include "base/error.hpp"
+#include "exec/portable.hpp"
+#include "plan/plan_cache.hpp"
+#include "runtime/host/threads.hpp"
+#include "runtime/prepared_loop.hpp"
+
+namespace op2 {
+namespace api {
+
+struct LoopState {
+  std::string what;
+  Arguments objects;
+  std::mutex mutex;                    // guards versions
+  std::vector<std::size_t> injective;  // Maps that have to be
+  std::vector<std::int64_t> versions;  // [injective] that were found so
+  std::unique_ptr<runtime::PreparedLoop> prepared;
+};
+
+namespace {
+
+constexpr const char* backend_names[] = {"sequential", "openmp"};
+
+const char* name_of(Backend backend) {
+  return backend_names[static_cast<std::size_t>(backend)];
+}
+
+/// What all loops of this process share.
+struct Shared {
+  std::mutex mutex;  // guards options and timings
+  Options options;
+  std::shared_ptr<plan::PlanCache> plans = std::make_shared<plan::PlanCache>();
+  std::map<std::pair<std::string, Backend>, std::shared_ptr<runtime::Timing>> timings;
+};
+
+Shared& shared() {
+  static Shared state;
+  return state;
+}
+
+int n_threads_of(const Options& options) {
+  return options.threads > 0 ? options.threads : runtime::available_threads();
+}
+
+const CompiledLoop& compiled_for(const LoopText& text, Backend backend) {
+  std::string there;
+  for (const CompiledLoop& one : text.compiled) {
+    if (one.backend == backend) return one;
+    there += std::string(there.empty() ? "" : ", ") + name_of(one.backend);
+  }
+  throw UnsupportedError(fmt::format(
+      "par_loop '{}': it was not generated for backend '{}', but for: {}; generate it with "
+      "--backend {}, or choose another one by op2::init()",
+      text.name, name_of(backend), there, name_of(backend)));
+}
+
+void check_map(const std::string& what, const MapState& map, const SetPointer& set,
+               const DataState& data) {
+  if (map.from != set) {
+    throw UsageError(
+        fmt::format("{}: Map '{}' starts on Set '{}', but the loop runs over '{}'; pass a Map {} → "
+                    "{}",
+                    what, map.name, map.from->name, set->name, set->name, data.home->name));
+  }
+  if (map.to != data.home) {
+    throw UsageError(
+        fmt::format("{}: Map '{}' leads from Set '{}' to Set '{}', but the Dat lives on Set '{}'; "
+                    "pass a Map {} "
+                    "→ {}",
+                    what, map.name, map.from->name, map.to->name, data.home->name, map.from->name,
+                    data.home->name));
+  }
+}
+
+void check_homes(const LoopState& loop, const SetPointer& set) {
+  for (std::size_t i = 0; i < loop.objects.data.size(); ++i) {
+    const Argument& argument = loop.objects.data[i];
+    const DataState& data = *argument.data;
+    if (data.home == nullptr) continue;
+    const std::string what = fmt::format("{}: arg {}", loop.what, i);
+    if (argument.map >= 0) {
+      check_map(what, *loop.objects.maps[static_cast<std::size_t>(argument.map)], set, data);
+    } else if (data.home != set) {
+      throw UsageError(fmt::format(
+          "{}: Dat '{}' lives on Set '{}', but the loop runs over '{}'; pass a Map {} → {}", what,
+          data.name, data.home->name, set->name, set->name, data.home->name));
+    }
+  }
+}
+
+/// The code was made for objects that share no memory where they are different ones.
+void check_memory(const LoopState& loop) {
+  const std::vector<Argument>& data = loop.objects.data;
+  for (std::size_t i = 0; i < data.size(); ++i) {
+    const mesh::Buffer& one = *data[i].data->buffer;
+    const auto* begin = static_cast<const std::byte*>(one.data());
+    for (std::size_t k = i + 1; k < data.size(); ++k) {
+      const mesh::Buffer& other = *data[k].data->buffer;
+      const auto* there = static_cast<const std::byte*>(other.data());
+      if (data[i].data == data[k].data || one.n_bytes() == 0 || other.n_bytes() == 0) continue;
+      if (begin >= there + other.n_bytes() || there >= begin + one.n_bytes()) continue;
+      throw UsageError(fmt::format(
+          "{}: arg {} ({} '{}') and arg {} ({} '{}') share memory, for which it was not generated; "
+          "pass memory of its own to each",
+          loop.what, i, data[i].data->kind, data[i].data->name, k, data[k].data->kind,
+          data[k].data->name));
+    }
+  }
+}
+
+/// Code for a Map that leads nowhere twice takes no care of entities that meet.
+void check_injective(LoopState& loop) {
+  if (loop.injective.empty()) return;
+  Shared& all = shared();
+  const std::lock_guard lock(loop.mutex);
+  for (std::size_t i = 0; i < loop.injective.size(); ++i) {
+    const MapState& map = *loop.objects.maps[loop.injective[i]];
+    const std::int64_t version = map.table->version();
+    if (loop.versions[i] == version) continue;
+    if (!all.plans->facts(map.table, map.from->size, 1).injective) {
+      throw UsageError(fmt::format(
+          "{}: it was generated for a Map '{}' that leads to no entity twice, but this one does; "
+          "generate the loops from a program whose Map does so, too",
+          loop.what, map.name));
+    }
+    loop.versions[i] = version;
+  }
+}
+
+runtime::Binding binding_of(const LoopState& loop, const SetPointer& set,
+                            const std::vector<int>& spaces) {
+  runtime::Binding made;
+  for (const Argument& argument : loop.objects.data)
+    made.arguments.push_back(argument.data->buffer);
+  for (const DataPointer& constant : loop.objects.constants) {
+    made.constants.push_back(constant->buffer);
+  }
+  for (std::size_t i = 0; i < loop.objects.maps.size(); ++i) {
+    made.maps.push_back(loop.objects.maps[i]->table);
+    const auto user = std::ranges::find(loop.objects.data, static_cast<int>(i), &Argument::map);
+    made.map_users.push_back(static_cast<int>(user - loop.objects.data.begin()));
+  }
+  made.spaces = spaces;
+  made.n_elements = set->size;
+  return made;
+}
+
+runtime::LaunchOptions launch_options(const CompiledLoop& compiled, int n_threads) {
+  runtime::LaunchOptions options{n_threads, compiled.block_size, 0, Tuning::of(DeviceClass::host)};
+  for (const auto& [name, value] : compiled.tuning) tune(options.tuning, name, value);
+  return options;
+}
+
+void prepare(LoopState& loop, const LoopText& text, const CompiledLoop& compiled,
+             const SetPointer& set) {
+  Shared& all = shared();
+  auto executable = exec::read_executable(compiled.executable);
+  executable->launch = compiled.launch;
+  const std::lock_guard lock(all.mutex);
+  auto& timing = all.timings[{text.name, compiled.backend}];
+  if (!timing) timing = std::make_shared<runtime::Timing>();
+  loop.prepared = std::make_unique<runtime::PreparedLoop>(
+      std::move(executable), binding_of(loop, set, text.spaces),
+      launch_options(compiled, n_threads_of(all.options)), all.plans, timing);
+}
+
+}  // namespace
+
+Loop made_loop(const LoopText& text, const Set& set, Arguments arguments) {
+  Backend backend{};
+  {
+    const std::lock_guard lock(shared().mutex);
+    backend = shared().options.backend;
+  }
+  const CompiledLoop& compiled = compiled_for(text, backend);
+  auto loop = std::make_shared<LoopState>();
+  loop->what = fmt::format("par_loop '{}'", text.name);
+  loop->objects = std::move(arguments);
+  for (std::size_t i = 0; i < compiled.injective.size(); ++i) {
+    if (compiled.injective[i]) loop->injective.push_back(i);
+  }
+  loop->versions.assign(loop->injective.size(), -1);
+  check_homes(*loop, set.state());
+  check_memory(*loop);
+  check_injective(*loop);
+  prepare(*loop, text, compiled, set.state());
+  return Loop(std::move(loop));
+}
+
+void run(LoopState& loop) {
+  check_injective(loop);
+  loop.prepared->run();
+}
+
+}  // namespace api
+
+void init(const Options& options) {
+  if (options.threads < 0) {
+    throw UsageError(fmt::format("init: threads must be 0 or more, got {}", options.threads));
+  }
+  const std::lock_guard lock(api::shared().mutex);
+  api::shared().options = options;
+}
+
+}  // namespace op2

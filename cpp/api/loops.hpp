@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "api/op2.hpp"
+#include "base/abi.h"
+
+/// What generated code hands over to make its loops.
+namespace op2::api {
+
+/// @brief A loop as it was compiled for one backend.
+struct CompiledLoop {
+  Backend backend;
+  op2_launch_v1 launch;
+  const char* executable;       ///< exec::canonical of it
+  std::int64_t block_size;      ///< 0: chosen from the size
+  std::vector<bool> injective;  ///< [maps] that the code needs to lead nowhere twice
+  /// Numbers that steer launches, where they are not the defaults.
+  std::vector<std::pair<const char*, std::variant<bool, std::int64_t, double>>> tuning;
+};
+
+/// @brief A loop, for all backends that it was compiled for.
+struct LoopText {
+  const char* name;
+  std::vector<int> spaces;  ///< [maps] those with equal ones lead to the same memory
+  std::vector<CompiledLoop> compiled;
+};
+
+/// @brief An argument of a loop.
+struct Argument {
+  DataPointer data;
+  int map = -1;  ///< by which it is reached; -1: by none
+};
+
+/// @brief The objects that a loop is about.
+struct Arguments {
+  std::vector<Argument> data;
+  std::vector<MapPointer> maps;
+  std::vector<DataPointer> constants;
+};
+
+/// @brief A loop that is ready to run.
+/// @throws UsageError if the objects do not belong together, or are not what the code was made for.
+/// @throws UnsupportedError if there is no code for the backend that loops are to run on.
+[[nodiscard]] Loop made_loop(const LoopText& text, const Set& set, Arguments arguments);
+
+}  // namespace op2::api

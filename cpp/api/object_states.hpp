@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "api/states.hpp"
+#include "mesh/buffer.hpp"
+#include "mesh/map_table.hpp"
+
+namespace op2::api {
+
+struct SetState {
+  std::int64_t size;
+  std::string name;
+};
+
+struct MapState {
+  SetPointer from;
+  SetPointer to;
+  std::shared_ptr<mesh::MapTable> table;
+  std::string name;
+};
+
+struct DataState {
+  SetPointer home;  ///< null: of no Set
+  std::shared_ptr<mesh::Buffer> buffer;
+  std::string kind;  ///< "Dat", "Global" or "Const"
+  std::string name;
+};
+
+}  // namespace op2::api

@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <utility>
+
+#include "api/states.hpp"
+#include "base/error.hpp"
+
+/// Loops that `pyop2cxx generate` has written, for programs in C++.
+///
+/// Sets, Maps, Dats, Globals and Consts are handles: copies are the same object. Values stay where
+/// they are, in memory of the program, which must outlive every object and Loop that sees them.
+/// What is wrong is an exception: UsageError of what a caller did, UnsupportedError of what the
+/// generated code cannot do, ExecutionError of a loop that failed. All are op2::Error.
+namespace op2 {
+
+/// @brief What a loop runs on.
+enum class Backend { sequential, openmp };
+
+/// @brief How loops run that are made from now on.
+struct Options {
+  Backend backend = Backend::openmp;
+  int threads = 0;  ///< of one loop; 0: as many as this process may use
+};
+
+/// @brief Set the options of all loops that are made from now on.
+/// @throws UsageError if there are less than no threads.
+void init(const Options& options);
+
+/// @brief A set of mesh entities. Equal only to itself.
+class Set {
+ public:
+  /// @throws UsageError if the size is negative.
+  explicit Set(std::int64_t size, std::string name = "set");
+
+  [[nodiscard]] std::int64_t size() const;
+  [[nodiscard]] const std::string& name() const;
+  [[nodiscard]] const api::SetPointer& state() const { return state_; }
+
+ private:
+  api::SetPointer state_;
+};
+
+/// @brief Where the entities of one Set lead in another: `Arity` entries for each.
+template <int Arity = 1, class Index = std::int32_t>
+class Map {
+ public:
+  /// @param[in] values Row by row; entries in [0, to.size()).
+  /// @throws UsageError if they are of another number, or one leads nowhere.
+  Map(const Set& from, const Set& to, std::span<const Index> values, std::string name = "map")
+      : state_(api::made_map(from.state(), to.state(),
+                             {values.data(), sizeof(Index), values.size(), Arity},
+                             std::move(name))) {
+    static_assert(sizeof(Index) == 4 || sizeof(Index) == 8);
+  }
+
+  /// @brief Say that values were changed: they are checked again, and plans made anew.
+  /// @throws UsageError if one leads nowhere.
+  void changed() { api::check_changed(*state_); }
+
+  [[nodiscard]] const api::MapPointer& state() const { return state_; }
+
+ private:
+  api::MapPointer state_;
+};
+
+/// @brief Values on the entities of a Set, `Dim` for each.
+template <class T, int Dim = 1>
+class Dat {
+ public:
+  /// @param[in] values Entity by entity.
+  /// @throws UsageError if they are of another number.
+  Dat(const Set& set, std::span<T> values, std::string name = "dat")
+      : state_(api::made_dat(set.state(), {values.data(), sizeof(T), values.size(), Dim},
+                             std::move(name))),
+        values_(values) {}
+
+  [[nodiscard]] std::span<T> values() const { return values_; }
+  [[nodiscard]] const api::DataPointer& state() const { return state_; }
+
+ private:
+  api::DataPointer state_;
+  std::span<T> values_;
+};
+
+/// @brief Values that are the same for all entities; loops may reduce into them.
+template <class T, int Dim = 1>
+class Global {
+ public:
+  /// @throws UsageError if there are not `Dim` values.
+  explicit Global(std::span<T> values, std::string name = "global")
+      : state_(api::made_global({values.data(), sizeof(T), values.size(), Dim}, "Global",
+                                std::move(name))),
+        values_(values) {}
+
+  [[nodiscard]] std::span<T> values() const { return values_; }
+  [[nodiscard]] const api::DataPointer& state() const { return state_; }
+
+ private:
+  api::DataPointer state_;
+  std::span<T> values_;
+};
+
+/// @brief What kernels know by its name. Its values are read when a loop runs.
+template <class T, int Dim = 1>
+class Const {
+ public:
+  /// @throws UsageError if there are not `Dim` values.
+  explicit Const(std::span<const T> values, std::string name = "const")
+      : state_(api::made_global({values.data(), sizeof(T), values.size(), Dim}, "Const",
+                                std::move(name))) {}
+
+  [[nodiscard]] const api::DataPointer& state() const { return state_; }
+
+ private:
+  api::DataPointer state_;
+};
+
+/// @brief A loop with its arguments: checked, bound, and planned when it first runs.
+///
+/// Make it once and run it often. Runs of one Loop exclude each other.
+class Loop {
+ public:
+  explicit Loop(std::shared_ptr<api::LoopState> state) : state_(std::move(state)) {}
+
+  /// @brief Carry the loop out.
+  /// @throws ExecutionError if a check of the generated code fails.
+  void run() { api::run(*state_); }
+  void operator()() { run(); }
+
+ private:
+  std::shared_ptr<api::LoopState> state_;
+};
+
+}  // namespace op2

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+
+/// What stands behind the objects of op2.hpp, as far as that header needs it.
+namespace op2::api {
+
+struct SetState;
+struct MapState;
+struct DataState;
+struct LoopState;
+
+using SetPointer = std::shared_ptr<const SetState>;
+using MapPointer = std::shared_ptr<const MapState>;
+using DataPointer = std::shared_ptr<const DataState>;
+
+/// @brief Memory of the user's, of `size` scalars, `dim` for each entity.
+struct View {
+  const void* data;
+  std::size_t scalar_bytes;
+  std::size_t size;
+  int dim;
+};
+
+[[nodiscard]] MapPointer made_map(const SetPointer& from, const SetPointer& to, const View& values,
+                                  std::string name);
+[[nodiscard]] DataPointer made_dat(const SetPointer& set, const View& values, std::string name);
+/// @param[in] kind How messages call it: "Global", "Const".
+[[nodiscard]] DataPointer made_global(const View& values, const char* kind, std::string name);
+void check_changed(const MapState& map);
+void run(LoopState& loop);
+
+}  // namespace op2::api

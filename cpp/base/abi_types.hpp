@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "base/dtype.hpp"
+
+namespace op2::abi {
+
+/// What a compiled loop takes, and what must be there before it is launched. Compilers of loops
+/// write it down, the run-time reads it; neither sees the other.
+
+/// @brief A variable's type: a scalar, an array of `extent`, or a pointer. An array of pointers
+/// stays in memory, and each is loaded where it is used.
+struct VariableType {
+  DType dtype = DType::int64;
+  bool is_const = false;
+  bool is_pointer = false;
+  int lanes = 0;  ///< values of as many elements side by side; 0: of one element
+  bool operator==(const VariableType&) const = default;
+};
+
+/// @brief What a parameter of a wrapper, or an entry of a launch's argv, refers to.
+enum class Role : std::uint8_t {
+  data,      ///< the Dat, Global or Constant of argument `index`
+  constant,  ///< Const number `index`
+  map,       ///< unique Map number `index`
+  matrix,    ///< of matrix number `index / 2`: 0 the starts of its rows, 1 positions of entries
+  items,     ///< list number `index` that says which elements the loop visits
+  plan,      ///< the plan's array `array`, number `index` of those that are called so
+  local,     ///< computed by the launch: a partial result, a piece of scratch
+  stride,    ///< a number: Stride of argument `index`
+};
+
+/// @brief What an array of a plan holds; plan/arrays.hpp says of each its shape and makes it.
+enum class PlanArray : std::uint8_t {
+  none,
+  sizes,
+  // blocks, colours
+  colour_offset,
+  block_of,
+  block_offset,
+  elements,
+  // inverse, padded
+  incidence_offset,
+  incidences,
+  touched,
+  // columns
+  column_offset,
+  column_slot,
+  column_elements,
+  column_targets,
+  composed_rows,  ///< one for each of PlanSpec::composed
+  // staged
+  staged_targets,    ///< one for each of PlanSpec::staged
+  staged_positions,  ///< likewise
+  n_staged,
+  first_staged,
+  staged_blocks,
+  first_element,
+  n_elements,
+  n_lane_colours,
+  lane_colour,
+};
+
+struct Parameter {
+  std::string name;
+  VariableType type;
+  bool is_restrict = false;
+  Role role = Role::data;
+  int index = 0;
+  PlanArray array = PlanArray::none;
+  bool operator==(const Parameter&) const = default;
+};
+
+/// @brief Which plan a strategy needs: a group of PlanArray.
+enum class PlanKind : std::uint8_t {
+  none,
+  blocks,
+  colours,
+  inverse,
+  staged,
+  padded,
+  interleaved,
+  columns,
+};
+
+struct PlanSpec {
+  PlanKind kind = PlanKind::none;
+  std::vector<int> conflicts;      ///< maps whose targets must differ between concurrent items
+  std::vector<int> occurrences;    ///< inverse: maps whose slots are the incidences, in slot order
+  int block_size = 0;              ///< blocks, staged: elements a block, 0: the runtime chooses
+  bool single_block = false;       ///< blocks: conflicts cannot be told from maps; run serially
+  std::vector<int> staged = {};    ///< staged: maps whose targets a block lists, in order
+  int interleaved = -1;            ///< interleaved: the map whose targets elements take turns at
+  int lanes = 0;                   ///< columns: targets of a group
+  std::vector<int> composed = {};  ///< columns: maps whose rows follow the columns, in order
+  int composed_bytes = 4;          ///< columns: width of their entries
+  bool all_targets = false;        ///< inverse, padded: rows also for targets without incidences
+  bool operator==(const PlanSpec&) const = default;
+};
+
+/// @brief Scratch memory of a launch: `per_slot` bytes for each reduction slot, then `per_item`
+/// bytes for each work item.
+struct ScratchSpec {
+  std::int64_t per_slot = 0;
+  std::int64_t per_item = 0;
+  std::int64_t chunk = 0;  ///< items a slot; 0: one slot a thread, -1: one slot an item
+  bool operator==(const ScratchSpec&) const = default;
+};
+
+/// @brief What work items [begin, end) of a launch count.
+enum class Items : std::uint8_t { elements, blocks, targets, groups };
+
+}  // namespace op2::abi

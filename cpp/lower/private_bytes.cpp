@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "lower/private_bytes.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <string>
+#include <string_view>
+
+#include "base/error.hpp"
+#include "ir/kernel_walk.hpp"
+#include "ir/kir_walk.hpp"
+
+namespace op2::lower {
+namespace {
+
+// Threads have 8 MiB as a rule. PoCL keeps up to six copies of an array (measured; Debian 12).
+constexpr std::int64_t block_bytes = std::int64_t{1} << 20;
+constexpr std::int64_t lane_bytes = std::int64_t{2} << 20;
+// What CUDA allows a thread, by its table of technical specifications.
+constexpr std::int64_t gpu_lane_bytes = std::int64_t{512} << 10;
+constexpr std::int64_t far_too_many = std::int64_t{1} << 40;
+
+std::int64_t times(std::int64_t a, std::int64_t b) {
+  return b > 0 && a > far_too_many / b ? far_too_many : a * b;
+}
+
+std::int64_t bytes_of(const ir::Type& type) {
+  std::int64_t n = type.lanes > 0 ? type.lanes : 1;
+  for (const ir::Derivation& step : type.derivation) {
+    if (step.kind == ir::Derivation::Kind::pointer) return times(n, 8);
+    n = times(n, std::max<std::int64_t>(step.extent, 1));
+  }
+  const auto dtype = ir::dtype_of(type.base);
+  return times(n, dtype ? static_cast<std::int64_t>(size_of(*dtype)) : 8);
+}
+
+std::int64_t declared_by(const ir::Stmt& stmt) {
+  const auto* node = std::get_if<ir::Declare>(&stmt.node);
+  if (node == nullptr || node->is_static) return 0;
+  std::int64_t sum = 0;
+  for (const ir::Variable& variable : node->variables) {
+    if (variable.type.is_array()) sum += bytes_of(variable.type);
+  }
+  return sum;
+}
+
+/// The arrays that a body declares, but not its static tables, and what it calls.
+class Arrays {
+ public:
+  explicit Arrays(const ir::KernelBody& body) : body_(body) {}
+
+  std::int64_t of(const ir::FunctionDef& function) {
+    const auto [known, is_new] = bytes_.emplace(function.name, 0);  // 0 for one that calls itself
+    if (!is_new) return known->second;
+    std::int64_t sum = 0;
+    ir::for_each_body(function.body, [&sum](const ir::Body& statements) {
+      for (const ir::Stmt& stmt : statements) sum += declared_by(stmt);
+    });
+    ir::for_each_expr_in(function.body, [this, &sum](const ir::Expr& expr) {
+      const auto* call = std::get_if<ir::Call>(&expr.node);
+      const ir::FunctionDef* called = call == nullptr ? nullptr : body_.function(call->function);
+      if (called != nullptr) sum += of(*called);
+    });
+    return bytes_[function.name] = std::min(sum, far_too_many);
+  }
+
+ private:
+  const ir::KernelBody& body_;
+  std::map<std::string, std::int64_t> bytes_;
+};
+
+std::int64_t bytes_of(const kir::Decl& decl) {
+  if (decl.extent == 0 || decl.storage == kir::Storage::block) return 0;
+  const std::int64_t item =
+      decl.type.is_pointer ? 8 : static_cast<std::int64_t>(size_of(decl.type.dtype));
+  return times(times(item, std::max(decl.type.lanes, 1)), decl.extent);
+}
+
+[[noreturn]] void refuse(const std::string& loop, std::int64_t n_bytes, bool is_processor) {
+  const std::string_view where =
+      is_processor
+          ? "the driver of a processor keeps them on the stack of a thread, where 2.1 MB are safe"
+          : "a thread of a GPU has 0.5 MB for them";
+  throw UnsupportedError(fmt::format(
+      "par_loop '{}': the backend cannot run it: its arrays take {:.1f} MB for one element, and "
+      "{}; "
+      "make the kernel's local arrays smaller, hand them in as a Dat, or run this loop on the host",
+      loop, static_cast<double>(n_bytes) * 1e-6, where));
+}
+
+}  // namespace
+
+std::int64_t private_bytes(const kir::Function& function, const kir::Module& module) {
+  std::int64_t sum = 0;
+  kir::for_each_stmt(function.body, [&sum, &module](const kir::Stmt& stmt) {
+    if (const auto* decl = std::get_if<kir::Decl>(&stmt.node)) sum += bytes_of(*decl);
+    if (const auto* call = std::get_if<kir::CallUser>(&stmt.node)) {
+      const ir::Kernel& kernel = *module.kernels.at(static_cast<std::size_t>(call->kernel));
+      if (kernel.body) sum += Arrays(*kernel.body).of(kernel.body->entry());
+    }
+    if (const auto* call = std::get_if<kir::Call>(&stmt.node)) {
+      sum += private_bytes(kir::function_of(module, call->function), module);
+    }
+    sum = std::min(sum, far_too_many);
+  });
+  return sum;
+}
+
+bool fits_on_a_stack(const kir::Module& module) {
+  return std::ranges::all_of(module.functions, [&module](const kir::Function& function) {
+    return !function.is_kernel || private_bytes(function, module) <= lane_bytes;
+  });
+}
+
+void limit_lanes(kir::Module& module, bool is_processor) {
+  for (kir::Function& function : module.functions) {
+    if (!function.is_kernel) continue;
+    const std::int64_t n_bytes = private_bytes(function, module);
+    if (n_bytes > (is_processor ? lane_bytes : gpu_lane_bytes)) {
+      refuse(module.name, n_bytes, is_processor);
+    }
+    if (!is_processor) continue;
+    int n_lanes = 1024;
+    while (n_lanes > 1 && n_bytes * n_lanes > block_bytes) n_lanes /= 2;
+    if (n_lanes == 1024) continue;
+    if (function.max_lanes == 0 || n_lanes < function.max_lanes) function.max_lanes = n_lanes;
+  }
+}
+
+}  // namespace op2::lower

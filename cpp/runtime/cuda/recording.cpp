@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "runtime/cuda/recording.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace op2::runtime::cuda {
+
+GraphRecording::~GraphRecording() {
+  if (!context_->is_inherited()) (void)context_->driver().graph_exec_destroy(handle_);
+}
+
+std::uintptr_t GraphRecording::native() const {
+  return reinterpret_cast<std::uintptr_t>(handle_);
+}
+
+bool Capture::is_possible(const Driver& driver) {
+  return driver.stream_begin_capture != nullptr && driver.stream_end_capture != nullptr &&
+         driver.graph_instantiate != nullptr && driver.graph_launch != nullptr &&
+         driver.graph_destroy != nullptr && driver.graph_exec_destroy != nullptr;
+}
+
+Capture::~Capture() {
+  if (stream_ != nullptr) (void)context_->driver().stream_destroy(stream_);
+}
+
+bool Capture::begin() {
+  const Driver& driver = context_->driver();
+  // what others enqueue on the legacy default stream meanwhile is not to be ordered with it
+  if (driver.stream_create(&stream_, stream_non_blocking) != success) {
+    stream_ = nullptr;
+    return false;
+  }
+  // relaxed: other threads, and copies of this one, go on as ever
+  return driver.stream_begin_capture(stream_, capture_relaxed) == success;
+}
+
+void Capture::note(const std::string& loop) {
+  if (std::ranges::find(loops_, loop) == loops_.end()) loops_.push_back(loop);
+}
+
+std::unique_ptr<GraphRecording> Capture::end() {
+  const Driver& driver = context_->driver();
+  GraphHandle graph = nullptr;
+  const Result ended = driver.stream_end_capture(stream_, &graph);
+  if (ended != success || graph == nullptr) return nullptr;
+  GraphExecHandle made = nullptr;
+  const Result instantiated = driver.graph_instantiate(&made, graph, 0);
+  (void)driver.graph_destroy(graph);
+  if (instantiated != success) return nullptr;
+  return std::make_unique<GraphRecording>(context_, made, std::move(loops_));
+}
+
+}  // namespace op2::runtime::cuda

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "runtime/cuda/api.hpp"
+#include "runtime/cuda/context.hpp"
+#include "runtime/device.hpp"
+
+namespace op2::runtime::cuda {
+
+/// @brief An instantiated graph of CUDA.
+class GraphRecording final : public Recording {
+ public:
+  GraphRecording(std::shared_ptr<const Context> context, GraphExecHandle handle,
+                 std::vector<std::string> loops)
+      : context_(std::move(context)), handle_(handle), loops_(std::move(loops)) {}
+  /// Never throws: the driver may have shut down before.
+  ~GraphRecording() override;
+
+  [[nodiscard]] std::uintptr_t native() const override;
+  [[nodiscard]] GraphExecHandle handle() const { return handle_; }
+  /// @brief Whose launches it is made of, each once.
+  [[nodiscard]] const std::vector<std::string>& loops() const { return loops_; }
+
+ private:
+  std::shared_ptr<const Context> context_;
+  GraphExecHandle handle_;
+  std::vector<std::string> loops_;
+};
+
+/// @brief A stream of its own that keeps what is launched there.
+///
+/// The context must be current in all calls, and in the destructor.
+class Capture {
+ public:
+  [[nodiscard]] static bool is_possible(const Driver& driver);
+
+  explicit Capture(std::shared_ptr<const Context> context) : context_(std::move(context)) {}
+  Capture(const Capture&) = delete;
+  Capture& operator=(const Capture&) = delete;
+  ~Capture();
+
+  [[nodiscard]] bool begin();
+  [[nodiscard]] StreamHandle stream() const { return stream_; }
+  void note(const std::string& loop);
+  /// @return Null if the driver refuses something of it.
+  [[nodiscard]] std::unique_ptr<GraphRecording> end();
+
+ private:
+  std::shared_ptr<const Context> context_;
+  StreamHandle stream_ = nullptr;
+  std::vector<std::string> loops_;
+};
+
+}  // namespace op2::runtime::cuda

@@ -1,0 +1,148 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The files by which a program in C++ uses loops: a header, its unit, and the run-time."""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+from typing import TYPE_CHECKING, Any
+
+from pyop2cxx import _core
+from pyop2cxx.ahead.functions import identifier
+from pyop2cxx.base.folders import core_folder
+from pyop2cxx.pipeline.frames import render
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+    from pathlib import Path
+
+    from pyop2cxx.ahead.entries import Entry
+    from pyop2cxx.ahead.functions import Compiled, Function
+
+RUNTIME = "runtime"
+_FIRST = "api/loops.hpp"
+_INCLUDE = re.compile(r'^#include "([^"]+)"', re.MULTILINE)
+_STANDALONE = ("core.h", "format.h", "ranges.h")
+
+
+def write(folder: Path, name: str, entries: Sequence[Entry]) -> list[str]:
+    """Write the header, the unit with what it declares, and the sources of the run-time.
+
+    Args:
+        folder: Of the project.
+        name: Of the project.
+        entries: Its loops for the host.
+
+    Returns:
+        The units of the run-time, as paths below its folder.
+    """
+    usual = {"name": name, "scope": identifier(name), "version": _core.__version__}
+    functions = list(_functions(entries))
+    missing = dict.fromkeys(
+        f"{entry.description['kernel']}: {entry.no_function}"
+        for entry in entries
+        if entry.no_function
+    )
+    (folder / f"{name}.hpp").write_text(
+        render(
+            "ahead/program.hpp.j2",
+            {**usual, "functions": [_declared(*one) for one in functions], "missing": [*missing]},
+        )
+    )
+    symbols = [code.symbol for _, _, compiled in functions for code in compiled]
+    (folder / f"{name}.cpp").write_text(
+        render(
+            "ahead/program.cpp.j2",
+            {**usual, "functions": [_defined(*one) for one in functions], "symbols": symbols},
+        )
+    )
+    return _write_runtime(folder / RUNTIME)
+
+
+def runtime_files() -> list[str]:
+    """Return what the run-time is made of: what its first header includes, and their units."""
+    root, found, waiting = core_folder(), set[str](), [_FIRST]
+    while waiting:
+        name = waiting.pop()
+        if name in found:
+            continue
+        found.add(name)
+        waiting += _INCLUDE.findall((root / name).read_text())
+        unit = f"{name.rpartition('.')[0]}.cpp"
+        if (root / unit).is_file():
+            waiting.append(unit)
+    return sorted(found)
+
+
+def _write_runtime(folder: Path) -> list[str]:
+    files = runtime_files()
+    for file in files:
+        (folder / file).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copyfile(core_folder() / file, folder / file)
+    standalone = folder / "standalone" / "fmt"
+    standalone.mkdir(parents=True)
+    for header in _STANDALONE:
+        (standalone / header).write_text(render("ahead/fmt.h.j2", {}))
+    return [file for file in files if file.endswith(".cpp")]
+
+
+def _functions(entries: Iterable[Entry]) -> Iterable[tuple[str, Function, list[Compiled]]]:
+    """Put the backends of each loop together, and give loops of one kernel different names."""
+    found: dict[tuple[str, Function], list[Compiled]] = {}
+    for entry in entries:
+        if entry.function is not None and entry.compiled is not None:
+            key = (entry.description["signature"], entry.function)
+            found.setdefault(key, []).append(entry.compiled)
+    taken: set[str] = set()
+    for (_, function), compiled in found.items():
+        name, number = function.name, 2
+        while name in taken:
+            name, number = f"{function.name}_{number}", number + 1
+        taken.add(name)
+        # the first of a backend is taken: the one that asks least of Maps
+        yield name, function, sorted(compiled, key=lambda code: sum(code.injective))
+
+
+def _parameters(function: Function) -> str:
+    return ", ".join(f"const op2::{of_type}& {name}" for of_type, name in function.parameters)
+
+
+def _declared(name: str, function: Function, compiled: Sequence[Compiled]) -> dict[str, Any]:
+    return {
+        "name": name,
+        "iterset": function.iterset,
+        "uses": function.uses,
+        "parameters": _parameters(function),
+    }
+
+
+def _defined(name: str, function: Function, compiled: Sequence[Compiled]) -> dict[str, Any]:
+    return {
+        "name": name,
+        "kernel": function.kernel,
+        "iterset": function.iterset,
+        "parameters": _parameters(function),
+        "spaces": ", ".join(map(str, function.spaces)),
+        "data": ", ".join(f"{{{data}.state(), {number}}}" for data, number in function.data),
+        "maps": ", ".join(f"{map_}.state()" for map_ in function.maps),
+        "constants": ", ".join(f"{constant}.state()" for constant in function.constants),
+        "compiled": [_code(code) for code in compiled],
+    }
+
+
+def _code(code: Compiled) -> dict[str, Any]:
+    return {
+        "backend": code.backend,
+        "symbol": code.symbol,
+        "executable": json.dumps(code.executable),
+        "block_size": code.block_size,
+        "injective": ", ".join(json.dumps(flag) for flag in code.injective),
+        "tuning": ", ".join(
+            f"{{{json.dumps(name)}, {_number(value)}}}" for name, value in code.tuning.items()
+        ),
+    }
+
+
+def _number(value: bool | int | float) -> str:
+    return f"std::int64_t{{{value}}}" if type(value) is int else json.dumps(value)

@@ -1,0 +1,233 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Loops as functions of C++ that take Sets, Maps, Dats, Globals and Consts of ``op2.hpp``."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from pyop2cxx.loop.parts import Kind
+from pyop2cxx.loop.symbolic import aliases
+from pyop2cxx.pipeline import tuning as tuning_numbers
+from pyop2cxx.sets.maps import Map
+from pyop2cxx.sets.sets import Set
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from pyop2cxx.loop.parts import Part
+    from pyop2cxx.loop.symbolic import Symbolic
+    from pyop2cxx.pipeline.request import Request
+
+BACKENDS = ("sequential", "openmp")
+"""Those that the C++ interface runs loops on."""
+
+_WIDE = 8  # bytes of an entry
+_TYPES = {
+    "float32": "float",
+    "float64": "double",
+    "complex64": "std::complex<float>",
+    "complex128": "std::complex<double>",
+}
+_RESERVED = (
+    "alignas alignof and and_eq asm auto bitand bitor bool break case catch char char16_t char32_t "
+    "char8_t class co_await co_return co_yield compl concept const const_cast consteval constexpr "
+    "constinit continue decltype default delete do double dynamic_cast else enum explicit export "
+    "extern false float for friend goto if inline int long main mutable namespace new noexcept not "
+    "not_eq nullptr op2 operator or or_eq private protected public register reinterpret_cast "
+    "requires return short signed sizeof static static_assert static_cast std struct switch "
+    "template this thread_local throw true try typedef typeid typename union unsigned using "
+    "virtual void volatile wchar_t while xor xor_eq"
+)
+
+
+class NoFunctionError(Exception):
+    """A loop is about things that the C++ interface does not have; the text says which."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Function:
+    """A loop of C++, but for its code.
+
+    Attributes:
+        name: Of the kernel, as C++ may call it.
+        kernel: Its name for messages.
+        parameters: Type and name of each object, in the order of first use.
+        uses: What is done with each object, for the header.
+        iterset: What the Set that is visited is called.
+        data: For each argument of the loop the name of its object, and the number of its Map or -1.
+        maps: Names of the Maps.
+        constants: Names of the Consts.
+        spaces: For each Map the class of memory that it leads to.
+    """
+
+    name: str
+    kernel: str
+    parameters: tuple[tuple[str, str], ...]
+    uses: tuple[tuple[str, str], ...]
+    iterset: str
+    data: tuple[tuple[str, int], ...]
+    maps: tuple[str, ...]
+    constants: tuple[str, ...]
+    spaces: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Compiled:
+    """What C++ has to know of the code of a loop for one backend.
+
+    Attributes:
+        backend: The backend.
+        symbol: The function.
+        executable: What runs it, as canonical text.
+        block_size: Elements of a block; 0 for chosen from the size.
+        injective: For each Map whether the code needs it to lead nowhere twice.
+        tuning: Numbers that are not the defaults.
+    """
+
+    backend: str
+    symbol: str
+    executable: str
+    block_size: int
+    injective: tuple[bool, ...]
+    tuning: Mapping[str, bool | int | float]
+
+
+def compiled_of(loop: Any, request: Request, description: Mapping[str, Any]) -> Compiled:
+    """Return what C++ has to know of a loop's code.
+
+    Args:
+        loop: The `ParLoop`.
+        request: What it was generated from.
+        description: What the manifest says of it.
+    """
+    return Compiled(
+        backend=request.backend.name,
+        symbol=description["symbol"],
+        executable=description["executable"],
+        block_size=loop._block_size,
+        injective=tuple(facts.injective for facts in request.map_facts),
+        tuning=tuning_numbers.changed(request.backend.facts, request.options.tuning),
+    )
+
+
+def function_of(loop: Any, built: Symbolic) -> Function:
+    """Return a loop as a function of C++.
+
+    Args:
+        loop: The `ParLoop`.
+        built: The same without its data.
+
+    Raises:
+        NoFunctionError: The C++ interface does not have what the loop is about.
+    """
+    _check_visited(loop)
+    for part in loop._parts:
+        _check_part(part)
+    _check_memory(loop._parts)
+    names = _Names()
+    iterset = names.of(loop.iterset)
+    data = tuple(
+        (names.of(part.data), built.maps.index(part.maps[0]) if part.maps else -1)
+        for part in loop._parts
+    )
+    maps = tuple(names.of(map_) for map_ in built.maps)
+    constants = tuple(names.of(constant) for constant in built.constants)
+    parameters = [("Set", iterset)]
+    for part in loop._parts:
+        parameters.append((_data_type(part), names.of(part.data)))
+        parameters += [(_map_type(map_), names.of(map_)) for map_ in part.maps]
+    parameters += [
+        (f"Const<{_scalar(constant.dtype)}, {constant.cdim}>", names.of(constant))
+        for constant in built.constants
+    ]
+    return Function(
+        name=identifier(loop.kernel.shown_name),
+        kernel=loop.kernel.shown_name,
+        parameters=tuple(dict.fromkeys(parameters)),
+        uses=tuple(_uses(loop._parts, names)),
+        iterset=iterset,
+        data=data,
+        maps=maps,
+        constants=constants,
+        spaces=built.spaces,
+    )
+
+
+def identifier(name: str) -> str:
+    """Return a name as C++ may call something: other characters, and a name of its own, get _."""
+    found = re.sub(r"\W", "_", name, flags=re.ASCII)
+    if not found or found[0].isdigit():
+        found = f"_{found}"
+    return f"{found}_" if found in _RESERVED.split() else found
+
+
+@dataclass(slots=True)
+class _Names:
+    """Names of parameters: each object's own, made different where two have the same."""
+
+    known: dict[int, str] = field(default_factory=dict)
+
+    def of(self, thing: Any) -> str:
+        if thing._uid not in self.known:
+            wanted = found = identifier(thing.name)
+            number = 2
+            while found in self.known.values():
+                found, number = f"{wanted}_{number}", number + 1
+            self.known[thing._uid] = found
+        return self.known[thing._uid]
+
+
+def _check_visited(loop: Any) -> None:
+    items = loop._items
+    if type(loop.iterset) is not Set or items.extruded:
+        raise NoFunctionError(f"'{loop.iterset.name}' is a part of a Set, or extruded")
+    if loop.pass_layer_arg or items.tables:
+        raise NoFunctionError("it visits layers")
+    if loop.kernel.calls_petsc:
+        raise NoFunctionError("its kernel calls PETSc")
+
+
+def _check_part(part: Part) -> None:
+    name = part.data.name
+    if part.kind is Kind.HANDLE:
+        raise NoFunctionError(f"'{name}' is an address that is passed on")
+    if part.is_of_matrix:
+        raise NoFunctionError(f"'{name}' is a matrix")
+    if part.is_field or part.stride or part.component:
+        raise NoFunctionError(f"'{name}' is a part of a Dat, or mixed")
+    if any(type(map_) is not Map or map_.offset is not None for map_ in part.maps):
+        raise NoFunctionError(f"'{name}' is reached by a part of a Map")
+
+
+def _check_memory(parts: Sequence[Part]) -> None:
+    """The C++ interface takes different objects for different memory."""
+    _, memory = aliases(parts)
+    for part, place in zip(parts, memory, strict=True):
+        for other, there in zip(parts, memory, strict=True):
+            if (place == there) != (part.data is other.data):
+                raise NoFunctionError(f"'{part.data.name}' and '{other.data.name}' share memory")
+
+
+def _scalar(dtype: Any) -> str:
+    return _TYPES.get(dtype.name, f"std::{dtype.name}_t")
+
+
+def _data_type(part: Part) -> str:
+    kind = "Global" if part.home is None else "Dat"
+    return f"{kind}<{_scalar(part.dtype)}, {part.dim}>"
+
+
+def _map_type(map_: Map) -> str:
+    table = map_._current_table() if map_.has_values else None
+    is_wide = table is not None and table.index_bytes == _WIDE
+    return f"Map<{map_.arity}, std::int64_t>" if is_wide else f"Map<{map_.arity}>"
+
+
+def _uses(parts: Sequence[Part], names: _Names) -> list[tuple[str, str]]:
+    found: dict[str, list[str]] = {}
+    for part in parts:
+        how = part.access.name + "".join(f" by {names.of(map_)}" for map_ in part.maps)
+        found.setdefault(names.of(part.data), []).append(how)
+    return [(name, ", ".join(dict.fromkeys(ways))) for name, ways in found.items()]

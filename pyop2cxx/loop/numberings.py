@@ -1,0 +1,151 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Loops that mix what took part in a renumbering of a Set with what was left out of it.
+
+Dats, Maps and Subsets remember the numbering of their Sets in which they got their values. A loop
+may use any numbering, but one for each Set. What it overwrites whole has that numbering afterwards.
+"""
+
+from __future__ import annotations
+
+import itertools
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from pyop2cxx.base.access import READ, WRITE
+from pyop2cxx.exceptions import CheckError
+from pyop2cxx.loop.meetings import rows_of
+from pyop2cxx.runtime import runtime
+from pyop2cxx.sets.sets import Subset
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from pyop2cxx.loop.parts import Part
+    from pyop2cxx.sets.maps import Map
+    from pyop2cxx.sets.sets import Set
+
+
+@dataclass(frozen=True, slots=True)
+class _User:
+    """Something in a loop whose values follow the numbers of a Set's entities."""
+
+    what: str
+    part: Part | None  # None: the part of a Set that the loop is over
+    on: Set
+    numbering: int
+    advice: str
+
+    @property
+    def argument(self) -> int:
+        """The number of the argument; -1 if it is none."""
+        return -1 if self.part is None else self.part.number
+
+    @property
+    def is_dat(self) -> bool:
+        """Whether it is a Dat, which a loop may give new values."""
+        return self.part is not None and self.what.startswith(type(self.part.data).__name__)
+
+
+def numberings_after(loop: Any, *, check: bool) -> list[tuple[Any, int]]:
+    """Return the numberings of Dats that a loop gives new values, as `note_numberings` takes them.
+
+    Args:
+        loop: A `ParLoop`.
+        check: Whether all that the loop uses must have one numbering for each Set.
+
+    Raises:
+        CheckError: Something was left out of a renumbering that the rest took part in.
+    """
+    if not runtime.has_renumbered:
+        return []
+    users = _users(loop)
+    if all(user.numbering == user.on._numbering for user in users):
+        return []
+    dats = [part for part in loop._parts if part.home is not None]
+    zeros = {id(part) for part in dats if _is_zero(part.data)}
+    anew = {id(part) for part in dats if _is_overwritten(loop, part)}
+    users = [user for user in users if not (user.is_dat and id(user.part) in zeros | anew)]
+    if check:
+        _check_one_for_each_set(loop, users)
+    used = {user.on: user.numbering for user in users}
+    return [
+        (part.data, used.get(part.home, part.home._numbering))
+        for part in dats
+        if id(part) in anew or (id(part) in zeros and part.access != READ)
+    ]
+
+
+def note_numberings(given: Iterable[tuple[Any, int]]) -> None:
+    """Note the numbering of Dats that a loop gives new values."""
+    for dat, numbering in given:
+        dat._numbering = numbering
+
+
+def _users(loop: Any) -> list[_User]:
+    users = [_of_subset(loop.iterset)] if isinstance(loop.iterset, Subset) else []
+    for part in loop._parts:
+        users += [_of_map(part, *found) for map_ in part.maps for found in map_._numbered()]
+        if part.home is not None:
+            users.append(_of_dat(part, part.home._ground))
+    return users
+
+
+def _of_subset(given: Subset) -> _User:
+    on = given._ground
+    advice = (
+        f"make it anew: op2.Subset({on.name}, renumbering.to_new(mask, on={on.name})), where mask "
+        "has a truth value for each entity"
+    )
+    return _User(f"the Subset of Set '{on.name}'", None, on, given._numbering, advice)
+
+
+def _of_map(part: Part, map_: Map, on: Set, numbering: int) -> _User:
+    advice = "give it to op2.renumber with the others, or make it anew, in the numbers of now"
+    return _User(f"Map '{map_.name}'", part, on, numbering, advice)
+
+
+def _of_dat(part: Part, on: Set) -> _User:
+    name = part.data.name
+    advice = (
+        "give it to op2.renumber with the others, or its values in the numbers of now: "
+        f"{name}.data = renumbering.to_new(values, on={on.name})"
+    )
+    return _User(f"{type(part.data).__name__} '{name}'", part, on, part.data._numbering, advice)
+
+
+def _is_zero(dat: Any) -> bool:
+    known: bool = not dat._is_allocated or dat._zero_version == dat._buffer.version
+    return known
+
+
+def _is_overwritten(loop: Any, part: Part) -> bool:
+    """Whether a loop writes all values of a Dat, so that the old ones do not matter."""
+    home = part.home
+    if home is None or part.access != WRITE or part.layout[1]:
+        return False
+    rows = rows_of(loop, part.map_)
+    return bool(np.bincount(rows[rows >= 0], minlength=home.size)[: home.size].all())
+
+
+def _check_one_for_each_set(loop: Any, users: list[_User]) -> None:
+    for one, other in itertools.combinations(users, 2):
+        if one.on is other.on and one.numbering != other.numbering:
+            is_left_out = one.numbering != one.on._numbering and one.numbering <= other.numbering
+            is_only = other.numbering == one.on._numbering
+            raise _error(loop, *((one, other) if is_left_out or is_only else (other, one)))
+
+
+def _error(loop: Any, wrong: _User, right: _User) -> CheckError:
+    places = [
+        "the loop's Set" if user.part is None else f"argument {user.argument}"
+        for user in (wrong, right)
+    ]
+    error = CheckError(
+        f"{loop._what}: {places[0]}: {wrong.what} was left out when op2.renumber, or its undo, "
+        f"renumbered Set '{wrong.on.name}', but {right.what} ({places[1]}) was not, so that "
+        f"entities would be taken for others; {wrong.advice}. Nothing was written by this loop"
+    )
+    error.loop, error.argument, error.check = loop.kernel.shown_name, wrong.argument, "numberings"
+    return error

@@ -1,0 +1,52 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What a loop says of itself at a prompt and in a notebook."""
+
+from __future__ import annotations
+
+from typing import Any, Protocol
+
+
+class Loop(Protocol):
+    """What is told of a loop; see `ParLoop`."""
+
+    kernel: Any
+    iterset: Any
+    args: Any
+    iteration_region: Any
+
+
+def in_a_line(loop: Loop) -> str:
+    """Return what `repr` says: the kernel, the Set, and how each argument is used."""
+    uses = ", ".join(f"{name} {use}" for name, use in _uses(loop)) or "no arguments"
+    return f"<{_head(loop)}: {uses}>"
+
+
+def as_table(loop: Loop) -> tuple[str, list[tuple[str, str]]]:
+    """Return a title and rows, as `pyop2cxx.runtime.showing.Shown` wants them."""
+    where = loop.iterset
+    size = str(where.size) if where.is_sized else "unknown"
+    rows = [("over", f"Set '{where.name}', {size} entities")]
+    if loop.iteration_region is not None:
+        rows.append(("region", loop.iteration_region.name))
+    return _head(loop), [*rows, *_uses(loop)]
+
+
+def _head(loop: Loop) -> str:
+    return f"{type(loop).__name__} '{loop.kernel.name}' over Set '{loop.iterset.name}'"
+
+
+def _uses(loop: Loop) -> list[tuple[str, str]]:
+    found = []
+    for i, arg in enumerate(loop.args):
+        access, data = getattr(arg, "access", None), getattr(arg, "data", None)
+        name = getattr(data, "name", None) or f"argument {i}"
+        use = access.name if access is not None else "as it is"
+        found.append((str(name), use + _way(getattr(arg, "map_", None))))
+    return found
+
+
+def _way(path: Any) -> str:
+    """Return by which Maps an argument is reached."""
+    if path is None:
+        return ""
+    return f" by {getattr(path, 'name', 'several Maps')}"

@@ -1,0 +1,164 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Programs in C++ on generated projects, built by CMake and run without Python."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+from programs import needs_program
+
+from pyop2cxx import op2
+from pyop2cxx.ahead.cpp_files import runtime_files
+from pyop2cxx.mesh import airfoil_mesh
+from pyop2cxx.mesh.files import write_mesh
+from pyop2cxx.reports.cli import main
+
+ROOT = Path(__file__).parents[2]
+DEMO = ROOT / "demos" / "cpp"
+ITERATIONS = 3
+THREADS = 2
+
+# What the C++ program has to equal. Its loops are generated while it runs.
+AIRFOIL = """
+import sys
+from pathlib import Path
+sys.path.insert(0, sys.argv[1])
+from airfoil import Airfoil
+from pyop2cxx import op2
+from pyop2cxx.mesh.files import read_mesh
+op2.init(backend=sys.argv[3], threads=int(sys.argv[4]), deterministic=True)
+flow = Airfoil(read_mesh(sys.argv[2]))
+for _ in range(int(sys.argv[5])):
+    flow.iterate()
+Path(sys.argv[6]).write_bytes(flow.q.data_ro.tobytes())
+print(f"rms {flow.change():.17g}")
+"""
+
+
+def done(*command: str | Path, **options: object) -> str:
+    """Run a command, which must succeed, and return what it says."""
+    found = subprocess.run(
+        [str(part) for part in command], capture_output=True, text=True, check=False, **options
+    )
+    assert found.returncode == 0, found.stdout + found.stderr
+    return found.stdout
+
+
+@pytest.fixture(scope="module")
+def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The airfoil demo in C++, built on what was generated for it, with its mesh."""
+    folder = tmp_path_factory.mktemp("cpp")
+    (folder / "airfoil_run.py").write_text(AIRFOIL)
+    write_mesh(airfoil_mesh(30, 40), folder / "mesh.dat")
+    program = [str(part) for part in _python(folder, "openmp")]
+    options = ["--backend", "sequential,openmp", "--name", "airfoil", "-o", str(folder / "loops")]
+    assert main(["generate", *options, *program]) == 0
+    op2.exit()
+    loops = f"-DLOOPS={folder / 'loops'}"
+    quick = (
+        "-DCMAKE_CXX_FLAGS_RELEASE=-O0"  # of the run-time; loops are compiled as they always are
+    )
+    done("cmake", "-S", DEMO, "-B", folder / "out", loops, quick)
+    done("cmake", "--build", folder / "out")
+    return folder
+
+
+def _python(folder: Path, backend: str) -> list[object]:
+    mesh, output = folder / "mesh.dat", folder / f"{backend}.bin"
+    program = folder / "airfoil_run.py"
+    return [program, ROOT / "demos", mesh, backend, THREADS, ITERATIONS, output]
+
+
+@pytest.mark.slow
+@needs_program("cmake")
+@pytest.mark.parametrize("backend", ["sequential", "openmp"])
+def test_the_airfoil_in_cpp_has_the_bits_of_python(built: Path, backend: str) -> None:
+    path = os.pathsep.join([str(ROOT), *filter(None, sys.path)])
+    python = done(sys.executable, *_python(built, backend), env=os.environ | {"PYTHONPATH": path})
+    wanted = (built / f"{backend}.bin").read_bytes()
+    assert np.isfinite(np.frombuffer(wanted)).all()
+    output = built / "cpp.bin"
+    program = built / "out" / "airfoil_demo"
+    for threads in (THREADS, 1):
+        cpp = done(program, built / "mesh.dat", backend, threads, ITERATIONS, output)
+        assert output.read_bytes() == wanted
+        assert cpp.splitlines()[0] == python.splitlines()[-1]
+
+
+@pytest.mark.slow
+@needs_program("cmake")
+def test_the_runtime_has_nothing_of_the_compiler(built: Path) -> None:
+    (library,) = (built / "out").rglob("libop2_runtime.a")
+    symbols = done("nm", "-C", library)
+    assert "op2::runtime::PreparedLoop::run()" in symbols
+    assert "op2::plan::make_plan" in symbols
+    assert not re.findall(r"op2::(?:ir|kir|lower|cg|jit|chain|graph|bind)::", symbols)
+
+
+@pytest.mark.slow
+@needs_program("cmake")
+def test_errors_reach_whoever_runs_the_program(built: Path) -> None:
+    bad = built / "bad.dat"
+    bad.write_text("4 1 0 1\n0 0\n1 0\n1 1\n0 1\n0 1 2 4\n0 1 0 1\n")
+    program = built / "out" / "airfoil_demo"
+    command = [program, bad, "openmp", "1", "1", built / "none.bin"]
+    found = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert found.returncode == 1
+    assert (
+        "Map 'cell2node': row 0, slot 3 is 4, but Set 'nodes' has entities 0 to 3" in found.stderr
+    )
+
+
+def test_the_airfoil_in_cpp_is_short() -> None:
+    assert len((DEMO / "airfoil.cpp").read_text().splitlines()) <= 120
+
+
+def test_the_runtime_is_files_of_its_rooms_only() -> None:
+    rooms = {name.partition("/")[0] for name in runtime_files()}
+    assert rooms == {"api", "base", "exec", "mesh", "plan", "runtime"}
+    assert "runtime/prepared_loop.cpp" in runtime_files()
+
+
+PROGRAM = """
+from pyop2cxx import op2
+n = 5
+cells, edges = op2.Set(n, "cells"), op2.Set(n, "class")
+one = op2.Map(edges, cells, 1, [4, 3, 2, 1, 0], "one")
+two = op2.Map(edges, cells, 2, [[i, (i + 1) % n] for i in range(n)], "two")
+x, y = op2.Dat(cells, dtype="float32", name="new"), op2.Dat(edges ** 2, dtype="int64", name="y")
+op2.Const(3, [1.0, 2.0, 3.0], "cpp_rates")
+k = op2.Kernel("void k(float *x, long *y) { x[0] += cpp_rates[1] * y[1]; }", "k")
+l = op2.Kernel("void k(float *x, long *y) { x[0] += y[1]; x[1] += y[0]; }", "k")
+m = op2.Kernel("void m(float *x) { x[0] = 1; }", "m")
+op2.par_loop(k, edges, x(op2.INC, one), y(op2.READ))
+op2.par_loop(l, edges, x(op2.INC, two), y(op2.READ), block_size=64)
+op2.par_loop(m, cells([0, 2]), x(op2.WRITE))
+"""
+
+
+def test_loops_become_functions_of_their_objects(tmp_path: Path) -> None:
+    (tmp_path / "main.py").write_text(PROGRAM)
+    out = tmp_path / "out"
+    assert main(["generate", "--backend", "openmp", "-o", str(out), str(tmp_path / "main.py")]) == 0
+    op2.exit()
+    header, unit = ((out / f"main.{suffix}").read_text() for suffix in ("hpp", "cpp"))
+    # names that C++ has words for, and two loops of one kernel, get others
+    assert "namespace main_ {" in header
+    assert (
+        "op2::Loop k(const op2::Set& class_, const op2::Dat<float, 1>& new_, "
+        "const op2::Map<1>& one, const op2::Dat<std::int64_t, 2>& y, "
+        "const op2::Const<double, 3>& cpp_rates);" in header
+    )
+    assert "op2::Loop k_2(" in header
+    assert "/// - new_: INC by two" in header
+    assert "// - m: 'cells" in header or "is a part of a Set" in header
+    # one leads nowhere twice, so the code takes no care; two does not
+    first, second = unit.split("op2::Loop k_2(")
+    assert "0, {true}, {}}" in first
+    assert "64, {false}, {}}" in second

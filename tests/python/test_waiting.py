@@ -1,0 +1,121 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What takes long says so on a terminal, and nowhere else."""
+
+from __future__ import annotations
+
+import os
+import struct
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from pyop2cxx.base.waiting import waiting
+
+ROOT = Path(__file__).parents[2]
+BEGIN = """
+import time
+from pyop2cxx.base import waiting
+waiting.SECONDS, waiting._EVERY = SOON, 0.01
+"""
+BLOCK = """
+with waiting.waiting("reading plate.msh"):
+    time.sleep(0.3)
+"""
+MESH = """
+from pyop2cxx import op2
+from pyop2cxx.data import renumber
+from pyop2cxx.loop import execute
+from pyop2cxx.mesh import Mesh, mesh, square_mesh
+for place, name in ((mesh, "renumber"), (mesh, "MeshEntities")):
+    def slow(*args, old=getattr(place, name), **options):
+        time.sleep(0.2)
+        return old(*args, **options)
+    setattr(place, name, slow)
+execute.LARGE = 10
+square = square_mesh(4)
+points, rows = square.coordinates.data_ro, square.cell_vertices.values
+found = Mesh.from_arrays("triangle", points, rows, renumber=True, name="plate")
+loop = op2.ParLoop(
+    op2.Kernel("void k(double *x) { x[0] = 1; }", "k"), found.cells,
+    op2.Dat(found.cells)(op2.WRITE))
+def slowly(launch, what, old=execute.first_shown):
+    def run():
+        time.sleep(0.2)
+        return launch()
+    return old(run, what)
+execute.first_shown = slowly
+loop.compute()
+print("second")
+loop.compute()
+"""
+
+
+def on_terminal(program: str) -> str:
+    """Return what a program writes to its terminal."""
+    pty = pytest.importorskip("pty")
+    fcntl, termios = pytest.importorskip("fcntl"), pytest.importorskip("termios")
+    mine, theirs = pty.openpty()
+    fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 24, 120, 0, 0))
+    path = os.pathsep.join([str(ROOT), os.environ.get("PYTHONPATH", "")])
+    with subprocess.Popen(
+        [sys.executable, "-c", program],
+        stdout=theirs,
+        stderr=theirs,
+        env={**os.environ, "PYTHONPATH": path},
+    ):
+        os.close(theirs)
+        shown = b""
+        while True:
+            try:
+                piece = os.read(mine, 4096)
+            except OSError:  # the end, on Linux
+                break
+            if not piece:
+                break
+            shown += piece
+    os.close(mine)
+    return shown.decode()
+
+
+def test_a_terminal_is_told_and_left_clean() -> None:
+    pytest.importorskip("tqdm")
+    shown = on_terminal(BEGIN.replace("SOON", "0.05") + BLOCK)
+    assert "reading plate.msh: 0 s" in shown
+    assert shown.rstrip("\r").rpartition("\r")[2].strip() == ""
+
+
+def test_what_is_quick_says_nothing() -> None:
+    assert on_terminal(BEGIN.replace("SOON", "5.0") + BLOCK) == ""
+
+
+def test_nothing_is_said_where_there_is_no_terminal() -> None:
+    program = BEGIN.replace("SOON", "0.05") + BLOCK
+    path = os.pathsep.join([str(ROOT), os.environ.get("PYTHONPATH", "")])
+    done = subprocess.run(
+        [sys.executable, "-c", program],
+        capture_output=True,
+        check=True,
+        env={**os.environ, "PYTHONPATH": path},
+    )
+    assert (done.stdout, done.stderr) == (b"", b"")
+
+
+def test_meshes_and_plans_say_what_they_are_at() -> None:
+    pytest.importorskip("tqdm")
+    shown = on_terminal(BEGIN.replace("SOON", "0.05") + MESH)
+    assert "plate: renumbering 32 cells" in shown
+    assert "finding facets of 32 cells" in shown
+    first, _, second = shown.partition("second")
+    assert "par_loop 'k': planning 32 elements" in first
+    assert "planning" not in second
+
+
+def test_errors_pass_and_end_the_line(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("pyop2cxx.base.waiting.is_seen", lambda: True)
+    begin = time.monotonic()
+    with pytest.raises(KeyError), waiting("x"):
+        raise KeyError
+    assert time.monotonic() - begin < 1
