@@ -51,7 +51,6 @@ class LoopFacts:
         element, entry, target = self.widths(built)
         on_grid = backend.facts.lanes == _core.Lanes.grid
         tuning = tuning_of(backend.facts, given.get("tuning", ()))
-        most_padding = dict(tuning.values())["most_padding"]
         return _core.LoweringOptions(
             deterministic=bool(given.get("deterministic", configured["deterministic"])),
             debug=bool(given.get("debug", configured["debug"])),
@@ -59,7 +58,7 @@ class LoopFacts:
             entry_bytes=entry,
             target_bytes=target,
             position_bytes=self.position_bytes(),
-            padded=on_grid and self.is_evenly_covered(built, most_padding),
+            padded=on_grid and self.is_evenly_covered(built, dict(tuning.values())["most_padding"]),
             index_bytes=self.index_bytes(built) if on_grid else 8,
             soa=self.columns() if on_grid else [],
             convention=given.get("convention", 1),

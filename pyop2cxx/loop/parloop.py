@@ -247,9 +247,11 @@ class ParLoop(Shown):
 
     def _symbolic(self) -> Symbolic:
         """Return the loop without its data, as things are now."""
-        if self._built is None or not self._built.is_current:
-            self._built = symbolic.build(self.kernel, self._parts, self._items)
-        return self._built
+        built = self._built
+        if built is None or not built.is_current:
+            kept = None if built is None else built.renewed(self._parts)
+            self._built = built = kept or symbolic.build(self.kernel, self._parts, self._items)
+        return built
 
     def replace_data(self, index: int, new: Any) -> None:
         """Use other data from now on, of the same kind, shape and dtype, by the same Map.

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pyop2cxx import _core
@@ -31,6 +31,7 @@ class Symbolic:
     Attributes:
         loop: The symbolic loop; None of what is no loop.
         aliases: What memory each argument has.
+        numbers: The same as numbers: of the data, and of what shares memory.
         maps: Unique Maps in order of first use.
         spaces: For each Map the class of memory it leads to.
         constants: The Consts that the kernel uses by name, sorted.
@@ -40,6 +41,7 @@ class Symbolic:
 
     loop: Any
     aliases: tuple[_core.Alias, ...]
+    numbers: tuple[tuple[int, int], ...]
     maps: tuple[Map, ...]
     spaces: tuple[int, ...]
     constants: tuple[Const, ...]
@@ -53,6 +55,21 @@ class Symbolic:
             buffer.address == address and buffer.n_bytes == n_bytes
             for buffer, address, n_bytes in self.memory
         )
+
+    def renewed(self, parts: Sequence[Part]) -> Symbolic | None:
+        """Return it as it is now if data have only got memory, which they do at their first use.
+
+        Args:
+            parts: The arguments that it was made of, of one loop.
+
+        Returns:
+            None if it has to be made again.
+        """
+        if self.epoch != runtime.epoch:
+            return None
+        if self.numbers != tuple(zip(*aliases(parts), strict=True)):
+            return None
+        return replace(self, memory=_memory_of(parts))
 
 
 def build(kernel: Kernel, parts: Sequence[Part], items: Items) -> Symbolic:
@@ -98,17 +115,22 @@ def build_together(members: Sequence[Member]) -> list[Symbolic]:
         "spaces": _spaces(parts, maps, memory),
         "constants": tuple(names[name] for name in sorted(used) if name in names),
         "epoch": runtime.epoch,
-        "memory": tuple((b, b.address, b.n_bytes) for b in (part.buffer for part in parts)),
+        "memory": _memory_of(parts),
     }
-    numbers = [_core.Alias(data=d, memory=m) for d, m in zip(data, memory, strict=True)]
+    numbers = tuple(zip(data, memory, strict=True))
     sets = _set_numbers(members, maps, tosets)
     built, first = [], 0
     for member, number in zip(members, sets, strict=True):
-        own = tuple(numbers[first : first + len(member.parts)])
+        own = numbers[first : first + len(member.parts)]
         first += len(own)
-        loop = _loop(member, own, number, tosets, shared)
-        built.append(Symbolic(loop=loop, aliases=own, **shared))
+        alias = tuple(_core.Alias(data=d, memory=m) for d, m in own)
+        loop = _loop(member, alias, number, tosets, shared)
+        built.append(Symbolic(loop=loop, aliases=alias, numbers=own, **shared))
     return built
+
+
+def _memory_of(parts: Sequence[Part]) -> tuple[tuple[_core.Buffer, int, int], ...]:
+    return tuple((b, b.address, b.n_bytes) for b in (part.buffer for part in parts))
 
 
 def _loop(

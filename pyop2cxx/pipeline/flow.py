@@ -49,11 +49,18 @@ def choose(request: Request) -> Choice:
         raise UnsupportedError(refused(request, str(error))) from None
     vector_bytes = runtime.engine.vector_bytes if _may_use_lanes(request) else 0
     gather_bytes = runtime.engine.gather_bytes if _wants_gathers(request) else 0
+    signature = request.loop.signature()
 
     def lanes(options: _core.LoweringOptions) -> tuple[_core.LoweringOptions, str]:
-        return _core.choose_lanes(
-            request.lanes, vector_bytes, gather_bytes, strategy, *about[:3], options
+        """Choose as for an equal loop before: finding out takes as long as to lower the loop."""
+        given = (request.lanes, vector_bytes, gather_bytes)
+        lowering = _core.lowering_key(strategy, *about[1:3], options)
+        # the reason names lines of the kernel's text, and the rules go by all of the tuning
+        key = (signature, lowering, *given, request.tuning, request.kernel.core.text)
+        found, why = runtime.engine.lanes.made(
+            key, lambda: _core.choose_lanes(*given, strategy, *about[:3], options)
         )
+        return found.tuned(found.tuning), why  # a copy: `by_slot` is set below
 
     options, why_lanes = lanes(request.options)
     if options.lanes > 0 and _wants_gathers(request) and gather_bytes == 0:
@@ -70,7 +77,7 @@ def choose(request: Request) -> Choice:
     lowering = _core.lowering_key(strategy, *about[1:3], options)
     # the text of an opaque kernel is passed on as it is written, comments and all
     verbatim = request.kernel.code if request.kernel.core.body is None else ""
-    key = repr((request.loop.signature(), verbatim, request.backend.name, lowering))
+    key = repr((signature, verbatim, request.backend.name, lowering))
     return Choice(strategy=strategy, why=why, options=options, why_lanes=why_lanes, key=key)
 
 

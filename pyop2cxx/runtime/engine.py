@@ -85,6 +85,7 @@ class Engine:
         expected: Whether loops must be known, within `op2.dispatch.expect`.
         plans: Plans by the maps they were derived from.
         texts: Generated texts by their key.
+        lanes: Lowering options with the number of lanes, and why, by what the rules go by.
         loops: Prepared loops by the identities of their arguments; hold no data.
         timings: What loops have cost, by name, backend and strategy.
         sparsities: Sparsities by what they were made from, while they are in use.
@@ -113,6 +114,7 @@ class Engine:
         self.expected = False
         self.plans = _core.plan.PlanCache()
         self.texts = Bounded(_MOST_TEXTS)
+        self.lanes = Bounded(_MOST_TEXTS)
         self.loops = Bounded(_MOST_LOOPS)
         self.timings: dict[tuple[str, str, str], _core.Timing] = {}
         self.sparsities: WeakValueDictionary[Any, Any] = WeakValueDictionary()

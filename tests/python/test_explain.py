@@ -136,6 +136,13 @@ def test_reasons_quote_the_kernels_line() -> None:
     assert found.kernel_line in str(found)
 
 
+def test_reasons_of_equal_kernels_name_the_lines_of_each() -> None:
+    edge_loop(SEARCH, "search").explain()
+    found = edge_loop("// looks for the first\n\n" + SEARCH, "search").explain()
+    assert "(line 5 of the kernel)" in found.why_lanes
+    assert found.kernel_line == "line 5: while (x[0] > s) s += 1.0;"
+
+
 def test_text_names_everything_that_was_weighed() -> None:
     op2.init(backend="openmp")
     text = str(edge_loop(HEAVY, "heavy", lanes=0).explain())

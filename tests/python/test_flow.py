@@ -14,7 +14,7 @@ import pytest
 from programs import needs_program, with_program
 from small_world import FLUX, World, run_python
 
-from pyop2cxx import op2
+from pyop2cxx import _core, op2
 from pyop2cxx.backends._backend import HostToolchain
 from pyop2cxx.exceptions import UnsupportedError, UsageError
 from pyop2cxx.runtime import runtime
@@ -457,3 +457,26 @@ def test_a_dump_by_the_environment_prints_what_is_asked_for(tmp_path: Path) -> N
 def test_a_strategy_that_is_unknown_to_the_core_is_listed() -> None:
     with pytest.raises(UsageError, match="direct, owner, scratch, atomic, block, colour"):
         World().loop().generate({"strategy": "guess"})
+
+
+def test_lanes_are_chosen_once_for_equal_loops(monkeypatch: pytest.MonkeyPatch) -> None:
+    op2.exit()
+    asked: list[object] = []
+    choose = _core.choose_lanes
+
+    def noted(*given: object) -> object:
+        asked.append(given[0])
+        return choose(*given)
+
+    monkeypatch.setattr(_core, "choose_lanes", noted)
+    for _ in range(2):
+        World().loop().compute()
+    assert asked == [None]
+    lanes = [World().loop(lanes=n).explain().lanes for n in (0, 4, None, 4)]
+    assert lanes == [0, 4, 0, 4]
+    assert asked == [None, 0, 4]
+    wide = World().loop(tuning={"lane_operations": 1, "lane_operations_a_scalar": 0})
+    assert wide.explain().lanes > 0
+    with op2.backend("opencl"):
+        World().loop().generate()
+    assert len(asked) == 5
