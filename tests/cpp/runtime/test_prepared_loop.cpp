@@ -528,19 +528,18 @@ TEST_F(PreparedLoopTest, InAForkedChildOneThreadRunsAParallelLoop) {
     loop->run();
     return static_cast<int>(seen().context.flags);
   };
-  // In a child, because the record of parallel regions is the process's.
-  const pid_t outer = ::fork();
-  if (outer == 0) {
-    if (flags() != 0) ::_exit(10);
-    const pid_t inner = ::fork();
-    if (inner == 0) ::_exit(flags());
-    int status = 0;
-    ::waitpid(inner, &status, 0);
-    ::_exit(WEXITSTATUS(status));
-  }
-  int status = 0;
-  ::waitpid(outer, &status, 0);
-  EXPECT_EQ(WEXITSTATUS(status), OP2_ONE_THREAD);
+  // In a program started anew: the record of parallel regions is the process's.
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
+  EXPECT_EXIT(
+      {
+        if (flags() != 0) ::_exit(10);
+        const pid_t child = ::fork();
+        if (child == 0) ::_exit(flags());
+        int status = 0;
+        ::waitpid(child, &status, 0);
+        ::_exit(WEXITSTATUS(status));
+      },
+      ::testing::ExitedWithCode(OP2_ONE_THREAD), "");
 }
 
 TEST_F(PreparedLoopTest, RunsOfOneLoopFromTwoThreadsExcludeEachOther) {

@@ -101,18 +101,17 @@ bool child_sees_fork() {
 }
 
 TEST(Fork, IsNoticedOnceARegionHasRun) {
-  // In a process of its own: the record is the process's, and other tests may run first.
-  const pid_t child = ::fork();
-  if (child == 0) {
-    const bool before = child_sees_fork();
-    note_parallel_region();
-    note_parallel_region();
-    const bool after = child_sees_fork();
-    ::_exit((before ? 1 : 0) + (after ? 2 : 0) + (forked_after_parallel_region() ? 4 : 0));
-  }
-  int status = 0;
-  ::waitpid(child, &status, 0);
-  EXPECT_EQ(WEXITSTATUS(status), 2);
+  // In a program started anew: the record is the process's, and other tests may have run first.
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
+  EXPECT_EXIT(
+      {
+        const bool before = child_sees_fork();
+        note_parallel_region();
+        note_parallel_region();
+        const bool after = child_sees_fork();
+        ::_exit((before ? 1 : 0) + (after ? 2 : 0) + (forked_after_parallel_region() ? 4 : 0));
+      },
+      ::testing::ExitedWithCode(2), "");
 }
 
 }  // namespace
