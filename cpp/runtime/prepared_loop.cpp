@@ -184,13 +184,18 @@ bool PreparedLoop::is_alone(std::int64_t now) {
   return team_->is_alone(contention().round(now));
 }
 
-bool PreparedLoop::run_on_device() {
+bool PreparedLoop::bring_to_device() {
   // A loop over nothing moves nothing.
   const bool has_copied =
       plan_.n_items > 0 &&
       mirror_->coherence().to_device(mirror_->device(), current_uses(), handles_, {what_});
   for (std::size_t i = 0; is_saving_ && plan_.n_items > 0 && i < uses_.size(); ++i) save(i);
   count_writes();
+  return has_copied;
+}
+
+bool PreparedLoop::run_on_device() {
+  const bool has_copied = bring_to_device();
   const std::int64_t start = trace_clock();
   if (plan_.n_items > 0) {
     note_parallel_region();  // a driver's threads do not come along either
@@ -207,7 +212,7 @@ bool PreparedLoop::run_on_device() {
 }
 
 Device* PreparedLoop::recorder() {
-  if (mirror_ == nullptr || timing_->trace->is_on()) return nullptr;
+  if (mirror_ == nullptr) return nullptr;
   const std::lock_guard lock(mutex_);
   check_fork();
   ensure_plan();
@@ -219,10 +224,7 @@ bool PreparedLoop::make_ready(std::vector<std::uintptr_t>& state) {
   check_fork();
   ensure_plan();
   state.push_back(n_device_loops_);
-  if (plan_.n_items == 0) return false;
-  const bool has_copied =
-      mirror_->coherence().to_device(mirror_->device(), uses_, handles_, {what_});
-  count_writes();
+  const bool has_copied = bring_to_device();
   for (void* handle : handles_) state.push_back(reinterpret_cast<std::uintptr_t>(handle));
   return has_copied;
 }
@@ -238,6 +240,7 @@ void PreparedLoop::count_replays(std::int64_t n) {
   const std::lock_guard lock(mutex_);
   timing_->useful_bytes += n * options_.useful_bytes;
   timing_->n_calls += n;
+  for (std::int64_t i = 1; i < n; ++i) count_writes();  // the first were make_ready()'s
 }
 
 void PreparedLoop::count_writes() {

@@ -56,8 +56,11 @@ class PreparedLoop {
   /// @brief Build the plan now instead of in the first run.
   void prepare();
 
-  /// @brief The device that could record the launches of this loop; null if it runs on the host, is
-  /// profiled, or enqueues something else each time.
+  /// @brief Whether launches are measured now, one by one. Waits for no run.
+  [[nodiscard]] bool is_profiled() const { return timing_->trace->is_on(); }
+
+  /// @brief The device that could record the launches of this loop; null if it runs on the host or
+  /// enqueues something else each time.
   [[nodiscard]] Device* recorder();
 
   /// @brief The first half of run(), on a device: everything but the launches.
@@ -69,7 +72,7 @@ class PreparedLoop {
   [[nodiscard]] std::size_t n_launches() const {
     return device_loop_ ? device_loop_->n_launches() : 0;
   }
-  /// @brief Count runs that were enqueued by a recording.
+  /// @brief Count runs that were enqueued after one make_ready().
   void count_replays(std::int64_t n);
 
   /// @brief run(), and keep what the arguments held before, for restore().
@@ -108,6 +111,7 @@ class PreparedLoop {
   [[nodiscard]] const std::vector<mesh::BufferUse>& current_uses() const {
     return is_saving_ ? saving_uses_ : uses_;
   }
+  bool bring_to_device();
   bool run_on_device();
   [[nodiscard]] bool is_measured();
   void note(std::string_view kind, std::int64_t begin, std::int64_t n_bytes) const;

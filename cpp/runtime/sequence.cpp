@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "runtime/sequence.hpp"
 
+#include <algorithm>
 #include <utility>
 
 namespace op2::runtime {
@@ -24,7 +25,9 @@ bool Sequence::run(std::int64_t n_times) {
     --n_times;
   }
   if (n_times <= 0) return has_copied;
-  if (Device* device = recorder()) return replay(*device, n_times) || has_copied;
+  Device* device = nullptr;
+  if (!is_profiled()) device = recording_ ? device_ : recorder();
+  if (device != nullptr) return replay(*device, n_times) || has_copied;
   recording_.reset();
   for (std::int64_t i = 0; i < n_times; ++i) has_copied |= run_once();
   return has_copied;
@@ -41,8 +44,13 @@ bool Sequence::run_once() {
   return has_copied;
 }
 
+bool Sequence::is_profiled() const {
+  return std::any_of(loops_.begin(), loops_.end(),
+                     [](const auto& loop) { return loop->is_profiled(); });
+}
+
 Device* Sequence::recorder() const {
-  if (!recording_ && n_recordings_ >= most_recordings) return nullptr;
+  if (n_recordings_ >= most_recordings) return nullptr;
   Device* found = nullptr;
   std::size_t n_launches = 0;
   for (const std::shared_ptr<PreparedLoop>& loop : loops_) {
@@ -62,7 +70,8 @@ bool Sequence::replay(Device& device, std::int64_t n_times) {
     recording_.reset();
     state_ = std::move(state);
   }
-  if (!recording_ && n_recordings_ < most_recordings) record(device);
+  // a loop that was planned anew may be one that cannot be recorded
+  if (!recording_ && recorder() == &device) record(device);
   for (std::int64_t i = 0; i < n_times; ++i) {
     if (recording_) {
       device.replay(*recording_);
@@ -76,6 +85,7 @@ bool Sequence::replay(Device& device, std::int64_t n_times) {
 
 void Sequence::record(Device& device) {
   ++n_recordings_;
+  device_ = &device;
   if (!device.start_recording()) {
     n_recordings_ = most_recordings;
     return;

@@ -31,6 +31,7 @@ class Sequence {
 
  private:
   bool run_once();
+  [[nodiscard]] bool is_profiled() const;
   [[nodiscard]] Device* recorder() const;
   bool replay(Device& device, std::int64_t n_times);
   void record(Device& device);
@@ -41,6 +42,7 @@ class Sequence {
   int n_recordings_ = 0;
   std::vector<std::uintptr_t> state_;  // that the recording was made in
   std::unique_ptr<Recording> recording_;
+  Device* device_ = nullptr;  // of the recording
 };
 
 }  // namespace op2::runtime
