@@ -25,7 +25,7 @@ struct State {
   bool ends_with_function = false;
   std::map<std::string, std::string, std::less<>> helpers;  // key to name
   NameSet texts_once;                                       // of top_level_once()
-  std::size_t n_constant_bytes = 0;                         // of tables in constant memory
+  std::int64_t n_constant_bytes = 0;                        // of tables in constant memory
   std::string fault;                                        // what a destructor could not throw
 
   [[nodiscard]] Body& body(std::string_view what) const {
@@ -214,8 +214,8 @@ void Context::top_level_once(std::string_view text) {
   state_->texts_once.emplace(text);
 }
 
-bool Context::take_constant_memory(std::size_t n_bytes) {
-  const std::size_t limit = dialect().constant_bytes;
+bool Context::take_constant_memory(std::int64_t n_bytes) {
+  const std::int64_t limit = dialect().constant_bytes;
   if (limit != 0 && n_bytes > limit - state_->n_constant_bytes) return false;
   state_->n_constant_bytes += n_bytes;
   return true;

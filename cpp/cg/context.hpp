@@ -102,7 +102,7 @@ class Context {
   void top_level_once(std::string_view text);
   /// @brief Take room for a table in constant memory. @return Whether there was room; if not,
   /// nothing is taken.
-  [[nodiscard]] bool take_constant_memory(std::size_t n_bytes);
+  [[nodiscard]] bool take_constant_memory(std::int64_t n_bytes);
   /// @brief Keep a name from being given to a function or variable, e.g. one in top_level text.
   void reserve(std::string_view name);
   /// @brief Undo reserve(): variables may be called so from now on.

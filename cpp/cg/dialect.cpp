@@ -130,7 +130,7 @@ const Dialect& make_cuda() {
       .table = "static __constant__",
       .large_table = "static __device__",
       // of the 64 KiB of a module: the assembler keeps some for itself
-      .constant_bytes = std::size_t{60} * 1024,
+      .constant_bytes = std::int64_t{60} * 1024,
       .real_part = "({}).re",
       .imaginary_part = "({}).im",
       .complex_value = "",

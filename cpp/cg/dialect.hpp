@@ -49,7 +49,7 @@ struct Dialect {
   std::string_view boolean;                      ///< C's _Bool.
   std::string_view table;                        ///< Storage of a constant table at file scope.
   std::string_view large_table = {};  ///< Of tables that constant memory has no room for.
-  std::size_t constant_bytes = 0;     ///< Room for tables in constant memory; 0: no limit.
+  std::int64_t constant_bytes = 0;    ///< Room for tables in constant memory; 0: no limit.
   std::string_view real_part;         ///< Of a complex value `{}`.
   std::string_view imaginary_part;
   std::string_view complex_value;  ///< The complex value of parts `{1}` and `{2}`, of type {0}.

@@ -212,22 +212,16 @@ void print_prototypes(Context& context, const ir::KernelBody& body, const Kernel
   }
 }
 
-std::size_t bytes_of(const Type& type) {
-  std::size_t n = 1;
-  for (const ir::Derivation& step : type.derivation) n *= static_cast<std::size_t>(step.extent);
-  const auto dtype = ir::dtype_of(type.base);
-  return n * (dtype ? size_of(*dtype) : 1);
-}
-
 /// Constant memory is for the small tables: the large ones are what does not fit.
 void print_tables(Context& context, const ir::Kernel& kernel, const KernelStyle& style) {
   const std::vector<ir::Variable>& tables = kernel.body->tables;
   std::vector<const ir::Variable*> by_size;
   for (const ir::Variable& table : tables) by_size.push_back(&table);
-  std::ranges::stable_sort(by_size, {}, [](const auto* table) { return bytes_of(table->type); });
+  std::ranges::stable_sort(by_size, {},
+                           [](const auto* table) { return ir::bytes_of(table->type); });
   std::set<const ir::Variable*> large;
   for (const ir::Variable* table : by_size) {
-    if (!context.take_constant_memory(bytes_of(table->type))) large.insert(table);
+    if (!context.take_constant_memory(ir::bytes_of(table->type))) large.insert(table);
   }
   const Dialect& dialect = context.dialect();
   for (const ir::Variable& table : tables) {

@@ -66,6 +66,21 @@ bool is_integer(Base base) {
   return base >= Base::boolean && base <= Base::uint64;
 }
 
+std::int64_t bytes_of(const Type& type) {
+  constexpr std::int64_t most = std::int64_t{1} << 40;
+  const auto times = [](std::int64_t n, std::int64_t factor) {
+    return factor > most / n ? most : n * factor;
+  };
+  std::int64_t n = 1;
+  for (const Derivation& step : type.derivation) {
+    if (step.kind == Derivation::Kind::pointer) return times(n, 8);
+    n = times(n, std::max<std::int64_t>(step.extent, 1));
+  }
+  const auto dtype = dtype_of(type.base);
+  const std::int64_t scalar = dtype ? static_cast<std::int64_t>(size_of(*dtype)) : 8;
+  return times(n, scalar * std::max(type.lanes, 1));
+}
+
 bool Type::is_array() const {
   return !derivation.empty() && derivation.front().kind == Derivation::Kind::array;
 }

@@ -79,6 +79,10 @@ struct Type {
   [[nodiscard]] int depth() const { return static_cast<int>(derivation.size()); }
 };
 
+/// @brief What a variable of a type takes, at most 2^40. A pointer and a structure, whose members
+/// are not known here, count as 8.
+[[nodiscard]] std::int64_t bytes_of(const Type& type);
+
 [[nodiscard]] Type scalar(Base base);
 /// @brief @p lanes values of @p base side by side; a scalar if there are none.
 [[nodiscard]] Type on_lanes(Base base, int lanes);

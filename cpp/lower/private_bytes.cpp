@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <map>
 #include <string>
-#include <string_view>
 
 #include "base/error.hpp"
 #include "ir/kernel_walk.hpp"
@@ -26,22 +25,12 @@ std::int64_t times(std::int64_t a, std::int64_t b) {
   return b > 0 && a > far_too_many / b ? far_too_many : a * b;
 }
 
-std::int64_t bytes_of(const ir::Type& type) {
-  std::int64_t n = type.lanes > 0 ? type.lanes : 1;
-  for (const ir::Derivation& step : type.derivation) {
-    if (step.kind == ir::Derivation::Kind::pointer) return times(n, 8);
-    n = times(n, std::max<std::int64_t>(step.extent, 1));
-  }
-  const auto dtype = ir::dtype_of(type.base);
-  return times(n, dtype ? static_cast<std::int64_t>(size_of(*dtype)) : 8);
-}
-
 std::int64_t declared_by(const ir::Stmt& stmt) {
   const auto* node = std::get_if<ir::Declare>(&stmt.node);
   if (node == nullptr || node->is_static) return 0;
   std::int64_t sum = 0;
   for (const ir::Variable& variable : node->variables) {
-    if (variable.type.is_array()) sum += bytes_of(variable.type);
+    if (variable.type.is_array()) sum += ir::bytes_of(variable.type);
   }
   return sum;
 }
@@ -78,16 +67,23 @@ std::int64_t bytes_of(const kir::Decl& decl) {
   return times(times(item, std::max(decl.type.lanes, 1)), decl.extent);
 }
 
+double megabytes(std::int64_t n_bytes) {
+  return static_cast<double>(n_bytes) * 1e-6;
+}
+
 [[noreturn]] void refuse(const std::string& loop, std::int64_t n_bytes, bool is_processor) {
-  const std::string_view where =
+  const std::string where =
       is_processor
-          ? "the driver of a processor keeps them on the stack of a thread, where 2.1 MB are safe"
-          : "a thread of a GPU has 0.5 MB for them";
+          ? fmt::format(
+                "the driver of a processor keeps them on the stack of a thread, "
+                "where {:.1f} MB are safe",
+                megabytes(lane_bytes))
+          : fmt::format("a thread of a GPU has {:.1f} MB for them", megabytes(gpu_lane_bytes));
   throw UnsupportedError(fmt::format(
       "par_loop '{}': the backend cannot run it: its arrays take {:.1f} MB for one element, and "
-      "{}; "
-      "make the kernel's local arrays smaller, hand them in as a Dat, or run this loop on the host",
-      loop, static_cast<double>(n_bytes) * 1e-6, where));
+      "{}; make the kernel's local arrays smaller, hand them in as a Dat, or run this loop on the "
+      "host",
+      loop, megabytes(n_bytes), where));
 }
 
 }  // namespace
