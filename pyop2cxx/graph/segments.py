@@ -47,8 +47,9 @@ class Program:
     @property
     def native(self) -> tuple[int, ...]:
         """Addresses of what the driver of a device replays, one for each piece it recorded."""
-        found = [one.native if isinstance(one, _Loops) else 0 for one in self._segments]
-        return tuple(address for address in found if address)
+        return tuple(
+            address for segment in self._segments for address in getattr(segment, "native", ())
+        )
 
     def run(self, n: int) -> None:
         """Run everything, n times."""
@@ -142,9 +143,10 @@ class _Loops:
         self._assembling = [loop for loop in each if loop._effects.assembled]
 
     @property
-    def native(self) -> int:
-        """Address of the recording that the last run enqueued; 0 if there is none."""
-        return self._sequence.native
+    def native(self) -> tuple[int, ...]:
+        """Address of the recording that the last run enqueued, if there is one."""
+        address = self._sequence.native
+        return (address,) if address else ()
 
     def __call__(self, n: int) -> None:
         has_copied = False
@@ -196,6 +198,11 @@ class _Passes:
         self._condition = condition
         self._body = body
         self._most = most
+
+    @property
+    def native(self) -> tuple[int, ...]:
+        """Addresses of what is replayed in each pass."""
+        return self._body.native
 
     def __call__(self, n: int) -> None:
         for _ in range(n):
