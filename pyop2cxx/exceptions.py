@@ -70,6 +70,28 @@ class CheckError(ExecutionError):
     value: int = 0
 
 
+class ChainError(ExecutionError):
+    """A chain computes something else than its loops one after the other; see `op2.chain`.
+
+    Attributes:
+        loops: Names of the chain's loops.
+        data: The name of the Dat or Global.
+        element: The first one that differs; -1 of a Global.
+        component: Of the element, or of the Global.
+        value: The chain's.
+        expected: That of the loops one after the other.
+        passes: What made the functions that write there.
+    """
+
+    loops: tuple[str, ...] = ()
+    data: str = ""
+    element: int = -1
+    component: int = 0
+    value: object = None
+    expected: object = None
+    passes: tuple[str, ...] = ()
+
+
 class OutOfMemoryError(ExecutionError, MemoryError):
     """The host has not as much memory as the values of an object need."""
 

@@ -16,7 +16,7 @@ from pyop2cxx.data.mats import Mat
 from pyop2cxx.data.mixed_dats import MixedDat, MixedDatArg
 from pyop2cxx.data.renumber import renumber
 from pyop2cxx.data.views import DatView
-from pyop2cxx.exceptions import CheckError
+from pyop2cxx.exceptions import ChainError, CheckError
 from pyop2cxx.kernel.kernel import CStringLocalKernel, Kernel, LocalKernel, LoopyLocalKernel
 from pyop2cxx.loop.parloop import ParLoop
 from pyop2cxx.loop.run import par_loop
@@ -153,6 +153,7 @@ __all__ = [
     "WRITE",
     "Access",
     "CStringLocalKernel",
+    "ChainError",
     "CheckError",
     "ComposedMap",
     "ComposedMapKernelArg",

@@ -27,13 +27,14 @@ class Recorded:
         make: Makes it anew from arguments; None if whoever records it keeps it.
     """
 
-    __slots__ = ("epoch", "lent", "make", "name", "why_eager", "written")
+    __slots__ = ("epoch", "is_checked", "lent", "make", "name", "why_eager", "written")
 
     def __init__(self, loop: ParLoop, make: Callable[..., ParLoop] | None = None) -> None:
         self.make = make
         self.name = loop.kernel.name
         self.epoch = runtime.epoch
         self.written = loop._effects.written
+        self.is_checked = loop._wants_checks() or bool(runtime.configuration["debug"])
         self.why_eager = _why_eager(loop)
         data = [] if self.why_eager else [part.data for part in loop._parts]
         self.lent = tuple({id(one._lent_out): one._lent_out for one in data}.values())
@@ -45,8 +46,6 @@ def _why_eager(loop: ParLoop) -> str:
         return "it uses a matrix or a handle, which chains do not follow"
     if loop._effects.ghosts:
         return "its Dats have a Halo, whose values are exchanged around it"
-    if loop._wants_checks() or runtime.configuration["debug"]:
-        return "debug and check mode look at values before and after it"
     return ""
 
 
@@ -92,6 +91,14 @@ class Entry:
         assert self.recorded is not None
         assert self.recorded.make is not None
         return self.recorded.make(*self.args)
+
+    def run(self) -> None:
+        """Do it now and alone; the caller sees to it that no chain records it."""
+        if self.recorded is not None:
+            self.made().compute()
+        else:
+            assert self.action is not None
+            self.action()
 
     def touched(self) -> Iterable[tuple[DataCarrier, bool]]:
         """What it uses, and whether it writes there."""

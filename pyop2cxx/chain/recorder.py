@@ -6,6 +6,7 @@ from __future__ import annotations
 import threading
 from typing import TYPE_CHECKING, Any
 
+from pyop2cxx.chain.compare import run_compared
 from pyop2cxx.chain.compiled import PASSES, Compiled, compiled
 from pyop2cxx.chain.entries import Entry, Recorded, ancestors, is_named, meets, span_of
 from pyop2cxx.chain.report import Report
@@ -52,6 +53,9 @@ class Chain:
             a second buffer where old ones are still read), 'drop' (values that are overwritten
             before they are read are not stored). None means all of them.
         bound: How many loops wait at most.
+        compare: Whether the loops also run one after the other, from the same values, and a
+            `ChainError` says where the chain computes something else. None means as the option
+            ``debug`` says. In a function of `op2.record` nothing is compared.
 
     Raises:
         UsageError: There is no such pass, or the bound is no positive number.
@@ -73,11 +77,18 @@ class Chain:
 
     takes_all = False
 
-    def __init__(self, *, passes: Iterable[str] | None = None, bound: int = _BOUND) -> None:
+    def __init__(
+        self,
+        *,
+        passes: Iterable[str] | None = None,
+        bound: int = _BOUND,
+        compare: bool | None = None,
+    ) -> None:
         self._passes = _checked_passes(passes)
         if not isinstance(bound, int) or bound < 1:
             raise UsageError(f"chain: bound must be a positive number of loops, got {bound!r}")
         self._bound = bound
+        self._compare = compare
         self._queue: list[Entry] = []
         self._last: list[Compiled] = []
         self._thread = 0
@@ -213,6 +224,8 @@ class Chain:
             return False
         if recorded.why_eager or runtime.n_frozen:
             return False
+        if recorded.is_checked and not self._compares:
+            return False  # debug and check mode look at values before and after a loop
         return not Lent.any_held(recorded.lent)
 
     def _add(self, entry: Entry) -> None:
@@ -222,6 +235,13 @@ class Chain:
                 entry.args[i].data.halo_valid = False
         if len(self._queue) >= self._bound:
             self.flush()
+
+    @property
+    def _compares(self) -> bool:
+        """Whether loops run one after the other, too."""
+        if self._is_within_graph():
+            return False
+        return bool(runtime.configuration["debug"]) if self._compare is None else self._compare
 
     def _is_within_graph(self) -> bool:
         """Whether this is a block of a function that is being recorded as a graph."""
@@ -233,7 +253,10 @@ class Chain:
         self._is_running = True
         try:
             chain = self._compiled(taken)
-            chain.run(taken)
+            if self._compares:
+                run_compared(chain, taken)
+            else:
+                chain.run(taken)
         except BaseException:
             # one after the other, what comes after a loop that failed would not have run
             self._queue = []

@@ -52,7 +52,7 @@ def _lines(chain: Compiled) -> list[str]:
         f"{len(chain.names)} loops became {len(chain.reports)} functions; "
         f"{chain.eager_bytes / 1e6:.1f} MB to move became {after / 1e6:.1f} MB"
     ]
-    lines += [f"  {_described(step, chain.names)}" for step in chain.reports]
+    lines += [f"  {described(step, chain.names)}" for step in chain.reports]
     refused: dict[str, None] = {}  # each reason once, in their order
     for one in chain.decisions:
         if not one.applied:
@@ -60,7 +60,13 @@ def _lines(chain: Compiled) -> list[str]:
     return [*lines, *refused]
 
 
-def _described(step: StepReport, names: Sequence[str]) -> str:
+def described(step: StepReport, names: Sequence[str]) -> str:
+    """Say what a function is made of, in one line.
+
+    Args:
+        step: The function.
+        names: Of the chain's loops.
+    """
     members = [
         f"{names[i]} seen from its targets" if i == step.inverted else names[i] for i in step.loops
     ]

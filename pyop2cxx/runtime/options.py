@@ -95,7 +95,8 @@ OPTIONS: tuple[Option, ...] = (
         name="debug",
         type=bool,
         default=False,
-        help="Check mode, and NaNs that loops get or make; compile with -O0 -g.",
+        help="Check mode, NaNs that loops get or make, chains compared with their loops; compiled "
+        "with -O0 -g.",
     ),
     Option(
         name="check",

@@ -6,6 +6,7 @@ from __future__ import annotations
 import gc
 import threading
 import weakref
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
@@ -14,8 +15,12 @@ from hypothesis import strategies as st
 from ring import GATHER, LEAST, MORE, SCALED, SPREAD, TWICE, Ring, assert_alike
 
 from pyop2cxx import op2
-from pyop2cxx.chain.compiled import PASSES
+from pyop2cxx.chain.compiled import PASSES, Compiled
+from pyop2cxx.chain.group_loop import GroupLoop
 from pyop2cxx.exceptions import UsageError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 
 def _one_step(ring: Ring) -> None:
@@ -247,11 +252,13 @@ def test_exit_runs_what_waits() -> None:
         np.testing.assert_allclose(ring.dats["q"].data_ro, before + 1)
 
 
-def _random_chain(names: list[str], passes: list[str], strategy: str | None) -> None:
+def _random_chain(
+    names: list[str], passes: list[str], strategy: str | None, *, compare: bool = False
+) -> None:
     eager, lazy = Ring(strategy), Ring(strategy)
     for name in names:
         eager.actions()[name]()
-    with op2.chain(passes=passes):
+    with op2.chain(passes=passes, compare=compare):
         actions = lazy.actions()
         for name in names:
             actions[name]()
@@ -262,16 +269,92 @@ _NAMES = st.lists(st.sampled_from(sorted(Ring().actions())), min_size=2, max_siz
 _PASSES = st.lists(st.sampled_from(PASSES), unique=True)
 
 
-@given(names=_NAMES, passes=_PASSES, strategy=st.sampled_from([None, "owner"]))
+@given(
+    names=_NAMES, passes=_PASSES, strategy=st.sampled_from([None, "owner"]), compare=st.booleans()
+)
 @settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 def test_random_chains_compute_what_their_loops_do(
-    names: list[str], passes: list[str], strategy: str | None
+    names: list[str], passes: list[str], strategy: str | None, compare: bool
 ) -> None:
     with op2.backend("sequential"):
-        _random_chain(names, passes, strategy)
+        _random_chain(names, passes, strategy, compare=compare)
 
 
 @given(names=_NAMES)
 @settings(max_examples=12, deadline=None, suppress_health_check=[*HealthCheck])
 def test_random_chains_on_a_device(device: object, names: list[str]) -> None:
     _random_chain(names, list(PASSES), "owner")
+
+
+@pytest.fixture
+def debugging() -> Iterator[None]:
+    """Debug mode, until the test ends."""
+    op2.init(debug=True)
+    yield
+    op2.exit()
+
+
+class _Forgetful(GroupLoop):
+    """A group of which a wrong pass says that its first value need not be stored."""
+
+    def __init__(self, loops: Any, inverted: Any, renamed: Any, dropped: Any, spares: Any) -> None:
+        super().__init__(loops, inverted, renamed, [*dropped, (0, 0)], spares)
+
+
+def test_debug_says_where_a_wrong_pass_changes_a_result(debugging: None, monkeypatch: Any) -> None:
+    monkeypatch.setattr("pyop2cxx.chain.compiled.GroupLoop", _Forgetful)
+    ring = Ring()
+    ring.dats["p"].data[7] = ring.dats["q"].data[7] * 2  # this one is right all the same
+    old = ring.dats["p"].data_ro.copy()
+    at = "Dat 'p' on Set 'cells', element 0, component 0"
+    with op2.backend("sequential"), op2.chain() as chain:
+        ring.run("twice p q")
+        ring.run("twice s q")
+        assert chain.waiting == ["twice", "twice"]
+        with pytest.raises(op2.ChainError, match=at) as found:
+            chain.flush()
+    error = found.value
+    assert (error.loops, error.data, error.passes) == (("twice", "twice"), "p", ("fuse",))
+    assert (error.element, error.component) == (0, 0)
+    assert (error.value, error.expected) == (old[0], 2 * ring.dats["q"].data_ro[0])
+    assert "59 of 60 values differ" in str(error)
+    assert "written by 'twice + twice; not stored: p'; passes applied: fuse" in str(error)
+
+
+def test_a_sum_that_a_chain_gets_wrong_is_found(monkeypatch: Any) -> None:
+    ring = Ring()
+    add = op2.Kernel("void add(const double *x, double *sum) { sum[0] += x[0]; }", "add")
+    run = Compiled.run
+    monkeypatch.setattr(Compiled, "run", lambda *given: (run(*given), run(*given)))
+    with op2.backend("sequential"), op2.chain(passes=[], compare=True) as chain:
+        ring.run("twice p q")
+        op2.par_loop(add, ring.cells, ring.dats["p"](op2.READ), ring.sum(op2.INC))
+        with pytest.raises(op2.ChainError, match="Global 'sum', component 0") as found:
+            chain.flush()
+    assert found.value.value == pytest.approx(2 * float(str(found.value.expected)))
+    assert "passes applied: none" in str(found.value)
+
+
+def test_debug_compares_and_a_healthy_chain_passes(debugging: None, backend: str) -> None:
+    eager, lazy = Ring(), Ring()
+    for _ in range(2):
+        _one_step(eager)
+        eager.sum.zero()
+        with op2.chain() as chain:
+            _one_step(lazy)
+            lazy.sum.zero()
+            assert len(chain.waiting) == 6
+    assert_alike(eager, lazy)
+
+
+def test_check_mode_stops_a_chain_that_compares(debugging: None) -> None:
+    ring = Ring()
+    root = op2.Kernel("void root(double *y, double *x) { y[0] = 1.0 / x[0]; }", "root")
+    ring.dats["q"].data[3] = 0.0
+    before = ring.dats["p"].data_ro.copy()
+    with op2.backend("sequential"), op2.chain() as chain:
+        op2.par_loop(root, ring.cells, ring.dats["p"](op2.WRITE), ring.dats["q"](op2.READ))
+        ring.run("twice s q")
+        with pytest.raises(op2.CheckError, match=r"element 3 .* became infinite"):
+            chain.flush()
+    np.testing.assert_array_equal(ring.dats["p"].data_ro, before)

@@ -1,0 +1,178 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""A chain and its loops one after the other, from the same values: both must give the same."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from pyop2cxx import _core
+from pyop2cxx.chain.compiled import PASSES
+from pyop2cxx.chain.report import described
+from pyop2cxx.data.dats import Dat
+from pyop2cxx.data.views import DatView
+from pyop2cxx.exceptions import ChainError
+from pyop2cxx.runtime import runtime
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from pyop2cxx.base.arrays import Array
+    from pyop2cxx.chain.compiled import Compiled, StepReport
+    from pyop2cxx.chain.entries import Entry
+    from pyop2cxx.data.carrier import DataCarrier
+
+
+@dataclass(frozen=True, slots=True)
+class _Difference:
+    """The first value that differs.
+
+    Attributes:
+        place: Its index in the values.
+        n: How many differ.
+        allowed: The distance that is allowed in its component.
+    """
+
+    place: tuple[int, ...]
+    n: int
+    allowed: float
+
+
+def run_compared(chain: Compiled, entries: Sequence[Entry]) -> None:
+    """Run the loops one after the other, then the chain from the same values, and compare.
+
+    The loops run first, so that a mistake that check mode finds is reported before the chain meets
+    it. Afterwards all values are those of the chain.
+
+    Args:
+        chain: What the entries were compiled to.
+        entries: What was recorded.
+
+    Raises:
+        ChainError: The chain gives other values than its loops.
+        ExecutionError: Check mode, or the check for NaNs of ``debug``, stops one of the loops.
+    """
+    written = _each_once(data for entry in entries for data, writes in entry.touched() if writes)
+    before = [_read(data).copy() for data in written]
+    magnitude = _largest(_each_once(data for entry in entries for data, _ in entry.touched()))
+    with runtime.at_once():
+        for entry in entries:
+            entry.run()
+        expected = [_read(data).copy() for data in written]
+        for data, values in zip(written, before, strict=True):
+            _restore(data, values)
+        chain.run(entries)
+        for data, start, wanted in zip(written, before, expected, strict=True):
+            found = _difference(_read(data), wanted, start, magnitude)
+            if found is not None:
+                raise _error(chain, entries, data, wanted, found)
+
+
+def _each_once(carriers: Iterable[DataCarrier]) -> list[DataCarrier]:
+    """Return objects with memory of their own: for views of a component, what they view."""
+    found: dict[int, DataCarrier] = {}
+    for one in carriers:
+        whole = one.parent if isinstance(one, DatView) else one
+        found.setdefault(whole._uid, whole)
+    return list(found.values())
+
+
+def _read(data: DataCarrier) -> Array:
+    data._on_host(_core.Use.read, "chain", is_explicit=True)
+    return data._host_array("chain")
+
+
+def _restore(data: DataCarrier, values: Array) -> None:
+    data._on_host(_core.Use.write, "chain", is_explicit=True)
+    data._host_array("chain")[...] = values
+    data._buffer.increment_version()
+
+
+def _largest(carriers: Iterable[DataCarrier]) -> float:
+    """Return the largest finite magnitude of all floating-point values."""
+    return max((_magnitude(_read(data)) for data in carriers), default=0.0)
+
+
+def _magnitude(values: Array) -> float:
+    if values.dtype.kind not in "fc" or values.size == 0:
+        return 0.0
+    size = np.abs(values)
+    return float(np.max(size, where=np.isfinite(size), initial=0.0))
+
+
+def _difference(found: Array, wanted: Array, before: Array, magnitude: float) -> _Difference | None:
+    """Compare two results.
+
+    Integers must be equal. Sums of floating-point numbers may be reordered: half of the digits
+    must agree, relative to the largest value of the same data; where sums cancel, so that these
+    values are themselves rounding, they may differ by the rounding of the largest number that the
+    chain handles.
+
+    Args:
+        found: The chain's.
+        wanted: The loops'.
+        before: What was there.
+        magnitude: The largest number that the chain handles.
+    """
+    if wanted.dtype.kind not in "fc":
+        allowed, differs = 0.0, found != wanted
+    else:
+        eps = float(np.finfo(wanted.dtype).eps)
+        scale = max(_magnitude(wanted), _magnitude(before))
+        allowed = float(np.sqrt(eps)) * scale + 64 * eps * magnitude
+        with np.errstate(invalid="ignore", over="ignore"):
+            is_near = np.abs(found - wanted) <= allowed
+        is_same = (found == wanted) | (np.isnan(found) & np.isnan(wanted))
+        differs = ~(is_near | is_same)
+    n = int(np.count_nonzero(differs))
+    if n == 0:
+        return None
+    first = np.unravel_index(int(np.argmax(differs)), differs.shape)
+    return _Difference(tuple(map(int, first)), n, allowed)
+
+
+def _error(
+    chain: Compiled,
+    entries: Sequence[Entry],
+    data: DataCarrier,
+    wanted: Array,
+    where: _Difference,
+) -> ChainError:
+    value, expected = _read(data)[where.place], wanted[where.place]
+    is_on_set = isinstance(data, Dat)
+    element = where.place[0] if is_on_set else -1
+    inner = where.place[1:] if is_on_set else where.place
+    component = int(np.ravel_multi_index(inner, wanted.shape[-len(inner) :])) if inner else 0
+    steps = _writers(chain, entries, data)
+    passes = _applied(chain, steps)
+    shown = f"element {element}, component {component}" if is_on_set else f"component {component}"
+    error = ChainError(
+        f"chain of {' + '.join(chain.names)}: {data._what}, {shown}: the chain computes {value}, "
+        f"its loops one after the other {expected} ({where.n} of {wanted.size} values differ by "
+        f"more than {where.allowed:.1e}); written by "
+        f"{', '.join(repr(described(step, chain.names)) for step in steps)}; passes applied: "
+        f"{', '.join(passes) or 'none'}. Either a kernel does what its accesses do not say, or "
+        "a pass is wrong; op2.chain(passes=...) without one of them shows which"
+    )
+    error.loops, error.data, error.passes = chain.names, data.name, passes
+    error.element, error.component = element, component
+    error.value, error.expected = value, expected
+    return error
+
+
+def _writers(chain: Compiled, entries: Sequence[Entry], data: DataCarrier) -> list[StepReport]:
+    """Return the functions that write an object, or a view of it."""
+    numbers = {
+        i
+        for i, entry in enumerate(entries)
+        if any(writes and one._buffer is data._buffer for one, writes in entry.touched())
+    }
+    return [step for step in chain.reports if numbers.intersection(step.loops)]
+
+
+def _applied(chain: Compiled, steps: Iterable[StepReport]) -> tuple[str, ...]:
+    members = {i for step in steps for i in step.loops}
+    found = {one.passed for one in chain.decisions if one.applied and members & {*one.loops}}
+    return tuple(name for name in PASSES if name in found)
