@@ -44,6 +44,7 @@ def main() -> None:
     a, L, M = inner(grad(u), grad(v)) * dx, w * v * dx, w * dx
     bcs = [fem.DirichletBC(V, 0.0)]
     A, b, z = fem.assemble(a, bcs), fem.assemble(L, bcs), fem.Function(V)
+    x, t = fem.SpatialCoordinate(V.mesh), fem.Constant(V.mesh, 1.0)
     F = inner((1 + z**2) * grad(z), grad(v)) * dx - w * v * dx
 
     def newton() -> None:
@@ -57,6 +58,9 @@ def main() -> None:
         "vector, a new one": lambda: fem.assemble(L, bcs),
         "matrix, a new one": lambda: fem.assemble(a, bcs),
         "Newton's method, two steps": newton,
+        "a condition set": lambda: bcs[0].set(t * ufl.sin(x[0])),
+        "an expression interpolated": lambda: fem.interpolate(t * w + x[0], z),
+        "the norm of an error": lambda: fem.error_norm(w, t * x[0]),
     }
     for name, call in calls.items():
         print(f"{name:28} {rate(call, given.seconds):9.0f} calls a second")

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import cached_property
+from threading import RLock
 from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
@@ -13,7 +14,7 @@ from pyop2cxx.data.dats import Dat
 from pyop2cxx.exceptions import IndexValueError, UnsupportedError, UsageError
 from pyop2cxx.fem import cells as reference
 from pyop2cxx.fem._packages import basix, elements, ufl
-from pyop2cxx.runtime.memo import until_exit
+from pyop2cxx.runtime.memo import Memo, until_exit
 from pyop2cxx.sets.maps import Map
 from pyop2cxx.sets.sets import Set, Subset
 
@@ -22,6 +23,9 @@ if TYPE_CHECKING:
 
 FIRST_NAMED = 1 << 20
 """What stands in forms for the first tag that has a name; those below are numbers themselves."""
+
+_MOST_FORMS = 32
+"""Of expressions, that are kept for a mesh."""
 
 
 class MeshLike(Protocol):
@@ -80,6 +84,10 @@ class Domain:
         ufl: The mesh in UFL.
         cell_vertices: The vertices of each cell, as its kernels see them: of simplices in
             ascending order.
+        numberings: Of dofs, by element.
+        derived: Forms of expressions and what they are assembled to, until `pyop2cxx.op2.exit`.
+        stand_ins: What stands for functions and constants in these forms.
+        lock: Held by who uses what these forms are assembled to.
     """
 
     def __init__(self, mesh: MeshLike) -> None:
@@ -114,6 +122,9 @@ class Domain:
         self.cell_vertices = self._kernel_vertices()
         self._coordinates: dict[np.dtype[Any], Dat] = {}
         self.numberings: dict[Any, Any] = {}
+        self.derived = Memo(_MOST_FORMS)
+        self.stand_ins: dict[Any, Any] = {}
+        self.lock = RLock()
         self._entities: dict[int, tuple[Array, int]] = {}
 
     def __repr__(self) -> str:

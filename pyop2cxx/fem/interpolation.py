@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -13,6 +14,7 @@ from pyop2cxx.fem._packages import basix, elements, ufl
 from pyop2cxx.fem.functions import Function
 from pyop2cxx.fem.loops import Form
 from pyop2cxx.fem.spaces import FunctionSpace, node_points, scalar_part
+from pyop2cxx.fem.stand_ins import form_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -52,7 +54,8 @@ def interpolate(given: Any, target: Function | FunctionSpace) -> Function:
         found = [interpolate(*pair).values for pair in zip(given, space.parts, strict=True)]
         function.dat.data_wo.reshape(-1)[:] = np.concatenate(found)
     elif isinstance(given, ufl.core.expr.Expr) and not isinstance(given, int | float | complex):
-        _set(function, _evaluated(given, function))
+        with space.domain.lock:  # of the values at points, which the next one gets
+            _set(function, _evaluated(given, function))
     elif callable(given):
         _set_by_call(function, given)
     else:
@@ -186,15 +189,29 @@ def _evaluated(expression: Any, function: Function) -> Array:
     A linear form whose test functions are one at one point each, with these points and weights of
     one as quadrature, has just these values.
     """
-    space, points = function.space, _points(function.space)
+    space, dtype = function.space, function.dat.dtype
     shape = expression.ufl_shape
     if tuple(shape) != tuple(space.value_shape):
         raise DataValueError(
             f"interpolate: expected an expression of shape {space.value_shape}, got {shape}"
         )
+    domain, points = space.domain, _points(space)
+    about = ("evaluate", space.element, dtype)
+    form = form_of(expression, domain, about, partial(_evaluation, space, dtype))
+    test = form.spaces[0]
+    about = ("values", test.element, dtype)
+    values = domain.derived.made(about, lambda: Function(test, dtype, "values"))
+    values.dat.zero()
+    form.add_to(values.dat)
+    return np.asarray(values.values).reshape(domain.mesh.cells.size, len(points), -1)
+
+
+def _evaluation(space: FunctionSpace, dtype: np.dtype[Any], expression: Any) -> Form:
+    """Return the form whose vector has an expression's values at the points of each cell."""
+    points = _points(space)
     weights = np.ones(len(points))
     at_points = elements.quadrature_element(
-        space.domain.cell_type, shape, points=points, weights=weights
+        space.domain.cell_type, expression.ufl_shape, points=points, weights=weights
     )
     test = ufl.TestFunction(FunctionSpace(space.mesh, at_points))
     rule = {
@@ -204,7 +221,4 @@ def _evaluated(expression: Any, function: Function) -> Array:
     }
     measure = ufl.Measure("dx", domain=space.domain.ufl, metadata=rule)
     scale = abs(ufl.JacobianDeterminant(space.domain.ufl))
-    form = Form(ufl.inner(expression / scale, test) * measure, function.dat.dtype, "evaluate")
-    values = Function(form.spaces[0], form.dtype)
-    form.add_to(values.dat)
-    return np.asarray(values.values).reshape(space.domain.mesh.cells.size, len(points), -1)
+    return Form(ufl.inner(expression / scale, test) * measure, dtype, "evaluate")

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import copy
 from functools import cached_property
 from threading import Lock
 from typing import TYPE_CHECKING, Any
@@ -25,7 +26,7 @@ from pyop2cxx.runtime.showing import Shown
 from pyop2cxx.sets.sparsities import Sparsity
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
     from numpy.typing import DTypeLike
 
@@ -79,6 +80,22 @@ class Form(Shown):
     def __repr__(self) -> str:
         kinds = ", ".join(integral.kind for integral in self.integrals) or "nothing"
         return f"<Form of rank {self.rank} over {kinds}, {self.dtype.name}>"
+
+    def of(self, given: Mapping[Any, Any]) -> Form:
+        """Return the same form of other functions and constants; nothing is compiled.
+
+        Args:
+            given: By each coefficient and constant of this form what takes its place, of the same
+                space or shape, and of the same dtype.
+        """
+        if self.rank == 0:
+            _ = self.number  # which both have, and the domain, too
+        _ = self.domain
+        made = copy.copy(self)
+        made.coefficients = [given.get(one, one) for one in self.coefficients]
+        made.constants = [given.get(one, one) for one in self.constants]
+        made._fixed = ((), [])
+        return made
 
     def _as_table(self) -> tuple[str, list[tuple[str, str]]]:
         rows = [("form", str(self.form)), ("dtype", self.dtype.name)]

@@ -14,13 +14,15 @@ from pyop2cxx.exceptions import ConvergenceError, UsageError
 from pyop2cxx.fem._packages import ufl
 from pyop2cxx.fem.assembly import assemble, assemble_system, compiled
 from pyop2cxx.fem.conditions import DirichletBC, given_values
+from pyop2cxx.fem.domain import Domain
 from pyop2cxx.fem.functions import Function
+from pyop2cxx.fem.loops import Form
+from pyop2cxx.fem.stand_ins import form_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from pyop2cxx.algebra.krylov import Convergence
-    from pyop2cxx.fem.loops import Form
 
 DIRECT: Mapping[str, Any] = {"ksp_type": "preonly", "pc_type": "lu"}
 """The options of `pyop2cxx.op2.solve` where none are given."""
@@ -158,9 +160,25 @@ def norm(expression: Any, kind: str = "L2", degree: int | None = None) -> float:
     }
     if kind not in squares:
         raise UsageError(f"norm: there is no norm {kind!r}; there are: {', '.join(squares)}")
-    measure = ufl.dx if degree is None else ufl.dx(degree=degree)
-    total = sum(square(expression, expression) for square in squares[kind])
-    return float(np.sqrt(max(np.real(assemble(total * measure)), 0.0)))
+
+    def form(of: Any) -> Form:
+        measure = ufl.dx if degree is None else ufl.dx(degree=degree)
+        return Form(sum(square(of, of) for square in squares[kind]) * measure)
+
+    domain = _domain_of(expression)
+    square = (
+        form(expression)
+        if domain is None
+        else form_of(expression, domain, ("norm", kind, degree), form)
+    )
+    return float(np.sqrt(max(np.real(assemble(square)), 0.0)))
+
+
+def _domain_of(expression: Any) -> Domain | None:
+    """Return the mesh that an expression is over; None if that is none of ours."""
+    domains = ufl.domain.extract_domains(ufl.as_ufl(expression))
+    found = domains[0].ufl_cargo() if len(domains) == 1 else None
+    return found if isinstance(found, Domain) else None
 
 
 def _of(derivative: Any) -> Any:

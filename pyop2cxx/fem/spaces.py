@@ -85,6 +85,7 @@ class FunctionSpace(ufl.FunctionSpace, Shown):
         self.dof_set = numbering.dofs
         self.cell_dofs = numbering.cell_dofs
         self.signs = numbering.signs
+        self._signs: dict[np.dtype[Any], Dat] = {}
         self.dim = 1 if found.is_mixed else found.block_size
 
     @property
@@ -107,7 +108,10 @@ class FunctionSpace(ufl.FunctionSpace, Shown):
         assert self.signs is not None
         if self.signs.dtype == dtype:
             return self.signs
-        return Dat(self.signs.dataset, self.signs.data_ro.astype(dtype), dtype, "signs")
+        if dtype not in self._signs:
+            values = self.signs.data_ro.astype(dtype)
+            self._signs[dtype] = Dat(self.signs.dataset, values, dtype, "signs")
+        return self._signs[dtype]
 
     @cached_property
     def dof_coordinates(self) -> Array:

@@ -16,6 +16,7 @@ pytest.importorskip("ffcx")
 ufl = importlib.import_module("ufl")
 
 from pyop2cxx import fem, op2  # noqa: E402
+from pyop2cxx.fem import loops  # noqa: E402
 from pyop2cxx.loop.parloop import ParLoop  # noqa: E402
 from pyop2cxx.mesh import square_mesh  # noqa: E402
 
@@ -160,11 +161,63 @@ def test_an_operator_again_makes_no_loop(problem: Problem, made: list[str]) -> N
     assert made == []
 
 
+def test_expressions_again_make_no_loop(problem: Problem, made: list[str]) -> None:
+    V, t, x = problem.V, fem.Constant(problem.mesh, 1.0), fem.SpatialCoordinate(problem.mesh)
+    g, u, bc = t * x[0], fem.Function(V), fem.DirichletBC(V, 0.0, "right")
+    fine = fem.Function(fem.FunctionSpace(problem.mesh, ("P", 2)))
+    for step in range(1, 4):
+        t.value = step
+        bc.set(g)
+        np.testing.assert_allclose(bc.values, step)
+        fem.interpolate(t * x[1] + problem.w, u)  # written anew in each step
+        np.testing.assert_allclose(u.values, step * V.dof_coordinates[:, 1] + problem.w.values)
+        fem.interpolate(u, fine)
+        assert fem.error_norm(fine, t * x[1] + 1 + x[0]) < 1e-13
+        assert fem.norm(t * u, "H10") == pytest.approx(step * np.sqrt(step**2 + 1))
+        assert bool(made) == (step == 1)
+        made.clear()
+
+
+def test_expressions_of_other_functions_are_not_compiled_again(
+    problem: Problem, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    problem.w.dat.data[:] = 3.0
+    for step in range(1, 4):
+        f, k = fem.interpolate(step, problem.V), fem.Constant(problem.mesh, step)
+        found = fem.interpolate(k * f + problem.w, problem.V)
+        assert found.values.tolist() == [pytest.approx(step**2 + 3)] * 16
+        assert fem.error_norm(found, k * f) == pytest.approx(3.0)
+        monkeypatch.setattr(loops, "compile_form", None)
+
+
+def test_an_expression_of_one_function_twice_is_not_that_of_two(problem: Problem) -> None:
+    V = problem.V
+    one, two = fem.interpolate(1.0, V), fem.interpolate(2.0, V)
+    for f, g, expected in ((one, two, 5.0), (two, one, 4.0), (one, one, 3.0), (two, two, 6.0)):
+        assert fem.interpolate(f + 2 * g, V).values.tolist() == [expected] * 16
+    assert fem.norm(one - two) == pytest.approx(1.0)
+    assert fem.norm(two - two) == 0.0
+    wide = fem.interpolate(2.0, fem.FunctionSpace(problem.mesh, ("DG", 0)))
+    assert fem.norm(one - wide) == pytest.approx(1.0)
+
+
+def test_expressions_do_not_keep_functions_alive(problem: Problem) -> None:
+    f = fem.interpolate(1.0, problem.V)
+    fem.interpolate(2 * f, problem.V)
+    fem.norm(f)
+    gone = weakref.ref(f.dat)
+    del f
+    gc.collect()
+    assert gone() is None
+
+
 def test_it_goes_on_after_exit(problem: Problem) -> None:
     vector, number = fem.assemble(problem.L), fem.assemble(problem.M)
     before = vector.values.copy()
+    twice = fem.interpolate(2 * problem.w, problem.V).values.copy()
     op2.exit()
     op2.init(backend="sequential")
+    np.testing.assert_array_equal(fem.interpolate(2 * problem.w, problem.V).values, twice)
     np.testing.assert_allclose(fem.assemble(problem.L, (), vector).values, before)
     assert fem.assemble(problem.M) == pytest.approx(number)
     op2.exit()

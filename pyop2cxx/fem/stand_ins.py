@@ -1,0 +1,87 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Forms of expressions: made once for all that differ in functions and constants only.
+
+Who evaluates an expression in each step over time may write it anew each time, with the same
+functions or with others. In a form that is kept, functions and constants are therefore replaced
+by others that stand for them, so that it keeps no values alive and fits all expressions alike.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from pyop2cxx.fem._packages import ufl
+from pyop2cxx.fem.functions import Constant, Function
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from pyop2cxx.fem.domain import Domain
+    from pyop2cxx.fem.loops import Form
+
+
+def form_of(
+    expression: Any, domain: Domain, about: tuple[Any, ...], make: Callable[[Any], Form]
+) -> Form:
+    """Return a form that is made of an expression, for its functions and constants.
+
+    Args:
+        expression: Of UFL's.
+        domain: The mesh; forms are kept there, until `pyop2cxx.op2.exit`.
+        about: What the form depends on besides the expression; hashable.
+        make: Makes the form of an expression alike.
+
+    Raises:
+        UsageError: As of `Form`.
+        DataTypeError: As of `Form`.
+    """
+    used = _used(expression)
+    general = ufl.replace(expression, used) if used else expression
+    form: Form = domain.derived.made((*about, general), lambda: make(general))
+    return form.of({stand_in: one for one, stand_in in used.items()})
+
+
+def _used(expression: Any) -> dict[Any, Any]:
+    """Return the functions and constants of an expression, and what stands for each.
+
+    They are numbered within each space, or among constants of a shape, in the order in which they
+    were made.
+    """
+    found: dict[Any, Any] = {}
+    numbers: dict[Any, int] = {}
+    for one in ufl.algorithms.extract_coefficients(expression):
+        if isinstance(one, Function):
+            space, dtype = one.space, one.dat.dtype
+            numbers[space, dtype] = number = numbers.get((space, dtype), -1) + 1
+            found[one] = _function(space, dtype, number)
+    for one in sorted(ufl.algorithms.analysis.extract_constants(expression), key=_count):
+        if isinstance(one, Constant):
+            mesh, shape, dtype = one.ufl_domain(), one.ufl_shape, one.data.dtype
+            numbers[mesh, shape, dtype] = number = numbers.get((mesh, shape, dtype), -1) + 1
+            found[one] = _constant(mesh, shape, dtype, number)
+    return found
+
+
+def _count(constant: Any) -> int:
+    number: int = constant.count()
+    return number
+
+
+def _function(space: Any, dtype: Any, number: int) -> Function:
+    kept: dict[Any, Any] = space.domain.stand_ins
+    key = (space, dtype, number)
+    if key not in kept:
+        kept[key] = Function(space, dtype)  # whose values get no memory, for nothing uses them
+    found: Function = kept[key]
+    return found
+
+
+def _constant(mesh: Any, shape: tuple[int, ...], dtype: Any, number: int) -> Constant:
+    domain: Domain = mesh.ufl_cargo()
+    key = (shape, dtype, number)
+    if key not in domain.stand_ins:
+        domain.stand_ins[key] = Constant(domain.mesh, np.zeros(shape), dtype)
+    found: Constant = domain.stand_ins[key]
+    return found
