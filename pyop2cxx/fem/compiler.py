@@ -17,8 +17,8 @@ import numpy as np
 from pyop2cxx.base import extras
 from pyop2cxx.base.access import INC, READ, Access
 from pyop2cxx.exceptions import DataTypeError, UnsupportedError, UsageError
-from pyop2cxx.fem import text
 from pyop2cxx.fem._packages import ufl
+from pyop2cxx.kernel import ufcx
 from pyop2cxx.kernel.kernel import Kernel
 from pyop2cxx.runtime.store import remembered
 
@@ -241,7 +241,7 @@ def _description(
     domains = list(dict.fromkeys(key[0] for key in expression.integrand))
     if len(domains) != 1:
         raise UnsupportedError("compile_form: an integral is over cells of several types")
-    body = text.with_products(text.body_of(generate(integral, domains[0], settings)[1]))
+    body = ufcx.with_products(ufcx.body_of(generate(integral, domains[0], settings)[1]))
     n_cells = 2 if kind == "interior_facet" else 1
     positions = described.original_coefficient_positions
     coefficients = [
@@ -258,10 +258,10 @@ def _description(
     ]
     domain = form.integrals()[0].ufl_domain()
     dim = domain.geometric_dimension
-    pieces = [text.Part(f"coefficient{n}", a, size) for n, a, size in coefficients]
-    body = text.split(body, "w", pieces)
-    body = text.split(body, "c", [text.Part(f"constant{n}", a, k) for n, a, k in constants])
-    body = text.narrowed(body, "coordinate_dofs", dim)
+    pieces = [ufcx.Part(f"coefficient{n}", a, size) for n, a, size in coefficients]
+    body = ufcx.split(body, "w", pieces)
+    body = ufcx.split(body, "c", [ufcx.Part(f"constant{n}", a, k) for n, a, k in constants])
+    body = ufcx.narrowed(body, "coordinate_dofs", dim)
     n_vertices = domain.ufl_coordinate_element().dim // domain.ufl_coordinate_element().block_size
     arguments = [
         *(["coefficient", f"coefficient{n}", size, n] for n, _, size in coefficients),
@@ -274,7 +274,7 @@ def _description(
         "kind": kind,
         "subdomains": sorted(subdomains),
         "shape": [int(n) for n in expression.tensor_shape],
-        "arguments": [a for a in arguments if text.uses(body, a[1])],
+        "arguments": [a for a in arguments if ufcx.uses(body, a[1])],
         "body": body,
     }
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from pyop2cxx import _core
-from pyop2cxx.base.access import Access
+from pyop2cxx.base.access import INC, READ, Access
 from pyop2cxx.exceptions import (
     ContractError,
     DataTypeError,
@@ -20,6 +20,7 @@ from pyop2cxx.exceptions import (
     UsageError,
 )
 from pyop2cxx.interop import petsc_build
+from pyop2cxx.kernel import ufcx
 from pyop2cxx.kernel.loopy import is_loopy, written
 from pyop2cxx.kernel.parser import headers as known_headers
 from pyop2cxx.kernel.parser import known
@@ -179,6 +180,58 @@ class Kernel(Shown):
             ),
         )
         self.core = _build(self._description)
+
+    @classmethod
+    def from_ufcx(
+        cls,
+        source: str,
+        integral: str | None = None,
+        *,
+        coefficients: Sequence[int] = (),
+        constants: Sequence[int] = (),
+        gdim: int = 3,
+        name: str | None = None,
+    ) -> Kernel:
+        """Make a kernel of what FFCx writes for an integral: its function ``tabulate_tensor``.
+
+        UFCx packs coefficients and constants into one array each, and gives three coordinates to
+        each vertex. Here each is an argument of its own, so that loops read Dats in place. The
+        arguments are the element tensor (INC), the coefficients, the constants, the coordinates
+        of the cell's vertices, and where the text uses them the numbers of facets in their cells
+        (int32) and the permutations of facets (uint8).
+
+        Args:
+            source: The C text: of a file that ``python -m ffcx`` writes, or the implementation
+                that ``ffcx.codegeneration.jit.compile_forms`` returns beside the forms.
+            integral: Its name in there, if there are several.
+            coefficients: How many values of each coefficient the function reads, in the form's
+                order; on interior facets those of both cells.
+            constants: How many values each constant has.
+            gdim: How many coordinates a vertex has.
+            name: What the kernel is called; None means as the integral.
+
+        Returns:
+            The kernel; its `arguments` have the access and the dtype of each parameter.
+
+        Raises:
+            UsageError: There is no such integral, or it reads what is not described.
+            UnsupportedError: It is of ``complex64``.
+
+        Example:
+            >>> text = '''
+            ... void tabulate_tensor_integral_load(double* restrict A, const double* restrict w,
+            ...     const double* restrict c, const double* restrict coordinate_dofs,
+            ...     const int* restrict entity_local_index,
+            ...     const uint8_t* restrict quadrature_permutation, void* custom_data)
+            ... { A[0] += c[0] * w[0] * (coordinate_dofs[3] - coordinate_dofs[0]); }
+            ... '''
+            >>> load = Kernel.from_ufcx(text, coefficients=[1], constants=[1], gdim=1, name="load")
+            >>> [parameter.name for parameter in load.parameters]
+            ['A', 'coefficient0', 'constant0', 'coordinate_dofs']
+        """
+        found = ufcx.described(source, integral, name, (coefficients, constants), gdim)
+        accesses = [INC] + [READ] * (len(found.dtypes) - 1)
+        return Kernel(found.code, found.name, accesses=accesses, dtypes=found.dtypes, abi="2026")
 
     @property
     def key(self) -> str:

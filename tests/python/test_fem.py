@@ -23,11 +23,9 @@ from pyop2cxx.exceptions import (  # noqa: E402
     DataValueError,
     DatTypeError,
     IndexValueError,
-    InternalError,
     UnsupportedError,
     UsageError,
 )
-from pyop2cxx.fem import text  # noqa: E402
 from pyop2cxx.fem.cells import topology as basix_topology  # noqa: E402
 from pyop2cxx.fem.spaces import node_points  # noqa: E402
 from pyop2cxx.mesh import Mesh  # noqa: E402
@@ -117,30 +115,6 @@ def test_importing_the_package_loads_no_ufl():
         [sys.executable, "-c", program], capture_output=True, text=True, check=True
     )
     assert ran.stdout == "False\n"
-
-
-def test_indices_are_rewritten():
-    body = "w[ic] * w[4 + 2 * (ic) + 1] + w[11]"
-    parts = [text.Part("a", 0, 4), text.Part("b", 4, 7), text.Part("d", 11, 1)]
-    assert text.split(body, "w", parts) == "a[ic] * b[2 * ic + 1] + d[0]"
-    assert text.narrowed("x[(ic) * 3 + 10] - x[1]", "x", 2) == "x[2 * ic + 7] - x[1]"
-    assert (
-        text.narrowed("x[t[f][0] * 3 + 1]", "x", 2)
-        == "x[(t[f][0] * 3 + 1) / 3 * 2 + (t[f][0] * 3 + 1) % 3]"
-    )
-    with pytest.raises(InternalError, match="belongs to no argument"):
-        text.split("w[12]", "w", parts)
-    with pytest.raises(InternalError, match="not linear"):
-        text.split("w[i * i]", "w", parts)
-    with pytest.raises(InternalError, match="no function"):
-        text.body_of("int x;")
-
-
-def test_small_powers_are_products():
-    """PoCL's vectors of pow make a NaN of the square of zero."""
-    assert text.with_products("pow(x_1, 2) + pow(x, 2.0)") == "(x_1 * x_1) + (x * x)"
-    assert text.with_products("cpow(x, 3) pow(x, -1)") == "(x * x * x) pow(x, -1)"
-    assert text.with_products("pow(x, 2.5) pow(x, 12)") == "pow(x, 2.5) pow(x, 12)"
 
 
 @pytest.mark.parametrize("backend", BACKENDS)

@@ -13,7 +13,7 @@ import ast
 import re
 from typing import TYPE_CHECKING, NamedTuple
 
-from pyop2cxx.exceptions import InternalError
+from pyop2cxx.exceptions import InternalError, UnsupportedError, UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -23,6 +23,10 @@ UFCX_DIM = 3
 _BODY = re.compile(
     r"void\* custom_data\)\s*\{\n(.*?)\n\}\s*\n+(?:bool|ufcx_integral|int|static)", re.DOTALL
 )
+_FUNCTION = re.compile(r"\bvoid\s+(\w+)\s*\(([^()]*\bcustom_data)\s*\)\s*\{")
+_PREFIX = "tabulate_tensor_"
+_DTYPES = {"float": "float32", "double": "float64", "double _Complex": "complex128"}
+"""What FFCx calls scalars in C, and NumPy."""
 _POWER = re.compile(r"\bc?powf?\((\w+), ([234])(?:\.0*)?\)")
 
 
@@ -38,6 +42,97 @@ class Part(NamedTuple):
     name: str
     start: int
     size: int
+
+
+class Described(NamedTuple):
+    """A function of UFCx's as a kernel.
+
+    Attributes:
+        code: The kernel's text.
+        name: The function in it.
+        dtypes: Of its arguments, of which the first one is the element tensor.
+    """
+
+    code: str
+    name: str
+    dtypes: tuple[str, ...]
+
+
+def described(
+    source: str,
+    integral: str | None,
+    name: str | None,
+    sizes: tuple[Sequence[int], Sequence[int]],
+    gdim: int,
+) -> Described:
+    """Make a kernel of what FFCx writes for an integral; see `Kernel.from_ufcx`.
+
+    Args:
+        source: C text.
+        integral: Which of them; None for the only one.
+        name: Of the kernel; None means that of the integral.
+        sizes: How many values each coefficient has, and each constant.
+        gdim: Coordinates of a vertex.
+
+    Raises:
+        UsageError: There is no such function, or it reads what is not described.
+        UnsupportedError: It is of ``complex64``.
+    """
+    called, parameters, body = _function(source, integral)
+    if gdim not in (1, 2, 3):
+        raise UsageError(f"Kernel.from_ufcx: gdim must be 1, 2 or 3, got {gdim!r}")
+    scalar = parameters[0].partition("*")[0].strip()
+    if scalar not in _DTYPES:
+        raise UnsupportedError(f"Kernel.from_ufcx: there are no loops over values of '{scalar}'")
+    real = scalar.partition(" ")[0]
+    tensor, w, c, coordinates, facets, permutations = (one.split()[-1] for one in parameters[:6])
+    arguments = [(tensor, f"{scalar} *", _DTYPES[scalar])]
+    for array, kind, given in zip((w, c), ("coefficient", "constant"), sizes, strict=True):
+        pieces = [Part(f"{kind}{i}", sum(given[:i]), size) for i, size in enumerate(given)]
+        try:
+            body = split(body, array, pieces)
+        except InternalError as error:
+            raise UsageError(
+                f"Kernel.from_ufcx: integral '{called}': {error}; '{kind}s' says how many values "
+                f"each of them has, got {[*given]}"
+            ) from None
+        arguments += [(one.name, f"const {scalar} *", _DTYPES[scalar]) for one in pieces]
+    body = narrowed(body, coordinates, gdim)
+    arguments.append((coordinates, f"const {real} *", _DTYPES[real]))
+    for array, ctype, dtype in ((facets, "int32_t", "int32"), (permutations, "uint8_t", "uint8")):
+        if uses(body, array):
+            arguments.append((array, f"const {ctype} *", dtype))
+    includes = "#include <math.h>\n#include <stdint.h>\n"
+    includes += "#include <complex.h>\n" if scalar != real else ""
+    listed = ", ".join(f"{ctype}restrict {one}" for one, ctype, _ in arguments)
+    code = f"{includes}static void {name or called}({listed})\n{{\n{body}\n}}\n"
+    return Described(code, name or called, tuple(dtype for _, _, dtype in arguments))
+
+
+def _function(source: str, integral: str | None) -> tuple[str, list[str], str]:
+    """Return the name of an integral, its function's parameters, and what stands in it."""
+    found = {one[1].removeprefix(_PREFIX): one for one in _FUNCTION.finditer(source)}
+    called = (integral or "").removeprefix(_PREFIX)
+    if integral is None and len(found) == 1:
+        called = next(iter(found))
+    if called not in found:
+        which = "one integral only" if integral is None else f"integral '{integral}'"
+        raise UsageError(
+            f"Kernel.from_ufcx: expected C text of FFCx's with {which}; it has: "
+            f"{', '.join(found) or 'none'}"
+        )
+    head = found[called]
+    start, depth = head.end(), 1
+    for brace in re.finditer(r"[{}]", source[start:]):
+        depth += 1 if brace[0] == "{" else -1
+        if depth == 0:
+            body = source[start : start + brace.start()].strip("\n")
+            return (
+                called,
+                [" ".join(one.split()) for one in head[2].split(",")],
+                with_products(body),
+            )
+    raise UsageError(f"Kernel.from_ufcx: the text ends within integral '{called}'")
 
 
 def body_of(implementation: str) -> str:
