@@ -66,20 +66,18 @@ const CompiledLoop& compiled_for(const LoopText& text, Backend backend) {
 }
 
 void check_map(const std::string& what, const MapState& map, const SetPointer& set,
-               const DataState& data) {
+               const std::string& whose, const SetPointer& home) {
   if (map.from != set) {
     throw UsageError(
         fmt::format("{}: Map '{}' starts on Set '{}', but the loop runs over '{}'; pass a Map {} → "
                     "{}",
-                    what, map.name, map.from->name, set->name, set->name, data.home->name));
+                    what, map.name, map.from->name, set->name, set->name, home->name));
   }
-  if (map.to != data.home) {
-    throw UsageError(
-        fmt::format("{}: Map '{}' leads from Set '{}' to Set '{}', but the Dat lives on Set '{}'; "
-                    "pass a Map {} "
-                    "→ {}",
-                    what, map.name, map.from->name, map.to->name, data.home->name, map.from->name,
-                    data.home->name));
+  if (map.to != home) {
+    throw UsageError(fmt::format(
+        "{}: Map '{}' leads from Set '{}' to Set '{}', but {} on Set '{}'; pass a Map {} → {}",
+        what, map.name, map.from->name, map.to->name, whose, home->name, map.from->name,
+        home->name));
   }
 }
 
@@ -87,16 +85,30 @@ void check_homes(const LoopState& loop, const SetPointer& set) {
   for (std::size_t i = 0; i < loop.objects.data.size(); ++i) {
     const Argument& argument = loop.objects.data[i];
     const DataState& data = *argument.data;
-    if (data.home == nullptr) continue;
     const std::string what = fmt::format("{}: arg {}", loop.what, i);
+    const auto map = [&loop](int number) -> const MapState& {
+      return *loop.objects.maps.at(static_cast<std::size_t>(number));
+    };
+    if (data.sparsity != nullptr) {
+      check_map(what, map(argument.map), set, "the Mat's rows are", data.sparsity->rows);
+      check_map(what, map(argument.columns), set, "its columns are", data.sparsity->columns);
+    }
+    if (data.home == nullptr) continue;
     if (argument.map >= 0) {
-      check_map(what, *loop.objects.maps[static_cast<std::size_t>(argument.map)], set, data);
+      check_map(what, map(argument.map), set, "the Dat lives", data.home);
     } else if (data.home != set) {
       throw UsageError(fmt::format(
           "{}: Dat '{}' lives on Set '{}', but the loop runs over '{}'; pass a Map {} → {}", what,
           data.name, data.home->name, set->name, set->name, data.home->name));
     }
   }
+}
+
+void check_indices(const LoopState& loop, const Visited& visited, int bytes) {
+  if (visited.part == nullptr || visited.part->table->index_bytes() == bytes) return;
+  throw UsageError(
+      fmt::format("{}: it was generated for indices of {} bytes, but those of Subset '{}' have {}",
+                  loop.what, bytes, visited.part->name, visited.part->table->index_bytes()));
 }
 
 /// The code was made for objects that share no memory where they are different ones.
@@ -138,8 +150,42 @@ void check_injective(LoopState& loop) {
   }
 }
 
-runtime::Binding binding_of(const LoopState& loop, const SetPointer& set,
-                            const std::vector<int>& spaces) {
+/// The width that the code for this loop reads positions of matrices with.
+int position_bytes(const exec::Executable& executable) {
+  for (const abi::Parameter& one : executable.arguments) {
+    if (one.role == abi::Role::matrix && one.index % 2 == 1) {
+      return static_cast<int>(size_of(one.type.dtype));
+    }
+  }
+  return 4;
+}
+
+void add_matrices(runtime::Binding& made, const LoopState& loop, int bytes) {
+  for (std::size_t i = 0; i < loop.objects.data.size(); ++i) {
+    const Argument& argument = loop.objects.data[i];
+    if (argument.data->sparsity == nullptr) continue;
+    const MapState& rows = *loop.objects.maps[static_cast<std::size_t>(argument.map)];
+    const MapState& columns = *loop.objects.maps[static_cast<std::size_t>(argument.columns)];
+    plan::PositionSpec spec;
+    spec.sparsity = argument.data->sparsity->table;
+    spec.elements = {rows.from->size, nullptr};
+    spec.rows = rows.table;
+    spec.columns = columns.table;
+    spec.bytes = bytes;
+    made.matrices.push_back(std::move(spec));
+    made.matrix_paths.emplace_back(argument.map, argument.columns);
+    made.matrix_users.push_back(static_cast<int>(i));
+  }
+}
+
+int first_user(const std::vector<Argument>& data, int map) {
+  const auto user = std::ranges::find_if(
+      data, [map](const Argument& one) { return one.map == map || one.columns == map; });
+  return static_cast<int>(user - data.begin());
+}
+
+runtime::Binding binding_of(const LoopState& loop, const Visited& visited, const LoopText& text,
+                            const exec::Executable& executable) {
   runtime::Binding made;
   for (const Argument& argument : loop.objects.data)
     made.arguments.push_back(argument.data->buffer);
@@ -148,11 +194,17 @@ runtime::Binding binding_of(const LoopState& loop, const SetPointer& set,
   }
   for (std::size_t i = 0; i < loop.objects.maps.size(); ++i) {
     made.maps.push_back(loop.objects.maps[i]->table);
-    const auto user = std::ranges::find(loop.objects.data, static_cast<int>(i), &Argument::map);
-    made.map_users.push_back(static_cast<int>(user - loop.objects.data.begin()));
+    made.map_users.push_back(first_user(loop.objects.data, static_cast<int>(i)));
   }
-  made.spaces = spaces;
-  made.n_elements = set->size;
+  add_matrices(made, loop, position_bytes(executable));
+  made.spaces = text.spaces;
+  made.n_elements = visited.whole->size;
+  made.iteration.index_bytes = text.index_bytes;
+  if (visited.part != nullptr) {
+    made.n_elements = visited.part->table->n_rows();
+    made.iteration.subset = true;
+    made.items = {visited.part->table};
+  }
   return made;
 }
 
@@ -163,21 +215,24 @@ runtime::LaunchOptions launch_options(const CompiledLoop& compiled, int n_thread
 }
 
 void prepare(LoopState& loop, const LoopText& text, const CompiledLoop& compiled,
-             const SetPointer& set) {
+             const Visited& visited) {
   Shared& all = shared();
   auto executable = exec::read_executable(compiled.executable);
   executable->launch = compiled.launch;
   const std::lock_guard lock(all.mutex);
   auto& timing = all.timings[{text.name, compiled.backend}];
   if (!timing) timing = std::make_shared<runtime::Timing>();
+  runtime::Binding binding = binding_of(loop, visited, text, *executable);
   loop.prepared = std::make_unique<runtime::PreparedLoop>(
-      std::move(executable), binding_of(loop, set, text.spaces),
+      std::move(executable), std::move(binding),
       launch_options(compiled, n_threads_of(all.options)), all.plans, timing);
 }
 
 }  // namespace
 
-Loop made_loop(const LoopText& text, const Set& set, Arguments arguments) {
+Visited::Visited(const Subset& subset) : whole(subset.state()->whole), part(subset.state()) {}
+
+Loop made_loop(const LoopText& text, const Visited& visited, Arguments arguments) {
   Backend backend{};
   {
     const std::lock_guard lock(shared().mutex);
@@ -191,10 +246,11 @@ Loop made_loop(const LoopText& text, const Set& set, Arguments arguments) {
     if (compiled.injective[i]) loop->injective.push_back(i);
   }
   loop->versions.assign(loop->injective.size(), -1);
-  check_homes(*loop, set.state());
+  check_indices(*loop, visited, text.index_bytes);
+  check_homes(*loop, visited.whole);
   check_memory(*loop);
   check_injective(*loop);
-  prepare(*loop, text, compiled, set.state());
+  prepare(*loop, text, compiled, visited);
   return Loop(std::move(loop));
 }
 

@@ -29,12 +29,23 @@ struct LoopText {
   const char* name;
   std::vector<int> spaces;  ///< [maps] those with equal ones lead to the same memory
   std::vector<CompiledLoop> compiled;
+  int index_bytes = 4;  ///< of a Subset's indices
 };
 
 /// @brief An argument of a loop.
 struct Argument {
   DataPointer data;
-  int map = -1;  ///< by which it is reached; -1: by none
+  int map = -1;      ///< by which it is reached, a matrix's rows; -1: by none
+  int columns = -1;  ///< by which a matrix's columns are
+};
+
+/// @brief What a loop visits: a whole Set, or some of its entities.
+struct Visited {
+  Visited(const Set& set) : whole(set.state()) {}
+  Visited(const Subset& subset);
+
+  SetPointer whole;
+  SubsetPointer part{};  ///< null: all of it
 };
 
 /// @brief The objects that a loop is about.
@@ -47,6 +58,6 @@ struct Arguments {
 /// @brief A loop that is ready to run.
 /// @throws UsageError if the objects do not belong together, or are not what the code was made for.
 /// @throws UnsupportedError if there is no code for the backend that loops are to run on.
-[[nodiscard]] Loop made_loop(const LoopText& text, const Set& set, Arguments arguments);
+[[nodiscard]] Loop made_loop(const LoopText& text, const Visited& visited, Arguments arguments);
 
 }  // namespace op2::api

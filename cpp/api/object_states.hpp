@@ -8,11 +8,18 @@
 #include "api/states.hpp"
 #include "mesh/buffer.hpp"
 #include "mesh/map_table.hpp"
+#include "plan/sparsity.hpp"
 
 namespace op2::api {
 
 struct SetState {
   std::int64_t size;
+  std::string name;
+};
+
+struct SubsetState {
+  SetPointer whole;
+  std::shared_ptr<mesh::MapTable> table;
   std::string name;
 };
 
@@ -23,10 +30,18 @@ struct MapState {
   std::string name;
 };
 
+struct SparsityState {
+  SetPointer rows;
+  SetPointer columns;
+  std::shared_ptr<const plan::Sparsity> table;
+  std::string name;
+};
+
 struct DataState {
-  SetPointer home;  ///< null: of no Set
+  SetPointer home;           ///< null: of no Set
+  SparsityPointer sparsity;  ///< of a matrix; else null
   std::shared_ptr<mesh::Buffer> buffer;
-  std::string kind;  ///< "Dat", "Global" or "Const"
+  std::string kind;  ///< "Dat", "Mat", "Global" or "Const"
   std::string name;
 };
 

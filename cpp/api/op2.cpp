@@ -4,9 +4,11 @@
 #include <fmt/format.h>
 
 #include <utility>
+#include <variant>
 
 #include "api/object_states.hpp"
 #include "base/error.hpp"
+#include "runtime/host/threads.hpp"
 
 namespace op2 {
 namespace api {
@@ -32,7 +34,69 @@ void check_range(const MapState& map) {
   }
 }
 
+void check_side(const std::string& name, const char* side, const SetPointer& set,
+                const MapState& map) {
+  if (map.to == set) return;
+  throw UsageError(
+      fmt::format("Sparsity '{}': the {} are entities of Set '{}', but Map '{}' leads to Set '{}'",
+                  name, side, set->name, map.name, map.to->name));
+}
+
 }  // namespace
+
+SubsetPointer made_subset(const SetPointer& whole, const View& indices, std::string name) {
+  auto table =
+      std::make_shared<mesh::MapTable>(indices.data, static_cast<int>(indices.scalar_bytes),
+                                       static_cast<std::int64_t>(indices.size), 1, whole->size);
+  std::int64_t last = -1;
+  for (std::int64_t i = 0; i < table->n_rows(); ++i) {
+    const std::int64_t index = table->at(i, 0);
+    if (index < 0 || index >= whole->size) {
+      throw UsageError(fmt::format("Subset '{}': index {} is {}, but Set '{}' has entities 0 to {}",
+                                   name, i, index, whole->name, whole->size - 1));
+    }
+    if (index <= last) {
+      throw UsageError(
+          fmt::format("Subset '{}': index {} is {} and comes after {}; sort the indices and keep "
+                      "each once",
+                      name, i, index, last));
+    }
+    last = index;
+  }
+  return std::make_shared<const SubsetState>(SubsetState{whole, std::move(table), std::move(name)});
+}
+
+SparsityPointer made_sparsity(const SetPointer& rows, const SetPointer& columns,
+                              const std::vector<MapPair>& pairs, std::string name) {
+  plan::SparsitySpec spec{rows->size, columns->size, {}, rows == columns};
+  for (const MapPair& pair : pairs) {
+    if (pair.rows->from != pair.columns->from) {
+      throw UsageError(
+          fmt::format("Sparsity '{}': Map '{}' starts on Set '{}', but Map '{}' on Set '{}'; the "
+                      "two of a pair start on one Set",
+                      name, pair.rows->name, pair.rows->from->name, pair.columns->name,
+                      pair.columns->from->name));
+    }
+    check_side(name, "rows", rows, *pair.rows);
+    check_side(name, "columns", columns, *pair.columns);
+    spec.pairs.push_back({pair.rows->table, pair.columns->table, pair.rows->from->size});
+  }
+  auto table =
+      std::make_shared<const plan::Sparsity>(build_sparsity(spec, runtime::available_threads()));
+  return std::make_shared<const SparsityState>(
+      SparsityState{rows, columns, std::move(table), std::move(name)});
+}
+
+DataPointer made_mat(const SparsityPointer& sparsity, const View& values, std::string name) {
+  const std::int64_t wanted = sparsity->table->n_entries() * values.dim;
+  if (values.size != static_cast<std::size_t>(wanted)) {
+    throw UsageError(fmt::format(
+        "Mat '{}': expected {} values ({} for each of the {} entries of Sparsity '{}'), got {}",
+        name, wanted, values.dim, sparsity->table->n_entries(), sparsity->name, values.size));
+  }
+  return std::make_shared<const DataState>(
+      DataState{nullptr, sparsity, buffer_of(values), "Mat", std::move(name)});
+}
 
 MapPointer made_map(const SetPointer& from, const SetPointer& to, const View& values,
                     std::string name) {
@@ -59,7 +123,7 @@ DataPointer made_dat(const SetPointer& set, const View& values, std::string name
                     set->name, wanted, set->size, values.dim, values.size));
   }
   return std::make_shared<const DataState>(
-      DataState{set, buffer_of(values), "Dat", std::move(name)});
+      DataState{set, nullptr, buffer_of(values), "Dat", std::move(name)});
 }
 
 DataPointer made_global(const View& values, const char* kind, std::string name) {
@@ -68,7 +132,7 @@ DataPointer made_global(const View& values, const char* kind, std::string name) 
         fmt::format("{} '{}': expected {} values, got {}", kind, name, values.dim, values.size));
   }
   return std::make_shared<const DataState>(
-      DataState{nullptr, buffer_of(values), kind, std::move(name)});
+      DataState{nullptr, nullptr, buffer_of(values), kind, std::move(name)});
 }
 
 void check_changed(const MapState& map) {
@@ -92,6 +156,41 @@ std::int64_t Set::size() const {
 
 const std::string& Set::name() const {
   return state_->name;
+}
+
+Subset::Subset(const Set& whole, std::span<const std::int32_t> indices, std::string name)
+    : state_(api::made_subset(whole.state(), {indices.data(), 4, indices.size(), 1},
+                              std::move(name))) {}
+
+Subset::Subset(const Set& whole, std::span<const std::int64_t> indices, std::string name)
+    : state_(api::made_subset(whole.state(), {indices.data(), 8, indices.size(), 1},
+                              std::move(name))) {}
+
+std::int64_t Subset::size() const {
+  return state_->table->n_rows();
+}
+
+Sparsity::Sparsity(const Set& rows, const Set& columns, const std::vector<Coupling>& couplings,
+                   std::string name) {
+  std::vector<api::MapPair> pairs;
+  for (const Coupling& coupling : couplings) pairs.push_back(coupling.maps);
+  state_ = api::made_sparsity(rows.state(), columns.state(), pairs, std::move(name));
+}
+
+std::int64_t Sparsity::n_entries() const {
+  return state_->table->n_entries();
+}
+
+std::span<const std::int64_t> Sparsity::row_offset() const {
+  return state_->table->row_offset;
+}
+
+std::span<const std::int32_t> Sparsity::columns() const {
+  if (const auto* narrow = std::get_if<std::vector<std::int32_t>>(&state_->table->columns)) {
+    return *narrow;
+  }
+  throw UnsupportedError(
+      fmt::format("Sparsity '{}': its columns are more than std::int32_t counts", state_->name));
 }
 
 }  // namespace op2

@@ -6,16 +6,17 @@
 #include <span>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "api/states.hpp"
 #include "base/error.hpp"
 
 /// Loops that `pyop2cxx generate` has written, for programs in C++.
 ///
-/// Sets, Maps, Dats, Globals and Consts are handles: copies are the same object. Values stay where
-/// they are, in memory of the program, which must outlive every object and Loop that sees them.
-/// What is wrong is an exception: UsageError of what a caller did, UnsupportedError of what the
-/// generated code cannot do, ExecutionError of a loop that failed. All are op2::Error.
+/// Sets, Subsets, Maps, Dats, Mats, Globals and Consts are handles: copies are the same object.
+/// Values stay where they are, in memory of the program, which must outlive every object and Loop
+/// that sees them. What is wrong is an exception: UsageError of what a caller did, UnsupportedError
+/// of what the generated code cannot do, ExecutionError of a loop that failed. All are op2::Error.
 namespace op2 {
 
 /// @brief What a loop runs on.
@@ -43,6 +44,21 @@ class Set {
 
  private:
   api::SetPointer state_;
+};
+
+/// @brief Some entities of a Set: loops over it visit only these.
+class Subset {
+ public:
+  /// @param[in] indices Ascending, each once, in [0, whole.size()).
+  /// @throws UsageError if they are not.
+  Subset(const Set& whole, std::span<const std::int32_t> indices, std::string name = "subset");
+  Subset(const Set& whole, std::span<const std::int64_t> indices, std::string name = "subset");
+
+  [[nodiscard]] std::int64_t size() const;
+  [[nodiscard]] const api::SubsetPointer& state() const { return state_; }
+
+ private:
+  api::SubsetPointer state_;
 };
 
 /// @brief Where the entities of one Set lead in another: `Arity` entries for each.
@@ -76,6 +92,59 @@ class Dat {
   /// @throws UsageError if they are of another number.
   Dat(const Set& set, std::span<T> values, std::string name = "dat")
       : state_(api::made_dat(set.state(), {values.data(), sizeof(T), values.size(), Dim},
+                             std::move(name))),
+        values_(values) {}
+
+  [[nodiscard]] std::span<T> values() const { return values_; }
+  [[nodiscard]] const api::DataPointer& state() const { return state_; }
+
+ private:
+  api::DataPointer state_;
+  std::span<T> values_;
+};
+
+/// @brief Two Maps from one Set: each of its entities couples the rows that one leads to with the
+/// columns that the other leads to.
+struct Coupling {
+  template <int R, class I, int C, class J>
+  Coupling(const Map<R, I>& rows, const Map<C, J>& columns) : maps{rows.state(), columns.state()} {}
+
+  api::MapPair maps;
+};
+
+/// @brief Where matrices may have values: compressed rows, columns ascending within each.
+///
+/// Rows and columns count entities; a Mat has a block of values for each pair of them. Square ones,
+/// of one Set with itself, have their diagonal.
+class Sparsity {
+ public:
+  /// @throws UsageError if Maps of a pair start on different Sets, or lead to others.
+  Sparsity(const Set& rows, const Set& columns, const std::vector<Coupling>& couplings,
+           std::string name = "sparsity");
+
+  [[nodiscard]] std::int64_t n_entries() const;
+  /// @brief Where each row begins among the entries, [rows.size() + 1].
+  [[nodiscard]] std::span<const std::int64_t> row_offset() const;
+  /// @brief The column of each entry, [n_entries()].
+  /// @throws UnsupportedError if there are more columns than std::int32_t counts.
+  [[nodiscard]] std::span<const std::int32_t> columns() const;
+  [[nodiscard]] const api::SparsityPointer& state() const { return state_; }
+
+ private:
+  api::SparsityPointer state_;
+};
+
+/// @brief A sparse matrix of blocks of `Rows` times `Cols` values.
+///
+/// Loops add to what is there, or overwrite it: who assembles anew sets the values to 0 before.
+template <class T, int Rows = 1, int Cols = Rows>
+class Mat {
+ public:
+  /// @param[in] values Block by block in the order of the sparsity, each row by row.
+  /// @throws UsageError if they are of another number.
+  Mat(const Sparsity& sparsity, std::span<T> values, std::string name = "mat")
+      : state_(api::made_mat(sparsity.state(),
+                             {values.data(), sizeof(T), values.size(), Rows * Cols},
                              std::move(name))),
         values_(values) {}
 

@@ -4,18 +4,24 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <string>
+#include <vector>
 
 /// What stands behind the objects of op2.hpp, as far as that header needs it.
 namespace op2::api {
 
 struct SetState;
+struct SubsetState;
 struct MapState;
+struct SparsityState;
 struct DataState;
 struct LoopState;
 
 using SetPointer = std::shared_ptr<const SetState>;
+using SubsetPointer = std::shared_ptr<const SubsetState>;
 using MapPointer = std::shared_ptr<const MapState>;
+using SparsityPointer = std::shared_ptr<const SparsityState>;
 using DataPointer = std::shared_ptr<const DataState>;
 
 /// @brief Memory of the user's, of `size` scalars, `dim` for each entity.
@@ -26,11 +32,23 @@ struct View {
   int dim;
 };
 
+/// @brief Maps from one Set, to the rows and to the columns of a matrix.
+struct MapPair {
+  MapPointer rows;
+  MapPointer columns;
+};
+
+[[nodiscard]] SubsetPointer made_subset(const SetPointer& whole, const View& indices,
+                                        std::string name);
 [[nodiscard]] MapPointer made_map(const SetPointer& from, const SetPointer& to, const View& values,
                                   std::string name);
 [[nodiscard]] DataPointer made_dat(const SetPointer& set, const View& values, std::string name);
 /// @param[in] kind How messages call it: "Global", "Const".
 [[nodiscard]] DataPointer made_global(const View& values, const char* kind, std::string name);
+[[nodiscard]] SparsityPointer made_sparsity(const SetPointer& rows, const SetPointer& columns,
+                                            const std::vector<MapPair>& pairs, std::string name);
+[[nodiscard]] DataPointer made_mat(const SparsityPointer& sparsity, const View& values,
+                                   std::string name);
 void check_changed(const MapState& map);
 void run(LoopState& loop);
 

@@ -124,7 +124,10 @@ def _defined(name: str, function: Function, compiled: Sequence[Compiled]) -> dic
         "iterset": function.iterset,
         "parameters": _parameters(function),
         "spaces": ", ".join(map(str, function.spaces)),
-        "data": ", ".join(f"{{{data}.state(), {number}}}" for data, number in function.data),
+        "data": ", ".join(
+            f"{{{data}.state(), {row}, {column}}}" for data, row, column in function.data
+        ),
+        "index_bytes": function.index_bytes,
         "maps": ", ".join(f"{map_}.state()" for map_ in function.maps),
         "constants": ", ".join(f"{constant}.state()" for constant in function.constants),
         "compiled": [_code(code) for code in compiled],

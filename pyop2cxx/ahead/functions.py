@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Loops as functions of C++ that take Sets, Maps, Dats, Globals and Consts of ``op2.hpp``."""
+"""Loops as functions of C++ that take Sets, Maps, Dats, Mats, Globals, Consts of ``op2.hpp``."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from pyop2cxx.loop.parts import Kind
 from pyop2cxx.loop.symbolic import aliases
 from pyop2cxx.pipeline import tuning as tuning_numbers
 from pyop2cxx.sets.maps import Map
-from pyop2cxx.sets.sets import Set
+from pyop2cxx.sets.sets import Set, Subset
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -55,11 +55,13 @@ class Function:
         kernel: Its name for messages.
         parameters: Type and name of each object, in the order of first use.
         uses: What is done with each object, for the header.
-        iterset: What the Set that is visited is called.
-        data: For each argument of the loop the name of its object, and the number of its Map or -1.
+        iterset: What the Set or Subset that is visited is called.
+        data: For each argument of the loop the name of its object, and the numbers of the Maps to
+            its rows and to a matrix's columns; -1 for none.
         maps: Names of the Maps.
         constants: Names of the Consts.
         spaces: For each Map the class of memory that it leads to.
+        index_bytes: Of a Subset's indices.
     """
 
     name: str
@@ -67,10 +69,11 @@ class Function:
     parameters: tuple[tuple[str, str], ...]
     uses: tuple[tuple[str, str], ...]
     iterset: str
-    data: tuple[tuple[str, int], ...]
+    data: tuple[tuple[str, int, int], ...]
     maps: tuple[str, ...]
     constants: tuple[str, ...]
     spaces: tuple[int, ...]
+    index_bytes: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -128,13 +131,10 @@ def function_of(loop: Any, built: Symbolic) -> Function:
     _check_memory(loop._parts)
     names = _Names()
     iterset = names.of(loop.iterset)
-    data = tuple(
-        (names.of(part.data), built.maps.index(part.maps[0]) if part.maps else -1)
-        for part in loop._parts
-    )
+    data = tuple((names.of(part.data), *_map_numbers(part, built)) for part in loop._parts)
     maps = tuple(names.of(map_) for map_ in built.maps)
     constants = tuple(names.of(constant) for constant in built.constants)
-    parameters = [("Set", iterset)]
+    parameters = [(type(loop.iterset).__name__, iterset)]
     for part in loop._parts:
         parameters.append((_data_type(part), names.of(part.data)))
         parameters += [(_map_type(map_), names.of(map_)) for map_ in part.maps]
@@ -152,7 +152,14 @@ def function_of(loop: Any, built: Symbolic) -> Function:
         maps=maps,
         constants=constants,
         spaces=built.spaces,
+        index_bytes=next((table.index_bytes for table in loop._items.tables), 4),
     )
+
+
+def _map_numbers(part: Part, built: Symbolic) -> tuple[int, int]:
+    numbers = [built.maps.index(map_) for map_ in part.maps]
+    row, column, *_ = (*numbers, -1, -1)
+    return row, column
 
 
 def identifier(name: str) -> str:
@@ -181,10 +188,8 @@ class _Names:
 
 def _check_visited(loop: Any) -> None:
     items = loop._items
-    if type(loop.iterset) is not Set or items.extruded:
-        raise NoFunctionError(f"'{loop.iterset.name}' is a part of a Set, or extruded")
-    if loop.pass_layer_arg or items.tables:
-        raise NoFunctionError("it visits layers")
+    if type(loop.iterset) not in (Set, Subset) or items.extruded:
+        raise NoFunctionError(f"'{loop.iterset.name}' is extruded, or mixed")
     if loop.kernel.calls_petsc:
         raise NoFunctionError("its kernel calls PETSc")
 
@@ -194,11 +199,19 @@ def _check_part(part: Part) -> None:
     if part.kind is Kind.HANDLE:
         raise NoFunctionError(f"'{name}' is an address that is passed on")
     if part.is_of_matrix:
-        raise NoFunctionError(f"'{name}' is a matrix")
-    if part.is_field or part.stride or part.component:
+        _check_matrix(part)
+    elif part.is_field or part.stride or part.component:
         raise NoFunctionError(f"'{name}' is a part of a Dat, or mixed")
     if any(type(map_) is not Map or map_.offset is not None for map_ in part.maps):
         raise NoFunctionError(f"'{name}' is reached by a part of a Map")
+
+
+def _check_matrix(part: Part) -> None:
+    name = part.data.name
+    if part.path is None or (part.cell is not None and not part.cell.is_alone):
+        raise NoFunctionError(f"'{name}' is a matrix of several blocks, or of a Global")
+    if part.is_masked or part.path.unrolled:
+        raise NoFunctionError(f"entries of '{name}' are left out")
 
 
 def _check_memory(parts: Sequence[Part]) -> None:
@@ -215,6 +228,9 @@ def _scalar(dtype: Any) -> str:
 
 
 def _data_type(part: Part) -> str:
+    if part.path is not None:
+        rows, columns = part.data.block_dims
+        return f"Mat<{_scalar(part.dtype)}, {rows}, {columns}>"
     kind = "Global" if part.home is None else "Dat"
     return f"{kind}<{_scalar(part.dtype)}, {part.dim}>"
 
@@ -228,6 +244,8 @@ def _map_type(map_: Map) -> str:
 def _uses(parts: Sequence[Part], names: _Names) -> list[tuple[str, str]]:
     found: dict[str, list[str]] = {}
     for part in parts:
-        how = part.access.name + "".join(f" by {names.of(map_)}" for map_ in part.maps)
+        how = part.access.name
+        if part.maps:
+            how += f" by {' and '.join(names.of(map_) for map_ in part.maps)}"
         found.setdefault(names.of(part.data), []).append(how)
     return [(name, ", ".join(dict.fromkeys(ways))) for name, ways in found.items()]

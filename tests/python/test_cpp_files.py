@@ -50,9 +50,106 @@ def done(*command: str | Path, **options: object) -> str:
     return found.stdout
 
 
+# A matrix with blocks, and loops over a Subset, on triangles of a strip.
+MATRIX = """
+import sys
+import numpy as np
+from pyop2cxx import op2
+n = int(sys.argv[1])
+cells, nodes = op2.Set(2 * n, "cells"), op2.Set(2 * n + 2, "nodes")
+corners = [[2 * i, 2 * i + 1, 2 * i + 2, 2 * i + 3][j:j + 3] for i in range(n) for j in (0, 1)]
+c2n = op2.Map(cells, nodes, 3, corners, "c2n")
+size = op2.Dat(cells, np.arange(2 * n) % 7 + 0.5, name="size")
+total = op2.Global(1, 0.0, name="total")
+sparsity = op2.Sparsity((nodes ** 2, nodes ** 2), [(c2n, c2n, None)])
+mass = op2.Mat(sparsity, name="mass")
+block = op2.Kernel('''
+void block(double *a, const double *size) {
+  for (int i = 0; i < 6; ++i)
+    for (int j = 0; j < 6; ++j)
+      a[6 * i + j] += size[0] * (i % 2 == j % 2 ? 1.0 + (i == j) : 0.25);
+}''', "block")
+add = op2.Kernel("void add(double *t, const double *size) { *t += *size; }", "add")
+grow = op2.Kernel("void grow(double *size) { *size *= 3; }", "grow")
+op2.par_loop(block, cells, mass(op2.INC, (c2n, c2n)), size(op2.READ))
+mass.assemble()
+some = op2.Subset(cells, range(1, 2 * n, 3))
+op2.par_loop(grow, some, size(op2.RW))
+op2.par_loop(add, some, total(op2.INC), size(op2.READ))
+op2.par_loop(block, some, mass(op2.INC, (c2n, c2n)), size(op2.READ))
+mass.assemble()
+if len(sys.argv) > 2:
+    mass.values.tofile(sys.argv[2])
+    print(f"{total.data_ro[0]:.17g}")
+"""
+
+MATRIX_CPP = """
+#include <matrix.hpp>
+#include <cstdio>
+#include <fstream>
+#include <iostream>
+#include <string>
+#include <vector>
+
+int main(int argc, char** argv) try {
+  if (argc != 5) return 2;
+  const int n = std::stoi(argv[1]);
+  const bool is_alone = std::string(argv[2]) == "sequential";
+  op2::init({is_alone ? op2::Backend::sequential : op2::Backend::openmp, 2});
+  const op2::Set cells(2 * n, "cells"), nodes(2 * n + 2, "nodes");
+  std::vector<int> corners, some;
+  for (int i = 0; i < 2 * n; ++i) corners.insert(corners.end(), {i, i + 1, i + 2});
+  for (int i = 1; i < 2 * n; i += 3) some.push_back(i);
+  if (std::string(argv[4]) == "unsorted") std::swap(some[0], some[1]);
+  const op2::Map<3> c2n(cells, nodes, corners, "c2n");
+  std::vector<double> sizes(2 * n), sum(1);
+  for (int i = 0; i < 2 * n; ++i) sizes[i] = i % 7 + 0.5;
+  const op2::Dat<double> size(cells, sizes, "size");
+  const op2::Global<double> total(sum, "total");
+  const op2::Sparsity sparsity(nodes, nodes, {{c2n, c2n}});
+  std::vector<double> values(4 * sparsity.n_entries());
+  const op2::Mat<double, 2, 2> mass(sparsity, values, "mass");
+  const op2::Subset part(cells, some, "some");
+  if (std::string(argv[4]) == "elsewhere") {
+    matrix::grow(op2::Subset(nodes, some, "of_nodes"), size);
+  }
+  matrix::block(cells, mass, c2n, size)();
+  matrix::grow(part, size)();
+  matrix::add(part, total, size)();
+  matrix::block_2(part, mass, c2n, size)();
+  std::ofstream file(argv[3], std::ios::binary);
+  // as a dense matrix, row by row
+  const std::size_t width = 2 * (2 * n + 2);
+  std::vector<double> dense(width * width);
+  for (std::size_t row = 0; row < width / 2; ++row) {
+    for (auto at = sparsity.row_offset()[row]; at < sparsity.row_offset()[row + 1]; ++at) {
+      for (std::size_t k = 0; k < 4; ++k) {
+        const std::size_t column = 2 * sparsity.columns()[at] + k % 2;
+        dense[(2 * row + k / 2) * width + column] = values[4 * at + k];
+      }
+    }
+  }
+  file.write(reinterpret_cast<const char*>(dense.data()), dense.size() * sizeof(double));
+  std::printf("%.17g\\n", sum[0]);
+} catch (const op2::Error& error) {
+  std::cerr << error.what() << '\\n';
+  return 1;
+}
+"""
+
+BUILD = """
+cmake_minimum_required(VERSION 3.16)
+project(both LANGUAGES C CXX)
+add_subdirectory({demo} demo)
+add_subdirectory(matrix_loops)
+add_executable(mass matrix.cpp)
+target_link_libraries(mass PRIVATE matrix_cpp)
+"""
+
+
 @pytest.fixture(scope="module")
 def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The airfoil demo in C++, built on what was generated for it, with its mesh."""
+    """The airfoil demo in C++ and a program with a matrix, built on what was generated for them."""
     folder = tmp_path_factory.mktemp("cpp")
     (folder / "airfoil_run.py").write_text(AIRFOIL)
     write_mesh(airfoil_mesh(30, 40), folder / "mesh.dat")
@@ -60,11 +157,17 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
     options = ["--backend", "sequential,openmp", "--name", "airfoil", "-o", str(folder / "loops")]
     assert main(["generate", *options, *program]) == 0
     op2.exit()
+    (folder / "matrix.py").write_text(MATRIX)
+    options = ["--backend", "sequential,openmp", "-o", str(folder / "matrix_loops")]
+    assert main(["generate", *options, str(folder / "matrix.py"), "3"]) == 0
+    op2.exit()
+    (folder / "matrix.cpp").write_text(MATRIX_CPP)
+    (folder / "CMakeLists.txt").write_text(BUILD.format(demo=DEMO))
     loops = f"-DLOOPS={folder / 'loops'}"
     quick = (
         "-DCMAKE_CXX_FLAGS_RELEASE=-O0"  # of the run-time; loops are compiled as they always are
     )
-    done("cmake", "-S", DEMO, "-B", folder / "out", loops, quick)
+    done("cmake", "-S", folder, "-B", folder / "out", loops, quick)
     done("cmake", "--build", folder / "out")
     return folder
 
@@ -84,11 +187,41 @@ def test_the_airfoil_in_cpp_has_the_bits_of_python(built: Path, backend: str) ->
     wanted = (built / f"{backend}.bin").read_bytes()
     assert np.isfinite(np.frombuffer(wanted)).all()
     output = built / "cpp.bin"
-    program = built / "out" / "airfoil_demo"
+    program = built / "out" / "demo" / "airfoil_demo"
     for threads in (THREADS, 1):
         cpp = done(program, built / "mesh.dat", backend, threads, ITERATIONS, output)
         assert output.read_bytes() == wanted
         assert cpp.splitlines()[0] == python.splitlines()[-1]
+
+
+@pytest.mark.slow
+@needs_program("cmake")
+@pytest.mark.parametrize("backend", ["sequential", "openmp"])
+def test_matrices_and_subsets_in_cpp_are_those_of_python(built: Path, backend: str) -> None:
+    n = 40
+    wanted, got = built / "mass.bin", built / "mass_cpp.bin"
+    path = os.pathsep.join([str(ROOT), *filter(None, sys.path)])
+    environment = os.environ | {"PYTHONPATH": path, "PYOP2CXX_BACKEND": backend}
+    python = done(sys.executable, built / "matrix.py", n, wanted, env=environment)
+    cpp = done(built / "out" / "mass", n, backend, got, "")
+    np.testing.assert_allclose(np.fromfile(got), np.fromfile(wanted), rtol=1e-14)
+    assert float(cpp) == pytest.approx(float(python), rel=1e-14)
+
+
+@pytest.mark.slow
+@needs_program("cmake")
+@pytest.mark.parametrize(
+    ("mistake", "message"),
+    [
+        ("unsorted", "Subset 'some': index 1 is 1 and comes after 4; sort the indices"),
+        ("elsewhere", "Dat 'size' lives on Set 'cells', but the loop runs over 'nodes'"),
+    ],
+)
+def test_wrong_subsets_in_cpp_are_errors(built: Path, mistake: str, message: str) -> None:
+    command = [str(built / "out" / "mass"), "4", "sequential", "none.bin", mistake]
+    found = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert found.returncode == 1
+    assert message in found.stderr
 
 
 @pytest.mark.slow
@@ -106,7 +239,7 @@ def test_the_runtime_has_nothing_of_the_compiler(built: Path) -> None:
 def test_errors_reach_whoever_runs_the_program(built: Path) -> None:
     bad = built / "bad.dat"
     bad.write_text("4 1 0 1\n0 0\n1 0\n1 1\n0 1\n0 1 2 4\n0 1 0 1\n")
-    program = built / "out" / "airfoil_demo"
+    program = built / "out" / "demo" / "airfoil_demo"
     command = [program, bad, "openmp", "1", "1", built / "none.bin"]
     found = subprocess.run(command, capture_output=True, text=True, check=False)
     assert found.returncode == 1
@@ -157,7 +290,9 @@ def test_loops_become_functions_of_their_objects(tmp_path: Path) -> None:
     )
     assert "op2::Loop k_2(" in header
     assert "/// - new_: INC by two" in header
-    assert "// - m: 'cells" in header or "is a part of a Set" in header
+    assert (
+        "op2::Loop m(const op2::Subset& part_of_cells, const op2::Dat<float, 1>& new_);" in header
+    )
     # one leads nowhere twice, so the code takes no care; two does not
     first, second = unit.split("op2::Loop k_2(")
     assert "0, {true}, {}}" in first

@@ -68,6 +68,62 @@ TEST(Objects, ChangedMapsAreCheckedAgain) {
   EXPECT_THROW(map.changed(), UsageError);
 }
 
+TEST(Objects, SubsetsAreAscendingPartsOfTheirSet) {
+  const Set cells(4, "cells");
+  const auto message = [&cells](std::vector<std::int64_t> indices) {
+    return message_of<UsageError>(
+        [&] { (void)Subset(cells, std::span<const std::int64_t>(indices), "some"); });
+  };
+  const std::vector<std::int32_t> two{1, 3};
+  EXPECT_EQ(Subset(cells, std::span<const std::int32_t>(two)).size(), 2);
+  EXPECT_EQ(message({1, 4}), "Subset 'some': index 1 is 4, but Set 'cells' has entities 0 to 3");
+  EXPECT_EQ(message({-1}), "Subset 'some': index 0 is -1, but Set 'cells' has entities 0 to 3");
+  EXPECT_EQ(message({2, 2}),
+            "Subset 'some': index 1 is 2 and comes after 2; sort the indices and keep each once");
+}
+
+class Matrices : public ::testing::Test {
+ protected:
+  Set edges{2, "edges"}, nodes{3, "nodes"}, cells{2, "cells"};
+  std::vector<std::int32_t> ends_values{0, 1, 1, 2}, cell_values{0, 1};
+  Map<2> ends{edges, nodes, ends_values, "ends"};
+  Map<1> cell{edges, cells, cell_values, "cell"};
+};
+
+TEST_F(Matrices, RowsAndColumnsMeetWhereEntitiesCoupleThem) {
+  const Sparsity square(nodes, nodes, {{ends, ends}});
+  EXPECT_EQ(square.n_entries(), 7);
+  const Sparsity flat(cells, nodes, {{cell, ends}});
+  EXPECT_EQ(flat.row_offset()[2], 4);
+  const auto columns = flat.columns();
+  EXPECT_EQ((std::vector<std::int32_t>{columns.begin(), columns.end()}),
+            (std::vector<std::int32_t>{0, 1, 1, 2}));
+  const Sparsity diagonal(nodes, nodes, {});
+  EXPECT_EQ(diagonal.n_entries(), 3);
+  std::vector<double> values(28);
+  EXPECT_EQ((Mat<double, 2>(square, values).values().data()), values.data());
+}
+
+TEST_F(Matrices, WhatIsWrongIsSaid) {
+  EXPECT_EQ(message_of<UsageError>([this] {
+              (void)Sparsity(nodes, cells, {{ends, ends}}, "s");
+            }),
+            "Sparsity 's': the columns are entities of Set 'cells', but Map 'ends' leads to Set "
+            "'nodes'");
+  std::vector<std::int32_t> own_values{0, 1, 2};
+  const Map<1> own(nodes, nodes, own_values, "own");
+  EXPECT_EQ(message_of<UsageError>([&] {
+              (void)Sparsity(nodes, nodes, {{ends, own}}, "s");
+            }),
+            "Sparsity 's': Map 'ends' starts on Set 'edges', but Map 'own' on Set 'nodes'; the two "
+            "of a pair start on one Set");
+  std::vector<double> values(7);
+  EXPECT_EQ(message_of<UsageError>([&] {
+              (void)Mat<double, 2, 1>(Sparsity(nodes, nodes, {{ends, ends}}, "s"), values, "a");
+            }),
+            "Mat 'a': expected 14 values (2 for each of the 7 entries of Sparsity 's'), got 7");
+}
+
 TEST(Options, ThreadsAreNotNegative) {
   EXPECT_EQ(message_of<UsageError>([] {
               init({Backend::sequential, -1});
