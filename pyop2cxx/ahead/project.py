@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from pyop2cxx import _core
 from pyop2cxx.ahead import cpp_files
+from pyop2cxx.base.waiting import waiting
 from pyop2cxx.exceptions import CompilationError, ToolchainError, UsageError
 from pyop2cxx.pipeline.frames import render
 from pyop2cxx.runtime import runtime
@@ -186,17 +187,19 @@ def _compile(folder: Path, library: str, entries: Sequence[Entry], arch: str) ->
         for is_cpp in {entry.is_cpp for entry in entries} | {False}
     }
     objects = []
-    for entry in entries:
-        compiler = compilers[entry.is_cpp]
-        flags = [flag for flag in _core.jit.base_flags(compiler) if flag not in _OF_LINKING]
-        if arch != "native":
-            flags = [flag for flag in flags if flag not in compiler.native_flags]
-            flags.append(f"-march={arch}")
-        source = Path(entry.description["file"])
-        object_file = source.with_suffix(".o").name
-        more = [flag for flag in entry.flags or () if not flag.startswith(("-l", "-L", "-Wl,"))]
-        _run([*compiler.command, *flags, *more, "-c", str(source), "-o", object_file], folder)
-        objects.append(object_file)
+    with waiting("compiling") as say:
+        for n, entry in enumerate(entries, 1):
+            source = Path(entry.description["file"])
+            say(f"compiling {n} of {len(entries)}: {source.name}")
+            compiler = compilers[entry.is_cpp]
+            flags = [flag for flag in _core.jit.base_flags(compiler) if flag not in _OF_LINKING]
+            if arch != "native":
+                flags = [flag for flag in flags if flag not in compiler.native_flags]
+                flags.append(f"-march={arch}")
+            object_file = source.with_suffix(".o").name
+            more = [flag for flag in entry.flags or () if not flag.startswith(("-l", "-L", "-Wl,"))]
+            _run([*compiler.command, *flags, *more, "-c", str(source), "-o", object_file], folder)
+            objects.append(object_file)
     linker = compilers[True] if True in compilers else compilers[False]
     shared = ["-shared", "-fPIC", "-Wl,-Bsymbolic", "-o", library]
     _run([*linker.command, *shared, "table.c", *objects, *_link_flags(entries), "-lm"], folder)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A line on the terminal while one thing takes long: what it is, and for how many seconds."""
+"""A line on the terminal while something takes long: what it is, and for how many seconds."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from pyop2cxx.base import extras
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
 SECONDS = 1.0
 """What takes less shows nothing."""
@@ -27,32 +27,84 @@ def is_seen() -> bool:
 
 
 @contextmanager
-def waiting(what: str) -> Iterator[None]:
+def waiting(what: str, since: float | None = None) -> Iterator[Callable[[str], None]]:
     """Say on a terminal what a block is at, from its second second on; nothing is left of it.
 
     Args:
         what: What it is at, such as ``reading plate.msh``.
+        since: When that began, by `time.monotonic`; None means now.
+
+    Yields:
+        What takes another text in place of `what`, such as ``compiling 3 of 5``.
     """
     if not is_seen():
-        yield
+        yield _unseen
         return
-    ended = Event()
-    thread = Thread(target=_tell, args=(what, ended), daemon=True)
-    thread.start()
+    line = _Line(what, monotonic() if since is None else since)
+    line.start()
     try:
-        yield
+        yield line.say
     finally:
-        ended.set()
-        thread.join()
+        line.end()
 
 
-def _tell(what: str, ended: Event) -> None:
-    start = monotonic()
-    if ended.wait(SECONDS):
-        return
-    tqdm = extras.load("tqdm", "a line that says what takes long")
-    with tqdm.tqdm(bar_format="{desc}", leave=False) as line:
-        while True:
-            line.set_description_str(f"{what}: {monotonic() - start:.0f} s")
-            if ended.wait(_EVERY):
-                return
+def _unseen(_: str) -> None:
+    """Take a text that nobody sees."""
+
+
+class _Line(Thread):
+    """Writes what something is at as long as it takes."""
+
+    def __init__(self, what: str, since: float) -> None:
+        super().__init__(daemon=True)
+        self._what = what
+        self._since = since
+        self._ended = Event()
+
+    def say(self, what: str) -> None:
+        self._what = what
+
+    def end(self) -> None:
+        self._ended.set()
+        self.join()
+
+    def run(self) -> None:
+        if self._ended.wait(max(0.0, self._since + SECONDS - monotonic())):
+            return
+        tqdm = extras.load("tqdm", "a line that says what takes long")
+        with tqdm.tqdm(bar_format="{desc}", leave=False) as line:
+            while True:
+                line.set_description_str(f"{self._what}: {monotonic() - self._since:.0f} s")
+                if self._ended.wait(_EVERY):
+                    return
+
+
+class Series:
+    """Things of one kind that may each be short, and take long one soon after the other.
+
+    Args:
+        what: What is done to them, such as ``compiling``.
+    """
+
+    def __init__(self, what: str) -> None:
+        self._what = what
+        self._begin = self._end = -SECONDS
+        self._n = 0
+
+    @contextmanager
+    def one(self, name: str) -> Iterator[None]:
+        """Say what a block does as `waiting` does, from the second second of the series on.
+
+        Args:
+            name: Of the thing.
+        """
+        now = monotonic()
+        if now - self._end > SECONDS:
+            self._begin, self._n = now, 0
+        self._n += 1
+        so_far = f", {self._n} so far" if self._n > 1 else ""
+        try:
+            with waiting(f"{self._what} {name}{so_far}", self._begin):
+                yield
+        finally:
+            self._end = monotonic()

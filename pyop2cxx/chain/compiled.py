@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from pyop2cxx import _core
 from pyop2cxx.base.access import READ
+from pyop2cxx.base.waiting import waiting
 from pyop2cxx.chain.group_loop import GroupLoop
 from pyop2cxx.data.ghosts import REDUCED
 from pyop2cxx.loop import symbolic
@@ -97,10 +98,12 @@ def compiled(entries: Sequence[Entry], passes: frozenset[str], spares: Spares) -
     )
     steps: list[Callable[[], object] | int] = []
     reports = []
-    for step in schedule.steps:
-        call, report = _prepared(step, loops, built, spares)
-        steps.append(call)
-        reports.append(report)
+    with waiting("compiling a chain") as say:
+        for n, step in enumerate(schedule.steps, 1):
+            say(f"compiling {n} of {len(schedule.steps)}")
+            call, report = _prepared(step, loops, built, spares)
+            steps.append(call)
+            reports.append(report)
     return Compiled(
         steps=tuple(steps),
         names=tuple(entry.recorded.name if entry.recorded else entry.name for entry in entries),

@@ -15,6 +15,7 @@ import numpy as np
 from pyop2cxx._core import plan as room
 from pyop2cxx.base import extras
 from pyop2cxx.base.arrays import address_of
+from pyop2cxx.base.waiting import waiting
 from pyop2cxx.data.dats import Dat
 from pyop2cxx.exceptions import DatTypeError, MapTypeError, SetTypeError, UsageError
 from pyop2cxx.runtime import runtime
@@ -170,14 +171,14 @@ def renumber(
     given = (*dats,) if coordinates is None else (*dats, coordinates)
     all_dats = _distinct(given, Dat, DatTypeError)
     chosen = _checked_method(method, coordinates)
-    if coordinates is not None:
-        root, keys = coordinates.dataset.set, _curve_keys(chosen, coordinates)
-    elif all_maps:
-        root, keys = all_maps[0].toset, _rcm_keys(all_maps[0])
-    else:
+    if coordinates is None and not all_maps:
         raise UsageError("renumber: method 'rcm' needs a Map whose graph it can follow; got none")
-    orders = _spread(all_maps, {root: _order(root, keys)})
-    return Renumbering(all_maps, all_dats, orders)
+    root = all_maps[0].toset if coordinates is None else coordinates.dataset.set
+    sets = {root: root.size} | {m.iterset: m.iterset.size for m in all_maps}
+    with waiting(f"renumbering {', '.join(f'{n} {one.name}' for one, n in sets.items())}"):
+        keys = _rcm_keys(all_maps[0]) if coordinates is None else _curve_keys(chosen, coordinates)
+        orders = _spread(all_maps, {root: _order(root, keys)})
+        return Renumbering(all_maps, all_dats, orders)
 
 
 def _checked_method(method: str | None, coordinates: Dat | None) -> str:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from pyop2cxx import _core
 from pyop2cxx.base.access import READ
+from pyop2cxx.base.waiting import waiting
 from pyop2cxx.exceptions import GraphClosedError, GraphRaceError, UsageError
 from pyop2cxx.graph import pictures
 from pyop2cxx.graph.memory import numbered
@@ -217,7 +218,8 @@ class Graph:
                 f"run on '{runtime.backend}' now; build it again, or go back to that backend"
             )
         start = time.perf_counter()
-        self._program = prepared(self._nodes)
+        with waiting(f"graph '{self._name}': compiling {len(self._nodes)} operations"):
+            self._program = prepared(self._nodes)
         self._epoch = runtime.epoch
         self._milliseconds = 1000 * (time.perf_counter() - start)
         self._n_instantiations += 1

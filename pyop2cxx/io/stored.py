@@ -18,6 +18,7 @@ import numpy as np
 
 from pyop2cxx.base import extras
 from pyop2cxx.base.files import replacing
+from pyop2cxx.base.waiting import waiting
 from pyop2cxx.data.dats import Dat
 from pyop2cxx.data.globals import Global
 from pyop2cxx.data.mats import Mat
@@ -109,7 +110,7 @@ def load(path: str | os.PathLike[str]) -> dict[str, Stored]:
         StoredFileError: It is damaged, or no file of `save`.
         MissingExtraError: h5py is not installed.
     """
-    with _opened(path) as file:
+    with waiting(f"reading {Path(path).name}"), _opened(path) as file:
         sets = {
             key: Set(_read(group["sizes"], path).tolist(), group.attrs["label"])
             for key, group in file["sets"].items()
@@ -152,7 +153,7 @@ def restore(
         UsageError: Something that has no values is to be restored.
         MissingExtraError: h5py is not installed.
     """
-    with _opened(path) as file:
+    with waiting(f"reading {Path(path).name}"), _opened(path) as file:
         values = {name: _values_for(file, name, thing, path) for name, thing in objects.items()}
         attributes = {
             name: value.item() if isinstance(value, np.generic) else value

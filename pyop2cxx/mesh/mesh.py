@@ -127,8 +127,7 @@ class Mesh(Shown):
         cell_vertices = Map(cell_set, vertex_set, kind.n_vertices, rows, "cell_vertices")
         gdim = where.shape[1]
         coordinates = Dat(vertex_set**gdim, where, name="coordinates")
-        with waiting(f"{name}: renumbering {len(rows)} cells"):
-            way = _renumbered(cell_vertices, coordinates) if renumber else None
+        way = _renumbered(cell_vertices, coordinates) if renumber else None
         mesh = cls(
             kind,
             cell_vertices,

@@ -117,11 +117,14 @@ def from_gmsh(
         )
     number = np.full(int(tags.max()) + 1, -1, np.int64)
     number[tags.astype(np.int64)] = np.arange(len(tags))
-    blocks = [
-        block for dim, entity in model.getEntities() for block in _gmsh_blocks(model, dim, entity)
-    ]
-    for block in blocks:
-        block.rows = number[block.rows]
+    with waiting(f"reading gmsh model '{title}'"):
+        blocks = [
+            block
+            for dim, entity in model.getEntities()
+            for block in _gmsh_blocks(model, dim, entity)
+        ]
+        for block in blocks:
+            block.rows = number[block.rows]
     return _mesh_of(flat.reshape(-1, 3), blocks, renumber, gdim, title, f"gmsh model '{title}'")
 
 

@@ -327,7 +327,8 @@ def _load(
     language = _core.jit.Language.cxx if request.kernel.cpp else _core.jit.Language.c
     service = runtime.engine.service
     try:
-        loaded = service.load(str(code), language, list(flags), _core.__version__)
+        with runtime.engine.compiling.one(f"par_loop '{request.name}'"):
+            loaded = service.load(str(code), language, list(flags), _core.__version__)
     except CompilationError as error:
         marked = _frame(request, choice, code.module, line_markers=True)
 
@@ -351,7 +352,8 @@ def _load_on(
 ) -> tuple[_core.Program, _core.jit.Origin]:
     service = runtime.engine.device_service
     try:
-        made = service.compile(device.compiler, str(code), list(flags), _core.__version__)
+        with runtime.engine.compiling.one(f"par_loop '{request.name}'"):
+            made = service.compile(device.compiler, str(code), list(flags), _core.__version__)
         program = device.device.load(made)
     except CompilationError as error:
         marked = _frame(request, choice, code.module, line_markers=True)

@@ -74,9 +74,11 @@ def _compile(group: Sequence[tuple[flow.Wanted, GeneratedCode]]) -> None:
     engine, first = runtime.engine, group[0][0]
     device = first.device
     assert device is not None
-    made = engine.device_service.compile(
-        device.compiler, joined([code for _, code in group]), list(first.flags), _core.__version__
-    )
+    text = joined([code for _, code in group])
+    with engine.compiling.one(f"{len(group)} loops as one program"):
+        made = engine.device_service.compile(
+            device.compiler, text, list(first.flags), _core.__version__
+        )
     program = device.device.load(made)
     runtime.engine.tell_notices()
     for number, (wanted, code) in enumerate(group):

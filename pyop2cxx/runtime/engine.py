@@ -16,6 +16,7 @@ from weakref import WeakValueDictionary
 from pyop2cxx import _core
 from pyop2cxx.backends._backend import DeviceToolchain, HostToolchain
 from pyop2cxx.backends._devices import open_chosen
+from pyop2cxx.base.waiting import Series
 from pyop2cxx.exceptions import ToolchainError
 
 if TYPE_CHECKING:
@@ -86,6 +87,7 @@ class Engine:
         plans: Plans by the maps they were derived from.
         texts: Generated texts by their key.
         lanes: Lowering options with the number of lanes, and why, by what the rules go by.
+        compiling: Says on a terminal which loop is being compiled.
         loops: Prepared loops by the identities of their arguments; hold no data.
         timings: What loops have cost, by name, backend and strategy.
         sparsities: Sparsities by what they were made from, while they are in use.
@@ -115,6 +117,7 @@ class Engine:
         self.plans = _core.plan.PlanCache()
         self.texts = Bounded(_MOST_TEXTS)
         self.lanes = Bounded(_MOST_TEXTS)
+        self.compiling = Series("compiling")
         self.loops = Bounded(_MOST_LOOPS)
         self.timings: dict[tuple[str, str, str], _core.Timing] = {}
         self.sparsities: WeakValueDictionary[Any, Any] = WeakValueDictionary()

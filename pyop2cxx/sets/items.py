@@ -11,6 +11,7 @@ import numpy as np
 from pyop2cxx import _core
 from pyop2cxx.base.arrays import MOST_INT32, MOST_INT64, address_of
 from pyop2cxx.base.regions import ALL, IterationRegion
+from pyop2cxx.base.waiting import waiting
 from pyop2cxx.exceptions import IterateValueError, MapValueError, SizeTypeError, UsageError
 from pyop2cxx.sets.extruded import ExtrudedSet
 from pyop2cxx.sets.sets import Subset
@@ -197,8 +198,9 @@ def _listed_cells(
     n = int(visited.sum())
     wide = whole.total_size > MOST_INT32
     index = np.dtype(np.int64 if wide else np.int32)
-    levels = np.arange(n) - np.repeat(starts - first, visited)
-    found = [np.repeat(columns, visited).astype(index), levels.astype(index)]
+    with waiting(f"extrusion of '{whole.name}': listing {n} cells"):
+        levels = np.arange(n) - np.repeat(starts - first, visited)
+        found = [np.repeat(columns, visited).astype(index), levels.astype(index)]
     return n, [found[0].reshape(-1, 1), found[1].reshape(-1, 1), np.ascontiguousarray(bounds)]
 
 

@@ -29,7 +29,7 @@ from pyop2cxx import op2
 from pyop2cxx.data import renumber
 from pyop2cxx.loop import execute
 from pyop2cxx.mesh import Mesh, mesh, square_mesh
-for place, name in ((mesh, "renumber"), (mesh, "MeshEntities")):
+for place, name in ((renumber, "_spread"), (mesh, "MeshEntities")):
     def slow(*args, old=getattr(place, name), **options):
         time.sleep(0.2)
         return old(*args, **options)
@@ -50,6 +50,33 @@ execute.first_shown = slowly
 loop.compute()
 print("second")
 loop.compute()
+"""
+
+
+COMPILED = """
+import tempfile
+from pyop2cxx import op2
+op2.init(backend="sequential", cache_dir=tempfile.mkdtemp())
+from pyop2cxx.runtime import runtime
+class Slow:
+    def __init__(self, service):
+        self.service = service
+    def __getattr__(self, name):
+        if name == "load":
+            time.sleep(0.2)
+        return getattr(self.service, name)
+kind = type(runtime.engine)
+prompt = kind.service
+kind.service = property(lambda self: Slow(prompt.fget(self)))
+sets = [op2.Set(3 + i, f"cells{i}") for i in range(8)]
+def run(numbers):
+    for i in numbers:
+        code = f"void k{i}(double *x) {{ x[0] = {i}; }}"
+        op2.par_loop(op2.Kernel(code, f"k{i}"), sets[i], op2.Dat(sets[i])(op2.WRITE))
+run(range(4))
+print("now a chain")
+with op2.chain():
+    run(range(4, 7))
 """
 
 
@@ -106,11 +133,19 @@ def test_nothing_is_said_where_there_is_no_terminal() -> None:
 def test_meshes_and_plans_say_what_they_are_at() -> None:
     pytest.importorskip("tqdm")
     shown = on_terminal(BEGIN.replace("SOON", "0.05") + MESH)
-    assert "plate: renumbering 32 cells" in shown
+    assert "renumbering 25 vertices, 32 cells" in shown
     assert "finding facets of 32 cells" in shown
     first, _, second = shown.partition("second")
     assert "par_loop 'k': planning 32 elements" in first
     assert "planning" not in second
+
+
+def test_what_is_compiled_is_counted_though_each_is_quick() -> None:
+    pytest.importorskip("tqdm")
+    shown = on_terminal(BEGIN.replace("SOON", "0.3") + COMPILED)
+    first, _, second = shown.partition("now a chain")
+    assert "compiling par_loop 'k3', 4 so far" in first
+    assert "compiling 3 of 3" in second
 
 
 def test_errors_pass_and_end_the_line(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -6,6 +6,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from pyop2cxx.base.waiting import waiting
 from pyop2cxx.exceptions import UsageError
 from pyop2cxx.mesh.files.hdf5 import read_hdf5, read_hdf5_fields, write_hdf5
 from pyop2cxx.mesh.files.npz import read_npz, write_npz
@@ -51,15 +52,16 @@ def read_mesh(path: str | os.PathLike[str]) -> AirfoilMesh:
         ...
         pyop2cxx.exceptions.UsageError: mesh.vtk: expected .npz, .h5, .hdf5 or .dat, got '.vtk'
     """
-    match Path(path).suffix:
-        case ".npz":
-            return read_npz(path)
-        case ".h5" | ".hdf5":
-            return read_hdf5(path)
-        case ".dat":
-            return read_text(path)
-        case suffix:
-            raise UsageError(f"{path}: expected {_SUFFIXES}, got '{suffix}'")
+    with waiting(f"reading {Path(path).name}"):
+        match Path(path).suffix:
+            case ".npz":
+                return read_npz(path)
+            case ".h5" | ".hdf5":
+                return read_hdf5(path)
+            case ".dat":
+                return read_text(path)
+            case suffix:
+                raise UsageError(f"{path}: expected {_SUFFIXES}, got '{suffix}'")
 
 
 def write_mesh(mesh: AirfoilMesh, path: str | os.PathLike[str]) -> None:
