@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from pyop2cxx import _core
@@ -47,6 +47,11 @@ class Explanation(Told):
         slow_operations: Divisions and roots among the operations.
         operations_in_rows: Operations in inner loops that the C compiler vectorises by itself.
         tuning: Numbers that are not the backend's defaults, by name.
+        calls: How often loops of this kernel have run so far with this backend and strategy, those
+            over other Sets among them; on a device as often as `pyop2cxx.op2.profile` looked.
+        seconds_per_call: How long they took on average, plans and compilation apart; None if none
+            has run, or been looked at. Explanations are equal whatever these two are.
+        bytes_per_second: What they had to move in that time; None as before.
     """
 
     loop: str
@@ -70,6 +75,27 @@ class Explanation(Told):
     slow_operations: int
     operations_in_rows: int
     tuning: dict[str, bool | int | float]
+    calls: int = field(default=0, compare=False)
+    seconds_per_call: float | None = field(default=None, compare=False)
+    bytes_per_second: float | None = field(default=None, compare=False)
+
+    def timed(self) -> Explanation:
+        """Return the same with what loops have cost so far."""
+        timing = runtime.engine.timings.get((self.loop, self.backend, self.strategy))
+        if timing is None:
+            return self
+        is_on_device = isinstance(runtime.engine.backend(self.backend).toolchain, DeviceToolchain)
+        calls = timing.n_measured if is_on_device else timing.n_calls
+        spent = timing.measured_nanoseconds if is_on_device else timing.nanoseconds
+        moved = timing.measured_bytes if is_on_device else timing.useful_bytes
+        if calls == 0 or spent == 0:
+            return self
+        return replace(
+            self,
+            calls=calls,
+            seconds_per_call=1e-9 * spent / calls,
+            bytes_per_second=1e9 * moved / spent,
+        )
 
     def as_dict(self) -> dict[str, Any]:
         """Return the attributes by name, as JSON takes them."""
@@ -93,6 +119,7 @@ class Explanation(Told):
                 f"{self.least_operations_a_scalar} per value moved; vector registers: {vectors}",
             ),
             ("tuning", numbers),
+            ("time per call", self._time()),
         ]
         head = f"par_loop '{self.loop}' over Set '{self.iterset}'{made_at}"
         return "\n".join([head, *(f"  {name:<21}{text}" for name, text in rows if text)])
@@ -101,6 +128,14 @@ class Explanation(Told):
         if self.bytes is None:
             return ""
         return f"{self.elements} elements, {_readable(self.bytes)} to be moved"
+
+    def _time(self) -> str:
+        if self.seconds_per_call is None or self.bytes_per_second is None:
+            return ""
+        spent = self.seconds_per_call
+        readable = f"{1e6 * spent:.1f} µs" if spent < 1e-3 else f"{1e3 * spent:.2f} ms"
+        calls = "one call" if self.calls == 1 else f"{self.calls} calls"
+        return f"{readable}, mean of {calls}; {1e-9 * self.bytes_per_second:.1f} GB/s"
 
     def _work(self) -> str:
         if self.operations is None:
@@ -157,7 +192,7 @@ def explain(request: Request, iterset: str, n_elements: int, n_bytes: int | None
         slow_operations=work.n_slow,
         operations_in_rows=work.n_in_rows,
         tuning=changed(facts, choice.options.tuning),
-    )
+    ).timed()
 
 
 def _quoted(kernel: Kernel, why: str) -> str:

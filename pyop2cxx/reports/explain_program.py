@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 def watched(pictures: list[str] | None = None) -> Iterator[list[Explanation]]:
     """Collect the explanations of all loops that are generated or run in a `with` block.
 
-    Loops that are decided alike appear once.
+    Loops that are decided alike appear once, at the end of the block with what they have cost.
 
     Args:
         pictures: Gets a picture of each graph that is instantiated, as SVG.
@@ -33,6 +33,7 @@ def watched(pictures: list[str] | None = None) -> Iterator[list[Explanation]]:
 
     with programs.watched(note, lambda graph: drawn.append(graph.to_svg())):
         yield found
+    found[:] = [one.timed() for one in found]
 
 
 def explain_program(

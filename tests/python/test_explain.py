@@ -159,6 +159,38 @@ def test_text_names_everything_that_was_weighed() -> None:
         assert part in text, text
 
 
+def test_what_has_run_is_timed() -> None:
+    op2.init(backend="openmp")
+    loop = edge_loop(HEAVY, "heavy")
+    before = loop.explain()
+    assert (before.calls, before.seconds_per_call) == (0, None)
+    assert "time per call" not in str(before)
+    for _ in range(3):
+        loop.compute()
+    after = loop.explain()
+    timing = op2.timings()["heavy"]
+    assert after == before
+    assert after.calls == 3
+    assert after.seconds_per_call == pytest.approx(timing["seconds"] / 3)
+    assert after.bytes_per_second == pytest.approx(timing["useful_bytes"] / timing["seconds"])
+    assert "mean of 3 calls" in str(after)
+    assert after.as_dict()["calls"] == 3
+    with op2.backend("sequential"):
+        assert loop.explain().seconds_per_call is None
+
+
+def test_times_of_devices_are_measured_or_not_told() -> None:
+    op2.init(backend="opencl")
+    loop = edge_loop(HEAVY, "heavy")
+    loop.compute()
+    assert loop.explain().seconds_per_call is None
+    with op2.profile():
+        loop.compute()
+    found = loop.explain()
+    assert found.calls == 1
+    assert 0 < (found.seconds_per_call or 0) < 10
+
+
 def test_opaque_kernels_have_no_figures() -> None:
     cells = op2.Set(3)
     x = op2.Dat(cells)
@@ -203,6 +235,7 @@ def test_program(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     printed = capsys.readouterr().out
     assert printed.startswith("program --fast 7\npar_loop 'twice' over Set 'cells'")
     assert printed.count("par_loop '") == 2
+    assert "mean of 3 calls; " in printed
     assert (list(sys.argv), list(sys.path)) == before
     assert main(["explain", "--loop", "one", "--backend", "openmp", "--json", str(path)]) == 0
     printed = capsys.readouterr().out
