@@ -48,7 +48,7 @@ class StepReport:
     n_bytes: int
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Compiled:
     """A chain that is ready to run. It keeps no data alive but second buffers.
 
@@ -58,6 +58,8 @@ class Compiled:
         reports: Of the steps.
         decisions: What was tried.
         eager_bytes: What the loops must move one after the other.
+        is_checked: Whether one of the loops runs in debug or check mode, so that they have to run
+            one after the other, too.
     """
 
     steps: tuple[Callable[[], object] | int, ...]
@@ -65,6 +67,7 @@ class Compiled:
     reports: tuple[StepReport, ...]
     decisions: tuple[_core.chain.Decision, ...]
     eager_bytes: int
+    is_checked: bool
 
     def run(self, entries: Sequence[Entry]) -> None:
         """Run all steps.
@@ -110,6 +113,9 @@ def compiled(entries: Sequence[Entry], passes: frozenset[str], spares: Spares) -
         reports=tuple(reports),
         decisions=tuple(schedule.decisions),
         eager_bytes=sum(loop.useful_bytes for loop in loops if loop is not None),
+        is_checked=any(
+            entry.recorded is not None and entry.recorded.is_checked for entry in entries
+        ),
     )
 
 

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-import threading
+from threading import get_ident
 from typing import TYPE_CHECKING, Any
 
 from pyop2cxx.chain.compare import run_compared
@@ -32,12 +32,16 @@ _BOUND = 128
 """So many loops wait at most: what was recorded keeps its data alive."""
 
 
+_ALL_PASSES = frozenset(PASSES)
+
+
 class ChainState:
     """What chains remember of each other: loops that were checked, chains that were compiled."""
 
     def __init__(self) -> None:
         self.calls = Bounded(_MOST_CALLS)
         self.compiled = Bounded(_MOST_CHAINS)
+        self.latest: tuple[tuple[object, ...], Compiled] | None = None
         self.spares = Spares()
 
 
@@ -105,7 +109,7 @@ class Chain:
         self._outer, runtime.recorder = runtime.recorder, self
         if self._outer is not None:
             self._outer.begin_block()
-        self._thread = threading.get_ident()
+        self._thread = get_ident()
         self._last.clear()
         return self
 
@@ -125,7 +129,9 @@ class Chain:
     def takes_call(self, key: object, kernel: object, args: Sequence[Any]) -> bool:
         """Record a loop that was recorded before with the same objects, if there is one."""
         known: tuple[object, Recorded] | None = runtime.of(ChainState).calls.find(key)
-        if known is None or known[0] is not kernel or not self._may_wait(known[1]):
+        if known is None or known[0] is not kernel:
+            return False
+        if self._is_running or get_ident() != self._thread or not self._may_wait(known[1]):
             return False
         self._add(Entry(known[1], args))
         return True
@@ -139,10 +145,12 @@ class Chain:
 
     def takes(self, loop: ParLoop) -> bool:
         """Record a loop; False: it runs now, and all that it waits for has run."""
-        if self._is_running or threading.get_ident() != self._thread or runtime.static:
+        if self._is_running or get_ident() != self._thread:
             return False
         recorded: Recorded | None = loop._recorded
         if recorded is None or recorded.epoch != runtime.epoch:
+            if runtime.static:
+                return False
             recorded = loop._recorded = Recorded(loop)
             for part in loop._parts:
                 if hasattr(part.data, "_allocated"):
@@ -157,7 +165,7 @@ class Chain:
         self, name: str, action: Callable[[], None], *uses: tuple[DataCarrier, bool]
     ) -> bool:
         """Record something else that is done to values, in the order of the loops."""
-        if self._is_running or threading.get_ident() != self._thread:
+        if self._is_running or get_ident() != self._thread:
             return False
         if not self._queue and not self._is_within_graph():
             return False
@@ -220,8 +228,6 @@ class Chain:
     # Inside
 
     def _may_wait(self, recorded: Recorded) -> bool:
-        if self._is_running or threading.get_ident() != self._thread:
-            return False
         if recorded.why_eager or runtime.n_frozen:
             return False
         if recorded.is_checked and not self._compares:
@@ -253,7 +259,7 @@ class Chain:
         self._is_running = True
         try:
             chain = self._compiled(taken)
-            if self._compares:
+            if self._compare or chain.is_checked:
                 run_compared(chain, taken)
             else:
                 chain.run(taken)
@@ -263,28 +269,33 @@ class Chain:
             raise
         finally:
             self._is_running = False
-        if not any(chain is known for known in self._last):
+        if chain not in self._last:
             self._last = [*self._last[1 - _MOST_SHOWN :], chain]
 
     def _compiled(self, taken: Sequence[Entry]) -> Compiled:
         state = runtime.of(ChainState)
         key = (runtime.epoch, self._passes, *[entry.key for entry in taken])
+        if state.latest is not None and state.latest[0] == key:
+            return state.latest[1]  # by far cheaper than to look the key up
         found: Compiled | None = state.compiled.find(key)
         if found is None:
             found = compiled(taken, self._passes, state.spares)
             state.compiled.keep(key, found)
+        state.latest = key, found
         return found
 
 
 def of_program() -> Chain:
     """Return a chain for the loops that this thread runs outside of blocks."""
     made = Chain()
-    made._thread = threading.get_ident()
+    made._thread = get_ident()
     return made
 
 
 def _checked_passes(given: Iterable[str] | None) -> frozenset[str]:
-    wanted = frozenset(PASSES if given is None else given)
+    if given is None:
+        return _ALL_PASSES
+    wanted = frozenset(given)
     unknown = sorted(wanted.difference(PASSES))
     if unknown:
         raise UsageError(
