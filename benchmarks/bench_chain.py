@@ -1,27 +1,41 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Airfoil eager against chained, by sets of passes, in one run.
+"""Programs of the demos eager against chained, by sets of passes, in one run.
 
-Rounds of all forms take turns, so that a slow moment of the machine meets all of them; the ratio is
-that of the fastest rounds. The values at the end are compared, too.
+Rounds of all forms take turns over the same memory, so that a slow moment of the machine meets all
+of them; the ratio is the median of the rounds' ratios to eager, with their quartiles. Where others
+use the machine, too, `--cpu` counts the CPU time of all threads. The results of the first steps are
+compared, too.
 """
 
 from __future__ import annotations
 
 import argparse
+import statistics
 import sys
 import time
 from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "demos"))
 
 from airfoil import Airfoil
+from conjugate_gradients import System
+from heat import Heat
+from jacobi import Jacobi
+from shallow_water import Basin
+from two_forms import TwoForms
 
 from pyop2cxx import op2
 from pyop2cxx.mesh import airfoil_mesh
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any
 
 FORMS: dict[str, tuple[str, ...] | None] = {
     "eager": None,
@@ -31,49 +45,129 @@ FORMS: dict[str, tuple[str, ...] | None] = {
 }
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Program:
+    """One program.
+
+    Attributes:
+        step: One step of it.
+        result: What the steps change.
+        restart: Begins anew, so that the steps of each round compute with alike numbers.
+    """
+
+    step: Callable[[], None]
+    result: op2.Dat
+    restart: Callable[[], None] = lambda: None
+
+
+def _airfoil(n: int) -> Program:
+    found = Airfoil(airfoil_mesh(n, 3 * n // 2))
+    return Program(step=found.iterate, result=found.q)
+
+
+def _conjugate_gradients(n: int) -> Program:
+    found = System(n)
+    return Program(step=found.step, result=found.u, restart=found.restart)
+
+
+def _stepped(kind: Any, dat: str) -> Callable[[int], Program]:
+    def make(n: int) -> Program:
+        found = kind(n)
+        return Program(step=found.step, result=getattr(found, dat))
+
+    return make
+
+
+PROGRAMS: dict[str, tuple[Callable[[int], Program], int]] = {
+    "airfoil": (_airfoil, 400),
+    "jacobi": (_stepped(Jacobi, "u"), 700),
+    "shallow_water": (_stepped(Basin, "q"), 200),
+    "heat": (_stepped(Heat, "u"), 700),
+    "conjugate_gradients": (_conjugate_gradients, 60),
+    "two_forms": (_stepped(TwoForms, "k"), 700),
+}
+"""What makes a program of a size, and the size by default."""
+
+
 def _block(passes: tuple[str, ...] | None) -> AbstractContextManager[object]:
     return nullcontext() if passes is None else op2.chain(passes=passes)
 
 
-def _seconds(airfoil: Airfoil, passes: tuple[str, ...] | None, iterations: int) -> float:
+CLOCK = {"now": time.perf_counter}
+
+
+def _seconds(program: Program, passes: tuple[str, ...] | None, n_steps: int) -> float:
+    program.restart()
     op2.wait()
-    start = time.perf_counter()
-    for _ in range(iterations):
+    start = CLOCK["now"]()
+    for _ in range(n_steps):
         with _block(passes):
-            airfoil.iterate()
+            program.step()
     op2.wait()
-    return time.perf_counter() - start
+    return CLOCK["now"]() - start
+
+
+def _farthest(name: str, size: int, n_steps: int) -> dict[str, float]:
+    """Return the largest difference to the eager results of each form, after some steps."""
+    found = {}
+    for form, passes in FORMS.items():
+        program = PROGRAMS[name][0](size)
+        _seconds(program, passes, n_steps)
+        found[form] = program.result.data_ro.copy()
+    return {form: float(np.abs(found[form] - found["eager"]).max()) for form in FORMS}
+
+
+def _measure(name: str, size: int, *, n_rounds: int, round_seconds: float) -> None:
+    """Print seconds and ratios of all forms of a program, all over the same memory."""
+    apart = _farthest(name, size, 4)
+    program = PROGRAMS[name][0](size)
+    for passes in FORMS.values():
+        _seconds(program, passes, 2)  # compiles
+    n_steps = 2 * max(1, round(round_seconds / _seconds(program, None, 2)))
+    spent: dict[str, list[float]] = {form: [] for form in FORMS}
+    for k in range(n_rounds):
+        order = list(FORMS.items())
+        for form, passes in order[k % len(order) :] + order[: k % len(order)]:
+            spent[form].append(_seconds(program, passes, n_steps))
+    print(f"{name}, size {size}, {n_steps} steps a round, {n_rounds} rounds")
+    for form in FORMS:
+        ratios = sorted(a / b for a, b in zip(spent[form], spent["eager"], strict=True))
+        print(
+            f"  {form:14} {1e6 * statistics.median(spent[form]) / n_steps:9.1f} us a step, "
+            f"{statistics.median(ratios):5.3f} of eager ({ratios[len(ratios) // 4]:.3f} to "
+            f"{ratios[-1 - len(ratios) // 4]:.3f}), largest difference {apart[form]:.1e}"
+        )
+    with op2.chain() as chain:
+        program.step()
+    print("\n".join(f"    {line}" for line in str(chain.explain()).splitlines()), flush=True)
 
 
 def main() -> None:
-    """Print seconds and ratios of all forms."""
+    """Measure the programs that are asked for."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--backend", default="openmp")
-    parser.add_argument("--cells", default="400x600", help="cells along and away from the section")
-    parser.add_argument("--iterations", type=int, default=100)
-    parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("programs", nargs="*", help=f"of {', '.join(PROGRAMS)}; default: all")
+    parser.add_argument("--backend", default="openmp", help="default: %(default)s")
+    parser.add_argument("--threads", type=int, default=0, help="default: all")
+    parser.add_argument("--size", type=int, default=0, help="of all; default: each its own")
+    parser.add_argument("--cpu", action="store_true", help="CPU time instead of wall time")
+    parser.add_argument("--rounds", type=int, default=9, help="default: %(default)s")
+    parser.add_argument("--seconds", type=float, default=0.2, help="a round; default: %(default)s")
     given = parser.parse_args()
-    op2.init(backend=given.backend)
-    mesh = airfoil_mesh(*map(int, given.cells.split("x")))
-    print(f"airfoil, {mesh.n_cells} cells, {given.backend}, {given.iterations} iterations")
-    problems = {name: Airfoil(mesh) for name in FORMS}
-    best = dict.fromkeys(FORMS, float("inf"))
-    for name, passes in FORMS.items():
-        _seconds(problems[name], passes, 2)  # compiles
-    for _ in range(given.rounds):
-        for name, passes in FORMS.items():
-            spent = _seconds(problems[name], passes, given.iterations)
-            best[name] = min(best[name], spent)
-    reference = problems["eager"].q.data_ro
-    for name in FORMS:
-        apart = float(np.abs(problems[name].q.data_ro - reference).max())
-        print(
-            f"  {name:14} {best[name]:9.4f} s  {1e6 * best[name] / given.iterations:9.1f} us each  "
-            f"{best[name] / best['eager']:5.2f} of eager  largest difference {apart:.1e}"
+    unknown = set(given.programs).difference(PROGRAMS)
+    if unknown:
+        parser.error(f"there is no program {', '.join(sorted(unknown))}")
+    op2.init(backend=given.backend, threads=given.threads)
+    if given.cpu:
+        CLOCK["now"] = time.process_time
+    clock = "CPU" if given.cpu else "wall"
+    print(f"{given.backend}, {given.threads or 'all'} threads, {clock} time")
+    for name in given.programs or PROGRAMS:
+        _measure(
+            name,
+            given.size or PROGRAMS[name][1],
+            n_rounds=given.rounds,
+            round_seconds=given.seconds,
         )
-    with op2.chain() as chain:
-        problems["inverted, too"].iterate()
-    print(chain.explain())
 
 
 if __name__ == "__main__":

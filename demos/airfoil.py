@@ -126,7 +126,7 @@ class Run:
     loops: dict[str, dict[str, float]]
 
 
-def run(airfoil: Airfoil, iterations: int, *, quiet: bool = False) -> Run:
+def run(airfoil: Airfoil, iterations: int, *, quiet: bool = False, chain: bool = False) -> Run:
     """Iterate with a progress bar; the rms is printed every 100 iterations and at the end."""
     rms = {}
     before = op2.timings()
@@ -135,7 +135,8 @@ def run(airfoil: Airfoil, iterations: int, *, quiet: bool = False) -> Run:
     start = time.perf_counter()
     bar = tqdm(range(1, iterations + 1), unit="iteration", disable=quiet or None)
     for iteration in bar:
-        airfoil.iterate()
+        with op2.chain() if chain else nullcontext():
+            airfoil.iterate()
         if iteration == 1:
             first_seconds = time.perf_counter() - start
         shown = iteration % 100 == 0 or iteration == iterations
@@ -224,6 +225,9 @@ def arguments(argv: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument("--write-mesh", type=Path, help="write the mesh to such a file")
     parser.add_argument("--iterations", type=int, default=1000, help="default: %(default)s")
     parser.add_argument("--strategy", help="how interior and boundary fluxes are added up")
+    parser.add_argument(
+        "--chain", action="store_true", help="let the loops of an iteration be combined"
+    )
     parser.add_argument("--plot", type=Path, help="draw the Mach number into this file")
     parser.add_argument(
         "--profile", action="store_true", help="say what each loop cost and where it came from"
@@ -257,7 +261,7 @@ def main(
         write_mesh(mesh, options.write_mesh)
     airfoil = Airfoil(mesh, options.strategy)
     with op2.profile() if options.profile else nullcontext() as profile:
-        result = run(airfoil, options.iterations)
+        result = run(airfoil, options.iterations, chain=options.chain)
     stream = measure(1 if options.backend == "sequential" else threads)
     print_table(result, stream)
     passed = check(mesh.n_cells, result.rms)

@@ -4,6 +4,7 @@ from __future__ import annotations
 import importlib
 import json
 import sys
+from contextlib import nullcontext
 from pathlib import Path
 
 import numpy as np
@@ -227,6 +228,74 @@ def test_shallow_water_notices_a_leak(monkeypatch, capsys):
     monkeypatch.setattr(module, "KERNELS", leak)
     assert module.main(["--cells", "6", "--steps", "20"]) == 1
     assert "check: FAILED" in capsys.readouterr().out
+
+
+CHAINED = {
+    "airfoil": ("Airfoil", 2, ("q", "rms")),
+    "conjugate_gradients": ("System", 4, ("u",)),
+    "heat": ("Heat", 6, ("u", "hottest")),
+    "jacobi": ("Jacobi", 7, ("u", "total", "largest")),
+    "shallow_water": ("Basin", 4, ("q", "dt")),
+    "two_forms": ("TwoForms", 6, ("k", "m", "e")),
+}
+"""Of demos with chains: the class, its size, and what is compared."""
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+@pytest.mark.parametrize("name", CHAINED)
+def test_programs_compute_the_same_in_chains(monkeypatch, name, backend):
+    module = demo(name, monkeypatch)
+    kind, size, results = CHAINED[name]
+    with op2.backend(backend):
+        where = airfoil_mesh(8, 6) if name == "airfoil" else size
+        eager, chained = (getattr(module, kind)(where) for _ in "ab")
+        for _ in range(4):
+            for program, block in ((eager, nullcontext()), (chained, op2.chain(compare=True))):
+                with block:
+                    (program.iterate if name == "airfoil" else program.step)()
+        for result in results:
+            expected = getattr(eager, result).data_ro
+            assert np.abs(expected).max() > 0
+            found = getattr(chained, result).data_ro
+            np.testing.assert_allclose(found, expected, rtol=1e-12, atol=1e-13)
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["conjugate_gradients", "--cells", "5"],
+        ["heat", "--cells", "6"],
+        ["jacobi", "--iterations", "5"],
+        ["shallow_water", "--cells", "6", "--steps", "10"],
+        ["two_forms", "--cells", "6"],
+    ],
+)
+@pytest.mark.parametrize("chain", [[], ["--chain"]])
+def test_programs_pass_their_checks(monkeypatch, arguments, chain, capsys):
+    name, *rest = arguments
+    assert demo(name, monkeypatch).main([*rest, *chain]) == 0, capsys.readouterr().out
+    assert "check: passed" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("name", "right", "wrong"),
+    [
+        ("conjugate_gradients", "(p[i + 1] - p[0])", "(p[i + 1] - 0.9 * p[0])"),
+        ("heat", "dt[0] / m[0]", "1.1 * dt[0] / m[0]"),
+        ("two_forms", "area / 12.0", "area / 11.0"),
+    ],
+)
+def test_programs_notice_a_wrong_kernel(monkeypatch, name, right, wrong, capsys):
+    module = demo(name, monkeypatch)
+    assert right in module.KERNELS
+    monkeypatch.setattr(module, "KERNELS", module.KERNELS.replace(right, wrong))
+    assert module.main(["--cells", "6"]) == 1
+    assert "check: FAILED" in capsys.readouterr().out
+
+
+def test_airfoil_gives_the_reference_rms_in_chains(airfoil, capsys):
+    assert airfoil("--backend", "sequential", "--iterations", 100, "--chain") == 0
+    assert "check: passed: rms after 100 iterations" in capsys.readouterr().out
 
 
 def test_demos_are_listed_and_run_from_the_command_line(monkeypatch, capfd):
