@@ -9,6 +9,7 @@ import shutil
 from typing import TYPE_CHECKING, Any
 
 from pyop2cxx import _core
+from pyop2cxx.ahead import check_files
 from pyop2cxx.ahead.functions import identifier
 from pyop2cxx.base.folders import core_folder
 from pyop2cxx.pipeline.frames import render
@@ -19,15 +20,16 @@ if TYPE_CHECKING:
 
     from pyop2cxx.ahead.entries import Entry
     from pyop2cxx.ahead.functions import Compiled, Function
+    from pyop2cxx.ahead.records import Record
 
 RUNTIME = "runtime"
-_FIRST = "api/loops.hpp"
+_FIRST = ("api/loops.hpp", "api/recorded.hpp")
 _INCLUDE = re.compile(r'^#include "([^"]+)"', re.MULTILINE)
 _STANDALONE = ("core.h", "format.h", "ranges.h")
 
 
-def write(folder: Path, name: str, entries: Sequence[Entry]) -> list[str]:
-    """Write the header, the unit with what it declares, and the sources of the run-time.
+def write(folder: Path, name: str, entries: Sequence[Entry]) -> bool:
+    """Write the header, the unit with what it declares, its test, and the run-time's sources.
 
     Args:
         folder: Of the project.
@@ -35,10 +37,13 @@ def write(folder: Path, name: str, entries: Sequence[Entry]) -> list[str]:
         entries: Its loops for the host.
 
     Returns:
-        The units of the run-time, as paths below its folder.
+        Whether there is a test.
     """
     usual = {"name": name, "scope": identifier(name), "version": _core.__version__}
-    functions = list(_functions(entries))
+    functions, records = [], []
+    for function_name, function, compiled, run in _functions(entries):
+        functions.append((function_name, function, compiled))
+        records.append(run)
     missing = dict.fromkeys(
         f"{entry.description['kernel']}: {entry.no_function}"
         for entry in entries
@@ -57,12 +62,22 @@ def write(folder: Path, name: str, entries: Sequence[Entry]) -> list[str]:
             {**usual, "functions": [_defined(*one) for one in functions], "symbols": symbols},
         )
     )
-    return _write_runtime(folder / RUNTIME)
+    _write_runtime(folder / RUNTIME)
+    pairs = list(zip(functions, records, strict=True))
+    recorded = [(*one, run) for one, run in pairs if not isinstance(run, str)]
+    untested = [f"{one[0]}: {run}" for one, run in pairs if isinstance(run, str)]
+    if recorded:
+        check_files.write(folder, usual, recorded, untested)
+    return bool(recorded)
 
 
-def runtime_files() -> list[str]:
-    """Return what the run-time is made of: what its first header includes, and their units."""
-    root, found, waiting = core_folder(), set[str](), [_FIRST]
+def runtime_files(*, units: bool = True) -> list[str]:
+    """Return what the run-time is made of: what its first headers include, and their units.
+
+    Args:
+        units: Without them: what programs include.
+    """
+    root, found, waiting = core_folder(), set[str](), [*_FIRST]
     while waiting:
         name = waiting.pop()
         if name in found:
@@ -70,12 +85,12 @@ def runtime_files() -> list[str]:
         found.add(name)
         waiting += _INCLUDE.findall((root / name).read_text())
         unit = f"{name.rpartition('.')[0]}.cpp"
-        if (root / unit).is_file():
+        if units and (root / unit).is_file():
             waiting.append(unit)
     return sorted(found)
 
 
-def _write_runtime(folder: Path) -> list[str]:
+def _write_runtime(folder: Path) -> None:
     files = runtime_files()
     for file in files:
         (folder / file).parent.mkdir(parents=True, exist_ok=True)
@@ -84,24 +99,38 @@ def _write_runtime(folder: Path) -> list[str]:
     standalone.mkdir(parents=True)
     for header in _STANDALONE:
         (standalone / header).write_text(render("ahead/fmt.h.j2", {}))
-    return [file for file in files if file.endswith(".cpp")]
+    (folder / "CMakeLists.txt").write_text(
+        render(
+            "ahead/runtime_CMakeLists.txt.j2",
+            {
+                "version": _core.__version__,
+                "units": [file for file in files if file.endswith(".cpp")],
+                "headers": [(one, one.rpartition("/")[0]) for one in runtime_files(units=False)],
+            },
+        )
+    )
 
 
-def _functions(entries: Iterable[Entry]) -> Iterable[tuple[str, Function, list[Compiled]]]:
+def _functions(
+    entries: Iterable[Entry],
+) -> Iterable[tuple[str, Function, list[Compiled], Record | str]]:
     """Put the backends of each loop together, and give loops of one kernel different names."""
     found: dict[tuple[str, Function], list[Compiled]] = {}
+    records: dict[tuple[str, Function], Record | str] = {}
     for entry in entries:
         if entry.function is not None and entry.compiled is not None:
             key = (entry.description["signature"], entry.function)
             found.setdefault(key, []).append(entry.compiled)
+            records.setdefault(key, entry.record)
     taken: set[str] = set()
-    for (_, function), compiled in found.items():
+    for (key, compiled), run in zip(found.items(), records.values(), strict=True):
+        function = key[1]
         name, number = function.name, 2
         while name in taken:
             name, number = f"{function.name}_{number}", number + 1
         taken.add(name)
         # the first of a backend is taken: the one that asks least of Maps
-        yield name, function, sorted(compiled, key=lambda code: sum(code.injective))
+        yield name, function, sorted(compiled, key=lambda code: sum(code.injective)), run
 
 
 def _parameters(function: Function) -> str:

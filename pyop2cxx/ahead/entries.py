@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from pyop2cxx import _core
 from pyop2cxx.ahead.functions import BACKENDS, NoFunctionError, compiled_of, function_of
 from pyop2cxx.ahead.programs import watched
+from pyop2cxx.ahead.records import NoRecordError, record
 from pyop2cxx.backends._backend import DeviceToolchain
 from pyop2cxx.exceptions import Op2Error
 from pyop2cxx.pipeline import flow
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
     from pyop2cxx.ahead.functions import Compiled, Function
+    from pyop2cxx.ahead.records import Record
     from pyop2cxx.loop.parts import Part
     from pyop2cxx.loop.symbolic import Symbolic
     from pyop2cxx.pipeline.request import GeneratedCode, Request
@@ -37,6 +39,8 @@ class Entry:
         function: What it is for programs in C++; None if it is nothing there.
         compiled: What such a function has to know of this code.
         no_function: Why it is nothing there; empty otherwise.
+        record: What it got and gave in the program, for the project's test; or why that is not
+            known.
     """
 
     description: dict[str, Any]
@@ -46,6 +50,7 @@ class Entry:
     function: Function | None = None
     compiled: Compiled | None = None
     no_function: str = ""
+    record: Record | str = ""
 
 
 class Collected:
@@ -59,6 +64,7 @@ class Collected:
         self._backends = tuple(backends)
         self.entries: dict[str, Entry] = {}
         self.refused: list[str] = []
+        self._records: dict[object, Record | str] = {}
 
     def run(self, program: Callable[[], None]) -> None:
         """Collect the loops of a program while it runs, and generate them.
@@ -85,7 +91,24 @@ class Collected:
             self.refused.append(f"'{request.name}' on {backend}: {error}")
             return
         made = _entry(request, code, built, loop._parts)
-        self.entries[choice.key] = _with_function(made, loop, request, built)
+        self.entries[choice.key] = self._with_function(made, loop, request, built)
+
+    def _with_function(self, entry: Entry, loop: Any, request: Request, built: Symbolic) -> Entry:
+        """Add what a program in C++ needs to run the loop, and to test it."""
+        if request.backend.name not in BACKENDS:
+            return entry
+        try:
+            function, things = function_of(loop, built)
+        except NoFunctionError as error:
+            return replace(entry, no_function=str(error))
+        key = (entry.description["signature"], function)
+        if key not in self._records:
+            try:
+                self._records[key] = record(loop, things)
+            except NoRecordError as error:
+                self._records[key] = str(error)
+        compiled = compiled_of(loop, request, entry.description)
+        return replace(entry, function=function, compiled=compiled, record=self._records[key])
 
 
 def _entry(request: Request, code: GeneratedCode, built: Symbolic, parts: Sequence[Part]) -> Entry:
@@ -124,18 +147,6 @@ def _entry(request: Request, code: GeneratedCode, built: Symbolic, parts: Sequen
         flags=None if on_device else flow.flags_of(request),
         is_cpp=request.kernel.cpp,
     )
-
-
-def _with_function(entry: Entry, loop: Any, request: Request, built: Symbolic) -> Entry:
-    """Add what a program in C++ needs to run the loop."""
-    if request.backend.name not in BACKENDS:
-        return entry
-    try:
-        function = function_of(loop, built)
-    except NoFunctionError as error:
-        return replace(entry, no_function=str(error))
-    compiled = compiled_of(loop, request, entry.description)
-    return replace(entry, function=function, compiled=compiled)
 
 
 def _arguments(

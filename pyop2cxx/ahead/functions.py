@@ -115,8 +115,8 @@ def compiled_of(loop: Any, request: Request, description: Mapping[str, Any]) -> 
     )
 
 
-def function_of(loop: Any, built: Symbolic) -> Function:
-    """Return a loop as a function of C++.
+def function_of(loop: Any, built: Symbolic) -> tuple[Function, tuple[Any, ...]]:
+    """Return a loop as a function of C++, and the objects that are its parameters.
 
     Args:
         loop: The `ParLoop`.
@@ -134,18 +134,19 @@ def function_of(loop: Any, built: Symbolic) -> Function:
     data = tuple((names.of(part.data), *_map_numbers(part, built)) for part in loop._parts)
     maps = tuple(names.of(map_) for map_ in built.maps)
     constants = tuple(names.of(constant) for constant in built.constants)
-    parameters = [(type(loop.iterset).__name__, iterset)]
+    things: list[tuple[str, Any]] = [(type(loop.iterset).__name__, loop.iterset)]
     for part in loop._parts:
-        parameters.append((_data_type(part), names.of(part.data)))
-        parameters += [(_map_type(map_), names.of(map_)) for map_ in part.maps]
-    parameters += [
-        (f"Const<{_scalar(constant.dtype)}, {constant.cdim}>", names.of(constant))
+        things.append((_data_type(part), part.data))
+        things += [(map_type(map_), map_) for map_ in part.maps]
+    things += [
+        (f"Const<{scalar(constant.dtype)}, {constant.cdim}>", constant)
         for constant in built.constants
     ]
-    return Function(
+    parameters = {names.of(thing): (of_type, thing) for of_type, thing in things}
+    made = Function(
         name=identifier(loop.kernel.shown_name),
         kernel=loop.kernel.shown_name,
-        parameters=tuple(dict.fromkeys(parameters)),
+        parameters=tuple((of_type, name) for name, (of_type, _) in parameters.items()),
         uses=tuple(_uses(loop._parts, names)),
         iterset=iterset,
         data=data,
@@ -154,6 +155,7 @@ def function_of(loop: Any, built: Symbolic) -> Function:
         spaces=built.spaces,
         index_bytes=next((table.index_bytes for table in loop._items.tables), 4),
     )
+    return made, tuple(thing for _, thing in parameters.values())
 
 
 def _map_numbers(part: Part, built: Symbolic) -> tuple[int, int]:
@@ -223,19 +225,21 @@ def _check_memory(parts: Sequence[Part]) -> None:
                 raise NoFunctionError(f"'{part.data.name}' and '{other.data.name}' share memory")
 
 
-def _scalar(dtype: Any) -> str:
+def scalar(dtype: Any) -> str:
+    """Return what C++ calls a dtype."""
     return _TYPES.get(dtype.name, f"std::{dtype.name}_t")
 
 
 def _data_type(part: Part) -> str:
     if part.path is not None:
         rows, columns = part.data.block_dims
-        return f"Mat<{_scalar(part.dtype)}, {rows}, {columns}>"
+        return f"Mat<{scalar(part.dtype)}, {rows}, {columns}>"
     kind = "Global" if part.home is None else "Dat"
-    return f"{kind}<{_scalar(part.dtype)}, {part.dim}>"
+    return f"{kind}<{scalar(part.dtype)}, {part.dim}>"
 
 
-def _map_type(map_: Map) -> str:
+def map_type(map_: Map) -> str:
+    """Return the type of a Map."""
     table = map_._current_table() if map_.has_values else None
     is_wide = table is not None and table.index_bytes == _WIDE
     return f"Map<{map_.arity}, std::int64_t>" if is_wide else f"Map<{map_.arity}>"

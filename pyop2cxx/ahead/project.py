@@ -119,8 +119,8 @@ class Project:
             (folder / "table.c").write_text(
                 render("ahead/table.c.j2", {"name": self.name, "digest": digest})
             )
-            runtime_units = cpp_files.write(folder, self.name, on_host)
-            (folder / "CMakeLists.txt").write_text(self._cmake(on_host, runtime_units))
+            has_check = cpp_files.write(folder, self.name, on_host)
+            (folder / "CMakeLists.txt").write_text(self._cmake(on_host, has_check=has_check))
         if build and on_host:
             manifest["library"] = f"lib{self.name}.so"
             _compile(folder, manifest["library"], on_host, self.arch)
@@ -128,7 +128,7 @@ class Project:
         # last: who finds it finds all
         (folder / MANIFEST).write_text(json.dumps(manifest, indent=2) + "\n")
 
-    def _cmake(self, on_host: Sequence[Entry], runtime_units: Sequence[str]) -> str:
+    def _cmake(self, on_host: Sequence[Entry], *, has_check: bool) -> str:
         sources = [
             {"file": one.description["file"], "flags": ";".join(one.flags or ())} for one in on_host
         ]
@@ -139,7 +139,7 @@ class Project:
                 "version": _core.__version__,
                 "arch": self.arch,
                 "sources": sources,
-                "runtime": runtime_units,
+                "has_check": has_check,
                 "link_flags": _link_flags(on_host),
             },
         )

@@ -14,6 +14,7 @@ import pytest
 from programs import needs_program
 
 from pyop2cxx import op2
+from pyop2cxx.ahead import records
 from pyop2cxx.ahead.cpp_files import runtime_files
 from pyop2cxx.mesh import airfoil_mesh
 from pyop2cxx.mesh.files import write_mesh
@@ -159,7 +160,7 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
     op2.exit()
     (folder / "matrix.py").write_text(MATRIX)
     options = ["--backend", "sequential,openmp", "-o", str(folder / "matrix_loops")]
-    assert main(["generate", *options, str(folder / "matrix.py"), "3"]) == 0
+    assert main(["generate", *options, str(folder / "matrix.py"), "40"]) == 0
     op2.exit()
     (folder / "matrix.cpp").write_text(MATRIX_CPP)
     (folder / "CMakeLists.txt").write_text(BUILD.format(demo=DEMO))
@@ -167,7 +168,14 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
     quick = (
         "-DCMAKE_CXX_FLAGS_RELEASE=-O0"  # of the run-time; loops are compiled as they always are
     )
-    done("cmake", "-S", folder, "-B", folder / "out", loops, quick)
+    # the run-time by itself, and then what finds it
+    done("cmake", "-S", folder / "loops" / "runtime", "-B", folder / "runtime", quick)
+    done("cmake", "--build", folder / "runtime")
+    done("cmake", "--install", folder / "runtime", "--prefix", folder / "installed")
+    checks = ["-Dairfoil_CHECK=ON", "-Dmatrix_CHECK=ON"]
+    prefix = f"-DCMAKE_PREFIX_PATH={folder / 'installed'}"
+    said = done("cmake", "-S", folder, "-B", folder / "out", loops, quick, prefix, *checks)
+    assert "airfoil: the run-time is that of" in said
     done("cmake", "--build", folder / "out")
     return folder
 
@@ -226,8 +234,53 @@ def test_wrong_subsets_in_cpp_are_errors(built: Path, mistake: str, message: str
 
 @pytest.mark.slow
 @needs_program("cmake")
+def test_projects_test_themselves(built: Path) -> None:
+    (program,) = (built / "out").rglob("matrix_check")
+    lines = done(program).splitlines()
+    assert lines[0] == "block on sequential: as in Python"
+    assert len(lines) == 8
+    (other,) = (built / "out").rglob("airfoil_check")
+    assert len(done(other).splitlines()) == 10
+    values = built / "matrix_loops" / "check" / "grow.bin"
+    right = values.read_bytes()
+    wrong = bytearray(right)
+    wrong[-3] ^= 1
+    values.write_bytes(wrong)
+    found = subprocess.run([str(program)], capture_output=True, text=True, check=False)
+    values.write_bytes(right)
+    assert found.returncode == 1
+    assert "size: value 79 of 80 differs by" in found.stdout
+    assert "grow on openmp: WRONG" in found.stdout
+
+
+@pytest.mark.slow
+@needs_program("cmake")
+def test_a_project_alone_has_its_run_time_and_its_test(built: Path) -> None:
+    done("cmake", "-S", built / "matrix_loops", "-B", built / "alone")
+    targets = done("cmake", "--build", built / "alone", "--target", "help")
+    assert {"op2_runtime", "matrix_cpp", "matrix_check"} <= set(re.findall(r"\w+", targets))
+    assert "matrix_check" in done("ctest", "-N", "-V", cwd=built / "alone")
+
+
+def test_loops_that_were_not_recorded_are_listed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(records, "MOST_BYTES", 60)
+    (tmp_path / "matrix.py").write_text(MATRIX)
+    out = tmp_path / "out"
+    arguments = ["-o", str(out), str(tmp_path / "matrix.py"), "1"]
+    assert main(["generate", "--backend", "sequential", *arguments]) == 0
+    op2.exit()
+    check = (out / "check.cpp").read_text()
+    assert "grow_is_right" in check
+    assert "// Not tested:\n// - block: its values are 0.0 MB" in check
+    assert not (out / "check" / "block.bin").exists()
+
+
+@pytest.mark.slow
+@needs_program("cmake")
 def test_the_runtime_has_nothing_of_the_compiler(built: Path) -> None:
-    (library,) = (built / "out").rglob("libop2_runtime.a")
+    (library,) = (built / "installed").rglob("libop2_runtime.a")
     symbols = done("nm", "-C", library)
     assert "op2::runtime::PreparedLoop::run()" in symbols
     assert "op2::plan::make_plan" in symbols

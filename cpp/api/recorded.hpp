@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <complex>
+#include <cstddef>
+#include <cstdio>
+#include <fstream>
+#include <string>
+#include <type_traits>
+#include <vector>
+
+#include "api/op2.hpp"
+#include "base/error.hpp"
+
+/// What the test of a generated project is made of.
+namespace op2::api {
+
+/// @brief What a loop's objects held before it ran in Python and after, in the order of a file.
+class Recorded {
+ public:
+  explicit Recorded(const std::string& path) : path_(path), file_(path, std::ios::binary) {}
+
+  /// @brief The next @p n values.
+  /// @throws UsageError if the file ends before.
+  template <class T>
+  std::vector<T> next(std::size_t n) {
+    std::vector<T> values(n);
+    file_.read(reinterpret_cast<char*>(values.data()), static_cast<std::streamsize>(n * sizeof(T)));
+    if (!file_) throw UsageError(path_ + ": it is missing, or too short");
+    return values;
+  }
+
+  /// @brief Whether values are the next ones, up to the rounding of sums in another order: parts of
+  /// the largest of them. Prints the first that is not.
+  /// @throws UsageError as next().
+  template <class T>
+  bool same(const char* what, const std::vector<T>& values) {
+    const std::vector<T> wanted = next<T>(values.size());
+    double largest = 0.0;
+    for (const T& one : wanted) {
+      if (std::isfinite(size(one))) largest = std::max(largest, size(one));
+    }
+    for (std::size_t i = 0; i < values.size(); ++i) {
+      const bool are_nan = values[i] != values[i] && wanted[i] != wanted[i];
+      if (are_nan || values[i] == wanted[i]) continue;
+      const double difference = distance(values[i], wanted[i]);
+      if (difference <= tolerance<T> * largest) continue;
+      std::printf("%s: value %zu of %zu differs by %g\n", what, i, values.size(), difference);
+      return false;
+    }
+    return true;
+  }
+
+ private:
+  template <class T>
+  static double size(const T& value) {
+    if constexpr (std::is_arithmetic_v<T>) {
+      return std::abs(static_cast<double>(value));
+    } else {
+      return static_cast<double>(std::abs(value));
+    }
+  }
+
+  template <class T>
+  static double distance(const T& a, const T& b) {
+    if constexpr (std::is_arithmetic_v<T>) {
+      return std::abs(static_cast<double>(a) - static_cast<double>(b));
+    } else {
+      return size(a - b);
+    }
+  }
+
+  template <class T>
+  static constexpr bool is_single =
+      std::is_same_v<T, float> || std::is_same_v<T, std::complex<float>>;
+  template <class T>
+  static constexpr double tolerance = std::is_integral_v<T> ? 0.0
+                                      : is_single<T>        ? 1e-4
+                                                            : 1e-11;
+
+  std::string path_;
+  std::ifstream file_;
+};
+
+/// @brief Run a loop on a backend and say whether it did what it does in Python.
+/// @return The same.
+inline bool is_right(const char* name, bool (*check)(), Backend backend, const char* where) {
+  bool right = false;
+  try {
+    init({backend});
+    right = check();
+  } catch (const Error& error) {
+    std::printf("%s\n", error.what());
+  }
+  std::printf("%s on %s: %s\n", name, where, right ? "as in Python" : "WRONG");
+  return right;
+}
+
+}  // namespace op2::api

@@ -1,0 +1,159 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The test of a project: a program in C++, and the values that it reads."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+from pyop2cxx.ahead.functions import identifier, map_type, scalar
+from pyop2cxx.ahead.records import pairs_of
+from pyop2cxx.data.dats import Dat
+from pyop2cxx.data.mats import Mat
+from pyop2cxx.pipeline.frames import render
+from pyop2cxx.sets.maps import Map
+from pyop2cxx.sets.sets import Set, Subset
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from pathlib import Path
+
+    from pyop2cxx.ahead.functions import Compiled, Function
+    from pyop2cxx.ahead.records import Object, Record
+
+FOLDER = "check"
+PROGRAM = "check.cpp"
+
+
+def write(
+    folder: Path,
+    usual: Mapping[str, str],
+    recorded: Sequence[tuple[str, Function, Sequence[Compiled], Record]],
+    missing: Sequence[str],
+) -> None:
+    """Write the program and its values.
+
+    Args:
+        folder: Of the project.
+        usual: What all its files are rendered with.
+        recorded: Of each loop its name in C++, the function, its code, and a run.
+        missing: What is not tested, and why.
+    """
+    (folder / FOLDER).mkdir()
+    checks = []
+    for name, function, compiled, run in recorded:
+        backends = dict.fromkeys(code.backend for code in compiled)
+        checks.append(_Check(name, function, run).described([*backends]))
+        values = [one.before for one in run.objects] + [one.after for one in run.objects]
+        (folder / FOLDER / f"{name}.bin").write_bytes(
+            b"".join(one.tobytes() for one in values if one is not None)
+        )
+    text = render("ahead/check.cpp.j2", {**usual, "checks": checks, "missing": missing})
+    (folder / PROGRAM).write_text(text)
+
+
+class _Check:
+    """The part of the program that is about one function.
+
+    Args:
+        name: Of the function.
+        function: The function.
+        run: What it is to repeat.
+    """
+
+    def __init__(self, name: str, function: Function, run: Record) -> None:
+        self._name = name
+        self._run = run
+        self._parameters = [parameter for _, parameter in function.parameters]
+        named = zip(run.things, function.parameters, strict=True)
+        self._types = {thing._uid: of_type for thing, (of_type, _) in named}
+        self._names = dict(zip((thing._uid for thing in run.things), self._parameters, strict=True))
+        self._taken = set(self._parameters)
+
+    def described(self, backends: Sequence[str]) -> dict[str, Any]:
+        """Return what the template needs.
+
+        Args:
+            backends: Those that the function has code for.
+        """
+        sets = {one._uid: one for one in self._sets()}
+        with_values = [one for one in self._run.objects if one.before is not None]
+        objects = [self._described(one) for one in with_values]
+        return {
+            "name": self._name,
+            "file": self._unique("file"),
+            "sets": [
+                {"name": self._name_of(one), "size": one.size, "label": json.dumps(one.name)}
+                for one in sets.values()
+            ],
+            "objects": objects,
+            "parameters": ", ".join(self._parameters),
+            "changed": [
+                made
+                for made, one in zip(objects, with_values, strict=True)
+                if one.after is not None
+            ],
+            "backends": backends,
+        }
+
+    def _sets(self) -> list[Set]:
+        found: list[Set] = []
+        for one in self._run.objects:
+            thing = one.thing
+            if isinstance(thing, Subset):
+                found.append(thing.superset)
+            elif isinstance(thing, Set):
+                found.append(thing)
+            elif isinstance(thing, Map):
+                found += [thing.iterset, thing.toset]
+            elif isinstance(thing, Mat):
+                found += [side.set for side in thing.sparsity.dsets]
+            elif isinstance(thing, Dat):
+                found.append(thing.dataset.set)
+        return found
+
+    def _described(self, one: Object) -> dict[str, Any]:
+        thing, before = one.thing, one.before
+        assert before is not None  # only Sets have none
+        name = self._name_of(thing)
+        values = self._unique(f"{name}_values")
+        label = json.dumps(thing.name)
+        is_fixed = isinstance(thing, Map | Subset) or thing._kind == "Const"
+        return {
+            "name": name,
+            "type": map_type(thing) if isinstance(thing, Map) else self._types[thing._uid],
+            "label": label,
+            "scalar": scalar(before.dtype),
+            "size": before.size,
+            "memory": values,
+            "is_const": is_fixed,
+            "arguments": ", ".join([*self._made_of(thing), values, label]),
+        }
+
+    def _made_of(self, thing: Any) -> list[str]:
+        """What an object is made of besides its values."""
+        if isinstance(thing, Subset):
+            return [self._name_of(thing.superset)]
+        if isinstance(thing, Map):
+            return [self._name_of(thing.iterset), self._name_of(thing.toset)]
+        if isinstance(thing, Mat):
+            rows, columns = (self._name_of(side.set) for side in thing.sparsity.dsets)
+            pairs = ", ".join(
+                f"{{{self._name_of(row)}, {self._name_of(column)}}}"
+                for row, column in pairs_of(thing)
+            )
+            return [f"op2::Sparsity({rows}, {columns}, {{{pairs}}})"]
+        return [self._name_of(thing.dataset.set)] if isinstance(thing, Dat) else []
+
+    def _name_of(self, thing: Any) -> str:
+        name = self._names.get(thing._uid)
+        if name is None:
+            name = self._names[thing._uid] = self._unique(identifier(thing.name))
+        return name
+
+    def _unique(self, wanted: str) -> str:
+        found, number = wanted, 2
+        while found in self._taken:
+            found, number = f"{wanted}_{number}", number + 1
+        self._taken.add(found)
+        return found

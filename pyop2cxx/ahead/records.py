@@ -1,0 +1,153 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What a loop got and gave in the program that it was generated from, for a project's own test."""
+
+from __future__ import annotations
+
+import ctypes
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from pyop2cxx import _core
+from pyop2cxx.base.access import READ
+from pyop2cxx.data.mats import Mat
+from pyop2cxx.runtime import runtime
+from pyop2cxx.sets.maps import Map
+from pyop2cxx.sets.sets import Set, Subset
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from pyop2cxx.base.arrays import Array
+    from pyop2cxx.loop.parts import Part
+
+MOST_BYTES = 4 << 20
+"""Of the values of a loop that is recorded: larger meshes test nothing more."""
+
+
+class NoRecordError(Exception):
+    """A loop cannot be recorded; the text says why."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Object:
+    """One of the objects of a loop.
+
+    Attributes:
+        thing: The Set, Subset, Map, Dat, Global, Const or Mat.
+        before: Its values; None of a Set.
+        after: What the loop made of them; None if it only reads them.
+    """
+
+    thing: Any
+    before: Array | None = None
+    after: Array | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """A run of a loop.
+
+    Attributes:
+        things: What the loop is about, in the order of a C++ function's parameters.
+        objects: The same with their values; Maps first, those of Sparsities too.
+    """
+
+    things: tuple[Any, ...]
+    objects: tuple[Object, ...]
+
+
+def record(loop: Any, things: Sequence[Any]) -> Record:
+    """Run a loop that is about to run for the first time, and take back what it did.
+
+    Args:
+        loop: The `ParLoop`, bound to its data on the host.
+        things: What it is about, in the order of a C++ function's parameters.
+
+    Raises:
+        NoRecordError: It runs on a device, or its data are of a kind that the test cannot make.
+    """
+    if runtime.static:
+        raise NoRecordError("the program ran in static mode")
+    if runtime.engine.chosen_device(runtime.engine.backend(runtime.backend)) is not None:
+        raise NoRecordError("it ran on a device")
+    written = {part.data._uid for part in loop._parts if part.access != READ}
+    buffers = {part.data._uid: part for part in loop._parts}
+    made = list(_all(things))
+    before = [_values(thing, buffers.get(thing._uid)) for thing in made]
+    n_bytes = sum(one.nbytes for one in before if one is not None)
+    if n_bytes > MOST_BYTES:
+        raise NoRecordError(f"its values are {n_bytes / 1e6:.1f} MB")
+    loop._prepared.run_saving([])
+    try:
+        after = [
+            _values(thing, buffers[thing._uid]) if thing._uid in written else None for thing in made
+        ]
+    finally:
+        loop._prepared.restore()
+    objects = tuple(
+        Object(thing=thing, before=values, after=then)
+        for thing, values, then in zip(made, before, after, strict=True)
+    )
+    return Record(tuple(things), objects)
+
+
+def pairs_of(mat: Any) -> list[tuple[Map, Map]]:
+    """Return the pairs of Maps that a matrix's Sparsity was made from.
+
+    Raises:
+        NoRecordError: It was not made from whole Maps alone, or lacks the diagonal of a square one.
+    """
+    sparsity = mat.sparsity
+    rows, columns = sparsity.dsets
+    found = []
+    for row, column, regions in sparsity._given.get((0, 0), ()):
+        if type(row) is not Map or type(column) is not Map or regions:
+            raise NoRecordError(f"'{sparsity.name}' was not made from pairs of whole Maps")
+        found.append((row, column))
+    if (rows.set is columns.set) != (sparsity._diagonal_block and rows == columns):
+        raise NoRecordError(f"'{sparsity.name}' has a diagonal, or none, against the rule")
+    return found
+
+
+def _all(things: Sequence[Any]) -> Iterable[Any]:
+    maps = [thing for thing in things if isinstance(thing, Map)]
+    for thing in things:
+        if isinstance(thing, Mat):
+            maps += [map_ for pair in pairs_of(thing) for map_ in pair]
+    return {one._uid: one for one in (*maps, *things)}.values()
+
+
+def _values(thing: Any, part: Part | None) -> Array | None:
+    if isinstance(thing, Subset):
+        return np.array(thing.owned_indices)
+    if isinstance(thing, Set):
+        return None
+    if isinstance(thing, Map):
+        _check_whole(thing.iterset)
+        _check_whole(thing.toset)
+        values: Array = np.array(thing.values)
+        if values.size and values.min() < 0:
+            raise NoRecordError(f"'{thing.name}' leads nowhere from some entities")
+        return values
+    if part is not None and part.home is not None:
+        _check_whole(part.home)
+    return _copy_of(thing)
+
+
+def _check_whole(one: Set) -> None:
+    if one.size != one.total_size:
+        raise NoRecordError(f"'{one.name}' has a halo")
+
+
+def _copy_of(data: Any) -> Array:
+    """Copy what is in memory without counting as a use of it."""
+    buffer = data._buffer
+    if buffer.where == _core.Where.device:
+        raise NoRecordError(f"the values of '{data.name}' are on a device")
+    if buffer.n_bytes == 0:
+        return np.zeros(0, data.dtype)
+    memory = (ctypes.c_char * buffer.n_bytes).from_address(buffer.address)
+    values: Array = np.frombuffer(memory, data.dtype).copy()
+    return values

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "api/recorded.hpp"
+
+#include <gtest/gtest.h>
+
+#include <complex>
+#include <cstdint>
+#include <filesystem>
+#include <fstream>
+#include <limits>
+#include <string>
+#include <vector>
+
+#include "base/error.hpp"
+
+namespace op2::api {
+namespace {
+
+class RecordedValues : public ::testing::Test {
+ protected:
+  ~RecordedValues() override { std::filesystem::remove(path); }
+
+  template <class T>
+  bool same(const std::vector<T>& written, const std::vector<T>& values) {
+    std::ofstream(path, std::ios::binary)
+        .write(reinterpret_cast<const char*>(written.data()),
+               static_cast<std::streamsize>(written.size() * sizeof(T)));
+    return Recorded(path).same("x", values);
+  }
+
+  std::string path = ::testing::TempDir() + "op2_recorded.bin";
+};
+
+TEST_F(RecordedValues, AreTheSameUpToRounding) {
+  const double nan = std::numeric_limits<double>::quiet_NaN();
+  EXPECT_TRUE(same<double>({1.0, 1e-30, nan}, {1.0 + 1e-14, 2e-30, nan}));
+  EXPECT_FALSE(same<double>({1.0, 2.0}, {1.0, 2.0001}));
+  EXPECT_FALSE(same<double>({1.0, 2.0}, {1.0, nan}));
+  EXPECT_FALSE(same<double>({nan, 2.0}, {1.0, 2.0}));
+  EXPECT_TRUE(same<float>({1.0F}, {1.00001F}));
+  EXPECT_FALSE(same<float>({1.0F}, {1.01F}));
+  EXPECT_TRUE(same<std::complex<double>>({{0, 1}}, {{1e-15, 1}}));
+  EXPECT_FALSE(same<std::complex<double>>({{0, 1}}, {{1, 0}}));
+}
+
+TEST_F(RecordedValues, OfIntegersAreTheSameOnly) {
+  EXPECT_TRUE(same<std::int64_t>({-7, 1000000}, {-7, 1000000}));
+  EXPECT_FALSE(same<std::int64_t>({-7, 1000000}, {-7, 1000001}));
+  EXPECT_FALSE(same<std::uint8_t>({0}, {255}));
+}
+
+TEST_F(RecordedValues, ThatAreMissingAreAnError) {
+  EXPECT_THROW((void)Recorded(path + ".none").next<int>(1), UsageError);
+  EXPECT_THROW((void)same<int>({1, 2}, {1, 2, 3}), UsageError);
+}
+
+}  // namespace
+}  // namespace op2::api
