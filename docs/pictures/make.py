@@ -4,15 +4,17 @@
 
 from __future__ import annotations
 
+import importlib
 import subprocess
 import sys
 import tempfile
 from pathlib import Path
 
 import numpy as np
+import ufl
 from PIL import Image
 
-from pyop2cxx import op2
+from pyop2cxx import fem, op2
 from pyop2cxx.mesh import Mesh, airfoil_mesh, disk_mesh
 from pyop2cxx.mesh.files import write_mesh
 from pyop2cxx.plot import plot_colours, plot_numbering, plot_sparsity, plot_values
@@ -40,6 +42,7 @@ def main() -> None:
     c2v, nodes = mesh.cell_vertices, mesh.vertices**1
     plot_sparsity(op2.Sparsity((nodes, nodes), [(c2v, c2v, None)]), HERE / "sparsity.png")
     plate(disk_mesh(30))
+    potential()
     draw("shallow_water", "--picture", HERE / "shallow_water.png", "--steps", "150")
     with tempfile.TemporaryDirectory() as folder:
         mesh_file = Path(folder) / "airfoil.npz"
@@ -57,6 +60,19 @@ def plate(mesh: Mesh) -> None:
     r2 = (np.asarray(mesh.coordinates.data_ro) ** 2).sum(axis=1)
     u = op2.Dat(mesh.vertices, (1 - r2) / 4, name="u")
     plot_values(mesh, u, HERE / "plate.png", title="Temperature of the plate")
+
+
+def potential() -> None:
+    """Draw how fast the flow of demo aero is, close to the aerofoil."""
+    sys.path.insert(0, str(DEMOS))
+    phi, _ = importlib.import_module("aero").flow(80)
+    mesh = phi.space.mesh
+    speed = fem.FunctionSpace(mesh, ("DG", 0))
+    speed = fem.interpolate(ufl.sqrt(ufl.grad(phi) ** 2), speed)
+    figure = plot_values(mesh, fem.on_mesh(speed), title="Speed, 1 far away")
+    axes = figure.axes[0]
+    axes.set(xlim=(-0.6, 1.6), ylim=(-0.7, 0.7))
+    figure.savefig(HERE / "aero.png", dpi=150, bbox_inches="tight")
 
 
 def draw(name: str, *arguments: object) -> None:

@@ -175,6 +175,27 @@ def test_a_demo_of_forms_says_when_it_converges_too_slowly(monkeypatch, capsys):
         module.main(["--cells", "1"])
 
 
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_aero_is_symmetric_and_converges_quickly(monkeypatch, backend, capsys):
+    for package in ("basix", "ffcx", "scipy", "ufl"):
+        pytest.importorskip(package)
+    argv = ["--backend", backend, "--cells", "6"]
+    assert demo("aero", monkeypatch).main(argv) == 0, capsys.readouterr().out
+    out = capsys.readouterr().out
+    assert "check: passed" in out
+    assert "multiply" in out
+
+
+def test_aero_notices_a_wrong_tangent(monkeypatch, capsys):
+    for package in ("basix", "ffcx", "scipy", "ufl"):
+        pytest.importorskip(package)
+    module = demo("aero", monkeypatch)
+    derivative = module.ufl.derivative
+    monkeypatch.setattr(module.ufl, "derivative", lambda *given: 1.1 * derivative(*given))
+    assert module.main(["--cells", "4"]) == 1
+    assert "check: FAILED" in capsys.readouterr().out
+
+
 def test_burgers_notices_another_viscosity(monkeypatch, capsys):
     for package in ("basix", "ffcx", "scipy", "ufl"):
         pytest.importorskip(package)
