@@ -75,7 +75,10 @@ def checked_access(
     mode = Access(access)  # type: ignore[arg-type]  # anything else than an Access is refused here
     if mode not in allowed:
         names = ", ".join(a.name for a in sorted(allowed))
-        raise ModeValueError(f"{what} cannot be accessed with {mode.name}; it takes: {names}")
+        message = f"{what} cannot be accessed with {mode.name}; it takes: {names}"
+        if allowed == GLOBAL_ACCESSES and mode in (Access.WRITE, Access.RW):
+            message += "; to set it, assign to its 'data' before the loop, or add to zero with INC"
+        raise ModeValueError(message)
     if is_complex and mode in ORDERED_ACCESSES:
         raise ModeValueError(
             f"{what} cannot be accessed with {mode.name}: complex numbers have no order; "

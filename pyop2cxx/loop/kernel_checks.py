@@ -19,7 +19,8 @@ if TYPE_CHECKING:
 
 _ADVICE_POINTER = (
     "arguments arrive packed, one flat pointer each: declare {expected} and write"
-    " {name}[i * n + j] for {name}[i][j]"
+    " {name}[i * n + j] for {name}[i][j]; a kernel of PyOP2's convention of 2016 says so: "
+    "Kernel(..., abi='2016')"
 )
 
 

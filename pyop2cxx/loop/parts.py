@@ -177,9 +177,15 @@ def parts_of(args: Iterable[Any], items: Items, what: str = "par_loop") -> tuple
         except NotAnArgumentError:
             raise UsageError(
                 f"{what}: arg {number} must be made by calling a Dat or Global with an access, "
-                f"such as dat(op2.READ, map), got {arg!r} of type {type(arg).__name__}"
+                f"such as dat(op2.READ, map), got {_called(arg)} of type {type(arg).__name__}"
             ) from None
     return tuple(parts)
+
+
+def _called(arg: object) -> str:
+    """Return what messages call something that is no argument."""
+    name = getattr(arg, "name", None)
+    return repr(name) if isinstance(name, str) else repr(arg)
 
 
 class NotAnArgumentError(Exception):

@@ -6,7 +6,7 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING
 
-from pyop2cxx.exceptions import Op2Error
+from pyop2cxx.exceptions import Op2Error, SetTypeError
 from pyop2cxx.kernel.kernel import Kernel
 from pyop2cxx.loop.parloop import ParLoop
 from pyop2cxx.loop.python_loop import PythonLoop
@@ -70,6 +70,11 @@ def par_loop(
         [6.0]
     """
     try:
+        if isinstance(iterset, Kernel):
+            raise SetTypeError(
+                f"par_loop '{iterset.name}': the kernel comes first and then the Set to iterate "
+                f"over, got {type(kernel).__name__} and Kernel"
+            )
         if not isinstance(kernel, Kernel) and callable(kernel):
             runtime.settle()
             layers = {"iterate": iterate, "pass_layer_arg": pass_layer_arg}

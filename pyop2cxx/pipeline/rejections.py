@@ -60,6 +60,8 @@ def refused(request: Request, message: str) -> str:
     """Return a refusal by the user's name of the kernel, with the line that is not understood."""
     kernel = request.kernel
     message = message.replace(f"par_loop '{kernel.name}'", f"par_loop '{request.name}'")
+    if "syntax error" in kernel.opaque_reason:
+        message = message.replace("; run this", "; correct it or, if C compilers take it, run this")
     place = re.match(r"line (\d+), column (\d+)", kernel.opaque_reason)
     if place is None or kernel.opaque_reason not in message:
         return message

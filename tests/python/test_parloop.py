@@ -61,6 +61,16 @@ WRONG: dict[str, tuple[Callable[[World, op2.Kernel], object], type[Exception], s
         SetTypeError,
         "par_loop 'flux': the second argument must be the Set to iterate over, got 'edges'",
     ),
+    "set before kernel": (
+        lambda w, k: op2.par_loop(w.edges, k, *w.args()),
+        SetTypeError,
+        "par_loop 'flux': the kernel comes first and then the Set to iterate over, got Set and Ker",
+    ),
+    "pointers to pointers": (
+        lambda w, k: op2.par_loop(op2.Kernel("void k(double **x) {}", "k"), w.edges, w.args()[0]),
+        UsageError,
+        r"expected 'double \*x', got 'double \*\*x'.*Kernel\(..., abi='2016'\)",
+    ),
     "map starts elsewhere": (
         lambda w, k: op2.par_loop(
             k, w.edges, w.q(op2.READ, other_set(w)[0]), w.r(op2.INC, w.e2n), w.total(op2.INC)
@@ -101,12 +111,12 @@ WRONG: dict[str, tuple[Callable[[World, op2.Kernel], object], type[Exception], s
     "access": (
         lambda w, k: op2.par_loop(k, w.edges, w.total(op2.WRITE)),
         ModeValueError,
-        "Global 'total' cannot be accessed with WRITE; it takes: READ, INC, MIN, MAX",
+        "Global 'total' cannot be accessed with WRITE; it takes: READ, INC, MIN, MAX; to set it",
     ),
     "a Dat instead of an argument": (
         lambda w, k: op2.par_loop(k, w.edges, w.q, w.r(op2.INC, w.e2n), w.total(op2.INC)),
         UsageError,
-        r"arg 0 must be made by calling a Dat or Global with an access, such as dat\(op2.READ",
+        r"arg 0 must be made by calling .* as dat\(op2.READ, map\), got 'q' of type Dat",
     ),
     "a number instead of an argument": (
         lambda w, k: op2.par_loop(k, w.edges, *w.args()[:2], 1.0),

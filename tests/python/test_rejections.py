@@ -190,6 +190,7 @@ def test_a_syntax_error_is_shown_where_the_kernel_would_be_translated() -> None:
     message = str(caught.value)
     assert "par_loop 'bad'" in message
     assert "line 2, column 11: syntax error: cannot parse '0'" in message
+    assert "correct it or, if C compilers take it, run this loop on a backend of" in message
     assert message.endswith("\n  2 |   int i = 0\n    |           ^")
 
 
