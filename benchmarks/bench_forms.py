@@ -58,6 +58,7 @@ def main() -> None:
         "vector, a new one": lambda: fem.assemble(L, bcs),
         "matrix, a new one": lambda: fem.assemble(a, bcs),
         "Newton's method, two steps": newton,
+        "a linear problem, LU": lambda: fem.solve(a == L, z, bcs),
         "a condition set": lambda: bcs[0].set(t * ufl.sin(x[0])),
         "an expression interpolated": lambda: fem.interpolate(t * w + x[0], z),
         "the norm of an error": lambda: fem.error_norm(w, t * x[0]),

@@ -83,7 +83,7 @@ def assemble(
 
 
 def _number(form: Form) -> float | complex:
-    with form.number_lock:
+    with form.lock:
         value = form.number
         value.data = 0.0
         form.add_to(value)
@@ -151,8 +151,27 @@ def assemble_system(
     left = compiled(a, dtype)
     if left.rank != 2:
         raise UsageError(f"assemble_system: expected a bilinear form, got one of rank {left.rank}")
-    matrix = assemble(left, bcs)
-    vector = assemble(L, dtype=left.dtype)
+    return assembled_again(left, compiled(L, left.dtype), bcs)
+
+
+def assembled_again(
+    left: Form,
+    right: Form,
+    bcs: Sequence[DirichletBC],
+    matrix: Mat | None = None,
+    vector: Function | None = None,
+) -> tuple[Mat, Function]:
+    """Assemble a linear problem as `assemble_system` does, into an earlier one's tensors.
+
+    Args:
+        left: The bilinear form.
+        right: The linear form.
+        bcs: Boundary conditions.
+        matrix: As of `assemble`.
+        vector: As of `assemble`.
+    """
+    matrix = assemble(left, bcs, matrix)
+    vector = assemble(right, (), vector)
     lift(vector, left, bcs)
     return matrix, vector
 

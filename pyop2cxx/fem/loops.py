@@ -53,6 +53,7 @@ class Form(Shown):
         dtype: Of scalars.
         spaces: Those of its arguments: of rows, then of columns.
         integrals: Its integrals, compiled.
+        lock: Held by who uses what is kept with the form: its number, its matrix in `solve`.
 
     Raises:
         UsageError: It is no form, is not over one mesh, or has functions of another kind.
@@ -74,7 +75,7 @@ class Form(Shown):
         self.dtype = self._checked_dtype(dtype)
         self.integrals = [self._signed(one) for one in compile_form(form, self.dtype, name)]
         self._derived = Memo(8)
-        self.number_lock = Lock()
+        self.lock = Lock()
         self._fixed: tuple[tuple[int, ...], list[list[Any]]] = ((), [])
 
     def __repr__(self) -> str:

@@ -12,7 +12,7 @@ import numpy as np
 from pyop2cxx.algebra.solvers import solve as solve_linear
 from pyop2cxx.exceptions import ConvergenceError, UsageError
 from pyop2cxx.fem._packages import ufl
-from pyop2cxx.fem.assembly import assemble, assemble_system, compiled
+from pyop2cxx.fem.assembly import assemble, assembled_again, compiled
 from pyop2cxx.fem.conditions import DirichletBC, given_values
 from pyop2cxx.fem.domain import Domain
 from pyop2cxx.fem.functions import Function
@@ -83,10 +83,20 @@ def solve(
     options = options or dict(DIRECT)
     if isinstance(equation.rhs, int | float) and equation.rhs == 0:
         return _newton(equation.lhs, u, bcs, J, (rtol, atol, max_it), options)
-    matrix, vector = assemble_system(equation.lhs, equation.rhs, bcs, dtype=u.dat.dtype)
-    if compiled(equation.lhs, u.dat.dtype).spaces[1].dof_set is not u.space.dof_set:
+    left, right = (compiled(one, u.dat.dtype) for one in (equation.lhs, equation.rhs))
+    if (left.rank, right.rank) != (2, 1):
+        raise UsageError(
+            f"solve: expected a == L of ranks 2 and 1, got forms of {left.rank} and {right.rank}"
+        )
+    if left.spaces[1].dof_set is not u.space.dof_set:
         raise UsageError(f"solve: '{u.name}' is of another space than the trial function")
-    return solve_linear(matrix, u.dat, vector.dat, **options)
+    with left.lock:  # of the tensors, which the next step over time uses again
+        kept = (
+            left.derived("matrix", left.tensor),
+            left.derived("vector", lambda: _right_side(left)),
+        )
+        matrix, vector = assembled_again(left, right, bcs, *kept)
+        return solve_linear(matrix, u.dat, vector.dat, **options)
 
 
 def _newton(
@@ -133,6 +143,11 @@ def _jacobian(residual: Form, u: Function) -> Form:
     derive = partial(ufl.derivative, residual.form, u)
     found: Form = residual.derived(("jacobian", u), lambda: compiled(derive(), u.dat.dtype))
     return found
+
+
+def _right_side(left: Form) -> Function:
+    """Return what holds the right-hand sides of a bilinear form."""
+    return Function(left.spaces[0], left.dtype, "b")
 
 
 def _two_functions(u: Function) -> tuple[Function, Function]:

@@ -120,6 +120,27 @@ def test_tensors_are_not_kept_alive(problem: Problem) -> None:
         assert gone() is None
 
 
+def test_a_linear_problem_again_makes_no_loop(problem: Problem, made: list[str]) -> None:
+    u, v = ufl.TrialFunction(problem.V), ufl.TestFunction(problem.V)
+    old = fem.interpolate(1.0, problem.V)
+    heat = u * v * ufl.dx + problem.a == old * v * ufl.dx
+    bc = fem.DirichletBC(problem.V, 0.0, "left")
+    for step in range(1, 4):
+        problem.k.value = bc_value = float(step)
+        bc.set(bc_value)
+        fem.solve(heat, old, [bc])
+        assert old.values.max() == pytest.approx(step)  # from the left, as the rest follows
+        assert bool(made) == (step == 1)
+        made.clear()
+    fresh = fem.Function(problem.V)
+    before = old.values.copy()
+    matrix, vector = fem.assemble_system(heat.lhs, heat.rhs, [bc])
+    op2.solve(matrix, fresh.dat, vector.dat, ksp_type="preonly", pc_type="lu")
+    fem.solve(heat, old, [bc])
+    np.testing.assert_allclose(old.values, fresh.values)
+    assert abs(old.values - before).max() > 0.01
+
+
 def test_newton_again_makes_no_loop(problem: Problem, made: list[str]) -> None:
     z = fem.Function(problem.V)
     F = ufl.inner((1 + z**2) * ufl.grad(z), ufl.grad(problem.v)) * ufl.dx - problem.L
