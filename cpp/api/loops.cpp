@@ -8,11 +8,13 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <set>
 
 #include "api/object_states.hpp"
 #include "base/error.hpp"
 #include "exec/portable.hpp"
 #include "plan/plan_cache.hpp"
+#include "plan/positions.hpp"
 #include "runtime/host/threads.hpp"
 #include "runtime/prepared_loop.hpp"
 
@@ -53,12 +55,16 @@ int n_threads_of(const Options& options) {
   return options.threads > 0 ? options.threads : runtime::available_threads();
 }
 
-const CompiledLoop& compiled_for(const LoopText& text, Backend backend) {
-  std::string there;
+/// All that there is for a backend, what knows most of the mesh first.
+std::vector<const CompiledLoop*> compiled_for(const LoopText& text, Backend backend) {
+  std::vector<const CompiledLoop*> found;
+  std::set<std::string> others;
   for (const CompiledLoop& one : text.compiled) {
-    if (one.backend == backend) return one;
-    there += std::string(there.empty() ? "" : ", ") + name_of(one.backend);
+    if (one.backend == backend) found.push_back(&one);
+    others.insert(name_of(one.backend));
   }
+  if (!found.empty()) return found;
+  const std::string there = fmt::format("{}", fmt::join(others, ", "));
   throw UnsupportedError(fmt::format(
       "par_loop '{}': it was not generated for backend '{}', but for: {}; generate it with "
       "--backend {}, or choose another one by op2::init()",
@@ -131,33 +137,28 @@ void check_memory(const LoopState& loop) {
   }
 }
 
+bool leads_nowhere_twice(const MapState& map) {
+  return shared().plans->facts(map.table, map.from->size, 1).injective;
+}
+
 /// Code for a Map that leads nowhere twice takes no care of entities that meet.
 void check_injective(LoopState& loop) {
   if (loop.injective.empty()) return;
-  Shared& all = shared();
   const std::lock_guard lock(loop.mutex);
   for (std::size_t i = 0; i < loop.injective.size(); ++i) {
     const MapState& map = *loop.objects.maps[loop.injective[i]];
     const std::int64_t version = map.table->version();
     if (loop.versions[i] == version) continue;
-    if (!all.plans->facts(map.table, map.from->size, 1).injective) {
+    if (!leads_nowhere_twice(map)) {
       throw UsageError(fmt::format(
           "{}: it was generated for a Map '{}' that leads to no entity twice, but this one does; "
-          "generate the loops from a program whose Map does so, too",
+          "make the loop again if its values were changed, or generate it from a program whose Map "
+          "does "
+          "so, too",
           loop.what, map.name));
     }
     loop.versions[i] = version;
   }
-}
-
-/// The width that the code for this loop reads positions of matrices with.
-int position_bytes(const exec::Executable& executable) {
-  for (const abi::Parameter& one : executable.arguments) {
-    if (one.role == abi::Role::matrix && one.index % 2 == 1) {
-      return static_cast<int>(size_of(one.type.dtype));
-    }
-  }
-  return 4;
 }
 
 void add_matrices(runtime::Binding& made, const LoopState& loop, int bytes) {
@@ -196,7 +197,7 @@ runtime::Binding binding_of(const LoopState& loop, const Visited& visited, const
     made.maps.push_back(loop.objects.maps[i]->table);
     made.map_users.push_back(first_user(loop.objects.data, static_cast<int>(i)));
   }
-  add_matrices(made, loop, position_bytes(executable));
+  add_matrices(made, loop, exec::position_bytes(executable));
   made.spaces = text.spaces;
   made.n_elements = visited.whole->size;
   made.iteration.index_bytes = text.index_bytes;
@@ -214,18 +215,44 @@ runtime::LaunchOptions launch_options(const CompiledLoop& compiled, int n_thread
   return options;
 }
 
-void prepare(LoopState& loop, const LoopText& text, const CompiledLoop& compiled,
-             const Visited& visited) {
+/// Whether what a code needs of the mesh is so.
+bool suits(const CompiledLoop& compiled, const exec::Executable& executable,
+           const Arguments& objects) {
+  for (std::size_t i = 0; i < compiled.injective.size(); ++i) {
+    if (compiled.injective[i] && !leads_nowhere_twice(*objects.maps[i])) return false;
+  }
+  const int width = exec::position_bytes(executable);
+  return width == 0 || std::ranges::all_of(objects.data, [width](const Argument& argument) {
+           const SparsityPointer& sparsity = argument.data->sparsity;
+           return sparsity == nullptr ||
+                  plan::position_bytes(sparsity->table->longest_row) <= width;
+         });
+}
+
+struct Chosen {
+  const CompiledLoop* compiled;
+  std::shared_ptr<exec::Executable> executable;
+};
+
+/// The first code that suits the mesh; if none does, the last, whose checks say why.
+Chosen chosen(const LoopText& text, Backend backend, const Arguments& objects) {
+  Chosen found{};
+  for (const CompiledLoop* one : compiled_for(text, backend)) {
+    found = {one, exec::read_executable(one->executable)};
+    found.executable->launch = one->launch;
+    if (suits(*one, *found.executable, objects)) break;
+  }
+  return found;
+}
+
+void prepare(LoopState& loop, const LoopText& text, const Chosen& code, const Visited& visited) {
   Shared& all = shared();
-  auto executable = exec::read_executable(compiled.executable);
-  executable->launch = compiled.launch;
   const std::lock_guard lock(all.mutex);
-  auto& timing = all.timings[{text.name, compiled.backend}];
+  auto& timing = all.timings[{text.name, code.compiled->backend}];
   if (!timing) timing = std::make_shared<runtime::Timing>();
-  runtime::Binding binding = binding_of(loop, visited, text, *executable);
   loop.prepared = std::make_unique<runtime::PreparedLoop>(
-      std::move(executable), std::move(binding),
-      launch_options(compiled, n_threads_of(all.options)), all.plans, timing);
+      code.executable, binding_of(loop, visited, text, *code.executable),
+      launch_options(*code.compiled, n_threads_of(all.options)), all.plans, timing);
 }
 
 }  // namespace
@@ -238,19 +265,19 @@ Loop made_loop(const LoopText& text, const Visited& visited, Arguments arguments
     const std::lock_guard lock(shared().mutex);
     backend = shared().options.backend;
   }
-  const CompiledLoop& compiled = compiled_for(text, backend);
   auto loop = std::make_shared<LoopState>();
   loop->what = fmt::format("par_loop '{}'", text.name);
   loop->objects = std::move(arguments);
-  for (std::size_t i = 0; i < compiled.injective.size(); ++i) {
-    if (compiled.injective[i]) loop->injective.push_back(i);
-  }
-  loop->versions.assign(loop->injective.size(), -1);
   check_indices(*loop, visited, text.index_bytes);
   check_homes(*loop, visited.whole);
   check_memory(*loop);
+  const Chosen code = chosen(text, backend, loop->objects);
+  for (std::size_t i = 0; i < code.compiled->injective.size(); ++i) {
+    if (code.compiled->injective[i]) loop->injective.push_back(i);
+  }
+  loop->versions.assign(loop->injective.size(), -1);
   check_injective(*loop);
-  prepare(*loop, text, compiled, visited);
+  prepare(*loop, text, code, visited);
   return Loop(std::move(loop));
 }
 

@@ -27,7 +27,8 @@ void bind_dispatch(py::module_& core) {
   // Executables are opaque to Python: it only carries them from the provider to a loop.
   py::class_<exec::Executable, std::shared_ptr<exec::Executable>>(core, "Executable")
       .def_readonly("name", &exec::Executable::name)
-      .def_readonly("strategy", &exec::Executable::strategy);
+      .def_readonly("strategy", &exec::Executable::strategy)
+      .def_property_readonly("position_bytes", &exec::position_bytes);
 
   core.def(
       "make_executable",

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <pybind11/stl.h>
 
+#include <algorithm>
 #include <optional>
 #include <string>
+#include <variant>
 #include <vector>
 
 #include "bind/bind.hpp"
@@ -120,6 +122,12 @@ void bind_loop(py::module_& core) {
       .def("signature", &ir::signature)
       .def("dump", [](const ir::Loop& loop) { return ir::dump(loop); })
       .def("n_slots", &lower::n_slots)
+      .def_property_readonly("has_matrices",
+                             [](const ir::Loop& loop) {
+                               return std::ranges::any_of(loop.args, [](const ir::Arg& arg) {
+                                 return std::holds_alternative<ir::MatArg>(arg);
+                               });
+                             })
       .def("check_input", &ir::check_input);
 }
 
@@ -178,6 +186,14 @@ void bind_options(py::module_& core) {
             return options;
           },
           py::arg("tuning"))
+      .def(
+          "placed",
+          [](Options options, int bytes) {
+            options.position_bytes = bytes;
+            return options;
+          },
+          py::arg("position_bytes"))
+      .def_readonly("position_bytes", &Options::position_bytes)
       .def_readonly("gather_bytes", &Options::gather_bytes);
   py::class_<lower::LaneRule>(core, "LaneRule")
       .def_readonly("least_operations", &lower::LaneRule::least_operations)

@@ -47,4 +47,13 @@ struct Executable {
   std::shared_ptr<const DeviceCode> device = nullptr;  ///< null: on the host
 };
 
+/// @brief Bytes of the places in matrices that a launch function reads; 0: it reads none.
+[[nodiscard]] inline int position_bytes(const Executable& executable) {
+  for (const abi::Parameter& one : executable.arguments) {
+    if (one.role != abi::Role::matrix || one.index % 2 == 0) continue;
+    return static_cast<int>(size_of(one.type.dtype));
+  }
+  return 0;
+}
+
 }  // namespace op2::exec

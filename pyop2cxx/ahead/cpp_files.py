@@ -129,8 +129,12 @@ def _functions(
         while name in taken:
             name, number = f"{function.name}_{number}", number + 1
         taken.add(name)
-        # the first of a backend is taken: the one that asks least of Maps
-        yield name, function, sorted(compiled, key=lambda code: sum(code.injective)), run
+        # the first of a backend that suits the mesh is taken: those that know most of it come first
+        yield name, function, sorted(compiled, key=_knows_less), run
+
+
+def _knows_less(code: Compiled) -> tuple[int, int]:
+    return -sum(code.injective), code.position_bytes
 
 
 def _parameters(function: Function) -> str:

@@ -13,6 +13,7 @@ from pyop2cxx.ahead.records import NoRecordError, record
 from pyop2cxx.backends._backend import DeviceToolchain
 from pyop2cxx.exceptions import Op2Error
 from pyop2cxx.pipeline import flow
+from pyop2cxx.pipeline.covering import general
 from pyop2cxx.runtime import runtime
 
 if TYPE_CHECKING:
@@ -77,11 +78,14 @@ class Collected:
 
     def _note(self, loop: Any) -> None:
         for backend in self._backends or (runtime.backend,):
-            self._add(loop, backend)
+            request = loop._request(loop._symbolic(), {"backend": backend})
+            self._add(loop, request)
+            if not isinstance(request.backend.toolchain, DeviceToolchain):
+                self._add(loop, general(request))  # what it knows of this mesh may be all it knows
 
-    def _add(self, loop: Any, backend: str) -> None:
+    def _add(self, loop: Any, request: Request) -> None:
         built = loop._symbolic()
-        request = loop._request(built, {"backend": backend})
+        backend = request.backend.name
         try:
             choice = flow.choose(request)
             if choice.key in self.entries:

@@ -86,6 +86,7 @@ class Compiled:
         executable: What runs it, as canonical text.
         block_size: Elements of a block; 0 for chosen from the size.
         injective: For each Map whether the code needs it to lead nowhere twice.
+        position_bytes: Of places in rows of matrices.
         tuning: Numbers that are not the defaults.
     """
 
@@ -94,6 +95,7 @@ class Compiled:
     executable: str
     block_size: int
     injective: tuple[bool, ...]
+    position_bytes: int
     tuning: Mapping[str, bool | int | float]
 
 
@@ -111,6 +113,7 @@ def compiled_of(loop: Any, request: Request, description: Mapping[str, Any]) -> 
         executable=description["executable"],
         block_size=loop._block_size,
         injective=tuple(facts.injective for facts in request.map_facts),
+        position_bytes=request.options.position_bytes,
         tuning=tuning_numbers.changed(request.backend.facts, request.options.tuning),
     )
 

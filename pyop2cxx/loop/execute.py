@@ -313,7 +313,7 @@ def _prepared(
             built,
             arguments=[part.buffer for part in loop._parts],
             constants=[constant._buffer for constant in built.constants],
-            matrices=facts.matrices(),
+            matrices=facts.matrices(executable.position_bytes),
             matrix_paths=facts.matrix_paths(built),
         ),
         options=_core.LaunchOptions(

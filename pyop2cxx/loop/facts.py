@@ -128,9 +128,13 @@ class LoopFacts:
         """The first argument that goes by a Map, for messages."""
         return next(part.number for part in self.parts if any(m is map_ for m in part.maps))
 
-    def matrices(self) -> list[_core.plan.PositionSpec]:
-        """Say which positions of which matrices the loop needs."""
-        n_bytes = self.position_bytes()
+    def matrices(self, n_bytes: int) -> list[_core.plan.PositionSpec]:
+        """Say which positions of which matrices the loop needs.
+
+        Args:
+            n_bytes: Their width in the code that runs the loop; 0 where it does not say.
+        """
+        n_bytes = n_bytes or self.position_bytes()
         return [_positions(part, n_bytes) for part in self.inserted]
 
     def matrix_paths(self, built: symbolic.Symbolic) -> list[tuple[int, int]]:

@@ -8,6 +8,7 @@ could change.
 from __future__ import annotations
 
 import sys
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path, PurePosixPath
@@ -17,6 +18,7 @@ from pyop2cxx import _core
 from pyop2cxx.backends._backend import DeviceToolchain
 from pyop2cxx.base.folders import BACKENDS, template_folder
 from pyop2cxx.exceptions import CompilationError, ToolchainError, UnsupportedError, UsageError
+from pyop2cxx.pipeline.covering import weaker
 from pyop2cxx.pipeline.frames import render
 from pyop2cxx.pipeline.rejections import explain_rejection, refused
 from pyop2cxx.pipeline.request import Choice, GeneratedCode, Request
@@ -160,16 +162,28 @@ class Wanted:
 
 
 def wanted(request: Request) -> Wanted:
-    """Say which Executable a loop needs.
+    """Say which Executable a loop needs: its own, or one of a table that covers it.
 
     Raises:
         ToolchainError: There is no device.
         UnsupportedError: The device cannot do what the loop needs.
     """
-    options = runtime.configuration
-    device = runtime.engine.chosen_device(request.backend)
+    engine = runtime.engine
+    device = engine.chosen_device(request.backend)
     if device is not None:
-        request = _suited(request, device)
+        return _asked(_suited(request, device), device)
+    own = _asked(request, None)
+    if engine.n_tables and engine.ahead.find(own.query):
+        for other in weaker(request):
+            with suppress(UnsupportedError):  # a strategy that was forced needs what is known
+                covering = _asked(other, None)
+                if not engine.ahead.find(covering.query):
+                    return covering
+    return own
+
+
+def _asked(request: Request, device: OpenDevice | None) -> Wanted:
+    options = runtime.configuration
     choice = choose(request)
     flags = flags_of(request)
     tools = (options["cc"], options["cxx"]) if device is None else device.key

@@ -125,6 +125,49 @@ def test_another_mesh_of_the_same_program_is_served_too(folder: Path) -> None:
     assert done.returncode == 0, done.stderr
 
 
+# On "small" the Map 'side' leads nowhere twice and rows of the matrix are short, else not.
+OTHER_MESH = """
+import sys
+import numpy as np
+from pyop2cxx import op2
+
+small = sys.argv[1] == "small"
+n = 20 if small else 400
+cells, sides, bars = op2.Set(n, "cells"), op2.Set(n // 2, "sides"), op2.Set(n - 1, "bars")
+side = op2.Map(sides, cells, 1, [i if small else i // 3 for i in range(n // 2)], "side")
+ends = op2.Map(bars, cells, 2, [[i if small else 0, i + 1] for i in range(n - 1)], "ends")
+load, flow = op2.Dat(cells, name="load"), op2.Dat(sides, np.arange(n // 2) + 1.0, name="flow")
+stiff = op2.Mat(op2.Sparsity((cells, cells), [(ends, ends, None)]), name="stiff")
+add = op2.Kernel("void add(double *l, const double *f) { l[0] += f[0]; }", "add")
+bar = op2.Kernel(
+    "void bar(double *a) { a[0] += 1; a[1] -= 1; a[2] -= 1; a[3] += 1; }", "bar"
+)
+op2.par_loop(add, sides, load(op2.INC, side), flow(op2.READ))
+op2.par_loop(bar, bars, stiff(op2.INC, (ends, ends)))
+stiff.assemble()
+expected = np.zeros(n)
+np.add.at(expected, side.values[:, 0], flow.data_ro)
+assert np.array_equal(load.data_ro, expected)
+assert np.array_equal(np.diag(stiff.values), np.bincount(ends.values.ravel(), minlength=n))
+"""
+
+
+@pytest.mark.parametrize("backend", ["sequential", "openmp"])
+def test_loops_of_meshes_of_another_kind_are_covered(tmp_path: Path, backend: str) -> None:
+    (tmp_path / "heat.py").write_text(OTHER_MESH)
+    command = ["build", "--backend", backend, "-o", str(tmp_path / "lib")]
+    assert main([*command, str(tmp_path / "heat.py"), "small"]) == 0
+    op2.exit()
+    loops = [(one["kernel"], one["key"]) for one in manifest_of(tmp_path)["loops"]]
+    assert len(loops) == len(set(loops)) == 4  # each as it is here, and for any mesh
+    assert sorted(name for name, _ in loops) == ["add", "add", "bar", "bar"]
+    for mesh in ("small", "star"):
+        done = run(with_table(tmp_path, backend, "print(op2.dispatch.report())"), mesh)
+        assert done.returncode == 0, done.stderr
+        rows = [line.split()[:2] for line in done.stdout.splitlines()[1:]]
+        assert rows == [["add", "ahead"], ["bar", "ahead"]]
+
+
 @needs_program("strace")
 def test_no_process_is_started(folder: Path) -> None:
     trace = folder / "trace"

@@ -116,6 +116,23 @@ TEST_F(GeneratedLoop, CodeForInjectiveMapsAsksForOne) {
   EXPECT_EQ(sums, (std::vector<double>{2.0, 1.0}));
 }
 
+TEST_F(GeneratedLoop, TheFirstCodeThatSuitsTheMeshIsTaken) {
+  const LoopText loop{"gather",
+                      {0},
+                      {{Backend::sequential, refuse, text.c_str(), 0, {true}, {}},
+                       {Backend::sequential, launch, text.c_str(), 0, {false}, {}}}};
+  const auto of = [&](const Set& set, const Map<1>& by, const Dat<double>& values) {
+    return made_loop(loop, set, {{{target.state(), 0}, {values.state(), -1}}, {by.state()}, {}});
+  };
+  of(edges, map, source)();
+  EXPECT_EQ(sums, (std::vector<double>{1.0, 6.0}));
+  const Set pairs(2, "pairs");
+  std::vector<std::int32_t> swapped{1, 0};
+  const Map<1> other(pairs, cells, std::span<const std::int32_t>(swapped), "swapped");
+  const Dat<double> two(pairs, std::span<double>(parts.data(), 2), "two");
+  EXPECT_THROW(of(pairs, other, two)(), ExecutionError);
+}
+
 TEST_F(GeneratedLoop, BackendsThatWereNotGeneratedAreRefused) {
   init({Backend::openmp, 1});
   EXPECT_EQ(message_of<UnsupportedError>([&] { (void)made(edges, target, map, source); }),

@@ -1,0 +1,79 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Code that runs a loop without being made for it: it knows less of Maps, or has wider arrays."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from itertools import product
+from typing import TYPE_CHECKING, Any
+
+from pyop2cxx import _core
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from pyop2cxx.pipeline.request import Request
+
+_WIDTHS = (1, 2, 4)  # bytes of a place within a matrix's row
+
+
+def weaker(request: Request) -> Iterator[Request]:
+    """Yield requests for code that runs the loop as well, the closest first.
+
+    Args:
+        request: What the loop's own code would be generated from.
+    """
+    own = request.options.position_bytes
+    widths = [width for width in _WIDTHS if width >= own] if request.loop.has_matrices else [own]
+    known = request.map_facts
+    facts = dict.fromkeys(
+        _facts(known, injective, negative)
+        for negative, injective in product((False, True), (True, False))
+    )
+    fills = (request.column_fill, _never_full)
+    for own_facts, width, fill in product(facts, widths, fills):
+        if (own_facts, width, fill) != (known, own, request.column_fill):
+            yield replace(
+                request,
+                map_facts=own_facts,
+                options=request.options.placed(width),
+                column_fill=fill,
+            )
+
+
+def general(request: Request) -> Request:
+    """Return the request for code that runs the loop on every mesh.
+
+    Maps may lead somewhere twice, and rows of matrices are of any length. Whether entries lead
+    nowhere is a matter of the program.
+
+    Args:
+        request: What the loop's own code is generated from.
+    """
+    options = request.options
+    return replace(
+        request,
+        map_facts=_facts(request.map_facts, False, False),
+        options=options.placed(_WIDTHS[-1]) if request.loop.has_matrices else options,
+        column_fill=_never_full,
+    )
+
+
+def _facts(
+    known: tuple[_core.plan.MapFacts, ...], injective: bool, negative: bool
+) -> tuple[_core.plan.MapFacts, ...]:
+    """Forget that Maps lead nowhere twice, or that they lead somewhere always."""
+    return tuple(
+        _core.plan.MapFacts(
+            index_bytes=one.index_bytes,
+            degree_min=one.degree_min,
+            degree_max=one.degree_max,
+            injective=one.injective and injective,
+            has_negative=one.has_negative or negative,
+        )
+        for one in known
+    )
+
+
+def _never_full(*_: Any) -> float:
+    return 0.0
