@@ -361,7 +361,8 @@ class ParLoop(Shown):
         """
         is_sized = self.iterset.is_sized and not runtime.static
         n_bytes = self.useful_bytes if is_sized else None
-        return explain(self._current_request(), self.iterset.name, self._items.n, n_bytes)
+        found = explain(self._current_request(), self.iterset.name, self._items.n, n_bytes)
+        return found.planned(self._prepared) if self._epoch == runtime.epoch else found
 
     def _header(self, strategy: str) -> str:
         lines = [f"{self._what} over Set '{self.iterset.name}', strategy {strategy}"]

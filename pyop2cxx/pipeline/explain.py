@@ -50,8 +50,10 @@ class Explanation(Told):
         calls: How often loops of this kernel have run so far with this backend and strategy, those
             over other Sets among them; on a device as often as `pyop2cxx.op2.profile` looked.
         seconds_per_call: How long they took on average, plans and compilation apart; None if none
-            has run, or been looked at. Explanations are equal whatever these two are.
+            has run, or been looked at.
         bytes_per_second: What they had to move in that time; None as before.
+        colours: Of the plan that this loop ran with; 0 if it has none or has not run.
+        plan_bytes: What that plan takes up; 0 as before. Explanations are equal whatever has run.
     """
 
     loop: str
@@ -78,6 +80,8 @@ class Explanation(Told):
     calls: int = field(default=0, compare=False)
     seconds_per_call: float | None = field(default=None, compare=False)
     bytes_per_second: float | None = field(default=None, compare=False)
+    colours: int = field(default=0, compare=False)
+    plan_bytes: int = field(default=0, compare=False)
 
     def timed(self) -> Explanation:
         """Return the same with what loops have cost so far."""
@@ -119,6 +123,7 @@ class Explanation(Told):
                 f"{self.least_operations_a_scalar} per value moved; vector registers: {vectors}",
             ),
             ("tuning", numbers),
+            ("plan", self._plan()),
             ("time per call", self._time()),
         ]
         head = f"par_loop '{self.loop}' over Set '{self.iterset}'{made_at}"
@@ -128,6 +133,16 @@ class Explanation(Told):
         if self.bytes is None:
             return ""
         return f"{self.elements} elements, {_readable(self.bytes)} to be moved"
+
+    def planned(self, prepared: _core.PreparedLoop) -> Explanation:
+        """Return the same with the plan of a loop that is ready to run."""
+        return replace(self, colours=prepared.n_colours, plan_bytes=prepared.plan_bytes)
+
+    def _plan(self) -> str:
+        if self.plan_bytes == 0:
+            return ""
+        colours = f"{self.colours} colours, " if self.colours > 1 else ""
+        return f"{colours}{_readable(self.plan_bytes)}"
 
     def _time(self) -> str:
         if self.seconds_per_call is None or self.bytes_per_second is None:

@@ -179,6 +179,17 @@ def test_what_has_run_is_timed() -> None:
         assert loop.explain().seconds_per_call is None
 
 
+def test_a_loop_that_has_run_tells_its_plan() -> None:
+    op2.init(backend="openmp")
+    loop = edge_loop(HEAVY, "heavy", strategy="colour")
+    assert (loop.explain().colours, loop.explain().plan_bytes) == (0, 0)
+    loop.compute()
+    found = loop.explain()
+    assert found.colours == 2
+    assert found.plan_bytes > 0
+    assert "2 colours, " in str(found)
+
+
 def test_times_of_devices_are_measured_or_not_told() -> None:
     op2.init(backend="opencl")
     loop = edge_loop(HEAVY, "heavy")
