@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -11,13 +12,13 @@ from pyop2cxx.ahead.functions import BACKENDS, NoFunctionError, compiled_of, fun
 from pyop2cxx.ahead.programs import watched
 from pyop2cxx.ahead.records import NoRecordError, record
 from pyop2cxx.backends._backend import DeviceToolchain
-from pyop2cxx.exceptions import Op2Error
+from pyop2cxx.exceptions import Op2Error, UsageError
 from pyop2cxx.pipeline import flow
 from pyop2cxx.pipeline.covering import general
 from pyop2cxx.runtime import runtime
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Iterator, Sequence
 
     from pyop2cxx.ahead.functions import Compiled, Function
     from pyop2cxx.ahead.records import Record
@@ -59,22 +60,27 @@ class Collected:
 
     Args:
         backends: Names; empty means the one that each loop runs on.
+
+    Raises:
+        UsageError: There is no such backend.
     """
 
     def __init__(self, backends: Sequence[str]) -> None:
+        known = runtime.backend_names()
+        for name in backends:
+            if name not in known:
+                raise UsageError(f"there is no backend '{name}'; there are: {', '.join(known)}")
         self._backends = tuple(backends)
         self.entries: dict[str, Entry] = {}
         self.refused: list[str] = []
         self._records: dict[object, Record | str] = {}
 
-    def run(self, program: Callable[[], None]) -> None:
-        """Collect the loops of a program while it runs, and generate them.
-
-        Args:
-            program: Runs it.
-        """
+    @contextmanager
+    def recording(self) -> Iterator[None]:
+        """Collect the loops that run in a `with` block, those that have run before it, too."""
+        runtime.epoch += 1  # loops that are ready are made ready again
         with watched(self._note):
-            program()
+            yield
 
     def _note(self, loop: Any) -> None:
         for backend in self._backends or (runtime.backend,):

@@ -78,23 +78,13 @@ class Project:
         return target / MANIFEST
 
     def _check(self, target: Path) -> None:
-        if not _NAME.fullmatch(self.name):
-            raise UsageError(
-                f"ahead: the name must be a C identifier, got {self.name!r}; pass --name"
-            )
+        check_place(self.name, target)
         if not self.entries:
             raise UsageError("ahead: the program has run and generated no loop")
         if self.most is not None and len(self.entries) > self.most:
             raise UsageError(
                 f"ahead: {len(self.entries)} loops are more than --max {self.most}: "
                 f"{_factors([entry.description for entry in self.entries])}"
-            )
-        if target.exists() and not target.is_dir():
-            raise UsageError(f"ahead: '{target}' is a file; pass a folder")
-        if target.is_dir() and any(target.iterdir()) and not (target / MANIFEST).is_file():
-            raise UsageError(
-                f"ahead: '{target}' holds other files; pass an empty folder, or one that does not "
-                "exist"
             )
 
     def _fill(self, folder: Path, *, build: bool) -> None:
@@ -142,6 +132,29 @@ class Project:
                 "has_check": has_check,
                 "link_flags": _link_flags(on_host),
             },
+        )
+
+
+def check_place(name: str, target: Path) -> None:
+    """Check what a project is called and where it is to be, which takes no loops.
+
+    Args:
+        name: Of the project.
+        target: The folder.
+
+    Raises:
+        UsageError: The name is no C identifier, or the folder is a file or holds something else.
+    """
+    if not _NAME.fullmatch(name):
+        raise UsageError(
+            f"ahead: the name must be a C identifier, got {name!r}; pass another one as --name, "
+            "name="
+        )
+    if target.exists() and not target.is_dir():
+        raise UsageError(f"ahead: '{target}' is a file; pass a folder")
+    if target.is_dir() and any(target.iterdir()) and not (target / MANIFEST).is_file():
+        raise UsageError(
+            f"ahead: '{target}' holds other files; pass an empty folder, or one that does not exist"
         )
 
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from pyop2cxx import __version__
 from pyop2cxx.ahead.entries import Collected
 from pyop2cxx.ahead.programs import run_program
-from pyop2cxx.ahead.project import Project
+from pyop2cxx.ahead.project import Project, check_place
 from pyop2cxx.base.files import replacing
 from pyop2cxx.exceptions import Op2Error, UsageError
 from pyop2cxx.reports import machine
@@ -155,17 +155,13 @@ def _write_pictures(path: Path, pictures: Sequence[str]) -> None:
 
 
 def _ahead(options: argparse.Namespace, *, build: bool) -> str:
-    backends = [name for name in options.backend.split(",") if name]
-    for name in backends:
-        if name not in runtime.backend_names():
-            raise UsageError(
-                f"there is no backend '{name}'; there are: {', '.join(runtime.backend_names())}"
-            )
-    collected = Collected(backends)
-    command = "build" if build else "generate"
-    collected.run(partial(run_program, options.program, options.arguments, command))
+    name = options.name or Path(options.program).stem
+    check_place(name, Path(options.output))  # before the program, which may take long
+    collected = Collected([one for one in options.backend.split(",") if one])
+    with collected.recording():
+        run_program(options.program, options.arguments, "build" if build else "generate")
     project = Project(
-        name=options.name or Path(options.program).stem,
+        name=name,
         entries=list(collected.entries.values()),
         arch=options.arch,
         most=options.max,

@@ -1,21 +1,36 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Which provider ran which loop: ``op2.dispatch.report()``."""
+"""Who has which loop: ``op2.dispatch``."""
 
 from __future__ import annotations
 
+import os
 from contextlib import contextmanager
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from pyop2cxx.ahead.entries import Collected
+from pyop2cxx.ahead.project import Project, check_place
 from pyop2cxx.ahead.tables import Table, load
 from pyop2cxx.exceptions import UsageError
 from pyop2cxx.pipeline import flow
 from pyop2cxx.runtime import runtime
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
-__all__ = ["Match", "Report", "Row", "Table", "clear", "expect", "load", "lookup", "report"]
+__all__ = [
+    "Match",
+    "Report",
+    "Row",
+    "Table",
+    "clear",
+    "expect",
+    "load",
+    "lookup",
+    "record",
+    "report",
+]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -130,6 +145,42 @@ def lookup(loop: Any) -> Match:
         strategy=asked.choice.strategy,
         rejected=rejected,
     )
+
+
+@contextmanager
+def record(
+    path: str | os.PathLike[str],
+    *,
+    backends: Sequence[str] = (),
+    name: str = "recorded",
+    arch: str = "native",
+    most: int | None = None,
+    build: bool = True,
+) -> Iterator[None]:
+    """Write the loops that run in a `with` block to a folder, for `load` and for C++.
+
+    It is what ``pyop2cxx build`` and ``pyop2cxx generate`` do with a whole program.
+
+    Args:
+        path: The folder. It must not exist, be empty, or hold such loops, which are replaced.
+        backends: What they are generated for; empty means the one that each loop runs on.
+        name: Of the library, a C identifier.
+        arch: What the C compiler's ``-march`` is given.
+        most: So many loops at most; None means any number.
+        build: Whether they are compiled into a library, too.
+
+    Raises:
+        UsageError: There is no such backend, the name is no C identifier, the folder holds
+            something else; at the end of the block, if it cannot be written, or there are no loops,
+            or too many.
+        CompilationError: At the end of the block: the compiler rejects a loop.
+    """
+    check_place(name, Path(path))
+    collected = Collected(backends)
+    with collected.recording():
+        yield
+    entries = list(collected.entries.values())
+    Project(name=name, entries=entries, arch=arch, most=most).write(os.fspath(path), build=build)
 
 
 @contextmanager

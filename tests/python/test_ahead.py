@@ -168,6 +168,52 @@ def test_loops_of_meshes_of_another_kind_are_covered(tmp_path: Path, backend: st
         assert rows == [["add", "ahead"], ["bar", "ahead"]]
 
 
+def a_step() -> Any:
+    """A loop and a Dat that it changes."""
+    cells = op2.Set(5, "cells")
+    x = op2.Dat(cells, name="x")
+    kernel = op2.Kernel("void ahead_more(double *x) { x[0] += 1; }", "ahead_more")
+    return op2.ParLoop(kernel, cells, x(op2.RW)), x
+
+
+def test_a_block_is_recorded_with_loops_that_ran_before(tmp_path: Path) -> None:
+    loop, x = a_step()
+    loop.compute()
+    folder = tmp_path / "lib"
+    with op2.dispatch.record(folder, backends=["sequential"], name="steps"):
+        loop.compute()
+        loop.compute()
+    assert x.data_ro.tolist() == [3.0] * 5
+    (entry,) = json.loads((folder / MANIFEST).read_text())["loops"]
+    assert (entry["kernel"], entry["backend"]) == ("ahead_more", "sequential")
+    assert op2.dispatch.load(folder).name == "steps"
+    with op2.backend("sequential"), op2.dispatch.expect("ahead"):
+        loop.compute()
+    op2.exit()
+
+
+def broken_step() -> None:
+    a_step()[0].compute()
+    raise ZeroDivisionError
+
+
+def test_what_cannot_be_recorded_is_said_before_the_block(tmp_path: Path) -> None:
+    (tmp_path / "notes.txt").write_text("mine")
+    for options, message in (
+        ({"path": tmp_path}, "holds other files"),
+        ({"path": tmp_path / "lib", "name": "a b"}, "must be a C identifier"),
+        ({"path": tmp_path / "lib", "backends": ["vulkan"]}, "no backend 'vulkan'"),
+    ):
+        with pytest.raises(UsageError, match=message), op2.dispatch.record(**options):
+            pytest.fail("the block runs")
+    with pytest.raises(UsageError, match="no loop"), op2.dispatch.record(tmp_path / "lib"):
+        pass
+    with pytest.raises(ZeroDivisionError), op2.dispatch.record(tmp_path / "lib"):
+        broken_step()
+    assert sorted(one.name for one in tmp_path.iterdir()) == ["notes.txt"]
+    op2.exit()
+
+
 @needs_program("strace")
 def test_no_process_is_started(folder: Path) -> None:
     trace = folder / "trace"
