@@ -7,6 +7,7 @@
 
 #include "base/overload.hpp"
 #include "ir/kernel_make.hpp"
+#include "ir/kernel_types.hpp"
 #include "ir/kernel_updates.hpp"
 #include "ir/kernel_walk.hpp"
 #include "ir/unique_names.hpp"
@@ -24,6 +25,22 @@ bool is_step(UnaryOp op) {
   return op >= UnaryOp::pre_increment;
 }
 
+bool is_signed(Base base) {
+  return base == Base::int32 || base == Base::int64;
+}
+
+/// What C computes `target op= operand` in.
+Base base_of_update(BinaryOp op, const Expr& target, const Expr& operand) {
+  const bool is_shift = op == BinaryOp::shift_left || op == BinaryOp::shift_right;
+  return is_shift ? promoted(target.type.base) : common_base(target.type.base, operand.type.base);
+}
+
+/// The same step, where nobody uses its value.
+UnaryOp without_value(UnaryOp step) {
+  if (step == UnaryOp::post_increment) return UnaryOp::pre_increment;
+  return step == UnaryOp::post_decrement ? UnaryOp::pre_decrement : step;
+}
+
 /// What the functions of the prelude call a use.
 std::int64_t kind_of(Use use) {
   return use == Use::load ? 0 : use == Use::store ? 1 : 2;
@@ -34,6 +51,10 @@ Check check_of(Use use) {
 }
 
 }  // namespace
+
+const Expr& CheckSites::keep(Expr expr) {
+  return kept_.emplace_back(std::move(expr));
+}
 
 std::int64_t CheckSites::number(Check check, const Expr& expr, const RunObject& about) {
   const auto [known, is_new] =
@@ -137,7 +158,7 @@ void CheckedFunction::statement(const Stmt& stmt, Body& into) {
   std::visit(
       overload{
           [&](const Declare& node) { declare(node, stmt.line, into); },
-          [&](const Evaluate& node) { add(Evaluate{value(node.value)}); },
+          [&](const Evaluate& node) { add(Evaluate{effect(node.value)}); },
           [&](const Block& node) { add(Block{statements(node.body)}); },
           [&](const If& node) {
             add(If{value(node.condition), statements(node.then_body), statements(node.else_body)});
@@ -145,10 +166,11 @@ void CheckedFunction::statement(const Stmt& stmt, Body& into) {
           [&](const For& node) {
             Body around;
             Body init = head_of(node, around);
-            const auto part = [this](const std::optional<Expr>& expr) {
-              return expr ? std::optional(value(*expr)) : std::nullopt;
-            };
-            For made{std::move(init), part(node.condition), part(node.step), statements(node.body)};
+            std::optional<Expr> condition;
+            if (node.condition) condition = value(*node.condition);
+            std::optional<Expr> step;
+            if (node.step) step = effect(*node.step);
+            For made{std::move(init), std::move(condition), std::move(step), statements(node.body)};
             if (around.empty()) return add(std::move(made));
             around.push_back({.node = std::move(made), .line = stmt.line});
             add(Block{std::move(around)});
@@ -248,6 +270,12 @@ Expr CheckedFunction::value(const Expr& expr) {
       expr.node);
 }
 
+/// An expression whose value nobody uses.
+Expr CheckedFunction::effect(const Expr& expr) {
+  const auto* node = std::get_if<Unary>(&expr.node);
+  return node != nullptr && is_step(node->op) ? unary(without_value(node->op), expr) : value(expr);
+}
+
 Expr CheckedFunction::name_used(const Expr& expr, const std::string& name) {
   if (!flags_.contains(name) || kernel_.proofs.has_value(expr)) return expr;
   Expr watch = report("op2_has", {make::name(flag_of(name))}, Check::unset, expr);
@@ -264,9 +292,18 @@ Expr CheckedFunction::unary(UnaryOp op, const Expr& expr) {
     made.operands[0] = is_place ? operands(operand) : place(operand, std::nullopt);
     return made;
   }
-  if (!is_step(op)) return operands(expr);
-  made.operands[0] = place(operand, Use::increment);
+  const bool overflows =
+      operand.type.is_scalar() && is_signed(operand.type.base) && !kernel_.proofs.is_defined(expr);
+  if (!is_step(op)) {
+    if (op != UnaryOp::minus || !overflows) return operands(expr);
+    return in_range(BinaryOp::subtract, expr, make::number(0), value(operand), operand.type);
+  }
   const auto* name = std::get_if<Name>(&operand.node);
+  if (overflows) {
+    made = step(op, expr);
+  } else {
+    made.operands[0] = place(operand, Use::increment);
+  }
   if (name == nullptr) return made;
   if (flags_.contains(name->name) && !kernel_.proofs.has_value(operand)) {
     return make::comma(report("op2_has", {make::name(flag_of(name->name))}, Check::unset, operand),
@@ -279,6 +316,68 @@ Expr CheckedFunction::unary(UnaryOp op, const Expr& expr) {
   return follow ? make::comma(std::move(*follow), made) : made;
 }
 
+/// `++` or `--` of a signed integer, written as what it does.
+Expr CheckedFunction::step(UnaryOp op, const Expr& expr) {
+  std::optional<Expr> before;
+  const Expr& target = steady(expr.operands[0], before);
+  if (!has_no_effect(target)) {
+    Expr made = expr;
+    made.operands[0] = place(target, Use::increment);
+    return made;
+  }
+  const bool is_up = op == UnaryOp::pre_increment || op == UnaryOp::post_increment;
+  Expr old = place(target, std::nullopt);
+  std::optional<Expr> held;
+  if (without_value(op) != op) {
+    held = make::name(temporary(target.type));
+    Expr hold = make::assign(*held, std::move(old));
+    before = before ? make::comma(std::move(*before), std::move(hold)) : std::move(hold);
+    old = *held;
+  }
+  Expr after = in_range(is_up ? BinaryOp::add : BinaryOp::subtract, expr, std::move(old),
+                        make::number(1), target.type);
+  Expr made = make::assign(place(target, Use::increment), std::move(after));
+  if (before) made = make::comma(std::move(*before), std::move(made));
+  return held ? make::comma(std::move(made), std::move(*held)) : made;
+}
+
+/// @p target as a place that may stand twice; what finding it does is done by @p before.
+const Expr& CheckedFunction::steady(const Expr& target, std::optional<Expr>& before) {
+  if (has_no_effect(target)) return target;
+  const auto then = [&before](Expr next) {
+    before = before ? make::comma(std::move(*before), std::move(next)) : std::move(next);
+  };
+  Expr made = target;
+  if (std::holds_alternative<Index>(target.node)) {
+    made.operands[0] = steady(target.operands[0], before);
+    if (!has_no_effect(target.operands[1])) {
+      const Type index = scalar(Base::int64);
+      made.operands[1] = make::name(temporary(index));
+      made.operands[1].type = index;
+      then(make::assign(made.operands[1], value(target.operands[1])));
+    }
+    return kernel_.sites.keep(std::move(made));
+  }
+  const auto* dereference = std::get_if<Unary>(&target.node);
+  if (dereference == nullptr || dereference->op != UnaryOp::dereference) return target;
+  const Expr& pointer = target.operands[0];
+  const auto* step = std::get_if<Unary>(&pointer.node);
+  const auto* moves = std::get_if<Assign>(&pointer.node);
+  const bool is_step_of_name = step != nullptr && is_step(step->op);
+  if (!is_step_of_name && moves == nullptr) return target;
+  const Expr& stepped = pointer.operands[0];
+  if (!std::holds_alternative<Name>(stepped.node)) return target;
+  then(value(pointer));
+  made.operands[0] = stepped;
+  if (is_step_of_name && without_value(step->op) != step->op) {
+    const bool is_up = step->op == UnaryOp::post_increment;
+    made.operands[0] =
+        make::binary(is_up ? BinaryOp::subtract : BinaryOp::add, stepped, make::number(1));
+    made.operands[0].type = stepped.type;
+  }
+  return kernel_.sites.keep(std::move(made));
+}
+
 Expr CheckedFunction::binary(BinaryOp op, const Expr& expr) {
   Expr made = operands(expr);
   if (!is_integer(expr.type.base) || !expr.type.is_scalar()) return made;
@@ -287,8 +386,8 @@ Expr CheckedFunction::binary(BinaryOp op, const Expr& expr) {
   switch (op) {
     case BinaryOp::divide:
     case BinaryOp::modulo:
-      made.operands[1] = divisor(expr, std::move(made.operands[1]), expr.type);
-      return made;
+      return quotient(op, expr, std::move(made.operands[0]), std::move(made.operands[1]),
+                      expr.type);
     case BinaryOp::shift_left:
     case BinaryOp::shift_right:
       made.operands[1] = shift(expr, std::move(made.operands[1]), expr.type);
@@ -332,17 +431,22 @@ Expr CheckedFunction::assigned_pointer(const Assign& node, const Expr& expr) {
 }
 
 Expr CheckedFunction::assign(const Assign& node, const Expr& expr) {
-  const Expr& target = expr.operands[0];
-  if (!target.type.derivation.empty()) return assigned_pointer(node, expr);
+  if (!expr.operands[0].type.derivation.empty()) return assigned_pointer(node, expr);
+  std::optional<Expr> before;
+  const Expr& target = node.op ? steady(expr.operands[0], before) : expr.operands[0];
+  Expr made = assigned_to(target, node, expr);
+  return before ? make::comma(std::move(*before), std::move(made)) : made;
+}
+
+Expr CheckedFunction::assigned_to(const Expr& target, const Assign& node, const Expr& expr) {
   const std::optional<Update> update = update_of(expr);
   const Use use = update ? update->use : node.op ? Use::increment : Use::store;
   const bool is_foreign = node.op && !update;  // `*=` and the like use the value and replace it
-  const bool is_arithmetic =
-      node.op && (*node.op == BinaryOp::add || *node.op == BinaryOp::subtract ||
-                  *node.op == BinaryOp::multiply);
-  const bool is_signed = target.type.base == Base::int32 || target.type.base == Base::int64;
-  const bool spells_out = node.op && has_no_effect(target) &&
-                          (is_floating(target.type.base) || (is_arithmetic && is_signed));
+  const bool is_whole = node.op && is_integer(target.type.base) &&
+                        is_signed(base_of_update(*node.op, target, expr.operands[1])) &&
+                        !kernel_.proofs.is_defined(expr);
+  const bool spells_out =
+      node.op && has_no_effect(target) && (is_floating(target.type.base) || is_whole);
   Expr made = expr;
   made.operands[0] = place(target, is_foreign ? Use::store : use);
   if (is_foreign && verdict(target, Use::store) == Verdict::fine) {
@@ -355,17 +459,17 @@ Expr CheckedFunction::assign(const Assign& node, const Expr& expr) {
   own_ = outer;
   Expr original = expr.operands[1];
   if (spells_out) {
-    const Expr before = place(target, std::nullopt);
+    const Expr old = place(target, std::nullopt);
     original = make::binary(*node.op, target, expr.operands[1]);
     original.line = expr.line;
     original.type = target.type;
-    from = is_floating(target.type.base) || is_floating(expr.operands[1].type.base)
-               ? make::binary(*node.op, before, std::move(from))
-               : in_range(*node.op, expr, before, std::move(from), target.type);
+    from = is_whole ? updated(*node.op, expr, target, old, std::move(from))
+                    : make::binary(*node.op, old, std::move(from));
     made.node = Assign{};
-  } else if (node.op && is_integer(target.type.base)) {
-    if (*node.op == BinaryOp::divide || *node.op == BinaryOp::modulo) {
-      from = divisor(expr, std::move(from), target.type);
+  } else if (node.op && is_integer(target.type.base) && !kernel_.proofs.is_defined(expr)) {
+    const bool divides = *node.op == BinaryOp::divide || *node.op == BinaryOp::modulo;
+    if (divides && is_integer(expr.operands[1].type.base)) {
+      from = divisor(expr, std::move(from), expr.operands[1].type);
     }
     if (*node.op == BinaryOp::shift_left || *node.op == BinaryOp::shift_right) {
       from = shift(expr, std::move(from), target.type);
@@ -390,6 +494,31 @@ Expr CheckedFunction::assign(const Assign& node, const Expr& expr) {
   made.operands[1] = std::move(from);
   target_ = outer_target;
   return made;
+}
+
+/// `old op by` of integers, for the variable @p target.
+Expr CheckedFunction::updated(BinaryOp op, const Expr& expr, const Expr& target, Expr old,
+                              Expr by) {
+  const Type made_in = scalar(base_of_update(op, target, expr.operands[1]));
+  Expr made;
+  switch (op) {
+    case BinaryOp::divide:
+    case BinaryOp::modulo:
+      made = quotient(op, expr, std::move(old), std::move(by), made_in);
+      break;
+    case BinaryOp::shift_left:
+    case BinaryOp::shift_right:
+      return make::binary(op, std::move(old), shift(expr, std::move(by), target.type));
+    case BinaryOp::add:
+    case BinaryOp::subtract:
+    case BinaryOp::multiply:
+      made = in_range(op, expr, std::move(old), std::move(by), made_in);
+      break;
+    default:
+      return make::binary(op, std::move(old), std::move(by));
+  }
+  const bool is_narrowed = target.type.base == Base::int32 && made_in.base == Base::int64;
+  return is_narrowed ? narrow(expr, std::move(made)) : made;
 }
 
 // ------------------------------------------------------------------------------------------ places

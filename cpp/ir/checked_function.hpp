@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <deque>
 #include <map>
 #include <optional>
 #include <set>
@@ -20,11 +21,14 @@ class CheckSites {
  public:
   /// @brief The number of a check at @p expr, the same if asked again.
   std::int64_t number(Check check, const Expr& expr, const RunObject& about);
+  /// @brief An expression made for checks, at an address that stays.
+  const Expr& keep(Expr expr);
   [[nodiscard]] std::vector<CheckSite> take() { return std::move(sites_); }
 
  private:
   std::map<std::pair<const Expr*, Check>, std::int64_t> known_;
   std::vector<CheckSite> sites_;
+  std::deque<Expr> kept_;
 };
 
 /// @brief What the functions of one kernel are checked with.
@@ -55,12 +59,17 @@ class CheckedFunction {
 
   // expressions that are evaluated, and places that are used
   Expr value(const Expr& expr);
+  Expr effect(const Expr& expr);
   Expr operands(const Expr& expr);
   Expr name_used(const Expr& expr, const std::string& name);
   Expr unary(UnaryOp op, const Expr& expr);
+  Expr step(UnaryOp op, const Expr& expr);
+  const Expr& steady(const Expr& target, std::optional<Expr>& before);
   Expr binary(BinaryOp op, const Expr& expr);
   Expr call(const Call& node, const Expr& expr);
   Expr assign(const Assign& node, const Expr& expr);
+  Expr assigned_to(const Expr& target, const Assign& node, const Expr& expr);
+  Expr updated(BinaryOp op, const Expr& expr, const Expr& target, Expr old, Expr by);
   Expr assigned_pointer(const Assign& node, const Expr& expr);
   Expr place(const Expr& expr, std::optional<Use> use);
   Expr place_behind_step(const Expr& expr, const Unary& step, std::optional<Use> use);
@@ -80,6 +89,8 @@ class CheckedFunction {
   [[nodiscard]] bool may_make(const Expr& original, const Type& target) const;
   void leaves(const Expr& expr, std::vector<Expr>& found);
   Expr in_range(BinaryOp op, const Expr& expr, Expr left, Expr right, const Type& type);
+  Expr narrow(const Expr& expr, Expr value);
+  Expr quotient(BinaryOp op, const Expr& expr, Expr left, Expr right, const Type& type);
   Expr divisor(const Expr& site, Expr value, const Type& type);
   Expr shift(const Expr& site, Expr value, const Type& left);
 

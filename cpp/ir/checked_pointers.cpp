@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "ir/checked_pointers.hpp"
 
+#include <algorithm>
 #include <map>
 #include <utility>
 
@@ -137,9 +138,30 @@ std::optional<Reach> CheckedPointers::moved(std::optional<Reach> from, const Exp
                is_watched ? make::sum(back, from->bits, amount) : from->bits};
 }
 
+/// ... by the value of @p count, which is evaluated once more; if that may not be, nothing is
+/// known.
+std::optional<Reach> CheckedPointers::moved_by(std::optional<Reach> from, const Expr& count,
+                                               int sign, const Type& element) const {
+  bool may_change = false;
+  for_each_expr(count, [this, &may_change](const Expr& part) {
+    const auto* unary = std::get_if<Unary>(&part.node);
+    const auto* call = std::get_if<Call>(&part.node);
+    const FunctionDef* callee = call == nullptr ? nullptr : body_.function(call->function);
+    const bool is_given_memory =
+        callee != nullptr &&
+        std::ranges::any_of(callee->parameters, [](const Parameter& parameter) {
+          return !parameter.type.derivation.empty();
+        });
+    may_change = may_change || std::holds_alternative<Assign>(part.node) || is_given_memory ||
+                 (unary != nullptr && unary->op >= UnaryOp::pre_increment);
+  });
+  if (may_change) return std::nullopt;
+  return moved(std::move(from), value_(count), sign, element);
+}
+
 std::optional<Reach> CheckedPointers::of_address(const Expr& place) const {
   if (std::holds_alternative<Index>(place.node)) {
-    return moved(reach(place.operands[0]), value_(place.operands[1]), 1, place.type);
+    return moved_by(reach(place.operands[0]), place.operands[1], 1, place.type);
   }
   if (const auto* unary = std::get_if<Unary>(&place.node)) {
     return unary->op == UnaryOp::dereference ? reach(place.operands[0]) : std::nullopt;
@@ -186,37 +208,37 @@ std::optional<Reach> CheckedPointers::of_ternary(const Expr& expr) const {
 std::optional<Reach> CheckedPointers::reach(const Expr& pointer) const {
   const auto none = [](const auto&) -> std::optional<Reach> { return std::nullopt; };
   return std::visit(
-      overload{
-          none, [&](const Name& node) { return of_name(pointer, node.name); },
-          [&](const Literal& node) -> std::optional<Reach> {
-            if (node.spelling != "0") return std::nullopt;
-            return Reach{make::number(0), make::number(0), make::number(-1), make::number(0)};
-          },
-          [&](const Unary& node) { return of_unary(node.op, pointer); },
-          [&](const Index&) -> std::optional<Reach> {
-            return pointer.type.is_array() ? of_address(pointer) : std::nullopt;
-          },
-          [&](const Binary& node) -> std::optional<Reach> {
-            const Expr& left = pointer.operands[0];
-            const Expr& right = pointer.operands[1];
-            if (node.op == BinaryOp::comma) return reach(right);
-            const Type element = element_of(pointer.type);
-            if (node.op == BinaryOp::add && left.type.derivation.empty()) {
-              return moved(reach(right), value_(left), 1, element);
-            }
-            if (node.op != BinaryOp::add && node.op != BinaryOp::subtract) return std::nullopt;
-            return moved(reach(left), value_(right), node.op == BinaryOp::add ? 1 : -1, element);
-          },
-          [&](const Assign& node) -> std::optional<Reach> {
-            if (!node.op) return reach(pointer.operands[1]);
-            return moved(reach(pointer.operands[0]), value_(pointer.operands[1]),
-                         *node.op == BinaryOp::add ? 1 : -1, element_of(pointer.type));
-          },
-          [&](const Cast& node) -> std::optional<Reach> {
-            const bool is_same = node.target.base == pointer.operands[0].type.base;
-            return is_same && is_followed(node.target) ? reach(pointer.operands[0]) : std::nullopt;
-          },
-          [&](const Ternary&) { return of_ternary(pointer); }},
+      overload{none, [&](const Name& node) { return of_name(pointer, node.name); },
+               [&](const Literal& node) -> std::optional<Reach> {
+                 if (node.spelling != "0") return std::nullopt;
+                 return Reach{make::number(0), make::number(0), make::number(-1), make::number(0)};
+               },
+               [&](const Unary& node) { return of_unary(node.op, pointer); },
+               [&](const Index&) -> std::optional<Reach> {
+                 return pointer.type.is_array() ? of_address(pointer) : std::nullopt;
+               },
+               [&](const Binary& node) -> std::optional<Reach> {
+                 const Expr& left = pointer.operands[0];
+                 const Expr& right = pointer.operands[1];
+                 if (node.op == BinaryOp::comma) return reach(right);
+                 const Type element = element_of(pointer.type);
+                 if (node.op == BinaryOp::add && left.type.derivation.empty()) {
+                   return moved_by(reach(right), left, 1, element);
+                 }
+                 if (node.op != BinaryOp::add && node.op != BinaryOp::subtract) return std::nullopt;
+                 return moved_by(reach(left), right, node.op == BinaryOp::add ? 1 : -1, element);
+               },
+               [&](const Assign& node) -> std::optional<Reach> {
+                 if (!node.op) return reach(pointer.operands[1]);
+                 return moved_by(reach(pointer.operands[0]), pointer.operands[1],
+                                 *node.op == BinaryOp::add ? 1 : -1, element_of(pointer.type));
+               },
+               [&](const Cast& node) -> std::optional<Reach> {
+                 const bool is_same = node.target.base == pointer.operands[0].type.base;
+                 return is_same && is_followed(node.target) ? reach(pointer.operands[0])
+                                                            : std::nullopt;
+               },
+               [&](const Ternary&) { return of_ternary(pointer); }},
       pointer.node);
 }
 

@@ -61,6 +61,8 @@ class CheckedPointers {
   [[nodiscard]] std::optional<Reach> of_address(const Expr& place) const;
   [[nodiscard]] std::optional<Reach> moved(std::optional<Reach> from, const Expr& by, int sign,
                                            const Type& element) const;
+  [[nodiscard]] std::optional<Reach> moved_by(std::optional<Reach> from, const Expr& count,
+                                              int sign, const Type& element) const;
 
   const KernelBody& body_;
   const CheckInput& input_;

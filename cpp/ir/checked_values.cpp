@@ -127,6 +127,7 @@ Expr CheckedFunction::made_of(const Expr& site, Expr checked, const Type& target
 }
 
 Expr CheckedFunction::divisor(const Expr& site, Expr value, const Type& type) {
+  if (const auto known = make::value_of(value); known && *known != 0) return value;
   Expr wide = make::cast(scalar(Base::int64), std::move(value));
   return make::cast(scalar(promoted(type.base)),
                     report("op2_divisor", {std::move(wide)}, Check::divisor, site));
@@ -141,6 +142,29 @@ Expr CheckedFunction::shift(const Expr& site, Expr value, const Type& left) {
       report("op2_shift", {std::move(wide), make::number(n_bits)}, Check::shift, site));
 }
 
+/// A value in int64_t, as an int.
+Expr CheckedFunction::narrow(const Expr& expr, Expr value) {
+  return make::cast(scalar(Base::int32),
+                    report("op2_narrow", {std::move(value)}, Check::overflow, expr));
+}
+
+/// `left / right` or `left % right`, computed in @p type.
+Expr CheckedFunction::quotient(BinaryOp op, const Expr& expr, Expr left, Expr right,
+                               const Type& type) {
+  const auto known = make::value_of(right);
+  right = divisor(expr, std::move(right), type);
+  const bool is_signed = type.base == Base::int32 || type.base == Base::int64;
+  if (!is_signed || (known && *known != -1)) {
+    return make::binary(op, std::move(left), std::move(right));
+  }
+  // only the least number divided by -1 does not fit, and machines stop at it
+  const std::string function = op == BinaryOp::divide ? "op2_quotient" : "op2_remainder";
+  const std::int64_t is_wide = type.base == Base::int64 ? 1 : 0;
+  Expr made = report(function, {std::move(left), std::move(right), make::number(is_wide)},
+                     Check::overflow, expr);
+  return make::cast(type, std::move(made));
+}
+
 /// `left op right`, as its type can hold it.
 Expr CheckedFunction::in_range(BinaryOp op, const Expr& expr, Expr left, Expr right,
                                const Type& type) {
@@ -148,8 +172,7 @@ Expr CheckedFunction::in_range(BinaryOp op, const Expr& expr, Expr left, Expr ri
   if (type.base == Base::int32) {
     Expr both =
         make::binary(op, make::cast(wide, std::move(left)), make::cast(wide, std::move(right)));
-    return make::cast(scalar(Base::int32),
-                      report("op2_narrow", {std::move(both)}, Check::overflow, expr));
+    return narrow(expr, std::move(both));
   }
   if (type.base != Base::int64) return make::binary(op, std::move(left), std::move(right));
   const std::string function = op == BinaryOp::add        ? "op2_sum"

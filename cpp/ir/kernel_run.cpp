@@ -510,8 +510,10 @@ class Machine {
     if (op >= UnaryOp::pre_increment) return step(op, expr);
     const Value value = evaluate(operand);
     const auto* known = std::get_if<std::int64_t>(&value);
-    return known == nullptr ? Value(Unknown{.is_uniform = is_uniform(value)})
-                            : held(number(apply(op, *known)), expr.type);
+    const Value result = known == nullptr ? Value(Unknown{.is_uniform = is_uniform(value)})
+                                          : held(number(apply(op, *known)), expr.type);
+    if (op == UnaryOp::minus) computed(expr, result);
+    return result;
   }
 
   Value step(UnaryOp op, const Expr& expr) {
@@ -525,6 +527,7 @@ class Machine {
     const Value before = evaluate(target);
     const Value after = sum(is_up ? BinaryOp::add : BinaryOp::subtract, before,
                             Value(std::int64_t{1}), element_of(target.type));
+    if (target.type.is_scalar()) computed(expr, held(after, target.type));
     store(target, after);
     return is_post ? before : after;
   }
@@ -610,6 +613,7 @@ class Machine {
       const bool is_name = std::holds_alternative<Name>(expr.operands[0].node);
       const Value before = is_name ? evaluate(expr.operands[0]) : Value(Unknown{});
       value = sum(*node.op, before, value, element_of(expr.type));
+      if (expr.operands[0].type.is_scalar()) computed(expr, held(value, expr.type));
     }
     store(expr.operands[0], value);
     return value;

@@ -271,6 +271,26 @@ BUGS = [
         ("5000000000",),
     ),
     Bug(
+        "a counter that does not fit",
+        "void k(double *y, int *i) {\n  int n = 2147483641 + i[0];\n  n++;\n  y[0] = ++n;\n}",
+        "y(WRITE), i(READ)",
+        "overflow",
+        4,
+        0,
+        4,
+        ("2147483648",),
+    ),
+    Bug(
+        "a product in place that does not fit",
+        "void k(int *i) {\n  i[0] *= 1000000000;\n}",
+        "i(RW)",
+        "overflow",
+        2,
+        0,
+        4,
+        ("5000000000",),
+    ),
+    Bug(
         "a variable without a value",
         "void k(double *y, double *x) {\n  double best;\n  if (x[0] > 0) best = x[0];\n"
         "  y[0] = best;\n}",
@@ -327,6 +347,75 @@ def test_every_bug_is_found_and_nothing_is_written(bug: Bug, backend: str) -> No
         assert f"element {bug.element}" in message
     for old, new in zip(before, world.values(), strict=True):
         np.testing.assert_array_equal(old, new)
+
+
+OVERFLOWS = [  # `x` holds the largest number, `z` the least
+    "x[0]++",
+    "++x[0]",
+    "(*x)++",
+    "y[0] = x[0]++",
+    "y[0] = ++x[0]",
+    "x[0] += 1",
+    "x[c++] += 1",
+    "*x++ += 1",
+    "(*x++)++",
+    "x[0] -= -1",
+    "x[0] *= 2",
+    "T t = x[0]; t++; y[0] = t",
+    "for (T t = x[0]; t != z[0]; t++) y[0] = 1",
+    "z[0]--",
+    "--*z",
+    "z[0] -= 1",
+    "z[0] /= -1",
+    "z[0] %= -1",
+    "z[0] = z[0] / (c - 1)",
+    "z[0] = z[0] % (c - 1)",
+    "z[0] = -z[0]",
+]
+
+
+@pytest.mark.parametrize(
+    ("code", "dtype"),
+    [(code, np.int32) for code in OVERFLOWS]
+    + [(code, np.int64) for code in ("y[0] = x[0]++", "z[0] -= 1", "z[0] /= -1", "z[0] = -z[0]")],
+)
+def test_overflows_are_found_in_every_form(code: str, dtype: type) -> None:
+    op2.init(backend="sequential", check=True)
+    one, limits, name = op2.Set(1), np.iinfo(dtype), c_name(dtype)
+    x, z = op2.Dat(one, [limits.max], dtype), op2.Dat(one, [limits.min], dtype)
+    text = f"void k(T *x, T *y, T *z) {{\n  int c = 0; {code};\n}}".replace("T ", f"{name} ")
+    y = op2.Dat(one, [0], dtype)
+    with pytest.raises(CheckError, match=r"kernel line 2.*does not fit") as caught:
+        op2.par_loop(op2.Kernel(text, "k"), one, x(op2.RW), y(op2.RW), z(op2.RW))
+    assert caught.value.check == "overflow"  # type: ignore[attr-defined]
+
+
+def c_name(dtype: type) -> str:
+    """Return what C calls an integer type."""
+    return f"{np.dtype(dtype).name}_t"
+
+
+WHOLE = [  # what C defines, with what `x[0]` and `x[1]` become from 7 and -3; `c` is 0
+    ("x[0]++; ++x[1]", 8, -2),
+    ("x[c++] += 2; x[c--] -= 2", 9, -5),
+    ("x[0] = x[1]++ * 2; x[1] = --x[0]", -7, -7),
+    ("*x++ += 1; (*x)--", 8, -4),
+    ("T *p = x; (*p++)++; *p-- *= 2; *p += *(p + 1)", 2, -6),
+    ("T *p = x + c++; *p = c", 1, -3),
+    ("x[0] += 4000000000u + 294967296u; x[1] += 0.75", 7, -2),
+    ("x[0] /= 0.5; x[1] %= 2", 14, -1),
+    ("x[c++] <<= 2; x[c] /= c", 28, -3),
+    ("unsigned u = 0; u--; --u; x[0] = u >> 31; signed char s = 127; s++; x[1] = s", 1, -128),
+]
+
+
+@pytest.mark.parametrize(("code", "first", "second"), WHOLE)
+def test_checks_of_integers_change_no_value(code: str, first: int, second: int) -> None:
+    op2.init(backend="sequential", check=True)
+    x = op2.Dat(op2.Set(1) ** 2, [7, -3], np.int32)
+    text = f"void k(T *x) {{ int c = 0; {code}; }}".replace("T ", "int ")
+    op2.par_loop(op2.Kernel(text, "k"), x.dataset.set, x(op2.RW))
+    assert x.data_ro.tolist() == [[first, second]]
 
 
 def test_a_literal_index_is_an_error_without_check_mode() -> None:
