@@ -5,11 +5,14 @@
 
 #include <algorithm>
 
+#include "base/dtype.hpp"
 #include "base/overload.hpp"
+#include "ir/checked_addresses.hpp"
 #include "ir/kernel_make.hpp"
 #include "ir/kernel_types.hpp"
 #include "ir/kernel_updates.hpp"
 #include "ir/kernel_walk.hpp"
+#include "ir/known_functions.hpp"
 #include "ir/unique_names.hpp"
 
 namespace op2::ir {
@@ -406,7 +409,7 @@ Expr CheckedFunction::binary(BinaryOp op, const Expr& expr) {
 Expr CheckedFunction::call(const Call& node, const Expr& expr) {
   Expr made = operands(expr);
   const FunctionDef* callee = kernel_.body.function(node.function);
-  if (callee == nullptr) return made;
+  if (callee == nullptr) return library_call(node, expr, std::move(made));
   std::get<Call>(made.node).function = "op2_checked_" + node.function;
   for (Expr& argument : pointers_.arguments(*callee, expr)) {
     made.operands.push_back(std::move(argument));
@@ -418,6 +421,31 @@ Expr CheckedFunction::call(const Call& node, const Expr& expr) {
   std::string& name = known == results_.end() ? results_[&expr] : known->second;
   if (name.empty()) name = temporary(callee->result);
   return make::assign(make::name(name), std::move(made));
+}
+
+/// What a function of the library writes through its pointers has values then.
+Expr CheckedFunction::library_call(const Call& node, const Expr& expr, Expr made) {
+  if (!kernel_.has_bits) return made;
+  const KnownFunction* known = known_function(node.function);
+  const bool is_memory =
+      node.function.find("mem") != std::string::npos && expr.operands.size() == 3;
+  for (std::size_t i = 0; i < expr.operands.size(); ++i) {
+    const Expr& pointer = without_casts(expr.operands[i]);
+    if (pointer.type.derivation.empty() || !has_no_effect(pointer)) continue;
+    if (known != nullptr && (i >= known->parameters.size() || !known->writes(i))) continue;
+    const auto reach = pointers_.reach(pointer);
+    if (!reach || make::value_of(reach->bits)) continue;
+    Expr n = known == nullptr ? reach->high : make::number(1);
+    const auto dtype = dtype_of(pointer.type.base);
+    if (is_memory && dtype) {
+      if (!has_no_effect(expr.operands[2])) continue;
+      n = make::over(make::cast(scalar(Base::int64), value(expr.operands[2])),
+                     static_cast<std::int64_t>(size_of(*dtype)));
+    }
+    made = make::comma(make::call("op2_given", {reach->bits, std::move(n), reach->high}),
+                       std::move(made));
+  }
+  return made;
 }
 
 Expr CheckedFunction::assigned_pointer(const Assign& node, const Expr& expr) {
@@ -445,8 +473,9 @@ Expr CheckedFunction::assigned_to(const Expr& target, const Assign& node, const 
   const bool is_whole = node.op && is_integer(target.type.base) &&
                         is_signed(base_of_update(*node.op, target, expr.operands[1])) &&
                         !kernel_.proofs.is_defined(expr);
+  const bool is_read = is_foreign && !std::holds_alternative<Name>(target.node);
   const bool spells_out =
-      node.op && has_no_effect(target) && (is_floating(target.type.base) || is_whole);
+      node.op && has_no_effect(target) && (is_floating(target.type.base) || is_whole || is_read);
   Expr made = expr;
   made.operands[0] = place(target, is_foreign ? Use::store : use);
   if (is_foreign && verdict(target, Use::store) == Verdict::fine) {
@@ -457,14 +486,23 @@ Expr CheckedFunction::assigned_to(const Expr& target, const Assign& node, const 
   if (update) own_ = &target;
   Expr from = value(expr.operands[1]);
   own_ = outer;
+  std::optional<Expr> before;
   Expr original = expr.operands[1];
   if (spells_out) {
-    const Expr old = place(target, std::nullopt);
+    Expr old = place(target, std::nullopt);
+    if (is_read && verdict(target, Use::store) != Verdict::wrong) {
+      // before the store, which gives it a value
+      if (Expr read = place(target, Use::load); read != old) {
+        old = make::name(temporary(target.type));
+        before = make::assign(old, std::move(read));
+      }
+    }
     original = make::binary(*node.op, target, expr.operands[1]);
     original.line = expr.line;
     original.type = target.type;
-    from = is_whole ? updated(*node.op, expr, target, old, std::move(from))
-                    : make::binary(*node.op, old, std::move(from));
+    from = is_floating(target.type.base) || is_floating(expr.operands[1].type.base)
+               ? make::binary(*node.op, std::move(old), std::move(from))
+               : updated(*node.op, expr, target, std::move(old), std::move(from));
     made.node = Assign{};
   } else if (node.op && is_integer(target.type.base) && !kernel_.proofs.is_defined(expr)) {
     const bool divides = *node.op == BinaryOp::divide || *node.op == BinaryOp::modulo;
@@ -493,7 +531,7 @@ Expr CheckedFunction::assigned_to(const Expr& target, const Assign& node, const 
   }
   made.operands[1] = std::move(from);
   target_ = outer_target;
-  return made;
+  return before ? make::comma(std::move(*before), std::move(made)) : made;
 }
 
 /// `old op by` of integers, for the variable @p target.
@@ -668,12 +706,15 @@ Expr CheckedFunction::used(const Expr& site, Expr index, const std::optional<Rea
   if (found == Verdict::wrong) {
     return report("op2_wrong", {std::move(index)}, check_of(use), site);
   }
+  const auto* array = std::get_if<Name>(&site.operands[0].node);
+  const bool is_variable = array != nullptr && use != Use::store && arrays_.contains(array->name) &&
+                           n_scalars(site.operands[0].type) == 1;
   if (found == Verdict::ask) kernel_.needs_bits = true;
   const bool is_watched = kernel_.has_bits && reach && reach->bits != make::number(0);
   if (!is_watched) return index;
   return report("op2_touch",
                 {std::move(index), reach->low, reach->who, reach->bits, make::number(kind_of(use))},
-                check_of(use), site);
+                is_variable ? Check::unset : check_of(use), site);
 }
 
 }  // namespace op2::ir

@@ -67,6 +67,7 @@ class CheckedFunction {
   const Expr& steady(const Expr& target, std::optional<Expr>& before);
   Expr binary(BinaryOp op, const Expr& expr);
   Expr call(const Call& node, const Expr& expr);
+  Expr library_call(const Call& node, const Expr& expr, Expr made);
   Expr assign(const Assign& node, const Expr& expr);
   Expr assigned_to(const Expr& target, const Assign& node, const Expr& expr);
   Expr updated(BinaryOp op, const Expr& expr, const Expr& target, Expr old, Expr by);

@@ -5,6 +5,7 @@
 #include <set>
 #include <utility>
 
+#include "ir/checked_addresses.hpp"
 #include "ir/checked_function.hpp"
 #include "ir/kernel_proofs.hpp"
 #include "ir/kernel_types.hpp"
@@ -80,7 +81,7 @@ bool leaves_some_unwritten(const KernelProofs& proofs, const CheckInput& input) 
 }  // namespace
 
 CheckedBody with_checks(const KernelBody& body, const CheckInput& input) {
-  const KernelBody named = with_unique_names(body);
+  const KernelBody named = with_addressed_arrays(with_unique_names(body));
   const KernelProofs proofs(named, input.run);
   bool needs_bits = leaves_some_unwritten(proofs, input);
   bool asks = false;

@@ -41,6 +41,8 @@ class Site:
 
     def place(self, value: int) -> tuple[int, int]:
         """Return the parameter that a finding is about, or -1, and the index."""
+        if self.check == "unset":
+            return self.parameter, 0
         if self.check not in ("bounds", "load", "store", "update"):
             return self.parameter, value
         who = (value + _B) // _A

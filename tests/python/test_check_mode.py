@@ -302,6 +302,28 @@ BUGS = [
         ("'best'",),
     ),
     Bug(
+        "a helper that reads what it should fill",
+        "static void twice(double *p) {\n  *p *= 2;\n}\n"
+        "void k(double *y) {\n  double t;\n  twice(&t);\n  y[0] = t;\n}",
+        "y(WRITE)",
+        "load",
+        2,
+        -1,
+        0,
+        ("value 0 of 'p'", "before it has a value"),
+    ),
+    Bug(
+        "a helper that does not always fill",
+        "static void fill(double *p, double x) { if (x > 0) *p = x; }\n"
+        "void k(double *y, double *x) {\n  double t;\n  fill(&t, x[0]);\n  y[0] = t;\n}",
+        "y(WRITE), x(READ, ends)",
+        "unset",
+        5,
+        -1,
+        3,
+        ("'t'",),
+    ),
+    Bug(
         "an array without values",
         "void k(double *y, int *i) {\n  double t[3];\n  t[0] = 1;\n  t[1] = 2;\n"
         "  y[0] = t[i[0] % 3];\n}",
@@ -462,6 +484,30 @@ def test_what_comes_in_is_no_finding(backend: str) -> None:
     assert np.isnan(world.y.data_ro[[2, 3]]).all()
     code = "void k(double *y) { double least = INFINITY; y[0] = fmin(least, y[0]); }"
     run(world, Bug("", code, "y(RW)", ""))
+
+
+GIVEN = [  # what is written through pointers has a value
+    "double t; fill(&t, i[0] + 1); y[0] = t",
+    "double t; double *p = &t; p[0] = 3; y[0] = t",
+    "double t; double *p = i[0] > 0 ? &t : x; *p = 3; if (i[0] > 0) y[0] = t; else y[0] = 3",
+    "double t; double *p[1]; p[0] = &t; *p[0] = 3; y[0] = t",
+    "double t; char *p = (char *)&t; for (int j = 0; j < 8; ++j) p[j] = 0; y[0] = t + 3",
+    "double t; int e; y[0] = frexp(x[0], &e); if (i[0] > 0) modf(3.5, &t); else t = 3; y[0] = t",
+    "double t[2]; if (i[0] >= 0) memset(t, 0, sizeof(t)); y[0] = t[i[0] % 2] + 3",
+    "double t; if (i[0] >= 0) memset((void *)&t, 0, sizeof t); y[0] = t + 3",
+]
+
+
+@pytest.mark.parametrize("code", GIVEN)
+def test_addresses_raise_no_false_alarm(code: str) -> None:
+    op2.init(backend="sequential", check=True)
+    world = World()
+    text = (
+        "static void fill(double *p, int n) { if (n > 0) *p = 3; }\n"
+        f"void k(double *y, double *x, int *i) {{ {code}; }}"
+    )
+    run(world, Bug("", text, "y(RW), x(RW, own), i(READ)", ""), equal_writes=True)
+    assert world.y.data_ro.tolist() == [3.0] * 6
 
 
 @each_backend
