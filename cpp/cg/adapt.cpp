@@ -173,14 +173,18 @@ class Renamer {
 
 // ----------------------------------------------------------------------------------------- tables
 
-/// The array that an address `&a[i][j]` leads into; null if that is not what it is.
-const std::string* root_of(const Expr& address) {
+/// The name of the array that an address `&a[i][j]` leads into; null if that is not what it is.
+const Expr* root_expr_of(const Expr& address) {
   const auto* unary = std::get_if<ir::Unary>(&address.node);
   if (unary == nullptr || unary->op != ir::UnaryOp::address) return nullptr;
   const Expr* base = &address.operands[0];
   while (std::holds_alternative<ir::Index>(base->node)) base = &base->operands[0];
-  const auto* name = std::get_if<ir::Name>(&base->node);
-  return name == nullptr ? nullptr : &name->name;
+  return std::holds_alternative<ir::Name>(base->node) ? base : nullptr;
+}
+
+const std::string* root_of(const Expr& address) {
+  const Expr* root = root_expr_of(address);
+  return root == nullptr ? nullptr : &std::get<ir::Name>(root->node).name;
 }
 
 bool is_lookup_in_place(const Expr& expr) {
@@ -246,17 +250,22 @@ void look_up_in_place(const ir::KernelBody& body, ir::FunctionDef& function) {
   });
 }
 
-/// A private copy of each table whose address @p function uses.
+/// A private copy of each table whose address @p function uses, but for lookups in place.
 void copy_tables(const ir::KernelBody& body, ir::FunctionDef& function) {
   const std::set<std::string> addresses = addresses_in(function);
+  std::set<const Expr*> in_place;
+  ir::for_each_expr_in(function.body, [&in_place](const Expr& expr) {
+    if (is_lookup_in_place(expr)) in_place.insert(root_expr_of(expr.operands[0]));
+  });
   ir::Body copies;
   for (const ir::Variable& table : body.tables) {
     if (!addresses.contains(table.name)) continue;
     ir::Variable copy = table;
     copy.name += "_copy";
-    ir::for_each_expr_in(function.body, [&table, &copy](Expr& expr) {
+    ir::for_each_expr_in(function.body, [&](Expr& expr) {
       auto* name = std::get_if<ir::Name>(&expr.node);
-      if (name != nullptr && name->name == table.name) name->name = copy.name;
+      const bool is_used = name != nullptr && name->name == table.name && !in_place.contains(&expr);
+      if (is_used) name->name = copy.name;
     });
     copies.push_back({ir::Declare{false, {std::move(copy)}}});
   }

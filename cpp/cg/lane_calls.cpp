@@ -136,6 +136,17 @@ Names parameters_of(Context& out, const ir::LaneFunction& function, std::size_t 
   return parameters;
 }
 
+/// Functions of vectors that PoCL 3.1 computes wrongly: it decides for all lanes by what one of
+/// them needs, so that a large number beside a small one spoils its sine. They are called lane by
+/// lane.
+bool is_spoilt_by_others(const std::string& function, DType dtype) {
+  constexpr std::array<std::string_view, 3> always{"pow", "fmod", "remainder"};
+  constexpr std::array<std::string_view, 3> of_floats{"sin", "cos", "tan"};
+  const std::string name = lane_name(function, dtype);
+  return std::ranges::find(always, name) != always.end() ||
+         (dtype == DType::float32 && std::ranges::find(of_floats, name) != of_floats.end());
+}
+
 /// A function of a language that has vectors: most take them as they take scalars.
 void define_native_call(Context& out, const ir::LaneFunction& function, const std::string& result,
                         const Names& parameters, const std::string& name, const Spelled& t) {
@@ -150,7 +161,8 @@ void define_native_call(Context& out, const ir::LaneFunction& function, const st
     }
     return joined(list);
   };
-  if (result == t.type && !native.cast_result) {
+  const bool is_spoilt = is_spoilt_by_others(function.function, *ir::dtype_of(function.base));
+  if (result == t.type && !native.cast_result && !is_spoilt) {
     out.statement(fmt::format("return {}({});", native.name, arguments("")));
     return;
   }

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import itertools
 import subprocess
 import sys
 from functools import cache
@@ -186,6 +187,94 @@ def test_deterministic_bits_on_a_grid(name: str, strategy: str) -> None:
         check(problem, case.tolerance)
         found.append([values_of(carrier).tobytes() for carrier, _ in problem.expected])
     assert found[0] == found[1] == found[2]
+
+
+NEIGHBOURS = [  # a large number beside a small one
+    ("pow(x[0], 2)", "float64"),
+    ("pow(x[0], z[0])", "float64"),
+    ("fmod(x[0], z[0])", "float64"),
+    ("sinf(x[0])", "float32"),
+    ("tanf(x[0])", "float32"),
+]
+
+
+@pytest.mark.parametrize(("function", "dtype"), NEIGHBOURS)
+def test_functions_of_one_lane_do_not_spoil_others(function: str, dtype: str) -> None:
+    values = [0.0, -1.0, 2.0, -3.5, 1e-5, -2e-3, 7.0, 6e5, 1e-3, -0.1, 5e-310, 1e30, 0.5, 700.0]
+    others = [2.0, 3.0, -1.7, 0.5, -2.5, 1e-8, 7.0, 3e-3, 40.0, 2.0, 0.3, -2.0, 1.5, 11.0]
+    real = "double" if dtype == "float64" else "float"
+    code = f"void k({real} *y, const {real} *x, const {real} *z) {{ y[0] = {function}; }}"
+    kernel, found = op2.Kernel(code, "k"), []
+    some = op2.Set(len(values) * 8)
+    x = op2.Dat(some, np.repeat(values, 8)[::-1].reshape(8, -1).T.ravel(), dtype)
+    z = op2.Dat(some, np.tile(others, 8), dtype)
+    for backend, lanes in [("sequential", 0), (cpu_grid(), 8)]:
+        y = op2.Dat(some, np.zeros(some.size), dtype)
+        with op2.backend(backend):
+            op2.par_loop(kernel, some, y(op2.WRITE), x(op2.READ), z(op2.READ), lanes=lanes)
+        found.append(y.data_ro)
+    scale = 1e-12 if dtype == "float64" else 1e-5
+    np.testing.assert_allclose(found[1], found[0], rtol=scale, atol=np.finfo(dtype).tiny)
+
+
+def test_tables_whose_addresses_are_used_are_looked_up() -> None:
+    code = """static const double t[3] = {5, -7.25, 5.25};
+        void k(double *y, const int *i) {
+          const double *q = t + 1;
+          y[0] = q[0] + t[i[0]] + t[(t[i[0]] > 5) + 1] + (t + 1 ? 1 : 0);
+        }"""
+    some = op2.Set(12)
+    i = op2.Dat(some, np.arange(12) % 3, np.int32)
+    y = op2.Dat(some, np.zeros(12))
+    with op2.backend(cpu_grid()):
+        op2.par_loop(op2.Kernel(code, "k"), some, y(op2.WRITE), i(op2.READ), lanes=4)
+    assert y.data_ro.tolist() == [-8.5, -20.75, 4.25] * 4
+
+
+SMALL = """
+static T half(T a, T b) { a += b; return a / 2; }
+void k(T *y, T *z, int *w, const T *a, const T *b) {
+  T t = a[0];
+  y[0] = a[0] + b[0];
+  z[0] = (a[0] + b[0]) / 2;
+  w[0] = a[0] + b[0];
+  w[1] = half(a[0] + b[0], b[0]);
+  t += b[0];
+  w[2] = t / 2;
+  t++;
+  w[3] = (t-- - b[0]) / 3 + (y[0] += b[0]) * 2;
+  w[4] = a[0] + b[0] > 100 ? ~a[0] >> 1 : -b[0] * 2;
+}
+"""
+
+
+@pytest.mark.parametrize("dtype", ["int8", "int16", "uint8", "uint16"])
+def test_small_integers_are_promoted_and_truncated(dtype: str) -> None:
+    limits, n = np.iinfo(dtype), 41
+    ends = [limits.min, limits.max, limits.min + 1, limits.max - 1, limits.max // 2 + 1, 0, 1, 2, 3]
+    a, b = np.array(np.meshgrid(ends, ends)).reshape(2, -1)[:, ::2].astype(np.int64)
+    some, name = op2.Set(n), f"{dtype}_t"
+
+    def cut(values: NDArray[Any]) -> NDArray[Any]:
+        return values.astype(dtype).astype(np.int64)
+
+    def quotient(values: NDArray[Any], by: int) -> NDArray[Any]:
+        return np.sign(values) * (abs(values) // by)
+
+    t, y = cut(a + b), cut(cut(a + b) + b)
+    w = [a + b, quotient(cut(cut(a + b) + b), 2), quotient(t, 2)]
+    w += [quotient(cut(t + 1) - b, 3) + 2 * y, np.where(a + b > 100, ~a >> 1, -b * 2)]
+    wanted = [y, cut(quotient(a + b, 2)), np.stack(w, axis=1)]
+    w[1] = cut(w[1])
+    for backend, lanes in itertools.product(("sequential", "openmp"), (0, 4, 8)):
+        got = [op2.Dat(some, np.zeros(n), dtype), op2.Dat(some, np.zeros(n), dtype)]
+        got.append(op2.Dat(some**5, np.zeros((n, 5)), np.int32))
+        given = [op2.Dat(some, values, dtype) for values in (a, b)]
+        args = [one(op2.RW) for one in got] + [one(op2.READ) for one in given]
+        with op2.backend(backend):
+            op2.par_loop(op2.Kernel(SMALL.replace("T ", name + " "), "k"), some, *args, lanes=lanes)
+        for one, values in zip(got, wanted, strict=True):
+            np.testing.assert_array_equal(one.data_ro, values)
 
 
 # Random kernels
