@@ -70,6 +70,7 @@ void bind_dispatch(py::module_& core) {
       .def(
           "find", [](AheadTable& table, const Query& query) { return table.find(query).why; },
           py::arg("query"))
+      .def("knows", &AheadTable::knows, py::arg("query"))
       .def("clear", &AheadTable::clear);
   core.def(
       "written_down",

@@ -33,4 +33,9 @@ void AheadTable::clear() {
   loops_.clear();
 }
 
+bool AheadTable::knows(const Query& query) {
+  const std::lock_guard lock(mutex_);
+  return signatures_.contains(query.signature);
+}
+
 }  // namespace op2::dispatch

@@ -24,6 +24,9 @@ class AheadTable : public Provider {
 
   void clear();
 
+  /// @brief Whether it has the loop for some backend, strategy and mesh.
+  [[nodiscard]] bool knows(const Query& query);
+
  private:
   std::mutex mutex_;
   std::unordered_map<std::string, ExecutablePtr> entries_;  // by Query::text

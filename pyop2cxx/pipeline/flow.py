@@ -173,7 +173,7 @@ def wanted(request: Request) -> Wanted:
     if device is not None:
         return _asked(_suited(request, device), device)
     own = _asked(request, None)
-    if engine.n_tables and engine.ahead.find(own.query):
+    if engine.n_tables and engine.ahead.knows(own.query) and engine.ahead.find(own.query):
         for other in weaker(request):
             with suppress(UnsupportedError):  # a strategy that was forced needs what is known
                 covering = _asked(other, None)

@@ -21,6 +21,16 @@ TEST(AheadTable, FindsALoopByItsTextWhoeverCompilesIt) {
   EXPECT_EQ(table.find(query).executable, executable);
 }
 
+TEST(AheadTable, KnowsALoopWhateverItsTextIs) {
+  AheadTable table;
+  EXPECT_FALSE(table.knows(asked("res", "s", "t")));
+  table.add(asked("res", "s", "t"), std::make_shared<exec::Executable>());
+  EXPECT_TRUE(table.knows(asked("res", "s", "other")));
+  EXPECT_FALSE(table.knows(asked("res", "other", "t")));
+  table.clear();
+  EXPECT_FALSE(table.knows(asked("res", "s", "t")));
+}
+
 TEST(AheadTable, SaysWhatIsNearest) {
   AheadTable table;
   EXPECT_EQ(table.find(asked("res", "s", "t")).why, "no table is loaded");
