@@ -27,6 +27,10 @@ if TYPE_CHECKING:
     from pyop2cxx.loop.parloop import ParLoop
 
 PASSES = ("fuse", "invert", "rename", "drop")
+_CALL_SECONDS = 1e-6
+"""A loop that does nothing, on the host."""
+_CACHE_BYTES = 1 << 23
+_CACHE_BYTES_A_SECOND, _MEMORY_BYTES_A_SECOND = 1e11, 2e10
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -60,6 +64,8 @@ class Compiled:
         eager_bytes: What the loops must move one after the other.
         is_checked: Whether one of the loops runs in debug or check mode, so that they have to run
             one after the other, too.
+        eager_seconds: What the loops take one after the other on the host, modelled.
+        saved_seconds: How much less that is for the steps.
     """
 
     steps: tuple[Callable[[], object] | int, ...]
@@ -68,6 +74,8 @@ class Compiled:
     decisions: tuple[_core.chain.Decision, ...]
     eager_bytes: int
     is_checked: bool
+    eager_seconds: float
+    saved_seconds: float
 
     def run(self, entries: Sequence[Entry]) -> None:
         """Run all steps.
@@ -107,16 +115,31 @@ def compiled(entries: Sequence[Entry], passes: frozenset[str], spares: Spares) -
             call, report = _prepared(step, loops, built, spares)
             steps.append(call)
             reports.append(report)
+    n_loops = sum(loop is not None for loop in loops)
+    eager_bytes = sum(loop.useful_bytes for loop in loops if loop is not None)
+    is_cached = eager_bytes <= _CACHE_BYTES
+    eager_seconds = _modelled_seconds(n_loops, eager_bytes, is_cached=is_cached)
+    n_functions = sum(loops[report.loops[0]] is not None for report in reports)
+    n_bytes = sum(report.n_bytes for report in reports)
+    seconds = _modelled_seconds(n_functions, n_bytes, is_cached=is_cached)
     return Compiled(
         steps=tuple(steps),
         names=tuple(entry.recorded.name if entry.recorded else entry.name for entry in entries),
         reports=tuple(reports),
         decisions=tuple(schedule.decisions),
-        eager_bytes=sum(loop.useful_bytes for loop in loops if loop is not None),
+        eager_bytes=eager_bytes,
         is_checked=any(
             entry.recorded is not None and entry.recorded.is_checked for entry in entries
         ),
+        eager_seconds=eager_seconds,
+        saved_seconds=eager_seconds - seconds,
     )
+
+
+def _modelled_seconds(n_loops: int, n_bytes: int, *, is_cached: bool) -> float:
+    """Estimate how long loops on the host take whose kernels cost nothing."""
+    rate = _CACHE_BYTES_A_SECOND if is_cached else _MEMORY_BYTES_A_SECOND
+    return n_loops * _CALL_SECONDS + n_bytes / rate
 
 
 def _prepared(

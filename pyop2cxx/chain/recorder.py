@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import sys
 from threading import get_ident
 from typing import TYPE_CHECKING, Any
 
@@ -11,6 +12,7 @@ from pyop2cxx.chain.compiled import PASSES, Compiled, compiled
 from pyop2cxx.chain.entries import Entry, Recorded, ancestors, is_named, meets, span_of
 from pyop2cxx.chain.report import Report
 from pyop2cxx.chain.spares import Spares
+from pyop2cxx.chain.worth import Places
 from pyop2cxx.data.carrier import Lent
 from pyop2cxx.exceptions import UsageError
 from pyop2cxx.runtime import runtime
@@ -22,6 +24,7 @@ if TYPE_CHECKING:
 
     from typing_extensions import Self
 
+    from pyop2cxx.chain.worth import Place
     from pyop2cxx.data.carrier import DataCarrier
     from pyop2cxx.loop.parloop import ParLoop
 
@@ -43,6 +46,7 @@ class ChainState:
         self.compiled = Bounded(_MOST_CHAINS)
         self.latest: tuple[tuple[object, ...], Compiled] | None = None
         self.spares = Spares()
+        self.places = Places()
 
 
 class Chain:
@@ -98,19 +102,31 @@ class Chain:
         self._thread = 0
         self._outer: Any = None
         self._is_running = False
+        self._place: Place | None = None
+        self._is_at_once = False
+        self._why_at_once = ""
+        self._refused: dict[str, str] = {}
 
     def __repr__(self) -> str:
         return f"<chain: {len(self._queue)} loops wait>"
 
     def __enter__(self) -> Self:
         outer: object = runtime.recorder
-        if outer is self:
+        if outer is self or self._is_at_once:
             raise UsageError("chain: this block is open; make another op2.chain() for a second one")
+        self._place = None
+        if outer is None and not self._compare:
+            place = runtime.of(ChainState).places.of(sys._getframe(1), self._passes)
+            if place.runs_at_once():
+                self._is_at_once, self._last = True, place.chains
+                self._why_at_once = place.why
+                return self
+            self._place = place
         self._outer, runtime.recorder = runtime.recorder, self
         if self._outer is not None:
             self._outer.begin_block()
         self._thread = get_ident()
-        self._last.clear()
+        self._last, self._why_at_once, self._refused = [], "", {}
         return self
 
     def __exit__(
@@ -119,10 +135,15 @@ class Chain:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
+        if self._is_at_once:
+            self._is_at_once = False
+            return
         try:
             self.flush()  # also after an error: without the block, these loops had run before it
         finally:
             runtime.recorder = self._outer
+        if self._place is not None and error is None and self._is_judged():
+            self._place.judge(self._last)
 
     # What loops ask
 
@@ -156,6 +177,7 @@ class Chain:
                 if hasattr(part.data, "_allocated"):
                     part.data._allocated("chain")
         if not self._may_wait(recorded):
+            self._refused.setdefault(recorded.name, self._why_not_waiting(recorded))
             self.flush()
             return self._is_within_graph() and self._outer.takes(loop)
         self._add(Entry(recorded, loop.args, loop))
@@ -212,7 +234,7 @@ class Chain:
 
     def explain(self) -> Report:
         """Say what the block's loops became when they ran last, and what was refused and why."""
-        return Report(list(self._last))
+        return Report(list(self._last), self._why_at_once, dict(self._refused))
 
     @staticmethod
     def pending() -> tuple[str, ...]:
@@ -227,12 +249,30 @@ class Chain:
 
     # Inside
 
+    def _is_judged(self) -> bool:
+        """Whether the model holds for what ran: on devices, launches and bytes cost something else.
+
+        Loops that run in check mode for the chain's sake have to be recorded.
+        """
+        return runtime.device is None and not any(chain.is_checked for chain in self._last)
+
     def _may_wait(self, recorded: Recorded) -> bool:
         if recorded.why_eager or runtime.n_frozen:
             return False
         if recorded.is_checked and not self._compares:
             return False  # debug and check mode look at values before and after a loop
         return not Lent.any_held(recorded.lent)
+
+    @staticmethod
+    def _why_not_waiting(recorded: Recorded) -> str:
+        """Say why a loop runs when it is called."""
+        if recorded.why_eager:
+            return recorded.why_eager
+        if runtime.n_frozen:
+            return "halos are frozen"
+        if recorded.is_checked:
+            return "debug and check mode look at values before and after it"
+        return "the program holds a writeable array of its data"
 
     def _add(self, entry: Entry) -> None:
         self._queue.append(entry)

@@ -17,10 +17,17 @@ class Report:
 
     Attributes:
         chains: What ran, each chain once.
+        why_at_once: Why the loops of this block ran when they were called, and `chains` are those
+            of a block before; empty: they did not.
+        refused: Loops that ran when they were called, by name, and why.
     """
 
-    def __init__(self, chains: Sequence[Compiled]) -> None:
+    def __init__(
+        self, chains: Sequence[Compiled], why_at_once: str, refused: dict[str, str]
+    ) -> None:
         self.chains = chains
+        self.why_at_once = why_at_once
+        self.refused = refused
 
     @property
     def steps(self) -> tuple[StepReport, ...]:
@@ -43,7 +50,11 @@ class Report:
         return sum(chain.eager_bytes for chain in self.chains)
 
     def __str__(self) -> str:
-        return "\n".join(line for chain in self.chains for line in _lines(chain)) or "no loops ran"
+        lines = [line for chain in self.chains for line in _lines(chain)]
+        lines += [f"  {name} runs at once: {why}" for name, why in self.refused.items()]
+        if self.why_at_once:
+            lines.append(f"  at once: {self.why_at_once}")
+        return "\n".join(lines) or "no loops ran"
 
 
 def _lines(chain: Compiled) -> list[str]:

@@ -146,7 +146,7 @@ def test_matrices_and_handles_run_at_once() -> None:
     sparsity = op2.Sparsity((ring.cells**1, ring.cells**1), (ring.ends, ring.ends))
     mat = op2.Mat(sparsity)
     ones = op2.Kernel("void ones(double *m) { m[0] += 1; m[3] += 1; }", "ones")
-    with op2.backend("sequential"), op2.chain():
+    with op2.backend("sequential"), op2.chain() as chain:
         op2.par_loop(MORE, ring.cells, ring.dats["r"](op2.RW))
         op2.par_loop(see, ring.cells, ring.dats["s"](op2.WRITE), handle)
         assert op2.chain.pending() == ()
@@ -154,6 +154,8 @@ def test_matrices_and_handles_run_at_once() -> None:
         assert op2.chain.pending() == ()
     np.testing.assert_array_equal(ring.dats["s"].data_ro, ring.dats["q"].data_ro[3])
     np.testing.assert_array_equal(mat.values.diagonal(), 2.0)
+    assert chain.explain().refused.keys() == {"see", "ones"}
+    assert "ones runs at once: it uses a matrix or a handle" in str(chain.explain())
 
 
 def test_a_whole_program_may_be_lazy() -> None:
@@ -188,6 +190,59 @@ def test_at_its_bound_the_queue_runs() -> None:
         for _ in range(7):
             op2.par_loop(MORE, ring.cells, ring.dats["q"](op2.RW))
         assert len(op2.chain.pending()) == 1
+
+
+@pytest.fixture
+def anew() -> None:
+    """Nothing is known of the program's blocks."""
+    op2.exit()
+
+
+def _blocks(ring: Ring, names: tuple[str, ...], n: int) -> list[Any]:
+    """How many loops waited in each of some blocks, and what it said about the last one."""
+    actions, found = ring.actions(), []
+    for _ in range(n):
+        with op2.chain() as chain:
+            for name in names:
+                actions[name]()
+            found.append(len(chain.waiting))
+    return [found, str(chain.explain())]
+
+
+def test_blocks_that_save_less_than_they_cost_run_at_once(anew: None) -> None:
+    eager, lazy = Ring(), Ring()
+    names = ("gather", "twice p q", "zero r")
+    with op2.backend("sequential"):
+        for _ in range(49):
+            for name in names:
+                eager.actions()[name]()
+        waited, said = _blocks(lazy, names, 41)
+        assert waited == [3] * 8 + [0] * 31 + [3] + [0]
+        assert "at once: to record these loops costs about 3.5 us and saves 0.0 of" in said
+        assert _blocks(lazy, names, 8)[0] == [0] * 8  # the same line of the program
+        assert_alike(eager, lazy)
+        op2.configuration["deterministic"] = True  # what was known of it no longer holds
+        assert _blocks(lazy, names, 2)[0] == [3, 3]
+        op2.configuration["deterministic"] = False
+        with op2.chain(compare=True) as chain:
+            lazy.run("more r")
+            assert chain.waiting == ["more"]
+
+
+def test_blocks_that_save_more_than_they_cost_wait(anew: None) -> None:
+    ring = Ring()
+    with op2.backend("sequential"):
+        names = ("twice p q", "twice s q", "more r", "more q") * 3
+        waited, said = _blocks(ring, names, 20)
+    assert waited == [12] * 20
+    assert "at once" not in said
+
+
+def test_a_block_at_once_is_not_opened_twice() -> None:
+    chain = op2.chain()
+    for _ in range(20):
+        with chain, pytest.raises(UsageError, match="this block is open"), chain:
+            pass
 
 
 def test_what_was_recorded_before_an_error_has_run() -> None:
