@@ -84,23 +84,35 @@ class Map {
   api::MapPointer state_;
 };
 
+namespace api {
+
+/// @brief What looks at values of the program's.
+template <class T>
+class Held {
+ public:
+  [[nodiscard]] std::span<T> values() const { return values_; }
+  [[nodiscard]] const DataPointer& state() const { return state_; }
+
+ protected:
+  Held(DataPointer state, std::span<T> values) : state_(std::move(state)), values_(values) {}
+
+ private:
+  DataPointer state_;
+  std::span<T> values_;
+};
+
+}  // namespace api
+
 /// @brief Values on the entities of a Set, `Dim` for each.
 template <class T, int Dim = 1>
-class Dat {
+class Dat : public api::Held<T> {
  public:
   /// @param[in] values Entity by entity.
   /// @throws UsageError if they are of another number.
   Dat(const Set& set, std::span<T> values, std::string name = "dat")
-      : state_(api::made_dat(set.state(), {values.data(), sizeof(T), values.size(), Dim},
-                             std::move(name))),
-        values_(values) {}
-
-  [[nodiscard]] std::span<T> values() const { return values_; }
-  [[nodiscard]] const api::DataPointer& state() const { return state_; }
-
- private:
-  api::DataPointer state_;
-  std::span<T> values_;
+      : api::Held<T>(api::made_dat(set.state(), {values.data(), sizeof(T), values.size(), Dim},
+                                   std::move(name)),
+                     values) {}
 };
 
 /// @brief Two Maps from one Set: each of its entities couples the rows that one leads to with the
@@ -138,40 +150,26 @@ class Sparsity {
 ///
 /// Loops add to what is there, or overwrite it: who assembles anew sets the values to 0 before.
 template <class T, int Rows = 1, int Cols = Rows>
-class Mat {
+class Mat : public api::Held<T> {
  public:
   /// @param[in] values Block by block in the order of the sparsity, each row by row.
   /// @throws UsageError if they are of another number.
   Mat(const Sparsity& sparsity, std::span<T> values, std::string name = "mat")
-      : state_(api::made_mat(sparsity.state(),
-                             {values.data(), sizeof(T), values.size(), Rows * Cols},
-                             std::move(name))),
-        values_(values) {}
-
-  [[nodiscard]] std::span<T> values() const { return values_; }
-  [[nodiscard]] const api::DataPointer& state() const { return state_; }
-
- private:
-  api::DataPointer state_;
-  std::span<T> values_;
+      : api::Held<T>(
+            api::made_mat(sparsity.state(), {values.data(), sizeof(T), values.size(), Rows * Cols},
+                          std::move(name)),
+            values) {}
 };
 
 /// @brief Values that are the same for all entities; loops may reduce into them.
 template <class T, int Dim = 1>
-class Global {
+class Global : public api::Held<T> {
  public:
   /// @throws UsageError if there are not `Dim` values.
   explicit Global(std::span<T> values, std::string name = "global")
-      : state_(api::made_global({values.data(), sizeof(T), values.size(), Dim}, "Global",
-                                std::move(name))),
-        values_(values) {}
-
-  [[nodiscard]] std::span<T> values() const { return values_; }
-  [[nodiscard]] const api::DataPointer& state() const { return state_; }
-
- private:
-  api::DataPointer state_;
-  std::span<T> values_;
+      : api::Held<T>(api::made_global({values.data(), sizeof(T), values.size(), Dim}, "Global",
+                                      std::move(name)),
+                     values) {}
 };
 
 /// @brief What kernels know by its name. Its values are read when a loop runs.
