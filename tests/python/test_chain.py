@@ -17,7 +17,10 @@ from ring import GATHER, LEAST, MORE, SCALED, SPREAD, TWICE, Ring, assert_alike
 from pyop2cxx import op2
 from pyop2cxx.chain.compiled import PASSES, Compiled
 from pyop2cxx.chain.group_loop import GroupLoop
+from pyop2cxx.chain.recorder import ChainState
+from pyop2cxx.chain.worth import Places
 from pyop2cxx.exceptions import UsageError
+from pyop2cxx.runtime import runtime
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -313,6 +316,7 @@ def _random_chain(
     eager, lazy = Ring(strategy), Ring(strategy)
     for name in names:
         eager.actions()[name]()
+    runtime.of(ChainState).places = Places()  # each is recorded, however little it saves
     with op2.chain(passes=passes, compare=compare):
         actions = lazy.actions()
         for name in names:
