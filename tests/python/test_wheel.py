@@ -15,6 +15,8 @@ from pathlib import Path
 
 import pytest
 
+from pyop2cxx.ahead.cpp_files import runtime_files
+
 ROOT = Path(__file__).parents[2]
 # The build tree of `make test`, so that the compiler has nothing to do here.
 BUILD_DIR = ROOT / "build" / "editable"
@@ -52,8 +54,13 @@ def test_the_wheel_holds_all_that_runs(wheel: Path) -> None:
 
 def test_the_wheel_holds_nothing_else(wheel: Path) -> None:
     names = zipfile.ZipFile(wheel).namelist()
-    allowed = re.compile(r"pyop2cxx/.*\.(py|pyi|typed|j2|so)$|pyop2cxx-[^/]*\.dist-info/")
+    allowed = re.compile(
+        r"pyop2cxx/.*\.(py|pyi|typed|j2|so)$|pyop2cxx-[^/]*\.dist-info/"
+        r"|pyop2cxx/cpp/(api|base|mesh|plan|exec|runtime)/.*\.(cpp|hpp|h)$"
+        r"|pyop2cxx/demos/cpp/(airfoil.cpp|CMakeLists.txt)$"
+    )
     assert [name for name in names if not allowed.match(name)] == []
+    assert {f"pyop2cxx/cpp/{name}" for name in runtime_files()} <= {*names}
     assert len([name for name in names if name.endswith(".so")]) == 1
 
 
