@@ -132,19 +132,7 @@ class Followed {
 
 /// Scalars without a value whose address is taken.
 std::set<std::string> addressed(const FunctionDef& function) {
-  std::set<std::string> bare;
-  struct Locals {
-    std::set<std::string>& bare;
-    void enter() {}
-    void leave() {}
-    void expression(const Expr& /*expr*/) {}
-    void declare(const Variable& variable) {
-      const bool has_dtype = dtype_of(variable.type.base).has_value();
-      if (!variable.value && variable.type.is_scalar() && has_dtype) bare.insert(variable.name);
-    }
-  };
-  Locals locals{bare};
-  walk_scoped(function.body, locals);
+  const std::set<std::string> bare = scalars_without_value(function);
   std::set<std::string> found;
   for_each_expr_in(function.body, [&](const Expr& expr) {
     const auto* unary = std::get_if<Unary>(&expr.node);
@@ -183,6 +171,21 @@ void make_arrays(FunctionDef& function, const std::set<std::string>& names) {
 }
 
 }  // namespace
+
+std::set<std::string> scalars_without_value(const FunctionDef& function) {
+  struct Locals {
+    std::set<std::string> bare = {};
+    void enter() {}
+    void leave() {}
+    void expression(const Expr& /*expr*/) {}
+    void declare(const Variable& variable) {
+      if (!variable.value && variable.type.is_scalar()) bare.insert(variable.name);
+    }
+  };
+  Locals locals;
+  walk_scoped(function.body, locals);
+  return std::move(locals.bare);
+}
 
 KernelBody with_addressed_arrays(KernelBody named) {
   Followed followed(named);

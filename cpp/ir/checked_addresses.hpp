@@ -1,9 +1,15 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <set>
+#include <string>
+
 #include "ir/kernel_body.hpp"
 
 namespace op2::ir {
+
+/// @brief Names of the local scalars that a function declares without an initial value.
+[[nodiscard]] std::set<std::string> scalars_without_value(const FunctionDef& function);
 
 /// @brief Declare local scalars that get their values through pointers as arrays of one.
 ///

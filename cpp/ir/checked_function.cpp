@@ -117,18 +117,7 @@ FunctionDef CheckedFunction::run() {
 
 /// Local scalars that may be used without a value, and that no pointer can give one.
 std::set<std::string> CheckedFunction::watched_scalars() const {
-  std::set<std::string> bare;
-  struct Locals {
-    std::set<std::string>& bare;
-    void enter() {}
-    void leave() {}
-    void expression(const Expr& /*expr*/) {}
-    void declare(const Variable& variable) {
-      if (!variable.value && variable.type.is_scalar()) bare.insert(variable.name);
-    }
-  };
-  Locals locals{bare};
-  walk_scoped(function_.body, locals);
+  std::set<std::string> bare = scalars_without_value(function_);
   std::set<std::string> unsure;
   std::set<const Expr*> targets;  // `x = ...` uses no x
   for_each_expr_in(function_.body, [&](const Expr& expr) {
