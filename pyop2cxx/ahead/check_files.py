@@ -6,7 +6,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
-from pyop2cxx.ahead.functions import identifier, map_type, scalar
+from pyop2cxx.ahead.functions import identifier, map_type, scalar, unused
 from pyop2cxx.ahead.records import pairs_of
 from pyop2cxx.data.dats import Dat
 from pyop2cxx.data.mats import Mat
@@ -76,7 +76,7 @@ class _Check:
         Args:
             backends: Those that the function has code for.
         """
-        sets = {one._uid: one for one in self._sets()}
+        sets = {one._uid: one for each in self._run.objects for one in _sets_of(each.thing)}
         with_values = [one for one in self._run.objects if one.before is not None]
         objects = [self._described(one) for one in with_values]
         return {
@@ -95,22 +95,6 @@ class _Check:
             ],
             "backends": backends,
         }
-
-    def _sets(self) -> list[Set]:
-        found: list[Set] = []
-        for one in self._run.objects:
-            thing = one.thing
-            if isinstance(thing, Subset):
-                found.append(thing.superset)
-            elif isinstance(thing, Set):
-                found.append(thing)
-            elif isinstance(thing, Map):
-                found += [thing.iterset, thing.toset]
-            elif isinstance(thing, Mat):
-                found += [side.set for side in thing.sparsity.dsets]
-            elif isinstance(thing, Dat):
-                found.append(thing.dataset.set)
-        return found
 
     def _described(self, one: Object) -> dict[str, Any]:
         thing, before = one.thing, one.before
@@ -132,18 +116,13 @@ class _Check:
 
     def _made_of(self, thing: Any) -> list[str]:
         """What an object is made of besides its values."""
-        if isinstance(thing, Subset):
-            return [self._name_of(thing.superset)]
-        if isinstance(thing, Map):
-            return [self._name_of(thing.iterset), self._name_of(thing.toset)]
-        if isinstance(thing, Mat):
-            rows, columns = (self._name_of(side.set) for side in thing.sparsity.dsets)
-            pairs = ", ".join(
-                f"{{{self._name_of(row)}, {self._name_of(column)}}}"
-                for row, column in pairs_of(thing)
-            )
-            return [f"op2::Sparsity({rows}, {columns}, {{{pairs}}})"]
-        return [self._name_of(thing.dataset.set)] if isinstance(thing, Dat) else []
+        sets = [self._name_of(one) for one in _sets_of(thing)]
+        if not isinstance(thing, Mat):
+            return sets
+        pairs = ", ".join(
+            f"{{{self._name_of(row)}, {self._name_of(column)}}}" for row, column in pairs_of(thing)
+        )
+        return [f"op2::Sparsity({', '.join(sets)}, {{{pairs}}})"]
 
     def _name_of(self, thing: Any) -> str:
         name = self._names.get(thing._uid)
@@ -152,8 +131,19 @@ class _Check:
         return name
 
     def _unique(self, wanted: str) -> str:
-        found, number = wanted, 2
-        while found in self._taken:
-            found, number = f"{wanted}_{number}", number + 1
+        found = unused(wanted, self._taken)
         self._taken.add(found)
         return found
+
+
+def _sets_of(thing: Any) -> list[Set]:
+    """Return the Sets that an object is on or leads to; a Set itself."""
+    if isinstance(thing, Subset):
+        return [thing.superset]
+    if isinstance(thing, Set):
+        return [thing]
+    if isinstance(thing, Map):
+        return [thing.iterset, thing.toset]
+    if isinstance(thing, Mat):
+        return [side.set for side in thing.sparsity.dsets]
+    return [thing.dataset.set] if isinstance(thing, Dat) else []

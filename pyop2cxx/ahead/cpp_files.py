@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from pyop2cxx import _core
 from pyop2cxx.ahead import check_files
-from pyop2cxx.ahead.functions import identifier
+from pyop2cxx.ahead.functions import identifier, unused
 from pyop2cxx.base.folders import core_folder
 from pyop2cxx.pipeline.frames import render
 
@@ -125,9 +125,7 @@ def _functions(
     taken: set[str] = set()
     for (key, compiled), run in zip(found.items(), records.values(), strict=True):
         function = key[1]
-        name, number = function.name, 2
-        while name in taken:
-            name, number = f"{function.name}_{number}", number + 1
+        name = unused(function.name, taken)
         taken.add(name)
         # the first of a backend that suits the mesh is taken: those that know most of it come first
         yield name, function, sorted(compiled, key=_knows_less), run

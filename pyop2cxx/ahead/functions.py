@@ -14,7 +14,7 @@ from pyop2cxx.sets.maps import Map
 from pyop2cxx.sets.sets import Set, Subset
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Collection, Mapping, Sequence
 
     from pyop2cxx.loop.parts import Part
     from pyop2cxx.loop.symbolic import Symbolic
@@ -175,6 +175,19 @@ def identifier(name: str) -> str:
     return f"{found}_" if found in _RESERVED.split() else found
 
 
+def unused(wanted: str, taken: Collection[str]) -> str:
+    """Return a name, with a number behind it if something else is called so.
+
+    Args:
+        wanted: The name.
+        taken: Those of others.
+    """
+    found, number = wanted, 2
+    while found in taken:
+        found, number = f"{wanted}_{number}", number + 1
+    return found
+
+
 @dataclass(slots=True)
 class _Names:
     """Names of parameters: each object's own, made different where two have the same."""
@@ -183,11 +196,7 @@ class _Names:
 
     def of(self, thing: Any) -> str:
         if thing._uid not in self.known:
-            wanted = found = identifier(thing.name)
-            number = 2
-            while found in self.known.values():
-                found, number = f"{wanted}_{number}", number + 1
-            self.known[thing._uid] = found
+            self.known[thing._uid] = unused(identifier(thing.name), self.known.values())
         return self.known[thing._uid]
 
 

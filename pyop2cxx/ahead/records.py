@@ -75,10 +75,10 @@ def record(loop: Any, things: Sequence[Any]) -> Record:
     written = {part.data._uid for part in loop._parts if part.access != READ}
     buffers = {part.data._uid: part for part in loop._parts}
     made = list(_all(things))
-    before = [_values(thing, buffers.get(thing._uid)) for thing in made]
-    n_bytes = sum(one.nbytes for one in before if one is not None)
+    n_bytes = sum(_n_bytes(thing) for thing in made)
     if n_bytes > MOST_BYTES:
         raise NoRecordError(f"its values are {n_bytes / 1e6:.1f} MB")
+    before = [_values(thing, buffers.get(thing._uid)) for thing in made]
     loop._prepared.run_saving([])
     try:
         after = [
@@ -117,6 +117,14 @@ def _all(things: Sequence[Any]) -> Iterable[Any]:
         if isinstance(thing, Mat):
             maps += [map_ for pair in pairs_of(thing) for map_ in pair]
     return {one._uid: one for one in (*maps, *things)}.values()
+
+
+def _n_bytes(thing: Any) -> int:
+    if isinstance(thing, Subset):
+        return int(thing.owned_indices.nbytes)
+    if isinstance(thing, Set):
+        return 0
+    return int(thing.values.nbytes if isinstance(thing, Map) else thing._buffer.n_bytes)
 
 
 def _values(thing: Any, part: Part | None) -> Array | None:
