@@ -24,6 +24,14 @@ def static() -> Iterator[None]:
 
 
 @pytest.fixture
+def checked() -> Iterator[None]:
+    """Check mode on `sequential`, until the test ends."""
+    op2.init(backend="sequential", check=True)
+    yield
+    op2.exit()
+
+
+@pytest.fixture
 def device() -> Iterator[_core.Device]:
     """A device on which loops run until the test ends: the first that this machine has."""
     for found in op2.backends():

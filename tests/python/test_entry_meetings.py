@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pytest
@@ -11,20 +11,11 @@ import pytest
 from pyop2cxx import op2
 from pyop2cxx.exceptions import CheckError
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
+pytestmark = pytest.mark.usefixtures("checked")
 BACKENDS = [backend.name for backend in op2.backends() if backend.available]
 each_backend = pytest.mark.parametrize("backend", BACKENDS)
 SET = op2.Kernel("void k(double *A, double *y) { for (int i = 0; i < 4; ++i) A[i] = *y; }", "k")
 ADD = op2.Kernel("void k(double *A, double *y) { for (int i = 0; i < 4; ++i) A[i] += *y; }", "k")
-
-
-@pytest.fixture(autouse=True)
-def options() -> Iterator[None]:
-    op2.init(backend="sequential", check=True)
-    yield
-    op2.exit()
 
 
 class World:

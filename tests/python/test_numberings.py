@@ -12,10 +12,9 @@ from pyop2cxx import op2
 from pyop2cxx.exceptions import CheckError, UsageError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from pyop2cxx.data.renumber import Renumbering
 
+pytestmark = pytest.mark.usefixtures("checked")
 BACKENDS = [backend.name for backend in op2.backends() if backend.available]
 each_backend = pytest.mark.parametrize("backend", BACKENDS)
 PLACES = [3.0, 0.0, 2.0, 4.0, 1.0]
@@ -26,13 +25,6 @@ ADD = op2.Kernel("void add(double *a, double *b) { a[0] += b[0]; }", "add")
 SPREAD = op2.Kernel("void spread(double *a, double *b) { a[0] += b[0]; a[1] += b[1]; }", "spread")
 ONES = op2.Kernel("void ones(double *a) { a[0] = 1; }", "ones")
 BOTH = op2.Kernel("void both(double *a, double *b) { a[0] = b[0]; a[1] = b[1]; }", "both")
-
-
-@pytest.fixture(autouse=True)
-def options() -> Iterator[None]:
-    op2.init(backend="sequential", check=True)
-    yield
-    op2.exit()
 
 
 class World:
