@@ -21,6 +21,11 @@ class TransferError : public UsageError {
   using UsageError::UsageError;
 };
 
+/// @brief A file holds no mesh that can be read.
+class MeshFileError : public UsageError {
+  using UsageError::UsageError;
+};
+
 /// @brief The backend or strategy cannot do what was asked.
 class UnsupportedError : public Error {
   using Error::Error;

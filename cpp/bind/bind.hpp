@@ -12,6 +12,7 @@ void bind_errors(py::module_& core);
 void bind_base(py::module_& core);
 void bind_mesh(py::module_& core);
 void bind_entities(py::module_& core);
+void bind_msh(py::module_& core);
 void bind_jit(py::module_& core);
 void bind_plan(py::module_& core);
 void bind_sparsity(py::module_& core);

@@ -35,6 +35,8 @@ void bind_errors(py::module_& /*core*/) {
       raise_toolchain("ToolchainError", error);
     } catch (const TransferError& error) {
       raise("TransferError", error);
+    } catch (const MeshFileError& error) {
+      raise("MeshFileError", error);
     } catch (const UsageError& error) {
       raise("UsageError", error);
     } catch (const UnsupportedError& error) {

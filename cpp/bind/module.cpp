@@ -9,6 +9,7 @@ PYBIND11_MODULE(_core, core) {
   op2::bind::bind_base(core);
   op2::bind::bind_mesh(core);
   op2::bind::bind_entities(core);
+  op2::bind::bind_msh(core);
   op2::bind::bind_jit(core);
   op2::bind::bind_plan(core);
   op2::bind::bind_sparsity(core);

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Meshes from files, by meshio, and from models of the gmsh module."""
+"""Meshes from files of Gmsh, from files that meshio reads, and from models of the gmsh module."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ import contextlib
 import io
 import os
 import re
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -16,8 +15,9 @@ import numpy as np
 from pyop2cxx.base import extras
 from pyop2cxx.base.waiting import waiting
 from pyop2cxx.exceptions import MeshFileError, UsageError
-from pyop2cxx.mesh.cells import CELLS
+from pyop2cxx.mesh.blocks import BY_MESHIO, Block
 from pyop2cxx.mesh.mesh import Mesh
+from pyop2cxx.mesh.msh import read_msh
 from pyop2cxx.runtime import runtime
 
 if TYPE_CHECKING:
@@ -25,32 +25,9 @@ if TYPE_CHECKING:
     from pyop2cxx.mesh.cells import ReferenceCell
     from pyop2cxx.mesh.topology import Numbers
 
-_BY_MESHIO = {cell.meshio_name: cell for cell in CELLS.values()}
 # Integers of each cell that formats other than Gmsh's use for regions, by their names in meshio.
 _REGIONS = ("medit:ref", "avsucd:material", "flac3d:group", "cell_tags", "name_to_read")
 _PHYSICAL = "gmsh:physical"
-
-
-@dataclass(slots=True, kw_only=True)
-class _Block:
-    """Elements of one kind, one after the other.
-
-    Attributes:
-        kind: What meshio calls them, without the order: "triangle", "line", "vertex", "wedge".
-        rows: The nodes of each; corners come first.
-        tags: For each name which of them have it.
-    """
-
-    kind: str
-    rows: Array
-    tags: dict[str, Numbers] = field(default_factory=dict)
-
-    @property
-    def tdim(self) -> int:
-        """The topological dimension."""
-        if self.kind == "vertex":
-            return 0
-        return _BY_MESHIO[self.kind].tdim if self.kind in _BY_MESHIO else 3
 
 
 def read(
@@ -76,7 +53,8 @@ def read(
         name: What messages call the mesh; by default the name of the file.
 
     Raises:
-        MissingExtraError: meshio is not installed.
+        MissingExtraError: meshio is not installed, and this is not a file of Gmsh of version 2.2
+            or 4.1, which is read without it.
         FileNotFoundError: There is no such file.
         MeshFileError: The file cannot be read as a mesh, or its cells are of kinds that a `Mesh`
             does not have, or of several.
@@ -85,10 +63,8 @@ def read(
     place = Path(path)
     if not place.is_file():
         raise FileNotFoundError(f"mesh.read: there is no file {os.fspath(path)!r}")
-    meshio = extras.load("meshio", "reading a mesh")
     with waiting(f"reading {place.name}"):
-        found = _by_meshio(meshio, place)
-        points, blocks = np.asarray(found.points), _blocks_of(found, f"{place}")
+        points, blocks = (read_msh(place) if place.suffix == ".msh" else None) or _read(place)
     return _mesh_of(points, blocks, renumber, gdim, name or place.stem, f"{place}")
 
 
@@ -128,7 +104,7 @@ def from_gmsh(
     return _mesh_of(flat.reshape(-1, 3), blocks, renumber, gdim, title, f"gmsh model '{title}'")
 
 
-def _gmsh_blocks(model: Any, dim: int, entity: int) -> list[_Block]:
+def _gmsh_blocks(model: Any, dim: int, entity: int) -> list[Block]:
     groups = {
         model.getPhysicalName(dim, group) or str(group)
         for group in model.getPhysicalGroupsForEntity(dim, entity)
@@ -141,9 +117,14 @@ def _gmsh_blocks(model: Any, dim: int, entity: int) -> list[_Block]:
         kind = kind or {"Tetrahedron": "tetra", "Point": "vertex"}.get(family) or family.lower()
         rows = nodes.astype(np.int64).reshape(-1, n_nodes)
         blocks.append(
-            _Block(kind=kind, rows=rows, tags={tag: np.arange(len(rows)) for tag in groups})
+            Block(kind=kind, rows=rows, tags={tag: np.arange(len(rows)) for tag in groups})
         )
     return blocks
+
+
+def _read(path: Path) -> tuple[Array, list[Block]]:
+    found = _by_meshio(extras.load("meshio", "reading a mesh"), path)
+    return np.asarray(found.points), _blocks_of(found, f"{path}")
 
 
 def _by_meshio(meshio: Any, path: Path) -> Any:
@@ -157,9 +138,9 @@ def _by_meshio(meshio: Any, path: Path) -> Any:
         raise MeshFileError(f"{path}: meshio cannot read a mesh from it: {reason}") from None
 
 
-def _blocks_of(found: Any, what: str) -> list[_Block]:
+def _blocks_of(found: Any, what: str) -> list[Block]:
     blocks = [
-        _Block(kind=re.sub(r"\d+$", "", block.type), rows=np.asarray(block.data))
+        Block(kind=re.sub(r"\d+$", "", block.type), rows=np.asarray(block.data))
         for block in found.cells
         if isinstance(block.data, np.ndarray) and block.data.ndim == 2
     ]
@@ -174,7 +155,7 @@ def _blocks_of(found: Any, what: str) -> list[_Block]:
     return blocks
 
 
-def _tag_by_numbers(blocks: list[_Block], found: Any) -> None:
+def _tag_by_numbers(blocks: list[Block], found: Any) -> None:
     """Tag elements by the numbers of their regions, which may have names; 0 is no region."""
     names = {(int(n), int(dim)): name for name, (n, dim) in found.field_data.items()}
     for key in (_PHYSICAL, *_REGIONS):
@@ -189,7 +170,7 @@ def _tag_by_numbers(blocks: list[_Block], found: Any) -> None:
 
 
 def _mesh_of(
-    points: Array, blocks: list[_Block], renumber: bool, gdim: int | None, name: str, what: str
+    points: Array, blocks: list[Block], renumber: bool, gdim: int | None, name: str, what: str
 ) -> Mesh:
     cell, own, facets = _sorted_out(blocks, what)
     rows = np.concatenate([block.rows[:, : cell.n_vertices] for block in own])
@@ -217,7 +198,7 @@ def _mesh_of(
 
 
 def _facet_rows(
-    facets: list[_Block], cell: ReferenceCell, used: Array, number: Numbers
+    facets: list[Block], cell: ReferenceCell, used: Array, number: Numbers
 ) -> dict[str, Array]:
     width = len(cell.facets[0])
     tagged: dict[str, list[Array]] = {}
@@ -228,24 +209,22 @@ def _facet_rows(
     return {tag: np.concatenate(parts) for tag, parts in tagged.items()}
 
 
-def _sorted_out(
-    blocks: list[_Block], what: str
-) -> tuple[ReferenceCell, list[_Block], list[_Block]]:
+def _sorted_out(blocks: list[Block], what: str) -> tuple[ReferenceCell, list[Block], list[Block]]:
     """Return the kind of the cells, their blocks, and those of their facets."""
     there = [block for block in blocks if len(block.rows)]
     tdim = max((block.tdim for block in there), default=0)
     own = [block for block in there if block.tdim == tdim]
     kinds = sorted({block.kind for block in own})
-    if tdim == 0 or len(kinds) != 1 or kinds[0] not in _BY_MESHIO:
+    if tdim == 0 or len(kinds) != 1 or kinds[0] not in BY_MESHIO:
         counts = ", ".join(
             f"{sum(len(b.rows) for b in there if b.kind == kind)} of kind '{kind}'"
             for kind in sorted({block.kind for block in there})
         )
         raise MeshFileError(
-            f"{what}: a mesh has cells of one kind: {', '.join(_BY_MESHIO)}; found elements: "
+            f"{what}: a mesh has cells of one kind: {', '.join(BY_MESHIO)}; found elements: "
             f"{counts or 'none'}"
         )
-    cell = _BY_MESHIO[kinds[0]]
+    cell = BY_MESHIO[kinds[0]]
     if any(block.rows.shape[1] > cell.n_vertices for block in own):
         runtime.logger.warning(
             "%s: elements of higher order: only their corners are taken, sides become straight",

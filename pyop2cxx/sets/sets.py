@@ -300,13 +300,24 @@ def _as_indices(superset: Set, indices: ArrayLike | Iterable[int]) -> Array:
         found = np.flatnonzero(found)
     if found.dtype.kind not in "iu":
         raise IndexTypeError(f"{what}: the indices must be integers, got {indices!r}")
-    unique = np.unique(found)
-    if unique.size and (unique[0] < 0 or unique[-1] >= superset.total_size):
-        wrong = unique[0] if unique[0] < 0 else unique[-1]
+    least, greatest = (found.min(), found.max()) if found.size else (0, -1)
+    if least < 0 or greatest >= superset.total_size:
+        wrong = least if least < 0 else greatest
         raise SubsetIndexOutOfBounds(
             f"{what}: there is no entity {wrong}; there are 0 to {superset.total_size - 1}"
         )
-    return unique
+    return _ascending(found.ravel(), superset.total_size)
+
+
+def _ascending(numbers: Array, n: int) -> Array:
+    """Return a copy with each number once; NumPy's `unique` takes a second for a million."""
+    if np.all(numbers[1:] > numbers[:-1]):
+        return np.array(numbers)
+    if len(numbers) < n // 64:  # a mask would be the longer way
+        return np.unique(numbers)
+    is_there = np.zeros(n, np.bool_)
+    is_there[numbers] = True
+    return np.flatnonzero(is_there)
 
 
 def _numbers(part: Set) -> Array:

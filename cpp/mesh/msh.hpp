@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace op2::mesh {
+
+/// Elements of one kind, one after the other, as a file of Gmsh lists them.
+struct MshBlock {
+  std::string kind;                    ///< "vertex", "line", "triangle", "quad", "tetra", ...
+  std::int32_t n_nodes = 0;            ///< of each element; its corners come first
+  std::vector<std::int32_t> nodes;     // [n * n_nodes] rows of MshMesh::points
+  std::vector<std::int32_t> groups;    // physical groups to which all of them belong
+  std::vector<std::int32_t> group_of;  // [n] or [0]: physical group of each; 0 is none
+};
+
+/// A physical group with a name.
+struct MshName {
+  std::int32_t dim = 0;
+  std::int32_t group = 0;
+  std::string name;
+};
+
+/// What a file of Gmsh says of a mesh.
+struct MshMesh {
+  std::vector<double> points;  // [n_points * 3]
+  std::vector<MshBlock> blocks;
+  std::vector<MshName> names;
+};
+
+/// @brief Whether `read_msh` reads this: MSH of version 2.2 or 4.1, of this machine's byte order,
+/// without partitions. Says nothing of what follows in the file.
+[[nodiscard]] bool is_readable_msh(std::span<const char> data);
+
+/// @brief Read a mesh in Gmsh's format MSH, version 2.2 or 4.1, as text or binary.
+/// Facts of the format: https://gmsh.info/doc/texinfo/gmsh.html#MSH-file-format
+/// @param[in] data The whole file.
+/// @throws MeshFileError if the file ends too early or says what cannot be; the message names the
+/// section, and the line of a text file or the byte of a binary one.
+[[nodiscard]] MshMesh read_msh(std::span<const char> data);
+
+}  // namespace op2::mesh

@@ -1,0 +1,37 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Elements as files list them: one kind after the other."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from pyop2cxx.mesh.cells import CELLS
+
+if TYPE_CHECKING:
+    from pyop2cxx.base.arrays import Array
+    from pyop2cxx.mesh.topology import Numbers
+
+BY_MESHIO = {cell.meshio_name: cell for cell in CELLS.values()}
+
+
+@dataclass(slots=True, kw_only=True)
+class Block:
+    """Elements of one kind, one after the other.
+
+    Attributes:
+        kind: What meshio calls them, without the order: "triangle", "line", "vertex", "wedge".
+        rows: The nodes of each; corners come first.
+        tags: For each name which of them have it.
+    """
+
+    kind: str
+    rows: Array
+    tags: dict[str, Numbers] = field(default_factory=dict)
+
+    @property
+    def tdim(self) -> int:
+        """The topological dimension."""
+        if self.kind == "vertex":
+            return 0
+        return BY_MESHIO[self.kind].tdim if self.kind in BY_MESHIO else 3

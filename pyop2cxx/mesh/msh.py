@@ -1,0 +1,56 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Files of Gmsh, version 2.2 and 4.1, read in C++."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from pyop2cxx._core import mesh as room
+from pyop2cxx.exceptions import MeshFileError
+from pyop2cxx.mesh.blocks import Block
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from pyop2cxx.base.arrays import Array
+
+
+def read_msh(path: Path) -> tuple[Array, list[Block]] | None:
+    """Read a file of Gmsh.
+
+    Returns:
+        The points, shape (n, 3), and the elements with their physical groups as tags; None where
+        the format is another one: an older version, the other byte order, partitions, Fluent.
+
+    Raises:
+        MeshFileError: It ends too early, or says what cannot be; the message has the line, or the
+            byte of a binary file.
+    """
+    data = path.read_bytes()
+    if not room.is_readable_msh(data):
+        return None
+    try:
+        found = room.read_msh(data)
+    except MeshFileError as error:
+        raise MeshFileError(f"{path}: {error}") from None
+    names = {(one.group, one.dim): one.name for one in found.names}
+    blocks = [_block(found.block(i), names) for i in range(found.n_blocks)]
+    return found.points.reshape(-1, 3), blocks
+
+
+def _block(found: room.MshBlock, names: dict[tuple[int, int], str]) -> Block:
+    block = Block(kind=found.kind, rows=found.nodes.reshape(-1, found.n_nodes))
+
+    def name(group: int) -> str:
+        return names.get((group, block.tdim), str(group))
+
+    for group in found.groups:
+        block.tags[name(group)] = np.arange(len(block.rows))
+    group_of = found.group_of
+    # Elements of one group follow one another, so few of them begin another one.
+    begins = group_of[np.flatnonzero(np.diff(group_of, prepend=0))]
+    for group in sorted({*begins.tolist()} - {0}):
+        block.tags[name(group)] = np.flatnonzero(group_of == group)
+    return block
