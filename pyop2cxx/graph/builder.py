@@ -8,7 +8,6 @@ Two types for two phases, after source document 001: what is built here cannot b
 from __future__ import annotations
 
 import weakref
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -20,6 +19,7 @@ from pyop2cxx.data.dats import Dat
 from pyop2cxx.data.globals import Global
 from pyop2cxx.exceptions import DataValueError, GraphClosedError, UsageError, user_line
 from pyop2cxx.graph.graph import Graph
+from pyop2cxx.graph.library_calls import Copy, Fill, Scan
 from pyop2cxx.graph.operations import HostCall, Inner, LoopOperation, Operation, Placed, While
 from pyop2cxx.loop.parloop import ParLoop
 from pyop2cxx.runtime.tracebacks import ends_tracebacks
@@ -135,7 +135,7 @@ class Successors:
             DataValueError: They do not fit each other.
         """
         _check_copied(source, target)
-        return self._place(_copy(source, target, casting))
+        return self._place(Copy(source, target, casting))
 
     then_convert = then_copy
 
@@ -157,7 +157,7 @@ class Successors:
             raise DataValueError(
                 f"graph: then_fill: dtype {target.dtype} of '{target.name}' does not hold {value!r}"
             )
-        return self._place(_fill(target, held[()]))
+        return self._place(Fill(target, held[()]))
 
     def then_scan(self, source: Dat, target: Dat) -> Node:
         """Add an exclusive scan: each entity gets the sum over all entities before it.
@@ -176,7 +176,7 @@ class Successors:
         if not isinstance(source, Dat) or not isinstance(target, Dat):
             raise UsageError(f"graph: then_scan needs two Dats, got {source!r} and {target!r}")
         _check_copied(source, target)
-        return self._place(_scan(source, target))
+        return self._place(Scan(source, target))
 
     then_parallel_scan = then_scan
 
@@ -488,43 +488,3 @@ def _check_copied(source: Any, target: Any) -> None:
         source._check_target(target)
     else:
         source._check_same(target, "copy")
-
-
-def _copy(source: Any, target: Any, casting: str) -> HostCall:
-    def copied() -> None:
-        source.copy(target, casting=casting)
-
-    return HostCall(
-        f"copy {source.name} to {target.name}",
-        copied,
-        [source],
-        [target],
-        lambda new: _copy(new.get(source._uid, source), new.get(target._uid, target), casting),
-    )
-
-
-def _fill(target: Any, value: Any) -> HostCall:
-    return HostCall(
-        f"set {target.name}",
-        target.zero if value == 0 else partial(target.assign, value),
-        [],
-        [target],
-        lambda new: _fill(new.get(target._uid, target), value),
-    )
-
-
-def _scan(source: Dat, target: Dat) -> HostCall:
-    def scanned() -> None:
-        values = source.data_ro
-        sums = np.zeros_like(target.data_ro)
-        if len(sums):
-            np.cumsum(values[:-1], axis=0, out=sums[1:])
-        target.data_wo[:] = sums
-
-    return HostCall(
-        f"scan {source.name}",
-        scanned,
-        [source],
-        [target],
-        lambda new: _scan(new.get(source._uid, source), new.get(target._uid, target)),
-    )

@@ -11,6 +11,7 @@ from pyop2cxx.base.access import READ
 from pyop2cxx.exceptions import Op2Error, UsageError, user_line
 from pyop2cxx.graph.chains import ChainOperation
 from pyop2cxx.graph.graph import Graph
+from pyop2cxx.graph.library_calls import Fill
 from pyop2cxx.graph.memory import numbered
 from pyop2cxx.graph.operations import HostCall, LoopOperation, Operation, Placed, own_copy
 from pyop2cxx.runtime import runtime
@@ -59,8 +60,12 @@ class Capture:
         """Record what the library does to values itself, such as setting them to zero."""
         if not self._is_own_thread():
             return False
-        reads = [data for data, writes in uses if not writes]
-        self._add(HostCall(name, action, reads, [data for data, writes in uses if writes]))
+        written = [data for data, writes in uses if writes]
+        if len(uses) == 1 and action == getattr(written[0], "zero", None):
+            self._add(Fill(written[0], 0, name))
+        else:
+            reads = [data for data, writes in uses if not writes]
+            self._add(HostCall(name, action, reads, written))
         return True
 
     def settle(self, carrier: Any, *, write: bool) -> None:

@@ -105,7 +105,6 @@ class HostCall(Operation):
         call: The function.
         reads: What it reads; with `writes` None if nobody knows.
         writes: What it writes.
-        remake: Makes it anew with other data; None if it cannot be.
     """
 
     def __init__(
@@ -114,29 +113,25 @@ class HostCall(Operation):
         call: Callable[[], object],
         reads: Sequence[DataCarrier] | None,
         writes: Sequence[DataCarrier] | None,
-        remake: Callable[[Replaced], HostCall] | None = None,
     ) -> None:
         self.name = name
         self.call = call
         self.is_known = reads is not None or writes is not None
         self._uses = [(data, READ) for data in reads or ()]
         self._uses += [(data, WRITE) for data in writes or ()]
-        self._remake = remake
 
     def uses(self) -> Iterator[tuple[Any, Access]]:
         """What was said when the node was made."""
         yield from self._uses
 
     def bound(self, replaced: Replaced) -> Operation:
-        """Return a call with other data, where the library made the function."""
+        """Return the call, if it uses none of the data."""
         if self.is_known and not self._is_met(replaced):
             return self
-        if self._remake is None:
-            raise UsageError(
-                f"graph: node '{self.name}' calls a function of the program, which cannot be bound "
-                "to other data; write the function so that it asks for the Dat of this submit"
-            )
-        return self._remake(replaced)
+        raise UsageError(
+            f"graph: node '{self.name}' calls a function of the program, which cannot be bound "
+            "to other data; write the function so that it asks for the Dat of this submit"
+        )
 
 
 @dataclass(frozen=True, slots=True)
