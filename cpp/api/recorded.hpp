@@ -5,8 +5,10 @@
 #include <cmath>
 #include <complex>
 #include <cstddef>
+#include <cstdint>
 #include <cstdio>
 #include <fstream>
+#include <span>
 #include <string>
 #include <type_traits>
 #include <vector>
@@ -14,13 +16,24 @@
 #include "api/op2.hpp"
 #include "base/error.hpp"
 
-/// What the test of a generated project is made of.
+/// Values of a program in Python, for the test of a generated project and for its graphs.
 namespace op2::api {
+
+/// @brief CRC-32, as zlib has it. @param[in] before Of the bytes before these.
+[[nodiscard]] std::uint32_t checksum_of(std::span<const char> bytes, std::uint32_t before = 0);
 
 /// @brief What a loop's objects held before it ran in Python and after, in the order of a file.
 class Recorded {
  public:
   explicit Recorded(const std::string& path) : path_(path), file_(path, std::ios::binary) {}
+
+  /// @brief Values that have to be those of one program: the file begins with a line that says so.
+  /// @param[in] title That line.
+  /// @param[in] n_bytes Of all values.
+  /// @param[in] checksum Of all values, see checksum_of().
+  /// @throws UsageError if it is missing, of something else, cut short or damaged.
+  Recorded(const std::string& path, const std::string& title, std::size_t n_bytes,
+           std::uint32_t checksum);
 
   /// @brief The next @p n values.
   /// @throws UsageError if the file ends before.
@@ -37,6 +50,14 @@ class Recorded {
   /// @throws UsageError as next().
   template <class T>
   bool same(const char* what, const std::vector<T>& values) {
+    return same(what, std::span<const T>(values));
+  }
+  template <class T>
+  bool same(const char* what, std::span<T> values) {
+    return same(what, std::span<const T>(values));
+  }
+  template <class T>
+  bool same(const char* what, std::span<const T> values) {
     const std::vector<T> wanted = next<T>(values.size());
     double largest = 0.0;
     for (const T& one : wanted) {

@@ -8,9 +8,11 @@
 #include <filesystem>
 #include <fstream>
 #include <limits>
+#include <span>
 #include <string>
 #include <vector>
 
+#include "../base/message_of.hpp"
 #include "base/error.hpp"
 
 namespace op2::api {
@@ -52,6 +54,49 @@ TEST_F(RecordedValues, OfIntegersAreTheSameOnly) {
 TEST_F(RecordedValues, ThatAreMissingAreAnError) {
   EXPECT_THROW((void)Recorded(path + ".none").next<int>(1), UsageError);
   EXPECT_THROW((void)same<int>({1, 2}, {1, 2, 3}), UsageError);
+}
+
+TEST(Checksum, IsThatOfZlib) {
+  const std::string text = "123456789";
+  EXPECT_EQ(checksum_of(std::span(text)), 0xCBF43926U);
+  EXPECT_EQ(checksum_of(std::span(text).last(5), checksum_of(std::span(text).first(4))),
+            0xCBF43926U);
+}
+
+class TitledValues : public ::testing::Test {
+ protected:
+  ~TitledValues() override { std::filesystem::remove(path); }
+
+  void write(const std::string& text) { std::ofstream(path, std::ios::binary) << text; }
+
+  [[nodiscard]] Recorded opened() const { return {path, "graph 1", 9, 0xCBF43926U}; }
+
+  [[nodiscard]] std::string read() const {
+    return testing::message_of<UsageError>([this] { (void)opened(); });
+  }
+
+  std::string path = ::testing::TempDir() + "op2_titled.bin";
+};
+
+TEST_F(TitledValues, AreReadBehindTheTitle) {
+  write("graph 1\n123456789");
+  EXPECT_EQ(opened().next<char>(9)[8], '9');
+}
+
+TEST_F(TitledValues, ThatAreNotThoseAreNamed) {
+  EXPECT_EQ(read(), path + ": it is missing");
+  write("graph 0\n123456789");
+  EXPECT_EQ(read(), path +
+                        ": it is not the file with the title 'graph 1'; it is of another graph, or "
+                        "of another version");
+  write("gra");
+  EXPECT_NE(read().find("it is not the file"), std::string::npos);
+  write("graph 1\n12345678");
+  EXPECT_EQ(read(), path + ": it should have 9 bytes of values, but has 8");
+  write("graph 1\n1234567890");
+  EXPECT_EQ(read(), path + ": it should have 9 bytes of values, but has 10");
+  write("graph 1\n123456780");
+  EXPECT_EQ(read(), path + ": its values were changed after they were written");
 }
 
 }  // namespace
