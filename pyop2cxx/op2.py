@@ -36,6 +36,7 @@ from pyop2cxx.sets.sets import LocalSet, Set, Subset
 from pyop2cxx.sets.sparsities import Sparsity
 
 if TYPE_CHECKING:
+    from pyop2cxx.ahead.saved_graphs import load_graph
     from pyop2cxx.algebra.solvers import Solver, solve
     from pyop2cxx.graph.builder import GraphBuilder as graph
     from pyop2cxx.graph.builder import create_graph
@@ -65,6 +66,7 @@ if TYPE_CHECKING:
     from pyop2cxx.reports.profile import wait
 
 _LATE = {
+    "ahead.saved_graphs": ("load_graph",),
     "algebra.solvers": ("Solver", "solve"),
     "graph.builder": ("GraphBuilder as graph", "create_graph"),
     "graph.capture": ("record",),
@@ -225,6 +227,7 @@ __all__ = [
     "info",
     "init",
     "initialised",
+    "load_graph",
     "par_loop",
     "parloop",
     "profile",

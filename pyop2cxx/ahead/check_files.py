@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from pyop2cxx.ahead.functions import identifier, map_type, scalar, unused
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
 
     from pyop2cxx.ahead.functions import Compiled, Function
     from pyop2cxx.ahead.records import Object, Record
+    from pyop2cxx.base.arrays import Array
 
 FOLDER = "check"
 PROGRAM = "check.cpp"
@@ -30,6 +32,7 @@ def write(
     usual: Mapping[str, str],
     recorded: Sequence[tuple[str, Function, Sequence[Compiled], Record]],
     missing: Sequence[str],
+    graphs: Sequence[GraphCheck],
 ) -> None:
     """Write the program and its values.
 
@@ -38,18 +41,60 @@ def write(
         usual: What all its files are rendered with.
         recorded: Of each loop its name in C++, the function, its code, and a run.
         missing: What is not tested, and why.
+        graphs: The graph of the project, if its outcome is known.
     """
     (folder / FOLDER).mkdir()
     checks = []
     for name, function, compiled, run in recorded:
         backends = dict.fromkeys(code.backend for code in compiled)
-        checks.append(_Check(name, function, run).described([*backends]))
+        checks.append({**described(name, function, run), "backends": [*backends]})
         values = [one.before for one in run.objects] + [one.after for one in run.objects]
         (folder / FOLDER / f"{name}.bin").write_bytes(
             b"".join(one.tobytes() for one in values if one is not None)
         )
-    text = render("ahead/check.cpp.j2", {**usual, "checks": checks, "missing": missing})
-    (folder / PROGRAM).write_text(text)
+    for graph in graphs:
+        (folder / FOLDER / f"{graph.name}.bin").write_bytes(
+            b"".join(one.tobytes() for one in graph.outcome.values())
+        )
+    of_graphs = [
+        {
+            "name": graph.name,
+            "backends": graph.backends,
+            "outputs": [
+                {"label": json.dumps(name), "scalar": scalar(values.dtype)}
+                for name, values in graph.outcome.items()
+            ],
+        }
+        for graph in graphs
+    ]
+    context = {**usual, "checks": checks, "missing": missing, "graphs": of_graphs}
+    (folder / PROGRAM).write_text(render("ahead/check.cpp.j2", context))
+
+
+def described(name: str, function: Function, run: Record) -> dict[str, Any]:
+    """Return what a template needs to make the objects of a function, and to call it.
+
+    Args:
+        name: Of the function.
+        function: The function.
+        run: The objects and their values.
+    """
+    return _Check(name, function, run).described()
+
+
+@dataclass(frozen=True, slots=True)
+class GraphCheck:
+    """The test of a graph.
+
+    Attributes:
+        name: Of its function.
+        backends: Those that it has code for.
+        outcome: By name what one submit makes of its values.
+    """
+
+    name: str
+    backends: Sequence[str]
+    outcome: Mapping[str, Array]
 
 
 class _Check:
@@ -70,18 +115,17 @@ class _Check:
         self._names = dict(zip((thing._uid for thing in run.things), self._parameters, strict=True))
         self._taken = set(self._parameters)
 
-    def described(self, backends: Sequence[str]) -> dict[str, Any]:
-        """Return what the template needs.
-
-        Args:
-            backends: Those that the function has code for.
-        """
+    def described(self) -> dict[str, Any]:
+        """Return what a template needs."""
         sets = {one._uid: one for each in self._run.objects for one in _sets_of(each.thing)}
         with_values = [one for one in self._run.objects if one.before is not None]
         objects = [self._described(one) for one in with_values]
         return {
             "name": self._name,
             "file": self._unique("file"),
+            "kept": self._unique("kept"),
+            "folder": self._unique("folder"),
+            "made": self._unique("made"),
             "sets": [
                 {"name": self._name_of(one), "size": one.size, "label": json.dumps(one.name)}
                 for one in sets.values()
@@ -93,7 +137,6 @@ class _Check:
                 for made, one in zip(objects, with_values, strict=True)
                 if one.after is not None
             ],
-            "backends": backends,
         }
 
     def _described(self, one: Object) -> dict[str, Any]:

@@ -11,39 +11,53 @@ from typing import TYPE_CHECKING, Any
 from pyop2cxx import _core
 from pyop2cxx.ahead import check_files
 from pyop2cxx.ahead.functions import identifier, unused
+from pyop2cxx.ahead.graph_files import FILE, in_cpp
 from pyop2cxx.base.folders import core_folder
 from pyop2cxx.pipeline.frames import render
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
     from pathlib import Path
 
     from pyop2cxx.ahead.entries import Entry
     from pyop2cxx.ahead.functions import Compiled, Function
+    from pyop2cxx.ahead.graph_files import SavedGraph
     from pyop2cxx.ahead.records import Record
 
 RUNTIME = "runtime"
-_FIRST = ("api/loops.hpp", "api/recorded.hpp")
+_FIRST = ("api/loops.hpp", "api/graphs.hpp")
 _INCLUDE = re.compile(r'^#include "([^"]+)"', re.MULTILINE)
 _STANDALONE = ("core.h", "format.h", "ranges.h")
 
 
-def write(folder: Path, name: str, entries: Sequence[Entry]) -> bool:
+def write(
+    folder: Path, name: str, entries: Sequence[Entry], graph: SavedGraph | None, facts: Any
+) -> bool:
     """Write the header, the unit with what it declares, its test, and the run-time's sources.
 
     Args:
         folder: Of the project.
         name: Of the project.
         entries: Its loops for the host.
+        graph: The graph that they are of; None for no graph.
+        facts: What the manifest says of its file.
 
     Returns:
         Whether there is a test.
     """
     usual = {"name": name, "scope": identifier(name), "version": _core.__version__}
-    functions, records = [], []
-    for function_name, function, compiled, run in _functions(entries):
+    functions, records, names = [], [], {}
+    for signature, function_name, function, compiled, run in _functions(entries):
         functions.append((function_name, function, compiled))
         records.append(run)
+        names[function, signature] = function_name
+    of_graph: dict[str, Any] = {"graph": None, "saved": None}
+    if graph is not None:
+        made, function, values = in_cpp(
+            graph, lambda *key: f"::{usual['scope']}::{names[key]}", names.values()
+        )
+        saved = check_files.described(made["name"], function, values)
+        of_graph = {"graph": made, "saved": {**saved, **facts, "path": FILE}}
     missing = dict.fromkeys(
         f"{entry.description['kernel']}: {entry.no_function}"
         for entry in entries
@@ -52,23 +66,50 @@ def write(folder: Path, name: str, entries: Sequence[Entry]) -> bool:
     (folder / f"{name}.hpp").write_text(
         render(
             "ahead/program.hpp.j2",
-            {**usual, "functions": [_declared(*one) for one in functions], "missing": [*missing]},
+            {
+                **usual,
+                "functions": [_declared(*one) for one in functions],
+                "missing": [*missing],
+                "graph": of_graph["graph"],
+            },
         )
     )
     symbols = [code.symbol for _, _, compiled in functions for code in compiled]
     (folder / f"{name}.cpp").write_text(
         render(
             "ahead/program.cpp.j2",
-            {**usual, "functions": [_defined(*one) for one in functions], "symbols": symbols},
+            {
+                **usual,
+                **of_graph,
+                "functions": [_defined(*one) for one in functions],
+                "symbols": symbols,
+            },
         )
     )
     _write_runtime(folder / RUNTIME)
     pairs = list(zip(functions, records, strict=True))
     recorded = [(*one, run) for one, run in pairs if not isinstance(run, str)]
     untested = [f"{one[0]}: {run}" for one, run in pairs if isinstance(run, str)]
-    if recorded:
-        check_files.write(folder, usual, recorded, untested)
-    return bool(recorded)
+    graphs = _graph_checks(graph, of_graph, entries, untested)
+    if recorded or graphs:
+        check_files.write(folder, usual, recorded, untested, graphs)
+    return bool(recorded or graphs)
+
+
+def _graph_checks(
+    graph: SavedGraph | None,
+    of_graph: Mapping[str, Any],
+    entries: Sequence[Entry],
+    untested: list[str],
+) -> list[check_files.GraphCheck]:
+    if graph is None:
+        return []
+    name = of_graph["graph"]["name"]
+    if isinstance(graph.outcome, str):
+        untested.append(f"{name}: {graph.outcome}")
+        return []
+    backends = dict.fromkeys(entry.description["backend"] for entry in entries)
+    return [check_files.GraphCheck(name, [*backends], graph.outcome)]
 
 
 def runtime_files(*, units: bool = True) -> list[str]:
@@ -113,7 +154,7 @@ def _write_runtime(folder: Path) -> None:
 
 def _functions(
     entries: Iterable[Entry],
-) -> Iterable[tuple[str, Function, list[Compiled], Record | str]]:
+) -> Iterable[tuple[str, str, Function, list[Compiled], Record | str]]:
     """Put the backends of each loop together, and give loops of one kernel different names."""
     found: dict[tuple[str, Function], list[Compiled]] = {}
     records: dict[tuple[str, Function], Record | str] = {}
@@ -124,11 +165,11 @@ def _functions(
             records.setdefault(key, entry.record)
     taken: set[str] = set()
     for (key, compiled), run in zip(found.items(), records.values(), strict=True):
-        function = key[1]
+        signature, function = key
         name = unused(function.name, taken)
         taken.add(name)
         # the first of a backend that suits the mesh is taken: those that know most of it come first
-        yield name, function, sorted(compiled, key=_knows_less), run
+        yield signature, name, function, sorted(compiled, key=_knows_less), run
 
 
 def _knows_less(code: Compiled) -> tuple[int, int]:

@@ -60,17 +60,19 @@ class Collected:
 
     Args:
         backends: Names; empty means the one that each loop runs on.
+        records: Whether loops are run for the test of the project.
 
     Raises:
         UsageError: There is no such backend.
     """
 
-    def __init__(self, backends: Sequence[str]) -> None:
+    def __init__(self, backends: Sequence[str], *, records: bool = True) -> None:
         known = runtime.backend_names()
         for name in backends:
             if name not in known:
                 raise UsageError(f"there is no backend '{name}'; there are: {', '.join(known)}")
         self._backends = tuple(backends)
+        self._wants_records = records
         self.entries: dict[str, Entry] = {}
         self.refused: list[str] = []
         self._records: dict[object, Record | str] = {}
@@ -79,10 +81,11 @@ class Collected:
     def recording(self) -> Iterator[None]:
         """Collect the loops that run in a `with` block, those that have run before it, too."""
         runtime.epoch += 1  # loops that are ready are made ready again
-        with watched(self._note):
+        with watched(self.note):
             yield
 
-    def _note(self, loop: Any) -> None:
+    def note(self, loop: Any) -> None:
+        """Collect a loop."""
         for backend in self._backends or (runtime.backend,):
             request = loop._request(loop._symbolic(), {"backend": backend})
             self._add(loop, request)
@@ -114,6 +117,8 @@ class Collected:
         key = (entry.description["signature"], function)
         if key not in self._records:
             try:
+                if not self._wants_records:
+                    raise NoRecordError("it is tested with its graph")
                 self._records[key] = record(loop, things)
             except NoRecordError as error:
                 self._records[key] = str(error)

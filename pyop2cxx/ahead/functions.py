@@ -7,6 +7,7 @@ import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from pyop2cxx.data.dats import Dat
 from pyop2cxx.loop.parts import Kind
 from pyop2cxx.loop.symbolic import aliases
 from pyop2cxx.pipeline import tuning as tuning_numbers
@@ -248,6 +249,27 @@ def _data_type(part: Part) -> str:
         return f"Mat<{scalar(part.dtype)}, {rows}, {columns}>"
     kind = "Global" if part.home is None else "Dat"
     return f"{kind}<{scalar(part.dtype)}, {part.dim}>"
+
+
+def object_type(thing: Any) -> str:
+    """Return the type of an object.
+
+    Raises:
+        NoFunctionError: C++ has none.
+    """
+    if type(thing) in (Set, Subset):
+        return type(thing).__name__
+    if type(thing) is Map and thing.offset is None:
+        return map_type(thing)
+    kind = getattr(thing, "_kind", "")
+    if kind == "Mat" and not thing.is_mixed and not thing.sparsity.is_dense:
+        rows, columns = thing.block_dims
+        return f"Mat<{scalar(thing.dtype)}, {rows}, {columns}>"
+    if isinstance(thing, Dat) and kind == "Dat" and not thing._stride:
+        return f"Dat<{scalar(thing.dtype)}, {thing.cdim}>"
+    if kind in ("Global", "Constant", "Const"):
+        return f"{'Const' if kind == 'Const' else 'Global'}<{scalar(thing.dtype)}, {thing.cdim}>"
+    raise NoFunctionError(f"'{thing.name}' is of {type(thing).__name__}, which C++ has not")
 
 
 def map_type(map_: Map) -> str:

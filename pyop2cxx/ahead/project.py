@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pyop2cxx import _core
-from pyop2cxx.ahead import cpp_files
+from pyop2cxx.ahead import cpp_files, graph_files
 from pyop2cxx.base.waiting import waiting
 from pyop2cxx.exceptions import CompilationError, ToolchainError, UsageError
 from pyop2cxx.pipeline.frames import render
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from pyop2cxx.ahead.entries import Entry
+    from pyop2cxx.ahead.graph_files import SavedGraph
 
 FORMAT = 1
 MANIFEST = "manifest.json"
@@ -40,12 +41,14 @@ class Project:
         entries: The loops.
         arch: What the C compiler's ``-march`` is given.
         most: So many loops at most; None means any number.
+        graph: The graph that the loops are of; None for no graph.
     """
 
     name: str
     entries: Sequence[Entry]
     arch: str = "native"
     most: int | None = None
+    graph: SavedGraph | None = None
 
     def write(self, folder: str, *, build: bool) -> Path:
         """Write all files, into a folder that appears whole or not at all.
@@ -79,7 +82,7 @@ class Project:
 
     def _check(self, target: Path) -> None:
         check_place(self.name, target)
-        if not self.entries:
+        if not self.entries and self.graph is None:
             raise UsageError("ahead: the program has run and generated no loop")
         if self.most is not None and len(self.entries) > self.most:
             raise UsageError(
@@ -105,13 +108,16 @@ class Project:
             "library": None,
             "loops": loops,
         }
-        if on_host:
+        if self.graph is not None:
+            manifest["graph"] = graph_files.write_values(folder, self.graph.written)
+        if on_host or self.graph is not None:
             (folder / "table.c").write_text(
                 render("ahead/table.c.j2", {"name": self.name, "digest": digest})
             )
-            has_check = cpp_files.write(folder, self.name, on_host)
+            facts = manifest.get("graph", {}).get("file")
+            has_check = cpp_files.write(folder, self.name, on_host, self.graph, facts)
             (folder / "CMakeLists.txt").write_text(self._cmake(on_host, has_check=has_check))
-        if build and on_host:
+        if build and (on_host or self.graph is not None):
             manifest["library"] = f"lib{self.name}.so"
             _compile(folder, manifest["library"], on_host, self.arch)
             manifest["library_digest"] = digest_of(folder / manifest["library"])

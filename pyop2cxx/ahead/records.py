@@ -74,15 +74,16 @@ def record(loop: Any, things: Sequence[Any]) -> Record:
         raise NoRecordError("it ran on a device")
     written = {part.data._uid for part in loop._parts if part.access != READ}
     buffers = {part.data._uid: part for part in loop._parts}
-    made = list(_all(things))
-    n_bytes = sum(_n_bytes(thing) for thing in made)
+    made = list(all_of(things))
+    n_bytes = sum(map(n_bytes_of, made))
     if n_bytes > MOST_BYTES:
         raise NoRecordError(f"its values are {n_bytes / 1e6:.1f} MB")
-    before = [_values(thing, buffers.get(thing._uid)) for thing in made]
+    before = [values_of(thing, buffers.get(thing._uid)) for thing in made]
     loop._prepared.run_saving([])
     try:
         after = [
-            _values(thing, buffers[thing._uid]) if thing._uid in written else None for thing in made
+            values_of(thing, buffers[thing._uid]) if thing._uid in written else None
+            for thing in made
         ]
     finally:
         loop._prepared.restore()
@@ -111,7 +112,8 @@ def pairs_of(mat: Any) -> list[tuple[Map, Map]]:
     return found
 
 
-def _all(things: Sequence[Any]) -> Iterable[Any]:
+def all_of(things: Sequence[Any]) -> Iterable[Any]:
+    """Return objects with those that they are made of besides Sets; Maps come first."""
     maps = [thing for thing in things if isinstance(thing, Map)]
     for thing in things:
         if isinstance(thing, Mat):
@@ -119,7 +121,8 @@ def _all(things: Sequence[Any]) -> Iterable[Any]:
     return {one._uid: one for one in (*maps, *things)}.values()
 
 
-def _n_bytes(thing: Any) -> int:
+def n_bytes_of(thing: Any) -> int:
+    """Return the bytes of what an object holds."""
     if isinstance(thing, Subset):
         return int(thing.owned_indices.nbytes)
     if isinstance(thing, Set):
@@ -127,7 +130,16 @@ def _n_bytes(thing: Any) -> int:
     return int(thing.values.nbytes if isinstance(thing, Map) else thing._buffer.n_bytes)
 
 
-def _values(thing: Any, part: Part | None) -> Array | None:
+def values_of(thing: Any, part: Part | None = None) -> Array | None:
+    """Return what an object holds now on the host; None for a Set.
+
+    Args:
+        thing: A Set, Subset, Map, or what has values.
+        part: What it is in a loop; None if it is in none.
+
+    Raises:
+        NoRecordError: They are on a device, or of a kind that C++ cannot make.
+    """
     if isinstance(thing, Subset):
         return np.array(thing.owned_indices)
     if isinstance(thing, Set):
@@ -142,6 +154,12 @@ def _values(thing: Any, part: Part | None) -> Array | None:
     if part is not None and part.home is not None:
         _check_whole(part.home)
     return _copy_of(thing)
+
+
+def host_values(data: Any) -> Array:
+    """Return a copy of what an object holds, brought to the host if it is not there."""
+    data._on_host(_core.Use.read, "save")
+    return _copy_of(data)
 
 
 def _check_whole(one: Set) -> None:

@@ -47,7 +47,7 @@ def load(path: str | os.PathLike[str], *, library: str | os.PathLike[str] | None
             library is not the one that it belongs to. Nothing is loaded then.
         ToolchainError: The library cannot be loaded.
     """
-    manifest, folder = _read(Path(path))
+    manifest, folder = read_manifest(Path(path), "dispatch.load")
     if library is None and manifest["library"] is None:
         raise UsageError(
             f"dispatch.load: '{path}' holds sources only; 'pyop2cxx build' makes a library"
@@ -78,7 +78,8 @@ def load(path: str | os.PathLike[str], *, library: str | os.PathLike[str] | None
         engine.dispatcher.add_first(engine.ahead)
     engine.n_tables += 1
     backends = {loop["backend"] for loop in built}
-    engine.ahead_backend = "openmp" if "openmp" in backends else min(backends)
+    if backends:
+        engine.ahead_backend = "openmp" if "openmp" in backends else min(backends)
     engine.ahead_bytes = (manifest["vector_bytes"], manifest["gather_bytes"])
     runtime.epoch += 1  # loops that are ready look again
     return Table(
@@ -88,27 +89,36 @@ def load(path: str | os.PathLike[str], *, library: str | os.PathLike[str] | None
     )
 
 
-def _read(path: Path) -> tuple[dict[str, Any], Path]:
+def read_manifest(path: Path, what: str) -> tuple[dict[str, Any], Path]:
+    """Return what a manifest says, and its folder.
+
+    Args:
+        path: The folder, or the manifest.
+        what: Who asks, for messages.
+
+    Raises:
+        UsageError: There is none, or it is damaged, of something else or of another version.
+    """
     file = path / MANIFEST if path.is_dir() else path
     if not file.is_file():
-        raise UsageError(f"dispatch.load: there is no manifest '{file}'; pass what was built")
+        raise UsageError(f"{what}: there is no manifest '{file}'; pass what was built")
     try:
         manifest = json.loads(file.read_text())
         is_ours = isinstance(manifest, Mapping) and "format" in manifest
     except (ValueError, OSError) as error:
-        raise UsageError(f"dispatch.load: '{file}' is damaged: {error}") from None
+        raise UsageError(f"{what}: '{file}' is damaged: {error}") from None
     if not is_ours:
-        raise UsageError(f"dispatch.load: '{file}' is no manifest of pyop2cxx")
+        raise UsageError(f"{what}: '{file}' is no manifest of pyop2cxx")
     wanted = {"format": FORMAT, "pyop2cxx": _core.__version__, "abi": "op2_launch_v1"}
     for field, value in wanted.items():
         if manifest.get(field) != value:
             raise UsageError(
-                f"dispatch.load: '{file}' is of {field} {manifest.get(field)!r}, this is pyop2cxx "
+                f"{what}: '{file}' is of {field} {manifest.get(field)!r}, this is pyop2cxx "
                 f"of {field} {value!r}; build it again"
             )
     digest = _core.digest(json.dumps(manifest.get("loops"), sort_keys=True))
     if digest != manifest.get("digest"):
-        raise UsageError(f"dispatch.load: '{file}' was changed after it was written")
+        raise UsageError(f"{what}: '{file}' was changed after it was written")
     return dict(manifest), file.parent
 
 

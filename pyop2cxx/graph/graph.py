@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import os
 import threading
 import time
 from dataclasses import dataclass
@@ -14,10 +15,12 @@ from pyop2cxx.base.waiting import waiting
 from pyop2cxx.exceptions import GraphClosedError, GraphRaceError, UsageError
 from pyop2cxx.graph import pictures
 from pyop2cxx.graph.memory import numbered
+from pyop2cxx.graph.names import changed_by, data_of, needed_by
 from pyop2cxx.graph.operations import Inner, While, bound_nodes
 from pyop2cxx.graph.segments import prepared
 from pyop2cxx.runtime import runtime
 from pyop2cxx.runtime.engine import Bounded
+from pyop2cxx.runtime.seams import save_graph
 from pyop2cxx.runtime.tracebacks import ends_tracebacks
 
 if TYPE_CHECKING:
@@ -100,6 +103,26 @@ class Graph:
         """
         return self._program.native
 
+    @property
+    def data(self) -> dict[str, Any]:
+        """What its nodes use: Dats, Globals, Consts and Mats by their names.
+
+        Of several of one name the second is called ``name_2``.
+        """
+        return data_of(self._nodes)
+
+    @property
+    def inputs(self) -> dict[str, Any]:
+        """Those of `data` whose values a submit depends on."""
+        needed = needed_by(self._nodes)
+        return {name: data for name, data in self.data.items() if data._uid in needed}
+
+    @property
+    def outputs(self) -> dict[str, Any]:
+        """Those of `data` that a submit changes."""
+        changed = changed_by(self._nodes)
+        return {name: data for name, data in self.data.items() if data._uid in changed}
+
     def submit(self, n: int = 1) -> None:
         """Run all nodes, each behind those that it waits for. On a device they are enqueued.
 
@@ -144,15 +167,18 @@ class Graph:
         It is remembered: asked for again with the same objects, it is the same graph.
 
         Args:
-            replaced: For slots of `GraphBuilder.slot` what takes their places: of the same kind,
-                Set, dim and dtype. A slot may be given itself, or take another slot's place.
+            replaced: For slots of `GraphBuilder.slot`, or their names in `data`, what takes their
+                places: of the same kind, Set, dim and dtype. A slot may be given itself, or take
+                another slot's place.
 
         Raises:
             UsageError: Something is no slot, does not fit, or a function of the program uses it.
             GraphRaceError: What takes the places makes two nodes a race.
         """
         new: dict[int, Any] = {}
-        for old, data in replaced.items():
+        named = self.data if any(isinstance(old, str) for old in replaced) else {}
+        for given, data in replaced.items():
+            old = named.get(given, given) if isinstance(given, str) else given
             uid = getattr(old, "_uid", None)
             if uid not in self._slots:
                 slots = ", ".join(f"'{one.name}'" for one in self._slots.values()) or "none"
@@ -171,6 +197,39 @@ class Graph:
             known = self._made_with(new)
             self._bound.keep(key, known)
         return known
+
+    def save(
+        self,
+        path: str | os.PathLike[str],
+        *,
+        name: str | None = None,
+        backends: Sequence[str] = (),
+        arch: str = "native",
+        build: bool = True,
+    ) -> None:
+        """Write the graph to a folder: its loops compiled, its meshes, and the values of now.
+
+        `op2.load_graph` reads it; nothing is compiled then. The folder is a project of CMake, too,
+        for programs in C++; see the chapter about graphs.
+
+        Args:
+            path: The folder. It must not exist, be empty, or hold such a project, which is
+                replaced.
+            name: Of the project, a C identifier; None means the graph's name.
+            backends: What its loops are compiled for: ``"sequential"``, ``"openmp"`` or both; empty
+                means the one that the graph runs on, ``"openmp"`` if that is a device.
+            arch: What the C compiler's ``-march`` is given.
+            build: Whether loops are compiled now. Sources are written in any case.
+
+        Raises:
+            UnsupportedError: A node, or what it uses, cannot be saved: the message names all of
+                them. Nothing is written.
+            UsageError: The name is no C identifier, or the folder holds something else.
+            CompilationError: The compiler rejects a loop.
+        """
+        save_graph(
+            self, os.fspath(path), name=name, backends=tuple(backends), arch=arch, build=build
+        )
 
     def stats(self) -> GraphStats:
         """Say what it is made of, and how often it ran."""

@@ -220,11 +220,14 @@ class Engine:
 
     @property
     def vector_bytes(self) -> int:
-        """Bytes of the widest vectors that the C compiler makes for this machine; 0: unknown."""
+        """Bytes of the widest vectors that the C compiler makes for this machine; 0: unknown.
+
+        Without a compiler, those of the table that was loaded.
+        """
         if self._configuration["eti_only"]:
             return self.ahead_bytes[0]
         compiler = self._compiler_for_this_machine()
-        return 0 if compiler is None else _core.jit.vector_bytes(compiler)
+        return self.ahead_bytes[0] if compiler is None else _core.jit.vector_bytes(compiler)
 
     @property
     def gather_bytes(self) -> int:
@@ -232,7 +235,7 @@ class Engine:
         if self._configuration["eti_only"]:
             return self.ahead_bytes[1]
         compiler = self._compiler_for_this_machine()
-        return 0 if compiler is None else _core.jit.gather_bytes(compiler)
+        return self.ahead_bytes[1] if compiler is None else _core.jit.gather_bytes(compiler)
 
     def _compiler_for_this_machine(self) -> _core.jit.HostCompiler | None:
         """Return the C compiler, unless text is for another machine or there is none."""

@@ -131,6 +131,11 @@ def change_places(mat: Any, places: Array, offsets: tuple[int, ...], value: Any,
     importlib.import_module("pyop2cxx.algebra.mat_rows").change(mat, places, offsets, value, sign)
 
 
+def save_graph(graph: Any, path: str, **options: Any) -> None:
+    """Write a graph to a folder."""
+    importlib.import_module("pyop2cxx.ahead.saved_graphs").save(graph, path, **options)
+
+
 @cache
 def older_options() -> tuple[Any, ...]:
     """Return options that PyOP2's programs set and that mean nothing here."""

@@ -1,0 +1,295 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""A saved graph in its folder: the values, and what it is in C++."""
+
+from __future__ import annotations
+
+import json
+import math
+import zlib
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from pyop2cxx import _core
+from pyop2cxx.ahead.functions import Function, identifier, object_type, scalar, unused
+from pyop2cxx.ahead.records import Object, Record
+from pyop2cxx.exceptions import UsageError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from pathlib import Path
+
+    from pyop2cxx.ahead.written_graphs import Written
+    from pyop2cxx.base.arrays import Array
+
+FILE = "graph.bin"
+_FORMAT = 1
+_MOST_INT64 = 2**63
+
+
+@dataclass(frozen=True, slots=True)
+class SavedGraph:
+    """A graph that is to be written.
+
+    Attributes:
+        written: What is written down of it.
+        outcome: By name what one submit makes of its values; or why that is not known.
+    """
+
+    written: Written
+    outcome: Mapping[str, Array] | str
+
+
+# Values
+
+
+def write_values(folder: Path, written: Written) -> dict[str, Any]:
+    """Write the values, and return what a manifest says of the graph.
+
+    Args:
+        folder: Of the project.
+        written: The graph.
+    """
+    digest = _core.digest(json.dumps(written.description, sort_keys=True))
+    title = f"pyop2cxx graph {_FORMAT} {digest}"
+    n_bytes = checksum = 0
+    with (folder / FILE).open("wb") as file:
+        file.write(f"{title}\n".encode())
+        for values in written.values:
+            if values is not None:
+                data = values.tobytes()
+                file.write(data)
+                checksum = zlib.crc32(data, checksum)
+                n_bytes += len(data)
+    described = json.loads(json.dumps(written.description))
+    file_facts = {"title": title, "n_bytes": n_bytes, "checksum": checksum}
+    return {**described, "file": file_facts}
+
+
+def read_values(folder: Path, manifest: Mapping[str, Any]) -> list[Array | None]:
+    """Return the values of each object of a graph; None of a Set.
+
+    Args:
+        folder: Of the project.
+        manifest: Its manifest.
+
+    Raises:
+        UsageError: They are missing, of another graph or version, cut short or damaged.
+    """
+    file, graph = folder / FILE, dict(manifest["graph"])
+    try:
+        facts = graph.pop("file")
+        digest = _core.digest(json.dumps(graph, sort_keys=True))
+        is_same = facts["title"] == f"pyop2cxx graph {_FORMAT} {digest}"
+    except (LookupError, TypeError) as error:
+        raise UsageError(f"load_graph: the manifest in '{folder}' is damaged: {error!r}") from None
+    if not is_same:
+        raise UsageError(
+            f"load_graph: the manifest in '{folder}' was changed after it was written, or is of "
+            "another version; save the graph again"
+        )
+    try:
+        data = file.read_bytes()
+    except OSError as error:
+        raise UsageError(f"load_graph: cannot read '{file}': {error}") from None
+    title, _, values = data.partition(b"\n")
+    if title != facts["title"].encode():
+        raise UsageError(
+            f"load_graph: '{file}' is of another graph, or of another version; expected the title "
+            f"'{facts['title']}'"
+        )
+    if len(values) != facts["n_bytes"]:
+        raise UsageError(
+            f"load_graph: '{file}' should have {facts['n_bytes']} bytes of values, but has "
+            f"{len(values)}; save the graph again"
+        )
+    if zlib.crc32(values) != facts["checksum"]:
+        raise UsageError(f"load_graph: '{file}' was changed after it was written")
+    found: list[Array | None] = []
+    begin = 0
+    for one in graph["objects"]:
+        if "size" not in one:
+            found.append(None)
+            continue
+        own = np.frombuffer(values, one["dtype"], one["size"], begin).copy()
+        found.append(own)
+        begin += own.nbytes
+    return found
+
+
+# C++
+
+
+def in_cpp(
+    saved: SavedGraph, name_of_loop: Callable[[Function, str], str], taken: Iterable[str]
+) -> tuple[dict[str, Any], Function, Record]:
+    """Return what the templates have to know of a graph, and the graph as a function.
+
+    Args:
+        saved: The graph.
+        name_of_loop: Returns the name of a loop's function, by it and its signature.
+        taken: Names of other functions.
+    """
+    written = saved.written
+    function, things = _function(written)
+    steps = _Steps(written, function, name_of_loop)
+    lines = steps.of(written.description["nodes"], "steps")
+    graph = written.graph
+    inputs, outputs = (
+        {data._uid for data in found.values()} for found in (graph.inputs, graph.outputs)
+    )
+    values = [
+        {
+            "label": json.dumps(name),
+            "dtype": data.dtype.name,
+            "object": steps.names[data._uid],
+            "is_input": data._uid in inputs,
+            "is_output": data._uid in outputs,
+        }
+        for name, data in graph.data.items()
+    ]
+    made = {
+        "name": unused(function.name, set(taken)),
+        "label": json.dumps(graph.name),
+        "parameters": ", ".join(f"const op2::{kind}& {name}" for kind, name in function.parameters),
+        "loops": steps.loops,
+        "lines": lines,
+        "named": values,
+        "steps": steps.variable,
+    }
+    objects = tuple(
+        Object(thing=thing, before=values)
+        for thing, values in zip(written.things, written.values, strict=True)
+    )
+    return made, function, Record(things, objects)  # in the order of the file
+
+
+def _function(written: Written) -> tuple[Function, tuple[Any, ...]]:
+    """Return a graph as a function of the objects that its nodes use."""
+    used: dict[int, Any] = {}
+    for one in written.loops:
+        used |= {thing._uid: thing for thing in one.things}
+    used |= {data._uid: data for data in written.graph.data.values()}
+    taken: list[str] = []
+    for thing in used.values():
+        taken.append(unused(identifier(thing.name), taken))
+    made = Function(
+        name=identifier(written.graph.name),
+        kernel=written.graph.name,
+        parameters=tuple(
+            (object_type(thing), name) for thing, name in zip(used.values(), taken, strict=True)
+        ),
+        uses=(),
+        iterset="",
+        data=(),
+        maps=(),
+        constants=(),
+        spaces=(),
+        index_bytes=4,
+    )
+    return made, tuple(used.values())
+
+
+class _Steps:
+    """The statements of a graph's function.
+
+    Attributes:
+        names: What objects are called, by their numbers.
+        variable: What the steps are called.
+        loops: Statements that make the loops.
+    """
+
+    def __init__(
+        self, written: Written, function: Function, name_of_loop: Callable[[Function, str], str]
+    ) -> None:
+        self._things = written.things
+        _, things = _function(written)
+        parameters = (name for _, name in function.parameters)
+        self.names = dict(zip((one._uid for one in things), parameters, strict=True))
+        self._taken = set(self.names.values())
+        self.variable = self._unique("steps")
+        self.loops: list[str] = []
+        self._loops: list[str] = []
+        for number, one in enumerate(written.loops):
+            variable = self._unique(f"loop_{number}")
+            called = name_of_loop(one.function, one.loop._symbolic().loop.signature())
+            given = ", ".join(self.names[thing._uid] for thing in one.things)
+            self._loops.append(variable)
+            self.loops.append(f"const op2::Loop {variable} = {called}({given});")
+
+    def of(self, nodes: Sequence[Mapping[str, Any]], steps: str) -> list[str]:
+        """Return the statements that add nodes to some steps."""
+        if steps == "steps":
+            steps = self.variable
+        return [line for one in nodes for line in self._node(one, steps)]
+
+    def _node(self, node: Mapping[str, Any], steps: str) -> list[str]:
+        kind = node["do"]
+        if kind == "loop":
+            return [f"{steps}.loop({self._loops[node['loop']]});"]
+        if kind == "fill":
+            target = self._things[node["target"]]
+            value = literal(node["value"], target.dtype)
+            return [f"{steps}.fill({self.names[target._uid]}, {value});"]
+        if kind in ("copy", "scan"):
+            ends = (self.names[self._things[node[end]]._uid] for end in ("source", "target"))
+            return [f"{steps}.{kind}({', '.join(ends)});"]
+        if kind == "graph":
+            return self.of(node["body"], steps)
+        inside = self._unique("again")
+        return [
+            f"op2::api::GraphSteps {inside};",
+            *self.of(node["body"], inside),
+            f"{steps}.repeat({self._condition(node)}, {node['most']}, std::move({inside}));",
+        ]
+
+    def _condition(self, node: Mapping[str, Any]) -> str:
+        sides = (node["left"], node["right"])
+        data = [self._things[side["data"]] for side in sides if "data" in side]
+        captured = dict.fromkeys(self.names[one._uid] for one in data)
+        texts = [
+            f"{self.names[self._things[side['data']]._uid]}.values()[0]"
+            if "data" in side
+            else _compared(side["number"], data[0].dtype)
+            for side in sides
+        ]
+        question = f" {node['sign']} ".join(texts)
+        return f"[{', '.join(captured)}] {{ return {question}; }}"
+
+    def _unique(self, wanted: str) -> str:
+        found = unused(wanted, self._taken)
+        self._taken.add(found)
+        return found
+
+
+def _compared(number: float, dtype: np.dtype[Any]) -> str:
+    """Return a number as NumPy compares it with values of a dtype."""
+    if dtype.kind == "f" or (dtype.name == "uint64" and isinstance(number, int)):
+        return literal(number, dtype)
+    return literal(number, np.dtype(np.int64 if isinstance(number, int) else np.float64))
+
+
+def literal(value: Any, dtype: np.dtype[Any]) -> str:
+    """Return a number in C++, to the last bit.
+
+    Args:
+        value: The number; a complex one as two.
+        dtype: What it becomes.
+    """
+    if dtype.kind == "c":
+        part = np.dtype(np.float32 if dtype.itemsize == np.dtype(np.complex64).itemsize else float)
+        parts = value if isinstance(value, list) else [value, 0.0]
+        return f"{scalar(dtype)}({', '.join(map(partial(literal, dtype=part), parts))})"
+    kind = scalar(dtype)
+    if dtype.kind == "f":
+        number = float(np.asarray(value, dtype))
+        if math.isnan(number):
+            return f"std::numeric_limits<{kind}>::quiet_NaN()"
+        if math.isinf(number):
+            return f"{'-' if number < 0 else ''}std::numeric_limits<{kind}>::infinity()"
+        return f"{number!r}{'f' if kind == 'float' else ''}"
+    if value <= -_MOST_INT64:
+        return f"std::numeric_limits<{kind}>::min()"
+    return f"{kind}{{{int(value)}{'U' if dtype.kind == 'u' else ''}}}"

@@ -1,0 +1,173 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""A graph made anew of what was written down: Sets, Maps, Dats, kernels and nodes of its own."""
+
+from __future__ import annotations
+
+import ctypes
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from pyop2cxx.base.access import Access
+from pyop2cxx.data.conditions import Condition
+from pyop2cxx.data.constants import Const, Constant
+from pyop2cxx.data.dats import Dat
+from pyop2cxx.data.globals import Global
+from pyop2cxx.data.mats import Mat
+from pyop2cxx.exceptions import Op2Error, UsageError
+from pyop2cxx.graph.graph import Graph
+from pyop2cxx.graph.library_calls import Copy, Fill, Scan
+from pyop2cxx.graph.operations import Inner, LoopOperation, Operation, Placed, While
+from pyop2cxx.kernel.kernel import Kernel
+from pyop2cxx.loop.parloop import ParLoop
+from pyop2cxx.sets.maps import Map
+from pyop2cxx.sets.sets import Set, Subset
+from pyop2cxx.sets.sparsities import Sparsity
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from pyop2cxx.base.arrays import Array
+
+
+class GraphParts:
+    """The objects of a graph that was written down, and its loops; the graph itself on demand.
+
+    Args:
+        description: As `Written.description`.
+        values: Of each object its values; None of a Set. They are not copied.
+        where: Where it was read, for messages.
+
+    Attributes:
+        things: The objects.
+        loops: The loops.
+
+    Raises:
+        UsageError: The description says what is not possible.
+    """
+
+    def __init__(
+        self, description: Mapping[str, Any], values: Sequence[Array | None], where: str
+    ) -> None:
+        self._description = description
+        self._where = where
+        self.things: list[Any] = []
+        self.loops: list[LoopOperation] = []
+        try:
+            for one, held in zip(description["objects"], values, strict=True):
+                self.things.append(self._thing(one, held))
+            self.loops += [LoopOperation(self._loop(one)) for one in description["loops"]]
+        except (LookupError, TypeError, ValueError) as error:
+            if isinstance(error, Op2Error):
+                raise
+            raise UsageError(f"load_graph: {where} is damaged: {error!r}") from None
+
+    def graph(self) -> Graph:
+        """Return the graph, ready to run.
+
+        Raises:
+            CompilationError: A loop is not there compiled, and the compiler rejects its kernel.
+        """
+        given = self._description
+        slots = {self.things[i]._uid: self.things[i] for i in given["slots"]}
+        for thing in self.things:
+            if isinstance(thing, (Dat, Global)):
+                slots[thing._uid] = thing
+        return Graph(given["name"], self._nodes(given["nodes"]), slots, given["on_race"])
+
+    # Objects
+
+    def _thing(self, given: Mapping[str, Any], values: Array | None) -> Any:
+        kind, name = given["kind"], given["name"]
+        if kind == "Set":
+            return Set(given["size_of_set"], name)
+        if kind == "Subset":
+            return Subset(self.things[given["set"]], () if values is None else values)
+        if kind == "Map":
+            start, end = self.things[given["from"]], self.things[given["to"]]
+            return Map(start, end, given["arity"], values, name)
+        if kind == "Dat":
+            home = self.things[given["set"]] ** tuple(given["dim"])
+            return Dat(home, values, name=name, layout=given["layout"])
+        dim = tuple(given.get("dim", ()))
+        if kind == "Global":
+            return Global(dim, values, name=name)
+        if kind == "Constant":
+            return Constant(dim, values, name=name)
+        if kind == "Const":
+            return Const(dim, values, name)
+        if kind == "Mat":
+            return self._mat(given, values)
+        raise UsageError(f"load_graph: {self._where}: there are no objects of kind {kind!r}")
+
+    def _mat(self, given: Mapping[str, Any], values: Array | None) -> Mat:
+        rows, columns = (self.things[side["set"]] ** tuple(side["dim"]) for side in given["sides"])
+        pairs = [(self.things[row], self.things[column], None) for row, column in given["pairs"]]
+        made: Mat = Mat(Sparsity((rows, columns), pairs), dtype=given["dtype"], name=given["name"])
+        made._allocated("load_graph")
+        assert values is not None
+        n_bytes = made._buffer.n_bytes
+        if n_bytes != values.nbytes:
+            raise UsageError(f"load_graph: {self._where}: Mat '{made.name}' has other entries")
+        if n_bytes:
+            memory: Any = (ctypes.c_char * n_bytes).from_address(made._buffer.address)
+            np.frombuffer(memory, made.dtype)[:] = values
+        made._buffer.increment_version()
+        return made
+
+    # Nodes
+
+    def _loop(self, given: Mapping[str, Any]) -> ParLoop:
+        kernel = Kernel(**given["kernel"])
+        args = []
+        for number, access, maps in given["args"]:
+            data = self.things[number]
+            path = [self.things[i] for i in maps]
+            mode = Access[access]
+            if isinstance(data, Mat):
+                args.append(data(mode, tuple(path)))
+            else:
+                args.append(data(mode, *path))
+        options = {name: value for name, value in given["options"].items() if value is not None}
+        loop = ParLoop(kernel, self.things[given["set"]], *args, **options)
+        if loop._symbolic().loop.signature() != given["signature"]:
+            raise UsageError(
+                f"load_graph: {self._where}: kernel '{kernel.name}' makes another loop than the "
+                "one that was written; save the graph again by this version"
+            )
+        return loop
+
+    def _nodes(self, given: Sequence[Mapping[str, Any]]) -> list[Placed]:
+        return [
+            Placed(self._operation(one), tuple(one["after"]), f"{self._where}, node {i}")
+            for i, one in enumerate(given)
+        ]
+
+    def _operation(self, given: Mapping[str, Any]) -> Operation:
+        kind = given["do"]
+        if kind == "loop":
+            loop: LoopOperation = self.loops[given["loop"]]
+            return loop
+        if kind == "fill":
+            target = self.things[given["target"]]
+            return Fill(target, _number(given["value"], target.dtype))
+        if kind == "copy":
+            source, target = self.things[given["source"]], self.things[given["target"]]
+            return Copy(source, target, given["casting"])
+        if kind == "scan":
+            return Scan(self.things[given["source"]], self.things[given["target"]])
+        if kind == "while":
+            left, right = (self._side(given[side]) for side in ("left", "right"))
+            condition = Condition(left, given["sign"], right)
+            return While(condition, self._nodes(given["body"]), given["most"])
+        if kind == "graph":
+            return Inner(given["name"], self._nodes(given["body"]))
+        raise UsageError(f"load_graph: {self._where}: there are no nodes of kind {kind!r}")
+
+    def _side(self, given: Mapping[str, Any]) -> Any:
+        return self.things[given["data"]] if "data" in given else given["number"]
+
+
+def _number(given: Any, dtype: np.dtype[Any]) -> Any:
+    number = complex(*given) if isinstance(given, list) else given
+    return np.asarray(number).astype(dtype)[()]

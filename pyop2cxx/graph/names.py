@@ -1,0 +1,81 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What a graph uses, by name: which values a submit depends on, and which it changes."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from pyop2cxx.base.access import READ, WRITE
+from pyop2cxx.graph.library_calls import Copy, Fill, Scan
+from pyop2cxx.graph.operations import Inner, LoopOperation, While
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from pyop2cxx.graph.operations import Operation, Placed
+
+
+def data_of(nodes: Iterable[Placed]) -> dict[str, Any]:
+    """Return what nodes use, in the order of first use, by names of which each is there once."""
+    found: dict[str, Any] = {}
+    for data in _used(nodes).values():
+        name, number = data.name, 2
+        while name in found:
+            name, number = f"{data.name}_{number}", number + 1
+        found[name] = data
+    return found
+
+
+def changed_by(nodes: Iterable[Placed]) -> set[int]:
+    """Return the numbers of what nodes change."""
+    return {data._uid for one in nodes for data, access in one.operation.uses() if access != READ}
+
+
+def needed_by(nodes: Iterable[Placed]) -> set[int]:
+    """Return the numbers of what has to have values before nodes run.
+
+    Not those are of which the first node that uses them sets all values.
+    """
+    met: set[int] = set()
+    needed: set[int] = set()
+    _look(nodes, met, needed)
+    return needed
+
+
+def _used(nodes: Iterable[Placed]) -> dict[int, Any]:
+    return {data._uid: data for one in nodes for data, _ in one.operation.uses()}
+
+
+def _look(nodes: Iterable[Placed], met: set[int], needed: set[int]) -> None:
+    for one in nodes:
+        operation = one.operation
+        if isinstance(operation, Inner):
+            _look(operation.body, met, needed)
+            continue
+        if isinstance(operation, While):  # which may run not at all
+            needed.update(data._uid for data in operation.condition.data if data._uid not in met)
+            inside = set(met)
+            _look(operation.body, inside, needed)
+            changed = changed_by(operation.body)
+            needed |= changed - met
+            met |= changed
+            continue
+        uses = [data._uid for data, _ in operation.uses()]
+        made = _set_whole(operation)
+        needed.update(uid for uid in uses if uid not in met and uid not in made)
+        met.update(uses)
+
+
+def _set_whole(operation: Operation) -> set[int]:
+    """Return the numbers of what an operation gives all values without looking at them."""
+    if isinstance(operation, (Copy, Fill, Scan)):
+        made = {operation.target._uid}
+        return made if getattr(operation, "source", None) is not operation.target else set()
+    if not isinstance(operation, LoopOperation):
+        return set()
+    loop = operation.loop
+    accesses: dict[int, set[bool]] = {}
+    for part in loop._parts:
+        is_whole = part.access == WRITE and not part.maps and part.home is loop.iterset
+        accesses.setdefault(part.data._uid, set()).add(is_whole and not part.stride)
+    return {uid for uid, whole in accesses.items() if whole == {True}}
