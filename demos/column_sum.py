@@ -26,15 +26,16 @@ if TYPE_CHECKING:
 
     Array = NDArray[np.float64]
 
-# A prism gets, for each corner of its triangle, the vertex at its lower end, then that above it.
+# A prism gets its six vertices, three coordinates each: first the lower three, then those above.
 COLUMN = """
-static void column_sum(const double *x, const double *z, double *volume, double *light)
+static void column_sum(const double *x, double *volume, double *light)
 {
-  const double area = 0.5 * fabs((x[2] - x[0]) * (x[5] - x[1]) - (x[4] - x[0]) * (x[3] - x[1]));
+  const double area = 0.5 * fabs((x[3] - x[0]) * (x[7] - x[1]) - (x[6] - x[0]) * (x[4] - x[1]));
   double height = 0.0, middle = 0.0;
   for (int i = 0; i < 3; ++i) {
-    height += (z[2 * i + 1] - z[2 * i]) / 3.0;
-    middle += (z[2 * i + 1] + z[2 * i]) / 6.0;
+    const double low = x[3 * i + 2], high = x[3 * i + 11];
+    height += (high - low) / 3.0;
+    middle += (high + low) / 6.0;
   }
   volume[0] += area * height;
   light[0] += height * exp(middle);
@@ -43,52 +44,28 @@ static void column_sum(const double *x, const double *z, double *volume, double 
 
 
 def depth(x: Array) -> Array:
-    """Return how deep the lake is at places, shape (n, 2)."""
-    found: Array = 0.6 + 0.4 * x[:, 0] + 0.5 * np.sin(2 * x[:, 1])
+    """Return how deep the lake is at places, shape (2, n)."""
+    found: Array = 0.6 + 0.4 * x[0] + 0.5 * np.sin(2 * x[1])
     return found
-
-
-def columns_of(n: int) -> tuple[op2.ExtrudedSet, op2.Map, op2.Dat, op2.Map, op2.Dat]:
-    """Extrude the surface downwards.
-
-    Returns:
-        The columns of prisms; a Map to the ends of the three upright edges of each, and the height
-        of these; a Map to the corners of the triangle at the surface, and where they are.
-    """
-    surface = square_mesh(n)
-    corners = surface.cell_vertices.values
-    deep = depth(surface.coordinates.data_ro)
-    # as many cells as the depth of the middle asks for, of height 1 / n or less
-    n_cells = np.ceil(n * deep[corners].mean(axis=1)).astype(np.int32)
-    columns = op2.ExtrudedSet(surface.cells, np.stack([0 * n_cells, n_cells + 1], axis=1))
-    # each column has levels of its own: neighbours may have other numbers of cells
-    first = np.concatenate([[0], np.cumsum(3 * (n_cells + 1))])
-    ends = op2.Set(int(first[-1]), "ends")
-    rows = first[:-1, None] + np.arange(3) * (n_cells[:, None] + 1)
-    both = np.stack([rows, rows + 1], axis=2).reshape(-1, 6)
-    column_ends = op2.Map(columns, ends, 6, both, "column_ends", offset=[1] * 6)
-    z = np.empty(ends.size)
-    for row, levels, at_corners in zip(rows, n_cells, deep[corners], strict=True):
-        places = row[:, None] + np.arange(levels + 1)
-        z[places] = -at_corners[:, None] * (1 - np.arange(levels + 1) / levels)
-    triangles = op2.Map(columns, surface.vertices, 3, corners, "triangles", offset=[0] * 3)
-    return columns, column_ends, op2.Dat(ends, z, name="z"), triangles, surface.coordinates
 
 
 def solve(n: int) -> float:
     """Add up the columns of n x n squares, two triangles each; return the error of the light."""
-    columns, column_ends, z, triangles, x = columns_of(n)
-    base = columns.parent
-    volume, light = op2.Dat(base, name="volume"), op2.Dat(base, name="light")
+    surface = square_mesh(n)
+    deep = depth(surface.coordinates.data_ro.T)[surface.cell_vertices.values].mean(axis=1)
+    # As many cells as the depth of the middle asks for, of height 1 / n or less. Neighbours may
+    # have other numbers of cells, so each column has vertices of its own.
+    n_cells = np.ceil(n * deep).astype(np.int32)
+    mesh = surface.extruded(n_cells, lambda x, s: depth(x) * (s - 1), continuous=False)
+    volume, light = op2.Dat(surface.cells, name="volume"), op2.Dat(surface.cells, name="light")
     kernel = op2.Kernel(COLUMN, "column_sum")
-    fixed = (x(op2.READ, triangles), z(op2.READ, column_ends))
-    op2.par_loop(kernel, columns, *fixed, volume(op2.INC), light(op2.INC))
+    x = mesh.coordinates(op2.READ, mesh.cell_vertices)
+    op2.par_loop(kernel, mesh.columns, x, volume(op2.INC), light(op2.INC))
 
-    deep = depth(x.data_ro)[triangles.values].mean(axis=1)
     lost = abs(volume.data_ro - deep * 0.5 / n**2).max() * n**2
     error = abs(light.data_ro - (1 - np.exp(-deep))).max()
-    layers = columns.layers_array[:, 1] - 1
-    print(f"{n} x {n}: {layers.min()} to {layers.max()} cells a column, {lost:.1e} of it lost")
+    least, most = n_cells.min(), n_cells.max()
+    print(f"{n} x {n}: {least} to {most} cells a column, {lost:.1e} of it lost")
     return float(error) if lost < 1e-14 * n else np.nan  # which is never small enough
 
 

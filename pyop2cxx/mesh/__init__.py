@@ -8,6 +8,7 @@ generators give frozen bundles of NumPy arrays instead, `AirfoilMesh` and `Squar
 
 from pyop2cxx.mesh.airfoil import AirfoilMesh, airfoil_mesh, free_stream, shuffle_mesh
 from pyop2cxx.mesh.cells import CELLS, ReferenceCell, reference_cell
+from pyop2cxx.mesh.extruded import ExtrudedMesh, Sides
 from pyop2cxx.mesh.generate import (
     box_mesh,
     cube_mesh,
@@ -24,10 +25,12 @@ from pyop2cxx.mesh.topology import Facets, MeshEntities, Tags
 __all__ = [
     "CELLS",
     "AirfoilMesh",
+    "ExtrudedMesh",
     "Facets",
     "Mesh",
     "MeshEntities",
     "ReferenceCell",
+    "Sides",
     "SquareMesh",
     "Tags",
     "airfoil_mesh",

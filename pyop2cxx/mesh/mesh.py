@@ -13,6 +13,7 @@ from pyop2cxx.data.dats import Dat
 from pyop2cxx.data.renumber import Renumbering, renumber
 from pyop2cxx.exceptions import DataValueError
 from pyop2cxx.mesh.cells import ReferenceCell, reference_cell
+from pyop2cxx.mesh.extruded import ExtrudedMesh
 from pyop2cxx.mesh.topology import Facets, MeshEntities, Tags, marked_points, split_facets
 from pyop2cxx.runtime import runtime
 from pyop2cxx.runtime.showing import Shown
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
     from pyop2cxx.base.arrays import Array
+    from pyop2cxx.mesh.extruded import Levels
     from pyop2cxx.mesh.topology import Marker, Numbers
 
 
@@ -220,6 +222,37 @@ class Mesh(Shown):
             [0, 1, 5]
         """
         return Subset(self.vertices, np.flatnonzero(marked_points(self.coordinates, marker)))
+
+    def extruded(
+        self, layers: int | npt.ArrayLike, levels: Levels = None, *, continuous: bool = True
+    ) -> ExtrudedMesh[Mesh]:
+        """Return columns of cells over the cells of this mesh, one dimension higher.
+
+        Intervals become quadrilaterals, triangles prisms, quadrilaterals hexahedra.
+
+        Args:
+            layers: The number of cells of a column; or of each column, shape (cells.size,); or for
+                each column the number of its lowest cell and one past that of its highest, shape
+                (cells.size, 2). Levels count from 0, the lower end of cell 0.
+            levels: How high the levels are: a number for each, or a function ``levels(x, s)`` of
+                the points below, shape (gdim, n), and how far up a vertex is, shape (n,), which
+                returns n heights. ``s`` goes from 0 at level 0 to 1 at the highest level of all
+                columns, or, where columns have vertices of their own, from the lower to the upper
+                end of each. None means heights from 0 to 1.
+            continuous: Whether columns share the vertices between them. If not, each has its own,
+                so that neighbours may be divided in different ways.
+
+        Raises:
+            UsageError: The cells are of three dimensions, or lie on a surface in space, or a column
+                has no cell.
+            DataValueError: There are other than the right number of heights, or one is not finite.
+
+        Example:
+            >>> from pyop2cxx.mesh import square_mesh
+            >>> square_mesh(2).extruded(3, lambda x, s: s * (1 + x[0]))
+            ExtrudedMesh('square_mesh_extruded': 8 columns of 3 prism cells, 36 vertices, 3-D)
+        """
+        return ExtrudedMesh(self, layers, levels, continuous)
 
     def to_original(self, data: Dat | npt.ArrayLike, on: Set | None = None) -> Array:
         """Return a copy of data on cells or vertices in the numbering that was given.
