@@ -7,7 +7,7 @@
 
 #include "bind/bind.hpp"
 #include "graph/dag.hpp"
-#include "runtime/sequence.hpp"
+#include "runtime/loop_graph.hpp"
 
 namespace op2::bind {
 
@@ -31,10 +31,19 @@ void bind_graph(py::module_& core) {
   room.def("races", &graph::races, py::arg("nodes"), Unlocked());
   room.def("dependences", &graph::dependences, py::arg("nodes"), Unlocked());
   room.def("levels", &graph::levels, py::arg("nodes"), Unlocked());
-  py::class_<runtime::Sequence>(room, "LoopSequence")
-      .def(py::init<std::vector<std::shared_ptr<runtime::PreparedLoop>>>(), py::arg("loops"))
-      .def("run", &runtime::Sequence::run, py::arg("n_times"), Unlocked())
-      .def_property_readonly("native", &runtime::Sequence::native);
+  py::class_<runtime::LoopStep>(room, "Step")
+      .def(py::init([](std::vector<std::size_t> after, runtime::LoopKernel loop) {
+             return runtime::LoopStep{std::move(after), std::move(loop)};
+           }),
+           py::arg("after"), py::arg("loop"))
+      .def(py::init([](std::vector<std::size_t> after, std::vector<runtime::LoopStep> inner) {
+             return runtime::LoopStep{std::move(after), std::move(inner)};
+           }),
+           py::arg("after"), py::arg("inner"));
+  py::class_<runtime::ReadyGraph>(room, "LoopGraph")
+      .def(py::init(&runtime::ready_graph), py::arg("steps"))
+      .def("submit", &runtime::ReadyGraph::submit, py::arg("n"), Unlocked())
+      .def_property_readonly("native", &runtime::ReadyGraph::native);
 }
 
 }  // namespace op2::bind

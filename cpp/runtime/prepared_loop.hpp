@@ -59,6 +59,11 @@ class PreparedLoop {
   /// @brief Whether launches are measured now, one by one. Waits for no run.
   [[nodiscard]] bool is_profiled() const { return timing_->trace->is_on(); }
 
+  /// @brief Where the loop runs; null: on the host.
+  [[nodiscard]] std::shared_ptr<Device> device() const {
+    return mirror_ ? mirror_->device() : nullptr;
+  }
+
   /// @brief The device that could record the launches of this loop; null if it runs on the host or
   /// enqueues something else each time.
   [[nodiscard]] Device* recorder();

@@ -8,7 +8,7 @@ import collections.abc
 import pyop2cxx._core
 import typing
 
-__all__: list[str] = ["Conflict", "LoopSequence", "Node", "dependences", "levels", "races"]
+__all__: list[str] = ["Conflict", "LoopGraph", "Node", "Step", "dependences", "levels", "races"]
 
 class Node:
     def __init__(
@@ -29,9 +29,23 @@ class Conflict:
     @property
     def memory(self) -> int: ...
 
-class LoopSequence:
-    def __init__(self, loops: collections.abc.Sequence[pyop2cxx._core.PreparedLoop]) -> None: ...
-    def run(self, n_times: typing.SupportsInt | typing.SupportsIndex) -> bool: ...
+class Step:
+    @typing.overload
+    def __init__(
+        self,
+        after: collections.abc.Sequence[typing.SupportsInt | typing.SupportsIndex],
+        loop: pyop2cxx._core.PreparedLoop,
+    ) -> None: ...
+    @typing.overload
+    def __init__(
+        self,
+        after: collections.abc.Sequence[typing.SupportsInt | typing.SupportsIndex],
+        inner: collections.abc.Sequence[Step],
+    ) -> None: ...
+
+class LoopGraph:
+    def __init__(self, steps: collections.abc.Sequence[Step]) -> None: ...
+    def submit(self, n: typing.SupportsInt | typing.SupportsIndex) -> bool: ...
     @property
     def native(self) -> int: ...
 

@@ -16,7 +16,7 @@ from pyop2cxx.exceptions import GraphClosedError, GraphRaceError, UsageError
 from pyop2cxx.graph import pictures
 from pyop2cxx.graph.memory import numbered
 from pyop2cxx.graph.names import changed_by, data_of, needed_by
-from pyop2cxx.graph.operations import Inner, While, bound_nodes
+from pyop2cxx.graph.operations import Inner, Placed, While, bound_nodes
 from pyop2cxx.graph.segments import prepared
 from pyop2cxx.runtime import runtime
 from pyop2cxx.runtime.engine import Bounded
@@ -26,7 +26,7 @@ from pyop2cxx.runtime.tracebacks import ends_tracebacks
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from pyop2cxx.graph.operations import Operation, Placed
+    from pyop2cxx.graph.operations import Operation
 
 ON_RACE = ("error", "serialise", "ignore")
 _MOST_BOUND = 16
@@ -75,11 +75,14 @@ class Graph:
                 f"{on_race!r}"
             )
         self._name = name
-        self._nodes = tuple(nodes)
         self._slots = dict(slots)
         self._on_race = on_race
         self._backend: str = runtime.backend
-        self._edges = _checked(name, self._nodes, on_race)
+        self._edges = _checked(name, nodes, on_race)
+        self._nodes = tuple(
+            Placed(one.operation, tuple(after), one.line)
+            for one, after in zip(nodes, self._edges, strict=True)
+        )
         self._bound = Bounded(_MOST_BOUND)
         self._n_submits = 0
         self._n_instantiations = 0

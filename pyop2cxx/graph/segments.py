@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
     from pyop2cxx.data.conditions import Condition
+    from pyop2cxx.graph.operations import Operation
     from pyop2cxx.loop.parloop import ParLoop
 
 _BATCH = 64
@@ -79,25 +80,36 @@ class _Maker:
         self.segments: list[Callable[[int], None]] = []
         self.loops: dict[int, ParLoop] = {}
         self.n_inner = 0
-        self._sequence: list[ParLoop] = []
+        self._steps: list[_core.graph.Step] = []
+        self._in_steps: list[ParLoop] = []
 
     def add(self, nodes: Iterable[Placed]) -> None:
-        for one in nodes:
+        places: dict[int, int] = {}  # of nodes, among the steps since the last call on the host
+        for number, one in enumerate(nodes):
             operation = one.operation
-            if isinstance(operation, LoopOperation):
-                self._add_loop(operation.loop)
-            elif isinstance(operation, Inner):
+            after = [places[before] for before in one.after if before in places]
+            if _is_step(operation):
+                places[number] = len(self._steps)
+                self._steps.append(self._step(operation, after))
+                continue
+            places.clear()
+            self.end_sequence()
+            if isinstance(operation, Inner):
                 self.add(operation.body)
+                self.end_sequence()
+            elif isinstance(operation, LoopOperation):
+                self._note([operation.loop])
+                self.segments.append(_Watched(operation.loop))
             elif isinstance(operation, While):
                 body = prepared(operation.body)
                 self.n_inner += body.n_segments
                 self._note(body.loops)
-                self._add_segment(_Passes(operation.condition, body, operation.most))
+                self.segments.append(_Passes(operation.condition, body, operation.most))
             elif isinstance(operation, ChainOperation):
                 self._note(operation.loops)
-                self._add_segment(operation.prepared())
+                self.segments.append(operation.prepared())
             elif isinstance(operation, HostCall):
-                self._add_segment(_Calls(operation.call))
+                self.segments.append(_Calls(operation.call))
             else:
                 raise UnsupportedError(f"graph: '{operation.name}' is no kind of node")
 
@@ -106,29 +118,42 @@ class _Maker:
         self.loops |= {id(loop): loop for loop in loops}
 
     def end_sequence(self) -> None:
-        if self._sequence:
-            loops, self._sequence = self._sequence, []
-            self.segments.append(_Loops(loops))
+        if self._steps:
+            self.segments.append(_Loops(self._steps, self._in_steps))
+            self._steps, self._in_steps = [], []
 
-    def _add_segment(self, segment: Callable[[int], None]) -> None:
-        self.end_sequence()
-        self.segments.append(segment)
+    def _step(self, operation: Operation, after: Sequence[int]) -> _core.graph.Step:
+        if isinstance(operation, Inner):
+            inner = [self._step(one.operation, one.after) for one in operation.body]
+            return _core.graph.Step(after, inner)
+        assert isinstance(operation, LoopOperation)
+        self._note([operation.loop])
+        self._in_steps.append(operation.loop)
+        return _core.graph.Step(after, operation.loop._prepared)
 
-    def _add_loop(self, loop: ParLoop) -> None:
-        self._note([loop])
-        if loop._epoch != runtime.epoch:
-            loop._prepare()
-        if loop._run.is_watched or loop._wants_checks() or loop._effects.ghosts:
-            self._add_segment(_Watched(loop))
-        else:
-            self._sequence.append(loop)
+
+def _is_step(operation: Operation) -> bool:
+    """Say whether an operation runs without Python, and make its loops ready."""
+    if isinstance(operation, Inner):
+        return all(_is_step(one.operation) for one in operation.body)
+    if not isinstance(operation, LoopOperation):
+        return False
+    loop = operation.loop
+    if loop._epoch != runtime.epoch:
+        loop._prepare()
+    return not (loop._run.is_watched or loop._wants_checks() or loop._effects.ghosts)
 
 
 class _Loops:
-    """Loops that run without Python between them."""
+    """Loops that run without Python between them.
 
-    def __init__(self, loops: Sequence[ParLoop]) -> None:
-        self._sequence = _core.graph.LoopSequence([loop._prepared for loop in loops])
+    Args:
+        steps: The loops with their order.
+        loops: The same, those within other graphs, too.
+    """
+
+    def __init__(self, steps: Sequence[_core.graph.Step], loops: Sequence[ParLoop]) -> None:
+        self._graph = _core.graph.LoopGraph(steps)
         each = {id(loop): loop for loop in loops}.values()
         self._lent = tuple({id(one): one for loop in each for one in loop._lent}.values())
         self._written = tuple(
@@ -145,13 +170,13 @@ class _Loops:
     @property
     def native(self) -> tuple[int, ...]:
         """Address of the recording that the last run enqueued, if there is one."""
-        address = self._sequence.native
+        address = self._graph.native
         return (address,) if address else ()
 
     def __call__(self, n: int) -> None:
         has_copied = False
         for first in range(0, n, _BATCH):
-            has_copied |= self._sequence.run(min(_BATCH, n - first))
+            has_copied |= self._graph.submit(min(_BATCH, n - first))
         if has_copied:
             runtime.coherence.attribute(user_line())
         for arrays in self._lent:

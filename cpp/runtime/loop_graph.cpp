@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "runtime/loop_graph.hpp"
+
+#include <utility>
+#include <variant>
+
+#include "base/error.hpp"
+#include "base/overload.hpp"
+
+namespace op2::runtime {
+
+static_assert(graph::GraphBackend<HostGraph>);
+static_assert(graph::GraphBackend<DeviceGraph>);
+
+// HostGraph
+
+std::shared_ptr<LoopNode> HostGraph::create_root_node_ptr() {
+  return std::make_shared<LoopNode>(graph::IsRoot{});
+}
+
+std::shared_ptr<LoopNode> HostGraph::create_aggregate_ptr(
+    std::span<const graph::NodeRef<HostGraph>> /*several*/) {
+  return std::make_shared<LoopNode>(graph::IsAggregate{});
+}
+
+void HostGraph::instantiate() {
+  loops_ = nodes_.in_order();
+}
+
+bool HostGraph::submit(std::int64_t n) {
+  const std::lock_guard lock(mutex_);
+  bool has_copied = false;
+  for (std::int64_t i = 0; i < n; ++i) {
+    for (const LoopKernel& loop : loops_) has_copied |= loop->run();
+  }
+  return has_copied;
+}
+
+// DeviceGraph
+
+std::shared_ptr<LoopNode> DeviceGraph::create_root_node_ptr() {
+  return std::make_shared<LoopNode>(graph::IsRoot{});
+}
+
+std::shared_ptr<LoopNode> DeviceGraph::create_aggregate_ptr(
+    std::span<const graph::NodeRef<DeviceGraph>> /*several*/) {
+  return std::make_shared<LoopNode>(graph::IsAggregate{});
+}
+
+void DeviceGraph::instantiate() {
+  std::vector<LoopKernel> loops = nodes_.in_order();
+  for (const LoopKernel& loop : loops) {
+    if (loop->device() != device_) throw InternalError("a graph's loop runs elsewhere");
+  }
+  sequence_ = std::make_unique<Sequence>(std::move(loops));
+}
+
+bool DeviceGraph::submit(std::int64_t n) {
+  return sequence_->run(n);
+}
+
+std::uintptr_t DeviceGraph::native() const {
+  return sequence_->native();
+}
+
+// Both
+
+namespace {
+
+const PreparedLoop* first_loop(const std::vector<LoopStep>& steps) {
+  for (const LoopStep& step : steps) {
+    const PreparedLoop* found = std::visit(
+        overload{[](const LoopKernel& loop) -> const PreparedLoop* { return loop.get(); },
+                 [](const std::vector<LoopStep>& inner) { return first_loop(inner); }},
+        step.what);
+    if (found != nullptr) return found;
+  }
+  return nullptr;
+}
+
+}  // namespace
+
+std::unique_ptr<ReadyGraph> ready_graph(const std::vector<LoopStep>& steps) {
+  const PreparedLoop* first = first_loop(steps);
+  const std::shared_ptr<Device> device = first == nullptr ? nullptr : first->device();
+  if (device == nullptr) return graph::lowered<HostGraph>(HostSpace{}, steps);
+  return graph::lowered<DeviceGraph>(device, steps);
+}
+
+}  // namespace op2::runtime

@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "graph/backend.hpp"
+#include "runtime/device.hpp"
+#include "runtime/loop_nodes.hpp"
+#include "runtime/sequence.hpp"
+
+/// Graphs of loops on the backends: what models graph::GraphBackend.
+namespace op2::runtime {
+
+using LoopStep = graph::Step<LoopKernel>;
+
+/// @brief What a backend's graph does, whichever it is.
+class ReadyGraph {
+ public:
+  ReadyGraph() = default;
+  ReadyGraph(const ReadyGraph&) = delete;
+  ReadyGraph& operator=(const ReadyGraph&) = delete;
+  virtual ~ReadyGraph() = default;
+
+  /// @brief Run everything, @p n times. Enqueues it where loops run on a device.
+  /// @return Whether values were copied between host and devices; see PreparedLoop::run().
+  /// @throws As PreparedLoop::run(): what comes behind has not run then.
+  virtual bool submit(std::int64_t n) = 0;
+  /// @brief The vendor's object that the last submit enqueued; 0 if loops ran one by one.
+  [[nodiscard]] virtual std::uintptr_t native() const = 0;
+};
+
+/// @brief The threads of this process: loops are done when submit() returns.
+struct HostSpace {};
+
+/// @brief Loops on the host, each with its team of threads, one after the other.
+class HostGraph final : public ReadyGraph {
+ public:
+  using Space = HostSpace;
+  using Kernel = LoopKernel;
+  using Details = LoopNodeDetails;
+
+  explicit HostGraph(HostSpace space) : space_(space) {}
+  [[nodiscard]] std::shared_ptr<LoopNode> create_root_node_ptr();
+  [[nodiscard]] std::shared_ptr<LoopNode> create_aggregate_ptr(
+      std::span<const graph::NodeRef<HostGraph>> several);
+  void add_node(const std::shared_ptr<LoopNode>& node) { nodes_.add(node); }
+  void add_predecessor(const std::shared_ptr<LoopNode>& node,
+                       const graph::NodeRef<HostGraph>& before) {
+    nodes_.order(*node, before.node());
+  }
+  void instantiate();
+  bool submit(std::int64_t n) override;
+  [[nodiscard]] std::uintptr_t native() const override { return 0; }
+  [[nodiscard]] HostSpace get_execution_space() const { return space_; }
+
+ private:
+  HostSpace space_;
+  LoopNodes nodes_;
+  std::vector<LoopKernel> loops_;
+  std::mutex mutex_;  // held while they run
+};
+
+/// @brief Loops on a device, enqueued one after the other, or as one where it can record them.
+class DeviceGraph final : public ReadyGraph {
+ public:
+  using Space = std::shared_ptr<Device>;
+  using Kernel = LoopKernel;
+  using Details = LoopNodeDetails;
+
+  explicit DeviceGraph(std::shared_ptr<Device> device) : device_(std::move(device)) {}
+  [[nodiscard]] std::shared_ptr<LoopNode> create_root_node_ptr();
+  [[nodiscard]] std::shared_ptr<LoopNode> create_aggregate_ptr(
+      std::span<const graph::NodeRef<DeviceGraph>> several);
+  void add_node(const std::shared_ptr<LoopNode>& node) { nodes_.add(node); }
+  void add_predecessor(const std::shared_ptr<LoopNode>& node,
+                       const graph::NodeRef<DeviceGraph>& before) {
+    nodes_.order(*node, before.node());
+  }
+  /// @throws InternalError if a loop runs elsewhere.
+  void instantiate();
+  bool submit(std::int64_t n) override;
+  [[nodiscard]] std::uintptr_t native() const override;
+  [[nodiscard]] const std::shared_ptr<Device>& get_execution_space() const { return device_; }
+
+ private:
+  std::shared_ptr<Device> device_;
+  LoopNodes nodes_;
+  std::unique_ptr<Sequence> sequence_;  // null before instantiate()
+};
+
+/// @brief The graph of some steps where their loops run.
+/// @throws UsageError if a step waits for one that is not before it.
+[[nodiscard]] std::unique_ptr<ReadyGraph> ready_graph(const std::vector<LoopStep>& steps);
+
+}  // namespace op2::runtime
