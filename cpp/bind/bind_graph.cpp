@@ -40,9 +40,15 @@ void bind_graph(py::module_& core) {
              return runtime::LoopStep{std::move(after), std::move(inner)};
            }),
            py::arg("after"), py::arg("inner"));
+  py::class_<runtime::ReplayTrial>(room, "ReplayTrial")
+      .def_readonly("alone", &runtime::ReplayTrial::alone)
+      .def_readonly("as_one", &runtime::ReplayTrial::as_one)
+      .def_property_readonly("is_decided", &runtime::ReplayTrial::is_decided)
+      .def_property_readonly("pays", &runtime::ReplayTrial::pays);
   py::class_<runtime::ReadyGraph>(room, "LoopGraph")
       .def(py::init(&runtime::ready_graph), py::arg("steps"))
       .def("submit", &runtime::ReadyGraph::submit, py::arg("n"), Unlocked())
+      .def_property_readonly("trial", &runtime::ReadyGraph::trial)
       .def_property_readonly("native", &runtime::ReadyGraph::native);
 }
 

@@ -32,6 +32,8 @@ class ReadyGraph {
   virtual bool submit(std::int64_t n) = 0;
   /// @brief The vendor's object that the last submit enqueued; 0 if loops ran one by one.
   [[nodiscard]] virtual std::uintptr_t native() const = 0;
+  /// @brief Whether it pays to enqueue it as one; all zero where that cannot be done.
+  [[nodiscard]] virtual ReplayTrial trial() const { return {}; }
 };
 
 /// @brief The threads of this process: loops are done when submit() returns.
@@ -85,6 +87,7 @@ class DeviceGraph final : public ReadyGraph {
   void instantiate();
   bool submit(std::int64_t n) override;
   [[nodiscard]] std::uintptr_t native() const override;
+  [[nodiscard]] ReplayTrial trial() const override { return sequence_->trial(); }
   [[nodiscard]] const std::shared_ptr<Device>& get_execution_space() const { return device_; }
 
  private:

@@ -14,7 +14,8 @@ constexpr int most_recordings = 8;
 
 }  // namespace
 
-Sequence::Sequence(std::vector<std::shared_ptr<PreparedLoop>> loops) : loops_(std::move(loops)) {}
+Sequence::Sequence(std::vector<std::shared_ptr<PreparedLoop>> loops, Clock clock)
+    : loops_(std::move(loops)), clock_(std::move(clock)) {}
 
 bool Sequence::run(std::int64_t n_times) {
   const std::lock_guard lock(mutex_);
@@ -36,6 +37,11 @@ bool Sequence::run(std::int64_t n_times) {
 std::uintptr_t Sequence::native() const {
   const std::lock_guard lock(mutex_);
   return recording_ ? recording_->native() : 0;
+}
+
+ReplayTrial Sequence::trial() const {
+  const std::lock_guard lock(mutex_);
+  return trial_;
 }
 
 bool Sequence::run_once() {
@@ -72,15 +78,43 @@ bool Sequence::replay(Device& device, std::int64_t n_times) {
   }
   // a loop that was planned anew may be one that cannot be recorded
   if (!recording_ && recorder() == &device) record(device);
-  for (std::int64_t i = 0; i < n_times; ++i) {
-    if (recording_) {
-      device.replay(*recording_);
-      continue;
-    }
-    for (const std::shared_ptr<PreparedLoop>& loop : loops_) loop->launch_ready();
-  }
+  for (std::int64_t i = 0; i < n_times; ++i) launch_all(device);
   for (const std::shared_ptr<PreparedLoop>& loop : loops_) loop->count_replays(n_times);
   return has_copied;
+}
+
+void Sequence::launch_all(Device& device) {
+  if (!recording_) {
+    launch_each();
+  } else if (!trial_.is_decided()) {
+    measure(device);
+  } else {
+    device.replay(*recording_);
+  }
+}
+
+void Sequence::launch_each() {
+  for (const std::shared_ptr<PreparedLoop>& loop : loops_) loop->launch_ready();
+}
+
+void Sequence::measure(Device& device) {
+  const bool is_alone = trial_.n_alone < trial_.n_as_one;
+  device.finish();
+  const std::int64_t start = clock_();
+  if (is_alone) {
+    launch_each();
+  } else {
+    device.replay(*recording_);
+  }
+  device.finish();
+  const std::int64_t took = clock_() - start;
+  std::int64_t& shortest = is_alone ? trial_.alone : trial_.as_one;
+  int& n = is_alone ? trial_.n_alone : trial_.n_as_one;
+  shortest = n == 0 ? took : std::min(shortest, took);
+  ++n;
+  if (!trial_.is_decided() || trial_.pays()) return;
+  recording_.reset();
+  n_recordings_ = most_recordings;
 }
 
 void Sequence::record(Device& device) {

@@ -8,7 +8,16 @@ import collections.abc
 import pyop2cxx._core
 import typing
 
-__all__: list[str] = ["Conflict", "LoopGraph", "Node", "Step", "dependences", "levels", "races"]
+__all__: list[str] = [
+    "Conflict",
+    "LoopGraph",
+    "Node",
+    "ReplayTrial",
+    "Step",
+    "dependences",
+    "levels",
+    "races",
+]
 
 class Node:
     def __init__(
@@ -43,11 +52,23 @@ class Step:
         inner: collections.abc.Sequence[Step],
     ) -> None: ...
 
+class ReplayTrial:
+    @property
+    def alone(self) -> int: ...
+    @property
+    def as_one(self) -> int: ...
+    @property
+    def is_decided(self) -> bool: ...
+    @property
+    def pays(self) -> bool: ...
+
 class LoopGraph:
     def __init__(self, steps: collections.abc.Sequence[Step]) -> None: ...
     def submit(self, n: typing.SupportsInt | typing.SupportsIndex) -> bool: ...
     @property
     def native(self) -> int: ...
+    @property
+    def trial(self) -> ReplayTrial: ...
 
 def dependences(nodes: collections.abc.Sequence[Node]) -> list[list[int]]: ...
 def levels(nodes: collections.abc.Sequence[Node]) -> list[int]: ...

@@ -34,6 +34,26 @@ _MOST_SHOWN = 8
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Replay:
+    """Whether it pays to replay a piece of a graph as one on a device, as measured there.
+
+    Attributes:
+        alone_ms: Milliseconds of a submit, loop by loop; None if that was not measured yet.
+        as_one_ms: The same, all as one.
+        kept: What is done from now on: ``"as one"`` or ``"loop by loop"``; ``"undecided"`` while
+            both are still measured.
+    """
+
+    alone_ms: float | None
+    as_one_ms: float
+    kept: str
+
+    def __str__(self) -> str:
+        alone = "not measured yet" if self.alone_ms is None else f"{self.alone_ms:.4f} ms"
+        return f"as one {self.as_one_ms:.4f} ms, loop by loop {alone}; kept: {self.kept}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class GraphStats:
     """What a graph is made of, and how often it ran.
 
@@ -46,6 +66,7 @@ class GraphStats:
         instantiations: How often its loops were made ready: once, and after each change of options.
         instantiate_ms: Milliseconds that the last time took, compilers included.
         backend: What its loops run on.
+        replays: For each segment that a GPU can replay as one, whether that pays; empty elsewhere.
     """
 
     nodes: int
@@ -56,6 +77,7 @@ class GraphStats:
     instantiations: int
     instantiate_ms: float
     backend: str
+    replays: tuple[Replay, ...]
 
 
 @ends_tracebacks("submit", "bind")
@@ -246,6 +268,7 @@ class Graph:
             instantiations=self._n_instantiations,
             instantiate_ms=self._milliseconds,
             backend=self._backend,
+            replays=tuple(map(_replay, self._program.trials)),
         )
 
     def to_dot(self) -> str:
@@ -253,14 +276,23 @@ class Graph:
         return pictures.dot(self._name, self._labels(), self._edges)
 
     def to_svg(self) -> str:
-        """Return a picture of the graph, as SVG."""
-        return pictures.svg(self._name, self._labels(), self._edges)
+        """Return a picture of the graph, as SVG, and below it how often it ran and how."""
+        return pictures.svg(self._name, self._labels(), self._edges, self._notes())
 
     def _repr_svg_(self) -> str:
         return self.to_svg()
 
     def __repr__(self) -> str:
         return f"<graph '{self._name}' of {len(self._nodes)} nodes on {self._backend}>"
+
+    def _notes(self) -> list[str]:
+        if not self._n_submits:
+            return []
+        times = "once" if self._n_submits == 1 else f"{self._n_submits} times"
+        return [
+            f"submitted {times} on {self._backend}",
+            *(str(_replay(trial)) for trial in self._program.trials),
+        ]
 
     def _labels(self) -> list[tuple[str, str]]:
         return [(one.operation.name, _what_of(one.operation)) for one in self._nodes]
@@ -292,6 +324,14 @@ class Graph:
             data._uid: data for data in (new.get(uid, old) for uid, old in self._slots.items())
         }
         return Graph(self._name, nodes, slots, self._on_race)
+
+
+def _replay(trial: _core.graph.ReplayTrial) -> Replay:
+    kept = "undecided"
+    if trial.is_decided:
+        kept = "as one" if trial.pays else "loop by loop"
+    alone = trial.alone / 1e6 if trial.alone else None
+    return Replay(alone_ms=alone, as_one_ms=trial.as_one / 1e6, kept=kept)
 
 
 def _check_fits(name: str, old: Any, data: Any) -> None:

@@ -37,13 +37,19 @@ def _quoted(*lines: str) -> str:
     return '"' + "\\n".join(escaped) + '"'
 
 
-def svg(name: str, labels: Sequence[tuple[str, str]], edges: Sequence[Sequence[int]]) -> str:
+def svg(
+    name: str,
+    labels: Sequence[tuple[str, str]],
+    edges: Sequence[Sequence[int]],
+    notes: Sequence[str],
+) -> str:
     """Return a picture: a row for each level, nodes side by side in it.
 
     Args:
         name: Of the graph.
         labels: For each node its name, and what it does.
         edges: For each node those that it waits for.
+        notes: Lines below.
     """
     levels = _core.graph.levels([_core.graph.Node(after, []) for after in edges])
     widths = [
@@ -54,8 +60,9 @@ def svg(name: str, labels: Sequence[tuple[str, str]], edges: Sequence[Sequence[i
     for level, width in zip(levels, widths, strict=True):
         boxes.append((ends[level], _GAP + level * (_HEIGHT + 2 * _GAP), width))
         ends[level] += width + _GAP
-    across = max([*ends, 2 * _GAP])
-    down = _GAP + (max(levels, default=-1) + 1) * (_HEIGHT + 2 * _GAP)
+    across = max([*ends, *(_CHARACTER * len(note) + 2 * _GAP for note in notes), 2 * _GAP])
+    below = _GAP + (max(levels, default=-1) + 1) * (_HEIGHT + 2 * _GAP)
+    down = below + _GAP * len(notes)
     parts = [
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {across} {down}" width="{across}" '
         f'height="{down}" font-family="sans-serif" font-size="12">',
@@ -79,4 +86,6 @@ def svg(name: str, labels: Sequence[tuple[str, str]], edges: Sequence[Sequence[i
                 f'<text x="{middle}" y="{y + at}" text-anchor="middle" fill="{colour}">'
                 f"{escape(text)}</text>"
             )
+    for i, note in enumerate(notes):
+        parts.append(f'<text x="{_GAP}" y="{below + _GAP * i}" fill="#557">{escape(note)}</text>')
     return "\n".join([*parts, "</svg>", ""])

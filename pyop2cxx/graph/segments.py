@@ -52,6 +52,13 @@ class Program:
             address for segment in self._segments for address in getattr(segment, "native", ())
         )
 
+    @property
+    def trials(self) -> tuple[_core.graph.ReplayTrial, ...]:
+        """What was measured of each piece that a device could replay as one."""
+        return tuple(
+            trial for segment in self._segments for trial in getattr(segment, "trials", ())
+        )
+
     def run(self, n: int) -> None:
         """Run everything, n times."""
         if len(self._segments) == 1:
@@ -173,6 +180,12 @@ class _Loops:
         address = self._graph.native
         return (address,) if address else ()
 
+    @property
+    def trials(self) -> tuple[_core.graph.ReplayTrial, ...]:
+        """What was measured of replaying them as one, if anything was."""
+        trial = self._graph.trial
+        return (trial,) if trial.as_one else ()
+
     def __call__(self, n: int) -> None:
         has_copied = False
         for first in range(0, n, _BATCH):
@@ -228,6 +241,11 @@ class _Passes:
     def native(self) -> tuple[int, ...]:
         """Addresses of what is replayed in each pass."""
         return self._body.native
+
+    @property
+    def trials(self) -> tuple[_core.graph.ReplayTrial, ...]:
+        """What was measured of the pieces of a pass."""
+        return self._body.trials
 
     def __call__(self, n: int) -> None:
         for _ in range(n):

@@ -11,7 +11,12 @@ from pyop2cxx.ahead import programs
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from pyop2cxx.graph.graph import Graph
     from pyop2cxx.pipeline.explain import Explanation
+
+
+_MOST_KEPT = 16
+"""Of a program's graphs, which keep their Dats in memory."""
 
 
 @contextmanager
@@ -21,19 +26,34 @@ def watched(pictures: list[str] | None = None) -> Iterator[list[Explanation]]:
     Loops that are decided alike appear once, at the end of the block with what they have cost.
 
     Args:
-        pictures: Gets a picture of each graph that is instantiated, as SVG.
+        pictures: Gets a picture of each graph that is instantiated, as SVG, with how often it ran,
+            and how; of the last 16 that is said at the end of the block.
     """
     found: list[Explanation] = []
-    drawn = [] if pictures is None else pictures
+    graphs: list[Graph | str] = []
 
     def note(loop: Any) -> None:
         made = loop.explain()
         if made not in found:
             found.append(made)
 
-    with programs.watched(note, lambda graph: drawn.append(graph.to_svg())):
+    def note_graph(graph: Graph) -> None:
+        graphs.append(graph)
+        if len(graphs) > _MOST_KEPT:
+            _draw(graphs, len(graphs) - _MOST_KEPT - 1)
+
+    with programs.watched(note, None if pictures is None else note_graph):
         yield found
+    if pictures is not None:
+        pictures += [_draw(graphs, i) for i in range(len(graphs))]
     found[:] = [one.timed() for one in found]
+
+
+def _draw(graphs: list[Graph | str], i: int) -> str:
+    """Put the picture of a graph in its place."""
+    one = graphs[i]
+    graphs[i] = drawn = one if isinstance(one, str) else one.to_svg()
+    return drawn
 
 
 def explain_program(

@@ -100,7 +100,9 @@ x = op2.Dat(op2.Set(3))
 one = op2.Kernel("void one(double *x) { x[0] += 1; }", "one")
 step = lambda: op2.par_loop(one, x.dataset.set, x(op2.RW))
 op2.record(step, name="first")
-op2.record(step, name="second")
+op2.record(step, name="second").submit()
+for i in range(16):
+    op2.record(step, name="more")
 """
 
 
@@ -109,7 +111,10 @@ def test_explain_draws_graphs(tmp_path: Path, capsys: pytest.CaptureFixture[str]
     program.write_text(GRAPHS)
     assert main(["explain", "--graph", str(picture), str(program)]) == 0
     assert "<title>first</title>" in picture.read_text()
-    assert "<title>second</title>" in (tmp_path / "steps-2.svg").read_text()
+    second = (tmp_path / "steps-2.svg").read_text()
+    assert "<title>second</title>" in second
+    assert "submitted once on" in second
+    assert "<title>more</title>" in (tmp_path / "steps-18.svg").read_text()
     program.write_text("")
     assert main(["explain", "--graph", str(picture), str(program)]) == 1
     assert "the program has made no graph" in capsys.readouterr().err

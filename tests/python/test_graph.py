@@ -408,6 +408,67 @@ def test_globals_and_dats_are_read_at_each_submit(backend: str) -> None:
     np.testing.assert_allclose(s.data_ro, 30.0)
 
 
+def test_parameters_are_read_at_each_submit_and_nothing_is_made_anew(backend: str) -> None:
+    cells = op2.Set(3, "cells")
+    x, y = op2.Dat(cells, [1.0, 2.0, 3.0], name="x"), op2.Dat(cells, name="y")
+    gain, most = op2.Global(1, 1.0, name="gain"), op2.Global(1, 0.0, name="most")
+    rate = op2.Const(2, [0.0, 1.0], "graph_rate")
+    scale = kernel("void scale(double *y, double *x, double *g) { y[0] = g[0] * x[0]; }")
+    shift = kernel("void shift(double *y) { y[0] += graph_rate[1]; }")
+    peak = kernel("void peak(double *m, double *y) { if (y[0] > m[0]) m[0] = y[0]; }")
+
+    def loops(place: Any) -> None:
+        scaled = place.then(scale, cells, y(op2.WRITE), x(op2.READ), gain(op2.READ))
+        scaled.then(shift, cells, y(op2.RW)).then(peak, cells, most(op2.MAX), y(op2.READ))
+
+    with op2.graph("inner") as inner:
+        loops(inner)
+    with op2.graph("parameters") as g:
+        g.slot(x)
+        node = g.then_graph(inner.instantiate())
+        with node.while_(most < 10.0, most=1) as again:
+            loops(again)
+    graph = g.instantiate()
+    bound = graph.bind({x: op2.Dat(cells, [4.0, 5.0, 6.0], name="z")})
+    native = graph.native
+    for i in range(8):
+        gain.data, rate.data[1], most.data = i + 1.0, 0.5 * i, -1.0
+        graph.submit()
+        wanted = (i + 1) * np.array([1.0, 2.0, 3.0]) + 0.5 * i
+        np.testing.assert_array_equal(y.data_ro, wanted)
+        assert most.data_ro == wanted[-1]
+        bound.submit()
+        np.testing.assert_array_equal(y.data_ro, wanted + 3.0 * (i + 1))
+        if i == 1:
+            native = graph.native
+        if 1 < i < 3:  # while both ways are measured
+            assert graph.native == native
+    assert graph.stats().instantiations == bound.stats().instantiations == 1
+    rate.remove_from_namespace()
+
+
+def test_whether_replaying_pays_is_measured(backend: str) -> None:
+    ring = Ring()
+    names = ["gather", "spread", "step", "least"]
+    graph = op2.record(lambda: [op2.par_loop(*ring.loops()[name]) for name in names])
+    graph.submit()
+    assert graph.stats().replays == ()
+    graph.submit()
+    if backend != "cuda":
+        graph.submit(8)
+        assert graph.stats().replays == ()
+        return
+    (replay,) = graph.stats().replays
+    assert replay.kept == "undecided"
+    assert replay.as_one_ms > 0.0
+    graph.submit(5)
+    (replay,) = graph.stats().replays
+    assert replay.alone_ms is not None
+    is_faster = replay.as_one_ms <= replay.alone_ms
+    assert replay.kept == ("as one" if is_faster else "loop by loop")
+    assert len(graph.native) == is_faster
+
+
 def test_what_is_replayed_follows_its_values(backend: str) -> None:
     """A GPU records the second submit; values may be read and written in between."""
     eager, recorded = Ring(), Ring()
@@ -778,3 +839,6 @@ def test_pictures_show_nodes_and_edges() -> None:
     assert graph._repr_svg_() == svg
     assert repr(graph) == f"<graph 'pic<ture' of 3 nodes on {graph.stats().backend}>"
     assert graph.native == ()
+    assert "submitted" not in svg
+    graph.submit(2)
+    assert f"submitted 2 times on {graph.stats().backend}" in graph.to_svg()

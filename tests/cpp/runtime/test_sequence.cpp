@@ -125,6 +125,73 @@ TEST_F(CudaSequence, ALaunchThatFailsEndsTheRecording) {
   EXPECT_EQ(launched().size(), 6U);
 }
 
+/// A launch by itself takes 10 units of time, a replay as many as are asked for.
+class CudaTrial : public CudaSequence {
+ protected:
+  [[nodiscard]] Sequence::Clock clock(std::int64_t as_one) {
+    return [this, as_one] {
+      const auto n_alone = static_cast<std::int64_t>(fake_.launches.size()) - 3 * fake_.n_replays;
+      return 10 * n_alone + as_one * fake_.n_replays;
+    };
+  }
+
+  [[nodiscard]] Sequence sequence(std::int64_t as_one) {
+    return Sequence({loop("adt"), loop("res"), loop("combine")}, clock(as_one));
+  }
+};
+
+TEST_F(CudaTrial, BothWaysAreMeasuredByTurnsAndTheFasterOneIsKept) {
+  Sequence loops = sequence(25);
+  (void)loops.run(1);
+  const int n_waits = fake_.n_waits;
+  for (int i = 0; i < 2 * ReplayTrial::n_each; ++i) {
+    EXPECT_FALSE(loops.trial().is_decided());
+    (void)loops.run(1);
+    EXPECT_EQ(fake_.n_replays, i / 2 + 1);
+  }
+  EXPECT_GT(fake_.n_waits, n_waits);
+  const ReplayTrial trial = loops.trial();
+  EXPECT_TRUE(trial.is_decided() && trial.pays());
+  EXPECT_EQ(trial.alone, 30);
+  EXPECT_EQ(trial.as_one, 25);
+  const int n_waits_then = fake_.n_waits;
+  (void)loops.run(4);
+  EXPECT_EQ(fake_.n_replays, ReplayTrial::n_each + 4);
+  EXPECT_EQ(fake_.n_waits, n_waits_then);  // nothing is waited for any more
+  EXPECT_NE(loops.native(), 0U);
+}
+
+TEST_F(CudaTrial, AReplayThatDoesNotPayIsGivenUp) {
+  Sequence loops = sequence(31);
+  (void)loops.run(20);
+  EXPECT_FALSE(loops.trial().pays());
+  EXPECT_EQ(fake_.n_replays, ReplayTrial::n_each);
+  EXPECT_EQ(loops.native(), 0U);
+  (void)loops.run(5);
+  EXPECT_EQ(fake_.n_replays, ReplayTrial::n_each);
+  EXPECT_EQ(fake_.launches.size(), 3U * 25U);
+  EXPECT_EQ(buffer_->version(), 3 * 25);
+  EXPECT_EQ(timing_->n_calls, 3 * 25);
+}
+
+TEST_F(CudaTrial, ARecordingThatIsMadeAnewIsNotMeasuredAnew) {
+  Sequence loops = sequence(5);
+  (void)loops.run(10);
+  buffer_->adopt(gpu_, gpu_->allocate(32, "other memory"));
+  const int n_waits = fake_.n_waits;
+  (void)loops.run(2);
+  EXPECT_EQ(fake_.n_waits, n_waits);
+  EXPECT_NE(loops.native(), 0U);
+}
+
+TEST_F(CudaTrial, WithoutARecordingNothingIsMeasured) {
+  fake_.refuses_graphs = invalid_device;
+  Sequence loops = sequence(5);
+  (void)loops.run(9);
+  EXPECT_FALSE(loops.trial().is_decided());
+  EXPECT_EQ(loops.trial().n_as_one, 0);
+}
+
 TEST_F(CudaSequence, IsWhatAGraphOnADeviceSubmits) {
   const auto graph = ready_graph({{{}, loop("adt")}, {{0}, loop("res")}, {{1}, loop("combine")}});
   EXPECT_TRUE(graph->submit(1));

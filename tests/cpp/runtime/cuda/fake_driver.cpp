@@ -307,6 +307,7 @@ void set_graphs(Driver& driver) {
   driver.graph_launch = [](GraphExecHandle graph, StreamHandle) {
     if (gpu->current.empty()) return invalid_device;
     const auto& launches = gpu->graphs.at(graph);
+    ++gpu->n_replays;
     gpu->launches.insert(gpu->launches.end(), launches.begin(), launches.end());
     return gpu->pending_fault;
   };

@@ -53,6 +53,7 @@ struct FakeGpu {
   bool is_capturing = false;
   std::vector<Launch> captured;  // since a capture began
   std::map<GraphExecHandle, std::vector<Launch>> graphs;
+  int n_replays = 0;
   int n_graphs = 0;  // not yet destroyed, of those that captures end with
 
   FakeGpu();
