@@ -46,16 +46,18 @@ def seconds_of(command: list[str]) -> float:
     return float(line.split()[1])
 
 
-def build(folder: Path, mesh: Path, threads: int) -> Path:
+def build(folder: Path, mesh: Path, options: argparse.Namespace) -> Path:
     """Generate the loops and build the program."""
+    threads = options.threads
     demo = [str(DEMOS / "airfoil.py"), "--mesh", str(mesh), "--iterations", "1"]
     loops = folder / "loops"
-    command = [sys.executable, "-m", "pyop2cxx", "generate", "--backend", "sequential,openmp"]
+    command = [sys.executable, "-m", "pyop2cxx", "generate"]
+    command += ["--backend", ",".join(options.backends), "--arch", options.arch]
     subprocess.run([*command, "-o", str(loops), *demo], check=True, capture_output=True)
     start, before = time.perf_counter(), resource.getrusage(resource.RUSAGE_CHILDREN)
     configure = ["cmake", "-S", str(DEMOS / "cpp"), "-B", str(folder / "out")]
-    options = [f"-DLOOPS={loops}", "-DBUILD_SHARED_LIBS=ON"]
-    subprocess.run([*configure, *options], check=True, capture_output=True)
+    configure += [f"-DLOOPS={loops}", "-DBUILD_SHARED_LIBS=ON"]
+    subprocess.run(configure, check=True, capture_output=True)
     parallel = ["--parallel", str(threads)]
     command = ["cmake", "--build", str(folder / "out"), *parallel]
     subprocess.run(command, check=True, capture_output=True)
@@ -77,13 +79,15 @@ def main() -> None:
     parser.add_argument("--iterations", type=int, default=30)
     parser.add_argument("--pairs", type=int, default=5)
     parser.add_argument("--threads", type=int, default=len(os.sched_getaffinity(0)))
+    parser.add_argument("--backends", nargs="+", default=["sequential", "openmp"])
+    parser.add_argument("--arch", default="native", help="such as native,sm_90, for cuda")
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as name:
         folder, mesh = Path(name), Path(name, "mesh.dat")
         write_mesh(airfoil_mesh(*options.cells), mesh)
-        cpp = build(folder, mesh, options.threads)
+        cpp = build(folder, mesh, options)
         numbers = [str(options.threads), str(options.iterations)]
-        for backend in ("sequential", "openmp"):
+        for backend in options.backends:
             run = [str(mesh), backend, *numbers]
             pairs = [
                 (

@@ -6,6 +6,7 @@
 #   build         extension and C++ tests, into build/gpu; kept and used again if the sources match
 #   test-cuda     the suites with CUDA; includes the loops of the corpus by every strategy
 #   test-opencl   the same with the driver's OpenCL
+#   ahead         the airfoil as a program in C++ on the GPU: its test, its bits, its time
 #   sanitize      compute-sanitizer memcheck, racecheck and initcheck over the corpus, side by side
 #   bench         benchmarks/bench_device.py on both
 #   table         what the phases so far gave (each run ends with it anyway)
@@ -240,6 +241,48 @@ phase_test_opencl() {
   test_backend opencl
 }
 
+# --- programs in C++ ---------------------------------------------------------------------------
+
+readonly ahead=$built/ahead
+
+gpu_name() {
+  nvidia-smi --query-gpu=compute_cap --format=csv,noheader | head -n 1 | sed 's/\.//; s/^/sm_/'
+}
+
+# On a mesh so small that its values are recorded, for the project's own test.
+ahead_build() {
+  rm -rf "$ahead" && mkdir -p "$ahead" &&
+    python3 -c 'import sys
+from pyop2cxx.mesh import airfoil_mesh
+from pyop2cxx.mesh.files import write_mesh
+write_mesh(airfoil_mesh(60, 80), sys.argv[1])' "$ahead/mesh.dat" &&
+    python3 -m pyop2cxx generate --backend openmp,cuda --arch "native,$(gpu_name)" -o "$ahead/loops" \
+      demos/airfoil.py --backend openmp --mesh "$ahead/mesh.dat" --iterations 1 &&
+    cmake -S demos/cpp -B "$ahead/out" -DLOOPS="$PWD/$ahead/loops" -Dairfoil_CHECK=ON &&
+    cmake --build "$ahead/out" -j "$jobs"
+}
+
+ahead_run() {
+  find "$ahead/out" -name airfoil_check -exec {} \; -quit | tee "$ahead/check.txt" &&
+    [[ $(grep -c 'on cuda: as in Python' "$ahead/check.txt") == 5 ]] &&
+    "$ahead/out/airfoil_demo" "$ahead/mesh.dat" openmp "$jobs" 20 "$ahead/openmp.bin" &&
+    "$ahead/out/airfoil_demo" "$ahead/mesh.dat" cuda 1 20 "$ahead/cuda.bin" &&
+    python3 -c 'import sys, numpy as np
+a, b = (np.fromfile(name) for name in sys.argv[1:])
+print("largest difference", abs(a - b).max()); sys.exit(not np.allclose(a, b, rtol=1e-9))' \
+      "$ahead/openmp.bin" "$ahead/cuda.bin"
+}
+
+phase_ahead() {
+  measured ahead-build ahead_build
+  measured ahead-run ahead_run
+  cat "$out/ahead-run.log"
+  measured ahead-tests tests tests/python/test_ahead.py tests/python/test_cpp_files.py
+  measured ahead-bench timeout 300 python3 benchmarks/bench_cpp.py --backends openmp cuda \
+    --arch "native,$(gpu_name)" --cells 800 900 --iterations 200
+  cat "$out/ahead-bench.log"
+}
+
 # --- sanitizer ---------------------------------------------------------------------------------
 
 sanitize_with() {
@@ -291,10 +334,10 @@ print_table() {
 
 # --- main --------------------------------------------------------------------------------------
 
-(($#)) || fail "usage: tools/gpu_check.sh pack|build|test-cuda|test-opencl|sanitize|bench|table..."
+(($#)) || fail "usage: tools/gpu_check.sh pack|build|test-cuda|test-opencl|ahead|sanitize|bench|table..."
 for phase in "$@"; do
   case $phase in
-    pack | build | test-cuda | test-opencl | sanitize | bench | table) ;;
+    pack | build | test-cuda | test-opencl | ahead | sanitize | bench | table) ;;
     *) fail "there is no phase '$phase'; see the head of $0" ;;
   esac
 done

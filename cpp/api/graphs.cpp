@@ -91,6 +91,7 @@ std::pair<void*, std::size_t> Graph::found(std::string_view name, DType dtype) c
       throw UsageError(fmt::format("graph '{}': the values of '{}' are {}, not {}", state_->name,
                                    name, name_of(one.dtype), name_of(dtype)));
     }
+    bring_to_host(*one.data, true);
     return {one.data->buffer->data(), static_cast<std::size_t>(one.data->buffer->n_bytes())};
   }
   throw UsageError(fmt::format("graph '{}' uses nothing of the name '{}'; there are: {}",

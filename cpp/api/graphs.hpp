@@ -62,9 +62,9 @@ class GraphSteps {
   /// @throws UsageError if there are not as many.
   template <class T, class S>
   void copy(const Held<S>& source, const Held<T>& target) {
-    check_as_many("copy", source.values().size(), target.values().size());
+    check_as_many("copy", source.read().size(), target.read().size());
     steps_.emplace_back([source, target] {
-      std::ranges::transform(source.values(), target.values().begin(),
+      std::ranges::transform(source.read(), target.values().begin(),
                              [](const S& one) { return static_cast<T>(one); });
     });
   }
@@ -73,13 +73,15 @@ class GraphSteps {
   /// @throws UsageError as copy().
   template <class T, int Dim>
   void scan(const Dat<T, Dim>& source, const Dat<T, Dim>& target) {
-    check_as_many("scan", source.values().size(), target.values().size());
+    check_as_many("scan", source.read().size(), target.read().size());
     steps_.emplace_back([source, target] {
+      const std::span<const T> from = source.read();
+      const std::span<T> to = target.values();
       for (std::size_t k = 0; k < Dim; ++k) {
         T sum{};
-        for (std::size_t i = k; i < source.values().size(); i += Dim) {
-          const T own = source.values()[i];
-          target.values()[i] = sum;
+        for (std::size_t i = k; i < from.size(); i += Dim) {
+          const T own = from[i];
+          to[i] = sum;
           sum = static_cast<T>(sum + own);
         }
       }

@@ -5,71 +5,38 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <map>
 #include <memory>
 #include <mutex>
-#include <set>
+#include <utility>
 
+#include "api/choice.hpp"
 #include "api/object_states.hpp"
+#include "api/shared.hpp"
 #include "base/error.hpp"
-#include "exec/portable.hpp"
-#include "plan/plan_cache.hpp"
 #include "plan/positions.hpp"
-#include "runtime/host/threads.hpp"
 #include "runtime/prepared_loop.hpp"
 
 namespace op2 {
 namespace api {
 
 struct LoopState {
-  std::string what;
+  LoopState(LoopText made_of, Visited over) : text(std::move(made_of)), visited(std::move(over)) {}
+
+  const LoopText text;
+  const Visited visited;
   Arguments objects;
-  std::mutex mutex;                    // guards versions
-  std::vector<std::size_t> injective;  // Maps that have to be
-  std::vector<std::int64_t> versions;  // [injective] that were found so
-  std::unique_ptr<runtime::PreparedLoop> prepared;
+  std::string what;
+  Target target;
+  std::shared_ptr<runtime::DeviceMirror> mirror;  // null on the host
+  int n_threads = 1;
+
+  std::mutex mutex;                        // guards what follows
+  std::vector<std::int64_t> versions;      // of Maps, that the code was chosen for
+  const CompiledLoop* compiled = nullptr;  // of the text
+  std::shared_ptr<runtime::PreparedLoop> prepared;
 };
 
 namespace {
-
-constexpr const char* backend_names[] = {"sequential", "openmp"};
-
-const char* name_of(Backend backend) {
-  return backend_names[static_cast<std::size_t>(backend)];
-}
-
-/// What all loops of this process share.
-struct Shared {
-  std::mutex mutex;  // guards options and timings
-  Options options;
-  std::shared_ptr<plan::PlanCache> plans = std::make_shared<plan::PlanCache>();
-  std::map<std::pair<std::string, Backend>, std::shared_ptr<runtime::Timing>> timings;
-};
-
-Shared& shared() {
-  static Shared state;
-  return state;
-}
-
-int n_threads_of(const Options& options) {
-  return options.threads > 0 ? options.threads : runtime::available_threads();
-}
-
-/// All that there is for a backend, what knows most of the mesh first.
-std::vector<const CompiledLoop*> compiled_for(const LoopText& text, Backend backend) {
-  std::vector<const CompiledLoop*> found;
-  std::set<std::string> others;
-  for (const CompiledLoop& one : text.compiled) {
-    if (one.backend == backend) found.push_back(&one);
-    others.insert(name_of(one.backend));
-  }
-  if (!found.empty()) return found;
-  const std::string there = fmt::format("{}", fmt::join(others, ", "));
-  throw UnsupportedError(fmt::format(
-      "par_loop '{}': it was not generated for backend '{}', but for: {}; generate it with "
-      "--backend {}, or choose another one by op2::init()",
-      text.name, name_of(backend), there, name_of(backend)));
-}
 
 void check_map(const std::string& what, const MapState& map, const SetPointer& set,
                const std::string& whose, const SetPointer& home) {
@@ -137,27 +104,15 @@ void check_memory(const LoopState& loop) {
   }
 }
 
-bool leads_nowhere_twice(const MapState& map) {
-  return shared().plans->facts(map.table, map.from->size, 1).injective;
-}
-
-/// Code for a Map that leads nowhere twice takes no care of entities that meet.
-void check_injective(LoopState& loop) {
-  if (loop.injective.empty()) return;
-  const std::lock_guard lock(loop.mutex);
-  for (std::size_t i = 0; i < loop.injective.size(); ++i) {
-    const MapState& map = *loop.objects.maps[loop.injective[i]];
-    const std::int64_t version = map.table->version();
-    if (loop.versions[i] == version) continue;
-    if (!leads_nowhere_twice(map)) {
-      throw UsageError(fmt::format(
-          "{}: it was generated for a Map '{}' that leads to no entity twice, but this one does; "
-          "make the loop again if its values were changed, or generate it from a program whose Map "
-          "does "
-          "so, too",
-          loop.what, map.name));
-    }
-    loop.versions[i] = version;
+/// What cannot be chosen otherwise: nobody has code for a Map that leads somewhere twice.
+void check_suits(const LoopState& loop, const CompiledLoop& compiled) {
+  for (std::size_t i = 0; i < compiled.injective.size(); ++i) {
+    const MapState& map = *loop.objects.maps[i];
+    if (!compiled.injective[i] || leads_nowhere_twice(map)) continue;
+    throw UsageError(fmt::format(
+        "{}: it was generated for a Map '{}' that leads to no entity twice, but this one does; "
+        "generate it from a program whose Map does so, too",
+        loop.what, map.name));
   }
 }
 
@@ -209,50 +164,43 @@ runtime::Binding binding_of(const LoopState& loop, const Visited& visited, const
   return made;
 }
 
-runtime::LaunchOptions launch_options(const CompiledLoop& compiled, int n_threads) {
-  runtime::LaunchOptions options{n_threads, compiled.block_size, 0, Tuning::of(DeviceClass::host)};
-  for (const auto& [name, value] : compiled.tuning) tune(options.tuning, name, value);
-  return options;
-}
-
-/// Whether what a code needs of the mesh is so.
-bool suits(const CompiledLoop& compiled, const exec::Executable& executable,
-           const Arguments& objects) {
-  for (std::size_t i = 0; i < compiled.injective.size(); ++i) {
-    if (compiled.injective[i] && !leads_nowhere_twice(*objects.maps[i])) return false;
+void prepare(LoopState& loop, Chosen code, const std::shared_ptr<runtime::DeviceMirror>& mirror,
+             int n_threads) {
+  if (mirror) {
+    auto device = std::make_shared<exec::DeviceCode>(*code.executable->device);
+    device->program = program_on(*mirror->device(), loop.text.name, code.compiled->images);
+    code.executable->device = std::move(device);
   }
-  const int width = exec::position_bytes(executable);
-  return width == 0 || std::ranges::all_of(objects.data, [width](const Argument& argument) {
-           const SparsityPointer& sparsity = argument.data->sparsity;
-           return sparsity == nullptr ||
-                  plan::position_bytes(sparsity->table->longest_row) <= width;
-         });
-}
-
-struct Chosen {
-  const CompiledLoop* compiled;
-  std::shared_ptr<exec::Executable> executable;
-};
-
-/// The first code that suits the mesh; if none does, the last, whose checks say why.
-Chosen chosen(const LoopText& text, Backend backend, const Arguments& objects) {
-  Chosen found{};
-  for (const CompiledLoop* one : compiled_for(text, backend)) {
-    found = {one, exec::read_executable(one->executable)};
-    found.executable->launch = one->launch;
-    if (suits(*one, *found.executable, objects)) break;
-  }
-  return found;
-}
-
-void prepare(LoopState& loop, const LoopText& text, const Chosen& code, const Visited& visited) {
+  runtime::LaunchOptions options{n_threads, code.compiled->block_size,
+                                 useful_bytes(loop.objects, loop.visited, *code.executable),
+                                 tuning_of(*code.compiled)};
   Shared& all = shared();
-  const std::lock_guard lock(all.mutex);
-  auto& timing = all.timings[{text.name, code.compiled->backend}];
-  if (!timing) timing = std::make_shared<runtime::Timing>();
-  loop.prepared = std::make_unique<runtime::PreparedLoop>(
-      code.executable, binding_of(loop, visited, text, *code.executable),
-      launch_options(*code.compiled, n_threads_of(all.options)), all.plans, timing);
+  std::shared_ptr<runtime::Timing> timing;
+  {
+    const std::lock_guard lock(all.mutex);
+    auto& known = all.timings[{loop.text.name, code.compiled->backend}];
+    if (!known) known = std::make_shared<runtime::Timing>(all.coherence->trace());
+    timing = known;
+  }
+  loop.prepared = std::make_shared<runtime::PreparedLoop>(
+      code.executable, binding_of(loop, loop.visited, loop.text, *code.executable), options,
+      all.plans, std::move(timing), mirror);
+}
+
+std::vector<std::int64_t> versions_of(const Arguments& objects) {
+  std::vector<std::int64_t> versions;
+  for (const MapPointer& map : objects.maps) versions.push_back(map->table->version());
+  return versions;
+}
+
+/// Choose the code that suits the Maps as they are now, and prepare it unless it is prepared.
+void choose(LoopState& loop) {
+  std::vector<std::int64_t> versions = versions_of(loop.objects);
+  const Chosen code = chosen(loop.text, loop.target, loop.objects, loop.visited);
+  check_suits(loop, *code.compiled);
+  if (code.compiled != loop.compiled) prepare(loop, code, loop.mirror, loop.n_threads);
+  loop.compiled = code.compiled;
+  loop.versions = std::move(versions);
 }
 
 }  // namespace
@@ -260,40 +208,33 @@ void prepare(LoopState& loop, const LoopText& text, const Chosen& code, const Vi
 Visited::Visited(const Subset& subset) : whole(subset.state()->whole), part(subset.state()) {}
 
 Loop made_loop(const LoopText& text, const Visited& visited, Arguments arguments) {
-  Backend backend{};
+  auto loop = std::make_shared<LoopState>(text, visited);
   {
-    const std::lock_guard lock(shared().mutex);
-    backend = shared().options.backend;
+    Shared& all = shared();
+    const std::lock_guard lock(all.mutex);
+    loop->target.backend = all.options.backend;
+    loop->mirror = all.mirror;
+    loop->n_threads = n_threads_of(all.options);
   }
-  auto loop = std::make_shared<LoopState>();
+  if (loop->mirror) loop->target.info = &loop->mirror->device()->info();
   loop->what = fmt::format("par_loop '{}'", text.name);
   loop->objects = std::move(arguments);
   check_indices(*loop, visited, text.index_bytes);
   check_homes(*loop, visited.whole);
   check_memory(*loop);
-  const Chosen code = chosen(text, backend, loop->objects);
-  for (std::size_t i = 0; i < code.compiled->injective.size(); ++i) {
-    if (code.compiled->injective[i]) loop->injective.push_back(i);
-  }
-  loop->versions.assign(loop->injective.size(), -1);
-  check_injective(*loop);
-  prepare(*loop, text, code, visited);
+  choose(*loop);
   return Loop(std::move(loop));
 }
 
 void run(LoopState& loop) {
-  check_injective(loop);
-  loop.prepared->run();
+  std::shared_ptr<runtime::PreparedLoop> prepared;
+  {
+    const std::lock_guard lock(loop.mutex);
+    if (versions_of(loop.objects) != loop.versions) choose(loop);
+    prepared = loop.prepared;
+  }
+  prepared->run();
 }
 
 }  // namespace api
-
-void init(const Options& options) {
-  if (options.threads < 0) {
-    throw UsageError(fmt::format("init: threads must be 0 or more, got {}", options.threads));
-  }
-  const std::lock_guard lock(api::shared().mutex);
-  api::shared().options = options;
-}
-
 }  // namespace op2

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <utility>
@@ -13,15 +14,26 @@
 /// What generated code hands over to make its loops.
 namespace op2::api {
 
+/// @brief What a device loads.
+struct Image {
+  const char* target;  ///< "sm_90"; of OpenCL C: the options of its compiler
+  const unsigned char* bytes;
+  std::size_t n_bytes;
+};
+
 /// @brief A loop as it was compiled for one backend.
 struct CompiledLoop {
   Backend backend;
-  op2_launch_v1 launch;
+  op2_launch_v1 launch;         ///< null: on a device
   const char* executable;       ///< exec::canonical of it
   std::int64_t block_size;      ///< 0: chosen from the size
   std::vector<bool> injective;  ///< [maps] that the code needs to lead nowhere twice
   /// Numbers that steer launches, where they are not the defaults.
   std::vector<std::pair<const char*, std::variant<bool, std::int64_t, double>>> tuning;
+  std::vector<Image> images = {};  ///< of a device: one for each kind of them
+  bool for_processor = false;      ///< of a device that is a processor; else of a GPU
+  bool padded = false;             ///< pays where targets have similar numbers of elements
+  int index_bytes = 8;             ///< of all index arithmetic
 };
 
 /// @brief A loop, for all backends that it was compiled for.
@@ -30,6 +42,7 @@ struct LoopText {
   std::vector<int> spaces;  ///< [maps] those with equal ones lead to the same memory
   std::vector<CompiledLoop> compiled;
   int index_bytes = 4;  ///< of a Subset's indices
+  int slots = 1;        ///< ways by which an element reaches what it writes
 };
 
 /// @brief An argument of a loop.

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <utility>
 
 #include "api/states.hpp"
 #include "mesh/buffer.hpp"
@@ -38,6 +39,17 @@ struct SparsityState {
 };
 
 struct DataState {
+  DataState(SetPointer on, SparsityPointer where, std::shared_ptr<mesh::Buffer> values,
+            std::string of_kind, std::string called)
+      : home(std::move(on)),
+        sparsity(std::move(where)),
+        buffer(std::move(values)),
+        kind(std::move(of_kind)),
+        name(std::move(called)) {}
+  DataState(const DataState&) = delete;
+  DataState& operator=(const DataState&) = delete;
+  ~DataState();
+
   SetPointer home;           ///< null: of no Set
   SparsityPointer sparsity;  ///< of a matrix; else null
   std::shared_ptr<mesh::Buffer> buffer;

@@ -3,10 +3,13 @@
 
 #include <fmt/format.h>
 
+#include <cstddef>
+#include <cstring>
 #include <utility>
 #include <variant>
 
 #include "api/object_states.hpp"
+#include "api/shared.hpp"
 #include "base/error.hpp"
 #include "runtime/host/threads.hpp"
 
@@ -15,9 +18,12 @@ namespace api {
 namespace {
 
 /// Only buffers that a loop writes are written: a view of values that are read stays one.
-std::shared_ptr<mesh::Buffer> buffer_of(const View& values) {
-  return std::make_shared<mesh::Buffer>(
-      const_cast<void*>(values.data), static_cast<std::int64_t>(values.size * values.scalar_bytes));
+std::shared_ptr<mesh::Buffer> buffer_of(const View& values, std::string what) {
+  const mesh::Layout rows{false, values.dim, static_cast<int>(values.scalar_bytes)};
+  auto made = std::make_shared<mesh::Buffer>(shared().coherence, std::move(what), rows);
+  made->reset(const_cast<void*>(values.data),
+              static_cast<std::int64_t>(values.size * values.scalar_bytes));
+  return made;
 }
 
 void check_range(const MapState& map) {
@@ -94,8 +100,9 @@ DataPointer made_mat(const SparsityPointer& sparsity, const View& values, std::s
         "Mat '{}': expected {} values ({} for each of the {} entries of Sparsity '{}'), got {}",
         name, wanted, values.dim, sparsity->table->n_entries(), sparsity->name, values.size));
   }
-  return std::make_shared<const DataState>(
-      DataState{nullptr, sparsity, buffer_of(values), "Mat", std::move(name)});
+  auto buffer = buffer_of(values, fmt::format("Mat '{}'", name));
+  return std::make_shared<const DataState>(nullptr, sparsity, std::move(buffer), "Mat",
+                                           std::move(name));
 }
 
 MapPointer made_map(const SetPointer& from, const SetPointer& to, const View& values,
@@ -122,8 +129,8 @@ DataPointer made_dat(const SetPointer& set, const View& values, std::string name
         fmt::format("Dat '{}' on Set '{}': expected {} values (shape ({}, {})), got {}", name,
                     set->name, wanted, set->size, values.dim, values.size));
   }
-  return std::make_shared<const DataState>(
-      DataState{set, nullptr, buffer_of(values), "Dat", std::move(name)});
+  auto buffer = buffer_of(values, fmt::format("Dat '{}' on Set '{}'", name, set->name));
+  return std::make_shared<const DataState>(set, nullptr, std::move(buffer), "Dat", std::move(name));
 }
 
 DataPointer made_global(const View& values, const char* kind, std::string name) {
@@ -131,8 +138,34 @@ DataPointer made_global(const View& values, const char* kind, std::string name) 
     throw UsageError(
         fmt::format("{} '{}': expected {} values, got {}", kind, name, values.dim, values.size));
   }
-  return std::make_shared<const DataState>(
-      DataState{nullptr, nullptr, buffer_of(values), kind, std::move(name)});
+  auto buffer = buffer_of(values, fmt::format("{} '{}'", kind, name));
+  return std::make_shared<const DataState>(nullptr, nullptr, std::move(buffer), kind,
+                                           std::move(name));
+}
+
+/// The program's memory is still there, and may be read after this.
+DataState::~DataState() {
+  try {
+    buffer->release(/*is_kept=*/true);
+  } catch (const Error&) {  // whoever waits for the device has been told, or will be
+  }
+}
+
+void bring_to_host(const DataState& data, bool is_written) {
+  if (!data.buffer->is_tracked()) return;
+  const mesh::Use use = is_written ? mesh::Use::read_write : mesh::Use::read;
+  data.buffer->on_host(use, {is_written ? "values()" : "read()", -1, true});
+}
+
+void set_to_zero(const DataState& data) {
+  mesh::Buffer& buffer = *data.buffer;
+  if (!buffer.zero_on_device()) {
+    buffer.on_host(mesh::Use::write, {"zero()", -1, true});
+    if (buffer.n_bytes() > 0) {
+      std::memset(buffer.data(), 0, static_cast<std::size_t>(buffer.n_bytes()));
+    }
+  }
+  buffer.increment_version();
 }
 
 void check_changed(const MapState& map) {

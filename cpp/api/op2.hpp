@@ -15,22 +15,38 @@
 ///
 /// Sets, Subsets, Maps, Dats, Mats, Globals and Consts are handles: copies are the same object.
 /// Values stay where they are, in memory of the program, which must outlive every object and Loop
-/// that sees them. What is wrong is an exception: UsageError of what a caller did, UnsupportedError
-/// of what the generated code cannot do, ExecutionError of a loop that failed. All are op2::Error.
+/// that sees them. A device has copies of them: whoever reads memory after a loop has run there
+/// asks for it by read(), and who writes it by values(), each time. The last handle of an object
+/// brings back what a device has newer. What is wrong is an exception: UsageError of what a caller
+/// did, UnsupportedError of what the generated code cannot do, ExecutionError of a loop that
+/// failed. All are op2::Error.
 namespace op2 {
 
 /// @brief What a loop runs on.
-enum class Backend { sequential, openmp };
+enum class Backend { sequential, openmp, opencl, cuda };
+
+/// @brief The backend of that name, as Python calls it: "openmp".
+/// @throws UsageError if there is none, listing all.
+[[nodiscard]] Backend backend_named(const std::string& name);
 
 /// @brief How loops run that are made from now on.
 struct Options {
   Backend backend = Backend::openmp;
-  int threads = 0;  ///< of one loop; 0: as many as this process may use
+  int threads = 0;            ///< of one loop; 0: as many as this process may use
+  std::string device = {};    ///< its number, or a part of its name; empty: the first GPU
+  std::string platform = {};  ///< a part of its name; empty: any
 };
 
-/// @brief Set the options of all loops that are made from now on.
-/// @throws UsageError if there are less than no threads.
+/// @brief Set the options of all loops that are made from now on; opens the device, if it is one.
+/// @throws UsageError if there are less than no threads, or there is no such device; the message
+/// lists all.
+/// @throws ToolchainError if there is no driver, or it finds no device; the message says what was
+/// looked for. Nothing is changed then.
 void init(const Options& options);
+
+/// @brief Wait until the devices have done what was asked of them. Loops on the host have.
+/// @throws ExecutionError if a loop has failed, naming it.
+void finish();
 
 /// @brief A set of mesh entities. Equal only to itself.
 class Set {
@@ -90,7 +106,20 @@ namespace api {
 template <class T>
 class Held {
  public:
-  [[nodiscard]] std::span<T> values() const { return values_; }
+  /// @brief The values, to be read and written: those that a device may have are no longer used.
+  /// @throws ExecutionError if a loop that wrote them has failed, naming it.
+  [[nodiscard]] std::span<T> values() const {
+    bring_to_host(*state_, true);
+    return values_;
+  }
+  /// @brief The values, to be read until the next loop runs.
+  /// @throws ExecutionError as values().
+  [[nodiscard]] std::span<const T> read() const {
+    bring_to_host(*state_, false);
+    return values_;
+  }
+  /// @brief Set all values to 0, where they are: a device is not waited for.
+  void zero() const { set_to_zero(*state_); }
   [[nodiscard]] const DataPointer& state() const { return state_; }
 
  protected:
@@ -173,6 +202,8 @@ class Global : public api::Held<T> {
 };
 
 /// @brief What kernels know by its name. Its values are read when a loop runs.
+///
+/// A device has a copy: whoever has written new values says so by changed().
 template <class T, int Dim = 1>
 class Const {
  public:
@@ -180,6 +211,9 @@ class Const {
   explicit Const(std::span<const T> values, std::string name = "const")
       : state_(api::made_global({values.data(), sizeof(T), values.size(), Dim}, "Const",
                                 std::move(name))) {}
+
+  /// @brief Say that values were changed.
+  void changed() { api::bring_to_host(*state_, true); }
 
   [[nodiscard]] const api::DataPointer& state() const { return state_; }
 
@@ -189,7 +223,8 @@ class Const {
 
 /// @brief A loop with its arguments: checked, bound, and planned when it first runs.
 ///
-/// Make it once and run it often. Runs of one Loop exclude each other.
+/// Make it once and run it often. Runs of one Loop exclude each other. On a device run() waits for
+/// nothing: what fails there is an exception of who waits.
 class Loop {
  public:
   explicit Loop(std::shared_ptr<api::LoopState> state) : state_(std::move(state)) {}

@@ -50,6 +50,10 @@ struct MapPair {
 [[nodiscard]] DataPointer made_mat(const SparsityPointer& sparsity, const View& values,
                                    std::string name);
 void check_changed(const MapState& map);
+/// @brief Make values valid in the program's memory, waiting for the device that has newer ones.
+/// @param[in] is_written Whether they will be changed there.
+void bring_to_host(const DataState& data, bool is_written);
+void set_to_zero(const DataState& data);
 void run(LoopState& loop);
 
 }  // namespace op2::api

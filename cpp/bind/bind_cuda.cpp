@@ -2,9 +2,9 @@
 #include <pybind11/stl.h>
 
 #include <string>
-#include <utility>
 
 #include "bind/bind.hpp"
+#include "jit/nvrtc/compiler.hpp"
 #include "runtime/cuda/open.hpp"
 
 namespace op2::bind {
@@ -14,14 +14,8 @@ void bind_cuda(py::module_& core) {
   namespace cuda = runtime::cuda;
   py::module_ module = core.def_submodule("cuda", "GPUs reached through NVIDIA's driver.");
   module.def("find_devices", &cuda::find_devices, Unlocked());
-  module.def(
-      "open_device",
-      [](int index, const std::vector<std::string>& nvrtc_folders) {
-        cuda::OpenedDevice opened = cuda::open_device(index, nvrtc_folders);
-        return std::pair(std::move(opened.device), std::move(opened.compiler));
-      },
-      py::arg("index"), py::arg("nvrtc_folders"), Unlocked());
-  module.def("make_compiler", &cuda::make_compiler, py::arg("architecture"),
+  module.def("open_device", &cuda::open_device, py::arg("index"), Unlocked());
+  module.def("make_compiler", &jit::nvrtc::make_compiler, py::arg("architecture"),
              py::arg("nvrtc_folders"), Unlocked());
 }
 

@@ -3,14 +3,20 @@
 
 #include <memory>
 #include <string>
+#include <tuple>
 #include <utility>
+#include <vector>
 
 #include "bind/bind.hpp"
 #include "exec/build.hpp"
 #include "jit/device_service.hpp"
+#include "jit/opencl/compiler.hpp"
+#include "runtime/chosen_device.hpp"
 #include "runtime/copy_rate.hpp"
 #include "runtime/device_mirror.hpp"
+#include "runtime/images.hpp"
 #include "runtime/opencl/device.hpp"
+#include "runtime/opencl/known_text.hpp"
 
 namespace op2::bind {
 namespace {
@@ -34,11 +40,12 @@ void bind_device_values(py::module_& core) {
       .def_readonly("warp", &DeviceInfo::warp)
       .def_readonly("float64", &DeviceInfo::float64)
       .def_readonly("is_cpu", &DeviceInfo::is_cpu);
-  py::class_<exec::Program, std::shared_ptr<exec::Program>>(core, "Program");
   py::class_<jit::DeviceBinary>(core, "DeviceBinary")
       .def_readonly("origin", &jit::DeviceBinary::origin)
       .def_readonly("seconds", &jit::DeviceBinary::seconds)
-      .def_readonly("path", &jit::DeviceBinary::path);
+      .def_readonly("path", &jit::DeviceBinary::path)
+      .def_property_readonly(
+          "bytes", [](const jit::DeviceBinary& binary) { return py::bytes(*binary.bytes); });
   py::class_<Device, mesh::Device, std::shared_ptr<Device>>(core, "RuntimeDevice")
       .def_property_readonly("info", &Device::info)
       .def(
@@ -47,6 +54,14 @@ void bind_device_values(py::module_& core) {
             return device.load(*binary.bytes);
           },
           py::arg("binary"), Unlocked())
+      .def(
+          "load_bytes",
+          [](Device& device, const py::bytes& binary) {
+            const std::string copied = binary;
+            const py::gil_scoped_release unlocked;
+            return device.load(copied);
+          },
+          py::arg("binary"))
       .def("start_clock", &Device::start_clock, Unlocked())
       .def("stop_clock", &Device::stop_clock, Unlocked())
       .def("measure_copy_rate", &runtime::measure_copy_rate, py::arg("n_bytes"),
@@ -74,16 +89,16 @@ void bind_device_service(py::module_& core) {
 }
 
 void bind_opencl(py::module_& core) {
-  using runtime::opencl::OpenedDevice;
   py::module_ module = core.def_submodule("opencl", "Devices reached through OpenCL.");
   module.def("list_devices", &runtime::opencl::list_devices, Unlocked());
+  module.def("open_device", &runtime::opencl::open_device, py::arg("index"), Unlocked());
   module.def(
-      "open_device",
-      [](int index) {
-        OpenedDevice opened = runtime::opencl::open_device(index);
-        return std::pair(std::move(opened.device), std::move(opened.compiler));
+      "program_of",
+      [](std::string options, std::string source) {
+        return py::bytes(runtime::opencl::bytes_of({std::move(options), std::move(source)}));
       },
-      py::arg("index"), Unlocked());
+      py::arg("options"), py::arg("source"));
+  module.def("make_compiler", &jit::opencl::make_compiler, py::arg("index"), Unlocked());
 }
 
 }  // namespace
@@ -101,6 +116,16 @@ void bind_device(py::module_& core) {
   // Programs are opaque to Python: it only carries them from the compiler to an Executable.
   core.def("make_device_executable", &exec::device_executable, py::arg("module"), py::arg("loop"),
            py::arg("program"), py::arg("strategy"), py::arg("suffix"));
+  core.def(
+      "chosen_device",
+      [](const std::vector<std::tuple<std::string, std::string, bool>>& devices,
+         const std::string& platform, const std::string& device) {
+        std::vector<runtime::DeviceLabel> labels;
+        for (const auto& [name, of, is_cpu] : devices) labels.push_back({name, of, is_cpu});
+        return runtime::chosen_device(labels, platform, device);
+      },
+      py::arg("devices"), py::arg("platform"), py::arg("device"));
+  core.def("fitting_image", &runtime::fitting_image, py::arg("capability"), py::arg("targets"));
   bind_opencl(core);
 }
 

@@ -3,7 +3,11 @@
 #include <pybind11/typing.h>
 
 #include <array>
+#include <memory>
+#include <string>
+#include <utility>
 
+#include "base/error.hpp"
 #include "bind/bind.hpp"
 #include "dispatch/ahead_table.hpp"
 #include "dispatch/dispatcher.hpp"
@@ -24,7 +28,9 @@ void bind_dispatch(py::module_& core) {
   using dispatch::Provider;
   using dispatch::Query;
 
-  // Executables are opaque to Python: it only carries them from the provider to a loop.
+  // Executables are opaque to Python: it only carries them from the provider to a loop, and
+  // Programs from a device to an Executable.
+  py::class_<exec::Program, std::shared_ptr<exec::Program>>(core, "Program");
   py::class_<exec::Executable, std::shared_ptr<exec::Executable>>(core, "Executable")
       .def_readonly("name", &exec::Executable::name)
       .def_readonly("strategy", &exec::Executable::strategy)
@@ -68,9 +74,22 @@ void bind_dispatch(py::module_& core) {
           },
           py::arg("query"), py::arg("executable"), py::arg("library"), py::arg("symbol"))
       .def(
+          "add_on_device",
+          [](AheadTable& table, const Query& query, const std::string& executable,
+             std::shared_ptr<exec::Program> program) {
+            const auto made = exec::read_executable(executable);
+            if (made->device == nullptr) throw UsageError("this is no loop of a device");
+            made->device = std::make_shared<const exec::DeviceCode>(
+                exec::DeviceCode{std::move(program), made->device->launch});
+            table.add(query, made);
+          },
+          py::arg("query"), py::arg("executable"), py::arg("program"))
+      .def(
           "find", [](AheadTable& table, const Query& query) { return table.find(query).why; },
           py::arg("query"))
       .def("knows", &AheadTable::knows, py::arg("query"))
+      .def("note", &AheadTable::note, py::arg("query"))
+      .def("refuse", &AheadTable::refuse, py::arg("query"), py::arg("why"))
       .def("clear", &AheadTable::clear);
   core.def(
       "written_down",
@@ -80,6 +99,12 @@ void bind_dispatch(py::module_& core) {
             *exec::host_executable(module, loop, nullptr, nullptr, strategy, is_parallel));
       },
       py::arg("module"), py::arg("loop"), py::arg("strategy"), py::arg("is_parallel"));
+  core.def(
+      "written_down_for_device",
+      [](const kir::Module& module, const ir::Loop& loop, const std::string& strategy) {
+        return exec::canonical(*exec::device_executable(module, loop, nullptr, strategy, ""));
+      },
+      py::arg("module"), py::arg("loop"), py::arg("strategy"));
   core.def(
       "range_of",
       [](const kir::Module& module) {

@@ -193,7 +193,15 @@ void bind_options(py::module_& core) {
             return options;
           },
           py::arg("position_bytes"))
+      .def("for_any_mesh",
+           [](Options options) {
+             options.padded = false;
+             options.index_bytes = 8;
+             return options;
+           })
       .def_readonly("position_bytes", &Options::position_bytes)
+      .def_readonly("padded", &Options::padded)
+      .def_readonly("index_bytes", &Options::index_bytes)
       .def_readonly("gather_bytes", &Options::gather_bytes);
   py::class_<lower::LaneRule>(core, "LaneRule")
       .def_readonly("least_operations", &lower::LaneRule::least_operations)

@@ -7,9 +7,12 @@ namespace op2::dispatch {
 
 Provider::Answer AheadTable::find(const Query& query) {
   const std::lock_guard lock(mutex_);
-  if (entries_.empty()) return {nullptr, "no table is loaded"};
+  if (loops_.empty()) return {nullptr, "no table is loaded"};
   const auto found = entries_.find(query.text);
   if (found != entries_.end()) return {found->second, ""};
+  if (const auto why = refused_.find(query.text); why != refused_.end()) {
+    return {nullptr, why->second};
+  }
   if (signatures_.contains(query.signature)) {
     return {nullptr, "it has this loop for another backend, strategy or other options"};
   }
@@ -26,9 +29,22 @@ void AheadTable::add(const Query& query, ExecutablePtr executable) {
   loops_.insert(query.loop);
 }
 
+void AheadTable::note(const Query& query) {
+  const std::lock_guard lock(mutex_);
+  signatures_.insert(query.signature);
+  loops_.insert(query.loop);
+}
+
+void AheadTable::refuse(const Query& query, std::string why) {
+  note(query);
+  const std::lock_guard lock(mutex_);
+  refused_.insert_or_assign(query.text, std::move(why));
+}
+
 void AheadTable::clear() {
   const std::lock_guard lock(mutex_);
   entries_.clear();
+  refused_.clear();
   signatures_.clear();
   loops_.clear();
 }

@@ -22,6 +22,12 @@ class AheadTable : public Provider {
   /// @brief Add a loop; one that is there already stays.
   void add(const Query& query, ExecutablePtr executable);
 
+  /// @brief Know of a loop whose code is not loaded yet.
+  void note(const Query& query);
+
+  /// @brief Know of a loop whose code cannot run here, and why.
+  void refuse(const Query& query, std::string why);
+
   void clear();
 
   /// @brief Whether it has the loop for some backend, strategy and mesh.
@@ -30,6 +36,7 @@ class AheadTable : public Provider {
  private:
   std::mutex mutex_;
   std::unordered_map<std::string, ExecutablePtr> entries_;  // by Query::text
+  std::unordered_map<std::string, std::string> refused_;    // why, by Query::text
   std::unordered_set<std::string> signatures_;
   std::unordered_set<std::string> loops_;
 };

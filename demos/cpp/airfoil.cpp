@@ -69,7 +69,7 @@ int run(const Mesh& mesh, int n_iterations, const std::string& output) {
   const auto iterate = [&] {
     save_soln();
     for (int stage = 0; stage < 2; ++stage) {
-      change[0] = 0.0;
+      rms.zero();
       adt_calc();
       res_calc();
       bres_calc();
@@ -78,13 +78,15 @@ int run(const Mesh& mesh, int n_iterations, const std::string& output) {
   };
 
   iterate();  // makes the plans, too
+  op2::finish();
   const auto start = std::chrono::steady_clock::now();
   for (int i = 1; i < n_iterations; ++i) iterate();
+  op2::finish();
   const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - start;
-  std::printf("rms %.17g\n", std::sqrt(change[0] / mesh.n_cells));
+  std::printf("rms %.17g\n", std::sqrt(rms.read()[0] / mesh.n_cells));
   std::printf("seconds %.6f\n", seconds.count());
   std::ofstream file(output, std::ios::binary);
-  file.write(reinterpret_cast<const char*>(q_values.data()),
+  file.write(reinterpret_cast<const char*>(q.read().data()),
              static_cast<std::streamsize>(q_values.size() * sizeof(double)));
   return file ? 0 : 1;
 }
@@ -93,12 +95,11 @@ int run(const Mesh& mesh, int n_iterations, const std::string& output) {
 
 int main(int argc, char** argv) {
   if (argc != 6) {
-    std::cerr << "usage: airfoil MESH.dat sequential|openmp THREADS ITERATIONS Q.bin\n";
+    std::cerr << "usage: airfoil MESH.dat sequential|openmp|opencl|cuda THREADS ITERATIONS Q.bin\n";
     return 2;
   }
   try {
-    const bool is_alone = std::string(argv[2]) == "sequential";
-    op2::init({is_alone ? op2::Backend::sequential : op2::Backend::openmp, std::stoi(argv[3])});
+    op2::init({op2::backend_named(argv[2]), std::stoi(argv[3])});
     return run(Mesh(argv[1]), std::stoi(argv[4]), argv[5]);
   } catch (const op2::Error& error) {
     std::cerr << error.what() << '\n';

@@ -96,6 +96,7 @@ __all__: list[str] = [
     "checked_kernel",
     "choose_lanes",
     "choose_strategy",
+    "chosen_device",
     "column_fill",
     "combine",
     "common_dtype",
@@ -106,6 +107,7 @@ __all__: list[str] = [
     "dot",
     "dtype_from_name",
     "exchange",
+    "fitting_image",
     "force_strategy",
     "forked_after_parallel_region",
     "graph",
@@ -138,6 +140,7 @@ __all__: list[str] = [
     "why_not",
     "with_checks",
     "written_down",
+    "written_down_for_device",
 ]
 
 class DType:
@@ -895,6 +898,7 @@ class LoweringOptions:
         convention: typing.SupportsInt | typing.SupportsIndex,
         tuning: Tuning,
     ) -> None: ...
+    def for_any_mesh(self) -> LoweringOptions: ...
     def placed(
         self, position_bytes: typing.SupportsInt | typing.SupportsIndex
     ) -> LoweringOptions: ...
@@ -906,7 +910,11 @@ class LoweringOptions:
     @property
     def gather_bytes(self) -> int: ...
     @property
+    def index_bytes(self) -> int: ...
+    @property
     def lanes(self) -> int: ...
+    @property
+    def padded(self) -> bool: ...
     @property
     def position_bytes(self) -> int: ...
     @property
@@ -984,6 +992,9 @@ class CgEnd:
     @property
     def value(self) -> int: ...
 
+class Program:
+    pass
+
 class Executable:
     @property
     def name(self) -> str: ...
@@ -1020,9 +1031,12 @@ class Provider:
 class AheadTable(Provider):
     def __init__(self) -> None: ...
     def add(self, query: Query, executable: str, library: jit.Library, symbol: str) -> None: ...
+    def add_on_device(self, query: Query, executable: str, program: Program) -> None: ...
     def clear(self) -> None: ...
     def find(self, query: Query) -> str: ...
     def knows(self, query: Query) -> bool: ...
+    def note(self, query: Query) -> None: ...
+    def refuse(self, query: Query, why: str) -> None: ...
 
 class JitTable(Provider):
     def __init__(self, max_entries: typing.SupportsInt | typing.SupportsIndex) -> None: ...
@@ -1069,10 +1083,9 @@ class DeviceInfo:
     @property
     def warp(self) -> int: ...
 
-class Program:
-    pass
-
 class DeviceBinary:
+    @property
+    def bytes(self) -> bytes: ...
     @property
     def origin(self) -> jit.Origin: ...
     @property
@@ -1082,6 +1095,7 @@ class DeviceBinary:
 
 class RuntimeDevice(Device):
     def load(self, binary: DeviceBinary) -> Program: ...
+    def load_bytes(self, binary: bytes) -> Program: ...
     def measure_copy_rate(
         self: Device,
         n_bytes: typing.SupportsInt | typing.SupportsIndex,
@@ -1215,6 +1229,9 @@ def choose_strategy(
     maps: collections.abc.Sequence[plan.MapFacts],
     options: LoweringOptions,
 ) -> tuple[str, str]: ...
+def chosen_device(
+    devices: collections.abc.Sequence[tuple[str, str, bool]], platform: str, device: str
+) -> int: ...
 def column_fill(
     loop: Loop,
     binding: Binding,
@@ -1258,6 +1275,7 @@ def dot(
     x: Column, y: Column, conjugate: bool, n_threads: typing.SupportsInt | typing.SupportsIndex
 ) -> int | int | float | complex: ...
 def dtype_from_name(name: str) -> DType: ...
+def fitting_image(capability: str, targets: collections.abc.Sequence[str]) -> int | None: ...
 def force_strategy(
     strategy: str,
     loop: Loop,
@@ -1312,6 +1330,7 @@ def why_not(
 ) -> str: ...
 def with_checks(body: KernelBody, input: CheckInput) -> CheckedBody: ...
 def written_down(module: Module, loop: Loop, strategy: str, is_parallel: bool) -> str: ...
+def written_down_for_device(module: Module, loop: Loop, strategy: str) -> str: ...
 
 DEVICE_CLASSES: list[str] = ["host", "processor", "gpu"]
 MOST_SET_BYTES: int = 256

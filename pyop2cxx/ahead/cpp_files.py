@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
     from pathlib import Path
 
+    from pyop2cxx.ahead.device_files import Image
     from pyop2cxx.ahead.entries import Entry
     from pyop2cxx.ahead.functions import Compiled, Function
     from pyop2cxx.ahead.graph_files import SavedGraph
@@ -27,18 +28,25 @@ if TYPE_CHECKING:
 RUNTIME = "runtime"
 _FIRST = ("api/loops.hpp", "api/graphs.hpp")
 _INCLUDE = re.compile(r'^#include "([^"]+)"', re.MULTILINE)
+_LITERAL_BYTES = 24
 _STANDALONE = ("core.h", "format.h", "ranges.h")
 
 
 def write(
-    folder: Path, name: str, entries: Sequence[Entry], graph: SavedGraph | None, facts: Any
+    folder: Path,
+    name: str,
+    entries: Sequence[Entry],
+    images: Sequence[Image],
+    graph: SavedGraph | None,
+    facts: Any,
 ) -> bool:
     """Write the header, the unit with what it declares, its test, and the run-time's sources.
 
     Args:
         folder: Of the project.
         name: Of the project.
-        entries: Its loops for the host.
+        entries: Its loops.
+        images: What devices load of them.
         graph: The graph that they are of; None for no graph.
         facts: What the manifest says of its file.
 
@@ -74,7 +82,10 @@ def write(
             },
         )
     )
-    symbols = [code.symbol for _, _, compiled in functions for code in compiled]
+    codes = [code for _, _, compiled in functions for code in compiled]
+    symbols = [code.symbol for code in codes if not code.images]
+    used = {symbol for code in codes for _, symbol in code.images}
+    arrays = [one for one in images if one.symbol in used]
     (folder / f"{name}.cpp").write_text(
         render(
             "ahead/program.cpp.j2",
@@ -83,6 +94,17 @@ def write(
                 **of_graph,
                 "functions": [_defined(*one) for one in functions],
                 "symbols": symbols,
+                "images": arrays,
+            },
+        )
+    )
+    (folder / "images.c").write_text(
+        render(
+            "ahead/images.c.j2",
+            {
+                "name": name,
+                "version": _core.__version__,
+                "images": [_literal(one) for one in arrays],
             },
         )
     )
@@ -172,8 +194,21 @@ def _functions(
         yield signature, name, function, sorted(compiled, key=_knows_less), run
 
 
-def _knows_less(code: Compiled) -> tuple[int, int]:
-    return -sum(code.injective), code.position_bytes
+def _knows_less(code: Compiled) -> tuple[int, int, int, bool]:
+    return -sum(code.injective), code.position_bytes, code.wide_bytes, not code.padded
+
+
+def _literal(image: Image) -> dict[str, Any]:
+    """Return an image as string literals of C: compilers take them faster than numbers."""
+    lines = (
+        image.content[at : at + _LITERAL_BYTES]
+        for at in range(0, len(image.content), _LITERAL_BYTES)
+    )
+    return {
+        "symbol": image.symbol,
+        "size": len(image.content),
+        "lines": ["".join(f"\\{byte:03o}" for byte in line) for line in lines],
+    }
 
 
 def _parameters(function: Function) -> str:
@@ -200,6 +235,7 @@ def _defined(name: str, function: Function, compiled: Sequence[Compiled]) -> dic
             f"{{{data}.state(), {row}, {column}}}" for data, row, column in function.data
         ),
         "index_bytes": function.index_bytes,
+        "slots": function.slots,
         "maps": ", ".join(f"{map_}.state()" for map_ in function.maps),
         "constants": ", ".join(f"{constant}.state()" for constant in function.constants),
         "compiled": [_code(code) for code in compiled],
@@ -207,9 +243,17 @@ def _defined(name: str, function: Function, compiled: Sequence[Compiled]) -> dic
 
 
 def _code(code: Compiled) -> dict[str, Any]:
+    images = ", ".join(
+        f"{{{json.dumps(target or code.options)}, {symbol}, sizeof {symbol}}}"
+        for target, symbol in code.images
+    )
     return {
         "backend": code.backend,
-        "symbol": code.symbol,
+        "symbol": "nullptr" if images else code.symbol,
+        "device": f"{{{images}}}, {json.dumps(code.for_processor)}, {json.dumps(code.padded)}, "
+        f"{code.wide_bytes}"
+        if images
+        else "",
         "executable": json.dumps(code.executable),
         "block_size": code.block_size,
         "injective": ", ".join(json.dumps(flag) for flag in code.injective),

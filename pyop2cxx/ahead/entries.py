@@ -5,10 +5,11 @@ from __future__ import annotations
 
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pyop2cxx import _core
-from pyop2cxx.ahead.functions import BACKENDS, NoFunctionError, compiled_of, function_of
+from pyop2cxx.ahead.functions import NoFunctionError, compiled_of, function_of
 from pyop2cxx.ahead.programs import watched
 from pyop2cxx.ahead.records import NoRecordError, record
 from pyop2cxx.backends._backend import DeviceToolchain
@@ -36,8 +37,10 @@ class Entry:
     Attributes:
         description: What a manifest says of it.
         text: What is compiled.
-        flags: Of the compiler, beyond those that all loops get; None for devices.
+        flags: Of the compiler, beyond those that all loops get.
         is_cpp: Whether it is C++.
+        toolchain: Of a device; None for the host.
+        targets: Kinds of devices that it is compiled for; "" for those that load its text.
         function: What it is for programs in C++; None if it is nothing there.
         compiled: What such a function has to know of this code.
         no_function: Why it is nothing there; empty otherwise.
@@ -47,8 +50,10 @@ class Entry:
 
     description: dict[str, Any]
     text: str
-    flags: tuple[str, ...] | None
+    flags: tuple[str, ...]
     is_cpp: bool
+    toolchain: DeviceToolchain | None = None
+    targets: tuple[str, ...] = ()
     function: Function | None = None
     compiled: Compiled | None = None
     no_function: str = ""
@@ -60,18 +65,22 @@ class Collected:
 
     Args:
         backends: Names; empty means the one that each loop runs on.
+        gpus: Kinds of GPUs that code is compiled for: "sm_90".
         records: Whether loops are run for the test of the project.
 
     Raises:
         UsageError: There is no such backend.
     """
 
-    def __init__(self, backends: Sequence[str], *, records: bool = True) -> None:
+    def __init__(
+        self, backends: Sequence[str], gpus: Sequence[str] = (), *, records: bool = True
+    ) -> None:
         known = runtime.backend_names()
         for name in backends:
             if name not in known:
                 raise UsageError(f"there is no backend '{name}'; there are: {', '.join(known)}")
         self._backends = tuple(backends)
+        self._gpus = tuple(gpus)
         self._wants_records = records
         self.entries: dict[str, Entry] = {}
         self.refused: list[str] = []
@@ -88,9 +97,9 @@ class Collected:
         """Collect a loop."""
         for backend in self._backends or (runtime.backend,):
             request = loop._request(loop._symbolic(), {"backend": backend})
-            self._add(loop, request)
-            if not isinstance(request.backend.toolchain, DeviceToolchain):
-                self._add(loop, general(request))  # what it knows of this mesh may be all it knows
+            for kind in _kinds(request):
+                self._add(loop, kind)
+                self._add(loop, general(kind))  # what it knows of this mesh may be all it knows
 
     def _add(self, loop: Any, request: Request) -> None:
         built = loop._symbolic()
@@ -103,13 +112,13 @@ class Collected:
         except Op2Error as error:
             self.refused.append(f"'{request.name}' on {backend}: {error}")
             return
-        made = _entry(request, code, built, loop._parts)
+        made = _entry(request, code, built, loop._parts, self._gpus)
         self.entries[choice.key] = self._with_function(made, loop, request, built)
 
     def _with_function(self, entry: Entry, loop: Any, request: Request, built: Symbolic) -> Entry:
         """Add what a program in C++ needs to run the loop, and to test it."""
-        if request.backend.name not in BACKENDS:
-            return entry
+        if entry.toolchain is not None and not entry.targets:
+            return replace(entry, no_function="its GPU is not known: --arch sm_90 compiles for one")
         try:
             function, things = function_of(loop, built)
         except NoFunctionError as error:
@@ -122,13 +131,30 @@ class Collected:
                 self._records[key] = record(loop, things)
             except NoRecordError as error:
                 self._records[key] = str(error)
-        compiled = compiled_of(loop, request, entry.description)
+        about = entry.description
+        symbol = about.get("symbol") or Path(about["file"]).stem
+        compiled = compiled_of(loop, request, symbol, about, entry.targets)
         return replace(entry, function=function, compiled=compiled, record=self._records[key])
 
 
-def _entry(request: Request, code: GeneratedCode, built: Symbolic, parts: Sequence[Part]) -> Entry:
+def _kinds(request: Request) -> Iterator[Request]:
+    """Yield the request for each kind of devices that a backend runs different texts on."""
+    yield request
+    toolchain = request.backend.toolchain
+    if isinstance(toolchain, DeviceToolchain) and toolchain.has_processors:
+        yield flow.suited(request, is_cpu=True)
+
+
+def _entry(
+    request: Request,
+    code: GeneratedCode,
+    built: Symbolic,
+    parts: Sequence[Part],
+    gpus: tuple[str, ...],
+) -> Entry:
     toolchain = request.backend.toolchain
     on_device = isinstance(toolchain, DeviceToolchain)
+    flags = flow.flags_of(request)
     key = _core.digest(code.key)[:_KEY_DIGITS]
     (name,) = code.files
     stem, _, suffix = name.rpartition(".")
@@ -152,6 +178,11 @@ def _entry(request: Request, code: GeneratedCode, built: Symbolic, parts: Sequen
         )
     else:
         description["launch"] = _core.launches_of(code.module)
+        description["for_processor"] = request.backend.facts.in_turn
+        description["options"] = " ".join(flags)
+        description["executable"] = _core.written_down_for_device(
+            code.module, request.loop, code.strategy
+        )
     text = str(code)
     if not on_device:
         # two loops of one kernel are in one library
@@ -159,9 +190,16 @@ def _entry(request: Request, code: GeneratedCode, built: Symbolic, parts: Sequen
     return Entry(
         description=description,
         text=text,
-        flags=None if on_device else flow.flags_of(request),
+        flags=flags,
         is_cpp=request.kernel.cpp,
+        toolchain=toolchain if isinstance(toolchain, DeviceToolchain) else None,
+        targets=_targets(toolchain, gpus) if isinstance(toolchain, DeviceToolchain) else (),
     )
+
+
+def _targets(toolchain: DeviceToolchain, gpus: tuple[str, ...]) -> tuple[str, ...]:
+    """Kinds of devices that code is made for."""
+    return ("",) if toolchain.compiler_for is None else gpus
 
 
 def _arguments(

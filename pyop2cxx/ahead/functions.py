@@ -21,9 +21,6 @@ if TYPE_CHECKING:
     from pyop2cxx.loop.symbolic import Symbolic
     from pyop2cxx.pipeline.request import Request
 
-BACKENDS = ("sequential", "openmp")
-"""Those that the C++ interface runs loops on."""
-
 _WIDE = 8  # bytes of an entry
 _TYPES = {
     "float32": "float",
@@ -63,6 +60,7 @@ class Function:
         constants: Names of the Consts.
         spaces: For each Map the class of memory that it leads to.
         index_bytes: Of a Subset's indices.
+        slots: Ways by which an element reaches what it writes.
     """
 
     name: str
@@ -75,6 +73,7 @@ class Function:
     constants: tuple[str, ...]
     spaces: tuple[int, ...]
     index_bytes: int
+    slots: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -83,12 +82,17 @@ class Compiled:
 
     Attributes:
         backend: The backend.
-        symbol: The function.
+        symbol: The function; on a device what the names of its images begin with.
         executable: What runs it, as canonical text.
         block_size: Elements of a block; 0 for chosen from the size.
         injective: For each Map whether the code needs it to lead nowhere twice.
         position_bytes: Of places in rows of matrices.
         tuning: Numbers that are not the defaults.
+        images: What devices load: for which kind of them each is, and its name.
+        options: Of the compiler of a device's driver.
+        for_processor: Whether it is for devices that are processors.
+        padded: Whether columns of incidences are padded.
+        wide_bytes: Of index arithmetic on a device.
     """
 
     backend: str
@@ -98,24 +102,39 @@ class Compiled:
     injective: tuple[bool, ...]
     position_bytes: int
     tuning: Mapping[str, bool | int | float]
+    images: tuple[tuple[str, str], ...]
+    options: str
+    for_processor: bool
+    padded: bool
+    wide_bytes: int
 
 
-def compiled_of(loop: Any, request: Request, description: Mapping[str, Any]) -> Compiled:
+def compiled_of(
+    loop: Any, request: Request, symbol: str, about: Mapping[str, Any], targets: Sequence[str]
+) -> Compiled:
     """Return what C++ has to know of a loop's code.
 
     Args:
         loop: The `ParLoop`.
         request: What it was generated from.
-        description: What the manifest says of it.
+        symbol: Its function.
+        about: What the manifest says of it.
+        targets: What devices load: for which kinds of them.
     """
+    facts, options = request.backend.facts, request.options
     return Compiled(
         backend=request.backend.name,
-        symbol=description["symbol"],
-        executable=description["executable"],
+        symbol=symbol,
+        executable=about["executable"],
         block_size=loop._block_size,
         injective=tuple(facts.injective for facts in request.map_facts),
-        position_bytes=request.options.position_bytes,
-        tuning=tuning_numbers.changed(request.backend.facts, request.options.tuning),
+        position_bytes=options.position_bytes,
+        tuning=tuning_numbers.changed(facts, options.tuning),
+        images=tuple((target, f"{symbol}_{n}") for n, target in enumerate(targets)),
+        options=about.get("options", ""),
+        for_processor=facts.in_turn,
+        padded=options.padded,
+        wide_bytes=options.index_bytes,
     )
 
 
@@ -158,6 +177,7 @@ def function_of(loop: Any, built: Symbolic) -> tuple[Function, tuple[Any, ...]]:
         constants=constants,
         spaces=built.spaces,
         index_bytes=next((table.index_bytes for table in loop._items.tables), 4),
+        slots=built.loop.n_slots(),
     )
     return made, tuple(thing for _, thing in parameters.values())
 

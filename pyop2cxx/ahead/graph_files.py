@@ -188,6 +188,7 @@ def _function(written: Written) -> tuple[Function, tuple[Any, ...]]:
         constants=(),
         spaces=(),
         index_bytes=4,
+        slots=1,
     )
     return made, tuple(used.values())
 
@@ -250,7 +251,7 @@ class _Steps:
         data = [self._things[side["data"]] for side in sides if "data" in side]
         captured = dict.fromkeys(self.names[one._uid] for one in data)
         texts = [
-            f"{self.names[self._things[side['data']]._uid]}.values()[0]"
+            f"{self.names[self._things[side['data']]._uid]}.read()[0]"
             if "data" in side
             else _compared(side["number"], data[0].dtype)
             for side in sides

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pyop2cxx import _core
-from pyop2cxx.ahead import cpp_files, graph_files
+from pyop2cxx.ahead import cpp_files, device_files, graph_files
 from pyop2cxx.base.waiting import waiting
 from pyop2cxx.exceptions import CompilationError, ToolchainError, UsageError
 from pyop2cxx.pipeline.frames import render
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from pyop2cxx.ahead.entries import Entry
     from pyop2cxx.ahead.graph_files import SavedGraph
 
-FORMAT = 1
+FORMAT = 2
 MANIFEST = "manifest.json"
 _NAME = re.compile(r"[A-Za-z_]\w*")
 
@@ -93,7 +93,8 @@ class Project:
     def _fill(self, folder: Path, *, build: bool) -> None:
         for entry in self.entries:
             (folder / entry.description["file"]).write_text(entry.text)
-        on_host = [entry for entry in self.entries if entry.flags is not None]
+        on_host = [entry for entry in self.entries if entry.toolchain is None]
+        images = device_files.write(folder, self.entries)
         loops = [entry.description for entry in self.entries]
         digest = _core.digest(json.dumps(loops, sort_keys=True))
         manifest: dict[str, Any] = {
@@ -110,12 +111,12 @@ class Project:
         }
         if self.graph is not None:
             manifest["graph"] = graph_files.write_values(folder, self.graph.written)
-        if on_host or self.graph is not None:
+        if on_host or images or self.graph is not None:
             (folder / "table.c").write_text(
                 render("ahead/table.c.j2", {"name": self.name, "digest": digest})
             )
             facts = manifest.get("graph", {}).get("file")
-            has_check = cpp_files.write(folder, self.name, on_host, self.graph, facts)
+            has_check = cpp_files.write(folder, self.name, self.entries, images, self.graph, facts)
             (folder / "CMakeLists.txt").write_text(self._cmake(on_host, has_check=has_check))
         if build and (on_host or self.graph is not None):
             manifest["library"] = f"lib{self.name}.so"
@@ -126,7 +127,7 @@ class Project:
 
     def _cmake(self, on_host: Sequence[Entry], *, has_check: bool) -> str:
         sources = [
-            {"file": one.description["file"], "flags": ";".join(one.flags or ())} for one in on_host
+            {"file": one.description["file"], "flags": ";".join(one.flags)} for one in on_host
         ]
         return render(
             "ahead/CMakeLists.txt.j2",
@@ -162,6 +163,29 @@ def check_place(name: str, target: Path) -> None:
         raise UsageError(
             f"ahead: '{target}' holds other files; pass an empty folder, or one that does not exist"
         )
+
+
+def architectures(named: str) -> tuple[str, tuple[str, ...]]:
+    """Tell what the C compiler's ``-march`` is given from kinds of GPUs.
+
+    Args:
+        named: Separated by commas: "x86-64-v3,sm_80,sm_90". Without a processor it is this one.
+
+    Raises:
+        UsageError: More than one processor is named.
+        ToolchainError: There is no compiler for a GPU, or it makes no code for that.
+    """
+    names = [name.strip() for name in named.split(",") if name.strip()]
+    gpus = tuple(dict.fromkeys(name for name in names if name.startswith("sm_")))
+    processors = [name for name in names if name not in gpus]
+    if len(processors) > 1:
+        raise UsageError(
+            f"ahead: --arch names {len(processors)} processors, {' and '.join(processors)}; a "
+            "library is for one: build a folder for each"
+        )
+    for gpu in gpus:
+        device_files.check_gpu(gpu)
+    return processors[0] if processors else "native", gpus
 
 
 def digest_of(file: Path) -> str:
@@ -216,7 +240,7 @@ def _compile(folder: Path, library: str, entries: Sequence[Entry], arch: str) ->
                 flags = [flag for flag in flags if flag not in compiler.native_flags]
                 flags.append(f"-march={arch}")
             object_file = source.with_suffix(".o").name
-            more = [flag for flag in entry.flags or () if not flag.startswith(("-l", "-L", "-Wl,"))]
+            more = [flag for flag in entry.flags if not flag.startswith(("-l", "-L", "-Wl,"))]
             _run([*compiler.command, *flags, *more, "-c", str(source), "-o", object_file], folder)
             objects.append(object_file)
     linker = compilers[True] if True in compilers else compilers[False]
@@ -231,7 +255,7 @@ _OF_LINKING = ("-shared", "-Wl,-Bsymbolic")
 
 def _link_flags(entries: Sequence[Entry]) -> list[str]:
     """Return the flags that a linker needs, each once."""
-    flags = {flag for entry in entries for flag in entry.flags or ()}
+    flags = {flag for entry in entries for flag in entry.flags}
     return sorted(f for f in flags if f == "-fopenmp" or f.startswith(("-l", "-L", "-Wl,")))
 
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from pyop2cxx.ahead import graph_files, records, tables
 from pyop2cxx.ahead.entries import Collected
-from pyop2cxx.ahead.functions import BACKENDS, identifier
+from pyop2cxx.ahead.functions import identifier
 from pyop2cxx.ahead.project import Project, check_place
 from pyop2cxx.ahead.read_graphs import GraphParts
 from pyop2cxx.ahead.written_graphs import written_down
@@ -25,6 +25,9 @@ if TYPE_CHECKING:
     from pyop2cxx.ahead.written_graphs import Written
     from pyop2cxx.base.arrays import Array
     from pyop2cxx.graph.graph import Graph
+
+BACKENDS = ("sequential", "openmp")
+"""Those that the loops of saved graphs are compiled for."""
 
 
 def save(

@@ -11,7 +11,9 @@ from typing import TYPE_CHECKING, Any
 
 from pyop2cxx import _core
 from pyop2cxx.ahead.project import FORMAT, MANIFEST, digest_of
+from pyop2cxx.backends._backend import DeviceToolchain
 from pyop2cxx.exceptions import ToolchainError, UsageError
+from pyop2cxx.pipeline.images import AheadLoop
 from pyop2cxx.runtime import runtime
 
 if TYPE_CHECKING:
@@ -48,32 +50,26 @@ def load(path: str | os.PathLike[str], *, library: str | os.PathLike[str] | None
         ToolchainError: The library cannot be loaded.
     """
     manifest, folder = read_manifest(Path(path), "dispatch.load")
-    if library is None and manifest["library"] is None:
+    loops = manifest["loops"]
+    on_host = [loop for loop in loops if "symbol" in loop]
+    on_device = [loop for loop in loops if loop.get("images")]
+    code, file = None, folder
+    if library is not None or manifest["library"] is not None:
+        code, file = _library(manifest, folder, library)
+    elif on_host or not on_device:
         raise UsageError(
             f"dispatch.load: '{path}' holds sources only; 'pyop2cxx build' makes a library"
         )
-    file = folder / str(manifest["library"]) if library is None else Path(library)
-    if not file.is_file():
-        raise UsageError(f"dispatch.load: the library '{file}' is gone; build it again")
-    if library is None and digest_of(file) != manifest.get("library_digest"):
-        # a library that was cut short would end the process while it is loaded
-        raise UsageError(
-            f"dispatch.load: '{file}' was changed or cut short after it was built; build it again"
-        )
-    code = _core.jit.Library(str(file))
-    _check_belongs(code, manifest, file)
-    built = [loop for loop in manifest["loops"] if "symbol" in loop]
+    found = {loop["key"]: _device_loop(loop, folder) for loop in on_device}
     engine = runtime.engine
-    for table in (_core.AheadTable(), engine.ahead):  # the first finds what cannot be read
-        for loop in built:
-            query = _core.Query(
-                loop=loop["kernel"],
-                signature=loop["signature"],
-                source="",
-                strategy=loop["strategy"],
-                text=loop["key"],
-            )
-            table.add(query, loop["executable"], code, loop["symbol"])
+    if code is not None:
+        for table in (_core.AheadTable(), engine.ahead):  # the first finds what cannot be read
+            for loop in on_host:
+                table.add(_query(loop), loop["executable"], code, loop["symbol"])
+    for loop in on_device:
+        engine.ahead.note(_query(loop))
+        engine.ahead_loops.setdefault(loop["key"], found[loop["key"]])
+    built = [*on_host, *on_device]
     if engine.n_tables == 0:
         engine.dispatcher.add_first(engine.ahead)
     engine.n_tables += 1
@@ -87,6 +83,51 @@ def load(path: str | os.PathLike[str], *, library: str | os.PathLike[str] | None
         path=str(file),
         loops=tuple((loop["kernel"], loop["backend"], loop["strategy"]) for loop in built),
     )
+
+
+def _library(
+    manifest: Mapping[str, Any], folder: Path, library: str | os.PathLike[str] | None
+) -> tuple[_core.jit.Library, Path]:
+    file = folder / str(manifest["library"]) if library is None else Path(library)
+    if not file.is_file():
+        raise UsageError(f"dispatch.load: the library '{file}' is gone; build it again")
+    if library is None and digest_of(file) != manifest.get("library_digest"):
+        # a library that was cut short would end the process while it is loaded
+        raise UsageError(
+            f"dispatch.load: '{file}' was changed or cut short after it was built; build it again"
+        )
+    code = _core.jit.Library(str(file))
+    _check_belongs(code, manifest, file)
+    return code, file
+
+
+def _query(loop: Mapping[str, Any]) -> _core.Query:
+    return _core.Query(
+        loop=loop["kernel"],
+        signature=loop["signature"],
+        source="",
+        strategy=loop["strategy"],
+        text=loop["key"],
+    )
+
+
+def _device_loop(loop: Mapping[str, Any], folder: Path) -> AheadLoop:
+    """Read what devices load of a loop."""
+    toolchain = runtime.engine.backend(loop["backend"]).toolchain
+    assert isinstance(toolchain, DeviceToolchain)
+    programs = {}
+    for target, image in loop["images"].items():
+        file = folder / image["file"]
+        if not file.is_file() or digest_of(file) != image["digest"]:
+            raise UsageError(
+                f"dispatch.load: '{file}' is gone, or was changed after it was built; build it "
+                "again"
+            )
+        content = file.read_bytes()
+        if toolchain.program_of is not None:
+            content = toolchain.program_of(loop["options"], content.decode())
+        programs[target] = content
+    return AheadLoop(executable=loop["executable"], programs=programs)
 
 
 def read_manifest(path: Path, what: str) -> tuple[dict[str, Any], Path]:

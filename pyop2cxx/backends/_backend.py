@@ -31,14 +31,24 @@ class DeviceToolchain:
 
     Attributes:
         list_devices: What each device says of itself; raises ToolchainError if there is none.
-        open_device: Returns device and compiler by the device's number in that list.
+        open_device: Opens a device by its number in that list.
+        make_compiler: Returns the compiler for a device, by that number and what it says of itself.
+        compiler_for: Returns the compiler for a kind of devices by its name, "sm_90"; none need be
+            there. None: loops compiled ahead of time are texts, which a device's driver compiles.
+        program_of: Makes of a compiler's options and a text what a device loads; None: it does not
+            load texts.
+        has_processors: Whether some of the devices are processors, which run other texts.
         flags: Options of the compiler.
         deterministic_flags: More of them where the same bits are wanted everywhere.
         debug_flags: More of them where faults are looked for.
     """
 
     list_devices: Callable[[], list[_core.DeviceInfo]]
-    open_device: Callable[[int], tuple[_core.RuntimeDevice, _core.DeviceCompiler]]
+    open_device: Callable[[int], _core.RuntimeDevice]
+    make_compiler: Callable[[int, _core.DeviceInfo], _core.DeviceCompiler]
+    compiler_for: Callable[[str], _core.DeviceCompiler] | None = None
+    program_of: Callable[[str, str], bytes] | None = None
+    has_processors: bool = False
     flags: tuple[str, ...] = ()
     deterministic_flags: tuple[str, ...] = ()
     debug_flags: tuple[str, ...] = ()

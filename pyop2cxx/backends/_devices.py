@@ -4,13 +4,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cache, partial
 from typing import TYPE_CHECKING
 
 from pyop2cxx import _core
-from pyop2cxx.exceptions import ConfigurationError
+from pyop2cxx.exceptions import ConfigurationError, UsageError
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from pyop2cxx.backends._backend import DeviceToolchain
 
@@ -23,15 +24,24 @@ class OpenDevice:
         key: Its backend and its number among that backend's devices.
         info: What it says of itself.
         device: Its queue and memory.
-        compiler: Makes its programs.
+        make_compiler: Returns what makes its programs.
         mirror: Keeps Maps and plans on it.
     """
 
     key: tuple[str, int]
     info: _core.DeviceInfo
     device: _core.RuntimeDevice
-    compiler: _core.DeviceCompiler
+    make_compiler: Callable[[], _core.DeviceCompiler]
     mirror: _core.DeviceMirror
+
+    @property
+    def compiler(self) -> _core.DeviceCompiler:
+        """What makes its programs; it is looked for when it is needed, and kept.
+
+        Raises:
+            ToolchainError: There is none.
+        """
+        return self.make_compiler()
 
 
 def choose_device(devices: Sequence[_core.DeviceInfo], platform: str, device: str) -> int:
@@ -53,26 +63,11 @@ def choose_device(devices: Sequence[_core.DeviceInfo], platform: str, device: st
         ...
         pyop2cxx.exceptions.ConfigurationError: option 'device': there is no device
     """
-    if not devices:
-        raise ConfigurationError("option 'device': there is no device")
-    fitting = [
-        number
-        for number, info in enumerate(devices)
-        if platform.lower() in info.platform.lower() and _is_meant(device, number, info)
-    ]
-    if not fitting:
-        wanted = [f"device {device!r}"] * bool(device) + [f"platform {platform!r}"] * bool(platform)
-        raise ConfigurationError(
-            f"options 'device' and 'platform': there is no {' on '.join(wanted)}; there are: "
-            + ", ".join(f"{n}: {info.name} ({info.platform})" for n, info in enumerate(devices))
-        )
-    return next((n for n in fitting if not devices[n].is_cpu), fitting[0])
-
-
-def _is_meant(device: str, number: int, info: _core.DeviceInfo) -> bool:
-    if device.isdecimal():
-        return int(device) == number
-    return device.lower() in info.name.lower()
+    labels = [(info.name, info.platform, info.is_cpu) for info in devices]
+    try:
+        return _core.chosen_device(labels, platform, device)
+    except UsageError as error:
+        raise ConfigurationError(str(error)) from None
 
 
 def open_chosen(
@@ -86,12 +81,13 @@ def open_chosen(
     """
     devices = toolchain.list_devices()
     number = choose_device(devices, platform, device)
-    opened, compiler = toolchain.open_device(number)
+    opened = toolchain.open_device(number)
+    info = opened.info
     return OpenDevice(
-        key=(opened.info.backend, number),
-        info=opened.info,
+        key=(info.backend, number),
+        info=info,
         device=opened,
-        compiler=compiler,
+        make_compiler=cache(partial(toolchain.make_compiler, number, info)),
         mirror=_core.DeviceMirror(device=opened, coherence=coherence),
     )
 

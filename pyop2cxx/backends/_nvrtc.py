@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Where NVIDIA's run-time compiler is when it came as a Python package, and GPUs opened with it."""
+"""Where NVIDIA's run-time compiler is when it came as a Python package."""
 
 from __future__ import annotations
 
@@ -31,17 +31,17 @@ def folders() -> list[str]:
     ]
 
 
-def open_device(index: int) -> tuple[_core.RuntimeDevice, _core.DeviceCompiler]:
-    """Return a GPU and the compiler that makes code for it.
+def compiler_of(index: int, info: _core.DeviceInfo) -> _core.DeviceCompiler:
+    """Return the compiler for a GPU.
 
     Args:
-        index: The GPU's number, as the driver counts.
+        index: The GPU's number.
+        info: What it says of itself.
 
     Raises:
-        ToolchainError: There is no driver, no GPU or no NVRTC; the message says what to install.
-        UsageError: There are fewer GPUs.
+        ToolchainError: There is no NVRTC, or it makes no code for this GPU.
     """
-    return _core.cuda.open_device(index, folders())
+    return compiler(info.capability)
 
 
 def compiler(architecture: str) -> _core.DeviceCompiler:

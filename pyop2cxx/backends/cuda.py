@@ -25,7 +25,9 @@ BACKEND = Backend(
     preludes=("complex",),
     toolchain=DeviceToolchain(
         list_devices=_core.cuda.find_devices,
-        open_device=nvrtc.open_device,
+        open_device=_core.cuda.open_device,
+        make_compiler=nvrtc.compiler_of,
+        compiler_for=nvrtc.compiler,
         deterministic_flags=("-fmad=false",),
         debug_flags=("-lineinfo",),
     ),

@@ -25,6 +25,9 @@ BACKEND = Backend(
     toolchain=DeviceToolchain(
         list_devices=_core.opencl.list_devices,
         open_device=_core.opencl.open_device,
+        make_compiler=lambda index, _: _core.opencl.make_compiler(index),
+        program_of=_core.opencl.program_of,
+        has_processors=True,
         flags=("-cl-std=CL1.2",),
     ),
 )

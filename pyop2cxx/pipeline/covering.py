@@ -31,12 +31,14 @@ def weaker(request: Request) -> Iterator[Request]:
         for negative, injective in product((False, True), (True, False))
     )
     fills = (request.column_fill, _never_full)
-    for own_facts, width, fill in product(facts, widths, fills):
-        if (own_facts, width, fill) != (known, own, request.column_fill):
+    shapes = (True, False) if _on_grid(request) else (True,)
+    for own_facts, width, fill, is_own in product(facts, widths, fills, shapes):
+        if (own_facts, width, fill, is_own) != (known, own, request.column_fill, True):
+            options = request.options.placed(width)
             yield replace(
                 request,
                 map_facts=own_facts,
-                options=request.options.placed(width),
+                options=options if is_own else options.for_any_mesh(),
                 column_fill=fill,
             )
 
@@ -44,13 +46,14 @@ def weaker(request: Request) -> Iterator[Request]:
 def general(request: Request) -> Request:
     """Return the request for code that runs the loop on every mesh.
 
-    Maps may lead somewhere twice, and rows of matrices are of any length. Whether entries lead
+    Maps may lead somewhere twice, rows of matrices are of any length, and on a device indices are
+    wide and nothing is padded. Whether entries lead
     nowhere is a matter of the program.
 
     Args:
         request: What the loop's own code is generated from.
     """
-    options = request.options
+    options = request.options.for_any_mesh() if _on_grid(request) else request.options
     return replace(
         request,
         map_facts=_facts(request.map_facts, False, False),
@@ -73,6 +76,10 @@ def _facts(
         )
         for one in known
     )
+
+
+def _on_grid(request: Request) -> bool:
+    return request.backend.facts.lanes == _core.Lanes.grid
 
 
 def _never_full(*_: Any) -> float:

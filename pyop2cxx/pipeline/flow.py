@@ -18,6 +18,7 @@ from pyop2cxx import _core
 from pyop2cxx.backends._backend import DeviceToolchain
 from pyop2cxx.base.folders import BACKENDS, template_folder
 from pyop2cxx.exceptions import CompilationError, ToolchainError, UnsupportedError, UsageError
+from pyop2cxx.pipeline import images
 from pyop2cxx.pipeline.covering import weaker
 from pyop2cxx.pipeline.frames import render
 from pyop2cxx.pipeline.rejections import explain_rejection, refused
@@ -171,12 +172,12 @@ def wanted(request: Request) -> Wanted:
     engine = runtime.engine
     device = engine.chosen_device(request.backend)
     if device is not None:
-        return _asked(_suited(request, device), device)
-    own = _asked(request, None)
+        request = _suited(request, device)
+    own = _asked(request, device)
     if engine.n_tables and engine.ahead.knows(own.query) and engine.ahead.find(own.query):
         for other in weaker(request):
             with suppress(UnsupportedError):  # a strategy that was forced needs what is known
-                covering = _asked(other, None)
+                covering = _asked(other, device)
                 if not engine.ahead.find(covering.query):
                     return covering
     return own
@@ -192,8 +193,10 @@ def _asked(request: Request, device: OpenDevice | None) -> Wanted:
         strategy=choice.strategy,
         signature=request.loop.signature(),
         source=repr((choice.key, flags, tools)),
-        text=choice.key,
+        text=choice.key if device is None else repr((choice.key, device.key)),
     )
+    if device is not None:
+        images.bring(choice.key, query, device)
     return Wanted(request=request, device=device, choice=choice, flags=flags, query=query)
 
 
@@ -251,24 +254,35 @@ def _miss(asked: Wanted) -> UnsupportedError:
 
 def _suited(request: Request, device: OpenDevice) -> Request:
     """Say what this very device cannot do, of what its backend can, and how its lanes run."""
-    facts, info = request.backend.facts, device.info
-    if info.float64 >= facts.float64 and not info.is_cpu:
+    return suited(request, is_cpu=device.info.is_cpu, float64=device.info.float64)
+
+
+def suited(request: Request, *, is_cpu: bool, float64: bool = True) -> Request:
+    """Return the request for devices of a kind.
+
+    Args:
+        request: For any device of its backend.
+        is_cpu: Whether they are processors.
+        float64: Whether they compute in double precision.
+    """
+    facts = request.backend.facts
+    if float64 >= facts.float64 and not is_cpu:
         return request
-    suited = _core.Facts(
+    found = _core.Facts(
         lanes=facts.lanes,
         atomics=facts.atomics,
         float_atomics=facts.float_atomics,
         warp=facts.warp,
         one_address_space=facts.one_address_space,
         complex_arithmetic=facts.complex_arithmetic,
-        float64=facts.float64 and info.float64,
-        in_turn=info.is_cpu,
+        float64=facts.float64 and float64,
+        in_turn=is_cpu,
         fences=facts.fences,
     )
     return replace(
         request,
-        backend=replace(request.backend, facts=suited),
-        options=request.options.tuned(tuning_of(suited, request.tuning)),
+        backend=replace(request.backend, facts=found),
+        options=request.options.tuned(tuning_of(found, request.tuning)),
     )
 
 

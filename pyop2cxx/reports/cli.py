@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from pyop2cxx import __version__
 from pyop2cxx.ahead.entries import Collected
 from pyop2cxx.ahead.programs import run_program
-from pyop2cxx.ahead.project import Project, check_place
+from pyop2cxx.ahead.project import Project, architectures, check_place
 from pyop2cxx.base.files import replacing
 from pyop2cxx.exceptions import Op2Error, UsageError
 from pyop2cxx.reports import machine
@@ -88,7 +88,10 @@ def _parser() -> argparse.ArgumentParser:
             help="separated by commas; otherwise the one that a loop runs on",
         )
         command.add_argument(
-            "--arch", default="native", help="for what processor, as -march= of the compiler has it"
+            "--arch",
+            default="native",
+            help="for what processor, as -march= of the compiler has it, and for what GPUs: "
+            "x86-64-v3,sm_80,sm_90",
         )
         command.add_argument("--max", type=int, default=None, help="so many loops at most")
         command.add_argument("--name", help="of the library; the program's name otherwise")
@@ -157,13 +160,14 @@ def _write_pictures(path: Path, pictures: Sequence[str]) -> None:
 def _ahead(options: argparse.Namespace, *, build: bool) -> str:
     name = options.name or Path(options.program).stem
     check_place(name, Path(options.output))  # before the program, which may take long
-    collected = Collected([one for one in options.backend.split(",") if one])
+    arch, gpus = architectures(options.arch)
+    collected = Collected([one for one in options.backend.split(",") if one], gpus)
     with collected.recording():
         run_program(options.program, options.arguments, "build" if build else "generate")
     project = Project(
         name=name,
         entries=list(collected.entries.values()),
-        arch=options.arch,
+        arch=arch,
         most=options.max,
     )
     manifest = project.write(options.output, build=build)

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pyop2cxx.ahead.entries import Collected
-from pyop2cxx.ahead.project import Project, check_place
+from pyop2cxx.ahead.project import Project, architectures, check_place
 from pyop2cxx.ahead.tables import Table, load
 from pyop2cxx.exceptions import UsageError
 from pyop2cxx.pipeline import flow
@@ -165,7 +165,7 @@ def record(
         path: The folder. It must not exist, be empty, or hold such loops, which are replaced.
         backends: What they are generated for; empty means the one that each loop runs on.
         name: Of the library, a C identifier.
-        arch: What the C compiler's ``-march`` is given.
+        arch: What the C compiler's ``-march`` is given, and kinds of GPUs: "native,sm_80,sm_90".
         most: So many loops at most; None means any number.
         build: Whether they are compiled into a library, too.
 
@@ -176,11 +176,13 @@ def record(
         CompilationError: At the end of the block: the compiler rejects a loop.
     """
     check_place(name, Path(path))
-    collected = Collected(backends)
+    processor, gpus = architectures(arch)
+    collected = Collected(backends, gpus)
     with collected.recording():
         yield
     entries = list(collected.entries.values())
-    Project(name=name, entries=entries, arch=arch, most=most).write(os.fspath(path), build=build)
+    project = Project(name=name, entries=entries, arch=processor, most=most)
+    project.write(os.fspath(path), build=build)
 
 
 @contextmanager

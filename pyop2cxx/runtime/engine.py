@@ -80,6 +80,8 @@ class Engine:
         dispatcher: Finds Executables.
         jit_table: The dispatcher's provider of what was compiled here.
         ahead: The provider of what was compiled before; asked once a table is loaded.
+        ahead_loops: Loops of tables for devices, by the key of their text: each is loaded when a
+            device first runs it.
         ahead_bytes: Widths of vectors and of gathers that its loops were chosen for.
         ahead_backend: What its loops are for: 'openmp' if some are.
         n_tables: How many of them were loaded.
@@ -110,6 +112,7 @@ class Engine:
         self.jit_table = _core.JitTable(max_entries=_MOST_EXECUTABLES)
         self.dispatcher.add(self.jit_table)
         self.ahead = _core.AheadTable()
+        self.ahead_loops: dict[str, Any] = {}
         self.ahead_bytes = (0, 0)
         self.ahead_backend = "openmp"
         self.n_tables = 0

@@ -18,7 +18,8 @@ import pytest
 from programs import needs_program
 
 from pyop2cxx import op2
-from pyop2cxx.ahead.project import MANIFEST
+from pyop2cxx.ahead.project import MANIFEST, architectures
+from pyop2cxx.backends import _nvrtc as nvrtc
 from pyop2cxx.exceptions import ToolchainError, UnsupportedError, UsageError
 from pyop2cxx.reports.cli import main
 
@@ -65,6 +66,17 @@ def manifest_of(folder: Path) -> dict[str, Any]:
     return found
 
 
+def needs_device(backend: str) -> None:
+    (found,) = [one for one in op2.backends() if one.name == backend]
+    if not found.available:
+        pytest.skip(found.reason)
+
+
+def path_for(backend: str) -> str:
+    """Where programs are found: nowhere, but PoCL runs the system's linker."""
+    return os.environ["PATH"] if backend == "opencl" else ""
+
+
 def flux_on(backend: str, manifest: dict[str, Any]) -> dict[str, Any]:
     """The loop 'flux' of one backend."""
     (found,) = [
@@ -104,10 +116,11 @@ def with_table(folder: Path, backend: str, more: str = "") -> str:
     )
 
 
-@pytest.mark.parametrize("backend", ["sequential", "openmp"])
+@pytest.mark.parametrize("backend", ["sequential", "openmp", "opencl"])
 def test_a_program_runs_from_a_table_without_a_compiler(folder: Path, backend: str) -> None:
+    needs_device(backend)
     more = "print(op2.dispatch.report())"
-    done = run(with_table(folder, backend, more))
+    done = run(with_table(folder, backend, more), path=path_for(backend))
     assert done.returncode == 0, done.stderr
     number, *report = done.stdout.splitlines()
     assert abs(float(number) - 1000.5005005005022) < 1e-9
@@ -152,17 +165,21 @@ assert np.array_equal(np.diag(stiff.values), np.bincount(ends.values.ravel(), mi
 """
 
 
-@pytest.mark.parametrize("backend", ["sequential", "openmp"])
+@pytest.mark.parametrize("backend", ["sequential", "openmp", "opencl"])
 def test_loops_of_meshes_of_another_kind_are_covered(tmp_path: Path, backend: str) -> None:
+    needs_device(backend)
     (tmp_path / "heat.py").write_text(OTHER_MESH)
     command = ["build", "--backend", backend, "-o", str(tmp_path / "lib")]
     assert main([*command, str(tmp_path / "heat.py"), "small"]) == 0
     op2.exit()
     loops = [(one["kernel"], one["key"]) for one in manifest_of(tmp_path)["loops"]]
-    assert len(loops) == len(set(loops)) == 4  # each as it is here, and for any mesh
-    assert sorted(name for name, _ in loops) == ["add", "add", "bar", "bar"]
+    # each as it is here and for any mesh; of OpenCL, for GPUs and for processors
+    n = 4 if backend == "opencl" else 2
+    assert len(loops) == len(set(loops)) == 2 * n
+    assert sorted(name for name, _ in loops) == ["add"] * n + ["bar"] * n
     for mesh in ("small", "star"):
-        done = run(with_table(tmp_path, backend, "print(op2.dispatch.report())"), mesh)
+        more = "print(op2.dispatch.report())"
+        done = run(with_table(tmp_path, backend, more), mesh, path=path_for(backend))
         assert done.returncode == 0, done.stderr
         rows = [line.split()[:2] for line in done.stdout.splitlines()[1:]]
         assert rows == [["add", "ahead"], ["bar", "ahead"]]
@@ -299,8 +316,57 @@ print(found.tier, found.strategy)
 
 
 def test_expect_knows_its_tiers() -> None:
-    with pytest.raises(UsageError, match="tiers are: 'ahead'"), op2.dispatch.expect("library"):
+    with pytest.raises(UsageError, match="tiers are: 'ahead'"), op2.dispatch.expect("compiler"):
         pass
+
+
+def nvrtc_or_skip() -> None:
+    try:
+        nvrtc.compiler("sm_80")
+    except ToolchainError as error:
+        pytest.skip(str(error))
+
+
+def test_code_for_gpus_is_compiled_without_one(folder: Path, tmp_path: Path) -> None:
+    nvrtc_or_skip()
+    out = tmp_path / "lib"
+    command = ["build", "--backend", "cuda", "--arch", "sm_80,sm_90", "-o", str(out)]
+    assert main([*command, str(folder / "heat.py")]) == 0
+    op2.exit()
+    manifest = json.loads((out / MANIFEST).read_text())
+    assert manifest["library"] is None
+    for loop in manifest["loops"]:
+        assert set(loop["images"]) == {"sm_80", "sm_90"}
+        for image in loop["images"].values():
+            assert (out / image["file"]).read_bytes()[:4] == b"\x7fELF"
+    first, second = manifest["loops"][0]["images"].values()
+    assert first["digest"] != second["digest"]
+    table = op2.dispatch.load(out)  # needs neither a GPU nor its driver
+    assert ("flux", "cuda", manifest["loops"][0]["strategy"]) in table.loops
+    damaged = out / first["file"]
+    damaged.write_bytes(damaged.read_bytes()[:-1])
+    with pytest.raises(UsageError, match="was changed after it was built"):
+        op2.dispatch.load(out)
+    op2.exit()
+
+
+def test_a_loaded_table_needs_no_compiler_of_a_device(folder: Path) -> None:
+    """Neither NVRTC is loaded nor a compiler of OpenCL made; a loop it lacks is refused."""
+    needs_device("opencl")
+    more = """
+from pyop2cxx.runtime import runtime
+assert "libnvrtc" not in open("/proc/self/maps").read()
+opened, = runtime.engine.devices
+assert opened.make_compiler.cache_info().currsize == 0
+other = op2.Kernel("void other(double *h) { h[0] = 0; }", "other")
+try:
+    op2.par_loop(other, cells, heat(op2.RW))
+except NotImplementedError as error:
+    print(error)
+"""
+    done = run(with_table(folder, "opencl", more), path=path_for("opencl"))
+    assert done.returncode == 0, done.stderr
+    assert "it has no loop of this kernel" in done.stdout
 
 
 # What is written
@@ -384,14 +450,14 @@ def test_the_project_builds_with_nothing_of_ours(folder: Path, tmp_path: Path) -
         done = subprocess.run(command, capture_output=True, text=True, check=False)
         assert done.returncode == 0, done.stdout + done.stderr
     table = op2.dispatch.load(folder / "lib", library=tmp_path / "libheat.so")
-    assert len(table.loops) == 4
+    assert len([one for one in table.loops if one[1] != "opencl"]) == 4
     op2.exit()
 
 
 @needs_program("nvcc")
 def test_sources_for_cuda_compile_alone(folder: Path, tmp_path: Path) -> None:
     sources = sorted((folder / "lib" / "src").glob("*.cu"))
-    assert len(sources) == 2
+    assert len(sources) == 4  # each for this mesh, and for any
     for source in sources:
         done = subprocess.run(
             ["nvcc", "-arch=sm_90", "-cubin", "-o", str(tmp_path / "out.cubin"), str(source)],
@@ -452,6 +518,18 @@ def test_bad_commands_leave_nothing_behind(
         "full",
         "heat.py",
     ]
+
+
+def test_architectures_are_of_one_processor_and_any_gpus() -> None:
+    assert architectures("") == ("native", ())
+    assert architectures("x86-64-v3") == ("x86-64-v3", ())
+    with pytest.raises(UsageError, match="names 2 processors, native and x86-64-v3"):
+        architectures("native,x86-64-v3")
+    nvrtc_or_skip()
+    assert architectures("sm_90, sm_80,sm_90") == ("native", ("sm_90", "sm_80"))
+    with pytest.raises(ToolchainError, match=r"--arch sm_10: NVRTC .* makes code for"):
+        architectures("sm_10")
+    op2.exit()
 
 
 def test_what_was_built_is_replaced(folder: Path, tmp_path: Path) -> None:

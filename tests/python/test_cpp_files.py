@@ -16,6 +16,8 @@ from programs import needs_program
 from pyop2cxx import op2
 from pyop2cxx.ahead import records
 from pyop2cxx.ahead.cpp_files import runtime_files
+from pyop2cxx.backends import _nvrtc as nvrtc
+from pyop2cxx.exceptions import ToolchainError
 from pyop2cxx.mesh import airfoil_mesh
 from pyop2cxx.mesh.files import write_mesh
 from pyop2cxx.reports.cli import main
@@ -95,8 +97,7 @@ MATRIX_CPP = """
 int main(int argc, char** argv) try {
   if (argc != 5) return 2;
   const int n = std::stoi(argv[1]);
-  const bool is_alone = std::string(argv[2]) == "sequential";
-  op2::init({is_alone ? op2::Backend::sequential : op2::Backend::openmp, 2});
+  op2::init({op2::backend_named(argv[2]), 2});
   const op2::Set cells(2 * n, "cells"), nodes(2 * n + 2, "nodes");
   std::vector<int> corners, some;
   for (int i = 0; i < 2 * n; ++i) corners.insert(corners.end(), {i, i + 1, i + 2});
@@ -126,12 +127,12 @@ int main(int argc, char** argv) try {
     for (auto at = sparsity.row_offset()[row]; at < sparsity.row_offset()[row + 1]; ++at) {
       for (std::size_t k = 0; k < 4; ++k) {
         const std::size_t column = 2 * sparsity.columns()[at] + k % 2;
-        dense[(2 * row + k / 2) * width + column] = values[4 * at + k];
+        dense[(2 * row + k / 2) * width + column] = mass.read()[4 * at + k];
       }
     }
   }
   file.write(reinterpret_cast<const char*>(dense.data()), dense.size() * sizeof(double));
-  std::printf("%.17g\\n", sum[0]);
+  std::printf("%.17g\\n", total.read()[0]);
 } catch (const op2::Error& error) {
   std::cerr << error.what() << '\\n';
   return 1;
@@ -148,6 +149,21 @@ target_link_libraries(mass PRIVATE matrix_cpp)
 """
 
 
+def has_nvrtc() -> bool:
+    try:
+        nvrtc.compiler("sm_90")
+    except ToolchainError:
+        return False
+    return True
+
+
+def needs(backend: str) -> None:
+    """Skip a test where there is no device."""
+    (found,) = [one for one in op2.backends() if one.name == backend]
+    if not found.available:
+        pytest.skip(found.reason)
+
+
 @pytest.fixture(scope="module")
 def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The airfoil demo in C++ and a program with a matrix, built on what was generated for them."""
@@ -155,11 +171,15 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (folder / "airfoil_run.py").write_text(AIRFOIL)
     write_mesh(airfoil_mesh(30, 40), folder / "mesh.dat")
     program = [str(part) for part in _python(folder, "openmp")]
-    options = ["--backend", "sequential,openmp", "--name", "airfoil", "-o", str(folder / "loops")]
+    options = ["--backend", "sequential,openmp,opencl", "--name", "airfoil"]
+    if has_nvrtc():
+        options = ["--backend", "sequential,openmp,opencl,cuda", "--arch", "sm_80,sm_90"]
+        options += ["--name", "airfoil"]
+    options += ["-o", str(folder / "loops")]
     assert main(["generate", *options, *program]) == 0
     op2.exit()
     (folder / "matrix.py").write_text(MATRIX)
-    options = ["--backend", "sequential,openmp", "-o", str(folder / "matrix_loops")]
+    options = ["--backend", "sequential,openmp,opencl", "-o", str(folder / "matrix_loops")]
     assert main(["generate", *options, str(folder / "matrix.py"), "40"]) == 0
     op2.exit()
     (folder / "matrix.cpp").write_text(MATRIX_CPP)
@@ -188,8 +208,9 @@ def _python(folder: Path, backend: str) -> list[object]:
 
 @pytest.mark.slow
 @needs_program("cmake")
-@pytest.mark.parametrize("backend", ["sequential", "openmp"])
+@pytest.mark.parametrize("backend", ["sequential", "openmp", "opencl", "cuda"])
 def test_the_airfoil_in_cpp_has_the_bits_of_python(built: Path, backend: str) -> None:
+    needs(backend)
     path = os.pathsep.join([str(ROOT), *filter(None, sys.path)])
     python = done(sys.executable, *_python(built, backend), env=os.environ | {"PYTHONPATH": path})
     wanted = (built / f"{backend}.bin").read_bytes()
@@ -204,8 +225,9 @@ def test_the_airfoil_in_cpp_has_the_bits_of_python(built: Path, backend: str) ->
 
 @pytest.mark.slow
 @needs_program("cmake")
-@pytest.mark.parametrize("backend", ["sequential", "openmp"])
+@pytest.mark.parametrize("backend", ["sequential", "openmp", "opencl"])
 def test_matrices_and_subsets_in_cpp_are_those_of_python(built: Path, backend: str) -> None:
+    needs(backend)
     n = 40
     wanted, got = built / "mass.bin", built / "mass_cpp.bin"
     path = os.pathsep.join([str(ROOT), *filter(None, sys.path)])
@@ -237,10 +259,15 @@ def test_wrong_subsets_in_cpp_are_errors(built: Path, mistake: str, message: str
 def test_projects_test_themselves(built: Path) -> None:
     (program,) = (built / "out").rglob("matrix_check")
     lines = done(program).splitlines()
-    assert lines[0] == "block on sequential: as in Python"
-    assert len(lines) == 8
+    assert "block on sequential: as in Python" in lines
+    assert len(lines) == 12
     (other,) = (built / "out").rglob("airfoil_check")
-    assert len(done(other).splitlines()) == 10
+    said = done(other).splitlines()
+    assert len(said) == (20 if has_nvrtc() else 15)
+    assert {line.partition(": ")[2].partition(":")[0] for line in said} <= {
+        "as in Python",
+        "not tested",
+    }
     values = built / "matrix_loops" / "check" / "grow.bin"
     right = values.read_bytes()
     wrong = bytearray(right)
@@ -299,6 +326,20 @@ def test_errors_reach_whoever_runs_the_program(built: Path) -> None:
     assert (
         "Map 'cell2node': row 0, slot 3 is 4, but Set 'nodes' has entities 0 to 3" in found.stderr
     )
+
+
+@pytest.mark.slow
+@needs_program("cmake")
+def test_without_a_driver_programs_in_cpp_say_what_is_missing(built: Path) -> None:
+    (found,) = [one for one in op2.backends() if one.name == "cuda"]
+    if found.available:
+        pytest.skip("there is a GPU")
+    program = built / "out" / "demo" / "airfoil_demo"
+    command = [program, built / "mesh.dat", "cuda", "1", "1", built / "none.bin"]
+    said = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert said.returncode == 1
+    assert said.stderr.strip() == found.reason.strip()
+    assert "NVIDIA's driver" in said.stderr
 
 
 def test_the_airfoil_in_cpp_is_short() -> None:

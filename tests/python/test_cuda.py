@@ -180,7 +180,7 @@ op2.init(backend="cuda")
 engine = runtime.engine
 opened = engine.device(engine.backend("cuda"))
 key, = engine._devices
-engine._devices[key] = replace(opened, compiler=nvrtc.compiler("sm_85"))
+engine._devices[key] = replace(opened, make_compiler=lambda: nvrtc.compiler("sm_85"))
 n = 1 << 20
 nodes = op2.Set(n, "nodes")
 before = op2.Map(nodes, nodes, 1, (np.arange(n) - 1) % n, "before")

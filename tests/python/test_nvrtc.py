@@ -86,15 +86,15 @@ def test_without_a_gpu_the_error_says_what_to_install_or_to_look_at() -> None:
     with pytest.raises(ToolchainError, match=f"(?s){wanted}"):
         _core.cuda.find_devices()
     with pytest.raises(ToolchainError, match="NVIDIA's driver"):
-        nvrtc.open_device(0)
+        _core.cuda.open_device(0)
 
 
 @pytest.mark.skipif(not has_gpu(), reason="there is no GPU")
 def test_a_gpu_is_opened_by_its_number() -> None:
     devices = _core.cuda.find_devices()
     with pytest.raises(UsageError, match="there is no cuda device"):
-        nvrtc.open_device(len(devices))
-    device, _ = nvrtc.open_device(0)
+        _core.cuda.open_device(len(devices))
+    device = _core.cuda.open_device(0)
     assert device.info.backend == "cuda"
     assert device.info.capability.startswith("sm_")
     assert device.info.memory_bytes > 1 << 30

@@ -127,4 +127,10 @@ std::string Compiler::compile(const std::string& source, const std::vector<std::
                        command, log, "");
 }
 
+std::shared_ptr<DeviceCompiler> make_compiler(const std::string& architecture,
+                                              const std::vector<std::string>& folders) {
+  const auto library = std::make_shared<const Library>(load_library(candidates(folders)));
+  return std::make_shared<Compiler>(library, architecture);
+}
+
 }  // namespace op2::jit::nvrtc

@@ -34,4 +34,11 @@ class Compiler final : public DeviceCompiler {
   bool makes_ptx_ = false;
 };
 
+/// @brief The compiler for one architecture, for which no GPU is needed.
+/// @param[in] architecture "sm_90".
+/// @param[in] folders Where packages keep NVRTC, after the usual places.
+/// @throws ToolchainError if there is no NVRTC, or it does not make code for @p architecture.
+[[nodiscard]] std::shared_ptr<DeviceCompiler> make_compiler(
+    const std::string& architecture, const std::vector<std::string>& folders);
+
 }  // namespace op2::jit::nvrtc

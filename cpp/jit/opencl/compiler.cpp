@@ -3,13 +3,16 @@
 
 #include <fmt/format.h>
 
-#include <string_view>
 #include <utility>
 
 #include "base/canonical.hpp"
 #include "base/error.hpp"
+#include "runtime/opencl/known_text.hpp"
 
 namespace op2::jit::opencl {
+
+using namespace runtime::opencl;  // NOLINT(google-build-using-namespace): the driver's words
+
 namespace {
 
 std::string identity_of(const Api& api, const FoundDevice& device) {
@@ -25,38 +28,11 @@ std::string identity_of(const Api& api, const FoundDevice& device) {
   return key.close().str();
 }
 
-constexpr std::string_view text_mark = "op2 known text\n";
-
 bool keeps_programs(const Api& api, const FoundDevice& device) {
   return text_of(api, device.platform, query::platform_name) == "Portable Computing Language";
 }
 
 }  // namespace
-
-std::string bytes_of(const KnownText& text) {
-  return fmt::format("{}{}\n{}", text_mark, text.options, text.source);
-}
-
-std::optional<KnownText> known_text(const std::string& bytes) {
-  if (!bytes.starts_with(text_mark)) return std::nullopt;
-  const std::size_t end = bytes.find('\n', text_mark.size());
-  if (end == std::string::npos) return std::nullopt;
-  return KnownText{bytes.substr(text_mark.size(), end - text_mark.size()), bytes.substr(end + 1)};
-}
-
-std::string build_log(const Api& api, ProgramId program, DeviceId device) {
-  std::size_t n_bytes = 0;
-  if (api.build_info(program, device, query::build_log, 0, nullptr, &n_bytes) != code::success) {
-    return "";
-  }
-  std::string log(n_bytes, '\0');
-  if (api.build_info(program, device, query::build_log, n_bytes, log.data(), nullptr) !=
-      code::success) {
-    return "";
-  }
-  while (!log.empty() && log.back() == '\0') log.pop_back();
-  return log;
-}
 
 Compiler::Compiler(std::shared_ptr<const Api> api, const FoundDevice& device)
     : api_(std::move(api)),
@@ -98,6 +74,12 @@ std::string Compiler::compile(const std::string& source, const std::vector<std::
   check(api_->program_info(program.get(), query::program_binaries, sizeof start, &start, nullptr),
         "clGetProgramInfo(CL_PROGRAM_BINARIES)");
   return binary;
+}
+
+std::shared_ptr<DeviceCompiler> make_compiler(int index) {
+  std::shared_ptr<const Api> api = load_api();
+  const FoundDevice device = device_number(*api, index);
+  return std::make_shared<Compiler>(std::move(api), device);
 }
 
 }  // namespace op2::jit::opencl

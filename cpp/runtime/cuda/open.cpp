@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 
 #include "base/error.hpp"
-#include "jit/nvrtc/compiler.hpp"
 #include "runtime/cuda/api.hpp"
 #include "runtime/cuda/device.hpp"
 #include "runtime/cuda/devices.hpp"
@@ -24,20 +23,9 @@ std::vector<DeviceInfo> find_devices() {
   return devices;
 }
 
-OpenedDevice open_device(int index, const std::vector<std::string>& nvrtc_folders) {
-  const auto driver = std::make_shared<const Driver>(load_driver(driver_candidates()));
-  OpenedDevice opened;
-  opened.device = std::make_shared<Gpu>(driver, index);
-  opened.compiler = make_compiler(opened.device->info().capability, nvrtc_folders);
-  return opened;
-}
-
-std::shared_ptr<jit::DeviceCompiler> make_compiler(const std::string& architecture,
-                                                   const std::vector<std::string>& nvrtc_folders) {
-  using jit::nvrtc::candidates;
-  const auto library = std::make_shared<const jit::nvrtc::Library>(
-      jit::nvrtc::load_library(candidates(nvrtc_folders)));
-  return std::make_shared<jit::nvrtc::Compiler>(library, architecture);
+std::shared_ptr<Device> open_device(int index) {
+  return std::make_shared<Gpu>(std::make_shared<const Driver>(load_driver(driver_candidates())),
+                               index);
 }
 
 }  // namespace op2::runtime::cuda

@@ -15,28 +15,15 @@
 #include "base/error.hpp"
 #include "base/overload.hpp"
 #include "base/trace.hpp"
-#include "jit/opencl/api.hpp"
-#include "jit/opencl/compiler.hpp"
+#include "runtime/opencl/api.hpp"
+#include "runtime/opencl/known_text.hpp"
 #include "runtime/opencl/memory_pool.hpp"
 
 namespace op2::runtime::opencl {
 namespace {
 
-using jit::opencl::Api;
-using jit::opencl::check;
-using jit::opencl::DeviceId;
-using jit::opencl::Event;
-using jit::opencl::FoundDevice;
-using jit::opencl::KernelId;
-using jit::opencl::Memory;
-using jit::opencl::Owned;
-using jit::opencl::ProgramId;
-using jit::opencl::Queue;
-using jit::opencl::Status;
-using jit::opencl::text_of;
-
-constexpr jit::opencl::Count blocking = 1;
-constexpr jit::opencl::Count not_blocking = 0;
+constexpr Count blocking = 1;
+constexpr Count not_blocking = 0;
 
 // An upload of at most this many bytes is copied aside instead of waiting for the queue.
 constexpr std::int64_t staged_bytes_max = 1 << 16;
@@ -48,14 +35,13 @@ constexpr std::size_t n_pending_max = 256;
 constexpr int launches_per_flush = 16;
 
 template <class T>
-T number_of(const Api& api, DeviceId device, jit::opencl::Count property) {
+T number_of(const Api& api, DeviceId device, Count property) {
   T value{};
   check(api.device_info(device, property, sizeof value, &value, nullptr), "clGetDeviceInfo");
   return value;
 }
 
 DeviceInfo describe(const Api& api, const FoundDevice& found) {
-  namespace query = jit::opencl::query;
   DeviceInfo info;
   info.backend = "opencl";
   info.platform = text_of(api, found.platform, query::platform_name);
@@ -78,8 +64,7 @@ DeviceInfo describe(const Api& api, const FoundDevice& found) {
   info.float64 = double_config != 0;
   // a simulator says that it is everything
   const auto type = number_of<std::uint64_t>(api, found.id, query::device_type);
-  info.is_cpu =
-      (type & jit::opencl::cpu_device_type) != 0 && (type & jit::opencl::gpu_device_type) == 0;
+  info.is_cpu = (type & cpu_device_type) != 0 && (type & gpu_device_type) == 0;
   return info;
 }
 
@@ -109,16 +94,16 @@ class OpenclProgram : public Program {
     const std::scoped_lock guard(mutex_);
     const auto known = kernels_.find(name);
     if (known != kernels_.end()) return *known->second;
-    Status status = jit::opencl::code::success;
+    Status status = code::success;
     Owned<KernelId> made(api_->create_kernel(program_.get(), name.c_str(), &status),
                          api_->release_kernel);
-    if (status != jit::opencl::code::success) {
-      throw InternalError(fmt::format("the program has no kernel '{}': {}", name,
-                                      jit::opencl::status_name(status)));
+    if (status != code::success) {
+      throw InternalError(
+          fmt::format("the program has no kernel '{}': {}", name, status_name(status)));
     }
     std::size_t lanes = 1;
-    check(api_->kernel_info(made.get(), device_, jit::opencl::query::kernel_work_group_size,
-                            sizeof lanes, &lanes, nullptr),
+    check(api_->kernel_info(made.get(), device_, query::kernel_work_group_size, sizeof lanes,
+                            &lanes, nullptr),
           "clGetKernelWorkGroupInfo");
     auto kernel = std::make_unique<OpenclKernel>(api_, std::move(made), static_cast<int>(lanes));
     return *kernels_.emplace(name, std::move(kernel)).first->second;
@@ -147,7 +132,7 @@ class OpenclSpan : public DeviceSpan {
   explicit OpenclSpan(std::shared_ptr<const Api> api) : api_(std::move(api)) {}
 
   void add(Event event) {
-    if (api_->retain_event(event) != jit::opencl::code::success) return;
+    if (api_->retain_event(event) != code::success) return;
     if (first_.get() == nullptr) {
       enqueued_ = trace_clock();
       (void)api_->retain_event(event);
@@ -157,7 +142,6 @@ class OpenclSpan : public DeviceSpan {
   }
 
   [[nodiscard]] std::optional<Interval> measured() override {
-    namespace query = jit::opencl::query;
     const auto queued = time(first_.get(), query::command_queued);
     const auto start = time(first_.get(), query::command_start);
     const auto end = time(last_.get(), query::command_end);
@@ -167,10 +151,10 @@ class OpenclSpan : public DeviceSpan {
   }
 
  private:
-  [[nodiscard]] std::optional<std::int64_t> time(Event event, jit::opencl::Count which) const {
+  [[nodiscard]] std::optional<std::int64_t> time(Event event, Count which) const {
     std::uint64_t found = 0;
-    if (event == nullptr || api_->event_profile(event, which, sizeof found, &found, nullptr) !=
-                                jit::opencl::code::success) {
+    if (event == nullptr ||
+        api_->event_profile(event, which, sizeof found, &found, nullptr) != code::success) {
       return std::nullopt;
     }
     return static_cast<std::int64_t>(found);
@@ -188,7 +172,7 @@ class OpenclDevice : public Device {
       : api_(std::move(api)),
         id_(found.id),
         info_(describe(*api_, found)),
-        pool_(std::make_shared<MemoryPool>(api_, jit::opencl::make_context(*api_, found),
+        pool_(std::make_shared<MemoryPool>(api_, make_context(*api_, found),
                                            MemoryLimits{info_.memory_bytes, info_.largest_bytes},
                                            "OpenCL device '" + info_.name + "'")) {
     queue_ = make_queue(0);
@@ -271,15 +255,14 @@ class OpenclDevice : public Device {
   }
 
   [[nodiscard]] std::shared_ptr<Program> load(const std::string& binary) override {
-    const auto text = jit::opencl::known_text(binary);
+    const auto text = known_text(binary);
     Owned<ProgramId> program = text ? from_text(text->source) : from_binary(binary);
     const std::string options = text ? text->options : "";
     const Status status =
         api_->build_program(program.get(), 1, &id_, options.c_str(), nullptr, nullptr);
-    if (status != jit::opencl::code::success) {
+    if (status != code::success) {
       throw ToolchainError(fmt::format("{} does not load a compiled program: {}\n{}", name(),
-                                       jit::opencl::status_name(status),
-                                       jit::opencl::build_log(*api_, program.get(), id_)),
+                                       status_name(status), build_log(*api_, program.get(), id_)),
                            "clBuildProgram", "", "");
     }
     return std::make_shared<OpenclProgram>(api_, pool_, id_, std::move(program));
@@ -287,7 +270,7 @@ class OpenclDevice : public Device {
 
   void start_clock() override {
     const std::scoped_lock guard(mutex_);
-    if (n_clocks_++ == 0) change_queue(jit::opencl::profiling_queue);
+    if (n_clocks_++ == 0) change_queue(profiling_queue);
   }
 
   void stop_clock() override {
@@ -305,15 +288,15 @@ class OpenclDevice : public Device {
     const std::scoped_lock guard(mutex_);  // a kernel's arguments are its state
     KernelId id = static_cast<OpenclKernel&>(kernel).id();
     for (std::size_t i = 0; i < arguments.size(); ++i) {
-      const auto index = static_cast<jit::opencl::Count>(i);
+      const auto index = static_cast<Count>(i);
       const Status status = std::visit(
           [this, id, index](const auto& value) {
             return api_->set_argument(id, index, sizeof value, &value);
           },
           arguments[i]);
-      if (status != jit::opencl::code::success) {
+      if (status != code::success) {
         throw InternalError(fmt::format("par_loop '{}': argument {} of {} of a kernel: {}", loop, i,
-                                        arguments.size(), jit::opencl::status_name(status)));
+                                        arguments.size(), status_name(status)));
       }
     }
     const auto n_lanes = static_cast<std::size_t>(grid.n_lanes);
@@ -321,10 +304,10 @@ class OpenclDevice : public Device {
     Event event = nullptr;
     const Status status =
         api_->launch(queue_.get(), id, 1, nullptr, &n_all, &n_lanes, 0, nullptr, &event);
-    if (status != jit::opencl::code::success) {
+    if (status != code::success) {
       throw ExecutionError(
           fmt::format("par_loop '{}' cannot be launched on {}, {} blocks of {} lanes: {}", loop,
-                      name(), grid.n_blocks, grid.n_lanes, jit::opencl::status_name(status)));
+                      name(), grid.n_blocks, grid.n_lanes, status_name(status)));
     }
     if (span != nullptr) static_cast<OpenclSpan*>(span)->add(event);
     note({Owned<Event>(event, api_->release_event), loop, nullptr});
@@ -338,7 +321,7 @@ class OpenclDevice : public Device {
   [[nodiscard]] Owned<ProgramId> from_text(const std::string& source) const {
     const char* start = source.c_str();
     const std::size_t n_bytes = source.size();
-    Status status = jit::opencl::code::success;
+    Status status = code::success;
     Owned<ProgramId> program(
         api_->create_program_with_source(pool_->context(), 1, &start, &n_bytes, &status),
         api_->release_program);
@@ -349,8 +332,8 @@ class OpenclDevice : public Device {
   [[nodiscard]] Owned<ProgramId> from_binary(const std::string& binary) const {
     const auto* start = reinterpret_cast<const unsigned char*>(binary.data());
     const std::size_t n_bytes = binary.size();
-    Status of_binary = jit::opencl::code::success;
-    Status status = jit::opencl::code::success;
+    Status of_binary = code::success;
+    Status status = code::success;
     Owned<ProgramId> program(api_->create_program_with_binary(pool_->context(), 1, &id_, &n_bytes,
                                                               &start, &of_binary, &status),
                              api_->release_program);
@@ -358,8 +341,8 @@ class OpenclDevice : public Device {
     return program;
   }
 
-  [[nodiscard]] Owned<Queue> make_queue(jit::opencl::Flags properties) const {
-    Status status = jit::opencl::code::success;
+  [[nodiscard]] Owned<Queue> make_queue(Flags properties) const {
+    Status status = code::success;
     Owned<Queue> queue(api_->create_queue(pool_->context(), id_, properties, &status),
                        api_->release_queue);
     check(status, "clCreateCommandQueue");
@@ -367,7 +350,7 @@ class OpenclDevice : public Device {
   }
 
   /// A queue keeps time or does not for all its life, and only within one is there an order.
-  void change_queue(jit::opencl::Flags properties) {
+  void change_queue(Flags properties) {
     Owned<Queue> queue = make_queue(properties);
     wait();
     queue_ = std::move(queue);
@@ -377,7 +360,7 @@ class OpenclDevice : public Device {
 
   /// After a command that is no loop: only a broken queue, hence an earlier loop, makes it fail.
   void after(Status status, const char* call) {
-    if (status == jit::opencl::code::success) return;
+    if (status == code::success) return;
     settle(api_->finish(queue_.get()));
     check(status, call);
   }
@@ -394,14 +377,14 @@ class OpenclDevice : public Device {
 
   [[nodiscard]] Status status_of(const Pending& pending) const {
     Status status = 0;
-    const Status asked = api_->event_info(pending.event.get(), jit::opencl::query::event_status,
-                                          sizeof status, &status, nullptr);
-    return asked == jit::opencl::code::success ? status : asked;
+    const Status asked =
+        api_->event_info(pending.event.get(), query::event_status, sizeof status, &status, nullptr);
+    return asked == code::success ? status : asked;
   }
 
   void blame(const Pending& pending, Status status) {
     const std::string who = pending.loop.empty() ? "a copy" : "par_loop '" + pending.loop + "'";
-    fault_ = fmt::format("{} failed on {}: {}", who, name(), jit::opencl::status_name(status));
+    fault_ = fmt::format("{} failed on {}: {}", who, name(), status_name(status));
   }
 
   void wait() { settle(api_->finish(queue_.get())); }
@@ -413,10 +396,10 @@ class OpenclDevice : public Device {
       const Status ended = status_of(pending);
       if (ended < 0) blame(pending, ended);
     }
-    if (fault_.empty() && status != jit::opencl::code::success) {
+    if (fault_.empty() && status != code::success) {
       const std::string last = pending_.empty() ? "" : pending_.back().loop;
-      fault_ = fmt::format("{} failed: {}; the last loop was '{}'", name(),
-                           jit::opencl::status_name(status), last);
+      fault_ =
+          fmt::format("{} failed: {}; the last loop was '{}'", name(), status_name(status), last);
     }
     pending_.clear();
     n_since_flush_ = 0;
@@ -438,24 +421,18 @@ class OpenclDevice : public Device {
 }  // namespace
 
 std::vector<DeviceInfo> list_devices() {
-  const std::shared_ptr<const Api> api = jit::opencl::load_api();
+  const std::shared_ptr<const Api> api = load_api();
   std::vector<DeviceInfo> found;
-  for (const FoundDevice& device : jit::opencl::find_devices(*api)) {
+  for (const FoundDevice& device : find_devices(*api)) {
     found.push_back(describe(*api, device));
   }
   return found;
 }
 
-OpenedDevice open_device(int index) {
-  std::shared_ptr<const Api> api = jit::opencl::load_api();
-  const std::vector<FoundDevice> found = jit::opencl::find_devices(*api);
-  if (index < 0 || static_cast<std::size_t>(index) >= found.size()) {
-    throw UsageError(
-        fmt::format("there is no OpenCL device number {}; there are {}", index, found.size()));
-  }
-  const FoundDevice& device = found[static_cast<std::size_t>(index)];
-  auto compiler = std::make_shared<jit::opencl::Compiler>(api, device);
-  return {std::make_shared<OpenclDevice>(std::move(api), device), std::move(compiler)};
+std::shared_ptr<Device> open_device(int index) {
+  std::shared_ptr<const Api> api = load_api();
+  const FoundDevice device = device_number(*api, index);
+  return std::make_shared<OpenclDevice>(std::move(api), device);
 }
 
 }  // namespace op2::runtime::opencl

@@ -2,10 +2,8 @@
 #pragma once
 
 #include <memory>
-#include <string>
 #include <vector>
 
-#include "jit/device_compiler.hpp"
 #include "runtime/device.hpp"
 
 namespace op2::runtime::opencl {
@@ -15,14 +13,8 @@ namespace op2::runtime::opencl {
 /// what to install.
 [[nodiscard]] std::vector<DeviceInfo> list_devices();
 
-/// @brief A device and the compiler of its driver.
-struct OpenedDevice {
-  std::shared_ptr<Device> device;
-  std::shared_ptr<jit::DeviceCompiler> compiler;
-};
-
 /// @brief Open device number @p index of list_devices().
 /// @throws ToolchainError as list_devices() does. @throws UsageError if there are fewer devices.
-[[nodiscard]] OpenedDevice open_device(int index);
+[[nodiscard]] std::shared_ptr<Device> open_device(int index);
 
 }  // namespace op2::runtime::opencl

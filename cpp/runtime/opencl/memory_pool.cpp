@@ -11,9 +11,6 @@
 namespace op2::runtime::opencl {
 namespace {
 
-using jit::opencl::Memory;
-using jit::opencl::Status;
-
 // Pieces of nearly one size share a class, so that a Dat a little smaller than the last one fits.
 constexpr std::int64_t small_step = 256;
 constexpr std::int64_t large_step = std::int64_t{1} << 16;
@@ -33,9 +30,8 @@ double mebibytes(std::int64_t n_bytes) {
 
 }  // namespace
 
-MemoryPool::MemoryPool(std::shared_ptr<const jit::opencl::Api> api,
-                       jit::opencl::Owned<jit::opencl::Context> context, const MemoryLimits& limits,
-                       std::string device_name)
+MemoryPool::MemoryPool(std::shared_ptr<const Api> api, Owned<Context> context,
+                       const MemoryLimits& limits, std::string device_name)
     : api_(std::move(api)),
       context_(std::move(context)),
       limits_(limits),
@@ -106,10 +102,10 @@ Memory MemoryPool::make(std::int64_t n_bytes) {
   if (n_used_bytes_ + n_idle_bytes_ + n_bytes > limits_.n_bytes) trim(0);
   if (n_used_bytes_ + n_bytes > limits_.n_bytes) return nullptr;
   for (int attempt = 0; attempt < 2; ++attempt) {
-    Status status = jit::opencl::code::success;
-    Memory memory = api_->create_buffer(context_.get(), jit::opencl::read_write_memory,
+    Status status = code::success;
+    Memory memory = api_->create_buffer(context_.get(), read_write_memory,
                                         static_cast<std::size_t>(n_bytes), nullptr, &status);
-    if (status == jit::opencl::code::success) return memory;
+    if (status == code::success) return memory;
     trim(0);
   }
   return nullptr;

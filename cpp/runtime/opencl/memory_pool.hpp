@@ -9,7 +9,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "jit/opencl/api.hpp"
+#include "runtime/opencl/api.hpp"
 
 namespace op2::runtime::opencl {
 
@@ -26,8 +26,7 @@ struct MemoryLimits {
 /// pieces may outlive the device.
 class MemoryPool : public std::enable_shared_from_this<MemoryPool> {
  public:
-  MemoryPool(std::shared_ptr<const jit::opencl::Api> api,
-             jit::opencl::Owned<jit::opencl::Context> context, const MemoryLimits& limits,
+  MemoryPool(std::shared_ptr<const Api> api, Owned<Context> context, const MemoryLimits& limits,
              std::string device_name);
   MemoryPool(const MemoryPool&) = delete;
   MemoryPool& operator=(const MemoryPool&) = delete;
@@ -37,23 +36,23 @@ class MemoryPool : public std::enable_shared_from_this<MemoryPool> {
   /// @throws ExecutionError naming @p what, its size and the limit that it hits.
   [[nodiscard]] std::shared_ptr<void> allocate(std::int64_t n_bytes, std::string_view what);
 
-  [[nodiscard]] jit::opencl::Context context() const { return context_.get(); }
+  [[nodiscard]] Context context() const { return context_.get(); }
   [[nodiscard]] std::int64_t used_bytes() const;
   [[nodiscard]] std::int64_t idle_bytes() const;
 
  private:
-  [[nodiscard]] jit::opencl::Memory take(std::int64_t n_bytes);
-  [[nodiscard]] jit::opencl::Memory make(std::int64_t n_bytes);
+  [[nodiscard]] Memory take(std::int64_t n_bytes);
+  [[nodiscard]] Memory make(std::int64_t n_bytes);
   [[nodiscard]] std::string limit_hit(std::int64_t n_bytes) const;
-  void give_back(jit::opencl::Memory memory, std::int64_t n_bytes);
+  void give_back(Memory memory, std::int64_t n_bytes);
   void trim(std::int64_t n_idle_max);
 
-  std::shared_ptr<const jit::opencl::Api> api_;
-  jit::opencl::Owned<jit::opencl::Context> context_;
+  std::shared_ptr<const Api> api_;
+  Owned<Context> context_;
   MemoryLimits limits_;
   std::string device_name_;
   mutable std::mutex mutex_;
-  std::unordered_map<std::int64_t, std::vector<jit::opencl::Memory>> idle_;  // by size
+  std::unordered_map<std::int64_t, std::vector<Memory>> idle_;  // by size
   std::int64_t n_idle_bytes_ = 0;
   std::int64_t n_used_bytes_ = 0;
 };

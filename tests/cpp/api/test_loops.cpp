@@ -133,6 +133,26 @@ TEST_F(GeneratedLoop, TheFirstCodeThatSuitsTheMeshIsTaken) {
   EXPECT_THROW(of(pairs, other, two)(), ExecutionError);
 }
 
+TEST_F(GeneratedLoop, CodeIsChosenAnewWhenAMapHasChanged) {
+  const LoopText loop{"gather",
+                      {0},
+                      {{Backend::sequential, refuse, text.c_str(), 0, {true}, {}},
+                       {Backend::sequential, launch, text.c_str(), 0, {false}, {}}}};
+  const Set pairs(2, "pairs");
+  std::vector<std::int32_t> where{1, 0};
+  Map<1> by(pairs, cells, std::span<const std::int32_t>(where), "by");
+  const Dat<double> two(pairs, std::span<double>(parts.data(), 2), "two");
+  Loop made = made_loop(loop, pairs, {{{target.state(), 0}, {two.state(), -1}}, {by.state()}, {}});
+  EXPECT_THROW(made(), ExecutionError);  // the first code, which is for such a Map
+  where = {1, 1};
+  by.changed();
+  made();
+  EXPECT_EQ(sums, (std::vector<double>{0.0, 3.0}));
+  where = {0, 1};
+  by.changed();
+  EXPECT_THROW(made(), ExecutionError);
+}
+
 TEST_F(GeneratedLoop, BackendsThatWereNotGeneratedAreRefused) {
   init({Backend::openmp, 1});
   EXPECT_EQ(message_of<UnsupportedError>([&] { (void)made(edges, target, map, source); }),

@@ -42,6 +42,19 @@ TEST(AheadTable, SaysWhatIsNearest) {
   EXPECT_EQ(table.find(asked("adt", "other", "other")).why, "it has no loop of this kernel");
 }
 
+TEST(AheadTable, LoopsMayComeLater) {
+  AheadTable table;
+  table.note(asked("res", "s", "t"));
+  EXPECT_TRUE(table.knows(asked("res", "s", "other")));
+  EXPECT_EQ(table.find(asked("res", "s", "t")).executable, nullptr);
+  table.refuse(asked("res", "s", "t"), "it is for another GPU");
+  EXPECT_EQ(table.find(asked("res", "s", "t")).why, "it is for another GPU");
+  table.add(asked("res", "s", "t"), std::make_shared<exec::Executable>());
+  EXPECT_NE(table.find(asked("res", "s", "t")).executable, nullptr);
+  table.clear();
+  EXPECT_EQ(table.find(asked("res", "s", "t")).why, "no table is loaded");
+}
+
 TEST(AheadTable, TheFirstOfTwoStays) {
   AheadTable table;
   const auto first = std::make_shared<exec::Executable>();

@@ -69,7 +69,8 @@ class RecordingDevice : public Device {
 
   [[nodiscard]] const DeviceInfo& info() const override { return info_; }
   [[nodiscard]] std::string name() const override { return "recorder"; }
-  [[nodiscard]] std::shared_ptr<Program> load(const std::string&) override {
+  [[nodiscard]] std::shared_ptr<Program> load(const std::string& binary) override {
+    loaded.push_back(binary);
     return std::make_shared<RecordedProgram>();
   }
   [[nodiscard]] std::shared_ptr<void> allocate(std::int64_t n_bytes, std::string_view) override {
@@ -116,6 +117,7 @@ class RecordingDevice : public Device {
   }
 
   std::vector<Launched> launches;
+  std::vector<std::string> loaded;
   std::int64_t nanoseconds_a_launch = 1000;
   int n_clocks = 0;
   int n_allocations = 0;

@@ -83,5 +83,14 @@ TEST_F(NvrtcCompiler, TheIdentityTellsArchitecturesApart) {
   EXPECT_NE(Compiler(library_, "sm_90").identity(), Compiler(library_, "sm_80").identity());
 }
 
+TEST(NvrtcMakeCompiler, NeedsNoGpu) {
+  try {
+    EXPECT_EQ(make_compiler("sm_90", {})->suffix(), ".cu");
+  } catch (const ToolchainError& error) {
+    EXPECT_TRUE(op2::testing::contains(error.what(), "NVRTC"));
+  }
+  EXPECT_THROW(static_cast<void>(make_compiler("sm_9", {"/nowhere"})), ToolchainError);
+}
+
 }  // namespace
 }  // namespace op2::jit::nvrtc

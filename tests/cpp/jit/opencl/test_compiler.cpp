@@ -4,34 +4,22 @@
 #include <gtest/gtest.h>
 
 #include "base/error.hpp"
-#include "jit/opencl/devices.hpp"
+#include "runtime/opencl/devices.hpp"
 
 namespace op2::jit::opencl {
 namespace {
 
-std::unique_ptr<Compiler> compiler() {
-  auto api = load_api();
-  const FoundDevice device = find_devices(*api).front();
-  return std::make_unique<Compiler>(std::move(api), device);
+std::shared_ptr<DeviceCompiler> compiler() {
+  return make_compiler(0);
 }
 
 TEST(OpenclCompiler, MakesABinary) {
   OP2_NEEDS_OPENCL();
   const auto made = compiler();
   EXPECT_EQ(made->suffix(), ".cl");
+  EXPECT_THROW((void)make_compiler(-1), UsageError);
   EXPECT_FALSE(
       made->compile("__kernel void f(__global double *x) { x[0] = N; }", {"-DN=3"}).empty());
-}
-
-TEST(KnownText, ComesBackFromItsBytes) {
-  const std::optional<KnownText> text = known_text(bytes_of({"-DN=3 -w", "int f;\n\n"}));
-  ASSERT_TRUE(text);
-  EXPECT_EQ(text->options, "-DN=3 -w");
-  EXPECT_EQ(text->source, "int f;\n\n");
-  EXPECT_FALSE(
-      known_text("\x7f"
-                 "ELF"));
-  EXPECT_FALSE(known_text(""));
 }
 
 TEST(OpenclCompiler, SaysWhatItIs) {

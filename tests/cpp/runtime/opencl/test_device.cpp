@@ -8,7 +8,8 @@
 #include <numeric>
 
 #include "base/error.hpp"
-#include "jit/opencl/devices.hpp"
+#include "runtime/opencl/devices.hpp"
+#include "runtime/opencl/known_text.hpp"
 
 namespace op2::runtime::opencl {
 namespace {
@@ -27,18 +28,17 @@ class OpenclDeviceTest : public ::testing::Test {
  protected:
   void SetUp() override {
     OP2_NEEDS_OPENCL();
-    opened = open_device(0);
-    program = opened.device->load(opened.compiler->compile(source, {}));
+    device = open_device(0);
+    program = device->load(bytes_of({"", source}));
   }
 
   std::shared_ptr<void> put(const std::vector<double>& values) {
-    auto memory = opened.device->allocate(8 * static_cast<std::int64_t>(values.size()), "test");
-    opened.device->upload(memory.get(), 0, values.data(),
-                          8 * static_cast<std::int64_t>(values.size()));
+    auto memory = device->allocate(8 * static_cast<std::int64_t>(values.size()), "test");
+    device->upload(memory.get(), 0, values.data(), 8 * static_cast<std::int64_t>(values.size()));
     return memory;
   }
 
-  OpenedDevice opened;
+  std::shared_ptr<Device> device;
   std::shared_ptr<Program> program;
   std::string loop = "res";
 };
@@ -46,11 +46,11 @@ class OpenclDeviceTest : public ::testing::Test {
 TEST_F(OpenclDeviceTest, ListsWhatItOpens) {
   const std::vector<DeviceInfo> all = list_devices();
   ASSERT_FALSE(all.empty());
-  EXPECT_EQ(all[0].name, opened.device->info().name);
+  EXPECT_EQ(all[0].name, device->info().name);
   EXPECT_EQ(all[0].backend, "opencl");
   EXPECT_GT(all[0].memory_bytes, 0);
   EXPECT_GT(all[0].max_lanes, 0);
-  EXPECT_NE(opened.device->name().find(all[0].name), std::string::npos);
+  EXPECT_NE(device->name().find(all[0].name), std::string::npos);
   EXPECT_THROW((void)open_device(static_cast<int>(all.size())), UsageError);
   EXPECT_THROW((void)open_device(-1), UsageError);
 }
@@ -61,46 +61,46 @@ TEST_F(OpenclDeviceTest, LaunchesFollowUploadsInOrder) {
   DeviceKernel& scale = program->kernel("scale");
   EXPECT_GE(scale.max_lanes(), 1);
   const std::array<LaunchArgument, 3> first = {x.get(), by.get(), std::int64_t{3}};
-  opened.device->launch(scale, {2, 1}, first, loop);
+  device->launch(scale, {2, 1}, first, loop);
   const double hundred = 100.0;
-  opened.device->upload(by.get(), 0, &hundred, 8);
+  device->upload(by.get(), 0, &hundred, 8);
   const std::array<LaunchArgument, 3> again = {x.get(), by.get(), std::int64_t{2}};
-  opened.device->launch(scale, {1, 4}, again, loop);
+  device->launch(scale, {1, 4}, again, loop);
   const std::array<LaunchArgument, 3> null = {x.get(), static_cast<void*>(nullptr),
                                               std::int64_t{1}};
-  opened.device->launch(scale, {1, 1}, null, loop);
+  device->launch(scale, {1, 1}, null, loop);
   std::vector<double> found(3);
-  opened.device->download(found.data(), x.get(), 0, 24);
+  device->download(found.data(), x.get(), 0, 24);
   EXPECT_EQ(found, (std::vector<double>{2000.0, 2000.0, 30.0}));
 }
 
 TEST_F(OpenclDeviceTest, GridsAreBlocksOfLanes) {
-  const auto x = opened.device->allocate(8 * 6, "ids");
+  const auto x = device->allocate(8 * 6, "ids");
   const std::array<LaunchArgument, 1> arguments = {x.get()};
-  opened.device->launch(program->kernel("ids"), {3, 2}, arguments, loop);
+  device->launch(program->kernel("ids"), {3, 2}, arguments, loop);
   std::vector<std::int64_t> found(6);
-  opened.device->download(found.data(), x.get(), 0, 48);
+  device->download(found.data(), x.get(), 0, 48);
   EXPECT_EQ(found, (std::vector<std::int64_t>{0, 1, 1000, 1001, 2000, 2001}));
 }
 
 TEST_F(OpenclDeviceTest, CopiesAndZeroes) {
   const auto x = put({1.0, 2.0, 3.0, 4.0});
   const auto y = put({0.0, 0.0, 0.0, 0.0});
-  opened.device->copy(y.get(), 8, x.get(), 16, 16);
-  opened.device->zero(x.get(), 0, 16);
+  device->copy(y.get(), 8, x.get(), 16, 16);
+  device->zero(x.get(), 0, 16);
   std::vector<double> found(4);
-  opened.device->download(found.data(), y.get(), 0, 32);
+  device->download(found.data(), y.get(), 0, 32);
   EXPECT_EQ(found, (std::vector<double>{0.0, 3.0, 4.0, 0.0}));
-  opened.device->download(found.data(), x.get(), 8, 24);
+  device->download(found.data(), x.get(), 8, 24);
   EXPECT_EQ(found, (std::vector<double>{0.0, 3.0, 4.0, 0.0}));
 }
 
 TEST_F(OpenclDeviceTest, NumbersTravelWithCommands) {
   const std::array<double, 2> number = {1.5, -2.25};
   const auto x = put({0.0, 0.0, 3.0});
-  opened.device->set(x.get(), std::as_bytes(std::span(number)));
+  device->set(x.get(), std::as_bytes(std::span(number)));
   std::vector<double> found(3);
-  opened.device->download(found.data(), x.get(), 0, 24);
+  device->download(found.data(), x.get(), 0, 24);
   EXPECT_EQ(found, (std::vector<double>{1.5, -2.25, 3.0}));
 }
 
@@ -109,19 +109,19 @@ TEST_F(OpenclDeviceTest, LargeUploadsAndPartsOfThem) {
   std::iota(values.begin(), values.end(), 0.0);
   const auto x = put(values);
   values.assign(values.size(), -1.0);
-  opened.device->download(values.data(), x.get(), 8 * 1000, 8 * 10);
+  device->download(values.data(), x.get(), 8 * 1000, 8 * 10);
   EXPECT_EQ(values[0], 1000.0);
   EXPECT_EQ(values[9], 1009.0);
   EXPECT_EQ(values[10], -1.0);
 }
 
 TEST_F(OpenclDeviceTest, NothingIsNothing) {
-  const auto x = opened.device->allocate(0, "empty");
+  const auto x = device->allocate(0, "empty");
   EXPECT_NE(x.get(), nullptr);
-  opened.device->upload(x.get(), 0, nullptr, 0);
-  opened.device->zero(x.get(), 0, 0);
-  opened.device->copy(x.get(), 0, x.get(), 0, 0);
-  opened.device->download(nullptr, x.get(), 0, 0);
+  device->upload(x.get(), 0, nullptr, 0);
+  device->zero(x.get(), 0, 0);
+  device->copy(x.get(), 0, x.get(), 0, 0);
+  device->download(nullptr, x.get(), 0, 0);
 }
 
 TEST_F(OpenclDeviceTest, ManyLaunchesWithoutAWait) {
@@ -129,9 +129,9 @@ TEST_F(OpenclDeviceTest, ManyLaunchesWithoutAWait) {
   const auto by = put({1.0});
   const std::array<LaunchArgument, 3> arguments = {x.get(), by.get(), std::int64_t{1}};
   for (int i = 0; i < 1000; ++i) {
-    opened.device->launch(program->kernel("scale"), {1, 1}, arguments, loop);
+    device->launch(program->kernel("scale"), {1, 1}, arguments, loop);
   }
-  opened.device->finish();
+  device->finish();
 }
 
 TEST_F(OpenclDeviceTest, RefusedLaunchesNameTheLoop) {
@@ -139,24 +139,24 @@ TEST_F(OpenclDeviceTest, RefusedLaunchesNameTheLoop) {
   DeviceKernel& ids = program->kernel("ids");
   const std::array<LaunchArgument, 1> arguments = {x.get()};
   try {
-    opened.device->launch(ids, {1, ids.max_lanes() * 2}, arguments, loop);
+    device->launch(ids, {1, ids.max_lanes() * 2}, arguments, loop);
     FAIL() << "a block larger than the device's";
   } catch (const ExecutionError& error) {
     EXPECT_NE(std::string(error.what()).find("par_loop 'res'"), std::string::npos) << error.what();
   }
-  opened.device->finish();
+  device->finish();
 }
 
 TEST_F(OpenclDeviceTest, WrongArgumentsAreOurFault) {
   EXPECT_THROW((void)program->kernel("nobody"), InternalError);
   const std::array<LaunchArgument, 4> many = {nullptr, nullptr, std::int64_t{1}, std::int64_t{1}};
-  EXPECT_THROW(opened.device->launch(program->kernel("scale"), {1, 1}, many, loop), InternalError);
+  EXPECT_THROW(device->launch(program->kernel("scale"), {1, 1}, many, loop), InternalError);
 }
 
 TEST_F(OpenclDeviceTest, AFullDeviceNamesWhoseMemoryItWas) {
-  const std::int64_t n_bytes = opened.device->info().memory_bytes + 1;
+  const std::int64_t n_bytes = device->info().memory_bytes + 1;
   try {
-    (void)opened.device->allocate(n_bytes, "Dat 'q'");
+    (void)device->allocate(n_bytes, "Dat 'q'");
     FAIL() << "more than there is";
   } catch (const ExecutionError& error) {
     EXPECT_TRUE(std::string(error.what()).starts_with("Dat 'q' of ")) << error.what();
@@ -165,14 +165,14 @@ TEST_F(OpenclDeviceTest, AFullDeviceNamesWhoseMemoryItWas) {
 
 TEST_F(OpenclDeviceTest, MemoryAndProgramsOutliveTheDevice) {
   auto x = put({1.0});
-  opened = {};
+  device.reset();
   EXPECT_NO_THROW((void)program->kernel("ids"));
   program.reset();
   x.reset();
 }
 
 TEST_F(OpenclDeviceTest, BrokenBinariesAreRefused) {
-  EXPECT_THROW((void)opened.device->load("no binary"), Error);
+  EXPECT_THROW((void)device->load("no binary"), Error);
 }
 
 }  // namespace

@@ -9,9 +9,8 @@
 namespace op2::runtime::opencl {
 namespace {
 
-using jit::opencl::Api;
-using jit::opencl::code::allocation_failure;
-using jit::opencl::code::success;
+using code::allocation_failure;
+using code::success;
 using testing::message_of;
 
 /// A vendor that counts instead of giving memory; it has `n_left` pieces.
@@ -30,24 +29,21 @@ class MemoryPoolTest : public ::testing::Test {
  protected:
   MemoryPoolTest() {
     vendor() = {};
-    api->create_buffer = [](jit::opencl::Context, jit::opencl::Flags, std::size_t, void*,
-                            jit::opencl::Status* status) {
+    api->create_buffer = [](Context, Flags, std::size_t, void*, Status* status) {
       const bool is_full = vendor().n_made - vendor().n_released >= vendor().n_left;
       *status = is_full ? allocation_failure : success;
       if (!is_full) ++vendor().n_made;
       return is_full ? nullptr
-                     : reinterpret_cast<jit::opencl::Memory>(
-                           static_cast<std::intptr_t>(vendor().n_made));
+                     : reinterpret_cast<Memory>(static_cast<std::intptr_t>(vendor().n_made));
     };
-    api->release_memory = [](jit::opencl::Memory) {
+    api->release_memory = [](Memory) {
       ++vendor().n_released;
       return success;
     };
   }
   std::shared_ptr<Api> api = std::make_shared<Api>();
-  std::shared_ptr<MemoryPool> pool =
-      std::make_shared<MemoryPool>(api, jit::opencl::Owned<jit::opencl::Context>(),
-                                   MemoryLimits{100 << 20, 90 << 20}, "device 'toy'");
+  std::shared_ptr<MemoryPool> pool = std::make_shared<MemoryPool>(
+      api, Owned<Context>(), MemoryLimits{100 << 20, 90 << 20}, "device 'toy'");
 };
 
 TEST_F(MemoryPoolTest, ReusesWhatWasDropped) {

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "jit/opencl/api.hpp"
+#include "runtime/opencl/api.hpp"
 
 #include <gtest/gtest.h>
 
 #include "base/error.hpp"
-#include "jit/opencl/devices.hpp"
+#include "runtime/opencl/devices.hpp"
 
-namespace op2::jit::opencl {
+namespace op2::runtime::opencl {
 namespace {
 
 TEST(OpenclApi, StatusesHaveTheirNames) {
@@ -46,4 +46,4 @@ TEST(OpenclApi, DevicesSayWhoTheyAre) {
 }
 
 }  // namespace
-}  // namespace op2::jit::opencl
+}  // namespace op2::runtime::opencl

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-namespace op2::jit::opencl {
+namespace op2::runtime::opencl {
 
 /// The part of OpenCL 1.2 that is used, declared here: building needs no vendor's header, and
 /// running needs the library only once a device is asked for.
@@ -135,6 +135,13 @@ struct FoundDevice {
 /// @throws ToolchainError if no platform is installed, or none of them has a device.
 [[nodiscard]] std::vector<FoundDevice> find_devices(const Api& api);
 
+/// @brief Number @p index of find_devices().
+/// @throws ToolchainError as it does. @throws UsageError if there are fewer.
+[[nodiscard]] FoundDevice device_number(const Api& api, int index);
+
+/// @brief The log of the last build of @p program.
+[[nodiscard]] std::string build_log(const Api& api, ProgramId program, DeviceId device);
+
 /// @brief A property that is text.
 [[nodiscard]] std::string text_of(const Api& api, DeviceId device, Count property);
 [[nodiscard]] std::string text_of(const Api& api, Platform platform, Count property);
@@ -182,4 +189,4 @@ class Owned {
 /// @throws ExecutionError
 [[nodiscard]] Owned<Context> make_context(const Api& api, const FoundDevice& device);
 
-}  // namespace op2::jit::opencl
+}  // namespace op2::runtime::opencl

@@ -6,9 +6,9 @@
 #include <string>
 
 #include "base/error.hpp"
-#include "jit/opencl/api.hpp"
+#include "runtime/opencl/api.hpp"
 
-namespace op2::jit::opencl::testing {
+namespace op2::runtime::opencl::testing {
 
 /// Why this machine cannot run OpenCL; empty if it can. CI installs PoCL, so there it can.
 inline std::string why_not() {
@@ -20,8 +20,8 @@ inline std::string why_not() {
   }
 }
 
-}  // namespace op2::jit::opencl::testing
+}  // namespace op2::runtime::opencl::testing
 
-#define OP2_NEEDS_OPENCL()                                                          \
-  if (const std::string why = ::op2::jit::opencl::testing::why_not(); !why.empty()) \
+#define OP2_NEEDS_OPENCL()                                                              \
+  if (const std::string why = ::op2::runtime::opencl::testing::why_not(); !why.empty()) \
   GTEST_SKIP() << why

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "jit/opencl/api.hpp"
+#include "runtime/opencl/api.hpp"
 
 #include <fmt/format.h>
 
@@ -12,7 +12,7 @@
 #include "base/error.hpp"
 #include "base/vendor_library.hpp"
 
-namespace op2::jit::opencl {
+namespace op2::runtime::opencl {
 namespace {
 
 constexpr const char* library_name = "libOpenCL.so.1";
@@ -131,6 +131,29 @@ std::vector<FoundDevice> find_devices(const Api& api) {
   return found;
 }
 
+FoundDevice device_number(const Api& api, int index) {
+  const std::vector<FoundDevice> found = find_devices(api);
+  if (index >= 0 && static_cast<std::size_t>(index) < found.size()) {
+    return found[static_cast<std::size_t>(index)];
+  }
+  throw UsageError(
+      fmt::format("there is no OpenCL device number {}; there are {}", index, found.size()));
+}
+
+std::string build_log(const Api& api, ProgramId program, DeviceId device) {
+  std::size_t n_bytes = 0;
+  if (api.build_info(program, device, query::build_log, 0, nullptr, &n_bytes) != code::success) {
+    return "";
+  }
+  std::string log(n_bytes, '\0');
+  if (api.build_info(program, device, query::build_log, n_bytes, log.data(), nullptr) !=
+      code::success) {
+    return "";
+  }
+  while (!log.empty() && log.back() == '\0') log.pop_back();
+  return log;
+}
+
 std::string text_of(const Api& api, DeviceId device, Count property) {
   return text([&api, device, property](std::size_t n, void* to, std::size_t* n_bytes) {
     return api.device_info(device, property, n, to, n_bytes);
@@ -168,4 +191,4 @@ Owned<Context> make_context(const Api& api, const FoundDevice& device) {
   return context;
 }
 
-}  // namespace op2::jit::opencl
+}  // namespace op2::runtime::opencl

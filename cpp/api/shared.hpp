@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "api/loops.hpp"
+#include "exec/program.hpp"
+#include "mesh/coherence.hpp"
+#include "plan/plan_cache.hpp"
+#include "runtime/device_mirror.hpp"
+#include "runtime/timing.hpp"
+
+namespace op2::api {
+
+/// @brief What all loops of this process share.
+struct Shared {
+  const std::shared_ptr<mesh::Coherence> coherence = std::make_shared<mesh::Coherence>();
+  const std::shared_ptr<plan::PlanCache> plans = std::make_shared<plan::PlanCache>();
+
+  std::mutex mutex;  // guards what follows
+  Options options;
+  std::shared_ptr<runtime::DeviceMirror> mirror;  ///< of the options' device; null: the host
+  std::map<std::pair<Backend, int>, std::shared_ptr<runtime::DeviceMirror>> mirrors;
+  std::map<std::pair<runtime::Device*, const unsigned char*>, std::shared_ptr<exec::Program>>
+      programs;
+  std::map<std::pair<std::string, Backend>, std::shared_ptr<runtime::Timing>> timings;
+};
+
+/// @brief The only one. Never destroyed: drivers may be gone before it.
+[[nodiscard]] Shared& shared();
+
+[[nodiscard]] const char* name_of(Backend backend);
+
+/// @brief Threads of one loop.
+[[nodiscard]] int n_threads_of(const Options& options);
+
+/// @brief The program of a loop on a device, loaded once.
+/// @param[in] images What it was compiled to.
+/// @throws UnsupportedError if none of them is for this device.
+[[nodiscard]] std::shared_ptr<exec::Program> program_on(runtime::Device& device,
+                                                        const std::string& loop,
+                                                        const std::vector<Image>& images);
+
+}  // namespace op2::api

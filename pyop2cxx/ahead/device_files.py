@@ -1,0 +1,99 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What devices load of a project: machine code for GPUs, or texts for their drivers."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from pyop2cxx import _core
+from pyop2cxx.backends._backend import DeviceToolchain
+from pyop2cxx.base.waiting import waiting
+from pyop2cxx.exceptions import ToolchainError
+from pyop2cxx.runtime import runtime
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from pyop2cxx.ahead.entries import Entry
+
+FOLDER = "images"
+
+
+@dataclass(frozen=True, slots=True)
+class Image:
+    """What a device loads of one loop.
+
+    Attributes:
+        symbol: Its name in C.
+        content: The bytes.
+    """
+
+    symbol: str
+    content: bytes
+
+
+def check_gpu(target: str) -> None:
+    """Check that a kind of GPUs is known to the compiler of a backend.
+
+    Args:
+        target: "sm_90".
+
+    Raises:
+        ToolchainError: There is no compiler, or it makes no code for this kind.
+    """
+    engine = runtime.engine
+    for name in runtime.backend_names():
+        toolchain = engine.backend(name).toolchain
+        if isinstance(toolchain, DeviceToolchain) and toolchain.compiler_for is not None:
+            try:
+                toolchain.compiler_for(target)
+            except ToolchainError as error:
+                raise ToolchainError(f"ahead: --arch {target}: {error}") from None
+
+
+def write(folder: Path, entries: Sequence[Entry]) -> list[Image]:
+    """Compile loops for devices, write what these load, and say in the manifest where it is.
+
+    Args:
+        folder: Of the project, with the texts.
+        entries: All its loops.
+
+    Raises:
+        CompilationError: A compiler rejects a loop.
+    """
+    found = []
+    compiled = [one for one in entries if one.toolchain is not None]
+    with waiting("compiling for devices") as say:
+        for n, entry in enumerate(compiled, 1):
+            say(f"compiling for devices {n} of {len(compiled)}: {entry.description['kernel']}")
+            found += _images(folder, entry)
+    return found
+
+
+def _images(folder: Path, entry: Entry) -> list[Image]:
+    stem = Path(entry.description["file"]).stem
+    found, described = [], {}
+    for n, target in enumerate(entry.targets):
+        file, content = entry.description["file"], entry.text.encode()
+        if target:
+            file, content = f"{FOLDER}/{stem}.{target}.bin", _compiled(entry, target)
+            (folder / FOLDER).mkdir(exist_ok=True)
+            (folder / file).write_bytes(content)
+        digest = hashlib.sha256(content).hexdigest()
+        described[target] = {"file": file, "digest": digest}
+        found.append(Image(f"{stem}_{n}", content))
+    entry.description["images"] = described
+    return found
+
+
+def _compiled(entry: Entry, target: str) -> bytes:
+    toolchain = entry.toolchain
+    assert toolchain is not None
+    assert toolchain.compiler_for is not None  # otherwise it has no such target
+    made = runtime.engine.device_service.compile(
+        toolchain.compiler_for(target), entry.text, list(entry.flags), _core.__version__
+    )
+    return made.bytes

@@ -1,0 +1,56 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Code of loops that was compiled ahead of time for devices, loaded when a device first runs it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from pyop2cxx import _core
+from pyop2cxx.runtime import runtime
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from pyop2cxx.backends._devices import OpenDevice
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AheadLoop:
+    """A loop of a table, for the devices of one backend.
+
+    Attributes:
+        executable: What runs it, but for the code, as canonical text.
+        programs: What a device loads, by the kind of devices: "sm_90", or "" for any.
+    """
+
+    executable: str
+    programs: Mapping[str, bytes]
+
+
+def bring(key: str, query: _core.Query, device: OpenDevice) -> None:
+    """Load a loop of the tables onto a device, if it is there and was not before.
+
+    Args:
+        key: Of the loop's text.
+        query: What the dispatcher is asked for.
+        device: Where it is to run.
+
+    Raises:
+        ToolchainError: The device does not load the code.
+    """
+    engine = runtime.engine
+    loop: AheadLoop | None = engine.ahead_loops.get(key)
+    if loop is None or not engine.ahead.find(query):
+        return
+    targets = [*loop.programs]
+    number = 0 if "" in loop.programs else _core.fitting_image(device.info.capability, targets)
+    if number is None:
+        engine.ahead.refuse(
+            query,
+            f"it has this loop for {', '.join(targets)}, but '{device.info.name}' is "
+            f"{device.info.capability}: build it with --arch {device.info.capability}, too",
+        )
+        return
+    program = device.device.load_bytes(loop.programs[targets[number]])
+    engine.ahead.add_on_device(query, loop.executable, program)
