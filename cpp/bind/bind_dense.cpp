@@ -2,10 +2,14 @@
 #include <pybind11/complex.h>
 #include <pybind11/stl.h>
 
+#include <memory>
 #include <string>
+#include <vector>
 
 #include "bind/bind.hpp"
 #include "exec/dense_ops.hpp"
+#include "libs/cblas.hpp"
+#include "libs/vectors.hpp"
 
 namespace op2::bind {
 
@@ -33,6 +37,27 @@ void bind_dense(py::module_& core) {
                    n_threads);
       },
       py::arg("to"), py::arg("from_"), py::arg("n_bytes"), py::arg("n_threads"), Unlocked());
+  using libs::VectorEvent;
+  using libs::Vectors;
+  py::class_<VectorEvent>(core, "VectorEvent")
+      .def_readonly("operation", &VectorEvent::operation)
+      .def_readonly("dtype", &VectorEvent::dtype)
+      .def_readonly("by_library", &VectorEvent::by_library)
+      .def_readonly("rejected", &VectorEvent::rejected)
+      .def_readonly("n_calls", &VectorEvent::n_calls);
+  py::class_<Vectors>(core, "Vectors")
+      .def(py::init([](const std::vector<std::string>& candidates) {
+             return std::make_unique<Vectors>(std::make_unique<libs::Cblas>(candidates));
+           }),
+           py::arg("candidates"))
+      .def_property_readonly("path", &Vectors::path)
+      .def("dot", &Vectors::dot, py::arg("x"), py::arg("y"), py::arg("conjugate"),
+           py::arg("n_threads"), Unlocked())
+      .def("axpy", &Vectors::axpy, py::arg("alpha"), py::arg("x"), py::arg("y"),
+           py::arg("n_threads"), Unlocked())
+      .def("events", &Vectors::events)
+      .def("clear_events", &Vectors::clear_events);
+  core.def("cblas_names", &libs::cblas_names);
   core.def("dot", &exec::dot, py::arg("x"), py::arg("y"), py::arg("conjugate"),
            py::arg("n_threads"), Unlocked());
 }

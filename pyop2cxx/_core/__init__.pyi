@@ -86,11 +86,14 @@ __all__: list[str] = [
     "Tuning",
     "Use",
     "VISITED_ALONE",
+    "VectorEvent",
+    "Vectors",
     "Where",
     "arguments_of",
     "available_threads",
     "axpy",
     "c_name_of",
+    "cblas_names",
     "cg",
     "chain",
     "checked_kernel",
@@ -953,6 +956,39 @@ class Column:
         stride: typing.SupportsInt | typing.SupportsIndex,
     ) -> None: ...
 
+class VectorEvent:
+    @property
+    def by_library(self) -> bool: ...
+    @property
+    def dtype(self) -> str: ...
+    @property
+    def n_calls(self) -> int: ...
+    @property
+    def operation(self) -> str: ...
+    @property
+    def rejected(self) -> str: ...
+
+class Vectors:
+    def __init__(self, candidates: collections.abc.Sequence[str]) -> None: ...
+    def axpy(
+        self,
+        alpha: Column,
+        x: Column,
+        y: Column,
+        n_threads: typing.SupportsInt | typing.SupportsIndex,
+    ) -> None: ...
+    def clear_events(self) -> None: ...
+    def dot(
+        self,
+        x: Column,
+        y: Column,
+        conjugate: bool,
+        n_threads: typing.SupportsInt | typing.SupportsIndex,
+    ) -> int | int | float | complex: ...
+    def events(self) -> list[VectorEvent]: ...
+    @property
+    def path(self) -> str: ...
+
 class CgEnd:
     """
     Members:
@@ -1212,6 +1248,7 @@ def axpy(
     alpha: Column, x: Column, y: Column, n_threads: typing.SupportsInt | typing.SupportsIndex
 ) -> None: ...
 def c_name_of(dtype: DType) -> str: ...
+def cblas_names() -> list[str]: ...
 def checked_kernel(prelude: KernelBody, checked: CheckedBody, shell: KernelBody) -> KernelBody: ...
 def choose_lanes(
     forced: typing.SupportsInt | typing.SupportsIndex | None,

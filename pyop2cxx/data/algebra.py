@@ -122,7 +122,8 @@ class Algebra:
     def inner(self, other: Self) -> Scalar:
         """Return the sum of products with the other's complex conjugates, over owned entities.
 
-        The sum does not depend on the number of threads; float32 is added in float64.
+        The sum does not depend on the number of threads, unless the option `blas` leaves it to a
+        library; float32 is added in float64.
 
         Raises:
             DatTypeError, MapValueError, DataValueError: The other one does not match.
@@ -167,7 +168,8 @@ class Algebra:
         factor = self._values_of(factor, whole)
         # before the other one is looked at: it may be the same, and its version must not matter
         target = _column(self._outcome(whole, fresh=False))
-        _core.axpy(_column(factor), _column(other._operand(whole)), target, _threads())
+        vectors = runtime.engine.vectors
+        vectors.axpy(_column(factor), _column(other._operand(whole)), target, _threads())
 
     def maxpy(self, alphas: Sequence[Scalar], others: Sequence[Self]) -> None:
         """Add multiples of several others; all are checked before anything is added.
@@ -279,7 +281,7 @@ class Algebra:
             if found is not None:
                 return found
         left, right = _column(self._operand(False)), _column(other._operand(False))
-        total: Scalar = _core.dot(left, right, conjugate, _threads())
+        total: Scalar = runtime.engine.vectors.dot(left, right, conjugate, _threads())
         return total
 
     def _dot_into(self, name: str, other: Self, target: Any, *, conjugate: bool) -> None:

@@ -33,14 +33,17 @@ __all__ = [
 ]
 
 
+_TIERS = ("ahead", "library")
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Row:
-    """How often a loop was resolved one way.
+    """How often a loop was resolved one way, or an operation of algebra done.
 
     Attributes:
-        loop: The kernel's name.
-        provider: Who had it; empty if nobody did, see `origin`.
-        strategy: How racing updates are resolved.
+        loop: The kernel's name, or the operation and its dtype.
+        provider: Who had it; empty if nobody did, see `origin`. Of operations 'library' or 'core'.
+        strategy: How racing updates are resolved; the library.
         rejected: Who was asked before, and why they had nothing.
         count: How often.
         origin: If nobody had it, what was done: 'compiled'; 'disk' or 'memory' if loaded from
@@ -84,12 +87,15 @@ class Report(tuple[Row, ...]):
 def report() -> Report:
     """Return who was asked for the loops so far, and what they answered.
 
+    Operations of algebra are in it where the option `blas` lets a library be asked.
+
     Example:
         >>> from pyop2cxx import op2
         >>> isinstance(str(op2.dispatch.report()), str)
         True
     """
-    return Report(
+    engine = runtime.engine
+    loops = (
         Row(
             loop=event.loop,
             provider=event.provider,
@@ -99,13 +105,27 @@ def report() -> Report:
             origin=event.origin,
             seconds=event.nanoseconds * 1e-9,
         )
-        for event in runtime.engine.dispatcher.events()
+        for event in engine.dispatcher.events()
     )
+    vectors = (
+        Row(
+            loop=f"{event.operation} of {event.dtype}",
+            provider="library" if event.by_library else "core",
+            strategy=Path(one.path).name if event.by_library else "",
+            rejected=event.rejected,
+            count=event.n_calls,
+        )
+        for one in engine.opened_vectors
+        for event in one.events()
+    )
+    return Report((*loops, *vectors))
 
 
 def clear() -> None:
     """Forget the events so far."""
     runtime.engine.dispatcher.clear_events()
+    for one in runtime.engine.opened_vectors:
+        one.clear_events()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -190,18 +210,21 @@ def expect(*tiers: str) -> Iterator[None]:
     """Let nothing be compiled in a `with` block: loops that nobody has are errors before they run.
 
     Args:
-        *tiers: Who may have them. So far ``"ahead"``: tables that were loaded, and what this
-            process has compiled before.
+        *tiers: Who may have them: ``"ahead"``, tables that were loaded, and what this process has
+            compiled before; ``"library"``, the one that the option `blas` names, which algebra of
+            Dats on the host is left to. Without it the core does that by itself.
 
     Raises:
         UsageError: There is no such tier.
         UnsupportedError: Within the block: a loop would have to be compiled.
     """
-    if tiers != ("ahead",):
-        raise UsageError(f"dispatch.expect: tiers are: 'ahead'; got {tiers!r}")
+    if not tiers or not {*tiers} <= {*_TIERS}:
+        known = ", ".join(map(repr, _TIERS))
+        raise UsageError(f"dispatch.expect: tiers are: {known}; got {tiers!r}")
     engine = runtime.engine
-    before, engine.expected = engine.expected, True
+    before = engine.expected, engine.libraries
+    engine.expected, engine.libraries = True, "library" in tiers
     try:
         yield
     finally:
-        engine.expected = before
+        engine.expected, engine.libraries = before

@@ -10,8 +10,11 @@ import shlex
 import threading
 import warnings
 from collections import OrderedDict
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from weakref import WeakValueDictionary
+
+import numpy as np
 
 from pyop2cxx import _core
 from pyop2cxx.backends._backend import DeviceToolchain, HostToolchain
@@ -72,6 +75,18 @@ class Bounded(OrderedDict[Any, Any]):
                 self.popitem(last=False)
 
 
+def _opened(wanted: str) -> _core.Vectors | None:
+    """Open the library that the option `blas` means; None if 'auto' finds none."""
+    if wanted != "auto":
+        return _core.Vectors([wanted])
+    own = Path(np.__file__).parent.parent / "numpy.libs"
+    bundled = sorted(str(file) for file in own.glob("libscipy_openblas*.so*"))
+    try:
+        return _core.Vectors([*bundled, *_core.cblas_names()])
+    except ToolchainError:
+        return None
+
+
 class Engine:
     """The services behind loops. One for each Runtime.
 
@@ -86,6 +101,7 @@ class Engine:
         ahead_backend: What its loops are for: 'openmp' if some are.
         n_tables: How many of them were loaded.
         expected: Whether loops must be known, within `op2.dispatch.expect`.
+        libraries: Whether libraries may be asked: not within one of those that names only tables.
         plans: Plans by the maps they were derived from.
         texts: Generated texts by their key.
         lanes: Lowering options with the number of lanes, and why, by what the rules go by.
@@ -117,6 +133,8 @@ class Engine:
         self.ahead_backend = "openmp"
         self.n_tables = 0
         self.expected = False
+        self.libraries = True
+        self._vectors: dict[str, _core.Vectors | None] = {}
         self.plans = _core.plan.PlanCache()
         self.texts = Bounded(_MOST_TEXTS)
         self.lanes = Bounded(_MOST_TEXTS)
@@ -220,6 +238,25 @@ class Engine:
         except ToolchainError as error:
             return f"{error}; to install what it needs: {backend.toolchain.install}"
         return ""
+
+    @property
+    def vectors(self) -> Any:
+        """Who sums up and adds vectors on the host: the core, or what may ask a library, too.
+
+        Raises:
+            ToolchainError: The option `blas` names a file that is no such library.
+        """
+        wanted = self._configuration["blas"]
+        if not wanted or self._configuration["deterministic"] or not self.libraries:
+            return _core
+        if wanted not in self._vectors:
+            self._vectors[wanted] = _opened(wanted)
+        return self._vectors[wanted] or _core
+
+    @property
+    def opened_vectors(self) -> tuple[_core.Vectors, ...]:
+        """Those of libraries that were opened."""
+        return tuple(one for one in self._vectors.values() if one is not None)
 
     @property
     def vector_bytes(self) -> int:

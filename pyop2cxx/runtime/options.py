@@ -144,6 +144,14 @@ OPTIONS: tuple[Option, ...] = (
         "slower on most processors.",
     ),
     Option(
+        name="blas",
+        type=str,
+        default="",
+        help="A BLAS that sums and multiples of Dats on the host are left to where it takes less "
+        "time: 'auto' for NumPy's or the system's, or the path of one; its sums have bits of "
+        "their own. Empty, or `deterministic`, means none.",
+    ),
+    Option(
         name="strict",
         type=bool,
         default=False,

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "base/vendor_library.hpp"
+#include "exec/dense_ops.hpp"
+
+namespace op2::libs {
+
+/// @brief Sums of products and multiples of vectors by a library that speaks C's interface to BLAS:
+/// OpenBLAS, MKL, the reference BLAS.
+///
+/// Integers are those of the library: 32 bits, or 64 in those whose functions end with `64_`.
+class Cblas {
+ public:
+  /// @brief Load the first of @p candidates that has the functions.
+  /// @throws ToolchainError saying what was looked for, if there is none.
+  explicit Cblas(const std::vector<std::string>& candidates);
+
+  [[nodiscard]] const std::string& path() const { return library_.path(); }
+
+  /// @brief Why exec::dot() of these cannot be the library's; empty: it can.
+  [[nodiscard]] std::string veto_dot(const exec::Column& x, const exec::Column& y) const;
+  /// @brief As exec::dot(), with bits of the library's own. @pre Nothing vetoes it.
+  [[nodiscard]] exec::Scalar dot(const exec::Column& x, const exec::Column& y,
+                                 bool conjugate) const;
+
+  /// @brief Why exec::axpy() of these cannot be the library's; empty: it can.
+  [[nodiscard]] std::string veto_axpy(const exec::Column& alpha, const exec::Column& x,
+                                      const exec::Column& y) const;
+  /// @brief As exec::axpy(), with bits of the library's own. @pre Nothing vetoes it.
+  void axpy(const exec::Column& alpha, const exec::Column& x, const exec::Column& y) const;
+
+ private:
+  [[nodiscard]] std::string veto(const exec::Column& one) const;
+  [[nodiscard]] void* address(const char* name) const;
+
+  VendorLibrary library_;
+  bool is_wide_ = false;   // its integers have 64 bits
+  void* ddot_ = nullptr;   // double(n, x, stride, y, stride)
+  void* dsdot_ = nullptr;  // the same of floats
+  void* zdotu_ = nullptr;  // void(n, x, stride, y, stride, sum)
+  void* zdotc_ = nullptr;  // the same, of conj(x)
+  void* daxpy_ = nullptr;  // void(n, alpha, x, stride, y, stride)
+  void* zaxpy_ = nullptr;  // the same, with the address of alpha
+};
+
+/// @brief Names under which systems install such libraries, the faster ones first.
+[[nodiscard]] std::vector<std::string> cblas_names();
+
+}  // namespace op2::libs

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "libs/vectors.hpp"
+
+#include <gtest/gtest.h>
+
+#include <vector>
+
+#include "base/error.hpp"
+#include "libs/some_cblas.hpp"
+
+namespace op2::libs {
+namespace {
+
+using exec::Column;
+
+class VectorsTest : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    auto blas = testing::some_cblas();
+    if (blas == nullptr) GTEST_SKIP() << "no BLAS with an interface for C is installed";
+    vectors = std::make_unique<Vectors>(std::move(blas));
+  }
+  [[nodiscard]] std::int64_t calls(bool by_library, const std::string& rejected) const {
+    for (const VectorEvent& one : vectors->events()) {
+      if (one.by_library == by_library && one.rejected == rejected) return one.n_calls;
+    }
+    return 0;
+  }
+
+  std::unique_ptr<Vectors> vectors;
+  std::vector<double> x = std::vector<double>(100, 0.5);
+  std::vector<double> y = std::vector<double>(100, 2.0);
+  Column a{DType::float64, x.data(), 100, 1};
+  Column b{DType::float64, y.data(), 100, 1};
+};
+
+TEST_F(VectorsTest, BothWaysAreMeasuredAndOneIsTaken) {
+  constexpr int n_turns = Measured::n_trials + 1;
+  for (int i = 0; i < 2 * n_turns; ++i) {
+    EXPECT_EQ(std::get<double>(vectors->dot(a, b, true, 1)), 100.0);
+  }
+  EXPECT_EQ(calls(true, ""), n_turns);
+  EXPECT_EQ(calls(false, "cblas: measured in turns"), n_turns);
+  for (int i = 0; i < 5; ++i) (void)vectors->dot(a, b, true, 1);
+  EXPECT_EQ(calls(true, "") + calls(false, "cblas: cost"), n_turns + 5);
+  vectors->clear_events();
+  EXPECT_TRUE(vectors->events().empty());
+}
+
+TEST_F(VectorsTest, WhatIsVetoedIsTheCoresOwn) {
+  std::vector<std::int64_t> whole(100, 3);
+  const Column c{DType::int64, whole.data(), 100, 1};
+  EXPECT_EQ(std::get<std::int64_t>(vectors->dot(c, c, true, 1)), 900);
+  double factor = 1.0;
+  vectors->axpy({DType::float64, &factor, 1, 0}, a, a, 1);
+  EXPECT_EQ(x[99], 1.0);
+  const auto events = vectors->events();
+  ASSERT_EQ(events.size(), 2U);
+  EXPECT_EQ(events[0].operation, "axpy");
+  EXPECT_EQ(events[0].rejected, "cblas: overlap: both are the same memory");
+  EXPECT_EQ(events[1].dtype, "int64");
+  EXPECT_FALSE(events[1].by_library);
+}
+
+TEST_F(VectorsTest, LengthsHaveToBeEqual) {
+  b.n = 99;
+  EXPECT_THROW((void)vectors->dot(a, b, true, 1), UsageError);
+}
+
+}  // namespace
+}  // namespace op2::libs
