@@ -277,6 +277,7 @@ def main(
             "threads": stream.threads,
             "iterations": options.iterations,
             "seconds": result.seconds,
+            "first_seconds": result.first_seconds,
             "rms": airfoil.change(),
             "loops": result.loops,
             "stream_triad": stream.triad,

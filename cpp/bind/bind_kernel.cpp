@@ -299,6 +299,7 @@ void bind_bounds(py::module_& core) {
       .def_readonly("has_bits", &ir::CheckedBody::has_bits)
       .def_readonly("n_stored", &ir::CheckedBody::n_stored);
   core.def("with_checks", &ir::with_checks, py::arg("body"), py::arg("input"));
+  core.def("with_suspicion", &ir::with_suspicion, py::arg("body"), py::arg("input"));
   core.def("checked_kernel", &ir::checked_kernel, py::arg("prelude"), py::arg("checked"),
            py::arg("shell"));
   core.def(

@@ -109,8 +109,8 @@ FunctionDef CheckedFunction::run() {
                      .type = pointer_to(scalar(Base::uint8)),
                      .line = 0});
   }
-  extra.push_back(
-      {.name = std::string(reports), .type = pointer_to(scalar(Base::int64)), .line = 0});
+  const Type reported = scalar(kernel_.suspects ? Base::float64 : Base::int64);
+  extra.push_back({.name = std::string(reports), .type = pointer_to(reported), .line = 0});
   made.parameters.insert(made.parameters.end(), extra.begin(), extra.end());
   return made;
 }
@@ -463,8 +463,12 @@ Expr CheckedFunction::assigned_to(const Expr& target, const Assign& node, const 
                         is_signed(base_of_update(*node.op, target, expr.operands[1])) &&
                         !kernel_.proofs.is_defined(expr);
   const bool is_read = is_foreign && !std::holds_alternative<Name>(target.node);
-  const bool spells_out =
-      node.op && has_no_effect(target) && (is_floating(target.type.base) || is_whole || is_read);
+  const bool is_summed = update && kernel_.suspects && is_incremented(target);
+  if (is_summed && !is_integer(target.type.base)) {
+    static_cast<void>(kernel_.sites.number(Check::made, expr, about(target)));
+  }
+  const bool spells_out = node.op && !is_summed && has_no_effect(target) &&
+                          (is_floating(target.type.base) || is_whole || is_read);
   Expr made = expr;
   made.operands[0] = place(target, is_foreign ? Use::store : use);
   if (is_foreign && verdict(target, Use::store) == Verdict::fine) {
@@ -508,7 +512,7 @@ Expr CheckedFunction::assigned_to(const Expr& target, const Assign& node, const 
     leaves(expr.operands[1], given);
     from = may_make(original, target.type) ? made_of(expr, std::move(from), target.type, given)
                                            : std::move(from);
-  } else {
+  } else if (!is_summed) {
     from = finite(expr.operands[1], std::move(from), target.type);
   }
   const auto* name = std::get_if<Name>(&target.node);
@@ -654,6 +658,20 @@ bool CheckedFunction::is_table(const std::string& name) const {
   const auto is_called = [&name](const Variable& table) { return table.name == name; };
   return std::ranges::any_of(kernel_.body.tables, is_called) ||
          kernel_.input.run.constants.contains(name);
+}
+
+/// Whether what is suspected of a target is left to a look at the sums, as nobody may read it here.
+bool CheckedFunction::is_incremented(const Expr& target) {
+  const auto& accesses = kernel_.input.accesses;
+  const RunObject* object = kernel_.proofs.object(target);
+  if (object != nullptr) {
+    return object->parameter >= 0 &&
+           accesses[static_cast<std::size_t>(object->parameter)] == Access::inc;
+  }
+  const bool may_be = !std::holds_alternative<Name>(target.node) &&
+                      std::ranges::find(accesses, Access::inc) != accesses.end();
+  if (may_be) kernel_.needs_bits = true;
+  return may_be;
 }
 
 CheckedFunction::Verdict CheckedFunction::verdict_of_parameter(Access access, Use use,

@@ -38,7 +38,9 @@ struct CheckedKernel {
   const KernelProofs& proofs;
   CheckSites& sites;
   bool has_bits = false;
-  bool needs_bits = false;  ///< found out: something can be told at run time only
+  bool needs_bits = false;  ///< found out: something can be told by all checks only
+  /// Values are not checked one by one: differences that are 0 where they are finite are summed.
+  bool suspects = false;
 };
 
 /// @brief Adds the checks to one function.
@@ -82,6 +84,7 @@ class CheckedFunction {
   [[nodiscard]] Verdict verdict(const Expr& site, Use use) const;
   [[nodiscard]] Verdict verdict_of_parameter(Access access, Use use, bool is_set) const;
   [[nodiscard]] bool is_table(const std::string& name) const;
+  [[nodiscard]] bool is_incremented(const Expr& target);
   [[nodiscard]] RunObject about(const Expr& site) const;
 
   // checks of values
@@ -89,6 +92,7 @@ class CheckedFunction {
   Expr made_of(const Expr& site, Expr checked, const Type& target, const std::vector<Expr>& given);
   [[nodiscard]] bool may_make(const Expr& original, const Type& target) const;
   void leaves(const Expr& expr, std::vector<Expr>& found);
+  Expr suspected(const Expr& site, Expr checked, const Type& target);
   Expr in_range(BinaryOp op, const Expr& expr, Expr left, Expr right, const Type& type);
   Expr narrow(const Expr& expr, Expr value);
   Expr quotient(BinaryOp op, const Expr& expr, Expr left, Expr right, const Type& type);

@@ -111,6 +111,7 @@ Expr CheckedFunction::finite(const Expr& original, Expr checked, const Type& tar
 /// @p checked, watched: not finite, although all of @p given are.
 Expr CheckedFunction::made_of(const Expr& site, Expr checked, const Type& target,
                               const std::vector<Expr>& given) {
+  if (kernel_.suspects) return suspected(site, std::move(checked), target);
   const Expr held = make::name(temporary(target));
   Expr were_finite = make::number(1);
   for (const Expr& value : given) {
@@ -124,6 +125,18 @@ Expr CheckedFunction::made_of(const Expr& site, Expr checked, const Type& target
       report("op2_made", {std::move(were_finite), make::binary(BinaryOp::not_equal, held, held)},
              Check::made, site));
   return make::comma(make::comma(make::assign(held, std::move(checked)), std::move(watch)), held);
+}
+
+/// @p checked, and its difference to itself summed: 0, or NaN where it is not finite.
+Expr CheckedFunction::suspected(const Expr& site, Expr checked, const Type& target) {
+  static_cast<void>(kernel_.sites.number(Check::made, site, target_));
+  if (is_complex(target.base)) kernel_.needs_bits = true;  // a sum of reals tells one part
+  const Expr held = make::name(temporary(target));
+  Expr sum = make::of(Assign{BinaryOp::add},
+                      {make::index(make::name("op2_check"), make::number(0)),
+                       make::binary(BinaryOp::subtract, held, held)},
+                      site.line);
+  return make::comma(make::comma(make::assign(held, std::move(checked)), std::move(sum)), held);
 }
 
 Expr CheckedFunction::divisor(const Expr& site, Expr value, const Type& type) {

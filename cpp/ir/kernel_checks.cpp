@@ -41,9 +41,9 @@ std::string checked_name(const std::string& function) {
 }
 
 CheckedBody checked(const KernelBody& named, const CheckInput& input, const KernelProofs& proofs,
-                    bool has_bits, bool& needs_bits) {
+                    bool has_bits, bool& needs_bits, bool suspects = false) {
   CheckSites sites;
-  CheckedKernel kernel{named, input, proofs, sites, has_bits, false};
+  CheckedKernel kernel{named, input, proofs, sites, has_bits, false, suspects};
   CheckedBody made;
   made.body.tables = named.tables;
   for (const FunctionDef& function : named.functions) {
@@ -90,6 +90,19 @@ CheckedBody with_checks(const KernelBody& body, const CheckInput& input) {
   for (std::size_t i = 0; i < input.accesses.size(); ++i) {
     made.n_stored.push_back(proofs.n_stored(i));
   }
+  made.body = infer_types(std::move(made.body));
+  return made;
+}
+
+std::optional<CheckedBody> with_suspicion(const KernelBody& body, const CheckInput& input) {
+  const KernelBody named = with_addressed_arrays(with_unique_names(body));
+  const KernelProofs proofs(named, input.run);
+  if (leaves_some_unwritten(proofs, input)) return std::nullopt;
+  bool asks = false;
+  CheckedBody made = checked(named, input, proofs, false, asks, true);
+  const auto is_other = [](const CheckSite& site) { return site.check != Check::made; };
+  if (asks || std::ranges::any_of(made.sites, is_other)) return std::nullopt;
+  made.body.functions.back().name = made.entry = body.entry().name;
   made.body = infer_types(std::move(made.body));
   return made;
 }

@@ -61,6 +61,15 @@ inline constexpr std::string_view check_prefix = "op2_";
 /// Each failed check reports its number and carries on without harm: subscripts stay inside.
 [[nodiscard]] CheckedBody with_checks(const KernelBody& body, const CheckInput& input);
 
+/// @brief A kernel that adds up whether a check of `with_checks` may fail; costs little.
+///
+/// The entry function, which keeps its name, gets one more parameter at its end, `double *`, to
+/// which it adds 0 for each finite value that the kernel makes, and NaN for another. What is added
+/// to arguments of access INC is left out: whether their sums are finite tells.
+/// @return Nothing if a check may fail for other reasons. Without `sites` none can.
+[[nodiscard]] std::optional<CheckedBody> with_suspicion(const KernelBody& body,
+                                                        const CheckInput& input);
+
 /// @brief One kernel: what checks call, the checked functions, and the function around them.
 /// @param[in] prelude Functions, callee first; those that nothing calls are left out.
 /// @param[in] shell Its entry function is called by the loop, and calls `checked.entry`.

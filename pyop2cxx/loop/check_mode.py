@@ -15,12 +15,14 @@ from typing import Any
 import numpy as np
 
 from pyop2cxx import _core
-from pyop2cxx.base.access import MIN, READ
+from pyop2cxx.base.access import INC, MIN, READ
+from pyop2cxx.data.dats import Dat
 from pyop2cxx.data.globals import Global
 from pyop2cxx.exceptions import CheckError, UnsupportedError
 from pyop2cxx.loop.bounds import line_of
-from pyop2cxx.loop.checked_kernel import Site, checked
+from pyop2cxx.loop.checked_kernel import CheckedKernel, Site, checked, suspicious
 from pyop2cxx.loop.parts import parts_of
+from pyop2cxx.runtime import runtime
 from pyop2cxx.runtime.communicators import ALONE
 
 _NOTHING = np.iinfo(np.int64).max
@@ -29,8 +31,101 @@ _NOTHING = np.iinfo(np.int64).max
 class CheckedRun:
     """What `ParLoop.compute` runs in check mode.
 
+    Where only values may go wrong, the loop runs at first with a kernel that just adds up whether
+    all are finite. If not, it is undone, and runs with all checks, which find out what happened.
+
     Args:
         loop: The loop; its kernel is not opaque.
+
+    Attributes:
+        prepared: The loop as it runs at first.
+    """
+
+    def __init__(self, loop: Any) -> None:
+        self._loop = loop
+        self._full: _FullRun | None = None
+        self._suspected = Global(1, 0.0, np.float64, "op2_suspected", ALONE)
+        kernel = None if loop.pass_layer_arg or not _may_suspect(loop) else _suspicious(loop)
+        self._is_plain = kernel is not None and not kernel.sites
+        if kernel is None:
+            self.prepared = self._all_checks().prepared
+            return
+        extra = () if self._is_plain else (self._suspected(INC),)
+        inner = _with_kernel(loop, loop.kernel if self._is_plain else kernel.kernel, extra)
+        inner._parts = parts_of(inner.args, inner._items)
+        self.prepared = _made_ready(inner)._prepared
+
+    def run(self) -> bool:
+        """Run the loop.
+
+        Raises:
+            CheckError: A check failed; all values are as before.
+        """
+        if self._is_plain:
+            return bool(self.prepared.run())
+        if self._full is not None and self.prepared is self._full.prepared:
+            return self._full.run()
+        _give(self._suspected, [0.0])
+        has_copied = self.prepared.run_saving([])
+        if self._suspected._values[0] == 0 and all(map(_is_finite, self._sums())):
+            self.prepared.forget_saved()
+            return bool(has_copied)
+        self.prepared.restore()
+        return self._all_checks().run()
+
+    def _all_checks(self) -> _FullRun:
+        if self._full is None:
+            self._full = _FullRun(self._loop)
+        return self._full
+
+    def _sums(self) -> list[Any]:
+        """What elements are added up in."""
+        return [part.data for part in self._loop._parts if part.access == INC]
+
+
+def _may_suspect(loop: Any) -> bool:
+    """Whether the sums of a loop can be looked at without a copy, and are Dats or Globals."""
+    backend = runtime.engine.backend(runtime.backend)
+    if runtime.engine.chosen_device(backend) is not None:
+        return False
+    return all(
+        type(part.data) in (Dat, Global) for part in loop._parts if part.access == INC
+    ) and not any(part.is_of_matrix for part in loop._parts)
+
+
+def _suspicious(loop: Any) -> CheckedKernel | None:
+    return suspicious(loop.kernel, loop._symbolic().loop)
+
+
+def _is_finite(sums: Any) -> bool:
+    """Whether no value is NaN or infinite; false, too, if their sum is beyond all numbers."""
+    values = sums._values
+    return values.dtype.kind not in "fc" or bool(np.isfinite(np.add.reduce(values, axis=None)))
+
+
+def _with_kernel(loop: Any, kernel: Any, extra: tuple[Any, ...]) -> Any:
+    """Return the loop with another kernel, which takes more arguments."""
+    inner = copy.copy(loop)
+    inner.kernel = kernel
+    inner.args = (*loop.args, *extra)
+    inner._built, inner._check = None, False
+    return inner
+
+
+def _made_ready(inner: Any) -> Any:
+    inner._note_effects()
+    try:
+        inner._prepare()
+    except UnsupportedError:
+        if inner._strategy is None:
+            raise
+        inner._strategy = None  # which may not do for a loop with a Global
+        inner._prepare()
+    return inner
+
+
+class _FullRun:
+    """A loop with all checks.
 
     Attributes:
         prepared: The loop with the checked kernel.
@@ -46,26 +141,12 @@ class CheckedRun:
         self._found = Global(2, [_NOTHING, _NOTHING], np.int64, "op2_found", ALONE)
         self._wanted = Global(1, [-1], np.int64, "op2_wanted", ALONE)
         self._also = _written_against_access(loop)
-        inner = self._inner(loop, made.kernel)
-        try:
-            inner._prepare()
-        except UnsupportedError:
-            if loop._strategy is None:
-                raise
-            inner._strategy = None  # which may not do for a loop with a Global
-            inner._prepare()
-        self.prepared, self._lent = inner._prepared, inner._lent
-
-    def _inner(self, loop: Any, kernel: Any) -> Any:
-        """Return the loop with the checked kernel and its arguments."""
-        inner = copy.copy(loop)
-        inner.kernel = kernel
-        inner.args = (*loop.args, self._found(MIN), self._wanted(READ))
+        inner = _with_kernel(loop, made.kernel, (self._found(MIN), self._wanted(READ)))
         inner._items = replace(loop._items, iteration=loop._items.iteration.with_element())
-        inner._parts, inner._built = parts_of(inner.args, inner._items), None
-        inner._lanes, inner._check = 0, False
-        inner._note_effects()
-        return inner
+        inner._parts = parts_of(inner.args, inner._items)
+        inner._lanes = 0
+        inner = _made_ready(inner)
+        self.prepared, self._lent = inner._prepared, inner._lent
 
     def run(self) -> bool:
         """Run the loop.
@@ -94,7 +175,7 @@ class CheckedRun:
         return has_copied, (int(number), int(value))
 
 
-def _give(given: Global, values: list[int]) -> None:
+def _give(given: Global, values: list[Any]) -> None:
     """Set a Global of ours where it is, without a transfer that the user would have to allow."""
     given._on_host(_core.Use.write, "check", is_explicit=True)
     given._values[...] = values

@@ -6,7 +6,7 @@ from __future__ import annotations
 import copy
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from pyop2cxx import _core
 from pyop2cxx.kernel.parser import known
@@ -81,12 +81,53 @@ def checked(
     text = _shell(kernel, made, given, sites, layer=layer, matrices=matrices)
     shell, _ = known.parsed(_description(text, kernel.name))
     body = _core.checked_kernel(_prelude(), made, _core.KernelBody(shell.functions, shell.tables))
+    tokens = ("checked", kernel.core.key, text, repr(given.key()), _prelude_text())
+    result = _with_body(kernel, shell.parameters, body, tokens)
+    return CheckedKernel(result, tuple(sites))
+
+
+def suspicious(kernel: Kernel, loop: _core.Loop) -> CheckedKernel | None:
+    """Return a kernel with one more argument, which stays 0 if no check of `checked` can fail.
+
+    Args:
+        kernel: The user's, not opaque.
+        loop: As of `checked`.
+
+    Returns:
+        The kernel, whose last argument is `double *`, INC: NaN comes into it, or into another
+        argument of access INC, where a value is not finite. Nothing if checks may fail for other
+        reasons. Without `sites` none can fail.
+    """
+    assert kernel.core.body is not None
+    given = loop.check_input()
+    made = _core.with_suspicion(kernel.core.body, given)
+    if made is None or any(access in _WRONG_WAY for access in given.accesses):
+        return None
+    own = kernel.core.parameters
+    if any(parameter.type.depth != 1 for parameter in own):
+        return None
+    parameters = [p.type.c_text(p.name or f"op2_a{i}") for i, p in enumerate(own)]
+    text = f"void {kernel.name}({', '.join([*parameters, 'double *op2_check'])}) {{}}"
+    shell, _ = known.parsed(_description(text, kernel.name))
+    tokens = ("suspicious", kernel.core.key, repr(given.key()))
+    result = _with_body(kernel, shell.parameters, made.body, tokens)
+    sites = [Site(s.check, s.line, s.name, s.parameter, s.extent) for s in made.sites]
+    return CheckedKernel(result, tuple(sites))
+
+
+def _with_body(
+    kernel: Kernel,
+    parameters: Any,
+    body: _core.KernelBody,
+    tokens: tuple[str, ...],
+) -> Kernel:
+    """Return the kernel with other parameters and another body."""
     core = kernel.core
     result = copy.copy(kernel)
     result.core = _core.Kernel(
         name=kernel.name,
         text=core.text,
-        parameters=shell.parameters,
+        parameters=parameters,
         body=body,
         opaque_reason="",
         cpp=False,
@@ -96,11 +137,11 @@ def checked(
         ldargs=core.ldargs,
         requires_zeroed_output_arguments=core.requires_zeroed_output_arguments,
         flop_count=core.flop_count,
-        tokens=("checked", core.key, text, repr(given.key()), _prelude_text()),
+        tokens=tokens,
         header_contents=(),
         abi=kernel.abi,
     )
-    return CheckedKernel(result, tuple(sites))
+    return result
 
 
 def _shell(

@@ -592,3 +592,102 @@ def test_no_false_alarms(case: Case, backend: str) -> None:
             )
             scale = max(case.tolerance, 1e-6) * (np.abs(want).max() if want.size else 1)
             np.testing.assert_allclose(got, want, rtol=0, atol=scale)
+
+
+# The first run, which only adds up whether values are finite
+
+
+def checked_loop(code: str, world: World, *arguments: Any) -> op2.ParLoop:
+    loop = op2.ParLoop(op2.Kernel(code, "k"), world.edges, *arguments)
+    loop.compute()
+    return loop
+
+
+@pytest.mark.parametrize("backend", [b for b in BACKENDS if b in ("sequential", "openmp")])
+def test_a_loop_whose_values_are_finite_runs_once(
+    backend: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    op2.init(backend=backend, check=True)
+    world = World()
+    monkeypatch.setattr("pyop2cxx.loop.check_mode._FullRun", None)  # which nobody may need
+    code = (
+        "void k(double *y, double *z, double *x) { double a = x[0] * x[1]; y[0] = a; z[0] += a; }"
+    )
+    y, z, x = world.y(op2.WRITE), world.z(op2.INC, world.own), world.x(op2.READ, world.ends)
+    checked_loop(code, world, y, z, x)
+    expected = world.x.data_ro[:-1] * world.x.data_ro[1:]
+    assert np.array_equal(world.y.data_ro, expected)
+    assert np.array_equal(world.z.data_ro[:-1], 1 + expected)
+
+
+HIDDEN = {
+    "in a local that the result does not show": (
+        "void k(double *y, double *z, double *x) { double a = 1 / x[0]; y[0] = 1 / a; z[0] += 1; }"
+    ),
+    "in a helper": (
+        "double inverse(double x) { double a = 1 / x; return 1 / a; }\n"
+        "void k(double *y, double *z, double *x) { y[0] = inverse(x[0]); z[0] += 1; }"
+    ),
+    "in a sum": "void k(double *y, double *z, double *x) { y[0] = 1; z[0] += 1 / x[0]; }",
+    "in what a helper adds": (
+        "void add(double *z, double a) { z[0] += 1 / a; }\n"
+        "void k(double *y, double *z, double *x) { y[0] = 1; add(z, x[0]); }"
+    ),
+    "in a branch": (
+        "void k(double *y, double *z, double *x) {\n"
+        "  if (x[0] > 0) { y[0] = 2; } else { double a = 1 / x[0]; y[0] = a < 0 ? 1 : 2; }\n"
+        "  z[0] += 1;\n}"
+    ),
+}
+
+
+@each_backend
+@pytest.mark.parametrize("where", HIDDEN)
+def test_what_is_not_finite_is_found_wherever_it_goes(backend: str, where: str) -> None:
+    op2.init(backend=backend, check=True)
+    world = World()
+    y, z, x = world.y(op2.WRITE), world.z(op2.INC, world.own), world.x(op2.READ, world.own)
+    before = world.y.data_ro.copy(), world.z.data_ro.copy()
+    with pytest.raises(CheckError, match="became infinite here") as caught:
+        checked_loop(HIDDEN[where], world, y, z, x)
+    assert (caught.value.check, caught.value.element) == ("made", 3)
+    assert np.array_equal(world.y.data_ro, before[0])
+    assert np.array_equal(world.z.data_ro, before[1])
+
+
+@each_backend
+def test_what_came_in_is_no_mistake_and_the_loop_runs_again(backend: str) -> None:
+    op2.init(backend=backend, check=True)
+    world = World()
+    world.x.data[1] = np.nan
+    y, z, x = world.y(op2.RW), world.z(op2.INC, world.own), world.x(op2.READ, world.own)
+    expected = world.y.data_ro + 2 * world.x.data_ro[:-1]
+    sums = world.z.data_ro[:-1] + world.x.data_ro[:-1]
+    loop = checked_loop(
+        "void k(double *y, double *z, double *x) { y[0] += 2 * x[0]; z[0] += x[0]; }",
+        world,
+        y,
+        z,
+        x,
+    )
+    assert np.array_equal(world.y.data_ro, expected, equal_nan=True)
+    assert np.array_equal(world.z.data_ro[:-1], sums, equal_nan=True)
+    world.x.data[1] = 4.0
+    world.z.zero()
+    world.y.zero()
+    loop.compute()
+    assert np.array_equal(world.y.data_ro, 2 * world.x.data_ro[:-1])
+
+
+@each_backend
+@pytest.mark.parametrize("dtype", [np.complex128, np.complex64])
+def test_an_infinite_imaginary_part_is_found(backend: str, dtype: Any) -> None:
+    op2.init(backend=backend, check=True)
+    edges = op2.Set(2, "edges")
+    x = op2.Dat(edges, np.array([1, 1e300 if dtype == np.complex128 else 1e30], dtype), name="x")
+    y = op2.Dat(edges, dtype=dtype, name="y")
+    scalar = "double complex" if dtype == np.complex128 else "float complex"
+    kernel = op2.Kernel(f"void k({scalar} *y, {scalar} *x) {{ y[0] = x[0] * x[0] * I; }}", "k")
+    with pytest.raises(CheckError) as caught:
+        op2.par_loop(kernel, edges, y(op2.WRITE), x(op2.READ))
+    assert (caught.value.check, caught.value.element) == ("made", 1)

@@ -114,5 +114,55 @@ TEST(Checks, KernelsKeepOnlyWhatTheyCall) {
   EXPECT_EQ(functions, (Names{"op2_report", "op2_at", "op2_checked_k", "k"}));
 }
 
+std::optional<CheckedBody> suspicious(Body body, Access x, Access y = Access::read) {
+  return with_suspicion(kernel(std::move(body)), input(x, y));
+}
+
+TEST(Suspicion, NeedsNoArgumentWhereNothingCanFail) {
+  const auto made = suspicious({eval(assign(at("x", 1), at("y", 2)))}, Access::rw);
+  ASSERT_TRUE(made);
+  EXPECT_TRUE(made->sites.empty());
+}
+
+TEST(Suspicion, AddsUpDifferencesWithoutCallsOrBranches) {
+  const auto made = suspicious(
+      {eval(assign(at("x", 0), binary(BinaryOp::divide, at("y", 1), at("y", 2))))}, Access::rw);
+  ASSERT_TRUE(made);
+  EXPECT_EQ(names(*made), (Names{"made"}));
+  EXPECT_EQ(calls(made->body), Names{});
+  EXPECT_EQ(made->entry, "k");
+  EXPECT_EQ(made->body.entry().parameters.back().type.base, Base::float64);
+  int n_ternaries = 0;
+  int n_sums = 0;
+  for_each_expr_in(made->body.entry().body, [&n_ternaries, &n_sums](const Expr& expr) {
+    n_ternaries += std::holds_alternative<Ternary>(expr.node) ? 1 : 0;
+    const auto* assign = std::get_if<Assign>(&expr.node);
+    n_sums += assign != nullptr && assign->op == BinaryOp::add ? 1 : 0;
+  });
+  EXPECT_EQ(n_ternaries, 0);
+  EXPECT_EQ(n_sums, 1);
+}
+
+TEST(Suspicion, NobodyReadsWhatIsIncremented) {
+  const Expr step =
+      update(BinaryOp::add, at("x", 0), binary(BinaryOp::divide, at("y", 1), at("y", 2)));
+  const auto made = suspicious({eval(step)}, Access::inc);
+  ASSERT_TRUE(made);
+  EXPECT_EQ(names(*made), (Names{"made"}));  // its sum may not be finite
+  int n_uses = 0;
+  for_each_expr_in(made->body.entry().body, [&n_uses](const Expr& expr) {
+    const auto* found = std::get_if<Name>(&expr.node);
+    n_uses += found != nullptr && found->name == "x" ? 1 : 0;
+  });
+  EXPECT_EQ(n_uses, 1);
+}
+
+TEST(Suspicion, IsNothingWhereOtherChecksMayFail) {
+  EXPECT_FALSE(
+      suspicious({eval(assign(at("x", 0), at(name("y"), cast(whole(), at("y", 0)))))}, Access::rw));
+  EXPECT_FALSE(suspicious({eval(assign(at("x", 1), at("y", 2)))}, Access::write));
+  EXPECT_FALSE(suspicious({eval(assign(at("y", 1), at("x", 1)))}, Access::rw));
+}
+
 }  // namespace
 }  // namespace op2::ir
