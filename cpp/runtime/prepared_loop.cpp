@@ -128,14 +128,25 @@ void PreparedLoop::save(std::size_t use) {
       std::find(save_also_.begin(), save_also_.end(), used.argument) != save_also_.end();
   const std::int64_t n_bytes = used.buffer->n_bytes();
   if ((used.use == mesh::Use::read && !is_asked_for) || n_bytes == 0) return;
-  Saved& kept = saved_.emplace_back(Saved{use, nullptr, nullptr});
+  Saved& kept = saved_.emplace_back(Saved{use, n_bytes, nullptr, nullptr});
   if (mirror_ == nullptr) {
-    kept.on_host = std::make_unique_for_overwrite<std::byte[]>(static_cast<std::size_t>(n_bytes));
+    kept.on_host = spare(use, n_bytes);
+    if (!kept.on_host) {
+      kept.on_host = std::make_unique_for_overwrite<std::byte[]>(static_cast<std::size_t>(n_bytes));
+    }
     std::memcpy(kept.on_host.get(), used.buffer->data(), static_cast<std::size_t>(n_bytes));
   } else {
     kept.on_device = mirror_->device()->allocate(n_bytes, "what " + what_ + " may have to restore");
     mirror_->device()->copy(kept.on_device.get(), 0, handles_[use], 0, n_bytes);
   }
+}
+
+// New pages cost more than what is copied into them.
+std::unique_ptr<std::byte[]> PreparedLoop::spare(std::size_t use, std::int64_t n_bytes) {
+  for (Saved& one : spares_) {
+    if (one.use == use && one.n_bytes == n_bytes) return std::move(one.on_host);
+  }
+  return nullptr;
 }
 
 void PreparedLoop::restore() {
@@ -154,6 +165,7 @@ void PreparedLoop::restore() {
 
 void PreparedLoop::forget_saved() {
   const std::lock_guard lock(mutex_);
+  spares_ = mirror_ == nullptr ? std::exchange(saved_, {}) : std::vector<Saved>{};
   saved_.clear();
 }
 

@@ -88,7 +88,7 @@ class PreparedLoop {
   /// or on the device, wherever it ran.
   void restore();
 
-  /// @brief Forget what run_saving() kept.
+  /// @brief Forget what run_saving() kept; the host's memory for it stays, for the next time.
   void forget_saved();
 
   [[nodiscard]] std::int64_t n_colours() const { return plan_.n_colours; }
@@ -113,6 +113,7 @@ class PreparedLoop {
   void check_fork() const;
   bool run_on_host();
   void save(std::size_t use);
+  [[nodiscard]] std::unique_ptr<std::byte[]> spare(std::size_t use, std::int64_t n_bytes);
   [[nodiscard]] const std::vector<mesh::BufferUse>& current_uses() const {
     return is_saving_ ? saving_uses_ : uses_;
   }
@@ -149,6 +150,7 @@ class PreparedLoop {
   /// What an argument held, on the host or on the device.
   struct Saved {
     std::size_t use;
+    std::int64_t n_bytes;
     std::unique_ptr<std::byte[]> on_host;
     std::shared_ptr<void> on_device;
   };
@@ -156,6 +158,7 @@ class PreparedLoop {
   std::vector<mesh::BufferUse> saving_uses_;  // uses_ while run_saving() runs
   bool is_saving_ = false;
   std::vector<Saved> saved_;
+  std::vector<Saved> spares_;  // what they were kept in the last time, on the host
 
   std::shared_ptr<Timing> timing_;
   std::int64_t trace_number_ = 0;  // of the profile that the next two are of

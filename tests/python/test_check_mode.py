@@ -691,3 +691,21 @@ def test_an_infinite_imaginary_part_is_found(backend: str, dtype: Any) -> None:
     with pytest.raises(CheckError) as caught:
         op2.par_loop(kernel, edges, y(op2.WRITE), x(op2.READ))
     assert (caught.value.check, caught.value.element) == ("made", 1)
+
+
+def test_what_is_kept_for_a_loop_is_kept_anew_each_time() -> None:
+    op2.init(backend="sequential", check=True)
+    world = World()
+    world.x.data[3] = 1.0
+    y, x = world.y(op2.RW), world.x(op2.READ, world.own)
+    loop = op2.ParLoop(
+        op2.Kernel("void k(double *y, double *x) { y[0] /= x[0]; }", "k"), world.edges, y, x
+    )
+    loop.compute()
+    world.y.data[...] = 7.0
+    loop.compute()
+    before = world.y.data_ro.copy()
+    world.x.data[3] = 0.0
+    with pytest.raises(CheckError):
+        loop.compute()
+    assert np.array_equal(world.y.data_ro, before)
