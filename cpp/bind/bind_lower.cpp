@@ -187,6 +187,14 @@ void bind_options(py::module_& core) {
           },
           py::arg("tuning"))
       .def(
+          "on_lanes",
+          [](Options options, int lanes, int gather_bytes) {
+            options.lanes = lanes;
+            options.gather_bytes = lanes > 0 ? gather_bytes : 0;
+            return options;
+          },
+          py::arg("lanes"), py::arg("gather_bytes"))
+      .def(
           "placed",
           [](Options options, int bytes) {
             options.position_bytes = bytes;

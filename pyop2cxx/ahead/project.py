@@ -106,6 +106,10 @@ class Project:
             "vector_bytes": runtime.engine.vector_bytes,
             "gather_bytes": runtime.engine.gather_bytes,
             "digest": digest,
+            "lanes": {
+                _core.digest(repr(key)): (options.lanes, why)
+                for key, (options, why) in runtime.engine.lanes.items()
+            },
             "library": None,
             "loops": loops,
         }

@@ -70,6 +70,7 @@ def load(path: str | os.PathLike[str], *, library: str | os.PathLike[str] | None
         engine.ahead.note(_query(loop))
         engine.ahead_loops.setdefault(loop["key"], found[loop["key"]])
     built = [*on_host, *on_device]
+    engine.ahead_lanes |= manifest["lanes"]
     if engine.n_tables == 0:
         engine.dispatcher.add_first(engine.ahead)
     engine.n_tables += 1

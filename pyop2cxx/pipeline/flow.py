@@ -60,9 +60,15 @@ def choose(request: Request) -> Choice:
         lowering = _core.lowering_key(strategy, *about[1:3], options)
         # the reason names lines of the kernel's text, and the rules go by all of the tuning
         key = (signature, lowering, *given, request.tuning, request.kernel.core.text)
-        found, why = runtime.engine.lanes.made(
-            key, lambda: _core.choose_lanes(*given, strategy, *about[:3], options)
-        )
+
+        def decided() -> tuple[_core.LoweringOptions, str]:
+            before = runtime.engine.ahead_lanes.get(_core.digest(repr(key)))
+            if before is None:
+                return _core.choose_lanes(*given, strategy, *about[:3], options)
+            n, why = before
+            return options.on_lanes(n, gather_bytes), why
+
+        found, why = runtime.engine.lanes.made(key, decided)
         return found.tuned(found.tuning), why  # a copy: `by_slot` is set below
 
     options, why_lanes = lanes(request.options)

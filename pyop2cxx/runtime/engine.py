@@ -97,6 +97,7 @@ class Engine:
         ahead: The provider of what was compiled before; asked once a table is loaded.
         ahead_loops: Loops of tables for devices, by the key of their text: each is loaded when a
             device first runs it.
+        ahead_lanes: Of tables, how many lanes were chosen, and why, by digests of keys of `lanes`.
         ahead_bytes: Widths of vectors and of gathers that its loops were chosen for.
         ahead_backend: What its loops are for: 'openmp' if some are.
         n_tables: How many of them were loaded.
@@ -129,6 +130,7 @@ class Engine:
         self.dispatcher.add(self.jit_table)
         self.ahead = _core.AheadTable()
         self.ahead_loops: dict[str, Any] = {}
+        self.ahead_lanes: dict[str, tuple[int, str]] = {}
         self.ahead_bytes = (0, 0)
         self.ahead_backend = "openmp"
         self.n_tables = 0

@@ -127,6 +127,35 @@ def test_a_program_runs_from_a_table_without_a_compiler(folder: Path, backend: s
     assert [line.split()[:2] for line in report[1:]] == [["flux", "ahead"], ["step", "ahead"]]
 
 
+def test_decisions_that_take_long_come_with_the_table(folder: Path) -> None:
+    """How many lanes a loop is for is found by lowering it."""
+    no_more = "from pyop2cxx import _core\n_core.choose_lanes = None\n"
+    done = run(no_more + with_table(folder, "openmp"))
+    assert done.returncode == 0, done.stderr
+
+
+def test_code_is_chosen_anew_when_a_map_has_changed(tmp_path: Path) -> None:
+    """A loop that was made for a Map that leads nowhere twice must not run on one that does."""
+    (tmp_path / "heat.py").write_text(OTHER_MESH)
+    command = ["build", "--backend", "openmp", "-o", str(tmp_path / "lib")]
+    assert main([*command, str(tmp_path / "heat.py"), "small"]) == 0
+    op2.exit()
+    more = """
+loop = op2.ParLoop(add, sides, load(op2.INC, side), flow(op2.READ))
+for step, target in enumerate((lambda i: i, lambda i: i // 3, lambda i: 0, lambda i: n - 1 - i)):
+    side.update_values([[target(i)] for i in range(n // 2)])
+    load.zero()
+    loop.compute()
+    expected[:] = 0
+    np.add.at(expected, side.values[:, 0], flow.data_ro)
+    assert np.array_equal(load.data_ro, expected), step
+print({row.provider for row in op2.dispatch.report()})
+"""
+    done = run(with_table(tmp_path, "openmp", more), "small")
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.split() == ["{'ahead'}"]
+
+
 def test_a_program_need_not_say_which_backend(folder: Path) -> None:
     done = run(with_table(folder, "", "print(op2.dispatch.report())"))
     assert done.returncode == 0, done.stderr
