@@ -154,12 +154,12 @@ def function_of(loop: Any, built: Symbolic) -> tuple[Function, tuple[Any, ...]]:
     _check_memory(loop._parts)
     names = _Names()
     iterset = names.of(loop.iterset)
-    data = tuple((names.of(part.data), *_map_numbers(part, built)) for part in loop._parts)
+    data = tuple((names.of(part.owner), *_map_numbers(part, built)) for part in loop._parts)
     maps = tuple(names.of(map_) for map_ in built.maps)
     constants = tuple(names.of(constant) for constant in built.constants)
     things: list[tuple[str, Any]] = [(type(loop.iterset).__name__, loop.iterset)]
     for part in loop._parts:
-        things.append((_data_type(part), part.data))
+        things.append((_data_type(part), part.owner))
         things += [(map_type(map_), map_) for map_ in part.maps]
     things += [
         (f"Const<{scalar(constant.dtype)}, {constant.cdim}>", constant)
@@ -235,8 +235,6 @@ def _check_part(part: Part) -> None:
         raise NoFunctionError(f"'{name}' is an address that is passed on")
     if part.is_of_matrix:
         _check_matrix(part)
-    elif part.is_field or part.stride or part.component:
-        raise NoFunctionError(f"'{name}' is a part of a Dat, or mixed")
     if any(type(map_) is not Map or map_.offset is not None for map_ in part.maps):
         raise NoFunctionError(f"'{name}' is reached by a part of a Map")
 
@@ -250,11 +248,14 @@ def _check_matrix(part: Part) -> None:
 
 
 def _check_memory(parts: Sequence[Part]) -> None:
-    """The C++ interface takes different objects for different memory."""
+    """The C++ interface takes different objects for different memory.
+
+    What parts of one object share is the same for every object of its kind.
+    """
     _, memory = aliases(parts)
     for part, place in zip(parts, memory, strict=True):
         for other, there in zip(parts, memory, strict=True):
-            if (place == there) != (part.data is other.data):
+            if place == there and part.owner is not other.owner:
                 raise NoFunctionError(f"'{part.data.name}' and '{other.data.name}' share memory")
 
 
@@ -268,7 +269,7 @@ def _data_type(part: Part) -> str:
         rows, columns = part.data.block_dims
         return f"Mat<{scalar(part.dtype)}, {rows}, {columns}>"
     kind = "Global" if part.home is None else "Dat"
-    return f"{kind}<{scalar(part.dtype)}, {part.dim}>"
+    return f"{kind}<{scalar(part.dtype)}, {part.stride or part.dim}>"
 
 
 def object_type(thing: Any) -> str:
@@ -303,7 +304,9 @@ def _uses(parts: Sequence[Part], names: _Names) -> list[tuple[str, str]]:
     found: dict[str, list[str]] = {}
     for part in parts:
         how = part.access.name
+        if part.stride:
+            how += f" of value {part.component}"
         if part.maps:
             how += f" by {' and '.join(names.of(map_) for map_ in part.maps)}"
-        found.setdefault(names.of(part.data), []).append(how)
+        found.setdefault(names.of(part.owner), []).append(how)
     return [(name, ", ".join(dict.fromkeys(ways))) for name, ways in found.items()]

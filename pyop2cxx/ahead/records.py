@@ -72,8 +72,8 @@ def record(loop: Any, things: Sequence[Any]) -> Record:
         raise NoRecordError("the program ran in static mode")
     if runtime.engine.chosen_device(runtime.engine.backend(runtime.backend)) is not None:
         raise NoRecordError("it ran on a device")
-    written = {part.data._uid for part in loop._parts if part.access != READ}
-    buffers = {part.data._uid: part for part in loop._parts}
+    written = {part.owner._uid for part in loop._parts if part.access != READ}
+    buffers = {part.owner._uid: part for part in loop._parts}
     made = list(all_of(things))
     n_bytes = sum(map(n_bytes_of, made))
     if n_bytes > MOST_BYTES:

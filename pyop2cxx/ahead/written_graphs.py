@@ -194,6 +194,9 @@ class _Writer:
             raise _RefusedError("its Dats have a Halo, whose values are exchanged around it")
         if loop._wants_checks():
             raise _RefusedError("it runs in check mode, which only Python has")
+        parts = [part for part in loop._parts if part.is_field or part.stride]
+        if parts:
+            raise _RefusedError(f"'{parts[0].data.name}' is a part of a Dat, or mixed")
         function, things = function_of(loop, loop._symbolic())
         described = {
             "kernel": _kernel(loop.kernel),

@@ -21,6 +21,7 @@ from pyop2cxx.data.handles import PassthroughArg
 from pyop2cxx.data.mat_args import DenseBlockArg, MatArg, MixedMatArg, PlacedBlockArg
 from pyop2cxx.data.mat_paths import placed
 from pyop2cxx.data.mixed_dats import MixedDatArg
+from pyop2cxx.data.views import DatView
 from pyop2cxx.exceptions import UsageError
 from pyop2cxx.kernel.shapes import Value
 from pyop2cxx.sets.derived_maps import ColumnMap
@@ -124,6 +125,11 @@ class Part:
         """The memory of the values."""
         found: _core.Buffer = self.data._buffer
         return found
+
+    @property
+    def owner(self) -> Any:
+        """What holds the values: of one component of a Dat the Dat."""
+        return self.data.parent if isinstance(self.data, DatView) else self.data
 
     @property
     def dtype(self) -> np.dtype[Any]:

@@ -369,6 +369,55 @@ op2.par_loop(m, cells([0, 2]), x(op2.WRITE))
 """
 
 
+PARTS = """
+import sys
+import numpy as np
+from pyop2cxx import op2
+n = int(sys.argv[1])
+cells, nodes = op2.Set(n, "cells"), op2.Set(n + 1, "nodes")
+ends = op2.Map(cells, nodes, 2, [[i, i + 1] for i in range(n)], "ends")
+flow = op2.Dat(nodes ** 3, np.arange(3.0 * (n + 1)).reshape(-1, 3), name="flow")
+heat = op2.Dat(cells, np.ones(n), name="heat")
+both = op2.MixedDat([op2.Dat(nodes ** 2, name="speed"), op2.Dat(cells, np.zeros(n), name="load")])
+where = op2.MixedMap([ends, op2.Map(cells, cells, 1, np.arange(n), "self")])
+turn = op2.Kernel(
+    "void turn(double *z, const double *x, const double *h) "
+    "{ for (int i = 0; i < 2; ++i) z[i] += 0.5 * x[i] + h[0]; }", "turn"
+)
+spread = op2.Kernel(
+    "void spread(double *b, const double *h) "
+    "{ for (int i = 0; i < 4; ++i) b[i] += i * h[0]; b[4] += 7 * h[0]; }", "spread"
+)
+op2.par_loop(
+    turn, cells, op2.DatView(flow, 2)(op2.INC, ends), op2.DatView(flow, 0)(op2.READ, ends),
+    heat(op2.READ)
+)
+op2.par_loop(spread, cells, both(op2.INC, where), heat(op2.READ))
+"""
+
+
+@pytest.mark.slow
+@needs_program("cmake")
+def test_components_and_fields_are_objects_of_their_own(tmp_path: Path) -> None:
+    """The project repeats what loops over parts of Dats did in Python."""
+    (tmp_path / "parts.py").write_text(PARTS)
+    options = ["--backend", "sequential,openmp,opencl", "-o", str(tmp_path / "out")]
+    assert main(["generate", *options, str(tmp_path / "parts.py"), "700"]) == 0
+    op2.exit()
+    header = (tmp_path / "out" / "parts.hpp").read_text()
+    assert "turn(const op2::Set& cells, const op2::Dat<double, 3>& flow, " in header
+    assert "/// - flow: INC of value 2 by ends, READ of value 0 by ends" in header
+    assert "const op2::Dat<double, 2>& speed, const op2::Map<2>& ends, " in header
+    assert "Not in C++" not in header
+    quick = "-DCMAKE_CXX_FLAGS_RELEASE=-O0"
+    done("cmake", "-S", tmp_path / "out", "-B", tmp_path / "built", quick)
+    done("cmake", "--build", tmp_path / "built", "--target", "parts_check")
+    said = done(tmp_path / "built" / "parts_check").splitlines()
+    assert len(said) == 6
+    for loop in ("turn", "spread"):
+        assert {f"{loop} on {one}: as in Python" for one in ("sequential", "openmp")} <= {*said}
+
+
 def test_loops_become_functions_of_their_objects(tmp_path: Path) -> None:
     (tmp_path / "main.py").write_text(PROGRAM)
     out = tmp_path / "out"
