@@ -24,7 +24,7 @@ from pyop2cxx.runtime import runtime
 from pyop2cxx.runtime.seams import device_algebra
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from typing_extensions import Self
 
@@ -34,6 +34,7 @@ if TYPE_CHECKING:
 
 
 _OPERATORS = ("+", "-", "*", "/")
+_MOST_FACTORS = 64  # of a power that is multiplied out
 
 
 class Algebra:
@@ -116,6 +117,35 @@ class Algebra:
     def __pos__(self) -> Self:
         return self._result("+", self, 0)
 
+    def __pow__(self, exponent: Any) -> Self:
+        """Return every value raised to a power, a real number.
+
+        A whole number from -64 to 64 is multiplied out, where the values are; others are computed
+        on the host, as C's `pow` does. Roots of negative numbers are NaN.
+
+        Raises:
+            DataValueError: Integers to a negative power.
+        """
+        if not _is_number(exponent) or isinstance(exponent, complex | np.complexfloating):
+            return NotImplemented
+        if exponent < 0 and self.dtype.kind in "iu":
+            raise DataValueError(f"{self._what}: '**': integers to a negative power, {exponent!r}")
+        if not float(exponent).is_integer() or abs(exponent) > _MOST_FACTORS:
+            return self._mapped("**", lambda values: np.power(values, exponent))
+        found = self._multiplied_out(abs(int(exponent)))
+        return found if exponent >= 0 else 1 / found
+
+    def __ipow__(self, exponent: Any) -> Self:
+        found: Any = self.__pow__(exponent)
+        if found is NotImplemented:
+            return NotImplemented
+        found.copy(self)
+        return self
+
+    def __abs__(self) -> Self:
+        """Return every value's absolute value, computed on the host; of complex ones, too."""
+        return self._mapped("abs", np.abs)
+
     # NumPy must leave `array_scalar * dat` to us
     __array_ufunc__ = None
 
@@ -189,6 +219,30 @@ class Algebra:
             self.axpy(alpha, other)
 
     # How they are carried out
+
+    def _multiplied_out(self, n: int) -> Self:
+        """Return the product of n of this."""
+        if n == 0:
+            made: Any = self._alike()
+            made.assign(1)
+            return made  # type: ignore[no-any-return]  # of this class
+        square, found = self, None
+        while True:
+            if n % 2:
+                found = square if found is None else found * square
+            n //= 2
+            if n == 0:
+                return +self if found is self else found  # type: ignore[return-value]
+            square = square * square
+
+    def _mapped(self, op: str, function: Callable[[Array], Array]) -> Self:
+        """Return a function of every value, computed on the host."""
+        whole, made = self._has_ghosts(), self._alike()
+        runtime.require_running(self._what, op)
+        with np.errstate(all="ignore"):
+            found = function(self._operand(whole))
+            made._outcome(whole, fresh=True)[...] = found
+        return made
 
     def _result(self, op: str, left: Any, right: Any) -> Self:
         pair = self._pair(op, left, right)

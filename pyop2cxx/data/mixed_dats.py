@@ -331,6 +331,18 @@ class MixedDat(Fields[Dat], AsVec, OlderNames):
     __imul__ = _in_fields(operator.imul)
     __itruediv__ = _in_fields(operator.itruediv)
 
+    def __pow__(self, exponent: Any) -> MixedDat:
+        """Return every value raised to a power; see `Dat`."""
+        return MixedDat([dat**exponent for dat in self])
+
+    def __ipow__(self, exponent: Any) -> MixedDat:
+        for dat in self:
+            dat **= exponent
+        return self
+
+    def __abs__(self) -> MixedDat:
+        return MixedDat([abs(dat) for dat in self])
+
     def __neg__(self) -> MixedDat:
         return MixedDat([-dat for dat in self])
 

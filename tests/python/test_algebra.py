@@ -214,3 +214,74 @@ def test_comparing_is_by_identity() -> None:
     a = dat()
     assert a == a
     assert a != dat()
+
+
+# Powers and absolute values
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("exponent", [0, 1, 2, 3, 7, np.int64(2), 2.0])
+def test_whole_powers_are_products(dtype: str, exponent: Any) -> None:
+    a = op2.Dat(CELLS, [1, 2, 0, 1, 2], dtype=dtype)
+    found = a**exponent
+    assert found is not a
+    assert found.dtype == np.dtype(dtype)
+    product = np.ones(5, dtype)
+    for _ in range(int(exponent)):
+        product = product * a.data_ro
+    assert np.array_equal(found.data_ro, product)
+    assert a.data_ro.tolist() == [1, 2, 0, 1, 2]
+
+
+@given(
+    st.lists(st.floats(-1e3, 1e3), min_size=5, max_size=5),
+    st.one_of(st.integers(-70, 70), st.floats(-4, 4)),
+)
+@settings(deadline=None)
+def test_powers_are_those_of_numpy(numbers: list[float], exponent: float) -> None:
+    a = op2.Dat(CELLS, numbers)
+    found = (a**exponent).data_ro
+    with np.errstate(all="ignore"):
+        wanted = np.power(np.array(numbers), float(exponent))
+    assert np.allclose(found, wanted, rtol=1e-13, atol=1e-300, equal_nan=True)
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_absolute_values(dtype: str) -> None:
+    a = op2.Dat(CELLS, [3, 1, 2, 0, 5], dtype=dtype)
+    b = a if np.dtype(dtype).kind == "u" else -a
+    assert np.array_equal(abs(b).data_ro, a.data_ro)
+    if np.dtype(dtype).kind == "c":
+        z = op2.Dat(CELLS, np.full(5, 3 - 4j), dtype=dtype)
+        assert abs(z).data_ro.tolist() == [5] * 5
+
+
+def test_powers_in_place_of_globals_and_mixed_dats() -> None:
+    a = op2.Dat(CELLS, [1.0, 2.0, 3.0, 4.0, 5.0])
+    same = a
+    a **= 2
+    assert a is same
+    assert a.data_ro.tolist() == [1, 4, 9, 16, 25]
+    a **= 0.5
+    assert np.allclose(a.data_ro, [1, 2, 3, 4, 5])
+    assert (op2.Global(1, 3.0) ** 2).data_ro.tolist() == [9]
+    assert abs(op2.Global(2, [-1.0, 2.0])).data_ro.tolist() == [1, 2]
+    mixed = op2.MixedDat([a, op2.Dat(CELLS, -2.0)])
+    assert [part.data_ro.tolist() for part in mixed**2][1] == [4] * 5
+    assert abs(mixed)[1].data_ro.tolist() == [2] * 5
+    mixed **= 3
+    assert mixed[1].data_ro.tolist() == [-8] * 5
+
+
+def test_wrong_powers() -> None:
+    whole = op2.Dat(CELLS, [1, 2, 3, 4, 5], dtype="int32")
+    with pytest.raises(DataValueError, match="integers to a negative power, -1"):
+        whole**-1
+    with pytest.raises(TypeError):
+        whole**whole
+    with pytest.raises(TypeError):
+        whole**1j
+    with pytest.raises(TypeError):
+        whole **= "2"
+    assert (op2.Dat(CELLS, 2.0) ** -2).data_ro.tolist() == [0.25] * 5
+    assert (op2.Dat(CELLS, 2.0) ** np.inf).data_ro.tolist() == [np.inf] * 5
