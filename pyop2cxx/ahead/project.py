@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pyop2cxx import _core
-from pyop2cxx.ahead import cpp_files, device_files, graph_files
+from pyop2cxx.ahead import cpp_files, device_files, graph_files, processors
 from pyop2cxx.base.waiting import waiting
 from pyop2cxx.exceptions import CompilationError, ToolchainError, UsageError
 from pyop2cxx.pipeline.frames import render
@@ -124,7 +124,7 @@ class Project:
             (folder / "CMakeLists.txt").write_text(self._cmake(on_host, has_check=has_check))
         if build and (on_host or self.graph is not None):
             manifest["library"] = f"lib{self.name}.so"
-            _compile(folder, manifest["library"], on_host, self.arch)
+            manifest["instructions"] = _compile(folder, manifest["library"], on_host, self.arch)
             manifest["library_digest"] = digest_of(folder / manifest["library"])
         # last: who finds it finds all
         (folder / MANIFEST).write_text(json.dumps(manifest, indent=2) + "\n")
@@ -226,8 +226,12 @@ def _factors(loops: Sequence[Mapping[str, Any]]) -> str:
     return ", ".join(f"{n} {axis}" for axis, n in counts.items())
 
 
-def _compile(folder: Path, library: str, entries: Sequence[Entry], arch: str) -> None:
-    """Compile the loops for the host as they would be at run time, into one library."""
+def _compile(folder: Path, library: str, entries: Sequence[Entry], arch: str) -> list[str]:
+    """Compile the loops for the host as they would be at run time, into one library.
+
+    Returns:
+        The instructions that it may have.
+    """
     service = runtime.engine.service
     compilers = {
         is_cpp: service.compiler(_core.jit.Language.cxx if is_cpp else _core.jit.Language.c)
@@ -239,10 +243,7 @@ def _compile(folder: Path, library: str, entries: Sequence[Entry], arch: str) ->
             source = Path(entry.description["file"])
             say(f"compiling {n} of {len(entries)}: {source.name}")
             compiler = compilers[entry.is_cpp]
-            flags = [flag for flag in _core.jit.base_flags(compiler) if flag not in _OF_LINKING]
-            if arch != "native":
-                flags = [flag for flag in flags if flag not in compiler.native_flags]
-                flags.append(f"-march={arch}")
+            flags = _flags(compiler, arch)
             object_file = source.with_suffix(".o").name
             more = [flag for flag in entry.flags if not flag.startswith(("-l", "-L", "-Wl,"))]
             _run([*compiler.command, *flags, *more, "-c", str(source), "-o", object_file], folder)
@@ -252,6 +253,16 @@ def _compile(folder: Path, library: str, entries: Sequence[Entry], arch: str) ->
     _run([*linker.command, *shared, "table.c", *objects, *_link_flags(entries), "-lm"], folder)
     for name in objects:
         (folder / name).unlink()
+    compiler = compilers[False]
+    macros = [*compiler.command, *_flags(compiler, arch), "-dM", "-E", "-x", "c", os.devnull]
+    return processors.instructions(_run(macros, folder))
+
+
+def _flags(compiler: _core.jit.HostCompiler, arch: str) -> list[str]:
+    flags = [flag for flag in _core.jit.base_flags(compiler) if flag not in _OF_LINKING]
+    if arch == "native":
+        return flags
+    return [*(flag for flag in flags if flag not in compiler.native_flags), f"-march={arch}"]
 
 
 _OF_LINKING = ("-shared", "-Wl,-Bsymbolic")
@@ -263,7 +274,8 @@ def _link_flags(entries: Sequence[Entry]) -> list[str]:
     return sorted(f for f in flags if f == "-fopenmp" or f.startswith(("-l", "-L", "-Wl,")))
 
 
-def _run(command: Sequence[str], folder: Path) -> None:
+def _run(command: Sequence[str], folder: Path) -> str:
+    """Run a compiler, and return what it says."""
     environment = os.environ | {"LC_ALL": "C"}
     try:
         done = subprocess.run(
@@ -278,3 +290,4 @@ def _run(command: Sequence[str], folder: Path) -> None:
             done.stderr,
             "",
         )
+    return done.stdout

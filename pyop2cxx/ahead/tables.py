@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pyop2cxx import _core
+from pyop2cxx.ahead import processors
 from pyop2cxx.ahead.project import FORMAT, MANIFEST, digest_of
 from pyop2cxx.backends._backend import DeviceToolchain
 from pyop2cxx.exceptions import ToolchainError, UsageError
@@ -46,7 +47,8 @@ def load(path: str | os.PathLike[str], *, library: str | os.PathLike[str] | None
 
     Raises:
         UsageError: There is no such folder, the manifest is damaged or of another version, or the
-            library is not the one that it belongs to. Nothing is loaded then.
+            library is not the one that it belongs to, or for other processors. Nothing is loaded
+            then.
         ToolchainError: The library cannot be loaded.
     """
     manifest, folder = read_manifest(Path(path), "dispatch.load")
@@ -96,6 +98,12 @@ def _library(
         # a library that was cut short would end the process while it is loaded
         raise UsageError(
             f"dispatch.load: '{file}' was changed or cut short after it was built; build it again"
+        )
+    lacking = processors.missing(manifest["instructions"]) if library is None else []
+    if lacking:
+        raise UsageError(
+            f"dispatch.load: '{file}' was compiled for processors with {', '.join(lacking)}, which "
+            "this one lacks; build it for all that are to run it, such as by --arch x86-64-v3"
         )
     code = _core.jit.Library(str(file))
     _check_belongs(code, manifest, file)

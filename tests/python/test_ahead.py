@@ -585,6 +585,7 @@ def _changed(folder: Path, tmp_path: Path, **fields: object) -> Path:
         ({"abi": "op2_launch_v9"}, "is of abi 'op2_launch_v9'"),
         ({"digest": "0"}, "was changed after it was written"),
         ({"loops": []}, "was changed after it was written"),
+        ({"instructions": ["avx9", "sse2"]}, "for processors with avx9, which this one lacks"),
         ({"library": "gone.so"}, r"gone.so' is gone; build it again"),
     ],
 )
