@@ -17,6 +17,7 @@ from pyop2cxx.fem.compiler import SCALARS
 from pyop2cxx.fem.conditions import DirichletBC, given_values
 from pyop2cxx.fem.functions import Function
 from pyop2cxx.fem.loops import Form
+from pyop2cxx.interop import petsc
 from pyop2cxx.kernel.kernel import Kernel
 from pyop2cxx.loop.run import par_loop
 from pyop2cxx.runtime.tracebacks import ends_tracebacks
@@ -51,7 +52,7 @@ class action:
 
     Example:
         ``op2.solve(fem.action(a, bcs), u.dat, b.dat, pc_type="none")``, or SciPy's methods with
-        ``fem.action(a, bcs).to_scipy()``.
+        ``fem.action(a, bcs).to_scipy()``, or PETSc's with ``to_petsc()``.
     """
 
     def __init__(
@@ -114,6 +115,15 @@ class action:
         """
         linalg = extras.load("scipy.sparse.linalg", "fem.action.to_scipy()")
         return linalg.LinearOperator(self.shape, matvec=self.__matmul__, dtype=self.dtype)
+
+    def to_petsc(self) -> Any:
+        """Return it as a matrix of PETSc's without entries, a shell, for its Krylov methods.
+
+        Raises:
+            MissingExtraError: petsc4py is not installed.
+            ContractError: The dtype is not PETSc's scalar type.
+        """
+        return petsc.operator(self.__matmul__, self.shape, self.dtype, "fem.action.to_petsc()")
 
 
 def _kernels(dim: int, scalar: str) -> tuple[Kernel, Kernel]:

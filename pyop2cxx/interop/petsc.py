@@ -12,7 +12,9 @@ from pyop2cxx.base import extras
 from pyop2cxx.exceptions import ContractError, UnsupportedError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
+
+    import numpy.typing as npt
 
 
 def matrix(mat: Any) -> Any:
@@ -62,6 +64,43 @@ def matrix(mat: Any) -> Any:
         )
     made.assemble()
     return made
+
+
+def operator(
+    multiply: Callable[[npt.NDArray[Any]], npt.ArrayLike],
+    shape: tuple[int, int],
+    dtype: np.dtype[Any],
+    what: str,
+) -> Any:
+    """Return a PETSc matrix without entries, a shell, whose products a function computes.
+
+    Args:
+        multiply: Takes the values of a vector, shape (shape[1],), read-only, and returns those of
+            the product, shape (shape[0],).
+        shape: Numbers of rows and columns.
+        dtype: PETSc's scalar type.
+        what: What messages call it.
+
+    Raises:
+        MissingExtraError: petsc4py is not installed.
+        ContractError: The dtype is not PETSc's scalar type.
+    """
+    petsc = extras.load("petsc4py.PETSc", what)
+    _check_scalar(petsc, dtype, what)
+    made = petsc.Mat().createPython(shape, _Products(multiply), comm=petsc.COMM_SELF)
+    made.setUp()
+    return made
+
+
+class _Products:
+    """What PETSc asks for the products of a matrix."""
+
+    def __init__(self, multiply: Callable[[npt.NDArray[Any]], npt.ArrayLike]) -> None:
+        self._multiply = multiply
+
+    def mult(self, _: Any, x: Any, y: Any) -> None:
+        """Compute ``y = A x``."""
+        y.setArray(self._multiply(x.getArray(readonly=True)))
 
 
 @contextmanager

@@ -104,3 +104,53 @@ def test_mixed_matrices_are_nests_and_rectangular_blocks_are_copied() -> None:
     whole[1, 0].array[:] = 3
     assert whole.handle.getType() == "seqaij"
     np.testing.assert_array_equal(whole.handle[:, :], whole.values)
+
+
+@needs_petsc
+def test_a_shell_multiplies_and_solves() -> None:
+    from petsc4py import PETSc
+
+    dense = np.array([[4.0, 1.0, 0.0], [1.0, 3.0, 1.0], [0.0, 1.0, 5.0]])
+    shell = petsc.operator(lambda x: dense @ x, (3, 3), dense.dtype, "a test")
+    assert shell.getSize() == (3, 3)
+    x, y = shell.createVecRight(), shell.createVecLeft()
+    x.setArray([1.0, 2.0, 3.0])
+    shell.mult(x, y)
+    np.testing.assert_array_equal(y.getArray(), dense @ [1.0, 2.0, 3.0])
+    solver = PETSc.KSP().create(PETSc.COMM_SELF)
+    solver.setOperators(shell)
+    solver.setType("cg")
+    solver.getPC().setType("none")
+    solver.setTolerances(rtol=1e-12)
+    x.set(0)
+    solver.solve(y, x)
+    np.testing.assert_allclose(x.getArray(), [1.0, 2.0, 3.0], rtol=1e-10)
+    with pytest.raises(ContractError, match="a test has dtype int32, but this PETSc computes with"):
+        petsc.operator(lambda x: x, (3, 3), np.dtype(np.int32), "a test")
+
+
+@needs_petsc
+def test_the_action_of_a_form_is_a_shell() -> None:
+    for package in ("basix", "ffcx", "scipy", "ufl"):
+        pytest.importorskip(package)
+    import ufl
+
+    from pyop2cxx import fem
+    from pyop2cxx.mesh import square_mesh
+
+    space = fem.FunctionSpace(square_mesh(3), ("P", 1))
+    u, v = ufl.TrialFunction(space), ufl.TestFunction(space)
+    a = ufl.inner(ufl.grad(u), ufl.grad(v)) * ufl.dx
+    bcs = [fem.DirichletBC(space, 0.0)]
+    shell = fem.action(a, bcs).to_petsc()
+    x, y = shell.createVecRight(), shell.createVecLeft()
+    x.setArray(np.arange(16.0))
+    shell.mult(x, y)
+    np.testing.assert_allclose(y.getArray(), fem.assemble(a, bcs).handle * x, rtol=1e-13)
+
+
+def test_a_shell_needs_petsc() -> None:
+    if HAS_PETSC:
+        pytest.skip("petsc4py is installed")
+    with pytest.raises(MissingExtraError, match="needs petsc4py"):
+        petsc.operator(lambda x: x, (3, 3), np.dtype(np.float64), "a test")
