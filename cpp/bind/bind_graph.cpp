@@ -40,11 +40,18 @@ void bind_graph(py::module_& core) {
              return runtime::LoopStep{std::move(after), std::move(inner)};
            }),
            py::arg("after"), py::arg("inner"));
-  py::class_<runtime::ReplayTrial>(room, "ReplayTrial")
-      .def_readonly("alone", &runtime::ReplayTrial::alone)
-      .def_readonly("as_one", &runtime::ReplayTrial::as_one)
-      .def_property_readonly("is_decided", &runtime::ReplayTrial::is_decided)
-      .def_property_readonly("pays", &runtime::ReplayTrial::pays);
+  using Trial = runtime::ReplayTrial;
+  py::enum_<runtime::Way>(room, "Way")
+      .value("undecided", runtime::Way::undecided)
+      .value("alone", runtime::Way::alone)
+      .value("as_one", runtime::Way::as_one)
+      .value("side_by_side", runtime::Way::side_by_side);
+  py::class_<Trial>(room, "ReplayTrial")
+      .def_property_readonly("alone", [](const Trial& one) { return one.alone.shortest; })
+      .def_property_readonly("as_one", [](const Trial& one) { return one.as_one.shortest; })
+      .def_property_readonly("side_by_side",
+                             [](const Trial& one) { return one.side_by_side.shortest; })
+      .def_property_readonly("kept", &Trial::kept);
   py::class_<runtime::ReadyGraph>(room, "LoopGraph")
       .def(py::init(&runtime::ready_graph), py::arg("steps"))
       .def("submit", &runtime::ReadyGraph::submit, py::arg("n"), Unlocked())

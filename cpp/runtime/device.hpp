@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -86,6 +87,10 @@ class Device : public mesh::Device {
   /// @brief From now on the calling thread's launches are kept and not run, until stop_recording().
   /// @return Whether the device can do that.
   [[nodiscard]] virtual bool start_recording() { return false; }
+  /// @brief What the recording thread launches from now on, until the next call, is a group that
+  /// waits for some of those before it only, by their numbers. Without a call all is in one order.
+  /// @return Whether the device can do that; if not, the recording is of no use.
+  [[nodiscard]] virtual bool start_group(std::span<const std::size_t> /*after*/) { return false; }
   /// @brief What was launched since then; null if it cannot be enqueued as one.
   [[nodiscard]] virtual std::unique_ptr<Recording> stop_recording() { return nullptr; }
   /// @brief Enqueue everything of a recording of this device; waits for nothing.

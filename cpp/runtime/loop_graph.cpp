@@ -6,6 +6,7 @@
 
 #include "base/error.hpp"
 #include "base/overload.hpp"
+#include "runtime/loop_order.hpp"
 
 namespace op2::runtime {
 
@@ -52,7 +53,8 @@ void DeviceGraph::instantiate() {
   for (const LoopKernel& loop : loops) {
     if (loop->device() != device_) throw InternalError("a graph's loop runs elsewhere");
   }
-  sequence_ = std::make_unique<Sequence>(std::move(loops));
+  std::vector<std::vector<std::size_t>> order = order_of(loops, nodes_.waits());
+  sequence_ = std::make_unique<Sequence>(std::move(loops), std::move(order));
 }
 
 bool DeviceGraph::submit(std::int64_t n) {

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "runtime/loop_nodes.hpp"
 
+#include <set>
+#include <utility>
+
 #include "base/error.hpp"
 
 namespace op2::runtime {
@@ -34,6 +37,24 @@ std::vector<LoopKernel> LoopNodes::in_order() const {
       throw InternalError("a node of a graph is not behind its root");
     }
     if (node->kernel() != nullptr) found.push_back(*node->kernel());
+  }
+  return found;
+}
+
+std::vector<std::vector<std::size_t>> LoopNodes::waits() const {
+  std::vector<std::vector<std::size_t>> found;
+  std::vector<std::set<std::size_t>> loops;  // of each node: its own, or those that it joins
+  for (const std::shared_ptr<LoopNode>& node : nodes_) {
+    std::set<std::size_t> before;
+    for (const std::size_t one : node->details().before) {
+      before.insert(loops[one].begin(), loops[one].end());
+    }
+    if (node->kernel() == nullptr) {
+      loops.push_back(std::move(before));
+      continue;
+    }
+    loops.push_back({found.size()});
+    found.emplace_back(before.begin(), before.end());
   }
   return found;
 }

@@ -40,6 +40,8 @@ class LoopNodes {
   /// @brief What the nodes run, each behind those that it waits for.
   /// @throws InternalError if a node is not behind the root.
   [[nodiscard]] std::vector<LoopKernel> in_order() const;
+  /// @brief For each of in_order() the numbers of those there that it waits for, ascending.
+  [[nodiscard]] std::vector<std::vector<std::size_t>> waits() const;
 
  private:
   std::vector<std::shared_ptr<LoopNode>> nodes_;

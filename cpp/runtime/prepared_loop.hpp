@@ -64,6 +64,9 @@ class PreparedLoop {
     return mirror_ ? mirror_->device() : nullptr;
   }
 
+  /// @brief The values that it reads and writes.
+  [[nodiscard]] const std::vector<mesh::BufferUse>& uses() const { return uses_; }
+
   /// @brief The device that could record the launches of this loop; null if it runs on the host or
   /// enqueues something else each time.
   [[nodiscard]] Device* recorder();

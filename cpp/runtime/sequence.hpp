@@ -13,32 +13,45 @@
 
 namespace op2::runtime {
 
-/// @brief Whether it pays to enqueue launches as one, by what was measured.
+/// @brief How launches that were recorded can be enqueued.
+enum class Way { undecided, alone, as_one, side_by_side };
+
+/// @brief What each way takes, as measured.
 struct ReplayTrial {
-  std::int64_t alone = 0;   ///< nanoseconds of a run, loop by loop; the shortest so far, 0: none
-  std::int64_t as_one = 0;  ///< the same, all as one
-  int n_alone = 0;          ///< how often it was measured
-  int n_as_one = 0;
+  struct Measured {
+    std::int64_t shortest = 0;  ///< nanoseconds of a run; 0: none was measured
+    int n = 0;                  ///< runs
+  };
+
+  Measured alone;             ///< loop by loop
+  Measured as_one;            ///< all as one, in one order
+  Measured side_by_side;      ///< all as one, where nothing orders them side by side
+  bool has_branches = false;  ///< whether the last is possible
 
   /// @brief How often each is measured.
   static constexpr int n_each = 3;
 
-  [[nodiscard]] bool is_decided() const { return n_alone >= n_each && n_as_one >= n_each; }
-  [[nodiscard]] bool pays() const { return as_one <= alone; }
+  /// @brief The one that was measured least.
+  [[nodiscard]] Way next() const;
+  void note(Way way, std::int64_t nanoseconds);
+  /// @brief What is done from now on: the fastest; of equals one that enqueues all as one.
+  [[nodiscard]] Way kept() const;
 };
 
 /// @brief Loops that are ready, run one after the other without anybody between them.
 ///
 /// Where the device can record launches, the second run records them. The next runs go by turns
-/// loop by loop and all as one, and the device is waited for, to measure what is faster; from then
-/// on that is done. As one they are enqueued as long as nothing that they depend on changes:
-/// addresses, plans, Maps. What a run does besides, copies and counting writes, it does for every
-/// loop in both cases.
+/// loop by loop, all as one, and as one with branches side by side, and the device is waited for,
+/// to measure what is faster; from then on that is done. As one they are enqueued as long as
+/// nothing that they depend on changes: addresses, plans, Maps. What a run does besides, copies and
+/// counting writes, it does for every loop in all cases.
 class Sequence {
  public:
   using Clock = std::function<std::int64_t()>;  // nanoseconds
 
-  explicit Sequence(std::vector<std::shared_ptr<PreparedLoop>> loops, Clock clock = trace_clock);
+  /// @param[in] order Of each loop those before it that it waits for; none at all: one order.
+  explicit Sequence(std::vector<std::shared_ptr<PreparedLoop>> loops,
+                    std::vector<std::vector<std::size_t>> order = {}, Clock clock = trace_clock);
 
   /// @brief Run all loops, @p n_times. Enqueues them where loops run on a device.
   /// @return Whether values were copied between host and devices; see PreparedLoop::run().
@@ -57,17 +70,21 @@ class Sequence {
   [[nodiscard]] Device* recorder() const;
   bool replay(Device& device, std::int64_t n_times);
   void record(Device& device);
+  [[nodiscard]] std::unique_ptr<Recording> recorded(Device& device, bool is_side_by_side);
+  void forget_recordings();
   void launch_all(Device& device);
+  void launch(Device& device, Way way);
   void measure(Device& device);
-  void launch_each();
 
   std::vector<std::shared_ptr<PreparedLoop>> loops_;
+  std::vector<std::vector<std::size_t>> order_;
   mutable std::mutex mutex_;
   bool has_run_ = false;
   int n_recordings_ = 0;
-  std::vector<std::uintptr_t> state_;  // that the recording was made in
-  std::unique_ptr<Recording> recording_;
-  Device* device_ = nullptr;  // of the recording
+  std::vector<std::uintptr_t> state_;  // that the recordings were made in
+  std::unique_ptr<Recording> as_one_;
+  std::unique_ptr<Recording> side_by_side_;
+  Device* device_ = nullptr;  // of the recordings
   Clock clock_;
   ReplayTrial trial_;
 };

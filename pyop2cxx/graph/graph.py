@@ -39,18 +39,26 @@ class Replay:
 
     Attributes:
         alone_ms: Milliseconds of a submit, loop by loop; None if that was not measured yet.
-        as_one_ms: The same, all as one.
-        kept: What is done from now on: ``"as one"`` or ``"loop by loop"``; ``"undecided"`` while
-            both are still measured.
+        as_one_ms: The same, all as one in one order.
+        side_by_side_ms: The same, with loops that nothing orders side by side; None if there are
+            none, or that was not measured yet.
+        kept: What is done from now on: ``"as one"``, ``"side by side"`` or ``"loop by loop"``;
+            ``"undecided"`` while all are still measured.
     """
 
     alone_ms: float | None
     as_one_ms: float
+    side_by_side_ms: float | None
     kept: str
 
     def __str__(self) -> str:
-        alone = "not measured yet" if self.alone_ms is None else f"{self.alone_ms:.4f} ms"
-        return f"as one {self.as_one_ms:.4f} ms, loop by loop {alone}; kept: {self.kept}"
+        times = {
+            "as one": self.as_one_ms,
+            "side by side": self.side_by_side_ms,
+            "loop by loop": self.alone_ms,
+        }
+        found = (f"{way} {ms:.4f} ms" for way, ms in times.items() if ms is not None)
+        return f"{', '.join(found)}; kept: {self.kept}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -326,12 +334,24 @@ class Graph:
         return Graph(self._name, nodes, slots, self._on_race)
 
 
+_WAYS = {
+    _core.graph.Way.undecided: "undecided",
+    _core.graph.Way.alone: "loop by loop",
+    _core.graph.Way.as_one: "as one",
+    _core.graph.Way.side_by_side: "side by side",
+}
+
+
 def _replay(trial: _core.graph.ReplayTrial) -> Replay:
-    kept = "undecided"
-    if trial.is_decided:
-        kept = "as one" if trial.pays else "loop by loop"
-    alone = trial.alone / 1e6 if trial.alone else None
-    return Replay(alone_ms=alone, as_one_ms=trial.as_one / 1e6, kept=kept)
+    def milliseconds(nanoseconds: int) -> float | None:
+        return nanoseconds / 1e6 if nanoseconds else None
+
+    return Replay(
+        alone_ms=milliseconds(trial.alone),
+        as_one_ms=trial.as_one / 1e6,
+        side_by_side_ms=milliseconds(trial.side_by_side),
+        kept=_WAYS[trial.kept],
+    )
 
 
 def _check_fits(name: str, old: Any, data: Any) -> None:

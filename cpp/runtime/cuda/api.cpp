@@ -32,6 +32,8 @@ void resolve_devices(const VendorLibrary& library, Driver& driver) {
   library.require(driver.stream_synchronize, "cuStreamSynchronize");
   library.look_up(driver.stream_begin_capture, "cuStreamBeginCapture_v2");
   library.look_up(driver.stream_end_capture, "cuStreamEndCapture");
+  library.look_up(driver.stream_get_capture_info, "cuStreamGetCaptureInfo_v2");
+  library.look_up(driver.stream_update_capture_dependencies, "cuStreamUpdateCaptureDependencies");
   library.look_up(driver.graph_instantiate, "cuGraphInstantiateWithFlags");
   library.look_up(driver.graph_launch, "cuGraphLaunch");
   library.look_up(driver.graph_destroy, "cuGraphDestroy");

@@ -34,6 +34,7 @@ using StreamHandle = struct CUstream_st*;
 using EventHandle = struct CUevent_st*;
 using PoolHandle = struct CUmemPoolHandle_st*;
 using GraphHandle = struct CUgraph_st*;
+using GraphNodeHandle = struct CUgraphNode_st*;
 using GraphExecHandle = struct CUgraphExec_st*;
 
 enum DeviceAttribute : int {
@@ -50,6 +51,7 @@ enum PoolAttribute : int { pool_release_threshold = 4 };
 enum PointerAttribute : int { pointer_memory_type = 2 };
 enum StreamFlag : unsigned { stream_default = 0, stream_non_blocking = 1 };
 enum CaptureMode : int { capture_relaxed = 2 };
+inline constexpr unsigned set_capture_dependencies = 1;
 enum EventFlag : unsigned { event_default = 0, event_disable_timing = 2 };
 
 /// @brief Of a launch: CUlaunchAttribute.
@@ -105,6 +107,13 @@ struct Driver {
   // the next six are null before CUDA 12.0
   Result (*stream_begin_capture)(StreamHandle stream, CaptureMode mode) = nullptr;
   Result (*stream_end_capture)(StreamHandle stream, GraphHandle* graph) = nullptr;
+  /// What the next launch will wait for is the driver's, until the next call.
+  Result (*stream_get_capture_info)(StreamHandle stream, int* status, std::uint64_t* id,
+                                    GraphHandle* graph, const GraphNodeHandle** dependencies,
+                                    std::size_t* n_dependencies) = nullptr;
+  Result (*stream_update_capture_dependencies)(StreamHandle stream, GraphNodeHandle* dependencies,
+                                               std::size_t n_dependencies,
+                                               unsigned flags) = nullptr;
   Result (*graph_instantiate)(GraphExecHandle* made, GraphHandle graph,
                               unsigned long long flags) = nullptr;
   Result (*graph_launch)(GraphExecHandle graph, StreamHandle stream) = nullptr;

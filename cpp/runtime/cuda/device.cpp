@@ -201,23 +201,23 @@ void Gpu::launch(DeviceKernel& kernel, const Grid& grid, std::span<const LaunchA
   for (std::size_t i = 0; i < arguments.size(); ++i) {
     values[i] = const_cast<void*>(value_of(arguments[i]));
   }
-  const StreamHandle stream = note_launch(loop);
+  const Place place = note_launch(loop);
   const Current current(*context_);
-  const Result launched = enqueue(static_cast<Kernel&>(kernel), grid, values.data(), stream);
+  const Result launched = enqueue(static_cast<Kernel&>(kernel), grid, values.data(), place);
   if (launched == success) return;
   check(launched, fmt::format("launch par_loop '{}' as {} blocks of {} lanes", loop, grid.n_blocks,
                               grid.n_lanes));
 }
 
-StreamHandle Gpu::note_launch(const std::string& loop) {
+Gpu::Place Gpu::note_launch(const std::string& loop) {
   const std::lock_guard lock(mutex_);
   if (capture_ && capturing_ == std::this_thread::get_id()) {
     capture_->note(loop);
-    return capture_->stream();
+    return {capture_->stream(), capture_->is_next_in_order()};
   }
   in_flight_.add(loop);
   ++n_launches_;
-  return context_->stream();
+  return {context_->stream(), true};
 }
 
 bool Gpu::start_recording() {
@@ -231,6 +231,13 @@ bool Gpu::start_recording() {
   capture_ = std::move(capture);
   capturing_ = std::this_thread::get_id();
   return true;
+}
+
+bool Gpu::start_group(std::span<const std::size_t> after) {
+  const Current current(*context_);
+  const std::lock_guard lock(mutex_);
+  if (!capture_ || capturing_ != std::this_thread::get_id()) return false;
+  return capture_->start_group(after);
 }
 
 std::unique_ptr<Recording> Gpu::stop_recording() {
@@ -256,17 +263,17 @@ void Gpu::replay(Recording& recording) {
   check(context_->driver().graph_launch(graph.handle(), context_->stream()), "launch a graph");
 }
 
-Result Gpu::enqueue(const Kernel& kernel, const Grid& grid, void** values,
-                    StreamHandle stream) const {
+Result Gpu::enqueue(const Kernel& kernel, const Grid& grid, void** values, Place place) const {
   const auto n_blocks = static_cast<unsigned>(grid.n_blocks);
   const auto n_lanes = static_cast<unsigned>(grid.n_lanes);
   const Driver& driver = context_->driver();
-  if (!kernel.waits_by_itself() || driver.launch_kernel_ex == nullptr) {
-    return driver.launch_kernel(kernel.function(), n_blocks, 1, 1, n_lanes, 1, 1, 0, stream, values,
-                                nullptr);
+  const bool is_early = place.may_be_early && kernel.waits_by_itself();
+  if (!is_early || driver.launch_kernel_ex == nullptr) {
+    return driver.launch_kernel(kernel.function(), n_blocks, 1, 1, n_lanes, 1, 1, 0, place.stream,
+                                values, nullptr);
   }
   LaunchAttribute early{LaunchAttribute::programmatic_stream_serialization, 1};
-  const LaunchConfig config{{n_blocks, 1, 1}, {n_lanes, 1, 1}, 0, stream, &early, 1};
+  const LaunchConfig config{{n_blocks, 1, 1}, {n_lanes, 1, 1}, 0, place.stream, &early, 1};
   return driver.launch_kernel_ex(&config, kernel.function(), values, nullptr);
 }
 

@@ -53,6 +53,7 @@ class Gpu final : public Device {
   void launch(DeviceKernel& kernel, const Grid& grid, std::span<const LaunchArgument> arguments,
               const std::string& loop, DeviceSpan* span) override;
   [[nodiscard]] bool start_recording() override;
+  [[nodiscard]] bool start_group(std::span<const std::size_t> after) override;
   [[nodiscard]] std::unique_ptr<Recording> stop_recording() override;
   void replay(Recording& recording) override;
   void start_clock() override;
@@ -65,9 +66,14 @@ class Gpu final : public Device {
   void check(Result result, std::string_view doing);
   void wait();
   [[noreturn]] void lose(Result result);
-  /// @brief Note a launch of the calling thread. @return The stream that it goes to.
-  StreamHandle note_launch(const std::string& loop);
-  Result enqueue(const Kernel& kernel, const Grid& grid, void** values, StreamHandle stream) const;
+  /// @brief Where a launch goes, and whether it may start while the one before it ends.
+  struct Place {
+    StreamHandle stream;
+    bool may_be_early;
+  };
+  /// @brief Note a launch of the calling thread.
+  Place note_launch(const std::string& loop);
+  Result enqueue(const Kernel& kernel, const Grid& grid, void** values, Place place) const;
 
   std::shared_ptr<Context> context_;
   Memory memory_;

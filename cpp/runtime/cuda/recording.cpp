@@ -39,6 +39,35 @@ void Capture::note(const std::string& loop) {
   if (std::ranges::find(loops_, loop) == loops_.end()) loops_.push_back(loop);
 }
 
+bool Capture::start_group(std::span<const std::size_t> after) {
+  const Driver& driver = context_->driver();
+  if (driver.stream_get_capture_info == nullptr ||
+      driver.stream_update_capture_dependencies == nullptr) {
+    return false;
+  }
+  int status = 0;
+  std::uint64_t id = 0;
+  GraphHandle graph = nullptr;
+  const GraphNodeHandle* found = nullptr;
+  std::size_t n_found = 0;
+  if (driver.stream_get_capture_info(stream_, &status, &id, &graph, &found, &n_found) != success) {
+    return false;
+  }
+  const std::vector<GraphNodeHandle> now(found, found + n_found);
+  if (has_group_) ends_.push_back(now);
+  has_group_ = true;
+  std::vector<GraphNodeHandle> wanted;
+  for (const std::size_t before : after) {
+    for (const GraphNodeHandle node : ends_.at(before)) {
+      if (std::ranges::find(wanted, node) == wanted.end()) wanted.push_back(node);
+    }
+  }
+  if (std::ranges::is_permutation(wanted, now)) return true;
+  is_fork_ = true;
+  return driver.stream_update_capture_dependencies(stream_, wanted.data(), wanted.size(),
+                                                   set_capture_dependencies) == success;
+}
+
 std::unique_ptr<GraphRecording> Capture::end() {
   const Driver& driver = context_->driver();
   GraphHandle graph = nullptr;

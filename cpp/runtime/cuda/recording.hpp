@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <cstddef>
 #include <memory>
+#include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "runtime/cuda/api.hpp"
@@ -46,6 +49,12 @@ class Capture {
   [[nodiscard]] bool begin();
   [[nodiscard]] StreamHandle stream() const { return stream_; }
   void note(const std::string& loop);
+  /// @brief What is launched from now on waits for some of the groups before it only.
+  /// @return Whether the driver can do that.
+  [[nodiscard]] bool start_group(std::span<const std::size_t> after);
+  /// @brief Whether the next launch comes behind the one before it and nothing else, so that it may
+  /// start while that ends. Asked once a launch.
+  [[nodiscard]] bool is_next_in_order() { return !std::exchange(is_fork_, false); }
   /// @return Null if the driver refuses something of it.
   [[nodiscard]] std::unique_ptr<GraphRecording> end();
 
@@ -53,6 +62,9 @@ class Capture {
   std::shared_ptr<const Context> context_;
   StreamHandle stream_ = nullptr;
   std::vector<std::string> loops_;
+  std::vector<std::vector<GraphNodeHandle>> ends_;  // of each group, what waits for it waits for
+  bool has_group_ = false;                          // one that has not ended
+  bool is_fork_ = false;
 };
 
 }  // namespace op2::runtime::cuda

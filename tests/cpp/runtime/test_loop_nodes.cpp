@@ -3,7 +3,9 @@
 
 #include <gtest/gtest.h>
 
+#include <cstddef>
 #include <memory>
+#include <vector>
 
 #include "base/error.hpp"
 
@@ -28,6 +30,22 @@ TEST_F(LoopNodesTest, RunInTheOrderOfAddingWithoutRootAndAggregates) {
   nodes.order(*all, *first);
   EXPECT_EQ(nodes.in_order().size(), 1U);
   EXPECT_EQ(all->details().before, std::vector<std::size_t>{1});
+}
+
+TEST_F(LoopNodesTest, WaitForLoopsByWayOfAggregatesAndNotForTheRoot) {
+  const std::vector<std::shared_ptr<LoopNode>> loops = {some(), some(), some()};
+  nodes.add(root);
+  for (const auto& loop : {loops[0], loops[1]}) {
+    nodes.add(loop);
+    nodes.order(*loop, *root);
+  }
+  nodes.add(all);
+  nodes.order(*all, *loops[1]);
+  nodes.order(*all, *loops[0]);
+  nodes.add(loops[2]);
+  nodes.order(*loops[2], *all);
+  nodes.order(*loops[2], *loops[1]);
+  EXPECT_EQ(nodes.waits(), (std::vector<std::vector<std::size_t>>{{}, {}, {0, 1}}));
 }
 
 TEST_F(LoopNodesTest, HaveOneRootWhichIsFirst) {

@@ -136,7 +136,7 @@ class CudaTrial : public CudaSequence {
   }
 
   [[nodiscard]] Sequence sequence(std::int64_t as_one) {
-    return Sequence({loop("adt"), loop("res"), loop("combine")}, clock(as_one));
+    return Sequence({loop("adt"), loop("res"), loop("combine")}, {}, clock(as_one));
   }
 };
 
@@ -145,15 +145,16 @@ TEST_F(CudaTrial, BothWaysAreMeasuredByTurnsAndTheFasterOneIsKept) {
   (void)loops.run(1);
   const int n_waits = fake_.n_waits;
   for (int i = 0; i < 2 * ReplayTrial::n_each; ++i) {
-    EXPECT_FALSE(loops.trial().is_decided());
+    EXPECT_EQ(loops.trial().kept(), Way::undecided);
     (void)loops.run(1);
     EXPECT_EQ(fake_.n_replays, i / 2 + 1);
   }
   EXPECT_GT(fake_.n_waits, n_waits);
   const ReplayTrial trial = loops.trial();
-  EXPECT_TRUE(trial.is_decided() && trial.pays());
-  EXPECT_EQ(trial.alone, 30);
-  EXPECT_EQ(trial.as_one, 25);
+  EXPECT_EQ(trial.kept(), Way::as_one);
+  EXPECT_EQ(trial.alone.shortest, 30);
+  EXPECT_EQ(trial.as_one.shortest, 25);
+  EXPECT_FALSE(trial.has_branches);
   const int n_waits_then = fake_.n_waits;
   (void)loops.run(4);
   EXPECT_EQ(fake_.n_replays, ReplayTrial::n_each + 4);
@@ -164,7 +165,7 @@ TEST_F(CudaTrial, BothWaysAreMeasuredByTurnsAndTheFasterOneIsKept) {
 TEST_F(CudaTrial, AReplayThatDoesNotPayIsGivenUp) {
   Sequence loops = sequence(31);
   (void)loops.run(20);
-  EXPECT_FALSE(loops.trial().pays());
+  EXPECT_EQ(loops.trial().kept(), Way::alone);
   EXPECT_EQ(fake_.n_replays, ReplayTrial::n_each);
   EXPECT_EQ(loops.native(), 0U);
   (void)loops.run(5);
@@ -188,8 +189,84 @@ TEST_F(CudaTrial, WithoutARecordingNothingIsMeasured) {
   fake_.refuses_graphs = invalid_device;
   Sequence loops = sequence(5);
   (void)loops.run(9);
-  EXPECT_FALSE(loops.trial().is_decided());
-  EXPECT_EQ(loops.trial().n_as_one, 0);
+  EXPECT_EQ(loops.trial().kept(), Way::undecided);
+  EXPECT_EQ(loops.trial().as_one.n, 0);
+}
+
+/// A diamond: the second and the third wait for the first, the last for both.
+class CudaBranches : public CudaTrial {
+ protected:
+  using After = std::vector<std::vector<std::size_t>>;
+
+  CudaBranches() { program_ = gpu_->load("adt left right combine op2_waits"); }
+
+  /// A replay in which two start at once takes another time.
+  [[nodiscard]] Sequence diamond(std::int64_t as_one, std::int64_t side_by_side) {
+    const auto now = [this, as_one, side_by_side] {
+      std::int64_t time =
+          10 * (static_cast<std::int64_t>(fake_.launches.size()) - 4 * fake_.n_replays);
+      for (std::size_t i = 0; i + 4 <= fake_.launches.size(); ++i) {
+        if (fake_.launches[i].kernel != "adt" || fake_.launches[i + 1].after.empty()) continue;
+        time += fake_.launches[i + 2].after == std::vector<std::size_t>{0} ? side_by_side : as_one;
+      }
+      return time;
+    };
+    return Sequence({loop("adt"), loop("left"), loop("right"), loop("combine")},
+                    {{}, {0}, {0}, {1, 2}}, now);
+  }
+
+  [[nodiscard]] After last_edges() const {
+    After found;
+    for (std::size_t i = fake_.launches.size() - 4; i < fake_.launches.size(); ++i) {
+      found.push_back(fake_.launches[i].after);
+    }
+    return found;
+  }
+};
+
+TEST_F(CudaBranches, AreRecordedWithoutAnOrderAmongThem) {
+  Sequence loops = diamond(30, 20);
+  (void)loops.run(1 + 3 * ReplayTrial::n_each);
+  const ReplayTrial trial = loops.trial();
+  EXPECT_TRUE(trial.has_branches);
+  EXPECT_EQ(trial.alone.shortest, 40);
+  EXPECT_EQ(trial.as_one.shortest, 30);
+  EXPECT_EQ(trial.side_by_side.shortest, 20);
+  EXPECT_EQ(trial.kept(), Way::side_by_side);
+  (void)loops.run(1);
+  EXPECT_EQ(last_edges(), (After{{}, {0}, {0}, {1, 2}}));
+  EXPECT_NE(loops.native(), 0U);
+  // who waits for another than the one enqueued before it starts when that has ended
+  const std::size_t last = fake_.launches.size() - 4;
+  EXPECT_TRUE(fake_.launches[last + 1].is_early);
+  EXPECT_FALSE(fake_.launches[last + 2].is_early);
+  EXPECT_FALSE(fake_.launches[last + 3].is_early);
+}
+
+TEST_F(CudaBranches, AreGivenUpWhereOneOrderIsFaster) {
+  Sequence loops = diamond(20, 30);
+  (void)loops.run(2 + 3 * ReplayTrial::n_each);
+  EXPECT_EQ(loops.trial().kept(), Way::as_one);
+  EXPECT_EQ(last_edges(), (After{{}, {0}, {1}, {2}}));
+}
+
+TEST_F(CudaBranches, AreFollowedWhenValuesMove) {
+  Sequence loops = diamond(30, 20);
+  (void)loops.run(2 + 3 * ReplayTrial::n_each);
+  buffer_->adopt(gpu_, gpu_->allocate(32, "other memory"));
+  const int n_replays = fake_.n_replays;
+  (void)loops.run(1);
+  EXPECT_EQ(fake_.n_replays, n_replays + 1);
+  EXPECT_EQ(last_edges(), (After{{}, {0}, {0}, {1, 2}}));
+}
+
+TEST_F(CudaBranches, ThatTheDriverRefusesAreOneOrder) {
+  fake_.refuses_groups = invalid_device;
+  Sequence loops = diamond(30, 20);
+  (void)loops.run(2 + 2 * ReplayTrial::n_each);
+  EXPECT_FALSE(loops.trial().has_branches);
+  EXPECT_EQ(loops.trial().kept(), Way::as_one);
+  EXPECT_EQ(last_edges(), (After{{}, {0}, {1}, {2}}));
 }
 
 TEST_F(CudaSequence, IsWhatAGraphOnADeviceSubmits) {

@@ -108,6 +108,16 @@ Result find_kernel(FunctionHandle* function, ModuleHandle module, const char* na
 }
 
 const StreamHandle capture_stream = handle<StreamHandle>(0x30);
+constexpr std::uintptr_t first_node = 0x1000;
+
+/// Put a launch into the graph that is being captured.
+void capture(FakeGpu::Launch launched) {
+  for (const GraphNodeHandle node : gpu->next_waits) {
+    launched.after.push_back(reinterpret_cast<std::uintptr_t>(node) - first_node);
+  }
+  gpu->next_waits = {handle<GraphNodeHandle>(first_node + gpu->captured.size())};
+  gpu->captured.push_back(std::move(launched));
+}
 
 Result launch(FunctionHandle function, unsigned n_blocks, unsigned, unsigned, unsigned n_lanes,
               unsigned, unsigned, unsigned, StreamHandle stream, void** parameters, void**) {
@@ -121,8 +131,11 @@ Result launch(FunctionHandle function, unsigned n_blocks, unsigned, unsigned, un
     launched.values.push_back(*static_cast<const long long*>(parameters[i]));
   }
   const bool is_captured = gpu->is_capturing && stream == capture_stream;
-  (is_captured ? gpu->captured : gpu->launches).push_back(std::move(launched));
-  if (is_captured) return success;
+  if (is_captured) {
+    capture(std::move(launched));
+    return success;
+  }
+  gpu->launches.push_back(std::move(launched));
   if (name == gpu->broken_kernel) gpu->pending_fault = illegal_address;
   return success;
 }
@@ -134,9 +147,12 @@ Result launch_early(const LaunchConfig* config, FunctionHandle function, void** 
       config->attributes->id == LaunchAttribute::programmatic_stream_serialization &&
       config->attributes->value == 1;
   if (is_early) ++gpu->n_early;
-  return launch(function, config->grid[0], config->grid[1], config->grid[2], config->block[0],
-                config->block[1], config->block[2], config->shared_bytes, config->stream,
-                parameters, extra);
+  const std::size_t n_captured = gpu->captured.size();
+  const Result launched = launch(function, config->grid[0], config->grid[1], config->grid[2],
+                                 config->block[0], config->block[1], config->block[2],
+                                 config->shared_bytes, config->stream, parameters, extra);
+  if (gpu->captured.size() > n_captured) gpu->captured.back().is_early = is_early;
+  return launched;
 }
 
 void set_devices(Driver& driver) {
@@ -290,6 +306,23 @@ void set_graphs(Driver& driver) {
   driver.stream_begin_capture = [](StreamHandle, CaptureMode) {
     gpu->is_capturing = true;
     gpu->captured.clear();
+    gpu->next_waits.clear();
+    return success;
+  };
+  driver.stream_get_capture_info = [](StreamHandle, int* status, std::uint64_t* id, GraphHandle*,
+                                      const GraphNodeHandle** dependencies,
+                                      std::size_t* n_dependencies) {
+    *status = 1;
+    *id = 1;
+    *dependencies = gpu->next_waits.data();
+    *n_dependencies = gpu->next_waits.size();
+    return success;
+  };
+  driver.stream_update_capture_dependencies = [](StreamHandle, GraphNodeHandle* dependencies,
+                                                 std::size_t n_dependencies, unsigned flags) {
+    if (gpu->refuses_groups != success) return gpu->refuses_groups;
+    if (flags != set_capture_dependencies) return invalid_device;
+    gpu->next_waits.assign(dependencies, dependencies + n_dependencies);
     return success;
   };
   driver.stream_end_capture = [](StreamHandle, GraphHandle* graph) {

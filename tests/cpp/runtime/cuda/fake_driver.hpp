@@ -19,7 +19,9 @@ struct FakeGpu {
     std::string kernel;
     unsigned n_blocks;
     unsigned n_lanes;
-    std::vector<long long> values;  // of the first n_values arguments
+    std::vector<long long> values;        // of the first n_values arguments
+    std::vector<std::size_t> after = {};  // in a capture: numbers of those that it waits for
+    bool is_early = false;                // it may start while those end
   };
 
   std::size_t n_bytes = 1000000;
@@ -51,7 +53,9 @@ struct FakeGpu {
   bool has_graphs = true;
   Result refuses_graphs = success;  // when one is instantiated
   bool is_capturing = false;
-  std::vector<Launch> captured;  // since a capture began
+  std::vector<Launch> captured;             // since a capture began
+  std::vector<GraphNodeHandle> next_waits;  // what the next of them waits for
+  Result refuses_groups = success;          // when that is changed
   std::map<GraphExecHandle, std::vector<Launch>> graphs;
   int n_replays = 0;
   int n_graphs = 0;  // not yet destroyed, of those that captures end with
