@@ -45,7 +45,10 @@ std::size_t number_of(Access access) {
 }
 
 /// Nodes of a stripe that use one memory, by how they use it.
-using Users = std::array<Bits, n_accesses>;
+struct Users {
+  std::array<Bits, n_accesses> nodes{};
+  std::array<bool, n_accesses> has_any{};
+};
 
 void check(const std::vector<Node>& nodes) {
   for (std::size_t i = 0; i < nodes.size(); ++i) {
@@ -89,7 +92,9 @@ class RaceFinder {
       }
       if (i >= first + stripe) continue;
       for (const Use& use : nodes_[i].uses) {
-        include(users[use.memory][number_of(use.access)], i - first);
+        Users& known = users[use.memory];
+        include(known.nodes[number_of(use.access)], i - first);
+        known.has_any[number_of(use.access)] = true;
       }
     }
   }
@@ -97,11 +102,15 @@ class RaceFinder {
   void report(std::size_t first, std::size_t later, const Use& use, const Users& users,
               const Bits& ancestors, Bits& reported) {
     for (std::size_t access = 1; access < n_accesses; ++access) {
-      if (!conflicts(static_cast<Access>(access), use.access)) continue;
-      Bits unordered{};
+      if (!users.has_any[access] || !conflicts(static_cast<Access>(access), use.access)) continue;
+      const Bits& nodes = users.nodes[access];
+      Bits unordered;  // written below
+      std::uint64_t any = 0;
       for (std::size_t i = 0; i < words_a_stripe; ++i) {
-        unordered[i] = users[access][i] & ~ancestors[i] & ~reported[i];
+        unordered[i] = nodes[i] & ~ancestors[i] & ~reported[i];
+        any |= unordered[i];
       }
+      if (any == 0) continue;
       include(reported, unordered);
       for_each(unordered, [&](std::size_t number) {
         found_.push_back({first + number, later, use.memory});
