@@ -27,9 +27,16 @@ sys.path.insert(0, str(ROOT / "demos"))
 from airfoil import Airfoil  # noqa: E402  # a demo
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
 N = 30
+
+
+@pytest.fixture(autouse=True)
+def unchanged() -> Iterator[None]:
+    """Leave neither options nor tables to the next test."""
+    yield
+    op2.exit()
 
 
 class Heat:
