@@ -219,8 +219,7 @@ def executable(request: Request) -> _core.Executable:
     if found is not None:
         return found
     request, choice, device = asked.request, asked.choice, asked.device
-    if runtime.configuration["eti_only"] or engine.expected:
-        raise _miss(asked)
+    check_may_compile(asked)
     start = _core.trace_clock()
     code = generate(request, choice)
     if device is None:
@@ -245,12 +244,14 @@ def executable(request: Request) -> _core.Executable:
     return made
 
 
-def _miss(asked: Wanted) -> UnsupportedError:
-    """Return the error for a loop that no table has, where nothing may be compiled."""
+def check_may_compile(asked: Wanted) -> None:
+    """Raise UnsupportedError for a loop that no table has, where nothing may be compiled."""
     engine, request = runtime.engine, asked.request
+    if not (runtime.configuration["eti_only"] or engine.expected):
+        return
     why = engine.ahead.find(asked.query) if engine.n_tables else "no table is loaded"
     allowed = "init(eti_only=True)" if runtime.configuration["eti_only"] else "dispatch.expect()"
-    return UnsupportedError(
+    raise UnsupportedError(
         f"par_loop '{request.name}' ({request.line}): {allowed} lets nothing be compiled, and the "
         f"loaded tables do not have the loop for backend '{request.backend.name}', strategy "
         f"'{asked.choice.strategy}': {why}; 'pyop2cxx build PROGRAM --backend "

@@ -45,7 +45,8 @@ def compile_together(loops: Iterable[Any]) -> int:
         CompilationError: The compiler rejects a kernel; the message shows generated lines, so
             compile that loop by itself.
         ToolchainError: There is no device, or its compiler broke.
-        UnsupportedError: The device cannot do what a loop needs.
+        UnsupportedError: The device cannot do what a loop needs; or nothing may be compiled, as
+            with the option ``eti_only``.
 
     Example:
         >>> from pyop2cxx import op2
@@ -62,6 +63,7 @@ def compile_together(loops: Iterable[Any]) -> int:
         wanted = flow.wanted(loop._current_request())
         if wanted.device is None or runtime.engine.dispatcher.resolve(wanted.query) is not None:
             continue
+        flow.check_may_compile(wanted)
         group = groups.setdefault(wanted.flags, [])
         if all(other.choice.key != wanted.choice.key for other, _ in group):
             group.append((wanted, flow.generate(wanted.request, wanted.choice)))

@@ -12,7 +12,7 @@ import pytest
 
 import pyop2cxx.pipeline.together
 from pyop2cxx import op2
-from pyop2cxx.exceptions import CompilationError
+from pyop2cxx.exceptions import CompilationError, UnsupportedError
 from pyop2cxx.pipeline.together import compile_together, joined
 from pyop2cxx.runtime import runtime
 
@@ -135,3 +135,13 @@ def test_on_the_host_nothing_happens() -> None:
 
 def test_documented_examples_run() -> None:
     assert doctest.testmod(pyop2cxx.pipeline.together).failed == 0
+
+
+@on_devices
+def test_where_nothing_may_be_compiled_they_are_not(backend: str) -> None:
+    loop, _, _ = scaled(2.0)
+    message = r"par_loop 'scale'.*lets nothing be compiled"
+    with op2.backend(backend), op2.dispatch.expect("ahead"):
+        refused = pytest.raises(UnsupportedError, match=message)
+        with refused:
+            compile_together([loop])
