@@ -41,7 +41,7 @@ FORMS: dict[str, tuple[str, ...] | None] = {
     "eager": None,
     "recorded only": (),
     "fused": ("fuse", "drop"),
-    "inverted, too": ("fuse", "invert", "rename", "drop"),
+    "inverted, too": ("fuse", "invert", "rename", "drop", "zero"),
 }
 
 

@@ -99,6 +99,8 @@ struct PlanSpec {
   std::vector<int> composed = {};  ///< columns: maps whose rows follow the columns, in order
   int composed_bytes = 4;          ///< columns: width of their entries
   bool all_targets = false;        ///< inverse, padded: rows also for targets without incidences
+  std::vector<std::vector<int>> further = {};  ///< likewise: occurrences of more inverses, all of
+                                               ///< whose targets have rows; none of them is padded
   bool operator==(const PlanSpec&) const = default;
 };
 

@@ -2,7 +2,6 @@
 #include <pybind11/stl.h>
 
 #include <memory>
-#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -15,14 +14,20 @@ void bind_chain(py::module_& core) {
   py::module_ room = core.def_submodule("chain", "Chains of loops; see cpp/chain.");
   py::class_<chain::Entry>(room, "Entry")
       .def(py::init([](const ir::Loop& loop, std::string why_alone, std::string why_no_invert,
-                       double n_bytes) {
-             return chain::Entry{loop, std::move(why_alone), std::move(why_no_invert), n_bytes};
+                       double n_bytes, std::string why_no_join, int entry_bytes) {
+             return chain::Entry{loop,
+                                 std::move(why_alone),
+                                 std::move(why_no_invert),
+                                 n_bytes,
+                                 std::move(why_no_join),
+                                 entry_bytes};
            }),
-           py::arg("loop"), py::arg("why_alone"), py::arg("why_no_invert"), py::arg("n_bytes"));
-  room.def("action", &chain::action, py::arg("uses"));
+           py::arg("loop"), py::arg("why_alone"), py::arg("why_no_invert"), py::arg("n_bytes"),
+           py::arg("why_no_join"), py::arg("entry_bytes"));
+  room.def("action", &chain::action, py::arg("uses"), py::arg("zeroes"));
   py::class_<chain::Passes>(room, "Passes")
-      .def(py::init<bool, bool, bool, bool>(), py::arg("fuse"), py::arg("invert"),
-           py::arg("rename"), py::arg("drop"));
+      .def(py::init<bool, bool, bool, bool, bool>(), py::arg("fuse"), py::arg("invert"),
+           py::arg("rename"), py::arg("drop"), py::arg("zero"));
   py::class_<chain::Renamed>(room, "Renamed")
       .def_readonly("loop", &chain::Renamed::loop)
       .def_readonly("arg", &chain::Renamed::arg)
@@ -31,7 +36,8 @@ void bind_chain(py::module_& core) {
       .def_readonly("loops", &chain::Step::loops)
       .def_readonly("inverted", &chain::Step::inverted)
       .def_readonly("renamed", &chain::Step::renamed)
-      .def_readonly("dropped", &chain::Step::dropped);
+      .def_readonly("dropped", &chain::Step::dropped)
+      .def_readonly("zeroed", &chain::Step::zeroed);
   py::class_<chain::Decision>(room, "Decision")
       .def_readonly("passed", &chain::Decision::pass)
       .def_readonly("loops", &chain::Decision::loops)
@@ -43,11 +49,12 @@ void bind_chain(py::module_& core) {
   room.def("schedule", &chain::schedule, py::arg("chain"), py::arg("passes"));
   room.def(
       "group_of",
-      [](std::vector<ir::Loop> loops, std::optional<std::size_t> inverted,
-         const std::vector<int>& dropped) {
-        return std::make_shared<ir::Loop>(chain::group_of(std::move(loops), inverted, dropped));
+      [](std::vector<ir::Loop> loops, const std::vector<std::size_t>& inverted,
+         const std::vector<int>& dropped, const std::vector<int>& zeroed) {
+        return std::make_shared<ir::Loop>(
+            chain::group_of(std::move(loops), inverted, dropped, zeroed));
       },
-      py::arg("loops"), py::arg("inverted"), py::arg("dropped"));
+      py::arg("loops"), py::arg("inverted"), py::arg("dropped"), py::arg("zeroed"));
 }
 
 }  // namespace op2::bind

@@ -41,9 +41,13 @@ int set_from_targets(const ir::Loop& loop) {
 /// Loops that may become one function.
 struct Candidate {
   std::vector<std::size_t> loops;
-  std::optional<std::size_t> inverted;
+  std::vector<std::size_t> inverted;  // places among them
   std::vector<Renamed> renamed;
   std::string why;  // it is none; empty: it is
+
+  bool inverts(std::size_t place) const {
+    return std::ranges::find(inverted, place) != inverted.end();
+  }
 };
 
 class Scheduler {
@@ -69,6 +73,7 @@ class Scheduler {
     for (std::size_t i = 0; i < chain_.size(); ++i) place(i);
     Schedule out;
     for (const std::size_t group : in_order()) out.steps.push_back(step(groups_[group]));
+    if (passes_.zero) find_zeros(out);
     if (passes_.drop) drop(out);
     out.decisions = std::move(decisions_);
     return out;
@@ -116,12 +121,55 @@ class Scheduler {
       best = group;
       joined = std::move(found);
     }
-    if (!best) return groups_.push_back({{loop}, std::nullopt, {}, ""});
-    note(joined.inverted && !groups_[*best].inverted ? "invert" : "fuse", joined.loops, loop, "");
+    if (!best) return groups_.push_back({{loop}, {}, {}, ""});
+    const bool inverts = joined.inverted.size() > groups_[*best].inverted.size();
+    note(inverts ? "invert" : "fuse", joined.loops, loop, "");
     if (joined.renamed.size() > groups_[*best].renamed.size()) {
       note("rename", joined.loops, loop, "");
     }
     groups_[*best] = std::move(joined);
+    if (inverts) take_in_others(*best);
+  }
+
+  /// Loops that add to the Set which a group visits now, and were left alone so far.
+  void take_in_others(std::size_t group) {
+    const std::size_t oldest = groups_.size() - std::min(groups_.size(), most_groups_asked);
+    for (std::size_t other = groups_.size(); other-- > oldest;) {
+      const bool is_one = other != group && groups_[other].loops.size() == 1;
+      if (!is_one || !adds_to(groups_[other].loops.front(), set_of(groups_[group]))) continue;
+      const std::size_t loop = groups_[other].loops.front();
+      Candidate found = with_inverted(groups_[group], loop);
+      if (found.why.empty() && (leads_around(group, other) || leads_around(other, group))) {
+        found.why = "what must come between them depends on one and is needed by the other";
+      }
+      note("invert", found.loops, loop, found.why);
+      if (!found.why.empty()) continue;
+      groups_[group] = std::move(found);
+      groups_.erase(groups_.begin() + static_cast<std::ptrdiff_t>(other));
+      if (other < group) --group;
+    }
+  }
+
+  /// Does a path of dependences lead from one group to another over a third?
+  bool leads_around(std::size_t from, std::size_t to) const {
+    return std::ranges::any_of(followers(from), [&](std::size_t between) {
+      return between != from && between != to && group_depends(between, to);
+    });
+  }
+
+  /// A group whose items are targets, and one more loop that adds to them, in the chain's order.
+  Candidate with_inverted(const Candidate& group, std::size_t loop) {
+    Candidate out{{}, {}, {}, ""};
+    out.loops = group.loops;
+    out.loops.insert(std::ranges::lower_bound(out.loops, loop), loop);
+    for (std::size_t place = 0; place < out.loops.size(); ++place) {
+      const auto before = std::ranges::find(group.loops, out.loops[place]) - group.loops.begin();
+      const bool is_new = out.loops[place] == loop;
+      if (is_new || group.inverts(static_cast<std::size_t>(before))) out.inverted.push_back(place);
+    }
+    out.why = why_not_together(out, loop);
+    if (out.why.empty()) rename_all(out);
+    return out;
   }
 
   double n_bytes(std::size_t group) const {
@@ -132,13 +180,13 @@ class Scheduler {
 
   /// The group with the loop, or why not.
   Candidate asked(std::size_t group, std::size_t loop) {
-    if (!is_worth_asking(group, loop)) return {{}, std::nullopt, {}, "they share no Set"};
+    if (!is_worth_asking(group, loop)) return {{}, {}, {}, "they share no Set"};
     Candidate found = candidate(groups_[group], loop);
     if (found.why.empty() && has_between(group, loop)) {
       found.why = "what must come between them depends on one and is needed by the other";
     }
     if (!found.why.empty()) {
-      note(found.inverted ? "invert" : "fuse", groups_[group].loops, loop, found.why);
+      note(found.inverted.empty() ? "fuse" : "invert", groups_[group].loops, loop, found.why);
     }
     return found;
   }
@@ -149,13 +197,13 @@ class Scheduler {
     if (is_action(loop) || is_action(groups_[group].loops.front())) return false;
     const int set = set_of(groups_[group]);
     return chain_[loop].loop.set == set || (passes_.invert && adds_to(loop, set)) ||
-           (passes_.invert && groups_[group].loops.size() == 1 && !groups_[group].inverted &&
+           (passes_.invert && groups_[group].loops.size() == 1 && groups_[group].inverted.empty() &&
             adds_to(groups_[group].loops.front(), chain_[loop].loop.set));
   }
 
   int set_of(const Candidate& group) const {
-    if (!group.inverted) return chain_[group.loops.front()].loop.set;
-    return set_from_targets(chain_[group.loops[*group.inverted]].loop);
+    if (group.inverted.empty()) return chain_[group.loops.front()].loop.set;
+    return set_from_targets(chain_[group.loops[group.inverted.front()]].loop);
   }
 
   bool adds_to(std::size_t loop, int set) const {
@@ -168,31 +216,47 @@ class Scheduler {
   }
 
   Candidate candidate(const Candidate& group, std::size_t loop) {
+    const int set = set_of(group);
+    const bool is_direct = chain_[loop].loop.set == set;
+    if (!is_direct && !group.inverted.empty()) return with_inverted(group, loop);
     Candidate out = group;
     out.loops.push_back(loop);
-    const int set = set_of(group);
-    for (const std::size_t member : out.loops) {
-      if (chain_[member].why_alone.empty()) continue;
-      out.why = fmt::format("'{}': {}", name_of(chain_[member].loop), chain_[member].why_alone);
-      return out;
-    }
-    if (chain_[loop].loop.iteration != chain_[group.loops.front()].loop.iteration) {
-      out.why = "they do not visit all elements in the same way";
-    } else if (chain_[loop].loop.set == set) {
-      if (!passes_.fuse) out.why = "the pass is switched off";
-    } else {
-      out.inverted = adds_to(loop, set) ? out.loops.size() - 1 : 0;
-      out.why = why_not_inverted(group, out.loops[*out.inverted]);
-    }
+    if (!is_direct) out.inverted = {adds_to(loop, set) ? out.loops.size() - 1 : 0};
+    out.why = why_not_together(out, loop);
+    if (out.why.empty() && is_direct && !passes_.fuse) out.why = "the pass is switched off";
     if (out.why.empty()) rename_and_check(out);
     return out;
   }
 
-  std::string why_not_inverted(const Candidate& group, std::size_t loop) const {
-    if (group.inverted) return "another loop of the group is visited from its targets already";
-    if (chain_[loop].why_no_invert.empty()) return "";
-    return fmt::format("'{}' is not visited from its targets: {}", name_of(chain_[loop].loop),
-                       chain_[loop].why_no_invert);
+  /// What forbids loops one function, before it is asked who writes what.
+  std::string why_not_together(const Candidate& group, std::size_t loop) const {
+    for (const std::size_t member : group.loops) {
+      if (chain_[member].why_alone.empty()) continue;
+      return fmt::format("'{}': {}", name_of(chain_[member].loop), chain_[member].why_alone);
+    }
+    if (chain_[loop].loop.iteration != chain_[group.loops.front()].loop.iteration) {
+      return "they do not visit all elements in the same way";
+    }
+    return why_not_inverted(group);
+  }
+
+  /// All must be able to, and one must be worth it alone, or targets would not be visited at all.
+  std::string why_not_inverted(const Candidate& group) const {
+    if (group.inverted.empty()) return "";
+    bool has_lead = false;
+    for (const std::size_t place : group.inverted) {
+      const Entry& entry = chain_[group.loops[place]];
+      if (entry.entry_bytes != chain_[group.loops[group.inverted.front()]].entry_bytes) {
+        return fmt::format("the incidences of '{}' are numbered in another width",
+                           name_of(entry.loop));
+      }
+      has_lead |= entry.why_no_invert.empty();
+      const bool is_alone = group.inverted.size() == 1;
+      const std::string& why = is_alone ? entry.why_no_invert : entry.why_no_join;
+      if (why.empty() || entry.why_no_invert.empty()) continue;
+      return fmt::format("'{}' is not visited from its targets: {}", name_of(entry.loop), why);
+    }
+    return has_lead ? "" : "none of them is worth visiting from its targets alone";
   }
 
   /// The members as they would be run, with what is renamed.
@@ -200,7 +264,7 @@ class Scheduler {
     std::vector<ir::Loop> out;
     for (std::size_t i = 0; i < group.loops.size(); ++i) {
       const ir::Loop& loop = chain_[group.loops[i]].loop;
-      out.push_back(group.inverted == i ? ir::inverted(loop) : loop);
+      out.push_back(group.inverts(i) ? ir::inverted(loop) : loop);
       for (const Renamed& renamed : group.renamed) {
         if (renamed.loop != group.loops[i]) continue;
         ir::Alias& alias = alias_in(out.back().args[renamed.arg]);
@@ -210,7 +274,19 @@ class Scheduler {
     return out;
   }
 
-  void rename_and_check(Candidate& group) {
+  /// Rename what must be, member after member, as if they had come one by one.
+  void rename_all(Candidate& group) const {
+    Candidate grown{{}, {}, {}, ""};
+    for (std::size_t place = 0; place < group.loops.size(); ++place) {
+      grown.loops.push_back(group.loops[place]);
+      if (group.inverts(place)) grown.inverted.push_back(place);
+      rename_and_check(grown);
+    }
+    group.renamed = std::move(grown.renamed);
+    group.why = std::move(grown.why);
+  }
+
+  void rename_and_check(Candidate& group) const {
     follow_renamed(group);
     group.why = ir::why_not_fused(ir::fused(members_of(group)));
     if (group.why.empty() || !passes_.rename) return;
@@ -260,10 +336,7 @@ class Scheduler {
   bool is_own(std::size_t at, std::size_t arg) const {
     const ir::Loop& loop = chain_[at].loop;
     if (loop.members.empty()) return writes(access_of(loop.args[arg]));  // an action sets all
-    const ir::Alias& alias = alias_of(loop.args[arg]);
-    const auto is_same = [&](const Arg& other) { return alias_of(other).memory == alias.memory; };
-    return std::ranges::count_if(loop.args, is_same) == 1 && shapes_.at(alias.memory).size() == 1 &&
-           ir::defines(loop, arg);
+    return is_alone(at, alias_of(loop.args[arg])) && ir::defines(loop, arg);
   }
 
   bool is_reached_elsewhere(const Candidate& group, int data) const {
@@ -304,7 +377,53 @@ class Scheduler {
   }
 
   static Step step(const Candidate& group) {
-    return {group.loops, group.inverted, group.renamed, {}};
+    return {group.loops, group.inverted, group.renamed, {}, {}};
+  }
+
+  /// Follow which Dats hold 0 from step to step.
+  void find_zeros(Schedule& schedule) {
+    std::set<int> zero;
+    for (Step& step : schedule.steps) {
+      for (const int data : zero) {
+        if (adds_first(step, data)) step.zeroed.push_back(data);
+      }
+      if (!step.zeroed.empty()) decisions_.push_back({"zero", step.loops, true, ""});
+      for (const std::size_t loop : step.loops) follow_zeros(loop, zero);
+    }
+  }
+
+  void follow_zeros(std::size_t at, std::set<int>& zero) const {
+    const std::vector<Arg>& args = chain_[at].loop.args;
+    for (std::size_t arg = 0; arg < args.size(); ++arg) {
+      const ir::Alias& alias = alias_of(args[arg]);
+      if (!writes(access_of(args[arg]))) continue;
+      for (const int data : shapes_.at(alias.memory)) zero.erase(data);
+      const bool is_action = chain_[at].loop.members.empty();
+      const bool is_zero = is_action ? chain_[at].zeroes : ir::leaves_zero(chain_[at].loop, arg);
+      if (is_zero && is_alone(at, alias)) zero.insert(alias.data);
+    }
+  }
+
+  /// Do no other arguments of the loop, and no other Dats of the chain, lie in this memory?
+  bool is_alone(std::size_t at, const ir::Alias& alias) const {
+    const auto is_same = [&](const Arg& other) { return alias_of(other).memory == alias.memory; };
+    return std::ranges::count_if(chain_[at].loop.args, is_same) == 1 &&
+           shapes_.at(alias.memory).size() == 1;
+  }
+
+  /// Is a private sum of each target all that the step does with a Dat until it stores it?
+  bool adds_first(const Step& step, int data) const {
+    if (step.loops.size() < 2 || step.inverted.empty()) return false;
+    const ir::Group fused = ir::fused(members_of({step.loops, step.inverted, step.renamed, ""}));
+    bool has_sum = false;
+    for (std::size_t arg = 0; arg < fused.args.size(); ++arg) {
+      if (alias_of(fused.args[arg]).data != data) continue;
+      const bool is_sum = ir::is_summed(fused, arg) && ir::is_at_incidences(fused, arg);
+      const bool is_direct = std::holds_alternative<ir::DirectDat>(fused.args[arg]);
+      if (!is_sum && (!is_direct || !has_sum)) return false;
+      has_sum |= is_sum;
+    }
+    return has_sum;
   }
 
   void drop(Schedule& schedule) {
@@ -315,6 +434,22 @@ class Scheduler {
         schedule.steps[at].dropped.push_back(data);
         decisions_.push_back({"drop", schedule.steps[at].loops, true, ""});
       }
+    }
+    drop_zeroing(schedule);
+  }
+
+  /// Who adds first does not look at what an action has set to 0.
+  void drop_zeroing(Schedule& schedule) {
+    for (std::size_t at = schedule.steps.size(); at-- > 0;) {
+      const std::size_t action = schedule.steps[at].loops.front();
+      if (!chain_[action].zeroes) continue;
+      const auto is_unseen = [&](const Arg& arg) {
+        return is_alone(action, alias_of(arg)) &&
+               is_overwritten_after(schedule, at, alias_of(arg).data);
+      };
+      if (!std::ranges::all_of(chain_[action].loop.args, is_unseen)) continue;
+      decisions_.push_back({"drop", schedule.steps[at].loops, true, ""});
+      schedule.steps.erase(schedule.steps.begin() + static_cast<std::ptrdiff_t>(at));
     }
   }
 
@@ -334,6 +469,8 @@ class Scheduler {
   /// Is the next thing that happens to the Dat that all of it is written?
   bool is_overwritten_after(const Schedule& schedule, std::size_t at, int data) const {
     for (std::size_t next = at + 1; next < schedule.steps.size(); ++next) {
+      const std::vector<int>& zeroed = schedule.steps[next].zeroed;
+      if (std::ranges::find(zeroed, data) != zeroed.end()) return true;
       for (const std::size_t loop : schedule.steps[next].loops) {
         const std::vector<Arg>& args = chain_[loop].loop.args;
         const auto use =
@@ -356,8 +493,9 @@ class Scheduler {
 
 }  // namespace
 
-Entry action(const std::vector<std::pair<ir::Alias, bool>>& uses) {
-  Entry out{{}, "it is no loop", "it is no loop", 0.0};
+Entry action(const std::vector<std::pair<ir::Alias, bool>>& uses, bool zeroes) {
+  Entry out{{}, "it is no loop", "it is no loop"};
+  out.zeroes = zeroes;
   for (const auto& [alias, is_written] : uses) {
     if (is_written) {
       out.loop.args.push_back(ir::GlobalReduce{DType::float64, 1, Access::write, alias});
@@ -379,12 +517,16 @@ Schedule schedule(const std::vector<Entry>& chain, const Passes& passes) {
   return Scheduler(chain, passes).run();
 }
 
-ir::Group group_of(std::vector<ir::Loop> loops, std::optional<std::size_t> inverted,
-                   const std::vector<int>& dropped) {
-  if (inverted) loops.at(*inverted) = ir::inverted(loops.at(*inverted));
+ir::Group group_of(std::vector<ir::Loop> loops, const std::vector<std::size_t>& inverted,
+                   const std::vector<int>& dropped, const std::vector<int>& zeroed) {
+  for (const std::size_t place : inverted) loops.at(place) = ir::inverted(loops.at(place));
   ir::Group group = ir::fused(loops);
   for (ir::Value& value : group.values) {
-    if (std::ranges::find(dropped, value.alias.data) != dropped.end()) value.stored = false;
+    const auto is_in = [&value](const std::vector<int>& list) {
+      return std::ranges::find(list, value.alias.data) != list.end();
+    };
+    if (is_in(dropped)) value.stored = false;
+    if (is_in(zeroed) && value.version == 0) value.is_zero = true;
   }
   return group;
 }

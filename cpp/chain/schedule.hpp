@@ -2,7 +2,6 @@
 #pragma once
 
 #include <cstddef>
-#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -19,11 +18,18 @@ struct Entry {
   std::string why_alone;      ///< why it shares no function with others; empty: it may
   std::string why_no_invert;  ///< why it is not visited from its targets; empty: it may be
   double n_bytes = 0.0;  ///< that it moves: where there is a choice, others join what moves more
+  /// Why it is not visited from its targets either where they are visited anyway, because another
+  /// loop adds to them, too; empty: it may be.
+  std::string why_no_join = "";
+  int entry_bytes = 4;  ///< width of the numbers of its incidences
+  bool zeroes = false;  ///< an action that sets all that it writes to 0
 };
 
 /// @brief Something else that is done between loops, such as setting a Global to zero.
 /// @param[in] uses Memory, and whether all of it is written.
-[[nodiscard]] Entry action(const std::vector<std::pair<ir::Alias, bool>>& uses);
+/// @param[in] zeroes Whether it sets all that it writes to 0.
+[[nodiscard]] Entry action(const std::vector<std::pair<ir::Alias, bool>>& uses,
+                           bool zeroes = false);
 
 /// @brief What is looked for. Each can be switched off.
 struct Passes {
@@ -31,6 +37,7 @@ struct Passes {
   bool invert = true;  ///< loops that add to a Set through Maps become loops over that Set
   bool rename = true;  ///< what others still read is written into a second buffer
   bool drop = true;    ///< values that are overwritten before anyone sees them are not stored
+  bool zero = true;    ///< sums that start where a loop or an action left 0 do not read it
 };
 
 /// @brief An argument of a step that uses the second buffer of its Dat.
@@ -43,15 +50,16 @@ struct Renamed {
 
 /// @brief One function to be run.
 struct Step {
-  std::vector<std::size_t> loops;       ///< of the chain, in their order
-  std::optional<std::size_t> inverted;  ///< the place among `loops` of the one visited so
+  std::vector<std::size_t> loops;     ///< of the chain, in their order
+  std::vector<std::size_t> inverted;  ///< the places among `loops` of those visited so
   std::vector<Renamed> renamed;
   std::vector<int> dropped;  ///< Dats, as ir::Alias::data, that need not be stored
+  std::vector<int> zeroed;   ///< Dats that hold 0 before it, and that it adds to first
 };
 
 /// @brief Something that was tried, and what came of it.
 struct Decision {
-  std::string pass;                ///< fuse, invert, rename or drop
+  std::string pass;                ///< fuse, invert, rename, zero or drop
   std::vector<std::size_t> loops;  ///< that it is about, ascending
   bool applied;
   std::string why;
@@ -73,14 +81,18 @@ struct Schedule {
 /// one after the other (ir::why_not_fused). Of several it is the one that moves most.
 ///
 /// A loop that adds through Maps to the Set that another one visits may be visited from there
-/// (ir::inverted), so that both become one. Where it still reads through Maps what a later member
-/// overwrites, that member writes into a second buffer.
+/// (ir::inverted), so that both become one; then further ones that add to the same Set may come in,
+/// too. Where a loop still reads through Maps what a later member overwrites, that member writes
+/// into a second buffer.
 [[nodiscard]] Schedule schedule(const std::vector<Entry>& chain, const Passes& passes);
 
 /// @brief The Group that a step runs.
 /// @param[in] loops Its members, numbered together, with what is renamed.
 /// @param[in] dropped As Step::dropped, in the numbers of these loops.
-[[nodiscard]] ir::Group group_of(std::vector<ir::Loop> loops, std::optional<std::size_t> inverted,
-                                 const std::vector<int>& dropped);
+/// @param[in] zeroed As Step::zeroed, likewise.
+[[nodiscard]] ir::Group group_of(std::vector<ir::Loop> loops,
+                                 const std::vector<std::size_t>& inverted,
+                                 const std::vector<int>& dropped,
+                                 const std::vector<int>& zeroed = {});
 
 }  // namespace op2::chain

@@ -50,7 +50,10 @@ void write(Canonical& out, const abi::PlanSpec& plan) {
   write(out, plan.staged);
   out.number(plan.interleaved).number(plan.lanes);
   write(out, plan.composed);
-  out.number(plan.composed_bytes).flag(plan.all_targets).close();
+  out.number(plan.composed_bytes).flag(plan.all_targets);
+  out.open("further");
+  for (const std::vector<int>& maps : plan.further) write(out, maps);
+  out.close().close();
 }
 
 class ExecutableReader {
@@ -148,6 +151,9 @@ class ExecutableReader {
     made.composed = numbers();
     made.composed_bytes = in_.small();
     made.all_targets = in_.flag();
+    in_.open("further");
+    while (!in_.is_at_close()) made.further.push_back(numbers());
+    in_.close();
     in_.close();
     return made;
   }

@@ -57,8 +57,7 @@ bool is_indirect_sum(const Arg& arg) {
 bool is_same_row(const Group& group, std::size_t i, std::size_t j) {
   const auto* one = std::get_if<DirectDat>(&group.args[i]);
   const auto* other = std::get_if<DirectDat>(&group.args[j]);
-  return group.members[member_of(group, i)].visit == Visit::items &&
-         group.members[member_of(group, j)].visit == Visit::items && one != nullptr &&
+  return !is_at_incidences(group, i) && !is_at_incidences(group, j) && one != nullptr &&
          other != nullptr && one->alias == other->alias && one->dim == other->dim &&
          one->stride == other->stride && one->component == other->component;
 }
@@ -67,9 +66,8 @@ bool is_same_row(const Group& group, std::size_t i, std::size_t j) {
 bool is_own_sum(const Group& group, std::size_t sum, std::size_t later) {
   const auto* dat = std::get_if<IndirectDat>(&group.args[sum]);
   const auto* direct = std::get_if<DirectDat>(&group.args[later]);
-  return dat != nullptr && direct != nullptr &&
-         group.members[member_of(group, sum)].visit == Visit::incidences &&
-         group.members[member_of(group, later)].visit == Visit::items &&
+  return dat != nullptr && direct != nullptr && is_at_incidences(group, sum) &&
+         !is_at_incidences(group, later) &&
          is_reduction(dat->access) && dat->alias == direct->alias && dat->dim == direct->dim &&
          dat->stride == direct->stride && dat->component == direct->component &&
          group.maps[static_cast<std::size_t>(dat->map)].toset == group.set;
@@ -100,9 +98,21 @@ std::string described(const Group& group, std::size_t arg) {
 /// Are all elements of the argument's Set visited, and nothing else? The iteration is that of the
 /// elements where a member is visited by incidences; the others go over all items then.
 bool is_plain(const Group& group, std::size_t arg) {
-  const std::optional<std::size_t> member = inverted_member(group);
-  if (member && *member != member_of(group, arg)) return true;
-  return !member && !group.iteration.subset && group.iteration.layers == Layers::none;
+  if (is_inverted(group)) return !is_at_incidences(group, arg);
+  return !group.iteration.subset && group.iteration.layers == Layers::none;
+}
+
+/// Does the argument reach every scalar of its Dat, each of them by one call of a known kernel?
+bool is_whole(const Group& group, std::size_t arg) {
+  const auto* dat = std::get_if<DirectDat>(&group.args[arg]);
+  return dat != nullptr && stride_of(*dat) == dat->dim && is_plain(group, arg) &&
+         kernel_of(group, arg).body && !is_part(group, arg);
+}
+
+/// What a run of its kernel says of the parameter that the argument is bound to.
+template <class Ask>
+std::int64_t known_prefix(const Group& group, std::size_t arg, const Ask& ask) {
+  return ask(*kernel_of(group, arg).body)[static_cast<std::size_t>(parameter_of(group, arg))];
 }
 
 int set_of(const Group& group, const Arg& arg) {
@@ -207,7 +217,7 @@ std::string why_not_fused(const Group& group) {
 }
 
 Group inverted(const Group& group) {
-  if (inverted_member(group)) return group;
+  if (is_inverted(group)) return group;
   const auto reduced = std::ranges::find_if(group.args, [](const Arg& arg) {
     return target_map_of(arg) >= 0 && is_reduction(access_of(arg));
   });
@@ -220,27 +230,40 @@ Group inverted(const Group& group) {
   return out;
 }
 
-std::optional<std::size_t> inverted_member(const Group& group) {
-  const auto found = std::ranges::find(group.members, Visit::incidences, &Member::visit);
-  if (found == group.members.end()) return std::nullopt;
-  return static_cast<std::size_t>(found - group.members.begin());
+std::vector<std::size_t> inverted_members(const Group& group) {
+  std::vector<std::size_t> found;
+  for (std::size_t member = 0; member < group.members.size(); ++member) {
+    if (group.members[member].visit == Visit::incidences) found.push_back(member);
+  }
+  return found;
+}
+
+bool is_inverted(const Group& group) {
+  return std::ranges::find(group.members, Visit::incidences, &Member::visit) != group.members.end();
+}
+
+bool is_at_incidences(const Group& group, std::size_t arg) {
+  return group.members[member_of(group, arg)].visit == Visit::incidences;
 }
 
 bool is_summed(const Group& group, std::size_t arg) {
   if (target_map_of(group.args[arg]) < 0 || !is_reduction(access_of(group.args[arg]))) return false;
-  const std::optional<std::size_t> member = inverted_member(group);
-  return !member || *member == member_of(group, arg);
+  return !is_inverted(group) || is_at_incidences(group, arg);
 }
 
 bool defines(const Group& group, std::size_t arg) {
-  const auto* dat = std::get_if<DirectDat>(&group.args[arg]);
-  const Kernel& kernel = kernel_of(group, arg);
-  const bool is_whole = dat != nullptr && dat->access == Access::write &&
-                        stride_of(*dat) == dat->dim && is_plain(group, arg) && kernel.body &&
-                        !is_part(group, arg);
-  if (!is_whole) return false;
-  const auto parameter = static_cast<std::size_t>(parameter_of(group, arg));
-  return surely_stored(*kernel.body)[parameter] >= dat->dim;
+  if (access_of(group.args[arg]) != Access::write || !is_whole(group, arg)) return false;
+  return known_prefix(group, arg, surely_stored) >= dim_of(group.args[arg]);
+}
+
+bool leaves_zero(const Group& group, std::size_t arg) {
+  if (!writes(access_of(group.args[arg])) || !is_whole(group, arg)) return false;
+  return known_prefix(group, arg, surely_zero) >= dim_of(group.args[arg]);
+}
+
+bool starts_at_zero(const Group& group, std::size_t arg) {
+  const int value = arg < group.operands.size() ? group.operands[arg].reads : -1;
+  return value >= 0 && group.values[static_cast<std::size_t>(value)].is_zero;
 }
 
 void number_values(Group& group) {

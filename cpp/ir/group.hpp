@@ -27,16 +27,29 @@ namespace op2::ir {
 /// @throws InternalError if nothing is reduced through a Map.
 [[nodiscard]] Group inverted(const Group& group);
 
-/// @brief The member that is visited by the incidences of the items; nothing if there is none.
-[[nodiscard]] std::optional<std::size_t> inverted_member(const Group& group);
+/// @brief The members that are visited by the incidences of the items, in their order.
+[[nodiscard]] std::vector<std::size_t> inverted_members(const Group& group);
 
-/// @brief True if @p arg is summed item by item: reduced through a Map, and where one member is
-/// visited by incidences by that one.
+/// @brief Whether there are such members: the items are targets then.
+[[nodiscard]] bool is_inverted(const Group& group);
+
+/// @brief Whether the elements that @p arg is taken at are not the items, but lead to them.
+[[nodiscard]] bool is_at_incidences(const Group& group, std::size_t arg);
+
+/// @brief True if @p arg is summed item by item: reduced through a Map, and where members are
+/// visited by incidences by one of those.
 [[nodiscard]] bool is_summed(const Group& group, std::size_t arg);
 
 /// @brief True if @p arg writes all that there is to its Dat: for all items of its Set, all
 /// components, whatever branches the kernel takes.
 [[nodiscard]] bool defines(const Group& group, std::size_t arg);
+
+/// @brief True if all that @p arg can reach of its Dat is 0 after the loop: for all items of its Set
+/// and all components.
+[[nodiscard]] bool leaves_zero(const Group& group, std::size_t arg);
+
+/// @brief True if @p arg adds to what is known to be 0, so that memory need not be read.
+[[nodiscard]] bool starts_at_zero(const Group& group, std::size_t arg);
 
 /// @brief Number the versions that members read and write: fill Group::values and ::operands.
 /// Every value counts as stored.

@@ -39,9 +39,27 @@ using Written = std::vector<std::set<std::int64_t>>;  // by object
 struct State {
   std::map<std::string, Value, std::less<>> variables;
   Written written;
+  Written zero;  // scalars that hold 0
   std::set<std::string, std::less<>> unset;  // locals without a value on some path
 };
 using Reached = std::optional<State>;  // nothing: no path leads there
+
+// 0, 0.0, 0x0p0f, ...: a number without a digit but 0 before its exponent or suffix.
+bool is_zero(std::string_view spelling) {
+  const bool is_hex = spelling.starts_with("0x") || spelling.starts_with("0X");
+  if (is_hex) spelling.remove_prefix(2);
+  const std::string_view digits =
+      spelling.substr(0, spelling.find_first_not_of(is_hex ? "0123456789abcdefABCDEF." :
+                                                             "0123456789."));
+  return !digits.empty() && digits.find_first_not_of("0.") == std::string_view::npos;
+}
+
+// An expression that is 0 whatever the data.
+bool is_zero(const Expr& expr) {
+  if (const auto* literal = std::get_if<Literal>(&expr.node)) return is_zero(literal->spelling);
+  const auto* cast = std::get_if<Cast>(&expr.node);
+  return cast != nullptr && cast->target.is_scalar() && is_zero(expr.operands[0]);
+}
 
 Written intersection(const Written& left, const Written& right) {
   Written result(std::min(left.size(), right.size()));
@@ -55,6 +73,7 @@ Reached joined(Reached left, Reached right) {
   if (!left) return right;
   if (!right) return left;
   left->written = intersection(left->written, right->written);
+  left->zero = intersection(left->zero, right->zero);
   left->unset.merge(right->unset);
   std::erase_if(left->variables, [&right](const auto& item) {
     const auto other = right->variables.find(item.first);
@@ -85,7 +104,7 @@ class Machine {
     for (std::string& name : free_names(named)) free_.insert(std::move(name));
   }
 
-  [[nodiscard]] Written run() {
+  [[nodiscard]] RunResult run() {
     const FunctionDef& entry = body_.entry();
     State state;
     std::vector<Value> arguments;
@@ -102,9 +121,14 @@ class Machine {
     now_ = std::move(state);
     if (listener_ != nullptr) add_tables();
     call(entry.name, arguments);
-    Written written = now_ ? std::move(now_->written) : Written();
-    written.resize(entry.parameters.size());
-    return written;
+    RunResult result{.is_complete = true};
+    if (now_) {
+      result.stored = std::move(now_->written);
+      result.zero = std::move(now_->zero);
+    }
+    result.stored.resize(entry.parameters.size());
+    result.zero.resize(entry.parameters.size());
+    return result;
   }
 
  private:
@@ -214,11 +238,13 @@ class Machine {
     }
   }
 
-  std::set<std::int64_t>& written_of(int object) {
+  static std::set<std::int64_t>& grown(Written& list, int object) {
     const auto i = static_cast<std::size_t>(object);
-    if (now_->written.size() <= i) now_->written.resize(i + 1);
-    return now_->written[i];
+    if (list.size() <= i) list.resize(i + 1);
+    return list[i];
   }
+
+  std::set<std::int64_t>& written_of(int object) { return grown(now_->written, object); }
 
   void set(const std::string& name, const Value& value) {
     if (!now_) return;
@@ -307,6 +333,7 @@ class Machine {
     forget_assigned(condition);
     if (step) forget_assigned(*step);
     for_each_expr_in(body, [this](const Expr& expr) { forget_target(expr); });
+    now_->zero.clear();
     // Harmless without a return: what follows has at least what is sure now.
     returned_ = joined(std::move(returned_), now_);
   }
@@ -615,11 +642,11 @@ class Machine {
       value = sum(*node.op, before, value, element_of(expr.type));
       if (expr.operands[0].type.is_scalar()) computed(expr, held(value, expr.type));
     }
-    store(expr.operands[0], value);
+    store(expr.operands[0], value, !node.op && is_zero(expr.operands[1]));
     return value;
   }
 
-  void store(const Expr& target, const Value& value) {
+  void store(const Expr& target, const Value& value, bool stores_zero = false) {
     if (const auto* name = std::get_if<Name>(&target.node)) {
       set(name->name, held(value, target.type));
       return;
@@ -628,8 +655,15 @@ class Machine {
     touch(target, where);
     const auto* known = std::get_if<Pointed>(&where);
     const bool is_scalar = target.type.is_scalar();
-    if (known == nullptr || !known->is_exact || !is_scalar || !now_) return;
+    if (!now_) return;
+    if (known == nullptr || !known->is_exact || !is_scalar) return now_->zero.clear();
     written_of(known->object).insert(known->offset);
+    std::set<std::int64_t>& zero = grown(now_->zero, known->object);
+    if (stores_zero) {
+      zero.insert(known->offset);
+    } else {
+      zero.erase(known->offset);
+    }
   }
 
   Value cast(const Cast& node, const Expr& expr) {
@@ -644,12 +678,21 @@ class Machine {
   Value call_of(const Call& node, const Expr& expr) {
     std::vector<Value> arguments;
     for (const Expr& operand : expr.operands) arguments.push_back(evaluate(operand));
+    if (now_ && body_.function(node.function) == nullptr && takes_pointers(expr)) {
+      now_->zero.clear();
+    }
     if (now_ && body_.function(node.function) != nullptr) {
       call(node.function, arguments);
     } else if (now_ && listener_ != nullptr) {
       call_library(node.function, expr, arguments);
     }
     return Unknown{};
+  }
+
+  static bool takes_pointers(const Expr& call) {
+    return std::ranges::any_of(call.operands, [](const Expr& operand) {
+      return operand.type.is_pointer() || operand.type.is_array();
+    });
   }
 
   // What a function of the library writes through its pointers; of unknown ones all is forgiven.
@@ -697,9 +740,9 @@ class Machine {
 RunResult run_kernel(const KernelBody& named, const RunInput& input, RunListener* listener) {
   RunResult result;
   result.stored.resize(named.entry().parameters.size());
+  result.zero.resize(named.entry().parameters.size());
   try {
-    result.stored = Machine(named, input, listener).run();
-    result.is_complete = true;
+    return Machine(named, input, listener).run();
   } catch (const TooLong&) {
     // Too long to follow: nothing is sure.
   }

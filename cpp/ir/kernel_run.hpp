@@ -66,6 +66,7 @@ class RunListener {
 struct RunResult {
   bool is_complete = false;                    ///< false: too long to follow
   std::vector<std::set<std::int64_t>> stored;  ///< [parameters] scalars written on every path
+  std::vector<std::set<std::int64_t>> zero;    ///< [parameters] ... that are 0 in the end
 };
 
 /// @brief Run a kernel abstractly: integers with known values are followed, so loops with constant

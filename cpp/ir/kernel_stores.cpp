@@ -16,13 +16,20 @@ std::int64_t prefix_of(const std::set<std::int64_t>& offsets) {
   return n;
 }
 
+std::vector<std::int64_t> prefixes_of(const std::vector<std::set<std::int64_t>>& parameters) {
+  std::vector<std::int64_t> prefixes(parameters.size(), 0);
+  std::ranges::transform(parameters, prefixes.begin(), prefix_of);
+  return prefixes;
+}
+
 }  // namespace
 
 std::vector<std::int64_t> surely_stored(const KernelBody& body) {
-  const RunResult result = run_kernel(with_unique_names(body), {}, nullptr);
-  std::vector<std::int64_t> prefixes(result.stored.size(), 0);
-  std::ranges::transform(result.stored, prefixes.begin(), prefix_of);
-  return prefixes;
+  return prefixes_of(run_kernel(with_unique_names(body), {}, nullptr).stored);
+}
+
+std::vector<std::int64_t> surely_zero(const KernelBody& body) {
+  return prefixes_of(run_kernel(with_unique_names(body), {}, nullptr).zero);
 }
 
 }  // namespace op2::ir

@@ -18,4 +18,10 @@ namespace op2::ir {
 /// are written on every path.
 [[nodiscard]] std::vector<std::int64_t> surely_stored(const KernelBody& body);
 
+/// @brief How much of each parameter certainly holds 0 when the kernel returns. By the same run: a
+/// scalar counts if the last that was stored there is a literal 0.
+///
+/// @return For each parameter of the entry function the largest n such that scalars 0 to n - 1 do.
+[[nodiscard]] std::vector<std::int64_t> surely_zero(const KernelBody& body);
+
 }  // namespace op2::ir

@@ -140,6 +140,7 @@ struct Value {
   Alias alias;
   int version = 0;     ///< 0: what was there before the Group
   bool stored = true;  ///< somebody looks at it after the Group, so memory must hold it
+  bool is_zero = false;  ///< it is 0 everywhere, whatever memory holds
   bool operator==(const Value&) const = default;
 };
 

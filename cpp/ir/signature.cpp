@@ -96,7 +96,10 @@ void add_members(Canonical& out, const Group& group) {
   out.open("calls").number(group.set);
   for (const int member : group.calls) out.number(member);
   out.close().open("values");
-  for (const Value& value : group.values) out.number(value.version).flag(value.stored);
+  for (const Value& value : group.values) {
+    out.number(value.version).flag(value.stored);
+    if (value.is_zero) out.text("zero");
+  }
   out.close();
 }
 

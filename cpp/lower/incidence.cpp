@@ -64,7 +64,7 @@ kir::Block along_columns(const Incidence& incidence, kir::Block body) {
 }
 
 /// On a grid a sum does not wait for what was there before: that is added at last, unless somebody
-/// looks at the sum before.
+/// looks at the sum before, or it is known.
 bool is_added_at_last(const Builder& builder, std::size_t arg) {
   const ir::Loop& loop = builder.request().loop;
   const auto is_seen = [&](const ir::Arg& other) {
@@ -72,7 +72,7 @@ bool is_added_at_last(const Builder& builder, std::size_t arg) {
            ir::alias_of(other).data == ir::alias_of(loop.args[arg]).data;
   };
   return builder.is_grid() && ir::access_of(loop.args[arg]) == Access::inc &&
-         std::ranges::none_of(loop.args, is_seen);
+         !ir::starts_at_zero(loop, arg) && std::ranges::none_of(loop.args, is_seen);
 }
 
 /// True if a Dat is reached by @p map, which must lead somewhere from every element then.
@@ -80,6 +80,10 @@ bool leads_to_dat(const ir::Loop& loop, int map) {
   return std::any_of(loop.args.begin(), loop.args.end(), [map](const ir::Arg& arg) {
     return std::holds_alternative<ir::IndirectDat>(arg) && ir::target_map_of(arg) == map;
   });
+}
+
+bool is_of(const ir::Loop& loop, std::size_t arg, std::optional<std::size_t> member) {
+  return !member || *member == ir::member_of(loop, arg);
 }
 
 /// True for the first argument that accumulates into its name.
@@ -90,21 +94,21 @@ bool is_first(const std::vector<std::string>& names, std::size_t i) {
 
 }  // namespace
 
-std::vector<int> reduced_maps(const ir::Loop& loop) {
+std::vector<int> reduced_maps(const ir::Loop& loop, std::optional<std::size_t> member) {
   std::vector<int> maps;
   for (std::size_t i = 0; i < loop.args.size(); ++i) {
-    if (!ir::is_summed(loop, i)) continue;
+    if (!ir::is_summed(loop, i) || !is_of(loop, i, member)) continue;
     const int map = ir::target_map_of(loop.args[i]);
     if (std::find(maps.begin(), maps.end(), map) == maps.end()) maps.push_back(map);
   }
   return maps;
 }
 
-std::vector<std::size_t> reduced_args(const ir::Loop& loop) {
+std::vector<std::size_t> reduced_args(const ir::Loop& loop, std::optional<std::size_t> member) {
   std::vector<std::size_t> args;
   for (std::size_t i = 0; i < loop.args.size(); ++i) {
     const bool is_dat = std::holds_alternative<ir::IndirectDat>(loop.args[i]);
-    if (is_dat && ir::is_summed(loop, i)) args.push_back(i);
+    if (is_dat && ir::is_summed(loop, i) && is_of(loop, i, member)) args.push_back(i);
   }
   return args;
 }
@@ -156,9 +160,10 @@ int n_slots(const ir::Loop& loop) {
   return slots;
 }
 
-std::optional<int> counting_slot(const ir::Loop& loop, const std::vector<MapFacts>& maps) {
+std::optional<int> counting_slot(const ir::Loop& loop, const std::vector<MapFacts>& maps,
+                                 std::size_t member) {
   int first = 0;
-  for (const int map : reduced_maps(loop)) {
+  for (const int map : reduced_maps(loop, member)) {
     const auto at = static_cast<std::size_t>(map);
     if (!maps[at].has_negative || leads_to_dat(loop, map)) return first;
     first += loop.maps[at].arity;
@@ -167,18 +172,23 @@ std::optional<int> counting_slot(const ir::Loop& loop, const std::vector<MapFact
 }
 
 std::vector<kir::Parameter> Incidence::parameters() const {
+  if (target.name.empty()) return {offset, entry};
   if (is_padded) return {entry, target, n_columns, n_rows};
   return {offset, entry, target};
 }
 
-Incidence add_incidence(Builder& builder, Sizes sizes) {
+Incidence add_incidence(Builder& builder, Sizes sizes, std::size_t member) {
   const Request& request = builder.request();
+  kir::PlanSpec& plan = builder.module().plan;
+  const bool is_first = plan.kind == kir::PlanKind::none;
   Incidence incidence;
-  incidence.maps = reduced_maps(request.loop);
-  incidence.n_slots = n_slots(request.loop);
+  incidence.maps = reduced_maps(request.loop, member);
+  for (const int map : incidence.maps) {
+    incidence.n_slots += request.loop.maps[static_cast<std::size_t>(map)].arity;
+  }
   // lanes go from one incidence to the next, whatever their targets are
   const bool has_lanes = request.options.lanes > 1;
-  incidence.is_padded = request.options.padded && builder.is_grid() && !has_lanes;
+  incidence.is_padded = request.options.padded && builder.is_grid() && !has_lanes && is_first;
   if (incidence.is_padded || sizes == Sizes::always) {
     incidence.sizes = builder.plan_array(kir::PlanArray::sizes, "sizes", DType::int64);
   }
@@ -188,8 +198,10 @@ Incidence add_incidence(Builder& builder, Sizes sizes) {
   }
   incidence.entry = builder.plan_array(kir::PlanArray::incidences, "incidence",
                                        index_dtype(request.options.entry_bytes));
-  incidence.target = builder.plan_array(kir::PlanArray::touched, "touched",
-                                        index_dtype(request.options.target_bytes));
+  if (is_first) {
+    incidence.target = builder.plan_array(kir::PlanArray::touched, "touched",
+                                          index_dtype(request.options.target_bytes));
+  }
   if (incidence.is_padded) {
     const auto size = [&incidence](int i) {
       return kir::element(incidence.sizes.name, kir::integer(i));
@@ -197,8 +209,12 @@ Incidence add_incidence(Builder& builder, Sizes sizes) {
     incidence.n_columns = builder.launch_number("n_columns", size(1));
     incidence.n_rows = builder.launch_number("n_rows", size(0));
   }
-  builder.module().plan.kind = incidence.is_padded ? kir::PlanKind::padded : kir::PlanKind::inverse;
-  builder.module().plan.occurrences = incidence.maps;
+  if (is_first) {
+    plan.kind = incidence.is_padded ? kir::PlanKind::padded : kir::PlanKind::inverse;
+    plan.occurrences = incidence.maps;
+  } else {
+    plan.further.push_back(incidence.maps);
+  }
   return incidence;
 }
 
@@ -309,8 +325,8 @@ kir::Block load_accumulators(Builder& builder, const std::vector<std::string>& n
     if (!is_first(names, i)) continue;
     const ir::IndirectDat& dat = indirect(loop, args[i]);
     block.push_back({kir::Decl{{dat.dtype}, names[i], std::max(dat.dim, 1), {}}});
-    const kir::Expr start =
-        is_added_at_last(builder, args[i]) ? kir::integer(0) : at_target(builder, args[i]);
+    const bool is_zero = is_added_at_last(builder, args[i]) || ir::starts_at_zero(loop, args[i]);
+    const kir::Expr start = is_zero ? kir::integer(0) : at_target(builder, args[i]);
     block.push_back(
         for_components(dat.dim, kir::element(names[i], kir::name("c")), kir::Update::set, start));
   }

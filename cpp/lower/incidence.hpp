@@ -15,7 +15,8 @@ struct Incidence {
   kir::Parameter sizes;      ///< read by the launch: number of targets, of columns
   kir::Parameter offset;     ///< [n_targets + 1] into entry; not padded
   kir::Parameter entry;      ///< [n_incidences] element * n_slots + slot; padded: by column
-  kir::Parameter target;     ///< [n_targets] the targets that are touched; null: all of them
+  kir::Parameter target;     ///< [n_targets] the targets that are touched; null: all of them;
+                             ///< of the first inverse
   kir::Parameter n_columns;  ///< padded: columns, each of n_rows entries, -1 where there is none
   kir::Parameter n_rows;
   std::vector<int> maps;  ///< the Maps that are inverted, in slot order
@@ -40,8 +41,10 @@ struct SlotRange {
 /// @brief Does the plan's `sizes` array come with the inverse, or only where the caller needs it?
 enum class Sizes : std::uint8_t { always, if_padded };
 
-/// @brief Maps that Dats and matrices are reduced through, in order of first use.
-[[nodiscard]] std::vector<int> reduced_maps(const ir::Loop& loop);
+/// @brief Maps that Dats and matrices are reduced through, in order of first use: by one member, or
+/// by any.
+[[nodiscard]] std::vector<int> reduced_maps(const ir::Loop& loop,
+                                            std::optional<std::size_t> member = std::nullopt);
 
 /// @brief Slots of the Maps that Dats and matrices are reduced through: incidences an element has.
 [[nodiscard]] int n_slots(const ir::Loop& loop);
@@ -50,10 +53,13 @@ enum class Sizes : std::uint8_t { always, if_padded };
 /// from every element, as those of Dats do. Nothing if each Map may have entries that lead nowhere:
 /// from the targets some elements are not seen at all.
 [[nodiscard]] std::optional<int> counting_slot(const ir::Loop& loop,
-                                               const std::vector<MapFacts>& maps);
+                                               const std::vector<MapFacts>& maps,
+                                               std::size_t member = 0);
 
-/// @brief Ask the plan for the inverse of every Map that a Dat or a matrix is reduced through.
-[[nodiscard]] Incidence add_incidence(Builder& builder, Sizes sizes);
+/// @brief Ask the plan for the inverse of every Map that a member reduces a Dat or a matrix through.
+/// The first one of a Group may be padded; those of further members are not, and have a row for
+/// every target.
+[[nodiscard]] Incidence add_incidence(Builder& builder, Sizes sizes, std::size_t member = 0);
 
 /// @brief @p body with `target` declared for row `t`.
 [[nodiscard]] kir::Block of_target(const Incidence& incidence, kir::Block body);
@@ -76,8 +82,9 @@ enum class Sizes : std::uint8_t { always, if_padded };
 /// slot.
 [[nodiscard]] kir::Stmt add_share(Builder& builder, const Incidence& incidence, std::size_t arg);
 
-/// @brief Dats that are reduced through a Map.
-[[nodiscard]] std::vector<std::size_t> reduced_args(const ir::Loop& loop);
+/// @brief Dats that are reduced through a Map, by one member or by any.
+[[nodiscard]] std::vector<std::size_t> reduced_args(
+    const ir::Loop& loop, std::optional<std::size_t> member = std::nullopt);
 
 /// @brief One private sum for each Dat that is reduced; arguments of the same Dat share it.
 [[nodiscard]] std::vector<std::string> take_accumulators(Builder& builder);

@@ -47,7 +47,7 @@ kir::Block global_stores(const Builder& builder, std::size_t member) {
            builder.packed().args[i].store);
   }
   if (!once.empty()) {
-    const kir::Expr slot = kir::integer(counting_slot(loop, builder.request().maps).value());
+    const kir::Expr slot = kir::integer(counting_slot(loop, builder.request().maps, member).value());
     always.push_back({kir::If{kir::equal(kir::name("o"), slot), std::move(once)}});
   }
   return always;
@@ -102,39 +102,73 @@ kir::Block of_members(const PackedLoop& packed, std::size_t begin, std::size_t e
   return out;
 }
 
+/// What is summed for a target: the private sums of reduced Dats, by reduced_args(), and rows.
+struct Owned {
+  std::vector<std::string> sums;
+  std::vector<OwnedRow> rows;
+};
+
 /// What is done for one incidence: recompute the kernel, keep the share of the slot.
 kir::Block visit_one(Builder& builder, const Incidence& incidence, std::size_t member,
-                     const std::vector<std::string>& sums, const std::vector<OwnedRow>& rows) {
+                     const Owned& owned) {
   PackedLoop& packed = builder.packed();
-  load_own_rows(builder, sums);
+  const ir::Loop& loop = builder.request().loop;
   kir::Block visit = loads(packed, member);
   if (packed.members.size() == 1) append(visit, packed.constants);
   append_call(visit, packed.members[member]);
-  const std::vector<std::size_t> args = reduced_args(builder.request().loop);
+  const std::vector<std::size_t> args = reduced_args(loop);
   for (std::size_t i = 0; i < args.size(); ++i) {
-    visit.push_back(keep_share(builder, incidence, args[i], sums[i], packed.args[args[i]].pack,
-                               kir::integer(0), ShareFrom::pack));
+    if (ir::member_of(loop, args[i]) != member) continue;
+    visit.push_back(keep_share(builder, incidence, args[i], owned.sums[i],
+                               packed.args[args[i]].pack, kir::integer(0), ShareFrom::pack));
   }
-  for (const OwnedRow& row : rows) visit.push_back(add_to_row(builder, incidence, row));
+  for (const OwnedRow& row : owned.rows) {
+    if (ir::member_of(loop, row.arg) != member) continue;
+    visit.push_back(add_to_row(builder, incidence, row));
+  }
   append(visit, global_stores(builder, member));
   return located(packed.items, std::move(visit));
 }
 
+/// What members do for one target, in their order: some for each of its incidences, the others once
+/// for itself.
+kir::Block visit_members(Builder& builder, const std::vector<Incidence>& incidences,
+                         const Owned& owned) {
+  const std::vector<std::size_t> inverted = ir::inverted_members(builder.request().loop);
+  kir::Block out;
+  std::size_t next = 0;
+  for (std::size_t i = 0; i < inverted.size(); ++i) {
+    append(out, of_members(builder.packed(), next, inverted[i]));
+    kir::Block visit = visit_one(builder, incidences[i], inverted[i], owned);
+    append(out, for_incidences(builder, incidences[i], std::move(visit)));
+    next = inverted[i] + 1;
+  }
+  append(out, of_members(builder.packed(), next, builder.packed().members.size()));
+  return out;
+}
+
 /// What is done for one target: sum over its incidences, and between loading and storing the sums
 /// whatever other members do.
-kir::Block of_one_target(Builder& builder, const Incidence& incidence, std::size_t member) {
+kir::Block of_one_target(Builder& builder, const std::vector<Incidence>& incidences) {
   PackedLoop& packed = builder.packed();
-  const std::vector<std::string> sums = take_accumulators(builder);
-  const std::vector<OwnedRow> rows = take_rows(builder);
-  kir::Block visit = visit_one(builder, incidence, member, sums, rows);
-  kir::Block body = load_accumulators(builder, sums);
-  append(body, declare_rows(builder, rows));
+  const Owned owned{take_accumulators(builder), take_rows(builder)};
+  load_own_rows(builder, owned.sums);
+  kir::Block visits = visit_members(builder, incidences, owned);
+  kir::Block body = load_accumulators(builder, owned.sums);
+  append(body, declare_rows(builder, owned.rows));
   if (packed.members.size() > 1) append(body, packed.constants);
-  append(body, of_members(packed, 0, member));
-  append(body, for_incidences(builder, incidence, std::move(visit)));
-  append(body, of_members(packed, member + 1, packed.members.size()));
-  append(body, store_accumulators(builder, sums));
-  return of_target(incidence, std::move(body));
+  append(body, std::move(visits));
+  append(body, store_accumulators(builder, owned.sums));
+  return of_target(incidences.front(), std::move(body));
+}
+
+/// An inverse for each member that is visited by incidences.
+std::vector<Incidence> add_incidences(Builder& builder) {
+  std::vector<Incidence> out;
+  for (const std::size_t member : ir::inverted_members(builder.request().loop)) {
+    out.push_back(add_incidence(builder, Sizes::if_padded, member));
+  }
+  return out;
 }
 
 }  // namespace
@@ -144,19 +178,20 @@ void invert(Builder& builder) {
   if (is_on_lanes && builder.request().options.by_slot) return invert_by_slot(builder);
   const ir::Group& group = builder.request().loop;
   const std::string function = builder.packed().names.take("wrap_" + ir::name_of(group));
-  const Incidence incidence = add_incidence(builder, Sizes::if_padded);
+  const std::vector<Incidence> incidences = add_incidences(builder);
   builder.module().plan.all_targets = group.members.size() > 1;
   std::vector<kir::Parameter> parameters = builder.packed().parameters;
-  for (kir::Parameter& parameter : incidence.parameters()) parameters.push_back(parameter);
+  for (const Incidence& incidence : incidences) {
+    for (kir::Parameter& parameter : incidence.parameters()) parameters.push_back(parameter);
+  }
   if (!is_on_lanes) {
-    const std::size_t member = ir::inverted_member(group).value();
-    builder.add_function(function, std::move(parameters), "t",
-                         of_one_target(builder, incidence, member));
+    builder.add_function(function, std::move(parameters), "t", of_one_target(builder, incidences));
   } else if (builder.is_grid()) {
     builder.add_kernel(function, Builder::with_range(std::move(parameters)),
-                       visit_all(builder, incidence));
+                       visit_all(builder, incidences.front()));
   } else {
-    builder.add_range_function(function, std::move(parameters), visit_all(builder, incidence));
+    builder.add_range_function(function, std::move(parameters),
+                               visit_all(builder, incidences.front()));
   }
   finish(builder, function);
 }

@@ -282,8 +282,8 @@ class Packer {
   /// The item's own element; of a member that is visited by incidences the element that leads
   /// there.
   [[nodiscard]] kir::Expr element_of(std::size_t i) const {
-    const auto inverted = ir::inverted_member(loop_);
-    return kir::name(!inverted || *inverted == ir::member_of(loop_, i) ? "n" : "target");
+    const bool is_item = ir::is_inverted(loop_) && !ir::is_at_incidences(loop_, i);
+    return kir::name(is_item ? "target" : "n");
   }
 
   /// The first argument of this Dat that is summed target by target.
@@ -296,9 +296,9 @@ class Packer {
     return std::nullopt;
   }
 
-  /// Where a member is visited by incidences: the item's private sum, one for each Dat.
+  /// Where members are visited by incidences: the item's private sum, one for each Dat.
   void name_sum(std::size_t i) {
-    if (!ir::inverted_member(loop_) || !ir::is_summed(loop_, i)) return;
+    if (!ir::is_inverted(loop_) || !ir::is_summed(loop_, i)) return;
     PackedArg& packed = packed_.args[i];
     const auto earlier = earlier_sum(i);
     packed.sum = earlier ? packed_.args[*earlier].sum : packed_.names.take(packed.data + "_own");

@@ -130,7 +130,7 @@ Verdict all_are_counted(const Loop& loop, const std::vector<MapFacts>& maps) {
 }
 
 Verdict owner_is_legal(const Loop& loop, const Races& races, const std::vector<MapFacts>& maps) {
-  if (ir::inverted_member(loop)) return {};  // who inverted the member has asked for it alone
+  if (ir::is_inverted(loop)) return {};  // who inverted the member has asked for it alone
   if (loop.members.size() > 1) return no("several kernels are called for each element");
   if (Verdict verdict = sums_by_target(loop, races); !verdict.ok) return verdict;
   if (Verdict verdict = all_are_counted(loop, maps); !verdict.ok) return verdict;

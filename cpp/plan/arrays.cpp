@@ -150,12 +150,34 @@ void use_rows(const PlanRequest& request, const std::shared_ptr<const Inverse>& 
   plan.arrays.add(PlanArray::touched, std::move(touched));
 }
 
+/// How many arrays there are before those of further inverses.
+struct Numbers {
+  int offset;
+  int entries;
+};
+
+/// Inverses of other members; their rows are those of the first one.
+void use_further(const PlanRequest& request, PlanCache& plans, LoopPlan& plan, Numbers number) {
+  for (const InverseSpec& spec : request.further) {
+    const auto inverse = plans.inverse(spec, request.n_threads);
+    if (inverse->n_rows != plan.n_items) {
+      throw InternalError(fmt::format("inverses of one loop have {} and {} rows", plan.n_items,
+                                      inverse->n_rows));
+    }
+    plan.n_bytes += inverse->bytes();
+    plan.arrays.add(PlanArray::incidence_offset, array_of(inverse->offset, inverse),
+                    number.offset++);
+    plan.arrays.add(PlanArray::incidences, array_of(inverse->entries, inverse), number.entries++);
+  }
+}
+
 void use_inverse(const PlanRequest& request, PlanCache& plans, LoopPlan& plan) {
   const auto inverse = plans.inverse(request.inverse, request.n_threads);
   use_rows(request, inverse, plan);
   plan.arrays.add(PlanArray::sizes, numbers({inverse->n_rows}));
   plan.arrays.add(PlanArray::incidence_offset, array_of(inverse->offset, inverse));
   plan.arrays.add(PlanArray::incidences, array_of(inverse->entries, inverse));
+  use_further(request, plans, plan, {.offset = 1, .entries = 1});
 }
 
 void use_padded(const PlanRequest& request, PlanCache& plans, LoopPlan& plan) {
@@ -163,6 +185,7 @@ void use_padded(const PlanRequest& request, PlanCache& plans, LoopPlan& plan) {
   use_rows(request, inverse, plan);
   plan.arrays.add(PlanArray::sizes, numbers({inverse->n_rows, inverse->width}));
   plan.arrays.add(PlanArray::incidences, array_of(inverse->columns, inverse));
+  use_further(request, plans, plan, {.offset = 0, .entries = 1});
 }
 
 void use_columns(const PlanRequest& request, PlanCache& plans, LoopPlan& plan) {

@@ -64,6 +64,7 @@ struct PlanRequest {
   std::vector<MapPointer> maps;      ///< unique Maps
   ConflictSet conflicts;             ///< by PlanSpec::conflicts
   InverseSpec inverse;               ///< by PlanSpec::occurrences, if inverts()
+  std::vector<InverseSpec> further;  ///< by PlanSpec::further
   std::vector<MapPointer> composed;  ///< what PlanSpec::composed leads to
   std::int64_t block_size = 0;       ///< elements of a block, wanted by the user; 0: by the size
   int n_threads = 1;

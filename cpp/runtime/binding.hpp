@@ -79,4 +79,10 @@ auto for_loop(const std::string& name, const Action& action) -> decltype(action(
                                            plan::IncidenceOrder order, plan::PlanCache& plans,
                                            int n_threads, bool all_targets = false);
 
+/// @brief The inverse of some Maps for all of their elements, which are others than the items of
+/// the loop, and for all targets.
+[[nodiscard]] plan::InverseSpec whole_inverse_of(const Binding& binding,
+                                                 const std::vector<int>& maps,
+                                                 plan::PlanCache& plans, int n_threads);
+
 }  // namespace op2::runtime

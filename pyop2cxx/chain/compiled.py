@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from pyop2cxx.data.carrier import DataCarrier
     from pyop2cxx.loop.parloop import ParLoop
 
-PASSES = ("fuse", "invert", "rename", "drop")
+PASSES = ("fuse", "invert", "rename", "drop", "zero")
 _CALL_SECONDS = 1e-6
 """A loop that does nothing, on the host."""
 _CACHE_BYTES = 1 << 23
@@ -39,16 +39,18 @@ class StepReport:
 
     Attributes:
         loops: Numbers of the loops that it is made of.
-        inverted: The number of the loop that is visited from its targets, or None.
+        inverted: The numbers of the loops that are visited from their targets.
         renamed: Names of the Dats that it writes into a second buffer.
         dropped: Names of the Dats that it need not store.
+        zeroed: Names of the Dats that hold zeros before it, and need not be read.
         n_bytes: What it must move.
     """
 
     loops: tuple[int, ...]
-    inverted: int | None
+    inverted: tuple[int, ...]
     renamed: tuple[str, ...]
     dropped: tuple[str, ...]
+    zeroed: tuple[str, ...]
     n_bytes: int
 
 
@@ -164,13 +166,15 @@ def _prepared(
         step.inverted,
         [(places[one.loop], one.arg) for one in step.renamed],
         [_first_use(data, step.loops, places, built) for data in step.dropped],
+        [_first_use(data, step.loops, places, built) for data in step.zeroed],
         spares,
     )
     return group.launched(), StepReport(
         loops=tuple(step.loops),
-        inverted=None if step.inverted is None else step.loops[step.inverted],
+        inverted=tuple(step.loops[place] for place in step.inverted),
         renamed=group.renamed,
         dropped=group.dropped,
+        zeroed=group.zeroed,
         n_bytes=group.useful_bytes,
     )
 
@@ -202,7 +206,8 @@ def _numbered(
     for entry, loop, one in zip(entries, loops, built, strict=True):
         if loop is None:
             writes = [is_written for _, is_written in entry.uses]
-            found.append(_core.chain.action(list(zip(one.aliases, writes, strict=True))))
+            uses = list(zip(one.aliases, writes, strict=True))
+            found.append(_core.chain.action(uses, entry.zeroes))
         else:
             alone = _why_alone(loop)
             found.append(
@@ -211,6 +216,8 @@ def _numbered(
                     why_alone=alone,
                     why_no_invert=alone or _why_no_invert(loop),
                     n_bytes=loop.useful_bytes,
+                    why_no_join=alone or _why_no_join(loop, one),
+                    entry_bytes=loop._facts.widths(one)[1],
                 )
             )
     return found, built
@@ -264,5 +271,19 @@ def _why_no_invert(loop: ParLoop) -> str:
     return f"alone it runs by strategy '{choice.strategy}': {choice.why}"
 
 
+def _why_no_join(loop: ParLoop, built: symbolic.Symbolic) -> str:
+    """Say why a loop is not visited from its targets where these are visited for another loop.
+
+    Few elements, such as those at a boundary, are no reason then: without this loop the sums could
+    stay in registers. But a kernel that is called for many targets of an element costs too much.
+    """
+    request, n_slots = loop._current_request(), built.loop.n_slots()
+    if n_slots > dict(request.options.tuning.values())["owner_slots"]:
+        return f"its kernel would be called {n_slots} times for each element"
+    return flow.why_not("owner", request)
+
+
 def _report(loop: int, n_bytes: int) -> StepReport:
-    return StepReport(loops=(loop,), inverted=None, renamed=(), dropped=(), n_bytes=n_bytes)
+    return StepReport(
+        loops=(loop,), inverted=(), renamed=(), dropped=(), zeroed=(), n_bytes=n_bytes
+    )

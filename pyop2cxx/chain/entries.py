@@ -61,9 +61,10 @@ class Entry:
         action: What is done instead of a loop, such as setting a Global to zero.
         name: What reports call it.
         uses: What an action reads and writes: each with whether it writes.
+        zeroes: Whether an action sets all that it writes to zero.
     """
 
-    __slots__ = ("action", "args", "key", "loop", "name", "recorded", "uses")
+    __slots__ = ("action", "args", "key", "loop", "name", "recorded", "uses", "zeroes")
 
     def __init__(
         self,
@@ -73,6 +74,7 @@ class Entry:
         action: Callable[[], None] | None = None,
         name: str = "",
         uses: tuple[tuple[DataCarrier, bool], ...] = (),
+        zeroes: bool = False,
     ) -> None:
         self.recorded = recorded
         self.args = args
@@ -80,6 +82,7 @@ class Entry:
         self.action = action
         self.name = name
         self.uses = uses
+        self.zeroes = zeroes
         self.key: object = recorded  # equal for entries that do the same to the same
         if recorded is None:
             self.key = (name, *((carrier._uid, writes) for carrier, writes in uses))

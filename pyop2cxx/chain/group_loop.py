@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from pyop2cxx.data.dats import Dat
     from pyop2cxx.loop.parloop import ParLoop
     from pyop2cxx.loop.parts import Part
+    from pyop2cxx.sets.maps import Map
 
 
 class GroupFacts(LoopFacts):
@@ -33,6 +34,7 @@ class GroupFacts(LoopFacts):
         loops: All loops, in their order.
         parts: Their arguments.
         dropped: Numbers of Dats whose values are not stored.
+        zeroed: Numbers of Dats whose values are known and not read.
     """
 
     def __init__(
@@ -41,17 +43,35 @@ class GroupFacts(LoopFacts):
         loops: Sequence[ParLoop],
         parts: Sequence[Sequence[Part]],
         dropped: frozenset[int],
+        zeroed: frozenset[int],
     ) -> None:
         super().__init__(main.iterset, main._items, [part for own in parts for part in own])
+        self._main = main
         self._loops = loops
         self._parts_of_each = parts
         self._dropped = dropped
+        self._zeroed = zeroed
 
     def widths(self, built: symbolic.Symbolic) -> tuple[int, int, int]:
         """Bytes of element numbers, of incidences and of target numbers in plan arrays."""
         each = [loop._facts.widths(loop._symbolic()) for loop in self._loops]
-        element, entry, target = map(max, zip(super().widths(built), *each, strict=True))
-        return element, entry, target
+        element, _, target = map(max, zip(super().widths(built), *each, strict=True))
+        return element, self._main._facts.widths(self._main._symbolic())[1], target
+
+    def is_evenly_covered(self, built: symbolic.Symbolic, most_padding: float) -> bool:
+        """Say so of the loop whose incidences come first: those of others are not padded."""
+        return self._main._facts.is_evenly_covered(self._main._symbolic(), most_padding)
+
+    def map_facts(self, map_: Map) -> _core.plan.MapFacts:
+        """Degrees as in the loop that writes through a Map, whose rows are its elements."""
+        users = [
+            (any(part.access != READ for part in through), loop)
+            for loop, own in zip(self._loops, self._parts_of_each, strict=True)
+            if (through := [part for part in own if part.target is map_])
+        ]
+        writers = [loop for writes, loop in users if writes]
+        loop = writers[0] if writers else users[0][1] if users else self._main
+        return loop._facts.map_facts(map_)
 
     def index_bytes(self, built: symbolic.Symbolic) -> int:
         """4 if every index fits in each of the loops, with room to stride."""
@@ -61,7 +81,7 @@ class GroupFacts(LoopFacts):
     @property
     def useful_bytes(self) -> int:
         """Bytes that a call must move: not what is handed on from one loop to the next."""
-        made: set[int] = set()
+        made: set[int] = set(self._zeroed)
         read: dict[int, int] = {}
         written: dict[int, int] = {}
         for loop, own in zip(self._loops, self._parts_of_each, strict=True):
@@ -87,9 +107,10 @@ class GroupLoop:
 
     Args:
         loops: In their order.
-        inverted: Which of them is visited from its targets, or None.
+        inverted: Which of them are visited from their targets.
         renamed: Numbers of a loop among these and of its argument that use a second buffer.
         dropped: The same, of arguments whose values need not be stored.
+        zeroed: The same, of arguments that add to what is known to be zero.
         spares: Second buffers.
     """
 
@@ -98,25 +119,28 @@ class GroupLoop:
     def __init__(
         self,
         loops: Sequence[ParLoop],
-        inverted: int | None,
+        inverted: Sequence[int],
         renamed: Sequence[tuple[int, int]],
         dropped: Sequence[tuple[int, int]],
+        zeroed: Sequence[tuple[int, int]],
         spares: Spares,
     ) -> None:
         self.kernel = loops[0].kernel
         self.name = "_".join(loop.kernel.name for loop in loops)
         self._what = f"chain of {' + '.join(loop.kernel.name for loop in loops)}"
         self._line = loops[0]._line
-        self._inverted = inverted
+        self._is_inverted = bool(inverted)
+        main = inverted[0] if inverted else 0
         parts = [list(loop._parts) for loop in loops]
-        numbers = frozenset(parts[i][k].data._uid for i, k in dropped)
+        numbers = [frozenset(parts[i][k].data._uid for i, k in of) for of in (dropped, zeroed)]
         self.dropped = tuple(sorted({parts[i][k].data.name for i, k in dropped}))
+        self.zeroed = tuple(sorted({parts[i][k].data.name for i, k in zeroed}))
         self._renamed: dict[int, tuple[Dat, Dat]] = {}
         for i, k in renamed:
             dat = parts[i][k].data
             self._renamed[dat._uid] = (dat, spares.of(dat))
             parts[i][k] = replace(parts[i][k], data=spares.of(dat))
-        self._facts = GroupFacts(loops[inverted or 0], loops, parts, numbers)
+        self._facts = GroupFacts(loops[main], loops, parts, *numbers)
         self._parts = self._facts.parts
         built = symbolic.build_together(
             [
@@ -126,10 +150,11 @@ class GroupLoop:
         )
         group = _core.chain.group_of(
             loops=[one.loop for one in built],
-            inverted=inverted,
+            inverted=list(inverted),
             dropped=[built[i].aliases[k].data for i, k in dropped],
+            zeroed=[built[i].aliases[k].data for i, k in zeroed],
         )
-        self._built = replace(built[inverted or 0], loop=group)
+        self._built = replace(built[main], loop=group)
 
     @property
     def renamed(self) -> tuple[str, ...]:
@@ -159,7 +184,7 @@ class GroupLoop:
             backend=backend,
             map_facts=tuple(self._facts.map_facts(map_) for map_ in built.maps),
             options=self._facts.options(built, backend, given),
-            strategy=None if self._inverted is None else "owner",
+            strategy="owner" if self._is_inverted else None,
             lanes=0,
             tuning=(),
             column_fill=partial(self._facts.column_fill, built),

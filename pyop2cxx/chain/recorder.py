@@ -59,7 +59,8 @@ class Chain:
         passes: How loops may be combined: 'fuse' (loops over one Set become one function), 'invert'
             (loops that increment through a Map run over its targets), 'rename' (new values go to
             a second buffer where old ones are still read), 'drop' (values that are overwritten
-            before they are read are not stored). None means all of them.
+            before they are read are not stored), 'zero' (sums that start where a loop or
+            ``zero()`` left zeros do not read them). None means all of them.
         bound: How many loops wait at most.
         compare: Whether the loops also run one after the other, from the same values, and a
             `ChainError` says where the chain computes something else. None means as the option
@@ -184,14 +185,18 @@ class Chain:
         return True
 
     def takes_action(
-        self, name: str, action: Callable[[], None], *uses: tuple[DataCarrier, bool]
+        self,
+        name: str,
+        action: Callable[[], None],
+        *uses: tuple[DataCarrier, bool],
+        zeroes: bool = False,
     ) -> bool:
         """Record something else that is done to values, in the order of the loops."""
         if self._is_running or get_ident() != self._thread:
             return False
         if not self._queue and not self._is_within_graph():
             return False
-        self._add(Entry(None, action=action, name=name, uses=uses))
+        self._add(Entry(None, action=action, name=name, uses=uses, zeroes=zeroes))
         return True
 
     def settle(self, carrier: DataCarrier, *, write: bool) -> None:

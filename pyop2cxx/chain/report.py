@@ -79,13 +79,15 @@ def described(step: StepReport, names: Sequence[str]) -> str:
         names: Of the chain's loops.
     """
     members = [
-        f"{names[i]} seen from its targets" if i == step.inverted else names[i] for i in step.loops
+        f"{names[i]} seen from its targets" if i in step.inverted else names[i] for i in step.loops
     ]
     text = " + ".join(members)
     if step.renamed:
         text += f"; second buffers: {', '.join(step.renamed)}"
     if step.dropped:
         text += f"; not stored: {', '.join(step.dropped)}"
+    if step.zeroed:
+        text += f"; sums that start at 0: {', '.join(step.zeroed)}"
     return text
 
 

@@ -186,7 +186,9 @@ class DataCarrier(Shown):
         recorder = runtime.recorder
         if recorder is None or Lent.any_held((self._lent_out,)):
             return False
-        return recorder.takes_action(f"{member} {self._name}", action, (self, True))
+        return recorder.takes_action(
+            f"{member} {self._name}", action, (self, True), zeroes=member == "zero"
+        )
 
     def _host_array(self, member: str) -> Array:
         """Return all values as they lie on the host, up to date or not."""

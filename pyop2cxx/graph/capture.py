@@ -56,7 +56,9 @@ class Capture:
     def learn(self, key: object, kernel: object, loop: Any, make: Callable[..., Any]) -> None:
         """Remember nothing."""
 
-    def takes_action(self, name: str, action: Callable[[], None], *uses: tuple[Any, bool]) -> bool:
+    def takes_action(
+        self, name: str, action: Callable[[], None], *uses: tuple[Any, bool], zeroes: bool = False
+    ) -> bool:
         """Record what the library does to values itself, such as setting them to zero."""
         if not self._is_own_thread():
             return False

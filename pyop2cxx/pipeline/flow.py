@@ -90,6 +90,18 @@ def choose(request: Request) -> Choice:
     return Choice(strategy=strategy, why=why, options=options, why_lanes=why_lanes, key=key)
 
 
+def why_not(strategy: str, request: Request) -> str:
+    """Say why a strategy is not possible for a loop; empty: it is."""
+    facts = list(request.map_facts)
+    try:
+        _core.force_strategy(
+            strategy, request.loop, request.backend.facts, facts, request.options
+        )
+    except UnsupportedError as error:
+        return str(error)
+    return ""
+
+
 def _choose_columns(request: Request, options: _core.LoweringOptions) -> str:
     """Let targets be side by side if their incidences fill the columns, and say so."""
     least = _core.least_fill(request.loop, options.tuning)

@@ -87,7 +87,9 @@ class Recorder(Protocol):
     def learn(self, key: object, kernel: object, loop: Any, make: Callable[..., Any]) -> None:
         """Remember a loop that is about to be recorded."""
 
-    def takes_action(self, name: str, action: Callable[[], None], *uses: tuple[Any, bool]) -> bool:
+    def takes_action(
+        self, name: str, action: Callable[[], None], *uses: tuple[Any, bool], zeroes: bool = False
+    ) -> bool:
         """Record something else that is done to values."""
 
     def settle(self, carrier: Any, *, write: bool) -> None:

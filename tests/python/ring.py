@@ -28,6 +28,7 @@ SPREAD = kernel(
     "void spread(double *r, const double *x, const double *e) "
     "{ double f = x[0] - 2 * x[1] + e[0]; r[0] += f; r[1] -= f; }"
 )
+WALL = kernel("void wall(double *r, const double *x) { r[0] += 0.5 * x[0]; }")
 STEP = kernel(
     "void advance(double *q, const double *old, double *r, double *s) "
     "{ q[0] = old[0] + 0.1 * r[0]; s[0] += r[0]; r[0] = 0; }"
@@ -38,7 +39,7 @@ SCALED = kernel("void scaled(double *y, const double *m) { y[0] *= m[0]; }")
 
 @dataclass
 class Ring:
-    """Cells in a ring, edges between neighbours, and a few Dats."""
+    """Cells in a ring, edges between neighbours, walls at some cells, and a few Dats."""
 
     strategy: str | None = "owner"
     cells: op2.Set = field(default_factory=lambda: op2.Set(N_CELLS, "cells"))
@@ -47,6 +48,8 @@ class Ring:
         self.edges = op2.Set(N_CELLS, "edges")
         ends = [[i, (i + 1) % N_CELLS] for i in range(N_CELLS)]
         self.ends = op2.Map(self.edges, self.cells, 2, ends, "ends")
+        self.walls = op2.Set(4, "walls")  # two of them at one cell
+        self.behind = op2.Map(self.walls, self.cells, 1, [[5], [17], [17], [58]], "behind")
         random = np.random.default_rng(5)
         self.dats = {
             name: op2.Dat(self.cells, random.random(N_CELLS), name=name) for name in "pqrs"
@@ -69,6 +72,7 @@ class Ring:
             "gather": (GATHER, edges, self.flux(write), q(read, ends)),
             "spread": (SPREAD, edges, r(inc, ends), q(read, ends), self.flux(read)),
             "spread s": (SPREAD, edges, s(inc, ends), p(read, ends), self.flux(read)),
+            "wall": (WALL, self.walls, r(inc, self.behind), q(read, self.behind)),
             "step": (STEP, cells, q(write), p(read), r(rw), self.sum(inc)),
             "least": (LEAST, cells, q(read), self.least(op2.MIN)),
             "scaled": (SCALED, cells, s(rw), self.least(read)),

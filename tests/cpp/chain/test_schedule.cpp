@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <string>
 #include <vector>
 
@@ -75,7 +76,7 @@ TEST(Schedule, ALoopThatIsKeptAloneSaysWhy) {
 TEST(Schedule, ASumIsSeenFromItsTargetsAndWhatIsStillReadIsRenamed) {
   const Schedule found = schedule({sum_q(), take_r()}, {});
   ASSERT_EQ(loops_of(found), (Groups{{0, 1}}));
-  EXPECT_EQ(found.steps[0].inverted, 0U);
+  EXPECT_EQ(found.steps[0].inverted, (std::vector<std::size_t>{0}));
   EXPECT_EQ(found.steps[0].renamed, (std::vector<Renamed>{{1, 0, true}}));
 }
 
@@ -106,8 +107,69 @@ TEST(Schedule, OfSeveralGroupsTheOneThatMovesMostIsJoined) {
   Entry small = sum_q();
   small.loop.set = edges + 1;  // or both sums would be one loop
   small.n_bytes = 0.5;
+  small.why_no_invert = small.why_no_join = "its kernel is called too often";
   const Schedule found = schedule({sum_q(), small, take_r()}, {});
   EXPECT_EQ(loops_of(found), (Groups{{1}, {0, 2}}));
+}
+
+TEST(Schedule, FurtherLoopsThatAddToTheTargetsComeIn) {
+  Entry few = sum_q();
+  few.loop.set = edges + 1;
+  few.n_bytes = 0.5;
+  few.why_no_invert = "it adds to few of its targets";
+  const Schedule found = schedule({sum_q(), few, take_r()}, {});
+  ASSERT_EQ(loops_of(found), (Groups{{0, 1, 2}}));
+  EXPECT_EQ(found.steps[0].inverted, (std::vector<std::size_t>{0, 1}));
+  // alone it stays as it is
+  EXPECT_EQ(loops_of(schedule({few, take_r()}, {})), (Groups{{0}, {1}}));
+  // after the others, too, unless these have used the sum
+  EXPECT_EQ(loops_of(schedule({sum_q(), take_r(), few}, {})), (Groups{{0, 1}, {2}}));
+  few.entry_bytes = 8;
+  EXPECT_EQ(loops_of(schedule({sum_q(), few, take_r()}, {})), (Groups{{1}, {0, 2}}));
+}
+
+/// A loop over cells that takes what was summed and leaves 0 there.
+Entry take_and_clear() {
+  ir::Loop made = lower::testing::make_loop_of(
+      "clear", {direct("x", Access::write, 1, p), direct("y", Access::write, 1, r)}, {{2, 1}},
+      [](int) { return lower::testing::literal("0.0"); });
+  std::get<ir::DirectDat>(made.args[1]).access = Access::rw;
+  made.set = cells;
+  return entry(std::move(made));
+}
+
+TEST(Schedule, SumsStartWhereZerosWereLeft) {
+  const Schedule found = schedule({sum_q(), take_and_clear(), sum_q(), take_and_clear()}, {});
+  ASSERT_EQ(loops_of(found), (Groups{{0, 1}, {2, 3}}));
+  EXPECT_TRUE(found.steps[0].zeroed.empty());
+  EXPECT_EQ(found.steps[0].dropped, (std::vector<int>{2}));
+  EXPECT_EQ(found.steps[1].zeroed, (std::vector<int>{2}));
+  EXPECT_TRUE(found.steps[1].dropped.empty());
+  const Schedule without =
+      schedule({sum_q(), take_and_clear(), sum_q(), take_and_clear()}, {.zero = false});
+  EXPECT_TRUE(without.steps[1].zeroed.empty());
+}
+
+TEST(Schedule, ZerosThatSomebodyLooksAtAreStored) {
+  const Entry look = entry(
+      loop_over(edges + 1, "look",
+                {indirect("x", Access::read, 0, 1, r), direct("z", Access::write, 1, {3, 3})}));
+  const Schedule found = schedule({sum_q(), take_and_clear(), look, sum_q(), take_and_clear()}, {});
+  ASSERT_EQ(loops_of(found), (Groups{{0, 1}, {2}, {3, 4}}));
+  EXPECT_TRUE(found.steps[0].dropped.empty());  // the others look at it
+  EXPECT_EQ(found.steps[2].zeroed, (std::vector<int>{2}));
+}
+
+TEST(Schedule, AnActionThatZeroesIsLeftOutWhereNobodySeesIt) {
+  const Entry zero = action({{r, true}}, true);
+  const Schedule found = schedule({change_q(), zero, sum_q(), take_and_clear()}, {});
+  ASSERT_EQ(loops_of(found), (Groups{{0}, {2, 3}}));
+  EXPECT_EQ(found.steps[1].zeroed, (std::vector<int>{2}));
+  // somebody looks first; or the action sets something else
+  EXPECT_EQ(schedule({zero, take_and_clear(), sum_q(), take_and_clear()}, {}).steps.size(), 3U);
+  const Schedule set = schedule({change_q(), action({{r, true}}), sum_q(), take_and_clear()}, {});
+  EXPECT_EQ(loops_of(set), (Groups{{0}, {1}, {2, 3}}));
+  EXPECT_TRUE(set.steps.back().zeroed.empty());
 }
 
 TEST(Schedule, WhatIsOverwrittenUnseenIsNotStored) {

@@ -37,6 +37,7 @@ Executable example() {
   made.plan.composed = {4, 5};
   made.plan.composed_bytes = 8;
   made.plan.all_targets = true;
+  made.plan.further = {{2, 3}, {6}};
   made.scratch = {16, 8, -1};
   return made;
 }

@@ -137,10 +137,10 @@ TEST(WhyNotFused, ASumOverTheItemsIncidencesIsComplete) {
 TEST(Inverted, IsTheLoopFromItsTargets) {
   const Loop sum = loop_named(
       "sum", {indirect("x", Access::read, 0, 1, q), indirect("y", Access::inc, 0, 1, r)});
-  EXPECT_FALSE(inverted_member(sum));
+  EXPECT_FALSE(is_inverted(sum));
   EXPECT_TRUE(is_summed(sum, 1));
   const Group group = inverted(sum);
-  EXPECT_EQ(inverted_member(group), 0U);
+  EXPECT_EQ(inverted_members(group), (std::vector<std::size_t>{0}));
   EXPECT_EQ(group.set, 1);
   EXPECT_EQ(inverted(group).set, 1);  // stays as it is
   EXPECT_THROW((void)inverted(loop_named("one", {direct("y", Access::inc, 1, r)})), InternalError);
