@@ -37,11 +37,29 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any
 
-FORMS: dict[str, tuple[str, ...] | None] = {
-    "eager": None,
-    "recorded only": (),
-    "fused": ("fuse", "drop"),
-    "inverted, too": ("fuse", "invert", "rename", "drop", "zero"),
+_ALL = ("fuse", "invert", "rename", "drop", "zero")
+
+
+@dataclass(frozen=True, slots=True)
+class Form:
+    """How a program runs.
+
+    Attributes:
+        passes: Of its chains; None: it has none.
+        n_steps: Time steps of a chain, so that the end of one may join the beginning of the next.
+    """
+
+    passes: tuple[str, ...] | None
+    n_steps: int = 1
+
+
+FORMS = {
+    "eager": Form(None),
+    "recorded only": Form(()),
+    "fused": Form(("fuse", "drop")),
+    "inverted, too": Form(("fuse", "invert", "rename", "drop")),
+    "from zero, too": Form(_ALL),
+    "rotated, too": Form(_ALL, 8),
 }
 
 
@@ -89,20 +107,22 @@ PROGRAMS: dict[str, tuple[Callable[[int], Program], int]] = {
 """What makes a program of a size, and the size by default."""
 
 
-def _block(passes: tuple[str, ...] | None) -> AbstractContextManager[object]:
-    return nullcontext() if passes is None else op2.chain(passes=passes)
+def _block(form: Form) -> AbstractContextManager[object]:
+    return nullcontext() if form.passes is None else op2.chain(passes=form.passes)
 
 
 CLOCK = {"now": time.perf_counter}
 
 
-def _seconds(program: Program, passes: tuple[str, ...] | None, n_steps: int) -> float:
+def _seconds(program: Program, form: Form, n_steps: int) -> float:
+    """Return the seconds of so many steps, a multiple of those of a chain."""
     program.restart()
     op2.wait()
     start = CLOCK["now"]()
-    for _ in range(n_steps):
-        with _block(passes):
-            program.step()
+    for _ in range(n_steps // form.n_steps):
+        with _block(form):
+            for _ in range(form.n_steps):
+                program.step()
     op2.wait()
     return CLOCK["now"]() - start
 
@@ -110,25 +130,25 @@ def _seconds(program: Program, passes: tuple[str, ...] | None, n_steps: int) -> 
 def _farthest(name: str, size: int, n_steps: int) -> dict[str, float]:
     """Return the largest difference to the eager results of each form, after some steps."""
     found = {}
-    for form, passes in FORMS.items():
+    for name_of_form, form in FORMS.items():
         program = PROGRAMS[name][0](size)
-        _seconds(program, passes, n_steps)
-        found[form] = program.result.data_ro.copy()
+        _seconds(program, form, n_steps)
+        found[name_of_form] = program.result.data_ro.copy()
     return {form: float(np.abs(found[form] - found["eager"]).max()) for form in FORMS}
 
 
 def _measure(name: str, size: int, *, n_rounds: int, round_seconds: float) -> None:
     """Print seconds and ratios of all forms of a program, all over the same memory."""
-    apart = _farthest(name, size, 4)
+    apart = _farthest(name, size, 8)
     program = PROGRAMS[name][0](size)
-    for passes in FORMS.values():
-        _seconds(program, passes, 2)  # compiles
-    n_steps = 2 * max(1, round(round_seconds / _seconds(program, None, 2)))
-    spent: dict[str, list[float]] = {form: [] for form in FORMS}
+    for form in FORMS.values():
+        _seconds(program, form, 8)  # compiles
+    n_steps = 8 * max(1, round(round_seconds / _seconds(program, FORMS["eager"], 8)))
+    spent: dict[str, list[float]] = {name: [] for name in FORMS}
     for k in range(n_rounds):
         order = list(FORMS.items())
-        for form, passes in order[k % len(order) :] + order[: k % len(order)]:
-            spent[form].append(_seconds(program, passes, n_steps))
+        for name_of_form, form in order[k % len(order) :] + order[: k % len(order)]:
+            spent[name_of_form].append(_seconds(program, form, n_steps))
     print(f"{name}, size {size}, {n_steps} steps a round, {n_rounds} rounds")
     for form in FORMS:
         ratios = sorted(a / b for a, b in zip(spent[form], spent["eager"], strict=True))
