@@ -15,12 +15,8 @@ void bind_chain(py::module_& core) {
   py::class_<chain::Entry>(room, "Entry")
       .def(py::init([](const ir::Loop& loop, std::string why_alone, std::string why_no_invert,
                        double n_bytes, std::string why_no_join, int entry_bytes) {
-             return chain::Entry{loop,
-                                 std::move(why_alone),
-                                 std::move(why_no_invert),
-                                 n_bytes,
-                                 std::move(why_no_join),
-                                 entry_bytes};
+             return chain::Entry{loop,    std::move(why_alone),   std::move(why_no_invert),
+                                 n_bytes, std::move(why_no_join), entry_bytes};
            }),
            py::arg("loop"), py::arg("why_alone"), py::arg("why_no_invert"), py::arg("n_bytes"),
            py::arg("why_no_join"), py::arg("entry_bytes"));

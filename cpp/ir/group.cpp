@@ -67,9 +67,9 @@ bool is_own_sum(const Group& group, std::size_t sum, std::size_t later) {
   const auto* dat = std::get_if<IndirectDat>(&group.args[sum]);
   const auto* direct = std::get_if<DirectDat>(&group.args[later]);
   return dat != nullptr && direct != nullptr && is_at_incidences(group, sum) &&
-         !is_at_incidences(group, later) &&
-         is_reduction(dat->access) && dat->alias == direct->alias && dat->dim == direct->dim &&
-         dat->stride == direct->stride && dat->component == direct->component &&
+         !is_at_incidences(group, later) && is_reduction(dat->access) &&
+         dat->alias == direct->alias && dat->dim == direct->dim && dat->stride == direct->stride &&
+         dat->component == direct->component &&
          group.maps[static_cast<std::size_t>(dat->map)].toset == group.set;
 }
 

@@ -44,8 +44,8 @@ namespace op2::ir {
 /// components, whatever branches the kernel takes.
 [[nodiscard]] bool defines(const Group& group, std::size_t arg);
 
-/// @brief True if all that @p arg can reach of its Dat is 0 after the loop: for all items of its Set
-/// and all components.
+/// @brief True if all that @p arg can reach of its Dat is 0 after the loop: for all items of its
+/// Set and all components.
 [[nodiscard]] bool leaves_zero(const Group& group, std::size_t arg);
 
 /// @brief True if @p arg adds to what is known to be 0, so that memory need not be read.

@@ -39,7 +39,7 @@ using Written = std::vector<std::set<std::int64_t>>;  // by object
 struct State {
   std::map<std::string, Value, std::less<>> variables;
   Written written;
-  Written zero;  // scalars that hold 0
+  Written zero;                              // scalars that hold 0
   std::set<std::string, std::less<>> unset;  // locals without a value on some path
 };
 using Reached = std::optional<State>;  // nothing: no path leads there
@@ -48,9 +48,8 @@ using Reached = std::optional<State>;  // nothing: no path leads there
 bool is_zero(std::string_view spelling) {
   const bool is_hex = spelling.starts_with("0x") || spelling.starts_with("0X");
   if (is_hex) spelling.remove_prefix(2);
-  const std::string_view digits =
-      spelling.substr(0, spelling.find_first_not_of(is_hex ? "0123456789abcdefABCDEF." :
-                                                             "0123456789."));
+  const std::string_view digits = spelling.substr(
+      0, spelling.find_first_not_of(is_hex ? "0123456789abcdefABCDEF." : "0123456789."));
   return !digits.empty() && digits.find_first_not_of("0.") == std::string_view::npos;
 }
 

@@ -138,8 +138,8 @@ struct Value {
   DType dtype = DType::float64;
   int dim = 1;
   Alias alias;
-  int version = 0;     ///< 0: what was there before the Group
-  bool stored = true;  ///< somebody looks at it after the Group, so memory must hold it
+  int version = 0;       ///< 0: what was there before the Group
+  bool stored = true;    ///< somebody looks at it after the Group, so memory must hold it
   bool is_zero = false;  ///< it is 0 everywhere, whatever memory holds
   bool operator==(const Value&) const = default;
 };

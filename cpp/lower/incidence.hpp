@@ -56,9 +56,9 @@ enum class Sizes : std::uint8_t { always, if_padded };
                                                const std::vector<MapFacts>& maps,
                                                std::size_t member = 0);
 
-/// @brief Ask the plan for the inverse of every Map that a member reduces a Dat or a matrix through.
-/// The first one of a Group may be padded; those of further members are not, and have a row for
-/// every target.
+/// @brief Ask the plan for the inverse of every Map that a member reduces a Dat or a matrix
+/// through. The first one of a Group may be padded; those of further members are not, and have a
+/// row for every target.
 [[nodiscard]] Incidence add_incidence(Builder& builder, Sizes sizes, std::size_t member = 0);
 
 /// @brief @p body with `target` declared for row `t`.

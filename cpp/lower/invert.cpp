@@ -47,7 +47,8 @@ kir::Block global_stores(const Builder& builder, std::size_t member) {
            builder.packed().args[i].store);
   }
   if (!once.empty()) {
-    const kir::Expr slot = kir::integer(counting_slot(loop, builder.request().maps, member).value());
+    const kir::Expr slot =
+        kir::integer(counting_slot(loop, builder.request().maps, member).value());
     always.push_back({kir::If{kir::equal(kir::name("o"), slot), std::move(once)}});
   }
   return always;

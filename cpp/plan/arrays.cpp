@@ -161,8 +161,8 @@ void use_further(const PlanRequest& request, PlanCache& plans, LoopPlan& plan, N
   for (const InverseSpec& spec : request.further) {
     const auto inverse = plans.inverse(spec, request.n_threads);
     if (inverse->n_rows != plan.n_items) {
-      throw InternalError(fmt::format("inverses of one loop have {} and {} rows", plan.n_items,
-                                      inverse->n_rows));
+      throw InternalError(
+          fmt::format("inverses of one loop have {} and {} rows", plan.n_items, inverse->n_rows));
     }
     plan.n_bytes += inverse->bytes();
     plan.arrays.add(PlanArray::incidence_offset, array_of(inverse->offset, inverse),

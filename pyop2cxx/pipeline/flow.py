@@ -94,9 +94,7 @@ def why_not(strategy: str, request: Request) -> str:
     """Say why a strategy is not possible for a loop; empty: it is."""
     facts = list(request.map_facts)
     try:
-        _core.force_strategy(
-            strategy, request.loop, request.backend.facts, facts, request.options
-        )
+        _core.force_strategy(strategy, request.loop, request.backend.facts, facts, request.options)
     except UnsupportedError as error:
         return str(error)
     return ""

@@ -47,7 +47,9 @@ TEST(Zeros, AreWhatWasStoredLast) {
   EXPECT_EQ(zero({put(0, "0.5"), put(0, "0e3")}), 1);
   EXPECT_EQ(zero({put(0, "10")}), 0);
   EXPECT_EQ(zero({put(0, "0x10")}), 0);
-  EXPECT_EQ(zero({put(0, "0"), eval({.node = Assign{BinaryOp::add}, .operands = {at("x", 0), lit("1")}})}), 0);
+  EXPECT_EQ(zero({put(0, "0"),
+                  eval({.node = Assign{BinaryOp::add}, .operands = {at("x", 0), lit("1")}})}),
+            0);
   EXPECT_EQ(zero({loop("i", 4, {eval(assign(at(name("x"), name("i")), lit("0.0")))})}), 4);
 }
 
