@@ -120,7 +120,8 @@ class Machine {
     now_ = std::move(state);
     if (listener_ != nullptr) add_tables();
     call(entry.name, arguments);
-    RunResult result{.is_complete = true};
+    RunResult result;
+    result.is_complete = true;
     if (now_) {
       result.stored = std::move(now_->written);
       result.zero = std::move(now_->zero);

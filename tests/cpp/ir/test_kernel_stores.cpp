@@ -37,32 +37,35 @@ TEST(Stores, StraightLines) {
 std::int64_t zero(Body body) {
   return surely_zero(kernel(std::move(body)))[0];
 }
-Stmt put(int i, const char* value) {
+Stmt stored(int i, const char* value) {
   return eval(assign(at("x", i), lit(value)));
 }
 
 TEST(Zeros, AreWhatWasStoredLast) {
-  EXPECT_EQ(zero({put(0, "0"), put(1, "0.0"), put(2, "0.f"), put(3, "0x0p0"), put(4, "1")}), 4);
-  EXPECT_EQ(zero({put(0, "0"), put(0, "0.5")}), 0);
-  EXPECT_EQ(zero({put(0, "0.5"), put(0, "0e3")}), 1);
-  EXPECT_EQ(zero({put(0, "10")}), 0);
-  EXPECT_EQ(zero({put(0, "0x10")}), 0);
-  EXPECT_EQ(zero({put(0, "0"),
-                  eval({.node = Assign{BinaryOp::add}, .operands = {at("x", 0), lit("1")}})}),
-            0);
+  Expr added = assign(at("x", 0), lit("1"));
+  std::get<Assign>(added.node).op = BinaryOp::add;
+  EXPECT_EQ(zero({stored(0, "0"), stored(1, "0.0"), stored(2, "0.f"), stored(3, "0x0p0"),
+                  stored(4, "1")}),
+            4);
+  EXPECT_EQ(zero({stored(0, "0"), stored(0, "0.5")}), 0);
+  EXPECT_EQ(zero({stored(0, "0.5"), stored(0, "0e3")}), 1);
+  EXPECT_EQ(zero({stored(0, "10")}), 0);
+  EXPECT_EQ(zero({stored(0, "0x10")}), 0);
+  EXPECT_EQ(zero({stored(0, "0"), eval(added)}), 0);
   EXPECT_EQ(zero({loop("i", 4, {eval(assign(at(name("x"), name("i")), lit("0.0")))})}), 4);
 }
 
 TEST(Zeros, AreLostWhereSomethingUnknownIsStored) {
   const Expr data = less(at("y", 0), lit("0."));
-  EXPECT_EQ(zero({put(0, "0"), branch(data, {put(0, "1")})}), 0);
-  EXPECT_EQ(zero({branch(data, {put(0, "0")}, {put(0, "0.0")})}), 1);
-  EXPECT_EQ(zero({put(0, "0"), {.node = While{.condition = data, .body = {put(0, "1")}}}}), 0);
-  EXPECT_EQ(zero({put(0, "0"), eval(call("f", {name("x")}))}), 0);
-  EXPECT_EQ(zero({put(0, "0"), eval(call("sqrt", {at("y", 0)}))}), 1);
-  EXPECT_EQ(zero({put(0, "0"), branch(data, {give()}), put(1, "0")}), 1);
+  EXPECT_EQ(zero({stored(0, "0"), branch(data, {stored(0, "1")})}), 0);
+  EXPECT_EQ(zero({branch(data, {stored(0, "0")}, {stored(0, "0.0")})}), 1);
+  EXPECT_EQ(zero({stored(0, "0"), {.node = While{.condition = data, .body = {stored(0, "1")}}}}),
+            0);
+  EXPECT_EQ(zero({stored(0, "0"), eval(call("f", {name("x")}))}), 0);
+  EXPECT_EQ(zero({stored(0, "0"), eval(call("sqrt", {at("y", 0)}))}), 1);
+  EXPECT_EQ(zero({stored(0, "0"), branch(data, {give()}), stored(1, "0")}), 1);
   const Expr index = cast(scalar(Base::int32), at("y", 0));
-  EXPECT_EQ(zero({put(0, "0"), eval(assign(at(name("x"), index), lit("1")))}), 0);
+  EXPECT_EQ(zero({stored(0, "0"), eval(assign(at(name("x"), index), lit("1")))}), 0);
 }
 
 TEST(Stores, LoopsWithConstantBounds) {
