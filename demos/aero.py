@@ -11,19 +11,15 @@ steps, which a wrong tangent misses, and the flow has to be as symmetric as the 
 
 from __future__ import annotations
 
-import argparse
 import sys
-from typing import TYPE_CHECKING
 
 import numpy as np
 import ufl
+from convergence import started, verdict
 from ufl import dot, dx, grad
 
 from pyop2cxx import fem, op2
 from pyop2cxx.mesh import airfoil_mesh
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 KERNELS = """
 static void multiply(const double *K, const double *v, double *w) {
@@ -63,22 +59,16 @@ def flow(n: int) -> tuple[fem.Function, list[float]]:
     return phi, residuals[1:]
 
 
-def main(argv: Sequence[str] | None = None) -> int:
+def main(argv: list[str] | None = None) -> int:
     """Run the demo; return 0, or 1 if Newton's method is slow or the flow not symmetric."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--backend", default="sequential", help="default: %(default)s")
-    parser.add_argument("--cells", type=int, default=20, help="rows; default: %(default)s")
-    given = parser.parse_args(argv)
-    op2.init(backend=given.backend)
+    n = started(__doc__, 20, argv)
     with op2.profile() as profile:
-        phi, residuals = flow(given.cells)
+        phi, residuals = flow(n)
     x = phi.space.mesh.coordinates.data_ro
     up, down = (phi.values[np.lexsort((sign * x[:, 1], x[:, 0]))] for sign in (1, -1))
     apart = float(abs(up - down).max())
-    passed = residuals[-1] < 1e-12 and apart < 1e-10
     print(profile, "\nresiduals", *(f"{one:.1e}" for one in residuals))
-    print("check:", f"{'passed' if passed else 'FAILED'}: sides {apart:.1e} apart")
-    return 0 if passed else 1
+    return verdict(residuals[-1] < 1e-12 and apart < 1e-10, f"sides {apart:.1e} apart")
 
 
 if __name__ == "__main__":

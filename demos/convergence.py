@@ -33,6 +33,18 @@ def run(
     Returns:
         0, or 1 where the order is less.
     """
+    n = started(doc, cells, argv)
+    coarse = solve(n)
+    with op2.profile() as profile:
+        fine = solve(2 * n)
+    print(profile)
+    found = float(np.log2(coarse / fine))
+    errors = f"errors {coarse:.3e} and {fine:.3e}"
+    return verdict(found >= order, f"{errors}, order {found:.2f}, at least {order}")
+
+
+def started(doc: str, cells: int, argv: Sequence[str] | None = None) -> int:
+    """Take the options of a demo, start its backend, and return how many cells a side it has."""
     parser = argparse.ArgumentParser(description=doc.splitlines()[0])
     parser.add_argument("--backend", default="sequential", help="default: %(default)s")
     parser.add_argument("--cells", type=int, default=cells, help="a side; default: %(default)s")
@@ -40,14 +52,10 @@ def run(
     if given.cells < 2:
         parser.error("--cells must be at least 2")
     op2.init(backend=given.backend)
-    coarse = solve(given.cells)
-    with op2.profile() as profile:
-        fine = solve(2 * given.cells)
-    print(profile)
-    found = float(np.log2(coarse / fine))
-    passed = found >= order
-    print(
-        f"check: {'passed' if passed else 'FAILED'}: errors {coarse:.3e} and {fine:.3e}, order "
-        f"{found:.2f}, at least {order}"
-    )
+    return int(given.cells)
+
+
+def verdict(passed: bool, found: str) -> int:
+    """Say whether a demo passed and what it found; return what its program exits with."""
+    print(f"check: {'passed' if passed else 'FAILED'}: {found}")
     return 0 if passed else 1
