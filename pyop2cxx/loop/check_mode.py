@@ -100,7 +100,10 @@ def _suspicious(loop: Any) -> CheckedKernel | None:
 def _is_finite(sums: Any) -> bool:
     """Whether no value is NaN or infinite; false, too, if their sum is beyond all numbers."""
     values = sums._values
-    return values.dtype.kind not in "fc" or bool(np.isfinite(np.add.reduce(values, axis=None)))
+    if values.dtype.kind not in "fc":
+        return True
+    with np.errstate(all="ignore"):
+        return bool(np.isfinite(np.add.reduce(values, axis=None)))
 
 
 def _with_kernel(loop: Any, kernel: Any, extra: tuple[Any, ...]) -> Any:

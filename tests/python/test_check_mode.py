@@ -679,6 +679,18 @@ def test_what_came_in_is_no_mistake_and_the_loop_runs_again(backend: str) -> Non
     assert np.array_equal(world.y.data_ro, 2 * world.x.data_ro[:-1])
 
 
+@pytest.mark.filterwarnings("error::RuntimeWarning")
+def test_a_sum_of_both_infinities_is_found_without_a_warning_of_numpy() -> None:
+    op2.init(backend="sequential", check=True)
+    edges = op2.Set(2, "edges")
+    x = op2.Dat(edges, [1e308, -1e308], name="x")
+    y = op2.Dat(edges, name="y")
+    kernel = op2.Kernel("void k(double *y, double *x) { y[0] += 10 * x[0]; }", "k")
+    with pytest.raises(CheckError) as caught:
+        op2.par_loop(kernel, edges, y(op2.INC), x(op2.READ))
+    assert (caught.value.check, caught.value.element) == ("made", 0)
+
+
 @each_backend
 @pytest.mark.parametrize("dtype", [np.complex128, np.complex64])
 def test_an_infinite_imaginary_part_is_found(backend: str, dtype: Any) -> None:
