@@ -4,7 +4,6 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <map>
 #include <memory>
 #include <set>
 #include <span>
@@ -54,11 +53,11 @@ class LoggingGraph {
     std::string& name = node->details().name;
     if (node->kernel() != nullptr) {
       name = *node->kernel();
-      kernels_[name] = node->kernel();
     } else if (name.empty()) {
       name = "all" + std::to_string(++n_aggregates_);
     }
     log("add " + name);
+    nodes_.push_back(node);
   }
   void add_predecessor(const std::shared_ptr<Made>& node, const Ref& before) {
     log(before.node().details().name + " -> " + node->details().name);
@@ -66,7 +65,9 @@ class LoggingGraph {
   void instantiate() { log("instantiate"); }
   void submit(std::int64_t n) {
     log("submit " + std::to_string(n));
-    for (const auto& [name, kernel] : kernels_) log("run " + *kernel);
+    for (const auto& node : nodes_) {
+      if (node->kernel() != nullptr) log("run " + *node->kernel());
+    }
   }
   [[nodiscard]] const Space& get_execution_space() const { return space_; }
 
@@ -75,7 +76,7 @@ class LoggingGraph {
 
   Space space_;
   int n_aggregates_ = 0;
-  std::map<std::string, const std::string*> kernels_;
+  std::vector<std::shared_ptr<Made>> nodes_;
 };
 
 static_assert(GraphBackend<LoggingGraph>);
