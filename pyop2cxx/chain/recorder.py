@@ -194,7 +194,9 @@ class Chain:
         """Record something else that is done to values, in the order of the loops."""
         if self._is_running or get_ident() != self._thread:
             return False
-        if not self._queue and not self._is_within_graph():
+        # on devices increments may start at zeros that nobody has to store
+        may_begin = self._is_within_graph() or (zeroes and runtime.device is not None)
+        if not self._queue and not may_begin:
             return False
         self._add(Entry(None, action=action, name=name, uses=uses, zeroes=zeroes))
         return True

@@ -115,6 +115,22 @@ def test_what_was_set_to_zero_is_neither_written_nor_read(backend: str) -> None:
     assert not any(step.zeroed for step in chain.explain().steps)
 
 
+def test_a_chain_may_begin_with_zeros_on_a_device(device: object) -> None:
+    eager, lazy = Ring(), Ring()
+    eager.dats["r"].zero()
+    _two_steps(eager)
+    with op2.chain() as chain:
+        lazy.dats["r"].zero()
+        assert op2.chain.pending() == ("zero r",)
+        _two_steps(lazy)
+    assert_alike(eager, lazy)
+    assert [step.zeroed for step in chain.explain().steps] == [("r",), ("r",)]
+    with op2.chain():
+        lazy.dats["r"].zero()
+        assert not lazy.dats["r"].data_ro.any()
+        assert op2.chain.pending() == ()
+
+
 def test_loops_wait_until_somebody_looks() -> None:
     ring = Ring()
     p, q, r, _ = ring.dats.values()
