@@ -11,7 +11,7 @@ namespace {
 
 using code::allocation_failure;
 using code::success;
-using testing::message_of;
+using ::op2::testing::message_of;
 
 /// A vendor that counts instead of giving memory; it has `n_left` pieces.
 struct Vendor {
