@@ -21,8 +21,8 @@ fail() {
 # a third of g++'s time for this; -O0, because a minute of slower tests costs less than optimising what the
 # sanitizers add.
 readonly sanitized=build/sanitize threads=build/threads
-# The rooms where threads meet, with the one that they name types of.
-readonly concrete_rooms='base;mesh;ir;plan;exec;dispatch;jit;runtime'
+# The rooms where threads meet, with those that they name types of or call.
+readonly concrete_rooms='base;mesh;ir;graph;plan;exec;dispatch;libs;runtime;jit'
 sanitized_build() {
   local folder=$1 sanitizers=$2
   cmake -S . -B "$folder" -G Ninja -DPYOP2CXX_TESTS=ON -DPYOP2CXX_PYTHON=OFF \
