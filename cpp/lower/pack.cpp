@@ -76,13 +76,20 @@ bool is_unaliased(const Loop& loop, std::size_t arg, bool is_shared) {
   return sharers == 1 || !written;
 }
 
+/// Are both taken at the same element? Members that are visited by incidences see others each.
+bool is_at_same_element(const Loop& loop, std::size_t i, std::size_t j) {
+  if (ir::member_of(loop, i) == ir::member_of(loop, j)) return true;
+  return !ir::is_at_incidences(loop, i) && !ir::is_at_incidences(loop, j);
+}
+
 /// Two READ arguments of the same Dat through the same Map are gathered once.
 std::optional<std::size_t> earlier_pack(const Loop& loop, std::size_t arg) {
   const auto* dat = std::get_if<IndirectDat>(&loop.args[arg]);
   if (dat == nullptr || dat->access != Access::read) return std::nullopt;
   for (std::size_t earlier = 0; earlier < arg; ++earlier) {
     const auto* other = std::get_if<IndirectDat>(&loop.args[earlier]);
-    if (other != nullptr && *other == *dat) return earlier;
+    const bool is_same = other != nullptr && *other == *dat;
+    if (is_same && is_at_same_element(loop, earlier, arg)) return earlier;
   }
   return std::nullopt;
 }
@@ -352,7 +359,8 @@ class Packer {
   bool is_same_direct(std::size_t i, std::size_t j) const {
     return std::holds_alternative<DirectDat>(loop_.args[i]) &&
            std::holds_alternative<DirectDat>(loop_.args[j]) &&
-           ir::alias_of(loop_.args[i]).data == ir::alias_of(loop_.args[j]).data;
+           ir::alias_of(loop_.args[i]).data == ir::alias_of(loop_.args[j]).data &&
+           is_at_same_element(loop_, i, j);
   }
 
   /// True if what was there before cannot matter: the kernel is known to write every component,

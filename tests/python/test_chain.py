@@ -93,6 +93,17 @@ def test_sums_of_several_loops_stay_where_they_are_used(backend: str) -> None:
     assert "sums that start at 0: r" in str(chain.explain())
 
 
+def test_loops_that_are_seen_from_their_targets_gather_for_themselves(backend: str) -> None:
+    eager, lazy = Ring(), Ring()
+    names = ("least", "spread", "spread", "wall", "wall", "twice s q", "step")
+    for name in names:
+        eager.run(name)
+    with op2.chain():
+        for name in names:
+            lazy.run(name)
+    assert_alike(eager, lazy)
+
+
 def test_what_was_set_to_zero_is_neither_written_nor_read(backend: str) -> None:
     eager, lazy = Ring(), Ring()
 
