@@ -19,6 +19,9 @@ using ir::Arg;
 /// and the work for a long chain stays bounded.
 constexpr std::size_t most_groups_asked = 16;
 
+constexpr const char* must_be_apart =
+    "what must come between them depends on one and is needed by the other";
+
 /// Both add to, or both lower, or both raise the same values, and do nothing else with them.
 bool commutes(const Arg& left, const Arg& right) {
   return is_reduction(access_of(left)) && access_of(left) == access_of(right);
@@ -140,7 +143,7 @@ class Scheduler {
       const std::size_t loop = groups_[other].loops.front();
       Candidate found = with_inverted(groups_[group], loop);
       if (found.why.empty() && (leads_around(group, other) || leads_around(other, group))) {
-        found.why = "what must come between them depends on one and is needed by the other";
+        found.why = must_be_apart;
       }
       note("invert", found.loops, loop, found.why);
       if (!found.why.empty()) continue;
@@ -153,7 +156,7 @@ class Scheduler {
   /// Does a path of dependences lead from one group to another over a third?
   bool leads_around(std::size_t from, std::size_t to) const {
     return std::ranges::any_of(followers(from), [&](std::size_t between) {
-      return between != from && between != to && group_depends(between, to);
+      return between != to && group_depends(between, to);
     });
   }
 
@@ -183,7 +186,7 @@ class Scheduler {
     if (!is_worth_asking(group, loop)) return {{}, {}, {}, "they share no Set"};
     Candidate found = candidate(groups_[group], loop);
     if (found.why.empty() && has_between(group, loop)) {
-      found.why = "what must come between them depends on one and is needed by the other";
+      found.why = must_be_apart;
     }
     if (!found.why.empty()) {
       note(found.inverted.empty() ? "fuse" : "invert", groups_[group].loops, loop, found.why);

@@ -82,10 +82,6 @@ bool leads_to_dat(const ir::Loop& loop, int map) {
   });
 }
 
-bool is_of(const ir::Loop& loop, std::size_t arg, std::optional<std::size_t> member) {
-  return !member || *member == ir::member_of(loop, arg);
-}
-
 /// True for the first argument that accumulates into its name.
 bool is_first(const std::vector<std::string>& names, std::size_t i) {
   return std::find(names.begin(), names.end(), names[i]) ==
@@ -97,18 +93,19 @@ bool is_first(const std::vector<std::string>& names, std::size_t i) {
 std::vector<int> reduced_maps(const ir::Loop& loop, std::optional<std::size_t> member) {
   std::vector<int> maps;
   for (std::size_t i = 0; i < loop.args.size(); ++i) {
-    if (!ir::is_summed(loop, i) || !is_of(loop, i, member)) continue;
+    const bool is_others = member && *member != ir::member_of(loop, i);
+    if (is_others || !ir::is_summed(loop, i)) continue;
     const int map = ir::target_map_of(loop.args[i]);
     if (std::find(maps.begin(), maps.end(), map) == maps.end()) maps.push_back(map);
   }
   return maps;
 }
 
-std::vector<std::size_t> reduced_args(const ir::Loop& loop, std::optional<std::size_t> member) {
+std::vector<std::size_t> reduced_args(const ir::Loop& loop) {
   std::vector<std::size_t> args;
   for (std::size_t i = 0; i < loop.args.size(); ++i) {
     const bool is_dat = std::holds_alternative<ir::IndirectDat>(loop.args[i]);
-    if (is_dat && ir::is_summed(loop, i) && is_of(loop, i, member)) args.push_back(i);
+    if (is_dat && ir::is_summed(loop, i)) args.push_back(i);
   }
   return args;
 }

@@ -82,9 +82,8 @@ enum class Sizes : std::uint8_t { always, if_padded };
 /// slot.
 [[nodiscard]] kir::Stmt add_share(Builder& builder, const Incidence& incidence, std::size_t arg);
 
-/// @brief Dats that are reduced through a Map, by one member or by any.
-[[nodiscard]] std::vector<std::size_t> reduced_args(
-    const ir::Loop& loop, std::optional<std::size_t> member = std::nullopt);
+/// @brief Dats that are reduced through a Map.
+[[nodiscard]] std::vector<std::size_t> reduced_args(const ir::Loop& loop);
 
 /// @brief One private sum for each Dat that is reduced; arguments of the same Dat share it.
 [[nodiscard]] std::vector<std::string> take_accumulators(Builder& builder);
