@@ -62,7 +62,8 @@ def choose(request: Request) -> Choice:
         key = (signature, lowering, *given, request.tuning, request.kernel.core.text)
 
         def decided() -> tuple[_core.LoweringOptions, str]:
-            before = runtime.engine.ahead_lanes.get(_core.digest(repr(key)))
+            tables = runtime.engine.ahead_lanes
+            before = tables.get(_core.digest(repr(key))) if tables else None
             if before is None:
                 return _core.choose_lanes(*given, strategy, *about[:3], options)
             n, why = before
