@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Programs that some tests start: a machine may have them or not."""
+"""Programs and compilers that some tests need: a machine may have them or not."""
 
 from __future__ import annotations
 
@@ -7,6 +7,9 @@ import shutil
 from typing import TYPE_CHECKING, Any
 
 import pytest
+
+from pyop2cxx.backends import _nvrtc as nvrtc
+from pyop2cxx.exceptions import ToolchainError
 
 if TYPE_CHECKING:
     from _pytest.mark import ParameterSet
@@ -20,3 +23,12 @@ def needs_program(name: str) -> pytest.MarkDecorator:
 def with_program(name: str, *more: Any) -> ParameterSet:
     """Return a case of a test that starts a program, skipped where there is none."""
     return pytest.param(name, *more, marks=needs_program(name))
+
+
+def has_nvrtc() -> bool:
+    """Say whether NVIDIA's run-time compiler is there; it needs no GPU."""
+    try:
+        nvrtc.compiler("sm_90")
+    except ToolchainError:
+        return False
+    return True

@@ -11,13 +11,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from programs import needs_program
+from programs import has_nvrtc, needs_program
 
 from pyop2cxx import op2
 from pyop2cxx.ahead import records
 from pyop2cxx.ahead.cpp_files import runtime_files
-from pyop2cxx.backends import _nvrtc as nvrtc
-from pyop2cxx.exceptions import ToolchainError
 from pyop2cxx.mesh import airfoil_mesh
 from pyop2cxx.mesh.files import write_mesh
 from pyop2cxx.reports.cli import main
@@ -147,14 +145,6 @@ add_subdirectory(matrix_loops)
 add_executable(mass matrix.cpp)
 target_link_libraries(mass PRIVATE matrix_cpp)
 """
-
-
-def has_nvrtc() -> bool:
-    try:
-        nvrtc.compiler("sm_90")
-    except ToolchainError:
-        return False
-    return True
 
 
 def needs(backend: str) -> None:

@@ -11,11 +11,12 @@ from typing import TYPE_CHECKING
 
 import pytest
 from kernel_shapes import Shapes
+from programs import has_nvrtc
 from test_kernel_shapes import N_STATEMENTS, loop_over
 
 from pyop2cxx import _core, op2
 from pyop2cxx.backends import _nvrtc as nvrtc
-from pyop2cxx.exceptions import ToolchainError, UnsupportedError
+from pyop2cxx.exceptions import UnsupportedError
 from pyop2cxx.runtime import runtime
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
@@ -27,14 +28,6 @@ if TYPE_CHECKING:
 
 STRATEGIES = (None, *_core.STRATEGIES)
 TRANSLATED = [case for case in CASES if not case.needs & {"cpp", "headers"}]
-
-
-def has_nvrtc() -> bool:
-    try:
-        nvrtc.compiler("sm_90")
-    except ToolchainError:
-        return False
-    return True
 
 
 def has_gpu() -> bool:
