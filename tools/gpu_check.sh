@@ -8,10 +8,13 @@
 #   test-opencl   the same with the driver's OpenCL
 #   ahead         the airfoil as a program in C++ on the GPU: its test, its bits, its time
 #   sanitize      compute-sanitizer memcheck, racecheck and initcheck over the corpus, side by side
+#   fuzz          random loops on cuda and the host's backends, FUZZ_MINUTES long; records as JSON
 #   bench         benchmarks/bench_device.py on both
 #   table         what the phases so far gave (each run ends with it anyway)
 # OUT=dir  the log, the table, the records and the build go there, too.   JOBS=n  instead of all
 # cores.   TOOLS="memcheck ..."  and  CASES=expression of pytest's -k: what sanitize runs.
+# FUZZ="cuda:10000 sequential:100000 ..."  backends and how many loops each;   FUZZ_MINUTES=8
+# FUZZ_SEED=1  the first seed; 0 by default.
 set -uo pipefail
 cd "$(dirname "$0")/.." || exit
 
@@ -40,7 +43,7 @@ measured() {
   shift
   mkdir -p "$out"
   "$@" >"$out/$name.log" 2>&1 || rc=$?
-  result=$(grep -E '(passed|failed|error)|ERROR SUMMARY|RACECHECK SUMMARY' "$out/$name.log" |
+  result=$(grep -E '(passed|failed|error)|ERROR SUMMARY|RACECHECK SUMMARY|loops/s' "$out/$name.log" |
     tail -n 1 | cut -c 1-100 | tr '\t' ' ')
   if ((rc)); then
     failures=$((failures + 1))
@@ -311,6 +314,26 @@ phase_sanitize() {
   if grep -q '^sanitize-.*FAILED' "$summary"; then failures=$((failures + 1)); fi
 }
 
+# --- random loops ------------------------------------------------------------------------------
+
+# Every core is taken by one process, and no GPU's OpenCL is meant: PoCL where it is installed.
+fuzz_loops() {
+  local -a backends=() counts=()
+  local one
+  for one in ${FUZZ:-cuda:10000 sequential:100000 openmp:100000}; do
+    backends+=("${one%%:*}")
+    counts+=("${one##*:}")
+  done
+  timeout 595 python3 tests/fuzz/run.py --backend "${backends[@]}" --count "${counts[@]}" \
+    --jobs "$jobs" --minutes "${FUZZ_MINUTES:-8}" --seed "${FUZZ_SEED:-0}" --no-shrink \
+    --json "$out/fuzz.json"
+}
+
+phase_fuzz() {
+  measured fuzz fuzz_loops
+  cat "$out/fuzz.log"
+}
+
 # --- benchmarks --------------------------------------------------------------------------------
 
 phase_bench() {
@@ -334,10 +357,10 @@ print_table() {
 
 # --- main --------------------------------------------------------------------------------------
 
-(($#)) || fail "usage: tools/gpu_check.sh pack|build|test-cuda|test-opencl|ahead|sanitize|bench|table..."
+(($#)) || fail "usage: tools/gpu_check.sh pack|build|test-cuda|test-opencl|ahead|sanitize|fuzz|bench|table..."
 for phase in "$@"; do
   case $phase in
-    pack | build | test-cuda | test-opencl | ahead | sanitize | bench | table) ;;
+    pack | build | test-cuda | test-opencl | ahead | sanitize | fuzz | bench | table) ;;
     *) fail "there is no phase '$phase'; see the head of $0" ;;
   esac
 done

@@ -2,19 +2,22 @@
 """Runs random loops in every way a backend has and compares them with the interpreter.
 
 `python tests/fuzz/run.py --backend openmp --count 1000 --seed 0` prints how many there were, and of
-each failure its seed and the smallest program found that fails in the same way.
+each failure its seed and the smallest program found that fails in the same way. Several backends,
+each with a count of its own, share `--jobs` processes: those are next of which least is done.
 """
 
 from __future__ import annotations
 
 import argparse
 import contextlib
+import json
 import os
+import signal
 import sys
 import time
 import warnings
 from collections import Counter
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from random import Random
 from typing import TYPE_CHECKING, Any
@@ -25,17 +28,21 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from fuzz.batch import compile_batch
 from fuzz.children import in_child
+from fuzz.jobs import Lost, Task, cache_in, machine, own_caches, results
 from fuzz.loops import KINDS, Loop, random_loop, run
 from fuzz.program import Way, program, reading, setup
 from fuzz.shrink import shrunk
 from pyop2cxx import _core, op2
 from pyop2cxx.exceptions import CompilationError, KernelWarning, UnsupportedError
 from pyop2cxx.pipeline import flow
+from pyop2cxx.runtime import runtime
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
 MOST_SHOWN = 4  # failures of one kind
+MOST_SECONDS = 300.0  # from one loop to the next, with all that is compiled in between
+BATCH = {"sequential": 200, "openmp": 200, "opencl": 60, "cuda": 100}  # loops compiled as one
 STRATEGIES = (None, *_core.STRATEGIES)
 
 
@@ -235,8 +242,6 @@ def run_seeds(
 
 def forget_constants(attempts: list[Attempt]) -> None:
     names = {name for attempt in attempts for name, _, _ in attempt.loop.constants}
-    from pyop2cxx.runtime import runtime
-
     for name in names & set(runtime.constants):
         runtime.constants[name].remove_from_namespace()
 
@@ -285,34 +290,160 @@ def one_in_child(loop: Loop, way: Way) -> Failure | None:
     return answer  # type: ignore[no-any-return]
 
 
-def seeds_in_child(
-    seeds: range, backend: str, n_ways: int, kinds: frozenset[str] = frozenset()
-) -> Report:
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What is done with the loops of some seeds.
+
+    Attributes:
+        backend: Where they run.
+        n_ways: In how many ways each.
+        kinds: What the loops may have besides.
+        cflags: Of the host's compiler.
+    """
+
+    backend: str
+    n_ways: int = 2
+    kinds: frozenset[str] = frozenset()
+    cflags: str = "-O0"
+
+    def start(self, folder: Path) -> None:
+        """Set what all loops of a child have in common."""
+        cache_in(folder)
+        op2.init(cflags=self.cflags)
+        if "-O0" in self.cflags.split():
+            quick_programs()
+
+    def failed(self, loop: Loop, how: str, number: int = 0) -> Report:
+        """Return the report of a loop that ended its process."""
+        way = ways(loop, self.backend, self.n_ways)[number]
+        return Report(1, 1, 0, failures=[Failure(how, "", loop, way)])
+
+
+def quick_programs() -> None:
+    """Let OpenCL's compilers do as little as a host's with -O0: PoCL takes a third of the time."""
+    backend = runtime.engine.backend("opencl")
+    toolchain = replace(backend.toolchain, flags=(*backend.toolchain.flags, "-cl-opt-disable"))
+    runtime.engine._backends["opencl"] = replace(backend, toolchain=toolchain)
+
+
+def seeds_in_child(seeds: range, plan: Plan) -> Report:
     """Run the loops of some seeds in a child; if it crashes, that is a failure of one of them."""
 
     def run_them(note: Callable[[str], None]) -> Report:
+        plan.start(folder)
+        signal.signal(signal.SIGALRM, signal.SIG_DFL)
+
+        def noted(text: str) -> None:
+            signal.setitimer(signal.ITIMER_REAL, MOST_SECONDS)
+            note(text)
+
+        noted("")
         report = Report()
-        run_seeds(seeds, backend, n_ways, report, note, kinds)
+        run_seeds(seeds, plan.backend, plan.n_ways, report, noted, plan.kinds)
         return report
 
-    answer, how, last = in_child(run_them)
+    with own_caches() as folder:
+        answer, how, last = in_child(run_them)
     if answer is not None:
         return answer  # type: ignore[no-any-return]
     if not last:  # not in a loop; one by one it will be told which
-        halves = (seeds[: len(seeds) // 2], seeds[len(seeds) // 2 :])
         if len(seeds) == 1:
-            loop = random_loop(seeds[0], kinds)
-            return Report(1, 0, 0, failures=[Failure(how, "", loop, Way(backend))])
-        first, second = (seeds_in_child(half, backend, n_ways, kinds) for half in halves)
+            return plan.failed(random_loop(seeds[0], plan.kinds), how)
+        halves = (seeds[: len(seeds) // 2], seeds[len(seeds) // 2 :])
+        first, second = (seeds_in_child(half, plan) for half in halves)
         return first.joined(second)
     seed, number = map(int, last.split())
-    loop = random_loop(seed, kinds)
-    crash = Failure(how, "", loop, ways(loop, backend, n_ways)[number])
-    others = [seeds_in_child(range(s, s + 1), backend, n_ways, kinds) for s in seeds if s != seed]
-    found = Report(1, 1, 0, failures=[crash])
-    for other in others:
-        found = found.joined(other)
+    found, at = plan.failed(random_loop(seed, plan.kinds), how, number), seeds.index(seed)
+    for others in (seeds[:at], seeds[at + 1 :]):
+        if others:
+            found = found.joined(seeds_in_child(others, plan))
     return found
+
+
+@dataclass(slots=True)
+class Series:
+    """The loops of one backend on their way.
+
+    Attributes:
+        plan: What is done with them.
+        first: Their first seed.
+        count: How many there shall be.
+        batch: How many are compiled as one.
+        n_taken: How many were begun.
+        report: What became of those that have ended.
+    """
+
+    plan: Plan
+    first: int
+    count: int
+    batch: int
+    n_taken: int = 0
+    report: Report = field(default_factory=Report)
+
+    def take(self) -> Task:
+        """Return the next of its tasks."""
+        begin = self.first + self.n_taken
+        seeds = range(begin, min(begin + self.batch, self.first + self.count))
+        self.n_taken += len(seeds)
+        return Task(self.plan.backend, seeds_in_child, (seeds, self.plan))
+
+    def add(self, task: Task, found: Report | Lost) -> None:
+        """Note what became of a task."""
+        if isinstance(found, Lost):
+            seeds, plan = task.args
+            found = plan.failed(random_loop(seeds[0], plan.kinds), f"lost: {found.why}")
+        self.report = self.report.joined(found)
+
+    def summary(self, seconds: float) -> str:
+        """Return what was run, in a line, and below it what was refused most."""
+        name, report = " ".join([self.plan.backend, *sorted(self.plan.kinds)]), self.report
+        lines = [
+            f"{name}: seeds {self.first} to {self.first + report.n_loops - 1}: {report.n_loops} "
+            f"loops of {self.count}, {report.n_runs} runs, {report.n_refused} ways refused, "
+            f"{len(report.failures)} failures, {seconds:.0f} s, {report.n_loops / seconds:.1f} "
+            "loops/s"
+        ]
+        for reason, n in report.refusals.most_common(12):
+            lines.append(f"  {n:6d} refused: {reason}")
+        return "\n".join(lines)
+
+    def record(self) -> dict[str, Any]:
+        """Return what was run, for a file."""
+        report = self.report
+        return {
+            "backend": self.plan.backend,
+            "kinds": sorted(self.plan.kinds),
+            "cflags": self.plan.cflags,
+            "ways": self.plan.n_ways,
+            "first_seed": self.first,
+            "wanted": self.count,
+            "loops": report.n_loops,
+            "runs": report.n_runs,
+            "refused": report.n_refused,
+            "refusals": dict(report.refusals.most_common()),
+            "failures": [
+                {"seed": f.loop.seed, "way": str(f.way), "kind": f.kind, "message": f.message}
+                for f in report.failures
+            ],
+        }
+
+
+def in_turn(series: list[Series]) -> Iterator[Task]:
+    """Yield tasks of the series of which the smallest part was begun."""
+    while True:
+        left = [one for one in series if one.n_taken < one.count]
+        if not left:
+            return
+        yield min(left, key=lambda one: one.n_taken / one.count).take()
+
+
+def run_series(series: list[Series], jobs: int, seconds: float) -> float:
+    """Run loops in several processes; return the seconds that it took."""
+    start = time.monotonic()
+    by_backend = {one.plan.backend: one for one in series}
+    for task, found in results(in_turn(series), jobs, seconds):
+        by_backend[task.kind].add(task, found)
+    return time.monotonic() - start
 
 
 def show(failure: Failure, *, is_small: bool = False) -> None:
@@ -324,46 +455,55 @@ def show(failure: Failure, *, is_small: bool = False) -> None:
     print(program(failure.loop, way, run(failure.loop)), flush=True)
 
 
-def main() -> int:
+def arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--backend", default="openmp")
-    parser.add_argument("--count", type=int, default=1000, help="loops")
+    parser.add_argument("--backend", nargs="+", default=["openmp"])
+    parser.add_argument("--count", nargs="+", type=int, default=[1000], help="loops, each backend")
     parser.add_argument("--seed", type=int, default=None, help="of the first; else by the clock")
     parser.add_argument("--ways", type=int, default=2, help="runs of each loop")
-    parser.add_argument("--batch", type=int, default=50, help="loops compiled as one")
+    parser.add_argument("--batch", type=int, default=None, help="loops compiled as one")
     parser.add_argument("--cflags", default="-O0", help="of the host's compiler")
-    parser.add_argument("--seconds", type=float, default=1e9, help="stop then")
+    parser.add_argument("--jobs", type=int, default=1, help="processes at once")
+    parser.add_argument("--minutes", type=float, default=1e7, help="begin nothing that ends later")
     parser.add_argument("--kind", action="append", default=[], choices=KINDS, help="of loops")
+    parser.add_argument("--json", type=Path, default=None, help="write a record there")
     parser.add_argument("--no-shrink", action="store_true")
     given = parser.parse_args()
+    if len(given.count) not in (1, len(given.backend)):
+        parser.error("--count takes one number, or one for each backend")
+    return given
+
+
+def main() -> int:
+    given = arguments()
     warnings.simplefilter("ignore")
     warnings.simplefilter("error", KernelWarning)
+    os.environ.setdefault("OMP_WAIT_POLICY", "passive")  # there are more threads than cores
     first = int(time.time()) if given.seed is None else given.seed
-    op2.init(cflags=given.cflags)
-    report, start = Report(), time.monotonic()
-    # children see devices that nobody has opened yet, and what they leave behind goes with them
-    for at in range(first, first + given.count, given.batch):
-        seeds = range(at, min(at + given.batch, first + given.count))
-        report = report.joined(
-            seeds_in_child(seeds, given.backend, given.ways, frozenset(given.kind))
+    counts = given.count * (len(given.backend) // len(given.count))
+    series = [
+        Series(
+            Plan(backend, given.ways, frozenset(given.kind), given.cflags),
+            first,
+            count,
+            given.batch or BATCH[backend],
         )
-        if time.monotonic() - start > given.seconds:
-            break
-    spent = time.monotonic() - start
-    print(
-        f"{' '.join([given.backend, *given.kind])}: seeds {first} to "
-        f"{first + report.n_loops - 1}: {report.n_loops} loops, "
-        f"{report.n_runs} runs, {report.n_refused} ways refused, {len(report.failures)} failures, "
-        f"{spent:.0f} s, {report.n_runs / spent:.1f} runs/s"
-    )
-    for reason, n in report.refusals.most_common(12):
-        print(f"  {n:6d} refused: {reason}")
+        for backend, count in zip(given.backend, counts, strict=True)
+    ]
+    spent = run_series(series, given.jobs, 60 * given.minutes)
+    for one in series:
+        print(one.summary(spent), flush=True)
+    if given.json:
+        record = {"machine": machine(), "jobs": given.jobs, "seconds": round(spent, 1)}
+        record["series"] = [one.record() for one in series]
+        given.json.write_text(json.dumps(record, indent=1) + "\n")
+    failures = [failure for one in series for failure in one.report.failures]
     shown: Counter[str] = Counter()
-    for failure in report.failures:
+    for failure in failures:
         shown[failure.kind] += 1
         if shown[failure.kind] <= MOST_SHOWN:
             show(failure, is_small=given.no_shrink)
-    return 1 if report.failures else 0
+    return 1 if failures else 0
 
 
 if __name__ == "__main__":

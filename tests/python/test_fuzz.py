@@ -3,7 +3,12 @@
 
 from __future__ import annotations
 
+import json
+import os
+import signal
+import subprocess
 import sys
+import time
 import warnings
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -15,10 +20,12 @@ from pyop2cxx.exceptions import KernelWarning
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
+from fuzz import run as running
+from fuzz.jobs import Lost, Task, results
 from fuzz.kills import kill_many
 from fuzz.loops import KINDS, random_loop, run
 from fuzz.program import Way, program
-from fuzz.run import Failure, Report, run_seeds, smallest
+from fuzz.run import Failure, Plan, Report, run_seeds, seeds_in_child, smallest
 from fuzz.sanitized import OVERRUN, watch
 from fuzz.shrink import statements
 from fuzz.text import source
@@ -64,6 +71,51 @@ def test_loops_of_other_kinds(kind: str, backend: str) -> None:
     found = [f"seed {f.loop.seed}, {f.way}: {f.kind}: {f.message}" for f in report.failures]
     assert not found, "\n\n".join(found[:3])
     assert report.n_runs >= report.n_loops // 2
+
+
+def test_several_processes_share_loops_and_keep_a_record(tmp_path: Path) -> None:
+    record = tmp_path / "record.json"
+    command = [sys.executable, running.__file__, "--backend", "sequential", "openmp"]
+    command += ["--count", "24", "6", "--batch", "8", "--jobs", "2", "--seed", "50"]
+    done = subprocess.run(
+        [*command, "--json", str(record)], capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    series = json.loads(record.read_text())["series"]
+    found = [(one["backend"], one["loops"], one["failures"]) for one in series]
+    assert found == [("sequential", 24, []), ("openmp", 6, [])]
+    assert all(one["runs"] >= one["loops"] for one in series)
+
+
+def test_nothing_begins_that_would_end_too_late() -> None:
+    tasks = (Task("sleep", time.sleep, (0.2,)) for _ in range(1000))
+    start = time.monotonic()
+    n_done = sum(1 for _ in results(tasks, jobs=2, seconds=1.0))
+    assert 2 <= n_done <= 10
+    assert time.monotonic() - start < 10.0
+
+
+def test_a_lost_process_is_told() -> None:
+    command = "import os, signal; os.kill(os.getpid(), signal.SIGKILL)"
+    ((_, found),) = results([Task("kill", exec, (command,))], jobs=1)
+    assert isinstance(found, Lost)
+
+
+@pytest.mark.parametrize("how", ["crash", "hang"])
+def test_a_seed_that_ends_its_process_is_named(how: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    check = running.check
+
+    def ends_at_seven(attempt: running.Attempt) -> str:
+        if attempt.loop.seed == 7:
+            os.kill(os.getpid(), signal.SIGKILL) if how == "crash" else time.sleep(60)
+        return check(attempt)
+
+    monkeypatch.setattr(running, "check", ends_at_seven)
+    monkeypatch.setattr(running, "MOST_SECONDS", 5.0)
+    report = seeds_in_child(range(6, 9), Plan("sequential", 1))
+    signals = {"crash": signal.SIGKILL, "hang": signal.SIGALRM}
+    assert report.n_loops == 3
+    assert [(f.kind, f.loop.seed) for f in report.failures] == [(f"signal {signals[how]:d}", 7)]
 
 
 def test_there_are_loops_of_other_kinds() -> None:
