@@ -25,9 +25,9 @@ fuzz: ## random loops for hours: BACKEND=openmp COUNT=100000 SEED=1 JOBS=2 MINUT
 	  --jobs $(or $(JOBS),$(shell nproc)) $(if $(MINUTES),--minutes $(MINUTES)) \
 	  $(if $(SEED),--seed $(SEED)) $(KIND:%=--kind %) --cflags=$(or $(CFLAGS),-O0)
 
-fuzz-calls: ## hostile calls of the interface: COUNT=1000000 SEED=1
+fuzz-calls: ## hostile calls of the interface: COUNT=1000000 SEED=1 JOBS=2
 	@tools/setup.sh test
-	@$(venv_python) tests/fuzz/hostile.py --count $(or $(COUNT),1000000) $(if $(SEED),--seed $(SEED))
+	@$(venv_python) tests/fuzz/hostile.py --count $(or $(COUNT),1000000) --jobs $(or $(JOBS),$(shell nproc)) $(if $(SEED),--seed $(SEED))
 
 fuzz-kills: ## kill -9 while loops are compiled and cached: BACKEND=sequential COUNT=200 SEED=1
 	@tools/setup.sh test

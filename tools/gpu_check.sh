@@ -9,6 +9,7 @@
 #   ahead         the airfoil as a program in C++ on the GPU: its test, its bits, its time
 #   sanitize      compute-sanitizer memcheck, racecheck and initcheck over the corpus, side by side
 #   fuzz          random loops on cuda and the host's backends, FUZZ_MINUTES long; records as JSON
+#   fuzz-calls    10^6 hostile calls, and 200 kills while loops are compiled for cuda
 #   bench         benchmarks/bench_device.py on both
 #   table         what the phases so far gave (each run ends with it anyway)
 # OUT=dir  the log, the table, the records and the build go there, too.   JOBS=n  instead of all
@@ -43,7 +44,7 @@ measured() {
   shift
   mkdir -p "$out"
   "$@" >"$out/$name.log" 2>&1 || rc=$?
-  result=$(grep -E '(passed|failed|error)|ERROR SUMMARY|RACECHECK SUMMARY|loops/s' "$out/$name.log" |
+  result=$(grep -E '(passed|failed|error)|ERROR SUMMARY|RACECHECK SUMMARY|loops/s|faults of|killed' "$out/$name.log" |
     tail -n 1 | cut -c 1-100 | tr '\t' ' ')
   if ((rc)); then
     failures=$((failures + 1))
@@ -334,6 +335,14 @@ phase_fuzz() {
   cat "$out/fuzz.log"
 }
 
+phase_fuzz_calls() {
+  measured fuzz-calls timeout 420 python3 tests/fuzz/hostile.py --count "${FUZZ_CALLS:-1000000}" \
+    --jobs "$jobs" --seed "${FUZZ_SEED:-0}" --minutes 6 --json "$out/fuzz_calls.json"
+  measured fuzz-kills timeout 180 python3 tests/fuzz/kills.py --count 200 --backend cuda \
+    --jobs "$jobs" --seed "${FUZZ_SEED:-0}" --minutes 2 --json "$out/fuzz_kills.json"
+  cat "$out/fuzz-calls.log" "$out/fuzz-kills.log"
+}
+
 # --- benchmarks --------------------------------------------------------------------------------
 
 phase_bench() {
@@ -357,10 +366,10 @@ print_table() {
 
 # --- main --------------------------------------------------------------------------------------
 
-(($#)) || fail "usage: tools/gpu_check.sh pack|build|test-cuda|test-opencl|ahead|sanitize|fuzz|bench|table..."
+(($#)) || fail "usage: tools/gpu_check.sh pack|build|test-cuda|test-opencl|ahead|sanitize|fuzz|fuzz-calls|bench|table..."
 for phase in "$@"; do
   case $phase in
-    pack | build | test-cuda | test-opencl | ahead | sanitize | fuzz | bench | table) ;;
+    pack | build | test-cuda | test-opencl | ahead | sanitize | fuzz | fuzz-calls | bench | table) ;;
     *) fail "there is no phase '$phase'; see the head of $0" ;;
   esac
 done

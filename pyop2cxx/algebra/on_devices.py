@@ -117,7 +117,8 @@ def combine(op: str, out: Any, left: Any, right: Any, *, whole: bool) -> bool:
     if place is None:
         return False
     common = _common(left, right)
-    if op == "/" and common.kind in "iu" and _has_zero(right, out, whole=whole):
+    is_integer = common.kind in "iu" or out.dtype.kind in "iu"
+    if op == "/" and is_integer and _has_zero(right, out, whole=whole):
         raise ZeroDivisionError
     args, given, names = [], [], []
     for slot, (letter, o) in enumerate((("l", left), ("r", right))):

@@ -254,6 +254,7 @@ class Algebra:
         if self._on_device(op, made, left, right, whole):
             return made
         left, right = self._values_of(left, whole), self._values_of(right, whole)
+        self._refuse_zero(op, right)
         self._combine(op, made._outcome(whole, fresh=True), left, right)
         return made
 
@@ -322,8 +323,11 @@ class Algebra:
             out[...] = found.real
 
     def _refuse_zero(self, op: str, right: Array) -> None:
-        """Integers cannot be divided by zero; find out before this counts as written."""
-        if op == "/" and self.dtype.kind in "iu" and right.dtype.kind in "iu" and not right.all():
+        """Integers cannot be divided by zero; find out before this counts as written.
+
+        Nor by a zero that is no integer: what that gives is none.
+        """
+        if op == "/" and self.dtype.kind in "iu" and not right.all():
             raise DataValueError(f"{self._what}: '/': an integer would be divided by zero")
 
     def _dot(self, name: str, other: Self, *, conjugate: bool) -> Scalar:

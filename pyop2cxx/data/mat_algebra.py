@@ -10,7 +10,7 @@ import numpy as np
 
 from pyop2cxx.base.arrays import MOST_INT64
 from pyop2cxx.data.algebra import at_device
-from pyop2cxx.exceptions import DataTypeError, MatTypeError, SparsityShapeError
+from pyop2cxx.exceptions import DataTypeError, DataValueError, MatTypeError, SparsityShapeError
 from pyop2cxx.runtime.seams import matrix_sums
 
 
@@ -92,7 +92,9 @@ class MatAlgebra:
         return MatAlgebra.__mul__(self, factor)
 
     def __truediv__(self: Any, divisor: Any) -> Any:
-        return MatAlgebra.__mul__(self, 1 / divisor) if _is_number(divisor) else NotImplemented
+        if not _is_number(divisor):
+            return NotImplemented
+        return MatAlgebra.__mul__(self, 1 / divisor if divisor else _over_zero(self, divisor))
 
     def __imul__(self: Any, factor: Any) -> Any:
         if not _is_number(factor):
@@ -135,6 +137,13 @@ class MatAlgebra:
 
 def _is_mat(value: object) -> bool:
     return isinstance(value, MatAlgebra)
+
+
+def _over_zero(mat: Any, zero: Any) -> Any:
+    """Return 1 / 0 as values are divided: infinite, or no number where it is complex."""
+    if mat.dtype.kind in "iu":
+        raise DataValueError(f"{mat._what}: '/': an integer would be divided by zero")
+    return complex(np.nan, np.nan) if np.iscomplexobj(zero) else np.copysign(np.inf, float(zero))
 
 
 def _is_number(value: object) -> bool:

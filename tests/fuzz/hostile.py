@@ -3,7 +3,7 @@
 
 Each call works, or raises one of our exceptions, a TypeError or a ValueError, with a message.
 Nothing crashes, hangs, or fails somewhere inside. Calls are made by children of this process, so
-that their ends are seen: `python tests/fuzz/hostile.py --count 100000 --seed 1`.
+that their ends are seen: `python tests/fuzz/hostile.py --count 100000 --seed 1 --jobs 4`.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ import argparse
 import copy
 import faulthandler
 import inspect
+import json
 import operator
 import os
 import pickle
@@ -33,15 +34,17 @@ import numpy as np
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from fuzz.children import in_child
+from fuzz.jobs import Lost, Task, cache_in, machine, own_caches, results
 from pyop2cxx import op2
 from pyop2cxx.exceptions import InternalError, Op2Error
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
 ALLOWED = (Op2Error, TypeError, ValueError)
 MOST_BYTES = 3 << 30  # that a child may allocate
 MOST_SECONDS = 60.0  # for one call
+N_IN_CHILD = 2000
 N_IN_WORLD = 400  # calls before all objects are made anew
 MOST_OBJECTS = 60
 
@@ -333,8 +336,9 @@ class World:
 
 def plain() -> None:
     """Set the options that all calls start from."""
+    cache = op2.configuration["cache_dir"]
     op2.configuration.reset()
-    op2.init(cflags="-O0", threads=2, backend="sequential")
+    op2.init(cflags="-O0", threads=2, backend="sequential", cache_dir=cache)
 
 
 def _set(one: Any, name: str, value: Any) -> None:
@@ -510,10 +514,16 @@ def judge(error: BaseException, what: str, outcome: Outcome) -> None:
 
 def calls_in_child(seed: int, n: int) -> Outcome:
     """Make calls in a child; its end, if it is not its own, is a fault."""
-    answer, how, last = in_child(lambda note: _confined(seed, n, note))
+
+    def make_them(note: Callable[[str], None]) -> Outcome:
+        cache_in(folder)
+        return _confined(seed, n, note)
+
+    with own_caches() as folder:
+        answer, how, last = in_child(make_them)
     if answer is not None:
         return answer  # type: ignore[no-any-return]
-    outcome = Outcome(n_calls=int(last.split("call ")[1].split(":")[0]))
+    outcome = Outcome(n_calls=int(last.split("call ")[1].split(":")[0]) + 1)
     outcome.faults[f"{how} in {last.split(': ', 1)[1][:40]}"] = last
     outcome.n_faults[how] += 1
     return outcome
@@ -547,28 +557,63 @@ def _used_bytes() -> int:
     return pages * resource.getpagesize()
 
 
-def make_many(first: int, count: int, at_once: int = 2000, seconds: float = 1e9) -> Outcome:
-    """Make calls in children that follow one another."""
-    total, start, seed = Outcome(), time.monotonic(), first
-    while total.n_calls < count and time.monotonic() - start < seconds:
-        found = calls_in_child(seed, min(at_once, count - total.n_calls))
-        total.n_calls += max(found.n_calls, 1)
-        total.raised += found.raised
-        total.n_faults += found.n_faults
-        total.faults = {**found.faults, **total.faults}
-        seed += 1
-    return total
+@dataclass(slots=True)
+class Many:
+    """Calls on their way.
+
+    Attributes:
+        first: The first seed; each child has the next.
+        count: How many calls there shall be.
+        total: What became of those that were made.
+        n_coming: How many are on their way.
+    """
+
+    first: int
+    count: int
+    total: Outcome = field(default_factory=Outcome)
+    n_coming: int = 0
+
+    def tasks(self) -> Iterator[Task]:
+        """Yield tasks until there are enough: a child that crashes made fewer calls."""
+        seed = self.first
+        while (left := self.count - self.total.n_calls - self.n_coming) > 0:
+            n = min(N_IN_CHILD, left)
+            self.n_coming += n
+            yield Task("calls", calls_in_child, (seed, n))
+            seed += 1
+
+    def add(self, task: Task, found: Outcome | Lost) -> None:
+        """Note what became of a task."""
+        seed, n = task.args
+        if isinstance(found, Lost):
+            found = Outcome(1, faults={"lost": f"seed {seed}: {found.why}"})
+            found.n_faults["lost"] += 1
+        self.n_coming -= n
+        self.total.n_calls += found.n_calls
+        self.total.raised += found.raised
+        self.total.n_faults += found.n_faults
+        self.total.faults = {**found.faults, **self.total.faults}
+
+
+def make_many(first: int, count: int, jobs: int = 1, seconds: float = 1e9) -> Outcome:
+    """Make calls in children, as many at once as there are jobs."""
+    many = Many(first, count)
+    for task, found in results(many.tasks(), jobs, seconds):
+        many.add(task, found)
+    return many.total
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(description="hostile calls of the public interface")
     parser.add_argument("--count", type=int, default=1000000)
     parser.add_argument("--seed", type=int, default=None)
-    parser.add_argument("--seconds", type=float, default=1e9)
+    parser.add_argument("--jobs", type=int, default=1, help="processes at once")
+    parser.add_argument("--minutes", type=float, default=1e7, help="begin nothing that ends later")
+    parser.add_argument("--json", type=Path, default=None, help="write a record there")
     given = parser.parse_args()
     first = int(time.time()) if given.seed is None else given.seed
     start = time.monotonic()
-    found = make_many(first, given.count, seconds=given.seconds)
+    found = make_many(first, given.count, given.jobs, 60 * given.minutes)
     spent = time.monotonic() - start
     print(
         f"from seed {first}: {found.n_calls} calls, {sum(found.raised.values())} refused, "
@@ -576,6 +621,11 @@ def main() -> int:
     )
     for key, what in sorted(found.faults.items()):
         print(f"\n{key} ({found.n_faults[key]})\n    {what}")
+    if given.json:
+        record = {"machine": machine(), "jobs": given.jobs, "seconds": round(spent, 1)}
+        record |= {"first_seed": first, "calls": found.n_calls, "faults": found.faults}
+        record |= {"refused": dict(found.raised.most_common())}
+        given.json.write_text(json.dumps(record, indent=1) + "\n")
     return 1 if found.faults else 0
 
 

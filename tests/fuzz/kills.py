@@ -4,12 +4,13 @@
 A program starts with a cold cache, or one that others were killed at, and dies at a random moment:
 alone, or with the compilers that it has started. The same program must then run right, without a
 warning; a third time it must compile nothing; and when the cache is cleared no file with anything
-in it is left: `python tests/fuzz/kills.py --count 200 --seed 1`.
+in it is left: `python tests/fuzz/kills.py --count 200 --seed 1 --jobs 4`.
 """
 
 from __future__ import annotations
 
 import argparse
+import json
 import os
 import signal
 import subprocess
@@ -17,8 +18,17 @@ import sys
 import tempfile
 import time
 from contextlib import suppress
+from functools import cache
 from pathlib import Path
 from random import Random
+from typing import TYPE_CHECKING
+
+sys.path.insert(0, str(Path(__file__).parents[1]))
+
+from fuzz.jobs import Lost, Task, machine, results
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 N_LOOPS = 4
 N_AT_ONE_CACHE = 3  # kills before the cache is a cold one again
@@ -98,8 +108,16 @@ def kill(process: subprocess.Popen[str], *, whole_group: bool) -> None:
     process.stdout.close()
 
 
-def one_cache(random: Random, folder: Path, backend: str, seconds: float) -> int:
+@cache
+def usual_seconds(backend: str) -> float:
+    """Return how long the program takes, beside whatever else runs now."""
+    with tempfile.TemporaryDirectory() as name:
+        return finished(Path(name), backend, 0)[1]
+
+
+def one_cache(random: Random, folder: Path, backend: str) -> int:
     """Kill some programs at one cache and look what is left; return how many were killed."""
+    seconds = usual_seconds(backend)
     tag = random.randrange(1000)
     n_killed = 0
     for _ in range(random.randint(1, N_AT_ONE_CACHE)):
@@ -122,20 +140,32 @@ def one_cache(random: Random, folder: Path, backend: str, seconds: float) -> int
     return n_killed
 
 
-def kill_many(count: int, seed: int, backend: str) -> int:
-    """Kill programs at random moments; return how many were killed before their end.
-
-    Raises:
-        Wrong: A later program noticed.
-    """
-    random = Random(seed)
+def one_seed(seed: int, backend: str) -> tuple[int, str]:
+    """Kill programs at a cache of their own; return how many, and what was noticed."""
     with tempfile.TemporaryDirectory() as name:
-        _, seconds = finished(Path(name), backend, 0)
-    n_killed = 0
-    while n_killed < count:
-        with tempfile.TemporaryDirectory() as name:
-            n_killed += one_cache(random, Path(name), backend, seconds)
-    return n_killed
+        try:
+            return one_cache(Random(seed), Path(name), backend), ""
+        except Wrong as error:
+            return 0, f"seed {seed}: {error}"
+
+
+def kill_many(
+    count: int, seed: int, backend: str, jobs: int = 1, seconds: float = 1e9
+) -> tuple[int, list[str]]:
+    """Kill programs at random moments; return how many before their end, and what was noticed."""
+    n_killed, noticed = 0, list[str]()
+
+    def tasks() -> Iterator[Task]:
+        number = seed
+        while n_killed < count and not noticed:
+            yield Task("kills", one_seed, (number, backend))
+            number += 1
+
+    for _, found in results(tasks(), jobs, seconds):
+        n, wrong = (0, found.why) if isinstance(found, Lost) else found
+        n_killed += n
+        noticed += [wrong] if wrong else []
+    return n_killed, noticed
 
 
 def main() -> int:
@@ -143,17 +173,21 @@ def main() -> int:
     parser.add_argument("--count", type=int, default=200)
     parser.add_argument("--seed", type=int, default=None)
     parser.add_argument("--backend", default="sequential")
+    parser.add_argument("--jobs", type=int, default=1, help="programs at once")
+    parser.add_argument("--minutes", type=float, default=1e7, help="begin nothing that ends later")
+    parser.add_argument("--json", type=Path, default=None, help="write a record there")
     given = parser.parse_args()
     seed = int(time.time()) if given.seed is None else given.seed
     start = time.monotonic()
-    try:
-        n_killed = kill_many(given.count, seed, given.backend)
-    except Wrong as error:
-        print(f"seed {seed}: {error}")
-        return 1
+    n_killed, noticed = kill_many(given.count, seed, given.backend, given.jobs, 60 * given.minutes)
     spent = time.monotonic() - start
-    print(f"{given.backend}, seed {seed}: {n_killed} killed, nothing noticed, {spent:.0f} s")
-    return 0
+    what = "; ".join(noticed) or "nothing noticed"
+    print(f"{given.backend}, seed {seed}: {n_killed} killed, {what}, {spent:.0f} s")
+    if given.json:
+        record = {"machine": machine(), "jobs": given.jobs, "seconds": round(spent, 1)}
+        record |= {"backend": given.backend, "killed": n_killed, "noticed": noticed}
+        given.json.write_text(json.dumps(record, indent=1) + "\n")
+    return 1 if noticed else 0
 
 
 if __name__ == "__main__":

@@ -188,9 +188,11 @@ def test_wrong_arguments() -> None:
 def test_integers_divided_by_zero() -> None:
     a = dat("int32")
     version = a.dat_version
-    for wrong in (0, dat("int32", 0)):
+    for wrong in (0, 0.0, dat("int32", 0), op2.Global(1, 0.0)):
         with pytest.raises(DataValueError, match="divided by zero"):
             a /= wrong
+        with pytest.raises(DataValueError, match="divided by zero"):
+            a / wrong
     np.testing.assert_array_equal(a.data_ro, values("int32"))
     assert a.dat_version == version
     with np.errstate(divide="ignore"):

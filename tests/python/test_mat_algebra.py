@@ -11,7 +11,7 @@ import pytest
 
 import pyop2cxx.data.mat_algebra
 from pyop2cxx import op2
-from pyop2cxx.exceptions import DataTypeError, MatTypeError, SparsityShapeError
+from pyop2cxx.exceptions import DataTypeError, DataValueError, MatTypeError, SparsityShapeError
 
 if TYPE_CHECKING:
     from pyop2cxx import _core
@@ -85,3 +85,16 @@ def test_matrices_that_cannot_be_added() -> None:
 def test_the_example_of_the_docstring_holds() -> None:
     found = doctest.testmod(pyop2cxx.data.mat_algebra)
     assert (found.failed, found.attempted > 0) == (0, True)
+
+
+@pytest.mark.parametrize("divisor", [0.0, -0.0, 0, np.float64(0.0)])
+def test_matrices_divided_by_zero(divisor: Any) -> None:
+    mat = small_matrix([1.0, -2.0, 0.0])
+    with np.errstate(invalid="ignore"):
+        found = (mat / divisor).values[0]
+    sign = np.copysign(1.0, divisor)
+    np.testing.assert_array_equal(found, [sign * np.inf, -sign * np.inf, np.nan])
+    with pytest.raises(DataValueError, match="an integer would be divided by zero"):
+        small_matrix(2, "int64") / divisor
+    with np.errstate(invalid="ignore"):
+        assert np.isnan((small_matrix(1, "complex128") / 0j).values).all()

@@ -276,7 +276,7 @@ def test_division_by_zero_changes_nothing() -> None:
     wanted = a.data_ro.copy()
     there(a, b)
     version = a.dat_version
-    for divisor in (b, 0, op2.Global(1, 0)):
+    for divisor in (b, 0, 0.0, op2.Global(1, 0)):
         with pytest.raises(DataValueError, match="divided by zero"):
             a /= divisor
         with pytest.raises(DataValueError, match="divided by zero"):
