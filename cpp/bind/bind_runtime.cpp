@@ -89,7 +89,8 @@ void bind_runtime(py::module_& core) {
   py::class_<LaunchOptions>(core, "LaunchOptions")
       .def(py::init<int, std::int64_t, std::int64_t, Tuning>(), py::arg("n_threads"),
            py::arg("block_size"), py::arg("useful_bytes"), py::arg("tuning"));
-  py::class_<PreparedLoop, std::shared_ptr<PreparedLoop>>(core, "PreparedLoop")
+  py::class_<runtime::GraphTask, std::shared_ptr<runtime::GraphTask>>(core, "GraphTask");
+  py::class_<PreparedLoop, runtime::GraphTask, std::shared_ptr<PreparedLoop>>(core, "PreparedLoop")
       .def(py::init([](std::shared_ptr<exec::Executable> executable, Binding binding,
                        LaunchOptions options, std::shared_ptr<plan::PlanCache> plans,
                        std::shared_ptr<Timing> timing,

@@ -15,17 +15,8 @@ static_assert(graph::GraphBackend<DeviceGraph>);
 
 // HostGraph
 
-std::shared_ptr<LoopNode> HostGraph::create_root_node_ptr() {
-  return std::make_shared<LoopNode>(graph::IsRoot{});
-}
-
-std::shared_ptr<LoopNode> HostGraph::create_aggregate_ptr(
-    std::span<const graph::NodeRef<HostGraph>> /*several*/) {
-  return std::make_shared<LoopNode>(graph::IsAggregate{});
-}
-
 void HostGraph::instantiate() {
-  loops_ = nodes_.in_order();
+  loops_ = nodes().in_order();
 }
 
 bool HostGraph::submit(std::int64_t n) {
@@ -39,21 +30,13 @@ bool HostGraph::submit(std::int64_t n) {
 
 // DeviceGraph
 
-std::shared_ptr<LoopNode> DeviceGraph::create_root_node_ptr() {
-  return std::make_shared<LoopNode>(graph::IsRoot{});
-}
-
-std::shared_ptr<LoopNode> DeviceGraph::create_aggregate_ptr(
-    std::span<const graph::NodeRef<DeviceGraph>> /*several*/) {
-  return std::make_shared<LoopNode>(graph::IsAggregate{});
-}
-
 void DeviceGraph::instantiate() {
-  std::vector<LoopKernel> loops = nodes_.in_order();
+  std::vector<LoopKernel> loops = nodes().in_order();
   for (const LoopKernel& loop : loops) {
-    if (loop->device() != device_) throw InternalError("a graph's loop runs elsewhere");
+    if (loop->device() != get_execution_space())
+      throw InternalError("a graph's loop runs elsewhere");
   }
-  std::vector<std::vector<std::size_t>> order = order_of(loops, nodes_.waits());
+  std::vector<std::vector<std::size_t>> order = order_of(loops, nodes().waits());
   sequence_ = std::make_unique<Sequence>(std::move(loops), std::move(order));
 }
 
@@ -69,12 +52,12 @@ std::uintptr_t DeviceGraph::native() const {
 
 namespace {
 
-const PreparedLoop* first_loop(const std::vector<LoopStep>& steps) {
+const GraphTask* first_loop(const std::vector<LoopStep>& steps) {
   for (const LoopStep& step : steps) {
-    const PreparedLoop* found = std::visit(
-        overload{[](const LoopKernel& loop) -> const PreparedLoop* { return loop.get(); },
-                 [](const std::vector<LoopStep>& inner) { return first_loop(inner); }},
-        step.what);
+    const GraphTask* found =
+        std::visit(overload{[](const LoopKernel& loop) -> const GraphTask* { return loop.get(); },
+                            [](const std::vector<LoopStep>& inner) { return first_loop(inner); }},
+                   step.what);
     if (found != nullptr) return found;
   }
   return nullptr;
@@ -83,7 +66,7 @@ const PreparedLoop* first_loop(const std::vector<LoopStep>& steps) {
 }  // namespace
 
 std::unique_ptr<ReadyGraph> ready_graph(const std::vector<LoopStep>& steps) {
-  const PreparedLoop* first = first_loop(steps);
+  const GraphTask* first = first_loop(steps);
   const std::shared_ptr<Device> device = first == nullptr ? nullptr : first->device();
   if (device == nullptr) return graph::lowered<HostGraph>(HostSpace{}, steps);
   return graph::lowered<DeviceGraph>(device, steps);

@@ -27,8 +27,8 @@ class ReadyGraph {
   virtual ~ReadyGraph() = default;
 
   /// @brief Run everything, @p n times. Enqueues it where loops run on a device.
-  /// @return Whether values were copied between host and devices; see PreparedLoop::run().
-  /// @throws As PreparedLoop::run(): what comes behind has not run then.
+  /// @return Whether values were copied between host and devices; see GraphTask::run().
+  /// @throws As GraphTask::run(): what comes behind has not run then.
   virtual bool submit(std::int64_t n) = 0;
   /// @brief The vendor's object that the last submit enqueued; 0 if loops ran one by one.
   [[nodiscard]] virtual std::uintptr_t native() const = 0;
@@ -36,63 +36,65 @@ class ReadyGraph {
   [[nodiscard]] virtual ReplayTrial trial() const { return {}; }
 };
 
+/// @brief What graphs of loops have in common on all backends: nodes that run in the order in which
+/// they were added, or side by side where that orders none.
+template <class Backend, class Where>
+class LoopGraph : public ReadyGraph {
+ public:
+  using Space = Where;
+  using Kernel = LoopKernel;
+  using Details = LoopNodeDetails;
+
+  explicit LoopGraph(Space space) : space_(std::move(space)) {}
+  [[nodiscard]] std::shared_ptr<LoopNode> create_root_node_ptr() {
+    return std::make_shared<LoopNode>(graph::IsRoot{});
+  }
+  [[nodiscard]] std::shared_ptr<LoopNode> create_aggregate_ptr(
+      std::span<const graph::NodeRef<Backend>> /*several*/) {
+    return std::make_shared<LoopNode>(graph::IsAggregate{});
+  }
+  void add_node(const std::shared_ptr<LoopNode>& node) { nodes_.add(node); }
+  void add_predecessor(const std::shared_ptr<LoopNode>& node,
+                       const graph::NodeRef<Backend>& before) {
+    nodes_.order(*node, before.node());
+  }
+  [[nodiscard]] const Space& get_execution_space() const { return space_; }
+
+ protected:
+  [[nodiscard]] const LoopNodes& nodes() const { return nodes_; }
+
+ private:
+  Space space_;
+  LoopNodes nodes_;
+};
+
 /// @brief The threads of this process: loops are done when submit() returns.
 struct HostSpace {};
 
 /// @brief Loops on the host, each with its team of threads, one after the other.
-class HostGraph final : public ReadyGraph {
+class HostGraph final : public LoopGraph<HostGraph, HostSpace> {
  public:
-  using Space = HostSpace;
-  using Kernel = LoopKernel;
-  using Details = LoopNodeDetails;
-
-  explicit HostGraph(HostSpace space) : space_(space) {}
-  [[nodiscard]] std::shared_ptr<LoopNode> create_root_node_ptr();
-  [[nodiscard]] std::shared_ptr<LoopNode> create_aggregate_ptr(
-      std::span<const graph::NodeRef<HostGraph>> several);
-  void add_node(const std::shared_ptr<LoopNode>& node) { nodes_.add(node); }
-  void add_predecessor(const std::shared_ptr<LoopNode>& node,
-                       const graph::NodeRef<HostGraph>& before) {
-    nodes_.order(*node, before.node());
-  }
+  using LoopGraph::LoopGraph;
   void instantiate();
   bool submit(std::int64_t n) override;
   [[nodiscard]] std::uintptr_t native() const override { return 0; }
-  [[nodiscard]] HostSpace get_execution_space() const { return space_; }
 
  private:
-  HostSpace space_;
-  LoopNodes nodes_;
   std::vector<LoopKernel> loops_;
   std::mutex mutex_;  // held while they run
 };
 
 /// @brief Loops on a device, enqueued one after the other, or as one where it can record them.
-class DeviceGraph final : public ReadyGraph {
+class DeviceGraph final : public LoopGraph<DeviceGraph, std::shared_ptr<Device>> {
  public:
-  using Space = std::shared_ptr<Device>;
-  using Kernel = LoopKernel;
-  using Details = LoopNodeDetails;
-
-  explicit DeviceGraph(std::shared_ptr<Device> device) : device_(std::move(device)) {}
-  [[nodiscard]] std::shared_ptr<LoopNode> create_root_node_ptr();
-  [[nodiscard]] std::shared_ptr<LoopNode> create_aggregate_ptr(
-      std::span<const graph::NodeRef<DeviceGraph>> several);
-  void add_node(const std::shared_ptr<LoopNode>& node) { nodes_.add(node); }
-  void add_predecessor(const std::shared_ptr<LoopNode>& node,
-                       const graph::NodeRef<DeviceGraph>& before) {
-    nodes_.order(*node, before.node());
-  }
+  using LoopGraph::LoopGraph;
   /// @throws InternalError if a loop runs elsewhere.
   void instantiate();
   bool submit(std::int64_t n) override;
   [[nodiscard]] std::uintptr_t native() const override;
   [[nodiscard]] ReplayTrial trial() const override { return sequence_->trial(); }
-  [[nodiscard]] const std::shared_ptr<Device>& get_execution_space() const { return device_; }
 
  private:
-  std::shared_ptr<Device> device_;
-  LoopNodes nodes_;
   std::unique_ptr<Sequence> sequence_;  // null before instantiate()
 };
 

@@ -6,12 +6,12 @@
 #include <vector>
 
 #include "graph/backend.hpp"
-#include "runtime/prepared_loop.hpp"
+#include "runtime/graph_task.hpp"
 
 namespace op2::runtime {
 
 /// @brief What a node of a graph of loops runs.
-using LoopKernel = std::shared_ptr<PreparedLoop>;
+using LoopKernel = std::shared_ptr<GraphTask>;
 
 class LoopNodes;
 

@@ -42,7 +42,7 @@ std::map<const mesh::Buffer*, int> numbers_of(const std::vector<LoopKernel>& loo
 std::vector<graph::Node> nodes_of(const std::vector<LoopKernel>& loops,
                                   const std::vector<std::vector<std::size_t>>& after) {
   const std::map<const mesh::Buffer*, int> numbers = numbers_of(loops);
-  std::map<const PreparedLoop*, int> own;  // scratch memory, below the numbers of Buffers
+  std::map<const GraphTask*, int> own;  // scratch memory, below the numbers of Buffers
   std::vector<graph::Node> nodes;
   for (std::size_t i = 0; i < loops.size(); ++i) {
     graph::Node node{after[i], {}};

@@ -19,6 +19,7 @@
 #include "runtime/binding.hpp"
 #include "runtime/device_loop.hpp"
 #include "runtime/device_mirror.hpp"
+#include "runtime/graph_task.hpp"
 #include "runtime/host/team_choice.hpp"
 #include "runtime/timing.hpp"
 
@@ -39,7 +40,7 @@ struct LaunchOptions {
 ///
 /// Buffers are slots: their addresses are read at each launch. Plans are rebuilt when a Map's
 /// version grows. Runs of one object exclude each other, because they share scratch memory.
-class PreparedLoop {
+class PreparedLoop final : public GraphTask {
  public:
   /// @param[in] mirror The device of an Executable that has device code; otherwise null.
   PreparedLoop(ExecutablePtr executable, Binding binding, LaunchOptions options,
@@ -51,37 +52,26 @@ class PreparedLoop {
   /// @throws TransferError where that would be needed but is forbidden.
   /// @throws ExecutionError if a check of the generated code fails, or after a fork that lost the
   /// threads this loop needs.
-  bool run();
+  bool run() override;
 
   /// @brief Build the plan now instead of in the first run.
   void prepare();
 
   /// @brief Whether launches are measured now, one by one. Waits for no run.
-  [[nodiscard]] bool is_profiled() const { return timing_->trace->is_on(); }
+  [[nodiscard]] bool is_profiled() const override { return timing_->trace->is_on(); }
 
-  /// @brief Where the loop runs; null: on the host.
-  [[nodiscard]] std::shared_ptr<Device> device() const {
+  [[nodiscard]] std::shared_ptr<Device> device() const override {
     return mirror_ ? mirror_->device() : nullptr;
   }
 
-  /// @brief The values that it reads and writes.
-  [[nodiscard]] const std::vector<mesh::BufferUse>& uses() const { return uses_; }
-
-  /// @brief The device that could record the launches of this loop; null if it runs on the host or
-  /// enqueues something else each time.
-  [[nodiscard]] Device* recorder();
-
-  /// @brief The first half of run(), on a device: everything but the launches.
-  /// @param[out] state Gets what the launches depend on: while it is the same, so are they.
-  /// @return As run().
-  bool make_ready(std::vector<std::uintptr_t>& state);
-  /// @brief The second half: enqueue what make_ready() prepared.
-  void launch_ready();
-  [[nodiscard]] std::size_t n_launches() const {
+  [[nodiscard]] const std::vector<mesh::BufferUse>& uses() const override { return uses_; }
+  [[nodiscard]] Device* recorder() override;
+  bool make_ready(std::vector<std::uintptr_t>& state) override;
+  void launch_ready() override;
+  [[nodiscard]] std::size_t n_launches() const override {
     return device_loop_ ? device_loop_->n_launches() : 0;
   }
-  /// @brief Count runs that were enqueued after one make_ready().
-  void count_replays(std::int64_t n);
+  void count_replays(std::int64_t n) override;
 
   /// @brief run(), and keep what the arguments held before, for restore().
   /// @param[in] also Arguments that are only read, but may be written against their access.

@@ -39,7 +39,7 @@ Way ReplayTrial::kept() const {
   return is_better ? Way::side_by_side : Way::as_one;
 }
 
-Sequence::Sequence(std::vector<std::shared_ptr<PreparedLoop>> loops,
+Sequence::Sequence(std::vector<std::shared_ptr<GraphTask>> loops,
                    std::vector<std::vector<std::size_t>> order, Clock clock)
     : loops_(std::move(loops)), order_(std::move(order)), clock_(std::move(clock)) {}
 
@@ -73,7 +73,7 @@ ReplayTrial Sequence::trial() const {
 
 bool Sequence::run_once() {
   bool has_copied = false;
-  for (const std::shared_ptr<PreparedLoop>& loop : loops_) has_copied |= loop->run();
+  for (const std::shared_ptr<GraphTask>& loop : loops_) has_copied |= loop->run();
   return has_copied;
 }
 
@@ -86,7 +86,7 @@ Device* Sequence::recorder() const {
   if (n_recordings_ >= most_recordings) return nullptr;
   Device* found = nullptr;
   std::size_t n_launches = 0;
-  for (const std::shared_ptr<PreparedLoop>& loop : loops_) {
+  for (const std::shared_ptr<GraphTask>& loop : loops_) {
     Device* device = loop->recorder();
     if (device == nullptr || (found != nullptr && found != device)) return nullptr;
     found = device;
@@ -98,7 +98,7 @@ Device* Sequence::recorder() const {
 bool Sequence::replay(Device& device, std::int64_t n_times) {
   std::vector<std::uintptr_t> state;
   bool has_copied = false;
-  for (const std::shared_ptr<PreparedLoop>& loop : loops_) has_copied |= loop->make_ready(state);
+  for (const std::shared_ptr<GraphTask>& loop : loops_) has_copied |= loop->make_ready(state);
   if (state != state_) {
     forget_recordings();
     state_ = std::move(state);
@@ -106,7 +106,7 @@ bool Sequence::replay(Device& device, std::int64_t n_times) {
   // a loop that was planned anew may be one that cannot be recorded
   if (!as_one_ && !side_by_side_ && recorder() == &device) record(device);
   for (std::int64_t i = 0; i < n_times; ++i) launch_all(device);
-  for (const std::shared_ptr<PreparedLoop>& loop : loops_) loop->count_replays(n_times);
+  for (const std::shared_ptr<GraphTask>& loop : loops_) loop->count_replays(n_times);
   return has_copied;
 }
 
@@ -131,7 +131,7 @@ void Sequence::launch(Device& device, Way way) {
   } else if (way != Way::alone && as_one_) {
     device.replay(*as_one_);
   } else {
-    for (const std::shared_ptr<PreparedLoop>& loop : loops_) loop->launch_ready();
+    for (const std::shared_ptr<GraphTask>& loop : loops_) loop->launch_ready();
   }
 }
 

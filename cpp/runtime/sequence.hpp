@@ -9,7 +9,7 @@
 
 #include "base/trace.hpp"
 #include "runtime/device.hpp"
-#include "runtime/prepared_loop.hpp"
+#include "runtime/graph_task.hpp"
 
 namespace op2::runtime {
 
@@ -50,12 +50,12 @@ class Sequence {
   using Clock = std::function<std::int64_t()>;  // nanoseconds
 
   /// @param[in] order Of each loop those before it that it waits for; none at all: one order.
-  explicit Sequence(std::vector<std::shared_ptr<PreparedLoop>> loops,
+  explicit Sequence(std::vector<std::shared_ptr<GraphTask>> loops,
                     std::vector<std::vector<std::size_t>> order = {}, Clock clock = trace_clock);
 
   /// @brief Run all loops, @p n_times. Enqueues them where loops run on a device.
-  /// @return Whether values were copied between host and devices; see PreparedLoop::run().
-  /// @throws As PreparedLoop::run(): what comes behind has not run then.
+  /// @return Whether values were copied between host and devices; see GraphTask::run().
+  /// @throws As GraphTask::run(): what comes behind has not run then.
   bool run(std::int64_t n_times);
 
   [[nodiscard]] std::size_t size() const { return loops_.size(); }
@@ -76,7 +76,7 @@ class Sequence {
   void launch(Device& device, Way way);
   void measure(Device& device);
 
-  std::vector<std::shared_ptr<PreparedLoop>> loops_;
+  std::vector<std::shared_ptr<GraphTask>> loops_;
   std::vector<std::vector<std::size_t>> order_;
   mutable std::mutex mutex_;
   bool has_run_ = false;

@@ -48,6 +48,7 @@ __all__: list[str] = [
     "Facts",
     "GlobalRead",
     "GlobalReduce",
+    "GraphTask",
     "IndirectDat",
     "Iteration",
     "JitTable",
@@ -1226,7 +1227,10 @@ class LaunchOptions:
         tuning: Tuning,
     ) -> None: ...
 
-class PreparedLoop:
+class GraphTask:
+    pass
+
+class PreparedLoop(GraphTask):
     def __init__(
         self,
         executable: Executable,

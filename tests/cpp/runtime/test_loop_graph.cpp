@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/error.hpp"
+#include "runtime/prepared_loop.hpp"
 
 namespace op2::runtime {
 namespace {

@@ -8,6 +8,8 @@
 #include <utility>
 #include <vector>
 
+#include "runtime/prepared_loop.hpp"
+
 namespace op2::runtime {
 namespace {
 

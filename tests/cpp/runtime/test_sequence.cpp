@@ -10,6 +10,7 @@
 #include "runtime/cuda/device.hpp"
 #include "runtime/device_mirror.hpp"
 #include "runtime/loop_graph.hpp"
+#include "runtime/prepared_loop.hpp"
 #include "runtime/sequence.hpp"
 
 namespace op2::runtime::cuda {
