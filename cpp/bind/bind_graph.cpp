@@ -1,15 +1,46 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <pybind11/stl.h>
 
+#include <cstddef>
 #include <memory>
+#include <optional>
+#include <string_view>
 #include <utility>
 #include <vector>
 
 #include "bind/bind.hpp"
 #include "graph/dag.hpp"
+#include "mesh/buffer.hpp"
 #include "runtime/loop_graph.hpp"
+#include "runtime/value_tasks.hpp"
 
 namespace op2::bind {
+namespace {
+
+using BufferPointer = std::shared_ptr<mesh::Buffer>;
+using MirrorPointer = std::optional<std::shared_ptr<runtime::DeviceMirror>>;
+
+void bind_tasks(py::module_& room) {
+  using runtime::CopyTask;
+  using runtime::FillTask;
+  py::class_<FillTask, runtime::GraphTask, std::shared_ptr<FillTask>>(room, "FillTask")
+      .def(py::init([](MirrorPointer mirror, BufferPointer target, const py::bytes& value) {
+             const auto text = value.cast<std::string_view>();
+             const auto* begin = reinterpret_cast<const std::byte*>(text.data());
+             return std::make_shared<FillTask>(std::move(mirror).value_or(nullptr),
+                                               std::move(target),
+                                               std::vector(begin, begin + text.size()));
+           }),
+           py::arg("mirror"), py::arg("target"), py::arg("value"));
+  py::class_<CopyTask, runtime::GraphTask, std::shared_ptr<CopyTask>>(room, "CopyTask")
+      .def(py::init([](MirrorPointer mirror, BufferPointer target, BufferPointer source) {
+             return std::make_shared<CopyTask>(std::move(mirror).value_or(nullptr),
+                                               std::move(target), std::move(source));
+           }),
+           py::arg("mirror"), py::arg("target"), py::arg("source"));
+}
+
+}  // namespace
 
 void bind_graph(py::module_& core) {
   py::module_ room = core.def_submodule("graph", "Loops with their order; see cpp/graph.");
@@ -31,11 +62,12 @@ void bind_graph(py::module_& core) {
   room.def("races", &graph::races, py::arg("nodes"), Unlocked());
   room.def("dependences", &graph::dependences, py::arg("nodes"), Unlocked());
   room.def("levels", &graph::levels, py::arg("nodes"), Unlocked());
+  bind_tasks(room);
   py::class_<runtime::LoopStep>(room, "Step")
-      .def(py::init([](std::vector<std::size_t> after, runtime::LoopKernel loop) {
-             return runtime::LoopStep{std::move(after), std::move(loop)};
+      .def(py::init([](std::vector<std::size_t> after, runtime::LoopKernel task) {
+             return runtime::LoopStep{std::move(after), std::move(task)};
            }),
-           py::arg("after"), py::arg("loop"))
+           py::arg("after"), py::arg("task"))
       .def(py::init([](std::vector<std::size_t> after, std::vector<runtime::LoopStep> inner) {
              return runtime::LoopStep{std::move(after), std::move(inner)};
            }),

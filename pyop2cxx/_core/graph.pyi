@@ -10,6 +10,8 @@ import typing
 
 __all__: list[str] = [
     "Conflict",
+    "CopyTask",
+    "FillTask",
     "LoopGraph",
     "Node",
     "ReplayTrial",
@@ -39,12 +41,28 @@ class Conflict:
     @property
     def memory(self) -> int: ...
 
+class FillTask(pyop2cxx._core.GraphTask):
+    def __init__(
+        self,
+        mirror: pyop2cxx._core.DeviceMirror | None,
+        target: pyop2cxx._core.Buffer,
+        value: bytes,
+    ) -> None: ...
+
+class CopyTask(pyop2cxx._core.GraphTask):
+    def __init__(
+        self,
+        mirror: pyop2cxx._core.DeviceMirror | None,
+        target: pyop2cxx._core.Buffer,
+        source: pyop2cxx._core.Buffer,
+    ) -> None: ...
+
 class Step:
     @typing.overload
     def __init__(
         self,
         after: collections.abc.Sequence[typing.SupportsInt | typing.SupportsIndex],
-        loop: pyop2cxx._core.PreparedLoop,
+        task: pyop2cxx._core.GraphTask,
     ) -> None: ...
     @typing.overload
     def __init__(

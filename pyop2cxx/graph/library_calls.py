@@ -8,10 +8,17 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from pyop2cxx import _core
+from pyop2cxx.data.dats import Dat
+from pyop2cxx.data.globals import Global
 from pyop2cxx.graph.operations import HostCall
+from pyop2cxx.runtime import runtime
 
 if TYPE_CHECKING:
-    from pyop2cxx.data.dats import Dat
+    from collections.abc import Callable, Iterator
+
+    from pyop2cxx.base.arrays import Array
+    from pyop2cxx.data.carrier import Lent
     from pyop2cxx.graph.operations import Operation, Replaced
 
 
@@ -28,6 +35,31 @@ class Fill(HostCall):
         self.target, self.value = target, value
         fill = target.zero if value == 0 else partial(target.assign, value)
         super().__init__(name or f"set {target.name}", fill, [], [target])
+
+    def task(self) -> _core.GraphTask | None:
+        """Return one command: zeros, or a few numbers."""
+        target = self.target
+        if not _is_plain(target):
+            return None
+        values = _host_values(target)
+        is_zero = self.value == 0
+        if not is_zero and (values.nbytes % 4 or values.nbytes > _core.MOST_SET_BYTES):
+            return None
+        numbers = b"" if is_zero else np.full(values.shape, self.value, values.dtype).tobytes()
+        return _core.graph.FillTask(_mirror(), target._buffer, numbers)
+
+    def notes(self) -> Iterator[Callable[[], None]]:
+        """A Dat has values in the numbers of now, on ghosts too."""
+        if isinstance(self.target, Dat):
+            yield self._note
+
+    def _note(self) -> None:
+        self.target._numbering = self.target.dataset.set._numbering
+        self.target.halo_valid = True
+
+    def lent(self) -> Iterator[Lent]:
+        """That of the target, on a device."""
+        return _lent_of(self.target)
 
     def bound(self, replaced: Replaced) -> Operation:
         """Return the same of other data."""
@@ -52,6 +84,32 @@ class Copy(HostCall):
             source.copy(target, casting=casting)
 
         super().__init__(f"copy {source.name} to {target.name}", copy, [source], [target])
+
+    def task(self) -> _core.GraphTask | None:
+        """Return one command; None if values are converted, or lie differently."""
+        source, target = self.source, self.target
+        if source is target or not (_is_plain(source) and _is_plain(target)):
+            return None
+        from_, to = _host_values(source), _host_values(target)
+        if from_.dtype != to.dtype or np.shares_memory(from_, to):
+            return None
+        if source._buffer.is_soa != target._buffer.is_soa:
+            return None
+        return _core.graph.CopyTask(_mirror(), target._buffer, source._buffer)
+
+    def notes(self) -> Iterator[Callable[[], None]]:
+        """A Dat has values in the numbers that the other one's have."""
+        if isinstance(self.target, Dat):
+            yield self._note
+
+    def _note(self) -> None:
+        self.target._numbering = self.source._numbering
+        self.target.halo_valid = self.source.halo_valid
+
+    def lent(self) -> Iterator[Lent]:
+        """Those of both, on a device."""
+        yield from _lent_of(self.source)
+        yield from _lent_of(self.target)
 
     def bound(self, replaced: Replaced) -> Operation:
         """Return the same of other data."""
@@ -87,3 +145,29 @@ class Scan(HostCall):
             return self
         source, target = (replaced.get(one._uid, one) for one in (self.source, self.target))
         return Scan(source, target)
+
+
+def _is_plain(data: Any) -> bool:
+    """Say whether values are all there is: no ghosts, and no components of another Dat."""
+    if isinstance(data, Global):
+        return True
+    if not isinstance(data, Dat) or data._stride or runtime.static:
+        return False
+    on = data.dataset.set
+    return on.halo is None and bool(on.size == on.total_size)
+
+
+def _host_values(data: Dat | Global) -> Array:
+    return data._allocated("graph") if isinstance(data, Dat) else data._values
+
+
+def _mirror() -> _core.DeviceMirror | None:
+    """Return what keeps values on the device of loops; None if loops run on the host."""
+    engine = runtime.engine
+    device = engine.chosen_device(engine.backend(runtime.backend))
+    return None if device is None else device.mirror
+
+
+def _lent_of(data: Dat | Global) -> Iterator[Lent]:
+    if _mirror() is not None:
+        yield data._lent_out

@@ -5,16 +5,19 @@ from __future__ import annotations
 
 import copy
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from pyop2cxx.base.access import READ, WRITE
 from pyop2cxx.exceptions import UsageError
+from pyop2cxx.runtime import runtime
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
+    from pyop2cxx import _core
     from pyop2cxx.base.access import Access
-    from pyop2cxx.data.carrier import DataCarrier
+    from pyop2cxx.data.carrier import DataCarrier, Lent
     from pyop2cxx.data.conditions import Condition
     from pyop2cxx.loop.parloop import ParLoop
 
@@ -45,6 +48,21 @@ class Operation:
         """
         raise NotImplementedError
 
+    def task(self) -> _core.GraphTask | None:
+        """Return what carries it out where loops run, without Python; None if that takes Python.
+
+        What stands behind each other and has a task is one piece, which a GPU can replay as one.
+        """
+        return None
+
+    def notes(self) -> Iterator[Callable[[], None]]:
+        """What is called after a submit that ran the task."""
+        return iter(())
+
+    def lent(self) -> Iterator[Lent]:
+        """What a device's task takes from arrays that the program holds."""
+        return iter(())
+
     def _is_met(self, replaced: Replaced) -> bool:
         return any(data._uid in replaced for data, _ in self.uses())
 
@@ -70,6 +88,34 @@ class LoopOperation(Operation):
     def bound(self, replaced: Replaced) -> Operation:
         """Return the loop with other data."""
         return LoopOperation(with_data(self.loop, replaced)) if self._is_met(replaced) else self
+
+    def task(self) -> _core.GraphTask | None:
+        """Return the loop, compiled and bound; None if something looks at it when it runs."""
+        loop = self.loop
+        if loop._epoch != runtime.epoch:
+            loop._prepare()
+        is_seen = loop._run.is_watched or loop._wants_checks() or loop._effects.ghosts
+        return None if is_seen else loop._prepared
+
+    def notes(self) -> Iterator[Callable[[], None]]:
+        """Mark ghosts that are out of date, and Mats that were assembled."""
+        loop = self.loop
+        for i in loop._effects.written:
+            for dat in _fields(loop.args[i]):
+                if dat.dataset.set.halo is not None:
+                    yield partial(setattr, dat, "halo_valid", False)
+        if loop._effects.assembled:
+            yield partial(loop._run.note_assembly, loop.args)
+
+    def lent(self) -> Iterator[Lent]:
+        """Those of its arguments and Consts."""
+        yield from self.loop._lent
+
+
+def _fields(arg: Any) -> Iterable[Any]:
+    """Return the Dats that an argument is made of."""
+    found: Iterable[Any] = arg.data.split
+    return found
 
 
 def own_copy(loop: ParLoop) -> ParLoop:

@@ -88,14 +88,15 @@ class _Maker:
         self.loops: dict[int, ParLoop] = {}
         self.n_inner = 0
         self._steps: list[_core.graph.Step] = []
-        self._in_steps: list[ParLoop] = []
+        self._in_steps: list[Operation] = []
+        self._tasks: dict[int, Any] = {}  # of operations
 
     def add(self, nodes: Iterable[Placed]) -> None:
         places: dict[int, int] = {}  # of nodes, among the steps since the last call on the host
         for number, one in enumerate(nodes):
             operation = one.operation
             after = [places[before] for before in one.after if before in places]
-            if _is_step(operation):
+            if self._is_step(operation):
                 places[number] = len(self._steps)
                 self._steps.append(self._step(operation, after))
                 continue
@@ -126,53 +127,41 @@ class _Maker:
 
     def end_sequence(self) -> None:
         if self._steps:
-            self.segments.append(_Loops(self._steps, self._in_steps))
+            self.segments.append(_Piece(self._steps, self._in_steps))
             self._steps, self._in_steps = [], []
 
     def _step(self, operation: Operation, after: Sequence[int]) -> _core.graph.Step:
         if isinstance(operation, Inner):
             inner = [self._step(one.operation, one.after) for one in operation.body]
             return _core.graph.Step(after, inner)
-        assert isinstance(operation, LoopOperation)
-        self._note([operation.loop])
-        self._in_steps.append(operation.loop)
-        return _core.graph.Step(after, operation.loop._prepared)
+        if isinstance(operation, LoopOperation):
+            self._note([operation.loop])
+        self._in_steps.append(operation)
+        return _core.graph.Step(after, self._tasks[id(operation)])
+
+    def _is_step(self, operation: Operation) -> bool:
+        """Say whether an operation runs without Python, and get its task."""
+        if isinstance(operation, Inner):
+            return all([self._is_step(one.operation) for one in operation.body])
+        if id(operation) not in self._tasks:
+            self._tasks[id(operation)] = operation.task()
+        return self._tasks[id(operation)] is not None
 
 
-def _is_step(operation: Operation) -> bool:
-    """Say whether an operation runs without Python, and make its loops ready."""
-    if isinstance(operation, Inner):
-        return all(_is_step(one.operation) for one in operation.body)
-    if not isinstance(operation, LoopOperation):
-        return False
-    loop = operation.loop
-    if loop._epoch != runtime.epoch:
-        loop._prepare()
-    return not (loop._run.is_watched or loop._wants_checks() or loop._effects.ghosts)
-
-
-class _Loops:
-    """Loops that run without Python between them.
+class _Piece:
+    """Operations that run without Python between them.
 
     Args:
-        steps: The loops with their order.
-        loops: The same, those within other graphs, too.
+        steps: Their tasks with their order.
+        operations: The same, those within other graphs, too.
     """
 
-    def __init__(self, steps: Sequence[_core.graph.Step], loops: Sequence[ParLoop]) -> None:
+    def __init__(self, steps: Sequence[_core.graph.Step], operations: Sequence[Operation]) -> None:
         self._graph = _core.graph.LoopGraph(steps)
-        each = {id(loop): loop for loop in loops}.values()
-        self._lent = tuple({id(one): one for loop in each for one in loop._lent}.values())
-        self._written = tuple(
-            {
-                id(dat): dat
-                for loop in each
-                for i in loop._effects.written
-                for dat in _fields(loop.args[i])
-                if dat.dataset.set.halo is not None
-            }.values()
-        )
-        self._assembling = [loop for loop in each if loop._effects.assembled]
+        each = {id(operation): operation for operation in operations}.values()
+        lent = {id(one): one for operation in each for one in operation.lent()}
+        self._lent = tuple(lent.values())
+        self._notes = [note for operation in each for note in operation.notes()]
 
     @property
     def native(self) -> tuple[int, ...]:
@@ -195,16 +184,8 @@ class _Loops:
         for arrays in self._lent:
             if arrays:
                 arrays.recall()
-        for dat in self._written:
-            dat.halo_valid = False
-        for loop in self._assembling:
-            loop._run.note_assembly(loop.args)
-
-
-def _fields(arg: Any) -> Iterable[Any]:
-    """Return the Dats that an argument is made of."""
-    found: Iterable[Any] = arg.data.split
-    return found
+        for note in self._notes:
+            note()
 
 
 class _Watched:

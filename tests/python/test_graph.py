@@ -577,6 +577,33 @@ def test_copies_fills_and_scans(backend: str) -> None:
     assert v.data_ro.tolist() == [2.5] * 5
 
 
+def test_fills_and_copies_need_no_python_between_loops(backend: str) -> None:
+    cells = op2.Set(5)
+    x, y = (op2.Dat(cells, np.full(5, value), name="xy"[value > 1]) for value in (1.0, 2.0))
+    narrow = op2.Dat(cells, np.zeros(5), dtype=np.float32)
+    total, other = op2.Global(1, 7.0, name="total"), op2.Global(1, 0.0, name="other")
+    with op2.graph() as g:
+        node = g.then_fill(x).then(MORE, cells, x(op2.RW)).then_copy(x, y).then_copy(total, other)
+        node.then_fill(total, 2.5).then(MORE, cells, y(op2.RW))
+    graph = g.instantiate()
+    assert graph.stats().segments == 1
+    versions = [data.dat_version for data in (x, y, total, other)]
+    held = y.data
+    graph.submit(2)
+    assert x.data_ro.tolist() == [1.0] * 5
+    assert y.data_ro.tolist() == [2.0] * 5
+    assert (total.data_ro[0], other.data_ro[0]) == (2.5, 2.5)
+    assert [data.dat_version for data in (x, y, total, other)] == [
+        version + n for version, n in zip(versions, (4, 5, 2, 2), strict=True)
+    ]
+    assert held.flags.writeable == (graph.stats().backend in ("sequential", "openmp"))
+    # what is converted, and many numbers other than 0, are left to Python
+    with op2.graph() as g:
+        g.then_copy(x, narrow)
+        g.then_fill(op2.Dat(op2.Set(100), name="w"), 2.5)
+    assert g.instantiate().stats().segments == 2
+
+
 def test_nodes_of_the_library_can_be_bound() -> None:
     cells = op2.Set(3)
     x, y, z = (op2.Dat(cells, np.full(3, value), name="d") for value in (1.0, 2.0, 3.0))

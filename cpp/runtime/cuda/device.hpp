@@ -73,6 +73,8 @@ class Gpu final : public Device {
   };
   /// @brief Note a launch of the calling thread.
   Place note_launch(const std::string& loop);
+  /// @brief Where a copy or a fill of the calling thread goes.
+  [[nodiscard]] StreamHandle memory_stream();
   Result enqueue(const Kernel& kernel, const Grid& grid, void** values, Place place) const;
 
   std::shared_ptr<Context> context_;

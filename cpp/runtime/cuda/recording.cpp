@@ -63,7 +63,7 @@ bool Capture::start_group(std::span<const std::size_t> after) {
     }
   }
   if (std::ranges::is_permutation(wanted, now)) return true;
-  is_fork_ = true;
+  next_waits_ = true;
   return driver.stream_update_capture_dependencies(stream_, wanted.data(), wanted.size(),
                                                    set_capture_dependencies) == success;
 }

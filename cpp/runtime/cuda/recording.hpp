@@ -52,9 +52,11 @@ class Capture {
   /// @brief What is launched from now on waits for some of the groups before it only.
   /// @return Whether the driver can do that.
   [[nodiscard]] bool start_group(std::span<const std::size_t> after);
+  /// @brief What comes next waits for a command of the memory.
+  void note_memory() { next_waits_ = true; }
   /// @brief Whether the next launch comes behind the one before it and nothing else, so that it may
   /// start while that ends. Asked once a launch.
-  [[nodiscard]] bool is_next_in_order() { return !std::exchange(is_fork_, false); }
+  [[nodiscard]] bool is_next_in_order() { return !std::exchange(next_waits_, false); }
   /// @return Null if the driver refuses something of it.
   [[nodiscard]] std::unique_ptr<GraphRecording> end();
 
@@ -64,7 +66,7 @@ class Capture {
   std::vector<std::string> loops_;
   std::vector<std::vector<GraphNodeHandle>> ends_;  // of each group, what waits for it waits for
   bool has_group_ = false;                          // one that has not ended
-  bool is_fork_ = false;
+  bool next_waits_ = false;                         // for more than the launch before it
 };
 
 }  // namespace op2::runtime::cuda

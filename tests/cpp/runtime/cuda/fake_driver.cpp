@@ -119,6 +119,18 @@ void capture(FakeGpu::Launch launched) {
   gpu->captured.push_back(std::move(launched));
 }
 
+/// Do something to memory now, or note it in the graph that is being captured.
+Result command(const char* name, StreamHandle stream, std::function<void()> action) {
+  if (gpu->current.empty()) return invalid_device;
+  if (gpu->pending_fault != success) return gpu->pending_fault;
+  if (gpu->is_capturing && stream == capture_stream) {
+    capture({name, 0, 0, {}, {}, false, std::move(action)});
+  } else {
+    action();
+  }
+  return success;
+}
+
 Result launch(FunctionHandle function, unsigned n_blocks, unsigned, unsigned, unsigned n_lanes,
               unsigned, unsigned, unsigned, StreamHandle stream, void** parameters, void**) {
   if (gpu->current.empty()) return invalid_device;
@@ -262,19 +274,21 @@ void set_memory(Driver& driver) {
     return copy(to, handle<const void*>(from), bytes);
   };
   driver.memcpy_dtod_async = [](DeviceAddress to, DeviceAddress from, std::size_t bytes,
-                                StreamHandle) {
-    return copy(handle<void*>(to), handle<const void*>(from), bytes);
+                                StreamHandle stream) {
+    return command("memcpy", stream,
+                   [=] { std::memcpy(handle<void*>(to), handle<const void*>(from), bytes); });
   };
   driver.memset_d8_async = [](DeviceAddress to, unsigned char value, std::size_t bytes,
-                              StreamHandle) {
-    std::memset(handle<void*>(to), value, bytes);
-    return gpu->pending_fault;
+                              StreamHandle stream) {
+    return command("memset", stream, [=] { std::memset(handle<void*>(to), value, bytes); });
   };
-  driver.memset_d32_async = [](DeviceAddress to, unsigned value, std::size_t words, StreamHandle) {
-    for (std::size_t i = 0; i < words; ++i) {
-      std::memcpy(handle<std::byte*>(to) + 4 * i, &value, sizeof value);
-    }
-    return gpu->pending_fault;
+  driver.memset_d32_async = [](DeviceAddress to, unsigned value, std::size_t words,
+                               StreamHandle stream) {
+    return command("memset", stream, [=] {
+      for (std::size_t i = 0; i < words; ++i) {
+        std::memcpy(handle<std::byte*>(to) + 4 * i, &value, sizeof value);
+      }
+    });
   };
 }
 
@@ -341,7 +355,10 @@ void set_graphs(Driver& driver) {
     if (gpu->current.empty()) return invalid_device;
     const auto& launches = gpu->graphs.at(graph);
     ++gpu->n_replays;
-    gpu->launches.insert(gpu->launches.end(), launches.begin(), launches.end());
+    for (const FakeGpu::Launch& one : launches) {
+      if (one.action) one.action();
+      gpu->launches.push_back(one);
+    }
     return gpu->pending_fault;
   };
   driver.graph_destroy = [](GraphHandle) {

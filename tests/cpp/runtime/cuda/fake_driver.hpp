@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <functional>
 #include <map>
 #include <memory>
 #include <string>
@@ -22,6 +23,7 @@ struct FakeGpu {
     std::vector<long long> values;        // of the first n_values arguments
     std::vector<std::size_t> after = {};  // in a capture: numbers of those that it waits for
     bool is_early = false;                // it may start while those end
+    std::function<void()> action = {};    // of a command of the memory
   };
 
   std::size_t n_bytes = 1000000;

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "mesh/buffer.hpp"
+#include "runtime/device_mirror.hpp"
+#include "runtime/graph_task.hpp"
+
+namespace op2::runtime {
+
+/// @brief What the library does to all values of a Buffer where loops run: one command of a device,
+/// or one call on the host. A graph of CUDA has it as a node for memory.
+class ValueTask : public GraphTask {
+ public:
+  [[nodiscard]] std::shared_ptr<Device> device() const override {
+    return mirror_ ? mirror_->device() : nullptr;
+  }
+  [[nodiscard]] const std::vector<mesh::BufferUse>& uses() const override { return uses_; }
+  bool run() override;
+  [[nodiscard]] Device* recorder() override { return device().get(); }
+  [[nodiscard]] std::size_t n_launches() const override { return 1; }
+  bool make_ready(std::vector<std::uintptr_t>& state) override;
+  void launch_ready() override;
+  void count_replays(std::int64_t n) override;
+
+ protected:
+  /// @param[in] mirror Where loops run; null: on the host.
+  /// @param[in] uses The first is written.
+  ValueTask(std::shared_ptr<DeviceMirror> mirror, std::string what,
+            std::vector<std::shared_ptr<mesh::Buffer>> buffers, std::vector<mesh::BufferUse> uses);
+
+ private:
+  virtual void run_on_host() = 0;
+  /// @param[in] handles One for each use; none is null.
+  virtual void enqueue(Device& device, const std::vector<void*>& handles) = 0;
+
+  std::shared_ptr<DeviceMirror> mirror_;
+  std::string what_;
+  std::vector<std::shared_ptr<mesh::Buffer>> buffers_;  // kept alive
+  std::vector<mesh::BufferUse> uses_;
+  std::vector<void*> handles_;
+};
+
+/// @brief Sets all values to zero, or a few to numbers.
+class FillTask final : public ValueTask {
+ public:
+  /// @param[in] value All bytes of the Buffer; none: zeros.
+  /// @throws UsageError if these are more or fewer bytes, or more than Buffer::most_set_bytes.
+  FillTask(std::shared_ptr<DeviceMirror> mirror, std::shared_ptr<mesh::Buffer> target,
+           std::vector<std::byte> value);
+
+ private:
+  void run_on_host() override;
+  void enqueue(Device& device, const std::vector<void*>& handles) override;
+
+  mesh::Buffer* target_;
+  std::vector<std::byte> value_;
+};
+
+/// @brief Copies all bytes into a Buffer of as many, laid out alike.
+class CopyTask final : public ValueTask {
+ public:
+  /// @throws UsageError if they differ in that, or are the same.
+  CopyTask(std::shared_ptr<DeviceMirror> mirror, std::shared_ptr<mesh::Buffer> target,
+           std::shared_ptr<mesh::Buffer> source);
+
+ private:
+  void run_on_host() override;
+  void enqueue(Device& device, const std::vector<void*>& handles) override;
+
+  mesh::Buffer* target_;
+  mesh::Buffer* source_;
+};
+
+}  // namespace op2::runtime
