@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <memory>
 #include <optional>
+#include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -11,6 +12,7 @@
 #include "bind/bind.hpp"
 #include "graph/dag.hpp"
 #include "mesh/buffer.hpp"
+#include "runtime/device_while.hpp"
 #include "runtime/loop_graph.hpp"
 #include "runtime/value_tasks.hpp"
 
@@ -38,6 +40,41 @@ void bind_tasks(py::module_& room) {
                                                std::move(target), std::move(source));
            }),
            py::arg("mirror"), py::arg("target"), py::arg("source"));
+}
+
+void bind_while(py::module_& room) {
+  using runtime::ConditionSide;
+  using runtime::DeviceWhile;
+  using runtime::WhileTrial;
+  using Unlocked = py::call_guard<py::gil_scoped_release>;
+  py::class_<ConditionSide>(room, "ConditionSide")
+      .def(py::init([](double value) {
+             return ConditionSide{nullptr, DType::float64, value};
+           }),
+           py::arg("value"))
+      .def(py::init([](BufferPointer buffer, const std::string& dtype) {
+             return ConditionSide{std::move(buffer), dtype_from_name(dtype), 0};
+           }),
+           py::arg("buffer"), py::arg("dtype"));
+  py::class_<WhileTrial>(room, "WhileTrial")
+      .def_property_readonly("by_host", [](const WhileTrial& one) { return one.by_host.shortest; })
+      .def_property_readonly("by_device",
+                             [](const WhileTrial& one) { return one.by_device.shortest; })
+      .def_property_readonly("is_decided", &WhileTrial::is_decided)
+      .def_property_readonly("is_device_next", &WhileTrial::is_device_next);
+  py::class_<DeviceWhile>(room, "DeviceWhile")
+      .def(py::init([](const std::vector<runtime::LoopStep>& steps, const ConditionSide& left,
+                       const ConditionSide& right, bool or_equal) {
+             return std::make_unique<DeviceWhile>(steps,
+                                                  runtime::WhileCondition{left, right, or_equal});
+           }),
+           py::arg("steps"), py::arg("left"), py::arg("right"), py::arg("or_equal"))
+      .def_property_readonly("is_next", &DeviceWhile::is_next)
+      .def("run", &DeviceWhile::run, py::arg("n_done"), py::arg("most"), Unlocked())
+      .def("note_host", &DeviceWhile::note_host, py::arg("nanoseconds"), py::arg("n_passes"))
+      .def_property_readonly("trial", &DeviceWhile::trial)
+      .def_property_readonly("why_not", &DeviceWhile::why_not)
+      .def_property_readonly("native", &DeviceWhile::native);
 }
 
 }  // namespace
@@ -84,6 +121,7 @@ void bind_graph(py::module_& core) {
       .def_property_readonly("side_by_side",
                              [](const Trial& one) { return one.side_by_side.shortest; })
       .def_property_readonly("kept", &Trial::kept);
+  bind_while(room);
   py::class_<runtime::ReadyGraph>(room, "LoopGraph")
       .def(py::init(&runtime::ready_graph), py::arg("steps"))
       .def("submit", &runtime::ReadyGraph::submit, py::arg("n"), Unlocked())

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "base/dtype.hpp"
 #include "exec/program.hpp"
 #include "mesh/device.hpp"
 
@@ -65,6 +66,28 @@ class Recording {
   [[nodiscard]] virtual std::uintptr_t native() const = 0;
 };
 
+/// @brief A side of a comparison: a number in the memory of a device, or one that is known.
+struct ComparedNumber {
+  void* memory = nullptr;  ///< null: it is known
+  DType dtype = DType::float64;
+  double value = 0;
+};
+
+/// @brief How long a device repeats what was recorded: as long as the left number is greater, and
+/// so many times at most.
+struct RepeatCondition {
+  ComparedNumber left;
+  ComparedNumber right;
+  bool or_equal = false;
+  std::int64_t most = 0;
+};
+
+/// @brief What a recording has become.
+struct Repeated {
+  std::unique_ptr<Recording> recording;  ///< null: nothing
+  std::string why_not;                   ///< then: what the device lacks, or its driver refused
+};
+
 /// @brief A device that runs kernels, in the order in which they are launched.
 class Device : public mesh::Device {
  public:
@@ -95,6 +118,19 @@ class Device : public mesh::Device {
   [[nodiscard]] virtual std::unique_ptr<Recording> stop_recording() { return nullptr; }
   /// @brief Enqueue everything of a recording of this device; waits for nothing.
   virtual void replay(Recording& /*recording*/) {}
+
+  /// @brief As start_recording(), of what is repeated by the device itself, which asks the
+  /// condition before each time; stop_repeating() ends it.
+  /// @return Empty, or why the device cannot do that.
+  [[nodiscard]] virtual std::string start_repeating(const RepeatCondition& /*condition*/) {
+    return "this device cannot repeat launches by itself";
+  }
+  [[nodiscard]] virtual Repeated stop_repeating() { return {}; }
+  /// @brief As replay(), of what stop_repeating() returned.
+  /// @param[in] n_done So many times of the most are over.
+  virtual void repeat(Recording& /*recording*/, std::int64_t /*n_done*/) {}
+  /// @brief How often the last repeat() has done it, and what was said to be over. Waits.
+  [[nodiscard]] virtual std::int64_t n_repeated(Recording& /*recording*/) { return 0; }
 
   /// @brief From now on spans can be opened; calls may nest. May wait, and make launches slower.
   virtual void start_clock() {}

@@ -9,8 +9,6 @@ namespace {
 
 // Fewer launches cost no more one by one.
 constexpr std::size_t least_launches = 3;
-// What changes more often than that is not worth another recording.
-constexpr int most_recordings = 8;
 
 }  // namespace
 

@@ -13,6 +13,9 @@
 
 namespace op2::runtime {
 
+/// @brief What changes more often than that is not worth another recording.
+inline constexpr int most_recordings = 8;
+
 /// @brief How launches that were recorded can be enqueued.
 enum class Way { undecided, alone, as_one, side_by_side };
 

@@ -9,14 +9,17 @@ import pyop2cxx._core
 import typing
 
 __all__: list[str] = [
+    "ConditionSide",
     "Conflict",
     "CopyTask",
+    "DeviceWhile",
     "FillTask",
     "LoopGraph",
     "Node",
     "ReplayTrial",
     "Step",
     "Way",
+    "WhileTrial",
     "dependences",
     "levels",
     "races",
@@ -119,6 +122,49 @@ class ReplayTrial:
     def kept(self) -> Way: ...
     @property
     def side_by_side(self) -> int: ...
+
+class ConditionSide:
+    @typing.overload
+    def __init__(self, value: typing.SupportsFloat | typing.SupportsIndex) -> None: ...
+    @typing.overload
+    def __init__(self, buffer: pyop2cxx._core.Buffer, dtype: str) -> None: ...
+
+class WhileTrial:
+    @property
+    def by_device(self) -> int: ...
+    @property
+    def by_host(self) -> int: ...
+    @property
+    def is_decided(self) -> bool: ...
+    @property
+    def is_device_next(self) -> bool: ...
+
+class DeviceWhile:
+    def __init__(
+        self,
+        steps: collections.abc.Sequence[Step],
+        left: ConditionSide,
+        right: ConditionSide,
+        or_equal: bool,
+    ) -> None: ...
+    def note_host(
+        self,
+        nanoseconds: typing.SupportsInt | typing.SupportsIndex,
+        n_passes: typing.SupportsInt | typing.SupportsIndex,
+    ) -> None: ...
+    def run(
+        self,
+        n_done: typing.SupportsInt | typing.SupportsIndex,
+        most: typing.SupportsInt | typing.SupportsIndex,
+    ) -> bool | None: ...
+    @property
+    def is_next(self) -> bool: ...
+    @property
+    def native(self) -> int: ...
+    @property
+    def trial(self) -> WhileTrial: ...
+    @property
+    def why_not(self) -> str: ...
 
 class LoopGraph:
     def __init__(self, steps: collections.abc.Sequence[Step]) -> None: ...

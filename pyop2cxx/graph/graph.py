@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from pyop2cxx.graph.operations import Operation
+    from pyop2cxx.graph.pieces import Repeats
 
 ON_RACE = ("error", "serialise", "ignore")
 _MOST_BOUND = 16
@@ -75,6 +76,7 @@ class GraphStats:
         instantiate_ms: Milliseconds that the last time took, compilers included.
         backend: What its loops run on.
         replays: For each segment that a GPU can replay as one, whether that pays; empty elsewhere.
+        repeats: For each ``while_``, whether the host or the device repeats it.
     """
 
     nodes: int
@@ -86,6 +88,7 @@ class GraphStats:
     instantiate_ms: float
     backend: str
     replays: tuple[Replay, ...]
+    repeats: tuple[Repeats, ...]
 
 
 @ends_tracebacks("submit", "bind")
@@ -277,6 +280,7 @@ class Graph:
             instantiate_ms=self._milliseconds,
             backend=self._backend,
             replays=tuple(map(_replay, self._program.trials)),
+            repeats=self._program.repeats,
         )
 
     def to_dot(self) -> str:
@@ -300,6 +304,7 @@ class Graph:
         return [
             f"submitted {times} on {self._backend}",
             *(str(_replay(trial)) for trial in self._program.trials),
+            *map(str, self._program.repeats),
         ]
 
     def _labels(self) -> list[tuple[str, str]]:

@@ -22,8 +22,10 @@ from pyop2cxx.exceptions import (
     GraphRaceError,
     HaloFrozenError,
     StaticModeError,
+    UnsupportedError,
     UsageError,
 )
+from pyop2cxx.graph import passes
 
 if TYPE_CHECKING:
     from pyop2cxx.graph.builder import Node
@@ -687,6 +689,88 @@ def test_while_ends_at_its_bound() -> None:
         loop.then(MORE, x.dataset.set, x(op2.RW))
     g.instantiate().submit(2)
     assert x.data_ro[0] == 14.0
+
+
+_HALF = "void half({c} *x) {{ x[0] /= 2; }}"
+_LOOK = "void look({c} *y, const {c} *x) {{ y[0] += x[0]; }}"
+
+
+def _halved(dtype: str) -> tuple[op2.Dat, op2.Global, Any]:
+    """A number, a Global that follows it, and what adds a pass that halves both."""
+    c = {"float64": "double", "float32": "float", "int32": "int", "int64": "long"}[dtype]
+    x = op2.Dat(op2.Set(1), [64], dtype=dtype, name="x")
+    left = op2.Global(1, 64, dtype=dtype, name="left")
+    half, look = kernel(_HALF.format(c=c)), kernel(_LOOK.format(c=c))
+
+    def add(place: Any) -> Node:
+        halved = place.then_fill(left).then(half, x.dataset.set, x(op2.RW))
+        found: Node = halved.then(look, x.dataset.set, left(op2.INC), x(op2.READ))
+        return found
+
+    return x, left, add
+
+
+@pytest.mark.parametrize("dtype", ["float64", "float32", "int32", "int64"])
+@pytest.mark.parametrize("sign", [">", ">=", "<", "<="])
+def test_while_gives_the_same_whoever_repeats(backend: str, sign: str, dtype: str) -> None:
+    x, left, add = _halved(dtype)
+    bound = op2.Global(1, 2.0, name="bound")
+    conditions = {">": left > 2, ">=": left >= bound, "<": bound < left, "<=": bound <= left}
+    with op2.graph() as g, g.while_(conditions[sign], most=50) as again:
+        add(again)
+    graph = g.instantiate()
+    for _ in range(6):  # the host and a device in turns, then one of them
+        x.data[:] = 64
+        left.data = 64
+        graph.submit()
+        assert x.data_ro[0] == left.data_ro[0] == (1 if "=" in sign else 2)
+    (repeats,) = graph.stats().repeats
+    assert repeats.condition == str(conditions[sign])
+    if backend == "cuda" and dtype != "int64":
+        assert repeats.why == ""
+        assert repeats.kept != "undecided"
+        assert repeats.device_ms is not None
+        assert repeats.host_ms is not None
+    else:
+        assert repeats.kept == "by the host"
+        assert repeats.why != ""
+
+
+def test_a_while_that_need_not_run_changes_nothing(backend: str) -> None:
+    x, left, add = _halved("float64")
+    y = op2.Dat(x.dataset, [9.0], name="y")
+    with op2.graph() as g, g.while_(left > 100, most=50) as again:
+        add(again).then_copy(x, y)
+    graph = g.instantiate()
+    for start in (64.0, 128.0, 64.0, 64.0):
+        x.data[:] = left.data = start
+        y.data[:] = 9.0
+        graph.submit()
+        ran = start > 100
+        assert x.data_ro[0] == (64.0 if ran else start)
+        assert y.data_ro[0] == (64.0 if ran else 9.0)
+
+
+def test_why_the_host_repeats_is_said() -> None:
+    with op2.backend("sequential"):
+        x, left, add = _halved("float64")
+        with op2.graph() as g, g.while_(left > 2, most=50) as outer:
+            inner = add(outer).then_host(lambda: None, reads=[x])
+            with inner.while_(left > 8, most=50) as again:
+                add(again)
+        graph = g.instantiate()
+        graph.submit()
+        whys = [one.why for one in graph.stats().repeats]
+        assert whys == ["something in it needs Python", "loops run on the host"]
+        assert "while left &gt; 8: kept: by the host (loops run on the host)" in graph.to_svg()
+
+
+def test_numbers_of_conditions_are_converted_as_numpy_does() -> None:
+    single, whole = op2.Global(1, 0.1, dtype=np.float32), op2.Global(1, 3, dtype=np.int32)
+    assert passes._number(0.1, single.dtype) == float(np.float32(0) + 0.1)
+    assert passes._number(2.5, whole.dtype) == 2.5
+    with pytest.raises(UnsupportedError, match=f"float64 has no number {2**60 + 1}"):
+        passes._number(2**60 + 1, whole.dtype)
 
 
 def test_conjugate_gradients_as_a_graph(backend: str) -> None:

@@ -38,6 +38,11 @@ void resolve_devices(const VendorLibrary& library, Driver& driver) {
   library.look_up(driver.graph_launch, "cuGraphLaunch");
   library.look_up(driver.graph_destroy, "cuGraphDestroy");
   library.look_up(driver.graph_exec_destroy, "cuGraphExecDestroy");
+  library.look_up(driver.graph_create, "cuGraphCreate");
+  library.look_up(driver.graph_get_nodes, "cuGraphGetNodes");
+  library.look_up(driver.graph_add_node, "cuGraphAddNode_v2");
+  library.look_up(driver.graph_conditional_handle_create, "cuGraphConditionalHandleCreate");
+  library.look_up(driver.stream_begin_capture_to_graph, "cuStreamBeginCaptureToGraph");
   library.require(driver.event_create, "cuEventCreate");
   library.require(driver.event_record, "cuEventRecord");
   library.require(driver.event_synchronize, "cuEventSynchronize");

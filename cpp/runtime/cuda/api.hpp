@@ -37,6 +37,7 @@ using PoolHandle = struct CUmemPoolHandle_st*;
 using GraphHandle = struct CUgraph_st*;
 using GraphNodeHandle = struct CUgraphNode_st*;
 using GraphExecHandle = struct CUgraphExec_st*;
+using ConditionalHandle = std::uint64_t;  // CUgraphConditionalHandle
 
 enum DeviceAttribute : int {
   max_threads_per_block = 1,
@@ -76,6 +77,23 @@ struct LaunchConfig {
   unsigned n_attributes = 0;
 };
 static_assert(sizeof(LaunchConfig) == 56);
+
+/// @brief Of a node that repeats a graph: CUgraphNodeParams with CUDA_CONDITIONAL_NODE_PARAMS.
+struct ConditionalNode {
+  static constexpr int conditional = 13;  // CU_GRAPH_NODE_TYPE_CONDITIONAL
+  static constexpr int repeats = 1;       // CU_GRAPH_COND_TYPE_WHILE
+
+  int type = conditional;
+  int reserved[3] = {};
+  ConditionalHandle handle = 0;
+  int kind = repeats;
+  unsigned n_graphs = 1;
+  GraphHandle* graphs = nullptr;  // the driver's, after the call
+  ContextHandle context = nullptr;
+  unsigned char rest[200] = {};  // of the vendor's union
+  long long last = 0;
+};
+static_assert(sizeof(ConditionalNode) == 256);
 
 /// @brief The driver's functions, named after its own without the prefix `cu`.
 ///
@@ -120,6 +138,19 @@ struct Driver {
   Result (*graph_launch)(GraphExecHandle graph, StreamHandle stream) = nullptr;
   Result (*graph_destroy)(GraphHandle graph) = nullptr;
   Result (*graph_exec_destroy)(GraphExecHandle graph) = nullptr;
+
+  // the next five are null before CUDA 12.3
+  Result (*graph_create)(GraphHandle* graph, unsigned flags) = nullptr;
+  Result (*graph_get_nodes)(GraphHandle graph, GraphNodeHandle* nodes, std::size_t* n) = nullptr;
+  Result (*graph_add_node)(GraphNodeHandle* node, GraphHandle graph, const GraphNodeHandle* after,
+                           const void* edges, std::size_t n_after,
+                           ConditionalNode* node_params) = nullptr;
+  Result (*graph_conditional_handle_create)(ConditionalHandle* handle, GraphHandle graph,
+                                            ContextHandle context, unsigned at_launch,
+                                            unsigned flags) = nullptr;
+  Result (*stream_begin_capture_to_graph)(StreamHandle stream, GraphHandle graph,
+                                          const GraphNodeHandle* after, const void* edges,
+                                          std::size_t n_after, CaptureMode mode) = nullptr;
 
   Result (*event_create)(EventHandle* event, unsigned flags) = nullptr;
   Result (*event_record)(EventHandle event, StreamHandle stream) = nullptr;

@@ -247,15 +247,58 @@ bool Gpu::start_group(std::span<const std::size_t> after) {
   return capture_->start_group(after);
 }
 
+std::unique_ptr<Capture> Gpu::take_capture() {
+  const std::lock_guard lock(mutex_);
+  if (!capture_ || capturing_ != std::this_thread::get_id()) return nullptr;
+  return std::move(capture_);
+}
+
 std::unique_ptr<Recording> Gpu::stop_recording() {
-  std::unique_ptr<Capture> capture;
-  {
-    const std::lock_guard lock(mutex_);
-    if (!capture_ || capturing_ != std::this_thread::get_id()) return nullptr;
-    capture = std::move(capture_);
-  }
   const Current current(*context_);
-  return capture->end();
+  const std::unique_ptr<Capture> capture = take_capture();
+  return capture ? capture->end() : nullptr;
+}
+
+std::string Gpu::start_repeating(const RepeatCondition& condition) {
+  std::string lacks = Repetition::why_not(context_->driver());
+  if (!lacks.empty()) return lacks;
+  check_usable();
+  const Current current(*context_);
+  Decider decider;
+  try {
+    decider = {load(deciding_code()), allocate(sizeof(std::uint32_t), "passes of a graph")};
+    (void)decider.program->kernel("op2_decide");
+  } catch (const Error& error) {  // this driver does not take the code
+    return error.what();
+  }
+  auto capture = std::make_unique<Repetition>(context_, std::move(decider), condition);
+  if (!capture->begin()) return capture->refusal();
+  const std::lock_guard lock(mutex_);
+  if (capture_) return "another thread records";
+  capture_ = std::move(capture);
+  capturing_ = std::this_thread::get_id();
+  return "";
+}
+
+Repeated Gpu::stop_repeating() {
+  const Current current(*context_);
+  const std::unique_ptr<Capture> capture = take_capture();
+  if (!capture) return {nullptr, "nothing is being recorded"};
+  std::unique_ptr<Recording> made = capture->end();
+  return {std::move(made), static_cast<const Repetition&>(*capture).refusal()};
+}
+
+void Gpu::repeat(Recording& recording, std::int64_t n_done) {
+  // the condition is asked once before the first time
+  const auto before = static_cast<std::uint32_t>(n_done - 1);
+  set(static_cast<RepeatedRecording&>(recording).n_done(), std::as_bytes(std::span(&before, 1)));
+  replay(recording);
+}
+
+std::int64_t Gpu::n_repeated(Recording& recording) {
+  std::uint32_t n_done = 0;
+  download(&n_done, static_cast<RepeatedRecording&>(recording).n_done(), 0, sizeof(n_done));
+  return n_done;
 }
 
 void Gpu::replay(Recording& recording) {

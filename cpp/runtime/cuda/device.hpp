@@ -14,6 +14,7 @@
 #include "runtime/cuda/memory.hpp"
 #include "runtime/cuda/program.hpp"
 #include "runtime/cuda/recording.hpp"
+#include "runtime/cuda/repetition.hpp"
 #include "runtime/cuda/staging.hpp"
 #include "runtime/device.hpp"
 #include "runtime/in_flight.hpp"
@@ -56,6 +57,10 @@ class Gpu final : public Device {
   [[nodiscard]] bool start_group(std::span<const std::size_t> after) override;
   [[nodiscard]] std::unique_ptr<Recording> stop_recording() override;
   void replay(Recording& recording) override;
+  [[nodiscard]] std::string start_repeating(const RepeatCondition& condition) override;
+  [[nodiscard]] Repeated stop_repeating() override;
+  void repeat(Recording& recording, std::int64_t n_done) override;
+  [[nodiscard]] std::int64_t n_repeated(Recording& recording) override;
   void start_clock() override;
   void stop_clock() override { clock_->stop(); }
   [[nodiscard]] std::unique_ptr<DeviceSpan> open_span() override { return clock_->open(); }
@@ -75,6 +80,8 @@ class Gpu final : public Device {
   Place note_launch(const std::string& loop);
   /// @brief Where a copy or a fill of the calling thread goes.
   [[nodiscard]] StreamHandle memory_stream();
+  /// @brief The calling thread's capture, which ends; null if it has none.
+  [[nodiscard]] std::unique_ptr<Capture> take_capture();
   Result enqueue(const Kernel& kernel, const Grid& grid, void** values, Place place) const;
 
   std::shared_ptr<Context> context_;

@@ -7,7 +7,9 @@
 namespace op2::runtime::cuda {
 
 GraphRecording::~GraphRecording() {
-  if (!context_->is_inherited()) (void)context_->driver().graph_exec_destroy(handle_);
+  if (context_->is_inherited()) return;
+  (void)context_->driver().graph_exec_destroy(handle_);
+  if (origin_ != nullptr) (void)context_->driver().graph_destroy(origin_);
 }
 
 std::uintptr_t GraphRecording::native() const {
@@ -24,15 +26,17 @@ Capture::~Capture() {
   if (stream_ != nullptr) (void)context_->driver().stream_destroy(stream_);
 }
 
-bool Capture::begin() {
-  const Driver& driver = context_->driver();
+Result Capture::make_stream() {
   // what others enqueue on the legacy default stream meanwhile is not to be ordered with it
-  if (driver.stream_create(&stream_, stream_non_blocking) != success) {
-    stream_ = nullptr;
-    return false;
-  }
+  const Result made = context_->driver().stream_create(&stream_, stream_non_blocking);
+  if (made != success) stream_ = nullptr;
+  return made;
+}
+
+bool Capture::begin() {
   // relaxed: other threads, and copies of this one, go on as ever
-  return driver.stream_begin_capture(stream_, capture_relaxed) == success;
+  return make_stream() == success &&
+         context_->driver().stream_begin_capture(stream_, capture_relaxed) == success;
 }
 
 void Capture::note(const std::string& loop) {

@@ -15,11 +15,13 @@
 namespace op2::runtime::cuda {
 
 /// @brief An instantiated graph of CUDA.
-class GraphRecording final : public Recording {
+class GraphRecording : public Recording {
  public:
+  /// @param[in] loops Whose launches it is made of, each once.
+  /// @param[in] origin The graph that was instantiated, if it has to live as long; it is owned.
   GraphRecording(std::shared_ptr<const Context> context, GraphExecHandle handle,
-                 std::vector<std::string> loops)
-      : context_(std::move(context)), handle_(handle), loops_(std::move(loops)) {}
+                 std::vector<std::string> loops, GraphHandle origin = nullptr)
+      : context_(std::move(context)), handle_(handle), origin_(origin), loops_(std::move(loops)) {}
   /// Never throws: the driver may have shut down before.
   ~GraphRecording() override;
 
@@ -31,6 +33,7 @@ class GraphRecording final : public Recording {
  private:
   std::shared_ptr<const Context> context_;
   GraphExecHandle handle_;
+  GraphHandle origin_;
   std::vector<std::string> loops_;
 };
 
@@ -44,21 +47,27 @@ class Capture {
   explicit Capture(std::shared_ptr<const Context> context) : context_(std::move(context)) {}
   Capture(const Capture&) = delete;
   Capture& operator=(const Capture&) = delete;
-  ~Capture();
+  virtual ~Capture();
 
-  [[nodiscard]] bool begin();
+  [[nodiscard]] virtual bool begin();
   [[nodiscard]] StreamHandle stream() const { return stream_; }
   void note(const std::string& loop);
   /// @brief What is launched from now on waits for some of the groups before it only.
   /// @return Whether the driver can do that.
-  [[nodiscard]] bool start_group(std::span<const std::size_t> after);
+  [[nodiscard]] virtual bool start_group(std::span<const std::size_t> after);
   /// @brief What comes next waits for a command of the memory.
   void note_memory() { next_waits_ = true; }
   /// @brief Whether the next launch comes behind the one before it and nothing else, so that it may
   /// start while that ends. Asked once a launch.
-  [[nodiscard]] bool is_next_in_order() { return !std::exchange(next_waits_, false); }
+  [[nodiscard]] virtual bool is_next_in_order() { return !std::exchange(next_waits_, false); }
   /// @return Null if the driver refuses something of it.
-  [[nodiscard]] std::unique_ptr<GraphRecording> end();
+  [[nodiscard]] virtual std::unique_ptr<GraphRecording> end();
+
+ protected:
+  [[nodiscard]] Result make_stream();
+  [[nodiscard]] const Context& context() const { return *context_; }
+  [[nodiscard]] const std::shared_ptr<const Context>& shared_context() const { return context_; }
+  [[nodiscard]] std::vector<std::string> take_loops() { return std::move(loops_); }
 
  private:
   std::shared_ptr<const Context> context_;

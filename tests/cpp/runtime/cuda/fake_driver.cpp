@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "fake_driver.hpp"
 
+#include <array>
+#include <bit>
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
@@ -131,14 +133,61 @@ Result command(const char* name, StreamHandle stream, std::function<void()> acti
   return success;
 }
 
+double compared(std::uint64_t memory, std::uint64_t number, std::uint64_t kind) {
+  const auto read = [memory](auto found) {
+    std::memcpy(&found, handle<const void*>(memory), sizeof(found));
+    return static_cast<double>(found);
+  };
+  switch (kind) {
+    case 1:
+      return read(double{});
+    case 2:
+      return read(float{});
+    case 3:
+      return read(std::int32_t{});
+    case 4:
+      return read(std::uint32_t{});
+    default:
+      return std::bit_cast<double>(number);
+  }
+}
+
+constexpr ConditionalHandle condition = 0xc0;
+
+/// What the deciding kernel does, which is PTX that nothing here runs.
+std::function<void()> decision(void** parameters) {
+  std::array<std::uint64_t, 8> words{};
+  for (std::size_t i = 0; i < words.size(); ++i) {
+    std::memcpy(&words[i], parameters[i], sizeof(words[i]));
+  }
+  return [words] {
+    if (words[0] != condition) return;
+    auto* n = handle<std::uint32_t*>(words[1]);
+    ++*n;
+    const double left = compared(words[2], words[4], words[6] & 15U);
+    const double right = compared(words[3], words[5], words[6] >> 4U & 15U);
+    const bool holds = left > right || ((words[6] & 256U) != 0 && left == right);
+    gpu->is_repeated = holds && *n < static_cast<std::uint32_t>(words[7]);
+  };
+}
+
+void play(const std::vector<FakeGpu::Launch>& launches) {
+  for (const FakeGpu::Launch& one : launches) {
+    if (one.action) one.action();
+    if (one.kernel != "while") gpu->launches.push_back(one);
+  }
+}
+
 Result launch(FunctionHandle function, unsigned n_blocks, unsigned, unsigned, unsigned n_lanes,
               unsigned, unsigned, unsigned, StreamHandle stream, void** parameters, void**) {
   if (gpu->current.empty()) return invalid_device;
   if (gpu->pending_fault != success) return gpu->pending_fault;
   const char* text = reinterpret_cast<const char*>(function);
-  const std::string name(text, std::strcspn(text, " "));
+  const std::string name(text, std::strcspn(text, " ("));
   if (name == gpu->oversized_kernel) return launch_out_of_resources;
   FakeGpu::Launch launched{name, n_blocks, n_lanes, {}};
+  if (gpu->effects.contains(name)) launched.action = gpu->effects.at(name);
+  if (name == "op2_decide") launched.action = decision(parameters);
   for (std::size_t i = 0; i < gpu->n_values; ++i) {
     launched.values.push_back(*static_cast<const long long*>(parameters[i]));
   }
@@ -147,6 +196,7 @@ Result launch(FunctionHandle function, unsigned n_blocks, unsigned, unsigned, un
     capture(std::move(launched));
     return success;
   }
+  if (launched.action) launched.action();
   gpu->launches.push_back(std::move(launched));
   if (name == gpu->broken_kernel) gpu->pending_fault = illegal_address;
   return success;
@@ -170,7 +220,7 @@ Result launch_early(const LaunchConfig* config, FunctionHandle function, void** 
 void set_devices(Driver& driver) {
   driver.init = [](unsigned) { return success; };
   driver.driver_get_version = [](int* version) {
-    *version = 13000;
+    *version = gpu->version;
     return success;
   };
   driver.get_error_name = error_name;
@@ -341,33 +391,82 @@ void set_graphs(Driver& driver) {
   };
   driver.stream_end_capture = [](StreamHandle, GraphHandle* graph) {
     gpu->is_capturing = false;
+    if (gpu->capturing_into != nullptr) {
+      *graph = gpu->capturing_into;
+      gpu->parts[std::exchange(gpu->capturing_into, nullptr)] = gpu->captured;
+      return success;
+    }
     *graph = handle<GraphHandle>(0x60);
     ++gpu->n_graphs;
     return success;
   };
-  driver.graph_instantiate = [](GraphExecHandle* made, GraphHandle, unsigned long long) {
+  driver.graph_instantiate = [](GraphExecHandle* made, GraphHandle graph, unsigned long long) {
     if (gpu->refuses_graphs != success) return gpu->refuses_graphs;
-    *made = handle<GraphExecHandle>(0x70 + gpu->graphs.size());
-    gpu->graphs[*made] = gpu->captured;
+    *made = handle<GraphExecHandle>(static_cast<std::uintptr_t>(0x70 + gpu->n_instantiated++));
+    gpu->graphs[*made] = gpu->parts.contains(graph) ? gpu->parts[graph] : gpu->captured;
     return success;
   };
   driver.graph_launch = [](GraphExecHandle graph, StreamHandle) {
     if (gpu->current.empty()) return invalid_device;
     const auto& launches = gpu->graphs.at(graph);
     ++gpu->n_replays;
-    for (const FakeGpu::Launch& one : launches) {
-      if (one.action) one.action();
-      gpu->launches.push_back(one);
-    }
+    play(launches);
     return gpu->pending_fault;
   };
-  driver.graph_destroy = [](GraphHandle) {
+  driver.graph_destroy = [](GraphHandle graph) {
     --gpu->n_graphs;
+    gpu->parts.erase(graph);
     return success;
   };
   driver.graph_exec_destroy = [](GraphExecHandle graph) {
     gpu->graphs.erase(graph);
     return success;
+  };
+}
+
+const GraphHandle whole = handle<GraphHandle>(0x90);
+GraphHandle body = handle<GraphHandle>(0xa0);
+
+Result refusal(const char* function) {
+  return gpu->refuses == function ? Result{801} : success;
+}
+
+void set_repetition(Driver& driver) {
+  driver.graph_create = [](GraphHandle* graph, unsigned) {
+    *graph = whole;
+    if (refusal("graph_create") == success) ++gpu->n_graphs;
+    return refusal("graph_create");
+  };
+  driver.graph_get_nodes = [](GraphHandle graph, GraphNodeHandle* nodes, std::size_t* n) {
+    *n = gpu->parts[graph].size();
+    nodes[0] = handle<GraphNodeHandle>(first_node);
+    return refusal("graph_get_nodes");
+  };
+  driver.graph_conditional_handle_create = [](ConditionalHandle* made, GraphHandle graph,
+                                              ContextHandle context, unsigned at_launch, unsigned) {
+    *made = condition;
+    if (graph != whole || context == nullptr || at_launch != 0) return invalid_device;
+    return refusal("graph_conditional_handle_create");
+  };
+  driver.graph_add_node = [](GraphNodeHandle*, GraphHandle graph, const GraphNodeHandle*,
+                             const void*, std::size_t n_after, ConditionalNode* node) {
+    const bool is_right = graph == whole && n_after == 1 && node->type == 13 && node->kind == 1 &&
+                          node->handle == condition && node->context != nullptr;
+    if (!is_right || gpu->is_capturing) return invalid_device;
+    node->graphs = &body;
+    gpu->parts[graph].push_back({"while", 0, 0, {}, {0}, false, [] {
+                                   while (gpu->is_repeated) play(gpu->parts.at(body));
+                                 }});
+    return refusal("graph_add_node");
+  };
+  driver.stream_begin_capture_to_graph = [](StreamHandle, GraphHandle graph, const GraphNodeHandle*,
+                                            const void*, std::size_t, CaptureMode mode) {
+    if (mode != capture_relaxed || gpu->is_capturing) return invalid_device;
+    gpu->is_capturing = true;
+    gpu->captured.clear();
+    gpu->next_waits.clear();
+    gpu->capturing_into = graph;
+    return refusal("stream_begin_capture_to_graph");
   };
 }
 
@@ -387,6 +486,7 @@ std::shared_ptr<const Driver> FakeGpu::driver() const {
   set_memory(*driver);
   set_code(*driver);
   if (has_graphs) set_graphs(*driver);
+  if (has_graphs) set_repetition(*driver);
   return driver;
 }
 

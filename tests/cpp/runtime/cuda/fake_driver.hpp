@@ -23,7 +23,7 @@ struct FakeGpu {
     std::vector<long long> values;        // of the first n_values arguments
     std::vector<std::size_t> after = {};  // in a capture: numbers of those that it waits for
     bool is_early = false;                // it may start while those end
-    std::function<void()> action = {};    // of a command of the memory
+    std::function<void()> action = {};    // what it does
   };
 
   std::size_t n_bytes = 1000000;
@@ -59,8 +59,17 @@ struct FakeGpu {
   std::vector<GraphNodeHandle> next_waits;  // what the next of them waits for
   Result refuses_groups = success;          // when that is changed
   std::map<GraphExecHandle, std::vector<Launch>> graphs;
+  int n_instantiated = 0;
   int n_replays = 0;
-  int n_graphs = 0;  // not yet destroyed, of those that captures end with
+  int n_graphs = 0;  // not yet destroyed, of those that captures end with or that were made
+  std::map<std::string, std::function<void()>> effects;  // of kernels, when they run
+
+  // graphs that repeat themselves
+  int version = 13000;
+  std::string refuses;                               // the one of the driver's functions that fails
+  std::map<GraphHandle, std::vector<Launch>> parts;  // what was captured into
+  GraphHandle capturing_into = nullptr;              // null: a graph of its own
+  bool is_repeated = false;                          // what the condition says
 
   FakeGpu();
   FakeGpu(const FakeGpu&) = delete;

@@ -1,0 +1,160 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Nodes that run again as long as a condition holds: by the host, or by the device itself."""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING, Any
+
+from pyop2cxx import _core
+from pyop2cxx.data.globals import Global
+from pyop2cxx.exceptions import UnsupportedError
+from pyop2cxx.graph.pieces import BY_DEVICE, BY_HOST, UNDECIDED, Repeats
+from pyop2cxx.runtime import runtime
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    from pyop2cxx.data.conditions import Condition
+    from pyop2cxx.graph.pieces import Piece, Program
+
+
+class Passes:
+    """The segment of a program that a ``while_`` is.
+
+    Args:
+        condition: Asked before each pass.
+        body: What runs in each.
+        most: So many passes at most.
+    """
+
+    def __init__(self, condition: Condition, body: Program, most: int) -> None:
+        self._condition = condition
+        self._body = body
+        self._most = most
+        self._has_run = False
+        self._piece = body.only_piece
+        self._device, self._why = _by_device(condition, self._piece)
+
+    @property
+    def native(self) -> tuple[int, ...]:
+        """Addresses of what is replayed: all passes as one, or the pieces of each."""
+        address = self._device.native if self._device is not None else 0
+        return (address,) if address else self._body.native
+
+    @property
+    def trials(self) -> tuple[_core.graph.ReplayTrial, ...]:
+        """What was measured of the pieces of a pass."""
+        return self._body.trials
+
+    @property
+    def repeats(self) -> tuple[Repeats, ...]:
+        """Who repeats the body, and those of ``while_`` in it."""
+        why = self._device.why_not if self._device is not None else self._why
+        trial = self._device.trial if self._device is not None else None
+        kept = BY_HOST if why or trial is None else UNDECIDED
+        if kept == UNDECIDED and trial is not None and trial.is_decided:
+            kept = BY_DEVICE if trial.is_device_next else BY_HOST
+        own = Repeats(
+            condition=str(self._condition),
+            host_ms=_milliseconds(trial.by_host) if trial else None,
+            device_ms=_milliseconds(trial.by_device) if trial else None,
+            kept=kept,
+            why=why,
+        )
+        return (own, *self._body.repeats)
+
+    def __call__(self, n: int) -> None:
+        """Run it, n times."""
+        for _ in range(n):
+            self._once()
+
+    def _once(self) -> None:
+        device = self._device
+        if device is None or device.why_not:
+            self._by_host(self._most)
+            return
+        n_done = 0
+        if not self._has_run:  # the first pass makes plans, and brings values there
+            n_done = self._by_host(1)
+            self._has_run = n_done > 0
+            if not n_done or self._most == 1:
+                return
+        if not (device.is_next and self._by_device(device, n_done)):
+            self._by_host_measured(device, self._most - n_done)
+
+    def _by_host(self, most: int) -> int:
+        """Run passes as long as the host finds that the condition holds, and count them."""
+        for i in range(most):
+            if not self._condition:
+                return i
+            self._body.run(1)
+        return most
+
+    def _by_host_measured(self, device: _core.graph.DeviceWhile, most: int) -> None:
+        if device.why_not or device.trial.is_decided:
+            self._by_host(most)
+            return
+        _wait()
+        start = time.perf_counter_ns()
+        n_passes = self._by_host(most)
+        _wait()
+        device.note_host(time.perf_counter_ns() - start, n_passes)
+
+    def _by_device(self, device: _core.graph.DeviceWhile, n_done: int) -> bool:
+        """Let the device run all passes that are left, and say whether it does."""
+        has_copied = device.run(n_done, self._most)
+        if has_copied is None:
+            return False
+        assert self._piece is not None
+        self._piece.finish(has_copied)
+        for data in self._condition.data:
+            data._lent_out.recall()
+        return True
+
+
+def _by_device(
+    condition: Condition, piece: Piece | None
+) -> tuple[_core.graph.DeviceWhile | None, str]:
+    """Return what lets a device repeat a piece, or why it cannot."""
+    if piece is None:
+        return None, "something in it needs Python"
+    is_less = condition.sign in ("<", "<=")
+    sides = [(condition.left, condition.right), (condition.right, condition.left)]
+    try:
+        left, right = (_side(*both) for both in (reversed(sides) if is_less else sides))
+    except UnsupportedError as error:
+        return None, str(error)
+    made = _core.graph.DeviceWhile(
+        steps=piece.steps, left=left, right=right, or_equal="=" in condition.sign
+    )
+    return made, ""
+
+
+def _side(side: Any, other: Any) -> _core.graph.ConditionSide:
+    """Return a side of a condition as a device has it: as the host would compare it."""
+    if isinstance(side, Global):
+        return _core.graph.ConditionSide(side._buffer, side.dtype.name)
+    return _core.graph.ConditionSide(_number(side, other.dtype))
+
+
+def _number(number: Any, dtype: np.dtype[Any]) -> float:
+    """Return a number as NumPy compares it with one of a dtype.
+
+    Raises:
+        UnsupportedError: float64, in which devices compare, does not hold it.
+    """
+    if dtype.kind == "f":
+        return float(dtype.type(0) + number)
+    if float(number) != number:
+        raise UnsupportedError(f"float64 has no number {number}")
+    return float(number)
+
+
+def _wait() -> None:
+    for opened in runtime.engine.devices:
+        opened.device.finish()
+
+
+def _milliseconds(nanoseconds: int) -> float | None:
+    return nanoseconds / 1e6 if nanoseconds else None

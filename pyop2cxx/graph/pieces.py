@@ -1,0 +1,159 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What a graph calls one after the other at a submit, and what is known of it afterwards."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from pyop2cxx import _core
+from pyop2cxx.exceptions import user_line
+from pyop2cxx.loop.execute import check_frozen
+from pyop2cxx.runtime import runtime
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from pyop2cxx.graph.operations import Operation
+    from pyop2cxx.loop.parloop import ParLoop
+
+BY_HOST, BY_DEVICE, UNDECIDED = "by the host", "by the device", "undecided"
+
+_BATCH = 64
+"""After so many passes an interrupt from the keyboard is looked for."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Repeats:
+    """Who repeats the nodes of a ``while_``, and what was measured of it.
+
+    Attributes:
+        condition: What is asked before each pass.
+        host_ms: Milliseconds of a pass that the host's loop runs; None if that was not measured.
+        device_ms: The same, of a pass that the device repeats by itself.
+        kept: Who does it from now on: ``"by the host"`` or ``"by the device"``; ``"undecided"``
+            while both are still measured.
+        why: Why the device cannot do it; empty as long as it may.
+    """
+
+    condition: str
+    host_ms: float | None
+    device_ms: float | None
+    kept: str
+    why: str
+
+    def __str__(self) -> str:
+        times = {BY_HOST: self.host_ms, BY_DEVICE: self.device_ms}
+        found = [f"{who} {ms:.4f} ms a pass" for who, ms in times.items() if ms is not None]
+        why = f" ({self.why})" if self.why else ""
+        return f"while {self.condition}: {', '.join([*found, f'kept: {self.kept}'])}{why}"
+
+
+class Piece:
+    """Operations that run without Python between them.
+
+    Args:
+        steps: Their tasks with their order.
+        operations: The same, those within other graphs, too.
+
+    Attributes:
+        steps: As given.
+    """
+
+    def __init__(self, steps: Sequence[_core.graph.Step], operations: Sequence[Operation]) -> None:
+        self.steps = tuple(steps)
+        self._graph = _core.graph.LoopGraph(steps)
+        each = {id(operation): operation for operation in operations}.values()
+        lent = {id(one): one for operation in each for one in operation.lent()}
+        self._lent = tuple(lent.values())
+        self._notes = [note for operation in each for note in operation.notes()]
+
+    @property
+    def native(self) -> tuple[int, ...]:
+        """Address of the recording that the last run enqueued, if there is one."""
+        address = self._graph.native
+        return (address,) if address else ()
+
+    @property
+    def trials(self) -> tuple[_core.graph.ReplayTrial, ...]:
+        """What was measured of replaying them as one, if anything was."""
+        trial = self._graph.trial
+        return (trial,) if trial.as_one else ()
+
+    def __call__(self, n: int) -> None:
+        """Run them, n times."""
+        has_copied = False
+        for first in range(0, n, _BATCH):
+            has_copied |= self._graph.submit(min(_BATCH, n - first))
+        self.finish(has_copied)
+
+    def finish(self, has_copied: bool) -> None:
+        """Do what only Python can after the tasks have run, whoever ran them.
+
+        Args:
+            has_copied: Whether values were copied between host and devices.
+        """
+        if has_copied:
+            runtime.coherence.attribute(user_line())
+        for arrays in self._lent:
+            if arrays:
+                arrays.recall()
+        for note in self._notes:
+            note()
+
+
+class Program:
+    """Nodes that are ready to run, in an order in which each is behind those that it waits for.
+
+    Args:
+        segments: What is called, with how often it is to run.
+        loops: All loops, those of inner segments too.
+        n_inner: Segments inside of these.
+    """
+
+    def __init__(
+        self, segments: Sequence[Callable[[int], None]], loops: Sequence[ParLoop], n_inner: int
+    ) -> None:
+        self._segments = tuple(segments)
+        self.loops = tuple(loops)
+        self._frozen_checks = [(loop._effects, loop.args, loop._what) for loop in loops]
+        self.n_segments = len(segments) + n_inner
+
+    def check_frozen(self) -> None:
+        """Raise if a Dat's frozen halo was promised another access."""
+        for effects, args, what in self._frozen_checks:
+            check_frozen(effects, args, what)
+
+    @property
+    def native(self) -> tuple[int, ...]:
+        """Addresses of what the driver of a device replays, one for each piece it recorded."""
+        return tuple(
+            address for segment in self._segments for address in getattr(segment, "native", ())
+        )
+
+    @property
+    def trials(self) -> tuple[_core.graph.ReplayTrial, ...]:
+        """What was measured of each piece that a device could replay as one."""
+        return tuple(
+            trial for segment in self._segments for trial in getattr(segment, "trials", ())
+        )
+
+    @property
+    def repeats(self) -> tuple[Repeats, ...]:
+        """Who repeats the body of each ``while_``."""
+        return tuple(one for segment in self._segments for one in getattr(segment, "repeats", ()))
+
+    @property
+    def only_piece(self) -> Piece | None:
+        """The piece that all of this is; None if there are several, or something needs Python."""
+        first = self._segments[0] if len(self._segments) == 1 else None
+        return first if isinstance(first, Piece) else None
+
+    def run(self, n: int) -> None:
+        """Run everything, n times."""
+        if len(self._segments) == 1:
+            self._segments[0](n)
+            return
+        for _ in range(n):
+            for segment in self._segments:
+                segment(1)
