@@ -114,12 +114,14 @@ void bind_graph(py::module_& core) {
       .value("undecided", runtime::Way::undecided)
       .value("alone", runtime::Way::alone)
       .value("as_one", runtime::Way::as_one)
-      .value("side_by_side", runtime::Way::side_by_side);
+      .value("side_by_side", runtime::Way::side_by_side)
+      .value("several", runtime::Way::several);
   py::class_<Trial>(room, "ReplayTrial")
       .def_property_readonly("alone", [](const Trial& one) { return one.alone.shortest; })
       .def_property_readonly("as_one", [](const Trial& one) { return one.as_one.shortest; })
       .def_property_readonly("side_by_side",
                              [](const Trial& one) { return one.side_by_side.shortest; })
+      .def_property_readonly("several", [](const Trial& one) { return one.several.shortest; })
       .def_property_readonly("kept", &Trial::kept);
   bind_while(room);
   py::class_<runtime::ReadyGraph>(room, "LoopGraph")

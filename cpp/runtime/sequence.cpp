@@ -9,6 +9,8 @@ namespace {
 
 // Fewer launches cost no more one by one.
 constexpr std::size_t least_launches = 3;
+// Of so many, those that come before the first are little.
+constexpr std::size_t most_launches_of_several = 256;
 
 }  // namespace
 
@@ -22,19 +24,44 @@ Way ReplayTrial::next() const {
   return alone.n < least ? Way::alone : found;
 }
 
+std::int64_t ReplayTrial::n_at_once(std::int64_t n_left) const {
+  const int n_measured = alone.n + as_one.n + (has_branches ? side_by_side.n : 0);
+  const int n_all = n_each * (has_branches ? 3 : 2);
+  return std::clamp<std::int64_t>(n_left / std::max(n_all - n_measured, 1), 1, most_at_once);
+}
+
+ReplayTrial::Measured ReplayTrial::*ReplayTrial::member(Way way) {
+  switch (way) {
+    case Way::as_one:
+      return &ReplayTrial::as_one;
+    case Way::side_by_side:
+      return &ReplayTrial::side_by_side;
+    case Way::several:
+      return &ReplayTrial::several;
+    default:
+      return &ReplayTrial::alone;
+  }
+}
+
 void ReplayTrial::note(Way way, std::int64_t nanoseconds) {
-  Measured& measured = way == Way::alone ? alone : way == Way::as_one ? as_one : side_by_side;
+  Measured& measured = this->*member(way);
   const bool is_first = measured.n++ == 0;
   measured.shortest = is_first ? nanoseconds : std::min(measured.shortest, nanoseconds);
 }
 
-Way ReplayTrial::kept() const {
+Way ReplayTrial::single() const {
   const int least = std::min(alone.n, has_branches ? std::min(as_one.n, side_by_side.n) : as_one.n);
   if (least < n_each) return Way::undecided;
   const bool is_better = has_branches && side_by_side.shortest < as_one.shortest;
   const Measured& best = is_better ? side_by_side : as_one;
   if (alone.shortest < best.shortest) return Way::alone;
   return is_better ? Way::side_by_side : Way::as_one;
+}
+
+Way ReplayTrial::kept() const {
+  const Way best = single();
+  const bool is_known = best != Way::undecided && several.n >= n_each;
+  return is_known && several.shortest < (this->*member(best)).shortest ? Way::several : best;
 }
 
 Sequence::Sequence(std::vector<std::shared_ptr<GraphTask>> loops,
@@ -60,8 +87,10 @@ bool Sequence::run(std::int64_t n_times) {
 
 std::uintptr_t Sequence::native() const {
   const std::lock_guard lock(mutex_);
-  if (as_one_) return as_one_->native();
-  return side_by_side_ ? side_by_side_->native() : 0;
+  for (const auto* recording : {&several_, &as_one_, &side_by_side_}) {
+    if (*recording) return (*recording)->native();
+  }
+  return 0;
 }
 
 ReplayTrial Sequence::trial() const {
@@ -103,7 +132,7 @@ bool Sequence::replay(Device& device, std::int64_t n_times) {
   }
   // a loop that was planned anew may be one that cannot be recorded
   if (!as_one_ && !side_by_side_ && recorder() == &device) record(device);
-  for (std::int64_t i = 0; i < n_times; ++i) launch_all(device);
+  for (std::int64_t n_left = n_times; n_left > 0;) n_left -= launch_some(device, n_left);
   for (const std::shared_ptr<GraphTask>& loop : loops_) loop->count_replays(n_times);
   return has_copied;
 }
@@ -111,20 +140,35 @@ bool Sequence::replay(Device& device, std::int64_t n_times) {
 void Sequence::forget_recordings() {
   as_one_.reset();
   side_by_side_.reset();
+  several_.reset();
 }
 
-void Sequence::launch_all(Device& device) {
+std::int64_t Sequence::launch_some(Device& device, std::int64_t n_left) {
+  const Way way = trial_.single();
+  std::int64_t n_runs = 1;
   if (!as_one_ && !side_by_side_) {
     launch(device, Way::alone);
-  } else if (trial_.kept() == Way::undecided) {
-    measure(device);
+  } else if (way == Way::undecided) {
+    n_runs = trial_.n_at_once(n_left);
+    measure(device, trial_.next(), n_runs);
+    decide();
+  } else if (n_left >= n_several && is_several_next(device)) {
+    n_runs = n_several;
+    if (trial_.several.n < ReplayTrial::n_each) {
+      measure(device, Way::several, n_runs);
+    } else {
+      launch(device, Way::several);
+    }
   } else {
-    launch(device, trial_.kept());
+    launch(device, way);
   }
+  return n_runs;
 }
 
 void Sequence::launch(Device& device, Way way) {
-  if (way == Way::side_by_side && side_by_side_) {
+  if (way == Way::several) {
+    device.replay(*several_);
+  } else if (way == Way::side_by_side && side_by_side_) {
     device.replay(*side_by_side_);
   } else if (way != Way::alone && as_one_) {
     device.replay(*as_one_);
@@ -133,40 +177,60 @@ void Sequence::launch(Device& device, Way way) {
   }
 }
 
-void Sequence::measure(Device& device) {
-  const Way way = trial_.next();
+void Sequence::measure(Device& device, Way way, std::int64_t n_runs) {
   device.finish();
   const std::int64_t start = clock_();
-  launch(device, way);
+  const std::int64_t n_launches = way == Way::several ? 1 : n_runs;
+  for (std::int64_t i = 0; i < n_launches; ++i) launch(device, way);
   device.finish();
-  trial_.note(way, clock_() - start);
-  const Way kept = trial_.kept();
+  trial_.note(way, (clock_() - start) / n_runs);
+}
+
+void Sequence::decide() {
+  const Way kept = trial_.single();
   if (kept == Way::undecided) return;
   if (kept != Way::as_one) as_one_.reset();
   if (kept != Way::side_by_side) side_by_side_.reset();
   if (kept == Way::alone) n_recordings_ = most_recordings;
 }
 
+bool Sequence::is_several_next(Device& device) {
+  const bool is_measured = trial_.several.n >= ReplayTrial::n_each;
+  if (is_measured && trial_.kept() != Way::several) {
+    several_.reset();
+    return false;
+  }
+  if (!several_ && is_several_possible_) {
+    std::size_t n_launches = 0;
+    for (const std::shared_ptr<GraphTask>& loop : loops_) n_launches += loop->n_launches();
+    if (n_launches <= most_launches_of_several) several_ = recorded(device, false, n_several);
+    is_several_possible_ = several_ != nullptr;
+  }
+  return several_ != nullptr;
+}
+
 void Sequence::record(Device& device) {
   ++n_recordings_;
   device_ = &device;
-  const Way kept = trial_.kept();
-  if (kept != Way::as_one && !order_.empty()) side_by_side_ = recorded(device, true);
-  if (kept != Way::side_by_side || !side_by_side_) as_one_ = recorded(device, false);
+  const Way kept = trial_.single();
+  if (kept != Way::as_one && !order_.empty()) side_by_side_ = recorded(device, true, 1);
+  if (kept != Way::side_by_side || !side_by_side_) as_one_ = recorded(device, false, 1);
   trial_.has_branches = kept == Way::undecided ? as_one_ && side_by_side_ : trial_.has_branches;
   if (kept == Way::undecided && !trial_.has_branches) side_by_side_.reset();
 }
 
-std::unique_ptr<Recording> Sequence::recorded(Device& device, bool is_side_by_side) {
+std::unique_ptr<Recording> Sequence::recorded(Device& device, bool is_side_by_side,
+                                              std::int64_t n_times) {
   if (!device.start_recording()) {
     if (!is_side_by_side) n_recordings_ = most_recordings;
     return nullptr;
   }
   bool is_ordered = true;
+  const std::size_t n = loops_.size() * static_cast<std::size_t>(n_times);
   try {
-    for (std::size_t i = 0; i < loops_.size() && is_ordered; ++i) {
+    for (std::size_t i = 0; i < n && is_ordered; ++i) {
       if (is_side_by_side) is_ordered = device.start_group(order_[i]);
-      if (is_ordered) loops_[i]->launch_ready();
+      if (is_ordered) loops_[i % loops_.size()]->launch_ready();
     }
   } catch (...) {
     (void)device.stop_recording();

@@ -17,7 +17,7 @@ namespace op2::runtime {
 inline constexpr int most_recordings = 8;
 
 /// @brief How launches that were recorded can be enqueued.
-enum class Way { undecided, alone, as_one, side_by_side };
+enum class Way { undecided, alone, as_one, side_by_side, several };
 
 /// @brief What each way takes, as measured.
 struct ReplayTrial {
@@ -29,28 +29,44 @@ struct ReplayTrial {
   Measured alone;             ///< loop by loop
   Measured as_one;            ///< all as one, in one order
   Measured side_by_side;      ///< all as one, where nothing orders them side by side
-  bool has_branches = false;  ///< whether the last is possible
+  Measured several;           ///< one of n_several runs that are one
+  bool has_branches = false;  ///< whether side_by_side is possible
 
   /// @brief How often each is measured.
   static constexpr int n_each = 3;
+  /// @brief So many runs at most are measured at once.
+  static constexpr std::int64_t most_at_once = 8;
 
-  /// @brief The one that was measured least.
+  /// @brief The one that was measured least, of a single run.
   [[nodiscard]] Way next() const;
+  /// @brief How many runs of it to measure at once, if @p n_left come: a device that works on the
+  /// next one already does not wait for the host in between.
+  [[nodiscard]] std::int64_t n_at_once(std::int64_t n_left) const;
+  /// @param[in] nanoseconds Of one run.
   void note(Way way, std::int64_t nanoseconds);
-  /// @brief What is done from now on: the fastest; of equals one that enqueues all as one.
+  /// @brief What a single run does from now on: the fastest; of equals one that enqueues all as
+  /// one.
+  [[nodiscard]] Way single() const;
+  /// @brief The same, or several where that is faster.
   [[nodiscard]] Way kept() const;
+
+ private:
+  [[nodiscard]] static Measured ReplayTrial::*member(Way way);
 };
 
 /// @brief Loops that are ready, run one after the other without anybody between them.
 ///
 /// Where the device can record launches, the second run records them. The next runs go by turns
 /// loop by loop, all as one, and as one with branches side by side, and the device is waited for,
-/// to measure what is faster; from then on that is done. As one they are enqueued as long as
-/// nothing that they depend on changes: addresses, plans, Maps. What a run does besides, copies and
-/// counting writes, it does for every loop in all cases.
+/// to measure what is faster; from then on that is done. Where that is a recording, one of several
+/// runs is tried, too, as soon as so many are asked for at once. As one they are enqueued as long
+/// as nothing that they depend on changes: addresses, plans, Maps. What a run does besides, copies
+/// and counting writes, it does for every loop in all cases.
 class Sequence {
  public:
   using Clock = std::function<std::int64_t()>;  // nanoseconds
+  /// @brief Runs that are recorded as one where many are asked for.
+  static constexpr std::int64_t n_several = 8;
 
   /// @param[in] order Of each loop those before it that it waits for; none at all: one order.
   explicit Sequence(std::vector<std::shared_ptr<GraphTask>> loops,
@@ -73,11 +89,15 @@ class Sequence {
   [[nodiscard]] Device* recorder() const;
   bool replay(Device& device, std::int64_t n_times);
   void record(Device& device);
-  [[nodiscard]] std::unique_ptr<Recording> recorded(Device& device, bool is_side_by_side);
+  /// @param[in] n_times More than once in one order only.
+  [[nodiscard]] std::unique_ptr<Recording> recorded(Device& device, bool is_side_by_side,
+                                                    std::int64_t n_times);
   void forget_recordings();
-  void launch_all(Device& device);
+  std::int64_t launch_some(Device& device, std::int64_t n_left);
   void launch(Device& device, Way way);
-  void measure(Device& device);
+  void measure(Device& device, Way way, std::int64_t n_runs);
+  void decide();
+  [[nodiscard]] bool is_several_next(Device& device);
 
   std::vector<std::shared_ptr<GraphTask>> loops_;
   std::vector<std::vector<std::size_t>> order_;
@@ -87,6 +107,8 @@ class Sequence {
   std::vector<std::uintptr_t> state_;  // that the recordings were made in
   std::unique_ptr<Recording> as_one_;
   std::unique_ptr<Recording> side_by_side_;
+  std::unique_ptr<Recording> several_;
+  bool is_several_possible_ = true;
   Device* device_ = nullptr;  // of the recordings
   Clock clock_;
   ReplayTrial trial_;

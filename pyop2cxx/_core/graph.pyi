@@ -85,11 +85,14 @@ class Way:
       as_one
 
       side_by_side
+
+      several
     """
 
     __members__: typing.ClassVar[dict[str, Way]]
     alone: typing.ClassVar[Way]
     as_one: typing.ClassVar[Way]
+    several: typing.ClassVar[Way]
     side_by_side: typing.ClassVar[Way]
     undecided: typing.ClassVar[Way]
     @typing.overload
@@ -120,6 +123,8 @@ class ReplayTrial:
     def as_one(self) -> int: ...
     @property
     def kept(self) -> Way: ...
+    @property
+    def several(self) -> int: ...
     @property
     def side_by_side(self) -> int: ...
 

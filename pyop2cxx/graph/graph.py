@@ -43,13 +43,15 @@ class Replay:
         as_one_ms: The same, all as one in one order.
         side_by_side_ms: The same, with loops that nothing orders side by side; None if there are
             none, or that was not measured yet.
-        kept: What is done from now on: ``"as one"``, ``"side by side"`` or ``"loop by loop"``;
-            ``"undecided"`` while all are still measured.
+        several_ms: The same, where several submits that are asked for at once are one; None before.
+        kept: What is done from now on: ``"as one"``, ``"side by side"``, ``"loop by loop"`` or
+            ``"several as one"``; ``"undecided"`` while the first three are still measured.
     """
 
     alone_ms: float | None
     as_one_ms: float
     side_by_side_ms: float | None
+    several_ms: float | None
     kept: str
 
     def __str__(self) -> str:
@@ -57,6 +59,7 @@ class Replay:
             "as one": self.as_one_ms,
             "side by side": self.side_by_side_ms,
             "loop by loop": self.alone_ms,
+            "several as one": self.several_ms,
         }
         found = (f"{way} {ms:.4f} ms" for way, ms in times.items() if ms is not None)
         return f"{', '.join(found)}; kept: {self.kept}"
@@ -344,6 +347,7 @@ _WAYS = {
     _core.graph.Way.alone: "loop by loop",
     _core.graph.Way.as_one: "as one",
     _core.graph.Way.side_by_side: "side by side",
+    _core.graph.Way.several: "several as one",
 }
 
 
@@ -355,6 +359,7 @@ def _replay(trial: _core.graph.ReplayTrial) -> Replay:
         alone_ms=milliseconds(trial.alone),
         as_one_ms=trial.as_one / 1e6,
         side_by_side_ms=milliseconds(trial.side_by_side),
+        several_ms=milliseconds(trial.several),
         kept=_WAYS[trial.kept],
     )
 

@@ -167,13 +167,82 @@ TEST_F(CudaTrial, AReplayThatDoesNotPayIsGivenUp) {
   Sequence loops = sequence(31);
   (void)loops.run(20);
   EXPECT_EQ(loops.trial().kept(), Way::alone);
-  EXPECT_EQ(fake_.n_replays, ReplayTrial::n_each);
+  EXPECT_EQ(fake_.n_replays,
+            3 * ReplayTrial::n_each);  // there were enough to measure three at once
   EXPECT_EQ(loops.native(), 0U);
   (void)loops.run(5);
-  EXPECT_EQ(fake_.n_replays, ReplayTrial::n_each);
+  EXPECT_EQ(fake_.n_replays, 3 * ReplayTrial::n_each);
   EXPECT_EQ(fake_.launches.size(), 3U * 25U);
   EXPECT_EQ(buffer_->version(), 3 * 25);
   EXPECT_EQ(timing_->n_calls, 3 * 25);
+}
+
+TEST_F(CudaTrial, ManyAreMeasuredAtOnceWhereManyAreAskedFor) {
+  Sequence loops = sequence(25);
+  (void)loops.run(1);
+  const int n_waits = fake_.n_waits;
+  (void)loops.run(4 * 2 * ReplayTrial::n_each);
+  EXPECT_EQ(fake_.n_waits - n_waits, 2 * 2 * ReplayTrial::n_each);  // before and after each
+  EXPECT_EQ(fake_.n_replays, 4 * ReplayTrial::n_each);
+  EXPECT_EQ(loops.trial().as_one.shortest, 25);
+  EXPECT_EQ(loops.trial().alone.shortest, 30);
+}
+
+/// What eight runs that are one take, and what one takes.
+class CudaSeveral : public CudaSequence {
+ protected:
+  [[nodiscard]] Sequence sequence(std::int64_t several, std::int64_t as_one) {
+    const auto now = [this, several, as_one] {
+      std::int64_t time = 0;
+      std::size_t n_replayed = 0;
+      for (const std::size_t n : fake_.replayed) {
+        time += n > 3 ? several : as_one;
+        n_replayed += n;
+      }
+      return time + 10 * static_cast<std::int64_t>(fake_.launches.size() - n_replayed);
+    };
+    return Sequence({loop("adt"), loop("res"), loop("combine")}, {}, now);
+  }
+};
+
+TEST_F(CudaSeveral, RunsAreOneWhereThatIsFaster) {
+  Sequence loops = sequence(160, 25);
+  (void)loops.run(1 + 2 * ReplayTrial::n_each);
+  EXPECT_EQ(loops.trial().kept(), Way::as_one);
+  (void)loops.run(3 * Sequence::n_several);
+  EXPECT_EQ(loops.trial().several.shortest, 20);
+  EXPECT_EQ(loops.trial().kept(), Way::several);
+  const int n_replays = fake_.n_replays;
+  const int n_waits = fake_.n_waits;
+  const std::size_t n_launches = fake_.launches.size();
+  (void)loops.run(2 * Sequence::n_several + 3);
+  EXPECT_EQ(fake_.n_replays, n_replays + 2 + 3);
+  EXPECT_EQ(fake_.n_waits, n_waits);
+  EXPECT_EQ(fake_.launches.size(), n_launches + 3 * (2 * Sequence::n_several + 3));
+  EXPECT_EQ(buffer_->version(), static_cast<std::int64_t>(fake_.launches.size()));
+}
+
+TEST_F(CudaSeveral, RunsAreLeftApartWhereThatIsFaster) {
+  Sequence loops = sequence(208, 25);
+  (void)loops.run(1 + 2 * ReplayTrial::n_each);
+  (void)loops.run(3 * Sequence::n_several);
+  EXPECT_EQ(loops.trial().several.shortest, 26);
+  const int n_replays = fake_.n_replays;
+  (void)loops.run(Sequence::n_several);
+  EXPECT_EQ(loops.trial().kept(), Way::as_one);
+  EXPECT_EQ(fake_.n_replays, n_replays + Sequence::n_several);
+  EXPECT_EQ(fake_.graphs.size(), 1U);
+}
+
+TEST_F(CudaSeveral, RunsFollowValuesThatMove) {
+  fake_.n_values = 1;
+  Sequence loops = sequence(160, 25);
+  (void)loops.run(1 + 2 * ReplayTrial::n_each + 3 * Sequence::n_several);
+  const std::shared_ptr<void> other = gpu_->allocate(32, "other memory");
+  buffer_->adopt(gpu_, other);
+  (void)loops.run(Sequence::n_several);
+  EXPECT_EQ(fake_.replayed.back(), 3U * Sequence::n_several);
+  EXPECT_EQ(fake_.launches.back().values.at(0), reinterpret_cast<long long>(other.get()));
 }
 
 TEST_F(CudaTrial, ARecordingThatIsMadeAnewIsNotMeasuredAnew) {
@@ -246,7 +315,8 @@ TEST_F(CudaBranches, AreRecordedWithoutAnOrderAmongThem) {
 
 TEST_F(CudaBranches, AreGivenUpWhereOneOrderIsFaster) {
   Sequence loops = diamond(20, 30);
-  (void)loops.run(2 + 3 * ReplayTrial::n_each);
+  (void)loops.run(1 + 3 * ReplayTrial::n_each);
+  (void)loops.run(1);
   EXPECT_EQ(loops.trial().kept(), Way::as_one);
   EXPECT_EQ(last_edges(), (After{{}, {0}, {1}, {2}}));
 }
@@ -264,7 +334,8 @@ TEST_F(CudaBranches, AreFollowedWhenValuesMove) {
 TEST_F(CudaBranches, ThatTheDriverRefusesAreOneOrder) {
   fake_.refuses_groups = invalid_device;
   Sequence loops = diamond(30, 20);
-  (void)loops.run(2 + 2 * ReplayTrial::n_each);
+  (void)loops.run(1 + 2 * ReplayTrial::n_each);
+  (void)loops.run(1);
   EXPECT_FALSE(loops.trial().has_branches);
   EXPECT_EQ(loops.trial().kept(), Way::as_one);
   EXPECT_EQ(last_edges(), (After{{}, {0}, {1}, {2}}));

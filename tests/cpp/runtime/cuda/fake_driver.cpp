@@ -410,6 +410,7 @@ void set_graphs(Driver& driver) {
     if (gpu->current.empty()) return invalid_device;
     const auto& launches = gpu->graphs.at(graph);
     ++gpu->n_replays;
+    gpu->replayed.push_back(launches.size());
     play(launches);
     return gpu->pending_fault;
   };

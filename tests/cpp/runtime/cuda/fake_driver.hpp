@@ -61,6 +61,7 @@ struct FakeGpu {
   std::map<GraphExecHandle, std::vector<Launch>> graphs;
   int n_instantiated = 0;
   int n_replays = 0;
+  std::vector<std::size_t> replayed;  // launches of each
   int n_graphs = 0;  // not yet destroyed, of those that captures end with or that were made
   std::map<std::string, std::function<void()>> effects;  // of kernels, when they run
 
