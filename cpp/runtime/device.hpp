@@ -107,6 +107,11 @@ class Device : public mesh::Device {
     launch(kernel, grid, arguments, loop, nullptr);
   }
 
+  /// @brief Where commands of the calling thread go that are no launches, such as those of another
+  /// library: the vendor's stream, which is that of the recording while the thread records, so that
+  /// they become nodes of it. Asked for each command. 0: the device has no such thing.
+  [[nodiscard]] virtual std::uintptr_t command_stream() { return 0; }
+
   /// @brief From now on the calling thread's launches are kept and not run, until stop_recording().
   /// @return Whether the device can do that.
   [[nodiscard]] virtual bool start_recording() { return false; }

@@ -144,9 +144,10 @@ void Gpu::copy(void* to, std::int64_t to_offset, const void* from, std::int64_t 
   check_usable();
   if (n_bytes == 0) return;
   const Current current(*context_);
-  check(context_->driver().memcpy_dtod_async(address(to, to_offset), address(from, from_offset),
-                                             static_cast<std::size_t>(n_bytes), memory_stream()),
-        "copy within the GPU");
+  check(
+      context_->driver().memcpy_dtod_async(address(to, to_offset), address(from, from_offset),
+                                           static_cast<std::size_t>(n_bytes), stream_of_commands()),
+      "copy within the GPU");
 }
 
 void Gpu::zero(void* memory, std::int64_t offset, std::int64_t n_bytes) {
@@ -154,7 +155,7 @@ void Gpu::zero(void* memory, std::int64_t offset, std::int64_t n_bytes) {
   if (n_bytes == 0) return;
   const Current current(*context_);
   check(context_->driver().memset_d8_async(address(memory, offset), 0,
-                                           static_cast<std::size_t>(n_bytes), memory_stream()),
+                                           static_cast<std::size_t>(n_bytes), stream_of_commands()),
         "zero memory");
 }
 
@@ -165,7 +166,7 @@ void Gpu::set(void* memory, std::span<const std::byte> value) {
     unsigned word = 0;
     std::memcpy(&word, value.data() + at, sizeof(word));
     check(context_->driver().memset_d32_async(address(memory, static_cast<std::int64_t>(at)), word,
-                                              1, memory_stream()),
+                                              1, stream_of_commands()),
           "set a number");
   }
 }
@@ -220,10 +221,10 @@ Gpu::Place Gpu::note_launch(const std::string& loop) {
   return {context_->stream(), true};
 }
 
-StreamHandle Gpu::memory_stream() {
+StreamHandle Gpu::stream_of_commands() {
   const std::lock_guard lock(mutex_);
   if (!capture_ || capturing_ != std::this_thread::get_id()) return context_->stream();
-  capture_->note_memory();
+  capture_->note_command();
   return capture_->stream();
 }
 

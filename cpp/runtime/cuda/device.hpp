@@ -53,6 +53,9 @@ class Gpu final : public Device {
   using Device::launch;
   void launch(DeviceKernel& kernel, const Grid& grid, std::span<const LaunchArgument> arguments,
               const std::string& loop, DeviceSpan* span) override;
+  [[nodiscard]] std::uintptr_t command_stream() override {
+    return reinterpret_cast<std::uintptr_t>(stream_of_commands());
+  }
   [[nodiscard]] bool start_recording() override;
   [[nodiscard]] bool start_group(std::span<const std::size_t> after) override;
   [[nodiscard]] std::unique_ptr<Recording> stop_recording() override;
@@ -78,8 +81,7 @@ class Gpu final : public Device {
   };
   /// @brief Note a launch of the calling thread.
   Place note_launch(const std::string& loop);
-  /// @brief Where a copy or a fill of the calling thread goes.
-  [[nodiscard]] StreamHandle memory_stream();
+  [[nodiscard]] StreamHandle stream_of_commands();
   /// @brief The calling thread's capture, which ends; null if it has none.
   [[nodiscard]] std::unique_ptr<Capture> take_capture();
   Result enqueue(const Kernel& kernel, const Grid& grid, void** values, Place place) const;

@@ -55,8 +55,8 @@ class Capture {
   /// @brief What is launched from now on waits for some of the groups before it only.
   /// @return Whether the driver can do that.
   [[nodiscard]] virtual bool start_group(std::span<const std::size_t> after);
-  /// @brief What comes next waits for a command of the memory.
-  void note_memory() { next_waits_ = true; }
+  /// @brief What comes next waits for a command that is no launch.
+  void note_command() { next_waits_ = true; }
   /// @brief Whether the next launch comes behind the one before it and nothing else, so that it may
   /// start while that ends. Asked once a launch.
   [[nodiscard]] virtual bool is_next_in_order() { return !std::exchange(next_waits_, false); }

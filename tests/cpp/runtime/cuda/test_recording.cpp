@@ -83,6 +83,34 @@ TEST_F(CudaRecording, WhatTheDriverRefusesIsNotThere) {
   EXPECT_EQ(launched(), Names{"res"});
 }
 
+TEST_F(CudaRecording, CommandsOfOtherLibrariesGoWhereLaunchesGo) {
+  const std::uintptr_t usual = gpu_->command_stream();
+  EXPECT_EQ(usual, gpu_->exchange_place().stream);
+  ASSERT_TRUE(gpu_->start_recording());
+  EXPECT_NE(gpu_->command_stream(), usual);
+  std::thread([&] { EXPECT_EQ(gpu_->command_stream(), usual); }).join();
+  (void)gpu_->stop_recording();
+  EXPECT_EQ(gpu_->command_stream(), usual);
+}
+
+TEST_F(CudaRecording, ALaunchBehindACommandDoesNotStartEarly) {
+  const std::shared_ptr<Program> early = gpu_->load("one two op2_waits");
+  const auto go = [&](const char* kernel) {
+    gpu_->launch(early->kernel(kernel), Grid{2, 128}, {}, "loop");
+  };
+  const std::shared_ptr<void> memory = gpu_->allocate(8, "a number");
+  ASSERT_TRUE(gpu_->start_recording());
+  go("one");
+  gpu_->zero(memory.get(), 0, 8);
+  go("two");
+  go("one");
+  const std::unique_ptr<Recording> recording = gpu_->stop_recording();
+  ASSERT_EQ(fake_.graphs.size(), 1U);
+  std::vector<bool> is_early;
+  for (const auto& one : fake_.graphs.begin()->second) is_early.push_back(one.is_early);
+  EXPECT_EQ(is_early, (std::vector<bool>{true, false, false, true}));
+}
+
 TEST_F(CudaRecording, AnOldDriverHasNoGraphs) {
   fake_.has_graphs = false;
   Gpu old(fake_.driver(), 0);
