@@ -7,9 +7,15 @@
 namespace op2::runtime::cuda {
 
 GraphRecording::~GraphRecording() {
+  destroy();
+}
+
+void GraphRecording::destroy() {
+  const GraphExecHandle handle = std::exchange(handle_, nullptr);
+  const GraphHandle origin = std::exchange(origin_, nullptr);
   if (context_->is_inherited()) return;
-  (void)context_->driver().graph_exec_destroy(handle_);
-  if (origin_ != nullptr) (void)context_->driver().graph_destroy(origin_);
+  if (handle != nullptr) (void)context_->driver().graph_exec_destroy(handle);
+  if (origin != nullptr) (void)context_->driver().graph_destroy(origin);
 }
 
 std::uintptr_t GraphRecording::native() const {

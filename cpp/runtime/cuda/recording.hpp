@@ -30,6 +30,10 @@ class GraphRecording : public Recording {
   /// @brief Whose launches it is made of, each once.
   [[nodiscard]] const std::vector<std::string>& loops() const { return loops_; }
 
+ protected:
+  /// @brief Give the driver's objects back, before what they use goes.
+  void destroy();
+
  private:
   std::shared_ptr<const Context> context_;
   GraphExecHandle handle_;

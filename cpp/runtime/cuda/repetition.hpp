@@ -28,6 +28,7 @@ class RepeatedRecording final : public GraphRecording {
                     std::vector<std::string> loops, GraphHandle origin, Decider decider)
       : GraphRecording(std::move(context), handle, std::move(loops), origin),
         decider_(std::move(decider)) {}
+  ~RepeatedRecording() override { destroy(); }
   [[nodiscard]] void* n_done() const { return decider_.n_done.get(); }
 
  private:

@@ -168,6 +168,7 @@ TEST_F(DeviceWhileTest, NothingIsLeftBehind) {
     ASSERT_TRUE(loop.run(0, 100).has_value());
     EXPECT_EQ(fake_.n_graphs, 1);
   }
+  EXPECT_FALSE(fake_.is_used_after_it_went);
   EXPECT_EQ(fake_.n_graphs, 0);
   EXPECT_EQ(fake_.graphs.size(), 0U);
   EXPECT_EQ(fake_.n_streams, n_streams);

@@ -345,7 +345,10 @@ void set_memory(Driver& driver) {
 void set_code(Driver& driver) {
   driver.module_load_data = load_module;
   driver.module_unload = [](ModuleHandle module) {
-    delete reinterpret_cast<const std::string*>(module);
+    const auto* image = reinterpret_cast<const std::string*>(module);
+    const bool is_decider = image->find("op2_decide") != std::string::npos;
+    if (is_decider && !gpu->graphs.empty()) gpu->is_used_after_it_went = true;
+    delete image;
     --gpu->n_modules;
     return success;
   };

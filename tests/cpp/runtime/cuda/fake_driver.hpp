@@ -70,6 +70,7 @@ struct FakeGpu {
   std::string refuses;                               // the one of the driver's functions that fails
   std::map<GraphHandle, std::vector<Launch>> parts;  // what was captured into
   GraphHandle capturing_into = nullptr;              // null: a graph of its own
+  bool is_used_after_it_went = false;                // the condition's code, by a graph
   bool is_repeated = false;                          // what the condition says
 
   FakeGpu();
