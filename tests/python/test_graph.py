@@ -380,7 +380,7 @@ def _random_graph(names: list[str], seed: int) -> None:
 
 
 @given(names=_NAMES, seed=st.integers(0, 1000))
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=200, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 def test_random_graphs_compute_what_their_loops_do(names: list[str], seed: int) -> None:
     with op2.backend("sequential"):
         _random_graph(names, seed)
