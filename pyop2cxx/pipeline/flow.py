@@ -132,13 +132,7 @@ def generate(request: Request, choice: Choice) -> GeneratedCode:
     known: GeneratedCode | None = engine.texts.find(choice.key)
     if known is not None:
         return known
-    module, stages = _core.lower(
-        request.loop,
-        choice.strategy,
-        request.backend.facts,
-        list(request.map_facts),
-        choice.options,
-    )
+    module, stages = _lowered(request, choice)
     text = remembered(
         "text",
         (choice.key, _printer()),
@@ -158,6 +152,21 @@ def generate(request: Request, choice: Choice) -> GeneratedCode:
     engine.remember_text(choice.key, code)
     _dump(request, code)
     return code
+
+
+def _lowered(request: Request, choice: Choice) -> tuple[_core.Module, list[tuple[str, str]]]:
+    return _core.lower(
+        request.loop,
+        choice.strategy,
+        request.backend.facts,
+        list(request.map_facts),
+        choice.options,
+    )
+
+
+def _marked(request: Request, choice: Choice) -> str:
+    """Return the text with the lines of this very kernel: an equal one may be written otherwise."""
+    return _frame(request, choice, _lowered(request, choice)[0], line_markers=True)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -376,7 +385,7 @@ def _load(
         with runtime.engine.compiling.one(f"par_loop '{request.name}'"):
             loaded = service.load(str(code), language, list(flags), _core.__version__)
     except CompilationError as error:
-        marked = _frame(request, choice, code.module, line_markers=True)
+        marked = _marked(request, choice)
 
         def compile_marked() -> object:
             return service.load(marked, language, list(flags), "diagnostic")
@@ -402,7 +411,7 @@ def _load_on(
             made = service.compile(device.compiler, str(code), list(flags), _core.__version__)
         program = device.device.load(made)
     except CompilationError as error:
-        marked = _frame(request, choice, code.module, line_markers=True)
+        marked = _marked(request, choice)
 
         def compile_marked() -> object:
             return service.compile(device.compiler, marked, list(flags), "diagnostic")

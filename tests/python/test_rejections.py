@@ -54,6 +54,13 @@ def rejected(code: str = BAD, **options: object) -> tuple[CompilationError, op2.
     return caught.value, x
 
 
+def test_an_equal_kernel_on_other_lines_is_quoted_by_its_own(backend: str) -> None:
+    op2.init(backend=backend)
+    assert "line 5:" in str(rejected()[0])
+    error, _ = rejected(f"\n\n{BAD}")
+    assert "kernel 'bad', line 7:\n  7 |   x[0] = y + zeta;\n    |              ^" in str(error)
+
+
 @pytest.mark.parametrize("backend", ["sequential", "openmp"])
 @pytest.mark.parametrize("cc", [with_program("gcc"), with_program("clang")])
 def test_the_compilers_message_is_about_the_users_line(backend: str, cc: str) -> None:
