@@ -131,7 +131,7 @@ class Algebra:
         if exponent < 0 and self.dtype.kind in "iu":
             raise DataValueError(f"{self._what}: '**': integers to a negative power, {exponent!r}")
         if not float(exponent).is_integer() or abs(exponent) > _MOST_FACTORS:
-            return self._mapped("**", lambda values: np.power(values, exponent))
+            return self._mapped("**", lambda values: _power(values, exponent))
         found = self._multiplied_out(abs(int(exponent)))
         return found if exponent >= 0 else 1 / found
 
@@ -416,6 +416,15 @@ def check_same_place(one: Any, other: Any, operation: str) -> None:
         raise DataValueError(
             f"{one._what} has dim {one.dim}: '{operation}' with {other._what} of dim {other.dim}"
         )
+
+
+def _power(values: Array, exponent: Any) -> Array:
+    """Return powers; those of integers are computed in 64 bits, and wrap."""
+    if values.dtype.kind in "iu" and float(exponent).is_integer():
+        wide = np.uint64 if values.dtype.kind == "u" else np.int64
+        values, exponent = values.astype(wide), wide(exponent)
+    found: Array = np.power(values, exponent)
+    return found
 
 
 def _is_number(value: object) -> bool:

@@ -13,7 +13,7 @@ import ast
 import re
 from typing import TYPE_CHECKING, NamedTuple
 
-from pyop2cxx.exceptions import InternalError, UnsupportedError, UsageError
+from pyop2cxx.exceptions import InternalError, KernelTypeError, UnsupportedError, UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -111,6 +111,10 @@ def described(
 
 def _function(source: str, integral: str | None) -> tuple[str, list[str], str]:
     """Return the name of an integral, its function's parameters, and what stands in it."""
+    if not isinstance(integral, str | None):
+        raise KernelTypeError(
+            f"Kernel.from_ufcx: 'integral' is the name of one, or None; got {integral!r}"
+        )
     found = {one[1].removeprefix(_PREFIX): one for one in _FUNCTION.finditer(source)}
     called = (integral or "").removeprefix(_PREFIX)
     if integral is None and len(found) == 1:

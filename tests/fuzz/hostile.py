@@ -109,6 +109,20 @@ BINARY = [
     operator.imul,
     operator.itruediv,
 ]
+
+
+def pickled(one: Any) -> Any:
+    """Return a copy; what cannot be pickled is Python's to refuse."""
+    try:
+        return pickle.loads(pickle.dumps(one))
+    except (AttributeError, pickle.PicklingError) as error:
+        if "pickle" not in str(error):
+            raise
+    except MemoryError:  # values of some 100 MiB, twice
+        pass
+    return None
+
+
 UNARY = [
     repr,
     str,
@@ -119,7 +133,7 @@ UNARY = [
     lambda a: +a,
     lambda a: list(a)[:3] if len(a) < 1000 else None,
     copy.copy,
-    lambda a: pickle.loads(pickle.dumps(a)),
+    pickled,
 ]
 KERNELS = [
     ("void f(double *x) { x[0] += 1; }", "f"),

@@ -287,3 +287,11 @@ def test_wrong_powers() -> None:
         whole **= "2"
     assert (op2.Dat(CELLS, 2.0) ** -2).data_ro.tolist() == [0.25] * 5
     assert (op2.Dat(CELLS, 2.0) ** np.inf).data_ro.tolist() == [np.inf] * 5
+
+
+@pytest.mark.parametrize("dtype", ["int8", "int32", "uint32", "int64"])
+def test_integers_to_large_powers_wrap(dtype: str) -> None:
+    a = op2.Dat(op2.Set(2), [3, 1], dtype)
+    for exponent in (65, 2**31 + 1):
+        wanted = np.array([pow(3, exponent, 2**64), 1], np.uint64).astype(dtype)
+        np.testing.assert_array_equal((a**exponent).data_ro, wanted)

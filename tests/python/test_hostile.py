@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import numpy as np
 import pytest
 
 from pyop2cxx import op2
@@ -17,6 +18,7 @@ from pyop2cxx.exceptions import (
     DatTypeError,
     IndexValueError,
     KernelTypeError,
+    ModeValueError,
     SetTypeError,
     SizeTypeError,
     SolverOptionError,
@@ -54,6 +56,8 @@ def two_entries() -> op2.Map:
         (lambda: op2.PermutedMap(two_entries(), [float("inf"), 0]), ContractError),
         (lambda: op2.renumber([two_entries()]).to_original([1, 2], on=True), SetTypeError),
         (lambda: op2.Kernel("void f(int *x) {}", "f").with_untyped([3]), IndexValueError),
+        (lambda: op2.Kernel.from_ufcx("", integral=slice(1, 9)), KernelTypeError),
+        (lambda: dat()(np.int8(-1), two_entries()), ModeValueError),
     ],
 )
 def test_it_is_refused(call: Callable[[], object], error: type[Exception]) -> None:
