@@ -136,6 +136,7 @@ void bind_mesh(py::module_& core) {
             buffer.set_on_device(device, std::as_bytes(std::span(given)));
           },
           py::arg("device"), py::arg("value"))
+      .def("watch", &Buffer::watch, Unlocked())
       .def("zero_on_device", &Buffer::zero_on_device, Unlocked())
       .def("copy_on_device", &Buffer::copy_on_device, py::arg("source"), Unlocked())
       .def("take_on_device", &Buffer::take_on_device, py::arg("source"), Unlocked());

@@ -110,6 +110,12 @@ std::shared_ptr<void> Buffer::memory_on(const Device& device) {
   return copy == nullptr ? nullptr : copy->memory;
 }
 
+void Buffer::watch() {
+  if (!is_tracked() || n_bytes_ == 0) return;
+  const std::lock_guard lock(coherence_->mutex_);
+  if (memory_ != nullptr) mesh::watch(*memory_);
+}
+
 void Buffer::adopt(const std::shared_ptr<Device>& device, std::shared_ptr<void> memory) {
   if (coherence_ == nullptr) throw InternalError("a Buffer without a Coherence has no devices");
   if (n_bytes_ == 0) return;
@@ -145,6 +151,7 @@ void Buffer::set_on_device(const std::shared_ptr<Device>& device,
   Memory& mine = coherence_->attached(*this);
   const DeviceCopy& copy = ensure_copy(mine, device, what_);
   device->set(copy.memory.get(), value);
+  mine.witness.clear();
   std::memcpy(data_, value.data(), value.size());
   mark_written_on_device(mine, *device);
   mine.host_is_valid = true;

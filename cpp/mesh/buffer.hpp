@@ -71,6 +71,10 @@ class Buffer {
   [[nodiscard]] Where where();
   [[nodiscard]] bool is_valid_on(const Device& device);
 
+  /// @brief Arrays of the host's values are held that cannot be ended: the next on_host() throws
+  /// UsageError if somebody has written through them since.
+  void watch();
+
   /// @brief The newest values are on @p device only, in @p memory, laid out as layout() says.
   void adopt(const std::shared_ptr<Device>& device, std::shared_ptr<void> memory);
 

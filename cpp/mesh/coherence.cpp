@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cstring>
 #include <utility>
 
 #include "base/error.hpp"
@@ -109,6 +110,26 @@ void mark_written_on_host(Memory& memory) {
   memory.host_is_valid = true;
 }
 
+void watch(Memory& memory) {
+  const bool is_on_device = std::any_of(memory.copies.begin(), memory.copies.end(),
+                                        [](const DeviceCopy& copy) { return copy.is_valid; });
+  if (!is_on_device || !memory.overlapping.empty()) return;
+  memory.witness.assign(memory.begin, memory.begin + memory.n_bytes);
+}
+
+void check_witness(Memory& memory, std::string_view what) {
+  if (memory.witness.empty()) return;
+  const std::vector<std::byte> before = std::exchange(memory.witness, {});
+  if (!memory.overlapping.empty()) return;  // whoever they belong to may have written
+  if (std::memcmp(before.data(), memory.begin, before.size()) == 0) return;
+  std::memcpy(memory.begin, before.data(), before.size());
+  throw UsageError(fmt::format(
+      "{}: somebody wrote into its values on the host after a device had taken them, through an "
+      "array from before, such as a part of 'data' that was kept; the device never saw it, and it "
+      "is undone. Ask for 'data' again after the loop, and write through that",
+      what));
+}
+
 void mark_written_on_device(Memory& memory, const Device& device) {
   outdate_others(memory);
   memory.host_is_valid = false;
@@ -180,6 +201,7 @@ bool Coherence::to_host(std::span<const BufferUse> uses, const TransferCause& ca
   for (const BufferUse& use : uses) {
     if (!keeps(*use.buffer)) continue;
     Memory& memory = attached(*use.buffer);
+    check_witness(memory, use.buffer->what_);
     if (!host_needs_copy(memory, use.use)) continue;
     copies = true;
     Memory* newer = newer_on_device(memory);
@@ -270,6 +292,7 @@ void Coherence::upload(const Buffer& buffer, DeviceCopy& copy, const TransferCau
 }
 
 void Coherence::download(const Buffer& buffer, Memory& memory, const TransferCause& cause) {
+  memory.witness.clear();
   const DeviceCopy& copy = valid_copy(memory);
   const std::int64_t start = now();
   if (memory.layout.is_soa) {

@@ -58,6 +58,7 @@ struct Memory {
   int n_buffers = 0;
   std::vector<DeviceCopy> copies;
   std::vector<Memory*> overlapping;
+  std::vector<std::byte> witness;  ///< what the host's values were when they were watched, if so
 };
 
 /// @brief The copy on a device, valid or not; null if there is none.
@@ -78,6 +79,14 @@ struct Memory {
 /// @pre Not overwrite_needs_copy(memory); a copy on the device exists.
 void mark_written_on_device(Memory& memory, const Device& device);
 void mark_written_on_host(Memory& memory);
+
+/// @brief Remember the host's values: who still has an array of them would write in vain.
+/// Nothing happens if they are valid on the host alone, or overlap with others.
+void watch(Memory& memory);
+
+/// @brief End that, with the values as they were.
+/// @throws UsageError, naming @p what, if somebody has written since; what was written is gone.
+void check_witness(Memory& memory, std::string_view what);
 
 /// @brief The copy on a device, allocated but not valid if there was none.
 /// @param[in] what Whose memory it is, for the message of a full device.

@@ -43,15 +43,19 @@ class Lent:
     """Writeable arrays of a carrier's values that were handed out and are still held.
 
     They are writeable as long as what is written there counts: from when the host is asked for the
-    values until a device takes them.
+    values until a device takes them. Parts of them that the program has made, such as
+    ``dat.data[1:3]``, cannot be ended: if there are any, the values are watched.
     """
 
-    __slots__ = ("_ended", "_n_to_sweep", "_out")
+    __slots__ = ("_carrier", "_ended", "_n_to_sweep", "_out", "_readers", "is_watching")
 
-    def __init__(self) -> None:
+    def __init__(self, carrier: DataCarrier) -> None:
+        self._carrier = weakref.ref(carrier)
         self._out: list[weakref.ref[Array]] = []
         self._ended: list[weakref.ref[Array]] = []
+        self._readers: list[weakref.ref[Array]] = []
         self._n_to_sweep = 8
+        self.is_watching = False
 
     def __bool__(self) -> bool:
         return bool(self._out)
@@ -79,6 +83,26 @@ class Lent:
         """A device has taken the values: what the host wrote from now on would be lost."""
         self._ended += self._set_writeable(self._out, writeable=False)
         self._out = []
+        self._watch()
+
+    def _watch(self) -> None:
+        """Let the next use on the host see whether somebody wrote in vain, if there are parts."""
+        carrier = self._carrier()
+        self._readers = [one for one in self._readers if one() is not None]
+        known = [*self._ended, *self._readers]
+        self.is_watching = carrier is not None and _n_strangers(carrier, known) > 0
+        if carrier is not None and self.is_watching:
+            carrier._buffer.watch()
+
+    def used(self, use: _core.Use) -> None:
+        """The host has used the values, which were watched: reading them ends nothing."""
+        self.is_watching = False
+        if use == _core.Use.read:
+            self._watch()
+
+    def read(self, view: Array) -> None:
+        """An array that nobody can write through is handed out while the values are watched."""
+        self._readers.append(weakref.ref(view))
 
     @staticmethod
     def _set_writeable(
@@ -283,6 +307,8 @@ class DataCarrier(Shown):
         coherence = runtime.coherence
         if coherence.is_active and self._buffer.on_host(use, f"{self._kind}.{member}", is_explicit):
             coherence.attribute(user_line())
+        if self._lent_out.is_watching:
+            self._lent_out.used(use)
 
     @property
     def _shown(self) -> Array | None:
@@ -292,7 +318,7 @@ class DataCarrier(Shown):
         return self._values
 
     def _make_buffer(self, dim: int, *, is_soa: bool = False) -> _core.Buffer:
-        self._lent_out = Lent()
+        self._lent_out = Lent(self)
         return _core.Buffer(
             coherence=runtime.coherence,
             what=self._what,
@@ -514,6 +540,17 @@ def _release(carrier: DataCarrier) -> None:
 def _is_shared(holder: dict[str, Any]) -> bool:
     """Say whether others hold the memory of the array ``holder["_values"]``."""
     return _n_holders(holder) > _n_holders({"_values": np.zeros(1)})
+
+
+def _n_strangers(carrier: DataCarrier, known: Iterable[weakref.ref[Array]]) -> int:
+    """Return how many arrays show a carrier's memory besides its own and those that are known."""
+    if carrier._values is None:
+        return 0
+    memory = carrier._values if carrier._values.base is None else carrier._values.base
+    n_known = sum(view is not None and view.base is memory for view in (one() for one in known))
+    del memory
+    n_holders = _n_holders(carrier.__dict__)
+    return n_holders - _n_holders({"_values": np.zeros(1)}) - n_known
 
 
 def _n_holders(holder: dict[str, Any]) -> int:

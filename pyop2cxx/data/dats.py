@@ -196,7 +196,7 @@ class Dat(DataCarrier, Algebra, HaloExchange, AsVec, WholeValues):
         # numbers, which keep no Map alive.
         try:
             mode = self._checked.get(access if path is None else path._uid << 3 | access)
-        except (AttributeError, TypeError):
+        except (AttributeError, TypeError, OverflowError):
             mode = None
         if mode is not None and not flatten:
             return DatArg(self, path, mode)
@@ -313,6 +313,8 @@ class Dat(DataCarrier, Algebra, HaloExchange, AsVec, WholeValues):
             self._lent_out.lend(view)
         else:
             view.flags.writeable = False
+            if self._lent_out.is_watching:
+                self._lent_out.read(view)
         return view
 
     def _lent(self, *, write: bool) -> tuple[Array, bool]:

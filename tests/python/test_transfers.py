@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from pyop2cxx import _core, op2
-from pyop2cxx.exceptions import TransferError
+from pyop2cxx.exceptions import TransferError, UsageError
 from pyop2cxx.runtime import runtime
 
 if TYPE_CHECKING:
@@ -542,6 +542,51 @@ def test_a_remembered_loop_ends_arrays_too(device: _core.Device) -> None:
         op2.par_loop(double, x.dataset.set, x(op2.RW))
         with pytest.raises(ValueError, match="read-only"):
             held[0] = 7
+
+
+@pytest.mark.parametrize("how", ["part", "reshaped", "turned", "of_a_held_one"])
+@pytest.mark.parametrize("is_written", [True, False])
+def test_parts_of_arrays_are_watched(device: _core.Device, how: str, is_written: bool) -> None:
+    x = op2.Dat(op2.Set(N), np.ones(N), name="x")
+    total = op2.Global(1, 0.0, name="total")
+    add = op2.Kernel("void add(const double *x, double *total) { *total += *x; }", "add")
+    held = x.data
+    makes = {"part": lambda: x.data[:2], "reshaped": lambda: x.data.reshape(-1, 1)}
+    makes |= {"turned": lambda: x.data[::-1], "of_a_held_one": lambda: held[:2]}
+    part = makes[how]()
+    for _ in range(2):  # arrays of both are held, and told the second time as well
+        if is_written:
+            doubled(x)
+        else:
+            op2.par_loop(add, x.dataset.set, x(op2.READ), total(op2.INC))
+        wanted = x.data_ro.copy()
+        part[0] = 7
+        with pytest.raises(UsageError, match=r"Dat 'x'.*wrote.*array from before"):
+            x.data_ro  # noqa: B018
+        np.testing.assert_array_equal(x.data_ro, wanted)
+    part[0] = 7
+    with pytest.raises(UsageError), op2.backend("sequential"):
+        doubled(x)
+    x.data[0] = 5  # asked for again: all count
+    part[0] = 6
+    assert 6 in x.data_ro
+
+
+def test_parts_that_nobody_writes_to_do_no_harm(device: _core.Device) -> None:
+    x = op2.Dat(op2.Set(N), np.ones(N), name="x")
+    part = x.data[1:3]
+    for step in range(1, 4):
+        doubled(x)
+        read = x.data_ro
+        assert read.tolist() == [2.0**step] * N
+        assert part[0] == 2.0**step
+    with op2.backend("sequential"):
+        doubled(x)
+    doubled(x)
+    assert x.data_ro[0] == 32.0
+    del part
+    doubled(x)
+    assert x.data_ro[0] == 64.0
 
 
 def test_arrays_stay_writeable_on_the_host() -> None:

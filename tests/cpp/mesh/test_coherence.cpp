@@ -55,6 +55,34 @@ TEST_F(CoherenceTest, IsInactiveUntilADeviceIsUsed) {
   EXPECT_TRUE(coherence->is_active());
 }
 
+TEST_F(CoherenceTest, WritesThatADeviceNeverSawAreToldAndUndone) {
+  loop({{qa.get(), Use::read}});
+  for (const Use use : {Use::read, Use::read_write}) {
+    qa->watch();
+    a[2] = 77;
+    EXPECT_THROW(qa->on_host(use, in_loop), UsageError);
+    EXPECT_EQ(a[2], 3);
+    EXPECT_FALSE(qa->on_host(Use::read, in_loop));  // said once
+  }
+  loop({{qa.get(), Use::read_write}});
+  qa->watch();
+  a[2] = 77;
+  EXPECT_THROW(qa->on_host(Use::read, in_loop), UsageError);
+  EXPECT_TRUE(qa->on_host(Use::read, in_loop));
+  EXPECT_EQ(a[2], 3);
+}
+
+TEST_F(CoherenceTest, WatchedValuesThatStayAreNoFault) {
+  qa->watch();  // on the host alone they may be written
+  a[2] = 7;
+  EXPECT_FALSE(qa->on_host(Use::read, in_loop));
+  loop({{qa.get(), Use::read_write}});
+  qa->watch();
+  EXPECT_TRUE(qa->on_host(Use::read_write, in_loop));
+  a[2] = 8;
+  EXPECT_FALSE(qa->on_host(Use::read, in_loop));
+}
+
 TEST_F(CoherenceTest, ALoopMovesWhatIsStaleAndMarksWhatItWrites) {
   std::vector<void*> handles;
   EXPECT_TRUE(loop({{qa.get(), Use::read}, {qb.get(), Use::read_write}}, &handles));
