@@ -3,10 +3,8 @@
 
 from __future__ import annotations
 
-import importlib.util
-from pathlib import Path
-
 from pyop2cxx import _core
+from pyop2cxx.backends import _toolkit as toolkit
 
 
 def folders() -> list[str]:
@@ -16,19 +14,11 @@ def folders() -> list[str]:
     ``nvidia-cuda-nvrtc-cu12`` into ``nvidia/cuda_nvrtc/lib``.
 
     Example:
+        >>> from pathlib import Path
         >>> all(Path(folder).is_dir() for folder in folders())
         True
     """
-    found = importlib.util.find_spec("nvidia")
-    roots = found.submodule_search_locations if found is not None else None
-    return [
-        str(folder)
-        for root in roots or ()
-        for folder in (
-            *sorted(Path(root).glob("cu[0-9]*/lib"), reverse=True),
-            *Path(root).glob("cuda_nvrtc/lib"),
-        )
-    ]
+    return toolkit.folders("cuda_nvrtc")
 
 
 def compiler_of(index: int, info: _core.DeviceInfo) -> _core.DeviceCompiler:
