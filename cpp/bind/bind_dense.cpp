@@ -4,11 +4,13 @@
 
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "bind/bind.hpp"
 #include "exec/dense_ops.hpp"
 #include "libs/cblas.hpp"
+#include "libs/choice.hpp"
 #include "libs/vectors.hpp"
 
 namespace op2::bind {
@@ -37,14 +39,29 @@ void bind_dense(py::module_& core) {
                    n_threads);
       },
       py::arg("to"), py::arg("from_"), py::arg("n_bytes"), py::arg("n_threads"), Unlocked());
-  using libs::VectorEvent;
+  using libs::Choice;
+  using libs::ChoiceEvent;
   using libs::Vectors;
-  py::class_<VectorEvent>(core, "VectorEvent")
-      .def_readonly("operation", &VectorEvent::operation)
-      .def_readonly("dtype", &VectorEvent::dtype)
-      .def_readonly("by_library", &VectorEvent::by_library)
-      .def_readonly("rejected", &VectorEvent::rejected)
-      .def_readonly("n_calls", &VectorEvent::n_calls);
+  py::class_<ChoiceEvent>(core, "ChoiceEvent")
+      .def_readonly("operation", &ChoiceEvent::operation)
+      .def_readonly("dtype", &ChoiceEvent::dtype)
+      .def_readonly("by_library", &ChoiceEvent::by_library)
+      .def_readonly("rejected", &ChoiceEvent::rejected)
+      .def_readonly("n_calls", &ChoiceEvent::n_calls);
+  py::class_<Choice>(core, "Choice")
+      .def(py::init<std::string>(), py::arg("library"))
+      .def(
+          "decide",
+          [](Choice& choice, const std::string& operation, const std::string& dtype,
+             std::int64_t size, const std::string& veto) {
+            const libs::Decision found = choice.decide(operation, dtype, size, veto);
+            return std::pair(found.by_library, found.is_measured);
+          },
+          py::arg("operation"), py::arg("dtype"), py::arg("size"), py::arg("veto"))
+      .def("note", &Choice::note, py::arg("operation"), py::arg("dtype"), py::arg("size"),
+           py::arg("by_library"), py::arg("nanoseconds"))
+      .def("events", &Choice::events)
+      .def("clear_events", &Choice::clear_events);
   py::class_<Vectors>(core, "Vectors")
       .def(py::init([](const std::vector<std::string>& candidates) {
              return std::make_unique<Vectors>(std::make_unique<libs::Cblas>(candidates));

@@ -1,28 +1,15 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include <cstdint>
-#include <map>
 #include <memory>
-#include <mutex>
 #include <string>
-#include <tuple>
 #include <vector>
 
 #include "exec/dense_ops.hpp"
 #include "libs/cblas.hpp"
-#include "libs/measured.hpp"
+#include "libs/choice.hpp"
 
 namespace op2::libs {
-
-/// @brief How often an operation was done one way, and why not another.
-struct VectorEvent {
-  std::string operation;  ///< "dot", "axpy"
-  std::string dtype;
-  bool by_library = false;
-  std::string rejected;  ///< why the library was not asked, or what it was found to be
-  std::int64_t n_calls = 0;
-};
 
 /// @brief Algebra of vectors on the host: the core's own, or a library's where that can do it and
 /// was measured to cost less. Safe to use from several threads.
@@ -39,8 +26,8 @@ class Vectors {
   /// @brief As exec::axpy().
   void axpy(const exec::Column& alpha, const exec::Column& x, const exec::Column& y, int n_threads);
 
-  [[nodiscard]] std::vector<VectorEvent> events() const;
-  void clear_events();
+  [[nodiscard]] std::vector<ChoiceEvent> events() const { return choice_.events(); }
+  void clear_events() { choice_.clear_events(); }
 
  private:
   template <class Own, class Theirs>
@@ -48,9 +35,7 @@ class Vectors {
             const Theirs& theirs) -> decltype(own());
 
   const std::unique_ptr<Cblas> library_;
-  mutable std::mutex mutex_;  // guards what follows
-  Measured measured_;
-  std::map<std::tuple<std::string, std::string, bool, std::string>, std::int64_t> events_;
+  Choice choice_{"cblas"};
 };
 
 }  // namespace op2::libs

@@ -21,7 +21,7 @@ class VectorsTest : public ::testing::Test {
     vectors = std::make_unique<Vectors>(std::move(blas));
   }
   [[nodiscard]] std::int64_t calls(bool by_library, const std::string& rejected) const {
-    for (const VectorEvent& one : vectors->events()) {
+    for (const ChoiceEvent& one : vectors->events()) {
       if (one.by_library == by_library && one.rejected == rejected) return one.n_calls;
     }
     return 0;
