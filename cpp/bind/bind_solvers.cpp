@@ -4,11 +4,13 @@
 
 #include <cstdint>
 #include <span>
+#include <utility>
 #include <variant>
 
 #include "base/overload.hpp"
 #include "bind/bind.hpp"
 #include "exec/conjugate_gradients.hpp"
+#include "exec/products.hpp"
 
 namespace op2::bind {
 namespace {
@@ -61,6 +63,23 @@ void bind_solvers(py::module_& core) {
       py::arg("row_offset"), py::arg("columns"), py::arg("values"), py::arg("dim"), py::arg("b"),
       py::arg("x").noconvert(), py::arg("rtol"), py::arg("atol"), py::arg("divtol"),
       py::arg("max_it"), py::arg("is_jacobi"), py::arg("n_threads"));
+  core.def("is_multiplied", &exec::is_multiplied, py::arg("dtype"));
+  core.def(
+      "multiply",
+      [](DType dtype, const std::pair<int, int>& block, const Dense<std::int64_t>& row_offset,
+         const ColumnNumbers& columns, std::uintptr_t values, std::uintptr_t x, std::uintptr_t y,
+         bool is_added, int n_threads) {
+        exec::BlockTable matrix{dtype,        block.first,
+                                block.second, values_of(row_offset),
+                                {},           reinterpret_cast<const void*>(values)};
+        std::visit([&matrix](const auto& numbers) { matrix.columns = values_of(numbers); },
+                   columns);
+        const py::gil_scoped_release unlocked;
+        exec::multiply(matrix, reinterpret_cast<const void*>(x), reinterpret_cast<void*>(y),
+                       is_added, n_threads);
+      },
+      py::arg("dtype"), py::arg("block"), py::arg("row_offset"), py::arg("columns"),
+      py::arg("values"), py::arg("x"), py::arg("y"), py::arg("is_added"), py::arg("n_threads"));
 }
 
 }  // namespace op2::bind

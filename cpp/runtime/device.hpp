@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
@@ -88,6 +89,9 @@ struct Repeated {
   std::string why_not;                   ///< then: what the device lacks, or its driver refused
 };
 
+/// @brief What enqueues into a queue, given the vendor's handle of it.
+using QueueUser = std::function<void(std::uintptr_t queue)>;
+
 /// @brief A device that runs kernels, in the order in which they are launched.
 class Device : public mesh::Device {
  public:
@@ -111,6 +115,13 @@ class Device : public mesh::Device {
   /// library: the vendor's stream, which is that of the recording while the thread records, so that
   /// they become nodes of it. Asked for each command. 0: the device has no such thing.
   [[nodiscard]] virtual std::uintptr_t command_stream() { return 0; }
+
+  /// @brief Let a vendor's library enqueue work in the order of launches. Meanwhile the device is
+  /// the calling thread's, as the vendor's functions want it.
+  /// @param[in] what Named in the error that a fault raises; must outlive it.
+  /// @param[in] use Takes the vendor's handle of the queue; waits for nothing.
+  /// @return Whether there are such libraries; if not, @p use was not called.
+  virtual bool lend_queue(const std::string& /*what*/, const QueueUser& /*use*/) { return false; }
 
   /// @brief From now on the calling thread's launches are kept and not run, until stop_recording().
   /// @return Whether the device can do that.

@@ -29,6 +29,8 @@ __all__: list[str] = [
     "CheckInput",
     "CheckSite",
     "CheckedBody",
+    "Choice",
+    "ChoiceEvent",
     "Coherence",
     "Column",
     "ConstRef",
@@ -87,7 +89,6 @@ __all__: list[str] = [
     "Tuning",
     "Use",
     "VISITED_ALONE",
-    "VectorEvent",
     "Vectors",
     "Where",
     "arguments_of",
@@ -116,6 +117,7 @@ __all__: list[str] = [
     "forked_after_parallel_region",
     "graph",
     "is_known_function",
+    "is_multiplied",
     "jit",
     "kernel_facts",
     "kernel_text",
@@ -129,6 +131,7 @@ __all__: list[str] = [
     "make_device_executable",
     "make_executable",
     "mesh",
+    "multiply",
     "needs",
     "note_parallel_region",
     "opencl",
@@ -964,7 +967,7 @@ class Column:
         stride: typing.SupportsInt | typing.SupportsIndex,
     ) -> None: ...
 
-class VectorEvent:
+class ChoiceEvent:
     @property
     def by_library(self) -> bool: ...
     @property
@@ -975,6 +978,22 @@ class VectorEvent:
     def operation(self) -> str: ...
     @property
     def rejected(self) -> str: ...
+
+class Choice:
+    def __init__(self, library: str) -> None: ...
+    def clear_events(self) -> None: ...
+    def decide(
+        self, operation: str, dtype: str, size: typing.SupportsInt | typing.SupportsIndex, veto: str
+    ) -> tuple[bool, bool]: ...
+    def events(self) -> list[ChoiceEvent]: ...
+    def note(
+        self,
+        operation: str,
+        dtype: str,
+        size: typing.SupportsInt | typing.SupportsIndex,
+        by_library: bool,
+        nanoseconds: typing.SupportsInt | typing.SupportsIndex,
+    ) -> None: ...
 
 class Vectors:
     def __init__(self, candidates: collections.abc.Sequence[str]) -> None: ...
@@ -993,7 +1012,7 @@ class Vectors:
         conjugate: bool,
         n_threads: typing.SupportsInt | typing.SupportsIndex,
     ) -> int | int | float | complex: ...
-    def events(self) -> list[VectorEvent]: ...
+    def events(self) -> list[ChoiceEvent]: ...
     @property
     def path(self) -> str: ...
 
@@ -1333,6 +1352,7 @@ def force_strategy(
 ) -> tuple[str, str]: ...
 def forked_after_parallel_region() -> bool: ...
 def is_known_function(name: str) -> bool: ...
+def is_multiplied(dtype: DType) -> bool: ...
 def kernel_facts(body: KernelBody) -> KernelFacts: ...
 def kernel_text(kernel: Kernel, line_markers: bool) -> str: ...
 def lane_rule(strategy: str, loop: Loop, facts: Facts, options: LoweringOptions) -> LaneRule: ...
@@ -1359,6 +1379,20 @@ def make_device_executable(
 def make_executable(
     module: Module, loop: Loop, library: jit.Library, strategy: str, is_parallel: bool
 ) -> Executable: ...
+def multiply(
+    dtype: DType,
+    block: tuple[
+        typing.SupportsInt | typing.SupportsIndex, typing.SupportsInt | typing.SupportsIndex
+    ],
+    row_offset: typing.Annotated[numpy.typing.ArrayLike, numpy.int64],
+    columns: typing.Annotated[numpy.typing.ArrayLike, numpy.int32]
+    | typing.Annotated[numpy.typing.ArrayLike, numpy.int64],
+    values: typing.SupportsInt | typing.SupportsIndex,
+    x: typing.SupportsInt | typing.SupportsIndex,
+    y: typing.SupportsInt | typing.SupportsIndex,
+    is_added: bool,
+    n_threads: typing.SupportsInt | typing.SupportsIndex,
+) -> None: ...
 def needs(module: Module) -> list[str]: ...
 def note_parallel_region() -> None: ...
 def out_of_bounds(body: KernelBody, input: CheckInput) -> list[OutOfBounds]: ...

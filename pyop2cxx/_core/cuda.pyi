@@ -5,10 +5,87 @@ GPUs reached through NVIDIA's driver.
 
 from __future__ import annotations
 import collections.abc
+import numpy
+import numpy.typing
 import pyop2cxx._core
 import typing
 
-__all__: list[str] = ["find_devices", "make_compiler", "open_device"]
+__all__: list[str] = [
+    "Cublas",
+    "Cusparse",
+    "SparseProduct",
+    "SparseShape",
+    "find_devices",
+    "make_compiler",
+    "open_device",
+    "veto_of_cusparse",
+]
+
+class Cublas:
+    def __init__(
+        self, folders: collections.abc.Sequence[str], device: pyop2cxx._core.RuntimeDevice
+    ) -> None: ...
+    def axpy(
+        self,
+        device: pyop2cxx._core.RuntimeDevice,
+        dtype: pyop2cxx._core.DType,
+        n: typing.SupportsInt | typing.SupportsIndex,
+        alpha: pyop2cxx._core.Buffer,
+        x: pyop2cxx._core.Buffer,
+        y: pyop2cxx._core.Buffer,
+    ) -> None: ...
+    def dot(
+        self,
+        device: pyop2cxx._core.RuntimeDevice,
+        dtype: pyop2cxx._core.DType,
+        n: typing.SupportsInt | typing.SupportsIndex,
+        x: pyop2cxx._core.Buffer,
+        y: pyop2cxx._core.Buffer,
+        conjugate: bool,
+        sum: pyop2cxx._core.Buffer,
+    ) -> None: ...
+    def veto_axpy(
+        self, factor: pyop2cxx._core.DType, x: pyop2cxx._core.Column, y: pyop2cxx._core.Column
+    ) -> str: ...
+    def veto_dot(self, x: pyop2cxx._core.Column, y: pyop2cxx._core.Column) -> str: ...
+    @property
+    def path(self) -> str: ...
+
+class SparseShape:
+    def __init__(
+        self,
+        dtype: pyop2cxx._core.DType,
+        n_rows: typing.SupportsInt | typing.SupportsIndex,
+        n_columns: typing.SupportsInt | typing.SupportsIndex,
+        n_places: typing.SupportsInt | typing.SupportsIndex,
+        values_of_place: typing.SupportsInt | typing.SupportsIndex,
+    ) -> None: ...
+
+class Cusparse:
+    def __init__(
+        self, folders: collections.abc.Sequence[str], device: pyop2cxx._core.RuntimeDevice
+    ) -> None: ...
+    @property
+    def path(self) -> str: ...
+
+class SparseProduct:
+    def __init__(
+        self,
+        library: Cusparse,
+        shape: SparseShape,
+        row_offset: typing.Annotated[numpy.typing.ArrayLike, numpy.int64],
+        columns: typing.Annotated[numpy.typing.ArrayLike, numpy.int32],
+    ) -> None: ...
+    def multiply(
+        self,
+        device: pyop2cxx._core.RuntimeDevice,
+        values: pyop2cxx._core.Buffer,
+        x: pyop2cxx._core.Buffer,
+        y: pyop2cxx._core.Buffer,
+        is_added: bool,
+    ) -> None: ...
+    @property
+    def n_index_bytes(self) -> int: ...
 
 def find_devices() -> list[pyop2cxx._core.DeviceInfo]: ...
 def make_compiler(
@@ -17,3 +94,6 @@ def make_compiler(
 def open_device(
     index: typing.SupportsInt | typing.SupportsIndex,
 ) -> pyop2cxx._core.RuntimeDevice: ...
+def veto_of_cusparse(
+    matrix: SparseShape, x: pyop2cxx._core.DType, y: pyop2cxx._core.DType
+) -> str: ...

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from pyop2cxx import _core
+from pyop2cxx.algebra import device_blas
 from pyop2cxx.base.access import INC, READ, RW, WRITE
 from pyop2cxx.base.arrays import c_name, core_dtype
 from pyop2cxx.base.conversions import limits
@@ -41,21 +42,22 @@ _ON_DEVICE = (_core.Where.device, _core.Where.both)
 
 
 class Flat(Dat):
-    """The scalars of a Dat or Global, as a Dat on a Set of their own: the same memory.
+    """The scalars of a Dat, Global or Mat, as a Dat on a Set of their own: the same memory.
 
     Args:
-        carrier: The Dat or Global.
+        carrier: The Dat, Global or Mat.
         scalars: A Set of as many entities as scalars are used.
+        cdim: Scalars of an entity.
     """
 
     _kind = "Flat"
 
-    def __init__(self, carrier: DataCarrier, scalars: Set) -> None:
+    def __init__(self, carrier: DataCarrier, scalars: Set, cdim: int = 1) -> None:
         self._uid = runtime.next_uid()
         self._name = carrier.name
         self._dtype = carrier.dtype
-        self._cdim = 1
-        self._dataset = scalars**1
+        self._cdim = cdim
+        self._dataset = scalars**cdim
         self._set = scalars
         self._layout = "aos"
         self._values = None  # the carrier has allocated them; this keeps nothing alive
@@ -140,10 +142,14 @@ def axpy(alpha: Any, x: Any, y: Any, *, whole: bool) -> bool:
         return False
     common = _common(alpha, x, y)
     factor = _operand(alpha, y, common, place, READ, 0)
-    source = _operand(x, y, common, place, READ, 1)
-    target = _operand(y, y, common, place, RW, 0)
-    dtypes = (_name(factor.dtype), _name(source.dtype), _name(target.dtype), _name(common))
-    done = _run(_adding(dtypes, place.width), place, [factor.arg, source.arg, target.arg])
+
+    def by_loop() -> bool:
+        source = _operand(x, y, common, place, READ, 1)
+        target = _operand(y, y, common, place, RW, 0)
+        dtypes = (_name(factor.dtype), _name(source.dtype), _name(target.dtype), _name(common))
+        return _run(_adding(dtypes, place.width), place, [factor.arg, source.arg, target.arg])
+
+    done = device_blas.axpy(factor.arg.data, x, y, place.n, by_loop)
     return done and _wrote(y, whole=whole and place.n > 0)
 
 
@@ -169,15 +175,20 @@ def _dotted(x: Any, y: Any, target: Global | None, *, conjugate: bool) -> Global
         return None
     common = _common(x, y)
     wide = {"f": np.dtype(float), "c": np.dtype(complex)}.get(common.kind, common)
-    total = target
-    if total is None or total.dtype != wide or total in (x, y):
+    total: Global
+    if target is None or target.dtype != wide or target in (x, y):
         total = _number_on_device(wide, "dot", 0, wide.type(0))
     else:
+        total = target
         total._set_by_command(np.zeros(1, wide))
-    args = [_operand(o, x, common, place, READ, 0) for o in (x, y)]
-    dtypes = (_name(args[0].dtype), _name(args[1].dtype), _name(wide))
-    text = _summing(dtypes, place.width, conjugate and wide.kind == "c")
-    done = _run(text, place, [args[0].arg, args[1].arg, total(INC)])
+
+    def by_loop() -> bool:
+        args = [_operand(o, x, common, place, READ, 0) for o in (x, y)]
+        dtypes = (_name(args[0].dtype), _name(args[1].dtype), _name(wide))
+        text = _summing(dtypes, place.width, conjugate and wide.kind == "c")
+        return _run(text, place, [args[0].arg, args[1].arg, total(INC)])
+
+    done = device_blas.dot(x, y, total, place.n, conjugate, by_loop)
     return total if done else None
 
 

@@ -9,13 +9,13 @@ import numpy as np
 
 from pyop2cxx.base import extras
 from pyop2cxx.base.access import INC, WRITE, Access, checked_access
-from pyop2cxx.base.arrays import spread
 from pyop2cxx.data import mat_paths, mat_rows
 from pyop2cxx.data.algebra import at_device
 from pyop2cxx.data.carrier import older_form
 from pyop2cxx.data.dats import Dat
 from pyop2cxx.data.globals import Global
 from pyop2cxx.data.mat_algebra import MatAlgebra
+from pyop2cxx.data.mat_products import multiply_on_host
 from pyop2cxx.data.mat_values import MatValues
 from pyop2cxx.data.mixed_dats import MixedDat
 from pyop2cxx.exceptions import (
@@ -29,6 +29,7 @@ from pyop2cxx.exceptions import (
 )
 from pyop2cxx.interop import cupy, petsc
 from pyop2cxx.runtime.communicators import check_alone
+from pyop2cxx.runtime.seams import matrix_products
 from pyop2cxx.runtime.tracebacks import ends_tracebacks
 from pyop2cxx.sets.global_sets import GlobalDataSet
 from pyop2cxx.sets.maps import unindexed
@@ -344,7 +345,10 @@ class Mat(MatAlgebra, MatValues):
         return cupy.matrix(self, write=True)
 
     def mult(self, x: Vector, y: Vector) -> None:
-        """Compute ``y = A x``: by SciPy, or by CuPy where loops run on CUDA and the values are.
+        """Compute ``y = A x`` where the values are, on the host or on a device.
+
+        Rows are summed in the order of their places on the host, so the sums do not depend on the
+        number of threads, unless the option `blas` leaves them to a library.
 
         Args:
             x: On the DataSet of the columns; a MixedDat for a mixed matrix, a Global for columns of
@@ -354,21 +358,23 @@ class Mat(MatAlgebra, MatValues):
         Raises:
             DatTypeError: One of them is not a Dat, MixedDat or Global where it should be.
             DataValueError: One of them lives on another DataSet.
-            MissingExtraError: SciPy is not installed.
         """
         for dat, side, what in ((x, 1, "columns"), (y, 0, "rows")):
             self._check_vector(dat, side, what)
-        if self._is_on_cuda(x):
-            cupy.put(y, cupy.matrix(self, write=False) @ cupy.vector(x))
+        if at_device(*self, *x.split) and self._is_multiplied_on_device(x, y):
             return
-        fields = [field.data_ro_with_halos.reshape(-1) for field in x.split]
-        product = self.to_scipy() @ np.concatenate(fields)
-        spread(product, (field.data_wo_with_halos for field in y.split))
+        multiply_on_host(self, x, y)
 
-    def _is_on_cuda(self, x: Vector) -> bool:
-        """Say whether values are where CuPy can take them; it is not shown those of ghosts."""
-        is_whole = (self._n_stored(0), self._n_stored(1)) == (self.nrows, self.ncols)
-        return is_whole and at_device(*self, *x.split) and cupy.is_possible()
+    def _is_multiplied_on_device(self, x: Vector, y: Vector) -> bool:
+        """Multiply where the values are, which is not done for those of ghosts, if possible."""
+        if (self._n_stored(0), self._n_stored(1)) != (self.nrows, self.ncols):
+            return False
+        if matrix_products().multiply(self, x, y):
+            return True
+        if not cupy.is_possible():
+            return False
+        cupy.put(y, cupy.matrix(self, write=False) @ cupy.vector(x))
+        return True
 
     def __mul__(self, x: Any) -> Any:
         """Return ``A x``, a Dat, MixedDat or Global on the DataSet of the rows; or a multiple."""

@@ -107,25 +107,23 @@ def report() -> Report:
         )
         for event in engine.dispatcher.events()
     )
-    vectors = (
+    algebra = (
         Row(
             loop=f"{event.operation} of {event.dtype}",
-            provider="library" if event.by_library else "core",
-            strategy=Path(one.path).name if event.by_library else "",
+            provider="library" if library else "core",
+            strategy=library,
             rejected=event.rejected,
             count=event.n_calls,
         )
-        for one in engine.opened_vectors
-        for event in one.events()
+        for library, event in engine.library_rows()
     )
-    return Report((*loops, *vectors))
+    return Report((*loops, *algebra))
 
 
 def clear() -> None:
     """Forget the events so far."""
     runtime.engine.dispatcher.clear_events()
-    for one in runtime.engine.opened_vectors:
-        one.clear_events()
+    runtime.engine.clear_library_rows()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -211,8 +209,8 @@ def expect(*tiers: str) -> Iterator[None]:
 
     Args:
         *tiers: Who may have them: ``"ahead"``, tables that were loaded, and what this process has
-            compiled before; ``"library"``, the one that the option `blas` names, which algebra of
-            Dats on the host is left to. Without it the core does that by itself.
+            compiled before; ``"library"``, those that the option `blas` means, which algebra may
+            be left to. Without it the core does that by itself.
 
     Raises:
         UsageError: There is no such tier.

@@ -14,19 +14,19 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from weakref import WeakValueDictionary
 
-import numpy as np
-
 from pyop2cxx import _core
 from pyop2cxx.backends._backend import DeviceToolchain, HostToolchain
 from pyop2cxx.backends._devices import open_chosen
 from pyop2cxx.base.waiting import Series
 from pyop2cxx.exceptions import ToolchainError
+from pyop2cxx.runtime.libraries import DeviceLibraries, host_vectors, rows
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from pyop2cxx.backends._backend import Backend
     from pyop2cxx.backends._devices import OpenDevice
+    from pyop2cxx.runtime.libraries import Row
 
 _MOST_EXECUTABLES = 4096
 _MOST_TEXTS = 1024
@@ -75,18 +75,6 @@ class Bounded(OrderedDict[Any, Any]):
                 self.popitem(last=False)
 
 
-def _opened(wanted: str) -> _core.Vectors | None:
-    """Open the library that the option `blas` means; None if 'auto' finds none."""
-    if wanted != "auto":
-        return _core.Vectors([wanted])
-    own = Path(np.__file__).parent.parent / "numpy.libs"
-    bundled = sorted(str(file) for file in own.glob("libscipy_openblas*.so*"))
-    try:
-        return _core.Vectors([*bundled, *_core.cblas_names()])
-    except ToolchainError:
-        return None
-
-
 class Engine:
     """The services behind loops. One for each Runtime.
 
@@ -103,6 +91,7 @@ class Engine:
         n_tables: How many of them were loaded.
         expected: Whether loops must be known, within `op2.dispatch.expect`.
         libraries: Whether libraries may be asked: not within one of those that names only tables.
+        products: Who decides whether SciPy multiplies matrices on the host.
         plans: Plans by the maps they were derived from.
         texts: Generated texts by their key.
         lanes: Lowering options with the number of lanes, and why, by what the rules go by.
@@ -137,6 +126,8 @@ class Engine:
         self.expected = False
         self.libraries = True
         self._vectors: dict[str, _core.Vectors | None] = {}
+        self.products = _core.Choice("scipy")
+        self._device_libraries: dict[tuple[str, int], DeviceLibraries] = {}
         self.plans = _core.plan.PlanCache()
         self.texts = Bounded(_MOST_TEXTS)
         self.lanes = Bounded(_MOST_TEXTS)
@@ -249,15 +240,52 @@ class Engine:
             ToolchainError: The option `blas` names a file that is no such library.
         """
         wanted = self._configuration["blas"]
-        if not wanted or self._configuration["deterministic"] or not self.libraries:
+        if not self.asks_libraries:
             return _core
         if wanted not in self._vectors:
-            self._vectors[wanted] = _opened(wanted)
+            self._vectors[wanted] = host_vectors(wanted)
         return self._vectors[wanted] or _core
 
     @property
+    def asks_libraries(self) -> bool:
+        """Whether algebra may be left to libraries: sums have bits of their own there."""
+        options = self._configuration
+        return bool(options["blas"]) and not options["deterministic"] and self.libraries
+
+    def device_libraries(self, backend: Backend) -> DeviceLibraries | None:
+        """Return those for the device that loops run on; None if none are to be asked.
+
+        Only 'auto' means them: a path is that of a library for the host.
+        """
+        if self._configuration["blas"] != "auto" or not self.asks_libraries:
+            return None
+        opened = self.chosen_device(backend)
+        if opened is None or backend.name != "cuda":
+            return None
+        if opened.key not in self._device_libraries:
+            self._device_libraries[opened.key] = DeviceLibraries(opened.device)
+        return self._device_libraries[opened.key]
+
+    def library_rows(self) -> list[Row]:
+        """Return by whom operations of algebra were done."""
+        found = rows("scipy", self.products.events())
+        for vectors in self.opened_vectors:
+            found += rows(Path(vectors.path).name, vectors.events())
+        for one in self._device_libraries.values():
+            found += one.rows()
+        return found
+
+    def clear_library_rows(self) -> None:
+        """Forget that."""
+        self.products.clear_events()
+        for vectors in self.opened_vectors:
+            vectors.clear_events()
+        for one in self._device_libraries.values():
+            one.clear_events()
+
+    @property
     def opened_vectors(self) -> tuple[_core.Vectors, ...]:
-        """Those of libraries that were opened."""
+        """Those of libraries for vectors on the host that were opened."""
         return tuple(one for one in self._vectors.values() if one is not None)
 
     @property

@@ -147,9 +147,10 @@ OPTIONS: tuple[Option, ...] = (
         name="blas",
         type=str,
         default="",
-        help="A BLAS that sums and multiples of Dats on the host are left to where it takes less "
-        "time: 'auto' for NumPy's or the system's, or the path of one; its sums have bits of "
-        "their own. Empty, or `deterministic`, means none.",
+        help="Libraries that sums and multiples of Dats and products of matrices are left to where "
+        "they take less time: 'auto' for NumPy's BLAS or the system's, SciPy, cuBLAS and cuSPARSE, "
+        "or the path of a BLAS for the host; their sums have bits of their own. Empty, or "
+        "`deterministic`, means none.",
     ),
     Option(
         name="strict",

@@ -59,6 +59,13 @@ class MatrixSums(Protocol):
         """Compute ``x *= alpha``."""
 
 
+class MatrixProducts(Protocol):
+    """Products where values are on a device; see `pyop2cxx.algebra.mat_products`."""
+
+    def multiply(self, mat: Any, x: Any, y: Any) -> bool:
+        """Compute ``y = mat @ x``."""
+
+
 class Recorder(Protocol):
     """Takes loops that are to run later; see `pyop2cxx.chain.recorder`.
 
@@ -126,6 +133,12 @@ def reduced(dat: Any, what: str) -> Any:
 def matrix_sums() -> MatrixSums:
     """Return who adds matrices on devices."""
     return cast("MatrixSums", importlib.import_module("pyop2cxx.algebra.mat_sums"))
+
+
+@cache
+def matrix_products() -> MatrixProducts:
+    """Return who multiplies matrices on devices."""
+    return cast("MatrixProducts", importlib.import_module("pyop2cxx.algebra.mat_products"))
 
 
 def change_places(mat: Any, places: Array, offsets: tuple[int, ...], value: Any, sign: str) -> None:

@@ -144,6 +144,7 @@ class Sparsity:
         self._found = None
         self._diagonal = None
         self._on_cuda = Memo(most=8)  # devices
+        self._of_products = Memo(most=8)  # what products on devices go by
         if self.shape == (1, 1):
             self._parts: tuple[tuple[Sparsity, ...], ...] = ()
             self._found = None if runtime.static else self._build()

@@ -18,7 +18,7 @@ RANKS = {
     "dense": 3,
     "exec": 4,
     "dispatch": 5,
-    "libs": 5,
+    "libs": 7,
     "runtime": 6,
     "jit": 7,
     "api": 8,

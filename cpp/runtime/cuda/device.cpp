@@ -210,6 +210,14 @@ void Gpu::launch(DeviceKernel& kernel, const Grid& grid, std::span<const LaunchA
                               grid.n_lanes));
 }
 
+bool Gpu::lend_queue(const std::string& what, const QueueUser& use) {
+  check_usable();
+  static_cast<void>(note_launch(what));
+  const Current current(*context_);
+  use(command_stream());
+  return true;
+}
+
 Gpu::Place Gpu::note_launch(const std::string& loop) {
   const std::lock_guard lock(mutex_);
   if (capture_ && capturing_ == std::this_thread::get_id()) {

@@ -99,6 +99,21 @@ TEST_F(CudaDevice, AnOldDriverStartsNothingEarly) {
   EXPECT_EQ(fake_.launches.size(), 1U);
 }
 
+TEST_F(CudaDevice, ALibraryGetsTheStreamAndTheContextForAWhile) {
+  const std::string what = "dot of a library";
+  std::uintptr_t lent = 0;
+  EXPECT_TRUE(gpu_.lend_queue(what, [&](std::uintptr_t queue) {
+    lent = queue;
+    EXPECT_EQ(fake_.current.size(), 1U);
+  }));
+  EXPECT_EQ(lent, reinterpret_cast<std::uintptr_t>(gpu_.stream()));
+  EXPECT_TRUE(fake_.current.empty());
+  EXPECT_EQ(fake_.n_waits, 0);
+  const auto fail = [](std::uintptr_t /*queue*/) { throw ExecutionError("it failed"); };
+  EXPECT_THROW(gpu_.lend_queue(what, fail), ExecutionError);
+  EXPECT_TRUE(fake_.current.empty());
+}
+
 TEST_F(CudaDevice, AFaultNamesTheLoopAtTheNextWaitAndForEver) {
   fake_.broken_kernel = "res";
   launch("res", "res_calc");

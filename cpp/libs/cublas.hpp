@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "exec/dense_ops.hpp"
+#include "runtime/device.hpp"
+
+namespace op2::libs {
+
+/// @brief The part of cuBLAS's ABI that is used here, named after its own without the prefix. Names
+/// and values are the vendor's; its header is not needed to build.
+///
+/// Each operation by the dtype: double, complex. The wide ones take lengths of 64 bits and are null
+/// before CUDA 12.
+struct CublasApi {
+  using Handle = void*;
+  using Status = int;
+
+  template <class N>
+  struct Operations {
+    using Dot = Status(Handle, N n, const void* x, N dx, const void* y, N dy, void* sum);
+    using Axpy = Status(Handle, N n, const void* alpha, const void* x, N dx, void* y, N dy);
+    Dot* ddot = nullptr;
+    Dot* zdotu = nullptr;
+    Dot* zdotc = nullptr;  // of conj(x)
+    Axpy* daxpy = nullptr;
+    Axpy* zaxpy = nullptr;
+  };
+
+  std::string path;  // of the library; empty for one that tests make
+  Status (*create)(Handle* handle) = nullptr;
+  Status (*destroy)(Handle handle) = nullptr;
+  Status (*set_stream)(Handle handle, void* stream) = nullptr;
+  Status (*set_pointer_mode)(Handle handle, int mode) = nullptr;
+  const char* (*status_name)(Status status) = nullptr;  // null before CUDA 11.4
+  Operations<std::int32_t> narrow;
+  Operations<std::int64_t> wide;
+};
+
+/// @brief Find cuBLAS. @throws ToolchainError if there is none, or it is too old.
+[[nodiscard]] CublasApi load_cublas(const std::vector<std::string>& candidates);
+
+/// @brief File names under which it is installed, the newest first.
+[[nodiscard]] std::vector<std::string> cublas_names();
+
+/// @brief Sums of products and multiples of vectors on one GPU, by cuBLAS. Safe to use from several
+/// threads.
+///
+/// Everything is enqueued in the order of loops; numbers are on the device, so nothing waits.
+class Cublas {
+ public:
+  Cublas(CublasApi api, std::shared_ptr<runtime::Device> device);
+  Cublas(const Cublas&) = delete;
+  Cublas& operator=(const Cublas&) = delete;
+  /// Never throws: the driver may have shut down before.
+  ~Cublas();
+
+  [[nodiscard]] const std::string& path() const { return api_.path; }
+
+  /// @brief Why the sum of products of these cannot be the library's; empty: it can. Columns have
+  /// the addresses on the host.
+  [[nodiscard]] std::string veto_dot(const exec::Column& x, const exec::Column& y) const;
+  /// @brief Enqueue `*sum = x . y`, of `x . conj(y)`. Addresses are the device's.
+  /// @pre Nothing vetoes it. @throws ExecutionError naming cuBLAS's status.
+  void dot(DType dtype, std::int64_t n, const void* x, const void* y, bool conjugate, void* sum);
+
+  /// @brief As veto_dot(), of `y += alpha * x`, with a factor of some dtype.
+  [[nodiscard]] std::string veto_axpy(DType factor, const exec::Column& x,
+                                      const exec::Column& y) const;
+  /// @brief Enqueue that; as dot().
+  void axpy(DType dtype, std::int64_t n, const void* alpha, const void* x, void* y);
+
+ private:
+  template <class Use>
+  void with_handle(const std::string& what, const Use& use);
+  CublasApi::Handle handle_of(std::uintptr_t queue);
+  void check(CublasApi::Status status, const std::string& what) const;
+  [[nodiscard]] std::string veto(const exec::Column& x, const exec::Column& y) const;
+
+  const CublasApi api_;
+  const std::shared_ptr<runtime::Device> device_;
+  std::mutex mutex_;                    // guards what follows, and the handle while it is used
+  CublasApi::Handle handle_ = nullptr;  // null before the first call
+  std::uintptr_t queue_ = 0;            // that it has; 0: none yet
+};
+
+}  // namespace op2::libs

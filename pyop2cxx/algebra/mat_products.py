@@ -1,0 +1,173 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Products of matrices with Dats on a device: by a loop over the places, or by cuSPARSE.
+
+The loop adds up what each place of the Sparsity contributes to its row. Both stay on the device.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from pyop2cxx import _core
+from pyop2cxx.algebra import on_devices
+from pyop2cxx.algebra.on_devices import Flat
+from pyop2cxx.base.access import INC, READ
+from pyop2cxx.base.arrays import core_dtype
+from pyop2cxx.data.dats import Dat, DatArg
+from pyop2cxx.exceptions import UnsupportedError
+from pyop2cxx.kernel.kernel import Kernel
+from pyop2cxx.loop.run import par_loop
+from pyop2cxx.runtime import runtime
+from pyop2cxx.runtime.libraries import chosen
+from pyop2cxx.sets.maps import Map
+from pyop2cxx.sets.sets import Set
+
+if TYPE_CHECKING:
+    from pyop2cxx.data.mat_values import MatValues
+
+
+def multiply(mat: Any, x: Any, y: Any) -> bool:
+    """Compute ``y = mat @ x`` where the values are.
+
+    Args:
+        mat: The matrix, without ghosts.
+        x: A Dat or MixedDat that fits its columns.
+        y: One that fits its rows.
+
+    Returns:
+        Whether that was possible; if not, `y` is to be computed anew.
+    """
+    fields, results = x.split, y.split
+    dats = [*fields, *results]
+    if not all(isinstance(one, Dat) for one in dats) or any(one._stride for one in dats):
+        return False
+    if any(one._buffer is other._buffer for one in results for other in fields):
+        return False  # what is read would be overwritten
+    common = np.result_type(mat.dtype, *(one.dtype for one in fields))
+    if any(one.dtype != common for one in results):
+        return False
+    for dat in dats:
+        dat._settle(write=True)
+        dat._allocated("mult")
+    return all(
+        _add(block, fields[j], results[i], is_first=j == 0)
+        for i, row in enumerate(mat.blocks)
+        for j, block in enumerate(row)
+    )
+
+
+def _add(mat: MatValues, x: Dat, y: Dat, *, is_first: bool) -> bool:
+    """Compute ``y = mat @ x``, or add that."""
+    mat._allocated("mult")
+
+    def by_loop() -> bool:
+        return _by_loop(mat, x, y, is_first=is_first)
+
+    libraries = runtime.engine.device_libraries(runtime.engine.backend(runtime.backend))
+    cusparse = None if libraries is None else libraries.cusparse
+    if libraries is None or cusparse is None:
+        return by_loop()
+    shape = _shape(mat)
+    veto = _veto(mat, shape, x, y)
+
+    def by_library() -> None:
+        product = mat.sparsity._of_products.made(
+            (runtime.epoch, mat.dtype), lambda: _product(cusparse, shape, mat)
+        )
+        product.multiply(libraries.device, mat._buffer, x._buffer, y._buffer, not is_first)
+        y.halo_valid = True
+
+    size = len(mat.sparsity.colidx) * mat.cdim
+    what = ("mult", str(mat.dtype), size)
+    return chosen(libraries.of_products, what, veto, by_loop, by_library, libraries.device.finish)
+
+
+# By a loop
+
+
+class _Paths(NamedTuple):
+    """Where places lead to.
+
+    Attributes:
+        places: The Set of places.
+        to_row: To the row of each.
+        to_column: To its column.
+    """
+
+    places: Set
+    to_row: Map
+    to_column: Map
+
+
+def _by_loop(mat: MatValues, x: Dat, y: Dat, *, is_first: bool) -> bool:
+    if is_first and not on_devices.combine("=", y, np.asarray(0, y.dtype), None, whole=True):
+        return False
+    paths: _Paths = mat.sparsity._of_products.made("paths", lambda: _paths(mat, x._set, y._set))
+    if paths.places.size == 0:
+        return True
+    values = Flat(mat, paths.places, mat.cdim)
+    kernel = _kernel(mat.ctype, x.ctype, y.ctype, mat.block_dims)
+    try:
+        with runtime.at_once():
+            par_loop(
+                kernel,
+                paths.places,
+                y(INC, paths.to_row),
+                DatArg(values, None, READ),
+                x(READ, paths.to_column),
+            )
+    except UnsupportedError:
+        return False  # such as float64 on a device that has none
+    return True
+
+
+def _paths(mat: MatValues, columns: Set, rows: Set) -> _Paths:
+    offset = mat.sparsity.rowptr
+    n_rows = len(offset) - 1
+    places = Set(int(offset[-1]), "places")
+    to_row = np.repeat(np.arange(n_rows, dtype=np.int32), np.diff(offset))
+    return _Paths(
+        places,
+        Map(places, rows, 1, to_row, "row_of_place"),
+        Map(places, columns, 1, mat.sparsity.colidx, "column_of_place"),
+    )
+
+
+@lru_cache(maxsize=64)
+def _kernel(of_mat: str, of_x: str, of_y: str, block: tuple[int, int]) -> Kernel:
+    rows, columns = block
+    term = f"y[i] += ({of_y})A[i * {columns} + j] * ({of_y})x[j];"
+    body = f"for (int i = 0; i < {rows}; ++i) for (int j = 0; j < {columns}; ++j) {term}"
+    if block == (1, 1):
+        body = f"y[0] += ({of_y})A[0] * ({of_y})x[0];"
+    head = f"void mult_places({of_y} *y, const {of_mat} *A, const {of_x} *x)"
+    return Kernel(f"{head} {{ {body} }}\n", "mult_places", abi="2026")
+
+
+# By cuSPARSE
+
+
+def _shape(mat: MatValues) -> _core.cuda.SparseShape:
+    return _core.cuda.SparseShape(
+        dtype=core_dtype(mat.dtype),
+        n_rows=mat.nrows,
+        n_columns=mat.ncols,
+        n_places=len(mat.sparsity.colidx),
+        values_of_place=mat.cdim,
+    )
+
+
+def _veto(mat: MatValues, shape: _core.cuda.SparseShape, x: Dat, y: Dat) -> str:
+    if mat.sparsity.colidx.dtype != np.int32:
+        return "length: its integers have 32 bits, and columns 64"
+    return _core.cuda.veto_of_cusparse(shape, core_dtype(x.dtype), core_dtype(y.dtype))
+
+
+def _product(
+    cusparse: _core.cuda.Cusparse, shape: _core.cuda.SparseShape, mat: MatValues
+) -> _core.cuda.SparseProduct:
+    """Send the index of a matrix to the device, for all matrices of its Sparsity and dtype."""
+    return _core.cuda.SparseProduct(cusparse, shape, mat.sparsity.rowptr, mat.sparsity.colidx)

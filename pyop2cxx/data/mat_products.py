@@ -1,0 +1,78 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Products of matrices with Dats on the host: the core's own, or SciPy's where that costs less."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from pyop2cxx import _core
+from pyop2cxx.base import extras
+from pyop2cxx.base.arrays import address_of, core_dtype, spread
+from pyop2cxx.runtime import runtime
+from pyop2cxx.runtime.libraries import chosen
+
+if TYPE_CHECKING:
+    from pyop2cxx.base.arrays import Array
+
+
+def multiply_on_host(mat: Any, x: Any, y: Any) -> None:
+    """Compute ``y = mat @ x``, with ghosts' values.
+
+    Args:
+        mat: The matrix.
+        x: A Dat, MixedDat or Global that fits its columns.
+        y: One that fits its rows; it may be the same.
+    """
+    given = [field.data_ro_with_halos.reshape(-1) for field in x.split]
+
+    def by_core() -> bool:
+        found = [_row_of_blocks(row, given) for row in mat.blocks]
+        for values, field in zip(found, y.split, strict=True):
+            target = field.data_wo_with_halos
+            target[...] = values.reshape(target.shape)
+        return True
+
+    def by_scipy() -> None:
+        product = mat.to_scipy() @ np.concatenate(given)
+        spread(product, (field.data_wo_with_halos for field in y.split))
+
+    engine = runtime.engine
+    if not engine.asks_libraries or not extras.installed()["scipy"]:
+        by_core()
+        return
+    size = sum(int(block.sparsity.rowptr[-1]) * block.cdim for block in mat)
+    chosen(engine.products, ("mult", str(mat.dtype), size), "", by_core, by_scipy)
+
+
+def _row_of_blocks(blocks: Any, given: list[Array]) -> Array:
+    """Return the product of one row of blocks with all fields, in the dtype of both."""
+    common = np.result_type(blocks[0].dtype, *given)
+    found = np.empty(blocks[0]._n_stored(0), _computed(common))
+    for j, (block, x) in enumerate(zip(blocks, given, strict=True)):
+        _multiply(block, x.astype(common, copy=False), found, is_added=j > 0)
+    return found.astype(common, copy=False)
+
+
+def _multiply(mat: Any, x: Array, y: Array, *, is_added: bool) -> None:
+    values = np.ascontiguousarray(mat._stored("mult", write=False).astype(x.dtype, copy=False))
+    values, x = (np.ascontiguousarray(one.astype(y.dtype, copy=False)) for one in (values, x))
+    engine, sparsity = runtime.engine, mat.sparsity
+    has_threads = engine.backend(runtime.backend).facts.threads
+    _core.multiply(
+        core_dtype(y.dtype),
+        mat.block_dims,
+        sparsity.rowptr,
+        sparsity.colidx,
+        address_of(values),
+        address_of(x),
+        address_of(y),
+        is_added,
+        engine.n_threads if has_threads else 1,
+    )
+
+
+def _computed(common: np.dtype[Any]) -> np.dtype[Any]:
+    """Return what is computed in: narrow integers in wide ones, which end with the same bits."""
+    return common if _core.is_multiplied(core_dtype(common)) else np.dtype(np.int64)
