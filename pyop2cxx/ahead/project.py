@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from pyop2cxx.ahead.entries import Entry
     from pyop2cxx.ahead.graph_files import SavedGraph
 
-FORMAT = 2
+FORMAT = 3
 MANIFEST = "manifest.json"
 _NAME = re.compile(r"[A-Za-z_]\w*")
 
@@ -39,14 +39,14 @@ class Project:
     Attributes:
         name: Of the program: of the library, and of the CMake project.
         entries: The loops.
-        arch: What the C compiler's ``-march`` is given.
+        archs: What the C compiler's ``-march`` is given, for one library each.
         most: So many loops at most; None means any number.
         graph: The graph that the loops are of; None for no graph.
     """
 
     name: str
     entries: Sequence[Entry]
-    arch: str = "native"
+    archs: Sequence[str] = ("native",)
     most: int | None = None
     graph: SavedGraph | None = None
 
@@ -102,7 +102,7 @@ class Project:
             "pyop2cxx": _core.__version__,
             "abi": "op2_launch_v1",
             "name": self.name,
-            "arch": self.arch,
+            "arch": ",".join(self.archs),
             "vector_bytes": runtime.engine.vector_bytes,
             "gather_bytes": runtime.engine.gather_bytes,
             "digest": digest,
@@ -123,11 +123,17 @@ class Project:
             has_check = cpp_files.write(folder, self.name, self.entries, images, self.graph, facts)
             (folder / "CMakeLists.txt").write_text(self._cmake(on_host, has_check=has_check))
         if build and (on_host or self.graph is not None):
-            manifest["library"] = f"lib{self.name}.so"
-            manifest["instructions"] = _compile(folder, manifest["library"], on_host, self.arch)
-            manifest["library_digest"] = digest_of(folder / manifest["library"])
+            built = [self._built(folder, on_host, arch) for arch in self.archs]
+            manifest |= {"library": built[0]["file"], "libraries": built}
         # last: who finds it finds all
         (folder / MANIFEST).write_text(json.dumps(manifest, indent=2) + "\n")
+
+    def _built(self, folder: Path, on_host: Sequence[Entry], arch: str) -> dict[str, Any]:
+        """Compile the loops for the host for one kind of processor, and describe the library."""
+        file = f"lib{self.name}.so" if len(self.archs) == 1 else f"lib{self.name}.{arch}.so"
+        instructions = _compile(folder, file, on_host, arch)
+        digest = digest_of(folder / file)
+        return {"file": file, "arch": arch, "instructions": instructions, "digest": digest}
 
     def _cmake(self, on_host: Sequence[Entry], *, has_check: bool) -> str:
         sources = [
@@ -138,7 +144,7 @@ class Project:
             {
                 "name": self.name,
                 "version": _core.__version__,
-                "arch": self.arch,
+                "arch": self.archs[0],
                 "sources": sources,
                 "has_check": has_check,
                 "link_flags": _link_flags(on_host),
@@ -169,27 +175,21 @@ def check_place(name: str, target: Path) -> None:
         )
 
 
-def architectures(named: str) -> tuple[str, tuple[str, ...]]:
+def architectures(named: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Tell what the C compiler's ``-march`` is given from kinds of GPUs.
 
     Args:
-        named: Separated by commas: "x86-64-v3,sm_80,sm_90". Without a processor it is this one.
+        named: Separated by commas: "x86-64-v3,x86-64-v4,sm_80,sm_90". Without a processor it is
+            this one.
 
     Raises:
-        UsageError: More than one processor is named.
         ToolchainError: There is no compiler for a GPU, or it makes no code for that.
     """
-    names = [name.strip() for name in named.split(",") if name.strip()]
-    gpus = tuple(dict.fromkeys(name for name in names if name.startswith("sm_")))
-    processors = [name for name in names if name not in gpus]
-    if len(processors) > 1:
-        raise UsageError(
-            f"ahead: --arch names {len(processors)} processors, {' and '.join(processors)}; a "
-            "library is for one: build a folder for each"
-        )
+    names = tuple(dict.fromkeys(name.strip() for name in named.split(",") if name.strip()))
+    gpus = tuple(name for name in names if name.startswith("sm_"))
     for gpu in gpus:
         device_files.check_gpu(gpu)
-    return processors[0] if processors else "native", gpus
+    return tuple(name for name in names if name not in gpus) or ("native",), gpus
 
 
 def digest_of(file: Path) -> str:

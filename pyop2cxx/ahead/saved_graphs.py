@@ -52,7 +52,7 @@ def save(
     parts = _made_again(written)
     entries = _entries(written, backends or _usual(graph))
     saved = graph_files.SavedGraph(written, _outcome(written, parts))
-    Project(name=name, entries=entries, arch=arch, graph=saved).write(path, build=build)
+    Project(name=name, entries=entries, archs=(arch,), graph=saved).write(path, build=build)
 
 
 def load_graph(

@@ -19,6 +19,7 @@ from pyop2cxx.runtime import runtime
 
 if TYPE_CHECKING:
     import os
+    from collections.abc import Sequence
 
 _SYMBOL = "op2_ahead_v1"
 
@@ -91,23 +92,32 @@ def load(path: str | os.PathLike[str], *, library: str | os.PathLike[str] | None
 def _library(
     manifest: Mapping[str, Any], folder: Path, library: str | os.PathLike[str] | None
 ) -> tuple[_core.jit.Library, Path]:
-    file = folder / str(manifest["library"]) if library is None else Path(library)
+    file = Path(library) if library is not None else _fitting(manifest["libraries"], folder)
     if not file.is_file():
         raise UsageError(f"dispatch.load: the library '{file}' is gone; build it again")
-    if library is None and digest_of(file) != manifest.get("library_digest"):
+    digests = [one["digest"] for one in manifest.get("libraries", ())]
+    if library is None and digest_of(file) not in digests:
         # a library that was cut short would end the process while it is loaded
         raise UsageError(
             f"dispatch.load: '{file}' was changed or cut short after it was built; build it again"
         )
-    lacking = processors.missing(manifest["instructions"]) if library is None else []
-    if lacking:
-        raise UsageError(
-            f"dispatch.load: '{file}' was compiled for processors with {', '.join(lacking)}, which "
-            "this one lacks; build it for all that are to run it, such as by --arch x86-64-v3"
-        )
     code = _core.jit.Library(str(file))
     _check_belongs(code, manifest, file)
     return code, file
+
+
+def _fitting(libraries: Sequence[Mapping[str, Any]], folder: Path) -> Path:
+    """Return the library with the most instructions of those that this processor has all of."""
+    lacking = [processors.missing(one["instructions"]) for one in libraries]
+    fitting = [one for one, lack in zip(libraries, lacking, strict=True) if not lack]
+    if fitting:
+        return folder / str(max(fitting, key=lambda one: len(one["instructions"]))["file"])
+    least = min(range(len(libraries)), key=lambda i: len(lacking[i]))
+    raise UsageError(
+        f"dispatch.load: '{folder / libraries[least]['file']}' was compiled for processors with "
+        f"{', '.join(lacking[least])}, which this one lacks; build it for all that are to run it, "
+        "such as by --arch x86-64-v3"
+    )
 
 
 def _query(loop: Mapping[str, Any]) -> _core.Query:

@@ -90,8 +90,8 @@ def _parser() -> argparse.ArgumentParser:
         command.add_argument(
             "--arch",
             default="native",
-            help="for what processor, as -march= of the compiler has it, and for what GPUs: "
-            "x86-64-v3,sm_80,sm_90",
+            help="for what processors, as -march= of the compiler has it, and for what GPUs: "
+            "x86-64-v3,x86-64-v4,sm_80,sm_90",
         )
         command.add_argument("--max", type=int, default=None, help="so many loops at most")
         command.add_argument("--name", help="of the library; the program's name otherwise")
@@ -160,14 +160,14 @@ def _write_pictures(path: Path, pictures: Sequence[str]) -> None:
 def _ahead(options: argparse.Namespace, *, build: bool) -> str:
     name = options.name or Path(options.program).stem
     check_place(name, Path(options.output))  # before the program, which may take long
-    arch, gpus = architectures(options.arch)
+    archs, gpus = architectures(options.arch)
     collected = Collected([one for one in options.backend.split(",") if one], gpus)
     with collected.recording():
         run_program(options.program, options.arguments, "build" if build else "generate")
     project = Project(
         name=name,
         entries=list(collected.entries.values()),
-        arch=arch,
+        archs=archs,
         most=options.max,
     )
     manifest = project.write(options.output, build=build)

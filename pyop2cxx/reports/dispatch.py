@@ -183,7 +183,8 @@ def record(
         path: The folder. It must not exist, be empty, or hold such loops, which are replaced.
         backends: What they are generated for; empty means the one that each loop runs on.
         name: Of the library, a C identifier.
-        arch: What the C compiler's ``-march`` is given, and kinds of GPUs: "native,sm_80,sm_90".
+        arch: What the C compiler's ``-march`` is given, for a library each, and kinds of GPUs:
+            "x86-64-v3,x86-64-v4,sm_80,sm_90".
         most: So many loops at most; None means any number.
         build: Whether they are compiled into a library, too.
 
@@ -194,12 +195,12 @@ def record(
         CompilationError: At the end of the block: the compiler rejects a loop.
     """
     check_place(name, Path(path))
-    processor, gpus = architectures(arch)
+    archs, gpus = architectures(arch)
     collected = Collected(backends, gpus)
     with collected.recording():
         yield
     entries = list(collected.entries.values())
-    project = Project(name=name, entries=entries, arch=processor, most=most)
+    project = Project(name=name, entries=entries, archs=archs, most=most)
     project.write(os.fspath(path), build=build)
 
 

@@ -6,6 +6,7 @@ from __future__ import annotations
 import ctypes
 import json
 import os
+import platform
 import shutil
 import subprocess
 import sys
@@ -549,16 +550,43 @@ def test_bad_commands_leave_nothing_behind(
     ]
 
 
-def test_architectures_are_of_one_processor_and_any_gpus() -> None:
-    assert architectures("") == ("native", ())
-    assert architectures("x86-64-v3") == ("x86-64-v3", ())
-    with pytest.raises(UsageError, match="names 2 processors, native and x86-64-v3"):
-        architectures("native,x86-64-v3")
+def test_architectures_are_of_processors_and_gpus() -> None:
+    assert architectures("") == (("native",), ())
+    assert architectures("x86-64-v3, native,x86-64-v3") == (("x86-64-v3", "native"), ())
     nvrtc_or_skip()
-    assert architectures("sm_90, sm_80,sm_90") == ("native", ("sm_90", "sm_80"))
+    assert architectures("sm_90, sm_80,sm_90") == (("native",), ("sm_90", "sm_80"))
     with pytest.raises(ToolchainError, match=r"--arch sm_10: NVRTC .* makes code for"):
         architectures("sm_10")
     op2.exit()
+
+
+@pytest.mark.skipif(platform.machine() != "x86_64", reason="its names of processors")
+def test_of_several_libraries_the_best_that_this_processor_runs_is_loaded(
+    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    out = tmp_path / "lib"
+    command = ["build", "--backend", "sequential", "--arch", "x86-64-v3,x86-64,x86-64-v2"]
+    assert main([*command, "-o", str(out), str(folder / "heat.py")]) == 0
+    op2.exit()
+    manifest = json.loads((out / MANIFEST).read_text())
+    needs = {one["arch"]: one["instructions"] for one in manifest["libraries"]}
+    assert list(needs) == ["x86-64-v3", "x86-64", "x86-64-v2"]
+    assert "avx2" in needs["x86-64-v3"]
+    assert needs["x86-64"] == []
+    for lacking, best in ((set(), "x86-64-v3"), ({"avx2"}, "x86-64-v2"), ({"ssse3"}, "x86-64")):
+        monkeypatch.setattr(
+            "pyop2cxx.ahead.tables.processors.missing",
+            lambda needed, lacking=lacking: sorted({*needed} & lacking),
+        )
+        with op2.backend("sequential"):
+            assert op2.dispatch.load(out).path == str(out / f"libheat.{best}.so")
+        op2.exit()
+    done = run(
+        with_table(tmp_path, "sequential").replace(
+            str(tmp_path / "heat.py"), str(folder / "heat.py")
+        )
+    )
+    assert done.returncode == 0, done.stderr
 
 
 def test_what_was_built_is_replaced(folder: Path, tmp_path: Path) -> None:
@@ -577,6 +605,11 @@ def _changed(folder: Path, tmp_path: Path, **fields: object) -> Path:
     return tmp_path / "lib"
 
 
+def built_for(*instructions: str) -> dict[str, object]:
+    """What a manifest says of one library."""
+    return {"libraries": [{"file": "gone.so", "instructions": instructions, "digest": "0"}]}
+
+
 @pytest.mark.parametrize(
     ("fields", "message"),
     [
@@ -585,8 +618,8 @@ def _changed(folder: Path, tmp_path: Path, **fields: object) -> Path:
         ({"abi": "op2_launch_v9"}, "is of abi 'op2_launch_v9'"),
         ({"digest": "0"}, "was changed after it was written"),
         ({"loops": []}, "was changed after it was written"),
-        ({"instructions": ["avx9", "sse2"]}, "for processors with avx9, which this one lacks"),
-        ({"library": "gone.so"}, r"gone.so' is gone; build it again"),
+        (built_for("avx9", "sse2"), "for processors with avx9, which this one lacks"),
+        (built_for(), r"gone.so' is gone; build it again"),
     ],
 )
 def test_tables_of_others_are_refused(
