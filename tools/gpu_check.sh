@@ -15,7 +15,7 @@
 # OUT=dir  the log, the table, the records and the build go there, too.   JOBS=n  instead of all
 # cores.   TOOLS="memcheck ..."  and  CASES=expression of pytest's -k: what sanitize runs.
 # FUZZ="cuda:10000 sequential:100000 ..."  backends and how many loops each;   FUZZ_MINUTES=8
-# FUZZ_SEED=1  the first seed; 0 by default.
+# FUZZ_SEED=1  the first seed, 0 by default;   FUZZ_WAYS=2  runs of each loop, 1 by default.
 set -uo pipefail
 cd "$(dirname "$0")/.." || exit
 
@@ -326,7 +326,7 @@ fuzz_loops() {
     counts+=("${one##*:}")
   done
   timeout 595 python3 tests/fuzz/run.py --backend "${backends[@]}" --count "${counts[@]}" \
-    --jobs "$jobs" --minutes "${FUZZ_MINUTES:-8}" --seed "${FUZZ_SEED:-0}" --no-shrink \
+    --jobs "$jobs" --minutes "${FUZZ_MINUTES:-8}" --ways "${FUZZ_WAYS:-1}" --seed "${FUZZ_SEED:-0}" --no-shrink \
     --json "$out/fuzz.json"
 }
 

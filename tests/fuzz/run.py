@@ -100,19 +100,30 @@ class Report:
 
 @dataclass(slots=True)
 class Attempt:
-    """A loop on its way: made for one way of running it; all ways share `names`."""
+    """A loop on its way: made for one way of running it, or else `otherwise`.
+
+    All ways share `names`.
+    """
 
     loop: Loop
     way: Way
     expected: dict[str, list[Any]]
     names: dict[str, Any] = field(default_factory=dict)
     number: int = 0
+    otherwise: Way | None = None
     parloop: Any = None
     data: dict[str, Any] = field(default_factory=dict)
 
 
 def ways(loop: Loop, backend: str, n: int) -> list[Way]:
-    """Return some of the ways in which a loop may be run, the same for a seed."""
+    """Return some of the ways in which a loop may be run, the same for a seed.
+
+    The first is the default one. If one way is wanted, it is another one, followed by the default
+    one for loops that do not allow it.
+    """
+    if n == 1:
+        other = ways(loop, backend, 2)[1]
+        return [other, Way(backend, other.options)]
     random = Random(loop.seed)
     found = []
     for number in range(n):
@@ -136,16 +147,27 @@ def prepare(attempts: list[Attempt], report: Report) -> list[Attempt]:
         try:
             if not attempt.names:
                 exec(setup(loop), attempt.names)
-            with op2.backend(attempt.way.backend):
-                attempt.parloop, attempt.data = attempt.names["make"](**attempt.way.how)
-                flow.wanted(attempt.parloop._current_request())  # refuses what cannot be
-            ready.append(attempt)
-        except UnsupportedError as error:
-            report.n_refused += 1
-            report.refusals[reason_of(error)] += 1
+            if is_possible(attempt, report):
+                ready.append(attempt)
         except Exception as error:
             fail(report, attempt, error)
     return ready
+
+
+def is_possible(attempt: Attempt, report: Report) -> bool:
+    """Make the ParLoop, the other way if the loop does not allow the first."""
+    try:
+        with op2.backend(attempt.way.backend):
+            attempt.parloop, attempt.data = attempt.names["make"](**attempt.way.how)
+            flow.wanted(attempt.parloop._current_request())  # refuses what cannot be
+    except UnsupportedError as error:
+        report.n_refused += 1
+        report.refusals[reason_of(error)] += 1
+        if attempt.otherwise is None:
+            return False
+        attempt.way, attempt.otherwise, attempt.number = attempt.otherwise, None, 1
+        return is_possible(attempt, report)
+    return True
 
 
 def reason_of(error: Exception) -> str:
@@ -224,9 +246,11 @@ def run_seeds(
         loop = random_loop(seed, kinds)
         expected = run(loop)
         names: dict[str, Any] = {}
+        found = ways(loop, backend, n_ways)
+        otherwise = found.pop() if n_ways == 1 else None
         attempts += [
-            Attempt(loop, way, expected, names, number)
-            for number, way in enumerate(ways(loop, backend, n_ways))
+            Attempt(loop, way, expected, names, number, otherwise)
+            for number, way in enumerate(found)
         ]
         report.n_loops += 1
     by_options: dict[bool, list[Attempt]] = {}
@@ -460,7 +484,7 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--backend", nargs="+", default=["openmp"])
     parser.add_argument("--count", nargs="+", type=int, default=[1000], help="loops, each backend")
     parser.add_argument("--seed", type=int, default=None, help="of the first; else by the clock")
-    parser.add_argument("--ways", type=int, default=2, help="runs of each loop")
+    parser.add_argument("--ways", type=int, default=2, help="runs of each loop; 1: not the default")
     parser.add_argument("--batch", type=int, default=None, help="loops compiled as one")
     parser.add_argument("--cflags", default="-O0", help="of the host's compiler")
     parser.add_argument("--jobs", type=int, default=1, help="processes at once")
