@@ -58,7 +58,8 @@ void bind_dispatch(py::module_& core) {
       .def_readonly("rejected", &Event::rejected)
       .def_readonly("n_resolved", &Event::n_resolved)
       .def_readonly("origin", &Event::origin)
-      .def_readonly("nanoseconds", &Event::nanoseconds);
+      .def_readonly("generating", &Event::generating)
+      .def_readonly("building", &Event::building);
   py::class_<Provider, std::shared_ptr<Provider>>(core, "Provider")
       .def_property_readonly("name", &Provider::name);
   py::class_<AheadTable, Provider, std::shared_ptr<AheadTable>>(core, "AheadTable")
@@ -164,7 +165,7 @@ void bind_dispatch(py::module_& core) {
           },
           py::arg("query"))
       .def("filled", &Dispatcher::filled, py::arg("query"), py::arg("origin"),
-           py::arg("nanoseconds"))
+           py::arg("generating"), py::arg("building"))
       .def("asked", &Dispatcher::asked, py::arg("query"))
       .def("events", &Dispatcher::events)
       .def("clear_events", &Dispatcher::clear_events);

@@ -90,7 +90,8 @@ void Dispatcher::clear_events() {
   events_.clear();
 }
 
-void Dispatcher::filled(const Query& query, const std::string& origin, std::int64_t nanoseconds) {
+void Dispatcher::filled(const Query& query, const std::string& origin, std::int64_t generating,
+                        std::int64_t building) {
   const std::lock_guard lock(mutex_);
   const auto miss = std::ranges::find_if(events_, [&query](const Event& event) {
     return event.loop == query.loop && event.strategy == query.strategy && event.provider.empty() &&
@@ -101,7 +102,8 @@ void Dispatcher::filled(const Query& query, const std::string& origin, std::int6
   if (--miss->n_resolved == 0) events_.erase(miss);
   event.n_resolved = 1;
   event.origin = origin;
-  event.nanoseconds = nanoseconds;
+  event.generating = generating;
+  event.building = building;
   count(std::move(event));
 }
 
@@ -121,7 +123,8 @@ void Dispatcher::count(Event event) {
     return;
   }
   same->n_resolved += event.n_resolved;
-  same->nanoseconds += event.nanoseconds;
+  same->generating += event.generating;
+  same->building += event.building;
 }
 
 }  // namespace op2::dispatch

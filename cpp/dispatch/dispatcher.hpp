@@ -78,7 +78,8 @@ struct Event {
   /// If nobody had it, what was done: "compiled"; "disk", "memory": loaded from that cache. Empty:
   /// nothing, or it failed.
   std::string origin = {};
-  std::int64_t nanoseconds = 0;  ///< that it took, generating the text included
+  std::int64_t generating = 0;  ///< nanoseconds that the text took
+  std::int64_t building = 0;    ///< those of compiling, or of loading what was compiled before
   bool operator==(const Event&) const = default;
 };
 
@@ -99,7 +100,9 @@ class Dispatcher {
   [[nodiscard]] std::vector<std::pair<std::string, std::string>> asked(const Query& query);
 
   /// @brief Say what was done after resolve() had found nobody.
-  void filled(const Query& query, const std::string& origin, std::int64_t nanoseconds);
+  /// @param[in] generating, building Nanoseconds, see Event.
+  void filled(const Query& query, const std::string& origin, std::int64_t generating,
+              std::int64_t building);
 
   [[nodiscard]] std::vector<Event> events() const;
   void clear_events();

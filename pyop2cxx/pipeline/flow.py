@@ -242,6 +242,7 @@ def executable(request: Request) -> _core.Executable:
     check_may_compile(asked)
     start = _core.trace_clock()
     code = generate(request, choice)
+    generating = _core.trace_clock() - start
     if device is None:
         library, origin = _load(request, choice, code, asked.flags)
         made = _core.make_executable(
@@ -258,7 +259,7 @@ def executable(request: Request) -> _core.Executable:
         )
     engine.jit_table.insert(asked.query, made)
     spent = _core.trace_clock() - start
-    engine.dispatcher.filled(asked.query, origin.name, spent)
+    engine.dispatcher.filled(asked.query, origin.name, generating, spent - generating)
     kind = "compile" if origin == _core.jit.Origin.compiled else "load"
     engine.coherence.trace.add(_core.TraceSpan(request.name, kind, "host", start, spent))
     return made

@@ -34,6 +34,7 @@ __all__ = [
 
 
 _TIERS = ("ahead", "library")
+_TIMES = ("generate ms", "compile ms", "load ms")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,7 +49,9 @@ class Row:
         count: How often.
         origin: If nobody had it, what was done: 'compiled'; 'disk' or 'memory' if loaded from
             a cache; empty if it failed.
-        seconds: That this took, generating the text included.
+        generate_seconds: That the text took.
+        compile_seconds: That compiling it took, if it was; with loading what was made.
+        load_seconds: That loading took, if it was compiled before.
     """
 
     loop: str
@@ -57,7 +60,14 @@ class Row:
     rejected: str
     count: int
     origin: str = ""
-    seconds: float = 0.0
+    generate_seconds: float = 0.0
+    compile_seconds: float = 0.0
+    load_seconds: float = 0.0
+
+    @property
+    def seconds(self) -> float:
+        """All that this took."""
+        return self.generate_seconds + self.compile_seconds + self.load_seconds
 
 
 class Report(tuple[Row, ...]):
@@ -66,8 +76,8 @@ class Report(tuple[Row, ...]):
     __slots__ = ()
 
     def __str__(self) -> str:
-        head = ("loop", "provider", "strategy", "count", "ms", "rejected")
-        cells = [head]
+        head = ("loop", "provider", "strategy", "count", *_TIMES, "rejected")
+        cells: list[tuple[str, ...]] = [head]
         for row in self:
             cells.append(
                 (
@@ -75,7 +85,10 @@ class Report(tuple[Row, ...]):
                     row.provider or row.origin or "-",
                     row.strategy or "-",
                     str(row.count),
-                    f"{1e3 * row.seconds:.1f}" if row.origin else "-",
+                    *(
+                        f"{1e3 * seconds:.1f}" if seconds else "-"
+                        for seconds in (row.generate_seconds, row.compile_seconds, row.load_seconds)
+                    ),
                     row.rejected,
                 )
             )
@@ -103,7 +116,9 @@ def report() -> Report:
             rejected=event.rejected,
             count=event.n_resolved,
             origin=event.origin,
-            seconds=event.nanoseconds * 1e-9,
+            generate_seconds=event.generating * 1e-9,
+            compile_seconds=event.building * 1e-9 if event.origin == "compiled" else 0.0,
+            load_seconds=event.building * 1e-9 if event.origin != "compiled" else 0.0,
         )
         for event in engine.dispatcher.events()
     )

@@ -64,7 +64,11 @@ def test_rows_tell_what_was_compiled_from_what_was_loaded(tmp_path: Path) -> Non
         w.loop(strategy="owner").compute()
         (row,) = [row for row in op2.dispatch.report() if row.loop == "flux"]
         assert (row.provider, row.origin, row.count) == ("", origin, 1)
-        assert 0 < row.seconds < 100
+        assert 0 < row.generate_seconds < row.seconds < 100
+        assert (row.compile_seconds > 0, row.load_seconds > 0) == (
+            origin == "compiled",
+            origin == "disk",
+        )
         assert f" {origin} " in str(op2.dispatch.report())
 
 
@@ -88,7 +92,8 @@ def test_the_report_prints_as_a_table() -> None:
     w.loop(strategy="owner").compute()
     w.loop(strategy="owner").compute()
     lines = str(op2.dispatch.report()).splitlines()
-    assert lines[0].split() == ["loop", "provider", "strategy", "count", "ms", "rejected"]
+    times = ["generate", "ms", "compile", "ms", "load", "ms"]
+    assert lines[0].split() == ["loop", "provider", "strategy", "count", *times, "rejected"]
     assert ["flux", "jit", "owner"] in [line.split()[:3] for line in lines]
     op2.dispatch.clear()
     assert op2.dispatch.report() == ()

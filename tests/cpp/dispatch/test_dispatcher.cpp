@@ -75,16 +75,16 @@ TEST(Dispatcher, AMissIsFilledSomehow) {
   Dispatcher dispatcher;
   for (const char* source : {"a", "b", "c"})
     EXPECT_EQ(dispatcher.resolve(query_for(source)), nullptr);
-  dispatcher.filled(query_for("a"), "compiled", 5);
-  dispatcher.filled(query_for("b"), "compiled", 7);
+  dispatcher.filled(query_for("a"), "compiled", 2, 5);
+  dispatcher.filled(query_for("b"), "compiled", 3, 7);
   const std::vector<Event> expected{{"res", "", "wanted", "", 1},  // nobody said what became of it
-                                    {"res", "", "wanted", "", 2, "compiled", 12}};
+                                    {"res", "", "wanted", "", 2, "compiled", 5, 12}};
   EXPECT_EQ(dispatcher.events(), expected);
-  dispatcher.filled(query_for("c"), "disk", 3);
+  dispatcher.filled(query_for("c"), "disk", 1, 3);
   EXPECT_EQ(dispatcher.events(),
-            (std::vector<Event>{expected[1], {"res", "", "wanted", "", 1, "disk", 3}}));
+            (std::vector<Event>{expected[1], {"res", "", "wanted", "", 1, "disk", 1, 3}}));
   dispatcher.clear_events();
-  dispatcher.filled(query_for("a"), "compiled", 5);
+  dispatcher.filled(query_for("a"), "compiled", 2, 5);
   EXPECT_TRUE(dispatcher.events().empty());
 }
 
