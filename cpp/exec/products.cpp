@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <complex>
 #include <cstddef>
 
@@ -42,6 +43,26 @@ void add_singles(const BlockTable& matrix, std::span<const Index> columns, const
   }
 }
 
+/// Rows [begin, end) of square blocks whose size the compiler knows, in the order of add_blocks().
+template <std::size_t dim, class T, class Index>
+void add_squares(const BlockTable& matrix, std::span<const Index> columns, const T* x, T* y,
+                 std::int64_t begin, std::int64_t end) {
+  const auto* values = static_cast<const T*>(matrix.values);
+  for (auto row = static_cast<std::size_t>(begin); row < static_cast<std::size_t>(end); ++row) {
+    std::array<T, dim> sums;
+    std::copy_n(y + row * dim, dim, sums.begin());
+    const auto last = static_cast<std::size_t>(matrix.row_offset[row + 1]);
+    for (auto place = static_cast<std::size_t>(matrix.row_offset[row]); place < last; ++place) {
+      const T* block = values + place * dim * dim;
+      const T* part = x + static_cast<std::size_t>(columns[place]) * dim;
+      for (std::size_t i = 0; i < dim; ++i) {
+        for (std::size_t j = 0; j < dim; ++j) sums[i] += times(block[i * dim + j], part[j]);
+      }
+    }
+    std::copy_n(sums.begin(), dim, y + row * dim);
+  }
+}
+
 /// Rows [begin, end) of blocks of any size.
 template <class T, class Index>
 void add_blocks(const BlockTable& matrix, std::span<const Index> columns, const T* x, T* y,
@@ -63,21 +84,26 @@ void add_blocks(const BlockTable& matrix, std::span<const Index> columns, const 
   }
 }
 
+template <class T, class Index>
+void add_rows(const BlockTable& matrix, std::span<const Index> columns, const T* x, T* y,
+              std::int64_t begin, std::int64_t end) {
+  const int dim = matrix.row_dim == matrix.column_dim ? matrix.row_dim : 0;
+  if (dim == 1) return add_singles(matrix, columns, x, y, begin, end);
+  if (dim == 2) return add_squares<2>(matrix, columns, x, y, begin, end);
+  if (dim == 3) return add_squares<3>(matrix, columns, x, y, begin, end);
+  add_blocks(matrix, columns, x, y, begin, end);
+}
+
 template <class T>
 void multiply_as(const BlockTable& matrix, const T* x, T* y, bool is_added, int n_threads) {
   const auto n_rows = static_cast<std::int64_t>(matrix.row_offset.size()) - 1;
   if (n_rows < 1) return;
   const std::int64_t n_places = std::max<std::int64_t>(matrix.row_offset.back(), 1);
   const std::int64_t grain = std::max<std::int64_t>(places_of_grain * n_rows / n_places, 1);
-  const bool is_single = matrix.row_dim == 1 && matrix.column_dim == 1;
   const auto body = [&](std::int64_t begin, std::int64_t end, int /*thread*/) {
     if (!is_added) std::fill(y + begin * matrix.row_dim, y + end * matrix.row_dim, T{});
-    std::visit(
-        [&](const auto& columns) {
-          is_single ? add_singles(matrix, columns, x, y, begin, end)
-                    : add_blocks(matrix, columns, x, y, begin, end);
-        },
-        matrix.columns);
+    std::visit([&](const auto& columns) { add_rows(matrix, columns, x, y, begin, end); },
+               matrix.columns);
   };
   parallel_for(n_threads, n_rows, body, grain);
 }

@@ -69,7 +69,14 @@ def rows() -> list[tuple[str, str, str, str, int]]:
 
 
 SINGLE = ["float64", "float32", "complex128", "complex64", "int32", "uint8", "uint64"]
-BLOCKS = [((2, 2), "float64"), ((3, 1), "complex64"), ((1, 2), "float64"), ((2, 3), "uint8")]
+BLOCKS = [
+    ((2, 2), "float64"),
+    ((3, 3), "complex128"),
+    ((4, 4), "float64"),
+    ((3, 1), "complex64"),
+    ((1, 2), "float64"),
+    ((2, 3), "uint8"),
+]
 
 
 @pytest.mark.parametrize(("block", "dtype"), [*(((1, 1), dtype) for dtype in SINGLE), *BLOCKS])
