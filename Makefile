@@ -27,16 +27,17 @@ fuzz: ## random loops for hours: BACKEND=openmp COUNT=100000 SEED=1 JOBS=2 MINUT
 
 fuzz-calls: ## hostile calls of the interface: COUNT=1000000 SEED=1 JOBS=2
 	@tools/setup.sh test
-	@$(venv_python) tests/fuzz/hostile.py --count $(or $(COUNT),1000000) --jobs $(or $(JOBS),$(shell nproc)) $(if $(SEED),--seed $(SEED))
+	@$(venv_python) tests/fuzz/hostile.py --count $(or $(COUNT),1000000) \
+	  --jobs $(or $(JOBS),$(shell nproc)) $(if $(SEED),--seed $(SEED))
 
 fuzz-kills: ## kill -9 while loops are compiled and cached: BACKEND=sequential COUNT=200 SEED=1
 	@tools/setup.sh test
 	@$(venv_python) tests/fuzz/kills.py --backend $(or $(BACKEND),sequential) \
-	  --count $(or $(COUNT),200) $(if $(SEED),--seed $(SEED))
+	  --count $(or $(COUNT),200) --jobs $(or $(JOBS),$(shell nproc)) $(if $(SEED),--seed $(SEED))
 
 fuzz-memory: ## the corpus as host code under ASan and UBSan
 	@tools/setup.sh test
-	@$(venv_python) tests/fuzz/sanitized.py
+	@$(venv_python) tests/fuzz/sanitized.py --jobs $(or $(JOBS),$(shell nproc))
 
 lint: ## ruff, mypy, clang-format, stub, manual, -Wall -Wextra -Werror with g++ and clang 14
 	@tools/setup.sh lint

@@ -9,7 +9,8 @@
 #   ahead         the airfoil as a program in C++ on the GPU: its test, its bits, its time
 #   sanitize      compute-sanitizer memcheck, racecheck and initcheck over the corpus, side by side
 #   fuzz          random loops on cuda and the host's backends, FUZZ_MINUTES long; records as JSON
-#   fuzz-calls    10^6 hostile calls, and 200 kills while loops are compiled for cuda
+#   fuzz-calls    10^6 hostile calls, 200 kills while loops are compiled for cuda, and the corpus as
+#                 host code under ASan and UBSan
 #   bench         benchmarks/bench_device.py on both
 #   table         what the phases so far gave (each run ends with it anyway)
 # OUT=dir  the log, the table, the records and the build go there, too.   JOBS=n  instead of all
@@ -44,7 +45,7 @@ measured() {
   shift
   mkdir -p "$out"
   "$@" >"$out/$name.log" 2>&1 || rc=$?
-  result=$(grep -E '(passed|failed|error)|ERROR SUMMARY|RACECHECK SUMMARY|loops/s|faults of|killed' "$out/$name.log" |
+  result=$(grep -E '(passed|failed|error)|ERROR SUMMARY|RACECHECK SUMMARY|loops/s|faults of|killed|with findings' "$out/$name.log" |
     tail -n 1 | cut -c 1-100 | tr '\t' ' ')
   if ((rc)); then
     failures=$((failures + 1))
@@ -340,7 +341,9 @@ phase_fuzz_calls() {
     --jobs "$jobs" --seed "${FUZZ_SEED:-0}" --minutes 6 --json "$out/fuzz_calls.json"
   measured fuzz-kills timeout 180 python3 tests/fuzz/kills.py --count 200 --backend cuda \
     --jobs "$jobs" --seed "${FUZZ_SEED:-0}" --minutes 2 --json "$out/fuzz_kills.json"
+  measured fuzz-memory timeout 300 python3 tests/fuzz/sanitized.py --jobs "$jobs"
   cat "$out/fuzz-calls.log" "$out/fuzz-kills.log"
+  tail -n 1 "$out/fuzz-memory.log"
 }
 
 # --- benchmarks --------------------------------------------------------------------------------

@@ -2,24 +2,30 @@
 """Runs the corpus as host code that AddressSanitizer and UndefinedBehaviorSanitizer watch.
 
 Every case by every strategy, with and without lanes, on `sequential` and `openmp`:
-`python tests/fuzz/sanitized.py`, or with names of cases. Each case that is reported is named.
+`python tests/fuzz/sanitized.py`, with `--jobs 4` and names of cases if wanted. Each case that is
+reported is named.
 """
 
 from __future__ import annotations
 
+import argparse
 import os
 import subprocess
 import sys
 import tempfile
+import time
 import warnings
 from pathlib import Path
 
-TESTS = Path(__file__).parents[1]
-sys.path[:0] = [str(TESTS), str(TESTS / "python")]
+sys.path.insert(0, str(Path(__file__).parents[1] / "python"))
+sys.path.insert(0, str(Path(__file__).parents[1]))
+
+from fuzz.jobs import Lost, Task, results
 
 FLAGS = "-O0 -g1 -fsanitize=address,undefined -fno-sanitize-recover=all"
 BACKENDS = ("sequential", "openmp")
 LANES = (0, 4)
+N_IN_TASK = 10  # cases
 OVERRUN = "overrun"  # no case: what must be found
 
 
@@ -106,17 +112,33 @@ def _first_report(names: list[str]) -> tuple[str, str]:
     return at, text[begin : begin + 3000]
 
 
-def main(args: list[str]) -> int:
-    if args[:1] == ["--child"]:
-        run_cases(args[1:])
+def watch_all(names: list[str], jobs: int) -> dict[str, str]:
+    """Run cases in several processes; return the reports by case."""
+    parts = [names[at : at + N_IN_TASK] for at in range(0, len(names), N_IN_TASK)]
+    reports: dict[str, str] = {}
+    for task, found in results((Task("cases", watch, (part,)) for part in parts), jobs):
+        reports |= {task.args[0][0]: found.why} if isinstance(found, Lost) else found
+    return reports
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description="the corpus under ASan and UBSan")
+    parser.add_argument("names", nargs="*", help="of cases; none means all")
+    parser.add_argument("--jobs", type=int, default=1, help="processes at once")
+    parser.add_argument("--child", action="store_true", help=argparse.SUPPRESS)
+    given = parser.parse_args()
+    if given.child:
+        run_cases(given.names)
         return 0
     from corpus import CASES
 
-    names = args or [case.name for case in CASES]
-    reports = watch(names)
-    print(f"{len(names)} cases, {len(reports)} with findings: {', '.join(reports)}")
+    names = given.names or [case.name for case in CASES]
+    start = time.monotonic()
+    reports = watch_all(names, given.jobs)
+    spent = time.monotonic() - start
+    print(f"{len(names)} cases, {len(reports)} with findings: {', '.join(reports)}; {spent:.0f} s")
     return 1 if reports else 0
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    sys.exit(main())
