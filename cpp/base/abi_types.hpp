@@ -63,6 +63,7 @@ enum class PlanArray : std::uint8_t {
   n_elements,
   n_lane_colours,
   lane_colour,
+  has_incidences,  ///< inverse, padded: one for each of PlanSpec::further, on grids
 };
 
 struct Parameter {

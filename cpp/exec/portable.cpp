@@ -121,7 +121,7 @@ class ExecutableReader {
     if (known == roles.end()) in_.fail("a role before");
     made.role = static_cast<abi::Role>(known - roles.begin());
     made.index = in_.small();
-    made.array = enumerator<abi::PlanArray>(number_of(abi::PlanArray::lane_colour) + 1);
+    made.array = enumerator<abi::PlanArray>(number_of(abi::PlanArray::has_incidences) + 1);
     in_.close();
     return made;
   }

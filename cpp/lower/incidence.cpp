@@ -169,6 +169,7 @@ std::optional<int> counting_slot(const ir::Loop& loop, const std::vector<MapFact
 }
 
 std::vector<kir::Parameter> Incidence::parameters() const {
+  if (!present.name.empty()) return {present, offset, entry};
   if (target.name.empty()) return {offset, entry};
   if (is_padded) return {entry, target, n_columns, n_rows};
   return {offset, entry, target};
@@ -195,6 +196,10 @@ Incidence add_incidence(Builder& builder, Sizes sizes, std::size_t member) {
   }
   incidence.entry = builder.plan_array(kir::PlanArray::incidences, "incidence",
                                        index_dtype(request.options.entry_bytes));
+  if (!is_first && builder.is_grid()) {
+    incidence.present =
+        builder.plan_array(kir::PlanArray::has_incidences, "has_incidences", DType::uint8);
+  }
   if (is_first) {
     incidence.target = builder.plan_array(kir::PlanArray::touched, "touched",
                                           index_dtype(request.options.target_bytes));
@@ -309,9 +314,13 @@ kir::Block for_incidences(Builder& builder, const Incidence& incidence, kir::Blo
       incidence.is_padded ? kir::name("entry") : kir::element(incidence.entry.name, k);
   kir::Block declared = of_entry(builder, incidence, entry, body);
   if (incidence.is_padded) return along_columns(incidence, std::move(declared));
-  return {
-      {kir::For{kir::Axis::serial, "k", kir::element(incidence.offset.name, t),
-                kir::element(incidence.offset.name, t + kir::integer(1)), std::move(declared)}}};
+  kir::Stmt all{kir::For{kir::Axis::serial, "k", kir::element(incidence.offset.name, t),
+                         kir::element(incidence.offset.name, t + kir::integer(1)),
+                         std::move(declared)}};
+  if (incidence.present.name.empty()) return {std::move(all)};
+  // few targets have any: the others do not read where theirs would begin
+  const kir::Expr is_there = kir::less(kir::integer(0), kir::element(incidence.present.name, t));
+  return {{kir::If{is_there, {std::move(all)}}}};
 }
 
 kir::Block load_accumulators(Builder& builder, const std::vector<std::string>& names) {

@@ -15,6 +15,7 @@ struct Incidence {
   kir::Parameter sizes;      ///< read by the launch: number of targets, of columns
   kir::Parameter offset;     ///< [n_targets + 1] into entry; not padded
   kir::Parameter entry;      ///< [n_incidences] element * n_slots + slot; padded: by column
+  kir::Parameter present;    ///< [n_targets] 1 where there are incidences; of further ones on grids
   kir::Parameter target;     ///< [n_targets] the targets that are touched; null: all of them;
                              ///< of the first inverse
   kir::Parameter n_columns;  ///< padded: columns, each of n_rows entries, -1 where there is none

@@ -56,6 +56,8 @@ constexpr std::array table{
                "colours of the elements of each block"},
     ArrayFacts{PlanArray::lane_colour, "thrcol", "int32", "[n_elements]",
                "the colour of an element within its block"},
+    ArrayFacts{PlanArray::has_incidences, "has_incidences", "uint8", "[n_rows]",
+               "1 where a target has incidences"},
 };
 
 template <class T>
@@ -158,6 +160,7 @@ struct Numbers {
 
 /// Inverses of other members; their rows are those of the first one.
 void use_further(const PlanRequest& request, PlanCache& plans, LoopPlan& plan, Numbers number) {
+  int n_presences = 0;
   for (const InverseSpec& spec : request.further) {
     const auto inverse = plans.inverse(spec, request.n_threads);
     if (inverse->n_rows != plan.n_items) {
@@ -168,6 +171,9 @@ void use_further(const PlanRequest& request, PlanCache& plans, LoopPlan& plan, N
     plan.arrays.add(PlanArray::incidence_offset, array_of(inverse->offset, inverse),
                     number.offset++);
     plan.arrays.add(PlanArray::incidences, array_of(inverse->entries, inverse), number.entries++);
+    const auto presence = plans.presence(spec, request.n_threads);
+    plan.n_bytes += bytes_of(*presence);
+    plan.arrays.add(PlanArray::has_incidences, array_of(*presence, presence), n_presences++);
   }
 }
 

@@ -259,6 +259,14 @@ InverseMap invert(const InverseSpec& spec, int n_threads) {
   return inverse;
 }
 
+std::vector<std::uint8_t> present(const InverseMap& inverse) {
+  std::vector<std::uint8_t> out(static_cast<std::size_t>(inverse.n_rows));
+  for (std::size_t row = 0; row < out.size(); ++row) {
+    out[row] = inverse.offset[row] < inverse.offset[row + 1] ? 1 : 0;
+  }
+  return out;
+}
+
 PaddedInverse pad(const InverseMap& inverse, int n_threads) {
   PaddedInverse padded;
   padded.n_targets = inverse.n_targets;

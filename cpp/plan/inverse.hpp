@@ -71,6 +71,9 @@ struct PaddedInverse {
 /// @throws UsageError if occurrences end on sets of different size or do not fit the elements.
 [[nodiscard]] InverseMap invert(const InverseSpec& spec, int n_threads);
 
+/// @brief For each row 1 where it has incidences, else 0.
+[[nodiscard]] std::vector<std::uint8_t> present(const InverseMap& inverse);
+
 /// @brief Pad compressed rows to columns: column j holds the j-th incidence of each row.
 [[nodiscard]] PaddedInverse pad(const InverseMap& inverse, int n_threads);
 

@@ -38,6 +38,7 @@ class PlanCache::KeyBuilder {
     elements,
     inverse,
     padded,
+    presence,
     columns,
     column_fill,
     composed,
@@ -187,6 +188,13 @@ std::shared_ptr<const PaddedInverse> PlanCache::padded(const InverseSpec& spec, 
   const Key key = KeyBuilder(KeyBuilder::Kind::padded).inverse(spec).take();
   return find_or_build<PaddedInverse>(
       key, [this, &spec, n_threads] { return pad(*inverse(spec, n_threads), n_threads); });
+}
+
+std::shared_ptr<const std::vector<std::uint8_t>> PlanCache::presence(const InverseSpec& spec,
+                                                                     int n_threads) {
+  const Key key = KeyBuilder(KeyBuilder::Kind::presence).inverse(spec).take();
+  return find_or_build<std::vector<std::uint8_t>>(
+      key, [this, &spec, n_threads] { return present(*inverse(spec, n_threads)); });
 }
 
 std::shared_ptr<const SlotColumns> PlanCache::columns(const InverseSpec& spec,

@@ -36,6 +36,10 @@ class PlanCache {
   [[nodiscard]] std::shared_ptr<const ElementPlan> elements(const ConflictSet& loop, int n_threads);
   [[nodiscard]] std::shared_ptr<const InverseMap> inverse(const InverseSpec& spec, int n_threads);
   [[nodiscard]] std::shared_ptr<const PaddedInverse> padded(const InverseSpec& spec, int n_threads);
+
+  /// @brief For each row of an inverse 1 where it has incidences, else 0.
+  [[nodiscard]] std::shared_ptr<const std::vector<std::uint8_t>> presence(const InverseSpec& spec,
+                                                                          int n_threads);
   [[nodiscard]] std::shared_ptr<const SlotColumns> columns(const InverseSpec& spec,
                                                            const SlotLayout& layout, int n_threads);
   /// @brief How full columns() are. They are kept for whoever asks next if that is @p least or

@@ -24,7 +24,7 @@ abi::Parameter parameter(PlanArray array, DType dtype, int number = 0) {
 
 TEST(Arrays, EveryOneIsInTheTable) {
   std::set<std::string_view> names;
-  for (int i = 0; i <= static_cast<int>(PlanArray::lane_colour); ++i) {
+  for (int i = 0; i <= static_cast<int>(PlanArray::has_incidences); ++i) {
     const ArrayFacts& facts = facts_of(static_cast<PlanArray>(i));
     EXPECT_EQ(static_cast<int>(facts.array), i);
     if (i == 0) continue;

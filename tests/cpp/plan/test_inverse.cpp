@@ -206,5 +206,11 @@ TEST(Pad, KeepsTheNamesOfTouchedRows) {
   EXPECT_EQ(padded.bytes(), 2 * 4 + 4 * 4);
 }
 
+TEST(Invert, SaysWhichTargetsHaveIncidences) {
+  const TestMap<> map({4, 1, 4, -1}, 1, 6);
+  const InverseMap inverse = invert(spec_of(4, map.table, IncidenceOrder::by_element), 1);
+  EXPECT_EQ(present(inverse), (std::vector<std::uint8_t>{0, 1, 0, 0, 1, 0}));
+}
+
 }  // namespace
 }  // namespace op2::plan
