@@ -37,7 +37,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any
 
-_ALL = ("fuse", "invert", "rename", "drop", "zero")
+_FROM_ZERO = ("fuse", "invert", "rename", "drop", "zero")
+_ALL = (*_FROM_ZERO, "copy")
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,8 +59,9 @@ FORMS = {
     "recorded only": Form(()),
     "fused": Form(("fuse", "drop")),
     "inverted, too": Form(("fuse", "invert", "rename", "drop")),
-    "from zero, too": Form(_ALL),
-    "rotated, too": Form(_ALL, 8),
+    "from zero, too": Form(_FROM_ZERO),
+    "rotated, too": Form(_FROM_ZERO, 8),
+    "without copies, too": Form(_ALL, 8),
 }
 
 

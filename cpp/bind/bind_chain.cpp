@@ -22,18 +22,25 @@ void bind_chain(py::module_& core) {
            py::arg("why_no_join"), py::arg("entry_bytes"));
   room.def("action", &chain::action, py::arg("uses"), py::arg("zeroes"));
   py::class_<chain::Passes>(room, "Passes")
-      .def(py::init<bool, bool, bool, bool, bool>(), py::arg("fuse"), py::arg("invert"),
-           py::arg("rename"), py::arg("drop"), py::arg("zero"));
+      .def(py::init<bool, bool, bool, bool, bool, bool>(), py::arg("fuse"), py::arg("invert"),
+           py::arg("rename"), py::arg("drop"), py::arg("copy"), py::arg("zero"));
   py::class_<chain::Renamed>(room, "Renamed")
       .def_readonly("loop", &chain::Renamed::loop)
       .def_readonly("arg", &chain::Renamed::arg)
       .def_readonly("writes", &chain::Renamed::writes);
+  py::class_<chain::Redirected>(room, "Redirected")
+      .def_readonly("loop", &chain::Redirected::loop)
+      .def_readonly("arg", &chain::Redirected::arg)
+      .def_readonly("source_loop", &chain::Redirected::source_loop)
+      .def_readonly("source_arg", &chain::Redirected::source_arg)
+      .def_readonly("from_second", &chain::Redirected::from_second);
   py::class_<chain::Step>(room, "Step")
       .def_readonly("loops", &chain::Step::loops)
       .def_readonly("inverted", &chain::Step::inverted)
       .def_readonly("renamed", &chain::Step::renamed)
       .def_readonly("dropped", &chain::Step::dropped)
-      .def_readonly("zeroed", &chain::Step::zeroed);
+      .def_readonly("zeroed", &chain::Step::zeroed)
+      .def_readonly("redirected", &chain::Step::redirected);
   py::class_<chain::Decision>(room, "Decision")
       .def_readonly("passed", &chain::Decision::pass)
       .def_readonly("loops", &chain::Decision::loops)
@@ -46,11 +53,13 @@ void bind_chain(py::module_& core) {
   room.def(
       "group_of",
       [](std::vector<ir::Loop> loops, const std::vector<std::size_t>& inverted,
-         const std::vector<int>& dropped, const std::vector<int>& zeroed) {
+         const std::vector<int>& dropped, const std::vector<int>& zeroed,
+         const std::vector<std::pair<std::size_t, std::size_t>>& apart) {
         return std::make_shared<ir::Loop>(
-            chain::group_of(std::move(loops), inverted, dropped, zeroed));
+            chain::group_of(std::move(loops), inverted, dropped, zeroed, apart));
       },
-      py::arg("loops"), py::arg("inverted"), py::arg("dropped"), py::arg("zeroed"));
+      py::arg("loops"), py::arg("inverted"), py::arg("dropped"), py::arg("zeroed"),
+      py::arg("apart"));
 }
 
 }  // namespace op2::bind

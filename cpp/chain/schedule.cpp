@@ -77,6 +77,7 @@ class Scheduler {
     Schedule out;
     for (const std::size_t group : in_order()) out.steps.push_back(step(groups_[group]));
     if (passes_.zero) find_zeros(out);
+    if (passes_.copy) find_copies(out);
     if (passes_.drop) drop(out);
     out.decisions = std::move(decisions_);
     return out;
@@ -380,7 +381,7 @@ class Scheduler {
   }
 
   static Step step(const Candidate& group) {
-    return {group.loops, group.inverted, group.renamed, {}, {}};
+    return {group.loops, group.inverted, group.renamed, {}, {}, {}};
   }
 
   /// Follow which Dats hold 0 from step to step.
@@ -429,12 +430,148 @@ class Scheduler {
     return has_sum;
   }
 
+  /// A copy that is made in a step, and where it could be read instead.
+  struct Copy {
+    std::size_t loop;
+    std::size_t arg;
+    std::size_t source;  // an argument of the same loop
+    int data;
+    int source_data;
+  };
+
+  /// Where the values of a copy's source are: in its buffer, in its second one, nowhere any more.
+  enum class Place { first, second, lost };
+
+  void find_copies(Schedule& schedule) {
+    for (std::size_t at = 0; at < schedule.steps.size(); ++at) {
+      for (const std::size_t loop : schedule.steps[at].loops) {
+        for (std::size_t arg = 0; arg < chain_[loop].loop.args.size(); ++arg) {
+          const std::optional<Copy> copy = copy_by(loop, arg);
+          if (copy) try_without(schedule, at, *copy);
+        }
+      }
+    }
+  }
+
+  std::optional<Copy> copy_by(std::size_t at, std::size_t arg) const {
+    const ir::Loop& loop = chain_[at].loop;
+    if (loop.members.empty() || !is_alone(at, alias_of(loop.args[arg]))) return std::nullopt;
+    const std::optional<std::size_t> source = ir::copied_from(loop, arg);
+    if (!source || !is_alone(at, alias_of(loop.args[*source]))) return std::nullopt;
+    return Copy{at, arg, *source, alias_of(loop.args[arg]).data, alias_of(loop.args[*source]).data};
+  }
+
+  void try_without(Schedule& schedule, std::size_t at, const Copy& copy) {
+    std::vector<std::pair<std::size_t, Redirected>> found;  // with their step
+    const std::string why = why_needed(schedule, at, copy, found);
+    decisions_.push_back({"copy", schedule.steps[at].loops, why.empty(), why});
+    if (!why.empty()) return;
+    not_made_.insert(copy.data);
+    if (!found.empty()) read_instead_.insert(copy.source_data);
+    schedule.steps[at].dropped.push_back(copy.data);
+    for (const auto& [step, redirected] : found) {
+      schedule.steps[step].redirected.push_back(redirected);
+    }
+  }
+
+  /// Follow the values from the step that copies them until all of the copy is overwritten.
+  std::string why_needed(const Schedule& schedule, std::size_t at, const Copy& copy,
+                         std::vector<std::pair<std::size_t, Redirected>>& found) const {
+    const Step& maker = schedule.steps[at];
+    if (maker.loops.size() < 2) return "the loop that makes it runs alone";
+    if (not_made_.contains(copy.source_data) || read_instead_.contains(copy.data)) {
+      return "it is part of a longer series of copies";
+    }
+    if (uses_after(maker, copy)) return "what was copied is changed in the same function";
+    Place place = Place::first;
+    for (std::size_t next = at + 1; next < schedule.steps.size(); ++next) {
+      const Step& step = schedule.steps[next];
+      for (const std::size_t loop : step.loops) {
+        const std::vector<Arg>& args = chain_[loop].loop.args;
+        bool is_overwritten = false;
+        for (std::size_t arg = 0; arg < args.size(); ++arg) {
+          if (alias_of(args[arg]).data != copy.data) continue;
+          if (is_own(loop, arg)) {
+            is_overwritten = true;
+            continue;
+          }
+          const std::string why = why_not_redirected(step, loop, arg, copy, place);
+          if (!why.empty()) return why;
+          found.push_back({next, {loop, arg, copy.loop, copy.source, place == Place::second}});
+        }
+        if (is_overwritten) return "";
+      }
+      place = place_after(step, copy.source_data, place);
+    }
+    return "it may be seen after the chain";
+  }
+
+  /// In the function that makes the copy: is its source written later, or the copy used?
+  bool uses_after(const Step& step, const Copy& copy) const {
+    const auto from = std::ranges::find(step.loops, copy.loop) + 1;
+    return std::any_of(from, step.loops.end(), [&](std::size_t loop) {
+      return std::ranges::any_of(chain_[loop].loop.args, [&](const Arg& arg) {
+        const int data = alias_of(arg).data;
+        return data == copy.data || (data == copy.source_data && writes(access_of(arg)));
+      });
+    });
+  }
+
+  std::string why_not_redirected(const Step& step, std::size_t loop, std::size_t arg,
+                                 const Copy& copy, Place place) const {
+    const Arg& node = chain_[loop].loop.args[arg];
+    if (chain_[loop].loop.members.empty() || step.loops.size() < 2) return "its reader runs alone";
+    if (access_of(node) != Access::read) return "the copy is changed";
+    if (place == Place::lost) return "what was copied is overwritten before";
+    const auto from = std::ranges::find(step.loops, loop);
+    const auto writes_source = [&](std::size_t member) { return writer_of(member, copy); };
+    if (std::any_of(step.loops.begin(), from, writes_source)) {
+      return "what was copied is overwritten before, in the same function";
+    }
+    if (std::none_of(from, step.loops.end(), writes_source)) return "";
+    // an item overwrites its own row, which no other one may read
+    const std::size_t number = static_cast<std::size_t>(from - step.loops.begin());
+    const bool is_direct = std::holds_alternative<ir::DirectDat>(node) &&
+                           std::ranges::find(step.inverted, number) == step.inverted.end();
+    if (place == Place::second && !is_direct) return "others read it where it is overwritten";
+    if (place == Place::first && !is_renamed(step, copy.source_data)) {
+      return "what was copied is overwritten where it is";
+    }
+    return "";
+  }
+
+  bool writer_of(std::size_t loop, const Copy& copy) const {
+    return std::ranges::any_of(chain_[loop].loop.args, [&](const Arg& arg) {
+      return alias_of(arg).data == copy.source_data && writes(access_of(arg));
+    });
+  }
+
+  bool is_renamed(const Step& step, int data) const {
+    return std::ranges::any_of(step.renamed, [&](const Renamed& one) {
+      return one.writes && alias_of(chain_[one.loop].loop.args[one.arg]).data == data;
+    });
+  }
+
+  /// Buffers change places after a step that has written the second one.
+  Place place_after(const Step& step, int data, Place place) const {
+    const bool writes_it = std::ranges::any_of(step.loops, [&](std::size_t loop) {
+      return std::ranges::any_of(chain_[loop].loop.args, [&](const Arg& arg) {
+        return alias_of(arg).data == data && writes(access_of(arg));
+      });
+    });
+    if (!writes_it) return place;
+    return place == Place::first && is_renamed(step, data) ? Place::second : Place::lost;
+  }
+
   void drop(Schedule& schedule) {
     for (std::size_t at = 0; at < schedule.steps.size(); ++at) {
       if (schedule.steps[at].loops.size() < 2) continue;
       for (const int data : handed_on(schedule.steps[at])) {
-        if (!is_overwritten_after(schedule, at, data)) continue;
-        schedule.steps[at].dropped.push_back(data);
+        std::vector<int>& dropped = schedule.steps[at].dropped;
+        const bool is_known = std::ranges::find(dropped, data) != dropped.end();
+        if (is_known || read_instead_.contains(data) || !is_overwritten_after(schedule, at, data))
+          continue;
+        dropped.push_back(data);
         decisions_.push_back({"drop", schedule.steps[at].loops, true, ""});
       }
     }
@@ -492,6 +629,8 @@ class Scheduler {
   std::vector<std::vector<bool>> needs_;  // [loop][earlier loop]
   std::vector<Candidate> groups_;
   std::vector<Decision> decisions_;
+  std::set<int> not_made_;      // Dats of which a copy is left out somewhere
+  std::set<int> read_instead_;  // Dats that are read in the place of copies of theirs
 };
 
 }  // namespace
@@ -521,7 +660,13 @@ Schedule schedule(const std::vector<Entry>& chain, const Passes& passes) {
 }
 
 ir::Group group_of(std::vector<ir::Loop> loops, const std::vector<std::size_t>& inverted,
-                   const std::vector<int>& dropped, const std::vector<int>& zeroed) {
+                   const std::vector<int>& dropped, const std::vector<int>& zeroed,
+                   const std::vector<std::pair<std::size_t, std::size_t>>& apart) {
+  int n_data = 0;
+  for (const ir::Loop& loop : loops) {
+    for (const Arg& arg : loop.args) n_data = std::max(n_data, alias_of(arg).data + 1);
+  }
+  for (const auto& [loop, arg] : apart) alias_in(loops.at(loop).args.at(arg)).data = n_data++;
   for (const std::size_t place : inverted) loops.at(place) = ir::inverted(loops.at(place));
   ir::Group group = ir::fused(loops);
   for (ir::Value& value : group.values) {

@@ -37,6 +37,7 @@ struct Passes {
   bool invert = true;  ///< loops that add to a Set through Maps become loops over that Set
   bool rename = true;  ///< what others still read is written into a second buffer
   bool drop = true;    ///< values that are overwritten before anyone sees them are not stored
+  bool copy = true;    ///< copies are not made whose values can be read elsewhere
   bool zero = true;    ///< sums that start where a loop or an action left 0 do not read it
 };
 
@@ -48,6 +49,16 @@ struct Renamed {
   bool operator==(const Renamed&) const = default;
 };
 
+/// @brief An argument of a step that reads what it wants where that was copied from.
+struct Redirected {
+  std::size_t loop;  ///< of the chain
+  std::size_t arg;
+  std::size_t source_loop;  ///< an argument of the Dat to read instead
+  std::size_t source_arg;
+  bool from_second;  ///< its second buffer: what was there before the last step that wrote it
+  bool operator==(const Redirected&) const = default;
+};
+
 /// @brief One function to be run.
 struct Step {
   std::vector<std::size_t> loops;     ///< of the chain, in their order
@@ -55,11 +66,12 @@ struct Step {
   std::vector<Renamed> renamed;
   std::vector<int> dropped;  ///< Dats, as ir::Alias::data, that need not be stored
   std::vector<int> zeroed;   ///< Dats that hold 0 before it, and that it adds to first
+  std::vector<Redirected> redirected = {};
 };
 
 /// @brief Something that was tried, and what came of it.
 struct Decision {
-  std::string pass;                ///< fuse, invert, rename, zero or drop
+  std::string pass;                ///< fuse, invert, rename, copy, zero or drop
   std::vector<std::size_t> loops;  ///< that it is about, ascending
   bool applied;
   std::string why;
@@ -90,9 +102,11 @@ struct Schedule {
 /// @param[in] loops Its members, numbered together, with what is renamed.
 /// @param[in] dropped As Step::dropped, in the numbers of these loops.
 /// @param[in] zeroed As Step::zeroed, likewise.
-[[nodiscard]] ir::Group group_of(std::vector<ir::Loop> loops,
-                                 const std::vector<std::size_t>& inverted,
-                                 const std::vector<int>& dropped,
-                                 const std::vector<int>& zeroed = {});
+/// @param[in] apart Loops, and arguments of theirs, that read memory which the same loop writes by
+/// another one: they get values of their own, as if it were another Dat.
+[[nodiscard]] ir::Group group_of(
+    std::vector<ir::Loop> loops, const std::vector<std::size_t>& inverted,
+    const std::vector<int>& dropped, const std::vector<int>& zeroed = {},
+    const std::vector<std::pair<std::size_t, std::size_t>>& apart = {});
 
 }  // namespace op2::chain

@@ -261,6 +261,23 @@ bool leaves_zero(const Group& group, std::size_t arg) {
   return known_prefix(group, arg, surely_zero) >= dim_of(group.args[arg]);
 }
 
+std::optional<std::size_t> copied_from(const Group& group, std::size_t arg) {
+  if (!defines(group, arg)) return std::nullopt;
+  const auto parameter = static_cast<std::size_t>(parameter_of(group, arg));
+  const CopiedPrefix copied = surely_copied(*kernel_of(group, arg).body)[parameter];
+  if (copied.n < dim_of(group.args[arg])) return std::nullopt;
+  for (std::size_t i = 0; i < group.args.size(); ++i) {
+    const bool is_source =
+        member_of(group, i) == member_of(group, arg) && parameter_of(group, i) == copied.source;
+    if (!is_source) continue;
+    const bool is_same_shape = is_whole(group, i) && access_of(group.args[i]) == Access::read &&
+                               dtype_of(group.args[i]) == dtype_of(group.args[arg]) &&
+                               dim_of(group.args[i]) == dim_of(group.args[arg]);
+    return is_same_shape ? std::optional(i) : std::nullopt;
+  }
+  return std::nullopt;
+}
+
 bool starts_at_zero(const Group& group, std::size_t arg) {
   const int value = arg < group.operands.size() ? group.operands[arg].reads : -1;
   return value >= 0 && group.values[static_cast<std::size_t>(value)].is_zero;

@@ -48,6 +48,11 @@ namespace op2::ir {
 /// Set and all components.
 [[nodiscard]] bool leaves_zero(const Group& group, std::size_t arg);
 
+/// @brief The argument that @p arg is a copy of after the loop: a Dat that is only read there, of
+/// the same type and dim, each row of which goes to the same row of the whole Dat that @p arg
+/// writes. Nothing if there is none.
+[[nodiscard]] std::optional<std::size_t> copied_from(const Group& group, std::size_t arg);
+
 /// @brief True if @p arg adds to what is known to be 0, so that memory need not be read.
 [[nodiscard]] bool starts_at_zero(const Group& group, std::size_t arg);
 

@@ -33,13 +33,21 @@ struct Pointed {
   bool operator==(const Pointed&) const = default;
 };
 using Value = std::variant<Unknown, std::int64_t, Pointed>;
-using Written = std::vector<std::set<std::int64_t>>;  // by object
+using Written = std::vector<std::set<std::int64_t>>;            // by object
+using Copied = std::vector<std::map<std::int64_t, RunSource>>;  // likewise
+
+// What is known of a scalar that goes to memory.
+struct Stored {
+  bool is_zero = false;
+  std::optional<RunSource> source = std::nullopt;
+};
 
 // What is known at one point of the program, on all paths that lead there.
 struct State {
   std::map<std::string, Value, std::less<>> variables;
   Written written;
   Written zero;                              // scalars that hold 0
+  Copied copied;                             // scalars that hold what was loaded from elsewhere
   std::set<std::string, std::less<>> unset;  // locals without a value on some path
 };
 using Reached = std::optional<State>;  // nothing: no path leads there
@@ -68,11 +76,24 @@ Written intersection(const Written& left, const Written& right) {
   return result;
 }
 
+Copied intersection(const Copied& left, const Copied& right) {
+  Copied result(std::min(left.size(), right.size()));
+  for (std::size_t i = 0; i < result.size(); ++i) {
+    std::ranges::set_intersection(
+        left[i], right[i], std::inserter(result[i], result[i].end()),
+        [](const auto& one, const auto& other) { return one.first < other.first; });
+    std::erase_if(result[i],
+                  [&](const auto& item) { return right[i].at(item.first) != item.second; });
+  }
+  return result;
+}
+
 Reached joined(Reached left, Reached right) {
   if (!left) return right;
   if (!right) return left;
   left->written = intersection(left->written, right->written);
   left->zero = intersection(left->zero, right->zero);
+  left->copied = intersection(left->copied, right->copied);
   left->unset.merge(right->unset);
   std::erase_if(left->variables, [&right](const auto& item) {
     const auto other = right->variables.find(item.first);
@@ -125,9 +146,11 @@ class Machine {
     if (now_) {
       result.stored = std::move(now_->written);
       result.zero = std::move(now_->zero);
+      result.copied = std::move(now_->copied);
     }
     result.stored.resize(entry.parameters.size());
     result.zero.resize(entry.parameters.size());
+    result.copied.resize(entry.parameters.size());
     return result;
   }
 
@@ -333,9 +356,15 @@ class Machine {
     forget_assigned(condition);
     if (step) forget_assigned(*step);
     for_each_expr_in(body, [this](const Expr& expr) { forget_target(expr); });
-    now_->zero.clear();
+    forget_memory();
     // Harmless without a return: what follows has at least what is sure now.
     returned_ = joined(std::move(returned_), now_);
+  }
+
+  // Somebody may have stored anything anywhere.
+  void forget_memory() {
+    now_->zero.clear();
+    now_->copied.clear();
   }
 
   // Any of its rounds, for the listener: from what is known in all of them.
@@ -642,11 +671,33 @@ class Machine {
       value = sum(*node.op, before, value, element_of(expr.type));
       if (expr.operands[0].type.is_scalar()) computed(expr, held(value, expr.type));
     }
-    store(expr.operands[0], value, !node.op && is_zero(expr.operands[1]));
+    Stored stored;
+    if (!node.op) stored = {is_zero(expr.operands[1]), loaded_from(expr.operands[1], expr.type)};
+    store(expr.operands[0], value, stored);
     return value;
   }
 
-  void store(const Expr& target, const Value& value, bool stores_zero = false) {
+  // The scalar of a parameter that a value is, without a conversion.
+  std::optional<RunSource> loaded_from(const Expr& value, const Type& wanted) {
+    const bool is_plain = std::holds_alternative<Index>(value.node) && value.type.is_scalar() &&
+                          value.type.base == wanted.base && is_plain_place(value);
+    if (!is_plain || listener_ != nullptr || !now_) return std::nullopt;
+    const Value where = place(value);
+    const auto* known = std::get_if<Pointed>(&where);
+    const auto n_parameters = static_cast<int>(body_.entry().parameters.size());
+    if (known == nullptr || !known->is_exact || known->object >= n_parameters) return std::nullopt;
+    return RunSource{known->object, known->offset};
+  }
+
+  // May be evaluated a second time.
+  static bool is_plain_place(const Expr& expr) {
+    const bool is_plain =
+        std::holds_alternative<Index>(expr.node) || std::holds_alternative<Name>(expr.node) ||
+        std::holds_alternative<Literal>(expr.node) || std::holds_alternative<Binary>(expr.node);
+    return is_plain && std::ranges::all_of(expr.operands, is_plain_place);
+  }
+
+  void store(const Expr& target, const Value& value, const Stored& stored = {}) {
     if (const auto* name = std::get_if<Name>(&target.node)) {
       set(name->name, held(value, target.type));
       return;
@@ -656,14 +707,18 @@ class Machine {
     const auto* known = std::get_if<Pointed>(&where);
     const bool is_scalar = target.type.is_scalar();
     if (!now_) return;
-    if (known == nullptr || !known->is_exact || !is_scalar) return now_->zero.clear();
+    if (known == nullptr || !known->is_exact || !is_scalar) return forget_memory();
     written_of(known->object).insert(known->offset);
     std::set<std::int64_t>& zero = grown(now_->zero, known->object);
-    if (stores_zero) {
+    if (stored.is_zero) {
       zero.insert(known->offset);
     } else {
       zero.erase(known->offset);
     }
+    const auto object = static_cast<std::size_t>(known->object);
+    if (now_->copied.size() <= object) now_->copied.resize(object + 1);
+    now_->copied[object].erase(known->offset);
+    if (stored.source) now_->copied[object].emplace(known->offset, *stored.source);
   }
 
   Value cast(const Cast& node, const Expr& expr) {
@@ -678,9 +733,7 @@ class Machine {
   Value call_of(const Call& node, const Expr& expr) {
     std::vector<Value> arguments;
     for (const Expr& operand : expr.operands) arguments.push_back(evaluate(operand));
-    if (now_ && body_.function(node.function) == nullptr && takes_pointers(expr)) {
-      now_->zero.clear();
-    }
+    if (now_ && body_.function(node.function) == nullptr && takes_pointers(expr)) forget_memory();
     if (now_ && body_.function(node.function) != nullptr) {
       call(node.function, arguments);
     } else if (now_ && listener_ != nullptr) {
@@ -741,6 +794,7 @@ RunResult run_kernel(const KernelBody& named, const RunInput& input, RunListener
   RunResult result;
   result.stored.resize(named.entry().parameters.size());
   result.zero.resize(named.entry().parameters.size());
+  result.copied.resize(named.entry().parameters.size());
   try {
     return Machine(named, input, listener).run();
   } catch (const TooLong&) {

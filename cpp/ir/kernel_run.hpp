@@ -63,10 +63,19 @@ class RunListener {
   virtual void compute(const Expr& expr, bool is_known) = 0;
 };
 
+/// @brief Where a scalar's value comes from: scalar @ref offset of a parameter, as it was loaded.
+struct RunSource {
+  int parameter = -1;
+  std::int64_t offset = 0;
+  bool operator==(const RunSource&) const = default;
+};
+
 struct RunResult {
   bool is_complete = false;                    ///< false: too long to follow
   std::vector<std::set<std::int64_t>> stored;  ///< [parameters] scalars written on every path
   std::vector<std::set<std::int64_t>> zero;    ///< [parameters] ... that are 0 in the end
+  /// [parameters] ... that hold in the end what was loaded from a parameter and not changed
+  std::vector<std::map<std::int64_t, RunSource>> copied;
 };
 
 /// @brief Run a kernel abstractly: integers with known values are followed, so loops with constant

@@ -32,4 +32,18 @@ std::vector<std::int64_t> surely_zero(const KernelBody& body) {
   return prefixes_of(run_kernel(with_unique_names(body), {}, nullptr).zero);
 }
 
+std::vector<CopiedPrefix> surely_copied(const KernelBody& body) {
+  std::vector<CopiedPrefix> out;
+  for (const auto& scalars : run_kernel(with_unique_names(body), {}, nullptr).copied) {
+    CopiedPrefix& prefix = out.emplace_back();
+    if (!scalars.empty()) prefix.source = scalars.begin()->second.parameter;
+    for (const auto& [offset, source] : scalars) {
+      if (offset != prefix.n || source != RunSource{prefix.source, offset}) break;
+      ++prefix.n;
+    }
+    if (prefix.n == 0) prefix.source = -1;
+  }
+  return out;
+}
+
 }  // namespace op2::ir

@@ -24,4 +24,16 @@ namespace op2::ir {
 /// @return For each parameter of the entry function the largest n such that scalars 0 to n - 1 do.
 [[nodiscard]] std::vector<std::int64_t> surely_zero(const KernelBody& body);
 
+/// @brief What a parameter is a copy of when the kernel returns.
+struct CopiedPrefix {
+  int source = -1;     ///< a parameter of the entry function; -1: of none
+  std::int64_t n = 0;  ///< scalars 0 to n - 1 hold what those of the source held when loaded
+  bool operator==(const CopiedPrefix&) const = default;
+};
+
+/// @brief For each parameter of the entry function what it certainly is a copy of. By the same
+/// run: a scalar counts if the last that was stored there was loaded from the same place of another
+/// parameter, and not converted.
+[[nodiscard]] std::vector<CopiedPrefix> surely_copied(const KernelBody& body);
+
 }  // namespace op2::ir

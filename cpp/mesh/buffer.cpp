@@ -186,8 +186,11 @@ bool Buffer::take_on_device(Buffer& source) {
   DeviceCopy& to = ensure_copy(mine, from->device, what_);
   if (to.memory.use_count() == 1 && mine.n_buffers == 1 && mine.overlapping.empty()) {
     std::swap(to.memory, from->memory);
-  } else {
+  } else {  // others hold this memory: the values change places, and what they hold stays
+    std::shared_ptr<void> before = from->device->allocate(n_bytes_, what_);
+    from->device->copy(before.get(), 0, to.memory.get(), 0, n_bytes_);
     from->device->copy(to.memory.get(), 0, from->memory.get(), 0, n_bytes_);
+    from->memory = std::move(before);
   }
   mark_written_on_device(mine, *from->device);
   ++version_;

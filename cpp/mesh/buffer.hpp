@@ -99,8 +99,9 @@ class Buffer {
   /// @return Whether that was possible; if not, nothing is changed and the host has to do it.
   bool copy_on_device(Buffer& source);
 
-  /// @brief Take the values that @p source has on the device alone, and leave it any: the two
-  /// change memory there, or, where somebody else holds this one's, the values are copied.
+  /// @brief Take the values that @p source has on the device alone, and leave it those that were
+  /// here: the two change memory there, or, where somebody else holds this one's, the values are
+  /// copied.
   /// @return Whether that was possible; if not, nothing is changed.
   bool take_on_device(Buffer& source);
 

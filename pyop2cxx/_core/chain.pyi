@@ -12,6 +12,7 @@ __all__: list[str] = [
     "Decision",
     "Entry",
     "Passes",
+    "Redirected",
     "Renamed",
     "Schedule",
     "Step",
@@ -32,7 +33,9 @@ class Entry:
     ) -> None: ...
 
 class Passes:
-    def __init__(self, fuse: bool, invert: bool, rename: bool, drop: bool, zero: bool) -> None: ...
+    def __init__(
+        self, fuse: bool, invert: bool, rename: bool, drop: bool, copy: bool, zero: bool
+    ) -> None: ...
 
 class Renamed:
     @property
@@ -42,6 +45,18 @@ class Renamed:
     @property
     def writes(self) -> bool: ...
 
+class Redirected:
+    @property
+    def arg(self) -> int: ...
+    @property
+    def from_second(self) -> bool: ...
+    @property
+    def loop(self) -> int: ...
+    @property
+    def source_arg(self) -> int: ...
+    @property
+    def source_loop(self) -> int: ...
+
 class Step:
     @property
     def dropped(self) -> list[int]: ...
@@ -49,6 +64,8 @@ class Step:
     def inverted(self) -> list[int]: ...
     @property
     def loops(self) -> list[int]: ...
+    @property
+    def redirected(self) -> list[Redirected]: ...
     @property
     def renamed(self) -> list[Renamed]: ...
     @property
@@ -78,5 +95,8 @@ def group_of(
     inverted: collections.abc.Sequence[typing.SupportsInt | typing.SupportsIndex],
     dropped: collections.abc.Sequence[typing.SupportsInt | typing.SupportsIndex],
     zeroed: collections.abc.Sequence[typing.SupportsInt | typing.SupportsIndex],
+    apart: collections.abc.Sequence[
+        tuple[typing.SupportsInt | typing.SupportsIndex, typing.SupportsInt | typing.SupportsIndex]
+    ],
 ) -> pyop2cxx._core.Loop: ...
 def schedule(chain: collections.abc.Sequence[Entry], passes: Passes) -> Schedule: ...

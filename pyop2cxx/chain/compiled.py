@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from pyop2cxx import _core
 from pyop2cxx.base.access import READ
 from pyop2cxx.base.waiting import waiting
-from pyop2cxx.chain.group_loop import GroupLoop
+from pyop2cxx.chain.group_loop import Elsewhere, GroupLoop
 from pyop2cxx.data.ghosts import REDUCED
 from pyop2cxx.loop import symbolic
 from pyop2cxx.loop.execute import checked_epoch, launch_of
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from pyop2cxx.data.carrier import DataCarrier
     from pyop2cxx.loop.parloop import ParLoop
 
-PASSES = ("fuse", "invert", "rename", "drop", "zero")
+PASSES = ("fuse", "invert", "rename", "drop", "copy", "zero")
 _CALL_SECONDS = 1e-6
 """A loop that does nothing, on the host."""
 _CACHE_BYTES = 1 << 23
@@ -43,6 +43,7 @@ class StepReport:
         renamed: Names of the Dats that it writes into a second buffer.
         dropped: Names of the Dats that it need not store.
         zeroed: Names of the Dats that hold zeros before it, and need not be read.
+        redirected: Names of the Dats that are read where they were copied from.
         n_bytes: What it must move.
     """
 
@@ -51,6 +52,7 @@ class StepReport:
     renamed: tuple[str, ...]
     dropped: tuple[str, ...]
     zeroed: tuple[str, ...]
+    redirected: tuple[str, ...]
     n_bytes: int
 
 
@@ -167,6 +169,15 @@ def _prepared(
         [(places[one.loop], one.arg) for one in step.renamed],
         [_first_use(data, step.loops, places, built) for data in step.dropped],
         [_first_use(data, step.loops, places, built) for data in step.zeroed],
+        [
+            Elsewhere(
+                places[one.loop],
+                one.arg,
+                _part_of(loops[one.source_loop], one.source_arg).data,
+                one.from_second,
+            )
+            for one in step.redirected
+        ],
         spares,
     )
     return group.launched(), StepReport(
@@ -175,8 +186,14 @@ def _prepared(
         renamed=group.renamed,
         dropped=group.dropped,
         zeroed=group.zeroed,
+        redirected=group.redirected,
         n_bytes=group.useful_bytes,
     )
+
+
+def _part_of(loop: ParLoop | None, arg: int) -> Part:
+    assert loop is not None, "what is copied is an argument of a loop"
+    return loop._parts[arg]
 
 
 def _first_use(
@@ -285,5 +302,11 @@ def _why_no_join(loop: ParLoop, built: symbolic.Symbolic) -> str:
 
 def _report(loop: int, n_bytes: int) -> StepReport:
     return StepReport(
-        loops=(loop,), inverted=(), renamed=(), dropped=(), zeroed=(), n_bytes=n_bytes
+        loops=(loop,),
+        inverted=(),
+        renamed=(),
+        dropped=(),
+        zeroed=(),
+        redirected=(),
+        n_bytes=n_bytes,
     )

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -102,6 +102,23 @@ class GroupFacts(LoopFacts):
         return sum(read.values()) + sum(written.values())
 
 
+@dataclass(frozen=True, slots=True)
+class Elsewhere:
+    """An argument that reads the values of its Dat where they were copied from.
+
+    Attributes:
+        loop: Number of its loop in the group.
+        arg: Its own number there.
+        data: The Dat to read.
+        from_second: Its second buffer is meant.
+    """
+
+    loop: int
+    arg: int
+    data: Dat
+    from_second: bool
+
+
 class GroupLoop:
     """Loops that a step of a chain makes one function of; to whoever runs it like a `ParLoop`.
 
@@ -111,6 +128,7 @@ class GroupLoop:
         renamed: Numbers of a loop among these and of its argument that use a second buffer.
         dropped: The same, of arguments whose values need not be stored.
         zeroed: The same, of arguments that add to what is known to be zero.
+        redirected: Arguments that read another Dat, of equal values.
         spares: Second buffers.
     """
 
@@ -123,6 +141,7 @@ class GroupLoop:
         renamed: Sequence[tuple[int, int]],
         dropped: Sequence[tuple[int, int]],
         zeroed: Sequence[tuple[int, int]],
+        redirected: Sequence[Elsewhere],
         spares: Spares,
     ) -> None:
         self.kernel = loops[0].kernel
@@ -140,6 +159,10 @@ class GroupLoop:
             dat = parts[i][k].data
             self._renamed[dat._uid] = (dat, spares.of(dat))
             parts[i][k] = replace(parts[i][k], data=spares.of(dat))
+        self.redirected = tuple(sorted({parts[one.loop][one.arg].data.name for one in redirected}))
+        for one in redirected:
+            data = spares.of(one.data) if one.from_second else one.data
+            parts[one.loop][one.arg] = replace(parts[one.loop][one.arg], data=data)
         self._facts = GroupFacts(loops[main], loops, parts, *numbers)
         self._parts = self._facts.parts
         built = symbolic.build_together(
@@ -153,6 +176,7 @@ class GroupLoop:
             inverted=list(inverted),
             dropped=[built[i].aliases[k].data for i, k in dropped],
             zeroed=[built[i].aliases[k].data for i, k in zeroed],
+            apart=[(one.loop, one.arg) for one in redirected if one.from_second],
         )
         self._built = replace(built[main], loop=group)
 

@@ -59,8 +59,9 @@ class Chain:
         passes: How loops may be combined: 'fuse' (loops over one Set become one function), 'invert'
             (loops that increment through a Map run over its targets), 'rename' (new values go to
             a second buffer where old ones are still read), 'drop' (values that are overwritten
-            before they are read are not stored), 'zero' (sums that start where a loop or
-            ``zero()`` left zeros do not read them). None means all of them.
+            before they are read are not stored), 'copy' (a Dat that is a copy of another one is
+            read there, and not stored), 'zero' (sums that start where a loop or ``zero()`` left
+            zeros do not read them). None means all of them.
         bound: How many loops wait at most.
         compare: Whether the loops also run one after the other, from the same values, and a
             `ChainError` says where the chain computes something else. None means as the option

@@ -86,6 +86,8 @@ def described(step: StepReport, names: Sequence[str]) -> str:
         text += f"; second buffers: {', '.join(step.renamed)}"
     if step.dropped:
         text += f"; not stored: {', '.join(step.dropped)}"
+    if step.redirected:
+        text += f"; read where they were copied from: {', '.join(step.redirected)}"
     if step.zeroed:
         text += f"; sums that start at 0: {', '.join(step.zeroed)}"
     return text

@@ -22,6 +22,7 @@ def kernel(code: str) -> op2.Kernel:
 
 
 TWICE = kernel("void twice(double *y, const double *x) { y[0] = 2 * x[0]; }")
+KEEP = kernel("void keep(double *y, const double *x) { y[0] = x[0]; }")
 MORE = kernel("void more(double *y) { y[0] += 1; }")
 GATHER = kernel("void gather(double *e, const double *x) { e[0] = x[1] - x[0]; }")
 SPREAD = kernel(
@@ -67,6 +68,7 @@ class Ring:
             "twice p q": (TWICE, cells, p(write), q(read)),
             "twice q p": (TWICE, cells, q(write), p(read)),
             "twice s q": (TWICE, cells, s(write), q(read)),
+            "keep p q": (KEEP, cells, p(write), q(read)),
             "more q": (MORE, cells, q(rw)),
             "more r": (MORE, cells, r(rw)),
             "gather": (GATHER, edges, self.flux(write), q(read, ends)),

@@ -126,6 +126,45 @@ def test_what_was_set_to_zero_is_neither_written_nor_read(backend: str) -> None:
     assert not any(step.zeroed for step in chain.explain().steps)
 
 
+def _stages(ring: Ring, n_steps: int) -> None:
+    for _ in range(n_steps):
+        for name in ("keep p q", "spread", "step", "spread", "step"):
+            ring.run(name)
+
+
+def test_old_values_are_read_where_they_were_copied_from(device: object) -> None:
+    eager, lazy = Ring(), Ring()
+    for _ in range(2):
+        _stages(eager, 3)
+        with op2.chain() as chain:
+            _stages(lazy, 3)
+        assert_alike(eager, lazy)
+    steps = chain.explain().steps
+    # the first stage finds them in q, the second one where the first one read q; but for the
+    # first step, whose copy stands alone, and the last one, whose copy can be seen afterwards
+    assert [step.redirected for step in steps if step.inverted].count(("p",)) == 2
+    assert sum("p" in step.dropped for step in steps) == 1
+    assert "it may be seen after the chain" in str(chain.explain())
+    assert "read where they were copied from: p" in str(chain.explain())
+    with op2.chain(passes=set(PASSES) - {"copy"}) as chain:
+        _stages(lazy, 3)
+    _stages(eager, 3)
+    assert_alike(eager, lazy)
+    assert not any(step.redirected for step in chain.explain().steps)
+
+
+def test_a_copy_is_made_where_its_source_changes(backend: str) -> None:
+    eager, lazy = Ring(), Ring()
+    names = ("least", "keep p q", "more q", "twice s q", "step", "keep p q", "scaled")
+    for name in names:
+        eager.run(name)
+    with op2.chain() as chain:
+        for name in names:
+            lazy.run(name)
+    assert_alike(eager, lazy)
+    assert not any(step.redirected for step in chain.explain().steps)
+
+
 def test_a_chain_may_begin_with_zeros_on_a_device(device: object) -> None:
     eager, lazy = Ring(), Ring()
     eager.dats["r"].zero()

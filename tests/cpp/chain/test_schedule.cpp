@@ -185,6 +185,78 @@ TEST(Schedule, WhatIsOverwrittenUnseenIsNotStored) {
   EXPECT_TRUE(schedule(chain, {.invert = false, .drop = false}).steps[0].dropped.empty());
 }
 
+/// `y = x`, item by item.
+Entry copy_of(const ir::Alias& to, const ir::Alias& from) {
+  ir::Loop made = lower::testing::make_loop_of(
+      "keep", {direct("y", Access::write, 1, to), direct("x", Access::read, 1, from)}, {{2, 1}},
+      [](int c) { return lower::testing::entry_of("x", c); });
+  made.set = cells;
+  return entry(std::move(made));
+}
+
+constexpr ir::Alias old{3, 3};
+
+/// A stage of a time step: sums of q, and q from its old values and them.
+std::vector<Entry> stage() {
+  Entry step = entry(loop_over(cells, "step",
+                               {direct("x", Access::write, 1, q), direct("y", Access::read, 1, r),
+                                direct("z", Access::read, 1, old)}));
+  return {sum_q(), step};
+}
+
+std::vector<Entry> stages(const std::vector<Entry>& between) {
+  std::vector<Entry> out = stage();
+  out.push_back(copy_of(old, q));
+  for (const std::vector<Entry>& more : {stage(), between, stage(), {copy_of(old, q)}}) {
+    out.insert(out.end(), more.begin(), more.end());
+  }
+  return out;
+}
+
+const Decision& about_copies(const Schedule& schedule) {
+  return *std::ranges::find(schedule.decisions, "copy", &Decision::pass);
+}
+
+TEST(Schedule, CopiesAreReadWhereTheyWereMadeFrom) {
+  const Schedule found = schedule(stages({}), {});
+  ASSERT_EQ(loops_of(found), (Groups{{0, 1, 2}, {3, 4}, {5, 6, 7}}));
+  EXPECT_EQ(found.steps[0].dropped, (std::vector<int>{3}));
+  // q itself is what the next step starts from, and its second buffer what the one after finds
+  EXPECT_EQ(found.steps[1].redirected, (std::vector<Redirected>{{4, 2, 2, 1, false}}));
+  EXPECT_EQ(found.steps[2].redirected, (std::vector<Redirected>{{6, 2, 2, 1, true}}));
+  EXPECT_TRUE(about_copies(found).applied);
+  EXPECT_EQ(found.decisions.back().why, "it may be seen after the chain");
+  const Schedule without = schedule(stages({}), {.copy = false});
+  EXPECT_TRUE(without.steps[1].redirected.empty());
+}
+
+TEST(Schedule, CopiesAreMadeWhereWhatWasCopiedIsLost) {
+  const auto why = [](const std::vector<Entry>& between) {
+    return about_copies(schedule(stages(between), {})).why;
+  };
+  EXPECT_EQ(why({action({{q, true}})}), "what was copied is overwritten before");
+  EXPECT_EQ(why({entry(loop_over(cells, "more", {direct("x", Access::rw, 1, old)}))}),
+            "the copy is changed");
+  EXPECT_EQ(why({action({{old, false}})}), "its reader runs alone");
+  std::vector<Entry> alone = stages({});
+  alone[2].why_alone = "its strategy was asked for";
+  EXPECT_EQ(about_copies(schedule(alone, {})).why, "the loop that makes it runs alone");
+}
+
+TEST(Schedule, OfAChainOfCopiesOneIsMade) {
+  // what is read in the place of `old` must be there
+  std::vector<Entry> chain{
+      change_q(),
+      copy_of(old, q),
+      copy_of(p, old),
+      change_q(),
+      entry(loop_over(cells, "use",
+                      {direct("x", Access::write, 1, r), direct("y", Access::read, 1, p)})),
+      copy_of(old, r),
+      copy_of(p, r)};
+  for (const Step& step : schedule(chain, {}).steps) EXPECT_TRUE(step.redirected.empty());
+}
+
 TEST(Schedule, ActionsKeepTheirPlace) {
   const Entry zero = action({{q, true}});
   EXPECT_EQ(loops_of(schedule({change_q(), zero, change_q()}, {})), (Groups{{0}, {1}, {2}}));

@@ -55,6 +55,37 @@ TEST(Zeros, AreWhatWasStoredLast) {
   EXPECT_EQ(zero({loop("i", 4, {eval(assign(at(name("x"), name("i")), lit("0.0")))})}), 4);
 }
 
+// What x is a copy of in the end.
+CopiedPrefix copied(Body body) {
+  return surely_copied(kernel(std::move(body)))[0];
+}
+Stmt copy(int to, int from) {
+  return eval(assign(at("x", to), at("y", from)));
+}
+
+TEST(Copies, AreWhatWasLoadedFromTheSamePlace) {
+  EXPECT_EQ(copied({copy(0, 0), copy(1, 1)}), (CopiedPrefix{1, 2}));
+  EXPECT_EQ(
+      copied({loop("i", 3, {eval(assign(at(name("x"), name("i")), at(name("y"), name("i"))))})}),
+      (CopiedPrefix{1, 3}));
+  EXPECT_EQ(copied({copy(0, 1), copy(1, 0)}), CopiedPrefix{});
+  EXPECT_EQ(copied({copy(0, 0), copy(1, 2)}), (CopiedPrefix{1, 1}));
+  EXPECT_EQ(copied({copy(0, 0), set(0)}), CopiedPrefix{});
+  EXPECT_EQ(copied({set(0), copy(0, 0)}), (CopiedPrefix{1, 1}));
+}
+
+TEST(Copies, MustBeMadeOnAllPathsAndNotChanged) {
+  const Expr data = less(at("y", 0), lit("0."));
+  EXPECT_EQ(copied({branch(data, {copy(0, 0)})}), CopiedPrefix{});
+  EXPECT_EQ(copied({copy(0, 0), branch(data, {copy(0, 1)})}), CopiedPrefix{});
+  EXPECT_EQ(copied({branch(data, {copy(0, 0)}, {copy(0, 0)})}), (CopiedPrefix{1, 1}));
+  Expr added = assign(at("x", 0), at("y", 0));
+  std::get<Assign>(added.node).op = BinaryOp::add;
+  EXPECT_EQ(copied({copy(0, 0), eval(added)}), CopiedPrefix{});
+  EXPECT_EQ(copied({eval(assign(at("x", 0), binary(BinaryOp::multiply, lit("2"), at("y", 0))))}),
+            CopiedPrefix{});
+}
+
 TEST(Zeros, AreLostWhereSomethingUnknownIsStored) {
   const Expr data = less(at("y", 0), lit("0."));
   EXPECT_EQ(zero({stored(0, "0"), branch(data, {stored(0, "1")})}), 0);

@@ -166,6 +166,25 @@ TEST_F(BufferOnDevice, IsCopiedWhereItsValuesAre) {
   EXPECT_FALSE(other->copy_on_device(*other));
 }
 
+TEST_F(BufferOnDevice, ChangesPlacesWithAnotherOnTheDevice) {
+  std::vector<double> others(values.size(), 1.0);
+  const auto other = tracked(coherence, others.data(), sizeof values);
+  const auto write = [&](mesh::Buffer& of, double value) {
+    static_cast<double*>(of.on_device(device, Use::write, {"loop"}))[0] = value;
+  };
+  write(*buffer, 7);
+  write(*other, 8);
+  EXPECT_TRUE(buffer->take_on_device(*other));
+  EXPECT_EQ(device->n_copies, 0);  // they have changed memory
+  const auto held = buffer->memory_on(*device);
+  EXPECT_TRUE(buffer->take_on_device(*other));
+  EXPECT_EQ(static_cast<double*>(held.get())[0], 7.0);  // whoever holds it sees the new values
+  other->on_host(Use::read, {"data"});
+  EXPECT_EQ(others[0], 8.0);
+  buffer->on_host(Use::read, {"data"});
+  EXPECT_EQ(values[0], 7.0);
+}
+
 TEST_F(BufferOnDevice, TakesMemoryOfTheDevice) {
   const auto memory = device->allocate(sizeof values, "theirs");
   static_cast<double*>(memory.get())[1] = 8;
