@@ -167,8 +167,8 @@ def _prepared(
         members,
         step.inverted,
         [(places[one.loop], one.arg) for one in step.renamed],
-        [_first_use(data, step.loops, places, built) for data in step.dropped],
-        [_first_use(data, step.loops, places, built) for data in step.zeroed],
+        [_first_use(data, step, places, built) for data in step.dropped],
+        [_first_use(data, step, places, built) for data in step.zeroed],
         [
             Elsewhere(
                 places[one.loop],
@@ -197,12 +197,19 @@ def _part_of(loop: ParLoop | None, arg: int) -> Part:
 
 
 def _first_use(
-    data: int, loops: Sequence[int], places: dict[int, int], built: Sequence[symbolic.Symbolic]
+    data: int,
+    step: _core.chain.Step,
+    places: dict[int, int],
+    built: Sequence[symbolic.Symbolic],
 ) -> tuple[int, int]:
-    """Find an argument by the number of its data: the place of its loop, and its own."""
-    for i in loops:
+    """Find an argument by the number of its data: the place of its loop, and its own.
+
+    What is read elsewhere does not count.
+    """
+    elsewhere = {(one.loop, one.arg) for one in step.redirected}
+    for i in step.loops:
         for k, alias in enumerate(built[i].aliases):
-            if alias.data == data:
+            if alias.data == data and (i, k) not in elsewhere:
                 return places[i], k
     raise AssertionError(f"no argument has the data {data}")
 
