@@ -59,7 +59,7 @@ known:
   .param .u64 handle, .param .u64 passes, .param .u64 left, .param .u64 right,
   .param .f64 left_number, .param .f64 right_number, .param .u64 mode, .param .u64 most)
 {
-  .reg .pred %holds, %is_equal, %is_strict, %is_left;
+  .reg .pred %holds, %is_equal, %or_equal, %is_left;
   .reg .b32 %n, %most, %mode, %kind, %value;
   .reg .b64 %at, %handle;
   .reg .f64 %a, %b;
@@ -100,9 +100,8 @@ known:
   setp.gt.f64 %holds, %a, %b;
   setp.eq.f64 %is_equal, %a, %b;
   and.b32 %kind, %mode, 256;
-  setp.ne.u32 %is_strict, %kind, 0;
-  not.pred %is_strict, %is_strict;
-  and.pred %is_equal, %is_equal, %is_strict;
+  setp.ne.u32 %or_equal, %kind, 0;
+  and.pred %is_equal, %is_equal, %or_equal;
   or.pred %holds, %holds, %is_equal;
   ld.param.u32 %most, [most];
   setp.lt.u32 %is_left, %n, %most;
