@@ -72,7 +72,7 @@ Tuning Tuning::of(DeviceClass device) {
   if (device == DeviceClass::gpu) return tuning;
   tuning.block_lanes = tuning.streaming_lanes = 64;
   tuning.lanes_factor = 8;
-  tuning.blocks_a_unit = tuning.blocks_a_unit_light = 16;
+  tuning.blocks_a_unit = tuning.blocks_a_unit_light = tuning.blocks_a_unit_gathering = 16;
   return tuning;
 }
 
@@ -186,6 +186,8 @@ const std::vector<Tunable>& tunables() {
        "Number on each multiprocessor or core, for loops that sum Globals", 1, 4096},
       {"blocks_a_unit_light", &T::blocks_a_unit_light, Steers::launch, "blocks",
        "The same for loops that move little", 1, 4096},
+      {"blocks_a_unit_gathering", &T::blocks_a_unit_gathering, Steers::launch, "blocks",
+       "The same for loops with Maps, which wait for memory", 1, 4096},
       {"light_bytes", &T::light_bytes, Steers::launch, "bytes",
        "Items of loops without Maps that move fewer move little", 0, many},
       {"slot_window", &T::slot_window, Steers::launch, "targets",

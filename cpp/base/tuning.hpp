@@ -75,6 +75,7 @@ struct Tuning {
   int lanes_factor = 2;
   int blocks_a_unit = 6;
   int blocks_a_unit_light = 8;
+  int blocks_a_unit_gathering = 24;
   int light_bytes = 48;
   int slot_window = 256;
   int kept_scratch_bytes = 65536;

@@ -190,7 +190,9 @@ GridRule grid_rule(const DeviceInfo& device, const LoopTraits& loop, const Tunin
   while (n_lanes * tuning.lanes_factor <= most) n_lanes *= tuning.lanes_factor;
   // Lanes that exchange registers must all be there.
   n_lanes = std::max<std::int64_t>(n_lanes, device.warp);
-  const std::int64_t per_unit = is_light ? tuning.blocks_a_unit_light : tuning.blocks_a_unit;
+  const std::int64_t per_unit = is_light         ? tuning.blocks_a_unit_light
+                                : loop.is_direct ? tuning.blocks_a_unit
+                                                 : tuning.blocks_a_unit_gathering;
   const std::int64_t n_units = std::max(device.n_units, 1);
   const bool is_bounded = loop.has_partials || device.is_cpu;
   return {static_cast<int>(n_lanes), is_bounded ? n_units * per_unit : blocks_max};

@@ -160,15 +160,16 @@ TEST(GridRule, FollowsTheDevice) {
   gpu.max_lanes = 1024;
   const GridRule free = rule_of(gpu, {0, false, false});
   EXPECT_GE(free.max_blocks * free.n_lanes, std::int64_t{1} << 24);
-  const GridRule bounded = rule_of(gpu, {0, false, true});
+  const GridRule bounded = rule_of(gpu, {0, true, true});
   EXPECT_EQ(bounded.n_lanes, free.n_lanes);
   EXPECT_GT(rule_of(gpu, {0, true, false}).n_lanes, free.n_lanes);
-  EXPECT_EQ(rule_of(gpu, {0, true, true}), bounded);
   EXPECT_EQ(rule_of(gpu, {0, true, true, 136}), bounded);
   const GridRule light = rule_of(gpu, {0, true, true, 16});
   EXPECT_GT(light.n_lanes * light.max_blocks, bounded.n_lanes * bounded.max_blocks);
-  EXPECT_EQ(rule_of(gpu, {0, false, true, 16}), bounded);
-  EXPECT_LT(bounded.max_blocks, 132 * 32);
+  const GridRule gathering = rule_of(gpu, {0, false, true});
+  EXPECT_EQ(rule_of(gpu, {0, false, true, 16}), gathering);
+  EXPECT_GT(gathering.max_blocks, bounded.max_blocks);
+  EXPECT_LT(gathering.max_blocks, 132 * 32);
   EXPECT_EQ(rule_of(gpu, {100, true, false}).n_lanes, 64);
   EXPECT_EQ(rule_of(gpu, {1 << 20, false, false}).n_lanes, 1024);
   EXPECT_EQ(rule_of(gpu, {1, false, false}).n_lanes, 1);
@@ -185,7 +186,9 @@ TEST(GridRule, FollowsTheDevice) {
   Tuning wide = Tuning::of(DeviceClass::gpu);
   wide.block_lanes = 512;
   wide.blocks_a_unit = 1;
-  EXPECT_EQ(grid_rule(gpu, {0, false, true}, wide), (GridRule{512, 132}));
+  wide.blocks_a_unit_gathering = 2;
+  EXPECT_EQ(grid_rule(gpu, {0, true, true}, wide), (GridRule{512, 132}));
+  EXPECT_EQ(grid_rule(gpu, {0, false, true}, wide), (GridRule{512, 264}));
 }
 
 }  // namespace
