@@ -14,7 +14,15 @@ from pyop2cxx.data.renumber import Renumbering, renumber
 from pyop2cxx.exceptions import DataValueError
 from pyop2cxx.mesh.cells import ReferenceCell, reference_cell
 from pyop2cxx.mesh.extruded import ExtrudedMesh
-from pyop2cxx.mesh.topology import Facets, MeshEntities, Tags, marked_points, split_facets
+from pyop2cxx.mesh.measures import volumes
+from pyop2cxx.mesh.topology import (
+    Facets,
+    MeshEntities,
+    Tags,
+    marked_points,
+    points_of,
+    split_facets,
+)
 from pyop2cxx.runtime import runtime
 from pyop2cxx.runtime.showing import Shown
 from pyop2cxx.sets.maps import Map
@@ -172,7 +180,7 @@ class Mesh(Shown):
 
     @cached_property
     def _sides(self) -> tuple[Facets, Facets]:
-        return split_facets(self.facets, self.cells, self.coordinates, self._facet_numbers)
+        return split_facets(self.facets, self.cell_vertices, self.coordinates, self._facet_numbers)
 
     @property
     def exterior_facets(self) -> Facets:
@@ -191,6 +199,21 @@ class Mesh(Shown):
             UsageError: More than two cells share a facet.
         """
         return self._sides[1]
+
+    @cached_property
+    def cell_volumes(self) -> Dat:
+        """A Dat of the length, area or volume of each cell.
+
+        They belong to the coordinates at the first time that they are asked for.
+
+        Example:
+            >>> from pyop2cxx.mesh import square_mesh
+            >>> square_mesh(2).cell_volumes.data_ro[:2].tolist()
+            [0.125, 0.125]
+        """
+        corners = points_of(self.coordinates)[self.cell_vertices.values_with_halo]
+        found = volumes(self.cell, corners).astype(self.coordinates.dtype)
+        return Dat(self.cells, found, name="cell_volumes")
 
     @cached_property
     def facet_tags(self) -> Tags:

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import cached_property
 from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
@@ -11,6 +12,7 @@ import numpy as np
 from pyop2cxx._core import mesh as room
 from pyop2cxx.data.dats import Dat
 from pyop2cxx.exceptions import DataValueError, SetTypeError, UnknownTagError, UsageError
+from pyop2cxx.mesh.measures import normals
 from pyop2cxx.runtime import runtime
 from pyop2cxx.sets.maps import Map
 from pyop2cxx.sets.sets import Set, Subset
@@ -161,7 +163,7 @@ class Facets:
     def __init__(
         self,
         whole: MeshEntities,
-        cells: Set,
+        cell_vertices: Map,
         numbers: Numbers,
         uses: npt.NDArray[np.int64],
         tags: Mapping[str, Numbers],
@@ -171,7 +173,7 @@ class Facets:
         n, arity = uses.shape
         n_local = whole.of_cells.arity
         self.set = Set(n, name)
-        self.cells = Map(self.set, cells, arity, uses // n_local, f"{name}_cells")
+        self.cells = Map(self.set, cell_vertices.iterset, arity, uses // n_local, f"{name}_cells")
         self.vertices = Map(
             self.set,
             whole.vertices.toset,
@@ -187,7 +189,26 @@ class Facets:
         here[numbers] = np.arange(n)
         parts = {tag: here[found][here[found] >= 0] for tag, found in tags.items()}
         self.tags = Tags(self.set, {tag: part for tag, part in parts.items() if part.size})
-        self._coordinates = coordinates
+        self._coordinates, self._cell_vertices = coordinates, cell_vertices
+
+    @cached_property
+    def normals(self) -> Dat:
+        """A Dat of vectors that stand on the facets, out of the first cell, as long as these large.
+
+        Those of a cell add up to zero. They belong to the coordinates at the first time that they
+        are asked for.
+
+        Example:
+            >>> from pyop2cxx.mesh import square_mesh
+            >>> facets = square_mesh(4).exterior_facets
+            >>> facets.normals.data_ro[facets.tags["left"].indices[0]].tolist()
+            [-0.25, 0.0]
+        """
+        points = points_of(self._coordinates)
+        cells = self._cell_vertices.values_with_halo[self.cells.values_with_halo[:, 0]]
+        found = normals(points[self.vertices.values_with_halo], points[cells].mean(axis=1))
+        found = np.asarray(found + 0.0, self._coordinates.dtype)  # no -0.0
+        return Dat(self.set ** points.shape[1], found, name=f"{self.set.name}_normals")
 
     def where(self, marker: Marker) -> Subset:
         """Return the facets whose vertices all fulfil a condition.
@@ -236,13 +257,18 @@ class Facets:
         return f"Facets({self.set.size} {self.set.name}, tags: {list(self.tags)})"
 
 
+def points_of(coordinates: Dat) -> Array:
+    """Return where vertices are, shape (n_vertices, gdim)."""
+    return np.asarray(coordinates.data_ro).reshape(coordinates.dataset.set.size, -1)
+
+
 def marked_points(coordinates: Dat, marker: Marker) -> npt.NDArray[np.bool_]:
     """Return which vertices a condition holds for, shape (n_vertices,).
 
     Raises:
         DataValueError: The marker does not return a truth value for each point.
     """
-    points = np.asarray(coordinates.data_ro).reshape(coordinates.dataset.set.size, -1).T
+    points = points_of(coordinates).T
     found = np.asarray(marker(points))
     if found.shape != (points.shape[1],) or found.dtype.kind != "b":
         raise DataValueError(
@@ -253,7 +279,7 @@ def marked_points(coordinates: Dat, marker: Marker) -> npt.NDArray[np.bool_]:
 
 
 def split_facets(
-    whole: MeshEntities, cells: Set, coordinates: Dat, tags: Mapping[str, Numbers]
+    whole: MeshEntities, cell_vertices: Map, coordinates: Dat, tags: Mapping[str, Numbers]
 ) -> tuple[Facets, Facets]:
     """Return the facets on the boundary and those between two cells.
 
@@ -269,10 +295,10 @@ def split_facets(
     first, second = whole.uses()
     is_outer = second < 0
     outer, inner = np.flatnonzero(is_outer), np.flatnonzero(~is_outer)
-    pairs = np.stack([first[inner], second[inner]], 1)
+    pairs, rows = np.stack([first[inner], second[inner]], 1), cell_vertices
     return (
-        Facets(whole, cells, outer, first[outer][:, None], tags, "exterior_facets", coordinates),
-        Facets(whole, cells, inner, pairs, tags, "interior_facets", coordinates),
+        Facets(whole, rows, outer, first[outer][:, None], tags, "exterior_facets", coordinates),
+        Facets(whole, rows, inner, pairs, tags, "interior_facets", coordinates),
     )
 
 
