@@ -98,11 +98,10 @@ def collection(mesh: Mesh, corners: Array, **style: Any) -> Any:
     return extras.load("matplotlib.collections", "plotting").PolyCollection(corners, **style)
 
 
-def add(axes: Any, drawn: Any, mesh: Mesh) -> None:
-    """Add polygons to axes, and show all of them at one scale."""
-    points = np.asarray(mesh.coordinates.data_ro).reshape(mesh.vertices.size, -1)
+def add(axes: Any, drawn: Any, points: Array) -> None:
+    """Add polygons to axes, and show all of them, with corners among the points, at one scale."""
     low, high = points.min(axis=0), points.max(axis=0)
-    if mesh.gdim == 3:
+    if points.shape[1] == 3:
         axes.add_collection3d(drawn)
         axes.set(xlim=(low[0], high[0]), ylim=(low[1], high[1]), zlim=(low[2], high[2]))
         axes.set_box_aspect(np.maximum(high - low, 1e-12 * (high - low).max()))

@@ -115,6 +115,6 @@ def _coloured(
     points = np.asarray(mesh.coordinates.data_ro).reshape(mesh.vertices.size, -1)
     drawn = collection(mesh, points[rows], cmap=cmap, edgecolors="white", linewidths=0.2)
     drawn.set_array(numbers[cells])
-    add(plane, drawn, mesh)
+    add(plane, drawn, points)
     plane.figure.colorbar(drawn, ax=plane, label=label, shrink=0.85)
     return finished(plane, path)

@@ -17,6 +17,9 @@ if TYPE_CHECKING:
     from pyop2cxx.base.arrays import Array
     from pyop2cxx.mesh.mesh import Mesh
 
+_ARROWS = 20
+"""How many there are along the longer side of a picture."""
+
 
 def plot_mesh(
     mesh: Mesh,
@@ -52,7 +55,7 @@ def plot_mesh(
     plane = axes_for(axes, mesh.gdim, title or f"{mesh.name}: {mesh.cells.size} cells")
     points = _points(mesh)
     style = {"facecolors": "#dfe8f0", "edgecolors": "#30506e", "linewidths": 0.4}
-    add(plane, collection(mesh, points[rows], **style), mesh)
+    add(plane, collection(mesh, points[rows], **style), points)
     return finished(plane, path)
 
 
@@ -62,6 +65,8 @@ def plot_values(
     path: str | os.PathLike[str] | None = None,
     *,
     component: int | None = None,
+    arrows: bool = False,
+    displacement: Dat | None = None,
     axes: Any = None,
     title: str | None = None,
     label: str | None = None,
@@ -75,6 +80,8 @@ def plot_values(
         mesh: The mesh.
         values: A Dat on its vertices or its cells, real.
         component: Which of several values of an entity; None draws their magnitude.
+        arrows: Whether arrows on a flat mesh say where values of two components point, too.
+        displacement: A Dat on the vertices that moves them, in the picture only.
         path: As of `plot_mesh`.
         axes: As of `plot_mesh`.
         title: Written above; by default the name of the Dat.
@@ -101,14 +108,19 @@ def plot_values(
     """
     check_mesh(mesh, "plot_values")
     shown = _scalars(mesh, values, component)
+    if arrows and (mesh.gdim != 2 or values.cdim != 2):
+        raise UsageError(
+            f"plot_values: arrows are for two components on a flat mesh; Dat '{values.name}' has "
+            f"{values.cdim} in {mesh.gdim}-D"
+        )
     on_vertices = values.dataset.set is mesh.vertices
     plane = axes_for(axes, 2 if mesh.tdim == 1 else mesh.gdim, title or values.name)
+    points = _points(mesh) if displacement is None else _moved(mesh, displacement)
     if mesh.tdim == 1:
-        _draw_line(plane, mesh, shown, on_vertices)
+        _draw_line(plane, mesh, points[:, 0], shown, on_vertices)
         plane.set(xlabel="x", ylabel=label or values.name)
         return finished(plane, path)
     rows, cells = polygons(mesh)
-    points = _points(mesh)
     if on_vertices and mesh.gdim == 2:
         # Each quadrilateral as two triangles, which is all that shading knows.
         triangles = (
@@ -123,9 +135,47 @@ def plot_values(
         edges = "none" if mesh.gdim == 3 else "face"
         drawn = collection(mesh, points[rows], cmap=cmap, edgecolors=edges, linewidths=0.2)
         drawn.set_array(colours)
-        add(plane, drawn, mesh)
+        add(plane, drawn, points)
     plane.figure.colorbar(drawn, ax=plane, label=label or "", shrink=0.85)
+    if arrows:
+        at = points if on_vertices else points[mesh.cell_vertices.values].mean(axis=1)
+        _draw_arrows(plane, at, np.asarray(values.data_ro))
     return finished(plane, path)
+
+
+def _moved(mesh: Mesh, displacement: Dat) -> Array:
+    """Return where vertices are after a displacement, shape (n_vertices, gdim).
+
+    Raises:
+        UsageError: It is none of the mesh's vertices.
+    """
+    is_dat = isinstance(displacement, Dat) and displacement.dtype.kind == "f"
+    on = displacement.dataset.set if is_dat else None
+    if on is not mesh.vertices or displacement.cdim != mesh.gdim:
+        raise UsageError(
+            f"plot_values: expected as displacement a real Dat on mesh.vertices with {mesh.gdim} "
+            f"values each, got {displacement!r}"
+        )
+    found: Array = _points(mesh) + np.asarray(displacement.data_ro).reshape(-1, mesh.gdim)
+    return found
+
+
+def _draw_arrows(axes: Any, points: Array, values: Array) -> None:
+    """Draw one arrow in each square of a grid that has a point in it."""
+    low, high = points.min(axis=0), points.max(axis=0)
+    width = (high - low).max() / _ARROWS
+    square = np.floor((points - low) / width).astype(np.int64) @ [1, 2 * _ARROWS]
+    middle = low + (np.stack([square % (2 * _ARROWS), square // (2 * _ARROWS)], 1) + 0.5) * width
+    order = np.lexsort((np.linalg.norm(points - middle, axis=1), square))
+    first = order[np.unique(square[order], return_index=True)[1]]
+    axes.quiver(
+        *points[first].T,
+        *values[first].T,
+        color="white",
+        edgecolor="black",
+        linewidth=0.4,
+        width=0.005,
+    )
 
 
 def _points(mesh: Mesh) -> Array:
@@ -159,8 +209,7 @@ def _scalars(mesh: Mesh, values: Dat, component: int | None) -> Array:
     return chosen
 
 
-def _draw_line(axes: Any, mesh: Mesh, shown: Array, on_vertices: bool) -> None:
-    x = _points(mesh)[:, 0]
+def _draw_line(axes: Any, mesh: Mesh, x: Array, shown: Array, on_vertices: bool) -> None:
     if on_vertices:
         order = np.argsort(x)
         axes.plot(x[order], shown[order])

@@ -79,6 +79,37 @@ def test_components_and_magnitudes() -> None:
         plot_values(mesh, flow, component=2)
 
 
+def test_arrows_point_where_values_do() -> None:
+    mesh = square_mesh(60)
+    turning = mesh.coordinates.data_ro[:, ::-1] * [-1, 1]
+    for on, values in ((mesh.vertices, turning), (mesh.cells, np.tile([1.0, 2.0], (7200, 1)))):
+        figure = plot_values(mesh, op2.Dat(on**2, values, name="flow"), arrows=True)
+        arrows = figure.axes[0].collections[-1]
+        assert 300 < arrows.N <= 484
+        if on is mesh.vertices:
+            np.testing.assert_array_equal(arrows.U, -arrows.XY[:, 1])
+            np.testing.assert_array_equal(arrows.V, arrows.XY[:, 0])
+        else:
+            assert np.ptp(arrows.XY, axis=0) == pytest.approx(0.95, abs=0.05)
+            assert (arrows.V == 2).all()
+    with pytest.raises(UsageError, match="two components on a flat mesh; Dat 'u' has 1 in 2-D"):
+        plot_values(mesh, op2.Dat(mesh.vertices, name="u"), arrows=True)
+
+
+def test_a_displacement_moves_what_is_drawn() -> None:
+    for mesh, on in ((square_mesh(4), "cells"), (cube_mesh(2), "vertices")):
+        values = op2.Dat(getattr(mesh, on), 1.0)
+        shift = op2.Dat(mesh.vertices**mesh.gdim, 3.0, name="shift")
+        plane = plot_values(mesh, values, displacement=shift).axes[0]
+        assert 2.9 < plane.get_xlim()[0] < plane.get_xlim()[1] < 4.1
+        assert mesh.coordinates.max().tolist() == [1.0] * mesh.gdim
+        with pytest.raises(UsageError, match=r"a real Dat on mesh\.vertices with . values each"):
+            plot_values(mesh, values, displacement=values)
+    line = interval_mesh(2)
+    moved = plot_values(line, op2.Dat(line.vertices, 1.0), displacement=op2.Dat(line.vertices, 2.0))
+    assert moved.axes[0].lines[0].get_xdata().tolist() == [2.0, 2.5, 3.0]
+
+
 def test_intervals_give_lines() -> None:
     mesh = interval_mesh(4)
     u = op2.Dat(mesh.vertices, [0.0, 1, 4, 9, 16], name="u")
