@@ -9,7 +9,6 @@ the cube. Elements of the lowest degree have to converge with order 1.
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING
 
 import ufl
 from convergence import run
@@ -18,12 +17,9 @@ from ufl import curl, dx, inner
 from pyop2cxx import fem
 from pyop2cxx.mesh import cube_mesh
 
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
-
-def solve(n: int) -> float:
-    """Solve on n x n x n cubes, six tetrahedra each; return the error."""
+def solve(n: int) -> tuple[float, fem.Function]:
+    """Solve on n x n x n cubes, six tetrahedra each; return the error, and E."""
     mesh = cube_mesh(n)
     V = fem.FunctionSpace(mesh, ("N1curl", 1))
     x = fem.SpatialCoordinate(mesh)
@@ -36,10 +32,10 @@ def solve(n: int) -> float:
     bcs = [fem.DirichletBC(V, exact)]
     went = fem.solve(a == L, field, bcs, ksp_type="cg", pc_type="jacobi", ksp_rtol=1e-9)
     print(f"{n} x {n} x {n}: {V.size} unknowns, {went.n_iterations} iterations")
-    return fem.error_norm(field, exact, degree=4)
+    return fem.error_norm(field, exact, degree=4), field
 
 
-def main(argv: Sequence[str] | None = None) -> int:
+def main(argv: list[str] | None = None) -> int:
     """Run the demo; return 0, or 1 if it converges too slowly."""
     return run(__doc__, solve, order=0.9, cells=3, argv=argv)
 

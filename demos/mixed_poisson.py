@@ -10,7 +10,6 @@ boundary is natural here, an integral over facets. Both errors have to fall with
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING
 
 import basix.ufl
 import numpy as np
@@ -21,12 +20,9 @@ from ufl import div, dot, ds, dx, grad
 from pyop2cxx import fem
 from pyop2cxx.mesh import square_mesh
 
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
-
-def solve(n: int) -> float:
-    """Solve on n x n quadrilaterals; return the error of the flux."""
+def solve(n: int) -> tuple[float, fem.Function]:
+    """Solve on n x n quadrilaterals; return the error of the flux, and it."""
     mesh = square_mesh(n, cell="quadrilateral")
     flux = basix.ufl.element("RT", "quadrilateral", 1)
     constant = basix.ufl.element("DG", "quadrilateral", 0)
@@ -48,12 +44,15 @@ def solve(n: int) -> float:
     print(f"not balanced on any cell: at most {np.abs(lost).max():.1e}")
     if np.abs(lost).max() > 1e-12:
         raise SystemExit("check: FAILED: the flux does not balance the source on each cell")
-    return fem.error_norm(found, -grad(exact))
+    at = fem.FunctionSpace(mesh, ("DG", 0, (2,)))
+    return fem.error_norm(found, -grad(exact)), fem.interpolate(
+        found, fem.Function(at, name="flux")
+    )
 
 
-def main(argv: Sequence[str] | None = None) -> int:
+def main(argv: list[str] | None = None) -> int:
     """Run the demo; return 0, or 1 if it converges too slowly."""
-    return run(__doc__, solve, order=0.95, cells=8, argv=argv)
+    return run(__doc__, solve, order=0.95, cells=8, argv=argv, arrows=True)
 
 
 if __name__ == "__main__":

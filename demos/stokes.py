@@ -10,7 +10,6 @@ with order 2; what is checked is the velocity.
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING
 
 import basix.ufl
 import numpy as np
@@ -21,12 +20,9 @@ from ufl import div, dot, dx, grad, inner
 from pyop2cxx import fem
 from pyop2cxx.mesh import square_mesh
 
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
-
-def solve(n: int) -> float:
-    """Solve on n x n squares, two triangles each; return the error of the velocity."""
+def solve(n: int) -> tuple[float, fem.Function]:
+    """Solve on n x n squares, two triangles each; return the error of the velocity, and it."""
     mesh = square_mesh(n)
     quadratic = basix.ufl.element("P", "triangle", 2, shape=(2,))
     linear = basix.ufl.element("P", "triangle", 1)
@@ -50,12 +46,12 @@ def solve(n: int) -> float:
     found, p = w.split()
     mean = fem.assemble((p - pressure) * dx)
     print(f"{n} x {n}: error of the pressure {fem.norm(p - pressure - mean, degree=5):.3e}")
-    return fem.error_norm(found, velocity)
+    return fem.error_norm(found, velocity), found
 
 
-def main(argv: Sequence[str] | None = None) -> int:
+def main(argv: list[str] | None = None) -> int:
     """Run the demo; return 0, or 1 if it converges too slowly."""
-    return run(__doc__, solve, order=2.7, cells=6, argv=argv)
+    return run(__doc__, solve, order=2.7, cells=6, argv=argv, arrows=True)
 
 
 if __name__ == "__main__":

@@ -10,7 +10,6 @@ elements have to meet cos(pi x) cos(pi y) cos(sqrt(2) pi t) with order 2.
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING
 
 import numpy as np
 import ufl
@@ -20,9 +19,6 @@ from ufl import dx, grad, inner
 from pyop2cxx import fem, op2
 from pyop2cxx.mesh import square_mesh
 
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
 END = 0.5
 STEP = """void leap(const double *dt2, const double *mass, double *force, double *u, double *old) {
   const double next = 2 * u[0] - old[0] + dt2[0] * force[0] / mass[0];
@@ -30,8 +26,8 @@ STEP = """void leap(const double *dt2, const double *mass, double *force, double
 }"""
 
 
-def solve(n: int) -> float:
-    """Go to the end of time on n x n squares; return the error there."""
+def solve(n: int) -> tuple[float, fem.Function]:
+    """Go to the end of time on n x n squares; return the error there, and u."""
     mesh = square_mesh(n)
     V = fem.FunctionSpace(mesh, ("P", 1))
     speed, n_steps = np.sqrt(2) * np.pi, int(np.ceil(END * n * 4))
@@ -54,10 +50,10 @@ def solve(n: int) -> float:
         leap.compute()
     x = fem.SpatialCoordinate(mesh)
     there = ufl.cos(ufl.pi * x[0]) * ufl.cos(ufl.pi * x[1]) * np.cos(speed * END)
-    return fem.error_norm(u, there)
+    return fem.error_norm(u, there), u
 
 
-def main(argv: Sequence[str] | None = None) -> int:
+def main(argv: list[str] | None = None) -> int:
     """Run the demo; return 0, or 1 if it converges too slowly."""
     return run(__doc__, solve, order=1.9, cells=8, argv=argv)
 

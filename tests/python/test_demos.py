@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 from __future__ import annotations
 
+import ast
 import importlib
 import json
 import sys
@@ -131,7 +132,7 @@ def test_airfoil_refuses_no_iterations(airfoil, capsys):
 
 
 @pytest.mark.parametrize("backend", BACKENDS)
-@pytest.mark.parametrize("arguments", [[], ["--nodes", "40", "--iterations", "30"]])
+@pytest.mark.parametrize("arguments", [[], ["--cells", "40", "--steps", "30"]])
 def test_jacobi_equals_numpy(monkeypatch, backend, arguments, capsys):
     assert demo("jacobi", monkeypatch).main(["--backend", backend, *arguments]) == 0
     assert "check: passed" in capsys.readouterr().out
@@ -139,7 +140,8 @@ def test_jacobi_equals_numpy(monkeypatch, backend, arguments, capsys):
 
 def test_jacobi_notices_a_wrong_kernel(monkeypatch, capsys):
     module = demo("jacobi", monkeypatch)
-    monkeypatch.setattr(module, "RES", module.RES.replace("* u[0]", "* u[0] * 1.001"))
+    wrong = module.KERNELS.replace("a[0] * u[0]", "a[0] * u[0] * 1.001")
+    monkeypatch.setattr(module, "KERNELS", wrong)
     assert module.main([]) == 1
     assert "check: FAILED" in capsys.readouterr().out
 
@@ -195,6 +197,25 @@ def test_aero_notices_a_wrong_tangent(monkeypatch, capsys):
     monkeypatch.setattr(module.ufl, "derivative", lambda *given: 1.1 * derivative(*given))
     assert module.main(["--cells", "4"]) == 1
     assert "check: FAILED" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("name", [*FORMS, "aero", "column_sum", "jacobi", "shallow_water"])
+def test_demos_are_short_and_draw_what_they_found(monkeypatch, name, tmp_path):
+    """60 lines at most, without docstrings, blank lines and comments."""
+    for package in ("basix", "ffcx", "matplotlib", "scipy", "ufl"):
+        pytest.importorskip(package)
+    text = (DEMOS / f"{name}.py").read_text()
+    bodies = [node for node in ast.walk(ast.parse(text)) if hasattr(node, "body")]
+    documented = [n for n in bodies if isinstance(n, ast.Module | ast.ClassDef | ast.FunctionDef)]
+    told = sum(len((ast.get_docstring(n) or "").splitlines()) for n in documented)
+    lines = [line for line in map(str.strip, text.splitlines()) if line and line[0] != "#"]
+    blank = sum((ast.get_docstring(n) or "").split("\n").count("") for n in documented)
+    assert len(lines) - (told - blank) <= (80 if name == "matrix_free" else 60)
+    picture = tmp_path / "picture.png"
+    argv = ["--backend", "sequential", "--picture", str(picture)]
+    argv += ["--cells", str(FORMS.get(name, 5))]
+    assert demo(name, monkeypatch).main(argv) == 0
+    assert picture.stat().st_size > 5000
 
 
 def test_burgers_notices_another_viscosity(monkeypatch, capsys):
@@ -287,7 +308,7 @@ def test_programs_compute_the_same_in_chains(monkeypatch, name, backend):
     [
         ["conjugate_gradients", "--cells", "5"],
         ["heat", "--cells", "6"],
-        ["jacobi", "--iterations", "5"],
+        ["jacobi", "--steps", "5"],
         ["shallow_water", "--cells", "6", "--steps", "10"],
         ["two_forms", "--cells", "6"],
     ],
