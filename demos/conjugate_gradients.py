@@ -64,12 +64,13 @@ class System:
     """Laplace's equation in a cube of n x n x n cubes of six tetrahedra each.
 
     Attributes:
+        mesh: The cube.
         u: The solution so far, at the vertices.
         n_done: Iterations.
     """
 
     def __init__(self, n: int) -> None:
-        mesh = cube_mesh(n)
+        self.mesh = mesh = cube_mesh(n)
         self.cells, self.vertices, corners = mesh.cells, mesh.vertices, mesh.cell_vertices
         x = mesh.coordinates
         where = x.data_ro.copy()

@@ -53,12 +53,13 @@ class Heat:
     """A square of n x n squares of two triangles each.
 
     Attributes:
+        mesh: The square.
         u: The temperature at the vertices.
         hottest: The highest temperature after the last step.
     """
 
     def __init__(self, n: int) -> None:
-        mesh = square_mesh(n)
+        self.mesh = mesh = square_mesh(n)
         vertices, corners = mesh.vertices, mesh.cell_vertices
         x = mesh.coordinates
         self.where = x.data_ro.copy()

@@ -48,13 +48,14 @@ class TwoForms:
     """A product of sines on a square of n x n squares of two triangles each.
 
     Attributes:
+        mesh: The square.
         k: The stiffness matrix times the function.
         m: The mass matrix times the function.
         e: The two energies.
     """
 
     def __init__(self, n: int) -> None:
-        mesh = square_mesh(n)
+        self.mesh = mesh = square_mesh(n)
         vertices, corners, x = mesh.vertices, mesh.cell_vertices, mesh.coordinates
         u = op2.Dat(vertices, np.sin(np.pi * x.data_ro).prod(axis=1), name="u")
         self.k, self.m = op2.Dat(vertices, name="k"), op2.Dat(vertices, name="m")

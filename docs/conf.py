@@ -6,6 +6,8 @@ from __future__ import annotations
 import importlib
 import inspect
 import re
+import sys
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from docutils import nodes
@@ -20,10 +22,12 @@ if TYPE_CHECKING:
 
     from sphinx.application import Sphinx
 
+sys.path.insert(0, str(Path(__file__).parent))  # demo_pages
+
 project = "pyop2cxx"
 author = "the pyop2cxx developers"
 version = release = __version__
-extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon"]
+extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon", "demo_pages"]
 autodoc_member_order = "bysource"
 autodoc_typehints = "signature"
 autodoc_default_options = {
@@ -36,6 +40,7 @@ napoleon_use_rtype = False
 suppress_warnings = ["ref.python"]
 myst_heading_anchors = 3
 html_theme = "furo"
+html_static_path = ["_static"]
 html_title = f"pyop2cxx {version}"
 
 

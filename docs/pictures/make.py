@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Make the pictures of the gallery anew: ``python docs/pictures/make.py``. Takes a minute."""
+"""Make the pictures of the manual anew: ``python docs/pictures/make.py [NAME ...]``; in minutes."""
 
 from __future__ import annotations
 
@@ -8,7 +8,9 @@ import importlib
 import subprocess
 import sys
 import tempfile
+from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import ufl
@@ -18,6 +20,9 @@ from pyop2cxx import fem, op2
 from pyop2cxx.mesh import Mesh, airfoil_mesh, disk_mesh
 from pyop2cxx.mesh.files import write_mesh
 from pyop2cxx.plot import plot_colours, plot_numbering, plot_sparsity, plot_values
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 HERE = Path(__file__).parent
 DEMOS = HERE.parents[1] / "demos"
@@ -33,26 +38,84 @@ def shuffled(mesh: Mesh, *, renumber: bool) -> Mesh:
     return Mesh.from_arrays("triangle", points, cells, renumber=renumber)
 
 
-def main() -> None:
-    """Draw what the package can draw, and run the demos that have pictures."""
+OF_FORMS = {
+    **{"advection_diffusion": 16, "burgers": 24, "dg_advection": 24, "elasticity": 6},
+    **{"hyperelasticity": 12, "mass_laplace": 16, "matrix_free": 6, "maxwell": 7},
+    **{"mixed_poisson": 10, "stokes": 12, "wave": 24, "column_sum": 12},
+}
+"""Demos that solve a problem on two meshes, and cells a side of the coarser one."""
+
+
+def main(*names: str) -> None:
+    """Draw what the package can draw, and run the demos; or only those of some names."""
+    works: dict[str, Callable[[], object]] = {
+        name: partial(demo, name, "--cells", n) for name, n in OF_FORMS.items()
+    }
+    works |= {
+        "numberings": numberings,
+        "plate": lambda: plate(disk_mesh(30)),
+        "aero": potential,
+        "airfoil": airfoil,
+        "jacobi": partial(demo, "jacobi", "--cells", 40, "--steps", 300),
+        "shallow_water": partial(demo, "shallow_water", "--steps", 250),
+        "poisson": lambda: draw("poisson", "--plot", HERE / "poisson.png"),
+        "heat": heat,
+        "conjugate_gradients": conjugate_gradients,
+        "two_forms": two_forms,
+    }
+    before = {path: path.stat().st_mtime_ns for path in HERE.glob("*.png")}
+    for name in names or works:
+        works[name]()
+    for path in HERE.glob("*.png"):  # a fifth of the size, and the same to the eye
+        if before.get(path) != path.stat().st_mtime_ns:
+            with Image.open(path) as picture:
+                small = picture.convert("RGB").quantize(96)
+            small.save(path, optimize=True)
+
+
+def numberings() -> None:
+    """Draw orders, colours and a matrix."""
     plot_numbering(shuffled(disk_mesh(14), renumber=False), HERE / "shuffled.png")
     plot_numbering(shuffled(disk_mesh(14), renumber=True), HERE / "renumbered.png")
     mesh = disk_mesh(8)
     plot_colours(mesh, HERE / "colours.png")
     c2v, nodes = mesh.cell_vertices, mesh.vertices**1
     plot_sparsity(op2.Sparsity((nodes, nodes), [(c2v, c2v, None)]), HERE / "sparsity.png")
-    plate(disk_mesh(30))
-    potential()
-    draw("shallow_water", "--picture", HERE / "shallow_water.png", "--steps", "150")
+
+
+def airfoil() -> None:
+    """Draw the Mach number when the flow is steady."""
     with tempfile.TemporaryDirectory() as folder:
         mesh_file = Path(folder) / "airfoil.npz"
         write_mesh(airfoil_mesh(100, 120), mesh_file)
         options = ("--backend", "openmp", "--iterations", "4000", "--mesh", mesh_file)
         draw("airfoil", "--plot", HERE / "airfoil.png", *options)
-    for path in HERE.glob("*.png"):  # a fifth of the size, and the same to the eye
-        with Image.open(path) as picture:
-            small = picture.convert("RGB").quantize(96)
-        small.save(path, optimize=True)
+
+
+def program(module: str, kind: str, n: int, n_steps: int) -> Any:
+    """Return a program of a demo after some steps."""
+    made = getattr(importlib.import_module(module), kind)(n)
+    for _ in range(n_steps):
+        made.step()
+    return made
+
+
+def heat() -> None:
+    """Draw the temperature after some time."""
+    made = program("heat", "Heat", 32, 300)
+    plot_values(made.mesh, made.u, HERE / "heat.png", title="temperature", cmap="inferno")
+
+
+def conjugate_gradients() -> None:
+    """Draw the solution."""
+    made = program("conjugate_gradients", "System", 10, 60)
+    plot_values(made.mesh, made.u, HERE / "conjugate_gradients.png", title="x + 2 y - z")
+
+
+def two_forms() -> None:
+    """Draw what the stiffness makes of a product of sines."""
+    made = program("two_forms", "TwoForms", 24, 1)
+    plot_values(made.mesh, made.k, HERE / "two_forms.png", title="stiffness times sines")
 
 
 def plate(mesh: Mesh) -> None:
@@ -64,7 +127,6 @@ def plate(mesh: Mesh) -> None:
 
 def potential() -> None:
     """Draw how fast the flow of demo aero is, close to the aerofoil."""
-    sys.path.insert(0, str(DEMOS))
     phi, _ = importlib.import_module("aero").flow(80)
     mesh = phi.space.mesh
     speed = fem.FunctionSpace(mesh, ("DG", 0))
@@ -80,5 +142,11 @@ def draw(name: str, *arguments: object) -> None:
     subprocess.run([sys.executable, DEMOS / f"{name}.py", *map(str, arguments)], check=True)
 
 
+def demo(name: str, *arguments: object) -> None:
+    """Run a demo that draws into a file of its name."""
+    draw(name, "--picture", HERE / f"{name}.png", *arguments)
+
+
 if __name__ == "__main__":
-    main()
+    sys.path.insert(0, str(DEMOS))
+    main(*sys.argv[1:])

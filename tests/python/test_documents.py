@@ -14,7 +14,11 @@ import pytest
 from pyop2cxx import op2
 
 ROOT = Path(__file__).parents[2]
-PAGES = ["README.md", *sorted(str(p.relative_to(ROOT)) for p in (ROOT / "docs").glob("*.md"))]
+PAGES = [
+    "README.md",
+    *sorted(str(p.relative_to(ROOT)) for p in (ROOT / "docs").glob("*.md")),
+    *sorted(str(p.relative_to(ROOT)) for p in (ROOT / "docs" / "demos").glob("*.md")),
+]
 FENCE = re.compile(r"^```(\S*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 LINK = re.compile(r"\]\(([^)#:]+?)(?:#[^)]*)?\)")
 
@@ -72,6 +76,22 @@ def test_links_lead_somewhere(page: str) -> None:
         link for link in LINK.findall(text) if not (ROOT / page).parent.joinpath(link).exists()
     ]
     assert broken == []
+
+
+def test_every_demo_has_a_page_with_its_picture_and_a_place_in_the_gallery() -> None:
+    docs = ROOT / "docs"
+    pages = {p.stem: p.read_text() for p in (docs / "demos").glob("*.md")}
+    programs = [p for p in (ROOT / "demos").glob("*.py") if "__main__" in p.read_text()]
+    assert pages.keys() == {program.stem for program in programs}
+    for name, text in pages.items():
+        assert f"```{{demo}} {name}\n```" in text
+        assert text.startswith("# ")
+        assert len(text.split()) > 25, f"{name}: what the page is about"
+        picture = (docs / "pictures" / f"{name}.png").read_bytes()
+        assert picture.startswith(b"\x89PNG")
+        assert len(picture) > 3000
+    blocks = re.findall(r"```{demo-gallery}\n(.*?)```", (docs / "gallery.md").read_text(), re.DOTALL)
+    assert sorted(" ".join(blocks).split()) == sorted(pages)
 
 
 def test_the_readme_opens_with_twenty_lines_that_can_be_pasted() -> None:
