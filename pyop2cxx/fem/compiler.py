@@ -20,6 +20,7 @@ from pyop2cxx.exceptions import DataTypeError, UnsupportedError, UsageError
 from pyop2cxx.fem._packages import ufl
 from pyop2cxx.kernel import ufcx
 from pyop2cxx.kernel.kernel import Kernel
+from pyop2cxx.kernel.ufcx_sums import with_joined_sums
 from pyop2cxx.runtime.store import remembered
 
 if TYPE_CHECKING:
@@ -41,7 +42,7 @@ _ARITY: type[BaseException] = ufl.algorithms.check_arities.ArityMismatch
 _CALLED = ("number", "vector", "matrix")
 """What kernels without a name are called, by the rank of the form."""
 _PACKAGES = ("fenics-ufl", "fenics-basix", "fenics-ffcx")
-_LAYOUT = 3
+_LAYOUT = 4
 """Of what is kept on disk; to be raised when it changes."""
 
 
@@ -241,7 +242,8 @@ def _description(
     domains = list(dict.fromkeys(key[0] for key in expression.integrand))
     if len(domains) != 1:
         raise UnsupportedError("compile_form: an integral is over cells of several types")
-    body = ufcx.with_products(ufcx.body_of(generate(integral, domains[0], settings)[1]))
+    written = ufcx.body_of(generate(integral, domains[0], settings)[1])
+    body = with_joined_sums(ufcx.with_products(written))
     n_cells = 2 if kind == "interior_facet" else 1
     positions = described.original_coefficient_positions
     coefficients = [

@@ -14,6 +14,7 @@ import re
 from typing import TYPE_CHECKING, NamedTuple
 
 from pyop2cxx.exceptions import InternalError, KernelTypeError, UnsupportedError, UsageError
+from pyop2cxx.kernel.ufcx_sums import with_joined_sums
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -134,7 +135,7 @@ def _function(source: str, integral: str | None) -> tuple[str, list[str], str]:
             return (
                 called,
                 [" ".join(one.split()) for one in head[2].split(",")],
-                with_products(body),
+                with_joined_sums(with_products(body)),
             )
     raise UsageError(f"Kernel.from_ufcx: the text ends within integral '{called}'")
 
