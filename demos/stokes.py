@@ -51,7 +51,7 @@ def solve(n: int) -> tuple[float, fem.Function]:
 
 def main(argv: list[str] | None = None) -> int:
     """Run the demo; return 0, or 1 if it converges too slowly."""
-    return run(__doc__, solve, order=2.7, cells=6, argv=argv, arrows=True)
+    return run(__doc__, solve, order=2.7, cells=6, argv=argv, arrows=True, title="velocity")
 
 
 if __name__ == "__main__":

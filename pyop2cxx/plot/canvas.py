@@ -9,13 +9,15 @@ import numpy as np
 
 from pyop2cxx.base import extras
 from pyop2cxx.base.files import replacing
-from pyop2cxx.exceptions import UnsupportedError, UsageError
+from pyop2cxx.exceptions import DataValueError, UnsupportedError, UsageError
 from pyop2cxx.mesh.mesh import Mesh
+from pyop2cxx.mesh.topology import points_of
 
 if TYPE_CHECKING:
     import os
 
     from pyop2cxx.base.arrays import Array
+    from pyop2cxx.mesh.topology import Marker
 
 _DOTS_PER_INCH = 150
 # Corners of a flat cell, in the order around it.
@@ -69,8 +71,13 @@ def check_mesh(mesh: object, what: str) -> Mesh:
     return mesh
 
 
-def polygons(mesh: Mesh) -> tuple[Array, Array]:
+def polygons(mesh: Mesh, where: Marker | None = None) -> tuple[Array, Array]:
     """Return what is drawn of the cells: they themselves, or the boundary of solid ones.
+
+    Args:
+        mesh: The mesh.
+        where: Takes the middles of the cells, shape (gdim, n), and says which are drawn; None means
+            all.
 
     Returns:
         The vertices of each polygon, going around it, shape (n, corners); and the cell that each
@@ -78,16 +85,40 @@ def polygons(mesh: Mesh) -> tuple[Array, Array]:
 
     Raises:
         UnsupportedError: Cells are intervals.
+        DataValueError: The function returns something else.
     """
     if mesh.tdim == 1:
         raise UnsupportedError("intervals have no polygons; plot_values draws their values")
+    kept = _kept(mesh, where)
     if mesh.tdim == 2:
-        rows = mesh.cell_vertices.values[:, list(_AROUND[mesh.cell_type])]
-        return np.asarray(rows), np.arange(mesh.cells.size)
-    facets = mesh.exterior_facets
-    kind = _FACE_TYPES[mesh.cell_type]
-    rows = facets.vertices.values[:, list(_AROUND[kind])]
-    return np.asarray(rows), np.asarray(facets.cells.values[:, 0])
+        cells = np.flatnonzero(kept)
+        return mesh.cell_vertices.values[cells][:, list(_AROUND[mesh.cell_type])], cells
+    corners = list(_AROUND[_FACE_TYPES[mesh.cell_type]])
+    outer = mesh.exterior_facets
+    chosen = kept[outer.cells.values[:, 0]]
+    rows, owners = outer.vertices.values[chosen], outer.cells.values[chosen, 0]
+    if not kept.all():  # where it is cut, facets have one cell that is drawn
+        inner = mesh.interior_facets
+        first, second = kept[inner.cells.values].T
+        chosen = first != second
+        pairs = inner.cells.values[chosen]
+        rows = np.concatenate([rows, inner.vertices.values[chosen]])
+        owners = np.concatenate([owners, np.where(first[chosen], pairs[:, 0], pairs[:, 1])])
+    return rows[:, corners], owners
+
+
+def _kept(mesh: Mesh, where: Marker | None) -> Array:
+    n = mesh.cells.size
+    if where is None:
+        return np.ones(n, np.bool_)
+    middles = points_of(mesh.coordinates)[mesh.cell_vertices.values].mean(axis=1).T
+    found = np.asarray(where(middles))
+    if found.shape != (n,) or found.dtype.kind != "b":
+        raise DataValueError(
+            f"where: takes the middles of {n} cells, shape {middles.shape}, and returns {n} truth "
+            f"values; got shape {found.shape} of {found.dtype}"
+        )
+    return found
 
 
 def collection(mesh: Mesh, corners: Array, **style: Any) -> Any:

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
     from pyop2cxx.base.arrays import Array
     from pyop2cxx.mesh.mesh import Mesh
+    from pyop2cxx.mesh.topology import Marker
 
 _ARROWS = 20
 """How many there are along the longer side of a picture."""
@@ -67,6 +68,7 @@ def plot_values(
     component: int | None = None,
     arrows: bool = False,
     displacement: Dat | None = None,
+    where: Marker | None = None,
     axes: Any = None,
     title: str | None = None,
     label: str | None = None,
@@ -82,6 +84,8 @@ def plot_values(
         component: Which of several values of an entity; None draws their magnitude.
         arrows: Whether arrows on a flat mesh say where values of two components point, too.
         displacement: A Dat on the vertices that moves them, in the picture only.
+        where: Which cells are drawn, to look into solid meshes: takes their middles, shape
+            (gdim, n), and returns n truth values.
         path: As of `plot_mesh`.
         axes: As of `plot_mesh`.
         title: Written above; by default the name of the Dat.
@@ -95,6 +99,7 @@ def plot_values(
         DatTypeError: The values are not a Dat.
         UsageError: They are on another Set or complex, or have no such component; or as of
             `plot_mesh`.
+        DataValueError: `where` returns something else.
         MissingExtraError: matplotlib is not installed.
         OSError: The file cannot be written.
 
@@ -120,7 +125,7 @@ def plot_values(
         _draw_line(plane, mesh, points[:, 0], shown, on_vertices)
         plane.set(xlabel="x", ylabel=label or values.name)
         return finished(plane, path)
-    rows, cells = polygons(mesh)
+    rows, cells = polygons(mesh, where)
     if on_vertices and mesh.gdim == 2:
         # Each quadrilateral as two triangles, which is all that shading knows.
         triangles = (

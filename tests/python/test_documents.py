@@ -90,7 +90,9 @@ def test_every_demo_has_a_page_with_its_picture_and_a_place_in_the_gallery() -> 
         picture = (docs / "pictures" / f"{name}.png").read_bytes()
         assert picture.startswith(b"\x89PNG")
         assert len(picture) > 3000
-    blocks = re.findall(r"```{demo-gallery}\n(.*?)```", (docs / "gallery.md").read_text(), re.DOTALL)
+    blocks = re.findall(
+        r"```{demo-gallery}\n(.*?)```", (docs / "gallery.md").read_text(), re.DOTALL
+    )
     assert sorted(" ".join(blocks).split()) == sorted(pages)
 
 

@@ -11,9 +11,16 @@ import numpy as np
 import pytest
 
 from pyop2cxx import op2
-from pyop2cxx.exceptions import DatTypeError, SparsityTypeError, UnsupportedError, UsageError
+from pyop2cxx.exceptions import (
+    DataValueError,
+    DatTypeError,
+    SparsityTypeError,
+    UnsupportedError,
+    UsageError,
+)
 from pyop2cxx.mesh import Mesh, cube_mesh, disk_mesh, interval_mesh, square_mesh
 from pyop2cxx.plot import plot_colours, plot_mesh, plot_numbering, plot_sparsity, plot_values
+from pyop2cxx.plot.canvas import polygons
 from pyop2cxx.plot.numberings import colours_of
 
 if TYPE_CHECKING:
@@ -108,6 +115,32 @@ def test_a_displacement_moves_what_is_drawn() -> None:
     line = interval_mesh(2)
     moved = plot_values(line, op2.Dat(line.vertices, 1.0), displacement=op2.Dat(line.vertices, 2.0))
     assert moved.axes[0].lines[0].get_xdata().tolist() == [2.0, 2.5, 3.0]
+
+
+@pytest.mark.parametrize("name", ["triangle", "tetrahedron", "hexahedron"])
+def test_solid_meshes_are_cut_open(name: str) -> None:
+    mesh = square_mesh(4) if name == "triangle" else cube_mesh(4, cell=name)
+    values = op2.Dat(mesh.cells, np.arange(mesh.cells.size, dtype=float))
+
+    def half(x: np.ndarray) -> np.ndarray:
+        return x[0] > 0.5
+
+    assert _areas(mesh, None) == pytest.approx(1 if mesh.tdim == 2 else 6)
+    assert _areas(mesh, half) == pytest.approx(0.5 if mesh.tdim == 2 else 4)
+    _, cells = polygons(mesh, half)
+    corners = mesh.coordinates.data_ro[mesh.cell_vertices.values[cells]]
+    assert (corners[..., 0].mean(axis=1) > 0.5).all()
+    plot_values(mesh, values, where=half)
+    with pytest.raises(DataValueError, match="truth values; got shape"):
+        plot_values(mesh, values, where=lambda x: x[0])
+
+
+def _areas(mesh: Mesh, where: Any) -> float:
+    rows, _ = polygons(mesh, where)
+    x = mesh.coordinates.data_ro[rows]
+    x = x if mesh.gdim == 3 else np.pad(x, [(0, 0), (0, 0), (0, 1)])
+    fans = (np.cross(x[:, i] - x[:, 0], x[:, i + 1] - x[:, 0]) for i in range(1, rows.shape[1] - 1))
+    return sum(float(np.linalg.norm(fan, axis=1).sum()) / 2 for fan in fans)
 
 
 def test_intervals_give_lines() -> None:
