@@ -95,6 +95,17 @@ def p1_kernel() -> op2.Kernel:
     return op2.Kernel(stiffness(gradients[None], np.array([0.5]), 2), "stiffness")
 
 
+def tets_kernel(degree: int) -> op2.Kernel:
+    """Stiffness of linear tetrahedra, or of quadratic ones."""
+    return p2_kernel() if degree == 2 else p1_tets_kernel()
+
+
+def p1_tets_kernel() -> op2.Kernel:
+    """Stiffness of linear tetrahedra."""
+    gradients = np.array([[-1.0, -1.0, -1.0], [1, 0, 0], [0, 1, 0], [0, 0, 1]])
+    return op2.Kernel(stiffness(gradients[None], np.array([1 / 6]), 3), "stiffness")
+
+
 def p2_kernel() -> op2.Kernel:
     """Stiffness of quadratic tetrahedra: gradients are linear, four points are exact."""
     a, b = 0.5854101966249685, 0.1381966011250105

@@ -23,7 +23,7 @@ import numpy as np
 
 sys.path.insert(0, str(Path(__file__).parent.parent / "demos"))
 
-from bench_assembly import p2_kernel, quadratic_nodes
+from bench_assembly import quadratic_nodes, tets_kernel
 
 from pyop2cxx import op2
 from pyop2cxx.op2 import INC, READ, RW, WRITE
@@ -296,35 +296,64 @@ class Bench:
         return self.rate(f"P1 Laplace, {tets.size / 1e6:.1f}M tets, {name}", loop, n_bytes, goal)
 
     def assembly(self) -> None:
-        """The stiffness matrix of quadratic tetrahedra, sparsity given: 304k and 2.4M of them."""
-        for n in (37, 74):
+        """The stiffness of linear and quadratic tetrahedra, 304k and 2.4M of them."""
+        for n, degree, goal in ((37, 1, None), (74, 1, 35.0), (37, 2, None), (74, 2, 25.0)):
             n = self.scaled(n, 1 / 3)
             tets, x = cube_tets(n)
-            nodes, n_nodes = quadratic_nodes(tets)
+            nodes, n_nodes = quadratic_nodes(tets) if degree == 2 else (tets, len(x))
             cells, vertices = op2.Set(len(tets), "tets"), op2.Set(len(x), "vertices")
-            to_nodes = op2.Map(cells, op2.Set(n_nodes, "nodes"), 10, nodes, "tet2node")
+            n_local = nodes.shape[1]
+            to_nodes = op2.Map(cells, op2.Set(n_nodes, "nodes"), n_local, nodes, "tet2node")
             to_vertices = op2.Map(cells, vertices, 4, tets, "tet2vertex")
             coordinates = op2.Dat(vertices**3, x, name="x")
-            self._assemble(cells, to_nodes, coordinates(READ, to_vertices))
+            self._assemble(degree, goal, cells, to_nodes, coordinates(READ, to_vertices))
 
-    def _assemble(self, cells: op2.Set, to_nodes: op2.Map, coordinates: Any) -> None:
+    def _assemble(
+        self, degree: int, goal: float | None, cells: op2.Set, to_nodes: op2.Map, coordinates: Any
+    ) -> None:
         dset = to_nodes.toset**1
         start = time.perf_counter()
         sparsity = op2.Sparsity((dset, dset), [(to_nodes, to_nodes, None)])
         size = f"{cells.size / 1e6:.2f}M tets"
-        self.add(f"P2 sparsity, {size}, on the host", time.perf_counter() - start, "s")
-        mat = op2.Mat(sparsity)
+        self.add(f"P{degree} sparsity, {size}, on the host", time.perf_counter() - start, "s")
+        mat, kernel = op2.Mat(sparsity), tets_kernel(degree)
         for strategy in (None, "atomic", "scratch", "colour", "owner"):
             argument = mat(INC, (to_nodes, to_nodes))
-            loop = op2.ParLoop(p2_kernel(), cells, argument, coordinates, strategy=strategy)
-            name = f"P2 stiffness, {size}, {strategy or 'default'}"
+            loop = op2.ParLoop(kernel, cells, argument, coordinates, strategy=strategy)
+            name = f"P{degree} stiffness, {size}, {strategy or 'default'}"
             if strategy is None:
                 start = time.perf_counter()
                 loop.compute()
                 self.wait()
                 self.add(f"{name}, first", time.perf_counter() - start, "s")
-            self.rate(name, loop, loop.useful_bytes)
+            self.rate(name, loop, loop.useful_bytes, None if strategy else goal)
         self.add("  mat.zero()", 1e3 * self.seconds(mat.zero), "ms")
+
+    def forms(self) -> None:
+        """The same matrices, loads and actions as forms, by FFCx's kernels, if UFL is installed."""
+        try:
+            import ufl
+
+            from pyop2cxx import fem
+        except ImportError:
+            self.add("forms: UFL, FFCx or Basix is not installed", math.nan, "")
+            return
+        from pyop2cxx.mesh import cube_mesh
+
+        for n, degree in ((74, 1), (74, 2)):
+            V = fem.FunctionSpace(cube_mesh(self.scaled(n, 1 / 3)), ("P", degree))
+            u, v, f = ufl.TrialFunction(V), ufl.TestFunction(V), fem.Function(V)
+            forms = {
+                "stiffness": ufl.inner(ufl.grad(u), ufl.grad(v)) * ufl.dx,
+                "load": f * v * ufl.dx,
+                "action": ufl.inner(ufl.grad(f), ufl.grad(v)) * ufl.dx,
+            }
+            goal = {1: 35.0, 2: 25.0}[degree]
+            for what, form in forms.items():
+                compiled = fem.Form(form, name=what)
+                (loop,) = compiled.loops(compiled.tensor())
+                name = f"form: P{degree} {what}, {V.mesh.cells.size / 1e6:.2f}M tets"
+                self.rate(name, loop, loop.useful_bytes, goal if what == "stiffness" else None)
 
     def latency(self) -> None:
         """What the host pays for a loop whose work is nothing, and for the first loop."""
@@ -424,7 +453,7 @@ def run_first(options: argparse.Namespace) -> None:
     print(json.dumps(seconds))
 
 
-MEASUREMENTS = ("airfoil", "direct", "edges", "tets", "assembly", "latency")
+MEASUREMENTS = ("airfoil", "direct", "edges", "tets", "assembly", "forms", "latency")
 
 
 def main() -> None:

@@ -12,6 +12,7 @@
 #   fuzz-calls    10^6 hostile calls, 200 kills while loops are compiled for cuda, and the corpus as
 #                 host code under ASan and UBSan
 #   bench         benchmarks/bench_device.py on both
+#   assembly      of this only the matrices and forms, on cuda: as per cent of a copy
 #   table         what the phases so far gave (each run ends with it anyway)
 # OUT=dir  the log, the table, the records and the build go there, too.   JOBS=n  instead of all
 # cores.   TOOLS="memcheck ..."  and  CASES=expression of pytest's -k: what sanitize runs.
@@ -359,6 +360,12 @@ phase_bench() {
   cat "$out/bench-opencl.log"
 }
 
+phase_assembly() {
+  measured assembly timeout 420 python3 benchmarks/bench_device.py --backend cuda \
+    --only assembly,forms --json "$out/assembly.json"
+  cat "$out/assembly.log"
+}
+
 phase_table() { :; }
 
 print_table() {
@@ -369,10 +376,10 @@ print_table() {
 
 # --- main --------------------------------------------------------------------------------------
 
-(($#)) || fail "usage: tools/gpu_check.sh pack|build|test-cuda|test-opencl|ahead|sanitize|fuzz|fuzz-calls|bench|table..."
+(($#)) || fail "usage: tools/gpu_check.sh pack|build|test-cuda|test-opencl|ahead|sanitize|fuzz|fuzz-calls|bench|assembly|table..."
 for phase in "$@"; do
   case $phase in
-    pack | build | test-cuda | test-opencl | ahead | sanitize | fuzz | fuzz-calls | bench | table) ;;
+    pack | build | test-cuda | test-opencl | ahead | sanitize | fuzz | fuzz-calls | bench | assembly | table) ;;
     *) fail "there is no phase '$phase'; see the head of $0" ;;
   esac
 done
