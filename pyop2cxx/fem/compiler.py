@@ -20,7 +20,6 @@ from pyop2cxx.exceptions import DataTypeError, UnsupportedError, UsageError
 from pyop2cxx.fem._packages import ufl
 from pyop2cxx.kernel import ufcx
 from pyop2cxx.kernel.kernel import Kernel
-from pyop2cxx.kernel.ufcx_sums import with_joined_sums
 from pyop2cxx.runtime.store import remembered
 
 if TYPE_CHECKING:
@@ -243,7 +242,7 @@ def _description(
     if len(domains) != 1:
         raise UnsupportedError("compile_form: an integral is over cells of several types")
     written = ufcx.body_of(generate(integral, domains[0], settings)[1])
-    body = with_joined_sums(ufcx.with_products(written))
+    body = ufcx.simplified(written)
     n_cells = 2 if kind == "interior_facet" else 1
     positions = described.original_coefficient_positions
     coefficients = [

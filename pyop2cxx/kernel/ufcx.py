@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from pyop2cxx.exceptions import InternalError, KernelTypeError, UnsupportedError, UsageError
 from pyop2cxx.kernel.ufcx_sums import with_joined_sums
+from pyop2cxx.kernel.ufcx_tables import with_tables
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -135,7 +136,7 @@ def _function(source: str, integral: str | None) -> tuple[str, list[str], str]:
             return (
                 called,
                 [" ".join(one.split()) for one in head[2].split(",")],
-                with_joined_sums(with_products(body)),
+                simplified(body),
             )
     raise UsageError(f"Kernel.from_ufcx: the text ends within integral '{called}'")
 
@@ -146,6 +147,15 @@ def body_of(implementation: str) -> str:
     if found is None:
         raise InternalError("FFCx wrote an integral in which no function could be found")
     return found[1]
+
+
+def simplified(body: str) -> str:
+    """Return what computes the same with fewer operations, up to rounding.
+
+    Args:
+        body: C text of FFCx's.
+    """
+    return with_joined_sums(with_tables(with_products(body)))
 
 
 def with_products(body: str) -> str:

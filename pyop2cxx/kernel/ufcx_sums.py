@@ -16,8 +16,8 @@ from typing import NamedTuple
 _SECTION = re.compile(r"// Section: Tensor Computation\n.*?// -{8,}", re.DOTALL)
 _VECTOR = re.compile(
     r"[ \t]*(?P<type>\w+(?: _Complex)?) (?P<name>temp_\d+)\[(?P<size>\d+)\] = \{0\};\n"
-    r"[ \t]*for \(int (?P<index>\w+) = 0; (?P=index) < (?P<end>\d+); \+\+(?P=index)\)\n"
-    r"[ \t]*\{\n[ \t]*(?P=name)\[(?P=index)\] = (?P<value>[^;{}]*);\n[ \t]*\}\n"
+    r"[ \t]*for \(int (?P<over>\w+) = 0; (?P=over) < (?P<end>\d+); \+\+(?P=over)\)\n"
+    r"[ \t]*\{\n[ \t]*(?P=name)\[(?P=over)\] = (?P<value>[^;{}]*);\n[ \t]*\}\n"
 )
 _TERM = re.compile(
     r"(?P<indent>[ \t]*)A\[(?P<place>[^;=]*)\] \+= (?P<row>[^;=]*?) \* "
@@ -32,14 +32,14 @@ class _Vector(NamedTuple):
     type: str
     name: str
     size: str
-    index: str
+    over: str
     end: str
     value: str
 
     @property
     def kind(self) -> tuple[str, ...]:
         """What has to be equal in vectors that are added up."""
-        return (self.type, self.size, self.index, self.end)
+        return (self.type, self.size, self.over, self.end)
 
 
 def with_joined_sums(body: str) -> str:
