@@ -13,7 +13,7 @@ from pyop2cxx.exceptions import ToolchainError
 from pyop2cxx.pipeline import flow
 from pyop2cxx.pipeline.tuning import changed
 from pyop2cxx.runtime import runtime
-from pyop2cxx.runtime.showing import Told
+from pyop2cxx.runtime.showing import Tabled
 
 if TYPE_CHECKING:
     from pyop2cxx.kernel.kernel import Kernel
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Explanation(Told):
+class Explanation(Tabled):
     """What was decided about a loop, and by which figures. As a `str` it is for reading.
 
     Attributes:
@@ -105,7 +105,7 @@ class Explanation(Told):
         """Return the attributes by name, as JSON takes them."""
         return asdict(self)
 
-    def __str__(self) -> str:
+    def _as_rows(self) -> tuple[str, list[tuple[str, ...]], str]:
         made_at = f", made at {self.line}" if self.line else ""
         by_gathers = ", by gather instructions" if self.gather_bytes else ""
         vectors = f"{self.vector_bytes} bytes" if self.vector_bytes else "unknown"
@@ -127,7 +127,11 @@ class Explanation(Told):
             ("time per call", self._time()),
         ]
         head = f"par_loop '{self.loop}' over Set '{self.iterset}'{made_at}"
-        return "\n".join([head, *(f"  {name:<21}{text}" for name, text in rows if text)])
+        return head, [("", ""), *(row for row in rows if row[1])], ""
+
+    def __str__(self) -> str:
+        head, (_, *rows), _ = self._as_rows()
+        return "\n".join([head, *(f"  {name:<21}{text}" for name, text in rows)])
 
     def _total(self) -> str:
         if self.bytes is None:

@@ -15,6 +15,7 @@ from pyop2cxx.ahead.tables import Table, load
 from pyop2cxx.exceptions import UsageError
 from pyop2cxx.pipeline import flow
 from pyop2cxx.runtime import runtime
+from pyop2cxx.runtime.showing import Tabled
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -70,12 +71,12 @@ class Row:
         return self.generate_seconds + self.compile_seconds + self.load_seconds
 
 
-class Report(tuple[Row, ...]):
+class Report(Tabled, tuple[Row, ...]):
     """Rows that print as a table."""
 
     __slots__ = ()
 
-    def __str__(self) -> str:
+    def _as_rows(self) -> tuple[str, list[tuple[str, ...]], str]:
         head = ("loop", "provider", "strategy", "count", *_TIMES, "rejected")
         cells: list[tuple[str, ...]] = [head]
         for row in self:
@@ -92,7 +93,11 @@ class Report(tuple[Row, ...]):
                     row.rejected,
                 )
             )
-        widths = [max(len(line[i]) for line in cells) for i in range(len(head))]
+        return "", cells, ""
+
+    def __str__(self) -> str:
+        _, cells, _ = self._as_rows()
+        widths = [max(len(line[i]) for line in cells) for i in range(len(cells[0]))]
         lines = ("  ".join(c.ljust(w) for c, w in zip(line, widths, strict=True)) for line in cells)
         return "\n".join(line.rstrip() for line in lines)
 

@@ -14,7 +14,7 @@ from pyop2cxx import _core
 from pyop2cxx.backends._backend import DeviceToolchain
 from pyop2cxx.exceptions import UsageError
 from pyop2cxx.runtime import runtime
-from pyop2cxx.runtime.showing import Told
+from pyop2cxx.runtime.showing import Tabled
 
 if TYPE_CHECKING:
     from types import TracebackType
@@ -101,7 +101,7 @@ class _Counts(NamedTuple):
         return _Counts(*(now - then for now, then in zip(self, before, strict=True)))
 
 
-class Profile(Told):
+class Profile(Tabled):
     """What ran in a ``with`` block and what it cost. `print` it for a table.
 
     Loops of the host are timed by the host's clock. Those of a device are timed by the device, and
@@ -233,20 +233,27 @@ class Profile(Told):
         ]
         Path(path).write_text(json.dumps({"traceEvents": events}) + "\n", encoding="utf-8")
 
-    def __str__(self) -> str:
+    def _as_rows(self) -> tuple[str, list[tuple[str, ...]], str]:
         rows = [_HEAD, *(self._cells(cost) for cost in self.loops)]
+        return "", rows, "; ".join(self._below())
+
+    def __str__(self) -> str:
+        _, rows, _ = self._as_rows()
         widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
         lines = []
         for row in rows:
             first, *others = (c.rjust(w) for c, w in zip(row, widths, strict=True))
             lines.append("  ".join([first.strip().ljust(widths[0]), *others]).rstrip())
+        return "\n".join([*lines, *self._below()])
+
+    def _below(self) -> list[str]:
+        lines = []
         for copy in self.copies:
             where = "to devices" if copy.to_device else "to the host"
             lines.append(
                 f"{copy.count} copies {where}, {copy.bytes / 1e6:.1f} MB, {copy.seconds:.6f} s"
             )
-        lines.append(f"{self.seconds:.6f} s in all; {self._legend()}")
-        return "\n".join(lines)
+        return [*lines, f"{self.seconds:.6f} s in all; {self._legend()}"]
 
     def _cells(self, cost: LoopCost) -> tuple[str, ...]:
         copy_rate = _copy_rate(cost.backend)

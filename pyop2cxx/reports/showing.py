@@ -14,6 +14,7 @@ from pyop2cxx.mesh.mesh import Mesh
 from pyop2cxx.runtime import runtime
 from pyop2cxx.sets.maps import Map
 from pyop2cxx.sets.sets import Set, Subset
+from pyop2cxx.sets.sparsities import Sparsity
 
 if TYPE_CHECKING:
     from pyop2cxx.base.arrays import Array
@@ -37,6 +38,8 @@ def facts(thing: Any) -> tuple[str, Rows]:
         return f"{type(thing).__name__} '{thing.name}'", _of_map(thing)
     if isinstance(thing, Mesh):
         return repr(thing), _of_mesh(thing)
+    if isinstance(thing, Sparsity):
+        return f"Sparsity '{thing.name}'", _of_sparsity(thing)
     rows: Rows = [("dtype", thing.dtype.name)]
     if isinstance(thing, Mat):
         rows.append(("size", f"{thing.nrows} x {thing.ncols}"))
@@ -73,6 +76,15 @@ def _of_map(path: Map) -> Rows:
         ("arity", str(path.arity)),
     ]
     return [*rows, ("values", _preview(path.values))] if path.has_values else rows
+
+
+def _of_sparsity(sparsity: Sparsity) -> Rows:
+    if sparsity.shape != (1, 1):
+        return [("blocks", f"{sparsity.shape[0]} x {sparsity.shape[1]}")]
+    return [
+        ("size", f"{sparsity.nrows} x {sparsity.ncols}"),
+        ("places", f"{sparsity.nz}"),
+    ]
 
 
 def _of_mesh(mesh: Mesh) -> Rows:

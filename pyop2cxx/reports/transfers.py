@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from pyop2cxx import _core
 from pyop2cxx.runtime import runtime
-from pyop2cxx.runtime.showing import Told
+from pyop2cxx.runtime.showing import Tabled
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -39,18 +39,24 @@ class Transfer:
     seconds: float
 
 
-class Report(Told, tuple[Transfer, ...]):
+class Report(Tabled, tuple[Transfer, ...]):
     """Transfers that print as a table."""
 
     __slots__ = ()
 
-    def __str__(self) -> str:
-        cells = [("what", "to", "count", "bytes", "seconds", "explicit", "cause", "line")]
+    def _as_rows(self) -> tuple[str, list[tuple[str, ...]], str]:
+        cells: list[tuple[str, ...]] = [
+            ("what", "to", "count", "bytes", "seconds", "explicit", "cause", "line")
+        ]
         for row in self:
             cause = row.cause if row.argument is None else f"{row.cause}, arg {row.argument}"
             to = row.device if row.to_device else "host"
             numbers = (str(row.count), str(row.nbytes), f"{row.seconds:.6f}")
             cells.append((row.what, to, *numbers, "yes" if row.explicit else "", cause, row.line))
+        return "", cells, ""
+
+    def __str__(self) -> str:
+        _, cells, _ = self._as_rows()
         widths = [max(len(line[i]) for line in cells) for i in range(len(cells[0]))]
         lines = ("  ".join(c.ljust(w) for c, w in zip(line, widths, strict=True)) for line in cells)
         return "\n".join(line.rstrip() for line in lines)

@@ -17,6 +17,11 @@ class Shown:
         found = importlib.import_module("pyop2cxx.reports.showing").facts(self)
         return found
 
+    def _picture(self) -> str:
+        """Return a small picture as SVG, or nothing."""
+        found: str = importlib.import_module("pyop2cxx.reports.small_pictures").picture(self)
+        return found
+
     def _repr_html_(self) -> str:
         title, rows = self._as_table()
         lines = "".join(
@@ -24,7 +29,7 @@ class Shown:
             f"<td style='text-align: left'>{_cell(text)}</td></tr>"
             for name, text in rows
         )
-        return f"<table><caption>{escape(title)}</caption>{lines}</table>"
+        return f"<table><caption>{escape(title)}</caption>{lines}</table>{self._picture()}"
 
     def _repr_pretty_(self, printer: Any, cycle: bool) -> None:
         title, rows = self._as_table()
@@ -47,6 +52,28 @@ class Told:
 
     def _repr_pretty_(self, printer: Any, cycle: bool) -> None:
         printer.text(str(self))
+
+
+class Tabled(Told):
+    """Told objects that are tables: notebooks show them as such."""
+
+    __slots__ = ()
+
+    def _as_rows(self) -> tuple[str, list[tuple[str, ...]], str]:
+        """Return a caption, the rows, of which the first has the titles, and what stands below."""
+        raise NotImplementedError
+
+    def _repr_html_(self) -> str:
+        caption, (titles, *rows), below = self._as_rows()
+        style = "style='text-align: left'"
+        head = "".join(f"<th {style}>{escape(title)}</th>" for title in titles)
+        lines = "".join(
+            f"<tr>{''.join(f'<td {style}>{_cell(text)}</td>' for text in row)}</tr>" for row in rows
+        )
+        head = f"<tr>{head}</tr>" if any(titles) else ""
+        title = f"<caption>{escape(caption)}</caption>" if caption else ""
+        under = f"<p>{escape(below)}</p>" if below else ""
+        return f"<table>{title}{head}{lines}</table>{under}"
 
 
 def _cell(text: str) -> str:

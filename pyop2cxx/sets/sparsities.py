@@ -22,6 +22,7 @@ from pyop2cxx.exceptions import (
 )
 from pyop2cxx.runtime import runtime
 from pyop2cxx.runtime.memo import Memo
+from pyop2cxx.runtime.showing import Shown
 from pyop2cxx.runtime.tracebacks import ends_tracebacks
 from pyop2cxx.sets.datasets import DataSet
 from pyop2cxx.sets.extruded import ExtrudedSet
@@ -45,7 +46,7 @@ _TRIPLE = 3
 
 
 @ends_tracebacks("__new__")
-class Sparsity:
+class Sparsity(Shown):
     """Where a matrix between two Sets may have values: what pairs of Maps couple.
 
     Rows and columns count entities; each place holds a dense block of the dims of the DataSets. The

@@ -136,11 +136,13 @@ def test_what_is_made_to_be_read_is_shown_so_in_notebooks(world: World) -> None:
 
     with op2.profile() as profile:
         world.loop.compute()
-    for thing in (world.loop.explain(), world.loop.generate(), op2.transfers.report(), profile):
+    text = world.loop.generate()
+    for thing in (world.loop.explain(), text, op2.transfers.report(), profile):
         printer = Printer()
         thing._repr_pretty_(printer, False)
         assert printer.shown == str(thing)
-        assert thing._repr_html_().startswith("<pre>")
+        as_it_prints = "<pre>" if thing is text else "<table>"
+        assert thing._repr_html_().startswith(as_it_prints)
 
 
 def test_a_solver_says_what_differs() -> None:

@@ -78,3 +78,22 @@ def test_a_set_without_a_size_is_shown(static: None) -> None:
     cells = op2.Set(None, "cells")
     assert "unknown" in pretty(cells)
     assert "unknown" in pretty(op2.Dat(cells))
+
+
+def test_reports_are_tables() -> None:
+    x = op2.Dat(op2.Set(3, "cells"), name="x")
+    loop = op2.ParLoop(
+        op2.Kernel("void k(double *x) { x[0] = 2 < 3; }", "k"), x.dataset.set, x(op2.WRITE)
+    )
+    with op2.profile() as profile:
+        loop.compute()
+    explained = loop.explain()._repr_html_()
+    assert "<caption>par_loop &#x27;k&#x27; over Set &#x27;cells&#x27;" in explained
+    assert "<td style='text-align: left'>strategy</td>" in explained
+    assert "<th style='text-align: left'>ms/call</th>" in profile._repr_html_()
+    assert "s in all; times are seconds</p>" in profile._repr_html_()
+    assert "<th style='text-align: left'>bytes</th>" in op2.transfers.report()._repr_html_()
+    assert "<th style='text-align: left'>provider</th>" in op2.dispatch.report()._repr_html_()
+    for report in (loop.explain(), profile, op2.dispatch.report()):
+        assert "<pre>" not in report._repr_html_()
+        assert len(pretty(report).splitlines()) > 1
