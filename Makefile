@@ -19,11 +19,12 @@ test: ## C++ tests, the same under ASan, UBSan and TSan, Python tests
 	@tools/setup.sh test
 	@tools/test.sh
 
-fuzz: ## random loops for hours: BACKEND=openmp COUNT=100000 SEED=1 JOBS=2 MINUTES=60 KIND=structs
+fuzz: ## random loops for hours: BACKEND="openmp opencl" TOGETHER=1 COUNT=100000 SEED=1 JOBS=2 KIND=structs
 	@tools/setup.sh test
 	@$(venv_python) tests/fuzz/run.py --backend $(or $(BACKEND),openmp) --count $(or $(COUNT),100000) \
 	  --jobs $(or $(JOBS),$(shell nproc)) $(if $(MINUTES),--minutes $(MINUTES)) \
-	  $(if $(SEED),--seed $(SEED)) $(KIND:%=--kind %) --cflags=$(or $(CFLAGS),-O0)
+	  $(if $(SEED),--seed $(SEED)) $(KIND:%=--kind %) --cflags=$(or $(CFLAGS),-O0) \
+	  $(if $(TOGETHER),--together) $(if $(WAYS),--ways $(WAYS))
 
 fuzz-calls: ## hostile calls of the interface: COUNT=1000000 SEED=1 JOBS=2
 	@tools/setup.sh test

@@ -22,14 +22,17 @@ class Way:
         backend: The backend.
         options: Of pyop2cxx.
         how: Keywords of the ParLoop.
+        compiler: Of the host; empty for the usual one.
     """
 
     backend: str = "sequential"
     options: dict[str, Any] = field(default_factory=dict)
     how: dict[str, Any] = field(default_factory=dict)
+    compiler: str = ""
 
     def __str__(self) -> str:
         words = {"backend": self.backend, **self.options, **self.how}
+        words |= {"compiler": self.compiler} if self.compiler else {}
         return ", ".join(f"{name}={value!r}" for name, value in words.items())
 
 
@@ -59,7 +62,8 @@ def program(loop: Loop, way: Way, expected: dict[str, list[Any]]) -> str:
     """Return a whole program that runs the loop in one way and compares."""
     options = "".join(f", {name}={value!r}" for name, value in way.options.items())
     how = ", ".join(f"{name}={value!r}" for name, value in way.how.items())
-    lines = [setup(loop), "", f'op2.init(backend="{way.backend}"{options})']
+    lines = [f'import os\nos.environ["PYOP2CXX_CC"] = "{way.compiler}"'] if way.compiler else []
+    lines += [setup(loop), "", f'op2.init(backend="{way.backend}"{options})']
     lines += [f"loop, data = make({how})", "loop.compute()"]
     for arg in loop.leaves():
         name = arg.data.name

@@ -3,13 +3,15 @@
 
 `python tests/fuzz/run.py --backend openmp --count 1000 --seed 0` prints how many there were, and of
 each failure its seed and the smallest program found that fails in the same way. Several backends,
-each with a count of its own, share `--jobs` processes: those are next of which least is done.
+each with a count of its own, share `--jobs` processes: those are next of which least is done. With
+`--together` each loop is made and interpreted once, and run on all of them.
 """
 
 from __future__ import annotations
 
 import argparse
 import contextlib
+import gc
 import json
 import os
 import signal
@@ -27,6 +29,7 @@ import numpy as np
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from fuzz.batch import compile_batch
+from fuzz.cheap import choose_compiler, compilers, quick_programs
 from fuzz.children import in_child
 from fuzz.jobs import Lost, Task, cache_in, machine, own_caches, results
 from fuzz.loops import KINDS, Loop, random_loop, run
@@ -38,7 +41,7 @@ from pyop2cxx.pipeline import flow
 from pyop2cxx.runtime import runtime
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Sequence
 
 MOST_SHOWN = 4  # failures of one kind
 MOST_SECONDS = 300.0  # from one loop to the next, with all that is compiled in between
@@ -75,23 +78,28 @@ class Report:
 
     Attributes:
         n_loops: Loops.
-        n_runs: Runs of them.
+        runs: Of them, by backend.
         n_refused: Ways that a loop does not allow.
         refusals: Why, and how often.
         failures: What went wrong.
     """
 
     n_loops: int = 0
-    n_runs: int = 0
+    runs: Counter[str] = field(default_factory=Counter)
     n_refused: int = 0
     refusals: Counter[str] = field(default_factory=Counter)
     failures: list[Failure] = field(default_factory=list)
+
+    @property
+    def n_runs(self) -> int:
+        """How many runs there were on all backends."""
+        return self.runs.total()
 
     def joined(self, other: Report) -> Report:
         """Return both as one."""
         return Report(
             self.n_loops + other.n_loops,
-            self.n_runs + other.n_runs,
+            self.runs + other.runs,
             self.n_refused + other.n_refused,
             self.refusals + other.refusals,
             self.failures + other.failures,
@@ -115,16 +123,16 @@ class Attempt:
     data: dict[str, Any] = field(default_factory=dict)
 
 
-def ways(loop: Loop, backend: str, n: int) -> list[Way]:
-    """Return some of the ways in which a loop may be run, the same for a seed.
+def ways(loop: Loop, backend: str, n: int, compiler: str = "") -> list[Way]:
+    """Return some of the ways in which a loop may be run, the same for a seed and a backend.
 
     The first is the default one. If one way is wanted, it is another one, followed by the default
     one for loops that do not allow it.
     """
     if n == 1:
-        other = ways(loop, backend, 2)[1]
-        return [other, Way(backend, other.options)]
-    random = Random(loop.seed)
+        other = ways(loop, backend, 2, compiler)[1]
+        return [other, Way(backend, other.options, compiler=compiler)]
+    random = Random(f"{loop.seed} {backend}")
     found = []
     for number in range(n):
         how: dict[str, Any] = {"strategy": random.choice(STRATEGIES) if number else None}
@@ -135,7 +143,7 @@ def ways(loop: Loop, backend: str, n: int) -> list[Way]:
         options = {"threads": random.choice([1, 2, 3])}
         options["deterministic"] = random.random() < 0.3
         how = {name: value for name, value in how.items() if value is not None}
-        found.append(Way(backend, options, how))
+        found.append(Way(backend, options, how, compiler))
     return found
 
 
@@ -212,13 +220,13 @@ def run_together(attempts: list[Attempt], report: Report, note: Callable[[str], 
             compile_batch([attempt.parloop for attempt in group])  # the loop itself says so below
     for attempt in attempts:
         op2.init(**attempt.way.options)
-        note(f"{attempt.loop.seed} {attempt.number}")
+        note(f"{attempt.way.backend} {attempt.loop.seed} {attempt.number}")
         finish(attempt, report)
         note("")
 
 
 def finish(attempt: Attempt, report: Report) -> None:
-    report.n_runs += 1
+    report.runs[attempt.way.backend] += 1
     try:
         difference = check(attempt)
     except Exception as error:
@@ -232,32 +240,34 @@ def silent(_: str) -> None:
     """Note nothing."""
 
 
-def run_seeds(
-    seeds: range,
-    backend: str,
-    n_ways: int,
-    report: Report,
-    note: Callable[[str], None] = silent,
-    kinds: frozenset[str] = frozenset(),
-) -> None:
-    """Run the loops of some seeds, compiled as few units."""
-    attempts = []
-    for seed in seeds:
-        loop = random_loop(seed, kinds)
-        expected = run(loop)
-        names: dict[str, Any] = {}
-        found = ways(loop, backend, n_ways)
+def attempts_at(loop: Loop, backends: Sequence[str], n_ways: int, compiler: str) -> list[Attempt]:
+    """Return the ways in which a loop is run on backends, with what it must do."""
+    attempts, expected, names = [], run(loop), dict[str, Any]()
+    for backend in backends:
+        found = ways(loop, backend, n_ways, compiler)
         otherwise = found.pop() if n_ways == 1 else None
         attempts += [
             Attempt(loop, way, expected, names, number, otherwise)
             for number, way in enumerate(found)
         ]
+    return attempts
+
+
+def run_seeds(
+    seeds: range, plan: Plan, report: Report, note: Callable[[str], None] = silent
+) -> None:
+    """Run the loops of some seeds, compiled as few units."""
+    attempts = []
+    for seed in seeds:
+        loop = random_loop(seed, plan.kinds)
+        attempts += attempts_at(loop, plan.backends, plan.n_ways, plan.compiler)
         report.n_loops += 1
-    by_options: dict[bool, list[Attempt]] = {}
+    alike: dict[tuple[str, bool], list[Attempt]] = {}
     for attempt in attempts:
-        by_options.setdefault(attempt.way.options["deterministic"], []).append(attempt)
+        way = attempt.way
+        alike.setdefault((way.backend, way.options["deterministic"]), []).append(attempt)
     try:
-        for deterministic, group in by_options.items():
+        for (_, deterministic), group in alike.items():
             op2.init(deterministic=deterministic)
             run_together(prepare(group, report), report, note)
     finally:
@@ -302,6 +312,7 @@ def one_in_child(loop: Loop, way: Way) -> Failure | None:
     """Run one loop in a child; none if what was left of a loop makes no sense."""
 
     def run_it(_: Callable[[str], None]) -> Failure | None:
+        choose_compiler(way.compiler)
         os.dup2(os.open(os.devnull, os.O_WRONLY), 2)  # what compilers of devices say
         try:
             return one(loop, way)
@@ -319,35 +330,33 @@ class Plan:
     """What is done with the loops of some seeds.
 
     Attributes:
-        backend: Where they run.
-        n_ways: In how many ways each.
+        backends: Where each of them runs.
+        n_ways: In how many ways there.
         kinds: What the loops may have besides.
         cflags: Of the host's compiler.
+        compiler: Of the host; empty for the usual one.
     """
 
-    backend: str
+    backends: tuple[str, ...]
     n_ways: int = 2
     kinds: frozenset[str] = frozenset()
     cflags: str = "-O0"
+    compiler: str = ""
 
     def start(self, folder: Path) -> None:
         """Set what all loops of a child have in common."""
+        gc.freeze()  # what its parent had will stay
+        choose_compiler(self.compiler)
         cache_in(folder)
         op2.init(cflags=self.cflags)
-        if "-O0" in self.cflags.split():
-            quick_programs()
+        if "-O0" in self.cflags.split() and "opencl" in self.backends:
+            quick_programs(folder)
 
-    def failed(self, loop: Loop, how: str, number: int = 0) -> Report:
+    def failed(self, loop: Loop, how: str, backend: str = "", number: int = 0) -> Report:
         """Return the report of a loop that ended its process."""
-        way = ways(loop, self.backend, self.n_ways)[number]
-        return Report(1, 1, 0, failures=[Failure(how, "", loop, way)])
-
-
-def quick_programs() -> None:
-    """Let OpenCL's compilers do as little as a host's with -O0: PoCL takes a third of the time."""
-    backend = runtime.engine.backend("opencl")
-    toolchain = replace(backend.toolchain, flags=(*backend.toolchain.flags, "-cl-opt-disable"))
-    runtime.engine._backends["opencl"] = replace(backend, toolchain=toolchain)
+        backend = backend or self.backends[0]
+        way = ways(loop, backend, self.n_ways, self.compiler)[number]
+        return Report(1, Counter({backend: 1}), failures=[Failure(how, "", loop, way)])
 
 
 def seeds_in_child(seeds: range, plan: Plan) -> Report:
@@ -363,7 +372,7 @@ def seeds_in_child(seeds: range, plan: Plan) -> Report:
 
         noted("")
         report = Report()
-        run_seeds(seeds, plan.backend, plan.n_ways, report, noted, plan.kinds)
+        run_seeds(seeds, plan, report, noted)
         return report
 
     with own_caches() as folder:
@@ -376,8 +385,9 @@ def seeds_in_child(seeds: range, plan: Plan) -> Report:
         halves = (seeds[: len(seeds) // 2], seeds[len(seeds) // 2 :])
         first, second = (seeds_in_child(half, plan) for half in halves)
         return first.joined(second)
-    seed, number = map(int, last.split())
-    found, at = plan.failed(random_loop(seed, plan.kinds), how, number), seeds.index(seed)
+    backend, *numbers = last.split()
+    seed, number = map(int, numbers)
+    found, at = plan.failed(random_loop(seed, plan.kinds), how, backend, number), seeds.index(seed)
     for others in (seeds[:at], seeds[at + 1 :]):
         if others:
             found = found.joined(seeds_in_child(others, plan))
@@ -386,13 +396,14 @@ def seeds_in_child(seeds: range, plan: Plan) -> Report:
 
 @dataclass(slots=True)
 class Series:
-    """The loops of one backend on their way.
+    """The loops of one backend, or of several together, on their way.
 
     Attributes:
         plan: What is done with them.
         first: Their first seed.
         count: How many there shall be.
         batch: How many are compiled as one.
+        compilers: Of the host, which take turns.
         n_taken: How many were begun.
         report: What became of those that have ended.
     """
@@ -401,15 +412,22 @@ class Series:
     first: int
     count: int
     batch: int
+    compilers: Sequence[str] = ("",)
     n_taken: int = 0
     report: Report = field(default_factory=Report)
+
+    @property
+    def name(self) -> str:
+        """The backends."""
+        return "+".join(self.plan.backends)
 
     def take(self) -> Task:
         """Return the next of its tasks."""
         begin = self.first + self.n_taken
         seeds = range(begin, min(begin + self.batch, self.first + self.count))
+        compiler = self.compilers[self.n_taken // self.batch % len(self.compilers)]
         self.n_taken += len(seeds)
-        return Task(self.plan.backend, seeds_in_child, (seeds, self.plan))
+        return Task(self.name, seeds_in_child, (seeds, replace(self.plan, compiler=compiler)))
 
     def add(self, task: Task, found: Report | Lost) -> None:
         """Note what became of a task."""
@@ -420,7 +438,7 @@ class Series:
 
     def summary(self, seconds: float) -> str:
         """Return what was run, in a line, and below it what was refused most."""
-        name, report = " ".join([self.plan.backend, *sorted(self.plan.kinds)]), self.report
+        name, report = " ".join([self.name, *sorted(self.plan.kinds)]), self.report
         lines = [
             f"{name}: seeds {self.first} to {self.first + report.n_loops - 1}: {report.n_loops} "
             f"loops of {self.count}, {report.n_runs} runs, {report.n_refused} ways refused, "
@@ -435,14 +453,16 @@ class Series:
         """Return what was run, for a file."""
         report = self.report
         return {
-            "backend": self.plan.backend,
+            "backend": self.name,
             "kinds": sorted(self.plan.kinds),
             "cflags": self.plan.cflags,
             "ways": self.plan.n_ways,
+            "compilers": [*self.compilers],
             "first_seed": self.first,
             "wanted": self.count,
             "loops": report.n_loops,
             "runs": report.n_runs,
+            "runs_of": dict(report.runs),
             "refused": report.n_refused,
             "refusals": dict(report.refusals.most_common()),
             "failures": [
@@ -464,9 +484,9 @@ def in_turn(series: list[Series]) -> Iterator[Task]:
 def run_series(series: list[Series], jobs: int, seconds: float) -> float:
     """Run loops in several processes; return the seconds that it took."""
     start = time.monotonic()
-    by_backend = {one.plan.backend: one for one in series}
+    by_name = {one.name: one for one in series}
     for task, found in results(in_turn(series), jobs, seconds):
-        by_backend[task.kind].add(task, found)
+        by_name[task.kind].add(task, found)
     return time.monotonic() - start
 
 
@@ -486,6 +506,8 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--seed", type=int, default=None, help="of the first; else by the clock")
     parser.add_argument("--ways", type=int, default=2, help="runs of each loop; 1: not the default")
     parser.add_argument("--batch", type=int, default=None, help="loops compiled as one")
+    parser.add_argument("--together", action="store_true", help="each loop on all the backends")
+    parser.add_argument("--compilers", nargs="+", default=None, help="of the host, in turn")
     parser.add_argument("--cflags", default="-O0", help="of the host's compiler")
     parser.add_argument("--jobs", type=int, default=1, help="processes at once")
     parser.add_argument("--minutes", type=float, default=1e7, help="begin nothing that ends later")
@@ -493,9 +515,26 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--json", type=Path, default=None, help="write a record there")
     parser.add_argument("--no-shrink", action="store_true")
     given = parser.parse_args()
-    if len(given.count) not in (1, len(given.backend)):
-        parser.error("--count takes one number, or one for each backend")
+    if len(given.count) not in (1, 1 if given.together else len(given.backend)):
+        parser.error("--count takes one number, or one for each backend that runs alone")
     return given
+
+
+def series_of(given: argparse.Namespace) -> list[Series]:
+    """Return what the arguments ask for."""
+    first = int(time.time()) if given.seed is None else given.seed
+    groups = [given.backend] if given.together else [[backend] for backend in given.backend]
+    counts = given.count * (len(groups) // len(given.count))
+    return [
+        Series(
+            Plan(tuple(backends), given.ways, frozenset(given.kind), given.cflags),
+            first,
+            count,
+            given.batch or min(BATCH[backend] for backend in backends),
+            given.compilers or compilers(),
+        )
+        for backends, count in zip(groups, counts, strict=True)
+    ]
 
 
 def main() -> int:
@@ -503,17 +542,7 @@ def main() -> int:
     warnings.simplefilter("ignore")
     warnings.simplefilter("error", KernelWarning)
     os.environ.setdefault("OMP_WAIT_POLICY", "passive")  # there are more threads than cores
-    first = int(time.time()) if given.seed is None else given.seed
-    counts = given.count * (len(given.backend) // len(given.count))
-    series = [
-        Series(
-            Plan(backend, given.ways, frozenset(given.kind), given.cflags),
-            first,
-            count,
-            given.batch or BATCH[backend],
-        )
-        for backend, count in zip(given.backend, counts, strict=True)
-    ]
+    series = series_of(given)
     spent = run_series(series, given.jobs, 60 * given.minutes)
     for one in series:
         print(one.summary(spent), flush=True)

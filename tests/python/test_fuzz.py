@@ -54,7 +54,7 @@ def test_loops_do_what_the_interpreter_does(backend: str) -> None:
     report = Report()
     for first in range(0, N_LOOPS[backend], N_TOGETHER):
         seeds = range(first, min(first + N_TOGETHER, N_LOOPS[backend]))
-        run_seeds(seeds, backend, 2, report)
+        run_seeds(seeds, Plan((backend,)), report)
     found = [
         f"seed {f.loop.seed}, {f.way}: {f.kind}: {f.message}\n{program(f.loop, f.way, run(f.loop))}"
         for f in report.failures
@@ -67,7 +67,8 @@ def test_loops_do_what_the_interpreter_does(backend: str) -> None:
 @pytest.mark.parametrize("backend", [name for name in N_OF_KIND if name in BACKENDS])
 def test_loops_of_other_kinds(kind: str, backend: str) -> None:
     report = Report()
-    run_seeds(range(N_OF_KIND[backend]), backend, 1, report, kinds=frozenset([kind]))
+    plan = Plan((backend,), 1, frozenset([kind]))
+    run_seeds(range(N_OF_KIND[backend]), plan, report)
     found = [f"seed {f.loop.seed}, {f.way}: {f.kind}: {f.message}" for f in report.failures]
     assert not found, "\n\n".join(found[:3])
     assert report.n_runs >= report.n_loops // 2
@@ -85,6 +86,20 @@ def test_several_processes_share_loops_and_keep_a_record(tmp_path: Path) -> None
     found = [(one["backend"], one["loops"], one["failures"]) for one in series]
     assert found == [("sequential", 24, []), ("openmp", 6, [])]
     assert all(one["runs"] >= one["loops"] for one in series)
+
+
+def test_a_loop_may_run_on_all_backends_together(tmp_path: Path) -> None:
+    """The kernel's text is made and interpreted once; batches are compiled by compilers in turn."""
+    record = tmp_path / "record.json"
+    command = [sys.executable, running.__file__, "--backend", "sequential", "openmp", "--together"]
+    command += ["--count", "12", "--batch", "6", "--seed", "70", "--ways", "1"]
+    done = subprocess.run(
+        [*command, "--json", str(record)], capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    (one,) = json.loads(record.read_text())["series"]
+    assert (one["backend"], one["loops"], one["failures"]) == ("sequential+openmp", 12, [])
+    assert one["runs_of"] == {"sequential": 12, "openmp": 12}
 
 
 def test_nothing_begins_that_would_end_too_late() -> None:
@@ -112,7 +127,7 @@ def test_a_seed_that_ends_its_process_is_named(how: str, monkeypatch: pytest.Mon
 
     monkeypatch.setattr(running, "check", ends_at_seven)
     monkeypatch.setattr(running, "MOST_SECONDS", 5.0)
-    report = seeds_in_child(range(6, 9), Plan("sequential", 1))
+    report = seeds_in_child(range(6, 9), Plan(("sequential",), 1))
     signals = {"crash": signal.SIGKILL, "hang": signal.SIGALRM}
     assert report.n_loops == 3
     assert [(f.kind, f.loop.seed) for f in report.failures] == [(f"signal {signals[how]:d}", 7)]
@@ -159,7 +174,7 @@ def test_a_wrong_number_is_found_and_shrunk(monkeypatch: pytest.MonkeyPatch) -> 
     """As if compilers added where kernels subtract."""
     monkeypatch.setattr("fuzz.interpreter._quotient", lambda a, b: a // b + 1)
     report = Report()
-    run_seeds(range(20), "sequential", 1, report)
+    run_seeds(range(20), Plan(("sequential",), 1), report)
     wrong = [f for f in report.failures if f.kind == "wrong"]
     assert wrong
     small = smallest(wrong[0])
