@@ -199,6 +199,51 @@ print(failed or "done", len(runtime.engine._devices))
 """
 
 
+MIXED = """
+import threading
+import numpy as np
+from pyop2cxx import op2
+from pyop2cxx.runtime import runtime
+
+op2.init(backend=BACKEND)
+edges, nodes = op2.Set(60, "edges"), op2.Set(61, "nodes")
+ends = op2.Map(edges, nodes, 2, np.stack([np.arange(60), np.arange(1, 61)], 1), "ends")
+shared = op2.Dat(nodes, np.arange(61.0), name="shared")
+ready = threading.Barrier(8)
+failed = []
+
+def sums(i):
+    y, total = op2.Dat(nodes), op2.Global(1, 0.0)
+    code = f"void k{i}(double *y, const double *x, double *t) {{ y[0] += x[1] + {i}; *t += x[0]; }}"
+    args = y(op2.INC, ends), shared(op2.READ, ends), total(op2.INC)
+    op2.par_loop(op2.Kernel(code, f"k{i}"), edges, *args)
+    return [*y.data_ro, *total.data_ro] == [*np.arange(1.0, 61) + i, 0, 1770]
+
+def copies(i):
+    x = op2.Dat(nodes, np.arange(61.0) + i)
+    x.to_device()
+    x += shared
+    x.to_host()
+    return [*x.data_ro] == [*2 * np.arange(61.0) + i]
+
+def norms(i):
+    return shared.inner(shared) == 73810
+
+def work(i):
+    ready.wait()
+    try:
+        if not (sums, copies, norms)[i % 3](i):
+            failed.append(i)
+    except BaseException as error:
+        failed.append(repr(error))
+
+threads = [threading.Thread(target=work, args=(i,)) for i in range(8)]
+for thread in threads: thread.start()
+for thread in threads: thread.join()
+print(failed or "done", len(runtime.engine._devices))
+"""
+
+
 LISTED = """
 import threading
 from pyop2cxx import op2
@@ -222,14 +267,17 @@ def test_threads_may_list_devices_at_once(tmp_path: Path) -> None:
     assert (done.returncode, done.stdout) == (0, "8 1\n"), done.stderr
 
 
+@pytest.mark.parametrize("program", [FIRST, MIXED], ids=["loops", "mixed"])
 @pytest.mark.parametrize("backend", ["opencl", "cuda"])
-def test_threads_that_run_the_first_loops_open_one_device(tmp_path: Path, backend: str) -> None:
+def test_threads_that_use_a_device_first_open_one(
+    tmp_path: Path, backend: str, program: str
+) -> None:
     (found,) = [one for one in op2.backends() if one.name == backend]
     if not found.available:
         pytest.skip(found.reason)
     for attempt in range(3):  # how threads meet differs
         place = tmp_path / str(attempt)
-        done = run_python(f"BACKEND = {backend!r}\n{FIRST}", place)
+        done = run_python(f"BACKEND = {backend!r}\n{program}", place)
         assert (done.returncode, done.stdout) == (0, "done 1\n"), done.stderr + done.stdout
 
 
