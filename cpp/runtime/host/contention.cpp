@@ -13,33 +13,42 @@ constexpr std::int64_t ms = 1'000'000;
 constexpr std::int64_t window = 50 * ms;  // between two looks while there is no contention
 constexpr std::int64_t second = 1'000 * ms;
 // A thread that shares its processor with one other is stopped 50 to 150 times a second under
-// Linux; what a quiet machine does besides stops threads a few times.
-constexpr std::int64_t stops_a_second = 60;
+// Linux; what a quiet machine does besides stops threads a few times. Seconds are those that
+// threads run: beside six others a thread is stopped 30 times a second, as it hardly runs, but 250
+// times in a second of its own.
+constexpr std::int64_t stops_a_second = 40;
 // One thread is stopped less often than a team; a round that ends must not seem to be the end.
 constexpr std::int64_t stops_a_second_of_one = 20;
 constexpr std::int64_t least_stops = 3;
+constexpr std::int64_t least_run = 30 * ms;  // to say that there is no contention
 constexpr std::int64_t first_length = 250 * ms;
 constexpr std::int64_t longest = 2 * second;
 
 }  // namespace
 
-std::int64_t stops_of_this_process() {
+Usage usage_of_this_process() {
   rusage usage{};
-  return ::getrusage(RUSAGE_SELF, &usage) == 0 ? usage.ru_nivcsw : 0;
+  if (::getrusage(RUSAGE_SELF, &usage) != 0) return {};
+  const auto nanoseconds = [](const timeval& time) {
+    return std::int64_t{time.tv_sec} * second + std::int64_t{time.tv_usec} * 1'000;
+  };
+  return {usage.ru_nivcsw, nanoseconds(usage.ru_utime) + nanoseconds(usage.ru_stime)};
 }
 
 std::int64_t Contention::look(std::int64_t now) {
   const std::unique_lock lock(mutex_, std::try_to_lock);
   if (!lock || now < next_look_.load(std::memory_order_relaxed)) return round_;
-  const std::int64_t stops = stops_();
-  const bool is_first = last_look_ < 0;
-  const std::int64_t n = stops - last_stops_;
-  const std::int64_t passed = now - std::exchange(last_look_, now);
-  last_stops_ = stops;
-  next_look_ = now + window;
-  if (is_first) return round_;
+  const Usage usage = usage_();
+  const std::int64_t n = usage.stops - last_.stops;
+  const std::int64_t run = usage.nanoseconds - last_.nanoseconds;
+  const bool is_first = !std::exchange(has_looked_, true);
   const std::int64_t rate = round_ == 0 ? stops_a_second : stops_a_second_of_one;
-  if (n >= least_stops && n * second >= rate * passed) {
+  const bool is_stopped = n >= least_stops && n * second >= rate * run;
+  next_look_ = now + window;
+  if (!is_first && !is_stopped && run < least_run) return round_;  // goes on counting
+  last_ = usage;
+  if (is_first) return round_;
+  if (is_stopped) {
     begin_round(now);
   } else {
     round_ = 0;
@@ -56,7 +65,7 @@ void Contention::begin_round(std::int64_t now) {
 }
 
 Contention& contention() {
-  static Contention of_this_process(stops_of_this_process);
+  static Contention of_this_process(usage_of_this_process);
   return of_this_process;
 }
 

@@ -7,8 +7,14 @@
 
 namespace op2::runtime {
 
-/// @brief Times that a thread of this process had to leave its processor to another program.
-[[nodiscard]] std::int64_t stops_of_this_process();
+/// @brief What the threads of a process had of its processors.
+struct Usage {
+  std::int64_t stops = 0;        // times that one had to leave its processor to another program
+  std::int64_t nanoseconds = 0;  // that they ran, together
+};
+
+/// @brief That of this process since it began.
+[[nodiscard]] Usage usage_of_this_process();
 
 /// @brief Whether other programs stop the threads of this process so often that teams wait for
 /// them: every thread of a team waits for the last one, and that may be stopped for milliseconds.
@@ -17,10 +23,10 @@ namespace op2::runtime {
 /// in each round; see TeamChoice. Safe to use from several threads.
 class Contention {
  public:
-  using Counter = std::int64_t (*)();
+  using Counter = Usage (*)();
 
-  /// @param[in] stops Counts them; asked about twenty times a second while loops run.
-  explicit Contention(Counter stops) : stops_(stops) {}
+  /// @param[in] usage Counts; asked about twenty times a second while loops run.
+  explicit Contention(Counter usage) : usage_(usage) {}
 
   /// @brief Number of the round at @p now, in nanoseconds of one clock: 0 without contention.
   ///
@@ -36,12 +42,12 @@ class Contention {
   std::int64_t look(std::int64_t now);
   void begin_round(std::int64_t now);
 
-  Counter stops_;
+  Counter usage_;
   std::atomic<std::int64_t> next_look_ = 0;
   std::atomic<std::int64_t> round_ = 0;
-  std::mutex mutex_;               // guards what follows
-  std::int64_t last_look_ = -1;    // none yet
-  std::int64_t last_stops_ = 0;    // at that time
+  std::mutex mutex_;  // guards what follows
+  bool has_looked_ = false;
+  Usage last_;                     // when it last was enough to judge by
   std::int64_t last_round_ = 0;    // that there was
   std::int64_t last_trouble_ = 0;  // end of that round
   std::int64_t length_ = 0;        // of it

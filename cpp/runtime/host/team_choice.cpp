@@ -15,6 +15,7 @@ constexpr double short_trial = trial / 4;
 constexpr double kept = 5 * trial;
 // Part of one thread's time in which a team has to be done. Less would not outlast the next stop.
 constexpr double worth_a_team = 0.8;
+constexpr std::int64_t longest_rest = 4;  // rounds
 constexpr int n_first_runs = 3;
 constexpr int n_counted = 256;  // runs that the shortest is of, and up to twice as many
 
@@ -50,26 +51,36 @@ bool TeamChoice::wants_a_trial(const Runs& runs, const Runs& others) {
   return runs.mean() < (runs.of_this_round < short_trial ? 3 : 1.5) * others.mean();
 }
 
+bool TeamChoice::alone_is_faster() const {
+  return alone_.n == 0 || (team_.n > 0 && worth_a_team * alone_.mean() <= team_.mean());
+}
+
+/// A team that has lost rests, the longer the more often it lost.
+void TeamChoice::end_round() {
+  if (round_ != 0 && alone_.of_this_round > 0 && team_.of_this_round > 0) {
+    rest_ = alone_is_faster() ? std::clamp<std::int64_t>(2 * rest_, 1, longest_rest) : 0;
+    rests_until_ = round_ + 1 + rest_;
+  }
+  for (Runs* runs : {&alone_, &team_}) {
+    runs->keep(short_trial);  // that was then
+    runs->of_this_round = 0;
+  }
+}
+
 bool TeamChoice::is_alone(std::int64_t round) {
   const std::lock_guard lock(mutex_);
   if (n_first_ > 0 || is_short()) return true;
-  if (round == 0) {
-    round_ = 0;
-    return false;
-  }
   if (round != round_) {
+    end_round();
     round_ = round;
-    for (Runs* runs : {&alone_, &team_}) {
-      runs->keep(short_trial);  // that was then
-      runs->of_this_round = 0;
-    }
   }
-  const bool alone_is_faster =
-      alone_.n == 0 || (team_.n > 0 && worth_a_team * alone_.mean() <= team_.mean());
-  const Runs& faster = alone_is_faster ? alone_ : team_;
-  const Runs& slower = alone_is_faster ? team_ : alone_;
-  if (!wants_a_trial(faster, slower) && wants_a_trial(slower, faster)) return !alone_is_faster;
-  return alone_is_faster;
+  if (round == 0) return false;
+  if (round < rests_until_) return true;
+  const bool alone_first = alone_is_faster();
+  const Runs& faster = alone_first ? alone_ : team_;
+  const Runs& slower = alone_first ? team_ : alone_;
+  if (!wants_a_trial(faster, slower) && wants_a_trial(slower, faster)) return !alone_first;
+  return alone_first;
 }
 
 void TeamChoice::note(bool was_alone, std::int64_t nanoseconds) {

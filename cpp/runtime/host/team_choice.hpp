@@ -10,8 +10,8 @@ namespace op2::runtime {
 ///
 /// - A loop that one thread carries out in less than `short_nanoseconds` is left to it: waking a
 ///   team and waiting for it takes as long. Small loops run alone at first to find that out.
-/// - While there is contention, both are tried in each round, and a team stays if it is faster by
-///   a fifth.
+/// - While there is contention, both are tried in a round, and a team stays if it is faster by a
+///   fifth. One that is not rests for the next one, two and then four rounds.
 /// - Otherwise a team.
 ///
 /// Parts of sums do not depend on it: one thread computes all parts that a team would. Safe to use
@@ -39,6 +39,8 @@ class TeamChoice {
   };
 
   [[nodiscard]] bool is_short() const;
+  [[nodiscard]] bool alone_is_faster() const;
+  void end_round();
   [[nodiscard]] static bool wants_a_trial(const Runs& runs, const Runs& others);
 
   std::mutex mutex_;  // guards what follows
@@ -46,6 +48,8 @@ class TeamChoice {
   std::int64_t round_ = 0;
   Runs alone_;
   Runs team_;
+  std::int64_t rest_ = 0;  // rounds that a team rests for
+  std::int64_t rests_until_ = 0;
   int n_first_ = 0;  // runs that one thread still has to do to find out how long they take
   // The shortest run of one thread, among the last few hundred; a larger one may have been stopped.
   std::int64_t shortest_;

@@ -8,24 +8,25 @@ namespace {
 
 constexpr std::int64_t one_ms = 1'000'000;
 
-std::int64_t& stops() {
-  static std::int64_t counted = 0;
+Usage& usage() {
+  static Usage counted;
   return counted;
 }
 
-/// Time passes, and threads are stopped.
+/// Time passes, of which one thread may have run a part only, and threads are stopped.
 class ContentionTest : public ::testing::Test {
  protected:
-  ContentionTest() { stops() = 1000; }
+  ContentionTest() { usage() = {1000, 5000 * one_ms}; }
 
-  std::int64_t after(std::int64_t n_ms, std::int64_t n_stops) {
+  std::int64_t after(std::int64_t n_ms, std::int64_t n_stops, double part = 1) {
     now_ += n_ms * one_ms;
-    stops() += n_stops;
+    usage().stops += n_stops;
+    usage().nanoseconds += static_cast<std::int64_t>(part * static_cast<double>(n_ms * one_ms));
     return contention_.round(now_);
   }
 
   std::int64_t now_ = 77 * one_ms;
-  Contention contention_{[] { return stops(); }};
+  Contention contention_{[] { return usage(); }};
 };
 
 TEST_F(ContentionTest, WhatWasBeforeTheFirstLookDoesNotCount) {
@@ -36,7 +37,7 @@ TEST_F(ContentionTest, WhatWasBeforeTheFirstLookDoesNotCount) {
 TEST_F(ContentionTest, AFewStopsAreNone) {
   EXPECT_EQ(after(0, 0), 0);
   for (int i = 0; i < 100; ++i) EXPECT_EQ(after(51, 2), 0);
-  EXPECT_EQ(after(1000, 59), 0) << "in a second in which few loops ran";
+  EXPECT_EQ(after(1000, 39), 0) << "in a second in which few loops ran";
 }
 
 TEST_F(ContentionTest, ManyStopsBeginARound) {
@@ -45,6 +46,20 @@ TEST_F(ContentionTest, ManyStopsBeginARound) {
   EXPECT_EQ(after(31, 0), 1);
   EXPECT_EQ(after(249, 4), 1);
   EXPECT_EQ(after(2, 0), 0);
+}
+
+TEST_F(ContentionTest, ThreadsThatHardlyRunAreStoppedSeldom) {
+  EXPECT_EQ(after(0, 0), 0);
+  EXPECT_EQ(after(51, 2, 0.15), 0) << "two are not enough";
+  EXPECT_EQ(after(51, 2, 0.15), 1) << "40 in a second, but 260 in a second of its own";
+  EXPECT_EQ(after(251, 5, 0.15), 2) << "20 in a second";
+  EXPECT_EQ(after(501, 1, 0.05), 2) << "it has run too little to tell";
+  EXPECT_EQ(after(51, 0, 1), 0);
+}
+
+TEST_F(ContentionTest, ThreadsThatRestAreNotStopped) {
+  EXPECT_EQ(after(0, 0), 0);
+  for (int i = 0; i < 100; ++i) EXPECT_EQ(after(51, i % 50 == 0 ? 1 : 0, 0.01), 0);
 }
 
 TEST_F(ContentionTest, RoundsBecomeLongerWhileItGoesOn) {
@@ -72,7 +87,13 @@ TEST_F(ContentionTest, APauseBetweenRoundsIsPartOfIt) {
 }
 
 TEST(Contention, TheKernelCountsStops) {
-  EXPECT_GE(stops_of_this_process(), 0);
+  const Usage before = usage_of_this_process();
+  volatile int counted = 0;
+  while (usage_of_this_process().nanoseconds < before.nanoseconds + 5 * one_ms) {
+    counted = counted + 1;
+  }
+  EXPECT_GE(usage_of_this_process().stops, before.stops);
+  EXPECT_GT(before.nanoseconds, 0);
   EXPECT_EQ(&contention(), &contention());
 }
 

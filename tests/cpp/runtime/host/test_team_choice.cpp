@@ -69,9 +69,26 @@ TEST(TeamChoice, ContentionLeavesALoopToWhatIsFaster) {
   EXPECT_EQ(quiet.run(choice, 0, 50), 0);
   EXPECT_GT(stopped.run(choice, 1, 50), 0.9);
   EXPECT_EQ(stopped.run(choice, 1, 50), 1);
-  EXPECT_GT(stopped.run(choice, 2, 50), 0.9) << "both are tried again";
-  EXPECT_LT(stopped.run(choice, 3, 50), 1);
+  EXPECT_EQ(stopped.run(choice, 2, 50), 1) << "a team that has lost rests";
+  EXPECT_GT(stopped.run(choice, 3, 50), 0.9) << "both are tried again";
+  EXPECT_LT(stopped.run(choice, 6, 50), 1);
   EXPECT_EQ(quiet.run(choice, 0, 50), 0);
+}
+
+TEST(TeamChoice, ATeamThatKeepsLosingIsSeldomTried) {
+  TeamChoice choice(10 * us, false);
+  const LoopTimes stopped{4 * ms, 12 * ms};
+  int n_tried = 0;
+  for (int round = 1; round <= 22; ++round) {
+    n_tried += stopped.run(choice, round, 50) < 1 ? 1 : 0;
+    (void)choice.is_alone(round % 5 == 0 ? 0 : round);  // contention may seem to end
+  }
+  EXPECT_EQ(n_tried, 6);
+  int n_alone = 0;
+  for (int round = 23; round <= 30; ++round) {
+    n_alone += LoopTimes{4 * ms, 2 * ms}.run(choice, round, 50) == 1 ? 1 : 0;
+  }
+  EXPECT_LE(n_alone, 4) << "one that has become faster is found out";
 }
 
 TEST(TeamChoice, ATeamThatIsFasterDespiteContentionStays) {
