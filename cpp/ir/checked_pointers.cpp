@@ -113,7 +113,7 @@ std::optional<Reach> CheckedPointers::of_name(const Expr& expr, const std::strin
   }
   if (companions_.contains(name)) {
     return Reach{make::name(low_of(name)), make::name(high_of(name)), make::name(who_of(name)),
-                 has_bits_ ? make::name(bits_of(name)) : make::number(0)};
+                 has_bits_ ? make::name(bits_of(name)) : make::number(0), has_bits_};
   }
   const auto constant = input_.run.constants.find(name);
   const bool is_array = expr.type.is_array() && expr.type.derivation[0].extent >= 0;
@@ -134,8 +134,13 @@ std::optional<Reach> CheckedPointers::moved(std::optional<Reach> from, const Exp
   const Expr wide = make::value_of(by) ? by : make::cast(integer(), by);
   const Expr amount = make::times(wide, n_scalars(element));
   const bool is_watched = !make::value_of(from->bits);
+  Expr bits = is_watched ? make::sum(back, from->bits, amount) : from->bits;
+  if (from->may_be_null) {  // and stays so
+    Expr is_null = make::binary(BinaryOp::equal, from->bits, make::number(0));
+    bits = make::ternary(std::move(is_null), from->bits, std::move(bits));
+  }
   return Reach{make::sum(ahead, from->low, amount), make::sum(ahead, from->high, amount), from->who,
-               is_watched ? make::sum(back, from->bits, amount) : from->bits};
+               std::move(bits), from->may_be_null};
 }
 
 /// ... by the value of @p count, which is evaluated once more; if that may not be, nothing is
@@ -201,8 +206,10 @@ std::optional<Reach> CheckedPointers::of_ternary(const Expr& expr) const {
   const auto either = [&condition](const Expr& a, const Expr& b) {
     return a == b ? a : make::ternary(condition, a, b);
   };
+  const bool is_one_unwatched = !make::value_of(yes->bits) != !make::value_of(no->bits);
   return Reach{either(yes->low, no->low), either(yes->high, no->high), either(yes->who, no->who),
-               either(yes->bits, no->bits)};
+               either(yes->bits, no->bits),
+               is_one_unwatched || yes->may_be_null || no->may_be_null};
 }
 
 std::optional<Reach> CheckedPointers::reach(const Expr& pointer) const {

@@ -17,6 +17,7 @@ struct Reach {
   Expr high;  ///< scalars from it to the end
   Expr who;   ///< parameter of the entry function that it leads into; -1: none
   Expr bits;  ///< what each scalar may be used for, from it on; a null pointer: not watched
+  bool may_be_null = false;  ///< that is known only when the kernel runs
 };
 
 /// @brief Follows the pointers of one function: each that can change has companions, variables that

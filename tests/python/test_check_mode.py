@@ -510,6 +510,36 @@ def test_addresses_raise_no_false_alarm(code: str) -> None:
     assert world.y.data_ro.tolist() == [3.0] * 6
 
 
+WALKED = {
+    "a table": "const double *v = t",
+    "a table, or an array": "const double *v = y[0] > 3 ? t : w",
+    "a table from its middle": "const double *v = &t[3]; v -= 3",
+}
+
+
+@each_backend
+@pytest.mark.parametrize("case", WALKED)
+def test_pointers_may_walk_through_what_is_not_watched(case: str, backend: str) -> None:
+    """A table has no marks; a pointer to them stays none, however far it goes."""
+    code = f"""static const double t[4] = {{1, 2, 3, 4}};
+static double sum(const double *p, int n) {{
+  double s = 0;
+  for (const double *q = p; q < p + n; ++q) s += *q;
+  return s + *(p + 1 + 1);
+}}
+void k(double *y) {{
+  double w[4] = {{1, 2, 3, 4}};
+  {WALKED[case]};
+  double s = 0;
+  for (int i = 0; i < 4; ++i) s += *v++;
+  y[0] = s + sum(t, 4) + sum(w, 4);
+}}"""
+    op2.init(backend=backend, check=True)
+    world = World()
+    op2.par_loop(op2.Kernel(code, "k"), world.edges, world.y(op2.RW))
+    np.testing.assert_array_equal(world.y.data_ro, np.full(6, 36.0))
+
+
 @each_backend
 def test_elements_that_write_equal_values(backend: str) -> None:
     op2.init(backend=backend, check=True)
