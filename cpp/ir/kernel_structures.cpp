@@ -13,6 +13,7 @@
 
 #include "base/error.hpp"
 #include "base/overload.hpp"
+#include "ir/integers.hpp"
 #include "ir/kernel_types.hpp"
 #include "ir/kernel_updates.hpp"
 #include "ir/structure_parts.hpp"
@@ -411,6 +412,7 @@ class Splitter {
 
   /// What evaluating @p expr does; nobody asks for its value.
   std::vector<Expr> effect(const Expr& expr) {
+    if (treats_bytes(expr)) return bytes_treated(expr);
     const auto* binary = std::get_if<Binary>(&expr.node);
     if (binary != nullptr && binary->op == BinaryOp::comma) {
       std::vector<Expr> steps = effect(expr.operands[0]);
@@ -460,6 +462,104 @@ class Splitter {
     const Expr from = place(value, steps);
     assign(scalars_of(to, value.type), scalars_of(from, value.type), steps);
     return steps;
+  }
+
+  // --------------------------------------------------------------------------------------- bytes
+
+  /// What the user has cast to bytes.
+  static const Expr& uncast(const Expr& expr) {
+    const auto* cast = std::get_if<Cast>(&expr.node);
+    const bool is_bytes = cast != nullptr && cast->target.is_pointer() &&
+                          (cast->target.base == Base::none || size_of_base(cast->target) == 1);
+    return is_bytes ? uncast(expr.operands[0]) : expr;
+  }
+  static std::size_t size_of_base(const Type& type) {
+    const auto dtype = dtype_of(type.base);
+    return dtype ? size_of(*dtype) : 0;
+  }
+
+  /// Whether it sets or copies the bytes of structures.
+  [[nodiscard]] bool treats_bytes(const Expr& expr) const {
+    const auto* call = std::get_if<Call>(&expr.node);
+    if (call == nullptr || expr.operands.size() != 3) return false;
+    const std::string& name = call->function;
+    const bool is_one = name == "memset" || name == "memcpy" || name == "memmove";
+    return is_one && body_.function(name) == nullptr &&
+           (is_of_structures(uncast(expr.operands[0])) ||
+            is_of_structures(uncast(expr.operands[1])));
+  }
+
+  /// Few structures scalar by scalar, others a member at a time.
+  std::vector<Expr> bytes_treated(const Expr& expr) {
+    const std::string& name = std::get<Call>(expr.node).function;
+    const Expr& to = uncast(expr.operands[0]);
+    const Expr& from = uncast(expr.operands[1]);
+    const bool is_set = name == "memset";
+    const bool is_alike = is_set || (to.type.tag == from.type.tag && !from.type.derivation.empty());
+    if (!is_of_structures(to) || to.type.derivation.empty() || !is_alike) {
+      throw Whole{fmt::format("it calls '{}' on a struct and something else", name)};
+    }
+    std::vector<Expr> steps;
+    const Expr target = place(to, steps);
+    const Expr source = is_set ? scalar(from) : place(from, steps);
+    const Expr count = count_of(expr.operands[2], element_of(to.type), name);
+    if (!has_no_effect(source)) throw Whole{fmt::format("an argument of '{}' has an effect", name)};
+    const auto n = integer_value(count, {});
+    const bool is_plain = is_set ? integer_value(source, {}) == 0 : name == "memcpy" || n == 1;
+    if (n && is_plain && is_few(*n, element_of(to.type))) {
+      scalar_by_scalar(target, is_set ? nullptr : &source, *n, element_of(to.type), steps);
+    } else {
+      for (const Part& part : parts_.of(to.type)) {
+        Expr size = made(SizeOf{element_of(part.type)}, {}, expr.line);
+        Expr bytes = made(Binary{BinaryOp::multiply}, {count, std::move(size)}, expr.line);
+        Expr value = is_set ? source : access(source, part.path);
+        steps.push_back(made(Call{name},
+                             {access(target, part.path), std::move(value), std::move(bytes)},
+                             expr.line));
+      }
+    }
+    if (steps.empty()) steps.push_back(number(0, expr.line));
+    return steps;
+  }
+
+  /// How many of @p type make so many bytes.
+  Expr count_of(const Expr& bytes, const Type& type, const std::string& function) {
+    const std::int64_t one = parts_.n_bytes(type);
+    const Expr plain = scalar(bytes);
+    if (const auto n = integer_value(plain, {}); n && *n >= 0 && *n % one == 0) {
+      return number(*n / one, bytes.line);
+    }
+    const auto* product = std::get_if<Binary>(&plain.node);
+    for (std::size_t i = 0; i < 2; ++i) {
+      if (product == nullptr || product->op != BinaryOp::multiply) break;
+      const Expr& other = plain.operands[1 - i];
+      if (integer_value(plain.operands[i], {}) == one && has_no_effect(other)) return other;
+    }
+    throw Whole{fmt::format("it calls '{}' on a part of a struct", function)};
+  }
+
+  [[nodiscard]] bool is_few(std::int64_t n, const Type& type) const {
+    std::int64_t n_values = 0;
+    for (const Part& part : parts_.of(type)) n_values += n_scalars(part.type);
+    return n <= std::int64_t{most_copied} / std::max<std::int64_t>(n_values, 1);
+  }
+
+  /// The first @p n structures at @p to become those at @p from, or zeros.
+  void scalar_by_scalar(const Expr& to, const Expr* from, std::int64_t n, const Type& type,
+                        std::vector<Expr>& steps) {
+    for (std::int64_t i = 0; i < n; ++i) {
+      const std::vector<Expr> targets = scalars_of(behind(to, i), type);
+      const std::vector<Expr> values = from == nullptr
+                                           ? std::vector(targets.size(), number(0, to.line))
+                                           : scalars_of(behind(*from, i), type);
+      assign(targets, values, steps);
+    }
+  }
+
+  static Expr behind(const Expr& pointer, std::int64_t i) {
+    const auto* unary = std::get_if<Unary>(&pointer.node);
+    if (i == 0 && unary != nullptr && unary->op == UnaryOp::address) return pointer.operands[0];
+    return made(Index{}, {pointer, number(i, pointer.line)}, pointer.line);
   }
 
   // ------------------------------------------------------------------------------------- scalars

@@ -447,13 +447,15 @@ class Grammar:
         return [Stmt("structure", word, exprs, numbers=(n,), structure=made, how=how)]
 
     def _treat(self, _: Place, __: int) -> list[Stmt]:
-        """Assign a structure, or hand it to a function."""
+        """Assign a structure, as a whole or by its bytes, or hand it to a function."""
         made = self.random.choice(self.structures)
         same = self._instances(made)
         if not same:
             return []
         target, other = (self.random.choice(same) for _ in range(2))
-        how = self.random.choice(["assign", "turn", "turned"])
+        may_vanish = all(facts.low <= 0 <= facts.high for _, _, facts, _ in made.members)
+        hows = ["assign", "turn", "turned", "move", *["zero"] * may_vanish]
+        how = self.random.choice(hows)
         exprs = [make.name(word, INT, Facts(0, 0)) for word in (target, other)]
         return [Stmt("treat", "", exprs, structure=made, how=how)]
 

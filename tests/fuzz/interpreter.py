@@ -95,6 +95,14 @@ class _Structure:
             else:
                 vars(self)[name] = value
 
+    def clear(self) -> None:
+        """Set all to zero, of their own types."""
+        for name, value in vars(self).items():
+            if isinstance(value, list):
+                value[:] = [type(one)(0) for one in value]
+            else:
+                vars(self)[name] = type(value)(0)
+
     def turn(self) -> None:
         for value in vars(self).values():
             if isinstance(value, list):
@@ -260,6 +268,8 @@ class Writer:
             "assign": f"{target}.assign({other})",
             "turn": f"{target}.turn()",
             "turned": f"{target}.assign({other}.turned())",
+            "move": f"{target}.assign({other})",
+            "zero": f"{target}.clear()",
         }
         self.line(texts[s.how])
 

@@ -123,6 +123,8 @@ class Printer:
             "assign": f"{target.word} = {other.word};",
             "turn": f"{name}_turn(&{target.word});",
             "turned": f"{target.word} = {name}_turned({other.word});",
+            "move": f"memmove(&{target.word}, &{other.word}, sizeof {other.word});",
+            "zero": f"memset(&{target.word}, 0, sizeof(struct {name}));",
         }
         self.line(texts[s.how])
 

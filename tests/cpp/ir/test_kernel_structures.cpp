@@ -148,10 +148,57 @@ TEST(KernelStructures, OneThatALoopDeclaresStandsInABlockWithTheLoop) {
                                             forever({})}}}});
 }
 
+Expr size_of(Type type) {
+  return {.node = SizeOf{std::move(type)}, .operands = {}, .type = {}};
+}
+
+TEST(KernelStructures, WholeOnesAreSetToZeroAndCopiedByTheirMembers) {
+  const Type v = structure("V");
+  expect_split(
+      {declare("v", v), declare("w", v),
+       eval(call("memset", {address_of(name("v")), lit("0"), size_of(v)})),
+       eval(call("memcpy", {address_of(name("w")), address_of(name("v")), lit("16")}))},
+      {declare("v_x", number()), declare("v_n", array(whole(), 2)), declare("w_x", number()),
+       declare("w_n", array(whole(), 2)), eval(assign(name("v_x"), lit("0"))),
+       eval(assign(at("v_n", 0), lit("0"))), eval(assign(at("v_n", 1), lit("0"))),
+       eval(assign(name("w_x"), name("v_x"))), eval(assign(at("w_n", 0), at("v_n", 0))),
+       eval(assign(at("w_n", 1), at("v_n", 1)))});
+}
+
+TEST(KernelStructures, ManyAreTreatedAMemberAtATime) {
+  const Type v = structure("V");
+  const Type untyped = pointer_to(scalar(Base::none));
+  const auto bytes = [](const std::string& n, Type type) {
+    return binary(BinaryOp::multiply, name(n), size_of(std::move(type)));
+  };
+  expect_split(
+      {declare("v", array(v, 3)), declare("m", whole(), lit("2")),
+       eval(call("memset", {cast(untyped, name("v")), lit("1"), bytes("m", v)})),
+       eval(call("memmove", {name("v"), add(name("v"), lit("1")), bytes("m", v)}))},
+      {declare("v_x", array(number(), 3)), declare("v_n", array(array(whole(), 2), 3)),
+       declare("m", whole(), lit("2")),
+       eval(call("memset", {name("v_x"), lit("1"), bytes("m", number())})),
+       eval(call("memset", {name("v_n"), lit("1"), bytes("m", array(whole(), 2))})),
+       eval(call("memmove", {name("v_x"), add(name("v_x"), lit("1")), bytes("m", number())})),
+       eval(call("memmove",
+                 {name("v_n"), add(name("v_n"), lit("1")), bytes("m", array(whole(), 2))}))});
+}
+
 TEST(KernelStructures, RefuseWhatIsUsedWhole) {
   const auto v = [] { return declare("v", structure("V")); };
-  EXPECT_EQ(refusal({v(), eval(call("memset", {address_of(name("v")), lit("0"), lit("8")}), 7)}),
-            "line 7: it calls 'memset' on a struct");
+  const auto zeros = [](Expr to, Expr bytes) {
+    return call("memset", {std::move(to), lit("0"), std::move(bytes)});
+  };
+  EXPECT_EQ(refusal({v(), eval(zeros(address_of(name("v")), lit("8")), 7)}),
+            "line 7: it calls 'memset' on a part of a struct");
+  EXPECT_EQ(refusal({v(), eval(call("memcpy", {address_of(name("v")), name("x"), lit("16")}), 7)}),
+            "line 7: it calls 'memcpy' on a struct and something else");
+  EXPECT_EQ(refusal({v(), declare("p", pointer(), zeros(address_of(name("v")), lit("16")))}),
+            "line 0: it calls 'memset' on a struct");
+  EXPECT_EQ(
+      refusal({v(),
+               eval(call("memcmp", {address_of(name("v")), address_of(name("v")), lit("16")}), 7)}),
+      "line 7: it calls 'memcmp' on a struct");
   EXPECT_EQ(refusal({declare("l", structure("L"))}), "line 0: a 'struct L' points to its own kind");
   EXPECT_EQ(refusal({declare("p", pointer_to(structure("V")),
                              cast(pointer_to(structure("V")), name("x")))}),
@@ -166,8 +213,8 @@ TEST(KernelStructures, RefuseAKernelThatTakesOne) {
 }
 
 TEST(KernelStructures, SizesAreThoseOfTheStructure) {
-  const Expr size{.node = SizeOf{structure("V")}, .operands = {}, .type = {}};
-  expect_split({eval(assign(at("x", 0), size))}, {eval(assign(at("x", 0), lit("16ul")))});
+  expect_split({eval(assign(at("x", 0), size_of(structure("V"))))},
+               {eval(assign(at("x", 0), lit("16ul")))});
 }
 
 }  // namespace
