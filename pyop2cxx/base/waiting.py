@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 
 SECONDS = 1.0
 """What takes less shows nothing."""
+_BAR = 20
+"""Characters of a bar."""
 _EVERY = 0.2
 """Seconds after which the line is written anew."""
 
@@ -46,6 +48,33 @@ def waiting(what: str, since: float | None = None) -> Iterator[Callable[[str], N
         yield line.say
     finally:
         line.end()
+
+
+@contextmanager
+def counting(what: str, total: int) -> Iterator[Callable[[int], None]]:
+    """Say as `waiting` does what a block is at, and how much of it is done, with a bar.
+
+    Args:
+        what: What it is at.
+        total: How much there is to do, in any unit, such as bytes.
+
+    Yields:
+        What takes how much more has been done.
+    """
+    done = 0
+    with waiting(_with_bar(what, 0.0)) as say:
+
+        def add(n: int) -> None:
+            nonlocal done
+            done += n
+            say(_with_bar(what, min(1.0, done / total) if total else 1.0))
+
+        yield add
+
+
+def _with_bar(what: str, share: float) -> str:
+    full = int(share * _BAR)
+    return f"{what}: {share:4.0%} |{'#' * full}{' ' * (_BAR - full)}|"
 
 
 def _unseen(_: str) -> None:

@@ -15,7 +15,7 @@ import numpy as np
 from pyop2cxx._core import plan as room
 from pyop2cxx.base import extras
 from pyop2cxx.base.arrays import address_of
-from pyop2cxx.base.waiting import waiting
+from pyop2cxx.base.waiting import counting
 from pyop2cxx.data.dats import Dat
 from pyop2cxx.exceptions import DatTypeError, MapTypeError, SetTypeError, UsageError
 from pyop2cxx.runtime import runtime
@@ -23,7 +23,7 @@ from pyop2cxx.sets.maps import Map
 from pyop2cxx.sets.sets import Set
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Callable, Iterable, Mapping
 
     import numpy.typing as npt
 
@@ -47,14 +47,20 @@ class Renumbering:
             of what now has number i.
     """
 
-    def __init__(self, maps: tuple[Map, ...], dats: tuple[Dat, ...], orders: dict[Set, Numbers]):
+    def __init__(
+        self,
+        maps: tuple[Map, ...],
+        dats: tuple[Dat, ...],
+        orders: dict[Set, Numbers],
+        add: Callable[[int], None],
+    ):
         self._maps = maps
         self._dats = dats
         self.orders: Mapping[Set, Numbers] = orders
         self._numbers = {s: _inverse(order) for s, order in orders.items()}
         self._before = {s: s._numbering for s in orders}
         self._numbering = runtime.next_uid()
-        _apply(maps, dats, orders, self._numbers, dict.fromkeys(orders, self._numbering))
+        _apply(maps, dats, orders, self._numbers, dict.fromkeys(orders, self._numbering), add)
 
     def to_original(self, data: Dat | npt.ArrayLike, on: Set | None = None) -> Array:
         """Return a copy of data in the user's numbering, for output.
@@ -101,7 +107,11 @@ class Renumbering:
         after = {
             s: n if s._numbering == self._numbering else fresh for s, n in self._before.items()
         }
-        _apply(self._maps, self._dats, self._numbers, self.orders, after)
+        amount = sum(map(_n_entries, self._maps)) + sum(
+            _n_values(dat.dataset.set) for dat in self._dats
+        )
+        with counting("renumbering, back", amount) as add:
+            _apply(self._maps, self._dats, self._numbers, self.orders, after, add)
         self.orders, self._numbers = {}, {}
 
 
@@ -175,10 +185,23 @@ def renumber(
         raise UsageError("renumber: method 'rcm' needs a Map whose graph it can follow; got none")
     root = all_maps[0].toset if coordinates is None else coordinates.dataset.set
     sets = {root: root.size} | {m.iterset: m.iterset.size for m in all_maps}
-    with waiting(f"renumbering {', '.join(f'{n} {one.name}' for one, n in sets.items())}"):
+    named = ", ".join(f"{n} {one.name}" for one, n in sets.items())
+    entries = sum(_n_entries(path) for path in all_maps)  # read once to order, once to relabel
+    amount = _n_values(root) + 2 * entries + sum(_n_values(dat.dataset.set) for dat in all_dats)
+    with counting(f"renumbering {named}", amount) as add:
         keys = _rcm_keys(all_maps[0]) if coordinates is None else _curve_keys(chosen, coordinates)
-        orders = _spread(all_maps, {root: _order(root, keys)})
-        return Renumbering(all_maps, all_dats, orders)
+        first = _order(root, keys)
+        add(_n_values(root))
+        orders = _spread(all_maps, {root: first}, add)
+        return Renumbering(all_maps, all_dats, orders, add)
+
+
+def _n_entries(path: Map) -> int:
+    return path.iterset.total_size * path.arity
+
+
+def _n_values(on: Set) -> int:
+    return on.total_size
 
 
 def _checked_method(method: str | None, coordinates: Dat | None) -> str:
@@ -245,7 +268,9 @@ def _rcm_keys(path: Map) -> npt.NDArray[np.uint64]:
     return _inverse(order.astype(np.int64)).astype(np.uint64)
 
 
-def _spread(maps: tuple[Map, ...], orders: dict[Set, Numbers]) -> dict[Set, Numbers]:
+def _spread(
+    maps: tuple[Map, ...], orders: dict[Set, Numbers], add: Callable[[int], None]
+) -> dict[Set, Numbers]:
     """Order the Sets that maps connect to those ordered already."""
     while True:
         # Elements by their targets first: an order that comes from few neighbours is the better.
@@ -254,12 +279,14 @@ def _spread(maps: tuple[Map, ...], orders: dict[Set, Numbers]) -> dict[Set, Numb
                 numbers = _inverse(orders[path.toset])
                 keys = room.target_keys(_table(path), numbers, runtime.engine.n_threads)
                 orders[path.iterset] = _order(path.iterset, keys)
+                add(_n_entries(path))
                 break
         else:
             for path in maps:
                 if path.iterset in orders and path.toset not in orders:
                     keys = room.visitor_keys(_table(path), orders[path.iterset])
                     orders[path.toset] = _order(path.toset, keys)
+                    add(_n_entries(path))
                     break
             else:
                 return orders
@@ -276,6 +303,7 @@ def _apply(
     orders: Mapping[Set, Numbers],
     numbers: Mapping[Set, Numbers],
     numberings: Mapping[Set, int],
+    add: Callable[[int], None],
 ) -> None:
     """Move everything. New values are all made before the first old one is overwritten."""
     _refuse_overlap(dats)
@@ -286,6 +314,7 @@ def _apply(
         values = np.empty_like(path.values_with_halo)
         room.relabel(_table(path), order, names, values, runtime.engine.n_threads)
         moved_maps.append((path, values))
+        add(_n_entries(path))
     moved_dats: list[tuple[Dat, Array]] = []
     for dat in dats:
         if dat.dataset.set in orders and dat._is_allocated:
@@ -293,6 +322,7 @@ def _apply(
             values = np.empty_like(source)
             room.permute_rows(source, values, orders[dat.dataset.set], runtime.engine.n_threads)
             moved_dats.append((dat, values))
+        add(_n_values(dat.dataset.set))
     before = {s: s._numbering for s in orders}
     known_maps, known_dats = [path._numberings for path in maps], [dat._numbering for dat in dats]
     for path, values in moved_maps:

@@ -16,6 +16,7 @@ import numpy as np
 
 from pyop2cxx.base import extras
 from pyop2cxx.base.access import INC, READ, Access
+from pyop2cxx.base.waiting import waiting
 from pyop2cxx.exceptions import DataTypeError, UnsupportedError, UsageError
 from pyop2cxx.fem._packages import ufl
 from pyop2cxx.kernel import ufcx
@@ -146,7 +147,12 @@ def compile_form(
         raise _refused(error) from None
     given = tuple(sorted((options or {}).items()))
     key = ("ffcx", _LAYOUT, signature, scalar.name, given, _versions())
-    made = remembered("form", key, lambda: json.dumps(_written(form, scalar, given)).encode())
+
+    def write() -> bytes:
+        with waiting(f"FFCx: compiling form {name or 'of rank ' + str(len(form.arguments()))}"):
+            return json.dumps(_written(form, scalar, given)).encode()
+
+    made = remembered("form", key, write)
     called = (
         name or f"{_CALLED[len(form.arguments())]}_{blake2b(signature.encode()).hexdigest()[:8]}"
     )

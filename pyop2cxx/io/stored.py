@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
+from contextlib import contextmanager
 from hashlib import blake2b
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -18,7 +19,7 @@ import numpy as np
 
 from pyop2cxx.base import extras
 from pyop2cxx.base.files import replacing
-from pyop2cxx.base.waiting import waiting
+from pyop2cxx.base.waiting import counting
 from pyop2cxx.data.dats import Dat
 from pyop2cxx.data.globals import Global
 from pyop2cxx.data.mats import Mat
@@ -27,12 +28,16 @@ from pyop2cxx.sets.maps import Map
 from pyop2cxx.sets.sets import Set
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
     from pyop2cxx.base.arrays import Array
 
     Stored = Set | Map | Dat | Global | Mat
 
 _FORMAT = "pyop2cxx"
 _VERSION = 1
+_PIECE = 32_000_000
+"""Bytes that are read or written in one go."""
 _KINDS: Mapping[str, type[Any]] = {
     "sets": Set,
     "maps": Map,
@@ -80,13 +85,14 @@ def save(
     """
     h5py = extras.load("h5py", "io.save()")
     _check(objects)
-    with replacing(path) as temporary:
+    about = f"writing {Path(path).name}"
+    with replacing(path) as temporary, counting(about, _n_bytes(objects)) as add:
         with h5py.File(temporary, "w") as file:
             file.attrs["format"], file.attrs["version"] = _FORMAT, _VERSION
             for kind in _KINDS:
                 file.create_group(kind)
             file.create_group("attributes").attrs.update(attributes or {})
-            writer = _Writer(file, objects)
+            writer = _Writer(file, objects, add)
             for name, thing in objects.items():
                 writer.put(name, thing)
         with open(temporary, "rb") as written:
@@ -110,26 +116,26 @@ def load(path: str | os.PathLike[str]) -> dict[str, Stored]:
         StoredFileError: It is damaged, or no file of `save`.
         MissingExtraError: h5py is not installed.
     """
-    with waiting(f"reading {Path(path).name}"), _opened(path) as file:
+    with _opened(path) as file, _reading(path, _bytes_in(file)) as read:
         sets = {
-            key: Set(_read(group["sizes"], path).tolist(), group.attrs["label"])
+            key: Set(read(group["sizes"]).tolist(), group.attrs["label"])
             for key, group in file["sets"].items()
         }
         found: dict[str, Stored] = {
             name: sets[key] for key, group in file["sets"].items() for name in group.attrs["names"]
         }
         for name, group in file["maps"].items():
-            values = _read(group["values"], path)
+            values = read(group["values"])
             start, end = sets[group.attrs["iterset"]], sets[group.attrs["toset"]]
-            offset = _read(group["offset"], path) if "offset" in group else None
+            offset = read(group["offset"]) if "offset" in group else None
             label = group.attrs["label"]
             found[name] = Map(start, end, values.shape[1], values, label, offset)
         for name, group in file["dats"].items():
-            values = _read(group["values"], path)
+            values = read(group["values"])
             dim = tuple(int(n) for n in group.attrs["dim"])
             found[name] = Dat(sets[group.attrs["set"]] ** dim, values, name=group.attrs["label"])
         for name, group in file["globals"].items():
-            values = _read(group["values"], path)
+            values = read(group["values"])
             found[name] = Global(values.shape, values, name=group.attrs["label"])
     return found
 
@@ -153,8 +159,10 @@ def restore(
         UsageError: Something that has no values is to be restored.
         MissingExtraError: h5py is not installed.
     """
-    with waiting(f"reading {Path(path).name}"), _opened(path) as file:
-        values = {name: _values_for(file, name, thing, path) for name, thing in objects.items()}
+    with _opened(path) as file, _reading(path, _n_bytes(objects)) as read:
+        values = {
+            name: _values_for(file, name, thing, path, read) for name, thing in objects.items()
+        }
         attributes = {
             name: value.item() if isinstance(value, np.generic) else value
             for name, value in file["attributes"].attrs.items()
@@ -173,8 +181,10 @@ def restore(
 class _Writer:
     """Writes objects to an open file, each Set once."""
 
-    def __init__(self, file: Any, objects: Mapping[str, Stored]) -> None:
-        self._file = file
+    def __init__(
+        self, file: Any, objects: Mapping[str, Stored], add: Callable[[int], None]
+    ) -> None:
+        self._file, self._add = file, add
         self._keys: dict[Set, str] = {}
         self._names: dict[Set, list[str]] = {}
         for name, thing in objects.items():
@@ -191,19 +201,19 @@ class _Writer:
         if isinstance(thing, Map):
             group.attrs["iterset"] = self._key(thing.iterset)
             group.attrs["toset"] = self._key(thing.toset)
-            _write(group, "values", np.asarray(thing.values_with_halo))
+            _write(group, "values", np.asarray(thing.values_with_halo), self._add)
             if thing.offset is not None:
-                _write(group, "offset", thing.offset)
+                _write(group, "offset", thing.offset, self._add)
         elif isinstance(thing, Dat):
             group.attrs["set"] = self._key(thing.dataset.set)
             group.attrs["dim"] = thing.dim
-            _write(group, "values", thing.data_ro_with_halos)
+            _write(group, "values", thing.data_ro_with_halos, self._add)
         elif isinstance(thing, Mat):
-            _write(group, "rowptr", thing.sparsity.rowptr)
-            _write(group, "colidx", thing.sparsity.colidx)
-            _write(group, "values", thing._stored("save", write=False))
+            _write(group, "rowptr", thing.sparsity.rowptr, self._add)
+            _write(group, "colidx", thing.sparsity.colidx, self._add)
+            _write(group, "values", thing._stored("save", write=False), self._add)
         else:
-            _write(group, "values", thing.data_ro)
+            _write(group, "values", thing.data_ro, self._add)
 
     def _key(self, on: Set) -> str:
         if on not in self._keys:
@@ -213,7 +223,7 @@ class _Writer:
             names = np.array(self._names.get(on, []), dtype=object)
             text = extras.load("h5py", "io.save()").string_dtype()
             group.attrs.create("names", names, dtype=text)
-            _write(group, "sizes", np.array(on.sizes, np.int64))
+            _write(group, "sizes", np.array(on.sizes, np.int64), self._add)
         return self._keys[on]
 
 
@@ -256,12 +266,57 @@ def _checksum(values: Array) -> str:
     return digest.hexdigest()
 
 
-def _write(group: Any, name: str, values: Array) -> None:
-    group.create_dataset(name, data=values).attrs["checksum"] = _checksum(values)
+def _n_bytes(objects: Mapping[str, Any]) -> int:
+    """Return how much there is to be written or read of objects that are there."""
+    return sum(_bytes_of(thing) for thing in objects.values())
 
 
-def _read(dataset: Any, path: str | os.PathLike[str]) -> Array:
-    values: Array = dataset[...]
+def _bytes_of(thing: Any) -> int:
+    if isinstance(thing, Set):
+        return 0
+    if isinstance(thing, Map):
+        return int(thing.iterset.total_size * thing.arity * 4)
+    if isinstance(thing, Mat):
+        places = thing.sparsity.rowptr.nbytes + thing.sparsity.colidx.nbytes
+        return int(places + thing.sparsity.nz * thing.dtype.itemsize * np.prod(thing.block_dims))
+    return int(getattr(thing, "nbytes", 0))
+
+
+def _bytes_in(file: Any) -> int:
+    """Return how much `load` reads of a file."""
+    found: list[int] = []
+    for kind in ("sets", "maps", "dats", "globals"):
+        file[kind].visititems(lambda _, item: found.append(int(getattr(item, "nbytes", 0))))
+    return sum(found)
+
+
+def _pieces(values: Any) -> Iterator[slice]:
+    """Yield rows that are moved in one go, so that one can see how far it is."""
+    n_rows = values.shape[0]
+    step = max(1, n_rows * _PIECE // max(1, int(values.nbytes)))
+    return (slice(start, min(start + step, n_rows)) for start in range(0, n_rows, step))
+
+
+def _write(group: Any, name: str, values: Array, add: Callable[[int], None]) -> None:
+    dataset = group.create_dataset(name, shape=values.shape, dtype=values.dtype)
+    for rows in _pieces(values):
+        dataset[rows] = values[rows]
+        add(values[rows].nbytes)
+    dataset.attrs["checksum"] = _checksum(values)
+
+
+@contextmanager
+def _reading(path: str | os.PathLike[str], n_bytes: int) -> Iterator[Callable[[Any], Array]]:
+    """Yield what reads an array of a file, all of which are so large, and checks it."""
+    with counting(f"reading {Path(path).name}", n_bytes) as add:
+        yield lambda dataset: _read(dataset, path, add)
+
+
+def _read(dataset: Any, path: str | os.PathLike[str], add: Callable[[int], None]) -> Array:
+    values: Array = np.empty(dataset.shape, dataset.dtype)
+    for rows in _pieces(dataset):
+        dataset.read_direct(values, rows, rows)
+        add(values[rows].nbytes)
     if _checksum(values) != dataset.attrs.get("checksum"):
         raise StoredFileError(
             f"{os.fspath(path)}: {dataset.name} is damaged: its values have another checksum than "
@@ -299,7 +354,9 @@ class _opened:
             raise StoredFileError(f"{self._path} is damaged: {error}") from None
 
 
-def _values_for(file: Any, name: str, thing: object, path: str | os.PathLike[str]) -> Array:
+def _values_for(
+    file: Any, name: str, thing: object, path: str | os.PathLike[str], read: Callable[[Any], Array]
+) -> Array:
     kind = next((k for k in ("dats", "globals", "mats") if isinstance(thing, _KINDS[k])), None)
     if kind is None:
         raise UsageError(f"restore: '{name}' must be a Dat, a Global or a Mat, got {thing!r}")
@@ -309,7 +366,7 @@ def _values_for(file: Any, name: str, thing: object, path: str | os.PathLike[str
             f"{os.fspath(path)}: there is no '{name}' among its {kind}; there are: {known}"
         )
     group, target = file[kind][name], _KINDS[kind]
-    values = _read(group["values"], path)
+    values = read(group["values"])
     wanted: Any = thing
     shape = wanted._stored("restore", write=False).shape if target is Mat else wanted.shape
     if values.shape != shape or values.dtype != wanted.dtype:
@@ -319,7 +376,7 @@ def _values_for(file: Any, name: str, thing: object, path: str | os.PathLike[str
         )
     if target is Mat:
         for index in ("rowptr", "colidx"):
-            if not np.array_equal(_read(group[index], path), getattr(wanted.sparsity, index)):
+            if not np.array_equal(read(group[index]), getattr(wanted.sparsity, index)):
                 raise StoredFileError(
                     f"{os.fspath(path)}: '{name}' has other places than {wanted._what}; restore "
                     "it into a Mat of the same mesh and Maps"

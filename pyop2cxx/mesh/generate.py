@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, TypeAlias
 import numpy as np
 
 from pyop2cxx.base.arrays import is_integer
+from pyop2cxx.base.waiting import waiting
 from pyop2cxx.exceptions import UsageError
 from pyop2cxx.mesh.mesh import Mesh
 
@@ -213,16 +214,16 @@ def _grid(
             f"and {tuple(high)}"
         )
     ticks = [np.linspace(a, b, n + 1) for a, b, n in zip(low, high, counts, strict=True)]
-    # Axes of arrays are reversed: the first coordinate runs fastest.
-    points = np.stack([axis.ravel() for axis in _mesh_axes(ticks)], 1)
-    vertex = np.arange(len(points)).reshape([n + 1 for n in reversed(counts)])
-    corners = _corners(vertex)
-    cells = _cut(corners, cell)
-    sides = {
-        name: _facets_of(vertex.take([at], axis=dim - 1 - axis).squeeze(dim - 1 - axis), cell)
-        for axis in range(dim)
-        for name, at in zip(_SIDES[axis], (0, -1), strict=True)
-    }
+    with waiting(f"{what}: making {' x '.join(map(str, counts))} boxes"):
+        # Axes of arrays are reversed: the first coordinate runs fastest.
+        points = np.stack([axis.ravel() for axis in _mesh_axes(ticks)], 1)
+        vertex = np.arange(len(points)).reshape([n + 1 for n in reversed(counts)])
+        cells = _cut(_corners(vertex), cell)
+        sides = {
+            name: _facets_of(vertex.take([at], axis=dim - 1 - axis).squeeze(dim - 1 - axis), cell)
+            for axis in range(dim)
+            for name, at in zip(_SIDES[axis], (0, -1), strict=True)
+        }
     return Mesh.from_arrays(cell, points, cells, facet_tags=sides, name=what)
 
 

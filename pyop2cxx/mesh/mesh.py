@@ -131,8 +131,9 @@ class Mesh(Shown):
                 a tagged facet is none of the mesh.
         """
         kind = reference_cell(cell_type)
-        where = _as_points(points, kind, name)
-        rows = _as_cells(cells, kind, len(where), name)
+        with waiting(f"{name}: checking {len(np.asarray(cells))} cells"):
+            where = _as_points(points, kind, name)
+            rows = _as_cells(cells, kind, len(where), name)
         cell_set, vertex_set = Set(len(rows), "cells"), Set(len(where), "vertices")
         cell_vertices = Map(cell_set, vertex_set, kind.n_vertices, rows, "cell_vertices")
         gdim = where.shape[1]

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from pyop2cxx.base import extras
-from pyop2cxx.base.waiting import waiting
+from pyop2cxx.base.waiting import counting, waiting
 from pyop2cxx.exceptions import MeshFileError, UsageError
 from pyop2cxx.mesh.blocks import BY_MESHIO, Block
 from pyop2cxx.mesh.mesh import Mesh
@@ -93,12 +93,11 @@ def from_gmsh(
         )
     number = np.full(int(tags.max()) + 1, -1, np.int64)
     number[tags.astype(np.int64)] = np.arange(len(tags))
-    with waiting(f"reading gmsh model '{title}'"):
-        blocks = [
-            block
-            for dim, entity in model.getEntities()
-            for block in _gmsh_blocks(model, dim, entity)
-        ]
+    entities, blocks = model.getEntities(), []
+    with counting(f"reading gmsh model '{title}'", len(entities)) as add:
+        for dim, entity in entities:
+            blocks += _gmsh_blocks(model, dim, entity)
+            add(1)
         for block in blocks:
             block.rows = number[block.rows]
     return _mesh_of(flat.reshape(-1, 3), blocks, renumber, gdim, title, f"gmsh model '{title}'")

@@ -4,15 +4,26 @@
 from __future__ import annotations
 
 import os
+import re
 import struct
 import subprocess
 import sys
 import time
+from contextlib import contextmanager
 from pathlib import Path
+from typing import TYPE_CHECKING
 
+import numpy as np
 import pytest
 
+from pyop2cxx import op2
 from pyop2cxx.base.waiting import waiting
+from pyop2cxx.data import renumber
+from pyop2cxx.io import load, restore, save, stored
+from pyop2cxx.mesh import cube_mesh
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
 
 ROOT = Path(__file__).parents[2]
 BEGIN = """
@@ -80,7 +91,39 @@ with op2.chain():
 """
 
 
-def on_terminal(program: str) -> str:
+COUNTED = """
+with waiting.counting("reading plate.h5", 4) as add:
+    for _ in range(3):
+        time.sleep(0.1)
+        add(1)
+    time.sleep(0.1)
+"""
+STORED = """
+import sys
+from pyop2cxx import op2
+from pyop2cxx.io import load, restore, save, stored
+from pyop2cxx.mesh import cube_mesh, generate
+from pyop2cxx.data import renumber
+def slowly(place, name):
+    def slow(*args, old=getattr(place, name), **options):
+        time.sleep(0.15)
+        return old(*args, **options)
+    setattr(place, name, slow)
+slowly(stored, "_checksum")
+slowly(generate, "_cut")
+slowly(renumber, "_n_entries")
+mesh = cube_mesh(4)
+stored._PIECE = 8 * mesh.vertices.size // 2
+u, v = (op2.Dat(mesh.vertices, 1.0, name=name) for name in "uv")
+save(sys.argv[1], {"u": u, "v": v})
+restore(sys.argv[1], {"u": u, "v": v})
+assert load(sys.argv[1])["u"].sum() == mesh.vertices.size
+way = op2.renumber([mesh.cell_vertices], [u, v], coordinates=mesh.coordinates)
+way.undo()
+"""
+
+
+def on_terminal(program: str, *arguments: str) -> str:
     """Return what a program writes to its terminal."""
     pty = pytest.importorskip("pty")
     fcntl, termios = pytest.importorskip("fcntl"), pytest.importorskip("termios")
@@ -88,7 +131,7 @@ def on_terminal(program: str) -> str:
     fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 24, 120, 0, 0))
     path = os.pathsep.join([str(ROOT), os.environ.get("PYTHONPATH", "")])
     with subprocess.Popen(
-        [sys.executable, "-c", program],
+        [sys.executable, "-c", program, *arguments],
         stdout=theirs,
         stderr=theirs,
         env={**os.environ, "PYTHONPATH": path},
@@ -112,6 +155,53 @@ def test_a_terminal_is_told_and_left_clean() -> None:
     shown = on_terminal(BEGIN.replace("SOON", "0.05") + BLOCK)
     assert "reading plate.msh: 0 s" in shown
     assert shown.rstrip("\r").rpartition("\r")[2].strip() == ""
+
+
+def test_what_can_be_counted_has_a_bar() -> None:
+    pytest.importorskip("tqdm")
+    shown = on_terminal(BEGIN.replace("SOON", "0.05") + COUNTED)
+    assert "reading plate.h5:  50% |##########          |: 0 s" in shown
+    assert "reading plate.h5:  75% |###############     |: 0 s" in shown
+    assert shown.rstrip("\r").rpartition("\r")[2].strip() == ""
+
+
+def test_files_meshes_and_numberings_say_how_far_they_are(tmp_path: Path) -> None:
+    pytest.importorskip("tqdm")
+    pytest.importorskip("h5py")
+    file = tmp_path / "a.h5"
+    shown = on_terminal(BEGIN.replace("SOON", "0.05") + STORED, str(file))
+    assert "cube_mesh: making 4 x 4 x 4 boxes" in shown
+    for what in ("writing a.h5", "reading a.h5", "renumbering 125 vertices, 384 cells"):
+        shares = {int(one) for one in re.findall(rf"{what}: +(\d+)% ", shown)}
+        assert len(shares) > 1, (what, shares)
+        assert max(shares) <= 100
+    assert "renumbering, back:   0% |" in shown
+
+
+def test_all_of_the_work_is_counted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is expected is what is done, or a bar would end too soon or too late."""
+    pytest.importorskip("h5py")
+    amounts: list[tuple[int, list[int]]] = []
+
+    @contextmanager
+    def counted(what: str, total: int) -> Iterator[Callable[[int], None]]:
+        amounts.append((total, []))
+        yield amounts[-1][1].append
+
+    for place in (stored, renumber):
+        monkeypatch.setattr(place, "counting", counted)
+    mesh = cube_mesh(3)
+    nodes, c2v = mesh.vertices, mesh.cell_vertices
+    u = op2.Dat(nodes**2, np.arange(2.0 * nodes.size), name="u")
+    op2.renumber([c2v], [u], coordinates=mesh.coordinates).undo()
+    mat = op2.Mat(op2.Sparsity((nodes, nodes), [(c2v, c2v, None)]), name="mat")
+    objects = {"u": u, "c2v": c2v, "mat": mat, "one": op2.Global(3, 1.0)}
+    save(tmp_path / "a.h5", objects)
+    restore(tmp_path / "a.h5", {"u": u, "mat": mat})
+    load(tmp_path / "a.h5")
+    assert len(amounts) == 5
+    for total, done in amounts:
+        assert sum(done) == pytest.approx(total, rel=0.02)
 
 
 def test_what_is_quick_says_nothing() -> None:
