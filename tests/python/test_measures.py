@@ -3,14 +3,16 @@
 
 from __future__ import annotations
 
+import doctest
 import math
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
 
 from pyop2cxx import op2
 from pyop2cxx.mesh import Mesh, cube_mesh, interval_mesh, square_mesh
+from pyop2cxx.mesh.topology import Facets
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -89,6 +91,14 @@ def test_on_a_surface_in_space_normals_of_edges_lie_in_it() -> None:
     right = np.isclose(mesh.coordinates.data_ro[facets.vertices.values][..., 0], 1).all(axis=1)
     found = facets.normals.data_ro[right].sum(axis=0)
     np.testing.assert_allclose(found, np.array([1, 0, 1]) / math.sqrt(2), atol=1e-15)
+
+
+@pytest.mark.parametrize("found", [Mesh.cell_volumes, Facets.normals])
+def test_examples_of_properties_are_right(found: Any) -> None:
+    """Doctest does not find them by itself."""
+    [example] = doctest.DocTestFinder().find(found.func, found.attrname, globs={})
+    assert example.examples
+    assert doctest.DocTestRunner().run(example).failed == 0
 
 
 def test_single_precision_stays() -> None:
