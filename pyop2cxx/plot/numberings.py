@@ -8,11 +8,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from pyop2cxx._core import plan as room
+from pyop2cxx.base.arrays import is_integer
+from pyop2cxx.exceptions import DataValueError
 from pyop2cxx.plot.canvas import add, axes_for, check_mesh, collection, finished, polygons
 from pyop2cxx.runtime import runtime
 
 if TYPE_CHECKING:
     import os
+
+    import numpy.typing as npt
 
     from pyop2cxx.base.arrays import Array
     from pyop2cxx.mesh.mesh import Mesh
@@ -84,6 +88,61 @@ def plot_colours(
     colours = colours_of(mesh)
     heading = title or f"{colours.max() + 1} colours of {mesh.cells.size} cells"
     return _coloured(mesh, colours, path, axes, heading, "tab20", "colour")
+
+
+def plot_partition(
+    mesh: Mesh,
+    parts: int | npt.ArrayLike,
+    path: str | os.PathLike[str] | None = None,
+    *,
+    axes: Any = None,
+    title: str | None = None,
+) -> Any:
+    """Draw which part each cell belongs to, and say how many facets lie between two parts.
+
+    Args:
+        mesh: The mesh, not of intervals.
+        parts: The part of each cell, from 0, shape (n_cells,); or how many there are: then of cells
+            that follow one another, as threads of a loop get them.
+        path: As of `plot_mesh`.
+        axes: As of `plot_mesh`.
+        title: Written above.
+
+    Returns:
+        The figure.
+
+    Raises:
+        DataValueError: There is not one part for each cell, or they are no numbers from 0.
+        UsageError, UnsupportedError, MissingExtraError, OSError: As of `plot_mesh`.
+
+    Example:
+        >>> from pyop2cxx.mesh import square_mesh
+        >>> plot_partition(square_mesh(4), 2).axes[0].get_title()
+        '2 parts of 32 cells, 4 facets between them'
+    """
+    check_mesh(mesh, "plot_partition")
+    found = _parts(mesh, parts)
+    first, second = found[mesh.interior_facets.cells.values].T
+    heading = title or (
+        f"{found.max() + 1} parts of {mesh.cells.size} cells, {(first != second).sum()} facets "
+        "between them"
+    )
+    return _coloured(mesh, found, path, axes, heading, "tab20", "part")
+
+
+def _parts(mesh: Mesh, parts: int | npt.ArrayLike) -> Array:
+    n = mesh.cells.size
+    if is_integer(parts):
+        if not 0 < int(parts) <= n:
+            raise DataValueError(f"plot_partition: expected 1 to {n} parts, got {parts!r}")
+        return np.arange(n) * int(parts) // n
+    found = np.asarray(parts)
+    if found.shape != (n,) or found.dtype.kind not in "iu" or found.min() < 0:
+        raise DataValueError(
+            f"plot_partition: expected a number from 0 for each of {n} cells, got shape "
+            f"{found.shape} of {found.dtype}"
+        )
+    return found
 
 
 def colours_of(mesh: Mesh) -> Array:

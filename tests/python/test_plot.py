@@ -19,7 +19,14 @@ from pyop2cxx.exceptions import (
     UsageError,
 )
 from pyop2cxx.mesh import Mesh, cube_mesh, disk_mesh, interval_mesh, square_mesh
-from pyop2cxx.plot import plot_colours, plot_mesh, plot_numbering, plot_sparsity, plot_values
+from pyop2cxx.plot import (
+    plot_colours,
+    plot_mesh,
+    plot_numbering,
+    plot_partition,
+    plot_sparsity,
+    plot_values,
+)
 from pyop2cxx.plot.canvas import polygons
 from pyop2cxx.plot.numberings import colours_of
 
@@ -152,6 +159,18 @@ def test_intervals_give_lines() -> None:
     assert steps.get_data().values.tolist() == [1, 2, 3, 4]
     with pytest.raises(UnsupportedError, match="no polygons"):
         plot_mesh(mesh)
+
+
+def test_partitions_are_drawn_and_their_cut_is_counted(tmp_path: Path) -> None:
+    mesh = cube_mesh(4, cell="hexahedron")
+    x = mesh.coordinates.data_ro[mesh.cell_vertices.values].mean(axis=1)
+    plane = plot_partition(mesh, (x[:, 0] > 0.5).astype(int), tmp_path / "a.png").axes[0]
+    assert plane.get_title() == "2 parts of 64 cells, 16 facets between them"
+    assert np.unique(plane.collections[0].get_array()).tolist() == [0, 1]
+    assert "4 parts of 64 cells, 48 facets" in plot_partition(mesh, 4).axes[0].get_title()
+    for wrong in (0, 65, np.zeros(3, int), np.full(64, -1), np.zeros(64)):
+        with pytest.raises(DataValueError, match="plot_partition: expected"):
+            plot_partition(mesh, wrong)
 
 
 def test_cells_of_one_colour_share_no_vertex() -> None:
