@@ -95,4 +95,6 @@ def described(step: StepReport, names: Sequence[str]) -> str:
 
 def _reason(one: _core.chain.Decision, names: Sequence[str]) -> str:
     *group, loop = (names[i] for i in one.loops)
+    if one.passed == "copy":
+        return f"the copy within {' + '.join([*group, loop])} is made: {one.why}"
     return f"{loop} does not join {' + '.join(group)} ({one.passed}): {one.why}"
