@@ -41,6 +41,12 @@ class Program {
   /// @brief The kernel called @p name; lives as long as the Program.
   /// @throws InternalError if there is none.
   [[nodiscard]] virtual DeviceKernel& kernel(const std::string& name) = 0;
+
+  /// @brief Blocks of @p n_lanes of a kernel that one multiprocessor holds at a time, as registers
+  /// and shared memory allow; 0: nobody knows.
+  [[nodiscard]] virtual int resident_blocks(const std::string& /*name*/, int /*n_lanes*/) {
+    return 0;
+  }
 };
 
 }  // namespace op2::exec

@@ -7,14 +7,36 @@
 #include "base/error.hpp"
 
 namespace op2::runtime {
+namespace {
+
+/// Blocks that lanes of gathering loops share out: more would wait for others to end, and each
+/// adds up results of its own.
+std::int64_t resident_blocks(exec::Program& program, const exec::LaunchProgram& launch, int n_lanes,
+                             int n_units) {
+  std::int64_t least = 0;
+  for (const exec::LaunchedKernel& kernel : launch.kernels) {
+    const int lanes = kernel.max_lanes > 0 ? std::min(n_lanes, kernel.max_lanes) : n_lanes;
+    const std::int64_t n = program.resident_blocks(kernel.name, lanes);
+    if (n > 0 && (least == 0 || n < least)) least = n;
+  }
+  return least * n_units;
+}
+
+}  // namespace
+
 DeviceLoop::DeviceLoop(const exec::Executable& executable, std::shared_ptr<DeviceMirror> mirror,
                        std::span<const std::shared_ptr<const mesh::MapTable>> maps,
                        const DevicePlan& plan)
     : mirror_(std::move(mirror)), program_(executable.device->program) {
   const exec::LaunchProgram& program = executable.device->launch;
-  const GridRule rule = grid_rule(
-      mirror_->device()->info(),
-      {plan.n_lanes, maps.empty(), exec::asks_for_blocks(program), plan.item_bytes}, plan.tuning);
+  const DeviceInfo& info = mirror_->device()->info();
+  GridRule rule =
+      grid_rule(info, {plan.n_lanes, maps.empty(), exec::asks_for_blocks(program), plan.item_bytes},
+                plan.tuning);
+  if (rule.is_by_residence) {
+    const std::int64_t n = resident_blocks(*program_, program, rule.n_lanes, info.n_units);
+    if (n > 0) rule.max_blocks = n;
+  }
   LaunchInput input{{}, plan.n_items, plan.strides};
   for (const abi::Parameter& argument : executable.arguments) {
     const bool is_of_plan = argument.role == abi::Role::plan;

@@ -16,6 +16,7 @@ namespace {
 
 // Without partial results, only the launch itself bounds them.
 constexpr std::int64_t blocks_max = std::int64_t{1} << 20;
+constexpr std::int64_t usual_residence = 8;  // blocks of a multiprocessor, if nobody says
 
 std::int64_t blocks_for(const GridRule& rule, std::int64_t n_items) {
   return std::clamp<std::int64_t>((n_items + rule.n_lanes - 1) / rule.n_lanes, 1, rule.max_blocks);
@@ -190,12 +191,15 @@ GridRule grid_rule(const DeviceInfo& device, const LoopTraits& loop, const Tunin
   while (n_lanes * tuning.lanes_factor <= most) n_lanes *= tuning.lanes_factor;
   // Lanes that exchange registers must all be there.
   n_lanes = std::max<std::int64_t>(n_lanes, device.warp);
-  const std::int64_t per_unit = is_light         ? tuning.blocks_a_unit_light
-                                : loop.is_direct ? tuning.blocks_a_unit
-                                                 : tuning.blocks_a_unit_gathering;
+  const bool is_by_residence = !loop.is_direct && tuning.blocks_a_unit_gathering == 0;
+  const std::int64_t per_unit = is_light          ? tuning.blocks_a_unit_light
+                                : loop.is_direct  ? tuning.blocks_a_unit
+                                : is_by_residence ? usual_residence
+                                                  : tuning.blocks_a_unit_gathering;
   const std::int64_t n_units = std::max(device.n_units, 1);
   const bool is_bounded = loop.has_partials || device.is_cpu;
-  return {static_cast<int>(n_lanes), is_bounded ? n_units * per_unit : blocks_max};
+  return {static_cast<int>(n_lanes), is_bounded ? n_units * per_unit : blocks_max,
+          is_bounded && is_by_residence};
 }
 
 LaunchList flatten(const exec::LaunchProgram& program, const LaunchInput& input,

@@ -15,8 +15,9 @@ namespace op2::runtime {
 
 /// @brief How lanes are handed out to launches over items.
 struct GridRule {
-  int n_lanes = 1;              ///< of a block; a power of two
-  std::int64_t max_blocks = 1;  ///< beyond, lanes stride
+  int n_lanes = 1;               ///< of a block; a power of two
+  std::int64_t max_blocks = 1;   ///< beyond, lanes stride
+  bool is_by_residence = false;  ///< as many blocks are better as the device holds at a time
   bool operator==(const GridRule&) const = default;
 };
 

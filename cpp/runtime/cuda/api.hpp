@@ -194,6 +194,9 @@ struct Driver {
                               const char* name) = nullptr;
   Result (*func_get_attribute)(int* value, FunctionAttribute attribute,
                                FunctionHandle function) = nullptr;
+  /// null: not asked
+  Result (*resident_blocks)(int* blocks, FunctionHandle function, int lanes,
+                            std::size_t shared_bytes) = nullptr;
   Result (*launch_kernel)(FunctionHandle function, unsigned grid_x, unsigned grid_y,
                           unsigned grid_z, unsigned block_x, unsigned block_y, unsigned block_z,
                           unsigned shared_bytes, StreamHandle stream, void** parameters,

@@ -75,4 +75,15 @@ DeviceKernel& LoadedProgram::kernel(const std::string& name) {
   return *kernels_.emplace(name, std::move(kernel)).first->second;
 }
 
+int LoadedProgram::resident_blocks(const std::string& name, int n_lanes) {
+  const FunctionHandle function = static_cast<Kernel&>(kernel(name)).function();
+  const Driver& driver = context_->driver();
+  if (driver.resident_blocks == nullptr) return 0;
+  const Current current(*context_);
+  int n = 0;
+  context_->check(driver.resident_blocks(&n, function, n_lanes, 0),
+                  fmt::format("ask how many blocks of kernel '{}' are resident", name));
+  return n;
+}
+
 }  // namespace op2::runtime::cuda

@@ -42,6 +42,7 @@ class LoadedProgram final : public Program {
   ~LoadedProgram() override;
 
   [[nodiscard]] DeviceKernel& kernel(const std::string& name) override;
+  [[nodiscard]] int resident_blocks(const std::string& name, int n_lanes) override;
 
  private:
   std::shared_ptr<Context> context_;

@@ -169,6 +169,9 @@ TEST(GridRule, FollowsTheDevice) {
   const GridRule gathering = rule_of(gpu, {0, false, true});
   EXPECT_EQ(rule_of(gpu, {0, false, true, 16}), gathering);
   EXPECT_GT(gathering.max_blocks, bounded.max_blocks);
+  EXPECT_TRUE(gathering.is_by_residence);
+  EXPECT_FALSE(bounded.is_by_residence);
+  EXPECT_FALSE(free.is_by_residence);
   EXPECT_LT(gathering.max_blocks, 132 * 32);
   EXPECT_EQ(rule_of(gpu, {100, true, false}).n_lanes, 64);
   EXPECT_EQ(rule_of(gpu, {1 << 20, false, false}).n_lanes, 1024);

@@ -365,6 +365,10 @@ void set_code(Driver& driver) {
     *value = 768;
     return success;
   };
+  driver.resident_blocks = [](int* blocks, FunctionHandle, int lanes, std::size_t) {
+    *blocks = 768 / lanes;
+    return success;
+  };
   driver.launch_kernel = launch;
   driver.launch_kernel_ex = launch_early;
 }
