@@ -5,6 +5,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstddef>
 #include <limits>
 #include <map>
@@ -74,12 +75,25 @@ bool is_evenly_covered(const Arguments& objects, const Visited& visited,
   return !reduced.empty() && n_padded <= most_padding * n_entries;
 }
 
+/// Whether no target has more elements than code with columns of one length can visit.
+bool fits_columns(const exec::Executable& executable, const Arguments& objects,
+                  const Visited& visited) {
+  const MapState& map = map_of(objects, executable.plan.occurrences.front());
+  const auto facts = shared().plans->facts(map.table, map.from->size, 1);
+  return visited.part == nullptr && facts.degree_max > 0 &&
+         facts.degree_max <= executable.plan.columns;
+}
+
 /// Whether every index into an argument, a Map or a plan's array fits, with room to stride.
 bool fits_narrow(const LoopText& text, const exec::Executable& executable, const Arguments& objects,
-                 const Visited& visited) {
+                 const Visited& visited, double most_padding) {
   const std::int64_t n = visited.whole->size;
   std::int64_t most = n * std::max(text.slots, 1);
-  for (const MapPointer& map : objects.maps) most = std::max(most, n * map->table->arity());
+  for (const MapPointer& map : objects.maps) {
+    // of a Map that is composed with padded columns there are more rows than elements
+    const auto padding = static_cast<std::int64_t>(std::ceil(most_padding)) * text.slots;
+    most = std::max(most, n * std::max<std::int64_t>(padding, 1) * map->table->arity());
+  }
   for (std::size_t i = 0; i < objects.data.size(); ++i) {
     const Argument& argument = objects.data[i];
     const DataState& data = *argument.data;
@@ -105,9 +119,10 @@ bool suits(const CompiledLoop& compiled, const exec::Executable& executable, con
     if (compiled.injective[i] && !leads_nowhere_twice(*objects.maps[i])) return false;
   }
   if (compiled.index_bytes == 4 && !compiled.images.empty() &&
-      !fits_narrow(text, executable, objects, visited)) {
+      !fits_narrow(text, executable, objects, visited, tuning_of(compiled).most_padding)) {
     return false;
   }
+  if (executable.plan.columns > 0 && !fits_columns(executable, objects, visited)) return false;
   if (compiled.padded &&
       !is_evenly_covered(objects, visited, executable, tuning_of(compiled).most_padding)) {
     return false;

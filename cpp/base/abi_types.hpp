@@ -52,7 +52,7 @@ enum class PlanArray : std::uint8_t {
   column_slot,
   column_elements,
   column_targets,
-  composed_rows,  ///< one for each of PlanSpec::composed
+  composed_rows,  ///< padded, too: one for each of PlanSpec::composed
   // staged
   staged_targets,    ///< one for each of PlanSpec::staged
   staged_positions,  ///< likewise
@@ -64,6 +64,7 @@ enum class PlanArray : std::uint8_t {
   n_lane_colours,
   lane_colour,
   has_incidences,  ///< inverse, padded: one for each of PlanSpec::further, on grids
+  neighbours,      ///< padded: of PlanSpec::pairs, in the place of incidences
 };
 
 struct Parameter {
@@ -97,8 +98,10 @@ struct PlanSpec {
   std::vector<int> staged = {};    ///< staged: maps whose targets a block lists, in order
   int interleaved = -1;            ///< interleaved: the map whose targets elements take turns at
   int lanes = 0;                   ///< columns: targets of a group
-  std::vector<int> composed = {};  ///< columns: maps whose rows follow the columns, in order
-  int composed_bytes = 4;          ///< columns: width of their entries
+  std::vector<int> composed = {};  ///< columns, pairs: maps whose rows follow the columns, in order
+  int composed_bytes = 4;          ///< columns, pairs: width of their entries
+  bool pairs = false;              ///< padded: of a map of two targets; incidences are neighbours
+  int columns = 0;                 ///< pairs: no row may be longer, and all are so long; 0: any
   bool all_targets = false;        ///< inverse, padded: rows also for targets without incidences
   std::vector<std::vector<int>> further = {};  ///< likewise: occurrences of more inverses, all of
                                                ///< whose targets have rows; none of them is padded

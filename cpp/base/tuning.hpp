@@ -61,6 +61,9 @@ struct Tuning {
   int least_staged_elements = 16;
   int staged_bytes = 24 * 1024;
   int owner_run = 64;
+  int composed_targets = 4;
+  int prefetched_indices = 16;
+  int resident_lanes = 896;
   int tree_lanes = 256;
   int tree_bytes = 16 * 1024;
   int exchanged_scalars = 16;
@@ -75,7 +78,7 @@ struct Tuning {
   int lanes_factor = 2;
   int blocks_a_unit = 6;
   int blocks_a_unit_light = 8;
-  int blocks_a_unit_gathering = 24;
+  int blocks_a_unit_gathering = 0;
   int light_bytes = 48;
   int slot_window = 256;
   int kept_scratch_bytes = 65536;

@@ -153,27 +153,29 @@ void bind_options(py::module_& core) {
       .def_readonly("in_turn", &Facts::in_turn)
       .def_readonly("fences", &Facts::fences);
   py::class_<Options>(core, "LoweringOptions")
-      .def(py::init([](bool deterministic, bool debug, int element_bytes, int entry_bytes,
-                       int target_bytes, int position_bytes, bool padded, int index_bytes,
-                       std::vector<int> soa, int convention, const Tuning& tuning) {
-             Options made;
-             made.deterministic = deterministic;
-             made.debug = debug;
-             made.element_bytes = element_bytes;
-             made.entry_bytes = entry_bytes;
-             made.target_bytes = target_bytes;
-             made.position_bytes = position_bytes;
-             made.padded = padded;
-             made.index_bytes = index_bytes;
-             made.soa = std::move(soa);
-             made.convention = convention;
-             made.tuning = tuning;
-             return made;
-           }),
-           py::arg("deterministic"), py::arg("debug"), py::arg("element_bytes"),
-           py::arg("entry_bytes"), py::arg("target_bytes"), py::arg("position_bytes"),
-           py::arg("padded"), py::arg("index_bytes"), py::arg("soa"), py::arg("convention"),
-           py::arg("tuning"))
+      .def(
+          py::init([](bool deterministic, bool debug, int element_bytes, int entry_bytes,
+                      int target_bytes, int position_bytes, bool padded, int columns,
+                      int index_bytes, std::vector<int> soa, int convention, const Tuning& tuning) {
+            Options made;
+            made.deterministic = deterministic;
+            made.debug = debug;
+            made.element_bytes = element_bytes;
+            made.entry_bytes = entry_bytes;
+            made.target_bytes = target_bytes;
+            made.position_bytes = position_bytes;
+            made.padded = padded;
+            made.columns = columns;
+            made.index_bytes = index_bytes;
+            made.soa = std::move(soa);
+            made.convention = convention;
+            made.tuning = tuning;
+            return made;
+          }),
+          py::arg("deterministic"), py::arg("debug"), py::arg("element_bytes"),
+          py::arg("entry_bytes"), py::arg("target_bytes"), py::arg("position_bytes"),
+          py::arg("padded"), py::arg("columns"), py::arg("index_bytes"), py::arg("soa"),
+          py::arg("convention"), py::arg("tuning"))
       .def_readonly("deterministic", &Options::deterministic)
       .def_readonly("debug", &Options::debug)
       .def_readonly("lanes", &Options::lanes)
@@ -204,11 +206,13 @@ void bind_options(py::module_& core) {
       .def("for_any_mesh",
            [](Options options) {
              options.padded = false;
+             options.columns = 0;
              options.index_bytes = 8;
              return options;
            })
       .def_readonly("position_bytes", &Options::position_bytes)
       .def_readonly("padded", &Options::padded)
+      .def_readonly("columns", &Options::columns)
       .def_readonly("index_bytes", &Options::index_bytes)
       .def_readonly("gather_bytes", &Options::gather_bytes);
   py::class_<lower::LaneRule>(core, "LaneRule")

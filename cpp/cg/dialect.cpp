@@ -122,6 +122,7 @@ const Dialect& make_cuda() {
       .kernel_start = "op2_start();",
       .assume_aligned = "{0} = ({1})__builtin_assume_aligned({0}, 16);",
       .grid_loop = "unroll 1",
+      .bounds = "__launch_bounds__({}, {}) ",
       .literal_open = "",
       .literal_close = "",
       .types = {"signed char", "short", "int", "long", "unsigned char", "unsigned short",

@@ -43,6 +43,7 @@ struct Dialect {
   /// devices give out is: rows are then moved in whole words instead of one number at a time.
   std::string_view assume_aligned;
   std::string_view grid_loop;     ///< A pragma before a loop over the grid, which runs but once.
+  std::string_view bounds = {};   ///< Of a kernel of up to {} lanes, {} blocks at a time.
   std::string_view literal_open;  ///< Before the type of a braced value, as in `(uint4){0, 1}`.
   std::string_view literal_close;
   std::array<std::string_view, n_dtypes> types;  ///< By DType.

@@ -281,6 +281,7 @@ class Printer {
     if (loop.axis == kir::Axis::grid && !context_.dialect().grid_loop.empty()) {
       context_.pragma(context_.dialect().grid_loop);
     }
+    if (loop.unrolled > 0) context_.pragma(fmt::format("unroll {}", loop.unrolled));
     const auto [begin, stride] = stride_of(loop);
     std::string step = stride.empty() ? "++" + loop.index : loop.index + stride;
     if (!loop.step_name.empty()) {
@@ -438,9 +439,14 @@ class Printer {
 }  // namespace
 
 std::string prototype(const Dialect& dialect, const kir::Function& function) {
-  std::string out = function.is_kernel ? fmt::format("{} void {}(", dialect.kernel, function.name)
-                                       : fmt::format("static {}void {}(long begin, long end",
-                                                     dialect.keep_apart, function.name);
+  const bool is_bounded = function.least_blocks > 0 && !dialect.bounds.empty();
+  const std::string bounds = is_bounded ? fmt::format(fmt::runtime(dialect.bounds),
+                                                      function.max_lanes, function.least_blocks)
+                                        : "";
+  std::string out =
+      function.is_kernel
+          ? fmt::format("{} void {}{}(", dialect.kernel, bounds, function.name)
+          : fmt::format("static {}void {}(long begin, long end", dialect.keep_apart, function.name);
   bool is_first = function.is_kernel;
   for (const kir::Parameter& parameter : function.parameters) {
     out += fmt::format("{}\n    {}{}{}", is_first ? "" : ",", type_text(dialect, parameter.type),

@@ -50,7 +50,7 @@ void write(Canonical& out, const abi::PlanSpec& plan) {
   write(out, plan.staged);
   out.number(plan.interleaved).number(plan.lanes);
   write(out, plan.composed);
-  out.number(plan.composed_bytes).flag(plan.all_targets);
+  out.number(plan.composed_bytes).flag(plan.pairs).number(plan.columns).flag(plan.all_targets);
   out.open("further");
   for (const std::vector<int>& maps : plan.further) write(out, maps);
   out.close().close();
@@ -121,7 +121,7 @@ class ExecutableReader {
     if (known == roles.end()) in_.fail("a role before");
     made.role = static_cast<abi::Role>(known - roles.begin());
     made.index = in_.small();
-    made.array = enumerator<abi::PlanArray>(number_of(abi::PlanArray::has_incidences) + 1);
+    made.array = enumerator<abi::PlanArray>(number_of(abi::PlanArray::neighbours) + 1);
     in_.close();
     return made;
   }
@@ -150,6 +150,8 @@ class ExecutableReader {
     made.lanes = in_.small();
     made.composed = numbers();
     made.composed_bytes = in_.small();
+    made.pairs = in_.flag();
+    made.columns = in_.small();
     made.all_targets = in_.flag();
     in_.open("further");
     while (!in_.is_at_close()) made.further.push_back(numbers());

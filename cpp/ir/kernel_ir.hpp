@@ -230,6 +230,7 @@ struct For {
   int step = 1;
   std::string step_name = {};  ///< a variable that is stepped by instead, if not empty
   bool is_rolled = false;      ///< unrolling it would only cost the compiler time
+  int unrolled = 0;            ///< on a grid: so many steps side by side; 0: the compiler's choice
   bool operator==(const For&) const = default;
 };
 
@@ -457,6 +458,7 @@ struct Function {
   Block body;
   bool is_kernel = false;  ///< launched from the host
   int max_lanes = 0;       ///< of a kernel: the most lanes a block may have; 0: any number
+  int least_blocks = 0;    ///< of `max_lanes`: a multiprocessor shall hold so many; 0: any number
 };
 
 struct Module {

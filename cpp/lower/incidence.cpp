@@ -7,6 +7,7 @@
 #include "base/error.hpp"
 #include "ir/group.hpp"
 #include "lower/make.hpp"
+#include "lower/pairs.hpp"
 
 namespace op2::lower {
 namespace {
@@ -171,7 +172,12 @@ std::optional<int> counting_slot(const ir::Loop& loop, const std::vector<MapFact
 std::vector<kir::Parameter> Incidence::parameters() const {
   if (!present.name.empty()) return {present, offset, entry};
   if (target.name.empty()) return {offset, entry};
-  if (is_padded) return {entry, target, n_columns, n_rows};
+  if (is_padded) {
+    std::vector<kir::Parameter> all{is_paired ? pairs.neighbours : entry};
+    for (const auto& [map, parameter] : pairs.rows) all.push_back(parameter);
+    all.insert(all.end(), {target, n_columns, n_rows});
+    return all;
+  }
   return {offset, entry, target};
 }
 
@@ -194,8 +200,13 @@ Incidence add_incidence(Builder& builder, Sizes sizes, std::size_t member) {
     incidence.offset =
         builder.plan_array(kir::PlanArray::incidence_offset, "incidence_offset", DType::int64);
   }
-  incidence.entry = builder.plan_array(kir::PlanArray::incidences, "incidence",
-                                       index_dtype(request.options.entry_bytes));
+  incidence.is_paired = incidence.is_padded && visits_pairs(request, member);
+  if (incidence.is_paired) {
+    incidence.pairs = add_pair_arrays(builder, incidence.maps.front(), member);
+  } else {
+    incidence.entry = builder.plan_array(kir::PlanArray::incidences, "incidence",
+                                         index_dtype(request.options.entry_bytes));
+  }
   if (!is_first && builder.is_grid()) {
     incidence.present =
         builder.plan_array(kir::PlanArray::has_incidences, "has_incidences", DType::uint8);
@@ -220,11 +231,13 @@ Incidence add_incidence(Builder& builder, Sizes sizes, std::size_t member) {
   return incidence;
 }
 
-kir::Block of_target(const Incidence& incidence, kir::Block body) {
+kir::Block of_target(const Builder& builder, const Incidence& incidence, kir::Block body) {
   const kir::Expr t = kir::name("t");
   const kir::Expr listed = kir::element(incidence.target.name, t);
-  body.insert(body.begin(),
-              index_decl("target", kir::select(kir::name(incidence.target.name), listed, t)));
+  const kir::Expr target = builder.module().plan.all_targets
+                               ? t
+                               : kir::select(kir::name(incidence.target.name), listed, t);
+  body.insert(body.begin(), index_decl("target", target));
   return body;
 }
 
@@ -309,6 +322,7 @@ kir::Stmt add_share(Builder& builder, const Incidence& incidence, std::size_t ar
 
 kir::Block for_incidences(Builder& builder, const Incidence& incidence, kir::Block body) {
   const kir::Expr k = kir::name("k");
+  if (incidence.is_paired) return along_pairs(incidence, std::move(body));
   const kir::Expr t = kir::name("t");
   const kir::Expr entry =
       incidence.is_padded ? kir::name("entry") : kir::element(incidence.entry.name, k);

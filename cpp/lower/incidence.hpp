@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -9,6 +10,14 @@
 #include "lower/builder.hpp"
 
 namespace op2::lower {
+
+/// @brief Columns of elements that lead to two targets: see lower/pairs.hpp.
+struct PairArrays {
+  kir::Parameter neighbours;                   ///< [n_columns, n_rows] see plan::PairColumns
+  std::map<int, kir::Parameter> rows;          ///< [n_columns, n_rows, arity] where other Maps lead
+  std::map<std::string, std::string> fetched;  ///< private arrays of those that are read ahead
+  int n_columns = 0;  ///< that are read before the first is computed; 0: none is
+};
 
 /// @brief The plan's inverse maps as wrapper parameters: what `owner` and `scratch` walk along.
 struct Incidence {
@@ -23,8 +32,8 @@ struct Incidence {
   std::vector<int> maps;  ///< the Maps that are inverted, in slot order
   int n_slots = 0;        ///< arities of `maps`, summed
   bool is_padded = false;
-
-  /// @brief Those that a function which walks along needs.
+  bool is_paired = false;  ///< padded, and `pairs` holds the columns
+  PairArrays pairs;
   [[nodiscard]] std::vector<kir::Parameter> parameters() const;
 };
 
@@ -62,8 +71,9 @@ enum class Sizes : std::uint8_t { always, if_padded };
 /// row for every target.
 [[nodiscard]] Incidence add_incidence(Builder& builder, Sizes sizes, std::size_t member = 0);
 
-/// @brief @p body with `target` declared for row `t`.
-[[nodiscard]] kir::Block of_target(const Incidence& incidence, kir::Block body);
+/// @brief @p body with `target` declared for row `t`, which it is itself where all have rows.
+[[nodiscard]] kir::Block of_target(const Builder& builder, const Incidence& incidence,
+                                   kir::Block body);
 
 /// @brief Loop over the incidences of target `t` with the item's position and `o`, its slot,
 /// declared, around @p body.

@@ -6,6 +6,7 @@
 #include "lower/invert_by_slot.hpp"
 #include "lower/make.hpp"
 #include "lower/matrix.hpp"
+#include "lower/pairs.hpp"
 #include "lower/passes.hpp"
 
 namespace op2::lower {
@@ -115,14 +116,17 @@ kir::Block visit_one(Builder& builder, const Incidence& incidence, std::size_t m
   PackedLoop& packed = builder.packed();
   const ir::Loop& loop = builder.request().loop;
   kir::Block visit = loads(packed, member);
+  kir::Block keep;
   if (packed.members.size() == 1) append(visit, packed.constants);
   append_call(visit, packed.members[member]);
   const std::vector<std::size_t> args = reduced_args(loop);
   for (std::size_t i = 0; i < args.size(); ++i) {
     if (ir::member_of(loop, args[i]) != member) continue;
-    visit.push_back(keep_share(builder, incidence, args[i], owned.sums[i],
-                               packed.args[args[i]].pack, kir::integer(0), ShareFrom::pack));
+    keep.push_back(keep_share(builder, incidence, args[i], owned.sums[i], packed.args[args[i]].pack,
+                              kir::integer(0), ShareFrom::pack));
   }
+  if (incidence.is_paired) keep = where_is_pair(std::move(keep));
+  append(visit, std::move(keep));
   for (const OwnedRow& row : owned.rows) {
     if (ir::member_of(loop, row.arg) != member) continue;
     visit.push_back(add_to_row(builder, incidence, row));
@@ -140,6 +144,7 @@ kir::Block visit_members(Builder& builder, const std::vector<Incidence>& inciden
   std::size_t next = 0;
   for (std::size_t i = 0; i < inverted.size(); ++i) {
     append(out, of_members(builder.packed(), next, inverted[i]));
+    if (incidences[i].is_paired) append(out, load_pairs(builder, incidences[i], inverted[i]));
     kir::Block visit = visit_one(builder, incidences[i], inverted[i], owned);
     append(out, for_incidences(builder, incidences[i], std::move(visit)));
     next = inverted[i] + 1;
@@ -160,7 +165,7 @@ kir::Block of_one_target(Builder& builder, const std::vector<Incidence>& inciden
   if (packed.members.size() > 1) append(body, packed.constants);
   append(body, std::move(visits));
   append(body, store_accumulators(builder, owned.sums));
-  return of_target(incidences.front(), std::move(body));
+  return of_target(builder, incidences.front(), std::move(body));
 }
 
 /// An inverse for each member that is visited by incidences.
@@ -194,6 +199,7 @@ void invert(Builder& builder) {
     builder.add_range_function(function, std::move(parameters),
                                visit_all(builder, incidences.front()));
   }
+  if (incidences.front().is_paired) bound_registers(builder);
   finish(builder, function);
 }
 

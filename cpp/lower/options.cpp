@@ -13,7 +13,7 @@ namespace op2::lower {
 namespace {
 
 // Grows whenever the same inputs give different code: binaries of older versions must not match.
-constexpr int generator_version = 5;
+constexpr int generator_version = 6;
 
 }  // namespace
 
@@ -54,6 +54,7 @@ std::string key_of(Strategy strategy, const Facts& facts, const std::vector<MapF
       .flag(options.by_slot)
       .number(options.gather_bytes)
       .flag(options.padded)
+      .number(options.columns)
       .number(options.index_bytes);
   out.open("soa");
   for (const int arg : options.soa) out.number(arg);

@@ -52,6 +52,7 @@ struct Options {
   int target_bytes = 4;       ///< plan arrays: width of target numbers
   int position_bytes = 1;     ///< plan arrays: width of places within a matrix's row: 1, 2 or 4
   bool padded = false;        ///< on a grid: incidences as columns of equal length
+  int columns = 0;            ///< padded: no target has more incidences; 0: not known
   int index_bytes = 8;        ///< on a grid: width of all index arithmetic
   std::vector<int> soa = {};  ///< on a grid: arguments whose Dats lie as structures of arrays
   int convention = 1;    ///< 1: document 003, maps repeated an argument; 2: unique Dats and Maps

@@ -136,7 +136,12 @@ class Reducer {
     append(body, is_fixed_ ? in_chunks(std::move(function.body)) : by_lanes(function.body));
     if (by_last_block_) append(body, last_block(n_slots));
     function.body = std::move(body);
-    if (!is_fixed_) function.max_lanes = tree_.n_lanes();
+    if (!is_fixed_) limit_to_tree(function);
+  }
+
+  void limit_to_tree(kir::Function& function) const {
+    const bool has_limit = function.max_lanes > 0 && function.max_lanes <= tree_.n_lanes();
+    if (!has_limit) function.max_lanes = tree_.n_lanes();
   }
 
   /// Beside a Global its partial results. If another launch combines them, MIN and MAX are left

@@ -73,7 +73,7 @@ void sum_from_scratch(Builder& builder) {
   kir::Block store = store_accumulators(builder, accumulators);
   append(body, std::move(store));
   builder.add_function(gather, std::move(sum_parameters), "t",
-                       of_target(incidence, std::move(body)));
+                       of_target(builder, incidence, std::move(body)));
 
   kir::Block work = builder.over_range(compute, whole_begin(), whole_end());
   kir::Block sums = builder.over_range(gather, kir::integer(0),

@@ -38,7 +38,8 @@ constexpr std::array table{
                "the element; -1 - another one where there is none"},
     ArrayFacts{PlanArray::column_targets, "row_target", "index", "[n_rows]",
                "the target of each lane, group by group"},
-    ArrayFacts{PlanArray::composed_rows, "rows", "index", "[n_columns, lanes, arity]",
+    ArrayFacts{PlanArray::composed_rows, "rows", "index",
+               "[n_columns, lanes, arity] or [width, n_rows, arity]",
                "where the elements of the columns lead by a Map"},
     ArrayFacts{PlanArray::staged_targets, "ind_map", "int32", "[n_staged of all blocks]",
                "the targets of each block, ascending"},
@@ -58,6 +59,8 @@ constexpr std::array table{
                "the colour of an element within its block"},
     ArrayFacts{PlanArray::has_incidences, "has_incidences", "uint8", "[n_rows]",
                "1 where a target has incidences"},
+    ArrayFacts{PlanArray::neighbours, "neighbour", "index", "[width, n_rows]",
+               "the element's other target * 4 + the own slot * 2 + 1 where there is none"},
 };
 
 template <class T>
@@ -186,7 +189,23 @@ void use_inverse(const PlanRequest& request, PlanCache& plans, LoopPlan& plan) {
   use_further(request, plans, plan, {.offset = 1, .entries = 1});
 }
 
+void use_pairs(const PlanRequest& request, PlanCache& plans, LoopPlan& plan) {
+  const auto pairs = plans.pairs(request.inverse, request.spec.columns, request.n_threads);
+  use_rows(request, pairs, plan);
+  plan.arrays.add(PlanArray::sizes, numbers({pairs->n_rows, pairs->width}));
+  plan.arrays.add(PlanArray::neighbours, array_of(pairs->neighbours, pairs));
+  int number = 0;
+  for (const MapPointer& map : request.composed) {
+    const auto rows = plans.composed_pairs(map, request.inverse, request.spec.columns,
+                                           request.spec.composed_bytes, request.n_threads);
+    plan.arrays.add(PlanArray::composed_rows, array_of(*rows, rows), number++);
+    plan.n_bytes += bytes_of(*rows);
+  }
+  use_further(request, plans, plan, {.offset = 0, .entries = 0});
+}
+
 void use_padded(const PlanRequest& request, PlanCache& plans, LoopPlan& plan) {
+  if (request.spec.pairs) return use_pairs(request, plans, plan);
   const auto inverse = plans.padded(request.inverse, request.n_threads);
   use_rows(request, inverse, plan);
   plan.arrays.add(PlanArray::sizes, numbers({inverse->n_rows, inverse->width}));

@@ -38,6 +38,8 @@ class PlanCache::KeyBuilder {
     elements,
     inverse,
     padded,
+    pairs,
+    composed_pairs,
     presence,
     columns,
     column_fill,
@@ -188,6 +190,28 @@ std::shared_ptr<const PaddedInverse> PlanCache::padded(const InverseSpec& spec, 
   const Key key = KeyBuilder(KeyBuilder::Kind::padded).inverse(spec).take();
   return find_or_build<PaddedInverse>(
       key, [this, &spec, n_threads] { return pad(*inverse(spec, n_threads), n_threads); });
+}
+
+std::shared_ptr<const PairColumns> PlanCache::pairs(const InverseSpec& spec, int width,
+                                                    int n_threads) {
+  const Key key = KeyBuilder(KeyBuilder::Kind::pairs).number(width).inverse(spec).take();
+  return find_or_build<PairColumns>(key, [this, &spec, width, n_threads] {
+    return pair_columns(*inverse(spec, n_threads), *spec.occurrences.front().map, width, n_threads);
+  });
+}
+
+std::shared_ptr<const IndexArray> PlanCache::composed_pairs(const MapPointer& map,
+                                                            const InverseSpec& spec, int width,
+                                                            int index_bytes, int n_threads) {
+  const Key key = KeyBuilder(KeyBuilder::Kind::composed_pairs)
+                      .map(map)
+                      .number(width)
+                      .number(index_bytes)
+                      .inverse(spec)
+                      .take();
+  return find_or_build<IndexArray>(key, [&, this] {
+    return compose(*map, *inverse(spec, n_threads), width, index_bytes, n_threads);
+  });
 }
 
 std::shared_ptr<const std::vector<std::uint8_t>> PlanCache::presence(const InverseSpec& spec,

@@ -15,6 +15,7 @@
 #include "plan/conflict.hpp"
 #include "plan/interleave.hpp"
 #include "plan/inverse.hpp"
+#include "plan/pairs.hpp"
 #include "plan/positions.hpp"
 #include "plan/slot_columns.hpp"
 #include "plan/staging.hpp"
@@ -36,6 +37,13 @@ class PlanCache {
   [[nodiscard]] std::shared_ptr<const ElementPlan> elements(const ConflictSet& loop, int n_threads);
   [[nodiscard]] std::shared_ptr<const InverseMap> inverse(const InverseSpec& spec, int n_threads);
   [[nodiscard]] std::shared_ptr<const PaddedInverse> padded(const InverseSpec& spec, int n_threads);
+
+  [[nodiscard]] std::shared_ptr<const PairColumns> pairs(const InverseSpec& spec, int width,
+                                                         int n_threads);
+  /// @brief A map composed with an inverse, in the columns of pairs().
+  [[nodiscard]] std::shared_ptr<const IndexArray> composed_pairs(const MapPointer& map,
+                                                                 const InverseSpec& spec, int width,
+                                                                 int index_bytes, int n_threads);
 
   /// @brief For each row of an inverse 1 where it has incidences, else 0.
   [[nodiscard]] std::shared_ptr<const std::vector<std::uint8_t>> presence(const InverseSpec& spec,

@@ -902,6 +902,7 @@ class LoweringOptions:
         target_bytes: typing.SupportsInt | typing.SupportsIndex,
         position_bytes: typing.SupportsInt | typing.SupportsIndex,
         padded: bool,
+        columns: typing.SupportsInt | typing.SupportsIndex,
         index_bytes: typing.SupportsInt | typing.SupportsIndex,
         soa: collections.abc.Sequence[typing.SupportsInt | typing.SupportsIndex],
         convention: typing.SupportsInt | typing.SupportsIndex,
@@ -917,6 +918,8 @@ class LoweringOptions:
         self, position_bytes: typing.SupportsInt | typing.SupportsIndex
     ) -> LoweringOptions: ...
     def tuned(self, tuning: Tuning) -> LoweringOptions: ...
+    @property
+    def columns(self) -> int: ...
     @property
     def debug(self) -> bool: ...
     @property

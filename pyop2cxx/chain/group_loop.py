@@ -73,10 +73,14 @@ class GroupFacts(LoopFacts):
         loop = writers[0] if writers else users[0][1] if users else self._main
         return loop._facts.map_facts(map_)
 
-    def index_bytes(self, built: symbolic.Symbolic) -> int:
+    def longest_row(self) -> int:
+        """Return it for the loop whose incidences come first."""
+        return self._main._facts.longest_row()
+
+    def index_bytes(self, built: symbolic.Symbolic, most_padding: float) -> int:
         """4 if every index fits in each of the loops, with room to stride."""
-        each = [loop._facts.index_bytes(loop._symbolic()) for loop in self._loops]
-        return max(super().index_bytes(built), *each)
+        each = [loop._facts.index_bytes(loop._symbolic(), most_padding) for loop in self._loops]
+        return max(super().index_bytes(built, most_padding), *each)
 
     @property
     def useful_bytes(self) -> int:

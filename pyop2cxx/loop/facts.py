@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from math import prod
+from math import ceil, prod
 from typing import TYPE_CHECKING, Any
 
 from pyop2cxx import _core
@@ -51,6 +51,8 @@ class LoopFacts:
         element, entry, target = self.widths(built)
         on_grid = backend.facts.lanes == _core.Lanes.grid
         tuning = tuning_of(backend.facts, given.get("tuning", ()))
+        padding = dict(tuning.values())["most_padding"]
+        padded = on_grid and self.is_evenly_covered(built, padding)
         return _core.LoweringOptions(
             deterministic=bool(given.get("deterministic", configured["deterministic"])),
             debug=bool(given.get("debug", configured["debug"])),
@@ -58,8 +60,9 @@ class LoopFacts:
             entry_bytes=entry,
             target_bytes=target,
             position_bytes=self.position_bytes(),
-            padded=on_grid and self.is_evenly_covered(built, dict(tuning.values())["most_padding"]),
-            index_bytes=self.index_bytes(built) if on_grid else 8,
+            padded=padded,
+            columns=self.longest_row() if padded else 0,
+            index_bytes=self.index_bytes(built, padding) if on_grid else 8,
             soa=self.columns() if on_grid else [],
             convention=given.get("convention", 1),
             tuning=tuning,
@@ -142,14 +145,21 @@ class LoopFacts:
         pairs = (part.maps for part in self.inserted)
         return [(built.maps.index(rows), built.maps.index(cols)) for rows, cols in pairs]
 
-    def index_bytes(self, built: symbolic.Symbolic) -> int:
-        """4 if every index into an argument, a Map or a plan's array fits, with room to stride."""
+    def index_bytes(self, built: symbolic.Symbolic, most_padding: float) -> int:
+        """4 if every index into an argument, a Map or a plan's array fits, with room to stride.
+
+        Args:
+            built: The symbolic loop.
+            most_padding: Entries that padded columns may hold for each incidence.
+        """
         sets = [self.iterset, *(map_.toset for map_ in built.maps)]
         if not all(one.is_sized for one in sets):
             return 8
         n = max(self.items.n, self.items.whole.total_size)
         counts = [n * max(built.loop.n_slots(), 1)]
-        counts += [n * map_.arity for map_ in built.maps]
+        # of a Map that is composed with padded columns there are more rows than elements
+        padded = n * max(ceil(most_padding) * built.loop.n_slots(), 1)
+        counts += [padded * map_.arity for map_ in built.maps]
         both = 2 if self.items.facets else 1
         for part in self.parts:
             if part.path is not None:
@@ -173,11 +183,7 @@ class LoopFacts:
             built: The symbolic loop.
             most_padding: Entries that padded columns may hold for each incidence.
         """
-        reduced = {
-            map_._uid: map_
-            for map_, access in ((part.target, part.access) for part in self.parts)
-            if map_ is not None and access in (INC, MIN, MAX)
-        }
+        reduced = self._reduced_maps()
         if not reduced or self.items.extruded or self.iterset is not self.items.whole:
             return False
         if runtime.static or not all(map_.has_values for map_ in reduced.values()):
@@ -189,6 +195,26 @@ class LoopFacts:
             n_entries += self.iterset.size * map_.arity
             n_padded += facts.degree_max * map_.toset.total_size
         return n_padded <= most_padding * n_entries
+
+    def longest_row(self) -> int:
+        """Return how many elements lead to a target at most, by the only Map that is summed through.
+
+        0 where there are several, or nothing is known.
+        """
+        reduced = list(self._reduced_maps().values())
+        if len(reduced) != 1 or runtime.static or not reduced[0].has_values:
+            return 0
+        engine = runtime.engine
+        facts = engine.plans.facts(table_of(reduced[0]), self.iterset.size, engine.n_threads)
+        return int(facts.degree_max)
+
+    def _reduced_maps(self) -> dict[int, Any]:
+        """Return the Maps that are reduced through, by their numbers."""
+        return {
+            map_._uid: map_
+            for map_, access in ((part.target, part.access) for part in self.parts)
+            if map_ is not None and access in (INC, MIN, MAX)
+        }
 
     def column_fill(
         self, built: symbolic.Symbolic, lanes: int, tuning: _core.Tuning, least: float

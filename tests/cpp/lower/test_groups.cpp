@@ -160,9 +160,9 @@ TEST(Groups, AMemberVisitedByIncidencesHandsItsSumsOn) {
   const std::string text = kir::dump(module);
   EXPECT_EQ(text.substr(0, text.find("launch ")),
             "function wrap_sum_take(float64* y, float64* z, const int64* incidence_offset, "
-            "const int32* incidence, const int32* touched)\n"
+            "const int32* incidence)\n"
             "  for serial t in [begin, end)\n"
-            "    decl const int64 target = select(touched, touched[t], t)\n"
+            "    decl const int64 target = t\n"
             "    decl float64 y_own[1]\n"
             "    for serial c in [0, 1)\n"
             "      y_own[c] = y[(target + c)]\n"

@@ -84,7 +84,8 @@ TEST(AddIncidence, AsksForTheInverseOfTheReducedMaps) {
 TEST(OfTarget, ListsThemOnlyIfTheyAreListed) {
   Workbench workshop(edge_loop());
   const Incidence incidence = add_incidence(workshop.builder, Sizes::if_padded);
-  EXPECT_EQ(incidence_dump(of_target(incidence, {{kir::CallUser{{kir::name("target")}}}})),
+  EXPECT_EQ(incidence_dump(
+                of_target(workshop.builder, incidence, {{kir::CallUser{{kir::name("target")}}}})),
             "  decl const int64 target = select(touched, touched[t], t)\n"
             "  kernel(target)\n");
 }

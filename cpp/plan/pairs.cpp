@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "plan/pairs.hpp"
+
+#include <fmt/core.h>
+
+#include <limits>
+#include <type_traits>
+#include <variant>
+
+#include "base/error.hpp"
+#include "base/parallel.hpp"
+#include "plan/at.hpp"
+
+namespace op2::plan {
+namespace {
+
+/// An incidence, or what stands in the place of one.
+struct Incident {
+  std::int64_t entry;
+  bool is_there;
+};
+
+template <class Entry>
+Incident incidence_at(const InverseMap& inverse, const std::vector<Entry>& entries,
+                      std::int64_t row, std::int64_t column) {
+  const std::int64_t first = inverse.offset[at(row)];
+  const std::int64_t n = inverse.offset[at(row + 1)] - first;
+  if (column < n) return {entries[at(first + column)], true};
+  return {n > 0 ? entries[at(first)] : 0, false};
+}
+
+std::int64_t width_of(const InverseMap& inverse, int wanted) {
+  if (wanted == 0) return inverse.degree_max;
+  if (inverse.degree_max > 0 && inverse.degree_max <= wanted) return wanted;
+  throw InternalError(fmt::format("a target has {} incidences where {} were told to be the most",
+                                  inverse.degree_max, wanted));
+}
+
+/// Call @p fill(place in the columns, incidence) for all of them.
+template <class Fill>
+void over_columns(const InverseMap& inverse, std::int64_t width, int n_threads, const Fill& fill) {
+  std::visit(
+      [&](const auto& entries) {
+        parallel_for(n_threads, inverse.n_rows, [&](std::int64_t begin, std::int64_t end, int) {
+          for (std::int64_t column = 0; column < width; ++column) {
+            for (std::int64_t row = begin; row < end; ++row) {
+              fill(column * inverse.n_rows + row, incidence_at(inverse, entries, row, column));
+            }
+          }
+        });
+      },
+      inverse.entries);
+}
+
+template <class Index>
+std::vector<Index> composed_as(const mesh::MapTable& map, const InverseMap& inverse,
+                               std::int64_t width, int n_threads) {
+  const std::int64_t arity = map.arity();
+  std::vector<Index> out(at(width * inverse.n_rows * arity));
+  over_columns(inverse, width, n_threads, [&](std::int64_t to, const Incident& place) {
+    const std::int64_t element = place.entry / inverse.n_occurrences;
+    if (element >= map.n_rows()) {
+      throw UsageError(
+          fmt::format("plan: an inverse with element {} cannot be composed with a Map of {} rows",
+                      element, map.n_rows()));
+    }
+    for (std::int64_t slot = 0; slot < arity; ++slot) {
+      out[at(to * arity + slot)] = static_cast<Index>(map.at(element, static_cast<int>(slot)));
+    }
+  });
+  return out;
+}
+
+}  // namespace
+
+std::int64_t PairColumns::bytes() const {
+  return bytes_of(rows) + bytes_of(neighbours);
+}
+
+PairColumns pair_columns(const InverseMap& inverse, const mesh::MapTable& map, int width,
+                         int n_threads) {
+  if (inverse.n_occurrences != 2 || map.arity() != 2 || map.n_targets() != inverse.n_targets) {
+    throw InternalError("pair_columns: not the inverse of a Map that leads to two targets");
+  }
+  PairColumns out;
+  out.n_rows = inverse.n_rows;
+  out.width = width_of(inverse, width);
+  out.touched_only = inverse.touched_only;
+  out.rows = inverse.rows;
+  const bool is_wide = std::holds_alternative<std::vector<std::int64_t>>(inverse.entries);
+  const std::int64_t most =
+      is_wide ? std::numeric_limits<std::int64_t>::max() : 2 * inverse.n_targets;
+  out.neighbours = make_index_array(out.width * out.n_rows, most);
+  std::visit(
+      [&](auto& neighbours) {
+        using Index = typename std::decay_t<decltype(neighbours)>::value_type;
+        over_columns(inverse, out.width, n_threads, [&](std::int64_t to, const Incident& place) {
+          const std::int64_t slot = place.entry % 2;
+          const std::int64_t across = map.at(place.entry / 2, static_cast<int>(1 - slot));
+          neighbours[at(to)] = static_cast<Index>(across * 4 + slot * 2 + (place.is_there ? 0 : 1));
+        });
+      },
+      out.neighbours);
+  return out;
+}
+
+IndexArray compose(const mesh::MapTable& map, const InverseMap& inverse, int width, int index_bytes,
+                   int n_threads) {
+  if (index_bytes == 4 && !fits_int32(map.n_targets())) {
+    throw UsageError(
+        fmt::format("plan: targets below {} do not fit indices of 4 bytes", map.n_targets()));
+  }
+  const std::int64_t n = width_of(inverse, width);
+  if (index_bytes == 4) return composed_as<std::int32_t>(map, inverse, n, n_threads);
+  return composed_as<std::int64_t>(map, inverse, n, n_threads);
+}
+
+}  // namespace op2::plan

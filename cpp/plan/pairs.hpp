@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include "mesh/map_table.hpp"
+#include "plan/inverse.hpp"
+
+namespace op2::plan {
+
+/// @brief The incidences of elements that lead to two targets each, as columns of equal length.
+///
+/// Whoever visits a target then knows where the other target of each of its elements is without a
+/// look at the element. Where a column has no incidence, one of the same target stands again, or
+/// element 0 if it has none, so that nobody need ask before reading.
+struct PairColumns {
+  std::int64_t n_rows = 0;
+  std::int64_t width = 0;
+  bool touched_only = false;
+  IndexArray rows;        // [n_rows] target of each row; touched_only
+  IndexArray neighbours;  // [width * n_rows] column-major, without a sign: the other target * 4 +
+                          // the own slot * 2 + 1 if there is no incidence
+
+  [[nodiscard]] std::int64_t bytes() const;
+};
+
+/// @param[in] map What @p inverse is the inverse of: two targets an element, none negative.
+/// @param[in] width Of the columns; 0: of the longest row.
+/// @throws InternalError if it is another one, or rows are longer.
+[[nodiscard]] PairColumns pair_columns(const InverseMap& inverse, const mesh::MapTable& map,
+                                       int width, int n_threads);
+
+/// @brief A Map composed with the inverse, in the same columns: what each incidence's element leads
+/// to.
+/// @param[in] index_bytes 4 or 8, of the result: whoever reads it was told before.
+/// @param[in] width Of the columns; 0: of the longest row.
+/// @return Shape (width, n_rows, arity), row-major.
+/// @throws UsageError if elements are no rows of the map, or a target does not fit.
+[[nodiscard]] IndexArray compose(const mesh::MapTable& map, const InverseMap& inverse, int width,
+                                 int index_bytes, int n_threads);
+
+}  // namespace op2::plan
