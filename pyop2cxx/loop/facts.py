@@ -197,7 +197,7 @@ class LoopFacts:
         return n_padded <= most_padding * n_entries
 
     def longest_row(self) -> int:
-        """Return how many elements lead to a target at most, by the only Map that is summed through.
+        """Return how many elements at most lead to a target by the only Map that is summed through.
 
         0 where there are several, or nothing is known.
         """
