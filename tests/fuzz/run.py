@@ -216,6 +216,8 @@ def run_together(attempts: list[Attempt], report: Report, note: Callable[[str], 
         groups[seen[name]] = [*groups[seen[name]], attempt]
         seen[name] += 1
     for group in groups:
+        if group[0].way.how.get("check"):
+            continue  # those are other texts, of which each is compiled by itself
         with op2.backend(group[0].way.backend), contextlib.suppress(CompilationError):
             compile_batch([attempt.parloop for attempt in group])  # the loop itself says so below
     for attempt in attempts:
@@ -240,12 +242,12 @@ def silent(_: str) -> None:
     """Note nothing."""
 
 
-def attempts_at(loop: Loop, backends: Sequence[str], n_ways: int, compiler: str) -> list[Attempt]:
+def attempts_at(loop: Loop, plan: Plan) -> list[Attempt]:
     """Return the ways in which a loop is run on backends, with what it must do."""
     attempts, expected, names = [], run(loop), dict[str, Any]()
-    for backend in backends:
-        found = ways(loop, backend, n_ways, compiler)
-        otherwise = found.pop() if n_ways == 1 else None
+    for backend in plan.backends:
+        found = plan.ways(loop, backend)
+        otherwise = found.pop() if plan.n_ways == 1 else None
         attempts += [
             Attempt(loop, way, expected, names, number, otherwise)
             for number, way in enumerate(found)
@@ -260,7 +262,7 @@ def run_seeds(
     attempts = []
     for seed in seeds:
         loop = random_loop(seed, plan.kinds)
-        attempts += attempts_at(loop, plan.backends, plan.n_ways, plan.compiler)
+        attempts += attempts_at(loop, plan)
         report.n_loops += 1
     alike: dict[tuple[str, bool], list[Attempt]] = {}
     for attempt in attempts:
@@ -335,6 +337,7 @@ class Plan:
         kinds: What the loops may have besides.
         cflags: Of the host's compiler.
         compiler: Of the host; empty for the usual one.
+        check: Whether they run in check mode, where none of them may be reported.
     """
 
     backends: tuple[str, ...]
@@ -342,6 +345,18 @@ class Plan:
     kinds: frozenset[str] = frozenset()
     cflags: str = "-O0"
     compiler: str = ""
+    check: bool = False
+
+    def ways(self, loop: Loop, backend: str) -> list[Way]:
+        """Return in which ways a loop runs on a backend."""
+        found = ways(loop, backend, self.n_ways, self.compiler)
+        if not self.check:
+            return found
+        without = {"lanes"}  # checks are for one element at a time
+        hows = [{k: v for k, v in way.how.items() if k not in without} for way in found]
+        return [
+            replace(way, how={**how, "check": True}) for way, how in zip(found, hows, strict=True)
+        ]
 
     def start(self, folder: Path) -> None:
         """Set what all loops of a child have in common."""
@@ -355,7 +370,7 @@ class Plan:
     def failed(self, loop: Loop, how: str, backend: str = "", number: int = 0) -> Report:
         """Return the report of a loop that ended its process."""
         backend = backend or self.backends[0]
-        way = ways(loop, backend, self.n_ways, self.compiler)[number]
+        way = self.ways(loop, backend)[number]
         return Report(1, Counter({backend: 1}), failures=[Failure(how, "", loop, way)])
 
 
@@ -458,6 +473,7 @@ class Series:
             "cflags": self.plan.cflags,
             "ways": self.plan.n_ways,
             "compilers": [*self.compilers],
+            "check": self.plan.check,
             "first_seed": self.first,
             "wanted": self.count,
             "loops": report.n_loops,
@@ -507,6 +523,7 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--ways", type=int, default=2, help="runs of each loop; 1: not the default")
     parser.add_argument("--batch", type=int, default=None, help="loops compiled as one")
     parser.add_argument("--together", action="store_true", help="each loop on all the backends")
+    parser.add_argument("--check", action="store_true", help="in check mode, without a report")
     parser.add_argument("--compilers", nargs="+", default=None, help="of the host, in turn")
     parser.add_argument("--cflags", default="-O0", help="of the host's compiler")
     parser.add_argument("--jobs", type=int, default=1, help="processes at once")
@@ -527,7 +544,9 @@ def series_of(given: argparse.Namespace) -> list[Series]:
     counts = given.count * (len(groups) // len(given.count))
     return [
         Series(
-            Plan(tuple(backends), given.ways, frozenset(given.kind), given.cflags),
+            Plan(
+                tuple(backends), given.ways, frozenset(given.kind), given.cflags, check=given.check
+            ),
             first,
             count,
             given.batch or min(BATCH[backend] for backend in backends),

@@ -74,6 +74,17 @@ def test_loops_of_other_kinds(kind: str, backend: str) -> None:
     assert report.n_runs >= report.n_loops // 2
 
 
+@pytest.mark.parametrize("backend", [name for name in N_OF_KIND if name in BACKENDS])
+def test_check_mode_reports_no_random_loop(backend: str) -> None:
+    """Nothing in them is undefined; and checks change no value."""
+    report = Report()
+    kinds = frozenset(["structs", "mixed"])
+    run_seeds(range(N_OF_KIND[backend]), Plan((backend,), 1, kinds, check=True), report)
+    found = [f"seed {f.loop.seed}, {f.way}: {f.kind}: {f.message}" for f in report.failures]
+    assert not found, "\n\n".join(found[:3])
+    assert report.n_runs == report.n_loops
+
+
 def test_several_processes_share_loops_and_keep_a_record(tmp_path: Path) -> None:
     record = tmp_path / "record.json"
     command = [sys.executable, running.__file__, "--backend", "sequential", "openmp"]
