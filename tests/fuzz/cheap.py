@@ -8,6 +8,7 @@ import shutil
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from pyop2cxx import op2
 from pyop2cxx.runtime import runtime
 
 if TYPE_CHECKING:
@@ -33,9 +34,9 @@ def compilers() -> list[str]:
 
 
 def choose_compiler(name: str) -> None:
-    """Compile for the host by this one; it must not have been compiled before in this process."""
+    """Compile for the host by this one from now on; if it has no name, by the usual one."""
     if name:
-        os.environ["PYOP2CXX_CC"] = name
+        op2.init(cc=name)
 
 
 def quick_programs(folder: Path) -> None:

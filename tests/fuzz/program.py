@@ -62,8 +62,8 @@ def program(loop: Loop, way: Way, expected: dict[str, list[Any]]) -> str:
     """Return a whole program that runs the loop in one way and compares."""
     options = "".join(f", {name}={value!r}" for name, value in way.options.items())
     how = ", ".join(f"{name}={value!r}" for name, value in way.how.items())
-    lines = [f'import os\nos.environ["PYOP2CXX_CC"] = "{way.compiler}"'] if way.compiler else []
-    lines += [setup(loop), "", f'op2.init(backend="{way.backend}"{options})']
+    options += f', cc="{way.compiler}"' if way.compiler else ""
+    lines = [setup(loop), "", f'op2.init(backend="{way.backend}"{options})']
     lines += [f"loop, data = make({how})", "loop.compute()"]
     for arg in loop.leaves():
         name = arg.data.name

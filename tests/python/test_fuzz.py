@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -72,6 +73,23 @@ def test_loops_of_other_kinds(kind: str, backend: str) -> None:
     found = [f"seed {f.loop.seed}, {f.way}: {f.kind}: {f.message}" for f in report.failures]
     assert not found, "\n\n".join(found[:3])
     assert report.n_runs >= report.n_loops // 2
+
+
+@pytest.mark.skipif(not shutil.which("clang"), reason="there is no Clang")
+def test_the_compiler_of_a_plan_compiles(tmp_path: Path) -> None:
+    plan = Plan(("sequential",), 1, compiler="clang")
+    loop = random_loop(3)
+    text = program(loop, plan.ways(loop, "sequential")[0], run(loop))
+    assert 'cc="clang"' in text
+    try:
+        plan.start(tmp_path)
+        report = Report()
+        run_seeds(range(3), plan, report)
+        (details,) = [one.details for one in op2.backends() if one.name == "sequential"]
+        assert "clang" in details
+        assert report.n_runs == 3
+    finally:
+        op2.configuration.reset()
 
 
 @pytest.mark.parametrize("backend", [name for name in N_OF_KIND if name in BACKENDS])
