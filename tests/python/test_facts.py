@@ -31,7 +31,7 @@ def test_indices_of_devices_are_wide_where_results_of_elements_need_it() -> None
         edges = op2.Set(n)
         y = op2.Dat(nodes**4)(op2.INC, op2.Map(edges, nodes, 2))
         loop = op2.ParLoop(kernel, edges, y)
-        widths.append(loop._facts.index_bytes(built_from(loop)))
+        widths.append(loop._facts.index_bytes(built_from(loop), 1.5))
     assert widths == [4, 8]  # 2 * 2**28 targets fit, results of 4 values for each do not
 
 
