@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from pyop2cxx.ahead.entries import Entry
     from pyop2cxx.ahead.graph_files import SavedGraph
 
-FORMAT = 3
+FORMAT = 4
 MANIFEST = "manifest.json"
 _NAME = re.compile(r"[A-Za-z_]\w*")
 
