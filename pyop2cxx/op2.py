@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Any
 
 from pyop2cxx.base.access import INC, MAX, MIN, READ, RW, WRITE, Access
 from pyop2cxx.base.regions import ALL, ON_BOTTOM, ON_INTERIOR_FACETS, ON_TOP, IterationRegion
-from pyop2cxx.chain.recorder import Chain as chain
 from pyop2cxx.data.constants import Const, Constant, GlobalArg
 from pyop2cxx.data.dats import Dat, DatArg
 from pyop2cxx.data.globals import Global
@@ -14,16 +13,11 @@ from pyop2cxx.data.handles import OpaqueType, PassthroughArg
 from pyop2cxx.data.mat_args import MatArg, MixedMatArg
 from pyop2cxx.data.mats import Mat
 from pyop2cxx.data.mixed_dats import MixedDat, MixedDatArg
-from pyop2cxx.data.renumber import renumber
 from pyop2cxx.data.views import DatView
 from pyop2cxx.exceptions import ChainError, CheckError
 from pyop2cxx.kernel.kernel import CStringLocalKernel, Kernel, LocalKernel, LoopyLocalKernel
 from pyop2cxx.loop.parloop import ParLoop
 from pyop2cxx.loop.run import par_loop
-from pyop2cxx.reports import dispatch, transfers
-from pyop2cxx.reports.backends import backends
-from pyop2cxx.reports.progress import progress
-from pyop2cxx.reports.timings import timings
 from pyop2cxx.runtime import communicators, runtime
 from pyop2cxx.sets.datasets import DataSet
 from pyop2cxx.sets.derived_maps import ComposedMap, PermutedMap
@@ -38,6 +32,8 @@ from pyop2cxx.sets.sparsities import Sparsity
 if TYPE_CHECKING:
     from pyop2cxx.ahead.saved_graphs import load_graph
     from pyop2cxx.algebra.solvers import Solver, solve
+    from pyop2cxx.chain.recorder import Chain as chain
+    from pyop2cxx.data.renumber import renumber
     from pyop2cxx.graph.builder import GraphBuilder as graph
     from pyop2cxx.graph.builder import create_graph
     from pyop2cxx.graph.capture import record
@@ -62,12 +58,18 @@ if TYPE_CHECKING:
     )
     from pyop2cxx.pyop2.global_kernel import GlobalKernel, Parloop
     from pyop2cxx.pyop2.mpi import collective
+    from pyop2cxx.reports import dispatch, transfers
+    from pyop2cxx.reports.backends import backends
     from pyop2cxx.reports.profile import Profile as profile
     from pyop2cxx.reports.profile import wait
+    from pyop2cxx.reports.progress import progress
+    from pyop2cxx.reports.timings import timings
 
 _LATE = {
     "ahead.saved_graphs": ("load_graph",),
     "algebra.solvers": ("Solver", "solve"),
+    "chain.recorder": ("Chain as chain",),
+    "data.renumber": ("renumber",),
     "graph.builder": ("GraphBuilder as graph", "create_graph"),
     "graph.capture": ("record",),
     "graph.graph": ("Graph",),
@@ -91,14 +93,17 @@ _LATE = {
     ),
     "pyop2.global_kernel": ("GlobalKernel", "Parloop"),
     "pyop2.mpi": ("collective",),
+    "reports.backends": ("backends",),
     "reports.profile": ("Profile as profile", "wait"),
+    "reports.progress": ("progress",),
+    "reports.timings": ("timings",),
 }
 """Names that few programs use, by their modules: imported when they are first asked for."""
 _PLACES = {
     name.rpartition(" ")[2]: (f"pyop2cxx.{module}", name.partition(" ")[0])
     for module, names in _LATE.items()
     for name in names
-}
+} | {name: (f"pyop2cxx.reports.{name}", "") for name in ("dispatch", "transfers")}
 
 parloop = par_loop
 LegacyParloop = ParLoop
@@ -135,9 +140,16 @@ def __getattr__(name: str) -> Any:
     room = ".".join(module.split(".")[:2])
     if not module or importlib.util.find_spec(room) is None:  # PyOP2's may be missing
         raise AttributeError(f"module 'pyop2cxx.op2' has no attribute '{name}'")
-    found = getattr(importlib.import_module(module), attribute)
+    found: Any = importlib.import_module(module)
+    if attribute:
+        found = getattr(found, attribute)
     globals()[name] = found
     return found
+
+
+def __dir__() -> list[str]:
+    """List what is imported late, too."""
+    return sorted({*globals(), *__all__})
 
 
 __all__ = [

@@ -20,13 +20,12 @@ from pyop2cxx.exceptions import (
     UsageError,
 )
 from pyop2cxx.interop import petsc_build
-from pyop2cxx.kernel import ufcx
 from pyop2cxx.kernel.loopy import is_loopy, written
 from pyop2cxx.kernel.parser import headers as known_headers
 from pyop2cxx.kernel.parser import known
 from pyop2cxx.kernel.parser.known import Description
 from pyop2cxx.kernel.parser.wire import VOID_POINTER
-from pyop2cxx.runtime import runtime
+from pyop2cxx.runtime import runtime, seams
 from pyop2cxx.runtime.memo import until_exit
 from pyop2cxx.runtime.showing import Shown
 from pyop2cxx.runtime.tracebacks import ends_tracebacks
@@ -229,7 +228,7 @@ class Kernel(Shown):
             >>> [parameter.name for parameter in load.parameters]
             ['A', 'coefficient0', 'constant0', 'coordinate_dofs']
         """
-        found = ufcx.described(source, integral, name, (coefficients, constants), gdim)
+        found = seams.ufcx().described(source, integral, name, (coefficients, constants), gdim)
         accesses = [INC] + [READ] * (len(found.dtypes) - 1)
         return Kernel(found.code, found.name, accesses=accesses, dtypes=found.dtypes, abi="2026")
 

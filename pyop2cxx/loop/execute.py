@@ -18,13 +18,11 @@ from pyop2cxx.data.dats import Dat
 from pyop2cxx.data.ghosts import REDUCED
 from pyop2cxx.data.mats import Mat
 from pyop2cxx.exceptions import HaloFrozenError, StaticModeError, UnsupportedError, user_line
-from pyop2cxx.loop.check_mode import CheckedRun
 from pyop2cxx.loop.checks import check_values
 from pyop2cxx.loop.numberings import note_numberings, numberings_after
 from pyop2cxx.loop.parts import Kind
-from pyop2cxx.loop.value_checks import WatchedArguments
 from pyop2cxx.pipeline import flow
-from pyop2cxx.runtime import runtime
+from pyop2cxx.runtime import runtime, seams
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -244,14 +242,16 @@ def prepare(loop: Any) -> None:
     """
     epoch = checked_epoch(loop)
     if loop._wants_checks() and loop.kernel.core.body is not None:
-        checked = CheckedRun(loop)
+        checked = seams.checked_run(loop)
         launch, loop._prepared = checked.run, checked.prepared
     else:
         launch = launch_of(loop)
         if loop._items.n >= LARGE and is_seen():
             launch = first_shown(launch, f"{loop._what}: planning {loop._items.n} elements")
     debug, checks = bool(runtime.configuration["debug"]), loop._wants_checks()
-    watch = WatchedArguments(loop, debug=debug, checked=checks) if debug or checks else None
+    watch: Watch | None = None
+    if debug or checks:
+        watch = seams.watched_arguments(loop, debug=debug, checked=checks)
     loop._run, loop._epoch = Run(loop._what, loop._effects, launch, watch), epoch
 
 

@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What lower rooms ask of higher ones, found by name when first needed, as backends are.
+"""What is found by name when first needed, as backends are.
 
-Nobody has to announce itself, so a program that imports one room alone meets no gap.
+What lower rooms ask of higher ones: nobody has to announce itself, so a program that imports one
+room alone meets no gap. And what few programs need, of the room that asks: it takes no time when
+the package is imported.
 """
 
 from __future__ import annotations
@@ -144,6 +146,43 @@ def matrix_products() -> MatrixProducts:
 def change_places(mat: Any, places: Array, offsets: tuple[int, ...], value: Any, sign: str) -> None:
     """Set (``=``) or add to (``+=``) values of a matrix on its device."""
     importlib.import_module("pyop2cxx.algebra.mat_rows").change(mat, places, offsets, value, sign)
+
+
+def ufcx() -> Any:
+    """Return who reads what FFCx writes."""
+    return importlib.import_module("pyop2cxx.kernel.ufcx")
+
+
+def parser() -> Any:
+    """Return who parses kernels; one that is known from an earlier run needs none."""
+    return importlib.import_module("pyop2cxx.kernel.parser.parse")
+
+
+def macros() -> Any:
+    """Return who carries out directives of the preprocessor; most kernels have none."""
+    return importlib.import_module("pyop2cxx.kernel.parser.macros")
+
+
+def checked_run(loop: Any) -> Any:
+    """Return what runs a loop in check mode."""
+    return importlib.import_module("pyop2cxx.loop.check_mode").CheckedRun(loop)
+
+
+def watched_arguments(loop: Any, *, debug: bool, checked: bool) -> Any:
+    """Return what looks at a loop's arguments before and after a run, in debug or check mode."""
+    found = importlib.import_module("pyop2cxx.loop.value_checks")
+    return found.WatchedArguments(loop, debug=debug, checked=checked)
+
+
+def facts(what: Any) -> tuple[str, list[tuple[str, str]]]:
+    """Return a title and rows that say what an object is."""
+    found = importlib.import_module("pyop2cxx.reports.showing").facts(what)
+    return cast("tuple[str, list[tuple[str, str]]]", found)
+
+
+def small_picture(of: Any) -> str:
+    """Return a small picture of an object as SVG, or nothing."""
+    return str(importlib.import_module("pyop2cxx.reports.small_pictures").picture(of))
 
 
 def save_graph(graph: Any, path: str, **options: Any) -> None:

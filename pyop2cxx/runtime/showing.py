@@ -3,9 +3,10 @@
 
 from __future__ import annotations
 
-import importlib
 from html import escape
 from typing import Any
+
+from pyop2cxx.runtime import seams
 
 
 class Shown:
@@ -13,14 +14,11 @@ class Shown:
 
     def _as_table(self) -> tuple[str, list[tuple[str, str]]]:
         """Return a title, and what there is to know: rows of a name and a text."""
-        found: tuple[str, list[tuple[str, str]]]
-        found = importlib.import_module("pyop2cxx.reports.showing").facts(self)
-        return found
+        return seams.facts(self)
 
     def _picture(self) -> str:
         """Return a small picture as SVG, or nothing."""
-        found: str = importlib.import_module("pyop2cxx.reports.small_pictures").picture(self)
-        return found
+        return seams.small_picture(self)
 
     def _repr_html_(self) -> str:
         title, rows = self._as_table()

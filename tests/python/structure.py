@@ -53,10 +53,6 @@ PYTHON_RANKS = {
 }
 """Rooms of the package, from the ground up; beside them the modules that lie in no room."""
 PIPELINE_NEVER_SEES = "data"
-LATE_IMPORTS = {
-    ("kernel.parser.known", "kernel.parser.parse"): "a kernel that is known needs no parser",
-    ("kernel.parser.known", "kernel.parser.tokens"): "a kernel that is known needs no parser",
-}
 SYMBOLIC = ("ir", "chain", "graph", "lower", "cg", "dense")
 CONCRETE = ("mesh", "plan", "runtime", "api")
 PASSES = ("ir", "lower")
@@ -140,16 +136,14 @@ def _include_breach(room: str, name: Path, quote: str, target: str) -> str:
 
 
 def import_breaches(root: Path) -> list[str]:
-    """Python imports go downward only, wherever they stand, and late ones are for a reason.
+    """Python imports go downward only, wherever they stand, and none stands in a function.
 
     An import counts if it is for types only or inside a function, too. Nothing but the face sees
     `pyop2`, and the pipeline never sees data.
     """
     breaches = []
-    for source, target, line, is_late in python_imports(root):
+    for source, target, line in python_imports(root):
         reason = _import_breach(source, target)
-        if not reason and is_late and (source, target) not in LATE_IMPORTS:
-            reason = "inside a function; only optional packages are imported there"
         if reason:
             breaches.append(f"{source}:{line} imports {target}: {reason}")
     return breaches
@@ -169,10 +163,22 @@ def _import_breach(source: str, target: str) -> str:
     return ""
 
 
+def late_breaches(root: Path) -> list[str]:
+    """No import stands in a function; optional packages are loaded by name, in ``extras.py``."""
+    return [
+        f"{path.relative_to(root)}:{node.lineno} imports in a function"
+        for path in python_modules(root)
+        for function in ast.walk(ast.parse(path.read_text()))
+        if isinstance(function, ast.FunctionDef | ast.AsyncFunctionDef)
+        for node in ast.walk(function)
+        if isinstance(node, ast.Import | ast.ImportFrom)
+    ]
+
+
 def import_circles(root: Path) -> list[list[str]]:
     """Modules that import each other, in whatever way, directly or by others."""
     graph: dict[str, set[str]] = {}
-    for source, target, _, _ in python_imports(root):
+    for source, target, _ in python_imports(root):
         graph.setdefault(source, set()).add(target)
     reached = {module: _reached(graph, module) for module in graph}
     tied = {m: {n for n in found if m in reached.get(n, ())} for m, found in reached.items()}
@@ -191,22 +197,16 @@ def _reached(graph: dict[str, set[str]], start: str) -> set[str]:
     return found
 
 
-def python_imports(root: Path) -> list[tuple[str, str, int, bool]]:
-    """Return all imports between modules: who, whom, in which line, whether in a function."""
+def python_imports(root: Path) -> list[tuple[str, str, int]]:
+    """Return all imports between modules, wherever they stand: who, whom, in which line."""
     known = {_module(root, path) for path in python_modules(root)}
     found = []
     for path in python_modules(root):
         source, tree = _module(root, path), ast.parse(path.read_text())
-        late = {
-            id(inner)
-            for function in ast.walk(tree)
-            if isinstance(function, ast.FunctionDef | ast.AsyncFunctionDef)
-            for inner in ast.walk(function)
-        }
         for node in ast.walk(tree):
             for target in _imported(node, known):
                 if target not in (source, "__init__"):
-                    found.append((source, target, node.lineno, id(node) in late))  # type: ignore[attr-defined]
+                    found.append((source, target, node.lineno))  # type: ignore[attr-defined]
     return found
 
 

@@ -48,6 +48,27 @@ def test_pyop2s_modules_are_there() -> None:
     assert op2.LegacyParloop is LegacyParloop
 
 
+def test_the_import_takes_what_every_program_needs() -> None:
+    """Other rooms, and the parsers, are imported by whoever asks for what they have."""
+    program = (
+        "import sys; from pyop2cxx import op2\n"
+        "names = ['.'.join(name.split('.')[:2]) for name in sys.modules]\n"
+        "print(*sorted({*names} & {*sys.argv[1:]}))\n"
+        "op2.chain, op2.dispatch.report, op2.timings, op2.backends, op2.renumber\n"
+        "print({'chain', 'dispatch', 'solve', 'Dat'} <= {*dir(op2)})\n"
+    )
+    rooms = ["ahead", "algebra", "chain", "fem", "graph", "io", "mesh", "plot", "pyop2", "reports"]
+    late = ["tree_sitter", "pcpp", "scipy", *(f"pyop2cxx.{room}" for room in rooms)]
+    run = subprocess.run(
+        [sys.executable, "-c", program, *late],
+        env={"PYTHONPATH": ":".join(sys.path)},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert run.stdout.splitlines() == ["", "True"]
+
+
 def test_life() -> None:
     op2.exit()
     assert not op2.initialised()

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -54,6 +55,7 @@ EXCEPTIONS = {
         structure.include_breaches,
         structure.import_breaches,
         structure.import_circles,
+        structure.late_breaches,
         structure.backend_name_breaches,
         structure.unnamed_breaches,
         structure.template_breaches,
@@ -105,7 +107,6 @@ def test_a_forbidden_include_is_found(tmp_path: Path, name: str, text: str, comp
         ("sets/a.py", "from pyop2cxx.data.dats import Dat\n", "not downward"),
         ("base/a.py", "if TYPE_CHECKING:\n    from pyop2cxx.sets import b\n", "not downward"),
         ("data/a.py", "def f():\n    import pyop2cxx.loop.run\n", "not downward"),
-        ("loop/a.py", "def f():\n    from pyop2cxx.sets.b import Set\n", "inside a function"),
         ("loop/a.py", "from pyop2cxx.pyop2 import caching\n", "only op2.py"),
         ("pipeline/a.py", "from pyop2cxx.data.dats import Dat\n", "never sees data"),
         ("utils.py", "from pyop2cxx.sets.b import Set\n", "is not a room"),
@@ -117,6 +118,33 @@ def test_a_forbidden_import_is_found(tmp_path: Path, name: str, text: str, compl
     write(tmp_path, f"pyop2cxx/{name}", text)
     [breach] = structure.import_breaches(tmp_path)
     assert complaint in breach
+
+
+@pytest.mark.parametrize("line", ["from pyop2cxx.sets.b import Set", "import pcpp"])
+def test_an_import_in_a_function_is_found(tmp_path: Path, line: str) -> None:
+    write(tmp_path, "pyop2cxx/loop/a.py", f"{line}\n")
+    assert structure.late_breaches(tmp_path) == []
+    write(tmp_path, "pyop2cxx/loop/a.py", f"class A:\n    def f(self):\n        {line}\n")
+    [breach] = structure.late_breaches(tmp_path)
+    assert breach == "pyop2cxx/loop/a.py:3 imports in a function"
+
+
+def test_what_is_found_by_name_is_there() -> None:
+    """Modules that `seams` and `op2` import when they are first asked for, and nobody else."""
+    by_name = {
+        str(path.relative_to(ROOT / "pyop2cxx"))
+        for path in structure.python_modules(ROOT)
+        if "import_module(" in path.read_text() and path.parent.name != "pyop2"
+    }
+    backends, optional = "runtime/engine.py", "base/extras.py"
+    assert by_name == {"__init__.py", "op2.py", "runtime/seams.py", backends, optional}
+    for file in ("runtime/seams.py", "op2.py"):
+        text = (ROOT / "pyop2cxx" / file).read_text()
+        names = set(re.findall(r'import_module\(\s*"pyop2cxx\.([\w.]+)"', text))
+        names |= set(re.findall(r'^    "([a-z_]+\.[a-z_]+)": \(', text, re.MULTILINE))
+        assert len(names) > 5
+        for name in names:
+            assert (ROOT / "pyop2cxx" / name.replace(".", "/")).with_suffix(".py").exists(), name
 
 
 def test_a_circle_of_imports_is_found(tmp_path: Path) -> None:

@@ -10,6 +10,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from pyop2cxx.exceptions import UsageError
+from pyop2cxx.kernel.parser import tokens
+from pyop2cxx.runtime import seams
 from pyop2cxx.runtime.store import files, installed, remembered
 
 if TYPE_CHECKING:
@@ -55,8 +57,7 @@ def _front_end() -> tuple[object, ...]:
 
 
 def _parse(given: Description) -> tuple[ParsedKernel, tuple[str, ...]]:
-    from pyop2cxx.kernel.parser import parse, tokens
-
+    parse = seams.parser()
     try:
         if given.cpp:
             kernel = parse.parse_opaque(given.code, given.name, given.headers)

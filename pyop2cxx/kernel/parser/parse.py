@@ -6,6 +6,9 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
+import tree_sitter_c
+from tree_sitter import Language, Parser
+
 from pyop2cxx.base.quoting import quoted
 from pyop2cxx.exceptions import UsageError
 from pyop2cxx.kernel.parser import headers
@@ -29,7 +32,7 @@ from pyop2cxx.kernel.parser.wire import (
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from tree_sitter import Language, Node, Tree
+    from tree_sitter import Node, Tree
 
     from pyop2cxx.kernel.parser.preprocess import Preprocessed
 
@@ -38,15 +41,10 @@ _SKIPPED = {"comment", ";", "expression_statement"}
 
 @lru_cache(maxsize=1)
 def _language() -> Language:
-    import tree_sitter
-    import tree_sitter_c
-
-    return tree_sitter.Language(tree_sitter_c.language())
+    return Language(tree_sitter_c.language())
 
 
 def _parsed(text: str) -> Tree:
-    from tree_sitter import Parser
-
     return Parser(_language()).parse(text.encode())  # a parser of its own for every thread
 
 

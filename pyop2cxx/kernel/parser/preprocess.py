@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Preprocessing: includes are taken out here, other directives go through pcpp."""
+"""Preprocessing: includes are taken out here, other directives by `macros`."""
 
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
-from pyop2cxx.exceptions import UsageError
 from pyop2cxx.kernel.parser import headers
 from pyop2cxx.kernel.parser.wire import OpaqueKernel
+from pyop2cxx.runtime import seams
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -20,7 +20,6 @@ _PRAGMA = re.compile(r"^[ \t]*#[ \t]*pragma[ \t]+(.*)$", re.MULTILINE)
 _HINT = re.compile(
     r"omp[ \t]+simd|GCC[ \t]+(ivdep|unroll)|clang[ \t]+loop|unroll|ivdep|once|pyop2\b"
 )
-_SOURCE = "<kernel>"
 
 
 class Preprocessed(NamedTuple):
@@ -79,51 +78,12 @@ def _run(
     include_dirs: Sequence[str],
     macros: Sequence[str],
 ) -> Preprocessed:
-    import pcpp  # 75 ms, and most kernels need no macros
-
-    class Processor(pcpp.Preprocessor):  # type: ignore[misc] # pcpp has no types
-        seen: set[str]
-        elsewhere: set[str]
-        n_prelude: int
-
-        def on_include_not_found(
-            self, malformed: bool, system: bool, folder: str, path: str
-        ) -> Any:
-            self.seen.add(path)
-            self.elsewhere.add(path)
-            raise pcpp.OutputDirective(pcpp.Action.IgnoreAndRemove)
-
-        def on_file_open(self, system: bool, path: str) -> Any:
-            self.seen.update(header[1:-1] for header in others if path.endswith(header[1:-1]))
-            return super().on_file_open(system, path)
-
-        def on_directive_handle(self, directive: Any, tokens: Any, *others: Any) -> Any:
-            if directive.value == "error":
-                message = "".join(token.value for token in tokens).strip()
-                self.on_error(_SOURCE, directive.lineno, f"#error {message}")
-            if directive.value == "warning":
-                raise pcpp.OutputDirective(pcpp.Action.IgnoreAndRemove)
-            return super().on_directive_handle(directive, tokens, *others)
-
-        def on_error(self, source: str, line: int, message: str) -> Any:
-            line -= self.n_prelude if source == _SOURCE else 0
-            raise UsageError(f"{source}, line {line}: the preprocessor says: {message}")
-
-    processor = Processor()
-    processor.seen, processor.elsewhere = set(), set()
-    processor.line_directive = None
-    for builtin in ("__PCPP__", "__DATE__", "__TIME__"):
-        processor.undef(builtin)
-    for macro in macros:
-        processor.define(macro)
-    for folder in include_dirs:
-        processor.add_path(folder)
     prelude = "".join(f"#include {header}\n" for header in extra_headers if header in others)
-    processor.n_prelude = prelude.count("\n")
-    processor.parse(prelude + _without_known_includes(text), _SOURCE)
-    kernel, lines, declarations = _laid_out(processor)
-    used = tuple(header for header in others if header[1:-1] in processor.seen)
-    return Preprocessed(kernel, lines, used, declarations, frozenset(processor.elsewhere))
+    found = seams.macros().expanded(
+        prelude, _without_known_includes(text), others, include_dirs, macros
+    )
+    used = tuple(header for header in others if header[1:-1] in found.seen)
+    return Preprocessed(found.text, found.lines, used, found.declarations, found.elsewhere)
 
 
 def _without_known_includes(text: str) -> str:
@@ -131,20 +91,3 @@ def _without_known_includes(text: str) -> str:
         if headers.is_known(header):
             text = re.sub(rf"(?m)^[ \t]*#[ \t]*include[ \t]*{re.escape(header)}.*$", "", text)
     return _PRAGMA.sub("", text)
-
-
-def _laid_out(processor: Any) -> tuple[str, tuple[int, ...], str]:
-    # One line of output for each run of tokens from one line of the user's.
-    rows: list[list[str]] = []
-    lines: list[int] = []
-    declarations = []
-    while (token := processor.token()) is not None:
-        if token.source != _SOURCE:
-            declarations.append(token.value)
-            continue
-        line = token.lineno - processor.n_prelude
-        if not lines or lines[-1] != line:
-            rows.append([])
-            lines.append(line)
-        rows[-1].append(" " if token.value.isspace() else token.value.replace("\n", " "))
-    return "\n".join("".join(row) for row in rows), tuple(lines), "".join(declarations)
