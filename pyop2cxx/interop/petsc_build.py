@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import os
-import re
 import shlex
 import subprocess
 from functools import lru_cache
@@ -12,15 +11,6 @@ from pathlib import Path
 from typing import NamedTuple
 
 from pyop2cxx.base import extras
-
-HEADER = "<petscts.h>"
-"""Declares all handles, from vectors to time steppers."""
-
-_NAMES = ("Mat", "Vec", "IS", "DM", "PC", "KSP", "SNES", "TS")
-_KINDS = "|".join(_NAMES)
-_HANDLE = re.compile(rf"\b(?:{_KINDS})\s+\*?\s*\w+\s*[,;=)]")
-_CALL = re.compile(rf"\b(?:{_KINDS})[A-Z]\w+\s*\(")
-_OWN = re.compile(rf"\b(?:typedef|struct)\b[^;]*\b(?:{_KINDS})\s*[;{{]")
 
 
 class Build(NamedTuple):
@@ -33,21 +23,6 @@ class Build(NamedTuple):
 
     include_dirs: tuple[str, ...] = ()
     ldargs: tuple[str, ...] = ()
-
-
-def calls_petsc(code: str) -> bool:
-    """Say whether a kernel's text has handles of PETSc's and calls its functions.
-
-    Example:
-        >>> calls_petsc("void f(Mat m) { MatZeroEntries(m); }")
-        True
-        >>> calls_petsc("typedef struct { double x; } Vec; void f(Vec v) { VecAdd(v); }")
-        False
-    """
-    if not any(name in code for name in _NAMES):
-        return False  # as of nearly every kernel: patterns take a hundred times as long
-    found = _HANDLE.search(code) and _CALL.search(code) and not _OWN.search(code)
-    return bool(found)
 
 
 @lru_cache(maxsize=1)

@@ -19,12 +19,12 @@ from pyop2cxx.exceptions import (
     UnsupportedError,
     UsageError,
 )
-from pyop2cxx.interop import petsc_build
 from pyop2cxx.kernel.loopy import is_loopy, written
 from pyop2cxx.kernel.parser import headers as known_headers
 from pyop2cxx.kernel.parser import known
 from pyop2cxx.kernel.parser.known import Description
 from pyop2cxx.kernel.parser.wire import VOID_POINTER
+from pyop2cxx.kernel.petsc_calls import HEADER, calls_petsc
 from pyop2cxx.runtime import runtime, seams
 from pyop2cxx.runtime.memo import until_exit
 from pyop2cxx.runtime.showing import Shown
@@ -154,9 +154,9 @@ class Kernel(Shown):
         extra = tuple(known_headers.spelled(item) for item in _strings(name, "headers", headers))
         extra += () if cpp else known_headers.implied(code)
         libraries = _strings(name, "ldargs", ldargs or ())
-        linked = petsc_build.build() if petsc_build.calls_petsc(code) else None
+        linked = seams.petsc_build() if calls_petsc(code) else None
         if linked is not None:
-            extra += (petsc_build.HEADER,)
+            extra += (HEADER,)
             folders, libraries = folders + linked.include_dirs, libraries + linked.ldargs
         self._description = Description(
             code=code,
@@ -260,7 +260,7 @@ class Kernel(Shown):
     @property
     def calls_petsc(self) -> bool:
         """True if it calls PETSc, which is not made for several threads at once."""
-        return petsc_build.HEADER in self._description.headers
+        return HEADER in self._description.headers
 
     @property
     def abi(self) -> str:

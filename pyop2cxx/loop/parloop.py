@@ -39,10 +39,9 @@ from pyop2cxx.loop.parts import Kind, parts_of, values_of
 from pyop2cxx.loop.showing import as_table, in_a_line
 from pyop2cxx.pipeline import flow
 from pyop2cxx.pipeline import tuning as tuning_numbers
-from pyop2cxx.pipeline.explain import explain
 from pyop2cxx.pipeline.request import GeneratedCode, Request
 from pyop2cxx.runtime import runtime
-from pyop2cxx.runtime.seams import conventions
+from pyop2cxx.runtime.seams import conventions, explained
 from pyop2cxx.runtime.showing import Shown
 from pyop2cxx.runtime.tracebacks import ends_tracebacks, shorten
 from pyop2cxx.sets.items import items_of
@@ -361,7 +360,8 @@ class ParLoop(Shown):
         """
         is_sized = self.iterset.is_sized and not runtime.static
         n_bytes = self.useful_bytes if is_sized else None
-        found = explain(self._current_request(), self.iterset.name, self._items.n, n_bytes)
+        size = self._items.n
+        found: Explanation = explained(self._current_request(), self.iterset.name, size, n_bytes)
         return found.planned(self._prepared) if self._epoch == runtime.epoch else found
 
     def _header(self, strategy: str) -> str:

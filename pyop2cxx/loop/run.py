@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING
 from pyop2cxx.exceptions import Op2Error, SetTypeError
 from pyop2cxx.kernel.kernel import Kernel
 from pyop2cxx.loop.parloop import ParLoop
-from pyop2cxx.loop.python_loop import PythonLoop
-from pyop2cxx.runtime import runtime
+from pyop2cxx.runtime import runtime, seams
 from pyop2cxx.runtime.tracebacks import shorten
 
 if TYPE_CHECKING:
@@ -78,7 +77,7 @@ def par_loop(
         if not isinstance(kernel, Kernel) and callable(kernel):
             runtime.settle()
             layers = {"iterate": iterate, "pass_layer_arg": pass_layer_arg}
-            PythonLoop(
+            seams.python_loop(
                 kernel, iterset, *args, iteration_region=iteration_region, **layers
             ).compute()
             return

@@ -163,6 +163,21 @@ def macros() -> Any:
     return importlib.import_module("pyop2cxx.kernel.parser.macros")
 
 
+def petsc_build() -> Any:
+    """Return how kernels that call PETSc are compiled; None if it is not installed."""
+    return importlib.import_module("pyop2cxx.interop.petsc_build").build()
+
+
+def python_loop(*args: Any, **options: Any) -> Any:
+    """Return a loop whose kernel is a Python function."""
+    return importlib.import_module("pyop2cxx.loop.python_loop").PythonLoop(*args, **options)
+
+
+def explained(*args: Any) -> Any:
+    """Return how a loop would run; see `pyop2cxx.pipeline.explain.explain`."""
+    return importlib.import_module("pyop2cxx.pipeline.explain").explain(*args)
+
+
 def checked_run(loop: Any) -> Any:
     """Return what runs a loop in check mode."""
     return importlib.import_module("pyop2cxx.loop.check_mode").CheckedRun(loop)

@@ -21,20 +21,6 @@ static void add(Mat mat, double *share) {
 """
 
 
-@pytest.mark.parametrize(
-    ("code", "calls"),
-    [
-        (ADD, True),
-        ("void f(Vec x, Vec y) { VecAXPY(y, 2, x); }", True),
-        ("void f(double *Mat) { Mat[0] = 1; }", False),
-        ("void f(PetscScalar *x) { x[0] = 1; }", False),
-        ("struct Vec { double x; }; void f(struct Vec v) { VecAdd(v); }", False),
-    ],
-)
-def test_what_calls_petsc(code: str, calls: bool) -> None:
-    assert petsc_build.calls_petsc(code) is calls
-
-
 def test_without_petsc_nothing_is_added() -> None:
     if petsc_build.build() is not None:
         pytest.skip("PETSc is installed")
