@@ -6,7 +6,6 @@ The loop adds up what each place of the Sparsity contributes to its row. Both st
 
 from __future__ import annotations
 
-from functools import lru_cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -22,6 +21,7 @@ from pyop2cxx.kernel.kernel import Kernel
 from pyop2cxx.loop.run import par_loop
 from pyop2cxx.runtime import runtime
 from pyop2cxx.runtime.libraries import chosen
+from pyop2cxx.runtime.memo import until_exit
 from pyop2cxx.sets.maps import Map
 from pyop2cxx.sets.sets import Set
 
@@ -136,7 +136,7 @@ def _paths(mat: MatValues, columns: Set, rows: Set) -> _Paths:
     )
 
 
-@lru_cache(maxsize=64)
+@until_exit(64)
 def _kernel(of_mat: str, of_x: str, of_y: str, block: tuple[int, int]) -> Kernel:
     rows, columns = block
     term = f"y[i] += ({of_y})A[i * {columns} + j] * ({of_y})x[j];"

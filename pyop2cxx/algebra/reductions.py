@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -17,6 +16,7 @@ from pyop2cxx.kernel.kernel import Kernel
 from pyop2cxx.loop.run import par_loop
 from pyop2cxx.runtime import runtime
 from pyop2cxx.runtime.communicators import ALONE
+from pyop2cxx.runtime.memo import until_exit
 
 if TYPE_CHECKING:
     from pyop2cxx.base.arrays import Array
@@ -63,7 +63,7 @@ def _start(what: str, dtype: np.dtype[Any]) -> Any:
     return limits.max if what == "min" else limits.min
 
 
-@lru_cache(maxsize=64)
+@until_exit(64)
 def _kernel(what: str, c_type: str, c_wide: str, width: int) -> Kernel:
     name = f"algebra_{what}"
     update = _UPDATE[what].format(i="i")

@@ -14,18 +14,22 @@ configuration = runtime.configuration
 __all__ = ["Configuration", "configuration"]
 
 
-def _of_pyop2(name: str, default: bool | int | str) -> Option:
-    return Option(name=name, type=type(default), default=default, help="PyOP2's; has no effect.")
+def _of_pyop2(name: str, default: bool | int | str, warning: str = "") -> Option:
+    effect = "PyOP2's; has no effect."
+    return Option(name=name, type=type(default), default=default, help=effect, warning=warning)
 
 
 PYOP2_OPTIONS: tuple[Option, ...] = (
     *(_of_pyop2(name, True) for name in ("type_check", "check_src_hashes", "matnest")),
     *(_of_pyop2(name, True) for name in ("block_sparsity", "node_local_compilation")),
-    *(_of_pyop2(name, False) for name in ("lazy_evaluation", "loop_fusion", "dump_gencode")),
+    *(_of_pyop2(name, False) for name in ("loop_fusion", "dump_gencode")),
     *(_of_pyop2(name, False) for name in ("no_fork_available", "print_cache_size")),
     *(_of_pyop2(name, False) for name in ("print_cache_info", "print_summary")),
     *(_of_pyop2(name, False) for name in ("compute_kernel_flops", "spmd_strict", "safe_math")),
     *(_of_pyop2(name, "") for name in ("compiler", "simd_isa", "blas", "dump_gencode_path")),
+    _of_pyop2(
+        "lazy_evaluation", False, warning="loops run at once; op2.init(lazy=True) lets them wait"
+    ),
     _of_pyop2("gpu_strategy", ""),
     _of_pyop2("simd_width", 4),
     _of_pyop2("lazy_max_trace_length", 100),

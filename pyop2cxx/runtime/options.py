@@ -36,6 +36,7 @@ class Option:
         default: The value where neither the program nor the environment says otherwise.
         choices: The values there are; empty where any value of the type will do.
         help: One sentence for the documentation and for messages.
+        warning: What a program is told that sets it to something else than the default.
     """
 
     name: str
@@ -43,6 +44,7 @@ class Option:
     default: bool | int | str
     help: str
     choices: tuple[str, ...] = ()
+    warning: str = ""
 
     @property
     def variable(self) -> str:
@@ -250,17 +252,23 @@ class Configuration(MutableMapping[str, Any]):
             ConfigurationError: A value is of a wrong type or unknown.
 
         Warns:
-            UserWarning: An option is unknown.
+            UserWarning: An option is unknown, or is PyOP2's and does nothing here that a program
+                would rely on.
         """
         known = {name: value for name, value in options.items() if self._is_known(name)}
         checked: dict[str, Any] = {name: self._checked(name, known[name]) for name in known}
+        told = [f"option '{name}': {self._options[name].warning}" for name in self._told(checked)]
         for name in options.keys() - known.keys():
-            warnings.warn(
-                f"{self._unknown(name)}; it is kept, but nothing here reads it",
-                stacklevel=user_stacklevel() - 1,
-            )
+            told.append(f"{self._unknown(name)}; it is kept, but nothing here reads it")
             checked[name] = options[name]
+        for warning in told:
+            warnings.warn(warning, stacklevel=user_stacklevel() - 1)
         self._replace(checked)
+
+    def _told(self, checked: Mapping[str, Any]) -> list[str]:
+        """Return options of which a program is told what they do."""
+        asked = (self._options[name] for name in checked)
+        return [o.name for o in asked if o.warning and checked[o.name] != o.default]
 
     def check_names(self, names: Iterable[str]) -> None:
         """Check that there are options of these names.

@@ -5,11 +5,15 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from typing import TYPE_CHECKING
 
 import pytest
 
 from pyop2cxx import op2
 from pyop2cxx.runtime.memo import Memo, until_exit
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 
 def test_results_are_made_once_until_exit() -> None:
@@ -49,6 +53,34 @@ backend, seen = sys.argv[1], []
 def note(*objects):
     seen.extend((type(one).__name__, weakref.ref(one)) for one in objects)
 
+def others(cells, nodes, ends, x, y, add):
+    # chains, graphs, tables, profiles and forms have tables of their own
+    with op2.profile() as profile, op2.chain() as chain:
+        op2.par_loop(add, cells, y(op2.INC, ends), x(op2.READ, ends))
+        y.zero()
+        op2.par_loop(add, cells, y(op2.INC, ends), x(op2.READ, ends))
+    with op2.graph("twice") as built:
+        built.then(add, cells, y(op2.INC, ends), x(op2.READ, ends)).then_fill(y, 0.0)
+    graph = built.instantiate()
+    graph.submit(2)
+    with op2.dispatch.record(sys.argv[2] + "/table"):
+        op2.par_loop(add, cells, y(op2.INC, ends), x(op2.READ, ends))
+    table = op2.dispatch.load(sys.argv[2] + "/table")
+    op2.par_loop(add, cells, y(op2.INC, ends), x(op2.READ, ends))
+    note(profile, chain, built, graph)
+    if not all(map(importlib.util.find_spec, ("ffcx", "ufl"))):
+        return
+    import ufl
+    from pyop2cxx import fem
+    from pyop2cxx.mesh import square_mesh
+    space = fem.FunctionSpace(square_mesh(2), ("P", 1))
+    u, v = ufl.TrialFunction(space), ufl.TestFunction(space)
+    f = fem.interpolate(lambda x: 1 + x[0], space)
+    mass, load = fem.assemble(f * u * v * ufl.dx), fem.assemble(f * v * ufl.dx)
+    found = fem.Function(space)
+    fem.solve(u * v * ufl.dx == v * ufl.dx, found, [fem.DirichletBC(space, 1.0)])
+    note(space, f, mass, mass.sparsity, load, found)
+
 def program():
     op2.init(backend=backend)
     cells, nodes = op2.Set(3, "cells"), op2.Set(4, "nodes")
@@ -78,7 +110,9 @@ def program():
     op2.par_loop(fill, cells, mat(op2.INC, (ends, ends)))
     mat.zero_rows([1])
     z = x + 2 * y
+    z.sum(), z.max(), mat @ x
     note(mat, mat.sparsity, fill, fill.core, z, runtime.engine)
+    others(cells, nodes, ends, x, y, kernels["add"])
     note(*(opened.device for opened in runtime.engine.devices))
     note(*(opened.mirror for opened in runtime.engine.devices))
     assert bool(runtime.engine.devices) == (backend == "opencl")
@@ -98,8 +132,8 @@ print(*sorted(type(one).__name__ for one in gc.get_objects() if isinstance(one, 
 
 
 @pytest.mark.parametrize("backend", ["sequential", "openmp", "opencl"])
-def test_exit_forgets_all_objects_of_a_program(backend: str) -> None:
-    command = [sys.executable, "-c", PROGRAM, backend]
+def test_exit_forgets_all_objects_of_a_program(backend: str, tmp_path: Path) -> None:
+    command = [sys.executable, "-c", PROGRAM, backend, str(tmp_path)]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     assert done.stdout.splitlines() == ["", ""]

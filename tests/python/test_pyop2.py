@@ -107,6 +107,16 @@ def test_options() -> None:
     op2.exit()
 
 
+def test_who_wants_loops_to_wait_is_told_how() -> None:
+    with pytest.warns(UserWarning, match=r"'lazy_evaluation': loops run at once; op2.init\(lazy"):
+        op2.init(lazy_evaluation=True)
+    assert op2.configuration["lazy_evaluation"] is True
+    assert op2.configuration["lazy"] is False
+    op2.exit()
+    op2.init(lazy_evaluation=False)  # without a warning, which would be an error here
+    op2.exit()
+
+
 def test_columns_have_no_values() -> None:
     with pytest.raises(UnsupportedError):
         op2.ExtrudedSet(op2.Set(2), 3) ** 1
