@@ -384,7 +384,7 @@ def _load(
     service = runtime.engine.service
     try:
         with runtime.engine.compiling.one(f"par_loop '{request.name}'"):
-            loaded = service.load(str(code), language, list(flags), _core.__version__)
+            loaded = runtime.engine.compiled(str(code), flags, language)
     except CompilationError as error:
         marked = _marked(request, choice)
 

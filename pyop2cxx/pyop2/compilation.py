@@ -64,6 +64,6 @@ def load(
     language, option = _LANGUAGES[extension]
     engine = runtime.engine
     flags = [*engine.option_flags(option), *cppargs, *engine.option_flags("ldflags"), *ldargs]
-    loaded = engine.service.load(code, language, flags, _core.__version__)
+    loaded = engine.compiled(code, flags, language)
     engine.tell_notices()
     return ctypes.CDLL(loaded.path)

@@ -17,7 +17,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from pyop2cxx import _core
 from pyop2cxx.exceptions import ToolchainError, UsageError
 from pyop2cxx.runtime import runtime
 
@@ -154,9 +153,7 @@ class CLibrary:
     """
 
     def __init__(self, source: str, flags: Sequence[str]) -> None:
-        service = runtime.engine.service
-        loaded = service.load(source, _core.jit.Language.c, list(flags), _core.__version__)
-        self._library = loaded.library
+        self._library = runtime.engine.compiled(source, flags).library
 
     def function(self, name: str, result: type[Any] | None = None) -> Callable[..., Any]:
         """Find a function, which keeps the library loaded.

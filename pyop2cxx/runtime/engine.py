@@ -22,7 +22,7 @@ from pyop2cxx.exceptions import ToolchainError
 from pyop2cxx.runtime.libraries import DeviceLibraries, host_vectors, rows
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Mapping, Sequence
 
     from pyop2cxx.backends._backend import Backend
     from pyop2cxx.backends._devices import OpenDevice
@@ -227,10 +227,26 @@ class Engine:
         assert isinstance(backend.toolchain, HostToolchain)
         flags = list(backend.toolchain.flags)
         try:
-            self.service.load(_PROBE, _core.jit.Language.c, flags, _core.__version__)
+            self.compiled(_PROBE, flags)
         except ToolchainError as error:
             return f"{error}; to install what it needs: {backend.toolchain.install}"
         return ""
+
+    def compiled(
+        self, text: str, flags: Sequence[str], language: _core.jit.Language = _core.jit.Language.c
+    ) -> _core.jit.Loaded:
+        """Compile a text and load it, or find it in the cache: the way of all that is not ahead.
+
+        Args:
+            text: C or C++.
+            flags: Options besides those that all texts get.
+            language: Which of them.
+
+        Raises:
+            CompilationError: The compiler rejects the text.
+            ToolchainError: There is no compiler.
+        """
+        return self.service.load(text, language, list(flags), _core.__version__)
 
     @property
     def vectors(self) -> Any:
