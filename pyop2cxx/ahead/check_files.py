@@ -11,7 +11,7 @@ from pyop2cxx.ahead.functions import identifier, map_type, scalar, unused
 from pyop2cxx.ahead.records import pairs_of
 from pyop2cxx.data.dats import Dat
 from pyop2cxx.data.mats import Mat
-from pyop2cxx.pipeline.frames import render
+from pyop2cxx.runtime.frames import render
 from pyop2cxx.sets.maps import Map
 from pyop2cxx.sets.sets import Set, Subset
 

@@ -13,7 +13,7 @@ from pyop2cxx.ahead import check_files
 from pyop2cxx.ahead.functions import identifier, unused
 from pyop2cxx.ahead.graph_files import FILE, in_cpp
 from pyop2cxx.base.folders import core_folder
-from pyop2cxx.pipeline.frames import render
+from pyop2cxx.runtime.frames import render
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence

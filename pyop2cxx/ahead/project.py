@@ -18,8 +18,8 @@ from pyop2cxx import _core
 from pyop2cxx.ahead import cpp_files, device_files, graph_files, processors
 from pyop2cxx.base.waiting import waiting
 from pyop2cxx.exceptions import CompilationError, ToolchainError, UsageError
-from pyop2cxx.pipeline.frames import render
 from pyop2cxx.runtime import runtime
+from pyop2cxx.runtime.frames import render
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -20,6 +20,7 @@ from pyop2cxx.exceptions import UnsupportedError
 from pyop2cxx.kernel.kernel import Kernel
 from pyop2cxx.loop.run import par_loop
 from pyop2cxx.runtime import runtime
+from pyop2cxx.runtime.frames import render
 from pyop2cxx.runtime.libraries import chosen
 from pyop2cxx.runtime.memo import until_exit
 from pyop2cxx.sets.maps import Map
@@ -139,12 +140,9 @@ def _paths(mat: MatValues, columns: Set, rows: Set) -> _Paths:
 @until_exit(64)
 def _kernel(of_mat: str, of_x: str, of_y: str, block: tuple[int, int]) -> Kernel:
     rows, columns = block
-    term = f"y[i] += ({of_y})A[i * {columns} + j] * ({of_y})x[j];"
-    body = f"for (int i = 0; i < {rows}; ++i) for (int j = 0; j < {columns}; ++j) {term}"
-    if block == (1, 1):
-        body = f"y[0] += ({of_y})A[0] * ({of_y})x[0];"
-    head = f"void mult_places({of_y} *y, const {of_mat} *A, const {of_x} *x)"
-    return Kernel(f"{head} {{ {body} }}\n", "mult_places", abi="2026")
+    sizes = {"is_block": block != (1, 1), "rows": rows, "columns": columns}
+    text = render("kernels/mult_places.c.j2", {"mat": of_mat, "x": of_x, "y": of_y, **sizes})
+    return Kernel(text, "mult_places", abi="2026")
 
 
 # By cuSPARSE

@@ -12,6 +12,7 @@ from pyop2cxx.data.mat_args import DenseBlockArg, MixedMatArg, MixedMatPath
 from pyop2cxx.kernel.kernel import Kernel
 from pyop2cxx.loop.parloop import ParLoop
 from pyop2cxx.runtime import runtime
+from pyop2cxx.runtime.frames import render
 from pyop2cxx.sets.maps import Map
 from pyop2cxx.sets.sets import Set
 
@@ -58,12 +59,8 @@ def _loop(
     every = Set(int(mat.sparsity.rowptr[-1]), "places")
     to_place = Map(chosen, every, 1, places, "to_place")
     given = Global(1, 0, mat.dtype, name="given")
-    body = " ".join(f"A[{offset}] {sign} v[0];" for offset in offsets)
-    kernel = Kernel(
-        f"void change_rows({mat.ctype} *A, const {mat.ctype} *v) {{ {body} }}",
-        "change_rows",
-        abi="2026",
-    )
+    change = {"type": mat.ctype, "offsets": offsets, "sign": sign}
+    kernel = Kernel(render("kernels/change_rows.c.j2", change), "change_rows", abi="2026")
     loop = ParLoop(kernel, chosen, _argument(mat, to_place), given(READ), check=False)
     loop._prepare()
     return loop._run.unwatched(), given, to_place

@@ -28,6 +28,7 @@ from pyop2cxx.kernel.kernel import Kernel
 from pyop2cxx.loop.run import par_loop
 from pyop2cxx.runtime import runtime
 from pyop2cxx.runtime.communicators import ALONE
+from pyop2cxx.runtime.frames import render
 from pyop2cxx.runtime.memo import until_exit
 from pyop2cxx.sets.sets import Set
 
@@ -395,47 +396,20 @@ def _kernel(text: str, name: str) -> Kernel:
     return Kernel(text, name, abi="2026")
 
 
-# Texts
-
-
-def _value(name: str, common: str, index: str) -> str:
-    return f"({c_name(common)}){name}[{index}]"
-
-
-def _wrapping(op: str, left: str, right: str, common: str) -> str:
-    """Return a sum, difference or product; that of integers wraps around."""
-    if np.dtype(common).kind != "i":
-        return f"{left} {op} {right}"
-    return f"({c_name(common)})((uint64_t){left} {op} (uint64_t){right})"
-
-
-def _statement(op: str, a: str, b: str, common: str) -> list[str]:
-    """Return statements that leave the result in `value`."""
-    t = c_name(common)
-    if op == "=":
-        return [f"{t} value = {a};"]
-    lines = [f"{t} a = {a};", f"{t} b = {b};"]
-    if op != "/":
-        return [*lines, f"{t} value = {_wrapping(op, 'a', 'b', common)};"]
-    if np.dtype(common).kind == "i":  # the lowest integer has no counterpart
-        return [*lines, f"{t} value = b == -1 ? ({t})(0 - (uint64_t)a) : a / b;"]
-    return [*lines, f"{t} value = a / b;"]
-
-
-def _stored(out: str, dtype: str, index: str) -> str:
-    return f"{out}[{index}] = ({c_name(dtype)})value;"
-
-
-def _function(
-    name: str, parameters: Sequence[str], body: Sequence[str], width: int
-) -> tuple[str, str]:
-    lines = [f"    {line}" for line in body]
-    loop = [f"  for (int i = 0; i < {width}; ++i) {{"] if width > 1 else ["  {"]
-    text = [f"void {name}({', '.join(parameters)}) {{", *loop, *lines, "  }", "}"]
-    return "\n".join(text) + "\n", name
-
+# Texts: templates of kernels
 
 _OPERATIONS = {"+": "add", "-": "subtract", "*": "multiply", "/": "divide", "=": "assign"}
+
+
+def _text(template: str, name: str, width: int, **context: object) -> tuple[str, str]:
+    """Return the text of a kernel over the scalars of an entity, and its name."""
+    loop = {"is_loop": width > 1, "index": "i" if width > 1 else "0", "width": width}
+    return render(f"kernels/{template}.c.j2", {"name": name, **loop, **context}), f"algebra_{name}"
+
+
+def _wraps(dtype: str) -> bool:
+    """Whether C leaves open what is beyond the range: of signed integers."""
+    return np.dtype(dtype).kind == "i"
 
 
 @lru_cache(maxsize=512)
@@ -448,70 +422,56 @@ def _combining(
 ) -> tuple[str, str]:
     out, common = dtypes
     at = "i" if width > 1 else "0"
-    known = {name: (dtype, "0" if is_number else at) for name, dtype, is_number in given}
-    known["o"] = (out, at)
-    a, b = (_value(name, common, known[name][1]) if name else "" for name in names)
-    parameters = [
-        *(f"const {c_name(dtype)} *{name}" for name, dtype, _ in given),
-        f"{c_name(out)} *o",
-    ]
-    body = [*_statement(op, a, b, common), _stored("o", out, at)]
-    return _function(f"algebra_{_OPERATIONS[op]}", parameters, body, width)
+    index = {name: "0" if is_number else at for name, _, is_number in given}
+    a, b = (f"{name}[{index.get(name, at)}]" for name in names)
+    return _text(
+        "combine",
+        _OPERATIONS[op],
+        width,
+        given=[{"name": name, "type": c_name(dtype)} for name, dtype, _ in given],
+        out=c_name(out),
+        common=c_name(common),
+        a=a,
+        b=b,
+        operation=op,
+        is_copy=op == "=",
+        is_signed_quotient=op == "/" and _wraps(common),  # the lowest has no counterpart
+        wraps=op != "/" and _wraps(common),
+    )
 
 
 @lru_cache(maxsize=512)
 def _adding(dtypes: tuple[str, str, str, str], width: int) -> tuple[str, str]:
-    alpha, x, y, common = dtypes
-    t, index = c_name(common), "i" if width > 1 else "0"
-    body = [
-        f"{t} f = {_value('alpha', common, '0')};",
-        f"{t} v = {_value('x', common, index)};",
-        f"{t} w = {_value('y', common, index)};",
-        f"{t} p = {_wrapping('*', 'f', 'v', common)};",
-        f"{t} value = {_wrapping('+', 'w', 'p', common)};",
-        _stored("y", y, index),
-    ]
-    parameters = [f"const {c_name(alpha)} *alpha", f"const {c_name(x)} *x", f"{c_name(y)} *y"]
-    return _function("algebra_axpy", parameters, body, width)
+    types = dict(zip(("alpha", "x", "y", "common"), map(c_name, dtypes), strict=True))
+    return _text("axpy", "axpy", width, wraps=_wraps(dtypes[3]), **types)
 
 
 @lru_cache(maxsize=512)
 def _summing(dtypes: tuple[str, str, str], width: int, conjugate: bool) -> tuple[str, str]:
-    x, y, wide = dtypes
-    t, index = c_name(wide), "i" if width > 1 else "0"
-    body = [f"{t} a = {_value('x', wide, index)};", f"{t} b = {_value('y', wide, index)};"]
-    other = "conj(b)" if conjugate else "b"
-    body += [f"total[0] += {_wrapping('*', 'a', other, wide)};"]
-    parameters = [f"const {c_name(x)} *x", f"const {c_name(y)} *y", f"{t} *total"]
-    return _function("algebra_dot", parameters, body, width)
+    types = dict(zip(("x", "y", "common"), map(c_name, dtypes), strict=True))
+    return _text("dot", "dot", width, wraps=_wraps(dtypes[2]), conjugate=conjugate, **types)
 
 
 @lru_cache(maxsize=64)
 def _zeros(dtype: str, width: int) -> tuple[str, str]:
-    return _counting("zeros", dtype, "{x} == 0", width)
+    return _counting("zeros", dtype, width, "zero")
 
 
 @lru_cache(maxsize=64)
 def _unfit(dtype: str, known: Limits, width: int) -> tuple[str, str]:
-    return _counting("unfit", dtype, _is_unfit(np.dtype(dtype), known), width)
+    kind = np.dtype(dtype).kind
+    if kind == "c" or known.is_open:
+        return _counting("unfit", dtype, width, "complex" if kind == "c" else "finite", known)
+    if kind == "f":
+        suffix = "f" if np.dtype(dtype).itemsize == 4 else ""
+        return _counting("unfit", dtype, width, "within", known, suffix)
+    return _counting("unfit", dtype, width, "integer", known, "L" if kind == "i" else "UL")
 
 
-def _is_unfit(dtype: np.dtype[Any], known: Limits) -> str:
-    """Return the condition that a value, ``{x}``, is not within limits."""
-    beyond = f"(isfinite({{y}}) && fabs({{y}}) >= {known.end})"
-    if dtype.kind == "c":
-        return " || ".join(beyond.format(y=f"{part}({{x}})") for part in ("creal", "cimag"))
-    if known.is_open:
-        return beyond.format(y="{x}")
-    if dtype.kind == "f":
-        suffix = "f" if dtype.itemsize == 4 else ""
-        return f"!({{x}} >= {known.low}{suffix} && {{x}} < {known.end}{suffix})"
-    suffix = "L" if dtype.kind == "i" else "UL"
-    return f"{{x}} < {known.low}{suffix} || {{x}} > {int(known.end) - 1}{suffix}"
-
-
-def _counting(what: str, dtype: str, condition: str, width: int) -> tuple[str, str]:
-    is_counted = condition.format(x="x[i]" if width > 1 else "x[0]")
-    body = [f"total[0] += {is_counted} ? 1 : 0;"]
-    parameters = [f"const {c_name(dtype)} *x", "long *total"]
-    return _function(f"algebra_{what}", parameters, body, width)
+def _counting(
+    what: str, dtype: str, width: int, test: str, known: Limits | None = None, suffix: str = ""
+) -> tuple[str, str]:
+    low, end = (0, 0) if known is None else (known.low, known.end)
+    last = int(end) - 1 if test == "integer" else end
+    limits_ = {"low": low, "end": end, "last": last, "suffix": suffix}
+    return _text("count", what, width, type=c_name(dtype), test=test, **limits_)

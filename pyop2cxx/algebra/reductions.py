@@ -16,6 +16,7 @@ from pyop2cxx.kernel.kernel import Kernel
 from pyop2cxx.loop.run import par_loop
 from pyop2cxx.runtime import runtime
 from pyop2cxx.runtime.communicators import ALONE
+from pyop2cxx.runtime.frames import render
 from pyop2cxx.runtime.memo import until_exit
 
 if TYPE_CHECKING:
@@ -23,11 +24,7 @@ if TYPE_CHECKING:
     from pyop2cxx.data.dats import Dat
 
 _ACCESS = {"sum": INC, "min": MIN, "max": MAX}
-_UPDATE = {
-    "sum": "r[{i}] += x[{i}];",
-    "min": "r[{i}] = x[{i}] < r[{i}] ? x[{i}] : r[{i}];",
-    "max": "r[{i}] = x[{i}] > r[{i}] ? x[{i}] : r[{i}];",
-}
+_SIGN = {"sum": "", "min": "<", "max": ">"}
 
 
 def reduced(dat: Dat, what: str) -> Array | None:
@@ -65,10 +62,7 @@ def _start(what: str, dtype: np.dtype[Any]) -> Any:
 
 @until_exit(64)
 def _kernel(what: str, c_type: str, c_wide: str, width: int) -> Kernel:
-    name = f"algebra_{what}"
-    update = _UPDATE[what].format(i="i")
-    body = f"for (int i = 0; i < {width}; ++i) {{ {update} }}"
-    if width == 1:
-        body = _UPDATE[what].format(i="0")
-    text = f"void {name}(const {c_type} *x, {c_wide} *r) {{ {body} }}\n"
-    return Kernel(text, name, abi="2026")
+    loop = {"is_loop": width > 1, "width": width}
+    types = {"type": c_type, "wide": c_wide}
+    text = render("kernels/reduce.c.j2", {"what": what, "sign": _SIGN[what], **types, **loop})
+    return Kernel(text, f"algebra_{what}", abi="2026")

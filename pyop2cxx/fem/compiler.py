@@ -24,7 +24,7 @@ from pyop2cxx.kernel.kernel import Kernel
 from pyop2cxx.runtime.store import remembered
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from numpy.typing import DTypeLike
 
@@ -329,10 +329,9 @@ def build(
         body: What stands within the function.
         before: Other functions that it calls.
     """
-    code = f"#include <math.h>\n#include <stdint.h>\n{_complex(parameters)}{before}"
-    code += f"{header(name, parameters)}\n{{\n{body}\n}}\n"
+    headers = ["math.h", "stdint.h"] + ["complex.h"] * (parameters[0].dtype.kind == "c")
     kernel = Kernel(
-        code,
+        function(name, parameters, body, headers, before),
         name,
         accesses=[parameter.access for parameter in parameters],
         dtypes=[parameter.dtype for parameter in parameters],
@@ -340,17 +339,24 @@ def build(
     return Integral(kind, subdomains, kernel, tuple(parameters), shape, body)
 
 
-def _complex(parameters: list[Parameter]) -> str:
-    return "#include <complex.h>\n" if parameters[0].dtype.kind == "c" else ""
+def function(
+    name: str,
+    parameters: Sequence[Parameter],
+    body: str,
+    headers: Sequence[str] = (),
+    before: str = "",
+) -> str:
+    """Return the text of a function, with what stands before it.
 
-
-def header(name: str, parameters: list[Parameter]) -> str:
-    """Return how a function with these parameters begins."""
-    written = ", ".join(
-        f"{'' if p.access == INC else 'const '}{_ctype(p.dtype)} *restrict {p.name}"
-        for p in parameters
-    )
-    return f"static void {name}({written})"
+    Args:
+        name: Of the function.
+        parameters: What it takes.
+        body: Its statements.
+        headers: What is included.
+        before: Other functions.
+    """
+    written = [(p.name, _ctype(p.dtype), p.access != INC) for p in parameters]
+    return ufcx.function(name, written, body, headers, before)
 
 
 def _ctype(dtype: np.dtype[Any]) -> str:

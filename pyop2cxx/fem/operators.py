@@ -20,6 +20,7 @@ from pyop2cxx.fem.loops import Form
 from pyop2cxx.interop import petsc
 from pyop2cxx.kernel.kernel import Kernel
 from pyop2cxx.loop.run import par_loop
+from pyop2cxx.runtime.frames import render
 from pyop2cxx.runtime.tracebacks import ends_tracebacks
 
 if TYPE_CHECKING:
@@ -128,13 +129,8 @@ class action:
 
 def _kernels(dim: int, scalar: str) -> tuple[Kernel, Kernel]:
     """Return what reads all but given dofs, and what keeps these as they are."""
-    each = f"for (int i = 0; i < {dim}; ++i)"
-    take = (
-        f"static void take(const unsigned char *held, const {scalar} *x, {scalar} *y)\n"
-        f"{{ {each} y[i] = held[i] ? 0.0 : x[i]; }}"
+    take, put = (
+        Kernel(render("kernels/held.c.j2", {"name": name, "type": scalar, "dim": dim}), name)
+        for name in ("take", "put")
     )
-    put = (
-        f"static void put(const unsigned char *held, const {scalar} *x, {scalar} *y)\n"
-        f"{{ {each} y[i] = held[i] ? x[i] : y[i]; }}"
-    )
-    return Kernel(take, "take"), Kernel(put, "put")
+    return take, put

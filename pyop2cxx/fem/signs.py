@@ -11,7 +11,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from pyop2cxx.base.access import READ
-from pyop2cxx.fem.compiler import SCALARS, Integral, Parameter, build, header, real
+from pyop2cxx.fem.compiler import SCALARS, Integral, Parameter, build, function, real
+from pyop2cxx.runtime.frames import render
 
 if TYPE_CHECKING:
     from collections.abc import Collection
@@ -40,34 +41,20 @@ def with_signs(
     signs = [Parameter("signs", f"s{i}", READ, dtype, integral.shape[i], i) for i in sides] + [
         Parameter("coefficient_signs", f"s_{p.name}", READ, dtype, p.size, p.number) for p in turned
     ]
-    lines = [f"{scalar} B[{tensor.size}] = {{0}};"]
-    for p in turned:
-        lines.append(f"{scalar} v_{p.name}[{p.size}];")
-        lines.append(
-            f"for (int k = 0; k < {p.size}; ++k) v_{p.name}[k] = s_{p.name}[k] * {p.name}[k];"
-        )
-    called = ["B"] + [f"v_{p.name}" if p in turned else p.name for p in given[1:]]
-    name = integral.kernel.name
-    lines.append(f"{name}_reference({', '.join(called)});")
-    lines.append(_added(integral.shape, sides))
-    inner = f"{header(f'{name}_reference', list(given))}\n{{\n{integral.body}\n}}\n"
-    return build(
-        name,
-        integral.kind,
-        integral.subdomains,
-        [*given, *signs],
-        integral.shape,
-        "\n".join(lines),
-        inner,
-    )
-
-
-def _added(shape: tuple[int, ...], sides: list[int]) -> str:
-    """Return the loops that add the tensor, row by row, with its signs."""
-    indices = "ij"[: len(shape)]
-    loops = "".join(
-        f"for (int {i} = 0; {i} < {n}; ++{i}) " for i, n in zip(indices, shape, strict=True)
-    )
-    place = {0: "0", 1: "i", 2: f"{shape[-1] if shape else 1} * i + j"}[len(shape)]
-    factors = "".join(f"s{side}[{indices[side]}] * " for side in sides)
-    return f"{loops}A[{place}] += {factors}B[{place}];"
+    name, indices = integral.kernel.name, "ij"
+    context = {
+        "scalar": scalar,
+        "size": tensor.size,
+        "name": name,
+        "given": [{"name": p.name, "size": p.size, "is_turned": p in turned} for p in given[1:]],
+        "loops": [{"index": i, "n": n} for i, n in zip(indices, integral.shape, strict=False)],
+        "columns": integral.shape[-1] if integral.shape else 1,
+        "is_vector": len(integral.shape) == 1,
+        "is_matrix": len(integral.shape) == 2,
+        "signs": [{"side": side, "index": indices[side]} for side in sides],
+    }
+    body = render("kernels/signed.c.j2", context).rstrip("\n")
+    inner = function(f"{name}_reference", given, integral.body)
+    parameters = [*given, *signs]
+    subdomains, shape = integral.subdomains, integral.shape
+    return build(name, integral.kind, subdomains, parameters, shape, body, inner)

@@ -7,7 +7,6 @@ Each is wrapped in a function that takes flat pointers and calls it.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from math import prod
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -15,6 +14,7 @@ from pyop2cxx import _core
 from pyop2cxx.base.access import INC, READ
 from pyop2cxx.base.arrays import core_dtype
 from pyop2cxx.exceptions import UsageError
+from pyop2cxx.runtime.frames import render
 from pyop2cxx.runtime.memo import until_exit
 
 if TYPE_CHECKING:
@@ -35,14 +35,6 @@ class Value(NamedTuple):
     c_type: str
     access: int
     size: int
-
-
-@dataclass(frozen=True, slots=True)
-class Text:
-    """Statements before and after a call."""
-
-    before: list[str]
-    after: list[str]
 
 
 def needs_wrapper(kernel: Kernel) -> bool:
@@ -78,22 +70,13 @@ def _wrapped(
     layer: bool,
     untyped: tuple[int, ...],
 ) -> Kernel:
-    outer = Text([], [])
-    passed = []
-    for i, (value, shape) in enumerate(zip(values, extents, strict=True)):
-        plain = plain_pointer(i, value.c_type, value.access)
-        passed.append(
-            copied(i, value.c_type, value.access, shape, flat_place(shape), outer)
-            if shape
-            else plain
-        )
-    parameters = [parameter(i, value.c_type, value.access) for i, value in enumerate(values)]
-    if layer:
-        parameters.append("int layer")
-        passed.append("layer")
     name = f"{kernel.name}_packed"
-    call = f"{kernel.name}({'' if takes_anything(kernel) else ', '.join(passed)});"
-    return calling(kernel, name, function(name, parameters, call, outer), untyped)
+    taken = [
+        argument(i, value.c_type, value.access, shape)
+        for i, (value, shape) in enumerate(zip(values, extents, strict=True))
+    ]
+    text = packed(kernel.name, name, taken, (), layer, silent=takes_anything(kernel))
+    return calling(kernel, name, text, untyped)
 
 
 def calling(kernel: Kernel, name: str, text: str, untyped: tuple[int, ...]) -> Kernel:
@@ -182,44 +165,57 @@ def check_parameters(kernel: Kernel, args: Sequence[Any], wanted: int) -> tuple[
 # Text
 
 
-def function(name: str, parameters: Sequence[str], call: str, outer: Text) -> str:
-    """Return the text of a function that calls a kernel between statements."""
-    body = "\n  ".join([*outer.before, call, *outer.after])
-    return f"void {name}({', '.join(parameters)}) {{\n  {body}\n}}\n"
-
-
-def parameter(i: int, c_type: str, access: int) -> str:
-    """Return the declaration of a flat pointer."""
-    return f"{'const ' if access == READ else ''}{c_type} *a{i}"
-
-
-def plain_pointer(i: int, c_type: str, access: int) -> str:
-    """Return the pointer for a kernel, which seldom declares const what it only reads."""
-    return f"({c_type} *)a{i}" if access == READ else f"a{i}"
-
-
-def flat_place(extents: tuple[int, ...]) -> str:
-    """Return where value ``[p0][p1]...`` of an array lies."""
-    return " + ".join(f"p{k} * {prod(extents[k + 1 :])}" for k in range(len(extents)))
-
-
-def copied(i: int, c_type: str, access: int, extents: tuple[int, ...], at: str, text: Text) -> str:
-    """Write the copies into an array of arrays and back; return its name.
+def argument(
+    number: int, c_type: str, access: int, extents: tuple[int, ...] = (), **how: object
+) -> dict[str, object]:
+    """Describe how a kernel takes an argument, for `packed`.
 
     Args:
-        i: The number of the argument.
+        number: Of the argument.
         c_type: Of its values.
         access: The number of its access.
-        extents: Of the array.
-        at: Where value ``[p0][p1]...`` lies behind the flat pointer.
-        text: Where the copies are written.
+        extents: Of the array of arrays that it takes; none where it takes a pointer.
+        **how: What is not as usual, by the names that ``templates/kernels/packed.c.j2`` uses.
     """
-    array = f"r{i}" + "".join(f"[{n}]" for n in extents)
-    value = f"r{i}" + "".join(f"[p{k}]" for k in range(len(extents)))
-    loops = " ".join(f"for (int p{k} = 0; p{k} < {n}; ++p{k})" for k, n in enumerate(extents))
-    first = "0" if access == INC else f"a{i}[{at}]"
-    text.before.append(f"{c_type} {array}; {loops} {value} = {first};")
-    if access != READ:
-        added = "+=" if access == INC else "="
-        text.after.append(f"{loops} a{i}[{at}] {added} {value};")
-    return f"r{i}"
+    return {
+        "number": number,
+        "type": c_type,
+        "is_const": access == READ,
+        "is_sum": access == INC,
+        "kind": "array" if extents else "plain",
+        "extents": extents,
+        "strides": [prod(extents[k + 1 :]) for k in range(len(extents))],
+        "place": "",
+        "start": "",
+        "tables": (),
+        "is_inner": False,
+        "is_flat": False,
+        **how,
+    }
+
+
+def packed(
+    kernel: str,
+    name: str,
+    taken: Sequence[dict[str, object]],
+    extents: tuple[int, ...],
+    layer: bool,
+    *,
+    silent: bool,
+) -> str:
+    """Return the text of a function that takes flat pointers and calls a kernel.
+
+    Args:
+        kernel: The name of the kernel.
+        name: The name of the function.
+        taken: How the kernel takes each argument, see `argument`.
+        extents: Sizes of the space that it is called over; none if it is called once.
+        layer: Whether it gets the layer, after all else.
+        silent: Whether it is declared without parameters, so that it gets none.
+    """
+    also_passed = [f"i{k}" for k in range(len(extents))] + ["layer"] * layer
+    passed = {"passed": taken, "also_passed": also_passed}
+    if silent:
+        passed = {"passed": (), "also_passed": ()}
+    context = {"kernel": kernel, "name": name, "taken": taken, "extents": extents}
+    return render("kernels/packed.c.j2", {**context, **passed, "has_layer": layer})

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from pyop2cxx.exceptions import InternalError, KernelTypeError, UnsupportedError, UsageError
 from pyop2cxx.kernel.ufcx_sums import with_joined_sums
 from pyop2cxx.kernel.ufcx_tables import with_tables
+from pyop2cxx.runtime.frames import render
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -27,8 +28,9 @@ _BODY = re.compile(
 )
 _FUNCTION = re.compile(r"\bvoid\s+(\w+)\s*\(([^()]*\bcustom_data)\s*\)\s*\{")
 _PREFIX = "tabulate_tensor_"
-_DTYPES = {"float": "float32", "double": "float64", "double _Complex": "complex128"}
-"""What FFCx calls scalars in C, and NumPy."""
+_SCALARS = {"float": "float32", "double": "float64", "double _Complex": "complex128"}
+_DTYPES = {**_SCALARS, "int32_t": "int32", "uint8_t": "uint8"}
+"""What FFCx calls types in C, and NumPy."""
 _POWER = re.compile(r"\bc?powf?\((\w+), ([234])(?:\.0*)?\)")
 
 
@@ -84,11 +86,11 @@ def described(
     if gdim not in (1, 2, 3):
         raise UsageError(f"Kernel.from_ufcx: gdim must be 1, 2 or 3, got {gdim!r}")
     scalar = parameters[0].partition("*")[0].strip()
-    if scalar not in _DTYPES:
+    if scalar not in _SCALARS:
         raise UnsupportedError(f"Kernel.from_ufcx: there are no loops over values of '{scalar}'")
     real = scalar.partition(" ")[0]
     tensor, w, c, coordinates, facets, permutations = (one.split()[-1] for one in parameters[:6])
-    arguments = [(tensor, f"{scalar} *", _DTYPES[scalar])]
+    arguments = [(tensor, scalar)]
     for array, kind, given in zip((w, c), ("coefficient", "constant"), sizes, strict=True):
         pieces = [Part(f"{kind}{i}", sum(given[:i]), size) for i, size in enumerate(given)]
         try:
@@ -98,17 +100,39 @@ def described(
                 f"Kernel.from_ufcx: integral '{called}': {error}; '{kind}s' says how many values "
                 f"each of them has, got {[*given]}"
             ) from None
-        arguments += [(one.name, f"const {scalar} *", _DTYPES[scalar]) for one in pieces]
+        arguments += [(one.name, scalar) for one in pieces]
     body = narrowed(body, coordinates, gdim)
-    arguments.append((coordinates, f"const {real} *", _DTYPES[real]))
-    for array, ctype, dtype in ((facets, "int32_t", "int32"), (permutations, "uint8_t", "uint8")):
-        if uses(body, array):
-            arguments.append((array, f"const {ctype} *", dtype))
-    includes = "#include <math.h>\n#include <stdint.h>\n"
-    includes += "#include <complex.h>\n" if scalar != real else ""
-    listed = ", ".join(f"{ctype}restrict {one}" for one, ctype, _ in arguments)
-    code = f"{includes}static void {name or called}({listed})\n{{\n{body}\n}}\n"
-    return Described(code, name or called, tuple(dtype for _, _, dtype in arguments))
+    arguments.append((coordinates, real))
+    arguments += [
+        (array, ctype)
+        for array, ctype in ((facets, "int32_t"), (permutations, "uint8_t"))
+        if uses(body, array)
+    ]
+    headers = ["math.h", "stdint.h"] + ["complex.h"] * (scalar != real)
+    pointers = [(one, ctype, i > 0) for i, (one, ctype) in enumerate(arguments)]
+    code = function(name or called, pointers, body, headers)
+    return Described(code, name or called, tuple(_DTYPES[ctype] for _, ctype in arguments))
+
+
+def function(
+    name: str,
+    parameters: Sequence[tuple[str, str, bool]],
+    body: str,
+    headers: Sequence[str] = (),
+    before: str = "",
+) -> str:
+    """Return the text of a function.
+
+    Args:
+        name: Of the function.
+        parameters: The name of each pointer, what it points to, and whether that is only read.
+        body: The statements in it.
+        headers: What is included before.
+        before: Other functions.
+    """
+    written = [{"name": p, "type": ctype, "is_const": const} for p, ctype, const in parameters]
+    context = {"name": name, "parameters": written, "body": body, "headers": headers}
+    return render("kernels/function.c.j2", {**context, "before": before})
 
 
 def _function(source: str, integral: str | None) -> tuple[str, list[str], str]:

@@ -16,6 +16,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from pyop2cxx.runtime.frames import render
+
 if TYPE_CHECKING:
     from pyop2cxx.base.arrays import Array
 
@@ -207,12 +209,12 @@ def _text(
         key = _key(table)
         if key not in written:
             written[key] = name = f"quadrature_{len(written)}"
-            rows = ", ".join("{" + ", ".join(map(repr, row)) + "}" for row in table.tolist())
             n, m = table.shape
-            definitions.append(f"static const {ctype} {name}[{n}][{m}] = {{{rows}}};\n")
-        terms.append(f"{value} * {written[key]}[i][j]")
+            values = {"n_rows": n, "columns": m, "rows": table.tolist()}
+            definitions.append(
+                render("kernels/table.c.j2", {"type": ctype, "name": name, **values})
+            )
+        terms.append({"value": value, "table": written[key]})
     n, m = block.shape
-    return (
-        f"for (int i = 0; i < {n}; ++i)\n{{\n  for (int j = 0; j < {m}; ++j)\n  {{\n"
-        f"    A[{block.place}] += {' + '.join(terms)};\n  }}\n}}\n"
-    )
+    context = {"rows": n, "columns": m, "place": block.place, "terms": terms}
+    return render("kernels/quadrature.c.j2", context)

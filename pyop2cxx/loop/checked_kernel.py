@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from pyop2cxx import _core
 from pyop2cxx.kernel.parser import known
 from pyop2cxx.kernel.parser.known import Description
-from pyop2cxx.pipeline.frames import render
+from pyop2cxx.runtime.frames import render
 from pyop2cxx.runtime.memo import until_exit
 
 if TYPE_CHECKING:

@@ -20,11 +20,11 @@ from pyop2cxx.base.folders import BACKENDS, template_folder
 from pyop2cxx.exceptions import CompilationError, ToolchainError, UnsupportedError, UsageError
 from pyop2cxx.pipeline import images
 from pyop2cxx.pipeline.covering import weaker
-from pyop2cxx.pipeline.frames import render
 from pyop2cxx.pipeline.rejections import explain_rejection, refused
 from pyop2cxx.pipeline.request import Choice, GeneratedCode, Request
 from pyop2cxx.pipeline.tuning import tuning_of
 from pyop2cxx.runtime import runtime
+from pyop2cxx.runtime.frames import render
 from pyop2cxx.runtime.store import files, remembered
 
 if TYPE_CHECKING:

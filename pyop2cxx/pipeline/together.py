@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from pyop2cxx import _core
 from pyop2cxx.pipeline import flow
 from pyop2cxx.runtime import runtime
+from pyop2cxx.runtime.frames import render
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -104,12 +105,9 @@ def joined(texts: Sequence[str]) -> str:
     Args:
         texts: Generated ones. What number i defines as `f` is called `f_loop<i>`.
     """
-    out = []
+    parts = []
     for number, text in enumerate(texts):
-        names = dict.fromkeys(
-            found[found.lastindex or 0] for found in _AT_FILE_SCOPE.finditer(text)
-        )
-        out += [f"#define {name} {name}{_suffix(number)}" for name in names]
-        out.append(text)
-        out += [f"#undef {name}" for name in names]
-    return "\n".join(out) + "\n"
+        found = (one[one.lastindex or 0] for one in _AT_FILE_SCOPE.finditer(text))
+        names = [*dict.fromkeys(found)]
+        parts.append({"names": names, "text": text, "suffix": _suffix(number)})
+    return render("kernels/joined.c.j2", {"parts": parts})

@@ -15,6 +15,7 @@ from pyop2cxx.loop.parloop import ParLoop
 from pyop2cxx.pipeline import flow
 from pyop2cxx.pyop2._single_cell_text import POSITION_BYTES, Wrapping, parameters_of
 from pyop2cxx.runtime import runtime
+from pyop2cxx.runtime.frames import render
 from pyop2cxx.sets.extruded import ExtrudedSet
 from pyop2cxx.sets.items import one_cell
 from pyop2cxx.sets.sets import Subset
@@ -73,24 +74,16 @@ def generate_single_cell_wrapper(
     wrapper = wrapper_name or f"wrap_{kernel_name}"
     alias = f"{wrapper}_kernel"
     handles = [PassthroughArg(OpaqueType("char"), _SOMEWHERE) for _ in forward_args]
-    calling = _calling(alias, kernel_name, forward_args, has_args=bool(args))
-    kernel = Kernel(f"void {alias}();\n{calling}", alias, cpp=True)
+    forward = {"alias": alias, "kernel": kernel_name, "types": forward_args, "has_args": bool(args)}
+    kernel = Kernel(render("kernels/forward.c.j2", forward), alias, cpp=True)
     # of a kernel that stands elsewhere nothing is known, as of one in C++
     whole = iterset.superset if isinstance(iterset, Subset) else iterset
     loop = _OneElement(kernel, whole, *handles, *args)
     body = _body(loop).rstrip("\n")
     wrapping = Wrapping(wrapper, alias, forward_args, loop._parts[len(handles) :], whole)
-    return "\n".join(
-        [
-            f"#define op2_context_v1 {wrapper}_context",
-            body,
-            "#undef op2_context_v1",
-            f"#undef {alias}",
-            "",
-            *wrapping.lines(parameters_of(body, f"wrap_{alias}")),
-            "",
-        ]
-    )
+    function = wrapping.text(parameters_of(body, f"wrap_{alias}"))
+    context = {"wrapper": wrapper, "body": body, "function": function}
+    return render("kernels/one_element.c.j2", context)
 
 
 class _OneElementFacts(LoopFacts):
@@ -118,12 +111,3 @@ def _body(loop: ParLoop) -> str:
     return _core.print_source(
         module, request.backend.dialect, line_markers=False, linkage="static "
     )
-
-
-def _calling(alias: str, kernel: str, types: Sequence[str], *, has_args: bool) -> str:
-    """Return the macro that hands on what is forwarded: addresses of the wrapper's parameters."""
-    names = [f"f{i}" for i in range(len(types))]
-    values = [f"*({type_} *)(void *)({name})" for name, type_ in zip(names, types, strict=True)]
-    rest = (["..."], ["__VA_ARGS__"]) if has_args else ([], [])
-    parameters, given = ", ".join(names + rest[0]), ", ".join(values + rest[1])
-    return f"#define {alias}({parameters}) {kernel}({given})"

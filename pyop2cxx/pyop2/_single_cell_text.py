@@ -11,6 +11,7 @@ import re
 from typing import TYPE_CHECKING, Any
 
 from pyop2cxx.base.arrays import MOST_INT32
+from pyop2cxx.runtime.frames import render
 from pyop2cxx.sets.derived_maps import GlobalMap
 from pyop2cxx.sets.extruded import ExtrudedSet
 
@@ -23,37 +24,6 @@ if TYPE_CHECKING:
 
 POSITION_BYTES = 4
 _DROPPED = MOST_INT32  # such a place is none
-
-_PLACES = """\
-static int {name}(int *places, int may_drop, const long *rowptr, const {index} *colidx,
-    const long *rows, int n_rows, int row_dim, const long *row_kept,
-    const long *columns, int n_columns, int column_dim, const long *column_kept) {{
-  const int width = n_columns * column_dim;
-  for (int i = 0; i < n_rows; ++i) {{
-    for (int j = 0; j < n_columns; ++j) {{
-      const int is_known = rows[i] >= 0 && columns[j] >= 0;
-      const long first = is_known ? rowptr[rows[i]] : 0;
-      long low = first, high = is_known ? rowptr[rows[i] + 1] : 0;
-      while (high - low > 1) {{
-        const long middle = low + (high - low) / 2;
-        if (colidx[middle] <= columns[j]) low = middle;
-        else high = middle;
-      }}
-      if (is_known ? low == high || colidx[low] != columns[j] : !may_drop) return 0;
-      for (int r = 0; r < row_dim; ++r) {{
-        for (int c = 0; c < column_dim; ++c) {{
-          const int is_kept = is_known &&
-              (!row_kept || row_kept[rows[i] * row_dim + r] >= 0) &&
-              (!column_kept || column_kept[columns[j] * column_dim + c] >= 0);
-          places[(i * row_dim + r) * width + j * column_dim + c] =
-              is_kept ? (int)(low - first) : {dropped};
-        }}
-      }}
-    }}
-  }}
-  return 1;
-}}
-"""
 
 
 def parameters_of(text: str, function: str) -> list[str]:
@@ -93,155 +63,150 @@ class Wrapping:
         own_layers = self._columns is not None and not self._columns.constant_layers
         self._alone = bool(self._matrices) or own_layers or len(maps) < len(found)
 
-    def lines(self, wanted: Sequence[str]) -> list[str]:
+    def text(self, wanted: Sequence[str]) -> str:
         """Return its text.
 
         Args:
             wanted: The names of what the loop takes behind ``begin`` and ``end``.
         """
-        given = ", ".join(self._given(wanted))
-        head = f"{'int' if self._matrices else 'void'} {self._name}({', '.join(self._takes())}) {{"
-        if not self._alone:
-            call = f"  wrap_{self._alias}(start, end, {given});"
-            return [head, *self._cell("  "), call, "}"]
-        body = [*self._cell("    "), *self._own_maps(), *self._found()]
-        body.append(f"    wrap_{self._alias}(0, 1, {given});")
-        loop = "  for (long element = start; element < end; ++element) {"
-        end = ["  return 0;"] if self._matrices else []
-        return [*self._searches(), head, loop, *body, "  }", *end, "}"]
+        columns = self._columns
+        own_layers = columns is not None and not columns.constant_layers
+        n_levels = 0 if columns is None or own_layers else columns.layers - 1
+        searched = {self._search(part): _index(part) for part in self._matrix_parts()}
+        context = {
+            "name": self._name,
+            "alias": self._alias,
+            "takes": [*self._takes()],
+            "given": [*self._given(wanted)],
+            "layers": "" if columns is None else "own" if own_layers else "constant",
+            "n_levels": n_levels,
+            "is_periodic": columns is not None and columns.extruded_periodic,
+            "own_maps": self._own_maps(),
+            "matrices": [*self._found()],
+            "searches": [{"name": name, "index": index} for name, index in searched.items()],
+            "is_alone": self._alone,
+            "dropped": _DROPPED,
+        }
+        return render("kernels/single_cell.c.j2", context).rstrip("\n")
 
     # What it takes
 
-    def _takes(self) -> Iterator[str]:
+    def _takes(self) -> Iterator[dict[str, object]]:
         for i, type_ in enumerate(self._types):
-            yield f"{type_}{'' if type_.endswith('*') else ' '}farg{i}"
-        yield from ("int start", "int end")
+            yield _parameter(f"farg{i}", type_, gap="" if type_.endswith("*") else " ")
+        yield from (_parameter("start", "int", gap=" "), _parameter("end", "int", gap=" "))
         if self._columns is not None:
-            yield "const int *layers"
+            yield _pointer("layers", "int")
             if not self._columns.constant_layers and self._columns.extruded_periodic:
-                yield "const int *bounds"
+                yield _pointer("bounds", "int")
         for i, part in enumerate(self._parts):
-            constness = "const " if part.access.name == "READ" else ""
             data: Any = part.data
-            yield f"{constness}{data.ctype} *arg{i}"
+            yield _pointer(f"arg{i}", data.ctype, is_const=part.access.name == "READ")
             if part.path is not None:
-                yield f"const long *arg{i}_rowptr"
-                yield f"const {_index(part)} *arg{i}_colidx"
+                yield _pointer(f"arg{i}_rowptr", "long")
+                yield _pointer(f"arg{i}_colidx", _index(part))
                 if _is_cut(part):
-                    yield from (f"const long *arg{i}_rows_kept", f"const long *arg{i}_columns_kept")
+                    yield _pointer(f"arg{i}_rows_kept", "long")
+                    yield _pointer(f"arg{i}_columns_kept", "long")
         for map_ in self._given_maps:
-            yield f"const {_map_index(map_)} *{self._maps[map_._uid]}"
+            yield _pointer(self._maps[map_._uid], _map_index(map_))
 
     # What it hands on
 
-    def _given(self, wanted: Sequence[str]) -> Iterator[str]:
+    def _given(self, wanted: Sequence[str]) -> Iterator[dict[str, object]]:
         numbers = iter(range(len(self._parts)))
         starts, places = iter(self._matrices), iter(self._matrices)
         maps: tuple[Map, ...] = ()  # of the argument that came last
         for i, name in enumerate(wanted):
             if i < len(self._types):
-                yield f"(unsigned char *)&farg{i}"
+                yield _handed(f"farg{i}", is_value=True)
             elif name == "layers":
-                yield "cell"
+                yield _handed("cell")
             elif name.endswith("_row_start"):
-                yield f"arg{next(starts)}_rowptr"
+                yield _handed(f"arg{next(starts)}_rowptr")
             elif name.endswith("_position"):
-                yield f"arg{next(places)}_places"
+                yield _handed(f"arg{next(places)}_places")
             elif name.endswith("_col_map"):
                 yield self._map(maps[1])
             elif name.endswith("_map"):
                 yield self._map(maps[0])
             else:
                 at = next(numbers)
-                maps = self._parts[at].maps
-                yield self._data(at)
+                part = self._parts[at]
+                maps = part.maps
+                is_own = part.home is not None and part.map_ is None
+                yield self._moved(f"arg{at}", part.stride or part.dim if is_own else 0)
 
-    def _data(self, i: int) -> str:
-        part = self._parts[i]
-        if part.home is not None and part.map_ is None:
-            return self._moved(f"arg{i}", part.stride or part.dim)
-        return f"arg{i}"
-
-    def _map(self, map_: Map) -> str:
+    def _map(self, map_: Map) -> dict[str, object]:
         if map_._is_of_columns:
-            return f"to_{'global' if isinstance(map_, GlobalMap) else 'column'}"
+            return _handed(_own_map(map_))
         return self._moved(self._maps[map_._uid], map_._width)
 
-    def _moved(self, pointer: str, width: int) -> str:
-        if not self._alone:
-            return pointer
-        return f"{pointer} + element" + (f" * {width}" if width > 1 else "")
+    def _moved(self, pointer: str, width: int) -> dict[str, object]:
+        return _handed(pointer, step=width if self._alone else 0)
 
     # What it finds out
 
-    def _cell(self, indent: str) -> list[str]:
-        """Return the declaration of the element's level, as the loop knows it."""
-        columns = self._columns
-        if columns is None:
-            return []
-        if columns.constant_layers:
-            first, last, n_levels = "layers[0]", "layers[1]", str(columns.layers - 1)
-        else:
-            first, last, n_levels = "layers[2 * element]", "layers[2 * element + 1]", "0"
-            if columns.extruded_periodic:
-                n_levels = "bounds[2 * element + 1] - bounds[2 * element] - 1"
-        level = f"{last} - {first} - 2"
-        return [f"{indent}const long cell[4] = {{1, {level}, {first}, {n_levels}}};"]
-
-    def _own_maps(self) -> list[str]:
+    def _own_maps(self) -> list[dict[str, object]]:
         found = {map_._uid: map_ for part in self._parts for map_ in part.maps}
-        own = {self._map(map_): map_ for map_ in found.values() if map_._is_of_columns}
+        own = {_own_map(map_): map_ for map_ in found.values() if map_._is_of_columns}
         return [
-            f"    const {_map_index(map_)} {name}[1] = "
-            f"{{{'0' if isinstance(map_, GlobalMap) else f'({_map_index(map_)})element'}}};"
+            {"name": name, "type": _map_index(map_), "is_global": isinstance(map_, GlobalMap)}
             for name, map_ in own.items()
         ]
 
-    def _found(self) -> Iterator[str]:
-        """Return the search for the element's places in matrices."""
-        for i in self._matrices:
-            part: Any = self._parts[i]
-            dims = part.data.block_dims if part.path.unrolled else (1, 1)
-            arities = [map_.arity for map_ in part.maps]
-            given = []
-            for side, map_, arity, dim in zip(
-                ("rows", "columns"), part.maps, arities, dims, strict=True
-            ):
-                entities = ", ".join(self._entities(map_))
-                yield f"    const long arg{i}_{side}[{arity}] = {{{entities}}};"
-                kept = f"arg{i}_{side}_kept" if _is_cut(part) else "0"
-                given.append(f"arg{i}_{side}, {arity}, {dim}, {kept}")
-            n = arities[0] * arities[1] * dims[0] * dims[1]
-            arrays = f"arg{i}_places, {int(part.is_masked)}, arg{i}_rowptr, arg{i}_colidx"
-            yield f"    int arg{i}_places[{n}];"
-            yield f"    if (!{self._search(part)}({arrays}, {', '.join(given)})) return 1;"
+    def _matrix_parts(self) -> list[Any]:
+        return [self._parts[i] for i in self._matrices]
 
-    def _entities(self, map_: Map) -> Iterator[str]:
+    def _found(self) -> Iterator[dict[str, object]]:
+        """Return what is searched for: the element's places in matrices."""
+        for i, part in zip(self._matrices, self._matrix_parts(), strict=True):
+            dims = part.data.block_dims if part.path.unrolled else (1, 1)
+            sides = [
+                {"name": side, "n": map_.arity, "dim": dim, "entities": [*self._entities(map_)]}
+                for side, map_, dim in zip(("rows", "columns"), part.maps, dims, strict=True)
+            ]
+            yield {
+                "number": i,
+                "sides": sides,
+                "size": part.maps[0].arity * part.maps[1].arity * dims[0] * dims[1],
+                "may_drop": int(part.is_masked),
+                "search": self._search(part),
+                "is_cut": _is_cut(part),
+            }
+
+    def _entities(self, map_: Map) -> Iterator[dict[str, object]]:
         if map_._is_of_columns:
-            yield "0"
+            yield {"is_column": True}
             return
         slots = range(map_.arity) if map_._slots is None else map_._slots
         moving = self._columns is not None and map_.offset is not None
         offsets = map_.offset.tolist() if moving else [0] * map_.arity  # type: ignore[union-attr]
         quotient = map_.offset_quotient
         quotients = [0] * map_.arity if quotient is None else quotient.tolist()
+        place = {"is_column": False, "map": self._maps[map_._uid], "width": map_._width}
         for slot, offset, start in zip(slots, offsets, quotients, strict=True):
-            value = f"{self._maps[map_._uid]}[element * {map_._width} + {slot}]"
-            level = "cell[1]"
-            if self._columns is not None and self._columns.extruded_periodic:
-                level = f"((cell[1] + {start}) % cell[3] - {start} % cell[3])"
-            yield f"{value} < 0 ? -1 : {value} + {offset} * {level}" if offset else value
+            yield {**place, "slot": slot, "offset": offset, "start": start}
 
     def _search(self, part: Part) -> str:
         return f"{self._name}_places" + ("" if _index(part) == "int" else "_long")
 
-    def _searches(self) -> list[str]:
-        parts: list[Any] = [self._parts[i] for i in self._matrices]
-        found = {self._search(part): _index(part) for part in parts}
-        return [
-            _PLACES.format(name=name, index=index, dropped=_DROPPED)
-            for name, index in found.items()
-        ]
+
+def _parameter(name: str, type_: str, gap: str) -> dict[str, object]:
+    return {"name": name, "type": type_, "gap": gap, "is_const": False, "is_pointer": False}
+
+
+def _pointer(name: str, type_: str, *, is_const: bool = True) -> dict[str, object]:
+    return {"name": name, "type": type_, "gap": "", "is_const": is_const, "is_pointer": True}
+
+
+def _handed(name: str, *, step: int = 0, is_value: bool = False) -> dict[str, object]:
+    return {"name": name, "step": step, "is_value": is_value}
+
+
+def _own_map(map_: Map) -> str:
+    """Return what a Map that is made for the element alone is called."""
+    return f"to_{'global' if isinstance(map_, GlobalMap) else 'column'}"
 
 
 def _index(part: Part) -> str:

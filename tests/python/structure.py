@@ -65,6 +65,7 @@ EXTRAS = (
 )
 SPDX = "SPDX-License-Identifier: BSD-3-Clause"
 
+_C_STATEMENT = re.compile(r";\s*(\n|\}|$)|\)\s*\{\s*(\n|$)|#\s*define |\)\s*\{ ")
 _INCLUDE = re.compile(r'^\s*#\s*include\s*(["<])([^">]+)[">]', re.MULTILINE)
 _COMMENT = re.compile(r'("(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])*\')|//[^\n]*|/\*.*?\*/', re.DOTALL)
 _BRANCH = re.compile(r"\{%-?\s*(?:if|elif)\b(.*?)%\}|\{\{[^}]*?\bif\b(.*?)\}\}", re.DOTALL)
@@ -161,6 +162,28 @@ def _import_breach(source: str, target: str) -> str:
     if here != there and PYTHON_RANKS[there] >= PYTHON_RANKS[here]:
         return "not downward"
     return ""
+
+
+def text_breaches(root: Path) -> list[str]:
+    """C is written by `cg` or stands in templates: no string that is put together has statements.
+
+    `ahead` writes calls of the C++ interface, which are no kernels.
+    """
+    return [
+        f"{path.relative_to(root)}:{node.lineno} writes C"
+        for path in python_modules(root)
+        if path.parent.name != "ahead" and path.name != "pictures.py"  # of the DOT language
+        for node in ast.walk(ast.parse(path.read_text()))
+        if isinstance(node, ast.JoinedStr) and _C_STATEMENT.search(_constant_parts(node))
+    ]
+
+
+def _constant_parts(text: ast.JoinedStr) -> str:
+    """Return a formatted string with a name for each of its expressions."""
+    return "".join(
+        part.value if isinstance(part, ast.Constant) and isinstance(part.value, str) else "x"
+        for part in text.values
+    )
 
 
 def late_breaches(root: Path) -> list[str]:

@@ -7,8 +7,8 @@ import pytest
 
 from pyop2cxx.base.folders import template_folder
 from pyop2cxx.exceptions import InternalError
-from pyop2cxx.pipeline.frames import render
 from pyop2cxx.runtime import runtime
+from pyop2cxx.runtime.frames import render
 
 TEMPLATE = "host/translation_unit.j2"
 CONTEXT = {

@@ -30,8 +30,10 @@ def test_pointers_are_moved_where_the_loop_sees_one_element_only() -> None:
     parts = parts_of((mat(INC, (C2N, C2N)), w(READ)), items_of(CELLS, None, False, "loop"))
     wrapping = Wrapping("one", "k", (), parts, CELLS)
     wanted = ["arg0", "arg0_row_map", "arg0_col_map", "arg1", "arg0_row_start", "arg0_position"]
-    search, head, *_, call, brace, end, _ = wrapping.lines(wanted)
+    search, *lines = wrapping.text(wanted).splitlines()
     assert search.startswith("static int one_places(")
+    begin = next(i for i, line in enumerate(lines) if line.startswith("int one("))
+    head, *_, call, brace, end, _ = lines[begin:]
     assert head == (
         "int one(int start, int end, double *arg0, const long *arg0_rowptr, "
         "const int *arg0_colidx, const double *arg1, const int *map0) {"
@@ -41,5 +43,5 @@ def test_pointers_are_moved_where_the_loop_sees_one_element_only() -> None:
         "arg0_rowptr, arg0_places);"
     )
     assert (brace, end) == ("  }", "  return 0;")
-    plain = Wrapping("two", "k", (), parts[1:], CELLS).lines(["arg1"])
+    plain = Wrapping("two", "k", (), parts[1:], CELLS).text(["arg1"]).splitlines()
     assert plain[1] == "  wrap_k(start, end, arg0);"

@@ -56,6 +56,7 @@ EXCEPTIONS = {
         structure.import_breaches,
         structure.import_circles,
         structure.late_breaches,
+        structure.text_breaches,
         structure.backend_name_breaches,
         structure.unnamed_breaches,
         structure.template_breaches,
@@ -127,6 +128,23 @@ def test_an_import_in_a_function_is_found(tmp_path: Path, line: str) -> None:
     write(tmp_path, "pyop2cxx/loop/a.py", f"class A:\n    def f(self):\n        {line}\n")
     [breach] = structure.late_breaches(tmp_path)
     assert breach == "pyop2cxx/loop/a.py:3 imports in a function"
+
+
+@pytest.mark.parametrize(
+    ("line", "is_c"),
+    [
+        ('f"y[{i}] += x[{i}];"', True),
+        ('f"void {name}({given}) {{ {body} }}"', True),
+        ('f"#define {name} {value}"', True),
+        ('f"void {name}({given})\\n{{\\n{body}\\n}}\\n"', True),
+        ('f"{name}; pass {wanted}"', False),
+        ('f"struct {{{name}: {size}}}"', False),
+        ('"int one(void) { return 1; }"', False),
+    ],
+)
+def test_c_that_is_put_together_is_found(tmp_path: Path, line: str, is_c: bool) -> None:
+    write(tmp_path, "pyop2cxx/loop/a.py", f"def f(**a):\n    return {line}\n")
+    assert len(structure.text_breaches(tmp_path)) == is_c
 
 
 def test_what_is_found_by_name_is_there() -> None:

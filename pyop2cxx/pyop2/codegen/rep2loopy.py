@@ -14,65 +14,13 @@ from typing import Any
 
 from pyop2cxx.base import extras
 from pyop2cxx.exceptions import UnsupportedError
+from pyop2cxx.runtime.frames import render
 
 _SCALARS = {
     "float64": ("double", "fabs"),
     "float32": ("float", "fabsf"),
     "complex128": ("double _Complex", "cabs"),
     "complex64": ("float _Complex", "cabsf"),
-}
-
-_ELIMINATION = """
-  for (int k = 0; k < {n}; ++k) {{
-    int pivot = k;
-    for (int i = k + 1; i < {n}; ++i)
-      if ({abs}(m[{n} * i + k]) > {abs}(m[{n} * pivot + k])) pivot = i;
-    if (pivot != k) {{
-      for (int j = 0; j < {n}; ++j) {{
-        const {scalar} swapped = m[{n} * k + j];
-        m[{n} * k + j] = m[{n} * pivot + j];
-        m[{n} * pivot + j] = swapped;
-      }}
-      for (int j = 0; j < {columns}; ++j) {{
-        const {scalar} swapped = x[{columns} * k + j];
-        x[{columns} * k + j] = x[{columns} * pivot + j];
-        x[{columns} * pivot + j] = swapped;
-      }}
-    }}
-    for (int i = k + 1; i < {n}; ++i) {{
-      const {scalar} factor = m[{n} * i + k] / m[{n} * k + k];
-      for (int j = k + 1; j < {n}; ++j) m[{n} * i + j] -= factor * m[{n} * k + j];
-      for (int j = 0; j < {columns}; ++j) x[{columns} * i + j] -= factor * x[{columns} * k + j];
-    }}
-  }}
-  for (int l = 0; l < {n}; ++l) {{
-    const int i = {n} - 1 - l;
-    for (int j = 0; j < {columns}; ++j) {{
-      {scalar} left = x[{columns} * i + j];
-      for (int k = i + 1; k < {n}; ++k) left -= m[{n} * i + k] * x[{columns} * k + j];
-      x[{columns} * i + j] = left / m[{n} * i + i];
-    }}
-  }}
-"""
-
-_FUNCTIONS = {
-    "inverse": """
-static void {name}({scalar} *x, const {scalar} *a)
-{{
-  {scalar} m[{n} * {n}];
-  for (int i = 0; i < {n} * {n}; ++i) m[i] = a[i];
-  for (int i = 0; i < {n}; ++i)
-    for (int j = 0; j < {n}; ++j) x[{n} * i + j] = i == j ? 1 : 0;
-{elimination}}}
-""",
-    "solve": """
-static void {name}({scalar} *x, const {scalar} *a, const {scalar} *b)
-{{
-  {scalar} m[{n} * {n}];
-  for (int i = 0; i < {n} * {n}; ++i) m[i] = a[i];
-  for (int i = 0; i < {n}; ++i) x[i] = b[i];
-{elimination}}}
-""",
 }
 
 
@@ -97,10 +45,9 @@ def function_text(what: str, n: int, dtype: str) -> tuple[str, str]:
         )
     scalar, absolute = _SCALARS[dtype]
     name = f"op2_{what}_{n}_{dtype}"
-    columns = n if what == "inverse" else 1
-    elimination = _ELIMINATION.format(n=n, columns=columns, scalar=scalar, abs=absolute)
-    found = _FUNCTIONS[what].format(name=name, n=n, scalar=scalar, elimination=elimination)
-    return name, found
+    inverse = what == "inverse"
+    context = {"name": name, "n": n, "scalar": scalar, "abs": absolute, "is_inverse": inverse}
+    return name, render("kernels/dense.c.j2", {**context, "columns": n if inverse else 1})
 
 
 class _Dense:

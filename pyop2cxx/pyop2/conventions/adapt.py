@@ -30,10 +30,10 @@ from typing import TYPE_CHECKING
 from pyop2cxx.base.access import INC, RW, WRITE
 from pyop2cxx.data.dats import DatArg
 from pyop2cxx.data.mixed_dats import MixedDatArg
-from pyop2cxx.kernel.shapes import calling, check_parameters, takes_anything
+from pyop2cxx.kernel.shapes import calling, check_parameters, packed, takes_anything
 from pyop2cxx.pyop2.conventions.forms import Form, check_space, extents_of_space, form_of, shaped
 from pyop2cxx.pyop2.conventions.live import uses_value
-from pyop2cxx.pyop2.conventions.text import wrapper
+from pyop2cxx.pyop2.conventions.text import taken
 from pyop2cxx.runtime.memo import until_exit
 
 if TYPE_CHECKING:
@@ -106,5 +106,6 @@ def _wrapped(
     untyped: tuple[int, ...],
 ) -> Kernel:
     name = f"{kernel.name}_packed"
-    text = wrapper(kernel.name, name, forms, extents, layer, silent=takes_anything(kernel))
+    args = [taken(i, form) for i, form in enumerate(forms)]
+    text = packed(kernel.name, name, args, extents, layer, silent=takes_anything(kernel))
     return calling(kernel, name, text, untyped)
