@@ -95,12 +95,6 @@ class Report(Tabled, tuple[Row, ...]):
             )
         return "", cells, ""
 
-    def __str__(self) -> str:
-        _, cells, _ = self._as_rows()
-        widths = [max(len(line[i]) for line in cells) for i in range(len(cells[0]))]
-        lines = ("  ".join(c.ljust(w) for c, w in zip(line, widths, strict=True)) for line in cells)
-        return "\n".join(line.rstrip() for line in lines)
-
 
 def report() -> Report:
     """Return who was asked for the loops so far, and what they answered.

@@ -55,12 +55,6 @@ class Report(Tabled, tuple[Transfer, ...]):
             cells.append((row.what, to, *numbers, "yes" if row.explicit else "", cause, row.line))
         return "", cells, ""
 
-    def __str__(self) -> str:
-        _, cells, _ = self._as_rows()
-        widths = [max(len(line[i]) for line in cells) for i in range(len(cells[0]))]
-        lines = ("  ".join(c.ljust(w) for c, w in zip(line, widths, strict=True)) for line in cells)
-        return "\n".join(line.rstrip() for line in lines)
-
 
 def report() -> Report:
     """Return the copies between host and devices so far, in the order of their first occurrence.

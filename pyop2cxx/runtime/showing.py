@@ -61,6 +61,12 @@ class Tabled(Told):
         """Return a caption, the rows, of which the first has the titles, and what stands below."""
         raise NotImplementedError
 
+    def __str__(self) -> str:
+        _, cells, _ = self._as_rows()
+        widths = [max(len(line[i]) for line in cells) for i in range(len(cells[0]))]
+        lines = ("  ".join(c.ljust(w) for c, w in zip(line, widths, strict=True)) for line in cells)
+        return "\n".join(line.rstrip() for line in lines)
+
     def _repr_html_(self) -> str:
         caption, (titles, *rows), below = self._as_rows()
         style = "style='text-align: left'"
