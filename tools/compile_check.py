@@ -2,9 +2,11 @@
 """Compile every C++ unit and every header alone, without output, as errors-on-warning.
 
 Usage: ``python tools/compile_check.py COMPILER [--built FOLDER]``. A header that is the first
-thing a unit includes is compiled alone with that unit. Units that were built in FOLDER, with errors
-on warnings and the same compiler, are left out. A unit that passed is not compiled again until it,
-something it includes, or the command changes.
+thing a unit includes is compiled alone with that unit. FOLDER is a build with errors on warnings by
+the same compiler: units that were built there by themselves are left out; those that were built in
+batches, where one may live on what another includes, are compiled as there, with the precompiled
+headers, but alone. A unit that passed is not compiled again until it, something it includes, or the
+command changes.
 """
 
 from __future__ import annotations
@@ -13,6 +15,7 @@ import argparse
 import json
 import os
 import re
+import shlex
 import subprocess
 import sys
 import sysconfig
@@ -32,10 +35,17 @@ STAMPS = Path("build/lint")
 
 
 class Unit(NamedTuple):
-    """One source and the compiler that has to accept it."""
+    """One source and the compiler that has to accept it.
+
+    Attributes:
+        compiler: Its name or path.
+        source: Path from the root of the repository.
+        flags: All of them, but for those that say where dependencies are written.
+    """
 
     compiler: str
     source: Path
+    flags: tuple[str, ...] = (*FLAGS, *DEFINES, *SYSTEM)
 
     @property
     def stamp(self) -> Path:
@@ -53,21 +63,35 @@ class Unit(NamedTuple):
         """The command line."""
         rules = ("-MD", "-MF", str(self.stamp.with_suffix(".new")), "-MT", "unit")
         source = "-" if self.is_header else str(self.source)
-        return [self.compiler, *FLAGS, *DEFINES, *SYSTEM, *rules, "-x", "c++", source]
+        return [self.compiler, *self.flags, *rules, "-x", "c++", source]
 
 
-def built_units(folder: Path) -> set[Path]:
-    """The sources that a build folder's list of commands names, by themselves or in batches."""
-    commands = json.loads((folder / "compile_commands.json").read_text())
-    return {unit for command in commands for unit in batched(Path(command["file"]).resolve())}
+def built_units(folder: Path) -> dict[Path, tuple[str, ...] | None]:
+    """The sources that a build folder's list of commands names.
+
+    Returns:
+        For each that is in a batch the flags it was compiled with; None if it was built by itself.
+    """
+    found: dict[Path, tuple[str, ...] | None] = {}
+    for command in json.loads((folder / "compile_commands.json").read_text()):
+        file = Path(command["file"]).resolve()
+        if file.parent.name == "Unity":  # CMake put the units together in a file of its own
+            included = re.findall(r'^#include "(.+)"', file.read_text(), re.MULTILINE)
+            found |= dict.fromkeys(map(Path, included), flags_of(command["command"]))
+        else:
+            found[file] = None
+    return found
 
 
-def batched(file: Path) -> set[Path]:
-    """The sources that CMake put together in a file of its own, or the file if it is a source."""
-    if file.parent.name != "Unity":
-        return {file}
-    included = re.findall(r'^#include "(.+)"', file.read_text(), re.MULTILINE)
-    return {Path(name).resolve() for name in included}
+def flags_of(command: str) -> tuple[str, ...]:
+    """The flags of a compilation without what it reads and writes; nothing is to be written."""
+    _, *words = shlex.split(command)
+    kept, after = [], ""
+    for word in words:
+        if word not in ("-o", "-c") and after not in ("-o", "-c"):
+            kept.append(word)
+        after = word
+    return (*kept, "-fsyntax-only")
 
 
 def first_include(source: Path) -> str:
@@ -76,14 +100,15 @@ def first_include(source: Path) -> str:
     return found[1] if found else ""
 
 
-def units(compiler: str, built: set[Path]) -> Iterator[Unit]:
+def units(compiler: str, built: dict[Path, tuple[str, ...] | None]) -> Iterator[Unit]:
     """Every source that is to be compiled here."""
     folders = (Path("cpp"), Path("tests/cpp"))
     sources = [source for folder in folders for source in sorted(folder.rglob("*.cpp"))]
     leading = {first_include(source) for source in sources}
     for source in sources:
-        if source.resolve() not in built:
-            yield Unit(compiler, source)
+        flags = built.get(source.resolve(), Unit._field_defaults["flags"])
+        if flags is not None:
+            yield Unit(compiler, source, flags)
     for pattern in ("*.hpp", "*.h"):
         for folder in folders:
             for header in sorted(folder.rglob(pattern)):
@@ -130,7 +155,7 @@ def main(arguments: list[str]) -> int:
     parser.add_argument("compiler")
     parser.add_argument("--built", type=Path, metavar="FOLDER", help="a build by the same compiler")
     given = parser.parse_args(arguments)
-    built = built_units(given.built) if given.built else set()
+    built = built_units(given.built) if given.built else {}
     with ThreadPoolExecutor(len(os.sched_getaffinity(0))) as pool:
         complaints = [text for text in pool.map(check, units(given.compiler, built)) if text]
     sys.stderr.write("".join(complaints))

@@ -17,9 +17,8 @@ fail() {
 }
 
 # The C++ tests under sanitizers, by clang with its warnings as errors: g++ made the ordinary build, so
-# that the two builds are both compilers' turn at every unit, alone there and in batches here. clang needs
-# a third of g++'s time for this; -O0, because a minute of slower tests costs less than optimising what the
-# sanitizers add.
+# that the two builds are both compilers' turn at every unit. -O0, because a minute of slower tests costs
+# less than optimising what the sanitizers add.
 readonly sanitized=build/sanitize threads=build/threads
 # The rooms where threads meet, with those that they name types of or call.
 readonly concrete_rooms='base;mesh;ir;graph;plan;exec;dispatch;libs;runtime;jit'
@@ -33,6 +32,22 @@ sanitized_build() {
 }
 build_sanitized() { sanitized_build "$sanitized" address,undefined; }
 build_threads() { sanitized_build "$threads" thread -DPYOP2CXX_ROOMS="$concrete_rooms"; }
+
+# in_shards COMMAND...: a GoogleTest program as one process a core, each with its share of the tests.
+in_shards() {
+  local n failed=0 index pid
+  local -a started=()
+  n=$(nproc)
+  for ((index = 0; index < n; ++index)); do
+    GTEST_TOTAL_SHARDS=$n GTEST_SHARD_INDEX=$index "$@" &
+    started+=($!)
+  done
+  for pid in "${started[@]}"; do wait "$pid" || failed=1; done
+  return "$failed"
+}
+
+# passed NAME: how many tests the log of that step says have passed.
+passed() { awk '/\[  PASSED  \]/ {n += $4} END {print n + 0 " tests passed"}' "$logs/$1.txt"; }
 
 # step NAME MESSAGE COMMAND...: run quietly; on failure show the log and stop.
 step() {

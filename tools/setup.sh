@@ -4,6 +4,7 @@
 # Usage: tools/setup.sh demo|test|lint|bench|docs     (quick when there is nothing to do)
 #   PYTHON=/path/to/python   make the virtual environment with this interpreter (>= 3.10)
 #   VENV=/path/to/venv       keep it there instead of in .venv
+#   UNITY=ON                 compile in batches, in a third of the time: for a build that is made once
 . "$(dirname "$0")/lib.sh"
 
 readonly target=${1:-}
@@ -137,7 +138,7 @@ export PIP_PROGRESS_BAR=off
 all_extras=$({ cat "$had_extras" 2>/dev/null || true; echo "$extras"; } | sort -u)
 if grep -qs 'PYOP2CXX_TESTS:BOOL=ON' "$build_dir/CMakeCache.txt"; then tests=ON; fi
 # Who runs the tests changes something: then units are compiled by themselves, and warnings are errors.
-unity=$([[ $tests == ON ]] && echo OFF || echo ON)
+unity=${UNITY:-$([[ $tests == ON ]] && echo OFF || echo ON)}
 
 # Contents of what is compiled, names of what is only listed (an editable build maps modules).
 fingerprint() {

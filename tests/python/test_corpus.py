@@ -56,10 +56,31 @@ each_case = pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
 each_strategy = pytest.mark.parametrize("strategy", STRATEGIES, ids=lambda s: s or "default")
 
 
+kept: list[Any] = []
+"""The test, and the group of cases whose loops it has compiled; empty: nothing is kept."""
+
+
 @pytest.fixture(autouse=True)
-def options() -> Iterator[None]:
+def options(request: pytest.FixtureRequest) -> Iterator[None]:
+    """Forget options after each test, but what was compiled after the last case of a group only.
+
+    Else `compile_neighbours` would compile for one test what the next ones compile again.
+    """
+    callspec = getattr(request.node, "callspec", None)
+    case = callspec.params.get("case") if callspec else None
+    wanted = [request.function, group_of(case)] if case else []
+    if kept != wanted:
+        op2.exit()
+        compile_neighbours.cache_clear()
+        kept[:] = wanted
     yield
-    op2.exit()
+    runtime.configuration.reset()
+    if not kept:
+        op2.exit()
+
+
+def group_of(case: Case) -> int:
+    return CASES.index(case) // N_TOGETHER
 
 
 def values_of(carrier: Any) -> Array:
@@ -111,14 +132,23 @@ def compare(found: list[Array], expected: list[Array], tolerance: float) -> None
 
 
 def run_and_check(case: Case, backend: str, **how: Any) -> list[Array]:
+    n_loaded = None
     if backend in GRIDS and runtime.engine.device(runtime.engine.backend(backend)).info.is_cpu:
-        compile_neighbours(CASES.index(case) // N_TOGETHER, backend, is_deterministic())
+        compile_neighbours(group_of(case), backend, is_deterministic())
+        n_loaded = n_programs()
     problem = case.problem()
     found = run(problem, backend, **how)
+    assert n_loaded in (None, n_programs()), "the loop is not in the program of its group"
     compare(found, [want for _, want in problem.expected], case.tolerance)
     if problem.check is not None:
         problem.check()
     return found
+
+
+def n_programs() -> int:
+    """Return how many programs of devices were compiled or loaded so far."""
+    counts = runtime.engine.device_service.statistics()
+    return counts.n_compiles + counts.n_disk_hits + counts.n_memory_hits
 
 
 @cache

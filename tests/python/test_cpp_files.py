@@ -388,7 +388,7 @@ op2.par_loop(spread, cells, both(op2.INC, where), heat(op2.READ))
 
 @pytest.mark.slow
 @needs_program("cmake")
-def test_components_and_fields_are_objects_of_their_own(tmp_path: Path) -> None:
+def test_components_and_fields_are_objects_of_their_own(built: Path, tmp_path: Path) -> None:
     """The project repeats what loops over parts of Dats did in Python."""
     (tmp_path / "parts.py").write_text(PARTS)
     options = ["--backend", "sequential,openmp,opencl", "-o", str(tmp_path / "out")]
@@ -399,8 +399,8 @@ def test_components_and_fields_are_objects_of_their_own(tmp_path: Path) -> None:
     assert "/// - flow: INC of value 2 by ends, READ of value 0 by ends" in header
     assert "const op2::Dat<double, 2>& speed, const op2::Map<2>& ends, " in header
     assert "Not in C++" not in header
-    quick = "-DCMAKE_CXX_FLAGS_RELEASE=-O0"
-    done("cmake", "-S", tmp_path / "out", "-B", tmp_path / "built", quick)
+    quick = ("-DCMAKE_CXX_FLAGS_RELEASE=-O0", f"-DCMAKE_PREFIX_PATH={built / 'installed'}")
+    done("cmake", "-S", tmp_path / "out", "-B", tmp_path / "built", *quick)
     done("cmake", "--build", tmp_path / "built", "--target", "parts_check")
     said = done(tmp_path / "built" / "parts_check").splitlines()
     assert len(said) == 6

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "../base/message_of.hpp"
+#include "../base/own_path.hpp"
 
 namespace op2 {
 namespace {
@@ -114,7 +115,7 @@ TEST_F(SavedGraph, RefusesWhatMakesNoSense) {
 }
 
 TEST_F(SavedGraph, KeepsWhatItReadAsLongAsACopyOfIt) {
-  const std::string path = ::testing::TempDir() + "op2_kept.bin";
+  const std::string path = testing::own_path("kept.bin");
   std::ofstream(path, std::ios::binary)
       .write(reinterpret_cast<const char*>(a.data()), 3 * sizeof(double));
   const Graph graph = [&] {

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "../base/message_of.hpp"
+#include "../base/own_path.hpp"
 #include "base/error.hpp"
 
 namespace op2::api {
@@ -30,7 +31,7 @@ class RecordedValues : public ::testing::Test {
     return Recorded(path).same("x", values);
   }
 
-  std::string path = ::testing::TempDir() + "op2_recorded.bin";
+  std::string path = testing::own_path("recorded.bin");
 };
 
 TEST_F(RecordedValues, AreTheSameUpToRounding) {
@@ -75,7 +76,7 @@ class TitledValues : public ::testing::Test {
     return testing::message_of<UsageError>([this] { (void)opened(); });
   }
 
-  std::string path = ::testing::TempDir() + "op2_titled.bin";
+  std::string path = testing::own_path("titled.bin");
 };
 
 TEST_F(TitledValues, AreReadBehindTheTitle) {
