@@ -46,7 +46,7 @@ class Fill(HostCall):
         if not is_zero and (values.nbytes % 4 or values.nbytes > _core.MOST_SET_BYTES):
             return None
         numbers = b"" if is_zero else np.full(values.shape, self.value, values.dtype).tobytes()
-        return _core.graph.FillTask(_mirror(), target._buffer, numbers)
+        return _core.graph.FillTask(mirror_of_loops(), target._buffer, numbers)
 
     def notes(self) -> Iterator[Callable[[], None]]:
         """A Dat has values in the numbers of now, on ghosts too."""
@@ -95,7 +95,7 @@ class Copy(HostCall):
             return None
         if source._buffer.is_soa != target._buffer.is_soa:
             return None
-        return _core.graph.CopyTask(_mirror(), target._buffer, source._buffer)
+        return _core.graph.CopyTask(mirror_of_loops(), target._buffer, source._buffer)
 
     def notes(self) -> Iterator[Callable[[], None]]:
         """A Dat has values in the numbers that the other one's have."""
@@ -161,7 +161,7 @@ def _host_values(data: Dat | Global) -> Array:
     return data._allocated("graph") if isinstance(data, Dat) else data._values
 
 
-def _mirror() -> _core.DeviceMirror | None:
+def mirror_of_loops() -> _core.DeviceMirror | None:
     """Return what keeps values on the device of loops; None if loops run on the host."""
     engine = runtime.engine
     device = engine.chosen_device(engine.backend(runtime.backend))
@@ -169,5 +169,5 @@ def _mirror() -> _core.DeviceMirror | None:
 
 
 def _lent_of(data: Dat | Global) -> Iterator[Lent]:
-    if _mirror() is not None:
+    if mirror_of_loops() is not None:
         yield data._lent_out
