@@ -11,11 +11,13 @@ import numpy as np
 from pyop2cxx import _core
 from pyop2cxx.data.dats import Dat
 from pyop2cxx.data.globals import Global
-from pyop2cxx.graph.operations import HostCall
+from pyop2cxx.exceptions import UnsupportedError
+from pyop2cxx.graph.operations import HostCall, LoopOperation
 from pyop2cxx.runtime import runtime
+from pyop2cxx.runtime.seams import scan_loops
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Sequence
 
     from pyop2cxx.base.arrays import Array
     from pyop2cxx.data.carrier import Lent
@@ -138,6 +140,41 @@ class Scan(HostCall):
             target.data_wo[:] = sums
 
         super().__init__(f"scan {source.name}", scan, [source], [target])
+        self._loops: Any = None
+
+    def tasks(self) -> Sequence[_core.GraphTask] | None:
+        """Return loops that do it, on a device; None on the host, and where dtypes differ."""
+        source, target = self.source, self.target
+        if mirror_of_loops() is None or not (_is_plain(source) and _is_plain(target)):
+            return None
+        from_, to = _host_values(source), _host_values(target)
+        is_apart = source is target or not np.shares_memory(from_, to)
+        if (
+            from_.dtype != to.dtype
+            or from_.dtype.kind not in "iuf"
+            or not is_apart
+            or not from_.size
+        ):
+            return None
+        try:
+            self._loops = scan_loops(source, target)
+            tasks = [LoopOperation(loop).task() for loop in self._loops.loops]
+        except UnsupportedError:
+            return None  # such as float64 on a device that has none
+        return None if None in tasks else [task for task in tasks if task is not None]
+
+    def notes(self) -> Iterator[Callable[[], None]]:
+        """The sums have the numbers that the values have."""
+        yield self._note
+
+    def _note(self) -> None:
+        self.target._numbering = self.source._numbering
+        self.target.halo_valid = True
+
+    def lent(self) -> Iterator[Lent]:
+        """Those of both, on a device."""
+        yield from _lent_of(self.source)
+        yield from _lent_of(self.target)
 
     def bound(self, replaced: Replaced) -> Operation:
         """Return the same of other data."""

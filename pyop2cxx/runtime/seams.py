@@ -146,6 +146,11 @@ def change_places(mat: Any, places: Array, offsets: tuple[int, ...], value: Any,
     importlib.import_module("pyop2cxx.algebra.mat_rows").change(mat, places, offsets, value, sign)
 
 
+def scan_loops(source: Any, target: Any) -> Any:
+    """Return what computes exclusive sums by loops; see `pyop2cxx.algebra.scans`."""
+    return importlib.import_module("pyop2cxx.algebra.scans").ScanLoops(source, target)
+
+
 def save_graph(graph: Any, path: str, **options: Any) -> None:
     """Write a graph to a folder."""
     importlib.import_module("pyop2cxx.ahead.saved_graphs").save(graph, path, **options)
