@@ -162,9 +162,9 @@ class Successors:
     def then_scan(self, source: Dat, target: Dat) -> Node:
         """Add an exclusive scan: each entity gets the sum over all entities before it.
 
-        It numbers what entities have, and makes the offsets of sparse rows. On a device it is done
-        there, by loops over chunks; then sums of real numbers are rounded otherwise than on the
-        host, in the same way each time. Dats of two dtypes are added up on the host.
+        It numbers what entities have, and makes the offsets of sparse rows. It is done by loops
+        over chunks, where loops run: sums of real numbers are rounded in the same way each time,
+        but not as one after the other would be. Between two dtypes NumPy adds up on the host.
 
         Args:
             source: What is summed, component by component; the owned entities are.

@@ -127,10 +127,13 @@ class Scan(HostCall):
     Args:
         source: What is summed.
         target: What is written.
+        may_compile: Whether loops may be compiled for it on the host; where loops run on a device,
+            they may.
     """
 
-    def __init__(self, source: Dat, target: Dat) -> None:
+    def __init__(self, source: Dat, target: Dat, *, may_compile: bool = True) -> None:
         self.source, self.target = source, target
+        self._may_compile = may_compile
 
         def scan() -> None:
             values = source.data_ro
@@ -143,9 +146,10 @@ class Scan(HostCall):
         self._loops: Any = None
 
     def tasks(self) -> Sequence[_core.GraphTask] | None:
-        """Return loops that do it, on a device; None on the host, and where dtypes differ."""
+        """Return loops that do it; None where none may be compiled, and where dtypes differ."""
         source, target = self.source, self.target
-        if mirror_of_loops() is None or not (_is_plain(source) and _is_plain(target)):
+        may_compile = self._may_compile or mirror_of_loops() is not None
+        if not may_compile or not (_is_plain(source) and _is_plain(target)):
             return None
         from_, to = _host_values(source), _host_values(target)
         is_apart = source is target or not np.shares_memory(from_, to)
@@ -181,7 +185,7 @@ class Scan(HostCall):
         if not self._is_met(replaced):
             return self
         source, target = (replaced.get(one._uid, one) for one in (self.source, self.target))
-        return Scan(source, target)
+        return Scan(source, target, may_compile=self._may_compile)
 
 
 def _is_plain(data: Any) -> bool:
