@@ -40,6 +40,14 @@ void bind_tasks(py::module_& room) {
                                                std::move(target), std::move(source));
            }),
            py::arg("mirror"), py::arg("target"), py::arg("source"));
+  using runtime::ExchangeTask;
+  py::class_<ExchangeTask, runtime::GraphTask, std::shared_ptr<ExchangeTask>>(room, "ExchangeTask")
+      .def(py::init([](std::shared_ptr<runtime::DeviceMirror> mirror, BufferPointer target,
+                       BufferPointer source) {
+             return std::make_shared<ExchangeTask>(std::move(mirror), std::move(target),
+                                                   std::move(source));
+           }),
+           py::arg("mirror"), py::arg("target"), py::arg("source"));
 }
 
 void bind_while(py::module_& room) {

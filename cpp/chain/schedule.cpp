@@ -76,7 +76,7 @@ class Scheduler {
     for (std::size_t i = 0; i < chain_.size(); ++i) place(i);
     Schedule out;
     for (const std::size_t group : in_order()) out.steps.push_back(step(groups_[group]));
-    if (passes_.zero) find_zeros(out);
+    if (passes_.zero || passes_.total) find_zeros(out);
     if (passes_.copy) find_copies(out);
     if (passes_.drop) drop(out);
     out.decisions = std::move(decisions_);
@@ -389,7 +389,9 @@ class Scheduler {
     std::set<int> zero;
     for (Step& step : schedule.steps) {
       for (const int data : zero) {
-        if (adds_first(step, data)) step.zeroed.push_back(data);
+        const bool is_sum =
+            (passes_.zero && adds_first(step, data)) || (passes_.total && only_adds_up(step, data));
+        if (is_sum) step.zeroed.push_back(data);
       }
       if (!step.zeroed.empty()) decisions_.push_back({"zero", step.loops, true, ""});
       for (const std::size_t loop : step.loops) follow_zeros(loop, zero);
@@ -426,6 +428,23 @@ class Scheduler {
       const bool is_direct = std::holds_alternative<ir::DirectDat>(fused.args[arg]);
       if (!is_sum && (!is_direct || !has_sum)) return false;
       has_sum |= is_sum;
+    }
+    return has_sum;
+  }
+
+  /// Is a sum over all items all that the step does with a Global?
+  bool only_adds_up(const Step& step, int data) const {
+    bool has_sum = false;
+    for (const std::size_t loop : step.loops) {
+      const Entry& entry = chain_[loop];
+      if (!entry.why_alone.empty() || entry.is_empty) return false;
+      for (const Arg& arg : entry.loop.args) {
+        if (alias_of(arg).data != data) continue;
+        if (!std::holds_alternative<ir::GlobalReduce>(arg) || access_of(arg) != Access::inc) {
+          return false;
+        }
+        has_sum = true;
+      }
     }
     return has_sum;
   }
@@ -565,6 +584,7 @@ class Scheduler {
 
   void drop(Schedule& schedule) {
     for (std::size_t at = 0; at < schedule.steps.size(); ++at) {
+      if (passes_.total) drop_totals(schedule, at);
       if (schedule.steps[at].loops.size() < 2) continue;
       for (const int data : handed_on(schedule.steps[at])) {
         std::vector<int>& dropped = schedule.steps[at].dropped;
@@ -576,6 +596,24 @@ class Scheduler {
       }
     }
     drop_zeroing(schedule);
+  }
+
+  /// Sums into Globals that the next who uses them overwrites.
+  void drop_totals(Schedule& schedule, std::size_t at) {
+    Step& step = schedule.steps[at];
+    std::set<int> found;
+    for (const std::size_t loop : step.loops) {
+      for (const Arg& arg : chain_[loop].loop.args) {
+        const ir::Alias& alias = alias_of(arg);
+        if (std::holds_alternative<ir::GlobalReduce>(arg) && is_alone(loop, alias) &&
+            only_adds_up(step, alias.data) && is_overwritten_after(schedule, at, alias.data)) {
+          found.insert(alias.data);
+        }
+      }
+    }
+    if (found.empty()) return;
+    step.dropped.insert(step.dropped.end(), found.begin(), found.end());
+    decisions_.push_back({"drop", step.loops, true, ""});
   }
 
   /// Who adds first does not look at what an action has set to 0.

@@ -21,8 +21,9 @@ struct Entry {
   /// Why it is not visited from its targets either where they are visited anyway, because another
   /// loop adds to them, too; empty: it may be.
   std::string why_no_join = "";
-  int entry_bytes = 4;  ///< width of the numbers of its incidences
-  bool zeroes = false;  ///< an action that sets all that it writes to 0
+  int entry_bytes = 4;    ///< width of the numbers of its incidences
+  bool zeroes = false;    ///< an action that sets all that it writes to 0
+  bool is_empty = false;  ///< it visits nothing, so that nothing of it runs
 };
 
 /// @brief Something else that is done between loops, such as setting a Global to zero.
@@ -39,6 +40,7 @@ struct Passes {
   bool drop = true;    ///< values that are overwritten before anyone sees them are not stored
   bool copy = true;    ///< copies are not made whose values can be read elsewhere
   bool zero = true;    ///< sums that start where a loop or an action left 0 do not read it
+  bool total = true;   ///< `drop` and `zero` for sums into Globals, also where a loop runs alone
 };
 
 /// @brief An argument of a step that uses the second buffer of its Dat.

@@ -461,6 +461,7 @@ class Packer {
                                            kir::Update::set,
                                            kir::element(packed.data, kir::name("c"))));
     }
+    if (!ir::is_stored(loop_, i)) return;
     packed.store.push_back(for_components(global.dim, kir::element(packed.data, kir::name("c")),
                                           update_of(global.access),
                                           kir::element(packed.pack, kir::name("c"))));

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "base/error.hpp"
+#include "ir/group.hpp"
 #include "ir/kir_walk.hpp"
 #include "lower/make.hpp"
 #include "lower/passes.hpp"
@@ -24,15 +25,18 @@ std::vector<Reduced> reduced_globals(Builder& builder) {
   std::vector<Reduced> out;
   for (std::size_t i = 0; i < loop.args.size(); ++i) {
     const auto* global = std::get_if<ir::GlobalReduce>(&loop.args[i]);
-    if (global == nullptr || global->dim == 0) continue;
+    if (global == nullptr || global->dim == 0 || !ir::is_stored(loop, i)) continue;
     const std::string& data = builder.packed().args[i].data;
-    const bool is_known = std::any_of(out.begin(), out.end(),
-                                      [&data](const Reduced& other) { return other.data == data; });
-    if (is_known) continue;
+    const auto known = std::ranges::find(out, data, &Reduced::data);
+    const bool is_zeroed = ir::starts_at_zero(loop, i);
+    if (known != out.end()) {
+      known->is_zeroed |= is_zeroed;
+      continue;
+    }
     Names& names = builder.packed().names;
     out.push_back({i, global->dtype, global->dim, update_of(global->access), data,
                    names.take(data + "_partial"), names.take(data + "_lane"),
-                   names.take(data + "_tree"), names.take(data + "_got")});
+                   names.take(data + "_tree"), names.take(data + "_got"), is_zeroed});
   }
   return out;
 }
@@ -82,6 +86,8 @@ class Reducer {
     for (const kir::Function& function : module_.functions) {
       if (reduces(function)) functions_.push_back(function.name);
     }
+    sets_ = is_written_once();
+    if (!sets_) set_to_zero_first();
     if (functions_.empty()) return;
     if (by_last_block_) {
       Names& names = builder_.packed().names;
@@ -98,11 +104,13 @@ class Reducer {
  private:
   /// A function of one lane works on the Globals themselves.
   [[nodiscard]] bool reduces(const kir::Function& function) const {
+    return uses_globals(function) && !is_single(module_.launch, function.name);
+  }
+
+  [[nodiscard]] bool uses_globals(const kir::Function& function) const {
     const auto used = kir::names_used(function.body);
-    const auto& globals = tree_.globals();
-    return !is_single(module_.launch, function.name) &&
-           std::any_of(globals.begin(), globals.end(),
-                       [&used](const Reduced& global) { return used.contains(global.data); });
+    return std::ranges::any_of(
+        tree_.globals(), [&used](const Reduced& global) { return used.contains(global.data); });
   }
 
   static bool is_single(const kir::Block& block, const std::string& function) {
@@ -121,6 +129,55 @@ class Reducer {
     const auto found = std::find_if(globals.begin(), globals.end(),
                                     [&name](const Reduced& global) { return global.data == name; });
     return found == globals.end() ? nullptr : &*found;
+  }
+
+  // ------------------------------------------------------------------------------------ zeros
+
+  /// Is there one launch that gives Globals their values, so that it may overwrite them?
+  [[nodiscard]] bool is_written_once() const {
+    const auto n_users = std::ranges::count_if(
+        module_.functions,
+        [this](const kir::Function& function) { return uses_globals(function); });
+    if (n_users != static_cast<std::ptrdiff_t>(functions_.size())) return false;
+    if (!by_last_block_) return true;  // the last launch of all
+    const auto launches = [this](const kir::Stmt& stmt) {
+      const auto* launch = std::get_if<kir::Launch>(&stmt.node);
+      return launch != nullptr && is_reducing(launch->function);
+    };
+    int n_launches = 0;  // those that are repeated, too
+    kir::for_each_stmt(module_.launch,
+                       [&](const kir::Stmt& stmt) { n_launches += launches(stmt) ? 1 : 0; });
+    return n_launches == 1 && std::ranges::count_if(module_.launch, launches) == 1;
+  }
+
+  /// Globals that count as 0 are, before several launches add to them.
+  void set_to_zero_first() {
+    kir::Function zero;
+    std::vector<kir::Expr> arguments;
+    kir::Block body;
+    for (const Reduced& global : tree_.globals()) {
+      if (!global.is_zeroed) continue;
+      zero.parameters.push_back(parameter_of(global));
+      arguments.push_back(kir::name(global.data));
+      body.push_back(for_components(global.dim, kir::element(global.data, kir::name("c")),
+                                    kir::Update::set, kir::integer(0)));
+    }
+    if (body.empty()) return;
+    zero.name = builder_.packed().names.take("zero_" + ir::name_of(builder_.request().loop));
+    zero.is_kernel = true;
+    zero.body = {on_first_lane(std::move(body))};
+    module_.launch.insert(
+        module_.launch.begin(),
+        {kir::Launch{zero.name, kir::Grid::single, kir::integer(1), std::move(arguments)}});
+    module_.functions.push_back(std::move(zero));
+  }
+
+  [[nodiscard]] static kir::Parameter parameter_of(const Reduced& global) {
+    return {global.data,
+            {global.dtype, false, true},
+            true,
+            kir::Role::data,
+            static_cast<int>(global.arg)};
   }
 
   // -------------------------------------------------------------------------------- functions
@@ -251,7 +308,7 @@ class Reducer {
   /// The last block of a launch has the partial results of all.
   [[nodiscard]] kir::Block last_block(const kir::Expr& n_slots) const {
     kir::Block rest = tree_.combined_partials(n_slots);
-    rest.push_back(on_first_lane(tree_.to_globals()));
+    rest.push_back(on_first_lane(tree_.to_globals(sets_)));
     return {on_first_lane({{kir::Arrive{flag_, counter_, kir::builtin(kir::Builtin::n_blocks)}}}),
             {kir::Barrier{}},
             {kir::If{kir::name(flag_), std::move(rest)}}};
@@ -341,11 +398,7 @@ class Reducer {
     finish.max_lanes = is_fixed_ ? 0 : tree_.n_lanes();
     std::vector<kir::Expr> arguments;
     for (const Reduced& global : tree_.globals()) {
-      finish.parameters.push_back({global.data,
-                                   {global.dtype, false, true},
-                                   true,
-                                   kir::Role::data,
-                                   static_cast<int>(global.arg)});
+      finish.parameters.push_back(parameter_of(global));
       finish.parameters.push_back(memory(global.partial, global.dtype, /*is_const=*/true));
       arguments.push_back(kir::name(global.data));
       arguments.push_back(kir::name(global.partial));
@@ -354,7 +407,7 @@ class Reducer {
     arguments.push_back(kir::name("n_slots"));
     finish.body = tree_.declarations();
     append(finish.body, tree_.combined_partials(kir::name("n_slots")));
-    finish.body.push_back(on_first_lane(tree_.to_globals()));
+    finish.body.push_back(on_first_lane(tree_.to_globals(sets_)));
     module_.launch.push_back(
         {kir::Launch{finish.name, kir::Grid::single, kir::integer(1), std::move(arguments)}});
     module_.functions.push_back(std::move(finish));
@@ -367,6 +420,7 @@ class Reducer {
   int chunk_;  // elements of a partial sum in a fixed order
   ReductionTree tree_;
   std::vector<std::string> functions_;  // that reduce
+  bool sets_ = false;                   // Globals that count as 0 are overwritten
   std::string counter_;                 // of the blocks that are done
   std::string flag_;                    // whether this one was the last
 };

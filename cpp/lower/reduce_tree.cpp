@@ -198,11 +198,12 @@ kir::Block ReductionTree::to_slot(const kir::Expr& slot) const {
   return out;
 }
 
-kir::Block ReductionTree::to_globals() const {
+kir::Block ReductionTree::to_globals(bool sets) const {
   kir::Block out;
   for (const Reduced& global : globals_) {
+    const kir::Update update = sets && global.is_zeroed ? kir::Update::set : global.update;
     out.push_back(for_components(global.dim, {{kir::Assign{kir::element(global.data, component()),
-                                                           global.update, result(global)}}}));
+                                                           update, result(global)}}}));
   }
   return out;
 }

@@ -18,10 +18,11 @@ struct Reduced {
   int dim;
   kir::Update update;
   std::string data;
-  std::string partial;  ///< device memory: a value a slot
-  std::string lane;     ///< private: the value of one lane
-  std::string tree;     ///< shared: what lanes of a block hand to each other
-  std::string got;      ///< private: a component of another lane's value
+  std::string partial;     ///< device memory: a value a slot
+  std::string lane;        ///< private: the value of one lane
+  std::string tree;        ///< shared: what lanes of a block hand to each other
+  std::string got;         ///< private: a component of another lane's value
+  bool is_zeroed = false;  ///< it counts as 0 before the loop, whatever memory holds
 
   [[nodiscard]] bool starts_at_zero() const { return update == kir::Update::add; }
   [[nodiscard]] kir::Expr start() const;
@@ -67,7 +68,8 @@ class ReductionTree {
 
   /// @brief For the first lane afterwards: put the block's value into a slot, or into the Globals.
   [[nodiscard]] kir::Block to_slot(const kir::Expr& slot) const;
-  [[nodiscard]] kir::Block to_globals() const;
+  /// @param[in] sets Globals that count as 0 before are overwritten, not added to.
+  [[nodiscard]] kir::Block to_globals(bool sets = false) const;
 
  private:
   [[nodiscard]] kir::Expr leaf(const Reduced& global, const kir::Expr& lane) const;

@@ -175,6 +175,14 @@ bool Buffer::copy_on_device(Buffer& source) {
 }
 
 bool Buffer::take_on_device(Buffer& source) {
+  return take(source, /*may_copy=*/true);
+}
+
+bool Buffer::exchange_on_device(Buffer& source) {
+  return take(source, /*may_copy=*/false);
+}
+
+bool Buffer::take(Buffer& source, bool may_copy) {
   if (!is_tracked() || source.layout_ != layout_ || source.n_bytes_ != n_bytes_) return false;
   const std::lock_guard lock(coherence_->mutex_);
   if (source.memory_ == nullptr || source.memory_->host_is_valid) return false;
@@ -186,6 +194,8 @@ bool Buffer::take_on_device(Buffer& source) {
   DeviceCopy& to = ensure_copy(mine, from->device, what_);
   if (to.memory.use_count() == 1 && mine.n_buffers == 1 && mine.overlapping.empty()) {
     std::swap(to.memory, from->memory);
+  } else if (!may_copy) {
+    return false;
   } else {  // others hold this memory: the values change places, and what they hold stays
     std::shared_ptr<void> before = from->device->allocate(n_bytes_, what_);
     from->device->copy(before.get(), 0, to.memory.get(), 0, n_bytes_);

@@ -105,7 +105,12 @@ class Buffer {
   /// @return Whether that was possible; if not, nothing is changed.
   bool take_on_device(Buffer& source);
 
+  /// @brief The same by nothing but a change of memory.
+  /// @return False, too, where somebody else holds this one's.
+  bool exchange_on_device(Buffer& source);
+
  private:
+  bool take(Buffer& source, bool may_copy);
   friend class Coherence;
   friend bool bring_to_host(std::span<const BufferUse> uses, const TransferCause& cause);
 

@@ -58,6 +58,9 @@ DeviceWhile::DeviceWhile(const std::vector<LoopStep>& steps, WhileCondition cond
 std::string DeviceWhile::find_hindrance() const {
   if (tasks_.empty()) return "there is nothing to repeat";
   if (device_ == nullptr) return "loops run on the host";
+  if (std::ranges::any_of(tasks_, [](const auto& task) { return task->may_exchange(); })) {
+    return "buffers change places in it";
+  }
   for (const ConditionSide* side : {&condition_.left, &condition_.right}) {
     if (!is_exact(*side)) {
       return fmt::format("the host compares numbers of type {}", name_of(side->dtype));

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <utility>
 #include <vector>
 
 #include "mesh/coherence.hpp"
@@ -28,6 +29,10 @@ class GraphTask {
   [[nodiscard]] virtual const std::vector<mesh::BufferUse>& uses() const = 0;
   /// @brief Whether somebody measures it now, so that it must be launched by itself.
   [[nodiscard]] virtual bool is_profiled() const { return false; }
+  /// @brief Whether make_ready() may give Buffers the memory of others.
+  [[nodiscard]] virtual bool may_exchange() const { return false; }
+  /// @brief The two Buffers whose memory the last make_ready() exchanged; null: none.
+  [[nodiscard]] virtual std::pair<mesh::Buffer*, mesh::Buffer*> exchanged() const { return {}; }
 
   /// @brief Carry it out once and count the writes to its Buffers; on a device, enqueue it.
   /// @return Whether values were copied between host and devices for it; see mesh::Coherence.
@@ -47,5 +52,9 @@ class GraphTask {
   /// @brief Count runs that were enqueued after one make_ready().
   virtual void count_replays(std::int64_t n) = 0;
 };
+
+/// @brief Whether after the last make_ready() of all @p tasks every Buffer has the memory that it
+/// had before, so that the same addresses hold for another run.
+[[nodiscard]] bool is_in_place(const std::vector<std::shared_ptr<GraphTask>>& tasks);
 
 }  // namespace op2::runtime

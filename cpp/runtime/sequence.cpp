@@ -2,6 +2,7 @@
 #include "runtime/sequence.hpp"
 
 #include <algorithm>
+#include <set>
 #include <utility>
 
 namespace op2::runtime {
@@ -66,7 +67,12 @@ Way ReplayTrial::kept() const {
 
 Sequence::Sequence(std::vector<std::shared_ptr<GraphTask>> loops,
                    std::vector<std::vector<std::size_t>> order, Clock clock)
-    : loops_(std::move(loops)), order_(std::move(order)), clock_(std::move(clock)) {}
+    : loops_(std::move(loops)), order_(std::move(order)), clock_(std::move(clock)) {
+  const std::set<std::shared_ptr<GraphTask>> unique(loops_.begin(), loops_.end());
+  is_repeating_ = unique.size() < loops_.size();
+  has_exchange_ =
+      std::ranges::any_of(loops_, [](const auto& loop) { return loop->may_exchange(); });
+}
 
 bool Sequence::run(std::int64_t n_times) {
   const std::lock_guard lock(mutex_);
@@ -78,7 +84,8 @@ bool Sequence::run(std::int64_t n_times) {
   }
   if (n_times <= 0) return has_copied;
   Device* device = nullptr;
-  if (!is_profiled()) device = as_one_ || side_by_side_ ? device_ : recorder();
+  const Recorded& last = recorded_[now_];
+  if (!is_profiled()) device = last.as_one || last.side_by_side ? device_ : recorder();
   if (device != nullptr) return replay(*device, n_times) || has_copied;
   forget_recordings();
   for (std::int64_t i = 0; i < n_times; ++i) has_copied |= run_once();
@@ -87,7 +94,8 @@ bool Sequence::run(std::int64_t n_times) {
 
 std::uintptr_t Sequence::native() const {
   const std::lock_guard lock(mutex_);
-  for (const auto* recording : {&several_, &as_one_, &side_by_side_}) {
+  const Recorded& now = recorded_[now_];
+  for (const auto* recording : {&now.several, &now.as_one, &now.side_by_side}) {
     if (*recording) return (*recording)->native();
   }
   return 0;
@@ -111,6 +119,8 @@ bool Sequence::is_profiled() const {
 
 Device* Sequence::recorder() const {
   if (n_recordings_ >= most_recordings) return nullptr;
+  // a loop keeps the addresses of one place
+  if (is_repeating_ && has_exchange_) return nullptr;
   Device* found = nullptr;
   std::size_t n_launches = 0;
   for (const std::shared_ptr<GraphTask>& loop : loops_) {
@@ -123,30 +133,53 @@ Device* Sequence::recorder() const {
 }
 
 bool Sequence::replay(Device& device, std::int64_t n_times) {
-  std::vector<std::uintptr_t> state;
   bool has_copied = false;
-  for (const std::shared_ptr<GraphTask>& loop : loops_) has_copied |= loop->make_ready(state);
-  if (state != state_) {
-    forget_recordings();
-    state_ = std::move(state);
+  bool is_ready = false;
+  std::int64_t n_counted = 0;
+  for (std::int64_t n_left = n_times; n_left > 0;) {
+    if (!is_ready) has_copied |= make_ready(device);
+    is_ready = is_in_place_;
+    const std::int64_t n_runs = launch_some(device, is_in_place_ ? n_left : 1);
+    n_left -= n_runs;
+    n_counted += n_runs;
+    if (is_ready && n_left > 0) continue;
+    for (const std::shared_ptr<GraphTask>& loop : loops_) loop->count_replays(n_counted);
+    n_counted = 0;
   }
-  // a loop that was planned anew may be one that cannot be recorded
-  if (!as_one_ && !side_by_side_ && recorder() == &device) record(device);
-  for (std::int64_t n_left = n_times; n_left > 0;) n_left -= launch_some(device, n_left);
-  for (const std::shared_ptr<GraphTask>& loop : loops_) loop->count_replays(n_times);
   return has_copied;
 }
 
+bool Sequence::make_ready(Device& device) {
+  std::vector<std::uintptr_t> state;
+  bool has_copied = false;
+  for (const std::shared_ptr<GraphTask>& loop : loops_) has_copied |= loop->make_ready(state);
+  is_in_place_ = !has_exchange_ || is_in_place(loops_);
+  if (!is_in_place_ && state != recorded_[now_].state) now_ = 1 - now_;
+  Recorded& now = recorded_[now_];
+  if (state != now.state) {
+    now.forget();
+    now.state = std::move(state);
+  }
+  // a loop that was planned anew may be one that cannot be recorded
+  if (!now.as_one && !now.side_by_side && recorder() == &device) record(device);
+  return has_copied;
+}
+
+void Sequence::Recorded::forget() {
+  as_one.reset();
+  side_by_side.reset();
+  several.reset();
+}
+
 void Sequence::forget_recordings() {
-  as_one_.reset();
-  side_by_side_.reset();
-  several_.reset();
+  for (Recorded& one : recorded_) one.forget();
 }
 
 std::int64_t Sequence::launch_some(Device& device, std::int64_t n_left) {
   const Way way = trial_.single();
+  const Recorded& now = recorded_[now_];
   std::int64_t n_runs = 1;
-  if (!as_one_ && !side_by_side_) {
+  if (!now.as_one && !now.side_by_side) {
     launch(device, Way::alone);
   } else if (way == Way::undecided) {
     n_runs = trial_.n_at_once(n_left);
@@ -166,12 +199,13 @@ std::int64_t Sequence::launch_some(Device& device, std::int64_t n_left) {
 }
 
 void Sequence::launch(Device& device, Way way) {
+  const Recorded& now = recorded_[now_];
   if (way == Way::several) {
-    device.replay(*several_);
-  } else if (way == Way::side_by_side && side_by_side_) {
-    device.replay(*side_by_side_);
-  } else if (way != Way::alone && as_one_) {
-    device.replay(*as_one_);
+    device.replay(*now.several);
+  } else if (way == Way::side_by_side && now.side_by_side) {
+    device.replay(*now.side_by_side);
+  } else if (way != Way::alone && now.as_one) {
+    device.replay(*now.as_one);
   } else {
     for (const std::shared_ptr<GraphTask>& loop : loops_) loop->launch_ready();
   }
@@ -189,34 +223,42 @@ void Sequence::measure(Device& device, Way way, std::int64_t n_runs) {
 void Sequence::decide() {
   const Way kept = trial_.single();
   if (kept == Way::undecided) return;
-  if (kept != Way::as_one) as_one_.reset();
-  if (kept != Way::side_by_side) side_by_side_.reset();
+  for (Recorded& one : recorded_) {
+    if (kept != Way::as_one) one.as_one.reset();
+    if (kept != Way::side_by_side) one.side_by_side.reset();
+  }
   if (kept == Way::alone) n_recordings_ = most_recordings;
 }
 
 bool Sequence::is_several_next(Device& device) {
   const bool is_measured = trial_.several.n >= ReplayTrial::n_each;
+  std::unique_ptr<Recording>& several = recorded_[now_].several;
   if (is_measured && trial_.kept() != Way::several) {
-    several_.reset();
+    several.reset();
     return false;
   }
-  if (!several_ && is_several_possible_) {
+  const Recorded& now = recorded_[now_];
+  const Recording& single = now.as_one ? *now.as_one : *now.side_by_side;
+  if (single.native() == 0) return false;  // they would be enqueued one by one all the same
+  if (!several && is_several_possible_) {
     std::size_t n_launches = 0;
     for (const std::shared_ptr<GraphTask>& loop : loops_) n_launches += loop->n_launches();
-    if (n_launches <= most_launches_of_several) several_ = recorded(device, false, n_several);
-    is_several_possible_ = several_ != nullptr;
+    if (n_launches <= most_launches_of_several) several = recorded(device, false, n_several);
+    is_several_possible_ = several != nullptr;
   }
-  return several_ != nullptr;
+  return several != nullptr;
 }
 
 void Sequence::record(Device& device) {
   ++n_recordings_;
   device_ = &device;
   const Way kept = trial_.single();
-  if (kept != Way::as_one && !order_.empty()) side_by_side_ = recorded(device, true, 1);
-  if (kept != Way::side_by_side || !side_by_side_) as_one_ = recorded(device, false, 1);
-  trial_.has_branches = kept == Way::undecided ? as_one_ && side_by_side_ : trial_.has_branches;
-  if (kept == Way::undecided && !trial_.has_branches) side_by_side_.reset();
+  Recorded& now = recorded_[now_];
+  if (kept != Way::as_one && !order_.empty()) now.side_by_side = recorded(device, true, 1);
+  if (kept != Way::side_by_side || !now.side_by_side) now.as_one = recorded(device, false, 1);
+  trial_.has_branches =
+      kept == Way::undecided ? now.as_one && now.side_by_side : trial_.has_branches;
+  if (kept == Way::undecided && !trial_.has_branches) now.side_by_side.reset();
 }
 
 std::unique_ptr<Recording> Sequence::recorded(Device& device, bool is_side_by_side,

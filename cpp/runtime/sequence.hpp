@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <array>
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -62,6 +64,9 @@ struct ReplayTrial {
 /// runs is tried, too, as soon as so many are asked for at once. As one they are enqueued as long
 /// as nothing that they depend on changes: addresses, plans, Maps. What a run does besides, copies
 /// and counting writes, it does for every loop in all cases.
+///
+/// Where a run leaves two Buffers in each other's places, the next one finds other addresses, and
+/// the one after it the first ones again: there are two recordings then, used by turns.
 class Sequence {
  public:
   using Clock = std::function<std::int64_t()>;  // nanoseconds
@@ -84,9 +89,20 @@ class Sequence {
   [[nodiscard]] ReplayTrial trial() const;
 
  private:
+  /// What was recorded for one state.
+  struct Recorded {
+    std::vector<std::uintptr_t> state;
+    std::unique_ptr<Recording> as_one;
+    std::unique_ptr<Recording> side_by_side;
+    std::unique_ptr<Recording> several;
+
+    void forget();
+  };
+
   bool run_once();
   [[nodiscard]] bool is_profiled() const;
   [[nodiscard]] Device* recorder() const;
+  bool make_ready(Device& device);
   bool replay(Device& device, std::int64_t n_times);
   void record(Device& device);
   /// @param[in] n_times More than once in one order only.
@@ -104,10 +120,11 @@ class Sequence {
   mutable std::mutex mutex_;
   bool has_run_ = false;
   int n_recordings_ = 0;
-  std::vector<std::uintptr_t> state_;  // that the recordings were made in
-  std::unique_ptr<Recording> as_one_;
-  std::unique_ptr<Recording> side_by_side_;
-  std::unique_ptr<Recording> several_;
+  std::array<Recorded, 2> recorded_;
+  std::size_t now_ = 0;        // which of them
+  bool is_in_place_ = true;    // another run finds the same addresses
+  bool has_exchange_ = false;  // addresses may change between loops
+  bool is_repeating_ = false;  // a loop is there twice
   bool is_several_possible_ = true;
   Device* device_ = nullptr;  // of the recordings
   Clock clock_;

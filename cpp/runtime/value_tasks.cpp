@@ -86,17 +86,25 @@ void FillTask::enqueue(Device& device, const std::vector<void*>& handles) {
 
 // Copies
 
+namespace {
+
+void check_alike(const mesh::Buffer& target, const mesh::Buffer& source) {
+  if (&target == &source || target.n_bytes() != source.n_bytes() ||
+      target.layout() != source.layout()) {
+    throw UsageError(
+        fmt::format("{} and {} are laid out differently", target.what(), source.what()));
+  }
+}
+
+}  // namespace
+
 CopyTask::CopyTask(std::shared_ptr<DeviceMirror> mirror, std::shared_ptr<mesh::Buffer> target,
                    std::shared_ptr<mesh::Buffer> source)
     : ValueTask(std::move(mirror), fmt::format("copy {}", source->what()), {target, source},
                 {{target.get(), mesh::Use::write}, {source.get(), mesh::Use::read}}),
       target_(target.get()),
       source_(source.get()) {
-  if (target_ == source_ || target_->n_bytes() != source_->n_bytes() ||
-      target_->layout() != source_->layout()) {
-    throw UsageError(
-        fmt::format("{} and {} are laid out differently", target_->what(), source_->what()));
-  }
+  check_alike(*target_, *source_);
 }
 
 void CopyTask::run_on_host() {
@@ -105,6 +113,56 @@ void CopyTask::run_on_host() {
 
 void CopyTask::enqueue(Device& device, const std::vector<void*>& handles) {
   device.copy(handles[0], 0, handles[1], 0, target_->n_bytes());
+}
+
+// Exchanges
+
+ExchangeTask::ExchangeTask(std::shared_ptr<DeviceMirror> mirror,
+                           std::shared_ptr<mesh::Buffer> target,
+                           std::shared_ptr<mesh::Buffer> source)
+    : mirror_(std::move(mirror)),
+      what_(fmt::format("exchange {}", target->what())),
+      target_(std::move(target)),
+      source_(std::move(source)),
+      uses_{{target_.get(), mesh::Use::read_write}, {source_.get(), mesh::Use::read_write}},
+      handles_(2) {
+  check_alike(*target_, *source_);
+}
+
+std::pair<mesh::Buffer*, mesh::Buffer*> ExchangeTask::exchanged() const {
+  if (has_to_copy_ || !is_ready_) return {};
+  return {target_.get(), source_.get()};
+}
+
+bool ExchangeTask::run() {
+  std::vector<std::uintptr_t> state;
+  const bool has_copied = make_ready(state);
+  launch_ready();
+  return has_copied;
+}
+
+bool ExchangeTask::make_ready(std::vector<std::uintptr_t>& state) {
+  has_to_copy_ = target_->n_bytes() > 0 && !target_->exchange_on_device(*source_);
+  is_ready_ = true;
+  state.push_back(has_to_copy_ ? 1 : 0);
+  if (!has_to_copy_) return false;
+  const std::vector<mesh::BufferUse> uses{{target_.get(), mesh::Use::write},
+                                          {source_.get(), mesh::Use::read}};
+  const bool has_copied =
+      mirror_->coherence().to_device(mirror_->device(), uses, handles_, {what_});
+  target_->increment_version();
+  for (void* handle : handles_) state.push_back(reinterpret_cast<std::uintptr_t>(handle));
+  return has_copied;
+}
+
+void ExchangeTask::launch_ready() {
+  if (has_to_copy_) {
+    mirror_->device()->copy(handles_[0], 0, handles_[1], 0, target_->n_bytes());
+  }
+}
+
+void ExchangeTask::count_replays(std::int64_t n) {
+  for (std::int64_t i = 1; i < n; ++i) target_->increment_version();
 }
 
 }  // namespace op2::runtime

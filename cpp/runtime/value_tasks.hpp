@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "mesh/buffer.hpp"
@@ -75,6 +76,37 @@ class CopyTask final : public ValueTask {
 
   mesh::Buffer* target_;
   mesh::Buffer* source_;
+};
+
+/// @brief Gives a Buffer the values that another one has on the device alone, and that one
+/// something: they change memory, which takes no command. Where somebody else holds the memory,
+/// the values are copied.
+class ExchangeTask final : public GraphTask {
+ public:
+  /// @throws UsageError if they differ in bytes or layout, or are the same.
+  ExchangeTask(std::shared_ptr<DeviceMirror> mirror, std::shared_ptr<mesh::Buffer> target,
+               std::shared_ptr<mesh::Buffer> source);
+
+  [[nodiscard]] std::shared_ptr<Device> device() const override { return mirror_->device(); }
+  [[nodiscard]] const std::vector<mesh::BufferUse>& uses() const override { return uses_; }
+  [[nodiscard]] bool may_exchange() const override { return true; }
+  [[nodiscard]] std::pair<mesh::Buffer*, mesh::Buffer*> exchanged() const override;
+  bool run() override;
+  [[nodiscard]] Device* recorder() override { return mirror_->device().get(); }
+  [[nodiscard]] std::size_t n_launches() const override { return has_to_copy_ ? 1 : 0; }
+  bool make_ready(std::vector<std::uintptr_t>& state) override;
+  void launch_ready() override;
+  void count_replays(std::int64_t n) override;
+
+ private:
+  std::shared_ptr<DeviceMirror> mirror_;
+  std::string what_;
+  std::shared_ptr<mesh::Buffer> target_;
+  std::shared_ptr<mesh::Buffer> source_;
+  std::vector<mesh::BufferUse> uses_;
+  std::vector<void*> handles_;
+  bool is_ready_ = false;
+  bool has_to_copy_ = false;
 };
 
 }  // namespace op2::runtime

@@ -30,11 +30,19 @@ class Entry:
         n_bytes: typing.SupportsFloat | typing.SupportsIndex,
         why_no_join: str,
         entry_bytes: typing.SupportsInt | typing.SupportsIndex,
+        is_empty: bool,
     ) -> None: ...
 
 class Passes:
     def __init__(
-        self, fuse: bool, invert: bool, rename: bool, drop: bool, copy: bool, zero: bool
+        self,
+        fuse: bool,
+        invert: bool,
+        rename: bool,
+        drop: bool,
+        copy: bool,
+        zero: bool,
+        total: bool,
     ) -> None: ...
 
 class Renamed:

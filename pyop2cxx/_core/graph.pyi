@@ -13,6 +13,7 @@ __all__: list[str] = [
     "Conflict",
     "CopyTask",
     "DeviceWhile",
+    "ExchangeTask",
     "FillTask",
     "LoopGraph",
     "Node",
@@ -56,6 +57,14 @@ class CopyTask(pyop2cxx._core.GraphTask):
     def __init__(
         self,
         mirror: pyop2cxx._core.DeviceMirror | None,
+        target: pyop2cxx._core.Buffer,
+        source: pyop2cxx._core.Buffer,
+    ) -> None: ...
+
+class ExchangeTask(pyop2cxx._core.GraphTask):
+    def __init__(
+        self,
+        mirror: pyop2cxx._core.DeviceMirror,
         target: pyop2cxx._core.Buffer,
         source: pyop2cxx._core.Buffer,
     ) -> None: ...

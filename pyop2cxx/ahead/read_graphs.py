@@ -155,7 +155,8 @@ class GraphParts:
             source, target = self.things[given["source"]], self.things[given["target"]]
             return Copy(source, target, given["casting"])
         if kind == "scan":
-            return Scan(self.things[given["source"]], self.things[given["target"]])
+            ends = self.things[given["source"]], self.things[given["target"]]
+            return Scan(*ends, may_compile=False)
         if kind == "while":
             left, right = (self._side(given[side]) for side in ("left", "right"))
             condition = Condition(left, given["sign"], right)

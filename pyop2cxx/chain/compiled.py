@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from pyop2cxx import _core
 from pyop2cxx.base.access import READ
 from pyop2cxx.base.waiting import waiting
-from pyop2cxx.chain.group_loop import Elsewhere, GroupLoop
+from pyop2cxx.chain.group_loop import Elsewhere, GroupLoop, Task
 from pyop2cxx.data.ghosts import REDUCED
 from pyop2cxx.loop import symbolic
 from pyop2cxx.loop.execute import checked_epoch, launch_of
@@ -62,6 +62,7 @@ class Compiled:
 
     Attributes:
         steps: What is called, in this order; numbers of actions, which keep data alive.
+        tasks: What graphs run instead; None for actions, and where something looks at a loop.
         names: Of the loops.
         reports: Of the steps.
         decisions: What was tried.
@@ -73,6 +74,7 @@ class Compiled:
     """
 
     steps: tuple[Callable[[], object] | int, ...]
+    tasks: tuple[Task | None, ...]
     names: tuple[str, ...]
     reports: tuple[StepReport, ...]
     decisions: tuple[_core.chain.Decision, ...]
@@ -108,16 +110,21 @@ def compiled(entries: Sequence[Entry], passes: frozenset[str], spares: Spares) -
     chain, built = _numbered(entries, loops)
     if runtime.device is None:
         passes -= {"rename"}  # the program's arrays show where values are on the host
+    # on the host a Global is set to zero, and added up, in no time
+    total = "zero" in passes and runtime.device is not None
     schedule = _core.chain.schedule(
-        chain=chain, passes=_core.chain.Passes(**{name: name in passes for name in PASSES})
+        chain=chain,
+        passes=_core.chain.Passes(**{name: name in passes for name in PASSES}, total=total),
     )
     steps: list[Callable[[], object] | int] = []
+    tasks = []
     reports = []
     with waiting("compiling a chain") as say:
         for n, step in enumerate(schedule.steps, 1):
             say(f"compiling {n} of {len(schedule.steps)}")
-            call, report = _prepared(step, loops, built, spares)
+            call, task, report = _prepared(step, loops, built, spares)
             steps.append(call)
+            tasks.append(task)
             reports.append(report)
     n_loops = sum(loop is not None for loop in loops)
     eager_bytes = sum(loop.useful_bytes for loop in loops if loop is not None)
@@ -128,6 +135,7 @@ def compiled(entries: Sequence[Entry], passes: frozenset[str], spares: Spares) -
     seconds = _modelled_seconds(n_functions, n_bytes, is_cached=is_cached)
     return Compiled(
         steps=tuple(steps),
+        tasks=tuple(tasks),
         names=tuple(entry.recorded.name if entry.recorded else entry.name for entry in entries),
         reports=tuple(reports),
         decisions=tuple(schedule.decisions),
@@ -151,16 +159,19 @@ def _prepared(
     loops: Sequence[ParLoop | None],
     built: Sequence[symbolic.Symbolic],
     spares: Spares,
-) -> tuple[Callable[[], object] | int, StepReport]:
-    """Return what runs a step, and what it is."""
+) -> tuple[Callable[[], object] | int, Task | None, StepReport]:
+    """Return what runs a step, what a graph runs instead, and what it is."""
     number = step.loops[0]
     first = loops[number]
     if first is None:
-        return number, _report(number, 0)
-    if len(step.loops) == 1:
+        return number, None, _report(number, 0)
+    if len(step.loops) == 1 and not (step.zeroed or step.dropped):
         # who compares has run the loop in check mode already
-        run = launch_of(first) if first._wants_checks() else first._launched()
-        return run, _report(number, first.useful_bytes)
+        is_checked = first._wants_checks()
+        run = launch_of(first) if is_checked else first._launched()
+        is_seen = is_checked or first._run.is_watched or bool(first._effects.ghosts)
+        task = None if is_seen else Task(first._prepared, first._lent)
+        return run, task, _report(number, first.useful_bytes)
     members = [loop for loop in (loops[i] for i in step.loops) if loop is not None]
     places = {i: place for place, i in enumerate(step.loops)}
     group = GroupLoop(
@@ -180,7 +191,7 @@ def _prepared(
         ],
         spares,
     )
-    return group.launched(), StepReport(
+    return *group.launched(), StepReport(
         loops=tuple(step.loops),
         inverted=tuple(step.loops[place] for place in step.inverted),
         renamed=group.renamed,
@@ -242,6 +253,7 @@ def _numbered(
                     n_bytes=loop.useful_bytes,
                     why_no_join=alone or _why_no_join(loop, one),
                     entry_bytes=loop._facts.widths(one)[1],
+                    is_empty=loop._items.n == 0,
                 )
             )
     return found, built

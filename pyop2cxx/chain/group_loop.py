@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from pyop2cxx.chain.spares import Spares
+    from pyop2cxx.data.carrier import Lent
     from pyop2cxx.data.dats import Dat
     from pyop2cxx.loop.parloop import ParLoop
     from pyop2cxx.loop.parts import Part
@@ -123,8 +124,25 @@ class Elsewhere:
     from_second: bool
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class Task:
+    """What a graph runs in the place of a function of a chain, without Python.
+
+    Attributes:
+        prepared: The function, bound.
+        lent: What a device takes from arrays that the program holds.
+        exchanged: The memory of Dats and of their second buffers, which change places behind it.
+    """
+
+    prepared: _core.PreparedLoop
+    lent: tuple[Lent, ...] = ()
+    exchanged: tuple[tuple[_core.Buffer, _core.Buffer], ...] = ()
+
+
 class GroupLoop:
     """Loops that a step of a chain makes one function of; to whoever runs it like a `ParLoop`.
+
+    It may be one loop only, if that is not to run as it would alone.
 
     Args:
         loops: In their order.
@@ -137,6 +155,8 @@ class GroupLoop:
     """
 
     _block_size = 0
+    _prepared: _core.PreparedLoop
+    _lent: tuple[Lent, ...] = ()
 
     def __init__(
         self,
@@ -152,7 +172,7 @@ class GroupLoop:
         self.name = "_".join(loop.kernel.name for loop in loops)
         self._what = f"chain of {' + '.join(loop.kernel.name for loop in loops)}"
         self._line = loops[0]._line
-        self._is_inverted = bool(inverted)
+        self._strategy = "owner" if inverted else loops[0]._strategy if len(loops) == 1 else None
         main = inverted[0] if inverted else 0
         parts = [list(loop._parts) for loop in loops]
         numbers = [frozenset(parts[i][k].data._uid for i, k in of) for of in (dropped, zeroed)]
@@ -194,10 +214,12 @@ class GroupLoop:
         """Bytes that a call must move."""
         return self._facts.useful_bytes
 
-    def launched(self) -> Callable[[], None]:
-        """Compile the function and bind it; return what runs it."""
+    def launched(self) -> tuple[Callable[[], None], Task]:
+        """Compile the function and bind it; return what runs it, and what graphs run."""
         takers = tuple(taker(dat, spare) for dat, spare in self._renamed.values())
-        return partial(_run, launch_of(self), takers)
+        call = partial(_run, launch_of(self), takers)
+        exchanged = tuple((dat._buffer, spare._buffer) for dat, spare in self._renamed.values())
+        return call, Task(self._prepared, self._lent, exchanged)
 
     def _symbolic(self) -> symbolic.Symbolic:
         return self._built
@@ -212,7 +234,7 @@ class GroupLoop:
             backend=backend,
             map_facts=tuple(self._facts.map_facts(map_) for map_ in built.maps),
             options=self._facts.options(built, backend, given),
-            strategy="owner" if self._is_inverted else None,
+            strategy=self._strategy,
             lanes=0,
             tuning=(),
             column_fill=partial(self._facts.column_fill, built),

@@ -162,8 +162,9 @@ class Successors:
     def then_scan(self, source: Dat, target: Dat) -> Node:
         """Add an exclusive scan: each entity gets the sum over all entities before it.
 
-        It numbers what entities have, and makes the offsets of sparse rows. It runs on the host,
-        also where loops run on a device.
+        It numbers what entities have, and makes the offsets of sparse rows. It is done by loops
+        over chunks, where loops run: sums of real numbers are rounded in the same way each time,
+        but not as one after the other would be. Between two dtypes NumPy adds up on the host.
 
         Args:
             source: What is summed, component by component; the owned entities are.

@@ -5,11 +5,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from pyop2cxx import _core
 from pyop2cxx.base.access import READ, WRITE
 from pyop2cxx.chain.compiled import compiled
 from pyop2cxx.chain.entries import Entry, Recorded
 from pyop2cxx.chain.recorder import ChainState
 from pyop2cxx.exceptions import UsageError
+from pyop2cxx.graph.library_calls import Fill, mirror_of_loops
 from pyop2cxx.graph.operations import Operation, own_copy, uses_of, with_data
 from pyop2cxx.runtime import runtime
 
@@ -17,6 +19,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
     from pyop2cxx.base.access import Access
+    from pyop2cxx.chain.compiled import Compiled
+    from pyop2cxx.data.carrier import Lent
     from pyop2cxx.graph.operations import Replaced
     from pyop2cxx.loop.parloop import ParLoop
 
@@ -34,6 +38,8 @@ class ChainOperation(Operation):
         self._passes = passes
         names = [e.name if e.recorded is None else e.recorded.name for e in entries]
         self.name = f"chain of {' + '.join(names)}"
+        self._chain: Compiled | None = None
+        self._fills: list[Fill] = []
 
     def uses(self) -> Iterator[tuple[Any, Access]]:
         """What its loops and actions use."""
@@ -55,20 +61,65 @@ class ChainOperation(Operation):
         """Its loops."""
         return [entry.loop for entry in self._entries if entry.loop is not None]
 
-    def prepared(self) -> Callable[[int], None]:
-        """Compile the chain, and return what runs it some times.
+    def tasks(self) -> Sequence[_core.GraphTask] | None:
+        """Compile the chain, and return its functions, and what sets values to zero.
+
+        Behind a function that writes into second buffers there is a task for each of them, by
+        which it and its Dat change places.
 
         Raises:
             CompilationError: The compiler rejects a kernel.
         """
-        entries = self._entries
-        chain = compiled(entries, self._passes, runtime.of(ChainState).spares)
+        chain = self._chain = compiled(self._entries, self._passes, runtime.of(ChainState).spares)
+        self._fills = []
+        found: list[_core.GraphTask] = []
+        for step, task in zip(chain.steps, chain.tasks, strict=True):
+            if task is not None:
+                found.append(task.prepared)
+                for buffer, second in task.exchanged:
+                    mirror = mirror_of_loops()
+                    assert mirror is not None, "second buffers are on devices only"
+                    found.append(_core.graph.ExchangeTask(mirror, buffer, second))
+                continue
+            fill = _fill(self._entries[step]) if isinstance(step, int) else None
+            made = fill.task() if fill is not None else None
+            if fill is None or made is None:
+                return None
+            self._fills.append(fill)
+            found.append(made)
+        return found or None
+
+    def notes(self) -> Iterator[Callable[[], None]]:
+        """Those of what sets values to zero."""
+        for fill in self._fills:
+            yield from fill.notes()
+
+    def lent(self) -> Iterator[Lent]:
+        """Those of its functions, and of what sets values to zero."""
+        assert self._chain is not None
+        for task in self._chain.tasks:
+            if task is not None:
+                yield from task.lent
+        for fill in self._fills:
+            yield from fill.lent()
+
+    def prepared(self) -> Callable[[int], None]:
+        """Return what runs the chain some times, if something in it needs Python."""
+        entries, chain = self._entries, self._chain
+        assert chain is not None, "tasks() is asked first"
 
         def run(n: int) -> None:
             for _ in range(n):
                 chain.run(entries)
 
         return run
+
+
+def _fill(entry: Entry) -> Fill | None:
+    """Return what an action does, if it sets all values of one object to zero."""
+    if not entry.zeroes or len(entry.uses) != 1:
+        return None
+    return Fill(entry.uses[0][0], 0)
 
 
 def _own(entry: Entry) -> Entry:

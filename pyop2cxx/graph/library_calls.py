@@ -11,11 +11,13 @@ import numpy as np
 from pyop2cxx import _core
 from pyop2cxx.data.dats import Dat
 from pyop2cxx.data.globals import Global
-from pyop2cxx.graph.operations import HostCall
+from pyop2cxx.exceptions import UnsupportedError
+from pyop2cxx.graph.operations import HostCall, LoopOperation
 from pyop2cxx.runtime import runtime
+from pyop2cxx.runtime.seams import scan_loops
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Sequence
 
     from pyop2cxx.base.arrays import Array
     from pyop2cxx.data.carrier import Lent
@@ -46,7 +48,7 @@ class Fill(HostCall):
         if not is_zero and (values.nbytes % 4 or values.nbytes > _core.MOST_SET_BYTES):
             return None
         numbers = b"" if is_zero else np.full(values.shape, self.value, values.dtype).tobytes()
-        return _core.graph.FillTask(_mirror(), target._buffer, numbers)
+        return _core.graph.FillTask(mirror_of_loops(), target._buffer, numbers)
 
     def notes(self) -> Iterator[Callable[[], None]]:
         """A Dat has values in the numbers of now, on ghosts too."""
@@ -95,7 +97,7 @@ class Copy(HostCall):
             return None
         if source._buffer.is_soa != target._buffer.is_soa:
             return None
-        return _core.graph.CopyTask(_mirror(), target._buffer, source._buffer)
+        return _core.graph.CopyTask(mirror_of_loops(), target._buffer, source._buffer)
 
     def notes(self) -> Iterator[Callable[[], None]]:
         """A Dat has values in the numbers that the other one's have."""
@@ -125,10 +127,13 @@ class Scan(HostCall):
     Args:
         source: What is summed.
         target: What is written.
+        may_compile: Whether loops may be compiled for it on the host; where loops run on a device,
+            they may.
     """
 
-    def __init__(self, source: Dat, target: Dat) -> None:
+    def __init__(self, source: Dat, target: Dat, *, may_compile: bool = True) -> None:
         self.source, self.target = source, target
+        self._may_compile = may_compile
 
         def scan() -> None:
             values = source.data_ro
@@ -138,13 +143,49 @@ class Scan(HostCall):
             target.data_wo[:] = sums
 
         super().__init__(f"scan {source.name}", scan, [source], [target])
+        self._loops: Any = None
+
+    def tasks(self) -> Sequence[_core.GraphTask] | None:
+        """Return loops that do it; None where none may be compiled, and where dtypes differ."""
+        source, target = self.source, self.target
+        may_compile = self._may_compile or mirror_of_loops() is not None
+        if not may_compile or not (_is_plain(source) and _is_plain(target)):
+            return None
+        from_, to = _host_values(source), _host_values(target)
+        is_apart = source is target or not np.shares_memory(from_, to)
+        if (
+            from_.dtype != to.dtype
+            or from_.dtype.kind not in "iuf"
+            or not is_apart
+            or not from_.size
+        ):
+            return None
+        try:
+            self._loops = scan_loops(source, target)
+            tasks = [LoopOperation(loop).task() for loop in self._loops.loops]
+        except UnsupportedError:
+            return None  # such as float64 on a device that has none
+        return None if None in tasks else [task for task in tasks if task is not None]
+
+    def notes(self) -> Iterator[Callable[[], None]]:
+        """The sums have the numbers that the values have."""
+        yield self._note
+
+    def _note(self) -> None:
+        self.target._numbering = self.source._numbering
+        self.target.halo_valid = True
+
+    def lent(self) -> Iterator[Lent]:
+        """Those of both, on a device."""
+        yield from _lent_of(self.source)
+        yield from _lent_of(self.target)
 
     def bound(self, replaced: Replaced) -> Operation:
         """Return the same of other data."""
         if not self._is_met(replaced):
             return self
         source, target = (replaced.get(one._uid, one) for one in (self.source, self.target))
-        return Scan(source, target)
+        return Scan(source, target, may_compile=self._may_compile)
 
 
 def _is_plain(data: Any) -> bool:
@@ -161,7 +202,7 @@ def _host_values(data: Dat | Global) -> Array:
     return data._allocated("graph") if isinstance(data, Dat) else data._values
 
 
-def _mirror() -> _core.DeviceMirror | None:
+def mirror_of_loops() -> _core.DeviceMirror | None:
     """Return what keeps values on the device of loops; None if loops run on the host."""
     engine = runtime.engine
     device = engine.chosen_device(engine.backend(runtime.backend))
@@ -169,5 +210,5 @@ def _mirror() -> _core.DeviceMirror | None:
 
 
 def _lent_of(data: Dat | Global) -> Iterator[Lent]:
-    if _mirror() is not None:
+    if mirror_of_loops() is not None:
         yield data._lent_out

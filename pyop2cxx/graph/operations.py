@@ -55,6 +55,11 @@ class Operation:
         """
         return None
 
+    def tasks(self) -> Sequence[_core.GraphTask] | None:
+        """Return what carries it out, if that is several tasks, one after the other."""
+        task = self.task()
+        return None if task is None else (task,)
+
     def notes(self) -> Iterator[Callable[[], None]]:
         """What is called after a submit that ran the task."""
         return iter(())

@@ -86,15 +86,21 @@ class _Maker:
             return _core.graph.Step(after, inner)
         if isinstance(operation, LoopOperation):
             self._note([operation.loop])
+        elif isinstance(operation, ChainOperation):
+            self._note(operation.loops)
         self._in_steps.append(operation)
-        return _core.graph.Step(after, self._tasks[id(operation)])
+        first, *rest = self._tasks[id(operation)]
+        if not rest:
+            return _core.graph.Step(after, first)
+        behind = [_core.graph.Step([number], task) for number, task in enumerate(rest)]
+        return _core.graph.Step(after, [_core.graph.Step([], first), *behind])
 
     def _is_step(self, operation: Operation) -> bool:
         """Say whether an operation runs without Python, and get its task."""
         if isinstance(operation, Inner):
             return all([self._is_step(one.operation) for one in operation.body])
         if id(operation) not in self._tasks:
-            self._tasks[id(operation)] = operation.task()
+            self._tasks[id(operation)] = operation.tasks()
         return self._tasks[id(operation)] is not None
 
 

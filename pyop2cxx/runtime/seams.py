@@ -200,6 +200,11 @@ def small_picture(of: Any) -> str:
     return str(importlib.import_module("pyop2cxx.reports.small_pictures").picture(of))
 
 
+def scan_loops(source: Any, target: Any) -> Any:
+    """Return what computes exclusive sums by loops; see `pyop2cxx.algebra.scans`."""
+    return importlib.import_module("pyop2cxx.algebra.scans").ScanLoops(source, target)
+
+
 def save_graph(graph: Any, path: str, **options: Any) -> None:
     """Write a graph to a folder."""
     importlib.import_module("pyop2cxx.ahead.saved_graphs").save(graph, path, **options)

@@ -180,6 +180,45 @@ def test_a_chain_is_one_node_that_runs_fused(backend: str) -> None:
     assert "chain of twice + gather + spread + advance + twice" in graph.to_dot()
 
 
+def test_a_chain_needs_no_python_between_its_functions(backend: str) -> None:
+    ring = Ring()
+
+    def step() -> None:
+        ring.run("more q")
+        with op2.chain():
+            ring.run("twice p q")
+            ring.sum.zero()
+            ring.run("step")
+        ring.run("more r")
+
+    graph = op2.record(step)
+    graph.submit()
+    assert graph.stats().segments == 1
+
+
+@pytest.mark.parametrize("n_steps", [1, 2])
+def test_buffers_change_places_in_a_replayed_chain(backend: str, n_steps: int) -> None:
+    """An odd number of exchanges leaves other addresses for the next submit."""
+    eager, lazy = Ring(), Ring()
+    names = ["keep p q", "spread", "zero sum", "step", "twice s q"] * n_steps
+
+    def chained() -> None:
+        with op2.chain():
+            for name in names:
+                lazy.actions()[name]()
+
+    graph = op2.record(chained)
+    for n in (1, 1, 3, 1, 8, 17):
+        graph.submit(n)
+        for name in names * n:
+            eager.actions()[name]()
+        scale = 1.0 + max(np.abs(values).max() for values in eager.values())
+        for mine, theirs in zip(lazy.values(), eager.values(), strict=True):
+            np.testing.assert_allclose(mine / scale, theirs / scale, rtol=1e-9, atol=1e-12)
+        for ring in (eager, lazy):  # what the host writes is seen by the next submit
+            ring.dats["q"].data[:] = np.linspace(0.0, 1.0, len(ring.dats["q"].data_ro))
+
+
 def test_chains_and_loops_are_ordered_by_their_data() -> None:
     eager, lazy = Ring(), Ring()
 

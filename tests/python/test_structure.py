@@ -30,7 +30,6 @@ EXCEPTIONS = {
     "cpp/exec/program": "an interface; its implementations have the tests",
     "cpp/jit/device_compiler": "an interface; its implementations have the tests",
     "cpp/runtime/device": "an interface; its implementations have the tests",
-    "cpp/runtime/graph_task": "an interface; its implementations have the tests",
     "cpp/runtime/timing": "counters without behaviour; tests/cpp/runtime/test_prepared_loop.cpp",
     "cpp/plan/at": "a cast",
     "cpp/base/clock": "a subtraction",

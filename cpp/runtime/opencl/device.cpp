@@ -6,11 +6,14 @@
 #include <algorithm>
 #include <cstddef>
 #include <deque>
+#include <functional>
 #include <mutex>
 #include <optional>
 #include <span>
+#include <thread>
 #include <unordered_map>
 #include <utility>
+#include <vector>
 
 #include "base/error.hpp"
 #include "base/overload.hpp"
@@ -68,17 +71,53 @@ DeviceInfo describe(const Api& api, const FoundDevice& found) {
   return info;
 }
 
+Owned<KernelId> make_kernel(const Api& api, ProgramId program, const std::string& name) {
+  Status status = code::success;
+  Owned<KernelId> made(api.create_kernel(program, name.c_str(), &status), api.release_kernel);
+  if (status != code::success) {
+    throw InternalError(
+        fmt::format("the program has no kernel '{}': {}", name, status_name(status)));
+  }
+  return made;
+}
+
 class OpenclKernel : public DeviceKernel {
  public:
-  OpenclKernel(std::shared_ptr<const Api> api, Owned<KernelId> kernel, int max_lanes)
-      : api_(std::move(api)), kernel_(std::move(kernel)), max_lanes_(max_lanes) {}
+  OpenclKernel(std::shared_ptr<const Api> api, std::string name, ProgramId program,
+               Owned<KernelId> kernel, int max_lanes)
+      : api_(std::move(api)),
+        name_(std::move(name)),
+        program_(program),
+        kernel_(std::move(kernel)),
+        max_lanes_(max_lanes) {}
   [[nodiscard]] int max_lanes() const override { return max_lanes_; }
   [[nodiscard]] KernelId id() const { return kernel_.get(); }
 
+  /// @brief The same kernel with arguments of its own.
+  [[nodiscard]] Owned<KernelId> another() const { return make_kernel(*api_, program_, name_); }
+
  private:
   std::shared_ptr<const Api> api_;
+  std::string name_;
+  ProgramId program_;  // which has this
   Owned<KernelId> kernel_;
   int max_lanes_;
+};
+
+/// Commands that are ready to be enqueued again. Each launch has a kernel object of its own, whose
+/// arguments are set once, and which nobody else changes.
+class BoundCommands : public Recording {
+ public:
+  using Command = std::function<void()>;
+
+  [[nodiscard]] std::uintptr_t native() const override { return 0; }  // the vendor knows nothing
+  void add(Command command) { commands_.push_back(std::move(command)); }
+  void enqueue() const {
+    for (const Command& command : commands_) command();
+  }
+
+ private:
+  std::vector<Command> commands_;
 };
 
 class OpenclProgram : public Program {
@@ -94,18 +133,13 @@ class OpenclProgram : public Program {
     const std::scoped_lock guard(mutex_);
     const auto known = kernels_.find(name);
     if (known != kernels_.end()) return *known->second;
-    Status status = code::success;
-    Owned<KernelId> made(api_->create_kernel(program_.get(), name.c_str(), &status),
-                         api_->release_kernel);
-    if (status != code::success) {
-      throw InternalError(
-          fmt::format("the program has no kernel '{}': {}", name, status_name(status)));
-    }
+    Owned<KernelId> made = make_kernel(*api_, program_.get(), name);
     std::size_t lanes = 1;
     check(api_->kernel_info(made.get(), device_, query::kernel_work_group_size, sizeof lanes,
                             &lanes, nullptr),
           "clGetKernelWorkGroupInfo");
-    auto kernel = std::make_unique<OpenclKernel>(api_, std::move(made), static_cast<int>(lanes));
+    auto kernel = std::make_unique<OpenclKernel>(api_, name, program_.get(), std::move(made),
+                                                 static_cast<int>(lanes));
     return *kernels_.emplace(name, std::move(kernel)).first->second;
   }
 
@@ -223,6 +257,9 @@ class OpenclDevice : public Device {
   void copy(void* to, std::int64_t to_offset, const void* from, std::int64_t from_offset,
             std::int64_t n_bytes) override {
     if (n_bytes == 0) return;
+    if (BoundCommands* kept = recording_here()) {
+      return kept->add([=, this] { copy(to, to_offset, from, from_offset, n_bytes); });
+    }
     const std::scoped_lock guard(mutex_);
     after(api_->copy_buffer(queue_.get(), static_cast<Memory>(const_cast<void*>(from)),
                             static_cast<Memory>(to), size(from_offset), size(to_offset),
@@ -232,6 +269,9 @@ class OpenclDevice : public Device {
 
   void zero(void* memory, std::int64_t offset, std::int64_t n_bytes) override {
     if (n_bytes == 0) return;
+    if (BoundCommands* kept = recording_here()) {
+      return kept->add([=, this] { zero(memory, offset, n_bytes); });
+    }
     const std::scoped_lock guard(mutex_);
     const unsigned char nothing = 0;
     after(api_->fill_buffer(queue_.get(), static_cast<Memory>(memory), &nothing, 1, size(offset),
@@ -240,6 +280,10 @@ class OpenclDevice : public Device {
   }
 
   void set(void* memory, std::span<const std::byte> value) override {
+    if (BoundCommands* kept = recording_here()) {
+      return kept->add(
+          [this, memory, bytes = std::vector(value.begin(), value.end())] { set(memory, bytes); });
+    }
     const std::scoped_lock guard(mutex_);
     const std::size_t n = value.size() % 16 == 0 ? 16 : value.size() % 8 == 0 ? 8 : 4;
     for (std::size_t at = 0; at < value.size(); at += n) {
@@ -285,8 +329,43 @@ class OpenclDevice : public Device {
 
   void launch(DeviceKernel& kernel, const Grid& grid, std::span<const LaunchArgument> arguments,
               const std::string& loop, DeviceSpan* span) override {
+    auto& known = static_cast<OpenclKernel&>(kernel);
+    if (BoundCommands* kept = recording_here()) {
+      const auto own = std::make_shared<Owned<KernelId>>(known.another());
+      bind(own->get(), arguments, loop);
+      return kept->add([this, own, grid, &loop] {
+        const std::scoped_lock guard(mutex_);
+        enqueue(own->get(), grid, loop, nullptr);
+      });
+    }
     const std::scoped_lock guard(mutex_);  // a kernel's arguments are its state
-    KernelId id = static_cast<OpenclKernel&>(kernel).id();
+    bind(known.id(), arguments, loop);
+    enqueue(known.id(), grid, loop, span);
+  }
+
+  bool start_recording() override {
+    const std::scoped_lock guard(recording_mutex_);
+    if (recording_) return false;  // another thread records
+    recording_ = std::make_unique<BoundCommands>();
+    recorder_ = std::this_thread::get_id();
+    return true;
+  }
+
+  std::unique_ptr<Recording> stop_recording() override {
+    const std::scoped_lock guard(recording_mutex_);
+    return std::move(recording_);
+  }
+
+  void replay(Recording& recording) override { static_cast<BoundCommands&>(recording).enqueue(); }
+
+ private:
+  /// What this thread's commands are kept in instead of being enqueued; null: they are.
+  [[nodiscard]] BoundCommands* recording_here() {
+    const std::scoped_lock guard(recording_mutex_);
+    return recording_ && recorder_ == std::this_thread::get_id() ? recording_.get() : nullptr;
+  }
+
+  void bind(KernelId id, std::span<const LaunchArgument> arguments, const std::string& loop) const {
     for (std::size_t i = 0; i < arguments.size(); ++i) {
       const auto index = static_cast<Count>(i);
       const Status status = std::visit(
@@ -299,6 +378,10 @@ class OpenclDevice : public Device {
                                         arguments.size(), status_name(status)));
       }
     }
+  }
+
+  /// The queue is this thread's meanwhile.
+  void enqueue(KernelId id, const Grid& grid, const std::string& loop, DeviceSpan* span) {
     const auto n_lanes = static_cast<std::size_t>(grid.n_lanes);
     const std::size_t n_all = static_cast<std::size_t>(grid.n_blocks) * n_lanes;
     Event event = nullptr;
@@ -317,7 +400,6 @@ class OpenclDevice : public Device {
     }
   }
 
- private:
   [[nodiscard]] Owned<ProgramId> from_text(const std::string& source) const {
     const char* start = source.c_str();
     const std::size_t n_bytes = source.size();
@@ -416,6 +498,10 @@ class OpenclDevice : public Device {
   std::string fault_;            // of a command no longer pending
   int n_since_flush_ = 0;
   int n_clocks_ = 0;  // asked for
+
+  std::mutex recording_mutex_;  // guards the following
+  std::unique_ptr<BoundCommands> recording_;
+  std::thread::id recorder_;
 };
 
 }  // namespace

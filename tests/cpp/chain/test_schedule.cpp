@@ -172,6 +172,58 @@ TEST(Schedule, AnActionThatZeroesIsLeftOutWhereNobodySeesIt) {
   EXPECT_TRUE(set.steps.back().zeroed.empty());
 }
 
+/// A loop over cells that sums into a Global, which lies where `p` does elsewhere.
+Entry total_of_q(Access access = Access::inc) {
+  lower::testing::NamedArg sum = lower::testing::global_reduce("s", access);
+  std::get<ir::GlobalReduce>(sum.arg).alias = p;
+  return entry(loop_over(cells, "total", {direct("x", Access::read, 1, q), sum}));
+}
+
+TEST(Schedule, ASumIntoAGlobalThatIsSetToZeroBeforeStartsThere) {
+  const Entry zero = action({{p, true}}, true);
+  const Schedule found = schedule({zero, total_of_q()}, {});
+  ASSERT_EQ(loops_of(found), (Groups{{1}}));
+  EXPECT_EQ(found.steps[0].zeroed, (std::vector<int>{1}));
+  const Schedule without = schedule({zero, total_of_q()}, {.total = false});
+  EXPECT_EQ(loops_of(without), (Groups{{0}, {1}}));
+  EXPECT_TRUE(without.steps[1].zeroed.empty());
+  const Schedule fused = schedule({zero, change_q(), total_of_q(), zero, total_of_q()}, {});
+  ASSERT_EQ(loops_of(fused), (Groups{{1, 2}, {4}}));
+  EXPECT_EQ(fused.steps[0].zeroed, (std::vector<int>{1}));
+  EXPECT_EQ(fused.steps[1].zeroed, (std::vector<int>{1}));
+}
+
+TEST(Schedule, ASumIntoAGlobalThatIsOverwrittenUnseenIsNotMade) {
+  const Entry zero = action({{p, true}}, true);
+  NamedArg read{"s", ir::GlobalRead{DType::float64, 1, p}};
+  const Entry look = entry(loop_over(edges, "look", {direct("x", Access::write, 1, r), read}));
+  const Schedule found = schedule({zero, total_of_q(), zero, total_of_q()}, {.fuse = false});
+  ASSERT_EQ(loops_of(found), (Groups{{1}, {3}}));
+  EXPECT_EQ(found.steps[0].dropped, (std::vector<int>{1}));
+  EXPECT_TRUE(found.steps[1].dropped.empty());  // it may be seen after the chain
+  const Schedule seen = schedule({zero, total_of_q(), look, zero, total_of_q()}, {.fuse = false});
+  for (const Step& step : seen.steps) EXPECT_TRUE(step.dropped.empty());
+  const Schedule added = schedule({total_of_q(), change_q(), total_of_q()}, {.fuse = false});
+  for (const Step& step : added.steps) EXPECT_TRUE(step.dropped.empty());
+}
+
+TEST(Schedule, AGlobalIsSetToZeroWhereASumCannotStartThere) {
+  const Entry zero = action({{p, true}}, true);
+  EXPECT_EQ(schedule({action({{p, true}}), total_of_q()}, {}).steps.size(), 2U);
+  EXPECT_EQ(schedule({zero, total_of_q(Access::min)}, {}).steps.size(), 2U);
+  Entry empty = total_of_q();
+  empty.is_empty = true;  // it would leave the Global as it is
+  EXPECT_EQ(schedule({zero, empty}, {}).steps.size(), 2U);
+  Entry alone = total_of_q();
+  alone.why_alone = "it runs on lanes";
+  EXPECT_EQ(schedule({zero, alone}, {}).steps.size(), 2U);
+  // the second of two sums adds to the first
+  const Schedule twice = schedule({zero, total_of_q(), change_q(), total_of_q()}, {.fuse = false});
+  ASSERT_EQ(loops_of(twice), (Groups{{1}, {2}, {3}}));
+  EXPECT_EQ(twice.steps[0].zeroed, (std::vector<int>{1}));
+  EXPECT_TRUE(twice.steps[2].zeroed.empty());
+}
+
 TEST(Schedule, WhatIsOverwrittenUnseenIsNotStored) {
   const Entry use_p = entry(
       loop_over(cells, "use", {direct("y", Access::read, 1, p), direct("z", Access::write, 1, r)}));

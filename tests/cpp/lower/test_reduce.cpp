@@ -5,6 +5,7 @@
 #include <string>
 #include <utility>
 
+#include "ir/group.hpp"
 #include "ir/kernel_types.hpp"
 #include "loops.hpp"
 
@@ -189,6 +190,55 @@ TEST(Reduce, WhereBlocksSeeEachOtherTheLastOneCombines) {
             "  scratch zero uint32 n_arrived[1]\n"
             "  launch wrap_res over (end - begin) items (x, s, s_partial, begin, end, "
             "n_arrived)\n");
+}
+
+/// The same loop, whose sum counts as 0 before it.
+ir::Loop from_zero(ir::Loop loop) {
+  ir::number_values(loop);
+  for (ir::Value& value : loop.values) {
+    if (value.version == 0 && value.alias == alias_of(loop.args.back())) value.is_zero = true;
+  }
+  return loop;
+}
+
+TEST(Reduce, ASumThatStartsAtZeroOverwritesItsGlobal) {
+  for (const Facts& facts : {testing::grid, fenced_warps}) {
+    const std::string text = reduced(from_zero(summing_loop()), Strategy::direct, {}, facts);
+    EXPECT_TRUE(testing::contains(text, " s[c] = ")) << text;
+    EXPECT_FALSE(testing::contains(text, " s[c] += ")) << text;
+    EXPECT_FALSE(testing::contains(text, "zero_res")) << text;
+  }
+}
+
+TEST(Reduce, ASumThatNobodySeesIsNotMade) {
+  ir::Loop loop = summing_loop();
+  ir::number_values(loop);
+  for (ir::Value& value : loop.values) value.stored = false;
+  const std::string text = reduced(loop, Strategy::direct, {}, fenced_warps);
+  EXPECT_FALSE(testing::contains(text, "s_partial")) << text;
+  EXPECT_TRUE(testing::contains(text, "wrap_res(const float64* x, int64 begin, int64 end)"))
+      << text;
+  EXPECT_TRUE(testing::contains(text, "s_pack")) << text;  // the kernel writes somewhere
+}
+
+TEST(Reduce, WhereSeveralLaunchesAddUpTheGlobalIsSetToZeroFirst) {
+  const ir::Loop loop =
+      from_zero(make_loop({testing::indirect("y", Access::inc, 0), global_reduce("s", Access::inc)},
+                          testing::edges_to_nodes()));
+  const std::string text = reduced(loop, Strategy::colour, {}, fenced_warps);
+  EXPECT_TRUE(testing::contains(text,
+                                "kernel zero_res(float64* s)\n"
+                                "  if (@lane == 0)\n"
+                                "    for serial c in [0, 1)\n"
+                                "      s[c] = 0\n"))
+      << text;
+  EXPECT_TRUE(testing::contains(launches_of(text), "  launch zero_res over 1 single (s)\n"))
+      << text;
+  EXPECT_TRUE(testing::contains(text, "s[c] += s_lane[c]")) << text;
+  // the last launch of all has the results of all
+  const std::string finished = reduced(loop, Strategy::colour);
+  EXPECT_FALSE(testing::contains(finished, "zero_res")) << finished;
+  EXPECT_TRUE(testing::contains(finished, "s[c] = s_tree[(c * 256)]")) << finished;
 }
 
 TEST(Reduce, EachLaunchOfAColourCombinesItsOwn) {

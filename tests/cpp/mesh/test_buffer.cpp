@@ -185,6 +185,20 @@ TEST_F(BufferOnDevice, ChangesPlacesWithAnotherOnTheDevice) {
   EXPECT_EQ(values[0], 7.0);
 }
 
+TEST_F(BufferOnDevice, IsNotExchangedWhereSomebodyHoldsItsMemory) {
+  std::vector<double> others(values.size(), 1.0);
+  const auto other = tracked(coherence, others.data(), sizeof values);
+  EXPECT_FALSE(buffer->exchange_on_device(*other));  // nothing is there yet
+  (void)buffer->on_device(device, Use::write, {"loop"});
+  void* const theirs = other->on_device(device, Use::write, {"loop"});
+  EXPECT_TRUE(buffer->exchange_on_device(*other));
+  const auto held = buffer->memory_on(*device);
+  EXPECT_EQ(held.get(), theirs);
+  EXPECT_FALSE(buffer->exchange_on_device(*other));
+  EXPECT_EQ(buffer->memory_on(*device).get(), theirs);
+  EXPECT_EQ(device->n_copies, 0);
+}
+
 TEST_F(BufferOnDevice, TakesMemoryOfTheDevice) {
   const auto memory = device->allocate(sizeof values, "theirs");
   static_cast<double*>(memory.get())[1] = 8;

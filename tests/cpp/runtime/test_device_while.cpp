@@ -160,6 +160,15 @@ TEST_F(DeviceWhileTest, ReadsNumbersOfOtherTypes) {
   EXPECT_EQ(value(*left_), 5);
 }
 
+TEST_F(DeviceWhileTest, WhatChangesPlacesIsNotRepeated) {
+  const std::vector<LoopStep> steps = {
+      {{}, loop("half")}, {{0}, std::make_shared<ExchangeTask>(mirror_, seen_, left_)}};
+  DeviceWhile passes(steps, {{left_}, {nullptr, DType::float64, 1.0}, false});
+  EXPECT_EQ(passes.why_not(), "buffers change places in it");
+  EXPECT_FALSE(passes.run(0, 3).has_value());
+  EXPECT_EQ(value(*left_), 40);
+}
+
 TEST_F(DeviceWhileTest, NothingIsLeftBehind) {
   const int n_streams = fake_.n_streams;
   const std::size_t n_used = fake_.n_used;

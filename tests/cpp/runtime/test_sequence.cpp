@@ -12,6 +12,7 @@
 #include "runtime/loop_graph.hpp"
 #include "runtime/prepared_loop.hpp"
 #include "runtime/sequence.hpp"
+#include "runtime/value_tasks.hpp"
 
 namespace op2::runtime::cuda {
 namespace {
@@ -124,6 +125,84 @@ TEST_F(CudaSequence, ALaunchThatFailsEndsTheRecording) {
   (void)sequence.run(1);
   EXPECT_NE(sequence.native(), 0U);
   EXPECT_EQ(launched().size(), 6U);
+}
+
+/// Loops that write one Buffer, which then changes places with another one.
+class CudaExchange : public CudaSequence {
+ protected:
+  CudaExchange() {
+    fake_.n_values = 1;
+    second_->reset(y_.data(), 32);
+    for (mesh::Buffer* one : {buffer_.get(), second_.get()}) {
+      (void)one->on_device(gpu_, mesh::Use::write, {"a loop"});
+    }
+    first_ = address_of(*buffer_);
+  }
+
+  [[nodiscard]] long long address_of(mesh::Buffer& buffer) const {
+    return reinterpret_cast<long long>(buffer.memory_on(*gpu_).get());
+  }
+
+  [[nodiscard]] std::shared_ptr<GraphTask> exchange() const {
+    return std::make_shared<ExchangeTask>(mirror_, buffer_, second_);
+  }
+
+  /// Whether each launch found the Buffer where it was at first, run by run of three.
+  [[nodiscard]] std::vector<bool> places() const {
+    std::vector<bool> found;
+    for (const auto& one : fake_.launches) found.push_back(one.values.at(0) == first_);
+    return found;
+  }
+
+  std::vector<double> y_ = {5, 6, 7, 8};
+  std::shared_ptr<mesh::Buffer> second_ =
+      std::make_shared<mesh::Buffer>(coherence_, "Dat 'y'", mesh::Layout{false, 1, 8});
+  long long first_ = 0;
+};
+
+TEST_F(CudaExchange, TwoRecordingsAreUsedByTurns) {
+  Sequence sequence({loop("adt"), loop("res"), loop("combine"), exchange()});
+  std::vector<std::uintptr_t> natives;
+  for (int i = 0; i < 3; ++i) {
+    (void)sequence.run(i == 1 ? 2 : 1);
+    natives.push_back(sequence.native());
+  }
+  EXPECT_NE(natives[1], 0U);
+  EXPECT_NE(natives[2], 0U);
+  EXPECT_NE(natives[1], natives[2]);  // of the third and of the fourth run
+  std::vector<bool> expected;
+  for (int run = 0; run < 4; ++run) expected.insert(expected.end(), 3, run % 2 == 0);
+  EXPECT_EQ(places(), expected);
+  EXPECT_EQ(address_of(*buffer_), first_);
+  EXPECT_EQ(timing_->n_calls, 12);
+}
+
+TEST_F(CudaExchange, OneIsEnoughWhereAllIsInItsPlaceAgain) {
+  Sequence sequence(
+      {loop("adt"), exchange(), loop("res"), loop("adt"), exchange(), loop("combine")});
+  (void)sequence.run(2);
+  const std::uintptr_t native = sequence.native();
+  EXPECT_NE(native, 0U);
+  (void)sequence.run(3);
+  EXPECT_EQ(sequence.native(), native);
+  std::vector<bool> expected;
+  for (int run = 0; run < 5; ++run) {
+    expected.insert(expected.end(), {true, false, false, true});
+  }
+  EXPECT_EQ(places(), expected);
+}
+
+TEST_F(CudaExchange, ALoopThatIsThereTwiceIsNotRecorded) {
+  const auto twice = loop("adt");
+  Sequence sequence({twice, exchange(), twice, loop("res"), loop("combine")});
+  (void)sequence.run(4);
+  EXPECT_EQ(sequence.native(), 0U);
+  std::vector<bool> expected;
+  for (int run = 0; run < 4; ++run) {
+    const bool is_first = run % 2 == 0;
+    expected.insert(expected.end(), {is_first, !is_first, !is_first, !is_first});
+  }
+  EXPECT_EQ(places(), expected);
 }
 
 /// A launch by itself takes 10 units of time, a replay as many as are asked for.

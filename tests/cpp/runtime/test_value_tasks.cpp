@@ -85,6 +85,29 @@ TEST_F(ValueTasks, OnADeviceAreSetAndCopiedThere) {
   EXPECT_EQ(number, 2.5);
 }
 
+TEST_F(ValueTasks, ExchangeMemoryOrCopyWhereSomebodyHoldsIt) {
+  const auto device = std::make_shared<testing::RecordingDevice>();
+  const auto mirror = std::make_shared<DeviceMirror>(device, coherence);
+  const auto write = [&](mesh::Buffer& of, double value) {
+    static_cast<double*>(of.on_device(device, mesh::Use::write, {"loop"}))[0] = value;
+  };
+  write(*one, 7);
+  write(*other, 8);
+  ExchangeTask task(mirror, one, other);
+  EXPECT_FALSE(task.run());
+  EXPECT_EQ(task.n_launches(), 0U);
+  EXPECT_EQ(task.exchanged().first, one.get());
+  const auto held = one->memory_on(*device);
+  write(*other, 9);
+  EXPECT_FALSE(task.run());
+  EXPECT_EQ(task.exchanged().first, nullptr);
+  EXPECT_EQ(task.n_launches(), 1U);
+  EXPECT_EQ(static_cast<double*>(held.get())[0], 9.0);
+  one->on_host(mesh::Use::read, {"data"});
+  EXPECT_EQ(x[0], 9.0);
+  EXPECT_THROW(ExchangeTask(mirror, one, single), UsageError);
+}
+
 TEST_F(ValueTasks, OfNothingAreLeftAlone) {
   const auto device = std::make_shared<testing::RecordingDevice>();
   const auto mirror = std::make_shared<DeviceMirror>(device, coherence);

@@ -55,6 +55,35 @@ TEST_F(OpenclDeviceTest, ListsWhatItOpens) {
   EXPECT_THROW((void)open_device(-1), UsageError);
 }
 
+TEST_F(OpenclDeviceTest, WhatIsRecordedKeepsItsArguments) {
+  const auto x = put({1.0, 2.0, 3.0});
+  const auto y = put({1.0, 1.0, 1.0});
+  const auto by = put({10.0});
+  DeviceKernel& kernel = program->kernel("scale");
+  const auto scaled = [&](void* memory, std::int64_t n) {
+    const std::vector<LaunchArgument> arguments{memory, by.get(), n};
+    device->launch(kernel, {1, 4}, arguments, loop);
+  };
+  ASSERT_TRUE(device->start_recording());
+  EXPECT_FALSE(device->start_recording());
+  scaled(x.get(), 1);
+  scaled(x.get(), 2);
+  device->copy(y.get(), 16, x.get(), 0, 8);
+  device->zero(x.get(), 16, 8);
+  const std::unique_ptr<Recording> recording = device->stop_recording();
+  ASSERT_NE(recording, nullptr);
+  std::array<double, 3> found{};
+  device->download(found.data(), x.get(), 0, sizeof found);
+  EXPECT_EQ(found, (std::array{1.0, 2.0, 3.0}));  // nothing has run
+  scaled(y.get(), 3);                             // others use the kernel meanwhile
+  device->replay(*recording);
+  device->replay(*recording);
+  device->download(found.data(), x.get(), 0, sizeof found);
+  EXPECT_EQ(found, (std::array{10000.0, 200.0, 0.0}));
+  device->download(found.data(), y.get(), 0, sizeof found);
+  EXPECT_EQ(found, (std::array{10.0, 10.0, 10000.0}));
+}
+
 TEST_F(OpenclDeviceTest, LaunchesFollowUploadsInOrder) {
   const auto x = put({1.0, 2.0, 3.0});
   const auto by = put({10.0});

@@ -1,0 +1,155 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Exclusive sums over a Set, by loops: chunks of rows at a time, then chunks of their sums.
+
+A row of a level above is the sum of a chunk of rows below; the uppermost level is one chunk. On
+the way down each chunk starts at what comes before it. Chunks have one size whatever the number of
+lanes or threads is, so that the sums are the same bit by bit in each run.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from pyop2cxx.algebra.on_devices import Flat
+from pyop2cxx.base.access import READ, RW, WRITE
+from pyop2cxx.base.arrays import c_name
+from pyop2cxx.data.dats import Dat, DatArg
+from pyop2cxx.kernel.kernel import Kernel
+from pyop2cxx.loop.parloop import ParLoop
+from pyop2cxx.runtime.memo import until_exit
+from pyop2cxx.sets.sets import Set
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    import numpy as np
+
+CHUNK_BYTES = 128
+"""A lane reads so many, which memory hands out together."""
+_LEAST_ROWS, _MOST_ROWS = 4, 64
+
+
+class ScanLoops:
+    """What computes the exclusive sums of one Dat into another one.
+
+    Args:
+        source: Rows to add up, of an integer or real dtype.
+        target: Gets the sums; of the same Set, dim and dtype. It may be the source.
+
+    Attributes:
+        loops: To be run in this order.
+    """
+
+    def __init__(self, source: Dat, target: Dat) -> None:
+        dim, dtype = source.cdim, source.dtype
+        n = source.dataset.set.size
+        for dat in (source, target):
+            dat._allocated("scan")
+        size = chunk_rows(dim * dtype.itemsize)
+        self.loops: tuple[ParLoop, ...] = ()
+        if n == 0:
+            return
+        chunks = Set(-(-n // size), "chunks")
+        is_whole = n % size == 0 and all(
+            dim == 1 or not dat._buffer.is_soa for dat in (source, target)
+        )
+        into, out_of = [], []
+        if is_whole:  # chunks are parts of the Dats' own memory
+            below: Any = _View(source, chunks, size * dim)
+            above: Any = _View(target, chunks, size * dim)
+        else:
+            below = above = _level(chunks, size * dim, dtype)
+            rows = source.dataset.set
+            inner = _View(below, rows, dim)
+            copy = _copied(dim, dtype.name)
+            into.append(ParLoop(copy, rows, _arg(inner, WRITE), _arg(source, READ)))
+            out_of.append(ParLoop(copy, rows, _arg(target, WRITE), _arg(inner, READ)))
+        self.loops = (*into, *self._between(chunks, below, above, size, dim), *out_of)
+
+    def _between(
+        self, chunks: Set, below: Any, above: Any, size: int, dim: int
+    ) -> Iterator[ParLoop]:
+        """Add chunks up, scan their sums, and hand these down."""
+        dtype = below.dtype
+        access = (RW,) if below._buffer is above._buffer else (WRITE, READ)
+        args = [_arg(dat, how) for dat, how in zip((above, below), access, strict=False)]
+        is_same, n = len(access) == 1, chunks.size
+        if n == 1:
+            yield ParLoop(_handed_down(size, dim, dtype.name, is_same, False), chunks, *args)
+            return
+        coarser = Set(-(-n // size), "chunks")
+        sums = _level(coarser, size * dim, dtype)
+        each = _View(sums, chunks, dim)
+        yield ParLoop(
+            _added_up(size, dim, dtype.name), chunks, _arg(each, WRITE), _arg(below, READ)
+        )
+        yield from self._between(coarser, sums, sums, size, dim)
+        down = _handed_down(size, dim, dtype.name, is_same, True)
+        yield ParLoop(down, chunks, *args, _arg(each, READ))
+
+
+def chunk_rows(row_bytes: int) -> int:
+    """Return how many rows a chunk has."""
+    return min(max(CHUNK_BYTES // row_bytes, _LEAST_ROWS), _MOST_ROWS)
+
+
+class _View(Flat):
+    """The same, and it keeps the Dat alive that the memory belongs to."""
+
+    def __init__(self, carrier: Dat, rows: Set, cdim: int) -> None:
+        super().__init__(carrier, rows, cdim)
+        self._carrier = carrier
+
+
+def _level(chunks: Set, cdim: int, dtype: np.dtype[Any]) -> Dat:
+    made = Dat(chunks**cdim, None, dtype, "sums of chunks", "aos")
+    made._allocated("scan")
+    return made
+
+
+def _arg(dat: Any, access: Any) -> DatArg:
+    return DatArg(dat, None, access)
+
+
+def _summed(dtype: str) -> str:
+    """Return the type to add in: integers wrap around."""
+    return "uint64_t" if dtype.startswith(("int", "uint")) else c_name(dtype)
+
+
+@until_exit(64)
+def _added_up(size: int, dim: int, dtype: str) -> Kernel:
+    t, s = c_name(dtype), _summed(dtype)
+    text = f"""void add_up({t} *sum, const {t} *x) {{
+    for (int c = 0; c < {dim}; ++c) {{
+        {s} value = 0;
+        for (int k = 0; k < {size}; ++k) value += ({s})x[k * {dim} + c];
+        sum[c] = ({t})value;
+    }}
+}}"""
+    return Kernel(text, "add_up", abi="2026")
+
+
+@until_exit(64)
+def _handed_down(size: int, dim: int, dtype: str, is_same: bool, has_start: bool) -> Kernel:
+    t, s = c_name(dtype), _summed(dtype)
+    x = "y" if is_same else "x"
+    parameters = [f"{t} *y", *([] if is_same else [f"const {t} *x"])]
+    parameters += [f"const {t} *start"] if has_start else []
+    text = f"""void hand_down({", ".join(parameters)}) {{
+    for (int c = 0; c < {dim}; ++c) {{
+        {s} value = {f"({s})start[c]" if has_start else "0"};
+        for (int k = 0; k < {size}; ++k) {{
+            {s} own = ({s}){x}[k * {dim} + c];
+            y[k * {dim} + c] = ({t})value;
+            value += own;
+        }}
+    }}
+}}"""
+    return Kernel(text, "hand_down", abi="2026")
+
+
+@until_exit(64)
+def _copied(dim: int, dtype: str) -> Kernel:
+    t = c_name(dtype)
+    text = f"void copy({t} *y, const {t} *x) {{ for (int c = 0; c < {dim}; ++c) y[c] = x[c]; }}"
+    return Kernel(text, "copy", abi="2026")
