@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import enum
 import importlib
 import inspect
 import re
@@ -13,6 +14,7 @@ from typing import TYPE_CHECKING
 from docutils import nodes
 from docutils.parsers.rst import Directive
 from docutils.statemachine import StringList
+from sphinx.pycode import ModuleAnalyzer
 
 from pyop2cxx import __version__, exceptions
 from pyop2cxx.runtime.options import OPTIONS
@@ -25,14 +27,17 @@ if TYPE_CHECKING:
 sys.path.insert(0, str(Path(__file__).parent))  # demo_pages
 
 project = "pyop2cxx"
-author = "the pyop2cxx developers"
+author = "the pyop2cxx authors"
+copyright = f"2026, {author}"
 version = release = __version__
 extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon", "demo_pages"]
 autodoc_member_order = "bysource"
 autodoc_typehints = "signature"
 autodoc_default_options = {
     "members": True,
-    "inherited-members": "int,tuple,Exception,Mapping,ndarray,Generic",  # not what is Python's
+    # not what is Python's, NumPy's or UFL's
+    "inherited-members": "int,tuple,Exception,Mapping,ndarray,Generic,"
+    "Coefficient,Constant,FunctionSpace,FormArgument,Terminal,Expr,Counted,UFLObject",
     "special-members": "__call__",
 }
 napoleon_use_rtype = False
@@ -133,9 +138,22 @@ def _described(module: str, name: str, found: object) -> list[str]:
         return [f".. py:data:: {whole}", "", f"   {_summary(found)}", "", *rows]
     if callable(found):
         return [f".. autofunction:: {whole}"]
-    shown = repr(found)
-    text = shown if len(shown) < 60 else type(found).__name__
-    return [f".. py:data:: {whole}", "", f"   ``{text}``"]
+    return [f".. py:data:: {whole}", "", f"   {_told(module, name, found)}"]
+
+
+def _told(module: str, name: str, found: object) -> str:
+    """Return what is said of a value: where it is set, or where its class is."""
+    kind = type(found)
+    if isinstance(found, enum.Enum):
+        lines = ModuleAnalyzer.for_module(kind.__module__).find_attr_docs()
+        told = lines.get((kind.__name__, found.name), [])
+        return " ".join([f"``{kind.__name__}.{found.name}``.", *told])
+    within = [one for one in sys.modules if one == module or one.startswith(f"{module}.")]
+    for one in within:
+        lines = ModuleAnalyzer.for_module(one).find_attr_docs()
+        if ("", name) in lines:
+            return " ".join(lines["", name])
+    return _summary(kind)
 
 
 def _public(module: object) -> list[str]:

@@ -74,4 +74,4 @@ def setup(app: Sphinx) -> None:
     """Make the directives known."""
     app.add_directive("demo", Demo)
     app.add_directive("demo-gallery", DemoGallery)
-    app.add_css_file("demos.css")
+    app.add_css_file("pages.css")

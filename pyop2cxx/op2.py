@@ -129,7 +129,9 @@ set_log_level = runtime.set_log_level
 
 
 MPI: Any
+"""mpi4py's ``MPI`` where it is installed; else what programs of one process need of it."""
 COMM_WORLD: Any
+"""The communicator of all processes, ``MPI.COMM_WORLD``."""
 
 
 def __getattr__(name: str) -> Any:

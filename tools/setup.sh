@@ -10,7 +10,7 @@
 readonly target=${1:-}
 case $target in
   demo | bench) tools=(build python) extras=demo tests=OFF ;;
-  test) tools=(build python gtest sanitizers opencl) extras=test tests=ON ;;
+  test) tools=(build python gtest sanitizers opencl browser) extras=test tests=ON ;;
   lint) tools=(build python gtest sanitizers format) extras=docs,lint tests=ON ;;
   docs) tools=(build python) extras=docs tests=OFF ;;
   *) fail "usage: tools/setup.sh demo|test|lint|bench|docs (got '$target')" ;;
@@ -19,6 +19,7 @@ esac
 # --- system packages ---------------------------------------------------------------------------
 
 missing=()
+wanted=() # by tests that say so where it is missing
 need_command() { command -v "$1" >/dev/null 2>&1 || missing+=("$2"); }
 need_header() {
   echo "#include <$1>" | c++ -std=c++20 -fsyntax-only -x c++ - >/dev/null 2>&1 || missing+=("$2")
@@ -59,7 +60,7 @@ need_python() {
 
 find_missing() {
   local tool
-  missing=()
+  missing=() wanted=()
   for tool in "${tools[@]}"; do
     case $tool in
       build)
@@ -83,6 +84,7 @@ find_missing() {
         need_sanitizers libclang-rt-14-dev
         compgen -G '/usr/lib/llvm-*/lib/libarcher.so' >/dev/null || missing+=(libomp-14-dev)
         ;;
+      browser) [[ -n $(type -P chromium google-chrome) ]] || wanted+=(chromium) ;;
       format) need_command clang-format-14 clang-format-14 ;;
     esac
   done
@@ -112,6 +114,12 @@ if ((${#missing[@]})); then
   find_missing
   ((${#missing[@]} == 0)) ||
     fail "still missing after the installation: ${missing[*]} (see $logs/apt.txt)"
+fi
+
+# Tried once: not every distribution has such a package.
+install_wanted() { apt_install "${wanted[@]}" || true; }
+if ((${#wanted[@]})) && [[ ! -e $logs/apt-wanted.txt ]] && may_install; then
+  step apt-wanted "installing, if there is such a package: ${wanted[*]}" install_wanted
 fi
 
 # --- virtual environment -----------------------------------------------------------------------

@@ -95,7 +95,7 @@ def _parser() -> argparse.ArgumentParser:
         )
         command.add_argument("--max", type=int, default=None, help="so many loops at most")
         command.add_argument("--name", help="of the library; the program's name otherwise")
-        command.add_argument("-o", "--output", required=True, help="the folder")
+        command.add_argument("-o", "--output", help="the folder; has to be given")
         command.add_argument("program", help="a Python file")
         command.add_argument("arguments", nargs=argparse.REMAINDER, help="what the program takes")
         command.set_defaults(run=partial(_ahead, build=name == "build"))
@@ -158,12 +158,18 @@ def _write_pictures(path: Path, pictures: Sequence[str]) -> None:
 
 
 def _ahead(options: argparse.Namespace, *, build: bool) -> str:
+    command = "build" if build else "generate"
+    if options.output is None:
+        raise UsageError(
+            f"{command}: no folder is given; say 'pyop2cxx {command} -o FOLDER "
+            f"{options.program}'; what follows the program is the program's"
+        )
     name = options.name or Path(options.program).stem
     check_place(name, Path(options.output))  # before the program, which may take long
     archs, gpus = architectures(options.arch)
     collected = Collected([one for one in options.backend.split(",") if one], gpus)
     with collected.recording():
-        run_program(options.program, options.arguments, "build" if build else "generate")
+        run_program(options.program, options.arguments, command)
     project = Project(
         name=name,
         entries=list(collected.entries.values()),

@@ -524,6 +524,8 @@ def test_bad_commands_leave_nothing_behind(
     program, out = tmp_path / "heat.py", tmp_path / "out"
     program.write_text(PROGRAM)
     output = ("-o", str(out))
+    behind = _fails(capsys, "build", str(program), *output)
+    assert "no folder is given; say 'pyop2cxx build -o FOLDER" in behind
     assert "there is no file" in _fails(capsys, "build", *output, str(tmp_path / "none.py"))
     assert "there is no backend 'vax'" in _fails(
         capsys, "build", "--backend", "vax", *output, str(program)
