@@ -3,8 +3,9 @@
 
 `python tests/fuzz/run.py --backend openmp --count 1000 --seed 0` prints how many there were, and of
 each failure its seed and the smallest program found that fails in the same way. Several backends,
-each with a count of its own, share `--jobs` processes: those are next of which least is done. With
-`--together` each loop is made and interpreted once, and run on all of them.
+each with a count of its own, share `--jobs` processes: those are next of which least is done. Those
+joined by a plus, as in sequential+openmp, or all with `--together`, have the same loops, of which
+each is made and interpreted once, and run on all of them.
 """
 
 from __future__ import annotations
@@ -45,7 +46,7 @@ if TYPE_CHECKING:
 
 MOST_SHOWN = 4  # failures of one kind
 MOST_SECONDS = 300.0  # from one loop to the next, with all that is compiled in between
-BATCH = {"sequential": 200, "openmp": 200, "opencl": 60, "cuda": 100}  # loops compiled as one
+BATCH = {"sequential": 200, "openmp": 200, "opencl": 200, "cuda": 100}  # loops compiled as one
 STRATEGIES = (None, *_core.STRATEGIES)
 
 
@@ -547,15 +548,17 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--json", type=Path, default=None, help="write a record there")
     parser.add_argument("--no-shrink", action="store_true")
     given = parser.parse_args()
-    if len(given.count) not in (1, 1 if given.together else len(given.backend)):
-        parser.error("--count takes one number, or one for each backend that runs alone")
+    if given.together:
+        given.backend = ["+".join(given.backend)]
+    if len(given.count) not in (1, len(given.backend)):
+        parser.error("--count takes one number, or one for each backend or several together")
     return given
 
 
 def series_of(given: argparse.Namespace) -> list[Series]:
     """Return what the arguments ask for."""
     first = int(time.time()) if given.seed is None else given.seed
-    groups = [given.backend] if given.together else [[backend] for backend in given.backend]
+    groups = [together.split("+") for together in given.backend]
     counts = given.count * (len(groups) // len(given.count))
     return [
         Series(
