@@ -31,7 +31,7 @@ fuzz-calls: ## hostile calls of the interface: COUNT=1000000 SEED=1 JOBS=2
 	@$(venv_python) tests/fuzz/hostile.py --count $(or $(COUNT),1000000) \
 	  --jobs $(or $(JOBS),$(shell nproc)) $(if $(SEED),--seed $(SEED))
 
-fuzz-kills: ## kill -9 while loops are compiled and cached: BACKEND=sequential COUNT=200 SEED=1
+fuzz-kills: ## kill -9 while loops are compiled and cached: BACKEND="openmp opencl" COUNT=200 SEED=1
 	@tools/setup.sh test
 	@$(venv_python) tests/fuzz/kills.py --backend $(or $(BACKEND),sequential) \
 	  --count $(or $(COUNT),200) --jobs $(or $(JOBS),$(shell nproc)) $(if $(SEED),--seed $(SEED))

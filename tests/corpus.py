@@ -833,7 +833,7 @@ def _every_dtype(names: tuple[str, ...], c_names: tuple[str, ...]) -> Build:
         e2n, values = random_map(rng, edges, nodes, 2)
         weights = [rng.integers(0, 4, N_ELEMENTS).astype(name) for name in names]
         weights = [w * (1 + 2j) if w.dtype.kind == "c" else w for w in weights]
-        starts = [np.arange(N_TARGETS).astype(name) for name in names]
+        starts = [(np.arange(N_TARGETS) % 50).astype(name) for name in names]
         read = [op2.Dat(edges, w, dtype=w.dtype) for w in weights]
         sums = [op2.Dat(nodes, s.copy(), dtype=s.dtype) for s in starts]
         parameters = [f"const {c} *w{i}, {c} *a{i}" for i, c in enumerate(c_names)]

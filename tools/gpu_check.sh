@@ -9,14 +9,16 @@
 #   ahead         the airfoil as a program in C++ on the GPU: its test, its bits, its time
 #   sanitize      compute-sanitizer memcheck, racecheck and initcheck over the corpus, side by side
 #   fuzz          random loops on cuda and the host's backends, FUZZ_MINUTES long; records as JSON
-#   fuzz-calls    10^6 hostile calls, 200 kills while loops are compiled for cuda, and the corpus as
-#                 host code under ASan and UBSan
+#   fuzz-calls    10^6 hostile calls, 200 kills while loops are compiled for cuda and for openmp, and
+#                 the corpus as host code under ASan and UBSan
+#   seeded        seeded mistakes, structures and threads with cuda as the default backend
 #   bench         benchmarks/bench_device.py on both
 #   assembly      of this only the matrices and forms, on cuda: as per cent of a copy
 #   table         what the phases so far gave (each run ends with it anyway)
 # OUT=dir  the log, the table, the records and the build go there, too.   JOBS=n  instead of all
 # cores.   TOOLS="memcheck ..."  and  CASES=expression of pytest's -k: what sanitize runs.
-# FUZZ="cuda:10000 sequential:100000 ..."  backends and how many loops each;   FUZZ_MINUTES=8
+# FUZZ="cuda:10000 sequential+openmp:100000 ..."  backends, or several that run the same loops, and
+# how many;   FUZZ_MINUTES=8   KILLS="cuda openmp"  backends whose compilation is killed
 # FUZZ_SEED=1  the first seed, 0 by default;   FUZZ_WAYS=2  runs of each loop, 1 by default.
 set -uo pipefail
 cd "$(dirname "$0")/.." || exit
@@ -184,7 +186,7 @@ phase_build() {
 # --- tests -------------------------------------------------------------------------------------
 
 prepare() {
-  export PYTHONPATH=$PWD/$site:$PWD PYTHONUNBUFFERED=1 LC_ALL=C.UTF-8
+  export PYTHONPATH=$PWD/$site:$PWD${PYTHONPATH:+:$PYTHONPATH} PYTHONUNBUFFERED=1 LC_ALL=C.UTF-8
   export PYOP2CXX_CACHE_DIR=${PYOP2CXX_CACHE_DIR:-$PWD/$built/cache}
   local folder
   # NVIDIA's driver is not always where the loader looks.
@@ -319,11 +321,23 @@ phase_sanitize() {
 
 # --- random loops ------------------------------------------------------------------------------
 
-# Every core is taken by one process, and no GPU's OpenCL is meant: PoCL where it is installed.
+# PoCL's own driver alone, so that OpenCL means the processor; fails where it is not installed.
+use_pocl() {
+  local found
+  found=$(find /usr/lib /usr/lib64 /usr/local/lib "$PWD/$packed" -name 'libpocl.so*' 2>/dev/null |
+    head -n 1)
+  [[ -n $found ]] || return 1
+  mkdir -p "$built/pocl"
+  echo "$found" >"$built/pocl/pocl.icd"
+  export OCL_ICD_VENDORS=$PWD/$built/pocl OCL_ICD_FILENAMES=$found
+}
+
+# Every core is taken by one process. Those of the host run the same loops.
 fuzz_loops() {
   local -a backends=() counts=()
-  local one
-  for one in ${FUZZ:-cuda:10000 sequential:100000 openmp:100000}; do
+  local one hosts=sequential+openmp
+  if use_pocl; then hosts+=+opencl; fi
+  for one in ${FUZZ:-cuda:10000 $hosts:100000}; do
     backends+=("${one%%:*}")
     counts+=("${one##*:}")
   done
@@ -340,11 +354,19 @@ phase_fuzz() {
 phase_fuzz_calls() {
   measured fuzz-calls timeout 420 python3 tests/fuzz/hostile.py --count "${FUZZ_CALLS:-1000000}" \
     --jobs "$jobs" --seed "${FUZZ_SEED:-0}" --minutes 6 --json "$out/fuzz_calls.json"
-  measured fuzz-kills timeout 180 python3 tests/fuzz/kills.py --count 200 --backend cuda \
+  local -a kills
+  read -ra kills <<<"${KILLS:-cuda openmp}"
+  measured fuzz-kills timeout 300 python3 tests/fuzz/kills.py --count 200 --backend "${kills[@]}" \
     --jobs "$jobs" --seed "${FUZZ_SEED:-0}" --minutes 2 --json "$out/fuzz_kills.json"
   measured fuzz-memory timeout 300 python3 tests/fuzz/sanitized.py --jobs "$jobs"
   cat "$out/fuzz-calls.log" "$out/fuzz-kills.log"
   tail -n 1 "$out/fuzz-memory.log"
+}
+
+phase_seeded() {
+  PYOP2CXX_BACKEND=cuda measured seeded tests -p xdist.plugin -n "$jobs" \
+    tests/python/test_check_mode.py tests/python/test_checked_sums.py \
+    tests/python/test_structures.py tests/python/test_devices.py tests/python/test_flow.py
 }
 
 # --- benchmarks --------------------------------------------------------------------------------
@@ -376,10 +398,10 @@ print_table() {
 
 # --- main --------------------------------------------------------------------------------------
 
-(($#)) || fail "usage: tools/gpu_check.sh pack|build|test-cuda|test-opencl|ahead|sanitize|fuzz|fuzz-calls|bench|assembly|table..."
+(($#)) || fail "usage: tools/gpu_check.sh pack|build|test-cuda|test-opencl|ahead|sanitize|fuzz|fuzz-calls|seeded|bench|assembly|table..."
 for phase in "$@"; do
   case $phase in
-    pack | build | test-cuda | test-opencl | ahead | sanitize | fuzz | fuzz-calls | bench | assembly | table) ;;
+    pack | build | test-cuda | test-opencl | ahead | sanitize | fuzz | fuzz-calls | seeded | bench | assembly | table) ;;
     *) fail "there is no phase '$phase'; see the head of $0" ;;
   esac
 done

@@ -32,6 +32,10 @@ bool is_signed(Base base) {
   return base == Base::int32 || base == Base::int64;
 }
 
+bool is_of_integer(const Type& type) {
+  return type.is_scalar() && is_integer(type.base);
+}
+
 /// What C computes `target op= operand` in.
 Base base_of_update(BinaryOp op, const Expr& target, const Expr& operand) {
   const bool is_shift = op == BinaryOp::shift_left || op == BinaryOp::shift_right;
@@ -179,7 +183,7 @@ void CheckedFunction::statement(const Stmt& stmt, Body& into) {
           },
           [&](const Return& node) {
             if (!node.value) return add(node);
-            add(Return{finite(*node.value, value(*node.value), function_.result)});
+            add(Return{converted(*node.value, value(*node.value), function_.result)});
           },
           [&](const Break& node) { add(node); }, [&](const Continue& node) { add(node); }},
       stmt.node);
@@ -197,7 +201,7 @@ void CheckedFunction::declare(const Declare& node, int line, Body& into) {
     const RunObject outer = std::exchange(target_, RunObject{.name = variable.name});
     const Expr& given =
         *node.variables[static_cast<std::size_t>(&variable - made.variables.data())].value;
-    variable.value = finite(given, value(given), variable.type);
+    variable.value = converted(given, value(given), variable.type);
     target_ = outer;
   }
   into.push_back({.node = std::move(made), .line = line});
@@ -257,9 +261,20 @@ Expr CheckedFunction::value(const Expr& expr) {
                [&](const Index&) { return place(expr, Use::load); },
                [&](const MemberOf&) { return operands(expr); },
                [&](const Call& node) { return call(node, expr); },
-               [&](const Cast&) { return operands(expr); }, [&](const SizeOf&) { return expr; },
+               [&](const Cast&) { return cast(expr); }, [&](const SizeOf&) { return expr; },
                [&](const InitList&) { return operands(expr); }},
       expr.node);
+}
+
+/// Who casts an integer knows what it loses; of a real number C says nothing then.
+Expr CheckedFunction::cast(const Expr& expr) {
+  Expr made = operands(expr);
+  const Type& from = expr.operands[0].type;
+  const bool is_real = from.is_scalar() && is_floating(from.base);
+  if (is_real && is_of_integer(expr.type)) {
+    made.operands[0] = fitted(expr, std::move(made.operands[0]), from.base, expr.type.base);
+  }
+  return made;
 }
 
 /// An expression whose value nobody uses.
@@ -285,9 +300,9 @@ Expr CheckedFunction::unary(UnaryOp op, const Expr& expr) {
     return made;
   }
   const bool overflows =
-      operand.type.is_scalar() && is_signed(operand.type.base) && !kernel_.proofs.is_defined(expr);
+      operand.type.is_scalar() && has_sign(operand.type.base) && !kernel_.proofs.is_defined(expr);
   if (!is_step(op)) {
-    if (op != UnaryOp::minus || !overflows) return operands(expr);
+    if (op != UnaryOp::minus || !overflows || !is_signed(operand.type.base)) return operands(expr);
     return in_range(BinaryOp::subtract, expr, make::number(0), value(operand), operand.type);
   }
   const auto* name = std::get_if<Name>(&operand.node);
@@ -326,8 +341,10 @@ Expr CheckedFunction::step(UnaryOp op, const Expr& expr) {
     before = before ? make::comma(std::move(*before), std::move(hold)) : std::move(hold);
     old = *held;
   }
+  const Type made_in = scalar(promoted(target.type.base));
   Expr after = in_range(is_up ? BinaryOp::add : BinaryOp::subtract, expr, std::move(old),
-                        make::number(1), target.type);
+                        make::number(1), made_in);
+  after = fitted(expr, std::move(after), made_in.base, target.type.base);
   Expr made = make::assign(place(target, Use::increment), std::move(after));
   if (before) made = make::comma(std::move(*before), std::move(made));
   return held ? make::comma(std::move(made), std::move(*held)) : made;
@@ -383,7 +400,8 @@ Expr CheckedFunction::binary(BinaryOp op, const Expr& expr) {
     case BinaryOp::shift_left:
     case BinaryOp::shift_right:
       made.operands[1] = shift(expr, std::move(made.operands[1]), expr.type);
-      return made;
+      if (op == BinaryOp::shift_right || !is_signed(expr.type.base)) return made;
+      return shifted(expr, std::move(made.operands[0]), std::move(made.operands[1]), expr.type);
     case BinaryOp::add:
     case BinaryOp::subtract:
     case BinaryOp::multiply:
@@ -399,6 +417,13 @@ Expr CheckedFunction::call(const Call& node, const Expr& expr) {
   Expr made = operands(expr);
   const FunctionDef* callee = kernel_.body.function(node.function);
   if (callee == nullptr) return library_call(node, expr, std::move(made));
+  for (std::size_t i = 0; i < callee->parameters.size() && i < expr.operands.size(); ++i) {
+    const Parameter& parameter = callee->parameters[i];
+    if (!parameter.type.is_scalar()) continue;
+    const RunObject outer = std::exchange(target_, RunObject{.name = parameter.name});
+    made.operands[i] = converted(expr.operands[i], std::move(made.operands[i]), parameter.type);
+    target_ = outer;
+  }
   std::get<Call>(made.node).function = "op2_checked_" + node.function;
   for (Expr& argument : pointers_.arguments(*callee, expr)) {
     made.operands.push_back(std::move(argument));
@@ -414,8 +439,13 @@ Expr CheckedFunction::call(const Call& node, const Expr& expr) {
 
 /// What a function of the library writes through its pointers has values then.
 Expr CheckedFunction::library_call(const Call& node, const Expr& expr, Expr made) {
-  if (!kernel_.has_bits) return made;
   const KnownFunction* known = known_function(node.function);
+  for (std::size_t i = 0; known != nullptr && i < known->parameters.size(); ++i) {
+    if (i >= expr.operands.size() || !is_of_integer(known->parameters[i])) continue;
+    made.operands[i] =
+        converted(expr.operands[i], std::move(made.operands[i]), known->parameters[i]);
+  }
+  if (!kernel_.has_bits) return made;
   const bool is_memory =
       node.function.find("mem") != std::string::npos && expr.operands.size() == 3;
   for (std::size_t i = 0; i < expr.operands.size(); ++i) {
@@ -459,12 +489,15 @@ Expr CheckedFunction::assigned_to(const Expr& target, const Assign& node, const 
   const std::optional<Update> update = update_of(expr);
   const Use use = update ? update->use : node.op ? Use::increment : Use::store;
   const bool is_foreign = node.op && !update;  // `*=` and the like use the value and replace it
-  const bool is_whole = node.op && is_integer(target.type.base) &&
-                        is_signed(base_of_update(*node.op, target, expr.operands[1])) &&
-                        !kernel_.proofs.is_defined(expr);
+  const Base made_in = node.op ? base_of_update(*node.op, target, expr.operands[1]) : Base::none;
+  const bool is_whole =
+      node.op && is_integer(target.type.base) &&
+      (is_signed(made_in) || is_floating(made_in) || has_sign(target.type.base)) &&
+      !kernel_.proofs.is_defined(expr);
   const bool is_read = is_foreign && !std::holds_alternative<Name>(target.node);
-  const bool is_summed = update && kernel_.suspects && is_incremented(target);
-  if (is_summed && !is_integer(target.type.base)) {
+  const bool is_summed =
+      update && kernel_.suspects && !is_integer(target.type.base) && is_incremented(target);
+  if (is_summed) {
     static_cast<void>(kernel_.sites.number(Check::made, expr, about(target)));
   }
   const bool spells_out = node.op && !is_summed && has_no_effect(target) &&
@@ -496,6 +529,9 @@ Expr CheckedFunction::assigned_to(const Expr& target, const Assign& node, const 
     from = is_floating(target.type.base) || is_floating(expr.operands[1].type.base)
                ? make::binary(*node.op, std::move(old), std::move(from))
                : updated(*node.op, expr, target, std::move(old), std::move(from));
+    if (is_integer(target.type.base)) {
+      from = fitted(expr, std::move(from), made_in, target.type.base);
+    }
     made.node = Assign{};
   } else if (node.op && is_integer(target.type.base) && !kernel_.proofs.is_defined(expr)) {
     const bool divides = *node.op == BinaryOp::divide || *node.op == BinaryOp::modulo;
@@ -512,8 +548,9 @@ Expr CheckedFunction::assigned_to(const Expr& target, const Assign& node, const 
     leaves(expr.operands[1], given);
     from = may_make(original, target.type) ? made_of(expr, std::move(from), target.type, given)
                                            : std::move(from);
-  } else if (!is_summed) {
-    from = finite(expr.operands[1], std::move(from), target.type);
+  } else if (!is_summed && !spells_out) {
+    from = node.op ? finite(expr.operands[1], std::move(from), target.type)
+                   : converted(expr.operands[1], std::move(from), target.type);
   }
   const auto* name = std::get_if<Name>(&target.node);
   if (name != nullptr && flags_.contains(name->name)) {
@@ -531,25 +568,23 @@ Expr CheckedFunction::assigned_to(const Expr& target, const Assign& node, const 
 Expr CheckedFunction::updated(BinaryOp op, const Expr& expr, const Expr& target, Expr old,
                               Expr by) {
   const Type made_in = scalar(base_of_update(op, target, expr.operands[1]));
-  Expr made;
   switch (op) {
     case BinaryOp::divide:
     case BinaryOp::modulo:
-      made = quotient(op, expr, std::move(old), std::move(by), made_in);
-      break;
+      return quotient(op, expr, std::move(old), std::move(by), made_in);
     case BinaryOp::shift_left:
+      by = shift(expr, std::move(by), target.type);
+      if (!is_signed(made_in.base)) return make::binary(op, std::move(old), std::move(by));
+      return shifted(expr, std::move(old), std::move(by), made_in);
     case BinaryOp::shift_right:
       return make::binary(op, std::move(old), shift(expr, std::move(by), target.type));
     case BinaryOp::add:
     case BinaryOp::subtract:
     case BinaryOp::multiply:
-      made = in_range(op, expr, std::move(old), std::move(by), made_in);
-      break;
+      return in_range(op, expr, std::move(old), std::move(by), made_in);
     default:
       return make::binary(op, std::move(old), std::move(by));
   }
-  const bool is_narrowed = target.type.base == Base::int32 && made_in.base == Base::int64;
-  return is_narrowed ? narrow(expr, std::move(made)) : made;
 }
 
 // ------------------------------------------------------------------------------------------ places

@@ -31,6 +31,9 @@ class CheckSites {
   std::deque<Expr> kept_;
 };
 
+/// @brief Whether this is a signed integer, of any width.
+[[nodiscard]] bool has_sign(Base base);
+
 /// @brief What the functions of one kernel are checked with.
 struct CheckedKernel {
   const KernelBody& body;  ///< with unique names
@@ -69,6 +72,7 @@ class CheckedFunction {
   const Expr& steady(const Expr& target, std::optional<Expr>& before);
   Expr binary(BinaryOp op, const Expr& expr);
   Expr call(const Call& node, const Expr& expr);
+  Expr cast(const Expr& expr);
   Expr library_call(const Call& node, const Expr& expr, Expr made);
   Expr assign(const Assign& node, const Expr& expr);
   Expr assigned_to(const Expr& target, const Assign& node, const Expr& expr);
@@ -95,6 +99,9 @@ class CheckedFunction {
   Expr suspected(const Expr& site, Expr checked, const Type& target);
   Expr in_range(BinaryOp op, const Expr& expr, Expr left, Expr right, const Type& type);
   Expr narrow(const Expr& expr, Expr value);
+  Expr shifted(const Expr& site, Expr left, Expr n_bits, const Type& type);
+  Expr converted(const Expr& original, Expr checked, const Type& target);
+  Expr fitted(const Expr& site, Expr value, Base from, Base to);
   Expr quotient(BinaryOp op, const Expr& expr, Expr left, Expr right, const Type& type);
   Expr divisor(const Expr& site, Expr value, const Type& type);
   Expr shift(const Expr& site, Expr value, const Type& left);

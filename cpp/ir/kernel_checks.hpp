@@ -14,18 +14,21 @@ namespace op2::ir {
 
 /// @brief What a check in a kernel watches.
 enum class Check : std::uint8_t {
-  bounds,    ///< a subscript leaves its array
-  load,      ///< a value is used that the access does not give, or that nobody has written
-  store,     ///< a value is overwritten that the access does not let
-  update,    ///< a value is updated that the access does not let, or that nobody has written
-  unset,     ///< a local variable is used before it has a value
-  made,      ///< a floating-point value is not finite, although all it was made from are
-  divisor,   ///< an integer is divided by zero
-  shift,     ///< an integer is shifted by more bits than it has, or by fewer than none
-  overflow,  ///< a result does not fit its integer type
+  bounds,      ///< a subscript leaves its array
+  load,        ///< a value is used that the access does not give, or that nobody has written
+  store,       ///< a value is overwritten that the access does not let
+  update,      ///< a value is updated that the access does not let, or that nobody has written
+  unset,       ///< a local variable is used before it has a value
+  made,        ///< a floating-point value is not finite, although all it was made from are
+  divisor,     ///< an integer is divided by zero
+  shift,       ///< an integer is shifted by more bits than it has, or by fewer than none
+  overflow,    ///< a result does not fit its integer type
+  conversion,  ///< an integer does not fit the one that it is converted to
+  truncation,  ///< a real number does not fit the integer that it is converted to
 };
-inline constexpr std::string_view check_names[] = {"bounds", "load",    "store", "update",  "unset",
-                                                   "made",   "divisor", "shift", "overflow"};
+inline constexpr std::string_view check_names[] = {"bounds",   "load",       "store",     "update",
+                                                   "unset",    "made",       "divisor",   "shift",
+                                                   "overflow", "conversion", "truncation"};
 
 /// @brief Where a check stands, for messages.
 struct CheckSite {

@@ -21,6 +21,7 @@ from pyop2cxx.data.globals import Global
 from pyop2cxx.exceptions import CheckError, UnsupportedError
 from pyop2cxx.loop.bounds import line_of
 from pyop2cxx.loop.checked_kernel import CheckedKernel, Site, checked, suspicious
+from pyop2cxx.loop.checked_sums import Sums, WrongSum, are_finite, first_element
 from pyop2cxx.loop.parts import parts_of
 from pyop2cxx.runtime import runtime
 from pyop2cxx.runtime.communicators import ALONE
@@ -130,26 +131,37 @@ def _made_ready(inner: Any) -> Any:
 class _FullRun:
     """A loop with all checks.
 
+    Args:
+        loop: The loop.
+        watched: The dtypes of sums that are watched, as of `Sums`.
+
     Attributes:
         prepared: The loop with the checked kernel.
     """
 
-    def __init__(self, loop: Any) -> None:
-        self._loop = loop
+    def __init__(self, loop: Any, watched: str = "i") -> None:
+        self._loop, self._watched = loop, watched
+        self._sums = Sums(loop, watched)
         entries = frozenset(part.number for part in loop._parts if part.is_of_matrix)
         made = checked(
-            loop.kernel, loop._symbolic().loop, layer=loop.pass_layer_arg, matrices=entries
+            loop.kernel,
+            loop._symbolic().loop,
+            layer=loop.pass_layer_arg,
+            matrices=entries,
+            sums=self._sums.numbers,
         )
         self._sites = made.sites
         self._found = Global(2, [_NOTHING, _NOTHING], np.int64, "op2_found", ALONE)
-        self._wanted = Global(1, [-1], np.int64, "op2_wanted", ALONE)
+        self._wanted = Global(2, [-1, _NOTHING], np.int64, "op2_wanted", ALONE)
         self._also = _written_against_access(loop)
-        inner = _with_kernel(loop, made.kernel, (self._found(MIN), self._wanted(READ)))
+        extra = (self._found(MIN), self._wanted(READ), *self._sums.args)
+        inner = _with_kernel(loop, made.kernel, extra)
         inner._items = replace(loop._items, iteration=loop._items.iteration.with_element())
         inner._parts = parts_of(inner.args, inner._items)
         inner._lanes = 0
         inner = _made_ready(inner)
         self.prepared, self._lent = inner._prepared, inner._lent
+        self._of_reals: _FullRun | None = None
 
     def run(self) -> bool:
         """Run the loop.
@@ -159,6 +171,7 @@ class _FullRun:
         """
         has_copied, (number, _) = self._once(-1)
         if number == _NOTHING:
+            self._check_sums()
             self.prepared.forget_saved()
             return has_copied
         self.prepared.restore()
@@ -166,9 +179,40 @@ class _FullRun:
         self.prepared.restore()
         raise _error(self._loop, self._sites, int(number), int(value))
 
-    def _once(self, wanted: int) -> tuple[bool, tuple[int, int]]:
+    def _check_sums(self) -> None:
+        """Check what was added up; only where a sum is not finite it is asked whether shares were.
+
+        Raises:
+            CheckError: A sum does not fit its type, or is not finite although all shares are.
+        """
+        wrong = self._sums.wrong()
+        if wrong is not None:
+            self.prepared.restore()
+            raise self._error_of_sum(wrong)
+        if self._watched == "f" or are_finite(self._loop):
+            return
+        self.prepared.restore()
+        if self._of_reals is None:
+            self._of_reals = _FullRun(self._loop, "f")
+        self._of_reals.run()
+
+    def _error_of_sum(self, wrong: WrongSum) -> CheckError:
+        def is_wrong(last: int) -> bool:
+            nonlocal wrong
+            self._once(-1, last)
+            found = self._sums.wrong()
+            self.prepared.restore()
+            wrong = found or wrong
+            return found is not None
+
+        element = first_element(is_wrong)
+        return _error_of_sum(self._loop, wrong, element)
+
+    def _once(self, wanted: int, last: int = _NOTHING) -> tuple[bool, tuple[int, int]]:
+        """Run the loop; return whether it copied, and the first finding with its value."""
+        self._sums.begin()
         _give(self._found, [_NOTHING, _NOTHING])
-        _give(self._wanted, [wanted])
+        _give(self._wanted, [wanted, last])
         has_copied = self.prepared.run_saving(self._also)
         for arrays in self._lent:
             if arrays:
@@ -216,10 +260,33 @@ def _error(loop: Any, sites: tuple[Site, ...], number: int, value: int) -> Check
     return error
 
 
+def _error_of_sum(loop: Any, wrong: WrongSum, element: int) -> CheckError:
+    part = wrong.part
+    facts = loop.kernel.facts
+    line = facts.parameters[part.number].first_write_line if facts else 0
+    where = f"{_element(loop, element)}: kernel line {line}"
+    name = loop.kernel.core.parameters[part.number].name
+    data = f"'{name}' (argument {part.number}, {type(part.data).__name__} '{part.data.name}')"
+    row = "" if part.home is None else f" at entity {wrong.row} of Set '{part.home.name}'"
+    if part.dtype.kind == "f":
+        what = "became infinite here, although all that was added up is finite; scale it"
+    else:
+        what = f"does not fit {part.dtype.name} (got {wrong.value:.0f}); use a wider type for it"
+    error = CheckError(
+        f"{loop._what}: {where}: the sum in value {wrong.component} of {data}{row} {what}. "
+        "Nothing was written by this loop"
+    )
+    error.loop, error.line, error.element = loop.kernel.shown_name, line, element
+    error.argument, error.check, error.value = part.number, "sum", wrong.component
+    return error
+
+
 def _element(loop: Any, number: int) -> str:
     """Say which element has this number in the kernel's eyes."""
     items = loop._items
     name = loop.iterset.name
+    if number < 0:
+        return f"the elements of Set '{name}' together"
     if not items.extruded:
         return f"element {number} of Set '{name}'"
     per_column = max(items.n // max(int(loop.iterset.size), 1), 1)
@@ -309,6 +376,21 @@ def _overflow(found: _Finding) -> str:
     return f"the result does not fit its integer type (got {found.index}); compute it in int64_t"
 
 
+def _conversion(found: _Finding) -> str:
+    return (
+        f"the value {found.index} does not fit the integer type that it is converted to here, for "
+        f"{found.array}; use a wider type, or a cast to say that bits may be cut off"
+    )
+
+
+def _truncation(found: _Finding) -> str:
+    what = "NaN" if found.index == 0 else f"too {'large' if found.index > 0 else 'small'}"
+    return (
+        f"a real number is converted to an integer, for {found.array}, but it is {what}; test it "
+        "first, or use a wider type"
+    )
+
+
 def _written(found: _Finding) -> str:
     return (
         f"value {found.index} of {found.array} was not written, but the loop WRITEs it: all "
@@ -334,6 +416,8 @@ _MESSAGES = {
     "divisor": _divisor,
     "shift": _shift,
     "overflow": _overflow,
+    "conversion": _conversion,
+    "truncation": _truncation,
     "written": _written,
     "extreme": _extreme,
 }

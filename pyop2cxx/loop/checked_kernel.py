@@ -55,7 +55,8 @@ class CheckedKernel:
 
     Attributes:
         kernel: Its arguments are those of the user's, then `long *` for the first finding, MIN of
-            two, and `const long *` for the number of the finding whose value is wanted.
+            two, `const long *` for the number of the finding whose value is wanted and the last
+            element whose shares of sums count, and `double *` for each of these sums, INC.
         sites: By number; a finding's number is that of its element times their number and its own.
     """
 
@@ -64,7 +65,12 @@ class CheckedKernel:
 
 
 def checked(
-    kernel: Kernel, loop: _core.Loop, *, layer: bool, matrices: frozenset[int] = frozenset()
+    kernel: Kernel,
+    loop: _core.Loop,
+    *,
+    layer: bool,
+    matrices: frozenset[int] = frozenset(),
+    sums: tuple[int, ...] = (),
 ) -> CheckedKernel:
     """Return a kernel that watches itself.
 
@@ -73,12 +79,14 @@ def checked(
         loop: Says how much is behind each parameter, and what it is used for.
         layer: Whether its last parameter is the layer.
         matrices: Parameters that are entries of matrices: all 0 before they are written.
+        sums: Parameters of access INC whose shares are added up as numbers of type double, too: of
+            real numbers how far they are from finite, 0 or NaN.
     """
     assert kernel.core.body is not None
     given = loop.check_input()
     made = _core.with_checks(kernel.core.body, given)
     sites = [Site(s.check, s.line, s.name, s.parameter, s.extent) for s in made.sites]
-    text = _shell(kernel, made, given, sites, layer=layer, matrices=matrices)
+    text = _shell(kernel, made, given, sites, layer=layer, matrices=matrices, sums=sums)
     shell, _ = known.parsed(_description(text, kernel.name))
     body = _core.checked_kernel(_prelude(), made, _core.KernelBody(shell.functions, shell.tables))
     tokens = ("checked", kernel.core.key, text, repr(given.key()), _prelude_text())
@@ -152,12 +160,14 @@ def _shell(
     *,
     layer: bool,
     matrices: frozenset[int],
+    sums: tuple[int, ...],
 ) -> str:
     """Return the text of the function that the loop calls; what it checks itself is added."""
     own = kernel.core.parameters
     names = [parameter.name or f"op2_a{i}" for i, parameter in enumerate(own)]
     parameters = [p.type.c_text(name) for p, name in zip(own, names, strict=True)]
     hidden = ["long *op2_found", "const long *op2_wanted"]
+    hidden += [f"double *op2_total_{names[i]}" for i in sums]
     at = len(own) - layer
     watched, kept, promised = [], [], []
     line = made.line
@@ -180,17 +190,28 @@ def _shell(
             kept.append(array | {"site": len(sites), "c_type": c_type, "relation": relation})
             sites.append(Site("extreme", line, own[i].name, i, extent))
     bits = [f"op2_bits_{array['name']}" for array in watched]
+    shares = [
+        {
+            "name": names[i],
+            "extent": max(given.extents[i], 1),
+            "c_type": own[i].type.scalar_text,
+            "is_whole": "float" not in own[i].type.base,
+        }
+        for i in sums
+    ]
+    passed = [f"op2_share_{name}" if i in sums else name for i, name in enumerate(names)]
     return render(
         "check/shell.j2",
         {
             "name": kernel.name,
             "parameters": [*parameters[:at], *hidden, *parameters[at:], "long op2_element"],
-            "arguments": [*names, *bits, "op2_check"],
+            "arguments": [*passed, *bits, "op2_check"],
             "entry": made.entry,
             "n_sites": max(len(sites), 1),
             "watched": watched,
             "kept": kept,
             "promised": promised,
+            "shares": shares,
         },
     )
 

@@ -28,6 +28,18 @@ def _wrap(value: int, bits: int, signed: bool) -> int:
     return value - (1 << bits) if signed and value >> (bits - 1) else value
 
 
+class _Conversions:
+    """Implicit conversions to integer types, and whether any has lost a signed value."""
+
+    def __init__(self) -> None:
+        self.have_lost = False
+
+    def __call__(self, value: int, bits: int, signed: bool) -> int:
+        made = _wrap(value, bits, signed)
+        self.have_lost = self.have_lost or (signed and made != value)
+        return made
+
+
 def _quotient(a: int, b: int) -> int:
     size = abs(a) // abs(b)
     return size if (a < 0) == (b < 0) else -size
@@ -156,7 +168,7 @@ class Writer:
         if op == "at":
             return self.place(e)
         if op == "cast":
-            return self.as_type(e.args[0], e.type)
+            return converted(self.value(e.args[0]), e.args[0].type, e.type, "_wrap")
         if op == "sign":
             return self._sign(e)
         if op == "?":
@@ -370,8 +382,8 @@ def _as_unsigned(text: str, t: CType) -> str:
     return f"({text} & {t.high})" if t.kind == "u" else text
 
 
-def converted(text: str, source: CType, t: CType) -> str:
-    """Return what a conversion makes of a value."""
+def converted(text: str, source: CType, t: CType, how: str = "_convert") -> str:
+    """Return what a conversion makes of a value; who casts has asked for what is lost."""
     if source is t:
         return text
     if t.kind == "c":
@@ -382,7 +394,7 @@ def converted(text: str, source: CType, t: CType) -> str:
         return f"int({text})"
     if source.low >= t.low and source.high <= t.high:
         return text
-    return f"_wrap({text}, {t.bits}, {t.kind == 'i'})"
+    return f"{how}({text}, {t.bits}, {t.kind == 'i'})"
 
 
 def _nested(values: list[str], shape: tuple[int, ...]) -> str:
@@ -401,12 +413,14 @@ def compiled(kernel: Kernel, *, checked: bool = False) -> Callable[..., None]:
         checked: Whether every value is compared with what the generator took for certain.
 
     Returns:
-        Takes each argument as a list and where in it the argument begins.
+        Takes each argument as a list and where in it the argument begins. Whether it has lost a
+        value by a conversion that nobody asked for, `loses` tells.
     """
     writer = Writer(kernel, checked)
     text = writer.whole()
     names: dict[str, Any] = {
         "_wrap": _wrap,
+        "_convert": _Conversions(),
         "_Structure": _Structure,
         "_quotient": _quotient,
         "_remainder": _remainder,
@@ -416,3 +430,9 @@ def compiled(kernel: Kernel, *, checked: bool = False) -> Callable[..., None]:
     }
     exec(compile(text, f"<{kernel.main.name}>", "exec"), names)
     return names[kernel.main.name]  # type: ignore[no-any-return]
+
+
+def loses(kernel: Callable[..., None]) -> bool:
+    """Whether a function that `compiled` made has stored an integer in a signed type too narrow."""
+    found: bool = kernel.__globals__["_convert"].have_lost
+    return found

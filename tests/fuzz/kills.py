@@ -21,7 +21,7 @@ from contextlib import suppress
 from functools import cache
 from pathlib import Path
 from random import Random
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
@@ -170,24 +170,26 @@ def kill_many(
 
 def main() -> int:
     parser = argparse.ArgumentParser(description="kills while loops are compiled and cached")
-    parser.add_argument("--count", type=int, default=200)
+    parser.add_argument("--count", type=int, default=200, help="on each backend")
     parser.add_argument("--seed", type=int, default=None)
-    parser.add_argument("--backend", default="sequential")
+    parser.add_argument("--backend", nargs="+", default=["sequential"])
     parser.add_argument("--jobs", type=int, default=1, help="programs at once")
-    parser.add_argument("--minutes", type=float, default=1e7, help="begin nothing that ends later")
+    parser.add_argument("--minutes", type=float, default=1e7, help="for each backend")
     parser.add_argument("--json", type=Path, default=None, help="write a record there")
     given = parser.parse_args()
     seed = int(time.time()) if given.seed is None else given.seed
-    start = time.monotonic()
-    n_killed, noticed = kill_many(given.count, seed, given.backend, given.jobs, 60 * given.minutes)
-    spent = time.monotonic() - start
-    what = "; ".join(noticed) or "nothing noticed"
-    print(f"{given.backend}, seed {seed}: {n_killed} killed, {what}, {spent:.0f} s")
+    record: dict[str, Any] = {"machine": machine(), "jobs": given.jobs, "seed": seed}
+    for backend in given.backend:
+        start = time.monotonic()
+        n_killed, noticed = kill_many(given.count, seed, backend, given.jobs, 60 * given.minutes)
+        spent = time.monotonic() - start
+        what = "; ".join(noticed) or "nothing noticed"
+        print(f"{backend}, seed {seed}: {n_killed} killed, {what}, {spent:.0f} s", flush=True)
+        found = {"killed": n_killed, "noticed": noticed, "seconds": round(spent, 1)}
+        record.setdefault("backends", {})[backend] = found
     if given.json:
-        record = {"machine": machine(), "jobs": given.jobs, "seconds": round(spent, 1)}
-        record |= {"backend": given.backend, "killed": n_killed, "noticed": noticed}
         given.json.write_text(json.dumps(record, indent=1) + "\n")
-    return 1 if noticed else 0
+    return 1 if any(found["noticed"] for found in record["backends"].values()) else 0
 
 
 if __name__ == "__main__":

@@ -8,6 +8,7 @@ interpreter with lists.
 from __future__ import annotations
 
 import math
+from collections import Counter
 from dataclasses import dataclass, field
 from random import Random
 from typing import TYPE_CHECKING, Any
@@ -15,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 from fuzz.c_types import DOUBLE, FLOAT, INT, LONG, CType
 from fuzz.facts import Facts
 from fuzz.grammar import Grammar, Name, facts_of, sum_facts, sum_of, table_names
-from fuzz.interpreter import compiled
+from fuzz.interpreter import compiled, loses
 from fuzz.tree import Parameter
 
 if TYPE_CHECKING:
@@ -173,6 +174,13 @@ class Loop:
 
 def run(loop: Loop, *, checked: bool = False, times: int = 1) -> dict[str, list[Any]]:
     """Return the values of all Dats and Globals after the loop, by name."""
+    return outcome(loop, checked=checked, times=times)[0]
+
+
+def outcome(
+    loop: Loop, *, checked: bool = False, times: int = 1
+) -> tuple[dict[str, list[Any]], str]:
+    """Return the same, and the check of check mode that has to fail; empty if none has."""
     call = compiled(loop.kernel, checked=checked)
     call.__globals__["_Complex_I"] = 1j
     for name, t, values in loop.constants:
@@ -180,17 +188,29 @@ def run(loop: Loop, *, checked: bool = False, times: int = 1) -> dict[str, list[
     state = {
         arg.data.name: [_python(v, arg.data.type) for v in arg.data.values] for arg in loop.leaves()
     }
+    begun, added = {name: [*values] for name, values in state.items()}, Counter[tuple[str, int]]()
     for _ in range(times):
         for cell in loop.cells():
-            _visit(loop, call, state, cell)
-    return state
+            _visit(loop, call, state, added, cell)
+    types = {arg.data.name: arg.data.type for arg in loop.leaves()}
+    is_beyond = any(
+        not types[name].low <= begun[name][place] + total <= types[name].high
+        for (name, place), total in added.items()
+    )
+    return state, "conversion" if loses(call) else "sum" if is_beyond else ""
 
 
 def _python(value: Any, t: CType) -> Any:
     return complex(value) if t.kind == "c" else float(value) if t.kind == "f" else value
 
 
-def _visit(loop: Loop, call: Any, state: dict[str, list[Any]], cell: tuple[int, int, int]) -> None:
+def _visit(
+    loop: Loop,
+    call: Any,
+    state: dict[str, list[Any]],
+    added: Counter[tuple[str, int]],
+    cell: tuple[int, int, int],
+) -> None:
     element, layer, above = cell
     packs: list[Any] = []
     stores = []
@@ -212,8 +232,13 @@ def _visit(loop: Loop, call: Any, state: dict[str, list[Any]], cell: tuple[int, 
         packs += [whole, 0]
     call(*packs, *([layer] if loop.layer else []))
     for arg, values, places, whole, at in stores:
-        if arg.access != "READ":
-            _store(arg, values, places, whole[at : at + len(places)])
+        if arg.access == "READ":
+            continue
+        shares = whole[at : at + len(places)]
+        _store(arg, values, places, shares)
+        if arg.access == "INC" and arg.data.type.kind == "i":
+            for place, share in zip(places, shares, strict=True):
+                added[arg.data.name, place] += share * (place >= 0)
 
 
 def _places(arg: Arg, element: int, above: int, n_cells: int, height: int) -> list[int]:

@@ -3,8 +3,9 @@
 
 `python tests/fuzz/run.py --backend openmp --count 1000 --seed 0` prints how many there were, and of
 each failure its seed and the smallest program found that fails in the same way. Several backends,
-each with a count of its own, share `--jobs` processes: those are next of which least is done. With
-`--together` each loop is made and interpreted once, and run on all of them.
+each with a count of its own, share `--jobs` processes: those are next of which least is done. Those
+joined by a plus, as in sequential+openmp, or all with `--together`, have the same loops, of which
+each is made and interpreted once, and run on all of them.
 """
 
 from __future__ import annotations
@@ -32,11 +33,11 @@ from fuzz.batch import compile_batch
 from fuzz.cheap import choose_compiler, compilers, quick_programs
 from fuzz.children import in_child
 from fuzz.jobs import Lost, Task, cache_in, machine, own_caches, results
-from fuzz.loops import KINDS, Loop, random_loop, run
+from fuzz.loops import KINDS, Loop, outcome, random_loop, run
 from fuzz.program import Way, program, reading, setup
 from fuzz.shrink import shrunk
 from pyop2cxx import _core, op2
-from pyop2cxx.exceptions import CompilationError, KernelWarning, UnsupportedError
+from pyop2cxx.exceptions import CheckError, CompilationError, KernelWarning, UnsupportedError
 from pyop2cxx.pipeline import flow
 from pyop2cxx.runtime import runtime
 
@@ -45,7 +46,7 @@ if TYPE_CHECKING:
 
 MOST_SHOWN = 4  # failures of one kind
 MOST_SECONDS = 300.0  # from one loop to the next, with all that is compiled in between
-BATCH = {"sequential": 200, "openmp": 200, "opencl": 60, "cuda": 100}  # loops compiled as one
+BATCH = {"sequential": 200, "openmp": 200, "opencl": 200, "cuda": 100}  # loops compiled as one
 STRATEGIES = (None, *_core.STRATEGIES)
 
 
@@ -110,7 +111,7 @@ class Report:
 class Attempt:
     """A loop on its way: made for one way of running it, or else `otherwise`.
 
-    All ways share `names`.
+    All ways share `names`; `finding` is what check mode has to report.
     """
 
     loop: Loop
@@ -119,6 +120,7 @@ class Attempt:
     names: dict[str, Any] = field(default_factory=dict)
     number: int = 0
     otherwise: Way | None = None
+    finding: str = ""
     parloop: Any = None
     data: dict[str, Any] = field(default_factory=dict)
 
@@ -191,6 +193,8 @@ def fail(report: Report, attempt: Attempt, error: Exception) -> None:
 def check(attempt: Attempt) -> str:
     """Run a loop and return what differs from the interpreter; empty if nothing does."""
     with op2.backend(attempt.way.backend):
+        if attempt.finding and attempt.way.how.get("check"):
+            return reported(attempt)
         attempt.parloop.compute()
         for arg in attempt.loop.leaves():
             got = getattr(attempt.data[arg.data.name], reading(arg.data))
@@ -204,6 +208,15 @@ def check(attempt: Attempt) -> str:
                     f"expected {want.ravel().tolist()}, off by at most {arg.tolerance:g}"
                 )
     return ""
+
+
+def reported(attempt: Attempt) -> str:
+    """Run a loop in which check mode has to find something; return what is wrong about that."""
+    try:
+        attempt.parloop.compute()
+    except CheckError as error:
+        return "" if error.check == attempt.finding else f"not {attempt.finding}: {error}"
+    return f"check mode has not found the mistake of kind '{attempt.finding}'"
 
 
 def run_together(attempts: list[Attempt], report: Report, note: Callable[[str], None]) -> None:
@@ -244,12 +257,13 @@ def silent(_: str) -> None:
 
 def attempts_at(loop: Loop, plan: Plan) -> list[Attempt]:
     """Return the ways in which a loop is run on backends, with what it must do."""
-    attempts, expected, names = [], run(loop), dict[str, Any]()
+    (expected, finding), names = outcome(loop), dict[str, Any]()
+    attempts = []
     for backend in plan.backends:
         found = plan.ways(loop, backend)
         otherwise = found.pop() if plan.n_ways == 1 else None
         attempts += [
-            Attempt(loop, way, expected, names, number, otherwise)
+            Attempt(loop, way, expected, names, number, otherwise, finding)
             for number, way in enumerate(found)
         ]
     return attempts
@@ -286,7 +300,8 @@ def one(loop: Loop, way: Way) -> Failure | None:
     """Run one loop in one way by itself."""
     report = Report()
     op2.init(**way.options)
-    attempt = Attempt(loop, way, run(loop))
+    expected, finding = outcome(loop)
+    attempt = Attempt(loop, way, expected, finding=finding)
     try:
         for ready in prepare([attempt], report):
             finish(ready, report)
@@ -337,7 +352,8 @@ class Plan:
         kinds: What the loops may have besides.
         cflags: Of the host's compiler.
         compiler: Of the host; empty for the usual one.
-        check: Whether they run in check mode, where none of them may be reported.
+        check: Whether they run in check mode, which reports those that lose a value and no
+            other.
     """
 
     backends: tuple[str, ...]
@@ -523,7 +539,7 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--ways", type=int, default=2, help="runs of each loop; 1: not the default")
     parser.add_argument("--batch", type=int, default=None, help="loops compiled as one")
     parser.add_argument("--together", action="store_true", help="each loop on all the backends")
-    parser.add_argument("--check", action="store_true", help="in check mode, without a report")
+    parser.add_argument("--check", action="store_true", help="in check mode")
     parser.add_argument("--compilers", nargs="+", default=None, help="of the host, in turn")
     parser.add_argument("--cflags", default="-O0", help="of the host's compiler")
     parser.add_argument("--jobs", type=int, default=1, help="processes at once")
@@ -532,15 +548,17 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--json", type=Path, default=None, help="write a record there")
     parser.add_argument("--no-shrink", action="store_true")
     given = parser.parse_args()
-    if len(given.count) not in (1, 1 if given.together else len(given.backend)):
-        parser.error("--count takes one number, or one for each backend that runs alone")
+    if given.together:
+        given.backend = ["+".join(given.backend)]
+    if len(given.count) not in (1, len(given.backend)):
+        parser.error("--count takes one number, or one for each backend or several together")
     return given
 
 
 def series_of(given: argparse.Namespace) -> list[Series]:
     """Return what the arguments ask for."""
     first = int(time.time()) if given.seed is None else given.seed
-    groups = [given.backend] if given.together else [[backend] for backend in given.backend]
+    groups = [together.split("+") for together in given.backend]
     counts = given.count * (len(groups) // len(given.count))
     return [
         Series(

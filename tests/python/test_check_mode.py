@@ -47,6 +47,10 @@ class World:
         self.v = op2.Dat(self.edges**2, np.ones((6, 2)), name="v")
         self.z = op2.Dat(self.nodes, np.ones(7), name="z")
         self.i = op2.Dat(self.edges, np.array([0, 1, 0, 1, 5, 2], np.int32), name="i")
+        self.s = op2.Dat(self.edges, np.array([7, 8, 9, 10, 11, 12], np.int8), name="s")
+        self.t = op2.Global(2, [0, 2147483640], np.int32, name="t")
+        self.m = op2.Dat(self.nodes, np.full(7, 100, np.int8), name="m")
+        self.big = op2.Global(1, 1.5e308, name="big")
         self.n = op2.Global(1, 4, np.int32, name="n")
         self.least = op2.Global(1, 0.5, name="least")
         self.memory = np.arange(1.0, 8.0)
@@ -55,7 +59,8 @@ class World:
 
     def values(self) -> list[Any]:
         """Return a copy of all that loops may write."""
-        written = (self.x, self.y, self.v, self.z, self.i, self.least, self.one, self.other)
+        names = ["x", "y", "v", "z", "i", "s", "t", "m", "big", "least", "one", "other"]
+        written = [getattr(self, name) for name in names]
         return [np.array(one.data_ro) for one in written]
 
 
@@ -291,6 +296,107 @@ BUGS = [
         ("5000000000",),
     ),
     Bug(
+        "a bit that is shifted out",
+        "void k(double *y, int *i) {\n  int bits = (i[0] + 1) << 29;\n  y[0] = bits;\n}",
+        "y(WRITE), i(READ)",
+        "overflow",
+        2,
+        -1,
+        4,
+        ("3221225472",),
+    ),
+    Bug(
+        "a shift in place that does not fit",
+        "void k(int *i) {\n  i[0] <<= 29;\n}",
+        "i(RW)",
+        "overflow",
+        2,
+        0,
+        4,
+        ("2684354560",),
+    ),
+    Bug(
+        "a sum that does not fit a narrow integer",
+        "void k(signed char *s, int *i) {\n  s[0] = s[0] + 100 * (i[0] == 5) + 20;\n}",
+        "s(RW), i(READ)",
+        "conversion",
+        2,
+        0,
+        4,
+        ("131", "'s'"),
+    ),
+    Bug(
+        "a narrow integer that is updated",
+        "void k(signed char *s) {\n  s[0] += 10 * s[0];\n}",
+        "s(RW)",
+        "conversion",
+        2,
+        0,
+        5,
+        ("132", "'s'"),
+    ),
+    Bug(
+        "a value that its helper's parameter cannot hold",
+        "static int half(short a) { return a / 2; }\n"
+        "void k(double *y, int *i) {\n  y[0] = half(i[0] * 7000);\n}",
+        "y(WRITE), i(READ)",
+        "conversion",
+        3,
+        -1,
+        4,
+        ("35000", "'a'"),
+    ),
+    Bug(
+        "a real number that no integer holds",
+        "void k(int *i, double *x) {\n  i[0] = 1e9 * x[0];\n}",
+        "i(WRITE), x(READ, ends)",
+        "truncation",
+        2,
+        0,
+        0,
+        ("too large",),
+    ),
+    Bug(
+        "a sum over elements that does not fit",
+        "void k(int *t, int *i) {\n  t[0] += 1;\n  t[1] += i[0];\n}",
+        "t(INC), i(READ)",
+        "sum",
+        2,
+        0,
+        5,
+        ("value 1 of 't'", "2147483649", "int32"),
+    ),
+    Bug(
+        "a sum on an entity that does not fit",
+        "void k(signed char *m, int *i) {\n  m[0] += i[0];\n  m[1] += 24;\n}",
+        "m(INC, ends), i(READ)",
+        "sum",
+        2,
+        0,
+        4,
+        ("entity 4 of Set 'nodes'", "129", "int8"),
+    ),
+    Bug(
+        "a sum over elements that is infinite",
+        "void k(double *big, double *y) {\n  big[0] += 4e306 * y[0];\n}",
+        "big(INC), y(READ)",
+        "sum",
+        2,
+        0,
+        3,
+        ("became infinite", "'big'"),
+    ),
+    Bug(
+        "an infinite first value of an array",
+        "void k(double *y, double *x) {\n  double w[2] = {\n    1 / x[0], 1};\n  y[0] = w[0];\n}",
+        "y(WRITE), x(READ, ends)",
+        "made",
+        3,
+        -1,
+        3,
+        ("infinite",),
+    ),
+    Bug(
         "a variable without a value",
         "void k(double *y, double *x) {\n  double best;\n  if (x[0] > 0) best = x[0];\n"
         "  y[0] = best;\n}",
@@ -393,6 +499,9 @@ OVERFLOWS = [  # `x` holds the largest number, `z` the least
     "z[0] = z[0] / (c - 1)",
     "z[0] = z[0] % (c - 1)",
     "z[0] = -z[0]",
+    "y[0] = x[0] << 1",
+    "z[0] <<= 1",
+    "x[c++] <<= c + 1",
 ]
 
 
@@ -427,7 +536,10 @@ WHOLE = [  # what C defines, with what `x[0]` and `x[1]` become from 7 and -3; `
     ("x[0] += 4000000000u + 294967296u; x[1] += 0.75", 7, -2),
     ("x[0] /= 0.5; x[1] %= 2", 14, -1),
     ("x[c++] <<= 2; x[c] /= c", 28, -3),
-    ("unsigned u = 0; u--; --u; x[0] = u >> 31; signed char s = 127; s++; x[1] = s", 1, -128),
+    ("unsigned u = 0; u--; --u; x[0] = u >> 31; signed char s = 126; s++; x[1] = s", 1, 127),
+    ("signed char s = (signed char)200; x[0] = s; x[1] = (short)70000", -56, 4464),
+    ("x[0] <<= 3; x[1] = -1 << 31", 56, -2147483648),
+    ("unsigned char b = 300; x[0] = b; x[1] = (int)-2147483648.5", 44, -2147483648),
 ]
 
 

@@ -51,10 +51,10 @@ TEST(Checks, WhatIsProvenIsNotWatched) {
 TEST(Checks, SubscriptsFromData) {
   const CheckedBody made =
       checked({eval(assign(at("x", 0), at(name("y"), cast(whole(), at("y", 0)))))});
-  EXPECT_EQ(names(made), (Names{"bounds"}));
-  EXPECT_EQ(made.sites[0].parameter, 1);
-  EXPECT_EQ(made.sites[0].extent, 3);
-  EXPECT_EQ(calls(made.body), (Names{"op2_at"}));
+  EXPECT_EQ(names(made), (Names{"truncation", "bounds"}));
+  EXPECT_EQ(made.sites[1].parameter, 1);
+  EXPECT_EQ(made.sites[1].extent, 3);
+  EXPECT_EQ(calls(made.body), (Names{"op2_at", "op2_truncated"}));
 }
 
 TEST(Checks, WritesToWhatIsRead) {
