@@ -120,7 +120,7 @@ class Collected:
         if entry.toolchain is not None and not entry.targets:
             return replace(entry, no_function="its GPU is not known: --arch sm_90 compiles for one")
         try:
-            function, things = function_of(loop, built)
+            function, things = function_of(loop, built, request.name)
         except NoFunctionError as error:
             return replace(entry, no_function=str(error))
         key = (entry.description["signature"], function)

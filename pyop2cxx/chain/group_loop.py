@@ -134,6 +134,14 @@ class GroupLoop:
         zeroed: The same, of arguments that add to what is known to be zero.
         redirected: Arguments that read another Dat, of equal values.
         spares: Second buffers.
+
+    Attributes:
+        name: The names of its kernels.
+        iterset: The Set of the loop whose elements are counted.
+        is_inverted: Whether one of them is visited from its targets.
+        dropped: Names of the Dats whose values are not stored.
+        zeroed: Names of those that are known to be zero.
+        redirected: Names of those that are read elsewhere.
     """
 
     _block_size = 0
@@ -152,8 +160,9 @@ class GroupLoop:
         self.name = "_".join(loop.kernel.name for loop in loops)
         self._what = f"chain of {' + '.join(loop.kernel.name for loop in loops)}"
         self._line = loops[0]._line
-        self._is_inverted = bool(inverted)
+        self.is_inverted = bool(inverted)
         main = inverted[0] if inverted else 0
+        self.iterset, self._items = loops[main].iterset, loops[main]._items
         parts = [list(loop._parts) for loop in loops]
         numbers = [frozenset(parts[i][k].data._uid for i, k in of) for of in (dropped, zeroed)]
         self.dropped = tuple(sorted({parts[i][k].data.name for i, k in dropped}))
@@ -212,7 +221,7 @@ class GroupLoop:
             backend=backend,
             map_facts=tuple(self._facts.map_facts(map_) for map_ in built.maps),
             options=self._facts.options(built, backend, given),
-            strategy="owner" if self._is_inverted else None,
+            strategy="owner" if self.is_inverted else None,
             lanes=0,
             tuning=(),
             column_fill=partial(self._facts.column_fill, built),
