@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import re
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -14,6 +15,7 @@ from pyop2cxx.ahead.programs import watched
 from pyop2cxx.ahead.records import NoRecordError, record
 from pyop2cxx.backends._backend import DeviceToolchain
 from pyop2cxx.exceptions import Op2Error, UsageError
+from pyop2cxx.chain.group_loop import GroupLoop
 from pyop2cxx.pipeline import flow
 from pyop2cxx.pipeline.covering import general
 from pyop2cxx.runtime import runtime
@@ -29,6 +31,7 @@ if TYPE_CHECKING:
 
 _KEY_DIGITS = 12
 
+_COMMENT = re.compile(r"/\*.*?\*/|//[^\n]*", re.DOTALL)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Entry:
@@ -47,6 +50,9 @@ class Entry:
         record: What it got and gave in the program, for the project's test; or why that is not
             known.
     """
+        kernel: What the user's kernel of its name is: text and options; empty for one that
+            pyop2cxx has written, or for several.
+        line: Where the user made the loop.
 
     description: dict[str, Any]
     text: str
@@ -59,6 +65,8 @@ class Entry:
     no_function: str = ""
     record: Record | str = ""
 
+    kernel: tuple[str, ...] = ()
+    line: str = ""
 
 class Collected:
     """The loops of a program, each once, generated for some backends.
@@ -151,6 +159,7 @@ def _entry(
     built: Symbolic,
     parts: Sequence[Part],
     gpus: tuple[str, ...],
+        made = replace(made, kernel=_written_by_user(loop))
 ) -> Entry:
     toolchain = request.backend.toolchain
     on_device = isinstance(toolchain, DeviceToolchain)
@@ -225,3 +234,13 @@ def _arguments(
             one["object"] = f"Const '{constant.name}'"
             one["shape"] = f"[{constant.cdim}]"
         yield one
+        line=request.line,
+def _written_by_user(loop: Any) -> tuple[str, ...]:
+    """Return what tells kernels apart that have one name: not how they are laid out."""
+    kernel = loop.kernel
+    if kernel.is_written_here or isinstance(loop, GroupLoop):
+        return ()
+    words = _COMMENT.sub(" ", kernel.shown_code).split()
+    return (" ".join(words), *kernel.core.options, *kernel.core.headers)
+
+

@@ -144,7 +144,7 @@ def _kernel(of_mat: str, of_x: str, of_y: str, block: tuple[int, int]) -> Kernel
     if block == (1, 1):
         body = f"y[0] += ({of_y})A[0] * ({of_y})x[0];"
     head = f"void mult_places({of_y} *y, const {of_mat} *A, const {of_x} *x)"
-    return Kernel(f"{head} {{ {body} }}\n", "mult_places", abi="2026")
+    return Kernel(f"{head} {{ {body} }}\n", "mult_places", abi="2026").written_here()
 
 
 # By cuSPARSE

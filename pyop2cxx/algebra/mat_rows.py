@@ -63,7 +63,7 @@ def _loop(
         f"void change_rows({mat.ctype} *A, const {mat.ctype} *v) {{ {body} }}",
         "change_rows",
         abi="2026",
-    )
+    ).written_here()
     loop = ParLoop(kernel, chosen, _argument(mat, to_place), given(READ), check=False)
     loop._prepare()
     return loop._run.unwatched(), given, to_place

@@ -71,4 +71,4 @@ def _kernel(what: str, c_type: str, c_wide: str, width: int) -> Kernel:
     if width == 1:
         body = _UPDATE[what].format(i="0")
     text = f"void {name}(const {c_type} *x, {c_wide} *r) {{ {body} }}\n"
-    return Kernel(text, name, abi="2026")
+    return Kernel(text, name, abi="2026").written_here()

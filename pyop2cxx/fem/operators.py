@@ -137,4 +137,4 @@ def _kernels(dim: int, scalar: str) -> tuple[Kernel, Kernel]:
         f"static void put(const unsigned char *held, const {scalar} *x, {scalar} *y)\n"
         f"{{ {each} y[i] = held[i] ? x[i] : y[i]; }}"
     )
-    return Kernel(take, "take"), Kernel(put, "put")
+    return Kernel(take, "take").written_here(), Kernel(put, "put").written_here()

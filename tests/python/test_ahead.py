@@ -288,6 +288,43 @@ def test_the_function_of_a_chain_is_in_the_table(tmp_path: Path) -> None:
     assert done.stdout.splitlines()[1].split()[:2] == ["there_back", "ahead"]
 
 
+KERNELS_OF_ONE_NAME = """
+import sys
+from pyop2cxx import op2
+cells = op2.Set(4, "cells")
+x, y = op2.Dat(cells, name="x"), op2.Dat(cells ** 2, name="y")
+first = op2.Kernel("void k(double *x) { x[0] += 1; }", "k")
+second = op2.Kernel(sys.argv[1], "k")
+op2.par_loop(first, cells, x(op2.RW))
+op2.par_loop(second, cells, y(op2.RW))
+x += 1.0
+y += 1.0
+"""
+
+
+def test_two_kernels_of_one_name_are_an_error(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Loops of one kernel, however its text is laid out, are not; nor those of algebra."""
+    program = tmp_path / "names.py"
+    program.write_text(KERNELS_OF_ONE_NAME)
+    out = tmp_path / "lib"
+    command = ["generate", "--backend", "opencl,sequential", "-o", str(out), str(program)]
+    assert main([*command, "void k(double *x) { x[0] += 2; }"]) == 1
+    op2.exit()
+    said = capsys.readouterr().err
+    assert "two kernels with different texts are called 'k'" in said
+    assert "names.py:8 and" in said
+    assert "names.py:9;" in said
+    assert [one.name for one in tmp_path.iterdir()] == ["names.py"]
+    assert main([*command, "void k(double *x) // one\n{\n  x[0] += 1;\n}"]) == 0
+    op2.exit()
+    loops = json.loads((out / MANIFEST).read_text())["loops"]
+    assert {one["kernel"] for one in loops} == {"k"}
+    assert len({one["file"] for one in loops}) == len(loops)
+    assert len({one["symbol"] for one in loops if "symbol" in one}) == 2
+
+
 @needs_program("strace")
 def test_no_process_is_started(folder: Path) -> None:
     trace = folder / "trace"

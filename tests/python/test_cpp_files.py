@@ -378,10 +378,9 @@ two = op2.Map(edges, cells, 2, [[i, (i + 1) % n] for i in range(n)], "two")
 x, y = op2.Dat(cells, dtype="float32", name="new"), op2.Dat(edges ** 2, dtype="int64", name="y")
 op2.Const(3, [1.0, 2.0, 3.0], "cpp_rates")
 k = op2.Kernel("void k(float *x, long *y) { x[0] += cpp_rates[1] * y[1]; }", "k")
-l = op2.Kernel("void k(float *x, long *y) { x[0] += y[1]; x[1] += y[0]; }", "k")
 m = op2.Kernel("void m(float *x) { x[0] = 1; }", "m")
 op2.par_loop(k, edges, x(op2.INC, one), y(op2.READ))
-op2.par_loop(l, edges, x(op2.INC, two), y(op2.READ), block_size=64)
+op2.par_loop(k, edges, x(op2.INC, two), y(op2.READ), block_size=64)
 op2.par_loop(m, cells([0, 2]), x(op2.WRITE))
 """
 
