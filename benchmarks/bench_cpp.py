@@ -3,7 +3,8 @@
 """The airfoil in C++ on generated loops against the same loops run from Python, in turns.
 
 Prints how long the project took to build, how large the run-time is, and the fastest step time of
-both programs, which alternate, with the median of their ratios.
+all programs, which alternate, with the median of their ratios to Python. With --chain a program in
+C++ on the loops of a chain is one of them.
 """
 
 from __future__ import annotations
@@ -46,17 +47,23 @@ def seconds_of(command: list[str]) -> float:
     return float(line.split()[1])
 
 
-def build(folder: Path, mesh: Path, options: argparse.Namespace) -> Path:
+def build(folder: Path, mesh: Path, options: argparse.Namespace, *, chain: bool) -> Path:
     """Generate the loops and build the program."""
     threads = options.threads
+    folder.mkdir()
     demo = [str(DEMOS / "airfoil.py"), "--mesh", str(mesh), "--iterations", "1"]
+    demo += ["--chain"] * chain
     loops = folder / "loops"
     command = [sys.executable, "-m", "pyop2cxx", "generate"]
     command += ["--backend", ",".join(options.backends), "--arch", options.arch]
     subprocess.run([*command, "-o", str(loops), *demo], check=True, capture_output=True)
     start, before = time.perf_counter(), resource.getrusage(resource.RUSAGE_CHILDREN)
     configure = ["cmake", "-S", str(DEMOS / "cpp"), "-B", str(folder / "out")]
-    configure += [f"-DLOOPS={loops}", "-DBUILD_SHARED_LIBS=ON"]
+    configure += [
+        f"-DLOOPS={loops}",
+        "-DBUILD_SHARED_LIBS=ON",
+        f"-DCHAIN={'ON' if chain else 'OFF'}",
+    ]
     subprocess.run(configure, check=True, capture_output=True)
     parallel = ["--parallel", str(threads)]
     command = ["cmake", "--build", str(folder / "out"), *parallel]
@@ -80,28 +87,29 @@ def main() -> None:
     parser.add_argument("--pairs", type=int, default=5)
     parser.add_argument("--threads", type=int, default=len(os.sched_getaffinity(0)))
     parser.add_argument("--backends", nargs="+", default=["sequential", "openmp"])
+    parser.add_argument("--chain", action="store_true", help="on the loops of a chain, too")
     parser.add_argument("--arch", default="native", help="such as native,sm_90, for cuda")
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as name:
         folder, mesh = Path(name), Path(name, "mesh.dat")
         write_mesh(airfoil_mesh(*options.cells), mesh)
-        cpp = build(folder, mesh, options)
+        programs = {"C++": [str(build(folder / "loops", mesh, options, chain=False))]}
+        if options.chain:
+            programs["C++, chain"] = [str(build(folder / "chain", mesh, options, chain=True))]
+        programs["Python"] = [sys.executable, "-c", PYTHON, str(DEMOS)]
         numbers = [str(options.threads), str(options.iterations)]
         for backend in options.backends:
-            run = [str(mesh), backend, *numbers]
-            pairs = [
-                (
-                    seconds_of([str(cpp), *run, str(folder / "q.bin")]),
-                    seconds_of([sys.executable, "-c", PYTHON, str(DEMOS), *run]),
-                )
+            run = [str(mesh), backend, *numbers, str(folder / "q.bin")]
+            rounds = [
+                [seconds_of([*program, *run]) for program in programs.values()]
                 for _ in range(options.pairs)
             ]
-            times = [1e3 * min(one) / (options.iterations - 1) for one in zip(*pairs, strict=True)]
-            ratio = statistics.median(one / other for one, other in pairs)
-            print(
-                f"{backend}: C++ {times[0]:.2f} ms, Python {times[1]:.2f} ms an iteration; "
-                f"median of {options.pairs} ratios {ratio:.3f}"
-            )
+            for name, times in zip(programs, zip(*rounds, strict=True), strict=True):
+                step = 1e3 * min(times) / (options.iterations - 1)
+                ratio = statistics.median(
+                    own / python for own, (*_, python) in zip(times, rounds, strict=True)
+                )
+                print(f"{backend}: {name} {step:.3f} ms an iteration, median ratio {ratio:.3f}")
 
 
 if __name__ == "__main__":

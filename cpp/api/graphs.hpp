@@ -104,7 +104,7 @@ class KeptValues {
  public:
   template <class T>
   std::span<T> next(Recorded& file, std::size_t n) {
-    auto values = std::make_shared<std::vector<T>>(file.next<T>(n));
+    auto values = std::make_shared<Array<T>>(file.next<T>(n));
     const std::span<T> seen(*values);
     all_.push_back(std::move(values));
     return seen;

@@ -38,8 +38,8 @@ class Recorded {
   /// @brief The next @p n values.
   /// @throws UsageError if the file ends before.
   template <class T>
-  std::vector<T> next(std::size_t n) {
-    std::vector<T> values(n);
+  Array<T> next(std::size_t n) {
+    Array<T> values(n);
     file_.read(reinterpret_cast<char*>(values.data()), static_cast<std::streamsize>(n * sizeof(T)));
     if (!file_) throw UsageError(path_ + ": it is missing, or too short");
     return values;
@@ -48,8 +48,8 @@ class Recorded {
   /// @brief Whether values are the next ones, up to the rounding of sums in another order: parts of
   /// the largest of them. Prints the first that is not.
   /// @throws UsageError as next().
-  template <class T>
-  bool same(const char* what, const std::vector<T>& values) {
+  template <class T, class Allocator>
+  bool same(const char* what, const std::vector<T, Allocator>& values) {
     return same(what, std::span<const T>(values));
   }
   template <class T>
@@ -58,7 +58,7 @@ class Recorded {
   }
   template <class T>
   bool same(const char* what, std::span<const T> values) {
-    const std::vector<T> wanted = next<T>(values.size());
+    const Array<T> wanted = next<T>(values.size());
     double largest = 0.0;
     for (const T& one : wanted) {
       if (std::isfinite(size(one))) largest = std::max(largest, size(one));

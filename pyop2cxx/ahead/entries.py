@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import re
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -12,7 +13,9 @@ from pyop2cxx import _core
 from pyop2cxx.ahead.functions import NoFunctionError, compiled_of, function_of
 from pyop2cxx.ahead.programs import watched
 from pyop2cxx.ahead.records import NoRecordError, record
+from pyop2cxx.ahead.tuned import Decision, decide
 from pyop2cxx.backends._backend import DeviceToolchain
+from pyop2cxx.chain.group_loop import GroupLoop
 from pyop2cxx.exceptions import Op2Error, UsageError
 from pyop2cxx.pipeline import flow
 from pyop2cxx.pipeline.covering import general
@@ -28,6 +31,7 @@ if TYPE_CHECKING:
     from pyop2cxx.pipeline.request import GeneratedCode, Request
 
 _KEY_DIGITS = 12
+_COMMENT = re.compile(r"/\*.*?\*/|//[^\n]*", re.DOTALL)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,6 +50,9 @@ class Entry:
         no_function: Why it is nothing there; empty otherwise.
         record: What it got and gave in the program, for the project's test; or why that is not
             known.
+        kernel: What the user's kernel of its name is: text and options; empty for one that
+            pyop2cxx has written, or for several.
+        line: Where the user made the loop.
     """
 
     description: dict[str, Any]
@@ -58,6 +65,8 @@ class Entry:
     compiled: Compiled | None = None
     no_function: str = ""
     record: Record | str = ""
+    kernel: tuple[str, ...] = ()
+    line: str = ""
 
 
 class Collected:
@@ -67,13 +76,19 @@ class Collected:
         backends: Names; empty means the one that each loop runs on.
         gpus: Kinds of GPUs that code is compiled for: "sm_90".
         records: Whether loops are run for the test of the project.
+        tuned: Whether loops are run in all ways that are possible, for the fastest one.
 
     Raises:
         UsageError: There is no such backend.
     """
 
     def __init__(
-        self, backends: Sequence[str], gpus: Sequence[str] = (), *, records: bool = True
+        self,
+        backends: Sequence[str],
+        gpus: Sequence[str] = (),
+        *,
+        records: bool = True,
+        tuned: bool = False,
     ) -> None:
         known = runtime.backend_names()
         for name in backends:
@@ -82,6 +97,8 @@ class Collected:
         self._backends = tuple(backends)
         self._gpus = tuple(gpus)
         self._wants_records = records
+        self._wants_tuned = tuned
+        self.decisions: dict[tuple[str, str], Decision | str] = {}
         self.entries: dict[str, Entry] = {}
         self.refused: list[str] = []
         self._records: dict[object, Record | str] = {}
@@ -90,18 +107,47 @@ class Collected:
     def recording(self) -> Iterator[None]:
         """Collect the loops that run in a `with` block, those that have run before it, too."""
         runtime.epoch += 1  # loops that are ready are made ready again
-        with watched(self.note):
-            yield
+        before = dict(runtime.engine.measured)
+        try:
+            with watched(self.note):
+                yield
+        finally:
+            runtime.engine.measured = before  # the rest is for who loads the table
 
     def note(self, loop: Any) -> None:
         """Collect a loop."""
         for backend in self._backends or (runtime.backend,):
             request = loop._request(loop._symbolic(), {"backend": backend})
+            if self._wants_tuned:
+                self._decide(loop, request)
             for kind in _kinds(request):
                 self._add(loop, kind)
                 self._add(loop, general(kind))  # what it knows of this mesh may be all it knows
 
+    def _decide(self, loop: Any, request: Request) -> None:
+        """Measure a loop on a backend, and let it be generated as is fastest."""
+        backend = request.backend.name
+        known = (request.loop.signature(), backend)
+        if known not in self.decisions:
+            found = self.decisions[known] = decide(loop, backend)
+            if isinstance(found, Decision):
+                runtime.engine.measured[found.key] = found.measured
+
+    def measurements(self) -> Iterator[str]:
+        """Say what was measured, and what was not."""
+        for (_, backend), found in self.decisions.items():
+            if isinstance(found, Decision):
+                yield f"tuned: '{found.loop}' on {backend}: {found.way}; {found.measured.why}"
+            else:
+                yield f"not tuned on {backend}: {found}"
+
+    def tuned(self) -> list[dict[str, Any]]:
+        """Return what a manifest says of the measurements."""
+        found = self.decisions.values()
+        return [one.described() for one in found if isinstance(one, Decision)]
+
     def _add(self, loop: Any, request: Request) -> None:
+        request = flow.measured(request)
         built = loop._symbolic()
         backend = request.backend.name
         try:
@@ -113,6 +159,7 @@ class Collected:
             self.refused.append(f"'{request.name}' on {backend}: {error}")
             return
         made = _entry(request, code, built, loop._parts, self._gpus)
+        made = replace(made, kernel=_written_by_user(loop))
         self.entries[choice.key] = self._with_function(made, loop, request, built)
 
     def _with_function(self, entry: Entry, loop: Any, request: Request, built: Symbolic) -> Entry:
@@ -120,7 +167,7 @@ class Collected:
         if entry.toolchain is not None and not entry.targets:
             return replace(entry, no_function="its GPU is not known: --arch sm_90 compiles for one")
         try:
-            function, things = function_of(loop, built)
+            function, things = function_of(loop, built, request.name)
         except NoFunctionError as error:
             return replace(entry, no_function=str(error))
         key = (entry.description["signature"], function)
@@ -194,7 +241,17 @@ def _entry(
         is_cpp=request.kernel.cpp,
         toolchain=toolchain if isinstance(toolchain, DeviceToolchain) else None,
         targets=_targets(toolchain, gpus) if isinstance(toolchain, DeviceToolchain) else (),
+        line=request.line,
     )
+
+
+def _written_by_user(loop: Any) -> tuple[str, ...]:
+    """Return what tells kernels apart that have one name: not how they are laid out."""
+    kernel = loop.kernel
+    if kernel.is_written_here or isinstance(loop, GroupLoop):
+        return ()
+    words = _COMMENT.sub(" ", kernel.shown_code).split()
+    return (" ".join(words), *kernel.core.options, *kernel.core.headers)
 
 
 def _targets(toolchain: DeviceToolchain, gpus: tuple[str, ...]) -> tuple[str, ...]:

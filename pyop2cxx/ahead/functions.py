@@ -7,6 +7,8 @@ import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from pyop2cxx.base.access import READ
+from pyop2cxx.chain.group_loop import GroupLoop
 from pyop2cxx.data.dats import Dat
 from pyop2cxx.loop.parts import Kind
 from pyop2cxx.loop.symbolic import aliases
@@ -138,12 +140,13 @@ def compiled_of(
     )
 
 
-def function_of(loop: Any, built: Symbolic) -> tuple[Function, tuple[Any, ...]]:
+def function_of(loop: Any, built: Symbolic, name: str) -> tuple[Function, tuple[Any, ...]]:
     """Return a loop as a function of C++, and the objects that are its parameters.
 
     Args:
         loop: The `ParLoop`.
         built: The same without its data.
+        name: What messages call it.
 
     Raises:
         NoFunctionError: The C++ interface does not have what the loop is about.
@@ -167,10 +170,10 @@ def function_of(loop: Any, built: Symbolic) -> tuple[Function, tuple[Any, ...]]:
     ]
     parameters = {names.of(thing): (of_type, thing) for of_type, thing in things}
     made = Function(
-        name=identifier(loop.kernel.shown_name),
-        kernel=loop.kernel.shown_name,
+        name=identifier(name),
+        kernel=name,
         parameters=tuple((of_type, name) for name, (of_type, _) in parameters.items()),
-        uses=tuple(_uses(loop._parts, names)),
+        uses=tuple(_uses(loop, names)),
         iterset=iterset,
         data=data,
         maps=maps,
@@ -227,6 +230,10 @@ def _check_visited(loop: Any) -> None:
         raise NoFunctionError(f"'{loop.iterset.name}' is extruded, or mixed")
     if loop.kernel.calls_petsc:
         raise NoFunctionError("its kernel calls PETSc")
+    if isinstance(loop, GroupLoop) and loop.is_inverted:
+        raise NoFunctionError("it is several loops, one of which is visited from its targets")
+    if isinstance(loop, GroupLoop) and loop.renamed:
+        raise NoFunctionError("it is several loops, which exchange buffers after each run")
 
 
 def _check_part(part: Part) -> None:
@@ -300,13 +307,18 @@ def map_type(map_: Map) -> str:
     return f"Map<{map_.arity}, std::int64_t>" if is_wide else f"Map<{map_.arity}>"
 
 
-def _uses(parts: Sequence[Part], names: _Names) -> list[tuple[str, str]]:
+def _uses(loop: Any, names: _Names) -> list[tuple[str, str]]:
     found: dict[str, list[str]] = {}
-    for part in parts:
+    for part in loop._parts:
         how = part.access.name
         if part.stride:
             how += f" of value {part.component}"
         if part.maps:
             how += f" by {' and '.join(names.of(map_) for map_ in part.maps)}"
         found.setdefault(names.of(part.owner), []).append(how)
+        if isinstance(loop, GroupLoop):
+            if part.data.name in loop.dropped and part.access != READ:
+                found[names.of(part.owner)].append("not stored")
+            if part.data.name in loop.zeroed:
+                found[names.of(part.owner)].append("known to be zero, not read")
     return [(name, ", ".join(dict.fromkeys(ways))) for name, ways in found.items()]

@@ -42,6 +42,7 @@ class Project:
         archs: What the C compiler's ``-march`` is given, for one library each.
         most: So many loops at most; None means any number.
         graph: The graph that the loops are of; None for no graph.
+        tuned: What was measured of the loops, for who loads them.
     """
 
     name: str
@@ -49,6 +50,7 @@ class Project:
     archs: Sequence[str] = ("native",)
     most: int | None = None
     graph: SavedGraph | None = None
+    tuned: Sequence[Mapping[str, Any]] = ()
 
     def write(self, folder: str, *, build: bool) -> Path:
         """Write all files, into a folder that appears whole or not at all.
@@ -62,7 +64,7 @@ class Project:
 
         Raises:
             UsageError: The folder holds something else or cannot be written, there are no loops, or
-                too many.
+                too many, or two kernels have one name.
             CompilationError: The compiler rejects a loop.
             ToolchainError: There is no compiler.
         """
@@ -84,11 +86,27 @@ class Project:
         check_place(self.name, target)
         if not self.entries and self.graph is None:
             raise UsageError("ahead: the program has run and generated no loop")
+        self._check_names()
         if self.most is not None and len(self.entries) > self.most:
             raise UsageError(
                 f"ahead: {len(self.entries)} loops are more than --max {self.most}: "
                 f"{_factors([entry.description for entry in self.entries])}"
             )
+
+    def _check_names(self) -> None:
+        """Check that no two kernels are called alike: files and functions have their names."""
+        known: dict[str, Entry] = {}
+        for entry in self.entries:
+            if not entry.kernel:
+                continue
+            name = entry.description["kernel"]
+            first = known.setdefault(name, entry)
+            if first.kernel != entry.kernel:
+                raise UsageError(
+                    f"ahead: two kernels with different texts are called '{name}', in the loops "
+                    f"at {first.line} and {entry.line}; files, symbols and functions of C++ have "
+                    "the names of kernels: give one of them another name"
+                )
 
     def _fill(self, folder: Path, *, build: bool) -> None:
         for entry in self.entries:
@@ -110,6 +128,7 @@ class Project:
                 _core.digest(repr(key)): (options.lanes, why)
                 for key, (options, why) in runtime.engine.lanes.items()
             },
+            "tuned": list(self.tuned),
             "library": None,
             "loops": loops,
         }

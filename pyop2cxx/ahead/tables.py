@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pyop2cxx import _core
-from pyop2cxx.ahead import processors
+from pyop2cxx.ahead import processors, tuned
 from pyop2cxx.ahead.project import FORMAT, MANIFEST, digest_of
 from pyop2cxx.backends._backend import DeviceToolchain
 from pyop2cxx.exceptions import ToolchainError, UsageError
@@ -56,6 +56,7 @@ def load(path: str | os.PathLike[str], *, library: str | os.PathLike[str] | None
     loops = manifest["loops"]
     on_host = [loop for loop in loops if "symbol" in loop]
     on_device = [loop for loop in loops if loop.get("images")]
+    measured = dict(tuned.read(one) for one in manifest.get("tuned", ()))
     code, file = None, folder
     if library is not None or manifest["library"] is not None:
         code, file = _library(manifest, folder, library)
@@ -74,6 +75,7 @@ def load(path: str | os.PathLike[str], *, library: str | os.PathLike[str] | None
         engine.ahead_loops.setdefault(loop["key"], found[loop["key"]])
     built = [*on_host, *on_device]
     engine.ahead_lanes |= manifest["lanes"]
+    engine.measured |= measured
     if engine.n_tables == 0:
         engine.dispatcher.add_first(engine.ahead)
     engine.n_tables += 1

@@ -197,7 +197,7 @@ class _Writer:
         parts = [part for part in loop._parts if part.is_field or part.stride]
         if parts:
             raise _RefusedError(f"'{parts[0].data.name}' is a part of a Dat, or mixed")
-        function, things = function_of(loop, loop._symbolic())
+        function, things = function_of(loop, loop._symbolic(), loop.kernel.shown_name)
         described = {
             "kernel": _kernel(loop.kernel),
             "set": self._number(loop.iterset),

@@ -142,7 +142,7 @@ def _kernel(of_mat: str, of_x: str, of_y: str, block: tuple[int, int]) -> Kernel
     rows, columns = block
     sizes = {"is_block": block != (1, 1), "rows": rows, "columns": columns}
     text = render("kernels/mult_places.c.j2", {"mat": of_mat, "x": of_x, "y": of_y, **sizes})
-    return Kernel(text, "mult_places", abi="2026")
+    return Kernel(text, "mult_places", abi="2026").written_here()
 
 
 # By cuSPARSE

@@ -60,7 +60,8 @@ def _loop(
     to_place = Map(chosen, every, 1, places, "to_place")
     given = Global(1, 0, mat.dtype, name="given")
     change = {"type": mat.ctype, "offsets": offsets, "sign": sign}
-    kernel = Kernel(render("kernels/change_rows.c.j2", change), "change_rows", abi="2026")
+    text = render("kernels/change_rows.c.j2", change)
+    kernel = Kernel(text, "change_rows", abi="2026").written_here()
     loop = ParLoop(kernel, chosen, _argument(mat, to_place), given(READ), check=False)
     loop._prepare()
     return loop._run.unwatched(), given, to_place

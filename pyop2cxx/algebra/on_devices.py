@@ -393,7 +393,7 @@ def _wrote(out: Any, *, whole: bool) -> bool:
 
 @until_exit(512)
 def _kernel(text: str, name: str) -> Kernel:
-    return Kernel(text, name, abi="2026")
+    return Kernel(text, name, abi="2026").written_here()
 
 
 # Texts: templates of kernels

@@ -65,4 +65,4 @@ def _kernel(what: str, c_type: str, c_wide: str, width: int) -> Kernel:
     loop = {"is_loop": width > 1, "width": width}
     types = {"type": c_type, "wide": c_wide}
     text = render("kernels/reduce.c.j2", {"what": what, "sign": _SIGN[what], **types, **loop})
-    return Kernel(text, f"algebra_{what}", abi="2026")
+    return Kernel(text, f"algebra_{what}", abi="2026").written_here()

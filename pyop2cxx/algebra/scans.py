@@ -16,6 +16,7 @@ from pyop2cxx.base.arrays import c_name
 from pyop2cxx.data.dats import Dat, DatArg
 from pyop2cxx.kernel.kernel import Kernel
 from pyop2cxx.loop.parloop import ParLoop
+from pyop2cxx.runtime.frames import render
 from pyop2cxx.runtime.memo import until_exit
 from pyop2cxx.sets.sets import Set
 
@@ -111,45 +112,26 @@ def _arg(dat: Any, access: Any) -> DatArg:
     return DatArg(dat, None, access)
 
 
-def _summed(dtype: str) -> str:
-    """Return the type to add in: integers wrap around."""
-    return "uint64_t" if dtype.startswith(("int", "uint")) else c_name(dtype)
-
-
 @until_exit(64)
 def _added_up(size: int, dim: int, dtype: str) -> Kernel:
-    t, s = c_name(dtype), _summed(dtype)
-    text = f"""void add_up({t} *sum, const {t} *x) {{
-    for (int c = 0; c < {dim}; ++c) {{
-        {s} value = 0;
-        for (int k = 0; k < {size}; ++k) value += ({s})x[k * {dim} + c];
-        sum[c] = ({t})value;
-    }}
-}}"""
-    return Kernel(text, "add_up", abi="2026")
+    text = render("kernels/scan_sums.c.j2", _types(dtype) | {"size": size, "dim": dim})
+    return Kernel(text, "add_up", abi="2026").written_here()
 
 
 @until_exit(64)
 def _handed_down(size: int, dim: int, dtype: str, is_same: bool, has_start: bool) -> Kernel:
-    t, s = c_name(dtype), _summed(dtype)
-    x = "y" if is_same else "x"
-    parameters = [f"{t} *y", *([] if is_same else [f"const {t} *x"])]
-    parameters += [f"const {t} *start"] if has_start else []
-    text = f"""void hand_down({", ".join(parameters)}) {{
-    for (int c = 0; c < {dim}; ++c) {{
-        {s} value = {f"({s})start[c]" if has_start else "0"};
-        for (int k = 0; k < {size}; ++k) {{
-            {s} own = ({s}){x}[k * {dim} + c];
-            y[k * {dim} + c] = ({t})value;
-            value += own;
-        }}
-    }}
-}}"""
-    return Kernel(text, "hand_down", abi="2026")
+    sizes = {"size": size, "dim": dim, "is_same": is_same, "has_start": has_start}
+    text = render("kernels/scan_chunk.c.j2", _types(dtype) | sizes)
+    return Kernel(text, "hand_down", abi="2026").written_here()
 
 
 @until_exit(64)
 def _copied(dim: int, dtype: str) -> Kernel:
-    t = c_name(dtype)
-    text = f"void copy({t} *y, const {t} *x) {{ for (int c = 0; c < {dim}; ++c) y[c] = x[c]; }}"
-    return Kernel(text, "copy", abi="2026")
+    text = render("kernels/scan_copy.c.j2", _types(dtype) | {"dim": dim})
+    return Kernel(text, "copy", abi="2026").written_here()
+
+
+def _types(dtype: str) -> dict[str, Any]:
+    """Return the type of values, and the one to add in: integers wrap around."""
+    name = c_name(dtype)
+    return {"type": name, "wide": "uint64_t" if dtype.startswith(("int", "uint")) else name}

@@ -152,6 +152,14 @@ class GroupLoop:
         zeroed: The same, of arguments that add to what is known to be zero.
         redirected: Arguments that read another Dat, of equal values.
         spares: Second buffers.
+
+    Attributes:
+        name: The names of its kernels.
+        iterset: The Set of the loop whose elements are counted.
+        is_inverted: Whether one of them is visited from its targets.
+        dropped: Names of the Dats whose values are not stored.
+        zeroed: Names of those that are known to be zero.
+        redirected: Names of those that are read elsewhere.
     """
 
     _block_size = 0
@@ -173,7 +181,9 @@ class GroupLoop:
         self._what = f"chain of {' + '.join(loop.kernel.name for loop in loops)}"
         self._line = loops[0]._line
         self._strategy = "owner" if inverted else loops[0]._strategy if len(loops) == 1 else None
+        self.is_inverted = bool(inverted)
         main = inverted[0] if inverted else 0
+        self.iterset, self._items = loops[main].iterset, loops[main]._items
         parts = [list(loop._parts) for loop in loops]
         numbers = [frozenset(parts[i][k].data._uid for i, k in of) for of in (dropped, zeroed)]
         self.dropped = tuple(sorted({parts[i][k].data.name for i, k in dropped}))

@@ -133,4 +133,4 @@ def _kernels(dim: int, scalar: str) -> tuple[Kernel, Kernel]:
         Kernel(render("kernels/held.c.j2", {"name": name, "type": scalar, "dim": dim}), name)
         for name in ("take", "put")
     )
-    return take, put
+    return take.written_here(), put.written_here()

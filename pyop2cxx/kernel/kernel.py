@@ -81,6 +81,7 @@ class Kernel(Shown):
         shown_name: What messages and reports call it: the name, but of a function that calls the
             user's kernel, the name of that.
         shown_code: In the same way, the text that messages quote.
+        is_written_here: Whether pyop2cxx has made the text, for algebra or a form, and the name.
         accesses: As given.
         dtypes: As given.
 
@@ -149,6 +150,7 @@ class Kernel(Shown):
         self.name = name
         self.code = code
         self.shown_name, self.shown_code = name, code
+        self.is_written_here = False
         self._is_legacy = abi != "2026"
         folders = _strings(name, "include_dirs", include_dirs)
         extra = tuple(known_headers.spelled(item) for item in _strings(name, "headers", headers))
@@ -266,6 +268,11 @@ class Kernel(Shown):
     def abi(self) -> str:
         """The convention for arguments."""
         return self._description.abi
+
+    def written_here(self) -> Kernel:
+        """Return this kernel, marked as one whose text and name are pyop2cxx's own."""
+        self.is_written_here = True
+        return self
 
     def with_untyped(self, positions: Iterable[int], function: str = "") -> Kernel:
         """Return this kernel with parameters that it does not use as ``void *``.

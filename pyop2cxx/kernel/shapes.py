@@ -90,6 +90,7 @@ def calling(kernel: Kernel, name: str, text: str, untyped: tuple[int, ...]) -> K
     """
     made = kernel.with_code(f"{kernel.code}\n{text}", name)
     made.shown_name, made.shown_code = kernel.shown_name, kernel.shown_code
+    made.is_written_here = kernel.is_written_here
     return made.with_untyped(untyped, kernel.name) if untyped else made
 
 

@@ -287,7 +287,7 @@ def launch_of(loop: Any) -> Callable[[], bool]:
             f"{loop._what}: a PassthroughArg is an address of this process, which a device "
             "cannot reach; run the loop on a backend of the host"
         )
-    loop._prepared = _prepared(loop, built, request, executable, device)
+    loop._prepared = prepared(loop, built, request, executable, device)
     if runtime.on_loop is not None:
         runtime.on_loop(loop)
     if device is None:
@@ -298,14 +298,22 @@ def launch_of(loop: Any) -> Callable[[], bool]:
     return partial(run_on_device, loop._prepared, loop._lent)
 
 
-def _prepared(
+def prepared(
     loop: Any,
     built: Symbolic,
     request: Request,
     executable: _core.Executable,
     device: OpenDevice | None,
 ) -> _core.PreparedLoop:
-    """Bind what was compiled to a loop's data."""
+    """Bind what was compiled to a loop's data.
+
+    Args:
+        loop: A `ParLoop`, or several that are one function.
+        built: The same without its data.
+        request: What the text was generated from.
+        executable: What was compiled.
+        device: Where it runs; None for the host.
+    """
     facts, engine = loop._facts, runtime.engine
     return _core.PreparedLoop(
         executable=executable,

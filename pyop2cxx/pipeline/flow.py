@@ -34,14 +34,48 @@ if TYPE_CHECKING:
 _DUMPS = ("lower", *_core.PASSES, "source")
 
 
+def measured_key(request: Request) -> str:
+    """Return what a measured choice is for: a loop on a kind of device, whatever the mesh."""
+    facts, options = request.backend.facts, request.options
+    about = (request.backend.name, facts.in_turn, facts.float64, options.deterministic)
+    return str(_core.digest(repr((request.loop.signature(), *about))))
+
+
+def measured(request: Request) -> Request:
+    """Return the request for what was measured to be fastest, if that is known and possible.
+
+    Args:
+        request: Of a loop. What the user has asked for stays.
+    """
+    if not runtime.engine.measured or not is_free(request):
+        return request
+    found = runtime.engine.measured.get(measured_key(request))
+    if found is None or why_not(found.strategy, request):
+        return request
+    numbers = tuning_of(request.backend.facts, found.tuning)
+    return replace(
+        request,
+        strategy=found.strategy,
+        lanes=found.lanes,
+        tuning=found.tuning,
+        options=request.options.tuned(numbers),
+    )
+
+
+def is_free(request: Request) -> bool:
+    """Whether the user has left all choices to the rules."""
+    return request.strategy is None and request.lanes is None and not request.tuning
+
+
 def choose(request: Request) -> Choice:
-    """Pick the strategy and the number of lanes: the user's, or the default rules'.
+    """Pick the strategy and the number of lanes: the user's, what was measured, or the rules'.
 
     Raises:
         UsageError: There is no strategy of that name.
         UnsupportedError: The strategy, or as many lanes, are not possible for this loop; the
             message says why.
     """
+    given, request = request, measured(request)
     about = (request.loop, request.backend.facts, list(request.map_facts), request.options)
     try:
         if request.strategy is None:
@@ -50,22 +84,24 @@ def choose(request: Request) -> Choice:
             strategy, why = _core.force_strategy(request.strategy, *about)
     except UnsupportedError as error:
         raise UnsupportedError(refused(request, str(error))) from None
+    if request is not given:
+        why = runtime.engine.measured[measured_key(given)].why
     vector_bytes = runtime.engine.vector_bytes if _may_use_lanes(request) else 0
     gather_bytes = runtime.engine.gather_bytes if _wants_gathers(request) else 0
     signature = request.loop.signature()
 
     def lanes(options: _core.LoweringOptions) -> tuple[_core.LoweringOptions, str]:
         """Choose as for an equal loop before: finding out takes as long as to lower the loop."""
-        given = (request.lanes, vector_bytes, gather_bytes)
+        widths = (request.lanes, vector_bytes, gather_bytes)
         lowering = _core.lowering_key(strategy, *about[1:3], options)
         # the reason names lines of the kernel's text, and the rules go by all of the tuning
-        key = (signature, lowering, *given, request.tuning, request.kernel.core.text)
+        key = (signature, lowering, *widths, request.tuning, request.kernel.core.text)
 
         def decided() -> tuple[_core.LoweringOptions, str]:
             tables = runtime.engine.ahead_lanes
             before = tables.get(_core.digest(repr(key))) if tables else None
             if before is None:
-                return _core.choose_lanes(*given, strategy, *about[:3], options)
+                return _core.choose_lanes(*widths, strategy, *about[:3], options)
             n, why = before
             return options.on_lanes(n, gather_bytes), why
 
@@ -316,7 +352,8 @@ def suited(request: Request, *, is_cpu: bool, float64: bool = True) -> Request:
 
 def launch_tuning(request: Request, device: OpenDevice | None) -> _core.Tuning:
     """Return the numbers that steer the launches of a loop, for the device where it runs."""
-    return (request if device is None else _suited(request, device)).options.tuning
+    suited_request = request if device is None else _suited(request, device)
+    return measured(suited_request).options.tuning
 
 
 @cache

@@ -50,6 +50,23 @@ class Request:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Measured:
+    """What was the fastest way of a loop on some backend, when it was measured.
+
+    Attributes:
+        strategy: How racing updates are resolved.
+        lanes: Elements side by side; 0 for one after the other.
+        tuning: Numbers that are not the defaults.
+        why: For messages: how long it took, and how long what the rules choose.
+    """
+
+    strategy: str
+    lanes: int
+    tuning: Overrides
+    why: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Choice:
     """A strategy and a number of lanes, why they were taken, and the key of their text."""
 

@@ -93,6 +93,11 @@ def _parser() -> argparse.ArgumentParser:
             help="for what processors, as -march= of the compiler has it, and for what GPUs: "
             "x86-64-v3,x86-64-v4,sm_80,sm_90",
         )
+        command.add_argument(
+            "--tuned",
+            action="store_true",
+            help="run each loop in all ways that are possible, and take the fastest one",
+        )
         command.add_argument("--max", type=int, default=None, help="so many loops at most")
         command.add_argument("--name", help="of the library; the program's name otherwise")
         command.add_argument("-o", "--output", help="the folder; has to be given")
@@ -167,7 +172,8 @@ def _ahead(options: argparse.Namespace, *, build: bool) -> str:
     name = options.name or Path(options.program).stem
     check_place(name, Path(options.output))  # before the program, which may take long
     archs, gpus = architectures(options.arch)
-    collected = Collected([one for one in options.backend.split(",") if one], gpus)
+    backends = [one for one in options.backend.split(",") if one]
+    collected = Collected(backends, gpus, tuned=options.tuned)
     with collected.recording():
         run_program(options.program, options.arguments, command)
     project = Project(
@@ -175,8 +181,10 @@ def _ahead(options: argparse.Namespace, *, build: bool) -> str:
         entries=list(collected.entries.values()),
         archs=archs,
         most=options.max,
+        tuned=collected.tuned(),
     )
     manifest = project.write(options.output, build=build)
     lines = [f"{manifest}: {len(project.entries)} loops"]
+    lines += collected.measurements()
     lines += [f"left out: {why}" for why in dict.fromkeys(collected.refused)]
     return "\n".join(lines)

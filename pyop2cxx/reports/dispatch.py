@@ -187,6 +187,7 @@ def record(
     name: str = "recorded",
     arch: str = "native",
     most: int | None = None,
+    tuned: bool = False,
     build: bool = True,
 ) -> Iterator[None]:
     """Write the loops that run in a `with` block to a folder, for `load` and for C++.
@@ -200,6 +201,8 @@ def record(
         arch: What the C compiler's ``-march`` is given, for a library each, and kinds of GPUs:
             "x86-64-v3,x86-64-v4,sm_80,sm_90".
         most: So many loops at most; None means any number.
+        tuned: Whether each loop is run in all ways that are possible, on the backends that are
+            there; who loads the table takes the fastest one.
         build: Whether they are compiled into a library, too.
 
     Raises:
@@ -210,11 +213,11 @@ def record(
     """
     check_place(name, Path(path))
     archs, gpus = architectures(arch)
-    collected = Collected(backends, gpus)
+    collected = Collected(backends, gpus, tuned=tuned)
     with collected.recording():
         yield
     entries = list(collected.entries.values())
-    project = Project(name=name, entries=entries, archs=archs, most=most)
+    project = Project(name=name, entries=entries, archs=archs, most=most, tuned=collected.tuned())
     project.write(os.fspath(path), build=build)
 
 

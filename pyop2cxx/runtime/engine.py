@@ -86,6 +86,7 @@ class Engine:
         ahead_loops: Loops of tables for devices, by the key of their text: each is loaded when a
             device first runs it.
         ahead_lanes: Of tables, how many lanes were chosen, and why, by digests of keys of `lanes`.
+        measured: What was measured to be the fastest way of loops, by `flow.measured_key`.
         ahead_bytes: Widths of vectors and of gathers that its loops were chosen for.
         ahead_backend: What its loops are for: 'openmp' if some are.
         n_tables: How many of them were loaded.
@@ -120,6 +121,7 @@ class Engine:
         self.ahead = _core.AheadTable()
         self.ahead_loops: dict[str, Any] = {}
         self.ahead_lanes: dict[str, tuple[int, str]] = {}
+        self.measured: dict[str, Any] = {}
         self.ahead_bytes = (0, 0)
         self.ahead_backend = "openmp"
         self.n_tables = 0

@@ -261,6 +261,70 @@ def test_what_cannot_be_recorded_is_said_before_the_block(tmp_path: Path) -> Non
     op2.exit()
 
 
+CHAIN = """
+import numpy as np
+from pyop2cxx import op2
+cells = op2.Set(1000, "cells")
+a, b = op2.Dat(cells, np.arange(1000.0), name="a"), op2.Dat(cells, name="b")
+there = op2.Kernel("void there(const double *a, double *b) { b[0] = 2 * a[0]; }", "there")
+back = op2.Kernel("void back(double *a, const double *b) { a[0] += b[0]; }", "back")
+for _ in range(3):
+    with op2.chain():
+        op2.par_loop(there, cells, a(op2.READ), b(op2.WRITE))
+        op2.par_loop(back, cells, a(op2.RW), b(op2.READ))
+assert np.array_equal(a.data_ro, 27 * np.arange(1000.0))
+"""
+
+
+def test_the_function_of_a_chain_is_in_the_table(tmp_path: Path) -> None:
+    (tmp_path / "heat.py").write_text(CHAIN)
+    command = ["build", "--backend", "sequential,openmp", "-o", str(tmp_path / "lib")]
+    assert main([*command, str(tmp_path / "heat.py")]) == 0
+    op2.exit()
+    names = [(one["kernel"], one["backend"]) for one in manifest_of(tmp_path)["loops"]]
+    assert sorted(names) == [("there_back", "openmp"), ("there_back", "sequential")]
+    done = run(with_table(tmp_path, "openmp", "print(op2.dispatch.report())"))
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.splitlines()[1].split()[:2] == ["there_back", "ahead"]
+
+
+KERNELS_OF_ONE_NAME = """
+import sys
+from pyop2cxx import op2
+cells = op2.Set(4, "cells")
+x, y = op2.Dat(cells, name="x"), op2.Dat(cells ** 2, name="y")
+first = op2.Kernel("void k(double *x) { x[0] += 1; }", "k")
+second = op2.Kernel(sys.argv[1], "k")
+op2.par_loop(first, cells, x(op2.RW))
+op2.par_loop(second, cells, y(op2.RW))
+x += 1.0
+y += 1.0
+"""
+
+
+def test_two_kernels_of_one_name_are_an_error(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Loops of one kernel, however its text is laid out, are not; nor those of algebra."""
+    program = tmp_path / "names.py"
+    program.write_text(KERNELS_OF_ONE_NAME)
+    out = tmp_path / "lib"
+    command = ["generate", "--backend", "opencl,sequential", "-o", str(out), str(program)]
+    assert main([*command, "void k(double *x) { x[0] += 2; }"]) == 1
+    op2.exit()
+    said = capsys.readouterr().err
+    assert "two kernels with different texts are called 'k'" in said
+    assert "names.py:8 and" in said
+    assert "names.py:9;" in said
+    assert [one.name for one in tmp_path.iterdir()] == ["names.py"]
+    assert main([*command, "void k(double *x) // one\n{\n  x[0] += 1;\n}"]) == 0
+    op2.exit()
+    loops = json.loads((out / MANIFEST).read_text())["loops"]
+    assert {one["kernel"] for one in loops} == {"k"}
+    assert len({one["file"] for one in loops}) == len(loops)
+    assert len({one["symbol"] for one in loops if "symbol" in one}) == 2
+
+
 @needs_program("strace")
 def test_no_process_is_started(folder: Path) -> None:
     trace = folder / "trace"

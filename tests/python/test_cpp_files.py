@@ -215,6 +215,33 @@ def test_the_airfoil_in_cpp_has_the_bits_of_python(built: Path, backend: str) ->
 
 @pytest.mark.slow
 @needs_program("cmake")
+def test_the_loops_of_a_chain_are_functions(built: Path) -> None:
+    """The airfoil with its chain compiled in, against the same chain in Python."""
+    program = built / "airfoil_chain.py"
+    program.write_text(AIRFOIL.replace("    flow", "    with op2.chain():\n        flow"))
+    python = [str(part) for part in (program, *_python(built, "openmp")[1:-1], built / "chain.bin")]
+    loops = built / "chain_loops"
+    options = ["--backend", "sequential,openmp", "--name", "airfoil", "-o", str(loops)]
+    assert main(["generate", *options, *python]) == 0
+    op2.exit()
+    header = (loops / "airfoil.hpp").read_text()
+    assert "/// @brief Loop 'save_soln_update' over the entities of cells" in header
+    assert "Not in C++" not in header
+    out = built / "chain_out"
+    chosen = [f"-DLOOPS={loops}", "-DCHAIN=ON", "-DCMAKE_CXX_FLAGS_RELEASE=-O0"]
+    prefix = f"-DCMAKE_PREFIX_PATH={built / 'installed'}"
+    done("cmake", "-S", DEMO, "-B", out, *chosen, prefix, "-Dairfoil_CHECK=ON")
+    done("cmake", "--build", out)
+    (check,) = out.rglob("airfoil_check")
+    assert "save_soln_update on openmp: as in Python" in done(check).splitlines()
+    for threads in (THREADS, 1):
+        run = [built / "mesh.dat", "openmp", threads, ITERATIONS, built / "cpp.bin"]
+        done(out / "airfoil_demo", *run)
+        assert (built / "cpp.bin").read_bytes() == (built / "chain.bin").read_bytes()
+
+
+@pytest.mark.slow
+@needs_program("cmake")
 @pytest.mark.parametrize("backend", ["sequential", "openmp", "opencl"])
 def test_matrices_and_subsets_in_cpp_are_those_of_python(built: Path, backend: str) -> None:
     needs(backend)
@@ -351,10 +378,9 @@ two = op2.Map(edges, cells, 2, [[i, (i + 1) % n] for i in range(n)], "two")
 x, y = op2.Dat(cells, dtype="float32", name="new"), op2.Dat(edges ** 2, dtype="int64", name="y")
 op2.Const(3, [1.0, 2.0, 3.0], "cpp_rates")
 k = op2.Kernel("void k(float *x, long *y) { x[0] += cpp_rates[1] * y[1]; }", "k")
-l = op2.Kernel("void k(float *x, long *y) { x[0] += y[1]; x[1] += y[0]; }", "k")
 m = op2.Kernel("void m(float *x) { x[0] = 1; }", "m")
 op2.par_loop(k, edges, x(op2.INC, one), y(op2.READ))
-op2.par_loop(l, edges, x(op2.INC, two), y(op2.READ), block_size=64)
+op2.par_loop(k, edges, x(op2.INC, two), y(op2.READ), block_size=64)
 op2.par_loop(m, cells([0, 2]), x(op2.WRITE))
 """
 

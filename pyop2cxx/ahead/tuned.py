@@ -1,0 +1,255 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Measuring which way of a loop is the fastest, for tables: ``pyop2cxx build --tuned``."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+from pyop2cxx import _core
+from pyop2cxx.chain.group_loop import GroupLoop
+from pyop2cxx.exceptions import Op2Error, UsageError
+from pyop2cxx.loop.execute import prepared
+from pyop2cxx.pipeline import flow
+from pyop2cxx.pipeline.request import Measured
+from pyop2cxx.pipeline.tuning import tuning_of
+from pyop2cxx.runtime import runtime
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Mapping
+
+    from pyop2cxx.pipeline.request import Request
+    from pyop2cxx.pipeline.tuning import Overrides
+
+_ROUNDS = 5
+_SECONDS = 0.004  # of one measurement, if a run takes less
+_MOST_RUNS = 50
+_GAIN = 0.95  # of the rules' time that another way may take at most
+_LANES = (0, 4, 8)
+_BLOCKS = (1024, 16384)
+
+
+@dataclass(frozen=True, slots=True)
+class Way:
+    """A way to run a loop."""
+
+    strategy: str
+    lanes: int
+    tuning: Overrides = ()
+
+    def __str__(self) -> str:
+        numbers = "".join(f", {name} {value}" for name, value in self.tuning)
+        return f"{self.strategy}, {self.lanes} lanes{numbers}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Decision:
+    """What was measured of a loop on a backend.
+
+    Attributes:
+        key: Which loop on which backend, see `flow.measured_key`.
+        loop: Its name.
+        backend: The backend.
+        way: The fastest way, or that of the rules.
+        usual: What the rules choose.
+        seconds: What a run took, of each way.
+        threads: Of the host.
+        elements: That the loop visits.
+    """
+
+    key: str
+    loop: str
+    backend: str
+    way: Way
+    usual: Way
+    seconds: Mapping[Way, float]
+    threads: int
+    elements: int
+
+    @property
+    def measured(self) -> Measured:
+        """What `flow.choose` takes."""
+        own, rules = (1e6 * self.seconds[one] for one in (self.way, self.usual))
+        why = f"measured when the table was built, on {self.elements} elements and "
+        why += f"{self.threads} threads: {own:.1f} us"
+        if self.way != self.usual:
+            why += f", and {rules:.1f} us by what the rules choose ({self.usual})"
+        return Measured(
+            strategy=self.way.strategy, lanes=self.way.lanes, tuning=self.way.tuning, why=why
+        )
+
+    def described(self) -> dict[str, Any]:
+        """Return what a manifest says."""
+        return {
+            "key": self.key,
+            "kernel": self.loop,
+            "backend": self.backend,
+            "strategy": self.way.strategy,
+            "lanes": self.way.lanes,
+            "tuning": dict(self.way.tuning),
+            "why": self.measured.why,
+            "microseconds": {str(way): 1e6 * took for way, took in self.seconds.items()},
+        }
+
+
+def read(described: Mapping[str, Any]) -> tuple[str, Measured]:
+    """Return the key of a loop and its measured way, from a manifest.
+
+    Raises:
+        UsageError: The manifest is damaged.
+    """
+    try:
+        made = Measured(
+            strategy=str(described["strategy"]),
+            lanes=int(described["lanes"]),
+            tuning=tuple(sorted(described["tuning"].items())),
+            why=str(described["why"]),
+        )
+        return str(described["key"]), made
+    except (LookupError, TypeError, ValueError, AttributeError) as error:
+        raise UsageError(f"dispatch.load: the manifest is damaged: {error!r}") from None
+
+
+def decide(loop: Any, backend: str) -> Decision | str:
+    """Measure a loop that has been made ready, and return what is fastest; or why it was not.
+
+    Its data are as before. Ways that take less time than that of the rules by a twentieth count.
+
+    Args:
+        loop: The `ParLoop`.
+        backend: On which it is measured; its device must be there.
+    """
+    if isinstance(loop, GroupLoop):
+        return "it is several loops of a chain"
+    if runtime.static:
+        return "the program ran in static mode"
+    request = loop._request(loop._symbolic(), {"backend": backend})
+    if not flow.is_free(request):
+        return "its strategy, its lanes or its tuning were asked for"
+    try:
+        return _Measurement(loop, request).decision()
+    except Op2Error as error:
+        return str(error).partition("\n")[0]
+
+
+class _Measurement:
+    """The measurement of a loop.
+
+    Args:
+        loop: The `ParLoop`.
+        request: Of it, with all choices left to the rules.
+    """
+
+    def __init__(self, loop: Any, request: Request) -> None:
+        self._loop = loop
+        self._device = runtime.engine.chosen_device(request.backend)
+        if self._device is not None:
+            info = self._device.info
+            request = flow.suited(request, is_cpu=info.is_cpu, float64=info.float64)
+        self._request = request
+        self._runs: dict[Way, _core.PreparedLoop] = {}
+        self._seconds: dict[Way, float] = {}
+
+    def decision(self) -> Decision:
+        """Find the fastest strategy, then its lanes, then its sizes of blocks."""
+        key = flow.measured_key(self._request)
+        runtime.engine.measured.pop(key, None)
+        choice = flow.choose(self._request)
+        usual = Way(choice.strategy, choice.options.lanes)
+        self._bind(usual)
+        self._measure([usual, *self._strategies(usual)])
+        for others in (self._lanes, self._blocks):
+            best = self._best(usual)
+            self._measure([best, *others(best)])
+        best = self._best(usual)
+        self._seconds |= self._times([usual, best])  # anew: the fastest of many was lucky, too
+        if self._seconds[best] > _GAIN * self._seconds[usual]:
+            best = usual
+        return Decision(
+            key=key,
+            loop=self._request.name,
+            backend=self._request.backend.name,
+            way=best,
+            usual=usual,
+            seconds=dict(self._seconds),
+            threads=runtime.engine.n_threads if self._request.backend.facts.threads else 1,
+            elements=self._loop._items.n,
+        )
+
+    def _best(self, usual: Way) -> Way:
+        """Return the fastest way so far; the rules' of equally fast ones."""
+        return min(self._seconds, key=lambda way: (self._seconds[way], way != usual))
+
+    def _strategies(self, usual: Way) -> Iterator[Way]:
+        if usual.strategy == "direct":  # nothing races
+            return
+        for strategy in _core.STRATEGIES:
+            if strategy != usual.strategy and not flow.why_not(strategy, self._request):
+                chosen = flow.choose(replace(self._request, strategy=strategy))
+                yield Way(strategy, chosen.options.lanes)
+
+    def _lanes(self, best: Way) -> Iterator[Way]:
+        return (replace(best, lanes=lanes) for lanes in _LANES if lanes != best.lanes)
+
+    def _blocks(self, best: Way) -> Iterator[Way]:
+        if best.strategy == "block" and not self._loop._block_size and self._device is None:
+            for size in _BLOCKS:
+                yield replace(best, tuning=(("block_elements", size),))
+
+    def _measure(self, ways: Iterable[Way]) -> None:
+        """Note what those of some ways take that are possible."""
+        for way, took in self._times([way for way in ways if self._is_possible(way)]).items():
+            self._seconds[way] = min(took, self._seconds.get(way, took))
+
+    def _times(self, ways: Iterable[Way]) -> dict[Way, float]:
+        """Return what bound ways take. They take turns: a slow moment of the machine meets all."""
+        found = dict.fromkeys(ways, float("inf"))
+        for _ in range(_ROUNDS):
+            found = {way: min(took, self._timed(self._runs[way])) for way, took in found.items()}
+        return found
+
+    def _is_possible(self, way: Way) -> bool:
+        try:
+            self._bind(way)
+        except Op2Error:
+            return False
+        return True
+
+    def _bind(self, way: Way) -> None:
+        """Compile a way and bind it to the data."""
+        if way in self._runs:
+            return
+        facts = self._request.backend.facts
+        request = replace(
+            self._request,
+            strategy=way.strategy,
+            lanes=way.lanes,
+            tuning=way.tuning,
+            options=self._request.options.tuned(tuning_of(facts, way.tuning)),
+        )
+        executable = flow.executable(request)
+        built = self._loop._symbolic()
+        self._runs[way] = prepared(self._loop, built, request, executable, self._device)
+
+    def _timed(self, run: _core.PreparedLoop) -> float:
+        """Return the seconds of a run, of several if one is short; data are as before."""
+        run.run_saving([])  # makes the plan, and brings what is elsewhere
+        try:
+            once = self._seconds_of(run.run, 1)
+            n = min(max(1, round(_SECONDS / max(once, 1e-7))), _MOST_RUNS)
+            return min(once, self._seconds_of(run.run, n))
+        finally:
+            run.restore()
+
+    def _seconds_of(self, run: Callable[[], object], n: int) -> float:
+        self._wait()
+        start = time.perf_counter()
+        for _ in range(n):
+            run()
+        self._wait()
+        return (time.perf_counter() - start) / n
+
+    def _wait(self) -> None:
+        if self._device is not None:
+            self._device.device.finish()

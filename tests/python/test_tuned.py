@@ -1,0 +1,182 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Loops that are measured when a table is built, and run as was fastest by who loads it."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pyop2cxx import op2
+from pyop2cxx.ahead import tuned
+from pyop2cxx.ahead.project import MANIFEST
+from pyop2cxx.exceptions import UsageError
+from pyop2cxx.reports.cli import main
+
+PROGRAM = """
+import numpy as np
+from pyop2cxx import op2
+
+n = 3000
+cells, edges = op2.Set(n, "cells"), op2.Set(n - 1, "edges")
+i = np.arange(n - 1)
+ends = op2.Map(edges, cells, 2, np.stack([i, i + 1], 1), "ends")
+heat = op2.Dat(cells, np.arange(n) % 7.0, name="heat")
+flow, total = op2.Dat(cells, name="flow"), op2.Global(1, 0.0, name="total")
+flux = op2.Kernel(
+    "void flux(double *f, const double *h) { double d = h[1] - h[0]; f[0] += d; f[1] -= d; }",
+    "flux",
+)
+step = op2.Kernel("void step(double *h, double *f) { h[0] += 0.25 * f[0]; f[0] = 0; }", "step")
+add = op2.Kernel("void add(double *t, const double *h) { t[0] += h[0]; }", "add")
+for _ in range(3):
+    op2.par_loop(flux, edges, flow(op2.INC, ends), heat(op2.READ, ends))
+    op2.par_loop(step, cells, heat(op2.RW), flow(op2.RW))
+op2.par_loop(flux, edges, flow(op2.INC, ends), heat(op2.READ, ends), strategy="atomic")
+op2.par_loop(add, cells, total(op2.INC), heat(op2.READ))
+total = total.data_ro[0]
+"""
+
+
+@pytest.fixture(scope="module")
+def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A program and its table."""
+    folder = tmp_path_factory.mktemp("tuned")
+    (folder / "heat.py").write_text(PROGRAM)
+    backends = "sequential,openmp"
+    if next(one for one in op2.backends() if one.name == "opencl").available:
+        backends += ",opencl"
+    command = ["build", "--tuned", "--backend", backends, "-o", str(folder / "lib")]
+    assert main([*command, str(folder / "heat.py")]) == 0
+    op2.exit()
+    return folder
+
+
+def manifest_of(folder: Path) -> dict[str, Any]:
+    found: dict[str, Any] = json.loads((folder / MANIFEST).read_text())
+    return found
+
+
+def program_with(folder: Path, library: Path, backend: str) -> list[str]:
+    """What runs the program on a table, and says of its loop 'flux' how it ran."""
+    code = f"""
+from pyop2cxx import op2
+op2.init(eti_only=True, backend={backend!r})
+op2.dispatch.load({str(library)!r})
+exec(open({str(folder / "heat.py")!r}).read())
+loop = op2.ParLoop(flux, edges, flow(op2.INC, ends), heat(op2.READ, ends))
+print(total, op2.dispatch.lookup(loop).strategy, loop.explain().why, sep="|")
+print(loop.explain().lanes, dict(loop.explain().tuning), sep="|")
+"""
+    path = os.pathsep.join([str(Path(__file__).parents[2]), *filter(None, sys.path)])
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        env=os.environ | {"PYTHONPATH": path},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    return [word for line in done.stdout.splitlines() for word in line.split("|")]
+
+
+def test_each_loop_is_measured_on_each_backend(built: Path) -> None:
+    manifest = manifest_of(built / "lib")
+    backends = {loop["backend"] for loop in manifest["loops"]}
+    assert {(one["kernel"], one["backend"]) for one in manifest["tuned"]} == {
+        (kernel, backend) for kernel in ("flux", "step", "add") for backend in backends
+    }
+    for one in manifest["tuned"]:
+        took = one["microseconds"]
+        assert len(took) >= 2
+        assert all(0 < number < 1e6 for number in took.values())
+        way = tuned.Way(one["strategy"], one["lanes"], tuple(sorted(one["tuning"].items())))
+        assert str(way) in took
+        assert f"{took[str(way)]:.1f} us" in one["why"]
+        # what was chosen is in the table
+        assert (one["strategy"], one["lanes"]) in {
+            (loop["strategy"], loop["lanes"])
+            for loop in manifest["loops"]
+            if (loop["kernel"], loop["backend"]) == (one["kernel"], one["backend"])
+        }
+    (flux,) = [
+        one for one in manifest["tuned"] if (one["kernel"], one["backend"]) == ("flux", "openmp")
+    ]
+    assert {name.split(",")[0] for name in flux["microseconds"]} >= {"block", "atomic"}
+
+
+@pytest.mark.parametrize("backend", ["sequential", "openmp"])
+def test_what_was_measured_is_run(built: Path, backend: str) -> None:
+    (one,) = [
+        one
+        for one in manifest_of(built / "lib")["tuned"]
+        if (one["kernel"], one["backend"]) == ("flux", backend)
+    ]
+    total, strategy, why, lanes, numbers = program_with(built, built / "lib", backend)
+    assert (strategy, int(lanes), numbers) == (one["strategy"], one["lanes"], str(one["tuning"]))
+    assert why.startswith("measured when the table was built, on 2999 elements")
+    assert float(total) == sum(i % 7 for i in range(3000))
+
+
+def test_another_outcome_is_another_choice(built: Path) -> None:
+    """As if 'atomic' had been fastest: the table has it, for a loop that asks for it."""
+    library = built / "other"
+    shutil.copytree(built / "lib", library)
+    manifest = manifest_of(library)
+    (lanes,) = {
+        loop["lanes"]
+        for loop in manifest["loops"]
+        if (loop["backend"], loop["strategy"]) == ("openmp", "atomic") and loop["kernel"] == "flux"
+    }
+    for one in manifest["tuned"]:
+        if (one["kernel"], one["backend"]) == ("flux", "openmp"):
+            one |= {"strategy": "atomic", "lanes": lanes, "tuning": {}, "why": "measured elsewhere"}
+    (library / MANIFEST).write_text(json.dumps(manifest))
+    total, *chosen = program_with(built, library, "openmp")
+    assert chosen == ["atomic", "measured elsewhere", str(lanes), "{}"]
+    assert float(total) == sum(i % 7 for i in range(3000))
+
+
+def test_without_tuned_the_rules_choose(built: Path, tmp_path: Path) -> None:
+    command = ["build", "--backend", "sequential", "-o", str(tmp_path / "lib")]
+    assert main([*command, str(built / "heat.py")]) == 0
+    op2.exit()
+    assert manifest_of(tmp_path / "lib")["tuned"] == []
+    _, _, why, *_ = program_with(built, tmp_path / "lib", "sequential")
+    assert "measured" not in why
+
+
+def test_the_data_of_the_program_are_as_they_were() -> None:
+    cells = op2.Set(100, "cells")
+    x, n = op2.Dat(cells, name="x"), op2.Global(1, 0, "int32", name="n")
+    kernel = op2.Kernel("void grow(double *x, int *n) { x[0] += 1; n[0] += 1; }", "grow")
+    loop = op2.ParLoop(kernel, cells, x(op2.RW), n(op2.INC))
+    loop.compute()
+    for backend in ("sequential", "openmp"):
+        found = tuned.decide(loop, backend)
+        assert isinstance(found, tuned.Decision)
+        assert found.seconds[found.way] <= found.seconds[found.usual]
+        assert tuned.read(found.described()) == (found.key, found.measured)
+    assert x.data_ro.tolist() == [1.0] * 100
+    assert n.data_ro.tolist() == [100]
+
+
+def test_what_is_asked_for_is_not_measured() -> None:
+    cells = op2.Set(4, "cells")
+    x = op2.Dat(cells, name="x")
+    kernel = op2.Kernel("void one(double *x) { x[0] = 1; }", "one")
+    loop = op2.ParLoop(kernel, cells, x(op2.WRITE), lanes=4)
+    assert tuned.decide(loop, "sequential") == (
+        "its strategy, its lanes or its tuning were asked for"
+    )
+
+
+def test_a_damaged_measurement_is_said() -> None:
+    with pytest.raises(UsageError, match="the manifest is damaged"):
+        tuned.read({"key": "a", "strategy": "atomic", "lanes": 0})
