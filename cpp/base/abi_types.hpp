@@ -65,6 +65,11 @@ enum class PlanArray : std::uint8_t {
   lane_colour,
   has_incidences,  ///< inverse, padded: one for each of PlanSpec::further, on grids
   neighbours,      ///< padded: of PlanSpec::pairs, in the place of incidences
+  // entries, each one for each of PlanSpec::listed
+  first_entry,
+  entry_place,
+  first_summand,
+  summand,
 };
 
 struct Parameter {
@@ -87,14 +92,24 @@ enum class PlanKind : std::uint8_t {
   padded,
   interleaved,
   columns,
+  entries,
+};
+
+/// @brief A matrix whose entries are listed block by block, and how large its blocks of scalars
+/// are.
+struct ListedMatrix {
+  int matrix = 0;
+  int row_dim = 1;
+  int col_dim = 1;
+  bool operator==(const ListedMatrix&) const = default;
 };
 
 struct PlanSpec {
   PlanKind kind = PlanKind::none;
-  std::vector<int> conflicts;      ///< maps whose targets must differ between concurrent items
-  std::vector<int> occurrences;    ///< inverse: maps whose slots are the incidences, in slot order
-  int block_size = 0;              ///< blocks, staged: elements a block, 0: the runtime chooses
-  bool single_block = false;       ///< blocks: conflicts cannot be told from maps; run serially
+  std::vector<int> conflicts;    ///< maps whose targets must differ between concurrent items
+  std::vector<int> occurrences;  ///< inverse: maps whose slots are the incidences, in slot order
+  int block_size = 0;         ///< blocks, staged, entries: elements a block, 0: the runtime chooses
+  bool single_block = false;  ///< blocks: conflicts cannot be told from maps; run serially
   std::vector<int> staged = {};    ///< staged: maps whose targets a block lists, in order
   int interleaved = -1;            ///< interleaved: the map whose targets elements take turns at
   int lanes = 0;                   ///< columns: targets of a group
@@ -105,6 +120,8 @@ struct PlanSpec {
   bool all_targets = false;        ///< inverse, padded: rows also for targets without incidences
   std::vector<std::vector<int>> further = {};  ///< likewise: occurrences of more inverses, all of
                                                ///< whose targets have rows; none of them is padded
+  std::vector<ListedMatrix> listed = {};       ///< entries: the matrices, in order
+  int place_bytes = 4;                         ///< entries: width of their places
   bool operator==(const PlanSpec&) const = default;
 };
 

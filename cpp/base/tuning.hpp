@@ -60,6 +60,9 @@ struct Tuning {
   int staged_elements = 256;
   int least_staged_elements = 16;
   int staged_bytes = 24 * 1024;
+  int listed_elements = 128;
+  int least_listed_elements = 16;
+  int listed_bytes = 34 * 1024;
   int owner_run = 64;
   int composed_targets = 4;
   int prefetched_indices = 16;

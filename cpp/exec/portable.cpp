@@ -53,7 +53,11 @@ void write(Canonical& out, const abi::PlanSpec& plan) {
   out.number(plan.composed_bytes).flag(plan.pairs).number(plan.columns).flag(plan.all_targets);
   out.open("further");
   for (const std::vector<int>& maps : plan.further) write(out, maps);
-  out.close().close();
+  out.close().open("listed");
+  for (const abi::ListedMatrix& one : plan.listed) {
+    write(out, std::vector<int>{one.matrix, one.row_dim, one.col_dim});
+  }
+  out.close().number(plan.place_bytes).close();
 }
 
 class ExecutableReader {
@@ -121,7 +125,7 @@ class ExecutableReader {
     if (known == roles.end()) in_.fail("a role before");
     made.role = static_cast<abi::Role>(known - roles.begin());
     made.index = in_.small();
-    made.array = enumerator<abi::PlanArray>(number_of(abi::PlanArray::neighbours) + 1);
+    made.array = enumerator<abi::PlanArray>(number_of(abi::PlanArray::summand) + 1);
     in_.close();
     return made;
   }
@@ -137,10 +141,20 @@ class ExecutableReader {
     return made;
   }
 
+  abi::ListedMatrix listed() {
+    in_.open("numbers");
+    abi::ListedMatrix made;
+    made.matrix = in_.small();
+    made.row_dim = in_.small();
+    made.col_dim = in_.small();
+    in_.close();
+    return made;
+  }
+
   abi::PlanSpec plan() {
     abi::PlanSpec made;
     in_.open("plan");
-    made.kind = enumerator<abi::PlanKind>(number_of(abi::PlanKind::columns) + 1);
+    made.kind = enumerator<abi::PlanKind>(number_of(abi::PlanKind::entries) + 1);
     made.conflicts = numbers();
     made.occurrences = numbers();
     made.block_size = in_.small();
@@ -156,6 +170,10 @@ class ExecutableReader {
     in_.open("further");
     while (!in_.is_at_close()) made.further.push_back(numbers());
     in_.close();
+    in_.open("listed");
+    while (!in_.is_at_close()) made.listed.push_back(listed());
+    in_.close();
+    made.place_bytes = in_.small();
     in_.close();
     return made;
   }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <utility>
 
+#include "lower/entries.hpp"
 #include "lower/make.hpp"
 #include "lower/passes.hpp"
 
@@ -96,6 +97,9 @@ void colour_blocks(Builder& builder) {
   const Races races = find_races(request.loop, request.maps);
   if (builder.is_grid()) {
     if (races.overlaps) return run_in_order(builder);
+    if (sums_entries(request.loop, request.facts, request.maps, request.options).ok) {
+      return sum_entries(builder);
+    }
     // Without races blocks are all alike, and reductions are the same for any of them in fixed
     // chunks of elements only.
     if (races.none() && request.options.deterministic) return lay_out_elements(builder);

@@ -14,6 +14,7 @@
 #include "ir/kernel_facts.hpp"
 #include "ir/kernel_walk.hpp"
 #include "ir/known_functions.hpp"
+#include "lower/entries.hpp"
 #include "lower/incidence.hpp"
 
 namespace op2::lower {
@@ -195,6 +196,9 @@ Choice choose_on_grid(const Loop& loop, const Facts& facts, const std::vector<Ma
   }
   if (options.deterministic && may(Strategy::scratch)) {
     return {Strategy::scratch, "deterministic, each target sums its elements' results"};
+  }
+  if (has_matrix && may(Strategy::block) && sums_entries(loop, facts, maps, options).ok) {
+    return {Strategy::block, "entries of the matrix are summed in shared memory first"};
   }
   if (may(Strategy::atomic)) return {Strategy::atomic, "increments by atomics"};
   if (may(Strategy::colour)) return {Strategy::colour, "no two elements of a colour meet"};

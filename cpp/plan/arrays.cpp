@@ -8,6 +8,7 @@
 #include <variant>
 
 #include "base/error.hpp"
+#include "plan/at.hpp"
 
 namespace op2::plan {
 namespace {
@@ -61,6 +62,14 @@ constexpr std::array table{
                "1 where a target has incidences"},
     ArrayFacts{PlanArray::neighbours, "neighbour", "index", "[width, n_rows]",
                "the element's other target * 4 + the own slot * 2 + 1 where there is none"},
+    ArrayFacts{PlanArray::first_entry, "first_entry", "int64", "[n_blocks + 1]",
+               "where the entries of the matrix begin that a block of elements adds to"},
+    ArrayFacts{PlanArray::entry_place, "entry_place", "index", "[n_entries of all blocks]",
+               "which scalar of the matrix's values that is"},
+    ArrayFacts{PlanArray::first_summand, "first_summand", "uint16", "[n_entries + n_blocks]",
+               "where its summands begin in those of the block; one number more for each block"},
+    ArrayFacts{PlanArray::summand, "summand", "uint16", "[n_elements * scalars of an element]",
+               "scalar of the element's matrix * elements of a block + element within the block"},
 };
 
 template <class T>
@@ -133,6 +142,24 @@ void use_staged(const PlanRequest& request, PlanCache& plans, LoopPlan& plan) {
   plan.arrays.add(PlanArray::lane_colour, array_of(staged->thread_colour, staged));
   plan.arrays.add(PlanArray::sizes, numbers({plan.n_colours}));
   plan.arrays.add(PlanArray::colour_offset, array_of(staged->colour_offset, staged));
+}
+
+void use_entries(const PlanRequest& request, PlanCache& plans, LoopPlan& plan) {
+  const abi::PlanSpec& spec = request.spec;
+  plan.n_items = (request.n_elements + spec.block_size - 1) / spec.block_size;
+  plan.arrays.add(PlanArray::sizes, numbers({request.n_elements}));
+  int number = 0;
+  for (const abi::ListedMatrix& listed : spec.listed) {
+    const auto entries = plans.entries(
+        request.matrices.at(at(listed.matrix)),
+        {request.n_elements, spec.block_size, listed.row_dim, listed.col_dim, spec.place_bytes},
+        request.n_threads);
+    plan.n_bytes += entries->bytes();
+    plan.arrays.add(PlanArray::first_entry, array_of(entries->first_entry, entries), number);
+    plan.arrays.add(PlanArray::entry_place, array_of(entries->places, entries), number);
+    plan.arrays.add(PlanArray::first_summand, array_of(entries->first_summand, entries), number);
+    plan.arrays.add(PlanArray::summand, array_of(entries->summands, entries), number++);
+  }
 }
 
 void use_interleaved(const PlanRequest& request, PlanCache& plans, LoopPlan& plan) {
@@ -301,6 +328,9 @@ LoopPlan make_plan(const PlanRequest& request, PlanCache& plans) {
       break;
     case abi::PlanKind::columns:
       use_columns(request, plans, plan);
+      break;
+    case abi::PlanKind::entries:
+      use_entries(request, plans, plan);
       break;
   }
   return plan;

@@ -61,12 +61,13 @@ struct PlanRequest {
   abi::PlanSpec spec;
   abi::Items items = abi::Items::elements;
   std::int64_t n_elements = 0;
-  std::vector<MapPointer> maps;      ///< unique Maps
-  ConflictSet conflicts;             ///< by PlanSpec::conflicts
-  InverseSpec inverse;               ///< by PlanSpec::occurrences, if inverts()
-  std::vector<InverseSpec> further;  ///< by PlanSpec::further
-  std::vector<MapPointer> composed;  ///< what PlanSpec::composed leads to
-  std::int64_t block_size = 0;       ///< elements of a block, wanted by the user; 0: by the size
+  std::vector<MapPointer> maps;             ///< unique Maps
+  ConflictSet conflicts;                    ///< by PlanSpec::conflicts
+  InverseSpec inverse;                      ///< by PlanSpec::occurrences, if inverts()
+  std::vector<InverseSpec> further;         ///< by PlanSpec::further
+  std::vector<MapPointer> composed;         ///< what PlanSpec::composed leads to
+  std::vector<PositionSpec> matrices = {};  ///< all of the loop, if PlanSpec::listed names some
+  std::int64_t block_size = 0;  ///< elements of a block, wanted by the user; 0: by the size
   int n_threads = 1;
   Tuning tuning = {};
 };

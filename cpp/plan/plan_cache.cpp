@@ -49,7 +49,8 @@ class PlanCache::KeyBuilder {
     staged,
     positions,
     interleaved,
-    reordered
+    reordered,
+    entries
   };
 
   explicit KeyBuilder(Kind kind) { number(static_cast<std::int64_t>(kind)); }
@@ -266,6 +267,20 @@ std::shared_ptr<const Positions> PlanCache::positions(const PositionSpec& spec, 
   const Key key = KeyBuilder(KeyBuilder::Kind::positions).positions(spec).take();
   return find_or_build<Positions>(key,
                                   [&spec, n_threads] { return find_positions(spec, n_threads); });
+}
+
+std::shared_ptr<const EntryBlocks> PlanCache::entries(const PositionSpec& spec,
+                                                      const EntryLayout& layout, int n_threads) {
+  const Key key = KeyBuilder(KeyBuilder::Kind::entries)
+                      .number(layout.n_elements)
+                      .number(layout.block_size)
+                      .number(layout.row_dim)
+                      .number(layout.col_dim)
+                      .number(layout.place_bytes)
+                      .positions(spec)
+                      .take();
+  return find_or_build<EntryBlocks>(
+      key, [&] { return list_entries(spec, *positions(spec, n_threads), layout, n_threads); });
 }
 
 MapPointer PlanCache::table(const TableSpec& spec, int n_threads) {

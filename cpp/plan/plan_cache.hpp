@@ -13,6 +13,7 @@
 #include "mesh/map_facts.hpp"
 #include "plan/colouring.hpp"
 #include "plan/conflict.hpp"
+#include "plan/entries.hpp"
 #include "plan/interleave.hpp"
 #include "plan/inverse.hpp"
 #include "plan/pairs.hpp"
@@ -60,6 +61,10 @@ class PlanCache {
                                                            const SlotLayout& layout,
                                                            int index_bytes, int n_threads);
   [[nodiscard]] std::shared_ptr<const Positions> positions(const PositionSpec& spec, int n_threads);
+  /// @brief Which entries of a matrix blocks of elements add to; finds positions(), too.
+  [[nodiscard]] std::shared_ptr<const EntryBlocks> entries(const PositionSpec& spec,
+                                                           const EntryLayout& layout,
+                                                           int n_threads);
   /// @brief The targets of a loop whose work items are not rows of its Maps. The pointer owns them.
   [[nodiscard]] MapPointer table(const TableSpec& spec, int n_threads);
   [[nodiscard]] std::shared_ptr<const StagedPlan> staged(const ConflictSet& loop,

@@ -334,6 +334,7 @@ plan::PlanRequest PreparedLoop::plan_request() const {
   for (const int map : spec.composed) {
     request.composed.push_back(targets_of(binding_, map, *plans_, options_.n_threads));
   }
+  if (!spec.listed.empty()) request.matrices = positions_;
   return request;
 }
 
@@ -370,8 +371,9 @@ plan::PositionSpec PreparedLoop::position_spec(std::size_t matrix) {
 void PreparedLoop::find_positions() {
   matrix_arrays_.clear();
   matrix_maps_.clear();
+  positions_.clear();
   for (std::size_t i = 0; i < binding_.matrices.size(); ++i) {
-    const plan::PositionSpec spec = position_spec(i);
+    const plan::PositionSpec& spec = positions_.emplace_back(position_spec(i));
     const auto positions = for_user(binding_.matrix_users, i,
                                     [&] { return plans_->positions(spec, options_.n_threads); });
     matrix_arrays_.push_back(array_of(spec.sparsity->row_offset, spec.sparsity));

@@ -127,6 +127,7 @@ class PreparedLoop final : public GraphTask {
   bool has_plan_ = false;
   plan::LoopPlan plan_;
   std::vector<plan::MapPointer> matrix_maps_;   // that positions were found by, if not the Maps
+  std::vector<plan::PositionSpec> positions_;   // [matrices] as find_positions() found them
   std::vector<plan::HostArray> matrix_arrays_;  // [2 * matrices] row starts, positions
   std::vector<std::int64_t> map_versions_;      // [maps] that the plan was built from
   std::vector<void*> argv_;

@@ -127,7 +127,7 @@ def _handed_down(size: int, dim: int, dtype: str, is_same: bool, has_start: bool
 
 @until_exit(64)
 def _copied(dim: int, dtype: str) -> Kernel:
-    text = render("kernels/scan_copy.c.j2", _types(dtype) | {"dim": dim})
+    text = render("kernels/scan_copy.c.j2", {"type": c_name(dtype), "dim": dim})
     return Kernel(text, "copy", abi="2026").written_here()
 
 

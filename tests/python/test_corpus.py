@@ -238,6 +238,7 @@ OF_GPUS = (
     "arities_1_to_8",
     "indirect_rw_shared",
     "matrix_of_blocks_and_vector",
+    *(case.name for case in CASES if case.name.startswith("matrix_")),
     "extruded_facets",
     "subset_inc_with_ghosts",
 )

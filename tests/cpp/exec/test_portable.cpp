@@ -27,6 +27,8 @@ Executable example() {
   made.data = {{Access::inc, DType::float32, DType::float64, false},
                {Access::max, DType::complex128, DType::complex128, true}};
   made.plan.kind = abi::PlanKind::columns;
+  made.plan.listed = {{1, 2, 3}};
+  made.plan.place_bytes = 8;
   made.plan.conflicts = {0, 2};
   made.plan.occurrences = {1};
   made.plan.block_size = 128;

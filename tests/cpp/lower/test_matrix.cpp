@@ -162,12 +162,15 @@ TEST(Matrix, GridsTakeEveryStrategy) {
     EXPECT_TRUE(applicable(strategy, loop, grid, {MapFacts{}}, {}).ok);
   }
   EXPECT_TRUE(lowered(loop, Strategy::block, grid).plan.staged.empty());
-  EXPECT_EQ(choose(loop, grid, {MapFacts{}}, {}).strategy, Strategy::atomic);
+  EXPECT_EQ(choose(loop, grid, {MapFacts{}}, {}).strategy, Strategy::block);
   EXPECT_EQ(choose(loop, grid, {MapFacts{}}, {.deterministic = true}).strategy, Strategy::colour);
   const kir::Module module = lowered(loop, Strategy::atomic, grid);
   EXPECT_EQ(count<kir::Atomic>(module.functions.front().body), 9);
-  // nothing is staged: elements of a block take turns
-  const kir::Module block = lowered(loop, Strategy::block, grid);
+  Options options;
+  options.tuning.listed_bytes = 0;
+  EXPECT_EQ(choose(loop, grid, {MapFacts{}}, options).strategy, Strategy::atomic);
+  // nothing is kept in shared memory: elements of a block take turns
+  const kir::Module block = lowered(loop, Strategy::block, grid, Stage::narrow, options);
   EXPECT_EQ(kir::dump(block).find("shared"), std::string::npos);
 }
 

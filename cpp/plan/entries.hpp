@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "plan/inverse.hpp"
+#include "plan/positions.hpp"
+
+namespace op2::plan {
+
+/// @brief How elements are cut into blocks, and what an element's matrix looks like.
+struct EntryLayout {
+  std::int64_t n_elements = 0;  ///< all of a Set, in order
+  std::int64_t block_size = 0;  ///< elements a block
+  int row_dim = 1;              ///< scalars of a block of the matrix
+  int col_dim = 1;
+  int place_bytes = 4;  ///< 4 or 8, of the result: whoever reads it was told before
+};
+
+/// @brief Which entries of a matrix the elements of each block add to, and by which scalars of
+/// theirs: what a block sums before anybody else sees it.
+///
+/// An element's scalars are counted in the order of its matrix, row by row. Those that have no
+/// place, because of boundary conditions, are left out. Entries of a block with many summands come
+/// first, so that neighbours have about as many.
+struct EntryBlocks {
+  std::vector<std::int64_t> first_entry;     // [n_blocks + 1]
+  IndexArray places;                         // [n_entries] scalars from the start of the values
+  std::vector<std::uint16_t> first_summand;  // [n_entries + n_blocks] within the block's summands;
+                                             // one number more a block says where its last end
+  std::vector<std::uint16_t> summands;       // [n_elements * size] scalar * block_size + element
+                                             // within the block, by entry, elements ascending
+
+  [[nodiscard]] std::int64_t bytes() const;
+};
+
+/// @param[in] spec What @p positions are of; its elements are those of @p layout.
+/// @throws UsageError if a block has more scalars than 16 bits count, or a place does not fit.
+[[nodiscard]] EntryBlocks list_entries(const PositionSpec& spec, const Positions& positions,
+                                       const EntryLayout& layout, int n_threads);
+
+}  // namespace op2::plan

@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "lower/entries.hpp"
+
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "loops.hpp"
+
+namespace op2::lower {
+namespace {
+
+using testing::contains;
+using testing::grid;
+using testing::lowered;
+using testing::make_loop;
+using testing::NamedArg;
+using testing::names_of;
+using testing::no_facts;
+
+ir::MatArg matrix(int row_dim = 1, int col_dim = 1) {
+  return {DType::float64, row_dim, col_dim, Access::inc, 0, 0, false, false, testing::own_data};
+}
+
+ir::Loop assembly(const ir::MatArg& mat, int arity) {
+  return make_loop({{"A", mat}, testing::indirect("x", Access::read, 0, 3)}, {{arity, 0}});
+}
+
+Verdict asked(const ir::Loop& loop, const Options& options = {}) {
+  return sums_entries(loop, grid, no_facts(loop), options);
+}
+
+TEST(SumEntries, TakesOneAtomicForEachEntryOfABlock) {
+  const kir::Module module = lowered(assembly(matrix(), 4), Strategy::block, grid, Stage::strategy);
+  EXPECT_EQ(testing::count<kir::Atomic>(module.functions.front().body), 1);
+  const std::string text = kir::dump(module);
+  EXPECT_TRUE(
+      contains(text,
+               "  decl const int64 A_begin = A_first_entry[block]\n"
+               "  for lane i in [0, (A_first_entry[(block + 1)] - A_begin))\n"
+               "    decl const int64 last = A_first_summand[(((A_begin + i) + block) + 1)]\n"
+               "    decl float64 sum = 0\n"
+               "    for serial k in [A_first_summand[((A_begin + i) + block)], last)\n"
+               "      sum += A_shared[A_own[k]]\n"
+               "    atomic A[A_place[(A_begin + i)]] += sum\n"))
+      << text;
+  EXPECT_TRUE(contains(text, "A_shared[((c * 128) + i)] = A_pack[c]")) << text;
+}
+
+TEST(SumEntries, PlanSaysWhatIsListed) {
+  const kir::Module module = lowered(assembly(matrix(2, 3), 2), Strategy::block, grid);
+  EXPECT_EQ(module.plan.kind, kir::PlanKind::entries);
+  EXPECT_EQ(module.plan.listed, (std::vector<abi::ListedMatrix>{{0, 2, 3}}));
+  EXPECT_EQ(module.plan.block_size, 128);
+  EXPECT_EQ(module.items, kir::Items::blocks);
+  for (const kir::Parameter& parameter : module.argv) {
+    EXPECT_NE(parameter.role, kir::Role::matrix) << parameter.name;
+  }
+}
+
+TEST(SumEntries, PlacesAreAsWideAsIndices) {
+  Options options;
+  options.index_bytes = 4;
+  EXPECT_EQ(lowered(assembly(matrix(), 4), Strategy::block, grid, Stage::narrow, options)
+                .plan.place_bytes,
+            4);
+  options.index_bytes = 8;
+  EXPECT_EQ(lowered(assembly(matrix(), 4), Strategy::block, grid, Stage::narrow, options)
+                .plan.place_bytes,
+            8);
+}
+
+TEST(SumEntries, BlocksAreAsLongAsSharedMemoryAllows) {
+  EXPECT_EQ(lowered(assembly(matrix(), 10), Strategy::block, grid).plan.block_size, 32);
+  EXPECT_TRUE(asked(assembly(matrix(), 10)).ok);
+  EXPECT_EQ(asked(assembly(matrix(), 20)).why,
+            "the matrices of its elements are too large for shared memory");
+}
+
+TEST(SumEntries, IsForGpus) {
+  Facts in_turn = grid;
+  in_turn.in_turn = true;
+  const ir::Loop loop = assembly(matrix(), 4);
+  EXPECT_FALSE(sums_entries(loop, in_turn, no_facts(loop), {}).ok);
+  EXPECT_FALSE(sums_entries(loop, testing::threads, no_facts(loop), {}).ok);
+}
+
+TEST(SumEntries, IsNotForWhatSumsSomethingElse) {
+  const auto with = [](const NamedArg& arg) { return make_loop({{"A", matrix()}, arg}, {{4, 0}}); };
+  EXPECT_FALSE(asked(with(testing::global_reduce("total", Access::inc))).ok);
+  EXPECT_FALSE(asked(with(testing::indirect("r", Access::inc, 0, 1))).ok);
+  EXPECT_FALSE(asked(with(testing::direct("w", Access::write, 1))).ok);
+  EXPECT_TRUE(asked(with(testing::direct("w", Access::read, 1))).ok);
+  ir::MatArg set = matrix();
+  set.access = Access::write;
+  EXPECT_FALSE(asked(assembly(set, 4)).ok);
+  ir::Loop cells = assembly(matrix(), 2);
+  cells.iteration.layers = ir::Layers::constant;
+  EXPECT_FALSE(asked(cells).ok);
+  ir::Loop part = assembly(matrix(), 4);
+  part.iteration.subset = true;
+  EXPECT_FALSE(asked(part).ok);
+}
+
+}  // namespace
+}  // namespace op2::lower
