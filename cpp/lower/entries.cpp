@@ -12,7 +12,7 @@
 namespace op2::lower {
 namespace {
 
-Verdict no(std::string why) {
+Verdict not_listed(std::string why) {
   return {false, std::move(why)};
 }
 
@@ -27,7 +27,7 @@ std::int64_t bytes_of_element(const ir::Loop& loop) {
 }
 
 /// Elements of a block: a power of two.
-int block_size(const ir::Loop& loop, const Tuning& tuning) {
+int listed_block_size(const ir::Loop& loop, const Tuning& tuning) {
   int n = tuning.listed_elements;
   while (n > 1 && n * bytes_of_element(loop) > tuning.listed_bytes) n /= 2;
   return n;
@@ -50,7 +50,7 @@ class Summer {
   explicit Summer(Builder& builder)
       : builder_(builder),
         loop_(builder.request().loop),
-        n_elements_(block_size(loop_, builder.request().options.tuning)),
+        n_elements_(listed_block_size(loop_, builder.request().options.tuning)),
         n_(number(builder.packed().names.take("n_elements"))),
         sum_(builder.packed().names.take("sum")) {}
 
@@ -187,10 +187,11 @@ class Summer {
 
 Verdict sums_entries(const ir::Loop& loop, const Facts& facts, const std::vector<MapFacts>& maps,
                      const Options& options) {
-  if (facts.lanes != Lanes::grid || facts.in_turn) return no("lanes do not run side by side");
-  if (matrix_args(loop).empty()) return no("no matrix is assembled");
+  if (facts.lanes != Lanes::grid || facts.in_turn)
+    return not_listed("lanes do not run side by side");
+  if (matrix_args(loop).empty()) return not_listed("no matrix is assembled");
   if (loop.iteration.subset || loop.iteration.layers != ir::Layers::none) {
-    return no("it does not visit the whole of a Set without layers");
+    return not_listed("it does not visit the whole of a Set without layers");
   }
   if (Verdict verdict = applicable(Strategy::atomic, loop, facts, maps, options); !verdict.ok) {
     return verdict;
@@ -198,17 +199,18 @@ Verdict sums_entries(const ir::Loop& loop, const Facts& facts, const std::vector
   for (std::size_t i = 0; i < loop.args.size(); ++i) {
     if (ir::access_of(loop.args[i]) == Access::read) continue;
     const auto* mat = std::get_if<ir::MatArg>(&loop.args[i]);
-    if (mat == nullptr) return no("something else than matrices is written");
+    if (mat == nullptr) return not_listed("something else than matrices is written");
     const bool is_plain = loop.maps[static_cast<std::size_t>(mat->row_map)].rows.empty() &&
                           loop.maps[static_cast<std::size_t>(mat->col_map)].rows.empty() &&
                           !ir::is_part(loop, i);
     if (mat->access != Access::inc || mat->by_columns || !is_plain) {
-      return no("an entry of the matrix is not a sum of those of its elements by plain Maps");
+      return not_listed(
+          "an entry of the matrix is not a sum of those of its elements by plain Maps");
     }
   }
-  const int n = block_size(loop, options.tuning);
+  const int n = listed_block_size(loop, options.tuning);
   if (n < options.tuning.least_listed_elements) {
-    return no("the matrices of its elements are too large for shared memory");
+    return not_listed("the matrices of its elements are too large for shared memory");
   }
   return {};
 }

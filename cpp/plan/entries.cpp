@@ -17,7 +17,7 @@
 namespace op2::plan {
 namespace {
 
-constexpr std::int64_t block_grain = 16;  // blocks that are worth a thread
+constexpr std::int64_t entry_grain = 16;  // blocks that are worth a thread
 
 void check(const PositionSpec& spec, const EntryLayout& layout, std::int64_t size) {
   if (spec.elements.subset) throw InternalError("list_entries: elements of a Subset");
@@ -154,7 +154,7 @@ std::vector<Index> narrowed(const std::vector<Listed>& blocks, const EntryBlocks
           }
         }
       },
-      block_grain);
+      entry_grain);
   return out;
 }
 
@@ -183,7 +183,7 @@ EntryBlocks list_entries(const PositionSpec& spec, const Positions& positions,
                 blocks[at(b)] = lister.list(b, made.summands.data() + b * layout.block_size * size);
               }
             },
-            block_grain);
+            entry_grain);
       },
       positions.values);
   made.first_entry.push_back(0);

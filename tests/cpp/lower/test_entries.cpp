@@ -19,11 +19,11 @@ using testing::NamedArg;
 using testing::names_of;
 using testing::no_facts;
 
-ir::MatArg matrix(int row_dim = 1, int col_dim = 1) {
+ir::MatArg summed_matrix(int row_dim = 1, int col_dim = 1) {
   return {DType::float64, row_dim, col_dim, Access::inc, 0, 0, false, false, testing::own_data};
 }
 
-ir::Loop assembly(const ir::MatArg& mat, int arity) {
+ir::Loop summed(const ir::MatArg& mat, int arity) {
   return make_loop({{"A", mat}, testing::indirect("x", Access::read, 0, 3)}, {{arity, 0}});
 }
 
@@ -32,7 +32,8 @@ Verdict asked(const ir::Loop& loop, const Options& options = {}) {
 }
 
 TEST(SumEntries, TakesOneAtomicForEachEntryOfABlock) {
-  const kir::Module module = lowered(assembly(matrix(), 4), Strategy::block, grid, Stage::strategy);
+  const kir::Module module =
+      lowered(summed(summed_matrix(), 4), Strategy::block, grid, Stage::strategy);
   EXPECT_EQ(testing::count<kir::Atomic>(module.functions.front().body), 1);
   const std::string text = kir::dump(module);
   EXPECT_TRUE(
@@ -49,7 +50,7 @@ TEST(SumEntries, TakesOneAtomicForEachEntryOfABlock) {
 }
 
 TEST(SumEntries, PlanSaysWhatIsListed) {
-  const kir::Module module = lowered(assembly(matrix(2, 3), 2), Strategy::block, grid);
+  const kir::Module module = lowered(summed(summed_matrix(2, 3), 2), Strategy::block, grid);
   EXPECT_EQ(module.plan.kind, kir::PlanKind::entries);
   EXPECT_EQ(module.plan.listed, (std::vector<abi::ListedMatrix>{{0, 2, 3}}));
   EXPECT_EQ(module.plan.block_size, 128);
@@ -62,43 +63,45 @@ TEST(SumEntries, PlanSaysWhatIsListed) {
 TEST(SumEntries, PlacesAreAsWideAsIndices) {
   Options options;
   options.index_bytes = 4;
-  EXPECT_EQ(lowered(assembly(matrix(), 4), Strategy::block, grid, Stage::narrow, options)
+  EXPECT_EQ(lowered(summed(summed_matrix(), 4), Strategy::block, grid, Stage::narrow, options)
                 .plan.place_bytes,
             4);
   options.index_bytes = 8;
-  EXPECT_EQ(lowered(assembly(matrix(), 4), Strategy::block, grid, Stage::narrow, options)
+  EXPECT_EQ(lowered(summed(summed_matrix(), 4), Strategy::block, grid, Stage::narrow, options)
                 .plan.place_bytes,
             8);
 }
 
 TEST(SumEntries, BlocksAreAsLongAsSharedMemoryAllows) {
-  EXPECT_EQ(lowered(assembly(matrix(), 10), Strategy::block, grid).plan.block_size, 32);
-  EXPECT_TRUE(asked(assembly(matrix(), 10)).ok);
-  EXPECT_EQ(asked(assembly(matrix(), 20)).why,
+  EXPECT_EQ(lowered(summed(summed_matrix(), 10), Strategy::block, grid).plan.block_size, 32);
+  EXPECT_TRUE(asked(summed(summed_matrix(), 10)).ok);
+  EXPECT_EQ(asked(summed(summed_matrix(), 20)).why,
             "the matrices of its elements are too large for shared memory");
 }
 
 TEST(SumEntries, IsForGpus) {
   Facts in_turn = grid;
   in_turn.in_turn = true;
-  const ir::Loop loop = assembly(matrix(), 4);
+  const ir::Loop loop = summed(summed_matrix(), 4);
   EXPECT_FALSE(sums_entries(loop, in_turn, no_facts(loop), {}).ok);
   EXPECT_FALSE(sums_entries(loop, testing::threads, no_facts(loop), {}).ok);
 }
 
 TEST(SumEntries, IsNotForWhatSumsSomethingElse) {
-  const auto with = [](const NamedArg& arg) { return make_loop({{"A", matrix()}, arg}, {{4, 0}}); };
+  const auto with = [](const NamedArg& arg) {
+    return make_loop({{"A", summed_matrix()}, arg}, {{4, 0}});
+  };
   EXPECT_FALSE(asked(with(testing::global_reduce("total", Access::inc))).ok);
   EXPECT_FALSE(asked(with(testing::indirect("r", Access::inc, 0, 1))).ok);
   EXPECT_FALSE(asked(with(testing::direct("w", Access::write, 1))).ok);
   EXPECT_TRUE(asked(with(testing::direct("w", Access::read, 1))).ok);
-  ir::MatArg set = matrix();
+  ir::MatArg set = summed_matrix();
   set.access = Access::write;
-  EXPECT_FALSE(asked(assembly(set, 4)).ok);
-  ir::Loop cells = assembly(matrix(), 2);
+  EXPECT_FALSE(asked(summed(set, 4)).ok);
+  ir::Loop cells = summed(summed_matrix(), 2);
   cells.iteration.layers = ir::Layers::constant;
   EXPECT_FALSE(asked(cells).ok);
-  ir::Loop part = assembly(matrix(), 4);
+  ir::Loop part = summed(summed_matrix(), 4);
   part.iteration.subset = true;
   EXPECT_FALSE(asked(part).ok);
 }
