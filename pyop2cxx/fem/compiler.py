@@ -42,7 +42,7 @@ _ARITY: type[BaseException] = ufl.algorithms.check_arities.ArityMismatch
 _CALLED = ("number", "vector", "matrix")
 """What kernels without a name are called, by the rank of the form."""
 _PACKAGES = ("fenics-ufl", "fenics-basix", "fenics-ffcx")
-_LAYOUT = 5
+_LAYOUT = 6
 """Of what is kept on disk; to be raised when it changes."""
 
 

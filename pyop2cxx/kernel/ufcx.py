@@ -14,6 +14,7 @@ import re
 from typing import TYPE_CHECKING, NamedTuple
 
 from pyop2cxx.exceptions import InternalError, KernelTypeError, UnsupportedError, UsageError
+from pyop2cxx.kernel.ufcx_quotients import with_reciprocals
 from pyop2cxx.kernel.ufcx_sums import with_joined_sums
 from pyop2cxx.kernel.ufcx_tables import with_tables
 from pyop2cxx.runtime.frames import render
@@ -179,7 +180,7 @@ def simplified(body: str) -> str:
     Args:
         body: C text of FFCx's.
     """
-    return with_joined_sums(with_tables(with_products(body)))
+    return with_reciprocals(with_joined_sums(with_tables(with_products(body))))
 
 
 def with_products(body: str) -> str:
