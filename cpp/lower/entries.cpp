@@ -3,9 +3,12 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <memory>
+#include <optional>
 #include <utility>
 
 #include "ir/group.hpp"
+#include "ir/strided.hpp"
 #include "lower/make.hpp"
 #include "lower/matrix.hpp"
 
@@ -142,6 +145,7 @@ class Summer {
   [[nodiscard]] kir::Stmt compute() {
     PackedLoop& packed = builder_.packed();
     for (const Listed& matrix : listed_) {
+      if (computes_in_place(matrix)) continue;
       const kir::Expr at = kir::name("c") * kir::integer(n_elements_) + kir::name("i");
       packed.args[matrix.arg].store = {
           for_components(matrix.extent, kir::element(matrix.shared, at), kir::Update::set,
@@ -150,6 +154,33 @@ class Summer {
     kir::Block body{index_decl(packed.items.position, kir::name("first") + kir::name("i"))};
     append(body, element_body(packed));
     return over_lanes(kir::name("n_here"), std::move(body));
+  }
+
+  /// Where a pointer may be one to shared memory, the kernel adds to its matrix there: a private
+  /// copy would not fit into registers.
+  bool computes_in_place(const Listed& matrix) {
+    if (!builder_.request().facts.one_address_space) return false;
+    const std::size_t member = ir::member_of(loop_, matrix.arg);
+    ir::KernelPtr& kernel = builder_.module().kernels[member];
+    const auto parameter = static_cast<std::size_t>(ir::parameter_of(loop_, matrix.arg));
+    std::optional<ir::KernelBody> body = ir::with_stride(*kernel->body, parameter, n_elements_);
+    if (!body) return false;
+    ir::Kernel strided = *kernel;
+    strided.body = std::move(body);
+    kernel = std::make_shared<const ir::Kernel>(std::move(strided));
+
+    PackedArg& packed = builder_.packed().args[matrix.arg];
+    const kir::Expr at = kir::name("c") * kir::integer(n_elements_) + kir::name("i");
+    packed.decl = {};
+    packed.load = {for_components(matrix.extent, kir::element(matrix.shared, at), kir::Update::set,
+                                  kir::integer(0))};
+    packed.store = {};
+    for (kir::Expr& argument : builder_.packed().members[member].call.arguments) {
+      if (argument == kir::name(packed.pack)) {
+        argument = kir::offset(matrix.shared, kir::name("i"));
+      }
+    }
+    return true;
   }
 
   /// One atomic addition for each entry that the block has summands for.
