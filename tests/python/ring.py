@@ -98,6 +98,8 @@ class Ring:
         return loops | {
             "zero r": r.zero,
             "zero sum": self.sum.zero,
+            "set sum": lambda: setattr(self.sum, "data", 0.5),
+            "set least": lambda: setattr(self.least, "data", 3.0),
             "read q": lambda: float(q.data_ro[3]),
             "read sum": lambda: float(self.sum.data_ro[0]),
             "set p": lambda: p.data.__setitem__(7, 0.25),
