@@ -10,7 +10,7 @@ from pyop2cxx import _core
 from pyop2cxx.base.access import READ
 from pyop2cxx.base.waiting import waiting
 from pyop2cxx.chain.group_loop import Elsewhere, GroupLoop, Task
-from pyop2cxx.chain.refusals import why_alone, why_no_invert, why_no_join
+from pyop2cxx.chain.refusals import Visited, why_alone, why_no_invert, why_no_join
 from pyop2cxx.chain.tasks import Row, exchanges, opened_device, task_of
 from pyop2cxx.loop import symbolic
 from pyop2cxx.loop.execute import checked_epoch, launch_of
@@ -278,7 +278,7 @@ def _numbered(
             for entry, loop in zip(entries, loops, strict=True)
         ]
     )
-    found = []
+    found, visited = [], Visited()
     for entry, loop, one in zip(entries, loops, built, strict=True):
         if loop is None:
             writes = [is_written for _, is_written in entry.uses]
@@ -286,6 +286,7 @@ def _numbered(
             found.append(_core.chain.action(uses, entry.zeroes))
         else:
             alone = why_alone(loop)
+            part = visited.number_of(loop)
             found.append(
                 _core.chain.Entry(
                     loop=one.loop,
@@ -295,6 +296,7 @@ def _numbered(
                     why_no_join=alone or why_no_join(loop, one),
                     entry_bytes=loop._facts.widths(one)[1],
                     is_empty=loop._items.n == 0,
+                    part=part,
                 )
             )
     return found, built

@@ -11,7 +11,6 @@ import numpy as np
 from pyop2cxx import _core
 from pyop2cxx.chain.tasks import is_plain, mirror_of_loops
 from pyop2cxx.data.dats import Dat
-from pyop2cxx.data.globals import Global
 from pyop2cxx.exceptions import UnsupportedError
 from pyop2cxx.graph.operations import HostCall, LoopOperation
 from pyop2cxx.runtime.seams import scan_loops
@@ -21,6 +20,7 @@ if TYPE_CHECKING:
 
     from pyop2cxx.base.arrays import Array
     from pyop2cxx.data.carrier import Lent
+    from pyop2cxx.data.globals import Global
     from pyop2cxx.graph.operations import Operation, Replaced
 
 

@@ -55,6 +55,9 @@ class Ring:
         self.dats = {
             name: op2.Dat(self.cells, random.random(N_CELLS), name=name) for name in "pqrs"
         }
+        self.third = op2.Subset(self.cells, list(range(0, N_CELLS, 3)))
+        self.same_third = op2.Subset(self.cells, list(range(0, N_CELLS, 3)))
+        self.some_edges = op2.Subset(self.edges, list(range(7, 40)))
         self.flux = op2.Dat(self.edges, random.random(N_CELLS), name="flux")
         self.sum = op2.Global(1, 0.0, name="sum")
         self.least = op2.Global(1, 10.0, name="least")
@@ -77,6 +80,9 @@ class Ring:
             "wall": (WALL, self.walls, r(inc, self.behind), q(read, self.behind)),
             "step": (STEP, cells, q(write), p(read), r(rw), self.sum(inc)),
             "least": (LEAST, cells, q(read), self.least(op2.MIN)),
+            "more q third": (MORE, self.third, q(rw)),
+            "twice p q third": (TWICE, self.same_third, p(write), q(read)),
+            "spread some": (SPREAD, self.some_edges, r(inc, ends), q(read, ends), self.flux(read)),
             "scaled": (SCALED, cells, s(rw), self.least(read)),
         }
 

@@ -24,6 +24,7 @@ from ring import (
     WALL,
     Ring,
     assert_alike,
+    kernel,
 )
 
 from pyop2cxx import op2
@@ -105,6 +106,57 @@ def test_loops_that_are_seen_from_their_targets_gather_for_themselves(backend: s
         for name in names:
             lazy.run(name)
     assert_alike(eager, lazy)
+
+
+def test_loops_over_the_same_part_of_a_set_become_one_function(backend: str) -> None:
+    eager, lazy = Ring(), Ring()
+    names = ("more q third", "twice p q third", "twice s q", "spread some", "more q third")
+    for name in names:
+        eager.run(name)
+    with op2.chain() as chain:
+        for name in names:
+            lazy.run(name)
+    assert_alike(eager, lazy)
+    steps = [step.loops for step in chain.explain().steps]
+    assert (0, 1) in steps
+    assert "not visit the same elements" in str(chain.explain())
+
+
+LAYERED = kernel("void layered(double *u, const double *x) { u[0] += x[0]; u[1] -= x[1]; }")
+THRICE = kernel("void thrice(double *v, const double *x) { v[0] += 3 * x[0]; v[1] += x[1]; }")
+COLUMN = kernel("void column(double *c, const double *x) { c[0] = x[0]; }")
+SEEN = kernel("void seen(double *v, const double *c) { v[0] += c[0]; v[1] += c[0]; }")
+
+
+def test_loops_over_columns_become_one_function_if_they_share_no_column(backend: str) -> None:
+    columns, points = op2.Set(5, "columns"), op2.Set(6 * 4, "points")
+    cells = op2.ExtrudedSet(columns, 4)
+    low = [[4 * i, 4 * i + 4] for i in range(5)]
+    ends = op2.Map(cells, points, 2, low, "ends", offset=[1, 1])
+    x = op2.Dat(points, np.arange(24.0))
+    c = op2.Dat(columns, name="c")
+    results = []
+    for is_chained in (False, True):
+        u, v, w = (op2.Dat(points, name=name) for name in "uvw")
+
+        def run(u: op2.Dat = u, v: op2.Dat = v, w: op2.Dat = w) -> None:
+            op2.par_loop(LAYERED, cells, u(op2.INC, ends), x(op2.READ, ends))
+            op2.par_loop(THRICE, cells, v(op2.INC, ends), x(op2.READ, ends))
+            op2.par_loop(COLUMN, cells, c(op2.WRITE), x(op2.READ, ends))
+            op2.par_loop(SEEN, cells, w(op2.INC, ends), c(op2.READ))
+
+        if is_chained:
+            with op2.chain() as chain:
+                run()
+        else:
+            run()
+        results.append([dat.data_ro.copy() for dat in (u, v, w, c)])
+    for mine, theirs in zip(*results, strict=True):
+        np.testing.assert_allclose(mine, theirs, rtol=1e-13)
+    steps = {i: step.loops for step in chain.explain().steps for i in step.loops}
+    assert steps[0] == steps[1]
+    assert 3 not in steps[2]  # the cells of a column share its number
+    assert "share memory that one of them writes" in str(chain.explain())
 
 
 def test_what_was_set_to_zero_is_neither_written_nor_read(backend: str) -> None:
