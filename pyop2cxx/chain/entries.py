@@ -16,8 +16,9 @@ if TYPE_CHECKING:
 
     from pyop2cxx.data.carrier import DataCarrier
     from pyop2cxx.loop.parloop import ParLoop
+    from pyop2cxx.loop.parts import Part
 
-_FOLLOWED = (Kind.ROWS, Kind.TOTAL)
+_FOLLOWED = (Kind.ROWS, Kind.TOTAL, Kind.PLACES)
 
 
 class Recorded:
@@ -29,7 +30,8 @@ class Recorded:
     """
 
     __slots__ = (
-        *("epoch", "ghosted", "is_checked", "lent", "line", "make", "name", "waits", "why_eager"),
+        *("assembled", "epoch", "ghosted", "is_checked", "lent", "line", "make", "name", "waits"),
+        "why_eager",
     )
 
     def __init__(self, loop: ParLoop, make: Callable[..., ParLoop] | None = None) -> None:
@@ -38,11 +40,17 @@ class Recorded:
         self.line = loop._line
         self.epoch = runtime.epoch
         self.ghosted = _ghosted(loop)
+        self.assembled = loop._effects.assembled
         self.is_checked = loop._wants_checks() or bool(runtime.configuration["debug"])
         self.why_eager = _why_eager(loop)
         self.waits = not (self.why_eager or self.is_checked)
         data = [] if self.why_eager else [part.data for part in loop._parts]
         self.lent = tuple({id(one._lent_out): one._lent_out for one in data}.values())
+
+
+def _is_plain_matrix(part: Part) -> bool:
+    """Say whether a part is the only block of a matrix, with a place for each entry."""
+    return part.path is not None and not part.data.is_mixed and part.data._whole is None
 
 
 def _ghosted(loop: ParLoop) -> tuple[int, ...]:
@@ -58,8 +66,11 @@ def has_ghosts(carrier: DataCarrier) -> bool:
 
 def _why_eager(loop: ParLoop) -> str:
     """Say why a loop runs at once, also in a chain; empty: it waits."""
-    if not all(part.kind in _FOLLOWED and not part.is_of_matrix for part in loop._parts):
-        return "it uses a matrix or a handle, which chains do not follow"
+    for part in loop._parts:
+        if part.is_of_matrix and not _is_plain_matrix(part):
+            return "it uses a part of a mixed matrix, or a matrix beside a Global"
+        if part.kind not in _FOLLOWED:
+            return "it uses a handle, which chains do not follow"
     if loop._effects.ghosts:
         return "its Dats have a Halo, whose values are exchanged around it"
     return ""

@@ -93,7 +93,10 @@ class GroupFacts(LoopFacts):
             for part in own:
                 for map_ in part.maps:
                     read[map_._uid] = n * map_.arity * table_of(map_).index_bytes
-                if part.home is None:
+                if part.is_of_matrix:
+                    written[part.data._uid] = 2 * part.data.nbytes
+                    read[-part.data._uid] = loop._facts.moved_bytes(part) - 2 * part.data.nbytes
+                if part.home is None or part.is_of_matrix:
                     continue
                 rows = n if part.map_ is None else min(n * part.map_.arity, part.home.total_size)
                 uid, size = part.data._uid, rows * part.dim * part.dtype.itemsize

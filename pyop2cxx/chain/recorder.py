@@ -25,6 +25,7 @@ from pyop2cxx.chain.spares import Spares
 from pyop2cxx.chain.worth import Places
 from pyop2cxx.data.carrier import Lent
 from pyop2cxx.exceptions import UsageError
+from pyop2cxx.loop.execute import note_assembly
 from pyop2cxx.runtime import runtime
 from pyop2cxx.runtime.engine import Bounded
 
@@ -356,9 +357,11 @@ class Chain:
         key, recorded = entry.key, entry.recorded
         self._prefix = self._prefix.next.get(key) or self._known.after(self._prefix, key)
         queue.append(entry)
-        if recorded is not None and recorded.ghosted:
+        if recorded is not None and (recorded.ghosted or recorded.assembled):
             for i in recorded.ghosted:
                 entry.args[i].data.halo_valid = False
+            for i in () if self._is_within_graph() else recorded.assembled:
+                note_assembly(entry.args[i])
         if len(queue) >= self._bound:
             self._run_full_queue()
 

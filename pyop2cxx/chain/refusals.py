@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from pyop2cxx.loop.parloop import ParLoop
 
 _PARTIAL = "it visits a part of its Set, or the cells of columns"
+_ASSEMBLES = "it adds to a matrix, whose rows are not visited"
 
 
 class Visited:
@@ -83,6 +84,8 @@ def why_no_invert(loop: ParLoop) -> str:
     """Say why a loop is not visited from its targets: the rule for single loops decides."""
     if _is_partial(loop):
         return _PARTIAL
+    if any(part.is_of_matrix for part in loop._parts):
+        return _ASSEMBLES
     added = [part.map_ for part in loop._parts if part.access in REDUCED]
     if any(m is not None and loop._items.n * m.arity < m.toset.size for m in added):
         return "it adds to few of its targets"
@@ -100,6 +103,8 @@ def why_no_join(loop: ParLoop, built: symbolic.Symbolic) -> str:
     """
     if _is_partial(loop):
         return _PARTIAL
+    if any(part.is_of_matrix for part in loop._parts):
+        return _ASSEMBLES
     request, n_slots = loop._current_request(), built.loop.n_slots()
     if n_slots > dict(request.options.tuning.values())["owner_slots"]:
         return f"its kernel would be called {n_slots} times for each element"

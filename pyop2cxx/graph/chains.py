@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from pyop2cxx.base.access import READ, WRITE
@@ -14,6 +15,7 @@ from pyop2cxx.chain.tasks import exchanges
 from pyop2cxx.exceptions import UsageError
 from pyop2cxx.graph.library_calls import Fill
 from pyop2cxx.graph.operations import Operation, own_copy, uses_of, with_data
+from pyop2cxx.loop.execute import note_assembly
 from pyop2cxx.runtime import runtime
 
 if TYPE_CHECKING:
@@ -88,9 +90,17 @@ class ChainOperation(Operation):
         return found or None
 
     def notes(self) -> Iterator[Callable[[], None]]:
-        """Those of what sets values to zero."""
+        """Those of what sets values to zero, and of matrices that are assembled."""
         for fill in self._fills:
             yield from fill.notes()
+        for arg in self._assembled():
+            yield partial(note_assembly, arg)
+
+    def _assembled(self) -> Iterator[Any]:
+        """The arguments that are matrices."""
+        for entry in self._entries:
+            if entry.recorded is not None:
+                yield from (entry.args[i] for i in entry.recorded.assembled)
 
     def lent(self) -> Iterator[Lent]:
         """Those of its functions, and of what sets values to zero."""
@@ -109,6 +119,8 @@ class ChainOperation(Operation):
         def run(n: int) -> None:
             for _ in range(n):
                 chain.run(entries)
+            for arg in self._assembled():
+                note_assembly(arg)
 
         return run
 

@@ -437,23 +437,89 @@ def test_loops_that_touch_held_arrays_run_at_once() -> None:
         np.testing.assert_array_equal(view, 2 * q.data_ro)
 
 
-def test_matrices_and_handles_run_at_once() -> None:
+def test_handles_and_parts_of_matrices_run_at_once() -> None:
     ring = Ring()
     handle = op2.PassthroughArg(op2.OpaqueType("double"), ring.dats["q"].data_ro.ctypes.data)
     see = op2.Kernel("void see(double *y, double *h) { *y = h[3]; }", "see")
-    sparsity = op2.Sparsity((ring.cells**1, ring.cells**1), (ring.ends, ring.ends))
-    mat = op2.Mat(sparsity)
-    ones = op2.Kernel("void ones(double *m) { m[0] += 1; m[3] += 1; }", "ones")
+    two = op2.MixedSet([ring.cells, ring.cells])
+    both = op2.MixedMap([ring.ends, ring.ends])
+    mat = op2.Mat(op2.Sparsity((two**1, two**1), (both, both)))
+    ones = op2.Kernel("void ones(double *m) { for (int i = 0; i < 16; i++) m[i] += 1; }", "ones")
     with op2.backend("sequential"), op2.chain() as chain:
         op2.par_loop(MORE, ring.cells, ring.dats["r"](op2.RW))
         op2.par_loop(see, ring.cells, ring.dats["s"](op2.WRITE), handle)
         assert op2.chain.pending() == ()
-        op2.par_loop(ones, ring.edges, mat(op2.INC, (ring.ends, ring.ends)))
+        op2.par_loop(ones, ring.edges, mat(op2.INC, (both, both)))
         assert op2.chain.pending() == ()
     np.testing.assert_array_equal(ring.dats["s"].data_ro, ring.dats["q"].data_ro[3])
     np.testing.assert_array_equal(mat.values.diagonal(), 2.0)
     assert chain.explain().refused.keys() == {"see", "ones"}
-    assert "ones runs at once: it uses a matrix or a handle" in str(chain.explain())
+    assert "ones runs at once: it uses a part of a mixed matrix" in str(chain.explain())
+
+
+STIFF = kernel(
+    "void stiff(double *a, const double *x) "
+    "{ double k = 1 + x[0] * x[1]; a[0] += k; a[1] -= k; a[2] -= k; a[3] += k; }"
+)
+MASS = kernel(
+    "void mass(double *a, const double *x) "
+    "{ for (int i = 0; i < 4; ++i) a[i] += (x[0] + x[1]) * (i % 3 ? 1 : 2); }"
+)
+
+
+def _assembled(ring: Ring, mats: tuple[op2.Mat, ...]) -> None:
+    """Two forms over the same edges, one of them twice."""
+    q, both = ring.dats["q"], (ring.ends, ring.ends)
+    stiff, mass = mats
+    stiff.zero()
+    op2.par_loop(STIFF, ring.edges, stiff(op2.INC, both), q(op2.READ, ring.ends))
+    op2.par_loop(MASS, ring.edges, mass(op2.INC, both), q(op2.READ, ring.ends))
+    op2.par_loop(STIFF, ring.edges, mass(op2.INC, both), q(op2.READ, ring.ends))
+
+
+def test_matrices_over_the_same_elements_are_assembled_by_one_function(backend: str) -> None:
+    ring = Ring()
+    sparsity = op2.Sparsity((ring.cells**1, ring.cells**1), (ring.ends, ring.ends))
+    eager, lazy = ((op2.Mat(sparsity), op2.Mat(sparsity)) for _ in range(2))
+    for _ in range(3):
+        ring.run("more q")
+        _assembled(ring, eager)
+        with op2.chain() as chain:
+            ring.run("twice p q")
+            _assembled(ring, lazy)
+            assert chain.waiting[-3:] == ["stiff", "mass", "stiff"]
+            assert lazy[1].assembly_state is op2.Mat.ADD_VALUES
+            lazy[1].assemble()
+        for mine, theirs in zip(eager, lazy, strict=True):
+            np.testing.assert_allclose(mine.values, theirs.values, rtol=1e-13)
+    assert max(len(step.loops) for step in chain.explain().steps) == 3
+
+
+@pytest.mark.parametrize("look", ["values", "norm", "mult", "duplicate", "axpy", "zero_rows"])
+def test_whoever_looks_at_a_matrix_finds_what_was_assembled(backend: str, look: str) -> None:
+    ring = Ring()
+    sparsity = op2.Sparsity((ring.cells**1, ring.cells**1), (ring.ends, ring.ends))
+    results = []
+    for is_chained in (False, True):
+        mats = op2.Mat(sparsity), op2.Mat(sparsity)
+        x, y = op2.Dat(ring.cells, np.arange(60.0)), op2.Dat(ring.cells)
+        looks: dict[str, Any] = {
+            "values": lambda mats=mats: mats[0].values,
+            "norm": lambda mats=mats: mats[1].values,
+            "mult": lambda mats=mats, x=x, y=y: (mats[0].mult(x, y), y.data_ro.copy())[1],
+            "duplicate": lambda mats=mats: mats[0].duplicate().values,
+            "axpy": lambda mats=mats: (mats[1].axpy(2.0, mats[0]), mats[1].values)[1],
+            "zero_rows": lambda mats=mats: (mats[0].zero_rows([3]), mats[0].values)[1],
+        }
+        _assembled(ring, mats)  # where values are on a device, they are there
+        if is_chained:
+            with op2.chain():
+                _assembled(ring, mats)
+                results.append(looks[look]())
+        else:
+            _assembled(ring, mats)
+            results.append(looks[look]())
+    np.testing.assert_allclose(results[1], results[0], rtol=1e-12)
 
 
 def test_a_whole_program_may_be_lazy() -> None:
