@@ -65,6 +65,7 @@ class Compiled:
         functions: What graphs run instead, in this order: the functions, and numbers of actions;
             None where something looks at a loop.
         names: Of the loops.
+        codes: The texts of their kernels, by name.
         reports: Of the steps.
         decisions: What was tried.
         eager_bytes: What the loops must move one after the other.
@@ -77,6 +78,7 @@ class Compiled:
     steps: tuple[Callable[[], None] | int, ...]
     functions: tuple[Task | int | None, ...]
     names: tuple[str, ...]
+    codes: dict[str, str]
     reports: tuple[StepReport, ...]
     decisions: tuple[_core.chain.Decision, ...]
     eager_bytes: int
@@ -134,6 +136,7 @@ def compiled(entries: Sequence[Entry], passes: frozenset[str], spares: Spares) -
         steps=rows.calls(),
         functions=tuple(functions),
         names=tuple(entry.recorded.name if entry.recorded else entry.name for entry in entries),
+        codes={loop.kernel.name: loop.kernel.code for loop in loops if loop is not None},
         reports=tuple(reports),
         decisions=tuple(schedule.decisions),
         eager_bytes=eager_bytes,

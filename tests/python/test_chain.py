@@ -30,6 +30,7 @@ from ring import (
 from pyop2cxx import op2
 from pyop2cxx.chain.compiled import PASSES, Compiled
 from pyop2cxx.chain.group_loop import GroupLoop
+from pyop2cxx.chain.kernel_lines import deciding_lines
 from pyop2cxx.chain.known import whole_periods
 from pyop2cxx.chain.recorder import ChainState
 from pyop2cxx.chain.trial import Trial
@@ -291,6 +292,34 @@ def test_a_value_that_is_overwritten_unseen_is_not_stored() -> None:
     assert {step.loops: step.dropped for step in report.steps}[0, 1] == ("p",)
     assert report.n_bytes < report.eager_bytes
     np.testing.assert_allclose(p.data_ro, 2 * q.data_ro)
+
+
+def test_the_line_of_the_kernel_that_decides_is_shown() -> None:
+    ring = Ring(strategy=None)
+    flux, r = ring.flux, ring.dats["r"]
+    with op2.backend("sequential"), op2.chain() as chain:
+        ring.run("spread")
+        op2.par_loop(GATHER, ring.edges, flux(op2.WRITE), r(op2.READ, ring.ends))
+    assert (
+        "  gather does not join spread (fuse): arg 0 ('r') of 'spread' and arg 1 ('x') of 'gather' "
+        "share memory that one of them writes, and not item by item\n"
+        f"    'spread', line 1: {SPREAD.code}"
+    ) in str(chain.explain())
+    text = """
+    static void other(double *y) { y[0] = 3; }
+    void shift(double *y,
+               const double *x) {
+      for (int i = 0; i < 1; ++i) {
+        if (y[i] == 2) y[i] += x[i];  // here
+      }
+    }"""
+    codes = {"shift": text, "more": MORE.code}
+    why = "arg 0 ('y') of 'shift' and arg 0 ('y') of 'more' share memory that one of them writes"
+    assert deciding_lines(why, codes) == [
+        "'shift', line 6: if (y[i] == 2) y[i] += x[i];  // here",
+        f"'more', line 1: {MORE.code}",
+    ]
+    assert deciding_lines("arg 1 ('x') of 'shift' and arg 0 ('z') of 'nobody'", codes) == []
 
 
 def test_passes_can_be_switched_off() -> None:
