@@ -112,6 +112,9 @@ class Ring:
             "axpy": lambda: s.axpy(0.5, p),
             "copy": lambda: p.copy(s),
             "axpy least": lambda: s.axpy(self.least, p),
+            "add": lambda: p.__iadd__(q),
+            "halve": lambda: q.__itruediv__(2.0),
+            "own": lambda: r.axpy(0.25, r),
         }
 
     def values(self) -> list[np.ndarray]:

@@ -7,6 +7,7 @@ import gc
 import sys
 import threading
 import weakref
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -37,6 +38,10 @@ from pyop2cxx.chain.trial import Trial
 from pyop2cxx.chain.worth import Places
 from pyop2cxx.exceptions import CompilationError, UsageError
 from pyop2cxx.runtime import runtime
+
+sys.path.insert(0, str(Path(__file__).parents[1]))
+
+from fuzz.chains import OVERRUN, watch
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -837,6 +842,16 @@ def test_random_chains_compute_what_their_loops_do(
 ) -> None:
     with op2.backend("sequential"):
         _random_chain(names, passes, strategy, compare=compare)
+
+
+def test_random_chains_are_clean_under_sanitizers() -> None:
+    """More of them: tests/fuzz/chains.py."""
+    done = watch("0", "2")
+    assert done.returncode == 0, done.stderr[-4000:]
+    assert done.stdout.count("== ") == 4
+    overrun = watch(OVERRUN)
+    assert overrun.returncode != 0
+    assert "heap-buffer-overflow" in overrun.stderr
 
 
 @given(names=_NAMES)
