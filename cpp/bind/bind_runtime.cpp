@@ -10,6 +10,7 @@
 #include "lower/incidence.hpp"
 #include "runtime/path_table.hpp"
 #include "runtime/prepared_loop.hpp"
+#include "runtime/task_row.hpp"
 
 namespace op2::bind {
 
@@ -108,6 +109,10 @@ void bind_runtime(py::module_& core) {
       .def("forget_saved", &PreparedLoop::forget_saved, Unlocked())
       .def_property_readonly("n_colours", &PreparedLoop::n_colours)
       .def_property_readonly("plan_bytes", &PreparedLoop::plan_bytes);
+  py::class_<runtime::TaskRow>(core, "TaskRow")
+      .def(py::init<std::vector<std::shared_ptr<runtime::GraphTask>>>(), py::arg("tasks"))
+      .def("run", &runtime::TaskRow::run, Unlocked())
+      .def("__len__", &runtime::TaskRow::size);
 }
 
 }  // namespace op2::bind

@@ -238,8 +238,9 @@ class Scheduler {
       if (chain_[member].why_alone.empty()) continue;
       return fmt::format("'{}': {}", name_of(chain_[member].loop), chain_[member].why_alone);
     }
-    if (chain_[loop].loop.iteration != chain_[group.loops.front()].loop.iteration) {
-      return "they do not visit all elements in the same way";
+    const Entry& first = chain_[group.loops.front()];
+    if (chain_[loop].loop.iteration != first.loop.iteration || chain_[loop].part != first.part) {
+      return "they do not visit the same elements, or not in the same way";
     }
     return why_not_inverted(group);
   }

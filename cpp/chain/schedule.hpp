@@ -24,6 +24,9 @@ struct Entry {
   int entry_bytes = 4;    ///< width of the numbers of its incidences
   bool zeroes = false;    ///< an action that sets all that it writes to 0
   bool is_empty = false;  ///< it visits nothing, so that nothing of it runs
+  /// Which part of its Set it visits, of those that are looked up in lists; 0: all of it, or all
+  /// cells of columns.
+  int part = 0;
 };
 
 /// @brief Something else that is done between loops, such as setting a Global to zero.

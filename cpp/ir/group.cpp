@@ -53,8 +53,9 @@ bool is_indirect_sum(const Arg& arg) {
 }
 
 /// Both touch the item's own row, in one way. What is visited by incidences has elements of its
-/// own.
+/// own; the cells of a column share a row, which other cells use, too, before the next member does.
 bool is_same_row(const Group& group, std::size_t i, std::size_t j) {
+  if (group.iteration.layers != Layers::none) return false;
   const auto* one = std::get_if<DirectDat>(&group.args[i]);
   const auto* other = std::get_if<DirectDat>(&group.args[j]);
   return !is_at_incidences(group, i) && !is_at_incidences(group, j) && one != nullptr &&

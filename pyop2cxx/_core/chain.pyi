@@ -31,6 +31,7 @@ class Entry:
         why_no_join: str,
         entry_bytes: typing.SupportsInt | typing.SupportsIndex,
         is_empty: bool,
+        part: typing.SupportsInt | typing.SupportsIndex,
     ) -> None: ...
 
 class Passes:

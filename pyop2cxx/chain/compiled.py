@@ -10,27 +10,26 @@ from pyop2cxx import _core
 from pyop2cxx.base.access import READ
 from pyop2cxx.base.waiting import waiting
 from pyop2cxx.chain.group_loop import Elsewhere, GroupLoop, Task
-from pyop2cxx.data.ghosts import REDUCED
+from pyop2cxx.chain.refusals import Visited, why_alone, why_no_invert, why_no_join
+from pyop2cxx.chain.tasks import Row, exchanges, opened_device, task_of
 from pyop2cxx.loop import symbolic
 from pyop2cxx.loop.execute import checked_epoch, launch_of
 from pyop2cxx.loop.parts import Kind, Part
-from pyop2cxx.pipeline import flow
 from pyop2cxx.runtime import runtime
-from pyop2cxx.sets.sets import Subset
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from pyop2cxx.chain.entries import Entry
     from pyop2cxx.chain.spares import Spares
-    from pyop2cxx.data.carrier import DataCarrier
+    from pyop2cxx.data.carrier import DataCarrier, Lent
     from pyop2cxx.loop.parloop import ParLoop
 
 PASSES = ("fuse", "invert", "rename", "drop", "copy", "zero")
-_CALL_SECONDS = 1e-6
-"""A loop that does nothing, on the host."""
+_CALL_SECONDS, _LAUNCH_SECONDS = 1e-6, 4e-6
+"""A loop that does nothing, on the host and on a GPU."""
 _CACHE_BYTES = 1 << 23
-_CACHE_BYTES_A_SECOND, _MEMORY_BYTES_A_SECOND = 1e11, 2e10
+_CACHE_BYTES_A_SECOND, _MEMORY_BYTES_A_SECOND, _DEVICE_BYTES_A_SECOND = 1e11, 2e10, 3e12
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -61,21 +60,25 @@ class Compiled:
     """A chain that is ready to run. It keeps no data alive but second buffers.
 
     Attributes:
-        steps: What is called, in this order; numbers of actions, which keep data alive.
-        tasks: What graphs run instead; None for actions, and where something looks at a loop.
+        steps: What is called, in this order, each for as many functions as stand behind each other;
+            numbers of actions that take Python, and keep data alive.
+        functions: What graphs run instead, in this order: the functions, and numbers of actions;
+            None where something looks at a loop.
         names: Of the loops.
+        codes: The texts of their kernels, by name.
         reports: Of the steps.
         decisions: What was tried.
         eager_bytes: What the loops must move one after the other.
         is_checked: Whether one of the loops runs in debug or check mode, so that they have to run
             one after the other, too.
-        eager_seconds: What the loops take one after the other on the host, modelled.
+        eager_seconds: What the loops take one after the other, modelled.
         saved_seconds: How much less that is for the steps.
     """
 
-    steps: tuple[Callable[[], object] | int, ...]
-    tasks: tuple[Task | None, ...]
+    steps: tuple[Callable[[], None] | int, ...]
+    functions: tuple[Task | int | None, ...]
     names: tuple[str, ...]
+    codes: dict[str, str]
     reports: tuple[StepReport, ...]
     decisions: tuple[_core.chain.Decision, ...]
     eager_bytes: int
@@ -116,27 +119,24 @@ def compiled(entries: Sequence[Entry], passes: frozenset[str], spares: Spares) -
         chain=chain,
         passes=_core.chain.Passes(**{name: name in passes for name in PASSES}, total=total),
     )
-    steps: list[Callable[[], object] | int] = []
-    tasks = []
-    reports = []
+    rows, functions, reports = _Rows(), [], []
     with waiting("compiling a chain") as say:
         for n, step in enumerate(schedule.steps, 1):
             say(f"compiling {n} of {len(schedule.steps)}")
-            call, task, report = _prepared(step, loops, built, spares)
-            steps.append(call)
-            tasks.append(task)
+            function, is_seen, report = _prepared(step, loops, built, spares)
+            rows.add(function, entries)
+            functions.append(None if is_seen else function)
             reports.append(report)
-    n_loops = sum(loop is not None for loop in loops)
     eager_bytes = sum(loop.useful_bytes for loop in loops if loop is not None)
     is_cached = eager_bytes <= _CACHE_BYTES
-    eager_seconds = _modelled_seconds(n_loops, eager_bytes, is_cached=is_cached)
-    n_functions = sum(loops[report.loops[0]] is not None for report in reports)
     n_bytes = sum(report.n_bytes for report in reports)
-    seconds = _modelled_seconds(n_functions, n_bytes, is_cached=is_cached)
+    eager_seconds = _modelled_seconds(len(entries), eager_bytes, is_cached=is_cached)
+    seconds = _modelled_seconds(len(reports), n_bytes, is_cached=is_cached)
     return Compiled(
-        steps=tuple(steps),
-        tasks=tuple(tasks),
+        steps=rows.calls(),
+        functions=tuple(functions),
         names=tuple(entry.recorded.name if entry.recorded else entry.name for entry in entries),
+        codes={loop.kernel.name: loop.kernel.code for loop in loops if loop is not None},
         reports=tuple(reports),
         decisions=tuple(schedule.decisions),
         eager_bytes=eager_bytes,
@@ -148,10 +148,51 @@ def compiled(entries: Sequence[Entry], passes: frozenset[str], spares: Spares) -
     )
 
 
-def _modelled_seconds(n_loops: int, n_bytes: int, *, is_cached: bool) -> float:
-    """Estimate how long loops on the host take whose kernels cost nothing."""
+def _modelled_seconds(n_calls: int, n_bytes: int, *, is_cached: bool) -> float:
+    """Estimate how long loops take whose kernels cost nothing."""
+    device = opened_device()
+    if device is not None and not device.info.is_cpu:
+        return n_calls * _LAUNCH_SECONDS + n_bytes / _DEVICE_BYTES_A_SECOND
     rate = _CACHE_BYTES_A_SECOND if is_cached else _MEMORY_BYTES_A_SECOND
-    return n_loops * _CALL_SECONDS + n_bytes / rate
+    return n_calls * _CALL_SECONDS + n_bytes / rate
+
+
+class _Rows:
+    """What a chain calls, as it grows: tasks that stand behind each other are one row."""
+
+    def __init__(self) -> None:
+        self._calls: list[Callable[[], None] | int] = []
+        self._tasks: list[_core.GraphTask] = []
+        self._lent: list[Lent] = []
+
+    def add(self, function: Task | int, entries: Sequence[Entry]) -> None:
+        """Add a function, or an action by its number.
+
+        Args:
+            function: What runs next.
+            entries: What was recorded.
+        """
+        if isinstance(function, Task):
+            self._tasks += [function.prepared, *exchanges(function.exchanged)]
+            self._lent += function.lent
+            return
+        found = task_of(entries[function])
+        if found is None:
+            self._end_row()
+            self._calls.append(function)
+            return
+        self._tasks.append(found[0])
+        self._lent.append(found[1])
+
+    def calls(self) -> tuple[Callable[[], None] | int, ...]:
+        """Return all."""
+        self._end_row()
+        return tuple(self._calls)
+
+    def _end_row(self) -> None:
+        if self._tasks:
+            self._calls.append(Row(self._tasks, self._lent if runtime.device is not None else ()))
+            self._tasks, self._lent = [], []
 
 
 def _prepared(
@@ -159,19 +200,18 @@ def _prepared(
     loops: Sequence[ParLoop | None],
     built: Sequence[symbolic.Symbolic],
     spares: Spares,
-) -> tuple[Callable[[], object] | int, Task | None, StepReport]:
-    """Return what runs a step, what a graph runs instead, and what it is."""
+) -> tuple[Task | int, bool, StepReport]:
+    """Return what runs a step, whether something looks at the loop, and what it is."""
     number = step.loops[0]
     first = loops[number]
     if first is None:
-        return number, None, _report(number, 0)
+        return number, False, _report(number, 0)
     if len(step.loops) == 1 and not (step.zeroed or step.dropped):
         # who compares has run the loop in check mode already
         is_checked = first._wants_checks()
-        run = launch_of(first) if is_checked else first._launched()
+        _ = launch_of(first) if is_checked else first._launched()
         is_seen = is_checked or first._run.is_watched or bool(first._effects.ghosts)
-        task = None if is_seen else Task(first._prepared, first._lent)
-        return run, task, _report(number, first.useful_bytes)
+        return Task(first._prepared, first._lent), is_seen, _report(number, first.useful_bytes)
     members = [loop for loop in (loops[i] for i in step.loops) if loop is not None]
     places = {i: place for place, i in enumerate(step.loops)}
     group = GroupLoop(
@@ -191,14 +231,18 @@ def _prepared(
         ],
         spares,
     )
-    return *group.launched(), StepReport(
-        loops=tuple(step.loops),
-        inverted=tuple(step.loops[place] for place in step.inverted),
-        renamed=group.renamed,
-        dropped=group.dropped,
-        zeroed=group.zeroed,
-        redirected=group.redirected,
-        n_bytes=group.useful_bytes,
+    return (
+        group.launched(),
+        False,
+        StepReport(
+            loops=tuple(step.loops),
+            inverted=tuple(step.loops[place] for place in step.inverted),
+            renamed=group.renamed,
+            dropped=group.dropped,
+            zeroed=group.zeroed,
+            redirected=group.redirected,
+            n_bytes=group.useful_bytes,
+        ),
     )
 
 
@@ -237,23 +281,25 @@ def _numbered(
             for entry, loop in zip(entries, loops, strict=True)
         ]
     )
-    found = []
+    found, visited = [], Visited()
     for entry, loop, one in zip(entries, loops, built, strict=True):
         if loop is None:
             writes = [is_written for _, is_written in entry.uses]
             uses = list(zip(one.aliases, writes, strict=True))
             found.append(_core.chain.action(uses, entry.zeroes))
         else:
-            alone = _why_alone(loop)
+            alone = why_alone(loop)
+            part = visited.number_of(loop)
             found.append(
                 _core.chain.Entry(
                     loop=one.loop,
                     why_alone=alone,
-                    why_no_invert=alone or _why_no_invert(loop),
+                    why_no_invert=alone or why_no_invert(loop),
                     n_bytes=loop.useful_bytes,
-                    why_no_join=alone or _why_no_join(loop, one),
+                    why_no_join=alone or why_no_join(loop, one),
                     entry_bytes=loop._facts.widths(one)[1],
                     is_empty=loop._items.n == 0,
+                    part=part,
                 )
             )
     return found, built
@@ -273,50 +319,6 @@ def _used(carrier: DataCarrier) -> Part:
         component=carrier._component,
         n_scalars=dim,
     )
-
-
-def _why_alone(loop: ParLoop) -> str:
-    """Say why a loop is no part of others' functions; empty: it may be."""
-    if isinstance(loop.iterset, Subset) or loop._items.extruded:
-        return "it visits a part of its Set, or the cells of columns"
-    if loop.kernel.core.body is None:
-        return f"its kernel is passed on as it is written: {loop.kernel.opaque_reason}"
-    if loop.kernel.core.headers or loop.kernel.core.options or loop.kernel.core.ldargs:
-        return "its kernel has headers or compiler options of its own"
-    if len(loop._parts) != len(loop.args):
-        return "it takes a MixedDat"
-    if loop._strategy not in (None, "owner") or loop._lanes or loop._tuning:
-        return "its strategy, its lanes or its tuning were asked for"
-    sets = [loop.iterset, *(part.home for part in loop._parts if part.home is not None)]
-    if any(one.size != one.total_size for one in sets):
-        return "a Set of its has ghosts"
-    if loop._strategy is not None:
-        return ""
-    lanes = flow.choose(loop._current_request()).options.lanes
-    return f"it runs on {lanes} lanes, and these take one kernel" if lanes > 1 else ""
-
-
-def _why_no_invert(loop: ParLoop) -> str:
-    """Say why a loop is not visited from its targets: the rule for single loops decides."""
-    added = [part.map_ for part in loop._parts if part.access in REDUCED]
-    if any(m is not None and loop._items.n * m.arity < m.toset.size for m in added):
-        return "it adds to few of its targets"
-    choice = flow.choose(loop._current_request())
-    if choice.strategy == "owner":
-        return ""
-    return f"alone it runs by strategy '{choice.strategy}': {choice.why}"
-
-
-def _why_no_join(loop: ParLoop, built: symbolic.Symbolic) -> str:
-    """Say why a loop is not visited from its targets where these are visited for another loop.
-
-    Few elements, such as those at a boundary, are no reason then: without this loop the sums could
-    stay in registers. But a kernel that is called for many targets of an element costs too much.
-    """
-    request, n_slots = loop._current_request(), built.loop.n_slots()
-    if n_slots > dict(request.options.tuning.values())["owner_slots"]:
-        return f"its kernel would be called {n_slots} times for each element"
-    return flow.why_not("owner", request)
 
 
 def _report(loop: int, n_bytes: int) -> StepReport:

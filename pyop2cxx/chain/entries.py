@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from pyop2cxx.base.access import READ
 from pyop2cxx.data.constants import Const
+from pyop2cxx.data.dats import Dat
 from pyop2cxx.loop.parts import Kind
 from pyop2cxx.runtime import runtime
 
@@ -15,8 +16,9 @@ if TYPE_CHECKING:
 
     from pyop2cxx.data.carrier import DataCarrier
     from pyop2cxx.loop.parloop import ParLoop
+    from pyop2cxx.loop.parts import Part
 
-_FOLLOWED = (Kind.ROWS, Kind.TOTAL)
+_FOLLOWED = (Kind.ROWS, Kind.TOTAL, Kind.PLACES)
 
 
 class Recorded:
@@ -27,65 +29,89 @@ class Recorded:
         make: Makes it anew from arguments; None if whoever records it keeps it.
     """
 
-    __slots__ = ("epoch", "is_checked", "lent", "make", "name", "why_eager", "written")
+    __slots__ = (
+        *("assembled", "epoch", "ghosted", "is_checked", "lent", "line", "make", "name", "waits"),
+        "why_eager",
+    )
 
     def __init__(self, loop: ParLoop, make: Callable[..., ParLoop] | None = None) -> None:
         self.make = make
         self.name = loop.kernel.name
+        self.line = loop._line
         self.epoch = runtime.epoch
-        self.written = loop._effects.written
+        self.ghosted = _ghosted(loop)
+        self.assembled = loop._effects.assembled
         self.is_checked = loop._wants_checks() or bool(runtime.configuration["debug"])
         self.why_eager = _why_eager(loop)
+        self.waits = not (self.why_eager or self.is_checked)
         data = [] if self.why_eager else [part.data for part in loop._parts]
         self.lent = tuple({id(one._lent_out): one._lent_out for one in data}.values())
 
 
+def _is_plain_matrix(part: Part) -> bool:
+    """Say whether a part is the only block of a matrix, with a place for each entry."""
+    return part.path is not None and not part.data.is_mixed and part.data._whole is None
+
+
+def _ghosted(loop: ParLoop) -> tuple[int, ...]:
+    """Return the arguments whose ghosts are out of date as soon as the loop is recorded."""
+    fields: dict[int, Any] = {i: loop.args[i].data.split for i in loop._effects.written}
+    return tuple(i for i, found in fields.items() if any(map(has_ghosts, found)))
+
+
+def has_ghosts(carrier: DataCarrier) -> bool:
+    """Say whether an object has values that belong to other processes."""
+    return isinstance(carrier, Dat) and carrier._set.size != carrier._set.total_size
+
+
 def _why_eager(loop: ParLoop) -> str:
     """Say why a loop runs at once, also in a chain; empty: it waits."""
-    if not all(part.kind in _FOLLOWED and not part.is_of_matrix for part in loop._parts):
-        return "it uses a matrix or a handle, which chains do not follow"
+    for part in loop._parts:
+        if part.is_of_matrix and not _is_plain_matrix(part):
+            return "it uses a part of a mixed matrix, or a matrix beside a Global"
+        if part.kind not in _FOLLOWED:
+            return "it uses a handle, which chains do not follow"
     if loop._effects.ghosts:
         return "its Dats have a Halo, whose values are exchanged around it"
     return ""
 
 
 class Entry:
-    """One thing that a chain will do: a loop with its arguments, or an action of the library.
+    """One thing that a chain will do: a loop with its arguments.
 
     One is made for each call, so it does as little as possible then.
 
     Args:
-        recorded: The loop; None for an action.
+        recorded: The loop.
         args: Its arguments.
         loop: The loop itself, if somebody has it.
+
+    Attributes:
+        recorded: As given; None: an `Action`.
+        args: As given.
+        loop: As given.
+        key: Equal for entries that do the same to the same.
         action: What is done instead of a loop, such as setting a Global to zero.
-        name: What reports call it.
+        name: What reports call an action.
         uses: What an action reads and writes: each with whether it writes.
         zeroes: Whether an action sets all that it writes to zero.
     """
 
-    __slots__ = ("action", "args", "key", "loop", "name", "recorded", "uses", "zeroes")
+    __slots__ = ("args", "key", "loop", "recorded")
+
+    recorded: Recorded | None
+    key: object
+    action: Callable[[], None] | None = None
+    name: str = ""
+    uses: tuple[tuple[DataCarrier, bool], ...] = ()
+    zeroes: bool = False
 
     def __init__(
-        self,
-        recorded: Recorded | None,
-        args: Sequence[Any] = (),
-        loop: ParLoop | None = None,
-        action: Callable[[], None] | None = None,
-        name: str = "",
-        uses: tuple[tuple[DataCarrier, bool], ...] = (),
-        zeroes: bool = False,
+        self, recorded: Recorded, args: Sequence[Any] = (), loop: ParLoop | None = None
     ) -> None:
-        self.recorded = recorded
+        self.recorded = self.key = recorded
         self.args = args
         self.loop = loop
-        self.action = action
-        self.name = name
-        self.uses = uses
-        self.zeroes = zeroes
-        self.key: object = recorded  # equal for entries that do the same to the same
-        if recorded is None:
-            self.key = (name, *((carrier._uid, writes) for carrier, writes in uses))
 
     def made(self) -> ParLoop:
         """Return the loop, made anew if nobody has it."""
@@ -93,7 +119,9 @@ class Entry:
             return self.loop
         assert self.recorded is not None
         assert self.recorded.make is not None
-        return self.recorded.make(*self.args)
+        made = self.recorded.make(*self.args)
+        made._line = self.recorded.line  # where the program wrote it, not where it is needed
+        return made
 
     def run(self) -> None:
         """Do it now and alone; the caller sees to it that no chain records it."""
@@ -110,6 +138,34 @@ class Entry:
         for arg in self.args:
             for part in getattr(arg, "parts", (arg,)):
                 yield part.data, part.access != READ
+
+
+class Action(Entry):
+    """An action of the library.
+
+    Args:
+        name: What reports call it.
+        action: What it does.
+        uses: What it reads and writes: each with whether it writes.
+        zeroes: Whether it sets all that it writes to zero.
+    """
+
+    __slots__ = ("action", "name", "uses", "zeroes")
+
+    def __init__(
+        self,
+        name: str,
+        action: Callable[[], None],
+        uses: tuple[tuple[DataCarrier, bool], ...],
+        zeroes: bool,
+    ) -> None:
+        self.recorded = self.loop = None
+        self.args = ()
+        self.action = action
+        self.name = name
+        self.uses = uses
+        self.zeroes = zeroes
+        self.key = (name, *[(carrier._uid, writes) for carrier, writes in uses])
 
 
 def span_of(carrier: DataCarrier) -> tuple[int, int]:

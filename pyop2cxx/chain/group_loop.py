@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 
 from pyop2cxx import _core
 from pyop2cxx.base.access import READ, WRITE
-from pyop2cxx.chain.spares import taker
 from pyop2cxx.loop import symbolic
 from pyop2cxx.loop.execute import launch_of
 from pyop2cxx.loop.facts import LoopFacts, table_of
@@ -17,7 +16,7 @@ from pyop2cxx.pipeline.request import Request
 from pyop2cxx.runtime import runtime
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
     from pyop2cxx.chain.spares import Spares
     from pyop2cxx.data.carrier import Lent
@@ -94,7 +93,10 @@ class GroupFacts(LoopFacts):
             for part in own:
                 for map_ in part.maps:
                     read[map_._uid] = n * map_.arity * table_of(map_).index_bytes
-                if part.home is None:
+                if part.is_of_matrix:
+                    written[part.data._uid] = 2 * part.data.nbytes
+                    read[-part.data._uid] = loop._facts.moved_bytes(part) - 2 * part.data.nbytes
+                if part.home is None or part.is_of_matrix:
                     continue
                 rows = n if part.map_ is None else min(n * part.map_.arity, part.home.total_size)
                 uid, size = part.data._uid, rows * part.dim * part.dtype.itemsize
@@ -126,7 +128,7 @@ class Elsewhere:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Task:
-    """What a graph runs in the place of a function of a chain, without Python.
+    """A function of a chain, which runs without Python.
 
     Attributes:
         prepared: The function, bound.
@@ -224,12 +226,11 @@ class GroupLoop:
         """Bytes that a call must move."""
         return self._facts.useful_bytes
 
-    def launched(self) -> tuple[Callable[[], None], Task]:
-        """Compile the function and bind it; return what runs it, and what graphs run."""
-        takers = tuple(taker(dat, spare) for dat, spare in self._renamed.values())
-        call = partial(_run, launch_of(self), takers)
+    def launched(self) -> Task:
+        """Compile the function and bind it; return what runs it."""
+        launch_of(self)
         exchanged = tuple((dat._buffer, spare._buffer) for dat, spare in self._renamed.values())
-        return call, Task(self._prepared, self._lent, exchanged)
+        return Task(self._prepared, self._lent, exchanged)
 
     def _symbolic(self) -> symbolic.Symbolic:
         return self._built
@@ -249,9 +250,3 @@ class GroupLoop:
             tuning=(),
             column_fill=partial(self._facts.column_fill, built),
         )
-
-
-def _run(launch: Callable[[], bool], takers: tuple[Callable[[], None], ...]) -> None:
-    launch()
-    for take in takers:
-        take()

@@ -8,13 +8,24 @@ from threading import get_ident
 from typing import TYPE_CHECKING, Any
 
 from pyop2cxx.chain.compare import run_compared
-from pyop2cxx.chain.compiled import PASSES, Compiled, compiled
-from pyop2cxx.chain.entries import Entry, Recorded, ancestors, is_named, meets, span_of
+from pyop2cxx.chain.compiled import PASSES, compiled
+from pyop2cxx.chain.entries import (
+    Action,
+    Entry,
+    Recorded,
+    ancestors,
+    has_ghosts,
+    is_named,
+    meets,
+    span_of,
+)
+from pyop2cxx.chain.known import Prefixes, Split, whole_periods
 from pyop2cxx.chain.report import Report
 from pyop2cxx.chain.spares import Spares
 from pyop2cxx.chain.worth import Places
 from pyop2cxx.data.carrier import Lent
 from pyop2cxx.exceptions import UsageError
+from pyop2cxx.loop.execute import note_assembly
 from pyop2cxx.runtime import runtime
 from pyop2cxx.runtime.engine import Bounded
 
@@ -24,11 +35,12 @@ if TYPE_CHECKING:
 
     from typing_extensions import Self
 
+    from pyop2cxx.chain.compiled import Compiled
+    from pyop2cxx.chain.known import Prefix
     from pyop2cxx.chain.worth import Place
     from pyop2cxx.data.carrier import DataCarrier
     from pyop2cxx.loop.parloop import ParLoop
 
-_MOST_CHAINS = 256
 _MOST_CALLS = 1024
 _MOST_SHOWN = 64
 _BOUND = 128
@@ -43,8 +55,7 @@ class ChainState:
 
     def __init__(self) -> None:
         self.calls = Bounded(_MOST_CALLS)
-        self.compiled = Bounded(_MOST_CHAINS)
-        self.latest: tuple[tuple[object, ...], Compiled] | None = None
+        self.known = Prefixes()
         self.spares = Spares()
         self.places = Places()
 
@@ -62,7 +73,8 @@ class Chain:
             before they are read are not stored), 'copy' (a Dat that is a copy of another one is
             read there, and not stored), 'zero' (sums that start where a loop or ``zero()`` left
             zeros do not read them). None means all of them.
-        bound: How many loops wait at most.
+        bound: How many loops wait at most. Where they repeat, as those of a time loop do that is
+            within the block, whole repetitions of them run then.
         compare: Whether the loops also run one after the other, from the same values, and a
             `ChainError` says where the chain computes something else. None means as the option
             ``debug`` says. In a function of `op2.record` nothing is compared.
@@ -86,6 +98,15 @@ class Chain:
     """
 
     takes_all = False
+    # what holds as long as nothing is recorded: a block that runs at once costs next to nothing
+    _thread = 0
+    _outer: Any = None
+    _known: Prefixes
+    _prefix: Prefix
+    _is_running = False
+    _place: Place | None = None
+    _is_at_once = False
+    _why_at_once = ""
 
     def __init__(
         self,
@@ -94,19 +115,13 @@ class Chain:
         bound: int = _BOUND,
         compare: bool | None = None,
     ) -> None:
-        self._passes = _checked_passes(passes)
-        if not isinstance(bound, int) or bound < 1:
+        self._passes = _ALL_PASSES if passes is None else _checked_passes(passes)
+        if bound is not _BOUND and (not isinstance(bound, int) or bound < 1):
             raise UsageError(f"chain: bound must be a positive number of loops, got {bound!r}")
         self._bound = bound
         self._compare = compare
         self._queue: list[Entry] = []
         self._last: list[Compiled] = []
-        self._thread = 0
-        self._outer: Any = None
-        self._is_running = False
-        self._place: Place | None = None
-        self._is_at_once = False
-        self._why_at_once = ""
         self._refused: dict[str, str] = {}
 
     def __repr__(self) -> str:
@@ -124,12 +139,20 @@ class Chain:
                 self._why_at_once = place.why
                 return self
             self._place = place
-        self._outer, runtime.recorder = runtime.recorder, self
-        if self._outer is not None:
+        if outer is not None:
+            self._outer = outer
             self._outer.begin_block()
-        self._thread = get_ident()
-        self._last, self._why_at_once, self._refused = [], "", {}
+        self._begin()
+        runtime.recorder = self
         return self
+
+    def _begin(self) -> None:
+        """Record from now on what this thread runs."""
+        self._thread = get_ident()
+        self._queue, self._last = [], []
+        if self._refused:
+            self._refused = {}
+        self._why_at_once = ""
 
     def __exit__(
         self,
@@ -143,8 +166,8 @@ class Chain:
         try:
             self.flush()  # also after an error: without the block, these loops had run before it
         finally:
-            runtime.recorder = self._outer
-        if self._place is not None and error is None and self._is_judged():
+            runtime.recorder, self._outer = self._outer, None
+        if self._place is not None and error is None:
             self._place.judge(self._last)
 
     # What loops ask
@@ -154,7 +177,7 @@ class Chain:
         known: tuple[object, Recorded] | None = runtime.of(ChainState).calls.find(key)
         if known is None or known[0] is not kernel:
             return False
-        if self._is_running or get_ident() != self._thread or not self._may_wait(known[1]):
+        if get_ident() != self._thread or not self._may_wait(known[1]):
             return False
         self._add(Entry(known[1], args))
         return True
@@ -168,7 +191,7 @@ class Chain:
 
     def takes(self, loop: ParLoop) -> bool:
         """Record a loop; False: it runs now, and all that it waits for has run."""
-        if self._is_running or get_ident() != self._thread:
+        if get_ident() != self._thread:
             return False
         recorded: Recorded | None = loop._recorded
         if recorded is None or recorded.epoch != runtime.epoch:
@@ -179,7 +202,7 @@ class Chain:
                 if hasattr(part.data, "_allocated"):
                     part.data._allocated("chain")
         if not self._may_wait(recorded):
-            self._refused.setdefault(recorded.name, self._why_not_waiting(recorded))
+            self._refused = {recorded.name: self._why_not_waiting(recorded), **self._refused}
             self.flush()
             return self._is_within_graph() and self._outer.takes(loop)
         self._add(Entry(recorded, loop.args, loop))
@@ -191,15 +214,28 @@ class Chain:
         action: Callable[[], None],
         *uses: tuple[DataCarrier, bool],
         zeroes: bool = False,
+        in_graphs: bool = True,
     ) -> bool:
-        """Record something else that is done to values, in the order of the loops."""
-        if self._is_running or get_ident() != self._thread:
+        """Record something else that is done to values, in the order of the loops.
+
+        Args:
+            name: What reports call it.
+            action: Does it.
+            *uses: What it reads and writes: each with whether it writes, all of it.
+            zeroes: Whether it sets all that it writes to zero.
+            in_graphs: Whether it may be a part of a graph: what it does is the same each time.
+        """
+        if get_ident() != self._thread:
             return False
+        if not in_graphs and self._is_within_graph():
+            return False
+        if any(has_ghosts(carrier) for carrier, _ in uses):
+            return False  # loops that are recorded later say at once that ghosts are out of date
         # on devices increments may start at zeros that nobody has to store
         may_begin = self._is_within_graph() or (zeroes and runtime.device is not None)
         if not self._queue and not may_begin:
             return False
-        self._add(Entry(None, action=action, name=name, uses=uses, zeroes=zeroes))
+        self._add(Action(name, action, uses, zeroes))
         return True
 
     def settle(self, carrier: DataCarrier, *, write: bool) -> None:
@@ -215,20 +251,53 @@ class Chain:
         if is_named(carrier):
             self.flush()
             return
-        span = span_of(carrier)
+        known = self._prefix.splits
+        key = carrier._uid, write, carrier._buffer.address
+        split = known.get(key)
+        if split is None:
+            split = known[key] = self._split(span_of(carrier), write=write)
+        if not split.taken:
+            return
+        self._run_part(split)
+
+    def _split(self, span: tuple[int, int], *, write: bool) -> Split:
+        """Find what has to run before somebody uses memory."""
         wanted = {i for i, one in enumerate(self._queue) if meets(one, span, write=write)}
-        if wanted:
-            needed = ancestors(self._queue, wanted)
-            taken = [self._queue[i] for i in needed]
-            left = set(range(len(self._queue))).difference(needed)
-            self._queue = [self._queue[i] for i in sorted(left)]
-            self._run(taken)
+        return self._split_at(ancestors(self._queue, wanted))
+
+    def _run_full_queue(self) -> None:
+        """At the bound whole repetitions run, so that the same chain comes the next time."""
+        known = self._prefix.splits
+        split = known.get(None)
+        if split is None:
+            n = whole_periods([entry.key for entry in self._queue])
+            split = known[None] = self._split_at(range(n))
+        self._run_part(split)
+
+    def _run_part(self, split: Split) -> None:
+        if not split.left:
+            self.flush()
+            return
+        queue = self._queue
+        self._queue = [queue[i] for i in split.left]
+        self._prefix = split.left_prefix
+        self._run([queue[i] for i in split.taken], split.taken_prefix)
+
+    def _split_at(self, taken: Sequence[int]) -> Split:
+        left = sorted(set(range(len(self._queue))).difference(taken))
+        root = self._known.root(runtime.epoch, self._passes)
+        return Split(
+            taken,
+            left,
+            self._known.along(root, (self._queue[i].key for i in taken)),
+            self._known.along(root, (self._queue[i].key for i in left)),
+        )
 
     def flush(self) -> None:
         """Run all that waits."""
         if self._queue:
             taken, self._queue = self._queue, []
-            self._run(taken)
+            self._run(taken, self._prefix)
 
     def begin_block(self) -> None:
         """Run all that waits: a block within this one is compiled alone."""
@@ -257,19 +326,17 @@ class Chain:
 
     # Inside
 
-    def _is_judged(self) -> bool:
-        """Whether the model holds for what ran: on devices, launches and bytes cost something else.
-
-        Loops that run in check mode for the chain's sake have to be recorded.
-        """
-        return runtime.device is None and not any(chain.is_checked for chain in self._last)
-
     def _may_wait(self, recorded: Recorded) -> bool:
-        if recorded.why_eager or runtime.n_frozen:
+        if runtime.n_frozen or not (recorded.waits or self._waits_compared(recorded)):
             return False
-        if recorded.is_checked and not self._compares:
-            return False  # debug and check mode look at values before and after a loop
-        return not Lent.any_held(recorded.lent)
+        for one in recorded.lent:  # noqa: SIM110  # done for each loop, a generator costs as much
+            if one._out and Lent.any_held((one,)):
+                return False
+        return True
+
+    def _waits_compared(self, recorded: Recorded) -> bool:
+        """Debug and check mode look at values before and after a loop, unless it runs twice."""
+        return not recorded.why_eager and self._compares
 
     @staticmethod
     def _why_not_waiting(recorded: Recorded) -> str:
@@ -283,12 +350,20 @@ class Chain:
         return "the program holds a writeable array of its data"
 
     def _add(self, entry: Entry) -> None:
-        self._queue.append(entry)
-        if entry.recorded is not None:
-            for i in entry.recorded.written:
+        queue = self._queue
+        if not queue:
+            self._known = runtime.of(ChainState).known
+            self._prefix = self._known.root(runtime.epoch, self._passes)
+        key, recorded = entry.key, entry.recorded
+        self._prefix = self._prefix.next.get(key) or self._known.after(self._prefix, key)
+        queue.append(entry)
+        if recorded is not None and (recorded.ghosted or recorded.assembled):
+            for i in recorded.ghosted:
                 entry.args[i].data.halo_valid = False
-        if len(self._queue) >= self._bound:
-            self.flush()
+            for i in () if self._is_within_graph() else recorded.assembled:
+                note_assembly(entry.args[i])
+        if len(queue) >= self._bound:
+            self._run_full_queue()
 
     @property
     def _compares(self) -> bool:
@@ -301,12 +376,15 @@ class Chain:
         """Whether this is a block of a function that is being recorded as a graph."""
         return self._outer is not None and bool(self._outer.takes_all)
 
-    def _run(self, taken: Sequence[Entry]) -> None:
+    def _run(self, taken: Sequence[Entry], prefix: Prefix) -> None:
         if self._outer is not None and self._outer.takes_block(taken, self._passes):
             return
-        self._is_running = True
+        self._is_running, thread, self._thread = True, self._thread, -1  # what runs is not taken
         try:
-            chain = self._compiled(taken)
+            chain = prefix.compiled
+            if chain is None:
+                chain = compiled(taken, self._passes, runtime.of(ChainState).spares)
+                self._known.note_compiled(prefix, chain)
             if self._compare or chain.is_checked:
                 run_compared(chain, taken)
             else:
@@ -316,27 +394,15 @@ class Chain:
             self._queue = []
             raise
         finally:
-            self._is_running = False
+            self._is_running, self._thread = False, thread
         if chain not in self._last:
             self._last = [*self._last[1 - _MOST_SHOWN :], chain]
-
-    def _compiled(self, taken: Sequence[Entry]) -> Compiled:
-        state = runtime.of(ChainState)
-        key = (runtime.epoch, self._passes, *[entry.key for entry in taken])
-        if state.latest is not None and state.latest[0] == key:
-            return state.latest[1]  # by far cheaper than to look the key up
-        found: Compiled | None = state.compiled.find(key)
-        if found is None:
-            found = compiled(taken, self._passes, state.spares)
-            state.compiled.keep(key, found)
-        state.latest = key, found
-        return found
 
 
 def of_program() -> Chain:
     """Return a chain for the loops that this thread runs outside of blocks."""
     made = Chain()
-    made._thread = get_ident()
+    made._begin()
     return made
 
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from pyop2cxx.chain.kernel_lines import deciding_lines
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
@@ -68,6 +70,8 @@ def _lines(chain: Compiled) -> list[str]:
     for one in chain.decisions:
         if not one.applied:
             refused.setdefault(f"  {_reason(one, chain.names)}")
+            for line in deciding_lines(one.why, chain.codes):
+                refused.setdefault(f"    {line}")
     return [*lines, *refused]
 
 

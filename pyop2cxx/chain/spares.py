@@ -3,13 +3,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
 from weakref import WeakKeyDictionary
 
 from pyop2cxx.data.dats import Dat
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 
 class Spares:
@@ -27,17 +23,3 @@ class Spares:
             found = self._of[dat] = Dat(dat.dataset, None, dat.dtype, name, layout)
             found._allocated("chain")
         return found
-
-
-def taker(dat: Dat, spare: Dat) -> Callable[[], None]:
-    """Return what gives a Dat the values that its second buffer was given on the device.
-
-    It keeps neither alive.
-    """
-    mine, theirs, what = dat._buffer, spare._buffer, dat._what
-
-    def take() -> None:
-        if not mine.take_on_device(theirs):
-            raise AssertionError(f"{what}: its second buffer is not on the device")
-
-    return take

@@ -12,6 +12,7 @@ import numpy as np
 
 from pyop2cxx import _core
 from pyop2cxx.base.arrays import MOST_INT64, address_of, core_dtype
+from pyop2cxx.data.carrier import Lent
 from pyop2cxx.exceptions import (
     DataTypeError,
     DataValueError,
@@ -193,6 +194,8 @@ class Algebra:
         factor = self._number(alpha, "axpy")
         whole = self._has_ghosts() and other._has_ghosts()
         runtime.require_running(self._what, "axpy")
+        if self._waits_in_order("axpy", lambda: self.axpy(alpha, other), factor, other):
+            return
         if at_device(self, other) and device_algebra().axpy(factor, other, self, whole=whole):
             return
         factor = self._values_of(factor, whole)
@@ -264,6 +267,8 @@ class Algebra:
             return NotImplemented  # type: ignore[no-any-return]  # as operators do
         _, right, whole = pair
         runtime.require_running(self._what, op)
+        if self._waits_in_order(f"{op}=", lambda: self._update(op, other), right):
+            return self
         if self._on_device(op, self, self, right, whole):
             return self
         right = self._values_of(right, whole)
@@ -271,6 +276,28 @@ class Algebra:
         out = self._outcome(whole, fresh=False)
         self._combine(op, out, out, right)
         return self
+
+    def _waits_in_order(self, what: str, again: Callable[[], Any], *others: Any) -> bool:
+        """Let a chain change the values in its place among the loops, if it can.
+
+        Only what cannot go wrong later waits: numbers of one type.
+
+        Args:
+            what: What is done.
+            again: Does it.
+            *others: What it reads besides the values; numbers are what they are.
+        """
+        recorder = runtime.recorder
+        if recorder is None or recorder.takes_all or self.dtype.kind != "f":
+            return False
+        used: list[Any] = [self, *(one for one in others if isinstance(one, Algebra))]
+        for one in used:
+            if one.dtype != self.dtype or getattr(one, "_stride", None) != 0:
+                return False
+        if Lent.any_held([one._lent_out for one in used]):
+            return False
+        uses = [*((one, False) for one in used), (self, True)]
+        return recorder.takes_action(f"{what} {used[0]._name}", again, *uses, in_graphs=False)
 
     def _on_device(self, op: str, out: Any, left: Any, right: Any, whole: bool) -> bool:
         """Combine on the device where the values are, and say whether that was possible."""

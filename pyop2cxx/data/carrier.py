@@ -205,13 +205,22 @@ class DataCarrier(Shown):
         if runtime.recorder is not None:
             runtime.recorder.settle(self, write=write)
 
-    def _waits_in_chain(self, member: str, action: Callable[[], None]) -> bool:
-        """Let a chain do what overwrites all values in its place among the loops, if it can."""
+    def _waits_in_chain(
+        self, member: str, action: Callable[[], None], *, in_graphs: bool = True
+    ) -> bool:
+        """Let a chain do what overwrites all values in its place among the loops, if it can.
+
+        Args:
+            member: What it is.
+            action: Does it.
+            in_graphs: Whether it may happen at each submit of a graph, too.
+        """
         recorder = runtime.recorder
         if recorder is None or Lent.any_held((self._lent_out,)):
             return False
+        name, is_zero = f"{member} {self._name}", member == "zero"
         return recorder.takes_action(
-            f"{member} {self._name}", action, (self, True), zeroes=member == "zero"
+            name, action, (self, True), zeroes=is_zero, in_graphs=in_graphs
         )
 
     def _host_array(self, member: str) -> Array:
@@ -457,7 +466,10 @@ class SetFreeCarrier(DataCarrier):
         return self._dim, dlpack.dense_strides(self._dim)
 
     def _assign(self, values: ArrayLike) -> None:
-        given = as_values(values, self.dtype, self._dim, self._what)
+        self._put(as_values(values, self.dtype, self._dim, self._what))
+
+    def _put(self, given: Array) -> None:
+        """Set all values now."""
         self._settle(write=True)
         if not (self._is_on_a_device() and self._set_by_command(given)):
             self._on_host(_core.Use.write, "data")

@@ -23,7 +23,7 @@ from pyop2cxx.base.arrays import (
 )
 from pyop2cxx.base.conversions import check_casting, first_unfit, limits
 from pyop2cxx.data.algebra import Algebra, at_device, check_same_place, copy_values
-from pyop2cxx.data.carrier import Argument, DataCarrier, OlderForm, older_form
+from pyop2cxx.data.carrier import Argument, DataCarrier, Lent, OlderForm, older_form
 from pyop2cxx.data.ghosts import HaloExchange
 from pyop2cxx.data.petsc_vectors import AsVec
 from pyop2cxx.data.whole import WholeValues
@@ -436,6 +436,7 @@ class Dat(DataCarrier, Algebra, HaloExchange, AsVec, WholeValues):
         runtime.require_running(self._what, "zero")
         if subset is None and self._waits_in_chain("zero", self.zero):
             return
+        self._settle(write=True)
         if subset is None:
             if self._values is not None and not self._buffer.zero_on_device():
                 self._on_host(_core.Use.write, "zero")
@@ -482,6 +483,8 @@ class Dat(DataCarrier, Algebra, HaloExchange, AsVec, WholeValues):
             other._numbering = self._numbering
         same = subset is None and self._dtype == other._dtype
         same = same and self._stride == other._stride == 0  # not components of others
+        if same and self._copy_waits(other, casting):
+            return
         self._settle(write=False)
         other._settle(write=True)
         if same and other._buffer.copy_on_device(self._buffer):
@@ -499,6 +502,19 @@ class Dat(DataCarrier, Algebra, HaloExchange, AsVec, WholeValues):
         else:
             copy_values(target[: self._set.size], source[: self._set.size])
         other._wrote(halo_valid=subset is None and self.halo_valid)
+
+    def _copy_waits(self, other: Dat, casting: str) -> bool:
+        """Let a chain copy in its place among the loops, if it can."""
+        recorder = runtime.recorder
+        if recorder is None or Lent.any_held((self._lent_out, other._lent_out)):
+            return False
+        return recorder.takes_action(
+            f"copy {self._name} to {other._name}",
+            lambda: self.copy(other, casting=casting),
+            (self, False),
+            (other, True),
+            in_graphs=False,
+        )
 
     def _check_summed(self, member: str) -> None:
         communicators.check_alone(self._set._comm, self._what, member)

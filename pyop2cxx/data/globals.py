@@ -123,10 +123,20 @@ class Global(SetFreeCarrier, Algebra, AsVec):
         """The communicator whose processes reduce together: of one process, so far."""
         return communicators.comm_of(self._comm, self._what)
 
+    def _put(self, given: Array) -> None:
+        if runtime.recorder is None:
+            super()._put(given)
+            return
+        kept = given.copy()  # what the program does to its array later does not count
+        put = super()._put
+        if not self._waits_in_chain("set", lambda: put(kept), in_graphs=False):
+            put(given)
+
     def zero(self) -> None:
         """Set the values to zero."""
         if self._waits_in_chain("zero", self.zero):
             return
+        self._settle(write=True)
         if not self._buffer.zero_on_device():
             self._on_host(_core.Use.write, "zero")
             self._values.fill(0)

@@ -233,6 +233,8 @@ class MatValues(DataCarrier):
             raise AssemblyStateError(
                 f"{self._what}: the version of a matrix that is not assembled; call assemble()"
             )
+        for block in self:
+            block._settle(write=False)
         return sum(block._buffer.version for block in self)
 
     def increment_dat_version(self) -> None:
@@ -316,6 +318,8 @@ class MatValues(DataCarrier):
     @property
     def residence(self) -> str:
         """Where the values are valid, as of a Dat; 'mixed' if blocks are not alike."""
+        for block in self:
+            block._settle(write=False)
         found = {block._buffer.where.name for block in self}
         return found.pop() if len(found) == 1 else "mixed"
 
@@ -347,13 +351,18 @@ class MatValues(DataCarrier):
             uses = [(block, True) for block in self]
             if recorder.takes_action(f"zero {self.name}", self.zero, *uses):
                 return
+        if self.is_mixed or not self._waits_in_chain("zero", self._zero_values):
+            self._zero_values()
+        self._forget_state()
+
+    def _zero_values(self) -> None:
         for block in self:
             values = block._allocated("zero")
+            block._settle(write=True)
             if not block._buffer.zero_on_device():
                 block._on_host(_core.Use.write, "zero")
                 values.fill(0)
             block._buffer.increment_version()
-        self._forget_state()
 
     def _forget_state(self) -> None:
         self.change_assembly_state(MatValues.ASSEMBLED)

@@ -285,6 +285,7 @@ class Mat(MatAlgebra, MatValues):
             for theirs, mine in zip(made, self, strict=True):
                 theirs._allocated("duplicate")
                 mine._allocated("duplicate")
+                mine._settle(write=False)
                 if theirs._buffer.copy_on_device(mine._buffer):
                     theirs._buffer.increment_version()
                 else:

@@ -57,10 +57,15 @@ class Capture:
         """Remember nothing."""
 
     def takes_action(
-        self, name: str, action: Callable[[], None], *uses: tuple[Any, bool], zeroes: bool = False
+        self,
+        name: str,
+        action: Callable[[], None],
+        *uses: tuple[Any, bool],
+        zeroes: bool = False,
+        in_graphs: bool = True,
     ) -> bool:
         """Record what the library does to values itself, such as setting them to zero."""
-        if not self._is_own_thread():
+        if not in_graphs or not self._is_own_thread():
             return False
         written = [data for data, writes in uses if writes]
         if len(uses) == 1 and action == getattr(written[0], "zero", None):

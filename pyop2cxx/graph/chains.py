@@ -3,21 +3,25 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from pyop2cxx import _core
 from pyop2cxx.base.access import READ, WRITE
 from pyop2cxx.chain.compiled import compiled
 from pyop2cxx.chain.entries import Entry, Recorded
+from pyop2cxx.chain.group_loop import Task
 from pyop2cxx.chain.recorder import ChainState
+from pyop2cxx.chain.tasks import exchanges
 from pyop2cxx.exceptions import UsageError
-from pyop2cxx.graph.library_calls import Fill, mirror_of_loops
+from pyop2cxx.graph.library_calls import Fill
 from pyop2cxx.graph.operations import Operation, own_copy, uses_of, with_data
+from pyop2cxx.loop.execute import note_assembly
 from pyop2cxx.runtime import runtime
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
+    from pyop2cxx import _core
     from pyop2cxx.base.access import Access
     from pyop2cxx.chain.compiled import Compiled
     from pyop2cxx.data.carrier import Lent
@@ -73,15 +77,11 @@ class ChainOperation(Operation):
         chain = self._chain = compiled(self._entries, self._passes, runtime.of(ChainState).spares)
         self._fills = []
         found: list[_core.GraphTask] = []
-        for step, task in zip(chain.steps, chain.tasks, strict=True):
-            if task is not None:
-                found.append(task.prepared)
-                for buffer, second in task.exchanged:
-                    mirror = mirror_of_loops()
-                    assert mirror is not None, "second buffers are on devices only"
-                    found.append(_core.graph.ExchangeTask(mirror, buffer, second))
+        for one in chain.functions:
+            if isinstance(one, Task):
+                found += [one.prepared, *exchanges(one.exchanged)]
                 continue
-            fill = _fill(self._entries[step]) if isinstance(step, int) else None
+            fill = None if one is None else _fill(self._entries[one])
             made = fill.task() if fill is not None else None
             if fill is None or made is None:
                 return None
@@ -90,16 +90,24 @@ class ChainOperation(Operation):
         return found or None
 
     def notes(self) -> Iterator[Callable[[], None]]:
-        """Those of what sets values to zero."""
+        """Those of what sets values to zero, and of matrices that are assembled."""
         for fill in self._fills:
             yield from fill.notes()
+        for arg in self._assembled():
+            yield partial(note_assembly, arg)
+
+    def _assembled(self) -> Iterator[Any]:
+        """The arguments that are matrices."""
+        for entry in self._entries:
+            if entry.recorded is not None:
+                yield from (entry.args[i] for i in entry.recorded.assembled)
 
     def lent(self) -> Iterator[Lent]:
         """Those of its functions, and of what sets values to zero."""
         assert self._chain is not None
-        for task in self._chain.tasks:
-            if task is not None:
-                yield from task.lent
+        for one in self._chain.functions:
+            if isinstance(one, Task):
+                yield from one.lent
         for fill in self._fills:
             yield from fill.lent()
 
@@ -111,6 +119,8 @@ class ChainOperation(Operation):
         def run(n: int) -> None:
             for _ in range(n):
                 chain.run(entries)
+            for arg in self._assembled():
+                note_assembly(arg)
 
         return run
 

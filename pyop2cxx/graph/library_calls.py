@@ -9,11 +9,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from pyop2cxx import _core
+from pyop2cxx.chain.tasks import is_plain, mirror_of_loops
 from pyop2cxx.data.dats import Dat
-from pyop2cxx.data.globals import Global
 from pyop2cxx.exceptions import UnsupportedError
 from pyop2cxx.graph.operations import HostCall, LoopOperation
-from pyop2cxx.runtime import runtime
 from pyop2cxx.runtime.seams import scan_loops
 
 if TYPE_CHECKING:
@@ -21,6 +20,7 @@ if TYPE_CHECKING:
 
     from pyop2cxx.base.arrays import Array
     from pyop2cxx.data.carrier import Lent
+    from pyop2cxx.data.globals import Global
     from pyop2cxx.graph.operations import Operation, Replaced
 
 
@@ -41,7 +41,7 @@ class Fill(HostCall):
     def task(self) -> _core.GraphTask | None:
         """Return one command: zeros, or a few numbers."""
         target = self.target
-        if not _is_plain(target):
+        if not is_plain(target):
             return None
         values = _host_values(target)
         is_zero = self.value == 0
@@ -90,7 +90,7 @@ class Copy(HostCall):
     def task(self) -> _core.GraphTask | None:
         """Return one command; None if values are converted, or lie differently."""
         source, target = self.source, self.target
-        if source is target or not (_is_plain(source) and _is_plain(target)):
+        if source is target or not (is_plain(source) and is_plain(target)):
             return None
         from_, to = _host_values(source), _host_values(target)
         if from_.dtype != to.dtype or np.shares_memory(from_, to):
@@ -149,7 +149,7 @@ class Scan(HostCall):
         """Return loops that do it; None where none may be compiled, and where dtypes differ."""
         source, target = self.source, self.target
         may_compile = self._may_compile or mirror_of_loops() is not None
-        if not may_compile or not (_is_plain(source) and _is_plain(target)):
+        if not may_compile or not (is_plain(source) and is_plain(target)):
             return None
         from_, to = _host_values(source), _host_values(target)
         is_apart = source is target or not np.shares_memory(from_, to)
@@ -188,25 +188,8 @@ class Scan(HostCall):
         return Scan(source, target, may_compile=self._may_compile)
 
 
-def _is_plain(data: Any) -> bool:
-    """Say whether values are all there is: no ghosts, and no components of another Dat."""
-    if isinstance(data, Global):
-        return True
-    if not isinstance(data, Dat) or data._stride or runtime.static:
-        return False
-    on = data.dataset.set
-    return on.halo is None and bool(on.size == on.total_size)
-
-
 def _host_values(data: Dat | Global) -> Array:
     return data._allocated("graph") if isinstance(data, Dat) else data._values
-
-
-def mirror_of_loops() -> _core.DeviceMirror | None:
-    """Return what keeps values on the device of loops; None if loops run on the host."""
-    engine = runtime.engine
-    device = engine.chosen_device(engine.backend(runtime.backend))
-    return None if device is None else device.mirror
 
 
 def _lent_of(data: Dat | Global) -> Iterator[Lent]:

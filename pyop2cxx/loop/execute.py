@@ -151,7 +151,7 @@ class Run:
     def note_assembly(self, args: Sequence[Any]) -> None:
         """Let matrices know that entries were set, or added."""
         for i in self._assembled:
-            _note_assembly(args[i])
+            note_assembly(args[i])
 
 
 def check_frozen(effects: Effects, args: Sequence[Arg], what: str) -> None:
@@ -189,7 +189,7 @@ def _field(arg: Any, k: int) -> Dat:
     return found
 
 
-def _note_assembly(arg: Any) -> None:
+def note_assembly(arg: Any) -> None:
     """Let a matrix, and its blocks, know whether entries were set or added."""
     state = Mat.ADD_VALUES if arg.access == INC else Mat.INSERT_VALUES
     arg.data.change_assembly_state(state)

@@ -252,11 +252,12 @@ class LoopFacts:
             # of a matrix with places, those of columns are not read
             for map_ in part.maps[:1]:
                 maps[map_._uid] = n * map_.arity * table_of(map_).index_bytes
-            moved = self._moved_bytes(part)
+            moved = self.moved_bytes(part)
             dats[part.data._uid] = max(dats.get(part.data._uid, 0), moved)
         return sum(dats.values()) + sum(maps.values())
 
-    def _moved_bytes(self, part: Part) -> int:
+    def moved_bytes(self, part: Part) -> int:
+        """Bytes of its data, and of places in a matrix, that a part moves in one call."""
         n = self.items.n
         if part.is_of_matrix:
             places = n * prod(map_.arity for map_ in part.maps) if part.path is not None else 0

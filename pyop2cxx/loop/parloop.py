@@ -290,7 +290,10 @@ class ParLoop(Shown):
         args = (*self.args[:index], old.of(data), *self.args[index + 1 :])
         parts = parts_of(args, self._items)
         check_parts(parts, self._items, self.iterset, self._what)
+        if runtime.recorder is not None and not runtime.recorder.takes_all:
+            runtime.settle()  # the loop may wait, with the data that it has now
         self.args, self._parts, self._built = args, parts, None
+        self._recorded = None
         self._note_effects()
         self._epoch = -1
 

@@ -81,7 +81,7 @@ def par_loop(
                 kernel, iterset, *args, iteration_region=iteration_region, **layers
             ).compute()
             return
-        loops = runtime.engine.loops
+        loops, recorder = runtime.engine.loops, runtime.recorder
         key: tuple[object, ...]
         try:
             # access first: what is no argument has none, and asking a Dat for data is a use
@@ -100,13 +100,12 @@ def par_loop(
                 equal_writes,
                 *[(a.access, a.data._uid, None if a.map_ is None else a.map_._uid) for a in args],
             )
-            known = loops.find(key)
+            known = loops.find(key) if recorder is None else None
         except (AttributeError, TypeError):
             key, known = (), None  # ParLoop says what is wrong
-        recorder = runtime.recorder
         if recorder is not None and recorder.takes_call(key, kernel, args):
             return
-        if recorder is None and known is not None and known[0] is kernel:
+        if known is not None and known[0] is kernel:
             known[1].once(args)
             return
         make = partial(

@@ -97,7 +97,12 @@ class Recorder(Protocol):
         """Remember a loop that is about to be recorded."""
 
     def takes_action(
-        self, name: str, action: Callable[[], None], *uses: tuple[Any, bool], zeroes: bool = False
+        self,
+        name: str,
+        action: Callable[[], None],
+        *uses: tuple[Any, bool],
+        zeroes: bool = False,
+        in_graphs: bool = True,
     ) -> bool:
         """Record something else that is done to values."""
 

@@ -55,6 +55,9 @@ class Ring:
         self.dats = {
             name: op2.Dat(self.cells, random.random(N_CELLS), name=name) for name in "pqrs"
         }
+        self.third = op2.Subset(self.cells, list(range(0, N_CELLS, 3)))
+        self.same_third = op2.Subset(self.cells, list(range(0, N_CELLS, 3)))
+        self.some_edges = op2.Subset(self.edges, list(range(7, 40)))
         self.flux = op2.Dat(self.edges, random.random(N_CELLS), name="flux")
         self.sum = op2.Global(1, 0.0, name="sum")
         self.least = op2.Global(1, 10.0, name="least")
@@ -77,6 +80,9 @@ class Ring:
             "wall": (WALL, self.walls, r(inc, self.behind), q(read, self.behind)),
             "step": (STEP, cells, q(write), p(read), r(rw), self.sum(inc)),
             "least": (LEAST, cells, q(read), self.least(op2.MIN)),
+            "more q third": (MORE, self.third, q(rw)),
+            "twice p q third": (TWICE, self.same_third, p(write), q(read)),
+            "spread some": (SPREAD, self.some_edges, r(inc, ends), q(read, ends), self.flux(read)),
             "scaled": (SCALED, cells, s(rw), self.least(read)),
         }
 
@@ -98,12 +104,17 @@ class Ring:
         return loops | {
             "zero r": r.zero,
             "zero sum": self.sum.zero,
+            "set sum": lambda: setattr(self.sum, "data", 0.5),
+            "set least": lambda: setattr(self.least, "data", 3.0),
             "read q": lambda: float(q.data_ro[3]),
             "read sum": lambda: float(self.sum.data_ro[0]),
             "set p": lambda: p.data.__setitem__(7, 0.25),
             "axpy": lambda: s.axpy(0.5, p),
             "copy": lambda: p.copy(s),
             "axpy least": lambda: s.axpy(self.least, p),
+            "add": lambda: p.__iadd__(q),
+            "halve": lambda: q.__itruediv__(2.0),
+            "own": lambda: r.axpy(0.25, r),
         }
 
     def values(self) -> list[np.ndarray]:

@@ -266,22 +266,45 @@ def test_what_a_chain_would_show_is_refused_while_it_is_recorded() -> None:
     assert runtime.recorder is None
 
 
-def test_what_a_chain_does_not_follow_is_a_node_of_its_own() -> None:
+def test_matrices_are_assembled_within_the_node_of_a_chain(backend: str) -> None:
     nodes = op2.Set(3)
     ends = op2.Map(op2.Set(2), nodes, 2, [[0, 1], [1, 2]])
-    mat = op2.Mat(op2.Sparsity((nodes, nodes), [(ends, ends, None)]))
-    x = op2.Dat(nodes)
+    sparsity = op2.Sparsity((nodes, nodes), [(ends, ends, None)])
+    mats = op2.Mat(sparsity), op2.Mat(sparsity)
     fill = op2.Kernel("void fill(double *a) { for (int i = 0; i < 4; i++) a[i] += 1; }", "fill")
 
     def step() -> None:
         with op2.chain():
+            for mat in mats:
+                op2.par_loop(fill, ends.iterset, mat(op2.INC, (ends, ends)))
+
+    graph = op2.record(step)
+    assert graph.stats().nodes == 1
+    assert mats[0].assembly_state is op2.Mat.ASSEMBLED
+    graph.submit(2)
+    assert mats[0].assembly_state is op2.Mat.ADD_VALUES
+    for mat in mats:
+        mat.assemble()
+        assert mat.values.diagonal().tolist() == [2.0, 4.0, 2.0]
+
+
+def test_what_a_chain_does_not_follow_is_a_node_of_its_own() -> None:
+    nodes = op2.Set(3)
+    ends = op2.Map(op2.Set(2), nodes, 2, [[0, 1], [1, 2]])
+    two, both = op2.MixedSet([nodes, nodes]), op2.MixedMap([ends, ends])
+    mat = op2.Mat(op2.Sparsity((two**1, two**1), (both, both)))
+    x = op2.Dat(nodes)
+    fill = op2.Kernel("void fill(double *a) { for (int i = 0; i < 16; i++) a[i] += 1; }", "fill")
+
+    def step() -> None:
+        with op2.chain():
             op2.par_loop(MORE, nodes, x(op2.RW))
-            op2.par_loop(fill, ends.iterset, mat(op2.INC, (ends, ends)))
+            op2.par_loop(fill, ends.iterset, mat(op2.INC, (both, both)))
             op2.par_loop(MORE, nodes, x(op2.RW))
 
     graph = op2.record(step)
     assert graph.stats().nodes == 3
     graph.submit(2)
     mat.assemble()
-    assert mat.values.diagonal().tolist() == [2.0, 4.0, 2.0]
+    assert mat.values.diagonal().tolist() == [2.0, 4.0, 2.0] * 2
     assert x.data_ro.tolist() == [4.0] * 3

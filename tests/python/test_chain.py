@@ -4,8 +4,10 @@
 from __future__ import annotations
 
 import gc
+import sys
 import threading
 import weakref
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -23,15 +25,23 @@ from ring import (
     WALL,
     Ring,
     assert_alike,
+    kernel,
 )
 
 from pyop2cxx import op2
 from pyop2cxx.chain.compiled import PASSES, Compiled
 from pyop2cxx.chain.group_loop import GroupLoop
+from pyop2cxx.chain.kernel_lines import deciding_lines
+from pyop2cxx.chain.known import whole_periods
 from pyop2cxx.chain.recorder import ChainState
+from pyop2cxx.chain.trial import Trial
 from pyop2cxx.chain.worth import Places
-from pyop2cxx.exceptions import UsageError
+from pyop2cxx.exceptions import CompilationError, UsageError
 from pyop2cxx.runtime import runtime
+
+sys.path.insert(0, str(Path(__file__).parents[1]))
+
+from fuzz.chains import OVERRUN, watch
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -102,6 +112,57 @@ def test_loops_that_are_seen_from_their_targets_gather_for_themselves(backend: s
         for name in names:
             lazy.run(name)
     assert_alike(eager, lazy)
+
+
+def test_loops_over_the_same_part_of_a_set_become_one_function(backend: str) -> None:
+    eager, lazy = Ring(), Ring()
+    names = ("more q third", "twice p q third", "twice s q", "spread some", "more q third")
+    for name in names:
+        eager.run(name)
+    with op2.chain() as chain:
+        for name in names:
+            lazy.run(name)
+    assert_alike(eager, lazy)
+    steps = [step.loops for step in chain.explain().steps]
+    assert (0, 1) in steps
+    assert "not visit the same elements" in str(chain.explain())
+
+
+LAYERED = kernel("void layered(double *u, const double *x) { u[0] += x[0]; u[1] -= x[1]; }")
+THRICE = kernel("void thrice(double *v, const double *x) { v[0] += 3 * x[0]; v[1] += x[1]; }")
+COLUMN = kernel("void column(double *c, const double *x) { c[0] = x[0]; }")
+SEEN = kernel("void seen(double *v, const double *c) { v[0] += c[0]; v[1] += c[0]; }")
+
+
+def test_loops_over_columns_become_one_function_if_they_share_no_column(backend: str) -> None:
+    columns, points = op2.Set(5, "columns"), op2.Set(6 * 4, "points")
+    cells = op2.ExtrudedSet(columns, 4)
+    low = [[4 * i, 4 * i + 4] for i in range(5)]
+    ends = op2.Map(cells, points, 2, low, "ends", offset=[1, 1])
+    x = op2.Dat(points, np.arange(24.0))
+    c = op2.Dat(columns, name="c")
+    results = []
+    for is_chained in (False, True):
+        u, v, w = (op2.Dat(points, name=name) for name in "uvw")
+
+        def run(u: op2.Dat = u, v: op2.Dat = v, w: op2.Dat = w) -> None:
+            op2.par_loop(LAYERED, cells, u(op2.INC, ends), x(op2.READ, ends))
+            op2.par_loop(THRICE, cells, v(op2.INC, ends), x(op2.READ, ends))
+            op2.par_loop(COLUMN, cells, c(op2.WRITE), x(op2.READ, ends))
+            op2.par_loop(SEEN, cells, w(op2.INC, ends), c(op2.READ))
+
+        if is_chained:
+            with op2.chain() as chain:
+                run()
+        else:
+            run()
+        results.append([dat.data_ro.copy() for dat in (u, v, w, c)])
+    for mine, theirs in zip(*results, strict=True):
+        np.testing.assert_allclose(mine, theirs, rtol=1e-13)
+    steps = {i: step.loops for step in chain.explain().steps for i in step.loops}
+    assert steps[0] == steps[1]
+    assert 3 not in steps[2]  # the cells of a column share its number
+    assert "share memory that one of them writes" in str(chain.explain())
 
 
 def test_what_was_set_to_zero_is_neither_written_nor_read(backend: str) -> None:
@@ -238,6 +299,34 @@ def test_a_value_that_is_overwritten_unseen_is_not_stored() -> None:
     np.testing.assert_allclose(p.data_ro, 2 * q.data_ro)
 
 
+def test_the_line_of_the_kernel_that_decides_is_shown() -> None:
+    ring = Ring(strategy=None)
+    flux, r = ring.flux, ring.dats["r"]
+    with op2.backend("sequential"), op2.chain() as chain:
+        ring.run("spread")
+        op2.par_loop(GATHER, ring.edges, flux(op2.WRITE), r(op2.READ, ring.ends))
+    assert (
+        "  gather does not join spread (fuse): arg 0 ('r') of 'spread' and arg 1 ('x') of 'gather' "
+        "share memory that one of them writes, and not item by item\n"
+        f"    'spread', line 1: {SPREAD.code}"
+    ) in str(chain.explain())
+    text = """
+    static void other(double *y) { y[0] = 3; }
+    void shift(double *y,
+               const double *x) {
+      for (int i = 0; i < 1; ++i) {
+        if (y[i] == 2) y[i] += x[i];  // here
+      }
+    }"""
+    codes = {"shift": text, "more": MORE.code}
+    why = "arg 0 ('y') of 'shift' and arg 0 ('y') of 'more' share memory that one of them writes"
+    assert deciding_lines(why, codes) == [
+        "'shift', line 6: if (y[i] == 2) y[i] += x[i];  // here",
+        f"'more', line 1: {MORE.code}",
+    ]
+    assert deciding_lines("arg 1 ('x') of 'shift' and arg 0 ('z') of 'nobody'", codes) == []
+
+
 def test_passes_can_be_switched_off() -> None:
     with op2.chain(passes=()) as chain:
         _one_step(Ring())
@@ -258,6 +347,120 @@ def test_a_known_chain_is_not_compiled_again() -> None:
     assert again.explain().chains[0] is first[0]
 
 
+def _n_calls(block: Any) -> int:
+    """Functions of Python and of C that some program calls."""
+    n = 0
+
+    def count(frame: Any, event: str, argument: object) -> None:
+        nonlocal n
+        n += event in ("call", "c_call")
+
+    sys.setprofile(count)
+    try:
+        block()
+    finally:
+        sys.setprofile(None)
+    return n
+
+
+def _chained(loops: list[op2.ParLoop], **options: Any) -> None:
+    with op2.chain(**options):
+        for loop in loops:
+            loop.compute()
+
+
+def test_a_known_chain_costs_few_calls(anew: None) -> None:
+    """Of Python: what a loop costs to record does not depend on how many there are."""
+    ring = Ring()
+    names = ("twice p q", "more r", "more q", "keep p q") * 8
+    loops = [op2.ParLoop(*ring.loops()[name]) for name in names]
+    with op2.backend("sequential"):
+        few, many = loops[:8], loops
+        for _ in range(3):
+            _chained(few)
+            _chained(many)
+        n_few = _n_calls(lambda: _chained(few))
+        n_many = _n_calls(lambda: _chained(many))
+    assert (n_many - n_few) / (len(many) - len(few)) <= 12
+    assert n_few <= 8 * 12 + 30
+    chain = op2.chain()
+    with op2.backend("sequential"), chain:
+        for loop in many:
+            loop.compute()
+    (found,) = chain.explain().chains
+    assert len(found.steps) == 1  # all functions are one call
+
+
+def test_what_waits_for_a_reader_is_found_once(anew: None) -> None:
+    """The second time a reader comes, nobody looks for what it depends on."""
+    ring = Ring()
+    loops = [op2.ParLoop(*ring.loops()[name]) for name in ("twice p q", "more r", "least")]
+
+    def block() -> None:
+        with op2.chain():
+            for loop in loops:
+                loop.compute()
+            _ = ring.least.data_ro
+
+    with op2.backend("sequential"):
+        for _ in range(3):
+            block()
+        loops[1].compute()
+        assert _n_calls(block) <= 95
+
+
+def test_numbers_are_set_where_the_program_sets_them(backend: str) -> None:
+    eager, lazy = Ring(), Ring()
+    number = np.array([3.0])
+
+    def steps(ring: Ring) -> None:
+        for value in (3.0, 0.5):
+            number[0] = value
+            ring.least.data = number
+            ring.run("least")
+            ring.run("scaled")
+
+    steps(eager)
+    with op2.chain() as chain:
+        steps(lazy)
+        assert chain.waiting == ["least", "scaled", "set least", "least", "scaled"]
+        number[0] = 7.0  # too late
+    assert_alike(eager, lazy)
+    lazy.sum.data = 2.0
+    assert lazy.sum.data_ro[0] == 2.0
+
+
+def test_a_loop_with_other_data_is_another_loop() -> None:
+    ring = Ring()
+    loop = op2.ParLoop(*ring.loops()["more q"])
+    before = {name: dat.data_ro.copy() for name, dat in ring.dats.items()}
+
+    def block() -> None:
+        with op2.chain():
+            loop.compute()
+
+    with op2.backend("sequential"):
+        block()
+        loop.replace_data(0, ring.dats["s"])
+        block()
+        with op2.chain():
+            loop.compute()
+            loop.replace_data(0, ring.dats["r"])
+            loop.compute()
+    assert [float((ring.dats[n].data_ro - before[n]).round(9).max()) for n in "qsr"] == [1, 2, 1]
+
+
+def test_ghosts_are_out_of_date_after_a_chain_that_sets_zeros() -> None:
+    cells = op2.Set((2, 3, 5), "cells")
+    q = op2.Dat(cells, np.ones(5))
+    with op2.backend("sequential"), op2.chain():
+        op2.par_loop(MORE, cells, q(op2.RW))
+        q.zero()
+        op2.par_loop(MORE, cells, q(op2.RW))
+    assert not q.halo_valid
+    np.testing.assert_array_equal(q.data_ro, 1.0)
+
+
 def test_loops_that_touch_held_arrays_run_at_once() -> None:
     ring = Ring()
     p, q, _, _ = ring.dats.values()
@@ -268,23 +471,89 @@ def test_loops_that_touch_held_arrays_run_at_once() -> None:
         np.testing.assert_array_equal(view, 2 * q.data_ro)
 
 
-def test_matrices_and_handles_run_at_once() -> None:
+def test_handles_and_parts_of_matrices_run_at_once() -> None:
     ring = Ring()
     handle = op2.PassthroughArg(op2.OpaqueType("double"), ring.dats["q"].data_ro.ctypes.data)
     see = op2.Kernel("void see(double *y, double *h) { *y = h[3]; }", "see")
-    sparsity = op2.Sparsity((ring.cells**1, ring.cells**1), (ring.ends, ring.ends))
-    mat = op2.Mat(sparsity)
-    ones = op2.Kernel("void ones(double *m) { m[0] += 1; m[3] += 1; }", "ones")
+    two = op2.MixedSet([ring.cells, ring.cells])
+    both = op2.MixedMap([ring.ends, ring.ends])
+    mat = op2.Mat(op2.Sparsity((two**1, two**1), (both, both)))
+    ones = op2.Kernel("void ones(double *m) { for (int i = 0; i < 16; i++) m[i] += 1; }", "ones")
     with op2.backend("sequential"), op2.chain() as chain:
         op2.par_loop(MORE, ring.cells, ring.dats["r"](op2.RW))
         op2.par_loop(see, ring.cells, ring.dats["s"](op2.WRITE), handle)
         assert op2.chain.pending() == ()
-        op2.par_loop(ones, ring.edges, mat(op2.INC, (ring.ends, ring.ends)))
+        op2.par_loop(ones, ring.edges, mat(op2.INC, (both, both)))
         assert op2.chain.pending() == ()
     np.testing.assert_array_equal(ring.dats["s"].data_ro, ring.dats["q"].data_ro[3])
     np.testing.assert_array_equal(mat.values.diagonal(), 2.0)
     assert chain.explain().refused.keys() == {"see", "ones"}
-    assert "ones runs at once: it uses a matrix or a handle" in str(chain.explain())
+    assert "ones runs at once: it uses a part of a mixed matrix" in str(chain.explain())
+
+
+STIFF = kernel(
+    "void stiff(double *a, const double *x) "
+    "{ double k = 1 + x[0] * x[1]; a[0] += k; a[1] -= k; a[2] -= k; a[3] += k; }"
+)
+MASS = kernel(
+    "void mass(double *a, const double *x) "
+    "{ for (int i = 0; i < 4; ++i) a[i] += (x[0] + x[1]) * (i % 3 ? 1 : 2); }"
+)
+
+
+def _assembled(ring: Ring, mats: tuple[op2.Mat, ...]) -> None:
+    """Two forms over the same edges, one of them twice."""
+    q, both = ring.dats["q"], (ring.ends, ring.ends)
+    stiff, mass = mats
+    stiff.zero()
+    op2.par_loop(STIFF, ring.edges, stiff(op2.INC, both), q(op2.READ, ring.ends))
+    op2.par_loop(MASS, ring.edges, mass(op2.INC, both), q(op2.READ, ring.ends))
+    op2.par_loop(STIFF, ring.edges, mass(op2.INC, both), q(op2.READ, ring.ends))
+
+
+def test_matrices_over_the_same_elements_are_assembled_by_one_function(backend: str) -> None:
+    ring = Ring()
+    sparsity = op2.Sparsity((ring.cells**1, ring.cells**1), (ring.ends, ring.ends))
+    eager, lazy = ((op2.Mat(sparsity), op2.Mat(sparsity)) for _ in range(2))
+    for _ in range(3):
+        ring.run("more q")
+        _assembled(ring, eager)
+        with op2.chain() as chain:
+            ring.run("twice p q")
+            _assembled(ring, lazy)
+            assert chain.waiting[-3:] == ["stiff", "mass", "stiff"]
+            assert lazy[1].assembly_state is op2.Mat.ADD_VALUES
+            lazy[1].assemble()
+        for mine, theirs in zip(eager, lazy, strict=True):
+            np.testing.assert_allclose(mine.values, theirs.values, rtol=1e-13)
+    assert max(len(step.loops) for step in chain.explain().steps) == 3
+
+
+@pytest.mark.parametrize("look", ["values", "norm", "mult", "duplicate", "axpy", "zero_rows"])
+def test_whoever_looks_at_a_matrix_finds_what_was_assembled(backend: str, look: str) -> None:
+    ring = Ring()
+    sparsity = op2.Sparsity((ring.cells**1, ring.cells**1), (ring.ends, ring.ends))
+    results = []
+    for is_chained in (False, True):
+        mats = op2.Mat(sparsity), op2.Mat(sparsity)
+        x, y = op2.Dat(ring.cells, np.arange(60.0)), op2.Dat(ring.cells)
+        looks: dict[str, Any] = {
+            "values": lambda mats=mats: mats[0].values,
+            "norm": lambda mats=mats: mats[1].values,
+            "mult": lambda mats=mats, x=x, y=y: (mats[0].mult(x, y), y.data_ro.copy())[1],
+            "duplicate": lambda mats=mats: mats[0].duplicate().values,
+            "axpy": lambda mats=mats: (mats[1].axpy(2.0, mats[0]), mats[1].values)[1],
+            "zero_rows": lambda mats=mats: (mats[0].zero_rows([3]), mats[0].values)[1],
+        }
+        _assembled(ring, mats)  # where values are on a device, they are there
+        if is_chained:
+            with op2.chain():
+                _assembled(ring, mats)
+                results.append(looks[look]())
+        else:
+            _assembled(ring, mats)
+            results.append(looks[look]())
+    np.testing.assert_allclose(results[1], results[0], rtol=1e-12)
 
 
 def test_a_whole_program_may_be_lazy() -> None:
@@ -321,6 +590,26 @@ def test_at_its_bound_the_queue_runs() -> None:
         assert len(op2.chain.pending()) == 1
 
 
+def test_whole_repetitions_are_found() -> None:
+    found = {keys: whole_periods(keys) for keys in ("", "a", "aaa", "ababa", "abcab", "xababab")}
+    assert found == {"": 0, "a": 1, "aaa": 3, "ababa": 4, "abcab": 5, "xababab": 7}
+
+
+def test_a_time_loop_in_a_block_is_one_chain_of_several_steps(backend: str) -> None:
+    """At its bound whole steps run, so that the end of one may join the beginning of the next."""
+    eager, lazy = Ring(), Ring()
+    names = ("twice p q", "gather", "spread", "step", "twice s q")
+    with op2.chain(bound=13) as chain:
+        for _ in range(9):
+            for name in names:
+                eager_and_lazy = eager.actions()[name], lazy.actions()[name]
+                with runtime.at_once():
+                    eager_and_lazy[0]()
+                eager_and_lazy[1]()
+    assert_alike(eager, lazy)
+    assert [len(one.names) for one in chain.explain().chains] == [10, 5]
+
+
 @pytest.fixture
 def anew() -> None:
     """Nothing is known of the program's blocks."""
@@ -342,11 +631,11 @@ def test_blocks_that_save_less_than_they_cost_run_at_once(anew: None) -> None:
     eager, lazy = Ring(), Ring()
     names = ("gather", "twice p q", "zero r")
     with op2.backend("sequential"):
-        for _ in range(49):
+        for _ in range(113):
             for name in names:
                 eager.actions()[name]()
-        waited, said = _blocks(lazy, names, 41)
-        assert waited == [3] * 8 + [0] * 31 + [3] + [0]
+        waited, said = _blocks(lazy, names, 105)
+        assert waited == [3] * 8 + [0] * 31 + [3] + [0] * 63 + [3] + [0]
         assert "at once: to record these loops costs about 3.5 us and saves 0.0 of" in said
         assert _blocks(lazy, names, 8)[0] == [0] * 8  # the same line of the program
         assert_alike(eager, lazy)
@@ -358,13 +647,92 @@ def test_blocks_that_save_less_than_they_cost_run_at_once(anew: None) -> None:
             assert chain.waiting == ["more"]
 
 
+def test_blocks_of_which_nothing_is_joined_run_at_once_on_devices(
+    anew: None, device: object
+) -> None:
+    waited, said = _blocks(Ring(), ("gather", "least"), 10)
+    assert waited == [2] * 8 + [0] * 2
+    assert "saves 0.0 of" in said
+
+
+_MANY = ("twice p q", "twice s q", "more r", "more q") * 3
+
+
 def test_blocks_that_save_more_than_they_cost_wait(anew: None) -> None:
     ring = Ring()
     with op2.backend("sequential"):
-        names = ("twice p q", "twice s q", "more r", "more q") * 3
-        waited, said = _blocks(ring, names, 20)
+        waited, said = _blocks(ring, _MANY, 20)
     assert waited == [12] * 20
     assert "at once" not in said
+
+
+class _Clock:
+    """Time that passes in blocks only: so much in one that waits, so much in one that does not."""
+
+    def __init__(self, waiting: float, at_once: float) -> None:
+        self.now = 0.0
+        self._seconds = waiting, at_once
+
+    def __call__(self) -> float:
+        return self.now
+
+    def pass_block(self, n_waiting: int) -> None:
+        self.now += self._seconds[n_waiting == 0]
+
+
+def _timed_blocks(ring: Ring, clock: _Clock, n: int) -> tuple[list[bool], str]:
+    """Which of some blocks waited, as the time passes, and what was said of the last."""
+    found = []
+    for _ in range(n):
+        with op2.chain() as chain:
+            for name in _MANY:
+                ring.run(name)
+            found.append(bool(chain.waiting))
+            clock.pass_block(len(chain.waiting))
+    return found, str(chain.explain())
+
+
+@pytest.mark.parametrize("seconds", [(3e-4, 2e-4), (2e-4, 3e-4)])
+def test_what_is_faster_is_measured(
+    anew: None, monkeypatch: Any, seconds: tuple[float, float]
+) -> None:
+    clock, ring = _Clock(*seconds), Ring()
+    monkeypatch.setattr("pyop2cxx.chain.worth.Trial", lambda: Trial(clock))
+    with op2.backend("sequential"):
+        waited, said = _timed_blocks(ring, clock, 200)
+    assert waited[:64] == [True] * 64
+    assert not all(waited[64:110])
+    is_faster = seconds[0] < seconds[1]
+    assert waited[-60:] == [True] * 60 if is_faster else waited[-60:].count(True) <= 2
+    measured = "measured here, a block takes 200.0 us so and 300.0 us recorded"
+    assert (measured in said) == (not is_faster)
+
+
+def test_nothing_is_measured_where_results_must_not_depend_on_it(
+    anew: None, monkeypatch: Any
+) -> None:
+    clock, ring = _Clock(3e-4, 2e-4), Ring()
+    monkeypatch.setattr("pyop2cxx.chain.worth.Trial", lambda: Trial(clock))
+    op2.init(deterministic=True)
+    with op2.backend("sequential"):
+        assert all(_timed_blocks(ring, clock, 150)[0])
+    op2.exit()
+
+
+def test_one_line_is_measured_at_a_time(anew: None, monkeypatch: Any) -> None:
+    clock, ring = _Clock(2e-4, 3e-4), Ring()
+    monkeypatch.setattr("pyop2cxx.chain.worth.Trial", lambda: Trial(clock))
+    waited = []
+    with op2.backend("sequential"):
+        for _ in range(150):
+            _timed_blocks(ring, clock, 1)
+            with op2.chain() as chain:
+                for name in (*_MANY, "more q"):
+                    ring.run(name)
+                waited.append(bool(chain.waiting))
+                clock.pass_block(len(chain.waiting))
+    first_at_once = waited.index(False)
+    assert first_at_once > 75  # the other line has ended by then
 
 
 def test_a_block_at_once_is_not_opened_twice() -> None:
@@ -393,6 +761,17 @@ def test_wrong_arguments_are_found_where_the_loop_is_written() -> None:
     ring = Ring()
     with op2.chain(), pytest.raises(UsageError, match="flux"):
         op2.par_loop(MORE, ring.cells, ring.flux(op2.RW))
+
+
+def test_a_kernel_that_does_not_compile_is_shown_with_the_line_of_its_loop() -> None:
+    ring = Ring()
+    broken = op2.Kernel("void broken(double *x) { x[0] = nobody_has_this(x[0]); }", "broken")
+    with op2.backend("sequential"), op2.chain() as chain:
+        op2.par_loop(broken, ring.cells, ring.dats["q"](op2.RW))
+        line = sys._getframe().f_lineno - 1
+        assert chain.waiting == ["broken"]
+        with pytest.raises(CompilationError, match=f"made at .*test_chain.py:{line}"):
+            chain.flush()
 
 
 def test_loops_of_other_threads_run_at_once() -> None:
@@ -463,6 +842,16 @@ def test_random_chains_compute_what_their_loops_do(
 ) -> None:
     with op2.backend("sequential"):
         _random_chain(names, passes, strategy, compare=compare)
+
+
+def test_random_chains_are_clean_under_sanitizers() -> None:
+    """More of them: tests/fuzz/chains.py."""
+    done = watch("0", "2")
+    assert done.returncode == 0, done.stderr[-4000:]
+    assert done.stdout.count("== ") == 4
+    overrun = watch(OVERRUN)
+    assert overrun.returncode != 0
+    assert "heap-buffer-overflow" in overrun.stderr
 
 
 @given(names=_NAMES)

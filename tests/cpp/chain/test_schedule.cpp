@@ -97,6 +97,20 @@ TEST(Schedule, NothingMovesPastWhatItDependsOn) {
             (Groups{{0}, {1}, {2}}));
 }
 
+TEST(Schedule, LoopsOverPartsShareAFunctionIfTheseAreTheSame) {
+  Entry make = make_p_of_q();
+  Entry change = change_q();
+  make.loop.iteration.subset = change.loop.iteration.subset = true;
+  make.part = change.part = 1;
+  EXPECT_EQ(loops_of(schedule({make, change}, {})), (Groups{{0, 1}}));
+  change.part = 2;
+  const Schedule found = schedule({make, change}, {});
+  EXPECT_EQ(loops_of(found), (Groups{{0}, {1}}));
+  EXPECT_EQ(found.decisions.at(0).why,
+            "they do not visit the same elements, or not in the same way");
+  EXPECT_EQ(loops_of(schedule({make_p_of_q(), change}, {})), (Groups{{0}, {1}}));
+}
+
 TEST(Schedule, SumsIntoOneDatChangePlaces) {
   EXPECT_FALSE(depends(sum_q().loop, sum_q().loop));
   EXPECT_TRUE(depends(sum_q().loop, take_r().loop));

@@ -109,6 +109,14 @@ TEST(WhyNotFused, NotThoseOfOtherItems) {
             "");
 }
 
+TEST(WhyNotFused, TheCellsOfAColumnShareItsRow) {
+  Loop one = loop_named("one", {direct("y", Access::write, 1, q)});
+  Loop two = loop_named("two", {direct("x", Access::read, 1, q)});
+  one.iteration.layers = two.iteration.layers = Layers::constant;
+  EXPECT_NE(why_not_fused(fused({one, two})), "");
+  EXPECT_EQ(why_not_fused(fused({two, two})), "");
+}
+
 TEST(WhyNotFused, SumsCommute) {
   const NamedArg sum = indirect("y", Access::inc, 0, 1, q);
   EXPECT_EQ(failure_of({sum}, {sum}), "");

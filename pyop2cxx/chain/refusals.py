@@ -1,0 +1,111 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Why a loop shares no function with others, or is not visited from its targets."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from pyop2cxx.data.ghosts import REDUCED
+from pyop2cxx.pipeline import flow
+from pyop2cxx.sets.sets import Subset
+
+if TYPE_CHECKING:
+    from pyop2cxx.base.arrays import Array
+    from pyop2cxx.loop import symbolic
+    from pyop2cxx.loop.parloop import ParLoop
+
+_PARTIAL = "it visits a part of its Set, or the cells of columns"
+_ASSEMBLES = "it adds to a matrix, whose rows are not visited"
+
+
+class Visited:
+    """The lists that loops look their elements up in, numbered: equal ones get equal numbers."""
+
+    def __init__(self) -> None:
+        self._found: list[ParLoop] = []
+
+    def number_of(self, loop: ParLoop) -> int:
+        """Return a number from 1; 0 for a loop that looks nothing up.
+
+        Args:
+            loop: What visits elements.
+        """
+        if not loop._items.tables:
+            return 0
+        for number, other in enumerate(self._found, 1):
+            if _is_same(loop, other):
+                return number
+        self._found.append(loop)
+        return len(self._found)
+
+
+def _is_same(one: ParLoop, other: ParLoop) -> bool:
+    if one._items.extruded or other._items.extruded:
+        return one._items is other._items  # each Set keeps those of its regions
+    if one.iterset is other.iterset:
+        return True
+    is_alike = one._items.whole is other._items.whole
+    return is_alike and np.array_equal(_indices(one), _indices(other))
+
+
+def _indices(loop: ParLoop) -> Array:
+    assert isinstance(loop.iterset, Subset), "what looks elements up and has no columns is a part"
+    return loop.iterset.indices
+
+
+def _is_partial(loop: ParLoop) -> bool:
+    return isinstance(loop.iterset, Subset) or loop._items.extruded
+
+
+def why_alone(loop: ParLoop) -> str:
+    """Say why a loop is no part of others' functions; empty: it may be."""
+    if loop.pass_layer_arg:
+        return "its kernel is handed the layer"
+    if loop.kernel.core.body is None:
+        return f"its kernel is passed on as it is written: {loop.kernel.opaque_reason}"
+    if loop.kernel.core.headers or loop.kernel.core.options or loop.kernel.core.ldargs:
+        return "its kernel has headers or compiler options of its own"
+    if len(loop._parts) != len(loop.args):
+        return "it takes a MixedDat"
+    if loop._strategy not in (None, "owner") or loop._lanes or loop._tuning:
+        return "its strategy, its lanes or its tuning were asked for"
+    sets = [loop.iterset, *(part.home for part in loop._parts if part.home is not None)]
+    if any(one.size != one.total_size for one in sets):
+        return "a Set of its has ghosts"
+    if loop._strategy is not None:
+        return ""
+    lanes = flow.choose(loop._current_request()).options.lanes
+    return f"it runs on {lanes} lanes, and these take one kernel" if lanes > 1 else ""
+
+
+def why_no_invert(loop: ParLoop) -> str:
+    """Say why a loop is not visited from its targets: the rule for single loops decides."""
+    if _is_partial(loop):
+        return _PARTIAL
+    if any(part.is_of_matrix for part in loop._parts):
+        return _ASSEMBLES
+    added = [part.map_ for part in loop._parts if part.access in REDUCED]
+    if any(m is not None and loop._items.n * m.arity < m.toset.size for m in added):
+        return "it adds to few of its targets"
+    choice = flow.choose(loop._current_request())
+    if choice.strategy == "owner":
+        return ""
+    return f"alone it runs by strategy '{choice.strategy}': {choice.why}"
+
+
+def why_no_join(loop: ParLoop, built: symbolic.Symbolic) -> str:
+    """Say why a loop is not visited from its targets where these are visited for another loop.
+
+    Few elements, such as those at a boundary, are no reason then: without this loop the sums could
+    stay in registers. But a kernel that is called for many targets of an element costs too much.
+    """
+    if _is_partial(loop):
+        return _PARTIAL
+    if any(part.is_of_matrix for part in loop._parts):
+        return _ASSEMBLES
+    request, n_slots = loop._current_request(), built.loop.n_slots()
+    if n_slots > dict(request.options.tuning.values())["owner_slots"]:
+        return f"its kernel would be called {n_slots} times for each element"
+    return flow.why_not("owner", request)

@@ -1,0 +1,93 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What a known chain does in one call, without Python between its loops."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from pyop2cxx import _core
+from pyop2cxx.data.dats import Dat
+from pyop2cxx.data.globals import Global
+from pyop2cxx.exceptions import user_line
+from pyop2cxx.runtime import runtime
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from pyop2cxx.backends._devices import OpenDevice
+    from pyop2cxx.chain.entries import Entry
+    from pyop2cxx.data.carrier import Lent
+
+
+class Row:
+    """Tasks that run one after the other.
+
+    Args:
+        tasks: In their order.
+        lent: Arrays that a device ends when it takes the values.
+    """
+
+    __slots__ = ("_lent", "_run")
+
+    def __init__(self, tasks: Sequence[_core.GraphTask], lent: Iterable[Lent]) -> None:
+        self._run = _core.TaskRow(list(tasks)).run
+        self._lent = tuple({id(one): one for one in lent}.values())
+
+    def __call__(self) -> None:
+        """Run them; on a device, enqueue them."""
+        if self._run():
+            runtime.coherence.attribute(user_line())
+        for arrays in self._lent:
+            if arrays._out:
+                arrays.recall()
+
+
+def exchanges(
+    pairs: Iterable[tuple[_core.Buffer, _core.Buffer]],
+) -> list[_core.GraphTask]:
+    """Return what lets Buffers and their second ones change places on the device of loops.
+
+    Args:
+        pairs: Those of Dats, and their second ones.
+    """
+    device = mirror_of_loops()
+    if device is None:
+        return []
+    return [_core.graph.ExchangeTask(device, mine, second) for mine, second in pairs]
+
+
+def mirror_of_loops() -> _core.DeviceMirror | None:
+    """Return what keeps values on the device of loops; None if loops run on the host."""
+    device = opened_device()
+    return None if device is None else device.mirror
+
+
+def opened_device() -> OpenDevice | None:
+    """Return the device of loops; None if they run on the host."""
+    engine = runtime.engine
+    return engine.chosen_device(engine.backend(runtime.backend))
+
+
+def task_of(entry: Entry) -> tuple[_core.GraphTask, Lent] | None:
+    """Return what carries out an action without Python, and the arrays that it ends, if it can.
+
+    Args:
+        entry: An action of the library.
+    """
+    if not entry.zeroes:
+        return None
+    ((carrier, _),) = entry.uses
+    if not is_plain(carrier):
+        return None
+    carrier._host_array("zero")
+    return _core.graph.FillTask(mirror_of_loops(), carrier._buffer, b""), carrier._lent_out
+
+
+def is_plain(data: Any) -> bool:
+    """Say whether values are all there is: no ghosts, and no components of another Dat."""
+    if isinstance(data, Global):
+        return True
+    if not isinstance(data, Dat) or data._stride or runtime.static:
+        return False
+    on = data.dataset.set
+    return on.halo is None and bool(on.size == on.total_size)

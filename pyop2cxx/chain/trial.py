@@ -1,0 +1,82 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Blocks by turns recorded and at once: what is faster is measured where they stand."""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING
+
+from pyop2cxx.runtime import runtime
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+_PHASE_SECONDS = 1e-3
+_N_TURNS = 4
+"""How often each is measured. The first turn of both compiles, and does not count."""
+_LEAST_GAIN = 0.99
+"""To run at once must take so much of the time of recording, or blocks go on being recorded."""
+
+
+class Trial:
+    """A measurement at one line of the program; see `begin_block`.
+
+    A turn is as many blocks as take a millisecond, with all that the program does between them; a
+    device is waited for between turns only. Of each kind the shortest turn counts, as what the
+    program does now and then, such as output, is in some of them only.
+
+    Args:
+        clock: Seconds.
+    """
+
+    def __init__(self, clock: Callable[[], float] = time.perf_counter) -> None:
+        self._clock = clock
+        self._turn = 0
+        self._n_blocks = 0
+        self._start = 0.0
+        self._shortest = [float("inf"), float("inf")]
+
+    @property
+    def is_over(self) -> bool:
+        """Whether all turns were measured."""
+        return self._turn == 2 * _N_TURNS + 2
+
+    @property
+    def is_recorded_faster(self) -> bool:
+        """Whether blocks should be recorded."""
+        recorded, at_once = self._shortest
+        return at_once > _LEAST_GAIN * recorded
+
+    @property
+    def microseconds(self) -> tuple[float, float]:
+        """Of a block that is recorded, and of one that runs at once."""
+        recorded, at_once = self._shortest
+        return 1e6 * recorded, 1e6 * at_once
+
+    def begin_block(self) -> bool:
+        """Note that a block begins now, and say whether it runs at once."""
+        if self._n_blocks == 0:
+            self._begin_turn()
+        elif self._clock() - self._start >= _PHASE_SECONDS:
+            self._end_turn()
+        self._n_blocks += 1
+        return not self.is_recorded_faster if self.is_over else self._turn % 2 == 1
+
+    def _begin_turn(self) -> None:
+        _finish()
+        self._start = self._clock()
+
+    def _end_turn(self) -> None:
+        _finish()
+        now = self._clock()
+        kind = self._turn % 2
+        if self._turn >= 2:
+            self._shortest[kind] = min(self._shortest[kind], (now - self._start) / self._n_blocks)
+        self._turn += 1
+        self._start, self._n_blocks = now, 0
+
+
+def _finish() -> None:
+    device = runtime.device
+    if device is not None:
+        device.finish()
