@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
+#include <pybind11/functional.h>
 #include <pybind11/stl.h>
 
 #include <cstddef>
@@ -14,6 +15,7 @@
 #include "mesh/buffer.hpp"
 #include "runtime/device_while.hpp"
 #include "runtime/loop_graph.hpp"
+#include "runtime/queue_task.hpp"
 #include "runtime/value_tasks.hpp"
 
 namespace op2::bind {
@@ -48,6 +50,16 @@ void bind_tasks(py::module_& room) {
                                                    std::move(source));
            }),
            py::arg("mirror"), py::arg("target"), py::arg("source"));
+  using runtime::QueueTask;
+  py::class_<QueueTask, runtime::GraphTask, std::shared_ptr<QueueTask>>(room, "QueueTask")
+      .def(py::init([](MirrorPointer mirror, std::string what, runtime::QueueUses values,
+                       QueueTask::Function function) {
+             return std::make_shared<QueueTask>(std::move(mirror).value_or(nullptr),
+                                                std::move(what), std::move(values),
+                                                std::move(function));
+           }),
+           py::arg("mirror"), py::arg("what"), py::arg("values"), py::arg("function"))
+      .def_static("is_possible", &QueueTask::is_possible, py::arg("mirror"));
 }
 
 void bind_while(py::module_& room) {

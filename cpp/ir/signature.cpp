@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "ir/signature.hpp"
 
+#include <algorithm>
+
 #include "base/canonical.hpp"
 #include "base/overload.hpp"
 
@@ -82,9 +84,11 @@ void add(Canonical& out, const Arg& arg) {
   out.close();
 }
 
-/// Of a Group of one its kernel alone.
+/// Of a Group of one its kernel alone, unless something is known of its values.
 void add_members(Canonical& out, const Group& group) {
-  if (group.members.size() == 1 && group.members.front().visit == Visit::items) {
+  const bool is_plain = std::ranges::all_of(
+      group.values, [](const Value& value) { return value.stored && !value.is_zero; });
+  if (group.members.size() == 1 && group.members.front().visit == Visit::items && is_plain) {
     out.text(group.members.front().kernel->key);
     return;
   }

@@ -17,6 +17,7 @@ __all__: list[str] = [
     "FillTask",
     "LoopGraph",
     "Node",
+    "QueueTask",
     "ReplayTrial",
     "Step",
     "Way",
@@ -67,6 +68,17 @@ class ExchangeTask(pyop2cxx._core.GraphTask):
         mirror: pyop2cxx._core.DeviceMirror,
         target: pyop2cxx._core.Buffer,
         source: pyop2cxx._core.Buffer,
+    ) -> None: ...
+
+class QueueTask(pyop2cxx._core.GraphTask):
+    @staticmethod
+    def is_possible(mirror: pyop2cxx._core.DeviceMirror) -> bool: ...
+    def __init__(
+        self,
+        mirror: pyop2cxx._core.DeviceMirror | None,
+        what: str,
+        values: collections.abc.Sequence[tuple[pyop2cxx._core.Buffer, bool]],
+        function: collections.abc.Callable[[int | None, list[int]], None],
     ) -> None: ...
 
 class Step:

@@ -19,7 +19,7 @@ from pyop2cxx.data.dats import Dat
 from pyop2cxx.data.globals import Global
 from pyop2cxx.exceptions import DataValueError, GraphClosedError, UsageError, user_line
 from pyop2cxx.graph.graph import Graph
-from pyop2cxx.graph.library_calls import Copy, Fill, Scan
+from pyop2cxx.graph.library_calls import Captured, Copy, Fill, Scan
 from pyop2cxx.graph.operations import HostCall, Inner, LoopOperation, Operation, Placed, While
 from pyop2cxx.loop.parloop import ParLoop
 from pyop2cxx.runtime.tracebacks import ends_tracebacks
@@ -121,6 +121,43 @@ class Successors:
                 )
         called = name or getattr(function, "__name__", "host")
         return self._place(HostCall(str(called), function, reads, writes))
+
+    def then_library(
+        self,
+        function: Callable[..., object],
+        *,
+        reads: Sequence[Dat | Global] = (),
+        writes: Sequence[Dat | Global] = (),
+        name: str | None = None,
+    ) -> Node:
+        """Add a call of another library, such as cuBLAS or cuSPARSE, where the values are.
+
+        The function enqueues the work and waits for nothing. On CUDA it is called while launches
+        are recorded; its work becomes nodes of the graph that is replayed, and the function is not
+        called again as long as no address changes.
+
+        Args:
+            function: Called with a queue and the addresses of `reads` and `writes`, as integers.
+                The queue is a ``cudaStream_t``; on backends of the host, and on OpenCL, it is None,
+                and the addresses are those of the host.
+            reads: Dats and Globals that it reads.
+            writes: Dats and Globals that it writes; it may read them, too.
+            name: What messages and pictures call it; None means the function's name.
+
+        Raises:
+            GraphClosedError: The graph is not being built.
+            UsageError: It is no function, or something is neither a Dat nor a Global, or only
+                components of one.
+        """
+        if not callable(function):
+            raise UsageError(f"graph: then_library needs a function, got {function!r}")
+        for data in (*reads, *writes):
+            if not isinstance(data, Dat | Global) or data._stride:
+                raise UsageError(
+                    f"graph: then_library reads and writes whole Dats and Globals, got {data!r}"
+                )
+        called = name or getattr(function, "__name__", "library")
+        return self._place(Captured(str(called), function, reads, writes))
 
     def then_copy(self, source: Any, target: Any, *, casting: str = "fitting") -> Node:
         """Add a copy of all values into another Dat or Global, converted to its dtype.

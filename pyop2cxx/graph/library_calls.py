@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Nodes that the library has functions for: copies, fills and scans."""
+"""Nodes that the library has functions for, such as scans, and calls of other libraries."""
 
 from __future__ import annotations
 
@@ -186,6 +186,67 @@ class Scan(HostCall):
             return self
         source, target = (replaced.get(one._uid, one) for one in (self.source, self.target))
         return Scan(source, target, may_compile=self._may_compile)
+
+
+class Captured(HostCall):
+    """A call of somebody else's library, by a function that enqueues it on a queue.
+
+    Args:
+        name: What messages call it.
+        function: Takes a queue and addresses.
+        reads: What it reads.
+        writes: What it writes.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        function: Callable[..., object],
+        reads: Sequence[Dat | Global],
+        writes: Sequence[Dat | Global],
+    ) -> None:
+        self.function, self.reads, self.writes = function, tuple(reads), tuple(writes)
+        super().__init__(name, self._on_host, reads, writes)
+
+    def task(self) -> _core.GraphTask | None:
+        """Return the call; None where a device has no queue that libraries know."""
+        mirror = mirror_of_loops()
+        if mirror is not None and not _core.graph.QueueTask.is_possible(mirror):
+            return None
+        return self._task(mirror)
+
+    def _task(self, mirror: _core.DeviceMirror | None) -> _core.GraphTask:
+        function = self.function
+        values = []
+        for data, writes in (*((d, False) for d in self.reads), *((d, True) for d in self.writes)):
+            _host_values(data)
+            values.append((data._buffer, writes))
+
+        def call(queue: int | None, addresses: Sequence[int]) -> None:
+            function(queue, *addresses)
+
+        return _core.graph.QueueTask(mirror, f"graph node '{self.name}'", values, call)
+
+    def _on_host(self) -> None:
+        _core.graph.LoopGraph([_core.graph.Step([], self._task(None))]).submit(1)
+
+    def notes(self) -> Iterator[Callable[[], None]]:
+        """Ghosts of what it writes are out of date."""
+        for data in self.writes:
+            if isinstance(data, Dat) and data.dataset.set.halo is not None:
+                yield partial(setattr, data, "halo_valid", False)
+
+    def lent(self) -> Iterator[Lent]:
+        """Those of all values, on a device."""
+        for data in (*self.reads, *self.writes):
+            yield from _lent_of(data)
+
+    def bound(self, replaced: Replaced) -> Operation:
+        """Return the same call, which gets the addresses of other data."""
+        if not self._is_met(replaced):
+            return self
+        ends = ([replaced.get(one._uid, one) for one in of] for of in (self.reads, self.writes))
+        return Captured(self.name, self.function, *ends)
 
 
 def _host_values(data: Dat | Global) -> Array:

@@ -932,3 +932,24 @@ def test_check_mode_stops_a_chain_that_compares(debugging: None) -> None:
         with pytest.raises(op2.CheckError, match=r"element 3 .* became infinite"):
             chain.flush()
     np.testing.assert_array_equal(ring.dats["p"].data_ro, before)
+
+
+def test_sums_into_globals_start_at_zero_on_devices(device: object) -> None:
+    """Also where a loop is alone; a sum that is overwritten before anybody looks is not made."""
+    total = op2.Kernel("void total(const double *x, double *s) { s[0] += x[0]; }", "total")
+    ring = Ring()
+    q = ring.dats["q"]
+    ring.sum.data[:] = 7.0
+
+    def run() -> None:
+        with op2.chain() as chain:
+            for _ in range(2):
+                ring.sum.zero()
+                op2.par_loop(total, ring.cells, q(op2.READ), ring.sum(op2.INC))
+                ring.run("gather")
+        found = [(step.zeroed, step.dropped) for step in chain.explain().steps if step.zeroed]
+        assert found == [(("sum",), ("sum",)), (("sum",), ())]
+
+    for _ in range(2):
+        run()
+        np.testing.assert_allclose(ring.sum.data_ro[0], q.data_ro.sum(), rtol=1e-14)

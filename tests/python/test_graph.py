@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import gc
 import random
 import weakref
@@ -628,6 +629,40 @@ def test_a_function_is_called_in_its_place(backend: str) -> None:
     graph.submit(3)
     assert seen == [1.0, 3.0, 5.0]
     assert graph.stats().segments == 3
+
+
+def test_a_library_is_called_where_the_values_are(backend: str) -> None:
+    cells = op2.Set(3)
+    x, y, z = (
+        op2.Dat(cells, np.full(3, value), name="xyz"[i]) for i, value in enumerate((1.0, 2.0, 5.0))
+    )
+    queues = []
+
+    def copied(queue: int | None, source: int, target: int) -> None:
+        queues.append(queue)
+        if queue is None:
+            ctypes.memmove(target, source, 24)
+            return
+        copy = ctypes.CDLL("libcuda.so.1").cuMemcpyDtoDAsync_v2
+        copy.argtypes = [ctypes.c_uint64, ctypes.c_uint64, ctypes.c_size_t, ctypes.c_void_p]
+        assert copy(target, source, 24, queue) == 0
+
+    with op2.graph() as g:
+        g.slot(x)
+        before = g.then(MORE, cells, x(op2.RW))
+        before.then_library(copied, reads=[x], writes=[y]).then(MORE, cells, y(op2.RW))
+    graph = g.instantiate()
+    assert graph.stats().segments == (3 if backend == "opencl" else 1)
+    for i in range(4):
+        graph.submit()
+        assert y.data_ro.tolist() == [i + 3.0] * 3
+    assert len(queues) == 4 or backend == "cuda"
+    assert {queue is None for queue in queues} == {backend != "cuda"}
+    graph.bind({x: z}).submit()
+    assert y.data_ro.tolist() == [7.0] * 3
+    x.data[:] = -1.0  # what the host writes is seen
+    graph.submit()
+    assert y.data_ro.tolist() == [1.0] * 3
 
 
 def test_a_function_of_which_nothing_is_known_is_ordered_with_all_nodes() -> None:

@@ -10,6 +10,8 @@
 #include <utility>
 #include <vector>
 
+#include "ir/group.hpp"
+
 namespace op2::ir {
 namespace {
 
@@ -105,6 +107,20 @@ TEST(Signature, DiffersForEveryField) {
 
 TEST(Signature, IsEqualForEqualLoops) {
   EXPECT_EQ(signature(base_loop()), signature(base_loop()));
+}
+
+TEST(Signature, KnowsWhatIsKnownOfValuesAlsoOfOneLoopAlone) {
+  Loop loop = base_loop();
+  number_values(loop);
+  ASSERT_FALSE(loop.values.empty());
+  EXPECT_EQ(signature(loop), signature(base_loop()));
+  Loop zero = loop;
+  zero.values.front().is_zero = true;
+  EXPECT_NE(signature(zero), signature(loop));
+  Loop dropped = loop;
+  dropped.values.back().stored = false;
+  EXPECT_NE(signature(dropped), signature(loop));
+  EXPECT_NE(signature(dropped), signature(zero));
 }
 
 TEST(Signature, KnowsTheKernelByItsKeyAlone) {

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "mesh/buffer.hpp"
+#include "runtime/device_mirror.hpp"
+#include "runtime/graph_task.hpp"
+
+namespace op2::runtime {
+
+/// @brief Values that a call of a library uses, and whether it writes them.
+using QueueUses = std::vector<std::pair<std::shared_ptr<mesh::Buffer>, bool>>;
+
+/// @brief A call of a vendor's library, such as cuBLAS, by a function of the program. It enqueues
+/// its work on the queue that it is given; while launches are recorded that is the recording's, so
+/// that the work becomes nodes of it and the function is not called again.
+class QueueTask final : public GraphTask {
+ public:
+  /// @brief Takes the vendor's handle of the queue, none on the host, and addresses in the order of
+  /// the values. On a device it must wait for nothing.
+  using Function = std::function<void(std::optional<std::uintptr_t> queue,
+                                      const std::vector<std::uintptr_t>& addresses)>;
+
+  /// @brief Whether a device has queues that libraries know.
+  [[nodiscard]] static bool is_possible(DeviceMirror& mirror);
+
+  /// @param[in] mirror Where loops run; null: on the host, where the work is done when the function
+  /// returns.
+  QueueTask(std::shared_ptr<DeviceMirror> mirror, std::string what, QueueUses values,
+            Function function);
+
+  [[nodiscard]] std::shared_ptr<Device> device() const override {
+    return mirror_ ? mirror_->device() : nullptr;
+  }
+  [[nodiscard]] const std::vector<mesh::BufferUse>& uses() const override { return uses_; }
+  bool run() override;
+  [[nodiscard]] Device* recorder() override { return device().get(); }
+  [[nodiscard]] std::size_t n_launches() const override { return 1; }
+  bool make_ready(std::vector<std::uintptr_t>& state) override;
+  /// @throws UnsupportedError if the device has no queues for libraries.
+  void launch_ready() override;
+  void count_replays(std::int64_t n) override;
+
+ private:
+  void count_writes();
+  [[nodiscard]] std::vector<std::uintptr_t> addresses() const;
+
+  std::shared_ptr<DeviceMirror> mirror_;
+  std::string what_;
+  QueueUses values_;
+  Function function_;
+  std::vector<mesh::BufferUse> uses_;
+  std::vector<void*> handles_;
+};
+
+}  // namespace op2::runtime
