@@ -157,6 +157,7 @@ def test_maps_of_the_base_lead_to_the_same_from_every_cell(backend: str) -> None
         assert total.data_ro.tolist() == [12, 8]
 
 
+@pytest.mark.usefixtures("host")
 def test_text_of_columns_needs_no_size() -> None:
     texts = []
     for size in (None, 4):

@@ -46,7 +46,7 @@ TEST(CheckedCalls, BytesThatAreCopiedHaveValues) {
     return call("memcpy", {name(to), name(from), lit("16")});
   };
   EXPECT_EQ(checks_of(copy("w", "x"), Access::read, local), Names{});
-  EXPECT_EQ(checks_of(copy("w", "x"), Access::inc, local), (Names{"store", "load"}));
+  EXPECT_EQ(checks_of(copy("w", "x"), Access::inc, local), (Names{"load"}));
   EXPECT_EQ(checks_of(copy("x", "w"), Access::rw, local), (Names{"load"}));
 }
 
