@@ -14,9 +14,10 @@ namespace {
 struct Span {
   std::int64_t low = 0;
   std::int64_t high = 0;
+  bool is_all = true;  ///< false: there are larger ones, beyond 63 bits
 
   [[nodiscard]] bool holds(const Span& other) const {
-    return low <= other.low && other.high <= high;
+    return low <= other.low && other.high <= high && other.is_all;
   }
 };
 
@@ -27,18 +28,18 @@ int bits_of(Base base) {
   return dtype ? static_cast<int>(size_of(*dtype)) * 8 : 1;
 }
 
-/// What an integer type holds, as far as this can be said in 64 bits with a sign.
+/// What an integer type holds.
 Span span_of(Base base) {
   if (base == Base::boolean) return {0, 1};
   const int n_bits = bits_of(base);
   const bool is_signed = has_sign(base);
   const std::int64_t high =
       n_bits == 64 ? largest : (std::int64_t{1} << (n_bits - (is_signed ? 1 : 0))) - 1;
-  return {is_signed ? -high - 1 : 0, high};
+  return {is_signed ? -high - 1 : 0, high, is_signed || n_bits < 64};
 }
 
 Span hull(const Span& a, const Span& b) {
-  return {std::min(a.low, b.low), std::max(a.high, b.high)};
+  return {std::min(a.low, b.low), std::max(a.high, b.high), a.is_all && b.is_all};
 }
 
 Span span_of(const Expr& expr);

@@ -12,7 +12,6 @@
 #include "ir/kernel_types.hpp"
 #include "ir/kernel_updates.hpp"
 #include "ir/kernel_walk.hpp"
-#include "ir/known_functions.hpp"
 #include "ir/unique_names.hpp"
 
 namespace op2::ir {
@@ -435,36 +434,6 @@ Expr CheckedFunction::call(const Call& node, const Expr& expr) {
   std::string& name = known == results_.end() ? results_[&expr] : known->second;
   if (name.empty()) name = temporary(callee->result);
   return make::assign(make::name(name), std::move(made));
-}
-
-/// What a function of the library writes through its pointers has values then.
-Expr CheckedFunction::library_call(const Call& node, const Expr& expr, Expr made) {
-  const KnownFunction* known = known_function(node.function);
-  for (std::size_t i = 0; known != nullptr && i < known->parameters.size(); ++i) {
-    if (i >= expr.operands.size() || !is_of_integer(known->parameters[i])) continue;
-    made.operands[i] =
-        converted(expr.operands[i], std::move(made.operands[i]), known->parameters[i]);
-  }
-  if (!kernel_.has_bits) return made;
-  const bool is_memory =
-      node.function.find("mem") != std::string::npos && expr.operands.size() == 3;
-  for (std::size_t i = 0; i < expr.operands.size(); ++i) {
-    const Expr& pointer = without_casts(expr.operands[i]);
-    if (pointer.type.derivation.empty() || !has_no_effect(pointer)) continue;
-    if (known != nullptr && (i >= known->parameters.size() || !known->writes(i))) continue;
-    const auto reach = pointers_.reach(pointer);
-    if (!reach || make::value_of(reach->bits)) continue;
-    Expr n = known == nullptr ? reach->high : make::number(1);
-    const auto dtype = dtype_of(pointer.type.base);
-    if (is_memory && dtype) {
-      if (!has_no_effect(expr.operands[2])) continue;
-      n = make::over(make::cast(scalar(Base::int64), value(expr.operands[2])),
-                     static_cast<std::int64_t>(size_of(*dtype)));
-    }
-    made = make::comma(make::call("op2_given", {reach->bits, std::move(n), reach->high}),
-                       std::move(made));
-  }
-  return made;
 }
 
 Expr CheckedFunction::assigned_pointer(const Assign& node, const Expr& expr) {

@@ -74,6 +74,9 @@ class CheckedFunction {
   Expr call(const Call& node, const Expr& expr);
   Expr cast(const Expr& expr);
   Expr library_call(const Call& node, const Expr& expr, Expr made);
+  Expr given(const Call& node, const Expr& expr, Expr made);
+  Expr memory_call(const Expr& expr, Expr made);
+  std::optional<Expr> bytes_used(const Expr& pointer, const Reach& reach, Expr n, bool is_stored);
   Expr assign(const Assign& node, const Expr& expr);
   Expr assigned_to(const Expr& target, const Assign& node, const Expr& expr);
   Expr updated(BinaryOp op, const Expr& expr, const Expr& target, Expr old, Expr by);

@@ -32,6 +32,17 @@ def checked() -> Iterator[None]:
 
 
 @pytest.fixture
+def host() -> Iterator[None]:
+    """A backend of the host until the test ends, also where the usual one is a device's."""
+    name = runtime.backend
+    if isinstance(runtime.engine.backend(name).toolchain, DeviceToolchain):
+        available = {one.name for one in op2.backends() if one.available}
+        name = "openmp" if "openmp" in available else "sequential"
+    with op2.backend(name):
+        yield
+
+
+@pytest.fixture
 def device() -> Iterator[_core.Device]:
     """A device on which loops run until the test ends: the first that this machine has."""
     for found in op2.backends():

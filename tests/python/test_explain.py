@@ -202,6 +202,7 @@ def test_times_of_devices_are_measured_or_not_told() -> None:
     assert 0 < (found.seconds_per_call or 0) < 10
 
 
+@pytest.mark.usefixtures("host")
 def test_opaque_kernels_have_no_figures() -> None:
     cells = op2.Set(3)
     x = op2.Dat(cells)
@@ -219,6 +220,7 @@ def test_static_programs_are_explained_without_sizes() -> None:
     assert "vector registers: unknown" in str(found)
 
 
+@pytest.mark.usefixtures("host")
 def test_columns_are_asked_for_less() -> None:
     columns, points = op2.ExtrudedSet(op2.Set(2), 4), op2.Set(8)
     c2p = op2.Map(columns, points, 2, [[0, 1], [4, 5]], offset=[1, 1])
@@ -238,6 +240,7 @@ def test_watched_collects_each_decision_once() -> None:
     assert runtime.on_loop is None
 
 
+@pytest.mark.usefixtures("host")
 def test_program(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = tmp_path / "program.py"
     path.write_text(PROGRAM)

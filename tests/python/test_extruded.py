@@ -160,7 +160,7 @@ def test_maps_of_the_base_lead_to_the_same_from_every_cell(backend: str) -> None
 def test_text_of_columns_needs_no_size() -> None:
     texts = []
     for size in (None, 4):
-        op2.init(static=True)
+        op2.init(backend="sequential", static=True)
         base, nodes = op2.Set(size, "base"), op2.Set(size and 20, "nodes")
         columns = op2.ExtrudedSet(base, 5)
         values = None if size is None else np.arange(8).reshape(4, 2)

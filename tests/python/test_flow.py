@@ -383,6 +383,7 @@ print(repr(loop.generate()), len(n_printed))
     assert other[-1].endswith(" 1")
 
 
+@pytest.mark.usefixtures("host")
 def test_the_spelling_of_an_opaque_kernel_that_came_first_does_not_matter() -> None:
     w = World()
     first, second = (
@@ -394,6 +395,7 @@ def test_the_spelling_of_an_opaque_kernel_that_came_first_does_not_matter() -> N
     assert "// two" in second
 
 
+@pytest.mark.usefixtures("host")
 def test_options_that_change_the_text_change_the_key() -> None:
     loop = World().loop()
     codes = [
@@ -459,8 +461,8 @@ def test_a_strategy_that_is_unknown_to_the_core_is_listed() -> None:
         World().loop().generate({"strategy": "guess"})
 
 
+@pytest.mark.usefixtures("host")
 def test_lanes_are_chosen_once_for_equal_loops(monkeypatch: pytest.MonkeyPatch) -> None:
-    op2.exit()
     asked: list[object] = []
     choose = _core.choose_lanes
 

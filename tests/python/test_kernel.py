@@ -390,6 +390,7 @@ def test_what_is_known_of_arguments() -> None:
         Kernel("", "f", accesses=[op2.READ], dtypes=[float, int])
 
 
+@pytest.mark.usefixtures("host")
 @pytest.mark.parametrize("name", ["n", "k", "begin", "next"])
 def test_kernels_in_cpp_may_have_any_name(name: str) -> None:
     text = f"""

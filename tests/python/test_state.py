@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 from __future__ import annotations
 
+import atexit
 import logging
 import subprocess
 import sys
@@ -17,7 +18,8 @@ if TYPE_CHECKING:
 
 
 @pytest.fixture
-def runtime(tmp_path: Path) -> Iterator[Runtime]:
+def runtime(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Runtime]:
+    monkeypatch.delenv("PYOP2CXX_BACKEND", raising=False)  # it would be none of those in the folder
     for name in ("abacus.py", "sequential.py", "__init__.py", "_shared.py", "notes.txt"):
         (tmp_path / name).touch()
     logger = logging.getLogger("pyop2cxx")
@@ -25,6 +27,7 @@ def runtime(tmp_path: Path) -> Iterator[Runtime]:
     made = Runtime()
     made.backend_folder = tmp_path
     yield made
+    atexit.unregister(made.exit)
     logger.setLevel(level)
     logger.handlers[:] = handlers
 

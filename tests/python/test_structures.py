@@ -396,6 +396,7 @@ WHOLE = {
 }
 
 
+@pytest.mark.usefixtures("host")
 @pytest.mark.parametrize("why", WHOLE)
 def test_what_is_used_as_a_whole_is_left_to_the_compiler(why: str) -> None:
     cells = op2.Set(3)

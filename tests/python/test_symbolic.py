@@ -152,6 +152,7 @@ def test_different_loops_have_different_signatures() -> None:
     assert len({signature(loop) for loop in loops.values()}) == len(loops) == 8
 
 
+@pytest.mark.usefixtures("host")
 def test_wide_indices_are_another_text_but_the_same_signature() -> None:
     texts = []
     edges = op2.Set(3)

@@ -22,6 +22,7 @@ def clean() -> Iterator[None]:
     op2.exit()
 
 
+@pytest.mark.usefixtures("host")
 def test_timings_count_calls_of_every_kind() -> None:
     assert op2.timings() == {}
     w = World()
