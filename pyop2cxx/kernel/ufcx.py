@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from pyop2cxx.exceptions import InternalError, KernelTypeError, UnsupportedError, UsageError
 from pyop2cxx.kernel.ufcx_sums import with_joined_sums
 from pyop2cxx.kernel.ufcx_tables import with_tables
-from pyop2cxx.runtime.frames import render
+from pyop2cxx.runtime.frames import render_once
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -132,7 +132,7 @@ def function(
     """
     written = [{"name": p, "type": ctype, "is_const": const} for p, ctype, const in parameters]
     context = {"name": name, "parameters": written, "body": body, "headers": headers}
-    return render("kernels/function.c.j2", {**context, "before": before})
+    return render_once("kernels/function.c.j2", {**context, "before": before})
 
 
 def _function(source: str, integral: str | None) -> tuple[str, list[str], str]:
