@@ -156,9 +156,11 @@ def main(argv: Sequence[str] | None = None) -> int:
     op2.init(backend=given.backend)
     system = System(given.cells)
     first = system.square()
-    while system.square() > 1e-24 * first and system.n_done < 1000:
-        with op2.chain() if given.chain else nullcontext():
-            system.step()
+    with op2.profile() as profile:
+        while system.square() > 1e-24 * first and system.n_done < 1000:
+            with op2.chain() if given.chain else nullcontext():
+                system.step()
+    print(profile)
     error = float(np.abs(system.u.data_ro - system.exact).max())
     passed = error < 1e-10
     print(f"{len(system.exact)} vertices, {system.n_done} iterations")

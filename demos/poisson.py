@@ -267,7 +267,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     op2.init(backend=given.backend)
     mesh = make_mesh(given.dim, given.cells, given.degree)
     options = {"ksp_type": given.ksp_type, "pc_type": given.pc_type, "package": given.package}
-    u, error = solve(mesh, given.dim, given.degree, {**options, "ksp_rtol": 1e-10})
+    with op2.profile() as profile:
+        u, error = solve(mesh, given.dim, given.degree, {**options, "ksp_rtol": 1e-10})
+    print(profile)
     if given.plot:
         plot(mesh, u.data_ro, given.plot)
     bound = BOUND[given.dim, given.degree] / given.cells ** (given.degree + 1)

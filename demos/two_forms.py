@@ -97,12 +97,14 @@ def main(argv: Sequence[str] | None = None) -> int:
         parser.error("--cells must be at least 4")
     op2.init(backend=given.backend)
     errors = []
-    for n in (given.cells, 2 * given.cells):
-        forms = TwoForms(n)
-        with op2.chain() if given.chain else nullcontext():
-            forms.step()
-        errors.append(abs(forms.quotient() / (2 * math.pi**2) - 1))
-        print(f"{n} x {n}: quotient {forms.quotient():.6f}, error {errors[-1]:.1e}")
+    with op2.profile() as profile:
+        for n in (given.cells, 2 * given.cells):
+            forms = TwoForms(n)
+            with op2.chain() if given.chain else nullcontext():
+                forms.step()
+            errors.append(abs(forms.quotient() / (2 * math.pi**2) - 1))
+            print(f"{n} x {n}: quotient {forms.quotient():.6f}, error {errors[-1]:.1e}")
+    print(profile)
     order = math.log2(errors[0] / errors[1])
     passed = order > 1.9
     print(f"check: {'passed' if passed else 'FAILED'}: order {order:.2f}")

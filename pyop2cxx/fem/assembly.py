@@ -13,6 +13,7 @@ from pyop2cxx.fem._packages import ufl
 from pyop2cxx.fem.conditions import DirichletBC, given_values
 from pyop2cxx.fem.functions import Function
 from pyop2cxx.fem.loops import Form
+from pyop2cxx.runtime.tracebacks import ends_traceback
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -43,6 +44,7 @@ def compiled(form: Any, dtype: DTypeLike | None = None) -> Form:
     return found
 
 
+@ends_traceback
 def assemble(
     form: Any,
     bcs: Sequence[DirichletBC] = (),
@@ -131,6 +133,7 @@ def _set_diagonal(matrix: Mat, held: Array, value: float) -> None:
             matrix.set_local_diagonal_entries(np.flatnonzero(chosen), value, component)
 
 
+@ends_traceback
 def assemble_system(
     a: Any, L: Any, bcs: Sequence[DirichletBC] = (), *, dtype: DTypeLike | None = None
 ) -> tuple[Mat, Function]:

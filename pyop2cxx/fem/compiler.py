@@ -22,6 +22,7 @@ from pyop2cxx.fem._packages import ufl
 from pyop2cxx.kernel import ufcx
 from pyop2cxx.kernel.kernel import Kernel
 from pyop2cxx.runtime.store import remembered
+from pyop2cxx.runtime.tracebacks import ends_traceback
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
 SCALARS: Mapping[str, tuple[str, str]] = {
     "float32": ("float", "float"),
     "float64": ("double", "double"),
+    "complex64": ("float _Complex", "float"),
     "complex128": ("double _Complex", "double"),
 }
 """For each dtype of a form what C calls a scalar, and a coordinate."""
@@ -96,6 +98,7 @@ class Integral:
         return f"<Integral {self.kind}: {self.kernel.name}({names}), shape {self.shape}>"
 
 
+@ends_traceback
 def compile_form(
     form: Any,
     dtype: DTypeLike = np.float64,
@@ -109,7 +112,8 @@ def compile_form(
 
     Args:
         form: A ``ufl.Form`` of rank 0, 1 or 2 on one mesh of P1 or Q1 geometry.
-        dtype: Of scalars: float32, float64 or complex128. Coordinates are real, of that precision.
+        dtype: Of scalars: float32, float64, complex64 or complex128. Coordinates are real, of that
+            precision.
         name: What the kernels are called, followed by the kind of integral; empty means a name
             made of the signature.
         options: Of FFCx, such as ``{"sum_factorization": True}``, besides ``scalar_type``.

@@ -29,9 +29,10 @@ class DirichletBC:
         value: A number or an array of one value for each component; a function of coordinates, of
             shape (gdim, n), that returns n values or (components, n) of them; a `Function` of the
             space; or an expression of UFL's.
-        where: Which dofs: the name of a tag of ``mesh.exterior_facets``; a Subset of their Set; a
-            mask of booleans, shape (dof_set.size,); a function of coordinates that returns n
-            booleans, for dofs that are values at points; or None for the whole boundary.
+        where: Which dofs: the name of a tag of ``mesh.exterior_facets``, or a list of names; a
+            Subset of their Set; a mask of booleans, shape (dof_set.size,); a function of
+            coordinates that returns n booleans, for dofs that are values at points; or None for
+            the whole boundary.
         component: Of vectors the only one whose values are given; None means all.
 
     Attributes:
@@ -93,6 +94,8 @@ class DirichletBC:
 def _held(space: FunctionSpace, where: Any) -> Array:
     """Return the numbers of the dofs at a place, ascending."""
     facets = space.domain.facets("exterior_facet")
+    if isinstance(where, list | tuple) and where and all(isinstance(one, str) for one in where):
+        return np.unique(np.concatenate([_held(space, one) for one in where]))
     if isinstance(where, str):
         tags = facets.tags or {}
         if where not in tags:
@@ -147,6 +150,8 @@ def given_values(space: FunctionSpace, bcs: Iterable[DirichletBC]) -> tuple[Arra
     Raises:
         UsageError: One of these is no condition.
     """
+    if isinstance(bcs, DirichletBC):
+        raise UsageError("pyop2cxx.fem: bcs are a sequence of DirichletBC; write [bc] for one")
     held, values = np.zeros(space.size, bool), np.zeros(space.size)
     for bc in bcs:
         if not isinstance(bc, DirichletBC):

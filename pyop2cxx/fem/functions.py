@@ -28,7 +28,7 @@ class Function(ufl.Coefficient, Shown):
 
     Args:
         space: The space.
-        dtype: Of the values: float32, float64 or complex128.
+        dtype: Of the values: float32, float64, complex64 or complex128.
         name: Used in messages.
         dat: The Dat to use, on the space's dofs; None makes one of zeros.
 

@@ -15,6 +15,7 @@ from pyop2cxx.fem.functions import Function
 from pyop2cxx.fem.loops import Form
 from pyop2cxx.fem.spaces import FunctionSpace, node_points, scalar_part
 from pyop2cxx.fem.stand_ins import form_of
+from pyop2cxx.runtime.tracebacks import ends_traceback
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from pyop2cxx.base.arrays import Array
 
 
+@ends_traceback
 def interpolate(given: Any, target: Function | FunctionSpace) -> Function:
     """Interpolate into a space.
 
@@ -102,7 +104,7 @@ def on_mesh(u: Function) -> Dat:
 def _set_by_call(function: Function, given: Callable[[Array], Any]) -> None:
     space = function.space
     if node_points(space.element) is not None:
-        values = _called(space, given, space.dof_coordinates)
+        values = _independent(space, _called(space, given, space.dof_coordinates))
         function.dat.data_wo.reshape(-1, space.dim)[:] = values.astype(function.dat.dtype)
         return
     where = space.domain.at(_points(space))
@@ -128,6 +130,20 @@ def _called(space: FunctionSpace, given: Callable[[Array], Any], points: Array) 
     return found
 
 
+def _independent(space: FunctionSpace, values: Array) -> Array:
+    """Return the components that an element has dofs for: of a symmetric tensor not all.
+
+    Args:
+        space: The space.
+        values: Shape (..., components).
+    """
+    mapping = getattr(space.element.pullback, "_symmetry", None)
+    if mapping is None:
+        return values
+    places = {k: np.ravel_multi_index(place, space.value_shape) for place, k in mapping.items()}
+    return values[..., [places[k] for k in sorted(places)]]
+
+
 def _points(space: FunctionSpace) -> Array:
     """Return the points of the reference cell at which an element looks."""
     found = node_points(space.element)
@@ -147,6 +163,7 @@ def _set(function: Function, values: Array) -> None:
         values: Shape (n_cells, n_points, components).
     """
     space = function.space
+    values = _independent(space, values)
     if node_points(space.element) is None:
         values = _moments(space, values)
     dofs = space.cell_dofs.values

@@ -18,6 +18,7 @@ from pyop2cxx.fem.domain import Domain
 from pyop2cxx.fem.functions import Function
 from pyop2cxx.fem.loops import Form
 from pyop2cxx.fem.stand_ins import form_of
+from pyop2cxx.runtime.tracebacks import ends_traceback
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -44,6 +45,7 @@ class NewtonHistory:
         return len(self.residuals) - 1
 
 
+@ends_traceback
 def solve(
     equation: Any,
     u: Function,

@@ -51,7 +51,7 @@ class FunctionSpace(ufl.FunctionSpace, Shown):
     Args:
         mesh: A mesh; see `pyop2cxx.fem.domain.MeshLike`.
         element: An element of ``basix.ufl``; or ``(family, degree)`` or ``(family, degree,
-            shape)``, such as ``("P", 2, (3,))``.
+            shape)``, such as ``("P", 2, (3,))``; or a list of these, for a mixed space.
 
     Attributes:
         mesh: As given.
@@ -192,6 +192,8 @@ def scalar_part(element: Any) -> Any:
 
 
 def _as_element(given: Any, domain: Domain) -> Any:
+    if isinstance(given, list):
+        return elements.mixed_element([_as_element(one, domain) for one in given])
     if isinstance(given, tuple):
         family, degree, *shape = given
         try:
@@ -203,7 +205,7 @@ def _as_element(given: Any, domain: Domain) -> Any:
     if not isinstance(given, elements._ElementBase):
         raise UsageError(
             "FunctionSpace: expected an element of basix.ufl, or (family, degree), or (family, "
-            f"degree, shape), got {given!r}"
+            f"degree, shape), or a list of these, got {given!r}"
         )
     if given.cell.cellname != domain.cell_type:
         raise UsageError(

@@ -17,7 +17,7 @@ from pyop2cxx.exceptions import InternalError, KernelTypeError, UnsupportedError
 from pyop2cxx.kernel.ufcx_quotients import with_reciprocals
 from pyop2cxx.kernel.ufcx_sums import with_joined_sums
 from pyop2cxx.kernel.ufcx_tables import with_tables
-from pyop2cxx.runtime.frames import render
+from pyop2cxx.runtime.frames import render_once
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -133,7 +133,7 @@ def function(
     """
     written = [{"name": p, "type": ctype, "is_const": const} for p, ctype, const in parameters]
     context = {"name": name, "parameters": written, "body": body, "headers": headers}
-    return render("kernels/function.c.j2", {**context, "before": before})
+    return render_once("kernels/function.c.j2", {**context, "before": before})
 
 
 def _function(source: str, integral: str | None) -> tuple[str, list[str], str]:

@@ -26,7 +26,8 @@ if TYPE_CHECKING:
     from pyop2cxx.mesh.topology import Numbers
 
 # Integers of each cell that formats other than Gmsh's use for regions, by their names in meshio.
-_REGIONS = ("medit:ref", "avsucd:material", "flac3d:group", "cell_tags", "name_to_read")
+_FAMILIES = "cell_tags"
+_REGIONS = ("medit:ref", "avsucd:material", "flac3d:group", _FAMILIES, "name_to_read")
 _PHYSICAL = "gmsh:physical"
 
 
@@ -156,16 +157,25 @@ def _blocks_of(found: Any, what: str) -> list[Block]:
 
 def _tag_by_numbers(blocks: list[Block], found: Any) -> None:
     """Tag elements by the numbers of their regions, which may have names; 0 is no region."""
-    names = {(int(n), int(dim)): name for name, (n, dim) in found.field_data.items()}
+    names = {
+        (int(pair[0]), int(pair[1])): name
+        for name, pair in found.field_data.items()
+        if np.shape(pair) == (2,) and np.asarray(pair).dtype.kind in "iu"
+    }
     for key in (_PHYSICAL, *_REGIONS):
+        # in files of MED a number stands for a family, which may have several names
+        families = getattr(found, key, {}) if key == _FAMILIES else {}
         for block, numbers in zip(blocks, found.cell_data.get(key, ()), strict=False):
             regions = np.asarray(numbers)
             if regions.ndim != 1 or len(regions) != len(block.rows):
                 continue
             for region in np.unique(regions[np.isfinite(regions)]):
                 if region and region == int(region):
-                    name = names.get((int(region), block.tdim), str(int(region)))
-                    block.tags.setdefault(name, np.flatnonzero(regions == region))
+                    here = np.flatnonzero(regions == region)
+                    number = int(region)
+                    named = names.get((number, block.tdim), str(number))
+                    for name in families.get(number, [named]):
+                        block.tags[name] = np.union1d(block.tags.get(name, here), here)
 
 
 def _mesh_of(

@@ -158,6 +158,11 @@ def ufcx() -> Any:
     return importlib.import_module("pyop2cxx.kernel.ufcx")
 
 
+def templates() -> Any:
+    """Return who fills templates; what is known from an earlier run needs none."""
+    return importlib.import_module("pyop2cxx.runtime.templates")
+
+
 def parser() -> Any:
     """Return who parses kernels; one that is known from an earlier run needs none."""
     return importlib.import_module("pyop2cxx.kernel.parser.parse")

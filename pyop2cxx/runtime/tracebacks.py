@@ -7,7 +7,7 @@ The option ``full_tracebacks``, or ``debug``, keeps all of it.
 from __future__ import annotations
 
 from functools import wraps
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from pyop2cxx.exceptions import Op2Error
 from pyop2cxx.runtime import runtime
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 Class = TypeVar("Class", bound=type[Any])
+Function = TypeVar("Function", bound="Callable[..., Any]")
 
 
 def shorten(error: Op2Error) -> None:
@@ -45,6 +46,11 @@ def ends_tracebacks(*names: str) -> Callable[[Class], Class]:
         return cls
 
     return decorated
+
+
+def ends_traceback(function: Function) -> Function:
+    """Let the errors of a function that users call end there."""
+    return cast("Function", _ending(function))
 
 
 def _ending(function: Callable[..., Any]) -> Callable[..., Any]:

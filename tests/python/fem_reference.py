@@ -107,5 +107,6 @@ def _ctype(dtype: Any) -> str:
     return {
         "float32": "float",
         "float64": "double",
+        "complex64": "float _Complex",
         "complex128": "double _Complex",
     }[np.dtype(dtype).name]

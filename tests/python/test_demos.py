@@ -273,6 +273,39 @@ def test_shallow_water_notices_a_leak(monkeypatch, capsys):
     assert "check: FAILED" in capsys.readouterr().out
 
 
+EVERY = {
+    **{name: ["--cells", str(n)] for name, n in FORMS.items()},
+    **{name: ["--cells", "6"] for name in ("aero", "heat", "two_forms", "poisson")},
+    **{name: ["--cells", "4"] for name in ("column_sum", "conjugate_gradients")},
+    **{name: ["--cells", "6", "--steps", "5"] for name in ("jacobi", "shallow_water")},
+    "airfoil": ["--threads", "2", "--iterations", "100", "--profile"],
+}
+"""Every demo, and what makes it quick."""
+
+
+def test_no_demo_is_forgotten() -> None:
+    programs = {p.stem for p in DEMOS.glob("*.py") if "__main__" in p.read_text()}
+    assert programs == EVERY.keys()
+    assert len(programs) >= 20
+
+
+@pytest.mark.parametrize("name", EVERY)
+def test_every_demo_prints_its_check_and_the_time_of_its_loops(
+    monkeypatch, name, mesh_6k, capsys
+) -> None:
+    for package in ("basix", "ffcx", "scipy", "ufl"):
+        pytest.importorskip(package)
+    module = demo(name, monkeypatch)
+    if name == "airfoil":
+        mesh = ["--mesh", str(mesh_6k)]
+        assert module.main([*EVERY[name], *mesh], measure=lambda threads: STREAM) == 0
+    else:
+        assert module.main(EVERY[name]) == 0
+    out = capsys.readouterr().out
+    assert "check: passed" in out
+    assert "ms/call" in out
+
+
 CHAINED = {
     "airfoil": ("Airfoil", 2, ("q", "rms")),
     "conjugate_gradients": ("System", 4, ("u",)),

@@ -29,7 +29,7 @@ SIZES = {
     **{"hexahedron": (2, 1, 1), "tetrahedron": 1, "triangle": 2, "quadrilateral": 2},
     "interval": 3,
 }
-TOLERANCE = {"float32": 3e-6, "float64": 1e-13, "complex128": 1e-13}
+TOLERANCE = {"float32": 3e-6, "float64": 1e-13, "complex64": 3e-6, "complex128": 1e-13}
 
 
 @pytest.fixture(autouse=True)
@@ -63,7 +63,7 @@ def forms_of(space: fem.FunctionSpace, dtype: str, family: str) -> list[fem.Form
     f, g = fem.Function(space, dtype, "f"), fem.Function(space, dtype, "g")
     for function in (f, g):
         function.dat.data[:] = random.random(function.dat.data.shape)
-        if dtype == "complex128":
+        if dtype.startswith("complex"):
             function.dat.data[:] += 1j * random.random(function.dat.data.shape)
     k = fem.Constant(mesh, 1.5, dtype)
     x, n = fem.SpatialCoordinate(mesh), fem.FacetNormal(mesh)
@@ -88,6 +88,13 @@ def forms_of(space: fem.FunctionSpace, dtype: str, family: str) -> list[fem.Form
     matrix += inner(ufl.jump(u), ufl.jump(v)) * dS
     matrix += inner(ufl.dot(ufl.grad(u)("+"), n("+")), v("-")) * inner(f("-"), f("-")) * dS
     return [fem.Form(number), fem.Form(vector), fem.Form(matrix)]
+
+
+@pytest.mark.parametrize("dtype", ["float32", "complex64", "complex128"])
+def test_of_every_dtype(dtype: str) -> None:
+    mesh = make_mesh("triangle", 2, seed=6)
+    forms = forms_of(fem.FunctionSpace(mesh, element("P2", "triangle")), dtype, "P2")
+    check(forms, assembled(forms), "sequential")
 
 
 def check(forms: list[fem.Form], expected: list[np.ndarray], backend: str) -> None:

@@ -8,7 +8,7 @@ import pytest
 from pyop2cxx.base.folders import template_folder
 from pyop2cxx.exceptions import InternalError
 from pyop2cxx.runtime import runtime
-from pyop2cxx.runtime.frames import render
+from pyop2cxx.runtime.frames import render, render_once
 
 TEMPLATE = "host/translation_unit.j2"
 CONTEXT = {
@@ -45,6 +45,15 @@ def test_a_frame_is_filled() -> None:
 def test_keys_must_match_both_ways(context: dict[str, object], message: str) -> None:
     with pytest.raises(InternalError, match=f"template {TEMPLATE}: {message}"):
         render(TEMPLATE, context)
+
+
+def test_a_frame_is_filled_once_and_then_known(monkeypatch: pytest.MonkeyPatch) -> None:
+    context = {**CONTEXT, "body": "int once(void);"}
+    text = render(TEMPLATE, context)
+    assert render_once(TEMPLATE, context) == text
+    monkeypatch.setattr("pyop2cxx.runtime.frames.render", lambda *_: "filled again")
+    assert render_once(TEMPLATE, context) == text
+    assert render_once(TEMPLATE, {**context, "kernel": "another"}) == "filled again"
 
 
 def test_text_is_not_escaped_as_for_the_web() -> None:

@@ -121,6 +121,19 @@ def test_regions_without_names_go_by_their_numbers(tmp_path: Path) -> None:
     assert {tag: part.size for tag, part in found.cell_tags.items()} == {"2": 3, "4": 2}
 
 
+def test_families_of_med_go_by_their_names(tmp_path: Path) -> None:
+    pytest.importorskip("h5py")
+    x = np.array([[0.0, 0.0], [1.0, 0.0], [0.0, 1.0], [1.0, 1.0]])
+    cells = [("triangle", np.array([[0, 1, 2], [1, 2, 3]])), ("line", np.array([[0, 1]]))]
+    found = meshio.Mesh(x, cells, cell_data={"cell_tags": [np.array([-1, -2]), np.array([-3])]})
+    found.cell_tags = {-1: ["wood", "all"], -2: ["steel", "all"], -3: ["inlet"]}
+    meshio.write(tmp_path / "a.med", found)
+    mesh = read(tmp_path / "a.med", renumber=False)
+    tags = {name: part.indices.tolist() for name, part in mesh.cell_tags.items()}
+    assert tags == {"wood": [0], "all": [0, 1], "steel": [1]}
+    assert list(mesh.exterior_facets.tags) == ["inlet"]
+
+
 def test_elements_of_higher_order_give_their_corners(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
