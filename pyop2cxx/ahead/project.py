@@ -208,7 +208,29 @@ def architectures(named: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
     gpus = tuple(name for name in names if name.startswith("sm_"))
     for gpu in gpus:
         device_files.check_gpu(gpu)
-    return tuple(name for name in names if name not in gpus) or ("native",), gpus
+    archs = tuple(name for name in names if name not in gpus) or ("native",)
+    for arch in archs:
+        if arch != "native":
+            _check_processor(arch)
+    return archs, gpus
+
+
+def _check_processor(arch: str) -> None:
+    """Ask the compiler whether it knows a processor; sources can be generated without one."""
+    try:
+        compiler = runtime.engine.service.compiler(_core.jit.Language.c)
+    except ToolchainError:
+        return
+    try:
+        _run([*compiler.command, f"-march={arch}", "-E", "-x", "c", os.devnull], Path.cwd())
+    except CompilationError as error:
+        said = next((line for line in error.stderr.splitlines() if arch in line), "")
+        raise UsageError(
+            f"--arch {arch}: the compiler '{compiler.command[0]}' makes code for no such "
+            f"processor: {said.strip()}; pass what its -march= takes, such as x86-64-v3, or "
+            "kinds of GPUs, such as sm_90"
+        ) from None
+        UsageError: The C compiler, if there is one, does not know a processor.
 
 
 def digest_of(file: Path) -> str:
@@ -303,10 +325,10 @@ def _run(command: Sequence[str], folder: Path) -> str:
     except OSError as error:
         raise ToolchainError(f"ahead: cannot run '{command[0]}': {error}") from None
     if done.returncode != 0:
-        raise CompilationError(
-            f"ahead: the compiler has failed\n  command: {' '.join(command)}\n{done.stderr}",
-            " ".join(command),
-            done.stderr,
-            "",
+        text = " ".join(command)
+        error = CompilationError(
+            f"ahead: the compiler has failed\n  command: {text}\n{done.stderr}"
         )
     return done.stdout
+        error.command, error.stderr, error.source_path = text, done.stderr, ""
+        raise error
