@@ -9,7 +9,7 @@ import shutil
 from typing import TYPE_CHECKING, Any
 
 from pyop2cxx import _core
-from pyop2cxx.ahead import check_files
+from pyop2cxx.ahead import check_files, leaf_files
 from pyop2cxx.ahead.functions import identifier, unused
 from pyop2cxx.ahead.graph_files import FILE, in_cpp
 from pyop2cxx.base.folders import core_folder
@@ -162,13 +162,16 @@ def _write_runtime(folder: Path) -> None:
     standalone.mkdir(parents=True)
     for header in _STANDALONE:
         (standalone / header).write_text(render("ahead/fmt.h.j2", {}))
+    leaves = leaf_files.write(folder)
+    headers = [*runtime_files(units=False), *leaf_files.HEADERS]
     (folder / "CMakeLists.txt").write_text(
         render(
             "ahead/runtime_CMakeLists.txt.j2",
             {
                 "version": _core.__version__,
                 "units": [file for file in files if file.endswith(".cpp")],
-                "headers": [(one, one.rpartition("/")[0]) for one in runtime_files(units=False)],
+                "leaves": leaves,
+                "headers": [(one, one.rpartition("/")[0]) for one in headers],
             },
         )
     )
