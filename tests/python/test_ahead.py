@@ -160,7 +160,9 @@ print({row.provider for row in op2.dispatch.report()})
 def test_a_program_need_not_say_which_backend(folder: Path) -> None:
     done = run(with_table(folder, "", "print(op2.dispatch.report())"))
     assert done.returncode == 0, done.stderr
-    assert "flux  ahead     block" in done.stdout
+    assert ["flux", "ahead", "ahead", "block"] in [
+        line.split()[:4] for line in done.stdout.splitlines()
+    ]
 
 
 def test_another_mesh_of_the_same_program_is_served_too(folder: Path) -> None:
@@ -622,12 +624,10 @@ def test_bad_commands_leave_nothing_behind(
         "empty.py",
         "full",
         "heat.py",
+        "static.py",
     ]
 
-        "static.py",
 
-def test_architectures_are_of_processors_and_gpus() -> None:
-    assert architectures("") == (("native",), ())
 REJECTED = """
 from pyop2cxx import op2
 op2.init(static=True)
@@ -651,6 +651,8 @@ def test_what_the_compiler_rejects_is_quoted(
     assert [one.name for one in tmp_path.iterdir()] == ["rejected.py"]
 
 
+def test_architectures_are_of_processors_and_gpus() -> None:
+    assert architectures("") == (("native",), ())
     assert architectures("x86-64-v3, native,x86-64-v3") == (("x86-64-v3", "native"), ())
     nvrtc_or_skip()
     assert architectures("sm_90, sm_80,sm_90") == (("native",), ("sm_90", "sm_80"))
