@@ -14,6 +14,7 @@
 #include <utility>
 #include <vector>
 
+#include "api/leaves.hpp"
 #include "api/op2.hpp"
 #include "api/recorded.hpp"
 #include "base/dtype.hpp"
@@ -63,10 +64,7 @@ class GraphSteps {
   template <class T, class S>
   void copy(const Held<S>& source, const Held<T>& target) {
     check_as_many("copy", source.read().size(), target.read().size());
-    steps_.emplace_back([source, target] {
-      std::ranges::transform(source.read(), target.values().begin(),
-                             [](const S& one) { return static_cast<T>(one); });
-    });
+    steps_.emplace_back([source, target] { convert(source.read(), target.values()); });
   }
 
   /// @brief Exclusive sums: each entity gets those over all entities before it.
@@ -74,18 +72,8 @@ class GraphSteps {
   template <class T, int Dim>
   void scan(const Dat<T, Dim>& source, const Dat<T, Dim>& target) {
     check_as_many("scan", source.read().size(), target.read().size());
-    steps_.emplace_back([source, target] {
-      const std::span<const T> from = source.read();
-      const std::span<T> to = target.values();
-      for (std::size_t k = 0; k < Dim; ++k) {
-        T sum{};
-        for (std::size_t i = k; i < from.size(); i += Dim) {
-          const T own = from[i];
-          to[i] = sum;
-          sum = static_cast<T>(sum + own);
-        }
-      }
-    });
+    steps_.emplace_back(
+        [source, target] { op2::scan(source.read(), target.values(), std::size_t{Dim}); });
   }
 
   /// @brief Steps that are repeated as long as a condition holds, which is asked before each pass.

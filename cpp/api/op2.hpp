@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "api/leaves.hpp"
 #include "api/memory.hpp"
 #include "api/states.hpp"
 #include "base/error.hpp"

@@ -117,7 +117,7 @@ class _Check:
 
     def described(self) -> dict[str, Any]:
         """Return what a template needs."""
-        sets = {one._uid: one for each in self._run.objects for one in _sets_of(each.thing)}
+        sets = {one._uid: one for each in self._run.objects for one in sets_of(each.thing)}
         with_values = [one for one in self._run.objects if one.before is not None]
         objects = [self._described(one) for one in with_values]
         return {
@@ -159,7 +159,7 @@ class _Check:
 
     def _made_of(self, thing: Any) -> list[str]:
         """What an object is made of besides its values."""
-        sets = [self._name_of(one) for one in _sets_of(thing)]
+        sets = [self._name_of(one) for one in sets_of(thing)]
         if not isinstance(thing, Mat):
             return sets
         pairs = ", ".join(
@@ -179,8 +179,12 @@ class _Check:
         return found
 
 
-def _sets_of(thing: Any) -> list[Set]:
-    """Return the Sets that an object is on or leads to; a Set itself."""
+def sets_of(thing: Any) -> list[Set]:
+    """Return the Sets that an object is on or leads to; a Set itself.
+
+    Args:
+        thing: A Set, Subset, Map, or what has values.
+    """
     if isinstance(thing, Subset):
         return [thing.superset]
     if isinstance(thing, Set):

@@ -9,7 +9,7 @@ import shutil
 from typing import TYPE_CHECKING, Any
 
 from pyop2cxx import _core
-from pyop2cxx.ahead import check_files
+from pyop2cxx.ahead import check_files, example_files, leaf_files
 from pyop2cxx.ahead.functions import identifier, unused
 from pyop2cxx.ahead.graph_files import FILE, in_cpp
 from pyop2cxx.base.folders import core_folder
@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from pyop2cxx.ahead.entries import Entry
     from pyop2cxx.ahead.functions import Compiled, Function
     from pyop2cxx.ahead.graph_files import SavedGraph
-    from pyop2cxx.ahead.records import Record
 
 RUNTIME = "runtime"
 _FIRST = ("api/loops.hpp", "api/graphs.hpp")
@@ -54,10 +53,11 @@ def write(
         Whether there is a test.
     """
     usual = {"name": name, "scope": identifier(name), "version": _core.__version__}
-    functions, records, names = [], [], {}
-    for signature, function_name, function, compiled, run in _functions(entries):
+    functions, records, examples, names = [], [], [], {}
+    for signature, function_name, function, compiled, entry in _functions(entries):
         functions.append((function_name, function, compiled))
-        records.append(run)
+        records.append(entry.record)
+        examples.append((function_name, function, entry.things))
         names[function, signature] = function_name
     of_graph: dict[str, Any] = {"graph": None, "saved": None}
     if graph is not None:
@@ -109,6 +109,9 @@ def write(
         )
     )
     _write_runtime(folder / RUNTIME)
+    on_host = [code.backend for code in codes if not code.images]  # every machine has processors
+    first = min(on_host or [code.backend for code in codes], default="")
+    example_files.write(folder, usual, examples, first)
     pairs = list(zip(functions, records, strict=True))
     recorded = [(*one, run) for one, run in pairs if not isinstance(run, str)]
     untested = [f"{one[0]}: {run}" for one, run in pairs if isinstance(run, str)]
@@ -162,13 +165,16 @@ def _write_runtime(folder: Path) -> None:
     standalone.mkdir(parents=True)
     for header in _STANDALONE:
         (standalone / header).write_text(render("ahead/fmt.h.j2", {}))
+    leaves = leaf_files.write(folder)
+    headers = [*runtime_files(units=False), *leaf_files.HEADERS]
     (folder / "CMakeLists.txt").write_text(
         render(
             "ahead/runtime_CMakeLists.txt.j2",
             {
                 "version": _core.__version__,
                 "units": [file for file in files if file.endswith(".cpp")],
-                "headers": [(one, one.rpartition("/")[0]) for one in runtime_files(units=False)],
+                "leaves": leaves,
+                "headers": [(one, one.rpartition("/")[0]) for one in headers],
             },
         )
     )
@@ -176,22 +182,22 @@ def _write_runtime(folder: Path) -> None:
 
 def _functions(
     entries: Iterable[Entry],
-) -> Iterable[tuple[str, str, Function, list[Compiled], Record | str]]:
+) -> Iterable[tuple[str, str, Function, list[Compiled], Entry]]:
     """Put the backends of each loop together, and give loops of one kernel different names."""
     found: dict[tuple[str, Function], list[Compiled]] = {}
-    records: dict[tuple[str, Function], Record | str] = {}
+    first: dict[tuple[str, Function], Entry] = {}
     for entry in entries:
         if entry.function is not None and entry.compiled is not None:
             key = (entry.description["signature"], entry.function)
             found.setdefault(key, []).append(entry.compiled)
-            records.setdefault(key, entry.record)
+            first.setdefault(key, entry)
     taken: set[str] = set()
-    for (key, compiled), run in zip(found.items(), records.values(), strict=True):
+    for (key, compiled), entry in zip(found.items(), first.values(), strict=True):
         signature, function = key
         name = unused(function.name, taken)
         taken.add(name)
         # the first of a backend that suits the mesh is taken: those that know most of it come first
-        yield signature, name, function, sorted(compiled, key=_knows_less), run
+        yield signature, name, function, sorted(compiled, key=_knows_less), entry
 
 
 def _knows_less(code: Compiled) -> tuple[int, int, int, bool]:

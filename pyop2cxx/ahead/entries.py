@@ -53,6 +53,7 @@ class Entry:
         kernel: What the user's kernel of its name is: text and options; empty for one that
             pyop2cxx has written, or for several.
         line: Where the user made the loop.
+        things: The objects that the function's parameters were in the program.
     """
 
     description: dict[str, Any]
@@ -67,6 +68,7 @@ class Entry:
     record: Record | str = ""
     kernel: tuple[str, ...] = ()
     line: str = ""
+    things: tuple[Any, ...] = ()
 
 
 class Collected:
@@ -181,7 +183,8 @@ class Collected:
         about = entry.description
         symbol = about.get("symbol") or Path(about["file"]).stem
         compiled = compiled_of(loop, request, symbol, about, entry.targets)
-        return replace(entry, function=function, compiled=compiled, record=self._records[key])
+        run = self._records[key]
+        return replace(entry, function=function, compiled=compiled, record=run, things=things)
 
 
 def _kinds(request: Request) -> Iterator[Request]:

@@ -115,37 +115,43 @@ class Project:
         images = device_files.write(folder, self.entries)
         loops = [entry.description for entry in self.entries]
         digest = _core.digest(json.dumps(loops, sort_keys=True))
+        graph = None
+        if self.graph is not None:
+            graph = graph_files.write_values(folder, self.graph.written)
+        if on_host or images or graph is not None:
+            (folder / "table.c").write_text(
+                render("ahead/table.c.j2", {"name": self.name, "digest": digest})
+            )
+            facts = graph and graph.get("file")
+            has_check = cpp_files.write(folder, self.name, self.entries, images, self.graph, facts)
+            (folder / "CMakeLists.txt").write_text(self._cmake(on_host, has_check=has_check))
+        built = []
+        if build and (on_host or graph is not None):
+            built = [self._built(folder, on_host, arch) for arch in self.archs]
         manifest: dict[str, Any] = {
             "format": FORMAT,
-            "pyop2cxx": _core.__version__,
+            "version": _core.__version__,
             "abi": "op2_launch_v1",
             "name": self.name,
             "arch": ",".join(self.archs),
             "vector_bytes": runtime.engine.vector_bytes,
             "gather_bytes": runtime.engine.gather_bytes,
             "digest": digest,
+            "library": built[0]["file"] if built else None,
+            "libraries": built,
+            "tuned": list(self.tuned),
             "lanes": {
                 _core.digest(repr(key)): (options.lanes, why)
                 for key, (options, why) in runtime.engine.lanes.items()
             },
-            "tuned": list(self.tuned),
-            "library": None,
-            "loops": loops,
         }
-        if self.graph is not None:
-            manifest["graph"] = graph_files.write_values(folder, self.graph.written)
-        if on_host or images or self.graph is not None:
-            (folder / "table.c").write_text(
-                render("ahead/table.c.j2", {"name": self.name, "digest": digest})
-            )
-            facts = manifest.get("graph", {}).get("file")
-            has_check = cpp_files.write(folder, self.name, self.entries, images, self.graph, facts)
-            (folder / "CMakeLists.txt").write_text(self._cmake(on_host, has_check=has_check))
-        if build and (on_host or self.graph is not None):
-            built = [self._built(folder, on_host, arch) for arch in self.archs]
-            manifest |= {"library": built[0]["file"], "libraries": built}
+        texts = {name: json.dumps(value, indent=2) for name, value in manifest.items()}
+        texts["graph"] = "" if graph is None else json.dumps(graph, indent=2)
+        written = [json.dumps(loop, indent=2) for loop in loops]
         # last: who finds it finds all
-        (folder / MANIFEST).write_text(json.dumps(manifest, indent=2) + "\n")
+        (folder / MANIFEST).write_text(
+            render("ahead/manifest.json.j2", {**texts, "loops": written})
+        )
 
     def _built(self, folder: Path, on_host: Sequence[Entry], arch: str) -> dict[str, Any]:
         """Compile the loops for the host for one kind of processor, and describe the library."""
@@ -203,12 +209,34 @@ def architectures(named: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
 
     Raises:
         ToolchainError: There is no compiler for a GPU, or it makes no code for that.
+        UsageError: The C compiler, if there is one, does not know a processor.
     """
     names = tuple(dict.fromkeys(name.strip() for name in named.split(",") if name.strip()))
     gpus = tuple(name for name in names if name.startswith("sm_"))
     for gpu in gpus:
         device_files.check_gpu(gpu)
-    return tuple(name for name in names if name not in gpus) or ("native",), gpus
+    archs = tuple(name for name in names if name not in gpus) or ("native",)
+    for arch in archs:
+        if arch != "native":
+            _check_processor(arch)
+    return archs, gpus
+
+
+def _check_processor(arch: str) -> None:
+    """Ask the compiler whether it knows a processor; sources can be generated without one."""
+    try:
+        compiler = runtime.engine.service.compiler(_core.jit.Language.c)
+    except ToolchainError:
+        return
+    try:
+        _run([*compiler.command, f"-march={arch}", "-E", "-x", "c", os.devnull], Path.cwd())
+    except CompilationError as error:
+        said = next((line for line in error.stderr.splitlines() if arch in line), "")
+        raise UsageError(
+            f"--arch {arch}: the compiler '{compiler.command[0]}' makes code for no such "
+            f"processor: {said.strip()}; pass what its -march= takes, such as x86-64-v3, or "
+            "kinds of GPUs, such as sm_90"
+        ) from None
 
 
 def digest_of(file: Path) -> str:
@@ -303,10 +331,10 @@ def _run(command: Sequence[str], folder: Path) -> str:
     except OSError as error:
         raise ToolchainError(f"ahead: cannot run '{command[0]}': {error}") from None
     if done.returncode != 0:
-        raise CompilationError(
-            f"ahead: the compiler has failed\n  command: {' '.join(command)}\n{done.stderr}",
-            " ".join(command),
-            done.stderr,
-            "",
+        text = " ".join(command)
+        error = CompilationError(
+            f"ahead: the compiler has failed\n  command: {text}\n{done.stderr}"
         )
+        error.command, error.stderr, error.source_path = text, done.stderr, ""
+        raise error
     return done.stdout

@@ -66,6 +66,11 @@ class Row:
     load_seconds: float = 0.0
 
     @property
+    def tier(self) -> str:
+        """What kind of code ran: 'ahead', 'jit', or of algebra 'library' or 'core'."""
+        return "jit" if self.provider in ("", "jit") else self.provider
+
+    @property
     def seconds(self) -> float:
         """All that this took."""
         return self.generate_seconds + self.compile_seconds + self.load_seconds
@@ -77,12 +82,13 @@ class Report(Tabled, tuple[Row, ...]):
     __slots__ = ()
 
     def _as_rows(self) -> tuple[str, list[tuple[str, ...]], str]:
-        head = ("loop", "provider", "strategy", "count", *_TIMES, "rejected")
+        head = ("loop", "tier", "provider", "strategy", "hits", *_TIMES, "rejected because")
         cells: list[tuple[str, ...]] = [head]
         for row in self:
             cells.append(
                 (
                     row.loop,
+                    row.tier,
                     row.provider or row.origin or "-",
                     row.strategy or "-",
                     str(row.count),

@@ -183,6 +183,7 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
     done("cmake", "--build", folder / "runtime")
     done("cmake", "--install", folder / "runtime", "--prefix", folder / "installed")
     checks = ["-Dairfoil_CHECK=ON", "-Dmatrix_CHECK=ON"]
+    checks += ["-Dairfoil_EXAMPLE=ON", "-Dmatrix_EXAMPLE=ON"]
     prefix = f"-DCMAKE_PREFIX_PATH={folder / 'installed'}"
     said = done("cmake", "-S", folder, "-B", folder / "out", loops, quick, prefix, *checks)
     assert "airfoil: the run-time is that of" in said
@@ -302,8 +303,26 @@ def test_projects_test_themselves(built: Path) -> None:
 def test_a_project_alone_has_its_run_time_and_its_test(built: Path) -> None:
     done("cmake", "-S", built / "matrix_loops", "-B", built / "alone")
     targets = done("cmake", "--build", built / "alone", "--target", "help")
-    assert {"op2_runtime", "matrix_cpp", "matrix_check"} <= set(re.findall(r"\w+", targets))
+    programs = {"matrix_check", "matrix_example"}
+    assert {"op2_runtime", "matrix_cpp", *programs} <= set(re.findall(r"\w+", targets))
     assert "matrix_check" in done("ctest", "-N", "-V", cwd=built / "alone")
+
+
+@pytest.mark.slow
+@needs_program("cmake")
+@pytest.mark.parametrize("backend", ["sequential", "openmp", "opencl"])
+def test_the_example_of_a_project_runs(built: Path, backend: str) -> None:
+    needs(backend)
+    (matrix,) = (built / "out").rglob("matrix_example")
+    # the Subset is the first 27 cells, which grow by 3 before each of two sums
+    said = done(matrix, backend).splitlines()
+    assert {"size: 9", "total: 325"} < {*said}
+    assert [line.partition(":")[0] for line in said] == ["mass", "size", "total"]
+    (airfoil,) = (built / "out").rglob("airfoil_example")
+    assert "res: " in done(airfoil, backend)
+    found = subprocess.run([matrix, "vulkan"], capture_output=True, text=True, check=False)
+    assert found.returncode == 1
+    assert "vulkan" in found.stderr
 
 
 def test_loops_that_were_not_recorded_are_listed(

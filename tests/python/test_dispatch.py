@@ -93,8 +93,12 @@ def test_the_report_prints_as_a_table() -> None:
     w.loop(strategy="owner").compute()
     lines = str(op2.dispatch.report()).splitlines()
     times = ["generate", "ms", "compile", "ms", "load", "ms"]
-    assert lines[0].split() == ["loop", "provider", "strategy", "count", *times, "rejected"]
-    assert ["flux", "jit", "owner"] in [line.split()[:3] for line in lines]
+    assert lines[0].split() == [
+        *("loop", "tier", "provider", "strategy", "hits"),
+        *times,
+        *("rejected", "because"),
+    ]
+    assert ["flux", "jit", "jit", "owner"] in [line.split()[:4] for line in lines]
     op2.dispatch.clear()
     assert op2.dispatch.report() == ()
     assert str(op2.dispatch.report()).split() == lines[0].split()

@@ -16,6 +16,7 @@ from pathlib import Path
 import pytest
 
 from pyop2cxx.ahead.cpp_files import runtime_files
+from pyop2cxx.ahead.leaf_files import LIST
 
 ROOT = Path(__file__).parents[2]
 # The build tree of `make test`, so that the compiler has nothing to do here.
@@ -57,10 +58,11 @@ def test_the_wheel_holds_nothing_else(wheel: Path) -> None:
     allowed = re.compile(
         r"pyop2cxx/.*\.(py|pyi|typed|j2|so)$|pyop2cxx-[^/]*\.dist-info/"
         r"|pyop2cxx/cpp/(api|base|mesh|plan|exec|runtime)/.*\.(cpp|hpp|h)$"
+        r"|pyop2cxx/cpp/api/eti\.json$"
         r"|pyop2cxx/demos/cpp/(airfoil.cpp|CMakeLists.txt)$"
     )
     assert [name for name in names if not allowed.match(name)] == []
-    assert {f"pyop2cxx/cpp/{name}" for name in runtime_files()} <= {*names}
+    assert {f"pyop2cxx/cpp/{name}" for name in (*runtime_files(), LIST)} <= {*names}
     assert len([name for name in names if name.endswith(".so")]) == 1
 
 

@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <complex>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <type_traits>
+
+#include "base/error.hpp"
+
+/// Conversions, gathers and sums of arrays, for programs in C++ and for graphs.
+///
+/// In a generated project they are compiled into the run-time for the types that api/eti.json
+/// lists, and a program instantiates none of them; for others it instantiates its own. With
+/// OP2_ETI_ONLY these are refused. Whoever calls them is at the end of this file.
+namespace op2::leaves {
+
+/// Whether a leaf is compiled for some types: eti/leaves_avail.hpp says of which it is.
+template <class To, class From>
+struct ConvertAvail : std::false_type {};
+template <class T, class Index>
+struct GatherAvail : std::false_type {};
+template <class T>
+struct InnerAvail : std::false_type {};
+template <class T>
+struct ScanAvail : std::false_type {};
+
+}  // namespace op2::leaves
+
+// A project has the file, the core has not: its own units are few.
+#if __has_include(<eti/leaves_avail.hpp>)
+#include <eti/leaves_avail.hpp>
+#endif
+
+namespace op2::leaves {
+
+template <class T>
+using Wide = std::conditional_t<std::is_integral_v<T>, std::int64_t,
+                                std::conditional_t<std::is_same_v<T, float>, double, T>>;
+
+/// Their definitions are in api/leaves_impl.hpp, which programs do not see: a compiler may expand
+/// what it sees, whatever is declared extern.
+template <class To, class From, bool Compiled = ConvertAvail<To, From>::value>
+struct Convert {
+  static void run(std::span<const From> from, To* to);
+};
+template <class T, class Index, bool Compiled = GatherAvail<T, Index>::value>
+struct Gather {
+  static void run(const T* values, std::span<const Index> rows, std::size_t dim, T* to);
+};
+template <class T, bool Compiled = InnerAvail<T>::value>
+struct Inner {
+  static Wide<T> run(std::span<const T> left, const T* right);
+};
+template <class T, bool Compiled = ScanAvail<T>::value>
+struct Scan {
+  static void run(std::span<const T> from, std::size_t dim, T* to);
+};
+
+}  // namespace op2::leaves
+
+#if !defined(OP2_ETI_ONLY) || defined(OP2_COMPILES_LEAVES)
+#include "api/leaves_impl.hpp"
+#else
+namespace op2::leaves {
+
+template <class...>
+inline constexpr bool is_listed = false;
+
+// Of types that are not listed there is nothing to call.
+template <class To, class From>
+struct Convert<To, From, false> {
+  static_assert(is_listed<To, From>,
+                "OP2_ETI_ONLY: op2::convert is not compiled for these types; add them to eti.json");
+};
+template <class T, class Index>
+struct Gather<T, Index, false> {
+  static_assert(is_listed<T, Index>,
+                "OP2_ETI_ONLY: op2::gather is not compiled for these types; add them to eti.json");
+};
+template <class T>
+struct Inner<T, false> {
+  static_assert(is_listed<T>,
+                "OP2_ETI_ONLY: op2::inner is not compiled for this type; add it to eti.json");
+};
+template <class T>
+struct Scan<T, false> {
+  static_assert(is_listed<T>,
+                "OP2_ETI_ONLY: op2::scan is not compiled for this type; add it to eti.json");
+};
+
+}  // namespace op2::leaves
+#endif
+
+#if __has_include(<eti/leaves_decl.hpp>) && !defined(OP2_COMPILES_LEAVES)
+#include <eti/leaves_decl.hpp>
+#endif
+
+namespace op2 {
+
+namespace leaves {
+
+/// The scalar of a range: const or not, vector, array or span, it is one instantiation.
+template <class Range>
+using Scalar =
+    std::remove_cv_t<typename decltype(std::span(std::declval<const Range&>()))::element_type>;
+
+inline void check_as_many(const char* what, std::size_t expected, std::size_t got) {
+  if (expected == got) return;
+  throw UsageError(std::string(what) + ": expected " + std::to_string(expected) + " values, got " +
+                   std::to_string(got) + "; pass as many");
+}
+
+}  // namespace leaves
+
+/// @brief Convert each value of a range to the type of another one, as static_cast does.
+/// @throws UsageError if they have not as many.
+template <class From, class To>
+void convert(const From& from, To&& to) {
+  using Source = leaves::Scalar<From>;
+  const std::span values(to);
+  using Target = typename decltype(values)::element_type;
+  leaves::check_as_many("convert", std::span(from).size(), values.size());
+  leaves::Convert<Target, Source>::run(std::span<const Source>(from), values.data());
+}
+
+/// @brief Take rows of `dim` values, in the order of a list of them.
+/// @param[in] rows Entries in [0, number of rows): not checked.
+/// @throws UsageError if the target has not as many.
+template <class Values, class Rows, class To>
+void gather(const Values& values, const Rows& rows, To&& to, std::size_t dim = 1) {
+  using T = leaves::Scalar<Values>;
+  using Index = leaves::Scalar<Rows>;
+  const std::span<T> target(to);
+  leaves::check_as_many("gather", std::span(rows).size() * dim, target.size());
+  leaves::Gather<T, Index>::run(std::span<const T>(values).data(), std::span<const Index>(rows),
+                                dim, target.data());
+}
+
+/// @brief The sum of `left[i] * conj(right[i])`: float is summed as double, integers as
+/// std::int64_t. Its bits do not depend on anything but the values.
+/// @throws UsageError if they have not as many values.
+template <class Left, class Right>
+auto inner(const Left& left, const Right& right) {
+  using T = leaves::Scalar<Left>;
+  const std::span<const T> other(right);
+  leaves::check_as_many("inner", std::span(left).size(), other.size());
+  return leaves::Inner<T>::run(std::span<const T>(left), other.data());
+}
+
+/// @brief Exclusive sums over rows of `dim` values: each gets those of all rows before it.
+/// @throws UsageError if they have not as many values.
+template <class From, class To>
+void scan(const From& from, To&& to, std::size_t dim = 1) {
+  using T = leaves::Scalar<From>;
+  const std::span<T> target(to);
+  leaves::check_as_many("scan", std::span(from).size(), target.size());
+  leaves::Scan<T>::run(std::span<const T>(from), dim, target.data());
+}
+
+}  // namespace op2

@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <algorithm>
+#include <complex>
+#include <cstddef>
+#include <span>
+
+#include "api/leaves.hpp"
+
+/// How the leaves are done. Changing it changes no list of types, and no declaration.
+namespace op2::leaves {
+namespace implementation {
+
+constexpr std::size_t piece = 4096;  // of a sum
+
+template <class To, class From>
+void convert(std::span<const From> from, To* to) {
+  std::ranges::transform(from, to, [](const From& one) { return static_cast<To>(one); });
+}
+
+template <class T, class Index>
+void gather(const T* values, std::span<const Index> rows, std::size_t dim, T* to) {
+  for (const Index row : rows) {
+    to = std::copy_n(values + static_cast<std::size_t>(row) * dim, dim, to);
+  }
+}
+
+template <class T>
+Wide<T> product(const T& left, const T& right) {
+  return static_cast<Wide<T>>(left) * static_cast<Wide<T>>(right);
+}
+template <class T>
+std::complex<T> product(const std::complex<T>& left, const std::complex<T>& right) {
+  return left * std::conj(right);
+}
+
+/// Sums of pieces first: the error grows with their number and their length, not the product.
+template <class T>
+Wide<T> inner(std::span<const T> left, const T* right) {
+  Wide<T> sum{};
+  for (std::size_t begin = 0; begin < left.size(); begin += piece) {
+    const std::size_t end = std::min(begin + piece, left.size());
+    Wide<T> part{};
+    for (std::size_t i = begin; i < end; ++i) part += product(left[i], right[i]);
+    sum += part;
+  }
+  return sum;
+}
+
+template <class T>
+void scan(std::span<const T> from, std::size_t dim, T* to) {
+  for (std::size_t k = 0; k < dim; ++k) {
+    T sum{};
+    for (std::size_t i = k; i < from.size(); i += dim) {
+      const T own = from[i];
+      to[i] = sum;
+      sum = static_cast<T>(sum + own);
+    }
+  }
+}
+
+}  // namespace implementation
+
+template <class To, class From>
+struct Convert<To, From, false> {
+  static void run(std::span<const From> from, To* to) { implementation::convert(from, to); }
+};
+template <class T, class Index>
+struct Gather<T, Index, false> {
+  static void run(const T* values, std::span<const Index> rows, std::size_t dim, T* to) {
+    implementation::gather(values, rows, dim, to);
+  }
+};
+template <class T>
+struct Inner<T, false> {
+  static Wide<T> run(std::span<const T> left, const T* right) {
+    return implementation::inner(left, right);
+  }
+};
+template <class T>
+struct Scan<T, false> {
+  static void run(std::span<const T> from, std::size_t dim, T* to) {
+    implementation::scan(from, dim, to);
+  }
+};
+
+#ifdef OP2_COMPILES_LEAVES
+
+template <class To, class From, bool Compiled>
+void Convert<To, From, Compiled>::run(std::span<const From> from, To* to) {
+  implementation::convert(from, to);
+}
+template <class T, class Index, bool Compiled>
+void Gather<T, Index, Compiled>::run(const T* values, std::span<const Index> rows, std::size_t dim,
+                                     T* to) {
+  implementation::gather(values, rows, dim, to);
+}
+template <class T, bool Compiled>
+Wide<T> Inner<T, Compiled>::run(std::span<const T> left, const T* right) {
+  return implementation::inner(left, right);
+}
+template <class T, bool Compiled>
+void Scan<T, Compiled>::run(std::span<const T> from, std::size_t dim, T* to) {
+  implementation::scan(from, dim, to);
+}
+
+#endif
+
+}  // namespace op2::leaves

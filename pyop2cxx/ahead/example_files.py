@@ -1,0 +1,133 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""An example of a program in C++ that uses all loops of a project, on a mesh of no meaning."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+from pyop2cxx.ahead.check_files import sets_of
+from pyop2cxx.ahead.functions import identifier, map_type, scalar, unused
+from pyop2cxx.ahead.records import NoRecordError, pairs_of
+from pyop2cxx.data.dats import Dat
+from pyop2cxx.data.mats import Mat
+from pyop2cxx.runtime.frames import render
+from pyop2cxx.sets.maps import Map
+from pyop2cxx.sets.sets import Set, Subset
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+    from pathlib import Path
+
+    from pyop2cxx.ahead.functions import Function
+
+PROGRAM = "example.cpp"
+_SIZE = 100  # of a Set of a program in static mode
+_WIDE = "std::int64_t"
+
+
+def write(
+    folder: Path,
+    usual: Mapping[str, str],
+    functions: Iterable[tuple[str, Function, Sequence[Any]]],
+    backend: str,
+) -> None:
+    """Write the program.
+
+    Args:
+        folder: Of the project.
+        usual: What all its files are rendered with.
+        functions: Of each loop its name in C++, the function, and the objects that it is about.
+        backend: That it runs on unless it is told another one.
+    """
+    made = _Example()
+    for name, function, things in functions:
+        made.add(name, function, things)
+    (folder / PROGRAM).write_text(
+        render("ahead/example.cpp.j2", {**usual, **made.described(), "backend": backend})
+    )
+
+
+class _Example:
+    """The objects of some loops, each once, and the calls."""
+
+    def __init__(self) -> None:
+        self._names: dict[int, str] = {}
+        self._taken = {"around", "run", "main", "step"}
+        self._sets: list[dict[str, Any]] = []
+        self._objects: dict[str, list[dict[str, Any]]] = {"maps": [], "subsets": [], "data": []}
+        self._loops: list[dict[str, str]] = []
+        self._left_out: list[str] = []
+
+    def add(self, name: str, function: Function, things: Sequence[Any]) -> None:
+        """Add a loop and what it needs."""
+        try:
+            pairs = {one._uid: pairs_of(one) for one in things if isinstance(one, Mat)}
+        except NoRecordError as error:
+            self._left_out.append(f"{name}: {error}")
+            return
+        for thing, (of_type, _) in zip(things, function.parameters, strict=True):
+            self._object(thing, of_type, pairs.get(thing._uid, ()))
+        given = ", ".join(self._names[thing._uid] for thing in things)
+        variable = self._unique(f"{name}_loop")
+        self._loops.append({"name": name, "variable": variable, "parameters": given})
+
+    def described(self) -> dict[str, Any]:
+        """Return what the template needs."""
+        about = {"loops": self._loops, "left_out": self._left_out, "sets": self._sets}
+        return {**about, **self._objects}
+
+    def _object(self, thing: Any, of_type: str, pairs: Sequence[tuple[Map, Map]]) -> str:
+        """Make an object unless it is made, and return its name."""
+        if thing._uid in self._names:
+            return self._names[thing._uid]
+        homes = [self._object(one, "Set", ()) for one in sets_of(thing) if one is not thing]
+        couplings = [
+            f"{{{', '.join(self._object(map_, map_type(map_), ()) for map_ in pair)}}}"
+            for pair in pairs
+        ]
+        name = self._names[thing._uid] = self._unique(identifier(thing.name))
+        label = json.dumps(thing.name)
+        if isinstance(thing, Set) and not isinstance(thing, Subset):
+            size = thing.size if thing.is_sized else _SIZE
+            self._sets.append({"name": name, "size": size, "label": label})
+            return name
+        made = {
+            "name": name,
+            "type": of_type,
+            "label": label,
+            "memory": self._unique(f"{name}_values"),
+            "homes": homes,
+            "first": ", ".join(homes),
+        }
+        if isinstance(thing, Subset):
+            self._objects["subsets"].append({**made, "size": thing.owned_indices.size})
+        elif isinstance(thing, Map):
+            index = _WIDE if _WIDE in of_type else "int"
+            self._objects["maps"].append({**made, "index": index, "arity": thing.arity})
+        else:
+            self._objects["data"].append(self._data(thing, made, couplings))
+        return name
+
+    def _data(self, thing: Any, made: dict[str, Any], couplings: list[str]) -> dict[str, Any]:
+        sparsity, size = "", str(thing.cdim) if not isinstance(thing, Mat) else ""
+        if isinstance(thing, Mat):
+            rows, columns = thing.block_dims
+            sparsity = self._unique(f"places_of_{made['name']}")
+            size = f"{sparsity}.n_entries() * {rows * columns}"
+        elif isinstance(thing, Dat):
+            size = f"{made['first']}.size() * {thing.cdim}"
+        return {
+            **made,
+            "scalar": scalar(thing.dtype),
+            "size": size,
+            "sparsity": sparsity,
+            "couplings": ", ".join(couplings),
+            "first": sparsity or made["first"],
+            "is_shown": not made["type"].startswith("Const"),
+        }
+
+    def _unique(self, wanted: str) -> str:
+        found = unused(wanted, self._taken)
+        self._taken.add(found)
+        return found

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "api/leaves.hpp"
+
+#include <gtest/gtest.h>
+
+#include <array>
+#include <complex>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "../base/message_of.hpp"
+#include "api/leaves_impl.hpp"
+#include "api/memory.hpp"
+#include "base/error.hpp"
+
+namespace op2 {
+namespace {
+
+using testing::message_of;
+
+TEST(Leaves, ConvertAsCastsDo) {
+  const std::vector<double> from{1.75, -2.5, 3.0};
+  std::array<std::int32_t, 3> to{};
+  convert(from, to);
+  EXPECT_EQ(to, (std::array<std::int32_t, 3>{1, -2, 3}));
+  Array<float> narrow(3);
+  convert(std::span<const double>(from), narrow);
+  EXPECT_EQ(narrow[1], -2.5F);
+}
+
+TEST(Leaves, GatherRows) {
+  const std::vector<std::complex<double>> values{{1, 2}, {3, 4}, {5, 6}, {7, 8}};
+  const std::vector<std::int64_t> rows{1, 0, 1};
+  std::vector<std::complex<double>> to(6);
+  gather(values, rows, to, 2);
+  EXPECT_EQ(to[0], values[2]);
+  EXPECT_EQ(to[3], values[1]);
+  EXPECT_EQ(to[5], values[3]);
+}
+
+TEST(Leaves, SumsAreWide) {
+  const std::vector<float> ones(30'000'000, 1.0F);  // more than float counts
+  EXPECT_EQ(inner(ones, ones), 3e7);
+  const std::vector<std::int32_t> large{1 << 30, 1 << 30};
+  EXPECT_EQ(inner(large, large), std::int64_t{2} << 60);
+  const std::vector<std::complex<double>> z{{1, 2}, {0, 1}};
+  EXPECT_EQ(inner(z, z), std::complex<double>(6, 0));
+}
+
+TEST(Leaves, ScanLeavesOutTheOwn) {
+  const std::vector<std::int64_t> counts{1, 10, 2, 20, 3, 30};
+  std::vector<std::int64_t> to(6);
+  scan(counts, to, 2);
+  EXPECT_EQ(to, (std::vector<std::int64_t>{0, 0, 1, 10, 3, 30}));
+  scan(to, to, 2);
+  EXPECT_EQ(to, (std::vector<std::int64_t>{0, 0, 0, 0, 1, 10}));
+}
+
+TEST(Leaves, TypesThatNobodyListsWorkToo) {
+  const std::vector<long double> x{1, 2};
+  EXPECT_EQ(inner(x, x), 5.0L);
+  const std::vector<std::uint8_t> bytes{200, 100};
+  EXPECT_EQ(inner(bytes, bytes), 50000);
+}
+
+TEST(Leaves, RangesOfOtherLengthsAreErrors) {
+  const std::vector<double> three(3);
+  std::vector<double> two(2);
+  const std::vector<int> rows{0};
+  EXPECT_EQ(message_of<UsageError>([&] { convert(three, two); }),
+            "convert: expected 3 values, got 2; pass as many");
+  EXPECT_EQ(message_of<UsageError>([&] { gather(three, rows, two); }),
+            "gather: expected 1 values, got 2; pass as many");
+  EXPECT_THROW((void)inner(three, two), UsageError);
+  EXPECT_THROW(scan(three, two), UsageError);
+}
+
+}  // namespace
+}  // namespace op2
