@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import sys
 from functools import cache
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import jinja2
@@ -21,7 +22,6 @@ from pyop2cxx.runtime.store import files, installed, remembered
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
-    from pathlib import Path
 
     from jinja2.bccache import Bucket
 
@@ -91,8 +91,10 @@ def _keys(template: str, environment: jinja2.Environment) -> frozenset[str]:
 
 
 def folders_of(backend: Backend) -> tuple[Path, ...]:
-    """Where templates of a backend are looked for before this package's own."""
-    return () if backend.templates is None else (backend.templates,)
+    """Where templates of a backend are looked for before this package's own: the user's first."""
+    users = runtime.configuration["templates"]
+    folders = (Path(users).resolve() if users else None, backend.templates)
+    return tuple(folder for folder in folders if folder is not None)
 
 
 def identified(folder: Path) -> tuple[str, tuple[tuple[str, int, int], ...]]:

@@ -172,6 +172,13 @@ OPTIONS: tuple[Option, ...] = (
         default=False,
         help="Errors show all frames of pyop2cxx above the user's line; so does debug.",
     ),
+    Option(
+        name="templates",
+        type=str,
+        default="",
+        help="A folder of templates that stand for this package's of the same name, such as "
+        "'host/translation_unit.j2'; they can extend 'pyop2cxx/host/translation_unit.j2'.",
+    ),
     Option(name="cc", type=str, default="cc", help="The C compiler."),
     Option(name="cxx", type=str, default="c++", help="The C++ compiler, for cpp=True kernels."),
     Option(name="cflags", type=str, default="", help="More flags for the C compiler."),
@@ -341,6 +348,8 @@ class Configuration(MutableMapping[str, Any]):
             )
         if isinstance(found, int) and found < 0:
             raise ConfigurationError(f"option '{name}' must not be negative, got {found}")
+        if name == "templates" and found and not os.path.isdir(str(found)):
+            raise ConfigurationError(f"option 'templates': there is no folder {found!r}")
         is_backend = name == "backend"
         if found == option.default or (is_backend and found in self._near()):
             return found
