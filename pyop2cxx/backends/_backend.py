@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from pathlib import Path
 
     from pyop2cxx import _core
 
@@ -68,6 +69,8 @@ class Backend:
         preludes: What a text may need before it, of `_core.needs` and "no_contraction" (no fused
             a * b + c, for deterministic loops); each has a file of its name beside `template`.
         toolchain: How text becomes code.
+        templates: Folder of its templates, where those of this package are not enough: it is looked
+            into first.
     """
 
     name: str
@@ -78,3 +81,4 @@ class Backend:
     template: str
     preludes: tuple[str, ...] = ()
     toolchain: HostToolchain | DeviceToolchain
+    templates: Path | None = None

@@ -24,7 +24,7 @@ from pyop2cxx.pipeline.rejections import explain_rejection, refused
 from pyop2cxx.pipeline.request import Choice, GeneratedCode, Request
 from pyop2cxx.pipeline.tuning import tuning_of
 from pyop2cxx.runtime import runtime
-from pyop2cxx.runtime.frames import render
+from pyop2cxx.runtime.frames import folders_of, identified, render
 from pyop2cxx.runtime.store import files, remembered
 
 if TYPE_CHECKING:
@@ -123,7 +123,8 @@ def choose(request: Request) -> Choice:
     lowering = _core.lowering_key(strategy, *about[1:3], options)
     # the text of an opaque kernel is passed on as it is written, comments and all
     verbatim = request.kernel.code if request.kernel.core.body is None else ""
-    key = repr((signature, verbatim, request.backend.name, lowering))
+    frames = [identified(folder) for folder in folders_of(request.backend)]
+    key = repr((signature, verbatim, request.backend.name, lowering, *frames))
     return Choice(strategy=strategy, why=why, options=options, why_lanes=why_lanes, key=key)
 
 
@@ -381,7 +382,7 @@ def _frame(request: Request, choice: Choice, module: _core.Module, *, line_marke
         context["preludes"] = _preludes(request, module)
     else:
         context["headers"] = request.kernel.core.headers
-    return render(request.backend.template, context)
+    return render(request.backend.template, context, folders_of(request.backend))
 
 
 def _preludes(request: Request, module: _core.Module) -> list[str]:
@@ -390,7 +391,10 @@ def _preludes(request: Request, module: _core.Module) -> list[str]:
     needs += ["no_contraction"] * request.options.deterministic
     folder = PurePosixPath(request.backend.template).parent
     known = request.backend.preludes
-    return [render(f"{folder}/{need}.j2", {}).rstrip("\n") for need in needs if need in known]
+    first = folders_of(request.backend)
+    return [
+        render(f"{folder}/{need}.j2", {}, first).rstrip("\n") for need in needs if need in known
+    ]
 
 
 def flags_of(request: Request) -> tuple[str, ...]:

@@ -48,7 +48,10 @@ def backends() -> tuple[BackendInfo, ...]:
 
 def _probe(name: str) -> BackendInfo:
     engine = runtime.engine
-    backend = engine.backend(name)
+    try:
+        backend = engine.backend(name)
+    except ConfigurationError as error:  # one of another package that is broken
+        return BackendInfo(name=name, summary="", available=False, reason=str(error), details="")
     if isinstance(backend.toolchain, DeviceToolchain):
         return _probe_devices(backend, backend.toolchain)
     details = ""

@@ -15,7 +15,7 @@ from pyop2cxx.backends._backend import DeviceToolchain
 from pyop2cxx.backends._devices import describe
 from pyop2cxx.base import extras
 from pyop2cxx.base.folders import PACKAGE
-from pyop2cxx.exceptions import ToolchainError
+from pyop2cxx.exceptions import ConfigurationError, ToolchainError
 from pyop2cxx.reports.backends import backends
 from pyop2cxx.reports.bandwidth import CLibrary
 from pyop2cxx.runtime import runtime
@@ -85,10 +85,10 @@ def _devices() -> dict[str, Entry]:
     """Each device of each backend that has some; why others have none is said of the backend."""
     engine, found = runtime.engine, {}
     for name in runtime.backend_names():
-        toolchain = engine.backend(name).toolchain
-        if not isinstance(toolchain, DeviceToolchain):
-            continue
-        with contextlib.suppress(ToolchainError):
+        with contextlib.suppress(ToolchainError, ConfigurationError):
+            toolchain = engine.backend(name).toolchain
+            if not isinstance(toolchain, DeviceToolchain):
+                continue
             for number, device in enumerate(toolchain.list_devices()):
                 found[f"{name} {number}"] = _device(device)
     return found

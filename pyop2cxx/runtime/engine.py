@@ -17,6 +17,8 @@ from weakref import WeakValueDictionary
 from pyop2cxx import _core
 from pyop2cxx.backends._backend import DeviceToolchain, HostToolchain
 from pyop2cxx.backends._devices import open_chosen
+from pyop2cxx.backends._plugged import plugged_backend
+from pyop2cxx.base.folders import backend_names
 from pyop2cxx.base.waiting import Series
 from pyop2cxx.exceptions import ToolchainError
 from pyop2cxx.runtime.libraries import DeviceLibraries, host_vectors, rows
@@ -218,7 +220,11 @@ class Engine:
     def backend(self, name: str) -> Backend:
         """Return the backend of this name, reading its file on first use."""
         if name not in self._backends:
-            self._backends[name] = importlib.import_module(f"pyop2cxx.backends.{name}").BACKEND
+            if name in backend_names():
+                found = importlib.import_module(f"pyop2cxx.backends.{name}").BACKEND
+            else:
+                found = plugged_backend(name)
+            self._backends[name] = found
         return self._backends[name]
 
     def lacks(self, backend: Backend) -> str:

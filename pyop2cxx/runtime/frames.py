@@ -6,30 +6,51 @@ A process with nothing new to generate starts without Jinja2.
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pyop2cxx.base.folders import template_folder
 from pyop2cxx.exceptions import InternalError
-from pyop2cxx.runtime import seams
+from pyop2cxx.runtime import runtime, seams
 from pyop2cxx.runtime.store import files, installed, remembered
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from pyop2cxx.backends._backend import Backend
 
-def render(template: str, context: Mapping[str, object]) -> str:
+
+def folders_of(backend: Backend) -> tuple[Path, ...]:
+    """Where templates of a backend are looked for before this package's own: the user's first."""
+    users = runtime.configuration["templates"]
+    folders = (Path(users).resolve() if users else None, backend.templates)
+    return tuple(folder for folder in folders if folder is not None)
+
+
+def identified(folder: Path) -> tuple[str, tuple[tuple[str, int, int], ...]]:
+    """Identify the templates of a folder of others, which may change while a program runs."""
+    below = [path for path in folder.rglob("*") if path.is_dir()]
+    return str(folder), files([folder, *below])
+
+
+def render(template: str, context: Mapping[str, object], folders: tuple[Path, ...] = ()) -> str:
     """Fill a frame.
 
     Args:
         template: Path below the template folder.
         context: Exactly the keys that the template names.
+        folders: Of others, where templates are looked for first. Theirs need not use all keys; they
+            can extend this package's, as "pyop2cxx/host/translation_unit.j2".
 
     Returns:
         The text of the file.
 
     Raises:
+        ConfigurationError: A template in `folders` is not written well, or names another key.
         InternalError: A key is missing, or one is given that the template does not use.
     """
+    if folders:
+        return str(seams.templates().fill_theirs(template, context, folders))
     templates = seams.templates()
     wanted = templates.keys(template)
     if wanted != context.keys():

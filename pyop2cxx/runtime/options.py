@@ -172,6 +172,13 @@ OPTIONS: tuple[Option, ...] = (
         default=False,
         help="Errors show all frames of pyop2cxx above the user's line; so does debug.",
     ),
+    Option(
+        name="templates",
+        type=str,
+        default="",
+        help="A folder of templates that stand for this package's of the same name, such as "
+        "'host/translation_unit.j2'; they can extend 'pyop2cxx/host/translation_unit.j2'.",
+    ),
     Option(name="cc", type=str, default="cc", help="The C compiler."),
     Option(name="cxx", type=str, default="c++", help="The C++ compiler, for cpp=True kernels."),
     Option(name="cflags", type=str, default="", help="More flags for the C compiler."),
@@ -195,6 +202,7 @@ class Configuration(MutableMapping[str, Any]):
     Args:
         backends: Says which backends there are, when a backend is chosen; None means those of this
             package.
+        near: Some of them, which take less time to find and are looked at first.
 
     Attributes:
         before_change: Called before values change.
@@ -207,10 +215,15 @@ class Configuration(MutableMapping[str, Any]):
         2
     """
 
-    def __init__(self, backends: Callable[[], tuple[str, ...]] | None = None) -> None:
+    def __init__(
+        self,
+        backends: Callable[[], tuple[str, ...]] | None = None,
+        near: Callable[[], tuple[str, ...]] | None = None,
+    ) -> None:
         self.before_change: Callable[[], None] | None = None
         self.on_change: Callable[[frozenset[str]], None] | None = None
         self._backends = backend_names if backends is None else backends
+        self._near = near or self._backends
         self._options = {option.name: option for option in OPTIONS}
         self._foreign: dict[str, Any] = {}
         self._values: dict[str, bool | int | str] = {o.name: o.default for o in OPTIONS}
@@ -335,9 +348,14 @@ class Configuration(MutableMapping[str, Any]):
             )
         if isinstance(found, int) and found < 0:
             raise ConfigurationError(f"option '{name}' must not be negative, got {found}")
-        choices = self._backends() if name == "backend" else option.choices
-        if (choices or name == "backend") and found not in (*choices, option.default):
-            kind = UnknownBackendError if name == "backend" else ConfigurationError
+        if name == "templates" and found and not os.path.isdir(str(found)):
+            raise ConfigurationError(f"option 'templates': there is no folder {found!r}")
+        is_backend = name == "backend"
+        if found == option.default or (is_backend and found in self._near()):
+            return found
+        choices = self._backends() if is_backend else option.choices
+        if (choices or is_backend) and found not in choices:
+            kind = UnknownBackendError if is_backend else ConfigurationError
             raise kind(f"option '{name}' has no value {value!r}; there are: {_listed(choices)}")
         return found
 

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from weakref import WeakSet
 
 from pyop2cxx import _core
+from pyop2cxx.backends._plugged import entry_points
 from pyop2cxx.base.folders import BACKENDS, backend_names
 from pyop2cxx.exceptions import (
     NonUniqueNameError,
@@ -75,7 +76,7 @@ class Runtime:
         self._clears: list[Callable[[], None]] = []
         self._initialised = False
         self._is_registered = False  # with atexit
-        self.configuration = Configuration(self.backend_names)
+        self.configuration = Configuration(self.backend_names, self._own_backends)
         self.configuration.before_change = self.settle
         self.configuration.on_change = self._options_changed
         self.static: bool = self.configuration["static"]
@@ -230,7 +231,13 @@ class Runtime:
     # Backend
 
     def backend_names(self) -> tuple[str, ...]:
-        """Return the backends there are, sorted; some may lack their compiler or device."""
+        """Return the backends there are, sorted; some may lack their compiler or device.
+
+        Those of other packages are among them, but for what is called as one of this package.
+        """
+        return tuple(sorted({*self._own_backends(), *entry_points()}))
+
+    def _own_backends(self) -> tuple[str, ...]:
         return backend_names(self.backend_folder)
 
     @property
@@ -271,8 +278,7 @@ class Runtime:
             >>> with op2.backend("sequential"):
             ...     pass
         """
-        known = self.backend_names()
-        if name not in known:
+        if name not in self._own_backends() and name not in (known := self.backend_names()):
             raise UnknownBackendError(
                 f"there is no backend {name!r}; there are: {', '.join(known) or 'none'}"
             )

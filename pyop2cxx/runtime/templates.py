@@ -15,11 +15,13 @@ import jinja2
 import jinja2.meta
 
 from pyop2cxx.base.folders import template_folder
+from pyop2cxx.exceptions import ConfigurationError
 from pyop2cxx.runtime import runtime
 from pyop2cxx.runtime.store import installed, remembered
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+    from pathlib import Path
 
     from jinja2.bccache import Bucket
 
@@ -49,9 +51,12 @@ def _bucket_key(bucket: Bucket) -> str:
 
 
 @cache
-def _environment() -> jinja2.Environment:
+def _environment(folders: tuple[Path, ...] = ()) -> jinja2.Environment:
+    ours = jinja2.FileSystemLoader(template_folder())
+    before = [jinja2.FileSystemLoader(folder) for folder in folders]
+    loader = jinja2.ChoiceLoader([*before, ours, jinja2.PrefixLoader({"pyop2cxx": ours})])
     return jinja2.Environment(
-        loader=jinja2.FileSystemLoader(template_folder()),
+        loader=loader if folders else ours,
         undefined=jinja2.StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
@@ -63,12 +68,15 @@ def _environment() -> jinja2.Environment:
 
 @cache
 def keys(template: str) -> frozenset[str]:
-    """Return what a template takes, with those that it extends or includes.
+    """Return what one of our templates takes, with those that it extends or includes.
 
     Args:
         template: Path below the template folder.
     """
-    environment = _environment()
+    return _keys(template, _environment())
+
+
+def _keys(template: str, environment: jinja2.Environment) -> frozenset[str]:
     loader = environment.loader
     assert loader is not None
     text = loader.get_source(environment, template)[0]
@@ -81,9 +89,36 @@ def keys(template: str) -> frozenset[str]:
 
     known = remembered("keys", (text, installed("jinja2")), find).decode().splitlines()
     names = frozenset(name for name in known if not name.startswith("/"))
-    return names.union(*(keys(name[1:]) for name in known if name.startswith("/")))
+    parents = (name[1:] for name in known if name.startswith("/"))
+    return names.union(*(_keys(parent, environment) for parent in parents))
 
 
 def fill(template: str, context: Mapping[str, object]) -> str:
-    """Return the text of a template with these values."""
+    """Return the text of one of our templates with these values."""
     return _environment().get_template(template).render(context)
+
+
+def fill_theirs(template: str, context: Mapping[str, object], folders: tuple[Path, ...]) -> str:
+    """Return the text of a template that others may have written.
+
+    Args:
+        template: Path below the folders.
+        context: What a template may use.
+        folders: Where it is looked for before our own.
+
+    Raises:
+        ConfigurationError: It is not written well, or names another key.
+    """
+    environment = _environment(folders)
+    where = f"template '{template}' (from {', '.join(map(str, folders))})"
+    try:
+        unknown = sorted(_keys(template, environment) - context.keys())
+        if unknown:
+            raise ConfigurationError(
+                f"{where}: there is no {', '.join(map(repr, unknown))}; "
+                f"a loop gives it {', '.join(map(repr, sorted(context))) or 'nothing'}"
+            )
+        return environment.get_template(template).render(context)
+    except jinja2.TemplateError as error:
+        line = f", line {error.lineno}" if isinstance(error, jinja2.TemplateSyntaxError) else ""
+        raise ConfigurationError(f"{where}{line}: {error}") from error

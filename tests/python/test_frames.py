@@ -3,12 +3,20 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
+import numpy as np
 import pytest
 
+from pyop2cxx import op2
 from pyop2cxx.base.folders import template_folder
-from pyop2cxx.exceptions import InternalError
+from pyop2cxx.exceptions import ConfigurationError, InternalError
 from pyop2cxx.runtime import runtime
 from pyop2cxx.runtime.frames import render, render_once
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
 
 TEMPLATE = "host/translation_unit.j2"
 CONTEXT = {
@@ -72,3 +80,79 @@ def test_a_frame_that_extends_another_needs_the_keys_of_both() -> None:
     assert text.endswith("}\n\nint f(void);\n")
     with pytest.raises(InternalError, match="missing keys: preludes; unused keys: none"):
         render("cuda/program.j2", context)
+
+
+# Templates of others
+
+
+MINE = """{% extends "pyop2cxx/host/translation_unit.j2" %}
+{% block loop %}
+/* of {{ kernel }} */
+{{ super() }}
+{%- endblock %}
+"""
+
+
+@pytest.fixture
+def mine(tmp_path: Path) -> Iterator[Path]:
+    """A template that stands for that of the host's backends."""
+    file = tmp_path / TEMPLATE
+    file.parent.mkdir()
+    file.write_text(MINE)
+    yield file
+    op2.exit()
+
+
+def small_loop() -> op2.ParLoop:
+    cells = op2.Set(3, "cells")
+    x = op2.Dat(cells, [1.0, 2.0, 3.0], name="x")
+    return op2.ParLoop(op2.Kernel("void add(double *x) { *x += 1; }", "add"), cells, x(op2.RW))
+
+
+def test_a_users_template_extends_ours_and_its_loops_run(mine: Path) -> None:
+    op2.init(backend="sequential")
+    loop = small_loop()
+    plain = str(loop.generate())
+    op2.configuration["templates"] = str(mine.parents[1])
+    text = str(loop.generate())
+    first = plain.index("\n\n") + 2
+    assert text == f"{plain[:first]}/* of add */\n{plain[first:]}"
+    loop.compute()
+    np.testing.assert_array_equal(loop.args[0].data.data_ro, [2.0, 3.0, 4.0])
+    op2.configuration["templates"] = ""
+    assert str(loop.generate()) == plain
+
+
+def test_a_changed_template_makes_another_text(mine: Path) -> None:
+    op2.init(backend="sequential", templates=mine.parents[1])
+    loop = small_loop()
+    assert "/* of add */" in str(loop.generate())
+    mine.write_text(MINE.replace("of {{", "the very same {{"))
+    assert "/* the very same add */" in str(loop.generate())
+
+
+def test_other_templates_stay_ours(mine: Path) -> None:
+    op2.init(backend="opencl", static=True, templates=mine.parents[1])
+    assert "/* of add */" not in str(small_loop().generate())
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("{{ colour }}", "there is no 'colour'; a loop gives it 'body', 'headers', 'kernel', "),
+        ("a\n{% if %}", "line 2: "),
+        ('{% extends "nowhere.j2" %}', "nowhere.j2"),
+    ],
+)
+def test_wrong_templates_of_users_are_refused(mine: Path, text: str, message: str) -> None:
+    mine.write_text(text)
+    op2.init(backend="sequential", templates=mine.parents[1])
+    with pytest.raises(ConfigurationError) as refused:
+        small_loop().generate()
+    assert message in str(refused.value)
+    assert f"template '{TEMPLATE}' (from {mine.parents[1]})" in str(refused.value)
+
+
+def test_there_must_be_such_a_folder(tmp_path: Path) -> None:
+    with pytest.raises(ConfigurationError, match="option 'templates': there is no folder"):
+        op2.init(templates=tmp_path / "none")

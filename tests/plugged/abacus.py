@@ -1,0 +1,28 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""A backend of another package, as one would write it: this file, a template, an entry point."""
+
+from pathlib import Path
+
+from pyop2cxx import _core
+from pyop2cxx.backends._backend import Backend, HostToolchain
+
+BACKEND = Backend(
+    name="abacus",
+    summary="one core, as if it had no atomics",
+    facts=_core.Facts(
+        lanes=_core.Lanes.one,
+        atomics=False,
+        float_atomics=False,
+        warp=0,
+        one_address_space=True,
+        complex_arithmetic=True,
+        float64=True,
+        in_turn=False,
+        fences=False,
+    ),
+    dialect=_core.cg.c_dialect(),
+    suffix=(".c", ".cpp"),
+    template="abacus/unit.j2",
+    toolchain=HostToolchain(flags=("-DABACUS=1",), install="apt-get install gcc"),
+    templates=Path(__file__).parent / "frames",
+)
