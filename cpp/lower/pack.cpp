@@ -403,7 +403,10 @@ class Packer {
 
   void add_indirect(std::size_t i, const IndirectDat& dat) {
     PackedArg& packed = packed_.args.back();
-    if (const auto earlier = earlier_pack(loop_, i)) return share_pack(i, *earlier);
+    if (const auto earlier = earlier_pack(loop_, i)) {
+      if (!is_unique_) packed_.kept.insert(packed_.kept.end(), {packed.data, packed.map});
+      return share_pack(i, *earlier);
+    }
     const int extent = ir::extent_of(loop_, loop_.args[i]);
     kir::Rows rows = rows_of(loop_, dat, packed.data, packed.map);
     rows.element = element_of(i);

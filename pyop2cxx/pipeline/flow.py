@@ -359,8 +359,12 @@ def launch_tuning(request: Request, device: OpenDevice | None) -> _core.Tuning:
 
 @cache
 def _printer() -> tuple[object, ...]:
-    """What a text depends on besides its key: the core, the dialects and the templates."""
-    templates = [folder for folder in template_folder().iterdir() if folder.is_dir()]
+    """What a text depends on besides its key: the core, the dialects and the templates.
+
+    Templates of kernels are not among them: a kernel's text is in the key.
+    """
+    folders = (folder for folder in template_folder().iterdir() if folder.name != "kernels")
+    templates = [folder for folder in folders if folder.is_dir()]
     core = Path(_core.__file__).stat()
     return (_core.__version__, core.st_size, core.st_mtime_ns, files([BACKENDS, *templates]))
 

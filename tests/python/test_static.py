@@ -111,3 +111,22 @@ def test_a_program_may_leave_static_mode() -> None:
     op2.exit()
     loop.compute()
     assert w.r.dat_version == 1
+
+
+def test_what_is_read_twice_is_passed_twice_and_gathered_once() -> None:
+    """Each argument has parameters of its own, as its number says, whatever the others are."""
+    edges, nodes = op2.Set(3), op2.Set(4)
+    ends = op2.Map(edges, nodes, 2, [0, 1, 1, 2, 2, 3])
+    x, y = op2.Dat(nodes, [1.0, 2.0, 3.0, 4.0]), op2.Dat(nodes)
+    text = "void k(const double *a, const double *b, double *y) { y[0] += a[0] * b[1]; }"
+    twice = op2.ParLoop(
+        op2.Kernel(text, "k"), edges, x(op2.READ, ends), x(op2.READ, ends), y(op2.INC, ends)
+    )
+    with op2.backend("sequential"):
+        twice.compute()
+        code = twice.generate()
+    assert y.data_ro.tolist() == [2.0, 6.0, 12.0, 0.0]
+    assert all(f"{name}," in code.signature for name in ("a", "a_map", "b", "b_map", "y"))
+    assert str(code).count("a_pack[2]") == 1
+    assert "b_pack" not in str(code)
+    assert "b_map" not in twice.generate({"convention": 2}).signature

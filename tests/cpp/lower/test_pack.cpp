@@ -64,6 +64,15 @@ TEST(PackConventions, OnePassesAMapAfterEveryArgument) {
             (std::vector<std::string>{"p", "p_map", "q", "r", "r_map", "s", "s_map"}));
 }
 
+TEST(PackConventions, OnePassesWhatIsReadTwiceTwice) {
+  const ir::Loop loop = make_loop(
+      {indirect("p", Access::read, 0, 2, {0, 0}), indirect("s", Access::read, 0, 2, {0, 0})});
+  const PackedLoop body = packed(loop, by_argument);
+  EXPECT_EQ(body.args[1].pack, body.args[0].pack);  // gathered once
+  EXPECT_EQ(body.kept, (std::vector<std::string>{"s", "s_map"}));
+  EXPECT_TRUE(packed(loop, by_array).kept.empty());
+}
+
 TEST(PackConventions, TwoPassesEveryArrayOnce) {
   const PackedLoop body = packed(shared_dat(), by_array);
   EXPECT_EQ(names_of(body.parameters), (std::vector<std::string>{"p", "p_map", "q", "r_map"}));
