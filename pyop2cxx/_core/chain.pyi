@@ -31,6 +31,9 @@ class Entry:
         why_no_join: str,
         entry_bytes: typing.SupportsInt | typing.SupportsIndex,
         is_empty: bool,
+        lanes: typing.SupportsInt | typing.SupportsIndex,
+        why_no_lanes: str,
+        why_no_columns: str,
     ) -> None: ...
 
 class Passes:
@@ -107,4 +110,8 @@ def group_of(
         tuple[typing.SupportsInt | typing.SupportsIndex, typing.SupportsInt | typing.SupportsIndex]
     ],
 ) -> pyop2cxx._core.Loop: ...
-def schedule(chain: collections.abc.Sequence[Entry], passes: Passes) -> Schedule: ...
+def schedule(
+    chain: collections.abc.Sequence[Entry],
+    passes: Passes,
+    pinned: collections.abc.Sequence[typing.SupportsInt | typing.SupportsIndex],
+) -> Schedule: ...

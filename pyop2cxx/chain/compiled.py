@@ -10,6 +10,7 @@ from pyop2cxx import _core
 from pyop2cxx.base.access import READ
 from pyop2cxx.base.waiting import waiting
 from pyop2cxx.chain.group_loop import Elsewhere, GroupLoop, Task
+from pyop2cxx.chain.spares import can_trade
 from pyop2cxx.data.ghosts import REDUCED
 from pyop2cxx.loop import symbolic
 from pyop2cxx.loop.execute import checked_epoch, launch_of
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     from pyop2cxx.chain.spares import Spares
     from pyop2cxx.data.carrier import DataCarrier
     from pyop2cxx.loop.parloop import ParLoop
+    from pyop2cxx.pipeline.request import Request
 
 PASSES = ("fuse", "invert", "rename", "drop", "copy", "zero")
 _CALL_SECONDS = 1e-6
@@ -45,6 +47,8 @@ class StepReport:
         zeroed: Names of the Dats that hold zeros before it, and need not be read.
         redirected: Names of the Dats that are read where they were copied from.
         n_bytes: What it must move.
+        lanes: Elements computed side by side in vectors; 0: one after the other.
+        why_lanes: Why so many, or why none; of a loop that runs alone its own report says it.
     """
 
     loops: tuple[int, ...]
@@ -54,6 +58,8 @@ class StepReport:
     zeroed: tuple[str, ...]
     redirected: tuple[str, ...]
     n_bytes: int
+    lanes: int
+    why_lanes: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -108,13 +114,12 @@ def compiled(entries: Sequence[Entry], passes: frozenset[str], spares: Spares) -
         if loop is not None:
             checked_epoch(loop)
     chain, built = _numbered(entries, loops)
-    if runtime.device is None:
-        passes -= {"rename"}  # the program's arrays show where values are on the host
     # on the host a Global is set to zero, and added up, in no time
     total = "zero" in passes and runtime.device is not None
     schedule = _core.chain.schedule(
         chain=chain,
         passes=_core.chain.Passes(**{name: name in passes for name in PASSES}, total=total),
+        pinned=_pinned(loops, built),
     )
     steps: list[Callable[[], object] | int] = []
     tasks = []
@@ -191,7 +196,8 @@ def _prepared(
         ],
         spares,
     )
-    return *group.launched(), StepReport(
+    (call, task), choice = group.launched(), group.choice
+    report = StepReport(
         loops=tuple(step.loops),
         inverted=tuple(step.loops[place] for place in step.inverted),
         renamed=group.renamed,
@@ -199,7 +205,10 @@ def _prepared(
         zeroed=group.zeroed,
         redirected=group.redirected,
         n_bytes=group.useful_bytes,
+        lanes=choice.options.lanes,
+        why_lanes=choice.why_lanes,
     )
+    return call, task, report
 
 
 def _part_of(loop: ParLoop | None, arg: int) -> Part:
@@ -237,26 +246,49 @@ def _numbered(
             for entry, loop in zip(entries, loops, strict=True)
         ]
     )
+    alone = ["" if loop is None else _why_alone(loop) for loop in loops]
+    lanes = [
+        0 if loop is None or why else _lanes(loop) for loop, why in zip(loops, alone, strict=True)
+    ]
+    most = max(lanes, default=0)
     found = []
-    for entry, loop, one in zip(entries, loops, built, strict=True):
+    for i, (entry, loop, one) in enumerate(zip(entries, loops, built, strict=True)):
         if loop is None:
             writes = [is_written for _, is_written in entry.uses]
             uses = list(zip(one.aliases, writes, strict=True))
             found.append(_core.chain.action(uses, entry.zeroes))
         else:
-            alone = _why_alone(loop)
+            asks = most > 0 and lanes[i] == 0 and not alone[i]
             found.append(
                 _core.chain.Entry(
                     loop=one.loop,
-                    why_alone=alone,
-                    why_no_invert=alone or _why_no_invert(loop),
+                    why_alone=alone[i],
+                    why_no_invert=alone[i] or _why_no_invert(loop),
                     n_bytes=loop.useful_bytes,
-                    why_no_join=alone or _why_no_join(loop, one),
+                    why_no_join=alone[i] or _why_no_join(loop, one),
                     entry_bytes=loop._facts.widths(one)[1],
                     is_empty=loop._items.n == 0,
+                    lanes=lanes[i],
+                    why_no_lanes=_why_no_lanes(loop, most) if asks else "",
+                    why_no_columns=_why_no_columns(loop, most) if most and not alone[i] else "",
                 )
             )
     return found, built
+
+
+def _pinned(loops: Sequence[ParLoop | None], built: Sequence[symbolic.Symbolic]) -> list[int]:
+    """Return the Dats whose memory on the host others hold, so that it has to stay theirs."""
+    if runtime.device is not None:
+        return []
+    return sorted(
+        {
+            alias.data
+            for loop, one in zip(loops, built, strict=True)
+            if loop is not None
+            for part, alias in zip(loop._parts, one.aliases, strict=True)
+            if part.kind is Kind.ROWS and not can_trade(part.data)
+        }
+    )
 
 
 def _used(carrier: DataCarrier) -> Part:
@@ -290,18 +322,45 @@ def _why_alone(loop: ParLoop) -> str:
     sets = [loop.iterset, *(part.home for part in loop._parts if part.home is not None)]
     if any(one.size != one.total_size for one in sets):
         return "a Set of its has ghosts"
-    if loop._strategy is not None:
-        return ""
-    lanes = flow.choose(loop._current_request()).options.lanes
-    return f"it runs on {lanes} lanes, and these take one kernel" if lanes > 1 else ""
+    return ""
+
+
+def _lanes(loop: ParLoop) -> int:
+    """Return how many elements of a loop alone are computed side by side; 0: one by one."""
+    choice = flow.choose(_request(loop))
+    return choice.options.lanes if choice.strategy != "owner" or choice.options.by_slot else 0
+
+
+def _request(loop: ParLoop) -> Request:
+    return flow.here(loop._current_request())
+
+
+def _why_no_lanes(loop: ParLoop, lanes: int) -> str:
+    """Say why as many elements of a loop cannot be computed side by side; empty: they can."""
+    if loop._lanes == 0:
+        return "lanes=0 was asked for"
+    request = _request(loop)
+    return flow.why_not_on_lanes(lanes, flow.choose(request).strategy, request)
+
+
+def _why_no_columns(loop: ParLoop, lanes: int) -> str:
+    """Say why as many of the targets that a loop adds to cannot be; empty: they can, or are not."""
+    if loop._lanes == 0:
+        return "lanes=0 was asked for"
+    request = _request(loop)
+    return flow.why_not("owner", request) or flow.why_not_on_lanes(lanes, "owner", request)
 
 
 def _why_no_invert(loop: ParLoop) -> str:
-    """Say why a loop is not visited from its targets: the rule for single loops decides."""
+    """Say why a loop is not visited from its targets: the rule for single loops decides.
+
+    On processors what the sums need not move is less than what computing twice costs
+    (docs/performance.md).
+    """
     added = [part.map_ for part in loop._parts if part.access in REDUCED]
     if any(m is not None and loop._items.n * m.arity < m.toset.size for m in added):
         return "it adds to few of its targets"
-    choice = flow.choose(loop._current_request())
+    choice = flow.choose(_request(loop))
     if choice.strategy == "owner":
         return ""
     return f"alone it runs by strategy '{choice.strategy}': {choice.why}"
@@ -313,7 +372,7 @@ def _why_no_join(loop: ParLoop, built: symbolic.Symbolic) -> str:
     Few elements, such as those at a boundary, are no reason then: without this loop the sums could
     stay in registers. But a kernel that is called for many targets of an element costs too much.
     """
-    request, n_slots = loop._current_request(), built.loop.n_slots()
+    request, n_slots = _request(loop), built.loop.n_slots()
     if n_slots > dict(request.options.tuning.values())["owner_slots"]:
         return f"its kernel would be called {n_slots} times for each element"
     return flow.why_not("owner", request)
@@ -328,4 +387,6 @@ def _report(loop: int, n_bytes: int) -> StepReport:
         zeroed=(),
         redirected=(),
         n_bytes=n_bytes,
+        lanes=0,
+        why_lanes="",
     )

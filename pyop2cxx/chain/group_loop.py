@@ -13,6 +13,7 @@ from pyop2cxx.chain.spares import taker
 from pyop2cxx.loop import symbolic
 from pyop2cxx.loop.execute import launch_of
 from pyop2cxx.loop.facts import LoopFacts, table_of
+from pyop2cxx.pipeline import flow
 from pyop2cxx.pipeline.request import Request
 from pyop2cxx.runtime import runtime
 
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from pyop2cxx.data.dats import Dat
     from pyop2cxx.loop.parloop import ParLoop
     from pyop2cxx.loop.parts import Part
+    from pyop2cxx.pipeline.request import Choice
     from pyop2cxx.sets.maps import Map
 
 
@@ -182,6 +184,7 @@ class GroupLoop:
         self._line = loops[0]._line
         self._strategy = "owner" if inverted else loops[0]._strategy if len(loops) == 1 else None
         self.is_inverted = bool(inverted)
+        self._lanes = 0 if any(loop._lanes == 0 for loop in loops) else None
         main = inverted[0] if inverted else 0
         self.iterset, self._items = loops[main].iterset, loops[main]._items
         parts = [list(loop._parts) for loop in loops]
@@ -224,10 +227,20 @@ class GroupLoop:
         """Bytes that a call must move."""
         return self._facts.useful_bytes
 
-    def launched(self) -> tuple[Callable[[], None], Task]:
-        """Compile the function and bind it; return what runs it, and what graphs run."""
+    @property
+    def choice(self) -> Choice:
+        """Strategy and lanes, and why."""
+        return flow.wanted(self._request(self._built, {})).choice
+
+    def launched(self) -> tuple[Callable[[], None], Task | None]:
+        """Compile the function and bind it; return what runs it, and what graphs run.
+
+        Graphs do not exchange arrays of the host.
+        """
         takers = tuple(taker(dat, spare) for dat, spare in self._renamed.values())
         call = partial(_run, launch_of(self), takers)
+        if takers and runtime.device is None:
+            return call, None
         exchanged = tuple((dat._buffer, spare._buffer) for dat, spare in self._renamed.values())
         return call, Task(self._prepared, self._lent, exchanged)
 
@@ -245,7 +258,7 @@ class GroupLoop:
             map_facts=tuple(self._facts.map_facts(map_) for map_ in built.maps),
             options=self._facts.options(built, backend, given),
             strategy=self._strategy,
-            lanes=0,
+            lanes=self._lanes,
             tuning=(),
             column_fill=partial(self._facts.column_fill, built),
         )

@@ -4,9 +4,10 @@
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
-from weakref import WeakKeyDictionary
+from weakref import WeakKeyDictionary, ref
 
 from pyop2cxx.data.dats import Dat
+from pyop2cxx.runtime import runtime
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -29,11 +30,26 @@ class Spares:
         return found
 
 
-def taker(dat: Dat, spare: Dat) -> Callable[[], None]:
-    """Return what gives a Dat the values that its second buffer was given on the device.
+def can_trade(dat: Dat) -> bool:
+    """Say whether a Dat may change its memory on the host: nobody else holds what it has now."""
+    return type(dat) is Dat and not dat._is_shared
 
-    It keeps neither alive.
+
+def taker(dat: Dat, spare: Dat) -> Callable[[], None]:
+    """Return what gives a Dat the values that its second buffer was given.
+
+    The second buffer gets what the Dat had before. It keeps neither alive.
     """
+    if runtime.device is None:
+        own, second = ref(dat), ref(spare)
+
+        def trade() -> None:
+            mine, theirs = own(), second()
+            assert mine is not None, "a loop of a Dat that is gone"
+            assert theirs is not None, "a second buffer lives as long as its Dat"
+            mine._trade(theirs)
+
+        return trade
     mine, theirs, what = dat._buffer, spare._buffer, dat._what
 
     def take() -> None:
