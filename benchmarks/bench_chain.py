@@ -5,7 +5,8 @@
 Rounds of all forms take turns over the same memory, so that a slow moment of the machine meets all
 of them; the ratio is the median of the rounds' ratios to eager, with their quartiles. Where others
 use the machine, too, `--cpu` counts the CPU time of all threads. The results of the first steps are
-compared, too.
+compared, too. With `--hand` the airfoil's step written by hand, one pass over the cells a stage
+(`hand_airfoil.c`), takes its turns among them.
 
 Each form has what chains learn about its blocks for itself, and one round to learn it that is not
 timed. Forms whose blocks run at once in the end, because recording them does not pay, say so;
@@ -16,11 +17,14 @@ forms that users get, those with all passes.
 from __future__ import annotations
 
 import argparse
+import ctypes
+import os
 import statistics
 import sys
 import time
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -38,7 +42,8 @@ from two_forms import TwoForms
 from pyop2cxx import op2
 from pyop2cxx.chain.recorder import ChainState
 from pyop2cxx.chain.worth import Place, Places
-from pyop2cxx.mesh import airfoil_mesh
+from pyop2cxx.mesh import AirfoilMesh, airfoil_mesh, free_stream
+from pyop2cxx.reports.bandwidth import CLibrary
 from pyop2cxx.runtime import runtime
 
 if TYPE_CHECKING:
@@ -97,6 +102,77 @@ def _airfoil(n: int) -> Program:
     return Program(step=found.iterate, result=found.q)
 
 
+def _beyond(mesh: AirfoilMesh) -> np.ndarray:
+    """Return the cell behind each side of each cell: -1 at a wall, -2 where the far field begins.
+
+    Side s leads from corner s to corner s + 1. Sides are told by where they are, because along the
+    wake nodes are there twice.
+    """
+    corners = mesh.x[mesh.cell2node]
+    middles = 0.5 * (corners + np.roll(corners, -1, axis=1))
+    found = np.full((mesh.n_cells, 4), -3, np.int32)
+
+    def put(cells: np.ndarray, nodes: np.ndarray, what: np.ndarray, sign: float) -> None:
+        ends = mesh.x[nodes]
+        away = np.abs(middles[cells] - ends.mean(axis=1)[:, None]).sum(axis=2)
+        side = away.argmin(axis=1)
+        assert (away[np.arange(len(side)), side] < 1e-12).all(), "an edge that is no side"
+        along = corners[cells, (side + 1) % 4] - corners[cells, side]
+        assert np.allclose(along, sign * (ends[:, 0] - ends[:, 1])), "an edge of another direction"
+        found[cells, side] = what
+
+    for k in range(2):
+        put(mesh.edge2cell[:, k], mesh.edge2node, mesh.edge2cell[:, 1 - k], 1.0 - 2.0 * k)
+    bound = np.where(mesh.bound.ravel() == 1, -1, -2)
+    put(mesh.bedge2cell.ravel(), mesh.bedge2node, bound, 1.0)
+    assert (found > -3).all(), "a side without an edge"
+    return found
+
+
+class Hand:
+    """The airfoil's step as it is written by hand in one pass over the cells a stage.
+
+    Args:
+        n: Size of the mesh.
+        threads: That it runs on.
+    """
+
+    def __init__(self, n: int, threads: int) -> None:
+        mesh = airfoil_mesh(n, 3 * n // 2)
+        text = (Path(__file__).parent / "hand_airfoil.c").read_text()
+        library = CLibrary(text, ("-fopenmp",))
+        self._set_threads = partial(library.function("hand_set_threads"), threads)
+        self._stage = library.function("hand_stage", ctypes.c_double)
+        self._n_cells = mesh.n_cells
+        self._mesh = [np.ascontiguousarray(a) for a in (mesh.x, mesh.cell2node, _beyond(mesh))]
+        self._q = [np.tile(free_stream(), (mesh.n_cells, 1)) for _ in range(3)]
+        self._adt = [np.zeros(mesh.n_cells) for _ in range(2)]
+        states = Airfoil(mesh)
+        states.adt_calc.compute()  # the first time step; each stage finds the next one
+        self._adt[0][:] = states.adt_calc.args[2].data.data_ro
+
+    def step(self) -> None:
+        """Advance by one iteration of two stages."""
+        self._set_threads()
+        x, cell2node, beyond = (_pointer(a) for a in self._mesh)
+        old = self._q[0]
+        for _ in range(2):
+            q, q_new, adt, adt_new = self._q[0], self._q[1], *self._adt
+            fields = (_pointer(a) for a in (old, q, adt, q_new, adt_new))
+            self._stage(self._n_cells, x, *fields, cell2node, beyond)
+            self._q = [q_new, self._q[2], q]
+            self._adt.reverse()
+
+    @property
+    def q(self) -> np.ndarray:
+        """The solution."""
+        return self._q[0]
+
+
+def _pointer(array: np.ndarray) -> ctypes.c_void_p:
+    return ctypes.c_void_p(array.ctypes.data)
+
+
 def _conjugate_gradients(n: int) -> Program:
     found = System(n)
     return Program(step=found.step, result=found.u, restart=found.restart)
@@ -144,6 +220,17 @@ def _seconds(program: Program, form: Form, n_steps: int) -> float:
     return CLOCK["now"]() - start
 
 
+def _hand_seconds(hand: Hand, n_steps: int) -> float:
+    start = CLOCK["now"]()
+    for _ in range(n_steps):
+        hand.step()
+    return CLOCK["now"]() - start
+
+
+def _ratios(these: list[float], those: list[float]) -> list[float]:
+    return sorted(a / b for a, b in zip(these, those, strict=True))
+
+
 def _farthest(name: str, size: int, n_steps: int) -> dict[str, float]:
     """Return the largest difference to the eager results of each form, after some steps."""
     found = {}
@@ -160,13 +247,20 @@ def _how(program: Program, form: Form) -> str:
     return "; at once: " + found[0].why if found else ""
 
 
-def _measure(name: str, size: int, *, n_rounds: int, round_seconds: float) -> float:
+def _measure(
+    name: str, size: int, *, n_rounds: int, round_seconds: float, hand: Hand | None
+) -> float:
     """Print seconds and ratios of all forms of a program, all over the same memory.
 
     Returns:
         The worst ratio of the forms that users get.
     """
     apart = _farthest(name, size, 8)
+    if hand is not None:
+        eager = PROGRAMS[name][0](size)
+        _seconds(eager, FORMS["eager"], 8)
+        _hand_seconds(hand, 8)
+        apart["hand"] = float(np.abs(eager.result.data_ro - hand.q).max())
     program = PROGRAMS[name][0](size)
     for form in FORMS.values():
         _seconds(program, form, 8)  # compiles
@@ -179,16 +273,21 @@ def _measure(name: str, size: int, *, n_rounds: int, round_seconds: float) -> fl
         order = list(FORMS.items())
         for name_of_form, form in order[k % len(order) :] + order[: k % len(order)]:
             spent[name_of_form].append(_seconds(program, form, n_steps))
+        if hand is not None:
+            spent.setdefault("hand", []).append(_hand_seconds(hand, n_steps))
     print(f"{name}, size {size}, {n_steps} steps a round, {n_rounds} rounds")
-    for form in FORMS:
-        ratios = sorted(a / b for a, b in zip(spent[form], spent["eager"], strict=True))
+    for form, own in spent.items():
+        by_hand = ""
+        if hand is not None:
+            by_hand = f", {statistics.median(_ratios(own, spent['hand'])):5.3f} of by hand"
+        ratios = _ratios(own, spent["eager"])
         if form in USERS_FORMS:
             worst = max(worst, statistics.median(ratios))
         print(
-            f"  {form:15} {1e6 * statistics.median(spent[form]) / n_steps:9.1f} us a step, "
+            f"  {form:15} {1e6 * statistics.median(own) / n_steps:9.1f} us a step, "
             f"{statistics.median(ratios):5.3f} of eager ({ratios[len(ratios) // 4]:.3f} to "
-            f"{ratios[-1 - len(ratios) // 4]:.3f}), largest difference {apart[form]:.1e}"
-            f"{_how(program, FORMS[form])}"
+            f"{ratios[-1 - len(ratios) // 4]:.3f}){by_hand}, largest difference {apart[form]:.1e}"
+            f"{_how(program, FORMS[form]) if form in FORMS else ''}"
         )
     runtime.of(ChainState).places = Places()
     with op2.chain() as chain:
@@ -199,6 +298,12 @@ def _measure(name: str, size: int, *, n_rounds: int, round_seconds: float) -> fl
 
 def _never(self: Place) -> bool:
     return False
+
+
+def _hand(name: str, given: argparse.Namespace) -> Hand | None:
+    if not given.hand or name != "airfoil":
+        return None
+    return Hand(given.size or PROGRAMS[name][1], given.threads or len(os.sched_getaffinity(0)))
 
 
 def main() -> None:
@@ -212,6 +317,7 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=9, help="default: %(default)s")
     parser.add_argument("--seconds", type=float, default=0.2, help="a round; default: %(default)s")
     parser.add_argument("--always", action="store_true", help="record blocks that do not pay, too")
+    parser.add_argument("--hand", action="store_true", help="with the airfoil written by hand")
     given = parser.parse_args()
     if given.always:
         Place.runs_at_once = _never  # type: ignore[method-assign]  # to see what it costs
@@ -229,6 +335,7 @@ def main() -> None:
             given.size or PROGRAMS[name][1],
             n_rounds=given.rounds,
             round_seconds=given.seconds,
+            hand=_hand(name, given),
         )
         for name in given.programs or PROGRAMS
     }

@@ -272,3 +272,136 @@ double hand_update(int n_cells, const double* restrict qold, double* restrict q,
   }
   return rms;
 }
+
+// --------------------------------------------------------------- one pass over the cells a stage
+//
+// The same step restructured: a cell sums the fluxes through its own sides, each computed from both
+// of its sides, updates its solution into a second array, and finds the next stage's time step.
+// `beyond[4 * i + s]` is the cell behind side s, from corner s to corner s + 1: -1 at a wall, -2
+// where the far field begins.
+
+struct stage {
+  const double *x, *qold, *q, *adt;
+  double *q_new, *adt_new;
+  const int *cell2node, *beyond;
+};
+
+static double stage_cell(struct stage a, int i) {
+  const double u = sqrt(gam) * mach;
+  const double qinf[4] = {1.0, u, 0.0, 1.0 / gm1 + 0.5 * (u * u)};
+  const int* node = a.cell2node + 4 * i;
+  const double* own = a.q + 4 * i;
+  double res[4] = {0.0, 0.0, 0.0, 0.0};
+  for (int s = 0; s < 4; ++s) {
+    const double *from = a.x + 2 * node[s], *to = a.x + 2 * node[(s + 1) % 4];
+    const double dx = to[0] - from[0], dy = to[1] - from[1];
+    const int beyond = a.beyond[4 * i + s];
+    double f[4];
+    if (beyond == -1) {
+      const double p = gm1 * (own[3] - 0.5 * (own[1] * own[1] + own[2] * own[2]) / own[0]);
+      res[1] += p * dy;
+      res[2] -= p * dx;
+      continue;
+    }
+    const double* other = beyond < 0 ? qinf : a.q + 4 * beyond;
+    flux(dx, dy, own, other, a.adt[i], a.adt[beyond < 0 ? i : beyond], f);
+    for (int k = 0; k < 4; ++k) res[k] += f[k];
+  }
+  const double adti = 1.0 / a.adt[i];
+  double squares = 0.0;
+  for (int k = 0; k < 4; ++k) {
+    const double del = adti * res[k];
+    a.q_new[4 * i + k] = a.qold[4 * i + k] - del;
+    squares += del * del;
+  }
+  a.adt_new[i] = adt_cell(a.x, a.q_new + 4 * i, node);
+  return squares;
+}
+
+static inline void load_rows(const double* from, const int* rows, int stride, d8 out[4]) {
+  d4 row[8];
+  for (int l = 0; l < 8; ++l) row[l] = load4(from + 4 * rows[stride * l]);
+  transpose_rows(row, out);
+}
+
+static inline void load_own_rows(const double* from, d8 out[4]) {
+  d4 row[8];
+  for (int l = 0; l < 8; ++l) row[l] = load4(from + 4 * l);
+  transpose_rows(row, out);
+}
+
+// Eight cells none of which is at a boundary.
+static void stage_lanes(struct stage a, int i, d8* sum) {
+  const int *node = a.cell2node + 4 * i, *beyond = a.beyond + 4 * i;
+  d4 row[8];
+  d8 corner[4][2], pair[4], own[4], other[4], f[4], old[4], adt, adt_other;
+  d8 res[4] = {{0}, {0}, {0}, {0}};
+  for (int h = 0; h < 2; ++h) {
+    for (int l = 0; l < 8; ++l)
+      row[l] = load_pair(a.x + 2 * node[4 * l + 2 * h], a.x + 2 * node[4 * l + 2 * h + 1]);
+    transpose_rows(row, pair);
+    corner[2 * h][0] = pair[0], corner[2 * h][1] = pair[1];
+    corner[2 * h + 1][0] = pair[2], corner[2 * h + 1][1] = pair[3];
+  }
+  load_own_rows(a.q + 4 * i, own);
+  for (int l = 0; l < 8; ++l) adt[l] = a.adt[i + l];
+  for (int s = 0; s < 4; ++s) {
+    load_rows(a.q, beyond + s, 4, other);
+    for (int l = 0; l < 8; ++l) adt_other[l] = a.adt[beyond[4 * l + s]];
+    const int t = (s + 1) % 4;
+    flux8(corner[t][0] - corner[s][0], corner[t][1] - corner[s][1], own, other, adt, adt_other, f);
+    for (int k = 0; k < 4; ++k) res[k] += f[k];
+  }
+  load_own_rows(a.qold + 4 * i, old);
+  const d8 adti = 1.0 / adt;
+  d8 q[4], columns[4];
+  for (int k = 0; k < 4; ++k) {
+    const d8 del = adti * res[k];
+    q[k] = old[k] - del;
+    *sum += del * del;
+  }
+  transpose(q[0], q[1], q[2], q[3], columns);
+  for (int l = 0; l < 4; ++l) {
+    *(d4_unaligned*)(a.q_new + 4 * (i + l)) = SHUFFLE(columns[l], columns[l], 0, 1, 2, 3);
+    *(d4_unaligned*)(a.q_new + 4 * (i + l + 4)) = SHUFFLE(columns[l], columns[l], 4, 5, 6, 7);
+  }
+  const d8 ri = 1.0 / q[0], u = ri * q[1], v = ri * q[2];
+  const d8 c = sqrt8(gam * gm1 * (ri * q[3] - 0.5 * (u * u + v * v)));
+  d8 speed = {0};
+  for (int s = 0; s < 4; ++s) {
+    const int t = (s + 1) % 4;
+    speed += side8(corner[t][0] - corner[s][0], corner[t][1] - corner[s][1], u, v, c);
+  }
+  speed = speed / cfl;
+  for (int l = 0; l < 8; ++l) a.adt_new[i + l] = speed[l];
+}
+
+static double stage_range(int begin, int end, struct stage a) {
+  d8 sum = {0};
+  double squares = 0.0;
+  int i = begin;
+  for (; i + 8 <= end; i += 8) {
+    int at_boundary = 0;
+    for (int k = 0; k < 32; ++k) at_boundary |= a.beyond[4 * i + k] < 0;
+    if (at_boundary) {
+      for (int l = 0; l < 8; ++l) squares += stage_cell(a, i + l);
+    } else {
+      stage_lanes(a, i, &sum);
+    }
+  }
+  for (; i < end; ++i) squares += stage_cell(a, i);
+  for (int l = 0; l < 8; ++l) squares += sum[l];
+  return squares;
+}
+
+double hand_stage(int n_cells, const double* x, const double* qold, const double* q,
+                  const double* adt, double* q_new, double* adt_new, const int* cell2node,
+                  const int* beyond) {
+  const struct stage a = {x, qold, q, adt, q_new, adt_new, cell2node, beyond};
+  const int chunk = 4096;
+  double squares = 0.0;
+#pragma omp parallel for schedule(static) reduction(+ : squares)
+  for (int begin = 0; begin < n_cells; begin += chunk)
+    squares += stage_range(begin, begin + chunk < n_cells ? begin + chunk : n_cells, a);
+  return squares;
+}

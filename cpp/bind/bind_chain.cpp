@@ -15,15 +15,19 @@ void bind_chain(py::module_& core) {
   py::class_<chain::Entry>(room, "Entry")
       .def(py::init([](const ir::Loop& loop, std::string why_alone, std::string why_no_invert,
                        double n_bytes, std::string why_no_join, int entry_bytes, bool is_empty,
-                       int part) {
+                       int part, int lanes, std::string why_no_lanes, std::string why_no_columns) {
              chain::Entry made{loop,    std::move(why_alone),   std::move(why_no_invert),
                                n_bytes, std::move(why_no_join), entry_bytes};
              made.is_empty = is_empty;
              made.part = part;
+             made.lanes = lanes;
+             made.why_no_lanes = std::move(why_no_lanes);
+             made.why_no_columns = std::move(why_no_columns);
              return made;
            }),
            py::arg("loop"), py::arg("why_alone"), py::arg("why_no_invert"), py::arg("n_bytes"),
-           py::arg("why_no_join"), py::arg("entry_bytes"), py::arg("is_empty"), py::arg("part"));
+           py::arg("why_no_join"), py::arg("entry_bytes"), py::arg("is_empty"), py::arg("part"),
+           py::arg("lanes"), py::arg("why_no_lanes"), py::arg("why_no_columns"));
   room.def("action", &chain::action, py::arg("uses"), py::arg("zeroes"));
   py::class_<chain::Passes>(room, "Passes")
       .def(py::init<bool, bool, bool, bool, bool, bool, bool>(), py::arg("fuse"), py::arg("invert"),
@@ -53,7 +57,7 @@ void bind_chain(py::module_& core) {
   py::class_<chain::Schedule>(room, "Schedule")
       .def_readonly("steps", &chain::Schedule::steps)
       .def_readonly("decisions", &chain::Schedule::decisions);
-  room.def("schedule", &chain::schedule, py::arg("chain"), py::arg("passes"));
+  room.def("schedule", &chain::schedule, py::arg("chain"), py::arg("passes"), py::arg("pinned"));
   room.def(
       "group_of",
       [](std::vector<ir::Loop> loops, const std::vector<std::size_t>& inverted,

@@ -272,6 +272,16 @@ void bind_lower(py::module_& core) {
       py::arg("forced"), py::arg("vector_bytes"), py::arg("gather_bytes"), py::arg("strategy"),
       py::arg("loop"), py::arg("facts"), py::arg("maps"), py::arg("options"));
   core.def(
+      "why_not_on_lanes",
+      [](int lanes, const std::string& strategy, const ir::Loop& loop, const Facts& facts,
+         const std::vector<MapFacts>& maps, Options options) {
+        options.lanes = lanes;
+        return lower::why_not_on_lanes(
+            {loop, lower::strategy_from_name(strategy), facts, maps, options});
+      },
+      py::arg("lanes"), py::arg("strategy"), py::arg("loop"), py::arg("facts"), py::arg("maps"),
+      py::arg("options"));
+  core.def(
       "lane_rule",
       [](const std::string& strategy, const ir::Loop& loop, const Facts& facts,
          const Options& options) {

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "bind/bind.hpp"
+#include "ir/group.hpp"
 #include "lower/incidence.hpp"
 #include "runtime/path_table.hpp"
 #include "runtime/prepared_loop.hpp"
@@ -79,8 +80,12 @@ void bind_runtime(py::module_& core) {
       [](const ir::Loop& loop, const Binding& binding, plan::PlanCache& plans, int lanes,
          const Tuning& tuning, double least, int n_threads) {
         return runtime::for_loop(ir::name_of(loop), [&] {
+          // of a group for the first member that is visited by incidences; all targets have rows
+          const bool is_group = loop.members.size() > 1;
+          const auto maps = is_group ? lower::reduced_maps(loop, ir::inverted_members(loop).front())
+                                     : lower::reduced_maps(loop);
           const plan::InverseSpec spec = runtime::inverse_of(
-              binding, lower::reduced_maps(loop), plan::IncidenceOrder::by_slot, plans, n_threads);
+              binding, maps, plan::IncidenceOrder::by_slot, plans, n_threads, is_group);
           const plan::SlotLayout layout{lanes, tuning.slot_window};
           return plans.column_fill(spec, layout, least, n_threads);
         });

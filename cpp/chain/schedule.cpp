@@ -55,8 +55,8 @@ struct Candidate {
 
 class Scheduler {
  public:
-  Scheduler(const std::vector<Entry>& chain, const Passes& passes)
-      : chain_(chain), passes_(passes) {
+  Scheduler(const std::vector<Entry>& chain, const Passes& passes, const std::vector<int>& pinned)
+      : chain_(chain), passes_(passes), pinned_(pinned.begin(), pinned.end()) {
     for (const Entry& entry : chain) {
       for (const Arg& arg : entry.loop.args) {
         const ir::Alias& alias = alias_of(arg);
@@ -242,7 +242,26 @@ class Scheduler {
     if (chain_[loop].loop.iteration != first.loop.iteration || chain_[loop].part != first.part) {
       return "they do not visit the same elements, or not in the same way";
     }
-    return why_not_inverted(group);
+    const std::string why = why_not_on_lanes(group);
+    return why.empty() ? why_not_inverted(group) : why;
+  }
+
+  /// What lanes gain for one member is not to be lost.
+  std::string why_not_on_lanes(const Candidate& group) const {
+    const auto heavy = std::ranges::find_if(
+        group.loops, [this](std::size_t member) { return chain_[member].lanes > 0; });
+    if (heavy == group.loops.end()) return "";
+    const auto said = [&](const std::string& what) {
+      return fmt::format("'{}' runs on {} lanes, and {}", name_of(chain_[*heavy].loop),
+                         chain_[*heavy].lanes, what);
+    };
+    for (std::size_t place = 0; place < group.loops.size(); ++place) {
+      const Entry& entry = chain_[group.loops[place]];
+      const std::string& why = group.inverts(place) ? entry.why_no_columns : entry.why_no_lanes;
+      if (why.empty()) continue;
+      return said(fmt::format("'{}' cannot: {}", name_of(entry.loop), why));
+    }
+    return "";
   }
 
   /// All must be able to, and one must be worth it alone, or targets would not be visited at all.
@@ -322,6 +341,7 @@ class Scheduler {
     for (std::size_t arg = 0; arg < args.size(); ++arg) {
       const int data = alias_of(args[arg]).data;
       if (renamed.contains(data)) continue;  // a second time would be a third buffer
+      if (pinned_.contains(data)) continue;
       if (is_own(last, arg) && is_reached_elsewhere(group, data)) {
         group.renamed.push_back({last, arg, true});
       }
@@ -554,6 +574,10 @@ class Scheduler {
     const bool is_direct = std::holds_alternative<ir::DirectDat>(node) &&
                            std::ranges::find(step.inverted, number) == step.inverted.end();
     if (place == Place::second && !is_direct) return "others read it where it is overwritten";
+    const auto has_lanes = [this](std::size_t member) { return chain_[member].lanes > 0; };
+    if (place == Place::second && std::ranges::any_of(step.loops, has_lanes)) {
+      return "lanes would have to read the second buffer where it is overwritten";
+    }
     if (place == Place::first && !is_renamed(step, copy.source_data)) {
       return "what was copied is overwritten where it is";
     }
@@ -663,6 +687,7 @@ class Scheduler {
 
   const std::vector<Entry>& chain_;
   const Passes passes_;
+  const std::set<int> pinned_;
   int n_aliases_ = 0;
   std::map<int, std::set<int>> shapes_;   // of each memory the Dats that lie in it
   std::vector<std::vector<bool>> needs_;  // [loop][earlier loop]
@@ -694,8 +719,9 @@ bool depends(const ir::Loop& earlier, const ir::Loop& later) {
   });
 }
 
-Schedule schedule(const std::vector<Entry>& chain, const Passes& passes) {
-  return Scheduler(chain, passes).run();
+Schedule schedule(const std::vector<Entry>& chain, const Passes& passes,
+                  const std::vector<int>& pinned) {
+  return Scheduler(chain, passes, pinned).run();
 }
 
 ir::Group group_of(std::vector<ir::Loop> loops, const std::vector<std::size_t>& inverted,

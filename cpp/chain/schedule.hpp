@@ -27,6 +27,9 @@ struct Entry {
   /// Which part of its Set it visits, of those that are looked up in lists; 0: all of it, or all
   /// cells of columns.
   int part = 0;
+  int lanes = 0;  ///< elements side by side, if that pays for the loop alone; 0: it does not
+  std::string why_no_lanes = "";    ///< why it cannot have any; empty: it can
+  std::string why_no_columns = "";  ///< the same where it is visited from its targets
 };
 
 /// @brief Something else that is done between loops, such as setting a Global to zero.
@@ -101,7 +104,10 @@ struct Schedule {
 /// (ir::inverted), so that both become one; then further ones that add to the same Set may come in,
 /// too. Where a loop still reads through Maps what a later member overwrites, that member writes
 /// into a second buffer.
-[[nodiscard]] Schedule schedule(const std::vector<Entry>& chain, const Passes& passes);
+/// @param[in] pinned Dats, as ir::Alias::data, that have no second buffer: others hold their
+/// memory.
+[[nodiscard]] Schedule schedule(const std::vector<Entry>& chain, const Passes& passes,
+                                const std::vector<int>& pinned = {});
 
 /// @brief The Group that a step runs.
 /// @param[in] loops Its members, numbered together, with what is renamed.

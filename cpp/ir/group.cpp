@@ -231,6 +231,24 @@ Group inverted(const Group& group) {
   return out;
 }
 
+Group alone(const Group& group, std::size_t member) {
+  Group out;
+  out.members = {{group.members[member].kernel, group.members[member].visit}};
+  out.maps = group.maps;
+  out.iteration = group.iteration;
+  out.set = group.set;
+  for (const int constant : constants_of(group, member)) {
+    out.constants.push_back(group.constants[static_cast<std::size_t>(constant)]);
+  }
+  for (std::size_t i = 0; i < group.args.size(); ++i) {
+    if (member_of(group, i) != member) continue;
+    out.args.push_back(group.args[i]);
+    if (!group.parameters.empty()) out.parameters.push_back(group.parameters[i]);
+    if (!group.places.empty()) out.places.push_back(group.places[i]);
+  }
+  return out;
+}
+
 std::vector<std::size_t> inverted_members(const Group& group) {
   std::vector<std::size_t> found;
   for (std::size_t member = 0; member < group.members.size(); ++member) {

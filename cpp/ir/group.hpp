@@ -27,6 +27,10 @@ namespace op2::ir {
 /// @throws InternalError if nothing is reduced through a Map.
 [[nodiscard]] Group inverted(const Group& group);
 
+/// @brief One member as a Group of its own, visited as it is in @p group. Numbers of data, Maps and
+/// Sets stay; values are not numbered.
+[[nodiscard]] Group alone(const Group& group, std::size_t member);
+
 /// @brief The members that are visited by the incidences of the items, in their order.
 [[nodiscard]] std::vector<std::size_t> inverted_members(const Group& group);
 

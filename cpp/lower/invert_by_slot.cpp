@@ -2,10 +2,12 @@
 #include "lower/invert_by_slot.hpp"
 
 #include <algorithm>
+#include <iterator>
 #include <map>
 #include <utility>
 
 #include "base/error.hpp"
+#include "ir/group.hpp"
 #include "ir/kir_walk.hpp"
 #include "lower/incidence.hpp"
 #include "lower/items.hpp"
@@ -16,6 +18,15 @@
 
 namespace op2::lower {
 namespace {
+
+/// The columns of one member that is visited by incidences.
+struct MemberColumns {
+  std::size_t member;
+  Incidence incidence;  // the slots; it has no arrays
+  std::string offset;   // [groups + 1] columns
+  std::string slot;     // [columns]
+  std::string entry;    // [columns, lanes] the element; -1 - another one where there is none
+};
 
 /// The plan's arrays, and the loop that goes through them.
 class BySlotLoop {
@@ -50,28 +61,47 @@ class BySlotLoop {
 
   void ask_for_plan() {
     const Options& options = builder_.request().options;
-    incidence_.maps = reduced_maps(loop_);
-    incidence_.n_slots = n_slots(loop_);
-    sizes_ = array(kir::PlanArray::sizes, "sizes", DType::int64);
-    offset_ = array(kir::PlanArray::column_offset, "column_offset", DType::int64);
-    slot_ = array(kir::PlanArray::column_slot, "column_slot", DType::int32);
+    const std::vector<std::size_t> inverted = ir::inverted_members(loop_);
     entry_type_ = index_dtype(options.entry_bytes);
-    entry_ = array(kir::PlanArray::column_elements, "incidence", entry_type_);
+    sizes_ = array(kir::PlanArray::sizes, "sizes", DType::int64);
+    add_columns(inverted.front());
     target_ =
         array(kir::PlanArray::column_targets, "row_target", index_dtype(options.target_bytes));
     kir::PlanSpec& plan = builder_.module().plan;
     plan.kind = kir::PlanKind::columns;
-    plan.occurrences = incidence_.maps;
+    plan.occurrences = columns_.front().incidence.maps;
     plan.lanes = lanes_;
     plan.composed_bytes = options.target_bytes;
+    plan.all_targets = loop_.members.size() > 1;
     for (std::size_t i = 0; i < loop_.args.size(); ++i) {
       const auto* dat = std::get_if<ir::IndirectDat>(&loop_.args[i]);
-      if (dat == nullptr || dat->access != Access::read || rows_of_map_.contains(dat->map))
+      const bool is_of_first = ir::member_of(loop_, i) == inverted.front();
+      if (dat == nullptr || !is_of_first || dat->access != Access::read ||
+          rows_of_map_.contains(dat->map)) {
         continue;
+      }
       plan.composed.push_back(dat->map);
       rows_of_map_[dat->map] = array(kir::PlanArray::composed_rows, packed_.args[i].map + "_rows",
                                      index_dtype(options.target_bytes));
     }
+    for (std::size_t i = 1; i < inverted.size(); ++i) {
+      add_columns(inverted[i]);
+      plan.further.push_back(columns_.back().incidence.maps);
+    }
+  }
+
+  /// Of the first member Maps are stored in the columns' order, too. Others have few elements, such
+  /// as those at a boundary, and look them up.
+  void add_columns(std::size_t member) {
+    MemberColumns columns{member, {}, "", "", ""};
+    columns.incidence.maps = reduced_maps(loop_, member);
+    for (const int map : columns.incidence.maps) {
+      columns.incidence.n_slots += loop_.maps[static_cast<std::size_t>(map)].arity;
+    }
+    columns.offset = array(kir::PlanArray::column_offset, "column_offset", DType::int64);
+    columns.slot = array(kir::PlanArray::column_slot, "column_slot", DType::int32);
+    columns.entry = array(kir::PlanArray::column_elements, "incidence", entry_type_);
+    columns_.push_back(std::move(columns));
   }
 
   std::string array(kir::PlanArray array, const std::string& name, DType dtype) {
@@ -102,27 +132,64 @@ class BySlotLoop {
                   over(t, kir::minimum(t + kir::integer(run), whole_end())), DType::int64, run}}};
   }
 
-  /// What one target does. Sides without one repeat the last target, and do not store.
+  /// What one target does: members one after the other, some for each of its incidences, the others
+  /// for itself. Sides without a target repeat the last one, and do not store.
   kir::Block of_side() {
     const kir::Expr t = kir::name("t");
     const kir::Expr last = kir::element(sizes_, kir::integer(0)) - kir::integer(1);
     const kir::Expr row = kir::name("group") * kir::integer(lanes_) + kir::name("side");
     kir::Block body{index_decl("t", kir::minimum(row, last)),
                     index_decl("target", kir::element(target_, t))};
-    for_sums([&](const kir::Rows& rows, const std::string& sum) {
-      body.push_back({kir::Decl{{rows.dtype}, sum, std::max(rows.dim, 1), {}}});
-      body.push_back({kir::Gather{sum, rows}});
+    if (has_others()) append(body, packed_.constants);
+    for_sums([&](std::size_t arg, const kir::Rows& rows, const std::string& sum) {
+      kir::Decl decl{{rows.dtype}, sum, std::max(rows.dim, 1), {}};
+      const bool is_zero = ir::starts_at_zero(loop_, arg);
+      if (is_zero) decl.value = {kir::integer(0)};
+      body.push_back({std::move(decl)});
+      if (!is_zero) body.push_back({kir::Gather{sum, rows}});
     });
-    const kir::Expr group = kir::name("group");
-    body.push_back({kir::For{kir::Axis::serial, "k", kir::element(offset_, group),
-                             kir::element(offset_, group + kir::integer(1)), of_column()}});
-    for_sums([&](const kir::Rows& rows, const std::string& sum) {
+    std::size_t next = 0;
+    for (const MemberColumns& columns : columns_) {
+      append(body, of_members(next, columns.member));
+      body.push_back(over_columns(columns));
+      next = columns.member + 1;
+    }
+    append(body, of_members(next, loop_.members.size()));
+    for_sums([&](std::size_t arg, const kir::Rows& rows, const std::string& sum) {
+      if (!ir::is_stored(loop_, arg)) return;
       body.push_back({kir::Scatter{sum, rows, kir::Update::set, kir::Sync::none}});
     });
     return body;
   }
 
-  /// Call @p f for each sum with the row of `target` that it belongs to.
+  [[nodiscard]] bool has_others() const { return loop_.members.size() > 1; }
+
+  kir::Stmt over_columns(const MemberColumns& columns) {
+    const kir::Expr group = kir::name("group");
+    return {kir::For{kir::Axis::serial, "k", kir::element(columns.offset, group),
+                     kir::element(columns.offset, group + kir::integer(1)), of_column(columns)}};
+  }
+
+  /// Members for the target itself.
+  kir::Block of_members(std::size_t begin, std::size_t end) {
+    kir::Block out;
+    for (std::size_t member = begin; member < end; ++member) {
+      append(out, loads(packed_, member));
+      append_call(out, packed_.members[member]);
+      for (kir::Stmt& stmt : stores(packed_, member)) {
+        if (auto* scatter = std::get_if<kir::Scatter>(&stmt.node)) at_target(scatter->rows);
+        out.push_back(std::move(stmt));
+      }
+    }
+    return out;
+  }
+
+  /// Rows of `target`, which is not the lane's own one where lanes repeat the last target.
+  static void at_target(kir::Rows& rows) {
+    if (rows.map.empty() && rows.entries.empty()) rows.entries = {kir::name("target")};
+  }
+
+  /// Call @p f for each sum with an argument that adds to it, and the row that it belongs to.
   template <class F>
   void for_sums(const F& f) {
     const std::vector<std::size_t> args = reduced_args(loop_);
@@ -134,49 +201,54 @@ class BySlotLoop {
       kir::Rows rows{dat.dtype, dat.dim, 1, data, "", kir::name("target")};
       rows.stride = ir::stride_of(dat);
       rows.component = dat.component;
-      rows.entries = {kir::name("target")};  // not the lane's own where lanes repeat the last one
-      f(rows, accumulators_[i]);
+      at_target(rows);
+      f(args[i], rows, accumulators_[i]);
     }
   }
 
   // -------------------------------------------------------------------------------- one column
 
-  kir::Block of_column() {
-    kir::Block visit = loads_of_side();
-    append_call(visit, packed_);
+  kir::Block of_column(const MemberColumns& columns) {
+    kir::Block visit = loads_of_side(columns);
+    append_call(visit, packed_.members[columns.member]);
     const std::vector<std::size_t> args = reduced_args(loop_);
     for (std::size_t i = 0; i < args.size(); ++i) {
+      if (ir::member_of(loop_, args[i]) != columns.member) continue;
       const auto& dat = std::get<ir::IndirectDat>(loop_.args[args[i]]);
-      const SlotRange slots = slots_of(incidence_, loop_, dat.map);
+      const SlotRange slots = slots_of(columns.incidence, loop_, dat.map);
       const kir::Expr row = (kir::name("o") - kir::integer(slots.first)) * kir::integer(dat.dim);
-      visit.push_back(
-          where_slot_is(incidence_, slots,
-                        {share(accumulators_[i], args[i], row, dat.dim, update_of(dat.access))}));
+      kir::Stmt one =
+          share(columns, accumulators_[i], args[i], row, dat.dim, update_of(dat.access));
+      visit.push_back(where_slot_is(columns.incidence, slots, {std::move(one)}));
     }
-    for (kir::Stmt& stmt : shares_of_globals()) visit.push_back(std::move(stmt));
-    if (kir::Block add = added_to_rows(); !add.empty()) {
+    for (kir::Stmt& stmt : shares_of_globals(columns)) visit.push_back(std::move(stmt));
+    if (kir::Block add = added_to_rows(columns); !add.empty()) {
       visit.push_back({kir::If{kir::less(kir::integer(-1), kir::name("entry")), std::move(add)}});
     }
-    return positioned(located(packed_.items, std::move(visit)));
+    return positioned(columns, located(packed_.items, std::move(visit)));
   }
 
   /// Rows of matrices are added to where they are, side by side.
-  kir::Block added_to_rows() {
-    kir::Block out = declare_rows(builder_, rows_);
-    for (const OwnedRow& row : rows_) out.push_back(add_to_row(builder_, incidence_, row));
+  kir::Block added_to_rows(const MemberColumns& columns) {
+    std::vector<OwnedRow> own;
+    std::ranges::copy_if(rows_, std::back_inserter(own), [&](const OwnedRow& row) {
+      return ir::member_of(loop_, row.arg) == columns.member;
+    });
+    kir::Block out = declare_rows(builder_, own);
+    for (const OwnedRow& row : own) out.push_back(add_to_row(builder_, columns.incidence, row));
     return out;
   }
 
   /// @p visit after the names that it uses: a column, its slot, and each side's place and element.
-  kir::Block positioned(kir::Block visit) const {
+  kir::Block positioned(const MemberColumns& columns, kir::Block visit) const {
     const kir::Expr entry = kir::name("entry");
     const kir::Expr at = kir::name("k") * kir::integer(lanes_) + kir::name("side");
     const kir::Expr none = kir::less(entry, kir::integer(0));
     const std::pair<std::string, kir::Expr> values[] = {
         {packed_.items.position, kir::select(none, kir::integer(-1) - entry, entry)},
-        {"entry", kir::element(entry_, kir::name("at"))},
+        {"entry", kir::element(columns.entry, kir::name("at"))},
         {"at", at},
-        {"o", kir::element(slot_, kir::name("k"))}};
+        {"o", kir::element(columns.slot, kir::name("k"))}};
     for (const auto& [name, value] : values) {
       if (!kir::names_used(visit).contains(name)) continue;
       visit.insert(visit.begin(), index_decl(name, value));
@@ -186,22 +258,28 @@ class BySlotLoop {
 
   /// As for one element, but that Maps are read by column, and that MIN and MAX start at the
   /// target's value in every row: what other slots get does not matter.
-  kir::Block loads_of_side() {
+  kir::Block loads_of_side(const MemberColumns& columns) {
     const std::vector<std::size_t> reduced = reduced_args(loop_);
     for (std::size_t i = 0; i < reduced.size(); ++i) {
+      if (ir::member_of(loop_, reduced[i]) != columns.member) continue;
       kir::Block& load = packed_.args[reduced[i]].load;
       if (load.empty()) continue;
       load = own_rows(std::get<kir::Gather>(load.front().node), accumulators_[i]);
     }
     for (std::size_t i = 0; i < loop_.args.size(); ++i) {
       const auto* dat = std::get_if<ir::IndirectDat>(&loop_.args[i]);
-      if (dat == nullptr || dat->access != Access::read || packed_.args[i].load.empty()) continue;
+      const bool is_composed =
+          columns.member == columns_.front().member && ir::member_of(loop_, i) == columns.member;
+      if (dat == nullptr || !is_composed || dat->access != Access::read ||
+          packed_.args[i].load.empty()) {
+        continue;
+      }
       kir::Rows& rows = std::get<kir::Gather>(packed_.args[i].load.front().node).rows;
       rows.map = rows_of_map_.at(dat->map);
       rows.element = kir::name("at");
       rows.entries.clear();
     }
-    return loads(packed_);
+    return has_others() ? loads(packed_, columns.member) : loads(packed_);
   }
 
   static kir::Block own_rows(const kir::Gather& gather, const std::string& sum) {
@@ -215,10 +293,11 @@ class BySlotLoop {
     return out;
   }
 
-  [[nodiscard]] kir::Stmt share(const std::string& sum, std::size_t arg, const kir::Expr& row,
-                                int dim, kir::Update update) const {
-    return {kir::LaneShare{sum, packed_.args[arg].pack, row, vector(arg), dim, update, entry_,
-                           entry_type_, kir::name("k") * kir::integer(lanes_),
+  [[nodiscard]] kir::Stmt share(const MemberColumns& columns, const std::string& sum,
+                                std::size_t arg, const kir::Expr& row, int dim,
+                                kir::Update update) const {
+    return {kir::LaneShare{sum, packed_.args[arg].pack, row, vector(arg), dim, update,
+                           columns.entry, entry_type_, kir::name("k") * kir::integer(lanes_),
                            builder_.request().options.tuning.unrolled_shares}};
   }
 
@@ -228,12 +307,13 @@ class BySlotLoop {
 
   // ----------------------------------------------------------------------------------- Globals
 
-  /// Call @p f for each Global that is reduced, and the name of its sum.
+  /// Call @p f for each Global that members reduce into at incidences, and the name of its sum. The
+  /// others are reduced once a target, by the pass that puts loops on lanes.
   template <class F>
   void for_globals(const F& f) {
     for (std::size_t i = 0; i < loop_.args.size(); ++i) {
       const auto* global = std::get_if<ir::GlobalReduce>(&loop_.args[i]);
-      if (global == nullptr) continue;
+      if (global == nullptr || !ir::is_at_incidences(loop_, i)) continue;
       auto known = sum_of_global_.find(i);
       if (known == sum_of_global_.end()) {
         known = sum_of_global_.emplace(i, packed_.names.take(packed_.args[i].data + "_sum")).first;
@@ -263,19 +343,21 @@ class BySlotLoop {
 
   /// An INC counts once an element, in the columns of the slot that every element has; MIN and MAX
   /// may be repeated.
-  kir::Block shares_of_globals() {
+  kir::Block shares_of_globals(const MemberColumns& columns) {
     kir::Block once;
     kir::Block out;
     for_globals([&](std::size_t i, const ir::GlobalReduce& global, const std::string& sum) {
+      if (ir::member_of(loop_, i) != columns.member) return;
       if (global.access == Access::inc) {
-        once.push_back(share(sum, i, kir::integer(0), global.dim, kir::Update::add));
+        once.push_back(share(columns, sum, i, kir::integer(0), global.dim, kir::Update::add));
       } else {
         out.push_back({kir::LaneFold{packed_.args[i].data, packed_.args[i].pack, vector(i),
                                      global.dim, update_of(global.access)}});
       }
     });
     if (!once.empty()) {
-      const kir::Expr slot = kir::integer(counting_slot(loop_, builder_.request().maps).value());
+      const kir::Expr slot =
+          kir::integer(counting_slot(loop_, builder_.request().maps, columns.member).value());
       out.push_back({kir::If{kir::equal(kir::name("o"), slot), std::move(once)}});
     }
     return out;
@@ -286,14 +368,11 @@ class BySlotLoop {
   PackedLoop& packed_;
   int lanes_;
   std::string function_;
-  Incidence incidence_;  // the slots; it has no arrays
-  std::string sizes_;    // [1] targets
-  std::string offset_;   // [groups + 1] columns
-  std::string slot_;     // [columns]
-  std::string entry_;    // [columns, lanes] the element; -1 - another one where there is none
-  std::string target_;   // [targets] of each lane, group by group
+  std::vector<MemberColumns> columns_;
+  std::string sizes_;   // [1] targets
+  std::string target_;  // [targets] of each lane, group by group
   DType entry_type_ = DType::int32;
-  std::map<int, std::string> rows_of_map_;  // [columns, lanes, arity]
+  std::map<int, std::string> rows_of_map_;  // [columns, lanes, arity] of the first member
   std::vector<kir::Parameter> arrays_;      // all of them
   std::vector<std::string> accumulators_;   // [reduced arguments]
   std::map<std::size_t, std::string> sum_of_global_;

@@ -13,6 +13,10 @@ namespace op2::lower {
 /// vectors; all lanes of a column add what the same slot of their elements has, and Maps are read
 /// in the columns' order.
 ///
+/// Of a Group each member that is visited by incidences has columns of its own, of the same targets
+/// on the same lanes; the other members go over these targets between the columns. The loop must be
+/// ir::inverted.
+///
 /// A target's sum goes by slot, then by element. Leaves a For{vector} to the pass that puts loops
 /// on lanes.
 void invert_by_slot(Builder& builder);

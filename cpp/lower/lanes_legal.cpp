@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "ir/group.hpp"
 #include "ir/kernel_facts.hpp"
 #include "lower/constants.hpp"
 #include "lower/lanes_kernel.hpp"
@@ -34,24 +35,20 @@ void check_grid(const Request& request) {
 
 /// All lanes load before the first one stores: what an element reads may not be another's result.
 /// Elements of one colour do not meet, and what is only written is stored in the elements' order.
-void check_overwrites(const Request& request, const Races& races) {
-  if (request.strategy == Strategy::colour) return;
+void check_overwrites(const ir::Loop& loop, Strategy strategy, const Races& races) {
+  if (strategy == Strategy::colour) return;
   for (const std::size_t arg : races.overwrites) {
-    if (ir::access_of(request.loop.args[arg]) == Access::rw) {
+    if (ir::access_of(loop.args[arg]) == Access::rw) {
       refuse(fmt::format("arg {} is RW through a Map whose targets elements share", arg));
     }
   }
 }
 
-}  // namespace
-
-void check_side_by_side(const Request& request) {
-  if (request.facts.lanes == Lanes::grid) check_grid(request);
-  const ir::Loop& loop = request.loop;
+void check_member(const ir::Loop& loop, const Request& request) {
   const Races races = find_races(loop, request.maps);
   if (races.overlaps) refuse("written memory overlaps other arguments");
   if (races.reads_written) refuse("memory that is incremented is also read through a Map");
-  check_overwrites(request, races);
+  check_overwrites(loop, request.strategy, races);
   for (std::size_t i = 0; i < loop.args.size(); ++i) {
     const Access access = ir::access_of(loop.args[i]);
     for (std::size_t j = 0; j < i; ++j) {
@@ -73,18 +70,47 @@ void check_side_by_side(const Request& request) {
   }
 }
 
-std::shared_ptr<const ir::Kernel> kernel_for_lanes(const Request& request) {
-  if (request.loop.members.size() > 1) refuse("several kernels are called for each element");
-  if (!ir::kernel_of(request.loop).body) {
-    refuse(fmt::format("the kernel is opaque ({})", ir::kernel_of(request.loop).opaque_reason));
+ir::KernelPtr kernel_for_lanes(const ir::Loop& loop, const Options& options) {
+  if (!ir::kernel_of(loop).body) {
+    refuse(fmt::format("the kernel is opaque ({})", ir::kernel_of(loop).opaque_reason));
   }
-  auto kernel = std::make_shared<ir::Kernel>(with_constants(request.loop));
-  KernelOnLanes made = kernel_on_lanes(*kernel->body, varying_parameters(request.loop),
-                                       request.options.lanes, request.options.tuning);
+  auto kernel = std::make_shared<ir::Kernel>(with_constants(loop));
+  KernelOnLanes made =
+      kernel_on_lanes(*kernel->body, varying_parameters(loop), options.lanes, options.tuning);
   if (!made.body) refuse(made.why);
   kernel->body = std::move(made.body);
-  kernel->key += fmt::format(":lanes{}", request.options.lanes);
+  kernel->key += fmt::format(":lanes{}", options.lanes);
   return kernel;
+}
+
+/// Call @p check for each member as a loop of its own; with several, refusals say of which they
+/// are.
+template <class Check>
+void for_members(const ir::Group& group, const Check& check) {
+  if (group.members.size() == 1) return check(group);
+  for (std::size_t member = 0; member < group.members.size(); ++member) {
+    try {
+      check(ir::alone(group, member));
+    } catch (Refusal& refusal) {
+      refusal.why = fmt::format("kernel '{}': {}", group.members[member].kernel->name, refusal.why);
+      throw;
+    }
+  }
+}
+
+}  // namespace
+
+void check_side_by_side(const Request& request) {
+  if (request.facts.lanes == Lanes::grid) check_grid(request);
+  for_members(request.loop, [&request](const ir::Loop& loop) { check_member(loop, request); });
+}
+
+std::vector<ir::KernelPtr> kernels_for_lanes(const Request& request) {
+  std::vector<ir::KernelPtr> kernels;
+  for_members(request.loop, [&](const ir::Loop& loop) {
+    kernels.push_back(kernel_for_lanes(loop, request.options));
+  });
+  return kernels;
 }
 
 }  // namespace op2::lower

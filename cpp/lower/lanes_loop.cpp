@@ -50,16 +50,33 @@ bool is_on_lanes(const kir::Stmt& stmt) {
          std::holds_alternative<kir::LaneFold>(stmt.node);
 }
 
-/// Number of the kernel's parameter that is the layer: it follows those of the arguments.
-std::size_t layer_parameter(const ir::Loop& loop) {
-  return loop.args.empty()
-             ? 0
-             : static_cast<std::size_t>(ir::parameter_of(loop, loop.args.size() - 1) + 1);
+/// Number of the parameter of a member's kernel that is the layer: it follows those of the
+/// arguments.
+std::size_t layer_parameter(const ir::Group& group, std::size_t member) {
+  std::size_t next = 0;
+  for (std::size_t i = 0; i < group.args.size(); ++i) {
+    if (ir::member_of(group, i) != member) continue;
+    next = static_cast<std::size_t>(ir::parameter_of(group, i) + 1);
+  }
+  return next;
 }
 
-/// Rewrites one loop that calls the kernel.
+/// All calls of kernels in @p block, also in loops inside.
+void add_calls(const kir::Block& block, std::map<std::size_t, std::vector<kir::Expr>>& calls) {
+  for (const kir::Stmt& stmt : block) {
+    if (const auto* call = std::get_if<kir::CallUser>(&stmt.node)) {
+      calls[static_cast<std::size_t>(call->kernel)] = call->arguments;
+    } else if (const auto* loop = std::get_if<kir::For>(&stmt.node)) {
+      add_calls(loop->body, calls);
+    } else if (const auto* branch = std::get_if<kir::If>(&stmt.node)) {
+      add_calls(branch->then, calls);
+    }
+  }
+}
+
+/// Rewrites one loop that calls the kernels.
 ///
-/// What the kernel gets and gives are packs of vectors. What surrounds it happens lane by lane: the
+/// What a kernel gets and gives are packs of vectors. What surrounds it happens lane by lane: the
 /// rows that are loaded lie where W expressions say, one for each lane, and everything that is
 /// stored is the scalar loop's own statements, in a loop over the lanes.
 class LaneLoop {
@@ -75,10 +92,13 @@ class LaneLoop {
     if (loop.axis != kir::Axis::serial && loop.axis != kir::Axis::grid) {
       refuse("its elements are not visited one after the other");
     }
-    if (const kir::For* sides = vector_loop(loop.body)) return groups(loop, *sides);
     learn(loop.body);
-    const std::optional<ColumnLoop> columns = column_loop(loop);
-    kir::Block loops = columns ? column_by_column(loop, *columns) : one_by_one(loop);
+    const kir::For* sides = vector_loop(loop.body);
+    const std::optional<ColumnLoop> columns =
+        sides == nullptr ? column_loop(loop) : std::optional<ColumnLoop>();
+    kir::Block loops = sides != nullptr ? groups(loop, *sides)
+                       : columns        ? column_by_column(loop, *columns)
+                                        : one_by_one(loop);
     kir::Block out = std::move(before_);
     std::ranges::move(loops, std::back_inserter(out));
     std::ranges::move(behind_, std::back_inserter(out));
@@ -100,13 +120,11 @@ class LaneLoop {
   /// A loop that all lanes go through together, and that calls the kernel. What its iterations
   /// store is stored in it.
   void together(const kir::For& node) {
-    learn(node.body);
     kir::Block outer = std::exchange(body_, {});
-    kir::Block kept = stores_.locals();
-    for (const kir::Stmt& stmt : node.body) statement(stmt);
+    LaneStores::Pending pending = stores_.begin_inside();
+    statements(node.body);
     std::ranges::move(stores_.finished(live_), std::back_inserter(body_));
-    stores_.begin_again(std::move(kept));
-    is_called_ = false;
+    stores_.resume(std::move(pending));
     drop_unused(body_);
     kir::Block inner = std::exchange(body_, std::move(outer));
     body_.push_back({kir::For{node.axis, node.index, node.begin, node.end, std::move(inner)}});
@@ -166,17 +184,29 @@ class LaneLoop {
   }
 
   void finish_body(const kir::Block& body) {
-    for (const kir::Stmt& stmt : body) statement(stmt);
+    statements(body);
     std::ranges::move(stores_.finished(live_), std::back_inserter(body_));
     std::ranges::move(after_, std::back_inserter(body_));
   }
 
-  /// Remember what the kernel is called with: it tells packs and reductions apart.
-  void learn(const kir::Block& body) {
+  /// What follows the last call of a kernel, or the last loop that calls one, stores.
+  void statements(const kir::Block& body) {
+    const auto calls = [](const kir::Stmt& stmt) { return calls_kernel({stmt}); };
+    const bool calls_itself = calls_kernel_itself(body);
+    auto n_left = std::ranges::count_if(body, calls);
     for (const kir::Stmt& stmt : body) {
-      if (const auto* call = std::get_if<kir::CallUser>(&stmt.node)) arguments_ = call->arguments;
+      statement(stmt);
+      if (calls(stmt)) --n_left;
+      is_called_ = calls_itself && n_left == 0;
     }
+    is_called_ = false;
+  }
+
+  /// Remember what kernels are called with: it tells packs and reductions apart.
+  void learn(const kir::Block& body) {
+    add_calls(body, calls_);
     for (std::size_t i = 0; i < request_.loop.args.size(); ++i) {
+      if (!calls_.contains(ir::member_of(request_.loop, i))) continue;
       const auto* global = std::get_if<ir::GlobalReduce>(&request_.loop.args[i]);
       // the kernel gets a part joined with others: each lane adds its own
       const bool is_alone = !ir::is_part(request_.loop, i);
@@ -185,17 +215,20 @@ class LaneLoop {
         uniform_.insert(pack_of_arg(i));
       }
     }
-    for (std::size_t i = arguments_.size() - request_.loop.constants.size(); i < arguments_.size();
-         ++i) {
-      if (const auto* pack = std::get_if<kir::Name>(&arguments_[i].node)) {
-        uniform_.insert(pack->name);
+    for (const auto& [member, arguments] : calls_) {
+      const std::size_t n_constants = ir::constants_of(request_.loop, member).size();
+      for (std::size_t i = arguments.size() - n_constants; i < arguments.size(); ++i) {
+        if (const auto* pack = std::get_if<kir::Name>(&arguments[i].node)) {
+          uniform_.insert(pack->name);
+        }
       }
     }
   }
 
   [[nodiscard]] std::string pack_of_arg(std::size_t i) const {
     const auto at = static_cast<std::size_t>(ir::parameter_of(request_.loop, i));
-    const auto* plain = std::get_if<kir::Name>(&arguments_[at].node);
+    const kir::Expr& argument = calls_.at(ir::member_of(request_.loop, i))[at];
+    const auto* plain = std::get_if<kir::Name>(&argument.node);
     return plain == nullptr ? "" : plain->name;
   }
 
@@ -304,25 +337,28 @@ class LaneLoop {
 
   void call(const kir::CallUser& node) {
     kir::CallUser out = node;
-    const ir::Loop& loop = request_.loop;
+    const ir::Group& loop = request_.loop;
+    const auto member = static_cast<std::size_t>(node.kernel);
     for (std::size_t i = 0; i < loop.args.size(); ++i) {
       const auto* dat = std::get_if<ir::DirectDat>(&loop.args[i]);
-      if (dat == nullptr || ir::is_part(loop, i) || elements_.is_pack(pack_of_arg(i))) continue;
+      if (dat == nullptr || ir::member_of(loop, i) != member || ir::is_part(loop, i) ||
+          elements_.is_pack(pack_of_arg(i)))
+        continue;
       kir::Expr& argument = out.arguments[static_cast<std::size_t>(ir::parameter_of(loop, i))];
       argument = live_rows(*dat, i, argument);
     }
     if (loop.iteration.pass_layer) {
-      kir::Expr& layer = out.arguments[layer_parameter(loop)];
-      layer = vector_of(layer);
+      kir::Expr& layer = out.arguments[layer_parameter(loop, member)];
+      layer = vector_of(layer, member);
     }
     body_.push_back({std::move(out)});
-    is_called_ = true;
   }
 
   /// An index that differs by lane as the vector that the kernel takes.
-  kir::Expr vector_of(const kir::Expr& index) {
-    const ir::FunctionDef& entry = ir::kernel_of(request_.loop).body->entry();
-    const auto dtype = ir::dtype_of(entry.parameters[layer_parameter(request_.loop)].type.base);
+  kir::Expr vector_of(const kir::Expr& index, std::size_t member) {
+    const ir::FunctionDef& entry = request_.loop.members[member].kernel->body->entry();
+    const std::size_t parameter = layer_parameter(request_.loop, member);
+    const auto dtype = ir::dtype_of(entry.parameters[parameter].type.base);
     if (!dtype) refuse("the layer is passed as something else than a number");
     const std::string pack = elements_.fresh("layers_by_lane");
     declare_pack(pack, *dtype, 1, {});
@@ -355,9 +391,10 @@ class LaneLoop {
   }
 
   [[nodiscard]] bool is_overwritten(std::size_t i, int dim) {
-    if (!facts_) facts_ = ir::kernel_facts(*ir::kernel_of(request_.loop).body);
+    std::optional<ir::KernelFacts>& facts = facts_[ir::member_of(request_.loop, i)];
+    if (!facts) facts = ir::kernel_facts(*ir::kernel_of(request_.loop, i).body);
     const auto at = static_cast<std::size_t>(ir::parameter_of(request_.loop, i));
-    return facts_->parameters[at].n_surely_written >= dim;
+    return facts->parameters[at].n_surely_written >= dim;
   }
 
   // ------------------------------------------------------------------ loops over components
@@ -458,15 +495,15 @@ class LaneLoop {
   LaneStores stores_;
   std::optional<RowTables> tables_;                            // over columns
   std::map<std::string, const ir::GlobalReduce*> reductions_;  // by their packs
-  std::set<std::string> uniform_;  // packs that are the same for all elements
-  std::vector<kir::Expr> arguments_;
+  std::set<std::string> uniform_;                        // packs that are the same for all elements
+  std::map<std::size_t, std::vector<kir::Expr>> calls_;  // [member] the kernels' arguments
   kir::Expr live_;
   kir::Block before_;  // the loop
   kir::Block body_;
-  kir::Block after_;   // the stores
-  kir::Block behind_;  // the loop
-  std::optional<ir::KernelFacts> facts_;
-  bool is_called_ = false;  // the statements that follow store
+  kir::Block after_;                                             // the stores
+  kir::Block behind_;                                            // the loop
+  std::map<std::size_t, std::optional<ir::KernelFacts>> facts_;  // [member]
+  bool is_called_ = false;                                       // the statements that follow store
 };
 
 /// Names that nothing new in @p function may have.
@@ -474,10 +511,10 @@ std::set<std::string> taken_names(const kir::Function& function, const Request& 
   std::set<std::string> names = kir::names_used(function.body);
   for (const kir::Parameter& parameter : function.parameters) names.insert(parameter.name);
   for (const std::string_view name : kir::local_names()) names.emplace(name);
-  for (const ir::FunctionDef& other : ir::kernel_of(request.loop).body->functions)
-    names.insert(other.name);
-  for (const ir::Variable& table : ir::kernel_of(request.loop).body->tables)
-    names.insert(table.name);
+  for (const ir::Member& member : request.loop.members) {
+    for (const ir::FunctionDef& other : member.kernel->body->functions) names.insert(other.name);
+    for (const ir::Variable& table : member.kernel->body->tables) names.insert(table.name);
+  }
   return names;
 }
 
@@ -514,7 +551,7 @@ bool rewrite(kir::Block& block, const kir::Function& function, const Request& re
 LoopOnLanes loop_on_lanes(const kir::Module& module, const Request& request) {
   try {
     kir::Module out = module;
-    out.kernels = {kernel_for_lanes(request)};
+    out.kernels = kernels_for_lanes(request);
     out.lanes = request.options.lanes;
     check_side_by_side(request);
     bool found = false;

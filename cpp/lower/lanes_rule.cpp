@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "base/error.hpp"
+#include "ir/group.hpp"
 #include "ir/kernel_cost.hpp"
 #include "ir/kernel_walk.hpp"
 #include "ir/lane_functions.hpp"
@@ -39,17 +40,70 @@ std::int64_t weight_of(const Request& request, const LaneWork& work) {
   return work.n_operations + (request.options.tuning.operations_a_division - 1) * work.n_slow;
 }
 
+/// How often the values behind an argument are carried: in, out, both ways, or not at all where a
+/// member before has them in registers, or a later one stores them.
+int n_ways(const ir::Loop& loop, std::size_t arg) {
+  const ir::Arg& node = loop.args[arg];
+  if (std::holds_alternative<ir::GlobalRead>(node) ||
+      std::holds_alternative<ir::GlobalReduce>(node)) {
+    return 0;
+  }
+  const Access access = ir::access_of(node);
+  const auto* dat = std::get_if<ir::DirectDat>(&node);
+  bool is_known = false;
+  bool is_stored_later = dat != nullptr && writes(access) && !ir::is_stored(loop, arg);
+  for (std::size_t other = 0; other < loop.args.size() && dat != nullptr; ++other) {
+    const bool is_same = std::holds_alternative<ir::DirectDat>(loop.args[other]) &&
+                         ir::member_of(loop, other) != ir::member_of(loop, arg) &&
+                         ir::alias_of(loop.args[other]).data == dat->alias.data;
+    is_known |= is_same && other < arg;
+    is_stored_later |= is_same && other > arg && writes(ir::access_of(loop.args[other]));
+  }
+  const bool is_read = access == Access::read || access == Access::rw || access == Access::inc;
+  const bool is_loaded = is_read && !is_known;
+  const bool is_written = writes(access) && !is_stored_later;
+  return (is_loaded ? 1 : 0) + (is_written ? 1 : 0);
+}
+
 bool runs_along_rows(const Request& request, const LaneWork& work) {
   return work.n_in_rows > 0 &&
          static_cast<double>(work.n_in_rows) >=
              request.options.tuning.least_part_in_rows * static_cast<double>(work.n_operations);
 }
 
+/// Why lanes gain nothing for this work; empty: they do.
+std::string why_not_worth_it(const Request& request, const LaneWork& work) {
+  const LaneRule rule = lane_rule(request);
+  const std::int64_t weight = weight_of(request, work);
+  if (weight < rule.least_operations || weight < rule.least_operations_a_scalar * work.n_scalars) {
+    return fmt::format("{} operations for {} scalars moved: too little to gain", work.n_operations,
+                       work.n_scalars);
+  }
+  if (runs_along_rows(request, work)) {
+    return fmt::format(
+        "{} of {} operations are in loops along rows, which the compiler turns into vectors",
+        work.n_in_rows, work.n_operations);
+  }
+  return "";
+}
+
+/// Is one of several kernels worth it by itself?
+bool has_worthy_member(const Request& request) {
+  const ir::Group& group = request.loop;
+  for (std::size_t member = 0; member < group.members.size() && group.members.size() > 1;
+       ++member) {
+    const ir::Loop loop = ir::alone(group, member);
+    const Request one{loop, request.strategy, request.facts, request.maps, request.options};
+    if (why_not_worth_it(one, lane_work(loop, request.options.tuning)).empty()) return true;
+  }
+  return false;
+}
+
 LaneChoice by_rule(const Request& request, int vector_bytes) {
   const ir::Loop& loop = request.loop;
-  if (loop.members.size() > 1) return none("several kernels are called for each element");
-  if (!ir::kernel_of(loop).body) {
-    return none(fmt::format("the kernel is opaque ({})", ir::kernel_of(loop).opaque_reason));
+  for (const ir::Member& member : loop.members) {
+    if (member.kernel->body) continue;
+    return none(fmt::format("the kernel is opaque ({})", member.kernel->opaque_reason));
   }
   if (request.facts.lanes == Lanes::grid && !request.facts.in_turn) {
     return none("the backend spreads elements over lanes itself");
@@ -59,16 +113,8 @@ LaneChoice by_rule(const Request& request, int vector_bytes) {
   const LaneWork work = lane_work(loop, request.options.tuning);
   const LaneRule rule = lane_rule(request);
   const std::int64_t weight = weight_of(request, work);
-  if (weight < rule.least_operations || weight < rule.least_operations_a_scalar * work.n_scalars) {
-    return none(fmt::format("{} operations for {} scalars moved: too little to gain",
-                            work.n_operations, work.n_scalars));
-  }
-  if (runs_along_rows(request, work)) {
-    return none(
-        fmt::format("{} of {} operations are in loops along rows, which the compiler turns "
-                    "into vectors",
-                    work.n_in_rows, work.n_operations));
-  }
+  const std::string why_not_worth = why_not_worth_it(request, work);
+  if (!why_not_worth.empty() && !has_worthy_member(request)) return none(why_not_worth);
   const bool is_wide = weight >= rule.operations_a_scalar_for_wide * work.n_scalars;
   const int n_bytes =
       is_wide ? vector_bytes : std::min(vector_bytes, request.options.tuning.narrow_bytes);
@@ -108,28 +154,23 @@ LaneWork lane_work(const ir::Loop& loop, const Tuning& tuning) {
     const auto dtype = ir::dtype_of(ir::part_base(type.base));
     if (dtype) work.widest = std::max(work.widest, static_cast<int>(size_of(*dtype)));
   };
-  if (ir::kernel_of(loop).body) {
-    const ir::Work counted = ir::work_of(*ir::kernel_of(loop).body, tuning.row_length);
-    work.n_operations = counted.n_operations;
-    work.n_slow = counted.n_slow;
-    work.n_in_rows = counted.n_in_rows;
-  }
-  for (const ir::Arg& arg : loop.args) {
-    const Access access = ir::access_of(arg);
-    const bool is_carried = !std::holds_alternative<ir::GlobalRead>(arg) &&
-                            !std::holds_alternative<ir::GlobalReduce>(arg);
-    const bool is_both_ways = access == Access::rw || access == Access::inc;
+  for (std::size_t i = 0; i < loop.args.size(); ++i) {
+    const ir::Arg& arg = loop.args[i];
     const int n_parts = is_complex(ir::dtype_of(arg)) ? 2 : 1;
-    if (is_carried) {
-      work.n_scalars += ir::extent_of(loop, arg) * n_parts * (is_both_ways ? 2 : 1);
-    }
+    work.n_scalars += ir::extent_of(loop, arg) * n_parts * n_ways(loop, i);
     look(ir::scalar(ir::base_of(ir::dtype_of(arg))));
   }
-  if (!ir::kernel_of(loop).body) return work;
-  for (const ir::FunctionDef& function : ir::kernel_of(loop).body->functions) {
-    ir::for_each_expr_in(function.body, [&look](const ir::Expr& expr) {
-      if (ir::is_floating(expr.type.base)) look(expr.type);
-    });
+  for (const ir::Member& member : loop.members) {
+    if (!member.kernel->body) continue;
+    const ir::Work counted = ir::work_of(*member.kernel->body, tuning.row_length);
+    work.n_operations += counted.n_operations;
+    work.n_slow += counted.n_slow;
+    work.n_in_rows += counted.n_in_rows;
+    for (const ir::FunctionDef& function : member.kernel->body->functions) {
+      ir::for_each_expr_in(function.body, [&look](const ir::Expr& expr) {
+        if (ir::is_floating(expr.type.base)) look(expr.type);
+      });
+    }
   }
   return work;
 }

@@ -175,6 +175,19 @@ void LaneStores::keep(const kir::Element& target, const std::string& pack, const
   store_row({pack, kir::integer(0), extent, target.array, start, kir::Update::set});
 }
 
+LaneStores::Pending LaneStores::begin_inside() {
+  return {std::exchange(turns_, {}), std::exchange(own_, {}), locals_, std::exchange(body_, {}),
+          std::exchange(is_repeatable_, true)};
+}
+
+void LaneStores::resume(Pending pending) {
+  turns_ = std::move(pending.turns);
+  own_ = std::move(pending.own);
+  locals_ = std::move(pending.locals);
+  body_ = std::move(pending.body);
+  is_repeatable_ = pending.is_repeatable;
+}
+
 kir::Block LaneStores::finished(const kir::Expr& live) {
   kir::Block out = std::move(turns_);
   out.insert(out.end(), own_.begin(), own_.end());

@@ -36,15 +36,19 @@ class LaneStores {
   /// @param[in] live Number of lanes that have an element of their own.
   [[nodiscard]] kir::Block finished(const kir::Expr& live);
 
-  /// @brief The names that local() has declared so far.
-  [[nodiscard]] const kir::Block& locals() const { return locals_; }
-  /// @brief After finished(), begin again with these names: behind a loop that stores by itself.
-  void begin_again(kir::Block locals) {
-    turns_.clear();
-    own_.clear();
-    body_.clear();
-    locals_ = std::move(locals);
-  }
+  /// What was added and is not finished.
+  struct Pending {
+    kir::Block turns;
+    kir::Block own;
+    kir::Block locals;
+    kir::Block body;
+    bool is_repeatable = true;
+  };
+  /// @brief Begin with a loop inside, which stores by itself: what was added is set aside, but that
+  /// the names which local() has declared are known there, too.
+  [[nodiscard]] Pending begin_inside();
+  /// @brief Behind finished() for that loop, go on with what was set aside.
+  void resume(Pending pending);
 
  private:
   struct Place {

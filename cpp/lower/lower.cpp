@@ -147,6 +147,9 @@ Request over(const ir::Group& group, const Request& request) {
 std::string why_not_on_lanes(const Request& given) {
   const ir::Group group = seen_from_targets(given);
   const Request request = over(group, given);
+  if (group.members.size() > 1 && ir::is_inverted(group) && !request.options.by_slot) {
+    return "incidences one after the other would lead to targets where other kernels have to wait";
+  }
   Builder builder = builder_for(request);
   lay_out(builder);
   const LoopOnLanes on_lanes = loop_on_lanes(builder.module(), request);

@@ -280,8 +280,10 @@ class Packer {
   }
 
   /// The kernel gets the address of the element's own row. Parts are joined in an array, and what
-  /// one member hands on to the next never needs to be in memory.
+  /// one member hands on to the next never needs to be in memory. On lanes members share what they
+  /// load.
   [[nodiscard]] bool is_live(std::size_t i) const {
+    if (options_.lanes > 1 && loop_.members.size() > 1) return false;
     return facts_.lanes != Lanes::grid && !ir::is_part(loop_, i) && !ir::is_handed_on(loop_, i) &&
            ir::is_stored(loop_, i);
   }

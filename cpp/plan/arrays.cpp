@@ -257,6 +257,14 @@ void use_columns(const PlanRequest& request, PlanCache& plans, LoopPlan& plan) {
     plan.arrays.add(PlanArray::composed_rows, array_of(*rows, rows), number++);
     plan.n_bytes += bytes_of(*rows);
   }
+  number = 1;
+  for (const InverseSpec& further : request.further) {
+    const auto more = plans.further_columns(request.inverse, further, layout, request.n_threads);
+    plan.arrays.add(PlanArray::column_offset, array_of(more->column_offset, more), number);
+    plan.arrays.add(PlanArray::column_slot, array_of(more->slot, more), number);
+    plan.arrays.add(PlanArray::column_elements, array_of(more->elements, more), number++);
+    plan.n_bytes += more->bytes();
+  }
 }
 
 }  // namespace

@@ -42,6 +42,7 @@ class PlanCache::KeyBuilder {
     composed_pairs,
     presence,
     columns,
+    further_columns,
     column_fill,
     composed,
     facts,
@@ -227,6 +228,18 @@ std::shared_ptr<const SlotColumns> PlanCache::columns(const InverseSpec& spec,
   const Key key = KeyBuilder(KeyBuilder::Kind::columns).columns(spec, layout).take();
   return find_or_build<SlotColumns>(key, [this, &spec, &layout, n_threads] {
     return slot_columns(*inverse(spec, n_threads), layout, n_threads);
+  });
+}
+
+std::shared_ptr<const SlotColumns> PlanCache::further_columns(const InverseSpec& spec,
+                                                              const InverseSpec& further,
+                                                              const SlotLayout& layout,
+                                                              int n_threads) {
+  const Key key =
+      KeyBuilder(KeyBuilder::Kind::further_columns).columns(spec, layout).inverse(further).take();
+  return find_or_build<SlotColumns>(key, [&, this] {
+    return slot_columns_like(*inverse(further, n_threads), *columns(spec, layout, n_threads),
+                             n_threads);
   });
 }
 

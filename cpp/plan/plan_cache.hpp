@@ -51,6 +51,11 @@ class PlanCache {
                                                                           int n_threads);
   [[nodiscard]] std::shared_ptr<const SlotColumns> columns(const InverseSpec& spec,
                                                            const SlotLayout& layout, int n_threads);
+  /// @brief Columns of @p further on the lanes of those of @p spec: see slot_columns_like().
+  [[nodiscard]] std::shared_ptr<const SlotColumns> further_columns(const InverseSpec& spec,
+                                                                   const InverseSpec& further,
+                                                                   const SlotLayout& layout,
+                                                                   int n_threads);
   /// @brief How full columns() are. They are kept for whoever asks next if that is @p least or
   /// more.
   [[nodiscard]] double column_fill(const InverseSpec& spec, const SlotLayout& layout, double least,

@@ -122,12 +122,11 @@ IndexArray targets_of(const InverseMap& inverse, const std::vector<std::int64_t>
   return targets;
 }
 
+/// @param[in] order The row of each lane, group by group.
 template <class Entry>
-void lay_out(const InverseMap& inverse, const std::vector<Entry>& entries, SlotColumns& columns,
-             std::int64_t window, int n_threads) {
-  const Rows<Entry> rows(inverse, entries);
+void lay_out(const InverseMap& inverse, const Rows<Entry>& rows,
+             const std::vector<std::int64_t>& order, SlotColumns& columns, int n_threads) {
   const std::int64_t lanes = columns.lanes;
-  const std::vector<std::int64_t> order = order_of(inverse, rows, window, n_threads);
   columns.targets = targets_of(inverse, order);
   const std::int64_t n_groups = (inverse.n_rows + lanes - 1) / lanes;
   const auto rows_of = [&](std::int64_t group) {
@@ -176,6 +175,19 @@ void lay_out(const InverseMap& inverse, const std::vector<Entry>& entries, SlotC
   columns.elements = std::move(elements);
 }
 
+SlotColumns no_columns(const InverseMap& inverse, int lanes) {
+  if (inverse.order != IncidenceOrder::by_slot) {
+    throw UsageError("plan: columns of one slot need an inverse map sorted by slot");
+  }
+  SlotColumns columns;
+  columns.n_targets = inverse.n_targets;
+  columns.n_rows = inverse.n_rows;
+  columns.n_occurrences = inverse.n_occurrences;
+  columns.lanes = lanes;
+  columns.n_incidences = inverse.n_entries();
+  return columns;
+}
+
 }  // namespace
 
 double SlotColumns::fill() const {
@@ -189,22 +201,35 @@ std::int64_t SlotColumns::bytes() const {
 
 SlotColumns slot_columns(const InverseMap& inverse, const SlotLayout& layout, int n_threads) {
   const int lanes = layout.lanes;
-  if (inverse.order != IncidenceOrder::by_slot) {
-    throw UsageError("plan: columns of one slot need an inverse map sorted by slot");
-  }
+  SlotColumns columns = no_columns(inverse, lanes);
   if (lanes < 1) throw UsageError(fmt::format("plan: columns of {} lanes", lanes));
   if (layout.window < 1 || layout.window % lanes != 0) {
     throw UsageError(
         fmt::format("plan: columns of {} lanes in windows of {}", lanes, layout.window));
   }
-  SlotColumns columns;
-  columns.n_targets = inverse.n_targets;
-  columns.n_rows = inverse.n_rows;
-  columns.n_occurrences = inverse.n_occurrences;
-  columns.lanes = lanes;
-  columns.n_incidences = inverse.n_entries();
   std::visit(
-      [&](const auto& entries) { lay_out(inverse, entries, columns, layout.window, n_threads); },
+      [&](const auto& entries) {
+        const Rows rows(inverse, entries);
+        lay_out(inverse, rows, order_of(inverse, rows, layout.window, n_threads), columns,
+                n_threads);
+      },
+      inverse.entries);
+  return columns;
+}
+
+SlotColumns slot_columns_like(const InverseMap& inverse, const SlotColumns& like, int n_threads) {
+  SlotColumns columns = no_columns(inverse, like.lanes);
+  if (inverse.touched_only || inverse.n_rows != like.n_rows || like.n_rows != like.n_targets) {
+    throw UsageError(fmt::format("plan: columns like others of {} rows, for an inverse of {} rows",
+                                 like.n_rows, inverse.n_rows));
+  }
+  std::vector<std::int64_t> order;
+  std::visit([&order](const auto& targets) { order.assign(targets.begin(), targets.end()); },
+             like.targets);
+  std::visit(
+      [&](const auto& entries) {
+        lay_out(inverse, Rows(inverse, entries), order, columns, n_threads);
+      },
       inverse.entries);
   return columns;
 }

@@ -50,4 +50,10 @@ struct SlotLayout {
 [[nodiscard]] SlotColumns slot_columns(const InverseMap& inverse, const SlotLayout& layout,
                                        int n_threads);
 
+/// @brief Columns of another inverse of the same targets, whose rows are on the lanes where @p like
+/// has them. Independent of @p n_threads.
+/// @throws UsageError if the inverse is not sorted by slot, or has other rows.
+[[nodiscard]] SlotColumns slot_columns_like(const InverseMap& inverse, const SlotColumns& like,
+                                            int n_threads);
+
 }  // namespace op2::plan

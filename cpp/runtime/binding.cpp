@@ -71,9 +71,9 @@ plan::InverseSpec inverse_of(const Binding& binding, const std::vector<int>& map
 }
 
 plan::InverseSpec whole_inverse_of(const Binding& binding, const std::vector<int>& maps,
-                                   plan::PlanCache& plans, int n_threads) {
-  plan::InverseSpec spec =
-      inverse_of(binding, maps, plan::IncidenceOrder::by_element, plans, n_threads, true);
+                                   plan::IncidenceOrder order, plan::PlanCache& plans,
+                                   int n_threads) {
+  plan::InverseSpec spec = inverse_of(binding, maps, order, plans, n_threads, true);
   spec.elements = {spec.occurrences.front().map->n_rows(), nullptr};
   return spec;
 }

@@ -83,6 +83,7 @@ auto for_loop(const std::string& name, const Action& action) -> decltype(action(
 /// the loop, and for all targets.
 [[nodiscard]] plan::InverseSpec whole_inverse_of(const Binding& binding,
                                                  const std::vector<int>& maps,
-                                                 plan::PlanCache& plans, int n_threads);
+                                                 plan::IncidenceOrder order, plan::PlanCache& plans,
+                                                 int n_threads);
 
 }  // namespace op2::runtime

@@ -329,7 +329,8 @@ plan::PlanRequest PreparedLoop::plan_request() const {
                                  *plans_, options_.n_threads, spec.all_targets);
   }
   for (const std::vector<int>& maps : spec.further) {
-    request.further.push_back(whole_inverse_of(binding_, maps, *plans_, options_.n_threads));
+    request.further.push_back(whole_inverse_of(binding_, maps, plan::incidence_order(spec.kind),
+                                               *plans_, options_.n_threads));
   }
   for (const int map : spec.composed) {
     request.composed.push_back(targets_of(binding_, map, *plans_, options_.n_threads));

@@ -146,6 +146,7 @@ __all__: list[str] = [
     "tuning_of_class",
     "usual_tuning",
     "why_not",
+    "why_not_on_lanes",
     "with_checks",
     "with_suspicion",
     "written_down",
@@ -1419,6 +1420,14 @@ def tunables() -> list[Tunable]: ...
 def tuning_of_class(device_class: str) -> Tuning: ...
 def usual_tuning(facts: Facts) -> Tuning: ...
 def why_not(
+    strategy: str,
+    loop: Loop,
+    facts: Facts,
+    maps: collections.abc.Sequence[plan.MapFacts],
+    options: LoweringOptions,
+) -> str: ...
+def why_not_on_lanes(
+    lanes: typing.SupportsInt | typing.SupportsIndex,
     strategy: str,
     loop: Loop,
     facts: Facts,

@@ -32,6 +32,9 @@ class Entry:
         entry_bytes: typing.SupportsInt | typing.SupportsIndex,
         is_empty: bool,
         part: typing.SupportsInt | typing.SupportsIndex,
+        lanes: typing.SupportsInt | typing.SupportsIndex,
+        why_no_lanes: str,
+        why_no_columns: str,
     ) -> None: ...
 
 class Passes:
@@ -108,4 +111,8 @@ def group_of(
         tuple[typing.SupportsInt | typing.SupportsIndex, typing.SupportsInt | typing.SupportsIndex]
     ],
 ) -> pyop2cxx._core.Loop: ...
-def schedule(chain: collections.abc.Sequence[Entry], passes: Passes) -> Schedule: ...
+def schedule(
+    chain: collections.abc.Sequence[Entry],
+    passes: Passes,
+    pinned: collections.abc.Sequence[typing.SupportsInt | typing.SupportsIndex],
+) -> Schedule: ...

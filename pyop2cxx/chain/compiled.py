@@ -10,7 +10,16 @@ from pyop2cxx import _core
 from pyop2cxx.base.access import READ
 from pyop2cxx.base.waiting import waiting
 from pyop2cxx.chain.group_loop import Elsewhere, GroupLoop, Task
-from pyop2cxx.chain.refusals import Visited, why_alone, why_no_invert, why_no_join
+from pyop2cxx.chain.refusals import (
+    Visited,
+    lanes_of,
+    why_alone,
+    why_no_columns,
+    why_no_invert,
+    why_no_join,
+    why_no_lanes,
+)
+from pyop2cxx.chain.spares import can_trade
 from pyop2cxx.chain.tasks import Row, exchanges, opened_device, task_of
 from pyop2cxx.loop import symbolic
 from pyop2cxx.loop.execute import checked_epoch, launch_of
@@ -44,6 +53,8 @@ class StepReport:
         zeroed: Names of the Dats that hold zeros before it, and need not be read.
         redirected: Names of the Dats that are read where they were copied from.
         n_bytes: What it must move.
+        lanes: Elements computed side by side in vectors; 0: one after the other.
+        why_lanes: Why so many, or why none; of a loop that runs alone its own report says it.
     """
 
     loops: tuple[int, ...]
@@ -53,6 +64,8 @@ class StepReport:
     zeroed: tuple[str, ...]
     redirected: tuple[str, ...]
     n_bytes: int
+    lanes: int
+    why_lanes: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -111,13 +124,12 @@ def compiled(entries: Sequence[Entry], passes: frozenset[str], spares: Spares) -
         if loop is not None:
             checked_epoch(loop)
     chain, built = _numbered(entries, loops)
-    if runtime.device is None:
-        passes -= {"rename"}  # the program's arrays show where values are on the host
     # on the host a Global is set to zero, and added up, in no time
     total = "zero" in passes and runtime.device is not None
     schedule = _core.chain.schedule(
         chain=chain,
         passes=_core.chain.Passes(**{name: name in passes for name in PASSES}, total=total),
+        pinned=_pinned(loops, built),
     )
     rows, functions, reports = _Rows(), [], []
     with waiting("compiling a chain") as say:
@@ -125,7 +137,8 @@ def compiled(entries: Sequence[Entry], passes: frozenset[str], spares: Spares) -
             say(f"compiling {n} of {len(schedule.steps)}")
             function, is_seen, report = _prepared(step, loops, built, spares)
             rows.add(function, entries)
-            functions.append(None if is_seen else function)
+            is_task = not is_seen and not (isinstance(function, Task) and function.trades)
+            functions.append(function if is_task else None)
             reports.append(report)
     eager_bytes = sum(loop.useful_bytes for loop in loops if loop is not None)
     is_cached = eager_bytes <= _CACHE_BYTES
@@ -175,6 +188,9 @@ class _Rows:
         if isinstance(function, Task):
             self._tasks += [function.prepared, *exchanges(function.exchanged)]
             self._lent += function.lent
+            if function.trades:
+                self._end_row()
+                self._calls += function.trades
             return
         found = task_of(entries[function])
         if found is None:
@@ -231,19 +247,19 @@ def _prepared(
         ],
         spares,
     )
-    return (
-        group.launched(),
-        False,
-        StepReport(
-            loops=tuple(step.loops),
-            inverted=tuple(step.loops[place] for place in step.inverted),
-            renamed=group.renamed,
-            dropped=group.dropped,
-            zeroed=group.zeroed,
-            redirected=group.redirected,
-            n_bytes=group.useful_bytes,
-        ),
+    function, choice = group.launched(), group.choice
+    report = StepReport(
+        loops=tuple(step.loops),
+        inverted=tuple(step.loops[place] for place in step.inverted),
+        renamed=group.renamed,
+        dropped=group.dropped,
+        zeroed=group.zeroed,
+        redirected=group.redirected,
+        n_bytes=group.useful_bytes,
+        lanes=choice.options.lanes,
+        why_lanes=choice.why_lanes,
     )
+    return function, False, report
 
 
 def _part_of(loop: ParLoop | None, arg: int) -> Part:
@@ -281,28 +297,50 @@ def _numbered(
             for entry, loop in zip(entries, loops, strict=True)
         ]
     )
+    alone = ["" if loop is None else why_alone(loop) for loop in loops]
+    lanes = [
+        0 if loop is None or why else lanes_of(loop) for loop, why in zip(loops, alone, strict=True)
+    ]
+    most = max(lanes, default=0)
     found, visited = [], Visited()
-    for entry, loop, one in zip(entries, loops, built, strict=True):
+    for i, (entry, loop, one) in enumerate(zip(entries, loops, built, strict=True)):
         if loop is None:
             writes = [is_written for _, is_written in entry.uses]
             uses = list(zip(one.aliases, writes, strict=True))
             found.append(_core.chain.action(uses, entry.zeroes))
         else:
-            alone = why_alone(loop)
-            part = visited.number_of(loop)
+            asks = most > 0 and lanes[i] == 0 and not alone[i]
             found.append(
                 _core.chain.Entry(
                     loop=one.loop,
-                    why_alone=alone,
-                    why_no_invert=alone or why_no_invert(loop),
+                    why_alone=alone[i],
+                    why_no_invert=alone[i] or why_no_invert(loop),
                     n_bytes=loop.useful_bytes,
-                    why_no_join=alone or why_no_join(loop, one),
+                    why_no_join=alone[i] or why_no_join(loop, one),
                     entry_bytes=loop._facts.widths(one)[1],
                     is_empty=loop._items.n == 0,
-                    part=part,
+                    part=visited.number_of(loop),
+                    lanes=lanes[i],
+                    why_no_lanes=why_no_lanes(loop, most) if asks else "",
+                    why_no_columns=why_no_columns(loop, most) if most and not alone[i] else "",
                 )
             )
     return found, built
+
+
+def _pinned(loops: Sequence[ParLoop | None], built: Sequence[symbolic.Symbolic]) -> list[int]:
+    """Return the Dats whose memory on the host others hold, so that it has to stay theirs."""
+    if runtime.device is not None:
+        return []
+    return sorted(
+        {
+            alias.data
+            for loop, one in zip(loops, built, strict=True)
+            if loop is not None
+            for part, alias in zip(loop._parts, one.aliases, strict=True)
+            if part.kind is Kind.ROWS and not can_trade(part.data)
+        }
+    )
 
 
 def _used(carrier: DataCarrier) -> Part:
@@ -330,4 +368,6 @@ def _report(loop: int, n_bytes: int) -> StepReport:
         zeroed=(),
         redirected=(),
         n_bytes=n_bytes,
+        lanes=0,
+        why_lanes="",
     )

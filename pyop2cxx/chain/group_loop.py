@@ -9,20 +9,23 @@ from typing import TYPE_CHECKING
 
 from pyop2cxx import _core
 from pyop2cxx.base.access import READ, WRITE
+from pyop2cxx.chain.spares import trader
 from pyop2cxx.loop import symbolic
 from pyop2cxx.loop.execute import launch_of
 from pyop2cxx.loop.facts import LoopFacts, table_of
+from pyop2cxx.pipeline import flow
 from pyop2cxx.pipeline.request import Request
 from pyop2cxx.runtime import runtime
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from pyop2cxx.chain.spares import Spares
     from pyop2cxx.data.carrier import Lent
     from pyop2cxx.data.dats import Dat
     from pyop2cxx.loop.parloop import ParLoop
     from pyop2cxx.loop.parts import Part
+    from pyop2cxx.pipeline.request import Choice
     from pyop2cxx.sets.maps import Map
 
 
@@ -133,12 +136,15 @@ class Task:
     Attributes:
         prepared: The function, bound.
         lent: What a device takes from arrays that the program holds.
-        exchanged: The memory of Dats and of their second buffers, which change places behind it.
+        exchanged: The memory of Dats and of their second buffers, which change places behind it on
+            a device.
+        trades: What does the same on the host.
     """
 
     prepared: _core.PreparedLoop
     lent: tuple[Lent, ...] = ()
     exchanged: tuple[tuple[_core.Buffer, _core.Buffer], ...] = ()
+    trades: tuple[Callable[[], None], ...] = ()
 
 
 class GroupLoop:
@@ -184,6 +190,7 @@ class GroupLoop:
         self._line = loops[0]._line
         self._strategy = "owner" if inverted else loops[0]._strategy if len(loops) == 1 else None
         self.is_inverted = bool(inverted)
+        self._lanes = 0 if any(loop._lanes == 0 for loop in loops) else None
         main = inverted[0] if inverted else 0
         self.iterset, self._items = loops[main].iterset, loops[main]._items
         parts = [list(loop._parts) for loop in loops]
@@ -226,9 +233,17 @@ class GroupLoop:
         """Bytes that a call must move."""
         return self._facts.useful_bytes
 
+    @property
+    def choice(self) -> Choice:
+        """Strategy and lanes, and why."""
+        return flow.wanted(self._request(self._built, {})).choice
+
     def launched(self) -> Task:
         """Compile the function and bind it; return what runs it."""
         launch_of(self)
+        if runtime.device is None:
+            trades = tuple(trader(dat, spare) for dat, spare in self._renamed.values())
+            return Task(self._prepared, self._lent, (), trades)
         exchanged = tuple((dat._buffer, spare._buffer) for dat, spare in self._renamed.values())
         return Task(self._prepared, self._lent, exchanged)
 
@@ -246,7 +261,7 @@ class GroupLoop:
             map_facts=tuple(self._facts.map_facts(map_) for map_ in built.maps),
             options=self._facts.options(built, backend, given),
             strategy=self._strategy,
-            lanes=0,
+            lanes=self._lanes,
             tuning=(),
             column_fill=partial(self._facts.column_fill, built),
         )

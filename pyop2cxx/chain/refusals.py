@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from pyop2cxx.base.arrays import Array
     from pyop2cxx.loop import symbolic
     from pyop2cxx.loop.parloop import ParLoop
+    from pyop2cxx.pipeline.request import Request
 
 _PARTIAL = "it visits a part of its Set, or the cells of columns"
 _ASSEMBLES = "it adds to a matrix, whose rows are not visited"
@@ -74,14 +75,41 @@ def why_alone(loop: ParLoop) -> str:
     sets = [loop.iterset, *(part.home for part in loop._parts if part.home is not None)]
     if any(one.size != one.total_size for one in sets):
         return "a Set of its has ghosts"
-    if loop._strategy is not None:
-        return ""
-    lanes = flow.choose(loop._current_request()).options.lanes
-    return f"it runs on {lanes} lanes, and these take one kernel" if lanes > 1 else ""
+    return ""
+
+
+def lanes_of(loop: ParLoop) -> int:
+    """Return how many elements of a loop alone are computed side by side; 0: one by one."""
+    choice = flow.choose(_request(loop))
+    return choice.options.lanes if choice.strategy != "owner" or choice.options.by_slot else 0
+
+
+def _request(loop: ParLoop) -> Request:
+    return flow.here(loop._current_request())
+
+
+def why_no_lanes(loop: ParLoop, lanes: int) -> str:
+    """Say why as many elements of a loop cannot be computed side by side; empty: they can."""
+    if loop._lanes == 0:
+        return "lanes=0 was asked for"
+    request = _request(loop)
+    return flow.why_not_on_lanes(lanes, flow.choose(request).strategy, request)
+
+
+def why_no_columns(loop: ParLoop, lanes: int) -> str:
+    """Say why as many of the targets that a loop adds to cannot be; empty: they can, or are not."""
+    if loop._lanes == 0:
+        return "lanes=0 was asked for"
+    request = _request(loop)
+    return flow.why_not("owner", request) or flow.why_not_on_lanes(lanes, "owner", request)
 
 
 def why_no_invert(loop: ParLoop) -> str:
-    """Say why a loop is not visited from its targets: the rule for single loops decides."""
+    """Say why a loop is not visited from its targets: the rule for single loops decides.
+
+    On processors what the sums need not move is less than what computing twice costs
+    (docs/performance.md).
+    """
     if _is_partial(loop):
         return _PARTIAL
     if any(part.is_of_matrix for part in loop._parts):
@@ -89,7 +117,7 @@ def why_no_invert(loop: ParLoop) -> str:
     added = [part.map_ for part in loop._parts if part.access in REDUCED]
     if any(m is not None and loop._items.n * m.arity < m.toset.size for m in added):
         return "it adds to few of its targets"
-    choice = flow.choose(loop._current_request())
+    choice = flow.choose(_request(loop))
     if choice.strategy == "owner":
         return ""
     return f"alone it runs by strategy '{choice.strategy}': {choice.why}"
@@ -105,7 +133,7 @@ def why_no_join(loop: ParLoop, built: symbolic.Symbolic) -> str:
         return _PARTIAL
     if any(part.is_of_matrix for part in loop._parts):
         return _ASSEMBLES
-    request, n_slots = loop._current_request(), built.loop.n_slots()
+    request, n_slots = _request(loop), built.loop.n_slots()
     if n_slots > dict(request.options.tuning.values())["owner_slots"]:
         return f"its kernel would be called {n_slots} times for each element"
     return flow.why_not("owner", request)

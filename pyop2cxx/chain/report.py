@@ -94,6 +94,8 @@ def described(step: StepReport, names: Sequence[str]) -> str:
         text += f"; read where they were copied from: {', '.join(step.redirected)}"
     if step.zeroed:
         text += f"; sums that start at 0: {', '.join(step.zeroed)}"
+    if step.lanes:
+        text += f"; on {step.lanes} lanes: {step.why_lanes}"
     return text
 
 

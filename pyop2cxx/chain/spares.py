@@ -3,9 +3,13 @@
 
 from __future__ import annotations
 
-from weakref import WeakKeyDictionary
+from typing import TYPE_CHECKING
+from weakref import WeakKeyDictionary, ref
 
 from pyop2cxx.data.dats import Dat
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 
 class Spares:
@@ -23,3 +27,24 @@ class Spares:
             found = self._of[dat] = Dat(dat.dataset, None, dat.dtype, name, layout)
             found._allocated("chain")
         return found
+
+
+def can_trade(dat: Dat) -> bool:
+    """Say whether a Dat may change its memory on the host: nobody else holds what it has now."""
+    return type(dat) is Dat and not dat._is_shared
+
+
+def trader(dat: Dat, spare: Dat) -> Callable[[], None]:
+    """Return what gives a Dat of the host the values that its second buffer was given.
+
+    The second buffer gets what the Dat had before. It keeps neither alive.
+    """
+    own, second = ref(dat), ref(spare)
+
+    def trade() -> None:
+        mine, theirs = own(), second()
+        assert mine is not None, "a loop of a Dat that is gone"
+        assert theirs is not None, "a second buffer lives as long as its Dat"
+        mine._trade(theirs)
+
+    return trade

@@ -546,10 +546,10 @@ def _release(carrier: DataCarrier) -> None:
     except (AttributeError, KeyError):  # it was refused while it was made
         return
     is_only_there = is_allocated and buffer.where == _core.Where.device
-    buffer.release(is_kept=is_only_there and _is_shared(holder))
+    buffer.release(is_kept=is_only_there and is_shared(holder))
 
 
-def _is_shared(holder: dict[str, Any]) -> bool:
+def is_shared(holder: dict[str, Any]) -> bool:
     """Say whether others hold the memory of the array ``holder["_values"]``."""
     return _n_holders(holder) > _n_holders({"_values": np.zeros(1)})
 

@@ -23,7 +23,14 @@ from pyop2cxx.base.arrays import (
 )
 from pyop2cxx.base.conversions import check_casting, first_unfit, limits
 from pyop2cxx.data.algebra import Algebra, at_device, check_same_place, copy_values
-from pyop2cxx.data.carrier import Argument, DataCarrier, Lent, OlderForm, older_form
+from pyop2cxx.data.carrier import (
+    Argument,
+    DataCarrier,
+    Lent,
+    OlderForm,
+    is_shared,
+    older_form,
+)
 from pyop2cxx.data.ghosts import HaloExchange
 from pyop2cxx.data.petsc_vectors import AsVec
 from pyop2cxx.data.whole import WholeValues
@@ -352,6 +359,29 @@ class Dat(DataCarrier, Algebra, HaloExchange, AsVec, WholeValues):
     @property
     def _is_allocated(self) -> bool:
         return self._values is not None
+
+    @property
+    def _is_shared(self) -> bool:
+        """Whether others hold the memory of the values on the host."""
+        return self._values is not None and is_shared(self.__dict__)
+
+    def _trade(self, other: Dat) -> None:
+        """Exchange the values on the host with those of a Dat like this one.
+
+        The two change memory; where somebody else holds this one's, the values are copied.
+        """
+        stays = self._is_shared
+        mine, theirs = self._allocated("chain"), other._allocated("chain")
+        if stays:
+            before = mine.copy()
+            mine[...] = theirs
+            theirs[...] = before
+        else:
+            self._values, other._values = theirs, mine
+            self._point_at(theirs, is_zero=False)
+            other._point_at(mine, is_zero=False)
+        self._buffer.increment_version()
+        other._buffer.increment_version()
 
     def _adopted(self, data: ArrayLike, dtype: DTypeLike | None) -> Array:
         if not self._set.is_sized:

@@ -138,6 +138,24 @@ def why_not(strategy: str, request: Request) -> str:
     return ""
 
 
+def here(request: Request) -> Request:
+    """Return the request for the very device where its backend runs."""
+    device = runtime.engine.chosen_device(request.backend)
+    return request if device is None else _suited(request, device)
+
+
+def why_not_on_lanes(lanes: int, strategy: str, request: Request) -> str:
+    """Say why as many elements cannot be computed side by side; empty: they can."""
+    return _core.why_not_on_lanes(
+        lanes,
+        strategy,
+        request.loop,
+        request.backend.facts,
+        list(request.map_facts),
+        request.options,
+    )
+
+
 def _choose_columns(request: Request, options: _core.LoweringOptions) -> str:
     """Let targets be side by side if their incidences fill the columns, and say so."""
     least = _core.least_fill(request.loop, options.tuning)

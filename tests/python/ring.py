@@ -3,8 +3,9 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field
-from functools import partial
+from functools import cache, partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -14,7 +15,7 @@ from pyop2cxx import op2
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-N_CELLS = 60
+N_CELLS = 64
 
 
 def kernel(code: str) -> op2.Kernel:
@@ -38,11 +39,30 @@ LEAST = kernel("void least(const double *q, double *m) { if (q[0] < m[0]) m[0] =
 SCALED = kernel("void scaled(double *y, const double *m) { y[0] *= m[0]; }")
 
 
+_SAME = """
+static double same(double x)
+{
+  double y = x;
+  for (int i = 0; i < 30; ++i) y = 0.5 * (y + x);
+  return y;
+}
+"""
+
+
+@cache
+def heavy(light: op2.Kernel) -> op2.Kernel:
+    """Return a kernel that computes the same to the bit, with so much work that lanes pay."""
+    code = re.sub(r"= ([^;=]*[a-z][^;=]*);", r"= same(\1);", light.code)
+    return op2.Kernel(f"{_SAME}\n{code}", light.name)
+
+
 @dataclass
 class Ring:
     """Cells in a ring, edges between neighbours, walls at some cells, and a few Dats."""
 
     strategy: str | None = "owner"
+    is_heavy: bool = False
+    lanes: int | None = None
     cells: op2.Set = field(default_factory=lambda: op2.Set(N_CELLS, "cells"))
 
     def __post_init__(self) -> None:
@@ -67,7 +87,7 @@ class Ring:
         p, q, r, s = self.dats.values()
         read, write, rw, inc = op2.READ, op2.WRITE, op2.RW, op2.INC
         cells, edges, ends = self.cells, self.edges, self.ends
-        return {
+        made: dict[str, tuple[Any, ...]] = {
             "twice p q": (TWICE, cells, p(write), q(read)),
             "twice q p": (TWICE, cells, q(write), p(read)),
             "twice s q": (TWICE, cells, s(write), q(read)),
@@ -85,10 +105,14 @@ class Ring:
             "spread some": (SPREAD, self.some_edges, r(inc, ends), q(read, ends), self.flux(read)),
             "scaled": (SCALED, cells, s(rw), self.least(read)),
         }
+        if not self.is_heavy:
+            return made
+        return {name: (heavy(kernel_), *rest) for name, (kernel_, *rest) in made.items()}
 
     def options(self, name: str) -> dict[str, Any]:
         """How a loop is called."""
-        return {"strategy": self.strategy} if name.startswith("spread") else {}
+        found: dict[str, Any] = {} if self.lanes is None else {"lanes": self.lanes}
+        return found | ({"strategy": self.strategy} if name.startswith("spread") else {})
 
     def run(self, name: str) -> None:
         """Run a loop now."""

@@ -18,6 +18,7 @@ from ring import (
     GATHER,
     LEAST,
     MORE,
+    N_CELLS,
     SCALED,
     SPREAD,
     STEP,
@@ -25,6 +26,7 @@ from ring import (
     WALL,
     Ring,
     assert_alike,
+    heavy,
     kernel,
 )
 
@@ -45,6 +47,15 @@ from fuzz.chains import OVERRUN, watch
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+
+@pytest.fixture
+def processor(backend: str) -> str:
+    """Each backend whose elements may be side by side in a processor's vectors."""
+    device = runtime.device
+    if device is not None and not device.info.is_cpu:
+        pytest.skip("the device has lanes of its own")
+    return backend
 
 
 def _one_step(ring: Ring) -> None:
@@ -68,24 +79,94 @@ def test_a_sum_through_a_map_and_what_uses_it_become_one_function(backend: str) 
             ring.actions()[name]()
     found = [step.loops for step in chain.explain().steps]
     inverted = [step.inverted for step in chain.explain().steps]
-    if backend in ("sequential", "openmp"):
-        assert (2, 3, 4) not in found
-        assert "share memory that one of them writes" in str(chain.explain())
-    else:
-        assert (2, 3, 4) in found
-        assert inverted[found.index((2, 3, 4))] == (2,)
-        assert chain.explain().steps[found.index((2, 3, 4))].renamed == ("q",)
+    assert (2, 3, 4) in found
+    assert inverted[found.index((2, 3, 4))] == (2,)
+    assert chain.explain().steps[found.index((2, 3, 4))].renamed == ("q",)
+
+
+def _one_stage(ring: Ring) -> None:
+    for name in ("twice p q", "more r", "spread", "step", "twice s q"):
+        ring.run(name)
+
+
+def test_what_others_hold_stays_where_it_is() -> None:
+    mine = np.arange(float(N_CELLS))
+    ring = Ring()
+    ring.dats["q"] = op2.Dat(ring.cells, mine, name="q")
+    with op2.chain() as chain:
+        _one_stage(ring)
+    assert not any(step.renamed for step in chain.explain().steps)
+    assert "share memory that one of them writes" in str(chain.explain())
+    np.testing.assert_array_equal(mine, ring.dats["q"].data_ro)
+
+
+def test_an_array_that_is_held_keeps_showing_the_values() -> None:
+    eager, lazy = Ring(), Ring()
+    for k in range(3):
+        _one_stage(eager)
+        held = lazy.dats["q"].data_ro if k > 0 else None
+        with op2.chain() as chain:
+            _one_stage(lazy)
+        if held is not None:
+            np.testing.assert_array_equal(held, lazy.dats["q"].data_ro)
+        del held
+        assert_alike(eager, lazy)
+    assert any(step.renamed for step in chain.explain().steps)
+
+
+def test_loops_that_gain_by_lanes_are_one_function_on_lanes(processor: str) -> None:
+    eager, lazy = Ring(None, is_heavy=True), Ring(None, is_heavy=True)
+    names = ("twice p q", "more q", "twice s q", "scaled")
+    for name in names:
+        eager.run(name)
+    with op2.chain() as chain:
+        for name in names:
+            lazy.run(name)
+    for mine, theirs in zip(eager.values(), lazy.values(), strict=True):
+        np.testing.assert_array_equal(mine, theirs)
+    (step,) = chain.explain().steps
+    assert step.loops == (0, 1, 2, 3)
+    assert step.lanes > 1
+    assert f"on {step.lanes} lanes: " in str(chain.explain())
+
+
+def test_targets_are_on_lanes_with_all_that_is_done_for_them(processor: str) -> None:
+    eager, lazy = Ring(is_heavy=True), Ring(is_heavy=True)
+    for _ in range(2):
+        _two_steps(eager)
+        with op2.chain() as chain:
+            _two_steps(lazy)
+        assert_alike(eager, lazy)
+    steps = chain.explain().steps
+    assert [step.inverted for step in steps] == [(0, 1), (3, 4)]
+    assert [(step.zeroed, step.dropped) for step in steps] == [((), ("r",)), (("r",), ())]
+    assert all(step.lanes > 1 for step in steps)
+    assert "a target in each, with columns of one slot" in str(chain.explain())
+
+
+def test_what_lanes_cannot_do_joins_nothing_that_gains_by_them() -> None:
+    ring = Ring(None, is_heavy=True)
+    p, q = ring.dats["p"], ring.dats["q"]
+    until = kernel(
+        "void until(double *y, const double *x) { y[0] = 0; while (y[0] < x[0]) y[0] += 0.5; }"
+    )
+    with op2.chain() as chain:
+        ring.run("twice p q")
+        op2.par_loop(until, ring.cells, p(op2.RW), q(op2.READ))
+    assert [step.loops for step in chain.explain().steps] == [(0,), (1,)]
+    assert "lanes, and 'until' cannot: " in str(chain.explain())
 
 
 def _two_steps(ring: Ring) -> None:
     p, q, r, s = ring.dats.values()
+    spread, wall, step = (heavy(k) if ring.is_heavy else k for k in (SPREAD, WALL, STEP))
     args = {"r": r(op2.INC, ring.ends), "e": ring.flux(op2.READ)}
     for _ in range(2):
         op2.par_loop(
-            SPREAD, ring.edges, args["r"], s(op2.READ, ring.ends), args["e"], strategy="owner"
+            spread, ring.edges, args["r"], s(op2.READ, ring.ends), args["e"], strategy="owner"
         )
-        op2.par_loop(WALL, ring.walls, r(op2.INC, ring.behind), s(op2.READ, ring.behind))
-        op2.par_loop(STEP, ring.cells, q(op2.WRITE), p(op2.READ), r(op2.RW), ring.sum(op2.INC))
+        op2.par_loop(wall, ring.walls, r(op2.INC, ring.behind), s(op2.READ, ring.behind))
+        op2.par_loop(step, ring.cells, q(op2.WRITE), p(op2.READ), r(op2.RW), ring.sum(op2.INC))
 
 
 def test_sums_of_several_loops_stay_where_they_are_used(backend: str) -> None:
@@ -194,7 +275,7 @@ def _stages(ring: Ring, n_steps: int) -> None:
 
 
 def test_old_values_are_read_where_they_were_copied_from(device: object) -> None:
-    eager, lazy = Ring(), Ring()
+    eager, lazy = Ring(lanes=0), Ring(lanes=0)
     for _ in range(2):
         _stages(eager, 4)
         with op2.chain() as chain:
@@ -816,9 +897,14 @@ def test_exit_runs_what_waits() -> None:
 
 
 def _random_chain(
-    names: list[str], passes: list[str], strategy: str | None, *, compare: bool = False
+    names: list[str],
+    passes: list[str],
+    strategy: str | None,
+    *,
+    compare: bool = False,
+    is_heavy: bool = False,
 ) -> None:
-    eager, lazy = Ring(strategy), Ring(strategy)
+    eager, lazy = Ring(strategy, is_heavy), Ring(strategy, is_heavy)
     for name in names:
         eager.actions()[name]()
     runtime.of(ChainState).places = Places()  # each is recorded, however little it saves
@@ -852,6 +938,13 @@ def test_random_chains_are_clean_under_sanitizers() -> None:
     overrun = watch(OVERRUN)
     assert overrun.returncode != 0
     assert "heap-buffer-overflow" in overrun.stderr
+
+
+@given(names=_NAMES, strategy=st.sampled_from([None, "owner"]))
+@settings(max_examples=30, deadline=None, suppress_health_check=[*HealthCheck])
+def test_random_chains_on_lanes(names: list[str], strategy: str | None) -> None:
+    with op2.backend("sequential"):
+        _random_chain(names, list(PASSES), strategy, is_heavy=True)
 
 
 @given(names=_NAMES)
@@ -891,7 +984,7 @@ def test_debug_says_where_a_wrong_pass_changes_a_result(debugging: None, monkeyp
     assert (error.loops, error.data, error.passes) == (("twice", "twice"), "p", ("fuse",))
     assert (error.element, error.component) == (0, 0)
     assert (error.value, error.expected) == (old[0], 2 * ring.dats["q"].data_ro[0])
-    assert "59 of 60 values differ" in str(error)
+    assert "63 of 64 values differ" in str(error)
     assert "written by 'twice + twice; not stored: p'; passes applied: fuse" in str(error)
 
 

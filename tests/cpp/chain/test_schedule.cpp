@@ -85,6 +85,31 @@ TEST(Schedule, WithoutASecondBufferTheyStayApart) {
   EXPECT_EQ(loops_of(schedule({sum_q(), take_r()}, {.invert = false})), (Groups{{0}, {1}}));
 }
 
+TEST(Schedule, WhatOthersHoldHasNoSecondBuffer) {
+  EXPECT_EQ(loops_of(schedule({sum_q(), take_r()}, {}, {q.data})), (Groups{{0}, {1}}));
+}
+
+TEST(Schedule, LoopsThatGainByLanesJoinOnlyWhatCanHaveThem) {
+  Entry heavy = make_p_of_q();
+  heavy.lanes = 8;
+  Entry other = change_q();
+  EXPECT_EQ(loops_of(schedule({heavy, other}, {})), (Groups{{0, 1}}));
+  other.why_no_lanes = "a loop inside";
+  const Schedule found = schedule({heavy, other}, {});
+  EXPECT_EQ(loops_of(found), (Groups{{0}, {1}}));
+  EXPECT_EQ(found.decisions.at(0).why,
+            "'make' runs on 8 lanes, and 'change' cannot: a loop inside");
+}
+
+TEST(Schedule, TargetsOnLanesAskWhetherTheirColumnsCan) {
+  Entry sum = sum_q();
+  sum.lanes = 4;
+  sum.why_no_lanes = "only in columns";
+  EXPECT_EQ(loops_of(schedule({sum, take_r()}, {})), (Groups{{0, 1}}));
+  sum.why_no_columns = "not in columns";
+  EXPECT_EQ(loops_of(schedule({sum, take_r()}, {})), (Groups{{0}, {1}}));
+}
+
 TEST(Schedule, WhoComesAfterARenamedDatFindsItThere) {
   const Schedule found = schedule({sum_q(), take_r(), make_p_of_q()}, {});
   ASSERT_EQ(loops_of(found), (Groups{{0, 1, 2}}));

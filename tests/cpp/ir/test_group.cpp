@@ -59,6 +59,17 @@ TEST(Group, ArgumentsAreOfTheirMembersParameters) {
   EXPECT_THROW((void)kernel_of(group), InternalError);
 }
 
+TEST(Group, AMemberAloneIsTheLoopThatItWas) {
+  Loop one = loop_named("one", {direct("x", Access::read, 1, q)});
+  one.set = 1;
+  const Loop two =
+      loop_named("two", {indirect("y", Access::inc, 0, 1, r), direct("z", Access::read, 1, q)});
+  const Group group = fused({one, inverted(two)});
+  EXPECT_EQ(signature(alone(group, 0)), signature(one));
+  EXPECT_EQ(signature(alone(group, 1)), signature(inverted(two)));
+  verify(alone(group, 1));
+}
+
 TEST(Group, PartsAreToldApartByMember) {
   Loop parts =
       loop_named("parts", {direct("x", Access::read, 1, q), direct("x", Access::read, 1, r)});

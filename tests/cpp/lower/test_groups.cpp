@@ -10,8 +10,9 @@
 #include "base/abi.h"
 #include "cg/source.hpp"
 #include "ir/group.hpp"
-#include "loops.hpp"
+#include "lower/lower.hpp"
 #include "lower/pack.hpp"
+#include "typed_loops.hpp"
 
 namespace op2::lower {
 namespace {
@@ -176,6 +177,75 @@ TEST(Groups, AMemberVisitedByIncidencesHandsItsSumsOn) {
             "    kernel1(y_own, &z[target])\n"
             "    for serial c in [0, 1)\n"
             "      y[(target + c)] = y_own[c]\n");
+}
+
+/// Each loop with types, as the front end makes them.
+ir::Group all_typed(ir::Group group) {
+  for (ir::Member& member : group.members) {
+    member.kernel = testing::typed(ir::loop_of(member.kernel, {}, {}, {})).members[0].kernel;
+  }
+  return group;
+}
+
+TEST(Groups, OnLanesWhatIsHandedOnStaysInVectors) {
+  const std::string text = testing::strategy_dump(all_typed(with_temporary()), Strategy::direct,
+                                                  testing::one_lane, testing::on(2));
+  EXPECT_EQ(text.substr(0, text.find("launch ")),
+            "function wrap_twice_add(const float64* x, float64* r)\n"
+            "  for serial n in [begin, end) by 2\n"
+            "    decl const int64 live = min(2, (end - n))\n"
+            "    decl const int64 final = (n + (live - 1))\n"
+            "    decl const int64 lane1 = min((n + 1), final)\n"
+            "    decl float64x2 x_pack[1]\n"
+            "    gather lanes of float64 x_pack[0] x1, rows of x at n, lane1\n"
+            "    decl float64x2 y_pack[1]\n"
+            "    decl float64x2 r_pack[1]\n"
+            "    gather lanes of float64 r_pack[0] x1, rows of r at n, lane1\n"
+            "    kernel(x_pack, y_pack)\n"
+            "    kernel1(y_pack, r_pack)\n"
+            "    r[n] = r_pack[0][0]\n"
+            "    r[lane1] = r_pack[0][1]\n");
+}
+
+TEST(Groups, OnLanesTargetsTakeTheSumsOfTheirColumns) {
+  ir::Group group = sum_and_take();
+  for (ir::Value& value : group.values) {
+    value.stored = value.alias != work;
+    value.is_zero = value.alias == work && value.version == 0;
+  }
+  const kir::Module module = testing::lowered(all_typed(group), Strategy::owner, testing::one_lane,
+                                              Stage::lanes, testing::on(2));
+  EXPECT_TRUE(module.plan.all_targets);
+  const std::string text = kir::dump(module);
+  EXPECT_EQ(text.substr(0, text.find("launch ")),
+            "function wrap_sum_take(float64* z, const int64* sizes, const int64* column_offset, "
+            "const int32* column_slot, const int32* incidence, const int32* row_target)\n"
+            "  for serial group in [begin, end)\n"
+            "    decl const int64 live = min(2, (sizes[0] - (group * 2)))\n"
+            "    decl float64x2 y_own[1] = 0\n"
+            "    for serial k in [column_offset[group], column_offset[(group + 1)])\n"
+            "      decl const int64 o = column_slot[k]\n"
+            "      decl float64x2 y_pack[2] = 0\n"
+            "      kernel(y_pack)\n"
+            "      y_own += y_pack[o] x1 where incidence[(k * 2)...] >= 0\n"
+            "    decl float64x2 z_pack[1]\n"
+            "    kernel1(y_own, z_pack)\n"
+            "    for serial lane in [0, 2)\n"
+            "      if (lane < live)\n"
+            "        decl const int64 t_lane = min(((group * 2) + lane), (sizes[0] - 1))\n"
+            "        decl const int64 target_lane = row_target[t_lane]\n"
+            "        z[target_lane] = z_pack[0][lane]\n");
+}
+
+TEST(Groups, OnLanesARefusalNamesTheKernel) {
+  const ir::Expr one = testing::literal("1.0");
+  const ir::Group group =
+      all_typed(ir::fused({loop_named("a", {direct("y", Access::write, 1, work)}, one),
+                           loop_named("b", {indirect("z", Access::rw, 0, 1, r)}, one)}));
+  const std::vector<MapFacts> maps = testing::no_facts(group);
+  const Options options = testing::on(4);
+  EXPECT_EQ(why_not_on_lanes({group, Strategy::direct, testing::one_lane, maps, options}),
+            "kernel 'b': arg 0 is RW through a Map whose targets elements share");
 }
 
 TEST(Groups, OnAGridASumThatIsSeenStartsAtWhatWasThere) {

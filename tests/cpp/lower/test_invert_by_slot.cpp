@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "ir/group.hpp"
 #include "typed_loops.hpp"
 
 namespace op2::lower {
@@ -20,7 +21,8 @@ using testing::threads;
 using testing::typed;
 
 /// What the pass itself makes, before anything is on lanes.
-kir::Module by_slot(const ir::Loop& loop, const Facts& facts = threads, int lanes = 4) {
+kir::Module by_slot(const ir::Loop& elements, const Facts& facts = threads, int lanes = 4) {
+  const ir::Group loop = ir::inverted(elements);
   const Options options = on(lanes);
   const std::vector<MapFacts> maps = testing::no_facts(loop);
   const Request request{loop, Strategy::owner, facts, maps, options};

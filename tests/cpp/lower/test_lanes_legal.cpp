@@ -79,11 +79,11 @@ TEST(LanesLegal, TheKernelIsRetypedAndHasAnotherKey) {
   Options options;
   options.lanes = 4;
   const Request request{loop, Strategy::direct, one_lane, maps, options};
-  const auto kernel = kernel_for_lanes(request);
+  const auto kernel = kernels_for_lanes(request).front();
   EXPECT_EQ(kernel->body->entry().parameters[0].type.lanes, 4);
   EXPECT_NE(kernel->key, loop.members[0].kernel->key);
   const ir::Loop opaque = with_opaque_kernel(edge_loop());
-  EXPECT_THROW((void)kernel_for_lanes({opaque, Strategy::direct, one_lane, maps, options}),
+  EXPECT_THROW((void)kernels_for_lanes({opaque, Strategy::direct, one_lane, maps, options}),
                Refusal);
 }
 

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "base/error.hpp"
+#include "ir/group.hpp"
 #include "typed_loops.hpp"
 
 namespace op2::lower::testing {
@@ -59,6 +60,28 @@ TEST(LanesRule, OwnersThatGoBySlotNeedLess) {
   processor.in_turn = true;
   EXPECT_EQ(owners(processor, true), 4);
   EXPECT_EQ(owners(processor, false), 0);
+}
+
+ir::Loop light_loop(const std::string& name, int data) {
+  return typed(make_loop_of(name,
+                            {direct("x", Access::read, 4, {data, data}),
+                             direct("y", Access::write, 4, {data + 1, data + 1})},
+                            edges_to_nodes(), [](int) { return entry_of("x", 0); }));
+}
+
+TEST(LanesRule, OfAGroupWhatMembersHandOnIsNotMoved) {
+  // the second one reads what the first one writes; both write four values, which are stored
+  const ir::Group group = ir::fused({light_loop("a", 0), light_loop("b", 1)});
+  EXPECT_EQ(lane_work(light_loop("a", 0), {}).n_scalars, 8);
+  EXPECT_EQ(lane_work(group, {}).n_scalars, 12);
+}
+
+TEST(LanesRule, AHeavyMemberTakesTheOthersAlong) {
+  const ir::Loop heavy = heavy_loop(DType::float64);
+  ir::Loop light = heavy_loop(DType::float64, 0);
+  const LaneChoice both = choice(ir::fused({heavy, light}), std::nullopt, 64);
+  EXPECT_GT(both.lanes, 0) << both.why;
+  EXPECT_EQ(choice(ir::fused({light, light}), std::nullopt, 64).lanes, 0);
 }
 
 TEST(LanesRule, FillsHalfOfThemWhereRowsDecide) {

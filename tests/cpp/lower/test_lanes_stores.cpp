@@ -52,13 +52,21 @@ TEST_F(LanesStores, RowsOfSeveralComponentsAreTurnedBackFirst) {
 
 TEST_F(LanesStores, AnInnerLoopStoresByItself) {
   (void)stores_.local("outer", kir::integer(1));
-  const kir::Block kept = stores_.locals();
+  LaneStores::Pending pending = stores_.begin_inside();
+  EXPECT_EQ(pending.locals.size(), 1U);
   (void)stores_.local("inner", kir::integer(2));
   stores_.scatter({"pack", rows(1, 3, "m"), kir::Update::add, kir::Sync::none});
   EXPECT_EQ(count_of<kir::Assign>(by_lane(finished())), 3);
-  stores_.begin_again(kept);
-  EXPECT_EQ(stores_.locals(), kept);
+  stores_.resume(std::move(pending));
   EXPECT_TRUE(finished().empty());
+}
+
+TEST_F(LanesStores, WhatWasAddedBeforeAnInnerLoopIsStoredBehindIt) {
+  stores_.scatter({"pack", rows(4, 1, ""), kir::Update::set, kir::Sync::none});
+  LaneStores::Pending pending = stores_.begin_inside();
+  EXPECT_TRUE(finished().empty());
+  stores_.resume(std::move(pending));
+  EXPECT_EQ(count_of<kir::LaneStore>(finished()), elements_.lanes());
 }
 
 TEST_F(LanesStores, SingleComponentsAreStoredOneByOne) {

@@ -143,6 +143,34 @@ TEST(SlotColumns, GapsRepeatAnElementOfTheirColumn) {
                                        static_cast<double>(4 * columns.n_columns()));
 }
 
+TEST(SlotColumns, OfAnotherInverseHaveTheSameTargetsOnTheSameLanes) {
+  const TestMap<> edges = random_map(400, 2, 90, 0.5, true, 3);
+  const TestMap<> walls = random_map(20, 1, 90, 1.0, true, 4);
+  const SlotColumns first = slot_columns(invert(sorted_by_slot({edges.table}), 1), {8}, 1);
+  const InverseSpec spec = sorted_by_slot({walls.table});
+  const InverseMap inverse = invert(spec, 1);
+  const SlotColumns further = slot_columns_like(inverse, first, 2);
+  EXPECT_EQ(further.targets, first.targets);
+  EXPECT_EQ(further.n_groups(), first.n_groups());
+  EXPECT_EQ(further.n_incidences, inverse.n_entries());
+  for (const auto& [target, found] : met(further)) {
+    std::vector<std::int64_t> expected;
+    const auto row = static_cast<std::size_t>(target);
+    for (std::int64_t e = inverse.offset[row]; e < inverse.offset[row + 1]; ++e) {
+      expected.push_back(entry_of(inverse.entries, e));
+    }
+    EXPECT_EQ(found, expected) << "target " << target;
+  }
+}
+
+TEST(SlotColumns, OfAnotherInverseNeedARowForEachTarget) {
+  const TestMap<> edges = random_map(400, 2, 90, 0.5, true, 3);
+  const TestMap<> others = random_map(20, 1, 80, 1.0, true, 4);
+  const SlotColumns first = slot_columns(invert(sorted_by_slot({edges.table}), 1), {8}, 1);
+  EXPECT_THROW((void)slot_columns_like(invert(sorted_by_slot({others.table}), 1), first, 1),
+               UsageError);
+}
+
 TEST(SlotColumns, DoNotDependOnThreads) {
   const TestMap<> map = random_map(50000, 3, 20000, 0.2, false, 6);
   const InverseMap inverse = invert(sorted_by_slot({map.table}), 1);
