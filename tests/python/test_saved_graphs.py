@@ -570,7 +570,7 @@ def test_programs_in_cpp_replay_graphs(tmp_path: Path) -> None:
     for wrong, message in (
         (right[:-1], "graph.bin: it should have"),
         (right[:-1] + b"x", "graph.bin: its values were changed"),
-        (b"x" + right[1:], "graph.bin: it is not the file with the title 'pyop2cxx graph 1 "),
+        (b"x" + right[1:], "graph.bin: it is not the file with the title 'pyop2cxx graph "),
     ):
         values.write_bytes(wrong)
         assert message in done(*program, "openmp", tmp_path / "out.bin")
