@@ -11,6 +11,7 @@ has a `Backend` called "abacus" there. Its templates may lie in a folder of its 
 
 from __future__ import annotations
 
+import importlib
 from functools import cache
 from typing import TYPE_CHECKING
 
@@ -26,8 +27,7 @@ GROUP = "pyop2cxx.backends"
 @cache
 def entry_points() -> dict[str, EntryPoint]:
     """Return those of all installed packages by name, found once: it takes some milliseconds."""
-    from importlib import metadata  # who has no such backend does not wait for it
-
+    metadata = importlib.import_module("importlib.metadata")  # who has none does not wait for it
     return {point.name: point for point in metadata.entry_points(group=GROUP)}
 
 
