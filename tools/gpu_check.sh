@@ -366,7 +366,8 @@ phase_fuzz_calls() {
 phase_seeded() {
   PYOP2CXX_BACKEND=cuda measured seeded tests -p xdist.plugin -n "$jobs" \
     tests/python/test_check_mode.py tests/python/test_checked_sums.py \
-    tests/python/test_structures.py tests/python/test_devices.py tests/python/test_flow.py
+    tests/python/test_wrong_programs.py tests/python/test_structures.py \
+    tests/python/test_devices.py tests/python/test_flow.py
 }
 
 # --- benchmarks --------------------------------------------------------------------------------

@@ -18,19 +18,19 @@ bool is_of_memory(const Call& node, const Expr& expr) {
 }
 
 /// A number of bytes, where it can be told.
-std::optional<std::int64_t> bytes_of(const Expr& expr) {
+std::optional<std::int64_t> n_bytes_of(const Expr& expr) {
   if (const auto known = make::value_of(expr)) return known;
-  if (std::holds_alternative<Cast>(expr.node)) return bytes_of(expr.operands[0]);
+  if (std::holds_alternative<Cast>(expr.node)) return n_bytes_of(expr.operands[0]);
   if (const auto* node = std::get_if<SizeOf>(&expr.node)) {
     const Type& type = node->target ? *node->target : expr.operands[0].type;
     const auto dtype = dtype_of(type.base);
     if (!dtype || type.is_pointer()) return std::nullopt;
-    return n_scalars(type) * static_cast<std::int64_t>(size_of(*dtype));
+    return bytes_of(type);
   }
   const auto* binary = std::get_if<Binary>(&expr.node);
   if (binary == nullptr || binary->op != BinaryOp::multiply) return std::nullopt;
-  const auto left = bytes_of(expr.operands[0]);
-  const auto right = bytes_of(expr.operands[1]);
+  const auto left = n_bytes_of(expr.operands[0]);
+  const auto right = n_bytes_of(expr.operands[1]);
   if (!left || !right) return std::nullopt;
   return *left * *right;
 }
@@ -77,7 +77,7 @@ Expr CheckedFunction::given(const Call& node, const Expr& expr, Expr made) {
 /// as the accesses say.
 Expr CheckedFunction::memory_call(const Expr& expr, Expr made) {
   const KnownFunction* known = known_function(std::get<Call>(expr.node).function);
-  const auto n_bytes = bytes_of(expr.operands[2]);
+  const auto n_bytes = n_bytes_of(expr.operands[2]);
   if (known == nullptr || !(n_bytes || has_no_effect(expr.operands[2]))) return made;
   std::optional<Expr> before;
   for (std::size_t i = 0; i < 2; ++i) {

@@ -11,7 +11,7 @@ using namespace ast;
 using Names = std::vector<std::string>;
 
 /// The checks around a call in a kernel with `double *x`, of which there are two.
-Names checks_of(Expr value, Access access, Body first = {}) {
+Names checks_around(Expr value, Access access, Body first = {}) {
   first.push_back(eval(std::move(value)));
   const KernelBody made =
       kernel({function("k", {{"x", pointer()}, {"n", pointer_to(whole())}}, std::move(first))});
@@ -24,19 +24,19 @@ Names checks_of(Expr value, Access access, Body first = {}) {
   return found;
 }
 
-Expr set(Expr target, const std::string& n_bytes) {
+Expr cleared(Expr target, const std::string& n_bytes) {
   return call("memset", {std::move(target), lit("0"), lit(n_bytes)});
 }
 
 TEST(CheckedCalls, BytesThatAreSetAreStored) {
-  EXPECT_EQ(checks_of(set(name("x"), "16"), Access::rw), Names{});
-  EXPECT_EQ(checks_of(set(name("x"), "16"), Access::inc), (Names{"store"}));
-  EXPECT_EQ(checks_of(set(name("x"), "16"), Access::read), (Names{"store"}));
+  EXPECT_EQ(checks_around(cleared(name("x"), "16"), Access::rw), Names{});
+  EXPECT_EQ(checks_around(cleared(name("x"), "16"), Access::inc), (Names{"store"}));
+  EXPECT_EQ(checks_around(cleared(name("x"), "16"), Access::read), (Names{"store"}));
 }
 
 TEST(CheckedCalls, BytesStayInside) {
-  EXPECT_EQ(checks_of(set(name("x"), "24"), Access::rw), (Names{"bounds"}));
-  EXPECT_EQ(checks_of(call("memset", {name("x"), lit("0"), at("n", 0)}), Access::rw),
+  EXPECT_EQ(checks_around(cleared(name("x"), "24"), Access::rw), (Names{"bounds"}));
+  EXPECT_EQ(checks_around(call("memset", {name("x"), lit("0"), at("n", 0)}), Access::rw),
             (Names{"bounds"}));
 }
 
@@ -45,13 +45,13 @@ TEST(CheckedCalls, BytesThatAreCopiedHaveValues) {
   const auto copy = [](const char* to, const char* from) {
     return call("memcpy", {name(to), name(from), lit("16")});
   };
-  EXPECT_EQ(checks_of(copy("w", "x"), Access::read, local), Names{});
-  EXPECT_EQ(checks_of(copy("w", "x"), Access::inc, local), (Names{"load"}));
-  EXPECT_EQ(checks_of(copy("x", "w"), Access::rw, local), (Names{"load"}));
+  EXPECT_EQ(checks_around(copy("w", "x"), Access::read, local), Names{});
+  EXPECT_EQ(checks_around(copy("w", "x"), Access::inc, local), (Names{"load"}));
+  EXPECT_EQ(checks_around(copy("x", "w"), Access::rw, local), (Names{"load"}));
 }
 
 TEST(CheckedCalls, TheLeastIntegerHasNoAbsoluteValue) {
-  EXPECT_EQ(checks_of(assign(at("n", 0), call("abs", {at("n", 0)})), Access::rw),
+  EXPECT_EQ(checks_around(assign(at("n", 0), call("abs", {at("n", 0)})), Access::rw),
             (Names{"overflow"}));
 }
 
