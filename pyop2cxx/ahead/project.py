@@ -332,9 +332,9 @@ def _run(command: Sequence[str], folder: Path) -> str:
         raise ToolchainError(f"ahead: cannot run '{command[0]}': {error}") from None
     if done.returncode != 0:
         text = " ".join(command)
-        error = CompilationError(
+        failed = CompilationError(
             f"ahead: the compiler has failed\n  command: {text}\n{done.stderr}"
         )
-        error.command, error.stderr, error.source_path = text, done.stderr, ""
-        raise error
+        failed.command, failed.stderr, failed.source_path = text, done.stderr, ""
+        raise failed
     return done.stdout
