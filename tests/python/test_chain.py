@@ -617,7 +617,7 @@ def test_whoever_looks_at_a_matrix_finds_what_was_assembled(backend: str, look: 
     results = []
     for is_chained in (False, True):
         mats = op2.Mat(sparsity), op2.Mat(sparsity)
-        x, y = op2.Dat(ring.cells, np.arange(60.0)), op2.Dat(ring.cells)
+        x, y = op2.Dat(ring.cells, np.arange(float(N_CELLS))), op2.Dat(ring.cells)
         looks: dict[str, Any] = {
             "values": lambda mats=mats: mats[0].values,
             "norm": lambda mats=mats: mats[1].values,
