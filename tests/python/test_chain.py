@@ -221,7 +221,7 @@ def test_loops_over_columns_become_one_function_if_they_share_no_column(backend:
     low = [[4 * i, 4 * i + 4] for i in range(5)]
     ends = op2.Map(cells, points, 2, low, "ends", offset=[1, 1])
     x = op2.Dat(points, np.arange(24.0))
-    c = op2.Dat(columns, name="c")
+    c, d = op2.Dat(columns, name="c"), op2.Dat(columns, np.arange(5.0), name="d")
     results = []
     for is_chained in (False, True):
         u, v, w = (op2.Dat(points, name=name) for name in "uvw")
@@ -229,7 +229,7 @@ def test_loops_over_columns_become_one_function_if_they_share_no_column(backend:
         def run(u: op2.Dat = u, v: op2.Dat = v, w: op2.Dat = w) -> None:
             op2.par_loop(LAYERED, cells, u(op2.INC, ends), x(op2.READ, ends))
             op2.par_loop(THRICE, cells, v(op2.INC, ends), x(op2.READ, ends))
-            op2.par_loop(COLUMN, cells, c(op2.WRITE), x(op2.READ, ends))
+            op2.par_loop(COLUMN, cells, c(op2.WRITE), d(op2.READ))
             op2.par_loop(SEEN, cells, w(op2.INC, ends), c(op2.READ))
 
         if is_chained:

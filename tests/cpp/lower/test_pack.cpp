@@ -66,7 +66,8 @@ TEST(PackConventions, OnePassesAMapAfterEveryArgument) {
 
 TEST(PackConventions, OnePassesWhatIsReadTwiceTwice) {
   const ir::Loop loop = make_loop(
-      {indirect("p", Access::read, 0, 2, {0, 0}), indirect("s", Access::read, 0, 2, {0, 0})});
+      {indirect("p", Access::read, 0, 2, {0, 0}), indirect("s", Access::read, 0, 2, {0, 0})},
+      {{2, 0}});
   const PackedLoop body = packed(loop, by_argument);
   EXPECT_EQ(body.args[1].pack, body.args[0].pack);  // gathered once
   EXPECT_EQ(body.kept, (std::vector<std::string>{"s", "s_map"}));
