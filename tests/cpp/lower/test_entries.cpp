@@ -46,7 +46,18 @@ TEST(SumEntries, TakesOneAtomicForEachEntryOfABlock) {
                "      sum += A_shared[A_own[k]]\n"
                "    atomic A[A_place[(A_begin + i)]] += sum\n"))
       << text;
-  EXPECT_TRUE(contains(text, "A_shared[((c * 128) + i)] = A_pack[c]")) << text;
+}
+
+TEST(SumEntries, TheKernelAddsInPlaceWherePointersReachSharedMemory) {
+  const ir::Loop loop = summed(summed_matrix(), 4);
+  const std::string text = kir::dump(lowered(loop, Strategy::block, grid, Stage::strategy));
+  EXPECT_TRUE(contains(text, "A_shared[((c * 128) + i)] = 0")) << text;
+  EXPECT_TRUE(contains(text, "kernel(&A_shared[i], x_pack)")) << text;
+  Facts apart = grid;
+  apart.one_address_space = false;
+  const std::string copied = kir::dump(lowered(loop, Strategy::block, apart, Stage::strategy));
+  EXPECT_TRUE(contains(copied, "kernel(A_pack, x_pack)")) << copied;
+  EXPECT_TRUE(contains(copied, "A_shared[((c * 128) + i)] = A_pack[c]")) << copied;
 }
 
 TEST(SumEntries, PlanSaysWhatIsListed) {
