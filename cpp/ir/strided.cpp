@@ -25,13 +25,17 @@ class Strider {
       is_possible_ = false;
       return;
     }
-    if (std::holds_alternative<Index>(expr.node) && is_array(expr.operands[0])) {
+    const auto* unary = std::get_if<Unary>(&expr.node);
+    if (unary != nullptr && unary->op == UnaryOp::address && is_entry(expr.operands[0])) {
+      is_possible_ = false;  // whoever has the address may walk on from there
+      return;
+    }
+    if (is_entry(expr)) {
       expression(expr.operands[1]);
       Expr& at = expr.operands[1];
       at = make::binary(BinaryOp::multiply, std::move(at), make::number(stride_));
       return;
     }
-    const auto* unary = std::get_if<Unary>(&expr.node);
     if (unary != nullptr && unary->op == UnaryOp::dereference && is_array(expr.operands[0])) return;
     for (Expr& operand : expr.operands) expression(operand);
   }
@@ -43,6 +47,10 @@ class Strider {
   [[nodiscard]] bool is_array(const Expr& expr) const {
     const auto* name = std::get_if<Name>(&expr.node);
     return name != nullptr && name->name == array_ && scopes_.find(array_) == nullptr;
+  }
+
+  [[nodiscard]] bool is_entry(const Expr& expr) const {
+    return std::holds_alternative<Index>(expr.node) && is_array(expr.operands[0]);
   }
 
   const std::string& array_;

@@ -313,7 +313,8 @@ class BySlotLoop {
   void for_globals(const F& f) {
     for (std::size_t i = 0; i < loop_.args.size(); ++i) {
       const auto* global = std::get_if<ir::GlobalReduce>(&loop_.args[i]);
-      if (global == nullptr || !ir::is_at_incidences(loop_, i)) continue;
+      if (global == nullptr || !ir::is_at_incidences(loop_, i) || !ir::is_stored(loop_, i))
+        continue;
       auto known = sum_of_global_.find(i);
       if (known == sum_of_global_.end()) {
         known = sum_of_global_.emplace(i, packed_.names.take(packed_.args[i].data + "_sum")).first;

@@ -75,11 +75,14 @@ ir::KernelPtr kernel_for_lanes(const ir::Loop& loop, const Options& options) {
     refuse(fmt::format("the kernel is opaque ({})", ir::kernel_of(loop).opaque_reason));
   }
   auto kernel = std::make_shared<ir::Kernel>(with_constants(loop));
-  KernelOnLanes made =
-      kernel_on_lanes(*kernel->body, varying_parameters(loop), options.lanes, options.tuning);
+  const auto varying = varying_parameters(loop);
+  KernelOnLanes made = kernel_on_lanes(*kernel->body, varying, options.lanes, options.tuning);
   if (!made.body) refuse(made.why);
   kernel->body = std::move(made.body);
-  kernel->key += fmt::format(":lanes{}", options.lanes);
+  // members of a Group may call one kernel with a Dat here and a Global there
+  std::string which;
+  for (const bool varies : varying) which += varies ? 'v' : 'u';
+  kernel->key += fmt::format(":lanes{}{}", options.lanes, which);
   return kernel;
 }
 

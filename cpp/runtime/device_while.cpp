@@ -129,6 +129,9 @@ void DeviceWhile::record(std::int64_t most) {
   } catch (const Error& error) {
     (void)device_->stop_repeating();
     return give_up(error.what());
+  } catch (...) {  // of a library that a task calls
+    (void)device_->stop_repeating();
+    throw;
   }
   Repeated made = device_->stop_repeating();
   if (made.recording == nullptr) return give_up(std::move(made.why_not));

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import hashlib
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -11,7 +12,7 @@ from typing import TYPE_CHECKING
 from pyop2cxx import _core
 from pyop2cxx.backends._backend import DeviceToolchain
 from pyop2cxx.base.waiting import waiting
-from pyop2cxx.exceptions import ToolchainError
+from pyop2cxx.exceptions import ConfigurationError, ToolchainError
 from pyop2cxx.runtime import runtime
 
 if TYPE_CHECKING:
@@ -46,7 +47,9 @@ def check_gpu(target: str) -> None:
     """
     engine = runtime.engine
     for name in runtime.backend_names():
-        toolchain = engine.backend(name).toolchain
+        toolchain = None
+        with suppress(ConfigurationError):  # a plug-in that cannot be loaded makes no code for GPUs
+            toolchain = engine.backend(name).toolchain
         if isinstance(toolchain, DeviceToolchain) and toolchain.compiler_for is not None:
             try:
                 toolchain.compiler_for(target)

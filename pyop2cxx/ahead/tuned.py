@@ -11,6 +11,7 @@ from pyop2cxx import _core
 from pyop2cxx.chain.group_loop import GroupLoop
 from pyop2cxx.exceptions import Op2Error, UsageError
 from pyop2cxx.loop.execute import prepared
+from pyop2cxx.loop.parts import Kind
 from pyop2cxx.pipeline import flow
 from pyop2cxx.pipeline.request import Measured
 from pyop2cxx.pipeline.tuning import tuning_of
@@ -124,6 +125,10 @@ def decide(loop: Any, backend: str) -> Decision | str:
         return "it is several loops of a chain"
     if runtime.static:
         return "the program ran in static mode"
+    if any(part.kind is Kind.HANDLE for part in loop._parts) or loop.kernel.calls_petsc:
+        return "it is handed an address, and what is there could not be put back"
+    if loop.kernel.core.body is None:
+        return "its kernel is passed on as it is written, and may keep values of its own"
     request = loop._request(loop._symbolic(), {"backend": backend})
     if not flow.is_free(request):
         return "its strategy, its lanes or its tuning were asked for"

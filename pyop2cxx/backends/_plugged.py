@@ -41,7 +41,13 @@ def plugged_backend(name: str) -> Backend:
         ConfigurationError: What the entry point names cannot be imported, is no `Backend`, or is
             one of another name.
     """
-    point = entry_points()[name]
+    point = entry_points().get(name)
+    if point is None:
+        there = ", ".join(sorted(entry_points())) or "none"
+        raise ConfigurationError(
+            f"there is no backend '{name}': no installed package has an entry point of that name "
+            f"in group '{GROUP}' (there are: {there}); install the package that has it"
+        )
     of = f"backend '{name}': the entry point '{point.value}' of group '{GROUP}'"
     try:
         found = point.load()

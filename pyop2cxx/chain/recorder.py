@@ -135,7 +135,7 @@ class Chain:
         if outer is None and not self._compare:
             place = runtime.of(ChainState).places.of(sys._getframe(1), self._passes)
             if place.runs_at_once():
-                self._is_at_once, self._last = True, place.chains
+                self._is_at_once, self._last, self._refused = True, place.chains, {}
                 self._why_at_once = place.why
                 return self
             self._place = place

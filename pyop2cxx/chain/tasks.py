@@ -77,7 +77,7 @@ def task_of(entry: Entry) -> tuple[_core.GraphTask, Lent] | None:
     if not entry.zeroes:
         return None
     ((carrier, _),) = entry.uses
-    if not is_plain(carrier):
+    if not is_plain(carrier) or runtime.has_renumbered:  # then `zero` notes the numbering
         return None
     carrier._host_array("zero")
     return _core.graph.FillTask(mirror_of_loops(), carrier._buffer, b""), carrier._lent_out

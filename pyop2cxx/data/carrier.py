@@ -550,7 +550,16 @@ def _release(carrier: DataCarrier) -> None:
 
 
 def is_shared(holder: dict[str, Any]) -> bool:
-    """Say whether others hold the memory of the array ``holder["_values"]``."""
+    """Say whether others hold the memory of the array ``holder["_values"]``.
+
+    Memory that is not NumPy's own, such as a file's or another library's, counts as held.
+    """
+    owner = holder["_values"]
+    if owner.base is not None:
+        owner = owner.base
+    if not isinstance(owner, np.ndarray) or not owner.flags.owndata:
+        return True
+    del owner
     return _n_holders(holder) > _n_holders({"_values": np.zeros(1)})
 
 

@@ -339,7 +339,7 @@ def build(
         name,
         accesses=[parameter.access for parameter in parameters],
         dtypes=[parameter.dtype for parameter in parameters],
-    )
+    ).written_here()
     return Integral(kind, subdomains, kernel, tuple(parameters), shape, body)
 
 

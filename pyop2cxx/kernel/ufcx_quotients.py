@@ -13,6 +13,8 @@ from collections import Counter
 from itertools import count
 from typing import TYPE_CHECKING
 
+from pyop2cxx.runtime.frames import render
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
@@ -55,8 +57,10 @@ def _divided_once(lines: list[str], numbers: Iterator[int]) -> list[str]:
         if kind not in names:
             names[kind] = f"reciprocal_{next(numbers)}"
             one = "1.0f" if kind[0] == "float" else "1.0"
-            out.append(f"{kind[0]} {names[kind]} = {one} / {kind[1]};")
-        out.append(f"{quotient['head']} * {names[kind]};")
+            own = {"type": kind[0], "name": names[kind], "one": one, "by": kind[1]}
+            out.append(render("kernels/reciprocal.c.j2", own))
+        product = {"head": quotient["head"], "name": names[kind]}
+        out.append(render("kernels/multiplied.c.j2", product))
     return out
 
 

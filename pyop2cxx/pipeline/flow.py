@@ -52,6 +52,8 @@ def measured(request: Request) -> Request:
     found = runtime.engine.measured.get(measured_key(request))
     if found is None or why_not(found.strategy, request):
         return request
+    if found.lanes and why_not_on_lanes(found.lanes, found.strategy, request):
+        return request
     numbers = tuning_of(request.backend.facts, found.tuning)
     return replace(
         request,

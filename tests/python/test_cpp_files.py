@@ -226,7 +226,8 @@ def test_the_loops_of_a_chain_are_functions(built: Path) -> None:
     assert main(["generate", *options, *python]) == 0
     op2.exit()
     header = (loops / "airfoil.hpp").read_text()
-    assert "/// @brief Loop 'save_soln_update' over the entities of cells" in header
+    for name in ("save_soln_adt_calc", "update_adt_calc"):
+        assert f"/// @brief Loop '{name}' over the entities of cells" in header
     assert "Not in C++" not in header
     out = built / "chain_out"
     chosen = [f"-DLOOPS={loops}", "-DCHAIN=ON", "-DCMAKE_CXX_FLAGS_RELEASE=-O0"]
@@ -234,7 +235,7 @@ def test_the_loops_of_a_chain_are_functions(built: Path) -> None:
     done("cmake", "-S", DEMO, "-B", out, *chosen, prefix, "-Dairfoil_CHECK=ON")
     done("cmake", "--build", out)
     (check,) = out.rglob("airfoil_check")
-    assert "save_soln_update on openmp: as in Python" in done(check).splitlines()
+    assert "update_adt_calc on openmp: as in Python" in done(check).splitlines()
     for threads in (THREADS, 1):
         run = [built / "mesh.dat", "openmp", threads, ITERATIONS, built / "cpp.bin"]
         done(out / "airfoil_demo", *run)

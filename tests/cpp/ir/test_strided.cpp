@@ -44,6 +44,8 @@ TEST(WithStride, IsNotPossibleWhereTheArrayIsMoreThanItsEntries) {
   EXPECT_FALSE(with_stride(of_array({eval(make::assign(name("B"), name("A")))}), 0, 8));
   EXPECT_FALSE(with_stride(of_array({eval(make::index(added, make::number(0)))}), 0, 8));
   EXPECT_FALSE(with_stride(of_array({eval(make::call("f", {name("A")}))}), 0, 8));
+  const Expr address = make::of(Unary{UnaryOp::address}, {at("A", 3)}, 0);
+  EXPECT_FALSE(with_stride(of_array({eval(make::assign(name("B"), address))}), 0, 8));
   EXPECT_TRUE(with_stride(of_array({eval(make::call("f", {name("A")}))}), 1, 8));
   EXPECT_FALSE(with_stride(of_array({}), 2, 8));
 }
