@@ -89,8 +89,25 @@ def _one_stage(ring: Ring) -> None:
         ring.run(name)
 
 
-def test_what_others_hold_stays_where_it_is() -> None:
-    mine = np.arange(float(N_CELLS))
+def _in_a_file(values: Any, folder: Path) -> Any:
+    shown = np.memmap(folder / "values", values.dtype, "w+", shape=values.shape)
+    shown[:] = values
+    return shown
+
+
+@pytest.mark.parametrize(
+    "held",
+    [
+        lambda values, folder: values,
+        _in_a_file,
+        lambda values, folder: np.frombuffer(bytearray(values.tobytes())),
+        lambda values, folder: np.from_dlpack(values),
+    ],
+    ids=["array", "file", "bytes", "DLPack"],
+)
+def test_what_others_hold_stays_where_it_is(held: Any, tmp_path: Path) -> None:
+    values = np.arange(float(N_CELLS))
+    mine = held(values, tmp_path)
     ring = Ring()
     ring.dats["q"] = op2.Dat(ring.cells, mine, name="q")
     with op2.chain() as chain:

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import json
 import os
 import shutil
@@ -175,6 +176,18 @@ def test_what_is_asked_for_is_not_measured() -> None:
     assert tuned.decide(loop, "sequential") == (
         "its strategy, its lanes or its tuning were asked for"
     )
+
+
+def test_what_could_not_be_put_back_is_not_measured() -> None:
+    box = (ctypes.c_double * 1)()
+    handle = op2.PassthroughArg(op2.OpaqueType("double"), ctypes.addressof(box))
+    put = op2.Kernel("void put(double *x, double *box) { *box += x[0]; }", "put")
+    cells = op2.Set(4)
+    with op2.backend("sequential"):
+        loop = op2.ParLoop(put, cells, op2.Dat(cells, 1.0)(op2.READ), handle)
+        loop.compute()
+        assert "handed an address" in str(tuned.decide(loop, "sequential"))
+    assert box[0] == 4.0
 
 
 def test_a_damaged_measurement_is_said() -> None:

@@ -82,6 +82,10 @@ TEST(LanesLegal, TheKernelIsRetypedAndHasAnotherKey) {
   const auto kernel = kernels_for_lanes(request).front();
   EXPECT_EQ(kernel->body->entry().parameters[0].type.lanes, 4);
   EXPECT_NE(kernel->key, loop.members[0].kernel->key);
+  ir::Loop uniform = loop;  // the same kernel, whose first argument is one for all elements
+  uniform.args[0] = ir::GlobalRead{DType::float64, 1, {}};
+  const Request other{uniform, Strategy::direct, one_lane, maps, options};
+  EXPECT_NE(kernels_for_lanes(other).front()->key, kernel->key);
   const ir::Loop opaque = with_opaque_kernel(edge_loop());
   EXPECT_THROW((void)kernels_for_lanes({opaque, Strategy::direct, one_lane, maps, options}),
                Refusal);
