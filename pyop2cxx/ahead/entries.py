@@ -131,9 +131,10 @@ class Collected:
         backend = request.backend.name
         known = (request.loop.signature(), backend)
         if known not in self.decisions:
-            found = self.decisions[known] = decide(loop, backend)
-            if isinstance(found, Decision):
-                runtime.engine.measured[found.key] = found.measured
+            self.decisions[known] = decide(loop, backend)
+        found = self.decisions[known]
+        if isinstance(found, Decision):  # anew: the program may have called `op2.exit()`
+            runtime.engine.measured[found.key] = found.measured
 
     def measurements(self) -> Iterator[str]:
         """Say what was measured, and what was not."""

@@ -166,7 +166,9 @@ class Chain:
         try:
             self.flush()  # also after an error: without the block, these loops had run before it
         finally:
-            runtime.recorder, self._outer = self._outer, None
+            if runtime.recorder is self:  # else `op2.exit()` has forgotten it
+                runtime.recorder = self._outer
+            self._outer = None
         if self._place is not None and error is None:
             self._place.judge(self._last)
 

@@ -1063,3 +1063,10 @@ def test_sums_into_globals_start_at_zero_on_devices(device: object) -> None:
     for _ in range(2):
         run()
         np.testing.assert_allclose(ring.sum.data_ro[0], q.data_ro.sum(), rtol=1e-14)
+
+
+def test_an_exit_within_a_block_of_a_lazy_program_ends_both() -> None:
+    op2.init(lazy=True)
+    with op2.chain():
+        op2.exit()
+    assert runtime.recorder is None
