@@ -165,7 +165,7 @@ class LoopFacts:
             if part.path is not None:
                 counts.append(n * _extent(part) * both**2)
                 if not runtime.static:
-                    counts.append(part.data.sparsity.nz * part.dim)  # places of its values
+                    counts.append(part.data.nbytes // part.dtype.itemsize)  # places of its values
             elif part.kind is Kind.ROWS:
                 rows = self.items.base if part.map_ is None else part.map_.toset
                 counts.append(rows.total_size * max(part.stride, part.dim))
