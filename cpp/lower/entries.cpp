@@ -141,14 +141,18 @@ class Summer {
         {{kir::Assign{kir::element(matrix.own, kir::name("i")), kir::Update::set, from}}});
   }
 
+  /// Scalar `c` of the matrix of the block's element `i`.
+  [[nodiscard]] kir::Expr scalar_of(const Listed& matrix) const {
+    return kir::element(matrix.shared, kir::name("c") * kir::integer(n_elements_) + kir::name("i"));
+  }
+
   /// Scalars of neighbouring elements stand together, for they are stored by neighbouring lanes.
   [[nodiscard]] kir::Stmt compute() {
     PackedLoop& packed = builder_.packed();
     for (const Listed& matrix : listed_) {
       if (computes_in_place(matrix)) continue;
-      const kir::Expr at = kir::name("c") * kir::integer(n_elements_) + kir::name("i");
       packed.args[matrix.arg].store = {
-          for_components(matrix.extent, kir::element(matrix.shared, at), kir::Update::set,
+          for_components(matrix.extent, scalar_of(matrix), kir::Update::set,
                          kir::element(packed.args[matrix.arg].pack, kir::name("c")))};
     }
     kir::Block body{index_decl(packed.items.position, kir::name("first") + kir::name("i"))};
@@ -170,10 +174,9 @@ class Summer {
     kernel = std::make_shared<const ir::Kernel>(std::move(strided));
 
     PackedArg& packed = builder_.packed().args[matrix.arg];
-    const kir::Expr at = kir::name("c") * kir::integer(n_elements_) + kir::name("i");
     packed.decl = {};
-    packed.load = {for_components(matrix.extent, kir::element(matrix.shared, at), kir::Update::set,
-                                  kir::integer(0))};
+    packed.load = {
+        for_components(matrix.extent, scalar_of(matrix), kir::Update::set, kir::integer(0))};
     packed.store = {};
     for (kir::Expr& argument : builder_.packed().members[member].call.arguments) {
       if (argument == kir::name(packed.pack)) {

@@ -9,27 +9,17 @@
 #include <vector>
 
 #include "base/error.hpp"
-#include "maps.hpp"
 #include "plan/at.hpp"
 #include "plan/plan_cache.hpp"
+#include "position_specs.hpp"
 
 namespace op2::plan {
 namespace {
 
 using testing::path_map;
+using testing::positions_of;
 using testing::random_map;
 using testing::TestMap;
-
-PositionSpec spec_for(const TestMap<>& rows, const TestMap<>& columns, std::int64_t n) {
-  const SparsitySpec spec{
-      rows.table->n_targets(), columns.table->n_targets(), {{rows.table, columns.table, n}}, false};
-  PositionSpec wanted;
-  wanted.sparsity = std::make_shared<const Sparsity>(build_sparsity(spec, 1));
-  wanted.elements.n = n;
-  wanted.rows = rows.table;
-  wanted.columns = columns.table;
-  return wanted;
-}
 
 std::int64_t place_of(const EntryBlocks& blocks, std::int64_t entry) {
   return std::visit([entry](const auto& places) { return std::int64_t{places[at(entry)]}; },
@@ -85,7 +75,7 @@ std::vector<double> one_by_one(const PositionSpec& spec, const Positions& positi
 
 TEST(EntryBlocks, OfAPath) {
   const TestMap<> path = path_map(3);
-  const PositionSpec spec = spec_for(path, path, 3);
+  const PositionSpec spec = positions_of(path, path, 3);
   const EntryBlocks found =
       list_entries(spec, find_positions(spec, 1), {.n_elements = 3, .block_size = 2}, 1);
   EXPECT_EQ(found.first_entry, (std::vector<std::int64_t>{0, 7, 11}));
@@ -101,7 +91,7 @@ TEST(EntryBlocks, OfAPath) {
 TEST(EntryBlocks, SumWhatElementsAddOneByOne) {
   const TestMap<> rows = random_map(1000, 3, 300, 0.1, true, 5);
   const TestMap<> columns = random_map(1000, 2, 200, 0.1, true, 6);
-  const PositionSpec spec = spec_for(rows, columns, 1000);
+  const PositionSpec spec = positions_of(rows, columns, 1000);
   const Positions positions = find_positions(spec, 1);
   for (const EntryLayout& layout : {EntryLayout{1000, 64, 1, 1, 4}, EntryLayout{1000, 16, 2, 3, 8},
                                     EntryLayout{1000, 2048, 1, 1, 4}}) {
@@ -117,7 +107,7 @@ TEST(EntryBlocks, SumWhatElementsAddOneByOne) {
 
 TEST(EntryBlocks, LeaveOutScalarsThatAreMaskedOneByOne) {
   const TestMap<> path = path_map(3);
-  PositionSpec spec = spec_for(path, path, 3);
+  PositionSpec spec = positions_of(path, path, 3);
   const TestMap<> mask({0, -1, 2, 3, 4, 5, 6, 7}, 1, 8);  // the second scalar of the first node
   spec.row_mask = mask.table;
   spec.row_dim = spec.column_dim = 2;
@@ -133,7 +123,7 @@ TEST(EntryBlocks, LeaveOutScalarsThatAreMaskedOneByOne) {
 
 TEST(EntryBlocks, TooManyScalarsForABlockAreRefused) {
   const TestMap<> path = path_map(3);
-  const PositionSpec spec = spec_for(path, path, 3);
+  const PositionSpec spec = positions_of(path, path, 3);
   const Positions positions = find_positions(spec, 1);
   EXPECT_THROW((void)list_entries(spec, positions, {.n_elements = 3, .block_size = 16384}, 1),
                UsageError);
@@ -141,7 +131,7 @@ TEST(EntryBlocks, TooManyScalarsForABlockAreRefused) {
 
 TEST(EntryBlocks, AreCachedWithTheirLayout) {
   const TestMap<> path = path_map(3);
-  const PositionSpec spec = spec_for(path, path, 3);
+  const PositionSpec spec = positions_of(path, path, 3);
   PlanCache plans;
   const auto first = plans.entries(spec, {.n_elements = 3, .block_size = 2}, 1);
   EXPECT_EQ(plans.entries(spec, {.n_elements = 3, .block_size = 2}, 2), first);

@@ -7,28 +7,16 @@
 #include <vector>
 
 #include "base/error.hpp"
-#include "maps.hpp"
 #include "plan/plan_cache.hpp"
+#include "position_specs.hpp"
 
 namespace op2::plan {
 namespace {
 
 using testing::path_map;
+using testing::positions_of;
 using testing::random_map;
 using testing::TestMap;
-
-PositionSpec positions_of(const TestMap<>& rows, const TestMap<>& columns, std::int64_t n,
-                          int bytes) {
-  const SparsitySpec spec{
-      rows.table->n_targets(), columns.table->n_targets(), {{rows.table, columns.table, n}}, false};
-  PositionSpec wanted;
-  wanted.sparsity = std::make_shared<const Sparsity>(build_sparsity(spec, 1));
-  wanted.elements.n = n;
-  wanted.rows = rows.table;
-  wanted.columns = columns.table;
-  wanted.bytes = bytes;
-  return wanted;
-}
 
 TEST(Positions, AreNarrowWhereRowsAreShort) {
   EXPECT_EQ(position_bytes(0), 1);
