@@ -227,6 +227,32 @@ def direct_min_max(rng: np.random.Generator) -> Problem:
     )
 
 
+@case(NO_RACE)
+def direct_extrema_of_negated_integers(rng: np.random.Generator) -> Problem:
+    """Two extrema of one value, one of them of a negated number: one instruction on some GPUs."""
+    cells = elements()
+    x, y, z, low, high = rng.integers(-9, 9, (5, N_ELEMENTS)).astype(np.int32)
+    values = [op2.Dat(cells, a.copy()) for a in (x, y, z)]
+    lowest, highest = (op2.Dat(cells, a.copy()) for a in (low, high))
+    text = """
+    void limit(const int *x, const int *y, const int *z, int *low, int *high) {
+      if (-(x[0] + y[0]) < low[0]) low[0] = -(x[0] + y[0]);
+      if (z[0] < low[0]) low[0] = z[0];
+      if (-x[0] > high[0]) high[0] = -x[0];
+      if (z[0] > high[0]) high[0] = z[0];
+    }
+    """
+    return Problem(
+        kernel=op2.Kernel(text, "limit"),
+        iterset=cells,
+        args=(*(value(READ) for value in values), lowest(MIN), highest(MAX)),
+        expected=(
+            (lowest, np.minimum(np.minimum(low, -(x + y)), z)),
+            (highest, np.maximum(np.maximum(high, -x), z)),
+        ),
+    )
+
+
 # Reading through Maps
 
 

@@ -10,6 +10,7 @@
 
 #include "base/canonical.hpp"
 #include "base/error.hpp"
+#include "jit/ptx.hpp"
 
 namespace op2::jit::nvrtc {
 namespace {
@@ -74,6 +75,11 @@ int number_of(const std::string& architecture) {
       fmt::format("'{}' is no GPU architecture; they look like 'sm_90'", architecture));
 }
 
+/// Whether NVRTC's assembler forgets signs on GPUs of this architecture; see with_signs_kept().
+bool loses_signs(const Library& library, int architecture) {
+  return architecture >= 90 && std::pair(library.major, library.minor) < std::pair(13, 4);
+}
+
 std::vector<std::string> default_options(const std::string& target) {
   // The second makes functions without a qualifier the device's: kernels are plain C.
   return {"-arch=" + target, "--device-as-default-execution-space", "--std=c++17",
@@ -85,6 +91,7 @@ std::vector<std::string> default_options(const std::string& target) {
 Compiler::Compiler(std::shared_ptr<const Library> library, const std::string& architecture)
     : library_(std::move(library)), target_(architecture) {
   const int wanted = number_of(architecture);
+  loses_signs_ = loses_signs(*library_, wanted);
   const std::vector<int>& known = library_->architectures;
   if (std::ranges::find(known, wanted) != known.end()) return;
   if (wanted < known.front()) {
@@ -105,6 +112,7 @@ std::string Compiler::identity() const {
   key.open("nvrtc").number(library_->major).number(library_->minor).text(library_->path);
   key.text(target_);
   for (const std::string& option : default_options(target_)) key.text(option);
+  if (loses_signs_) key.text("signs kept");  // unlike what was made before this was known
   return key.close().str();
 }
 
@@ -114,7 +122,14 @@ std::string Compiler::compile(const std::string& source, const std::vector<std::
   const std::string command = fmt::format("nvrtc {}", fmt::join(words, " "));
   Compilation compilation(*library_, source);
   const Result result = compilation.run(words);
-  if (result == success) return makes_ptx_ ? compilation.ptx() : compilation.cubin();
+  if (result == success) {
+    if (loses_signs_ || makes_ptx_) {
+      const std::string ptx = compilation.ptx();
+      if (auto kept = with_signs_kept(ptx)) return *std::move(kept);
+      if (makes_ptx_) return ptx;
+    }
+    return compilation.cubin();
+  }
   const std::string log = compilation.log();
   if (result == compilation_failed) {
     throw CompilationError(

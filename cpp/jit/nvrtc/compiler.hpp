@@ -13,7 +13,8 @@ namespace op2::jit::nvrtc {
 /// @brief CUDA C++ to machine code for one architecture; needs no GPU.
 ///
 /// For a GPU newer than NVRTC it makes PTX of the newest architecture it knows, which the driver
-/// compiles when it loads the program.
+/// compiles when it loads the program; so it does where NVRTC's own assembler might compute
+/// something else (see with_signs_kept()).
 class Compiler final : public DeviceCompiler {
  public:
   /// @param[in] architecture "sm_90".
@@ -25,13 +26,14 @@ class Compiler final : public DeviceCompiler {
   [[nodiscard]] std::string compile(const std::string& source,
                                     const std::vector<std::string>& options) override;
 
-  /// @brief What it makes: "sm_90", or "compute_100" where it makes PTX.
+  /// @brief What it makes code for: "sm_90", or "compute_100" where it makes PTX.
   [[nodiscard]] const std::string& target() const { return target_; }
 
  private:
   std::shared_ptr<const Library> library_;
   std::string target_;
   bool makes_ptx_ = false;
+  bool loses_signs_ = false;  // its assembler does
 };
 
 /// @brief The compiler for one architecture, for which no GPU is needed.

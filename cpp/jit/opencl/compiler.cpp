@@ -7,6 +7,7 @@
 
 #include "base/canonical.hpp"
 #include "base/error.hpp"
+#include "jit/ptx.hpp"
 #include "runtime/opencl/known_text.hpp"
 
 namespace op2::jit::opencl {
@@ -17,7 +18,7 @@ namespace {
 
 std::string identity_of(const Api& api, const FoundDevice& device) {
   Canonical key;
-  key.open("opencl");
+  key.open("opencl").text("signs kept");  // unlike what was made before with_signs_kept()
   for (const Count property : {query::platform_name, query::platform_version}) {
     key.text(text_of(api, device.platform, property));
   }
@@ -73,6 +74,8 @@ std::string Compiler::compile(const std::string& source, const std::vector<std::
   auto* start = reinterpret_cast<unsigned char*>(binary.data());
   check(api_->program_info(program.get(), query::program_binaries, sizeof start, &start, nullptr),
         "clGetProgramInfo(CL_PROGRAM_BINARIES)");
+  // NVIDIA's driver hands over PTX, of which it makes machine code when it loads the program.
+  if (auto kept = with_signs_kept(binary)) return *std::move(kept);
   return binary;
 }
 

@@ -51,6 +51,23 @@ TEST_F(NvrtcCompiler, AGpuNewerThanItselfGetsPtx) {
   EXPECT_TRUE(contains(compiler.compile(source, {}), ".entry scale"));
 }
 
+TEST_F(NvrtcCompiler, AProgramWhoseSignsItMightLoseIsLeftToTheDriver) {
+  const char* const extrema = R"(
+extern "C" __global__ void largest(int* x, const int* y, const int* z) {
+  const int i = threadIdx.x, negated = -y[i], first = x[i] > negated ? x[i] : negated;
+  x[i] = z[i] > first ? z[i] : first;
+}
+)";
+  const std::string made = Compiler(library_, "sm_90").compile(extrema, {});
+  if (std::pair(library_->major, library_->minor) < std::pair(13, 4)) {
+    EXPECT_TRUE(contains(made, ".entry largest", "not.b32", "max.s32"));
+    EXPECT_FALSE(contains(made, "neg.s32"));
+  } else {
+    EXPECT_EQ(made.substr(1, 3), "ELF");
+  }
+  EXPECT_EQ(Compiler(library_, "sm_80").compile(extrema, {}).substr(1, 3), "ELF");
+}
+
 TEST_F(NvrtcCompiler, AGpuTooOldForItNeedsAnOlderOne) {
   const std::string message =
       message_of<ToolchainError>([&] { const Compiler compiler(library_, "sm_35"); });

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "jit/ptx.hpp"
+
+#include <gtest/gtest.h>
+
+#include <string>
+
+namespace op2::jit {
+namespace {
+
+const std::string head = ".target sm_90\n";
+
+TEST(JitPtx, ANegationThatTwoMaximaMightForgetBecomesASum) {
+  const auto kept = with_signs_kept(
+      head + "\tneg.s32 \t%r3, %r2;\n\tmax.s32 \t%r6, %r4, %r3;\n\tmax.s32 \t%r7, %r5, %r6;\n");
+  ASSERT_TRUE(kept.has_value());
+  EXPECT_EQ(*kept, head +
+                       "\tnot.b32 \t%r3, %r2;\n\tadd.s32 %r3, %r3, 1;\n"
+                       "\tmax.s32 \t%r6, %r4, %r3;\n\tmax.s32 \t%r7, %r5, %r6;\n");
+}
+
+TEST(JitPtx, BothInstructionsStandUnderItsCondition) {
+  const auto kept = with_signs_kept(
+      head + "min.s32 %r1, %r2, %r3;\nmin.s32 %r1, %r1, %r4;\n@%p1 neg.s32 %r5, %r4;");
+  ASSERT_TRUE(kept.has_value());
+  EXPECT_EQ(*kept, head +
+                       "min.s32 %r1, %r2, %r3;\nmin.s32 %r1, %r1, %r4;\n"
+                       "@%p1 not.b32 %r5, %r4;\n@%p1 add.s32 %r5, %r5, 1;");
+}
+
+TEST(JitPtx, WhatCannotBeForgottenIsLeft) {
+  const char* const floats = "neg.f32 %f3, %f2;\nmax.f32 %f6, %f4, %f3;\nmax.f32 %f7, %f5, %f6;\n";
+  EXPECT_FALSE(with_signs_kept(head + floats).has_value());
+  EXPECT_FALSE(with_signs_kept(head + "neg.s32 %r3, %r2;\nmax.s32 %r6, %r4, %r3;\n").has_value());
+  EXPECT_FALSE(
+      with_signs_kept(head + "max.s32 %r6, %r4, %r3;\nmax.s32 %r6, %r6, %r5;\n").has_value());
+  EXPECT_FALSE(with_signs_kept("").has_value());
+  const char* const source = "// neg.s32, max.s32 and max.s32\n";
+  EXPECT_FALSE(with_signs_kept(source).has_value());
+}
+
+}  // namespace
+}  // namespace op2::jit
