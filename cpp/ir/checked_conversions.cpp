@@ -61,7 +61,9 @@ Span span_of(const Expr& expr) {
   const auto known = make::value_of(expr);
   if (known && whole.holds({*known, *known})) return {*known, *known};
   if (std::holds_alternative<Ternary>(expr.node)) {
-    return hull(span_of(expr.operands[1]), span_of(expr.operands[2]));
+    const Span either = hull(span_of(expr.operands[1]), span_of(expr.operands[2]));
+    // a negative number that becomes unsigned is large
+    return whole.holds(either) ? either : whole;
   }
   if (const auto* binary = std::get_if<Binary>(&expr.node)) {
     if (binary->op == BinaryOp::comma) return span_of(expr.operands[1]);

@@ -58,6 +58,20 @@ TEST(CheckedConversions, WhatFitsIsNotWatched) {
             Names{});
 }
 
+TEST(CheckedConversions, ANegativeNumberThatBecomesUnsignedIsLarge) {
+  const auto either = [](Expr then, Expr otherwise) {
+    return ternary(less(at("l", 0), lit("2")), std::move(then), std::move(otherwise));
+  };
+  // of type unsigned: -1 is 4294967295 there
+  EXPECT_EQ(checks_of({declare("n", whole(), either(unary(UnaryOp::minus, lit("1")), lit("1u")))}),
+            (Names{"conversion"}));
+  EXPECT_EQ(checks_of(assign(at("l", 0), either(unary(UnaryOp::minus, lit("1")), lit("1ul")))),
+            (Names{"conversion"}));
+  EXPECT_EQ(checks_of(assign(at("l", 0), either(unary(UnaryOp::minus, lit("1")), lit("1u")))),
+            Names{});
+  EXPECT_EQ(checks_of({declare("n", whole(), either(lit("1"), lit("1u")))}), Names{});
+}
+
 TEST(CheckedConversions, WhoCastsKnowsWhatIsLost) {
   EXPECT_EQ(checks_of(assign(at("s", 0), cast(scalar(Base::int16), at("l", 0)))), Names{});
   EXPECT_EQ(checks_of(assign(at("s", 0), cast(scalar(Base::int16), at("x", 0)))),
