@@ -60,6 +60,15 @@ kept: list[Any] = []
 """The test, and the group of cases whose loops it has compiled; empty: nothing is kept."""
 
 
+@pytest.fixture(autouse=True, scope="module")
+def forgotten_at_the_end() -> Iterator[None]:
+    """Leave nothing of the last group to the tests of other files."""
+    yield
+    op2.exit()
+    compile_neighbours.cache_clear()
+    kept.clear()
+
+
 @pytest.fixture(autouse=True)
 def options(request: pytest.FixtureRequest) -> Iterator[None]:
     """Forget options after each test, but what was compiled after the last case of a group only.
