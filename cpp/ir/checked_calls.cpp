@@ -119,7 +119,7 @@ std::optional<Expr> CheckedFunction::bytes_used(const Expr& pointer, const Reach
     const Verdict found = verdict_of_parameter(*access, use, false);
     if (found == Verdict::fine) return std::nullopt;
     if (found == Verdict::wrong) {
-      return report("op2_wrong", {make::number(0)}, check, pointer);
+      return report("op2_wrong", {make::number(0), make::number(0)}, check, pointer);
     }
   }
   if (is_table(about(pointer).name)) return std::nullopt;

@@ -715,7 +715,8 @@ Expr CheckedFunction::used(const Expr& site, Expr index, const std::optional<Rea
   const Verdict found = verdict(site, use);
   if (found == Verdict::fine) return index;
   if (found == Verdict::wrong) {
-    return report("op2_wrong", {std::move(index)}, check_of(use), site);
+    Expr low = reach ? reach->low : make::number(0);
+    return report("op2_wrong", {std::move(index), std::move(low)}, check_of(use), site);
   }
   const auto* array = std::get_if<Name>(&site.operands[0].node);
   const bool is_variable = array != nullptr && use != Use::store && arrays_.contains(array->name) &&

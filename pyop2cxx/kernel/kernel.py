@@ -31,7 +31,7 @@ from pyop2cxx.runtime.showing import Shown
 from pyop2cxx.runtime.tracebacks import ends_tracebacks
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from numpy.typing import DTypeLike
 
@@ -82,6 +82,8 @@ class Kernel(Shown):
             user's kernel, the name of that.
         shown_code: In the same way, the text that messages quote.
         is_written_here: Whether pyop2cxx has made the text, for algebra or a form, and the name.
+        calls: The user's kernel, of a function that calls it; None of others.
+        to_watch: Returns what check mode runs instead; None where that is the kernel itself.
         accesses: As given.
         dtypes: As given.
 
@@ -151,6 +153,8 @@ class Kernel(Shown):
         self.code = code
         self.shown_name, self.shown_code = name, code
         self.is_written_here = False
+        self.calls: Kernel | None = None
+        self.to_watch: Callable[[], Kernel] | None = None
         self._is_legacy = abi != "2026"
         folders = _strings(name, "include_dirs", include_dirs)
         extra = tuple(known_headers.spelled(item) for item in _strings(name, "headers", headers))

@@ -7,11 +7,12 @@ Each is wrapped in a function that takes flat pointers and calls it.
 from __future__ import annotations
 
 import re
+from functools import partial
 from math import prod
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pyop2cxx import _core
-from pyop2cxx.base.access import INC, READ
+from pyop2cxx.base.access import INC, READ, WRITE
 from pyop2cxx.base.arrays import core_dtype
 from pyop2cxx.exceptions import UsageError
 from pyop2cxx.runtime.frames import render
@@ -75,20 +76,41 @@ def _wrapped(
         argument(i, value.c_type, value.access, shape)
         for i, (value, shape) in enumerate(zip(values, extents, strict=True))
     ]
-    text = packed(kernel.name, name, taken, (), layer, silent=takes_anything(kernel))
-    return calling(kernel, name, text, untyped)
+    return calling(kernel, name, taken, (), layer, untyped)
 
 
-def calling(kernel: Kernel, name: str, text: str, untyped: tuple[int, ...]) -> Kernel:
+def calling(
+    kernel: Kernel,
+    name: str,
+    taken: Sequence[dict[str, object]],
+    extents: tuple[int, ...],
+    layer: bool,
+    untyped: tuple[int, ...],
+) -> Kernel:
     """Return the kernel that calls another one.
 
     Args:
         kernel: The one called.
         name: The function that calls it.
-        text: The text of that.
+        taken: How it takes each argument, see `argument`.
+        extents: Sizes of the space that it is called over; none if it is called once.
+        layer: Whether it gets the layer, after all else.
         untyped: The parameters of the one called that take whatever they are given.
     """
+    silent = takes_anything(kernel)
+    text, watched = (
+        packed(kernel.name, name, taken, extents, layer, silent=silent, is_watched=is_watched)
+        for is_watched in (False, True)
+    )
+    made = _calling(kernel, name, text, untyped)
+    if watched != text:
+        made.to_watch = partial(_calling, kernel, name, watched, untyped)
+    return made
+
+
+def _calling(kernel: Kernel, name: str, text: str, untyped: tuple[int, ...]) -> Kernel:
     made = kernel.with_code(f"{kernel.code}\n{text}", name)
+    made.calls = kernel
     made.shown_name, made.shown_code = kernel.shown_name, kernel.shown_code
     made.is_written_here = kernel.is_written_here
     return made.with_untyped(untyped, kernel.name) if untyped else made
@@ -183,8 +205,10 @@ def argument(
         "type": c_type,
         "is_const": access == READ,
         "is_sum": access == INC,
+        "is_given": access != WRITE,
         "kind": "array" if extents else "plain",
         "extents": extents,
+        "row_extents": extents[1:],
         "strides": [prod(extents[k + 1 :]) for k in range(len(extents))],
         "place": "",
         "start": "",
@@ -203,6 +227,7 @@ def packed(
     layer: bool,
     *,
     silent: bool,
+    is_watched: bool = False,
 ) -> str:
     """Return the text of a function that takes flat pointers and calls a kernel.
 
@@ -213,10 +238,13 @@ def packed(
         extents: Sizes of the space that it is called over; none if it is called once.
         layer: Whether it gets the layer, after all else.
         silent: Whether it is declared without parameters, so that it gets none.
+        is_watched: Whether for check mode, where the kernel gets the values themselves if they lie
+            as it wants them, and else of what it writes no values that it was not given.
     """
     also_passed = [f"i{k}" for k in range(len(extents))] + ["layer"] * layer
     passed = {"passed": taken, "also_passed": also_passed}
     if silent:
         passed = {"passed": (), "also_passed": ()}
     context = {"kernel": kernel, "name": name, "taken": taken, "extents": extents}
-    return render("kernels/packed.c.j2", {**context, **passed, "has_layer": layer})
+    how = {"has_layer": layer, "is_watched": is_watched}
+    return render("kernels/packed.c.j2", {**context, **passed, **how})

@@ -92,7 +92,7 @@ def _message(kernel: Kernel, found: _core.OutOfBounds, arguments: Sequence[str],
             "correct the index; a Dat behind a Map has arity x dim values, one row of dim values "
             "after the other"
         )
-    shown = line_of(kernel.code, found.line)
+    shown = line_of(kernel.shown_code, found.line)
     return (
         f"{what}: kernel line {found.line}{f': {shown!r}' if shown else ''}: index {found.index} "
         f"is outside of {array}, which {holds}; {advice}"

@@ -9,6 +9,7 @@ find the same. What a loop wrote that found something is undone.
 from __future__ import annotations
 
 import copy
+import re
 from dataclasses import replace
 from typing import Any
 
@@ -43,7 +44,7 @@ class CheckedRun:
     """
 
     def __init__(self, loop: Any) -> None:
-        self._loop = loop
+        self._loop = loop = _to_watch(loop)
         self._full: _FullRun | None = None
         self._suspected = Global(1, 0.0, np.float64, "op2_suspected", ALONE)
         kernel = None if loop.pass_layer_arg or not _may_suspect(loop) else _suspicious(loop)
@@ -82,6 +83,17 @@ class CheckedRun:
     def _sums(self) -> list[Any]:
         """What elements are added up in."""
         return [part.data for part in self._loop._parts if part.access == INC]
+
+
+def _to_watch(loop: Any) -> Any:
+    """Return the loop with a kernel whose checks tell what the user's does with its arguments."""
+    to_watch = loop.kernel.to_watch
+    kernel = None if to_watch is None else to_watch()
+    if kernel is None or kernel.opaque_reason:
+        return loop
+    made = _with_kernel(loop, kernel, ())
+    made._lanes = 0  # arrays of arrays in place are nothing for them
+    return made
 
 
 def _may_suspect(loop: Any) -> bool:
@@ -248,8 +260,10 @@ def _error(loop: Any, sites: tuple[Site, ...], number: int, value: int) -> Check
     element, site = divmod(number, max(len(sites), 1))
     found = sites[site]
     parameter, index = found.place(value)
+    if loop.kernel.calls is not None:
+        found, parameter = _as_users_kernel(loop.kernel.calls, found, parameter)
     where = f"{loop._what}: {_element(loop, element)}: kernel line {found.line}"
-    shown = line_of(loop.kernel.code, found.line)
+    shown = line_of(loop.kernel.shown_code, found.line)
     array = _array(loop, found, parameter)
     what = _MESSAGES[found.check](_Finding(loop, found, parameter, index, array))
     error = CheckError(
@@ -258,6 +272,30 @@ def _error(loop: Any, sites: tuple[Site, ...], number: int, value: int) -> Check
     error.loop, error.line, error.element = loop.kernel.shown_name, found.line, element
     error.argument, error.check, error.value = parameter, found.check, index
     return error
+
+
+def _as_users_kernel(kernel: Any, site: Site, parameter: int) -> tuple[Site, int]:
+    """Return a finding in a function of ours as one in the kernel that it calls."""
+    names = [one.name for one in kernel.parameters]
+    check, own = site.check, _OWN_NAME.fullmatch(site.name)
+    if site.line <= len(kernel.code.splitlines()):
+        is_argument = own is not None and 0 <= parameter < len(names)
+        return (replace(site, name=names[parameter]) if is_argument else site), parameter
+    if own is None or not names:
+        return replace(site, line=_line_of_definition(kernel)), parameter
+    number = int(own[2])
+    if own[1] == "r" and check in ("load", "unset"):
+        check = "written"  # what was not is copied back
+    found = Site(check, _line_of_definition(kernel), names[number], number, site.extent)
+    return found, number
+
+
+_OWN_NAME = re.compile(r"([ar])(\d+)")  # as in templates/kernels/packed.c.j2
+
+
+def _line_of_definition(kernel: Any) -> int:
+    found = re.search(rf"\b{kernel.name}\s*\([^;{{}}]*\{{", kernel.code)
+    return 1 + kernel.code.count("\n", 0, found.start()) if found else 1
 
 
 def _error_of_sum(loop: Any, wrong: WrongSum, element: int) -> CheckError:

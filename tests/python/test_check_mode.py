@@ -166,6 +166,36 @@ BUGS = [
         ("WRITE", "value 1"),
     ),
     Bug(
+        "a WRITE argument of which an array in it is left out",
+        "void k(double v[1][2], double *x) {\n  v[0][0] = x[0];\n  if (x[1] >= 0) v[0][1] = 1;\n}",
+        "v(WRITE), x(READ, ends)",
+        "written",
+        1,
+        0,
+        3,
+        ("WRITE", "value 1 of 'v'"),
+    ),
+    Bug(
+        "an INC argument of which an array in it is assigned",
+        "void k(double z[2][1]) {\n  z[0][0] += 1;\n  z[1][0] = 1;\n}",
+        "z(INC, ends)",
+        "store",
+        3,
+        0,
+        0,
+        ("INC", "+=", "value 1 of 'z'"),
+    ),
+    Bug(
+        "an infinite value in an array of arrays",
+        "void k(double v[1][2], double x[2][1]) {\n  v[0][0] = 1;\n  v[0][1] = 1 / x[1][0];\n}",
+        "v(WRITE), x(READ, ends)",
+        "made",
+        3,
+        0,
+        2,
+        ("infinite", "'v'"),
+    ),
+    Bug(
         "a WRITE argument that is read first",
         "void k(double *v) {\n  v[1] = v[0];\n  v[0] = 1;\n}",
         "v(WRITE)",
@@ -702,6 +732,50 @@ void k(double *y) {{
     world = World()
     op2.par_loop(op2.Kernel(code, "k"), world.edges, world.y(op2.RW))
     np.testing.assert_array_equal(world.y.data_ro, np.full(6, 36.0))
+
+
+@each_backend
+def test_arrays_of_arrays_raise_no_false_alarm(backend: str) -> None:
+    """What is written is not read first to be handed over, and the values are those of the Dat."""
+    op2.init(backend=backend, check=True)
+    world = World()
+    code = (
+        "static double twice(double a[2]) { return 2 * a[1]; }\n"
+        "void k(double v[][2], const double x[2][1]) {\n"
+        "  for (int i = 0; i < 2; ++i) v[0][i] = x[i][0];\n  v[0][0] = twice(v[0]);\n}"
+    )
+    x, before = world.x.data_ro, world.v.data_ro.copy()
+    run(world, Bug("", code, "v(WRITE), x(READ, ends)", ""))
+    np.testing.assert_array_equal(world.v.data_ro, np.stack([2 * x[1:], x[1:]], axis=1))
+    code = "void k(double v[1][2], const double x[2][1]) { v[0][1] += x[1][0]; }"
+    world.v.data[...] = before
+    run(world, Bug("", code, "v(INC), x(READ, ends)", ""))
+    np.testing.assert_array_equal(world.v.data_ro, before + np.stack([0 * x[1:], x[1:]], axis=1))
+
+
+@each_backend
+@pytest.mark.parametrize("access", [op2.WRITE, op2.INC])
+def test_older_conventions_raise_no_false_alarm(backend: str, access: Any) -> None:
+    """Values by component first are copied for the kernel, those of the matrix for each pair."""
+    op2.init(backend=backend, check=True)
+    world, i = World(), op2.i
+    v = op2.Dat(world.nodes**2, name="v")
+    op = "=" if access == op2.WRITE else "+="
+    code = f"void k(double *v) {{ for (int c = 0; c < 4; ++c) v[c] {op} c / 2; }}"
+    values = v(access, world.ends[i[0]], flatten=True)
+    kernel = op2.Kernel(code, "k", abi="2016")
+    op2.par_loop(kernel, world.edges, values, equal_writes=True)
+    times = [1, 2, 2, 2, 2, 2, 1] if access == op2.INC else [1] * 7
+    assert v.data_ro.tolist() == [[0, n] for n in times]
+    nodes = world.nodes**1
+    mat = op2.Mat(op2.Sparsity((nodes, nodes), [(world.ends, world.ends, None)]))
+    kernel = op2.Kernel(
+        f"void k(double A[1][1], int i, int j) {{ A[0][0] {op} 1; }}", "k", abi="2013"
+    )
+    entries = mat(access, (world.ends[i[0]], world.ends[i[1]]))
+    op2.par_loop(kernel, world.edges, entries, equal_writes=True)
+    inner = 2 if access == op2.INC else 1
+    assert mat.values.diagonal().tolist() == [1, *[inner] * 5, 1]
 
 
 @each_backend

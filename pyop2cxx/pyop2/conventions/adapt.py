@@ -30,7 +30,7 @@ from typing import TYPE_CHECKING
 from pyop2cxx.base.access import INC, RW, WRITE
 from pyop2cxx.data.dats import DatArg
 from pyop2cxx.data.mixed_dats import MixedDatArg
-from pyop2cxx.kernel.shapes import calling, check_parameters, packed, takes_anything
+from pyop2cxx.kernel.shapes import calling, check_parameters, takes_anything
 from pyop2cxx.pyop2.conventions.forms import Form, check_space, extents_of_space, form_of, shaped
 from pyop2cxx.pyop2.conventions.live import uses_value
 from pyop2cxx.pyop2.conventions.text import taken
@@ -107,5 +107,4 @@ def _wrapped(
 ) -> Kernel:
     name = f"{kernel.name}_packed"
     args = [taken(i, form) for i, form in enumerate(forms)]
-    text = packed(kernel.name, name, args, extents, layer, silent=takes_anything(kernel))
-    return calling(kernel, name, text, untyped)
+    return calling(kernel, name, args, extents, layer, untyped)
