@@ -22,7 +22,7 @@ from pyop2cxx.data.globals import Global
 from pyop2cxx.exceptions import CheckError, UnsupportedError
 from pyop2cxx.loop.bounds import line_of
 from pyop2cxx.loop.checked_kernel import CheckedKernel, Site, checked, suspicious
-from pyop2cxx.loop.checked_sums import Sums, WrongSum, are_finite, first_element
+from pyop2cxx.loop.checked_sums import REAL, WHOLE, Sums, WrongSum, are_finite, first_element
 from pyop2cxx.loop.parts import parts_of
 from pyop2cxx.runtime import runtime
 from pyop2cxx.runtime.communicators import ALONE
@@ -151,7 +151,7 @@ class _FullRun:
         prepared: The loop with the checked kernel.
     """
 
-    def __init__(self, loop: Any, watched: str = "i") -> None:
+    def __init__(self, loop: Any, watched: str = WHOLE) -> None:
         self._loop, self._watched = loop, watched
         self._sums = Sums(loop, watched)
         entries = frozenset(part.number for part in loop._parts if part.is_of_matrix)
@@ -201,11 +201,11 @@ class _FullRun:
         if wrong is not None:
             self.prepared.restore()
             raise self._error_of_sum(wrong)
-        if self._watched == "f" or are_finite(self._loop):
+        if self._watched == REAL or are_finite(self._loop):
             return
         self.prepared.restore()
         if self._of_reals is None:
-            self._of_reals = _FullRun(self._loop, "f")
+            self._of_reals = _FullRun(self._loop, REAL)
         self._of_reals.run()
 
     def _error_of_sum(self, wrong: WrongSum) -> CheckError:
@@ -299,23 +299,25 @@ def _line_of_definition(kernel: Any) -> int:
 
 
 def _error_of_sum(loop: Any, wrong: WrongSum, element: int) -> CheckError:
-    part = wrong.part
-    facts = loop.kernel.facts
-    line = facts.parameters[part.number].first_write_line if facts else 0
+    number, kernel, dtype = wrong.number, loop.kernel, wrong.data.dtype
+    line = kernel.facts.parameters[number].first_write_line if kernel.facts else 0
+    name = kernel.core.parameters[number].name
+    if kernel.calls is not None and kernel.calls.parameters:
+        name = kernel.calls.parameters[number].name
+        if line > len(kernel.calls.code.splitlines()):
+            line = _line_of_definition(kernel.calls)
     where = f"{_element(loop, element)}: kernel line {line}"
-    name = loop.kernel.core.parameters[part.number].name
-    data = f"'{name}' (argument {part.number}, {type(part.data).__name__} '{part.data.name}')"
-    row = "" if part.home is None else f" at entity {wrong.row} of Set '{part.home.name}'"
-    if part.dtype.kind == "f":
+    data = f"'{name}' (argument {number}, {type(wrong.data).__name__} '{wrong.data.name}')"
+    if dtype.kind in REAL:
         what = "became infinite here, although all that was added up is finite; scale it"
     else:
-        what = f"does not fit {part.dtype.name} (got {wrong.value:.0f}); use a wider type for it"
+        what = f"does not fit {dtype.name} (got {wrong.value:.0f}); use a wider type for it"
     error = CheckError(
-        f"{loop._what}: {where}: the sum in value {wrong.component} of {data}{row} {what}. "
+        f"{loop._what}: {where}: the sum in value {wrong.component} of {data}{wrong.where} {what}. "
         "Nothing was written by this loop"
     )
-    error.loop, error.line, error.element = loop.kernel.shown_name, line, element
-    error.argument, error.check, error.value = part.number, "sum", wrong.component
+    error.loop, error.line, error.element = kernel.shown_name, line, element
+    error.argument, error.check, error.value = number, "sum", wrong.component
     return error
 
 

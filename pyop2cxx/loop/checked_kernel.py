@@ -167,7 +167,11 @@ def _shell(
     names = [parameter.name or f"op2_a{i}" for i, parameter in enumerate(own)]
     parameters = [p.type.c_text(name) for p, name in zip(own, names, strict=True)]
     hidden = ["long *op2_found", "const long *op2_wanted"]
-    hidden += [f"double *op2_total_{names[i]}" for i in sums]
+    is_complex = [own[i].type.base.startswith("complex") for i in sums]
+    hidden += [
+        f"double {'complex ' if two else ''}*op2_total_{names[i]}"
+        for i, two in zip(sums, is_complex, strict=True)
+    ]
     at = len(own) - layer
     watched, kept, promised = [], [], []
     line = made.line
@@ -195,7 +199,7 @@ def _shell(
             "name": names[i],
             "extent": max(given.extents[i], 1),
             "c_type": own[i].type.scalar_text,
-            "is_whole": "float" not in own[i].type.base,
+            "is_whole": not own[i].type.base.startswith(("float", "complex")),
         }
         for i in sums
     ]

@@ -17,6 +17,7 @@ from pyop2cxx import _core
 from pyop2cxx.base.access import INC
 from pyop2cxx.data.dats import Dat
 from pyop2cxx.data.globals import Global
+from pyop2cxx.data.mat_values import MatValues
 from pyop2cxx.data.mixed_dats import MixedDat
 from pyop2cxx.data.views import DatView
 from pyop2cxx.runtime.communicators import ALONE
@@ -27,6 +28,9 @@ if TYPE_CHECKING:
     from pyop2cxx.base.arrays import Array
     from pyop2cxx.loop.parts import Part
 
+WHOLE, REAL = "i", "fc"
+"""Kinds of dtypes: signed integers; real and complex numbers."""
+
 _MOST = 1 << 50  # elements
 
 
@@ -34,16 +38,49 @@ class WrongSum(NamedTuple):
     """A sum that does not fit.
 
     Attributes:
-        part: Where the loop adds it up.
-        row: The entity that it is on; 0 of a Global.
+        number: The argument in which the loop adds it up.
+        data: What holds it.
+        where: Which entity it is on, or which entry of a matrix it is, for messages.
         component: Which of the values there.
-        value: What the sum is; of real numbers infinity.
+        value: What the sum is; of real and complex numbers infinity.
+    """
+
+    number: int
+    data: Any
+    where: str
+    component: int
+    value: float
+
+
+class _Sum(NamedTuple):
+    """Values that a loop adds up: a part's, or a whole block's of a matrix.
+
+    Attributes:
+        part: The part.
+        data: What holds them.
+        total: What holds the second sums.
     """
 
     part: Part
-    row: int
-    component: int
-    value: float
+    data: Any
+    total: Any
+
+    def values(self) -> Array:
+        """Return the values on the host, in shape (entities, values on each)."""
+        return _values(self.part, self.data)
+
+    def added(self) -> Array:
+        """Return the second sums in the same shape."""
+        return _values(self.part, self.total)
+
+    def where(self, row: int) -> str:
+        """Say where a row of the values is."""
+        part = self.part
+        if part.is_of_matrix:
+            sparsity = self.data.sparsity
+            at = int(np.searchsorted(sparsity.rowptr, row, side="right")) - 1
+            return f" in the entry of row {at} and column {int(sparsity.colidx[row])}"
+        return "" if part.home is None else f" at entity {row} of Set '{part.home.name}'"
 
 
 class Sums:
@@ -51,7 +88,7 @@ class Sums:
 
     Args:
         loop: The loop.
-        kinds: Of dtypes: ``"i"`` for signed integers, ``"f"`` for real numbers.
+        kinds: Of dtypes: `WHOLE` for signed integers, `REAL` for real and complex numbers.
 
     Attributes:
         numbers: The arguments that are sums.
@@ -59,18 +96,32 @@ class Sums:
     """
 
     def __init__(self, loop: Any, kinds: str) -> None:
-        self._parts = [part for part in loop._parts if _is_sum(part, kinds)]
-        self.numbers = tuple(dict.fromkeys(part.number for part in self._parts))
+        parts = [part for part in loop._parts if _is_sum(part, kinds)]
+        self.numbers = tuple(dict.fromkeys(part.number for part in parts))
         # arguments over one memory share their second sum, too
         self._totals: dict[int, Any] = {}
-        for part in self._parts:
-            if part.owner._uid not in self._totals:
-                self._totals[part.owner._uid] = _second(part.owner)
+        for part in parts:
+            self._add_total(part.owner)
         self.args = tuple(self._second_arg(loop.args[number]) for number in self.numbers)
+        self._sums = [_Sum(part, part.owner, self._totals[part.owner._uid]) for part in parts]
         self._before: list[Array] = []
+
+    def _add_total(self, owner: Any) -> None:
+        if owner._uid in self._totals:
+            return
+        if not isinstance(owner, MatValues):
+            self._totals[owner._uid] = _second(owner)
+            return
+        whole = owner if owner._whole is None else owner._whole() or owner
+        dtype = _dtype_of_second(owner)
+        total = self._totals[whole._uid] = type(whole)(whole.sparsity, dtype, "op2_total")
+        for block, second in zip(whole, total, strict=True):
+            self._totals[block._uid] = second
 
     def _second_arg(self, arg: Any) -> Any:
         data = arg.data
+        if isinstance(data, MatValues):
+            return arg.of(self._totals[data._uid])
         if isinstance(data, MixedDat):
             total: Any = MixedDat([self._totals[field._uid] for field in data.split])
         elif isinstance(data, DatView):
@@ -81,52 +132,60 @@ class Sums:
 
     def begin(self) -> None:
         """Note the values as they are, before the loop runs."""
-        self._before = [_values(part).copy() for part in self._parts]
+        self._before = [one.values().copy() for one in self._sums]
         for total in self._totals.values():
-            total._on_host(_core.Use.write, "check", is_explicit=True)
-            total._values[...] = 0
-            total._buffer.increment_version()
+            for block in total if isinstance(total, MatValues) else (total,):
+                block._on_host(_core.Use.write, "check", is_explicit=True)
+                block._values[...] = 0
+                block._buffer.increment_version()
 
     def wrong(self) -> WrongSum | None:
         """Return a sum that does not fit, after the loop has run."""
-        for part, before in zip(self._parts, self._before, strict=True):
-            added = _values(replace(part, data=self._totals[part.owner._uid]))
-            where = _unfit(before, _values(part), added)
-            if not where.any():
+        for one, before in zip(self._sums, self._before, strict=True):
+            added = one.added()
+            wrong = _unfit(before, one.values(), added)
+            if not wrong.any():
                 continue
-            row, component = np.unravel_index(int(np.argmax(where)), where.shape)
-            value = float(before[row, component]) + float(added[row, component])
-            if before.dtype.kind == "f":
-                value = np.inf
-            return WrongSum(part, int(row), int(component), value)
+            row, component = (int(i) for i in np.unravel_index(int(np.argmax(wrong)), wrong.shape))
+            value = np.inf
+            if before.dtype.kind in WHOLE:
+                value = float(before[row, component]) + float(added[row, component])
+            return WrongSum(one.part.number, one.data, one.where(row), component, value)
         return None
 
 
 def _is_sum(part: Part, kinds: str) -> bool:
-    is_carrier = type(part.data) in (Dat, DatView, Global) and not part.is_of_matrix
+    is_carrier = isinstance(part.data, MatValues) or type(part.data) in (Dat, DatView, Global)
     return part.access == INC and is_carrier and part.dtype.kind in kinds
+
+
+def _dtype_of_second(owner: Any) -> type:
+    return np.complex128 if owner.dtype.kind == "c" else np.float64
 
 
 def _second(owner: Any) -> Any:
     """Return what holds the second sum: zeros of the same shape."""
+    dtype = _dtype_of_second(owner)
     if isinstance(owner, Global):
-        return Global(owner.dim, dtype=np.float64, name="op2_total", comm=ALONE)
-    total = Dat(owner.dataset, dtype=np.float64, name="op2_total")
+        return Global(owner.dim, dtype=dtype, name="op2_total", comm=ALONE)
+    total = Dat(owner.dataset, dtype=dtype, name="op2_total")
     total._allocated("check")
     return total
 
 
-def _values(part: Part) -> Array:
-    """Return the values of a part on the host, in shape (entities, values on each)."""
-    owner = part.owner
+def _values(part: Part, owner: Any) -> Array:
+    """Return an owner's values of a part on the host, in shape (entities, values on each)."""
     owner._on_host(_core.Use.read, "check", is_explicit=True)
+    if part.is_of_matrix:
+        entries: Array = owner._values.reshape(len(owner._values), -1)
+        return entries
     n = 1 if isinstance(owner, Global) else len(owner._values)
     rows: Array = owner._values.reshape(n, owner.cdim)
     return rows[:, part.component : part.component + part.dim]
 
 
 def _unfit(before: Array, after: Array, added: Array) -> Array:
-    if before.dtype.kind == "f":
+    if before.dtype.kind in REAL:
         where: Array = np.isfinite(before) & ~np.isfinite(after) & (added == 0)
         return where
     half = 2.0 ** (8 * before.dtype.itemsize - 1)
@@ -158,11 +217,11 @@ def first_element(is_wrong: Callable[[int], bool]) -> int:
 
 
 def are_finite(loop: Any) -> bool:
-    """Whether all sums of real numbers are finite; false, too, if theirs is beyond all numbers."""
+    """Whether all sums of real or complex numbers are; false, too, if theirs is beyond all."""
     for part in loop._parts:
-        if not _is_sum(part, "f"):
+        if not _is_sum(part, REAL):
             continue
         with np.errstate(all="ignore"):
-            if not np.isfinite(np.add.reduce(_values(part), axis=None)):
+            if not np.isfinite(np.add.reduce(_values(part, part.owner), axis=None)):
                 return False
     return True

@@ -145,3 +145,87 @@ def test_infinite_sums_are_told_from_infinite_shares(backend: str) -> None:
     x.data[...] = 1.0
     op2.par_loop(op2.Kernel(code, "k"), cells, y(op2.INC, to), x(op2.READ))
     assert y.data_ro.tolist() == [2.0, np.inf]
+
+
+@each_backend
+@pytest.mark.parametrize("dtype", [np.complex64, np.complex128])
+def test_sums_of_complex_numbers(backend: str, dtype: type) -> None:
+    op2.init(backend=backend, check=True)
+    cells, nodes = op2.Set(3, "cells"), op2.Set(2, "nodes")
+    to = op2.Map(cells, nodes, 1, [[0], [1], [1]], "to")
+    large = np.finfo(dtype).max * 0.7
+    x = op2.Dat(cells, np.array([1, 1j * large, 1j * large], dtype), name="x")
+    c, y = op2.Global(1, 2.0, dtype, name="c"), op2.Dat(nodes, dtype=dtype, name="y")
+    scalar = "double complex" if dtype == np.complex128 else "float complex"
+    code = f"void k({scalar} *y, {scalar} *x) {{\n  y[0] += x[0];\n}}"
+    error = failure(code, cells, y(op2.INC, to), x(op2.READ))
+    assert (error.check, error.argument, error.line, error.element) == ("sum", 0, 2, 2)
+    assert "at entity 1 of Set 'nodes' became infinite" in str(error)
+    assert (y.data_ro == 0).all()
+    error = failure(code, cells, c(op2.INC), x(op2.READ))
+    assert (error.check, error.element) == ("sum", 2)
+    assert c.data_ro[0] == 2
+    x.data[2] = -1j * large
+    op2.par_loop(op2.Kernel(code, "k"), cells, c(op2.INC), x(op2.READ))
+    assert c.data_ro[0] == 3
+
+
+class Squares:
+    """Three cells of two nodes in a row, and a matrix between the nodes."""
+
+    def __init__(self, dtype: Any, dim: int = 1) -> None:
+        self.cells, self.nodes = op2.Set(3, "cells"), op2.Set(4, "nodes")
+        self.c2n = op2.Map(self.cells, self.nodes, 2, [[0, 1], [1, 2], [2, 3]], "c2n")
+        rows = self.nodes**dim
+        sparsity = op2.Sparsity((rows, rows), [(self.c2n, self.c2n, None)])
+        self.a = op2.Mat(sparsity, dtype, name="a")
+        self.path = self.c2n, self.c2n
+
+
+@each_backend
+@pytest.mark.parametrize("dtype", [np.int32, np.int8, np.float32, np.float64, np.complex128])
+def test_sums_in_matrices(backend: str, dtype: type) -> None:
+    op2.init(backend=backend, check=True)
+    world, kind = Squares(dtype), np.dtype(dtype)
+    limits = np.iinfo(dtype) if kind.kind == "i" else np.finfo(dtype)
+    scalar = "double complex" if kind.kind == "c" else f"{kind.name}_t"
+    scalar = {"f": {4: "float", 8: "double"}}.get(kind.kind, {}).get(kind.itemsize, scalar)
+    code = (
+        f"void k({scalar} A[2][2], {scalar} *x) {{\n  A[0][1] += 1;\n"
+        "  A[1][1] += x[0];\n  A[0][0] += x[0];\n}"
+    )
+    half = limits.max * 0.75 if kind.kind != "i" else limits.max * 3 // 4
+    x = op2.Dat(world.cells, np.array([1, half, half], dtype), name="x")
+    error = failure(code, world.cells, world.a(op2.INC, world.path), x(op2.READ))
+    assert (error.check, error.argument, error.line, error.element) == ("sum", 0, 2, 2)
+    assert "of 'A' (argument 0, Mat 'a') in the entry of row 2 and column 2" in str(error)
+    assert (world.a.values == 0).all()
+    x.data[...] = [1, 2, 3]
+    op2.par_loop(op2.Kernel(code, "k"), world.cells, world.a(op2.INC, world.path), x(op2.READ))
+    assert world.a.values.diagonal().tolist() == [1, 3, 5, 3]
+
+
+@each_backend
+@pytest.mark.parametrize("dtype", [np.int16, np.float64])
+def test_sums_in_blocks_and_in_mixed_matrices(backend: str, dtype: type) -> None:
+    """The second sums of one block are those of the whole matrix, whoever adds to it."""
+    op2.init(backend=backend, check=True)
+    world, scalar = Squares(dtype, 2), "short" if dtype == np.int16 else "double"
+    large = 20000 if dtype == np.int16 else 1e308
+    code = f"void k({scalar} *A) {{\n  A[5] += {large}; A[15] += {large};\n}}"
+    error = failure(code, world.cells, world.a(op2.INC, world.path))
+    assert (error.check, error.element, error.value) == ("sum", 1, 3)
+    assert "in the entry of row 1 and column 1" in str(error)
+    nodes, cells = world.nodes**1, world.cells**1
+    own = op2.Map(world.cells, world.cells, 1, [0, 1, 2], "own")
+    both = op2.MixedDataSet((nodes, cells))
+    maps = op2.MixedMap((world.c2n, own))
+    mat = op2.Mat(op2.Sparsity((both, both), [(maps, maps, None)]), dtype, name="mixed")
+    code = (
+        f"void k({scalar} A[3][3], {scalar} *B) {{\n"
+        f"  A[2][2] += 1; A[1][0] += 1; A[0][0] += {large};\n  B[0] += {large};\n}}"
+    )
+    error = failure(code, world.cells, mat(op2.INC, (maps, maps)), mat[0, 0](op2.INC, world.path))
+    assert (error.check, error.argument, error.line) == ("sum", 0, 2)
+    assert "in the entry of row 0 and column 0" in str(error)
+    assert (mat.values == 0).all()
