@@ -989,3 +989,80 @@ def test_what_is_kept_for_a_loop_is_kept_anew_each_time() -> None:
     with pytest.raises(CheckError):
         loop.compute()
     assert np.array_equal(world.y.data_ro, before)
+
+
+# Loops that wait
+
+
+class Steps:
+    """Three loops, of which the second divides by zero in element 3, into two kinds of sums."""
+
+    def __init__(self) -> None:
+        self.world = World()
+        w = self.world
+        w.x.data[3], w.y.data[...] = 0.0, 1.0
+        nodes = w.nodes**1
+        self.mat = op2.Mat(op2.Sparsity((nodes, nodes), [(w.ends, w.ends, None)]), name="mat")
+        self.total = op2.Global(1, 7.0, name="total")
+        self.last = op2.Dat(w.edges, np.zeros(6), name="last")
+        code = (
+            "void half(double A[2][2], double *x, double *total) {\n"
+            "  total[0] += 1;\n  A[0][0] += 1 / x[0];\n}"
+        )
+        self.kernels = (
+            op2.Kernel("void more(double *y) { y[0] += 1; }", "more"),
+            op2.Kernel(code, "half"),
+            op2.Kernel("void keep(double *last, double *y) { last[0] = y[0]; }", "keep"),
+        )
+
+    def loops(self) -> list[tuple[Any, ...]]:
+        w, (more, half, keep) = self.world, self.kernels
+        entries, x = self.mat(op2.INC, (w.ends, w.ends)), w.x(op2.READ, w.own)
+        return [
+            (more, w.edges, w.y(op2.RW)),
+            (half, w.edges, entries, x, self.total(op2.INC)),
+            (keep, w.edges, self.last(op2.WRITE), w.y(op2.READ)),
+        ]
+
+    def assert_stopped(self, caught: Any) -> None:
+        error = caught.value
+        assert (error.loop, error.check, error.line) == ("half", "made", 3)
+        assert (error.argument, error.element) == (0, 3)
+        assert self.world.y.data_ro.tolist() == [2.0] * 6
+        assert (self.mat.values == 0).all()
+        assert self.total.data_ro.tolist() == [7.0]
+        assert self.last.data_ro.tolist() == [0.0] * 6
+
+
+@each_backend
+@pytest.mark.parametrize("compares", [False, True])
+def test_a_chain_ends_at_the_loop_that_failed(backend: str, compares: bool) -> None:
+    op2.init(backend=backend, check=True)
+    steps = Steps()
+
+    def run() -> None:
+        with op2.chain(compare=compares):
+            for loop in steps.loops():
+                op2.par_loop(*loop)
+
+    with pytest.raises(CheckError) as caught:
+        run()
+    steps.assert_stopped(caught)
+
+
+@each_backend
+def test_a_graph_ends_at_the_loop_that_failed(backend: str) -> None:
+    op2.init(backend=backend, check=True)
+    steps = Steps()
+    with op2.graph() as g:
+        node = None
+        for loop in steps.loops():
+            node = g.par_loop(*loop) if node is None else node.then(*loop)
+    graph = g.instantiate()
+    with pytest.raises(CheckError) as caught:
+        graph.submit()
+    steps.assert_stopped(caught)
+    steps.world.x.data[3] = 1.0
+    graph.submit()
+    assert steps.world.y.data_ro.tolist() == [3.0] * 6
+    assert steps.total.data_ro.tolist() == [13.0]

@@ -415,6 +415,29 @@ def matrix_inf(w: World) -> None:
     w.run(code, w.a(INC, (w.c2n, w.c2n)), w.x(READ, w.c2n))
 
 
+@program("made", None, 0, 3)
+def matrix_nan(w: World) -> None:
+    code = "void k(double A[2][2], double *x) { A[0][1] += 1; A[1][0] += sqrt(x[1]); }"
+    w.run(code, w.a(INC, (w.c2n, w.c2n)), w.x(READ, w.c2n))
+
+
+@program("made", None, 0, 1)
+def matrix_set_to_inf(w: World) -> None:
+    code = "void k(double *a, double *x) { for (int i = 0; i < 4; ++i) a[i] = 1 / (x[0] - 4); }"
+    w.run(code, w.a(WRITE, (w.c2n, w.c2n)), w.x(READ, w.c2n), equal_writes=True)
+
+
+@program("store", None, 0, 0)
+def matrix_assigned(w: World) -> None:
+    w.run("void k(double A[2][2]) { A[0][0] += 1; A[1][1] = 1; }", w.a(INC, (w.c2n, w.c2n)))
+
+
+@program("sum", None, 0, 3)
+def matrix_too_large(w: World) -> None:
+    code = "void k(double *a, double *x) { a[3] += 4e307 * x[1]; a[0] += 4e307 * x[0]; }"
+    w.run(code, w.a(INC, (w.c2n, w.c2n)), dat(w.nodes, [0, 1, 2, 4, 0])(READ, w.c2n))
+
+
 @program("store", None, None, None)
 def mixed_read_written(w: World) -> None:
     w.run(
@@ -520,6 +543,12 @@ def fine_char_table(w: World) -> None:
     w.run(code, w.y(WRITE), w.i(READ))
 
 
+def values_of(w: World) -> list[Any]:
+    """Return a copy of all that the programs may write."""
+    dats = [w.y, w.x, w.i, w.j, w.v, w.z, w.h, *w.mixed]
+    return [w.a.values, *(one.data_ro.copy() for one in dats)]
+
+
 @pytest.mark.parametrize("backend", BACKENDS)
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_the_mistake_is_reported_where_it_is(name: str, backend: str) -> None:
@@ -528,8 +557,12 @@ def test_the_mistake_is_reported_where_it_is(name: str, backend: str) -> None:
     if not wanted.check:
         function(World())
         return
+    world = World()
+    before = values_of(world)
     with pytest.raises(CheckError, match="par_loop 'k'") as caught:
-        function(World())
+        function(world)
+    for old, new in zip(before, values_of(world), strict=True):
+        np.testing.assert_array_equal(old, new)
     error: Any = caught.value
     found = Mistake(error.check, error.line, error.argument, error.element)
     expected = [b if a is None else a for a, b in zip(wanted, found, strict=True)]
