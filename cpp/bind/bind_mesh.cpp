@@ -104,6 +104,11 @@ void bind_mesh(py::module_& core) {
                                const py::gil_scoped_release unlocked;
                                return buffer.where();
                              })
+      .def_property_readonly("has_copies",
+                             [](Buffer& buffer) {
+                               const py::gil_scoped_release unlocked;
+                               return buffer.has_copies();
+                             })
       .def("increment_version", &Buffer::increment_version)
       .def(
           "reset",

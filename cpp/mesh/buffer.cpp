@@ -127,6 +127,12 @@ void Buffer::adopt(const std::shared_ptr<Device>& device, std::shared_ptr<void> 
   mark_written_on_device(mine, *device);
 }
 
+bool Buffer::has_copies() {
+  if (!is_tracked()) return false;
+  const std::lock_guard lock(coherence_->mutex_);
+  return memory_ != nullptr && !memory_->copies.empty();
+}
+
 bool Buffer::zero_on_device() {
   if (!is_tracked()) return false;
   const std::lock_guard lock(coherence_->mutex_);

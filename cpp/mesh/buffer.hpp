@@ -81,6 +81,9 @@ class Buffer {
   /// @brief Memory on the device, valid or not; keeps it alive. Null if there is none.
   [[nodiscard]] std::shared_ptr<void> memory_on(const Device& device);
 
+  /// @brief Whether there is memory on a device for the values, valid or not.
+  [[nodiscard]] bool has_copies();
+
   /// @brief Set all values to zero on the device where they are valid.
   /// @return Whether that was possible; if not, nothing is changed and the host has to do it.
   bool zero_on_device();

@@ -30,8 +30,11 @@ class Spares:
 
 
 def can_trade(dat: Dat) -> bool:
-    """Say whether a Dat may change its memory on the host: nobody else holds what it has now."""
-    return type(dat) is Dat and not dat._is_shared
+    """Say whether a Dat may change its memory on the host.
+
+    Others may hold what it has now, and memory on a device may be another library's.
+    """
+    return type(dat) is Dat and not dat._is_shared and not dat._buffer.has_copies
 
 
 def trader(dat: Dat, spare: Dat) -> Callable[[], None]:

@@ -368,11 +368,13 @@ class Dat(DataCarrier, Algebra, HaloExchange, AsVec, WholeValues):
     def _trade(self, other: Dat) -> None:
         """Exchange the values on the host with those of a Dat like this one.
 
-        The two change memory; where somebody else holds this one's, the values are copied.
+        The two change memory; where somebody else holds this one's, on the host or on a device, the
+        values are copied.
         """
-        stays = self._is_shared
+        stays = self._is_shared or self._buffer.has_copies
         mine, theirs = self._allocated("chain"), other._allocated("chain")
         if stays:
+            self._on_host(_core.Use.read_write, "chain", is_explicit=True)
             before = mine.copy()
             mine[...] = theirs
             theirs[...] = before

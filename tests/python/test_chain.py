@@ -1070,3 +1070,30 @@ def test_an_exit_within_a_block_of_a_lazy_program_ends_both() -> None:
     with op2.chain():
         op2.exit()
     assert runtime.recorder is None
+
+
+def test_memory_on_a_device_stays_a_dats_in_a_chain_of_the_host(device: object) -> None:
+    """It may be another library's, which is to see what later loops compute there."""
+    n, name = 40, runtime.backend
+    cells = op2.Set(n, "cells")
+    sides = op2.Map(cells, cells, 2, np.stack([np.arange(n) - 1, np.arange(n) + 1], 1) % n, "sides")
+    x, y = op2.Dat(cells, np.arange(float(n)), name="x"), op2.Dat(cells, name="y")
+    mean = op2.Kernel("void mean(double *y, const double *x) { y[0] = x[0] + x[1]; }", "mean")
+    copy = op2.Kernel("void copy(double *x, const double *y) { x[0] = y[0]; }", "copy")
+    expected = x.data_ro.copy()
+    for has_copies in (False, True):
+        if has_copies:
+            x.to_device()
+        with op2.backend("sequential"), op2.chain() as chain:
+            op2.par_loop(mean, cells, y(op2.WRITE), x(op2.READ, sides))
+            op2.par_loop(copy, cells, x(op2.WRITE), y(op2.READ))
+        expected = np.roll(expected, 1) + np.roll(expected, -1)
+        assert (len(chain.explain().steps) == 1) != has_copies
+        assert x._buffer.has_copies == has_copies
+    other = op2.Dat(cells, -expected, name="other")
+    x._trade(other)
+    assert x._buffer.has_copies
+    assert runtime.backend == name
+    op2.par_loop(copy, cells, y(op2.WRITE), x(op2.READ))
+    np.testing.assert_array_equal(y.data_ro, -expected)
+    np.testing.assert_array_equal(other.data_ro, expected)

@@ -207,6 +207,10 @@ TEST_F(BufferOnDevice, TakesMemoryOfTheDevice) {
   EXPECT_EQ(buffer->memory_on(*device), memory);
   buffer->on_host(Use::read, {"data_ro"});
   EXPECT_EQ(values[1], 8.0);
+  buffer->on_host(Use::write, {"data"});
+  EXPECT_TRUE(buffer->has_copies());  // which is theirs, valid or not
+  buffer->reset(values.data(), sizeof values);
+  EXPECT_FALSE(buffer->has_copies());
 }
 
 TEST_F(BufferOnDevice, ReleasedBringsHomeWhatOthersWillRead) {
