@@ -36,8 +36,12 @@ class Access(IntEnum):
     def _missing_(cls, value: object) -> Access:
         if isinstance(value, str) and value in cls.__members__:
             return cls[value]
+        names = ", ".join(cls.__members__)
+        if isinstance(value, str | int):
+            raise ModeValueError(f"there is no access {value!r}; there are: {names}")
         raise ModeValueError(
-            f"there is no access {value!r}; there are: {', '.join(cls.__members__)}"
+            f"an access is expected first, and then a Map if there is one, such as "
+            f"dat(op2.READ, map); got a {type(value).__name__}; there are: {names}"
         )
 
 

@@ -257,7 +257,7 @@ def _shown(part: Part) -> Array:
     data._on_host(_core.Use.read if is_read else _core.Use.read_write, "par_loop")
     if not is_read:
         data._buffer.increment_version()
-    if not part.is_of_matrix:
+    if not part.is_of_matrix and part.dim == data.cdim:
         return values
     width = part.stride or part.dim
     return values.reshape(-1, width)[:, part.component : part.component + part.dim]

@@ -41,3 +41,13 @@ def test_a_kind_of_argument_names_what_it_takes(mode: Access) -> None:
 def test_complex_numbers_have_no_order(mode: Access) -> None:
     with pytest.raises(ModeValueError, match="no order"):
         checked_access(mode, DAT_ACCESSES, True, "Dat 'z'")
+
+
+def test_what_is_no_access_at_all_is_not_printed_whole() -> None:
+    nodes, edges = op2.Set(2, "nodes"), op2.Set(1, "edges")
+    ends = op2.Map(edges, nodes, 2, [0, 1], "ends")
+    x = op2.Dat(nodes, name="x")
+    with pytest.raises(
+        ModeValueError, match=r"expected first, and then a Map .* got a Map;"
+    ):
+        x(ends, op2.READ)

@@ -5,20 +5,27 @@ from __future__ import annotations
 
 import inspect
 import sys
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
 
 import pyop2cxx
 from pyop2cxx import op2
+from pyop2cxx.data.carrier import Argument
 from pyop2cxx.data.dats import DatArg
 from pyop2cxx.exceptions import UnsupportedError, UsageError
-from pyop2cxx.loop.parts import Kind, Part, parts_of
+from pyop2cxx.loop.parts import Kind, Part, arrays_of, parts_of
 from pyop2cxx.op2 import INC, READ, RW, WRITE
 from pyop2cxx.sets.derived_maps import ColumnMap
-from pyop2cxx.sets.items import items_of
+from pyop2cxx.sets.items import Items, items_of
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from pyop2cxx.base.access import Access
 
 COUNT = op2.Kernel("void count(double *x) { *x += 1; }", "count")
 
@@ -135,6 +142,52 @@ def test_an_argument_is_looked_at_in_one_file_after_the_other() -> None:
     assert 4 <= len(stays) <= 11, stays  # and the Dat's, which makes it
     seen_again = {file for file in stays if stays.count(file) > 1}
     assert seen_again <= {"loop/execute.py"}, stays
+
+
+@dataclass(frozen=True, slots=True)
+class LastArg(Argument):
+    """The last component of a Dat, which no class of the package stands for."""
+
+    data: op2.Dat
+    map_: op2.Map
+    access: Access
+
+
+@arrays_of.register(LastArg)
+def _of_last(arg: LastArg, number: int, items: Items) -> Sequence[Part]:
+    (whole,) = arrays_of(arg.data(arg.access, arg.map_), number, items)
+    dim, n_scalars = arg.data.cdim, whole.n_scalars // arg.data.cdim
+    return [replace(whole, dim=1, stride=dim, component=dim - 1, n_scalars=n_scalars)]
+
+
+def test_a_new_kind_of_argument_needs_its_own_file_only(backend: str) -> None:
+    """Kernels, lanes, chains, Python functions and reports know what its arrays say."""
+    cells, nodes = op2.Set(2), op2.Set(3)
+    ends = op2.Map(cells, nodes, 2, [0, 1, 1, 2])
+    x, y = op2.Dat(nodes**3, np.arange(9.0)), op2.Dat(cells)
+    read = op2.Kernel("void pick(const double *x, double *y) { y[0] = x[0] + 2 * x[1]; }", "pick")
+    add = op2.Kernel("void give(double *x, const double *y) { x[0] += y[0]; x[1] += 1; }", "give")
+
+    loop = op2.ParLoop(read, cells, LastArg(x, ends, READ), y(WRITE))
+    assert loop.explain().bytes == 3 * 8 + 2 * 8 + 4 * 4  # read, written, the Map
+    loop.compute()
+    assert y.data_ro.tolist() == [12.0, 21.0]
+    if backend != "cuda":
+        y.zero()
+        op2.par_loop(read, cells, LastArg(x, ends, READ), y(WRITE), lanes=2)
+        assert y.data_ro.tolist() == [12.0, 21.0]
+    with op2.chain():
+        op2.par_loop(add, cells, LastArg(x, ends, INC), y(READ))
+        op2.par_loop(read, cells, LastArg(x, ends, READ), y(WRITE))
+    assert x.data_ro.tolist() == [[0, 1, 14], [3, 4, 27], [6, 7, 9]]
+    assert y.data_ro.tolist() == [68.0, 45.0]
+
+    def pick(x: Any, y: Any) -> None:
+        y[0] = x[0, 0] + 2 * x[1, 0]
+
+    y.zero()
+    op2.par_loop(pick, cells, LastArg(x, ends, READ), y(WRITE))
+    assert y.data_ro.tolist() == [68.0, 45.0]
 
 
 def test_a_column_leads_to_what_it_stands_on() -> None:
