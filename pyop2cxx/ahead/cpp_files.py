@@ -28,7 +28,7 @@ RUNTIME = "runtime"
 _FIRST = ("api/loops.hpp", "api/graphs.hpp")
 _INCLUDE = re.compile(r'^#include "([^"]+)"', re.MULTILINE)
 _LITERAL_BYTES = 24
-_STANDALONE = ("core.h", "format.h", "ranges.h")
+_STANDALONE = ("core", "format", "ranges")
 
 
 def write(
@@ -164,7 +164,7 @@ def _write_runtime(folder: Path) -> None:
     standalone = folder / "standalone" / "fmt"
     standalone.mkdir(parents=True)
     for header in _STANDALONE:
-        (standalone / header).write_text(render("ahead/fmt.h.j2", {}))
+        (standalone / f"{header}.h").write_text(render(f"ahead/fmt_{header}.h.j2", {}))
     leaves = leaf_files.write(folder)
     headers = [*runtime_files(units=False), *leaf_files.HEADERS]
     (folder / "CMakeLists.txt").write_text(

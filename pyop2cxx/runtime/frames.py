@@ -30,7 +30,7 @@ def folders_of(backend: Backend) -> tuple[Path, ...]:
 
 
 def identified(folder: Path) -> str:
-    """Return a digest of the templates in a folder of others, which may change while a program runs.
+    """Return a digest of the templates in a folder of others, which may change in between.
 
     It is of their names below the folder and of what they hold, not of where the folder is or when
     they were written: tables of loops are found by it on other machines.

@@ -166,8 +166,8 @@ def test_a_table_serves_a_copy_of_the_templates(
     op2.init(backend="sequential", templates=elsewhere, eti_only=True)
     op2.dispatch.load(library)
     loop = small_loop()
+    assert op2.dispatch.lookup(loop).tier == "ahead"
     loop.compute()
-    np.testing.assert_array_equal(loop.args[0].data.data_ro, [2.0, 3.0, 4.0])
 
 
 def test_other_templates_stay_ours(mine: Path) -> None:
