@@ -23,10 +23,6 @@
 namespace op2::api {
 namespace {
 
-std::int64_t n_visited(const Visited& visited) {
-  return visited.part == nullptr ? visited.whole->size : visited.part->table->n_rows();
-}
-
 /// Bytes of the values of one entity.
 std::int64_t row_bytes(const DataState& data) {
   const std::int64_t n = data.home->size;
@@ -58,7 +54,7 @@ std::vector<const CompiledLoop*> compiled_for(const LoopText& text, const Target
 /// Whether padding columns of a device costs little: targets have similar numbers of elements.
 bool is_evenly_covered(const Arguments& objects, const Visited& visited,
                        const exec::Executable& executable, double most_padding) {
-  if (visited.part != nullptr) return false;
+  if (visited.part != nullptr || visited.is_extruded()) return false;
   std::set<int> reduced;
   for (std::size_t i = 0; i < objects.data.size(); ++i) {
     const bool is_reduced = i < executable.data.size() && is_reduction(executable.data[i].access);
@@ -80,14 +76,15 @@ bool fits_columns(const exec::Executable& executable, const Arguments& objects,
                   const Visited& visited) {
   const MapState& map = map_of(objects, executable.plan.occurrences.front());
   const auto facts = shared().plans->facts(map.table, map.from->size, 1);
-  return visited.part == nullptr && facts.degree_max > 0 &&
+  return visited.part == nullptr && !visited.is_extruded() && facts.degree_max > 0 &&
          facts.degree_max <= executable.plan.columns;
 }
 
 /// Whether every index into an argument, a Map or a plan's array fits, with room to stride.
 bool fits_narrow(const LoopText& text, const exec::Executable& executable, const Arguments& objects,
                  const Visited& visited, double most_padding) {
-  const std::int64_t n = visited.whole->size;
+  const std::int64_t n = std::max(visited.n_items(), visited.whole->size);
+  const std::int64_t both = text.columns.facets ? 2 : 1;
   std::int64_t most = n * std::max(text.slots, 1);
   for (const MapPointer& map : objects.maps) {
     // of a Map that is composed with padded columns there are more rows than elements
@@ -103,10 +100,11 @@ bool fits_narrow(const LoopText& text, const exec::Executable& executable, const
       const auto columns = map_of(objects, argument.columns).table->arity();
       const std::int64_t n_entries = std::max<std::int64_t>(data.sparsity->table->n_entries(), 1);
       const std::int64_t dim = data.buffer->n_bytes() / n_entries / scalar;
-      most = std::max(most, n * arity * columns * dim);
+      most = std::max(
+          {most, n * arity * columns * dim * both * both, data.buffer->n_bytes() / scalar});
     } else if (data.home != nullptr) {
       const std::int64_t dim = row_bytes(data) / scalar;
-      most = std::max({most, data.home->size * dim, n * arity * dim});
+      most = std::max({most, data.home->size * dim, n * arity * dim * both});
     }
   }
   return most <= std::numeric_limits<std::int32_t>::max() / 2;
@@ -172,7 +170,7 @@ Tuning tuning_of(const CompiledLoop& compiled) {
 
 std::int64_t useful_bytes(const Arguments& objects, const Visited& visited,
                           const exec::Executable& executable) {
-  const std::int64_t n = n_visited(visited);
+  const std::int64_t n = visited.n_items();
   std::map<const DataState*, std::int64_t> dats;
   std::map<int, std::int64_t> maps;
   for (std::size_t i = 0; i < objects.data.size(); ++i) {
@@ -183,7 +181,7 @@ std::int64_t useful_bytes(const Arguments& objects, const Visited& visited,
       const mesh::MapTable& table = *map_of(objects, argument.map).table;
       arity = table.arity();
       // of a matrix with places, those of columns are not read
-      maps[argument.map] = n * arity * table.index_bytes();
+      maps[argument.map] = visited.n_entities() * arity * table.index_bytes();
     }
     std::int64_t moved = 0;
     if (data.sparsity != nullptr) {

@@ -36,9 +36,18 @@ struct ScanAvail : std::false_type {};
 
 namespace op2::leaves {
 
+/// What values are summed as: wider than they are, where there is something wider.
 template <class T>
-using Wide = std::conditional_t<std::is_integral_v<T>, std::int64_t,
-                                std::conditional_t<std::is_same_v<T, float>, double, T>>;
+struct Widened {
+  using type = std::conditional_t<std::is_integral_v<T>, std::int64_t,
+                                  std::conditional_t<std::is_same_v<T, float>, double, T>>;
+};
+template <class T>
+struct Widened<std::complex<T>> {
+  using type = std::complex<typename Widened<T>::type>;
+};
+template <class T>
+using Wide = typename Widened<T>::type;
 
 /// Their definitions are in api/leaves_impl.hpp, which programs do not see: a compiler may expand
 /// what it sees, whatever is declared extern.
@@ -139,8 +148,8 @@ void gather(const Values& values, const Rows& rows, To&& to, std::size_t dim = 1
                                 dim, target.data());
 }
 
-/// @brief The sum of `left[i] * conj(right[i])`: float is summed as double, integers as
-/// std::int64_t. Its bits do not depend on anything but the values.
+/// @brief The sum of `left[i] * conj(right[i])`: float is summed as double, real or complex, and
+/// integers as std::int64_t. Its bits do not depend on anything but the values.
 /// @throws UsageError if they have not as many values.
 template <class Left, class Right>
 auto inner(const Left& left, const Right& right) {

@@ -31,8 +31,8 @@ Wide<T> product(const T& left, const T& right) {
   return static_cast<Wide<T>>(left) * static_cast<Wide<T>>(right);
 }
 template <class T>
-std::complex<T> product(const std::complex<T>& left, const std::complex<T>& right) {
-  return left * std::conj(right);
+Wide<std::complex<T>> product(const std::complex<T>& left, const std::complex<T>& right) {
+  return Wide<std::complex<T>>(left) * std::conj(Wide<std::complex<T>>(right));
 }
 
 /// Sums of pieces first: the error grows with their number and their length, not the product.

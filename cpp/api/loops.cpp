@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "api/choice.hpp"
+#include "api/columns.hpp"
 #include "api/object_states.hpp"
 #include "api/shared.hpp"
 #include "base/error.hpp"
@@ -38,9 +39,10 @@ struct LoopState {
 
 namespace {
 
-void check_map(const std::string& what, const MapState& map, const SetPointer& set,
+void check_map(const std::string& what, const MapState& map, const Visited& visited,
                const std::string& whose, const SetPointer& home) {
-  if (map.from != set) {
+  const SetPointer& set = visited.whole;
+  if (map.from != set && map.from != visited.base()) {
     throw UsageError(
         fmt::format("{}: Map '{}' starts on Set '{}', but the loop runs over '{}'; pass a Map {} → "
                     "{}",
@@ -54,7 +56,9 @@ void check_map(const std::string& what, const MapState& map, const SetPointer& s
   }
 }
 
-void check_homes(const LoopState& loop, const SetPointer& set) {
+void check_homes(const LoopState& loop) {
+  const Visited& visited = loop.visited;
+  const SetPointer& set = visited.base();
   for (std::size_t i = 0; i < loop.objects.data.size(); ++i) {
     const Argument& argument = loop.objects.data[i];
     const DataState& data = *argument.data;
@@ -63,12 +67,12 @@ void check_homes(const LoopState& loop, const SetPointer& set) {
       return *loop.objects.maps.at(static_cast<std::size_t>(number));
     };
     if (data.sparsity != nullptr) {
-      check_map(what, map(argument.map), set, "the Mat's rows are", data.sparsity->rows);
-      check_map(what, map(argument.columns), set, "its columns are", data.sparsity->columns);
+      check_map(what, map(argument.map), visited, "the Mat's rows are", data.sparsity->rows);
+      check_map(what, map(argument.columns), visited, "its columns are", data.sparsity->columns);
     }
     if (data.home == nullptr) continue;
     if (argument.map >= 0) {
-      check_map(what, map(argument.map), set, "the Dat lives", data.home);
+      check_map(what, map(argument.map), visited, "the Dat lives", data.home);
     } else if (data.home != set) {
       throw UsageError(fmt::format(
           "{}: Dat '{}' lives on Set '{}', but the loop runs over '{}'; pass a Map {} → {}", what,
@@ -82,6 +86,51 @@ void check_indices(const LoopState& loop, const Visited& visited, int bytes) {
   throw UsageError(
       fmt::format("{}: it was generated for indices of {} bytes, but those of Subset '{}' have {}",
                   loop.what, bytes, visited.part->name, visited.part->table->index_bytes()));
+}
+
+int first_user(const std::vector<Argument>& data, int map) {
+  const auto user = std::ranges::find_if(
+      data, [map](const Argument& one) { return one.map == map || one.columns == map; });
+  return static_cast<int>(user - data.begin());
+}
+
+const char* kind_of(const Extrusion* columns) {
+  if (columns == nullptr) return "no columns";
+  if (columns->is_periodic) {
+    return columns->is_constant ? "periodic columns with one number of layers"
+                                : "periodic columns with layers of their own";
+  }
+  return columns->is_constant ? "columns with one number of layers"
+                              : "columns with layers of their own";
+}
+
+/// The code was made for one kind of columns, and for cells or pairs of them.
+void check_columns(const LoopState& loop) {
+  const Visited& visited = loop.visited;
+  check_region(loop.what, visited);
+  const ColumnKind& kind = loop.text.columns;
+  const Extrusion* got = visited.whole->extrusion.get();
+  const Extrusion wanted{nullptr, kind.layers == Layers::constant, kind.periodic, {}};
+  const char* expected = kind_of(kind.layers == Layers::none ? nullptr : &wanted);
+  if (kind_of(got) != expected) {
+    throw UsageError(fmt::format("{}: it was generated for a Set of {}, but '{}' is one of {}",
+                                 loop.what, expected, visited.whole->name, kind_of(got)));
+  }
+  if (kind.facets == (visited.region == Region::interior_facets)) return;
+  const char* what = kind.facets ? "pairs of cells; pass Region::interior_facets"
+                                 : "single cells; pass another region than interior_facets";
+  throw UsageError(fmt::format("{}: it was generated for {}", loop.what, what));
+}
+
+/// Where Maps lead from the cells, as their values are now.
+void check_cells(const LoopState& loop) {
+  for (std::size_t i = 0; i < loop.objects.maps.size(); ++i) {
+    const MapState& map = *loop.objects.maps[i];
+    const std::string what =
+        fmt::format("{}: arg {}", loop.what, first_user(loop.objects.data, static_cast<int>(i)));
+    if (i < loop.text.paths.size()) check_offsets(what, map, loop.text.paths[i]);
+    check_reach(what, map, loop.visited);
+  }
 }
 
 /// The code was made for objects that share no memory where they are different ones.
@@ -124,7 +173,7 @@ void add_matrices(runtime::Binding& made, const LoopState& loop, int bytes) {
     const MapState& columns = *loop.objects.maps[static_cast<std::size_t>(argument.columns)];
     plan::PositionSpec spec;
     spec.sparsity = argument.data->sparsity->table;
-    spec.elements = {rows.from->size, nullptr};
+    spec.elements = {rows.from->size, nullptr};  // of cells the PreparedLoop knows
     spec.rows = rows.table;
     spec.columns = columns.table;
     spec.bytes = bytes;
@@ -132,12 +181,6 @@ void add_matrices(runtime::Binding& made, const LoopState& loop, int bytes) {
     made.matrix_paths.emplace_back(argument.map, argument.columns);
     made.matrix_users.push_back(static_cast<int>(i));
   }
-}
-
-int first_user(const std::vector<Argument>& data, int map) {
-  const auto user = std::ranges::find_if(
-      data, [map](const Argument& one) { return one.map == map || one.columns == map; });
-  return static_cast<int>(user - data.begin());
 }
 
 runtime::Binding binding_of(const LoopState& loop, const Visited& visited, const LoopText& text,
@@ -154,10 +197,19 @@ runtime::Binding binding_of(const LoopState& loop, const Visited& visited, const
   }
   add_matrices(made, loop, exec::position_bytes(executable));
   made.spaces = text.spaces;
-  made.n_elements = visited.whole->size;
+  made.paths = text.paths;
   made.iteration.index_bytes = text.index_bytes;
+  made.iteration.layers = text.columns.layers;
+  made.iteration.periodic = text.columns.periodic;
+  if (visited.is_extruded()) {
+    const std::shared_ptr<const Cells> cells = cells_of(visited, text.index_bytes);
+    made.n_elements = cells->n;
+    made.items = cells->tables;
+    made.iteration.subset = visited.part != nullptr && text.columns.layers == Layers::constant;
+    return made;
+  }
+  made.n_elements = visited.n_entities();
   if (visited.part != nullptr) {
-    made.n_elements = visited.part->table->n_rows();
     made.iteration.subset = true;
     made.items = {visited.part->table};
   }
@@ -196,6 +248,7 @@ std::vector<std::int64_t> versions_of(const Arguments& objects) {
 /// Choose the code that suits the Maps as they are now, and prepare it unless it is prepared.
 void choose(LoopState& loop) {
   std::vector<std::int64_t> versions = versions_of(loop.objects);
+  check_cells(loop);
   const Chosen code = chosen(loop.text, loop.target, loop.objects, loop.visited);
   check_suits(loop, *code.compiled);
   if (code.compiled != loop.compiled) prepare(loop, code, loop.mirror, loop.n_threads);
@@ -204,8 +257,6 @@ void choose(LoopState& loop) {
 }
 
 }  // namespace
-
-Visited::Visited(const Subset& subset) : whole(subset.state()->whole), part(subset.state()) {}
 
 Loop made_loop(const LoopText& text, const Visited& visited, Arguments arguments) {
   auto loop = std::make_shared<LoopState>(text, visited);
@@ -220,7 +271,8 @@ Loop made_loop(const LoopText& text, const Visited& visited, Arguments arguments
   loop->what = fmt::format("par_loop '{}'", text.name);
   loop->objects = std::move(arguments);
   check_indices(*loop, visited, text.index_bytes);
-  check_homes(*loop, visited.whole);
+  check_columns(*loop);
+  check_homes(*loop);
   check_memory(*loop);
   choose(*loop);
   return Loop(std::move(loop));

@@ -8,8 +8,10 @@
 #include <variant>
 #include <vector>
 
+#include "api/columns.hpp"
 #include "api/op2.hpp"
 #include "base/abi.h"
+#include "base/paths.hpp"
 
 /// What generated code hands over to make its loops.
 namespace op2::api {
@@ -36,13 +38,22 @@ struct CompiledLoop {
   int index_bytes = 8;             ///< of all index arithmetic
 };
 
+/// @brief The kind of columns that a loop visits.
+struct ColumnKind {
+  Layers layers = Layers::none;
+  bool periodic = false;
+  bool facets = false;  ///< pairs of a cell and the one above it
+};
+
 /// @brief A loop, for all backends that it was compiled for.
 struct LoopText {
   const char* name;
   std::vector<int> spaces;  ///< [maps] those with equal ones lead to the same memory
   std::vector<CompiledLoop> compiled;
-  int index_bytes = 4;  ///< of a Subset's indices
-  int slots = 1;        ///< ways by which an element reaches what it writes
+  int index_bytes = 4;             ///< of a Subset's indices, of lists of columns and levels
+  int slots = 1;                   ///< ways by which an element reaches what it writes
+  ColumnKind columns = {};         ///< of an extruded Set
+  std::vector<MapRef> paths = {};  ///< [maps] the entries used; empty: all, in order
 };
 
 /// @brief An argument of a loop.
@@ -50,15 +61,6 @@ struct Argument {
   DataPointer data;
   int map = -1;      ///< by which it is reached, a matrix's rows; -1: by none
   int columns = -1;  ///< by which a matrix's columns are
-};
-
-/// @brief What a loop visits: a whole Set, or some of its entities.
-struct Visited {
-  Visited(const Set& set) : whole(set.state()) {}
-  Visited(const Subset& subset);
-
-  SetPointer whole;
-  SubsetPointer part{};  ///< null: all of it
 };
 
 /// @brief The objects that a loop is about.

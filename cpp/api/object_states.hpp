@@ -2,10 +2,14 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <memory>
+#include <mutex>
 #include <string>
 #include <utility>
+#include <vector>
 
+#include "api/columns.hpp"
 #include "api/states.hpp"
 #include "mesh/buffer.hpp"
 #include "mesh/map_table.hpp"
@@ -13,15 +17,33 @@
 
 namespace op2::api {
 
+/// What loops over an extruded Set, or over a part of one, have listed. Plans know the lists by
+/// where they are, so each is made once.
+struct CellLists {
+  template <class Index>
+  struct Columns {
+    std::vector<Index> values;
+    std::shared_ptr<mesh::MapTable> table;
+  };
+
+  std::mutex mutex;                                                      // guards what follows
+  std::map<std::pair<Region, int>, std::shared_ptr<const Cells>> cells;  // by bytes of indices
+  Columns<std::int32_t> narrow_columns;
+  Columns<std::int64_t> wide_columns;
+};
+
 struct SetState {
   std::int64_t size;
   std::string name;
+  std::shared_ptr<const Extrusion> extrusion = nullptr;  ///< null: not extruded
+  std::shared_ptr<CellLists> lists = nullptr;            ///< of an extruded one
 };
 
 struct SubsetState {
   SetPointer whole;
   std::shared_ptr<mesh::MapTable> table;
   std::string name;
+  std::shared_ptr<CellLists> lists = std::make_shared<CellLists>();
 };
 
 struct MapState {
@@ -29,6 +51,7 @@ struct MapState {
   SetPointer to;
   std::shared_ptr<mesh::MapTable> table;
   std::string name;
+  Offset offset = {};  ///< of a Map that starts on columns
 };
 
 struct SparsityState {

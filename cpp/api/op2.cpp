@@ -5,13 +5,17 @@
 
 #include <cstddef>
 #include <cstring>
+#include <limits>
 #include <utility>
 #include <variant>
 
+#include "api/columns.hpp"
 #include "api/object_states.hpp"
 #include "api/shared.hpp"
 #include "base/error.hpp"
+#include "plan/target_table.hpp"
 #include "runtime/host/threads.hpp"
+#include "runtime/path_table.hpp"
 
 namespace op2 {
 namespace api {
@@ -48,7 +52,79 @@ void check_side(const std::string& name, const char* side, const SetPointer& set
                   name, side, set->name, map.name, map.to->name));
 }
 
+void check_offsets_given(const std::string& name, const char* what, const std::vector<int>& given,
+                         int arity) {
+  if (given.empty() || given.size() == static_cast<std::size_t>(arity)) return;
+  throw UsageError(fmt::format("Map '{}': {}: expected {} numbers, one for each entry, got {}",
+                               name, what, arity, given.size()));
+}
+
+void check_base(const SetPointer& base) {
+  if (base->extrusion == nullptr) return;
+  throw UsageError(
+      fmt::format("ExtrudedSet: the base must be a Set that is not extruded, got ExtrudedSet '{}'",
+                  base->name));
+}
+
+SetPointer extruded(const SetPointer& base, Extrusion made) {
+  return std::make_shared<const SetState>(
+      SetState{base->size, fmt::format("{}_extruded", base->name),
+               std::make_shared<const Extrusion>(std::move(made)), std::make_shared<CellLists>()});
+}
+
+/// What a Map leads to from cells, written down for as long as a Sparsity is made.
+plan::MapPointer from_cells(const std::string& name, const MapState& map, const Visited& visited,
+                            const Cells& cells) {
+  check_reach(fmt::format("Sparsity '{}'", name), map, visited);
+  const Extrusion& columns = *visited.whole->extrusion;
+  Iteration iteration;
+  iteration.layers = columns.is_constant ? Layers::constant : Layers::variable;
+  iteration.periodic = columns.is_periodic;
+  const MapRef path = path_of(map, visited.region == Region::interior_facets);
+  auto table = std::make_shared<plan::TargetTable>(
+      target_table(runtime::path_table(map.table, path, iteration, cells.tables, cells.n),
+                   runtime::available_threads()));
+  return {table, table->map.get()};
+}
+
 }  // namespace
+
+SetPointer made_extruded(const SetPointer& base, std::int64_t layers, bool periodic) {
+  check_base(base);
+  constexpr std::int64_t most = std::numeric_limits<std::int32_t>::max();
+  if (layers < 2 || layers > most) {
+    throw UsageError(
+        fmt::format("ExtrudedSet of Set '{}': a column of cells has at least 2 layers, and at most "
+                    "{}, got {}",
+                    base->name, most, layers));
+  }
+  return extruded(base, {base, true, periodic, {0, layers}});
+}
+
+SetPointer made_extruded(const SetPointer& base, const View& layers, bool periodic) {
+  check_base(base);
+  const auto n = static_cast<std::size_t>(base->size);
+  if (layers.size != 2 * n) {
+    throw UsageError(fmt::format(
+        "ExtrudedSet of Set '{}': the layers must be a number, or numbers of shape ({}, 2), got {} "
+        "numbers",
+        base->name, n, layers.size));
+  }
+  const mesh::MapTable given(layers.data, static_cast<int>(layers.scalar_bytes), base->size, 2, 0);
+  std::vector<std::int64_t> bounds;
+  for (std::int64_t column = 0; column < base->size; ++column) {
+    const std::int64_t lowest = given.at(column, 0);
+    const std::int64_t end = given.at(column, 1);
+    if (end - lowest < 2) {
+      throw UsageError(
+          fmt::format("ExtrudedSet of Set '{}': a column of cells has at least 2 layers, but "
+                      "column {} is [{}, {}] (lowest layer, one past the highest)",
+                      base->name, column, lowest, end));
+    }
+    bounds.insert(bounds.end(), {lowest, end});
+  }
+  return extruded(base, {base, false, periodic, std::move(bounds)});
+}
 
 SubsetPointer made_subset(const SetPointer& whole, const View& indices, std::string name) {
   auto table =
@@ -85,7 +161,15 @@ SparsityPointer made_sparsity(const SetPointer& rows, const SetPointer& columns,
     }
     check_side(name, "rows", rows, *pair.rows);
     check_side(name, "columns", columns, *pair.columns);
-    spec.pairs.push_back({pair.rows->table, pair.columns->table, pair.rows->from->size});
+    const Visited visited(pair.rows->from, pair.region);
+    if (!visited.is_extruded()) {
+      check_region(fmt::format("Sparsity '{}'", name), visited);
+      spec.pairs.push_back({pair.rows->table, pair.columns->table, pair.rows->from->size});
+      continue;
+    }
+    const std::shared_ptr<const Cells> cells = cells_of(visited, 8);
+    spec.pairs.push_back({from_cells(name, *pair.rows, visited, *cells),
+                          from_cells(name, *pair.columns, visited, *cells), cells->n});
   }
   auto table =
       std::make_shared<const plan::Sparsity>(build_sparsity(spec, runtime::available_threads()));
@@ -105,7 +189,7 @@ DataPointer made_mat(const SparsityPointer& sparsity, const View& values, std::s
                                            std::move(name));
 }
 
-MapPointer made_map(const SetPointer& from, const SetPointer& to, const View& values,
+MapPointer made_map(const SetPointer& from, const SetPointer& to, const View& values, Offset offset,
                     std::string name) {
   const auto arity = static_cast<std::size_t>(values.dim);
   const auto n_rows = static_cast<std::size_t>(from->size);
@@ -116,13 +200,21 @@ MapPointer made_map(const SetPointer& from, const SetPointer& to, const View& va
   }
   auto table = std::make_shared<mesh::MapTable>(values.data, static_cast<int>(values.scalar_bytes),
                                                 from->size, values.dim, to->size);
-  auto made =
-      std::make_shared<const MapState>(MapState{from, to, std::move(table), std::move(name)});
+  check_offsets_given(name, "offset", offset.layers, values.dim);
+  check_offsets_given(name, "quotient", offset.quotient, values.dim);
+  auto made = std::make_shared<const MapState>(
+      MapState{from, to, std::move(table), std::move(name), std::move(offset)});
   check_range(*made);
   return made;
 }
 
 DataPointer made_dat(const SetPointer& set, const View& values, std::string name) {
+  if (set->extrusion != nullptr) {
+    throw UnsupportedError(fmt::format(
+        "ExtrudedSet '{}': values do not live on extruded Sets; make the Dat on its base Set, or "
+        "on a Set of all degrees of freedom and a Map with an Offset",
+        set->name));
+  }
   const auto wanted = static_cast<std::size_t>(set->size) * static_cast<std::size_t>(values.dim);
   if (values.size != wanted) {
     throw UsageError(

@@ -60,8 +60,32 @@ class Set {
   [[nodiscard]] const std::string& name() const;
   [[nodiscard]] const api::SetPointer& state() const { return state_; }
 
+ protected:
+  explicit Set(api::SetPointer state) : state_(std::move(state)) {}
+
  private:
   api::SetPointer state_;
+};
+
+/// @brief Columns of cells over the entities of a Set. Its entities are the columns.
+///
+/// Loops visit the cells of each column from the bottom up. Dats without a Map are on the base Set,
+/// a row for each column; Maps start here, with an Offset.
+class ExtrudedSet : public Set {
+ public:
+  /// @param[in] layers Of every column, one more than it has cells.
+  /// @param[in] periodic Whether the top of a column is its bottom.
+  /// @throws UsageError if there is no cell, or the base is extruded itself.
+  ExtrudedSet(const Set& base, std::int64_t layers, bool periodic = false)
+      : Set(api::made_extruded(base.state(), layers, periodic)) {}
+
+  /// @param[in] layers [base.size()][2], copied: the lowest layer of each column, and one past its
+  /// highest.
+  /// @throws UsageError as above, and if they are of another number.
+  ExtrudedSet(const Set& base, std::span<const std::int32_t> layers, bool periodic = false)
+      : Set(api::made_extruded(base.state(), {layers.data(), 4, layers.size(), 2}, periodic)) {}
+  ExtrudedSet(const Set& base, std::span<const std::int64_t> layers, bool periodic = false)
+      : Set(api::made_extruded(base.state(), {layers.data(), 8, layers.size(), 2}, periodic)) {}
 };
 
 /// @brief Some entities of a Set: loops over it visit only these.
@@ -86,9 +110,16 @@ class Map {
   /// @param[in] values Row by row; entries in [0, to.size()).
   /// @throws UsageError if they are of another number, or one leads nowhere.
   Map(const Set& from, const Set& to, std::span<const Index> values, std::string name = "map")
+      : Map(from, to, values, Offset{}, std::move(name)) {}
+
+  /// @param[in] values Of the lowest cell of each column.
+  /// @param[in] offset How far the entries move from a cell to the one above.
+  /// @throws UsageError as above, and if there are not `Arity` offsets.
+  Map(const Set& from, const Set& to, std::span<const Index> values, Offset offset,
+      std::string name = "map")
       : state_(api::made_map(from.state(), to.state(),
                              {values.data(), sizeof(Index), values.size(), Arity},
-                             std::move(name))) {
+                             std::move(offset), std::move(name))) {
     static_assert(sizeof(Index) == 4 || sizeof(Index) == 8);
   }
 
@@ -149,8 +180,10 @@ class Dat : public api::Held<T> {
 /// @brief Two Maps from one Set: each of its entities couples the rows that one leads to with the
 /// columns that the other leads to.
 struct Coupling {
+  /// @param[in] region Of Maps that start on columns: which cells couple what they lead to.
   template <int R, class I, int C, class J>
-  Coupling(const Map<R, I>& rows, const Map<C, J>& columns) : maps{rows.state(), columns.state()} {}
+  Coupling(const Map<R, I>& rows, const Map<C, J>& columns, Region region = Region::all)
+      : maps{rows.state(), columns.state(), region} {}
 
   api::MapPair maps;
 };

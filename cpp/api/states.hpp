@@ -8,6 +8,25 @@
 #include <string>
 #include <vector>
 
+namespace op2 {
+
+/// @brief Which cells of each column of an extruded Set a loop visits.
+enum class Region {
+  all,
+  bottom,           ///< the lowest
+  top,              ///< the highest
+  interior_facets,  ///< pairs of a cell and the one above it
+};
+
+/// @brief How far the entries of a Map that starts on columns move from a cell to the one above.
+struct Offset {
+  std::vector<int> layers;         ///< [arity]; empty: they do not move
+  std::vector<int> quotient = {};  ///< [arity]; layers that an entry lies above its column's
+                                   ///< bottom, where the extrusion is periodic
+};
+
+}  // namespace op2
+
 /// What stands behind the objects of op2.hpp, as far as that header needs it.
 namespace op2::api {
 
@@ -36,12 +55,17 @@ struct View {
 struct MapPair {
   MapPointer rows;
   MapPointer columns;
+  Region region = Region::all;
 };
 
+/// @param[in] layers Of all columns: one more than each has cells.
+[[nodiscard]] SetPointer made_extruded(const SetPointer& base, std::int64_t layers, bool periodic);
+/// @param[in] layers [2 * base size]: of each column the lowest layer, and one past the highest.
+[[nodiscard]] SetPointer made_extruded(const SetPointer& base, const View& layers, bool periodic);
 [[nodiscard]] SubsetPointer made_subset(const SetPointer& whole, const View& indices,
                                         std::string name);
 [[nodiscard]] MapPointer made_map(const SetPointer& from, const SetPointer& to, const View& values,
-                                  std::string name);
+                                  Offset offset, std::string name);
 [[nodiscard]] DataPointer made_dat(const SetPointer& set, const View& values, std::string name);
 /// @param[in] kind How messages call it: "Global", "Const".
 [[nodiscard]] DataPointer made_global(const View& values, const char* kind, std::string name);

@@ -7,13 +7,13 @@ import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from pyop2cxx.ahead.functions import identifier, map_type, scalar, unused
-from pyop2cxx.ahead.records import pairs_of
-from pyop2cxx.data.dats import Dat
+from pyop2cxx.ahead.functions import identifier, map_type, offset_of, scalar, set_type, unused
+from pyop2cxx.ahead.records import homes_of, is_extruded, pairs_of, sets_of
 from pyop2cxx.data.mats import Mat
 from pyop2cxx.runtime.frames import render
+from pyop2cxx.sets.extruded import ExtrudedSet
 from pyop2cxx.sets.maps import Map
-from pyop2cxx.sets.sets import Set, Subset
+from pyop2cxx.sets.sets import Set
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -109,6 +109,7 @@ class _Check:
     def __init__(self, name: str, function: Function, run: Record) -> None:
         self._name = name
         self._run = run
+        self._region = function.region
         self._parameters = [parameter for _, parameter in function.parameters]
         named = zip(run.things, function.parameters, strict=True)
         self._types = {thing._uid: of_type for thing, (of_type, _) in named}
@@ -120,18 +121,17 @@ class _Check:
         sets = {one._uid: one for each in self._run.objects for one in sets_of(each.thing)}
         with_values = [one for one in self._run.objects if one.before is not None]
         objects = [self._described(one) for one in with_values]
+        listed = {one.thing._uid for one in with_values}
+        given = [*self._parameters, self._run.region if self._region else ""]
         return {
             "name": self._name,
             "file": self._unique("file"),
             "kept": self._unique("kept"),
             "folder": self._unique("folder"),
             "made": self._unique("made"),
-            "sets": [
-                {"name": self._name_of(one), "size": one.size, "label": json.dumps(one.name)}
-                for one in sets.values()
-            ],
+            "sets": [self._set(one) for one in sets.values() if one._uid not in listed],
             "objects": objects,
-            "parameters": ", ".join(self._parameters),
+            "parameters": ", ".join(filter(None, given)),
             "changed": [
                 made
                 for made, one in zip(objects, with_values, strict=True)
@@ -139,27 +139,40 @@ class _Check:
             ],
         }
 
+    def _set(self, one: Set) -> dict[str, str]:
+        if isinstance(one, ExtrudedSet):
+            given = [self._name_of(one.parent), str(one.layers), json.dumps(one.extruded_periodic)]
+        else:
+            given = [str(one.size), json.dumps(one.name)]
+        return {"name": self._name_of(one), "type": set_type(one), "arguments": ", ".join(given)}
+
     def _described(self, one: Object) -> dict[str, Any]:
         thing, before = one.thing, one.before
         assert before is not None  # only Sets have none
         name = self._name_of(thing)
         values = self._unique(f"{name}_values")
         label = json.dumps(thing.name)
-        is_fixed = isinstance(thing, Map | Subset) or thing._kind == "Const"
+        is_fixed = isinstance(thing, Map | Set) or thing._kind == "Const"
+        more = json.dumps(thing.extruded_periodic) if is_extruded(thing) else label
         return {
             "name": name,
-            "type": map_type(thing) if isinstance(thing, Map) else self._types[thing._uid],
+            "type": self._type_of(thing),
             "label": label,
             "scalar": scalar(before.dtype),
             "size": before.size,
             "memory": values,
             "is_const": is_fixed,
-            "arguments": ", ".join([*self._made_of(thing), values, label]),
+            "arguments": ", ".join([*self._made_of(thing), values, *offset_of(thing), more]),
         }
+
+    def _type_of(self, thing: Any) -> str:
+        if isinstance(thing, Map):
+            return map_type(thing)
+        return set_type(thing) if is_extruded(thing) else self._types[thing._uid]
 
     def _made_of(self, thing: Any) -> list[str]:
         """What an object is made of besides its values."""
-        sets = [self._name_of(one) for one in sets_of(thing)]
+        sets = [self._name_of(one) for one in homes_of(thing)]
         if not isinstance(thing, Mat):
             return sets
         pairs = ", ".join(
@@ -177,20 +190,3 @@ class _Check:
         found = unused(wanted, self._taken)
         self._taken.add(found)
         return found
-
-
-def sets_of(thing: Any) -> list[Set]:
-    """Return the Sets that an object is on or leads to; a Set itself.
-
-    Args:
-        thing: A Set, Subset, Map, or what has values.
-    """
-    if isinstance(thing, Subset):
-        return [thing.superset]
-    if isinstance(thing, Set):
-        return [thing]
-    if isinstance(thing, Map):
-        return [thing.iterset, thing.toset]
-    if isinstance(thing, Mat):
-        return [side.set for side in thing.sparsity.dsets]
-    return [thing.dataset.set] if isinstance(thing, Dat) else []

@@ -28,7 +28,7 @@ RUNTIME = "runtime"
 _FIRST = ("api/loops.hpp", "api/graphs.hpp")
 _INCLUDE = re.compile(r'^#include "([^"]+)"', re.MULTILINE)
 _LITERAL_BYTES = 24
-_STANDALONE = ("core.h", "format.h", "ranges.h")
+_STANDALONE = ("core", "format", "ranges")
 
 
 def write(
@@ -164,7 +164,7 @@ def _write_runtime(folder: Path) -> None:
     standalone = folder / "standalone" / "fmt"
     standalone.mkdir(parents=True)
     for header in _STANDALONE:
-        (standalone / header).write_text(render("ahead/fmt.h.j2", {}))
+        (standalone / f"{header}.h").write_text(render(f"ahead/fmt_{header}.h.j2", {}))
     leaves = leaf_files.write(folder)
     headers = [*runtime_files(units=False), *leaf_files.HEADERS]
     (folder / "CMakeLists.txt").write_text(
@@ -217,24 +217,62 @@ def _literal(image: Image) -> dict[str, Any]:
     }
 
 
-def _parameters(function: Function) -> str:
-    return ", ".join(f"const op2::{of_type}& {name}" for of_type, name in function.parameters)
+def _parameters(function: Function, default: str = "") -> str:
+    given = [f"const op2::{of_type}& {name}" for of_type, name in function.parameters]
+    if function.region:
+        given.append(f"op2::Region {function.region}{default}")
+    return ", ".join(given)
 
 
 def _declared(name: str, function: Function, compiled: Sequence[Compiled]) -> dict[str, Any]:
+    uses = list(function.uses)
+    if function.region:
+        uses.append((function.region, "which cells of each column: all, bottom or top"))
     return {
         "name": name,
         "iterset": function.iterset,
-        "uses": function.uses,
-        "parameters": _parameters(function),
+        "uses": uses,
+        "parameters": _parameters(function, " = op2::Region::all"),
+        "what": _what(function),
     }
+
+
+def _what(function: Function) -> str:
+    if function.facets:
+        return "pairs of a cell and the one above it, in the columns"
+    return "cells of the columns" if function.columns else "entities"
+
+
+def _visited(function: Function) -> str:
+    """Return what a loop is made over."""
+    if not function.columns:
+        return function.iterset
+    region = "op2::Region::interior_facets" if function.facets else function.region
+    return f"{{{function.iterset}, {region}}}"
+
+
+def _map(function: Function, map_: str | int) -> str:
+    if isinstance(map_, int):
+        return f"op2::api::own_columns({function.iterset}, {map_})"
+    return f"{map_}.state()"
+
+
+def _columns(function: Function) -> str:
+    if not function.columns:
+        return "op2::Layers::none" if function.paths else ""
+    flags = (json.dumps(flag) for flag in (function.periodic, function.facets))
+    return f"op2::Layers::{function.columns}, {', '.join(flags)}"
+
+
+def _path(arity: int, width: int, rows: Sequence[tuple[int, ...]]) -> str:
+    entries = ", ".join(f"{{{', '.join(map(str, row))}}}" for row in rows)
+    return f"{{{arity}, 0, {width}, {{{entries}}}}}"
 
 
 def _defined(name: str, function: Function, compiled: Sequence[Compiled]) -> dict[str, Any]:
     return {
         "name": name,
         "kernel": function.kernel,
-        "iterset": function.iterset,
         "parameters": _parameters(function),
         "spaces": ", ".join(map(str, function.spaces)),
         "data": ", ".join(
@@ -242,7 +280,10 @@ def _defined(name: str, function: Function, compiled: Sequence[Compiled]) -> dic
         ),
         "index_bytes": function.index_bytes,
         "slots": function.slots,
-        "maps": ", ".join(f"{map_}.state()" for map_ in function.maps),
+        "maps": ", ".join(_map(function, map_) for map_ in function.maps),
+        "visited": _visited(function),
+        "columns": _columns(function),
+        "paths": ", ".join(_path(*one) for one in function.paths),
         "constants": ", ".join(f"{constant}.state()" for constant in function.constants),
         "compiled": [_code(code) for code in compiled],
     }

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pyop2cxx import _core
-from pyop2cxx.ahead.functions import NoFunctionError, compiled_of, function_of
+from pyop2cxx.ahead.functions import NoFunctionError, compiled_of, function_of, region_of
 from pyop2cxx.ahead.programs import watched
 from pyop2cxx.ahead.records import NoRecordError, record
 from pyop2cxx.ahead.tuned import Decision, decide
@@ -178,7 +178,7 @@ class Collected:
             try:
                 if not self._wants_records:
                     raise NoRecordError("it is tested with its graph")
-                self._records[key] = record(loop, things)
+                self._records[key] = record(loop, things, region_of(loop))
             except NoRecordError as error:
                 self._records[key] = str(error)
         about = entry.description

@@ -6,12 +6,12 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
-from pyop2cxx.ahead.check_files import sets_of
-from pyop2cxx.ahead.functions import identifier, map_type, scalar, unused
-from pyop2cxx.ahead.records import NoRecordError, pairs_of
+from pyop2cxx.ahead.functions import identifier, map_type, offset_of, scalar, set_type, unused
+from pyop2cxx.ahead.records import NoRecordError, homes_of, pairs_of
 from pyop2cxx.data.dats import Dat
 from pyop2cxx.data.mats import Mat
 from pyop2cxx.runtime.frames import render
+from pyop2cxx.sets.extruded import ExtrudedSet
 from pyop2cxx.sets.maps import Map
 from pyop2cxx.sets.sets import Set, Subset
 
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
 PROGRAM = "example.cpp"
 _SIZE = 100  # of a Set of a program in static mode
+_LAYERS = 2  # of columns: one cell
 _WIDE = "std::int64_t"
 
 
@@ -81,7 +82,7 @@ class _Example:
         """Make an object unless it is made, and return its name."""
         if thing._uid in self._names:
             return self._names[thing._uid]
-        homes = [self._object(one, "Set", ()) for one in sets_of(thing) if one is not thing]
+        homes = [self._object(one, set_type(one), ()) for one in homes_of(thing)]
         couplings = [
             f"{{{', '.join(self._object(map_, map_type(map_), ()) for map_ in pair)}}}"
             for pair in pairs
@@ -89,8 +90,7 @@ class _Example:
         name = self._names[thing._uid] = self._unique(identifier(thing.name))
         label = json.dumps(thing.name)
         if isinstance(thing, Set) and not isinstance(thing, Subset):
-            size = thing.size if thing.is_sized else _SIZE
-            self._sets.append({"name": name, "size": size, "label": label})
+            self._sets.append({"name": name, "type": of_type, **self._set(thing, name, homes)})
             return name
         made = {
             "name": name,
@@ -104,10 +104,22 @@ class _Example:
             self._objects["subsets"].append({**made, "size": thing.owned_indices.size})
         elif isinstance(thing, Map):
             index = _WIDE if _WIDE in of_type else "int"
-            self._objects["maps"].append({**made, "index": index, "arity": thing.arity})
+            offset = "".join(f", {one}" for one in offset_of(thing))
+            about = {"index": index, "arity": thing.arity, "offset": offset}
+            self._objects["maps"].append({**made, **about})
         else:
             self._objects["data"].append(self._data(thing, made, couplings))
         return name
+
+    def _set(self, thing: Set, name: str, homes: Sequence[str]) -> dict[str, str]:
+        """Return what a Set is made of: columns have one cell, so that no Map leads too far."""
+        if not isinstance(thing, ExtrudedSet):
+            size = thing.size if thing.is_sized else _SIZE
+            return {"layers": "", "base": "", "arguments": f"{size}, {json.dumps(thing.name)}"}
+        base, periodic = homes[0], json.dumps(thing.extruded_periodic)
+        layers = "" if thing.constant_layers else self._unique(f"{name}_layers")
+        arguments = f"{base}, {layers or _LAYERS}, {periodic}"
+        return {"layers": layers, "base": base, "arguments": arguments}
 
     def _data(self, thing: Any, made: dict[str, Any], couplings: list[str]) -> dict[str, Any]:
         sparsity, size = "", str(thing.cdim) if not isinstance(thing, Mat) else ""

@@ -8,12 +8,16 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from pyop2cxx.base.access import READ
+from pyop2cxx.base.arrays import MOST_INT32
 from pyop2cxx.chain.group_loop import GroupLoop
 from pyop2cxx.data.dats import Dat
 from pyop2cxx.loop.parts import Kind
 from pyop2cxx.loop.symbolic import aliases
 from pyop2cxx.pipeline import tuning as tuning_numbers
-from pyop2cxx.sets.maps import Map
+from pyop2cxx.sets.derived_maps import ColumnMap
+from pyop2cxx.sets.extruded import ExtrudedSet
+from pyop2cxx.sets.items import rows_of
+from pyop2cxx.sets.maps import EntriesOfMap, Map
 from pyop2cxx.sets.sets import Set, Subset
 
 if TYPE_CHECKING:
@@ -22,7 +26,9 @@ if TYPE_CHECKING:
     from pyop2cxx.loop.parts import Part
     from pyop2cxx.loop.symbolic import Symbolic
     from pyop2cxx.pipeline.request import Request
+    from pyop2cxx.sets.items import Items
 
+REGION = "region"
 _WIDE = 8  # bytes of an entry
 _TYPES = {
     "float32": "float",
@@ -42,6 +48,9 @@ _RESERVED = (
 )
 
 
+_Path = tuple[int, int, tuple[tuple[int, int, int, int], ...]]
+
+
 class NoFunctionError(Exception):
     """A loop is about things that the C++ interface does not have; the text says which."""
 
@@ -58,11 +67,17 @@ class Function:
         iterset: What the Set or Subset that is visited is called.
         data: For each argument of the loop the name of its object, and the numbers of the Maps to
             its rows and to a matrix's columns; -1 for none.
-        maps: Names of the Maps.
+        maps: Names of the Maps; of that from each column to the entity it stands on the bytes of
+            an entry.
         constants: Names of the Consts.
         spaces: For each Map the class of memory that it leads to.
-        index_bytes: Of a Subset's indices.
+        index_bytes: Of a Subset's indices, and of lists of columns.
         slots: Ways by which an element reaches what it writes.
+        columns: Of what kind they are, where an extruded Set is visited: "constant", "variable".
+        periodic: Whether their top is their bottom.
+        facets: Whether pairs of a cell and the one above it are visited.
+        paths: Of each Map arity, width and the entries used: slot, offset, quotient, above.
+        region: What its parameter for the part of each column is called; empty: it has none.
     """
 
     name: str
@@ -71,11 +86,16 @@ class Function:
     uses: tuple[tuple[str, str], ...]
     iterset: str
     data: tuple[tuple[str, int, int], ...]
-    maps: tuple[str, ...]
+    maps: tuple[str | int, ...]
     constants: tuple[str, ...]
     spaces: tuple[int, ...]
     index_bytes: int
     slots: int
+    columns: str = ""
+    periodic: bool = False
+    facets: bool = False
+    paths: tuple[_Path, ...] = ()
+    region: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -158,17 +178,21 @@ def function_of(loop: Any, built: Symbolic, name: str) -> tuple[Function, tuple[
     names = _Names()
     iterset = names.of(loop.iterset)
     data = tuple((names.of(part.owner), *_map_numbers(part, built)) for part in loop._parts)
-    maps = tuple(names.of(map_) for map_ in built.maps)
+    maps = tuple(
+        _entry_bytes(map_) if map_._is_of_columns else names.of(_whole(map_)) for map_ in built.maps
+    )
     constants = tuple(names.of(constant) for constant in built.constants)
     things: list[tuple[str, Any]] = [(type(loop.iterset).__name__, loop.iterset)]
     for part in loop._parts:
         things.append((_data_type(part), part.owner))
-        things += [(map_type(map_), map_) for map_ in part.maps]
+        whole = (_whole(map_) for map_ in part.maps if not map_._is_of_columns)
+        things += [(map_type(map_), map_) for map_ in whole]
     things += [
         (f"Const<{scalar(constant.dtype)}, {constant.cdim}>", constant)
         for constant in built.constants
     ]
     parameters = {names.of(thing): (of_type, thing) for of_type, thing in things}
+    items = loop._items
     made = Function(
         name=identifier(name),
         kernel=name,
@@ -179,10 +203,64 @@ def function_of(loop: Any, built: Symbolic, name: str) -> tuple[Function, tuple[
         maps=maps,
         constants=constants,
         spaces=built.spaces,
-        index_bytes=next((table.index_bytes for table in loop._items.tables), 4),
+        index_bytes=_index_bytes(items),
         slots=built.loop.n_slots(),
+        paths=_paths(built, items),
+        **_columns(items, [*parameters]),
     )
     return made, tuple(thing for _, thing in parameters.values())
+
+
+def region_of(loop: Any) -> str:
+    """Return the part of each column that a loop visits, as C++ calls it; empty: no columns."""
+    items = loop._items
+    if not items.extruded:
+        return ""
+    lists = loop.iterset._lists.items()
+    region = next(region for (region, _), found in lists if found is items)
+    return f"op2::Region::{region.name.lower()}"
+
+
+def _columns(items: Items, taken: Sequence[str]) -> dict[str, Any]:
+    """Return what a function says of the columns that its loop visits."""
+    whole = items.whole
+    if not isinstance(whole, ExtrudedSet):
+        return {}
+    return {
+        "columns": "constant" if whole.constant_layers else "variable",
+        "periodic": whole.extruded_periodic,
+        "facets": items.facets,
+        "region": "" if items.facets else unused(REGION, taken),
+    }
+
+
+def _index_bytes(items: Items) -> int:
+    if items.extruded:
+        return _WIDE if items.whole.is_sized and items.whole.total_size > MOST_INT32 else 4
+    return next((table.index_bytes for table in items.tables), 4)
+
+
+def _paths(built: Symbolic, items: Items) -> tuple[_Path, ...]:
+    """Return which entries of the Maps are used; nothing if it is all in their order."""
+    rows = [tuple(rows_of(map_, items)) for map_ in built.maps]
+    if not any(rows):
+        return ()
+    return tuple(
+        (len(own) or map_.arity, map_._width, own)
+        for own, map_ in zip(rows, built.maps, strict=True)
+    )
+
+
+def _whole(map_: Map) -> Map:
+    """Return the Map whose values a path reads: of some of its entries, the Map itself."""
+    while isinstance(map_, EntriesOfMap):
+        map_ = map_._map
+    return map_
+
+
+def _entry_bytes(map_: Map) -> int:
+    table = map_._current_table() if map_.has_values else None
+    return 4 if table is None else table.index_bytes
 
 
 def _map_numbers(part: Part, built: Symbolic) -> tuple[int, int]:
@@ -225,9 +303,8 @@ class _Names:
 
 
 def _check_visited(loop: Any) -> None:
-    items = loop._items
-    if type(loop.iterset) not in (Set, Subset) or items.extruded:
-        raise NoFunctionError(f"'{loop.iterset.name}' is extruded, or mixed")
+    if type(loop.iterset) not in (Set, Subset, ExtrudedSet):
+        raise NoFunctionError(f"'{loop.iterset.name}' is mixed")
     if loop.kernel.calls_petsc:
         raise NoFunctionError("its kernel calls PETSc")
     if isinstance(loop, GroupLoop) and loop.is_inverted:
@@ -242,8 +319,9 @@ def _check_part(part: Part) -> None:
         raise NoFunctionError(f"'{name}' is an address that is passed on")
     if part.is_of_matrix:
         _check_matrix(part)
-    if any(type(map_) is not Map or map_.offset is not None for map_ in part.maps):
-        raise NoFunctionError(f"'{name}' is reached by a part of a Map")
+    for map_ in part.maps:
+        if type(_whole(map_)) is not Map and not isinstance(map_, ColumnMap):
+            raise NoFunctionError(f"'{name}' is reached by Map '{map_.name}', made of others")
 
 
 def _check_matrix(part: Part) -> None:
@@ -300,11 +378,31 @@ def object_type(thing: Any) -> str:
     raise NoFunctionError(f"'{thing.name}' is of {type(thing).__name__}, which C++ has not")
 
 
+def set_type(one: Set) -> str:
+    """Return the type of a Set, or of a part of one."""
+    return type(one).__name__
+
+
+def offset_of(thing: Any) -> list[str]:
+    """Return how entries of a Map move between layers, as C++ is told; nothing if they do not."""
+    if not isinstance(thing, Map) or (thing.offset is None and thing.offset_quotient is None):
+        return []
+    given = [
+        f"{{{', '.join(map(str, [] if one is None else one.tolist()))}}}"
+        for one in (thing.offset, thing.offset_quotient)
+    ]
+    return [f"op2::Offset{{{', '.join(given)}}}"]
+
+
 def map_type(map_: Map) -> str:
     """Return the type of a Map."""
-    table = map_._current_table() if map_.has_values else None
-    is_wide = table is not None and table.index_bytes == _WIDE
+    is_wide = _entry_bytes(map_) == _WIDE
     return f"Map<{map_.arity}, std::int64_t>" if is_wide else f"Map<{map_.arity}>"
+
+
+def _by(map_: Map, names: _Names) -> str:
+    whole = names.of(_whole(map_))
+    return whole if map_._slots is None else f"{whole} (entries {', '.join(map(str, map_._slots))})"
 
 
 def _uses(loop: Any, names: _Names) -> list[tuple[str, str]]:
@@ -313,8 +411,8 @@ def _uses(loop: Any, names: _Names) -> list[tuple[str, str]]:
         how = part.access.name
         if part.stride:
             how += f" of value {part.component}"
-        if part.maps:
-            how += f" by {' and '.join(names.of(map_) for map_ in part.maps)}"
+        if part.maps and not part.maps[0]._is_of_columns:
+            how += f" by {' and '.join(_by(map_, names) for map_ in part.maps)}"
         found.setdefault(names.of(part.owner), []).append(how)
         if isinstance(loop, GroupLoop):
             if part.data.name in loop.dropped and part.access != READ:

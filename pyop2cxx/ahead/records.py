@@ -11,8 +11,10 @@ import numpy as np
 
 from pyop2cxx import _core
 from pyop2cxx.base.access import READ
+from pyop2cxx.data.dats import Dat
 from pyop2cxx.data.mats import Mat
 from pyop2cxx.runtime import runtime
+from pyop2cxx.sets.extruded import ExtrudedSet
 from pyop2cxx.sets.maps import Map
 from pyop2cxx.sets.sets import Set, Subset
 
@@ -36,7 +38,7 @@ class Object:
 
     Attributes:
         thing: The Set, Subset, Map, Dat, Global, Const or Mat.
-        before: Its values; None of a Set.
+        before: Its values; None of a Set, but of columns that differ their layers.
         after: What the loop made of them; None if it only reads them.
     """
 
@@ -51,19 +53,23 @@ class Record:
 
     Attributes:
         things: What the loop is about, in the order of a C++ function's parameters.
-        objects: The same with their values; Maps first, those of Sparsities too.
+        objects: The same with their values; Maps first, those of Sparsities too, and before them
+            the extruded Sets that they start on.
+        region: The part of each column that was visited, as C++ calls it; empty: no columns.
     """
 
     things: tuple[Any, ...]
     objects: tuple[Object, ...]
+    region: str = ""
 
 
-def record(loop: Any, things: Sequence[Any]) -> Record:
+def record(loop: Any, things: Sequence[Any], region: str = "") -> Record:
     """Run a loop that is about to run for the first time, and take back what it did.
 
     Args:
         loop: The `ParLoop`, bound to its data on the host.
         things: What it is about, in the order of a C++ function's parameters.
+        region: As of a `Record`.
 
     Raises:
         NoRecordError: It runs on a device, or its data are of a kind that the test cannot make.
@@ -91,7 +97,7 @@ def record(loop: Any, things: Sequence[Any]) -> Record:
         Object(thing=thing, before=values, after=then)
         for thing, values, then in zip(made, before, after, strict=True)
     )
-    return Record(tuple(things), objects)
+    return Record(tuple(things), objects, region)
 
 
 def pairs_of(mat: Any) -> list[tuple[Map, Map]]:
@@ -113,18 +119,56 @@ def pairs_of(mat: Any) -> list[tuple[Map, Map]]:
 
 
 def all_of(things: Sequence[Any]) -> Iterable[Any]:
-    """Return objects with those that they are made of besides Sets; Maps come first."""
+    """Return objects with those that they are made of besides Sets that are no columns.
+
+    What others are made of comes before them: extruded Sets, then Maps.
+    """
     maps = [thing for thing in things if isinstance(thing, Map)]
     for thing in things:
         if isinstance(thing, Mat):
             maps += [map_ for pair in pairs_of(thing) for map_ in pair]
-    return {one._uid: one for one in (*maps, *things)}.values()
+    columns = [one for thing in (*maps, *things) for one in sets_of(thing) if is_extruded(one)]
+    return {one._uid: one for one in (*columns, *maps, *things)}.values()
+
+
+def is_extruded(thing: Any) -> bool:
+    """Say whether something is an extruded Set."""
+    return isinstance(thing, ExtrudedSet)
+
+
+def homes_of(thing: Any) -> list[Set]:
+    """Return the Sets that an object is made of, in the order of its arguments in C++.
+
+    Args:
+        thing: A Set, Subset, Map, or what has values.
+    """
+    if isinstance(thing, Subset):
+        return [thing.superset]
+    if isinstance(thing, ExtrudedSet):
+        return [thing.parent]
+    if isinstance(thing, Map):
+        return [thing.iterset, thing.toset]
+    if isinstance(thing, Mat):
+        return [side.set for side in thing.sparsity.dsets]
+    return [thing.dataset.set] if isinstance(thing, Dat) else []
+
+
+def sets_of(thing: Any) -> list[Set]:
+    """Return the Sets that an object is made of, what they are made of first; a Set itself, too.
+
+    Args:
+        thing: As of `homes_of`.
+    """
+    found = [one for home in homes_of(thing) for one in sets_of(home)]
+    return [*found, thing] if isinstance(thing, Set) and not isinstance(thing, Subset) else found
 
 
 def n_bytes_of(thing: Any) -> int:
     """Return the bytes of what an object holds."""
     if isinstance(thing, Subset):
         return int(thing.owned_indices.nbytes)
+    if isinstance(thing, ExtrudedSet):
+        return int(thing.layers_array.nbytes)
     if isinstance(thing, Set):
         return 0
     return int(thing.values.nbytes if isinstance(thing, Map) else thing._buffer.n_bytes)
@@ -142,6 +186,9 @@ def values_of(thing: Any, part: Part | None = None) -> Array | None:
     """
     if isinstance(thing, Subset):
         return np.array(thing.owned_indices)
+    if isinstance(thing, ExtrudedSet) and not thing.constant_layers:
+        _check_whole(thing)
+        return np.array(thing.layers_array).ravel()
     if isinstance(thing, Set):
         return None
     if isinstance(thing, Map):

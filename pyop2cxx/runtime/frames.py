@@ -6,9 +6,11 @@ A process with nothing new to generate starts without Jinja2.
 
 from __future__ import annotations
 
+from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from pyop2cxx import _core
 from pyop2cxx.base.folders import template_folder
 from pyop2cxx.exceptions import InternalError
 from pyop2cxx.runtime import runtime, seams
@@ -27,10 +29,22 @@ def folders_of(backend: Backend) -> tuple[Path, ...]:
     return tuple(folder for folder in folders if folder is not None)
 
 
-def identified(folder: Path) -> tuple[str, tuple[tuple[str, int, int], ...]]:
-    """Identify the templates of a folder of others, which may change while a program runs."""
+def identified(folder: Path) -> str:
+    """Return a digest of the templates in a folder of others, which may change in between.
+
+    It is of their names below the folder and of what they hold, not of where the folder is or when
+    they were written: tables of loops are found by it on other machines.
+    """
     below = [path for path in folder.rglob("*") if path.is_dir()]
-    return str(folder), files([folder, *below])
+    return _digest_of(folder, files([folder, *below]))
+
+
+@lru_cache(maxsize=64)
+def _digest_of(folder: Path, found: tuple[tuple[str, int, int], ...]) -> str:
+    """Read the files, unless none has changed since they were read."""
+    paths = sorted(Path(name).relative_to(folder) for name, *_ in found)
+    held = {path.as_posix(): (folder / path).read_bytes() for path in paths}
+    return str(_core.digest(repr(held)))
 
 
 def render(template: str, context: Mapping[str, object], folders: tuple[Path, ...] = ()) -> str:

@@ -222,22 +222,33 @@ def path_of(map_: Map, items: Items, toset: int) -> _core.MapRef:
         items: What the loop visits.
         toset: The number of the Map's target Set.
     """
-    width = map_._width
+    rows = [_core.RowRef(*row) for row in rows_of(map_, items)]
+    return _core.MapRef(arity=len(rows) or map_.arity, toset=toset, width=map_._width, rows=rows)
+
+
+def rows_of(map_: Map, items: Items) -> list[tuple[int, int, int, int]]:
+    """Return which entries of a Map's rows a loop uses: slot, offset, quotient, cells above.
+
+    Args:
+        map_: The Map.
+        items: What the loop visits.
+
+    Returns:
+        Nothing if it is all entries in their order, of a Set that is not extruded.
+    """
     slots = map_._slots
     if not items.extruded:
-        rows = [] if slots is None else [_core.RowRef(slot, 0, 0, 0) for slot in slots]
-        return _core.MapRef(arity=map_.arity, toset=toset, width=width, rows=rows)
+        return [(slot, 0, 0, 0) for slot in slots or ()]
     if slots is None:
         slots = tuple(range(map_.arity))
     offsets = [0] * len(slots) if map_.offset is None else map_.offset.tolist()
     quotient = map_.offset_quotient
     quotients = [0] * len(slots) if quotient is None else quotient.tolist()
-    rows = [
-        _core.RowRef(slot, offset, start, above)
+    return [
+        (slot, offset, start, above)
         for above in range(2 if items.facets and not map_._is_of_columns else 1)
         for slot, offset, start in zip(slots, offsets, quotients, strict=True)
     ]
-    return _core.MapRef(arity=len(rows), toset=toset, width=width, rows=rows)
 
 
 def check_reach(map_: Map, items: Items, iterset: Set, what: str) -> None:

@@ -137,6 +137,151 @@ int main(int argc, char** argv) try {
 }
 """
 
+# Columns as deep as the lake of `demos/column_sum.py`, and others of one number of layers, one of
+# them periodic: all regions, a part, the layer, a matrix.
+COLUMNS = """
+import sys
+from pathlib import Path
+import numpy as np
+sys.path.insert(0, sys.argv[1])
+from column_sum import COLUMN, depth
+from pyop2cxx import op2
+from pyop2cxx.mesh import square_mesh
+op2.init(deterministic=True)
+n = int(sys.argv[2])
+surface = square_mesh(n)
+deep = depth(surface.coordinates.data_ro.T)[surface.cell_vertices.values].mean(axis=1)
+n_cells = np.ceil(n * deep).astype(np.int32)
+lake = surface.extruded(n_cells, lambda x, s: depth(x) * (s - 1), continuous=False)
+volume, light = op2.Dat(surface.cells, name="volume"), op2.Dat(surface.cells, name="light")
+x, up = lake.coordinates, lake.cell_vertices
+op2.par_loop(
+    op2.Kernel(COLUMN, "column_sum"), lake.columns, x(op2.READ, up), volume(op2.INC),
+    light(op2.INC)
+)
+wet = op2.Subset(lake.columns, range(0, surface.cells.size, 3))
+shine = op2.Kernel("void shine(const double *x, double *l) { *l += 0.1 * x[2]; }", "shine")
+op2.par_loop(shine, wet, x(op2.READ, up), light(op2.INC), iteration_region=op2.ON_TOP)
+
+base, nodes = op2.Set(n, "base"), op2.Set(8 * n, "nodes")
+values = [[8 * i, 8 * ((i + 1) % n)] for i in range(n)]
+columns = op2.ExtrudedSet(base, 5)
+sides = op2.Map(columns, nodes, 2, values, "sides", offset=[1, 1])
+heat = op2.Dat(nodes, np.arange(8.0 * n) % 7, name="heat")
+flow = op2.Dat(nodes, name="flow")
+jump = op2.Kernel('''
+void jump(const double *h, double *f) {
+  for (int i = 0; i < 2; ++i) f[i] += h[2 + i] - h[i], f[2 + i] -= 0.5 * (h[2 + i] - h[i]);
+}''', "jump")
+op2.par_loop(
+    jump, columns, heat(op2.READ, sides), flow(op2.INC, sides),
+    iteration_region=op2.ON_INTERIOR_FACETS
+)
+ground = op2.Kernel("void ground(double *f, int layer) { f[0] += 3 + layer; }", "ground")
+op2.par_loop(
+    ground, columns, flow(op2.INC, sides), iteration_region=op2.ON_BOTTOM, pass_layer_arg=True
+)
+mass = op2.Mat(op2.Sparsity((nodes, nodes), [(sides, sides, None)]), name="mass")
+couple = op2.Kernel(
+    "void couple(double *m, const double *h) { for (int i = 0; i < 4; ++i) m[i] += i + h[i / 2]; }",
+    "couple",
+)
+op2.par_loop(couple, columns, mass(op2.INC, (sides, sides)), heat(op2.READ, sides))
+mass.assemble()
+ring = op2.ExtrudedSet(base, 6, extruded_periodic=True)
+turns = op2.Map(
+    ring, nodes, 2, [[8 * i, 8 * i + 1] for i in range(n)], "turns", offset=[1, 1],
+    offset_quotient=[0, 1]
+)
+turn = op2.Kernel("void turn(double *f, const double *h) { f[0] += h[1]; }", "turn")
+op2.par_loop(turn, ring, flow(op2.INC, turns), heat(op2.READ, turns))
+last = op2.Kernel("void last(double *f) { f[0] *= 2; }", "last")
+backwards = op2.PermutedMap(op2.Map(base, nodes, 2, values, "flat"), [1, 0])
+op2.par_loop(last, base, flow(op2.RW, backwards))
+if len(sys.argv) > 3:
+    folder = Path(sys.argv[3])
+    for name, array in (
+        ("layers", lake.columns.layers_array), ("up", up.values), ("x", x.data_ro),
+        ("volume", volume.data_ro), ("light", light.data_ro), ("flow", flow.data_ro)
+    ):
+        array.tofile(folder / f"columns_{name}.bin")
+"""
+
+COLUMNS_CPP = """
+#include <columns.hpp>
+#include <algorithm>
+#include <fstream>
+#include <iostream>
+#include <iterator>
+#include <string>
+#include <vector>
+
+template <class T>
+std::vector<T> held(const std::string& file) {
+  std::ifstream from(file, std::ios::binary);
+  const std::vector<char> bytes{std::istreambuf_iterator<char>(from), {}};
+  std::vector<T> values(bytes.size() / sizeof(T));
+  std::copy(bytes.begin(), bytes.end(), reinterpret_cast<char*>(values.data()));
+  return values;
+}
+
+bool same(const std::string& what, const op2::Dat<double>& dat, const std::string& file) {
+  const std::vector<double> wanted = held<double>(file);
+  const auto got = dat.read();
+  const bool equal = std::equal(wanted.begin(), wanted.end(), got.begin(), got.end());
+  std::cout << what << (equal ? ": same bits\\n" : ": OTHER BITS\\n");
+  return equal;
+}
+
+int main(int argc, char** argv) try {
+  if (argc != 5) return 2;
+  const std::string files = std::string(argv[1]) + "/columns_", mistake = argv[4];
+  const int n = std::stoi(argv[2]);
+  op2::init({op2::backend_named(argv[3]), 2});
+
+  const auto layers = held<std::int64_t>(files + "layers.bin");
+  const auto up_values = held<int>(files + "up.bin");
+  std::vector<double> points = held<double>(files + "x.bin");
+  const op2::Set surface(layers.size() / 2, "surface"), vertices(points.size() / 3, "vertices");
+  const op2::ExtrudedSet lake(surface, layers);
+  const op2::Map<6> up(lake, vertices, up_values, op2::Offset{{1, 1, 1, 1, 1, 1}}, "up");
+  const op2::Dat<double, 3> x(vertices, points, "x");
+  std::vector<double> volumes(surface.size()), lights(surface.size());
+  const op2::Dat<double> volume(surface, volumes, "volume"), light(surface, lights, "light");
+  columns::column_sum(lake, x, up, volume, light)();
+  std::vector<int> wet;
+  for (int i = 0; i < surface.size(); i += 3) wet.push_back(i);
+  columns::shine(op2::Subset(lake, wet, "wet"), x, up, light, op2::Region::top)();
+
+  const op2::Set base(n, "base"), nodes(8 * n, "nodes");
+  std::vector<int> sides_values, turns_values;
+  for (int i = 0; i < n; ++i) {
+    sides_values.insert(sides_values.end(), {8 * i, 8 * ((i + 1) % n)});
+    turns_values.insert(turns_values.end(), {8 * i, 8 * i + 1});
+  }
+  const op2::ExtrudedSet five(base, mistake == "layers" ? 10 : 5), ring(base, 6, true);
+  const op2::Offset upwards = mistake == "offset" ? op2::Offset{} : op2::Offset{{1, 1}};
+  const op2::Map<2> sides(five, nodes, sides_values, upwards, "sides");
+  const op2::Map<2> turns(ring, nodes, turns_values, op2::Offset{{1, 1}, {0, 1}}, "turns");
+  const op2::Map<2> flat(base, nodes, sides_values, "flat");
+  std::vector<double> heat_values(8 * n), flow_values(8 * n);
+  for (int i = 0; i < 8 * n; ++i) heat_values[i] = i % 7;
+  const op2::Dat<double> heat(nodes, heat_values, "heat"), flow(nodes, flow_values, "flow");
+  const auto cells = mistake == "facets" ? op2::Region::interior_facets : op2::Region::bottom;
+  columns::jump(five, heat, sides, flow)();
+  columns::ground(five, flow, sides, cells)();
+  columns::turn(mistake == "ring" ? five : ring, flow, turns, heat)();
+  columns::last(base, flow, flat)();
+  bool right = same("volume", volume, files + "volume.bin");
+  right = same("light", light, files + "light.bin") && right;
+  right = same("flow", flow, files + "flow.bin") && right;
+  return right ? 0 : 3;
+} catch (const op2::Error& error) {
+  std::cerr << error.what() << '\\n';
+  return 1;
+}
+"""
+
 BUILD = """
 cmake_minimum_required(VERSION 3.16)
 project(both LANGUAGES C CXX)
@@ -144,6 +289,9 @@ add_subdirectory({demo} demo)
 add_subdirectory(matrix_loops)
 add_executable(mass matrix.cpp)
 target_link_libraries(mass PRIVATE matrix_cpp)
+add_subdirectory(columns_loops)
+add_executable(lake columns.cpp)
+target_link_libraries(lake PRIVATE columns_cpp)
 """
 
 
@@ -173,6 +321,11 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
     assert main(["generate", *options, str(folder / "matrix.py"), "40"]) == 0
     op2.exit()
     (folder / "matrix.cpp").write_text(MATRIX_CPP)
+    (folder / "columns.py").write_text(COLUMNS)
+    options = ["--backend", "sequential,openmp,opencl", "-o", str(folder / "columns_loops")]
+    assert main(["generate", *options, str(folder / "columns.py"), str(ROOT / "demos"), "6"]) == 0
+    op2.exit()
+    (folder / "columns.cpp").write_text(COLUMNS_CPP)
     (folder / "CMakeLists.txt").write_text(BUILD.format(demo=DEMO))
     loops = f"-DLOOPS={folder / 'loops'}"
     quick = (
@@ -184,6 +337,7 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
     done("cmake", "--install", folder / "runtime", "--prefix", folder / "installed")
     checks = ["-Dairfoil_CHECK=ON", "-Dmatrix_CHECK=ON"]
     checks += ["-Dairfoil_EXAMPLE=ON", "-Dmatrix_EXAMPLE=ON"]
+    checks += ["-Dcolumns_CHECK=ON", "-Dcolumns_EXAMPLE=ON"]
     prefix = f"-DCMAKE_PREFIX_PATH={folder / 'installed'}"
     said = done("cmake", "-S", folder, "-B", folder / "out", loops, quick, prefix, *checks)
     assert "airfoil: the run-time is that of" in said
@@ -268,6 +422,44 @@ def test_matrices_and_subsets_in_cpp_are_those_of_python(built: Path, backend: s
 )
 def test_wrong_subsets_in_cpp_are_errors(built: Path, mistake: str, message: str) -> None:
     command = [str(built / "out" / "mass"), "4", "sequential", "none.bin", mistake]
+    found = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert found.returncode == 1
+    assert message in found.stderr
+
+
+@pytest.mark.slow
+@needs_program("cmake")
+@pytest.mark.parametrize("backend", ["sequential", "openmp", "opencl"])
+def test_columns_in_cpp_have_the_bits_of_python(built: Path, backend: str) -> None:
+    needs(backend)
+    path = os.pathsep.join([str(ROOT), *filter(None, sys.path)])
+    environment = os.environ | {"PYTHONPATH": path, "PYOP2CXX_BACKEND": backend}
+    done(sys.executable, built / "columns.py", ROOT / "demos", 9, built, env=environment)
+    said = done(built / "out" / "lake", built, 9, backend, "").splitlines()
+    assert said == ["volume: same bits", "light: same bits", "flow: same bits"]
+    (check,) = (built / "out").rglob("columns_check")
+    loops = ("column_sum", "shine", "jump", "ground", "couple", "turn", "last")
+    assert {f"{loop} on {backend}: as in Python" for loop in loops} <= {*done(check).splitlines()}
+    (example,) = (built / "out").rglob("columns_example")
+    assert "volume: " in done(example, backend)
+
+
+@pytest.mark.slow
+@needs_program("cmake")
+@pytest.mark.parametrize(
+    ("mistake", "message"),
+    [
+        ("layers", "Map 'sides' leads from column 7, slot 1, to 72, but Set 'nodes' has entities"),
+        ("offset", "Map whose entry 0 moves by 1 from a layer to the next (quotient 0), but Map "),
+        ("facets", "it was generated for single cells; pass another region than interior_facets"),
+        ("ring", "it was generated for a Set of periodic columns with one number of layers, but "),
+    ],
+)
+def test_wrong_columns_in_cpp_are_errors(built: Path, mistake: str, message: str) -> None:
+    path = os.pathsep.join([str(ROOT), *filter(None, sys.path)])
+    environment = os.environ | {"PYTHONPATH": path, "PYOP2CXX_BACKEND": "sequential"}
+    done(sys.executable, built / "columns.py", ROOT / "demos", 9, built, env=environment)
+    command = [str(built / "out" / "lake"), str(built), "9", "sequential", mistake]
     found = subprocess.run(command, capture_output=True, text=True, check=False)
     assert found.returncode == 1
     assert message in found.stderr

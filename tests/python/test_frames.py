@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+import os
+import shutil
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -129,6 +131,43 @@ def test_a_changed_template_makes_another_text(mine: Path) -> None:
     assert "/* of add */" in str(loop.generate())
     mine.write_text(MINE.replace("of {{", "the very same {{"))
     assert "/* the very same add */" in str(loop.generate())
+
+
+@pytest.fixture
+def elsewhere(mine: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A copy of the folder, written at another time."""
+    folder = tmp_path_factory.mktemp("elsewhere")
+    shutil.copytree(mine.parent, folder / mine.parent.name)
+    os.utime(folder / TEMPLATE, (1, 1))
+    return folder
+
+
+def test_templates_are_known_wherever_they_lie(mine: Path, elsewhere: Path) -> None:
+    folder = mine.parents[1]
+    op2.init(backend="sequential", templates=folder)
+    key = small_loop().generate().key
+    op2.configuration["templates"] = str(elsewhere)
+    assert small_loop().generate().key == key
+    assert str(folder) not in key
+    (elsewhere / TEMPLATE).write_text(MINE.replace("of {{", "to {{"))
+    assert small_loop().generate().key != key
+    (elsewhere / TEMPLATE).rename(elsewhere / "host" / "renamed.j2")
+    assert small_loop().generate().key != key
+
+
+def test_a_table_serves_a_copy_of_the_templates(
+    mine: Path, elsewhere: Path, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    library = tmp_path_factory.mktemp("library")
+    op2.init(backend="sequential", templates=mine.parents[1])
+    with op2.dispatch.record(library, backends=["sequential"]):
+        small_loop().compute()
+    op2.exit()
+    op2.init(backend="sequential", templates=elsewhere, eti_only=True)
+    op2.dispatch.load(library)
+    loop = small_loop()
+    assert op2.dispatch.lookup(loop).tier == "ahead"
+    loop.compute()
 
 
 def test_other_templates_stay_ours(mine: Path) -> None:

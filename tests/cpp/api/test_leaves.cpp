@@ -48,6 +48,11 @@ TEST(Leaves, SumsAreWide) {
   EXPECT_EQ(inner(z, z), std::complex<double>(6, 0));
 }
 
+TEST(Leaves, SumsOfComplexFloatsAreWide) {
+  const std::vector<std::complex<float>> z{{4097, 0}};  // 4097 * 4097 is no float
+  EXPECT_EQ(inner(z, z), std::complex<double>(16785409, 0));
+}
+
 TEST(Leaves, ScanLeavesOutTheOwn) {
   const std::vector<std::int64_t> counts{1, 10, 2, 20, 3, 30};
   std::vector<std::int64_t> to(6);

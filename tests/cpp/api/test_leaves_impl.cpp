@@ -24,7 +24,7 @@ TEST(LeavesImpl, SumsOfPiecesLoseLittle) {
 TEST(LeavesImpl, TheSecondFactorIsConjugated) {
   const std::complex<float> a(1, 2);
   const std::complex<float> b(3, -1);
-  EXPECT_EQ(product(a, b), a * std::conj(b));
+  EXPECT_EQ(product(a, b), std::complex<double>(1, 7));
   EXPECT_EQ(product(std::int8_t{100}, std::int8_t{100}), 10'000);
 }
 
