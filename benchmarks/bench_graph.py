@@ -119,8 +119,9 @@ def airfoil(cells: str, iterations: int, rounds: int) -> None:
     print(f"airfoil, {mesh.n_cells} cells, us a step, and how many times faster than eager:")
     for name, seconds in best.items():
         print(f"  {name:16} {1e6 * seconds / iterations:8.1f} {best['eager'] / seconds:6.2f}")
-    for one in graph.stats().replays:
-        print(f"  {one}")
+    for name, one in (("graph", graph), ("graph of a chain", chained)):
+        for found in (*one.stats().replays, *one.stats().regions):
+            print(f"  {name}: {found}")
 
 
 class Poisson:
@@ -207,7 +208,7 @@ def cg(n_rows: int, n_columns: int, rounds: int) -> None:
         f"host {us['calls']:.1f} us a pass, graph {us['graph']:.1f} us, ratio "
         f"{us['calls'] / us['graph']:.2f}; they differ by {error:.1e}"
     )
-    for one in (*graph.stats().repeats, *graph.stats().replays):
+    for one in (*graph.stats().repeats, *graph.stats().replays, *graph.stats().regions):
         print(f"  {one}")
 
 

@@ -143,11 +143,18 @@ void bind_graph(py::module_& core) {
                              [](const Trial& one) { return one.side_by_side.shortest; })
       .def_property_readonly("several", [](const Trial& one) { return one.several.shortest; })
       .def_property_readonly("kept", &Trial::kept);
+  using Report = runtime::TeamReport;
+  py::class_<Report>(room, "TeamReport")
+      .def_readonly("n_regions", &Report::n_regions)
+      .def_readonly("n_shared", &Report::n_shared)
+      .def_readonly("n_alone", &Report::n_alone)
+      .def_readonly("why", &Report::why);
   bind_while(room);
   py::class_<runtime::ReadyGraph>(room, "LoopGraph")
       .def(py::init(&runtime::ready_graph), py::arg("steps"))
       .def("submit", &runtime::ReadyGraph::submit, py::arg("n"), Unlocked())
       .def_property_readonly("trial", &runtime::ReadyGraph::trial)
+      .def_property_readonly("report", &runtime::ReadyGraph::report)
       .def_property_readonly("native", &runtime::ReadyGraph::native);
 }
 

@@ -8,6 +8,7 @@
 #include <set>
 #include <utility>
 
+#include "base/abi.h"
 #include "base/error.hpp"
 #include "base/overload.hpp"
 #include "cg/atomics.hpp"
@@ -100,20 +101,116 @@ class Printer {
 
   void launch(const std::string& linkage) {
     context_.top_level(launch_context_declaration());
+    const bool has_team = opens_team(module_);
+    if (has_team) launch_in_team();
     const Scope scope = context_.function(
         fmt::format("{}int {}(const struct op2_context_v1 *context, long begin, long end,\n"
                     "    void *const *argv, unsigned int argc)",
                     linkage, module_.launch_name));
     context_.statement("(void)context;\n(void)argc;");
-    const std::set<std::string> used = kir::names_used(module_.launch);
-    for (std::size_t i = 0; i < module_.argv.size(); ++i) {
-      if (used.contains(module_.argv[i].name)) unpack(module_.argv[i], i);
+    if (has_team) {
+      context_.begin_branch("if (context->flags > 1)");
+      context_.statement(fmt::format("return {}(context, begin, end, argv);", in_team_name()));
+      context_.end_branch();
     }
+    unpack_all();
     block(module_.launch);
     context_.statement("return 0;");
   }
 
  private:
+  [[nodiscard]] std::string in_team_name() const { return module_.launch_name + "_in_team"; }
+
+  /// What loops that share one parallel region ask for; base/abi.h says what each flag means.
+  void launch_in_team() {
+    const Scope scope = context_.function(
+        fmt::format("static int {}(const struct op2_context_v1 *context, long begin, long end,\n"
+                    "    void *const *argv)",
+                    in_team_name()));
+    context_.comment("What is asked of a loop that shares a parallel region with others.");
+    context_.statement("int n_shares = 0;");
+    context_.begin_branch(fmt::format("if (context->flags == {})", OP2_OPEN_TEAM));
+    context_.pragma("omp parallel num_threads(context->n_threads)");
+    context_.begin_branch("");
+    context_.statement("(*(void (*const *)(void *))context->parameters)(context->parameters);");
+    context_.end_branch();
+    context_.else_branch(fmt::format("else if (context->flags == {})", OP2_WAIT_FOR_TEAM));
+    context_.statement(context_.dialect().barrier);
+    context_.else_branch(fmt::format("else if (context->flags == {})", OP2_COUNT_SHARES));
+    context_.pragma("omp for schedule(static) nowait");
+    context_.begin_branch("for (int share = 0; share < context->n_threads; ++share)");
+    context_.statement("++n_shares;");
+    context_.end_branch();
+    context_.else_branch("else");
+    unpack_all();
+    is_in_team_ = true;
+    block_in_team(module_.launch);
+    is_in_team_ = false;
+    context_.end_branch();
+    context_.statement("return n_shares;");
+  }
+
+  /// What is behind each other outside of regions is done by one thread, and the others wait; or by
+  /// each for the slots that will be its own.
+  void block_in_team(const kir::Block& statements) {
+    const auto is_serial = [](const kir::Stmt& statement) {
+      return !std::holds_alternative<kir::Decl>(statement.node) &&
+             !std::holds_alternative<kir::Region>(statement.node);
+    };
+    for (auto next = statements.begin(); next != statements.end();) {
+      if (!is_serial(*next)) {
+        print(*next++);
+      } else if (is_of_slots(*next)) {
+        context_.pragma("omp for schedule(static) nowait");
+        print(*next++);
+      } else {
+        context_.pragma("omp single");
+        context_.begin_branch("");
+        do {
+          print(*next++);
+        } while (next != statements.end() && is_serial(*next) && !is_of_slots(*next));
+        context_.end_branch();
+      }
+    }
+  }
+
+  /// Whether iterations write elements of their own, and all loops over threads have as many of
+  /// them: schedule(static) then gives each thread the same ones in all of these loops.
+  [[nodiscard]] bool is_of_slots(const kir::Stmt& statement) const {
+    const auto* loop = std::get_if<kir::For>(&statement.node);
+    if (loop == nullptr || loop->begin != kir::integer(0)) return false;
+    const auto is_index = [loop](const kir::Expr& part) { return part == kir::name(loop->index); };
+    const auto is_shared = [&is_index](const kir::Stmt& inner) {
+      if (std::holds_alternative<kir::For>(inner.node)) return false;
+      const auto* assign = std::get_if<kir::Assign>(&inner.node);
+      return assign == nullptr || !kir::any_expr(assign->target, is_index);
+    };
+    const kir::Expr end = value_of(loop->end);
+    const auto has_others = [&end](const kir::Stmt& inner) {
+      const auto* other = std::get_if<kir::For>(&inner.node);
+      return other != nullptr && other->axis == kir::Axis::thread &&
+             (other->end != end || other->begin != kir::integer(0));
+    };
+    return !kir::any_stmt(loop->body, is_shared) && !kir::any_stmt(module_.launch, has_others);
+  }
+
+  /// What a variable of the launch function was declared to be.
+  [[nodiscard]] kir::Expr value_of(const kir::Expr& expression) const {
+    for (const kir::Stmt& statement : module_.launch) {
+      const auto* decl = std::get_if<kir::Decl>(&statement.node);
+      const bool is_it = decl != nullptr && expression == kir::name(decl->name);
+      if (is_it && decl->extent == 0 && decl->value.size() == 1) return decl->value.front();
+    }
+    return expression;
+  }
+
+  void unpack_all() {
+    const std::set<std::string> used = kir::names_used(module_.launch);
+    for (std::size_t i = 0; i < module_.argv.size(); ++i) {
+      if (used.contains(module_.argv[i].name)) unpack(module_.argv[i], i);
+    }
+  }
+
   void assume_aligned(const std::vector<kir::Parameter>& parameters) {
     if (context_.dialect().assume_aligned.empty()) return;
     for (const kir::Parameter& parameter : parameters) {
@@ -264,6 +361,7 @@ class Printer {
 
   /// Twice: a team of one thread costs OpenMP 0.4 microseconds, plain loops cost nothing.
   void print_region(const kir::Region& region) {
+    if (is_in_team_) return block(region.body);
     context_.begin_branch("if (context->flags)");
     is_alone_ = true;
     block(region.body);
@@ -433,10 +531,17 @@ class Printer {
   const kir::Module& module_;
   const std::vector<std::string>& entries_;
   bool is_alone_ = false;                           // printing what one thread does without a team
+  bool is_in_team_ = false;                         // printing what a team does that is there
   std::map<std::string, kir::VariableType> packs_;  // arrays of vectors
 };
 
 }  // namespace
+
+bool opens_team(const kir::Module& module) {
+  return std::ranges::any_of(module.launch, [](const kir::Stmt& statement) {
+    return std::holds_alternative<kir::Region>(statement.node);
+  });
+}
 
 std::string prototype(const Dialect& dialect, const kir::Function& function) {
   const bool is_bounded = function.least_blocks > 0 && !dialect.bounds.empty();

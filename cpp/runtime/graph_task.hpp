@@ -9,6 +9,7 @@
 
 #include "mesh/coherence.hpp"
 #include "runtime/device.hpp"
+#include "runtime/host/team_loop.hpp"
 
 namespace op2::runtime {
 
@@ -29,6 +30,12 @@ class GraphTask {
   [[nodiscard]] virtual const std::vector<mesh::BufferUse>& uses() const = 0;
   /// @brief Whether somebody measures it now, so that it must be launched by itself.
   [[nodiscard]] virtual bool is_profiled() const { return false; }
+  /// @brief The loop that it is on the host, which can share a parallel region with others; else
+  /// null.
+  [[nodiscard]] virtual TeamLoop* team_loop() { return nullptr; }
+  /// @brief Whether it sets or copies values on the host, and nothing else: one thread may do that
+  /// while those of its team wait.
+  [[nodiscard]] virtual bool is_of_values() const { return false; }
   /// @brief Whether make_ready() may give Buffers the memory of others.
   [[nodiscard]] virtual bool may_exchange() const { return false; }
   /// @brief The two Buffers whose memory the last make_ready() exchanged; null: none.

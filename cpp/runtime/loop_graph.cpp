@@ -16,16 +16,11 @@ static_assert(graph::GraphBackend<DeviceGraph>);
 // HostGraph
 
 void HostGraph::instantiate() {
-  loops_ = nodes().in_order();
+  sequence_ = std::make_unique<HostSequence>(nodes().in_order());
 }
 
 bool HostGraph::submit(std::int64_t n) {
-  const std::lock_guard lock(mutex_);
-  bool has_copied = false;
-  for (std::int64_t i = 0; i < n; ++i) {
-    for (const LoopKernel& loop : loops_) has_copied |= loop->run();
-  }
-  return has_copied;
+  return sequence_->run(n);
 }
 
 // DeviceGraph

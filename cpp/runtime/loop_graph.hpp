@@ -3,13 +3,13 @@
 
 #include <cstdint>
 #include <memory>
-#include <mutex>
 #include <span>
 #include <utility>
 #include <vector>
 
 #include "graph/backend.hpp"
 #include "runtime/device.hpp"
+#include "runtime/host_sequence.hpp"
 #include "runtime/loop_nodes.hpp"
 #include "runtime/sequence.hpp"
 
@@ -33,7 +33,9 @@ class ReadyGraph {
   /// @brief The vendor's object that the last submit enqueued; 0 if loops ran one by one.
   [[nodiscard]] virtual std::uintptr_t native() const = 0;
   /// @brief Whether it pays to enqueue it as one; all zero where that cannot be done.
-  [[nodiscard]] virtual ReplayTrial trial() const { return {}; }
+  [[nodiscard]] virtual ReplayTrial trial() const = 0;
+  /// @brief What shares parallel regions; on the host.
+  [[nodiscard]] virtual TeamReport report() const { return {}; }
 };
 
 /// @brief What graphs of loops have in common on all backends: nodes that run in the order in which
@@ -71,17 +73,19 @@ class LoopGraph : public ReadyGraph {
 /// @brief The threads of this process: loops are done when submit() returns.
 struct HostSpace {};
 
-/// @brief Loops on the host, each with its team of threads, one after the other.
+/// @brief Loops on the host, one after the other, each with its team of threads or several with
+/// one.
 class HostGraph final : public LoopGraph<HostGraph, HostSpace> {
  public:
   using LoopGraph::LoopGraph;
   void instantiate();
   bool submit(std::int64_t n) override;
   [[nodiscard]] std::uintptr_t native() const override { return 0; }
+  [[nodiscard]] ReplayTrial trial() const override { return sequence_->trial(); }
+  [[nodiscard]] TeamReport report() const override { return sequence_->report(); }
 
  private:
-  std::vector<LoopKernel> loops_;
-  std::mutex mutex_;  // held while they run
+  std::unique_ptr<HostSequence> sequence_;  // null before instantiate()
 };
 
 /// @brief Loops on a device, enqueued one after the other, or as one where it can record them.

@@ -80,9 +80,13 @@ bool PreparedLoop::run() {
   const NamedRange range(what_.c_str());
   ensure_plan();
   const bool has_copied = mirror_ ? run_on_device() : run_on_host();
+  count_run();
+  return has_copied;
+}
+
+void PreparedLoop::count_run() {
   timing_->useful_bytes += options_.useful_bytes;
   ++timing_->n_calls;
-  return has_copied;
 }
 
 void PreparedLoop::note(std::string_view kind, std::int64_t begin, std::int64_t n_bytes) const {
@@ -170,30 +174,51 @@ void PreparedLoop::forget_saved() {
 }
 
 bool PreparedLoop::run_on_host() {
-  const bool has_copied = mesh::bring_to_host(current_uses(), {what_});
-  for (std::size_t i = 0; is_saving_ && i < uses_.size(); ++i) save(i);
-  count_writes();
+  const bool has_copied = make_ready_on_host();
   const std::int64_t start = trace_clock();
-  if (plan_.n_items > 0) {
-    gather_addresses();
-    std::fill(std::begin(error_), std::end(error_), 0);
-    const bool alone = is_alone(start);
-    context_.flags = alone ? OP2_ONE_THREAD : 0;
-    if (!alone) note_parallel_region();
-    const int status = executable_->launch(&context_, 0, plan_.n_items, argv_.data(),
-                                           static_cast<unsigned int>(argv_.size()));
-    if (context_.n_threads > 1) team_->note(alone, trace_clock() - start);
-    if (status != 0 || error_[0] != 0) report_error(status);
-  }
-  timing_->nanoseconds += trace_clock() - start;
-  note("loop", start, options_.useful_bytes);
+  const int status = launch(context_);
+  note_launch(start);
+  check(status);
   return has_copied;
 }
 
-bool PreparedLoop::is_alone(std::int64_t now) {
+bool PreparedLoop::make_ready_on_host() {
+  const bool has_copied = mesh::bring_to_host(current_uses(), {what_});
+  for (std::size_t i = 0; is_saving_ && i < uses_.size(); ++i) save(i);
+  count_writes();
+  std::fill(std::begin(error_), std::end(error_), 0);
+  if (plan_.n_items > 0) gather_addresses();
+  const bool alone = plan_.n_items == 0 || is_alone();
+  context_.flags = alone ? OP2_ONE_THREAD : 0;
+  if (!alone) note_parallel_region();
+  return has_copied;
+}
+
+bool PreparedLoop::make_ready_for_team() {
+  check_fork();
+  ensure_plan();
+  count_run();
+  return make_ready_on_host();
+}
+
+int PreparedLoop::launch(const op2_context_v1& context) {
+  // what is asked of a team besides does not depend on this loop's elements
+  if (plan_.n_items == 0 && context.flags <= OP2_IN_TEAM) return 0;
+  return executable_->launch(&context, 0, plan_.n_items, argv_.data(),
+                             static_cast<unsigned int>(argv_.size()));
+}
+
+void PreparedLoop::note_launch(std::int64_t start) {
+  const std::int64_t nanoseconds = trace_clock() - start;
+  if (context_.n_threads > 1 && plan_.n_items > 0) team_->note(context_.flags != 0, nanoseconds);
+  timing_->nanoseconds += nanoseconds;
+  note("loop", start, options_.useful_bytes);
+}
+
+bool PreparedLoop::is_alone() {
   if (!executable_->is_parallel || context_.n_threads == 1) return true;
   if (forked_after_parallel_region()) return true;  // the team did not come along
-  return team_->is_alone(contention().round(now));
+  return team_->is_alone(contention().round(trace_clock()));
 }
 
 bool PreparedLoop::bring_to_device() {
@@ -447,8 +472,9 @@ void PreparedLoop::gather_addresses() {
   }
 }
 
-void PreparedLoop::report_error(int status) const {
+void PreparedLoop::check(int status) const {
   const long code = error_[0] != 0 ? error_[0] : status;
+  if (code == 0) return;
   throw ExecutionError(
       fmt::format("par_loop '{}': check {} failed: argument {}, element {}, value {}",
                   executable_->name, code, error_[1], error_[2], error_[3]));

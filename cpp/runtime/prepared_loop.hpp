@@ -21,6 +21,7 @@
 #include "runtime/device_mirror.hpp"
 #include "runtime/graph_task.hpp"
 #include "runtime/host/team_choice.hpp"
+#include "runtime/host/team_loop.hpp"
 #include "runtime/timing.hpp"
 
 namespace op2::runtime {
@@ -40,7 +41,7 @@ struct LaunchOptions {
 ///
 /// Buffers are slots: their addresses are read at each launch. Plans are rebuilt when a Map's
 /// version grows. Runs of one object exclude each other, because they share scratch memory.
-class PreparedLoop final : public GraphTask {
+class PreparedLoop final : public GraphTask, private TeamLoop {
  public:
   /// @param[in] mirror The device of an Executable that has device code; otherwise null.
   PreparedLoop(ExecutablePtr executable, Binding binding, LaunchOptions options,
@@ -72,6 +73,7 @@ class PreparedLoop final : public GraphTask {
     return device_loop_ ? device_loop_->n_launches() : 0;
   }
   void count_replays(std::int64_t n) override;
+  [[nodiscard]] TeamLoop* team_loop() override { return mirror_ ? nullptr : this; }
 
   /// @brief run(), and keep what the arguments held before, for restore().
   /// @param[in] also Arguments that are only read, but may be written against their access.
@@ -97,14 +99,24 @@ class PreparedLoop final : public GraphTask {
   [[nodiscard]] plan::ConflictSet conflicts() const;
   [[nodiscard]] plan::PlanRequest plan_request() const;
   [[nodiscard]] int threads_for_size() const;
-  [[nodiscard]] bool is_alone(std::int64_t now);
+  [[nodiscard]] bool is_alone();
   void size_scratch();
   void note_uses();
   [[nodiscard]] mesh::Use use_of(const abi::Parameter& argument) const;
   void gather_addresses();
-  [[noreturn]] void report_error(int status) const;
   void check_fork() const;
   bool run_on_host();
+  bool make_ready_on_host();
+  void count_run();
+  // as one of several in a region
+  [[nodiscard]] bool opens_team() const override { return executable_->is_parallel; }
+  [[nodiscard]] std::unique_lock<std::mutex> lock() override { return std::unique_lock(mutex_); }
+  bool make_ready_for_team() override;
+  [[nodiscard]] const op2_context_v1& context() const override { return context_; }
+  int launch(const op2_context_v1& context) override;
+  void note_launch(std::int64_t start) override;
+  [[nodiscard]] bool has_failed() const override { return error_[0] != 0; }
+  void check(int status) const override;
   void save(std::size_t use);
   [[nodiscard]] std::unique_ptr<std::byte[]> spare(std::size_t use, std::int64_t n_bytes);
   [[nodiscard]] const std::vector<mesh::BufferUse>& current_uses() const {

@@ -27,7 +27,7 @@ Way ReplayTrial::next() const {
 
 std::int64_t ReplayTrial::n_at_once(std::int64_t n_left) const {
   const int n_measured = alone.n + as_one.n + (has_branches ? side_by_side.n : 0);
-  const int n_all = n_each * (has_branches ? 3 : 2);
+  const int n_all = n_wanted * (has_branches ? 3 : 2);
   return std::clamp<std::int64_t>(n_left / std::max(n_all - n_measured, 1), 1, most_at_once);
 }
 
@@ -52,7 +52,7 @@ void ReplayTrial::note(Way way, std::int64_t nanoseconds) {
 
 Way ReplayTrial::single() const {
   const int least = std::min(alone.n, has_branches ? std::min(as_one.n, side_by_side.n) : as_one.n);
-  if (least < n_each) return Way::undecided;
+  if (least < n_wanted) return Way::undecided;
   const bool is_better = has_branches && side_by_side.shortest < as_one.shortest;
   const Measured& best = is_better ? side_by_side : as_one;
   if (alone.shortest < best.shortest) return Way::alone;
@@ -61,7 +61,7 @@ Way ReplayTrial::single() const {
 
 Way ReplayTrial::kept() const {
   const Way best = single();
-  const bool is_known = best != Way::undecided && several.n >= n_each;
+  const bool is_known = best != Way::undecided && several.n >= n_wanted;
   return is_known && several.shortest < (this->*member(best)).shortest ? Way::several : best;
 }
 

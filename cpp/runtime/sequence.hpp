@@ -34,8 +34,9 @@ struct ReplayTrial {
   Measured several;           ///< one of n_several runs that are one
   bool has_branches = false;  ///< whether side_by_side is possible
 
-  /// @brief How often each is measured.
+  /// @brief How often each is measured on a device.
   static constexpr int n_each = 3;
+  int n_wanted = n_each;  ///< how often each is measured
   /// @brief So many runs at most are measured at once.
   static constexpr std::int64_t most_at_once = 8;
 

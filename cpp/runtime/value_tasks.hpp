@@ -22,6 +22,7 @@ class ValueTask : public GraphTask {
     return mirror_ ? mirror_->device() : nullptr;
   }
   [[nodiscard]] const std::vector<mesh::BufferUse>& uses() const override { return uses_; }
+  [[nodiscard]] bool is_of_values() const override { return mirror_ == nullptr; }
   bool run() override;
   [[nodiscard]] Device* recorder() override { return device().get(); }
   [[nodiscard]] std::size_t n_launches() const override { return 1; }

@@ -20,6 +20,7 @@ __all__: list[str] = [
     "QueueTask",
     "ReplayTrial",
     "Step",
+    "TeamReport",
     "Way",
     "WhileTrial",
     "dependences",
@@ -149,6 +150,16 @@ class ReplayTrial:
     @property
     def side_by_side(self) -> int: ...
 
+class TeamReport:
+    @property
+    def n_alone(self) -> int: ...
+    @property
+    def n_regions(self) -> int: ...
+    @property
+    def n_shared(self) -> int: ...
+    @property
+    def why(self) -> str: ...
+
 class ConditionSide:
     @typing.overload
     def __init__(self, value: typing.SupportsFloat | typing.SupportsIndex) -> None: ...
@@ -197,6 +208,8 @@ class LoopGraph:
     def submit(self, n: typing.SupportsInt | typing.SupportsIndex) -> bool: ...
     @property
     def native(self) -> int: ...
+    @property
+    def report(self) -> TeamReport: ...
     @property
     def trial(self) -> ReplayTrial: ...
 

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from pyop2cxx.graph.operations import Operation
-    from pyop2cxx.graph.pieces import Repeats
+    from pyop2cxx.graph.pieces import Regions, Repeats
 
 ON_RACE = ("error", "serialise", "ignore")
 _MOST_BOUND = 16
@@ -36,7 +36,9 @@ _MOST_SHOWN = 8
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Replay:
-    """Whether it pays to replay a piece of a graph as one on a device, as measured there.
+    """Whether it pays to run a piece of a graph as one, as measured.
+
+    On a device that is one recording; on ``openmp`` one parallel region that loops share.
 
     Attributes:
         alone_ms: Milliseconds of a submit, loop by loop; None if that was not measured yet.
@@ -78,7 +80,9 @@ class GraphStats:
         instantiations: How often its loops were made ready: once, and after each change of options.
         instantiate_ms: Milliseconds that the last time took, compilers included.
         backend: What its loops run on.
-        replays: For each segment that a GPU can replay as one, whether that pays; empty elsewhere.
+        replays: For each segment that can run as one, whether that pays: as a recording of a
+            device, or in shared parallel regions of ``openmp``. Empty elsewhere, and before a try.
+        regions: For each segment on ``openmp``, how many loops share parallel regions, or why none.
         repeats: For each ``while_``, whether the host or the device repeats it.
     """
 
@@ -91,6 +95,7 @@ class GraphStats:
     instantiate_ms: float
     backend: str
     replays: tuple[Replay, ...]
+    regions: tuple[Regions, ...]
     repeats: tuple[Repeats, ...]
 
 
@@ -283,6 +288,7 @@ class Graph:
             instantiate_ms=self._milliseconds,
             backend=self._backend,
             replays=tuple(map(_replay, self._program.trials)),
+            regions=self._program.regions,
             repeats=self._program.repeats,
         )
 
@@ -307,6 +313,7 @@ class Graph:
         return [
             f"submitted {times} on {self._backend}",
             *(str(_replay(trial)) for trial in self._program.trials),
+            *map(str, self._program.regions),
             *map(str, self._program.repeats),
         ]
 

@@ -49,6 +49,29 @@ class Repeats:
         return f"while {self.condition}: {', '.join([*found, f'kept: {self.kept}'])}{why}"
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Regions:
+    """Parallel regions of ``openmp`` that several loops of a piece share.
+
+    Attributes:
+        regions: How many a submit opens.
+        loops: Loops in them that a team of threads carried out.
+        others: Loops, fills and copies in them that one thread did while the others waited.
+        why: Why there are none; empty if there are some.
+    """
+
+    regions: int
+    loops: int
+    others: int
+    why: str
+
+    def __str__(self) -> str:
+        if self.why:
+            return f"each loop in a parallel region of its own: {self.why}"
+        others = f", and {self.others} that one thread does" if self.others else ""
+        return f"{self.loops} loops in {self.regions} parallel regions{others}"
+
+
 class Piece:
     """Operations that run without Python between them.
 
@@ -76,9 +99,23 @@ class Piece:
 
     @property
     def trials(self) -> tuple[_core.graph.ReplayTrial, ...]:
-        """What was measured of replaying them as one, if anything was."""
+        """What was measured of running them as one, if anything was."""
         trial = self._graph.trial
         return (trial,) if trial.as_one else ()
+
+    @property
+    def regions(self) -> tuple[Regions, ...]:
+        """What shared parallel regions in the last run; nothing where loops have no teams."""
+        report = self._graph.report
+        if not (report.n_regions or report.why):
+            return ()
+        found = Regions(
+            regions=report.n_regions,
+            loops=report.n_shared,
+            others=report.n_alone,
+            why=report.why,
+        )
+        return (found,)
 
     def __call__(self, n: int) -> None:
         """Run them, n times."""
@@ -133,10 +170,15 @@ class Program:
 
     @property
     def trials(self) -> tuple[_core.graph.ReplayTrial, ...]:
-        """What was measured of each piece that a device could replay as one."""
+        """What was measured of each piece that could run as one."""
         return tuple(
             trial for segment in self._segments for trial in getattr(segment, "trials", ())
         )
+
+    @property
+    def regions(self) -> tuple[Regions, ...]:
+        """What shared parallel regions in each piece that has teams of threads."""
+        return tuple(one for segment in self._segments for one in getattr(segment, "regions", ()))
 
     @property
     def repeats(self) -> tuple[Repeats, ...]:

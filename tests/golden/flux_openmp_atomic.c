@@ -58,10 +58,58 @@ struct op2_context_v1 {
   unsigned int flags;
 };
 
+static int op2_launch_flux_in_team(const struct op2_context_v1 *context, long begin, long end,
+    void *const *argv) {
+  // What is asked of a loop that shares a parallel region with others.
+  int n_shares = 0;
+  if (context->flags == 4) {
+    #pragma omp parallel num_threads(context->n_threads)
+    {
+      (*(void (*const *)(void *))context->parameters)(context->parameters);
+    }
+  } else if (context->flags == 8) {
+    #pragma omp barrier
+  } else if (context->flags == 16) {
+    #pragma omp for schedule(static) nowait
+    for (int share = 0; share < context->n_threads; ++share) {
+      ++n_shares;
+    }
+  } else {
+    const double *const q = (const double *)argv[0];
+    double *const r = (double *)argv[1];
+    double *const total = (double *)argv[2];
+    const int *const q_map = (const int *)argv[3];
+    const long n_slots = context->n_threads;
+    double *total_partial = (double *)((char *)context->scratch + 0);
+    #pragma omp for schedule(static) nowait
+    for (long slot = 0; slot < n_slots; ++slot) {
+      for (long c = 0; c < 1; ++c) {
+        total_partial[slot * 8 + c] = 0;
+      }
+    }
+    #pragma omp for schedule(static)
+    for (long slot = 0; slot < context->n_threads; ++slot) {
+      wrap_flux(begin + (end - begin) * slot / context->n_threads, begin + (end - begin) * (slot + 1) / context->n_threads, q, q_map, r, q_map, total_partial + slot * 8);
+    }
+    #pragma omp single
+    {
+      for (long slot = 0; slot < n_slots; ++slot) {
+        for (long c = 0; c < 1; ++c) {
+          total[c] += total_partial[slot * 8 + c];
+        }
+      }
+    }
+  }
+  return n_shares;
+}
+
 int op2_launch_flux(const struct op2_context_v1 *context, long begin, long end,
     void *const *argv, unsigned int argc) {
   (void)context;
   (void)argc;
+  if (context->flags > 1) {
+    return op2_launch_flux_in_team(context, begin, end, argv);
+  }
   const double *const q = (const double *)argv[0];
   double *const r = (double *)argv[1];
   double *const total = (double *)argv[2];

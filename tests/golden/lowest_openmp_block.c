@@ -68,10 +68,69 @@ struct op2_context_v1 {
   unsigned int flags;
 };
 
+static int op2_launch_lowest_in_team(const struct op2_context_v1 *context, long begin, long end,
+    void *const *argv) {
+  // What is asked of a loop that shares a parallel region with others.
+  int n_shares = 0;
+  if (context->flags == 4) {
+    #pragma omp parallel num_threads(context->n_threads)
+    {
+      (*(void (*const *)(void *))context->parameters)(context->parameters);
+    }
+  } else if (context->flags == 8) {
+    #pragma omp barrier
+  } else if (context->flags == 16) {
+    #pragma omp for schedule(static) nowait
+    for (int share = 0; share < context->n_threads; ++share) {
+      ++n_shares;
+    }
+  } else {
+    const double *const q = (const double *)argv[0];
+    double *const low = (double *)argv[1];
+    double *const lowest_of_all = (double *)argv[2];
+    const int *const q_map = (const int *)argv[3];
+    const long *const sizes = (const long *)argv[4];
+    const long *const colour_offset = (const long *)argv[5];
+    const long *const block_of = (const long *)argv[6];
+    const long *const block_offset = (const long *)argv[7];
+    const long n_slots = end - begin;
+    double *lowest_of_all_partial = (double *)((char *)context->scratch + 0);
+    #pragma omp single
+    {
+      for (long slot = 0; slot < n_slots; ++slot) {
+        for (long c = 0; c < 1; ++c) {
+          lowest_of_all_partial[slot * 8 + c] = lowest_of_all[c];
+        }
+      }
+    }
+    for (long colour = 0; colour < sizes[0]; ++colour) {
+      #pragma omp for schedule(static)
+      for (long k = (colour_offset[colour] < begin ? begin : colour_offset[colour]); k < (colour_offset[colour + 1] < end ? colour_offset[colour + 1] : end); ++k) {
+        const long block = block_of[k];
+        wrap_lowest(block_offset[block], block_offset[block + 1], q, q_map, low, q_map, lowest_of_all_partial + (k - begin) * 8);
+      }
+    }
+    #pragma omp single
+    {
+      for (long slot = 0; slot < n_slots; ++slot) {
+        for (long c = 0; c < 1; ++c) {
+          if (lowest_of_all_partial[slot * 8 + c] < lowest_of_all[c]) {
+            lowest_of_all[c] = lowest_of_all_partial[slot * 8 + c];
+          }
+        }
+      }
+    }
+  }
+  return n_shares;
+}
+
 int op2_launch_lowest(const struct op2_context_v1 *context, long begin, long end,
     void *const *argv, unsigned int argc) {
   (void)context;
   (void)argc;
+  if (context->flags > 1) {
+    return op2_launch_lowest_in_team(context, begin, end, argv);
+  }
   const double *const q = (const double *)argv[0];
   double *const low = (double *)argv[1];
   double *const lowest_of_all = (double *)argv[2];

@@ -116,10 +116,47 @@ struct op2_context_v1 {
   unsigned int flags;
 };
 
+static int op2_launch_res_in_team(const struct op2_context_v1 *context, long begin, long end,
+    void *const *argv) {
+  // What is asked of a loop that shares a parallel region with others.
+  int n_shares = 0;
+  if (context->flags == 4) {
+    #pragma omp parallel num_threads(context->n_threads)
+    {
+      (*(void (*const *)(void *))context->parameters)(context->parameters);
+    }
+  } else if (context->flags == 8) {
+    #pragma omp barrier
+  } else if (context->flags == 16) {
+    #pragma omp for schedule(static) nowait
+    for (int share = 0; share < context->n_threads; ++share) {
+      ++n_shares;
+    }
+  } else {
+    double *const y = (double *)argv[0];
+    const int *const y_map = (const int *)argv[1];
+    const long *const sizes = (const long *)argv[2];
+    const long *const colour_offset = (const long *)argv[3];
+    const long *const block_of = (const long *)argv[4];
+    const long *const block_offset = (const long *)argv[5];
+    for (long colour = 0; colour < sizes[0]; ++colour) {
+      #pragma omp for schedule(static)
+      for (long k = (colour_offset[colour] < begin ? begin : colour_offset[colour]); k < (colour_offset[colour + 1] < end ? colour_offset[colour + 1] : end); ++k) {
+        const long block = block_of[k];
+        wrap_res(block_offset[block], block_offset[block + 1], y, y_map);
+      }
+    }
+  }
+  return n_shares;
+}
+
 int op2_launch_res(const struct op2_context_v1 *context, long begin, long end,
     void *const *argv, unsigned int argc) {
   (void)context;
   (void)argc;
+  if (context->flags > 1) {
+    return op2_launch_res_in_team(context, begin, end, argv);
+  }
   double *const y = (double *)argv[0];
   const int *const y_map = (const int *)argv[1];
   const long *const sizes = (const long *)argv[2];

@@ -1,0 +1,265 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "runtime/host_sequence.hpp"
+
+#include <algorithm>
+#include <atomic>
+#include <exception>
+#include <limits>
+#include <set>
+#include <thread>
+#include <utility>
+
+namespace op2::runtime {
+namespace {
+
+// A host's times vary more than a device's.
+constexpr int n_each_on_host = 8;
+constexpr int least_loops = 2;  // that have a region in common
+
+}  // namespace
+
+/// Steps that the threads of one team carry out.
+class HostSequence::Region {
+ public:
+  Region(HostSequence& sequence, Stretch& stretch, std::size_t first, std::size_t last)
+      : sequence_(sequence),
+        stretch_(stretch),
+        first_(first),
+        last_(last),
+        opener_(*stretch.steps[first].loop),
+        context_(opener_.context()) {
+    for (std::size_t i = first; i < last; ++i) {
+      Step& step = stretch.steps[i];
+      if (step.is_shared) context_.n_threads = std::max(context_.n_threads, n_threads_of(step));
+    }
+  }
+
+  /// @brief Whether all loops see the team that the first one opens.
+  [[nodiscard]] bool is_possible() {
+    if (!std::exchange(stretch_.is_checked, true)) {
+      open(&Region::compare);
+      stretch_.has_one_runtime = !has_others_;
+    }
+    return stretch_.has_one_runtime;
+  }
+
+  /// @return Whether values were copied between host and devices.
+  bool run() {
+    open(&Region::carry_out);
+    if (failure_) std::rethrow_exception(failure_);
+    for (std::size_t i = first_; i < last_; ++i) {
+      if (stretch_.steps[i].is_shared) stretch_.steps[i].loop->check(0);
+    }
+    return has_copied_;
+  }
+
+ private:
+  /// What the opening launch function gets; its first member is all that it knows.
+  struct Team {
+    op2_team_v1 base;
+    Region* region;
+    void (Region::*work)();
+  };
+
+  static int n_threads_of(const Step& step) { return step.loop->context().n_threads; }
+
+  void open(void (Region::*work)()) {
+    Team team{{[](void* given) {
+                auto& one = *static_cast<Team*>(given);
+                (one.region->*one.work)();
+              }},
+              this,
+              work};
+    op2_context_v1 context = context_;
+    context.flags = OP2_OPEN_TEAM;
+    context.parameters = &team;
+    static_cast<void>(opener_.launch(context));
+  }
+
+  /// Each thread: whether its team is the one of all loops.
+  void compare() {
+    op2_context_v1 context = context_;
+    context.flags = OP2_COUNT_SHARES;
+    for (TeamLoop* loop : stretch_.loops) {
+      if (loop->opens_team() && loop->launch(context) != 1) has_others_ = true;
+    }
+  }
+
+  /// Each thread. All leave behind the same step.
+  void carry_out() {
+    const bool is_first = std::this_thread::get_id() == caller_;
+    op2_context_v1 wait = context_;
+    wait.flags = OP2_WAIT_FOR_TEAM;
+    for (std::size_t i = first_; i < last_; ++i) {
+      Step& step = stretch_.steps[i];
+      if (step.is_shared) {
+        const std::int64_t start = is_first ? sequence_.clock_() : 0;
+        step.loop->launch(step.context);  // ends with all of them
+        if (is_first) {
+          step.loop->note_launch(start);
+          // the others may be in the next step already, so all end behind that
+          if (step.loop->has_failed()) fail(i + 1);
+        }
+      } else {
+        if (is_first) carry_out_alone(step, i);
+        static_cast<void>(opener_.launch(wait));
+      }
+      if (failed_at_.load() <= i) return;
+    }
+  }
+
+  void carry_out_alone(Step& step, std::size_t i) {
+    try {
+      has_copied_ |= sequence_.carry_out(step);
+    } catch (...) {  // must not leave the region
+      failure_ = std::current_exception();
+      fail(i);
+    }
+  }
+
+  void fail(std::size_t at) { failed_at_ = std::min(failed_at_.load(), at); }
+
+  HostSequence& sequence_;
+  Stretch& stretch_;
+  std::size_t first_;
+  std::size_t last_;
+  TeamLoop& opener_;
+  op2_context_v1 context_;
+  std::thread::id caller_ = std::this_thread::get_id();
+  std::atomic<bool> has_others_ = false;
+  std::atomic<std::size_t> failed_at_ = std::numeric_limits<std::size_t>::max();
+  std::exception_ptr failure_;  // the first thread's
+  bool has_copied_ = false;     // the first thread's
+};
+
+HostSequence::HostSequence(std::vector<std::shared_ptr<GraphTask>> tasks, Clock clock)
+    : tasks_(std::move(tasks)), clock_(std::move(clock)) {
+  trial_.n_wanted = n_each_on_host;
+  find_stretches();
+}
+
+void HostSequence::find_stretches() {
+  bool is_open = false;
+  for (const std::shared_ptr<GraphTask>& task : tasks_) {
+    TeamLoop* loop = task->team_loop();
+    const bool can_join = loop != nullptr || task->is_of_values();
+    if (!is_open || !can_join) stretches_.emplace_back();
+    is_open = can_join;
+    Stretch& stretch = stretches_.back();
+    stretch.steps.push_back({task.get(), loop, false, {}});
+    if (loop != nullptr) stretch.loops.push_back(loop);
+  }
+  for (Stretch& stretch : stretches_) {
+    const auto n = std::ranges::count_if(stretch.loops, &TeamLoop::opens_team);
+    has_teams_ = has_teams_ || n > 0;
+    may_share_ = may_share_ || n >= least_loops;
+    // One order for all graphs, or two with the same loops could wait for each other.
+    const std::set<TeamLoop*> unique(stretch.loops.begin(), stretch.loops.end());
+    stretch.loops.assign(unique.begin(), unique.end());
+  }
+}
+
+bool HostSequence::run(std::int64_t n_times) {
+  const std::lock_guard lock(mutex_);
+  bool has_copied = false;
+  for (std::int64_t i = 0; i < n_times; ++i) {
+    const Way kept = trial_.single();
+    const bool is_first = !std::exchange(has_run_, true);  // plans are made
+    if (is_first || !may_share_ || kept == Way::alone) {
+      has_copied |= run_each();
+      continue;
+    }
+    if (kept == Way::as_one) {
+      has_copied |= run_in_regions();
+      continue;
+    }
+    const Way next = trial_.next();
+    const std::int64_t start = clock_();
+    has_copied |= next == Way::alone ? run_each() : run_in_regions();
+    // without a region nothing was compared
+    if (next == Way::alone || report_.n_regions > 0) trial_.note(next, clock_() - start);
+  }
+  return has_copied;
+}
+
+bool HostSequence::run_each() {
+  bool has_copied = false;
+  for (const std::shared_ptr<GraphTask>& task : tasks_) has_copied |= task->run();
+  return has_copied;
+}
+
+bool HostSequence::run_in_regions() {
+  report_ = {};
+  has_tried_ = true;
+  bool has_copied = false;
+  for (Stretch& stretch : stretches_) has_copied |= run_stretch(stretch);
+  return has_copied;
+}
+
+bool HostSequence::run_stretch(Stretch& stretch) {
+  std::vector<std::unique_lock<std::mutex>> locks;
+  locks.reserve(stretch.loops.size());
+  for (TeamLoop* loop : stretch.loops) locks.push_back(loop->lock());
+  bool has_copied = false;
+  int n_shared = 0;
+  std::size_t first = 0;
+  std::size_t last = 0;  // past the last that is shared
+  std::vector<Step>& steps = stretch.steps;
+  for (std::size_t i = 0; i < steps.size(); ++i) {
+    Step& step = steps[i];
+    if (step.loop == nullptr) continue;
+    has_copied |= step.loop->make_ready_for_team();
+    step.context = step.loop->context();
+    step.is_shared = step.context.flags == 0;
+    if (!step.is_shared) continue;
+    step.context.flags = OP2_IN_TEAM;
+    if (n_shared++ == 0) first = i;
+    last = i + 1;
+  }
+  std::size_t next = 0;
+  if (n_shared >= least_loops) {
+    Region region(*this, stretch, first, last);
+    if (region.is_possible()) {
+      for (; next < first; ++next) has_copied |= carry_out(steps[next]);
+      has_copied |= region.run();
+      next = last;
+      ++report_.n_regions;
+      report_.n_shared += n_shared;
+      report_.n_alone += static_cast<int>(last - first) - n_shared;
+    } else {
+      has_other_runtime_ = true;
+    }
+  }
+  for (; next < steps.size(); ++next) has_copied |= carry_out(steps[next]);
+  return has_copied;
+}
+
+bool HostSequence::carry_out(Step& step) {
+  if (step.loop == nullptr) return step.task->run();
+  const std::int64_t start = clock_();
+  const int status = step.loop->launch(step.loop->context());
+  step.loop->note_launch(start);
+  step.loop->check(status);
+  return false;
+}
+
+ReplayTrial HostSequence::trial() const {
+  const std::lock_guard lock(mutex_);
+  return trial_;
+}
+
+TeamReport HostSequence::report() const {
+  const std::lock_guard lock(mutex_);
+  if (!has_teams_) return {};
+  if (!may_share_) return {.why = "no two loops that teams carry out stand behind each other"};
+  if (trial_.single() == Way::alone) {
+    return {.why = "regions of their own were measured to be faster"};
+  }
+  TeamReport report = report_;
+  if (report.n_regions > 0 || !has_tried_) return report;
+  report.why = has_other_runtime_ ? "its loops were compiled for different OpenMP run-times"
+                                  : "one thread carries out all loops, or all but one";
+  return report;
+}
+
+}  // namespace op2::runtime
