@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from pyop2cxx import _core
 from pyop2cxx.base.access import READ
 from pyop2cxx.base.waiting import waiting
+from pyop2cxx.chain.entries import action_of
 from pyop2cxx.chain.group_loop import Elsewhere, GroupLoop, Task
 from pyop2cxx.chain.refusals import (
     Visited,
@@ -29,7 +30,7 @@ from pyop2cxx.runtime import runtime
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from pyop2cxx.chain.entries import Entry
+    from pyop2cxx.chain.entries import Entry, Waiting
     from pyop2cxx.chain.spares import Spares
     from pyop2cxx.data.carrier import DataCarrier, Lent
     from pyop2cxx.loop.parloop import ParLoop
@@ -99,15 +100,14 @@ class Compiled:
     eager_seconds: float
     saved_seconds: float
 
-    def run(self, entries: Sequence[Entry]) -> None:
+    def run(self, queue: Sequence[Waiting]) -> None:
         """Run all steps.
 
         Args:
-            entries: What was recorded, or the same again.
+            queue: What was recorded, or the same again.
         """
         for step in self.steps:
-            call = entries[step].action if isinstance(step, int) else step
-            assert call is not None
+            call = action_of(queue[step]) if isinstance(step, int) else step
             call()
 
 
