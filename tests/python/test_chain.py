@@ -84,6 +84,44 @@ def test_a_sum_through_a_map_and_what_uses_it_become_one_function(backend: str) 
     assert chain.explain().steps[found.index((2, 3, 4))].renamed == ("q",)
 
 
+def test_what_changes_values_that_others_still_read_writes_a_second_buffer(backend: str) -> None:
+    eager, lazy = Ring(), Ring()
+    for _ in range(3):
+        for name in ("spread", "more q", "twice s q"):
+            eager.actions()[name]()
+        with op2.chain() as chain:
+            for name in ("spread", "more q", "twice s q"):
+                lazy.actions()[name]()
+    assert_alike(eager, lazy)
+    (step,) = chain.explain().steps
+    assert (step.loops, step.inverted, step.renamed) == ((0, 1, 2), (0,), ("q",))
+
+
+def test_zeros_are_stored_where_the_values_were_used_last(backend: str) -> None:
+    eager, lazy = Ring(None), Ring(None)
+    names = ("twice p q", "spread", "step", "least", "zero s", "twice p q", "spread s")
+    for ring in (eager, lazy):
+        runtime.of(ChainState).places = Places()
+        for _ in range(3):
+            with op2.chain(passes=None if ring is lazy else []) as chain:
+                actions = ring.actions()
+                for name in names:
+                    (actions | {"zero s": ring.dats["s"].zero})[name]()
+    assert_alike(eager, lazy)
+    text = str(chain.explain())
+    assert "zero s" in text
+    assert "\n  zero s" not in text  # it is a member of a function
+
+
+def test_zeros_that_no_function_stores_are_set_as_without_a_chain(backend: str) -> None:
+    ring = Ring()
+    with op2.chain() as chain:
+        ring.run("gather")
+        ring.dats["s"].zero()
+    assert [step.loops for step in chain.explain().steps] == [(0,), (1,)]
+    assert not ring.dats["s"].data_ro.any()
+
+
 def _one_stage(ring: Ring) -> None:
     for name in ("twice p q", "more r", "spread", "step", "twice s q"):
         ring.run(name)
@@ -727,7 +765,7 @@ def _blocks(ring: Ring, names: tuple[str, ...], n: int) -> list[Any]:
 
 def test_blocks_that_save_less_than_they_cost_run_at_once(anew: None) -> None:
     eager, lazy = Ring(), Ring()
-    names = ("gather", "twice p q", "zero r")
+    names = ("gather", "twice p q", "zero sum")
     with op2.backend("sequential"):
         for _ in range(113):
             for name in names:
