@@ -11,6 +11,7 @@ from pyop2cxx.base.access import READ
 from pyop2cxx.base.waiting import waiting
 from pyop2cxx.chain.entries import action_of
 from pyop2cxx.chain.group_loop import Elsewhere, GroupLoop, Task
+from pyop2cxx.chain.left_out import lines_on
 from pyop2cxx.chain.own_loops import copying, zeroing
 from pyop2cxx.chain.refusals import (
     Visited,
@@ -83,6 +84,7 @@ class Compiled:
         codes: The texts of their kernels, by name.
         reports: Of the steps.
         decisions: What was tried.
+        left_out: What could be done beyond the passes, and why it is not.
         eager_bytes: What the loops must move one after the other.
         is_checked: Whether one of the loops runs in debug or check mode, so that they have to run
             one after the other, too.
@@ -96,6 +98,7 @@ class Compiled:
     codes: dict[str, str]
     reports: tuple[StepReport, ...]
     decisions: tuple[_core.chain.Decision, ...]
+    left_out: tuple[str, ...]
     eager_bytes: int
     is_checked: bool
     eager_seconds: float
@@ -147,11 +150,12 @@ def compiled(entries: Sequence[Entry], passes: frozenset[str], spares: Spares) -
         names=tuple(entry.recorded.name if entry.recorded else entry.name for entry in entries),
         codes={
             loop.kernel.name: loop.kernel.code
-            for entry, loop in zip(entries, loops, strict=True)
-            if loop is not None and entry.recorded is not None
+            for loop in _of_program(entries, loops)
+            if loop is not None
         },
         reports=tuple(reports),
         decisions=tuple(schedule.decisions),
+        left_out=lines_on([entry.key for entry in entries], _of_program(entries, loops), reports),
         eager_bytes=eager_bytes,
         is_checked=any(
             entry.recorded is not None and entry.recorded.is_checked for entry in entries
@@ -159,6 +163,13 @@ def compiled(entries: Sequence[Entry], passes: frozenset[str], spares: Spares) -
         eager_seconds=eager_seconds,
         saved_seconds=eager_seconds - seconds,
     )
+
+
+def _of_program(entries: Sequence[Entry], loops: Sequence[ParLoop | None]) -> list[ParLoop | None]:
+    """Return None for loops that stand for actions, too."""
+    return [
+        None if entry.recorded is None else loop for entry, loop in zip(entries, loops, strict=True)
+    ]
 
 
 def _scheduled(

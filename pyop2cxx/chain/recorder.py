@@ -22,6 +22,7 @@ from pyop2cxx.chain.entries import (
     span_of,
 )
 from pyop2cxx.chain.known import Prefix, Prefixes, Split, whole_periods
+from pyop2cxx.chain.left_out import NO_PASSES
 from pyop2cxx.chain.report import Report
 from pyop2cxx.chain.spares import Spares
 from pyop2cxx.chain.worth import Places
@@ -475,8 +476,9 @@ def _checked_passes(given: Iterable[str] | None) -> frozenset[str]:
     wanted = frozenset(given)
     unknown = sorted(wanted.difference(PASSES))
     if unknown:
+        instead = "".join(f". '{name}': {NO_PASSES[name]}" for name in unknown if name in NO_PASSES)
         raise UsageError(
             f"chain: there is no pass {', '.join(map(repr, unknown))}; there are: "
-            f"{', '.join(PASSES)}"
+            f"{', '.join(PASSES)}{instead}"
         )
     return wanted
